@@ -1,0 +1,22 @@
+// The one exception of the library: a device that failed.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace overlapack {
+
+/// Thrown wherever a device operation fails; caught in dispatch alone, where the CPU finishes the
+/// call. `lost` says that the device cannot be used again in this process (a sticky CUDA error);
+/// otherwise (out of memory, say) later calls may try it again.
+class DeviceError : public std::runtime_error {
+ public:
+  explicit DeviceError(const std::string& what, bool lost = false)
+      : std::runtime_error(what), lost_(lost) {}
+  bool lost() const { return lost_; }
+
+ private:
+  bool lost_;
+};
+
+}  // namespace overlapack

@@ -1,0 +1,81 @@
+// Scalar types: the four LAPACK precisions and the vocabulary shared by every layer.
+#pragma once
+
+#include <cmath>
+#include <complex>
+#include <cstdint>
+
+namespace overlapack {
+
+/// Sizes, leading dimensions and offsets. 64 bits everywhere inside: an element offset passes 2^31
+/// already at n = 46341. Only compat/ knows 32-bit integers.
+using Index = std::int64_t;
+
+// The values are LAPACK's characters, so that a conversion at the ABI is a cast.
+enum class Uplo : char { lower = 'L', upper = 'U' };
+enum class Op : char { none = 'N', trans = 'T', conj_trans = 'C' };
+enum class Side : char { left = 'L', right = 'R' };
+enum class Diag : char { non_unit = 'N', unit = 'U' };
+
+template <class T>
+struct ScalarTraits;
+template <>
+struct ScalarTraits<float> {
+  using Real = float;
+  static constexpr char letter = 's';
+  static constexpr bool is_complex = false;
+};
+template <>
+struct ScalarTraits<double> {
+  using Real = double;
+  static constexpr char letter = 'd';
+  static constexpr bool is_complex = false;
+};
+template <>
+struct ScalarTraits<std::complex<float>> {
+  using Real = float;
+  static constexpr char letter = 'c';
+  static constexpr bool is_complex = true;
+};
+template <>
+struct ScalarTraits<std::complex<double>> {
+  using Real = double;
+  static constexpr char letter = 'z';
+  static constexpr bool is_complex = true;
+};
+
+template <class T>
+using Real = typename ScalarTraits<T>::Real;
+template <class T>
+inline constexpr bool is_complex = ScalarTraits<T>::is_complex;
+
+/// Complex conjugate that stays real for real types (std::conj does not).
+template <class T>
+T conj(T x) {
+  if constexpr (is_complex<T>) {
+    return std::conj(x);
+  } else {
+    return x;
+  }
+}
+
+template <class T>
+Real<T> real(T x) {
+  if constexpr (is_complex<T>) {
+    return x.real();
+  } else {
+    return x;
+  }
+}
+
+/// LAPACK's cheap modulus, by which complex pivots are chosen: |re| + |im|.
+template <class T>
+Real<T> abs1(T x) {
+  if constexpr (is_complex<T>) {
+    return std::abs(x.real()) + std::abs(x.imag());
+  } else {
+    return std::abs(x);
+  }
+}
+
+}  // namespace overlapack

@@ -1,0 +1,48 @@
+// Column-major matrix views. The memory space is part of the type, so that host memory cannot be
+// handed to a device kernel by mistake.
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+#include "core/scalar.hpp"
+
+namespace overlapack {
+
+enum class Space { host, device };
+
+/// A non-owning rows x cols matrix; element (i, j) lies at data[i + j * ld], ld >= rows.
+/// Vectors are views with one column.
+template <class T, Space S>
+struct View {
+  T* data = nullptr;
+  Index rows = 0;
+  Index cols = 0;
+  Index ld = 1;
+
+  View() = default;
+  View(T* data_, Index rows_, Index cols_, Index ld_)
+      : data(data_), rows(rows_), cols(cols_), ld(ld_) {}
+  /// A vector of `count` contiguous elements.
+  View(T* data_, Index count) : View(data_, count, 1, count > 0 ? count : 1) {}
+  /// View<T> converts to View<const T>.
+  template <class U, class = std::enable_if_t<std::is_same_v<const U, T>>>
+  View(const View<U, S>& other) : View(other.data, other.rows, other.cols, other.ld) {}
+
+  /// The m x n block whose first element is (i, j). Empty blocks may lie at the edge.
+  View block(Index i, Index j, Index m, Index n) const { return {data + i + j * ld, m, n, ld}; }
+  bool empty() const { return rows <= 0 || cols <= 0; }
+
+  /// Element access exists for host memory only.
+  template <Space Q = S, class = std::enable_if_t<Q == Space::host>>
+  T& operator()(Index i, Index j = 0) const {
+    return data[i + j * ld];
+  }
+};
+
+template <class T>
+using HostView = View<T, Space::host>;
+template <class T>
+using DeviceView = View<T, Space::device>;
+
+}  // namespace overlapack

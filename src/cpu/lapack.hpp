@@ -1,0 +1,93 @@
+// The CPU LAPACK of the process, typed, with 64-bit integers whichever width the library has.
+//
+// The library is found at the first use, never at load time (see loader.cpp for the order of the
+// search). An operation that no library in the process provides is done by the textbook loops of
+// reference.hpp, so every call has an answer.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "core/scalar.hpp"
+#include "core/view.hpp"
+
+namespace overlapack::cpu {
+
+/// How a client spells the names, which also tells its integer width.
+enum class Family {
+  lp64,         ///< dgetrf_
+  ilp64,        ///< dgetrf_64_        (Julia, OpenBLAS built with the 64_ suffix)
+  scipy_lp64,   ///< scipy_dgetrf_     (SciPy wheels)
+  scipy_ilp64,  ///< scipy_dgetrf_64_  (NumPy wheels)
+};
+inline constexpr bool is_wide(Family f) { return f == Family::ilp64 || f == Family::scipy_ilp64; }
+/// "dgetrf_64_" from 'd', "getrf", Family::ilp64.
+std::string spell(Family family, char type, const std::string& name);
+
+/// A caller's ipiv array, of 32- or 64-bit integers. Values are 1-based as in LAPACK.
+class Pivots {
+ public:
+  explicit Pivots(std::int32_t* data) : data_(data), wide_(false) {}
+  explicit Pivots(std::int64_t* data) : data_(data), wide_(true) {}
+  bool wide() const { return wide_; }
+  void* data() const { return data_; }
+  Index get(Index i) const {
+    return wide_ ? static_cast<std::int64_t*>(data_)[i] : static_cast<std::int32_t*>(data_)[i];
+  }
+  void set(Index i, Index value) const {
+    if (wide_) {
+      static_cast<std::int64_t*>(data_)[i] = value;
+    } else {
+      static_cast<std::int32_t*>(data_)[i] = static_cast<std::int32_t>(value);
+    }
+  }
+
+ private:
+  void* data_;
+  bool wide_;
+};
+
+/// LAPACK and BLAS for one precision, as one family of names sees them. Arguments must be valid:
+/// they are checked at the ABI. Results are LAPACK's info (>= 0).
+template <class T>
+class Lapack {
+ public:
+  explicit Lapack(Family family);
+
+  Index potrf(Uplo uplo, HostView<T> a) const;
+  Index potrs(Uplo uplo, HostView<const T> a, HostView<T> b) const;
+  Index posv(Uplo uplo, HostView<T> a, HostView<T> b) const;
+  Index getrf(HostView<T> a, Pivots ipiv) const;
+  Index getrs(Op op, HostView<const T> a, Pivots ipiv, HostView<T> b) const;
+  Index gesv(HostView<T> a, Pivots ipiv, HostView<T> b) const;
+
+  void gemm(Op op_a, Op op_b, T alpha, HostView<const T> a, HostView<const T> b, T beta,
+            HostView<T> c) const;
+  void herk(Uplo uplo, Op op, Real<T> alpha, HostView<const T> a, Real<T> beta,
+            HostView<T> c) const;
+  void trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, HostView<const T> a,
+            HostView<T> b) const;
+
+  /// A routine of the library by its LAPACK name ("potrf"), as found for this family, or null.
+  /// `wide` tells its integer width.
+  void* find(const char* name, bool& wide) const;
+  /// Where a routine comes from, for `overlapack info`: "/usr/lib/.../libopenblas.so.0 (found by
+  /// RTLD_NEXT)", or "built-in reference loops".
+  std::string source(const char* name = "potrf") const;
+
+ private:
+  struct Symbol {
+    void* address = nullptr;
+    bool wide = false;
+    std::string source;
+  };
+  const Symbol& symbol(int which) const { return symbols_[which]; }
+  static constexpr int kSymbolCount = 9;
+  Symbol symbols_[kSymbolCount];
+};
+
+/// The process's CPU LAPACK for one family; found at the first call.
+template <class T>
+const Lapack<T>& lapack(Family family);
+
+}  // namespace overlapack::cpu

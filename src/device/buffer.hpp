@@ -1,0 +1,82 @@
+// RAII leases of a device's pooled resources.
+//
+// Declare buffers before the queues that use them: a queue lease drains its queue when it ends, and
+// C++ destroys in reverse order, so no work is under way when the memory goes back to the pool.
+#pragma once
+
+#include <utility>
+
+#include "device/device.hpp"
+
+namespace overlapack {
+
+/// `count` uninitialised elements of device or staging memory.
+template <class T>
+class Buffer {
+ public:
+  Buffer() = default;
+  Buffer(Device& device, Space space, Index count)
+      : device_(&device), space_(space), count_(count) {
+    data_ = static_cast<T*>(
+        device.acquire(space, sizeof(T) * static_cast<std::size_t>(count > 0 ? count : 1)));
+  }
+  Buffer(Buffer&& other) noexcept { swap(other); }
+  Buffer& operator=(Buffer&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~Buffer() {
+    if (data_ != nullptr) device_->give_back(space_, data_);
+  }
+
+  T* data() const { return data_; }
+  Index size() const { return count_; }
+
+ private:
+  void swap(Buffer& other) noexcept {
+    std::swap(device_, other.device_);
+    std::swap(space_, other.space_);
+    std::swap(count_, other.count_);
+    std::swap(data_, other.data_);
+  }
+  Device* device_ = nullptr;
+  Space space_ = Space::device;
+  Index count_ = 0;
+  T* data_ = nullptr;
+};
+
+class QueueLease {
+ public:
+  explicit QueueLease(Device& device, Priority priority = Priority::normal)
+      : device_(device), priority_(priority), queue_(device.acquire_queue(priority)) {}
+  QueueLease(const QueueLease&) = delete;
+  ~QueueLease() {
+    queue_->drain();
+    device_.give_back(priority_, std::move(queue_));
+  }
+  Queue& operator*() const { return *queue_; }
+  Queue* operator->() const { return queue_.get(); }
+
+ private:
+  Device& device_;
+  Priority priority_;
+  std::unique_ptr<Queue> queue_;
+};
+
+/// Declare events, like buffers, before the queues that record them.
+class EventLease {
+ public:
+  explicit EventLease(Device& device) : device_(&device), event_(device.acquire_event()) {}
+  EventLease(EventLease&&) = default;
+  ~EventLease() {
+    if (event_) device_->give_back(std::move(event_));
+  }
+  Event& operator*() const { return *event_; }
+  Event* operator->() const { return event_.get(); }
+
+ private:
+  Device* device_;
+  std::unique_ptr<Event> event_;
+};
+
+}  // namespace overlapack

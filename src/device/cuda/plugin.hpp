@@ -1,0 +1,16 @@
+// The one symbol of the CUDA plug-in.
+#pragma once
+
+#include "device/device.hpp"
+
+namespace overlapack {
+
+/// Opens CUDA device `index` (the driver's numbering). The caller owns the result. Throws
+/// DeviceError: no driver, no such device, a device older than the plug-in was built for.
+using OpenCudaDevice = Device*(int index);
+inline constexpr const char* kOpenCudaDevice = "overlapack_open_cuda_device";
+inline constexpr const char* kCudaPlugin = "liboverlapack_cuda.so";
+
+}  // namespace overlapack
+
+extern "C" overlapack::Device* overlapack_open_cuda_device(int index);

@@ -1,0 +1,216 @@
+#include "device/device.hpp"
+
+namespace overlapack {
+namespace {
+
+/// Real floating-point operations of `multiply_adds` multiply-adds in T.
+template <class T>
+double flops(double multiply_adds) {
+  return (is_complex<T> ? 8.0 : 2.0) * multiply_adds;
+}
+
+double product(Index a, Index b, Index c) {
+  return static_cast<double>(a) * static_cast<double>(b) * static_cast<double>(c);
+}
+
+}  // namespace
+
+// ---- Event and Queue ----------------------------------------------------------------------
+
+void Event::synchronize() {
+  device_.before(Action::synchronize, "event");
+  do_synchronize();
+}
+
+bool Event::done() {
+  device_.before(Action::synchronize, "event");
+  return do_done();
+}
+
+void Queue::copy_to_device(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                           std::size_t bytes, std::size_t count) {
+  if (bytes == 0 || count == 0) return;
+  device_.before(Action::copy_to_device, "copy", static_cast<double>(bytes * count));
+  do_copy_to_device(to, to_pitch, from, from_pitch, bytes, count);
+}
+
+void Queue::copy_to_host(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                         std::size_t bytes, std::size_t count) {
+  if (bytes == 0 || count == 0) return;
+  device_.before(Action::copy_to_host, "copy", static_cast<double>(bytes * count));
+  do_copy_to_host(to, to_pitch, from, from_pitch, bytes, count);
+}
+
+void Queue::zero(void* device_memory, std::size_t bytes) {
+  if (bytes == 0) return;
+  device_.before(Action::kernel, "zero");
+  do_zero(device_memory, bytes);
+}
+
+void Queue::record(Event& event) {
+  device_.before(Action::record, "event");
+  do_record(event);
+}
+
+void Queue::wait(Event& event) {
+  device_.before(Action::wait, "event");
+  do_wait(event);
+}
+
+void Queue::synchronize() {
+  device_.before(Action::synchronize, "queue");
+  do_synchronize();
+}
+
+// ---- Kernels ------------------------------------------------------------------------------
+
+template <class T>
+void Kernels<T>::gemm(Queue& queue, Op op_a, Op op_b, T alpha, DeviceView<const T> a,
+                      DeviceView<const T> b, T beta, DeviceView<T> c) {
+  const Index k = op_a == Op::none ? a.cols : a.rows;
+  if (c.empty() || (k == 0 && beta == T(1))) return;
+  device_.before(Action::kernel, "gemm", flops<T>(product(c.rows, c.cols, k)));
+  do_gemm(queue, op_a, op_b, alpha, a, b, beta, c);
+}
+
+template <class T>
+void Kernels<T>::herk(Queue& queue, Uplo uplo, Op op, Real<T> alpha, DeviceView<const T> a,
+                      Real<T> beta, DeviceView<T> c) {
+  const Index k = op == Op::none ? a.cols : a.rows;
+  if (c.empty() || (k == 0 && beta == Real<T>(1))) return;
+  device_.before(Action::kernel, "herk", flops<T>(product(c.rows, c.rows + 1, k) / 2));
+  do_herk(queue, uplo, op, alpha, a, beta, c);
+}
+
+template <class T>
+void Kernels<T>::trsm(Queue& queue, Side side, Uplo uplo, Op op, Diag diag, T alpha,
+                      DeviceView<const T> a, DeviceView<T> b) {
+  if (b.empty()) return;
+  device_.before(Action::kernel, "trsm", flops<T>(product(a.rows, b.rows, b.cols) / 2));
+  do_trsm(queue, side, uplo, op, diag, alpha, a, b);
+}
+
+template <class T>
+void Kernels<T>::potrf_block(Queue& queue, Uplo uplo, DeviceView<T> a, DeviceView<Index> info,
+                             Index offset) {
+  if (a.empty()) return;
+  device_.before(Action::kernel, "potrf_block", flops<T>(product(a.rows, a.rows, a.rows) / 6));
+  do_potrf_block(queue, uplo, a, info, offset);
+}
+
+template <class T>
+void Kernels<T>::getrf_panel(Queue& queue, DeviceView<T> a, DeviceView<Index> pivots,
+                             DeviceView<Index> info, Index offset) {
+  if (a.empty()) return;
+  const Index k = a.rows < a.cols ? a.rows : a.cols;
+  device_.before(Action::kernel, "getrf_panel", flops<T>(product(a.rows, a.cols, k) / 2));
+  do_getrf_panel(queue, a, pivots, info, offset);
+}
+
+template <class T>
+void Kernels<T>::swap_rows(Queue& queue, DeviceView<T> a, DeviceView<const Index> pivots,
+                           Index offset, bool forward) {
+  if (a.empty() || pivots.empty()) return;
+  device_.before(Action::kernel, "swap_rows");
+  do_swap_rows(queue, a, pivots, offset, forward);
+}
+
+template class Kernels<float>;
+template class Kernels<double>;
+template class Kernels<std::complex<float>>;
+template class Kernels<std::complex<double>>;
+
+// ---- Device -------------------------------------------------------------------------------
+
+void Device::before(Action action, const char* name, double amount) {
+  if (observer_ != nullptr) observer_->before(action, name, amount);
+  if (action == Action::copy_to_device) {
+    counters_.bytes_to_device += static_cast<std::size_t>(amount);
+  } else if (action == Action::copy_to_host) {
+    counters_.bytes_to_host += static_cast<std::size_t>(amount);
+  } else if (action == Action::kernel) {
+    ++counters_.kernels;
+  }
+}
+
+void Device::free_idle(MemoryPool& pool, Space space) noexcept {
+  for (const Block& block : pool.idle) do_free(space, block.memory);
+  pool.idle.clear();
+}
+
+void* Device::acquire(Space space, std::size_t bytes) {
+  before(Action::allocate, space == Space::device ? "device memory" : "staging memory",
+         static_cast<double>(bytes));
+  std::lock_guard<std::mutex> lock(mutex_);
+  MemoryPool& from = pool(space);
+  // The smallest idle block that fits without wasting more than half of itself.
+  auto best = from.idle.end();
+  for (auto it = from.idle.begin(); it != from.idle.end(); ++it) {
+    const bool fits = it->bytes >= bytes && it->bytes / 2 <= bytes;
+    if (fits && (best == from.idle.end() || it->bytes < best->bytes)) best = it;
+  }
+  if (best != from.idle.end()) {
+    const Block block = *best;
+    from.idle.erase(best);
+    from.leased[block.memory] = block.bytes;
+    do_reuse(space, block.memory, block.bytes);
+    return block.memory;
+  }
+  void* memory = nullptr;
+  try {
+    memory = do_allocate(space, bytes);
+  } catch (const DeviceError& error) {
+    if (error.lost() || from.idle.empty()) throw;
+    free_idle(from, space);  // the memory that other shapes left behind may be what is missing
+    memory = do_allocate(space, bytes);
+  }
+  from.leased[memory] = bytes;
+  return memory;
+}
+
+void Device::give_back(Space space, void* memory) noexcept {
+  std::lock_guard<std::mutex> lock(mutex_);
+  MemoryPool& to = pool(space);
+  const auto it = to.leased.find(memory);
+  to.idle.push_back({memory, it->second});
+  to.leased.erase(it);
+}
+
+std::unique_ptr<Queue> Device::acquire_queue(Priority priority) {
+  before(Action::create, "queue");
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto& idle = idle_queues_[static_cast<int>(priority)];
+  if (idle.empty()) return do_make_queue(priority);
+  auto queue = std::move(idle.back());
+  idle.pop_back();
+  return queue;
+}
+
+void Device::give_back(Priority priority, std::unique_ptr<Queue> queue) noexcept {
+  std::lock_guard<std::mutex> lock(mutex_);
+  idle_queues_[static_cast<int>(priority)].push_back(std::move(queue));
+}
+
+std::unique_ptr<Event> Device::acquire_event() {
+  before(Action::create, "event");
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (idle_events_.empty()) return do_make_event();
+  auto event = std::move(idle_events_.back());
+  idle_events_.pop_back();
+  return event;
+}
+
+void Device::give_back(std::unique_ptr<Event> event) noexcept {
+  std::lock_guard<std::mutex> lock(mutex_);
+  idle_events_.push_back(std::move(event));
+}
+
+void Device::clear_pools() noexcept {
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (auto& idle : idle_queues_) idle.clear();
+  idle_events_.clear();
+  free_idle(device_pool_, Space::device);
+  free_idle(staging_pool_, Space::host);
+}
+
+}  // namespace overlapack

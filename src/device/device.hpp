@@ -1,0 +1,241 @@
+// The contract between the algorithms and a device. device/cuda and device/host implement it and
+// pass the same contract test (tests/test_device_contract.cpp).
+//
+// Public functions are non-virtual: they tell the observer, then call the private virtual one.
+// Everything a Queue or Kernels function does is asynchronous: it is enqueued and may run at any
+// time until somebody waits for it. Every function may throw DeviceError unless it is noexcept.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/scalar.hpp"
+#include "core/trace.hpp"
+#include "core/view.hpp"
+
+namespace overlapack {
+
+class Device;
+
+/// A point in a queue that other queues and the host can wait for. Recording again moves it.
+/// An event that was never recorded counts as reached.
+class Event {
+ public:
+  explicit Event(Device& device) : device_(device) {}
+  virtual ~Event() = default;
+  /// The host waits until the work recorded before the event is complete.
+  void synchronize();
+  /// Asks without waiting. On a lazy device asking makes the work before the event run.
+  bool done();
+
+ protected:
+  Device& device_;
+
+ private:
+  virtual void do_synchronize() = 0;
+  virtual bool do_done() = 0;
+};
+
+enum class Priority { normal, high };
+
+/// An in-order stream of operations.
+class Queue {
+ public:
+  explicit Queue(Device& device) : device_(device) {}
+  virtual ~Queue() = default;
+  Device& device() const { return device_; }
+
+  /// Copies `count` columns of `bytes` bytes each; consecutive columns lie `to_pitch` and
+  /// `from_pitch` bytes apart. Host memory must be staging memory of this device and must not be
+  /// touched until the copy is complete.
+  void copy_to_device(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                      std::size_t bytes, std::size_t count);
+  void copy_to_host(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                    std::size_t bytes, std::size_t count);
+  template <class T>
+  void copy(DeviceView<T> to, HostView<const T> from);
+  template <class T>
+  void copy(HostView<T> to, DeviceView<const T> from);
+  /// Sets `bytes` bytes of device memory to zero.
+  void zero(void* device_memory, std::size_t bytes);
+
+  void record(Event& event);
+  /// Work enqueued from now on starts only after `event`'s last recording is complete.
+  void wait(Event& event);
+  /// The host waits until the queue is empty.
+  void synchronize();
+  /// Ends all use of memory by this queue: waits for work under way; work that has not started
+  /// may be dropped. For clean-up after success and failure alike.
+  void drain() noexcept { do_drain(); }
+
+ protected:
+  Device& device_;
+
+ private:
+  virtual void do_copy_to_device(void*, std::size_t, const void*, std::size_t, std::size_t,
+                                 std::size_t) = 0;
+  virtual void do_copy_to_host(void*, std::size_t, const void*, std::size_t, std::size_t,
+                               std::size_t) = 0;
+  virtual void do_zero(void*, std::size_t) = 0;
+  virtual void do_record(Event&) = 0;
+  virtual void do_wait(Event&) = 0;
+  virtual void do_synchronize() = 0;
+  virtual void do_drain() noexcept = 0;
+};
+
+/// The matrix operations of a device for one precision. BLAS semantics throughout: beta = 0 means
+/// that C is not read, only the `uplo` triangle of a triangular or Hermitian matrix is referenced,
+/// empty operands are legal and do nothing.
+template <class T>
+class Kernels {
+ public:
+  explicit Kernels(Device& device) : device_(device) {}
+  virtual ~Kernels() = default;
+
+  /// C := alpha op(A) op(B) + beta C.
+  void gemm(Queue& queue, Op op_a, Op op_b, T alpha, DeviceView<const T> a, DeviceView<const T> b,
+            T beta, DeviceView<T> c);
+  /// C := alpha op(A) op(A)^H + beta C on the `uplo` triangle (?syrk for real T, ?herk for
+  /// complex T, where the diagonal's imaginary part becomes zero). op is none or conj_trans.
+  void herk(Queue& queue, Uplo uplo, Op op, Real<T> alpha, DeviceView<const T> a, Real<T> beta,
+            DeviceView<T> c);
+  /// B := alpha op(A)^-1 B (left) or alpha B op(A)^-1 (right), A triangular.
+  void trsm(Queue& queue, Side side, Uplo uplo, Op op, Diag diag, T alpha, DeviceView<const T> a,
+            DeviceView<T> b);
+  /// Cholesky factorization in place of one diagonal block (any order, meant for up to a few
+  /// hundred rows). The imaginary part of the diagonal is ignored. If the leading minor of order k
+  /// is not positive definite (its pivot is <= 0 or NaN) and *info is still 0, *info becomes
+  /// offset + k; columns (rows for upper) before k hold the factor then, the rest is undefined.
+  /// `info` is one element.
+  void potrf_block(Queue& queue, Uplo uplo, DeviceView<T> a, DeviceView<Index> info, Index offset);
+  /// LU factorization with partial pivoting, in place, of an m x n panel (m >= n or m < n),
+  /// by LAPACK's rule: the largest |re| + |im|, the smallest row among equals; a NaN is chosen only
+  /// if it stands on the diagonal (as the reference i?amax does). pivots[j] = offset + 1 + (0-based
+  /// row of the panel that was interchanged with row j): LAPACK's ipiv for a panel whose first row
+  /// is row `offset` of the matrix; min(m, n) of them. The first exactly zero pivot j stores
+  /// offset + j + 1 to *info if *info is still 0; the factorization goes on.
+  void getrf_panel(Queue& queue, DeviceView<T> a, DeviceView<Index> pivots, DeviceView<Index> info,
+                   Index offset);
+  /// Row interchanges as ?laswp: for j = 0, 1, ... (or backwards) rows j and pivots[j]-1-offset
+  /// of `a` are exchanged. One gather, not swap by swap.
+  void swap_rows(Queue& queue, DeviceView<T> a, DeviceView<const Index> pivots, Index offset,
+                 bool forward = true);
+
+ protected:
+  Device& device_;
+
+ private:
+  virtual void do_gemm(Queue&, Op, Op, T, DeviceView<const T>, DeviceView<const T>, T,
+                       DeviceView<T>) = 0;
+  virtual void do_herk(Queue&, Uplo, Op, Real<T>, DeviceView<const T>, Real<T>, DeviceView<T>) = 0;
+  virtual void do_trsm(Queue&, Side, Uplo, Op, Diag, T, DeviceView<const T>, DeviceView<T>) = 0;
+  virtual void do_potrf_block(Queue&, Uplo, DeviceView<T>, DeviceView<Index>, Index) = 0;
+  virtual void do_getrf_panel(Queue&, DeviceView<T>, DeviceView<Index>, DeviceView<Index>,
+                              Index) = 0;
+  virtual void do_swap_rows(Queue&, DeviceView<T>, DeviceView<const Index>, Index, bool) = 0;
+};
+
+/// One accelerator. Thread-safe; the queues and events it makes are not.
+/// Memory, queues and events come from pools that keep what is given back.
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  const std::string& name() const { return name_; }      ///< "cuda:0", "host"
+  const std::string& model() const { return model_; }    ///< "NVIDIA H200", "emulated device"
+  std::size_t memory() const { return memory_; }         ///< total bytes of device memory
+  bool emulated() const { return emulated_; }
+
+  template <class T>
+  Kernels<T>& kernels();
+
+  void set_observer(Observer* observer) { observer_ = observer; }
+  TransferCounters& counters() { return counters_; }
+  /// Tells the observer and counts. Called by every public operation.
+  void before(Action action, const char* name, double amount = 0);
+
+ protected:
+  Device(std::string name, std::string model, std::size_t memory, bool emulated)
+      : name_(std::move(name)), model_(std::move(model)), memory_(memory), emulated_(emulated) {}
+  /// Gives every pooled block, queue and event back to the driver. A subclass whose objects live
+  /// only as long as itself calls it in its destructor.
+  void clear_pools() noexcept;
+
+ private:
+  template <class T>
+  friend class Buffer;
+  friend class QueueLease;
+  friend class EventLease;
+
+  // Pooled acquisition, used by the leases in buffer.hpp.
+  void* acquire(Space space, std::size_t bytes);
+  void give_back(Space space, void* memory) noexcept;
+  std::unique_ptr<Queue> acquire_queue(Priority priority);
+  void give_back(Priority priority, std::unique_ptr<Queue> queue) noexcept;
+  std::unique_ptr<Event> acquire_event();
+  void give_back(std::unique_ptr<Event> event) noexcept;
+
+  /// Space::host means staging memory: page-locked, so that copies to and from it run
+  /// asynchronously at the speed of the link.
+  virtual void* do_allocate(Space space, std::size_t bytes) = 0;
+  virtual void do_free(Space space, void* memory) noexcept = 0;
+  /// Called when pooled memory is handed out again; the emulated device poisons it.
+  virtual void do_reuse(Space, void*, std::size_t) {}
+  virtual std::unique_ptr<Queue> do_make_queue(Priority priority) = 0;
+  virtual std::unique_ptr<Event> do_make_event() = 0;
+  virtual Kernels<float>& do_kernels(float) = 0;
+  virtual Kernels<double>& do_kernels(double) = 0;
+  virtual Kernels<std::complex<float>>& do_kernels(std::complex<float>) = 0;
+  virtual Kernels<std::complex<double>>& do_kernels(std::complex<double>) = 0;
+
+  struct Block {
+    void* memory;
+    std::size_t bytes;
+  };
+  struct MemoryPool {
+    std::vector<Block> idle;
+    std::unordered_map<void*, std::size_t> leased;
+  };
+  MemoryPool& pool(Space space) { return space == Space::device ? device_pool_ : staging_pool_; }
+  void free_idle(MemoryPool& pool, Space space) noexcept;
+
+  std::string name_, model_;
+  std::size_t memory_;
+  bool emulated_;
+  Observer* observer_ = nullptr;
+  TransferCounters counters_;
+  std::mutex mutex_;  // guards the pools
+  MemoryPool device_pool_, staging_pool_;
+  std::vector<std::unique_ptr<Queue>> idle_queues_[2];  // by Priority
+  std::vector<std::unique_ptr<Event>> idle_events_;
+};
+
+// ---- implementation of templates ----------------------------------------------------------
+
+template <class T>
+Kernels<T>& Device::kernels() {
+  return do_kernels(T{});
+}
+
+template <class T>
+void Queue::copy(DeviceView<T> to, HostView<const T> from) {
+  copy_to_device(to.data, sizeof(T) * static_cast<std::size_t>(to.ld), from.data,
+                 sizeof(T) * static_cast<std::size_t>(from.ld),
+                 sizeof(T) * static_cast<std::size_t>(from.rows),
+                 static_cast<std::size_t>(from.cols));
+}
+
+template <class T>
+void Queue::copy(HostView<T> to, DeviceView<const T> from) {
+  copy_to_host(to.data, sizeof(T) * static_cast<std::size_t>(to.ld), from.data,
+               sizeof(T) * static_cast<std::size_t>(from.ld),
+               sizeof(T) * static_cast<std::size_t>(from.rows),
+               static_cast<std::size_t>(from.cols));
+}
+
+}  // namespace overlapack

@@ -1,0 +1,27 @@
+// A device without a GPU: same algorithms, separate poisoned memory, and queued work that runs only
+// when somebody waits for it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "device/device.hpp"
+
+namespace overlapack {
+
+/// When queued work runs.
+///  lazy:    only when an event or a queue is waited for or asked about, and then only what that
+///           depends on: a forgotten wait reads poison.
+///  eager:   at once, as if the device were infinitely fast.
+///  shuffle: like lazy, but at each wait a seeded random choice of other ready work runs first.
+enum class Schedule { lazy, eager, shuffle };
+
+struct EmulatedOptions {
+  Schedule schedule = Schedule::lazy;
+  std::uint64_t seed = 1;                    ///< for Schedule::shuffle
+  std::size_t memory = std::size_t{8} << 30;  ///< allocations beyond it fail as on a real device
+};
+
+std::unique_ptr<Device> make_emulated_device(EmulatedOptions options = {});
+
+}  // namespace overlapack

@@ -1,0 +1,59 @@
+// What a process has: settings, profile, device. Opened piece by piece, when first needed.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "device/device.hpp"
+#include "dispatch/policy.hpp"
+
+namespace overlapack::dispatch {
+
+/// The process-wide state. It is never destroyed: at exit the driver may be gone before us.
+class Context {
+ public:
+  static Context& instance();
+
+  const Settings& settings() const { return settings_; }
+  const Profile& profile() const { return profile_; }
+
+  /// The device that the settings name, opened at the first call; null if there is none. After a
+  /// fork the child gets null: CUDA does not survive it.
+  Device* device();
+  /// Why device() is null, or which device it is.
+  std::string device_status();
+  /// Held while a call uses the device.
+  std::mutex& device_mutex() { return device_mutex_; }
+  /// Gives the device up for the rest of the process.
+  void lose_device(const std::string& why);
+
+  /// For tests, `overlapack tune` and the benchmark: replaces settings (and profile) and, if given,
+  /// the device. No call may be under way.
+  void reset(Settings settings, Profile profile);
+  void use_device(std::shared_ptr<Device> device);
+
+  /// Writes one line to the call log.
+  void log(const std::string& line);
+
+ private:
+  Context();
+  void open_device();
+
+  Settings settings_;
+  Profile profile_;
+  std::mutex mutex_;         // guards what follows
+  std::mutex device_mutex_;  // serialises calls on the device
+  bool opened_ = false;
+  std::shared_ptr<Device> device_;
+  std::string status_;
+  long process_ = 0;  // the process that opened the device
+};
+
+/// Opens a device. Throws DeviceError with a reason a user can act on.
+std::shared_ptr<Device> open_cuda_device(int index);
+std::shared_ptr<Device> open_emulated_device();
+/// CPU cores this process may run on.
+Index available_cores();
+
+}  // namespace overlapack::dispatch

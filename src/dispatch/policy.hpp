@@ -1,0 +1,112 @@
+// Which calls go to the device: pure functions of the call, the settings and the measured profile.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/scalar.hpp"
+
+namespace overlapack::dispatch {
+
+enum class Routine {
+#define OVERLAPACK_ROUTINE(name, parameters, arguments) name,
+#include "routines.def"
+#undef OVERLAPACK_ROUTINE
+};
+inline constexpr const char* kRoutineNames[] = {
+#define OVERLAPACK_ROUTINE(name, parameters, arguments) #name,
+#include "routines.def"
+#undef OVERLAPACK_ROUTINE
+};
+inline constexpr std::size_t kRoutineCount = sizeof(kRoutineNames) / sizeof(kRoutineNames[0]);
+inline constexpr char kTypeLetters[] = {'s', 'd', 'c', 'z'};
+inline const char* name_of(Routine routine) { return kRoutineNames[static_cast<int>(routine)]; }
+
+/// m x n is the matrix (m = n for all but getrf); nrhs is 0 for the factorizations.
+struct Shape {
+  Index m = 0;
+  Index n = 0;
+  Index nrhs = 0;
+};
+
+enum class Algorithm { automatic, tiled, hybrid };
+enum class DeviceChoice { automatic, cuda, host, off };
+
+/// What the environment says (README.md, "Settings"). Empty or absent means the default.
+struct Settings {
+  DeviceChoice device = DeviceChoice::automatic;
+  int cuda_index = 0;
+  std::optional<Index> min_n;  ///< OVERLAPACK_MIN_N: overrides every break-even
+  Algorithm algorithm = Algorithm::automatic;
+  Index nb = 0;              ///< OVERLAPACK_NB: block size, 0 = chosen by size
+  std::string profile;       ///< OVERLAPACK_PROFILE: path of the profile file
+  std::string cpu_lapack;    ///< OVERLAPACK_CPU_LAPACK: path of the CPU LAPACK
+  bool verbose = false;      ///< OVERLAPACK_VERBOSE: log every call
+  std::string log;           ///< file the log is appended to; empty means stderr
+};
+
+/// One environment variable: for parsing, `overlapack info` and the README.
+struct SettingDoc {
+  const char* name;
+  const char* values;
+  const char* meaning;
+};
+const std::vector<SettingDoc>& setting_docs();
+
+/// Reads the settings through `lookup` (a getenv). A bad value adds one message, which names the
+/// variable and the accepted values, to `complaints` and is ignored.
+Settings parse_settings(const std::function<const char*(const char*)>& lookup,
+                        std::vector<std::string>& complaints);
+
+/// Break-even sizes. The size of a call is what size_of() says; from its threshold up a call goes to
+/// the device.
+struct Profile {
+  std::array<std::array<Index, 4>, kRoutineCount> threshold;  // [routine][type letter]
+  std::string source = "built-in";                            // or the file it was read from
+
+  Index& at(Routine routine, char type);
+  Index at(Routine routine, char type) const;
+};
+/// Conservative values for a machine nobody has measured.
+Profile builtin_profile();
+/// Text form: one line "dpotrf 384" per entry, '#' starts a comment. Entries that are missing keep
+/// their built-in value. Returns nothing, and says why in `complaint`, if a line is malformed.
+std::optional<Profile> parse_profile(const std::string& text, std::string& complaint);
+std::string format_profile(const Profile& profile, const std::string& comment);
+/// $OVERLAPACK_PROFILE, or overlapack/profile under $XDG_CACHE_HOME or ~/.cache.
+std::string profile_path(const Settings& settings);
+
+/// The one number a call is judged by: n for potrf and posv, the cube root of m n min(m, n) for
+/// getrf and gesv, min(n, nrhs) for potrs and getrs (a solve moves n^2 elements for n^2 nrhs
+/// operations, so it is the number of right-hand sides that pays for the transfer).
+Index size_of(Routine routine, const Shape& shape);
+/// LAPACK's operation count in real floating-point operations.
+double flops_of(Routine routine, char type, const Shape& shape);
+
+/// What a call needs to know of the device; memory 0 means that there is none.
+struct DeviceTraits {
+  std::size_t memory = 0;
+  bool emulated = false;
+  Index cores = 1;  ///< CPU cores this process may use
+};
+
+struct Plan {
+  bool on_device = false;
+  Algorithm algorithm = Algorithm::tiled;
+  Index nb = 256;
+  std::string why;  ///< one phrase for the call log
+};
+
+/// The first half of the decision, which must not open the device: is the call large enough?
+/// Returns the reason in `why` either way.
+bool wants_device(Routine routine, char type, const Shape& shape, const Settings& settings,
+                  const Profile& profile, std::string& why);
+/// The whole decision.
+Plan plan(Routine routine, char type, const Shape& shape, const Settings& settings,
+          const Profile& profile, const DeviceTraits& device);
+
+}  // namespace overlapack::dispatch
