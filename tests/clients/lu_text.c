@@ -82,7 +82,7 @@ static void read_matrix(struct reader* in, int32_t n, double* a) {
     if (position == NULL) fail(in, "the input ends after %d of %d rows", (int)i, (int)n);
     for (int32_t j = 0; j < n; ++j) {
       if (*position == '\0') fail(in, "row %d has %d of %d values", (int)i + 1, (int)j, (int)n);
-      a[i + (size_t)j * (size_t)n] = read_real(in, &position);
+      a[(size_t)i + (size_t)j * (size_t)n] = read_real(in, &position);
     }
     if (*position != '\0') fail(in, "row %d has more than %d values", (int)i + 1, (int)n);
   }
@@ -120,7 +120,7 @@ int main(int argc, char** argv) {
   }
   for (int32_t i = 0; i < n; ++i) {
     for (int32_t j = 0; j < n; ++j) {
-      printf("%s%.10e", j == 0 ? "" : " ", a[i + (size_t)j * (size_t)n]);
+      printf("%s%.10e", j == 0 ? "" : " ", a[(size_t)i + (size_t)j * (size_t)n]);
     }
     printf("\n");
   }
