@@ -30,7 +30,7 @@ program fortran_client
 contains
 
   subroutine run_s()
-    real(real32), allocatable :: a(:, :), b(:, :)
+    real(real32), save :: a(n, n), b(n, nrhs)
     integer(int32) :: ipiv(n), info
     a = real(definite, real32)
     b = real(rhs, real32)
@@ -53,7 +53,7 @@ contains
   end subroutine run_s
 
   subroutine run_d()
-    real(real64), allocatable :: a(:, :), b(:, :)
+    real(real64), save :: a(n, n), b(n, nrhs)
     integer(int32) :: ipiv(n), info
     a = definite
     b = rhs
@@ -76,7 +76,7 @@ contains
   end subroutine run_d
 
   subroutine run_c()
-    complex(real32), allocatable :: a(:, :), b(:, :)
+    complex(real32), save :: a(n, n), b(n, nrhs)
     integer(int32) :: ipiv(n), info
     a = cmplx(definite, skew(), real32)
     b = cmplx(rhs, -rhs, real32)
@@ -99,7 +99,7 @@ contains
   end subroutine run_c
 
   subroutine run_z()
-    complex(real64), allocatable :: a(:, :), b(:, :)
+    complex(real64), save :: a(n, n), b(n, nrhs)
     integer(int32) :: ipiv(n), info
     a = cmplx(definite, skew(), real64)
     b = cmplx(rhs, -rhs, real64)
