@@ -41,6 +41,8 @@ void dgesv_(const int32_t* n_, const int32_t* nrhs_, double* a, const int32_t* l
       const double swapped = x[k];
       x[k] = x[ipiv[k] - 1];
       x[ipiv[k] - 1] = swapped;
+    }
+    for (ptrdiff_t k = 0; k < n; ++k) {
       for (ptrdiff_t i = k + 1; i < n; ++i) x[i] -= a[i + k * lda] * x[k];
     }
     for (ptrdiff_t k = n - 1; k >= 0; --k) {

@@ -1,7 +1,13 @@
 """An ordinary NumPy program: numpy.linalg in its four dtypes. Prints "<name> <numbers>" lines for
 run_client.py. NumPy's solve and inv call gesv, cholesky calls potrf."""
 
-import numpy as np
+import sys
+
+try:
+    import numpy as np
+except ImportError:
+    print("this Python has no NumPy")
+    sys.exit(77)
 from numpy.linalg import LinAlgError
 
 N = 60
