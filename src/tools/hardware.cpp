@@ -45,8 +45,7 @@ std::string cpu_lapack_description() {
   const std::string path = description.substr(0, description.find(" ("));
   void* const library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
   if (library == nullptr) return description;
-  const auto config =
-      reinterpret_cast<const char* (*)()>(dlsym(library, "openblas_get_config"));
+  const auto config = reinterpret_cast<const char* (*)()>(dlsym(library, "openblas_get_config"));
   if (config != nullptr) description += std::string(", ") + config();
   dlclose(library);
   return description;

@@ -42,8 +42,8 @@ void print_devices() {
   std::cout << "  in use  " << context.device_status() << '\n';
   const std::string driver = driver_version(), plugin = plugin_path();
   std::cout << "  driver  " << (driver.empty() ? "no NVIDIA driver" : driver) << '\n'
-            << "  plug-in " << (plugin.empty() ? std::string(kCudaPlugin) + " is not loaded" : plugin)
-            << "\n\n";
+            << "  plug-in "
+            << (plugin.empty() ? std::string(kCudaPlugin) + " is not loaded" : plugin) << "\n\n";
 }
 
 void print_cpu() {
@@ -80,7 +80,8 @@ void print_settings() {
   for (const dispatch::SettingDoc& setting : dispatch::setting_docs()) {
     const char* const value = std::getenv(setting.name);
     std::cout << "  " << setting.name << '=' << setting.values << "\n      " << setting.meaning
-              << "\n      now: " << (value == nullptr || *value == '\0' ? "not set" : value) << '\n';
+              << "\n      now: " << (value == nullptr || *value == '\0' ? "not set" : value)
+              << '\n';
   }
   std::cout << '\n';
 }

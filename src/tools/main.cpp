@@ -116,7 +116,6 @@ int main(int argc, char** argv) {
 
   RunOptions run_options;
   CLI::App* const run_app = app.add_subcommand("run", "Run a program under the library");
-  run_app->usage("Usage: overlapack run [OPTIONS] [--] PROGRAM [ARGUMENTS...]");
   run_app->prefix_command();
   run_app->footer(kRunFooter);
   mirror(*run_app, run_options, "--device", "OVERLAPACK_DEVICE",
@@ -126,19 +125,21 @@ int main(int argc, char** argv) {
   mirror(*run_app, run_options, "--algorithm", "OVERLAPACK_ALGORITHM", "auto, tiled or hybrid",
          "NAME");
   mirror(*run_app, run_options, "--nb", "OVERLAPACK_NB", "Block size", "N");
-  mirror(*run_app, run_options, "--profile", "OVERLAPACK_PROFILE",
-         "File with the break-even sizes", "FILE");
+  mirror(*run_app, run_options, "--profile", "OVERLAPACK_PROFILE", "File with the break-even sizes",
+         "FILE");
   mirror(*run_app, run_options, "--cpu-lapack", "OVERLAPACK_CPU_LAPACK",
          "Shared library to use as CPU LAPACK", "FILE");
   bool verbose = false;
   CLI::Option* const verbose_flag = run_app->add_flag(
       "-v,--verbose", verbose, "One line on stderr for every call (OVERLAPACK_VERBOSE=1)");
-  run_app->add_option("--log", run_options.log,
-                      "Append one line for every call to a file (OVERLAPACK_VERBOSE=FILE)")
+  run_app
+      ->add_option("--log", run_options.log,
+                   "Append one line for every call to a file (OVERLAPACK_VERBOSE=FILE)")
       ->type_name("FILE")
       ->excludes(verbose_flag);
-  run_app->add_flag("-s,--summary", run_options.summary,
-                    "Afterwards print on stderr which calls went where")
+  run_app
+      ->add_flag("-s,--summary", run_options.summary,
+                 "Afterwards print on stderr which calls went where")
       ->excludes(verbose_flag);
 
   app.add_subcommand("info", "Show devices, CPU LAPACK, break-even sizes, settings and names");

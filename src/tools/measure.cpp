@@ -78,7 +78,8 @@ void Ours<T>::run(Problem<T>& problem) {
   using Abi = abi::SymbolsOf<T>;
   const Call& call = problem.call();
   const char uplo = static_cast<char>(call.uplo), op = static_cast<char>(call.op);
-  const auto m = static_cast<std::int32_t>(call.shape.m), n = static_cast<std::int32_t>(call.shape.n),
+  const auto m = static_cast<std::int32_t>(call.shape.m),
+             n = static_cast<std::int32_t>(call.shape.n),
              nrhs = static_cast<std::int32_t>(call.shape.nrhs),
              lda = static_cast<std::int32_t>(call.lda), ldb = static_cast<std::int32_t>(call.ldb);
   T* const a = problem.a().data;
@@ -184,16 +185,22 @@ Device* force_device(const std::string& device, Index min_n, const std::string& 
   settings.cuda_index = wanted.cuda_index;
   settings.algorithm = wanted.algorithm;
   settings.nb = wanted.nb;
-  settings.min_n = min_n;
+  if (min_n > 0) settings.min_n = min_n;
   context.reset(settings, context.profile());
   Device* const opened = context.device();
   if (opened == nullptr && device != "off") throw std::runtime_error(context.device_status());
   return opened;
 }
 
-#define OVERLAPACK_INSTANTIATE(T)  \
-  template class Ours<T>;          \
-  template class CpuContender<T>;  \
+std::size_t activity(Device* device) {
+  if (device == nullptr) return 0;
+  const TransferCounters& counters = device->counters();
+  return counters.kernels + counters.bytes_to_device + counters.bytes_to_host;
+}
+
+#define OVERLAPACK_INSTANTIATE(T) \
+  template class Ours<T>;         \
+  template class CpuContender<T>; \
   template Timing measure<T>(Contender<T>&, Problem<T>&, const Limits&);
 OVERLAPACK_INSTANTIATE(float)
 OVERLAPACK_INSTANTIATE(double)

@@ -51,10 +51,14 @@ struct Timing {
 template <class T>
 Timing measure(Contender<T>& contender, Problem<T>& problem, const Limits& limits);
 
-/// Sends every call of at least `min_n` rows to the device that `device` names ("auto", "cuda:0",
-/// "host" or "off"); the other settings are those of the environment. Throws std::runtime_error
-/// with the reason if there is no such device; null for "off".
+/// Opens the device that `device` names ("auto", "cuda:0", "host" or "off") and sends every call of
+/// at least `min_n` rows to it (0: every call that the environment and the profile say). Settings
+/// that are not named here stay those of the environment. Null for "off"; throws
+/// std::runtime_error with the reason if there is no such device.
 Device* force_device(const std::string& device, Index min_n = 1,
                      const std::string& algorithm = "auto", Index nb = 0);
+
+/// A number that grows with everything a device does; it tells whether a call reached it.
+std::size_t activity(Device* device);
 
 }  // namespace overlapack::tools

@@ -28,7 +28,9 @@ std::uint64_t bits(std::uint64_t seed, Index i, Index j) {
 }
 
 /// In [-1/2, 1/2).
-double to_unit(std::uint64_t z) { return static_cast<double>(static_cast<std::int64_t>(z)) * 0x1p-64; }
+double to_unit(std::uint64_t z) {
+  return static_cast<double>(static_cast<std::int64_t>(z)) * 0x1p-64;
+}
 
 template <class T>
 T uniform(std::uint64_t seed, Index i, Index j, double scale) {
@@ -69,7 +71,8 @@ std::vector<Wide> triangle_times(Uplo uplo, Op op, Diag diag, HostView<const T> 
       const T* const column = &a(0, j);
       if (op == Op::none) {
         const Wide xj = x[static_cast<std::size_t>(j)];
-        for (Index i = first; i < last; ++i) sum[static_cast<std::size_t>(i)] += Wide(column[i]) * xj;
+        for (Index i = first; i < last; ++i)
+          sum[static_cast<std::size_t>(i)] += Wide(column[i]) * xj;
         if (one) sum[static_cast<std::size_t>(j)] += xj;
       } else {
         Wide dot = one ? x[static_cast<std::size_t>(j)] : Wide(0);

@@ -143,10 +143,10 @@ void print_summary(const std::vector<LoggedCall>& calls) {
   for (const auto& [key, total] : totals) add(key.first, key.second, total);
   if (totals.size() > 1) add("all", "", all);
   std::cerr << "\noverlapack: calls of this run\n";
-  print_table(std::cerr,
-              {"routine", "where", "calls", "info > 0", "largest", "ms", "GFLOP/s", "MB up",
-               "MB down"},
-              rows);
+  print_table(
+      std::cerr,
+      {"routine", "where", "calls", "info > 0", "largest", "ms", "GFLOP/s", "MB up", "MB down"},
+      rows);
 }
 
 /// Where the call log of a summary goes: the file the user wants anyway, or one that is removed
@@ -205,7 +205,8 @@ int run(const RunOptions& options) {
   if (!log.empty()) setenv("OVERLAPACK_VERBOSE", log.c_str(), 1);
 
   std::vector<char*> arguments;
-  for (const std::string& word : options.program) arguments.push_back(const_cast<char*>(word.data()));
+  for (const std::string& word : options.program)
+    arguments.push_back(const_cast<char*>(word.data()));
   arguments.push_back(nullptr);
   if (!options.summary) {
     execvp(arguments[0], arguments.data());

@@ -56,10 +56,10 @@ Point measure_point(Routine routine, char type, Index n, bool quick, Device& dev
   Problem<T> problem(square_call(routine, type, n, given ? n : 1));
   const Limits limits = {quick ? 3 : 7, quick ? 0.2 : 1.0};
   Point point;
-  const std::size_t before = device.counters().kernels;
+  const std::size_t before = activity(&device);
   Ours<T> ours;
   point.device = measure(ours, problem, limits);
-  point.served = device.counters().kernels > before;
+  point.served = activity(&device) > before;
   CpuContender<T> cpu;
   point.cpu = measure(cpu, problem, limits);
   return point;
@@ -140,7 +140,8 @@ int tune(const TuneOptions& options) {
     std::cerr << "overlapack: nothing to tune: the device is switched off\n";
     return 1;
   }
-  const std::string path = options.output.empty() ? dispatch::profile_path(settings) : options.output;
+  const std::string path =
+      options.output.empty() ? dispatch::profile_path(settings) : options.output;
   if (path.empty()) {
     std::cerr << "overlapack: no place for the profile: set HOME, XDG_CACHE_HOME or "
                  "OVERLAPACK_PROFILE, or use --output\n";
@@ -171,8 +172,7 @@ int tune(const TuneOptions& options) {
           any_served |= points[n].served;
           return device_wins(points[n]);
         };
-        const Index threshold =
-            find_break_even(options.max_n, options.quick ? 0.25 : 0.1, wins);
+        const Index threshold = find_break_even(options.max_n, options.quick ? 0.25 : 0.1, wins);
         profile.at(call.routine, type) = threshold;
         const auto& [largest, point] = *points.rbegin();
         rows.push_back({name_of(call), threshold == kNever ? "never" : std::to_string(threshold),
@@ -183,10 +183,9 @@ int tune(const TuneOptions& options) {
       }
     }
   }
-  print_table(std::cout,
-              {"routine", "device from", "largest n", "CPU ms", "device ms", "speed-up",
-               "residual"},
-              rows);
+  print_table(
+      std::cout,
+      {"routine", "device from", "largest n", "CPU ms", "device ms", "speed-up", "residual"}, rows);
   if (!any_served) {
     std::cerr << "overlapack: the device served no call (" << context.device_status()
               << "); nothing is written\n";
