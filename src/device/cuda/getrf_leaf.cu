@@ -169,8 +169,7 @@ __device__ Candidate<Key> await(const Message& message, unsigned tag) {
 template <class T>
 struct LeafShape {
   static constexpr int width = sizeof(T) == 16 ? 16 : 32;
-  static constexpr int max_rows =
-      sizeof(T) == 4 ? 4 : 2;  // 512 bytes: half of a thread's registers
+  static constexpr int max_rows = sizeof(T) == 4 ? 4 : 2;  // 512 bytes, half of all registers
 };
 
 /// Factors the m x n panel `a`, n <= W. Thread block b owns the rows from b R kThreads; with more
@@ -298,7 +297,8 @@ __global__ void __launch_bounds__(kThreads, 1)
 
 // ---- the leaf in memory --------------------------------------------------------------------
 
-constexpr int kTallWidth = 8;  // narrow: each column passes over the whole leaf
+constexpr int kTallWidth = 8;     // narrow: each column passes over the whole leaf
+constexpr int kTallBlocks = 512;  // enough to keep the memory of any GPU busy
 
 /// Ends step j-1 and prepares step j: every row below j-1 is eliminated with row j-1, then each
 /// thread block leaves its best candidate for the pivot of step j. j = 0 has nothing to eliminate,
@@ -385,9 +385,8 @@ void launch_tall(cudaStream_t stream, Exchange& exchange, DeviceView<T> a, Index
   }
   auto* const candidates = static_cast<Candidate<KeyOf<DeviceReal<D>>>*>(exchange.candidates());
   const int n = static_cast<int>(a.cols);
-  const int blocks = exchange.multiprocessors();
   LaunchShape grid;
-  grid.blocks = static_cast<unsigned>(blocks);
+  grid.blocks = kTallBlocks;
   grid.threads = kThreads;
   LaunchShape single;
   single.threads = kThreads;
@@ -396,7 +395,7 @@ void launch_tall(cudaStream_t stream, Exchange& exchange, DeviceView<T> a, Index
            device_cast(a.data), a.ld, j, candidates);
     if (j == n) break;
     launch(stream, single, "getrf interchange", tall_interchange_kernel<D>, n, device_cast(a.data),
-           a.ld, j, pivots, info, offset, candidates, blocks);
+           a.ld, j, pivots, info, offset, candidates, kTallBlocks);
   }
 }
 
@@ -405,7 +404,7 @@ void launch_tall(cudaStream_t stream, Exchange& exchange, DeviceView<T> a, Index
 Exchange::Exchange(int multiprocessors) : multiprocessors_(multiprocessors) {
   const std::size_t blocks = static_cast<std::size_t>(multiprocessors);
   const std::size_t message_bytes = 2 * sizeof(Message) * blocks;  // two sets, see the top
-  const std::size_t candidate_bytes = sizeof(Candidate<unsigned long long>) * blocks;
+  const std::size_t candidate_bytes = sizeof(Candidate<unsigned long long>) * kTallBlocks;
   check(cudaMalloc(&messages_, message_bytes + candidate_bytes), "memory of the LU exchange");
   candidates_ = static_cast<char*>(messages_) + message_bytes;
 }
@@ -426,20 +425,25 @@ unsigned Exchange::reserve_tags(cudaStream_t stream, unsigned columns) {
 
 template <class T>
 Index getrf_leaf_width(Index rows, int multiprocessors) {
-  return rows <= resident_rows<T>(multiprocessors) ? LeafShape<T>::width : kTallWidth;
+  using D = typename DeviceScalar<T>::type;
+  return rows <= resident_rows<D>(multiprocessors) ? LeafShape<D>::width : kTallWidth;
 }
 
 template <class T>
 void getrf_leaf(cudaStream_t stream, Exchange& exchange, DeviceView<T> a, Index* pivots,
                 Index* info, Index offset) {
   using D = typename DeviceScalar<T>::type;
-  // Few blocks make the exchange cheap, few rows per thread the elimination: one row each as long
-  // as that takes no more blocks than the exchange hardly notices.
+  constexpr int kManyRows = LeafShape<D>::max_rows;
   constexpr Index kCheapBlocks = 16;
-  if (a.rows > resident_rows<T>(exchange.multiprocessors())) {
+  if (a.rows > resident_rows<D>(exchange.multiprocessors())) {
     launch_tall<D>(stream, exchange, a, pivots, info, offset);
-  } else if (a.rows > kCheapBlocks * kThreads) {
-    launch_leaf<D, LeafShape<D>::max_rows>(stream, exchange, a, pivots, info, offset);
+    return;
+  }
+  // Several rows per thread make the elimination longer and the exchange cheaper. That pays where
+  // it saves the exchange altogether or keeps the number of blocks small.
+  const bool one_block = a.rows > kThreads && a.rows <= kThreads * kManyRows;
+  if (one_block || a.rows > kCheapBlocks * kThreads) {
+    launch_leaf<D, kManyRows>(stream, exchange, a, pivots, info, offset);
   } else {
     launch_leaf<D, 1>(stream, exchange, a, pivots, info, offset);
   }

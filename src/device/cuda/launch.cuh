@@ -14,11 +14,10 @@ struct LaunchShape {
   bool cooperative = false;      ///< all blocks are resident at the same time
 };
 
-/// kernel<<<...>>>(arguments...), which must have exactly the kernel's parameter types or convert
-/// to them.
+/// kernel<<<...>>>(arguments...).
 template <class... Parameters, class... Arguments>
 void launch(cudaStream_t stream, const LaunchShape& shape, const char* what,
-            void (*kernel)(Parameters...), Arguments&&... arguments) {
+            void (*kernel)(Parameters...), const Arguments&... arguments) {
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(shape.blocks);
   config.blockDim = dim3(shape.threads);
@@ -29,7 +28,7 @@ void launch(cudaStream_t stream, const LaunchShape& shape, const char* what,
   attribute.val.cooperative = 1;
   config.attrs = &attribute;
   config.numAttrs = shape.cooperative ? 1 : 0;
-  check(cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...), what);
+  check(cudaLaunchKernelEx(&config, kernel, arguments...), what);
 }
 
 }  // namespace overlapack::cuda

@@ -6,9 +6,9 @@
 //       [ A21 A22 ]
 //
 // one step is three phases, each ended by a barrier:
-//   1. every thread copies A11 to registers, and thread i also row i of A21;
-//   2. every thread factors A11 for itself, thread i eliminates its row along with it: doing the
-//      small factorization many times over costs less than one barrier per column would;
+//   1. the thread of row i copies A11 and row i of A21 to registers;
+//   2. it factors A11, for itself alone, and eliminates its row along with it: doing the small
+//      factorization many times over costs less than one barrier per column would;
 //   3. all threads share the rank-w update of A22.
 //
 // The upper triangle is handled as the lower one of the conjugate transpose: A = U^H U gives
@@ -70,6 +70,7 @@ __global__ void __launch_bounds__(kThreads)
     potrf_leaf_kernel(bool lower, int n, T* __restrict__ a, Index ld, Index* info, Index offset) {
   extern __shared__ __align__(16) unsigned char shared_memory[];
   T* const s = reinterpret_cast<T*>(shared_memory);  // S(i, j) = s[i + j * kLd]
+  __shared__ int columns_done;                       // in this step
 
   // Row index of the memory, so that neighbouring threads touch neighbouring elements: i for the
   // lower triangle, j for the upper one.
@@ -83,44 +84,43 @@ __global__ void __launch_bounds__(kThreads)
 
   int completed = n;  // columns of the factor that are right; the same in all threads
   for (int k = 0; k < n; k += kStep) {
-    // Phases 1 and 2. Rows beyond the block are those of a unit matrix and stay so.
+    // Phase 1. Rows beyond the block are those of a unit matrix and stay so.
     Step<T> step;
+    const bool below = t >= k + kStep && t < n;
+    if (u == 0) {
 #pragma unroll
-    for (int i = 0; i < kStep; ++i) {
+      for (int j = 0; j < kStep; ++j) {
 #pragma unroll
-      for (int j = 0; j <= i; ++j) {
-        step.diagonal[i][j] =
-            k + i < n ? s[k + i + (k + j) * kLd] : from_real<T>(DeviceReal<T>(i == j));
+        for (int i = j; i < kStep; ++i) {
+          step.diagonal[i][j] =
+              k + i < n ? s[k + i + (k + j) * kLd] : from_real<T>(DeviceReal<T>(i == j));
+        }
+        step.row[j] = below ? s[t + (k + j) * kLd] : from_real<T>(0);
       }
     }
-    const bool below = u == 0 && t >= k + kStep && t < n;
-#pragma unroll
-    for (int j = 0; j < kStep; ++j) {
-      step.row[j] = below ? s[t + (k + j) * kLd] : from_real<T>(0);
-    }
     __syncthreads();
-    const int done = step.factor();
-    if (below) {
+
+    // Phase 2. The threads agree on A11, so one of them stores it.
+    if (u == 0) {
+      const int done = step.factor();
+      if (threadIdx.x == 0) columns_done = done;
 #pragma unroll
-      for (int j = 0; j < kStep; ++j) s[t + (k + j) * kLd] = step.row[j];
-    }
-    if (threadIdx.x == 0) {
+      for (int j = 0; j < kStep; ++j) {
+        if (below) s[t + (k + j) * kLd] = step.row[j];
 #pragma unroll
-      for (int i = 0; i < kStep; ++i) {
-#pragma unroll
-        for (int j = 0; j <= i; ++j) {
-          if (k + i < n) s[k + i + (k + j) * kLd] = step.diagonal[i][j];
+        for (int i = j; i < kStep; ++i) {
+          if (t == 0 && k + i < n) s[k + i + (k + j) * kLd] = step.diagonal[i][j];
         }
       }
     }
     __syncthreads();
-    if (done < kStep) {
-      completed = k + done;
+    if (columns_done < kStep) {
+      completed = k + columns_done;
       break;
     }
 
-    // Phase 3: row t of L21 stays in registers and meets the rows j <= t.
-    if (t >= k + kStep && t < n) {
+    // Phase 3: row t of L21 stays in registers and meets its rows j <= t.
+    if (below) {
 #pragma unroll
       for (int j = 0; j < kStep; ++j) step.row[j] = s[t + (k + j) * kLd];
       for (int j = k + kStep + u; j <= t; j += kThreadColumns) {
