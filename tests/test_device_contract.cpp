@@ -24,22 +24,22 @@ struct OnDevice {
   operator DeviceView<const T>() const { return view; }
 };
 
-template <class C>
-class DeviceContract : public DeviceTest<C> {
+template <class Scalar>
+class DeviceContract : public DeviceTest {
  protected:
-  using T = typename C::T;
+  using T = Scalar;
 
   void SetUp() override {
-    DeviceTest<C>::SetUp();
-    if (this->device_) queue_ = std::make_unique<QueueLease>(this->device());
+    DeviceTest::SetUp();
+    if (device_) queue_ = std::make_unique<QueueLease>(device());
   }
   void TearDown() override {
     queue_.reset();
-    DeviceTest<C>::TearDown();
+    DeviceTest::TearDown();
   }
 
   Queue& queue() { return **queue_; }
-  Kernels<T>& kernels() { return this->device().template kernels<T>(); }
+  Kernels<T>& kernels() { return device().template kernels<T>(); }
 
   /// Uploads a matrix, padding included, and waits.
   template <class U>
@@ -77,7 +77,7 @@ class DeviceContract : public DeviceTest<C> {
   std::unique_ptr<QueueLease> queue_;
 };
 
-TYPED_TEST_SUITE(DeviceContract, AllCases, CaseName);
+TYPED_TEST_SUITE(DeviceContract, Precisions, PrecisionName);
 
 /// op(A) as a matrix of its own, by definition.
 template <class T>
@@ -149,7 +149,7 @@ constexpr Uplo kUplos[] = {Uplo::lower, Uplo::upper};
 // ---- Memory, copies, events ---------------------------------------------------------------
 
 TYPED_TEST(DeviceContract, CopiesBlocksWithPitchesInBothDirections) {
-  using T = typename TestFixture::T;
+  using T = TypeParam;
   Device& device = this->device();
   const Index m = 7, n = 5;
   const auto a = random_matrix<T>(m, n, 1);
@@ -179,7 +179,7 @@ TYPED_TEST(DeviceContract, CopiesBlocksWithPitchesInBothDirections) {
 }
 
 TYPED_TEST(DeviceContract, EmptyCopiesDoNothing) {
-  using T = typename TestFixture::T;
+  using T = TypeParam;
   const std::size_t before = this->device().counters().bytes_to_device;
   this->queue().template copy<T>(DeviceView<T>(nullptr, 0, 5, 1),
                                  HostView<const T>(nullptr, 0, 5, 1));
@@ -191,7 +191,7 @@ TYPED_TEST(DeviceContract, EmptyCopiesDoNothing) {
 }
 
 TYPED_TEST(DeviceContract, CountsWhatItTransfersAndRuns) {
-  using T = typename TestFixture::T;
+  using T = TypeParam;
   TransferCounters& counters = this->device().counters();
   const std::size_t up = counters.bytes_to_device, down = counters.bytes_to_host,
                     kernels = counters.kernels;
@@ -204,7 +204,7 @@ TYPED_TEST(DeviceContract, CountsWhatItTransfersAndRuns) {
 }
 
 TYPED_TEST(DeviceContract, ZeroesPartOfABuffer) {
-  using T = typename TestFixture::T;
+  using T = TypeParam;
   auto a = this->upload(Padded<T>(100, 1));
   this->queue().zero(a.view.data + 10, 80 * sizeof(T));
   const auto result = this->download(a);
@@ -214,7 +214,7 @@ TYPED_TEST(DeviceContract, ZeroesPartOfABuffer) {
 }
 
 TYPED_TEST(DeviceContract, OrdersWorkOfSeveralQueuesByEvents) {
-  using T = typename TestFixture::T;
+  using T = TypeParam;
   Device& device = this->device();
   const Index n = 64;
   const auto a = random_matrix<T>(n, n, 1), b = random_matrix<T>(n, n, 2);
@@ -255,7 +255,7 @@ TYPED_TEST(DeviceContract, AnEventNeverRecordedIsReached) {
 }
 
 TYPED_TEST(DeviceContract, DoneBecomesTrueWithoutAnyOtherWait) {
-  using T = typename TestFixture::T;
+  using T = TypeParam;
   Device& device = this->device();
   Buffer<T> staging(device, Space::host, 1), memory(device, Space::device, 1);
   EventLease event(device);
@@ -286,7 +286,7 @@ TYPED_TEST(DeviceContract, AWaitCapturesTheRecordingThatIsCurrent) {
 }
 
 TYPED_TEST(DeviceContract, RecordingAgainMovesTheEvent) {
-  using T = typename TestFixture::T;
+  using T = TypeParam;
   Device& device = this->device();
   Buffer<T> staging(device, Space::host, 2), memory(device, Space::device, 2);
   std::fill_n(staging.data(), 2, sentinel<T>());
@@ -303,7 +303,7 @@ TYPED_TEST(DeviceContract, RecordingAgainMovesTheEvent) {
 }
 
 TYPED_TEST(DeviceContract, PoolsHandOutTheSameMemoryAgain) {
-  using T = typename TestFixture::T;
+  using T = TypeParam;
   for (const Space space : {Space::host, Space::device}) {
     T* first = nullptr;
     {
@@ -318,7 +318,7 @@ TYPED_TEST(DeviceContract, PoolsHandOutTheSameMemoryAgain) {
 }
 
 TYPED_TEST(DeviceContract, MemoryBeyondTheDeviceIsRefusedAndTheDeviceStaysUsable) {
-  using T = typename TestFixture::T;
+  using T = TypeParam;
   const auto too_many = static_cast<Index>(this->device().memory() / sizeof(T)) * 2;
   try {
     Buffer<T> buffer(this->device(), Space::device, too_many);
@@ -333,7 +333,7 @@ TYPED_TEST(DeviceContract, MemoryBeyondTheDeviceIsRefusedAndTheDeviceStaysUsable
 // ---- gemm, herk, trsm ---------------------------------------------------------------------
 
 TYPED_TEST(DeviceContract, GemmForAllOperands) {
-  using T = typename TestFixture::T;
+  using T = TypeParam;
   using W = Wide<T>;
   const Index shapes[][3] = {{1, 1, 1}, {5, 7, 3}, {33, 20, 65}, {64, 64, 64}, {130, 70, 33}};
   for (const auto& [m, n, k] : shapes) {
@@ -361,7 +361,7 @@ TYPED_TEST(DeviceContract, GemmForAllOperands) {
 }
 
 TYPED_TEST(DeviceContract, GemmWithZeroFactorsAndEmptyOperands) {
-  using T = typename TestFixture::T;
+  using T = TypeParam;
   const Index m = 9, n = 6, k = 4;
   const auto a = random_matrix<T>(m, k, 1), b = random_matrix<T>(k, n, 2);
   const auto c = random_matrix<T>(m, n, 3, 1);
@@ -406,7 +406,7 @@ TYPED_TEST(DeviceContract, GemmWithZeroFactorsAndEmptyOperands) {
 }
 
 TYPED_TEST(DeviceContract, HerkUpdatesOneTriangleAndMakesTheDiagonalReal) {
-  using T = typename TestFixture::T;
+  using T = TypeParam;
   using W = Wide<T>;
   struct Factors {
     Real<T> alpha, beta;
@@ -450,7 +450,7 @@ TYPED_TEST(DeviceContract, HerkUpdatesOneTriangleAndMakesTheDiagonalReal) {
 }
 
 TYPED_TEST(DeviceContract, TrsmForAllOperands) {
-  using T = typename TestFixture::T;
+  using T = TypeParam;
   using W = Wide<T>;
   const Index shapes[][2] = {{1, 1}, {5, 3}, {33, 20}, {20, 65}, {130, 17}};
   const T alpha = scalar<T>(-0.5, 1);
@@ -499,7 +499,7 @@ TYPED_TEST(DeviceContract, TrsmForAllOperands) {
 }
 
 TYPED_TEST(DeviceContract, TrsmWithZeroAlphaAndEmptyOperands) {
-  using T = typename TestFixture::T;
+  using T = TypeParam;
   const Index m = 6, n = 4;
   const auto da = this->upload(random_matrix<T>(m, m, 1));
   Padded<T> b(m, n);
@@ -525,7 +525,7 @@ TYPED_TEST(DeviceContract, TrsmWithZeroAlphaAndEmptyOperands) {
 constexpr Index kPotrfOrders[] = {1, 2, 31, 32, 33, 63, 64, 65, 100, 128, 200, 256};
 
 TYPED_TEST(DeviceContract, PotrfBlockFactorsOneTriangle) {
-  using T = typename TestFixture::T;
+  using T = TypeParam;
   for (const Index n : kPotrfOrders) {
     for (const Uplo uplo : kUplos) {
       SCOPED_TRACE(testing::Message() << n << " " << char(uplo));
@@ -552,7 +552,7 @@ TYPED_TEST(DeviceContract, PotrfBlockFactorsOneTriangle) {
 }
 
 TYPED_TEST(DeviceContract, PotrfBlockFindsTheClosedFormFactor) {
-  using T = typename TestFixture::T;
+  using T = TypeParam;
   const Index n = 25;
   for (const Uplo uplo : kUplos) {
     const auto da = this->upload(closed_form_spd<T>(n));
@@ -572,7 +572,7 @@ TYPED_TEST(DeviceContract, PotrfBlockFindsTheClosedFormFactor) {
 }
 
 TYPED_TEST(DeviceContract, PotrfBlockStopsAtTheFirstMinorThatIsNotPositiveDefinite) {
-  using T = typename TestFixture::T;
+  using T = TypeParam;
   const Index offset = 1000;
   for (const Index n : {Index{1}, Index{33}, Index{100}, Index{256}}) {
     for (const Index position : {Index{0}, n / 2, n - 1}) {
@@ -612,7 +612,7 @@ TYPED_TEST(DeviceContract, PotrfBlockStopsAtTheFirstMinorThatIsNotPositiveDefini
 }
 
 TYPED_TEST(DeviceContract, PotrfBlockKeepsAnEarlierInfo) {
-  using T = typename TestFixture::T;
+  using T = TypeParam;
   const auto da = this->upload(indefinite_at<T>(40, 20, 1));
   const auto info = this->upload_index(5);
   this->kernels().potrf_block(this->queue(), Uplo::lower, da, info, 100);
@@ -629,11 +629,9 @@ struct Panel {
   Index info;
 };
 
-template <class C>
-class PanelContract : public DeviceContract<C> {
+template <class T>
+class PanelContract : public DeviceContract<T> {
  protected:
-  using T = typename C::T;
-
   Panel<T> factor(const Padded<T>& a, Index offset = 0, Index info_before = 0) {
     const Index steps = std::min(a.rows(), a.cols());
     const auto da = this->upload(a);
@@ -654,10 +652,10 @@ class PanelContract : public DeviceContract<C> {
   }
 };
 
-TYPED_TEST_SUITE(PanelContract, AllCases, CaseName);
+TYPED_TEST_SUITE(PanelContract, Precisions, PrecisionName);
 
 TYPED_TEST(PanelContract, FactorsPanelsOfAllShapes) {
-  using T = typename TestFixture::T;
+  using T = TypeParam;
   std::vector<std::pair<Index, Index>> shapes = {
       {1, 1}, {5, 5}, {100, 32}, {1000, 7}, {257, 64}, {300, 300}, {33, 100}, {1, 40}, {64, 1}};
   if (!this->device().emulated()) shapes.push_back({5000, 128});
@@ -686,7 +684,7 @@ TYPED_TEST(PanelContract, FactorsPanelsOfAllShapes) {
 }
 
 TYPED_TEST(PanelContract, ChoosesTheLargestAndAmongEqualsTheFirst) {
-  using T = typename TestFixture::T;
+  using T = TypeParam;
   EXPECT_EQ(this->factor_column({T(1), T(-3), T(3), T(3)}).pivots[0], 2);
   EXPECT_EQ(this->factor_column({T(3), T(-3), T(3)}).pivots[0], 1);
   EXPECT_EQ(this->factor_column({T(0), T(1), T(2), T(-2), T(-4)}).pivots[0], 5);
@@ -699,7 +697,7 @@ TYPED_TEST(PanelContract, ChoosesTheLargestAndAmongEqualsTheFirst) {
 }
 
 TYPED_TEST(PanelContract, ComparesComplexPivotsByTheSumOfTheirParts) {
-  using T = typename TestFixture::T;
+  using T = TypeParam;
   if constexpr (is_complex<T>) {
     // |z|: 5 against 4.24; |re| + |im|: 5 against 6.
     EXPECT_EQ(this->factor_column({T(0, 5), T(3, 3), T(-5, 0)}).pivots[0], 2);
@@ -712,7 +710,7 @@ TYPED_TEST(PanelContract, ComparesComplexPivotsByTheSumOfTheirParts) {
 TYPED_TEST(PanelContract, TiesInEveryColumnFollowTheExactElimination) {
   // L has only +-1 below its diagonal and U only small integers, so that the elimination is exact
   // and every candidate of every column ties: rows in order must stay in order.
-  using T = typename TestFixture::T;
+  using T = TypeParam;
   for (const auto& [m, n] : {std::pair<Index, Index>{40, 12}, {200, 20}, {12, 40}}) {
     Random random(m);
     const Index steps = std::min(m, n);
@@ -741,7 +739,7 @@ TYPED_TEST(PanelContract, TiesInEveryColumnFollowTheExactElimination) {
 }
 
 TYPED_TEST(PanelContract, ANaNIsChosenOnlyOnTheDiagonal) {
-  using T = typename TestFixture::T;
+  using T = TypeParam;
   const T bad = nan<T>();
   EXPECT_EQ(this->factor_column({T(1), bad, T(3), T(2)}).pivots[0], 3);
   EXPECT_EQ(this->factor_column({bad, T(1), T(3)}).pivots[0], 1);
@@ -753,7 +751,7 @@ TYPED_TEST(PanelContract, ANaNIsChosenOnlyOnTheDiagonal) {
 }
 
 TYPED_TEST(PanelContract, PivotsThroughNaNsAsTheUnblockedAlgorithm) {
-  using T = typename TestFixture::T;
+  using T = TypeParam;
   for (const auto& [row, column] :
        {std::pair<Index, Index>{0, 0}, {3, 0}, {2, 2}, {5, 3}, {0, 3}}) {
     SCOPED_TRACE(testing::Message() << row << "," << column);
@@ -778,7 +776,7 @@ TYPED_TEST(PanelContract, PivotsThroughNaNsAsTheUnblockedAlgorithm) {
 }
 
 TYPED_TEST(PanelContract, AZeroPivotIsReportedAndTheFactorizationGoesOn) {
-  using T = typename TestFixture::T;
+  using T = TypeParam;
   for (const auto& [m, n] : {std::pair<Index, Index>{5, 5}, {100, 33}, {40, 64}, {300, 64}}) {
     const Index steps = std::min(m, n);
     for (const Index position : {Index{0}, steps / 2, steps - 1}) {
@@ -799,7 +797,7 @@ TYPED_TEST(PanelContract, AZeroPivotIsReportedAndTheFactorizationGoesOn) {
 }
 
 TYPED_TEST(PanelContract, ASubnormalPivotGivesFiniteMultipliers) {
-  using T = typename TestFixture::T;
+  using T = TypeParam;
   const Real<T> tiny = std::numeric_limits<Real<T>>::denorm_min() * 64;
   Padded<T> a(5, 2);
   for (Index i = 0; i < 5; ++i) {
@@ -823,7 +821,7 @@ TYPED_TEST(PanelContract, ASubnormalPivotGivesFiniteMultipliers) {
 // ---- swap_rows ----------------------------------------------------------------------------
 
 TYPED_TEST(DeviceContract, SwapRowsFollowsThePivotsInBothDirections) {
-  using T = typename TestFixture::T;
+  using T = TypeParam;
   struct Shape {
     Index rows, cols, pivots;
   };
@@ -857,7 +855,7 @@ TYPED_TEST(DeviceContract, SwapRowsFollowsThePivotsInBothDirections) {
 }
 
 TYPED_TEST(DeviceContract, SwapRowsBackUndoesSwapRows) {
-  using T = typename TestFixture::T;
+  using T = TypeParam;
   const auto a = random_matrix<T>(50, 4, 1);
   const auto da = this->upload(a);
   Random random(2);
@@ -873,7 +871,7 @@ TYPED_TEST(DeviceContract, SwapRowsBackUndoesSwapRows) {
 // ---- Faults -------------------------------------------------------------------------------
 
 TYPED_TEST(DeviceContract, AnObserverCanMakeAnyActionFail) {
-  using T = typename TestFixture::T;
+  using T = TypeParam;
   Device& device = this->device();
   const auto work = [&] {
     Buffer<T> staging(device, Space::host, 1), memory(device, Space::device, 1);
@@ -901,179 +899,6 @@ TYPED_TEST(DeviceContract, AnObserverCanMakeAnyActionFail) {
   work();
   device.set_observer(nullptr);
   EXPECT_EQ(beyond.count(), 10);
-}
-
-// ---- What the emulated device adds --------------------------------------------------------
-
-/// Queues one zero and a copy of it to `staging`, and waits for nothing.
-struct Unwaited {
-  explicit Unwaited(Device& device)
-      : staging(device, Space::host, 1), memory(device, Space::device, 1), queue(device) {
-    queue->zero(memory.data(), sizeof(double));
-    queue->copy<double>(HostView<double>(staging.data(), 1),
-                        DeviceView<const double>(memory.data(), 1));
-  }
-  Buffer<double> staging, memory;
-  QueueLease queue;
-};
-
-TEST(EmulatedDevice, LazyWorkRunsOnlyWhenWaitedFor) {
-  const auto device = make_emulated_device({Schedule::lazy});
-  Unwaited work(*device);
-  EXPECT_TRUE(std::isnan(*work.staging.data())) << "a read without a wait must see poison";
-  work.queue->synchronize();
-  EXPECT_EQ(*work.staging.data(), 0);
-}
-
-TEST(EmulatedDevice, LazyWaitsRunOnlyWhatTheyDependOn) {
-  const auto device = make_emulated_device({Schedule::lazy});
-  Unwaited other(*device), waited(*device);
-  waited.queue->synchronize();
-  EXPECT_EQ(*waited.staging.data(), 0);
-  EXPECT_TRUE(std::isnan(*other.staging.data()));
-}
-
-TEST(EmulatedDevice, EagerWorkRunsAtOnce) {
-  const auto device = make_emulated_device({Schedule::eager});
-  Unwaited work(*device);
-  EXPECT_EQ(*work.staging.data(), 0);
-}
-
-TEST(EmulatedDevice, ShuffleSometimesRunsWorkThatNobodyWaitsFor) {
-  int ran = 0;
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    const auto device = make_emulated_device({Schedule::shuffle, seed});
-    Unwaited other(*device), waited(*device);
-    EXPECT_TRUE(std::isnan(*waited.staging.data()));
-    waited.queue->synchronize();
-    EXPECT_EQ(*waited.staging.data(), 0);
-    if (!std::isnan(*other.staging.data())) ++ran;
-  }
-  EXPECT_GT(ran, 0);
-  EXPECT_LT(ran, 20);
-}
-
-TEST(EmulatedDevice, AMissingQueueWaitReadsPoison) {
-  const auto device = make_emulated_device({Schedule::lazy});
-  Buffer<double> staging(*device, Space::host, 2), memory(*device, Space::device, 1);
-  EventLease uploaded(*device);
-  QueueLease up(*device), down(*device);
-  staging.data()[0] = 42;
-  const DeviceView<double> view(memory.data(), 1);
-  const HostView<double> result(staging.data() + 1, 1);
-  up->copy<double>(view, HostView<const double>(staging.data(), 1));
-  up->record(*uploaded);
-  down->copy<double>(result, DeviceView<const double>(view));
-  down->synchronize();
-  EXPECT_TRUE(std::isnan(result(0)));
-  down->wait(*uploaded);
-  down->copy<double>(result, DeviceView<const double>(view));
-  down->synchronize();
-  EXPECT_EQ(result(0), 42);
-}
-
-TEST(EmulatedDevice, DrainDropsWhatNobodyWaitedFor) {
-  const auto device = make_emulated_device({Schedule::lazy});
-  Unwaited work(*device);
-  work.queue->drain();
-  work.queue->synchronize();
-  EXPECT_TRUE(std::isnan(*work.staging.data()));
-}
-
-TEST(EmulatedDevice, PoisonsMemoryEachTimeItIsHandedOut) {
-  const auto device = make_emulated_device();
-  for (int round = 0; round < 2; ++round) {
-    Buffer<Index> staging(*device, Space::host, 3);
-    EXPECT_GT(staging.data()[0], Index{1} << 60) << "an index that no array has";
-    EXPECT_TRUE(std::isnan(reinterpret_cast<double*>(staging.data())[1]));
-    EXPECT_TRUE(std::isnan(reinterpret_cast<float*>(staging.data())[5]));
-    std::fill_n(staging.data(), 3, 0);
-  }
-}
-
-TEST(EmulatedDevice, ItsMemoryIsBounded) {
-  EmulatedOptions options;
-  options.memory = 1000;
-  const auto device = make_emulated_device(options);
-  EXPECT_EQ(device->memory(), 1000u);
-  {
-    Buffer<char> most(*device, Space::device, 900);
-    EXPECT_THROW(Buffer<char>(*device, Space::device, 101), DeviceError);
-    Buffer<char> rest(*device, Space::device, 100);
-    Buffer<char> staging(*device, Space::host, 5000);
-  }
-  Buffer<char> whole(*device, Space::device, 1000);  // idle blocks make room
-}
-
-TEST(EmulatedDevice, RefusesMemoryThatIsNotItsOwn) {
-  const auto device = make_emulated_device({Schedule::eager});
-  const auto other = make_emulated_device({Schedule::eager});
-  Buffer<double> staging(*device, Space::host, 10), memory(*device, Space::device, 10),
-      foreign(*other, Space::device, 10);
-  QueueLease queue(*device);
-  double plain[10] = {};
-  const auto size = sizeof plain;
-  EXPECT_THROW(queue->copy_to_device(memory.data(), size, plain, size, size, 1), std::logic_error);
-  EXPECT_THROW(queue->copy_to_host(plain, size, memory.data(), size, size, 1), std::logic_error);
-  EXPECT_THROW(queue->copy_to_device(staging.data(), size, staging.data(), size, size, 1),
-               std::logic_error);
-  EXPECT_THROW(queue->copy_to_device(foreign.data(), size, staging.data(), size, size, 1),
-               std::logic_error);
-  EXPECT_THROW(queue->copy_to_device(memory.data(), size, staging.data(), size, size + 8, 1),
-               std::logic_error);
-  EXPECT_THROW(queue->copy_to_device(memory.data() + 1, 40, staging.data(), 40, 40, 2),
-               std::logic_error);
-  EXPECT_THROW(queue->zero(plain, 8), std::logic_error);
-  queue->copy_to_device(memory.data() + 5, 40, staging.data(), 40, 40, 1);
-
-  auto& kernels = device->kernels<double>();
-  const DeviceView<double> good(memory.data(), 3, 3, 3), host(staging.data(), 3, 3, 3),
-      beyond(memory.data() + 2, 3, 3, 3);
-  const auto gemm = [&](DeviceView<const double> a, DeviceView<double> c) {
-    kernels.gemm(*queue, Op::none, Op::none, 1, a, a, 0, c);
-  };
-  EXPECT_THROW(gemm(host, good), std::logic_error);
-  EXPECT_THROW(gemm(good, host), std::logic_error);
-  EXPECT_THROW(gemm(beyond, good), std::logic_error);
-  EXPECT_THROW(gemm(good.block(0, 0, 2, 3), good), std::logic_error) << "shapes";
-  Buffer<Index> pivots(*device, Space::device, 3);
-  EXPECT_THROW(kernels.swap_rows(*queue, good, DeviceView<const Index>(pivots.data(), 3), 0),
-               std::logic_error)
-      << "pivots that nobody has computed";
-  try {
-    gemm(host, good);
-  } catch (const std::logic_error& error) {
-    EXPECT_NE(std::string(error.what()).find("gemm"), std::string::npos) << error.what();
-  }
-}
-
-TEST(EmulatedDevice, ManyThreadsMayUseIt) {
-  for (const Schedule schedule : {Schedule::lazy, Schedule::eager, Schedule::shuffle}) {
-    const auto device = make_emulated_device({schedule});
-    std::atomic<int> right{0};
-    std::vector<std::thread> threads;
-    for (int t = 0; t < 4; ++t) {
-      threads.emplace_back([&, t] {
-        for (int round = 0; round < 50; ++round) {
-          Buffer<double> staging(*device, Space::host, 2), memory(*device, Space::device, 1);
-          EventLease event(*device);
-          QueueLease up(*device), down(*device);
-          staging.data()[0] = t + 1;
-          const DeviceView<double> view(memory.data(), 1);
-          up->copy<double>(view, HostView<const double>(staging.data(), 1));
-          device->kernels<double>().gemm(*up, Op::none, Op::none, 1, view, view, 1, view);
-          up->record(*event);
-          down->wait(*event);
-          down->copy<double>(HostView<double>(staging.data() + 1, 1),
-                             DeviceView<const double>(view));
-          down->synchronize();
-          if (staging.data()[1] == (t + 1) * (t + 2)) ++right;
-        }
-      });
-    }
-    for (auto& thread : threads) thread.join();
-    EXPECT_EQ(right, 200);
-  }
 }
 
 }  // namespace

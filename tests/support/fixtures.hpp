@@ -1,11 +1,16 @@
-// The devices under test, crossed with the four precisions: TYPED_TEST_SUITE(Suite, AllCases).
+// The device under test, and tests typed over the four precisions.
+//
+// OVERLAPACK_TEST_DEVICE chooses the device: lazy (the default), eager, shuffle (the emulated
+// device's schedules) or cuda. ctest runs every test once for each.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <complex>
+#include <cstdlib>
 #include <memory>
+#include <stdexcept>
 #include <string>
 
 #include "device/buffer.hpp"
@@ -15,61 +20,41 @@
 
 namespace overlapack::testing_support {
 
-struct Lazy {
-  static constexpr const char* name = "lazy";
-  static std::shared_ptr<Device> open() { return make_emulated_device({Schedule::lazy}); }
-};
-struct Eager {
-  static constexpr const char* name = "eager";
-  static std::shared_ptr<Device> open() { return make_emulated_device({Schedule::eager}); }
-};
-struct Shuffle {
-  static constexpr const char* name = "shuffle";
-  static std::shared_ptr<Device> open() { return make_emulated_device({Schedule::shuffle, 7}); }
-};
-struct Cuda {
-  static constexpr const char* name = "cuda";
-  /// One for the whole process, and never destroyed: at exit the driver may be gone first.
-  static std::shared_ptr<Device> open() {
-    static auto* const device = new std::shared_ptr<Device>(dispatch::open_cuda_device(0));
-    return *device;
-  }
-};
+using Precisions = testing::Types<float, double, std::complex<float>, std::complex<double>>;
 
-/// One precision on one device.
-template <class Scalar, class Where>
-struct Case {
-  using T = Scalar;
-  using D = Where;
-};
-
-using Z = std::complex<double>;
-using C = std::complex<float>;
-using AllCases =
-    testing::Types<Case<float, Lazy>, Case<double, Lazy>, Case<C, Lazy>, Case<Z, Lazy>,
-                   Case<float, Eager>, Case<double, Eager>, Case<C, Eager>, Case<Z, Eager>,
-                   Case<float, Shuffle>, Case<double, Shuffle>, Case<C, Shuffle>, Case<Z, Shuffle>,
-                   Case<float, Cuda>, Case<double, Cuda>, Case<C, Cuda>, Case<Z, Cuda>>;
-
-/// "d_lazy" instead of a number.
-struct CaseName {
-  template <class Case>
+/// "d" instead of a number.
+struct PrecisionName {
+  template <class T>
   static std::string GetName(int) {
-    return std::string(1, ScalarTraits<typename Case::T>::letter) + "_" + Case::D::name;
+    return std::string(1, ScalarTraits<T>::letter);
   }
 };
 
-/// Opens the device of the case, or skips the test and says why.
-template <class Case>
+inline std::string device_under_test() {
+  const char* const name = std::getenv("OVERLAPACK_TEST_DEVICE");
+  return name == nullptr ? "lazy" : name;
+}
+
+/// Opens the device under test. Throws DeviceError with the reason if this machine has none.
+inline std::shared_ptr<Device> open_device_under_test() {
+  const std::string name = device_under_test();
+  if (name == "lazy") return make_emulated_device({Schedule::lazy});
+  if (name == "eager") return make_emulated_device({Schedule::eager});
+  if (name == "shuffle") return make_emulated_device({Schedule::shuffle, 7});
+  if (name != "cuda") throw std::invalid_argument("OVERLAPACK_TEST_DEVICE=" + name);
+  // One for the whole process, and never destroyed: at exit the driver may be gone first.
+  static auto* const device = new std::shared_ptr<Device>(dispatch::open_cuda_device(0));
+  return *device;
+}
+
+/// A test on the device under test; skipped, with the reason, where this machine has none.
 class DeviceTest : public testing::Test {
  protected:
-  using T = typename Case::T;
-
   void SetUp() override {
     try {
-      device_ = Case::D::open();
+      device_ = open_device_under_test();
     } catch (const DeviceError& error) {
-      GTEST_SKIP() << "no " << Case::D::name << " device: " << error.what();
+      GTEST_SKIP() << "no " << device_under_test() << " device: " << error.what();
     }
   }
   void TearDown() override {
