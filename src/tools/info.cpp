@@ -6,6 +6,7 @@
 #include "cpu/lapack.hpp"
 #include "device/cuda/plugin.hpp"
 #include "dispatch/context.hpp"
+#include "tools/break_even.hpp"
 #include "tools/commands.hpp"
 #include "tools/hardware.hpp"
 #include "tools/table.hpp"
@@ -54,7 +55,7 @@ void print_cpu() {
     rows.push_back({"  " + cpu::spell(family, 'd', "potrf"), meaning,
                     cpu::lapack<double>(family).source("potrf")});
   }
-  print_table(std::cout, {"  name", "clients", "served on the CPU by"}, rows);
+  print_table(std::cout, {"  name", "clients", "served on the CPU by"}, rows, 3);
   std::cout << '\n';
 }
 
@@ -65,7 +66,7 @@ void print_thresholds() {
   for (std::size_t r = 0; r < dispatch::kRoutineCount; ++r) {
     std::vector<std::string> row = {std::string("  ") + dispatch::kRoutineNames[r]};
     for (const char type : dispatch::kTypeLetters) {
-      const Index threshold = profile.at(static_cast<Routine>(r), type);
+      const Index threshold = profile.at(static_cast<dispatch::Routine>(r), type);
       row.push_back(threshold >= kNever ? "never" : std::to_string(threshold));
     }
     rows.push_back(row);
