@@ -1,0 +1,27 @@
+# What other projects need to build against the library: it, its headers, the Fortran module's
+# source, and the package files for CMake (overlapack::overlapack) and pkg-config.
+include(CMakePackageConfigHelpers)
+
+target_include_directories(overlapack INTERFACE
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+install(TARGETS overlapack EXPORT overlapack-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/overlapack
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/compat/overlapack.f90
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/overlapack)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/overlapack)
+install(EXPORT overlapack-targets NAMESPACE overlapack:: DESTINATION ${package_dir})
+configure_package_config_file(
+  ${PROJECT_SOURCE_DIR}/compat/overlapack-config.cmake.in
+  ${CMAKE_CURRENT_BINARY_DIR}/overlapack-config.cmake INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(
+  ${CMAKE_CURRENT_BINARY_DIR}/overlapack-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/overlapack-config.cmake
+              ${CMAKE_CURRENT_BINARY_DIR}/overlapack-config-version.cmake
+        DESTINATION ${package_dir})
+
+configure_file(${PROJECT_SOURCE_DIR}/compat/overlapack.pc.in
+               ${CMAKE_CURRENT_BINARY_DIR}/overlapack.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/overlapack.pc
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,229 @@
+! Generic Fortran interfaces to the LAPACK routines that liboverlapack provides.
+!
+!     use overlapack
+!     call potrf('L', n, a, n, info)
+!
+! is spotrf, dpotrf, cpotrf or zpotrf by the type of `a`. The arguments are LAPACK's own (shapes,
+! leading dimensions, ipiv and info are explained in overlapack/lapack.h); integers are 32 bits
+! wide. Matrices are assumed-size, so a(lda, *) describes any part of an array.
+!
+! Module files belong to one compiler, so this file is installed as source: add it to your program.
+module overlapack
+  use, intrinsic :: iso_fortran_env, only: int32, real32, real64
+  implicit none
+  private
+
+  public :: potrf, potrs, posv, getrf, getrs, gesv
+
+  !> Cholesky factorization of the `uplo` triangle of the n x n matrix A, in place.
+  interface potrf
+    subroutine spotrf(uplo, n, a, lda, info)
+      import :: int32, real32
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, lda
+      real(real32), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: info
+    end subroutine spotrf
+    subroutine dpotrf(uplo, n, a, lda, info)
+      import :: int32, real64
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, lda
+      real(real64), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: info
+    end subroutine dpotrf
+    subroutine cpotrf(uplo, n, a, lda, info)
+      import :: int32, real32
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, lda
+      complex(real32), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: info
+    end subroutine cpotrf
+    subroutine zpotrf(uplo, n, a, lda, info)
+      import :: int32, real64
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, lda
+      complex(real64), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: info
+    end subroutine zpotrf
+  end interface potrf
+
+  !> Solves A X = B with the factor that potrf left in A; X replaces B (n x nrhs).
+  interface potrs
+    subroutine spotrs(uplo, n, nrhs, a, lda, b, ldb, info)
+      import :: int32, real32
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, nrhs, lda, ldb
+      real(real32), intent(in) :: a(lda, *)
+      real(real32), intent(inout) :: b(ldb, *)
+      integer(int32), intent(out) :: info
+    end subroutine spotrs
+    subroutine dpotrs(uplo, n, nrhs, a, lda, b, ldb, info)
+      import :: int32, real64
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, nrhs, lda, ldb
+      real(real64), intent(in) :: a(lda, *)
+      real(real64), intent(inout) :: b(ldb, *)
+      integer(int32), intent(out) :: info
+    end subroutine dpotrs
+    subroutine cpotrs(uplo, n, nrhs, a, lda, b, ldb, info)
+      import :: int32, real32
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, nrhs, lda, ldb
+      complex(real32), intent(in) :: a(lda, *)
+      complex(real32), intent(inout) :: b(ldb, *)
+      integer(int32), intent(out) :: info
+    end subroutine cpotrs
+    subroutine zpotrs(uplo, n, nrhs, a, lda, b, ldb, info)
+      import :: int32, real64
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, nrhs, lda, ldb
+      complex(real64), intent(in) :: a(lda, *)
+      complex(real64), intent(inout) :: b(ldb, *)
+      integer(int32), intent(out) :: info
+    end subroutine zpotrs
+  end interface potrs
+
+  !> potrf and potrs in one: factors A and solves A X = B.
+  interface posv
+    subroutine sposv(uplo, n, nrhs, a, lda, b, ldb, info)
+      import :: int32, real32
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, nrhs, lda, ldb
+      real(real32), intent(inout) :: a(lda, *)
+      real(real32), intent(inout) :: b(ldb, *)
+      integer(int32), intent(out) :: info
+    end subroutine sposv
+    subroutine dposv(uplo, n, nrhs, a, lda, b, ldb, info)
+      import :: int32, real64
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, nrhs, lda, ldb
+      real(real64), intent(inout) :: a(lda, *)
+      real(real64), intent(inout) :: b(ldb, *)
+      integer(int32), intent(out) :: info
+    end subroutine dposv
+    subroutine cposv(uplo, n, nrhs, a, lda, b, ldb, info)
+      import :: int32, real32
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, nrhs, lda, ldb
+      complex(real32), intent(inout) :: a(lda, *)
+      complex(real32), intent(inout) :: b(ldb, *)
+      integer(int32), intent(out) :: info
+    end subroutine cposv
+    subroutine zposv(uplo, n, nrhs, a, lda, b, ldb, info)
+      import :: int32, real64
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, nrhs, lda, ldb
+      complex(real64), intent(inout) :: a(lda, *)
+      complex(real64), intent(inout) :: b(ldb, *)
+      integer(int32), intent(out) :: info
+    end subroutine zposv
+  end interface posv
+
+  !> LU factorization with partial pivoting of the m x n matrix A, in place.
+  interface getrf
+    subroutine sgetrf(m, n, a, lda, ipiv, info)
+      import :: int32, real32
+      integer(int32), intent(in) :: m, n, lda
+      real(real32), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: ipiv(*)
+      integer(int32), intent(out) :: info
+    end subroutine sgetrf
+    subroutine dgetrf(m, n, a, lda, ipiv, info)
+      import :: int32, real64
+      integer(int32), intent(in) :: m, n, lda
+      real(real64), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: ipiv(*)
+      integer(int32), intent(out) :: info
+    end subroutine dgetrf
+    subroutine cgetrf(m, n, a, lda, ipiv, info)
+      import :: int32, real32
+      integer(int32), intent(in) :: m, n, lda
+      complex(real32), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: ipiv(*)
+      integer(int32), intent(out) :: info
+    end subroutine cgetrf
+    subroutine zgetrf(m, n, a, lda, ipiv, info)
+      import :: int32, real64
+      integer(int32), intent(in) :: m, n, lda
+      complex(real64), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: ipiv(*)
+      integer(int32), intent(out) :: info
+    end subroutine zgetrf
+  end interface getrf
+
+  !> Solves op(A) X = B with the factors that getrf left; op by trans: 'N', 'T' or 'C'.
+  interface getrs
+    subroutine sgetrs(trans, n, nrhs, a, lda, ipiv, b, ldb, info)
+      import :: int32, real32
+      character, intent(in) :: trans
+      integer(int32), intent(in) :: n, nrhs, lda, ldb
+      real(real32), intent(in) :: a(lda, *)
+      integer(int32), intent(in) :: ipiv(*)
+      real(real32), intent(inout) :: b(ldb, *)
+      integer(int32), intent(out) :: info
+    end subroutine sgetrs
+    subroutine dgetrs(trans, n, nrhs, a, lda, ipiv, b, ldb, info)
+      import :: int32, real64
+      character, intent(in) :: trans
+      integer(int32), intent(in) :: n, nrhs, lda, ldb
+      real(real64), intent(in) :: a(lda, *)
+      integer(int32), intent(in) :: ipiv(*)
+      real(real64), intent(inout) :: b(ldb, *)
+      integer(int32), intent(out) :: info
+    end subroutine dgetrs
+    subroutine cgetrs(trans, n, nrhs, a, lda, ipiv, b, ldb, info)
+      import :: int32, real32
+      character, intent(in) :: trans
+      integer(int32), intent(in) :: n, nrhs, lda, ldb
+      complex(real32), intent(in) :: a(lda, *)
+      integer(int32), intent(in) :: ipiv(*)
+      complex(real32), intent(inout) :: b(ldb, *)
+      integer(int32), intent(out) :: info
+    end subroutine cgetrs
+    subroutine zgetrs(trans, n, nrhs, a, lda, ipiv, b, ldb, info)
+      import :: int32, real64
+      character, intent(in) :: trans
+      integer(int32), intent(in) :: n, nrhs, lda, ldb
+      complex(real64), intent(in) :: a(lda, *)
+      integer(int32), intent(in) :: ipiv(*)
+      complex(real64), intent(inout) :: b(ldb, *)
+      integer(int32), intent(out) :: info
+    end subroutine zgetrs
+  end interface getrs
+
+  !> getrf and getrs in one: factors A and solves A X = B.
+  interface gesv
+    subroutine sgesv(n, nrhs, a, lda, ipiv, b, ldb, info)
+      import :: int32, real32
+      integer(int32), intent(in) :: n, nrhs, lda, ldb
+      real(real32), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: ipiv(*)
+      real(real32), intent(inout) :: b(ldb, *)
+      integer(int32), intent(out) :: info
+    end subroutine sgesv
+    subroutine dgesv(n, nrhs, a, lda, ipiv, b, ldb, info)
+      import :: int32, real64
+      integer(int32), intent(in) :: n, nrhs, lda, ldb
+      real(real64), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: ipiv(*)
+      real(real64), intent(inout) :: b(ldb, *)
+      integer(int32), intent(out) :: info
+    end subroutine dgesv
+    subroutine cgesv(n, nrhs, a, lda, ipiv, b, ldb, info)
+      import :: int32, real32
+      integer(int32), intent(in) :: n, nrhs, lda, ldb
+      complex(real32), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: ipiv(*)
+      complex(real32), intent(inout) :: b(ldb, *)
+      integer(int32), intent(out) :: info
+    end subroutine cgesv
+    subroutine zgesv(n, nrhs, a, lda, ipiv, b, ldb, info)
+      import :: int32, real64
+      integer(int32), intent(in) :: n, nrhs, lda, ldb
+      complex(real64), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: ipiv(*)
+      complex(real64), intent(inout) :: b(ldb, *)
+      integer(int32), intent(out) :: info
+    end subroutine zgesv
+  end interface gesv
+end module overlapack

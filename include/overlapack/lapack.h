@@ -1,0 +1,96 @@
+/* The LAPACK routines that liboverlapack provides, for C99 and C++.
+ *
+ * Every routine exists for four types (s float, d double, c complex float, z complex double) and
+ * under two names: `dgetrf_` takes 32-bit integers, `dgetrf_64_` 64-bit ones. (The library exports
+ * the same routines once more with the prefix `scipy_`, which SciPy's and NumPy's wheels look for;
+ * those are not meant to be called by hand.)
+ *
+ * Conventions, all of them LAPACK's:
+ *  - Everything is passed by address. Matrices are stored by columns: element (i, j), counted from
+ *    zero, of a matrix `a` with leading dimension `lda` is a[i + j * lda].
+ *  - A leading dimension is at least max(1, rows). Rows beyond the matrix's own are never touched.
+ *  - `info` is 0 on success and -k if argument k, counted from 1, has an illegal value; xerbla_ is
+ *    called in that case and nothing else is done. info > 0 is explained with each routine.
+ *  - The size_t at the end of some routines is the hidden length of the CHARACTER argument that
+ *    Fortran compilers pass. Only the first letter, in upper or lower case, is read: pass 1.
+ *
+ * A program that includes this header runs with any other LAPACK too: link that one instead.
+ */
+#ifndef OVERLAPACK_LAPACK_H
+#define OVERLAPACK_LAPACK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+#  include <complex>
+typedef std::complex<float> overlapack_complex_float;
+typedef std::complex<double> overlapack_complex_double;
+extern "C" {
+#else
+typedef float _Complex overlapack_complex_float;
+typedef double _Complex overlapack_complex_double;
+#endif
+
+/* The routines, for the type T with the letter `x` and the integer type I. U stands for the name's
+ * ending: `_` or `_64_`.
+ *
+ * potrf   Cholesky factorization of a Hermitian (real: symmetric) positive definite matrix:
+ *         A = L L^H for uplo = 'L', A = U^H U for uplo = 'U'.
+ *           uplo  'L' or 'U': the triangle of A that is given, and that the factor replaces. The
+ *                 other triangle is neither read nor written. Imaginary parts on the diagonal
+ *                 count as zero.
+ *           a     n x n, lda >= max(1, n)
+ *           info  k > 0: the leading minor of order k is not positive definite and the
+ *                 factorization stopped there.
+ *
+ * potrs   Solves A X = B with the factor that potrf left.
+ *           a     n x n, as potrf left it, with the same uplo; not changed
+ *           b     n x nrhs right-hand sides, replaced by the solutions; ldb >= max(1, n)
+ *
+ * posv    potrf and potrs in one: factors A in place and solves A X = B.
+ *           info  k > 0: as potrf; B is then unchanged.
+ *
+ * getrf   LU factorization with partial pivoting, A = P L U, L with a unit diagonal.
+ *           a     m x n, lda >= max(1, m); replaced by L (below the diagonal) and U
+ *           ipiv  min(m, n) integers, counted from 1: row i was exchanged with row ipiv[i]
+ *           info  k > 0: U(k, k), counted from 1, is exactly zero. The factorization is complete,
+ *                 but solving with it would divide by zero.
+ *
+ * getrs   Solves op(A) X = B with the factors that getrf left.
+ *           trans 'N': op(A) = A; 'T': the transpose; 'C': the conjugate transpose
+ *           a     n x n, as getrf left it, with its ipiv; not changed
+ *           b     n x nrhs right-hand sides, replaced by the solutions; ldb >= max(1, n)
+ *
+ * gesv    getrf and getrs in one: factors A in place and solves A X = B.
+ *           info  k > 0: as getrf; B is then not solved for.
+ */
+#define OVERLAPACK_DECLARE(x, U, T, I)                                                          \
+  void x##potrf##U(const char* uplo, const I* n, T* a, const I* lda, I* info, size_t uplo_len); \
+  void x##potrs##U(const char* uplo, const I* n, const I* nrhs, const T* a, const I* lda, T* b, \
+                   const I* ldb, I* info, size_t uplo_len);                                     \
+  void x##posv##U(const char* uplo, const I* n, const I* nrhs, T* a, const I* lda, T* b,        \
+                  const I* ldb, I* info, size_t uplo_len);                                      \
+  void x##getrf##U(const I* m, const I* n, T* a, const I* lda, I* ipiv, I* info);               \
+  void x##getrs##U(const char* trans, const I* n, const I* nrhs, const T* a, const I* lda,      \
+                   const I* ipiv, T* b, const I* ldb, I* info, size_t trans_len);               \
+  void x##gesv##U(const I* n, const I* nrhs, T* a, const I* lda, I* ipiv, T* b, const I* ldb,   \
+                  I* info);
+
+OVERLAPACK_DECLARE(s, _, float, int32_t)
+OVERLAPACK_DECLARE(d, _, double, int32_t)
+OVERLAPACK_DECLARE(c, _, overlapack_complex_float, int32_t)
+OVERLAPACK_DECLARE(z, _, overlapack_complex_double, int32_t)
+
+OVERLAPACK_DECLARE(s, _64_, float, int64_t)
+OVERLAPACK_DECLARE(d, _64_, double, int64_t)
+OVERLAPACK_DECLARE(c, _64_, overlapack_complex_float, int64_t)
+OVERLAPACK_DECLARE(z, _64_, overlapack_complex_double, int64_t)
+
+#undef OVERLAPACK_DECLARE
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* OVERLAPACK_LAPACK_H */

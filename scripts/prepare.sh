@@ -1,0 +1,67 @@
+# Sourced by scripts/demo and scripts/test: finds out what is missing on this machine and installs it
+# with apt-get. Nothing is asked. Where nothing can be installed the caller goes on with what there
+# is.
+
+# Debian's programs come with Debian's Python packages; another python3 on PATH may hide them.
+system_python=/usr/bin/python3
+[ -x "$system_python" ] || system_python=$(command -v python3 || echo python3)
+# Where CUDA's packages put nvcc without touching PATH.
+if ! command -v nvcc >/dev/null && [ -x /usr/local/cuda/bin/nvcc ]; then
+  PATH=$PATH:/usr/local/cuda/bin
+fi
+
+missing=()
+
+# need PACKAGE COMMAND...: PACKAGE is missing if COMMAND fails.
+need() {
+  local package=$1
+  shift
+  "$@" >/dev/null 2>&1 || missing+=("$package")
+}
+has_header() { echo "#include <$1>" | c++ -std=c++17 -x c++ -fsyntax-only -; }
+has_library() { echo 'int main() {}' | c++ -x c++ - "-l$1" -o /dev/null; }
+has_module() { "$system_python" -c "import $1"; }
+has_file() { compgen -G "$1"; }
+
+need_for_building() {
+  need g++ command -v c++
+  need cmake command -v cmake
+  need ninja-build command -v ninja
+  need python3 command -v "$system_python"
+  need libopenblas-dev has_library openblas
+  need libcli11-dev has_header CLI/CLI.hpp
+  need nlohmann-json3-dev has_header nlohmann/json.hpp
+}
+
+need_for_testing() {
+  need libgtest-dev has_header gtest/gtest.h
+  need gfortran command -v gfortran
+  need pkg-config command -v pkg-config
+  need liblapacke-dev has_library lapacke
+  need liblapack-test has_file '/usr/lib/*/lapack/xlintstd'
+  need python3-numpy has_module numpy
+  need python3-scipy has_module scipy
+  need python3-venv has_module ensurepip
+}
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
+}
+
+install_missing() {
+  [ ${#missing[@]} -gt 0 ] || return 0
+  echo "-- Missing on this machine: ${missing[*]}"
+  if as_root apt-get update -qq &&
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+      "${missing[@]}"; then
+    return 0
+  fi
+  echo "-- They could not be installed (that takes apt-get, a network, and root or sudo without a"
+  echo "-- password); going on without them."
+}
+
+# build TARGET...: configures and builds in build/.
+build() {
+  cmake --preset default
+  cmake --build --preset default --parallel "$(nproc)" --target "$@"
+}

@@ -1,0 +1,143 @@
+! Calls the six routines for the four types through the generic interfaces of module overlapack and
+! prints the results, one line "<routine> <label> <numbers>", for run_client.py to compare.
+program fortran_client
+  use, intrinsic :: iso_fortran_env, only: int32, real32, real64
+  use overlapack
+  implicit none
+  integer(int32), parameter :: n = 70, nrhs = 2
+  ! Two fixed real matrices and a right-hand side; every type starts from them.
+  real(real64) :: general(n, n), definite(n, n), rhs(n, nrhs)
+  integer(int32) :: i, j
+
+  do j = 1, n
+    do i = 1, n
+      general(i, j) = sin(real(7*i + 3*j*j, real64))
+      definite(i, j) = cos(real(abs(i - j), real64)) / 2
+    end do
+    general(1 + mod(j, n), j) = general(1 + mod(j, n), j) + n
+    definite(j, j) = n + j
+  end do
+  do j = 1, nrhs
+    do i = 1, n
+      rhs(i, j) = i - 10*j
+    end do
+  end do
+  call run_s()
+  call run_d()
+  call run_c()
+  call run_z()
+
+contains
+
+  subroutine run_s()
+    real(real32), save :: a(n, n), b(n, nrhs)
+    integer(int32) :: ipiv(n), info
+    a = real(definite, real32)
+    b = real(rhs, real32)
+    call potrf('U', n, a, n, info)
+    call potrs('U', n, nrhs, a, n, b, n, info)
+    call print_result('spotrs', info, real(b, real64))
+    a = real(definite, real32)
+    b = real(rhs, real32)
+    call posv('L', n, nrhs, a, n, b, n, info)
+    call print_result('sposv ', info, real(b, real64))
+    a = real(general, real32)
+    b = real(rhs, real32)
+    call getrf(n, n, a, n, ipiv, info)
+    call getrs('T', n, nrhs, a, n, ipiv, b, n, info)
+    call print_result('sgetrs', info, real(b, real64))
+    a = real(general, real32)
+    b = real(rhs, real32)
+    call gesv(n, nrhs, a, n, ipiv, b, n, info)
+    call print_result('sgesv ', info, real(b, real64))
+  end subroutine run_s
+
+  subroutine run_d()
+    real(real64), save :: a(n, n), b(n, nrhs)
+    integer(int32) :: ipiv(n), info
+    a = definite
+    b = rhs
+    call potrf('U', n, a, n, info)
+    call potrs('U', n, nrhs, a, n, b, n, info)
+    call print_result('dpotrs', info, b)
+    a = definite
+    b = rhs
+    call posv('L', n, nrhs, a, n, b, n, info)
+    call print_result('dposv ', info, b)
+    a = general
+    b = rhs
+    call getrf(n, n, a, n, ipiv, info)
+    call getrs('T', n, nrhs, a, n, ipiv, b, n, info)
+    call print_result('dgetrs', info, b)
+    a = general
+    b = rhs
+    call gesv(n, nrhs, a, n, ipiv, b, n, info)
+    call print_result('dgesv ', info, b)
+  end subroutine run_d
+
+  subroutine run_c()
+    complex(real32), save :: a(n, n), b(n, nrhs)
+    integer(int32) :: ipiv(n), info
+    a = cmplx(definite, skew(), real32)
+    b = cmplx(rhs, -rhs, real32)
+    call potrf('U', n, a, n, info)
+    call potrs('U', n, nrhs, a, n, b, n, info)
+    call print_complex('cpotrs', info, cmplx(b, kind=real64))
+    a = cmplx(definite, skew(), real32)
+    b = cmplx(rhs, -rhs, real32)
+    call posv('L', n, nrhs, a, n, b, n, info)
+    call print_complex('cposv ', info, cmplx(b, kind=real64))
+    a = cmplx(general, transpose(general), real32)
+    b = cmplx(rhs, -rhs, real32)
+    call getrf(n, n, a, n, ipiv, info)
+    call getrs('C', n, nrhs, a, n, ipiv, b, n, info)
+    call print_complex('cgetrs', info, cmplx(b, kind=real64))
+    a = cmplx(general, transpose(general), real32)
+    b = cmplx(rhs, -rhs, real32)
+    call gesv(n, nrhs, a, n, ipiv, b, n, info)
+    call print_complex('cgesv ', info, cmplx(b, kind=real64))
+  end subroutine run_c
+
+  subroutine run_z()
+    complex(real64), save :: a(n, n), b(n, nrhs)
+    integer(int32) :: ipiv(n), info
+    a = cmplx(definite, skew(), real64)
+    b = cmplx(rhs, -rhs, real64)
+    call potrf('U', n, a, n, info)
+    call potrs('U', n, nrhs, a, n, b, n, info)
+    call print_complex('zpotrs', info, b)
+    a = cmplx(definite, skew(), real64)
+    b = cmplx(rhs, -rhs, real64)
+    call posv('L', n, nrhs, a, n, b, n, info)
+    call print_complex('zposv ', info, b)
+    a = cmplx(general, transpose(general), real64)
+    b = cmplx(rhs, -rhs, real64)
+    call getrf(n, n, a, n, ipiv, info)
+    call getrs('C', n, nrhs, a, n, ipiv, b, n, info)
+    call print_complex('zgetrs', info, b)
+    a = cmplx(general, transpose(general), real64)
+    b = cmplx(rhs, -rhs, real64)
+    call gesv(n, nrhs, a, n, ipiv, b, n, info)
+    call print_complex('zgesv ', info, b)
+  end subroutine run_z
+
+  ! An antisymmetric matrix: the imaginary part of a Hermitian one.
+  function skew() result(s)
+    real(real64) :: s(n, n)
+    s = (general - transpose(general)) / (4*n)
+  end function skew
+
+  subroutine print_result(routine, info, b)
+    character(*), intent(in) :: routine
+    integer(int32), intent(in) :: info
+    real(real64), intent(in) :: b(:, :)
+    print '(a, a, i0, a, *(1x, es18.9))', routine, ' solution info ', info, ' values', b(1:n:9, :)
+  end subroutine print_result
+
+  subroutine print_complex(routine, info, b)
+    character(*), intent(in) :: routine
+    integer(int32), intent(in) :: info
+    complex(real64), intent(in) :: b(:, :)
+    print '(a, a, i0, a, *(1x, es18.9))', routine, ' solution info ', info, ' values', b(1:n:9, :)
+  end subroutine print_complex
+end program fortran_client

@@ -1,0 +1,48 @@
+"""Makes a virtual environment with pip's NumPy and SciPy wheels: make_venv.py FOLDER
+
+Skips, and notes the reason in FOLDER/unavailable for the tests that need it, where that cannot be
+done: no venv module, or no package index within reach.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import harness
+
+
+def main():
+    folder = sys.argv[1]
+    python = os.path.join(folder, "bin", "python")
+    probe = [python, "-c", "import numpy, scipy; print('NumPy', numpy.__version__, "
+                           "'SciPy', scipy.__version__)"]
+
+    def attempt(what, command):
+        done = subprocess.run(command, capture_output=True, text=True, timeout=400,
+                              env=dict(os.environ, PIP_DISABLE_PIP_VERSION_CHECK="1"))
+        if done.returncode == 0:
+            return done.stdout.strip()
+        shutil.rmtree(folder, ignore_errors=True)
+        os.makedirs(folder)
+        last = (done.stderr or done.stdout).strip().splitlines()[-1:]
+        reason = f"{what}: {' '.join(last)}"
+        with open(os.path.join(folder, "unavailable"), "w") as file:
+            file.write(reason)
+        harness.skip(reason)
+
+    if os.path.exists(python):
+        done = subprocess.run(probe, capture_output=True, text=True)
+        if done.returncode == 0:
+            print("already there:", done.stdout.strip())
+            return
+    shutil.rmtree(folder, ignore_errors=True)
+    attempt("no virtual environment", [sys.executable, "-m", "venv", folder])
+    attempt("pip cannot install NumPy and SciPy wheels",
+            [python, "-m", "pip", "install", "--quiet", "--only-binary=:all:", "--retries", "1",
+             "--timeout", "20", "numpy", "scipy"])
+    print(attempt("the wheels do not load", probe))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,47 @@
+"""An ordinary NumPy program: numpy.linalg in its four dtypes. Prints "<name> <numbers>" lines for
+run_client.py. NumPy's solve and inv call gesv, cholesky calls potrf."""
+
+import sys
+
+try:
+    import numpy as np
+except ImportError:
+    print("this Python has no NumPy")
+    sys.exit(77)
+from numpy.linalg import LinAlgError
+
+N = 60
+LETTERS = {"s": np.float32, "d": np.float64, "c": np.complex64, "z": np.complex128}
+
+
+def show(letter, label, array):
+    values = np.asarray(array).ravel()[:: max(1, np.asarray(array).size // 20)]
+    if np.iscomplexobj(values):
+        values = values.copy().view(values.real.dtype)
+    print(letter, label, *("%.9e" % v for v in values))
+
+
+random = np.random.RandomState(7)
+for letter, dtype in LETTERS.items():
+    a = random.uniform(-1, 1, (N, N)) + 1j * random.uniform(-1, 1, (N, N))
+    if not np.issubdtype(dtype, np.complexfloating):
+        a = a.real
+    a = (a + N * np.roll(np.eye(N), 3, axis=0)).astype(dtype)
+    b = np.arange(2 * N).reshape(N, 2).astype(dtype)
+    spd = (a @ a.conj().T / N + np.eye(N)).astype(dtype)
+    show(letter, "solve", np.linalg.solve(a, b))
+    show(letter, "solve1", np.linalg.solve(a, b[:, 0]))
+    show(letter, "inv", np.linalg.inv(a))
+    show(letter, "cholesky", np.linalg.cholesky(spd))
+    show(letter, "stack", np.linalg.solve(np.stack([a, spd]), np.stack([b, b])))
+
+    singular = a.copy()
+    singular[:, 10] = 0
+    for name, call in (("solve", lambda: np.linalg.solve(singular, b)),
+                       ("inv", lambda: np.linalg.inv(singular)),
+                       ("cholesky", lambda: np.linalg.cholesky(-spd))):
+        try:
+            call()
+            print(letter, name, "raised nothing")
+        except LinAlgError as error:
+            print(letter, name, "raised LinAlgError:", error)

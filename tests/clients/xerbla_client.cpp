@@ -1,0 +1,180 @@
+// A program with an xerbla_ of its own, as LAPACK allows: it must be called exactly once for every
+// argument error of every routine, with the routine's name and the argument's position; info must
+// be minus the position and the arrays must stay as they are. Prints every report and ends with
+// status 1 if one is wrong. Built with ILP64 defined it checks the names with 64-bit integers.
+
+#include <cctype>
+#include <complex>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "overlapack/lapack.h"
+
+#ifdef ILP64
+using Integer = std::int64_t;
+#  define XERBLA xerbla_64_
+#else
+using Integer = std::int32_t;
+#  define XERBLA xerbla_
+#endif
+
+namespace {
+
+struct Report {
+  std::string name;
+  Integer position;
+};
+std::vector<Report> reports;
+int failures = 0;
+
+void expect(const std::string& routine, Integer position, Integer info, bool untouched) {
+  std::string name;
+  for (const char c : routine) name += static_cast<char>(std::toupper(c));
+  const bool good = reports.size() == 1 && reports[0].name == name &&
+                    reports[0].position == position && info == -position && untouched;
+  std::printf("%s argument %d: info %d, %zu report(s)", routine.c_str(), static_cast<int>(position),
+              static_cast<int>(info), reports.size());
+  for (const Report& r : reports) {
+    std::printf(", %s %d", r.name.c_str(), static_cast<int>(r.position));
+  }
+  std::printf("%s%s\n", untouched ? "" : ", arrays changed", good ? "" : "  WRONG");
+  if (!good) ++failures;
+  reports.clear();
+}
+
+template <class T>
+struct Lapack {
+  using Size = std::size_t;
+  using I = const Integer*;
+  std::string letter;
+  void (*potrf)(const char*, I, T*, I, Integer*, Size);
+  void (*potrs)(const char*, I, I, const T*, I, T*, I, Integer*, Size);
+  void (*posv)(const char*, I, I, T*, I, T*, I, Integer*, Size);
+  void (*getrf)(I, I, T*, I, Integer*, Integer*);
+  void (*getrs)(const char*, I, I, const T*, I, const Integer*, T*, I, Integer*, Size);
+  void (*gesv)(I, I, T*, I, Integer*, T*, I, Integer*);
+};
+
+// The arguments of a call that is wrong in one place, or in two where the first must be reported.
+// All are valid for n = 2, nrhs = 1, lda = ldb = 2 and the letter 'L' or 'N'.
+struct Arguments {
+  enum Wrong { kLetter, kN, kRhs, kLda, kLdb } first_wrong;
+  char letter;
+  Integer n, nrhs, lda, ldb;
+};
+const Arguments kSolves[] = {
+    {Arguments::kLetter, '/', 2, 1, 2, 2}, {Arguments::kN, '*', -1, 1, 2, 2},
+    {Arguments::kRhs, '*', 2, -1, 2, 2},   {Arguments::kLda, '*', 2, 1, 1, 2},
+    {Arguments::kLdb, '*', 2, 1, 2, 1},    {Arguments::kLetter, '/', -1, -1, 0, 0},
+    {Arguments::kN, '*', -1, -1, 0, 0},    {Arguments::kRhs, '*', 2, -1, 1, 1},
+    {Arguments::kLda, '*', 0, 0, 0, 1},    {Arguments::kLdb, '*', 0, 0, 1, 0},
+};
+
+template <class T>
+class Check {
+ public:
+  explicit Check(const Lapack<T>& lapack) : lapack_(lapack) {}
+
+  void run() {
+    factorizations();
+    for (const Arguments& valid : kSolves) {
+      Arguments c = valid;
+      if (c.letter == '*') c.letter = 'L';
+      solve("potrs", c, {1, 2, 3, 5, 7}, [&] {
+        lapack_.potrs(&c.letter, &c.n, &c.nrhs, a_.data(), &c.lda, b_.data(), &c.ldb, &info_, 1);
+      });
+      solve("posv", c, {1, 2, 3, 5, 7}, [&] {
+        lapack_.posv(&c.letter, &c.n, &c.nrhs, a_.data(), &c.lda, b_.data(), &c.ldb, &info_, 1);
+      });
+      if (c.first_wrong != Arguments::kLetter) {
+        solve("gesv", c, {0, 1, 2, 4, 7}, [&] {
+          lapack_.gesv(&c.n, &c.nrhs, a_.data(), &c.lda, ipiv_, b_.data(), &c.ldb, &info_);
+        });
+        c.letter = 'T';
+      }
+      solve("getrs", c, {1, 2, 3, 5, 8}, [&] {
+        lapack_.getrs(&c.letter, &c.n, &c.nrhs, a_.data(), &c.lda, ipiv_, b_.data(), &c.ldb, &info_,
+                      1);
+      });
+    }
+  }
+
+ private:
+  void factorizations() {
+    const struct {
+      Integer position;
+      char uplo;
+      Integer n, lda;
+    } potrf[] = {{1, '/', 2, 2},  {2, 'L', -1, 2}, {4, 'U', 2, 1},
+                 {1, '/', -1, 0}, {2, 'U', -1, 0}, {4, 'L', 0, 0}};
+    for (const auto& c : potrf) {
+      reset();
+      lapack_.potrf(&c.uplo, &c.n, a_.data(), &c.lda, &info_, 1);
+      expect(lapack_.letter + "potrf", c.position, info_, untouched());
+    }
+    const struct {
+      Integer position, m, n, lda;
+    } getrf[] = {{1, -1, 2, 2},  {2, 2, -1, 2}, {4, 2, 1, 1},
+                 {1, -1, -1, 0}, {2, 2, -1, 1}, {4, 0, 0, 0}};
+    for (const auto& c : getrf) {
+      reset();
+      lapack_.getrf(&c.m, &c.n, a_.data(), &c.lda, ipiv_, &info_);
+      expect(lapack_.letter + "getrf", c.position, info_, untouched());
+    }
+  }
+
+  template <class Call>
+  void solve(const char* name, const Arguments& c, const Integer (&positions)[5], Call call) {
+    reset();
+    call();
+    expect(lapack_.letter + name, positions[c.first_wrong], info_, untouched());
+  }
+
+  void reset() {
+    info_ = 99;
+    a_.assign(16, T(3));
+    b_.assign(16, T(5));
+    for (Integer& p : ipiv_) p = 2;
+  }
+  bool untouched() const {
+    return a_ == std::vector<T>(16, T(3)) && b_ == std::vector<T>(16, T(5)) && ipiv_[0] == 2 &&
+           ipiv_[1] == 2;
+  }
+
+  const Lapack<T>& lapack_;
+  std::vector<T> a_, b_;
+  Integer ipiv_[2];
+  Integer info_;
+};
+
+template <class T>
+void check(const Lapack<T>& lapack) {
+  Check<T>(lapack).run();
+}
+
+}  // namespace
+
+extern "C" void XERBLA(const char* name, const Integer* position, std::size_t length) {
+  std::string text(name, length);
+  text.erase(text.find_last_not_of(' ') + 1);
+  reports.push_back({text, *position});
+}
+
+int main() {
+#ifdef ILP64
+  check<float>({"s", spotrf_64_, spotrs_64_, sposv_64_, sgetrf_64_, sgetrs_64_, sgesv_64_});
+  check<double>({"d", dpotrf_64_, dpotrs_64_, dposv_64_, dgetrf_64_, dgetrs_64_, dgesv_64_});
+  check<std::complex<float>>(
+      {"c", cpotrf_64_, cpotrs_64_, cposv_64_, cgetrf_64_, cgetrs_64_, cgesv_64_});
+  check<std::complex<double>>(
+      {"z", zpotrf_64_, zpotrs_64_, zposv_64_, zgetrf_64_, zgetrs_64_, zgesv_64_});
+#else
+  check<float>({"s", spotrf_, spotrs_, sposv_, sgetrf_, sgetrs_, sgesv_});
+  check<double>({"d", dpotrf_, dpotrs_, dposv_, dgetrf_, dgetrs_, dgesv_});
+  check<std::complex<float>>({"c", cpotrf_, cpotrs_, cposv_, cgetrf_, cgetrs_, cgesv_});
+  check<std::complex<double>>({"z", zpotrf_, zpotrs_, zposv_, zgetrf_, zgetrs_, zgesv_});
+#endif
+  std::printf("%d wrong\n", failures);
+  return failures == 0 ? 0 : 1;
+}
