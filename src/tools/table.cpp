@@ -28,7 +28,11 @@ void print_table(std::ostream& out, const std::vector<std::string>& titles,
     for (std::size_t c = 0; c < cells.size(); ++c) {
       const std::string fill(widths[c] - cells[c].size(), ' ');
       out << (markdown ? "| " : c > 0 ? "  " : "");
-      out << (c < left ? cells[c] + fill : fill + cells[c]) << (markdown ? " " : "");
+      const bool last = c + 1 == cells.size() && !markdown;  // no blanks at the end of a line
+      out << (c >= left ? fill + cells[c]
+              : last    ? cells[c]
+                        : cells[c] + fill)
+          << (markdown ? " " : "");
     }
     out << (markdown ? "|\n" : "\n");
   };
