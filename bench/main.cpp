@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "bench.hpp"
+#include "tools/settings.hpp"
 
 namespace overlapack::bench {
 namespace {
@@ -63,8 +64,13 @@ int main(int argc, char** argv) {
       ->check(not_negative)
       ->type_name("N");
   app.add_option("--device", options.device, "auto (default), cuda, cuda:INDEX, host or off")
+      ->check(
+          [](const std::string& name) { return tools::check_setting("OVERLAPACK_DEVICE", name); })
       ->type_name("NAME");
   app.add_option("--algorithm", options.algorithm, "auto (default), tiled or hybrid")
+      ->check([](const std::string& name) {
+        return tools::check_setting("OVERLAPACK_ALGORITHM", name);
+      })
       ->type_name("NAME");
   add_number("--nb", options.nb, "Block size (default: chosen by size)");
   add_number("--threshold", options.min_n,

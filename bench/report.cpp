@@ -91,8 +91,9 @@ void print_rows(const std::vector<Row>& rows, TableStyle style) {
     line.push_back(ratio(row.round_trip, row.ours));
     line.push_back(ratio(row.cpu, row.ours));
     line.push_back(ratio(row.resident, row.ours));
-    line.push_back(tools::brief(row.bytes_up / 1e6));
-    line.push_back(tools::brief(row.bytes_down / 1e6));
+    const bool moved = row.ours.missing.empty();
+    line.push_back(moved ? tools::brief(row.bytes_up / 1e6) : "-");
+    line.push_back(moved ? tools::brief(row.bytes_down / 1e6) : "-");
     cells.push_back(line);
   }
   tools::print_table(

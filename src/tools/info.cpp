@@ -1,6 +1,7 @@
 // `overlapack info`: what the library would do here, and why.
 #include <cstdlib>
 #include <iostream>
+#include <sstream>
 #include <utility>
 
 #include "cpu/lapack.hpp"
@@ -20,6 +21,21 @@ constexpr std::pair<cpu::Family, const char*> kFamilies[] = {
     {cpu::Family::scipy_lp64, "32-bit integers, SciPy's wheels"},
     {cpu::Family::scipy_ilp64, "64-bit integers, NumPy's wheels"},
 };
+
+/// Breaks a text into lines of at most 92 characters behind an indentation.
+std::string wrap(const std::string& text, const std::string& indentation) {
+  constexpr std::size_t kWidth = 92;
+  std::istringstream words(text);
+  std::string lines, line;
+  for (std::string word; words >> word;) {
+    if (!line.empty() && line.size() + 1 + word.size() > kWidth) {
+      lines += indentation + line + '\n';
+      line.clear();
+    }
+    line += (line.empty() ? "" : " ") + word;
+  }
+  return lines + indentation + line + '\n';
+}
 
 std::string gib(std::size_t bytes) {
   return brief(static_cast<double>(bytes) / (1 << 30)) + " GiB";
@@ -80,9 +96,9 @@ void print_settings() {
   std::cout << "Settings\n";
   for (const dispatch::SettingDoc& setting : dispatch::setting_docs()) {
     const char* const value = std::getenv(setting.name);
-    std::cout << "  " << setting.name << '=' << setting.values << "\n      " << setting.meaning
-              << "\n      now: " << (value == nullptr || *value == '\0' ? "not set" : value)
-              << '\n';
+    std::cout << "  " << setting.name << '=' << setting.values << '\n'
+              << wrap(setting.meaning, "      ")
+              << "      now: " << (value == nullptr || *value == '\0' ? "not set" : value) << '\n';
   }
   std::cout << '\n';
 }

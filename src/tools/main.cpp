@@ -10,6 +10,7 @@
 
 #include "dispatch/policy.hpp"
 #include "tools/commands.hpp"
+#include "tools/settings.hpp"
 
 namespace overlapack::tools {
 namespace {
@@ -74,21 +75,8 @@ void mirror(CLI::App& app, RunOptions& options, const std::string& flag, const c
            options.environment.emplace_back(variable, value);
          },
          meaning + " (" + variable + ")")
+      ->check([variable](const std::string& value) { return check_setting(variable, value); })
       ->type_name(type);
-}
-
-/// The library ignores a bad setting; a bad option is an error.
-void check_settings(const RunOptions& options) {
-  std::vector<std::string> complaints;
-  dispatch::parse_settings(
-      [&](const char* name) -> const char* {
-        for (const auto& [variable, value] : options.environment) {
-          if (variable == name) return value.c_str();
-        }
-        return nullptr;
-      },
-      complaints);
-  if (!complaints.empty()) throw CLI::ValidationError(complaints.front());
 }
 
 /// Starts the benchmark, which lies beside this command, in place of this process.
@@ -153,6 +141,7 @@ CLI::App* add_tune(CLI::App& app, TuneOptions& options) {
       ->type_name("N");
   tune->add_option("--device", options.device,
                    "auto, cuda, cuda:INDEX, or host (emulated: for tests only)")
+      ->check([](const std::string& name) { return check_setting("OVERLAPACK_DEVICE", name); })
       ->type_name("NAME");
   tune->add_option("--output", options.output,
                    "Profile to write (default: where the library looks for it)")
@@ -194,7 +183,6 @@ int main(int argc, char** argv) {
       if (started && run_options.program[0][0] == '-') {
         throw CLI::ExtrasError({run_options.program[0]});
       }
-      check_settings(run_options);
       return run(run_options);
     }
     if (tune_app->parsed()) {
