@@ -79,3 +79,7 @@ Real<T> abs1(T x) {
 }
 
 }  // namespace overlapack
+
+/// The instantiation list: X(T) for the four precisions.
+#define OVERLAPACK_FOR_EACH_SCALAR(X) \
+  X(float) X(double) X(std::complex<float>) X(std::complex<double>)

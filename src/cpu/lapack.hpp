@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "core/scalar.hpp"
 #include "core/view.hpp"
@@ -47,6 +48,19 @@ class Pivots {
   bool wide_;
 };
 
+/// A routine found in some library of the process.
+struct Symbol {
+  const char* name = nullptr;
+  void* address = nullptr;
+  bool wide = false;     ///< takes 64-bit integers
+  bool foreign = false;  ///< the family's own spelling, but with the other integer width
+  std::string source;
+};
+
+/// The library that the user names (OVERLAPACK_CPU_LAPACK); it is searched before all others. To be
+/// called before the first lapack(). Returns an error text, empty if the library could be opened.
+std::string configure(const std::string& path);
+
 /// LAPACK and BLAS for one precision, as one family of names sees them. Arguments must be valid:
 /// they are checked at the ABI. Results are LAPACK's info (>= 0).
 template <class T>
@@ -68,22 +82,18 @@ class Lapack {
   void trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, HostView<const T> a,
             HostView<T> b) const;
 
-  /// A routine of the library by its LAPACK name ("potrf"), as found for this family, or null.
-  /// `wide` tells its integer width.
+  /// The routine `name` ("potrf") as found for this family, or null. `wide` tells its integer width.
   void* find(const char* name, bool& wide) const;
-  /// Where a routine comes from, for `overlapack info`: "/usr/lib/.../libopenblas.so.0 (found by
-  /// RTLD_NEXT)", or "built-in reference loops".
+  /// The routine `name` if it has the spelling of this family but integers of the other width
+  /// (Debian's ILP64 libraries use the unsuffixed names). A call through such a name must be handed
+  /// on untouched. Null otherwise.
+  void* foreign(const char* name) const;
+  /// Where a routine comes from, for `overlapack info`: "/usr/lib/.../libopenblas.so.0 (next in the
+  /// link order)", or "built-in reference loops".
   std::string source(const char* name = "potrf") const;
 
  private:
-  struct Symbol {
-    void* address = nullptr;
-    bool wide = false;
-    std::string source;
-  };
-  const Symbol& symbol(int which) const { return symbols_[which]; }
-  static constexpr int kSymbolCount = 9;
-  Symbol symbols_[kSymbolCount];
+  std::vector<Symbol> symbols_;
 };
 
 /// The process's CPU LAPACK for one family; found at the first call.

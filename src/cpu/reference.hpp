@@ -3,10 +3,15 @@
 // They serve twice: as the kernels of the emulated device, where being independent of any BLAS and
 // following LAPACK's rules to the letter matters more than speed, and as the last resort of the CPU
 // path in a process where no CPU LAPACK can be found at all.
+//
+// Everything is blocked just enough that nearly all arithmetic ends in one vectorised loop
+// (detail::add_columns): gemm packs for it, and the others are made of gemm and an unblocked
+// algorithm on a small diagonal block.
 #pragma once
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "core/scalar.hpp"
 #include "core/view.hpp"
@@ -14,29 +19,114 @@
 namespace overlapack::reference {
 
 namespace detail {
+
+/// Order of the diagonal blocks that are done by unblocked loops.
+inline constexpr Index kBlock = 32;
+
+/// Product without C99's repair of infinite complex results, which would stop vectorisation.
+template <class T>
+T multiply(T a, T b) {
+  if constexpr (is_complex<T>) {
+    return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+  } else {
+    return a * b;
+  }
+}
+
+/// y := y - alpha x.
+template <class T>
+void subtract_scaled(Index n, T alpha, const T* x, T* y) {
+  for (Index i = 0; i < n; ++i) y[i] -= multiply(alpha, x[i]);
+}
+
 /// Element (i, j) of op(A).
 template <class T>
 T element(Op op, const HostView<const T>& a, Index i, Index j) {
   if (op == Op::none) return a(i, j);
   return op == Op::trans ? a(j, i) : conj(a(j, i));
 }
+
+/// The part of A that holds the m x n block (i, j) of op(A).
+template <class T>
+HostView<const T> op_block(Op op, const HostView<const T>& a, Index i, Index j, Index m, Index n) {
+  return op == Op::none ? a.block(i, j, m, n) : a.block(j, i, n, m);
+}
+
+/// C := beta C; beta = 0 does not read C.
+template <class T>
+void scale(T beta, HostView<T> c) {
+  if (beta == T(1)) return;
+  for (Index j = 0; j < c.cols; ++j) {
+    for (Index i = 0; i < c.rows; ++i) {
+      c(i, j) = beta == T(0) ? T(0) : multiply(beta, c(i, j));
+    }
+  }
+}
+
+/// c += A b for a contiguous real A (count x depth): the one hot loop. Four columns at a time, so
+/// that c is loaded and stored once for four multiply-adds.
+template <class R>
+void add_columns(Index count, Index depth, const R* a, const R* b, R* __restrict c) {
+  Index l = 0;
+  for (; l + 4 <= depth; l += 4) {
+    const R *const a0 = a + l * count, *const a1 = a0 + count, *const a2 = a1 + count,
+                   *const a3 = a2 + count;
+    const R b0 = b[l], b1 = b[l + 1], b2 = b[l + 2], b3 = b[l + 3];
+    for (Index i = 0; i < count; ++i) {
+      c[i] += (a0[i] * b0 + a1[i] * b1) + (a2[i] * b2 + a3[i] * b3);
+    }
+  }
+  for (; l < depth; ++l) {
+    for (Index i = 0; i < count; ++i) c[i] += a[l * count + i] * b[l];
+  }
+}
+
 }  // namespace detail
 
 /// C := alpha op(A) op(B) + beta C.
+///
+/// Complex matrices go through the same real loop: a b = a Re(b) + (i a) Im(b), so a complex column
+/// a is packed as the two real columns a and i a, and c is updated as an array of real numbers.
 template <class T>
 void gemm(Op op_a, Op op_b, T alpha, HostView<const T> a, HostView<const T> b, T beta,
           HostView<T> c) {
+  constexpr Index height = 256, depth = 64;  // a packed block stays in the second-level cache
+  constexpr Index reals = is_complex<T> ? 2 : 1;
   const Index k = op_a == Op::none ? a.cols : a.rows;
-  for (Index j = 0; j < c.cols; ++j) {
-    T* const cj = &c(0, j);
-    for (Index i = 0; i < c.rows; ++i) cj[i] = beta == T(0) ? T(0) : beta * cj[i];
-    for (Index l = 0; l < k; ++l) {
-      const T blj = alpha * detail::element(op_b, b, l, j);
-      if (op_a == Op::none) {
-        const T* const al = &a(0, l);
-        for (Index i = 0; i < c.rows; ++i) cj[i] += al[i] * blj;
-      } else {
-        for (Index i = 0; i < c.rows; ++i) cj[i] += detail::element(op_a, a, i, l) * blj;
+  detail::scale(beta, c);
+  if (alpha == T(0) || c.empty()) return;
+
+  std::vector<Real<T>> packed_a(
+      static_cast<std::size_t>(reals * reals * std::min(height, c.rows) * std::min(depth, k)));
+  Real<T> packed_b[reals * depth];
+  for (Index l0 = 0; l0 < k; l0 += depth) {
+    const Index lb = std::min(depth, k - l0);
+    for (Index i0 = 0; i0 < c.rows; i0 += height) {
+      const Index ib = std::min(height, c.rows - i0);
+      auto* to = packed_a.data();
+      for (Index l = 0; l < lb; ++l) {
+        for (Index i = 0; i < ib; ++i) {
+          const T x = detail::element(op_a, a, i0 + i, l0 + l);
+          if constexpr (is_complex<T>) {
+            to[2 * i] = x.real();
+            to[2 * i + 1] = x.imag();
+            to[2 * ib + 2 * i] = -x.imag();
+            to[2 * ib + 2 * i + 1] = x.real();
+          } else {
+            to[i] = x;
+          }
+        }
+        to += reals * reals * ib;
+      }
+      for (Index j = 0; j < c.cols; ++j) {
+        for (Index l = 0; l < lb; ++l) {
+          const T x = detail::multiply(alpha, detail::element(op_b, b, l0 + l, j));
+          packed_b[reals * l] = real(x);
+          if constexpr (is_complex<T>) packed_b[2 * l + 1] = x.imag();
+        }
+        // An array of complex numbers may be accessed as one of real numbers ([complex.numbers]).
+        detail::add_columns(reals * ib, reals * lb, packed_a.data(), packed_b,
+                            reinterpret_cast<Real<T>*>(&c(i0, j)));
       }
     }
   }
@@ -46,37 +136,43 @@ void gemm(Op op_a, Op op_b, T alpha, HostView<const T> a, HostView<const T> b, T
 template <class T>
 void herk(Uplo uplo, Op op, Real<T> alpha, HostView<const T> a, Real<T> beta, HostView<T> c) {
   const Index n = c.rows, k = op == Op::none ? a.cols : a.rows;
-  for (Index j = 0; j < n; ++j) {
-    const Index first = uplo == Uplo::lower ? j : 0, last = uplo == Uplo::lower ? n : j + 1;
-    for (Index i = first; i < last; ++i) {
-      c(i, j) = beta == Real<T>(0) ? T(0) : T(beta) * c(i, j);
-      if (i == j) c(i, j) = T(real(c(i, j)));
+  const bool lower = uplo == Uplo::lower;
+  const Op op_h = op == Op::none ? Op::conj_trans : Op::none;
+  T square[detail::kBlock * detail::kBlock];
+  for (Index j0 = 0; j0 < n; j0 += detail::kBlock) {
+    const Index nb = std::min(detail::kBlock, n - j0), next = j0 + nb;
+    const auto aj = detail::op_block(op, a, j0, 0, nb, k);
+    // The block column below (above) the diagonal block: C(i, j) := alpha A(i) A(j)^H + beta C(i,
+    // j).
+    const Index i0 = lower ? next : 0, ib = lower ? n - next : j0;
+    gemm<T>(op, op_h, T(alpha), detail::op_block(op, a, i0, 0, ib, k), aj, T(beta),
+            c.block(i0, j0, ib, nb));
+    // One triangle of the diagonal block, by way of the whole product.
+    const HostView<T> product(square, nb, nb, nb);
+    gemm<T>(op, op_h, T(alpha), aj, aj, T(0), product);
+    for (Index j = 0; j < nb; ++j) {
+      for (Index i = lower ? j : 0; i < (lower ? nb : j + 1); ++i) {
+        T& cij = c(j0 + i, j0 + j);
+        cij = beta == Real<T>(0) ? product(i, j) : beta * cij + product(i, j);
+      }
+      c(j0 + j, j0 + j) = T(real(c(j0 + j, j0 + j)));
     }
-    for (Index l = 0; l < k; ++l) {
-      const T ajl = T(alpha) * conj(detail::element(op, a, j, l));
-      for (Index i = first; i < last; ++i) c(i, j) += detail::element(op, a, i, l) * ajl;
-    }
-    if (k > 0) c(j, j) = T(real(c(j, j)));
   }
 }
 
-/// B := alpha op(A)^-1 B or alpha B op(A)^-1 with a triangular A, by forward or back substitution.
+namespace detail {
+/// trsm with alpha = 1 and an A so small that blocking does not pay.
 template <class T>
-void trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, HostView<const T> a, HostView<T> b) {
+void trsm_block(Side side, bool lower, Op op, Diag diag, HostView<const T> a, HostView<T> b) {
   const Index n = a.rows;
-  const bool lower = (uplo == Uplo::lower) == (op == Op::none);  // shape of op(A)
-  for (Index j = 0; j < b.cols; ++j) {
-    for (Index i = 0; i < b.rows; ++i) b(i, j) = alpha == T(0) ? T(0) : alpha * b(i, j);
-  }
-  if (alpha == T(0)) return;
   if (side == Side::left) {
     for (Index j = 0; j < b.cols; ++j) {
       for (Index s = 0; s < n; ++s) {
         const Index k = lower ? s : n - 1 - s;
-        if (diag == Diag::non_unit) b(k, j) /= detail::element(op, a, k, k);
+        if (diag == Diag::non_unit) b(k, j) /= element(op, a, k, k);
         const T x = b(k, j);
         for (Index i = lower ? k + 1 : 0; i < (lower ? n : k); ++i) {
-          b(i, j) -= detail::element(op, a, i, k) * x;
+          b(i, j) -= multiply(element(op, a, i, k), x);
         }
       }
     }
@@ -84,41 +180,92 @@ void trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, HostView<const T> a, 
     for (Index s = 0; s < n; ++s) {
       const Index k = lower ? n - 1 - s : s;
       if (diag == Diag::non_unit) {
-        const T d = detail::element(op, a, k, k);
+        const T d = element(op, a, k, k);
         for (Index i = 0; i < b.rows; ++i) b(i, k) /= d;
       }
       for (Index j = lower ? 0 : k + 1; j < (lower ? k : n); ++j) {
-        const T akj = detail::element(op, a, k, j);
-        for (Index i = 0; i < b.rows; ++i) b(i, j) -= b(i, k) * akj;
+        subtract_scaled(b.rows, element(op, a, k, j), &b(0, k), &b(0, j));
       }
     }
   }
 }
+}  // namespace detail
 
-/// Unblocked right-looking Cholesky (LAPACK ?potf2). Returns 0, or k if the leading minor of order
-/// k is not positive definite.
+/// B := alpha op(A)^-1 B or alpha B op(A)^-1 with a triangular A, by forward or back substitution.
 template <class T>
-Index potrf(Uplo uplo, HostView<T> a) {
+void trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, HostView<const T> a, HostView<T> b) {
+  detail::scale(alpha, b);
+  if (alpha == T(0) || b.empty()) return;
+  const Index n = a.rows, nb = detail::kBlock, blocks = (n + nb - 1) / nb;
+  const bool lower = (uplo == Uplo::lower) == (op == Op::none);  // shape of op(A)
+  const bool down = lower == (side == Side::left);               // order of the unknowns
+  for (Index s = 0; s < blocks; ++s) {
+    // Block k of the unknowns is solved for and removed from those that follow, [r0, r0 + rb).
+    const Index k0 = nb * (down ? s : blocks - 1 - s), kb = std::min(nb, n - k0);
+    const Index r0 = down ? k0 + kb : 0, rb = down ? n - r0 : k0;
+    const auto akk = a.block(k0, k0, kb, kb);
+    if (side == Side::left) {
+      const auto bk = b.block(k0, 0, kb, b.cols);
+      detail::trsm_block<T>(side, lower, op, diag, akk, bk);
+      gemm<T>(op, Op::none, T(-1), detail::op_block(op, a, r0, k0, rb, kb), bk, T(1),
+              b.block(r0, 0, rb, b.cols));
+    } else {
+      const auto bk = b.block(0, k0, b.rows, kb);
+      detail::trsm_block<T>(side, lower, op, diag, akk, bk);
+      gemm<T>(Op::none, op, T(-1), bk, detail::op_block(op, a, k0, r0, kb, rb), T(1),
+              b.block(0, r0, b.rows, rb));
+    }
+  }
+}
+
+namespace detail {
+/// Unblocked right-looking Cholesky (LAPACK ?potf2).
+template <class T>
+Index potrf_block(Uplo uplo, HostView<T> a) {
   const Index n = a.rows;
-  const bool lower = uplo == Uplo::lower;
   for (Index k = 0; k < n; ++k) {
     const Real<T> pivot = real(a(k, k));
     a(k, k) = T(pivot);
     if (!(pivot > 0)) return k + 1;  // also when the pivot is NaN
     const Real<T> d = std::sqrt(pivot);
     a(k, k) = T(d);
-    if (lower) {
+    if (uplo == Uplo::lower) {
       for (Index i = k + 1; i < n; ++i) a(i, k) /= d;
       for (Index j = k + 1; j < n; ++j) {
-        const T ajk = conj(a(j, k));
-        for (Index i = j; i < n; ++i) a(i, j) -= a(i, k) * ajk;
+        subtract_scaled(n - j, conj(a(j, k)), &a(j, k), &a(j, j));
       }
     } else {
       for (Index j = k + 1; j < n; ++j) a(k, j) /= d;
       for (Index j = k + 1; j < n; ++j) {
-        for (Index i = k + 1; i <= j; ++i) a(i, j) -= conj(a(k, i)) * a(k, j);
+        for (Index i = k + 1; i <= j; ++i) a(i, j) -= multiply(conj(a(k, i)), a(k, j));
       }
     }
+  }
+  return 0;
+}
+}  // namespace detail
+
+/// Cholesky factorization (LAPACK ?potrf), right-looking. Returns 0, or k if the leading minor of
+/// order k is not positive definite; the columns (rows for upper) before k hold the factor then.
+template <class T>
+Index potrf(Uplo uplo, HostView<T> a) {
+  const Index n = a.rows;
+  for (Index k0 = 0; k0 < n; k0 += detail::kBlock) {
+    const Index kb = std::min(detail::kBlock, n - k0), next = k0 + kb, rest = n - next;
+    const Index info = detail::potrf_block(uplo, a.block(k0, k0, kb, kb));
+    const Index good = info == 0 ? kb : info - 1;  // columns of this block that have a factor
+    const HostView<const T> a11 = a.block(k0, k0, good, good);
+    const auto a22 = a.block(next, next, rest, rest);
+    if (uplo == Uplo::lower) {
+      const auto a21 = a.block(next, k0, rest, good);
+      trsm<T>(Side::right, uplo, Op::conj_trans, Diag::non_unit, T(1), a11, a21);
+      if (info == 0) herk<T>(uplo, Op::none, -1, a21, 1, a22);
+    } else {
+      const auto a12 = a.block(k0, next, good, rest);
+      trsm<T>(Side::left, uplo, Op::conj_trans, Diag::non_unit, T(1), a11, a12);
+      if (info == 0) herk<T>(uplo, Op::conj_trans, -1, a12, 1, a22);
+    }
+    if (info != 0) return k0 + info;
   }
   return 0;
 }
@@ -136,10 +283,10 @@ void laswp(HostView<T> a, Index first, Index last, const Index* pivots, bool for
   }
 }
 
-/// Unblocked right-looking LU with partial pivoting (LAPACK ?getf2). pivots is 1-based. Returns 0,
-/// or the first k with U(k, k) exactly zero.
+namespace detail {
+/// Unblocked right-looking LU with partial pivoting (LAPACK ?getf2).
 template <class T>
-Index getrf(HostView<T> a, Index* pivots) {
+Index getrf_block(HostView<T> a, Index* pivots) {
   Index info = 0;
   for (Index k = 0; k < std::min(a.rows, a.cols); ++k) {
     // As i?amax: the first of the largest; a NaN stays only where the search starts.
@@ -154,12 +301,37 @@ Index getrf(HostView<T> a, Index* pivots) {
       if (p != k) {
         for (Index j = 0; j < a.cols; ++j) std::swap(a(k, j), a(p, j));
       }
-      for (Index i = k + 1; i < a.rows; ++i) a(i, k) /= a(k, k);
+      // Divided, not multiplied by the reciprocal, which overflows for a subnormal pivot.
+      const T pivot = a(k, k);
+      for (Index i = k + 1; i < a.rows; ++i) a(i, k) /= pivot;
     }
+    const Index below = a.rows - k - 1;
+    if (below == 0) continue;
     for (Index j = k + 1; j < a.cols; ++j) {
-      const T akj = a(k, j);
-      for (Index i = k + 1; i < a.rows; ++i) a(i, j) -= a(i, k) * akj;
+      subtract_scaled(below, a(k, j), &a(k + 1, k), &a(k + 1, j));
     }
+  }
+  return info;
+}
+}  // namespace detail
+
+/// LU factorization with partial pivoting (LAPACK ?getrf), right-looking. `pivots` is 1-based, of
+/// min(m, n) elements. Returns 0, or the first k with U(k, k) exactly zero.
+template <class T>
+Index getrf(HostView<T> a, Index* pivots) {
+  const Index m = a.rows, n = a.cols, steps = std::min(m, n);
+  Index info = 0;
+  for (Index k0 = 0; k0 < steps; k0 += detail::kBlock) {
+    const Index kb = std::min(detail::kBlock, steps - k0), next = k0 + kb;
+    const Index panel_info = detail::getrf_block(a.block(k0, k0, m - k0, kb), pivots + k0);
+    if (info == 0 && panel_info != 0) info = k0 + panel_info;
+    for (Index k = k0; k < next; ++k) pivots[k] += k0;
+    laswp(a.block(0, 0, m, k0), k0, next, pivots);
+    laswp(a.block(0, next, m, n - next), k0, next, pivots);
+    const auto a12 = a.block(k0, next, kb, n - next);
+    trsm<T>(Side::left, Uplo::lower, Op::none, Diag::unit, T(1), a.block(k0, k0, kb, kb), a12);
+    gemm<T>(Op::none, Op::none, T(-1), a.block(next, k0, m - next, kb), a12, T(1),
+            a.block(next, next, m - next, n - next));
   }
   return info;
 }

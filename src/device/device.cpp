@@ -115,10 +115,8 @@ void Kernels<T>::swap_rows(Queue& queue, DeviceView<T> a, DeviceView<const Index
   do_swap_rows(queue, a, pivots, offset, forward);
 }
 
-template class Kernels<float>;
-template class Kernels<double>;
-template class Kernels<std::complex<float>>;
-template class Kernels<std::complex<double>>;
+#define OVERLAPACK_INSTANTIATE(T) template class Kernels<T>;
+OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 
 // ---- Device -------------------------------------------------------------------------------
 

@@ -101,10 +101,9 @@ struct Plan {
   std::string why;  ///< one phrase for the call log
 };
 
-/// The first half of the decision, which must not open the device: is the call large enough?
-/// Returns the reason in `why` either way.
+/// The first half of the decision, cheap and without opening the device: is the call large enough?
 bool wants_device(Routine routine, char type, const Shape& shape, const Settings& settings,
-                  const Profile& profile, std::string& why);
+                  const Profile& profile);
 /// The whole decision.
 Plan plan(Routine routine, char type, const Shape& shape, const Settings& settings,
           const Profile& profile, const DeviceTraits& device);

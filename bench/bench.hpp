@@ -1,0 +1,57 @@
+// The parts of the benchmark.
+#pragma once
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tools/measure.hpp"
+#include "tools/table.hpp"
+
+namespace overlapack::bench {
+
+using tools::Call;
+using tools::Contender;
+using tools::Problem;
+using tools::Routine;
+using tools::TableStyle;
+using tools::Timing;
+
+struct Options {
+  std::vector<std::string> routines = {"dpotrf", "dgetrf"};
+  Index min_size = 256;  ///< orders are doubled from here
+  Index max_size = 16384;
+  std::vector<Index> sizes;  ///< these orders instead
+  Uplo uplo = Uplo::lower;
+  Op op = Op::none;
+  Index nrhs = 1;
+  Index lda_pad = 0;
+  std::string device = "auto";
+  std::string algorithm = "auto";
+  Index nb = 0;
+  Index min_n = 0;  ///< 0: 1 in a comparison, the library's own choice in a replay
+  bool cpu = true;
+  bool peers = true;
+  int runs = 5;
+  double seconds = 20;  ///< for one cell of the table
+  std::string csv, json, replay;
+  TableStyle style = TableStyle::text;
+  bool components = false;
+
+  std::vector<Index> orders() const;
+};
+
+/// A measured cell of a table, or the reason why there is none.
+struct Cell {
+  Timing timing;
+  std::string missing;
+};
+
+/// Ours against the CPU LAPACK and cuSOLVER. Returns the exit status.
+int compare(const Options& options);
+/// What a Cholesky factorization on the device spends its time on.
+int show_components(const Options& options);
+/// Runs the calls of a log again.
+int replay(const Options& options);
+
+}  // namespace overlapack::bench

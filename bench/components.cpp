@@ -1,0 +1,203 @@
+// What a Cholesky factorization on the device spends its time on: with and without transfer, and
+// by component.
+//
+// The factorization is left-looking by block columns. With A1 the block column at hand and the
+// columns to its left finished,
+//   diagonal update   A11 -= L10 L10^H
+//   lower update      A21 -= L20 L10^H
+//   diagonal block    A11  = L11 L11^H
+//   strip             L21  = A21 L11^-H
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <iostream>
+#include <limits>
+
+#include "bench.hpp"
+#include "device/buffer.hpp"
+#include "dispatch/context.hpp"
+#include "report.hpp"
+
+namespace overlapack::bench {
+namespace {
+
+enum Component { diagonal_block, strip, diagonal_update, lower_update, kComponents };
+
+template <class T>
+class ResidentCholesky final : public Contender<T> {
+ public:
+  ResidentCholesky(Device& device, const Call& call, Index nb)
+      : device_(device),
+        n_(call.shape.n),
+        nb_(nb),
+        a_memory_(device, Space::device, n_ * n_),
+        info_memory_(device, Space::device, 1),
+        staging_(device, Space::host, n_ * n_),
+        staged_info_(device, Space::host, 1),
+        queue_(device) {}
+
+  void prepare(Problem<T>& problem) override {
+    const HostView<T> from = problem.a(), staged(staging_.data(), n_, n_, n_);
+    for (Index j = 0; j < n_; ++j) std::copy_n(&from(0, j), n_, &staged(0, j));
+    queue_->template copy<T>(a(), HostView<const T>(staged));
+    queue_->zero(info_memory_.data(), sizeof(Index));
+    queue_->synchronize();
+  }
+
+  void run(Problem<T>&) override {
+    for (Index k = 0; k < n_; k += nb_) {
+      for (const Component c : {diagonal_update, lower_update, diagonal_block, strip}) step(c, k);
+    }
+    queue_->synchronize();
+  }
+
+  void finish(Problem<T>& problem) override {
+    const HostView<T> to = problem.a(), staged(staging_.data(), n_, n_, n_);
+    queue_->template copy<T>(staged, DeviceView<const T>(a()));
+    queue_->template copy<Index>(HostView<Index>(staged_info_.data(), 1),
+                                 DeviceView<const Index>(info()));
+    queue_->synchronize();
+    for (Index j = 0; j < n_; ++j) std::copy_n(&staged(j, j), n_ - j, &to(j, j));
+    problem.info = *staged_info_.data();
+  }
+
+  /// Milliseconds of all steps of one component, one after the other with nothing between them.
+  /// What they compute then is not a factor of the matrix, but the work is the same: the diagonal
+  /// blocks of a positive definite matrix are positive definite, and the steps that read a factor
+  /// find one of an earlier run.
+  double time_component(Component component) {
+    const auto start = std::chrono::steady_clock::now();
+    for (Index k = 0; k < n_; k += nb_) step(component, k);
+    queue_->synchronize();
+    const std::chrono::duration<double, std::milli> elapsed =
+        std::chrono::steady_clock::now() - start;
+    return elapsed.count();
+  }
+
+ private:
+  DeviceView<T> a() const { return {a_memory_.data(), n_, n_, n_}; }
+  DeviceView<Index> info() const { return {info_memory_.data(), 1}; }
+
+  void step(Component component, Index k) {
+    Kernels<T>& kernels = device_.kernels<T>();
+    const Index b = std::min(nb_, n_ - k), below = n_ - k - b;
+    const DeviceView<T> l10 = a().block(k, 0, b, k), a11 = a().block(k, k, b, b),
+                        l20 = a().block(k + b, 0, below, k), a21 = a().block(k + b, k, below, b);
+    switch (component) {
+      case diagonal_update:
+        kernels.herk(*queue_, Uplo::lower, Op::none, -1, l10, 1, a11);
+        break;
+      case lower_update:
+        kernels.gemm(*queue_, Op::none, Op::conj_trans, T(-1), l20, l10, T(1), a21);
+        break;
+      case diagonal_block:
+        kernels.potrf_block(*queue_, Uplo::lower, a11, info(), k);
+        break;
+      case strip:
+        kernels.trsm(*queue_, Side::right, Uplo::lower, Op::conj_trans, Diag::non_unit, T(1), a11,
+                     a21);
+        break;
+      case kComponents:
+        break;
+    }
+  }
+
+  Device& device_;
+  Index n_, nb_;
+  Buffer<T> a_memory_;
+  Buffer<Index> info_memory_;
+  Buffer<T> staging_;
+  Buffer<Index> staged_info_;
+  QueueLease queue_;
+};
+
+/// The median over the runs, each on fresh data.
+template <class T>
+double measure_component(ResidentCholesky<T>& cholesky, Problem<T>& problem, Component component,
+                         int runs) {
+  std::vector<double> ms;
+  for (int run = 0; run < runs; ++run) {
+    problem.generate(static_cast<std::uint64_t>(run) + 1);
+    cholesky.prepare(problem);
+    // The strips need factored diagonal blocks.
+    if (component == strip) cholesky.time_component(diagonal_block);
+    ms.push_back(cholesky.time_component(component));
+  }
+  std::nth_element(ms.begin(), ms.begin() + runs / 2, ms.end());
+  return ms[static_cast<std::size_t>(runs / 2)];
+}
+
+struct Breakdown {
+  Timing cpu, with_transfer, without_transfer;
+  std::array<double, kComponents> ms{};
+};
+
+template <class T>
+Breakdown break_down(const Options& options, Device& device, const Call& call) {
+  Problem<T> problem(call);
+  const tools::Limits limits = {options.runs, options.seconds};
+  Breakdown result;
+  if (options.cpu) {
+    tools::CpuContender<T> cpu;
+    result.cpu = tools::measure(cpu, problem, limits);
+  }
+  tools::Ours<T> ours;
+  result.with_transfer = tools::measure(ours, problem, limits);
+  const Index nb = options.nb > 0 ? options.nb : 256;
+  ResidentCholesky<T> resident(device, call, nb);
+  result.without_transfer = tools::measure(resident, problem, limits);
+  const int runs = result.without_transfer.runs;
+  for (int c = 0; c < kComponents; ++c) {
+    result.ms[static_cast<std::size_t>(c)] =
+        measure_component(resident, problem, static_cast<Component>(c), runs);
+  }
+  return result;
+}
+
+}  // namespace
+
+int show_components(const Options& options) {
+  Device* const device = tools::force_device(options.device, 1, options.algorithm, options.nb);
+  if (device == nullptr) throw std::runtime_error("--components needs a device");
+  print_heading(options, device);
+  bool right = true;
+  for (const std::string& name : options.routines) {
+    Call call;
+    tools::parse_name(name, call);
+    if (call.routine != Routine::potrf) {
+      std::cerr << "overlapack-bench: " << name << " has no components (potrf alone has)\n";
+      continue;
+    }
+    std::vector<std::vector<std::string>> rows;
+    for (const Index n : options.orders()) {
+      call = tools::square_call(call.routine, call.type, n, 0, options.lda_pad);
+      const Breakdown found = tools::with_type(
+          call.type, [&](auto one) { return break_down<decltype(one)>(options, *device, call); });
+      const double cpu = found.cpu.ms, with = found.with_transfer.ms,
+                   without = found.without_transfer.ms;
+      rows.push_back({name + " " + std::to_string(n), tools::brief(cpu), tools::brief(with),
+                      tools::brief(found.with_transfer.residual), tools::brief(without),
+                      tools::brief(found.without_transfer.residual), tools::brief(cpu / with),
+                      tools::brief(cpu / without), tools::brief(found.ms[diagonal_block]),
+                      tools::brief(found.ms[strip]), tools::brief(found.ms[diagonal_update]),
+                      tools::brief(found.ms[lower_update])});
+      right &= found.with_transfer.residual < 30 && found.without_transfer.residual < 30;
+      std::cerr << name << ", n = " << n << ": " << tools::brief(with) << " ms with, "
+                << tools::brief(without) << " ms without transfer\n";
+    }
+    tools::print_table(
+        std::cout,
+        {"routine, n", "CPU ms", "with transfer ms", "resid.", "without ms", "resid.", "x CPU with",
+         "x CPU without", "diagonal ms", "strip ms", "diag. update ms", "lower update ms"},
+        rows, options.style);
+    std::cout << '\n' << std::flush;
+  }
+  std::cout << "with transfer: the library's own call, from and to ordinary memory (upload, "
+               "computation and\ndownload overlap). without: block columns of "
+            << (options.nb > 0 ? options.nb : 256)
+            << " on data that lie on the device. The components are\nmeasured one by one and need "
+               "not add up to it.\n";
+  return right ? 0 : 1;
+}
+
+}  // namespace overlapack::bench

@@ -1,0 +1,225 @@
+#include "cusolver.hpp"
+
+#include <cuda_runtime.h>
+#include <cusolverDn.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <type_traits>
+
+namespace overlapack::bench {
+namespace {
+
+void check(cudaError_t status) {
+  if (status != cudaSuccess) {
+    throw std::runtime_error(std::string("CUDA: ") + cudaGetErrorString(status));
+  }
+}
+
+void check(cusolverStatus_t status) {
+  if (status != CUSOLVER_STATUS_SUCCESS) {
+    throw std::runtime_error("cuSOLVER: status " + std::to_string(static_cast<int>(status)));
+  }
+}
+
+template <class T>
+constexpr cudaDataType data_type() {
+  constexpr bool is_float = std::is_same_v<Real<T>, float>;
+  return is_complex<T> ? (is_float ? CUDA_C_32F : CUDA_C_64F)
+                       : (is_float ? CUDA_R_32F : CUDA_R_64F);
+}
+
+template <class T>
+class DeviceArray {
+ public:
+  explicit DeviceArray(std::size_t count) {
+    check(cudaMalloc(&data_, sizeof(T) * std::max<std::size_t>(count, 1)));
+  }
+  DeviceArray(const DeviceArray&) = delete;
+  ~DeviceArray() { cudaFree(data_); }
+  T* data() const { return static_cast<T*>(data_); }
+
+ private:
+  void* data_ = nullptr;
+};
+
+class Handle {
+ public:
+  explicit Handle(int gpu) {
+    check(cudaSetDevice(gpu));
+    check(cusolverDnCreate(&handle_));
+    check(cusolverDnCreateParams(&params_));
+  }
+  Handle(const Handle&) = delete;
+  ~Handle() {
+    cusolverDnDestroyParams(params_);
+    cusolverDnDestroy(handle_);
+  }
+  operator cusolverDnHandle_t() const { return handle_; }
+  cusolverDnParams_t params() const { return params_; }
+
+ private:
+  cusolverDnHandle_t handle_ = nullptr;
+  cusolverDnParams_t params_ = nullptr;
+};
+
+std::size_t count(Index n) { return static_cast<std::size_t>(n); }
+
+/// As a program would copy: in one piece where there is no padding.
+template <class T>
+void copy(T* to, Index to_ld, const T* from, Index from_ld, Index rows, Index cols,
+          cudaMemcpyKind kind) {
+  if (rows == 0 || cols == 0) return;
+  if (to_ld == rows && from_ld == rows) {
+    check(cudaMemcpy(to, from, sizeof(T) * count(rows) * count(cols), kind));
+  } else {
+    check(cudaMemcpy2D(to, sizeof(T) * count(to_ld), from, sizeof(T) * count(from_ld),
+                       sizeof(T) * count(rows), count(cols), kind));
+  }
+}
+
+template <class T>
+class Cusolver final : public Contender<T> {
+ public:
+  Cusolver(const Call& call, bool round_trip, int gpu)
+      : call_(call),
+        round_trip_(round_trip),
+        handle_(gpu),
+        m_(call.shape.m),
+        n_(call.shape.n),
+        a_(count(m_) * count(n_)),
+        b_(count(n_) * count(call.shape.nrhs)),
+        pivots_(count(std::min(m_, n_))),
+        info_(1),
+        host_pivots_(count(std::min(m_, n_))) {
+    std::size_t device_bytes = 0, host_bytes = 0;
+    if (cholesky() && factors()) {
+      check(cusolverDnXpotrf_bufferSize(handle_, handle_.params(), uplo(), n_, kType, a_.data(), m_,
+                                        kType, &device_bytes, &host_bytes));
+    } else if (factors()) {
+      check(cusolverDnXgetrf_bufferSize(handle_, handle_.params(), m_, n_, kType, a_.data(), m_,
+                                        kType, &device_bytes, &host_bytes));
+    }
+    device_work_ = std::make_unique<DeviceArray<char>>(device_bytes);
+    device_work_bytes_ = device_bytes;
+    host_work_.resize(host_bytes);
+  }
+
+  void prepare(Problem<T>& problem) override {
+    if (round_trip_) return;
+    upload(problem);
+    check(cudaDeviceSynchronize());
+  }
+  void run(Problem<T>& problem) override {
+    if (round_trip_) upload(problem);
+    compute();
+    if (round_trip_) download(problem);
+    check(cudaDeviceSynchronize());
+  }
+  void finish(Problem<T>& problem) override {
+    if (!round_trip_) download(problem);
+    for (std::size_t i = 0; i < problem.pivot_count() && factors(); ++i) {
+      problem.pivots()[i] = static_cast<std::int32_t>(host_pivots_[i]);
+    }
+  }
+
+ private:
+  static constexpr cudaDataType kType = data_type<T>();
+
+  bool cholesky() const {
+    return call_.routine == Routine::potrf || call_.routine == Routine::potrs ||
+           call_.routine == Routine::posv;
+  }
+  bool factors() const {
+    return call_.routine != Routine::potrs && call_.routine != Routine::getrs;
+  }
+  bool solves() const { return call_.shape.nrhs > 0; }
+  cublasFillMode_t uplo() const {
+    return call_.uplo == Uplo::lower ? CUBLAS_FILL_MODE_LOWER : CUBLAS_FILL_MODE_UPPER;
+  }
+  cublasOperation_t op() const {
+    return call_.op == Op::none ? CUBLAS_OP_N : call_.op == Op::trans ? CUBLAS_OP_T : CUBLAS_OP_C;
+  }
+
+  void upload(Problem<T>& problem) {
+    copy(a_.data(), m_, problem.a().data, problem.a().ld, m_, n_, cudaMemcpyHostToDevice);
+    if (solves()) {
+      copy(b_.data(), n_, problem.b().data, problem.b().ld, n_, call_.shape.nrhs,
+           cudaMemcpyHostToDevice);
+    }
+    if (!factors() && !cholesky()) {
+      host_pivots_.assign(problem.pivots(), problem.pivots() + problem.pivot_count());
+      copy(pivots_.data(), n_, host_pivots_.data(), n_, n_, 1, cudaMemcpyHostToDevice);
+    }
+  }
+
+  void compute() {
+    const cusolverDnParams_t params = handle_.params();
+    if (cholesky()) {
+      if (factors()) {
+        check(cusolverDnXpotrf(handle_, params, uplo(), n_, kType, a_.data(), m_, kType,
+                               device_work_->data(), device_work_bytes_, host_work_.data(),
+                               host_work_.size(), info_.data()));
+      }
+      if (solves()) {
+        check(cusolverDnXpotrs(handle_, params, uplo(), n_, call_.shape.nrhs, kType, a_.data(), m_,
+                               kType, b_.data(), n_, info_.data()));
+      }
+      return;
+    }
+    if (factors()) {
+      check(cusolverDnXgetrf(handle_, params, m_, n_, kType, a_.data(), m_, pivots_.data(), kType,
+                             device_work_->data(), device_work_bytes_, host_work_.data(),
+                             host_work_.size(), info_.data()));
+    }
+    if (solves()) {
+      check(cusolverDnXgetrs(handle_, params, op(), n_, call_.shape.nrhs, kType, a_.data(), m_,
+                             pivots_.data(), kType, b_.data(), n_, info_.data()));
+    }
+  }
+
+  void download(Problem<T>& problem) {
+    if (factors()) {
+      copy(problem.a().data, problem.a().ld, a_.data(), m_, m_, n_, cudaMemcpyDeviceToHost);
+    }
+    if (solves()) {
+      copy(problem.b().data, problem.b().ld, b_.data(), n_, n_, call_.shape.nrhs,
+           cudaMemcpyDeviceToHost);
+    }
+    const Index k = std::min(m_, n_);
+    if (factors() && !cholesky()) {
+      copy(host_pivots_.data(), k, pivots_.data(), k, k, 1, cudaMemcpyDeviceToHost);
+    }
+    int info = 0;
+    copy(&info, 1, info_.data(), 1, 1, 1, cudaMemcpyDeviceToHost);
+    problem.info = info;
+  }
+
+  Call call_;
+  bool round_trip_;
+  Handle handle_;
+  Index m_, n_;
+  DeviceArray<T> a_, b_;
+  DeviceArray<std::int64_t> pivots_;
+  DeviceArray<int> info_;
+  std::vector<std::int64_t> host_pivots_;
+  std::unique_ptr<DeviceArray<char>> device_work_;
+  std::size_t device_work_bytes_ = 0;
+  std::vector<char> host_work_;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<Contender<T>> make_cusolver(const Call& call, bool round_trip, int gpu) {
+  int gpus = 0;
+  check(cudaGetDeviceCount(&gpus));
+  return std::make_unique<Cusolver<T>>(call, round_trip, gpu);
+}
+
+template std::unique_ptr<Contender<float>> make_cusolver(const Call&, bool, int);
+template std::unique_ptr<Contender<double>> make_cusolver(const Call&, bool, int);
+template std::unique_ptr<Contender<std::complex<float>>> make_cusolver(const Call&, bool, int);
+template std::unique_ptr<Contender<std::complex<double>>> make_cusolver(const Call&, bool, int);
+
+}  // namespace overlapack::bench

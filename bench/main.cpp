@@ -1,0 +1,104 @@
+// The benchmark: one binary for every routine of the table.
+#include <CLI/CLI.hpp>
+#include <iostream>
+
+#include "bench.hpp"
+
+namespace overlapack::bench {
+namespace {
+
+constexpr const char* kFooter = R"(
+Columns: the median wall time of each contender with, beside it, the residual of its
+result (in LAPACK's scale: a few units at most; 30 counts as wrong);
+  ours           from and to ordinary (pageable) memory, through dpotrf_ and its sisters
+  CPU            the CPU LAPACK that the library falls back on
+  copy+cuSOLVER  cudaMemcpy, cuSOLVER, cudaMemcpy; device memory allocated beforehand
+  cuSOLVER       on data that lie on the device already: no transfer
+GF/s counts LAPACK's operations; "x ..." says how many times faster ours is; MB are the
+bytes of one call of ours that crossed the link. Every run gets fresh random data; the
+first one warms up. A missing cell is explained below the table.
+
+Examples:
+  overlapack-bench --max-n 8192 --markdown
+  overlapack-bench --routines dpotrf,zgetrf,dgesv --sizes 1000,3000 --csv times.csv
+  overlapack-bench --components --routines dpotrf,spotrf --max-n 8192
+  overlapack run --log calls.log -- python3 fit.py; overlapack-bench --replay calls.log
+  overlapack-bench --device host --max-n 512      no GPU: emulated, not a measurement
+
+Exit status: 0; 1 if a result of ours was wrong or the work could not be done; 2 for a
+usage error.
+)";
+
+int main(int argc, char** argv) {
+  CLI::App app("Times overlapack against the CPU LAPACK and cuSOLVER.", "overlapack-bench");
+  app.footer(kFooter);
+  Options options;
+  const auto known = [](const std::string& name) {
+    Call call;
+    return tools::parse_name(name, call) ? std::string() : "no routine '" + name + "'";
+  };
+  CLI::Option* const routines =
+      app.add_option("--routines", options.routines, "Default: dpotrf,dgetrf")
+          ->delimiter(',')
+          ->check(known);
+  app.add_option("--from", options.min_size, "Smallest order (default 256), then doubled")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--max-n", options.max_size, "Largest order (default 16384)")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--sizes", options.sizes, "These orders instead, e.g. 1000,3000")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber);
+  const std::map<std::string, Uplo> uplos = {{"L", Uplo::lower}, {"U", Uplo::upper}};
+  app.add_option("--uplo", options.uplo, "Triangle of potrf, potrs and posv: L (default) or U")
+      ->transform(CLI::CheckedTransformer(uplos, CLI::ignore_case));
+  const std::map<std::string, Op> ops = {{"N", Op::none}, {"T", Op::trans}, {"C", Op::conj_trans}};
+  app.add_option("--trans", options.op, "For getrs: N (default), T or C")
+      ->transform(CLI::CheckedTransformer(ops, CLI::ignore_case));
+  app.add_option("--nrhs", options.nrhs, "Right-hand sides of a solve (default 1)")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--lda-pad", options.lda_pad, "Leading dimension minus n (default 0)")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--device", options.device, "auto (default), cuda, cuda:INDEX, host or off");
+  app.add_option("--algorithm", options.algorithm, "auto (default), tiled or hybrid");
+  app.add_option("--nb", options.nb, "Block size (default: chosen by size)")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--threshold", options.min_n,
+                 "Smallest call sent to the device (default: all; in a replay, the library's "
+                 "own choice)")
+      ->check(CLI::PositiveNumber);
+  app.add_flag("!--no-cpu", options.cpu, "Leave the CPU LAPACK out");
+  app.add_flag("!--no-peers", options.peers, "Leave cuSOLVER out");
+  app.add_option("--reps", options.runs, "Timed runs of a cell (default 5)")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--seconds", options.seconds,
+                 "Time for one cell (default 20): fewer runs, or none, if it would take longer")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--csv", options.csv, "Write a CSV file, one line per cell");
+  app.add_option("--json", options.json, "Write a JSON file");
+  bool markdown = false;
+  app.add_flag("--markdown", markdown, "Print Markdown");
+  CLI::Option* const components = app.add_flag(
+      "--components", options.components,
+      "Instead: time of a Cholesky factorization with and without transfer, and by component");
+  app.add_option("--replay", options.replay, "Instead: run the calls of a log again")
+      ->check(CLI::ExistingFile)
+      ->excludes(components);
+  try {
+    app.parse(argc, argv);
+    if (markdown) options.style = TableStyle::markdown;
+    if (options.components && routines->empty()) options.routines = {"dpotrf", "spotrf"};
+    if (options.components) return show_components(options);
+    if (!options.replay.empty()) return replay(options);
+    return compare(options);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  } catch (const std::exception& error) {
+    std::cerr << "overlapack-bench: " << error.what() << '\n';
+    return 1;
+  }
+}
+
+}  // namespace
+}  // namespace overlapack::bench
+
+int main(int argc, char** argv) { return overlapack::bench::main(argc, argv); }

@@ -1,0 +1,173 @@
+#include "report.hpp"
+
+#include <cmath>
+#include <ctime>
+#include <iostream>
+#include <set>
+#include <stdexcept>
+
+#include "dispatch/context.hpp"
+#include "tools/hardware.hpp"
+
+namespace overlapack::bench {
+namespace {
+
+constexpr struct {
+  const char* name;
+  Cell Row::*cell;
+} kContenders[] = {{"ours", &Row::ours},
+                   {"CPU", &Row::cpu},
+                   {"cuSOLVER round trip", &Row::round_trip},
+                   {"cuSOLVER resident", &Row::resident}};
+
+double gflops(const Row& row) {
+  return dispatch::flops_of(row.call.routine, row.call.type, row.call.shape) / row.ours.timing.ms /
+         1e6;
+}
+
+std::string ratio(const Cell& other, const Cell& ours) {
+  return tools::brief(other.timing.ms / ours.timing.ms);  // NaN where a cell is missing
+}
+
+std::string order_of(const Call& call) {
+  std::string text = std::to_string(call.shape.n);
+  if (call.shape.m != call.shape.n) text = std::to_string(call.shape.m) + " x " + text;
+  if (call.shape.nrhs > 0) text += ", " + std::to_string(call.shape.nrhs) + " rhs";
+  return text;
+}
+
+std::ofstream open_for_writing(const std::string& path) {
+  std::ofstream out(path);
+  if (!out) throw std::runtime_error("cannot write " + path);
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> machine(const Device* device) {
+  const std::time_t now = std::time(nullptr);
+  char date[32];
+  std::strftime(date, sizeof date, "%Y-%m-%d", std::localtime(&now));
+  const std::string driver = tools::driver_version();
+  return {{"date", date},
+          {"device", device == nullptr ? "none" : device->model() + " (" + device->name() + ")"},
+          {"driver", driver.empty() ? "none" : driver},
+          {"CPU",
+           tools::cpu_model() + ", " + std::to_string(dispatch::available_cores()) + " cores used"},
+          {"CPU LAPACK", tools::cpu_lapack_description()}};
+}
+
+void print_heading(const Options& options, const Device* device) {
+  for (const auto& [name, value] : machine(device)) {
+    std::cout << (options.style == TableStyle::markdown ? "- " : "") << name << ": " << value
+              << '\n';
+  }
+  if (device != nullptr && device->emulated()) {
+    std::cout << "\nThe device is EMULATED on the CPU: its times are no performance figures.\n";
+  }
+  std::cout << '\n' << std::flush;
+}
+
+void print_rows(const std::vector<Row>& rows, TableStyle style) {
+  std::vector<std::vector<std::string>> cells;
+  std::set<std::string> notes;
+  for (const Row& row : rows) {
+    std::vector<std::string> line = {name_of(row.call) + " " + order_of(row.call)};
+    for (const auto& [name, member] : kContenders) {
+      const Cell& cell = row.*member;
+      line.push_back(tools::brief(cell.timing.ms));
+      line.push_back(tools::brief(cell.timing.residual));
+      if (!cell.missing.empty()) {
+        notes.insert(name_of(row.call) + " " + order_of(row.call) + ", " + name + ": " +
+                     cell.missing);
+      }
+      if (cell.timing.info != 0) {
+        notes.insert(name_of(row.call) + " " + order_of(row.call) + ", " + name +
+                     ": info = " + std::to_string(cell.timing.info));
+      }
+    }
+    line.push_back(tools::brief(gflops(row)));
+    line.push_back(ratio(row.round_trip, row.ours));
+    line.push_back(ratio(row.cpu, row.ours));
+    line.push_back(ratio(row.resident, row.ours));
+    line.push_back(tools::brief(row.bytes_up / 1e6));
+    line.push_back(tools::brief(row.bytes_down / 1e6));
+    cells.push_back(line);
+    if (!row.served) {
+      notes.insert(name_of(row.call) + " " + order_of(row.call) +
+                   ", ours: not served by the device (OVERLAPACK_VERBOSE=1 says why)");
+    }
+  }
+  tools::print_table(
+      std::cout,
+      {"routine, n", "ours ms", "resid.", "CPU ms", "resid.", "copy+cuSOLVER ms", "resid.",
+       "cuSOLVER ms", "resid.", "ours GF/s", "x copy+cuS.", "x CPU", "x cuS.", "MB up", "MB down"},
+      cells, style);
+  if (!notes.empty()) std::cout << '\n';
+  for (const std::string& note : notes) {
+    std::cout << (style == TableStyle::markdown ? "- " : "  ") << note << '\n';
+  }
+  std::cout << '\n' << std::flush;
+}
+
+RowFiles::RowFiles(const Options& options, const Device* device) : json_path_(options.json) {
+  if (!options.csv.empty()) {
+    csv_ = open_for_writing(options.csv);
+    csv_ << "routine,m,n,nrhs,uplo,lda,contender,ms,runs,gflops,residual,info,bytes_up,bytes_down,"
+            "missing\n";
+  }
+  if (json_path_.empty()) return;
+  open_for_writing(json_path_);  // fails now rather than after an hour
+  for (const auto& [name, value] : machine(device)) json_["machine"][name] = value;
+  json_["machine"]["emulated"] = device != nullptr && device->emulated();
+  json_["options"] = {{"algorithm", options.algorithm}, {"nb", options.nb}, {"runs", options.runs}};
+  json_["rows"] = nlohmann::json::array();
+}
+
+void RowFiles::add(const Row& row) {
+  const Call& call = row.call;
+  const double flops = dispatch::flops_of(call.routine, call.type, call.shape);
+  nlohmann::json entry = {{"routine", name_of(call)},
+                          {"m", call.shape.m},
+                          {"n", call.shape.n},
+                          {"nrhs", call.shape.nrhs},
+                          {"uplo", std::string(1, static_cast<char>(call.uplo))},
+                          {"lda", call.lda},
+                          {"bytes_up", row.bytes_up},
+                          {"bytes_down", row.bytes_down},
+                          {"served_by_device", row.served}};
+  for (const auto& [name, member] : kContenders) {
+    const Cell& cell = row.*member;
+    const bool own = member == &Row::ours;
+    if (csv_.is_open()) {
+      csv_ << name_of(call) << ',' << call.shape.m << ',' << call.shape.n << ',' << call.shape.nrhs
+           << ',' << static_cast<char>(call.uplo) << ',' << call.lda << ',' << name << ',';
+      if (cell.missing.empty()) {
+        csv_ << cell.timing.ms << ',' << cell.timing.runs << ',' << flops / cell.timing.ms / 1e6
+             << ',' << cell.timing.residual << ',' << cell.timing.info << ',';
+      } else {
+        csv_ << ",,,,,";
+      }
+      csv_ << (own ? row.bytes_up : 0) << ',' << (own ? row.bytes_down : 0) << ",\"" << cell.missing
+           << "\"\n";
+    }
+    nlohmann::json& contender = entry["contenders"][name];
+    if (cell.missing.empty()) {
+      contender = {{"ms", cell.timing.ms},
+                   {"runs", cell.timing.runs},
+                   {"gflops", flops / cell.timing.ms / 1e6},
+                   {"residual", cell.timing.residual},
+                   {"info", cell.timing.info}};
+    } else {
+      contender = {{"missing", cell.missing}};
+    }
+  }
+  csv_.flush();
+  if (!json_path_.empty()) json_["rows"].push_back(entry);
+}
+
+void RowFiles::finish() {
+  if (!json_path_.empty()) open_for_writing(json_path_) << json_.dump(2) << '\n';
+}
+
+}  // namespace overlapack::bench

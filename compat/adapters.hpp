@@ -1,0 +1,143 @@
+// From Fortran arguments to views: check, report, quick return, dispatch. One function per routine,
+// templated over the scalar type T and the integer type I.
+#pragma once
+
+#include "arguments.hpp"
+#include "dispatch/calls.hpp"
+
+namespace overlapack::compat {
+
+/// Everything an adapter needs to know of the name it was called by.
+struct Caller {
+  cpu::Family family;
+  const char* name;
+};
+
+/// Calls `address` with the caller's own arguments, plus lengths for its CHARACTER arguments, which
+/// a routine without any ignores.
+template <class... Arguments>
+void forward(void* address, Arguments... arguments) {
+  reinterpret_cast<void (*)(Arguments..., std::size_t)>(address)(arguments..., std::size_t{1});
+}
+
+/// A callable that runs `adapter` unless the name belongs to a library with other integers.
+template <class T, class Adapter>
+struct Entry {
+  cpu::Family family;
+  const char* name;
+  Adapter adapter;
+
+  template <class... Arguments>
+  void operator()(Arguments... arguments) const {
+    if (void* const other = cpu::lapack<T>(family).foreign(name)) {
+      forward(other, arguments...);
+    } else {
+      adapter({family, name}, arguments...);
+    }
+  }
+};
+
+/// Reports argument number -info as LAPACK does: to the application's xerbla_, or else by handing
+/// the call to the real routine, whose library then reports it its own way.
+template <class T, class I, class... Arguments>
+void report(Caller caller, I info, Arguments... arguments) {
+  std::string routine = ScalarTraits<T>::letter + std::string(caller.name);
+  std::transform(routine.begin(), routine.end(), routine.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  routine.resize(6, ' ');
+  if (call_xerbla<I>(caller.family, routine, static_cast<int>(-info))) return;
+  bool wide = false;
+  void* const real_routine = cpu::lapack<T>(caller.family).find(caller.name, wide);
+  if (real_routine != nullptr && wide == (sizeof(I) == 8)) {
+    forward(real_routine, arguments...);
+  } else {
+    std::fprintf(stderr, " ** On entry to %s parameter number %2d had an illegal value\n",
+                 routine.c_str(), static_cast<int>(-info));
+  }
+}
+
+template <class I>
+I at_least_one(I n) {
+  return std::max<I>(1, n);
+}
+
+template <class T, class I>
+void potrf(Caller caller, const char* uplo, const I* n, T* a, const I* lda, I* info) {
+  *info = static_cast<I>(
+      -first_invalid({{1, is_uplo(*uplo)}, {2, *n >= 0}, {4, *lda >= at_least_one(*n)}}));
+  if (*info != 0) return report<T>(caller, I{*info}, uplo, n, a, lda, info);
+  if (*n == 0) return;
+  *info = static_cast<I>(
+      dispatch::potrf<T>(caller.family, to_uplo(*uplo), HostView<T>(a, *n, *n, *lda)));
+}
+
+template <class T, class I>
+void potrs(Caller caller, const char* uplo, const I* n, const I* nrhs, const T* a, const I* lda,
+           T* b, const I* ldb, I* info) {
+  *info = static_cast<I>(-first_invalid({{1, is_uplo(*uplo)},
+                                         {2, *n >= 0},
+                                         {3, *nrhs >= 0},
+                                         {5, *lda >= at_least_one(*n)},
+                                         {7, *ldb >= at_least_one(*n)}}));
+  if (*info != 0) return report<T>(caller, I{*info}, uplo, n, nrhs, a, lda, b, ldb, info);
+  if (*n == 0 || *nrhs == 0) return;
+  *info = static_cast<I>(dispatch::potrs<T>(caller.family, to_uplo(*uplo),
+                                            HostView<const T>(a, *n, *n, *lda),
+                                            HostView<T>(b, *n, *nrhs, *ldb)));
+}
+
+template <class T, class I>
+void posv(Caller caller, const char* uplo, const I* n, const I* nrhs, T* a, const I* lda, T* b,
+          const I* ldb, I* info) {
+  *info = static_cast<I>(-first_invalid({{1, is_uplo(*uplo)},
+                                         {2, *n >= 0},
+                                         {3, *nrhs >= 0},
+                                         {5, *lda >= at_least_one(*n)},
+                                         {7, *ldb >= at_least_one(*n)}}));
+  if (*info != 0) return report<T>(caller, I{*info}, uplo, n, nrhs, a, lda, b, ldb, info);
+  if (*n == 0) return;
+  *info = static_cast<I>(dispatch::posv<T>(caller.family, to_uplo(*uplo),
+                                           HostView<T>(a, *n, *n, *lda),
+                                           HostView<T>(b, *n, *nrhs, *ldb)));
+}
+
+template <class T, class I>
+void getrf(Caller caller, const I* m, const I* n, T* a, const I* lda, I* ipiv, I* info) {
+  *info = static_cast<I>(
+      -first_invalid({{1, *m >= 0}, {2, *n >= 0}, {4, *lda >= at_least_one(*m)}}));
+  if (*info != 0) return report<T>(caller, I{*info}, m, n, a, lda, ipiv, info);
+  if (*m == 0 || *n == 0) return;
+  *info = static_cast<I>(
+      dispatch::getrf<T>(caller.family, HostView<T>(a, *m, *n, *lda), cpu::Pivots(ipiv)));
+}
+
+template <class T, class I>
+void getrs(Caller caller, const char* trans, const I* n, const I* nrhs, const T* a, const I* lda,
+           const I* ipiv, T* b, const I* ldb, I* info) {
+  *info = static_cast<I>(-first_invalid({{1, is_trans(*trans)},
+                                         {2, *n >= 0},
+                                         {3, *nrhs >= 0},
+                                         {5, *lda >= at_least_one(*n)},
+                                         {8, *ldb >= at_least_one(*n)}}));
+  if (*info != 0) return report<T>(caller, I{*info}, trans, n, nrhs, a, lda, ipiv, b, ldb, info);
+  if (*n == 0 || *nrhs == 0) return;
+  // ipiv is only read; Pivots serves both directions.
+  *info = static_cast<I>(dispatch::getrs<T>(
+      caller.family, to_op(*trans), HostView<const T>(a, *n, *n, *lda),
+      cpu::Pivots(const_cast<I*>(ipiv)), HostView<T>(b, *n, *nrhs, *ldb)));
+}
+
+template <class T, class I>
+void gesv(Caller caller, const I* n, const I* nrhs, T* a, const I* lda, I* ipiv, T* b,
+          const I* ldb, I* info) {
+  *info = static_cast<I>(-first_invalid({{1, *n >= 0},
+                                         {2, *nrhs >= 0},
+                                         {4, *lda >= at_least_one(*n)},
+                                         {7, *ldb >= at_least_one(*n)}}));
+  if (*info != 0) return report<T>(caller, I{*info}, n, nrhs, a, lda, ipiv, b, ldb, info);
+  if (*n == 0) return;
+  *info = static_cast<I>(dispatch::gesv<T>(caller.family, HostView<T>(a, *n, *n, *lda),
+                                           cpu::Pivots(ipiv), HostView<T>(b, *n, *nrhs, *ldb)));
+}
+
+}  // namespace overlapack::compat

@@ -1,0 +1,54 @@
+// Argument errors, as LAPACK reports them.
+#pragma once
+
+#include <algorithm>
+#include <cctype>
+#include <cstdint>
+#include <cstdio>
+#include <initializer_list>
+#include <string>
+
+#include "core/scalar.hpp"
+#include "cpu/lapack.hpp"
+#include "cpu/loader.hpp"
+
+namespace overlapack::compat {
+
+/// As LAPACK's LSAME: letters match whatever their case.
+inline bool same_letter(char a, char b) {
+  return std::toupper(static_cast<unsigned char>(a)) == b;
+}
+inline bool is_uplo(char c) { return same_letter(c, 'U') || same_letter(c, 'L'); }
+inline bool is_trans(char c) {
+  return same_letter(c, 'N') || same_letter(c, 'T') || same_letter(c, 'C');
+}
+inline Uplo to_uplo(char c) { return same_letter(c, 'U') ? Uplo::upper : Uplo::lower; }
+inline Op to_op(char c) {
+  return same_letter(c, 'N') ? Op::none : same_letter(c, 'T') ? Op::trans : Op::conj_trans;
+}
+
+struct Check {
+  int position;  ///< of the argument, from 1
+  bool valid;
+};
+/// The position of the first invalid argument, or 0. The order is that of LAPACK's own checks.
+inline int first_invalid(std::initializer_list<Check> checks) {
+  for (const Check& check : checks) {
+    if (!check.valid) return check.position;
+  }
+  return 0;
+}
+
+/// Hands argument `position` of `routine` ("DPOTRF", blank-padded to six) to the caller's xerbla_.
+/// Returns false if the process has none in sight.
+template <class I>
+bool call_xerbla(cpu::Family family, const std::string& routine, int position) {
+  void* const found = cpu::find_xerbla(family);
+  if (found == nullptr) return false;
+  const I argument = position;
+  reinterpret_cast<void (*)(const char*, const I*, std::size_t)>(found)(routine.data(), &argument,
+                                                                       routine.size());
+  return true;
+}
+
+}  // namespace overlapack::compat

@@ -1,0 +1,32 @@
+// The exported functions: every row of the table, in four precisions and four spellings.
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+
+#include "adapters.hpp"
+#include "overlapack/lapack.h"  // so that the header and the table cannot drift apart
+
+namespace overlapack::compat {
+
+#define OVERLAPACK_ENTRY(symbol, name, parameters, arguments)                   \
+  extern "C" __attribute__((visibility("default"))) void symbol parameters {    \
+    Entry<T, decltype(&name<T, I>)>{kFamily, #name, &name<T, I>} arguments;     \
+  }
+
+// The family of each spelling, found by the expansion's namespace.
+namespace lp64 {
+constexpr auto kFamily = cpu::Family::lp64;
+}
+namespace ilp64 {
+constexpr auto kFamily = cpu::Family::ilp64;
+}
+namespace scipy_lp64 {
+constexpr auto kFamily = cpu::Family::scipy_lp64;
+}
+namespace scipy_ilp64 {
+constexpr auto kFamily = cpu::Family::scipy_ilp64;
+}
+
+#include "spellings.def"
+
+}  // namespace overlapack::compat

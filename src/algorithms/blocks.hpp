@@ -1,0 +1,58 @@
+// What the blocked algorithms share: their options, the partition into block columns, and matrices
+// in device memory.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "core/view.hpp"
+#include "device/buffer.hpp"
+
+namespace overlapack::algorithms {
+
+struct Options {
+  Index nb = 256;       ///< order of a diagonal block
+  bool hybrid = false;  ///< panels on the CPU instead of the device
+  Index threads = 1;    ///< copy threads
+};
+
+/// A vector subscript from an Index.
+inline std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+/// A half-open range of columns.
+struct Range {
+  Index first = 0;
+  Index last = 0;
+  Index size() const { return last - first; }
+};
+
+/// [0, n) cut every nb columns.
+inline std::vector<Range> partition(Index n, Index nb) {
+  std::vector<Range> ranges;
+  for (Index j = 0; j < n; j += nb) ranges.push_back({j, std::min(j + nb, n)});
+  return ranges;
+}
+
+/// A matrix in device memory. Columns are aligned and, for large matrices, padded, so that a power
+/// of two as the order does not map every row onto the same memory channel.
+template <class T>
+class DeviceMatrix {
+ public:
+  DeviceMatrix(Device& device, Index rows, Index cols)
+      : ld_(leading_dimension(rows)),
+        buffer_(device, Space::device, ld_ * std::max<Index>(cols, 1)),
+        view_(buffer_.data(), rows, cols, ld_) {}
+  const DeviceView<T>& view() const { return view_; }
+
+  static Index leading_dimension(Index rows) {
+    const Index aligned = (std::max<Index>(rows, 1) + 31) / 32 * 32;
+    return rows < 512 ? aligned : aligned + 32;
+  }
+
+ private:
+  Index ld_;
+  Buffer<T> buffer_;
+  DeviceView<T> view_;
+};
+
+}  // namespace overlapack::algorithms

@@ -1,0 +1,36 @@
+// LU factorization with partial pivoting and solve, host to host through the device.
+#pragma once
+
+#include <vector>
+
+#include "algorithms/blocks.hpp"
+#include "cpu/lapack.hpp"
+
+namespace overlapack::algorithms {
+
+/// P A = L U and, if B has columns and U is not singular, B := A^-1 B: LAPACK's ?getrf and ?gesv.
+/// A is m x n (square if B has columns), B is n x nrhs, both in host memory. pivots receives
+/// min(m, n) interchanges, 1-based as LAPACK's ipiv.
+///
+/// Returns LAPACK's info: 0, or the first k with U(k, k) exactly zero; the factorization is
+/// completed all the same, and B then is unchanged.
+///
+/// Right-looking by block columns with one panel of lookahead (Dongarra et al., LAPACK Working
+/// Note 1; R4's lookahead): the panel queue factors block column i + 1 while the update queue
+/// applies step i to the rest. Block columns join the update as they arrive, and one that joins
+/// late is caught up first, so computation starts with the first block column. A finished block
+/// column goes home at once; the interchanges of later panels are applied to it in the caller's
+/// memory at the end. With `hybrid` the CPU LAPACK factors the panels.
+///
+/// Throws DeviceError. `committed` then tells how many columns of [A B] have come home, and
+/// resume_gesv() finishes the call from there.
+template <class T>
+Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, HostView<T> a,
+           std::vector<Index>& pivots, HostView<T> b, Index& committed);
+
+/// Finishes on the CPU what gesv() left after a fault. `nb` is the block size it worked with.
+template <class T>
+Index resume_gesv(const cpu::Lapack<T>& cpu, Index nb, HostView<T> a, std::vector<Index>& pivots,
+                  HostView<T> b, Index committed);
+
+}  // namespace overlapack::algorithms

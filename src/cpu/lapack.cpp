@@ -1,0 +1,333 @@
+#include "cpu/lapack.hpp"
+
+#include <cstring>
+#include <limits>
+
+#include "cpu/loader.hpp"
+#include "cpu/reference.hpp"
+
+namespace overlapack::cpu {
+namespace {
+
+/// Fortran signatures for scalar type T and integer type I: LAPACK's from the table of routines,
+/// and the three BLAS routines that a resumed factorization needs.
+template <class T, class I>
+struct Signature {
+#define OVERLAPACK_ROUTINE(name, parameters, arguments) using name = void parameters;
+#include "routines.def"
+#undef OVERLAPACK_ROUTINE
+  using gemm = void(const char*, const char*, const I*, const I*, const I*, const T*, const T*,
+                    const I*, const T*, const I*, const T*, T*, const I*, std::size_t, std::size_t);
+  using herk = void(const char*, const char*, const I*, const I*, const Real<T>*, const T*,
+                    const I*, const Real<T>*, T*, const I*, std::size_t, std::size_t);
+  using trsm = void(const char*, const char*, const char*, const char*, const I*, const I*,
+                    const T*, const T*, const I*, T*, const I*, std::size_t, std::size_t,
+                    std::size_t, std::size_t);
+};
+
+template <class T>
+constexpr const char* kHerk = is_complex<T> ? "herk" : "syrk";
+
+/// Real BLAS routines do not all know 'C'.
+template <class T>
+char character(Op op) {
+  return !is_complex<T> && op == Op::conj_trans ? 'T' : static_cast<char>(op);
+}
+
+/// Pivots of the width that the library wants: the caller's own array if it fits, a copy otherwise.
+template <class I>
+class PivotArray {
+ public:
+  PivotArray(Pivots pivots, Index count, bool copy_in)
+      : pivots_(pivots), direct_(pivots.wide() == (sizeof(I) == sizeof(std::int64_t))) {
+    if (direct_) return;
+    copy_.resize(static_cast<std::size_t>(count));
+    for (Index i = 0; copy_in && i < count; ++i) {
+      copy_[static_cast<std::size_t>(i)] = static_cast<I>(pivots.get(i));
+    }
+  }
+  I* data() { return direct_ ? static_cast<I*>(pivots_.data()) : copy_.data(); }
+  void copy_out() {
+    for (std::size_t i = 0; i < copy_.size(); ++i) pivots_.set(static_cast<Index>(i), copy_[i]);
+  }
+
+ private:
+  Pivots pivots_;
+  bool direct_;
+  std::vector<I> copy_;
+};
+
+/// A matrix size or leading dimension as the library's integer.
+template <class I>
+I narrow(Index value) {
+  return static_cast<I>(value);
+}
+
+bool fits_32_bits(std::initializer_list<Index> values) {
+  for (Index value : values) {
+    if (value > std::numeric_limits<std::int32_t>::max()) return false;
+  }
+  return true;
+}
+
+/// Calls body(I{}) with the integer type of the symbol and returns true; returns false if there is
+/// no such routine or its integers are too narrow for the sizes.
+template <class Body>
+bool call(const Symbol& symbol, std::initializer_list<Index> sizes, Body body) {
+  if (symbol.address == nullptr) return false;
+  if (symbol.wide) {
+    body(std::int64_t{});
+    return true;
+  }
+  if (!fits_32_bits(sizes)) return false;
+  body(std::int32_t{});
+  return true;
+}
+
+template <class F>
+F* as(const Symbol& symbol) {
+  return reinterpret_cast<F*>(symbol.address);
+}
+
+enum { kPotrf, kPotrs, kPosv, kGetrf, kGetrs, kGesv, kGemm, kHerkSymbol, kTrsm };
+
+}  // namespace
+
+template <class T>
+Lapack<T>::Lapack(Family family) {
+  for (const char* name : {"potrf", "potrs", "posv", "getrf", "getrs", "gesv", "gemm", kHerk<T>,
+                           "trsm"}) {
+    symbols_.push_back(find_symbol(family, ScalarTraits<T>::letter, name));
+  }
+}
+
+template <class T>
+Index Lapack<T>::potrf(Uplo uplo, HostView<T> a) const {
+  Index result = 0;
+  const Symbol& f = symbols_[kPotrf];
+  if (!call(f, {a.rows, a.ld}, [&](auto width) {
+        using I = decltype(width);
+        const char u = static_cast<char>(uplo);
+        const I n = narrow<I>(a.rows), lda = narrow<I>(a.ld);
+        I info = 0;
+        as<typename Signature<T, I>::potrf>(f)(&u, &n, a.data, &lda, &info, 1);
+        result = info;
+      })) {
+    result = reference::potrf(uplo, a);
+  }
+  return result;
+}
+
+template <class T>
+Index Lapack<T>::potrs(Uplo uplo, HostView<const T> a, HostView<T> b) const {
+  const Symbol& f = symbols_[kPotrs];
+  if (!call(f, {a.rows, a.ld, b.cols, b.ld}, [&](auto width) {
+        using I = decltype(width);
+        const char u = static_cast<char>(uplo);
+        const I n = narrow<I>(a.rows), lda = narrow<I>(a.ld);
+        const I nrhs = narrow<I>(b.cols), ldb = narrow<I>(b.ld);
+        I info = 0;
+        as<typename Signature<T, I>::potrs>(f)(&u, &n, &nrhs, a.data, &lda, b.data, &ldb, &info,
+                                               1);
+      })) {
+    const bool lower = uplo == Uplo::lower;
+    trsm(Side::left, uplo, lower ? Op::none : Op::conj_trans, Diag::non_unit, T(1), a, b);
+    trsm(Side::left, uplo, lower ? Op::conj_trans : Op::none, Diag::non_unit, T(1), a, b);
+  }
+  return 0;
+}
+
+template <class T>
+Index Lapack<T>::posv(Uplo uplo, HostView<T> a, HostView<T> b) const {
+  Index result = 0;
+  const Symbol& f = symbols_[kPosv];
+  if (!call(f, {a.rows, a.ld, b.cols, b.ld}, [&](auto width) {
+        using I = decltype(width);
+        const char u = static_cast<char>(uplo);
+        const I n = narrow<I>(a.rows), lda = narrow<I>(a.ld);
+        const I nrhs = narrow<I>(b.cols), ldb = narrow<I>(b.ld);
+        I info = 0;
+        as<typename Signature<T, I>::posv>(f)(&u, &n, &nrhs, a.data, &lda, b.data, &ldb, &info, 1);
+        result = info;
+      })) {
+    result = potrf(uplo, a);
+    if (result == 0) potrs(uplo, a, b);
+  }
+  return result;
+}
+
+template <class T>
+Index Lapack<T>::getrf(HostView<T> a, Pivots ipiv) const {
+  Index result = 0;
+  const Index count = std::min(a.rows, a.cols);
+  const Symbol& f = symbols_[kGetrf];
+  if (!call(f, {a.rows, a.cols, a.ld}, [&](auto width) {
+        using I = decltype(width);
+        const I m = narrow<I>(a.rows), n = narrow<I>(a.cols), lda = narrow<I>(a.ld);
+        I info = 0;
+        PivotArray<I> pivots(ipiv, count, false);
+        as<typename Signature<T, I>::getrf>(f)(&m, &n, a.data, &lda, pivots.data(), &info);
+        pivots.copy_out();
+        result = info;
+      })) {
+    std::vector<Index> pivots(static_cast<std::size_t>(count));
+    result = reference::getrf(a, pivots.data());
+    for (Index i = 0; i < count; ++i) ipiv.set(i, pivots[static_cast<std::size_t>(i)]);
+  }
+  return result;
+}
+
+template <class T>
+Index Lapack<T>::getrs(Op op, HostView<const T> a, Pivots ipiv, HostView<T> b) const {
+  const Symbol& f = symbols_[kGetrs];
+  if (!call(f, {a.rows, a.ld, b.cols, b.ld}, [&](auto width) {
+        using I = decltype(width);
+        const char t = static_cast<char>(op);
+        const I n = narrow<I>(a.rows), lda = narrow<I>(a.ld);
+        const I nrhs = narrow<I>(b.cols), ldb = narrow<I>(b.ld);
+        I info = 0;
+        PivotArray<I> pivots(ipiv, a.rows, true);
+        as<typename Signature<T, I>::getrs>(f)(&t, &n, &nrhs, a.data, &lda, pivots.data(), b.data,
+                                               &ldb, &info, 1);
+      })) {
+    std::vector<Index> pivots(static_cast<std::size_t>(a.rows));
+    for (Index i = 0; i < a.rows; ++i) pivots[static_cast<std::size_t>(i)] = ipiv.get(i);
+    if (op == Op::none) {
+      reference::laswp(b, 0, a.rows, pivots.data());
+      trsm(Side::left, Uplo::lower, op, Diag::unit, T(1), a, b);
+      trsm(Side::left, Uplo::upper, op, Diag::non_unit, T(1), a, b);
+    } else {
+      trsm(Side::left, Uplo::upper, op, Diag::non_unit, T(1), a, b);
+      trsm(Side::left, Uplo::lower, op, Diag::unit, T(1), a, b);
+      reference::laswp(b, 0, a.rows, pivots.data(), false);
+    }
+  }
+  return 0;
+}
+
+template <class T>
+Index Lapack<T>::gesv(HostView<T> a, Pivots ipiv, HostView<T> b) const {
+  Index result = 0;
+  const Symbol& f = symbols_[kGesv];
+  if (!call(f, {a.rows, a.ld, b.cols, b.ld}, [&](auto width) {
+        using I = decltype(width);
+        const I n = narrow<I>(a.rows), lda = narrow<I>(a.ld);
+        const I nrhs = narrow<I>(b.cols), ldb = narrow<I>(b.ld);
+        I info = 0;
+        PivotArray<I> pivots(ipiv, a.rows, false);
+        as<typename Signature<T, I>::gesv>(f)(&n, &nrhs, a.data, &lda, pivots.data(), b.data, &ldb,
+                                              &info);
+        pivots.copy_out();
+        result = info;
+      })) {
+    result = getrf(a, ipiv);
+    if (result == 0) getrs(Op::none, a, ipiv, b);
+  }
+  return result;
+}
+
+template <class T>
+void Lapack<T>::gemm(Op op_a, Op op_b, T alpha, HostView<const T> a, HostView<const T> b, T beta,
+                     HostView<T> c) const {
+  const Symbol& f = symbols_[kGemm];
+  if (!call(f, {a.ld, b.ld, c.rows, c.cols, c.ld, a.rows, a.cols}, [&](auto width) {
+        using I = decltype(width);
+        const char ta = character<T>(op_a), tb = character<T>(op_b);
+        const I m = narrow<I>(c.rows), n = narrow<I>(c.cols);
+        const I k = narrow<I>(op_a == Op::none ? a.cols : a.rows);
+        const I lda = narrow<I>(a.ld), ldb = narrow<I>(b.ld), ldc = narrow<I>(c.ld);
+        as<typename Signature<T, I>::gemm>(f)(&ta, &tb, &m, &n, &k, &alpha, a.data, &lda, b.data,
+                                              &ldb, &beta, c.data, &ldc, 1, 1);
+      })) {
+    reference::gemm(op_a, op_b, alpha, a, b, beta, c);
+  }
+}
+
+template <class T>
+void Lapack<T>::herk(Uplo uplo, Op op, Real<T> alpha, HostView<const T> a, Real<T> beta,
+                     HostView<T> c) const {
+  const Symbol& f = symbols_[kHerkSymbol];
+  if (!call(f, {a.ld, c.rows, c.ld, a.rows, a.cols}, [&](auto width) {
+        using I = decltype(width);
+        const char u = static_cast<char>(uplo), t = character<T>(op);
+        const I n = narrow<I>(c.rows), k = narrow<I>(op == Op::none ? a.cols : a.rows);
+        const I lda = narrow<I>(a.ld), ldc = narrow<I>(c.ld);
+        as<typename Signature<T, I>::herk>(f)(&u, &t, &n, &k, &alpha, a.data, &lda, &beta, c.data,
+                                              &ldc, 1, 1);
+      })) {
+    reference::herk(uplo, op, alpha, a, beta, c);
+  }
+}
+
+template <class T>
+void Lapack<T>::trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, HostView<const T> a,
+                     HostView<T> b) const {
+  const Symbol& f = symbols_[kTrsm];
+  if (!call(f, {a.ld, b.rows, b.cols, b.ld}, [&](auto width) {
+        using I = decltype(width);
+        const char s = static_cast<char>(side), u = static_cast<char>(uplo);
+        const char t = character<T>(op), d = static_cast<char>(diag);
+        const I m = narrow<I>(b.rows), n = narrow<I>(b.cols);
+        const I lda = narrow<I>(a.ld), ldb = narrow<I>(b.ld);
+        as<typename Signature<T, I>::trsm>(f)(&s, &u, &t, &d, &m, &n, &alpha, a.data, &lda, b.data,
+                                              &ldb, 1, 1, 1, 1);
+      })) {
+    reference::trsm(side, uplo, op, diag, alpha, a, b);
+  }
+}
+
+template <class T>
+void* Lapack<T>::find(const char* name, bool& wide) const {
+  for (const Symbol& symbol : symbols_) {
+    if (std::strcmp(symbol.name, name) != 0) continue;
+    wide = symbol.wide;
+    return symbol.address;
+  }
+  return nullptr;
+}
+
+template <class T>
+void* Lapack<T>::foreign(const char* name) const {
+  for (const Symbol& symbol : symbols_) {
+    if (std::strcmp(symbol.name, name) == 0 && symbol.foreign) return symbol.address;
+  }
+  return nullptr;
+}
+
+template <class T>
+std::string Lapack<T>::source(const char* name) const {
+  for (const Symbol& symbol : symbols_) {
+    if (std::strcmp(symbol.name, name) == 0 && symbol.address != nullptr) return symbol.source;
+  }
+  return "built-in reference loops";
+}
+
+template <class T>
+const Lapack<T>& lapack(Family family) {
+  // Leaked on purpose: calls may still come while the process is exiting.
+  switch (family) {
+    case Family::lp64: {
+      static const auto* const found = new Lapack<T>(family);
+      return *found;
+    }
+    case Family::ilp64: {
+      static const auto* const found = new Lapack<T>(family);
+      return *found;
+    }
+    case Family::scipy_lp64: {
+      static const auto* const found = new Lapack<T>(family);
+      return *found;
+    }
+    default: {
+      static const auto* const found = new Lapack<T>(family);
+      return *found;
+    }
+  }
+}
+
+#define OVERLAPACK_INSTANTIATE(T) \
+  template class Lapack<T>;       \
+  template const Lapack<T>& lapack<T>(Family);
+OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
+
+}  // namespace overlapack::cpu

@@ -1,0 +1,147 @@
+#include "cpu/loader.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+
+
+// Weak, so that a process without any xerbla_ still loads us; and a reference at all, so that the
+// linker exports the xerbla_ of an executable that defines its own.
+extern "C" {
+void xerbla_(const char*, const std::int32_t*, std::size_t) __attribute__((weak));
+void xerbla_64_(const char*, const std::int64_t*, std::size_t) __attribute__((weak));
+}
+
+namespace overlapack::cpu {
+namespace {
+
+std::string configured_path;
+void* configured_handle = nullptr;
+
+const void* base_of(const void* address) {
+  Dl_info info;
+  return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
+}
+
+std::string file_of(const void* address) {
+  Dl_info info;
+  return dladdr(address, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "unknown";
+}
+
+bool is_ours(const void* address) {
+  static const void* const own = base_of(reinterpret_cast<const void*>(&is_ours));
+  return base_of(address) == own;
+}
+
+/// Debian's ILP64 libraries (libopenblas64, liblapack64, libblas64) use the unsuffixed names.
+bool is_ilp64_file(const std::string& path) {
+  const std::string file = path.substr(path.rfind('/') + 1);
+  return file.find("blas64") != std::string::npos || file.find("lapack64") != std::string::npos;
+}
+
+std::vector<Family> spellings(Family family) {
+  std::vector<Family> order{family};
+  for (bool same_width : {true, false}) {
+    for (Family f : {Family::lp64, Family::ilp64, Family::scipy_lp64, Family::scipy_ilp64}) {
+      if (f != family && (is_wide(f) == is_wide(family)) == same_width) order.push_back(f);
+    }
+  }
+  return order;
+}
+
+/// Looks in one place under every spelling.
+Symbol look(void* handle, Family family, char type, const char* name, const char* how) {
+  for (Family spelling : spellings(family)) {
+    void* const address = dlsym(handle, spell(spelling, type, name).c_str());
+    if (address == nullptr || is_ours(address)) continue;
+    Symbol symbol;
+    symbol.name = name;
+    symbol.address = address;
+    const std::string file = file_of(address);
+    symbol.wide = is_wide(spelling) || is_ilp64_file(file);
+    symbol.source = file + " (" + how + ")";
+    return symbol;
+  }
+  return {};
+}
+
+/// Handles of all objects in the process, whether their symbols are global or not.
+std::vector<void*> loaded_objects() {
+  std::vector<std::string> files;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* data) {
+        if (info->dlpi_name != nullptr && info->dlpi_name[0] != '\0') {
+          static_cast<std::vector<std::string>*>(data)->push_back(info->dlpi_name);
+        }
+        return 0;
+      },
+      &files);
+  std::vector<void*> handles;
+  for (const std::string& file : files) {
+    if (void* handle = dlopen(file.c_str(), RTLD_LAZY | RTLD_NOLOAD)) handles.push_back(handle);
+  }
+  return handles;
+}
+
+void* build_time_library() {
+  static void* const handle = [] {
+    void* found = nullptr;
+    for (const char* file : {OVERLAPACK_CPU_LAPACK_SONAME, OVERLAPACK_CPU_LAPACK_FILE}) {
+      if (found == nullptr && file[0] != '\0') found = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
+    }
+    return found;
+  }();
+  return handle;
+}
+
+}  // namespace
+
+std::string spell(Family family, char type, const std::string& name) {
+  const bool scipy = family == Family::scipy_lp64 || family == Family::scipy_ilp64;
+  return (scipy ? "scipy_" : "") + std::string(1, type) + name + (is_wide(family) ? "_64_" : "_");
+}
+
+std::string configure(const std::string& path) {
+  configured_path = path;
+  configured_handle = path.empty() ? nullptr : dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
+  if (path.empty() || configured_handle != nullptr) return {};
+  const char* const reason = dlerror();
+  return reason != nullptr ? reason : "cannot be opened";
+}
+
+Symbol find_symbol(Family family, char type, const char* name) {
+  if (configured_handle != nullptr) {
+    const Symbol symbol = look(configured_handle, family, type, name, "OVERLAPACK_CPU_LAPACK");
+    if (symbol.address != nullptr) return symbol;
+  }
+  Symbol symbol = look(RTLD_NEXT, family, type, name, "next in the link order");
+  if (symbol.address != nullptr) {
+    symbol.foreign = dlsym(RTLD_NEXT, spell(family, type, name).c_str()) == symbol.address &&
+                     symbol.wide != is_wide(family);
+    return symbol;
+  }
+  for (void* handle : loaded_objects()) {
+    if (symbol.address == nullptr) {
+      symbol = look(handle, family, type, name, "already loaded");
+      if (symbol.address != nullptr) continue;  // keep this one open
+    }
+    dlclose(handle);
+  }
+  if (symbol.address != nullptr) return symbol;
+  if (build_time_library() != nullptr) {
+    symbol = look(build_time_library(), family, type, name, "found when overlapack was built");
+  }
+  symbol.name = name;
+  return symbol;
+}
+
+void* find_xerbla(Family family) {
+  const bool scipy = family == Family::scipy_lp64 || family == Family::scipy_ilp64;
+  const std::string own =
+      std::string(scipy ? "scipy_xerbla" : "xerbla") + (is_wide(family) ? "_64_" : "_");
+  if (void* const found = dlsym(RTLD_DEFAULT, own.c_str())) return found;
+  if (family == Family::lp64) return reinterpret_cast<void*>(&xerbla_);
+  if (family == Family::ilp64) return reinterpret_cast<void*>(&xerbla_64_);
+  return nullptr;
+}
+
+}  // namespace overlapack::cpu

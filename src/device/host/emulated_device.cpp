@@ -1,0 +1,411 @@
+#include "device/host/emulated_device.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cpu/reference.hpp"
+
+namespace overlapack {
+namespace {
+
+/// A bug of the calling algorithm, not a fault of the device.
+void require(bool condition, const char* operation, const char* rule) {
+  if (!condition) {
+    throw std::logic_error("emulated device, " + std::string(operation) + ": " + rule);
+  }
+}
+
+// ---- Memory -------------------------------------------------------------------------------
+
+/// The blocks of device and staging memory that exist. Guarded by Machine's mutex.
+class Memory {
+ public:
+  explicit Memory(std::size_t capacity) : capacity_(capacity) {}
+
+  void* allocate(Space space, std::size_t bytes) {
+    if (space == Space::device && bytes > capacity_ - in_use_) {
+      throw DeviceError("emulated device: out of memory (" + std::to_string(bytes) +
+                        " bytes asked for, " + std::to_string(capacity_ - in_use_) + " free)");
+    }
+    Block block{bytes, std::unique_ptr<Word[]>(new (std::nothrow) Word[words(bytes)])};
+    if (block.memory == nullptr) throw DeviceError("emulated device: the host is out of memory");
+    void* const memory = block.memory.get();
+    poison(memory, bytes);
+    blocks(space).emplace(memory, std::move(block));
+    if (space == Space::device) in_use_ += bytes;
+    return memory;
+  }
+
+  void free(Space space, void* memory) noexcept {
+    const auto it = blocks(space).find(memory);
+    if (space == Space::device) in_use_ -= it->second.bytes;
+    blocks(space).erase(it);
+  }
+
+  /// Fills memory with a pattern that is a NaN as float and as double and that is a huge number as
+  /// an Index, so that whoever uses what nobody has written will notice.
+  static void poison(void* memory, std::size_t bytes) {
+    std::fill_n(static_cast<Word*>(memory), words(bytes), Word{0x7fffffff7fffffff});
+  }
+
+  /// Throws unless [first, first + bytes) lies inside one block.
+  void check(const char* operation, Space space, const void* first, std::size_t bytes) const {
+    const char* const begin = static_cast<const char*>(first);
+    const auto& all = blocks_[static_cast<int>(space)];
+    auto it = all.upper_bound(first);
+    bool inside = it != all.begin();
+    if (inside) {
+      --it;
+      const char* const start = static_cast<const char*>(it->first);
+      inside = begin - start <= static_cast<std::ptrdiff_t>(it->second.bytes) &&
+               bytes <= it->second.bytes - static_cast<std::size_t>(begin - start);
+    }
+    require(inside, operation,
+            space == Space::device ? "an operand is not device memory of this device"
+                                   : "the host operand is not staging memory of this device");
+  }
+
+ private:
+  using Word = std::uint64_t;
+  struct Block {
+    std::size_t bytes;
+    std::unique_ptr<Word[]> memory;
+  };
+  // std::less orders pointers into different blocks, which < does not promise.
+  using Blocks = std::map<const void*, Block, std::less<const void*>>;
+
+  static std::size_t words(std::size_t bytes) { return (bytes + sizeof(Word) - 1) / sizeof(Word); }
+  Blocks& blocks(Space space) { return blocks_[static_cast<int>(space)]; }
+
+  std::size_t capacity_, in_use_ = 0;
+  Blocks blocks_[2];  // by Space
+};
+
+// ---- Queued work --------------------------------------------------------------------------
+
+struct Timeline;
+
+/// A point in a timeline; with no timeline, a point that was always reached.
+struct Recording {
+  Timeline* timeline = nullptr;
+  std::uint64_t position = 0;
+  bool reached() const;
+};
+
+/// What one queue was given and has not done yet. Positions count operations from the start.
+struct Timeline {
+  struct Operation {
+    Recording after;  // of another queue
+    std::function<void()> run;
+  };
+  std::deque<Operation> pending;
+  std::uint64_t finished = 0;
+
+  Recording now() { return {this, finished + pending.size()}; }
+  bool ready() const { return !pending.empty() && pending.front().after.reached(); }
+  /// Runs the first pending operation. One that throws counts as finished.
+  void step() {
+    const Operation operation = std::move(pending.front());
+    pending.pop_front();
+    ++finished;
+    if (operation.run) operation.run();
+  }
+  void drop_pending() {
+    finished += pending.size();
+    pending.clear();
+  }
+};
+
+bool Recording::reached() const { return timeline == nullptr || timeline->finished >= position; }
+
+/// The memory and the queues of one device. Work runs in the thread that waits for it. Whoever
+/// holds the mutex may run any of it, so that host threads may enqueue and wait at once.
+class Machine {
+ public:
+  explicit Machine(const EmulatedOptions& options)
+      : memory(options.memory), schedule_(options.schedule), random_(options.seed) {}
+
+  Timeline& add_timeline() {
+    std::lock_guard<std::mutex> lock(mutex);
+    return timelines_.emplace_back();
+  }
+
+  void enqueue(Timeline& timeline, std::function<void()> run, Recording after = {}) {
+    std::lock_guard<std::mutex> lock(mutex);
+    timeline.pending.push_back({after, std::move(run)});
+    if (schedule_ == Schedule::eager) run_to(timeline.now());
+  }
+
+  /// Runs work until `target` is reached. This ends, because a recording is always made before the
+  /// operations that wait for it: among the operations that `target` depends on, the one enqueued
+  /// first is ready.
+  void run_to(Recording target) {
+    while (!target.reached()) {
+      if (schedule_ == Schedule::shuffle) {
+        random_ready_timeline().step();
+      } else {
+        run_to(target.timeline->pending.front().after);
+        target.timeline->step();
+      }
+    }
+  }
+
+  std::mutex mutex;  // guards all members
+  Memory memory;
+
+ private:
+  Timeline& random_ready_timeline() {
+    std::vector<Timeline*> ready;
+    for (Timeline& timeline : timelines_) {
+      if (timeline.ready()) ready.push_back(&timeline);
+    }
+    return *ready[std::uniform_int_distribution<std::size_t>(0, ready.size() - 1)(random_)];
+  }
+
+  const Schedule schedule_;
+  std::mt19937_64 random_;
+  std::deque<Timeline> timelines_;  // one per queue; addresses are stable
+};
+
+// ---- Event and Queue ----------------------------------------------------------------------
+
+class EmulatedEvent final : public Event {
+ public:
+  EmulatedEvent(Device& device, Machine& machine) : Event(device), machine_(machine) {}
+  Recording recording;  // guarded by the machine's mutex
+
+ private:
+  void do_synchronize() override {
+    std::lock_guard<std::mutex> lock(machine_.mutex);
+    machine_.run_to(recording);
+  }
+  bool do_done() override {
+    do_synchronize();
+    return true;
+  }
+
+  Machine& machine_;
+};
+
+class EmulatedQueue final : public Queue {
+ public:
+  EmulatedQueue(Device& device, Machine& machine)
+      : Queue(device), machine_(machine), timeline_(machine.add_timeline()) {}
+
+  void enqueue(std::function<void()> run) { machine_.enqueue(timeline_, std::move(run)); }
+
+ private:
+  void do_copy_to_device(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                         std::size_t bytes, std::size_t count) override {
+    copy("copy to device", Space::device, to, to_pitch, Space::host, from, from_pitch, bytes,
+         count);
+  }
+  void do_copy_to_host(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                       std::size_t bytes, std::size_t count) override {
+    copy("copy to host", Space::host, to, to_pitch, Space::device, from, from_pitch, bytes, count);
+  }
+  void copy(const char* operation, Space to_space, void* to, std::size_t to_pitch, Space from_space,
+            const void* from, std::size_t from_pitch, std::size_t bytes, std::size_t count) {
+    enqueue([=] {
+      require(count == 1 || (bytes <= to_pitch && bytes <= from_pitch), operation,
+              "a column is longer than its pitch");
+      machine_.memory.check(operation, to_space, to, (count - 1) * to_pitch + bytes);
+      machine_.memory.check(operation, from_space, from, (count - 1) * from_pitch + bytes);
+      for (std::size_t j = 0; j < count; ++j) {
+        std::memcpy(static_cast<char*>(to) + j * to_pitch,
+                    static_cast<const char*>(from) + j * from_pitch, bytes);
+      }
+    });
+  }
+  void do_zero(void* device_memory, std::size_t bytes) override {
+    enqueue([=] {
+      machine_.memory.check("zero", Space::device, device_memory, bytes);
+      std::memset(device_memory, 0, bytes);
+    });
+  }
+  void do_record(Event& event) override {
+    std::lock_guard<std::mutex> lock(machine_.mutex);
+    static_cast<EmulatedEvent&>(event).recording = timeline_.now();
+  }
+  void do_wait(Event& event) override {
+    Recording recording;
+    {
+      std::lock_guard<std::mutex> lock(machine_.mutex);
+      recording = static_cast<EmulatedEvent&>(event).recording;
+    }
+    machine_.enqueue(timeline_, nullptr, recording);
+  }
+  void do_synchronize() override {
+    std::lock_guard<std::mutex> lock(machine_.mutex);
+    machine_.run_to(timeline_.now());
+  }
+  void do_drain() noexcept override {
+    // What nobody has waited for is dropped: a result that was read without a wait stays poison.
+    std::lock_guard<std::mutex> lock(machine_.mutex);
+    timeline_.drop_pending();
+  }
+
+  Machine& machine_;
+  Timeline& timeline_;
+};
+
+// ---- Kernels ------------------------------------------------------------------------------
+
+/// Shapes are checked as well as memory: a GPU would read beyond an operand without a word.
+template <class T>
+class EmulatedKernels final : public Kernels<T> {
+ public:
+  EmulatedKernels(Device& device, Machine& machine) : Kernels<T>(device), machine_(machine) {}
+
+ private:
+  void do_gemm(Queue& queue, Op op_a, Op op_b, T alpha, DeviceView<const T> a,
+               DeviceView<const T> b, T beta, DeviceView<T> c) override {
+    enqueue(queue, "gemm", [=] {
+      const bool fit =
+          rows(op_a, a) == c.rows && cols(op_b, b) == c.cols && cols(op_a, a) == rows(op_b, b);
+      require(fit, "gemm", "the shapes do not fit");
+      reference::gemm<T>(op_a, op_b, alpha, open("gemm", a), open("gemm", b), beta,
+                         open("gemm", c));
+    });
+  }
+
+  void do_herk(Queue& queue, Uplo uplo, Op op, Real<T> alpha, DeviceView<const T> a, Real<T> beta,
+               DeviceView<T> c) override {
+    enqueue(queue, "herk", [=] {
+      require(op != Op::trans && rows(op, a) == c.rows && c.rows == c.cols, "herk",
+              "the shapes do not fit");
+      reference::herk<T>(uplo, op, alpha, open("herk", a), beta, open("herk", c));
+    });
+  }
+
+  void do_trsm(Queue& queue, Side side, Uplo uplo, Op op, Diag diag, T alpha, DeviceView<const T> a,
+               DeviceView<T> b) override {
+    enqueue(queue, "trsm", [=] {
+      require(a.rows == a.cols && a.rows == (side == Side::left ? b.rows : b.cols), "trsm",
+              "the shapes do not fit");
+      reference::trsm<T>(side, uplo, op, diag, alpha, open("trsm", a), open("trsm", b));
+    });
+  }
+
+  void do_potrf_block(Queue& queue, Uplo uplo, DeviceView<T> a, DeviceView<Index> info,
+                      Index offset) override {
+    enqueue(queue, "potrf_block", [=] {
+      require(a.rows == a.cols && info.rows == 1 && info.cols == 1, "potrf_block",
+              "the shapes do not fit");
+      const HostView<Index> host_info = open("potrf_block", info);
+      const Index k = reference::potrf(uplo, open("potrf_block", a));
+      if (k != 0 && host_info(0) == 0) host_info(0) = offset + k;
+    });
+  }
+
+  void do_getrf_panel(Queue& queue, DeviceView<T> a, DeviceView<Index> pivots,
+                      DeviceView<Index> info, Index offset) override {
+    enqueue(queue, "getrf_panel", [=] {
+      const Index steps = std::min(a.rows, a.cols);
+      require(pivots.rows >= steps && pivots.cols == 1 && info.rows == 1 && info.cols == 1,
+              "getrf_panel", "the shapes do not fit");
+      const HostView<Index> host_pivots = open("getrf_panel", pivots);
+      const HostView<Index> host_info = open("getrf_panel", info);
+      const Index k = reference::getrf(open("getrf_panel", a), host_pivots.data);
+      for (Index j = 0; j < steps; ++j) host_pivots(j) += offset;
+      if (k != 0 && host_info(0) == 0) host_info(0) = offset + k;
+    });
+  }
+
+  void do_swap_rows(Queue& queue, DeviceView<T> a, DeviceView<const Index> pivots, Index offset,
+                    bool forward) override {
+    enqueue(queue, "swap_rows", [=] {
+      const HostView<const Index> host_pivots = open("swap_rows", pivots);
+      require(pivots.cols == 1 && pivots.rows <= a.rows, "swap_rows", "the shapes do not fit");
+      std::vector<Index> local(static_cast<std::size_t>(pivots.rows));
+      for (Index j = 0; j < pivots.rows; ++j) {
+        const Index p = host_pivots(j) - offset;
+        require(1 <= p && p <= a.rows, "swap_rows", "a pivot is no row of the matrix");
+        local[static_cast<std::size_t>(j)] = p;
+      }
+      reference::laswp(open("swap_rows", a), 0, pivots.rows, local.data(), forward);
+    });
+  }
+
+  template <class Work>
+  void enqueue(Queue& queue, const char* operation, Work work) {
+    require(&queue.device() == &this->device_, operation, "the queue is one of another device");
+    static_cast<EmulatedQueue&>(queue).enqueue(std::move(work));
+  }
+
+  static Index rows(Op op, const DeviceView<const T>& a) {
+    return op == Op::none ? a.rows : a.cols;
+  }
+  static Index cols(Op op, const DeviceView<const T>& a) {
+    return op == Op::none ? a.cols : a.rows;
+  }
+
+  /// The view as this machine's CPU sees it, once it is known to lie in device memory.
+  template <class U>
+  HostView<U> open(const char* operation, const DeviceView<U>& view) const {
+    if (!view.empty()) {
+      require(view.ld >= view.rows, operation, "a leading dimension is less than the rows");
+      machine_.memory.check(
+          operation, Space::device, view.data,
+          static_cast<std::size_t>((view.cols - 1) * view.ld + view.rows) * sizeof(U));
+    }
+    return {view.data, view.rows, view.cols, view.ld};
+  }
+
+  Machine& machine_;
+};
+
+// ---- Device -------------------------------------------------------------------------------
+
+class EmulatedDevice final : public Device {
+ public:
+  explicit EmulatedDevice(const EmulatedOptions& options)
+      : Device("host", "emulated device", options.memory, true), machine_(options) {}
+  ~EmulatedDevice() override { clear_pools(); }
+
+ private:
+  void* do_allocate(Space space, std::size_t bytes) override {
+    std::lock_guard<std::mutex> lock(machine_.mutex);
+    return machine_.memory.allocate(space, bytes);
+  }
+  void do_free(Space space, void* memory) noexcept override {
+    std::lock_guard<std::mutex> lock(machine_.mutex);
+    machine_.memory.free(space, memory);
+  }
+  void do_reuse(Space, void* memory, std::size_t bytes) override { Memory::poison(memory, bytes); }
+  std::unique_ptr<Queue> do_make_queue(Priority) override {
+    return std::make_unique<EmulatedQueue>(*this, machine_);
+  }
+  std::unique_ptr<Event> do_make_event() override {
+    return std::make_unique<EmulatedEvent>(*this, machine_);
+  }
+  Kernels<float>& do_kernels(float) override { return s_; }
+  Kernels<double>& do_kernels(double) override { return d_; }
+  Kernels<std::complex<float>>& do_kernels(std::complex<float>) override { return c_; }
+  Kernels<std::complex<double>>& do_kernels(std::complex<double>) override { return z_; }
+
+  Machine machine_;
+  EmulatedKernels<float> s_{*this, machine_};
+  EmulatedKernels<double> d_{*this, machine_};
+  EmulatedKernels<std::complex<float>> c_{*this, machine_};
+  EmulatedKernels<std::complex<double>> z_{*this, machine_};
+};
+
+}  // namespace
+
+std::unique_ptr<Device> make_emulated_device(EmulatedOptions options) {
+  return std::make_unique<EmulatedDevice>(options);
+}
+
+}  // namespace overlapack

@@ -1,0 +1,264 @@
+#include "dispatch/calls.hpp"
+
+#include <chrono>
+#include <cstdio>
+#include <new>
+#include <optional>
+
+#include "algorithms/getrf.hpp"
+#include "algorithms/potrf.hpp"
+#include "algorithms/solve.hpp"
+#include "dispatch/context.hpp"
+
+namespace overlapack::dispatch {
+namespace {
+
+using cpu::Family;
+using cpu::Lapack;
+using cpu::Pivots;
+
+/// A CPU LAPACK may call our exported names from inside its own drivers; such calls stay on the
+/// CPU, on which their caller has already decided.
+class Nesting {
+ public:
+  Nesting() : outer_(depth_++ == 0) {}
+  ~Nesting() { --depth_; }
+  bool outermost() const { return outer_; }
+
+ private:
+  static inline thread_local int depth_ = 0;
+  bool outer_;
+};
+
+/// What the call log says of a call besides its plan.
+struct Call {
+  Routine routine;
+  char type;
+  Shape shape;
+  Index lda;
+  Index ldb = 0;
+  char uplo = '-';
+  char trans = '-';
+};
+
+class Stopwatch {
+ public:
+  double milliseconds() const {
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start_)
+        .count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+void write_log(Context& context, const Call& call, const Plan& plan, const std::string& where,
+               Index info, double ms, std::size_t up, std::size_t down) {
+  const double gflops = flops_of(call.routine, call.type, call.shape) / (ms * 1e6);
+  const char* const algorithm =
+      !plan.on_device ? "-" : plan.algorithm == Algorithm::hybrid ? "hybrid" : "tiled";
+  char line[512];
+  std::snprintf(line, sizeof line,
+                "overlapack %c%s m=%lld n=%lld nrhs=%lld lda=%lld ldb=%lld uplo=%c trans=%c "
+                "info=%lld where=%s algorithm=%s nb=%lld ms=%.3f gflops=%.1f up=%zu down=%zu "
+                "why=\"",
+                call.type, name_of(call.routine), static_cast<long long>(call.shape.m),
+                static_cast<long long>(call.shape.n), static_cast<long long>(call.shape.nrhs),
+                static_cast<long long>(call.lda), static_cast<long long>(call.ldb), call.uplo,
+                call.trans, static_cast<long long>(info), where.c_str(), algorithm,
+                static_cast<long long>(plan.on_device ? plan.nb : 0), ms, gflops, up, down);
+  context.log(line + plan.why + "\"");
+}
+
+algorithms::Options options_of(const Plan& plan) {
+  algorithms::Options options;
+  options.nb = plan.nb;
+  options.hybrid = plan.algorithm == Algorithm::hybrid;
+  // One core is left to the caller, one to the issuing thread and one to the system; more copy
+  // threads than about a dozen gain nothing on any link.
+  options.threads = std::clamp<Index>(available_cores() - 3, 1, 13);
+  return options;
+}
+
+/// Runs a call where the plan says. on_device(device, options, committed) may throw DeviceError;
+/// resume(options, committed) then finishes the call on the CPU.
+template <class OnCpu, class OnDevice, class Resume>
+Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume) {
+  const Nesting nesting;
+  if (!nesting.outermost()) return on_cpu();
+  Context& context = Context::instance();
+  const Settings& settings = context.settings();
+
+  const bool large =
+      wants_device(call.routine, call.type, call.shape, settings, context.profile());
+  if (!large && !settings.verbose) return on_cpu();  // what small calls pay
+
+  Device* const device = large ? context.device() : nullptr;
+  const DeviceTraits traits =
+      device != nullptr ? DeviceTraits{device->memory(), device->emulated()} : DeviceTraits{};
+  Plan plan = dispatch::plan(call.routine, call.type, call.shape, settings, context.profile(), traits);
+  if (large && device == nullptr) plan.why += ": " + context.device_status();
+  const Stopwatch watch;
+  if (!plan.on_device) {
+    const Index info = on_cpu();
+    if (settings.verbose) {
+      write_log(context, call, plan, "cpu", info, watch.milliseconds(), 0, 0);
+    }
+    return info;
+  }
+
+  std::lock_guard<std::mutex> lock(context.device_mutex());
+  const std::size_t up = device->counters().bytes_to_device;
+  const std::size_t down = device->counters().bytes_to_host;
+  const algorithms::Options options = options_of(plan);
+  Index committed = 0, info = 0;
+  std::string where = device->name();
+  try {
+    info = on_device(*device, options, committed);
+  } catch (const DeviceError& error) {
+    info = resume(options, committed);
+    where += "+cpu";
+    plan.why += std::string("; finished by the CPU: ") + error.what();
+    if (error.lost()) context.lose_device(error.what());
+  } catch (const std::bad_alloc&) {
+    info = resume(options, committed);
+    where += "+cpu";
+    plan.why += "; finished by the CPU: out of host memory";
+  }
+  if (settings.verbose) {
+    write_log(context, call, plan, where, info, watch.milliseconds(),
+              device->counters().bytes_to_device - up, device->counters().bytes_to_host - down);
+  }
+  return info;
+}
+
+template <class T>
+Call make_call(Routine routine, HostView<const T> a, std::optional<HostView<const T>> b = {}) {
+  Call call{routine, ScalarTraits<T>::letter, {a.rows, a.cols, b ? b->cols : 0}, a.ld};
+  if (b) call.ldb = b->ld;
+  return call;
+}
+
+void store(const std::vector<Index>& pivots, Pivots ipiv) {
+  for (std::size_t i = 0; i < pivots.size(); ++i) ipiv.set(static_cast<Index>(i), pivots[i]);
+}
+
+}  // namespace
+
+template <class T>
+Index potrf(Family family, Uplo uplo, HostView<T> a) {
+  const Lapack<T>& cpu = cpu::lapack<T>(family);
+  Call call = make_call<T>(Routine::potrf, a);
+  call.uplo = static_cast<char>(uplo);
+  const HostView<T> none;
+  return route(
+      call, [&] { return cpu.potrf(uplo, a); },
+      [&](Device& device, const algorithms::Options& options, Index& committed) {
+        return algorithms::posv(device, cpu, options, uplo, a, none, committed);
+      },
+      [&](const algorithms::Options&, Index committed) {
+        return algorithms::resume_posv(cpu, uplo, a, none, committed);
+      });
+}
+
+template <class T>
+Index posv(Family family, Uplo uplo, HostView<T> a, HostView<T> b) {
+  const Lapack<T>& cpu = cpu::lapack<T>(family);
+  Call call = make_call<T>(Routine::posv, a, b);
+  call.uplo = static_cast<char>(uplo);
+  return route(
+      call, [&] { return cpu.posv(uplo, a, b); },
+      [&](Device& device, const algorithms::Options& options, Index& committed) {
+        return algorithms::posv(device, cpu, options, uplo, a, b, committed);
+      },
+      [&](const algorithms::Options&, Index committed) {
+        return algorithms::resume_posv(cpu, uplo, a, b, committed);
+      });
+}
+
+template <class T>
+Index potrs(Family family, Uplo uplo, HostView<const T> a, HostView<T> b) {
+  const Lapack<T>& cpu = cpu::lapack<T>(family);
+  Call call = make_call<T>(Routine::potrs, a, b);
+  call.uplo = static_cast<char>(uplo);
+  return route(
+      call, [&] { return cpu.potrs(uplo, a, b); },
+      [&](Device& device, const algorithms::Options& options, Index& committed) {
+        algorithms::potrs(device, options, uplo, a, b, committed);
+        return Index{0};
+      },
+      [&](const algorithms::Options&, Index committed) {
+        return cpu.potrs(uplo, a, b.block(0, committed, b.rows, b.cols - committed));
+      });
+}
+
+template <class T>
+Index getrf(Family family, HostView<T> a, Pivots ipiv) {
+  const Lapack<T>& cpu = cpu::lapack<T>(family);
+  const HostView<T> none;
+  std::vector<Index> pivots;
+  return route(
+      make_call<T>(Routine::getrf, a), [&] { return cpu.getrf(a, ipiv); },
+      [&](Device& device, const algorithms::Options& options, Index& committed) {
+        const Index info = algorithms::gesv(device, cpu, options, a, pivots, none, committed);
+        store(pivots, ipiv);
+        return info;
+      },
+      [&](const algorithms::Options& options, Index committed) {
+        const Index info = algorithms::resume_gesv(cpu, options.nb, a, pivots, none, committed);
+        store(pivots, ipiv);
+        return info;
+      });
+}
+
+template <class T>
+Index gesv(Family family, HostView<T> a, Pivots ipiv, HostView<T> b) {
+  const Lapack<T>& cpu = cpu::lapack<T>(family);
+  std::vector<Index> pivots;
+  return route(
+      make_call<T>(Routine::gesv, a, b), [&] { return cpu.gesv(a, ipiv, b); },
+      [&](Device& device, const algorithms::Options& options, Index& committed) {
+        const Index info = algorithms::gesv(device, cpu, options, a, pivots, b, committed);
+        store(pivots, ipiv);
+        return info;
+      },
+      [&](const algorithms::Options& options, Index committed) {
+        const Index info = algorithms::resume_gesv(cpu, options.nb, a, pivots, b, committed);
+        store(pivots, ipiv);
+        return info;
+      });
+}
+
+template <class T>
+Index getrs(Family family, Op op, HostView<const T> a, Pivots ipiv, HostView<T> b) {
+  const Lapack<T>& cpu = cpu::lapack<T>(family);
+  Call call = make_call<T>(Routine::getrs, a, b);
+  call.trans = static_cast<char>(op);
+  return route(
+      call, [&] { return cpu.getrs(op, a, ipiv, b); },
+      [&](Device& device, const algorithms::Options& options, Index& committed) {
+        std::vector<Index> pivots(static_cast<std::size_t>(a.rows));
+        for (Index i = 0; i < a.rows; ++i) {
+          const Index pivot = ipiv.get(i);
+          // The device must not follow a wild index; what the CPU LAPACK does with one is its own.
+          if (pivot < 1 || pivot > a.rows) throw DeviceError("ipiv holds no valid interchanges");
+          pivots[static_cast<std::size_t>(i)] = pivot;
+        }
+        algorithms::getrs(device, options, op, a, pivots, b, committed);
+        return Index{0};
+      },
+      [&](const algorithms::Options&, Index committed) {
+        return cpu.getrs(op, a, ipiv, b.block(0, committed, b.rows, b.cols - committed));
+      });
+}
+
+#define OVERLAPACK_INSTANTIATE(T)                                                     \
+  template Index potrf<T>(Family, Uplo, HostView<T>);                                 \
+  template Index potrs<T>(Family, Uplo, HostView<const T>, HostView<T>);              \
+  template Index posv<T>(Family, Uplo, HostView<T>, HostView<T>);                     \
+  template Index getrf<T>(Family, HostView<T>, Pivots);                               \
+  template Index getrs<T>(Family, Op, HostView<const T>, Pivots, HostView<T>);        \
+  template Index gesv<T>(Family, HostView<T>, Pivots, HostView<T>);
+OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
+
+}  // namespace overlapack::dispatch

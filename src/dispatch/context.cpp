@@ -1,0 +1,190 @@
+#include "dispatch/context.hpp"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <vector>
+
+#include "cpu/lapack.hpp"
+#include "device/cuda/plugin.hpp"
+#include "device/host/emulated_device.hpp"
+
+namespace overlapack::dispatch {
+namespace {
+
+void write_all(int file, const std::string& text) {
+  // One write per line keeps lines of several processes whole. A log that cannot be written is
+  // no reason to disturb the program.
+  const ssize_t written = write(file, text.data(), text.size());
+  static_cast<void>(written);
+}
+
+void complain(const std::string& what) { write_all(STDERR_FILENO, "overlapack: " + what + "\n"); }
+
+/// The text of a regular file, or nothing if there is none.
+std::optional<std::string> read_file(const std::string& path) {
+  constexpr std::size_t kLimit = 1 << 20;
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) return std::nullopt;
+  struct stat status;
+  std::string text;
+  bool good = fstat(file, &status) == 0 && S_ISREG(status.st_mode);
+  char buffer[4096];
+  for (ssize_t got; good && text.size() < kLimit && (got = read(file, buffer, sizeof buffer)) > 0;) {
+    text.append(buffer, static_cast<std::size_t>(got));
+  }
+  close(file);
+  return good ? std::optional<std::string>(text) : std::nullopt;
+}
+
+Profile load_profile(const Settings& settings) {
+  const std::string path = profile_path(settings);
+  const std::optional<std::string> text = path.empty() ? std::nullopt : read_file(path);
+  if (!text) {
+    if (!settings.profile.empty()) {
+      complain("OVERLAPACK_PROFILE='" + path + "' is ignored: it cannot be read; `overlapack tune` "
+               "writes a profile");
+    }
+    return builtin_profile();
+  }
+  std::string complaint;
+  std::optional<Profile> profile = parse_profile(*text, complaint);
+  if (!profile) {
+    complain("the profile " + path + " is ignored: " + complaint +
+             "; remove it or run `overlapack tune`");
+    return builtin_profile();
+  }
+  profile->source = path;
+  return *profile;
+}
+
+std::string directory_of_this_library() {
+  Dl_info info;
+  if (dladdr(reinterpret_cast<const void*>(&directory_of_this_library), &info) == 0 ||
+      info.dli_fname == nullptr) {
+    return {};
+  }
+  const std::string path = info.dli_fname;
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash);
+}
+
+}  // namespace
+
+Context& Context::instance() {
+  static Context* const context = new Context;
+  return *context;
+}
+
+Context::Context() {
+  std::vector<std::string> complaints;
+  settings_ = parse_settings([](const char* name) { return secure_getenv(name); }, complaints);
+  for (const std::string& complaint : complaints) complain(complaint);
+  if (const std::string error = cpu::configure(settings_.cpu_lapack); !error.empty()) {
+    complain("OVERLAPACK_CPU_LAPACK='" + settings_.cpu_lapack + "' is ignored: " + error);
+  }
+  profile_ = load_profile(settings_);
+}
+
+Device* Context::device() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!opened_) open_device();
+  return process_ == getpid() ? device_.get() : nullptr;
+}
+
+std::string Context::device_status() {
+  device();
+  std::lock_guard<std::mutex> lock(mutex_);
+  return process_ == getpid() ? status_ : "opened by the parent process; a fork does not inherit it";
+}
+
+void Context::open_device() {
+  opened_ = true;
+  process_ = getpid();
+  try {
+    switch (settings_.device) {
+      case DeviceChoice::off:
+        status_ = "OVERLAPACK_DEVICE=off";
+        return;
+      case DeviceChoice::host:
+        device_ = open_emulated_device();
+        break;
+      default:
+        device_ = open_cuda_device(settings_.cuda_index);
+    }
+    status_ = device_->name() + " (" + device_->model() + ")";
+  } catch (const std::exception& error) {
+    status_ = error.what();
+  }
+}
+
+void Context::lose_device(const std::string& why) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  // The device itself stays: destroying objects of a broken context helps nobody.
+  static auto* const graveyard = new std::vector<std::shared_ptr<Device>>;
+  graveyard->push_back(std::move(device_));
+  status_ = "lost: " + why;
+}
+
+void Context::reset(Settings settings, Profile profile) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const bool keep = settings.device == settings_.device &&
+                    settings.cuda_index == settings_.cuda_index && opened_;
+  settings_ = std::move(settings);
+  profile_ = std::move(profile);
+  if (!keep) {
+    device_.reset();
+    opened_ = false;
+  }
+}
+
+void Context::use_device(std::shared_ptr<Device> device) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  device_ = std::move(device);
+  opened_ = true;
+  process_ = getpid();
+  status_ = device_ ? device_->name() + " (" + device_->model() + ")" : "no device";
+}
+
+void Context::log(const std::string& line) {
+  if (settings_.log.empty()) {
+    write_all(STDERR_FILENO, line + "\n");
+    return;
+  }
+  const int file = open(settings_.log.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+  if (file < 0) return;
+  write_all(file, line + "\n");
+  close(file);
+}
+
+std::shared_ptr<Device> open_cuda_device(int index) {
+  void* plugin = nullptr;
+  std::string reasons;
+  // Beside the thin library, or where an rpath or the system's search path finds it.
+  for (const std::string& path : {directory_of_this_library() + "/" + kCudaPlugin,
+                                  std::string(kCudaPlugin)}) {
+    if (plugin == nullptr) plugin = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (plugin == nullptr && reasons.empty()) {
+      const char* const reason = dlerror();
+      reasons = reason != nullptr ? reason : path;
+    }
+  }
+  if (plugin == nullptr) throw DeviceError("the CUDA plug-in cannot be loaded: " + reasons);
+  const auto open = reinterpret_cast<OpenCudaDevice*>(dlsym(plugin, kOpenCudaDevice));
+  if (open == nullptr) throw DeviceError(std::string(kCudaPlugin) + " is not an overlapack plug-in");
+  return std::shared_ptr<Device>(open(index));
+}
+
+std::shared_ptr<Device> open_emulated_device() { return make_emulated_device(); }
+
+Index available_cores() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  return CPU_COUNT(&set);
+}
+
+}  // namespace overlapack::dispatch

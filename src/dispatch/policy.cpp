@@ -1,0 +1,268 @@
+#include "dispatch/policy.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
+
+namespace overlapack::dispatch {
+namespace {
+
+int type_index(char type) {
+  return static_cast<int>(std::find(std::begin(kTypeLetters), std::end(kTypeLetters), type) -
+                          std::begin(kTypeLetters));
+}
+
+std::optional<Index> parse_integer(const std::string& text) {
+  Index value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return value;
+}
+
+std::size_t element_size(char type) {
+  switch (type) {
+    case 's':
+      return 4;
+    case 'z':
+      return 16;
+    default:
+      return 8;
+  }
+}
+
+/// Bytes of device memory that the algorithms take for a call.
+double memory_needed(char type, const Shape& shape) {
+  return static_cast<double>(element_size(type)) * static_cast<double>(shape.m + 64) *
+         static_cast<double>(shape.n + shape.nrhs);
+}
+
+/// Block sizes measured on an H200; wider blocks pay where the update dominates.
+Index default_nb(Routine routine, Index size) {
+  const bool lu = routine == Routine::getrf || routine == Routine::gesv;
+  if (lu) return size <= 4096 ? 128 : size < 16384 ? 256 : 512;
+  return size <= 1024 ? 128 : size < 16384 ? 256 : 512;
+}
+
+}  // namespace
+
+const std::vector<SettingDoc>& setting_docs() {
+  static const auto* const docs = new std::vector<SettingDoc>{
+      {"OVERLAPACK_DEVICE", "auto|cuda[:i]|host|off",
+       "where large calls go: auto = the first CUDA device if there is one; cuda:i = that device; "
+       "host = the emulated device (for tests); off = every call to the CPU LAPACK"},
+      {"OVERLAPACK_MIN_N", "a whole number >= 1",
+       "send calls of at least this size to the device, instead of the measured break-even"},
+      {"OVERLAPACK_ALGORITHM", "auto|tiled|hybrid",
+       "tiled = everything on the device; hybrid = panels on the CPU, updates on the device"},
+      {"OVERLAPACK_NB", "a whole number >= 1", "block size, instead of one chosen by the size"},
+      {"OVERLAPACK_PROFILE", "a path",
+       "the file of measured break-even sizes that `overlapack tune` writes; default "
+       "overlapack/profile under $XDG_CACHE_HOME or ~/.cache"},
+      {"OVERLAPACK_CPU_LAPACK", "a path of a shared library",
+       "the CPU LAPACK to use, instead of the one found in the process"},
+      {"OVERLAPACK_VERBOSE", "0|1|a path with a '/'",
+       "1 = one line per call on stderr; a path = the same lines appended to that file"},
+  };
+  return *docs;
+}
+
+Settings parse_settings(const std::function<const char*(const char*)>& lookup,
+                        std::vector<std::string>& complaints) {
+  Settings settings;
+  // For each variable that is set: accept(value) or one complaint.
+  const auto read = [&](const char* name, const std::function<bool(const std::string&)>& accept) {
+    const char* const text = lookup(name);
+    if (text == nullptr || *text == '\0' || accept(text)) return;
+    const auto& docs = setting_docs();
+    const auto doc = std::find_if(docs.begin(), docs.end(), [name](const SettingDoc& d) {
+      return std::strcmp(d.name, name) == 0;
+    });
+    complaints.push_back(std::string(name) + "='" + text + "' is ignored; accepted: " +
+                         doc->values);
+  };
+  const auto positive = [](const std::string& text) {
+    const std::optional<Index> value = parse_integer(text);
+    return value && *value >= 1 ? value : std::nullopt;
+  };
+
+  read("OVERLAPACK_DEVICE", [&](const std::string& text) {
+    if (text == "auto") return true;
+    if (text == "host") settings.device = DeviceChoice::host;
+    if (text == "off") settings.device = DeviceChoice::off;
+    if (text == "cuda") settings.device = DeviceChoice::cuda;
+    if (text.rfind("cuda:", 0) == 0) {
+      const std::optional<Index> index = parse_integer(text.substr(5));
+      if (!index || *index < 0 || *index > 1024) return false;
+      settings.device = DeviceChoice::cuda;
+      settings.cuda_index = static_cast<int>(*index);
+    }
+    return settings.device != DeviceChoice::automatic;
+  });
+  read("OVERLAPACK_MIN_N", [&](const std::string& text) {
+    settings.min_n = positive(text);
+    return settings.min_n.has_value();
+  });
+  read("OVERLAPACK_ALGORITHM", [&](const std::string& text) {
+    if (text == "tiled") settings.algorithm = Algorithm::tiled;
+    if (text == "hybrid") settings.algorithm = Algorithm::hybrid;
+    return text == "auto" || settings.algorithm != Algorithm::automatic;
+  });
+  read("OVERLAPACK_NB", [&](const std::string& text) {
+    settings.nb = positive(text).value_or(0);
+    return settings.nb > 0;
+  });
+  read("OVERLAPACK_PROFILE", [&](const std::string& text) {
+    settings.profile = text;
+    return true;
+  });
+  read("OVERLAPACK_CPU_LAPACK", [&](const std::string& text) {
+    settings.cpu_lapack = text;
+    return true;
+  });
+  read("OVERLAPACK_VERBOSE", [&](const std::string& text) {
+    if (text.find('/') != std::string::npos) settings.log = text;
+    settings.verbose = text == "1" || !settings.log.empty();
+    return settings.verbose || text == "0";
+  });
+  return settings;
+}
+
+Index& Profile::at(Routine routine, char type) {
+  return threshold[static_cast<std::size_t>(routine)][static_cast<std::size_t>(type_index(type))];
+}
+
+Index Profile::at(Routine routine, char type) const {
+  return const_cast<Profile*>(this)->at(routine, type);
+}
+
+Profile builtin_profile() {
+  // High enough that no machine with a current GPU loses; a first call pays for starting CUDA.
+  Profile profile;
+  for (auto& row : profile.threshold) row.fill(2048);
+  for (Routine solve : {Routine::potrs, Routine::getrs}) {
+    for (char type : kTypeLetters) profile.at(solve, type) = 1024;
+  }
+  return profile;
+}
+
+std::optional<Profile> parse_profile(const std::string& text, std::string& complaint) {
+  Profile profile = builtin_profile();
+  std::istringstream lines(text);
+  std::string line;
+  for (int number = 1; std::getline(lines, line); ++number) {
+    std::istringstream words(line.substr(0, line.find('#')));
+    std::string name, value, excess;
+    if (!(words >> name)) continue;
+    words >> value;
+    const std::optional<Index> threshold = parse_integer(value);
+    const auto routine = std::find_if(std::begin(kRoutineNames), std::end(kRoutineNames),
+                                      [&](const char* r) { return name.substr(1) == r; });
+    const bool known = routine != std::end(kRoutineNames) && type_index(name[0]) < 4;
+    if (!known || !threshold || *threshold < 1 || (words >> excess)) {
+      complaint = "line " + std::to_string(number) + ": expected a routine and a size, as in "
+                  "'dpotrf 384', not '" + line + "'";
+      return std::nullopt;
+    }
+    profile.at(static_cast<Routine>(routine - std::begin(kRoutineNames)), name[0]) = *threshold;
+  }
+  return profile;
+}
+
+std::string format_profile(const Profile& profile, const std::string& comment) {
+  std::ostringstream out;
+  std::istringstream lines(comment);
+  for (std::string line; std::getline(lines, line);) out << "# " << line << '\n';
+  for (std::size_t r = 0; r < kRoutineCount; ++r) {
+    for (std::size_t t = 0; t < 4; ++t) {
+      out << kTypeLetters[t] << kRoutineNames[r] << ' ' << profile.threshold[r][t] << '\n';
+    }
+  }
+  return out.str();
+}
+
+std::string profile_path(const Settings& settings) {
+  if (!settings.profile.empty()) return settings.profile;
+  if (const char* cache = secure_getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/') {
+    return std::string(cache) + "/overlapack/profile";
+  }
+  if (const char* home = secure_getenv("HOME"); home != nullptr && *home == '/') {
+    return std::string(home) + "/.cache/overlapack/profile";
+  }
+  return {};
+}
+
+Index size_of(Routine routine, const Shape& shape) {
+  switch (routine) {
+    case Routine::potrf:
+    case Routine::posv:
+      return shape.n;
+    case Routine::potrs:
+    case Routine::getrs:
+      return std::min(shape.n, shape.nrhs);
+    default: {
+      const auto m = static_cast<double>(shape.m), n = static_cast<double>(shape.n);
+      return static_cast<Index>(std::llround(std::cbrt(m * n * std::min(m, n))));
+    }
+  }
+}
+
+double flops_of(Routine routine, char type, const Shape& shape) {
+  const auto m = static_cast<double>(shape.m), n = static_cast<double>(shape.n);
+  const auto nrhs = static_cast<double>(shape.nrhs);
+  const double k = std::min(m, n);
+  const double cholesky = n * n * n / 3, solve = 2 * n * n * nrhs;
+  const double lu = 2 * (m * n * k - (m + n) * k * k / 2 + k * k * k / 3);
+  const double scale = type == 'c' || type == 'z' ? 4 : 1;
+  switch (routine) {
+    case Routine::potrf:
+      return scale * cholesky;
+    case Routine::posv:
+      return scale * (cholesky + solve);
+    case Routine::getrf:
+      return scale * lu;
+    case Routine::gesv:
+      return scale * (lu + solve);
+    default:
+      return scale * solve;
+  }
+}
+
+bool wants_device(Routine routine, char type, const Shape& shape, const Settings& settings,
+                  const Profile& profile) {
+  return settings.device != DeviceChoice::off &&
+         size_of(routine, shape) >= settings.min_n.value_or(profile.at(routine, type));
+}
+
+Plan plan(Routine routine, char type, const Shape& shape, const Settings& settings,
+          const Profile& profile, const DeviceTraits& device) {
+  Plan plan;
+  if (settings.device == DeviceChoice::off) {
+    plan.why = "OVERLAPACK_DEVICE=off";
+    return plan;
+  }
+  const bool large = wants_device(routine, type, shape, settings, profile);
+  plan.why = "size " + std::to_string(size_of(routine, shape)) + (large ? " >= " : " < ") +
+             std::to_string(settings.min_n.value_or(profile.at(routine, type))) + " (" +
+             (settings.min_n ? "OVERLAPACK_MIN_N" : profile.source) + ")";
+  if (!large) return plan;
+  if (device.memory == 0) {
+    plan.why = "no device";
+    return plan;
+  }
+  if (memory_needed(type, shape) > 0.9 * static_cast<double>(device.memory)) {
+    plan.why = "larger than the device's memory";
+    return plan;
+  }
+  plan.on_device = true;
+  // The device's own panel kernels beat a round trip through the CPU on every GPU measured.
+  plan.algorithm =
+      settings.algorithm == Algorithm::automatic ? Algorithm::tiled : settings.algorithm;
+  const Index size = std::min(shape.m, shape.n);
+  plan.nb = settings.nb > 0 ? settings.nb : default_nb(routine, size);
+  return plan;
+}
+
+}  // namespace overlapack::dispatch

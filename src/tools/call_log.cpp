@@ -1,0 +1,67 @@
+#include "tools/call_log.hpp"
+
+#include <map>
+#include <stdexcept>
+
+namespace overlapack::tools {
+namespace {
+
+/// Splits "key=value key="a value" ..." from `at` on.
+std::map<std::string, std::string> key_values(const std::string& line, std::size_t at) {
+  std::map<std::string, std::string> values;
+  while ((at = line.find_first_not_of(' ', at)) != std::string::npos) {
+    const std::size_t equals = line.find('=', at);
+    if (equals == std::string::npos) break;
+    const bool quoted = equals + 1 < line.size() && line[equals + 1] == '"';
+    const std::size_t begin = equals + (quoted ? 2 : 1);
+    std::size_t end = line.find(quoted ? '"' : ' ', begin);
+    if (end == std::string::npos) end = line.size();
+    values[line.substr(at, equals - at)] = line.substr(begin, end - begin);
+    at = end + (quoted ? 1 : 0);
+  }
+  return values;
+}
+
+Index to_index(const std::string& text) { return std::stoll(text); }
+
+}  // namespace
+
+std::optional<LoggedCall> parse_call(const std::string& line) {
+  static const std::string kPrefix = "overlapack ";
+  if (line.compare(0, kPrefix.size(), kPrefix) != 0) return {};
+  const std::size_t name_end = line.find(' ', kPrefix.size());
+  if (name_end == std::string::npos) return {};
+  LoggedCall logged;
+  Call& call = logged.call;
+  if (!parse_name(line.substr(kPrefix.size(), name_end - kPrefix.size()), call)) return {};
+  auto values = key_values(line, name_end);
+  try {
+    call.shape = {to_index(values.at("m")), to_index(values.at("n")), to_index(values.at("nrhs"))};
+    call.lda = to_index(values.at("lda"));
+    call.ldb = to_index(values.at("ldb"));
+    if (values["uplo"] == "U") call.uplo = Uplo::upper;
+    if (values["trans"] == "T") call.op = Op::trans;
+    if (values["trans"] == "C") call.op = Op::conj_trans;
+    logged.info = to_index(values.at("info"));
+    logged.where = values.at("where");
+    logged.algorithm = values["algorithm"];
+    logged.nb = values["nb"].empty() ? 0 : to_index(values["nb"]);
+    logged.ms = std::stod(values.at("ms"));
+    logged.bytes_up = std::stod(values.at("up"));
+    logged.bytes_down = std::stod(values.at("down"));
+    logged.why = values["why"];
+  } catch (const std::logic_error&) {  // a key is missing, or a number is none
+    return {};
+  }
+  return logged;
+}
+
+std::vector<LoggedCall> read_call_log(std::istream& in) {
+  std::vector<LoggedCall> calls;
+  for (std::string line; std::getline(in, line);) {
+    if (auto call = parse_call(line)) calls.push_back(std::move(*call));
+  }
+  return calls;
+}
+
+}  // namespace overlapack::tools

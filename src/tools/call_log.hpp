@@ -1,0 +1,37 @@
+// The call log: one line per call, written by the library under OVERLAPACK_VERBOSE, read by
+// `overlapack run --summary` and `overlapack-bench --replay`.
+//
+//   overlapack dgetrf m=8192 n=8192 nrhs=0 lda=8192 ldb=0 uplo=- trans=- info=0 where=cuda:0
+//   algorithm=tiled nb=256 ms=45.120 gflops=8123.4 up=536870912 down=536870912 why="n 8192 >= 2048"
+//
+// (on one line). Unknown keys are skipped, so that older readers accept newer logs.
+#pragma once
+
+#include <istream>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/problem.hpp"
+
+namespace overlapack::tools {
+
+struct LoggedCall {
+  Call call;
+  Index info = 0;
+  std::string where;      ///< "cpu", or the device's name
+  std::string algorithm;  ///< "tiled", "hybrid"; "-" on the CPU
+  Index nb = 0;
+  double ms = 0;
+  double bytes_up = 0;    ///< to the device
+  double bytes_down = 0;  ///< from the device
+  std::string why;
+};
+
+/// Reads one line. Nothing if it is not a line of the call log (a program's own output may stand
+/// between) or not a routine of the table.
+std::optional<LoggedCall> parse_call(const std::string& line);
+/// All the calls of a log, in order.
+std::vector<LoggedCall> read_call_log(std::istream& in);
+
+}  // namespace overlapack::tools

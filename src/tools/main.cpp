@@ -1,0 +1,206 @@
+// The `overlapack` command.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <iostream>
+
+#include "dispatch/policy.hpp"
+#include "tools/commands.hpp"
+
+namespace overlapack::tools {
+namespace {
+
+constexpr const char* kMainFooter = R"(
+Examples:
+  overlapack run -- python3 regression.py     serve its LAPACK calls
+  overlapack run --summary -- Rscript fit.R   ... and say which went where
+  overlapack info                             what would be used here, and why
+  overlapack tune                             measure from which size the GPU pays
+  overlapack bench --max-n 8192               compare with cuSOLVER and the CPU
+
+Environment: every setting has a variable OVERLAPACK_...; `overlapack info` lists
+them all with their values.
+
+Files:
+  $XDG_CACHE_HOME/overlapack/profile, ~/.cache/overlapack/profile
+      the measured break-even sizes, written by `overlapack tune`, read by every
+      program that uses the library; OVERLAPACK_PROFILE names another file
+
+Exit status: 0 on success, 1 if the work could not be done, 2 for a usage error;
+`overlapack run` exits as the program does.
+)";
+
+constexpr const char* kRunFooter = R"(
+Everything after the options is the program and its arguments; -- ends the options.
+Options set the environment variables named beside them for this program only.
+
+Examples:
+  overlapack run -- octave solve.m
+  overlapack run --device cuda:1 --min-n 512 -- ./simulation input.dat
+  overlapack run --log calls.log -- python3 fit.py
+  overlapack bench --replay calls.log
+
+Exit status: the program's own; if a signal ended it, the same signal ends this
+command. 127 if there is no such program, 126 if it cannot be executed, 125 if the
+library cannot be found, 2 for a usage error.
+)";
+
+constexpr const char* kTuneFooter = R"(
+For each routine and type, n is doubled from 32 and both sides are timed from and to
+ordinary memory; the smallest size from which the device wins at this and every
+larger measured size becomes its threshold, after bisection to within 10 % (25 % with
+--quick). A result with a large residual counts as lost. potrs and getrs are measured
+with n right-hand sides, posv and gesv with one. Thresholds that are not measured
+keep the value they have now.
+
+Examples:
+  overlapack tune --quick
+  overlapack tune --routines potrf,posv --types d --max-n 4096
+
+Exit status: 0 if the profile was written; 1 if there is no device, or no file could
+be written.
+)";
+
+/// Adds an option that sets an environment variable for the program.
+void mirror(CLI::App& app, RunOptions& options, const std::string& flag, const char* variable,
+            const std::string& meaning, const std::string& type) {
+  app.add_option_function<std::string>(
+         flag,
+         [&options, variable](const std::string& value) {
+           options.environment.emplace_back(variable, value);
+         },
+         meaning + " (" + variable + ")")
+      ->type_name(type);
+}
+
+/// The library ignores a bad setting; a bad option is an error.
+void check_settings(const RunOptions& options) {
+  std::vector<std::string> complaints;
+  dispatch::parse_settings(
+      [&](const char* name) -> const char* {
+        for (const auto& [variable, value] : options.environment) {
+          if (variable == name) return value.c_str();
+        }
+        return nullptr;
+      },
+      complaints);
+  if (!complaints.empty()) throw CLI::ValidationError(complaints.front());
+}
+
+/// Starts the benchmark, which lies beside this command, in place of this process.
+int bench(const std::vector<std::string>& arguments) {
+  const auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  std::string program = here / "overlapack-bench";
+  std::vector<char*> words = {program.data()};
+  for (const std::string& word : arguments) words.push_back(const_cast<char*>(word.data()));
+  words.push_back(nullptr);
+  execv(program.c_str(), words.data());
+  std::cerr << "overlapack: cannot start " << program << ": " << std::strerror(errno) << '\n';
+  return 1;
+}
+
+int main(int argc, char** argv) {
+  // The benchmark reads its own options, --help among them.
+  if (argc > 1 && std::strcmp(argv[1], "bench") == 0) return bench({argv + 2, argv + argc});
+
+  CLI::App app(
+      "A LAPACK that sends large calls to an NVIDIA GPU and small ones to the CPU, for\n"
+      "programs that nobody needs to recompile.\n",
+      "overlapack");
+  app.set_version_flag("--version", OVERLAPACK_VERSION);
+  app.require_subcommand(1);
+  app.footer(kMainFooter);
+
+  RunOptions run_options;
+  CLI::App* const run_app = app.add_subcommand("run", "Run a program under the library");
+  run_app->prefix_command();
+  run_app->footer(kRunFooter);
+  mirror(*run_app, run_options, "--device", "OVERLAPACK_DEVICE",
+         "auto, cuda, cuda:INDEX, host (emulated) or off", "NAME");
+  mirror(*run_app, run_options, "--min-n", "OVERLAPACK_MIN_N",
+         "Send every call of at least this size to the device", "N");
+  mirror(*run_app, run_options, "--algorithm", "OVERLAPACK_ALGORITHM", "auto, tiled or hybrid",
+         "NAME");
+  mirror(*run_app, run_options, "--nb", "OVERLAPACK_NB", "Block size", "N");
+  mirror(*run_app, run_options, "--profile", "OVERLAPACK_PROFILE", "File with the break-even sizes",
+         "FILE");
+  mirror(*run_app, run_options, "--cpu-lapack", "OVERLAPACK_CPU_LAPACK",
+         "Shared library to use as CPU LAPACK", "FILE");
+  bool verbose = false;
+  CLI::Option* const verbose_flag = run_app->add_flag(
+      "-v,--verbose", verbose, "One line on stderr for every call (OVERLAPACK_VERBOSE=1)");
+  run_app
+      ->add_option("--log", run_options.log,
+                   "Append one line for every call to a file (OVERLAPACK_VERBOSE=FILE)")
+      ->type_name("FILE")
+      ->excludes(verbose_flag);
+  run_app
+      ->add_flag("-s,--summary", run_options.summary,
+                 "Afterwards print on stderr which calls went where")
+      ->excludes(verbose_flag);
+
+  app.add_subcommand("info", "Show devices, CPU LAPACK, break-even sizes, settings and names");
+
+  TuneOptions tune_options;
+  tune_options.routines.assign(std::begin(dispatch::kRoutineNames),
+                               std::end(dispatch::kRoutineNames));
+  CLI::App* const tune_app =
+      app.add_subcommand("tune", "Measure from which size the device wins, and remember it");
+  tune_app->footer(kTuneFooter);
+  tune_app->add_flag("--quick", tune_options.quick, "Coarser: up to n = 2048, fewer repetitions");
+  tune_app->add_option("--routines", tune_options.routines, "Only these, e.g. potrf,getrf")
+      ->delimiter(',')
+      ->check(CLI::IsMember(tune_options.routines));
+  tune_app->add_option("--types", tune_options.types, "Only these of s, d, c and z")
+      ->type_name("LETTERS")
+      ->check([](const std::string& letters) {
+        return letters.find_first_not_of("sdcz") == std::string::npos && !letters.empty()
+                   ? std::string()
+                   : "types are letters of sdcz";
+      });
+  CLI::Option* const max_n =
+      tune_app->add_option("--max-n", tune_options.max_n, "Largest order measured (default 8192)")
+          ->check(CLI::PositiveNumber);
+  tune_app
+      ->add_option("--device", tune_options.device,
+                   "auto, cuda, cuda:INDEX, or host (emulated: for tests only)")
+      ->type_name("NAME");
+  tune_app
+      ->add_option("--output", tune_options.output,
+                   "Profile file to write (default: where the library looks for it)")
+      ->type_name("FILE");
+
+  app.add_subcommand("bench", "Compare with the CPU and cuSOLVER: see `overlapack bench --help`");
+
+  try {
+    app.parse(argc, argv);
+    if (run_app->parsed()) {
+      run_options.program = run_app->remaining();
+      if (run_options.program.empty()) throw CLI::RequiredError("PROGRAM");
+      if (run_options.program[0].front() == '-') {
+        throw CLI::ExtrasError({run_options.program[0]});
+      }
+      check_settings(run_options);
+      if (verbose) run_options.environment.emplace_back("OVERLAPACK_VERBOSE", "1");
+      return run(run_options);
+    }
+    if (tune_app->parsed()) {
+      if (tune_options.quick && max_n->empty()) tune_options.max_n = 2048;
+      return tune(tune_options);
+    }
+    return info();
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  } catch (const std::exception& error) {
+    std::cerr << "overlapack: " << error.what() << '\n';
+    return 1;
+  }
+}
+
+}  // namespace
+}  // namespace overlapack::tools
+
+int main(int argc, char** argv) { return overlapack::tools::main(argc, argv); }

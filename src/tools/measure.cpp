@@ -1,0 +1,211 @@
+#include "tools/measure.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include "cpu/lapack.hpp"
+#include "dispatch/context.hpp"
+
+// Declarations of spotrf_, dpotrf_, ... and Abi<T>::potrf, ..., made from the table of routines.
+namespace overlapack::tools::abi {
+namespace s {
+using T = float;
+using I = std::int32_t;
+#define OVERLAPACK_ROUTINE(name, parameters, arguments) extern "C" void s##name##_ parameters;
+#include "routines.def"
+#undef OVERLAPACK_ROUTINE
+struct Symbols {
+#define OVERLAPACK_ROUTINE(name, parameters, arguments) static constexpr auto name = &s##name##_;
+#include "routines.def"
+#undef OVERLAPACK_ROUTINE
+};
+}  // namespace s
+namespace d {
+using T = double;
+using I = std::int32_t;
+#define OVERLAPACK_ROUTINE(name, parameters, arguments) extern "C" void d##name##_ parameters;
+#include "routines.def"
+#undef OVERLAPACK_ROUTINE
+struct Symbols {
+#define OVERLAPACK_ROUTINE(name, parameters, arguments) static constexpr auto name = &d##name##_;
+#include "routines.def"
+#undef OVERLAPACK_ROUTINE
+};
+}  // namespace d
+namespace c {
+using T = std::complex<float>;
+using I = std::int32_t;
+#define OVERLAPACK_ROUTINE(name, parameters, arguments) extern "C" void c##name##_ parameters;
+#include "routines.def"
+#undef OVERLAPACK_ROUTINE
+struct Symbols {
+#define OVERLAPACK_ROUTINE(name, parameters, arguments) static constexpr auto name = &c##name##_;
+#include "routines.def"
+#undef OVERLAPACK_ROUTINE
+};
+}  // namespace c
+namespace z {
+using T = std::complex<double>;
+using I = std::int32_t;
+#define OVERLAPACK_ROUTINE(name, parameters, arguments) extern "C" void z##name##_ parameters;
+#include "routines.def"
+#undef OVERLAPACK_ROUTINE
+struct Symbols {
+#define OVERLAPACK_ROUTINE(name, parameters, arguments) static constexpr auto name = &z##name##_;
+#include "routines.def"
+#undef OVERLAPACK_ROUTINE
+};
+}  // namespace z
+
+template <class T>
+struct SymbolsOf;
+template <>
+struct SymbolsOf<float> : s::Symbols {};
+template <>
+struct SymbolsOf<double> : d::Symbols {};
+template <>
+struct SymbolsOf<std::complex<float>> : c::Symbols {};
+template <>
+struct SymbolsOf<std::complex<double>> : z::Symbols {};
+
+}  // namespace overlapack::tools::abi
+
+namespace overlapack::tools {
+
+template <class T>
+void Ours<T>::run(Problem<T>& problem) {
+  using Abi = abi::SymbolsOf<T>;
+  const Call& call = problem.call();
+  const char uplo = static_cast<char>(call.uplo), op = static_cast<char>(call.op);
+  const auto m = static_cast<std::int32_t>(call.shape.m),
+             n = static_cast<std::int32_t>(call.shape.n),
+             nrhs = static_cast<std::int32_t>(call.shape.nrhs),
+             lda = static_cast<std::int32_t>(call.lda), ldb = static_cast<std::int32_t>(call.ldb);
+  T* const a = problem.a().data;
+  T* const b = problem.b().data;
+  std::int32_t* const ipiv = problem.pivots();
+  std::int32_t info = 0;
+  switch (call.routine) {
+    case Routine::potrf:
+      Abi::potrf(&uplo, &n, a, &lda, &info, 1);
+      break;
+    case Routine::potrs:
+      Abi::potrs(&uplo, &n, &nrhs, a, &lda, b, &ldb, &info, 1);
+      break;
+    case Routine::posv:
+      Abi::posv(&uplo, &n, &nrhs, a, &lda, b, &ldb, &info, 1);
+      break;
+    case Routine::getrf:
+      Abi::getrf(&m, &n, a, &lda, ipiv, &info);
+      break;
+    case Routine::getrs:
+      Abi::getrs(&op, &n, &nrhs, a, &lda, ipiv, b, &ldb, &info, 1);
+      break;
+    case Routine::gesv:
+      Abi::gesv(&n, &nrhs, a, &lda, ipiv, b, &ldb, &info);
+      break;
+  }
+  problem.info = info;
+}
+
+template <class T>
+void CpuContender<T>::run(Problem<T>& problem) {
+  const cpu::Lapack<T>& lapack = cpu::lapack<T>(cpu::Family::lp64);
+  const Call& call = problem.call();
+  const HostView<T> a = problem.a(), b = problem.b();
+  const cpu::Pivots pivots(problem.pivots());
+  switch (call.routine) {
+    case Routine::potrf:
+      problem.info = lapack.potrf(call.uplo, a);
+      break;
+    case Routine::potrs:
+      problem.info = lapack.potrs(call.uplo, a, b);
+      break;
+    case Routine::posv:
+      problem.info = lapack.posv(call.uplo, a, b);
+      break;
+    case Routine::getrf:
+      problem.info = lapack.getrf(a, pivots);
+      break;
+    case Routine::getrs:
+      problem.info = lapack.getrs(call.op, a, pivots, b);
+      break;
+    case Routine::gesv:
+      problem.info = lapack.gesv(a, pivots, b);
+      break;
+  }
+}
+
+template <class T>
+Timing measure(Contender<T>& contender, Problem<T>& problem, const Limits& limits) {
+  using Clock = std::chrono::steady_clock;
+  std::uint64_t seed = 1;
+  const auto timed_run = [&] {
+    problem.generate(seed++);
+    contender.prepare(problem);
+    const auto start = Clock::now();
+    contender.run(problem);
+    const std::chrono::duration<double, std::milli> elapsed = Clock::now() - start;
+    contender.finish(problem);
+    return elapsed.count();
+  };
+  const double warm_up_ms = timed_run();
+  const double affordable = 1e3 * limits.seconds / std::max(warm_up_ms, 1e-3);
+  Timing timing;
+  timing.runs = std::max(1, affordable < limits.runs ? static_cast<int>(affordable) : limits.runs);
+  std::vector<double> ms(static_cast<std::size_t>(timing.runs));
+  for (double& one : ms) {
+    one = timed_run();
+    if (timing.info == 0) timing.info = problem.info;
+  }
+  std::nth_element(ms.begin(), ms.begin() + timing.runs / 2, ms.end());
+  timing.ms = ms[static_cast<std::size_t>(timing.runs / 2)];
+  timing.residual = problem.residual();
+  return timing;
+}
+
+Device* force_device(const std::string& device, Index min_n, const std::string& algorithm,
+                     Index nb) {
+  auto& context = dispatch::Context::instance();
+  // The library's own parser reads the names, so that both accept the same ones.
+  const std::string nb_text = std::to_string(nb);
+  const auto lookup = [&](const char* variable) -> const char* {
+    const std::string name = variable;
+    if (name == "OVERLAPACK_DEVICE") return device.c_str();
+    if (name == "OVERLAPACK_ALGORITHM") return algorithm.c_str();
+    if (name == "OVERLAPACK_NB") return nb > 0 ? nb_text.c_str() : nullptr;
+    return nullptr;
+  };
+  std::vector<std::string> complaints;
+  const dispatch::Settings wanted = dispatch::parse_settings(lookup, complaints);
+  if (!complaints.empty()) throw std::runtime_error(complaints.front());
+  dispatch::Settings settings = context.settings();
+  settings.device = wanted.device;
+  settings.cuda_index = wanted.cuda_index;
+  settings.algorithm = wanted.algorithm;
+  settings.nb = wanted.nb;
+  if (min_n > 0) settings.min_n = min_n;
+  context.reset(settings, context.profile());
+  Device* const opened = context.device();
+  if (opened == nullptr && device != "off") throw std::runtime_error(context.device_status());
+  return opened;
+}
+
+std::size_t activity(Device* device) {
+  if (device == nullptr) return 0;
+  const TransferCounters& counters = device->counters();
+  return counters.kernels + counters.bytes_to_device + counters.bytes_to_host;
+}
+
+#define OVERLAPACK_INSTANTIATE(T) \
+  template class Ours<T>;         \
+  template class CpuContender<T>; \
+  template Timing measure<T>(Contender<T>&, Problem<T>&, const Limits&);
+OVERLAPACK_INSTANTIATE(float)
+OVERLAPACK_INSTANTIATE(double)
+OVERLAPACK_INSTANTIATE(std::complex<float>)
+OVERLAPACK_INSTANTIATE(std::complex<double>)
+#undef OVERLAPACK_INSTANTIATE
+
+}  // namespace overlapack::tools

@@ -1,0 +1,293 @@
+#include "tools/problem.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <mutex>
+#include <new>
+#include <thread>
+
+#include "dispatch/context.hpp"
+
+namespace overlapack::tools {
+namespace {
+
+constexpr int kProbes = 2;
+
+/// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): 64 well-mixed bits for each input.
+std::uint64_t mix(std::uint64_t z) {
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+std::uint64_t bits(std::uint64_t seed, Index i, Index j) {
+  return mix(seed + 0x9e3779b97f4a7c15u * (static_cast<std::uint64_t>(i) + 1) +
+             0xd1b54a32d192ed03u * (static_cast<std::uint64_t>(j) + 1));
+}
+
+/// In [-1/2, 1/2).
+double to_unit(std::uint64_t z) {
+  return static_cast<double>(static_cast<std::int64_t>(z)) * 0x1p-64;
+}
+
+template <class T>
+T uniform(std::uint64_t seed, Index i, Index j, double scale) {
+  const std::uint64_t z = bits(seed, i, j);
+  if constexpr (is_complex<T>) {
+    return T(static_cast<Real<T>>(scale * to_unit(z)),
+             static_cast<Real<T>>(scale * to_unit(mix(z))));
+  } else {
+    return static_cast<T>(scale * to_unit(z));
+  }
+}
+
+/// Calls work(begin, end) for parts of 0, 1, ..., count - 1, one thread for each part.
+void in_parallel(Index count, const std::function<void(Index, Index)>& work) {
+  const Index parts = std::min(dispatch::available_cores(), (count + 63) / 64);
+  std::vector<std::thread> threads;
+  for (Index p = 1; p < parts; ++p) {
+    threads.emplace_back(work, count * p / parts, count * (p + 1) / parts);
+  }
+  if (count > 0) work(0, count / std::max<Index>(parts, 1));
+  for (std::thread& thread : threads) thread.join();
+}
+
+/// op(A) x, where A is the `uplo` part (trapezoid) of a view and has ones on its diagonal if `diag`
+/// says so.
+template <class T, class Wide>
+std::vector<Wide> triangle_times(Uplo uplo, Op op, Diag diag, HostView<const T> a,
+                                 const std::vector<Wide>& x) {
+  std::vector<Wide> y(static_cast<std::size_t>(op == Op::none ? a.rows : a.cols));
+  std::mutex mutex;
+  in_parallel(a.cols, [&](Index begin, Index end) {
+    std::vector<Wide> sum(op == Op::none ? y.size() : 0);
+    for (Index j = begin; j < end; ++j) {
+      const Index on = std::min(j, a.rows);  // rows above the diagonal
+      const Index first = uplo == Uplo::lower ? on + (diag == Diag::unit) : 0;
+      const Index last = uplo == Uplo::lower ? a.rows : on + (diag == Diag::non_unit && j < a.rows);
+      const bool one = diag == Diag::unit && j < a.rows;
+      const T* const column = &a(0, j);
+      if (op == Op::none) {
+        const Wide xj = x[static_cast<std::size_t>(j)];
+        for (Index i = first; i < last; ++i)
+          sum[static_cast<std::size_t>(i)] += Wide(column[i]) * xj;
+        if (one) sum[static_cast<std::size_t>(j)] += xj;
+      } else {
+        Wide dot = one ? x[static_cast<std::size_t>(j)] : Wide(0);
+        for (Index i = first; i < last; ++i) {
+          const T aij = op == Op::trans ? column[i] : conj(column[i]);
+          dot += Wide(aij) * x[static_cast<std::size_t>(i)];
+        }
+        y[static_cast<std::size_t>(j)] = dot;  // columns belong to one thread each
+      }
+    }
+    std::lock_guard<std::mutex> lock(mutex);
+    for (std::size_t i = 0; i < sum.size(); ++i) y[i] += sum[i];
+  });
+  return y;
+}
+
+template <class Wide>
+double squared_norm(const std::vector<Wide>& x) {
+  double sum = 0;
+  for (const Wide& xi : x) sum += std::norm(xi);
+  return sum;
+}
+
+/// A vector of +-1.
+template <class Wide>
+std::vector<Wide> signs(std::uint64_t seed, Index count) {
+  std::vector<Wide> x(static_cast<std::size_t>(count));
+  for (Index i = 0; i < count; ++i) {
+    x[static_cast<std::size_t>(i)] = bits(~seed, i, 0) & 1 ? Wide(1) : Wide(-1);
+  }
+  return x;
+}
+
+}  // namespace
+
+std::string name_of(const Call& call) { return call.type + std::string(name_of(call.routine)); }
+
+bool parse_name(const std::string& name, Call& call) {
+  for (const char type : dispatch::kTypeLetters) {
+    for (std::size_t r = 0; r < dispatch::kRoutineCount; ++r) {
+      if (name != type + std::string(dispatch::kRoutineNames[r])) continue;
+      call.type = type;
+      call.routine = static_cast<Routine>(r);
+      return true;
+    }
+  }
+  return false;
+}
+
+bool is_factorization(Routine routine) {
+  return routine == Routine::potrf || routine == Routine::getrf;
+}
+
+Call square_call(Routine routine, char type, Index n, Index nrhs, Index pad) {
+  Call call;
+  call.routine = routine;
+  call.type = type;
+  call.shape = {n, n, is_factorization(routine) ? 0 : nrhs};
+  call.lda = std::max<Index>(1, n + pad);
+  call.ldb = is_factorization(routine) ? 0 : call.lda;
+  return call;
+}
+
+template <class T>
+auto Problem<T>::allocate(Index count) -> std::unique_ptr<T[], Free> {
+  void* const memory = std::malloc(sizeof(T) * static_cast<std::size_t>(std::max<Index>(count, 1)));
+  if (memory == nullptr) throw std::bad_alloc();
+  return std::unique_ptr<T[], Free>(static_cast<T*>(memory));
+}
+
+template <class T>
+Problem<T>::Problem(const Call& call) : call_(call) {
+  const double n = static_cast<double>(std::max<Index>(call.shape.n, 1));
+  const bool factor_given = call.routine == Routine::potrs || call.routine == Routine::getrs;
+  scale_ = factor_given ? 1 / std::sqrt(n) : 1;
+  diagonal_ = factor_given ? 1 : std::sqrt(n) + 1;
+  a_ = allocate(call.lda * call.shape.n);
+  b_ = allocate(call.ldb * call.shape.nrhs);
+  const bool has_pivots = call.routine == Routine::getrf || call.routine == Routine::getrs ||
+                          call.routine == Routine::gesv;
+  if (has_pivots) pivots_.resize(static_cast<std::size_t>(std::min(call.shape.m, call.shape.n)));
+}
+
+template <class T>
+T Problem<T>::entry_a(Index i, Index j) const {
+  if (call_.routine == Routine::getrf || call_.routine == Routine::gesv) {
+    return uniform<T>(seed_, i, j, scale_);
+  }
+  if (i == j) return T(static_cast<Real<T>>(diagonal_));
+  if (call_.routine == Routine::getrs || i > j) return uniform<T>(seed_, i, j, scale_);
+  return conj(uniform<T>(seed_, j, i, scale_));
+}
+
+template <class T>
+T Problem<T>::entry_b(Index i, Index j) const {
+  return uniform<T>(seed_ + 1, i, j, 1.0);
+}
+
+template <class T>
+void Problem<T>::generate(std::uint64_t seed) {
+  seed_ = mix(seed);
+  in_parallel(call_.shape.n, [&](Index begin, Index end) {
+    for (Index j = begin; j < end; ++j) {
+      T* const column = a_.get() + j * call_.lda;
+      for (Index i = 0; i < call_.lda; ++i) column[i] = i < call_.shape.m ? entry_a(i, j) : T(0);
+    }
+  });
+  for (Index j = 0; j < call_.shape.nrhs; ++j) {
+    T* const column = b_.get() + j * call_.ldb;
+    for (Index i = 0; i < call_.ldb; ++i) column[i] = i < call_.shape.n ? entry_b(i, j) : T(0);
+  }
+  if (call_.routine == Routine::getrs) {
+    for (Index i = 0; i < call_.shape.n; ++i) {
+      const auto below = static_cast<std::uint64_t>(call_.shape.n - i);
+      pivots_[static_cast<std::size_t>(i)] =
+          static_cast<std::int32_t>(i + 1 + static_cast<Index>(bits(seed_ + 2, i, 0) % below));
+    }
+  }
+  info = 0;
+}
+
+/// The input matrix, looked up again, times x; and its Frobenius norm.
+template <class T>
+auto Problem<T>::input_times(const Vector& x, double& frobenius) const -> Vector {
+  Vector y(static_cast<std::size_t>(call_.shape.m));
+  double squares = 0;
+  std::mutex mutex;
+  in_parallel(call_.shape.n, [&](Index begin, Index end) {
+    Vector sum(y.size());
+    double part = 0;
+    for (Index j = begin; j < end; ++j) {
+      const Wide xj = x[static_cast<std::size_t>(j)];
+      for (Index i = 0; i < call_.shape.m; ++i) {
+        const Wide aij(entry_a(i, j));
+        part += std::norm(aij);
+        sum[static_cast<std::size_t>(i)] += aij * xj;
+      }
+    }
+    std::lock_guard<std::mutex> lock(mutex);
+    squares += part;
+    for (std::size_t i = 0; i < sum.size(); ++i) y[i] += sum[i];
+  });
+  frobenius = std::sqrt(squares);
+  return y;
+}
+
+/// op(A) x from the factors that a_ holds: A = L L^H = U^H U, or P A = L U.
+template <class T>
+auto Problem<T>::factor_times(Vector x, Op op) const -> Vector {
+  const HostView<const T> f = a();
+  if (pivots_.empty()) {
+    const bool lower = call_.uplo == Uplo::lower;
+    const Op first = lower ? Op::conj_trans : Op::none, second = lower ? Op::none : Op::conj_trans;
+    x = triangle_times(call_.uplo, first, Diag::non_unit, f, x);
+    return triangle_times(call_.uplo, second, Diag::non_unit, f, x);
+  }
+  const Index k = std::min(f.rows, f.cols);
+  const HostView<const T> l = f.block(0, 0, f.rows, k), u = f.block(0, 0, k, f.cols);
+  const auto swap = [&](std::size_t i) {
+    std::swap(x[i], x[static_cast<std::size_t>(pivots_[i] - 1)]);
+  };
+  if (op == Op::none) {
+    x = triangle_times(Uplo::upper, op, Diag::non_unit, u, x);
+    x = triangle_times(Uplo::lower, op, Diag::unit, l, x);
+    for (std::size_t i = pivots_.size(); i-- > 0;) swap(i);
+    return x;
+  }
+  for (std::size_t i = 0; i < pivots_.size(); ++i) swap(i);
+  x = triangle_times(Uplo::lower, op, Diag::unit, l, x);
+  return triangle_times(Uplo::upper, op, Diag::non_unit, u, x);
+}
+
+template <class T>
+double Problem<T>::residual() const {
+  const double eps = static_cast<double>(std::numeric_limits<Real<T>>::epsilon()) / 2;  // LAPACK's
+  const bool factor_given = call_.routine == Routine::potrs || call_.routine == Routine::getrs;
+  double worst = 0, squares = 0, norm_a = 0;
+  for (int probe = 0; probe < kProbes; ++probe) {
+    const std::uint64_t seed = mix(seed_ + 3 + static_cast<std::uint64_t>(probe));
+    if (is_factorization(call_.routine)) {
+      const Vector x = signs<Wide>(seed, call_.shape.n);
+      Vector difference = input_times(x, norm_a);
+      const Vector product = factor_times(x, Op::none);
+      for (std::size_t i = 0; i < product.size(); ++i) difference[i] -= product[i];
+      squares += squared_norm(difference) / kProbes;
+      continue;
+    }
+    // (B - op(A) X) x
+    const Vector x = signs<Wide>(seed, call_.shape.nrhs);
+    Vector bx(static_cast<std::size_t>(call_.shape.n)), xx(bx.size());
+    for (Index j = 0; j < call_.shape.nrhs; ++j) {
+      for (Index i = 0; i < call_.shape.n; ++i) {
+        bx[static_cast<std::size_t>(i)] += Wide(entry_b(i, j)) * x[static_cast<std::size_t>(j)];
+        xx[static_cast<std::size_t>(i)] += Wide(b()(i, j)) * x[static_cast<std::size_t>(j)];
+      }
+    }
+    Vector ax;
+    if (factor_given) {
+      norm_a = std::sqrt(squared_norm(factor_times(signs<Wide>(seed, call_.shape.n), call_.op)));
+      ax = factor_times(xx, call_.op);
+    } else {
+      ax = input_times(xx, norm_a);
+    }
+    for (std::size_t i = 0; i < bx.size(); ++i) bx[i] -= ax[i];
+    const double scaled = std::sqrt(squared_norm(bx) / squared_norm(xx)) / (norm_a * eps);
+    if (!(scaled <= worst)) worst = scaled;  // keeps a NaN
+  }
+  if (!is_factorization(call_.routine)) return worst;
+  const double order = static_cast<double>(std::max(call_.shape.m, call_.shape.n));
+  return std::sqrt(squares) / (order * norm_a * eps);
+}
+
+template class Problem<float>;
+template class Problem<double>;
+template class Problem<std::complex<float>>;
+template class Problem<std::complex<double>>;
+
+}  // namespace overlapack::tools

@@ -1,0 +1,111 @@
+// Problems to time and to check: data that can be made again from a seed, and a residual in O(n^2).
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "core/scalar.hpp"
+#include "core/view.hpp"
+#include "dispatch/policy.hpp"
+
+namespace overlapack::tools {
+
+using dispatch::Routine;
+using dispatch::Shape;
+
+/// One call of a LAPACK routine, without its data.
+struct Call {
+  Routine routine = Routine::potrf;
+  char type = 'd';  ///< s, d, c or z
+  Shape shape;
+  Uplo uplo = Uplo::lower;  ///< potrf, potrs, posv
+  Op op = Op::none;         ///< getrs
+  Index lda = 0;
+  Index ldb = 0;  ///< 0 for the factorizations
+};
+
+/// "dpotrf".
+std::string name_of(const Call& call);
+/// Sets routine and type of `call` from "dpotrf"; false if there is no such routine.
+bool parse_name(const std::string& name, Call& call);
+bool is_factorization(Routine routine);
+/// A call on a square matrix of order n with leading dimensions n + pad.
+Call square_call(Routine routine, char type, Index n, Index nrhs, Index pad = 0);
+
+/// Calls f with a value of the type that a LAPACK letter stands for.
+template <class F>
+auto with_type(char letter, F f) {
+  switch (letter) {
+    case 's':
+      return f(float{});
+    case 'd':
+      return f(double{});
+    case 'c':
+      return f(std::complex<float>{});
+    case 'z':
+      return f(std::complex<double>{});
+  }
+  throw std::invalid_argument(std::string("no LAPACK type '") + letter + "'");
+}
+
+/// Data for a call, in ordinary pageable memory: 32-bit pivots, padding included in the leading
+/// dimensions.
+///
+/// Every element is a function of the seed and its position, so the input can be looked up again
+/// after a routine has overwritten it, and large matrices need no second copy:
+///   potrf, posv   Hermitian, uniform off the diagonal, sqrt(n) + 1 on it: positive definite by
+///                 Wigner's semicircle law, yet not dominated by its diagonal;
+///   getrf, gesv   uniform in [-1/2, 1/2) (real and imaginary part), so that pivots really move;
+///   potrs, getrs  a well-conditioned factor (unit diagonal, the rest divided by sqrt(n)), pivots
+///                 drawn at random.
+template <class T>
+class Problem {
+ public:
+  explicit Problem(const Call& call);
+
+  /// Fills A, B and (for getrs) the pivots, from several threads.
+  void generate(std::uint64_t seed);
+
+  const Call& call() const { return call_; }
+  HostView<T> a() const { return {a_.get(), call_.shape.m, call_.shape.n, call_.lda}; }
+  HostView<T> b() const { return {b_.get(), call_.shape.n, call_.shape.nrhs, call_.ldb}; }
+  std::int32_t* pivots() { return pivots_.data(); }
+  std::size_t pivot_count() const { return pivots_.size(); }
+
+  /// How wrong the result is, in LAPACK's scale: a few units or less for a correct routine, 30 is
+  /// the usual limit. With E = A - L L^H (or A - P^T L U) and random vectors x of +-1,
+  ///   factorizations  ||E||_F / (n ||A||_F eps), where ||E||_F^2 is estimated by the mean of
+  ///                   ||E x||^2, whose expectation it is;
+  ///   solves          ||(B - op(A) X) x|| / (||A||_F ||X x|| eps).
+  /// Sums run in double precision, or in T's own where that is double.
+  double residual() const;
+
+  Index info = 0;  ///< what the routine returned
+
+ private:
+  using Wide = std::conditional_t<is_complex<T>, std::complex<double>, double>;
+  using Vector = std::vector<Wide>;
+  struct Free {
+    void operator()(void* p) const { std::free(p); }
+  };
+  static std::unique_ptr<T[], Free> allocate(Index count);
+
+  T entry_a(Index i, Index j) const;
+  T entry_b(Index i, Index j) const;
+  Vector input_times(const Vector& x, double& frobenius) const;
+  Vector factor_times(Vector x, Op op) const;
+
+  Call call_;
+  std::uint64_t seed_ = 0;
+  double scale_;     // of the entries off the diagonal
+  double diagonal_;  // where the diagonal is set apart
+  std::unique_ptr<T[], Free> a_, b_;
+  std::vector<std::int32_t> pivots_;
+};
+
+}  // namespace overlapack::tools

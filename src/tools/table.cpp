@@ -1,0 +1,44 @@
+#include "tools/table.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace overlapack::tools {
+
+std::string brief(double value) {
+  if (std::isnan(value)) return "-";
+  const double size = std::abs(value);
+  const int decimals = size < 1 ? 3 : size < 10 ? 2 : size < 100 ? 1 : 0;
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f", decimals, value);
+  return text;
+}
+
+void print_table(std::ostream& out, const std::vector<std::string>& titles,
+                 const std::vector<std::vector<std::string>>& rows, TableStyle style) {
+  std::vector<std::size_t> widths;
+  for (std::size_t c = 0; c < titles.size(); ++c) {
+    widths.push_back(titles[c].size());
+    for (const auto& row : rows) widths[c] = std::max(widths[c], row[c].size());
+  }
+  const bool markdown = style == TableStyle::markdown;
+  const auto print = [&](const std::vector<std::string>& cells) {
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+      const std::string fill(widths[c] - cells[c].size(), ' ');
+      out << (markdown ? "| " : c > 0 ? "  " : "");
+      out << (c == 0 ? cells[c] + fill : fill + cells[c]) << (markdown ? " " : "");
+    }
+    out << (markdown ? "|\n" : "\n");
+  };
+  print(titles);
+  if (markdown) {
+    for (std::size_t c = 0; c < titles.size(); ++c) {
+      out << '|' << std::string(widths[c] + 1, '-') << (c == 0 ? '-' : ':');
+    }
+    out << "|\n";
+  }
+  for (const auto& row : rows) print(row);
+}
+
+}  // namespace overlapack::tools

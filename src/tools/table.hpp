@@ -1,0 +1,22 @@
+// Tables for people: plain text or Markdown.
+#pragma once
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace overlapack::tools {
+
+/// A number with about three significant digits and no exponent: 0.123, 4.56, 78.9, 12345. "-" for
+/// NaN.
+std::string brief(double value);
+
+enum class TableStyle { text, markdown };
+
+/// Prints rows under titles. The first column is flush left, the others right; columns are as wide
+/// as their widest cell. `out` keeps its state.
+void print_table(std::ostream& out, const std::vector<std::string>& titles,
+                 const std::vector<std::vector<std::string>>& rows,
+                 TableStyle style = TableStyle::text);
+
+}  // namespace overlapack::tools

@@ -1,0 +1,202 @@
+// `overlapack tune`: measure from which size the device wins.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <ctime>
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <system_error>
+
+#include "dispatch/context.hpp"
+#include "tools/commands.hpp"
+#include "tools/hardware.hpp"
+#include "tools/measure.hpp"
+#include "tools/table.hpp"
+
+namespace overlapack::tools {
+namespace {
+
+constexpr Index kSmallest = 32;
+constexpr double kWorstResidual = 30;  // LAPACK's own limit
+
+/// A bar on a terminal, otherwise one line per step.
+class Progress {
+ public:
+  void show(double fraction, const std::string& text) {
+    if (!terminal_) {
+      std::cerr << text << '\n';
+      return;
+    }
+    const auto filled = static_cast<std::size_t>(fraction * kWidth);
+    std::cerr << "\r\033[K[" << std::string(filled, '#') << std::string(kWidth - filled, '.')
+              << "] " << static_cast<int>(100 * fraction) << " %  " << text << std::flush;
+  }
+  ~Progress() {
+    if (terminal_) std::cerr << "\r\033[K" << std::flush;
+  }
+
+ private:
+  static constexpr std::size_t kWidth = 30;
+  bool terminal_ = isatty(STDERR_FILENO) == 1;
+};
+
+struct Point {
+  Timing device, cpu;
+  bool served = false;  // by the device, and not by the CPU after a fault
+};
+
+template <class T>
+Point measure_point(Routine routine, char type, Index n, bool quick, Device& device) {
+  // One right-hand side is what most programs solve for. A solve with a given factor is judged by
+  // the number of right-hand sides, so there it grows with n.
+  const bool given = routine == Routine::potrs || routine == Routine::getrs;
+  Problem<T> problem(square_call(routine, type, n, given ? n : 1));
+  const Limits limits = {quick ? 3 : 7, quick ? 0.2 : 1.0};
+  Point point;
+  const std::size_t before = activity(&device);
+  Ours<T> ours;
+  point.device = measure(ours, problem, limits);
+  point.served = activity(&device) > before;
+  CpuContender<T> cpu;
+  point.cpu = measure(cpu, problem, limits);
+  return point;
+}
+
+bool device_wins(const Point& point) {
+  return point.served && point.device.info == point.cpu.info &&
+         point.device.residual < kWorstResidual && point.device.ms < point.cpu.ms;
+}
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%d", std::localtime(&now));
+  return text;
+}
+
+}  // namespace
+
+Index find_break_even(Index max_n, double precision, const std::function<bool(Index)>& wins) {
+  Index lost = 0, won = kNever;  // the largest size that lost, the smallest since then that won
+  int in_a_row = 0;
+  for (Index n = std::min(kSmallest, max_n); n <= max_n && in_a_row < 3; n *= 2) {
+    if (wins(n)) {
+      if (in_a_row++ == 0) won = n;
+    } else {
+      lost = n;
+      won = kNever;
+      in_a_row = 0;
+    }
+  }
+  if (won == kNever || lost == 0) return won;
+  while (static_cast<double>(won - lost) > precision * static_cast<double>(won)) {
+    const Index middle = lost + (won - lost) / 2;
+    if (middle == lost) break;
+    (wins(middle) ? won : lost) = middle;
+  }
+  return won;
+}
+
+void write_atomically(const std::string& path, const std::string& text) {
+  const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
+  std::filesystem::create_directories(folder);
+  std::string temporary = path + ".XXXXXX";
+  const int file = mkstemp(temporary.data());
+  const auto fail = [&](const std::string& name) {
+    const int error = errno;
+    if (file >= 0) unlink(temporary.c_str());
+    throw std::system_error(error, std::generic_category(), "cannot write " + name);
+  };
+  if (file < 0) fail(temporary);
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t step = ::write(file, text.data() + done, text.size() - done);
+    if (step < 0 && errno != EINTR) {
+      close(file);
+      fail(temporary);
+    }
+    if (step > 0) done += static_cast<std::size_t>(step);
+  }
+  fchmod(file, 0644);
+  if (fsync(file) != 0 || close(file) != 0) fail(temporary);
+  if (std::rename(temporary.c_str(), path.c_str()) != 0) fail(path);
+}
+
+int tune(const TuneOptions& options) {
+  auto& context = dispatch::Context::instance();
+  const dispatch::Settings settings = context.settings();
+  dispatch::Profile profile = context.profile();
+  Device* device = nullptr;
+  try {
+    device = force_device(options.device);
+  } catch (const std::runtime_error& error) {
+    std::cerr << "overlapack: nothing to tune: " << error.what() << '\n';
+    return 1;
+  }
+  if (device == nullptr) {
+    std::cerr << "overlapack: nothing to tune: the device is switched off\n";
+    return 1;
+  }
+  const std::string path =
+      options.output.empty() ? dispatch::profile_path(settings) : options.output;
+  if (path.empty()) {
+    std::cerr << "overlapack: no place for the profile: set HOME, XDG_CACHE_HOME or "
+                 "OVERLAPACK_PROFILE, or use --output\n";
+    return 1;
+  }
+  std::cerr << "Measuring " << device->model() << " (" << device->name() << ") against "
+            << cpu_lapack_description() << '\n';
+  if (device->emulated()) {
+    std::cerr << "This device is emulated: what follows says nothing about a GPU.\n";
+  }
+
+  std::vector<std::vector<std::string>> rows;
+  bool any_served = false;
+  {
+    Progress progress;
+    const double tasks = static_cast<double>(options.routines.size() * options.types.size());
+    double finished = 0;
+    for (const std::string& name : options.routines) {
+      for (const char type : options.types) {
+        Call call;
+        parse_name(type + name, call);
+        std::map<Index, Point> points;
+        const auto wins = [&](Index n) {
+          progress.show(finished / tasks, name_of(call) + ", n = " + std::to_string(n));
+          points[n] = with_type(type, [&](auto one) {
+            return measure_point<decltype(one)>(call.routine, type, n, options.quick, *device);
+          });
+          any_served |= points[n].served;
+          return device_wins(points[n]);
+        };
+        const Index threshold = find_break_even(options.max_n, options.quick ? 0.25 : 0.1, wins);
+        profile.at(call.routine, type) = threshold;
+        const auto& [largest, point] = *points.rbegin();
+        rows.push_back({name_of(call), threshold == kNever ? "never" : std::to_string(threshold),
+                        std::to_string(largest), brief(point.cpu.ms), brief(point.device.ms),
+                        point.served ? brief(point.cpu.ms / point.device.ms) : "not served",
+                        brief(point.device.residual)});
+        ++finished;
+      }
+    }
+  }
+  print_table(
+      std::cout,
+      {"routine", "device from", "largest n", "CPU ms", "device ms", "speed-up", "residual"}, rows);
+  if (!any_served) {
+    std::cerr << "overlapack: the device served no call (" << context.device_status()
+              << "); nothing is written\n";
+    return 1;
+  }
+  const std::string comment = "measured " + today() + " by `overlapack tune`: " + device->model() +
+                              " against " + cpu_model() + ", " +
+                              std::to_string(dispatch::available_cores()) + " cores";
+  write_atomically(path, dispatch::format_profile(profile, comment));
+  std::cout << "written to " << path << '\n';
+  return 0;
+}
+
+}  // namespace overlapack::tools
