@@ -1,10 +1,7 @@
-# What other projects need to build against the library: it, its headers, the Fortran module's
-# source, and the package files for CMake (overlapack::overlapack) and pkg-config.
+# What other projects need to build against the library: its headers, the Fortran module's source,
+# and the package files for CMake (overlapack::overlapack) and pkg-config.
 include(CMakePackageConfigHelpers)
 
-target_include_directories(overlapack INTERFACE
-  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-install(TARGETS overlapack EXPORT overlapack-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/overlapack
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/compat/overlapack.f90

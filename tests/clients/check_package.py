@@ -1,0 +1,57 @@
+"""Installs the library into a scratch folder and builds a program against it with CMake and with
+pkg-config, as a user's project does: check_package.py BUILD_FOLDER SOURCE_FOLDER CMAKE CC"""
+
+import glob
+import os
+import shutil
+import sys
+import tempfile
+
+import harness
+
+
+def main():
+    build, source, cmake, compiler = sys.argv[1:]
+    env = dict(harness.environment("host"))
+
+    def step(what, command, settings=env):
+        status, output, errors = harness.run(command, settings)
+        if status != 0:
+            harness.fail(f"{what}: {' '.join(command)} ended with {status}\n{output}{errors}")
+        return output
+
+    with tempfile.TemporaryDirectory(prefix="overlapack-") as scratch:
+        prefix = os.path.join(scratch, "prefix")
+        step("install", [cmake, "--install", build, "--prefix", prefix])
+        libraries = glob.glob(os.path.join(prefix, "**", "liboverlapack.so"), recursive=True)
+        if not libraries:
+            harness.fail("liboverlapack.so was not installed")
+        if harness.runtimes(libraries[0]):
+            harness.skip("a library built with a sanitizer is not one to link programs with")
+        folder = os.path.dirname(libraries[0])
+        for path in ("overlapack/lapack.h", "overlapack/overlapack.f90"):
+            if not os.path.exists(os.path.join(prefix, "include", path)):
+                harness.fail(f"include/{path} was not installed")
+
+        user = os.path.join(scratch, "user")
+        step("configure", [cmake, "-S", os.path.join(source, "package"), "-B", user,
+                           "-DCMAKE_PREFIX_PATH=" + prefix, "-DCMAKE_C_COMPILER=" + compiler])
+        step("build", [cmake, "--build", user])
+        print("CMake:", step("run", [os.path.join(user, "user")]).strip())
+
+        if shutil.which("pkg-config") is None:
+            print("pkg-config: not checked, it is not installed")
+            return
+        # The files carry the prefix of the configuration; a package manager moves it the same way.
+        settings = dict(env, PKG_CONFIG_PATH=os.path.join(folder, "pkgconfig"),
+                        LD_LIBRARY_PATH=folder)
+        flags = step("pkg-config", ["pkg-config", "--define-variable=prefix=" + prefix, "--cflags",
+                                    "--libs", "overlapack"], settings).split()
+        program = os.path.join(scratch, "user-pkg-config")
+        step("compile", [compiler, os.path.join(source, "solve_client.c"), *flags, "-ldl", "-lm",
+                         "-o", program], settings)
+        print("pkg-config:", step("run", [program], settings).strip())
+
+
+if __name__ == "__main__":
+    main()
