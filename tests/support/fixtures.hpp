@@ -65,6 +65,29 @@ class DeviceTest : public testing::Test {
   std::shared_ptr<Device> device_;
 };
 
+/// A test of whole calls: sends every call, however small, to the device under test.
+class RoutedTest : public DeviceTest {
+ protected:
+  void route(dispatch::Algorithm algorithm, Index nb) {
+    dispatch::Settings settings;
+    settings.min_n = 1;
+    settings.algorithm = algorithm;
+    settings.nb = nb;
+    auto& context = dispatch::Context::instance();
+    context.reset(settings, dispatch::builtin_profile());
+    context.use_device(device_);
+  }
+  /// Bytes uploaded so far: a call that raises it has reached the device.
+  std::size_t uploaded() { return device().counters().bytes_to_device; }
+
+  static constexpr dispatch::Algorithm kAlgorithms[] = {dispatch::Algorithm::tiled,
+                                                        dispatch::Algorithm::hybrid};
+};
+
+inline const char* name_of(dispatch::Algorithm algorithm) {
+  return algorithm == dispatch::Algorithm::hybrid ? "hybrid" : "tiled";
+}
+
 /// Refuses the `at`-th action, counted from 1; of a device that is lost, all later ones too.
 class FaultAt : public Observer {
  public:

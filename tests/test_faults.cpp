@@ -1,0 +1,212 @@
+// A device that fails at any point of a call: the caller still gets LAPACK's answer.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <vector>
+
+#include "support/fixtures.hpp"
+#include "support/lapack_calls.hpp"
+#include "support/matrices.hpp"
+#include "support/residual.hpp"
+
+namespace overlapack {
+namespace {
+
+using namespace testing_support;
+using dispatch::Algorithm;
+
+constexpr Uplo kUplos[] = {Uplo::lower, Uplo::upper};
+
+template <class T>
+class Faults : public RoutedTest {
+ protected:
+  void SetUp() override {
+    RoutedTest::SetUp();
+    if (device_ && !device_->emulated()) {
+      GTEST_SKIP() << "faults are injected into the emulated device";
+    }
+  }
+
+  /// Runs `call` with a fault at the device's first, second, ... action until one run gets by with
+  /// fewer. One precision tries every action, the others some of them.
+  void at_every_action(const std::function<void()>& call) {
+    const Index stride = std::is_same_v<T, double> ? 1 : 7;
+    for (const Algorithm algorithm : kAlgorithms) {
+      Index faults = 0;
+      for (Index at = 1;; at += stride) {
+        ASSERT_LT(at, 10000) << "the call never ends";
+        SCOPED_TRACE(testing::Message() << name_of(algorithm) << ", fault at action " << at);
+        route(algorithm, 16);
+        FaultAt fault(at);
+        device().set_observer(&fault);
+        call();
+        device().set_observer(nullptr);
+        if (testing::Test::HasFailure()) return;  // one report is enough
+        if (fault.count() < at) break;
+        ++faults;
+      }
+      EXPECT_GT(faults, 5) << "the call did not reach the device";
+    }
+  }
+};
+TYPED_TEST_SUITE(Faults, Precisions, PrecisionName);
+
+TYPED_TEST(Faults, Potrf) {
+  using T = TypeParam;
+  for (const Uplo uplo : kUplos) {
+    auto a = positive_definite<T>(100, 1, 3);
+    a.forbid_other_triangle(uplo);
+    this->at_every_action([&] {
+      auto factor = a;
+      EXPECT_EQ(potrf<T>(uplo, factor.view()), 0) << char(uplo);
+      EXPECT_LT(potrf_residual<T>(uplo, a.view(), factor.view()), kThreshold) << char(uplo);
+      EXPECT_TRUE(factor.padding_untouched());
+      EXPECT_TRUE(factor.other_triangle_untouched(uplo));
+    });
+  }
+}
+
+TYPED_TEST(Faults, PotrfOfAnIndefiniteMatrix) {
+  using T = TypeParam;
+  const Index position = 60;
+  for (const Uplo uplo : kUplos) {
+    auto a = indefinite_at<T>(100, position, 1, 3);
+    a.forbid_other_triangle(uplo);
+    this->at_every_action([&] {
+      auto factor = a;
+      EXPECT_EQ(potrf<T>(uplo, factor.view()), position + 1) << char(uplo);
+      EXPECT_LT(potrf_residual<T>(uplo, a.view().block(0, 0, position, position),
+                                  factor.view().block(0, 0, position, position)),
+                kThreshold)
+          << char(uplo);
+      EXPECT_TRUE(factor.padding_untouched());
+      EXPECT_TRUE(factor.other_triangle_untouched(uplo));
+    });
+  }
+}
+
+TYPED_TEST(Faults, Getrf) {
+  using T = TypeParam;
+  const std::pair<Index, Index> shapes[] = {{100, 100}, {130, 70}, {70, 130}};
+  for (const auto& [m, n] : shapes) {
+    const auto a = random_matrix<T>(m, n, 1, 3);
+    this->at_every_action([&] {
+      auto factor = a;
+      std::vector<Index> pivots;
+      EXPECT_EQ(getrf<T>(factor.view(), pivots), 0);
+      EXPECT_TRUE(factor.padding_untouched());
+      ASSERT_TRUE(valid_pivots(pivots, a.rows()));
+      EXPECT_LT(getrf_residual<T>(a.view(), factor.view(), pivots), kThreshold)
+          << a.rows() << "x" << a.cols();
+    });
+  }
+}
+
+TYPED_TEST(Faults, GetrfOfASingularMatrix) {
+  using T = TypeParam;
+  for (const Index position : {3, 60}) {
+    const auto a = singular_at<T>(100, 100, position, 1, 3);
+    this->at_every_action([&] {
+      auto factor = a;
+      std::vector<Index> pivots;
+      EXPECT_EQ(getrf<T>(factor.view(), pivots), position + 1);
+      ASSERT_TRUE(valid_pivots(pivots, 100));
+      EXPECT_LT(getrf_residual<T>(a.view(), factor.view(), pivots), kThreshold);
+    });
+  }
+}
+
+TYPED_TEST(Faults, Posv) {
+  using T = TypeParam;
+  for (const Uplo uplo : kUplos) {
+    auto a = positive_definite<T>(100, 1, 3);
+    a.forbid_other_triangle(uplo);
+    const auto whole = widen_hermitian<T>(uplo, a.view());
+    const auto b = random_matrix<T>(100, 20, 2, 1);
+    this->at_every_action([&] {
+      auto factor = a;
+      auto x = b;
+      EXPECT_EQ(posv<T>(uplo, factor.view(), x.view()), 0) << char(uplo);
+      EXPECT_LT(potrf_residual<T>(uplo, a.view(), factor.view()), kThreshold) << char(uplo);
+      EXPECT_LT(solve_residual<Wide<T>>(Op::none, whole, HostView<const T>(x.view()),
+                                        HostView<const T>(b.view())),
+                kThreshold)
+          << char(uplo);
+      EXPECT_TRUE(factor.padding_untouched());
+      EXPECT_TRUE(factor.other_triangle_untouched(uplo));
+      EXPECT_TRUE(x.padding_untouched());
+    });
+  }
+}
+
+TYPED_TEST(Faults, Gesv) {
+  using T = TypeParam;
+  const auto a = random_matrix<T>(100, 100, 1, 3);
+  const auto whole = widen<T>(a.view());
+  const auto b = random_matrix<T>(100, 20, 2, 1);
+  this->at_every_action([&] {
+    auto factor = a;
+    auto x = b;
+    std::vector<Index> pivots;
+    EXPECT_EQ(gesv<T>(factor.view(), pivots, x.view()), 0);
+    ASSERT_TRUE(valid_pivots(pivots, 100));
+    EXPECT_LT(getrf_residual<T>(a.view(), factor.view(), pivots), kThreshold);
+    EXPECT_LT(solve_residual<Wide<T>>(Op::none, whole, HostView<const T>(x.view()),
+                                      HostView<const T>(b.view())),
+              kThreshold);
+    EXPECT_TRUE(factor.padding_untouched());
+    EXPECT_TRUE(x.padding_untouched());
+  });
+}
+
+TYPED_TEST(Faults, PotrsAndGetrs) {
+  using T = TypeParam;
+  const auto spd = positive_definite<T>(100, 1);
+  const auto general = random_matrix<T>(100, 100, 1);
+  const auto whole_spd = widen<T>(spd.view()), whole_general = widen<T>(general.view());
+  const auto b = random_matrix<T>(100, 20, 2, 1);
+  auto cholesky = spd, lu = general;
+  std::vector<Index> pivots;
+  this->route(Algorithm::tiled, 16);
+  ASSERT_EQ(potrf<T>(Uplo::lower, cholesky.view()), 0);
+  ASSERT_EQ(getrf<T>(lu.view(), pivots), 0);
+  this->at_every_action([&] {
+    auto x = b;
+    EXPECT_EQ(potrs<T>(Uplo::lower, cholesky.view(), x.view()), 0);
+    EXPECT_LT(solve_residual<Wide<T>>(Op::none, whole_spd, HostView<const T>(x.view()),
+                                      HostView<const T>(b.view())),
+              kThreshold);
+    EXPECT_TRUE(x.padding_untouched());
+  });
+  for (const Op op : {Op::none, Op::conj_trans}) {
+    this->at_every_action([&] {
+      auto x = b;
+      EXPECT_EQ(getrs<T>(op, lu.view(), pivots, x.view()), 0);
+      EXPECT_LT(solve_residual<Wide<T>>(op, whole_general, HostView<const T>(x.view()),
+                                        HostView<const T>(b.view())),
+                kThreshold);
+      EXPECT_TRUE(x.padding_untouched());
+    });
+  }
+}
+
+TYPED_TEST(Faults, ALostDeviceIsNotUsedAgain) {
+  using T = TypeParam;
+  const auto a = positive_definite<T>(100, 1);
+  for (const Index at : {1, 20, 60}) {
+    SCOPED_TRACE(testing::Message() << "lost at action " << at);
+    this->route(Algorithm::tiled, 16);
+    FaultAt fault(at, true);
+    this->device().set_observer(&fault);
+    for (int call = 0; call < 2; ++call) {
+      auto factor = a;
+      EXPECT_EQ(potrf<T>(Uplo::lower, factor.view()), 0);
+      EXPECT_LT(potrf_residual<T>(Uplo::lower, a.view(), factor.view()), kThreshold);
+      EXPECT_EQ(dispatch::Context::instance().device(), nullptr);
+    }
+    this->device().set_observer(nullptr);
+  }
+}
+
+}  // namespace
+}  // namespace overlapack

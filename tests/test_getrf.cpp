@@ -1,0 +1,184 @@
+// ?getrf by its exported names, on every device and in both algorithms.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "support/fixtures.hpp"
+#include "support/lapack_calls.hpp"
+#include "support/matrices.hpp"
+#include "support/residual.hpp"
+
+namespace overlapack {
+namespace {
+
+using namespace testing_support;
+using dispatch::Algorithm;
+
+std::set<std::pair<Index, Index>> shapes(Index nb) {
+  std::set<std::pair<Index, Index>> all = {
+      {0, 0},    {0, 5},    {5, 0},     {1, 1},     {2, 2},       {5, 5},       {5, 3},
+      {3, 5},    {1, 50},   {50, 1},    {100, 40},  {40, 100},    {257, nb},    {nb, 257},
+      {33, 257}, {257, 33}, {129, 128}, {128, 129}, {nb, nb + 1}, {nb + 1, nb}, {200, 2 * nb}};
+  for (const Index n : {nb - 1, nb, nb + 1, 2 * nb, 2 * nb + 3}) all.insert({n, n});
+  for (Index power = 32; power <= 256; power *= 2) {
+    for (const Index n : {power - 1, power, power + 1}) all.insert({n, n});
+  }
+  return all;
+}
+
+template <class T>
+class Getrf : public RoutedTest {
+ protected:
+  /// Factors `a` and checks everything that LAPACK promises, for an expected info.
+  void expect_factored(const Padded<T>& a, Index expected_info = 0) {
+    auto factor = a;
+    std::vector<Index> pivots;
+    const std::size_t before = uploaded();
+    EXPECT_EQ(getrf<T>(factor.view(), pivots), expected_info);
+    EXPECT_TRUE(factor.padding_untouched());
+    ASSERT_TRUE(valid_pivots(pivots, a.rows()));
+    EXPECT_LT(getrf_residual<T>(a.view(), factor.view(), pivots), kThreshold);
+    if (expected_info > 0) {
+      EXPECT_EQ(factor(expected_info - 1, expected_info - 1), T(0));
+    }
+    if (!a.view().empty()) {
+      EXPECT_GT(uploaded(), before) << "the call did not reach the device";
+    }
+  }
+};
+TYPED_TEST_SUITE(Getrf, Precisions, PrecisionName);
+
+TYPED_TEST(Getrf, RandomMatricesOfManyShapes) {
+  for (const Algorithm algorithm : this->kAlgorithms) {
+    for (const Index nb : {Index{16}, Index{32}}) {
+      this->route(algorithm, nb);
+      for (const auto& [m, n] : shapes(nb)) {
+        SCOPED_TRACE(testing::Message()
+                     << name_of(algorithm) << " nb=" << nb << " " << m << "x" << n);
+        this->expect_factored(random_matrix<TypeParam>(m, n, 1, m % 3));
+      }
+    }
+  }
+}
+
+TYPED_TEST(Getrf, MatricesWithAStructure) {
+  using T = TypeParam;
+  for (const Algorithm algorithm : this->kAlgorithms) {
+    this->route(algorithm, 16);
+    SCOPED_TRACE(name_of(algorithm));
+    this->expect_factored(hadamard<T>(64, 1));
+    this->expect_factored(hadamard<T>(100));
+    this->expect_factored(kahan<T>(90));
+    this->expect_factored(graded(random_matrix<T>(100, 100, 3)));
+    this->expect_factored(closed_form_spd<T>(25));
+    this->expect_factored(diagonally_dominant<T>(100, 4));
+  }
+}
+
+TYPED_TEST(Getrf, InterchangesNothingWithoutNeed) {
+  using T = TypeParam;
+  for (const Algorithm algorithm : this->kAlgorithms) {
+    this->route(algorithm, 16);
+    // In Wilkinson's matrix every candidate ties; all its numbers are exact.
+    for (auto& a : {wilkinson<T>(23), diagonally_dominant<T>(100, 4)}) {
+      auto factor = a;
+      std::vector<Index> pivots;
+      EXPECT_EQ(getrf<T>(factor.view(), pivots), 0);
+      for (std::size_t j = 0; j < pivots.size(); ++j) {
+        EXPECT_EQ(pivots[j], static_cast<Index>(j) + 1) << name_of(algorithm);
+      }
+    }
+    auto a = wilkinson<T>(23);
+    std::vector<Index> pivots;
+    getrf<T>(a.view(), pivots);
+    for (Index i = 0; i < 23; ++i)
+      EXPECT_EQ(a(i, 22), T(std::ldexp(Real<T>(1), static_cast<int>(i))));
+  }
+}
+
+TYPED_TEST(Getrf, AZeroPivotIsReportedAndTheFactorizationCompleted) {
+  using T = TypeParam;
+  const std::pair<Index, Index> sizes[] = {{100, 100}, {100, 40}, {40, 100}};
+  for (const Algorithm algorithm : this->kAlgorithms) {
+    this->route(algorithm, 16);
+    for (const auto& [m, n] : sizes) {
+      const Index k = std::min(m, n);
+      for (const Index position : {Index{0}, Index{15}, Index{16}, k / 2, k - 2, k - 1}) {
+        SCOPED_TRACE(testing::Message()
+                     << name_of(algorithm) << " " << m << "x" << n << " at " << position);
+        this->expect_factored(singular_at<T>(m, n, position, 1, 2), position + 1);
+      }
+    }
+    auto twice = singular_at<T>(100, 100, 20, 1);
+    for (Index i = 0; i < 100; ++i) twice(i, 70) = T(0);
+    this->expect_factored(twice, 21);
+    this->expect_factored(singular_at<T>(1, 1, 0, 1), 1);
+  }
+}
+
+TYPED_TEST(Getrf, NaNsAndInfinitiesNeitherHangNorBreakThePivots) {
+  using T = TypeParam;
+  const Index n = 70;
+  for (const Algorithm algorithm : this->kAlgorithms) {
+    this->route(algorithm, 16);
+    for (const T bad : {nan<T>(), infinity<T>()}) {
+      const std::pair<Index, Index> places[] = {{0, 0}, {40, 40}, {69, 69}, {20, 3}, {69, 33}};
+      for (const auto& [i, j] : places) {
+        SCOPED_TRACE(testing::Message()
+                     << name_of(algorithm) << " (" << i << "," << j << ") " << real(bad));
+        auto a = random_matrix<T>(n, n, 1, 2);
+        a(i, j) = bad;
+        std::vector<Index> pivots;
+        const Index info = getrf<T>(a.view(), pivots);
+        EXPECT_GE(info, 0);
+        EXPECT_LE(info, n);
+        EXPECT_TRUE(valid_pivots(pivots, n));
+        EXPECT_TRUE(a.padding_untouched());
+        bool any = false;
+        for (Index c = 0; c < n; ++c) {
+          for (Index r = 0; r < n; ++r) any = any || is_nan(a(r, c)) || std::isinf(abs1(a(r, c)));
+        }
+        EXPECT_TRUE(any) << "the bad number has vanished";
+      }
+    }
+    auto a = random_matrix<T>(n, n, 1);  // nothing but NaNs
+    for (Index c = 0; c < n; ++c) {
+      for (Index r = 0; r < n; ++r) a(r, c) = nan<T>();
+    }
+    std::vector<Index> pivots;
+    getrf<T>(a.view(), pivots);
+    EXPECT_TRUE(valid_pivots(pivots, n));
+  }
+}
+
+TYPED_TEST(Getrf, TwoThreadsMayCallAtOnce) {
+  using T = TypeParam;
+  for (const Algorithm algorithm : this->kAlgorithms) {
+    this->route(algorithm, 16);
+    std::vector<std::thread> threads;
+    std::vector<double> residuals(2, -1);
+    for (std::size_t t = 0; t < 2; ++t) {
+      threads.emplace_back([t, &residuals] {
+        double worst = 0;
+        for (std::uint64_t round = 0; round < 10; ++round) {
+          const auto a = random_matrix<T>(90, 80 + 20 * static_cast<Index>(t), round);
+          auto factor = a;
+          std::vector<Index> pivots;
+          const bool good = getrf<T>(factor.view(), pivots) == 0 && valid_pivots(pivots, 90);
+          worst = std::max(worst, good ? getrf_residual<T>(a.view(), factor.view(), pivots) : 1e9);
+        }
+        residuals[t] = worst;
+      });
+    }
+    for (auto& thread : threads) thread.join();
+    for (const double residual : residuals) {
+      EXPECT_GE(residual, 0);
+      EXPECT_LT(residual, kThreshold);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace overlapack

@@ -1,0 +1,299 @@
+// Which calls go to the device: pure functions of the call, the settings and the profile.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "dispatch/policy.hpp"
+
+namespace overlapack::dispatch {
+namespace {
+
+using Environment = std::map<std::string, std::string>;
+
+Settings parse(const Environment& environment, std::vector<std::string>& complaints) {
+  return parse_settings(
+      [&](const char* name) -> const char* {
+        const auto it = environment.find(name);
+        return it == environment.end() ? nullptr : it->second.c_str();
+      },
+      complaints);
+}
+
+Settings parse(const Environment& environment) {
+  std::vector<std::string> complaints;
+  const Settings settings = parse(environment, complaints);
+  EXPECT_TRUE(complaints.empty()) << complaints.front();
+  return settings;
+}
+
+constexpr std::size_t kPlenty = std::size_t{1} << 40;
+
+DeviceTraits device_with(std::size_t memory) {
+  DeviceTraits traits;
+  traits.memory = memory;
+  return traits;
+}
+
+// ---- Sizes and operation counts -----------------------------------------------------------
+
+TEST(Policy, SizeOfACall) {
+  EXPECT_EQ(size_of(Routine::potrf, {500, 500, 0}), 500);
+  EXPECT_EQ(size_of(Routine::posv, {500, 500, 7}), 500);
+  EXPECT_EQ(size_of(Routine::getrf, {500, 500, 0}), 500);
+  EXPECT_EQ(size_of(Routine::gesv, {500, 500, 1}), 500);
+  EXPECT_EQ(size_of(Routine::getrf, {8000, 1000, 0}), 2000);  // (8000 * 1000 * 1000)^(1/3)
+  EXPECT_EQ(size_of(Routine::getrf, {1000, 8000, 0}), 2000);
+  EXPECT_EQ(size_of(Routine::potrs, {5000, 5000, 3}), 3);
+  EXPECT_EQ(size_of(Routine::getrs, {50, 50, 300}), 50);
+  EXPECT_EQ(size_of(Routine::getrf, {100000, 100000, 0}), 100000);
+}
+
+TEST(Policy, OperationCounts) {
+  const Shape square{1000, 1000, 0}, solve{1000, 1000, 10};
+  const double n = 1000;
+  EXPECT_NEAR(flops_of(Routine::potrf, 'd', square), n * n * n / 3, 2 * n * n);
+  EXPECT_NEAR(flops_of(Routine::getrf, 'd', square), 2 * n * n * n / 3, 2 * n * n);
+  EXPECT_NEAR(flops_of(Routine::potrs, 'd', solve), 2 * n * n * 10, 20 * n);
+  EXPECT_NEAR(flops_of(Routine::getrs, 'd', solve), 2 * n * n * 10, 20 * n);
+  EXPECT_NEAR(flops_of(Routine::gesv, 'd', solve), 2 * n * n * n / 3 + 2 * n * n * 10, 2 * n * n);
+  EXPECT_NEAR(flops_of(Routine::posv, 'd', solve), n * n * n / 3 + 2 * n * n * 10, 2 * n * n);
+  // m n^2 - n^3 / 3 multiply-adds for a tall matrix, and the same for its transpose.
+  EXPECT_NEAR(flops_of(Routine::getrf, 'd', {3000, 1000, 0}), 2 * (3 - 1.0 / 3) * 1e9, 1e7);
+  EXPECT_NEAR(flops_of(Routine::getrf, 'd', {1000, 3000, 0}), 2 * (3 - 1.0 / 3) * 1e9, 1e7);
+  // A complex multiply-add is four real ones.
+  EXPECT_NEAR(flops_of(Routine::potrf, 'z', square) / flops_of(Routine::potrf, 'd', square), 4,
+              0.1);
+  EXPECT_NEAR(flops_of(Routine::gesv, 'c', solve) / flops_of(Routine::gesv, 's', solve), 4, 0.1);
+}
+
+// ---- Settings -----------------------------------------------------------------------------
+
+TEST(Settings, AreDefaultsInAnEmptyEnvironment) {
+  const Settings settings = parse({});
+  EXPECT_EQ(settings.device, DeviceChoice::automatic);
+  EXPECT_FALSE(settings.min_n.has_value());
+  EXPECT_EQ(settings.algorithm, Algorithm::automatic);
+  EXPECT_EQ(settings.nb, 0);
+  EXPECT_TRUE(settings.profile.empty());
+  EXPECT_TRUE(settings.cpu_lapack.empty());
+  EXPECT_FALSE(settings.verbose);
+}
+
+TEST(Settings, EmptyValuesMeanTheDefault) {
+  Environment environment;
+  for (const SettingDoc& doc : setting_docs()) environment[doc.name] = "";
+  const Settings settings = parse(environment);
+  EXPECT_EQ(settings.device, DeviceChoice::automatic);
+  EXPECT_FALSE(settings.min_n.has_value());
+}
+
+TEST(Settings, AcceptEveryDocumentedValue) {
+  EXPECT_EQ(parse({{"OVERLAPACK_DEVICE", "auto"}}).device, DeviceChoice::automatic);
+  EXPECT_EQ(parse({{"OVERLAPACK_DEVICE", "cuda"}}).device, DeviceChoice::cuda);
+  EXPECT_EQ(parse({{"OVERLAPACK_DEVICE", "cuda"}}).cuda_index, 0);
+  EXPECT_EQ(parse({{"OVERLAPACK_DEVICE", "cuda:3"}}).device, DeviceChoice::cuda);
+  EXPECT_EQ(parse({{"OVERLAPACK_DEVICE", "cuda:3"}}).cuda_index, 3);
+  EXPECT_EQ(parse({{"OVERLAPACK_DEVICE", "host"}}).device, DeviceChoice::host);
+  EXPECT_EQ(parse({{"OVERLAPACK_DEVICE", "off"}}).device, DeviceChoice::off);
+  EXPECT_EQ(parse({{"OVERLAPACK_MIN_N", "1"}}).min_n, 1);
+  EXPECT_EQ(parse({{"OVERLAPACK_MIN_N", "1000000"}}).min_n, 1000000);
+  EXPECT_EQ(parse({{"OVERLAPACK_ALGORITHM", "auto"}}).algorithm, Algorithm::automatic);
+  EXPECT_EQ(parse({{"OVERLAPACK_ALGORITHM", "tiled"}}).algorithm, Algorithm::tiled);
+  EXPECT_EQ(parse({{"OVERLAPACK_ALGORITHM", "hybrid"}}).algorithm, Algorithm::hybrid);
+  EXPECT_EQ(parse({{"OVERLAPACK_NB", "96"}}).nb, 96);
+  EXPECT_EQ(parse({{"OVERLAPACK_PROFILE", "/tmp/p"}}).profile, "/tmp/p");
+  EXPECT_EQ(parse({{"OVERLAPACK_CPU_LAPACK", "libx.so"}}).cpu_lapack, "libx.so");
+  EXPECT_TRUE(parse({{"OVERLAPACK_VERBOSE", "1"}}).verbose);
+  EXPECT_FALSE(parse({{"OVERLAPACK_VERBOSE", "0"}}).verbose);
+}
+
+TEST(Settings, ComplainOnceAboutABadValueAndIgnoreIt) {
+  const std::pair<const char*, const char*> bad[] = {
+      {"OVERLAPACK_DEVICE", "gpu"},     {"OVERLAPACK_DEVICE", "cuda:"},
+      {"OVERLAPACK_DEVICE", "cuda:-1"}, {"OVERLAPACK_DEVICE", "cuda:x"},
+      {"OVERLAPACK_DEVICE", "CUDA"},    {"OVERLAPACK_MIN_N", "many"},
+      {"OVERLAPACK_MIN_N", "0"},        {"OVERLAPACK_MIN_N", "-5"},
+      {"OVERLAPACK_MIN_N", "12x"},      {"OVERLAPACK_MIN_N", "99999999999999999999999"},
+      {"OVERLAPACK_ALGORITHM", "fast"}, {"OVERLAPACK_NB", "0"},
+      {"OVERLAPACK_NB", "1.5"},         {"OVERLAPACK_VERBOSE", "yes"}};
+  const Settings defaults = parse({});
+  for (const auto& [name, value] : bad) {
+    SCOPED_TRACE(std::string(name) + "=" + value);
+    std::vector<std::string> complaints;
+    const Settings settings = parse({{name, value}}, complaints);
+    ASSERT_EQ(complaints.size(), 1u);
+    EXPECT_NE(complaints[0].find(name), std::string::npos) << complaints[0];
+    EXPECT_NE(complaints[0].find(value), std::string::npos) << complaints[0];
+    for (const SettingDoc& doc : setting_docs()) {
+      if (std::string(doc.name) == name) {
+        EXPECT_NE(complaints[0].find(doc.values), std::string::npos) << complaints[0];
+      }
+    }
+    EXPECT_EQ(settings.device, defaults.device);
+    EXPECT_EQ(settings.min_n, defaults.min_n);
+    EXPECT_EQ(settings.algorithm, defaults.algorithm);
+    EXPECT_EQ(settings.nb, defaults.nb);
+    EXPECT_EQ(settings.verbose, defaults.verbose);
+  }
+  std::vector<std::string> complaints;
+  parse({{"OVERLAPACK_NB", "x"}, {"OVERLAPACK_MIN_N", "y"}}, complaints);
+  EXPECT_EQ(complaints.size(), 2u);
+}
+
+TEST(Settings, AllVariablesAreDocumented) {
+  const char* const names[] = {"OVERLAPACK_DEVICE", "OVERLAPACK_MIN_N",   "OVERLAPACK_ALGORITHM",
+                               "OVERLAPACK_NB",     "OVERLAPACK_PROFILE", "OVERLAPACK_CPU_LAPACK",
+                               "OVERLAPACK_VERBOSE"};
+  for (const std::string name : names) {
+    int found = 0;
+    for (const SettingDoc& doc : setting_docs()) found += doc.name == name ? 1 : 0;
+    EXPECT_EQ(found, 1) << name;
+  }
+}
+
+// ---- Profiles -----------------------------------------------------------------------------
+
+TEST(Profiles, SurviveTheRoundTripThroughText) {
+  Profile profile = builtin_profile();
+  Index value = 100;
+  for (auto& row : profile.threshold) {
+    for (Index& threshold : row) threshold = value++;
+  }
+  std::string complaint;
+  const auto parsed = parse_profile(format_profile(profile, "one comment\nand another"), complaint);
+  ASSERT_TRUE(parsed.has_value()) << complaint;
+  EXPECT_EQ(parsed->threshold, profile.threshold);
+}
+
+TEST(Profiles, KeepBuiltInValuesForWhatTheyDoNotSay) {
+  std::string complaint;
+  const auto profile = parse_profile("# measured\n\n  dpotrf 384  # here\nzgesv 77\n", complaint);
+  ASSERT_TRUE(profile.has_value()) << complaint;
+  EXPECT_EQ(profile->at(Routine::potrf, 'd'), 384);
+  EXPECT_EQ(profile->at(Routine::gesv, 'z'), 77);
+  EXPECT_EQ(profile->at(Routine::potrf, 's'), builtin_profile().at(Routine::potrf, 's'));
+  EXPECT_TRUE(parse_profile("", complaint).has_value());
+}
+
+TEST(Profiles, AreRefusedAsAWholeIfALineIsMalformed) {
+  for (const char* text : {"dpotrf", "dpotrf many", "dpotrf 384 5", "dpotrf -1", "xpotrf 5",
+                           "dqrfac 5", "384", "d 5", "potrf 5", "dpotrf 10\n<html>\n"}) {
+    SCOPED_TRACE(text);
+    std::string complaint;
+    EXPECT_FALSE(parse_profile(text, complaint).has_value());
+    EXPECT_FALSE(complaint.empty());
+  }
+}
+
+// ---- Plans --------------------------------------------------------------------------------
+
+TEST(Plans, SendLargeCallsToTheDevice) {
+  const Settings settings;
+  const Profile profile = builtin_profile();
+  const Index threshold = profile.at(Routine::potrf, 'd');
+  const auto where = [&](Index n) {
+    const Plan p = plan(Routine::potrf, 'd', {n, n, 0}, settings, profile, device_with(kPlenty));
+    EXPECT_FALSE(p.why.empty());
+    EXPECT_EQ(p.on_device, wants_device(Routine::potrf, 'd', {n, n, 0}, settings, profile));
+    return p.on_device;
+  };
+  EXPECT_FALSE(where(1));
+  EXPECT_FALSE(where(threshold - 1));
+  EXPECT_TRUE(where(threshold));
+  EXPECT_TRUE(where(8 * threshold));
+}
+
+TEST(Plans, MinNOverridesEveryThreshold) {
+  Settings settings;
+  settings.min_n = 1;
+  const Profile profile = builtin_profile();
+  for (std::size_t r = 0; r < kRoutineCount; ++r) {
+    for (const char type : kTypeLetters) {
+      const Shape shape{3, 3, 1};
+      EXPECT_TRUE(
+          plan(static_cast<Routine>(r), type, shape, settings, profile, device_with(kPlenty))
+              .on_device)
+          << type << kRoutineNames[r];
+    }
+  }
+  settings.min_n = 1000000;
+  EXPECT_FALSE(plan(Routine::getrf, 'd', {9999, 9999, 0}, settings, profile, device_with(kPlenty))
+                   .on_device);
+}
+
+TEST(Plans, ReadTheThresholdOfTheRoutineAndType) {
+  const Settings settings;
+  Profile profile = builtin_profile();
+  profile.at(Routine::getrf, 'z') = 10;
+  const auto on_device = [&](Routine routine, char type) {
+    return plan(routine, type, {20, 20, 20}, settings, profile, device_with(kPlenty)).on_device;
+  };
+  EXPECT_TRUE(on_device(Routine::getrf, 'z'));
+  EXPECT_FALSE(on_device(Routine::getrf, 'd'));
+  EXPECT_FALSE(on_device(Routine::gesv, 'z'));
+}
+
+TEST(Plans, StayOnTheCpuWithoutADevice) {
+  Settings settings;
+  settings.min_n = 1;
+  const Profile profile = builtin_profile();
+  const Shape shape{1000, 1000, 0};
+  const Plan none = plan(Routine::potrf, 'd', shape, settings, profile, DeviceTraits{});
+  EXPECT_FALSE(none.on_device);
+  EXPECT_FALSE(none.why.empty());
+  settings.device = DeviceChoice::off;
+  const Plan off = plan(Routine::potrf, 'd', shape, settings, profile, device_with(kPlenty));
+  EXPECT_FALSE(off.on_device);
+  EXPECT_NE(off.why.find("off"), std::string::npos) << off.why;
+  EXPECT_FALSE(wants_device(Routine::potrf, 'd', shape, settings, profile));
+}
+
+TEST(Plans, StayOnTheCpuWhereTheDeviceIsTooSmall) {
+  Settings settings;
+  settings.min_n = 1;
+  const Profile profile = builtin_profile();
+  const Index n = 10000;  // 800 MB in double precision
+  const auto on_device = [&](char type, std::size_t megabytes) {
+    return plan(Routine::getrf, type, {n, n, 0}, settings, profile,
+                device_with(megabytes * 1000000))
+        .on_device;
+  };
+  EXPECT_FALSE(on_device('d', 700));
+  EXPECT_TRUE(on_device('d', 4000));
+  EXPECT_FALSE(on_device('z', 1500));
+  EXPECT_TRUE(on_device('s', 4000));
+}
+
+TEST(Plans, ASolveWithOneRightHandSideIsNotWorthTheTransfer) {
+  const Settings settings;
+  const Profile profile = builtin_profile();
+  for (const Routine routine : {Routine::potrs, Routine::getrs}) {
+    const Shape one{20000, 20000, 1}, many{20000, 20000, 20000};
+    EXPECT_FALSE(plan(routine, 'd', one, settings, profile, device_with(kPlenty)).on_device);
+    EXPECT_TRUE(plan(routine, 'd', many, settings, profile, device_with(kPlenty)).on_device);
+  }
+}
+
+TEST(Plans, FollowTheForcedAlgorithmAndBlockSize) {
+  Settings settings;
+  settings.min_n = 1;
+  settings.nb = 48;
+  const Profile profile = builtin_profile();
+  for (const Algorithm algorithm : {Algorithm::tiled, Algorithm::hybrid}) {
+    settings.algorithm = algorithm;
+    const Plan p =
+        plan(Routine::getrf, 'd', {500, 500, 0}, settings, profile, device_with(kPlenty));
+    EXPECT_EQ(p.algorithm, algorithm);
+    EXPECT_EQ(p.nb, 48);
+  }
+  settings.algorithm = Algorithm::automatic;
+  settings.nb = 0;
+  const Plan p = plan(Routine::getrf, 'd', {500, 500, 0}, settings, profile, device_with(kPlenty));
+  EXPECT_NE(p.algorithm, Algorithm::automatic) << "a plan is definite";
+  EXPECT_GT(p.nb, 0);
+}
+
+}  // namespace
+}  // namespace overlapack::dispatch

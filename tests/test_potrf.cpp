@@ -1,0 +1,189 @@
+// ?potrf by its exported names, on every device and in both algorithms.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "support/fixtures.hpp"
+#include "support/lapack_calls.hpp"
+#include "support/matrices.hpp"
+#include "support/residual.hpp"
+
+namespace overlapack {
+namespace {
+
+using namespace testing_support;
+using dispatch::Algorithm;
+
+constexpr Uplo kUplos[] = {Uplo::lower, Uplo::upper};
+
+/// Orders around the block size and around powers of two.
+std::set<Index> orders(Index nb) {
+  std::set<Index> all = {0, 1, 2, 5, nb - 1, nb, nb + 1, 2 * nb, 2 * nb + 3};
+  for (Index power = 32; power <= 256; power *= 2) all.insert({power - 1, power, power + 1});
+  return all;
+}
+
+template <class T>
+class Potrf : public RoutedTest {
+ protected:
+  /// Factors `a` and checks everything that LAPACK promises of a success.
+  void expect_factored(Uplo uplo, Padded<T> a) {
+    a.forbid_other_triangle(uplo);
+    auto factor = a;
+    const std::size_t before = uploaded();
+    EXPECT_EQ(potrf<T>(uplo, factor.view()), 0);
+    EXPECT_LT(potrf_residual<T>(uplo, a.view(), factor.view()), kThreshold);
+    EXPECT_TRUE(factor.padding_untouched());
+    EXPECT_TRUE(factor.other_triangle_untouched(uplo));
+    if (a.rows() > 0) {
+      EXPECT_GT(uploaded(), before) << "the call did not reach the device";
+    }
+  }
+};
+TYPED_TEST_SUITE(Potrf, Precisions, PrecisionName);
+
+TYPED_TEST(Potrf, RandomMatricesOfManyOrders) {
+  for (const Algorithm algorithm : this->kAlgorithms) {
+    for (const Index nb : {Index{16}, Index{32}}) {
+      this->route(algorithm, nb);
+      for (const Index n : orders(nb)) {
+        for (const Uplo uplo : kUplos) {
+          SCOPED_TRACE(testing::Message()
+                       << name_of(algorithm) << " nb=" << nb << " n=" << n << " " << char(uplo));
+          this->expect_factored(uplo, positive_definite<TypeParam>(n, 1, n % 3));
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(Potrf, HadamardAndGradedMatrices) {
+  for (const Algorithm algorithm : this->kAlgorithms) {
+    this->route(algorithm, 16);
+    for (const Uplo uplo : kUplos) {
+      SCOPED_TRACE(testing::Message() << name_of(algorithm) << " " << char(uplo));
+      this->expect_factored(uplo, hadamard_spd<TypeParam>(100, 2));
+      this->expect_factored(uplo, graded(positive_definite<TypeParam>(100, 3)));
+    }
+  }
+}
+
+TYPED_TEST(Potrf, FindsTheClosedFormFactor) {
+  using T = TypeParam;
+  const bool wide = sizeof(Real<T>) == sizeof(double);
+  const Index n = wide ? 150 : 25;  // A is exact
+  for (const Algorithm algorithm : this->kAlgorithms) {
+    this->route(algorithm, 16);
+    for (const Uplo uplo : kUplos) {
+      auto a = closed_form_spd<T>(n);
+      ASSERT_EQ(potrf<T>(uplo, a.view()), 0);
+      double worst = 0;
+      for (Index c = 0; c < n; ++c) {
+        for (Index r = c; r < n; ++r) {
+          const T expected = closed_form_factor<T>(r, c);
+          const T got = uplo == Uplo::lower ? a(r, c) : conj(a(c, r));
+          worst = std::max(worst, static_cast<double>(std::abs(got - expected)) /
+                                      static_cast<double>(std::abs(expected)));
+        }
+      }
+      EXPECT_LT(worst, 100 * static_cast<double>(n) * epsilon<T>())
+          << name_of(algorithm) << " " << char(uplo);
+    }
+  }
+}
+
+TYPED_TEST(Potrf, IgnoresTheImaginaryPartOfTheDiagonal) {
+  using T = TypeParam;
+  if constexpr (is_complex<T>) {
+    for (const Algorithm algorithm : this->kAlgorithms) {
+      this->route(algorithm, 16);
+      for (const Uplo uplo : kUplos) {
+        const auto a = positive_definite<T>(70, 1);
+        auto factor = a;
+        for (Index j = 0; j < 70; ++j) factor(j, j) += T(0, 1000);
+        EXPECT_EQ(potrf<T>(uplo, factor.view()), 0);
+        EXPECT_LT(potrf_residual<T>(uplo, a.view(), factor.view()), kThreshold);
+        for (Index j = 0; j < 70; ++j) EXPECT_EQ(factor(j, j).imag(), 0) << j;
+      }
+    }
+  }
+}
+
+TYPED_TEST(Potrf, StopsAtTheFirstMinorThatIsNotPositiveDefinite) {
+  using T = TypeParam;
+  const Index n = 100;
+  for (const Algorithm algorithm : this->kAlgorithms) {
+    this->route(algorithm, 16);
+    for (const Uplo uplo : kUplos) {
+      for (const Index position : {0, 1, 15, 16, 50, 98, 99}) {
+        SCOPED_TRACE(testing::Message()
+                     << name_of(algorithm) << " " << char(uplo) << " at " << position);
+        auto a = indefinite_at<T>(n, position, 1, 3);
+        a.forbid_other_triangle(uplo);
+        auto factor = a;
+        EXPECT_EQ(potrf<T>(uplo, factor.view()), position + 1);
+        EXPECT_TRUE(factor.padding_untouched());
+        EXPECT_TRUE(factor.other_triangle_untouched(uplo));
+        // The leading minor before it holds its factor.
+        EXPECT_LT(potrf_residual<T>(uplo, a.view().block(0, 0, position, position),
+                                    factor.view().block(0, 0, position, position)),
+                  kThreshold);
+      }
+    }
+  }
+}
+
+TYPED_TEST(Potrf, NaNsAndInfinitiesEndInInfo) {
+  using T = TypeParam;
+  const Index n = 70;
+  for (const Algorithm algorithm : this->kAlgorithms) {
+    this->route(algorithm, 16);
+    for (const Uplo uplo : kUplos) {
+      const std::pair<Index, Index> places[] = {{0, 0}, {40, 40}, {69, 69}, {20, 3}, {69, 33}};
+      for (const auto& [i, j] : places) {
+        SCOPED_TRACE(testing::Message()
+                     << name_of(algorithm) << " " << char(uplo) << " (" << i << "," << j << ")");
+        auto a = positive_definite<T>(n, 1);
+        a(i, j) = a(j, i) = nan<T>();
+        EXPECT_EQ(potrf<T>(uplo, a.view()), i + 1);  // where the pivot becomes a NaN
+        if (i == j) continue;
+        a = positive_definite<T>(n, 1);
+        a(i, j) = a(j, i) = infinity<T>();
+        EXPECT_EQ(potrf<T>(uplo, a.view()), i + 1);  // there the pivot is -Inf or a NaN
+      }
+    }
+  }
+}
+
+TYPED_TEST(Potrf, TwoThreadsMayCallAtOnce) {
+  using T = TypeParam;
+  for (const Algorithm algorithm : this->kAlgorithms) {
+    this->route(algorithm, 16);
+    std::vector<std::thread> threads;
+    std::vector<double> residuals(2, -1);
+    for (std::size_t t = 0; t < 2; ++t) {
+      threads.emplace_back([t, &residuals] {
+        double worst = 0;
+        for (std::uint64_t round = 0; round < 10; ++round) {
+          const Uplo uplo = kUplos[t];
+          const auto a = positive_definite<T>(90 + static_cast<Index>(t), round);
+          auto factor = a;
+          const Index info = potrf<T>(uplo, factor.view());
+          worst =
+              std::max(worst, info != 0 ? 1e9 : potrf_residual<T>(uplo, a.view(), factor.view()));
+        }
+        residuals[t] = worst;
+      });
+    }
+    for (auto& thread : threads) thread.join();
+    for (const double residual : residuals) {
+      EXPECT_GE(residual, 0);
+      EXPECT_LT(residual, kThreshold);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace overlapack

@@ -1,0 +1,187 @@
+// ?potrs, ?getrs, ?posv and ?gesv by their exported names, on every device and in both algorithms.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "support/fixtures.hpp"
+#include "support/lapack_calls.hpp"
+#include "support/matrices.hpp"
+#include "support/residual.hpp"
+
+namespace overlapack {
+namespace {
+
+using namespace testing_support;
+using dispatch::Algorithm;
+
+constexpr Index kOrders[] = {1, 5, 15, 16, 17, 33, 64, 100, 129};
+constexpr Index kRightHandSides[] = {0, 1, 3, 40};
+constexpr Uplo kUplos[] = {Uplo::lower, Uplo::upper};
+
+template <class T>
+bool same(const Padded<T>& x, const Padded<T>& y) {
+  for (Index j = 0; j < x.cols(); ++j) {
+    for (Index i = 0; i < x.rows(); ++i) {
+      if (x(i, j) != y(i, j)) return false;
+    }
+  }
+  return true;
+}
+
+template <class T>
+class Solve : public RoutedTest {};
+TYPED_TEST_SUITE(Solve, Precisions, PrecisionName);
+
+TYPED_TEST(Solve, Posv) {
+  using T = TypeParam;
+  for (const Algorithm algorithm : this->kAlgorithms) {
+    this->route(algorithm, 16);
+    for (const Index n : kOrders) {
+      for (const Index nrhs : kRightHandSides) {
+        for (const Uplo uplo : kUplos) {
+          SCOPED_TRACE(testing::Message() << name_of(algorithm) << " n=" << n << " nrhs=" << nrhs
+                                          << " " << char(uplo));
+          auto a = positive_definite<T>(n, 1, 2);
+          a.forbid_other_triangle(uplo);
+          const auto b = random_matrix<T>(n, nrhs, 2, 1);
+          auto factor = a;
+          auto x = b;
+          const std::size_t before = this->uploaded();
+          EXPECT_EQ(posv<T>(uplo, factor.view(), x.view()), 0);
+          EXPECT_GT(this->uploaded(), before) << "the call did not reach the device";
+          EXPECT_LT(potrf_residual<T>(uplo, a.view(), factor.view()), kThreshold);
+          EXPECT_LT(
+              solve_residual<Wide<T>>(Op::none, widen_hermitian<T>(uplo, a.view()),
+                                      HostView<const T>(x.view()), HostView<const T>(b.view())),
+              kThreshold);
+          EXPECT_TRUE(factor.padding_untouched());
+          EXPECT_TRUE(factor.other_triangle_untouched(uplo));
+          EXPECT_TRUE(x.padding_untouched());
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(Solve, PosvOfAnIndefiniteMatrixLeavesTheRightHandSide) {
+  using T = TypeParam;
+  for (const Algorithm algorithm : this->kAlgorithms) {
+    this->route(algorithm, 16);
+    for (const Uplo uplo : kUplos) {
+      for (const Index position : {0, 40, 69}) {
+        auto a = indefinite_at<T>(70, position, 1);
+        const auto b = random_matrix<T>(70, 3, 2, 1);
+        auto x = b;
+        EXPECT_EQ(posv<T>(uplo, a.view(), x.view()), position + 1);
+        EXPECT_TRUE(same(x, b)) << name_of(algorithm) << " " << char(uplo) << " at " << position;
+      }
+    }
+  }
+}
+
+TYPED_TEST(Solve, Potrs) {
+  using T = TypeParam;
+  this->route(Algorithm::tiled, 16);
+  for (const Index n : kOrders) {
+    for (const Uplo uplo : kUplos) {
+      auto a = positive_definite<T>(n, 1, 2);
+      a.forbid_other_triangle(uplo);
+      auto factor = a;
+      ASSERT_EQ(potrf<T>(uplo, factor.view()), 0);
+      for (const Index nrhs : kRightHandSides) {
+        SCOPED_TRACE(testing::Message() << "n=" << n << " nrhs=" << nrhs << " " << char(uplo));
+        const auto factor_before = factor;
+        const auto b = random_matrix<T>(n, nrhs, 2, 1);
+        auto x = b;
+        const std::size_t before = this->uploaded();
+        EXPECT_EQ(potrs<T>(uplo, factor.view(), x.view()), 0);
+        if (nrhs > 0) {
+          EXPECT_GT(this->uploaded(), before) << "the call did not reach the device";
+        }
+        EXPECT_LT(solve_residual<Wide<T>>(Op::none, widen_hermitian<T>(uplo, a.view()),
+                                          HostView<const T>(x.view()), HostView<const T>(b.view())),
+                  kThreshold);
+        EXPECT_TRUE(same(factor, factor_before));
+        EXPECT_TRUE(x.padding_untouched());
+      }
+    }
+  }
+}
+
+TYPED_TEST(Solve, Gesv) {
+  using T = TypeParam;
+  for (const Algorithm algorithm : this->kAlgorithms) {
+    this->route(algorithm, 16);
+    for (const Index n : kOrders) {
+      for (const Index nrhs : kRightHandSides) {
+        SCOPED_TRACE(testing::Message() << name_of(algorithm) << " n=" << n << " nrhs=" << nrhs);
+        const auto a = random_matrix<T>(n, n, 1, 2);
+        const auto b = random_matrix<T>(n, nrhs, 2, 1);
+        auto factor = a;
+        auto x = b;
+        std::vector<Index> pivots;
+        const std::size_t before = this->uploaded();
+        EXPECT_EQ(gesv<T>(factor.view(), pivots, x.view()), 0);
+        EXPECT_GT(this->uploaded(), before) << "the call did not reach the device";
+        ASSERT_TRUE(valid_pivots(pivots, n));
+        EXPECT_LT(getrf_residual<T>(a.view(), factor.view(), pivots), kThreshold);
+        EXPECT_LT(solve_residual<Wide<T>>(Op::none, widen<T>(a.view()), HostView<const T>(x.view()),
+                                          HostView<const T>(b.view())),
+                  kThreshold);
+        EXPECT_TRUE(factor.padding_untouched());
+        EXPECT_TRUE(x.padding_untouched());
+      }
+    }
+  }
+}
+
+TYPED_TEST(Solve, GesvOfASingularMatrixLeavesTheRightHandSide) {
+  using T = TypeParam;
+  for (const Algorithm algorithm : this->kAlgorithms) {
+    this->route(algorithm, 16);
+    for (const Index position : {0, 40, 69}) {
+      SCOPED_TRACE(testing::Message() << name_of(algorithm) << " at " << position);
+      const auto a = singular_at<T>(70, 70, position, 1);
+      const auto b = random_matrix<T>(70, 3, 2, 1);
+      auto factor = a;
+      auto x = b;
+      std::vector<Index> pivots;
+      EXPECT_EQ(gesv<T>(factor.view(), pivots, x.view()), position + 1);
+      EXPECT_TRUE(same(x, b));
+      ASSERT_TRUE(valid_pivots(pivots, 70));
+      EXPECT_LT(getrf_residual<T>(a.view(), factor.view(), pivots), kThreshold);
+    }
+  }
+}
+
+TYPED_TEST(Solve, Getrs) {
+  using T = TypeParam;
+  this->route(Algorithm::tiled, 16);
+  for (const Index n : kOrders) {
+    const auto a = random_matrix<T>(n, n, 1, 2);
+    auto factor = a;
+    std::vector<Index> pivots;
+    ASSERT_EQ(getrf<T>(factor.view(), pivots), 0);
+    for (const Op op : {Op::none, Op::trans, Op::conj_trans}) {
+      for (const Index nrhs : kRightHandSides) {
+        SCOPED_TRACE(testing::Message() << "n=" << n << " nrhs=" << nrhs << " " << char(op));
+        const auto factor_before = factor;
+        const auto b = random_matrix<T>(n, nrhs, 2, 1);
+        auto x = b;
+        const std::size_t before = this->uploaded();
+        EXPECT_EQ(getrs<T>(op, factor.view(), pivots, x.view()), 0);
+        if (nrhs > 0) {
+          EXPECT_GT(this->uploaded(), before) << "the call did not reach the device";
+        }
+        EXPECT_LT(solve_residual<Wide<T>>(op, widen<T>(a.view()), HostView<const T>(x.view()),
+                                          HostView<const T>(b.view())),
+                  kThreshold);
+        EXPECT_TRUE(same(factor, factor_before));
+        EXPECT_TRUE(x.padding_untouched());
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace overlapack
