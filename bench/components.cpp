@@ -21,6 +21,8 @@
 namespace overlapack::bench {
 namespace {
 
+constexpr Index kDefaultBlock = 128;
+
 enum Component { diagonal_block, strip, diagonal_update, lower_update, kComponents };
 
 template <class T>
@@ -143,7 +145,7 @@ Breakdown break_down(const Options& options, Device& device, const Call& call) {
   }
   tools::Ours<T> ours;
   result.with_transfer = tools::measure(ours, problem, limits);
-  const Index nb = options.nb > 0 ? options.nb : 256;
+  const Index nb = options.nb > 0 ? options.nb : kDefaultBlock;
   ResidentCholesky<T> resident(device, call, nb);
   result.without_transfer = tools::measure(resident, problem, limits);
   const int runs = result.without_transfer.runs;
@@ -189,12 +191,12 @@ int show_components(const Options& options) {
         std::cout,
         {"routine, n", "CPU ms", "with transfer ms", "resid.", "without ms", "resid.", "x CPU with",
          "x CPU without", "diagonal ms", "strip ms", "diag. update ms", "lower update ms"},
-        rows, options.style);
+        rows, 1, options.style);
     std::cout << '\n' << std::flush;
   }
   std::cout << "with transfer: the library's own call, from and to ordinary memory (upload, "
                "computation and\ndownload overlap). without: block columns of "
-            << (options.nb > 0 ? options.nb : 256)
+            << (options.nb > 0 ? options.nb : kDefaultBlock)
             << " on data that lie on the device. The components are\nmeasured one by one and need "
                "not add up to it.\n";
   return right ? 0 : 1;

@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "bench.hpp"
+#include "tools/settings.hpp"
 
 namespace overlapack::bench {
 namespace {
@@ -33,58 +34,68 @@ int main(int argc, char** argv) {
   CLI::App app("Times overlapack against the CPU LAPACK and cuSOLVER.", "overlapack-bench");
   app.footer(kFooter);
   Options options;
+  // Without a description the checks stay out of the help.
+  const CLI::Validator positive = CLI::Validator(CLI::PositiveNumber).description("");
+  const CLI::Validator not_negative = CLI::Validator(CLI::NonNegativeNumber).description("");
   const auto known = [](const std::string& name) {
     Call call;
     return tools::parse_name(name, call) ? std::string() : "no routine '" + name + "'";
   };
+  const auto add_number = [&](const char* name, auto& value, const char* meaning) {
+    return app.add_option(name, value, meaning)->check(positive)->type_name("N");
+  };
   CLI::Option* const routines =
       app.add_option("--routines", options.routines, "Default: dpotrf,dgetrf")
           ->delimiter(',')
-          ->check(known);
-  app.add_option("--from", options.min_size, "Smallest order (default 256), then doubled")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--max-n", options.max_size, "Largest order (default 16384)")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--sizes", options.sizes, "These orders instead, e.g. 1000,3000")
-      ->delimiter(',')
-      ->check(CLI::PositiveNumber);
-  const std::map<std::string, Uplo> uplos = {{"L", Uplo::lower}, {"U", Uplo::upper}};
-  app.add_option("--uplo", options.uplo, "Triangle of potrf, potrs and posv: L (default) or U")
-      ->transform(CLI::CheckedTransformer(uplos, CLI::ignore_case));
-  const std::map<std::string, Op> ops = {{"N", Op::none}, {"T", Op::trans}, {"C", Op::conj_trans}};
-  app.add_option("--trans", options.op, "For getrs: N (default), T or C")
-      ->transform(CLI::CheckedTransformer(ops, CLI::ignore_case));
-  app.add_option("--nrhs", options.nrhs, "Right-hand sides of a solve (default 1)")
-      ->check(CLI::PositiveNumber);
+          ->check(known)
+          ->type_name("NAME");
+  add_number("--from", options.min_size, "Smallest order (default 256), then doubled");
+  add_number("--max-n", options.max_size, "Largest order (default 16384)");
+  add_number("--sizes", options.sizes, "These orders instead, e.g. 1000,3000")->delimiter(',');
+  std::string uplo = "L", op = "N";
+  app.add_option("--uplo", uplo, "Triangle of potrf, potrs and posv: L (default) or U")
+      ->check(CLI::IsMember({"L", "U"}).description(""))
+      ->type_name("L|U");
+  app.add_option("--trans", op, "For getrs (default N)")
+      ->check(CLI::IsMember({"N", "T", "C"}).description(""))
+      ->type_name("N|T|C");
+  add_number("--nrhs", options.nrhs, "Right-hand sides of a solve (default 1)");
   app.add_option("--lda-pad", options.lda_pad, "Leading dimension minus n (default 0)")
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--device", options.device, "auto (default), cuda, cuda:INDEX, host or off");
-  app.add_option("--algorithm", options.algorithm, "auto (default), tiled or hybrid");
-  app.add_option("--nb", options.nb, "Block size (default: chosen by size)")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--threshold", options.min_n,
-                 "Smallest call sent to the device (default: all; in a replay, the library's "
-                 "own choice)")
-      ->check(CLI::PositiveNumber);
-  app.add_flag("!--no-cpu", options.cpu, "Leave the CPU LAPACK out");
-  app.add_flag("!--no-peers", options.peers, "Leave cuSOLVER out");
-  app.add_option("--reps", options.runs, "Timed runs of a cell (default 5)")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--seconds", options.seconds,
-                 "Time for one cell (default 20): fewer runs, or none, if it would take longer")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--csv", options.csv, "Write a CSV file, one line per cell");
-  app.add_option("--json", options.json, "Write a JSON file");
-  bool markdown = false;
+      ->check(not_negative)
+      ->type_name("N");
+  app.add_option("--device", options.device, "auto (default), cuda, cuda:INDEX, host or off")
+      ->check(
+          [](const std::string& name) { return tools::check_setting("OVERLAPACK_DEVICE", name); })
+      ->type_name("NAME");
+  app.add_option("--algorithm", options.algorithm, "auto (default), tiled or hybrid")
+      ->check([](const std::string& name) {
+        return tools::check_setting("OVERLAPACK_ALGORITHM", name);
+      })
+      ->type_name("NAME");
+  add_number("--nb", options.nb, "Block size (default: chosen by size)");
+  add_number("--threshold", options.min_n,
+             "Smallest call sent to the device (default: all; in a replay the library's choice)");
+  bool no_cpu = false, no_peers = false, markdown = false;
+  app.add_flag("--no-cpu", no_cpu, "Leave the CPU LAPACK out");
+  app.add_flag("--no-peers", no_peers, "Leave cuSOLVER out");
+  add_number("--reps", options.runs, "Timed runs of a cell (default 5)");
+  add_number("--seconds", options.seconds,
+             "Time for one cell (default 20): fewer runs, or none, if it would take longer");
+  app.add_option("--csv", options.csv, "Write a CSV file, one line per cell")->type_name("FILE");
+  app.add_option("--json", options.json, "Write a JSON file")->type_name("FILE");
   app.add_flag("--markdown", markdown, "Print Markdown");
   CLI::Option* const components = app.add_flag(
       "--components", options.components,
       "Instead: time of a Cholesky factorization with and without transfer, and by component");
   app.add_option("--replay", options.replay, "Instead: run the calls of a log again")
-      ->check(CLI::ExistingFile)
+      ->type_name("FILE")
       ->excludes(components);
   try {
     app.parse(argc, argv);
+    options.uplo = static_cast<Uplo>(uplo.front());
+    options.op = static_cast<Op>(op.front());
+    options.cpu = !no_cpu;
+    options.peers = !no_peers;
     if (markdown) options.style = TableStyle::markdown;
     if (options.components && routines->empty()) options.routines = {"dpotrf", "spotrf"};
     if (options.components) return show_components(options);

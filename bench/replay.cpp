@@ -88,7 +88,7 @@ int replay(const Options& options) {
   tools::print_table(std::cout,
                      {"call", "times", "logged on", "logged ms", "now on", "ours ms", "resid.",
                       "CPU ms", "resid."},
-                     rows, options.style);
+                     rows, 1, options.style);
   return right ? 0 : 1;
 }
 

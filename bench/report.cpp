@@ -3,7 +3,7 @@
 #include <cmath>
 #include <ctime>
 #include <iostream>
-#include <set>
+#include <map>
 #include <stdexcept>
 
 #include "dispatch/context.hpp"
@@ -70,42 +70,40 @@ void print_heading(const Options& options, const Device* device) {
 
 void print_rows(const std::vector<Row>& rows, TableStyle style) {
   std::vector<std::vector<std::string>> cells;
-  std::set<std::string> notes;
+  std::map<std::string, std::string> notes;  // what there is to say, and of which calls
   for (const Row& row : rows) {
+    const auto note = [&](const std::string& text) {
+      std::string& calls = notes[text];
+      calls += (calls.empty() ? name_of(row.call) + " " : ", ") + order_of(row.call);
+    };
     std::vector<std::string> line = {name_of(row.call) + " " + order_of(row.call)};
     for (const auto& [name, member] : kContenders) {
       const Cell& cell = row.*member;
       line.push_back(tools::brief(cell.timing.ms));
       line.push_back(tools::brief(cell.timing.residual));
-      if (!cell.missing.empty()) {
-        notes.insert(name_of(row.call) + " " + order_of(row.call) + ", " + name + ": " +
-                     cell.missing);
-      }
+      if (!cell.missing.empty()) note(std::string(name) + ": " + cell.missing);
       if (cell.timing.info != 0) {
-        notes.insert(name_of(row.call) + " " + order_of(row.call) + ", " + name +
-                     ": info = " + std::to_string(cell.timing.info));
+        note(std::string(name) + ": info = " + std::to_string(cell.timing.info));
       }
     }
+    if (!row.served) note("ours: not served by the device (OVERLAPACK_VERBOSE=1 says why)");
     line.push_back(tools::brief(gflops(row)));
     line.push_back(ratio(row.round_trip, row.ours));
     line.push_back(ratio(row.cpu, row.ours));
     line.push_back(ratio(row.resident, row.ours));
-    line.push_back(tools::brief(row.bytes_up / 1e6));
-    line.push_back(tools::brief(row.bytes_down / 1e6));
+    const bool moved = row.ours.missing.empty();
+    line.push_back(moved ? tools::brief(row.bytes_up / 1e6) : "-");
+    line.push_back(moved ? tools::brief(row.bytes_down / 1e6) : "-");
     cells.push_back(line);
-    if (!row.served) {
-      notes.insert(name_of(row.call) + " " + order_of(row.call) +
-                   ", ours: not served by the device (OVERLAPACK_VERBOSE=1 says why)");
-    }
   }
   tools::print_table(
       std::cout,
       {"routine, n", "ours ms", "resid.", "CPU ms", "resid.", "copy+cuSOLVER ms", "resid.",
        "cuSOLVER ms", "resid.", "ours GF/s", "x copy+cuS.", "x CPU", "x cuS.", "MB up", "MB down"},
-      cells, style);
+      cells, 1, style);
   if (!notes.empty()) std::cout << '\n';
-  for (const std::string& note : notes) {
-    std::cout << (style == TableStyle::markdown ? "- " : "  ") << note << '\n';
+  for (const auto& [text, calls] : notes) {
+    std::cout << (style == TableStyle::markdown ? "- " : "  ") << calls << "; " << text << '\n';
   }
   std::cout << '\n' << std::flush;
 }

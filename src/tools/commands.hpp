@@ -1,11 +1,11 @@
 // The sub-commands of `overlapack`. Each returns the exit status.
 #pragma once
 
-#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "tools/problem.hpp"
+#include "core/scalar.hpp"
 
 namespace overlapack::tools {
 
@@ -32,14 +32,6 @@ struct TuneOptions {
 };
 /// Measures break-even sizes and writes them to the profile.
 int tune(const TuneOptions& options);
-
-/// The smallest size from which the device wins at every measured size up to `max_n`, or kNever.
-/// Sizes are doubled from 32; then the gap below the first win is bisected until it is within
-/// `precision` of its upper end. `wins(n)` measures one size; it is called at most once for each.
-/// Doubling stops early when `wins` has said yes three times in a row.
-Index find_break_even(Index max_n, double precision, const std::function<bool(Index)>& wins);
-/// A threshold that no call reaches.
-inline constexpr Index kNever = 1000000000;
 
 /// Writes a file as a whole or not at all; creates the folders above it. Throws
 /// std::system_error, std::filesystem::filesystem_error.

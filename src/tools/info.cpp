@@ -1,11 +1,13 @@
 // `overlapack info`: what the library would do here, and why.
 #include <cstdlib>
 #include <iostream>
+#include <sstream>
 #include <utility>
 
 #include "cpu/lapack.hpp"
 #include "device/cuda/plugin.hpp"
 #include "dispatch/context.hpp"
+#include "tools/break_even.hpp"
 #include "tools/commands.hpp"
 #include "tools/hardware.hpp"
 #include "tools/table.hpp"
@@ -19,6 +21,21 @@ constexpr std::pair<cpu::Family, const char*> kFamilies[] = {
     {cpu::Family::scipy_lp64, "32-bit integers, SciPy's wheels"},
     {cpu::Family::scipy_ilp64, "64-bit integers, NumPy's wheels"},
 };
+
+/// Breaks a text into lines of at most 92 characters behind an indentation.
+std::string wrap(const std::string& text, const std::string& indentation) {
+  constexpr std::size_t kWidth = 92;
+  std::istringstream words(text);
+  std::string lines, line;
+  for (std::string word; words >> word;) {
+    if (!line.empty() && line.size() + 1 + word.size() > kWidth) {
+      lines += indentation + line + '\n';
+      line.clear();
+    }
+    line += (line.empty() ? "" : " ") + word;
+  }
+  return lines + indentation + line + '\n';
+}
 
 std::string gib(std::size_t bytes) {
   return brief(static_cast<double>(bytes) / (1 << 30)) + " GiB";
@@ -54,7 +71,7 @@ void print_cpu() {
     rows.push_back({"  " + cpu::spell(family, 'd', "potrf"), meaning,
                     cpu::lapack<double>(family).source("potrf")});
   }
-  print_table(std::cout, {"  name", "clients", "served on the CPU by"}, rows);
+  print_table(std::cout, {"  name", "clients", "served on the CPU by"}, rows, 3);
   std::cout << '\n';
 }
 
@@ -65,7 +82,7 @@ void print_thresholds() {
   for (std::size_t r = 0; r < dispatch::kRoutineCount; ++r) {
     std::vector<std::string> row = {std::string("  ") + dispatch::kRoutineNames[r]};
     for (const char type : dispatch::kTypeLetters) {
-      const Index threshold = profile.at(static_cast<Routine>(r), type);
+      const Index threshold = profile.at(static_cast<dispatch::Routine>(r), type);
       row.push_back(threshold >= kNever ? "never" : std::to_string(threshold));
     }
     rows.push_back(row);
@@ -79,9 +96,9 @@ void print_settings() {
   std::cout << "Settings\n";
   for (const dispatch::SettingDoc& setting : dispatch::setting_docs()) {
     const char* const value = std::getenv(setting.name);
-    std::cout << "  " << setting.name << '=' << setting.values << "\n      " << setting.meaning
-              << "\n      now: " << (value == nullptr || *value == '\0' ? "not set" : value)
-              << '\n';
+    std::cout << "  " << setting.name << '=' << setting.values << '\n'
+              << wrap(setting.meaning, "      ")
+              << "      now: " << (value == nullptr || *value == '\0' ? "not set" : value) << '\n';
   }
   std::cout << '\n';
 }

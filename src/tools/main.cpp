@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -9,6 +10,7 @@
 
 #include "dispatch/policy.hpp"
 #include "tools/commands.hpp"
+#include "tools/settings.hpp"
 
 namespace overlapack::tools {
 namespace {
@@ -54,7 +56,7 @@ ordinary memory; the smallest size from which the device wins at this and every
 larger measured size becomes its threshold, after bisection to within 10 % (25 % with
 --quick). A result with a large residual counts as lost. potrs and getrs are measured
 with n right-hand sides, posv and gesv with one. Thresholds that are not measured
-keep the value they have now.
+keep the value they have now. Other work on the machine spoils the measurement.
 
 Examples:
   overlapack tune --quick
@@ -73,21 +75,8 @@ void mirror(CLI::App& app, RunOptions& options, const std::string& flag, const c
            options.environment.emplace_back(variable, value);
          },
          meaning + " (" + variable + ")")
+      ->check([variable](const std::string& value) { return check_setting(variable, value); })
       ->type_name(type);
-}
-
-/// The library ignores a bad setting; a bad option is an error.
-void check_settings(const RunOptions& options) {
-  std::vector<std::string> complaints;
-  dispatch::parse_settings(
-      [&](const char* name) -> const char* {
-        for (const auto& [variable, value] : options.environment) {
-          if (variable == name) return value.c_str();
-        }
-        return nullptr;
-      },
-      complaints);
-  if (!complaints.empty()) throw CLI::ValidationError(complaints.front());
 }
 
 /// Starts the benchmark, which lies beside this command, in place of this process.
@@ -102,6 +91,64 @@ int bench(const std::vector<std::string>& arguments) {
   return 1;
 }
 
+CLI::App* add_run(CLI::App& app, RunOptions& options) {
+  CLI::App* const run = app.add_subcommand(
+      "run", "Run a program under the library: overlapack run [OPTIONS] [--] PROGRAM [ARGUMENTS]");
+  run->prefix_command();  // the first word that is no option of ours starts the program
+  run->footer(kRunFooter);
+  mirror(*run, options, "--device", "OVERLAPACK_DEVICE",
+         "auto, cuda, cuda:INDEX, host (emulated) or off", "NAME");
+  mirror(*run, options, "--min-n", "OVERLAPACK_MIN_N",
+         "Send every call of at least this size to the device", "N");
+  mirror(*run, options, "--algorithm", "OVERLAPACK_ALGORITHM", "auto, tiled or hybrid", "NAME");
+  mirror(*run, options, "--nb", "OVERLAPACK_NB", "Block size", "N");
+  mirror(*run, options, "--profile", "OVERLAPACK_PROFILE", "File with the break-even sizes",
+         "FILE");
+  mirror(*run, options, "--cpu-lapack", "OVERLAPACK_CPU_LAPACK",
+         "Shared library to use as CPU LAPACK", "FILE");
+  CLI::Option* const verbose = run->add_flag_callback(
+      "-v,--verbose", [&options] { options.environment.emplace_back("OVERLAPACK_VERBOSE", "1"); },
+      "One line on stderr for every call (OVERLAPACK_VERBOSE=1)");
+  run->add_option("--log", options.log,
+                  "Append one line for every call to a file (OVERLAPACK_VERBOSE=FILE)")
+      ->type_name("FILE")
+      ->excludes(verbose);
+  run->add_flag("-s,--summary", options.summary,
+                "Afterwards print on stderr which calls went where")
+      ->excludes(verbose);
+  return run;
+}
+
+CLI::App* add_tune(CLI::App& app, TuneOptions& options) {
+  options.routines.assign(std::begin(dispatch::kRoutineNames), std::end(dispatch::kRoutineNames));
+  CLI::App* const tune =
+      app.add_subcommand("tune", "Measure from which size the device wins, and remember it");
+  tune->footer(kTuneFooter);
+  tune->add_flag("--quick", options.quick, "Coarser, and up to n = 2048 only");
+  tune->add_option("--routines", options.routines, "Only these, e.g. potrf,getrf")
+      ->delimiter(',')
+      ->check(CLI::IsMember(options.routines).description(""))
+      ->type_name("NAME");
+  tune->add_option("--types", options.types, "Only these of s, d, c and z")
+      ->type_name("LETTERS")
+      ->check([](const std::string& letters) {
+        return letters.empty() || letters.find_first_not_of("sdcz") != std::string::npos
+                   ? "types are letters of sdcz"
+                   : std::string();
+      });
+  tune->add_option("--max-n", options.max_n, "Largest order measured (default 8192)")
+      ->check(CLI::Validator(CLI::PositiveNumber).description(""))
+      ->type_name("N");
+  tune->add_option("--device", options.device,
+                   "auto, cuda, cuda:INDEX, or host (emulated: for tests only)")
+      ->check([](const std::string& name) { return check_setting("OVERLAPACK_DEVICE", name); })
+      ->type_name("NAME");
+  tune->add_option("--output", options.output,
+                   "Profile to write (default: where the library looks for it)")
+      ->type_name("FILE");
+  return tune;
+}
+
 int main(int argc, char** argv) {
   // The benchmark reads its own options, --help among them.
   if (argc > 1 && std::strcmp(argv[1], "bench") == 0) return bench({argv + 2, argv + argc});
@@ -113,82 +160,33 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", OVERLAPACK_VERSION);
   app.require_subcommand(1);
   app.footer(kMainFooter);
-
   RunOptions run_options;
-  CLI::App* const run_app = app.add_subcommand("run", "Run a program under the library");
-  run_app->prefix_command();
-  run_app->footer(kRunFooter);
-  mirror(*run_app, run_options, "--device", "OVERLAPACK_DEVICE",
-         "auto, cuda, cuda:INDEX, host (emulated) or off", "NAME");
-  mirror(*run_app, run_options, "--min-n", "OVERLAPACK_MIN_N",
-         "Send every call of at least this size to the device", "N");
-  mirror(*run_app, run_options, "--algorithm", "OVERLAPACK_ALGORITHM", "auto, tiled or hybrid",
-         "NAME");
-  mirror(*run_app, run_options, "--nb", "OVERLAPACK_NB", "Block size", "N");
-  mirror(*run_app, run_options, "--profile", "OVERLAPACK_PROFILE", "File with the break-even sizes",
-         "FILE");
-  mirror(*run_app, run_options, "--cpu-lapack", "OVERLAPACK_CPU_LAPACK",
-         "Shared library to use as CPU LAPACK", "FILE");
-  bool verbose = false;
-  CLI::Option* const verbose_flag = run_app->add_flag(
-      "-v,--verbose", verbose, "One line on stderr for every call (OVERLAPACK_VERBOSE=1)");
-  run_app
-      ->add_option("--log", run_options.log,
-                   "Append one line for every call to a file (OVERLAPACK_VERBOSE=FILE)")
-      ->type_name("FILE")
-      ->excludes(verbose_flag);
-  run_app
-      ->add_flag("-s,--summary", run_options.summary,
-                 "Afterwards print on stderr which calls went where")
-      ->excludes(verbose_flag);
-
+  CLI::App* const run_app = add_run(app, run_options);
   app.add_subcommand("info", "Show devices, CPU LAPACK, break-even sizes, settings and names");
-
   TuneOptions tune_options;
-  tune_options.routines.assign(std::begin(dispatch::kRoutineNames),
-                               std::end(dispatch::kRoutineNames));
-  CLI::App* const tune_app =
-      app.add_subcommand("tune", "Measure from which size the device wins, and remember it");
-  tune_app->footer(kTuneFooter);
-  tune_app->add_flag("--quick", tune_options.quick, "Coarser: up to n = 2048, fewer repetitions");
-  tune_app->add_option("--routines", tune_options.routines, "Only these, e.g. potrf,getrf")
-      ->delimiter(',')
-      ->check(CLI::IsMember(tune_options.routines));
-  tune_app->add_option("--types", tune_options.types, "Only these of s, d, c and z")
-      ->type_name("LETTERS")
-      ->check([](const std::string& letters) {
-        return letters.find_first_not_of("sdcz") == std::string::npos && !letters.empty()
-                   ? std::string()
-                   : "types are letters of sdcz";
-      });
-  CLI::Option* const max_n =
-      tune_app->add_option("--max-n", tune_options.max_n, "Largest order measured (default 8192)")
-          ->check(CLI::PositiveNumber);
-  tune_app
-      ->add_option("--device", tune_options.device,
-                   "auto, cuda, cuda:INDEX, or host (emulated: for tests only)")
-      ->type_name("NAME");
-  tune_app
-      ->add_option("--output", tune_options.output,
-                   "Profile file to write (default: where the library looks for it)")
-      ->type_name("FILE");
-
+  CLI::App* const tune_app = add_tune(app, tune_options);
   app.add_subcommand("bench", "Compare with the CPU and cuSOLVER: see `overlapack bench --help`");
 
+  // What follows -- is none of our business; if the program's name stands before it, -- is one of
+  // its arguments.
+  char** const end = argv + argc;
+  char** const dashes = std::find_if(argv, end, [](char* s) { return std::strcmp(s, "--") == 0; });
   try {
-    app.parse(argc, argv);
+    app.parse(static_cast<int>(dashes - argv), argv);
     if (run_app->parsed()) {
       run_options.program = run_app->remaining();
+      const bool started = !run_options.program.empty();
+      if (dashes != end) {
+        run_options.program.insert(run_options.program.end(), started ? dashes : dashes + 1, end);
+      }
       if (run_options.program.empty()) throw CLI::RequiredError("PROGRAM");
-      if (run_options.program[0].front() == '-') {
+      if (started && run_options.program[0][0] == '-') {
         throw CLI::ExtrasError({run_options.program[0]});
       }
-      check_settings(run_options);
-      if (verbose) run_options.environment.emplace_back("OVERLAPACK_VERBOSE", "1");
       return run(run_options);
     }
     if (tune_app->parsed()) {
-      if (tune_options.quick && max_n->empty()) tune_options.max_n = 2048;
+      if (tune_options.quick && tune_app->count("--max-n") == 0) tune_options.max_n = 2048;
       return tune(tune_options);
     }
     return info();

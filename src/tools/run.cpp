@@ -146,7 +146,7 @@ void print_summary(const std::vector<LoggedCall>& calls) {
   print_table(
       std::cerr,
       {"routine", "where", "calls", "info > 0", "largest", "ms", "GFLOP/s", "MB up", "MB down"},
-      rows);
+      rows, 2);
 }
 
 /// Where the call log of a summary goes: the file the user wants anyway, or one that is removed

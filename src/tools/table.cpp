@@ -16,7 +16,8 @@ std::string brief(double value) {
 }
 
 void print_table(std::ostream& out, const std::vector<std::string>& titles,
-                 const std::vector<std::vector<std::string>>& rows, TableStyle style) {
+                 const std::vector<std::vector<std::string>>& rows, std::size_t left,
+                 TableStyle style) {
   std::vector<std::size_t> widths;
   for (std::size_t c = 0; c < titles.size(); ++c) {
     widths.push_back(titles[c].size());
@@ -27,14 +28,18 @@ void print_table(std::ostream& out, const std::vector<std::string>& titles,
     for (std::size_t c = 0; c < cells.size(); ++c) {
       const std::string fill(widths[c] - cells[c].size(), ' ');
       out << (markdown ? "| " : c > 0 ? "  " : "");
-      out << (c == 0 ? cells[c] + fill : fill + cells[c]) << (markdown ? " " : "");
+      const bool last = c + 1 == cells.size() && !markdown;  // no blanks at the end of a line
+      out << (c >= left ? fill + cells[c]
+              : last    ? cells[c]
+                        : cells[c] + fill)
+          << (markdown ? " " : "");
     }
     out << (markdown ? "|\n" : "\n");
   };
   print(titles);
   if (markdown) {
     for (std::size_t c = 0; c < titles.size(); ++c) {
-      out << '|' << std::string(widths[c] + 1, '-') << (c == 0 ? '-' : ':');
+      out << '|' << std::string(widths[c] + 1, '-') << (c < left ? '-' : ':');
     }
     out << "|\n";
   }

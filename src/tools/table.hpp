@@ -13,10 +13,10 @@ std::string brief(double value);
 
 enum class TableStyle { text, markdown };
 
-/// Prints rows under titles. The first column is flush left, the others right; columns are as wide
-/// as their widest cell. `out` keeps its state.
+/// Prints rows under titles. The first `left` columns are flush left, the others right; each is as
+/// wide as its widest cell.
 void print_table(std::ostream& out, const std::vector<std::string>& titles,
-                 const std::vector<std::vector<std::string>>& rows,
+                 const std::vector<std::vector<std::string>>& rows, std::size_t left = 1,
                  TableStyle style = TableStyle::text);
 
 }  // namespace overlapack::tools

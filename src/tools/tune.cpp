@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "dispatch/context.hpp"
+#include "tools/break_even.hpp"
 #include "tools/commands.hpp"
 #include "tools/hardware.hpp"
 #include "tools/measure.hpp"
@@ -19,7 +20,6 @@
 namespace overlapack::tools {
 namespace {
 
-constexpr Index kSmallest = 32;
 constexpr double kWorstResidual = 30;  // LAPACK's own limit
 
 /// A bar on a terminal, otherwise one line per step.
@@ -78,27 +78,6 @@ std::string today() {
 }
 
 }  // namespace
-
-Index find_break_even(Index max_n, double precision, const std::function<bool(Index)>& wins) {
-  Index lost = 0, won = kNever;  // the largest size that lost, the smallest since then that won
-  int in_a_row = 0;
-  for (Index n = std::min(kSmallest, max_n); n <= max_n && in_a_row < 3; n *= 2) {
-    if (wins(n)) {
-      if (in_a_row++ == 0) won = n;
-    } else {
-      lost = n;
-      won = kNever;
-      in_a_row = 0;
-    }
-  }
-  if (won == kNever || lost == 0) return won;
-  while (static_cast<double>(won - lost) > precision * static_cast<double>(won)) {
-    const Index middle = lost + (won - lost) / 2;
-    if (middle == lost) break;
-    (wins(middle) ? won : lost) = middle;
-  }
-  return won;
-}
 
 void write_atomically(const std::string& path, const std::string& text) {
   const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();

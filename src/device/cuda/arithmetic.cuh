@@ -1,0 +1,155 @@
+// Scalars inside our kernels: float, double and a complex type laid out like std::complex, whose
+// own operators are host code (and carry the NaN recovery of C's Annex G, which LAPACK has not).
+#pragma once
+
+#include <complex>
+
+#include "core/scalar.hpp"
+
+namespace overlapack::cuda {
+
+/// Aligned to its own size so that an element moves in one load or store.
+template <class R>
+struct alignas(2 * sizeof(R)) Complex {
+  R re, im;
+};
+
+/// The kernel-side type of a LAPACK scalar.
+template <class T>
+struct DeviceScalar {
+  using type = T;
+};
+template <class R>
+struct DeviceScalar<std::complex<R>> {
+  using type = Complex<R>;
+};
+
+/// The same memory, seen by a kernel.
+template <class T>
+typename DeviceScalar<T>::type* device_cast(T* p) {
+  return reinterpret_cast<typename DeviceScalar<T>::type*>(p);
+}
+
+// The handful of operations that the kernels need, for real R and for Complex<R>.
+
+template <class T>
+struct RealOf {
+  using type = T;
+};
+template <class R>
+struct RealOf<Complex<R>> {
+  using type = R;
+};
+template <class T>
+using DeviceReal = typename RealOf<T>::type;
+
+template <class R>
+__device__ inline void assign(R& x, R re) {
+  x = re;
+}
+template <class R>
+__device__ inline void assign(Complex<R>& x, R re) {
+  x = {re, R(0)};
+}
+/// A real number as a T.
+template <class T>
+__device__ inline T from_real(DeviceReal<T> re) {
+  T x;
+  assign(x, re);
+  return x;
+}
+
+template <class R>
+__device__ inline R real_part(R x) {
+  return x;
+}
+template <class R>
+__device__ inline R real_part(Complex<R> x) {
+  return x.re;
+}
+
+template <class R>
+__device__ inline R conjugate(R x) {
+  return x;
+}
+template <class R>
+__device__ inline Complex<R> conjugate(Complex<R> x) {
+  return {x.re, -x.im};
+}
+
+template <class R>
+__device__ inline bool is_zero(R x) {
+  return x == R(0);
+}
+template <class R>
+__device__ inline bool is_zero(Complex<R> x) {
+  return x.re == R(0) && x.im == R(0);
+}
+
+/// |re| + |im|, LAPACK's cheap modulus.
+template <class R>
+__device__ inline R cheap_modulus(R x) {
+  return fabs(x);
+}
+template <class R>
+__device__ inline R cheap_modulus(Complex<R> x) {
+  return fabs(x.re) + fabs(x.im);
+}
+
+/// x s with a real s.
+template <class R>
+__device__ inline R scale(R x, R s) {
+  return x * s;
+}
+template <class R>
+__device__ inline Complex<R> scale(Complex<R> x, R s) {
+  return {x.re * s, x.im * s};
+}
+
+/// x - y z.
+template <class R>
+__device__ inline R subtract_product(R x, R y, R z) {
+  return fma(-y, z, x);
+}
+template <class R>
+__device__ inline Complex<R> subtract_product(Complex<R> x, Complex<R> y, Complex<R> z) {
+  return {fma(y.im, z.im, fma(-y.re, z.re, x.re)), fma(-y.im, z.re, fma(-y.re, z.im, x.im))};
+}
+
+/// Safe bounds for the parts of a divisor: between them no intermediate of Smith's formula leaves
+/// the range of normal numbers early. All are powers of two, so scaling by them is exact.
+template <class R>
+struct DivisionRange;
+template <>
+struct DivisionRange<float> {
+  static constexpr float tiny = 0x1p-100f, enlarge = 0x1p+60f, huge = 0x1p+125f, shrink = 0x1p-4f;
+};
+template <>
+struct DivisionRange<double> {
+  static constexpr double tiny = 0x1p-960, enlarge = 0x1p+200, huge = 0x1p+1021, shrink = 0x1p-4;
+};
+
+/// x / y for |x| <= |y| in the sense of cheap_modulus: the multipliers of partial pivoting.
+/// A true division, not a product with 1 / y: it is right also where 1 / y overflows or is
+/// subnormal. Complex: Smith, Algorithm 116, CACM 1962, with both operands scaled when y lies near
+/// an end of the range.
+template <class R>
+__device__ inline R divide(R x, R y) {
+  return x / y;
+}
+template <class R>
+__device__ inline Complex<R> divide(Complex<R> x, Complex<R> y) {
+  using Range = DivisionRange<R>;
+  const R larger = fmax(fabs(y.re), fabs(y.im));
+  const R factor = larger < Range::tiny ? Range::enlarge : larger > Range::huge ? Range::shrink : 1;
+  x = scale(x, factor);
+  y = scale(y, factor);
+  if (fabs(y.re) >= fabs(y.im)) {
+    const R ratio = y.im / y.re, divisor = fma(y.im, ratio, y.re);
+    return {fma(x.im, ratio, x.re) / divisor, fma(-x.re, ratio, x.im) / divisor};
+  }
+  const R ratio = y.re / y.im, divisor = fma(y.re, ratio, y.im);
+  return {fma(x.re, ratio, x.im) / divisor, fma(x.im, ratio, -x.re) / divisor};
+}
+
+}  // namespace overlapack::cuda

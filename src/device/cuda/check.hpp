@@ -1,0 +1,38 @@
+// The one place where CUDA status codes become exceptions.
+#pragma once
+
+#include <cublas_v2.h>
+#include <cuda_runtime_api.h>
+
+#include <string>
+
+#include "core/error.hpp"
+
+namespace overlapack::cuda {
+
+/// Throws DeviceError, "<what>: <CUDA's own words>", unless `status` is success.
+///
+/// Only a failed allocation leaves the device usable. Nearly every other error is sticky (the
+/// context is corrupt, each later call fails too) and the few that are not mean that the plug-in
+/// does not fit this machine: in both cases the rest of the process is better served by the CPU.
+/// The runtime's record of the error is cleared, because the application may read it as its own.
+inline void check(cudaError_t status, const char* what) {
+  if (status == cudaSuccess) return;
+  cudaGetLastError();
+  throw DeviceError(std::string(what) + ": " + cudaGetErrorString(status),
+                    status != cudaErrorMemoryAllocation);
+}
+
+inline void check(cublasStatus_t status, const char* what) {
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  cudaGetLastError();
+  throw DeviceError(std::string(what) + ": " + cublasGetStatusString(status),
+                    status != CUBLAS_STATUS_ALLOC_FAILED);
+}
+
+/// For clean-up that must not fail: drops the error, also from the runtime's record.
+inline void ignore(cudaError_t status) noexcept {
+  if (status != cudaSuccess) cudaGetLastError();
+}
+
+}  // namespace overlapack::cuda

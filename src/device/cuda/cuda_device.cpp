@@ -1,0 +1,236 @@
+#include "device/cuda/cuda_device.hpp"
+
+#include <cstdint>
+
+#include "device/cuda/plugin.hpp"
+
+namespace overlapack::cuda {
+namespace {
+
+/// cuBLAS's workspace per handle, the size that NVIDIA recommends for Hopper. A handle with a
+/// workspace of its own allocates nothing later, which would synchronise the device.
+constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;
+
+}  // namespace
+
+// ---- CudaEvent ----------------------------------------------------------------------------
+
+CudaEvent::CudaEvent(Device& device, int index) : Event(device), index_(index) {
+  const CurrentDevice current(index_);
+  check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "creating an event");
+}
+
+CudaEvent::~CudaEvent() {
+  const CurrentDevice current(index_);
+  ignore(cudaEventDestroy(event_));
+}
+
+void CudaEvent::do_synchronize() {
+  const CurrentDevice current(index_);
+  check(cudaEventSynchronize(event_), "waiting for an event");
+}
+
+bool CudaEvent::do_done() {
+  const CurrentDevice current(index_);
+  const cudaError_t status = cudaEventQuery(event_);
+  if (status == cudaErrorNotReady) {
+    ignore(status);
+    return false;
+  }
+  check(status, "asking about an event");
+  return true;
+}
+
+// ---- CudaQueue ----------------------------------------------------------------------------
+
+CudaQueue::CudaQueue(Device& device, int index, int multiprocessors, Priority priority)
+    : Queue(device), index_(index) {
+  const CurrentDevice current(index_);
+  try {
+    int least = 0, greatest = 0;
+    check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "reading the stream priorities");
+    check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking,
+                                       priority == Priority::high ? greatest : least),
+          "creating a stream");
+    check(cudaMalloc(&workspace_, kWorkspaceBytes), "cuBLAS workspace");
+    check(cublasCreate(&cublas_), "starting cuBLAS");
+    check(cublasSetStream(cublas_, stream_), "starting cuBLAS");
+    check(cublasSetWorkspace(cublas_, workspace_, kWorkspaceBytes), "starting cuBLAS");
+    exchange_ = std::make_unique<Exchange>(multiprocessors);
+  } catch (...) {
+    release();
+    throw;
+  }
+}
+
+CudaQueue::~CudaQueue() {
+  const CurrentDevice current(index_);
+  release();
+}
+
+void CudaQueue::release() noexcept {
+  if (stream_ != nullptr) ignore(cudaStreamSynchronize(stream_));
+  exchange_.reset();
+  if (cublas_ != nullptr) cublasDestroy(cublas_);
+  ignore(cudaFree(workspace_));
+  if (stream_ != nullptr) ignore(cudaStreamDestroy(stream_));
+}
+
+void CudaQueue::copy(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                     std::size_t bytes, std::size_t count, cudaMemcpyKind kind) {
+  const CurrentDevice current(index_);
+  const char* const what = kind == cudaMemcpyHostToDevice ? "copy to device" : "copy to host";
+  if (count == 1 || (to_pitch == bytes && from_pitch == bytes)) {
+    check(cudaMemcpyAsync(to, from, bytes * count, kind, stream_), what);
+    return;
+  }
+  // A pitch beyond the hardware's limit (2^31 - 1 bytes) is refused by the two-dimensional copy.
+  constexpr std::size_t kMaxPitch = INT32_MAX;
+  if (to_pitch <= kMaxPitch && from_pitch <= kMaxPitch) {
+    check(cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, bytes, count, kind, stream_), what);
+    return;
+  }
+  for (std::size_t j = 0; j < count; ++j) {
+    check(cudaMemcpyAsync(static_cast<char*>(to) + j * to_pitch,
+                          static_cast<const char*>(from) + j * from_pitch, bytes, kind, stream_),
+          what);
+  }
+}
+
+void CudaQueue::do_copy_to_device(void* to, std::size_t to_pitch, const void* from,
+                                  std::size_t from_pitch, std::size_t bytes, std::size_t count) {
+  copy(to, to_pitch, from, from_pitch, bytes, count, cudaMemcpyHostToDevice);
+}
+
+void CudaQueue::do_copy_to_host(void* to, std::size_t to_pitch, const void* from,
+                                std::size_t from_pitch, std::size_t bytes, std::size_t count) {
+  copy(to, to_pitch, from, from_pitch, bytes, count, cudaMemcpyDeviceToHost);
+}
+
+void CudaQueue::do_zero(void* device_memory, std::size_t bytes) {
+  const CurrentDevice current(index_);
+  check(cudaMemsetAsync(device_memory, 0, bytes, stream_), "zero");
+}
+
+void CudaQueue::do_record(Event& event) {
+  const CurrentDevice current(index_);
+  check(cudaEventRecord(static_cast<CudaEvent&>(event).handle(), stream_), "recording an event");
+}
+
+void CudaQueue::do_wait(Event& event) {
+  const CurrentDevice current(index_);
+  check(cudaStreamWaitEvent(stream_, static_cast<CudaEvent&>(event).handle(), 0),
+        "making a stream wait");
+}
+
+void CudaQueue::do_synchronize() {
+  const CurrentDevice current(index_);
+  check(cudaStreamSynchronize(stream_), "waiting for a stream");
+}
+
+void CudaQueue::do_drain() noexcept {
+  const CurrentDevice current(index_);
+  ignore(cudaStreamSynchronize(stream_));
+}
+
+// ---- CudaDevice ---------------------------------------------------------------------------
+
+CudaDevice::CudaDevice(int index, const cudaDeviceProp& properties)
+    : Device("cuda:" + std::to_string(index), properties.name, properties.totalGlobalMem, false),
+      index_(index),
+      multiprocessors_(properties.multiProcessorCount),
+      s_(*this),
+      d_(*this),
+      c_(*this),
+      z_(*this) {}
+
+CudaDevice::~CudaDevice() { clear_pools(); }
+
+void* CudaDevice::do_allocate(Space space, std::size_t bytes) {
+  const CurrentDevice current(index_);
+  void* memory = nullptr;
+  if (space == Space::device) {
+    check(cudaMalloc(&memory, bytes), "device memory");
+  } else {
+    check(cudaHostAlloc(&memory, bytes, cudaHostAllocPortable), "staging memory");
+  }
+  return memory;
+}
+
+void CudaDevice::do_free(Space space, void* memory) noexcept {
+  const CurrentDevice current(index_);
+  ignore(space == Space::device ? cudaFree(memory) : cudaFreeHost(memory));
+}
+
+std::unique_ptr<Queue> CudaDevice::do_make_queue(Priority priority) {
+  return std::make_unique<CudaQueue>(*this, index_, multiprocessors_, priority);
+}
+
+std::unique_ptr<Event> CudaDevice::do_make_event() {
+  return std::make_unique<CudaEvent>(*this, index_);
+}
+
+}  // namespace overlapack::cuda
+
+// ---- the plug-in's door ---------------------------------------------------------------------
+
+namespace {
+
+using overlapack::DeviceError;
+using overlapack::cuda::ignore;
+
+/// "13.0" from CUDA's 13000.
+std::string version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+/// The driver can be there and still be unusable; says which, and what to do about it.
+[[noreturn]] void throw_no_driver(cudaError_t status) {
+  int driver = 0;
+  ignore(cudaDriverGetVersion(&driver));
+  std::string text;
+  if (driver == 0) {
+    text = "no NVIDIA driver is installed; install one that supports CUDA " +
+           version_text(CUDART_VERSION) + " or later";
+  } else if (status == cudaErrorInsufficientDriver) {
+    text = "the NVIDIA driver supports CUDA " + version_text(driver) +
+           " only; install one that supports CUDA " + version_text(CUDART_VERSION) + " or later";
+  } else if (status == cudaErrorNoDevice) {
+    text = "the NVIDIA driver finds no GPU; check nvidia-smi and CUDA_VISIBLE_DEVICES";
+  } else {
+    text = std::string("the NVIDIA driver does not work (") + cudaGetErrorString(status) +
+           "); check nvidia-smi";
+  }
+  throw DeviceError(text, true);
+}
+
+}  // namespace
+
+// The one symbol that is not hidden.
+[[gnu::visibility("default")]] overlapack::Device* overlapack_open_cuda_device(int index) {
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  ignore(status);
+  if (status != cudaSuccess) throw_no_driver(status);
+  if (count == 0) throw_no_driver(cudaErrorNoDevice);
+  if (index < 0 || index >= count) {
+    throw DeviceError("there is no CUDA device " + std::to_string(index) + "; this machine has " +
+                          (count == 1 ? std::string("device 0 only")
+                                      : "devices 0 to " + std::to_string(count - 1)),
+                      true);
+  }
+  cudaDeviceProp properties;
+  overlapack::cuda::check(cudaGetDeviceProperties(&properties, index), "reading the GPU's data");
+  constexpr int kOldestMajor = 8;  // the oldest architecture that CMakeLists.txt builds for
+  if (properties.major < kOldestMajor) {
+    throw DeviceError(std::string(properties.name) + " has compute capability " +
+                          std::to_string(properties.major) + "." +
+                          std::to_string(properties.minor) +
+                          "; a GPU with 8.0 or later (Ampere and newer) is needed",
+                      true);
+  }
+  const overlapack::cuda::CurrentDevice current(index);
+  // Starts the device, so that one that refuses (exclusive use, no memory) is found here.
+  overlapack::cuda::check(cudaFree(nullptr), "starting the GPU");
+  return new overlapack::cuda::CudaDevice(index, properties);
+}

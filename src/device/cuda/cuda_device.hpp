@@ -1,0 +1,119 @@
+// The CUDA device: memory, streams and events of the CUDA runtime, matrix kernels on cuBLAS and our
+// own kernels.
+#pragma once
+
+#include <cublas_v2.h>
+#include <cuda_runtime_api.h>
+
+#include <memory>
+#include <string>
+
+#include "device/cuda/check.hpp"
+#include "device/cuda/kernels.hpp"
+#include "device/device.hpp"
+
+namespace overlapack::cuda {
+
+/// Makes a device current for the calling thread while it lives. Calls come from any thread, and
+/// the application may use CUDA itself: it gets its own device back.
+class CurrentDevice {
+ public:
+  explicit CurrentDevice(int index) noexcept : index_(index), previous_(index) {
+    ignore(cudaGetDevice(&previous_));
+    if (previous_ != index_) ignore(cudaSetDevice(index_));
+  }
+  ~CurrentDevice() {
+    if (previous_ != index_) ignore(cudaSetDevice(previous_));
+  }
+  CurrentDevice(const CurrentDevice&) = delete;
+
+ private:
+  int index_;
+  int previous_;
+};
+
+class CudaEvent final : public Event {
+ public:
+  CudaEvent(Device& device, int index);
+  ~CudaEvent() override;
+  cudaEvent_t handle() const { return event_; }
+
+ private:
+  void do_synchronize() override;
+  bool do_done() override;
+
+  int index_;
+  cudaEvent_t event_ = nullptr;
+};
+
+/// A stream with everything that work in it needs for itself, because queues run at the same time:
+/// a cuBLAS handle with its workspace, and the exchange memory of the LU panel.
+class CudaQueue final : public Queue {
+ public:
+  CudaQueue(Device& device, int index, int multiprocessors, Priority priority);
+  ~CudaQueue() override;
+  int index() const { return index_; }
+  cudaStream_t stream() const { return stream_; }
+  cublasHandle_t cublas() const { return cublas_; }
+  Exchange& exchange() { return *exchange_; }
+
+ private:
+  void release() noexcept;
+  void copy(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+            std::size_t bytes, std::size_t count, cudaMemcpyKind kind);
+  void do_copy_to_device(void*, std::size_t, const void*, std::size_t, std::size_t,
+                         std::size_t) override;
+  void do_copy_to_host(void*, std::size_t, const void*, std::size_t, std::size_t,
+                       std::size_t) override;
+  void do_zero(void*, std::size_t) override;
+  void do_record(Event&) override;
+  void do_wait(Event&) override;
+  void do_synchronize() override;
+  void do_drain() noexcept override;
+
+  int index_;
+  cudaStream_t stream_ = nullptr;
+  cublasHandle_t cublas_ = nullptr;
+  void* workspace_ = nullptr;
+  std::unique_ptr<Exchange> exchange_;
+};
+
+template <class T>
+class CudaKernels final : public Kernels<T> {
+ public:
+  using Kernels<T>::Kernels;
+
+ private:
+  void do_gemm(Queue&, Op, Op, T, DeviceView<const T>, DeviceView<const T>, T,
+               DeviceView<T>) override;
+  void do_herk(Queue&, Uplo, Op, Real<T>, DeviceView<const T>, Real<T>, DeviceView<T>) override;
+  void do_trsm(Queue&, Side, Uplo, Op, Diag, T, DeviceView<const T>, DeviceView<T>) override;
+  void do_potrf_block(Queue&, Uplo, DeviceView<T>, DeviceView<Index>, Index) override;
+  void do_getrf_panel(Queue&, DeviceView<T>, DeviceView<Index>, DeviceView<Index>, Index) override;
+  void do_swap_rows(Queue&, DeviceView<T>, DeviceView<const Index>, Index, bool) override;
+};
+
+class CudaDevice final : public Device {
+ public:
+  CudaDevice(int index, const cudaDeviceProp& properties);
+  ~CudaDevice() override;
+
+ private:
+  void* do_allocate(Space space, std::size_t bytes) override;
+  void do_free(Space space, void* memory) noexcept override;
+  std::unique_ptr<Queue> do_make_queue(Priority priority) override;
+  std::unique_ptr<Event> do_make_event() override;
+  Kernels<float>& do_kernels(float) override { return s_; }
+  Kernels<double>& do_kernels(double) override { return d_; }
+  Kernels<std::complex<float>>& do_kernels(std::complex<float>) override { return c_; }
+  Kernels<std::complex<double>>& do_kernels(std::complex<double>) override { return z_; }
+
+  int index_;
+  int multiprocessors_;
+  CudaKernels<float> s_;
+  CudaKernels<double> d_;
+  CudaKernels<std::complex<float>> c_;
+  CudaKernels<std::complex<double>> z_;
+};
+
+}  // namespace overlapack::cuda

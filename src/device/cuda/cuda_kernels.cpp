@@ -1,0 +1,139 @@
+#include <algorithm>
+
+#include "device/cuda/blas.hpp"
+#include "device/cuda/cuda_device.hpp"
+
+namespace overlapack::cuda {
+namespace {
+
+CudaQueue& cuda(Queue& queue) { return static_cast<CudaQueue&>(queue); }
+
+cublasFillMode_t fill(Uplo uplo) {
+  return uplo == Uplo::lower ? CUBLAS_FILL_MODE_LOWER : CUBLAS_FILL_MODE_UPPER;
+}
+cublasSideMode_t side_mode(Side side) {
+  return side == Side::left ? CUBLAS_SIDE_LEFT : CUBLAS_SIDE_RIGHT;
+}
+cublasDiagType_t diagonal(Diag diag) {
+  return diag == Diag::unit ? CUBLAS_DIAG_UNIT : CUBLAS_DIAG_NON_UNIT;
+}
+/// For real matrices the conjugate transpose is the transpose, and ?syrk knows it by that name
+/// only.
+template <class T>
+cublasOperation_t operation(Op op) {
+  if (op == Op::none) return CUBLAS_OP_N;
+  return op == Op::conj_trans && is_complex<T> ? CUBLAS_OP_C : CUBLAS_OP_T;
+}
+
+/// n/2 rounded up to a multiple of `unit`: where the recursions split.
+Index half(Index n, Index unit) { return (n / 2 + unit - 1) / unit * unit; }
+
+}  // namespace
+
+template <class T>
+void CudaKernels<T>::do_gemm(Queue& queue, Op op_a, Op op_b, T alpha, DeviceView<const T> a,
+                             DeviceView<const T> b, T beta, DeviceView<T> c) {
+  const CurrentDevice current(cuda(queue).index());
+  const Index k = op_a == Op::none ? a.cols : a.rows;
+  check(blas::Functions<T>::gemm(cuda(queue).cublas(), operation<T>(op_a), operation<T>(op_b),
+                                 c.rows, c.cols, k, blas::cast(&alpha), blas::cast(a.data), a.ld,
+                                 blas::cast(b.data), b.ld, blas::cast(&beta), blas::cast(c.data),
+                                 c.ld),
+        "gemm");
+}
+
+template <class T>
+void CudaKernels<T>::do_herk(Queue& queue, Uplo uplo, Op op, Real<T> alpha, DeviceView<const T> a,
+                             Real<T> beta, DeviceView<T> c) {
+  const CurrentDevice current(cuda(queue).index());
+  const Index k = op == Op::none ? a.cols : a.rows;
+  check(blas::Functions<T>::herk(cuda(queue).cublas(), fill(uplo), operation<T>(op), c.rows, k,
+                                 &alpha, blas::cast(a.data), a.ld, &beta, blas::cast(c.data), c.ld),
+        "herk");
+}
+
+template <class T>
+void CudaKernels<T>::do_trsm(Queue& queue, Side side, Uplo uplo, Op op, Diag diag, T alpha,
+                             DeviceView<const T> a, DeviceView<T> b) {
+  const CurrentDevice current(cuda(queue).index());
+  check(blas::Functions<T>::trsm(
+            cuda(queue).cublas(), side_mode(side), fill(uplo), operation<T>(op), diagonal(diag),
+            b.rows, b.cols, blas::cast(&alpha), blas::cast(a.data), a.ld, blas::cast(b.data), b.ld),
+        "trsm");
+}
+
+// Recursive Cholesky (LAPACK's ?potrf2) down to blocks that one kernel factors:
+//
+//   A = [ A11     ]   A11 = L11 L11^H,   L21 = A21 L11^-H,   A22 - L21 L21^H = L22 L22^H,
+//       [ A21 A22 ]
+//
+// and for the upper triangle A11 = U11^H U11, U12 = U11^-H A12, A22 - U12^H U12 = U22^H U22.
+template <class T>
+void CudaKernels<T>::do_potrf_block(Queue& queue, Uplo uplo, DeviceView<T> a,
+                                    DeviceView<Index> info, Index offset) {
+  const Index n = a.rows;
+  if (n <= kPotrfLeaf) {
+    const CurrentDevice current(cuda(queue).index());
+    potrf_leaf(cuda(queue).stream(), uplo, a, info.data, offset);
+    return;
+  }
+  const Index n1 = half(n, kPotrfLeaf), n2 = n - n1;
+  const DeviceView<T> a11 = a.block(0, 0, n1, n1), a22 = a.block(n1, n1, n2, n2);
+  do_potrf_block(queue, uplo, a11, info, offset);
+  if (uplo == Uplo::lower) {
+    const DeviceView<T> a21 = a.block(n1, 0, n2, n1);
+    do_trsm(queue, Side::right, uplo, Op::conj_trans, Diag::non_unit, T(1), a11, a21);
+    do_herk(queue, uplo, Op::none, -1, a21, 1, a22);
+  } else {
+    const DeviceView<T> a12 = a.block(0, n1, n1, n2);
+    do_trsm(queue, Side::left, uplo, Op::conj_trans, Diag::non_unit, T(1), a11, a12);
+    do_herk(queue, uplo, Op::conj_trans, -1, a12, 1, a22);
+  }
+  do_potrf_block(queue, uplo, a22, info, offset + n1);
+}
+
+// Recursive LU (Toledo; LAPACK's ?getrf2). With n1 of the min(m, n) columns on the left,
+//
+//   [ A11 ]       [ L11 ]            [ A12 ]      [ A12 ]
+//   [ A21 ]  =  P [ L21 ] U11,       [ A22 ] := P^T [ A22 ],   U12 = L11^-1 A12,
+//
+//   A22 - L21 U12 = P' L22 U22,      L21 := P'^T L21.
+template <class T>
+void CudaKernels<T>::do_getrf_panel(Queue& queue, DeviceView<T> a, DeviceView<Index> pivots,
+                                    DeviceView<Index> info, Index offset) {
+  const Index m = a.rows, n = a.cols, k = std::min(m, n);
+  const Index width = getrf_leaf_width<T>(m, cuda(queue).exchange().multiprocessors());
+  if (n <= width) {
+    const CurrentDevice current(cuda(queue).index());
+    getrf_leaf(cuda(queue).stream(), cuda(queue).exchange(), a, pivots.data, info.data, offset);
+    return;
+  }
+  // More columns than rows: the left square holds all pivots.
+  const Index n1 = n > k ? k : half(k, width), n2 = n - n1;
+  const DeviceView<T> left = a.block(0, 0, m, n1), right = a.block(0, n1, m, n2);
+  const DeviceView<Index> pivots1 = pivots.block(0, 0, n1, 1);
+  do_getrf_panel(queue, left, pivots1, info, offset);
+  do_swap_rows(queue, right, pivots1, offset, true);
+  const DeviceView<T> a11 = a.block(0, 0, n1, n1), a12 = a.block(0, n1, n1, n2);
+  do_trsm(queue, Side::left, Uplo::lower, Op::none, Diag::unit, T(1), a11, a12);
+  if (n1 == m) return;
+  const DeviceView<T> a21 = a.block(n1, 0, m - n1, n1), a22 = a.block(n1, n1, m - n1, n2);
+  do_gemm(queue, Op::none, Op::none, T(-1), a21, a12, T(1), a22);
+  const DeviceView<Index> pivots2 = pivots.block(n1, 0, k - n1, 1);
+  do_getrf_panel(queue, a22, pivots2, info, offset + n1);
+  do_swap_rows(queue, a21, pivots2, offset + n1, true);
+}
+
+template <class T>
+void CudaKernels<T>::do_swap_rows(Queue& queue, DeviceView<T> a, DeviceView<const Index> pivots,
+                                  Index offset, bool forward) {
+  const CurrentDevice current(cuda(queue).index());
+  swap_rows(cuda(queue).stream(), a, pivots, offset, forward);
+}
+
+template class CudaKernels<float>;
+template class CudaKernels<double>;
+template class CudaKernels<std::complex<float>>;
+template class CudaKernels<std::complex<double>>;
+
+}  // namespace overlapack::cuda

@@ -1,0 +1,463 @@
+// LU factorization with partial pivoting of a narrow panel: the leaf of the recursion over columns
+// (S. Toledo, "Locality of reference in LU decomposition with partial pivoting", SIAM J. Matrix
+// Anal. Appl. 18, 1997; LAPACK's ?getrf2). It is the unblocked algorithm, LAPACK's ?getf2:
+//
+//   for j = 0, 1, ...
+//     p := the row >= j with the largest |re| + |im| in column j;  pivots[j] := p
+//     interchange rows j and p
+//     l := A(j+1:m, j) / A(j, j)                       the multipliers, stored in place
+//     A(j+1:m, j+1:n) -= l A(j, j+1:n)
+//
+// What makes it slow on a GPU is that every column needs all rows twice: for the pivot and for the
+// pivot's row. Hence this arrangement.
+//
+// Rows in registers. A thread owns one or a few whole rows, so a column costs no memory traffic.
+// The number of columns W is a compile-time constant and registers cannot be indexed, so the rows
+// rotate: in step j register c holds column j + c, the update writes a[c] - l u[c] to register
+// c - 1, and the multiplier goes to the last one. After W steps all columns are in their places
+// again. The loop over j is thereby the same code for every j and stays rolled.
+//
+// Rows never move. An interchange only exchanges the *positions* of two rows, which each thread
+// keeps for its own; the rows are stored to their final positions at the end.
+//
+// One exchange per column. The thread blocks are all resident at once (a cooperative launch). In
+// step j each block publishes one message: its best candidate and that candidate's row. Each block
+// reads the heads of all messages, comes to the same winner as all others and reads the winner's
+// row. Nobody waits for anything but the messages of this step.
+//   - The head of a message is one 128-bit word (tag, position, key), written with release after
+//     the row and read with acquire: who sees the tag sees the row.
+//   - Tags count columns over the life of the queue, so no message needs to be cleared.
+//   - Steps alternate between two sets of messages. A block overwrites a message of step j in step
+//     j + 2, after it has seen all heads of step j + 1, and each block publishes that head only
+//     after a barrier that follows its reads of step j.
+//
+// Panels with more rows than the registers of the GPU hold are factored in memory, two launches per
+// column (tall_* below); launches are the barriers there.
+#include <algorithm>
+#include <type_traits>
+
+#include "device/cuda/arithmetic.cuh"
+#include "device/cuda/kernels.hpp"
+#include "device/cuda/launch.cuh"
+
+namespace overlapack::cuda {
+namespace {
+
+constexpr int kWarp = 32;
+constexpr int kThreads = 256;
+constexpr int kWarps = kThreads / kWarp;
+constexpr unsigned kAllLanes = 0xffffffffu;
+
+// ---- the pivot's rule ----------------------------------------------------------------------
+
+/// Bit patterns of non-negative floating-point numbers are ordered like the numbers.
+template <class R>
+using KeyOf = std::conditional_t<sizeof(R) == 4, unsigned, unsigned long long>;
+__device__ unsigned to_key(float x) { return __float_as_uint(x); }
+__device__ unsigned long long to_key(double x) {
+  return static_cast<unsigned long long>(__double_as_longlong(x));
+}
+
+/// A row that may become the pivot row: the larger key wins, then the smaller position. The
+/// default-constructed candidate loses against every row.
+constexpr unsigned kNobody = 0xffffffffu;
+template <class Key>
+struct Candidate {
+  Key key = 0;
+  unsigned position = kNobody;
+};
+
+template <class Key>
+__device__ Candidate<Key> better(Candidate<Key> a, Candidate<Key> b) {
+  return a.key > b.key || (a.key == b.key && a.position < b.position) ? a : b;
+}
+
+/// The row at `position`, whose element in the pivot column is x, as a candidate in step j. As the
+/// reference i?amax: a NaN compares as larger than nothing, so it is chosen only where the search
+/// starts, at position j, where nothing compares as larger than it.
+template <class T>
+__device__ auto candidate(T x, unsigned position, unsigned j) -> Candidate<KeyOf<DeviceReal<T>>> {
+  using R = DeviceReal<T>;
+  Candidate<KeyOf<R>> c;
+  const R size = cheap_modulus(x);
+  if (size == size) {
+    c.key = to_key(size);
+    c.position = position;
+  } else if (position == j) {
+    c.key = ~c.key;
+    c.position = position;
+  }
+  return c;
+}
+
+/// The best candidate of a warp, in every lane. Three hardware reductions.
+__device__ Candidate<unsigned> warp_best(Candidate<unsigned> c) {
+  Candidate<unsigned> best;
+  best.key = __reduce_max_sync(kAllLanes, c.key);
+  best.position = __reduce_min_sync(kAllLanes, c.key == best.key ? c.position : kNobody);
+  return best;
+}
+__device__ Candidate<unsigned long long> warp_best(Candidate<unsigned long long> c) {
+  const unsigned high = static_cast<unsigned>(c.key >> 32), low = static_cast<unsigned>(c.key);
+  const unsigned best_high = __reduce_max_sync(kAllLanes, high);
+  const unsigned best_low = __reduce_max_sync(kAllLanes, high == best_high ? low : 0u);
+  Candidate<unsigned long long> best;
+  best.key = static_cast<unsigned long long>(best_high) << 32 | best_low;
+  best.position = __reduce_min_sync(kAllLanes, c.key == best.key ? c.position : kNobody);
+  return best;
+}
+
+/// The best candidate of a thread block of kThreads, in every thread. Contains one barrier; another
+/// one must follow before `of_warp` (kWarps elements of shared memory) is used again.
+template <class Key>
+__device__ Candidate<Key> block_best(Candidate<Key> c, Candidate<Key>* of_warp) {
+  c = warp_best(c);
+  const unsigned lane = threadIdx.x % kWarp;
+  if (lane == 0) of_warp[threadIdx.x / kWarp] = c;
+  __syncthreads();
+  return warp_best(lane < kWarps ? of_warp[lane] : Candidate<Key>{});
+}
+
+// ---- messages ------------------------------------------------------------------------------
+
+/// What a thread block tells the others in one step.
+struct alignas(32) Message {
+  static constexpr int kRowWords = 32;
+  unsigned long long head[2];  // tag << 32 | position; key
+  unsigned long long unused[2];
+  unsigned long long row[kRowWords];
+};
+
+/// 128-bit accesses that are single, also in the memory model (PTX ISA, "ld" and "st", type .b128).
+__device__ void store_release(unsigned long long* to, unsigned long long low,
+                              unsigned long long high) {
+  asm volatile(
+      "{ .reg .b128 word;\n"
+      "  mov.b128 word, {%1, %2};\n"
+      "  st.release.gpu.global.b128 [%0], word; }"
+      :
+      : "l"(__cvta_generic_to_global(to)), "l"(low), "l"(high)
+      : "memory");
+}
+__device__ void load_acquire(const unsigned long long* from, unsigned long long& low,
+                             unsigned long long& high) {
+  asm volatile(
+      "{ .reg .b128 word;\n"
+      "  ld.acquire.gpu.global.b128 word, [%2];\n"
+      "  mov.b128 {%0, %1}, word; }"
+      : "=l"(low), "=l"(high)
+      : "l"(__cvta_generic_to_global(from))
+      : "memory");
+}
+
+/// Waits for the message's tag and returns the candidate in its head.
+template <class Key>
+__device__ Candidate<Key> await(const Message& message, unsigned tag) {
+  unsigned long long low, high;
+  do {
+    load_acquire(message.head, low, high);
+  } while (static_cast<unsigned>(low >> 32) != tag);
+  Candidate<Key> c;
+  c.key = static_cast<Key>(high);
+  c.position = static_cast<unsigned>(low);
+  return c;
+}
+
+// ---- the leaf in registers -----------------------------------------------------------------
+
+/// Columns of a leaf in registers, and the rows a thread can own in a panel of many rows.
+template <class T>
+struct LeafShape {
+  static constexpr int width = sizeof(T) == 16 ? 16 : 32;
+  static constexpr int max_rows = sizeof(T) == 4 ? 4 : 2;  // 512 bytes, half of all registers
+};
+
+/// Factors the m x n panel `a`, n <= W. Thread block b owns the rows from b R kThreads; with more
+/// than one block the launch must be cooperative and `messages` hold two per block. The tags
+/// first_tag ... first_tag + min(m, n) - 1 must not occur in `messages`.
+template <class T, int W, int R>
+__global__ void __launch_bounds__(kThreads, 1)
+    getrf_leaf_kernel(int m, int n, T* a, Index ld, Index* pivots, Index* info, Index offset,
+                      Message* messages, unsigned first_tag) {
+  using Key = KeyOf<DeviceReal<T>>;
+  constexpr int kRowWords = W * sizeof(T) / sizeof(unsigned long long);
+  static_assert(kRowWords <= kWarp && kRowWords <= Message::kRowWords, "a lane per word");
+  __shared__ Candidate<Key> of_warp[kWarps];
+  __shared__ __align__(16) unsigned long long pivot_row_words[kRowWords];
+  __shared__ unsigned winning_position;
+  T* const u = reinterpret_cast<T*>(pivot_row_words);
+
+  const int first_row = static_cast<int>(blockIdx.x) * (R * kThreads);
+  const bool first_thread = blockIdx.x == 0 && threadIdx.x == 0;
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int steps = min(m, n);
+
+  T x[R][W];
+  int position[R];  // of each row; rows that do not exist count as chosen before the first step
+#pragma unroll
+  for (int r = 0; r < R; ++r) {
+    const int row = first_row + r * kThreads + static_cast<int>(threadIdx.x);
+    position[r] = row < m ? row : -1;
+#pragma unroll
+    for (int c = 0; c < W; ++c) x[r][c] = row < m && c < n ? a[row + c * ld] : from_real<T>(0);
+  }
+
+  int first_zero = steps;
+  for (int j = 0; j < steps; ++j) {
+    // The best row of this block, and the thread that owns it.
+    Candidate<Key> best;
+#pragma unroll
+    for (int r = 0; r < R; ++r) {
+      if (position[r] >= j) {
+        best = better(
+            best, candidate(x[r][0], static_cast<unsigned>(position[r]), static_cast<unsigned>(j)));
+      }
+    }
+    best = block_best(best, of_warp);
+
+    // Its row goes to all threads: directly, or by way of the exchange. A block without a candidate
+    // says so.
+    Message* const step_messages = messages + (j % 2) * gridDim.x;
+    Message& own = step_messages[blockIdx.x];
+    unsigned long long* const outgoing = gridDim.x == 1 ? pivot_row_words : own.row;
+    bool publishes = best.position == kNobody && threadIdx.x == 0;
+#pragma unroll
+    for (int r = 0; r < R; ++r) {
+      if (position[r] >= j && static_cast<unsigned>(position[r]) == best.position) {
+        publishes = true;
+#pragma unroll
+        for (int c = 0; c < W; ++c) reinterpret_cast<T*>(outgoing)[c] = x[r][c];
+      }
+    }
+    if (gridDim.x == 1) {
+      if (publishes) winning_position = best.position;
+    } else {
+      const unsigned tag = first_tag + static_cast<unsigned>(j);
+      if (publishes) {
+        store_release(own.head, static_cast<unsigned long long>(tag) << 32 | best.position,
+                      static_cast<unsigned long long>(best.key));
+      }
+      if (threadIdx.x < kWarp) {
+        Candidate<Key> seen;
+        int seen_in = 0;
+        for (int b = lane; b < static_cast<int>(gridDim.x); b += kWarp) {
+          const Candidate<Key> c = await<Key>(step_messages[b], tag);
+          if (c.position == kNobody) continue;
+          seen = better(seen, c);
+          if (seen.position == c.position) seen_in = b;
+        }
+        const Candidate<Key> winner = warp_best(seen);
+        const unsigned holder = __ballot_sync(kAllLanes, seen.position == winner.position);
+        const int from = __shfl_sync(kAllLanes, seen_in, __ffs(static_cast<int>(holder)) - 1);
+        __syncwarp();  // what one lane has acquired, all lanes may read
+        if (lane < kRowWords) pivot_row_words[lane] = __ldcg(&step_messages[from].row[lane]);
+        if (lane == 0) winning_position = winner.position;
+      }
+    }
+    __syncthreads();
+
+    const int p = static_cast<int>(winning_position);
+    const T pivot = u[0];
+    const bool zero = is_zero(pivot);
+    if (zero) first_zero = min(first_zero, j);
+    if (first_thread) pivots[j] = offset + 1 + p;
+
+      // The interchange, then the elimination. Rows above and at the pivot only rotate, and so do
+      // the columns that are finished, which have come round to the end of each row. They are left
+      // alone rather than multiplied by zero, which would turn an Inf elsewhere into a NaN here.
+#pragma unroll
+    for (int r = 0; r < R; ++r) {
+      if (position[r] == j) {
+        position[r] = p;
+      } else if (position[r] == p) {
+        position[r] = j;
+      }
+      const bool eliminate = position[r] > j;
+      const T l = eliminate && !zero ? divide(x[r][0], pivot) : x[r][0];
+      const int limit = eliminate ? W - j : 0;
+#pragma unroll
+      for (int c = 1; c < W; ++c) {
+        x[r][c - 1] = c < limit ? subtract_product(x[r][c], l, u[c]) : x[r][c];
+      }
+      x[r][W - 1] = l;
+    }
+  }
+
+  // All rows were loaded before the last exchange, so none is overwritten unread.
+#pragma unroll
+  for (int r = 0; r < R; ++r) {
+#pragma unroll
+    for (int c = 0; c < W; ++c) {
+      const int column = (c + steps) % W;
+      if (position[r] >= 0 && column < n) a[position[r] + column * ld] = x[r][c];
+    }
+  }
+  if (first_thread && first_zero < steps && *info == 0) *info = offset + first_zero + 1;
+}
+
+// ---- the leaf in memory --------------------------------------------------------------------
+
+constexpr int kTallWidth = 8;     // narrow: each column passes over the whole leaf
+constexpr int kTallBlocks = 512;  // enough to keep the memory of any GPU busy
+
+/// Ends step j-1 and prepares step j: every row below j-1 is eliminated with row j-1, then each
+/// thread block leaves its best candidate for the pivot of step j. j = 0 has nothing to eliminate,
+/// j = n no pivot to find (its candidates are not read).
+template <class T>
+__global__ void __launch_bounds__(kThreads)
+    tall_eliminate_kernel(Index m, int n, T* a, Index ld, int j,
+                          Candidate<KeyOf<DeviceReal<T>>>* of_block) {
+  using Key = KeyOf<DeviceReal<T>>;
+  __shared__ Candidate<Key> of_warp[kWarps];
+  Candidate<Key> best;
+  const Index stride = Index{kThreads} * gridDim.x;
+  for (Index i = j + Index{kThreads} * blockIdx.x + threadIdx.x; i < m; i += stride) {
+    if (j > 0) {
+      const T* const u = a + (j - 1);  // the pivot's row
+      const T pivot = u[(j - 1) * ld];
+      const T x = a[i + (j - 1) * ld];
+      const T l = is_zero(pivot) ? x : divide(x, pivot);
+      a[i + (j - 1) * ld] = l;
+      for (int c = j; c < n; ++c) {
+        a[i + c * ld] = subtract_product(a[i + c * ld], l, u[c * ld]);
+      }
+    }
+    if (j < n) {
+      best = better(best,
+                    candidate(a[i + j * ld], static_cast<unsigned>(i), static_cast<unsigned>(j)));
+    }
+  }
+  best = block_best(best, of_warp);
+  if (threadIdx.x == 0) of_block[blockIdx.x] = best;
+}
+
+/// Chooses the pivot of step j among `blocks` candidates and interchanges the rows. One block.
+template <class T>
+__global__ void __launch_bounds__(kThreads)
+    tall_interchange_kernel(int n, T* a, Index ld, int j, Index* pivots, Index* info, Index offset,
+                            const Candidate<KeyOf<DeviceReal<T>>>* of_block, int blocks) {
+  using Key = KeyOf<DeviceReal<T>>;
+  __shared__ Candidate<Key> of_warp[kWarps];
+  const int t = static_cast<int>(threadIdx.x);
+  Candidate<Key> best;
+  for (int b = t; b < blocks; b += kThreads) best = better(best, of_block[b]);
+  const Index p = block_best(best, of_warp).position;
+  if (t < n) {
+    const T pivot_row_element = a[p + t * ld];
+    a[p + t * ld] = a[j + t * ld];
+    a[j + t * ld] = pivot_row_element;
+    if (t == j) {
+      pivots[j] = offset + 1 + p;
+      if (is_zero(pivot_row_element) && *info == 0) *info = offset + j + 1;
+    }
+  }
+}
+
+// ---- host side -----------------------------------------------------------------------------
+
+/// Rows that fit in registers with one thread block per multiprocessor, a grid that is always
+/// co-resident: the kernels are compiled for at most all registers of one.
+template <class T>
+Index resident_rows(int multiprocessors) {
+  return Index{multiprocessors} * kThreads * LeafShape<T>::max_rows;
+}
+
+template <class D, int R, class T>
+void launch_leaf(cudaStream_t stream, Exchange& exchange, DeviceView<T> a, Index* pivots,
+                 Index* info, Index offset) {
+  const Index rows_per_block = Index{kThreads} * R;
+  LaunchShape shape;
+  shape.blocks = static_cast<unsigned>((a.rows + rows_per_block - 1) / rows_per_block);
+  shape.threads = kThreads;
+  shape.cooperative = shape.blocks > 1;
+  const unsigned steps = static_cast<unsigned>(std::min(a.rows, a.cols));
+  const unsigned tag = shape.cooperative ? exchange.reserve_tags(stream, steps) : 0;
+  launch(stream, shape, "getrf leaf", getrf_leaf_kernel<D, LeafShape<D>::width, R>,
+         static_cast<int>(a.rows), static_cast<int>(a.cols), device_cast(a.data), a.ld, pivots,
+         info, offset, static_cast<Message*>(exchange.messages()), tag);
+}
+
+template <class D, class T>
+void launch_tall(cudaStream_t stream, Exchange& exchange, DeviceView<T> a, Index* pivots,
+                 Index* info, Index offset) {
+  if (a.rows >= Index{kNobody}) {
+    throw DeviceError("getrf: a panel of " + std::to_string(a.rows) + " rows is too tall");
+  }
+  auto* const candidates = static_cast<Candidate<KeyOf<DeviceReal<D>>>*>(exchange.candidates());
+  const int n = static_cast<int>(a.cols);
+  LaunchShape grid;
+  grid.blocks = kTallBlocks;
+  grid.threads = kThreads;
+  LaunchShape single;
+  single.threads = kThreads;
+  for (int j = 0; j <= n; ++j) {
+    launch(stream, grid, "getrf elimination", tall_eliminate_kernel<D>, a.rows, n,
+           device_cast(a.data), a.ld, j, candidates);
+    if (j == n) break;
+    launch(stream, single, "getrf interchange", tall_interchange_kernel<D>, n, device_cast(a.data),
+           a.ld, j, pivots, info, offset, candidates, kTallBlocks);
+  }
+}
+
+}  // namespace
+
+Exchange::Exchange(int multiprocessors) : multiprocessors_(multiprocessors) {
+  const std::size_t blocks = static_cast<std::size_t>(multiprocessors);
+  const std::size_t message_bytes = 2 * sizeof(Message) * blocks;  // two sets, see the top
+  const std::size_t candidate_bytes = sizeof(Candidate<unsigned long long>) * kTallBlocks;
+  check(cudaMalloc(&messages_, message_bytes + candidate_bytes), "memory of the LU exchange");
+  candidates_ = static_cast<char*>(messages_) + message_bytes;
+}
+
+Exchange::~Exchange() { ignore(cudaFree(messages_)); }
+
+unsigned Exchange::reserve_tags(cudaStream_t stream, unsigned columns) {
+  const bool wraps = next_tag_ + columns < next_tag_;
+  if (next_tag_ == 0 || wraps) {
+    const std::size_t bytes = 2 * sizeof(Message) * static_cast<std::size_t>(multiprocessors_);
+    check(cudaMemsetAsync(messages_, 0, bytes, stream), "clearing the LU exchange");
+    next_tag_ = 1;
+  }
+  const unsigned first = next_tag_;
+  next_tag_ += columns;
+  return first;
+}
+
+template <class T>
+Index getrf_leaf_width(Index rows, int multiprocessors) {
+  using D = typename DeviceScalar<T>::type;
+  return rows <= resident_rows<D>(multiprocessors) ? LeafShape<D>::width : kTallWidth;
+}
+
+template <class T>
+void getrf_leaf(cudaStream_t stream, Exchange& exchange, DeviceView<T> a, Index* pivots,
+                Index* info, Index offset) {
+  using D = typename DeviceScalar<T>::type;
+  constexpr int kManyRows = LeafShape<D>::max_rows;
+  constexpr Index kCheapBlocks = 16;
+  if (a.rows > resident_rows<D>(exchange.multiprocessors())) {
+    launch_tall<D>(stream, exchange, a, pivots, info, offset);
+    return;
+  }
+  // Several rows per thread make the elimination longer and the exchange cheaper. That pays where
+  // it saves the exchange altogether or keeps the number of blocks small.
+  const bool one_block = a.rows > kThreads && a.rows <= kThreads * kManyRows;
+  if (one_block || a.rows > kCheapBlocks * kThreads) {
+    launch_leaf<D, kManyRows>(stream, exchange, a, pivots, info, offset);
+  } else {
+    launch_leaf<D, 1>(stream, exchange, a, pivots, info, offset);
+  }
+}
+
+template Index getrf_leaf_width<float>(Index, int);
+template Index getrf_leaf_width<double>(Index, int);
+template Index getrf_leaf_width<std::complex<float>>(Index, int);
+template Index getrf_leaf_width<std::complex<double>>(Index, int);
+template void getrf_leaf(cudaStream_t, Exchange&, DeviceView<float>, Index*, Index*, Index);
+template void getrf_leaf(cudaStream_t, Exchange&, DeviceView<double>, Index*, Index*, Index);
+template void getrf_leaf(cudaStream_t, Exchange&, DeviceView<std::complex<float>>, Index*, Index*,
+                         Index);
+template void getrf_leaf(cudaStream_t, Exchange&, DeviceView<std::complex<double>>, Index*, Index*,
+                         Index);
+
+}  // namespace overlapack::cuda

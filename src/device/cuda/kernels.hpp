@@ -1,0 +1,62 @@
+// Host functions that enqueue our own CUDA kernels. Plain C++: the kernels themselves and the
+// device arithmetic are known to the .cu files alone.
+//
+// Every function is asynchronous in `stream`, works on column-major device matrices and throws
+// DeviceError. They are instantiated for the four LAPACK precisions.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+
+#include "core/scalar.hpp"
+#include "core/view.hpp"
+
+namespace overlapack::cuda {
+
+/// Largest order of potrf_leaf.
+inline constexpr Index kPotrfLeaf = 64;
+
+/// Cholesky factorization of one block of order <= kPotrfLeaf; as Kernels<T>::potrf_block.
+template <class T>
+void potrf_leaf(cudaStream_t stream, Uplo uplo, DeviceView<T> a, Index* info, Index offset);
+
+/// Device memory through which the thread blocks of the LU leaf talk to each other. One per queue,
+/// because the queues run at the same time; within a queue one leaf follows another.
+class Exchange {
+ public:
+  /// For the current device, which has this many multiprocessors.
+  explicit Exchange(int multiprocessors);
+  ~Exchange();
+  Exchange(const Exchange&) = delete;
+
+  int multiprocessors() const { return multiprocessors_; }
+  void* messages() const { return messages_; }
+  void* candidates() const { return candidates_; }
+  /// Reserves `columns` consecutive tags that no message in the memory carries; returns the first.
+  /// May enqueue a memset.
+  unsigned reserve_tags(cudaStream_t stream, unsigned columns);
+
+ private:
+  int multiprocessors_;
+  void* messages_ = nullptr;
+  void* candidates_ = nullptr;
+  unsigned next_tag_ = 0;  // 0: the messages must be cleared first
+};
+
+/// Largest number of columns that getrf_leaf takes for `rows` rows.
+template <class T>
+Index getrf_leaf_width(Index rows, int multiprocessors);
+
+/// LU factorization with partial pivoting of at most getrf_leaf_width columns; as
+/// Kernels<T>::getrf_panel.
+template <class T>
+void getrf_leaf(cudaStream_t stream, Exchange& exchange, DeviceView<T> a, Index* pivots,
+                Index* info, Index offset);
+
+/// Row interchanges, any number of them; as Kernels<T>::swap_rows.
+template <class T>
+void swap_rows(cudaStream_t stream, DeviceView<T> a, DeviceView<const Index> pivots, Index offset,
+               bool forward);
+
+}  // namespace overlapack::cuda

@@ -1,0 +1,175 @@
+// Cholesky factorization of one diagonal block in the shared memory of one thread block.
+//
+// The block is factored right-looking in steps of w = 8 columns. With
+//
+//   A = [ A11     ]   A11 of order w,    A11 = L11 L11^H,   L21 = A21 L11^-H,   A22 -= L21 L21^H,
+//       [ A21 A22 ]
+//
+// one step is three phases, each ended by a barrier:
+//   1. the thread of row i copies A11 and row i of A21 to registers;
+//   2. it factors A11, for itself alone, and eliminates its row along with it: doing the small
+//      factorization many times over costs less than one barrier per column would;
+//   3. all threads share the rank-w update of A22.
+//
+// The upper triangle is handled as the lower one of the conjugate transpose: A = U^H U gives
+// A^H = A = L L^H with L = U^H. It is transposed on its way in and out of shared memory.
+#include "device/cuda/arithmetic.cuh"
+#include "device/cuda/kernels.hpp"
+#include "device/cuda/launch.cuh"
+
+namespace overlapack::cuda {
+namespace {
+
+constexpr int kStep = 8;
+constexpr int kRows = 64;  // as many rows as a leaf can have: the threads' layout
+constexpr int kThreadColumns = 4;
+constexpr int kThreads = kRows * kThreadColumns;
+constexpr int kLd = kRows + 1;  // odd, so that rows are read without bank conflicts, too
+static_assert(kRows == kPotrfLeaf, "one thread per row of the leaf");
+
+/// The Cholesky factor of a w x w block and one row of the panel below it, in registers. Only
+/// constant indices are used, so that nothing goes to local memory.
+template <class T>
+struct Step {
+  T diagonal[kStep][kStep];  // lower triangle
+  T row[kStep];
+
+  /// Factors the diagonal block and solves row := row L^-H. Returns the number of columns that were
+  /// completed: fewer than kStep if a pivot is not positive.
+  __device__ int factor() {
+    using R = DeviceReal<T>;
+    int completed = kStep;
+#pragma unroll
+    for (int k = 0; k < kStep; ++k) {
+      const R pivot = real_part(diagonal[k][k]);
+      if (!(pivot > R(0)) && completed == kStep) completed = k;  // a NaN fails, too
+      // The reciprocal is safe: a square root is never so small that 1 / root overflows.
+      const R root = sqrt(pivot), reciprocal = R(1) / root;
+      diagonal[k][k] = from_real<T>(root);
+      row[k] = scale(row[k], reciprocal);
+#pragma unroll
+      for (int i = k + 1; i < kStep; ++i) diagonal[i][k] = scale(diagonal[i][k], reciprocal);
+#pragma unroll
+      for (int j = k + 1; j < kStep; ++j) {
+        const T ljk = conjugate(diagonal[j][k]);
+        row[j] = subtract_product(row[j], row[k], ljk);
+#pragma unroll
+        for (int i = j; i < kStep; ++i) {
+          diagonal[i][j] = subtract_product(diagonal[i][j], diagonal[i][k], ljk);
+        }
+      }
+    }
+    return completed;
+  }
+};
+
+/// One thread block of kThreads threads. Thread t stands for row t % kRows; the threads of one row
+/// divide columns among themselves.
+template <class T>
+__global__ void __launch_bounds__(kThreads)
+    potrf_leaf_kernel(bool lower, int n, T* __restrict__ a, Index ld, Index* info, Index offset) {
+  extern __shared__ __align__(16) unsigned char shared_memory[];
+  T* const s = reinterpret_cast<T*>(shared_memory);  // S(i, j) = s[i + j * kLd]
+  __shared__ int columns_done;                       // in this step
+
+  // Row index of the memory, so that neighbouring threads touch neighbouring elements: i for the
+  // lower triangle, j for the upper one.
+  const int t = static_cast<int>(threadIdx.x) % kRows, u = static_cast<int>(threadIdx.x) / kRows;
+  for (int c = u; c < n; c += kThreadColumns) {
+    if (t >= n) break;
+    if (lower && t >= c) s[t + c * kLd] = a[t + c * ld];
+    if (!lower && t <= c) s[c + t * kLd] = conjugate(a[t + c * ld]);
+  }
+  __syncthreads();
+
+  int completed = n;  // columns of the factor that are right; the same in all threads
+  for (int k = 0; k < n; k += kStep) {
+    // Phase 1. Rows beyond the block are those of a unit matrix and stay so.
+    Step<T> step;
+    const bool below = t >= k + kStep && t < n;
+    if (u == 0) {
+#pragma unroll
+      for (int j = 0; j < kStep; ++j) {
+#pragma unroll
+        for (int i = j; i < kStep; ++i) {
+          step.diagonal[i][j] =
+              k + i < n ? s[k + i + (k + j) * kLd] : from_real<T>(DeviceReal<T>(i == j));
+        }
+        step.row[j] = below ? s[t + (k + j) * kLd] : from_real<T>(0);
+      }
+    }
+    __syncthreads();
+
+    // Phase 2. The threads agree on A11, so one of them stores it.
+    if (u == 0) {
+      const int done = step.factor();
+      if (threadIdx.x == 0) columns_done = done;
+#pragma unroll
+      for (int j = 0; j < kStep; ++j) {
+        if (below) s[t + (k + j) * kLd] = step.row[j];
+#pragma unroll
+        for (int i = j; i < kStep; ++i) {
+          if (t == 0 && k + i < n) s[k + i + (k + j) * kLd] = step.diagonal[i][j];
+        }
+      }
+    }
+    __syncthreads();
+    if (columns_done < kStep) {
+      completed = k + columns_done;
+      break;
+    }
+
+    // Phase 3: row t of L21 stays in registers and meets its rows j <= t.
+    if (below) {
+#pragma unroll
+      for (int j = 0; j < kStep; ++j) step.row[j] = s[t + (k + j) * kLd];
+      for (int j = k + kStep + u; j <= t; j += kThreadColumns) {
+        T x = s[t + j * kLd];
+#pragma unroll
+        for (int l = 0; l < kStep; ++l) {
+          x = subtract_product(x, step.row[l], conjugate(s[j + (k + l) * kLd]));
+        }
+        s[t + j * kLd] = x;
+      }
+    }
+    __syncthreads();
+  }
+
+  if (completed < n && threadIdx.x == 0 && *info == 0) *info = offset + completed + 1;
+
+  // After a failure the columns that are not done become those of the unit matrix. LAPACK leaves
+  // them undefined, but the solve with this block that is already enqueued behind us must not
+  // spread Inf and NaN from them into columns that are right.
+  for (int c = u; c < n; c += kThreadColumns) {
+    if (t >= n) break;
+    const int i = lower ? t : c, j = lower ? c : t;
+    if (i < j) continue;
+    const T x = j < completed ? s[i + j * kLd] : from_real<T>(DeviceReal<T>(i == j));
+    a[t + c * ld] = lower ? x : conjugate(x);
+  }
+}
+
+}  // namespace
+
+template <class T>
+void potrf_leaf(cudaStream_t stream, Uplo uplo, DeviceView<T> a, Index* info, Index offset) {
+  using D = typename DeviceScalar<T>::type;
+  LaunchShape shape;
+  shape.threads = kThreads;
+  shape.shared_bytes = sizeof(D) * kLd * kRows;
+  constexpr std::size_t kAlwaysAllowed = 48 * 1024;
+  if (shape.shared_bytes > kAlwaysAllowed) {
+    check(cudaFuncSetAttribute(potrf_leaf_kernel<D>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(shape.shared_bytes)),
+          "potrf leaf: shared memory");
+  }
+  launch(stream, shape, "potrf leaf", potrf_leaf_kernel<D>, uplo == Uplo::lower,
+         static_cast<int>(a.rows), device_cast(a.data), a.ld, info, offset);
+}
+
+template void potrf_leaf(cudaStream_t, Uplo, DeviceView<float>, Index*, Index);
+template void potrf_leaf(cudaStream_t, Uplo, DeviceView<double>, Index*, Index);
+template void potrf_leaf(cudaStream_t, Uplo, DeviceView<std::complex<float>>, Index*, Index);
+template void potrf_leaf(cudaStream_t, Uplo, DeviceView<std::complex<double>>, Index*, Index);
+
+}  // namespace overlapack::cuda

@@ -1,0 +1,87 @@
+// The device under test, and tests typed over the four precisions.
+//
+// OVERLAPACK_TEST_DEVICE chooses the device: lazy (the default), eager, shuffle (the emulated
+// device's schedules) or cuda. ctest runs every test once for each.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <complex>
+#include <cstdlib>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "device/buffer.hpp"
+#include "device/device.hpp"
+#include "device/host/emulated_device.hpp"
+#include "dispatch/context.hpp"
+
+namespace overlapack::testing_support {
+
+using Precisions = testing::Types<float, double, std::complex<float>, std::complex<double>>;
+
+/// "d" instead of a number.
+struct PrecisionName {
+  template <class T>
+  static std::string GetName(int) {
+    return std::string(1, ScalarTraits<T>::letter);
+  }
+};
+
+inline std::string device_under_test() {
+  const char* const name = std::getenv("OVERLAPACK_TEST_DEVICE");
+  return name == nullptr ? "lazy" : name;
+}
+
+/// Opens the device under test. Throws DeviceError with the reason if this machine has none.
+inline std::shared_ptr<Device> open_device_under_test() {
+  const std::string name = device_under_test();
+  if (name == "lazy") return make_emulated_device({Schedule::lazy});
+  if (name == "eager") return make_emulated_device({Schedule::eager});
+  if (name == "shuffle") return make_emulated_device({Schedule::shuffle, 7});
+  if (name != "cuda") throw std::invalid_argument("OVERLAPACK_TEST_DEVICE=" + name);
+  // One for the whole process, and never destroyed: at exit the driver may be gone first.
+  static auto* const device = new std::shared_ptr<Device>(dispatch::open_cuda_device(0));
+  return *device;
+}
+
+/// A test on the device under test; skipped, with the reason, where this machine has none.
+class DeviceTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    try {
+      device_ = open_device_under_test();
+    } catch (const DeviceError& error) {
+      GTEST_SKIP() << "no " << device_under_test() << " device: " << error.what();
+    }
+  }
+  void TearDown() override {
+    if (device_) device_->set_observer(nullptr);
+  }
+  Device& device() { return *device_; }
+
+  std::shared_ptr<Device> device_;
+};
+
+/// Refuses the `at`-th action, counted from 1; of a device that is lost, all later ones too.
+class FaultAt : public Observer {
+ public:
+  explicit FaultAt(Index at, bool lost = false) : at_(at), lost_(lost) {}
+  void before(Action, const char* name, double) override {
+    const Index number = ++count_;
+    if (number == at_ || (lost_ && number > at_)) {
+      throw DeviceError(std::string("injected fault in ") + name, lost_);
+    }
+  }
+  /// Actions seen so far.
+  Index count() const { return count_; }
+
+ private:
+  const Index at_;
+  const bool lost_;
+  std::atomic<Index> count_{0};
+};
+
+}  // namespace overlapack::testing_support

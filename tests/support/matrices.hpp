@@ -1,0 +1,273 @@
+// Test matrices: seeded random ones, ones whose factors are known, ones that must be refused; and
+// the storage that shows which elements a routine must not touch.
+#pragma once
+
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "core/scalar.hpp"
+#include "core/view.hpp"
+#include "cpu/reference.hpp"
+
+namespace overlapack::testing_support {
+
+/// What stands in every element that a routine must neither read nor write. Exact in all
+/// precisions.
+template <class T>
+T sentinel() {
+  return T(-98765.5f);
+}
+
+/// An m x n column-major matrix with `padding` more rows in storage than it has. All elements are
+/// sentinels until they are filled.
+template <class T>
+class Padded {
+ public:
+  Padded() = default;
+  Padded(Index rows, Index cols, Index padding = 0)
+      : rows_(rows),
+        cols_(cols),
+        ld_(std::max<Index>(1, rows + padding)),
+        data_(static_cast<std::size_t>(ld_ * std::max<Index>(1, cols)), sentinel<T>()) {}
+
+  Index rows() const { return rows_; }
+  Index cols() const { return cols_; }
+  Index ld() const { return ld_; }
+  T* data() { return data_.data(); }
+  HostView<T> view() { return {data_.data(), rows_, cols_, ld_}; }
+  HostView<const T> view() const { return {data_.data(), rows_, cols_, ld_}; }
+  T& operator()(Index i, Index j) { return data_[static_cast<std::size_t>(i + j * ld_)]; }
+  const T& operator()(Index i, Index j) const {
+    return data_[static_cast<std::size_t>(i + j * ld_)];
+  }
+
+  bool padding_untouched() const {
+    for (Index j = 0; j < cols_; ++j) {
+      for (Index i = rows_; i < ld_; ++i) {
+        if ((*this)(i, j) != sentinel<T>()) return false;
+      }
+    }
+    return true;
+  }
+
+  /// Makes sentinels of the triangle that is not `uplo`, without the diagonal.
+  void forbid_other_triangle(Uplo uplo) {
+    for (Index j = 0; j < cols_; ++j) {
+      for (Index i = 0; i < rows_; ++i) {
+        if (uplo == Uplo::lower ? i < j : i > j) (*this)(i, j) = sentinel<T>();
+      }
+    }
+  }
+  bool other_triangle_untouched(Uplo uplo) const {
+    for (Index j = 0; j < cols_; ++j) {
+      for (Index i = 0; i < rows_; ++i) {
+        if ((uplo == Uplo::lower ? i < j : i > j) && (*this)(i, j) != sentinel<T>()) return false;
+      }
+    }
+    return true;
+  }
+
+ private:
+  Index rows_ = 0, cols_ = 0, ld_ = 1;
+  std::vector<T> data_;
+};
+
+// ---- Random matrices ----------------------------------------------------------------------
+
+/// Numbers that are the same on every machine: std::uniform_real_distribution need not be.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : engine_(seed) {}
+  /// Uniform in [-1, 1); complex numbers have both parts so.
+  template <class T>
+  T uniform() {
+    if constexpr (is_complex<T>) {
+      const auto re = uniform<Real<T>>();
+      return {re, uniform<Real<T>>()};
+    } else {
+      return static_cast<T>(static_cast<double>(engine_() >> 11) * 0x1p-52 - 1.0);
+    }
+  }
+  /// Uniform in [first, last].
+  Index integer(Index first, Index last) {
+    return first + static_cast<Index>(engine_() % static_cast<std::uint64_t>(last - first + 1));
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+template <class T>
+Padded<T> random_matrix(Index m, Index n, std::uint64_t seed, Index padding = 0) {
+  Random random(seed);
+  Padded<T> a(m, n, padding);
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < m; ++i) a(i, j) = random.uniform<T>();
+  }
+  return a;
+}
+
+/// Hermitian positive definite: G G^H / n + I / 4 with random G.
+template <class T>
+Padded<T> positive_definite(Index n, std::uint64_t seed, Index padding = 0) {
+  const auto g = random_matrix<T>(n, n, seed);
+  Padded<T> a(n, n, padding);
+  if (n == 0) return a;
+  const T scale = T(Real<T>(1) / static_cast<Real<T>>(n));
+  reference::gemm<T>(Op::none, Op::conj_trans, scale, g.view(), g.view(), T(0), a.view());
+  for (Index j = 0; j < n; ++j) {
+    a(j, j) = T(real(a(j, j)) + Real<T>(0.25));
+    for (Index i = 0; i < j; ++i) a(i, j) = conj(a(j, i));
+  }
+  return a;
+}
+
+/// Strictly diagonally dominant by columns (LU needs no interchanges beyond harmless ones).
+template <class T>
+Padded<T> diagonally_dominant(Index n, std::uint64_t seed, Index padding = 0) {
+  auto a = random_matrix<T>(n, n, seed, padding);
+  for (Index j = 0; j < n; ++j) a(j, j) = T(static_cast<Real<T>>(2 * n + 1));
+  return a;
+}
+
+// ---- Matrices with known factors ----------------------------------------------------------
+
+/// i^k, the exact phases that make a real example complex.
+template <class T>
+T phase(Index k) {
+  if constexpr (is_complex<T>) {
+    const T phases[] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}};
+    return phases[((k % 4) + 4) % 4];
+  } else {
+    return T(1);
+  }
+}
+
+/// The Cholesky factor L(r, c) = (r + 2)(c + 2), c <= r; for complex T times i^(r - c).
+template <class T>
+T closed_form_factor(Index r, Index c) {
+  return c <= r ? phase<T>(r - c) * T(static_cast<Real<T>>((r + 2) * (c + 2))) : T(0);
+}
+
+/// A = L L^H for the factor above, in closed form: A(r, c) = (r + 2)(c + 2) sum_{l <= min} (l +
+/// 2)^2. Its elements are integers up to n^5 / 3, so they and the whole factorization are exact up
+/// to n = 25 in single and n = 1500 in double precision; beyond that A is rounded, which the factor
+/// of this well-scaled matrix feels only in its last digits.
+template <class T>
+Padded<T> closed_form_spd(Index n, Index padding = 0) {
+  Padded<T> a(n, n, padding);
+  for (Index c = 0; c < n; ++c) {
+    for (Index r = 0; r < n; ++r) {
+      double sum = 0;
+      for (Index l = 0; l <= std::min(r, c); ++l) sum += static_cast<double>((l + 2) * (l + 2));
+      a(r, c) =
+          phase<T>(r - c) * T(static_cast<Real<T>>(static_cast<double>((r + 2) * (c + 2)) * sum));
+    }
+  }
+  return a;
+}
+
+/// The extended Hadamard matrix: the leading n x n part of Sylvester's recursion
+/// H(2k) = [H(k) H(k); H(k) -H(k)], so H(i, j) = (-1)^(number of common one bits of i and j).
+template <class T>
+Padded<T> hadamard(Index n, Index padding = 0) {
+  Padded<T> a(n, n, padding);
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < n; ++i) {
+      int sign = 1;
+      for (Index common = i & j; common != 0; common &= common - 1) sign = -sign;
+      a(i, j) = T(static_cast<Real<T>>(sign));
+    }
+  }
+  return a;
+}
+
+/// Hadamard plus a multiple of I that makes it positive definite: the eigenvalues of the part are
+/// bounded by those of the whole, the square root of its order.
+template <class T>
+Padded<T> hadamard_spd(Index n, Index padding = 0) {
+  auto a = hadamard<T>(n, padding);
+  Index order = 1;
+  while (order < n) order *= 2;
+  const auto shift = static_cast<Real<T>>(std::ceil(std::sqrt(static_cast<double>(order))) + 1);
+  for (Index j = 0; j < n; ++j) a(j, j) += T(shift);
+  return a;
+}
+
+/// Wilkinson's matrix: partial pivoting interchanges nothing and the last column doubles at every
+/// step, exactly while 2^(n-1) is representable beside 1.
+template <class T>
+Padded<T> wilkinson(Index n, Index padding = 0) {
+  Padded<T> a(n, n, padding);
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < n; ++i) a(i, j) = T(i == j || j == n - 1 ? 1.f : i > j ? -1.f : 0.f);
+  }
+  return a;
+}
+
+/// Kahan's upper triangular matrix: ill-conditioned with no small diagonal element to tell so.
+template <class T>
+Padded<T> kahan(Index n, Index padding = 0) {
+  Padded<T> a(n, n, padding);
+  const double s = std::sin(1.2), c = std::cos(1.2);
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < n; ++i) {
+      const double scale = std::pow(s, static_cast<double>(i));
+      a(i, j) = T(static_cast<Real<T>>(i == j ? scale : i < j ? -c * scale : 0.0));
+    }
+  }
+  return a;
+}
+
+/// A := D A D with D = diag(2^(-24 i / n)): elements that shrink by 48 binary digits along the
+/// diagonal. Exact, and keeps a positive definite matrix so.
+template <class T>
+Padded<T> graded(Padded<T> a) {
+  const Index n = a.cols();
+  const auto d = [n](Index i) { return std::ldexp(Real<T>(1), -static_cast<int>(24 * i / n)); };
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < a.rows(); ++i) a(i, j) *= T(d(i) * d(j));
+  }
+  return a;
+}
+
+// ---- Matrices that a factorization must refuse ---------------------------------------------
+
+/// Column `position` is zero, so that U(position, position) is exactly zero.
+template <class T>
+Padded<T> singular_at(Index m, Index n, Index position, std::uint64_t seed, Index padding = 0) {
+  auto a = random_matrix<T>(m, n, seed, padding);
+  for (Index i = 0; i < m; ++i) a(i, position) = T(0);
+  return a;
+}
+
+/// The leading minors up to order `position` are positive definite, the next is not.
+template <class T>
+Padded<T> indefinite_at(Index n, Index position, std::uint64_t seed, Index padding = 0) {
+  auto a = positive_definite<T>(n, seed, padding);
+  a(position, position) = -a(position, position);
+  return a;
+}
+
+template <class T>
+T nan() {
+  return T(std::numeric_limits<Real<T>>::quiet_NaN());
+}
+template <class T>
+T infinity() {
+  return T(std::numeric_limits<Real<T>>::infinity());
+}
+template <class T>
+bool is_nan(T x) {
+  if constexpr (is_complex<T>) {
+    return std::isnan(x.real()) || std::isnan(x.imag());
+  } else {
+    return std::isnan(x);
+  }
+}
+
+}  // namespace overlapack::testing_support

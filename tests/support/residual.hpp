@@ -1,0 +1,139 @@
+// LAPACK's scaled residuals (TESTING/LIN: dpot01, dpot02, dget01, dget02), evaluated in double
+// precision. A result is right if its residual is below kThreshold, LAPACK's own limit.
+#pragma once
+
+#include <complex>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#include "core/scalar.hpp"
+#include "core/view.hpp"
+#include "cpu/reference.hpp"
+#include "support/matrices.hpp"
+
+namespace overlapack::testing_support {
+
+inline constexpr double kThreshold = 30;
+
+/// Double precision of the same kind.
+template <class T>
+using Wide = std::conditional_t<is_complex<T>, std::complex<double>, double>;
+
+/// LAPACK's 'Epsilon': the unit roundoff.
+template <class T>
+double epsilon() {
+  return static_cast<double>(std::numeric_limits<Real<T>>::epsilon()) / 2;
+}
+
+template <class T>
+Padded<Wide<T>> widen(HostView<const T> a) {
+  Padded<Wide<T>> wide(a.rows, a.cols);
+  for (Index j = 0; j < a.cols; ++j) {
+    for (Index i = 0; i < a.rows; ++i) wide(i, j) = Wide<T>(a(i, j));
+  }
+  return wide;
+}
+
+/// The Hermitian matrix of which `a` stores one triangle; imaginary parts of the diagonal are
+/// ignored.
+template <class T>
+Padded<Wide<T>> widen_hermitian(Uplo uplo, HostView<const T> a) {
+  auto wide = widen<T>(a);
+  for (Index j = 0; j < a.cols; ++j) {
+    wide(j, j) = Wide<T>(real(wide(j, j)));
+    for (Index i = j + 1; i < a.rows; ++i) {
+      if (uplo == Uplo::lower) {
+        wide(j, i) = conj(wide(i, j));
+      } else {
+        wide(i, j) = conj(wide(j, i));
+      }
+    }
+  }
+  return wide;
+}
+
+/// The one-norm. NaN if any element is NaN, so that no comparison with a limit accepts it.
+template <class W>
+double norm1(const Padded<W>& a) {
+  double norm = 0;
+  for (Index j = 0; j < a.cols(); ++j) {
+    double sum = 0;
+    for (Index i = 0; i < a.rows(); ++i) sum += std::abs(a(i, j));
+    if (std::isnan(sum)) return sum;
+    norm = std::max(norm, sum);
+  }
+  return norm;
+}
+
+/// error / (scale eps); where the scale is zero, zero if there is no error.
+inline double scaled(double error, double scale, double eps) {
+  if (scale == 0) return error == 0 ? 0 : 1 / eps;
+  return error / scale / eps;
+}
+
+/// ||A - L L^H|| / (n ||A|| eps), or with U^H U: dpot01. `a` and `factor` hold the triangle `uplo`.
+template <class T>
+double potrf_residual(Uplo uplo, HostView<const T> a, HostView<const T> factor) {
+  using W = Wide<T>;
+  const Index n = a.rows;
+  auto original = widen_hermitian<T>(uplo, a);
+  auto f = widen<T>(factor);
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < n; ++i) {
+      if (uplo == Uplo::lower ? i < j : i > j) f(i, j) = W(0);
+    }
+  }
+  const double scale = static_cast<double>(n) * norm1(original);
+  const bool lower = uplo == Uplo::lower;
+  reference::gemm<W>(lower ? Op::none : Op::conj_trans, lower ? Op::conj_trans : Op::none, W(-1),
+                     f.view(), f.view(), W(1), original.view());
+  return scaled(norm1(original), scale, epsilon<T>());
+}
+
+/// ||A - P L U|| / (n ||A|| eps): dget01. `pivots` is ipiv, 1-based.
+template <class T>
+double getrf_residual(HostView<const T> a, HostView<const T> factor,
+                      const std::vector<Index>& pivots) {
+  using W = Wide<T>;
+  const Index m = a.rows, n = a.cols, k = std::min(m, n);
+  auto original = widen<T>(a);
+  Padded<W> l(m, k), u(k, n), product(m, n);
+  for (Index j = 0; j < k; ++j) {
+    for (Index i = 0; i < m; ++i) l(i, j) = i > j ? W(factor(i, j)) : W(i == j ? 1.0 : 0.0);
+  }
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < k; ++i) u(i, j) = i <= j ? W(factor(i, j)) : W(0);
+  }
+  reference::gemm<W>(Op::none, Op::none, W(1), l.view(), u.view(), W(0), product.view());
+  reference::laswp<W>(product.view(), 0, k, pivots.data(), false);
+  const double scale = static_cast<double>(n) * norm1(original);
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < m; ++i) original(i, j) -= product(i, j);
+  }
+  return scaled(norm1(original), scale, epsilon<T>());
+}
+
+/// max over the right-hand sides of ||b - op(A) x|| / (||A|| ||x|| eps): dget02 and dpot02. `a` is
+/// the whole matrix.
+template <class W, class T>
+double solve_residual(Op op, const Padded<W>& a, HostView<const T> x, HostView<const T> b) {
+  auto rest = widen<T>(b);
+  const auto solution = widen<T>(x);
+  reference::gemm<W>(op, Op::none, W(-1), a.view(), solution.view(), W(1), rest.view());
+  const double norm_a = norm1(a);
+  double worst = 0;
+  for (Index j = 0; j < b.cols; ++j) {
+    double error = 0, size = 0;
+    for (Index i = 0; i < b.rows; ++i) {
+      error += std::abs(rest(i, j));
+      size += std::abs(solution(i, j));
+    }
+    const double residual = scaled(error, norm_a * size, epsilon<T>());
+    if (std::isnan(residual)) return residual;
+    worst = std::max(worst, residual);
+  }
+  return worst;
+}
+
+}  // namespace overlapack::testing_support

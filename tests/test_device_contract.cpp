@@ -1,0 +1,905 @@
+// The contract of device.hpp, operation by operation: the same tests on every device.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "support/fixtures.hpp"
+#include "support/matrices.hpp"
+#include "support/residual.hpp"
+
+namespace overlapack {
+namespace {
+
+using namespace testing_support;
+
+/// A matrix in device memory.
+template <class T>
+struct OnDevice {
+  Buffer<T> memory;
+  DeviceView<T> view;
+  operator DeviceView<T>() const { return view; }
+  operator DeviceView<const T>() const { return view; }
+};
+
+template <class Scalar>
+class DeviceContract : public DeviceTest {
+ protected:
+  using T = Scalar;
+
+  void SetUp() override {
+    DeviceTest::SetUp();
+    if (device_) queue_ = std::make_unique<QueueLease>(device());
+  }
+  void TearDown() override {
+    queue_.reset();
+    DeviceTest::TearDown();
+  }
+
+  Queue& queue() { return **queue_; }
+  Kernels<T>& kernels() { return device().template kernels<T>(); }
+
+  /// Uploads a matrix, padding included, and waits.
+  template <class U>
+  OnDevice<U> upload(const Padded<U>& a) {
+    const Index count = a.ld() * std::max<Index>(1, a.cols());
+    Buffer<U> staging(this->device(), Space::host, count);
+    Buffer<U> memory(this->device(), Space::device, count);
+    std::copy_n(a.view().data, count, staging.data());
+    queue().template copy<U>(DeviceView<U>(memory.data(), count),
+                             HostView<const U>(staging.data(), count));
+    queue().synchronize();
+    const DeviceView<U> view(memory.data(), a.rows(), a.cols(), a.ld());
+    return {std::move(memory), view};
+  }
+  /// The matrix as it is after all work of the queue, padding included.
+  template <class U>
+  Padded<U> download(const OnDevice<U>& a) {
+    const DeviceView<U>& view = a.view;
+    const Index count = view.ld * std::max<Index>(1, view.cols);
+    Padded<U> result(view.rows, view.cols, view.ld - view.rows);
+    Buffer<U> staging(this->device(), Space::host, count);
+    queue().template copy<U>(HostView<U>(staging.data(), count),
+                             DeviceView<const U>(view.data, count));
+    queue().synchronize();
+    std::copy_n(staging.data(), count, result.data());
+    return result;
+  }
+  OnDevice<Index> upload_index(Index value) {
+    Padded<Index> one(1, 1);
+    one(0, 0) = value;
+    return upload(one);
+  }
+  Index download_index(const OnDevice<Index>& a) { return download(a)(0, 0); }
+
+  std::unique_ptr<QueueLease> queue_;
+};
+
+TYPED_TEST_SUITE(DeviceContract, Precisions, PrecisionName);
+
+/// op(A) as a matrix of its own, by definition.
+template <class T>
+Padded<Wide<T>> applied(Op op, const Padded<T>& a) {
+  const bool same = op == Op::none;
+  Padded<Wide<T>> result(same ? a.rows() : a.cols(), same ? a.cols() : a.rows());
+  for (Index j = 0; j < result.cols(); ++j) {
+    for (Index i = 0; i < result.rows(); ++i) {
+      const auto x = Wide<T>(same ? a(i, j) : a(j, i));
+      result(i, j) = op == Op::conj_trans ? conj(x) : x;
+    }
+  }
+  return result;
+}
+
+/// alpha A B + beta C by the definition, in double precision, independent of any library.
+template <class W, class T>
+Padded<W> multiply_add(W alpha, const Padded<W>& a, const Padded<W>& b, W beta,
+                       const Padded<T>& c) {
+  Padded<W> result(c.rows(), c.cols());
+  for (Index j = 0; j < c.cols(); ++j) {
+    for (Index i = 0; i < c.rows(); ++i) {
+      W sum(0);
+      for (Index l = 0; l < a.cols(); ++l) sum += a(i, l) * b(l, j);
+      result(i, j) = alpha * sum + (beta == W(0) ? W(0) : beta * W(c(i, j)));
+    }
+  }
+  return result;
+}
+
+/// The largest |got - expected| over a part of the matrix that `select(i, j)` chooses; NaN if any
+/// is NaN.
+template <class T, class Select>
+double max_difference(const Padded<T>& got, const Padded<Wide<T>>& expected, Select select) {
+  double worst = 0;
+  for (Index j = 0; j < got.cols(); ++j) {
+    for (Index i = 0; i < got.rows(); ++i) {
+      if (!select(i, j)) continue;
+      const double difference = std::abs(Wide<T>(got(i, j)) - expected(i, j));
+      if (std::isnan(difference)) return difference;
+      worst = std::max(worst, difference);
+    }
+  }
+  return worst;
+}
+template <class T>
+double max_difference(const Padded<T>& got, const Padded<Wide<T>>& expected) {
+  return max_difference(got, expected, [](Index, Index) { return true; });
+}
+
+/// A bound for the rounding errors of sums of k products of numbers of modulus up to 2.
+template <class T>
+double sum_bound(Index k) {
+  return 8 * static_cast<double>(k + 4) * epsilon<T>() * (is_complex<T> ? 4 : 1);
+}
+
+template <class T>
+T scalar(double re, double im) {
+  if constexpr (is_complex<T>) {
+    return T(static_cast<Real<T>>(re), static_cast<Real<T>>(im));
+  } else {
+    return static_cast<T>(re);
+  }
+}
+
+constexpr Op kOps[] = {Op::none, Op::trans, Op::conj_trans};
+constexpr Uplo kUplos[] = {Uplo::lower, Uplo::upper};
+
+// ---- Memory, copies, events ---------------------------------------------------------------
+
+TYPED_TEST(DeviceContract, CopiesBlocksWithPitchesInBothDirections) {
+  using T = TypeParam;
+  Device& device = this->device();
+  const Index m = 7, n = 5;
+  const auto a = random_matrix<T>(m, n, 1);
+  // Host (ld 9) -> a block inside a larger device matrix -> host (ld 8).
+  auto target = this->upload(Padded<T>(m + 4, n + 3));  // all sentinels
+  Buffer<T> staging_in(device, Space::host, 9 * n), staging_out(device, Space::host, 8 * n);
+  const HostView<T> in(staging_in.data(), m, n, 9), out(staging_out.data(), m, n, 8);
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < m; ++i) in(i, j) = a(i, j);
+  }
+  std::fill_n(staging_out.data(), 8 * n, sentinel<T>());
+  const auto block = target.view.block(2, 1, m, n);
+  this->queue().template copy<T>(block, HostView<const T>(in));
+  this->queue().template copy<T>(out, DeviceView<const T>(block));
+  this->queue().synchronize();
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < m; ++i) EXPECT_EQ(out(i, j), a(i, j));
+    EXPECT_EQ(staging_out.data()[8 * j + m], sentinel<T>()) << "padding of column " << j;
+  }
+  const auto whole = this->download(target);
+  for (Index j = 0; j < whole.cols(); ++j) {
+    for (Index i = 0; i < whole.rows(); ++i) {
+      const bool inside = i >= 2 && i < 2 + m && j >= 1 && j < 1 + n;
+      EXPECT_EQ(whole(i, j), inside ? a(i - 2, j - 1) : sentinel<T>()) << i << "," << j;
+    }
+  }
+}
+
+TYPED_TEST(DeviceContract, EmptyCopiesDoNothing) {
+  using T = TypeParam;
+  const std::size_t before = this->device().counters().bytes_to_device;
+  this->queue().template copy<T>(DeviceView<T>(nullptr, 0, 5, 1),
+                                 HostView<const T>(nullptr, 0, 5, 1));
+  this->queue().template copy<T>(DeviceView<T>(nullptr, 5, 0, 5),
+                                 HostView<const T>(nullptr, 5, 0, 5));
+  this->queue().zero(nullptr, 0);
+  this->queue().synchronize();
+  EXPECT_EQ(this->device().counters().bytes_to_device, before);
+}
+
+TYPED_TEST(DeviceContract, CountsWhatItTransfersAndRuns) {
+  using T = TypeParam;
+  TransferCounters& counters = this->device().counters();
+  const std::size_t up = counters.bytes_to_device, down = counters.bytes_to_host,
+                    kernels = counters.kernels;
+  auto a = this->upload(random_matrix<T>(10, 10, 1));
+  this->queue().zero(a.view.data, sizeof(T));
+  this->download(a);
+  EXPECT_EQ(counters.bytes_to_device - up, 100 * sizeof(T));
+  EXPECT_EQ(counters.bytes_to_host - down, 100 * sizeof(T));
+  EXPECT_EQ(counters.kernels - kernels, 1u);
+}
+
+TYPED_TEST(DeviceContract, ZeroesPartOfABuffer) {
+  using T = TypeParam;
+  auto a = this->upload(Padded<T>(100, 1));
+  this->queue().zero(a.view.data + 10, 80 * sizeof(T));
+  const auto result = this->download(a);
+  for (Index i = 0; i < 100; ++i) {
+    EXPECT_EQ(result(i, 0), i >= 10 && i < 90 ? T(0) : sentinel<T>()) << i;
+  }
+}
+
+TYPED_TEST(DeviceContract, OrdersWorkOfSeveralQueuesByEvents) {
+  using T = TypeParam;
+  Device& device = this->device();
+  const Index n = 64;
+  const auto a = random_matrix<T>(n, n, 1), b = random_matrix<T>(n, n, 2);
+  Buffer<T> staging(device, Space::host, 2 * n * n), result(device, Space::host, n * n);
+  Buffer<T> memory(device, Space::device, 3 * n * n);
+  const DeviceView<T> da(memory.data(), n, n, n), db(memory.data() + n * n, n, n, n),
+      dc(memory.data() + 2 * n * n, n, n, n);
+  std::copy_n(a.view().data, n * n, staging.data());
+  std::copy_n(b.view().data, n * n, staging.data() + n * n);
+  EventLease uploaded(device), computed(device), downloaded(device);
+  QueueLease up(device), compute(device, Priority::high), down(device);
+  up->copy<T>(da, HostView<const T>(staging.data(), n, n, n));
+  up->copy<T>(db, HostView<const T>(staging.data() + n * n, n, n, n));
+  up->record(*uploaded);
+  compute->wait(*uploaded);
+  this->kernels().gemm(*compute, Op::none, Op::none, T(1), da, db, T(0), dc);
+  compute->record(*computed);
+  down->wait(*computed);
+  down->copy<T>(HostView<T>(result.data(), n, n, n), DeviceView<const T>(dc));
+  down->record(*downloaded);
+  downloaded->synchronize();
+  Padded<T> c(n, n);
+  std::copy_n(result.data(), n * n, c.data());
+  using W = Wide<T>;
+  const auto expected =
+      multiply_add<W, T>(W(1), applied(Op::none, a), applied(Op::none, b), W(0), Padded<T>(n, n));
+  EXPECT_LT(max_difference(c, expected), sum_bound<T>(n));
+  EXPECT_TRUE(uploaded->done());
+  EXPECT_TRUE(computed->done());
+}
+
+TYPED_TEST(DeviceContract, AnEventNeverRecordedIsReached) {
+  EventLease event(this->device());
+  event->synchronize();
+  EXPECT_TRUE(event->done());
+  this->queue().wait(*event);
+  this->queue().synchronize();
+}
+
+TYPED_TEST(DeviceContract, DoneBecomesTrueWithoutAnyOtherWait) {
+  using T = TypeParam;
+  Device& device = this->device();
+  Buffer<T> staging(device, Space::host, 1), memory(device, Space::device, 1);
+  EventLease event(device);
+  QueueLease queue(device);
+  queue->zero(memory.data(), sizeof(T));
+  queue->copy<T>(HostView<T>(staging.data(), 1), DeviceView<const T>(memory.data(), 1));
+  queue->record(*event);
+  while (!event->done()) std::this_thread::yield();
+  EXPECT_EQ(*staging.data(), T(0));
+}
+
+TYPED_TEST(DeviceContract, AWaitCapturesTheRecordingThatIsCurrent) {
+  // If the second recording of `ping` counted, each queue would wait for the other for ever.
+  Device& device = this->device();
+  EventLease ping(device), pong(device);
+  QueueLease one(device), two(device);
+  for (int round = 0; round < 3; ++round) {
+    one->record(*ping);
+    two->wait(*ping);
+    two->record(*pong);
+    one->wait(*pong);
+    one->record(*ping);
+  }
+  two->synchronize();
+  one->synchronize();
+  EXPECT_TRUE(ping->done());
+  EXPECT_TRUE(pong->done());
+}
+
+TYPED_TEST(DeviceContract, RecordingAgainMovesTheEvent) {
+  using T = TypeParam;
+  Device& device = this->device();
+  Buffer<T> staging(device, Space::host, 2), memory(device, Space::device, 2);
+  std::fill_n(staging.data(), 2, sentinel<T>());
+  EventLease event(device);
+  QueueLease queue(device);
+  queue->zero(memory.data(), 2 * sizeof(T));
+  for (Index i = 0; i < 2; ++i) {
+    queue->copy<T>(HostView<T>(staging.data() + i, 1), DeviceView<const T>(memory.data() + i, 1));
+    queue->record(*event);
+  }
+  event->synchronize();
+  EXPECT_EQ(staging.data()[0], T(0));
+  EXPECT_EQ(staging.data()[1], T(0));
+}
+
+TYPED_TEST(DeviceContract, PoolsHandOutTheSameMemoryAgain) {
+  using T = TypeParam;
+  for (const Space space : {Space::host, Space::device}) {
+    T* first = nullptr;
+    {
+      Buffer<T> buffer(this->device(), space, 1000);
+      first = buffer.data();
+    }
+    Buffer<T> same(this->device(), space, 900);
+    EXPECT_EQ(same.data(), first);
+    Buffer<T> other(this->device(), space, 900);
+    EXPECT_NE(other.data(), first);
+  }
+}
+
+TYPED_TEST(DeviceContract, MemoryBeyondTheDeviceIsRefusedAndTheDeviceStaysUsable) {
+  using T = TypeParam;
+  const auto too_many = static_cast<Index>(this->device().memory() / sizeof(T)) * 2;
+  try {
+    Buffer<T> buffer(this->device(), Space::device, too_many);
+    FAIL() << "twice the device's memory was granted";
+  } catch (const DeviceError& error) {
+    EXPECT_FALSE(error.lost()) << error.what();
+  }
+  const auto a = random_matrix<T>(5, 5, 1);
+  EXPECT_EQ(this->download(this->upload(a))(4, 4), a(4, 4));
+}
+
+// ---- gemm, herk, trsm ---------------------------------------------------------------------
+
+TYPED_TEST(DeviceContract, GemmForAllOperands) {
+  using T = TypeParam;
+  using W = Wide<T>;
+  const Index shapes[][3] = {{1, 1, 1}, {5, 7, 3}, {33, 20, 65}, {64, 64, 64}, {130, 70, 33}};
+  for (const auto& [m, n, k] : shapes) {
+    const auto c = random_matrix<T>(m, n, 3, 2);
+    for (const Op op_a : kOps) {
+      const auto a = op_a == Op::none ? random_matrix<T>(m, k, 1, 1) : random_matrix<T>(k, m, 1, 1);
+      const auto da = this->upload(a);
+      for (const Op op_b : kOps) {
+        SCOPED_TRACE(testing::Message()
+                     << m << "x" << n << "x" << k << " " << char(op_a) << char(op_b));
+        const auto b =
+            op_b == Op::none ? random_matrix<T>(k, n, 2, 3) : random_matrix<T>(n, k, 2, 3);
+        const auto db = this->upload(b);
+        const auto dc = this->upload(c);
+        const T alpha = scalar<T>(-1.5, 0.5), beta = scalar<T>(0.75, -0.25);
+        this->kernels().gemm(this->queue(), op_a, op_b, alpha, da, db, beta, dc);
+        const auto result = this->download(dc);
+        const auto expected =
+            multiply_add<W, T>(W(alpha), applied(op_a, a), applied(op_b, b), W(beta), c);
+        EXPECT_LT(max_difference(result, expected), sum_bound<T>(k));
+        EXPECT_TRUE(result.padding_untouched());
+      }
+    }
+  }
+}
+
+TYPED_TEST(DeviceContract, GemmWithZeroFactorsAndEmptyOperands) {
+  using T = TypeParam;
+  const Index m = 9, n = 6, k = 4;
+  const auto a = random_matrix<T>(m, k, 1), b = random_matrix<T>(k, n, 2);
+  const auto c = random_matrix<T>(m, n, 3, 1);
+  const auto da = this->upload(a), db = this->upload(b);
+  const DeviceView<const T> no_columns = DeviceView<const T>(da).block(0, 0, m, 0),
+                            no_rows = DeviceView<const T>(db).block(0, 0, 0, n);
+  Padded<T> poisoned(m, n, 1);
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < m; ++i) poisoned(i, j) = nan<T>();
+  }
+  using W = Wide<T>;
+  const auto product =
+      multiply_add<W, T>(W(1), applied(Op::none, a), applied(Op::none, b), W(0), c);
+  auto& kernels = this->kernels();
+  auto& queue = this->queue();
+
+  auto dc = this->upload(poisoned);  // beta = 0 does not read C
+  kernels.gemm(queue, Op::none, Op::none, T(1), da, db, T(0), dc);
+  EXPECT_LT(max_difference(this->download(dc), product), sum_bound<T>(k));
+
+  dc = this->upload(poisoned);
+  kernels.gemm(queue, Op::none, Op::none, T(1), no_columns, no_rows, T(0), dc);
+  EXPECT_EQ(max_difference(this->download(dc), multiply_add<W, T>(W(0), applied(Op::none, a),
+                                                                  applied(Op::none, b), W(0), c)),
+            0);
+
+  dc = this->upload(c);  // nothing to add: C := beta C
+  kernels.gemm(queue, Op::none, Op::none, T(1), no_columns, no_rows, T(2), dc);
+  const auto doubled =
+      multiply_add<W, T>(W(0), applied(Op::none, a), applied(Op::none, b), W(2), c);
+  EXPECT_EQ(max_difference(this->download(dc), doubled), 0);
+  dc = this->upload(c);
+  kernels.gemm(queue, Op::none, Op::none, T(0), da, db, T(2), dc);
+  EXPECT_EQ(max_difference(this->download(dc), doubled), 0);
+
+  dc = this->upload(c);  // an empty C
+  kernels.gemm(queue, Op::none, Op::none, T(1), DeviceView<const T>(da).block(0, 0, 0, k), db, T(1),
+               dc.view.block(0, 0, 0, n));
+  kernels.gemm(queue, Op::none, Op::none, T(1), da, DeviceView<const T>(db).block(0, 0, k, 0), T(1),
+               dc.view.block(0, 0, m, 0));
+  EXPECT_EQ(max_difference(this->download(dc), applied(Op::none, c)), 0);
+}
+
+TYPED_TEST(DeviceContract, HerkUpdatesOneTriangleAndMakesTheDiagonalReal) {
+  using T = TypeParam;
+  using W = Wide<T>;
+  struct Factors {
+    Real<T> alpha, beta;
+  };
+  const Index shapes[][2] = {{1, 1}, {2, 5}, {33, 7}, {64, 64}, {100, 130}};
+  for (const auto& [n, k] : shapes) {
+    for (const Uplo uplo : kUplos) {
+      for (const Op op : {Op::none, Op::conj_trans}) {
+        const auto a = op == Op::none ? random_matrix<T>(n, k, 1, 1) : random_matrix<T>(k, n, 1, 1);
+        const auto da = this->upload(a);
+        const Op op_h = op == Op::none ? Op::conj_trans : Op::none;
+        for (const Factors f : {Factors{-1, 1}, Factors{Real<T>(0.5), 0}, Factors{0, 2}}) {
+          SCOPED_TRACE(testing::Message() << n << "," << k << " " << char(uplo) << char(op)
+                                          << " alpha " << f.alpha << " beta " << f.beta);
+          auto c = random_matrix<T>(n, n, 2, 3);  // the diagonal is complex, too
+          if (f.beta == 0) {
+            for (Index j = 0; j < n; ++j) {
+              for (Index i = 0; i < n; ++i) c(i, j) = nan<T>();
+            }
+          }
+          c.forbid_other_triangle(uplo);
+          const auto dc = this->upload(c);
+          this->kernels().herk(this->queue(), uplo, op, f.alpha, da, f.beta, dc);
+          const auto result = this->download(dc);
+          EXPECT_TRUE(result.padding_untouched());
+          EXPECT_TRUE(result.other_triangle_untouched(uplo));
+          for (Index j = 0; j < n; ++j) c(j, j) = T(real(c(j, j)));
+          const auto expected =
+              multiply_add<W, T>(W(f.alpha), applied(op, a), applied(op_h, a), W(f.beta), c);
+          EXPECT_LT(max_difference(
+                        result, expected,
+                        [&](Index i, Index j) { return uplo == Uplo::lower ? i >= j : i <= j; }),
+                    sum_bound<T>(k));
+          if constexpr (is_complex<T>) {
+            for (Index j = 0; j < n; ++j) EXPECT_EQ(result(j, j).imag(), 0);
+          }
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(DeviceContract, TrsmForAllOperands) {
+  using T = TypeParam;
+  using W = Wide<T>;
+  const Index shapes[][2] = {{1, 1}, {5, 3}, {33, 20}, {20, 65}, {130, 17}};
+  const T alpha = scalar<T>(-0.5, 1);
+  for (const auto& [m, n] : shapes) {
+    for (const Side side : {Side::left, Side::right}) {
+      const Index order = side == Side::left ? m : n;
+      for (const Uplo uplo : kUplos) {
+        for (const Diag diag : {Diag::non_unit, Diag::unit}) {
+          // A well-conditioned triangle; everything that must not be referenced is a NaN.
+          auto a = random_matrix<T>(order, order, 1, 2);
+          Padded<T> whole(order, order);
+          for (Index j = 0; j < order; ++j) {
+            for (Index i = 0; i < order; ++i) {
+              const bool stored = uplo == Uplo::lower ? i > j : i < j;
+              const T small = a(i, j) / T(static_cast<Real<T>>(order));
+              whole(i, j) = stored ? small : T(0);
+              a(i, j) = stored ? small : nan<T>();
+            }
+            whole(j, j) = diag == Diag::unit ? T(1) : scalar<T>(2, 1);
+            if (diag == Diag::non_unit) a(j, j) = whole(j, j);
+          }
+          const auto da = this->upload(a);
+          for (const Op op : kOps) {
+            SCOPED_TRACE(testing::Message() << m << "x" << n << " " << char(side) << char(uplo)
+                                            << char(op) << char(diag));
+            const auto b = random_matrix<T>(m, n, 2, 1);
+            const auto db = this->upload(b);
+            this->kernels().trsm(this->queue(), side, uplo, op, diag, alpha, da, db);
+            const auto x = this->download(db);
+            EXPECT_TRUE(x.padding_untouched());
+            // op(A) X = alpha B, or X op(A) = alpha B.
+            const auto wide_x = applied(Op::none, x);
+            const auto product =
+                side == Side::left ? multiply_add<W, T>(W(1), applied(op, whole), wide_x, W(0), b)
+                                   : multiply_add<W, T>(W(1), wide_x, applied(op, whole), W(0), b);
+            Padded<W> scaled_b(m, n);
+            for (Index j = 0; j < n; ++j) {
+              for (Index i = 0; i < m; ++i) scaled_b(i, j) = W(alpha) * W(b(i, j));
+            }
+            EXPECT_LT(max_difference(product, scaled_b), sum_bound<T>(order));
+          }
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(DeviceContract, TrsmWithZeroAlphaAndEmptyOperands) {
+  using T = TypeParam;
+  const Index m = 6, n = 4;
+  const auto da = this->upload(random_matrix<T>(m, m, 1));
+  Padded<T> b(m, n);
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < m; ++i) b(i, j) = nan<T>();
+  }
+  auto db = this->upload(b);
+  this->kernels().trsm(this->queue(), Side::left, Uplo::lower, Op::none, Diag::non_unit, T(0), da,
+                       db);
+  const auto zero = this->download(db);
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < m; ++i) EXPECT_EQ(zero(i, j), T(0));
+  }
+  this->kernels().trsm(this->queue(), Side::left, Uplo::lower, Op::none, Diag::non_unit, T(1), da,
+                       db.view.block(0, 0, m, 0));
+  this->kernels().trsm(this->queue(), Side::left, Uplo::lower, Op::none, Diag::non_unit, T(1),
+                       DeviceView<const T>(da).block(0, 0, 0, 0), db.view.block(0, 0, 0, n));
+  this->queue().synchronize();
+}
+
+// ---- potrf_block --------------------------------------------------------------------------
+
+constexpr Index kPotrfOrders[] = {1, 2, 31, 32, 33, 63, 64, 65, 100, 128, 200, 256};
+
+TYPED_TEST(DeviceContract, PotrfBlockFactorsOneTriangle) {
+  using T = TypeParam;
+  for (const Index n : kPotrfOrders) {
+    for (const Uplo uplo : kUplos) {
+      SCOPED_TRACE(testing::Message() << n << " " << char(uplo));
+      auto a = positive_definite<T>(n, 1, 3);
+      a.forbid_other_triangle(uplo);
+      auto given = a;  // what stands in the imaginary part of the diagonal is ignored
+      for (Index j = 0; j < n; ++j) given(j, j) += scalar<T>(0, 1000);
+      const auto da = this->upload(given);
+      const auto info = this->upload_index(0);
+      this->kernels().potrf_block(this->queue(), uplo, da, info, 7);
+      const auto factor = this->download(da);
+      EXPECT_EQ(this->download_index(info), 0);
+      EXPECT_LT(potrf_residual<T>(uplo, a.view(), factor.view()), kThreshold);
+      EXPECT_TRUE(factor.padding_untouched());
+      EXPECT_TRUE(factor.other_triangle_untouched(uplo));
+      for (Index j = 0; j < n; ++j) {
+        EXPECT_GT(real(factor(j, j)), 0);
+        if constexpr (is_complex<T>) {
+          EXPECT_EQ(factor(j, j).imag(), 0);
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(DeviceContract, PotrfBlockFindsTheClosedFormFactor) {
+  using T = TypeParam;
+  const Index n = 25;
+  for (const Uplo uplo : kUplos) {
+    const auto da = this->upload(closed_form_spd<T>(n));
+    const auto info = this->upload_index(0);
+    this->kernels().potrf_block(this->queue(), uplo, da, info, 0);
+    const auto factor = this->download(da);
+    EXPECT_EQ(this->download_index(info), 0);
+    for (Index c = 0; c < n; ++c) {
+      for (Index r = c; r < n; ++r) {
+        const T expected = closed_form_factor<T>(r, c);
+        const T got = uplo == Uplo::lower ? factor(r, c) : conj(factor(c, r));
+        EXPECT_LE(std::abs(got - expected), 1000 * epsilon<T>() * std::abs(expected))
+            << r << "," << c;
+      }
+    }
+  }
+}
+
+TYPED_TEST(DeviceContract, PotrfBlockStopsAtTheFirstMinorThatIsNotPositiveDefinite) {
+  using T = TypeParam;
+  const Index offset = 1000;
+  for (const Index n : {Index{1}, Index{33}, Index{100}, Index{256}}) {
+    for (const Index position : {Index{0}, n / 2, n - 1}) {
+      for (const Uplo uplo : kUplos) {
+        for (const T bad : {T(-1), T(0), nan<T>()}) {
+          SCOPED_TRACE(testing::Message()
+                       << n << " " << char(uplo) << " at " << position << ": " << real(bad));
+          auto a = positive_definite<T>(n, 1, 1);
+          a(position, position) = bad;
+          a.forbid_other_triangle(uplo);
+          const auto da = this->upload(a);
+          const auto info = this->upload_index(0);
+          this->kernels().potrf_block(this->queue(), uplo, da, info, offset);
+          const auto factor = this->download(da);
+          EXPECT_EQ(this->download_index(info), offset + position + 1);
+          EXPECT_TRUE(factor.padding_untouched());
+          EXPECT_TRUE(factor.other_triangle_untouched(uplo));
+          // The leading minor before it holds its factor, and its columns (rows) go on below.
+          const Index good = position;
+          EXPECT_LT(potrf_residual<T>(uplo, a.view().block(0, 0, good, good),
+                                      factor.view().block(0, 0, good, good)),
+                    kThreshold);
+          if (good == 0 || position == n - 1) continue;
+          using W = Wide<T>;
+          W sum(0);  // A(n-1, good-1) from L, or its mirror image from U
+          for (Index l = 0; l < good; ++l) {
+            sum += uplo == Uplo::lower ? W(factor(n - 1, l)) * conj(W(factor(good - 1, l)))
+                                       : W(factor(l, good - 1)) * conj(W(factor(l, n - 1)));
+          }
+          const W expected =
+              uplo == Uplo::lower ? W(a(n - 1, good - 1)) : conj(W(a(good - 1, n - 1)));
+          EXPECT_LT(std::abs(sum - expected), sum_bound<T>(n));
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(DeviceContract, PotrfBlockKeepsAnEarlierInfo) {
+  using T = TypeParam;
+  const auto da = this->upload(indefinite_at<T>(40, 20, 1));
+  const auto info = this->upload_index(5);
+  this->kernels().potrf_block(this->queue(), Uplo::lower, da, info, 100);
+  EXPECT_EQ(this->download_index(info), 5);
+}
+
+// ---- getrf_panel --------------------------------------------------------------------------
+
+/// What getrf_panel leaves.
+template <class T>
+struct Panel {
+  Padded<T> factor;
+  std::vector<Index> pivots;  // 1-based within the panel
+  Index info;
+};
+
+template <class T>
+class PanelContract : public DeviceContract<T> {
+ protected:
+  Panel<T> factor(const Padded<T>& a, Index offset = 0, Index info_before = 0) {
+    const Index steps = std::min(a.rows(), a.cols());
+    const auto da = this->upload(a);
+    const auto pivots = this->upload(Padded<Index>(steps, 1));
+    const auto info = this->upload_index(info_before);
+    this->kernels().getrf_panel(this->queue(), da, pivots, info, offset);
+    Panel<T> panel{this->download(da), {}, this->download_index(info)};
+    const auto stored = this->download(pivots);
+    for (Index j = 0; j < steps; ++j) panel.pivots.push_back(stored(j, 0) - offset);
+    return panel;
+  }
+
+  /// One column with the given elements, factored.
+  Panel<T> factor_column(const std::vector<T>& elements) {
+    Padded<T> a(static_cast<Index>(elements.size()), 1);
+    std::copy(elements.begin(), elements.end(), a.data());
+    return factor(a);
+  }
+};
+
+TYPED_TEST_SUITE(PanelContract, Precisions, PrecisionName);
+
+TYPED_TEST(PanelContract, FactorsPanelsOfAllShapes) {
+  using T = TypeParam;
+  std::vector<std::pair<Index, Index>> shapes = {
+      {1, 1}, {5, 5}, {100, 32}, {1000, 7}, {257, 64}, {300, 300}, {33, 100}, {1, 40}, {64, 1}};
+  if (!this->device().emulated()) shapes.push_back({5000, 128});
+  for (const auto& [m, n] : shapes) {
+    SCOPED_TRACE(testing::Message() << m << "x" << n);
+    const auto a = random_matrix<T>(m, n, 1, 2);
+    const auto panel = this->factor(a, 12345);
+    EXPECT_EQ(panel.info, 0);
+    EXPECT_TRUE(panel.factor.padding_untouched());
+    const Index steps = std::min(m, n);
+    bool valid = true;
+    for (Index j = 0; j < steps; ++j) {
+      const Index p = panel.pivots[static_cast<std::size_t>(j)];
+      valid = valid && p >= j + 1 && p <= m;
+    }
+    ASSERT_TRUE(valid) << "a pivot is no row below its step";
+    EXPECT_LT(getrf_residual<T>(a.view(), panel.factor.view(), panel.pivots), kThreshold);
+    double largest = 0;  // partial pivoting: no multiplier exceeds 1 by more than rounding
+    for (Index j = 0; j < steps; ++j) {
+      for (Index i = j + 1; i < m; ++i) {
+        largest = std::max(largest, static_cast<double>(std::abs(panel.factor(i, j))));
+      }
+    }
+    EXPECT_LE(largest, (is_complex<T> ? std::sqrt(2.0) : 1.0) + 10 * epsilon<T>());
+  }
+}
+
+TYPED_TEST(PanelContract, ChoosesTheLargestAndAmongEqualsTheFirst) {
+  using T = TypeParam;
+  EXPECT_EQ(this->factor_column({T(1), T(-3), T(3), T(3)}).pivots[0], 2);
+  EXPECT_EQ(this->factor_column({T(3), T(-3), T(3)}).pivots[0], 1);
+  EXPECT_EQ(this->factor_column({T(0), T(1), T(2), T(-2), T(-4)}).pivots[0], 5);
+  std::vector<T> ones(1000, T(1));
+  ones[0] = T(0);
+  EXPECT_EQ(this->factor_column(ones).pivots[0], 2);
+  ones[0] = T(1);
+  ones[999] = T(-1);
+  EXPECT_EQ(this->factor_column(ones).pivots[0], 1);
+}
+
+TYPED_TEST(PanelContract, ComparesComplexPivotsByTheSumOfTheirParts) {
+  using T = TypeParam;
+  if constexpr (is_complex<T>) {
+    // |z|: 5 against 4.24; |re| + |im|: 5 against 6.
+    EXPECT_EQ(this->factor_column({T(0, 5), T(3, 3), T(-5, 0)}).pivots[0], 2);
+    EXPECT_EQ(this->factor_column({T(0, 5), T(3, 2), T(-5, 0)}).pivots[0], 1);  // equal sums
+  } else {
+    EXPECT_EQ(this->factor_column({T(5), T(6), T(-5)}).pivots[0], 2);
+  }
+}
+
+TYPED_TEST(PanelContract, TiesInEveryColumnFollowTheExactElimination) {
+  // L has only +-1 below its diagonal and U only small integers, so that the elimination is exact
+  // and every candidate of every column ties: rows in order must stay in order.
+  using T = TypeParam;
+  for (const auto& [m, n] : {std::pair<Index, Index>{40, 12}, {200, 20}, {12, 40}}) {
+    Random random(m);
+    const Index steps = std::min(m, n);
+    Padded<T> l(m, steps), u(steps, n), a(m, n);
+    for (Index j = 0; j < steps; ++j) {
+      for (Index i = 0; i < m; ++i) {
+        l(i, j) = i < j ? T(0) : i == j ? T(1) : phase<T>(2 * random.integer(0, 1));
+        if constexpr (!is_complex<T>) {
+          if (i > j && random.integer(0, 1) == 1) l(i, j) = T(-1);
+        }
+      }
+    }
+    for (Index j = 0; j < n; ++j) {
+      for (Index i = 0; i < steps; ++i) {
+        u(i, j) = i > j ? T(0) : T(static_cast<Real<T>>(i == j ? 2 : random.integer(-3, 3)));
+      }
+    }
+    reference::gemm<T>(Op::none, Op::none, T(1), l.view(), u.view(), T(0), a.view());
+    const auto panel = this->factor(a);
+    EXPECT_EQ(panel.info, 0);
+    for (Index j = 0; j < steps; ++j) EXPECT_EQ(panel.pivots[static_cast<std::size_t>(j)], j + 1);
+    for (Index j = 0; j < n; ++j) {
+      for (Index i = 0; i < m; ++i) EXPECT_EQ(panel.factor(i, j), i > j ? l(i, j) : u(i, j));
+    }
+  }
+}
+
+TYPED_TEST(PanelContract, ANaNIsChosenOnlyOnTheDiagonal) {
+  using T = TypeParam;
+  const T bad = nan<T>();
+  EXPECT_EQ(this->factor_column({T(1), bad, T(3), T(2)}).pivots[0], 3);
+  EXPECT_EQ(this->factor_column({bad, T(1), T(3)}).pivots[0], 1);
+  EXPECT_EQ(this->factor_column({T(1), bad, bad}).pivots[0], 1);
+  EXPECT_EQ(this->factor_column({T(1), T(5), infinity<T>(), T(7)}).pivots[0], 3);
+  const auto zero = this->factor_column({T(0), bad, T(0)});
+  EXPECT_EQ(zero.pivots[0], 1);
+  EXPECT_EQ(zero.info, 1);
+}
+
+TYPED_TEST(PanelContract, PivotsThroughNaNsAsTheUnblockedAlgorithm) {
+  using T = TypeParam;
+  for (const auto& [row, column] :
+       {std::pair<Index, Index>{0, 0}, {3, 0}, {2, 2}, {5, 3}, {0, 3}}) {
+    SCOPED_TRACE(testing::Message() << row << "," << column);
+    // Powers of two times distinct small integers: no ties, and no choice that rounding could turn.
+    Padded<T> a(6, 4);
+    const int elements[6][4] = {{1, 7, -2, 5},  {-8, 1, 3, 1}, {2, -3, 9, 4},
+                                {4, 2, 1, -11}, {1, 9, 5, 2},  {-2, 4, 7, 13}};
+    for (Index j = 0; j < 4; ++j) {
+      for (Index i = 0; i < 6; ++i) a(i, j) = T(static_cast<Real<T>>(elements[i][j]));
+    }
+    a(row, column) = nan<T>();
+    auto expected = a;
+    std::vector<Index> pivots(4);
+    const Index info = reference::detail::getrf_block<T>(expected.view(), pivots.data());
+    const auto panel = this->factor(a);
+    EXPECT_EQ(panel.pivots, pivots);
+    EXPECT_EQ(panel.info, info);
+    for (Index j = 0; j < 4; ++j) {
+      for (Index i = 0; i < 6; ++i) EXPECT_EQ(is_nan(panel.factor(i, j)), is_nan(expected(i, j)));
+    }
+  }
+}
+
+TYPED_TEST(PanelContract, AZeroPivotIsReportedAndTheFactorizationGoesOn) {
+  using T = TypeParam;
+  for (const auto& [m, n] : {std::pair<Index, Index>{5, 5}, {100, 33}, {40, 64}, {300, 64}}) {
+    const Index steps = std::min(m, n);
+    for (const Index position : {Index{0}, steps / 2, steps - 1}) {
+      SCOPED_TRACE(testing::Message() << m << "x" << n << " at " << position);
+      const auto a = singular_at<T>(m, n, position, 1, 1);
+      const auto panel = this->factor(a, 500);
+      EXPECT_EQ(panel.info, 500 + position + 1);
+      EXPECT_EQ(panel.factor(position, position), T(0));
+      EXPECT_EQ(panel.pivots[static_cast<std::size_t>(position)], position + 1);
+      EXPECT_LT(getrf_residual<T>(a.view(), panel.factor.view(), panel.pivots), kThreshold);
+    }
+  }
+  // The first of several, and an info from before, win.
+  auto a = singular_at<T>(20, 10, 3, 1);
+  for (Index i = 0; i < 20; ++i) a(i, 7) = T(0);
+  EXPECT_EQ(this->factor(a).info, 4);
+  EXPECT_EQ(this->factor(a, 100, 2).info, 2);
+}
+
+TYPED_TEST(PanelContract, ASubnormalPivotGivesFiniteMultipliers) {
+  using T = TypeParam;
+  const Real<T> tiny = std::numeric_limits<Real<T>>::denorm_min() * 64;
+  Padded<T> a(5, 2);
+  for (Index i = 0; i < 5; ++i) {
+    a(i, 0) = T(tiny * static_cast<Real<T>>(i + 1));
+    a(i, 1) = T(static_cast<Real<T>>(i * i + 1));
+  }
+  const auto panel = this->factor(a);
+  EXPECT_EQ(panel.pivots[0], 5);
+  EXPECT_EQ(panel.info, 0);
+  EXPECT_EQ(panel.factor(0, 0), T(tiny * 5));
+  // Row 0 moved down to row 4; rows 1 to 3 may change places in the second step.
+  std::vector<Real<T>> multipliers;
+  for (Index i = 1; i < 5; ++i) multipliers.push_back(real(panel.factor(i, 0)));
+  std::sort(multipliers.begin(), multipliers.end());
+  for (Index i = 1; i < 5; ++i) {
+    EXPECT_NEAR(static_cast<double>(multipliers[static_cast<std::size_t>(i - 1)]),
+                static_cast<double>(i) / 5, 4 * epsilon<T>());
+  }
+}
+
+// ---- swap_rows ----------------------------------------------------------------------------
+
+TYPED_TEST(DeviceContract, SwapRowsFollowsThePivotsInBothDirections) {
+  using T = TypeParam;
+  struct Shape {
+    Index rows, cols, pivots;
+  };
+  const Index offset = 4000;
+  for (const Shape s : {Shape{1, 1, 1}, Shape{5, 3, 2}, Shape{64, 33, 64}, Shape{1500, 7, 300},
+                        Shape{1000, 5, 1000}, Shape{3000, 2, 1000}}) {
+    for (const bool narrow : {false, true}) {  // narrow: most targets are repeated
+      SCOPED_TRACE(testing::Message() << s.rows << "x" << s.cols << ", " << s.pivots << " pivots"
+                                      << (narrow ? ", repeated targets" : ""));
+      Random random(1);
+      Padded<Index> pivots(s.pivots, 1);
+      std::vector<Index> local;
+      for (Index j = 0; j < s.pivots; ++j) {
+        const Index first = narrow ? std::max(j, s.rows - 3) : j;
+        local.push_back(1 + random.integer(first, s.rows - 1));
+        pivots(j, 0) = offset + local.back();
+      }
+      const auto dp = this->upload(pivots);
+      const auto a = random_matrix<T>(s.rows, s.cols, 2, 1);
+      for (const bool forward : {true, false}) {
+        const auto da = this->upload(a);
+        this->kernels().swap_rows(this->queue(), da, dp, offset, forward);
+        const auto result = this->download(da);
+        auto expected = a;
+        reference::laswp<T>(expected.view(), 0, s.pivots, local.data(), forward);
+        EXPECT_EQ(max_difference(result, applied(Op::none, expected)), 0) << "forward " << forward;
+        EXPECT_TRUE(result.padding_untouched());
+      }
+    }
+  }
+}
+
+TYPED_TEST(DeviceContract, SwapRowsBackUndoesSwapRows) {
+  using T = TypeParam;
+  const auto a = random_matrix<T>(50, 4, 1);
+  const auto da = this->upload(a);
+  Random random(2);
+  Padded<Index> pivots(50, 1);
+  for (Index j = 0; j < 50; ++j) pivots(j, 0) = 1 + random.integer(j, 49);
+  const auto dp = this->upload(pivots);
+  this->kernels().swap_rows(this->queue(), da, dp, 0, true);
+  this->kernels().swap_rows(this->queue(), da, dp, 0, false);
+  this->kernels().swap_rows(this->queue(), da.view.block(0, 0, 50, 0), dp, 0, true);
+  EXPECT_EQ(max_difference(this->download(da), applied(Op::none, a)), 0);
+}
+
+// ---- Faults -------------------------------------------------------------------------------
+
+TYPED_TEST(DeviceContract, AnObserverCanMakeAnyActionFail) {
+  using T = TypeParam;
+  Device& device = this->device();
+  const auto work = [&] {
+    Buffer<T> staging(device, Space::host, 1), memory(device, Space::device, 1);
+    EventLease event(device);
+    QueueLease queue(device);
+    *staging.data() = T(4);
+    const DeviceView<T> view(memory.data(), 1);
+    queue->copy<T>(view, HostView<const T>(staging.data(), 1));
+    queue->record(*event);
+    queue->wait(*event);
+    device.kernels<T>().gemm(*queue, Op::none, Op::none, T(1), view, view, T(1), view);
+    queue->copy<T>(HostView<T>(staging.data(), 1), DeviceView<const T>(view));
+    queue->synchronize();
+    return *staging.data();
+  };
+  // 4 acquisitions, copy, record, wait, gemm, copy, synchronize.
+  for (Index at = 1; at <= 10; ++at) {
+    FaultAt fault(at);
+    device.set_observer(&fault);
+    EXPECT_THROW(work(), DeviceError) << "action " << at;
+    device.set_observer(nullptr);
+  }
+  FaultAt beyond(11);
+  device.set_observer(&beyond);
+  work();
+  device.set_observer(nullptr);
+  EXPECT_EQ(beyond.count(), 10);
+}
+
+}  // namespace
+}  // namespace overlapack
