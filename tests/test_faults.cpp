@@ -20,21 +20,16 @@ constexpr Uplo kUplos[] = {Uplo::lower, Uplo::upper};
 template <class T>
 class Faults : public RoutedTest {
  protected:
-  void SetUp() override {
-    RoutedTest::SetUp();
-    if (device_ && !device_->emulated()) {
-      GTEST_SKIP() << "faults are injected into the emulated device";
-    }
-  }
-
   /// Runs `call` with a fault at the device's first, second, ... action until one run gets by with
-  /// fewer. One precision tries every action, the others some of them.
+  /// fewer. Double precision on the lazy device tries every action, the others some of them; the
+  /// GPU fewer still, where most actions only ask whether work is done.
   void at_every_action(const std::function<void()>& call) {
-    const Index stride = std::is_same_v<T, double> ? 1 : 7;
+    const bool every = std::is_same_v<T, double> && device_under_test() == "lazy";
+    const Index stride = every ? 1 : device().emulated() ? 11 : 37;
     for (const Algorithm algorithm : kAlgorithms) {
       Index faults = 0;
       for (Index at = 1;; at += stride) {
-        ASSERT_LT(at, 10000) << "the call never ends";
+        ASSERT_LT(at, 100000) << "the call never ends";
         SCOPED_TRACE(testing::Message() << name_of(algorithm) << ", fault at action " << at);
         route(algorithm, 16);
         FaultAt fault(at);
@@ -45,7 +40,7 @@ class Faults : public RoutedTest {
         if (fault.count() < at) break;
         ++faults;
       }
-      EXPECT_GT(faults, 5) << "the call did not reach the device";
+      EXPECT_GT(faults, 2) << "the call did not reach the device";
     }
   }
 };
