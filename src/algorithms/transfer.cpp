@@ -14,19 +14,18 @@ constexpr std::size_t kMinChunk = 1 << 12;
 constexpr std::size_t kMaxChunk = 4 << 20;  // larger ones only lengthen the pipeline
 constexpr std::size_t kMinUnit = 1 << 16;   // below this a hand-over costs more than the copy
 
-/// Waiting for another thread: a few spins, then let others run. The many copy threads go to sleep
-/// soon: were they to stay on their cores, a CPU LAPACK that works at the same time (the hybrid
-/// algorithms, another thread of the application) would wait for its own threads at every step.
+/// Waiting for another thread: a few spins, then let others run, then sleep. Were idle threads to
+/// stay on their cores, a CPU LAPACK that works at the same time (the hybrid algorithms, another
+/// thread of the application) would wait for its own threads at every step.
 class Backoff {
  public:
-  explicit Backoff(bool sleeps = false) : sleeps_(sleeps) {}
   void operator()() {
     ++spins_;
     if (spins_ < 256) {
 #if defined(__x86_64__)
       __builtin_ia32_pause();
 #endif
-    } else if (spins_ < 512 || !sleeps_) {
+    } else if (spins_ < 512) {
       std::this_thread::yield();
     } else {
       std::this_thread::sleep_for(std::chrono::microseconds(20));
@@ -35,7 +34,6 @@ class Backoff {
   void reset() { spins_ = 0; }
 
  private:
-  bool sleeps_;
   int spins_ = 0;
 };
 
@@ -308,7 +306,7 @@ bool Transfer::poll_download() {
 // ---- the copy threads ---------------------------------------------------------------------
 
 void Transfer::copy_loop() {
-  Backoff wait(true);
+  Backoff wait;
   while (!aborted_.load(std::memory_order_acquire) && !complete()) {
     if (copy_down() || copy_up()) {
       wait.reset();
