@@ -292,9 +292,7 @@ double Problem<T>::residual() const {
   return std::sqrt(squares) / (order * norm_a * eps);
 }
 
-template class Problem<float>;
-template class Problem<double>;
-template class Problem<std::complex<float>>;
-template class Problem<std::complex<double>>;
+#define OVERLAPACK_INSTANTIATE(T) template class Problem<T>;
+OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 
 }  // namespace overlapack::tools
