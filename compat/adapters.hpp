@@ -96,15 +96,15 @@ void posv(Caller caller, const char* uplo, const I* n, const I* nrhs, T* a, cons
                                          {7, *ldb >= at_least_one(*n)}}));
   if (*info != 0) return report<T>(caller, I{*info}, uplo, n, nrhs, a, lda, b, ldb, info);
   if (*n == 0) return;
-  *info = static_cast<I>(dispatch::posv<T>(caller.family, to_uplo(*uplo),
-                                           HostView<T>(a, *n, *n, *lda),
-                                           HostView<T>(b, *n, *nrhs, *ldb)));
+  *info =
+      static_cast<I>(dispatch::posv<T>(caller.family, to_uplo(*uplo), HostView<T>(a, *n, *n, *lda),
+                                       HostView<T>(b, *n, *nrhs, *ldb)));
 }
 
 template <class T, class I>
 void getrf(Caller caller, const I* m, const I* n, T* a, const I* lda, I* ipiv, I* info) {
-  *info = static_cast<I>(
-      -first_invalid({{1, *m >= 0}, {2, *n >= 0}, {4, *lda >= at_least_one(*m)}}));
+  *info =
+      static_cast<I>(-first_invalid({{1, *m >= 0}, {2, *n >= 0}, {4, *lda >= at_least_one(*m)}}));
   if (*info != 0) return report<T>(caller, I{*info}, m, n, a, lda, ipiv, info);
   if (*m == 0 || *n == 0) return;
   *info = static_cast<I>(
@@ -122,14 +122,14 @@ void getrs(Caller caller, const char* trans, const I* n, const I* nrhs, const T*
   if (*info != 0) return report<T>(caller, I{*info}, trans, n, nrhs, a, lda, ipiv, b, ldb, info);
   if (*n == 0 || *nrhs == 0) return;
   // ipiv is only read; Pivots serves both directions.
-  *info = static_cast<I>(dispatch::getrs<T>(
-      caller.family, to_op(*trans), HostView<const T>(a, *n, *n, *lda),
-      cpu::Pivots(const_cast<I*>(ipiv)), HostView<T>(b, *n, *nrhs, *ldb)));
+  *info = static_cast<I>(
+      dispatch::getrs<T>(caller.family, to_op(*trans), HostView<const T>(a, *n, *n, *lda),
+                         cpu::Pivots(const_cast<I*>(ipiv)), HostView<T>(b, *n, *nrhs, *ldb)));
 }
 
 template <class T, class I>
-void gesv(Caller caller, const I* n, const I* nrhs, T* a, const I* lda, I* ipiv, T* b,
-          const I* ldb, I* info) {
+void gesv(Caller caller, const I* n, const I* nrhs, T* a, const I* lda, I* ipiv, T* b, const I* ldb,
+          I* info) {
   *info = static_cast<I>(-first_invalid({{1, *n >= 0},
                                          {2, *nrhs >= 0},
                                          {4, *lda >= at_least_one(*n)},

@@ -15,9 +15,7 @@
 namespace overlapack::compat {
 
 /// As LAPACK's LSAME: letters match whatever their case.
-inline bool same_letter(char a, char b) {
-  return std::toupper(static_cast<unsigned char>(a)) == b;
-}
+inline bool same_letter(char a, char b) { return std::toupper(static_cast<unsigned char>(a)) == b; }
 inline bool is_uplo(char c) { return same_letter(c, 'U') || same_letter(c, 'L'); }
 inline bool is_trans(char c) {
   return same_letter(c, 'N') || same_letter(c, 'T') || same_letter(c, 'C');
@@ -47,7 +45,7 @@ bool call_xerbla(cpu::Family family, const std::string& routine, int position) {
   if (found == nullptr) return false;
   const I argument = position;
   reinterpret_cast<void (*)(const char*, const I*, std::size_t)>(found)(routine.data(), &argument,
-                                                                       routine.size());
+                                                                        routine.size());
   return true;
 }
 

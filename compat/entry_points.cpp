@@ -8,9 +8,9 @@
 
 namespace overlapack::compat {
 
-#define OVERLAPACK_ENTRY(symbol, name, parameters, arguments)                   \
-  extern "C" __attribute__((visibility("default"))) void symbol parameters {    \
-    Entry<T, decltype(&name<T, I>)>{kFamily, #name, &name<T, I>} arguments;     \
+#define OVERLAPACK_ENTRY(symbol, name, parameters, arguments)                \
+  extern "C" __attribute__((visibility("default"))) void symbol parameters { \
+    Entry<T, decltype(&name<T, I>)>{kFamily, #name, &name<T, I>} arguments;  \
   }
 
 // The family of each spelling, found by the expansion's namespace.

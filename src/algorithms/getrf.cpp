@@ -145,7 +145,7 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Ho
                            {info.data() + j, status.data() + j, sizeof(Index)}},
                           [&pivots, here, c] {
                             std::copy(here, here + c.size(), pivots.begin() + c.first);
-                            return Verdict{};
+                            return true;
                           });
   }
   const auto first_zero_pivot = [&status, panels] {
@@ -157,7 +157,7 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Ho
     const auto region = make_region<T>(b, A.block(0, n, n, b.cols));
     transfer.add_upload(region);
     transfer.add_download(region, {}, [first_zero_pivot] {
-      return first_zero_pivot() == 0 ? Verdict{} : Verdict{0, true};  // B stays as it is
+      return first_zero_pivot() == 0;  // else B stays as it is
     });
   }
   panel->zero(info.data(), sizeof(Index) * at(panels));
@@ -168,8 +168,8 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Ho
     const Index i0 = blocks[at(i)].first, i1 = blocks[at(i)].last, w = i1 - i0;
     const DeviceView<T> u = A.block(i0, c.first, w, c.size());
     kernels.swap_rows(queue, A.block(i0, c.first, m - i0, c.size()), pivots_of(i), i0);
-    kernels.trsm(queue, Side::left, Uplo::lower, Op::none, Diag::unit, T(1),
-                 A.block(i0, i0, w, w), u);
+    kernels.trsm(queue, Side::left, Uplo::lower, Op::none, Diag::unit, T(1), A.block(i0, i0, w, w),
+                 u);
     kernels.gemm(queue, Op::none, Op::none, T(-1), A.block(i1, i0, m - i1, w), u, T(1),
                  A.block(i1, c.first, m - i1, c.size()));
   };
@@ -272,8 +272,7 @@ Index resume_gesv(const cpu::Lapack<T>& cpu, Index nb, HostView<T> a, std::vecto
     }
   }
   if (info == 0 && solved < b.cols) {
-    cpu.getrs(Op::none, a, cpu::Pivots(pivots.data()),
-              b.block(0, solved, n, b.cols - solved));
+    cpu.getrs(Op::none, a, cpu::Pivots(pivots.data()), b.block(0, solved, n, b.cols - solved));
   }
   return info;
 }

@@ -81,13 +81,10 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
     const auto column = [&](auto x) {
       return lower ? x.block(j0, j0, n - j0, w) : x.block(0, j0, j1, w);
     };
-    // A block that failed is committed up to its diagonal block, and nothing after it.
-    const Index leading_rows = lower ? w : j1;
     transfer.add_download(
         make_region<T>(column(a), column(A), lower ? Part::lower : Part::upper, lower ? 0 : j0),
-        {{info.data() + j, status.data() + j, sizeof(Index)}}, [&status, j, leading_rows] {
-          return status.data()[j] == 0 ? Verdict{} : Verdict{leading_rows, true};
-        });
+        {{info.data() + j, status.data() + j, sizeof(Index)}},
+        [&status, j] { return status.data()[j] == 0; });
   }
   if (!b.empty()) {
     transfer.add_upload(make_region<T>(b, B));
@@ -152,8 +149,22 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
     transfer.release(*panel, count);
   }
   transfer.finish();
+
   for (Index j = 0; j < count; ++j) {
-    if (status.data()[j] != 0) return status.data()[j];
+    if (status.data()[j] == 0) continue;
+    // The leading minor before the failing one reaches into block j: that part comes home at once,
+    // so that a fault on the way leaves the input whole.
+    const Index first = lower ? blocks[at(j)].first : 0, last = blocks[at(j)].last;
+    const Index j0 = blocks[at(j)].first, w = blocks[at(j)].size();
+    const Buffer<T> staging(device, Space::host, (last - first) * w);
+    const HostView<T> here(staging.data(), last - first, w, last - first);
+    panel->copy<T>(here, A.block(first, j0, last - first, w));
+    panel->synchronize();
+    for (Index c = 0; c < w; ++c) {
+      const Index top = lower ? c : 0, bottom = lower ? w : j0 + c + 1;
+      std::copy(&here(top, c), &here(top, c) + (bottom - top), &a(first + top, j0 + c));
+    }
+    return status.data()[j];
   }
   return 0;
 }
@@ -182,9 +193,9 @@ Index resume_posv(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostView<
   return info;
 }
 
-#define OVERLAPACK_INSTANTIATE(T)                                                             \
-  template Index posv<T>(Device&, const cpu::Lapack<T>&, const Options&, Uplo, HostView<T>,   \
-                         HostView<T>, Index&);                                                \
+#define OVERLAPACK_INSTANTIATE(T)                                                           \
+  template Index posv<T>(Device&, const cpu::Lapack<T>&, const Options&, Uplo, HostView<T>, \
+                         HostView<T>, Index&);                                              \
   template Index resume_posv<T>(const cpu::Lapack<T>&, Uplo, HostView<T>, HostView<T>, Index);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 

@@ -61,7 +61,7 @@ void getrs(Device& device, const Options& options, Op op, HostView<const T> a,
   transfer.finish();
 }
 
-#define OVERLAPACK_INSTANTIATE(T)                                                                 \
+#define OVERLAPACK_INSTANTIATE(T)                                                                \
   template void potrs<T>(Device&, const Options&, Uplo, HostView<const T>, HostView<T>, Index&); \
   template void getrs<T>(Device&, const Options&, Op, HostView<const T>,                         \
                          const std::vector<Index>&, HostView<T>, Index&);

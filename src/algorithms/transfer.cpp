@@ -8,8 +8,8 @@
 namespace overlapack {
 namespace {
 
-constexpr Index kSlots = 12;              // chunks under way in each direction
-constexpr Index kUnitsPerChunk = 8;       // pieces of a chunk that copy threads share
+constexpr Index kSlots = 12;         // chunks under way in each direction
+constexpr Index kUnitsPerChunk = 8;  // pieces of a chunk that copy threads share
 constexpr std::size_t kMinChunk = 1 << 12;
 constexpr std::size_t kMaxChunk = 4 << 20;  // larger ones only lengthen the pipeline
 constexpr std::size_t kMinUnit = 1 << 16;   // below this a hand-over costs more than the copy
@@ -63,9 +63,9 @@ Index Transfer::add_upload(const Region& region) {
 }
 
 Index Transfer::add_download(const Region& region, std::vector<Sidecar> sidecars,
-                             std::function<Verdict()> inspect) {
+                             std::function<bool()> inspect) {
   down_.regions.push_back(region);
-  downloads_.push_back({std::move(sidecars), std::move(inspect), {}});
+  downloads_.push_back({std::move(sidecars), std::move(inspect)});
   return static_cast<Index>(down_.regions.size()) - 1;
 }
 
@@ -80,8 +80,7 @@ void Transfer::cut(Direction& direction, std::size_t chunk_bytes) {
       // Columns are added while the rectangle that holds them stays within the chunk size.
       while (last < region.cols) {
         const Index next_bottom = std::max(bottom, region.end_row(last));
-        const std::size_t bytes =
-            size(next_bottom - top) * region.element * size(last + 1 - first);
+        const std::size_t bytes = size(next_bottom - top) * region.element * size(last + 1 - first);
         if (last > first && bytes > chunk_bytes) break;
         bottom = next_bottom;
         ++last;
@@ -97,8 +96,8 @@ void Transfer::cut(Direction& direction, std::size_t chunk_bytes) {
       for (Index c = first; c < last; c += width, ++units) {
         direction.units.push_back({chunk, c, std::min(c + width, last)});
       }
-      direction.chunks.push_back({static_cast<Index>(r), first, last, top, bottom, pitch, units,
-                                  last >= region.cols});
+      direction.chunks.push_back(
+          {static_cast<Index>(r), first, last, top, bottom, pitch, units, last >= region.cols});
       first = last;
     } while (first < region.cols);
   }
@@ -120,8 +119,7 @@ void Transfer::start() {
   slot_bytes_ = (slot_bytes_ + 255) / 256 * 256;
   for (Direction* direction : {&up_, &down_}) {
     const Index slots = std::min<Index>(kSlots, static_cast<Index>(direction->chunks.size()));
-    direction->ring =
-        Buffer<char>(device_, Space::host, static_cast<Index>(slot_bytes_) * slots);
+    direction->ring = Buffer<char>(device_, Space::host, static_cast<Index>(slot_bytes_) * slots);
     for (Index s = 0; s < slots; ++s) direction->slot_events.emplace_back(device_);
     for (std::size_t r = 0; r < 2 * direction->regions.size(); ++r) {
       direction->region_events.emplace_back(device_);
@@ -130,7 +128,8 @@ void Transfer::start() {
   }
   end_units_ = static_cast<Index>(down_.units.size());
   end_chunks_ = static_cast<Index>(down_.chunks.size());
-  Workers::instance().start(threads_ + 1, [this](Index id) { id == 0 ? issue_loop() : copy_loop(); });
+  Workers::instance().start(threads_ + 1,
+                            [this](Index id) { id == 0 ? issue_loop() : copy_loop(); });
   running_ = true;
 }
 
@@ -179,9 +178,8 @@ void Transfer::throw_if_failed() {
 }
 
 bool Transfer::complete() const {
-  const bool uploads_done =
-      stopped() ||
-      up_.next_unit.load(std::memory_order_acquire) >= static_cast<Index>(up_.units.size());
+  const bool uploads_done = stopped() || up_.next_unit.load(std::memory_order_acquire) >=
+                                             static_cast<Index>(up_.units.size());
   return uploads_done && down_.next_unit.load(std::memory_order_acquire) >=
                              end_units_.load(std::memory_order_acquire);
 }
@@ -221,10 +219,9 @@ bool Transfer::issue_upload() {
   if (up_.units_done[size(k)].load(std::memory_order_acquire) < chunk.units) return false;
   const Region& region = up_.regions[size(chunk.region)];
   Queue& queue = **up_.queues[k % 2];
-  queue.copy_to_device(region.device + size(chunk.top) * region.element +
-                           size(chunk.first) * region.device_pitch,
-                       region.device_pitch, slot(up_, k), chunk.pitch, chunk.pitch,
-                       size(chunk.last - chunk.first));
+  queue.copy_to_device(
+      region.device + size(chunk.top) * region.element + size(chunk.first) * region.device_pitch,
+      region.device_pitch, slot(up_, k), chunk.pitch, chunk.pitch, size(chunk.last - chunk.first));
   queue.record(*up_.slot_events[size(k % kSlots)]);
   ++up_.chunks_issued;
   if (chunk.ends_region) {
@@ -267,10 +264,10 @@ bool Transfer::issue_download() {
                          sidecar.bytes, 1);
     }
   }
-  queue.copy_to_host(slot(down_, k), chunk.pitch,
-                     region.device + size(chunk.top) * region.element +
-                         size(chunk.first) * region.device_pitch,
-                     region.device_pitch, chunk.pitch, size(chunk.last - chunk.first));
+  queue.copy_to_host(
+      slot(down_, k), chunk.pitch,
+      region.device + size(chunk.top) * region.element + size(chunk.first) * region.device_pitch,
+      region.device_pitch, chunk.pitch, size(chunk.last - chunk.first));
   queue.record(*down_.slot_events[size(k % kSlots)]);
   ++down_.chunks_issued;
   return true;
@@ -280,24 +277,14 @@ bool Transfer::poll_download() {
   const Index k = down_.chunks_moved.load(std::memory_order_relaxed);
   if (k >= down_.chunks_issued || !down_.slot_events[size(k % kSlots)]->done()) return false;
   const Chunk& chunk = down_.chunks[size(k)];
-  Download& download = downloads_[size(chunk.region)];
-  if (chunk.first == 0 && download.inspect) {
-    download.verdict = download.inspect();
-    if (download.verdict.stop) {
-      Index chunks = k, units = 0;
-      if (download.verdict.rows > 0) {
-        while (!down_.chunks[size(chunks)].ends_region) ++chunks;
-        ++chunks;
-      }
-      while (units < static_cast<Index>(down_.units.size()) &&
-             down_.units[size(units)].chunk < chunks) {
-        ++units;
-      }
-      end_units_.store(units, std::memory_order_release);
-      end_chunks_.store(chunks, std::memory_order_release);
-      stopped_.store(true, std::memory_order_release);
-      if (chunks == k) return true;
-    }
+  const auto& inspect = downloads_[size(chunk.region)].inspect;
+  if (chunk.first == 0 && inspect && !inspect()) {
+    const auto first_unit = std::find_if(down_.units.begin(), down_.units.end(),
+                                         [k](const Unit& unit) { return unit.chunk >= k; });
+    end_units_.store(first_unit - down_.units.begin(), std::memory_order_release);
+    end_chunks_.store(k, std::memory_order_release);
+    stopped_.store(true, std::memory_order_release);
+    return true;
   }
   down_.chunks_moved.store(k + 1, std::memory_order_release);
   return true;
@@ -344,11 +331,9 @@ bool Transfer::copy_down() {
   if (!down_.next_unit.compare_exchange_strong(u, u + 1, std::memory_order_acq_rel)) return true;
   const Chunk& chunk = down_.chunks[size(unit.chunk)];
   const Region& region = down_.regions[size(chunk.region)];
-  const Verdict& verdict = downloads_[size(chunk.region)].verdict;
   const char* const from = slot(down_, unit.chunk);
   for (Index c = unit.first; c < unit.last; ++c) {
-    const Index first = region.first_row(c);
-    const Index rows = std::min(region.end_row(c), verdict.rows) - first;
+    const Index first = region.first_row(c), rows = region.end_row(c) - first;
     if (rows <= 0) continue;
     std::memcpy(
         region.host + size(c) * region.host_pitch + size(first) * region.element,

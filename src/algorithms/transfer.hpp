@@ -15,7 +15,6 @@
 #include <atomic>
 #include <exception>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <vector>
 
@@ -68,12 +67,6 @@ struct Sidecar {
   std::size_t bytes = 0;
 };
 
-/// What is to be committed of a downloaded region.
-struct Verdict {
-  Index rows = std::numeric_limits<Index>::max();  ///< only the first `rows` rows
-  bool stop = false;                               ///< nothing after this region
-};
-
 class Transfer {
  public:
   /// `threads`: copy threads besides the issuing one, at least 1. `committed` receives, when the
@@ -87,17 +80,18 @@ class Transfer {
   /// Declare regions before start(); each returns its number, counted from 0 per direction.
   Index add_upload(const Region& region);
   /// `inspect` is called on the issuing thread once the sidecars have arrived and before anything
-  /// of the region is committed; absent, everything is.
+  /// of the region is committed. If it returns false, the transfer stops: neither this region nor
+  /// any later one is committed.
   Index add_download(const Region& region, std::vector<Sidecar> sidecars = {},
-                     std::function<Verdict()> inspect = {});
+                     std::function<bool()> inspect = {});
   void start();
 
   /// Work enqueued in `queue` from now on sees upload `id` complete. Waits on the host until the
-  /// upload has been issued. Returns false if the transfer has been stopped by a verdict.
+  /// upload has been issued. Returns false if the transfer has been stopped.
   bool before(Queue& queue, Index id);
   /// Download `id` may go home once the work now in `queue` is done. In order of the numbers.
   void release(Queue& queue, Index id);
-  /// A verdict has stopped the transfer: further computation is useless.
+  /// An inspection has stopped the transfer: further computation is useless.
   bool stopped() const { return stopped_.load(std::memory_order_acquire); }
   /// Waits until all downloads are committed (up to a stop). Throws what went wrong, if anything.
   void finish();
@@ -122,8 +116,8 @@ class Transfer {
     std::vector<Chunk> chunks;
     std::vector<Unit> units;
     Buffer<char> ring;
-    std::vector<EventLease> slot_events;    // last use of each slot
-    std::vector<EventLease> region_events;  // up: issued, one per queue; down: released
+    std::vector<EventLease> slot_events;               // last use of each slot
+    std::vector<EventLease> region_events;             // up: issued, one per queue; down: released
     std::unique_ptr<std::atomic<Index>[]> units_done;  // per chunk
     std::atomic<Index> next_unit{0};                   // claimed by copy threads in order
     std::atomic<Index> regions_ready{0};  // up: issued to the device; down: released by the caller
@@ -133,8 +127,7 @@ class Transfer {
   };
   struct Download {
     std::vector<Sidecar> sidecars;
-    std::function<Verdict()> inspect;
-    Verdict verdict;
+    std::function<bool()> inspect;
   };
 
   void cut(Direction& direction, std::size_t chunk_bytes);

@@ -95,8 +95,8 @@ enum { kPotrf, kPotrs, kPosv, kGetrf, kGetrs, kGesv, kGemm, kHerkSymbol, kTrsm }
 
 template <class T>
 Lapack<T>::Lapack(Family family) {
-  for (const char* name : {"potrf", "potrs", "posv", "getrf", "getrs", "gesv", "gemm", kHerk<T>,
-                           "trsm"}) {
+  for (const char* name :
+       {"potrf", "potrs", "posv", "getrf", "getrs", "gesv", "gemm", kHerk<T>, "trsm"}) {
     symbols_.push_back(find_symbol(family, ScalarTraits<T>::letter, name));
   }
 }
@@ -127,8 +127,7 @@ Index Lapack<T>::potrs(Uplo uplo, HostView<const T> a, HostView<T> b) const {
         const I n = narrow<I>(a.rows), lda = narrow<I>(a.ld);
         const I nrhs = narrow<I>(b.cols), ldb = narrow<I>(b.ld);
         I info = 0;
-        as<typename Signature<T, I>::potrs>(f)(&u, &n, &nrhs, a.data, &lda, b.data, &ldb, &info,
-                                               1);
+        as<typename Signature<T, I>::potrs>(f)(&u, &n, &nrhs, a.data, &lda, b.data, &ldb, &info, 1);
       })) {
     const bool lower = uplo == Uplo::lower;
     trsm(Side::left, uplo, lower ? Op::none : Op::conj_trans, Diag::non_unit, T(1), a, b);

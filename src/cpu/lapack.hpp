@@ -82,7 +82,8 @@ class Lapack {
   void trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, HostView<const T> a,
             HostView<T> b) const;
 
-  /// The routine `name` ("potrf") as found for this family, or null. `wide` tells its integer width.
+  /// The routine `name` ("potrf") as found for this family, or null. `wide` tells its integer
+  /// width.
   void* find(const char* name, bool& wide) const;
   /// The routine `name` if it has the spelling of this family but integers of the other width
   /// (Debian's ILP64 libraries use the unsuffixed names). A call through such a name must be handed

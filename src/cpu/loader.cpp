@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 #include <link.h>
 
-
 // Weak, so that a process without any xerbla_ still loads us; and a reference at all, so that the
 // linker exports the xerbla_ of an executable that defines its own.
 extern "C" {

@@ -146,9 +146,9 @@ class Device {
  public:
   virtual ~Device() = default;
 
-  const std::string& name() const { return name_; }      ///< "cuda:0", "host"
-  const std::string& model() const { return model_; }    ///< "NVIDIA H200", "emulated device"
-  std::size_t memory() const { return memory_; }         ///< total bytes of device memory
+  const std::string& name() const { return name_; }    ///< "cuda:0", "host"
+  const std::string& model() const { return model_; }  ///< "NVIDIA H200", "emulated device"
+  std::size_t memory() const { return memory_; }       ///< total bytes of device memory
   bool emulated() const { return emulated_; }
 
   template <class T>

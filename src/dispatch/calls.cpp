@@ -55,8 +55,9 @@ class Stopwatch {
 void write_log(Context& context, const Call& call, const Plan& plan, const std::string& where,
                Index info, double ms, std::size_t up, std::size_t down) {
   const double gflops = flops_of(call.routine, call.type, call.shape) / (ms * 1e6);
-  const char* const algorithm =
-      !plan.on_device ? "-" : plan.algorithm == Algorithm::hybrid ? "hybrid" : "tiled";
+  const char* const algorithm = !plan.on_device                       ? "-"
+                                : plan.algorithm == Algorithm::hybrid ? "hybrid"
+                                                                      : "tiled";
   char line[512];
   std::snprintf(line, sizeof line,
                 "overlapack %c%s m=%lld n=%lld nrhs=%lld lda=%lld ldb=%lld uplo=%c trans=%c "
@@ -89,14 +90,14 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume) {
   Context& context = Context::instance();
   const Settings& settings = context.settings();
 
-  const bool large =
-      wants_device(call.routine, call.type, call.shape, settings, context.profile());
+  const bool large = wants_device(call.routine, call.type, call.shape, settings, context.profile());
   if (!large && !settings.verbose) return on_cpu();  // what small calls pay
 
   Device* const device = large ? context.device() : nullptr;
   const DeviceTraits traits =
       device != nullptr ? DeviceTraits{device->memory(), device->emulated()} : DeviceTraits{};
-  Plan plan = dispatch::plan(call.routine, call.type, call.shape, settings, context.profile(), traits);
+  Plan plan =
+      dispatch::plan(call.routine, call.type, call.shape, settings, context.profile(), traits);
   if (large && device == nullptr) plan.why += ": " + context.device_status();
   const Stopwatch watch;
   if (!plan.on_device) {
@@ -258,13 +259,13 @@ Index getrs(Family family, Op op, HostView<const T> a, Pivots ipiv, HostView<T> 
       });
 }
 
-#define OVERLAPACK_INSTANTIATE(T)                                                     \
-  template const Lapack<T>& cpu_lapack<T>(Family);                                    \
-  template Index potrf<T>(Family, Uplo, HostView<T>);                                 \
-  template Index potrs<T>(Family, Uplo, HostView<const T>, HostView<T>);              \
-  template Index posv<T>(Family, Uplo, HostView<T>, HostView<T>);                     \
-  template Index getrf<T>(Family, HostView<T>, Pivots);                               \
-  template Index getrs<T>(Family, Op, HostView<const T>, Pivots, HostView<T>);        \
+#define OVERLAPACK_INSTANTIATE(T)                                              \
+  template const Lapack<T>& cpu_lapack<T>(Family);                             \
+  template Index potrf<T>(Family, Uplo, HostView<T>);                          \
+  template Index potrs<T>(Family, Uplo, HostView<const T>, HostView<T>);       \
+  template Index posv<T>(Family, Uplo, HostView<T>, HostView<T>);              \
+  template Index getrf<T>(Family, HostView<T>, Pivots);                        \
+  template Index getrs<T>(Family, Op, HostView<const T>, Pivots, HostView<T>); \
   template Index gesv<T>(Family, HostView<T>, Pivots, HostView<T>);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 

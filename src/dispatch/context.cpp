@@ -34,7 +34,8 @@ std::optional<std::string> read_file(const std::string& path) {
   std::string text;
   bool good = fstat(file, &status) == 0 && S_ISREG(status.st_mode);
   char buffer[4096];
-  for (ssize_t got; good && text.size() < kLimit && (got = read(file, buffer, sizeof buffer)) > 0;) {
+  for (ssize_t got;
+       good && text.size() < kLimit && (got = read(file, buffer, sizeof buffer)) > 0;) {
     text.append(buffer, static_cast<std::size_t>(got));
   }
   close(file);
@@ -46,7 +47,8 @@ Profile load_profile(const Settings& settings) {
   const std::optional<std::string> text = path.empty() ? std::nullopt : read_file(path);
   if (!text) {
     if (!settings.profile.empty()) {
-      complain("OVERLAPACK_PROFILE='" + path + "' is ignored: it cannot be read; `overlapack tune` "
+      complain("OVERLAPACK_PROFILE='" + path +
+               "' is ignored: it cannot be read; `overlapack tune` "
                "writes a profile");
     }
     return builtin_profile();
@@ -99,7 +101,8 @@ Device* Context::device() {
 std::string Context::device_status() {
   device();
   std::lock_guard<std::mutex> lock(mutex_);
-  return process_ == getpid() ? status_ : "opened by the parent process; a fork does not inherit it";
+  return process_ == getpid() ? status_
+                              : "opened by the parent process; a fork does not inherit it";
 }
 
 void Context::open_device() {
@@ -132,8 +135,8 @@ void Context::lose_device(const std::string& why) {
 
 void Context::reset(Settings settings, Profile profile) {
   std::lock_guard<std::mutex> lock(mutex_);
-  const bool keep = settings.device == settings_.device &&
-                    settings.cuda_index == settings_.cuda_index && opened_;
+  const bool keep =
+      settings.device == settings_.device && settings.cuda_index == settings_.cuda_index && opened_;
   settings_ = std::move(settings);
   profile_ = std::move(profile);
   if (!keep) {
@@ -165,8 +168,8 @@ std::shared_ptr<Device> open_cuda_device(int index) {
   void* plugin = nullptr;
   std::string reasons;
   // Beside the thin library, or where an rpath or the system's search path finds it.
-  for (const std::string& path : {directory_of_this_library() + "/" + kCudaPlugin,
-                                  std::string(kCudaPlugin)}) {
+  for (const std::string& path :
+       {directory_of_this_library() + "/" + kCudaPlugin, std::string(kCudaPlugin)}) {
     if (plugin == nullptr) plugin = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (plugin == nullptr && reasons.empty()) {
       const char* const reason = dlerror();
@@ -175,7 +178,8 @@ std::shared_ptr<Device> open_cuda_device(int index) {
   }
   if (plugin == nullptr) throw DeviceError("the CUDA plug-in cannot be loaded: " + reasons);
   const auto open = reinterpret_cast<OpenCudaDevice*>(dlsym(plugin, kOpenCudaDevice));
-  if (open == nullptr) throw DeviceError(std::string(kCudaPlugin) + " is not an overlapack plug-in");
+  if (open == nullptr)
+    throw DeviceError(std::string(kCudaPlugin) + " is not an overlapack plug-in");
   return std::shared_ptr<Device>(open(index));
 }
 

@@ -80,8 +80,8 @@ Settings parse_settings(const std::function<const char*(const char*)>& lookup,
     const auto doc = std::find_if(docs.begin(), docs.end(), [name](const SettingDoc& d) {
       return std::strcmp(d.name, name) == 0;
     });
-    complaints.push_back(std::string(name) + "='" + text + "' is ignored; accepted: " +
-                         doc->values);
+    complaints.push_back(std::string(name) + "='" + text +
+                         "' is ignored; accepted: " + doc->values);
   };
   const auto positive = [](const std::string& text) {
     const std::optional<Index> value = parse_integer(text);
@@ -162,8 +162,10 @@ std::optional<Profile> parse_profile(const std::string& text, std::string& compl
                                       [&](const char* r) { return name.substr(1) == r; });
     const bool known = routine != std::end(kRoutineNames) && type_index(name[0]) < 4;
     if (!known || !threshold || *threshold < 1 || (words >> excess)) {
-      complaint = "line " + std::to_string(number) + ": expected a routine and a size, as in "
-                  "'dpotrf 384', not '" + line + "'";
+      complaint = "line " + std::to_string(number) +
+                  ": expected a routine and a size, as in "
+                  "'dpotrf 384', not '" +
+                  line + "'";
       return std::nullopt;
     }
     profile.at(static_cast<Routine>(routine - std::begin(kRoutineNames)), name[0]) = *threshold;

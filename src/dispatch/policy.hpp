@@ -42,11 +42,11 @@ struct Settings {
   int cuda_index = 0;
   std::optional<Index> min_n;  ///< OVERLAPACK_MIN_N: overrides every break-even
   Algorithm algorithm = Algorithm::automatic;
-  Index nb = 0;              ///< OVERLAPACK_NB: block size, 0 = chosen by size
-  std::string profile;       ///< OVERLAPACK_PROFILE: path of the profile file
-  std::string cpu_lapack;    ///< OVERLAPACK_CPU_LAPACK: path of the CPU LAPACK
-  bool verbose = false;      ///< OVERLAPACK_VERBOSE: log every call
-  std::string log;           ///< file the log is appended to; empty means stderr
+  Index nb = 0;            ///< OVERLAPACK_NB: block size, 0 = chosen by size
+  std::string profile;     ///< OVERLAPACK_PROFILE: path of the profile file
+  std::string cpu_lapack;  ///< OVERLAPACK_CPU_LAPACK: path of the CPU LAPACK
+  bool verbose = false;    ///< OVERLAPACK_VERBOSE: log every call
+  std::string log;         ///< file the log is appended to; empty means stderr
 };
 
 /// One environment variable: for parsing, `overlapack info` and the README.
@@ -62,8 +62,8 @@ const std::vector<SettingDoc>& setting_docs();
 Settings parse_settings(const std::function<const char*(const char*)>& lookup,
                         std::vector<std::string>& complaints);
 
-/// Break-even sizes. The size of a call is what size_of() says; from its threshold up a call goes to
-/// the device.
+/// Break-even sizes. The size of a call is what size_of() says; from its threshold up a call goes
+/// to the device.
 struct Profile {
   std::array<std::array<Index, 4>, kRoutineCount> threshold;  // [routine][type letter]
   std::string source = "built-in";                            // or the file it was read from
