@@ -217,9 +217,8 @@ std::unique_ptr<Contender<T>> make_cusolver(const Call& call, bool round_trip, i
   return std::make_unique<Cusolver<T>>(call, round_trip, gpu);
 }
 
-template std::unique_ptr<Contender<float>> make_cusolver(const Call&, bool, int);
-template std::unique_ptr<Contender<double>> make_cusolver(const Call&, bool, int);
-template std::unique_ptr<Contender<std::complex<float>>> make_cusolver(const Call&, bool, int);
-template std::unique_ptr<Contender<std::complex<double>>> make_cusolver(const Call&, bool, int);
+#define OVERLAPACK_INSTANTIATE(T) \
+  template std::unique_ptr<Contender<T>> make_cusolver(const Call&, bool, int);
+OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 
 }  // namespace overlapack::bench

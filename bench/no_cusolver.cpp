@@ -10,9 +10,8 @@ std::unique_ptr<Contender<T>> make_cusolver(const Call&, bool, int) {
   throw std::runtime_error("cuSOLVER: not built (no CUDA toolkit with cuSOLVER was found)");
 }
 
-template std::unique_ptr<Contender<float>> make_cusolver(const Call&, bool, int);
-template std::unique_ptr<Contender<double>> make_cusolver(const Call&, bool, int);
-template std::unique_ptr<Contender<std::complex<float>>> make_cusolver(const Call&, bool, int);
-template std::unique_ptr<Contender<std::complex<double>>> make_cusolver(const Call&, bool, int);
+#define OVERLAPACK_INSTANTIATE(T) \
+  template std::unique_ptr<Contender<T>> make_cusolver(const Call&, bool, int);
+OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 
 }  // namespace overlapack::bench

@@ -32,7 +32,7 @@ std::string ratio(const Cell& other, const Cell& ours) {
 std::string order_of(const Call& call) {
   std::string text = std::to_string(call.shape.n);
   if (call.shape.m != call.shape.n) text = std::to_string(call.shape.m) + " x " + text;
-  if (call.shape.nrhs > 0) text += ", " + std::to_string(call.shape.nrhs) + " rhs";
+  if (call.shape.nrhs > 0) text += " (" + std::to_string(call.shape.nrhs) + " rhs)";
   return text;
 }
 

@@ -29,7 +29,7 @@ struct Entry {
 
   template <class... Arguments>
   void operator()(Arguments... arguments) const {
-    if (void* const other = cpu::lapack<T>(family).foreign(name)) {
+    if (void* const other = dispatch::cpu_lapack<T>(family).foreign(name)) {
       forward(other, arguments...);
     } else {
       adapter({family, name}, arguments...);
@@ -47,7 +47,7 @@ void report(Caller caller, I info, Arguments... arguments) {
   routine.resize(6, ' ');
   if (call_xerbla<I>(caller.family, routine, static_cast<int>(-info))) return;
   bool wide = false;
-  void* const real_routine = cpu::lapack<T>(caller.family).find(caller.name, wide);
+  void* const real_routine = dispatch::cpu_lapack<T>(caller.family).find(caller.name, wide);
   if (real_routine != nullptr && wide == (sizeof(I) == 8)) {
     forward(real_routine, arguments...);
   } else {

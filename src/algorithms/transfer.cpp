@@ -1,6 +1,7 @@
 #include "algorithms/transfer.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <thread>
 
@@ -13,16 +14,21 @@ constexpr std::size_t kMinChunk = 1 << 12;
 constexpr std::size_t kMaxChunk = 4 << 20;  // larger ones only lengthen the pipeline
 constexpr std::size_t kMinUnit = 1 << 16;   // below this a hand-over costs more than the copy
 
-/// Waiting for another thread: a few spins, then let others run.
+/// Waiting for another thread: a few spins, then let others run, then sleep. Were idle threads to
+/// stay on their cores, a CPU LAPACK that works at the same time (the hybrid algorithms, another
+/// thread of the application) would wait for its own threads at every step.
 class Backoff {
  public:
   void operator()() {
-    if (++spins_ < 256) {
+    ++spins_;
+    if (spins_ < 256) {
 #if defined(__x86_64__)
       __builtin_ia32_pause();
 #endif
-    } else {
+    } else if (spins_ < 512) {
       std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
     }
   }
   void reset() { spins_ = 0; }

@@ -141,11 +141,12 @@ void* Device::acquire(Space space, std::size_t bytes) {
          static_cast<double>(bytes));
   std::lock_guard<std::mutex> lock(mutex_);
   MemoryPool& from = pool(space);
-  // The smallest idle block that fits without wasting more than half of itself.
+  // The smallest idle block that fits without wasting more than half of itself; among equals the
+  // one used last.
   auto best = from.idle.end();
   for (auto it = from.idle.begin(); it != from.idle.end(); ++it) {
     const bool fits = it->bytes >= bytes && it->bytes / 2 <= bytes;
-    if (fits && (best == from.idle.end() || it->bytes < best->bytes)) best = it;
+    if (fits && (best == from.idle.end() || it->bytes <= best->bytes)) best = it;
   }
   if (best != from.idle.end()) {
     const Block block = *best;

@@ -146,8 +146,14 @@ void store(const std::vector<Index>& pivots, Pivots ipiv) {
 }  // namespace
 
 template <class T>
+const Lapack<T>& cpu_lapack(Family family) {
+  Context::instance();
+  return cpu::lapack<T>(family);
+}
+
+template <class T>
 Index potrf(Family family, Uplo uplo, HostView<T> a) {
-  const Lapack<T>& cpu = cpu::lapack<T>(family);
+  const Lapack<T>& cpu = cpu_lapack<T>(family);
   Call call = make_call<T>(Routine::potrf, a);
   call.uplo = static_cast<char>(uplo);
   const HostView<T> none;
@@ -163,7 +169,7 @@ Index potrf(Family family, Uplo uplo, HostView<T> a) {
 
 template <class T>
 Index posv(Family family, Uplo uplo, HostView<T> a, HostView<T> b) {
-  const Lapack<T>& cpu = cpu::lapack<T>(family);
+  const Lapack<T>& cpu = cpu_lapack<T>(family);
   Call call = make_call<T>(Routine::posv, a, b);
   call.uplo = static_cast<char>(uplo);
   return route(
@@ -178,7 +184,7 @@ Index posv(Family family, Uplo uplo, HostView<T> a, HostView<T> b) {
 
 template <class T>
 Index potrs(Family family, Uplo uplo, HostView<const T> a, HostView<T> b) {
-  const Lapack<T>& cpu = cpu::lapack<T>(family);
+  const Lapack<T>& cpu = cpu_lapack<T>(family);
   Call call = make_call<T>(Routine::potrs, a, b);
   call.uplo = static_cast<char>(uplo);
   return route(
@@ -194,7 +200,7 @@ Index potrs(Family family, Uplo uplo, HostView<const T> a, HostView<T> b) {
 
 template <class T>
 Index getrf(Family family, HostView<T> a, Pivots ipiv) {
-  const Lapack<T>& cpu = cpu::lapack<T>(family);
+  const Lapack<T>& cpu = cpu_lapack<T>(family);
   const HostView<T> none;
   std::vector<Index> pivots;
   return route(
@@ -213,7 +219,7 @@ Index getrf(Family family, HostView<T> a, Pivots ipiv) {
 
 template <class T>
 Index gesv(Family family, HostView<T> a, Pivots ipiv, HostView<T> b) {
-  const Lapack<T>& cpu = cpu::lapack<T>(family);
+  const Lapack<T>& cpu = cpu_lapack<T>(family);
   std::vector<Index> pivots;
   return route(
       make_call<T>(Routine::gesv, a, b), [&] { return cpu.gesv(a, ipiv, b); },
@@ -231,7 +237,7 @@ Index gesv(Family family, HostView<T> a, Pivots ipiv, HostView<T> b) {
 
 template <class T>
 Index getrs(Family family, Op op, HostView<const T> a, Pivots ipiv, HostView<T> b) {
-  const Lapack<T>& cpu = cpu::lapack<T>(family);
+  const Lapack<T>& cpu = cpu_lapack<T>(family);
   Call call = make_call<T>(Routine::getrs, a, b);
   call.trans = static_cast<char>(op);
   return route(
@@ -253,6 +259,7 @@ Index getrs(Family family, Op op, HostView<const T> a, Pivots ipiv, HostView<T> 
 }
 
 #define OVERLAPACK_INSTANTIATE(T)                                                     \
+  template const Lapack<T>& cpu_lapack<T>(Family);                                    \
   template Index potrf<T>(Family, Uplo, HostView<T>);                                 \
   template Index potrs<T>(Family, Uplo, HostView<const T>, HostView<T>);              \
   template Index posv<T>(Family, Uplo, HostView<T>, HostView<T>);                     \

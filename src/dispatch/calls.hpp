@@ -9,6 +9,10 @@ namespace overlapack::dispatch {
 // `family` tells how the caller spelt the name, which CPU LAPACK it thus gets. Results are LAPACK's
 // info (>= 0); shapes and results are those of the LAPACK routine of the same name.
 
+/// The CPU LAPACK for a family of names. The settings may name it, so they are read first.
+template <class T>
+const cpu::Lapack<T>& cpu_lapack(cpu::Family family);
+
 template <class T>
 Index potrf(cpu::Family family, Uplo uplo, HostView<T> a);
 template <class T>

@@ -202,10 +202,6 @@ std::size_t activity(Device* device) {
   template class Ours<T>;         \
   template class CpuContender<T>; \
   template Timing measure<T>(Contender<T>&, Problem<T>&, const Limits&);
-OVERLAPACK_INSTANTIATE(float)
-OVERLAPACK_INSTANTIATE(double)
-OVERLAPACK_INSTANTIATE(std::complex<float>)
-OVERLAPACK_INSTANTIATE(std::complex<double>)
-#undef OVERLAPACK_INSTANTIATE
+OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 
 }  // namespace overlapack::tools

@@ -184,6 +184,7 @@ void Problem<T>::generate(std::uint64_t seed) {
     T* const column = b_.get() + j * call_.ldb;
     for (Index i = 0; i < call_.ldb; ++i) column[i] = i < call_.shape.n ? entry_b(i, j) : T(0);
   }
+  std::fill(pivots_.begin(), pivots_.end(), 0);
   if (call_.routine == Routine::getrs) {
     for (Index i = 0; i < call_.shape.n; ++i) {
       const auto below = static_cast<std::uint64_t>(call_.shape.n - i);
@@ -249,6 +250,12 @@ template <class T>
 double Problem<T>::residual() const {
   const double eps = static_cast<double>(std::numeric_limits<Real<T>>::epsilon()) / 2;  // LAPACK's
   const bool factor_given = call_.routine == Routine::potrs || call_.routine == Routine::getrs;
+  if (call_.routine == Routine::getrf) {
+    for (std::size_t i = 0; i < pivots_.size(); ++i) {
+      const bool valid = pivots_[i] > static_cast<Index>(i) && pivots_[i] <= call_.shape.m;
+      if (!valid) return std::numeric_limits<double>::infinity();
+    }
+  }
   double worst = 0, squares = 0, norm_a = 0;
   for (int probe = 0; probe < kProbes; ++probe) {
     const std::uint64_t seed = mix(seed_ + 3 + static_cast<std::uint64_t>(probe));
@@ -285,9 +292,7 @@ double Problem<T>::residual() const {
   return std::sqrt(squares) / (order * norm_a * eps);
 }
 
-template class Problem<float>;
-template class Problem<double>;
-template class Problem<std::complex<float>>;
-template class Problem<std::complex<double>>;
+#define OVERLAPACK_INSTANTIATE(T) template class Problem<T>;
+OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 
 }  // namespace overlapack::tools

@@ -82,7 +82,7 @@ class Problem {
   ///   factorizations  ||E||_F / (n ||A||_F eps), where ||E||_F^2 is estimated by the mean of
   ///                   ||E x||^2, whose expectation it is;
   ///   solves          ||(B - op(A) X) x|| / (||A||_F ||X x|| eps).
-  /// Sums run in double precision, or in T's own where that is double.
+  /// Sums run in double precision. Pivots that are none count as infinitely wrong.
   double residual() const;
 
   Index info = 0;  ///< what the routine returned

@@ -1,5 +1,5 @@
 """An ordinary NumPy program: numpy.linalg in its four dtypes. Prints "<name> <numbers>" lines for
-run_client.py. NumPy's solve and inv call gesv, cholesky calls potrf."""
+run_client.py. solve and inv call gesv, cholesky calls potrf."""
 
 import sys
 

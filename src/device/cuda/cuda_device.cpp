@@ -52,10 +52,6 @@ CudaQueue::CudaQueue(Device& device, int index, int multiprocessors, Priority pr
     check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking,
                                        priority == Priority::high ? greatest : least),
           "creating a stream");
-    check(cudaMalloc(&workspace_, kWorkspaceBytes), "cuBLAS workspace");
-    check(cublasCreate(&cublas_), "starting cuBLAS");
-    check(cublasSetStream(cublas_, stream_), "starting cuBLAS");
-    check(cublasSetWorkspace(cublas_, workspace_, kWorkspaceBytes), "starting cuBLAS");
     exchange_ = std::make_unique<Exchange>(multiprocessors);
   } catch (...) {
     release();
@@ -66,6 +62,20 @@ CudaQueue::CudaQueue(Device& device, int index, int multiprocessors, Priority pr
 CudaQueue::~CudaQueue() {
   const CurrentDevice current(index_);
   release();
+}
+
+cublasHandle_t CudaQueue::cublas() {
+  if (cublas_ == nullptr) {
+    if (workspace_ == nullptr) {
+      check(cudaMalloc(&workspace_, kWorkspaceBytes), "cuBLAS workspace");
+    }
+    cublasHandle_t handle = nullptr;
+    check(cublasCreate(&handle), "starting cuBLAS");
+    cublas_ = handle;
+    check(cublasSetStream(cublas_, stream_), "starting cuBLAS");
+    check(cublasSetWorkspace(cublas_, workspace_, kWorkspaceBytes), "starting cuBLAS");
+  }
+  return cublas_;
 }
 
 void CudaQueue::release() noexcept {

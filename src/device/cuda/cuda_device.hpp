@@ -54,7 +54,8 @@ class CudaQueue final : public Queue {
   ~CudaQueue() override;
   int index() const { return index_; }
   cudaStream_t stream() const { return stream_; }
-  cublasHandle_t cublas() const { return cublas_; }
+  /// Made at the first use: queues that only copy need none.
+  cublasHandle_t cublas();
   Exchange& exchange() { return *exchange_; }
 
  private:

@@ -55,6 +55,11 @@ void CudaKernels<T>::do_herk(Queue& queue, Uplo uplo, Op op, Real<T> alpha, Devi
 template <class T>
 void CudaKernels<T>::do_trsm(Queue& queue, Side side, Uplo uplo, Op op, Diag diag, T alpha,
                              DeviceView<const T> a, DeviceView<T> b) {
+  if (alpha == T(0)) {  // cuBLAS would keep B's NaNs
+    do_gemm(queue, Op::none, Op::none, T(0), b.block(0, 0, b.rows, 0), b.block(0, 0, 0, b.cols),
+            T(0), b);
+    return;
+  }
   const CurrentDevice current(cuda(queue).index());
   check(blas::Functions<T>::trsm(
             cuda(queue).cublas(), side_mode(side), fill(uplo), operation<T>(op), diagonal(diag),

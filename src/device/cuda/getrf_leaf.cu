@@ -58,14 +58,19 @@ __device__ unsigned long long to_key(double x) {
   return static_cast<unsigned long long>(__double_as_longlong(x));
 }
 
-/// A row that may become the pivot row: the larger key wins, then the smaller position. The
-/// default-constructed candidate loses against every row.
-constexpr unsigned kNobody = 0xffffffffu;
+/// A row that may become the pivot row: the larger key wins, then the smaller position.
 template <class Key>
 struct Candidate {
-  Key key = 0;
-  unsigned position = kNobody;
+  Key key;
+  unsigned position;
 };
+
+/// The candidate that loses against every row.
+constexpr unsigned kNobody = 0xffffffffu;
+template <class Key>
+__device__ Candidate<Key> nobody() {
+  return {0, kNobody};
+}
 
 template <class Key>
 __device__ Candidate<Key> better(Candidate<Key> a, Candidate<Key> b) {
@@ -77,20 +82,13 @@ __device__ Candidate<Key> better(Candidate<Key> a, Candidate<Key> b) {
 /// starts, at position j, where nothing compares as larger than it.
 template <class T>
 __device__ auto candidate(T x, unsigned position, unsigned j) -> Candidate<KeyOf<DeviceReal<T>>> {
-  using R = DeviceReal<T>;
-  Candidate<KeyOf<R>> c;
-  const R size = cheap_modulus(x);
-  if (size == size) {
-    c.key = to_key(size);
-    c.position = position;
-  } else if (position == j) {
-    c.key = ~c.key;
-    c.position = position;
-  }
-  return c;
+  using Key = KeyOf<DeviceReal<T>>;
+  const DeviceReal<T> size = cheap_modulus(x);
+  if (size == size) return {to_key(size), position};
+  return position == j ? Candidate<Key>{~Key{0}, position} : nobody<Key>();
 }
 
-/// The best candidate of a warp, in every lane. Three hardware reductions.
+/// The best candidate of a warp, in every lane: hardware reductions of 32-bit words.
 __device__ Candidate<unsigned> warp_best(Candidate<unsigned> c) {
   Candidate<unsigned> best;
   best.key = __reduce_max_sync(kAllLanes, c.key);
@@ -115,7 +113,7 @@ __device__ Candidate<Key> block_best(Candidate<Key> c, Candidate<Key>* of_warp) 
   const unsigned lane = threadIdx.x % kWarp;
   if (lane == 0) of_warp[threadIdx.x / kWarp] = c;
   __syncthreads();
-  return warp_best(lane < kWarps ? of_warp[lane] : Candidate<Key>{});
+  return warp_best(lane < kWarps ? of_warp[lane] : nobody<Key>());
 }
 
 // ---- messages ------------------------------------------------------------------------------
@@ -157,10 +155,7 @@ __device__ Candidate<Key> await(const Message& message, unsigned tag) {
   do {
     load_acquire(message.head, low, high);
   } while (static_cast<unsigned>(low >> 32) != tag);
-  Candidate<Key> c;
-  c.key = static_cast<Key>(high);
-  c.position = static_cast<unsigned>(low);
-  return c;
+  return {static_cast<Key>(high), static_cast<unsigned>(low)};
 }
 
 // ---- the leaf in registers -----------------------------------------------------------------
@@ -205,7 +200,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   int first_zero = steps;
   for (int j = 0; j < steps; ++j) {
     // The best row of this block, and the thread that owns it.
-    Candidate<Key> best;
+    Candidate<Key> best = nobody<Key>();
 #pragma unroll
     for (int r = 0; r < R; ++r) {
       if (position[r] >= j) {
@@ -238,7 +233,7 @@ __global__ void __launch_bounds__(kThreads, 1)
                       static_cast<unsigned long long>(best.key));
       }
       if (threadIdx.x < kWarp) {
-        Candidate<Key> seen;
+        Candidate<Key> seen = nobody<Key>();
         int seen_in = 0;
         for (int b = lane; b < static_cast<int>(gridDim.x); b += kWarp) {
           const Candidate<Key> c = await<Key>(step_messages[b], tag);
@@ -262,9 +257,10 @@ __global__ void __launch_bounds__(kThreads, 1)
     if (zero) first_zero = min(first_zero, j);
     if (first_thread) pivots[j] = offset + 1 + p;
 
-      // The interchange, then the elimination. Rows above and at the pivot only rotate, and so do
-      // the columns that are finished, which have come round to the end of each row. They are left
-      // alone rather than multiplied by zero, which would turn an Inf elsewhere into a NaN here.
+    // The interchange, then the elimination. Rows above and at the pivot only rotate, and so do the
+    // columns that are finished, which have come round to the end of each row. They are left alone
+    // rather than multiplied by zero, which would turn an Inf elsewhere into a NaN here.
+    const int unfinished = W - j;
 #pragma unroll
     for (int r = 0; r < R; ++r) {
       if (position[r] == j) {
@@ -274,7 +270,7 @@ __global__ void __launch_bounds__(kThreads, 1)
       }
       const bool eliminate = position[r] > j;
       const T l = eliminate && !zero ? divide(x[r][0], pivot) : x[r][0];
-      const int limit = eliminate ? W - j : 0;
+      const int limit = eliminate ? unfinished : 0;
 #pragma unroll
       for (int c = 1; c < W; ++c) {
         x[r][c - 1] = c < limit ? subtract_product(x[r][c], l, u[c]) : x[r][c];
@@ -309,7 +305,7 @@ __global__ void __launch_bounds__(kThreads)
                           Candidate<KeyOf<DeviceReal<T>>>* of_block) {
   using Key = KeyOf<DeviceReal<T>>;
   __shared__ Candidate<Key> of_warp[kWarps];
-  Candidate<Key> best;
+  Candidate<Key> best = nobody<Key>();
   const Index stride = Index{kThreads} * gridDim.x;
   for (Index i = j + Index{kThreads} * blockIdx.x + threadIdx.x; i < m; i += stride) {
     if (j > 0) {
@@ -339,7 +335,7 @@ __global__ void __launch_bounds__(kThreads)
   using Key = KeyOf<DeviceReal<T>>;
   __shared__ Candidate<Key> of_warp[kWarps];
   const int t = static_cast<int>(threadIdx.x);
-  Candidate<Key> best;
+  Candidate<Key> best = nobody<Key>();
   for (int b = t; b < blocks; b += kThreads) best = better(best, of_block[b]);
   const Index p = block_best(best, of_warp).position;
   if (t < n) {
@@ -434,7 +430,7 @@ void getrf_leaf(cudaStream_t stream, Exchange& exchange, DeviceView<T> a, Index*
                 Index* info, Index offset) {
   using D = typename DeviceScalar<T>::type;
   constexpr int kManyRows = LeafShape<D>::max_rows;
-  constexpr Index kCheapBlocks = 16;
+  constexpr int kCheapBlocks = 16;
   if (a.rows > resident_rows<D>(exchange.multiprocessors())) {
     launch_tall<D>(stream, exchange, a, pivots, info, offset);
     return;
@@ -442,7 +438,8 @@ void getrf_leaf(cudaStream_t stream, Exchange& exchange, DeviceView<T> a, Index*
   // Several rows per thread make the elimination longer and the exchange cheaper. That pays where
   // it saves the exchange altogether or keeps the number of blocks small.
   const bool one_block = a.rows > kThreads && a.rows <= kThreads * kManyRows;
-  if (one_block || a.rows > kCheapBlocks * kThreads) {
+  const int blocks_at_most = std::min(kCheapBlocks, exchange.multiprocessors());
+  if (one_block || a.rows > blocks_at_most * kThreads) {
     launch_leaf<D, kManyRows>(stream, exchange, a, pivots, info, offset);
   } else {
     launch_leaf<D, 1>(stream, exchange, a, pivots, info, offset);
