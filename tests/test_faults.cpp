@@ -46,7 +46,7 @@ class Faults : public RoutedTest {
     }
   }
 };
-TYPED_TEST_SUITE(Faults, Precisions, PrecisionName);
+TYPED_TEST_SUITE(Faults, Precisions);
 
 TYPED_TEST(Faults, Potrf) {
   using T = TypeParam;
