@@ -77,7 +77,7 @@ class DeviceContract : public DeviceTest {
   std::unique_ptr<QueueLease> queue_;
 };
 
-TYPED_TEST_SUITE(DeviceContract, Precisions, PrecisionName);
+TYPED_TEST_SUITE(DeviceContract, Precisions);
 
 /// op(A) as a matrix of its own, by definition.
 template <class T>
@@ -652,7 +652,7 @@ class PanelContract : public DeviceContract<T> {
   }
 };
 
-TYPED_TEST_SUITE(PanelContract, Precisions, PrecisionName);
+TYPED_TEST_SUITE(PanelContract, Precisions);
 
 TYPED_TEST(PanelContract, FactorsPanelsOfAllShapes) {
   using T = TypeParam;

@@ -48,7 +48,7 @@ class Getrf : public RoutedTest {
     }
   }
 };
-TYPED_TEST_SUITE(Getrf, Precisions, PrecisionName);
+TYPED_TEST_SUITE(Getrf, Precisions);
 
 TYPED_TEST(Getrf, RandomMatricesOfManyShapes) {
   for (const Algorithm algorithm : this->kAlgorithms) {

@@ -42,7 +42,7 @@ class Potrf : public RoutedTest {
     }
   }
 };
-TYPED_TEST_SUITE(Potrf, Precisions, PrecisionName);
+TYPED_TEST_SUITE(Potrf, Precisions);
 
 TYPED_TEST(Potrf, RandomMatricesOfManyOrders) {
   for (const Algorithm algorithm : this->kAlgorithms) {

@@ -30,7 +30,7 @@ bool same(const Padded<T>& x, const Padded<T>& y) {
 
 template <class T>
 class Solve : public RoutedTest {};
-TYPED_TEST_SUITE(Solve, Precisions, PrecisionName);
+TYPED_TEST_SUITE(Solve, Precisions);
 
 TYPED_TEST(Solve, Posv) {
   using T = TypeParam;

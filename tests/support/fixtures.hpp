@@ -22,14 +22,6 @@ namespace overlapack::testing_support {
 
 using Precisions = testing::Types<float, double, std::complex<float>, std::complex<double>>;
 
-/// "d" instead of a number.
-struct PrecisionName {
-  template <class T>
-  static std::string GetName(int) {
-    return std::string(1, ScalarTraits<T>::letter);
-  }
-};
-
 inline std::string device_under_test() {
   const char* const name = std::getenv("OVERLAPACK_TEST_DEVICE");
   return name == nullptr ? "lazy" : name;
