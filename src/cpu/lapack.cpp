@@ -1,5 +1,6 @@
 #include "cpu/lapack.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 

@@ -1,5 +1,6 @@
 #include "dispatch/calls.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <new>

@@ -5,6 +5,7 @@
 
 #include <cctype>
 #include <complex>
+#include <cstdint>
 #include <cstdio>
 #include <string>
 #include <vector>

@@ -24,8 +24,9 @@
 // step j each block publishes one message: its best candidate and that candidate's row. Each block
 // reads the heads of all messages, comes to the same winner as all others and reads the winner's
 // row. Nobody waits for anything but the messages of this step.
-//   - The head of a message is one 128-bit word (tag, position, key), written with release after
-//     the row and read with acquire: who sees the tag sees the row.
+//   - A message consists of 128-bit words, each of them written and read in one piece and each
+//     with the step's tag in it: a head (tag, position, key) and the row (tag, 8 bytes of data). So
+//     no word depends on another one's having arrived, and no fence delays the exchange.
 //   - Tags count columns over the life of the queue, so no message needs to be cleared.
 //   - Steps alternate between two sets of messages. A block overwrites a message of step j in step
 //     j + 2, after it has seen all heads of step j + 1, and each block publishes that head only
@@ -118,44 +119,77 @@ __device__ Candidate<Key> block_best(Candidate<Key> c, Candidate<Key>* of_warp) 
 
 // ---- messages ------------------------------------------------------------------------------
 
+struct alignas(16) Word {
+  unsigned long long tagged;  // the step's tag, in the head together with the position
+  unsigned long long value;
+};
+
 /// What a thread block tells the others in one step.
-struct alignas(32) Message {
+struct Message {
   static constexpr int kRowWords = 32;
-  unsigned long long head[2];  // tag << 32 | position; key
-  unsigned long long unused[2];
-  unsigned long long row[kRowWords];
+  Word head;  // tag << 32 | position; key
+  Word row[kRowWords];
 };
 
 /// 128-bit accesses that are single, also in the memory model (PTX ISA, "ld" and "st", type .b128).
-__device__ void store_release(unsigned long long* to, unsigned long long low,
-                              unsigned long long high) {
+__device__ void store(Word* to, unsigned long long tagged, unsigned long long value) {
   asm volatile(
       "{ .reg .b128 word;\n"
       "  mov.b128 word, {%1, %2};\n"
-      "  st.release.gpu.global.b128 [%0], word; }"
+      "  st.relaxed.gpu.global.b128 [%0], word; }"
       :
-      : "l"(__cvta_generic_to_global(to)), "l"(low), "l"(high)
+      : "l"(__cvta_generic_to_global(to)), "l"(tagged), "l"(value)
       : "memory");
 }
-__device__ void load_acquire(const unsigned long long* from, unsigned long long& low,
-                             unsigned long long& high) {
+__device__ Word load(const Word* from) {
+  Word word;
   asm volatile(
       "{ .reg .b128 word;\n"
-      "  ld.acquire.gpu.global.b128 word, [%2];\n"
+      "  ld.relaxed.gpu.global.b128 word, [%2];\n"
       "  mov.b128 {%0, %1}, word; }"
-      : "=l"(low), "=l"(high)
+      : "=l"(word.tagged), "=l"(word.value)
       : "l"(__cvta_generic_to_global(from))
       : "memory");
+  return word;
 }
 
-/// Waits for the message's tag and returns the candidate in its head.
+/// Waits for the message's head and returns the candidate in it.
 template <class Key>
-__device__ Candidate<Key> await(const Message& message, unsigned tag) {
-  unsigned long long low, high;
+__device__ Candidate<Key> await_head(const Message& message, unsigned tag) {
+  Word head;
   do {
-    load_acquire(message.head, low, high);
-  } while (static_cast<unsigned>(low >> 32) != tag);
-  return {static_cast<Key>(high), static_cast<unsigned>(low)};
+    head = load(&message.head);
+  } while (static_cast<unsigned>(head.tagged >> 32) != tag);
+  Candidate<Key> c;
+  c.key = static_cast<Key>(head.value);
+  c.position = static_cast<unsigned>(head.tagged);
+  return c;
+}
+
+/// Waits for one word of the message's row.
+__device__ unsigned long long await_row(const Message& message, int w, unsigned tag) {
+  Word word;
+  do {
+    word = load(&message.row[w]);
+  } while (word.tagged != tag);
+  return word.value;
+}
+
+/// The w-th 8 bytes of a row in registers; w must be known at compile time.
+template <class T, int W>
+__device__ unsigned long long row_word(const T (&row)[W], int w) {
+  unsigned long long word;
+  if constexpr (sizeof(T) == 16) {
+    const double half = w % 2 == 0 ? row[w / 2].re : row[w / 2].im;
+    word = static_cast<unsigned long long>(__double_as_longlong(half));
+  } else {
+    constexpr int kPerWord = sizeof(word) / sizeof(T);
+    T values[kPerWord];
+#pragma unroll
+    for (int i = 0; i < kPerWord; ++i) values[i] = row[w * kPerWord + i];
+    memcpy(&word, values, sizeof word);
+  }
+  return word;
 }
 
 // ---- the leaf in registers -----------------------------------------------------------------
@@ -214,40 +248,41 @@ __global__ void __launch_bounds__(kThreads, 1)
     // says so.
     Message* const step_messages = messages + (j % 2) * gridDim.x;
     Message& own = step_messages[blockIdx.x];
-    unsigned long long* const outgoing = gridDim.x == 1 ? pivot_row_words : own.row;
-    bool publishes = best.position == kNobody && threadIdx.x == 0;
+    const unsigned tag = first_tag + static_cast<unsigned>(j);
+    const bool alone = gridDim.x == 1;
+    const auto publish_head = [&] {
+      store(&own.head, static_cast<unsigned long long>(tag) << 32 | best.position,
+            static_cast<unsigned long long>(best.key));
+    };
+    if (!alone && best.position == kNobody && threadIdx.x == 0) publish_head();
 #pragma unroll
     for (int r = 0; r < R; ++r) {
       if (position[r] >= j && static_cast<unsigned>(position[r]) == best.position) {
-        publishes = true;
+        if (alone) {
+          winning_position = best.position;
 #pragma unroll
-        for (int c = 0; c < W; ++c) reinterpret_cast<T*>(outgoing)[c] = x[r][c];
+          for (int c = 0; c < W; ++c) u[c] = x[r][c];
+        } else {
+          publish_head();
+#pragma unroll
+          for (int w = 0; w < kRowWords; ++w) store(&own.row[w], tag, row_word(x[r], w));
+        }
       }
     }
-    if (gridDim.x == 1) {
-      if (publishes) winning_position = best.position;
-    } else {
-      const unsigned tag = first_tag + static_cast<unsigned>(j);
-      if (publishes) {
-        store_release(own.head, static_cast<unsigned long long>(tag) << 32 | best.position,
-                      static_cast<unsigned long long>(best.key));
+    if (!alone && threadIdx.x < kWarp) {
+      Candidate<Key> seen;
+      int seen_in = 0;
+      for (int b = lane; b < static_cast<int>(gridDim.x); b += kWarp) {
+        const Candidate<Key> c = await_head<Key>(step_messages[b], tag);
+        if (c.position == kNobody) continue;
+        seen = better(seen, c);
+        if (seen.position == c.position) seen_in = b;
       }
-      if (threadIdx.x < kWarp) {
-        Candidate<Key> seen = nobody<Key>();
-        int seen_in = 0;
-        for (int b = lane; b < static_cast<int>(gridDim.x); b += kWarp) {
-          const Candidate<Key> c = await<Key>(step_messages[b], tag);
-          if (c.position == kNobody) continue;
-          seen = better(seen, c);
-          if (seen.position == c.position) seen_in = b;
-        }
-        const Candidate<Key> winner = warp_best(seen);
-        const unsigned holder = __ballot_sync(kAllLanes, seen.position == winner.position);
-        const int from = __shfl_sync(kAllLanes, seen_in, __ffs(static_cast<int>(holder)) - 1);
-        __syncwarp();  // what one lane has acquired, all lanes may read
-        if (lane < kRowWords) pivot_row_words[lane] = __ldcg(&step_messages[from].row[lane]);
-        if (lane == 0) winning_position = winner.position;
-      }
+      const Candidate<Key> winner = warp_best(seen);
+      const unsigned holder = __ballot_sync(kAllLanes, seen.position == winner.position);
+      const int from = __shfl_sync(kAllLanes, seen_in, __ffs(static_cast<int>(holder)) - 1);
+      if (lane < kRowWords) pivot_row_words[lane] = await_row(step_messages[from], lane, tag);
+      if (lane == 0) winning_position = winner.position;
     }
     __syncthreads();
 
