@@ -175,23 +175,6 @@ __device__ unsigned long long await_row(const Message& message, int w, unsigned 
   return word.value;
 }
 
-/// The w-th 8 bytes of a row in registers; w must be known at compile time.
-template <class T, int W>
-__device__ unsigned long long row_word(const T (&row)[W], int w) {
-  unsigned long long word;
-  if constexpr (sizeof(T) == 16) {
-    const double half = w % 2 == 0 ? row[w / 2].re : row[w / 2].im;
-    word = static_cast<unsigned long long>(__double_as_longlong(half));
-  } else {
-    constexpr int kPerWord = sizeof(word) / sizeof(T);
-    T values[kPerWord];
-#pragma unroll
-    for (int i = 0; i < kPerWord; ++i) values[i] = row[w * kPerWord + i];
-    memcpy(&word, values, sizeof word);
-  }
-  return word;
-}
-
 // ---- the leaf in registers -----------------------------------------------------------------
 
 /// Columns of a leaf in registers, and the rows a thread can own in a panel of many rows.
@@ -244,45 +227,41 @@ __global__ void __launch_bounds__(kThreads, 1)
     }
     best = block_best(best, of_warp);
 
-    // Its row goes to all threads: directly, or by way of the exchange. A block without a candidate
-    // says so.
-    Message* const step_messages = messages + (j % 2) * gridDim.x;
-    Message& own = step_messages[blockIdx.x];
-    const unsigned tag = first_tag + static_cast<unsigned>(j);
-    const bool alone = gridDim.x == 1;
-    const auto publish_head = [&] {
-      store(&own.head, static_cast<unsigned long long>(tag) << 32 | best.position,
-            static_cast<unsigned long long>(best.key));
-    };
-    if (!alone && best.position == kNobody && threadIdx.x == 0) publish_head();
+    // Its row goes to all threads of the block; with several blocks it is their candidate, and the
+    // winner's row replaces it. A block without a candidate says so.
 #pragma unroll
     for (int r = 0; r < R; ++r) {
       if (position[r] >= j && static_cast<unsigned>(position[r]) == best.position) {
-        if (alone) {
-          winning_position = best.position;
+        winning_position = best.position;
 #pragma unroll
-          for (int c = 0; c < W; ++c) u[c] = x[r][c];
-        } else {
-          publish_head();
-#pragma unroll
-          for (int w = 0; w < kRowWords; ++w) store(&own.row[w], tag, row_word(x[r], w));
-        }
+        for (int c = 0; c < W; ++c) u[c] = x[r][c];
       }
     }
-    if (!alone && threadIdx.x < kWarp) {
-      Candidate<Key> seen;
-      int seen_in = 0;
-      for (int b = lane; b < static_cast<int>(gridDim.x); b += kWarp) {
-        const Candidate<Key> c = await_head<Key>(step_messages[b], tag);
-        if (c.position == kNobody) continue;
-        seen = better(seen, c);
-        if (seen.position == c.position) seen_in = b;
+    if (gridDim.x > 1) {
+      __syncthreads();
+      if (threadIdx.x < kWarp) {
+        const unsigned tag = first_tag + static_cast<unsigned>(j);
+        Message* const step_messages = messages + (j % 2) * gridDim.x;
+        Message& own = step_messages[blockIdx.x];
+        if (lane == 0) {
+          store(&own.head, static_cast<unsigned long long>(tag) << 32 | best.position,
+                static_cast<unsigned long long>(best.key));
+        }
+        if (lane < kRowWords) store(&own.row[lane], tag, pivot_row_words[lane]);
+        Candidate<Key> seen;
+        int seen_in = 0;
+        for (int b = lane; b < static_cast<int>(gridDim.x); b += kWarp) {
+          const Candidate<Key> c = await_head<Key>(step_messages[b], tag);
+          if (c.position == kNobody) continue;
+          seen = better(seen, c);
+          if (seen.position == c.position) seen_in = b;
+        }
+        const Candidate<Key> winner = warp_best(seen);
+        const unsigned holder = __ballot_sync(kAllLanes, seen.position == winner.position);
+        const int from = __shfl_sync(kAllLanes, seen_in, __ffs(static_cast<int>(holder)) - 1);
+        if (lane < kRowWords) pivot_row_words[lane] = await_row(step_messages[from], lane, tag);
+        if (lane == 0) winning_position = winner.position;
       }
-      const Candidate<Key> winner = warp_best(seen);
-      const unsigned holder = __ballot_sync(kAllLanes, seen.position == winner.position);
-      const int from = __shfl_sync(kAllLanes, seen_in, __ffs(static_cast<int>(holder)) - 1);
-      if (lane < kRowWords) pivot_row_words[lane] = await_row(step_messages[from], lane, tag);
-      if (lane == 0) winning_position = winner.position;
     }
     __syncthreads();
 
