@@ -248,7 +248,7 @@ __global__ void __launch_bounds__(kThreads, 1)
                 static_cast<unsigned long long>(best.key));
         }
         if (lane < kRowWords) store(&own.row[lane], tag, pivot_row_words[lane]);
-        Candidate<Key> seen;
+        Candidate<Key> seen = nobody<Key>();
         int seen_in = 0;
         for (int b = lane; b < static_cast<int>(gridDim.x); b += kWarp) {
           const Candidate<Key> c = await_head<Key>(step_messages[b], tag);
