@@ -117,8 +117,8 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Ho
   }
   std::vector<EventLease> final;  // final[i]: panel i holds its part of L and U
   for (Index i = 0; i < panels; ++i) final.emplace_back(device);
-  EventLease updated(device);
-  const QueueLease panel(device, Priority::high), update(device);
+  EventLease updated(device), caught_up(device);
+  const QueueLease panel(device, Priority::high), update(device), catch_up(device);
   Transfer transfer(device, options.threads, committed);
 
   const auto columns_of = [&](Index first, Index last) -> Range {  // of blocks [first, last)
@@ -173,20 +173,28 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Ho
     kernels.gemm(queue, Op::none, Op::none, T(-1), A.block(i1, i0, m - i1, w), u, T(1),
                  A.block(i1, c.first, m - i1, c.size()));
   };
-  // Lets the blocks [joined, end) take part in the updates, caught up with the first `steps` steps.
-  Index joined = 1;
-  const auto join = [&](Index end, Index steps) {
-    end = std::min(end, total);
-    if (end <= joined) return;
-    for (Index j = joined; j < end; ++j) transfer.before(*update, j);
+  // Blocks [0, joined) take part in the updates. Blocks [joined, pending) have arrived later and
+  // catch up on a queue of their own until they are needed: a late block has many small steps to
+  // make, and the next panel must not wait for them.
+  Index joined = std::min<Index>(2, total), pending = joined;
+  const auto arrive = [&](Index end, Index steps) {
+    const Range newcomers{pending, std::min(end, total)};
+    if (newcomers.size() <= 0) return;
+    for (Index j = newcomers.first; j < newcomers.last; ++j) transfer.before(*catch_up, j);
     for (Index i = 0; i < steps; ++i) {
-      update->wait(*final[at(i)]);
-      apply(*update, i, columns_of(joined, end));
+      catch_up->wait(*final[at(i)]);
+      apply(*catch_up, i, columns_of(newcomers.first, newcomers.last));
     }
-    joined = end;
+    pending = newcomers.last;
+  };
+  const auto join = [&] {
+    catch_up->record(*caught_up);
+    update->wait(*caught_up);
+    joined = pending;
   };
 
   transfer.before(*panel, 0);
+  if (joined > 1) transfer.before(*update, 1);
   for (Index i = 0; i < panels; ++i) {
     const Index i0 = blocks[at(i)].first, w = blocks[at(i)].size();
     const DeviceView<T> current = A.block(i0, i0, m - i0, w);
@@ -198,14 +206,20 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Ho
       panel->record(*final[at(i)]);
       transfer.release(*panel, i);
     }
-    // Meanwhile step i - 1 on everything to the right of this panel. Two block columns join for
-    // every panel: the link brings them faster than panels are factored.
+    // Meanwhile step i - 1 on everything to the right of this panel.
     if (i >= 1) {
       update->wait(*final[at(i - 1)]);
       apply(*update, i - 1, columns_of(i + 1, joined));
     }
-    join(2 * i + 3, i);
     update->record(*updated);
+    if (i >= 1) {
+      catch_up->wait(*final[at(i - 1)]);
+      apply(*catch_up, i - 1, columns_of(joined, pending));
+    }
+    // Two blocks arrive for every panel: the link brings them faster than panels are factored. The
+    // next panel but one must have joined by the next step.
+    if (joined == pending) arrive(2 * i + 4, i);
+    if (joined < i + 3) join();
     if (options.hybrid) {
       panel_on_cpu->finish(*panel, current, pivots_of(i), panel_info, i0);
       panel->record(*final[at(i)]);
@@ -220,7 +234,10 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Ho
   // What has no panel of its own: the columns beyond row m of a wide matrix, and B.
   update->wait(*final[at(panels - 1)]);
   apply(*update, panels - 1, columns_of(panels, joined));
-  join(total, panels);
+  catch_up->wait(*final[at(panels - 1)]);
+  apply(*catch_up, panels - 1, columns_of(std::max(joined, panels), pending));
+  arrive(total, panels);
+  join();
   for (Index j = panels; j < count; ++j) transfer.release(*update, j);
   if (!b.empty()) {
     kernels.trsm(*update, Side::left, Uplo::upper, Op::none, Diag::non_unit, T(1),

@@ -17,8 +17,8 @@ namespace overlapack::algorithms {
 ///
 /// Right-looking by block columns with one panel of lookahead (Dongarra et al., LAPACK Working
 /// Note 1; R4's lookahead): the panel queue factors block column i + 1 while the update queue
-/// applies step i to the rest. Block columns join the update as they arrive, and one that joins
-/// late is caught up first, so computation starts with the first block column. A finished block
+/// applies step i to the rest. Block columns join the update as they arrive; those that arrive late
+/// catch up on a third queue, so computation starts with the first block column. A finished block
 /// column goes home at once; the interchanges of later panels are applied to it in the caller's
 /// memory at the end. With `hybrid` the CPU LAPACK factors the panels.
 ///
