@@ -92,17 +92,23 @@ Context::Context() {
   profile_ = load_profile(settings_);
 }
 
+bool Context::forked() const {
+  const long opened_by = process_.load(std::memory_order_acquire);
+  return opened_by != 0 && opened_by != getpid();
+}
+
 Device* Context::device() {
+  if (forked()) return nullptr;
   std::lock_guard<std::mutex> lock(mutex_);
   if (!opened_) open_device();
-  return process_ == getpid() ? device_.get() : nullptr;
+  return device_.get();
 }
 
 std::string Context::device_status() {
+  if (forked()) return "opened by the parent process; CUDA does not survive a fork";
   device();
   std::lock_guard<std::mutex> lock(mutex_);
-  return process_ == getpid() ? status_
-                              : "opened by the parent process; a fork does not inherit it";
+  return status_;
 }
 
 void Context::open_device() {

@@ -1,6 +1,7 @@
 // What a process has: settings, profile, device. Opened piece by piece, when first needed.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -39,6 +40,9 @@ class Context {
  private:
   Context();
   void open_device();
+  /// True in a child of the process that opened the device. Asked before any lock is taken: a
+  /// thread of the parent may have held it at the fork.
+  bool forked() const;
 
   Settings settings_;
   Profile profile_;
@@ -47,7 +51,7 @@ class Context {
   bool opened_ = false;
   std::shared_ptr<Device> device_;
   std::string status_;
-  long process_ = 0;  // the process that opened the device
+  std::atomic<long> process_{0};  // the process that opened the device, 0 before
 };
 
 /// Opens a device. Throws DeviceError with a reason a user can act on.

@@ -42,7 +42,7 @@ double memory_needed(char type, const Shape& shape) {
 /// Block sizes measured on an H200; wider blocks pay where the update dominates.
 Index default_nb(Routine routine, Index size) {
   const bool lu = routine == Routine::getrf || routine == Routine::gesv;
-  if (lu) return size <= 4096 ? 128 : size < 16384 ? 256 : 512;
+  if (lu) return size <= 8192 ? 128 : size < 16384 ? 256 : 512;
   return size <= 1024 ? 128 : size < 16384 ? 256 : 512;
 }
 
