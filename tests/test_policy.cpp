@@ -30,12 +30,6 @@ Settings parse(const Environment& environment) {
 
 constexpr std::size_t kPlenty = std::size_t{1} << 40;
 
-DeviceTraits device_with(std::size_t memory) {
-  DeviceTraits traits;
-  traits.memory = memory;
-  return traits;
-}
-
 // ---- Sizes and operation counts -----------------------------------------------------------
 
 TEST(Policy, SizeOfACall) {
@@ -194,7 +188,7 @@ TEST(Plans, SendLargeCallsToTheDevice) {
   const Profile profile = builtin_profile();
   const Index threshold = profile.at(Routine::potrf, 'd');
   const auto where = [&](Index n) {
-    const Plan p = plan(Routine::potrf, 'd', {n, n, 0}, settings, profile, device_with(kPlenty));
+    const Plan p = plan(Routine::potrf, 'd', {n, n, 0}, settings, profile, kPlenty);
     EXPECT_FALSE(p.why.empty());
     EXPECT_EQ(p.on_device, wants_device(Routine::potrf, 'd', {n, n, 0}, settings, profile));
     return p.on_device;
@@ -212,15 +206,12 @@ TEST(Plans, MinNOverridesEveryThreshold) {
   for (std::size_t r = 0; r < kRoutineCount; ++r) {
     for (const char type : kTypeLetters) {
       const Shape shape{3, 3, 1};
-      EXPECT_TRUE(
-          plan(static_cast<Routine>(r), type, shape, settings, profile, device_with(kPlenty))
-              .on_device)
+      EXPECT_TRUE(plan(static_cast<Routine>(r), type, shape, settings, profile, kPlenty).on_device)
           << type << kRoutineNames[r];
     }
   }
   settings.min_n = 1000000;
-  EXPECT_FALSE(plan(Routine::getrf, 'd', {9999, 9999, 0}, settings, profile, device_with(kPlenty))
-                   .on_device);
+  EXPECT_FALSE(plan(Routine::getrf, 'd', {9999, 9999, 0}, settings, profile, kPlenty).on_device);
 }
 
 TEST(Plans, ReadTheThresholdOfTheRoutineAndType) {
@@ -228,7 +219,7 @@ TEST(Plans, ReadTheThresholdOfTheRoutineAndType) {
   Profile profile = builtin_profile();
   profile.at(Routine::getrf, 'z') = 10;
   const auto on_device = [&](Routine routine, char type) {
-    return plan(routine, type, {20, 20, 20}, settings, profile, device_with(kPlenty)).on_device;
+    return plan(routine, type, {20, 20, 20}, settings, profile, kPlenty).on_device;
   };
   EXPECT_TRUE(on_device(Routine::getrf, 'z'));
   EXPECT_FALSE(on_device(Routine::getrf, 'd'));
@@ -240,14 +231,27 @@ TEST(Plans, StayOnTheCpuWithoutADevice) {
   settings.min_n = 1;
   const Profile profile = builtin_profile();
   const Shape shape{1000, 1000, 0};
-  const Plan none = plan(Routine::potrf, 'd', shape, settings, profile, DeviceTraits{});
+  const Plan none = plan(Routine::potrf, 'd', shape, settings, profile, 0);
   EXPECT_FALSE(none.on_device);
   EXPECT_FALSE(none.why.empty());
   settings.device = DeviceChoice::off;
-  const Plan off = plan(Routine::potrf, 'd', shape, settings, profile, device_with(kPlenty));
+  const Plan off = plan(Routine::potrf, 'd', shape, settings, profile, kPlenty);
   EXPECT_FALSE(off.on_device);
   EXPECT_NE(off.why.find("off"), std::string::npos) << off.why;
   EXPECT_FALSE(wants_device(Routine::potrf, 'd', shape, settings, profile));
+}
+
+TEST(Plans, TheDeviceIsStartedOnceItsCallsHaveCostAsMuchAsThat) {
+  Settings settings;
+  const Shape small{1000, 1000, 0}, large{20000, 20000, 0};
+  EXPECT_FALSE(worth_starting(Routine::potrf, 'd', small, settings, 0, 8));
+  EXPECT_TRUE(worth_starting(Routine::potrf, 'd', small, settings, kStartSeconds, 8));
+  EXPECT_TRUE(worth_starting(Routine::potrf, 'd', large, settings, 0, 8));
+  settings.min_n = 1;  // the user wants it
+  EXPECT_TRUE(worth_starting(Routine::potrf, 'd', small, settings, 0, 8));
+  settings.min_n.reset();
+  settings.device = DeviceChoice::cuda;
+  EXPECT_TRUE(worth_starting(Routine::potrf, 'd', small, settings, 0, 8));
 }
 
 TEST(Plans, StayOnTheCpuWhereTheDeviceIsTooSmall) {
@@ -256,9 +260,7 @@ TEST(Plans, StayOnTheCpuWhereTheDeviceIsTooSmall) {
   const Profile profile = builtin_profile();
   const Index n = 10000;  // 800 MB in double precision
   const auto on_device = [&](char type, std::size_t megabytes) {
-    return plan(Routine::getrf, type, {n, n, 0}, settings, profile,
-                device_with(megabytes * 1000000))
-        .on_device;
+    return plan(Routine::getrf, type, {n, n, 0}, settings, profile, megabytes * 1000000).on_device;
   };
   EXPECT_FALSE(on_device('d', 700));
   EXPECT_TRUE(on_device('d', 4000));
@@ -271,8 +273,8 @@ TEST(Plans, ASolveWithOneRightHandSideIsNotWorthTheTransfer) {
   const Profile profile = builtin_profile();
   for (const Routine routine : {Routine::potrs, Routine::getrs}) {
     const Shape one{20000, 20000, 1}, many{20000, 20000, 20000};
-    EXPECT_FALSE(plan(routine, 'd', one, settings, profile, device_with(kPlenty)).on_device);
-    EXPECT_TRUE(plan(routine, 'd', many, settings, profile, device_with(kPlenty)).on_device);
+    EXPECT_FALSE(plan(routine, 'd', one, settings, profile, kPlenty).on_device);
+    EXPECT_TRUE(plan(routine, 'd', many, settings, profile, kPlenty).on_device);
   }
 }
 
@@ -283,14 +285,13 @@ TEST(Plans, FollowTheForcedAlgorithmAndBlockSize) {
   const Profile profile = builtin_profile();
   for (const Algorithm algorithm : {Algorithm::tiled, Algorithm::hybrid}) {
     settings.algorithm = algorithm;
-    const Plan p =
-        plan(Routine::getrf, 'd', {500, 500, 0}, settings, profile, device_with(kPlenty));
+    const Plan p = plan(Routine::getrf, 'd', {500, 500, 0}, settings, profile, kPlenty);
     EXPECT_EQ(p.algorithm, algorithm);
     EXPECT_EQ(p.nb, 48);
   }
   settings.algorithm = Algorithm::automatic;
   settings.nb = 0;
-  const Plan p = plan(Routine::getrf, 'd', {500, 500, 0}, settings, profile, device_with(kPlenty));
+  const Plan p = plan(Routine::getrf, 'd', {500, 500, 0}, settings, profile, kPlenty);
   EXPECT_NE(p.algorithm, Algorithm::automatic) << "a plan is definite";
   EXPECT_GT(p.nb, 0);
 }

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <memory>
+#include <new>
 #include <numeric>
 
 #include "algorithms/transfer.hpp"
@@ -71,9 +72,7 @@ void apply_later_interchanges(HostView<T> a, const std::vector<Index>& pivots, I
       }
     }
   }
-  const auto permute = [&](Index t) {
-    const Range columns = tasks[at(t)];
-    const Index first = (columns.first / nb + 1) * nb;  // rows above are final
+  const auto gather = [&](Range columns, Index first) {  // rows above `first` are final
     std::vector<Index> source(at(a.rows - first));
     std::iota(source.begin(), source.end(), first);
     for (Index j = first; j < k; ++j) {
@@ -84,6 +83,15 @@ void apply_later_interchanges(HostView<T> a, const std::vector<Index>& pivots, I
       T* const column = &a(0, c);
       for (std::size_t i = 0; i < source.size(); ++i) gathered[i] = column[source[i]];
       std::copy(gathered.begin(), gathered.end(), column + first);
+    }
+  };
+  const auto permute = [&](Index t) {
+    const Range columns = tasks[at(t)];
+    const Index first = (columns.first / nb + 1) * nb;
+    try {
+      gather(columns, first);
+    } catch (const std::bad_alloc&) {  // nothing has been moved yet: swap by swap needs no memory
+      reference::laswp(a.block(0, columns.first, a.rows, columns.size()), first, k, pivots.data());
     }
   };
   const auto count = static_cast<Index>(tasks.size());

@@ -94,15 +94,21 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume) {
   const bool large = wants_device(call.routine, call.type, call.shape, settings, context.profile());
   if (!large && !settings.verbose) return on_cpu();  // what small calls pay
 
-  Device* const device = large ? context.device() : nullptr;
-  const DeviceTraits traits =
-      device != nullptr ? DeviceTraits{device->memory(), device->emulated()} : DeviceTraits{};
-  Plan plan =
-      dispatch::plan(call.routine, call.type, call.shape, settings, context.profile(), traits);
-  if (large && device == nullptr) plan.why += ": " + context.device_status();
+  const bool waits = large && !context.opened() &&
+                     !worth_starting(call.routine, call.type, call.shape, settings,
+                                     context.seconds_before_start(), available_cores());
+  Device* const device = large && !waits ? context.device() : nullptr;
+  Plan plan = dispatch::plan(call.routine, call.type, call.shape, settings, context.profile(),
+                             device != nullptr ? device->memory() : 0);
+  if (waits) {
+    plan.why = "starting the device takes longer than the calls it would have served so far";
+  } else if (large && device == nullptr) {
+    plan.why += ": " + context.device_status();
+  }
   const Stopwatch watch;
   if (!plan.on_device) {
     const Index info = on_cpu();
+    if (waits) context.add_seconds_before_start(watch.milliseconds() / 1000);
     if (settings.verbose) {
       write_log(context, call, plan, "cpu", info, watch.milliseconds(), 0, 0);
     }
@@ -141,8 +147,38 @@ Call make_call(Routine routine, HostView<const T> a, std::optional<HostView<cons
   return call;
 }
 
-void store(const std::vector<Index>& pivots, Pivots ipiv) {
-  for (std::size_t i = 0; i < pivots.size(); ++i) ipiv.set(static_cast<Index>(i), pivots[i]);
+/// potrf and, if B has columns, posv.
+template <class T, class OnCpu>
+Index cholesky(Call call, const Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostView<T> b,
+               OnCpu on_cpu) {
+  call.uplo = static_cast<char>(uplo);
+  return route(
+      call, on_cpu,
+      [&](Device& device, const algorithms::Options& options, Index& committed) {
+        return algorithms::posv(device, cpu, options, uplo, a, b, committed);
+      },
+      [&](const algorithms::Options&, Index committed) {
+        return algorithms::resume_posv(cpu, uplo, a, b, committed);
+      });
+}
+
+/// getrf and, if B has columns, gesv.
+template <class T, class OnCpu>
+Index lu(const Call& call, const Lapack<T>& cpu, HostView<T> a, Pivots ipiv, HostView<T> b,
+         OnCpu on_cpu) {
+  std::vector<Index> pivots;
+  const auto store = [&](Index info) {
+    for (std::size_t i = 0; i < pivots.size(); ++i) ipiv.set(static_cast<Index>(i), pivots[i]);
+    return info;
+  };
+  return route(
+      call, on_cpu,
+      [&](Device& device, const algorithms::Options& options, Index& committed) {
+        return store(algorithms::gesv(device, cpu, options, a, pivots, b, committed));
+      },
+      [&](const algorithms::Options& options, Index committed) {
+        return store(algorithms::resume_gesv(cpu, options.nb, a, pivots, b, committed));
+      });
 }
 
 }  // namespace
@@ -156,32 +192,15 @@ const Lapack<T>& cpu_lapack(Family family) {
 template <class T>
 Index potrf(Family family, Uplo uplo, HostView<T> a) {
   const Lapack<T>& cpu = cpu_lapack<T>(family);
-  Call call = make_call<T>(Routine::potrf, a);
-  call.uplo = static_cast<char>(uplo);
-  const HostView<T> none;
-  return route(
-      call, [&] { return cpu.potrf(uplo, a); },
-      [&](Device& device, const algorithms::Options& options, Index& committed) {
-        return algorithms::posv(device, cpu, options, uplo, a, none, committed);
-      },
-      [&](const algorithms::Options&, Index committed) {
-        return algorithms::resume_posv(cpu, uplo, a, none, committed);
-      });
+  return cholesky<T>(make_call<T>(Routine::potrf, a), cpu, uplo, a, {},
+                     [&] { return cpu.potrf(uplo, a); });
 }
 
 template <class T>
 Index posv(Family family, Uplo uplo, HostView<T> a, HostView<T> b) {
   const Lapack<T>& cpu = cpu_lapack<T>(family);
-  Call call = make_call<T>(Routine::posv, a, b);
-  call.uplo = static_cast<char>(uplo);
-  return route(
-      call, [&] { return cpu.posv(uplo, a, b); },
-      [&](Device& device, const algorithms::Options& options, Index& committed) {
-        return algorithms::posv(device, cpu, options, uplo, a, b, committed);
-      },
-      [&](const algorithms::Options&, Index committed) {
-        return algorithms::resume_posv(cpu, uplo, a, b, committed);
-      });
+  return cholesky<T>(make_call<T>(Routine::posv, a, b), cpu, uplo, a, b,
+                     [&] { return cpu.posv(uplo, a, b); });
 }
 
 template <class T>
@@ -203,38 +222,15 @@ Index potrs(Family family, Uplo uplo, HostView<const T> a, HostView<T> b) {
 template <class T>
 Index getrf(Family family, HostView<T> a, Pivots ipiv) {
   const Lapack<T>& cpu = cpu_lapack<T>(family);
-  const HostView<T> none;
-  std::vector<Index> pivots;
-  return route(
-      make_call<T>(Routine::getrf, a), [&] { return cpu.getrf(a, ipiv); },
-      [&](Device& device, const algorithms::Options& options, Index& committed) {
-        const Index info = algorithms::gesv(device, cpu, options, a, pivots, none, committed);
-        store(pivots, ipiv);
-        return info;
-      },
-      [&](const algorithms::Options& options, Index committed) {
-        const Index info = algorithms::resume_gesv(cpu, options.nb, a, pivots, none, committed);
-        store(pivots, ipiv);
-        return info;
-      });
+  return lu<T>(make_call<T>(Routine::getrf, a), cpu, a, ipiv, {},
+               [&] { return cpu.getrf(a, ipiv); });
 }
 
 template <class T>
 Index gesv(Family family, HostView<T> a, Pivots ipiv, HostView<T> b) {
   const Lapack<T>& cpu = cpu_lapack<T>(family);
-  std::vector<Index> pivots;
-  return route(
-      make_call<T>(Routine::gesv, a, b), [&] { return cpu.gesv(a, ipiv, b); },
-      [&](Device& device, const algorithms::Options& options, Index& committed) {
-        const Index info = algorithms::gesv(device, cpu, options, a, pivots, b, committed);
-        store(pivots, ipiv);
-        return info;
-      },
-      [&](const algorithms::Options& options, Index committed) {
-        const Index info = algorithms::resume_gesv(cpu, options.nb, a, pivots, b, committed);
-        store(pivots, ipiv);
-        return info;
-      });
+  return lu<T>(make_call<T>(Routine::gesv, a, b), cpu, a, ipiv, b,
+               [&] { return cpu.gesv(a, ipiv, b); });
 }
 
 template <class T>

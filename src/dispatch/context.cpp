@@ -104,6 +104,12 @@ Device* Context::device() {
   return device_.get();
 }
 
+void Context::add_seconds_before_start(double seconds) {
+  for (double so_far = seconds_before_start_.load();
+       !seconds_before_start_.compare_exchange_weak(so_far, so_far + seconds);) {
+  }
+}
+
 std::string Context::device_status() {
   if (forked()) return "opened by the parent process; CUDA does not survive a fork";
   device();
@@ -148,6 +154,7 @@ void Context::reset(Settings settings, Profile profile) {
   if (!keep) {
     device_.reset();
     opened_ = false;
+    seconds_before_start_ = 0;
   }
 }
 

@@ -22,6 +22,11 @@ class Context {
   /// The device that the settings name, opened at the first call; null if there is none. After a
   /// fork the child gets null: CUDA does not survive it.
   Device* device();
+  /// Whether device() has been called, with whatever result.
+  bool opened() const { return opened_.load(std::memory_order_acquire); }
+  /// Seconds that the CPU has spent on calls which were large enough for a device not yet started.
+  double seconds_before_start() const { return seconds_before_start_.load(); }
+  void add_seconds_before_start(double seconds);
   /// Why device() is null, or which device it is.
   std::string device_status();
   /// Held while a call uses the device.
@@ -48,9 +53,10 @@ class Context {
   Profile profile_;
   std::mutex mutex_;         // guards what follows
   std::mutex device_mutex_;  // serialises calls on the device
-  bool opened_ = false;
+  std::atomic<bool> opened_{false};
   std::shared_ptr<Device> device_;
   std::string status_;
+  std::atomic<double> seconds_before_start_{0};
   std::atomic<long> process_{0};  // the process that opened the device, 0 before
 };
 

@@ -238,8 +238,17 @@ bool wants_device(Routine routine, char type, const Shape& shape, const Settings
          size_of(routine, shape) >= settings.min_n.value_or(profile.at(routine, type));
 }
 
+bool worth_starting(Routine routine, char type, const Shape& shape, const Settings& settings,
+                    double spent, Index cores) {
+  if (settings.device != DeviceChoice::automatic || settings.min_n) return true;
+  constexpr double kFlopsPerCore = 1e10;  // what a CPU LAPACK reaches at the sizes in question
+  const double seconds =
+      flops_of(routine, type, shape) / (kFlopsPerCore * static_cast<double>(cores));
+  return spent + seconds >= kStartSeconds;
+}
+
 Plan plan(Routine routine, char type, const Shape& shape, const Settings& settings,
-          const Profile& profile, const DeviceTraits& device) {
+          const Profile& profile, std::size_t device_memory) {
   Plan plan;
   if (settings.device == DeviceChoice::off) {
     plan.why = "OVERLAPACK_DEVICE=off";
@@ -250,11 +259,11 @@ Plan plan(Routine routine, char type, const Shape& shape, const Settings& settin
              std::to_string(settings.min_n.value_or(profile.at(routine, type))) + " (" +
              (settings.min_n ? "OVERLAPACK_MIN_N" : profile.source) + ")";
   if (!large) return plan;
-  if (device.memory == 0) {
+  if (device_memory == 0) {
     plan.why = "no device";
     return plan;
   }
-  if (memory_needed(type, shape) > 0.9 * static_cast<double>(device.memory)) {
+  if (memory_needed(type, shape) > 0.9 * static_cast<double>(device_memory)) {
     plan.why = "larger than the device's memory";
     return plan;
   }

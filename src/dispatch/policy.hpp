@@ -87,13 +87,6 @@ Index size_of(Routine routine, const Shape& shape);
 /// LAPACK's operation count in real floating-point operations.
 double flops_of(Routine routine, char type, const Shape& shape);
 
-/// What a call needs to know of the device; memory 0 means that there is none.
-struct DeviceTraits {
-  std::size_t memory = 0;
-  bool emulated = false;
-  Index cores = 1;  ///< CPU cores this process may use
-};
-
 struct Plan {
   bool on_device = false;
   Algorithm algorithm = Algorithm::tiled;
@@ -104,8 +97,17 @@ struct Plan {
 /// The first half of the decision, cheap and without opening the device: is the call large enough?
 bool wants_device(Routine routine, char type, const Shape& shape, const Settings& settings,
                   const Profile& profile);
-/// The whole decision.
+/// Starting CUDA takes a process about this long, once.
+inline constexpr double kStartSeconds = 0.3;
+/// Whether a call that is large enough for the device is a reason to start it. It is once the calls
+/// that the device would have served, this one included, cost the CPU as much time as starting the
+/// device does: the rule of the ski rental, at most twice the time of the best decision in
+/// hindsight, and a program with one small solve does not wait for CUDA. Always true if the user
+/// has named the device or the size. `spent` is the seconds of such calls so far.
+bool worth_starting(Routine routine, char type, const Shape& shape, const Settings& settings,
+                    double spent, Index cores);
+/// The whole decision, for a device with that much memory; 0 means that there is none.
 Plan plan(Routine routine, char type, const Shape& shape, const Settings& settings,
-          const Profile& profile, const DeviceTraits& device);
+          const Profile& profile, std::size_t device_memory);
 
 }  // namespace overlapack::dispatch
