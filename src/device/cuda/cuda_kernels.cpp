@@ -77,12 +77,12 @@ template <class T>
 void CudaKernels<T>::do_potrf_block(Queue& queue, Uplo uplo, DeviceView<T> a,
                                     DeviceView<Index> info, Index offset) {
   const Index n = a.rows;
-  if (n <= kPotrfLeaf) {
+  if (n <= potrf_leaf_order<T>()) {
     const CurrentDevice current(cuda(queue).index());
     potrf_leaf(cuda(queue).stream(), uplo, a, info.data, offset);
     return;
   }
-  const Index n1 = half(n, kPotrfLeaf), n2 = n - n1;
+  const Index n1 = half(n, potrf_leaf_order<T>()), n2 = n - n1;
   const DeviceView<T> a11 = a.block(0, 0, n1, n1), a22 = a.block(n1, n1, n2, n2);
   do_potrf_block(queue, uplo, a11, info, offset);
   if (uplo == Uplo::lower) {

@@ -15,9 +15,10 @@
 namespace overlapack::cuda {
 
 /// Largest order of potrf_leaf.
-inline constexpr Index kPotrfLeaf = 64;
+template <class T>
+Index potrf_leaf_order();
 
-/// Cholesky factorization of one block of order <= kPotrfLeaf; as Kernels<T>::potrf_block.
+/// Cholesky factorization of one block of order <= potrf_leaf_order(); as Kernels<T>::potrf_block.
 template <class T>
 void potrf_leaf(cudaStream_t stream, Uplo uplo, DeviceView<T> a, Index* info, Index offset);
 

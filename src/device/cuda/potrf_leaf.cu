@@ -9,7 +9,8 @@
 //   1. the thread of row i copies A11 and row i of A21 to registers;
 //   2. it factors A11, for itself alone, and eliminates its row along with it: doing the small
 //      factorization many times over costs less than one barrier per column would;
-//   3. all threads share the rank-w update of A22.
+//   3. all threads share the rank-w update of A22, reading L21 row by row from a second copy: the
+//      w numbers of a row then come in few wide accesses, the same for a whole warp.
 //
 // The upper triangle is handled as the lower one of the conjugate transpose: A = U^H U gives
 // A^H = A = L L^H with L = U^H. It is transposed on its way in and out of shared memory.
@@ -21,11 +22,27 @@ namespace overlapack::cuda {
 namespace {
 
 constexpr int kStep = 8;
-constexpr int kRows = 64;  // as many rows as a leaf can have: the threads' layout
 constexpr int kThreadColumns = 4;
-constexpr int kThreads = kRows * kThreadColumns;
-constexpr int kLd = kRows + 1;  // odd, so that rows are read without bank conflicts, too
-static_assert(kRows == kPotrfLeaf, "one thread per row of the leaf");
+
+/// As many rows as a leaf can have, with a thread for each in each thread column. The block and the
+/// row-wise copy of a panel must fit in the shared memory of one multiprocessor (163 KB on Ampere).
+template <class T>
+struct Leaf {
+  static constexpr int rows = sizeof(T) == 16 ? 64 : 128;
+  static constexpr int threads = rows * kThreadColumns;
+  static constexpr int ld = rows + 1;  // odd, so that rows are read without bank conflicts, too
+  static constexpr std::size_t shared_bytes = sizeof(T) * (rows * kStep + ld * rows);
+};
+
+/// Square root of a positive number and its reciprocal, faster than a root and a division: a
+/// Newton step makes up for the last bit that the reciprocal root may have wrong.
+template <class R>
+__device__ void root_and_reciprocal(R x, R& root, R& reciprocal) {
+  reciprocal = rsqrt(x);
+  root = x * reciprocal;
+  root = fma(R(0.5) * reciprocal, fma(-root, root, x), root);
+  if (isinf(x)) root = x;
+}
 
 /// The Cholesky factor of a w x w block and one row of the panel below it, in registers. Only
 /// constant indices are used, so that nothing goes to local memory.
@@ -43,8 +60,8 @@ struct Step {
     for (int k = 0; k < kStep; ++k) {
       const R pivot = real_part(diagonal[k][k]);
       if (!(pivot > R(0)) && completed == kStep) completed = k;  // a NaN fails, too
-      // The reciprocal is safe: a square root is never so small that 1 / root overflows.
-      const R root = sqrt(pivot), reciprocal = R(1) / root;
+      R root, reciprocal;  // a root is never so small that its reciprocal overflows
+      root_and_reciprocal(pivot, root, reciprocal);
       diagonal[k][k] = from_real<T>(root);
       row[k] = scale(row[k], reciprocal);
 #pragma unroll
@@ -63,14 +80,16 @@ struct Step {
   }
 };
 
-/// One thread block of kThreads threads. Thread t stands for row t % kRows; the threads of one row
-/// divide columns among themselves.
+/// One thread block of Leaf<T>::threads threads. Thread t stands for row t % rows; the threads of
+/// one row divide columns among themselves.
 template <class T>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(Leaf<T>::threads)
     potrf_leaf_kernel(bool lower, int n, T* __restrict__ a, Index ld, Index* info, Index offset) {
   extern __shared__ __align__(16) unsigned char shared_memory[];
-  T* const s = reinterpret_cast<T*>(shared_memory);  // S(i, j) = s[i + j * kLd]
-  __shared__ int columns_done;                       // in this step
+  constexpr int kRows = Leaf<T>::rows, kLd = Leaf<T>::ld;
+  T* const panel = reinterpret_cast<T*>(shared_memory);  // conj(L21(i, l)) = panel[i * kStep + l]
+  T* const s = panel + kRows * kStep;                    // S(i, j) = s[i + j * kLd]
+  __shared__ int columns_done;                           // in this step
 
   // Row index of the memory, so that neighbouring threads touch neighbouring elements: i for the
   // lower triangle, j for the upper one.
@@ -107,6 +126,7 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
       for (int j = 0; j < kStep; ++j) {
         if (below) s[t + (k + j) * kLd] = step.row[j];
+        if (below) panel[t * kStep + j] = conjugate(step.row[j]);
 #pragma unroll
         for (int i = j; i < kStep; ++i) {
           if (t == 0 && k + i < n) s[k + i + (k + j) * kLd] = step.diagonal[i][j];
@@ -127,7 +147,7 @@ __global__ void __launch_bounds__(kThreads)
         T x = s[t + j * kLd];
 #pragma unroll
         for (int l = 0; l < kStep; ++l) {
-          x = subtract_product(x, step.row[l], conjugate(s[j + (k + l) * kLd]));
+          x = subtract_product(x, step.row[l], panel[j * kStep + l]);
         }
         s[t + j * kLd] = x;
       }
@@ -152,11 +172,16 @@ __global__ void __launch_bounds__(kThreads)
 }  // namespace
 
 template <class T>
+Index potrf_leaf_order() {
+  return Leaf<T>::rows;
+}
+
+template <class T>
 void potrf_leaf(cudaStream_t stream, Uplo uplo, DeviceView<T> a, Index* info, Index offset) {
   using D = typename DeviceScalar<T>::type;
   LaunchShape shape;
-  shape.threads = kThreads;
-  shape.shared_bytes = sizeof(D) * kLd * kRows;
+  shape.threads = Leaf<D>::threads;
+  shape.shared_bytes = Leaf<D>::shared_bytes;
   constexpr std::size_t kAlwaysAllowed = 48 * 1024;
   if (shape.shared_bytes > kAlwaysAllowed) {
     check(cudaFuncSetAttribute(potrf_leaf_kernel<D>, cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -167,6 +192,10 @@ void potrf_leaf(cudaStream_t stream, Uplo uplo, DeviceView<T> a, Index* info, In
          static_cast<int>(a.rows), device_cast(a.data), a.ld, info, offset);
 }
 
+template Index potrf_leaf_order<float>();
+template Index potrf_leaf_order<double>();
+template Index potrf_leaf_order<std::complex<float>>();
+template Index potrf_leaf_order<std::complex<double>>();
 template void potrf_leaf(cudaStream_t, Uplo, DeviceView<float>, Index*, Index);
 template void potrf_leaf(cudaStream_t, Uplo, DeviceView<double>, Index*, Index);
 template void potrf_leaf(cudaStream_t, Uplo, DeviceView<std::complex<float>>, Index*, Index);
