@@ -23,6 +23,7 @@ namespace {
 
 constexpr int kStep = 8;
 constexpr int kThreadColumns = 4;
+constexpr int kInFlight = 4;  // columns that a thread updates at a time
 
 /// As many rows as a leaf can have, with a thread for each in each thread column. The block and the
 /// row-wise copy of a panel must fit in the shared memory of one multiprocessor (163 KB on Ampere).
@@ -143,13 +144,22 @@ __global__ void __launch_bounds__(Leaf<T>::threads)
     if (below) {
 #pragma unroll
       for (int j = 0; j < kStep; ++j) step.row[j] = s[t + (k + j) * kLd];
-      for (int j = k + kStep + u; j <= t; j += kThreadColumns) {
-        T x = s[t + j * kLd];
+      // Several columns at a time: each is a chain of dependent operations.
+      for (int j = k + kStep + u * kInFlight; j <= t; j += kThreadColumns * kInFlight) {
+        T x[kInFlight];
+#pragma unroll
+        for (int c = 0; c < kInFlight; ++c) x[c] = s[t + min(j + c, t) * kLd];
 #pragma unroll
         for (int l = 0; l < kStep; ++l) {
-          x = subtract_product(x, step.row[l], panel[j * kStep + l]);
+#pragma unroll
+          for (int c = 0; c < kInFlight; ++c) {
+            x[c] = subtract_product(x[c], step.row[l], panel[min(j + c, t) * kStep + l]);
+          }
         }
-        s[t + j * kLd] = x;
+#pragma unroll
+        for (int c = 0; c < kInFlight; ++c) {
+          if (j + c <= t) s[t + (j + c) * kLd] = x[c];
+        }
       }
     }
     __syncthreads();
@@ -173,7 +183,7 @@ __global__ void __launch_bounds__(Leaf<T>::threads)
 
 template <class T>
 Index potrf_leaf_order() {
-  return Leaf<T>::rows;
+  return Leaf<typename DeviceScalar<T>::type>::rows;
 }
 
 template <class T>
