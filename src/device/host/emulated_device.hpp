@@ -18,7 +18,7 @@ enum class Schedule { lazy, eager, shuffle };
 
 struct EmulatedOptions {
   Schedule schedule = Schedule::lazy;
-  std::uint64_t seed = 1;                    ///< for Schedule::shuffle
+  std::uint64_t seed = 1;                     ///< for Schedule::shuffle
   std::size_t memory = std::size_t{8} << 30;  ///< allocations beyond it fail as on a real device
 };
 
