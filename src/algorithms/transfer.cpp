@@ -8,24 +8,28 @@
 namespace overlapack {
 namespace {
 
-constexpr Index kSlots = 12;         // chunks under way in each direction
-constexpr Index kUnitsPerChunk = 8;  // pieces of a chunk that copy threads share
-constexpr std::size_t kMinChunk = 1 << 12;
-constexpr std::size_t kMaxChunk = 4 << 20;  // larger ones only lengthen the pipeline
-constexpr std::size_t kMinUnit = 1 << 16;   // below this a hand-over costs more than the copy
+constexpr Index kSlots = 12;                        // chunks under way in each direction
+constexpr Index kUnitsPerChunk = 8;                 // pieces of a chunk that copy threads share
+constexpr std::size_t kMinChunk = 512 << 10;        // smaller ones cost more to issue than to move
+constexpr std::size_t kMaxChunk = 4 << 20;          // larger ones only lengthen the pipeline
+constexpr std::size_t kMinEmulatedChunk = 4 << 10;  // small matrices turn the ring, too
+constexpr std::size_t kMinUnit = 1 << 16;  // below this a hand-over costs more than the copy
 
-/// Waiting for another thread: a few spins, then let others run, then sleep. Were idle threads to
-/// stay on their cores, a CPU LAPACK that works at the same time (the hybrid algorithms, another
-/// thread of the application) would wait for its own threads at every step.
+/// Waiting for another thread: a few spins, then let others run, then sleep. Were the many copy
+/// threads to stay on their cores while idle, a CPU LAPACK that works at the same time (the hybrid
+/// algorithms, another thread of the application) would wait for its own threads at every step. The
+/// issuing thread and the caller stay awake longer: every step of the device goes through them.
 class Backoff {
  public:
+  enum Patience { kShort = 512, kLong = 4096 };
+  explicit Backoff(Patience patience) : patience_(patience) {}
   void operator()() {
     ++spins_;
     if (spins_ < 256) {
 #if defined(__x86_64__)
       __builtin_ia32_pause();
 #endif
-    } else if (spins_ < 512) {
+    } else if (spins_ < patience_) {
       std::this_thread::yield();
     } else {
       std::this_thread::sleep_for(std::chrono::microseconds(20));
@@ -34,6 +38,7 @@ class Backoff {
   void reset() { spins_ = 0; }
 
  private:
+  Patience patience_;
   int spins_ = 0;
 };
 
@@ -113,7 +118,8 @@ void Transfer::start() {
                                   direction->regions.size());
     }
   }
-  const std::size_t chunk_bytes = std::clamp(total / 64, kMinChunk, kMaxChunk);
+  const std::size_t min_chunk = device_.emulated() ? kMinEmulatedChunk : kMinChunk;
+  const std::size_t chunk_bytes = std::clamp(total / 128, min_chunk, kMaxChunk);
   cut(up_, chunk_bytes);
   cut(down_, chunk_bytes);
   slot_bytes_ = (slot_bytes_ + 255) / 256 * 256;
@@ -126,6 +132,9 @@ void Transfer::start() {
     }
     for (auto& queue : direction->queues) queue = std::make_unique<QueueLease>(device_);
   }
+  // No more threads than there is work for: waking one takes as long as copying 100 KB.
+  const std::size_t units = std::max(up_.units.size(), down_.units.size());
+  threads_ = std::clamp<Index>(static_cast<Index>(units) / 2, 1, threads_);
   end_units_ = static_cast<Index>(down_.units.size());
   end_chunks_ = static_cast<Index>(down_.chunks.size());
   Workers::instance().start(threads_ + 1,
@@ -140,7 +149,7 @@ char* Transfer::slot(Direction& direction, Index chunk) const {
 // ---- the caller's side --------------------------------------------------------------------
 
 bool Transfer::before(Queue& queue, Index id) {
-  Backoff wait;
+  Backoff wait(Backoff::kLong);
   while (up_.regions_ready.load(std::memory_order_acquire) <= id) {
     throw_if_failed();
     if (stopped()) return false;
@@ -187,7 +196,7 @@ bool Transfer::complete() const {
 // ---- the issuing thread -------------------------------------------------------------------
 
 void Transfer::issue_loop() {
-  Backoff wait;
+  Backoff wait(Backoff::kLong);
   try {
     while (!aborted_.load(std::memory_order_acquire)) {
       const bool uploads_done =
@@ -293,7 +302,7 @@ bool Transfer::poll_download() {
 // ---- the copy threads ---------------------------------------------------------------------
 
 void Transfer::copy_loop() {
-  Backoff wait;
+  Backoff wait(Backoff::kShort);
   while (!aborted_.load(std::memory_order_acquire) && !complete()) {
     if (copy_down() || copy_up()) {
       wait.reset();
