@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <set>
-#include <thread>
 #include <vector>
 
 #include "support/fixtures.hpp"
@@ -157,26 +156,14 @@ TYPED_TEST(Getrf, TwoThreadsMayCallAtOnce) {
   using T = TypeParam;
   for (const Algorithm algorithm : this->kAlgorithms) {
     this->route(algorithm, 16);
-    std::vector<std::thread> threads;
-    std::vector<double> residuals(2, -1);
-    for (std::size_t t = 0; t < 2; ++t) {
-      threads.emplace_back([t, &residuals] {
-        double worst = 0;
-        for (std::uint64_t round = 0; round < 10; ++round) {
-          const auto a = random_matrix<T>(90, 80 + 20 * static_cast<Index>(t), round);
-          auto factor = a;
-          std::vector<Index> pivots;
-          const bool good = getrf<T>(factor.view(), pivots) == 0 && valid_pivots(pivots, 90);
-          worst = std::max(worst, good ? getrf_residual<T>(a.view(), factor.view(), pivots) : 1e9);
-        }
-        residuals[t] = worst;
-      });
-    }
-    for (auto& thread : threads) thread.join();
-    for (const double residual : residuals) {
-      EXPECT_GE(residual, 0);
-      EXPECT_LT(residual, kThreshold);
-    }
+    EXPECT_LT(worst_in_two_threads([](std::size_t t, std::uint64_t round) {
+                const auto a = random_matrix<T>(90, 80 + 20 * static_cast<Index>(t), round);
+                auto factor = a;
+                std::vector<Index> pivots;
+                const bool good = getrf<T>(factor.view(), pivots) == 0 && valid_pivots(pivots, 90);
+                return good ? getrf_residual<T>(a.view(), factor.view(), pivots) : 1e9;
+              }),
+              kThreshold);
   }
 }
 

@@ -6,12 +6,18 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <complex>
+#include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "device/buffer.hpp"
 #include "device/device.hpp"
@@ -78,6 +84,23 @@ class RoutedTest : public DeviceTest {
 
 inline const char* name_of(dispatch::Algorithm algorithm) {
   return algorithm == dispatch::Algorithm::hybrid ? "hybrid" : "tiled";
+}
+
+/// Calls residual(thread, round) in two threads at once, ten rounds each; returns the worst result.
+inline double worst_in_two_threads(
+    const std::function<double(std::size_t, std::uint64_t)>& residual) {
+  double worst[2] = {0, 0};
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < 2; ++t) {
+    threads.emplace_back([&, t] {
+      for (std::uint64_t round = 0; round < 10; ++round) {
+        const double r = residual(t, round);
+        worst[t] = std::max(worst[t], std::isnan(r) ? HUGE_VAL : r);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return std::max(worst[0], worst[1]);
 }
 
 /// Refuses the `at`-th action, counted from 1; of a device that is lost, all later ones too.
