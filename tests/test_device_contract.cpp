@@ -657,7 +657,8 @@ TYPED_TEST_SUITE(PanelContract, Precisions);
 TYPED_TEST(PanelContract, FactorsPanelsOfAllShapes) {
   using T = TypeParam;
   std::vector<std::pair<Index, Index>> shapes = {
-      {1, 1}, {5, 5}, {100, 32}, {1000, 7}, {257, 64}, {300, 300}, {33, 100}, {1, 40}, {64, 1}};
+      {1, 1},     {5, 5},    {100, 32}, {1000, 7}, {257, 64},
+      {300, 300}, {33, 100}, {1, 40},   {64, 1},   {140000, 10}};  // the last: no GPU's registers
   if (!this->device().emulated()) shapes.push_back({5000, 128});
   for (const auto& [m, n] : shapes) {
     SCOPED_TRACE(testing::Message() << m << "x" << n);
