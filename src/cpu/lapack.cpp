@@ -64,6 +64,15 @@ I narrow(Index value) {
   return static_cast<I>(value);
 }
 
+/// The integers of a solve with A (n x n) and B (n x nrhs).
+template <class I>
+struct SolveSizes {
+  template <class A, class B>
+  SolveSizes(const A& a, const B& b)
+      : n(narrow<I>(a.rows)), nrhs(narrow<I>(b.cols)), lda(narrow<I>(a.ld)), ldb(narrow<I>(b.ld)) {}
+  I n, nrhs, lda, ldb;
+};
+
 bool fits_32_bits(std::initializer_list<Index> values) {
   for (Index value : values) {
     if (value > std::numeric_limits<std::int32_t>::max()) return false;
@@ -99,6 +108,7 @@ Lapack<T>::Lapack(Family family) {
   for (const char* name :
        {"potrf", "potrs", "posv", "getrf", "getrs", "gesv", "gemm", kHerk<T>, "trsm"}) {
     symbols_.push_back(find_symbol(family, ScalarTraits<T>::letter, name));
+    any_foreign_ = any_foreign_ || symbols_.back().foreign;
   }
 }
 
@@ -125,10 +135,10 @@ Index Lapack<T>::potrs(Uplo uplo, HostView<const T> a, HostView<T> b) const {
   if (!call(f, {a.rows, a.ld, b.cols, b.ld}, [&](auto width) {
         using I = decltype(width);
         const char u = static_cast<char>(uplo);
-        const I n = narrow<I>(a.rows), lda = narrow<I>(a.ld);
-        const I nrhs = narrow<I>(b.cols), ldb = narrow<I>(b.ld);
+        const SolveSizes<I> s(a, b);
         I info = 0;
-        as<typename Signature<T, I>::potrs>(f)(&u, &n, &nrhs, a.data, &lda, b.data, &ldb, &info, 1);
+        as<typename Signature<T, I>::potrs>(f)(&u, &s.n, &s.nrhs, a.data, &s.lda, b.data, &s.ldb,
+                                               &info, 1);
       })) {
     const bool lower = uplo == Uplo::lower;
     trsm(Side::left, uplo, lower ? Op::none : Op::conj_trans, Diag::non_unit, T(1), a, b);
@@ -144,10 +154,10 @@ Index Lapack<T>::posv(Uplo uplo, HostView<T> a, HostView<T> b) const {
   if (!call(f, {a.rows, a.ld, b.cols, b.ld}, [&](auto width) {
         using I = decltype(width);
         const char u = static_cast<char>(uplo);
-        const I n = narrow<I>(a.rows), lda = narrow<I>(a.ld);
-        const I nrhs = narrow<I>(b.cols), ldb = narrow<I>(b.ld);
+        const SolveSizes<I> s(a, b);
         I info = 0;
-        as<typename Signature<T, I>::posv>(f)(&u, &n, &nrhs, a.data, &lda, b.data, &ldb, &info, 1);
+        as<typename Signature<T, I>::posv>(f)(&u, &s.n, &s.nrhs, a.data, &s.lda, b.data, &s.ldb,
+                                              &info, 1);
         result = info;
       })) {
     result = potrf(uplo, a);
@@ -183,12 +193,11 @@ Index Lapack<T>::getrs(Op op, HostView<const T> a, Pivots ipiv, HostView<T> b) c
   if (!call(f, {a.rows, a.ld, b.cols, b.ld}, [&](auto width) {
         using I = decltype(width);
         const char t = static_cast<char>(op);
-        const I n = narrow<I>(a.rows), lda = narrow<I>(a.ld);
-        const I nrhs = narrow<I>(b.cols), ldb = narrow<I>(b.ld);
+        const SolveSizes<I> s(a, b);
         I info = 0;
         PivotArray<I> pivots(ipiv, a.rows, true);
-        as<typename Signature<T, I>::getrs>(f)(&t, &n, &nrhs, a.data, &lda, pivots.data(), b.data,
-                                               &ldb, &info, 1);
+        as<typename Signature<T, I>::getrs>(f)(&t, &s.n, &s.nrhs, a.data, &s.lda, pivots.data(),
+                                               b.data, &s.ldb, &info, 1);
       })) {
     std::vector<Index> pivots(static_cast<std::size_t>(a.rows));
     for (Index i = 0; i < a.rows; ++i) pivots[static_cast<std::size_t>(i)] = ipiv.get(i);
@@ -211,12 +220,11 @@ Index Lapack<T>::gesv(HostView<T> a, Pivots ipiv, HostView<T> b) const {
   const Symbol& f = symbols_[kGesv];
   if (!call(f, {a.rows, a.ld, b.cols, b.ld}, [&](auto width) {
         using I = decltype(width);
-        const I n = narrow<I>(a.rows), lda = narrow<I>(a.ld);
-        const I nrhs = narrow<I>(b.cols), ldb = narrow<I>(b.ld);
+        const SolveSizes<I> s(a, b);
         I info = 0;
         PivotArray<I> pivots(ipiv, a.rows, false);
-        as<typename Signature<T, I>::gesv>(f)(&n, &nrhs, a.data, &lda, pivots.data(), b.data, &ldb,
-                                              &info);
+        as<typename Signature<T, I>::gesv>(f)(&s.n, &s.nrhs, a.data, &s.lda, pivots.data(), b.data,
+                                              &s.ldb, &info);
         pivots.copy_out();
         result = info;
       })) {
@@ -277,51 +285,51 @@ void Lapack<T>::trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, HostView<c
 }
 
 template <class T>
+const Symbol& Lapack<T>::named(const char* name) const {
+  static const Symbol none;
+  const auto found = std::find_if(symbols_.begin(), symbols_.end(), [name](const Symbol& symbol) {
+    return std::strcmp(symbol.name, name) == 0;
+  });
+  return found != symbols_.end() ? *found : none;
+}
+
+template <class T>
 void* Lapack<T>::find(const char* name, bool& wide) const {
-  for (const Symbol& symbol : symbols_) {
-    if (std::strcmp(symbol.name, name) != 0) continue;
-    wide = symbol.wide;
-    return symbol.address;
-  }
-  return nullptr;
+  wide = named(name).wide;
+  return named(name).address;
 }
 
 template <class T>
 void* Lapack<T>::foreign(const char* name) const {
-  for (const Symbol& symbol : symbols_) {
-    if (std::strcmp(symbol.name, name) == 0 && symbol.foreign) return symbol.address;
-  }
-  return nullptr;
+  if (!any_foreign_) return nullptr;  // what every call pays
+  return named(name).foreign ? named(name).address : nullptr;
 }
 
 template <class T>
 std::string Lapack<T>::source(const char* name) const {
-  for (const Symbol& symbol : symbols_) {
-    if (std::strcmp(symbol.name, name) == 0 && symbol.address != nullptr) return symbol.source;
-  }
-  return "built-in reference loops";
+  return named(name).address != nullptr ? named(name).source : "built-in reference loops";
 }
+
+namespace {
+/// Leaked on purpose: calls may still come while the process is exiting.
+template <class T, Family family>
+const Lapack<T>& found_once() {
+  static const auto* const found = new Lapack<T>(family);
+  return *found;
+}
+}  // namespace
 
 template <class T>
 const Lapack<T>& lapack(Family family) {
-  // Leaked on purpose: calls may still come while the process is exiting.
   switch (family) {
-    case Family::lp64: {
-      static const auto* const found = new Lapack<T>(family);
-      return *found;
-    }
-    case Family::ilp64: {
-      static const auto* const found = new Lapack<T>(family);
-      return *found;
-    }
-    case Family::scipy_lp64: {
-      static const auto* const found = new Lapack<T>(family);
-      return *found;
-    }
-    default: {
-      static const auto* const found = new Lapack<T>(family);
-      return *found;
-    }
+    case Family::lp64:
+      return found_once<T, Family::lp64>();
+    case Family::ilp64:
+      return found_once<T, Family::ilp64>();
+    case Family::scipy_lp64:
+      return found_once<T, Family::scipy_lp64>();
+    default:
+      return found_once<T, Family::scipy_ilp64>();
   }
 }
 

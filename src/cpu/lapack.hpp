@@ -94,7 +94,11 @@ class Lapack {
   std::string source(const char* name = "potrf") const;
 
  private:
+  /// The routine `name`; its address is null if no library has it.
+  const Symbol& named(const char* name) const;
+
   std::vector<Symbol> symbols_;
+  bool any_foreign_ = false;
 };
 
 /// The process's CPU LAPACK for one family; found at the first call.

@@ -6,76 +6,13 @@
 
 #include "cpu/lapack.hpp"
 #include "dispatch/context.hpp"
-
-// Declarations of spotrf_, dpotrf_, ... and Abi<T>::potrf, ..., made from the table of routines.
-namespace overlapack::tools::abi {
-namespace s {
-using T = float;
-using I = std::int32_t;
-#define OVERLAPACK_ROUTINE(name, parameters, arguments) extern "C" void s##name##_ parameters;
-#include "routines.def"
-#undef OVERLAPACK_ROUTINE
-struct Symbols {
-#define OVERLAPACK_ROUTINE(name, parameters, arguments) static constexpr auto name = &s##name##_;
-#include "routines.def"
-#undef OVERLAPACK_ROUTINE
-};
-}  // namespace s
-namespace d {
-using T = double;
-using I = std::int32_t;
-#define OVERLAPACK_ROUTINE(name, parameters, arguments) extern "C" void d##name##_ parameters;
-#include "routines.def"
-#undef OVERLAPACK_ROUTINE
-struct Symbols {
-#define OVERLAPACK_ROUTINE(name, parameters, arguments) static constexpr auto name = &d##name##_;
-#include "routines.def"
-#undef OVERLAPACK_ROUTINE
-};
-}  // namespace d
-namespace c {
-using T = std::complex<float>;
-using I = std::int32_t;
-#define OVERLAPACK_ROUTINE(name, parameters, arguments) extern "C" void c##name##_ parameters;
-#include "routines.def"
-#undef OVERLAPACK_ROUTINE
-struct Symbols {
-#define OVERLAPACK_ROUTINE(name, parameters, arguments) static constexpr auto name = &c##name##_;
-#include "routines.def"
-#undef OVERLAPACK_ROUTINE
-};
-}  // namespace c
-namespace z {
-using T = std::complex<double>;
-using I = std::int32_t;
-#define OVERLAPACK_ROUTINE(name, parameters, arguments) extern "C" void z##name##_ parameters;
-#include "routines.def"
-#undef OVERLAPACK_ROUTINE
-struct Symbols {
-#define OVERLAPACK_ROUTINE(name, parameters, arguments) static constexpr auto name = &z##name##_;
-#include "routines.def"
-#undef OVERLAPACK_ROUTINE
-};
-}  // namespace z
-
-template <class T>
-struct SymbolsOf;
-template <>
-struct SymbolsOf<float> : s::Symbols {};
-template <>
-struct SymbolsOf<double> : d::Symbols {};
-template <>
-struct SymbolsOf<std::complex<float>> : c::Symbols {};
-template <>
-struct SymbolsOf<std::complex<double>> : z::Symbols {};
-
-}  // namespace overlapack::tools::abi
+#include "exported.hpp"
 
 namespace overlapack::tools {
 
 template <class T>
 void Ours<T>::run(Problem<T>& problem) {
-  using Abi = abi::SymbolsOf<T>;
+  using Abi = compat::Exported<T>;
   const Call& call = problem.call();
   const char uplo = static_cast<char>(call.uplo), op = static_cast<char>(call.op);
   const auto m = static_cast<std::int32_t>(call.shape.m),

@@ -1,5 +1,4 @@
-// The exported names with 32-bit integers (dpotrf_ and so on), as functions typed over the
-// precision.
+// The exported names with 32-bit integers (dpotrf_ and so on), as functions of views.
 #pragma once
 
 #include <complex>
@@ -8,47 +7,11 @@
 
 #include "core/scalar.hpp"
 #include "core/view.hpp"
+#include "exported.hpp"
 
 namespace overlapack::testing_support {
 
-#define OVERLAPACK_ENTRY(symbol, name, parameters, arguments) extern "C" void symbol parameters;
-#define OVERLAPACK_SPELLING lp64
-#define OVERLAPACK_INTEGER std::int32_t
-#define OVERLAPACK_SYMBOL(type, name) type##name##_
-#include "expand.def"
-#undef OVERLAPACK_ENTRY
-
-/// Exported<double>::potrf is dpotrf_, and so on.
-template <class T>
-struct Exported;
-template <>
-struct Exported<float> {
-#define OVERLAPACK_ROUTINE(name, parameters, arguments) \
-  static constexpr auto* name = &lp64::s::s##name##_;
-#include "routines.def"
-#undef OVERLAPACK_ROUTINE
-};
-template <>
-struct Exported<double> {
-#define OVERLAPACK_ROUTINE(name, parameters, arguments) \
-  static constexpr auto* name = &lp64::d::d##name##_;
-#include "routines.def"
-#undef OVERLAPACK_ROUTINE
-};
-template <>
-struct Exported<std::complex<float>> {
-#define OVERLAPACK_ROUTINE(name, parameters, arguments) \
-  static constexpr auto* name = &lp64::c::c##name##_;
-#include "routines.def"
-#undef OVERLAPACK_ROUTINE
-};
-template <>
-struct Exported<std::complex<double>> {
-#define OVERLAPACK_ROUTINE(name, parameters, arguments) \
-  static constexpr auto* name = &lp64::z::z##name##_;
-#include "routines.def"
-#undef OVERLAPACK_ROUTINE
-};
+using compat::Exported;
 
 /// LAPACK's view of the sizes of a matrix.
 struct Sizes {

@@ -1,0 +1,50 @@
+// The exported names with 32-bit integers (dpotrf_ and so on), chosen by the scalar type: for C++
+// code that calls the library as its users do (the benchmark, `overlapack tune`, the tests).
+#pragma once
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+
+namespace overlapack::compat {
+
+#define OVERLAPACK_ENTRY(symbol, name, parameters, arguments) extern "C" void symbol parameters;
+#define OVERLAPACK_SPELLING lp64
+#define OVERLAPACK_INTEGER std::int32_t
+#define OVERLAPACK_SYMBOL(type, name) type##name##_
+#include "expand.def"
+#undef OVERLAPACK_ENTRY
+
+/// Exported<double>::potrf is dpotrf_, and so on.
+template <class T>
+struct Exported;
+template <>
+struct Exported<float> {
+#define OVERLAPACK_ROUTINE(name, parameters, arguments) \
+  static constexpr auto* name = &lp64::s::s##name##_;
+#include "routines.def"
+#undef OVERLAPACK_ROUTINE
+};
+template <>
+struct Exported<double> {
+#define OVERLAPACK_ROUTINE(name, parameters, arguments) \
+  static constexpr auto* name = &lp64::d::d##name##_;
+#include "routines.def"
+#undef OVERLAPACK_ROUTINE
+};
+template <>
+struct Exported<std::complex<float>> {
+#define OVERLAPACK_ROUTINE(name, parameters, arguments) \
+  static constexpr auto* name = &lp64::c::c##name##_;
+#include "routines.def"
+#undef OVERLAPACK_ROUTINE
+};
+template <>
+struct Exported<std::complex<double>> {
+#define OVERLAPACK_ROUTINE(name, parameters, arguments) \
+  static constexpr auto* name = &lp64::z::z##name##_;
+#include "routines.def"
+#undef OVERLAPACK_ROUTINE
+};
+
+}  // namespace overlapack::compat
