@@ -4,6 +4,7 @@ log, finding a GPU, and CTest's word for "skipped"."""
 import ctypes
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -58,7 +59,11 @@ def runtimes(library):
 
 
 def run(command, env, timeout=300, **options):
-    """Runs a program to its end; returns (status, stdout, stderr)."""
+    """Runs a program to its end; returns (status, stdout, stderr). CLIENTS_CHECKER, if set, is a
+    command that runs in front of every program that uses the GPU (scripts/gpu-check)."""
+    if env and env.get("OVERLAPACK_DEVICE") == "cuda" and "CLIENTS_CHECKER" in env:
+        command = shlex.split(env["CLIENTS_CHECKER"]) + list(command)
+        timeout *= 4
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=timeout,
                           **options)
     return done.returncode, done.stdout, done.stderr
