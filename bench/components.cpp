@@ -1,11 +1,11 @@
 // What a Cholesky factorization on the device spends its time on: with and without transfer, and
 // by component.
 //
-// The factorization is left-looking by block columns. With A1 the block column at hand and the
-// columns to its left finished,
+// The factorization is left-looking by block columns, from A into L. With A1 the block column at
+// hand and the columns to its left finished,
 //   diagonal update   A11 -= L10 L10^H
 //   lower update      A21 -= L20 L10^H
-//   diagonal block    A11  = L11 L11^H
+//   diagonal block    A11  = L11 L11^H, and the inverse of L11
 //   strip             L21  = A21 L11^-H
 #include <array>
 #include <chrono>
@@ -21,8 +21,6 @@
 namespace overlapack::bench {
 namespace {
 
-constexpr Index kDefaultBlock = 128;
-
 enum Component { diagonal_block, strip, diagonal_update, lower_update, kComponents };
 
 template <class T>
@@ -31,8 +29,11 @@ class ResidentCholesky final : public Contender<T> {
   ResidentCholesky(Device& device, const Call& call, Index nb)
       : device_(device),
         n_(call.shape.n),
-        nb_(nb),
+        nb_(std::min(nb, device.kernels<T>().potrf_block_order())),
         a_memory_(device, Space::device, n_ * n_),
+        l_memory_(device, Space::device, n_ * n_),
+        inverses_(device, Space::device, nb_ * n_),
+        conditions_(device, Space::device, n_),
         info_memory_(device, Space::device, 1),
         staging_(device, Space::host, n_ * n_),
         staged_info_(device, Space::host, 1),
@@ -55,7 +56,7 @@ class ResidentCholesky final : public Contender<T> {
 
   void finish(Problem<T>& problem) override {
     const HostView<T> to = problem.a(), staged(staging_.data(), n_, n_, n_);
-    queue_->template copy<T>(staged, DeviceView<const T>(a()));
+    queue_->template copy<T>(staged, DeviceView<const T>(l()));
     queue_->template copy<Index>(HostView<Index>(staged_info_.data(), 1),
                                  DeviceView<const Index>(info()));
     queue_->synchronize();
@@ -78,13 +79,17 @@ class ResidentCholesky final : public Contender<T> {
 
  private:
   DeviceView<T> a() const { return {a_memory_.data(), n_, n_, n_}; }
+  DeviceView<T> l() const { return {l_memory_.data(), n_, n_, n_}; }
   DeviceView<Index> info() const { return {info_memory_.data(), 1}; }
 
   void step(Component component, Index k) {
     Kernels<T>& kernels = device_.kernels<T>();
     const Index b = std::min(nb_, n_ - k), below = n_ - k - b;
-    const DeviceView<T> l10 = a().block(k, 0, b, k), a11 = a().block(k, k, b, b),
-                        l20 = a().block(k + b, 0, below, k), a21 = a().block(k + b, k, below, b);
+    const DeviceView<T> a11 = a().block(k, k, b, b), a21 = a().block(k + b, k, below, b),
+                        l10 = l().block(k, 0, b, k), l20 = l().block(k + b, 0, below, k),
+                        l11 = l().block(k, k, b, b), l21 = l().block(k + b, k, below, b),
+                        inverse(inverses_.data() + k * nb_, b, b, nb_);
+    const DeviceView<Real<T>> condition(conditions_.data() + k, 1);
     switch (component) {
       case diagonal_update:
         kernels.herk(*queue_, Uplo::lower, Op::none, -1, l10, 1, a11);
@@ -93,11 +98,10 @@ class ResidentCholesky final : public Contender<T> {
         kernels.gemm(*queue_, Op::none, Op::conj_trans, T(-1), l20, l10, T(1), a21);
         break;
       case diagonal_block:
-        kernels.potrf_block(*queue_, Uplo::lower, a11, info(), k);
+        kernels.potrf_block(*queue_, Uplo::lower, a11, l11, inverse, condition, info(), k);
         break;
       case strip:
-        kernels.trsm(*queue_, Side::right, Uplo::lower, Op::conj_trans, Diag::non_unit, T(1), a11,
-                     a21);
+        kernels.solve_block(*queue_, Uplo::lower, l11, inverse, condition, a21, l21);
         break;
       case kComponents:
         break;
@@ -106,7 +110,8 @@ class ResidentCholesky final : public Contender<T> {
 
   Device& device_;
   Index n_, nb_;
-  Buffer<T> a_memory_;
+  Buffer<T> a_memory_, l_memory_, inverses_;
+  Buffer<Real<T>> conditions_;
   Buffer<Index> info_memory_;
   Buffer<T> staging_;
   Buffer<Index> staged_info_;
@@ -145,7 +150,7 @@ Breakdown break_down(const Options& options, Device& device, const Call& call) {
   }
   tools::Ours<T> ours;
   result.with_transfer = tools::measure(ours, problem, limits);
-  const Index nb = options.nb > 0 ? options.nb : kDefaultBlock;
+  const Index nb = options.nb > 0 ? options.nb : device.kernels<T>().potrf_block_order();
   ResidentCholesky<T> resident(device, call, nb);
   result.without_transfer = tools::measure(resident, problem, limits);
   const int runs = result.without_transfer.runs;
@@ -194,11 +199,11 @@ int show_components(const Options& options) {
         rows, 1, options.style);
     std::cout << '\n' << std::flush;
   }
-  std::cout << "with transfer: the library's own call, from and to ordinary memory (upload, "
-               "computation and\ndownload overlap). without: block columns of "
-            << (options.nb > 0 ? options.nb : kDefaultBlock)
-            << " on data that lie on the device. The components are\nmeasured one by one and need "
-               "not add up to it.\n";
+  std::cout
+      << "with transfer: the library's own call, from and to ordinary memory (upload, "
+         "computation and\ndownload overlap). without: on data that lie on the device, by block "
+         "columns of the order\nof the diagonal kernel (or --nb, if less). The components are "
+         "measured one by one and\nneed not add up to it.\n";
   return right ? 0 : 1;
 }
 

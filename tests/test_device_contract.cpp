@@ -520,24 +520,51 @@ TYPED_TEST(DeviceContract, TrsmWithZeroAlphaAndEmptyOperands) {
   this->queue().synchronize();
 }
 
-// ---- potrf_block --------------------------------------------------------------------------
+// ---- potrf_block, solve_block ---------------------------------------------------------------
 
-constexpr Index kPotrfOrders[] = {1, 2, 31, 32, 33, 63, 64, 65, 100, 128, 200, 256};
+template <class T>
+class CholeskyContract : public DeviceContract<T> {
+ protected:
+  /// What potrf_block leaves.
+  struct Block {
+    OnDevice<T> factor, inverse;
+    OnDevice<Real<T>> condition;
+    OnDevice<Index> info;
+  };
 
-TYPED_TEST(DeviceContract, PotrfBlockFactorsOneTriangle) {
+  /// Orders up to the largest, around powers of two and multiples of small block sizes.
+  std::vector<Index> orders() {
+    std::vector<Index> all;
+    for (const Index n : {1, 2, 7, 8, 9, 15, 16, 31, 32, 33, 63, 64, 65, 100, 127, 128}) {
+      if (n <= this->kernels().potrf_block_order()) all.push_back(n);
+    }
+    return all;
+  }
+
+  Block factor(Uplo uplo, const Padded<T>& a, Index offset = 0, Index info = 0) {
+    const Index n = a.rows();
+    Block block{this->upload(a), this->upload(Padded<T>(n, n, 1)),
+                this->upload(Padded<Real<T>>(1, 1)), this->upload_index(info)};
+    const auto from = this->upload(a);
+    this->kernels().potrf_block(this->queue(), uplo, from, block.factor, block.inverse,
+                                block.condition, block.info, offset);
+    return block;
+  }
+};
+TYPED_TEST_SUITE(CholeskyContract, Precisions);
+
+TYPED_TEST(CholeskyContract, PotrfBlockFactorsOneTriangle) {
   using T = TypeParam;
-  for (const Index n : kPotrfOrders) {
+  for (const Index n : this->orders()) {
     for (const Uplo uplo : kUplos) {
       SCOPED_TRACE(testing::Message() << n << " " << char(uplo));
       auto a = positive_definite<T>(n, 1, 3);
       a.forbid_other_triangle(uplo);
       auto given = a;  // what stands in the imaginary part of the diagonal is ignored
       for (Index j = 0; j < n; ++j) given(j, j) += scalar<T>(0, 1000);
-      const auto da = this->upload(given);
-      const auto info = this->upload_index(0);
-      this->kernels().potrf_block(this->queue(), uplo, da, info, 7);
-      const auto factor = this->download(da);
-      EXPECT_EQ(this->download_index(info), 0);
+      const auto block = this->factor(uplo, given, 7);
+      const auto factor = this->download(block.factor);
+      EXPECT_EQ(this->download_index(block.info), 0);
       EXPECT_LT(potrf_residual<T>(uplo, a.view(), factor.view()), kThreshold);
       EXPECT_TRUE(factor.padding_untouched());
       EXPECT_TRUE(factor.other_triangle_untouched(uplo));
@@ -551,15 +578,64 @@ TYPED_TEST(DeviceContract, PotrfBlockFactorsOneTriangle) {
   }
 }
 
-TYPED_TEST(DeviceContract, PotrfBlockFindsTheClosedFormFactor) {
+TYPED_TEST(CholeskyContract, PotrfBlockWorksInPlace) {
   using T = TypeParam;
-  const Index n = 25;
+  const Index n = this->kernels().potrf_block_order();
   for (const Uplo uplo : kUplos) {
-    const auto da = this->upload(closed_form_spd<T>(n));
+    const auto a = positive_definite<T>(n, 1, 3);
+    const auto da = this->upload(a);
+    const auto inverse = this->upload(Padded<T>(n, n));
+    const auto condition = this->upload(Padded<Real<T>>(1, 1));
     const auto info = this->upload_index(0);
-    this->kernels().potrf_block(this->queue(), uplo, da, info, 0);
-    const auto factor = this->download(da);
-    EXPECT_EQ(this->download_index(info), 0);
+    this->kernels().potrf_block(this->queue(), uplo, da, da, inverse, condition, info, 0);
+    EXPECT_LT(potrf_residual<T>(uplo, a.view(), this->download(da).view()), kThreshold);
+  }
+}
+
+TYPED_TEST(CholeskyContract, PotrfBlockInvertsTheFactor) {
+  using T = TypeParam;
+  using W = Wide<T>;
+  for (const Index n : this->orders()) {
+    for (const Uplo uplo : kUplos) {
+      SCOPED_TRACE(testing::Message() << n << " " << char(uplo));
+      const auto block = this->factor(uplo, positive_definite<T>(n, 2, 1));
+      const auto factor = this->download(block.factor);
+      const auto inverse = this->download(block.inverse);
+      EXPECT_TRUE(inverse.padding_untouched());
+      const auto l = [&](Index i, Index j) {
+        return i < j ? W(0) : uplo == Uplo::lower ? W(factor(i, j)) : conj(W(factor(j, i)));
+      };
+      double worst = 0, condition = 0;
+      for (Index i = 0; i < n; ++i) {
+        double growth = 0;  // row i of |L^-1| |L| e
+        for (Index j = 0; j < n; ++j) {
+          W sum(0);
+          double magnitude = 0;
+          for (Index k = 0; k < n; ++k) {
+            sum += W(inverse(i, k)) * l(k, j);
+            magnitude += std::abs(W(inverse(i, k))) * std::abs(l(k, j));
+          }
+          growth += magnitude;
+          worst = std::max(worst, std::abs(sum - W(i == j)) / std::max(magnitude, 1e-300));
+          if (j > i) {
+            EXPECT_EQ(inverse(i, j), T(0)) << i << "," << j;
+          }
+        }
+        condition = std::max(condition, growth);
+      }
+      EXPECT_LT(worst, sum_bound<T>(n));
+      EXPECT_NEAR(this->download(block.condition)(0, 0), condition, 1e-3 * condition);
+    }
+  }
+}
+
+TYPED_TEST(CholeskyContract, PotrfBlockFindsTheClosedFormFactor) {
+  using T = TypeParam;
+  const Index n = std::min<Index>(25, this->kernels().potrf_block_order());
+  for (const Uplo uplo : kUplos) {
+    const auto block = this->factor(uplo, closed_form_spd<T>(n));
+    const auto factor = this->download(block.factor);
+    EXPECT_EQ(this->download_index(block.info), 0);
     for (Index c = 0; c < n; ++c) {
       for (Index r = c; r < n; ++r) {
         const T expected = closed_form_factor<T>(r, c);
@@ -571,10 +647,10 @@ TYPED_TEST(DeviceContract, PotrfBlockFindsTheClosedFormFactor) {
   }
 }
 
-TYPED_TEST(DeviceContract, PotrfBlockStopsAtTheFirstMinorThatIsNotPositiveDefinite) {
+TYPED_TEST(CholeskyContract, PotrfBlockStopsAtTheFirstMinorThatIsNotPositiveDefinite) {
   using T = TypeParam;
   const Index offset = 1000;
-  for (const Index n : {Index{1}, Index{33}, Index{100}, Index{256}}) {
+  for (const Index n : this->orders()) {
     for (const Index position : {Index{0}, n / 2, n - 1}) {
       for (const Uplo uplo : kUplos) {
         for (const T bad : {T(-1), T(0), nan<T>()}) {
@@ -583,11 +659,9 @@ TYPED_TEST(DeviceContract, PotrfBlockStopsAtTheFirstMinorThatIsNotPositiveDefini
           auto a = positive_definite<T>(n, 1, 1);
           a(position, position) = bad;
           a.forbid_other_triangle(uplo);
-          const auto da = this->upload(a);
-          const auto info = this->upload_index(0);
-          this->kernels().potrf_block(this->queue(), uplo, da, info, offset);
-          const auto factor = this->download(da);
-          EXPECT_EQ(this->download_index(info), offset + position + 1);
+          const auto block = this->factor(uplo, a, offset);
+          const auto factor = this->download(block.factor);
+          EXPECT_EQ(this->download_index(block.info), offset + position + 1);
           EXPECT_TRUE(factor.padding_untouched());
           EXPECT_TRUE(factor.other_triangle_untouched(uplo));
           // The leading minor before it holds its factor, and its columns (rows) go on below.
@@ -611,12 +685,80 @@ TYPED_TEST(DeviceContract, PotrfBlockStopsAtTheFirstMinorThatIsNotPositiveDefini
   }
 }
 
-TYPED_TEST(DeviceContract, PotrfBlockKeepsAnEarlierInfo) {
+TYPED_TEST(CholeskyContract, PotrfBlockKeepsAnEarlierInfo) {
   using T = TypeParam;
-  const auto da = this->upload(indefinite_at<T>(40, 20, 1));
-  const auto info = this->upload_index(5);
-  this->kernels().potrf_block(this->queue(), Uplo::lower, da, info, 100);
-  EXPECT_EQ(this->download_index(info), 5);
+  const auto block = this->factor(Uplo::lower, indefinite_at<T>(15, 10, 1), 100, 5);
+  EXPECT_EQ(this->download_index(block.info), 5);
+}
+
+/// The largest |x L^H - a| relative to |x| |L^H|, in units of the precision.
+template <class T>
+double strip_error(const Padded<T>& l, const Padded<T>& a, const Padded<T>& x) {
+  using W = Wide<T>;
+  double worst = 0;
+  for (Index j = 0; j < l.cols(); ++j) {
+    for (Index i = 0; i < x.rows(); ++i) {
+      W sum(0);
+      double magnitude = 0;
+      for (Index k = 0; k <= j; ++k) {
+        sum += W(x(i, k)) * conj(W(l(j, k)));
+        magnitude += std::abs(W(x(i, k))) * std::abs(W(l(j, k)));
+      }
+      worst = std::max(worst, std::abs(sum - W(a(i, j))) / magnitude);
+    }
+  }
+  return worst / epsilon<T>();
+}
+
+template <class T>
+Padded<T> conj_transposed(const Padded<T>& a, Index padding) {
+  Padded<T> result(a.cols(), a.rows(), padding);
+  for (Index j = 0; j < a.cols(); ++j) {
+    for (Index i = 0; i < a.rows(); ++i) result(j, i) = conj(a(i, j));
+  }
+  return result;
+}
+
+TYPED_TEST(CholeskyContract, SolveBlockIsAsAccurateAsSubstitution) {
+  using T = TypeParam;
+  for (const bool well_conditioned : {true, false}) {
+    for (const Index n : this->orders()) {
+      if (!well_conditioned && n < 12) continue;
+      for (const Index m : {Index{0}, Index{1}, Index{100}, Index{1000}}) {
+        for (const Uplo uplo : kUplos) {
+          SCOPED_TRACE(testing::Message()
+                       << n << " " << m << " " << char(uplo) << " " << well_conditioned);
+          const auto block = this->factor(uplo, well_conditioned ? positive_definite<T>(n, 3)
+                                                                 : exact_ill_conditioned_spd<T>(n));
+          const auto condition = this->download(block.condition)(0, 0);
+          EXPECT_EQ(condition <= kTrustedCondition, well_conditioned) << condition;
+          auto l = this->download(block.factor);
+          if (uplo == Uplo::upper) l = conj_transposed(l, 0);
+          // A moderate solution: the right-hand sides, rounded, are moderate, too, and a product
+          // with a large inverse would lose digits.
+          const auto expected = random_matrix<T>(m, n, 4);
+          Padded<T> a(m, n, 2);
+          for (Index j = 0; j < n; ++j) {
+            for (Index i = 0; i < m; ++i) {
+              Wide<T> sum(0);
+              for (Index k = 0; k <= j; ++k)
+                sum += Wide<T>(expected(i, k)) * conj(Wide<T>(l(j, k)));
+              a(i, j) = T(sum);
+            }
+          }
+          const bool lower = uplo == Uplo::lower;
+          const auto da = this->upload(lower ? a : conj_transposed(a, 2));
+          const auto dx = this->upload(lower ? Padded<T>(m, n, 3) : Padded<T>(n, m, 3));
+          this->kernels().solve_block(this->queue(), uplo, block.factor, block.inverse,
+                                      block.condition, da, dx);
+          const auto x = this->download(dx);
+          EXPECT_TRUE(x.padding_untouched());
+          EXPECT_LT(strip_error(l, a, lower ? x : conj_transposed(x, 0)),
+                    well_conditioned ? 8 * kTrustedCondition : 4 * n);
+        }
+      }
+    }
+  }
 }
 
 // ---- getrf_panel --------------------------------------------------------------------------

@@ -69,6 +69,46 @@ TYPED_TEST(Potrf, HadamardAndGradedMatrices) {
   }
 }
 
+TYPED_TEST(Potrf, IllConditionedDiagonalBlocksLoseNothing) {
+  using T = TypeParam;
+  const Index n = 100;
+  for (const Algorithm algorithm : this->kAlgorithms) {
+    this->route(algorithm, 32);
+    for (const Uplo uplo : kUplos) {
+      SCOPED_TRACE(testing::Message() << name_of(algorithm) << " " << char(uplo));
+      auto a = exact_ill_conditioned_spd<T>(n);
+      ASSERT_EQ(potrf<T>(uplo, a.view()), 0);
+      for (Index c = 0; c < n; ++c) {
+        for (Index r = c; r < n; ++r) {
+          ASSERT_EQ(uplo == Uplo::lower ? a(r, c) : a(c, r), T(r == c ? 1 : -1)) << r << "," << c;
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(Potrf, NearlySingularMatrices) {
+  using T = TypeParam;
+  const auto tiny = static_cast<Real<T>>(1000 * epsilon<T>());
+  for (const Algorithm algorithm : this->kAlgorithms) {
+    this->route(algorithm, 32);
+    for (const Uplo uplo : kUplos) {
+      SCOPED_TRACE(testing::Message() << name_of(algorithm) << " " << char(uplo));
+      // Smooth kernel matrices, as Gaussian processes have them: condition about 1 / tiny.
+      const Index n = 150;
+      Padded<T> a(n, n, 1);
+      for (Index j = 0; j < n; ++j) {
+        for (Index i = 0; i < n; ++i) {
+          const double d = static_cast<double>(i - j) / 20;
+          a(i, j) = T(static_cast<Real<T>>(std::exp(-d * d)) + (i == j ? tiny : Real<T>(0)));
+        }
+      }
+      this->expect_factored(uplo, a);
+      this->expect_factored(uplo, graded(a));
+    }
+  }
+}
+
 TYPED_TEST(Potrf, FindsTheClosedFormFactor) {
   using T = TypeParam;
   const bool wide = sizeof(Real<T>) == sizeof(double);

@@ -1,49 +1,221 @@
 #include "algorithms/potrf.hpp"
 
 #include <cmath>
+#include <memory>
+#include <optional>
 
 #include "algorithms/transfer.hpp"
+#include "algorithms/triangle.hpp"
+#include "cpu/reference.hpp"
 
 namespace overlapack::algorithms {
 namespace {
 
-/// The diagonal block's round trip through the CPU LAPACK, for the hybrid form.
+/// The factorization on the device. Two matrices: W takes the blocks of A as they arrive and are
+/// updated, L holds the finished ones, so that the solve with a diagonal block is a product with
+/// its inverse from W into L, with no copy back.
+///
+///   W(j:, j) = A(j:, j) - L(j:, 0:j) L(j, 0:j)^H
+///   W(j, j)  = L(j, j) L(j, j)^H
+///   L(j:, j) = W(j:, j) L(j, j)^-H
 template <class T>
-class DiagonalOnCpu {
+class Cholesky {
  public:
-  DiagonalOnCpu(Device& device, const cpu::Lapack<T>& cpu, Uplo uplo, Index nb)
+  Cholesky(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Uplo uplo, Index n)
       : cpu_(cpu),
-        uplo_(uplo),
-        nb_(nb),
-        arrived_(device),
-        block_(device, Space::host, nb * nb),
-        info_(device, Space::host, 1) {}
-
-  void start(Queue& queue, DeviceView<const T> diagonal) {
-    queue.copy(view(diagonal.rows), diagonal);
-    queue.record(*arrived_);
-  }
-  void finish(Queue& queue, DeviceView<T> diagonal, DeviceView<Index> info, Index offset) {
-    arrived_->synchronize();
-    const HostView<T> block = view(diagonal.rows);
-    Index failed = cpu_.potrf(uplo_, block);
-    for (Index k = 0; k < block.rows && failed == 0; ++k) {
-      // LAPACK reports a NaN as a pivot that is not positive; some CPU libraries let it pass.
-      if (std::isnan(real(block(k, k)))) failed = k + 1;
+        triangle_{uplo, device.kernels<T>()},
+        leaf_(triangle_.kernels.potrf_block_order()),
+        n_(n),
+        blocks_(partition(n, options.nb)),
+        hybrid_(options.hybrid),
+        work_(device, n, n),
+        factor_(device, n, n),
+        inverses_(device, leaf_, n),
+        conditions_(device, Space::device, n),
+        info_(device, Space::device, count()),
+        updated_(device),
+        diagonal_arrived_(device) {
+    for (Index j = 0; j < count(); ++j) final_.emplace_back(device);
+    if (hybrid_) {
+      const Index nb = std::min(options.nb, n);
+      diagonal_ = Buffer<T>(device, Space::host, nb * nb);
+      inverse_ = Buffer<T>(device, Space::host, leaf_ * nb);
+      condition_ = Buffer<Real<T>>(device, Space::host, nb);
+      block_info_ = Buffer<Index>(device, Space::host, 1);
     }
-    info_.data()[0] = failed == 0 ? 0 : offset + failed;
-    queue.copy<T>(diagonal, block);
-    queue.copy<Index>(info, HostView<const Index>(info_.data(), 1));
+    panel_ = std::make_unique<QueueLease>(device, Priority::high);
+    update_ = std::make_unique<QueueLease>(device);
+    panel().zero(info_.data(), sizeof(Index) * static_cast<std::size_t>(count()));
+  }
+
+  const Triangle<T>& triangle() const { return triangle_; }
+  Index count() const { return static_cast<Index>(blocks_.size()); }
+  Range block(Index j) const { return blocks_[at(j)]; }
+  DeviceView<T> work() const { return work_.view(); }
+  DeviceView<T> factor() const { return factor_.view(); }
+  /// Whether block j is positive definite: LAPACK's info or 0, on the device.
+  Index* info(Index j) const { return info_.data() + j; }
+  /// Reached when block j of the factor is complete.
+  Event& final(Index j) const { return *final_[at(j)]; }
+  Queue& panel() const { return **panel_; }
+
+  /// Steps 0, 1, ... enqueue everything that makes block j final. Block j - 1 is still being
+  /// factored when the update of block j with all blocks before it starts: lookahead.
+  /// `arrived(queue, j)` makes a queue wait for block j; it returns false if the work is to stop.
+  template <class Arrived>
+  void step(Index j, Arrived arrived) {
+    if (j == 0) update_early(0, arrived);
+    panel().wait(*updated_);
+    if (j >= 1) update(panel(), rows_from(j), block(j), block(j - 1));
+    if (hybrid_) {
+      fetch_diagonal(block(j));
+      if (j + 1 < count()) update_early(j + 1, arrived);  // the device works while the CPU factors
+      factor_diagonal_on_cpu(j);
+    }
+    factor_columns(j, block(j));
+    panel().record(final(j));
+    if (!hybrid_ && j + 1 < count()) update_early(j + 1, arrived);
   }
 
  private:
-  HostView<T> view(Index n) const { return {block_.data(), n, n, nb_}; }
+  Range rows_from(Index j) const { return {block(j).first, n_}; }
+
+  /// W(i, j) -= L(i, k) L(j, k)^H.
+  void update(Queue& queue, Range i, Range j, Range k) {
+    const DeviceView<T> L = factor();
+    triangle_.subtract(queue, triangle_.block(L, i, k), triangle_.block(L, j, k),
+                       triangle_.block(work(), i, j));
+  }
+
+  template <class Arrived>
+  void update_early(Index j, Arrived arrived) {
+    if (!arrived(**update_, j)) return;
+    if (j >= 2) {
+      (*update_)->wait(final(j - 2));
+      update(**update_, rows_from(j), block(j), {0, block(j - 2).last});
+    }
+    (*update_)->record(*updated_);
+  }
+
+  /// The rows from `row` on that the device has to compute in block column `block`: the diagonal
+  /// block that the CPU has factored is complete. (Its rows computed anew would differ from those
+  /// that the CPU's other blocks fit, by the condition of the block times the rounding.)
+  Range rows_to_compute(Index block_number, Index row) const {
+    return {hybrid_ ? block(block_number).last : row, n_};
+  }
+
+  /// Columns `j` of block column `block` and all rows below them: recursively, down to what one
+  /// kernel factors.
+  void factor_columns(Index block_number, Range j) {
+    if (j.size() > leaf_) {
+      const Index half = (j.size() / 2 + leaf_ - 1) / leaf_ * leaf_;
+      const Range left = {j.first, j.first + half}, right = {left.last, j.last};
+      factor_columns(block_number, left);
+      update(panel(), rows_to_compute(block_number, right.first), right, left);
+      factor_columns(block_number, right);
+      return;
+    }
+    const Range below = rows_to_compute(block_number, j.last);
+    const DeviceView<T> W = triangle_.block(work(), j, j), L = triangle_.block(factor(), j, j);
+    const DeviceView<T> inverse = inverses_.view().block(0, j.first, j.size(), j.size());
+    const DeviceView<Real<T>> condition(conditions_.data() + j.first, 1);
+    if (!hybrid_) {
+      triangle_.kernels.potrf_block(panel(), triangle_.uplo, W, L, inverse, condition,
+                                    {info(block_number), 1}, j.first);
+    }
+    triangle_.kernels.solve_block(panel(), triangle_.uplo, L, inverse, condition,
+                                  triangle_.block(work(), below, j),
+                                  triangle_.block(factor(), below, j));
+  }
+
+  // ---- the hybrid form: diagonal blocks make a round trip through the CPU LAPACK ----
+
+  HostView<T> staged(const Buffer<T>& buffer, Index rows, Range j) const {
+    return {buffer.data(), rows, j.size(), rows};
+  }
+
+  void fetch_diagonal(Range j) {
+    panel().copy(staged(diagonal_, j.size(), j),
+                 DeviceView<const T>(triangle_.block(work(), j, j)));
+    panel().record(*diagonal_arrived_);
+  }
+
+  void factor_diagonal_on_cpu(Index block_number) {
+    const Range j = block(block_number);
+    const HostView<T> l = staged(diagonal_, j.size(), j), inverse = staged(inverse_, leaf_, j);
+    Queue& queue = panel();
+    diagonal_arrived_->synchronize();
+    Index failed = cpu_.potrf(triangle_.uplo, l);
+    for (Index k = 0; k < j.size() && failed == 0; ++k) {
+      // LAPACK reports a NaN as a pivot that is not positive; some CPU libraries let it pass.
+      if (std::isnan(real(l(k, k)))) failed = k + 1;
+    }
+    *block_info_.data() = failed == 0 ? 0 : j.first + failed;
+    for (const Range& k : partition(j.size(), leaf_)) {
+      condition_.data()[k.first] =
+          reference::invert_factor<T>(triangle_.uplo, l.block(k.first, k.first, k.size(), k.size()),
+                                      inverse.block(0, k.first, k.size(), k.size()));
+    }
+    queue.copy<T>(triangle_.block(factor(), j, j), l);
+    queue.copy<T>(inverses_.view().block(0, j.first, leaf_, j.size()), inverse);
+    queue.copy<Real<T>>({conditions_.data() + j.first, j.size()},
+                        HostView<const Real<T>>(condition_.data(), j.size()));
+    queue.copy<Index>({info(block_number), 1}, HostView<const Index>(block_info_.data(), 1));
+  }
+
   const cpu::Lapack<T>& cpu_;
-  Uplo uplo_;
-  Index nb_;
-  EventLease arrived_;
-  Buffer<T> block_;
-  Buffer<Index> info_;
+  Triangle<T> triangle_;
+  Index leaf_;
+  Index n_;
+  std::vector<Range> blocks_;
+  bool hybrid_;
+  DeviceMatrix<T> work_, factor_;
+  DeviceMatrix<T> inverses_;     // of the diagonal blocks of order leaf_, side by side
+  Buffer<Real<T>> conditions_;   // of the block that starts at j, at j
+  Buffer<Index> info_;           // one per block
+  EventLease updated_;           // the early update of the next block is done
+  EventLease diagonal_arrived_;  // hybrid
+  std::vector<EventLease> final_;
+  Buffer<T> diagonal_, inverse_;  // hybrid: staging
+  Buffer<Real<T>> condition_;
+  Buffer<Index> block_info_;
+  std::unique_ptr<QueueLease> panel_, update_;
+};
+
+/// B := A^-1 B. The forward substitution follows the factorization block by block in a queue of its
+/// own; the backward substitution needs the whole factor.
+template <class T>
+class Solve {
+ public:
+  Solve(Device& device, const Cholesky<T>& cholesky, Index nrhs)
+      : cholesky_(cholesky), rhs_(device, cholesky.factor().rows, nrhs), queue_(device) {}
+
+  DeviceView<T> rhs() const { return rhs_.view(); }
+  Queue& queue() const { return *queue_; }
+
+  /// Once block j of the factor is enqueued.
+  void forward(Index j) {
+    const Triangle<T>& triangle = cholesky_.triangle();
+    const DeviceView<T> B = rhs();
+    const Range block = cholesky_.block(j), below = {block.last, B.rows};
+    const DeviceView<T> Bj = B.block(block.first, 0, block.size(), B.cols);
+    queue_->wait(cholesky_.final(j));
+    triangle.kernels.trsm(*queue_, Side::left, triangle.uplo, triangle.direct(), Diag::non_unit,
+                          T(1), triangle.block(cholesky_.factor(), block, block), Bj);
+    triangle.kernels.gemm(*queue_, triangle.direct(), Op::none, T(-1),
+                          triangle.block(cholesky_.factor(), below, block), Bj, T(1),
+                          B.block(below.first, 0, below.size(), B.cols));
+  }
+  void backward() {
+    const Triangle<T>& triangle = cholesky_.triangle();
+    triangle.kernels.trsm(*queue_, Side::left, triangle.uplo, triangle.adjoint(), Diag::non_unit,
+                          T(1), cholesky_.factor(), rhs());
+  }
+
+ private:
+  const Cholesky<T>& cholesky_;
+  DeviceMatrix<T> rhs_;
+  QueueLease queue_;
 };
 
 }  // namespace
@@ -52,151 +224,104 @@ template <class T>
 Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Uplo uplo,
            HostView<T> a, HostView<T> b, Index& committed) {
   const Index n = a.rows;
-  const bool lower = uplo == Uplo::lower;
-  const std::vector<Range> blocks = partition(n, options.nb);
-  const auto count = static_cast<Index>(blocks.size());
-  Kernels<T>& kernels = device.kernels<T>();
-
-  const DeviceMatrix<T> matrix(device, n, n), rhs(device, n, b.cols);
-  const DeviceView<T> A = matrix.view(), B = rhs.view();
-  const Buffer<Index> info(device, Space::device, count), status(device, Space::host, count);
-  DiagonalOnCpu<T> diagonal_on_cpu(device, cpu, uplo, std::min(options.nb, n));
-  std::vector<EventLease> final;  // final[j]: block j holds the factor
-  for (Index j = 0; j < count; ++j) final.emplace_back(device);
-  EventLease updated(device);
-  const QueueLease panel(device, Priority::high), update(device);
+  Cholesky<T> cholesky(device, cpu, options, uplo, n);
+  const Triangle<T>& triangle = cholesky.triangle();
+  const Index count = cholesky.count();
+  const Buffer<Index> status(device, Space::host, count);
+  std::optional<Solve<T>> solve;
+  if (!b.empty()) solve.emplace(device, cholesky, b.cols);
   Transfer transfer(device, options.threads, committed);
 
-  // Block j is a block column of the lower triangle or a block row of the upper one. It goes home
-  // as a block column either way: a prefix of columns then is a checkpoint.
+  // B goes up first, so that the forward substitution can follow the factorization.
+  const Index first_block = solve ? 1 : 0;
+  if (solve) transfer.add_upload(make_region<T>(b, solve->rhs()));
+  const Part part = triangle.lower() ? Part::lower : Part::upper;
   for (Index j = 0; j < count; ++j) {
-    const Index j0 = blocks[at(j)].first, j1 = blocks[at(j)].last, w = j1 - j0;
-    if (lower) {
-      const auto column = [&](auto x) { return x.block(j0, j0, n - j0, w); };
-      transfer.add_upload(make_region<T>(column(a), column(A), Part::lower));
-    } else {
-      const auto row = [&](auto x) { return x.block(j0, j0, w, n - j0); };
-      transfer.add_upload(make_region<T>(row(a), row(A), Part::upper));
-    }
-    const auto column = [&](auto x) {
-      return lower ? x.block(j0, j0, n - j0, w) : x.block(0, j0, j1, w);
-    };
-    transfer.add_download(
-        make_region<T>(column(a), column(A), lower ? Part::lower : Part::upper, lower ? 0 : j0),
-        {{info.data() + j, status.data() + j, sizeof(Index)}},
-        [&status, j] { return status.data()[j] == 0; });
+    const Range columns = cholesky.block(j), rows = {columns.first, n};
+    const auto block = [&](auto x) { return triangle.block(x, rows, columns); };
+    transfer.add_upload(make_region<T>(block(a), block(cholesky.work()), part));
+    transfer.add_download(make_region<T>(block(a), block(cholesky.factor()), part),
+                          {{cholesky.info(j), status.data() + j, sizeof(Index)}},
+                          [&status, j] { return status.data()[j] == 0; });
   }
-  if (!b.empty()) {
-    transfer.add_upload(make_region<T>(b, B));
-    transfer.add_download(make_region<T>(b, B));
-  }
-  panel->zero(info.data(), sizeof(Index) * static_cast<std::size_t>(count));
+  if (solve) transfer.add_download(make_region<T>(b, solve->rhs()));
   transfer.start();
 
-  // A(j:, j) -= A(j:, k) A(j, k)^H, or A(j, j:) -= A(k, j)^H A(k, j:), for finished columns k.
-  const auto subtract = [&](Queue& queue, Index j, Range k) {
-    const Index j0 = blocks[at(j)].first, w = blocks[at(j)].size();
-    if (lower) {
-      kernels.gemm(queue, Op::none, Op::conj_trans, T(-1), A.block(j0, k.first, n - j0, k.size()),
-                   A.block(j0, k.first, w, k.size()), T(1), A.block(j0, j0, n - j0, w));
-    } else {
-      kernels.gemm(queue, Op::conj_trans, Op::none, T(-1), A.block(k.first, j0, k.size(), w),
-                   A.block(k.first, j0, k.size(), n - j0), T(1), A.block(j0, j0, w, n - j0));
-    }
-  };
-  // Everything that block j needs from blocks 0 .. j-2; block j-1 is still being factored.
-  const auto update_early = [&](Index j) {
-    if (!transfer.before(*update, j)) return;
-    if (j >= 2) {
-      update->wait(*final[at(j - 2)]);
-      subtract(*update, j, {0, blocks[at(j - 2)].last});
-    }
-    update->record(*updated);
-  };
-
-  update_early(0);
+  if (solve) transfer.before(solve->queue(), 0);
   for (Index j = 0; j < count && !transfer.stopped(); ++j) {
-    const Index j0 = blocks[at(j)].first, j1 = blocks[at(j)].last, w = j1 - j0;
-    const DeviceView<T> diagonal = A.block(j0, j0, w, w);
-    const DeviceView<Index> block_info(info.data() + j, 1);
-
-    panel->wait(*updated);
-    if (j >= 1) subtract(*panel, j, blocks[at(j - 1)]);
-    if (options.hybrid) {
-      diagonal_on_cpu.start(*panel, diagonal);
-      if (j + 1 < count) update_early(j + 1);  // the device works while the CPU factors
-      diagonal_on_cpu.finish(*panel, diagonal, block_info, j0);
-    } else {
-      kernels.potrf_block(*panel, uplo, diagonal, block_info, j0);
-    }
-    if (lower) {  // A(j+1:, j) := A(j+1:, j) L_jj^-H
-      kernels.trsm(*panel, Side::right, uplo, Op::conj_trans, Diag::non_unit, T(1), diagonal,
-                   A.block(j1, j0, n - j1, w));
-    } else {  // A(j, j+1:) := U_jj^-H A(j, j+1:)
-      kernels.trsm(*panel, Side::left, uplo, Op::conj_trans, Diag::non_unit, T(1), diagonal,
-                   A.block(j0, j1, w, n - j1));
-    }
-    panel->record(*final[at(j)]);
-    transfer.release(*panel, j);
-    if (!options.hybrid && j + 1 < count) update_early(j + 1);
+    cholesky.step(j,
+                  [&](Queue& queue, Index i) { return transfer.before(queue, first_block + i); });
+    transfer.release(cholesky.panel(), j);
+    if (solve) solve->forward(j);
   }
-
-  if (!b.empty() && !transfer.stopped() && transfer.before(*panel, count)) {
-    const Op first = lower ? Op::none : Op::conj_trans;
-    const Op second = lower ? Op::conj_trans : Op::none;
-    kernels.trsm(*panel, Side::left, uplo, first, Diag::non_unit, T(1), A, B);
-    kernels.trsm(*panel, Side::left, uplo, second, Diag::non_unit, T(1), A, B);
-    transfer.release(*panel, count);
+  if (solve && !transfer.stopped()) {
+    solve->backward();
+    transfer.release(solve->queue(), count);
   }
   transfer.finish();
 
   for (Index j = 0; j < count; ++j) {
-    if (status.data()[j] == 0) continue;
+    const Index info = status.data()[j];
+    if (info == 0) continue;
     // The leading minor before the failing one reaches into block j: that part comes home at once,
     // so that a fault on the way leaves the input whole.
-    const Index first = lower ? blocks[at(j)].first : 0, last = blocks[at(j)].last;
-    const Index j0 = blocks[at(j)].first, w = blocks[at(j)].size();
-    const Buffer<T> staging(device, Space::host, (last - first) * w);
-    const HostView<T> here(staging.data(), last - first, w, last - first);
-    panel->copy<T>(here, A.block(first, j0, last - first, w));
-    panel->synchronize();
-    for (Index c = 0; c < w; ++c) {
-      const Index top = lower ? c : 0, bottom = lower ? w : j0 + c + 1;
-      std::copy(&here(top, c), &here(top, c) + (bottom - top), &a(first + top, j0 + c));
+    const Range good = {cholesky.block(j).first, info - 1};
+    const Buffer<T> staging(device, Space::host, good.size() * good.size());
+    const HostView<T> here(staging.data(), good.size(), good.size(), good.size());
+    const HostView<T> there = triangle.block(a, good, good);
+    cholesky.panel().copy(here, DeviceView<const T>(triangle.block(cholesky.factor(), good, good)));
+    cholesky.panel().synchronize();
+    for (Index c = 0; c < good.size(); ++c) {
+      const Index top = triangle.lower() ? c : 0, bottom = triangle.lower() ? good.size() : c + 1;
+      std::copy(&here(top, c), &here(top, c) + (bottom - top), &there(top, c));
     }
-    return status.data()[j];
+    return info;
   }
   return 0;
 }
 
 template <class T>
-Index resume_posv(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostView<T> b,
+Index resume_posv(const cpu::Lapack<T>& cpu, Index nb, Uplo uplo, HostView<T> a, HostView<T> b,
                   Index committed) {
-  const Index n = a.rows, k = std::min(committed, n), solved = committed - k;
-  Index info = 0;
-  if (k < n) {
-    const HostView<T> a11 = a.block(0, 0, k, k), a22 = a.block(k, k, n - k, n - k);
-    if (k > 0 && uplo == Uplo::lower) {
-      const HostView<T> a21 = a.block(k, 0, n - k, k);
-      cpu.herk(uplo, Op::none, -1, a21, 1, a22);
-    } else if (k > 0) {
-      const HostView<T> a12 = a.block(0, k, k, n - k);
-      cpu.trsm(Side::left, uplo, Op::conj_trans, Diag::non_unit, T(1), a11, a12);
-      cpu.herk(uplo, Op::conj_trans, -1, a12, 1, a22);
+  const Index n = a.rows;
+  const bool lower = uplo == Uplo::lower;
+  Index done = 0;  // the factor's columns (rows for upper) before it are final
+  for (const Range& block : partition(n, nb)) {
+    const Index columns = lower ? block.size() : n - block.first;
+    const Index here = std::min(committed, columns);
+    committed -= here;
+    done = std::min(block.first + here, block.last);
+    if (here == columns) continue;
+    if (!lower && here > 0) {
+      // Only `here` columns of a block row have come home; the others are solved for again:
+      // U(j, c) := U(j, j)^-H (A(j, c) - U(0:j, j)^H U(0:j, c)).
+      const Index j = block.first, rows = done - j, c = j + here;
+      const HostView<T> rest = a.block(j, c, rows, n - c);
+      cpu.gemm(Op::conj_trans, Op::none, T(-1), a.block(0, j, j, rows), a.block(0, c, j, n - c),
+               T(1), rest);
+      cpu.trsm(Side::left, uplo, Op::conj_trans, Diag::non_unit, T(1), a.block(j, j, rows, rows),
+               rest);
     }
-    info = cpu.potrf(uplo, a22);
-    if (info != 0) return k + info;
+    break;
   }
-  if (solved < b.cols) {
-    cpu.potrs(uplo, a, b.block(0, solved, n, b.cols - solved));
+  if (done < n) {
+    const HostView<T> a22 = a.block(done, done, n - done, n - done);
+    if (done > 0 && lower) cpu.herk(uplo, Op::none, -1, a.block(done, 0, n - done, done), 1, a22);
+    if (done > 0 && !lower) {
+      cpu.herk(uplo, Op::conj_trans, -1, a.block(0, done, done, n - done), 1, a22);
+    }
+    const Index info = cpu.potrf(uplo, a22);
+    if (info != 0) return done + info;
   }
-  return info;
+  if (committed < b.cols) cpu.potrs(uplo, a, b.block(0, committed, n, b.cols - committed));
+  return 0;
 }
 
-#define OVERLAPACK_INSTANTIATE(T)                                                           \
-  template Index posv<T>(Device&, const cpu::Lapack<T>&, const Options&, Uplo, HostView<T>, \
-                         HostView<T>, Index&);                                              \
-  template Index resume_posv<T>(const cpu::Lapack<T>&, Uplo, HostView<T>, HostView<T>, Index);
+#define OVERLAPACK_INSTANTIATE(T)                                                             \
+  template Index posv<T>(Device&, const cpu::Lapack<T>&, const Options&, Uplo, HostView<T>,   \
+                         HostView<T>, Index&);                                                \
+  template Index resume_posv<T>(const cpu::Lapack<T>&, Index, Uplo, HostView<T>, HostView<T>, \
+                                Index);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 
 }  // namespace overlapack::algorithms

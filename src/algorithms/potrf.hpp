@@ -10,22 +10,23 @@ namespace overlapack::algorithms {
 /// ?posv. A is n x n, only its `uplo` triangle is referenced; B is n x nrhs, both in host memory.
 ///
 /// Returns LAPACK's info: 0, or k if the leading minor of order k is not positive definite. Then
-/// the leading minor of order k - 1 holds its factor, columns after the failing block still hold
-/// their input, and B is unchanged.
+/// the leading minor of order k - 1 holds its factor, what follows the failing block still holds
+/// its input, and B is unchanged.
 ///
 /// Left-looking by blocks (Golub & Van Loan 4.2.6), so that block j is needed only at step j and is
 /// final after it: uploads, computation and downloads overlap. With `hybrid` the diagonal blocks
 /// are factored by the CPU LAPACK while the device updates the next block.
 ///
-/// Throws DeviceError. `committed` then tells how many columns of [A B] are final in the caller's
-/// memory, and resume_posv() finishes the call from there.
+/// Throws DeviceError. `committed` then tells what is final in the caller's memory: the columns of
+/// the blocks of A (block columns of the lower triangle, block rows of the upper one), counted in
+/// the order of the blocks, then the columns of B. resume_posv() finishes the call from there.
 template <class T>
 Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Uplo uplo,
            HostView<T> a, HostView<T> b, Index& committed);
 
-/// Finishes on the CPU what posv() left after a fault.
+/// Finishes on the CPU what posv() with blocks of order nb left after a fault.
 template <class T>
-Index resume_posv(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostView<T> b,
+Index resume_posv(const cpu::Lapack<T>& cpu, Index nb, Uplo uplo, HostView<T> a, HostView<T> b,
                   Index committed);
 
 }  // namespace overlapack::algorithms

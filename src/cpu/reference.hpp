@@ -270,6 +270,35 @@ Index potrf(Uplo uplo, HostView<T> a) {
   return 0;
 }
 
+/// inverse := L^-1 for a Cholesky factor L (lower), or L = U^H from U (upper), with zeros above the
+/// diagonal. Returns Skeel's condition number || |L^-1| |L| ||_inf.
+template <class T>
+Real<T> invert_factor(Uplo uplo, HostView<const T> factor, HostView<T> inverse) {
+  const Index n = factor.rows;
+  const auto l = [&](Index i, Index j) {
+    return uplo == Uplo::lower ? factor(i, j) : conj(factor(j, i));
+  };
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < n; ++i) inverse(i, j) = T(i == j);
+  }
+  trsm<T>(Side::left, uplo, uplo == Uplo::lower ? Op::none : Op::conj_trans, Diag::non_unit, T(1),
+          factor, inverse);
+  std::vector<Real<T>> row_sums(static_cast<std::size_t>(n));  // |L| e
+  Real<T> condition(0);
+  for (Index i = 0; i < n; ++i) {
+    Real<T> sum(0);
+    for (Index j = 0; j <= i; ++j) sum += std::abs(l(i, j));
+    row_sums[static_cast<std::size_t>(i)] = sum;
+    Real<T> growth(0);  // row i of |L^-1| |L| e
+    for (Index j = 0; j <= i; ++j) {
+      growth += std::abs(inverse(i, j)) * row_sums[static_cast<std::size_t>(j)];
+    }
+    if (std::isnan(growth)) return growth;
+    condition = std::max(condition, growth);
+  }
+  return condition;
+}
+
 /// Row interchanges: rows j and pivots[j] - 1 (1-based, as LAPACK stores them) are exchanged for
 /// j = first .. last - 1, or in the reverse order.
 template <class T>

@@ -91,11 +91,21 @@ void Kernels<T>::trsm(Queue& queue, Side side, Uplo uplo, Op op, Diag diag, T al
 }
 
 template <class T>
-void Kernels<T>::potrf_block(Queue& queue, Uplo uplo, DeviceView<T> a, DeviceView<Index> info,
-                             Index offset) {
+void Kernels<T>::potrf_block(Queue& queue, Uplo uplo, DeviceView<const T> a, DeviceView<T> factor,
+                             DeviceView<T> inverse, DeviceView<Real<T>> condition,
+                             DeviceView<Index> info, Index offset) {
   if (a.empty()) return;
   device_.before(Action::kernel, "potrf_block", flops<T>(product(a.rows, a.rows, a.rows) / 6));
-  do_potrf_block(queue, uplo, a, info, offset);
+  do_potrf_block(queue, uplo, a, factor, inverse, condition, info, offset);
+}
+
+template <class T>
+void Kernels<T>::solve_block(Queue& queue, Uplo uplo, DeviceView<const T> factor,
+                             DeviceView<const T> inverse, DeviceView<const Real<T>> condition,
+                             DeviceView<const T> a, DeviceView<T> x) {
+  if (x.empty()) return;
+  device_.before(Action::kernel, "solve_block", flops<T>(product(factor.rows, x.rows, x.cols) / 2));
+  do_solve_block(queue, uplo, factor, inverse, condition, a, x);
 }
 
 template <class T>

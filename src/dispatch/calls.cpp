@@ -157,8 +157,8 @@ Index cholesky(Call call, const Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostVi
       [&](Device& device, const algorithms::Options& options, Index& committed) {
         return algorithms::posv(device, cpu, options, uplo, a, b, committed);
       },
-      [&](const algorithms::Options&, Index committed) {
-        return algorithms::resume_posv(cpu, uplo, a, b, committed);
+      [&](const algorithms::Options& options, Index committed) {
+        return algorithms::resume_posv(cpu, options.nb, uplo, a, b, committed);
       });
 }
 

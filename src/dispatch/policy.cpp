@@ -33,10 +33,13 @@ std::size_t element_size(char type) {
   }
 }
 
-/// Bytes of device memory that the algorithms take for a call.
-double memory_needed(char type, const Shape& shape) {
-  return static_cast<double>(element_size(type)) * static_cast<double>(shape.m + 64) *
-         static_cast<double>(shape.n + shape.nrhs);
+/// Bytes of device memory that the algorithms take for a call: the matrix, which Cholesky holds
+/// twice, and the right-hand sides.
+double memory_needed(Routine routine, char type, const Shape& shape) {
+  const bool cholesky = routine == Routine::potrf || routine == Routine::posv;
+  const Index columns = (cholesky ? 2 : 1) * shape.n + shape.nrhs;
+  return static_cast<double>(element_size(type)) * static_cast<double>(shape.m + 256) *
+         static_cast<double>(columns);
 }
 
 /// Block sizes measured on an H200 (double precision): narrow ones, because the chain of diagonal
@@ -264,7 +267,7 @@ Plan plan(Routine routine, char type, const Shape& shape, const Settings& settin
     plan.why = "no device";
     return plan;
   }
-  if (memory_needed(type, shape) > 0.9 * static_cast<double>(device_memory)) {
+  if (memory_needed(routine, type, shape) > 0.9 * static_cast<double>(device_memory)) {
     plan.why = "larger than the device's memory";
     return plan;
   }

@@ -171,6 +171,21 @@ Padded<T> closed_form_spd(Index n, Index padding = 0) {
   return a;
 }
 
+/// A = L L^H with the unit lower triangular L that has -1 everywhere below its diagonal. All
+/// numbers are small integers, so the factorization is exact; but L^-1 has elements up to 2^(n-2),
+/// and products with inverses of blocks of L are far off.
+template <class T>
+Padded<T> exact_ill_conditioned_spd(Index n, Index padding = 0) {
+  Padded<T> a(n, n, padding);
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < n; ++i) {
+      const Index common = std::min(i, j);  // products (-1)(-1) of the columns before both
+      a(i, j) = T(static_cast<Real<T>>(i == j ? common + 1 : common - 1));
+    }
+  }
+  return a;
+}
+
 /// The extended Hadamard matrix: the leading n x n part of Sylvester's recursion
 /// H(2k) = [H(k) H(k); H(k) -H(k)], so H(i, j) = (-1)^(number of common one bits of i and j).
 template <class T>

@@ -89,7 +89,11 @@ class CudaKernels final : public Kernels<T> {
                DeviceView<T>) override;
   void do_herk(Queue&, Uplo, Op, Real<T>, DeviceView<const T>, Real<T>, DeviceView<T>) override;
   void do_trsm(Queue&, Side, Uplo, Op, Diag, T, DeviceView<const T>, DeviceView<T>) override;
-  void do_potrf_block(Queue&, Uplo, DeviceView<T>, DeviceView<Index>, Index) override;
+  Index do_potrf_block_order() const override;
+  void do_potrf_block(Queue&, Uplo, DeviceView<const T>, DeviceView<T>, DeviceView<T>,
+                      DeviceView<Real<T>>, DeviceView<Index>, Index) override;
+  void do_solve_block(Queue&, Uplo, DeviceView<const T>, DeviceView<const T>,
+                      DeviceView<const Real<T>>, DeviceView<const T>, DeviceView<T>) override;
   void do_getrf_panel(Queue&, DeviceView<T>, DeviceView<Index>, DeviceView<Index>, Index) override;
   void do_swap_rows(Queue&, DeviceView<T>, DeviceView<const Index>, Index, bool) override;
 };

@@ -67,34 +67,33 @@ void CudaKernels<T>::do_trsm(Queue& queue, Side side, Uplo uplo, Op op, Diag dia
         "trsm");
 }
 
-// Recursive Cholesky (LAPACK's ?potrf2) down to blocks that one kernel factors:
-//
-//   A = [ A11     ]   A11 = L11 L11^H,   L21 = A21 L11^-H,   A22 - L21 L21^H = L22 L22^H,
-//       [ A21 A22 ]
-//
-// and for the upper triangle A11 = U11^H U11, U12 = U11^-H A12, A22 - U12^H U12 = U22^H U22.
 template <class T>
-void CudaKernels<T>::do_potrf_block(Queue& queue, Uplo uplo, DeviceView<T> a,
-                                    DeviceView<Index> info, Index offset) {
-  const Index n = a.rows;
-  if (n <= potrf_leaf_order<T>()) {
-    const CurrentDevice current(cuda(queue).index());
-    potrf_leaf(cuda(queue).stream(), uplo, a, info.data, offset);
-    return;
-  }
-  const Index n1 = half(n, potrf_leaf_order<T>()), n2 = n - n1;
-  const DeviceView<T> a11 = a.block(0, 0, n1, n1), a22 = a.block(n1, n1, n2, n2);
-  do_potrf_block(queue, uplo, a11, info, offset);
+Index CudaKernels<T>::do_potrf_block_order() const {
+  return potrf_leaf_order<T>();
+}
+
+template <class T>
+void CudaKernels<T>::do_potrf_block(Queue& queue, Uplo uplo, DeviceView<const T> a,
+                                    DeviceView<T> factor, DeviceView<T> inverse,
+                                    DeviceView<Real<T>> condition, DeviceView<Index> info,
+                                    Index offset) {
+  const CurrentDevice current(cuda(queue).index());
+  potrf_leaf(cuda(queue).stream(), uplo, a, factor, inverse, condition.data, info.data, offset);
+}
+
+template <class T>
+void CudaKernels<T>::do_solve_block(Queue& queue, Uplo uplo, DeviceView<const T> factor,
+                                    DeviceView<const T> inverse,
+                                    DeviceView<const Real<T>> condition, DeviceView<const T> a,
+                                    DeviceView<T> x) {
   if (uplo == Uplo::lower) {
-    const DeviceView<T> a21 = a.block(n1, 0, n2, n1);
-    do_trsm(queue, Side::right, uplo, Op::conj_trans, Diag::non_unit, T(1), a11, a21);
-    do_herk(queue, uplo, Op::none, -1, a21, 1, a22);
+    do_gemm(queue, Op::none, Op::conj_trans, T(1), a, inverse, T(0), x);
   } else {
-    const DeviceView<T> a12 = a.block(0, n1, n1, n2);
-    do_trsm(queue, Side::left, uplo, Op::conj_trans, Diag::non_unit, T(1), a11, a12);
-    do_herk(queue, uplo, Op::conj_trans, -1, a12, 1, a22);
+    do_gemm(queue, Op::none, Op::none, T(1), inverse, a, T(0), x);
   }
-  do_potrf_block(queue, uplo, a22, info, offset + n1);
+  // Whether the product is good enough is known on the device alone.
+  const CurrentDevice current(cuda(queue).index());
+  substitute_if_needed(cuda(queue).stream(), uplo, factor, condition.data, a, x);
 }
 
 // Recursive LU (Toledo; LAPACK's ?getrf2). With n1 of the min(m, n) columns on the left,

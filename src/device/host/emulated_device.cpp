@@ -298,14 +298,55 @@ class EmulatedKernels final : public Kernels<T> {
     });
   }
 
-  void do_potrf_block(Queue& queue, Uplo uplo, DeviceView<T> a, DeviceView<Index> info,
+  /// Small, so that small matrices have many blocks.
+  Index do_potrf_block_order() const override { return 16; }
+
+  void do_potrf_block(Queue& queue, Uplo uplo, DeviceView<const T> a, DeviceView<T> factor,
+                      DeviceView<T> inverse, DeviceView<Real<T>> condition, DeviceView<Index> info,
                       Index offset) override {
     enqueue(queue, "potrf_block", [=] {
-      require(a.rows == a.cols && info.rows == 1 && info.cols == 1, "potrf_block",
-              "the shapes do not fit");
+      const auto square = [n = a.rows](auto x) { return x.rows == n && x.cols == n; };
+      require(a.rows <= do_potrf_block_order() && square(a) && square(factor) && square(inverse) &&
+                  info.rows == 1 && info.cols == 1 && condition.rows == 1 && condition.cols == 1,
+              "potrf_block", "the shapes do not fit");
+      const HostView<const T> from = open("potrf_block", a);
+      const HostView<T> to = open("potrf_block", factor);
+      for (Index j = 0; j < a.cols; ++j) {
+        const Index first = uplo == Uplo::lower ? j : 0, end = uplo == Uplo::lower ? a.rows : j + 1;
+        std::copy(&from(first, j), &from(first, j) + (end - first), &to(first, j));
+      }
       const HostView<Index> host_info = open("potrf_block", info);
-      const Index k = reference::potrf(uplo, open("potrf_block", a));
+      const Index k = reference::potrf(uplo, to);
       if (k != 0 && host_info(0) == 0) host_info(0) = offset + k;
+      if (k != 0) return;
+      open("potrf_block", condition)(0) =
+          reference::invert_factor<T>(uplo, to, open("potrf_block", inverse));
+    });
+  }
+
+  void do_solve_block(Queue& queue, Uplo uplo, DeviceView<const T> factor,
+                      DeviceView<const T> inverse, DeviceView<const Real<T>> condition,
+                      DeviceView<const T> a, DeviceView<T> x) override {
+    enqueue(queue, "solve_block", [=] {
+      const bool lower = uplo == Uplo::lower;
+      require(factor.rows <= do_potrf_block_order() && factor.rows == factor.cols &&
+                  inverse.rows == factor.rows && inverse.cols == factor.rows && a.rows == x.rows &&
+                  a.cols == x.cols && (lower ? x.cols : x.rows) == factor.rows,
+              "solve_block", "the shapes do not fit");
+      const HostView<const T> from = open("solve_block", a);
+      const HostView<T> to = open("solve_block", x);
+      if (open("solve_block", condition)(0) <= kTrustedCondition) {
+        const HostView<const T> product = open("solve_block", inverse);
+        if (lower) {
+          reference::gemm<T>(Op::none, Op::conj_trans, T(1), from, product, T(0), to);
+        } else {
+          reference::gemm<T>(Op::none, Op::none, T(1), product, from, T(0), to);
+        }
+        return;
+      }
+      for (Index j = 0; j < x.cols; ++j) std::copy(&from(0, j), &from(0, j) + x.rows, &to(0, j));
+      reference::trsm<T>(lower ? Side::right : Side::left, uplo, Op::conj_trans, Diag::non_unit,
+                         T(1), open("solve_block", factor), to);
     });
   }
 
