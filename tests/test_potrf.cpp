@@ -58,6 +58,16 @@ TYPED_TEST(Potrf, RandomMatricesOfManyOrders) {
   }
 }
 
+TYPED_TEST(Potrf, ManyBlocks) {  // the first of which are applied ahead
+  for (const Uplo uplo : kUplos) {
+    this->route(Algorithm::tiled, 8);
+    this->expect_factored(uplo, positive_definite<TypeParam>(48 * 8, 1));
+    this->expect_factored(uplo, positive_definite<TypeParam>(53 * 8 + 3, 2));
+    this->route(Algorithm::hybrid, 8);
+    this->expect_factored(uplo, positive_definite<TypeParam>(50 * 8 + 1, 3));
+  }
+}
+
 TYPED_TEST(Potrf, HadamardAndGradedMatrices) {
   for (const Algorithm algorithm : this->kAlgorithms) {
     this->route(algorithm, 16);

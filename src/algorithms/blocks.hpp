@@ -24,6 +24,7 @@ struct Range {
   Index first = 0;
   Index last = 0;
   Index size() const { return last - first; }
+  bool empty() const { return last <= first; }
 };
 
 /// [0, n) cut every nb columns.

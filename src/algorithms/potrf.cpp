@@ -11,13 +11,26 @@
 namespace overlapack::algorithms {
 namespace {
 
-/// The factorization on the device. Two matrices: W takes the blocks of A as they arrive and are
-/// updated, L holds the finished ones, so that the solve with a diagonal block is a product with
-/// its inverse from W into L, with no copy back.
+/// With at least so many blocks the first kAheadBlocks of them are applied ahead, kAheadPanel at a
+/// time. With blocks of 256 these are orders of 12288 and more, where computation begins to
+/// outweigh the transfer, and about as many columns as keep the device busy until the link has
+/// caught up.
+constexpr Index kAheadFrom = 48, kAheadBlocks = 12, kAheadPanel = 2;
+
+/// The factorization on the device, by two matrices:
 ///
-///   W(j:, j) = A(j:, j) - L(j:, 0:j) L(j, 0:j)^H
-///   W(j, j)  = L(j, j) L(j, j)^H
-///   L(j:, j) = W(j:, j) L(j, j)^-H
+///   W(j:, j)  = -L(j:, 0:j) L(j, 0:j)^H  gathers the updates of block column j,
+///   W(j:, j) += A(j:, j)                 which has arrived in the place of L(j:, j),
+///   W(j, j)   = L(j, j) L(j, j)^H,
+///   L(j:, j)  = W(j:, j) L(j, j)^-H      is a product with the inverse, from W into L.
+///
+/// Updates so do not wait for the matrix: while the link is slower than the device, which it is for
+/// the long block columns at the beginning, the device already works for later ones.
+///
+/// Three queues. `panel` (high priority) has the chain that bounds small matrices: the update of
+/// block j by block j - 1 and its factorization. Meanwhile `update` prepares block j + 1 with all
+/// blocks before j (lookahead). `ahead` (low priority) applies the first columns to everything
+/// right of them as soon as they are final. The order of all sums is fixed, whatever the timing.
 template <class T>
 class Cholesky {
  public:
@@ -33,9 +46,13 @@ class Cholesky {
         inverses_(device, leaf_, n),
         conditions_(device, Space::device, n),
         info_(device, Space::device, count()),
-        updated_(device),
+        ahead_panels_(count() >= kAheadFrom ? kAheadBlocks / kAheadPanel : 0),
+        prepared_(device),
         diagonal_arrived_(device) {
     for (Index j = 0; j < count(); ++j) final_.emplace_back(device);
+    for (Index p = 0; ahead_panels_ > 0 && p * kAheadPanel < count(); ++p) {
+      applied_ahead_.emplace_back(device);
+    }
     if (hybrid_) {
       const Index nb = std::min(options.nb, n);
       diagonal_ = Buffer<T>(device, Space::host, nb * nb);
@@ -45,13 +62,14 @@ class Cholesky {
     }
     panel_ = std::make_unique<QueueLease>(device, Priority::high);
     update_ = std::make_unique<QueueLease>(device);
+    if (ahead_panels_ > 0) ahead_ = std::make_unique<QueueLease>(device, Priority::low);
     panel().zero(info_.data(), sizeof(Index) * static_cast<std::size_t>(count()));
   }
 
   const Triangle<T>& triangle() const { return triangle_; }
   Index count() const { return static_cast<Index>(blocks_.size()); }
   Range block(Index j) const { return blocks_[at(j)]; }
-  DeviceView<T> work() const { return work_.view(); }
+  /// Block j of A is to arrive, and block j of L appears, in block j of this.
   DeviceView<T> factor() const { return factor_.view(); }
   /// Whether block j is positive definite: LAPACK's info or 0, on the device.
   Index* info(Index j) const { return info_.data() + j; }
@@ -59,73 +77,102 @@ class Cholesky {
   Event& final(Index j) const { return *final_[at(j)]; }
   Queue& panel() const { return **panel_; }
 
-  /// Steps 0, 1, ... enqueue everything that makes block j final. Block j - 1 is still being
-  /// factored when the update of block j with all blocks before it starts: lookahead.
-  /// `arrived(queue, j)` makes a queue wait for block j; it returns false if the work is to stop.
+  /// Steps 0, 1, ... enqueue everything that makes block j final. `arrived(queue, j)` makes a queue
+  /// wait for block j; it returns false if the work is to stop.
   template <class Arrived>
   void step(Index j, Arrived arrived) {
-    if (j == 0) update_early(0, arrived);
-    panel().wait(*updated_);
-    if (j >= 1) update(panel(), rows_from(j), block(j), block(j - 1));
+    if (j == 0) prepare(0, arrived);
+    panel().wait(*prepared_);
+    if (j >= 1) subtract(panel(), rows_from(j), block(j), block(j - 1));
     if (hybrid_) {
       fetch_diagonal(block(j));
-      if (j + 1 < count()) update_early(j + 1, arrived);  // the device works while the CPU factors
+      if (j + 1 < count()) prepare(j + 1, arrived);  // the device works while the CPU factors
       factor_diagonal_on_cpu(j);
     }
     factor_columns(j, block(j));
     panel().record(final(j));
-    if (!hybrid_ && j + 1 < count()) update_early(j + 1, arrived);
+    apply_ahead(j);
+    if (!hybrid_ && j + 1 < count()) prepare(j + 1, arrived);
   }
 
  private:
   Range rows_from(Index j) const { return {block(j).first, n_}; }
+  /// The first column of block j, clamped to the matrix.
+  Index columns_before(Index j) const { return j <= 0 ? 0 : j < count() ? block(j).first : n_; }
+  DeviceView<T> work(Range i, Range j) const { return triangle_.block(work_.view(), i, j); }
+  DeviceView<T> factor(Range i, Range j) const { return triangle_.block(factor_.view(), i, j); }
 
-  /// W(i, j) -= L(i, k) L(j, k)^H.
-  void update(Queue& queue, Range i, Range j, Range k) {
-    const DeviceView<T> L = factor();
-    triangle_.subtract(queue, triangle_.block(L, i, k), triangle_.block(L, j, k),
-                       triangle_.block(work(), i, j));
+  /// W(i, j) := beta W(i, j) - L(i, k) L(j, k)^H.
+  void subtract(Queue& queue, Range i, Range j, Range k, T beta = T(1)) {
+    triangle_.subtract(queue, factor(i, k), factor(j, k), beta, work(i, j));
   }
 
+  /// All of block j that does not need block j - 1.
   template <class Arrived>
-  void update_early(Index j, Arrived arrived) {
-    if (!arrived(**update_, j)) return;
-    if (j >= 2) {
-      (*update_)->wait(final(j - 2));
-      update(**update_, rows_from(j), block(j), {0, block(j - 2).last});
+  void prepare(Index j, Arrived arrived) {
+    Queue& queue = **update_;
+    const Index ahead = panels_ahead_of(j);
+    if (ahead > 0) queue.wait(*applied_ahead_[at(j / kAheadPanel)]);
+    const Range k = {columns_before(ahead * kAheadPanel), columns_before(j - 1)};
+    if (!k.empty()) {
+      queue.wait(final(j - 2));
+      subtract(queue, rows_from(j), block(j), k, T(ahead > 0 ? 1 : 0));
     }
-    (*update_)->record(*updated_);
+    if (!arrived(queue, j)) return;
+    const bool updated = ahead > 0 || !k.empty();
+    triangle_.kernels.add(queue, factor(rows_from(j), block(j)), T(updated ? 1 : 0),
+                          work(rows_from(j), block(j)));
+    queue.record(*prepared_);
   }
 
-  /// The rows from `row` on that the device has to compute in block column `block`: the diagonal
-  /// block that the CPU has factored is complete. (Its rows computed anew would differ from those
-  /// that the CPU's other blocks fit, by the condition of the block times the rounding.)
+  /// How many panels of kAheadPanel blocks are applied ahead to block j: none of its own and of the
+  /// one before, which would come too late.
+  Index panels_ahead_of(Index j) const {
+    return std::clamp<Index>(j / kAheadPanel - 1, 0, ahead_panels_);
+  }
+
+  /// Once block j is final: if it completes a panel that is applied ahead, its updates.
+  void apply_ahead(Index j) {
+    const Index p = j / kAheadPanel;
+    if ((j + 1) % kAheadPanel != 0 || p >= ahead_panels_) return;
+    Queue& queue = **ahead_;
+    queue.wait(final(j));
+    const Range k = {columns_before(p * kAheadPanel), block(j).last};
+    for (Index q = p + 2; q * kAheadPanel < count(); ++q) {
+      const Range columns = {columns_before(q * kAheadPanel),
+                             columns_before((q + 1) * kAheadPanel)};
+      subtract(queue, {columns.first, n_}, columns, k, T(p > 0 ? 1 : 0));
+      if (p + 1 == panels_ahead_of(q * kAheadPanel)) queue.record(*applied_ahead_[at(q)]);
+    }
+  }
+
+  /// The rows from `row` on that the device has to compute in a block column: the diagonal block
+  /// that the CPU has factored is complete. (Its rows computed anew would differ from those that
+  /// the CPU's other blocks fit, by the condition of the block times the rounding.)
   Range rows_to_compute(Index block_number, Index row) const {
     return {hybrid_ ? block(block_number).last : row, n_};
   }
 
-  /// Columns `j` of block column `block` and all rows below them: recursively, down to what one
-  /// kernel factors.
+  /// Columns `j` of a block column and all rows below them: recursively, down to what one kernel
+  /// factors.
   void factor_columns(Index block_number, Range j) {
     if (j.size() > leaf_) {
       const Index half = (j.size() / 2 + leaf_ - 1) / leaf_ * leaf_;
       const Range left = {j.first, j.first + half}, right = {left.last, j.last};
       factor_columns(block_number, left);
-      update(panel(), rows_to_compute(block_number, right.first), right, left);
+      subtract(panel(), rows_to_compute(block_number, right.first), right, left);
       factor_columns(block_number, right);
       return;
     }
     const Range below = rows_to_compute(block_number, j.last);
-    const DeviceView<T> W = triangle_.block(work(), j, j), L = triangle_.block(factor(), j, j);
     const DeviceView<T> inverse = inverses_.view().block(0, j.first, j.size(), j.size());
     const DeviceView<Real<T>> condition(conditions_.data() + j.first, 1);
     if (!hybrid_) {
-      triangle_.kernels.potrf_block(panel(), triangle_.uplo, W, L, inverse, condition,
-                                    {info(block_number), 1}, j.first);
+      triangle_.kernels.potrf_block(panel(), triangle_.uplo, work(j, j), factor(j, j), inverse,
+                                    condition, {info(block_number), 1}, j.first);
     }
-    triangle_.kernels.solve_block(panel(), triangle_.uplo, L, inverse, condition,
-                                  triangle_.block(work(), below, j),
-                                  triangle_.block(factor(), below, j));
+    triangle_.kernels.solve_block(panel(), triangle_.uplo, factor(j, j), inverse, condition,
+                                  work(below, j), factor(below, j));
   }
 
   // ---- the hybrid form: diagonal blocks make a round trip through the CPU LAPACK ----
@@ -135,8 +182,7 @@ class Cholesky {
   }
 
   void fetch_diagonal(Range j) {
-    panel().copy(staged(diagonal_, j.size(), j),
-                 DeviceView<const T>(triangle_.block(work(), j, j)));
+    panel().copy(staged(diagonal_, j.size(), j), DeviceView<const T>(work(j, j)));
     panel().record(*diagonal_arrived_);
   }
 
@@ -156,7 +202,7 @@ class Cholesky {
           reference::invert_factor<T>(triangle_.uplo, l.block(k.first, k.first, k.size(), k.size()),
                                       inverse.block(0, k.first, k.size(), k.size()));
     }
-    queue.copy<T>(triangle_.block(factor(), j, j), l);
+    queue.copy<T>(factor(j, j), l);
     queue.copy<T>(inverses_.view().block(0, j.first, leaf_, j.size()), inverse);
     queue.copy<Real<T>>({conditions_.data() + j.first, j.size()},
                         HostView<const Real<T>>(condition_.data(), j.size()));
@@ -170,16 +216,18 @@ class Cholesky {
   std::vector<Range> blocks_;
   bool hybrid_;
   DeviceMatrix<T> work_, factor_;
-  DeviceMatrix<T> inverses_;     // of the diagonal blocks of order leaf_, side by side
-  Buffer<Real<T>> conditions_;   // of the block that starts at j, at j
-  Buffer<Index> info_;           // one per block
-  EventLease updated_;           // the early update of the next block is done
-  EventLease diagonal_arrived_;  // hybrid
-  std::vector<EventLease> final_;
-  Buffer<T> diagonal_, inverse_;  // hybrid: staging
+  DeviceMatrix<T> inverses_;               // of the diagonal blocks of order leaf_, side by side
+  Buffer<Real<T>> conditions_;             // of the diagonal block that starts at j, at j
+  Buffer<Index> info_;                     // one per block
+  Index ahead_panels_;                     // how many panels are applied ahead
+  EventLease prepared_;                    // the next block needs the one before it only
+  EventLease diagonal_arrived_;            // hybrid
+  std::vector<EventLease> final_;          // by block
+  std::vector<EventLease> applied_ahead_;  // by panel: it has all updates that come ahead
+  Buffer<T> diagonal_, inverse_;           // hybrid: staging
   Buffer<Real<T>> condition_;
   Buffer<Index> block_info_;
-  std::unique_ptr<QueueLease> panel_, update_;
+  std::unique_ptr<QueueLease> panel_, update_, ahead_;
 };
 
 /// B := A^-1 B. The forward substitution follows the factorization block by block in a queue of its
@@ -239,7 +287,7 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
   for (Index j = 0; j < count; ++j) {
     const Range columns = cholesky.block(j), rows = {columns.first, n};
     const auto block = [&](auto x) { return triangle.block(x, rows, columns); };
-    transfer.add_upload(make_region<T>(block(a), block(cholesky.work()), part));
+    transfer.add_upload(make_region<T>(block(a), block(cholesky.factor()), part));
     transfer.add_download(make_region<T>(block(a), block(cholesky.factor()), part),
                           {{cholesky.info(j), status.data() + j, sizeof(Index)}},
                           [&status, j] { return status.data()[j] == 0; });

@@ -74,6 +74,13 @@ void Kernels<T>::gemm(Queue& queue, Op op_a, Op op_b, T alpha, DeviceView<const 
 }
 
 template <class T>
+void Kernels<T>::add(Queue& queue, DeviceView<const T> a, T beta, DeviceView<T> b) {
+  if (b.empty()) return;
+  device_.before(Action::kernel, "add", flops<T>(product(b.rows, b.cols, 1) / 2));
+  do_add(queue, a, beta, b);
+}
+
+template <class T>
 void Kernels<T>::herk(Queue& queue, Uplo uplo, Op op, Real<T> alpha, DeviceView<const T> a,
                       Real<T> beta, DeviceView<T> c) {
   const Index k = op == Op::none ? a.cols : a.rows;

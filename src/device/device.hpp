@@ -41,7 +41,8 @@ class Event {
   virtual bool do_done() = 0;
 };
 
-enum class Priority { normal, high };
+/// Which work a busy device starts first.
+enum class Priority { low, normal, high };
 
 /// An in-order stream of operations.
 class Queue {
@@ -100,6 +101,8 @@ class Kernels {
   /// C := alpha op(A) op(B) + beta C.
   void gemm(Queue& queue, Op op_a, Op op_b, T alpha, DeviceView<const T> a, DeviceView<const T> b,
             T beta, DeviceView<T> c);
+  /// B := A + beta B.
+  void add(Queue& queue, DeviceView<const T> a, T beta, DeviceView<T> b);
   /// C := alpha op(A) op(A)^H + beta C on the `uplo` triangle (?syrk for real T, ?herk for
   /// complex T, where the diagonal's imaginary part becomes zero). op is none or conj_trans.
   void herk(Queue& queue, Uplo uplo, Op op, Real<T> alpha, DeviceView<const T> a, Real<T> beta,
@@ -144,6 +147,7 @@ class Kernels {
  private:
   virtual void do_gemm(Queue&, Op, Op, T, DeviceView<const T>, DeviceView<const T>, T,
                        DeviceView<T>) = 0;
+  virtual void do_add(Queue&, DeviceView<const T>, T, DeviceView<T>) = 0;
   virtual void do_herk(Queue&, Uplo, Op, Real<T>, DeviceView<const T>, Real<T>, DeviceView<T>) = 0;
   virtual void do_trsm(Queue&, Side, Uplo, Op, Diag, T, DeviceView<const T>, DeviceView<T>) = 0;
   virtual Index do_potrf_block_order() const = 0;
@@ -227,7 +231,7 @@ class Device {
   TransferCounters counters_;
   std::mutex mutex_;  // guards the pools
   MemoryPool device_pool_, staging_pool_;
-  std::vector<std::unique_ptr<Queue>> idle_queues_[2];  // by Priority
+  std::vector<std::unique_ptr<Queue>> idle_queues_[3];  // by Priority
   std::vector<std::unique_ptr<Event>> idle_events_;
 };
 

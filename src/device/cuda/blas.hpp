@@ -32,24 +32,28 @@ struct Functions;
 template <>
 struct Functions<float> {
   static constexpr auto gemm = cublasSgemm_64;
+  static constexpr auto geam = cublasSgeam_64;
   static constexpr auto herk = cublasSsyrk_64;
   static constexpr auto trsm = cublasStrsm_64;
 };
 template <>
 struct Functions<double> {
   static constexpr auto gemm = cublasDgemm_64;
+  static constexpr auto geam = cublasDgeam_64;
   static constexpr auto herk = cublasDsyrk_64;
   static constexpr auto trsm = cublasDtrsm_64;
 };
 template <>
 struct Functions<std::complex<float>> {
   static constexpr auto gemm = cublasCgemm_64;
+  static constexpr auto geam = cublasCgeam_64;
   static constexpr auto herk = cublasCherk_64;
   static constexpr auto trsm = cublasCtrsm_64;
 };
 template <>
 struct Functions<std::complex<double>> {
   static constexpr auto gemm = cublasZgemm_64;
+  static constexpr auto geam = cublasZgeam_64;
   static constexpr auto herk = cublasZherk_64;
   static constexpr auto trsm = cublasZtrsm_64;
 };

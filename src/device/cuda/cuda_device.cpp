@@ -49,8 +49,10 @@ CudaQueue::CudaQueue(Device& device, int index, int multiprocessors, Priority pr
   try {
     int least = 0, greatest = 0;
     check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "reading the stream priorities");
-    check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking,
-                                       priority == Priority::high ? greatest : least),
+    const int value = priority == Priority::high  ? greatest
+                      : priority == Priority::low ? least
+                                                  : (least + greatest) / 2;
+    check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, value),
           "creating a stream");
     exchange_ = std::make_unique<Exchange>(multiprocessors);
   } catch (...) {

@@ -280,6 +280,19 @@ class EmulatedKernels final : public Kernels<T> {
     });
   }
 
+  void do_add(Queue& queue, DeviceView<const T> a, T beta, DeviceView<T> b) override {
+    enqueue(queue, "add", [=] {
+      require(a.rows == b.rows && a.cols == b.cols, "add", "the shapes do not fit");
+      const HostView<const T> from = open("add", a);
+      const HostView<T> to = open("add", b);
+      for (Index j = 0; j < b.cols; ++j) {
+        for (Index i = 0; i < b.rows; ++i) {
+          to(i, j) = beta == T(0) ? from(i, j) : from(i, j) + beta * to(i, j);
+        }
+      }
+    });
+  }
+
   void do_herk(Queue& queue, Uplo uplo, Op op, Real<T> alpha, DeviceView<const T> a, Real<T> beta,
                DeviceView<T> c) override {
     enqueue(queue, "herk", [=] {
