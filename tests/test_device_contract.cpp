@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <new>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -265,6 +266,34 @@ TYPED_TEST(DeviceContract, DoneBecomesTrueWithoutAnyOtherWait) {
   queue->record(*event);
   while (!event->done()) std::this_thread::yield();
   EXPECT_EQ(*staging.data(), T(0));
+}
+
+TYPED_TEST(DeviceContract, SignalsTellTheHostHowFarAQueueIs) {
+  using T = TypeParam;
+  Device& device = this->device();
+  const Index n = 1000;
+  Buffer<T> staging(device, Space::host, 2 * n), memory(device, Space::device, 2 * n);
+  Buffer<Flag> flags(device, Space::host, 2);
+  Flag* const mine = new (flags.data()) Flag(0);
+  Flag* const other = new (flags.data() + 1) Flag(7);
+  std::fill_n(staging.data(), 2 * n, sentinel<T>());
+  EventLease zeroed(device);
+  QueueLease compute(device), queue(device);
+  compute->zero(memory.data(), sizeof(T) * 2 * n);
+  compute->record(*zeroed);
+  queue->wait(*zeroed);
+  for (Index i = 0; i < 2; ++i) {
+    queue->copy<T>(HostView<T>(staging.data() + i * n, n),
+                   DeviceView<const T>(memory.data() + i * n, n));
+    queue->signal(*mine, static_cast<std::uint32_t>(i + 1));
+  }
+  for (Index i = 0; i < 2; ++i) {
+    while (mine->load(std::memory_order_acquire) <= static_cast<std::uint32_t>(i)) queue->poll();
+    for (Index k = i * n; k < (i + 1) * n; ++k) ASSERT_EQ(staging.data()[k], T(0)) << k;
+  }
+  queue->poll();  // nothing is under way any more
+  EXPECT_EQ(*mine, 2u);
+  EXPECT_EQ(*other, 7u);
 }
 
 TYPED_TEST(DeviceContract, AWaitCapturesTheRecordingThatIsCurrent) {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstring>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -62,6 +63,26 @@ TEST(EmulatedDevice, ShuffleSometimesRunsWorkThatNobodyWaitsFor) {
   }
   EXPECT_GT(ran, 0);
   EXPECT_LT(ran, 20);
+}
+
+TEST(EmulatedDevice, APollRunsTheQueueUpToItsNextSignal) {
+  const auto device = make_emulated_device({Schedule::lazy});
+  Unwaited other(*device), polled(*device);
+  Buffer<Flag> flags(*device, Space::host, 2);
+  Flag* const first = new (flags.data()) Flag(0);
+  Flag* const second = new (flags.data() + 1) Flag(0);
+  polled.queue->poll();
+  EXPECT_TRUE(std::isnan(*polled.staging.data())) << "nobody waits: there is no signal";
+  polled.queue->signal(*first, 5);
+  polled.queue->signal(*second, 6);
+  EXPECT_EQ(*first, 0u);
+  polled.queue->poll();
+  EXPECT_EQ(*polled.staging.data(), 0);
+  EXPECT_EQ(*first, 5u);
+  EXPECT_EQ(*second, 0u);
+  EXPECT_TRUE(std::isnan(*other.staging.data()));
+  polled.queue->poll();
+  EXPECT_EQ(*second, 6u);
 }
 
 TEST(EmulatedDevice, AMissingQueueWaitReadsPoison) {
@@ -139,6 +160,8 @@ TEST(EmulatedDevice, RefusesMemoryThatIsNotItsOwn) {
   EXPECT_THROW(queue->copy_to_device(memory.data() + 1, 40, staging.data(), 40, 40, 2),
                std::logic_error);
   EXPECT_THROW(queue->zero(plain, 8), std::logic_error);
+  Flag flag(0);
+  EXPECT_THROW(queue->signal(flag, 1), std::logic_error);
   queue->copy_to_device(memory.data() + 5, 40, staging.data(), 40, 40, 1);
 
   auto& kernels = device->kernels<double>();

@@ -3,23 +3,47 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <new>
 #include <thread>
 
 namespace overlapack {
 namespace {
 
-constexpr Index kSlots = 12;                        // chunks under way in each direction
-constexpr Index kUnitsPerChunk = 8;                 // pieces of a chunk that copy threads share
-constexpr std::size_t kMinChunk = 512 << 10;        // smaller ones cost more to issue than to move
-constexpr std::size_t kMaxChunk = 4 << 20;          // larger ones only lengthen the pipeline
-constexpr std::size_t kMinEmulatedChunk = 4 << 10;  // small matrices turn the ring, too
-constexpr std::size_t kMinUnit = 1 << 16;  // below this a hand-over costs more than the copy
+std::size_t size(Index n) { return static_cast<std::size_t>(n); }
 
-/// Waiting for another thread: a few spins, then let others run, then sleep. Were the many copy
-/// threads to stay on their cores while idle, a CPU LAPACK that works at the same time (the hybrid
-/// algorithms, another thread of the application) would wait for its own threads at every step. The
-/// issuing thread and the caller stay awake longer: every step of the device goes through them.
-class Backoff {
+template <class T>
+Index count(const std::vector<T>& list) {
+  return static_cast<Index>(list.size());
+}
+
+std::size_t power_of_two_up_to(std::size_t bytes) {
+  std::size_t power = 1;
+  while (power <= bytes / 2) power *= 2;
+  return power;
+}
+
+std::size_t bytes_of(const std::vector<Region>& regions) {
+  std::size_t bytes = 0;
+  for (const Region& region : regions) {
+    if (region.part == Part::all) {
+      bytes += size(region.rows) * size(region.cols) * region.element;
+      continue;
+    }
+    for (Index j = 0; j < region.cols; ++j) {
+      bytes += size(std::max<Index>(region.end_row(j) - region.first_row(j), 0)) * region.element;
+    }
+  }
+  return bytes;
+}
+
+}  // namespace
+
+/// Waiting for another thread or the device: a few spins, then let others run, then sleep. Were the
+/// many copy threads to stay on their cores while idle, a CPU LAPACK that works at the same time
+/// (the hybrid algorithms, another thread of the application) would wait for its own threads at
+/// every step. The issuing thread and the caller stay awake longer: every step of the device goes
+/// through them.
+class Transfer::Backoff {
  public:
   enum Patience { kShort = 512, kLong = 4096 };
   explicit Backoff(Patience patience) : patience_(patience) {}
@@ -36,15 +60,24 @@ class Backoff {
     }
   }
   void reset() { spins_ = 0; }
+  /// True at the 64th, 128th, 256th, ... step: often enough to find a failure after as long again
+  /// as one has waited, and seldom enough to cost nothing.
+  bool time_to_ask() const { return spins_ >= 64 && (spins_ & (spins_ - 1)) == 0; }
 
  private:
   Patience patience_;
-  int spins_ = 0;
+  std::uint64_t spins_ = 0;
 };
 
-std::size_t size(Index n) { return static_cast<std::size_t>(n); }
-
-}  // namespace
+TransferTuning TransferTuning::of(const Device& device) {
+  TransferTuning tuning;
+  if (device.emulated()) {
+    tuning.small = 32 << 10;
+    tuning.min_chunk = 4 << 10;
+    tuning.min_unit = 1 << 10;
+  }
+  return tuning;
+}
 
 Index Region::first_row(Index j) const {
   return part == Part::lower ? std::clamp<Index>(j + diagonal, 0, rows) : 0;
@@ -54,28 +87,31 @@ Index Region::end_row(Index j) const {
   return part == Part::upper ? std::clamp<Index>(j + diagonal + 1, 0, rows) : rows;
 }
 
-Transfer::Transfer(Device& device, Index threads, Index& committed)
-    : device_(device), threads_(std::max<Index>(threads, 1)), committed_(committed) {}
+Transfer::Transfer(Device& device, Index threads, Index& committed, const TransferTuning& tuning)
+    : device_(device),
+      threads_(std::max<Index>(threads, 1)),
+      committed_(committed),
+      tuning_(tuning) {}
 
 Transfer::~Transfer() {
   aborted_.store(true, std::memory_order_release);
-  join();
+  end();
 }
 
 Index Transfer::add_upload(const Region& region) {
   up_.regions.push_back(region);
-  return static_cast<Index>(up_.regions.size()) - 1;
+  return count(up_.regions) - 1;
 }
 
 Index Transfer::add_download(const Region& region, std::vector<Sidecar> sidecars,
                              std::function<bool()> inspect) {
   down_.regions.push_back(region);
   downloads_.push_back({std::move(sidecars), std::move(inspect)});
-  return static_cast<Index>(down_.regions.size()) - 1;
+  return count(down_.regions) - 1;
 }
 
 /// Cuts the regions of one direction into chunks of whole columns, and those into units.
-void Transfer::cut(Direction& direction, std::size_t chunk_bytes) {
+void Transfer::cut(Direction& direction, std::size_t chunk_bytes, std::size_t unit_bytes) {
   for (std::size_t r = 0; r < direction.regions.size(); ++r) {
     const Region& region = direction.regions[r];
     Index first = 0;
@@ -91,15 +127,12 @@ void Transfer::cut(Direction& direction, std::size_t chunk_bytes) {
         ++last;
       }
       const std::size_t pitch = size(std::max<Index>(bottom - top, 0)) * region.element;
-      slot_bytes_ = std::max(slot_bytes_, pitch * size(last - first));
-      const auto chunk = static_cast<Index>(direction.chunks.size());
-      const std::size_t per_unit =
-          std::max(kMinUnit, chunk_bytes / static_cast<std::size_t>(kUnitsPerChunk));
-      const Index width =
-          std::max<Index>(1, static_cast<Index>(per_unit / std::max<std::size_t>(pitch, 1)));
+      direction.slot_bytes = std::max(direction.slot_bytes, pitch * size(last - first));
+      const auto width = static_cast<Index>(
+          std::max<std::size_t>(1, unit_bytes / std::max<std::size_t>(pitch, 1)));
       Index units = 0;
       for (Index c = first; c < last; c += width, ++units) {
-        direction.units.push_back({chunk, c, std::min(c + width, last)});
+        direction.units.push_back({count(direction.chunks), c, std::min(c + width, last)});
       }
       direction.chunks.push_back(
           {static_cast<Index>(r), first, last, top, bottom, pitch, units, last >= region.cols});
@@ -111,39 +144,83 @@ void Transfer::cut(Direction& direction, std::size_t chunk_bytes) {
 }
 
 void Transfer::start() {
-  std::size_t total = 0;
-  for (const Direction* direction : {&up_, &down_}) {
-    for (const Region& region : direction->regions) {
-      total = std::max(total, size(region.rows) * size(region.cols) * region.element *
-                                  direction->regions.size());
-    }
-  }
-  const std::size_t min_chunk = device_.emulated() ? kMinEmulatedChunk : kMinChunk;
-  const std::size_t chunk_bytes = std::clamp(total / 128, min_chunk, kMaxChunk);
-  cut(up_, chunk_bytes);
-  cut(down_, chunk_bytes);
-  slot_bytes_ = (slot_bytes_ + 255) / 256 * 256;
+  const std::size_t up = bytes_of(up_.regions), down = bytes_of(down_.regions);
+  alone_ = up + down <= tuning_.small;
+  // Powers of two, here and below, so that calls of many shapes share the pooled staging memory.
+  const std::size_t chunk_bytes =
+      std::clamp(power_of_two_up_to(std::max(up, down) / tuning_.chunks), tuning_.min_chunk,
+                 tuning_.max_chunk);
+  const std::size_t unit_bytes =
+      alone_ ? chunk_bytes : std::max(tuning_.min_unit, chunk_bytes / tuning_.units);
+  flags_ = Buffer<PaddedFlag>(device_, Space::host, 2 * kQueues);
   for (Direction* direction : {&up_, &down_}) {
-    const Index slots = std::min<Index>(kSlots, static_cast<Index>(direction->chunks.size()));
-    direction->ring = Buffer<char>(device_, Space::host, static_cast<Index>(slot_bytes_) * slots);
-    for (Index s = 0; s < slots; ++s) direction->slot_events.emplace_back(device_);
-    for (std::size_t r = 0; r < 2 * direction->regions.size(); ++r) {
-      direction->region_events.emplace_back(device_);
+    cut(*direction, chunk_bytes, unit_bytes);
+    const Index chunks = count(direction->chunks);
+    direction->slot_bytes =
+        2 * power_of_two_up_to(std::max<std::size_t>(direction->slot_bytes, 2) - 1);
+    direction->slots = tuning_.slots;
+    if (alone_) {
+      direction->slots = std::max<Index>(chunks, 1);
+    } else {
+      const std::size_t affordable = tuning_.staging / 2 / direction->slot_bytes;
+      direction->slots =
+          std::clamp<Index>(static_cast<Index>(affordable), 2, std::max<Index>(2, tuning_.slots));
     }
-    for (auto& queue : direction->queues) queue = std::make_unique<QueueLease>(device_);
+    direction->ring = Buffer<char>(device_, Space::host,
+                                   static_cast<Index>(direction->slot_bytes) * direction->slots);
+    direction->events.resize(size(kQueues) * direction->regions.size());
+    // Nobody waits for an uploaded slot that is not used again.
+    direction->signals =
+        direction == &down_ ? chunks : std::max<Index>(chunks - direction->slots, 0);
+    direction->queue_count = alone_ ? 1 : kQueues;
+    direction->flags = flags_.data() + (direction == &up_ ? 0 : kQueues);
+    for (Index q = 0; q < direction->queue_count; ++q) {
+      new (&direction->flags[q].flag) Flag(0);
+      direction->queues[q].emplace(device_);
+    }
   }
-  // No more threads than there is work for: waking one takes as long as copying 100 KB.
-  const std::size_t units = std::max(up_.units.size(), down_.units.size());
-  threads_ = std::clamp<Index>(static_cast<Index>(units) / 2, 1, threads_);
-  end_units_ = static_cast<Index>(down_.units.size());
-  end_chunks_ = static_cast<Index>(down_.chunks.size());
-  Workers::instance().start(threads_ + 1,
-                            [this](Index id) { id == 0 ? issue_loop() : copy_loop(); });
+  end_units_ = count(down_.units);
+  end_chunks_ = count(down_.chunks);
   running_ = true;
+  if (alone_) return;
+  // No more threads than there is work for: waking one takes as long as copying 100 KB.
+  const Index units = std::max(count(up_.units), count(down_.units));
+  threads_ = std::clamp<Index>(units / 2, 1, threads_);
+  try {
+    Workers::instance().start(threads_ + 1, [this](Index id) {
+      if (id > 0) return copy_loop(Backoff(Backoff::kShort));
+      try {
+        issue_loop();
+      } catch (...) {
+        error_ = std::current_exception();
+        aborted_.store(true, std::memory_order_release);
+      }
+    });
+  } catch (...) {
+    running_ = false;
+    throw;
+  }
 }
 
-char* Transfer::slot(Direction& direction, Index chunk) const {
-  return direction.ring.data() + size(chunk % kSlots) * slot_bytes_;
+char* Transfer::slot(const Direction& direction, Index chunk) const {
+  return direction.ring.data() + size(chunk % direction.slots) * direction.slot_bytes;
+}
+
+Queue& Transfer::queue(const Direction& direction, Index chunk) const {
+  return **direction.queues[chunk % direction.queue_count];
+}
+
+/// A queue works in order, so one counter tells about all of its chunks.
+bool Transfer::complete(const Direction& direction, Index chunk) const {
+  return direction.flags[chunk % direction.queue_count].flag.load(std::memory_order_acquire) >
+         static_cast<std::uint32_t>(chunk);
+}
+
+void Transfer::signal(Direction& direction, Index chunk) {
+  if (chunk >= direction.signals) return;
+  queue(direction, chunk)
+      .signal(direction.flags[chunk % direction.queue_count].flag,
+              static_cast<std::uint32_t>(chunk) + 1);
 }
 
 // ---- the caller's side --------------------------------------------------------------------
@@ -153,27 +230,46 @@ bool Transfer::before(Queue& queue, Index id) {
   while (up_.regions_ready.load(std::memory_order_acquire) <= id) {
     throw_if_failed();
     if (stopped()) return false;
-    wait();
+    bool progress = copy_up();  // better than to wait idly
+    if (alone_) progress |= issue_upload();
+    if (progress) {
+      wait.reset();
+    } else {
+      wait();
+    }
   }
-  for (Index q = 0; q < 2; ++q) queue.wait(*up_.region_events[size(2 * id + q)]);
+  for (Index q = 0; q < up_.queue_count; ++q) {
+    const auto& issued = up_.events[size(kQueues * id + q)];
+    if (issued) queue.wait(**issued);
+  }
   return true;
 }
 
 void Transfer::release(Queue& queue, Index id) {
   throw_if_failed();
   if (stopped()) return;
-  queue.record(*down_.region_events[size(2 * id)]);
+  std::optional<EventLease>& released = down_.events[size(kQueues * id)];
+  released.emplace(device_);
+  queue.record(**released);
   down_.regions_ready.store(id + 1, std::memory_order_release);
+  if (alone_) {
+    while (issue_download()) continue;
+  }
 }
 
 void Transfer::finish() {
-  join();
+  if (alone_) {
+    issue_loop();
+  } else {
+    copy_loop(Backoff(Backoff::kLong));  // the caller has nothing better to do
+  }
+  end();
   throw_if_failed();
 }
 
-void Transfer::join() {
+void Transfer::end() {
   if (!running_) return;
-  Workers::instance().join();
+  if (!alone_) Workers::instance().join();
   running_ = false;
   // Claimed units are always completed, and they are claimed in order.
   const Index units = std::min(down_.next_unit.load(), end_units_.load());
@@ -186,87 +282,66 @@ void Transfer::throw_if_failed() {
   if (aborted_.load(std::memory_order_acquire)) std::rethrow_exception(error_);
 }
 
-bool Transfer::complete() const {
-  const bool uploads_done = stopped() || up_.next_unit.load(std::memory_order_acquire) >=
-                                             static_cast<Index>(up_.units.size());
-  return uploads_done && down_.next_unit.load(std::memory_order_acquire) >=
-                             end_units_.load(std::memory_order_acquire);
-}
-
 // ---- the issuing thread -------------------------------------------------------------------
 
 void Transfer::issue_loop() {
   Backoff wait(Backoff::kLong);
-  try {
-    while (!aborted_.load(std::memory_order_acquire)) {
-      const bool uploads_done =
-          stopped() || (up_.chunks_issued == static_cast<Index>(up_.chunks.size()));
-      if (uploads_done && down_.chunks_moved.load() >= end_chunks_.load()) return;
-      // Downloads first: they free device results and end the call.
-      bool progress = issue_download();
-      progress |= poll_download();
-      if (!uploads_done) {
-        progress |= issue_upload();
-        progress |= poll_upload();
-      }
-      if (progress) {
-        wait.reset();
-      } else {
-        wait();
-      }
+  while (!aborted_.load(std::memory_order_acquire)) {
+    const bool uploads_done = alone_ || stopped() || up_.issued == count(up_.chunks);
+    const bool downloads_done =
+        down_.seen >= end_chunks_.load() && (!alone_ || down_.next_unit >= end_units_);
+    if (uploads_done && downloads_done) return;
+    // Downloads first: they free device results and end the call.
+    bool progress = issue_download();
+    progress |= see_download();
+    if (alone_) progress |= copy_down();
+    if (!uploads_done) progress |= issue_upload();
+    if (progress) {
+      wait.reset();
+    } else {
+      wait();
+      if (wait.time_to_ask()) poll();
     }
-  } catch (...) {
-    error_ = std::current_exception();
-    aborted_.store(true, std::memory_order_release);
   }
 }
 
 bool Transfer::issue_upload() {
-  const Index k = up_.chunks_issued;
-  if (k >= static_cast<Index>(up_.chunks.size())) return false;
+  const Index k = up_.issued;
+  if (k >= count(up_.chunks)) return false;
   const Chunk& chunk = up_.chunks[size(k)];
   if (up_.units_done[size(k)].load(std::memory_order_acquire) < chunk.units) return false;
   const Region& region = up_.regions[size(chunk.region)];
-  Queue& queue = **up_.queues[k % 2];
-  queue.copy_to_device(
+  queue(up_, k).copy_to_device(
       region.device + size(chunk.top) * region.element + size(chunk.first) * region.device_pitch,
       region.device_pitch, slot(up_, k), chunk.pitch, chunk.pitch, size(chunk.last - chunk.first));
-  queue.record(*up_.slot_events[size(k % kSlots)]);
-  ++up_.chunks_issued;
+  signal(up_, k);
+  ++up_.issued;
   if (chunk.ends_region) {
-    for (Index q = 0; q < 2; ++q) {
-      (**up_.queues[q]).record(*up_.region_events[size(2 * chunk.region + q)]);
+    for (Index q = 0; q < up_.queue_count; ++q) {
+      if (chunk.first == 0 && q != k % up_.queue_count) continue;  // all of it went one way
+      auto& issued = up_.events[size(kQueues * chunk.region + q)];
+      issued.emplace(device_);
+      (**up_.queues[q]).record(**issued);
     }
     up_.regions_ready.store(chunk.region + 1, std::memory_order_release);
   }
   return true;
 }
 
-bool Transfer::poll_upload() {
-  const Index k = up_.chunks_moved.load(std::memory_order_relaxed);
-  // Only a slot that somebody waits for needs to be asked about.
-  const bool wanted = k + kSlots < static_cast<Index>(up_.chunks.size());
-  if (!wanted || k >= up_.chunks_issued || !up_.slot_events[size(k % kSlots)]->done()) {
-    return false;
-  }
-  up_.chunks_moved.store(k + 1, std::memory_order_release);
-  return true;
-}
-
 bool Transfer::issue_download() {
-  const Index k = down_.chunks_issued;
+  const Index k = down_.issued;
   if (k >= end_chunks_.load(std::memory_order_relaxed)) return false;
   const Chunk& chunk = down_.chunks[size(k)];
   if (down_.regions_ready.load(std::memory_order_acquire) <= chunk.region) return false;
   // The slot is free once the chunk that used it before has been unpacked.
-  const Index previous = k - kSlots;
+  const Index previous = k - down_.slots;
   if (previous >= 0 && down_.units_done[size(previous)].load(std::memory_order_acquire) <
                            down_.chunks[size(previous)].units) {
     return false;
   }
   const Region& region = down_.regions[size(chunk.region)];
-  Queue& queue = **down_.queues[k % 2];
-  queue.wait(*down_.region_events[size(2 * chunk.region)]);
+  Queue& queue = this->queue(down_, k);
+  queue.wait(**down_.events[size(kQueues * chunk.region)]);
   if (chunk.first == 0) {
     for (const Sidecar& sidecar : downloads_[size(chunk.region)].sidecars) {
       queue.copy_to_host(sidecar.staging, sidecar.bytes, sidecar.device, sidecar.bytes,
@@ -277,33 +352,46 @@ bool Transfer::issue_download() {
       slot(down_, k), chunk.pitch,
       region.device + size(chunk.top) * region.element + size(chunk.first) * region.device_pitch,
       region.device_pitch, chunk.pitch, size(chunk.last - chunk.first));
-  queue.record(*down_.slot_events[size(k % kSlots)]);
-  ++down_.chunks_issued;
+  signal(down_, k);
+  ++down_.issued;
   return true;
 }
 
-bool Transfer::poll_download() {
-  const Index k = down_.chunks_moved.load(std::memory_order_relaxed);
-  if (k >= down_.chunks_issued || !down_.slot_events[size(k % kSlots)]->done()) return false;
+/// Inspects the region that begins with the chunk that has arrived, if one does.
+bool Transfer::see_download() {
+  const Index k = down_.seen;
+  if (k >= down_.issued || !complete(down_, k)) return false;
   const Chunk& chunk = down_.chunks[size(k)];
-  const auto& inspect = downloads_[size(chunk.region)].inspect;
-  if (chunk.first == 0 && inspect && !inspect()) {
-    const auto first_unit = std::find_if(down_.units.begin(), down_.units.end(),
-                                         [k](const Unit& unit) { return unit.chunk >= k; });
-    end_units_.store(first_unit - down_.units.begin(), std::memory_order_release);
-    end_chunks_.store(k, std::memory_order_release);
-    stopped_.store(true, std::memory_order_release);
-    return true;
+  if (chunk.first == 0) {
+    const auto& inspect = downloads_[size(chunk.region)].inspect;
+    if (inspect && !inspect()) {
+      const auto first_unit = std::find_if(down_.units.begin(), down_.units.end(),
+                                           [k](const Unit& unit) { return unit.chunk >= k; });
+      end_units_.store(first_unit - down_.units.begin(), std::memory_order_release);
+      end_chunks_.store(k, std::memory_order_release);
+      stopped_.store(true, std::memory_order_release);
+      return true;
+    }
+    regions_passed_.store(chunk.region + 1, std::memory_order_release);
   }
-  down_.chunks_moved.store(k + 1, std::memory_order_release);
+  ++down_.seen;
   return true;
+}
+
+/// Asks the queues whose signals somebody waits for.
+void Transfer::poll() {
+  while (up_.seen < std::min(up_.issued, up_.signals) && complete(up_, up_.seen)) ++up_.seen;
+  for (const Direction* direction : {&down_, &up_}) {
+    if (direction->seen < std::min(direction->issued, direction->signals)) {
+      queue(*direction, direction->seen).poll();
+    }
+  }
 }
 
 // ---- the copy threads ---------------------------------------------------------------------
 
-void Transfer::copy_loop() {
-  Backoff wait(Backoff::kShort);
-  while (!aborted_.load(std::memory_order_acquire) && !complete()) {
+void Transfer::copy_loop(Backoff wait) {
+  while (!aborted_.load(std::memory_order_acquire) && !copies_done()) {
     if (copy_down() || copy_up()) {
       wait.reset();
     } else {
@@ -312,11 +400,19 @@ void Transfer::copy_loop() {
   }
 }
 
+bool Transfer::copies_done() const {
+  const bool uploads_done =
+      stopped() || up_.next_unit.load(std::memory_order_acquire) >= count(up_.units);
+  return uploads_done && down_.next_unit.load(std::memory_order_acquire) >=
+                             end_units_.load(std::memory_order_acquire);
+}
+
 bool Transfer::copy_up() {
   Index u = up_.next_unit.load(std::memory_order_relaxed);
-  if (stopped() || u >= static_cast<Index>(up_.units.size())) return false;
+  if (stopped() || u >= count(up_.units)) return false;
   const Unit& unit = up_.units[size(u)];
-  if (unit.chunk >= up_.chunks_moved.load(std::memory_order_acquire) + kSlots) return false;
+  const Index previous = unit.chunk - up_.slots;
+  if (previous >= 0 && !complete(up_, previous)) return false;
   if (!up_.next_unit.compare_exchange_strong(u, u + 1, std::memory_order_acq_rel)) return true;
   const Chunk& chunk = up_.chunks[size(unit.chunk)];
   const Region& region = up_.regions[size(chunk.region)];
@@ -336,9 +432,11 @@ bool Transfer::copy_down() {
   Index u = down_.next_unit.load(std::memory_order_relaxed);
   if (u >= end_units_.load(std::memory_order_acquire)) return false;
   const Unit& unit = down_.units[size(u)];
-  if (unit.chunk >= down_.chunks_moved.load(std::memory_order_acquire)) return false;
-  if (!down_.next_unit.compare_exchange_strong(u, u + 1, std::memory_order_acq_rel)) return true;
   const Chunk& chunk = down_.chunks[size(unit.chunk)];
+  const bool passed = !downloads_[size(chunk.region)].inspect ||
+                      regions_passed_.load(std::memory_order_acquire) > chunk.region;
+  if (!passed || !complete(down_, unit.chunk)) return false;
+  if (!down_.next_unit.compare_exchange_strong(u, u + 1, std::memory_order_acq_rel)) return true;
   const Region& region = down_.regions[size(chunk.region)];
   const char* const from = slot(down_, unit.chunk);
   for (Index c = unit.first; c < unit.last; ++c) {

@@ -4,8 +4,12 @@
 // A region (a block column, say) is cut into chunks of whole columns. Copy threads pack chunks into
 // a ring of page-locked slots; one issuing thread hands them to the copy engines of the device, and
 // in the other direction copy threads unpack what has arrived. Only the issuing thread and the
-// caller talk to the device. The caller declares all regions first, in the order in which they are
+// caller talk to the device; when a slot is free or has arrived, the copy threads read from a flag
+// that the device writes. The caller declares all regions first, in the order in which they are
 // to move, then computes: before() makes a queue wait for a region, release() lets one go home.
+//
+// A small transfer has no threads: waking them takes longer than copying. Then the caller is the
+// issuing thread and the only copy thread, inside before(), release() and finish().
 //
 // Results are committed to the caller's memory strictly in order, whole columns at a time. So at
 // any moment a prefix of the columns is final and the rest still is the caller's input: after a
@@ -16,6 +20,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "algorithms/workers.hpp"
@@ -67,21 +72,46 @@ struct Sidecar {
   std::size_t bytes = 0;
 };
 
+/// How transfers are cut and paced.
+struct TransferTuning {
+  /// A transfer of at most this many bytes, both directions together, is done by the caller's own
+  /// thread. One core packs and unpacks that much in the time that several threads need to wake.
+  std::size_t small = 4 << 20;
+  /// A direction is cut into about this many chunks, within the limits that follow: smaller ones
+  /// cost more to issue than to move, larger ones only lengthen the pipeline.
+  std::size_t chunks = 128;
+  std::size_t min_chunk = 512 << 10;
+  std::size_t max_chunk = 4 << 20;
+  /// Chunks under way in each direction: fewer, but at least two, where that would take more
+  /// staging memory than `staging` for both directions.
+  Index slots = 12;
+  std::size_t staging = 256 << 20;
+  /// Pieces of a chunk that copy threads share, and the least that is worth a hand-over.
+  std::size_t units = 8;
+  std::size_t min_unit = 64 << 10;
+
+  /// The values measured on an H200; on an emulated device, which meets small matrices only, limits
+  /// so low that these turn the ring, too.
+  static TransferTuning of(const Device& device);
+};
+
 class Transfer {
  public:
   /// `threads`: copy threads besides the issuing one, at least 1. `committed` receives, when the
   /// transfer ends in whatever way, how many columns, counted over all downloads in order, are
   /// final in the caller's memory.
-  Transfer(Device& device, Index threads, Index& committed);
+  Transfer(Device& device, Index threads, Index& committed)
+      : Transfer(device, threads, committed, TransferTuning::of(device)) {}
+  Transfer(Device& device, Index threads, Index& committed, const TransferTuning& tuning);
   Transfer(const Transfer&) = delete;
   /// Stops what is under way, if anything. The caller's memory is not touched afterwards.
   ~Transfer();
 
   /// Declare regions before start(); each returns its number, counted from 0 per direction.
   Index add_upload(const Region& region);
-  /// `inspect` is called on the issuing thread once the sidecars have arrived and before anything
-  /// of the region is committed. If it returns false, the transfer stops: neither this region nor
-  /// any later one is committed.
+  /// `inspect` is called once the sidecars have arrived and before anything of the region is
+  /// committed, on the issuing thread. If it returns false, the transfer stops: neither this region
+  /// nor any later one is committed.
   Index add_download(const Region& region, std::vector<Sidecar> sidecars = {},
                      std::function<bool()> inspect = {});
   void start();
@@ -97,6 +127,8 @@ class Transfer {
   void finish();
 
  private:
+  static constexpr Index kQueues = 2;  // per direction: one copy starts while the other ends
+
   struct Chunk {
     Index region;       // of its direction
     Index first, last;  // columns
@@ -110,48 +142,66 @@ class Transfer {
     Index chunk;
     Index first, last;  // columns
   };
-  /// One direction: regions, their chunks and units, the ring of slots, the queues.
+  /// Alone on its cache lines.
+  struct PaddedFlag {
+    Flag flag;
+    char padding[128 - sizeof(Flag)];
+  };
+  /// One direction: regions, their chunks and units, the ring of slots, the queues. Chunk k moves
+  /// through slot k % slots in queue k % queue_count.
   struct Direction {
     std::vector<Region> regions;
     std::vector<Chunk> chunks;
     std::vector<Unit> units;
+    std::size_t slot_bytes = 0;
+    Index slots = 0;
     Buffer<char> ring;
-    std::vector<EventLease> slot_events;               // last use of each slot
-    std::vector<EventLease> region_events;             // up: issued, one per queue; down: released
     std::unique_ptr<std::atomic<Index>[]> units_done;  // per chunk
     std::atomic<Index> next_unit{0};                   // claimed by copy threads in order
     std::atomic<Index> regions_ready{0};  // up: issued to the device; down: released by the caller
-    std::atomic<Index> chunks_moved{0};   // completed on the device, in order
-    Index chunks_issued = 0;              // issuing thread only
-    std::unique_ptr<QueueLease> queues[2];  // last: drained before the memory goes
+    // Up: issued, one per queue that took part; down: released. One row of kQueues per region.
+    std::vector<std::optional<EventLease>> events;
+    Index issued = 0;   // chunks; issuing thread only, like `seen`
+    Index seen = 0;     // of them, how many, in order, are known to be complete
+    Index signals = 0;  // the first so many chunks are signalled
+    Index queue_count = 0;
+    PaddedFlag* flags = nullptr;  // of queue q: chunks before this one are complete in it
+    std::optional<QueueLease> queues[kQueues];  // last: drained before the memory goes
   };
   struct Download {
     std::vector<Sidecar> sidecars;
     std::function<bool()> inspect;
   };
+  class Backoff;
 
-  void cut(Direction& direction, std::size_t chunk_bytes);
-  char* slot(Direction& direction, Index chunk) const;
+  void cut(Direction& direction, std::size_t chunk_bytes, std::size_t unit_bytes);
+  char* slot(const Direction& direction, Index chunk) const;
+  Queue& queue(const Direction& direction, Index chunk) const;
+  bool complete(const Direction& direction, Index chunk) const;
+  void signal(Direction& direction, Index chunk);
   void issue_loop();
   bool issue_upload();
   bool issue_download();
-  bool poll_upload();
-  bool poll_download();
-  void copy_loop();
+  bool see_download();
+  void poll();
+  void copy_loop(Backoff wait);
   bool copy_up();
   bool copy_down();
-  bool complete() const;
-  void join();
+  bool copies_done() const;
+  void end();
   void throw_if_failed();
 
   Device& device_;
   Index threads_;
   Index& committed_;
-  std::size_t slot_bytes_ = 0;
+  const TransferTuning tuning_;
+  bool alone_ = false;        // small: the caller does everything
+  Buffer<PaddedFlag> flags_;  // of both directions
   Direction up_, down_;
   std::vector<Download> downloads_;
-  std::atomic<Index> end_units_{0};   // downloads beyond are cancelled
-  std::atomic<Index> end_chunks_{0};  // likewise
+  std::atomic<Index> regions_passed_{0};  // downloads that may be committed as far as inspected
+  std::atomic<Index> end_units_{0};       // downloads beyond are cancelled
+  std::atomic<Index> end_chunks_{0};      // likewise
   std::atomic<bool> stopped_{false}, aborted_{false};
   std::exception_ptr error_;  // set by the issuing thread before aborted_
   bool running_ = false;

@@ -12,7 +12,7 @@ enum class Action {
   copy_to_device,  ///< amount in bytes
   copy_to_host,    ///< amount in bytes
   kernel,          ///< amount in floating-point operations (0 where none are counted)
-  record,          ///< an event is recorded in a queue
+  record,          ///< an event or a signal is recorded in a queue
   wait,            ///< a queue waits for an event
   synchronize,     ///< the host waits for, or asks about, an event or a queue
 };

@@ -47,6 +47,16 @@ void Queue::zero(void* device_memory, std::size_t bytes) {
   do_zero(device_memory, bytes);
 }
 
+void Queue::signal(Flag& flag, std::uint32_t value) {
+  device_.before(Action::record, "signal");
+  do_signal(flag, value);
+}
+
+void Queue::poll() {
+  device_.before(Action::synchronize, "queue");
+  do_poll();
+}
+
 void Queue::record(Event& event) {
   device_.before(Action::record, "event");
   do_record(event);

@@ -6,7 +6,9 @@
 // time until somebody waits for it. Every function may throw DeviceError unless it is noexcept.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -44,6 +46,12 @@ class Event {
 /// Which work a busy device starts first.
 enum class Priority { low, normal, high };
 
+/// A word of staging memory by which a queue tells the host how far it is; see Queue::signal().
+/// Make it with placement new.
+using Flag = std::atomic<std::uint32_t>;
+static_assert(sizeof(Flag) == sizeof(std::uint32_t) && Flag::is_always_lock_free,
+              "a device writes it as a plain word");
+
 /// An in-order stream of operations.
 class Queue {
  public:
@@ -65,6 +73,15 @@ class Queue {
   /// Sets `bytes` bytes of device memory to zero.
   void zero(void* device_memory, std::size_t bytes);
 
+  /// `flag` becomes `value` once the work enqueued before is complete; whoever reads the value
+  /// (acquire) sees that work's results in staging memory. The flag must live until the queue is
+  /// drained. Reading it costs nothing, but whoever waits for it must poll() now and then.
+  void signal(Flag& flag, std::uint32_t value);
+  /// For a host that waits for a signal of this queue: throws if the device has failed (no signal
+  /// would ever come), and makes a lazy device work up to the next signal. Costs a driver call on a
+  /// real one: ask rarely.
+  void poll();
+
   void record(Event& event);
   /// Work enqueued from now on starts only after `event`'s last recording is complete.
   void wait(Event& event);
@@ -83,6 +100,8 @@ class Queue {
   virtual void do_copy_to_host(void*, std::size_t, const void*, std::size_t, std::size_t,
                                std::size_t) = 0;
   virtual void do_zero(void*, std::size_t) = 0;
+  virtual void do_signal(Flag&, std::uint32_t) = 0;
+  virtual void do_poll() = 0;
   virtual void do_record(Event&) = 0;
   virtual void do_wait(Event&) = 0;
   virtual void do_synchronize() = 0;

@@ -1,5 +1,7 @@
 #include "device/cuda/cuda_device.hpp"
 
+#include <cuda.h>
+
 #include <cstdint>
 
 #include "device/cuda/plugin.hpp"
@@ -10,6 +12,21 @@ namespace {
 /// cuBLAS's workspace per handle, the size that NVIDIA recommends for Hopper. A handle with a
 /// workspace of its own allocates nothing later, which would synchronise the device.
 constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;
+
+/// The driver's function that lets a stream write a word. The runtime has no counterpart; asking it
+/// for the function spares us linking the driver's library.
+auto stream_write_value() {
+  static const auto function = [] {
+    void* found = nullptr;
+    cudaDriverEntryPointQueryResult result = cudaDriverEntryPointSymbolNotFound;
+    check(cudaGetDriverEntryPointByVersion("cuStreamWriteValue32", &found, 12000, cudaEnableDefault,
+                                           &result),
+          "looking up cuStreamWriteValue32");
+    if (found == nullptr) throw DeviceError("the driver has no cuStreamWriteValue32", true);
+    return reinterpret_cast<decltype(&cuStreamWriteValue32)>(found);
+  }();
+  return function;
+}
 
 }  // namespace
 
@@ -122,6 +139,27 @@ void CudaQueue::do_copy_to_host(void* to, std::size_t to_pitch, const void* from
 void CudaQueue::do_zero(void* device_memory, std::size_t bytes) {
   const CurrentDevice current(index_);
   check(cudaMemsetAsync(device_memory, 0, bytes, stream_), "zero");
+}
+
+void CudaQueue::do_signal(Flag& flag, std::uint32_t value) {
+  const CurrentDevice current(index_);
+  // Page-locked memory has the same address on the device. The default mode makes all earlier
+  // writes of the stream visible before the flag.
+  const CUresult status = stream_write_value()(stream_, reinterpret_cast<CUdeviceptr>(&flag), value,
+                                               CU_STREAM_WRITE_VALUE_DEFAULT);
+  if (status != CUDA_SUCCESS) {
+    throw DeviceError("signal: CUDA driver error " + std::to_string(status), true);
+  }
+}
+
+void CudaQueue::do_poll() {
+  const CurrentDevice current(index_);
+  const cudaError_t status = cudaStreamQuery(stream_);
+  if (status == cudaErrorNotReady) {
+    ignore(status);
+  } else {
+    check(status, "asking about a stream");
+  }
 }
 
 void CudaQueue::do_record(Event& event) {

@@ -67,6 +67,8 @@ class CudaQueue final : public Queue {
   void do_copy_to_host(void*, std::size_t, const void*, std::size_t, std::size_t,
                        std::size_t) override;
   void do_zero(void*, std::size_t) override;
+  void do_signal(Flag&, std::uint32_t) override;
+  void do_poll() override;
   void do_record(Event&) override;
   void do_wait(Event&) override;
   void do_synchronize() override;

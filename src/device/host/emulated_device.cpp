@@ -108,11 +108,19 @@ struct Timeline {
   struct Operation {
     Recording after;  // of another queue
     std::function<void()> run;
+    bool signals = false;
   };
   std::deque<Operation> pending;
   std::uint64_t finished = 0;
 
   Recording now() { return {this, finished + pending.size()}; }
+  /// After the first pending signal; reached if there is none.
+  Recording next_signal() {
+    const auto signal = std::find_if(pending.begin(), pending.end(),
+                                     [](const Operation& operation) { return operation.signals; });
+    if (signal == pending.end()) return {};
+    return {this, finished + static_cast<std::uint64_t>(signal - pending.begin()) + 1};
+  }
   bool ready() const { return !pending.empty() && pending.front().after.reached(); }
   /// Runs the first pending operation. One that throws counts as finished.
   void step() {
@@ -141,9 +149,9 @@ class Machine {
     return timelines_.emplace_back();
   }
 
-  void enqueue(Timeline& timeline, std::function<void()> run, Recording after = {}) {
+  void enqueue(Timeline& timeline, Timeline::Operation operation) {
     std::lock_guard<std::mutex> lock(mutex);
-    timeline.pending.push_back({after, std::move(run)});
+    timeline.pending.push_back(std::move(operation));
     if (schedule_ == Schedule::eager) run_to(timeline.now());
   }
 
@@ -203,7 +211,7 @@ class EmulatedQueue final : public Queue {
   EmulatedQueue(Device& device, Machine& machine)
       : Queue(device), machine_(machine), timeline_(machine.add_timeline()) {}
 
-  void enqueue(std::function<void()> run) { machine_.enqueue(timeline_, std::move(run)); }
+  void enqueue(std::function<void()> run) { machine_.enqueue(timeline_, {{}, std::move(run)}); }
 
  private:
   void do_copy_to_device(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
@@ -234,6 +242,17 @@ class EmulatedQueue final : public Queue {
       std::memset(device_memory, 0, bytes);
     });
   }
+  void do_signal(Flag& flag, std::uint32_t value) override {
+    const auto run = [this, &flag, value] {
+      machine_.memory.check("signal", Space::host, &flag, sizeof flag);
+      flag.store(value, std::memory_order_release);
+    };
+    machine_.enqueue(timeline_, {{}, run, true});
+  }
+  void do_poll() override {
+    std::lock_guard<std::mutex> lock(machine_.mutex);
+    machine_.run_to(timeline_.next_signal());
+  }
   void do_record(Event& event) override {
     std::lock_guard<std::mutex> lock(machine_.mutex);
     static_cast<EmulatedEvent&>(event).recording = timeline_.now();
@@ -244,7 +263,7 @@ class EmulatedQueue final : public Queue {
       std::lock_guard<std::mutex> lock(machine_.mutex);
       recording = static_cast<EmulatedEvent&>(event).recording;
     }
-    machine_.enqueue(timeline_, nullptr, recording);
+    machine_.enqueue(timeline_, {recording, nullptr});
   }
   void do_synchronize() override {
     std::lock_guard<std::mutex> lock(machine_.mutex);
