@@ -142,10 +142,10 @@ class Kernels {
   // complex product becomes a real one first: a row of the left factor is two columns, (re, -im)
   // and (im, re) for each number, and a column of the right one is (re, im) for each number.
   //
-  // What is infinite or NaN has only its first part, so that such numbers spread as in gemm(). Two
-  // ends of the range differ from it: a product that overflows may be NaN where gemm() has an
-  // infinity, and a number smaller than 2^-102 may be wrong by up to 2^-126, because its low part
-  // is subnormal.
+  // What is infinite or NaN has only its first part, so that such numbers spread as in any sum of
+  // products. The ends of the range differ from gemm(): where a product overflows the result may be
+  // NaN instead of infinite, and a number below 2^-102 may be wrong by up to 2^-126, because its
+  // low part is subnormal.
 
   /// Whether split operands exist for T: in single precision. The rest is for such T only.
   static constexpr bool kSplits = std::is_same_v<Real<T>, float>;
