@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <new>
 #include <numeric>
 #include <thread>
@@ -1063,6 +1064,245 @@ TYPED_TEST(DeviceContract, SwapRowsBackUndoesSwapRows) {
   this->kernels().swap_rows(this->queue(), da, dp, 0, false);
   this->kernels().swap_rows(this->queue(), da.view.block(0, 0, 50, 0), dp, 0, true);
   EXPECT_EQ(max_difference(this->download(da), applied(Op::none, a)), 0);
+}
+
+// ---- Products of split operands -----------------------------------------------------------
+
+TYPED_TEST(DeviceContract, SplitOperandsAreForSinglePrecision) {
+  using T = TypeParam;
+  EXPECT_EQ(Kernels<T>::kSplits, (std::is_same_v<Real<T>, float>));
+  if (!Kernels<T>::kSplits) {
+    EXPECT_FALSE(this->kernels().split_pays(100000, 100000, 100000));
+  }
+}
+
+template <class T>
+class SplitContract : public DeviceContract<T> {
+ protected:
+  using K = Kernels<T>;
+
+  /// The split form of op(a).
+  Padded<float> split(Side side, Op op, const Padded<T>& a, Index padding = 0) {
+    const bool left = side == Side::left;
+    const Index rows = op == Op::none ? a.rows() : a.cols();
+    const Index cols = op == Op::none ? a.cols() : a.rows();
+    const auto to = this->upload(Padded<float>(K::split_rows(left ? cols : rows),
+                                               K::split_cols(side, left ? rows : cols), padding));
+    this->kernels().split(this->queue(), side, op, this->upload(a), to);
+    return this->download(to);
+  }
+  Padded<T> multiply(Real<T> alpha, const Padded<float>& a, const Padded<float>& b, Real<T> beta,
+                     const Padded<T>& c) {
+    const auto dc = this->upload(c);
+    this->kernels().split_gemm(this->queue(), alpha, this->upload(a), this->upload(b), beta, dc);
+    return this->download(dc);
+  }
+};
+using SinglePrecisions = testing::Types<float, std::complex<float>>;
+TYPED_TEST_SUITE(SplitContract, SinglePrecisions);
+
+/// The real numbers of which column c of the split form of x has the parts.
+template <class W>
+std::vector<float> numbers_of_column(Side side, const Padded<W>& x, Index c) {
+  const bool left = side == Side::left;
+  std::vector<float> numbers;
+  const auto put = [&](double number) { numbers.push_back(static_cast<float>(number)); };
+  for (Index l = 0; l < (left ? x.cols() : x.rows()); ++l) {
+    if constexpr (is_complex<W>) {
+      const W z = left ? x(c / 2, l) : x(l, c);
+      const bool second = left && c % 2 == 1;
+      put(second ? z.imag() : z.real());
+      put(second ? z.real() : left ? -z.imag() : z.imag());
+    } else {
+      put(left ? x(c, l) : x(l, c));
+    }
+  }
+  return numbers;
+}
+
+bool is_tf32(float x) {
+  std::uint32_t bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  return (bits & 0x1fff) == 0;
+}
+
+/// Do these three parts stand for x on that side?
+testing::AssertionResult are_parts(Side side, const float* parts, float x) {
+  const float hi = parts[0], lo = parts[side == Side::left ? 2 : 1];
+  const float again = parts[side == Side::left ? 1 : 2];
+  const auto failure = testing::AssertionFailure()
+                       << x << " became " << parts[0] << ", " << parts[1] << ", " << parts[2];
+  if (!std::isfinite(x)) {
+    const bool same = std::isnan(x) ? std::isnan(hi) : hi == x;
+    return same && lo == 0 && again == 0 ? testing::AssertionSuccess() : failure;
+  }
+  const double error = std::abs((static_cast<double>(x) - hi) - lo);
+  const double bound = std::max(0x1p-23 * std::abs(static_cast<double>(x)), 0x1p-137);
+  return is_tf32(hi) && is_tf32(lo) && again == hi && error <= bound ? testing::AssertionSuccess()
+                                                                     : failure;
+}
+
+TYPED_TEST(SplitContract, SplitFormsRunAlongTheSummation) {
+  using T = TypeParam;
+  for (const auto& [m, n] :
+       {std::pair<Index, Index>{1, 1}, {5, 3}, {32, 32}, {33, 17}, {100, 130}, {7, 300}}) {
+    for (const Index padding : {0, 1, 3}) {
+      const auto a = random_matrix<T>(m, n, 1, padding);
+      for (const Side side : {Side::left, Side::right}) {
+        for (const Op op : kOps) {
+          SCOPED_TRACE(testing::Message()
+                       << m << "x" << n << "+" << padding << " " << char(side) << char(op));
+          const auto parts = this->split(side, op, a, padding);
+          EXPECT_TRUE(parts.padding_untouched());
+          const auto factor = applied(op, a);
+          for (Index c = 0; c < parts.cols(); ++c) {
+            const auto numbers = numbers_of_column(side, factor, c);
+            ASSERT_EQ(parts.rows(), 3 * static_cast<Index>(numbers.size()));
+            for (Index i = 0; i < parts.rows(); i += 3) {
+              ASSERT_TRUE(are_parts(side, &parts(i, c), numbers[static_cast<std::size_t>(i / 3)]))
+                  << "column " << c << ", row " << i;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(SplitContract, EveryNumberHasParts) {
+  using T = TypeParam;
+  using Limits = std::numeric_limits<float>;
+  std::vector<float> numbers = {0.f, -0.f, 1.f, Limits::infinity(), Limits::quiet_NaN()};
+  for (const float scale : {Limits::max(), Limits::min(), Limits::denorm_min(), 0x1p-100f,
+                            0x1p-130f, 0x1.fffp+127f, 0x1.ffdffep+127f, 0x1.ffe001p+10f}) {
+    for (const float factor : {1.f, 0.75f, 0.6789f, 0.50000006f}) numbers.push_back(scale * factor);
+  }
+  Padded<T> a(2 * static_cast<Index>(numbers.size()), 1);
+  for (Index i = 0; i < a.rows(); ++i) {
+    const float x = numbers[static_cast<std::size_t>(i / 2)] * (i % 2 == 0 ? 1.f : -1.f);
+    if constexpr (is_complex<T>) {
+      a(i, 0) = {x, numbers[static_cast<std::size_t>(a.rows() - 1 - i) / 2]};
+    } else {
+      a(i, 0) = x;
+    }
+  }
+  for (const Side side : {Side::left, Side::right}) {
+    const Op op = side == Side::left ? Op::trans : Op::none;
+    const auto parts = this->split(side, op, a);
+    for (Index c = 0; c < parts.cols(); ++c) {
+      const auto column = numbers_of_column(side, applied(op, a), c);
+      for (Index i = 0; i < parts.rows(); i += 3) {
+        EXPECT_TRUE(are_parts(side, &parts(i, c), column[static_cast<std::size_t>(i / 3)]));
+      }
+    }
+  }
+}
+
+TYPED_TEST(SplitContract, SplitProductsAreAsAccurateAsFloatOnes) {
+  using T = TypeParam;
+  using W = Wide<T>;
+  constexpr double kLimit = 16;  // in units of eps |A| |B|; a TF32 product has hundreds
+  const Index shapes[][3] = {{1, 1, 1}, {5, 7, 3}, {64, 64, 64}, {130, 70, 33}, {33, 20, 200}};
+  for (const auto& [m, n, k] : shapes) {
+    SCOPED_TRACE(testing::Message() << m << "x" << n << "x" << k);
+    const auto a = random_matrix<T>(k, m, 1, 1), b = random_matrix<T>(k, n, 2, 2);
+    const auto c = random_matrix<T>(m, n, 3, 3);
+    const float alpha = -1.5f, beta = 0.75f;
+    auto sa = this->split(Side::left, Op::conj_trans, a, 1);
+    auto sb = this->split(Side::right, Op::none, b, 5);
+    const auto expected =
+        multiply_add<W, T>(W(alpha), applied(Op::conj_trans, a), applied(Op::none, b), W(beta), c);
+    // Componentwise, as the error of a sum is bounded.
+    const auto error = [&](const Padded<T>& got) {
+      double worst = 0;
+      for (Index j = 0; j < n; ++j) {
+        for (Index i = 0; i < m; ++i) {
+          double size = 0.75 * static_cast<double>(std::abs(c(i, j)));
+          for (Index l = 0; l < k; ++l) {
+            size += 1.5 * static_cast<double>(std::abs(a(l, i)) * std::abs(b(l, j)));
+          }
+          worst = std::max(worst, std::abs(W(got(i, j)) - expected(i, j)) / size / epsilon<T>());
+        }
+      }
+      return worst;
+    };
+    const auto result = this->multiply(alpha, sa, sb, beta, c);
+    EXPECT_LT(error(result), kLimit);
+    EXPECT_TRUE(result.padding_untouched());
+    // Without the low parts it is a product in TF32, which this bound tells apart.
+    for (Index i = 0; i < sa.rows(); i += 3) {
+      for (Index j = 0; j < sa.cols(); ++j) sa(i + 2, j) = 0;
+      for (Index j = 0; j < sb.cols(); ++j) sb(i + 1, j) = 0;
+    }
+    EXPECT_GT(error(this->multiply(alpha, sa, sb, beta, c)), 4 * kLimit);
+  }
+}
+
+TYPED_TEST(SplitContract, InfinitiesAndNaNsSpreadAsInSumsOfProducts) {
+  using T = TypeParam;
+  const Index m = 20, n = 18, k = 40;
+  // Numbers with a low part and, as 1 and -0.5, without: neither may make a NaN of an infinity.
+  auto a = random_matrix<T>(m, k, 1), b = random_matrix<T>(k, n, 2);
+  for (Index i = 0; i < m; i += 2) a(i, 7) = T(1);
+  for (Index j = 0; j < n; j += 2) b(3, j) = T(-0.5f);
+  for (Index j = 0; j < n; j += 5) b(3, j) = T(0);
+  a(2, 3) = infinity<T>();
+  a(4, 3) = -infinity<T>();
+  a(9, 9) = nan<T>();
+  b(7, 5) = infinity<T>();
+  b(3, 11) = infinity<T>();
+  b(30, 16) = nan<T>();
+  const auto got = this->multiply(1, this->split(Side::left, Op::none, a),
+                                  this->split(Side::right, Op::none, b), 0, Padded<T>(m, n));
+  const auto kind = [](double x) {
+    return std::isnan(x) ? "NaN" : std::isfinite(x) ? "finite" : x > 0 ? "inf" : "-inf";
+  };
+  int infinities = 0;
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < m; ++i) {
+      // By the definition in real numbers; std::complex would repair infinite products.
+      double re = 0, im = 0;
+      for (Index l = 0; l < k; ++l) {
+        const std::complex<double> x(a(i, l)), y(b(l, j));
+        re += x.real() * y.real();
+        if constexpr (is_complex<T>) {
+          re -= x.imag() * y.imag();
+          im += x.real() * y.imag();
+          im += x.imag() * y.real();
+        }
+      }
+      EXPECT_STREQ(kind(std::real(got(i, j))), kind(re)) << i << "," << j;
+      EXPECT_STREQ(kind(std::imag(got(i, j))), kind(im)) << i << "," << j;
+      infinities += std::isinf(re) ? 1 : 0;
+    }
+  }
+  EXPECT_GT(infinities, m);
+}
+
+TYPED_TEST(SplitContract, SplitProductsOfEmptyOperands) {
+  using T = TypeParam;
+  const Index m = 9, n = 6, k = 4;
+  const auto c = random_matrix<T>(m, n, 3, 1);
+  const auto sa = this->split(Side::left, Op::none, random_matrix<T>(m, k, 1));
+  const auto sb = this->split(Side::right, Op::none, random_matrix<T>(k, n, 2));
+  const auto no_a = this->split(Side::left, Op::none, Padded<T>(m, 0));
+  const auto no_b = this->split(Side::right, Op::none, Padded<T>(0, n));
+  const auto times = [&](double factor) {
+    auto scaled = applied(Op::none, c);
+    for (Index j = 0; j < n; ++j) {
+      for (Index i = 0; i < m; ++i) scaled(i, j) *= factor;
+    }
+    return scaled;
+  };
+  Padded<T> poisoned(m, n);
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < m; ++i) poisoned(i, j) = nan<T>();
+  }
+  EXPECT_EQ(max_difference(this->multiply(1, no_a, no_b, 1, c), times(1)), 0);
+  EXPECT_EQ(max_difference(this->multiply(1, no_a, no_b, 2, c), times(2)), 0);
+  EXPECT_EQ(max_difference(this->multiply(0, sa, sb, 2, c), times(2)), 0);
+  EXPECT_EQ(max_difference(this->multiply(1, no_a, no_b, 0, poisoned), times(0)), 0);
+  this->multiply(1, sa, this->split(Side::right, Op::none, Padded<T>(k, 0)), 0, Padded<T>(m, 0));
 }
 
 // ---- Faults -------------------------------------------------------------------------------

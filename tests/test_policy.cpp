@@ -70,6 +70,7 @@ TEST(Settings, AreDefaultsInAnEmptyEnvironment) {
   EXPECT_FALSE(settings.min_n.has_value());
   EXPECT_EQ(settings.algorithm, Algorithm::automatic);
   EXPECT_EQ(settings.nb, 0);
+  EXPECT_FALSE(settings.strict_fp32);
   EXPECT_TRUE(settings.profile.empty());
   EXPECT_TRUE(settings.cpu_lapack.empty());
   EXPECT_FALSE(settings.verbose);
@@ -97,6 +98,8 @@ TEST(Settings, AcceptEveryDocumentedValue) {
   EXPECT_EQ(parse({{"OVERLAPACK_ALGORITHM", "tiled"}}).algorithm, Algorithm::tiled);
   EXPECT_EQ(parse({{"OVERLAPACK_ALGORITHM", "hybrid"}}).algorithm, Algorithm::hybrid);
   EXPECT_EQ(parse({{"OVERLAPACK_NB", "96"}}).nb, 96);
+  EXPECT_FALSE(parse({{"OVERLAPACK_FP32", "auto"}}).strict_fp32);
+  EXPECT_TRUE(parse({{"OVERLAPACK_FP32", "strict"}}).strict_fp32);
   EXPECT_EQ(parse({{"OVERLAPACK_PROFILE", "/tmp/p"}}).profile, "/tmp/p");
   EXPECT_EQ(parse({{"OVERLAPACK_CPU_LAPACK", "libx.so"}}).cpu_lapack, "libx.so");
   EXPECT_TRUE(parse({{"OVERLAPACK_VERBOSE", "1"}}).verbose);
@@ -111,7 +114,8 @@ TEST(Settings, ComplainOnceAboutABadValueAndIgnoreIt) {
       {"OVERLAPACK_MIN_N", "0"},        {"OVERLAPACK_MIN_N", "-5"},
       {"OVERLAPACK_MIN_N", "12x"},      {"OVERLAPACK_MIN_N", "99999999999999999999999"},
       {"OVERLAPACK_ALGORITHM", "fast"}, {"OVERLAPACK_NB", "0"},
-      {"OVERLAPACK_NB", "1.5"},         {"OVERLAPACK_VERBOSE", "yes"}};
+      {"OVERLAPACK_NB", "1.5"},         {"OVERLAPACK_FP32", "fast"},
+      {"OVERLAPACK_FP32", "STRICT"},    {"OVERLAPACK_VERBOSE", "yes"}};
   const Settings defaults = parse({});
   for (const auto& [name, value] : bad) {
     SCOPED_TRACE(std::string(name) + "=" + value);
@@ -129,6 +133,7 @@ TEST(Settings, ComplainOnceAboutABadValueAndIgnoreIt) {
     EXPECT_EQ(settings.min_n, defaults.min_n);
     EXPECT_EQ(settings.algorithm, defaults.algorithm);
     EXPECT_EQ(settings.nb, defaults.nb);
+    EXPECT_EQ(settings.strict_fp32, defaults.strict_fp32);
     EXPECT_EQ(settings.verbose, defaults.verbose);
   }
   std::vector<std::string> complaints;
@@ -137,9 +142,9 @@ TEST(Settings, ComplainOnceAboutABadValueAndIgnoreIt) {
 }
 
 TEST(Settings, AllVariablesAreDocumented) {
-  const char* const names[] = {"OVERLAPACK_DEVICE", "OVERLAPACK_MIN_N",   "OVERLAPACK_ALGORITHM",
-                               "OVERLAPACK_NB",     "OVERLAPACK_PROFILE", "OVERLAPACK_CPU_LAPACK",
-                               "OVERLAPACK_VERBOSE"};
+  const char* const names[] = {"OVERLAPACK_DEVICE",     "OVERLAPACK_MIN_N",  "OVERLAPACK_ALGORITHM",
+                               "OVERLAPACK_NB",         "OVERLAPACK_FP32",   "OVERLAPACK_PROFILE",
+                               "OVERLAPACK_CPU_LAPACK", "OVERLAPACK_VERBOSE"};
   for (const std::string name : names) {
     int found = 0;
     for (const SettingDoc& doc : setting_docs()) found += doc.name == name ? 1 : 0;
@@ -266,6 +271,28 @@ TEST(Plans, StayOnTheCpuWhereTheDeviceIsTooSmall) {
   EXPECT_TRUE(on_device('d', 4000));
   EXPECT_FALSE(on_device('z', 1500));
   EXPECT_TRUE(on_device('s', 4000));
+}
+
+TEST(Plans, SplitOperandsInSinglePrecisionWhereTheyFit) {
+  Settings settings;
+  settings.min_n = 1;
+  const Profile profile = builtin_profile();
+  const Index n = 10000;  // 400 MB in float, 1200 MB more for the split factor of a Cholesky
+  const auto split = [&](Routine routine, char type, std::size_t megabytes) {
+    const Plan p = plan(routine, type, {n, n, 0}, settings, profile, megabytes * 1000000);
+    EXPECT_TRUE(p.on_device);
+    return p.split;
+  };
+  EXPECT_TRUE(split(Routine::potrf, 's', 4000));
+  EXPECT_TRUE(split(Routine::potrf, 'c', 10000));
+  EXPECT_TRUE(split(Routine::getrf, 's', 4000));
+  EXPECT_FALSE(split(Routine::potrf, 'd', 100000));
+  EXPECT_FALSE(split(Routine::getrf, 'z', 100000));
+  EXPECT_FALSE(split(Routine::potrf, 's', 1000));
+  EXPECT_FALSE(split(Routine::potrf, 'c', 4000));
+  EXPECT_TRUE(split(Routine::getrf, 's', 1000));  // LU splits panels only
+  settings.strict_fp32 = true;
+  EXPECT_FALSE(split(Routine::potrf, 's', 4000));
 }
 
 TEST(Plans, ASolveWithOneRightHandSideIsNotWorthTheTransfer) {

@@ -14,6 +14,7 @@ struct Options {
   Index nb = 256;       ///< order of a diagonal block
   bool hybrid = false;  ///< panels on the CPU instead of the device
   Index threads = 1;    ///< copy threads
+  bool split = true;    ///< large products by split operands, where the device offers them
 };
 
 /// A vector subscript from an Index.

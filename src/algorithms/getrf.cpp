@@ -5,6 +5,7 @@
 #include <new>
 #include <numeric>
 
+#include "algorithms/split.hpp"
 #include "algorithms/transfer.hpp"
 #include "cpu/reference.hpp"
 
@@ -111,6 +112,7 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Ho
   const std::vector<Range> blocks = block_columns(m, n, nb);
   const auto count = static_cast<Index>(blocks.size());
   const auto panels = static_cast<Index>(partition(k, nb).size());
+  const Index width = std::min(nb, k);
   const Index total = count + (b.empty() ? 0 : 1);  // B is one more block column of [A B]
   Kernels<T>& kernels = device.kernels<T>();
   pivots.assign(at(k), 0);
@@ -121,11 +123,14 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Ho
   const Buffer<Index> host_pivots(device, Space::host, k), status(device, Space::host, panels);
   std::unique_ptr<PanelOnCpu<T>> panel_on_cpu;
   if (options.hybrid) {
-    panel_on_cpu = std::make_unique<PanelOnCpu<T>>(device, cpu, m, std::min(nb, k));
+    panel_on_cpu = std::make_unique<PanelOnCpu<T>>(device, cpu, m, width);
   }
   std::vector<EventLease> final;  // final[i]: panel i holds its part of L and U
   for (Index i = 0; i < panels; ++i) final.emplace_back(device);
   EventLease updated(device), caught_up(device);
+  const Subtraction<T> in_panel(device, options, m, width, width),
+      in_update(device, options, m, n + b.cols, width),
+      in_catch_up(device, options, m, n + b.cols, width);  // one for each queue
   const QueueLease panel(device, Priority::high), update(device), catch_up(device);
   Transfer transfer(device, options.threads, committed);
 
@@ -172,14 +177,13 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Ho
   transfer.start();
 
   // Step i on the columns c: interchange, U_ic := L_ii^-1 A_ic, A(i+1:, c) -= L(i+1:, i) U_ic.
-  const auto apply = [&](Queue& queue, Index i, Range c) {
+  const auto apply = [&](Queue& queue, const Subtraction<T>& subtract, Index i, Range c) {
     const Index i0 = blocks[at(i)].first, i1 = blocks[at(i)].last, w = i1 - i0;
     const DeviceView<T> u = A.block(i0, c.first, w, c.size());
     kernels.swap_rows(queue, A.block(i0, c.first, m - i0, c.size()), pivots_of(i), i0);
     kernels.trsm(queue, Side::left, Uplo::lower, Op::none, Diag::unit, T(1), A.block(i0, i0, w, w),
                  u);
-    kernels.gemm(queue, Op::none, Op::none, T(-1), A.block(i1, i0, m - i1, w), u, T(1),
-                 A.block(i1, c.first, m - i1, c.size()));
+    subtract(queue, A.block(i1, i0, m - i1, w), u, A.block(i1, c.first, m - i1, c.size()));
   };
   // Blocks [0, joined) take part in the updates. Blocks [joined, pending) have arrived later and
   // catch up on a queue of their own until they are needed: a late block has many small steps to
@@ -191,7 +195,7 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Ho
     for (Index j = newcomers.first; j < newcomers.last; ++j) transfer.before(*catch_up, j);
     for (Index i = 0; i < steps; ++i) {
       catch_up->wait(*final[at(i)]);
-      apply(*catch_up, i, columns_of(newcomers.first, newcomers.last));
+      apply(*catch_up, in_catch_up, i, columns_of(newcomers.first, newcomers.last));
     }
     pending = newcomers.last;
   };
@@ -217,12 +221,12 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Ho
     // Meanwhile step i - 1 on everything to the right of this panel.
     if (i >= 1) {
       update->wait(*final[at(i - 1)]);
-      apply(*update, i - 1, columns_of(i + 1, joined));
+      apply(*update, in_update, i - 1, columns_of(i + 1, joined));
     }
     update->record(*updated);
     if (i >= 1) {
       catch_up->wait(*final[at(i - 1)]);
-      apply(*catch_up, i - 1, columns_of(joined, pending));
+      apply(*catch_up, in_catch_up, i - 1, columns_of(joined, pending));
     }
     // Two blocks arrive for every panel: the link brings them faster than panels are factored. The
     // next panel but one must have joined by the next step.
@@ -235,15 +239,15 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Ho
     }
     if (i + 1 < panels) {  // the next panel, ahead of the rest
       panel->wait(*updated);
-      apply(*panel, i, columns_of(i + 1, i + 2));
+      apply(*panel, in_panel, i, columns_of(i + 1, i + 2));
     }
   }
 
   // What has no panel of its own: the columns beyond row m of a wide matrix, and B.
   update->wait(*final[at(panels - 1)]);
-  apply(*update, panels - 1, columns_of(panels, joined));
+  apply(*update, in_update, panels - 1, columns_of(panels, joined));
   catch_up->wait(*final[at(panels - 1)]);
-  apply(*catch_up, panels - 1, columns_of(std::max(joined, panels), pending));
+  apply(*catch_up, in_catch_up, panels - 1, columns_of(std::max(joined, panels), pending));
   arrive(total, panels);
   join();
   for (Index j = panels; j < count; ++j) transfer.release(*update, j);

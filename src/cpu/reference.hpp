@@ -10,6 +10,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -363,6 +366,63 @@ Index getrf(HostView<T> a, Index* pivots) {
             a.block(next, next, m - next, n - next));
   }
   return info;
+}
+
+/// x rounded to TF32, float's range with a significand of 11 bits: to the nearest, away from zero
+/// if there are two, but never from a finite number to infinity.
+inline float to_tf32(float x) {
+  constexpr std::uint32_t exponent = 0x7f800000, lost = 0x1fff;  // `lost`: the bits TF32 has not
+  std::uint32_t bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  if ((bits & exponent) == exponent) return x;
+  std::uint32_t rounded = (bits + (lost + 1) / 2) & ~lost;
+  if ((rounded & exponent) == exponent) rounded = bits & ~lost;
+  std::memcpy(&x, &rounded, sizeof x);
+  return x;
+}
+
+/// `to` := the split form of op(from), a factor of a product; as Kernels<T>::split.
+template <class T>
+void split(Side side, Op op, HostView<const T> from, HostView<float> to) {
+  const bool left = side == Side::left;
+  const auto put = [left](float* at, float x) {
+    const float hi = to_tf32(x), lo = std::isfinite(x) ? to_tf32(x - hi) : 0;
+    at[0] = hi;
+    at[1] = !std::isfinite(x) ? 0 : left ? hi : lo;
+    at[2] = !std::isfinite(x) ? 0 : left ? lo : hi;
+  };
+  const Index rows = op == Op::none ? from.rows : from.cols;
+  const Index cols = op == Op::none ? from.cols : from.rows;
+  for (Index j = 0; j < cols; ++j) {
+    for (Index i = 0; i < rows; ++i) {
+      const T x = detail::element(op, from, i, j);
+      const Index l = left ? j : i, c = left ? i : j;  // summand and column of the split form
+      if constexpr (!is_complex<T>) {
+        put(&to(3 * l, c), x);
+      } else if (left) {
+        put(&to(6 * l, 2 * c), x.real());
+        put(&to(6 * l + 3, 2 * c), -x.imag());
+        put(&to(6 * l, 2 * c + 1), x.imag());
+        put(&to(6 * l + 3, 2 * c + 1), x.real());
+      } else {
+        put(&to(6 * l, c), x.real());
+        put(&to(6 * l + 3, c), x.imag());
+      }
+    }
+  }
+}
+
+/// C := alpha A^T B + beta C for matrices of TF32 numbers; others are rounded to such.
+inline void tf32_gemm(float alpha, HostView<const float> a, HostView<const float> b, float beta,
+                      HostView<float> c) {
+  const auto rounded = [](HostView<const float> x, std::vector<float>& memory) {
+    for (Index j = 0; j < x.cols; ++j) {
+      for (Index i = 0; i < x.rows; ++i) memory.push_back(to_tf32(x(i, j)));
+    }
+    return HostView<const float>(memory.data(), x.rows, x.cols, std::max<Index>(1, x.rows));
+  };
+  std::vector<float> memory_a, memory_b;
+  gemm<float>(Op::trans, Op::none, alpha, rounded(a, memory_a), rounded(b, memory_b), beta, c);
 }
 
 }  // namespace overlapack::reference

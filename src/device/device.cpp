@@ -142,6 +142,23 @@ void Kernels<T>::swap_rows(Queue& queue, DeviceView<T> a, DeviceView<const Index
   do_swap_rows(queue, a, pivots, offset, forward);
 }
 
+template <class T>
+void Kernels<T>::split(Queue& queue, Side side, Op op, DeviceView<const T> from,
+                       DeviceView<Real<T>> to) {
+  if (from.empty()) return;
+  device_.before(Action::kernel, "split");
+  do_split(queue, side, op, from, to);
+}
+
+template <class T>
+void Kernels<T>::split_gemm(Queue& queue, Real<T> alpha, DeviceView<const Real<T>> a,
+                            DeviceView<const Real<T>> b, Real<T> beta, DeviceView<T> c) {
+  const Index k = a.rows / split_rows(1);
+  if (c.empty() || (k == 0 && beta == Real<T>(1))) return;
+  device_.before(Action::kernel, "split_gemm", flops<T>(product(c.rows, c.cols, k)));
+  do_split_gemm(queue, alpha, a, b, beta, c);
+}
+
 #define OVERLAPACK_INSTANTIATE(T) template class Kernels<T>;
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 

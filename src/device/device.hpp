@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <type_traits>
 #include <unordered_map>
 #include <vector>
 
@@ -160,6 +161,43 @@ class Kernels {
   void swap_rows(Queue& queue, DeviceView<T> a, DeviceView<const Index> pivots, Index offset,
                  bool forward = true);
 
+  // ---- Products of split operands: the accuracy of float at the speed of TF32.
+  //
+  // A TF32 number is a float whose significand has 11 bits, and tensor cores multiply TF32 matrices
+  // many times faster than other units multiply float ones. A float is the sum hi + lo of two TF32
+  // numbers to within 2^-23 of itself, and x y = hi hi + hi lo + lo hi to within 2^-21 of itself:
+  // a product of float matrices is one TF32 product with a summation three times as long (Ootomo
+  // and Yokota, Int. J. High Perform. Comput. Appl. 36, 2022, without their correction of the
+  // accumulator's rounding).
+  //
+  // The split form of a factor is a matrix of Real<T> whose columns run along the summation, which
+  // is how tensor cores read TF32 numbers: column i is row i of a left factor or column i of a
+  // right one, with (hi, hi, lo) on the left and (hi, lo, hi) on the right for each number. A
+  // complex product becomes a real one first: a row of the left factor is two columns, (re, -im)
+  // and (im, re) for each number, and a column of the right one is (re, im) for each number.
+  //
+  // What is infinite or NaN has only its first part, so that such numbers spread as in any sum of
+  // products. The ends of the range differ from gemm(): where a product overflows the result may be
+  // NaN instead of infinite, and a number below 2^-102 may be wrong by up to 2^-126, because its
+  // low part is subnormal.
+
+  /// Whether split operands exist for T: in single precision. The rest is for such T only.
+  static constexpr bool kSplits = std::is_same_v<Real<T>, float>;
+  /// Whether a product of an m x k and a k x n matrix is faster by split operands, the work of
+  /// splitting them included.
+  bool split_pays(Index m, Index n, Index k) const { return kSplits && do_split_pays(m, n, k); }
+  /// Rows of the split form of a factor of a product with k summands.
+  static constexpr Index split_rows(Index k) { return (is_complex<T> ? 6 : 3) * k; }
+  /// Columns of the split form of a left factor with n rows, or of a right factor with n columns.
+  static constexpr Index split_cols(Side side, Index n) {
+    return is_complex<T> && side == Side::left ? 2 * n : n;
+  }
+  /// `to` := the split form of op(from), the factor on that side of a product.
+  void split(Queue& queue, Side side, Op op, DeviceView<const T> from, DeviceView<Real<T>> to);
+  /// C := alpha A B + beta C for split forms of A and B, in TF32 with sums in FP32.
+  void split_gemm(Queue& queue, Real<T> alpha, DeviceView<const Real<T>> a,
+                  DeviceView<const Real<T>> b, Real<T> beta, DeviceView<T> c);
+
  protected:
   Device& device_;
 
@@ -177,6 +215,10 @@ class Kernels {
   virtual void do_getrf_panel(Queue&, DeviceView<T>, DeviceView<Index>, DeviceView<Index>,
                               Index) = 0;
   virtual void do_swap_rows(Queue&, DeviceView<T>, DeviceView<const Index>, Index, bool) = 0;
+  virtual bool do_split_pays(Index, Index, Index) const = 0;
+  virtual void do_split(Queue&, Side, Op, DeviceView<const T>, DeviceView<Real<T>>) = 0;
+  virtual void do_split_gemm(Queue&, Real<T>, DeviceView<const Real<T>>, DeviceView<const Real<T>>,
+                             Real<T>, DeviceView<T>) = 0;
 };
 
 /// One accelerator. Thread-safe; the queues and events it makes are not.

@@ -76,6 +76,7 @@ algorithms::Options options_of(const Plan& plan) {
   algorithms::Options options;
   options.nb = plan.nb;
   options.hybrid = plan.algorithm == Algorithm::hybrid;
+  options.split = plan.split;
   // One core is left to the caller, one to the issuing thread and one to the system; more copy
   // threads than about a dozen gain nothing on any link.
   options.threads = std::clamp<Index>(available_cores() - 3, 1, 13);

@@ -42,6 +42,25 @@ double memory_needed(Routine routine, char type, const Shape& shape) {
          static_cast<double>(columns);
 }
 
+/// Bytes beyond that for products of split operands: the factor of a Cholesky factorization once
+/// more, in its split form; LU splits panels as it goes, in three queues.
+double memory_to_split(Routine routine, char type, const Shape& shape, Index nb) {
+  const bool complex = type == 'c';
+  const auto m = static_cast<double>(shape.m + 64), n = static_cast<double>(shape.n + shape.nrhs);
+  const double left = (complex ? 12 : 3) * m, right = (complex ? 6 : 3) * n;
+  const auto summands = static_cast<double>(nb);
+  switch (routine) {
+    case Routine::potrf:
+    case Routine::posv:
+      return static_cast<double>(sizeof(float)) * (left * n + right * summands);
+    case Routine::getrf:
+    case Routine::gesv:
+      return static_cast<double>(sizeof(float)) * 3 * summands * (left + right);
+    default:
+      return 0;
+  }
+}
+
 /// Block sizes measured on an H200 (double precision): narrow ones, because the chain of diagonal
 /// blocks and panels decides, and the updates have a long inner dimension anyway.
 Index default_nb(Routine routine, Index size) {
@@ -62,6 +81,9 @@ const std::vector<SettingDoc>& setting_docs() {
       {"OVERLAPACK_ALGORITHM", "auto|tiled|hybrid",
        "tiled = everything on the device; hybrid = panels on the CPU, updates on the device"},
       {"OVERLAPACK_NB", "a whole number >= 1", "block size, instead of one chosen by the size"},
+      {"OVERLAPACK_FP32", "auto|strict",
+       "large products of single precision: auto = on the tensor cores, each number split into two "
+       "of TF32, where that is faster; strict = in FP32 throughout"},
       {"OVERLAPACK_PROFILE", "a path",
        "the file of measured break-even sizes that `overlapack tune` writes; default "
        "overlapack/profile under $XDG_CACHE_HOME or ~/.cache"},
@@ -117,6 +139,10 @@ Settings parse_settings(const std::function<const char*(const char*)>& lookup,
   read("OVERLAPACK_NB", [&](const std::string& text) {
     settings.nb = positive(text).value_or(0);
     return settings.nb > 0;
+  });
+  read("OVERLAPACK_FP32", [&](const std::string& text) {
+    settings.strict_fp32 = text == "strict";
+    return settings.strict_fp32 || text == "auto";
   });
   read("OVERLAPACK_PROFILE", [&](const std::string& text) {
     settings.profile = text;
@@ -267,7 +293,8 @@ Plan plan(Routine routine, char type, const Shape& shape, const Settings& settin
     plan.why = "no device";
     return plan;
   }
-  if (memory_needed(routine, type, shape) > 0.9 * static_cast<double>(device_memory)) {
+  constexpr double kUsable = 0.9;  // of the device's memory
+  if (memory_needed(routine, type, shape) > kUsable * static_cast<double>(device_memory)) {
     plan.why = "larger than the device's memory";
     return plan;
   }
@@ -277,6 +304,9 @@ Plan plan(Routine routine, char type, const Shape& shape, const Settings& settin
       settings.algorithm == Algorithm::automatic ? Algorithm::tiled : settings.algorithm;
   const Index size = std::min(shape.m, shape.n);
   plan.nb = settings.nb > 0 ? settings.nb : default_nb(routine, size);
+  plan.split = !settings.strict_fp32 && (type == 's' || type == 'c') &&
+               memory_needed(type, shape) + memory_to_split(routine, type, shape, plan.nb) <=
+                   kUsable * static_cast<double>(device_memory);
   return plan;
 }
 

@@ -42,11 +42,12 @@ struct Settings {
   int cuda_index = 0;
   std::optional<Index> min_n;  ///< OVERLAPACK_MIN_N: overrides every break-even
   Algorithm algorithm = Algorithm::automatic;
-  Index nb = 0;            ///< OVERLAPACK_NB: block size, 0 = chosen by size
-  std::string profile;     ///< OVERLAPACK_PROFILE: path of the profile file
-  std::string cpu_lapack;  ///< OVERLAPACK_CPU_LAPACK: path of the CPU LAPACK
-  bool verbose = false;    ///< OVERLAPACK_VERBOSE: log every call
-  std::string log;         ///< file the log is appended to; empty means stderr
+  Index nb = 0;              ///< OVERLAPACK_NB: block size, 0 = chosen by size
+  bool strict_fp32 = false;  ///< OVERLAPACK_FP32=strict: no products of split operands
+  std::string profile;       ///< OVERLAPACK_PROFILE: path of the profile file
+  std::string cpu_lapack;    ///< OVERLAPACK_CPU_LAPACK: path of the CPU LAPACK
+  bool verbose = false;      ///< OVERLAPACK_VERBOSE: log every call
+  std::string log;           ///< file the log is appended to; empty means stderr
 };
 
 /// One environment variable: for parsing, `overlapack info` and the README.
@@ -91,7 +92,8 @@ struct Plan {
   bool on_device = false;
   Algorithm algorithm = Algorithm::tiled;
   Index nb = 256;
-  std::string why;  ///< one phrase for the call log
+  bool split = false;  ///< single precision: large products by split operands
+  std::string why;     ///< one phrase for the call log
 };
 
 /// The first half of the decision, cheap and without opening the device: is the call large enough?

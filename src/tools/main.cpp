@@ -102,6 +102,8 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
          "Send every call of at least this size to the device", "N");
   mirror(*run, options, "--algorithm", "OVERLAPACK_ALGORITHM", "auto, tiled or hybrid", "NAME");
   mirror(*run, options, "--nb", "OVERLAPACK_NB", "Block size", "N");
+  mirror(*run, options, "--fp32", "OVERLAPACK_FP32",
+         "auto, or strict: no large single-precision products on the tensor cores", "NAME");
   mirror(*run, options, "--profile", "OVERLAPACK_PROFILE", "File with the break-even sizes",
          "FILE");
   mirror(*run, options, "--cpu-lapack", "OVERLAPACK_CPU_LAPACK",

@@ -84,7 +84,8 @@ class CudaQueue final : public Queue {
 template <class T>
 class CudaKernels final : public Kernels<T> {
  public:
-  using Kernels<T>::Kernels;
+  /// `fast_tf32`: products of TF32 numbers are so fast that splitting pays.
+  CudaKernels(Device& device, bool fast_tf32) : Kernels<T>(device), fast_tf32_(fast_tf32) {}
 
  private:
   void do_gemm(Queue&, Op, Op, T, DeviceView<const T>, DeviceView<const T>, T,
@@ -99,11 +100,17 @@ class CudaKernels final : public Kernels<T> {
                       DeviceView<const Real<T>>, DeviceView<const T>, DeviceView<T>) override;
   void do_getrf_panel(Queue&, DeviceView<T>, DeviceView<Index>, DeviceView<Index>, Index) override;
   void do_swap_rows(Queue&, DeviceView<T>, DeviceView<const Index>, Index, bool) override;
+  bool do_split_pays(Index, Index, Index) const override;
+  void do_split(Queue&, Side, Op, DeviceView<const T>, DeviceView<Real<T>>) override;
+  void do_split_gemm(Queue&, Real<T>, DeviceView<const Real<T>>, DeviceView<const Real<T>>, Real<T>,
+                     DeviceView<T>) override;
+
+  bool fast_tf32_;
 };
 
 class CudaDevice final : public Device {
  public:
-  CudaDevice(int index, const cudaDeviceProp& properties);
+  CudaDevice(int index, const cudaDeviceProp& properties, bool fast_tf32);
   ~CudaDevice() override;
 
  private:

@@ -145,6 +145,43 @@ void CudaKernels<T>::do_swap_rows(Queue& queue, DeviceView<T> a, DeviceView<cons
   swap_rows(cuda(queue).stream(), a, pivots, offset, forward);
 }
 
+template <class T>
+bool CudaKernels<T>::do_split_pays(Index m, Index n, Index k) const {
+  // Rates of an H200. What is won: 44 Tflop/s of float products against 93 of split ones.
+  constexpr double kWonPerFlop = 1 / 44e12 - 1 / 93e12;
+  // What is lost: the factors are read and their parts written, by two kernels more.
+  constexpr double kLostPerFloat = 16 / 4e12, kLost = 5e-6;
+  constexpr double reals = is_complex<T> ? 2 : 1;
+  const auto rows = static_cast<double>(m), cols = static_cast<double>(n);
+  const auto summands = static_cast<double>(k);
+  const double flops = 2 * reals * reals * rows * cols * summands;
+  const double floats = reals * (reals * rows + cols) * summands;
+  return fast_tf32_ && kWonPerFlop * flops > kLostPerFloat * floats + kLost;
+}
+
+template <class T>
+void CudaKernels<T>::do_split(Queue& queue, Side side, Op op, DeviceView<const T> from,
+                              DeviceView<Real<T>> to) {
+  if constexpr (Kernels<T>::kSplits) {
+    const CurrentDevice current(cuda(queue).index());
+    cuda::split<T>(cuda(queue).stream(), side, op, from, to);
+  }
+}
+
+template <class T>
+void CudaKernels<T>::do_split_gemm(Queue& queue, Real<T> alpha, DeviceView<const Real<T>> a,
+                                   DeviceView<const Real<T>> b, Real<T> beta, DeviceView<T> c) {
+  if constexpr (Kernels<T>::kSplits) {
+    const CurrentDevice current(cuda(queue).index());
+    constexpr Index reals = is_complex<T> ? 2 : 1;  // a complex C is a real one with more rows
+    check(cublasGemmEx_64(cuda(queue).cublas(), CUBLAS_OP_T, CUBLAS_OP_N, reals * c.rows, c.cols,
+                          a.rows, &alpha, a.data, CUDA_R_32F, a.ld, b.data, CUDA_R_32F, b.ld, &beta,
+                          c.data, CUDA_R_32F, reals * c.ld, CUBLAS_COMPUTE_32F_FAST_TF32,
+                          CUBLAS_GEMM_DEFAULT),
+          "split_gemm");
+  }
+}
+
 template class CudaKernels<float>;
 template class CudaKernels<double>;
 template class CudaKernels<std::complex<float>>;

@@ -70,4 +70,8 @@ template <class T>
 void swap_rows(cudaStream_t stream, DeviceView<T> a, DeviceView<const Index> pivots, Index offset,
                bool forward);
 
+/// The split form of op(from); as Kernels<T>::split. For float and complex float.
+template <class T>
+void split(cudaStream_t stream, Side side, Op op, DeviceView<const T> from, DeviceView<Real<T>> to);
+
 }  // namespace overlapack::cuda

@@ -411,6 +411,45 @@ class EmulatedKernels final : public Kernels<T> {
     });
   }
 
+  /// Always, so that tests of any size see them.
+  bool do_split_pays(Index, Index, Index) const override { return true; }
+
+  void do_split(Queue& queue, Side side, Op op, DeviceView<const T> from,
+                DeviceView<Real<T>> to) override {
+    enqueue(queue, "split", [=] {
+      const bool left = side == Side::left;
+      const Index k = left ? cols(op, from) : rows(op, from);
+      const Index n = left ? rows(op, from) : cols(op, from);
+      require(to.rows == this->split_rows(k) && to.cols == this->split_cols(side, n), "split",
+              "the shapes do not fit");
+      if constexpr (Kernels<T>::kSplits) {
+        reference::split<T>(side, op, open("split", from), open("split", to));
+      } else {
+        require(false, "split", "not in double precision");
+      }
+    });
+  }
+
+  void do_split_gemm(Queue& queue, Real<T> alpha, DeviceView<const Real<T>> a,
+                     DeviceView<const Real<T>> b, Real<T> beta, DeviceView<T> c) override {
+    enqueue(queue, "split_gemm", [=] {
+      require(a.rows == b.rows && a.rows % this->split_rows(1) == 0 &&
+                  a.cols == this->split_cols(Side::left, c.rows) &&
+                  b.cols == this->split_cols(Side::right, c.cols),
+              "split_gemm", "the shapes do not fit");
+      if constexpr (Kernels<T>::kSplits) {
+        // An array of complex numbers may be accessed as one of real numbers ([complex.numbers]).
+        constexpr Index reals = is_complex<T> ? 2 : 1;
+        const HostView<T> host_c = open("split_gemm", c);
+        reference::tf32_gemm(
+            alpha, open("split_gemm", a), open("split_gemm", b), beta,
+            {reinterpret_cast<float*>(host_c.data), reals * c.rows, c.cols, reals * c.ld});
+      } else {
+        require(false, "split_gemm", "not in double precision");
+      }
+    });
+  }
+
   template <class Work>
   void enqueue(Queue& queue, const char* operation, Work work) {
     require(&queue.device() == &this->device_, operation, "the queue is one of another device");

@@ -1,0 +1,206 @@
+// The large products of the factorizations: right by split operands and by gemm, and split exactly
+// where they should be.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "algorithms/split.hpp"
+#include "support/fixtures.hpp"
+#include "support/lapack_calls.hpp"
+#include "support/matrices.hpp"
+#include "support/residual.hpp"
+
+namespace overlapack {
+namespace {
+
+using namespace testing_support;
+using algorithms::Options;
+using algorithms::Range;
+
+/// Counts the products by split operands.
+class SplitProducts : public Observer {
+ public:
+  void before(Action, const char* name, double) override {
+    count_ += std::string(name) == "split_gemm" ? 1 : 0;
+  }
+  int count() const { return count_; }
+
+ private:
+  std::atomic<int> count_{0};
+};
+
+template <class T>
+class Split : public RoutedTest {
+ protected:
+  void SetUp() override {
+    RoutedTest::SetUp();
+    if (device_) device_->set_observer(&split_products_);
+  }
+  void copy(Queue& queue, DeviceView<T> to, const Padded<T>& from) {
+    const Buffer<T> staging(device(), Space::host, from.rows() * from.cols());
+    const HostView<T> here(staging.data(), from.rows(), from.cols(), from.rows());
+    for (Index j = 0; j < from.cols(); ++j) {
+      for (Index i = 0; i < from.rows(); ++i) here(i, j) = from(i, j);
+    }
+    queue.copy<T>(to, here);
+    queue.synchronize();
+  }
+  Padded<T> download(Queue& queue, DeviceView<const T> from) {
+    const Buffer<T> staging(device(), Space::host, from.rows * from.cols);
+    const HostView<T> here(staging.data(), from.rows, from.cols, from.rows);
+    queue.copy<T>(here, from);
+    queue.synchronize();
+    Padded<T> to(from.rows, from.cols);
+    std::copy_n(staging.data(), from.rows * from.cols, to.data());
+    return to;
+  }
+  /// max |got - (c - op(a) op(b))| / ((|A| |B| + |C|) eps) in the worst case of uniform elements.
+  static double error(const Padded<T>& got, const Padded<T>& c, Op op_a, HostView<const T> a,
+                      Op op_b, HostView<const T> b) {
+    using W = Wide<T>;
+    auto expected = widen<T>(c.view());
+    reference::gemm<W>(op_a, op_b, W(-1), widen<T>(a).view(), widen<T>(b).view(), W(1),
+                       expected.view());
+    double worst = 0;
+    for (Index j = 0; j < got.cols(); ++j) {
+      for (Index i = 0; i < got.rows(); ++i) {
+        const double difference = std::abs(W(got(i, j)) - expected(i, j));
+        worst = std::max(worst, std::isnan(difference) ? HUGE_VAL : difference);
+      }
+    }
+    const Index k = op_a == Op::none ? a.cols : a.rows;
+    return worst / (static_cast<double>(k + 1) * epsilon<T>());
+  }
+  bool expect_split(bool allowed) const {
+    return allowed && device_->emulated() && Kernels<T>::kSplits;
+  }
+
+  SplitProducts split_products_;
+};
+TYPED_TEST_SUITE(Split, Precisions);
+
+constexpr double kLimit = 10;
+
+TYPED_TEST(Split, UpdatesOfALeftLookingFactorization) {
+  using T = TypeParam;
+  const Index n = 75;
+  for (const bool split : {true, false}) {
+    for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
+      SCOPED_TRACE(testing::Message() << char(uplo) << (split ? " split" : ""));
+      const bool lower = uplo == Uplo::lower;
+      Options options;
+      options.nb = 16;
+      options.split = split;
+      // Of the factor only what lies beside the diagonal blocks may be used.
+      const std::vector<Range> blocks = algorithms::partition(n, options.nb);
+      auto factor = random_matrix<T>(n, n, 1);
+      for (Index j = 0; j < n; ++j) {
+        for (Index i = 0; i < n; ++i) {
+          const Index row = lower ? i : j, column = lower ? j : i;
+          if (row < (column / options.nb + 1) * options.nb) factor(i, j) = nan<T>();
+        }
+      }
+      const algorithms::DeviceMatrix<T> matrix(this->device(), n, n), w(this->device(), n, n);
+      algorithms::Updates<T> updates(this->device(), options, uplo, matrix.view());
+      EventLease appended(this->device());
+      const QueueLease panel(this->device(), Priority::high), update(this->device());
+      this->copy(*panel, matrix.view(), factor);
+      const int before = this->split_products_.count();
+      for (const Range j : blocks) {
+        const Range below{j.first, n}, k{0, j.first};
+        const auto c = lower ? random_matrix<T>(below.size(), j.size(), 2)
+                             : random_matrix<T>(j.size(), below.size(), 2);
+        const auto device_c = w.view().block(0, 0, c.rows(), c.cols());
+        this->copy(*update, device_c, c);
+        update->wait(*appended);
+        updates.subtract(*update, below, j, k, device_c);
+        const auto rows = lower ? factor.view().block(j.first, 0, below.size(), k.size())
+                                : factor.view().block(0, j.first, k.size(), below.size());
+        const auto columns = lower ? factor.view().block(j.first, 0, j.size(), k.size())
+                                   : factor.view().block(0, j.first, k.size(), j.size());
+        const auto got = this->download(*update, device_c);
+        EXPECT_LT(lower ? this->error(got, c, Op::none, rows, Op::conj_trans, columns)
+                        : this->error(got, c, Op::conj_trans, columns, Op::none, rows),
+                  kLimit)
+            << "block at " << j.first;
+        updates.append(*panel, j);
+        panel->record(*appended);
+      }
+      const int products = this->split_products_.count() - before;
+      // All but the first blocks, which have no or one predecessor.
+      const int expected = static_cast<int>(blocks.size()) - 2;
+      if (this->device().emulated()) {
+        EXPECT_EQ(products, this->expect_split(split) ? expected : 0);
+      }
+    }
+  }
+}
+
+TYPED_TEST(Split, SubtractionsOfManyShapes) {
+  using T = TypeParam;
+  const Index m = 60, n = 50, k = 20;
+  for (const bool split : {true, false}) {
+    Options options;
+    options.split = split;
+    const algorithms::DeviceMatrix<T> a(this->device(), m, k), b(this->device(), k, n),
+        c(this->device(), m, n);
+    const algorithms::Subtraction<T> subtract(this->device(), options, m, n, k);
+    const QueueLease queue(this->device());
+    const int before = this->split_products_.count();
+    int products = 0;
+    for (const auto& [rows, cols, depth] :
+         {std::array<Index, 3>{m, n, k}, {1, 1, 1}, {m, 1, k}, {33, n, 7}}) {
+      const auto host_a = random_matrix<T>(rows, depth, 1);
+      const auto host_b = random_matrix<T>(depth, cols, 2);
+      const auto host_c = random_matrix<T>(rows, cols, 3);
+      const auto device_a = a.view().block(0, 0, rows, depth);
+      const auto device_b = b.view().block(0, 0, depth, cols);
+      const auto device_c = c.view().block(0, 0, rows, cols);
+      this->copy(*queue, device_a, host_a);
+      this->copy(*queue, device_b, host_b);
+      this->copy(*queue, device_c, host_c);
+      subtract(*queue, device_a, device_b, device_c);
+      EXPECT_LT(this->error(this->download(*queue, device_c), host_c, Op::none, host_a.view(),
+                            Op::none, host_b.view()),
+                kLimit)
+          << rows << "x" << cols << "x" << depth;
+      ++products;
+    }
+    if (this->device().emulated()) {
+      EXPECT_EQ(this->split_products_.count() - before, this->expect_split(split) ? products : 0);
+    }
+  }
+}
+
+TYPED_TEST(Split, TheSettingDecides) {
+  using T = TypeParam;
+  const auto a = random_matrix<T>(100, 100, 1);
+  for (const bool strict : {false, true}) {
+    dispatch::Settings settings;
+    settings.min_n = 1;
+    settings.nb = 16;
+    settings.strict_fp32 = strict;
+    auto& context = dispatch::Context::instance();
+    context.reset(settings, dispatch::builtin_profile());
+    context.use_device(this->device_);
+    auto factor = a;
+    std::vector<Index> pivots;
+    const int before = this->split_products_.count();
+    EXPECT_EQ(getrf<T>(factor.view(), pivots), 0);
+    EXPECT_LT(getrf_residual<T>(a.view(), factor.view(), pivots), kThreshold);
+    const int products = this->split_products_.count() - before;
+    if (this->device().emulated()) {
+      EXPECT_EQ(products > 0, this->expect_split(!strict));
+    }
+    if (strict) {
+      EXPECT_EQ(products, 0);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace overlapack
