@@ -29,6 +29,10 @@ template <class T>
 typename DeviceScalar<T>::type* device_cast(T* p) {
   return reinterpret_cast<typename DeviceScalar<T>::type*>(p);
 }
+template <class T>
+const typename DeviceScalar<T>::type* device_cast(const T* p) {
+  return reinterpret_cast<const typename DeviceScalar<T>::type*>(p);
+}
 
 // The handful of operations that the kernels need, for real R and for Complex<R>.
 

@@ -44,10 +44,8 @@
 namespace overlapack::cuda {
 namespace {
 
-constexpr int kWarp = 32;
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / kWarp;
-constexpr unsigned kAllLanes = 0xffffffffu;
 
 // ---- the pivot's rule ----------------------------------------------------------------------
 

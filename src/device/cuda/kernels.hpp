@@ -18,9 +18,19 @@ namespace overlapack::cuda {
 template <class T>
 Index potrf_leaf_order();
 
-/// Cholesky factorization of one block of order <= potrf_leaf_order(); as Kernels<T>::potrf_block.
+/// Cholesky factorization of one block of order <= potrf_leaf_order() and the inverse of its
+/// factor; as Kernels<T>::potrf_block. If the block is not positive definite, factor and inverse
+/// are completed by columns (rows) of the unit matrix and *condition is 1, so that what is already
+/// enqueued behind spreads no Inf or NaN into columns that are right.
 template <class T>
-void potrf_leaf(cudaStream_t stream, Uplo uplo, DeviceView<T> a, Index* info, Index offset);
+void potrf_leaf(cudaStream_t stream, Uplo uplo, DeviceView<const T> a, DeviceView<T> factor,
+                DeviceView<T> inverse, Real<T>* condition, Index* info, Index offset);
+
+/// The second half of Kernels<T>::solve_block, behind the product with the inverse: where
+/// *condition is not at most kTrustedCondition, x becomes the result of substitution.
+template <class T>
+void substitute_if_needed(cudaStream_t stream, Uplo uplo, DeviceView<const T> factor,
+                          const Real<T>* condition, DeviceView<const T> a, DeviceView<T> x);
 
 /// Device memory through which the thread blocks of the LU leaf talk to each other. One per queue,
 /// because the queues run at the same time; within a queue one leaf follows another.

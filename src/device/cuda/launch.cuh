@@ -1,4 +1,4 @@
-// Launching a kernel with its errors reported as DeviceError.
+// Launching a kernel with its errors reported as DeviceError, and the shape of a warp.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -6,6 +6,9 @@
 #include "device/cuda/check.hpp"
 
 namespace overlapack::cuda {
+
+constexpr int kWarp = 32;
+constexpr unsigned kAllLanes = 0xffffffff;
 
 struct LaunchShape {
   unsigned blocks = 1;
