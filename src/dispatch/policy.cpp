@@ -305,7 +305,7 @@ Plan plan(Routine routine, char type, const Shape& shape, const Settings& settin
   const Index size = std::min(shape.m, shape.n);
   plan.nb = settings.nb > 0 ? settings.nb : default_nb(routine, size);
   plan.split = !settings.strict_fp32 && (type == 's' || type == 'c') &&
-               memory_needed(type, shape) + memory_to_split(routine, type, shape, plan.nb) <=
+               memory_needed(routine, type, shape) + memory_to_split(routine, type, shape, plan.nb) <=
                    kUsable * static_cast<double>(device_memory);
   return plan;
 }
