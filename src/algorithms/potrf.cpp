@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "algorithms/split.hpp"
 #include "algorithms/transfer.hpp"
 #include "algorithms/triangle.hpp"
 #include "cpu/reference.hpp"
@@ -19,18 +20,18 @@ constexpr Index kAheadFrom = 48, kAheadBlocks = 12, kAheadPanel = 2;
 
 /// The factorization on the device, by two matrices:
 ///
-///   W(j:, j)  = -L(j:, 0:j) L(j, 0:j)^H  gathers the updates of block column j,
-///   W(j:, j) += A(j:, j)                 which has arrived in the place of L(j:, j),
-///   W(j, j)   = L(j, j) L(j, j)^H,
-///   L(j:, j)  = W(j:, j) L(j, j)^-H      is a product with the inverse, from W into L.
+///   W(j:, j) = A(j:, j) - L(j:, 0:j) L(j, 0:j)^H,
+///   W(j, j)  = L(j, j) L(j, j)^H,
+///   L(j:, j) = W(j:, j) L(j, j)^-H       is a product with the inverse, from W into L.
 ///
-/// Updates so do not wait for the matrix: while the link is slower than the device, which it is for
-/// the long block columns at the beginning, the device already works for later ones.
-///
-/// Three queues. `panel` (high priority) has the chain that bounds small matrices: the update of
+/// `panel` (high priority) is the queue of the chain that bounds small matrices: the update of
 /// block j by block j - 1 and its factorization. Meanwhile `update` prepares block j + 1 with all
-/// blocks before j (lookahead). `ahead` (low priority) applies the first columns to everything
-/// right of them as soon as they are final. The order of all sums is fixed, whatever the timing.
+/// blocks before j (lookahead).
+///
+/// In a large matrix the long block columns at the beginning come slower than the device works. So
+/// a third queue, `ahead` (low priority), applies the first columns to everything right of them as
+/// soon as they are final. W then gathers -L L^H before A is there; A arrives in the place of L and
+/// is added. The order of all sums is fixed, whatever the timing.
 template <class T>
 class Cholesky {
  public:
@@ -46,6 +47,8 @@ class Cholesky {
         inverses_(device, leaf_, n),
         conditions_(device, Space::device, n),
         info_(device, Space::device, count()),
+        updates_(device, options, triangle_, factor_.view()),
+        update_space_(updates_.workspace(device, n, std::min(options.nb, n))),
         ahead_panels_(count() >= kAheadFrom ? kAheadBlocks / kAheadPanel : 0),
         prepared_(device),
         diagonal_arrived_(device) {
@@ -62,14 +65,19 @@ class Cholesky {
     }
     panel_ = std::make_unique<QueueLease>(device, Priority::high);
     update_ = std::make_unique<QueueLease>(device);
-    if (ahead_panels_ > 0) ahead_ = std::make_unique<QueueLease>(device, Priority::low);
+    if (ahead_panels_ > 0) {
+      const Index width = kAheadPanel * options.nb;
+      ahead_space_ = updates_.workspace(device, width, width);
+      ahead_ = std::make_unique<QueueLease>(device, Priority::low);
+    }
     panel().zero(info_.data(), sizeof(Index) * static_cast<std::size_t>(count()));
   }
 
   const Triangle<T>& triangle() const { return triangle_; }
   Index count() const { return static_cast<Index>(blocks_.size()); }
   Range block(Index j) const { return blocks_[at(j)]; }
-  /// Block j of A is to arrive, and block j of L appears, in block j of this.
+  /// Where A is to arrive; its blocks are overwritten.
+  DeviceView<T> input() const { return adds_input() ? factor_.view() : work_.view(); }
   DeviceView<T> factor() const { return factor_.view(); }
   /// Whether block j is positive definite: LAPACK's info or 0, on the device.
   Index* info(Index j) const { return info_.data() + j; }
@@ -83,13 +91,14 @@ class Cholesky {
   void step(Index j, Arrived arrived) {
     if (j == 0) prepare(0, arrived);
     panel().wait(*prepared_);
-    if (j >= 1) subtract(panel(), rows_from(j), block(j), block(j - 1));
+    if (j >= 1) subtract(rows_from(j), block(j), block(j - 1));
     if (hybrid_) {
       fetch_diagonal(block(j));
       if (j + 1 < count()) prepare(j + 1, arrived);  // the device works while the CPU factors
       factor_diagonal_on_cpu(j);
     }
     factor_columns(j, block(j));
+    updates_.append(panel(), block(j));
     panel().record(final(j));
     apply_ahead(j);
     if (!hybrid_ && j + 1 < count()) prepare(j + 1, arrived);
@@ -102,26 +111,33 @@ class Cholesky {
   DeviceView<T> work(Range i, Range j) const { return triangle_.block(work_.view(), i, j); }
   DeviceView<T> factor(Range i, Range j) const { return triangle_.block(factor_.view(), i, j); }
 
-  /// W(i, j) := beta W(i, j) - L(i, k) L(j, k)^H.
-  void subtract(Queue& queue, Range i, Range j, Range k, T beta = T(1)) {
-    triangle_.subtract(queue, factor(i, k), factor(j, k), beta, work(i, j));
+  bool adds_input() const { return ahead_panels_ > 0; }
+
+  /// W(i, j) -= L(i, k) L(j, k)^H for few columns k, in the chain.
+  void subtract(Range i, Range j, Range k) {
+    triangle_.subtract(panel(), factor(i, k), factor(j, k), T(1), work(i, j));
   }
 
   /// All of block j that does not need block j - 1.
   template <class Arrived>
   void prepare(Index j, Arrived arrived) {
     Queue& queue = **update_;
+    if (!adds_input() && !arrived(queue, j)) return;
     const Index ahead = panels_ahead_of(j);
     if (ahead > 0) queue.wait(*applied_ahead_[at(j / kAheadPanel)]);
     const Range k = {columns_before(ahead * kAheadPanel), columns_before(j - 1)};
+    const DeviceView<T> W = work(rows_from(j), block(j));
     if (!k.empty()) {
       queue.wait(final(j - 2));
-      subtract(queue, rows_from(j), block(j), k, T(ahead > 0 ? 1 : 0));
+      const bool starts_sum = adds_input() && ahead == 0;
+      updates_.subtract(queue, update_space_, rows_from(j), block(j), k, starts_sum ? 0 : 1, W);
     }
-    if (!arrived(queue, j)) return;
-    const bool updated = ahead > 0 || !k.empty();
-    triangle_.kernels.add(queue, factor(rows_from(j), block(j)), T(updated ? 1 : 0),
-                          work(rows_from(j), block(j)));
+    if (adds_input()) {
+      if (!arrived(queue, j)) return;
+      const bool updated = ahead > 0 || !k.empty();
+      triangle_.kernels.add(queue, triangle_.block(input(), rows_from(j), block(j)),
+                            T(updated ? 1 : 0), W);
+    }
     queue.record(*prepared_);
   }
 
@@ -141,7 +157,8 @@ class Cholesky {
     for (Index q = p + 2; q * kAheadPanel < count(); ++q) {
       const Range columns = {columns_before(q * kAheadPanel),
                              columns_before((q + 1) * kAheadPanel)};
-      subtract(queue, {columns.first, n_}, columns, k, T(p > 0 ? 1 : 0));
+      const Range rows = {columns.first, n_};
+      updates_.subtract(queue, ahead_space_, rows, columns, k, p > 0 ? 1 : 0, work(rows, columns));
       if (p + 1 == panels_ahead_of(q * kAheadPanel)) queue.record(*applied_ahead_[at(q)]);
     }
   }
@@ -160,7 +177,7 @@ class Cholesky {
       const Index half = (j.size() / 2 + leaf_ - 1) / leaf_ * leaf_;
       const Range left = {j.first, j.first + half}, right = {left.last, j.last};
       factor_columns(block_number, left);
-      subtract(panel(), rows_to_compute(block_number, right.first), right, left);
+      subtract(rows_to_compute(block_number, right.first), right, left);
       factor_columns(block_number, right);
       return;
     }
@@ -216,9 +233,11 @@ class Cholesky {
   std::vector<Range> blocks_;
   bool hybrid_;
   DeviceMatrix<T> work_, factor_;
-  DeviceMatrix<T> inverses_;               // of the diagonal blocks of order leaf_, side by side
-  Buffer<Real<T>> conditions_;             // of the diagonal block that starts at j, at j
-  Buffer<Index> info_;                     // one per block
+  DeviceMatrix<T> inverses_;    // of the diagonal blocks of order leaf_, side by side
+  Buffer<Real<T>> conditions_;  // of the diagonal block that starts at j, at j
+  Buffer<Index> info_;          // one per block
+  Updates<T> updates_;
+  typename Updates<T>::Workspace update_space_, ahead_space_;
   Index ahead_panels_;                     // how many panels are applied ahead
   EventLease prepared_;                    // the next block needs the one before it only
   EventLease diagonal_arrived_;            // hybrid
@@ -287,7 +306,7 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
   for (Index j = 0; j < count; ++j) {
     const Range columns = cholesky.block(j), rows = {columns.first, n};
     const auto block = [&](auto x) { return triangle.block(x, rows, columns); };
-    transfer.add_upload(make_region<T>(block(a), block(cholesky.factor()), part));
+    transfer.add_upload(make_region<T>(block(a), block(cholesky.input()), part));
     transfer.add_download(make_region<T>(block(a), block(cholesky.factor()), part),
                           {{cholesky.info(j), status.data() + j, sizeof(Index)}},
                           [&status, j] { return status.data()[j] == 0; });

@@ -43,48 +43,48 @@ void Subtraction<T>::operator()(Queue& queue, DeviceView<const T> a, DeviceView<
 }
 
 template <class T>
-Updates<T>::Updates(Device& device, const Options& options, Uplo uplo, DeviceView<const T> factor)
-    : kernels_(device.kernels<T>()),
-      lower_(uplo == Uplo::lower),
-      wide_(lower_ ? Side::left : Side::right),
-      narrow_(lower_ ? Side::right : Side::left),
-      nb_(options.nb),
+Updates<T>::Updates(Device& device, const Options& options, const Triangle<T>& triangle,
+                    DeviceView<const T> factor)
+    : triangle_(triangle),
+      wide_(triangle.lower() ? Side::left : Side::right),
+      narrow_(triangle.lower() ? Side::right : Side::left),
       factor_(factor) {
-  const Index n = factor.rows, nb = std::min(nb_, n);
-  if (options.split && n > 2 * nb && kernels_.split_pays(n, nb, n)) {
-    split_.emplace(
-        Parts{split_matrix<T>(device, wide_, n, n), split_matrix<T>(device, narrow_, n, nb)});
+  const Index n = factor.rows, nb = std::min(options.nb, n);
+  if (options.split && n > 2 * nb && triangle_.kernels.split_pays(n, nb, n)) {
+    split_.emplace(split_matrix<T>(device, wide_, n, n));
   }
+}
+
+template <class T>
+typename Updates<T>::Workspace Updates<T>::workspace(Device& device, Index k, Index columns) const {
+  Workspace workspace;
+  if (split_) workspace.narrow_.emplace(split_matrix<T>(device, narrow_, k, columns));
+  return workspace;
 }
 
 template <class T>
 void Updates<T>::append(Queue& queue, Range block) {
   if (!split_) return;
-  const Range rest{block.last, factor_.rows};
-  const auto panel = lower_ ? factor_.block(rest.first, block.first, rest.size(), block.size())
-                            : factor_.block(block.first, rest.first, block.size(), rest.size());
-  kernels_.split(queue, wide_, Op::none, panel, split_block<T>(split_->factor, wide_, block, rest));
+  const Range below{block.last, factor_.rows};
+  triangle_.kernels.split(queue, wide_, Op::none, triangle_.block(factor_, below, block),
+                          split_block<T>(*split_, wide_, block, below));
 }
 
 template <class T>
-void Updates<T>::subtract(Queue& queue, Range rows, Range columns, Range k, DeviceView<T> c) const {
-  const auto block = [&](Range range) {
-    return lower_ ? factor_.block(range.first, k.first, range.size(), k.size())
-                  : factor_.block(k.first, range.first, k.size(), range.size());
-  };
-  if (!split_ || k.size() <= nb_ || !kernels_.split_pays(c.rows, c.cols, k.size())) {
-    if (lower_) {
-      kernels_.gemm(queue, Op::none, Op::conj_trans, T(-1), block(rows), block(columns), T(1), c);
-    } else {
-      kernels_.gemm(queue, Op::conj_trans, Op::none, T(-1), block(columns), block(rows), T(1), c);
-    }
+void Updates<T>::subtract(Queue& queue, const Workspace& workspace, Range rows, Range columns,
+                          Range k, Real<T> beta, DeviceView<T> c) const {
+  if (!split_ || !triangle_.kernels.split_pays(rows.size(), columns.size(), k.size())) {
+    triangle_.subtract(queue, triangle_.block(factor_, rows, k),
+                       triangle_.block(factor_, columns, k), T(beta), c);
     return;
   }
-  const DeviceView<Real<T>> wide = split_block<T>(split_->factor, wide_, k, rows);
+  const DeviceView<Real<T>> wide = split_block<T>(*split_, wide_, k, rows);
   const DeviceView<Real<T>> narrow =
-      split_block<T>(split_->workspace, narrow_, {0, k.size()}, {0, columns.size()});
-  kernels_.split(queue, narrow_, Op::conj_trans, block(columns), narrow);
-  kernels_.split_gemm(queue, -1, lower_ ? wide : narrow, lower_ ? narrow : wide, 1, c);
+      split_block<T>(*workspace.narrow_, narrow_, {0, k.size()}, {0, columns.size()});
+  triangle_.kernels.split(queue, narrow_, Op::conj_trans, triangle_.block(factor_, columns, k),
+                          narrow);
+  triangle_.kernels.split_gemm(queue, -1, triangle_.lower() ? wide : narrow,
+                               triangle_.lower() ? narrow : wide, beta, c);
 }
 
 #define OVERLAPACK_INSTANTIATE(T) \

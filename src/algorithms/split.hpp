@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "algorithms/blocks.hpp"
+#include "algorithms/triangle.hpp"
 
 namespace overlapack::algorithms {
 
@@ -27,41 +28,38 @@ class Subtraction {
   std::optional<Workspace> split_;
 };
 
-/// The updates of a left-looking Cholesky factorization,
-///
-///   C -= L(rows, k) L(columns, k)^H     or, of the upper triangle,     C -= U(k, columns)^H U(k,
-///   rows),
-///
-/// for row ranges far longer than column ranges. A block of the factor is split once, when it is
-/// final, and kept beside the factor; the other operand, which is narrow, is split for each update.
+/// The updates C := beta C - L(rows, k) L(columns, k)^H of a left-looking Cholesky factorization,
+/// for row ranges far longer than column ranges. A block column of the factor is split once, when
+/// it is final, and kept beside the factor; the other operand, which is narrow, is split for each
+/// update.
 template <class T>
 class Updates {
  public:
-  /// `factor` is the n x n matrix that will hold L or U, in its triangle.
-  Updates(Device& device, const Options& options, Uplo uplo, DeviceView<const T> factor);
+  /// Where the narrow operand is split: one for each queue.
+  class Workspace {
+    friend class Updates;
+    std::optional<DeviceMatrix<Real<T>>> narrow_;
+  };
 
-  /// From now on updates may use the block column (row of U) of the factor; it is final right of
-  /// `block` in U, below it in L. Every block must be appended once, in any order.
+  /// `factor` is the n x n matrix that will hold L (or U) in its triangle.
+  Updates(Device& device, const Options& options, const Triangle<T>& triangle,
+          DeviceView<const T> factor);
+
+  /// For updates with summations of up to k and up to that many columns.
+  Workspace workspace(Device& device, Index k, Index columns) const;
+  /// From now on updates may use the rows below `block` of its block column; they are final. Every
+  /// block must be appended once, in any order.
   void append(Queue& queue, Range block);
-  /// C -= L(rows, k) L(columns, k)^H, C being rows x columns; for U columns x rows. All of k lies
+  /// C := beta C - L(rows, k) L(columns, k)^H, where C is stored as the triangle is. All of k lies
   /// left of `rows` and `columns` and has been appended.
-  ///
-  /// Updates from a single block are gemm's: they are small, and a factorization with lookahead
-  /// makes them in a queue of its own. The others must all be in one queue, for which there is a
-  /// workspace.
-  void subtract(Queue& queue, Range rows, Range columns, Range k, DeviceView<T> c) const;
+  void subtract(Queue& queue, const Workspace& workspace, Range rows, Range columns, Range k,
+                Real<T> beta, DeviceView<T> c) const;
 
  private:
-  struct Parts {
-    DeviceMatrix<Real<T>> factor;     // what append() has split, at k and the row of L
-    DeviceMatrix<Real<T>> workspace;  // the narrow operand
-  };
-  Kernels<T>& kernels_;
-  bool lower_;
+  Triangle<T> triangle_;
   Side wide_, narrow_;  // which factor of the product is L(rows, k), and which L(columns, k)
-  Index nb_;
   DeviceView<const T> factor_;
-  std::optional<Parts> split_;
+  std::optional<DeviceMatrix<Real<T>>> split_;  // what append() has split, at k and the row of L
 };
 
 }  // namespace overlapack::algorithms

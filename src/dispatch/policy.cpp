@@ -66,7 +66,7 @@ double memory_to_split(Routine routine, char type, const Shape& shape, Index nb)
 Index default_nb(Routine routine, Index size) {
   const bool lu = routine == Routine::getrf || routine == Routine::gesv;
   if (lu) return size <= 8192 ? 128 : size < 16384 ? 256 : 512;
-  return size <= 4096 ? 64 : size <= 16384 ? 128 : 256;
+  return size <= 512 ? 128 : size < 32768 ? 256 : 512;
 }
 
 }  // namespace
@@ -304,9 +304,10 @@ Plan plan(Routine routine, char type, const Shape& shape, const Settings& settin
       settings.algorithm == Algorithm::automatic ? Algorithm::tiled : settings.algorithm;
   const Index size = std::min(shape.m, shape.n);
   plan.nb = settings.nb > 0 ? settings.nb : default_nb(routine, size);
-  plan.split = !settings.strict_fp32 && (type == 's' || type == 'c') &&
-               memory_needed(routine, type, shape) + memory_to_split(routine, type, shape, plan.nb) <=
-                   kUsable * static_cast<double>(device_memory);
+  plan.split =
+      !settings.strict_fp32 && (type == 's' || type == 'c') &&
+      memory_needed(routine, type, shape) + memory_to_split(routine, type, shape, plan.nb) <=
+          kUsable * static_cast<double>(device_memory);
   return plan;
 }
 
