@@ -60,4 +60,9 @@ template <class T>
 void swap_rows(cudaStream_t stream, DeviceView<T> a, DeviceView<const Index> pivots, Index offset,
                bool forward);
 
+/// As Queue::copy_on_device.
+void copy_part(cudaStream_t stream, void* to, std::size_t to_pitch, const void* from,
+               std::size_t from_pitch, std::size_t element, Index rows, Index cols, Part part,
+               Index diagonal);
+
 }  // namespace overlapack::cuda
