@@ -129,8 +129,8 @@ class Transfers : public DeviceTest {
 
   /// Sends `a` up and zeros home, in place, by block columns; the inspection of block `stop` says
   /// no. Checks that nothing of a region is home before its inspection.
-  void zero_in_place(Placed<T>& placed, const Padded<T>& before, Part part, Index diagonal,
-                     Index nb, Index stop, const TransferTuning& tuning, Index& committed) {
+  void zero_in_place(Placed<T>& placed, Part part, Index diagonal, Index nb, Index stop,
+                     const TransferTuning& tuning, Index& committed) {
     const HostView<T> a = placed.view();
     const auto blocks = partition(a.cols, nb);
     const DeviceMatrix<T> matrix(this->device(), a.rows, a.cols);
