@@ -37,6 +37,7 @@ struct Options {
   std::string csv, json, replay;
   TableStyle style = TableStyle::text;
   bool components = false;
+  bool transfer = false;
 
   std::vector<Index> orders() const;
 };
@@ -51,6 +52,8 @@ struct Cell {
 int compare(const Options& options);
 /// What a Cholesky factorization on the device spends its time on.
 int show_components(const Options& options);
+/// How fast the transfer engine moves matrices.
+int show_transfers(const Options& options);
 /// Runs the calls of a log again.
 int replay(const Options& options);
 

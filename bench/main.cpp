@@ -23,6 +23,7 @@ Examples:
   overlapack-bench --max-n 8192 --markdown
   overlapack-bench --routines dpotrf,zgetrf,dgesv --sizes 1000,3000 --csv times.csv
   overlapack-bench --components --routines dpotrf,spotrf --max-n 8192
+  overlapack-bench --transfer --sizes 512,4096,16384
   overlapack run --log calls.log -- python3 fit.py; overlapack-bench --replay calls.log
   overlapack-bench --device host --max-n 512      no GPU: emulated, not a measurement
 
@@ -90,6 +91,9 @@ int main(int argc, char** argv) {
   app.add_option("--replay", options.replay, "Instead: run the calls of a log again")
       ->type_name("FILE")
       ->excludes(components);
+  app.add_flag("--transfer", options.transfer,
+               "Instead: GB/s of the transfer engine, up, down and both at once")
+      ->excludes(components);
   try {
     app.parse(argc, argv);
     options.uplo = static_cast<Uplo>(uplo.front());
@@ -99,6 +103,7 @@ int main(int argc, char** argv) {
     if (markdown) options.style = TableStyle::markdown;
     if (options.components && routines->empty()) options.routines = {"dpotrf", "spotrf"};
     if (options.components) return show_components(options);
+    if (options.transfer) return show_transfers(options);
     if (!options.replay.empty()) return replay(options);
     return compare(options);
   } catch (const CLI::ParseError& error) {

@@ -180,6 +180,46 @@ TYPED_TEST(DeviceContract, CopiesBlocksWithPitchesInBothDirections) {
   }
 }
 
+TYPED_TEST(DeviceContract, CopiesPartsOnTheDevice) {
+  using T = TypeParam;
+  const std::pair<Index, Index> shapes[] = {{7, 5}, {5, 9}, {300, 40}, {1, 1}, {9000, 2}};
+  for (const auto& [m, n] : shapes) {
+    const auto a = random_matrix<T>(m, n, 1, 2);
+    const auto from = this->upload(a);
+    for (const Part part : {Part::all, Part::lower, Part::upper}) {
+      for (const Index diagonal : {Index{0}, Index{-2}, Index{3}, Index{-500}, Index{500}}) {
+        const auto to = this->upload(Padded<T>(m, n, 5));
+        this->queue().copy_on_device(
+            to.view.data, sizeof(T) * static_cast<std::size_t>(to.view.ld), from.view.data,
+            sizeof(T) * static_cast<std::size_t>(from.view.ld), sizeof(T), m, n, part, diagonal);
+        const auto copied = this->download(to);
+        for (Index j = 0; j < n; ++j) {
+          for (Index i = 0; i < m; ++i) {
+            const bool inside =
+                part == Part::all || (part == Part::lower ? i >= j + diagonal : i <= j + diagonal);
+            ASSERT_EQ(copied(i, j), inside ? a(i, j) : sentinel<T>())
+                << m << "x" << n << " part " << static_cast<int>(part) << " diagonal " << diagonal
+                << " at " << i << "," << j;
+          }
+        }
+        EXPECT_TRUE(copied.padding_untouched());
+      }
+    }
+  }
+}
+
+TYPED_TEST(DeviceContract, TellsKindsOfMemory) {
+  using T = TypeParam;
+  Buffer<T> staging(this->device(), Space::host, 100), memory(this->device(), Space::device, 100);
+  const std::vector<T> plain(100);
+  for (const Index i : {0, 99}) {
+    EXPECT_EQ(this->device().kind_of(staging.data() + i), MemoryKind::pinned);
+    EXPECT_EQ(this->device().kind_of(memory.data() + i), MemoryKind::device);
+    EXPECT_EQ(this->device().kind_of(plain.data() + i), MemoryKind::pageable);
+  }
+  EXPECT_EQ(this->device().kind_of(nullptr), MemoryKind::pageable);
+}
+
 TYPED_TEST(DeviceContract, EmptyCopiesDoNothing) {
   using T = TypeParam;
   const std::size_t before = this->device().counters().bytes_to_device;

@@ -71,6 +71,7 @@ TEST(Settings, AreDefaultsInAnEmptyEnvironment) {
   EXPECT_EQ(settings.algorithm, Algorithm::automatic);
   EXPECT_EQ(settings.nb, 0);
   EXPECT_FALSE(settings.strict_fp32);
+  EXPECT_EQ(settings.threads, 0);
   EXPECT_TRUE(settings.profile.empty());
   EXPECT_TRUE(settings.cpu_lapack.empty());
   EXPECT_FALSE(settings.verbose);
@@ -100,6 +101,8 @@ TEST(Settings, AcceptEveryDocumentedValue) {
   EXPECT_EQ(parse({{"OVERLAPACK_NB", "96"}}).nb, 96);
   EXPECT_FALSE(parse({{"OVERLAPACK_FP32", "auto"}}).strict_fp32);
   EXPECT_TRUE(parse({{"OVERLAPACK_FP32", "strict"}}).strict_fp32);
+  EXPECT_EQ(parse({{"OVERLAPACK_THREADS", "1"}}).threads, 1);
+  EXPECT_EQ(parse({{"OVERLAPACK_THREADS", "1024"}}).threads, 1024);
   EXPECT_EQ(parse({{"OVERLAPACK_PROFILE", "/tmp/p"}}).profile, "/tmp/p");
   EXPECT_EQ(parse({{"OVERLAPACK_CPU_LAPACK", "libx.so"}}).cpu_lapack, "libx.so");
   EXPECT_TRUE(parse({{"OVERLAPACK_VERBOSE", "1"}}).verbose);
@@ -115,7 +118,8 @@ TEST(Settings, ComplainOnceAboutABadValueAndIgnoreIt) {
       {"OVERLAPACK_MIN_N", "12x"},      {"OVERLAPACK_MIN_N", "99999999999999999999999"},
       {"OVERLAPACK_ALGORITHM", "fast"}, {"OVERLAPACK_NB", "0"},
       {"OVERLAPACK_NB", "1.5"},         {"OVERLAPACK_FP32", "fast"},
-      {"OVERLAPACK_FP32", "STRICT"},    {"OVERLAPACK_VERBOSE", "yes"}};
+      {"OVERLAPACK_FP32", "STRICT"},    {"OVERLAPACK_THREADS", "0"},
+      {"OVERLAPACK_THREADS", "1025"},   {"OVERLAPACK_VERBOSE", "yes"}};
   const Settings defaults = parse({});
   for (const auto& [name, value] : bad) {
     SCOPED_TRACE(std::string(name) + "=" + value);
@@ -134,6 +138,7 @@ TEST(Settings, ComplainOnceAboutABadValueAndIgnoreIt) {
     EXPECT_EQ(settings.algorithm, defaults.algorithm);
     EXPECT_EQ(settings.nb, defaults.nb);
     EXPECT_EQ(settings.strict_fp32, defaults.strict_fp32);
+    EXPECT_EQ(settings.threads, defaults.threads);
     EXPECT_EQ(settings.verbose, defaults.verbose);
   }
   std::vector<std::string> complaints;
@@ -142,14 +147,27 @@ TEST(Settings, ComplainOnceAboutABadValueAndIgnoreIt) {
 }
 
 TEST(Settings, AllVariablesAreDocumented) {
-  const char* const names[] = {"OVERLAPACK_DEVICE",     "OVERLAPACK_MIN_N",  "OVERLAPACK_ALGORITHM",
-                               "OVERLAPACK_NB",         "OVERLAPACK_FP32",   "OVERLAPACK_PROFILE",
-                               "OVERLAPACK_CPU_LAPACK", "OVERLAPACK_VERBOSE"};
+  const char* const names[] = {"OVERLAPACK_DEVICE",    "OVERLAPACK_MIN_N",
+                               "OVERLAPACK_ALGORITHM", "OVERLAPACK_NB",
+                               "OVERLAPACK_FP32",      "OVERLAPACK_THREADS",
+                               "OVERLAPACK_PROFILE",   "OVERLAPACK_CPU_LAPACK",
+                               "OVERLAPACK_VERBOSE"};
   for (const std::string name : names) {
     int found = 0;
     for (const SettingDoc& doc : setting_docs()) found += doc.name == name ? 1 : 0;
     EXPECT_EQ(found, 1) << name;
   }
+}
+
+TEST(Settings, CopyThreadsLeaveCoresToTheOthers) {
+  Settings settings;
+  EXPECT_EQ(copy_threads(settings, 1), 1);
+  EXPECT_EQ(copy_threads(settings, 4), 1);
+  EXPECT_EQ(copy_threads(settings, 8), 5);
+  EXPECT_EQ(copy_threads(settings, 16), 13);
+  EXPECT_EQ(copy_threads(settings, 128), 13);
+  settings.threads = 40;
+  EXPECT_EQ(copy_threads(settings, 4), 40);
 }
 
 // ---- Profiles -----------------------------------------------------------------------------

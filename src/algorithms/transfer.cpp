@@ -16,24 +16,11 @@ Index count(const std::vector<T>& list) {
   return static_cast<Index>(list.size());
 }
 
-std::size_t power_of_two_up_to(std::size_t bytes) {
+/// The smallest power of two that is at least `bytes`.
+std::size_t power_of_two_from(std::size_t bytes) {
   std::size_t power = 1;
-  while (power <= bytes / 2) power *= 2;
+  while (power < bytes) power *= 2;
   return power;
-}
-
-std::size_t bytes_of(const std::vector<Region>& regions) {
-  std::size_t bytes = 0;
-  for (const Region& region : regions) {
-    if (region.part == Part::all) {
-      bytes += size(region.rows) * size(region.cols) * region.element;
-      continue;
-    }
-    for (Index j = 0; j < region.cols; ++j) {
-      bytes += size(std::max<Index>(region.end_row(j) - region.first_row(j), 0)) * region.element;
-    }
-  }
-  return bytes;
 }
 
 }  // namespace
@@ -79,14 +66,6 @@ TransferTuning TransferTuning::of(const Device& device) {
   return tuning;
 }
 
-Index Region::first_row(Index j) const {
-  return part == Part::lower ? std::clamp<Index>(j + diagonal, 0, rows) : 0;
-}
-
-Index Region::end_row(Index j) const {
-  return part == Part::upper ? std::clamp<Index>(j + diagonal + 1, 0, rows) : rows;
-}
-
 Transfer::Transfer(Device& device, Index threads, Index& committed, const TransferTuning& tuning)
     : device_(device),
       threads_(std::max<Index>(threads, 1)),
@@ -110,32 +89,97 @@ Index Transfer::add_download(const Region& region, std::vector<Sidecar> sidecars
   return count(down_.regions) - 1;
 }
 
+/// What kind of memory the regions lie in. The neighbours of pageable memory, which is the usual
+/// case, are taken for pageable without a question to the driver: page-locked memory that follows
+/// would only be copied slower, and device memory has addresses of its own.
+void Transfer::find_kinds() {
+  const char *begin = nullptr, *end = nullptr;  // known to be pageable
+  for (Direction* direction : {&up_, &down_}) {
+    for (const Region& region : direction->regions) {
+      const char *first = region.host, *last = first;
+      if (region.rows > 0 && region.cols > 0) {
+        last += size(region.cols - 1) * region.host_pitch + size(region.rows) * region.element - 1;
+      }
+      const std::less_equal<const char*> not_after;
+      const bool neighbour =
+          begin != nullptr && not_after(begin, first) && not_after(first, end + region.host_pitch);
+      MemoryKind kind = neighbour ? MemoryKind::pageable : device_.kind_of(first);
+      if (kind == MemoryKind::pinned && device_.kind_of(last) != kind) kind = MemoryKind::pageable;
+      if (kind == MemoryKind::pageable) {
+        if (!neighbour) begin = first;
+        end = neighbour ? std::max(end, last, std::less<const char*>()) : last;
+      }
+      direction->kinds.push_back(kind);
+    }
+  }
+}
+
+bool Transfer::staged(const Direction& direction, Index region) const {
+  const MemoryKind kind = direction.kinds[size(region)];
+  return kind == MemoryKind::pageable || (kind == MemoryKind::pinned && &direction == &down_);
+}
+
+std::size_t Transfer::staged_bytes(const Direction& direction) const {
+  std::size_t bytes = 0;
+  for (Index r = 0; r < count(direction.regions); ++r) {
+    if (!staged(direction, r)) continue;
+    const Region& region = direction.regions[size(r)];
+    if (region.part == Part::all) {
+      bytes += size(region.rows) * size(region.cols) * region.element;
+      continue;
+    }
+    for (Index j = 0; j < region.cols; ++j) {
+      const RowRange rows = region.rows_of(j);
+      bytes += size(std::max<Index>(rows.end - rows.first, 0)) * region.element;
+    }
+  }
+  return bytes;
+}
+
 /// Cuts the regions of one direction into chunks of whole columns, and those into units.
 void Transfer::cut(Direction& direction, std::size_t chunk_bytes, std::size_t unit_bytes) {
-  for (std::size_t r = 0; r < direction.regions.size(); ++r) {
-    const Region& region = direction.regions[r];
+  for (Index r = 0; r < count(direction.regions); ++r) {
+    const Region& region = direction.regions[size(r)];
+    const bool staged = this->staged(direction, r);
+    const bool down = &direction == &down_;
+    const auto add = [&](Chunk chunk, Index width) {
+      if (chunk.staged) {
+        direction.slot_bytes =
+            std::max(direction.slot_bytes, chunk.pitch * size(chunk.last - chunk.first));
+      }
+      // Even what needs no copy thread on its way home is counted by units.
+      if (chunk.staged || down) {
+        for (Index c = chunk.first; c < chunk.last; c += width, ++chunk.units) {
+          direction.units.push_back({count(direction.chunks), c, std::min(c + width, chunk.last)});
+        }
+      }
+      direction.chunks.push_back(chunk);
+    };
+    if (direction.kinds[size(r)] == MemoryKind::device) {
+      // One copy of the whole. On the way home it must not start before the inspection, so the
+      // sidecars travel ahead.
+      const bool ahead = down && downloads_[size(r)].inspect;
+      if (ahead) add({r, 0, 0, 0, 0, 0, false, 0, true, false}, 1);
+      add({r, 0, region.cols, 0, region.rows, 0, false, 0, !ahead, true},
+          std::max<Index>(region.cols, 1));
+      continue;
+    }
     Index first = 0;
     do {  // an empty region still has one (empty) chunk, which carries its sidecars
-      const Index top = region.first_row(first);
-      Index last = first, bottom = region.end_row(first);
+      const Index top = region.rows_of(first).first;
+      Index last = first, bottom = region.rows_of(first).end;
       // Columns are added while the rectangle that holds them stays within the chunk size.
       while (last < region.cols) {
-        const Index next_bottom = std::max(bottom, region.end_row(last));
+        const Index next_bottom = std::max(bottom, region.rows_of(last).end);
         const std::size_t bytes = size(next_bottom - top) * region.element * size(last + 1 - first);
-        if (last > first && bytes > chunk_bytes) break;
+        if (last > first && bytes > (staged ? chunk_bytes : tuning_.max_chunk)) break;
         bottom = next_bottom;
         ++last;
       }
       const std::size_t pitch = size(std::max<Index>(bottom - top, 0)) * region.element;
-      direction.slot_bytes = std::max(direction.slot_bytes, pitch * size(last - first));
-      const auto width = static_cast<Index>(
-          std::max<std::size_t>(1, unit_bytes / std::max<std::size_t>(pitch, 1)));
-      Index units = 0;
-      for (Index c = first; c < last; c += width, ++units) {
-        direction.units.push_back({count(direction.chunks), c, std::min(c + width, last)});
-      }
-      direction.chunks.push_back(
-          {static_cast<Index>(r), first, last, top, bottom, pitch, units, last >= region.cols});
+      const std::size_t width = unit_bytes / std::max<std::size_t>(pitch, 1);
+      add({r, first, last, top, bottom, pitch, staged, 0, first == 0, last >= region.cols},
+          static_cast<Index>(std::max<std::size_t>(width, 1)));
       first = last;
     } while (first < region.cols);
   }
@@ -144,30 +188,28 @@ void Transfer::cut(Direction& direction, std::size_t chunk_bytes, std::size_t un
 }
 
 void Transfer::start() {
-  const std::size_t up = bytes_of(up_.regions), down = bytes_of(down_.regions);
+  find_kinds();
+  const std::size_t up = staged_bytes(up_), down = staged_bytes(down_);
   alone_ = up + down <= tuning_.small;
   // Powers of two, here and below, so that calls of many shapes share the pooled staging memory.
-  const std::size_t chunk_bytes =
-      std::clamp(power_of_two_up_to(std::max(up, down) / tuning_.chunks), tuning_.min_chunk,
-                 tuning_.max_chunk);
+  const std::size_t chunk_bytes = std::clamp(power_of_two_from(std::max(up, down) / tuning_.chunks),
+                                             tuning_.min_chunk, tuning_.max_chunk);
   const std::size_t unit_bytes =
       alone_ ? chunk_bytes : std::max(tuning_.min_unit, chunk_bytes / tuning_.units);
   flags_ = Buffer<PaddedFlag>(device_, Space::host, 2 * kQueues);
   for (Direction* direction : {&up_, &down_}) {
     cut(*direction, chunk_bytes, unit_bytes);
     const Index chunks = count(direction->chunks);
-    direction->slot_bytes =
-        2 * power_of_two_up_to(std::max<std::size_t>(direction->slot_bytes, 2) - 1);
-    direction->slots = tuning_.slots;
-    if (alone_) {
-      direction->slots = std::max<Index>(chunks, 1);
-    } else {
+    // Nothing prevents a caller that does everything itself from having a slot for each chunk.
+    direction->slots = alone_ ? chunks : tuning_.slots;
+    if (direction->slot_bytes > 0) {
+      direction->slot_bytes = power_of_two_from(direction->slot_bytes);
       const std::size_t affordable = tuning_.staging / 2 / direction->slot_bytes;
       direction->slots =
-          std::clamp<Index>(static_cast<Index>(affordable), 2, std::max<Index>(2, tuning_.slots));
+          std::min(direction->slots, std::max<Index>(static_cast<Index>(affordable), 2));
+      direction->ring = Buffer<char>(device_, Space::host,
+                                     static_cast<Index>(direction->slot_bytes) * direction->slots);
     }
-    direction->ring = Buffer<char>(device_, Space::host,
-                                   static_cast<Index>(direction->slot_bytes) * direction->slots);
     direction->events.resize(size(kQueues) * direction->regions.size());
     // Nobody waits for an uploaded slot that is not used again.
     direction->signals =
@@ -210,17 +252,23 @@ Queue& Transfer::queue(const Direction& direction, Index chunk) const {
   return **direction.queues[chunk % direction.queue_count];
 }
 
-/// A queue works in order, so one counter tells about all of its chunks.
-bool Transfer::complete(const Direction& direction, Index chunk) const {
-  return direction.flags[chunk % direction.queue_count].flag.load(std::memory_order_acquire) >
-         static_cast<std::uint32_t>(chunk);
+/// Where a chunk begins in memory of that pitch.
+std::size_t Transfer::offset(const Chunk& chunk, const Region& region, std::size_t pitch) const {
+  return size(chunk.top) * region.element + size(chunk.first) * pitch;
 }
 
-void Transfer::signal(Direction& direction, Index chunk) {
+/// A queue works in order, so one counter tells about all of its chunks.
+Flag& Transfer::flag(const Direction& direction, Index chunk) const {
+  return direction.flags[chunk % direction.queue_count].flag;
+}
+
+bool Transfer::complete(const Direction& direction, Index chunk) const {
+  return flag(direction, chunk).load(std::memory_order_acquire) > static_cast<std::uint32_t>(chunk);
+}
+
+void Transfer::signal(const Direction& direction, Index chunk) const {
   if (chunk >= direction.signals) return;
-  queue(direction, chunk)
-      .signal(direction.flags[chunk % direction.queue_count].flag,
-              static_cast<std::uint32_t>(chunk) + 1);
+  queue(direction, chunk).signal(flag(direction, chunk), static_cast<std::uint32_t>(chunk) + 1);
 }
 
 // ---- the caller's side --------------------------------------------------------------------
@@ -236,7 +284,11 @@ bool Transfer::before(Queue& queue, Index id) {
       wait.reset();
     } else {
       wait();
+      if (alone_ && wait.time_to_ask()) poll();
     }
+  }
+  if (alone_) {  // what needs no packing may run ahead of the computation
+    for (int ahead = 0; ahead < 2 && issue_upload(); ++ahead) continue;
   }
   for (Index q = 0; q < up_.queue_count; ++q) {
     const auto& issued = up_.events[size(kQueues * id + q)];
@@ -271,11 +323,31 @@ void Transfer::end() {
   if (!running_) return;
   if (!alone_) Workers::instance().join();
   running_ = false;
+  if (aborted_) settle();
   // Claimed units are always completed, and they are claimed in order.
   const Index units = std::min(down_.next_unit.load(), end_units_.load());
   for (Index u = 0; u < units; ++u) {
     committed_ += down_.units[size(u)].last - down_.units[size(u)].first;
   }
+}
+
+/// After a failure, counts what was under way on the device itself into the caller's memory. If it
+/// cannot be waited for, the device is lost, and the caller's matrix with it.
+void Transfer::settle() {
+  if (std::all_of(down_.kinds.begin(), down_.kinds.end(),
+                  [](MemoryKind kind) { return kind != MemoryKind::device; })) {
+    return;
+  }
+  try {
+    for (Index q = 0; q < down_.queue_count; ++q) (**down_.queues[q]).synchronize();
+  } catch (const DeviceError&) {
+    return;
+  }
+  // The signal itself may be what failed.
+  for (Index k = 0; k < down_.launched; ++k) {
+    flag(down_, k).store(static_cast<std::uint32_t>(k) + 1, std::memory_order_relaxed);
+  }
+  while (copy_down()) continue;
 }
 
 void Transfer::throw_if_failed() {
@@ -311,14 +383,25 @@ bool Transfer::issue_upload() {
   const Chunk& chunk = up_.chunks[size(k)];
   if (up_.units_done[size(k)].load(std::memory_order_acquire) < chunk.units) return false;
   const Region& region = up_.regions[size(chunk.region)];
-  queue(up_, k).copy_to_device(
-      region.device + size(chunk.top) * region.element + size(chunk.first) * region.device_pitch,
-      region.device_pitch, slot(up_, k), chunk.pitch, chunk.pitch, size(chunk.last - chunk.first));
+  char* const device = region.device + offset(chunk, region, region.device_pitch);
+  const std::size_t columns = size(chunk.last - chunk.first);
+  if (chunk.staged) {
+    queue(up_, k).copy_to_device(device, region.device_pitch, slot(up_, k), chunk.pitch,
+                                 chunk.pitch, columns);
+  } else if (up_.kinds[size(chunk.region)] == MemoryKind::pinned) {
+    queue(up_, k).copy_to_device(device, region.device_pitch,
+                                 region.host + offset(chunk, region, region.host_pitch),
+                                 region.host_pitch, chunk.pitch, columns);
+  } else {
+    queue(up_, k).copy_on_device(device, region.device_pitch, region.host, region.host_pitch,
+                                 region.element, region.rows, region.cols, region.part,
+                                 region.diagonal);
+  }
   signal(up_, k);
   ++up_.issued;
   if (chunk.ends_region) {
     for (Index q = 0; q < up_.queue_count; ++q) {
-      if (chunk.first == 0 && q != k % up_.queue_count) continue;  // all of it went one way
+      if (chunk.starts_region && q != k % up_.queue_count) continue;  // all of it went one way
       auto& issued = up_.events[size(kQueues * chunk.region + q)];
       issued.emplace(device_);
       (**up_.queues[q]).record(**issued);
@@ -339,22 +422,36 @@ bool Transfer::issue_download() {
                            down_.chunks[size(previous)].units) {
     return false;
   }
+  // What goes straight into the caller's memory must have passed its inspection.
+  const bool direct = !chunk.staged && chunk.ends_region;
+  if (direct && !passed(chunk)) return false;
   const Region& region = down_.regions[size(chunk.region)];
   Queue& queue = this->queue(down_, k);
   queue.wait(**down_.events[size(kQueues * chunk.region)]);
-  if (chunk.first == 0) {
+  if (chunk.starts_region) {
     for (const Sidecar& sidecar : downloads_[size(chunk.region)].sidecars) {
       queue.copy_to_host(sidecar.staging, sidecar.bytes, sidecar.device, sidecar.bytes,
                          sidecar.bytes, 1);
     }
   }
-  queue.copy_to_host(
-      slot(down_, k), chunk.pitch,
-      region.device + size(chunk.top) * region.element + size(chunk.first) * region.device_pitch,
-      region.device_pitch, chunk.pitch, size(chunk.last - chunk.first));
+  if (chunk.staged) {
+    queue.copy_to_host(slot(down_, k), chunk.pitch,
+                       region.device + offset(chunk, region, region.device_pitch),
+                       region.device_pitch, chunk.pitch, size(chunk.last - chunk.first));
+  } else if (direct) {
+    queue.copy_on_device(region.host, region.host_pitch, region.device, region.device_pitch,
+                         region.element, region.rows, region.cols, region.part, region.diagonal);
+  }
+  down_.launched = k + 1;
   signal(down_, k);
   ++down_.issued;
   return true;
+}
+
+/// Whether a chunk may be committed as far as the inspection of its region is concerned.
+bool Transfer::passed(const Chunk& chunk) const {
+  return !downloads_[size(chunk.region)].inspect ||
+         regions_passed_.load(std::memory_order_acquire) > chunk.region;
 }
 
 /// Inspects the region that begins with the chunk that has arrived, if one does.
@@ -362,7 +459,7 @@ bool Transfer::see_download() {
   const Index k = down_.seen;
   if (k >= down_.issued || !complete(down_, k)) return false;
   const Chunk& chunk = down_.chunks[size(k)];
-  if (chunk.first == 0) {
+  if (chunk.starts_region) {
     const auto& inspect = downloads_[size(chunk.region)].inspect;
     if (inspect && !inspect()) {
       const auto first_unit = std::find_if(down_.units.begin(), down_.units.end(),
@@ -418,11 +515,11 @@ bool Transfer::copy_up() {
   const Region& region = up_.regions[size(chunk.region)];
   char* const to = slot(up_, unit.chunk);
   for (Index c = unit.first; c < unit.last; ++c) {
-    const Index first = region.first_row(c), rows = region.end_row(c) - first;
-    if (rows <= 0) continue;
+    const auto [first, end] = region.rows_of(c);
+    if (first >= end) continue;
     std::memcpy(to + size(c - chunk.first) * chunk.pitch + size(first - chunk.top) * region.element,
                 region.host + size(c) * region.host_pitch + size(first) * region.element,
-                size(rows) * region.element);
+                size(end - first) * region.element);
   }
   up_.units_done[size(unit.chunk)].fetch_add(1, std::memory_order_acq_rel);
   return true;
@@ -433,19 +530,17 @@ bool Transfer::copy_down() {
   if (u >= end_units_.load(std::memory_order_acquire)) return false;
   const Unit& unit = down_.units[size(u)];
   const Chunk& chunk = down_.chunks[size(unit.chunk)];
-  const bool passed = !downloads_[size(chunk.region)].inspect ||
-                      regions_passed_.load(std::memory_order_acquire) > chunk.region;
-  if (!passed || !complete(down_, unit.chunk)) return false;
+  if (!passed(chunk) || !complete(down_, unit.chunk)) return false;
   if (!down_.next_unit.compare_exchange_strong(u, u + 1, std::memory_order_acq_rel)) return true;
   const Region& region = down_.regions[size(chunk.region)];
   const char* const from = slot(down_, unit.chunk);
-  for (Index c = unit.first; c < unit.last; ++c) {
-    const Index first = region.first_row(c), rows = region.end_row(c) - first;
-    if (rows <= 0) continue;
+  for (Index c = unit.first; c < unit.last && chunk.staged; ++c) {
+    const auto [first, end] = region.rows_of(c);
+    if (first >= end) continue;
     std::memcpy(
         region.host + size(c) * region.host_pitch + size(first) * region.element,
         from + size(c - chunk.first) * chunk.pitch + size(first - chunk.top) * region.element,
-        size(rows) * region.element);
+        size(end - first) * region.element);
   }
   down_.units_done[size(unit.chunk)].fetch_add(1, std::memory_order_acq_rel);
   return true;

@@ -29,11 +29,17 @@
 
 namespace overlapack {
 
-enum class Part { all, lower, upper };
-
-/// What moves: `rows` x `cols` elements of `element` bytes at `host` and `device` (pitches in
-/// bytes). Part::lower means the elements with i >= j + diagonal, Part::upper those with
-/// i <= j + diagonal; no other element of the caller's memory is read or written.
+/// What moves: a part of `rows` x `cols` elements of `element` bytes between the caller's memory at
+/// `host` and the device's at `device` (pitches in bytes). No other element of the caller's memory
+/// is written. Others are not read either, except that a copy from page-locked memory may take some
+/// of the other triangle along; it never leaves the matrix.
+///
+/// The caller's memory may be of any MemoryKind:
+///  - pageable: through the staging slots;
+///  - pinned: uploads go straight to the device. Downloads are staged all the same: a device that
+///    fails while it writes would leave columns that are neither input nor result, and the CPU
+///    could not resume;
+///  - device: copied on the device, both ways.
 struct Region {
   char* host = nullptr;
   std::size_t host_pitch = 0;
@@ -45,9 +51,7 @@ struct Region {
   Part part = Part::all;
   Index diagonal = 0;
 
-  /// Column j consists of the rows first_row(j) <= i < end_row(j).
-  Index first_row(Index j) const;
-  Index end_row(Index j) const;
+  RowRange rows_of(Index j) const { return rows_of_column(part, diagonal, rows, j); }
 };
 
 /// Uploads read the caller's memory only; the cast away from const is confined to here.
@@ -74,8 +78,9 @@ struct Sidecar {
 
 /// How transfers are cut and paced.
 struct TransferTuning {
-  /// A transfer of at most this many bytes, both directions together, is done by the caller's own
-  /// thread. One core packs and unpacks that much in the time that several threads need to wake.
+  /// If at most this many bytes are staged, both directions together, the caller's own thread does
+  /// everything. One core packs and unpacks that much in the time that several threads need to
+  /// wake.
   std::size_t small = 4 << 20;
   /// A direction is cut into about this many chunks, within the limits that follow: smaller ones
   /// cost more to issue than to move, larger ones only lengthen the pipeline.
@@ -134,9 +139,10 @@ class Transfer {
     Index first, last;  // columns
     Index top;          // first row of the rectangle that is copied
     Index bottom;       // one past its last row
-    std::size_t pitch;  // bytes per column in the slot
+    std::size_t pitch;  // bytes per column of the rectangle
+    bool staged;        // through a slot
     Index units;        // how many pieces the copy threads divide it into
-    bool ends_region;
+    bool starts_region, ends_region;
   };
   struct Unit {
     Index chunk;
@@ -151,6 +157,7 @@ class Transfer {
   /// through slot k % slots in queue k % queue_count.
   struct Direction {
     std::vector<Region> regions;
+    std::vector<MemoryKind> kinds;  // of the caller's memory, by region
     std::vector<Chunk> chunks;
     std::vector<Unit> units;
     std::size_t slot_bytes = 0;
@@ -161,9 +168,11 @@ class Transfer {
     std::atomic<Index> regions_ready{0};  // up: issued to the device; down: released by the caller
     // Up: issued, one per queue that took part; down: released. One row of kQueues per region.
     std::vector<std::optional<EventLease>> events;
-    Index issued = 0;   // chunks; issuing thread only, like `seen`
-    Index seen = 0;     // of them, how many, in order, are known to be complete
-    Index signals = 0;  // the first so many chunks are signalled
+    // Chunks. Issuing thread only, like `launched` and `seen`.
+    Index issued = 0;
+    Index launched = 0;  // the copy is enqueued, if not its signal
+    Index seen = 0;      // of them, how many, in order, are known to be complete
+    Index signals = 0;   // the first so many chunks are signalled
     Index queue_count = 0;
     PaddedFlag* flags = nullptr;  // of queue q: chunks before this one are complete in it
     std::optional<QueueLease> queues[kQueues];  // last: drained before the memory goes
@@ -174,14 +183,20 @@ class Transfer {
   };
   class Backoff;
 
+  void find_kinds();
+  std::size_t staged_bytes(const Direction& direction) const;
+  bool staged(const Direction& direction, Index region) const;
   void cut(Direction& direction, std::size_t chunk_bytes, std::size_t unit_bytes);
   char* slot(const Direction& direction, Index chunk) const;
+  std::size_t offset(const Chunk& chunk, const Region& region, std::size_t pitch) const;
   Queue& queue(const Direction& direction, Index chunk) const;
+  Flag& flag(const Direction& direction, Index chunk) const;
   bool complete(const Direction& direction, Index chunk) const;
-  void signal(Direction& direction, Index chunk);
+  void signal(const Direction& direction, Index chunk) const;
   void issue_loop();
   bool issue_upload();
   bool issue_download();
+  bool passed(const Chunk& chunk) const;
   bool see_download();
   void poll();
   void copy_loop(Backoff wait);
@@ -189,13 +204,14 @@ class Transfer {
   bool copy_down();
   bool copies_done() const;
   void end();
+  void settle();
   void throw_if_failed();
 
   Device& device_;
   Index threads_;
   Index& committed_;
   const TransferTuning tuning_;
-  bool alone_ = false;        // small: the caller does everything
+  bool alone_ = false;        // the caller does everything
   Buffer<PaddedFlag> flags_;  // of both directions
   Direction up_, down_;
   std::vector<Download> downloads_;

@@ -1,65 +1,143 @@
 #include "algorithms/workers.hpp"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/prctl.h>
 
-#include <atomic>
+#include <algorithm>
+#include <chrono>
 #include <system_error>
 
 #include "core/error.hpp"
 
 namespace overlapack {
+namespace {
+
+/// How long a thread without work stays awake. Longer than the gap between two calls of a loop,
+/// too short for a program that computes on all cores afterwards to notice.
+constexpr std::chrono::microseconds kAwake{50};
+/// In nanoseconds; by default a sleep may last 50 us longer than asked for.
+constexpr unsigned long kTimerSlack = 1000;
+
+/// Spins until `done` says so, for kAwake at most. Returns what it said last.
+template <class Done>
+bool spin_until(Done done) {
+  const auto deadline = std::chrono::steady_clock::now() + kAwake;
+  do {
+    for (int i = 0; i < 64; ++i) {
+      if (done()) return true;
+#if defined(__x86_64__)
+      __builtin_ia32_pause();
+#endif
+    }
+  } while (std::chrono::steady_clock::now() < deadline);
+  return done();
+}
+
+/// New threads inherit the mask of the one that makes them.
+class AllSignalsBlocked {
+ public:
+  AllSignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~AllSignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  AllSignalsBlocked(const AllSignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace
+
+Index available_cores() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  return CPU_COUNT(&set);
+}
 
 Workers& Workers::instance() {
   static Workers* const workers = new Workers;
   return *workers;
 }
 
-void Workers::start(Index count, std::function<void(Index)> job) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);  // inherited by the new threads
+void Workers::add_thread() {
+  const AllSignalsBlocked blocked;
+  const auto id = static_cast<Index>(workers_.size());
+  workers_.push_back(std::make_unique<Worker>());
+  Worker& worker = *workers_.back();
   try {
-    while (static_cast<Index>(threads_.size()) < count) {
-      const auto id = static_cast<Index>(threads_.size());
-      threads_.emplace_back(&Workers::loop, this, id, generation_);
-    }
+    worker.thread = std::thread(&Workers::loop, this, std::ref(worker), id, ticket_.load());
   } catch (const std::system_error& error) {
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    workers_.pop_back();
     throw DeviceError(std::string("cannot start a copy thread: ") + error.what());
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void Workers::start(Index count, std::function<void(Index)> job) {
+  if (count <= 0) return;
+  while (static_cast<Index>(workers_.size()) < count) add_thread();
   job_ = std::move(job);
-  count_ = running_ = count;
-  ++generation_;
-  started_.notify_all();
+  running_.store(count);
+  const Ticket serial = (ticket_.load() >> kCountBits) + 1;
+  ticket_.store(serial << kCountBits | static_cast<Ticket>(count));
+  wake(0);
 }
 
 void Workers::join() {
+  const auto done = [this] { return running_.load() == 0; };
+  if (spin_until(done)) return;
   std::unique_lock<std::mutex> lock(mutex_);
-  finished_.wait(lock, [this] { return running_ == 0; });
+  finished_.wait(lock, done);
 }
 
-void Workers::loop(Index id, unsigned long generation) {
-  std::unique_lock<std::mutex> lock(mutex_);
+// A thread parks by setting `parked` and then looking at the ticket; whoever wakes it has set the
+// ticket, or seen it set, before looking at `parked`. So one of the two sees the other.
+void Workers::wake(Index id) {
+  Worker& worker = *workers_[static_cast<std::size_t>(id)];
+  if (!worker.parked.load()) return;
+  const std::lock_guard<std::mutex> lock(worker.mutex);
+  worker.wake.notify_one();
+}
+
+Workers::Ticket Workers::next_ticket(Worker& self, Index id, Ticket seen) {
+  const auto changed = [&] { return ticket_.load() != seen; };
+  // No more threads stay awake than there are cores beside the caller's.
+  if (id + 1 >= available_cores() || !spin_until(changed)) {
+    std::unique_lock<std::mutex> lock(self.mutex);
+    self.parked.store(true);
+    self.wake.wait(lock, changed);
+    self.parked.store(false);
+  }
+  return ticket_.load();
+}
+
+void Workers::loop(Worker& self, Index id, Ticket seen) {
+  prctl(PR_SET_TIMERSLACK, kTimerSlack);
   for (;;) {
-    started_.wait(lock, [&] { return generation_ != generation; });
-    generation = generation_;
-    if (id >= count_) continue;
-    const auto job = job_;
-    lock.unlock();
-    job(id);
-    lock.lock();
-    if (--running_ == 0) finished_.notify_all();
+    seen = next_ticket(self, id, seen);
+    const auto count = static_cast<Index>(seen & ((Ticket{1} << kCountBits) - 1));
+    if (id >= count) continue;
+    for (const Index child : {2 * id + 1, 2 * id + 2}) {
+      if (child < count) wake(child);
+    }
+    job_(id);
+    if (running_.fetch_sub(1) == 1) {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      finished_.notify_all();
+    }
   }
 }
 
 void Workers::parallel_for(Index threads, Index count, const std::function<void(Index)>& body) {
   std::atomic<Index> next{0};
-  start(threads, [&](Index) {
+  const auto work = [&](Index) {
     for (Index i; (i = next.fetch_add(1)) < count;) body(i);
-  });
+  };
+  start(threads - 1, work);
+  work(0);
   join();
 }
 

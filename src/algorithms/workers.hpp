@@ -1,8 +1,11 @@
 // The threads that copy between the caller's memory and staging memory.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -11,9 +14,16 @@
 
 namespace overlapack {
 
+/// CPU cores this process may run on.
+Index available_cores();
+
 /// Runs one job on several threads. Threads are made at the first job that needs them and parked
 /// between jobs; they block all signals, so that an application's handlers never run on them.
 /// One job at a time: callers hold the device.
+///
+/// Waking a parked thread costs whoever does it a few microseconds. So each thread wakes two more,
+/// and a thread that has finished stays awake for a moment: calls that follow each other closely
+/// find it so.
 class Workers {
  public:
   /// Never destroyed: parked threads may outlive main().
@@ -24,20 +34,34 @@ class Workers {
   void start(Index count, std::function<void(Index)> job);
   /// Waits until every started job has returned.
   void join();
-  /// Calls body(i) for i in [0, count), shared out among `threads` threads; returns when all are
-  /// done.
+  /// Calls body(i) for i in [0, count), shared out among the caller and `threads - 1` others;
+  /// returns when all are done. The body must not throw.
   void parallel_for(Index threads, Index count, const std::function<void(Index)>& body);
 
  private:
-  void loop(Index id, unsigned long generation);
+  /// Changes with every job: its serial number and, in the lower bits, how many threads take part.
+  /// In one word, so that a thread that is not among them may look at any time.
+  using Ticket = std::uint64_t;
+  static constexpr int kCountBits = 16;
 
-  std::mutex mutex_;
-  std::condition_variable started_, finished_;
-  std::vector<std::thread> threads_;
+  struct Worker {
+    std::mutex mutex;
+    std::condition_variable wake;
+    std::atomic<bool> parked{false};
+    std::thread thread;
+  };
+
+  void add_thread();
+  void loop(Worker& self, Index id, Ticket seen);
+  Ticket next_ticket(Worker& self, Index id, Ticket seen);
+  void wake(Index id);
+
+  std::vector<std::unique_ptr<Worker>> workers_;  // grows between jobs only
   std::function<void(Index)> job_;
-  Index count_ = 0;    // threads with a smaller number take part in the job
-  Index running_ = 0;  // of them, how many have not returned
-  unsigned long generation_ = 0;
+  std::atomic<Ticket> ticket_{0};
+  std::atomic<Index> running_{0};  // of the current job
+  std::mutex mutex_;               // for finished_
+  std::condition_variable finished_;
 };
 
 }  // namespace overlapack

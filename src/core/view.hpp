@@ -2,6 +2,7 @@
 // handed to a device kernel by mistake.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <type_traits>
 
@@ -39,6 +40,20 @@ struct View {
     return data[i + j * ld];
   }
 };
+
+/// Which elements of a matrix count: all, or a trapezoid. Part::lower means the elements with
+/// i >= j + diagonal, Part::upper those with i <= j + diagonal, for a `diagonal` that goes with it.
+enum class Part { all, lower, upper };
+
+/// The rows first <= i < end of column j that belong to a part of a matrix with `rows` rows.
+struct RowRange {
+  Index first;
+  Index end;
+};
+inline RowRange rows_of_column(Part part, Index diagonal, Index rows, Index j) {
+  return {part == Part::lower ? std::clamp<Index>(j + diagonal, 0, rows) : 0,
+          part == Part::upper ? std::clamp<Index>(j + diagonal + 1, 0, rows) : rows};
+}
 
 template <class T>
 using HostView = View<T, Space::host>;

@@ -47,6 +47,10 @@ class Event {
 /// Which work a busy device starts first.
 enum class Priority { low, normal, high };
 
+/// What a pointer of the caller points to: ordinary memory (a GPU's managed memory counts as such),
+/// page-locked memory, memory of the device at hand.
+enum class MemoryKind { pageable, pinned, device };
+
 /// A word of staging memory by which a queue tells the host how far it is; see Queue::signal().
 /// Make it with placement new.
 using Flag = std::atomic<std::uint32_t>;
@@ -61,8 +65,8 @@ class Queue {
   Device& device() const { return device_; }
 
   /// Copies `count` columns of `bytes` bytes each; consecutive columns lie `to_pitch` and
-  /// `from_pitch` bytes apart. Host memory must be staging memory of this device and must not be
-  /// touched until the copy is complete.
+  /// `from_pitch` bytes apart. Host memory must be staging memory of this device or otherwise
+  /// MemoryKind::pinned and must not be touched until the copy is complete.
   void copy_to_device(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                       std::size_t bytes, std::size_t count);
   void copy_to_host(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
@@ -71,6 +75,11 @@ class Queue {
   void copy(DeviceView<T> to, HostView<const T> from);
   template <class T>
   void copy(HostView<T> to, DeviceView<const T> from);
+  /// Copies a part of a rows x cols matrix with elements of `element` bytes (a multiple of 4) from
+  /// one place in device memory to another; pitches in bytes. Nothing outside the part is touched.
+  void copy_on_device(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                      std::size_t element, Index rows, Index cols, Part part = Part::all,
+                      Index diagonal = 0);
   /// Sets `bytes` bytes of device memory to zero.
   void zero(void* device_memory, std::size_t bytes);
 
@@ -100,6 +109,8 @@ class Queue {
                                  std::size_t) = 0;
   virtual void do_copy_to_host(void*, std::size_t, const void*, std::size_t, std::size_t,
                                std::size_t) = 0;
+  virtual void do_copy_on_device(void*, std::size_t, const void*, std::size_t, std::size_t, Index,
+                                 Index, Part, Index) = 0;
   virtual void do_zero(void*, std::size_t) = 0;
   virtual void do_signal(Flag&, std::uint32_t) = 0;
   virtual void do_poll() = 0;
@@ -235,6 +246,9 @@ class Device {
   template <class T>
   Kernels<T>& kernels();
 
+  /// Throws DeviceError if `memory` belongs to another device.
+  MemoryKind kind_of(const void* memory) { return do_kind_of(memory); }
+
   void set_observer(Observer* observer) { observer_ = observer; }
   TransferCounters& counters() { return counters_; }
   /// Tells the observer and counts. Called by every public operation.
@@ -267,6 +281,7 @@ class Device {
   virtual void do_free(Space space, void* memory) noexcept = 0;
   /// Called when pooled memory is handed out again; the emulated device poisons it.
   virtual void do_reuse(Space, void*, std::size_t) {}
+  virtual MemoryKind do_kind_of(const void* memory) = 0;
   virtual std::unique_ptr<Queue> do_make_queue(Priority priority) = 0;
   virtual std::unique_ptr<Event> do_make_event() = 0;
   virtual Kernels<float>& do_kernels(float) = 0;

@@ -72,14 +72,12 @@ void write_log(Context& context, const Call& call, const Plan& plan, const std::
   context.log(line + plan.why + "\"");
 }
 
-algorithms::Options options_of(const Plan& plan) {
+algorithms::Options options_of(const Plan& plan, const Settings& settings) {
   algorithms::Options options;
   options.nb = plan.nb;
   options.hybrid = plan.algorithm == Algorithm::hybrid;
   options.split = plan.split;
-  // One core is left to the caller, one to the issuing thread and one to the system; more copy
-  // threads than about a dozen gain nothing on any link.
-  options.threads = std::clamp<Index>(available_cores() - 3, 1, 13);
+  options.threads = copy_threads(settings, available_cores());
   return options;
 }
 
@@ -119,7 +117,7 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume) {
   std::lock_guard<std::mutex> lock(context.device_mutex());
   const std::size_t up = device->counters().bytes_to_device;
   const std::size_t down = device->counters().bytes_to_host;
-  const algorithms::Options options = options_of(plan);
+  const algorithms::Options options = options_of(plan, settings);
   Index committed = 0, info = 0;
   std::string where = device->name();
   try {

@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -197,11 +196,5 @@ std::shared_ptr<Device> open_cuda_device(int index) {
 }
 
 std::shared_ptr<Device> open_emulated_device() { return make_emulated_device(); }
-
-Index available_cores() {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return CPU_COUNT(&set);
-}
 
 }  // namespace overlapack::dispatch

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 
+#include "algorithms/workers.hpp"
 #include "device/device.hpp"
 #include "dispatch/policy.hpp"
 
@@ -63,7 +64,6 @@ class Context {
 /// Opens a device. Throws DeviceError with a reason a user can act on.
 std::shared_ptr<Device> open_cuda_device(int index);
 std::shared_ptr<Device> open_emulated_device();
-/// CPU cores this process may run on.
-Index available_cores();
+using overlapack::available_cores;
 
 }  // namespace overlapack::dispatch

@@ -84,6 +84,10 @@ const std::vector<SettingDoc>& setting_docs() {
       {"OVERLAPACK_FP32", "auto|strict",
        "large products of single precision: auto = on the tensor cores, each number split into two "
        "of TF32, where that is faster; strict = in FP32 throughout"},
+      {"OVERLAPACK_THREADS", "a whole number from 1 to 1024",
+       "threads that copy between the program's memory and the device's staging memory; default "
+       "all "
+       "cores that the process may use but 3, at least 1 and at most 13"},
       {"OVERLAPACK_PROFILE", "a path",
        "the file of measured break-even sizes that `overlapack tune` writes; default "
        "overlapack/profile under $XDG_CACHE_HOME or ~/.cache"},
@@ -143,6 +147,11 @@ Settings parse_settings(const std::function<const char*(const char*)>& lookup,
   read("OVERLAPACK_FP32", [&](const std::string& text) {
     settings.strict_fp32 = text == "strict";
     return settings.strict_fp32 || text == "auto";
+  });
+  read("OVERLAPACK_THREADS", [&](const std::string& text) {
+    const Index threads = positive(text).value_or(0);
+    if (threads <= 1024) settings.threads = threads;
+    return settings.threads > 0;
   });
   read("OVERLAPACK_PROFILE", [&](const std::string& text) {
     settings.profile = text;
@@ -266,6 +275,13 @@ bool wants_device(Routine routine, char type, const Shape& shape, const Settings
                   const Profile& profile) {
   return settings.device != DeviceChoice::off &&
          size_of(routine, shape) >= settings.min_n.value_or(profile.at(routine, type));
+}
+
+Index copy_threads(const Settings& settings, Index cores) {
+  if (settings.threads > 0) return settings.threads;
+  // One core is left to the caller, one to the issuing thread and one to the system; more copy
+  // threads than about a dozen gain nothing on any link.
+  return std::clamp<Index>(cores - 3, 1, 13);
 }
 
 bool worth_starting(Routine routine, char type, const Shape& shape, const Settings& settings,

@@ -48,6 +48,12 @@ struct Settings {
   std::string cpu_lapack;    ///< OVERLAPACK_CPU_LAPACK: path of the CPU LAPACK
   bool verbose = false;      ///< OVERLAPACK_VERBOSE: log every call
   std::string log;           ///< file the log is appended to; empty means stderr
+  Index nb = 0;            ///< OVERLAPACK_NB: block size, 0 = chosen by size
+  Index threads = 0;       ///< OVERLAPACK_THREADS: copy threads, 0 = by the number of cores
+  std::string profile;     ///< OVERLAPACK_PROFILE: path of the profile file
+  std::string cpu_lapack;  ///< OVERLAPACK_CPU_LAPACK: path of the CPU LAPACK
+  bool verbose = false;    ///< OVERLAPACK_VERBOSE: log every call
+  std::string log;         ///< file the log is appended to; empty means stderr
 };
 
 /// One environment variable: for parsing, `overlapack info` and the README.
@@ -99,6 +105,8 @@ struct Plan {
 /// The first half of the decision, cheap and without opening the device: is the call large enough?
 bool wants_device(Routine routine, char type, const Shape& shape, const Settings& settings,
                   const Profile& profile);
+/// Copy threads of a transfer, on a machine with that many cores.
+Index copy_threads(const Settings& settings, Index cores);
 /// Starting CUDA takes a process about this long, once.
 inline constexpr double kStartSeconds = 0.3;
 /// Whether a call that is large enough for the device is a reason to start it. It is once the calls

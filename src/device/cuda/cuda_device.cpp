@@ -136,6 +136,13 @@ void CudaQueue::do_copy_to_host(void* to, std::size_t to_pitch, const void* from
   copy(to, to_pitch, from, from_pitch, bytes, count, cudaMemcpyDeviceToHost);
 }
 
+void CudaQueue::do_copy_on_device(void* to, std::size_t to_pitch, const void* from,
+                                  std::size_t from_pitch, std::size_t element, Index rows,
+                                  Index cols, Part part, Index diagonal) {
+  const CurrentDevice current(index_);
+  copy_part(stream_, to, to_pitch, from, from_pitch, element, rows, cols, part, diagonal);
+}
+
 void CudaQueue::do_zero(void* device_memory, std::size_t bytes) {
   const CurrentDevice current(index_);
   check(cudaMemsetAsync(device_memory, 0, bytes, stream_), "zero");
@@ -210,6 +217,23 @@ void* CudaDevice::do_allocate(Space space, std::size_t bytes) {
 void CudaDevice::do_free(Space space, void* memory) noexcept {
   const CurrentDevice current(index_);
   ignore(space == Space::device ? cudaFree(memory) : cudaFreeHost(memory));
+}
+
+MemoryKind CudaDevice::do_kind_of(const void* memory) {
+  const CurrentDevice current(index_);
+  cudaPointerAttributes attributes = {};
+  const cudaError_t status = cudaPointerGetAttributes(&attributes, memory);
+  ignore(status);
+  if (status != cudaSuccess) return MemoryKind::pageable;
+  switch (attributes.type) {
+    case cudaMemoryTypeHost:
+      return MemoryKind::pinned;
+    case cudaMemoryTypeDevice:
+      if (attributes.device != index_) throw DeviceError("the matrix lies on another GPU");
+      return MemoryKind::device;
+    default:
+      return MemoryKind::pageable;
+  }
 }
 
 std::unique_ptr<Queue> CudaDevice::do_make_queue(Priority priority) {

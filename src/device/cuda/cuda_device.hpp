@@ -66,6 +66,8 @@ class CudaQueue final : public Queue {
                          std::size_t) override;
   void do_copy_to_host(void*, std::size_t, const void*, std::size_t, std::size_t,
                        std::size_t) override;
+  void do_copy_on_device(void*, std::size_t, const void*, std::size_t, std::size_t, Index, Index,
+                         Part, Index) override;
   void do_zero(void*, std::size_t) override;
   void do_signal(Flag&, std::uint32_t) override;
   void do_poll() override;
@@ -116,6 +118,7 @@ class CudaDevice final : public Device {
  private:
   void* do_allocate(Space space, std::size_t bytes) override;
   void do_free(Space space, void* memory) noexcept override;
+  MemoryKind do_kind_of(const void* memory) override;
   std::unique_ptr<Queue> do_make_queue(Priority priority) override;
   std::unique_ptr<Event> do_make_event() override;
   Kernels<float>& do_kernels(float) override { return s_; }

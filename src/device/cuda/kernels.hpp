@@ -73,5 +73,9 @@ void swap_rows(cudaStream_t stream, DeviceView<T> a, DeviceView<const Index> piv
 /// The split form of op(from); as Kernels<T>::split. For float and complex float.
 template <class T>
 void split(cudaStream_t stream, Side side, Op op, DeviceView<const T> from, DeviceView<Real<T>> to);
+/// As Queue::copy_on_device.
+void copy_part(cudaStream_t stream, void* to, std::size_t to_pitch, const void* from,
+               std::size_t from_pitch, std::size_t element, Index rows, Index cols, Part part,
+               Index diagonal);
 
 }  // namespace overlapack::cuda

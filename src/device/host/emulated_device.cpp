@@ -61,19 +61,21 @@ class Memory {
 
   /// Throws unless [first, first + bytes) lies inside one block.
   void check(const char* operation, Space space, const void* first, std::size_t bytes) const {
+    require(holds(space, first, bytes), operation,
+            space == Space::device ? "an operand is not device memory of this device"
+                                   : "the host operand is not staging memory of this device");
+  }
+
+  /// Whether [first, first + bytes) lies inside one block.
+  bool holds(Space space, const void* first, std::size_t bytes) const {
     const char* const begin = static_cast<const char*>(first);
     const auto& all = blocks_[static_cast<int>(space)];
     auto it = all.upper_bound(first);
-    bool inside = it != all.begin();
-    if (inside) {
-      --it;
-      const char* const start = static_cast<const char*>(it->first);
-      inside = begin - start <= static_cast<std::ptrdiff_t>(it->second.bytes) &&
-               bytes <= it->second.bytes - static_cast<std::size_t>(begin - start);
-    }
-    require(inside, operation,
-            space == Space::device ? "an operand is not device memory of this device"
-                                   : "the host operand is not staging memory of this device");
+    if (it == all.begin()) return false;
+    --it;
+    const char* const start = static_cast<const char*>(it->first);
+    return begin - start <= static_cast<std::ptrdiff_t>(it->second.bytes) &&
+           bytes <= it->second.bytes - static_cast<std::size_t>(begin - start);
   }
 
  private:
@@ -233,6 +235,27 @@ class EmulatedQueue final : public Queue {
       for (std::size_t j = 0; j < count; ++j) {
         std::memcpy(static_cast<char*>(to) + j * to_pitch,
                     static_cast<const char*>(from) + j * from_pitch, bytes);
+      }
+    });
+  }
+  void do_copy_on_device(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                         std::size_t element, Index rows, Index cols, Part part,
+                         Index diagonal) override {
+    enqueue([=] {
+      const char* const operation = "copy on device";
+      require(element % 4 == 0, operation, "the size of an element is no multiple of 4");
+      for (Index j = 0; j < cols; ++j) {
+        const RowRange column = rows_of_column(part, diagonal, rows, j);
+        if (column.first >= column.end) continue;
+        const auto column_index = static_cast<std::size_t>(j);
+        const std::size_t first = element * static_cast<std::size_t>(column.first);
+        const std::size_t bytes = element * static_cast<std::size_t>(column.end - column.first);
+        char* const to_column = static_cast<char*>(to) + column_index * to_pitch + first;
+        const char* const from_column =
+            static_cast<const char*>(from) + column_index * from_pitch + first;
+        machine_.memory.check(operation, Space::device, to_column, bytes);
+        machine_.memory.check(operation, Space::device, from_column, bytes);
+        std::memmove(to_column, from_column, bytes);
       }
     });
   }
@@ -496,6 +519,12 @@ class EmulatedDevice final : public Device {
     machine_.memory.free(space, memory);
   }
   void do_reuse(Space, void* memory, std::size_t bytes) override { Memory::poison(memory, bytes); }
+  MemoryKind do_kind_of(const void* memory) override {
+    std::lock_guard<std::mutex> lock(machine_.mutex);
+    if (machine_.memory.holds(Space::device, memory, 1)) return MemoryKind::device;
+    if (machine_.memory.holds(Space::host, memory, 1)) return MemoryKind::pinned;
+    return MemoryKind::pageable;
+  }
   std::unique_ptr<Queue> do_make_queue(Priority) override {
     return std::make_unique<EmulatedQueue>(*this, machine_);
   }

@@ -1,0 +1,394 @@
+// The transfer engine by itself: what arrives, in which order, and what stays untouched.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "algorithms/blocks.hpp"
+#include "algorithms/transfer.hpp"
+#include "support/fixtures.hpp"
+#include "support/matrices.hpp"
+
+namespace overlapack {
+namespace {
+
+using namespace testing_support;
+using algorithms::at;
+using algorithms::DeviceMatrix;
+using algorithms::partition;
+using algorithms::Range;
+
+constexpr MemoryKind kKinds[] = {MemoryKind::pageable, MemoryKind::pinned, MemoryKind::device};
+constexpr Part kParts[] = {Part::all, Part::lower, Part::upper};
+
+bool inside(Part part, Index diagonal, Index i, Index j) {
+  return part == Part::all || (part == Part::lower ? i >= j + diagonal : i <= j + diagonal);
+}
+
+/// A matrix of the caller in one kind of memory.
+template <class T>
+class Placed {
+ public:
+  Placed(Device& device, MemoryKind kind, const Padded<T>& a)
+      : device_(device), kind_(kind), pageable_(a), size_(a.ld() * std::max<Index>(1, a.cols())) {
+    if (kind == MemoryKind::pageable) return;
+    memory_ = Buffer<T>(device, kind == MemoryKind::pinned ? Space::host : Space::device, size_);
+    if (kind == MemoryKind::pinned) {
+      std::copy_n(pageable_.data(), size_, memory_.data());
+      return;
+    }
+    Buffer<T> staging(device, Space::host, size_);
+    std::copy_n(pageable_.data(), size_, staging.data());
+    QueueLease queue(device);
+    queue->copy<T>(DeviceView<T>(memory_.data(), size_), HostView<const T>(staging.data(), size_));
+    queue->synchronize();
+  }
+
+  HostView<T> view() {
+    HostView<T> view = pageable_.view();
+    if (kind_ != MemoryKind::pageable) view.data = memory_.data();
+    return view;
+  }
+  /// What it holds now.
+  Padded<T> content() const {
+    Padded<T> result = pageable_;
+    if (kind_ == MemoryKind::pageable) return result;
+    if (kind_ == MemoryKind::pinned) {
+      std::copy_n(memory_.data(), size_, result.data());
+      return result;
+    }
+    Buffer<T> staging(device_, Space::host, size_);
+    QueueLease queue(device_);
+    queue->copy<T>(HostView<T>(staging.data(), size_), DeviceView<const T>(memory_.data(), size_));
+    queue->synchronize();
+    std::copy_n(staging.data(), size_, result.data());
+    return result;
+  }
+
+ private:
+  Device& device_;
+  MemoryKind kind_;
+  Padded<T> pageable_;
+  Index size_;
+  Buffer<T> memory_;
+};
+
+/// Both ways of working, each with a ring that turns.
+TransferTuning with_threads() {
+  TransferTuning tuning;
+  tuning.small = 0;
+  tuning.min_chunk = tuning.max_chunk = 2048;
+  tuning.min_unit = 512;
+  tuning.slots = 3;
+  return tuning;
+}
+TransferTuning without_threads() {
+  TransferTuning tuning = with_threads();
+  tuning.small = std::numeric_limits<std::size_t>::max();
+  return tuning;
+}
+
+template <class T>
+class Transfers : public DeviceTest {
+ protected:
+  static std::vector<TransferTuning> tunings() { return {with_threads(), without_threads()}; }
+
+  /// Random inside the part, sentinels outside.
+  static Padded<T> random_part(Index m, Index n, Part part, Index diagonal) {
+    auto a = random_matrix<T>(m, n, 1, 3);
+    for (Index j = 0; j < n; ++j) {
+      for (Index i = 0; i < m; ++i) {
+        if (!inside(part, diagonal, i, j)) a(i, j) = sentinel<T>();
+      }
+    }
+    return a;
+  }
+
+  /// The part of the block columns [0, columns) is zero, everything else as in `before`.
+  static testing::AssertionResult zero_up_to(Index columns, Part part, Index diagonal,
+                                             const Padded<T>& before, const Padded<T>& now) {
+    for (Index j = 0; j < before.cols(); ++j) {
+      for (Index i = 0; i < before.rows(); ++i) {
+        const bool zero = j < columns && inside(part, diagonal, i, j);
+        if (now(i, j) != (zero ? T(0) : before(i, j))) {
+          return testing::AssertionFailure()
+                 << "element " << i << "," << j << " with " << columns << " columns final";
+        }
+      }
+    }
+    if (!now.padding_untouched()) return testing::AssertionFailure() << "padding";
+    return testing::AssertionSuccess();
+  }
+
+  /// The region of the columns c of a triangle or rectangle whose diagonal starts at `diagonal`.
+  static Region columns_of(HostView<T> a, DeviceView<T> d, Range c, Part part, Index diagonal) {
+    return make_region<T>(a.block(0, c.first, a.rows, c.size()),
+                          d.block(0, c.first, d.rows, c.size()), part, diagonal + c.first);
+  }
+
+  /// Sends `a` up and zeros home, in place, by block columns; the inspection of block `stop` says
+  /// no. Checks that nothing of a region is home before its inspection.
+  void zero_in_place(Placed<T>& placed, Part part, Index diagonal, Index nb, Index stop,
+                     const TransferTuning& tuning, Index& committed) {
+    const HostView<T> a = placed.view();
+    const auto blocks = partition(a.cols, nb);
+    const DeviceMatrix<T> matrix(this->device(), a.rows, a.cols);
+    const DeviceView<T> A = matrix.view();
+    Buffer<Index> numbers(this->device(), Space::device, static_cast<Index>(blocks.size())),
+        staged(this->device(), Space::host, static_cast<Index>(blocks.size()));
+    const QueueLease queue(this->device());
+    std::vector<std::size_t> inspected;
+    Transfer transfer(this->device(), 2, committed, tuning);
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      const Region region = columns_of(a, A, blocks[b], part, diagonal);
+      EXPECT_EQ(transfer.add_upload(region), static_cast<Index>(b));
+      const Sidecar sidecar{numbers.data() + b, staged.data() + b, sizeof(Index)};
+      transfer.add_download(region, {sidecar}, [&, b] {
+        EXPECT_EQ(staged.data()[b], 0) << "the sidecar has not arrived";
+        inspected.push_back(b);
+        return static_cast<Index>(b) != stop;
+      });
+    }
+    queue->zero(numbers.data(), sizeof(Index) * blocks.size());
+    transfer.start();
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      if (!transfer.before(*queue, static_cast<Index>(b))) break;
+      const Range c = blocks[b];
+      queue->zero(&A.data[c.first * A.ld], sizeof(T) * static_cast<std::size_t>(c.size() * A.ld));
+      transfer.release(*queue, static_cast<Index>(b));
+    }
+    transfer.finish();
+    EXPECT_EQ(transfer.stopped(), stop >= 0);
+    const std::size_t expected = stop < 0 ? blocks.size() : static_cast<std::size_t>(stop) + 1;
+    EXPECT_EQ(inspected.size(), expected);
+    for (std::size_t b = 0; b < inspected.size(); ++b) EXPECT_EQ(inspected[b], b);
+  }
+};
+TYPED_TEST_SUITE(Transfers, Precisions);
+
+TYPED_TEST(Transfers, MoveEveryPartFromAndToEveryKindOfMemory) {
+  using T = TypeParam;
+  const std::pair<Index, Index> shapes[] = {{60, 60}, {90, 35}, {35, 90}, {1, 1}, {700, 2}};
+  for (const auto& tuning : this->tunings()) {
+    for (const MemoryKind from : kKinds) {
+      for (const MemoryKind to : kKinds) {
+        for (const auto& [m, n] : shapes) {
+          for (const Part part : kParts) {
+            for (const Index diagonal : {Index{0}, Index{-7}, Index{7}}) {
+              SCOPED_TRACE(testing::Message()
+                           << (tuning.small == 0 ? "threads" : "alone") << ", from "
+                           << static_cast<int>(from) << " to " << static_cast<int>(to) << ", " << m
+                           << "x" << n << ", part " << static_cast<int>(part) << ", diagonal "
+                           << diagonal);
+              const auto a = this->random_part(m, n, part, diagonal);
+              Placed<T> source(this->device(), from, a),
+                  target(this->device(), to, Padded<T>(m, n, 5));
+              Index committed = 0;
+              {
+                const DeviceMatrix<T> matrix(this->device(), m, n);
+                const QueueLease queue(this->device());
+                Transfer transfer(this->device(), 2, committed, tuning);
+                const auto blocks = partition(n, 20);
+                for (const Range c : blocks) {
+                  transfer.add_upload(
+                      this->columns_of(source.view(), matrix.view(), c, part, diagonal));
+                  transfer.add_download(
+                      this->columns_of(target.view(), matrix.view(), c, part, diagonal));
+                }
+                transfer.start();
+                for (std::size_t b = 0; b < blocks.size(); ++b) {
+                  EXPECT_TRUE(transfer.before(*queue, static_cast<Index>(b)));
+                  transfer.release(*queue, static_cast<Index>(b));
+                }
+                transfer.finish();
+                EXPECT_FALSE(transfer.stopped());
+              }
+              EXPECT_EQ(committed, n);
+              const auto moved = target.content();
+              for (Index j = 0; j < n; ++j) {
+                for (Index i = 0; i < m; ++i) {
+                  ASSERT_EQ(moved(i, j), a(i, j)) << i << "," << j;  // sentinels too
+                }
+              }
+              EXPECT_TRUE(moved.padding_untouched());
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(Transfers, CommitInOrderUpToTheInspectionThatFails) {
+  using T = TypeParam;
+  const Index n = 70, nb = 16;
+  for (const auto& tuning : this->tunings()) {
+    for (const MemoryKind kind : kKinds) {
+      for (const Part part : kParts) {
+        for (const Index stop : {-1, 0, 2, 4}) {
+          SCOPED_TRACE(testing::Message() << (tuning.small == 0 ? "threads" : "alone") << ", kind "
+                                          << static_cast<int>(kind) << ", part "
+                                          << static_cast<int>(part) << ", stop at block " << stop);
+          const auto a = this->random_part(n, n, part, 0);
+          Placed<T> placed(this->device(), kind, a);
+          Index committed = 0;
+          this->zero_in_place(placed, part, 0, nb, stop, tuning, committed);
+          EXPECT_EQ(committed, stop < 0 ? n : stop * nb);
+          EXPECT_TRUE(this->zero_up_to(committed, part, 0, a, placed.content()));
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(Transfers, LeaveACheckpointWhateverFails) {
+  using T = TypeParam;
+  const Index n = 40, nb = 16;
+  const bool every = device_under_test() == "lazy";
+  for (const auto& tuning : this->tunings()) {
+    for (const MemoryKind kind : kKinds) {
+      const auto a = this->random_part(n, n, Part::lower, 0);
+      Index faults = 0;
+      for (Index fault_at = 1;; fault_at += every ? 1 : 7) {
+        SCOPED_TRACE(testing::Message()
+                     << (tuning.small == 0 ? "threads" : "alone") << ", kind "
+                     << static_cast<int>(kind) << ", fault at action " << fault_at);
+        Placed<T> placed(this->device(), kind, a);
+        FaultAt fault(fault_at);
+        Index committed = 0;
+        this->device().set_observer(&fault);
+        bool failed = false;
+        try {
+          this->zero_in_place(placed, Part::lower, 0, nb, -1, tuning, committed);
+        } catch (const DeviceError&) {
+          failed = true;
+        }
+        this->device().set_observer(nullptr);
+        EXPECT_TRUE(this->zero_up_to(committed, Part::lower, 0, a, placed.content()));
+        if (this->HasFailure()) return;
+        if (!failed) {
+          EXPECT_EQ(committed, n);
+          break;
+        }
+        ++faults;
+        ASSERT_LT(faults, 10000) << "the transfer never ends";
+      }
+      EXPECT_GT(faults, 3);
+    }
+  }
+}
+
+TYPED_TEST(Transfers, MayBeAbandoned) {
+  using T = TypeParam;
+  const Index n = 80, nb = 16;
+  for (const auto& tuning : this->tunings()) {
+    for (const MemoryKind kind : kKinds) {
+      const auto a = this->random_part(n, n, Part::all, 0);
+      Placed<T> placed(this->device(), kind, a);
+      Index committed = 0;
+      {
+        const DeviceMatrix<T> matrix(this->device(), n, n);
+        const DeviceView<T> A = matrix.view();
+        const QueueLease queue(this->device());
+        Transfer transfer(this->device(), 2, committed, tuning);
+        for (const Range c : partition(n, nb)) {
+          const Region region = this->columns_of(placed.view(), A, c, Part::all, 0);
+          transfer.add_upload(region);
+          transfer.add_download(region);
+        }
+        transfer.start();
+        EXPECT_TRUE(transfer.before(*queue, 4));
+        queue->zero(A.data, sizeof(T) * static_cast<std::size_t>(A.ld * n));
+        for (const Index b : {0, 1, 2}) transfer.release(*queue, b);
+      }
+      EXPECT_LE(committed, 3 * nb);
+      EXPECT_TRUE(this->zero_up_to(committed, Part::all, 0, a, placed.content()));
+    }
+  }
+}
+
+TYPED_TEST(Transfers, TakeEmptyRegions) {
+  using T = TypeParam;
+  for (const auto& tuning : this->tunings()) {
+    for (const MemoryKind kind : kKinds) {
+      Index committed = 0;
+      {
+        Transfer nothing(this->device(), 2, committed, tuning);
+        nothing.start();
+        nothing.finish();
+      }
+      EXPECT_EQ(committed, 0);
+      const auto a = random_matrix<T>(9, 6, 1);
+      Placed<T> source(this->device(), kind, a), target(this->device(), kind, Padded<T>(9, 6));
+      int inspections = 0;
+      {
+        const DeviceMatrix<T> matrix(this->device(), 9, 6);
+        const QueueLease queue(this->device());
+        Transfer transfer(this->device(), 2, committed, tuning);
+        const std::pair<Index, Index> shapes[] = {{9, 0}, {0, 3}, {9, 6}, {0, 0}};
+        for (const auto& [m, n] : shapes) {
+          const auto region = [&](HostView<T> host) {
+            return make_region<T>(host.block(0, 0, m, n), matrix.view().block(0, 0, m, n));
+          };
+          transfer.add_upload(region(source.view()));
+          transfer.add_download(region(target.view()), {}, [&] { return ++inspections > 0; });
+        }
+        transfer.start();
+        for (Index r = 0; r < 4; ++r) {
+          EXPECT_TRUE(transfer.before(*queue, r));
+          transfer.release(*queue, r);
+        }
+        transfer.finish();
+      }
+      EXPECT_EQ(inspections, 4);
+      EXPECT_EQ(committed, 9);
+      const auto moved = target.content();
+      for (Index j = 0; j < 6; ++j) {
+        for (Index i = 0; i < 9; ++i) EXPECT_EQ(moved(i, j), a(i, j));
+      }
+    }
+  }
+}
+
+TYPED_TEST(Transfers, StageNoMoreThanTheyMay) {
+  using T = TypeParam;
+  const Index m = 3000, n = 12;
+  const auto a = random_matrix<T>(m, n, 1);
+  auto target = Padded<T>(m, n, 1);
+  TransferTuning tuning = with_threads();
+  tuning.slots = 100;
+  tuning.staging = 1;  // two slots of one column, each way, all the same
+  class Largest : public Observer {
+   public:
+    void before(Action action, const char* name, double amount) override {
+      if (action == Action::allocate && std::string(name) == "staging memory") {
+        bytes = std::max(bytes, amount);
+      }
+    }
+    double bytes = 0;
+  } largest;
+  Index committed = 0;
+  {
+    const DeviceMatrix<T> matrix(this->device(), m, n);
+    const QueueLease queue(this->device());
+    Transfer transfer(this->device(), 2, committed, tuning);
+    transfer.add_upload(make_region<T>(a.view(), matrix.view()));
+    transfer.add_download(make_region<T>(target.view(), matrix.view()));
+    this->device().set_observer(&largest);
+    transfer.start();
+    this->device().set_observer(nullptr);
+    EXPECT_TRUE(transfer.before(*queue, 0));
+    transfer.release(*queue, 0);
+    transfer.finish();
+  }
+  EXPECT_LE(largest.bytes, 2 * 2 * static_cast<double>(m) * sizeof(T));
+  EXPECT_EQ(committed, n);
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < m; ++i) ASSERT_EQ(target(i, j), a(i, j));
+  }
+  EXPECT_TRUE(target.padding_untouched());
+}
+
+}  // namespace
+}  // namespace overlapack

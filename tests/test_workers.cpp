@@ -1,0 +1,89 @@
+// The copy threads: every job runs once on every thread, whatever came before it.
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include <atomic>
+#include <chrono>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "algorithms/workers.hpp"
+
+namespace overlapack {
+namespace {
+
+TEST(Workers, RunEveryPartOfAJobOnAThreadOfItsOwn) {
+  constexpr Index count = 7;
+  std::atomic<Index> together{0};
+  std::thread::id ids[count];
+  Workers::instance().start(count, [&](Index id) {
+    ids[id] = std::this_thread::get_id();
+    ++together;
+    while (together < count) std::this_thread::yield();  // all of them run at the same time
+  });
+  Workers::instance().join();
+  std::set<std::thread::id> distinct(ids, ids + count);
+  EXPECT_EQ(distinct.size(), 7u);
+  EXPECT_EQ(distinct.count(std::this_thread::get_id()), 0u);
+}
+
+TEST(Workers, ServeJobsOfEverySizeOneAfterTheOther) {
+  // With pauses on both sides of the time for which threads stay awake.
+  for (const int microseconds : {0, 20, 60, 500}) {
+    for (Index round = 0; round < 200; ++round) {
+      const Index count = 1 + round * 5 % 9;
+      std::vector<int> runs(9, 0);
+      Workers::instance().start(count, [&](Index id) { ++runs[static_cast<std::size_t>(id)]; });
+      Workers::instance().join();
+      for (Index id = 0; id < 9; ++id) {
+        ASSERT_EQ(runs[static_cast<std::size_t>(id)], id < count ? 1 : 0)
+            << id << " of " << count << " in round " << round;
+      }
+      if (microseconds > 0) std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
+    }
+  }
+}
+
+TEST(Workers, JoinWaitsForALongJobAndWithoutAJobReturnsAtOnce) {
+  Workers::instance().join();
+  std::atomic<bool> done{false};
+  Workers::instance().start(2, [&](Index id) {
+    if (id == 1) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      done = true;
+    }
+  });
+  Workers::instance().join();
+  EXPECT_TRUE(done);
+  Workers::instance().join();
+}
+
+TEST(Workers, ShareOutALoop) {
+  for (const Index threads : {1, 2, 5}) {
+    for (const Index count : {0, 1, 3, 1000}) {
+      std::vector<std::atomic<int>> runs(static_cast<std::size_t>(count));
+      Workers::instance().parallel_for(threads, count,
+                                       [&](Index i) { ++runs[static_cast<std::size_t>(i)]; });
+      for (const auto& run : runs) ASSERT_EQ(run, 1);
+    }
+  }
+}
+
+TEST(Workers, LeaveSignalsToTheApplication) {
+  std::atomic<int> blocked{0};
+  Workers::instance().start(3, [&](Index) {
+    sigset_t mask;
+    pthread_sigmask(SIG_SETMASK, nullptr, &mask);
+    if (sigismember(&mask, SIGUSR1) == 1 && sigismember(&mask, SIGINT) == 1) ++blocked;
+  });
+  Workers::instance().join();
+  EXPECT_EQ(blocked, 3);
+  sigset_t mask;
+  pthread_sigmask(SIG_SETMASK, nullptr, &mask);
+  EXPECT_EQ(sigismember(&mask, SIGUSR1), 0);
+}
+
+}  // namespace
+}  // namespace overlapack
