@@ -5,6 +5,8 @@
 #include <cstring>
 #include <thread>
 
+#include "device/timeline.hpp"
+
 namespace overlapack {
 namespace {
 
@@ -130,7 +132,12 @@ void Transfer::start() {
     for (std::size_t r = 0; r < 2 * direction->regions.size(); ++r) {
       direction->region_events.emplace_back(device_);
     }
-    for (auto& queue : direction->queues) queue = std::make_unique<QueueLease>(device_);
+    static constexpr const char* kNames[2][2] = {{"upload 0", "upload 1"},
+                                                 {"download 0", "download 1"}};
+    for (std::size_t q = 0; q < 2; ++q) {
+      direction->queues[q] =
+          std::make_unique<QueueLease>(device_, Priority::normal, kNames[direction == &down_][q]);
+    }
   }
   // No more threads than there is work for: waking one takes as long as copying 100 KB.
   const std::size_t units = std::max(up_.units.size(), down_.units.size());
@@ -228,9 +235,11 @@ bool Transfer::issue_upload() {
   if (up_.units_done[size(k)].load(std::memory_order_acquire) < chunk.units) return false;
   const Region& region = up_.regions[size(chunk.region)];
   Queue& queue = **up_.queues[k % 2];
+  Span span(queue, "upload", chunk.region);
   queue.copy_to_device(
       region.device + size(chunk.top) * region.element + size(chunk.first) * region.device_pitch,
       region.device_pitch, slot(up_, k), chunk.pitch, chunk.pitch, size(chunk.last - chunk.first));
+  span.end();
   queue.record(*up_.slot_events[size(k % kSlots)]);
   ++up_.chunks_issued;
   if (chunk.ends_region) {
@@ -267,6 +276,7 @@ bool Transfer::issue_download() {
   const Region& region = down_.regions[size(chunk.region)];
   Queue& queue = **down_.queues[k % 2];
   queue.wait(*down_.region_events[size(2 * chunk.region)]);
+  Span span(queue, "download", chunk.region);
   if (chunk.first == 0) {
     for (const Sidecar& sidecar : downloads_[size(chunk.region)].sidecars) {
       queue.copy_to_host(sidecar.staging, sidecar.bytes, sidecar.device, sidecar.bytes,
@@ -277,6 +287,7 @@ bool Transfer::issue_download() {
       slot(down_, k), chunk.pitch,
       region.device + size(chunk.top) * region.element + size(chunk.first) * region.device_pitch,
       region.device_pitch, chunk.pitch, size(chunk.last - chunk.first));
+  span.end();
   queue.record(*down_.slot_events[size(k % kSlots)]);
   ++down_.chunks_issued;
   return true;
@@ -320,6 +331,7 @@ bool Transfer::copy_up() {
   if (!up_.next_unit.compare_exchange_strong(u, u + 1, std::memory_order_acq_rel)) return true;
   const Chunk& chunk = up_.chunks[size(unit.chunk)];
   const Region& region = up_.regions[size(chunk.region)];
+  const Span span(device_, "pack", chunk.region);
   char* const to = slot(up_, unit.chunk);
   for (Index c = unit.first; c < unit.last; ++c) {
     const Index first = region.first_row(c), rows = region.end_row(c) - first;
@@ -340,6 +352,7 @@ bool Transfer::copy_down() {
   if (!down_.next_unit.compare_exchange_strong(u, u + 1, std::memory_order_acq_rel)) return true;
   const Chunk& chunk = down_.chunks[size(unit.chunk)];
   const Region& region = down_.regions[size(chunk.region)];
+  const Span span(device_, "unpack", chunk.region);
   const char* const from = slot(down_, unit.chunk);
   for (Index c = unit.first; c < unit.last; ++c) {
     const Index first = region.first_row(c), rows = region.end_row(c) - first;
