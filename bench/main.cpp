@@ -26,7 +26,7 @@ With --speed-of-light, instead:
                  the best of a few large shapes, measured at the start of the run
   link ms        every element of the operands (of a triangle for potrf and posv) once up
                  and once down, both at the same time, at the rate of page-locked copies
-  bound ms       the longer of the two: no call can take less
+  bound ms       the longer of the two: perfect overlap, and nothing else to wait for
 --trace and --svg run the first routine at its largest order once more and write what
 each queue of the device and each copy thread did when: upload, update, panel and download
 of every block. The numbers are blocks; in LU, updates bear the number of their step.
@@ -64,7 +64,7 @@ int main(int argc, char** argv) {
           ->delimiter(',')
           ->check(known)
           ->type_name("NAME");
-  add_number("--from", options.min_size, "Smallest order (default 256), then doubled");
+  add_number("--from", options.min_size, "Smallest order (default 256, or --max-n), then doubled");
   add_number("--max-n", options.max_size, "Largest order (default 16384)");
   add_number("--sizes", options.sizes, "These orders instead, e.g. 1000,3000")->delimiter(',');
   std::string uplo = "L", op = "N";

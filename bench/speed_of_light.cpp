@@ -18,8 +18,8 @@ struct Rates {
   double link = 0;  // bytes per second each way
 };
 
-/// No call that computes all its operations on this device and moves its operands over this link,
-/// each element once up and once down, takes less than the longer of the two times.
+/// What a call takes that computes at the rate of matrix products while its operands cross the
+/// link, each element once up and once down, both ways at once: the longer of the two times.
 struct Bound {
   Bound(const Call& call, const Rates& rates) {
     const auto m = static_cast<double>(call.shape.m), n = static_cast<double>(call.shape.n);

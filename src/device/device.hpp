@@ -30,7 +30,7 @@ enum class Timed { no, yes };
 /// An event that was never recorded counts as reached.
 class Event {
  public:
-  explicit Event(Device& device, Timed timed) : device_(device), timed_(timed) {}
+  Event(Device& device, Timed timed) : device_(device), timed_(timed) {}
   virtual ~Event() = default;
   Timed timed() const { return timed_; }
   /// The host waits until the work recorded before the event is complete.
@@ -159,7 +159,7 @@ class Kernels {
   virtual void do_swap_rows(Queue&, DeviceView<T>, DeviceView<const Index>, Index, bool) = 0;
 };
 
-/// Bytes of one pool of memory.
+/// Bytes of one pool of memory. A lease counts with the whole block that it was given.
 struct PoolUse {
   std::size_t leased = 0;  ///< in use now
   std::size_t peak = 0;    ///< the most in use at a time since Device::reset_peak_use()
@@ -182,7 +182,8 @@ class Device {
 
   void set_observer(Observer* observer) { observer_ = observer; }
   TransferCounters& counters() { return counters_; }
-  /// The timeline that the spans of algorithms go to (device/timeline.hpp); none by default.
+  /// The timeline that the spans of algorithms go to (device/timeline.hpp); none by default. Set it
+  /// while no call is under way.
   void set_timeline(Timeline* timeline) { timeline_ = timeline; }
   Timeline* timeline() const { return timeline_; }
   /// Memory that the leases of buffer.hpp take. What the driver and its libraries take for

@@ -92,8 +92,7 @@ void Span::begin(const char* name, Index block) noexcept {
   record_->begin = Timeline::now();
 }
 
-void Span::end() {
-  if (record_ == nullptr) return;
+void Span::finish() {
   auto record = std::move(record_);
   if (queue_ != nullptr) {
     queue_->record(**record->last);
@@ -103,10 +102,10 @@ void Span::end() {
   timeline_->add(std::move(record));
 }
 
-Span::~Span() {
+void Span::finish_quietly() noexcept {
   try {
-    end();
-  } catch (...) {
+    finish();
+  } catch (...) {  // what is wrong with the device shows at its next operation
   }
 }
 

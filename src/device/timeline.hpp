@@ -74,13 +74,19 @@ class Span {
   }
   Span(const Span&) = delete;
   /// A span whose end the device refuses is left out.
-  ~Span();
+  ~Span() {
+    if (record_ != nullptr) finish_quietly();
+  }
   /// Ends the span before its scope does.
-  void end();
+  void end() {
+    if (record_ != nullptr) finish();
+  }
 
  private:
   void begin(Queue& queue, const char* name, Index block);
   void begin(const char* name, Index block) noexcept;
+  void finish();
+  void finish_quietly() noexcept;
 
   Timeline* const timeline_;
   Queue* queue_ = nullptr;
