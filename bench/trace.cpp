@@ -100,9 +100,11 @@ nlohmann::json trace_events(const TracedCall& traced) {
                       {"dur", span.end - span.begin},
                       {"args", {{"block", span.block}}}});
     if (!span.on_device) continue;
-    // One stop for all chunks and updates that follow one another.
-    auto& stops = way[span.block];
-    if (stops.empty() || stops.back()->name != std::string_view(span.name)) stops.push_back(&span);
+    auto& stops = way[span.block];  // at the first span of each kind
+    const auto same = [&span](const TimedSpan* stop) {
+      return stop->name == std::string_view(span.name);
+    };
+    if (std::none_of(stops.begin(), stops.end(), same)) stops.push_back(&span);
   }
   for (const auto& [block, stops] : way) {
     for (std::size_t i = 0; i < stops.size() && stops.size() > 1; ++i) {
