@@ -34,10 +34,12 @@ struct Options {
   bool peers = true;
   int runs = 5;
   double seconds = 20;  ///< for one cell of the table
-  std::string csv, json, replay;
+  std::string csv, json, replay, plot;
   TableStyle style = TableStyle::text;
   bool components = false;
   bool transfer = false;
+  bool speed_of_light = false;
+  std::string trace, svg;  ///< of the timeline, with speed_of_light
 
   std::vector<Index> orders() const;
 };
@@ -54,6 +56,8 @@ int compare(const Options& options);
 int show_components(const Options& options);
 /// How fast the transfer engine moves matrices.
 int show_transfers(const Options& options);
+/// Ours against what the device's rate of products and its link allow.
+int show_speed_of_light(const Options& options);
 /// Runs the calls of a log again.
 int replay(const Options& options);
 

@@ -1,10 +1,8 @@
 // Ours against the CPU LAPACK and cuSOLVER, in one run.
-#include <cmath>
-#include <functional>
 #include <iostream>
-#include <map>
 
 #include "bench.hpp"
+#include "cells.hpp"
 #include "cusolver.hpp"
 #include "dispatch/context.hpp"
 #include "report.hpp"
@@ -12,20 +10,19 @@
 namespace overlapack::bench {
 namespace {
 
-/// Runs cells and remembers what they took, to leave out those that would take too long.
 class Bench {
  public:
-  Bench(const Options& options, Device* device) : options_(options), device_(device) {}
+  Bench(const Options& options, Device* device)
+      : options_(options), device_(device), cells_(options) {}
 
   template <class T>
   Row measure_row(const Call& call) {
     Row row;
     row.call = call;
     Problem<T> problem(call);
-    const std::string title = name_of(call) + ", n = " + std::to_string(call.shape.n) + ": ";
     const auto cell = [&](const char* who,
                           const std::function<std::unique_ptr<Contender<T>>()>& make) {
-      return measure_cell<T>(problem, title + who, name_of(call) + who, make);
+      return cells_.measure<T>(problem, who, make);
     };
     if (device_ == nullptr) {
       row.ours.missing = "no device";
@@ -33,10 +30,13 @@ class Bench {
       const TransferCounters& counters = device_->counters();
       const std::size_t up = counters.bytes_to_device, down = counters.bytes_to_host,
                         before = tools::activity(device_);
+      device_->reset_peak_use();
       row.ours = cell("ours", [] { return std::make_unique<tools::Ours<T>>(); });
       const double calls = row.ours.timing.runs + 1;  // with the warm-up
       row.bytes_up = static_cast<double>(counters.bytes_to_device - up) / calls;
       row.bytes_down = static_cast<double>(counters.bytes_to_host - down) / calls;
+      row.pinned = static_cast<double>(device_->pool_use(Space::host).peak);
+      row.device = static_cast<double>(device_->pool_use(Space::device).peak);
       row.served = !row.ours.missing.empty() || tools::activity(device_) > before;
     }
     if (options_.cpu) {
@@ -55,40 +55,9 @@ class Bench {
   }
 
  private:
-  struct Past {
-    double flops = 0, ms = 0;
-  };
-
-  template <class T>
-  Cell measure_cell(Problem<T>& problem, const std::string& title, const std::string& key,
-                    const std::function<std::unique_ptr<Contender<T>>()>& make) {
-    const Call& call = problem.call();
-    const double flops = dispatch::flops_of(call.routine, call.type, call.shape);
-    Cell cell;
-    Past& past = past_[key];
-    // A warm-up and one run, at the rate of the largest size so far (rates grow with size, so this
-    // errs on the slow side).
-    const double expected = past.flops > 0 ? 2e-3 * past.ms * flops / past.flops : 0;
-    if (expected > options_.seconds) {
-      cell.missing = "would take about " + tools::brief(expected) + " s (--seconds allows " +
-                     tools::brief(options_.seconds) + ")";
-      return cell;
-    }
-    try {
-      const auto contender = make();
-      cell.timing = tools::measure(*contender, problem, {options_.runs, options_.seconds});
-      past = {flops, cell.timing.ms};
-      std::cerr << title << ' ' << tools::brief(cell.timing.ms) << " ms (" << cell.timing.runs
-                << " runs)\n";
-    } catch (const std::exception& error) {
-      cell.missing = error.what();
-    }
-    return cell;
-  }
-
   const Options& options_;
   Device* device_;
-  std::map<std::string, Past> past_;
+  Cells cells_;
 };
 
 }  // namespace
@@ -96,7 +65,7 @@ class Bench {
 std::vector<Index> Options::orders() const {
   if (!sizes.empty()) return sizes;
   std::vector<Index> orders;
-  for (Index n = min_size; n <= max_size; n *= 2) orders.push_back(n);
+  for (Index n = std::min(min_size, max_size); n <= max_size; n *= 2) orders.push_back(n);
   return orders;
 }
 
@@ -109,9 +78,11 @@ int compare(const Options& options) {
     std::cerr << "overlapack-bench: no device: " << error.what() << '\n';
   }
   print_heading(options, device);
-  RowFiles files(options, device);
+  if (!options.plot.empty()) open_for_writing(options.plot);  // fails now
+  ResultFiles files(options, device, row_columns());
   Bench bench(options, device);
   bool right = true;
+  std::vector<Row> all;
   for (const std::string& name : options.routines) {
     std::vector<Row> rows;
     for (const Index n : options.orders()) {
@@ -122,13 +93,25 @@ int compare(const Options& options) {
       call.op = options.op;
       rows.push_back(tools::with_type(
           call.type, [&](auto one) { return bench.measure_row<decltype(one)>(call); }));
-      files.add(rows.back());
+      add(rows.back(), files);
       const Timing& ours = rows.back().ours.timing;
       right &= ours.runs == 0 || (ours.residual < 30 && ours.info == 0);
     }
     print_rows(rows, options.style);
+    all.insert(all.end(), rows.begin(), rows.end());
   }
   files.finish();
+  if (!options.plot.empty()) {
+    open_for_writing(options.plot)
+        << comparison_svg(all, machine(device), device != nullptr && device->emulated());
+  }
+  if (device != nullptr) {
+    std::cout << "Kept for later calls: "
+              << tools::brief(static_cast<double>(device->pool_use(Space::host).held) / 1e6)
+              << " MB of page-locked and "
+              << tools::brief(static_cast<double>(device->pool_use(Space::device).held) / 1e6)
+              << " MB of device memory.\n";
+  }
   if (!right) std::cerr << "overlapack-bench: a result of ours is WRONG (residual above 30)\n";
   return right ? 0 : 1;
 }

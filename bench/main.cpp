@@ -16,12 +16,27 @@ result (in LAPACK's scale: a few units at most; 30 counts as wrong);
   copy+cuSOLVER  cudaMemcpy, cuSOLVER, cudaMemcpy; device memory allocated beforehand
   cuSOLVER       on data that lie on the device already: no transfer
 GF/s counts LAPACK's operations; "x ..." says how many times faster ours is; MB are the
-bytes of one call of ours that crossed the link. Every run gets fresh random data; the
-first one warms up. A missing cell is explained below the table.
+bytes of one call of ours that crossed the link; pinned MB and device MB what it takes
+at most of page-locked host memory and of device memory (cuBLAS's workspaces come on top).
+Every run gets fresh random data; the first one warms up. A missing cell is explained
+below the table.
+
+With --speed-of-light, instead:
+  flops ms       the routine's operations at the rate of the device's matrix products,
+                 the best of a few large shapes, measured at the start of the run
+  link ms        every element of the operands (of a triangle for potrf and posv) once up
+                 and once down, both at the same time, at the rate of page-locked copies
+  bound ms       the longer of the two: perfect overlap, and nothing else to wait for
+--trace and --svg run the first routine at its largest order once more and write what
+each queue of the device and each copy thread did when: upload, update, panel and download
+of every block. The numbers are blocks; in LU, updates bear the number of their step.
 
 Examples:
   overlapack-bench --max-n 8192 --markdown
   overlapack-bench --routines dpotrf,zgetrf,dgesv --sizes 1000,3000 --csv times.csv
+  overlapack-bench --sizes 1024,4096,16384 --plot comparison.svg
+  overlapack-bench --speed-of-light --routines dpotrf,spotrf,zpotrf
+  overlapack-bench --speed-of-light --sizes 16384 --trace dpotrf.json --svg dpotrf.svg
   overlapack-bench --components --routines dpotrf,spotrf --max-n 8192
   overlapack-bench --transfer --sizes 512,4096,16384
   overlapack run --log calls.log -- python3 fit.py; overlapack-bench --replay calls.log
@@ -50,7 +65,7 @@ int main(int argc, char** argv) {
           ->delimiter(',')
           ->check(known)
           ->type_name("NAME");
-  add_number("--from", options.min_size, "Smallest order (default 256), then doubled");
+  add_number("--from", options.min_size, "Smallest order (default 256, or --max-n), then doubled");
   add_number("--max-n", options.max_size, "Largest order (default 16384)");
   add_number("--sizes", options.sizes, "These orders instead, e.g. 1000,3000")->delimiter(',');
   std::string uplo = "L", op = "N";
@@ -85,15 +100,30 @@ int main(int argc, char** argv) {
   app.add_option("--csv", options.csv, "Write a CSV file, one line per cell")->type_name("FILE");
   app.add_option("--json", options.json, "Write a JSON file")->type_name("FILE");
   app.add_flag("--markdown", markdown, "Print Markdown");
+  app.add_option("--plot", options.plot, "Draw the times of the comparison (SVG)")
+      ->type_name("FILE");
   CLI::Option* const components = app.add_flag(
       "--components", options.components,
       "Instead: time of a Cholesky factorization with and without transfer, and by component");
+  CLI::Option* const light =
+      app.add_flag("--speed-of-light", options.speed_of_light,
+                   "Instead: times against what the device and its link allow")
+          ->excludes(components);
+  app.add_option("--trace", options.trace,
+                 "Write the timeline of one call for ui.perfetto.dev (JSON)")
+      ->type_name("FILE")
+      ->needs(light);
+  app.add_option("--svg", options.svg, "Draw the timeline of one call (SVG)")
+      ->type_name("FILE")
+      ->needs(light);
   app.add_option("--replay", options.replay, "Instead: run the calls of a log again")
       ->type_name("FILE")
-      ->excludes(components);
+      ->excludes(components)
+      ->excludes(light);
   app.add_flag("--transfer", options.transfer,
                "Instead: GB/s of the transfer engine, up, down and both at once")
-      ->excludes(components);
+      ->excludes(components)
+      ->excludes(light);
   try {
     app.parse(argc, argv);
     options.uplo = static_cast<Uplo>(uplo.front());
@@ -104,6 +134,7 @@ int main(int argc, char** argv) {
     if (options.components && routines->empty()) options.routines = {"dpotrf", "spotrf"};
     if (options.components) return show_components(options);
     if (options.transfer) return show_transfers(options);
+    if (options.speed_of_light) return show_speed_of_light(options);
     if (!options.replay.empty()) return replay(options);
     return compare(options);
   } catch (const CLI::ParseError& error) {

@@ -36,10 +36,14 @@ std::string order_of(const Call& call) {
   return text;
 }
 
-std::ofstream open_for_writing(const std::string& path) {
-  std::ofstream out(path);
-  if (!out) throw std::runtime_error("cannot write " + path);
-  return out;
+std::string csv_field(const nlohmann::json& value) {
+  if (value.is_null() || (value.is_number_float() && std::isnan(value.get<double>()))) return "";
+  if (!value.is_string()) return value.dump();
+  const auto text = value.get<std::string>();
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + '"';
 }
 
 }  // namespace
@@ -68,6 +72,8 @@ void print_heading(const Options& options, const Device* device) {
   std::cout << '\n' << std::flush;
 }
 
+std::string row_title(const Call& call) { return name_of(call) + " " + order_of(call); }
+
 void print_rows(const std::vector<Row>& rows, TableStyle style) {
   std::vector<std::vector<std::string>> cells;
   std::map<std::string, std::string> notes;  // what there is to say, and of which calls
@@ -76,7 +82,7 @@ void print_rows(const std::vector<Row>& rows, TableStyle style) {
       std::string& calls = notes[text];
       calls += (calls.empty() ? name_of(row.call) + " " : ", ") + order_of(row.call);
     };
-    std::vector<std::string> line = {name_of(row.call) + " " + order_of(row.call)};
+    std::vector<std::string> line = {row_title(row.call)};
     for (const auto& [name, member] : kContenders) {
       const Cell& cell = row.*member;
       line.push_back(tools::brief(cell.timing.ms));
@@ -94,13 +100,15 @@ void print_rows(const std::vector<Row>& rows, TableStyle style) {
     const bool moved = row.ours.missing.empty();
     line.push_back(moved ? tools::brief(row.bytes_up / 1e6) : "-");
     line.push_back(moved ? tools::brief(row.bytes_down / 1e6) : "-");
+    line.push_back(moved ? tools::brief(row.pinned / 1e6) : "-");
+    line.push_back(moved ? tools::brief(row.device / 1e6) : "-");
     cells.push_back(line);
   }
-  tools::print_table(
-      std::cout,
-      {"routine, n", "ours ms", "resid.", "CPU ms", "resid.", "copy+cuSOLVER ms", "resid.",
-       "cuSOLVER ms", "resid.", "ours GF/s", "x copy+cuS.", "x CPU", "x cuS.", "MB up", "MB down"},
-      cells, 1, style);
+  tools::print_table(std::cout,
+                     {"routine, n", "ours ms", "resid.", "CPU ms", "resid.", "copy+cuSOLVER ms",
+                      "resid.", "cuSOLVER ms", "resid.", "ours GF/s", "x copy+cuS.", "x CPU",
+                      "x cuS.", "MB up", "MB down", "pinned MB", "device MB"},
+                     cells, 1, style);
   if (!notes.empty()) std::cout << '\n';
   for (const auto& [text, calls] : notes) {
     std::cout << (style == TableStyle::markdown ? "- " : "  ") << calls << "; " << text << '\n';
@@ -108,64 +116,85 @@ void print_rows(const std::vector<Row>& rows, TableStyle style) {
   std::cout << '\n' << std::flush;
 }
 
-RowFiles::RowFiles(const Options& options, const Device* device) : json_path_(options.json) {
+std::ofstream open_for_writing(const std::string& path) {
+  std::ofstream out(path);
+  if (!out) throw std::runtime_error("cannot write " + path);
+  return out;
+}
+
+ResultFiles::ResultFiles(const Options& options, const Device* device,
+                         std::vector<std::string> columns)
+    : columns_(std::move(columns)), json_path_(options.json) {
   if (!options.csv.empty()) {
     csv_ = open_for_writing(options.csv);
-    csv_ << "routine,m,n,nrhs,uplo,lda,contender,ms,runs,gflops,residual,info,bytes_up,bytes_down,"
-            "missing\n";
+    for (std::size_t c = 0; c < columns_.size(); ++c) csv_ << (c > 0 ? "," : "") << columns_[c];
+    csv_ << '\n';
   }
-  if (json_path_.empty()) return;
-  open_for_writing(json_path_);  // fails now rather than after an hour
+  if (!json_path_.empty()) open_for_writing(json_path_);  // fails now rather than after an hour
   for (const auto& [name, value] : machine(device)) json_["machine"][name] = value;
   json_["machine"]["emulated"] = device != nullptr && device->emulated();
   json_["options"] = {{"algorithm", options.algorithm}, {"nb", options.nb}, {"runs", options.runs}};
   json_["rows"] = nlohmann::json::array();
 }
 
-void RowFiles::add(const Row& row) {
+void ResultFiles::add_line(const nlohmann::json& fields) {
+  if (!csv_.is_open()) return;
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    csv_ << (c > 0 ? "," : "") << csv_field(fields.at(columns_[c]));
+  }
+  csv_ << '\n' << std::flush;
+}
+
+void ResultFiles::finish() {
+  if (!json_path_.empty()) open_for_writing(json_path_) << json_.dump(2) << '\n';
+}
+
+std::vector<std::string> row_columns() {
+  return {"routine",      "m",         "n",        "nrhs",       "uplo",
+          "lda",          "contender", "ms",       "runs",       "gflops",
+          "residual",     "info",      "bytes_up", "bytes_down", "pinned_bytes",
+          "device_bytes", "missing"};
+}
+
+void add(const Row& row, ResultFiles& files) {
   const Call& call = row.call;
   const double flops = dispatch::flops_of(call.routine, call.type, call.shape);
-  nlohmann::json entry = {{"routine", name_of(call)},
-                          {"m", call.shape.m},
-                          {"n", call.shape.n},
-                          {"nrhs", call.shape.nrhs},
-                          {"uplo", std::string(1, static_cast<char>(call.uplo))},
-                          {"lda", call.lda},
-                          {"bytes_up", row.bytes_up},
-                          {"bytes_down", row.bytes_down},
-                          {"served_by_device", row.served}};
+  const nlohmann::json identity = {{"routine", name_of(call)},
+                                   {"m", call.shape.m},
+                                   {"n", call.shape.n},
+                                   {"nrhs", call.shape.nrhs},
+                                   {"uplo", std::string(1, static_cast<char>(call.uplo))},
+                                   {"lda", call.lda}};
+  const nlohmann::json traffic = {{"bytes_up", row.bytes_up},
+                                  {"bytes_down", row.bytes_down},
+                                  {"pinned_bytes", row.pinned},
+                                  {"device_bytes", row.device}};
+  nlohmann::json entry = identity;
+  entry.update(traffic);
+  entry["served_by_device"] = row.served;
   for (const auto& [name, member] : kContenders) {
     const Cell& cell = row.*member;
-    const bool own = member == &Row::ours;
-    if (csv_.is_open()) {
-      csv_ << name_of(call) << ',' << call.shape.m << ',' << call.shape.n << ',' << call.shape.nrhs
-           << ',' << static_cast<char>(call.uplo) << ',' << call.lda << ',' << name << ',';
-      if (cell.missing.empty()) {
-        csv_ << cell.timing.ms << ',' << cell.timing.runs << ',' << flops / cell.timing.ms / 1e6
-             << ',' << cell.timing.residual << ',' << cell.timing.info << ',';
-      } else {
-        csv_ << ",,,,,";
-      }
-      csv_ << (own ? row.bytes_up : 0) << ',' << (own ? row.bytes_down : 0) << ",\"" << cell.missing
-           << "\"\n";
-    }
     nlohmann::json& contender = entry["contenders"][name];
+    nlohmann::json line = identity;
+    line["contender"] = name;
+    for (const auto& [key, bytes] : traffic.items()) {
+      line[key] = member == &Row::ours ? bytes : nlohmann::json(0);
+    }
     if (cell.missing.empty()) {
       contender = {{"ms", cell.timing.ms},
                    {"runs", cell.timing.runs},
                    {"gflops", flops / cell.timing.ms / 1e6},
                    {"residual", cell.timing.residual},
                    {"info", cell.timing.info}};
+      line.update(contender);
     } else {
       contender = {{"missing", cell.missing}};
+      for (const char* key : {"ms", "runs", "gflops", "residual", "info"}) line[key] = nullptr;
     }
+    line["missing"] = cell.missing;
+    files.add_line(line);
   }
-  csv_.flush();
-  if (!json_path_.empty()) json_["rows"].push_back(entry);
-}
-
-void RowFiles::finish() {
-  if (!json_path_.empty()) open_for_writing(json_path_) << json_.dump(2) << '\n';
+  files.add_row(entry);
 }
 
 }  // namespace overlapack::bench

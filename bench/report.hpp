@@ -14,6 +14,7 @@ struct Row {
   Cell ours, cpu, round_trip, resident;
   bool served = true;                   ///< by the device, not by the CPU after a fault
   double bytes_up = 0, bytes_down = 0;  ///< of one call of ours
+  double pinned = 0, device = 0;        ///< bytes of host and device memory that it leases at most
 };
 
 /// Date, hardware and versions, for headings: name and value.
@@ -21,20 +22,38 @@ std::vector<std::pair<std::string, std::string>> machine(const Device* device);
 /// Prints machine(), as lines or as a Markdown list; labels an emulated device as no measurement.
 void print_heading(const Options& options, const Device* device);
 
+/// "dgesv 4096 (1 rhs)".
+std::string row_title(const Call& call);
 /// The table of a group of rows, and below it why cells are missing.
 void print_rows(const std::vector<Row>& rows, TableStyle style);
 
-/// Writes each row as it comes (CSV) and all of them at the end (JSON), where asked for.
-class RowFiles {
+/// The comparison as a picture: times against orders, a panel for each routine.
+std::string comparison_svg(const std::vector<Row>& rows,
+                           const std::vector<std::pair<std::string, std::string>>& machine,
+                           bool emulated);
+
+/// Throws std::runtime_error if that is not possible.
+std::ofstream open_for_writing(const std::string& path);
+
+/// A CSV file, written line by line, and a JSON file, written at the end, where asked for.
+class ResultFiles {
  public:
-  RowFiles(const Options& options, const Device* device);
-  void add(const Row& row);
+  ResultFiles(const Options& options, const Device* device, std::vector<std::string> columns);
+  /// A line of the CSV file: the fields that the columns name. Null and NaN leave them empty.
+  void add_line(const nlohmann::json& fields);
+  /// An element of "rows" in the JSON file.
+  void add_row(const nlohmann::json& row) { json_["rows"].push_back(row); }
   void finish();
 
  private:
+  std::vector<std::string> columns_;
   std::ofstream csv_;
   std::string json_path_;
   nlohmann::json json_;
 };
+
+/// What the files of a comparison hold of a row.
+std::vector<std::string> row_columns();
+void add(const Row& row, ResultFiles& files);
 
 }  // namespace overlapack::bench

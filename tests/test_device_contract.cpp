@@ -2,12 +2,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <new>
 #include <numeric>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
+#include "device/timeline.hpp"
 #include "support/fixtures.hpp"
 #include "support/matrices.hpp"
 #include "support/residual.hpp"
@@ -384,6 +387,135 @@ TYPED_TEST(DeviceContract, PoolsHandOutTheSameMemoryAgain) {
     EXPECT_EQ(same.data(), first);
     Buffer<T> other(this->device(), space, 1000);
     EXPECT_NE(other.data(), first);
+  }
+}
+
+TYPED_TEST(DeviceContract, TimedEventsTellTheTimeBetweenThem) {
+  using T = TypeParam;
+  Device& device = this->device();
+  const Index n = 192;
+  const auto a = this->upload(random_matrix<T>(n, n, 1));
+  const auto c = this->upload(random_matrix<T>(n, n, 2));
+  EventLease start(device, Timed::yes), one(device, Timed::yes), more(device, Timed::yes);
+  QueueLease queue(device), other(device);
+  const auto multiply = [&](int times) {
+    for (int i = 0; i < times; ++i) {
+      this->kernels().gemm(*queue, Op::none, Op::none, T(1), a, a, T(0), c);
+    }
+  };
+  multiply(1);  // warms up
+  queue->synchronize();
+  const auto before = std::chrono::steady_clock::now();
+  queue->record(*start);
+  multiply(1);
+  queue->record(*one);
+  multiply(20);
+  queue->record(*more);
+  // Asking waits: nobody has waited for the queue.
+  const double first = one->since(*start), rest = more->since(*one);
+  const std::chrono::duration<double, std::micro> elapsed =
+      std::chrono::steady_clock::now() - before;
+  EXPECT_GT(first, 0);
+  EXPECT_GT(rest, 0);
+  EXPECT_LE(first + rest, 1.01 * elapsed.count() + 2);
+  EXPECT_NEAR(more->since(*start), first + rest, 1e-3 * (first + rest) + 2);
+  EXPECT_NEAR(start->since(*more), -(first + rest), 1e-3 * (first + rest) + 2);
+  EXPECT_EQ(one->since(*one), 0);
+  EXPECT_TRUE(more->done());
+  // The clock is the device's, not the queue's; and recording again moves an event.
+  other->record(*one);
+  EXPECT_GT(one->since(*more), 0);
+}
+
+TYPED_TEST(DeviceContract, OnlyTimedEventsThatWereRecordedHaveATime) {
+  Device& device = this->device();
+  EventLease timed(device, Timed::yes), plain(device);
+  QueueLease queue(device);
+  queue->record(*timed);
+  queue->record(*plain);
+  EXPECT_THROW(plain->since(*timed), std::logic_error);
+  EXPECT_THROW(timed->since(*plain), std::logic_error);
+  EXPECT_EQ(timed->timed(), Timed::yes);
+  EXPECT_EQ(plain->timed(), Timed::no);
+  // A timed event does all that others do.
+  EventLease again(device, Timed::yes);
+  QueueLease other(device);
+  other->wait(*timed);
+  other->record(*again);
+  again->synchronize();
+  EXPECT_TRUE(timed->done());
+}
+
+TYPED_TEST(DeviceContract, ATimelineHoldsTheSpansOfItsLife) {
+  using T = TypeParam;
+  Device& device = this->device();
+  const auto a = this->upload(random_matrix<T>(64, 64, 1));
+  QueueLease one(device, Priority::normal, "one"), two(device, Priority::high, "two");
+  const auto multiply = [&](Queue& queue, const char* name, Index block) {
+    const Span span(queue, name, block);
+    this->kernels().gemm(queue, Op::none, Op::none, T(0), a, a, T(1), a);
+  };
+  multiply(*one, "early", 0);  // no timeline yet
+  ASSERT_EQ(device.timeline(), nullptr);
+  {
+    Timeline timeline(device);
+    ASSERT_EQ(device.timeline(), &timeline);
+    multiply(*one, "first", 1);
+    multiply(*one, "second", 2);
+    one->synchronize();
+    multiply(*two, "third", 3);
+    two->synchronize();
+    {
+      Span span(device, "here", 4);
+      span.end();
+      span.end();  // does nothing
+    }
+    std::thread([&] { const Span span(device, "there", 5); }).join();
+    const auto spans = timeline.collect();
+    ASSERT_EQ(spans.size(), 5u);
+    const char* const names[] = {"first", "second", "third", "here", "there"};
+    const char* const lanes[] = {"one", "one", "two", "host thread 0", "host thread 1"};
+    for (std::size_t i = 0; i < 5; ++i) {
+      EXPECT_STREQ(spans[i].name, names[i]);
+      EXPECT_EQ(spans[i].lane, lanes[i]);
+      EXPECT_EQ(spans[i].block, static_cast<Index>(i) + 1);
+      EXPECT_EQ(spans[i].on_device, i < 3);
+      EXPECT_GE(spans[i].begin, 0);
+      EXPECT_GE(spans[i].end, spans[i].begin);
+      // The host's clock and the device's agree to within microseconds.
+      const bool same_clock = i == 1 || i == 4;
+      if (i > 0) {
+        EXPECT_GE(spans[i].begin, spans[i - 1].end - (same_clock ? 0 : 20));
+      }
+    }
+    EXPECT_TRUE(timeline.collect().empty()) << "collected twice";
+  }
+  EXPECT_EQ(device.timeline(), nullptr);
+  multiply(*one, "late", 6);
+}
+
+TYPED_TEST(DeviceContract, CountsTheMemoryInItsPools) {
+  using T = TypeParam;
+  Device& device = this->device();
+  for (const Space space : {Space::host, Space::device}) {
+    const std::size_t bytes = 777 * sizeof(T);
+    const PoolUse before = device.pool_use(space);
+    EXPECT_GE(before.held, before.leased);
+    {
+      Buffer<T> one(device, space, 777);
+      { Buffer<T> two(device, space, 777); }
+      device.reset_peak_use();
+      EXPECT_EQ(device.pool_use(space).peak, device.pool_use(space).leased);
+      { Buffer<T> two(device, space, 777); }
+      const PoolUse use = device.pool_use(space);
+      EXPECT_GE(use.leased, before.leased + bytes);
+      EXPECT_GE(use.peak, use.leased + bytes);
+      EXPECT_LE(use.peak, use.leased + 2 * bytes + sizeof(T)) << "no block is half empty";
+      EXPECT_GE(use.held, use.peak);
+    }
+    const PoolUse after = device.pool_use(space);
+    EXPECT_EQ(after.leased, before.leased);
+    EXPECT_GE(after.held, before.held) << "given back to the pool, not to the driver";
   }
 }
 
@@ -1352,7 +1484,7 @@ TYPED_TEST(DeviceContract, AnObserverCanMakeAnyActionFail) {
   Device& device = this->device();
   const auto work = [&] {
     Buffer<T> staging(device, Space::host, 1), memory(device, Space::device, 1);
-    EventLease event(device);
+    EventLease event(device, Timed::yes);
     QueueLease queue(device);
     *staging.data() = T(4);
     const DeviceView<T> view(memory.data(), 1);
@@ -1362,20 +1494,21 @@ TYPED_TEST(DeviceContract, AnObserverCanMakeAnyActionFail) {
     device.kernels<T>().gemm(*queue, Op::none, Op::none, T(1), view, view, T(1), view);
     queue->copy<T>(HostView<T>(staging.data(), 1), DeviceView<const T>(view));
     queue->synchronize();
+    EXPECT_EQ(event->since(*event), 0);
     return *staging.data();
   };
-  // 4 acquisitions, copy, record, wait, gemm, copy, synchronize.
-  for (Index at = 1; at <= 10; ++at) {
+  // 4 acquisitions, copy, record, wait, gemm, copy, synchronize, since.
+  for (Index at = 1; at <= 11; ++at) {
     FaultAt fault(at);
     device.set_observer(&fault);
     EXPECT_THROW(work(), DeviceError) << "action " << at;
     device.set_observer(nullptr);
   }
-  FaultAt beyond(11);
+  FaultAt beyond(12);
   device.set_observer(&beyond);
   work();
   device.set_observer(nullptr);
-  EXPECT_EQ(beyond.count(), 10);
+  EXPECT_EQ(beyond.count(), 11);
 }
 
 }  // namespace

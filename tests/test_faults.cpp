@@ -4,6 +4,7 @@
 #include <functional>
 #include <vector>
 
+#include "device/timeline.hpp"
 #include "support/fixtures.hpp"
 #include "support/lapack_calls.hpp"
 #include "support/matrices.hpp"
@@ -187,6 +188,26 @@ TYPED_TEST(Faults, PotrsAndGetrs) {
       EXPECT_TRUE(x.padding_untouched());
     });
   }
+}
+
+TYPED_TEST(Faults, CallsWithATimeline) {
+  using T = TypeParam;
+  const auto a = random_matrix<T>(100, 100, 1, 3);
+  const auto b = random_matrix<T>(100, 20, 2, 1);
+  Timeline timeline(this->device());
+  this->at_every_action([&] {
+    auto factor = a;
+    auto x = b;
+    std::vector<Index> pivots;
+    EXPECT_EQ(gesv<T>(factor.view(), pivots, x.view()), 0);
+    ASSERT_TRUE(valid_pivots(pivots, 100));
+    EXPECT_LT(getrf_residual<T>(a.view(), factor.view(), pivots), kThreshold);
+    this->device().set_observer(nullptr);
+    for (const TimedSpan& span : timeline.collect()) {
+      EXPECT_GE(span.begin, 0) << span.lane << ": " << span.name;
+      EXPECT_GE(span.end, span.begin) << span.lane << ": " << span.name;
+    }
+  });
 }
 
 TYPED_TEST(Faults, ALostDeviceIsNotUsedAgain) {

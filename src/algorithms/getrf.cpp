@@ -8,6 +8,7 @@
 #include "algorithms/split.hpp"
 #include "algorithms/transfer.hpp"
 #include "cpu/reference.hpp"
+#include "device/timeline.hpp"
 
 namespace overlapack::algorithms {
 namespace {
@@ -18,6 +19,7 @@ class PanelOnCpu {
  public:
   PanelOnCpu(Device& device, const cpu::Lapack<T>& cpu, Index rows, Index nb)
       : cpu_(cpu),
+        nb_(nb),
         arrived_(device),
         panel_(device, Space::host, rows * nb),
         pivots_(device, Space::host, nb),
@@ -30,8 +32,10 @@ class PanelOnCpu {
   void finish(Queue& queue, DeviceView<T> panel, DeviceView<Index> pivots, DeviceView<Index> info,
               Index offset) {
     arrived_->synchronize();
+    Span span(queue.device(), "panel", offset / nb_);
     const HostView<T> here = view(panel);
     const Index failed = cpu_.getrf(here, cpu::Pivots(pivots_.data()));
+    span.end();
     info_.data()[0] = failed == 0 ? 0 : offset + failed;
     for (Index j = 0; j < pivots.rows; ++j) pivots_.data()[j] += offset;
     queue.copy<T>(panel, here);
@@ -44,6 +48,7 @@ class PanelOnCpu {
     return {panel_.data(), panel.rows, panel.cols, panel.rows};
   }
   const cpu::Lapack<T>& cpu_;
+  Index nb_;
   EventLease arrived_;
   Buffer<T> panel_;
   Buffer<Index> pivots_;
@@ -61,8 +66,8 @@ std::vector<Range> block_columns(Index m, Index n, Index nb) {
 /// Applies to every panel's columns the interchanges of the panels to its right, which were found
 /// after it had come home. Each column is one gather by the composed permutation.
 template <class T>
-void apply_later_interchanges(HostView<T> a, const std::vector<Index>& pivots, Index nb,
-                              Index threads) {
+void apply_later_interchanges(Device& device, HostView<T> a, const std::vector<Index>& pivots,
+                              Index nb, Index threads) {
   constexpr Index kColumns = 64;  // per task: enough to pay for composing the permutation
   const auto k = static_cast<Index>(pivots.size());
   std::vector<Range> tasks;
@@ -88,6 +93,7 @@ void apply_later_interchanges(HostView<T> a, const std::vector<Index>& pivots, I
   };
   const auto permute = [&](Index t) {
     const Range columns = tasks[at(t)];
+    const Span span(device, "interchange", columns.first / nb);
     const Index first = (columns.first / nb + 1) * nb;
     try {
       gather(columns, first);
@@ -131,7 +137,8 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Ho
   const Subtraction<T> in_panel(device, options, m, width, width),
       in_update(device, options, m, n + b.cols, width),
       in_catch_up(device, options, m, n + b.cols, width);  // one for each queue
-  const QueueLease panel(device, Priority::high), update(device), catch_up(device);
+  const QueueLease panel(device, Priority::high, "panel"),
+      update(device, Priority::normal, "update"), catch_up(device, Priority::normal, "catch up");
   Transfer transfer(device, options.threads, committed);
 
   const auto columns_of = [&](Index first, Index last) -> Range {  // of blocks [first, last)
@@ -178,7 +185,9 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Ho
 
   // Step i on the columns c: interchange, U_ic := L_ii^-1 A_ic, A(i+1:, c) -= L(i+1:, i) U_ic.
   const auto apply = [&](Queue& queue, const Subtraction<T>& subtract, Index i, Range c) {
+    if (c.empty()) return;
     const Index i0 = blocks[at(i)].first, i1 = blocks[at(i)].last, w = i1 - i0;
+    const Span span(queue, "update", i);
     const DeviceView<T> u = A.block(i0, c.first, w, c.size());
     kernels.swap_rows(queue, A.block(i0, c.first, m - i0, c.size()), pivots_of(i), i0);
     kernels.trsm(queue, Side::left, Uplo::lower, Op::none, Diag::unit, T(1), A.block(i0, i0, w, w),
@@ -214,7 +223,9 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Ho
     if (options.hybrid) {
       panel_on_cpu->start(*panel, current);
     } else {
+      Span span(*panel, "panel", i);
       kernels.getrf_panel(*panel, current, pivots_of(i), panel_info, i0);
+      span.end();
       panel->record(*final[at(i)]);
       transfer.release(*panel, i);
     }
@@ -252,12 +263,14 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Ho
   join();
   for (Index j = panels; j < count; ++j) transfer.release(*update, j);
   if (!b.empty()) {
+    Span span(*update, "solve", count);
     kernels.trsm(*update, Side::left, Uplo::upper, Op::none, Diag::non_unit, T(1),
                  A.block(0, 0, n, n), A.block(0, n, n, b.cols));
+    span.end();
     transfer.release(*update, count);
   }
   transfer.finish();
-  apply_later_interchanges(a, pivots, nb, options.threads);
+  apply_later_interchanges(device, a, pivots, nb, options.threads);
   return first_zero_pivot();
 }
 

@@ -8,6 +8,7 @@
 #include "algorithms/transfer.hpp"
 #include "algorithms/triangle.hpp"
 #include "cpu/reference.hpp"
+#include "device/timeline.hpp"
 
 namespace overlapack::algorithms {
 namespace {
@@ -63,12 +64,12 @@ class Cholesky {
       condition_ = Buffer<Real<T>>(device, Space::host, nb);
       block_info_ = Buffer<Index>(device, Space::host, 1);
     }
-    panel_ = std::make_unique<QueueLease>(device, Priority::high);
-    update_ = std::make_unique<QueueLease>(device);
+    panel_ = std::make_unique<QueueLease>(device, Priority::high, "panel");
+    update_ = std::make_unique<QueueLease>(device, Priority::normal, "update");
     if (ahead_panels_ > 0) {
       const Index width = kAheadPanel * options.nb;
       ahead_space_ = updates_.workspace(device, width, width);
-      ahead_ = std::make_unique<QueueLease>(device, Priority::low);
+      ahead_ = std::make_unique<QueueLease>(device, Priority::low, "ahead");
     }
     panel().zero(info_.data(), sizeof(Index) * static_cast<std::size_t>(count()));
   }
@@ -91,6 +92,7 @@ class Cholesky {
   void step(Index j, Arrived arrived) {
     if (j == 0) prepare(0, arrived);
     panel().wait(*prepared_);
+    Span span(panel(), "panel", j);
     if (j >= 1) subtract(rows_from(j), block(j), block(j - 1));
     if (hybrid_) {
       fetch_diagonal(block(j));
@@ -99,6 +101,7 @@ class Cholesky {
     }
     factor_columns(j, block(j));
     updates_.append(panel(), block(j));
+    span.end();
     panel().record(final(j));
     apply_ahead(j);
     if (!hybrid_ && j + 1 < count()) prepare(j + 1, arrived);
@@ -129,6 +132,7 @@ class Cholesky {
     const DeviceView<T> W = work(rows_from(j), block(j));
     if (!k.empty()) {
       queue.wait(final(j - 2));
+      const Span span(queue, "update", j);
       const bool starts_sum = adds_input() && ahead == 0;
       updates_.subtract(queue, update_space_, rows_from(j), block(j), k, starts_sum ? 0 : 1, W);
     }

@@ -6,6 +6,8 @@
 #include <new>
 #include <thread>
 
+#include "device/timeline.hpp"
+
 namespace overlapack {
 namespace {
 
@@ -197,6 +199,8 @@ void Transfer::start() {
   const std::size_t unit_bytes =
       alone_ ? chunk_bytes : std::max(tuning_.min_unit, chunk_bytes / tuning_.units);
   flags_ = Buffer<PaddedFlag>(device_, Space::host, 2 * kQueues);
+  static constexpr const char* kNames[2][kQueues] = {{"upload 0", "upload 1"},
+                                                     {"download 0", "download 1"}};
   for (Direction* direction : {&up_, &down_}) {
     cut(*direction, chunk_bytes, unit_bytes);
     const Index chunks = count(direction->chunks);
@@ -218,7 +222,7 @@ void Transfer::start() {
     direction->flags = flags_.data() + (direction == &up_ ? 0 : kQueues);
     for (Index q = 0; q < direction->queue_count; ++q) {
       new (&direction->flags[q].flag) Flag(0);
-      direction->queues[q].emplace(device_);
+      direction->queues[q].emplace(device_, Priority::normal, kNames[direction == &down_][q]);
     }
   }
   end_units_ = count(down_.units);
@@ -385,6 +389,7 @@ bool Transfer::issue_upload() {
   const Region& region = up_.regions[size(chunk.region)];
   char* const device = region.device + offset(chunk, region, region.device_pitch);
   const std::size_t columns = size(chunk.last - chunk.first);
+  Span span(queue(up_, k), "upload", chunk.region);
   if (chunk.staged) {
     queue(up_, k).copy_to_device(device, region.device_pitch, slot(up_, k), chunk.pitch,
                                  chunk.pitch, columns);
@@ -397,6 +402,7 @@ bool Transfer::issue_upload() {
                                  region.element, region.rows, region.cols, region.part,
                                  region.diagonal);
   }
+  span.end();
   signal(up_, k);
   ++up_.issued;
   if (chunk.ends_region) {
@@ -428,6 +434,7 @@ bool Transfer::issue_download() {
   const Region& region = down_.regions[size(chunk.region)];
   Queue& queue = this->queue(down_, k);
   queue.wait(**down_.events[size(kQueues * chunk.region)]);
+  Span span(queue, "download", chunk.region);
   if (chunk.starts_region) {
     for (const Sidecar& sidecar : downloads_[size(chunk.region)].sidecars) {
       queue.copy_to_host(sidecar.staging, sidecar.bytes, sidecar.device, sidecar.bytes,
@@ -442,6 +449,7 @@ bool Transfer::issue_download() {
     queue.copy_on_device(region.host, region.host_pitch, region.device, region.device_pitch,
                          region.element, region.rows, region.cols, region.part, region.diagonal);
   }
+  span.end();
   down_.launched = k + 1;
   signal(down_, k);
   ++down_.issued;
@@ -513,6 +521,7 @@ bool Transfer::copy_up() {
   if (!up_.next_unit.compare_exchange_strong(u, u + 1, std::memory_order_acq_rel)) return true;
   const Chunk& chunk = up_.chunks[size(unit.chunk)];
   const Region& region = up_.regions[size(chunk.region)];
+  const Span span(device_, "pack", chunk.region);
   char* const to = slot(up_, unit.chunk);
   for (Index c = unit.first; c < unit.last; ++c) {
     const auto [first, end] = region.rows_of(c);
@@ -533,6 +542,7 @@ bool Transfer::copy_down() {
   if (!passed(chunk) || !complete(down_, unit.chunk)) return false;
   if (!down_.next_unit.compare_exchange_strong(u, u + 1, std::memory_order_acq_rel)) return true;
   const Region& region = down_.regions[size(chunk.region)];
+  const Span span(device_, "unpack", chunk.region);
   const char* const from = slot(down_, unit.chunk);
   for (Index c = unit.first; c < unit.last && chunk.staged; ++c) {
     const auto [first, end] = region.rows_of(c);

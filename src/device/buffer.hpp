@@ -47,8 +47,12 @@ class Buffer {
 
 class QueueLease {
  public:
-  explicit QueueLease(Device& device, Priority priority = Priority::normal)
-      : device_(device), priority_(priority), queue_(device.acquire_queue(priority)) {}
+  /// `name`, a string that lives on, is what the queue's work is called in a timeline.
+  explicit QueueLease(Device& device, Priority priority = Priority::normal,
+                      const char* name = "queue")
+      : device_(device), priority_(priority), queue_(device.acquire_queue(priority)) {
+    queue_->name_ = name;
+  }
   QueueLease(const QueueLease&) = delete;
   ~QueueLease() {
     queue_->drain();
@@ -66,7 +70,8 @@ class QueueLease {
 /// Declare events, like buffers, before the queues that record them.
 class EventLease {
  public:
-  explicit EventLease(Device& device) : device_(&device), event_(device.acquire_event()) {}
+  explicit EventLease(Device& device, Timed timed = Timed::no)
+      : device_(&device), event_(device.acquire_event(timed)) {}
   EventLease(EventLease&&) = default;
   ~EventLease() {
     if (event_) device_->give_back(std::move(event_));

@@ -1,5 +1,8 @@
 #include "device/device.hpp"
 
+#include <algorithm>
+#include <stdexcept>
+
 namespace overlapack {
 namespace {
 
@@ -25,6 +28,17 @@ void Event::synchronize() {
 bool Event::done() {
   device_.before(Action::synchronize, "event");
   return do_done();
+}
+
+double Event::since(Event& earlier) {
+  const auto has_time = [](const Event& event) {
+    return event.timed_ == Timed::yes && event.recorded_;
+  };
+  if (!has_time(earlier) || !has_time(*this)) {
+    throw std::logic_error("the time of an event that notes none");
+  }
+  device_.before(Action::synchronize, "event");
+  return do_since(earlier);
 }
 
 void Queue::copy_to_device(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
@@ -67,6 +81,7 @@ void Queue::poll() {
 void Queue::record(Event& event) {
   device_.before(Action::record, "event");
   do_record(event);
+  event.recorded_ = true;
 }
 
 void Queue::wait(Event& event) {
@@ -183,7 +198,10 @@ void Device::before(Action action, const char* name, double amount) {
 }
 
 void Device::free_idle(MemoryPool& pool, Space space) noexcept {
-  for (const Block& block : pool.idle) do_free(space, block.memory);
+  for (const Block& block : pool.idle) {
+    do_free(space, block.memory);
+    pool.use.held -= block.bytes;
+  }
   pool.idle.clear();
 }
 
@@ -192,6 +210,11 @@ void* Device::acquire(Space space, std::size_t bytes) {
          static_cast<double>(bytes));
   std::lock_guard<std::mutex> lock(mutex_);
   MemoryPool& from = pool(space);
+  const auto lease = [&from](const Block& block) {
+    from.leased[block.memory] = block.bytes;
+    from.use.leased += block.bytes;
+    from.use.peak = std::max(from.use.peak, from.use.leased);
+  };
   // The smallest idle block that fits without wasting more than half of itself; among equals the
   // one used last.
   auto best = from.idle.end();
@@ -202,7 +225,7 @@ void* Device::acquire(Space space, std::size_t bytes) {
   if (best != from.idle.end()) {
     const Block block = *best;
     from.idle.erase(best);
-    from.leased[block.memory] = block.bytes;
+    lease(block);
     do_reuse(space, block.memory, block.bytes);
     return block.memory;
   }
@@ -214,7 +237,8 @@ void* Device::acquire(Space space, std::size_t bytes) {
     free_idle(from, space);  // the memory that other shapes left behind may be what is missing
     memory = do_allocate(space, bytes);
   }
-  from.leased[memory] = bytes;
+  from.use.held += bytes;
+  lease({memory, bytes});
   return memory;
 }
 
@@ -223,6 +247,7 @@ void Device::give_back(Space space, void* memory) noexcept {
   MemoryPool& to = pool(space);
   const auto it = to.leased.find(memory);
   to.idle.push_back({memory, it->second});
+  to.use.leased -= it->second;
   to.leased.erase(it);
 }
 
@@ -241,24 +266,35 @@ void Device::give_back(Priority priority, std::unique_ptr<Queue> queue) noexcept
   idle_queues_[static_cast<int>(priority)].push_back(std::move(queue));
 }
 
-std::unique_ptr<Event> Device::acquire_event() {
+std::unique_ptr<Event> Device::acquire_event(Timed timed) {
   before(Action::create, "event");
   std::lock_guard<std::mutex> lock(mutex_);
-  if (idle_events_.empty()) return do_make_event();
-  auto event = std::move(idle_events_.back());
-  idle_events_.pop_back();
+  auto& idle = idle_events_[static_cast<int>(timed)];
+  if (idle.empty()) return do_make_event(timed);
+  auto event = std::move(idle.back());
+  idle.pop_back();
   return event;
 }
 
 void Device::give_back(std::unique_ptr<Event> event) noexcept {
   std::lock_guard<std::mutex> lock(mutex_);
-  idle_events_.push_back(std::move(event));
+  idle_events_[static_cast<int>(event->timed())].push_back(std::move(event));
+}
+
+PoolUse Device::pool_use(Space space) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return pool(space).use;
+}
+
+void Device::reset_peak_use() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (MemoryPool* pool : {&device_pool_, &staging_pool_}) pool->use.peak = pool->use.leased;
 }
 
 void Device::clear_pools() noexcept {
   std::lock_guard<std::mutex> lock(mutex_);
   for (auto& idle : idle_queues_) idle.clear();
-  idle_events_.clear();
+  for (auto& idle : idle_events_) idle.clear();
   free_idle(device_pool_, Space::device);
   free_idle(staging_pool_, Space::host);
 }

@@ -24,24 +24,38 @@
 namespace overlapack {
 
 class Device;
+class Timeline;
+
+/// Whether an event notes the time at which its queue reaches it. Noting costs the device a little.
+enum class Timed { no, yes };
 
 /// A point in a queue that other queues and the host can wait for. Recording again moves it.
 /// An event that was never recorded counts as reached.
 class Event {
  public:
-  explicit Event(Device& device) : device_(device) {}
+  Event(Device& device, Timed timed) : device_(device), timed_(timed) {}
   virtual ~Event() = default;
+  Timed timed() const { return timed_; }
   /// The host waits until the work recorded before the event is complete.
   void synchronize();
   /// Asks without waiting. On a lazy device asking makes the work before the event run.
   bool done();
+  /// Microseconds of the device's clock from `earlier` to this event, negative if the device
+  /// reached this one first. Waits until it has reached both. NaN if one was dropped with its
+  /// queue's work. Both must have been recorded and note the time, else std::logic_error.
+  double since(Event& earlier);
 
  protected:
   Device& device_;
 
  private:
+  friend class Queue;
   virtual void do_synchronize() = 0;
   virtual bool do_done() = 0;
+  virtual double do_since(Event& earlier) = 0;
+
+  const Timed timed_;
+  bool recorded_ = false;
 };
 
 /// Which work a busy device starts first.
@@ -63,6 +77,8 @@ class Queue {
   explicit Queue(Device& device) : device_(device) {}
   virtual ~Queue() = default;
   Device& device() const { return device_; }
+  /// What its work is called in a timeline.
+  const char* name() const { return name_; }
 
   /// Copies `count` columns of `bytes` bytes each; consecutive columns lie `to_pitch` and
   /// `from_pitch` bytes apart. Host memory must be staging memory of this device or otherwise
@@ -105,6 +121,9 @@ class Queue {
   Device& device_;
 
  private:
+  friend class QueueLease;
+  const char* name_ = "";
+
   virtual void do_copy_to_device(void*, std::size_t, const void*, std::size_t, std::size_t,
                                  std::size_t) = 0;
   virtual void do_copy_to_host(void*, std::size_t, const void*, std::size_t, std::size_t,
@@ -232,6 +251,13 @@ class Kernels {
                              Real<T>, DeviceView<T>) = 0;
 };
 
+/// Bytes of one pool of memory. A lease counts with the whole block that it was given.
+struct PoolUse {
+  std::size_t leased = 0;  ///< in use now
+  std::size_t peak = 0;    ///< the most in use at a time since Device::reset_peak_use()
+  std::size_t held = 0;    ///< in use, or kept for later
+};
+
 /// One accelerator. Thread-safe; the queues and events it makes are not.
 /// Memory, queues and events come from pools that keep what is given back.
 class Device {
@@ -251,6 +277,14 @@ class Device {
 
   void set_observer(Observer* observer) { observer_ = observer; }
   TransferCounters& counters() { return counters_; }
+  /// The timeline that the spans of algorithms go to (device/timeline.hpp); none by default. Set it
+  /// while no call is under way.
+  void set_timeline(Timeline* timeline) { timeline_ = timeline; }
+  Timeline* timeline() const { return timeline_; }
+  /// Memory that the leases of buffer.hpp take. What the driver and its libraries take for
+  /// themselves is not in it.
+  PoolUse pool_use(Space space);
+  void reset_peak_use();
   /// Tells the observer and counts. Called by every public operation.
   void before(Action action, const char* name, double amount = 0);
 
@@ -272,7 +306,7 @@ class Device {
   void give_back(Space space, void* memory) noexcept;
   std::unique_ptr<Queue> acquire_queue(Priority priority);
   void give_back(Priority priority, std::unique_ptr<Queue> queue) noexcept;
-  std::unique_ptr<Event> acquire_event();
+  std::unique_ptr<Event> acquire_event(Timed timed);
   void give_back(std::unique_ptr<Event> event) noexcept;
 
   /// Space::host means staging memory: page-locked, so that copies to and from it run
@@ -283,7 +317,7 @@ class Device {
   virtual void do_reuse(Space, void*, std::size_t) {}
   virtual MemoryKind do_kind_of(const void* memory) = 0;
   virtual std::unique_ptr<Queue> do_make_queue(Priority priority) = 0;
-  virtual std::unique_ptr<Event> do_make_event() = 0;
+  virtual std::unique_ptr<Event> do_make_event(Timed timed) = 0;
   virtual Kernels<float>& do_kernels(float) = 0;
   virtual Kernels<double>& do_kernels(double) = 0;
   virtual Kernels<std::complex<float>>& do_kernels(std::complex<float>) = 0;
@@ -296,6 +330,7 @@ class Device {
   struct MemoryPool {
     std::vector<Block> idle;
     std::unordered_map<void*, std::size_t> leased;
+    PoolUse use;
   };
   MemoryPool& pool(Space space) { return space == Space::device ? device_pool_ : staging_pool_; }
   void free_idle(MemoryPool& pool, Space space) noexcept;
@@ -304,11 +339,12 @@ class Device {
   std::size_t memory_;
   bool emulated_;
   Observer* observer_ = nullptr;
+  Timeline* timeline_ = nullptr;
   TransferCounters counters_;
   std::mutex mutex_;  // guards the pools
   MemoryPool device_pool_, staging_pool_;
   std::vector<std::unique_ptr<Queue>> idle_queues_[3];  // by Priority
-  std::vector<std::unique_ptr<Event>> idle_events_;
+  std::vector<std::unique_ptr<Event>> idle_events_[2];  // by Timed
 };
 
 // ---- implementation of templates ----------------------------------------------------------

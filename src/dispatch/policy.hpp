@@ -43,17 +43,12 @@ struct Settings {
   std::optional<Index> min_n;  ///< OVERLAPACK_MIN_N: overrides every break-even
   Algorithm algorithm = Algorithm::automatic;
   Index nb = 0;              ///< OVERLAPACK_NB: block size, 0 = chosen by size
+  Index threads = 0;         ///< OVERLAPACK_THREADS: copy threads, 0 = by the number of cores
   bool strict_fp32 = false;  ///< OVERLAPACK_FP32=strict: no products of split operands
   std::string profile;       ///< OVERLAPACK_PROFILE: path of the profile file
   std::string cpu_lapack;    ///< OVERLAPACK_CPU_LAPACK: path of the CPU LAPACK
   bool verbose = false;      ///< OVERLAPACK_VERBOSE: log every call
   std::string log;           ///< file the log is appended to; empty means stderr
-  Index nb = 0;            ///< OVERLAPACK_NB: block size, 0 = chosen by size
-  Index threads = 0;       ///< OVERLAPACK_THREADS: copy threads, 0 = by the number of cores
-  std::string profile;     ///< OVERLAPACK_PROFILE: path of the profile file
-  std::string cpu_lapack;  ///< OVERLAPACK_CPU_LAPACK: path of the CPU LAPACK
-  bool verbose = false;    ///< OVERLAPACK_VERBOSE: log every call
-  std::string log;         ///< file the log is appended to; empty means stderr
 };
 
 /// One environment variable: for parsing, `overlapack info` and the README.

@@ -32,9 +32,11 @@ auto stream_write_value() {
 
 // ---- CudaEvent ----------------------------------------------------------------------------
 
-CudaEvent::CudaEvent(Device& device, int index) : Event(device), index_(index) {
+CudaEvent::CudaEvent(Device& device, int index, Timed timed) : Event(device, timed), index_(index) {
   const CurrentDevice current(index_);
-  check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "creating an event");
+  check(cudaEventCreateWithFlags(&event_,
+                                 timed == Timed::yes ? cudaEventDefault : cudaEventDisableTiming),
+        "creating an event");
 }
 
 CudaEvent::~CudaEvent() {
@@ -56,6 +58,17 @@ bool CudaEvent::do_done() {
   }
   check(status, "asking about an event");
   return true;
+}
+
+double CudaEvent::do_since(Event& earlier) {
+  const CurrentDevice current(index_);
+  const cudaEvent_t from = static_cast<CudaEvent&>(earlier).handle();
+  for (const cudaEvent_t event : {from, event_}) {
+    check(cudaEventSynchronize(event), "waiting for an event");
+  }
+  float ms = 0;
+  check(cudaEventElapsedTime(&ms, from, event_), "reading the time of an event");
+  return 1e3 * static_cast<double>(ms);
 }
 
 // ---- CudaQueue ----------------------------------------------------------------------------
@@ -240,8 +253,8 @@ std::unique_ptr<Queue> CudaDevice::do_make_queue(Priority priority) {
   return std::make_unique<CudaQueue>(*this, index_, multiprocessors_, priority);
 }
 
-std::unique_ptr<Event> CudaDevice::do_make_event() {
-  return std::make_unique<CudaEvent>(*this, index_);
+std::unique_ptr<Event> CudaDevice::do_make_event(Timed timed) {
+  return std::make_unique<CudaEvent>(*this, index_, timed);
 }
 
 }  // namespace overlapack::cuda

@@ -34,13 +34,14 @@ class CurrentDevice {
 
 class CudaEvent final : public Event {
  public:
-  CudaEvent(Device& device, int index);
+  CudaEvent(Device& device, int index, Timed timed);
   ~CudaEvent() override;
   cudaEvent_t handle() const { return event_; }
 
  private:
   void do_synchronize() override;
   bool do_done() override;
+  double do_since(Event& earlier) override;
 
   int index_;
   cudaEvent_t event_ = nullptr;
@@ -120,7 +121,7 @@ class CudaDevice final : public Device {
   void do_free(Space space, void* memory) noexcept override;
   MemoryKind do_kind_of(const void* memory) override;
   std::unique_ptr<Queue> do_make_queue(Priority priority) override;
-  std::unique_ptr<Event> do_make_event() override;
+  std::unique_ptr<Event> do_make_event(Timed timed) override;
   Kernels<float>& do_kernels(float) override { return s_; }
   Kernels<double>& do_kernels(double) override { return d_; }
   Kernels<std::complex<float>>& do_kernels(std::complex<float>) override { return c_; }

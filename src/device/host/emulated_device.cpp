@@ -1,9 +1,11 @@
 #include "device/host/emulated_device.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -96,17 +98,17 @@ class Memory {
 
 // ---- Queued work --------------------------------------------------------------------------
 
-struct Timeline;
+struct Stream;
 
-/// A point in a timeline; with no timeline, a point that was always reached.
+/// A point in a stream; with no stream, a point that was always reached.
 struct Recording {
-  Timeline* timeline = nullptr;
+  Stream* stream = nullptr;
   std::uint64_t position = 0;
   bool reached() const;
 };
 
 /// What one queue was given and has not done yet. Positions count operations from the start.
-struct Timeline {
+struct Stream {
   struct Operation {
     Recording after;  // of another queue
     std::function<void()> run;
@@ -137,7 +139,7 @@ struct Timeline {
   }
 };
 
-bool Recording::reached() const { return timeline == nullptr || timeline->finished >= position; }
+bool Recording::reached() const { return stream == nullptr || stream->finished >= position; }
 
 /// The memory and the queues of one device. Work runs in the thread that waits for it. Whoever
 /// holds the mutex may run any of it, so that host threads may enqueue and wait at once.
@@ -146,15 +148,15 @@ class Machine {
   explicit Machine(const EmulatedOptions& options)
       : memory(options.memory), schedule_(options.schedule), random_(options.seed) {}
 
-  Timeline& add_timeline() {
+  Stream& add_stream() {
     std::lock_guard<std::mutex> lock(mutex);
-    return timelines_.emplace_back();
+    return streams_.emplace_back();
   }
 
-  void enqueue(Timeline& timeline, Timeline::Operation operation) {
+  void enqueue(Stream& stream, Stream::Operation operation) {
     std::lock_guard<std::mutex> lock(mutex);
-    timeline.pending.push_back(std::move(operation));
-    if (schedule_ == Schedule::eager) run_to(timeline.now());
+    stream.pending.push_back(std::move(operation));
+    if (schedule_ == Schedule::eager) run_to(stream.now());
   }
 
   /// Runs work until `target` is reached. This ends, because a recording is always made before the
@@ -163,10 +165,10 @@ class Machine {
   void run_to(Recording target) {
     while (!target.reached()) {
       if (schedule_ == Schedule::shuffle) {
-        random_ready_timeline().step();
+        random_ready_stream().step();
       } else {
-        run_to(target.timeline->pending.front().after);
-        target.timeline->step();
+        run_to(target.stream->pending.front().after);
+        target.stream->step();
       }
     }
   }
@@ -175,25 +177,28 @@ class Machine {
   Memory memory;
 
  private:
-  Timeline& random_ready_timeline() {
-    std::vector<Timeline*> ready;
-    for (Timeline& timeline : timelines_) {
-      if (timeline.ready()) ready.push_back(&timeline);
+  Stream& random_ready_stream() {
+    std::vector<Stream*> ready;
+    for (Stream& stream : streams_) {
+      if (stream.ready()) ready.push_back(&stream);
     }
     return *ready[std::uniform_int_distribution<std::size_t>(0, ready.size() - 1)(random_)];
   }
 
   const Schedule schedule_;
   std::mt19937_64 random_;
-  std::deque<Timeline> timelines_;  // one per queue; addresses are stable
+  std::deque<Stream> streams_;  // one per queue; addresses are stable
 };
 
 // ---- Event and Queue ----------------------------------------------------------------------
 
 class EmulatedEvent final : public Event {
  public:
-  EmulatedEvent(Device& device, Machine& machine) : Event(device), machine_(machine) {}
-  Recording recording;  // guarded by the machine's mutex
+  EmulatedEvent(Device& device, Machine& machine, Timed timed)
+      : Event(device, timed), machine_(machine) {}
+  // Guarded by the machine's mutex:
+  Recording recording;
+  std::shared_ptr<double> time;  // of that recording, in microseconds; the queued work has it, too
 
  private:
   void do_synchronize() override {
@@ -204,6 +209,13 @@ class EmulatedEvent final : public Event {
     do_synchronize();
     return true;
   }
+  double do_since(Event& earlier) override {
+    const auto& from = static_cast<EmulatedEvent&>(earlier);
+    std::lock_guard<std::mutex> lock(machine_.mutex);
+    machine_.run_to(from.recording);
+    machine_.run_to(recording);
+    return *time - *from.time;
+  }
 
   Machine& machine_;
 };
@@ -211,9 +223,9 @@ class EmulatedEvent final : public Event {
 class EmulatedQueue final : public Queue {
  public:
   EmulatedQueue(Device& device, Machine& machine)
-      : Queue(device), machine_(machine), timeline_(machine.add_timeline()) {}
+      : Queue(device), machine_(machine), stream_(machine.add_stream()) {}
 
-  void enqueue(std::function<void()> run) { machine_.enqueue(timeline_, {{}, std::move(run)}); }
+  void enqueue(std::function<void()> run) { machine_.enqueue(stream_, {{}, std::move(run)}); }
 
  private:
   void do_copy_to_device(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
@@ -270,15 +282,24 @@ class EmulatedQueue final : public Queue {
       machine_.memory.check("signal", Space::host, &flag, sizeof flag);
       flag.store(value, std::memory_order_release);
     };
-    machine_.enqueue(timeline_, {{}, run, true});
+    machine_.enqueue(stream_, {{}, run, true});
   }
   void do_poll() override {
     std::lock_guard<std::mutex> lock(machine_.mutex);
-    machine_.run_to(timeline_.next_signal());
+    machine_.run_to(stream_.next_signal());
   }
   void do_record(Event& event) override {
+    std::shared_ptr<double> time;
+    if (event.timed() == Timed::yes) {
+      time = std::make_shared<double>(std::numeric_limits<double>::quiet_NaN());
+      enqueue([time] {
+        const auto now = std::chrono::steady_clock::now().time_since_epoch();
+        *time = std::chrono::duration<double, std::micro>(now).count();
+      });
+    }
     std::lock_guard<std::mutex> lock(machine_.mutex);
-    static_cast<EmulatedEvent&>(event).recording = timeline_.now();
+    static_cast<EmulatedEvent&>(event).recording = stream_.now();
+    static_cast<EmulatedEvent&>(event).time = time;
   }
   void do_wait(Event& event) override {
     Recording recording;
@@ -286,20 +307,20 @@ class EmulatedQueue final : public Queue {
       std::lock_guard<std::mutex> lock(machine_.mutex);
       recording = static_cast<EmulatedEvent&>(event).recording;
     }
-    machine_.enqueue(timeline_, {recording, nullptr});
+    machine_.enqueue(stream_, {recording, nullptr});
   }
   void do_synchronize() override {
     std::lock_guard<std::mutex> lock(machine_.mutex);
-    machine_.run_to(timeline_.now());
+    machine_.run_to(stream_.now());
   }
   void do_drain() noexcept override {
     // What nobody has waited for is dropped: a result that was read without a wait stays poison.
     std::lock_guard<std::mutex> lock(machine_.mutex);
-    timeline_.drop_pending();
+    stream_.drop_pending();
   }
 
   Machine& machine_;
-  Timeline& timeline_;
+  Stream& stream_;
 };
 
 // ---- Kernels ------------------------------------------------------------------------------
@@ -528,8 +549,8 @@ class EmulatedDevice final : public Device {
   std::unique_ptr<Queue> do_make_queue(Priority) override {
     return std::make_unique<EmulatedQueue>(*this, machine_);
   }
-  std::unique_ptr<Event> do_make_event() override {
-    return std::make_unique<EmulatedEvent>(*this, machine_);
+  std::unique_ptr<Event> do_make_event(Timed timed) override {
+    return std::make_unique<EmulatedEvent>(*this, machine_, timed);
   }
   Kernels<float>& do_kernels(float) override { return s_; }
   Kernels<double>& do_kernels(double) override { return d_; }

@@ -1,0 +1,128 @@
+#include "rates.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <random>
+#include <vector>
+
+#include "device/buffer.hpp"
+
+namespace overlapack::bench {
+namespace {
+
+struct Size {
+  Index m, n, k;
+};
+
+/// Fills device memory with random numbers, by repeating a piece of them: multiplying zeros costs a
+/// GPU less power than multiplying numbers does, and it is faster then.
+template <class T>
+void fill(Device& device, Queue& queue, const Buffer<T>& memory) {
+  const Index piece = std::min<Index>(memory.size(), Index{1} << 20);
+  const Buffer<T> staging(device, Space::host, piece);
+  std::mt19937_64 random(1);
+  std::uniform_real_distribution<Real<T>> uniform(-1, 1);
+  for (Index i = 0; i < piece; ++i) {
+    if constexpr (is_complex<T>) {
+      staging.data()[i] = T(uniform(random), uniform(random));
+    } else {
+      staging.data()[i] = uniform(random);
+    }
+  }
+  for (Index first = 0; first < memory.size(); first += piece) {
+    const Index count = std::min(piece, memory.size() - first);
+    queue.copy<T>(DeviceView<T>(memory.data() + first, count),
+                  HostView<const T>(staging.data(), count));
+  }
+  queue.synchronize();
+}
+
+/// Shapes large enough for the best rate, as far as the device has memory for them.
+std::vector<Size> sizes_for(const Device& device, std::size_t element) {
+  if (device.emulated()) return {{256, 64, 192}};
+  std::vector<Size> sizes = {
+      {16384, 512, 4096}, {16384, 512, 8192}, {16384, 2048, 4096}, {8192, 8192, 8192}};
+  for (Size& size : sizes) {
+    const auto bytes = [&size, element] {
+      return static_cast<std::size_t>(size.m * size.k + size.k * size.n + size.m * size.n) *
+             element;
+    };
+    while (bytes() > device.memory() / 5) {
+      size = {size.m / 2, std::min(size.n, size.m / 2), size.k / 2};
+    }
+  }
+  return sizes;
+}
+
+}  // namespace
+
+template <class T>
+ProductRate measure_products(Device& device) {
+  const EventLease begin(device, Timed::yes), end(device, Timed::yes);
+  const QueueLease queue(device);
+  ProductRate best;
+  for (const auto& [m, n, k] : sizes_for(device, sizeof(T))) {
+    const Buffer<T> a(device, Space::device, m * k), b(device, Space::device, k * n),
+        c(device, Space::device, m * n);
+    fill(device, *queue, a);
+    fill(device, *queue, b);
+    for (const Op op : {Op::none, Op::conj_trans}) {
+      const DeviceView<T> right =
+          op == Op::none ? DeviceView<T>(b.data(), k, n, k) : DeviceView<T>(b.data(), n, k, n);
+      const auto multiply = [&] {
+        device.kernels<T>().gemm(*queue, Op::none, op, T(1), DeviceView<T>(a.data(), m, k, m),
+                                 right, T(0), DeviceView<T>(c.data(), m, n, m));
+      };
+      multiply();  // warms up
+      for (int attempt = 0; attempt < 5; ++attempt) {
+        queue->record(*begin);
+        multiply();
+        queue->record(*end);
+        const double seconds = 1e-6 * end->since(*begin);
+        const double flops = (is_complex<T> ? 8.0 : 2.0) * static_cast<double>(m) *
+                             static_cast<double>(n) * static_cast<double>(k);
+        if (flops / seconds > best.flops) {
+          best = {flops / seconds,
+                  std::to_string(m) + " x " + std::to_string(n) + " x " + std::to_string(k)};
+        }
+      }
+      queue->synchronize();
+    }
+  }
+  return best;
+}
+
+double measure_link(Device& device) {
+  using Clock = std::chrono::steady_clock;
+  constexpr int kCopies = 16;
+  const Index bytes = device.emulated() ? Index{1} << 18 : Index{1} << 25;
+  const std::array<Buffer<char>, 2> staging = {Buffer<char>(device, Space::host, bytes),
+                                               Buffer<char>(device, Space::host, bytes)};
+  const std::array<Buffer<char>, 2> memory = {Buffer<char>(device, Space::device, bytes),
+                                              Buffer<char>(device, Space::device, bytes)};
+  const QueueLease up(device), down(device);
+  up->zero(memory[1].data(), static_cast<std::size_t>(bytes));
+  up->synchronize();
+  std::fill_n(staging[0].data(), bytes, char{1});
+  double best = 0;
+  for (int attempt = 0; attempt < 6; ++attempt) {  // the first one warms up
+    const auto start = Clock::now();
+    for (int i = 0; i < kCopies; ++i) {
+      up->copy<char>(DeviceView<char>(memory[0].data(), bytes),
+                     HostView<const char>(staging[0].data(), bytes));
+      down->copy<char>(HostView<char>(staging[1].data(), bytes),
+                       DeviceView<const char>(memory[1].data(), bytes));
+    }
+    up->synchronize();
+    down->synchronize();
+    const std::chrono::duration<double> elapsed = Clock::now() - start;
+    if (attempt > 0) best = std::max(best, kCopies * static_cast<double>(bytes) / elapsed.count());
+  }
+  return best;
+}
+
+#define OVERLAPACK_INSTANTIATE(T) template ProductRate measure_products<T>(Device&);
+OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
+
+}  // namespace overlapack::bench

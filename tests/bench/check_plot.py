@@ -1,0 +1,50 @@
+"""The comparison as a picture and as files: check_plot.py BENCH"""
+import csv
+import io
+import json
+import sys
+
+from outputs import SVG, Run
+
+ORDERS = [32, 64, 128]
+ROUTINES = ["dpotrf", "zgetrf"]
+
+
+def main():
+    run = Run(sys.argv[1], "--routines", ",".join(ROUTINES), "--from", "32", "--max-n", "128",
+              "--no-peers", "--plot", "p.svg", "--csv", "c.csv", "--json", "c.json")
+    root = run.svg("p.svg")
+    texts = [t.text for t in root.iter(SVG + "text")]
+    for word in [*ROUTINES, "ours", "CPU", "order n", "milliseconds", *map(str, ORDERS)]:
+        assert word in texts, (word, texts)
+    assert "cuSOLVER" not in texts, "what was not measured is not drawn"
+    curves = list(root.iter(SVG + "polyline"))
+    assert len(curves) == 2 * len(ROUTINES), len(curves)
+    for curve in curves:
+        points = [tuple(map(float, p.split(","))) for p in curve.get("points").split()]
+        assert len(points) == len(ORDERS)
+        steps = [b[0] - a[0] for a, b in zip(points, points[1:])]
+        assert max(steps) - min(steps) < 0.1, "doubled orders are evenly spaced"
+
+    rows = json.loads(run.text("c.json"))["rows"]
+    assert [(r["routine"], r["n"]) for r in rows] == [(r, n) for r in ROUTINES for n in ORDERS]
+    lines = list(csv.DictReader(io.StringIO(run.text("c.csv"))))
+    assert len(lines) == 4 * len(rows), "a line for each contender"
+    for row in rows:
+        element = 8 if row["routine"] == "dpotrf" else 16
+        # The whole matrix lies on the device.
+        assert row["device_bytes"] >= element * row["n"] ** 2, row
+        assert row["pinned_bytes"] > 0, row
+        assert row["bytes_up"] >= element * row["n"] * (row["n"] + 1) / 2, row
+        ours = [line for line in lines if line["contender"] == "ours" and
+                (line["routine"], int(line["n"])) == (row["routine"], row["n"])]
+        assert len(ours) == 1
+        assert float(ours[0]["ms"]) == row["contenders"]["ours"]["ms"]
+        assert float(ours[0]["device_bytes"]) == row["device_bytes"]
+        peer = row["contenders"]["cuSOLVER resident"]
+        assert peer == {"missing": "--no-peers"}, peer
+    assert "pinned MB" in run.output and "Kept for later calls" in run.output, run.output
+
+
+if __name__ == "__main__":
+    main()
