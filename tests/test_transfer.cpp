@@ -74,7 +74,7 @@ class Placed {
   Buffer<T> memory_;
 };
 
-/// Both ways of working, each with a ring that turns.
+/// The ways of working, each with a ring that turns.
 TransferTuning with_threads() {
   TransferTuning tuning;
   tuning.small = 0;
@@ -83,87 +83,94 @@ TransferTuning with_threads() {
   tuning.slots = 3;
   return tuning;
 }
-TransferTuning without_threads() {
+TransferTuning caller_issues(bool helped) {
   TransferTuning tuning = with_threads();
   tuning.small = std::numeric_limits<std::size_t>::max();
+  tuning.per_helper = helped ? 1 : tuning.small;
   return tuning;
+}
+const char* name_of(const TransferTuning& tuning) {
+  return tuning.small == 0 ? "threads" : tuning.per_helper == 1 ? "caller and helpers" : "caller";
 }
 
 template <class T>
 class Transfers : public DeviceTest {
  protected:
-  static std::vector<TransferTuning> tunings() { return {with_threads(), without_threads()}; }
+  static std::vector<TransferTuning> tunings(){
+      return {return {with_threads(), caller_issues(true), caller_issues(false)};
+}
 
-  /// Random inside the part, sentinels outside.
-  static Padded<T> random_part(Index m, Index n, Part part, Index diagonal) {
-    auto a = random_matrix<T>(m, n, 1, 3);
-    for (Index j = 0; j < n; ++j) {
-      for (Index i = 0; i < m; ++i) {
-        if (!inside(part, diagonal, i, j)) a(i, j) = sentinel<T>();
+/// Random inside the part, sentinels outside.
+static Padded<T>
+random_part(Index m, Index n, Part part, Index diagonal) {
+  auto a = random_matrix<T>(m, n, 1, 3);
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < m; ++i) {
+      if (!inside(part, diagonal, i, j)) a(i, j) = sentinel<T>();
+    }
+  }
+  return a;
+}
+
+/// The part of the block columns [0, columns) is zero, everything else as in `before`.
+static testing::AssertionResult zero_up_to(Index columns, Part part, Index diagonal,
+                                           const Padded<T>& before, const Padded<T>& now) {
+  for (Index j = 0; j < before.cols(); ++j) {
+    for (Index i = 0; i < before.rows(); ++i) {
+      const bool zero = j < columns && inside(part, diagonal, i, j);
+      if (now(i, j) != (zero ? T(0) : before(i, j))) {
+        return testing::AssertionFailure()
+               << "element " << i << "," << j << " with " << columns << " columns final";
       }
     }
-    return a;
   }
+  if (!now.padding_untouched()) return testing::AssertionFailure() << "padding";
+  return testing::AssertionSuccess();
+}
 
-  /// The part of the block columns [0, columns) is zero, everything else as in `before`.
-  static testing::AssertionResult zero_up_to(Index columns, Part part, Index diagonal,
-                                             const Padded<T>& before, const Padded<T>& now) {
-    for (Index j = 0; j < before.cols(); ++j) {
-      for (Index i = 0; i < before.rows(); ++i) {
-        const bool zero = j < columns && inside(part, diagonal, i, j);
-        if (now(i, j) != (zero ? T(0) : before(i, j))) {
-          return testing::AssertionFailure()
-                 << "element " << i << "," << j << " with " << columns << " columns final";
-        }
-      }
-    }
-    if (!now.padding_untouched()) return testing::AssertionFailure() << "padding";
-    return testing::AssertionSuccess();
-  }
+/// The region of the columns c of a triangle or rectangle whose diagonal starts at `diagonal`.
+static Region columns_of(HostView<T> a, DeviceView<T> d, Range c, Part part, Index diagonal) {
+  return make_region<T>(a.block(0, c.first, a.rows, c.size()),
+                        d.block(0, c.first, d.rows, c.size()), part, diagonal + c.first);
+}
 
-  /// The region of the columns c of a triangle or rectangle whose diagonal starts at `diagonal`.
-  static Region columns_of(HostView<T> a, DeviceView<T> d, Range c, Part part, Index diagonal) {
-    return make_region<T>(a.block(0, c.first, a.rows, c.size()),
-                          d.block(0, c.first, d.rows, c.size()), part, diagonal + c.first);
+/// Sends `a` up and zeros home, in place, by block columns; the inspection of block `stop` says
+/// no. Checks that nothing of a region is home before its inspection.
+void zero_in_place(Placed<T>& placed, Part part, Index diagonal, Index nb, Index stop,
+                   const TransferTuning& tuning, Index& committed) {
+  const HostView<T> a = placed.view();
+  const auto blocks = partition(a.cols, nb);
+  const DeviceMatrix<T> matrix(this->device(), a.rows, a.cols);
+  const DeviceView<T> A = matrix.view();
+  Buffer<Index> numbers(this->device(), Space::device, static_cast<Index>(blocks.size())),
+      staged(this->device(), Space::host, static_cast<Index>(blocks.size()));
+  const QueueLease queue(this->device());
+  std::vector<std::size_t> inspected;
+  Transfer transfer(this->device(), 2, committed, tuning);
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    const Region region = columns_of(a, A, blocks[b], part, diagonal);
+    EXPECT_EQ(transfer.add_upload(region), static_cast<Index>(b));
+    const Sidecar sidecar{numbers.data() + b, staged.data() + b, sizeof(Index)};
+    transfer.add_download(region, {sidecar}, [&, b] {
+      EXPECT_EQ(staged.data()[b], 0) << "the sidecar has not arrived";
+      inspected.push_back(b);
+      return static_cast<Index>(b) != stop;
+    });
   }
-
-  /// Sends `a` up and zeros home, in place, by block columns; the inspection of block `stop` says
-  /// no. Checks that nothing of a region is home before its inspection.
-  void zero_in_place(Placed<T>& placed, Part part, Index diagonal, Index nb, Index stop,
-                     const TransferTuning& tuning, Index& committed) {
-    const HostView<T> a = placed.view();
-    const auto blocks = partition(a.cols, nb);
-    const DeviceMatrix<T> matrix(this->device(), a.rows, a.cols);
-    const DeviceView<T> A = matrix.view();
-    Buffer<Index> numbers(this->device(), Space::device, static_cast<Index>(blocks.size())),
-        staged(this->device(), Space::host, static_cast<Index>(blocks.size()));
-    const QueueLease queue(this->device());
-    std::vector<std::size_t> inspected;
-    Transfer transfer(this->device(), 2, committed, tuning);
-    for (std::size_t b = 0; b < blocks.size(); ++b) {
-      const Region region = columns_of(a, A, blocks[b], part, diagonal);
-      EXPECT_EQ(transfer.add_upload(region), static_cast<Index>(b));
-      const Sidecar sidecar{numbers.data() + b, staged.data() + b, sizeof(Index)};
-      transfer.add_download(region, {sidecar}, [&, b] {
-        EXPECT_EQ(staged.data()[b], 0) << "the sidecar has not arrived";
-        inspected.push_back(b);
-        return static_cast<Index>(b) != stop;
-      });
-    }
-    queue->zero(numbers.data(), sizeof(Index) * blocks.size());
-    transfer.start();
-    for (std::size_t b = 0; b < blocks.size(); ++b) {
-      if (!transfer.before(*queue, static_cast<Index>(b))) break;
-      const Range c = blocks[b];
-      queue->zero(&A.data[c.first * A.ld], sizeof(T) * static_cast<std::size_t>(c.size() * A.ld));
-      transfer.release(*queue, static_cast<Index>(b));
-    }
-    transfer.finish();
-    EXPECT_EQ(transfer.stopped(), stop >= 0);
-    const std::size_t expected = stop < 0 ? blocks.size() : static_cast<std::size_t>(stop) + 1;
-    EXPECT_EQ(inspected.size(), expected);
-    for (std::size_t b = 0; b < inspected.size(); ++b) EXPECT_EQ(inspected[b], b);
+  queue->zero(numbers.data(), sizeof(Index) * blocks.size());
+  transfer.start();
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    if (!transfer.before(*queue, static_cast<Index>(b))) break;
+    const Range c = blocks[b];
+    queue->zero(&A.data[c.first * A.ld], sizeof(T) * static_cast<std::size_t>(c.size() * A.ld));
+    transfer.release(*queue, static_cast<Index>(b));
   }
+  transfer.finish();
+  EXPECT_EQ(transfer.stopped(), stop >= 0);
+  const std::size_t expected = stop < 0 ? blocks.size() : static_cast<std::size_t>(stop) + 1;
+  EXPECT_EQ(inspected.size(), expected);
+  for (std::size_t b = 0; b < inspected.size(); ++b) EXPECT_EQ(inspected[b], b);
+}
 };
 TYPED_TEST_SUITE(Transfers, Precisions);
 
@@ -177,10 +184,9 @@ TYPED_TEST(Transfers, MoveEveryPartFromAndToEveryKindOfMemory) {
           for (const Part part : kParts) {
             for (const Index diagonal : {Index{0}, Index{-7}, Index{7}}) {
               SCOPED_TRACE(testing::Message()
-                           << (tuning.small == 0 ? "threads" : "alone") << ", from "
-                           << static_cast<int>(from) << " to " << static_cast<int>(to) << ", " << m
-                           << "x" << n << ", part " << static_cast<int>(part) << ", diagonal "
-                           << diagonal);
+                           << name_of(tuning) << ", from " << static_cast<int>(from) << " to "
+                           << static_cast<int>(to) << ", " << m << "x" << n << ", part "
+                           << static_cast<int>(part) << ", diagonal " << diagonal);
               const auto a = this->random_part(m, n, part, diagonal);
               Placed<T> source(this->device(), from, a),
                   target(this->device(), to, Padded<T>(m, n, 5));
@@ -227,9 +233,9 @@ TYPED_TEST(Transfers, CommitInOrderUpToTheInspectionThatFails) {
     for (const MemoryKind kind : kKinds) {
       for (const Part part : kParts) {
         for (const Index stop : {-1, 0, 2, 4}) {
-          SCOPED_TRACE(testing::Message() << (tuning.small == 0 ? "threads" : "alone") << ", kind "
-                                          << static_cast<int>(kind) << ", part "
-                                          << static_cast<int>(part) << ", stop at block " << stop);
+          SCOPED_TRACE(testing::Message()
+                       << name_of(tuning) << ", kind " << static_cast<int>(kind) << ", part "
+                       << static_cast<int>(part) << ", stop at block " << stop);
           const auto a = this->random_part(n, n, part, 0);
           Placed<T> placed(this->device(), kind, a);
           Index committed = 0;
@@ -251,9 +257,8 @@ TYPED_TEST(Transfers, LeaveACheckpointWhateverFails) {
       const auto a = this->random_part(n, n, Part::lower, 0);
       Index faults = 0;
       for (Index fault_at = 1;; fault_at += every ? 1 : 7) {
-        SCOPED_TRACE(testing::Message()
-                     << (tuning.small == 0 ? "threads" : "alone") << ", kind "
-                     << static_cast<int>(kind) << ", fault at action " << fault_at);
+        SCOPED_TRACE(testing::Message() << name_of(tuning) << ", kind " << static_cast<int>(kind)
+                                        << ", fault at action " << fault_at);
         Placed<T> placed(this->device(), kind, a);
         FaultAt fault(fault_at);
         Index committed = 0;

@@ -73,7 +73,7 @@ Transfer::Transfer(Device& device, Index threads, Index& committed, const Transf
       tuning_(tuning) {}
 
 Transfer::~Transfer() {
-  aborted_.store(true, std::memory_order_release);
+  halted_.store(true, std::memory_order_release);
   end();
 }
 
@@ -190,18 +190,17 @@ void Transfer::cut(Direction& direction, std::size_t chunk_bytes, std::size_t un
 void Transfer::start() {
   find_kinds();
   const std::size_t up = staged_bytes(up_), down = staged_bytes(down_);
-  alone_ = up + down <= tuning_.small;
+  caller_issues_ = up + down <= tuning_.small;
   // Powers of two, here and below, so that calls of many shapes share the pooled staging memory.
   const std::size_t chunk_bytes = std::clamp(power_of_two_from(std::max(up, down) / tuning_.chunks),
                                              tuning_.min_chunk, tuning_.max_chunk);
-  const std::size_t unit_bytes =
-      alone_ ? chunk_bytes : std::max(tuning_.min_unit, chunk_bytes / tuning_.units);
+  const std::size_t unit_bytes = std::max(tuning_.min_unit, chunk_bytes / tuning_.units);
   flags_ = Buffer<PaddedFlag>(device_, Space::host, 2 * kQueues);
   for (Direction* direction : {&up_, &down_}) {
     cut(*direction, chunk_bytes, unit_bytes);
     const Index chunks = count(direction->chunks);
     // Nothing prevents a caller that does everything itself from having a slot for each chunk.
-    direction->slots = alone_ ? chunks : tuning_.slots;
+    direction->slots = caller_issues_ ? chunks : tuning_.slots;
     if (direction->slot_bytes > 0) {
       direction->slot_bytes = power_of_two_from(direction->slot_bytes);
       const std::size_t affordable = tuning_.staging / 2 / direction->slot_bytes;
@@ -214,7 +213,7 @@ void Transfer::start() {
     // Nobody waits for an uploaded slot that is not used again.
     direction->signals =
         direction == &down_ ? chunks : std::max<Index>(chunks - direction->slots, 0);
-    direction->queue_count = alone_ ? 1 : kQueues;
+    direction->queue_count = caller_issues_ ? 1 : kQueues;
     direction->flags = flags_.data() + (direction == &up_ ? 0 : kQueues);
     for (Index q = 0; q < direction->queue_count; ++q) {
       new (&direction->flags[q].flag) Flag(0);
@@ -223,25 +222,25 @@ void Transfer::start() {
   }
   end_units_ = count(down_.units);
   end_chunks_ = count(down_.chunks);
-  running_ = true;
-  if (alone_) return;
+  started_ = true;
+  const Backoff patience(Backoff::kShort);
+  if (caller_issues_) {
+    threads_ = std::min<Index>(threads_, static_cast<Index>((up + down) / tuning_.per_helper));
+    Workers::instance().start(threads_, [=](Index) { copy_loop(patience); });
+    return;
+  }
   // No more threads than there is work for: waking one takes as long as copying 100 KB.
   const Index units = std::max(count(up_.units), count(down_.units));
   threads_ = std::clamp<Index>(units / 2, 1, threads_);
-  try {
-    Workers::instance().start(threads_ + 1, [this](Index id) {
-      if (id > 0) return copy_loop(Backoff(Backoff::kShort));
-      try {
-        issue_loop();
-      } catch (...) {
-        error_ = std::current_exception();
-        aborted_.store(true, std::memory_order_release);
-      }
-    });
-  } catch (...) {
-    running_ = false;
-    throw;
-  }
+  Workers::instance().start(threads_ + 1, [=](Index id) {
+    if (id > 0) return copy_loop(patience);
+    try {
+      issue_loop();
+    } catch (...) {
+      error_ = std::current_exception();
+      halted_.store(true, std::memory_order_release);
+    }
+  });
 }
 
 char* Transfer::slot(const Direction& direction, Index chunk) const {
@@ -279,15 +278,15 @@ bool Transfer::before(Queue& queue, Index id) {
     throw_if_failed();
     if (stopped()) return false;
     bool progress = copy_up();  // better than to wait idly
-    if (alone_) progress |= issue_upload();
+    if (caller_issues_) progress |= issue_upload();
     if (progress) {
       wait.reset();
     } else {
       wait();
-      if (alone_ && wait.time_to_ask()) poll();
+      if (caller_issues_ && wait.time_to_ask()) poll();
     }
   }
-  if (alone_) {  // what needs no packing may run ahead of the computation
+  if (caller_issues_) {  // what needs no packing may run ahead of the computation
     for (int ahead = 0; ahead < 2 && issue_upload(); ++ahead) continue;
   }
   for (Index q = 0; q < up_.queue_count; ++q) {
@@ -304,14 +303,15 @@ void Transfer::release(Queue& queue, Index id) {
   released.emplace(device_);
   queue.record(**released);
   down_.regions_ready.store(id + 1, std::memory_order_release);
-  if (alone_) {
+  if (caller_issues_) {
     while (issue_download()) continue;
   }
 }
 
 void Transfer::finish() {
-  if (alone_) {
+  if (caller_issues_) {
     issue_loop();
+    halted_.store(true, std::memory_order_release);  // a helper may still wait for work
   } else {
     copy_loop(Backoff(Backoff::kLong));  // the caller has nothing better to do
   }
@@ -320,10 +320,10 @@ void Transfer::finish() {
 }
 
 void Transfer::end() {
-  if (!running_) return;
-  if (!alone_) Workers::instance().join();
-  running_ = false;
-  if (aborted_) settle();
+  if (!started_) return;
+  started_ = false;
+  Workers::instance().join();
+  if (down_.next_unit.load() < end_units_.load()) settle();
   // Claimed units are always completed, and they are claimed in order.
   const Index units = std::min(down_.next_unit.load(), end_units_.load());
   for (Index u = 0; u < units; ++u) {
@@ -351,22 +351,22 @@ void Transfer::settle() {
 }
 
 void Transfer::throw_if_failed() {
-  if (aborted_.load(std::memory_order_acquire)) std::rethrow_exception(error_);
+  if (halted_.load(std::memory_order_acquire) && error_) std::rethrow_exception(error_);
 }
 
 // ---- the issuing thread -------------------------------------------------------------------
 
 void Transfer::issue_loop() {
   Backoff wait(Backoff::kLong);
-  while (!aborted_.load(std::memory_order_acquire)) {
-    const bool uploads_done = alone_ || stopped() || up_.issued == count(up_.chunks);
+  while (!halted_.load(std::memory_order_acquire)) {
+    const bool uploads_done = caller_issues_ || stopped() || up_.issued == count(up_.chunks);
     const bool downloads_done =
-        down_.seen >= end_chunks_.load() && (!alone_ || down_.next_unit >= end_units_);
+        down_.seen >= end_chunks_.load() && (!caller_issues_ || down_.next_unit >= end_units_);
     if (uploads_done && downloads_done) return;
     // Downloads first: they free device results and end the call.
     bool progress = issue_download();
     progress |= see_download();
-    if (alone_) progress |= copy_down();
+    if (caller_issues_) progress |= copy_down();
     if (!uploads_done) progress |= issue_upload();
     if (progress) {
       wait.reset();
@@ -488,7 +488,7 @@ void Transfer::poll() {
 // ---- the copy threads ---------------------------------------------------------------------
 
 void Transfer::copy_loop(Backoff wait) {
-  while (!aborted_.load(std::memory_order_acquire) && !copies_done()) {
+  while (!halted_.load(std::memory_order_acquire) && !copies_done()) {
     if (copy_down() || copy_up()) {
       wait.reset();
     } else {

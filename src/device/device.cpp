@@ -13,6 +13,10 @@ double product(Index a, Index b, Index c) {
   return static_cast<double>(a) * static_cast<double>(b) * static_cast<double>(c);
 }
 
+/// Page-locked memory is taken from the whole machine: what lies idle is given back rather than
+/// that a device should hold more than this.
+constexpr std::size_t kMaxPooledStaging = std::size_t{256} << 20;
+
 }  // namespace
 
 // ---- Event and Queue ----------------------------------------------------------------------
@@ -149,7 +153,10 @@ void Device::before(Action action, const char* name, double amount) {
 }
 
 void Device::free_idle(MemoryPool& pool, Space space) noexcept {
-  for (const Block& block : pool.idle) do_free(space, block.memory);
+  for (const Block& block : pool.idle) {
+    do_free(space, block.memory);
+    pool.total -= block.bytes;
+  }
   pool.idle.clear();
 }
 
@@ -172,6 +179,7 @@ void* Device::acquire(Space space, std::size_t bytes) {
     do_reuse(space, block.memory, block.bytes);
     return block.memory;
   }
+  if (space == Space::host && from.total + bytes > kMaxPooledStaging) free_idle(from, space);
   void* memory = nullptr;
   try {
     memory = do_allocate(space, bytes);
@@ -181,6 +189,7 @@ void* Device::acquire(Space space, std::size_t bytes) {
     memory = do_allocate(space, bytes);
   }
   from.leased[memory] = bytes;
+  from.total += bytes;
   return memory;
 }
 

@@ -234,6 +234,7 @@ class Device {
   struct MemoryPool {
     std::vector<Block> idle;
     std::unordered_map<void*, std::size_t> leased;
+    std::size_t total = 0;  // bytes, idle and leased
   };
   MemoryPool& pool(Space space) { return space == Space::device ? device_pool_ : staging_pool_; }
   void free_idle(MemoryPool& pool, Space space) noexcept;
