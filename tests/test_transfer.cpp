@@ -96,81 +96,80 @@ const char* name_of(const TransferTuning& tuning) {
 template <class T>
 class Transfers : public DeviceTest {
  protected:
-  static std::vector<TransferTuning> tunings(){
-      return {return {with_threads(), caller_issues(true), caller_issues(false)};
-}
-
-/// Random inside the part, sentinels outside.
-static Padded<T>
-random_part(Index m, Index n, Part part, Index diagonal) {
-  auto a = random_matrix<T>(m, n, 1, 3);
-  for (Index j = 0; j < n; ++j) {
-    for (Index i = 0; i < m; ++i) {
-      if (!inside(part, diagonal, i, j)) a(i, j) = sentinel<T>();
-    }
+  static std::vector<TransferTuning> tunings() {
+    return {with_threads(), caller_issues(true), caller_issues(false)};
   }
-  return a;
-}
 
-/// The part of the block columns [0, columns) is zero, everything else as in `before`.
-static testing::AssertionResult zero_up_to(Index columns, Part part, Index diagonal,
-                                           const Padded<T>& before, const Padded<T>& now) {
-  for (Index j = 0; j < before.cols(); ++j) {
-    for (Index i = 0; i < before.rows(); ++i) {
-      const bool zero = j < columns && inside(part, diagonal, i, j);
-      if (now(i, j) != (zero ? T(0) : before(i, j))) {
-        return testing::AssertionFailure()
-               << "element " << i << "," << j << " with " << columns << " columns final";
+  /// Random inside the part, sentinels outside.
+  static Padded<T> random_part(Index m, Index n, Part part, Index diagonal) {
+    auto a = random_matrix<T>(m, n, 1, 3);
+    for (Index j = 0; j < n; ++j) {
+      for (Index i = 0; i < m; ++i) {
+        if (!inside(part, diagonal, i, j)) a(i, j) = sentinel<T>();
       }
     }
+    return a;
   }
-  if (!now.padding_untouched()) return testing::AssertionFailure() << "padding";
-  return testing::AssertionSuccess();
-}
 
-/// The region of the columns c of a triangle or rectangle whose diagonal starts at `diagonal`.
-static Region columns_of(HostView<T> a, DeviceView<T> d, Range c, Part part, Index diagonal) {
-  return make_region<T>(a.block(0, c.first, a.rows, c.size()),
-                        d.block(0, c.first, d.rows, c.size()), part, diagonal + c.first);
-}
+  /// The part of the block columns [0, columns) is zero, everything else as in `before`.
+  static testing::AssertionResult zero_up_to(Index columns, Part part, Index diagonal,
+                                             const Padded<T>& before, const Padded<T>& now) {
+    for (Index j = 0; j < before.cols(); ++j) {
+      for (Index i = 0; i < before.rows(); ++i) {
+        const bool zero = j < columns && inside(part, diagonal, i, j);
+        if (now(i, j) != (zero ? T(0) : before(i, j))) {
+          return testing::AssertionFailure()
+                 << "element " << i << "," << j << " with " << columns << " columns final";
+        }
+      }
+    }
+    if (!now.padding_untouched()) return testing::AssertionFailure() << "padding";
+    return testing::AssertionSuccess();
+  }
 
-/// Sends `a` up and zeros home, in place, by block columns; the inspection of block `stop` says
-/// no. Checks that nothing of a region is home before its inspection.
-void zero_in_place(Placed<T>& placed, Part part, Index diagonal, Index nb, Index stop,
-                   const TransferTuning& tuning, Index& committed) {
-  const HostView<T> a = placed.view();
-  const auto blocks = partition(a.cols, nb);
-  const DeviceMatrix<T> matrix(this->device(), a.rows, a.cols);
-  const DeviceView<T> A = matrix.view();
-  Buffer<Index> numbers(this->device(), Space::device, static_cast<Index>(blocks.size())),
-      staged(this->device(), Space::host, static_cast<Index>(blocks.size()));
-  const QueueLease queue(this->device());
-  std::vector<std::size_t> inspected;
-  Transfer transfer(this->device(), 2, committed, tuning);
-  for (std::size_t b = 0; b < blocks.size(); ++b) {
-    const Region region = columns_of(a, A, blocks[b], part, diagonal);
-    EXPECT_EQ(transfer.add_upload(region), static_cast<Index>(b));
-    const Sidecar sidecar{numbers.data() + b, staged.data() + b, sizeof(Index)};
-    transfer.add_download(region, {sidecar}, [&, b] {
-      EXPECT_EQ(staged.data()[b], 0) << "the sidecar has not arrived";
-      inspected.push_back(b);
-      return static_cast<Index>(b) != stop;
-    });
+  /// The region of the columns c of a triangle or rectangle whose diagonal starts at `diagonal`.
+  static Region columns_of(HostView<T> a, DeviceView<T> d, Range c, Part part, Index diagonal) {
+    return make_region<T>(a.block(0, c.first, a.rows, c.size()),
+                          d.block(0, c.first, d.rows, c.size()), part, diagonal + c.first);
   }
-  queue->zero(numbers.data(), sizeof(Index) * blocks.size());
-  transfer.start();
-  for (std::size_t b = 0; b < blocks.size(); ++b) {
-    if (!transfer.before(*queue, static_cast<Index>(b))) break;
-    const Range c = blocks[b];
-    queue->zero(&A.data[c.first * A.ld], sizeof(T) * static_cast<std::size_t>(c.size() * A.ld));
-    transfer.release(*queue, static_cast<Index>(b));
+
+  /// Sends `a` up and zeros home, in place, by block columns; the inspection of block `stop` says
+  /// no. Checks that nothing of a region is home before its inspection.
+  void zero_in_place(Placed<T>& placed, Part part, Index diagonal, Index nb, Index stop,
+                     const TransferTuning& tuning, Index& committed) {
+    const HostView<T> a = placed.view();
+    const auto blocks = partition(a.cols, nb);
+    const DeviceMatrix<T> matrix(this->device(), a.rows, a.cols);
+    const DeviceView<T> A = matrix.view();
+    Buffer<Index> numbers(this->device(), Space::device, static_cast<Index>(blocks.size())),
+        staged(this->device(), Space::host, static_cast<Index>(blocks.size()));
+    const QueueLease queue(this->device());
+    std::vector<std::size_t> inspected;
+    Transfer transfer(this->device(), 2, committed, tuning);
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      const Region region = columns_of(a, A, blocks[b], part, diagonal);
+      EXPECT_EQ(transfer.add_upload(region), static_cast<Index>(b));
+      const Sidecar sidecar{numbers.data() + b, staged.data() + b, sizeof(Index)};
+      transfer.add_download(region, {sidecar}, [&, b] {
+        EXPECT_EQ(staged.data()[b], 0) << "the sidecar has not arrived";
+        inspected.push_back(b);
+        return static_cast<Index>(b) != stop;
+      });
+    }
+    queue->zero(numbers.data(), sizeof(Index) * blocks.size());
+    transfer.start();
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      if (!transfer.before(*queue, static_cast<Index>(b))) break;
+      const Range c = blocks[b];
+      queue->zero(&A.data[c.first * A.ld], sizeof(T) * static_cast<std::size_t>(c.size() * A.ld));
+      transfer.release(*queue, static_cast<Index>(b));
+    }
+    transfer.finish();
+    EXPECT_EQ(transfer.stopped(), stop >= 0);
+    const std::size_t expected = stop < 0 ? blocks.size() : static_cast<std::size_t>(stop) + 1;
+    EXPECT_EQ(inspected.size(), expected);
+    for (std::size_t b = 0; b < inspected.size(); ++b) EXPECT_EQ(inspected[b], b);
   }
-  transfer.finish();
-  EXPECT_EQ(transfer.stopped(), stop >= 0);
-  const std::size_t expected = stop < 0 ? blocks.size() : static_cast<std::size_t>(stop) + 1;
-  EXPECT_EQ(inspected.size(), expected);
-  for (std::size_t b = 0; b < inspected.size(); ++b) EXPECT_EQ(inspected[b], b);
-}
 };
 TYPED_TEST_SUITE(Transfers, Precisions);
 

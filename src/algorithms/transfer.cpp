@@ -60,6 +60,7 @@ TransferTuning TransferTuning::of(const Device& device) {
   TransferTuning tuning;
   if (device.emulated()) {
     tuning.small = 32 << 10;
+    tuning.per_helper = 8 << 10;
     tuning.min_chunk = 4 << 10;
     tuning.min_unit = 1 << 10;
   }
