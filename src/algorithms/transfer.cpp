@@ -458,7 +458,7 @@ bool Transfer::passed(const Chunk& chunk) const {
 /// Inspects the region that begins with the chunk that has arrived, if one does.
 bool Transfer::see_download() {
   const Index k = down_.seen;
-  if (k >= down_.issued || !complete(down_, k)) return false;
+  if (k >= std::min(down_.issued, end_chunks_.load()) || !complete(down_, k)) return false;
   const Chunk& chunk = down_.chunks[size(k)];
   if (chunk.starts_region) {
     const auto& inspect = downloads_[size(chunk.region)].inspect;
