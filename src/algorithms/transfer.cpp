@@ -120,25 +120,20 @@ bool Transfer::staged(const Direction& direction, Index region) const {
   return kind == MemoryKind::pageable || (kind == MemoryKind::pinned && &direction == &down_);
 }
 
+/// A triangle counts as the rectangle around it: regions are narrow, as a rule.
 std::size_t Transfer::staged_bytes(const Direction& direction) const {
   std::size_t bytes = 0;
   for (Index r = 0; r < count(direction.regions); ++r) {
-    if (!staged(direction, r)) continue;
     const Region& region = direction.regions[size(r)];
-    if (region.part == Part::all) {
-      bytes += size(region.rows) * size(region.cols) * region.element;
-      continue;
-    }
-    for (Index j = 0; j < region.cols; ++j) {
-      const RowRange rows = region.rows_of(j);
-      bytes += size(std::max<Index>(rows.end - rows.first, 0)) * region.element;
-    }
+    if (staged(direction, r)) bytes += size(region.rows) * size(region.cols) * region.element;
   }
   return bytes;
 }
 
 /// Cuts the regions of one direction into chunks of whole columns, and those into units.
 void Transfer::cut(Direction& direction, std::size_t chunk_bytes, std::size_t unit_bytes) {
+  direction.chunks.reserve(direction.regions.size());  // at least
+  direction.units.reserve(direction.regions.size());
   for (Index r = 0; r < count(direction.regions); ++r) {
     const Region& region = direction.regions[size(r)];
     const bool staged = this->staged(direction, r);
@@ -165,19 +160,23 @@ void Transfer::cut(Direction& direction, std::size_t chunk_bytes, std::size_t un
           std::max<Index>(region.cols, 1));
       continue;
     }
+    const std::size_t limit = staged ? chunk_bytes : tuning_.max_chunk;
     Index first = 0;
     do {  // an empty region still has one (empty) chunk, which carries its sidecars
       const Index top = region.rows_of(first).first;
-      Index last = first, bottom = region.rows_of(first).end;
-      // Columns are added while the rectangle that holds them stays within the chunk size.
-      while (last < region.cols) {
-        const Index next_bottom = std::max(bottom, region.rows_of(last).end);
-        const std::size_t bytes = size(next_bottom - top) * region.element * size(last + 1 - first);
-        if (last > first && bytes > (staged ? chunk_bytes : tuning_.max_chunk)) break;
-        bottom = next_bottom;
-        ++last;
+      // The rectangle around the columns first ... last-1.
+      const auto height = [&](Index last) {
+        return std::max<Index>(region.rows_of(last - 1).end - top, 0);
+      };
+      // As many columns as make a rectangle within the limit, but at least one.
+      Index last = std::min(first + 1, region.cols), beyond = region.cols + 1;
+      while (beyond - last > 1) {
+        const Index middle = last + (beyond - last) / 2;
+        const bool fits = size(height(middle)) * region.element * size(middle - first) <= limit;
+        (fits ? last : beyond) = middle;
       }
-      const std::size_t pitch = size(std::max<Index>(bottom - top, 0)) * region.element;
+      const Index bottom = last > first ? top + height(last) : top;
+      const std::size_t pitch = size(bottom - top) * region.element;
       const std::size_t width = unit_bytes / std::max<std::size_t>(pitch, 1);
       add({r, first, last, top, bottom, pitch, staged, 0, first == 0, last >= region.cols},
           static_cast<Index>(std::max<std::size_t>(width, 1)));
