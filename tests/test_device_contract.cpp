@@ -519,6 +519,19 @@ TYPED_TEST(DeviceContract, CountsTheMemoryInItsPools) {
   }
 }
 
+TYPED_TEST(DeviceContract, IdleStagingMemoryIsGivenBackBeforeItIsTooMuch) {
+  const Index bytes = Index{200} << 20;
+  const char* first = nullptr;
+  {
+    const Buffer<char> buffer(this->device(), Space::host, bytes);
+    first = buffer.data();
+  }
+  EXPECT_EQ(this->device().kind_of(first), MemoryKind::pinned) << "kept for the next call";
+  const Buffer<char> other(this->device(), Space::host, bytes / 3);  // too small for that block
+  EXPECT_FALSE(other.data() <= first && first < other.data() + other.size());
+  EXPECT_EQ(this->device().kind_of(first), MemoryKind::pageable);
+}
+
 TYPED_TEST(DeviceContract, MemoryBeyondTheDeviceIsRefusedAndTheDeviceStaysUsable) {
   using T = TypeParam;
   const auto too_many = static_cast<Index>(this->device().memory() / sizeof(T)) * 2;

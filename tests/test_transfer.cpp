@@ -74,7 +74,7 @@ class Placed {
   Buffer<T> memory_;
 };
 
-/// Both ways of working, each with a ring that turns.
+/// The ways of working, each with a ring that turns.
 TransferTuning with_threads() {
   TransferTuning tuning;
   tuning.small = 0;
@@ -83,16 +83,22 @@ TransferTuning with_threads() {
   tuning.slots = 3;
   return tuning;
 }
-TransferTuning without_threads() {
+TransferTuning caller_issues(bool helped) {
   TransferTuning tuning = with_threads();
   tuning.small = std::numeric_limits<std::size_t>::max();
+  tuning.per_helper = helped ? 1 : tuning.small;
   return tuning;
+}
+const char* name_of(const TransferTuning& tuning) {
+  return tuning.small == 0 ? "threads" : tuning.per_helper == 1 ? "caller and helpers" : "caller";
 }
 
 template <class T>
 class Transfers : public DeviceTest {
  protected:
-  static std::vector<TransferTuning> tunings() { return {with_threads(), without_threads()}; }
+  static std::vector<TransferTuning> tunings() {
+    return {with_threads(), caller_issues(true), caller_issues(false)};
+  }
 
   /// Random inside the part, sentinels outside.
   static Padded<T> random_part(Index m, Index n, Part part, Index diagonal) {
@@ -177,10 +183,9 @@ TYPED_TEST(Transfers, MoveEveryPartFromAndToEveryKindOfMemory) {
           for (const Part part : kParts) {
             for (const Index diagonal : {Index{0}, Index{-7}, Index{7}}) {
               SCOPED_TRACE(testing::Message()
-                           << (tuning.small == 0 ? "threads" : "alone") << ", from "
-                           << static_cast<int>(from) << " to " << static_cast<int>(to) << ", " << m
-                           << "x" << n << ", part " << static_cast<int>(part) << ", diagonal "
-                           << diagonal);
+                           << name_of(tuning) << ", from " << static_cast<int>(from) << " to "
+                           << static_cast<int>(to) << ", " << m << "x" << n << ", part "
+                           << static_cast<int>(part) << ", diagonal " << diagonal);
               const auto a = this->random_part(m, n, part, diagonal);
               Placed<T> source(this->device(), from, a),
                   target(this->device(), to, Padded<T>(m, n, 5));
@@ -227,9 +232,9 @@ TYPED_TEST(Transfers, CommitInOrderUpToTheInspectionThatFails) {
     for (const MemoryKind kind : kKinds) {
       for (const Part part : kParts) {
         for (const Index stop : {-1, 0, 2, 4}) {
-          SCOPED_TRACE(testing::Message() << (tuning.small == 0 ? "threads" : "alone") << ", kind "
-                                          << static_cast<int>(kind) << ", part "
-                                          << static_cast<int>(part) << ", stop at block " << stop);
+          SCOPED_TRACE(testing::Message()
+                       << name_of(tuning) << ", kind " << static_cast<int>(kind) << ", part "
+                       << static_cast<int>(part) << ", stop at block " << stop);
           const auto a = this->random_part(n, n, part, 0);
           Placed<T> placed(this->device(), kind, a);
           Index committed = 0;
@@ -251,9 +256,8 @@ TYPED_TEST(Transfers, LeaveACheckpointWhateverFails) {
       const auto a = this->random_part(n, n, Part::lower, 0);
       Index faults = 0;
       for (Index fault_at = 1;; fault_at += every ? 1 : 7) {
-        SCOPED_TRACE(testing::Message()
-                     << (tuning.small == 0 ? "threads" : "alone") << ", kind "
-                     << static_cast<int>(kind) << ", fault at action " << fault_at);
+        SCOPED_TRACE(testing::Message() << name_of(tuning) << ", kind " << static_cast<int>(kind)
+                                        << ", fault at action " << fault_at);
         Placed<T> placed(this->device(), kind, a);
         FaultAt fault(fault_at);
         Index committed = 0;

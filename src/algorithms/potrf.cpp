@@ -13,11 +13,25 @@
 namespace overlapack::algorithms {
 namespace {
 
-/// With at least so many blocks the first kAheadBlocks of them are applied ahead, kAheadPanel at a
-/// time. With blocks of 256 these are orders of 12288 and more, where computation begins to
-/// outweigh the transfer, and about as many columns as keep the device busy until the link has
-/// caught up.
-constexpr Index kAheadFrom = 48, kAheadBlocks = 12, kAheadPanel = 2;
+// The shape of large factorizations, those of at least kManyBlocks blocks (n >= 12288 with blocks
+// of 256): computation begins to outweigh the transfer. The first kAheadBlocks of them are applied
+// ahead, about as many as keep the device busy until the link has caught up; in the middle, blocks
+// are twice as wide, for larger products; the last kAheadBlocks again are narrow, for a short tail.
+constexpr Index kManyBlocks = 48, kAheadBlocks = 12;
+
+bool is_large(Index n, Index nb) { return n >= kManyBlocks * nb; }
+
+/// The blocks of a matrix of order n.
+std::vector<Range> cholesky_blocks(Index n, Index nb) {
+  if (!is_large(n, nb)) return partition(n, nb);
+  std::vector<Range> blocks;
+  for (Index j = 0; j < n;) {
+    const bool narrow = j < kAheadBlocks * nb || j >= (n / (2 * nb) * 2 - kAheadBlocks) * nb;
+    blocks.push_back({j, std::min(j + (narrow ? nb : 2 * nb), n)});
+    j = blocks.back().last;
+  }
+  return blocks;
+}
 
 /// The factorization on the device, by two matrices:
 ///
@@ -41,7 +55,8 @@ class Cholesky {
         triangle_{uplo, device.kernels<T>()},
         leaf_(triangle_.kernels.potrf_block_order()),
         n_(n),
-        blocks_(partition(n, options.nb)),
+        blocks_(cholesky_blocks(n, options.nb)),
+        panel_width_(2 * options.nb),
         hybrid_(options.hybrid),
         work_(device, n, n),
         factor_(device, n, n),
@@ -49,16 +64,16 @@ class Cholesky {
         conditions_(device, Space::device, n),
         info_(device, Space::device, count()),
         updates_(device, options, triangle_, factor_.view()),
-        update_space_(updates_.workspace(device, n, std::min(options.nb, n))),
-        ahead_panels_(count() >= kAheadFrom ? kAheadBlocks / kAheadPanel : 0),
+        update_space_(updates_.workspace(device, n, std::min(panel_width_, n))),
+        ahead_panels_(is_large(n, options.nb) ? kAheadBlocks / 2 : 0),
         prepared_(device),
         diagonal_arrived_(device) {
     for (Index j = 0; j < count(); ++j) final_.emplace_back(device);
-    for (Index p = 0; ahead_panels_ > 0 && p * kAheadPanel < count(); ++p) {
+    for (Index p = 0; ahead_panels_ > 0 && p * panel_width_ < n; ++p) {
       applied_ahead_.emplace_back(device);
     }
     if (hybrid_) {
-      const Index nb = std::min(options.nb, n);
+      const Index nb = std::min(panel_width_, n);
       diagonal_ = Buffer<T>(device, Space::host, nb * nb);
       inverse_ = Buffer<T>(device, Space::host, leaf_ * nb);
       condition_ = Buffer<Real<T>>(device, Space::host, nb);
@@ -67,8 +82,7 @@ class Cholesky {
     panel_ = std::make_unique<QueueLease>(device, Priority::high, "panel");
     update_ = std::make_unique<QueueLease>(device, Priority::normal, "update");
     if (ahead_panels_ > 0) {
-      const Index width = kAheadPanel * options.nb;
-      ahead_space_ = updates_.workspace(device, width, width);
+      ahead_space_ = updates_.workspace(device, panel_width_, panel_width_);
       ahead_ = std::make_unique<QueueLease>(device, Priority::low, "ahead");
     }
     panel().zero(info_.data(), sizeof(Index) * static_cast<std::size_t>(count()));
@@ -109,8 +123,6 @@ class Cholesky {
 
  private:
   Range rows_from(Index j) const { return {block(j).first, n_}; }
-  /// The first column of block j, clamped to the matrix.
-  Index columns_before(Index j) const { return j <= 0 ? 0 : j < count() ? block(j).first : n_; }
   DeviceView<T> work(Range i, Range j) const { return triangle_.block(work_.view(), i, j); }
   DeviceView<T> factor(Range i, Range j) const { return triangle_.block(factor_.view(), i, j); }
 
@@ -127,8 +139,8 @@ class Cholesky {
     Queue& queue = **update_;
     if (!adds_input() && !arrived(queue, j)) return;
     const Index ahead = panels_ahead_of(j);
-    if (ahead > 0) queue.wait(*applied_ahead_[at(j / kAheadPanel)]);
-    const Range k = {columns_before(ahead * kAheadPanel), columns_before(j - 1)};
+    if (ahead > 0) queue.wait(*applied_ahead_[at(panel_of(j))]);
+    const Range k = {ahead * panel_width_, j > 0 ? block(j - 1).first : 0};
     const DeviceView<T> W = work(rows_from(j), block(j));
     if (!k.empty()) {
       queue.wait(final(j - 2));
@@ -145,25 +157,29 @@ class Cholesky {
     queue.record(*prepared_);
   }
 
-  /// How many panels of kAheadPanel blocks are applied ahead to block j: none of its own and of the
-  /// one before, which would come too late.
+  // Columns are applied ahead by panels of two narrow blocks; a wide block is one panel.
+  Index panel_of(Index j) const { return block(j).first / panel_width_; }
+  Range panel_columns(Index p) const {
+    return {p * panel_width_, std::min((p + 1) * panel_width_, n_)};
+  }
+  /// How many panels are applied ahead to block j: none of its own and of the one before, which
+  /// would come too late.
   Index panels_ahead_of(Index j) const {
-    return std::clamp<Index>(j / kAheadPanel - 1, 0, ahead_panels_);
+    return std::clamp<Index>(panel_of(j) - 1, 0, ahead_panels_);
   }
 
   /// Once block j is final: if it completes a panel that is applied ahead, its updates.
   void apply_ahead(Index j) {
-    const Index p = j / kAheadPanel;
-    if ((j + 1) % kAheadPanel != 0 || p >= ahead_panels_) return;
+    const Index p = panel_of(j);
+    if (p >= ahead_panels_ || block(j).last < panel_columns(p).last) return;
     Queue& queue = **ahead_;
     queue.wait(final(j));
-    const Range k = {columns_before(p * kAheadPanel), block(j).last};
-    for (Index q = p + 2; q * kAheadPanel < count(); ++q) {
-      const Range columns = {columns_before(q * kAheadPanel),
-                             columns_before((q + 1) * kAheadPanel)};
-      const Range rows = {columns.first, n_};
+    const Range k = panel_columns(p);
+    for (Index q = p + 2; q * panel_width_ < n_; ++q) {
+      const Range columns = panel_columns(q), rows = {columns.first, n_};
+      const Span span(queue, "ahead", q);
       updates_.subtract(queue, ahead_space_, rows, columns, k, p > 0 ? 1 : 0, work(rows, columns));
-      if (p + 1 == panels_ahead_of(q * kAheadPanel)) queue.record(*applied_ahead_[at(q)]);
+      if (p + 1 == std::min(q - 1, ahead_panels_)) queue.record(*applied_ahead_[at(q)]);
     }
   }
 
@@ -235,6 +251,7 @@ class Cholesky {
   Index leaf_;
   Index n_;
   std::vector<Range> blocks_;
+  Index panel_width_;
   bool hybrid_;
   DeviceMatrix<T> work_, factor_;
   DeviceMatrix<T> inverses_;    // of the diagonal blocks of order leaf_, side by side
@@ -357,7 +374,7 @@ Index resume_posv(const cpu::Lapack<T>& cpu, Index nb, Uplo uplo, HostView<T> a,
   const Index n = a.rows;
   const bool lower = uplo == Uplo::lower;
   Index done = 0;  // the factor's columns (rows for upper) before it are final
-  for (const Range& block : partition(n, nb)) {
+  for (const Range& block : cholesky_blocks(n, nb)) {
     const Index columns = lower ? block.size() : n - block.first;
     const Index here = std::min(committed, columns);
     committed -= here;

@@ -62,6 +62,7 @@ TransferTuning TransferTuning::of(const Device& device) {
   TransferTuning tuning;
   if (device.emulated()) {
     tuning.small = 32 << 10;
+    tuning.per_helper = 8 << 10;
     tuning.min_chunk = 4 << 10;
     tuning.min_unit = 1 << 10;
   }
@@ -75,7 +76,7 @@ Transfer::Transfer(Device& device, Index threads, Index& committed, const Transf
       tuning_(tuning) {}
 
 Transfer::~Transfer() {
-  aborted_.store(true, std::memory_order_release);
+  halted_.store(true, std::memory_order_release);
   end();
 }
 
@@ -121,25 +122,20 @@ bool Transfer::staged(const Direction& direction, Index region) const {
   return kind == MemoryKind::pageable || (kind == MemoryKind::pinned && &direction == &down_);
 }
 
+/// A triangle counts as the rectangle around it: regions are narrow, as a rule.
 std::size_t Transfer::staged_bytes(const Direction& direction) const {
   std::size_t bytes = 0;
   for (Index r = 0; r < count(direction.regions); ++r) {
-    if (!staged(direction, r)) continue;
     const Region& region = direction.regions[size(r)];
-    if (region.part == Part::all) {
-      bytes += size(region.rows) * size(region.cols) * region.element;
-      continue;
-    }
-    for (Index j = 0; j < region.cols; ++j) {
-      const RowRange rows = region.rows_of(j);
-      bytes += size(std::max<Index>(rows.end - rows.first, 0)) * region.element;
-    }
+    if (staged(direction, r)) bytes += size(region.rows) * size(region.cols) * region.element;
   }
   return bytes;
 }
 
 /// Cuts the regions of one direction into chunks of whole columns, and those into units.
 void Transfer::cut(Direction& direction, std::size_t chunk_bytes, std::size_t unit_bytes) {
+  direction.chunks.reserve(direction.regions.size());  // at least
+  direction.units.reserve(direction.regions.size());
   for (Index r = 0; r < count(direction.regions); ++r) {
     const Region& region = direction.regions[size(r)];
     const bool staged = this->staged(direction, r);
@@ -166,19 +162,23 @@ void Transfer::cut(Direction& direction, std::size_t chunk_bytes, std::size_t un
           std::max<Index>(region.cols, 1));
       continue;
     }
+    const std::size_t limit = staged ? chunk_bytes : tuning_.max_chunk;
     Index first = 0;
     do {  // an empty region still has one (empty) chunk, which carries its sidecars
       const Index top = region.rows_of(first).first;
-      Index last = first, bottom = region.rows_of(first).end;
-      // Columns are added while the rectangle that holds them stays within the chunk size.
-      while (last < region.cols) {
-        const Index next_bottom = std::max(bottom, region.rows_of(last).end);
-        const std::size_t bytes = size(next_bottom - top) * region.element * size(last + 1 - first);
-        if (last > first && bytes > (staged ? chunk_bytes : tuning_.max_chunk)) break;
-        bottom = next_bottom;
-        ++last;
+      // The rectangle around the columns first ... last-1.
+      const auto height = [&](Index last) {
+        return std::max<Index>(region.rows_of(last - 1).end - top, 0);
+      };
+      // As many columns as make a rectangle within the limit, but at least one.
+      Index last = std::min(first + 1, region.cols), beyond = region.cols + 1;
+      while (beyond - last > 1) {
+        const Index middle = last + (beyond - last) / 2;
+        const bool fits = size(height(middle)) * region.element * size(middle - first) <= limit;
+        (fits ? last : beyond) = middle;
       }
-      const std::size_t pitch = size(std::max<Index>(bottom - top, 0)) * region.element;
+      const Index bottom = last > first ? top + height(last) : top;
+      const std::size_t pitch = size(bottom - top) * region.element;
       const std::size_t width = unit_bytes / std::max<std::size_t>(pitch, 1);
       add({r, first, last, top, bottom, pitch, staged, 0, first == 0, last >= region.cols},
           static_cast<Index>(std::max<std::size_t>(width, 1)));
@@ -192,12 +192,11 @@ void Transfer::cut(Direction& direction, std::size_t chunk_bytes, std::size_t un
 void Transfer::start() {
   find_kinds();
   const std::size_t up = staged_bytes(up_), down = staged_bytes(down_);
-  alone_ = up + down <= tuning_.small;
+  caller_issues_ = up + down <= tuning_.small;
   // Powers of two, here and below, so that calls of many shapes share the pooled staging memory.
   const std::size_t chunk_bytes = std::clamp(power_of_two_from(std::max(up, down) / tuning_.chunks),
                                              tuning_.min_chunk, tuning_.max_chunk);
-  const std::size_t unit_bytes =
-      alone_ ? chunk_bytes : std::max(tuning_.min_unit, chunk_bytes / tuning_.units);
+  const std::size_t unit_bytes = std::max(tuning_.min_unit, chunk_bytes / tuning_.units);
   flags_ = Buffer<PaddedFlag>(device_, Space::host, 2 * kQueues);
   static constexpr const char* kNames[2][kQueues] = {{"upload 0", "upload 1"},
                                                      {"download 0", "download 1"}};
@@ -205,7 +204,7 @@ void Transfer::start() {
     cut(*direction, chunk_bytes, unit_bytes);
     const Index chunks = count(direction->chunks);
     // Nothing prevents a caller that does everything itself from having a slot for each chunk.
-    direction->slots = alone_ ? chunks : tuning_.slots;
+    direction->slots = caller_issues_ ? chunks : tuning_.slots;
     if (direction->slot_bytes > 0) {
       direction->slot_bytes = power_of_two_from(direction->slot_bytes);
       const std::size_t affordable = tuning_.staging / 2 / direction->slot_bytes;
@@ -218,7 +217,7 @@ void Transfer::start() {
     // Nobody waits for an uploaded slot that is not used again.
     direction->signals =
         direction == &down_ ? chunks : std::max<Index>(chunks - direction->slots, 0);
-    direction->queue_count = alone_ ? 1 : kQueues;
+    direction->queue_count = caller_issues_ ? 1 : kQueues;
     direction->flags = flags_.data() + (direction == &up_ ? 0 : kQueues);
     for (Index q = 0; q < direction->queue_count; ++q) {
       new (&direction->flags[q].flag) Flag(0);
@@ -227,25 +226,25 @@ void Transfer::start() {
   }
   end_units_ = count(down_.units);
   end_chunks_ = count(down_.chunks);
-  running_ = true;
-  if (alone_) return;
+  started_ = true;
+  const Backoff patience(Backoff::kShort);
+  if (caller_issues_) {
+    threads_ = std::min<Index>(threads_, static_cast<Index>((up + down) / tuning_.per_helper));
+    Workers::instance().start(threads_, [=](Index) { copy_loop(patience); });
+    return;
+  }
   // No more threads than there is work for: waking one takes as long as copying 100 KB.
   const Index units = std::max(count(up_.units), count(down_.units));
   threads_ = std::clamp<Index>(units / 2, 1, threads_);
-  try {
-    Workers::instance().start(threads_ + 1, [this](Index id) {
-      if (id > 0) return copy_loop(Backoff(Backoff::kShort));
-      try {
-        issue_loop();
-      } catch (...) {
-        error_ = std::current_exception();
-        aborted_.store(true, std::memory_order_release);
-      }
-    });
-  } catch (...) {
-    running_ = false;
-    throw;
-  }
+  Workers::instance().start(threads_ + 1, [=](Index id) {
+    if (id > 0) return copy_loop(patience);
+    try {
+      issue_loop();
+    } catch (...) {
+      error_ = std::current_exception();
+      halted_.store(true, std::memory_order_release);
+    }
+  });
 }
 
 char* Transfer::slot(const Direction& direction, Index chunk) const {
@@ -283,15 +282,15 @@ bool Transfer::before(Queue& queue, Index id) {
     throw_if_failed();
     if (stopped()) return false;
     bool progress = copy_up();  // better than to wait idly
-    if (alone_) progress |= issue_upload();
+    if (caller_issues_) progress |= issue_upload();
     if (progress) {
       wait.reset();
     } else {
       wait();
-      if (alone_ && wait.time_to_ask()) poll();
+      if (caller_issues_ && wait.time_to_ask()) poll();
     }
   }
-  if (alone_) {  // what needs no packing may run ahead of the computation
+  if (caller_issues_) {  // what needs no packing may run ahead of the computation
     for (int ahead = 0; ahead < 2 && issue_upload(); ++ahead) continue;
   }
   for (Index q = 0; q < up_.queue_count; ++q) {
@@ -308,14 +307,15 @@ void Transfer::release(Queue& queue, Index id) {
   released.emplace(device_);
   queue.record(**released);
   down_.regions_ready.store(id + 1, std::memory_order_release);
-  if (alone_) {
+  if (caller_issues_) {
     while (issue_download()) continue;
   }
 }
 
 void Transfer::finish() {
-  if (alone_) {
+  if (caller_issues_) {
     issue_loop();
+    halted_.store(true, std::memory_order_release);  // a helper may still wait for work
   } else {
     copy_loop(Backoff(Backoff::kLong));  // the caller has nothing better to do
   }
@@ -324,10 +324,10 @@ void Transfer::finish() {
 }
 
 void Transfer::end() {
-  if (!running_) return;
-  if (!alone_) Workers::instance().join();
-  running_ = false;
-  if (aborted_) settle();
+  if (!started_) return;
+  started_ = false;
+  Workers::instance().join();
+  if (down_.next_unit.load() < end_units_.load()) settle();
   // Claimed units are always completed, and they are claimed in order.
   const Index units = std::min(down_.next_unit.load(), end_units_.load());
   for (Index u = 0; u < units; ++u) {
@@ -355,22 +355,22 @@ void Transfer::settle() {
 }
 
 void Transfer::throw_if_failed() {
-  if (aborted_.load(std::memory_order_acquire)) std::rethrow_exception(error_);
+  if (halted_.load(std::memory_order_acquire) && error_) std::rethrow_exception(error_);
 }
 
 // ---- the issuing thread -------------------------------------------------------------------
 
 void Transfer::issue_loop() {
   Backoff wait(Backoff::kLong);
-  while (!aborted_.load(std::memory_order_acquire)) {
-    const bool uploads_done = alone_ || stopped() || up_.issued == count(up_.chunks);
+  while (!halted_.load(std::memory_order_acquire)) {
+    const bool uploads_done = caller_issues_ || stopped() || up_.issued == count(up_.chunks);
     const bool downloads_done =
-        down_.seen >= end_chunks_.load() && (!alone_ || down_.next_unit >= end_units_);
+        down_.seen >= end_chunks_.load() && (!caller_issues_ || down_.next_unit >= end_units_);
     if (uploads_done && downloads_done) return;
     // Downloads first: they free device results and end the call.
     bool progress = issue_download();
     progress |= see_download();
-    if (alone_) progress |= copy_down();
+    if (caller_issues_) progress |= copy_down();
     if (!uploads_done) progress |= issue_upload();
     if (progress) {
       wait.reset();
@@ -465,7 +465,7 @@ bool Transfer::passed(const Chunk& chunk) const {
 /// Inspects the region that begins with the chunk that has arrived, if one does.
 bool Transfer::see_download() {
   const Index k = down_.seen;
-  if (k >= down_.issued || !complete(down_, k)) return false;
+  if (k >= std::min(down_.issued, end_chunks_.load()) || !complete(down_, k)) return false;
   const Chunk& chunk = down_.chunks[size(k)];
   if (chunk.starts_region) {
     const auto& inspect = downloads_[size(chunk.region)].inspect;
@@ -496,7 +496,7 @@ void Transfer::poll() {
 // ---- the copy threads ---------------------------------------------------------------------
 
 void Transfer::copy_loop(Backoff wait) {
-  while (!aborted_.load(std::memory_order_acquire) && !copies_done()) {
+  while (!halted_.load(std::memory_order_acquire) && !copies_done()) {
     if (copy_down() || copy_up()) {
       wait.reset();
     } else {

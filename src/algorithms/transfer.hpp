@@ -8,8 +8,8 @@
 // that the device writes. The caller declares all regions first, in the order in which they are
 // to move, then computes: before() makes a queue wait for a region, release() lets one go home.
 //
-// A small transfer has no threads: waking them takes longer than copying. Then the caller is the
-// issuing thread and the only copy thread, inside before(), release() and finish().
+// A small transfer has no issuing thread and few copy threads or none: waking them takes longer
+// than copying. Then the caller issues, packs and unpacks, inside before(), release() and finish().
 //
 // Results are committed to the caller's memory strictly in order, whole columns at a time. So at
 // any moment a prefix of the columns is final and the rest still is the caller's input: after a
@@ -78,10 +78,12 @@ struct Sidecar {
 
 /// How transfers are cut and paced.
 struct TransferTuning {
-  /// If at most this many bytes are staged, both directions together, the caller's own thread does
-  /// everything. One core packs and unpacks that much in the time that several threads need to
-  /// wake.
+  /// If at most this many bytes are staged, both directions together, the caller issues and copies
+  /// by itself: one core copies that much in hardly more time than many threads need to wake. It
+  /// gets one copy thread to help for every `per_helper` bytes, which does what is left by the time
+  /// it is awake.
   std::size_t small = 4 << 20;
+  std::size_t per_helper = 1 << 20;
   /// A direction is cut into about this many chunks, within the limits that follow: smaller ones
   /// cost more to issue than to move, larger ones only lengthen the pipeline.
   std::size_t chunks = 128;
@@ -211,16 +213,17 @@ class Transfer {
   Index threads_;
   Index& committed_;
   const TransferTuning tuning_;
-  bool alone_ = false;        // the caller does everything
+  bool caller_issues_ = false;
   Buffer<PaddedFlag> flags_;  // of both directions
   Direction up_, down_;
   std::vector<Download> downloads_;
   std::atomic<Index> regions_passed_{0};  // downloads that may be committed as far as inspected
   std::atomic<Index> end_units_{0};       // downloads beyond are cancelled
   std::atomic<Index> end_chunks_{0};      // likewise
-  std::atomic<bool> stopped_{false}, aborted_{false};
-  std::exception_ptr error_;  // set by the issuing thread before aborted_
-  bool running_ = false;
+  std::atomic<bool> stopped_{false};
+  std::atomic<bool> halted_{false};  // all threads are to return, whatever is left to do
+  std::exception_ptr error_;         // set by the issuing thread before halted_
+  bool started_ = false;
 };
 
 }  // namespace overlapack

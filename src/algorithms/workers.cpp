@@ -80,17 +80,34 @@ void Workers::start(Index count, std::function<void(Index)> job) {
   if (count <= 0) return;
   while (static_cast<Index>(workers_.size()) < count) add_thread();
   job_ = std::move(job);
-  running_.store(count);
-  const Ticket serial = (ticket_.load() >> kCountBits) + 1;
+  const State serial = static_cast<std::uint32_t>((state_.load() >> kSerialShift) + 1);
+  state_.store(serial << kSerialShift);
   ticket_.store(serial << kCountBits | static_cast<Ticket>(count));
-  wake(0);
+  for (Index id = 0; id < count; ++id) wake(id);
 }
 
 void Workers::join() {
-  const auto done = [this] { return running_.load() == 0; };
+  state_.fetch_or(kClosed);
+  const auto done = [this] { return (state_.load() & kParticipants) == 0; };
   if (spin_until(done)) return;
   std::unique_lock<std::mutex> lock(mutex_);
   finished_.wait(lock, done);
+}
+
+bool Workers::enter(Ticket ticket) {
+  State state = state_.load();
+  do {
+    if (state >> kSerialShift != ticket >> kCountBits || (state & kClosed) != 0) return false;
+  } while (!state_.compare_exchange_weak(state, state + 1));
+  return true;
+}
+
+void Workers::leave() {
+  const State before = state_.fetch_sub(1);
+  if ((before & kClosed) != 0 && (before & kParticipants) == 1) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    finished_.notify_all();
+  }
 }
 
 // A thread parks by setting `parked` and then looking at the ticket; whoever wakes it has set the
@@ -119,15 +136,9 @@ void Workers::loop(Worker& self, Index id, Ticket seen) {
   for (;;) {
     seen = next_ticket(self, id, seen);
     const auto count = static_cast<Index>(seen & ((Ticket{1} << kCountBits) - 1));
-    if (id >= count) continue;
-    for (const Index child : {2 * id + 1, 2 * id + 2}) {
-      if (child < count) wake(child);
-    }
+    if (id >= count || !enter(seen)) continue;
     job_(id);
-    if (running_.fetch_sub(1) == 1) {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      finished_.notify_all();
-    }
+    leave();
   }
 }
 

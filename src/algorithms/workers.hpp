@@ -17,32 +17,36 @@ namespace overlapack {
 /// CPU cores this process may run on.
 Index available_cores();
 
-/// Runs one job on several threads. Threads are made at the first job that needs them and parked
-/// between jobs; they block all signals, so that an application's handlers never run on them.
-/// One job at a time: callers hold the device.
+/// Lets several threads take part in one job. Threads are made at the first job that needs them and
+/// parked between jobs; they block all signals, so that an application's handlers never run on
+/// them. One job at a time: callers hold the device.
 ///
-/// Waking a parked thread costs whoever does it a few microseconds. So each thread wakes two more,
-/// and a thread that has finished stays awake for a moment: calls that follow each other closely
-/// find it so.
+/// Waking a parked thread takes its waker a few microseconds, and 30 to 90 until the thread runs: one
+/// thread wakes all, because in a tree of wakers the latencies add up. A thread that has finished
+/// stays awake for a moment: calls that follow each other closely find it so. On a busy machine a thread may come late. It is not waited for.
 class Workers {
  public:
   /// Never destroyed: parked threads may outlive main().
   static Workers& instance();
 
-  /// Starts job(0) ... job(count - 1), each on a thread of its own, and returns at once. The job
-  /// must not throw. Throws DeviceError if the system gives no thread.
+  /// Invites `count` threads to call job(0) ... job(count - 1), each on a thread of its own, and
+  /// returns at once. The job must not throw. Throws DeviceError if the system gives no thread.
   void start(Index count, std::function<void(Index)> job);
-  /// Waits until every started job has returned.
+  /// Withdraws the invitation and waits for those who have accepted it.
   void join();
-  /// Calls body(i) for i in [0, count), shared out among the caller and `threads - 1` others;
+  /// Calls body(i) for i in [0, count), shared out among the caller and up to `threads - 1` others;
   /// returns when all are done. The body must not throw.
   void parallel_for(Index threads, Index count, const std::function<void(Index)>& body);
 
  private:
-  /// Changes with every job: its serial number and, in the lower bits, how many threads take part.
-  /// In one word, so that a thread that is not among them may look at any time.
+  /// An invitation: the serial number of the job and, in the lower bits, how many are invited.
   using Ticket = std::uint64_t;
   static constexpr int kCountBits = 16;
+  /// The serial number of the current job, whether it is closed to newcomers, and, in the lower
+  /// bits, how many take part. In one word, so that nobody enters the wrong job.
+  using State = std::uint64_t;
+  static constexpr int kSerialShift = 32;
+  static constexpr State kClosed = State{1} << 31, kParticipants = kClosed - 1;
 
   struct Worker {
     std::mutex mutex;
@@ -55,12 +59,14 @@ class Workers {
   void loop(Worker& self, Index id, Ticket seen);
   Ticket next_ticket(Worker& self, Index id, Ticket seen);
   void wake(Index id);
+  bool enter(Ticket ticket);
+  void leave();
 
   std::vector<std::unique_ptr<Worker>> workers_;  // grows between jobs only
   std::function<void(Index)> job_;
   std::atomic<Ticket> ticket_{0};
-  std::atomic<Index> running_{0};  // of the current job
-  std::mutex mutex_;               // for finished_
+  std::atomic<State> state_{kClosed};
+  std::mutex mutex_;  // for finished_
   std::condition_variable finished_;
 };
 

@@ -16,6 +16,10 @@ double product(Index a, Index b, Index c) {
   return static_cast<double>(a) * static_cast<double>(b) * static_cast<double>(c);
 }
 
+/// Page-locked memory is taken from the whole machine: what lies idle is given back rather than
+/// that a device should hold more than this.
+constexpr std::size_t kMaxPooledStaging = std::size_t{256} << 20;
+
 }  // namespace
 
 // ---- Event and Queue ----------------------------------------------------------------------
@@ -229,6 +233,7 @@ void* Device::acquire(Space space, std::size_t bytes) {
     do_reuse(space, block.memory, block.bytes);
     return block.memory;
   }
+  if (space == Space::host && from.use.held + bytes > kMaxPooledStaging) free_idle(from, space);
   void* memory = nullptr;
   try {
     memory = do_allocate(space, bytes);
