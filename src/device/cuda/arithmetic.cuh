@@ -100,6 +100,15 @@ __device__ inline R cheap_modulus(Complex<R> x) {
   return fabs(x.re) + fabs(x.im);
 }
 
+template <class R>
+__device__ inline R negate(R x) {
+  return -x;
+}
+template <class R>
+__device__ inline Complex<R> negate(Complex<R> x) {
+  return {-x.re, -x.im};
+}
+
 /// x s with a real s.
 template <class R>
 __device__ inline R scale(R x, R s) {

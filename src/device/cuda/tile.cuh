@@ -1,18 +1,18 @@
-// 8 x 8 tiles of double numbers, real or complex, each spread over the lanes of one warp and
+// 16 x 16 tiles of double numbers, real or complex, each spread over the lanes of one warp and
 // multiplied on the FP64 tensor cores.
 //
-// Lane 4 g + t holds elements (g, 2 t) and (g, 2 t + 1). This is the layout in which mma.m8n8k4
-// keeps its 8 x 8 result. Of its operands A (8 x 4) and B (4 x 8) the same lane holds A(g, t) and
-// B(t, g). A sum may be taken in any order, so one such product takes the even columns of a tile
-// and a second one the odd columns: then operands have the layout of results, and no number ever
-// changes lanes. It is also the order of a tile that lies row by row in memory.
+// Lane 4 g + t holds elements (8 h + g, 8 j + 2 t + e) for h, j, e = 0, 1. This is the layout in
+// which mma.m16n8k16 keeps the two halves j of a result. Of its operands A (16 x 16) and B (16 x 8)
+// the same lane holds A(8 h + g, 4 i + t) and B(4 i + t, g) for i = 0, ..., 3. A sum may be taken
+// in any order, so let summand 4 i + t be column 8 j + 2 t + e with i = 2 j + e: then operands have
+// the layout of results, and no number ever changes lanes.
 #pragma once
 
 #include "device/cuda/arithmetic.cuh"
 
 namespace overlapack::cuda {
 
-constexpr int kTile = 8;
+constexpr int kTile = 16;
 
 /// The double precision counterpart of a kernel-side scalar.
 template <class T>
@@ -24,90 +24,185 @@ struct DoubleOf<Complex<R>> {
   using type = Complex<double>;
 };
 
+/// Row and column of element (h, j, e) of a lane.
+__device__ inline int fragment_row(int lane, int h) { return 8 * h + lane / 4; }
+__device__ inline int fragment_column(int lane, int j, int e) { return 8 * j + lane % 4 * 2 + e; }
+
 /// One lane's share of a tile.
 template <class E>
-struct Fragment {
-  E value[2];
+struct Fragment;
+
+template <>
+struct Fragment<double> {
+  double value[2][2][2];  // h, j, e
+
+  __device__ double get(int h, int j, int e) const { return value[h][j][e]; }
+  __device__ void set(int h, int j, int e, double x) { value[h][j][e] = x; }
 };
 
-/// Row and first column of a lane's share.
-__device__ inline int fragment_row(int lane) { return lane / 4; }
-__device__ inline int fragment_column(int lane) { return lane % 4 * 2; }
+template <>
+struct Fragment<Complex<double>> {
+  Fragment<double> re, im;
 
-/// A tile in shared memory. Consecutive lanes touch consecutive 16-byte words: no bank conflicts.
+  __device__ Complex<double> get(int h, int j, int e) const {
+    return {re.get(h, j, e), im.get(h, j, e)};
+  }
+  __device__ void set(int h, int j, int e, Complex<double> x) {
+    re.set(h, j, e, x.re);
+    im.set(h, j, e, x.im);
+  }
+};
+
+/// Calls f(h, j, e) for every element of a lane.
+template <class F>
+__device__ void for_each_element(F f) {
+#pragma unroll
+  for (int h = 0; h < 2; ++h) {
+#pragma unroll
+    for (int j = 0; j < 2; ++j) {
+#pragma unroll
+      for (int e = 0; e < 2; ++e) f(h, j, e);
+    }
+  }
+}
+
+template <class E>
+__device__ Fragment<E> zero_fragment() {
+  Fragment<E> x;
+  for_each_element([&](int h, int j, int e) { x.set(h, j, e, from_real<E>(0)); });
+  return x;
+}
+
+template <class E>
+__device__ Fragment<E> negated(const Fragment<E>& x) {
+  Fragment<E> y;
+  for_each_element([&](int h, int j, int e) { y.set(h, j, e, negate(x.get(h, j, e))); });
+  return y;
+}
+
+/// A tile in shared memory, in the order of fragments: consecutive lanes touch consecutive 16-byte
+/// words, without bank conflicts.
 template <class E>
 struct Tile;
 
 template <>
 struct Tile<double> {
-  double2 row[kTile][kTile / 2];
+  double2 pairs[2][2][32];  // h, j, lane
 
-  __device__ Fragment<double> load(int lane) const { return pair(lane / 4, lane % 4); }
-  __device__ void store(int lane, const Fragment<double>& x) {
-    row[lane / 4][lane % 4] = make_double2(x.value[0], x.value[1]);
+  __device__ Fragment<double> load(int lane) const {
+    Fragment<double> x;
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+#pragma unroll
+      for (int j = 0; j < 2; ++j) {
+        const double2 pair = pairs[h][j][lane];
+        x.value[h][j][0] = pair.x;
+        x.value[h][j][1] = pair.y;
+      }
+    }
+    return x;
   }
-  /// Elements (i, 2 p) and (i, 2 p + 1).
-  __device__ Fragment<double> pair(int i, int p) const { return {row[i][p].x, row[i][p].y}; }
-  __device__ double get(int i, int j) const { return reinterpret_cast<const double*>(row[i])[j]; }
-  __device__ void set(int i, int j, double x) { reinterpret_cast<double*>(row[i])[j] = x; }
+  __device__ void store(int lane, const Fragment<double>& x) {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+#pragma unroll
+      for (int j = 0; j < 2; ++j) {
+        pairs[h][j][lane] = make_double2(x.value[h][j][0], x.value[h][j][1]);
+      }
+    }
+  }
 };
 
 template <>
 struct Tile<Complex<double>> {
   Tile<double> re, im;
 
-  __device__ Fragment<Complex<double>> load(int lane) const { return pair(lane / 4, lane % 4); }
+  __device__ Fragment<Complex<double>> load(int lane) const {
+    return {re.load(lane), im.load(lane)};
+  }
   __device__ void store(int lane, const Fragment<Complex<double>>& x) {
-    re.store(lane, {x.value[0].re, x.value[1].re});
-    im.store(lane, {x.value[0].im, x.value[1].im});
-  }
-  __device__ Fragment<Complex<double>> pair(int i, int p) const {
-    const Fragment<double> r = re.pair(i, p), m = im.pair(i, p);
-    return {{{r.value[0], m.value[0]}, {r.value[1], m.value[1]}}};
-  }
-  __device__ Complex<double> get(int i, int j) const { return {re.get(i, j), im.get(i, j)}; }
-  __device__ void set(int i, int j, Complex<double> x) {
-    re.set(i, j, x.re);
-    im.set(i, j, x.im);
+    re.store(lane, x.re);
+    im.store(lane, x.im);
   }
 };
 
-template <class E>
-__device__ Fragment<E> zero_fragment() {
-  return {{from_real<E>(0), from_real<E>(0)}};
-}
-
-template <class E>
-__device__ Fragment<E> negated(const Fragment<E>& x) {
-  return {{scale(x.value[0], -1.0), scale(x.value[1], -1.0)}};
-}
-
-/// The 8 x 8 matrix c += a b of an 8 x 4 and a 4 x 8 one.
-__device__ inline void multiply_add_8x8x4(double& c0, double& c1, double a, double b) {
-  asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-               : "+d"(c0), "+d"(c1)
-               : "d"(a), "d"(b));
-}
-
-/// C += A B^H.
-__device__ inline void multiply_add(Fragment<double>& c, const Fragment<double>& a,
-                                    const Fragment<double>& b) {
-#pragma unroll
-  for (int e = 0; e < 2; ++e) {
-    multiply_add_8x8x4(c.value[0], c.value[1], a.value[e], b.value[e]);
+/// Columns 8 n to 8 n + 7 of d = c + a b^H, where only the first 8 (kHalves + 1) columns of a and b
+/// count. Hopper has this as one instruction, at twice the rate of Ampere's 8 x 8 x 4.
+template <int kHalves>
+__device__ void multiply_add_half(int n, Fragment<double>& d, const Fragment<double>& a,
+                                  const Fragment<double>& b, const Fragment<double>& c) {
+  double &d0 = d.value[0][n][0], &d1 = d.value[0][n][1];
+  double &d2 = d.value[1][n][0], &d3 = d.value[1][n][1];
+  const double c0 = c.value[0][n][0], c1 = c.value[0][n][1];
+  const double c2 = c.value[1][n][0], c3 = c.value[1][n][1];
+#if __CUDA_ARCH__ >= 900
+  if constexpr (kHalves == 1) {
+    asm volatile(
+        "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"
+        : "=d"(d0), "=d"(d1), "=d"(d2), "=d"(d3)
+        : "d"(a.value[0][0][0]), "d"(a.value[1][0][0]), "d"(a.value[0][0][1]),
+          "d"(a.value[1][0][1]), "d"(b.value[n][0][0]), "d"(b.value[n][0][1]), "d"(c0), "d"(c1),
+          "d"(c2), "d"(c3));
+  } else {
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 "
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7, %8, %9, %10, %11}, {%12, %13, %14, %15}, "
+        "{%16, %17, %18, %19};"
+        : "=d"(d0), "=d"(d1), "=d"(d2), "=d"(d3)
+        : "d"(a.value[0][0][0]), "d"(a.value[1][0][0]), "d"(a.value[0][0][1]),
+          "d"(a.value[1][0][1]), "d"(a.value[0][1][0]), "d"(a.value[1][1][0]),
+          "d"(a.value[0][1][1]), "d"(a.value[1][1][1]), "d"(b.value[n][0][0]),
+          "d"(b.value[n][0][1]), "d"(b.value[n][1][0]), "d"(b.value[n][1][1]), "d"(c0), "d"(c1),
+          "d"(c2), "d"(c3));
   }
+#else
+  d0 = c0, d1 = c1, d2 = c2, d3 = c3;
+#pragma unroll
+  for (int j = 0; j < kHalves; ++j) {
+#pragma unroll
+    for (int e = 0; e < 2; ++e) {
+      asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+                   : "+d"(d0), "+d"(d1)
+                   : "d"(a.value[0][j][e]), "d"(b.value[n][j][e]));
+      asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+                   : "+d"(d2), "+d"(d3)
+                   : "d"(a.value[1][j][e]), "d"(b.value[n][j][e]));
+    }
+  }
+#endif
 }
-__device__ inline void multiply_add(Fragment<Complex<double>>& c,
+
+/// D = C + A B^H.
+__device__ inline void multiply_add(Fragment<double>& d, const Fragment<double>& a,
+                                    const Fragment<double>& b, const Fragment<double>& c) {
+  multiply_add_half<2>(0, d, a, b, c);
+  multiply_add_half<2>(1, d, a, b, c);
+}
+/// The same with a lower triangular B.
+__device__ inline void multiply_add_lower(Fragment<double>& d, const Fragment<double>& a,
+                                          const Fragment<double>& b, const Fragment<double>& c) {
+  multiply_add_half<1>(0, d, a, b, c);
+  multiply_add_half<2>(1, d, a, b, c);
+}
+
+__device__ inline void multiply_add(Fragment<Complex<double>>& d,
                                     const Fragment<Complex<double>>& a,
-                                    const Fragment<Complex<double>>& b) {
-#pragma unroll
-  for (int e = 0; e < 2; ++e) {
-    const Complex<double> x = a.value[e], y = b.value[e];
-    multiply_add_8x8x4(c.value[0].re, c.value[1].re, x.re, y.re);
-    multiply_add_8x8x4(c.value[0].im, c.value[1].im, x.im, y.re);
-    multiply_add_8x8x4(c.value[0].re, c.value[1].re, x.im, y.im);
-    multiply_add_8x8x4(c.value[0].im, c.value[1].im, -x.re, y.im);
-  }
+                                    const Fragment<Complex<double>>& b,
+                                    const Fragment<Complex<double>>& c) {
+  multiply_add(d.re, a.re, b.re, c.re);
+  multiply_add(d.im, a.im, b.re, c.im);
+  multiply_add(d.re, a.im, b.im, d.re);
+  multiply_add(d.im, a.re, negated(b.im), d.im);
+}
+__device__ inline void multiply_add_lower(Fragment<Complex<double>>& d,
+                                          const Fragment<Complex<double>>& a,
+                                          const Fragment<Complex<double>>& b,
+                                          const Fragment<Complex<double>>& c) {
+  multiply_add_lower(d.re, a.re, b.re, c.re);
+  multiply_add_lower(d.im, a.im, b.re, c.im);
+  multiply_add_lower(d.re, a.im, b.im, d.re);
+  multiply_add_lower(d.im, a.re, negated(b.im), d.im);
 }
 
 }  // namespace overlapack::cuda
