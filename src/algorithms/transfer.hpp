@@ -96,6 +96,8 @@ struct TransferTuning {
   /// Pieces of a chunk that copy threads share, and the least that is worth a hand-over.
   std::size_t units = 8;
   std::size_t min_unit = 64 << 10;
+  /// From so many bytes of downloads on, which no cache would keep, stores go past the cache.
+  std::size_t past_cache = 64 << 20;
 
   /// The values measured on an H200; on an emulated device, which meets small matrices only, limits
   /// so low that these turn the ring, too.
@@ -213,6 +215,7 @@ class Transfer {
   Index threads_;
   Index& committed_;
   const TransferTuning tuning_;
+  bool streams_ = false;  // downloads are stored past the cache
   bool caller_issues_ = false;
   Buffer<PaddedFlag> flags_;  // of both directions
   Direction up_, down_;
