@@ -74,6 +74,17 @@ class Placed {
   Buffer<T> memory_;
 };
 
+/// The largest block of staging memory that is asked for.
+class LargestStaging : public Observer {
+ public:
+  void before(Action action, const char* name, double amount) override {
+    if (action == Action::allocate && std::string(name) == "staging memory") {
+      bytes = std::max(bytes, amount);  // in the thread that starts the transfer
+    }
+  }
+  double bytes = 0;
+};
+
 /// The ways of working, each with a ring that turns.
 TransferTuning with_threads() {
   TransferTuning tuning;
@@ -189,11 +200,15 @@ TYPED_TEST(Transfers, MoveEveryPartFromAndToEveryKindOfMemory) {
               const auto a = this->random_part(m, n, part, diagonal);
               Placed<T> source(this->device(), from, a),
                   target(this->device(), to, Padded<T>(m, n, 5));
+              const TransferCounters& counters = this->device().counters();
+              const std::size_t up = counters.bytes_to_device, down = counters.bytes_to_host;
+              LargestStaging staging;
               Index committed = 0;
               {
                 const DeviceMatrix<T> matrix(this->device(), m, n);
                 const QueueLease queue(this->device());
                 Transfer transfer(this->device(), 2, committed, tuning);
+                this->device().set_observer(&staging);
                 const auto blocks = partition(n, 20);
                 for (const Range c : blocks) {
                   transfer.add_upload(
@@ -208,8 +223,19 @@ TYPED_TEST(Transfers, MoveEveryPartFromAndToEveryKindOfMemory) {
                 }
                 transfer.finish();
                 EXPECT_FALSE(transfer.stopped());
+                this->device().set_observer(nullptr);
               }
               EXPECT_EQ(committed, n);
+              // No detours.
+              if (from == MemoryKind::device) {
+                EXPECT_EQ(counters.bytes_to_device, up);
+              }
+              if (to == MemoryKind::device) {
+                EXPECT_EQ(counters.bytes_to_host, down);
+                if (from != MemoryKind::pageable) {
+                  EXPECT_LE(staging.bytes, 1024) << "flags only";
+                }
+              }
               const auto moved = target.content();
               for (Index j = 0; j < n; ++j) {
                 for (Index i = 0; i < m; ++i) {
@@ -312,6 +338,33 @@ TYPED_TEST(Transfers, MayBeAbandoned) {
   }
 }
 
+TYPED_TEST(Transfers, FinishWithoutTheUploadsThatNobodyAsksFor) {
+  using T = TypeParam;
+  const Index n = 80, nb = 8;
+  const auto a = random_matrix<T>(n, n, 1);
+  auto target = Padded<T>(n, nb);
+  for (auto tuning : this->tunings()) {
+    tuning.staging = 1;  // two slots: those who pack ahead must wait for the issuing thread
+    Index committed = 0;
+    const DeviceMatrix<T> matrix(this->device(), n, n);
+    const QueueLease queue(this->device());
+    Transfer transfer(this->device(), 2, committed, tuning);
+    auto source = a;
+    for (const Range c : partition(n, nb)) {
+      transfer.add_upload(this->columns_of(source.view(), matrix.view(), c, Part::all, 0));
+    }
+    transfer.add_download(make_region<T>(target.view(), matrix.view().block(0, 0, n, nb)));
+    transfer.start();
+    EXPECT_TRUE(transfer.before(*queue, 0));
+    transfer.release(*queue, 0);
+    transfer.finish();
+    EXPECT_EQ(committed, nb);
+    for (Index j = 0; j < nb; ++j) {
+      for (Index i = 0; i < n; ++i) ASSERT_EQ(target(i, j), a(i, j));
+    }
+  }
+}
+
 TYPED_TEST(Transfers, TakeEmptyRegions) {
   using T = TypeParam;
   for (const auto& tuning : this->tunings()) {
@@ -363,15 +416,7 @@ TYPED_TEST(Transfers, StageNoMoreThanTheyMay) {
   TransferTuning tuning = with_threads();
   tuning.slots = 100;
   tuning.staging = 1;  // two slots of one column, each way, all the same
-  class Largest : public Observer {
-   public:
-    void before(Action action, const char* name, double amount) override {
-      if (action == Action::allocate && std::string(name) == "staging memory") {
-        bytes = std::max(bytes, amount);
-      }
-    }
-    double bytes = 0;
-  } largest;
+  LargestStaging largest;
   Index committed = 0;
   {
     const DeviceMatrix<T> matrix(this->device(), m, n);

@@ -123,25 +123,15 @@ Index Transfer::add_download(const Region& region, std::vector<Sidecar> sidecars
   return count(down_.regions) - 1;
 }
 
-/// What kind of memory the regions lie in. The neighbours of pageable memory, which is the usual
-/// case, are taken for pageable without a question to the driver: page-locked memory that follows
-/// would only be copied slower, and device memory has addresses of its own.
+/// What kind of memory the regions lie in. Page-locked means from the first to the last byte.
 void Transfer::find_kinds() {
-  const char *begin = nullptr, *end = nullptr;  // known to be pageable
   for (Direction* direction : {&up_, &down_}) {
     for (const Region& region : direction->regions) {
-      const char *first = region.host, *last = first;
-      if (region.rows > 0 && region.cols > 0) {
-        last += size(region.cols - 1) * region.host_pitch + size(region.rows) * region.element - 1;
-      }
-      const std::less_equal<const char*> not_after;
-      const bool neighbour =
-          begin != nullptr && not_after(begin, first) && not_after(first, end + region.host_pitch);
-      MemoryKind kind = neighbour ? MemoryKind::pageable : device_.kind_of(first);
-      if (kind == MemoryKind::pinned && device_.kind_of(last) != kind) kind = MemoryKind::pageable;
-      if (kind == MemoryKind::pageable) {
-        if (!neighbour) begin = first;
-        end = neighbour ? std::max(end, last, std::less<const char*>()) : last;
+      MemoryKind kind = device_.kind_of(region.host);
+      if (kind == MemoryKind::pinned && region.rows > 0 && region.cols > 0) {
+        const std::size_t last =
+            size(region.cols - 1) * region.host_pitch + size(region.rows) * region.element - 1;
+        kind = device_.kind_of(region.host + last);
       }
       direction->kinds.push_back(kind);
     }

@@ -165,8 +165,16 @@ void CudaQueue::do_signal(Flag& flag, std::uint32_t value) {
   const CurrentDevice current(index_);
   // Page-locked memory has the same address on the device. The default mode makes all earlier
   // writes of the stream visible before the flag.
-  const CUresult status = stream_write_value()(stream_, reinterpret_cast<CUdeviceptr>(&flag), value,
-                                               CU_STREAM_WRITE_VALUE_DEFAULT);
+  const auto write = [&] {
+    return stream_write_value()(stream_, reinterpret_cast<CUdeviceptr>(&flag), value,
+                                CU_STREAM_WRITE_VALUE_DEFAULT);
+  };
+  CUresult status = write();
+  if (status == CUDA_ERROR_INVALID_CONTEXT) {
+    // A thread that has used the runtime has its context; this one may not have yet.
+    check(cudaSetDevice(index_), "signal");
+    status = write();
+  }
   if (status != CUDA_SUCCESS) {
     throw DeviceError("signal: CUDA driver error " + std::to_string(status), true);
   }
