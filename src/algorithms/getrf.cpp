@@ -270,7 +270,16 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Ho
     transfer.release(*update, count);
   }
   transfer.finish();
-  apply_later_interchanges(device, a, pivots, nb, options.threads);
+  if (device.kind_of(a.data) == MemoryKind::device) {
+    const DeviceView<T> factors(a.data, m, n, a.ld);
+    for (Index i = 1; i < panels; ++i) {
+      const Index i0 = blocks[at(i)].first;
+      kernels.swap_rows(*update, factors.block(i0, 0, m - i0, i0), pivots_of(i), i0);
+    }
+    update->synchronize();
+  } else {
+    apply_later_interchanges(device, a, pivots, nb, options.threads);
+  }
   return first_zero_pivot();
 }
 

@@ -354,11 +354,20 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
     // The leading minor before the failing one reaches into block j: that part comes home at once,
     // so that a fault on the way leaves the input whole.
     const Range good = {cholesky.block(j).first, info - 1};
+    const HostView<T> there = triangle.block(a, good, good);
+    const DeviceView<T> factor = triangle.block(cholesky.factor(), good, good);
+    Queue& queue = cholesky.panel();
+    if (device.kind_of(a.data) == MemoryKind::device) {
+      const auto bytes = [](Index count) { return sizeof(T) * static_cast<std::size_t>(count); };
+      queue.copy_on_device(there.data, bytes(there.ld), factor.data, bytes(factor.ld), sizeof(T),
+                           good.size(), good.size(), part);
+      queue.synchronize();
+      return info;
+    }
     const Buffer<T> staging(device, Space::host, good.size() * good.size());
     const HostView<T> here(staging.data(), good.size(), good.size(), good.size());
-    const HostView<T> there = triangle.block(a, good, good);
-    cholesky.panel().copy(here, DeviceView<const T>(triangle.block(cholesky.factor(), good, good)));
-    cholesky.panel().synchronize();
+    queue.copy(here, DeviceView<const T>(factor));
+    queue.synchronize();
     for (Index c = 0; c < good.size(); ++c) {
       const Index top = triangle.lower() ? c : 0, bottom = triangle.lower() ? good.size() : c + 1;
       std::copy(&here(top, c), &here(top, c) + (bottom - top), &there(top, c));

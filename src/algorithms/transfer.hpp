@@ -82,19 +82,19 @@ struct TransferTuning {
   /// by itself: one core copies that much in hardly more time than many threads need to wake. It
   /// gets one copy thread to help for every `per_helper` bytes, which does what is left by the time
   /// it is awake.
-  std::size_t small = 4 << 20;
+  std::size_t small = 16 << 20;
   std::size_t per_helper = 1 << 20;
   /// A direction is cut into about this many chunks, within the limits that follow: smaller ones
   /// cost more to issue than to move, larger ones only lengthen the pipeline.
   std::size_t chunks = 128;
   std::size_t min_chunk = 512 << 10;
-  std::size_t max_chunk = 4 << 20;
+  std::size_t max_chunk = 2 << 20;
   /// Chunks under way in each direction: fewer, but at least two, where that would take more
   /// staging memory than `staging` for both directions.
   Index slots = 12;
   std::size_t staging = 256 << 20;
   /// Pieces of a chunk that copy threads share, and the least that is worth a hand-over.
-  std::size_t units = 8;
+  std::size_t units = 4;
   std::size_t min_unit = 64 << 10;
   /// From so many bytes of downloads on, which no cache would keep, stores go past the cache.
   std::size_t past_cache = 64 << 20;

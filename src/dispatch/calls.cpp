@@ -36,6 +36,7 @@ struct Call {
   Routine routine;
   char type;
   Shape shape;
+  const void* matrix;
   Index lda;
   Index ldb = 0;
   char uplo = '-';
@@ -81,6 +82,19 @@ algorithms::Options options_of(const Plan& plan, const Settings& settings) {
   return options;
 }
 
+/// Whether the caller's matrix lies in the device's memory. The question costs a call of the
+/// driver; it is not put for calls too small to gain anything, nor is a device started for it.
+bool lies_on_device(Context& context, const Call& call) {
+  constexpr Index kSmallest = 64;
+  if (call.shape.n < kSmallest || !context.opened()) return false;
+  Device* const device = context.device();
+  return device != nullptr && device->kind_of(call.matrix) == MemoryKind::device;
+}
+
+/// What a call returns that only the device can serve, if the device cannot: LAPACKE's word for
+/// memory that is not to be had. The CPU cannot read the matrix.
+constexpr Index kNoMemory = -1010;
+
 /// Runs a call where the plan says. on_device(device, options, committed) may throw DeviceError;
 /// resume(options, committed) then finishes the call on the CPU.
 template <class OnCpu, class OnDevice, class Resume>
@@ -91,14 +105,21 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume) {
   const Settings& settings = context.settings();
 
   const bool large = wants_device(call.routine, call.type, call.shape, settings, context.profile());
-  if (!large && !settings.verbose) return on_cpu();  // what small calls pay
+  if (large && !context.opened() && cuda_in_process()) context.device();
+  bool resident = false;
+  try {
+    resident = lies_on_device(context, call);
+  } catch (const DeviceError&) {  // it lies on another device
+    return kNoMemory;
+  }
+  if (!large && !resident && !settings.verbose) return on_cpu();  // what small calls pay
 
   const bool waits = large && !context.opened() &&
                      !worth_starting(call.routine, call.type, call.shape, settings,
                                      context.seconds_before_start(), available_cores());
-  Device* const device = large && !waits ? context.device() : nullptr;
+  Device* const device = (large || resident) && !waits ? context.device() : nullptr;
   Plan plan = dispatch::plan(call.routine, call.type, call.shape, settings, context.profile(),
-                             device != nullptr ? device->memory() : 0);
+                             device != nullptr ? device->memory() : 0, resident);
   if (waits) {
     plan.why = "starting the device takes longer than the calls it would have served so far";
   } else if (large && device == nullptr) {
@@ -106,7 +127,7 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume) {
   }
   const Stopwatch watch;
   if (!plan.on_device) {
-    const Index info = on_cpu();
+    const Index info = resident ? kNoMemory : on_cpu();
     if (waits) context.add_seconds_before_start(watch.milliseconds() / 1000);
     if (settings.verbose) {
       write_log(context, call, plan, "cpu", info, watch.milliseconds(), 0, 0);
@@ -120,17 +141,18 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume) {
   const algorithms::Options options = options_of(plan, settings);
   Index committed = 0, info = 0;
   std::string where = device->name();
+  const auto finish_on_cpu = [&](const std::string& reason) {
+    info = resident ? kNoMemory : resume(options, committed);
+    if (!resident) where += "+cpu";
+    plan.why += (resident ? "; failed: " : "; finished by the CPU: ") + reason;
+  };
   try {
     info = on_device(*device, options, committed);
   } catch (const DeviceError& error) {
-    info = resume(options, committed);
-    where += "+cpu";
-    plan.why += std::string("; finished by the CPU: ") + error.what();
+    finish_on_cpu(error.what());
     if (error.lost()) context.lose_device(error.what());
   } catch (const std::bad_alloc&) {
-    info = resume(options, committed);
-    where += "+cpu";
-    plan.why += "; finished by the CPU: out of host memory";
+    finish_on_cpu("out of host memory");
   }
   if (settings.verbose) {
     write_log(context, call, plan, where, info, watch.milliseconds(),
@@ -141,7 +163,7 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume) {
 
 template <class T>
 Call make_call(Routine routine, HostView<const T> a, std::optional<HostView<const T>> b = {}) {
-  Call call{routine, ScalarTraits<T>::letter, {a.rows, a.cols, b ? b->cols : 0}, a.ld};
+  Call call{routine, ScalarTraits<T>::letter, {a.rows, a.cols, b ? b->cols : 0}, a.data, a.ld};
   if (b) call.ldb = b->ld;
   return call;
 }

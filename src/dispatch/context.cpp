@@ -195,6 +195,12 @@ std::shared_ptr<Device> open_cuda_device(int index) {
   return std::shared_ptr<Device>(open(index));
 }
 
+bool cuda_in_process() {
+  void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  if (driver != nullptr) dlclose(driver);  // the reference; the process keeps it
+  return driver != nullptr;
+}
+
 std::shared_ptr<Device> open_emulated_device() { return make_emulated_device(); }
 
 }  // namespace overlapack::dispatch

@@ -64,6 +64,9 @@ class Context {
 /// Opens a device. Throws DeviceError with a reason a user can act on.
 std::shared_ptr<Device> open_cuda_device(int index);
 std::shared_ptr<Device> open_emulated_device();
+/// Whether the process has loaded the CUDA driver: its own work then has paid for starting the GPU,
+/// and its matrices may lie there.
+bool cuda_in_process();
 using overlapack::available_cores;
 
 }  // namespace overlapack::dispatch

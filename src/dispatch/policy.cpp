@@ -294,16 +294,17 @@ bool worth_starting(Routine routine, char type, const Shape& shape, const Settin
 }
 
 Plan plan(Routine routine, char type, const Shape& shape, const Settings& settings,
-          const Profile& profile, std::size_t device_memory) {
+          const Profile& profile, std::size_t device_memory, bool resident) {
   Plan plan;
   if (settings.device == DeviceChoice::off) {
     plan.why = "OVERLAPACK_DEVICE=off";
     return plan;
   }
-  const bool large = wants_device(routine, type, shape, settings, profile);
+  const bool large = resident || wants_device(routine, type, shape, settings, profile);
   plan.why = "size " + std::to_string(size_of(routine, shape)) + (large ? " >= " : " < ") +
              std::to_string(settings.min_n.value_or(profile.at(routine, type))) + " (" +
              (settings.min_n ? "OVERLAPACK_MIN_N" : profile.source) + ")";
+  if (resident) plan.why = "the matrix lies on the device";
   if (!large) return plan;
   if (device_memory == 0) {
     plan.why = "no device";

@@ -111,8 +111,9 @@ inline constexpr double kStartSeconds = 0.3;
 /// has named the device or the size. `spent` is the seconds of such calls so far.
 bool worth_starting(Routine routine, char type, const Shape& shape, const Settings& settings,
                     double spent, Index cores);
-/// The whole decision, for a device with that much memory; 0 means that there is none.
+/// The whole decision, for a device with that much memory; 0 means that there is none. `resident`:
+/// the matrix lies on the device, so no size is too small.
 Plan plan(Routine routine, char type, const Shape& shape, const Settings& settings,
-          const Profile& profile, std::size_t device_memory);
+          const Profile& profile, std::size_t device_memory, bool resident = false);
 
 }  // namespace overlapack::dispatch

@@ -1,0 +1,166 @@
+// Matrices that lie in the device's memory are used in place, by the exported names.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "support/fixtures.hpp"
+#include "support/lapack_calls.hpp"
+#include "support/matrices.hpp"
+#include "support/residual.hpp"
+
+namespace overlapack {
+namespace {
+
+using namespace testing_support;
+using dispatch::Algorithm;
+
+constexpr Uplo kUplos[] = {Uplo::lower, Uplo::upper};
+
+template <class T>
+class Resident : public RoutedTest {
+ protected:
+  /// A copy of a matrix, padding included, in device memory. The routines take it as they take any
+  /// pointer.
+  class OnDevice {
+   public:
+    OnDevice(Device& device, Padded<T>& a)
+        : a_(a),
+          staging_(device, Space::host, count()),
+          memory_(device, Space::device, count()),
+          queue_(device) {
+      std::copy_n(a.data(), count(), staging_.data());
+      queue_->template copy<T>(DeviceView<T>(memory_.data(), count()),
+                               HostView<const T>(staging_.data(), count()));
+      queue_->synchronize();
+    }
+    HostView<T> view() const { return {memory_.data(), a_.rows(), a_.cols(), a_.ld()}; }
+    /// Copies the matrix, padding included, back to where it came from.
+    void fetch() {
+      queue_->template copy<T>(HostView<T>(staging_.data(), count()),
+                               DeviceView<const T>(memory_.data(), count()));
+      queue_->synchronize();
+      std::copy_n(staging_.data(), count(), a_.data());
+    }
+
+   private:
+    Index count() const { return a_.ld() * a_.cols(); }
+    Padded<T>& a_;
+    Buffer<T> staging_, memory_;
+    QueueLease queue_;
+  };
+};
+TYPED_TEST_SUITE(Resident, Precisions);
+
+TYPED_TEST(Resident, CholeskyInPlace) {
+  using T = TypeParam;
+  for (const Algorithm algorithm : this->kAlgorithms) {
+    this->route(algorithm, 16);
+    for (const Uplo uplo : kUplos) {
+      for (const Index n : {64, 100, 131}) {
+        SCOPED_TRACE(testing::Message() << name_of(algorithm) << " " << char(uplo) << " " << n);
+        auto a = positive_definite<T>(n, 1, 3);
+        a.forbid_other_triangle(uplo);
+        auto factor = a;
+        typename TestFixture::OnDevice there(this->device(), factor);
+        EXPECT_EQ(potrf<T>(uplo, there.view()), 0);
+        there.fetch();
+        EXPECT_LT(potrf_residual<T>(uplo, a.view(), factor.view()), kThreshold);
+        EXPECT_TRUE(factor.padding_untouched());
+        EXPECT_TRUE(factor.other_triangle_untouched(uplo));
+      }
+    }
+  }
+}
+
+TYPED_TEST(Resident, CholeskyKeepsTheLeadingMinorOfAnIndefiniteMatrix) {
+  using T = TypeParam;
+  for (const Uplo uplo : kUplos) {
+    for (const Index position : {0, 17, 50, 99}) {
+      SCOPED_TRACE(testing::Message() << char(uplo) << " at " << position);
+      this->route(Algorithm::tiled, 16);
+      auto a = indefinite_at<T>(100, position, 1, 3);
+      a.forbid_other_triangle(uplo);
+      auto factor = a;
+      typename TestFixture::OnDevice there(this->device(), factor);
+      EXPECT_EQ(potrf<T>(uplo, there.view()), position + 1);
+      there.fetch();
+      EXPECT_TRUE(factor.padding_untouched());
+      EXPECT_TRUE(factor.other_triangle_untouched(uplo));
+      EXPECT_LT(potrf_residual<T>(uplo, a.view().block(0, 0, position, position),
+                                  factor.view().block(0, 0, position, position)),
+                kThreshold);
+    }
+  }
+}
+
+TYPED_TEST(Resident, LuInPlace) {
+  using T = TypeParam;
+  for (const Algorithm algorithm : this->kAlgorithms) {
+    this->route(algorithm, 16);
+    for (const auto& [m, n] : {std::pair<Index, Index>{100, 100}, {131, 70}, {70, 131}}) {
+      SCOPED_TRACE(testing::Message() << name_of(algorithm) << " " << m << "x" << n);
+      const auto a = random_matrix<T>(m, n, 1, 3);
+      auto factors = a;
+      typename TestFixture::OnDevice there(this->device(), factors);
+      std::vector<Index> pivots;
+      EXPECT_EQ(getrf<T>(there.view(), pivots), 0);
+      there.fetch();
+      EXPECT_LT(getrf_residual<T>(a.view(), factors.view(), pivots), kThreshold);
+      EXPECT_TRUE(factors.padding_untouched());
+    }
+  }
+}
+
+TYPED_TEST(Resident, SolvesWithRightHandSidesHereAndThere) {
+  using T = TypeParam;
+  const Index n = 100, nrhs = 7;
+  this->route(Algorithm::tiled, 16);
+  for (const bool b_there : {true, false}) {
+    for (const bool symmetric : {true, false}) {
+      SCOPED_TRACE(testing::Message() << b_there << symmetric);
+      const auto a = symmetric ? positive_definite<T>(n, 1, 3) : random_matrix<T>(n, n, 1, 3);
+      const auto b = random_matrix<T>(n, nrhs, 2, 2);
+      auto factor = a, x = b;
+      typename TestFixture::OnDevice a_there(this->device(), factor), x_there(this->device(), x);
+      const HostView<T> solution = b_there ? x_there.view() : x.view();
+      std::vector<Index> pivots;
+      EXPECT_EQ(symmetric ? posv<T>(Uplo::upper, a_there.view(), solution)
+                          : gesv<T>(a_there.view(), pivots, solution),
+                0);
+      if (b_there) x_there.fetch();
+      EXPECT_LT(solve_residual<Wide<T>>(Op::none, widen<T>(a.view()), HostView<const T>(x.view()),
+                                        b.view()),
+                kThreshold);
+      EXPECT_TRUE(x.padding_untouched());
+    }
+  }
+}
+
+TYPED_TEST(Resident, IsServedByTheDeviceHoweverSmall) {
+  using T = TypeParam;
+  this->route(Algorithm::tiled, 16);
+  dispatch::Settings settings = dispatch::Context::instance().settings();
+  settings.min_n = 100000;
+  dispatch::Context::instance().reset(settings, dispatch::builtin_profile());
+  dispatch::Context::instance().use_device(this->device_);
+  const auto a = positive_definite<T>(64, 1);
+  auto factor = a;
+  typename TestFixture::OnDevice there(this->device(), factor);
+  EXPECT_EQ(potrf<T>(Uplo::lower, there.view()), 0);
+  there.fetch();
+  EXPECT_LT(potrf_residual<T>(Uplo::lower, a.view(), factor.view()), kThreshold);
+}
+
+TYPED_TEST(Resident, ADeviceThatFailsIsReportedAsMissingMemory) {
+  using T = TypeParam;
+  this->route(Algorithm::tiled, 16);
+  auto a = positive_definite<T>(64, 1);
+  typename TestFixture::OnDevice there(this->device(), a);
+  FaultAt fault(20, false);
+  this->device_->set_observer(&fault);
+  EXPECT_EQ(potrf<T>(Uplo::lower, there.view()), -1010);
+  this->device_->set_observer(nullptr);
+}
+
+}  // namespace
+}  // namespace overlapack
