@@ -12,6 +12,7 @@ constexpr const char* kFooter = R"(
 Columns: the median wall time of each contender with, beside it, the residual of its
 result (in LAPACK's scale: a few units at most; 30 counts as wrong);
   ours           from and to ordinary (pageable) memory, through dpotrf_ and its sisters
+  on device      ours on a matrix that lies in the memory of the device
   CPU            the CPU LAPACK that the library falls back on
   copy+cuSOLVER  cudaMemcpy, cuSOLVER, cudaMemcpy; device memory allocated beforehand
   cuSOLVER       on data that lie on the device already: no transfer

@@ -16,6 +16,7 @@ constexpr struct {
   const char* name;
   Cell Row::*cell;
 } kContenders[] = {{"ours", &Row::ours},
+                   {"ours on the device", &Row::on_device},
                    {"CPU", &Row::cpu},
                    {"cuSOLVER round trip", &Row::round_trip},
                    {"cuSOLVER resident", &Row::resident}};
@@ -97,6 +98,7 @@ void print_rows(const std::vector<Row>& rows, TableStyle style) {
     line.push_back(ratio(row.round_trip, row.ours));
     line.push_back(ratio(row.cpu, row.ours));
     line.push_back(ratio(row.resident, row.ours));
+    line.push_back(ratio(row.resident, row.on_device));
     const bool moved = row.ours.missing.empty();
     line.push_back(moved ? tools::brief(row.bytes_up / 1e6) : "-");
     line.push_back(moved ? tools::brief(row.bytes_down / 1e6) : "-");
@@ -104,10 +106,11 @@ void print_rows(const std::vector<Row>& rows, TableStyle style) {
     line.push_back(moved ? tools::brief(row.device / 1e6) : "-");
     cells.push_back(line);
   }
-  tools::print_table(std::cout,
-                     {"routine, n", "ours ms", "resid.", "CPU ms", "resid.", "copy+cuSOLVER ms",
-                      "resid.", "cuSOLVER ms", "resid.", "ours GF/s", "x copy+cuS.", "x CPU",
-                      "x cuS.", "MB up", "MB down", "pinned MB", "device MB"},
+  tools::print_table(std::cout, {"routine, n",  "ours ms",     "resid.",    "on device ms",
+                                 "resid.",      "CPU ms",      "resid.",    "copy+cuSOLVER ms",
+                                 "resid.",      "cuSOLVER ms", "resid.",    "ours GF/s",
+                                 "x copy+cuS.", "x CPU",       "x cuS.",    "on device x cuS.",
+                                 "MB up",       "MB down",     "pinned MB", "device MB"},
                      cells, 1, style);
   if (!notes.empty()) std::cout << '\n';
   for (const auto& [text, calls] : notes) {

@@ -11,7 +11,7 @@ namespace overlapack::bench {
 /// One line of a comparison: a call and what each contender made of it.
 struct Row {
   Call call;
-  Cell ours, cpu, round_trip, resident;
+  Cell ours, on_device, cpu, round_trip, resident;
   bool served = true;                   ///< by the device, not by the CPU after a fault
   double bytes_up = 0, bytes_down = 0;  ///< of one call of ours
   double pinned = 0, device = 0;        ///< bytes of host and device memory that it leases at most

@@ -19,7 +19,7 @@ void Ours<T>::run(Problem<T>& problem) {
              n = static_cast<std::int32_t>(call.shape.n),
              nrhs = static_cast<std::int32_t>(call.shape.nrhs),
              lda = static_cast<std::int32_t>(call.lda), ldb = static_cast<std::int32_t>(call.ldb);
-  T* const a = problem.a().data;
+  T* const a = problem.a_argument();
   T* const b = problem.b().data;
   std::int32_t* const ipiv = problem.pivots();
   std::int32_t info = 0;

@@ -74,6 +74,10 @@ class Problem {
   const Call& call() const { return call_; }
   HostView<T> a() const { return {a_.get(), call_.shape.m, call_.shape.n, call_.lda}; }
   HostView<T> b() const { return {b_.get(), call_.shape.n, call_.shape.nrhs, call_.ldb}; }
+  /// What a routine is given as A: the matrix above, or what lend_a() has put in its place (the
+  /// same matrix in device memory, say; null for its own).
+  T* a_argument() const { return lent_a_ != nullptr ? lent_a_ : a_.get(); }
+  void lend_a(T* a) { lent_a_ = a; }
   std::int32_t* pivots() { return pivots_.data(); }
   std::size_t pivot_count() const { return pivots_.size(); }
 
@@ -105,6 +109,7 @@ class Problem {
   double scale_;     // of the entries off the diagonal
   double diagonal_;  // where the diagonal is set apart
   std::unique_ptr<T[], Free> a_, b_;
+  T* lent_a_ = nullptr;
   std::vector<std::int32_t> pivots_;
 };
 
