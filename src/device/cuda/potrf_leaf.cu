@@ -106,7 +106,7 @@ struct Shared {
   Step<E> step[2];
   Tile<E> ahead[2];                            // A(k + 1, k) after step k - 1, for the chain
   Tile<E> diagonal[kTiles<E>];                 // A(i, i)
-  Tile<E> panel[kTiles<E>];                    // L(i, k)
+  Tile<E> panel[kTiles<E>];                    // L(i, k), i > k; elsewhere a warp's own
   E pivots[kStrip][kStrip];                    // the chain's own
   float growth[kTiles<E>][kTiles<E> * kTile];  // (i, j): columns of tile i in row j of |M||L|e
 };
@@ -496,14 +496,15 @@ __device__ void eliminate_row(Shared<E>& shared, int n, int tiles, int i, int la
       for (int j = 0; j < kTiles<E> - 1; ++j) tile[j] = zero_fragment<E>();
     } else {
       x = solve(step, tile[0], lane);
-      if (i > k) shared.panel[i].store(lane, x);
     }
+    shared.panel[i].store(lane, x);
     arrive_and_wait(kSolved, tiles);
+    x = shared.panel[i].load_left_operand(lane);
     if (completed == n) {
       update(&shared.panel[k], (i > k ? i : tiles) - k - 1, x, tile, lane);
       if (i > k + 1) {
         Fragment<E> d = shared.diagonal[i].load(lane);
-        multiply_add(d, x, negated(x), d);
+        multiply_add(d, x, negated(shared.panel[i].load(lane)), d);
         shared.diagonal[i].store(lane, d);
       }
       if (i == k + 2) hand_over(k + 1);

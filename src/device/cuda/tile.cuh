@@ -102,6 +102,16 @@ struct Tile<double> {
     }
     return x;
   }
+  /// The same for a tile that is the left operand of many products. Of it the hardware wants
+  /// elements h = 0 and h = 1 in neighbouring registers, but of results and right operands e = 0
+  /// and e = 1. Loaded one by one they need not be rearranged for every product.
+  __device__ Fragment<double> load_left_operand(int lane) const {
+    Fragment<double> x;
+    for_each_element([&](int h, int j, int e) {
+      x.value[h][j][e] = static_cast<const volatile double*>(&pairs[h][j][lane].x)[e];
+    });
+    return x;
+  }
   __device__ void store(int lane, const Fragment<double>& x) {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
@@ -119,6 +129,9 @@ struct Tile<Complex<double>> {
 
   __device__ Fragment<Complex<double>> load(int lane) const {
     return {re.load(lane), im.load(lane)};
+  }
+  __device__ Fragment<Complex<double>> load_left_operand(int lane) const {
+    return {re.load_left_operand(lane), im.load_left_operand(lane)};
   }
   __device__ void store(int lane, const Fragment<Complex<double>>& x) {
     re.store(lane, x.re);
