@@ -1,7 +1,8 @@
 // Cholesky factorization of one diagonal block, and the inverse of its factor, in the registers of
 // one thread block.
 //
-// The block is divided into 16 x 16 tiles and factored right-looking. Step k is, with tiles A(i, j),
+// The block is divided into 16 x 16 tiles and factored right-looking. Step k is, with tiles A(i,
+// j),
 //
 //   1. A(k, k) = L(k, k) L(k, k)^H, and the inverse M of L(k, k);
 //   2. L(i, k) = A(i, k) M^H             for i > k;
@@ -45,7 +46,8 @@ template <class E>
 constexpr int kWarps = sizeof(E) == sizeof(double) ? 12 : 8;
 constexpr int kChain = -1, kNoPart = -2;
 __device__ inline int part_of(int warp) {
-  static constexpr signed char kParts[] = {kChain, 0, 1, 2, kNoPart, 7, 3, 5, kNoPart, kNoPart, 4, 6};
+  static constexpr signed char kParts[] = {kChain, 0, 1,       2,       kNoPart, 7,
+                                           3,      5, kNoPart, kNoPart, 4,       6};
   return kParts[warp];
 }
 
@@ -144,7 +146,8 @@ __device__ E zero_or_one(bool one) {
 /// Tile (i, k), k <= i; beyond order n that of a unit matrix.
 template <class E, class T>
 __device__ Fragment<E> load_tile(const Triangle<const T>& from, int n, int i, int k, int lane) {
-  const int row = i * kTile + fragment_row(lane, 0), column = k * kTile + fragment_column(lane, 0, 0);
+  const int row = i * kTile + fragment_row(lane, 0),
+            column = k * kTile + fragment_column(lane, 0, 0);
   const T* const p = from.at(row, column);
   Fragment<E> x;
   for_each_element([&](int h, int j, int e) {
@@ -164,7 +167,8 @@ enum class Part { lower, whole };
 template <class E, class T>
 __device__ void store_tile(const Triangle<T>& to, Part part, int n, int completed, int i, int k,
                            int lane, Fragment<E> x) {
-  const int row = i * kTile + fragment_row(lane, 0), column = k * kTile + fragment_column(lane, 0, 0);
+  const int row = i * kTile + fragment_row(lane, 0),
+            column = k * kTile + fragment_column(lane, 0, 0);
   if (completed < n) {
     for_each_element([&](int h, int j, int e) {
       const int r = row + 8 * h, c = column + 8 * j + e;
@@ -210,11 +214,12 @@ __device__ inline Complex<double> eliminated(Complex<double> y, Complex<double> 
 template <class E>
 struct Elimination {
   int lane;
-  E row[kTile];               // from the strip's first column on
-  E pivots[kStrip][kStrip];   // lower triangle
-  int completed = kTile;      // as in Step
+  E row[kTile];              // from the strip's first column on
+  E pivots[kStrip][kStrip];  // lower triangle
+  double diagonal[kStrip];   // of A
+  int completed = kTile;     // as in Step
   unsigned regular = kAllRegular;
-  double reduction = 1;       // product of the quotients (diagonal element of A) / pivot so far
+  double reduction = 1;  // product of the quotients (diagonal element of A) / pivot so far
 
   /// The fast way, with d = L(k, k)^2 instead of L(k, k) in the chain of dependent operations.
   /// False if a pivot is not an ordinary positive number; nothing is valid then.
@@ -246,7 +251,7 @@ struct Elimination {
         }
         row[j] = eliminated(row[j], row[k], pivots[j][k], reciprocal);
       }
-      reduction *= reciprocal;
+      reduction *= diagonal[k] * reciprocal;
     }
 #pragma unroll
     for (int k = 0; k < kStrip; ++k) row[k] = scale(row[k], root[k]);
@@ -311,14 +316,17 @@ __device__ void factor_tile(Step<E>& step, E (&pivots)[kStrip][kStrip], const Fr
       for (int j = 0; j <= i; ++j) elimination.pivots[i][j] = from[i * stride + j];
     }
   };
-  load_pivots(step.factor.row(0), Rows<E>::kStride);
-#pragma unroll 1
-  for (int first = 0;; first += kStrip) {
+  const auto load_diagonal = [&](int first) {
 #pragma unroll
     for (int k = 0; k < kStrip; ++k) {
-      elimination.reduction *= real_part(step.factor.row(first + k)[first + k]);
+      elimination.diagonal[k] = real_part(step.factor.row(first + k)[first + k]);
     }
-    __syncwarp();
+  };
+  load_pivots(step.factor.row(0), Rows<E>::kStride);
+  load_diagonal(0);
+  __syncwarp();
+#pragma unroll 1
+  for (int first = 0;; first += kStrip) {
     E x[kStrip];
 #pragma unroll
     for (int k = 0; k < kStrip; ++k) x[k] = row[k];
@@ -363,10 +371,13 @@ __device__ void factor_tile(Step<E>& step, E (&pivots)[kStrip][kStrip], const Fr
 #pragma unroll
       for (int j = 0; j < kStrip; ++j) pivots[lane % kStrip][j] = row[j];
     }
+    load_diagonal(next);
     __syncwarp();
     load_pivots(pivots[0], kStrip);
-    if (next + kStrip < kTile) update(kStrip);
-    if (next + 2 * kStrip < kTile) update(2 * kStrip);
+#pragma unroll
+    for (int c = kStrip; c + kStrip < kTile; c += kStrip) {
+      if (next + c < kTile) update(c);
+    }
   }
   if (lane == 0) {
     step.completed = elimination.completed;
@@ -400,8 +411,8 @@ __device__ Fragment<E> solve(const Step<E>& step, Fragment<E> a, int lane) {
   return x;
 }
 
-/// Phase 3 for the tiles of one row that are in registers: tile[j - 1] := tile[j] - x panel[j]^H for
-/// j = 1, ..., count; the tiles move to the left because x's tile is final.
+/// Phase 3 for the tiles of one row that are in registers: tile[j - 1] := tile[j] - x panel[j]^H
+/// for j = 1, ..., count; the tiles move to the left because x's tile is final.
 template <class E>
 __device__ void update(const Tile<E>* panel, int count, const Fragment<E>& x,
                        Fragment<E> (&tile)[kTiles<E> - 1], int lane) {

@@ -171,9 +171,9 @@ __device__ void multiply_add_half(int n, Fragment<double>& d, const Fragment<dou
   }
 #else
   d0 = c0, d1 = c1, d2 = c2, d3 = c3;
-#pragma unroll
+#  pragma unroll
   for (int j = 0; j < kHalves; ++j) {
-#pragma unroll
+#  pragma unroll
     for (int e = 0; e < 2; ++e) {
       asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
                    : "+d"(d0), "+d"(d1)
