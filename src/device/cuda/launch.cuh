@@ -17,6 +17,9 @@ struct LaunchShape {
   bool cooperative = false;      ///< all blocks are resident at the same time
 };
 
+/// A kernel that uses more dynamic shared memory has to say so.
+constexpr std::size_t kSharedWithoutAsking = 48 * 1024;
+
 /// kernel<<<...>>>(arguments...).
 template <class... Parameters, class... Arguments>
 void launch(cudaStream_t stream, const LaunchShape& shape, const char* what,
@@ -31,6 +34,11 @@ void launch(cudaStream_t stream, const LaunchShape& shape, const char* what,
   attribute.val.cooperative = 1;
   config.attrs = &attribute;
   config.numAttrs = shape.cooperative ? 1 : 0;
+  if (shape.shared_bytes > kSharedWithoutAsking) {
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(shape.shared_bytes)),
+          what);
+  }
   check(cudaLaunchKernelEx(&config, kernel, arguments...), what);
 }
 

@@ -1,7 +1,8 @@
 // Cholesky factorization of one diagonal block, and the inverse of its factor, in the registers of
 // one thread block.
 //
-// The block is divided into 16 x 16 tiles and factored right-looking. Step k is, with tiles A(i, j),
+// The block is divided into 16 x 16 tiles and factored right-looking. Step k is, with tiles A(i,
+// j),
 //
 //   1. A(k, k) = L(k, k) L(k, k)^H, and the inverse M of L(k, k);
 //   2. L(i, k) = A(i, k) M^H             for i > k;
@@ -11,7 +12,8 @@
 // becomes x L^-H, so the unit matrix becomes L^-H. Its row tile i first differs from the unit
 // matrix in step i, when row tile i of A is finished. So one warp owns row tile i of both, one
 // after the other, and keeps it in registers all the time, in the layout of tile.cuh: tiles are
-// loaded from global memory once, at the start, and stored once, when they are final.
+// loaded from global memory once, at the start, and stored once, when they are final. (Only the
+// diagonal tiles are in shared memory, because there are not registers enough for eight tiles.)
 //
 // Time goes into the chain of the small factorizations, and a warp that shares its quarter of the
 // multiprocessor with tensor core work waits for the unit at each of its thousands of dependent
@@ -44,7 +46,8 @@ template <class E>
 constexpr int kWarps = sizeof(E) == sizeof(double) ? 12 : 8;
 constexpr int kChain = -1, kNoPart = -2;
 __device__ inline int part_of(int warp) {
-  constexpr signed char kParts[] = {kChain, 0, 1, 2, kNoPart, 7, 3, 5, kNoPart, kNoPart, 4, 6};
+  static constexpr signed char kParts[] = {kChain, 0, 1,       2,       kNoPart, 7,
+                                           3,      5, kNoPart, kNoPart, 4,       6};
   return kParts[warp];
 }
 
@@ -103,10 +106,9 @@ template <class E>
 struct Shared {
   // What is written in one step may still be read in the next one: it takes turns.
   Step<E> step[2];
-  struct {
-    Tile<E> left, diagonal;  // A(k + 1, k) and A(k + 1, k + 1) after step k - 1
-  } ahead[2];
-  Tile<E> panel[kTiles<E> - 1];                // L(i, k) at i - 1
+  Tile<E> ahead[2];                            // A(k + 1, k) after step k - 1, for the chain
+  Tile<E> diagonal[kTiles<E>];                 // A(i, i)
+  Tile<E> panel[kTiles<E>];                    // L(i, k), i > k; elsewhere a warp's own
   E pivots[kStrip][kStrip];                    // the chain's own
   float growth[kTiles<E>][kTiles<E> * kTile];  // (i, j): columns of tile i in row j of |M||L|e
 };
@@ -144,7 +146,8 @@ __device__ E zero_or_one(bool one) {
 /// Tile (i, k), k <= i; beyond order n that of a unit matrix.
 template <class E, class T>
 __device__ Fragment<E> load_tile(const Triangle<const T>& from, int n, int i, int k, int lane) {
-  const int row = i * kTile + fragment_row(lane, 0), column = k * kTile + fragment_column(lane, 0, 0);
+  const int row = i * kTile + fragment_row(lane, 0),
+            column = k * kTile + fragment_column(lane, 0, 0);
   const T* const p = from.at(row, column);
   Fragment<E> x;
   for_each_element([&](int h, int j, int e) {
@@ -163,15 +166,22 @@ enum class Part { lower, whole };
 /// Stores tile (i, k). Columns from `completed` on become those of the unit matrix.
 template <class E, class T>
 __device__ void store_tile(const Triangle<T>& to, Part part, int n, int completed, int i, int k,
-                           int lane, const Fragment<E>& x) {
-  const int row = i * kTile + fragment_row(lane, 0), column = k * kTile + fragment_column(lane, 0, 0);
+                           int lane, Fragment<E> x) {
+  const int row = i * kTile + fragment_row(lane, 0),
+            column = k * kTile + fragment_column(lane, 0, 0);
+  if (completed < n) {
+    for_each_element([&](int h, int j, int e) {
+      const int r = row + 8 * h, c = column + 8 * j + e;
+      if (c >= completed) x.set(h, j, e, zero_or_one<E>(r == c));
+    });
+  }
   T* const p = to.at(row, column);
   for_each_element([&](int h, int j, int e) {
     const int r = row + 8 * h, c = column + 8 * j + e;
-    E value = c < completed ? x.get(h, j, e) : zero_or_one<E>(r == c);
-    if (to.mirrored) value = conjugate(value);
     if (r < n && c < n && (part == Part::whole || c <= r)) {
-      convert(p[8 * h * to.row_stride + (8 * j + e) * to.column_stride], value);
+      const E value = x.get(h, j, e);
+      convert(p[8 * h * to.row_stride + (8 * j + e) * to.column_stride],
+              to.mirrored ? conjugate(value) : value);
     }
   });
 }
@@ -204,11 +214,12 @@ __device__ inline Complex<double> eliminated(Complex<double> y, Complex<double> 
 template <class E>
 struct Elimination {
   int lane;
-  E row[kTile];               // from the strip's first column on
-  E pivots[kStrip][kStrip];   // lower triangle
-  int completed = kTile;      // as in Step
+  E row[kTile];              // from the strip's first column on
+  E pivots[kStrip][kStrip];  // lower triangle
+  double diagonal[kStrip];   // of A
+  int completed = kTile;     // as in Step
   unsigned regular = kAllRegular;
-  double reduction = 1;       // product of the quotients (diagonal element of A) / pivot so far
+  double reduction = 1;  // product of the quotients (diagonal element of A) / pivot so far
 
   /// The fast way, with d = L(k, k)^2 instead of L(k, k) in the chain of dependent operations.
   /// False if a pivot is not an ordinary positive number; nothing is valid then.
@@ -240,7 +251,7 @@ struct Elimination {
         }
         row[j] = eliminated(row[j], row[k], pivots[j][k], reciprocal);
       }
-      reduction *= reciprocal;
+      reduction *= diagonal[k] * reciprocal;
     }
 #pragma unroll
     for (int k = 0; k < kStrip; ++k) row[k] = scale(row[k], root[k]);
@@ -305,14 +316,17 @@ __device__ void factor_tile(Step<E>& step, E (&pivots)[kStrip][kStrip], const Fr
       for (int j = 0; j <= i; ++j) elimination.pivots[i][j] = from[i * stride + j];
     }
   };
-  load_pivots(step.factor.row(0), Rows<E>::kStride);
-#pragma unroll 1
-  for (int first = 0;; first += kStrip) {
+  const auto load_diagonal = [&](int first) {
 #pragma unroll
     for (int k = 0; k < kStrip; ++k) {
-      elimination.reduction *= real_part(step.factor.row(first + k)[first + k]);
+      elimination.diagonal[k] = real_part(step.factor.row(first + k)[first + k]);
     }
-    __syncwarp();
+  };
+  load_pivots(step.factor.row(0), Rows<E>::kStride);
+  load_diagonal(0);
+  __syncwarp();
+#pragma unroll 1
+  for (int first = 0;; first += kStrip) {
     E x[kStrip];
 #pragma unroll
     for (int k = 0; k < kStrip; ++k) x[k] = row[k];
@@ -357,10 +371,13 @@ __device__ void factor_tile(Step<E>& step, E (&pivots)[kStrip][kStrip], const Fr
 #pragma unroll
       for (int j = 0; j < kStrip; ++j) pivots[lane % kStrip][j] = row[j];
     }
+    load_diagonal(next);
     __syncwarp();
     load_pivots(pivots[0], kStrip);
-    if (next + kStrip < kTile) update(kStrip);
-    if (next + 2 * kStrip < kTile) update(2 * kStrip);
+#pragma unroll
+    for (int c = kStrip; c + kStrip < kTile; c += kStrip) {
+      if (next + c < kTile) update(c);
+    }
   }
   if (lane == 0) {
     step.completed = elimination.completed;
@@ -394,15 +411,20 @@ __device__ Fragment<E> solve(const Step<E>& step, Fragment<E> a, int lane) {
   return x;
 }
 
-/// Phase 3 for one row of tiles: tile[j - 1] := tile[j] - x panel[j - 1]^H for j = 1, ..., count;
-/// the tiles move to the left because x's tile is final.
+/// Phase 3 for the tiles of one row that are in registers: tile[j - 1] := tile[j] - x panel[j]^H
+/// for j = 1, ..., count; the tiles move to the left because x's tile is final.
 template <class E>
 __device__ void update(const Tile<E>* panel, int count, const Fragment<E>& x,
-                       Fragment<E> (&tile)[kTiles<E>], int lane) {
+                       Fragment<E> (&tile)[kTiles<E> - 1], int lane) {
 #pragma unroll
   for (int j = 1; j < kTiles<E>; ++j) {
     if (j > count) break;
-    multiply_add(tile[j - 1], x, negated(panel[j - 1].load(lane)), tile[j]);
+    const Fragment<E> l = negated(panel[j].load(lane));
+    if (j < kTiles<E> - 1) {
+      multiply_add(tile[j - 1], x, l, tile[j]);
+    } else {  // in the first step; L^-H begins with zeros
+      multiply_add(tile[j - 1], x, l, zero_fragment<E>());
+    }
   }
 }
 
@@ -433,8 +455,8 @@ __device__ void factor_diagonal(Shared<E>& shared, int n, int tiles, int lane,
     if (k + 1 == tiles) return;
     arrive_and_wait(kAhead + k % 2, 2);
     if (step.completed < kTile) return;
-    const Fragment<E> x = solve(step, shared.ahead[k % 2].left.load(lane), lane);
-    multiply_add(diagonal, x, negated(x), shared.ahead[k % 2].diagonal.load(lane));
+    const Fragment<E> x = solve(step, shared.ahead[k % 2].load(lane), lane);
+    multiply_add(diagonal, x, negated(x), shared.diagonal[k + 1].load(lane));
   }
 }
 
@@ -445,18 +467,18 @@ __device__ void eliminate_row(Shared<E>& shared, int n, int tiles, int i, int la
                               const Triangle<T>& inverse, DeviceReal<T>* condition, Index* info,
                               Index offset) {
   // tile[j] belongs to column k + j in step k. First row i of A, from step i on that of L^-H.
-  Fragment<E> tile[kTiles<E>];
+  Fragment<E> tile[kTiles<E> - 1];
 #pragma unroll
-  for (int k = 0; k < kTiles<E>; ++k) {
-    if (k > i) break;
+  for (int k = 0; k < kTiles<E> - 1; ++k) {
+    if (k >= i) break;
     tile[k] = load_tile<E>(a, n, i, k, lane);
   }
+  if (i > 0) shared.diagonal[i].store(lane, load_tile<E>(a, n, i, i, lane));
   for (int k = 0; k < i; ++k) {  // above the inverse, as it were
     store_tile(inverse, Part::whole, n, n, i, k, lane, zero_fragment<E>());
   }
   const auto hand_over = [&](int k) {  // for the chain after its step k
-    shared.ahead[k % 2].left.store(lane, tile[0]);
-    shared.ahead[k % 2].diagonal.store(lane, tile[1]);
+    shared.ahead[k % 2].store(lane, tile[0]);
     arrive(kAhead + k % 2, 2);
   };
   if (i == 1) hand_over(0);
@@ -482,14 +504,20 @@ __device__ void eliminate_row(Shared<E>& shared, int n, int tiles, int i, int la
       }
       x = step.inverse.load_adjoint(lane);
 #pragma unroll
-      for (int j = 0; j < kTiles<E>; ++j) tile[j] = zero_fragment<E>();
+      for (int j = 0; j < kTiles<E> - 1; ++j) tile[j] = zero_fragment<E>();
     } else {
       x = solve(step, tile[0], lane);
-      if (i > k) shared.panel[i - 1].store(lane, x);
     }
+    shared.panel[i].store(lane, x);
     arrive_and_wait(kSolved, tiles);
-    if (completed == n && i != k + 1) {
-      update(&shared.panel[k], (i > k ? i : tiles - 1) - k, x, tile, lane);
+    x = shared.panel[i].load_left_operand(lane);
+    if (completed == n) {
+      update(&shared.panel[k], (i > k ? i : tiles) - k - 1, x, tile, lane);
+      if (i > k + 1) {
+        Fragment<E> d = shared.diagonal[i].load(lane);
+        multiply_add(d, x, negated(shared.panel[i].load(lane)), d);
+        shared.diagonal[i].store(lane, d);
+      }
       if (i == k + 2) hand_over(k + 1);
     }
     if (i > k) {
@@ -542,7 +570,8 @@ template <class T, class E>
 __global__ void __launch_bounds__(kWarps<E>* kWarp)
     potrf_leaf_kernel(int n, Triangle<const T> a, Triangle<T> factor, Triangle<T> inverse,
                       DeviceReal<T>* condition, Index* info, Index offset) {
-  __shared__ Shared<E> shared;
+  extern __shared__ double2 memory[];
+  Shared<E>& shared = *reinterpret_cast<Shared<E>*>(memory);
   const int lane = static_cast<int>(threadIdx.x) % kWarp, tiles = (n + kTile - 1) / kTile;
   const int part = part_of(static_cast<int>(threadIdx.x) / kWarp);
   if (part == kChain) {
@@ -568,6 +597,7 @@ void potrf_leaf(cudaStream_t stream, Uplo uplo, DeviceView<const T> a, DeviceVie
   const bool upper = uplo == Uplo::upper;
   LaunchShape shape;
   shape.threads = kWarps<E> * kWarp;
+  shape.shared_bytes = sizeof(Shared<E>);
   launch(stream, shape, "potrf leaf", potrf_leaf_kernel<D, E>, static_cast<int>(a.rows),
          Triangle<const D>{device_cast(a.data), a.ld, upper},
          Triangle<D>{device_cast(factor.data), factor.ld, upper},

@@ -102,6 +102,16 @@ struct Tile<double> {
     }
     return x;
   }
+  /// The same for a tile that is the left operand of many products. Of it the hardware wants
+  /// elements h = 0 and h = 1 in neighbouring registers, but of results and right operands e = 0
+  /// and e = 1. Loaded one by one they need not be rearranged for every product.
+  __device__ Fragment<double> load_left_operand(int lane) const {
+    Fragment<double> x;
+    for_each_element([&](int h, int j, int e) {
+      x.value[h][j][e] = static_cast<const volatile double*>(&pairs[h][j][lane].x)[e];
+    });
+    return x;
+  }
   __device__ void store(int lane, const Fragment<double>& x) {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
@@ -119,6 +129,9 @@ struct Tile<Complex<double>> {
 
   __device__ Fragment<Complex<double>> load(int lane) const {
     return {re.load(lane), im.load(lane)};
+  }
+  __device__ Fragment<Complex<double>> load_left_operand(int lane) const {
+    return {re.load_left_operand(lane), im.load_left_operand(lane)};
   }
   __device__ void store(int lane, const Fragment<Complex<double>>& x) {
     re.store(lane, x.re);
@@ -158,9 +171,9 @@ __device__ void multiply_add_half(int n, Fragment<double>& d, const Fragment<dou
   }
 #else
   d0 = c0, d1 = c1, d2 = c2, d3 = c3;
-#pragma unroll
+#  pragma unroll
   for (int j = 0; j < kHalves; ++j) {
-#pragma unroll
+#  pragma unroll
     for (int e = 0; e < 2; ++e) {
       asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
                    : "+d"(d0), "+d"(d1)
