@@ -106,7 +106,7 @@ TYPED_TEST(Split, UpdatesOfALeftLookingFactorization) {
       }
       const algorithms::DeviceMatrix<T> matrix(this->device(), n, n), w(this->device(), n, n);
       const algorithms::Triangle<T> triangle{uplo, this->device().template kernels<T>()};
-      algorithms::Updates<T> updates(this->device(), options, triangle, matrix.view());
+      algorithms::Updates<T> updates(this->device(), options, triangle, matrix.view(), n);
       const auto workspace = updates.workspace(this->device(), n, options.nb);
       EventLease appended(this->device());
       const QueueLease panel(this->device(), Priority::high), update(this->device());

@@ -50,20 +50,22 @@ std::vector<Range> cholesky_blocks(Index n, Index nb) {
 template <class T>
 class Cholesky {
  public:
-  Cholesky(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Uplo uplo, Index n)
+  Cholesky(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Uplo uplo, Index n,
+           Index nrhs)
       : cpu_(cpu),
         triangle_{uplo, device.kernels<T>()},
         leaf_(triangle_.kernels.potrf_block_order()),
         n_(n),
+        rows_(n + nrhs),
         blocks_(cholesky_blocks(n, options.nb)),
         panel_width_(2 * options.nb),
         hybrid_(options.hybrid),
-        work_(device, n, n),
-        factor_(device, n, n),
+        work_(matrix(device)),
+        factor_(matrix(device)),
         inverses_(device, leaf_, n),
         conditions_(device, Space::device, n),
         info_(device, Space::device, count()),
-        updates_(device, options, triangle_, factor_.view()),
+        updates_(device, options, triangle_, factor_.view(), rows_),
         update_space_(updates_.workspace(device, n, std::min(panel_width_, n))),
         ahead_panels_(is_large(n, options.nb) ? kAheadBlocks / 2 : 0),
         prepared_(device),
@@ -91,14 +93,36 @@ class Cholesky {
   const Triangle<T>& triangle() const { return triangle_; }
   Index count() const { return static_cast<Index>(blocks_.size()); }
   Range block(Index j) const { return blocks_[at(j)]; }
-  /// Where A is to arrive; its blocks are overwritten.
+  /// Where A is to arrive; its blocks are overwritten. B^H belongs below it (B right of an upper
+  /// A).
   DeviceView<T> input() const { return adds_input() ? factor_.view() : work_.view(); }
   DeviceView<T> factor() const { return factor_.view(); }
+  /// The right-hand sides in input() and factor().
+  Range rhs() const { return {n_, rows_}; }
+  Range columns() const { return {0, n_}; }
+  /// The inverse of the diagonal block of the factor that is made of columns `j`: one of leaves().
+  DeviceView<const T> inverse(Range j) const {
+    return inverses_.view().block(0, j.first, j.size(), j.size());
+  }
+  /// The diagonal blocks that have inverses.
+  std::vector<Range> leaves() const {
+    std::vector<Range> leaves;
+    for (const Range& block : blocks_) {
+      for (const Range& part : partition(block.size(), leaf_)) {
+        leaves.push_back({block.first + part.first, block.first + part.last});
+      }
+    }
+    return leaves;
+  }
+  /// The condition of the leaf that starts at column j, at j.
+  DeviceView<const Real<T>> conditions() const { return {conditions_.data(), n_}; }
   /// Whether block j is positive definite: LAPACK's info or 0, on the device.
   Index* info(Index j) const { return info_.data() + j; }
   /// Reached when block j of the factor is complete.
   Event& final(Index j) const { return *final_[at(j)]; }
   Queue& panel() const { return **panel_; }
+  /// Of all queues the one that first touches what has arrived.
+  Queue& update() const { return **update_; }
 
   /// Steps 0, 1, ... enqueue everything that makes block j final. `arrived(queue, j)` makes a queue
   /// wait for block j; it returns false if the work is to stop.
@@ -122,7 +146,11 @@ class Cholesky {
   }
 
  private:
-  Range rows_from(Index j) const { return {block(j).first, n_}; }
+  DeviceMatrix<T> matrix(Device& device) const {
+    return triangle_.lower() ? DeviceMatrix<T>(device, rows_, n_)
+                             : DeviceMatrix<T>(device, n_, rows_);
+  }
+  Range rows_from(Index j) const { return {block(j).first, rows_}; }
   DeviceView<T> work(Range i, Range j) const { return triangle_.block(work_.view(), i, j); }
   DeviceView<T> factor(Range i, Range j) const { return triangle_.block(factor_.view(), i, j); }
 
@@ -151,7 +179,7 @@ class Cholesky {
     if (adds_input()) {
       if (!arrived(queue, j)) return;
       const bool updated = ahead > 0 || !k.empty();
-      triangle_.kernels.add(queue, triangle_.block(input(), rows_from(j), block(j)),
+      triangle_.kernels.add(queue, Op::none, triangle_.block(input(), rows_from(j), block(j)),
                             T(updated ? 1 : 0), W);
     }
     queue.record(*prepared_);
@@ -176,7 +204,7 @@ class Cholesky {
     queue.wait(final(j));
     const Range k = panel_columns(p);
     for (Index q = p + 2; q * panel_width_ < n_; ++q) {
-      const Range columns = panel_columns(q), rows = {columns.first, n_};
+      const Range columns = panel_columns(q), rows = {columns.first, rows_};
       const Span span(queue, "ahead", q);
       updates_.subtract(queue, ahead_space_, rows, columns, k, p > 0 ? 1 : 0, work(rows, columns));
       if (p + 1 == std::min(q - 1, ahead_panels_)) queue.record(*applied_ahead_[at(q)]);
@@ -187,7 +215,7 @@ class Cholesky {
   /// that the CPU has factored is complete. (Its rows computed anew would differ from those that
   /// the CPU's other blocks fit, by the condition of the block times the rounding.)
   Range rows_to_compute(Index block_number, Index row) const {
-    return {hybrid_ ? block(block_number).last : row, n_};
+    return {hybrid_ ? block(block_number).last : row, rows_};
   }
 
   /// Columns `j` of a block column and all rows below them: recursively, down to what one kernel
@@ -250,6 +278,7 @@ class Cholesky {
   Triangle<T> triangle_;
   Index leaf_;
   Index n_;
+  Index rows_;  // of L: those of A and the right-hand sides
   std::vector<Range> blocks_;
   Index panel_width_;
   bool hybrid_;
@@ -270,40 +299,71 @@ class Cholesky {
   std::unique_ptr<QueueLease> panel_, update_, ahead_;
 };
 
-/// B := A^-1 B. The forward substitution follows the factorization block by block in a queue of its
-/// own; the backward substitution needs the whole factor.
+/// The back substitution L^H X = Y that follows the factorization of [A; B^H]: its last rows are
+/// Y^H = B^H L^-H.
 template <class T>
-class Solve {
+class BackSubstitution {
  public:
-  Solve(Device& device, const Cholesky<T>& cholesky, Index nrhs)
-      : cholesky_(cholesky), rhs_(device, cholesky.factor().rows, nrhs), queue_(device) {}
+  BackSubstitution(Device& device, const Cholesky<T>& cholesky)
+      : cholesky_(cholesky),
+        y_(device, cholesky.columns().size(), cholesky.rhs().size()),
+        x_(device, cholesky.columns().size(), cholesky.rhs().size()),
+        conditions_(device, Space::host, cholesky.columns().size()) {}
 
-  DeviceView<T> rhs() const { return rhs_.view(); }
-  Queue& queue() const { return *queue_; }
+  /// Where B is to arrive, and where X appears.
+  DeviceView<T> b() const { return y_.view(); }
+  DeviceView<T> x() const { return x_.view(); }
 
-  /// Once block j of the factor is enqueued.
-  void forward(Index j) {
+  /// B^H := B, below A.
+  void place(Queue& queue) {
     const Triangle<T>& triangle = cholesky_.triangle();
-    const DeviceView<T> B = rhs();
-    const Range block = cholesky_.block(j), below = {block.last, B.rows};
-    const DeviceView<T> Bj = B.block(block.first, 0, block.size(), B.cols);
-    queue_->wait(cholesky_.final(j));
-    triangle.kernels.trsm(*queue_, Side::left, triangle.uplo, triangle.direct(), Diag::non_unit,
-                          T(1), triangle.block(cholesky_.factor(), block, block), Bj);
-    triangle.kernels.gemm(*queue_, triangle.direct(), Op::none, T(-1),
-                          triangle.block(cholesky_.factor(), below, block), Bj, T(1),
-                          B.block(below.first, 0, below.size(), B.cols));
+    triangle.kernels.add(queue, triangle.adjoint(), b(), T(0),
+                         triangle.block(cholesky_.input(), cholesky_.rhs(), cholesky_.columns()));
   }
-  void backward() {
+
+  void solve(Queue& queue) {
     const Triangle<T>& triangle = cholesky_.triangle();
-    triangle.kernels.trsm(*queue_, Side::left, triangle.uplo, triangle.adjoint(), Diag::non_unit,
-                          T(1), cholesky_.factor(), rhs());
+    const DeviceView<T> L = triangle.block(cholesky_.factor(), cholesky_.columns(),
+                                           cholesky_.columns()),
+                        Y = y_.view(), X = x_.view();
+    triangle.kernels.add(queue, triangle.adjoint(),
+                         triangle.block(cholesky_.factor(), cholesky_.rhs(), cholesky_.columns()),
+                         T(0), Y);
+    if (!well_conditioned(queue)) {
+      triangle.kernels.add(queue, Op::none, Y, T(0), X);
+      triangle.kernels.trsm(queue, Side::left, triangle.uplo, triangle.adjoint(), Diag::non_unit,
+                            T(1), L, X);
+      return;
+    }
+    // X(j) = L(j, j)^-H (Y(j) - L(j+1:, j)^H X(j+1:)), from the last block to the first.
+    const std::vector<Range> leaves = cholesky_.leaves();
+    for (auto j = leaves.rbegin(); j != leaves.rend(); ++j) {
+      const Range below = {j->last, L.rows};
+      const auto rows = [](DeviceView<T> all, Range range) {
+        return all.block(range.first, 0, range.size(), all.cols);
+      };
+      triangle.kernels.gemm(queue, triangle.adjoint(), Op::none, T(-1),
+                            triangle.block(L, below, *j), rows(X, below), T(1), rows(Y, *j));
+      triangle.kernels.gemm(queue, Op::conj_trans, Op::none, T(1), cholesky_.inverse(*j),
+                            rows(Y, *j), T(0), rows(X, *j));
+    }
   }
 
  private:
+  /// Whether products with the inverses are accurate (src/README.md). Waits for the factorization.
+  bool well_conditioned(Queue& queue) {
+    const Index n = cholesky_.columns().size();
+    queue.copy<Real<T>>(HostView<Real<T>>(conditions_.data(), n), cholesky_.conditions());
+    queue.synchronize();
+    for (const Range& leaf : cholesky_.leaves()) {
+      if (!(conditions_.data()[leaf.first] <= kTrustedCondition)) return false;
+    }
+    return true;
+  }
+
   const Cholesky<T>& cholesky_;
-  DeviceMatrix<T> rhs_;
-  QueueLease queue_;
+  DeviceMatrix<T> y_, x_;
+  Buffer<Real<T>> conditions_;
 };
 
 }  // namespace
@@ -312,17 +372,17 @@ template <class T>
 Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Uplo uplo,
            HostView<T> a, HostView<T> b, Index& committed) {
   const Index n = a.rows;
-  Cholesky<T> cholesky(device, cpu, options, uplo, n);
+  Cholesky<T> cholesky(device, cpu, options, uplo, n, b.cols);
   const Triangle<T>& triangle = cholesky.triangle();
   const Index count = cholesky.count();
   const Buffer<Index> status(device, Space::host, count);
-  std::optional<Solve<T>> solve;
-  if (!b.empty()) solve.emplace(device, cholesky, b.cols);
+  std::optional<BackSubstitution<T>> solve;
+  if (!b.empty()) solve.emplace(device, cholesky);
   Transfer transfer(device, options.threads, committed);
 
-  // B goes up first, so that the forward substitution can follow the factorization.
+  // B goes up first: it takes part in the factorization.
   const Index first_block = solve ? 1 : 0;
-  if (solve) transfer.add_upload(make_region<T>(b, solve->rhs()));
+  if (solve) transfer.add_upload(make_region<T>(b, solve->b()));
   const Part part = triangle.lower() ? Part::lower : Part::upper;
   for (Index j = 0; j < count; ++j) {
     const Range columns = cholesky.block(j), rows = {columns.first, n};
@@ -332,19 +392,18 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
                           {{cholesky.info(j), status.data() + j, sizeof(Index)}},
                           [&status, j] { return status.data()[j] == 0; });
   }
-  if (solve) transfer.add_download(make_region<T>(b, solve->rhs()));
+  if (solve) transfer.add_download(make_region<T>(b, solve->x()));
   transfer.start();
 
-  if (solve) transfer.before(solve->queue(), 0);
+  if (solve && transfer.before(cholesky.update(), 0)) solve->place(cholesky.update());
   for (Index j = 0; j < count && !transfer.stopped(); ++j) {
     cholesky.step(j,
                   [&](Queue& queue, Index i) { return transfer.before(queue, first_block + i); });
     transfer.release(cholesky.panel(), j);
-    if (solve) solve->forward(j);
   }
   if (solve && !transfer.stopped()) {
-    solve->backward();
-    transfer.release(solve->queue(), count);
+    solve->solve(cholesky.panel());
+    transfer.release(cholesky.panel(), count);
   }
   transfer.finish();
 

@@ -44,14 +44,15 @@ void Subtraction<T>::operator()(Queue& queue, DeviceView<const T> a, DeviceView<
 
 template <class T>
 Updates<T>::Updates(Device& device, const Options& options, const Triangle<T>& triangle,
-                    DeviceView<const T> factor)
+                    DeviceView<const T> factor, Index rows)
     : triangle_(triangle),
       wide_(triangle.lower() ? Side::left : Side::right),
       narrow_(triangle.lower() ? Side::right : Side::left),
-      factor_(factor) {
-  const Index n = factor.rows, nb = std::min(options.nb, n);
+      factor_(factor),
+      rows_(rows) {
+  const Index n = triangle.lower() ? factor.cols : factor.rows, nb = std::min(options.nb, n);
   if (options.split && n > 2 * nb && triangle_.kernels.split_pays(n, nb, n)) {
-    split_.emplace(split_matrix<T>(device, wide_, n, n));
+    split_.emplace(split_matrix<T>(device, wide_, n, rows));
   }
 }
 
@@ -65,7 +66,7 @@ typename Updates<T>::Workspace Updates<T>::workspace(Device& device, Index k, In
 template <class T>
 void Updates<T>::append(Queue& queue, Range block) {
   if (!split_) return;
-  const Range below{block.last, factor_.rows};
+  const Range below{block.last, rows_};
   triangle_.kernels.split(queue, wide_, Op::none, triangle_.block(factor_, below, block),
                           split_block<T>(*split_, wide_, block, below));
 }

@@ -41,9 +41,10 @@ class Updates {
     std::optional<DeviceMatrix<Real<T>>> narrow_;
   };
 
-  /// `factor` is the n x n matrix that will hold L (or U) in its triangle.
+  /// `factor` is the matrix that will hold L (or U) in its triangle. L has `rows` rows, which may
+  /// be more than its columns.
   Updates(Device& device, const Options& options, const Triangle<T>& triangle,
-          DeviceView<const T> factor);
+          DeviceView<const T> factor, Index rows);
 
   /// For updates with summations of up to k and up to that many columns.
   Workspace workspace(Device& device, Index k, Index columns) const;
@@ -59,6 +60,7 @@ class Updates {
   Triangle<T> triangle_;
   Side wide_, narrow_;  // which factor of the product is L(rows, k), and which L(columns, k)
   DeviceView<const T> factor_;
+  Index rows_;
   std::optional<DeviceMatrix<Real<T>>> split_;  // what append() has split, at k and the row of L
 };
 

@@ -31,7 +31,8 @@ std::size_t power_of_two_from(std::size_t bytes) {
 }
 
 /// memcpy for memory that nobody will read soon: the lines it writes are not read from memory
-/// first, which spares a third of the traffic, and do not drive others out of the cache.
+/// first, which spares a third of the traffic, and do not drive others out of the cache. Before
+/// anybody is told that the copy is complete, stores_complete() must be called.
 void* store_past_cache(void* to, const void* from, std::size_t bytes) {
 #if defined(__x86_64__)
   auto* out = static_cast<char*>(to);
@@ -48,10 +49,15 @@ void* store_past_cache(void* to, const void* from, std::size_t bytes) {
     }
   }
   std::memcpy(out + i, in + i, bytes - i);
-  _mm_sfence();  // before anybody is told that the copy is complete
   return to;
 #else
   return std::memcpy(to, from, bytes);
+#endif
+}
+
+void stores_complete() {
+#if defined(__x86_64__)
+  _mm_sfence();
 #endif
 }
 
@@ -574,6 +580,7 @@ bool Transfer::copy_down() {
          from + size(c - chunk.first) * chunk.pitch + size(first - chunk.top) * region.element,
          size(end - first) * region.element);
   }
+  if (streams_) stores_complete();
   down_.units_done[size(unit.chunk)].fetch_add(1, std::memory_order_acq_rel);
   return true;
 }

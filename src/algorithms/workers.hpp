@@ -21,9 +21,10 @@ Index available_cores();
 /// parked between jobs; they block all signals, so that an application's handlers never run on
 /// them. One job at a time: callers hold the device.
 ///
-/// Waking a parked thread takes its waker a few microseconds, and 30 to 90 until the thread runs: one
-/// thread wakes all, because in a tree of wakers the latencies add up. A thread that has finished
-/// stays awake for a moment: calls that follow each other closely find it so. On a busy machine a thread may come late. It is not waited for.
+/// Waking a parked thread takes its waker a few microseconds, and 30 to 90 until the thread runs:
+/// one thread wakes all, because in a tree of wakers the latencies add up. A thread that has
+/// finished stays awake for a moment: calls that follow each other closely find it so. On a busy
+/// machine a thread may come late. It is not waited for.
 class Workers {
  public:
   /// Never destroyed: parked threads may outlive main().

@@ -151,8 +151,8 @@ class Kernels {
   /// C := alpha op(A) op(B) + beta C.
   void gemm(Queue& queue, Op op_a, Op op_b, T alpha, DeviceView<const T> a, DeviceView<const T> b,
             T beta, DeviceView<T> c);
-  /// B := A + beta B.
-  void add(Queue& queue, DeviceView<const T> a, T beta, DeviceView<T> b);
+  /// B := op(A) + beta B. A and B do not overlap.
+  void add(Queue& queue, Op op, DeviceView<const T> a, T beta, DeviceView<T> b);
   /// C := alpha op(A) op(A)^H + beta C on the `uplo` triangle (?syrk for real T, ?herk for
   /// complex T, where the diagonal's imaginary part becomes zero). op is none or conj_trans.
   void herk(Queue& queue, Uplo uplo, Op op, Real<T> alpha, DeviceView<const T> a, Real<T> beta,
@@ -234,7 +234,7 @@ class Kernels {
  private:
   virtual void do_gemm(Queue&, Op, Op, T, DeviceView<const T>, DeviceView<const T>, T,
                        DeviceView<T>) = 0;
-  virtual void do_add(Queue&, DeviceView<const T>, T, DeviceView<T>) = 0;
+  virtual void do_add(Queue&, Op, DeviceView<const T>, T, DeviceView<T>) = 0;
   virtual void do_herk(Queue&, Uplo, Op, Real<T>, DeviceView<const T>, Real<T>, DeviceView<T>) = 0;
   virtual void do_trsm(Queue&, Side, Uplo, Op, Diag, T, DeviceView<const T>, DeviceView<T>) = 0;
   virtual Index do_potrf_block_order() const = 0;

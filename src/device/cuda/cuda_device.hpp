@@ -93,7 +93,7 @@ class CudaKernels final : public Kernels<T> {
  private:
   void do_gemm(Queue&, Op, Op, T, DeviceView<const T>, DeviceView<const T>, T,
                DeviceView<T>) override;
-  void do_add(Queue&, DeviceView<const T>, T, DeviceView<T>) override;
+  void do_add(Queue&, Op, DeviceView<const T>, T, DeviceView<T>) override;
   void do_herk(Queue&, Uplo, Op, Real<T>, DeviceView<const T>, Real<T>, DeviceView<T>) override;
   void do_trsm(Queue&, Side, Uplo, Op, Diag, T, DeviceView<const T>, DeviceView<T>) override;
   Index do_potrf_block_order() const override;

@@ -43,13 +43,14 @@ void CudaKernels<T>::do_gemm(Queue& queue, Op op_a, Op op_b, T alpha, DeviceView
 }
 
 template <class T>
-void CudaKernels<T>::do_add(Queue& queue, DeviceView<const T> a, T beta, DeviceView<T> b) {
+void CudaKernels<T>::do_add(Queue& queue, Op op, DeviceView<const T> a, T beta, DeviceView<T> b) {
   const CurrentDevice current(cuda(queue).index());
   const T one(1);
-  check(blas::Functions<T>::geam(cuda(queue).cublas(), CUBLAS_OP_N, CUBLAS_OP_N, b.rows, b.cols,
-                                 blas::cast(&one), blas::cast(a.data), a.ld, blas::cast(&beta),
-                                 blas::cast(b.data), b.ld, blas::cast(b.data), b.ld),
-        "add");
+  check(
+      blas::Functions<T>::geam(cuda(queue).cublas(), operation<T>(op), CUBLAS_OP_N, b.rows, b.cols,
+                               blas::cast(&one), blas::cast(a.data), a.ld, blas::cast(&beta),
+                               blas::cast(b.data), b.ld, blas::cast(b.data), b.ld),
+      "add");
 }
 
 template <class T>

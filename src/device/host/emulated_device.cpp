@@ -343,14 +343,16 @@ class EmulatedKernels final : public Kernels<T> {
     });
   }
 
-  void do_add(Queue& queue, DeviceView<const T> a, T beta, DeviceView<T> b) override {
+  void do_add(Queue& queue, Op op, DeviceView<const T> a, T beta, DeviceView<T> b) override {
     enqueue(queue, "add", [=] {
-      require(a.rows == b.rows && a.cols == b.cols, "add", "the shapes do not fit");
+      require(rows(op, a) == b.rows && cols(op, a) == b.cols, "add", "the shapes do not fit");
       const HostView<const T> from = open("add", a);
       const HostView<T> to = open("add", b);
       for (Index j = 0; j < b.cols; ++j) {
         for (Index i = 0; i < b.rows; ++i) {
-          to(i, j) = beta == T(0) ? from(i, j) : from(i, j) + beta * to(i, j);
+          T x = op == Op::none ? from(i, j) : from(j, i);
+          if (op == Op::conj_trans) x = conj(x);
+          to(i, j) = beta == T(0) ? x : x + beta * to(i, j);
         }
       }
     });
