@@ -63,6 +63,32 @@ TYPED_TEST(Solve, Posv) {
   }
 }
 
+TYPED_TEST(Solve, PosvWithIllConditionedDiagonalBlocks) {
+  using T = TypeParam;
+  const Index n = 20;
+  const auto a = exact_ill_conditioned_spd<T>(n);
+  Padded<T> b(n, 2);  // for X of ones and of twos
+  for (Index i = 0; i < n; ++i) {
+    b(i, 0) = T(0);
+    for (Index j = 0; j < n; ++j) b(i, 0) += a(i, j);
+    b(i, 1) = b(i, 0) + b(i, 0);
+  }
+  for (const Algorithm algorithm : this->kAlgorithms) {
+    this->route(algorithm, 20);
+    for (const Uplo uplo : kUplos) {
+      SCOPED_TRACE(testing::Message() << name_of(algorithm) << " " << char(uplo));
+      auto factor = a;
+      auto x = b;
+      ASSERT_EQ(posv<T>(uplo, factor.view(), x.view()), 0);
+      // All numbers of the substitutions are small integers, so they are exact.
+      for (Index i = 0; i < n; ++i) {
+        EXPECT_EQ(x(i, 0), T(1)) << i;
+        EXPECT_EQ(x(i, 1), T(2)) << i;
+      }
+    }
+  }
+}
+
 TYPED_TEST(Solve, PosvOfAnIndefiniteMatrixLeavesTheRightHandSide) {
   using T = TypeParam;
   for (const Algorithm algorithm : this->kAlgorithms) {

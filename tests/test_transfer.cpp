@@ -426,10 +426,10 @@ TYPED_TEST(Transfers, StageNoMoreThanTheyMay) {
     transfer.add_download(make_region<T>(target.view(), matrix.view()));
     this->device().set_observer(&largest);
     transfer.start();
-    this->device().set_observer(nullptr);
     EXPECT_TRUE(transfer.before(*queue, 0));
     transfer.release(*queue, 0);
     transfer.finish();
+    this->device().set_observer(nullptr);
   }
   EXPECT_LE(largest.bytes, 2 * 2 * static_cast<double>(m) * sizeof(T));
   EXPECT_EQ(committed, n);

@@ -33,11 +33,11 @@ std::size_t element_size(char type) {
   }
 }
 
-/// Bytes of device memory that the algorithms take for a call: the matrix, which Cholesky holds
-/// twice, and the right-hand sides.
+/// Bytes of device memory that the algorithms take for a call: the matrix and the right-hand sides,
+/// which Cholesky holds twice and, besides, as they come and go.
 double memory_needed(Routine routine, char type, const Shape& shape) {
   const bool cholesky = routine == Routine::potrf || routine == Routine::posv;
-  const Index columns = (cholesky ? 2 : 1) * shape.n + shape.nrhs;
+  const Index columns = cholesky ? 2 * shape.n + 4 * shape.nrhs : shape.n + shape.nrhs;
   return static_cast<double>(element_size(type)) * static_cast<double>(shape.m + 256) *
          static_cast<double>(columns);
 }
