@@ -13,25 +13,13 @@
 namespace overlapack::algorithms {
 namespace {
 
-// The shape of large factorizations, those of at least kManyBlocks blocks (n >= 12288 with blocks
-// of 256): computation begins to outweigh the transfer. The first kAheadBlocks of them are applied
-// ahead, about as many as keep the device busy until the link has caught up; in the middle, blocks
-// are twice as wide, for larger products; the last kAheadBlocks again are narrow, for a short tail.
-constexpr Index kManyBlocks = 48, kAheadBlocks = 12;
+/// In a large matrix that comes from the host, of at least kManyBlocks blocks (n >= 12288 with
+/// blocks of 256), the first kAheadBlocks of them are applied ahead: computation then begins to
+/// outweigh the transfer, and these keep the device busy while the link is behind.
+constexpr Index kManyBlocks = 48, kAheadBlocks = 6;
 
-bool is_large(Index n, Index nb) { return n >= kManyBlocks * nb; }
-
-/// The blocks of a matrix of order n.
-std::vector<Range> cholesky_blocks(Index n, Index nb) {
-  if (!is_large(n, nb)) return partition(n, nb);
-  std::vector<Range> blocks;
-  for (Index j = 0; j < n;) {
-    const bool narrow = j < kAheadBlocks * nb || j >= (n / (2 * nb) * 2 - kAheadBlocks) * nb;
-    blocks.push_back({j, std::min(j + (narrow ? nb : 2 * nb), n)});
-    j = blocks.back().last;
-  }
-  return blocks;
-}
+/// Rows of L are padded to a multiple of this: products of odd shapes take up to 12 % longer.
+constexpr Index kRowPadding = 64;
 
 /// The factorization on the device, by two matrices:
 ///
@@ -51,13 +39,14 @@ template <class T>
 class Cholesky {
  public:
   Cholesky(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Uplo uplo, Index n,
-           Index nrhs)
+           Index nrhs, bool from_host)
       : cpu_(cpu),
         triangle_{uplo, device.kernels<T>()},
         leaf_(triangle_.kernels.potrf_block_order()),
         n_(n),
-        rows_(n + nrhs),
-        blocks_(cholesky_blocks(n, options.nb)),
+        nrhs_(nrhs),
+        rows_((n + nrhs + kRowPadding - 1) / kRowPadding * kRowPadding),
+        blocks_(partition(n, options.nb)),
         panel_width_(2 * options.nb),
         hybrid_(options.hybrid),
         work_(matrix(device)),
@@ -67,7 +56,7 @@ class Cholesky {
         info_(device, Space::device, count()),
         updates_(device, options, triangle_, factor_.view(), rows_),
         update_space_(updates_.workspace(device, n, std::min(panel_width_, n))),
-        ahead_panels_(is_large(n, options.nb) ? kAheadBlocks / 2 : 0),
+        ahead_panels_(from_host && n >= kManyBlocks * options.nb ? kAheadBlocks / 2 : 0),
         prepared_(device),
         diagonal_arrived_(device) {
     for (Index j = 0; j < count(); ++j) final_.emplace_back(device);
@@ -98,7 +87,7 @@ class Cholesky {
   DeviceView<T> input() const { return adds_input() ? factor_.view() : work_.view(); }
   DeviceView<T> factor() const { return factor_.view(); }
   /// The right-hand sides in input() and factor().
-  Range rhs() const { return {n_, rows_}; }
+  Range rhs() const { return {n_, n_ + nrhs_}; }
   Range columns() const { return {0, n_}; }
   /// The inverse of the diagonal block of the factor that is made of columns `j`: one of leaves().
   DeviceView<const T> inverse(Range j) const {
@@ -185,7 +174,7 @@ class Cholesky {
     queue.record(*prepared_);
   }
 
-  // Columns are applied ahead by panels of two narrow blocks; a wide block is one panel.
+  // Columns are applied ahead by panels of two blocks.
   Index panel_of(Index j) const { return block(j).first / panel_width_; }
   Range panel_columns(Index p) const {
     return {p * panel_width_, std::min((p + 1) * panel_width_, n_)};
@@ -278,7 +267,8 @@ class Cholesky {
   Triangle<T> triangle_;
   Index leaf_;
   Index n_;
-  Index rows_;  // of L: those of A and the right-hand sides
+  Index nrhs_;
+  Index rows_;  // of L: those of A and the right-hand sides, padded; nobody reads the padding
   std::vector<Range> blocks_;
   Index panel_width_;
   bool hybrid_;
@@ -372,7 +362,8 @@ template <class T>
 Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Uplo uplo,
            HostView<T> a, HostView<T> b, Index& committed) {
   const Index n = a.rows;
-  Cholesky<T> cholesky(device, cpu, options, uplo, n, b.cols);
+  const bool resident = device.kind_of(a.data) == MemoryKind::device;
+  Cholesky<T> cholesky(device, cpu, options, uplo, n, b.cols, !resident);
   const Triangle<T>& triangle = cholesky.triangle();
   const Index count = cholesky.count();
   const Buffer<Index> status(device, Space::host, count);
@@ -416,7 +407,7 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
     const HostView<T> there = triangle.block(a, good, good);
     const DeviceView<T> factor = triangle.block(cholesky.factor(), good, good);
     Queue& queue = cholesky.panel();
-    if (device.kind_of(a.data) == MemoryKind::device) {
+    if (resident) {
       const auto bytes = [](Index count) { return sizeof(T) * static_cast<std::size_t>(count); };
       queue.copy_on_device(there.data, bytes(there.ld), factor.data, bytes(factor.ld), sizeof(T),
                            good.size(), good.size(), part);
@@ -442,7 +433,7 @@ Index resume_posv(const cpu::Lapack<T>& cpu, Index nb, Uplo uplo, HostView<T> a,
   const Index n = a.rows;
   const bool lower = uplo == Uplo::lower;
   Index done = 0;  // the factor's columns (rows for upper) before it are final
-  for (const Range& block : cholesky_blocks(n, nb)) {
+  for (const Range& block : partition(n, nb)) {
     const Index columns = lower ? block.size() : n - block.first;
     const Index here = std::min(committed, columns);
     committed -= here;
