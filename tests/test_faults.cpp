@@ -28,13 +28,13 @@ class Faults : public RoutedTest {
     const bool every =
         device().emulated() &&
         (every_precision || (std::is_same_v<T, double> && device_under_test() == "lazy"));
-    const Index stride = every ? 1 : device().emulated() ? 11 : 17;
+    const Index stride = stride_factor_ * (every ? 1 : device().emulated() ? 11 : 17);
     for (const Algorithm algorithm : kAlgorithms) {
       Index faults = 0;
       for (Index at = 1;; at += stride) {
         ASSERT_LT(at, 100000) << "the call never ends";
         SCOPED_TRACE(testing::Message() << name_of(algorithm) << ", fault at action " << at);
-        route(algorithm, 16);
+        route(algorithm, nb_);
         FaultAt fault(at);
         device().set_observer(&fault);
         call();
@@ -46,6 +46,9 @@ class Faults : public RoutedTest {
       EXPECT_GT(faults, 1) << "the call did not reach the device";
     }
   }
+
+  Index nb_ = 16;
+  Index stride_factor_ = 1;
 };
 TYPED_TEST_SUITE(Faults, Precisions);
 
@@ -60,6 +63,20 @@ TYPED_TEST(Faults, Potrf) {
       EXPECT_LT(potrf_residual<T>(uplo, a.view(), factor.view()), kThreshold) << char(uplo);
       EXPECT_TRUE(factor.padding_untouched());
       EXPECT_TRUE(factor.other_triangle_untouched(uplo));
+    });
+  }
+}
+
+TYPED_TEST(Faults, PotrfOfManyBlocks) {  // some applied ahead, several in a region
+  using T = TypeParam;
+  this->nb_ = 2;
+  this->stride_factor_ = 7;
+  for (const Uplo uplo : kUplos) {
+    const auto a = positive_definite<T>(99, 1);
+    this->at_every_action([&] {
+      auto factor = a;
+      EXPECT_EQ(potrf<T>(uplo, factor.view()), 0) << char(uplo);
+      EXPECT_LT(potrf_residual<T>(uplo, a.view(), factor.view()), kThreshold) << char(uplo);
     });
   }
 }

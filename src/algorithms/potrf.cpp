@@ -18,6 +18,15 @@ namespace {
 /// outweigh the transfer, and these keep the device busy while the link is behind.
 constexpr Index kManyBlocks = 48, kAheadBlocks = 6;
 
+/// The regions of A that move at a time: block columns of a lower triangle, block rows of an upper
+/// one. A block row is made of short pieces of many columns, each on a page of its own (2 KB of 256
+/// doubles), and costs the copy threads more than bandwidth; so in all but small matrices two
+/// blocks of an upper triangle move together.
+Index region_width(Uplo uplo, Index n, Index nb) {
+  constexpr Index kSmall = 16;  // blocks
+  return uplo == Uplo::upper && n > kSmall * nb ? 2 * nb : nb;
+}
+
 /// Rows of L are padded to a multiple of this: products of odd shapes take up to 12 % longer.
 constexpr Index kRowPadding = 64;
 
@@ -372,38 +381,51 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
   Transfer transfer(device, options.threads, committed);
 
   // B goes up first: it takes part in the factorization.
-  const Index first_block = solve ? 1 : 0;
+  const Index first_region = solve ? 1 : 0;
   if (solve) transfer.add_upload(make_region<T>(b, solve->b()));
   const Part part = triangle.lower() ? Part::lower : Part::upper;
-  for (Index j = 0; j < count; ++j) {
-    const Range columns = cholesky.block(j), rows = {columns.first, n};
+  const Index width = region_width(uplo, n, options.nb);
+  const std::vector<Range> regions = partition(n, width);
+  const auto region_of = [&](Index j) { return cholesky.block(j).first / width; };
+  for (const Range& columns : regions) {
+    const Range rows = {columns.first, n};
     const auto block = [&](auto x) { return triangle.block(x, rows, columns); };
+    // The blocks in it, which all must be positive definite.
+    const Index first = columns.first / options.nb, last = (columns.last - 1) / options.nb + 1;
     transfer.add_upload(make_region<T>(block(a), block(cholesky.input()), part));
     transfer.add_download(make_region<T>(block(a), block(cholesky.factor()), part),
-                          {{cholesky.info(j), status.data() + j, sizeof(Index)}},
-                          [&status, j] { return status.data()[j] == 0; });
+                          {{cholesky.info(first), status.data() + first,
+                            sizeof(Index) * static_cast<std::size_t>(last - first)}},
+                          [&status, first, last] {
+                            return std::all_of(status.data() + first, status.data() + last,
+                                               [](Index info) { return info == 0; });
+                          });
   }
   if (solve) transfer.add_download(make_region<T>(b, solve->x()));
   transfer.start();
 
   if (solve && transfer.before(cholesky.update(), 0)) solve->place(cholesky.update());
   for (Index j = 0; j < count && !transfer.stopped(); ++j) {
-    cholesky.step(j,
-                  [&](Queue& queue, Index i) { return transfer.before(queue, first_block + i); });
-    transfer.release(cholesky.panel(), j);
+    cholesky.step(j, [&](Queue& queue, Index i) {
+      return transfer.before(queue, first_region + region_of(i));
+    });
+    const Index region = region_of(j);
+    if (cholesky.block(j).last == regions[at(region)].last) {
+      transfer.release(cholesky.panel(), region);
+    }
   }
   if (solve && !transfer.stopped()) {
     solve->solve(cholesky.panel());
-    transfer.release(cholesky.panel(), count);
+    transfer.release(cholesky.panel(), static_cast<Index>(regions.size()));
   }
   transfer.finish();
 
   for (Index j = 0; j < count; ++j) {
     const Index info = status.data()[j];
     if (info == 0) continue;
-    // The leading minor before the failing one reaches into block j: that part comes home at once,
-    // so that a fault on the way leaves the input whole.
-    const Range good = {cholesky.block(j).first, info - 1};
+    // The leading minor before the failing one reaches into this region: that part comes home at
+    // once, so that a fault on the way leaves the input whole.
+    const Range good = {regions[at(region_of(j))].first, info - 1};
     const HostView<T> there = triangle.block(a, good, good);
     const DeviceView<T> factor = triangle.block(cholesky.factor(), good, good);
     Queue& queue = cholesky.panel();
@@ -433,7 +455,7 @@ Index resume_posv(const cpu::Lapack<T>& cpu, Index nb, Uplo uplo, HostView<T> a,
   const Index n = a.rows;
   const bool lower = uplo == Uplo::lower;
   Index done = 0;  // the factor's columns (rows for upper) before it are final
-  for (const Range& block : partition(n, nb)) {
+  for (const Range& block : partition(n, region_width(uplo, n, nb))) {
     const Index columns = lower ? block.size() : n - block.first;
     const Index here = std::min(committed, columns);
     committed -= here;
