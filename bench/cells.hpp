@@ -1,9 +1,11 @@
 // Measured cells of a table.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <iostream>
 #include <map>
+#include <thread>
 
 #include "bench.hpp"
 
@@ -31,6 +33,8 @@ class Cells {
                      tools::brief(options_.seconds) + ")";
       return cell;
     }
+    // OpenBLAS's threads spin for a while after a call; nobody is to share the cores with them.
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
     try {
       const auto contender = make();
       cell.timing = tools::measure(*contender, problem, {options_.runs, options_.seconds});

@@ -334,17 +334,18 @@ class BackSubstitution {
                             T(1), L, X);
       return;
     }
-    // X(j) = L(j, j)^-H (Y(j) - L(j+1:, j)^H X(j+1:)), from the last block to the first.
+    // From the last block to the first: X(j) = L(j, j)^-H Y(j), Y(0:j) -= L(j, 0:j)^H X(j). The
+    // update of all rows at once gives the device enough to do even for one right-hand side.
     const std::vector<Range> leaves = cholesky_.leaves();
     for (auto j = leaves.rbegin(); j != leaves.rend(); ++j) {
-      const Range below = {j->last, L.rows};
-      const auto rows = [](DeviceView<T> all, Range range) {
-        return all.block(range.first, 0, range.size(), all.cols);
-      };
+      const Range before = {0, j->first};
+      const DeviceView<T> Yj = Y.block(j->first, 0, j->size(), Y.cols),
+                          Xj = X.block(j->first, 0, j->size(), X.cols);
+      triangle.kernels.gemm(queue, Op::conj_trans, Op::none, T(1), cholesky_.inverse(*j), Yj, T(0),
+                            Xj);
       triangle.kernels.gemm(queue, triangle.adjoint(), Op::none, T(-1),
-                            triangle.block(L, below, *j), rows(X, below), T(1), rows(Y, *j));
-      triangle.kernels.gemm(queue, Op::conj_trans, Op::none, T(1), cholesky_.inverse(*j),
-                            rows(Y, *j), T(0), rows(X, *j));
+                            triangle.block(L, *j, before), Xj, T(1),
+                            Y.block(0, 0, before.size(), Y.cols));
     }
   }
 
