@@ -63,6 +63,24 @@ TYPED_TEST(Solve, Posv) {
   }
 }
 
+TYPED_TEST(Solve, PosvOfManyBlocks) {  // the first of which are applied ahead, to B, too
+  using T = TypeParam;
+  for (const Algorithm algorithm : this->kAlgorithms) {
+    this->route(algorithm, 2);
+    for (const Uplo uplo : kUplos) {
+      SCOPED_TRACE(testing::Message() << name_of(algorithm) << " " << char(uplo));
+      const auto a = positive_definite<T>(99, 1);
+      const auto b = random_matrix<T>(99, 3, 2, 1);
+      auto factor = a;
+      auto x = b;
+      EXPECT_EQ(posv<T>(uplo, factor.view(), x.view()), 0);
+      EXPECT_LT(solve_residual<Wide<T>>(Op::none, widen_hermitian<T>(uplo, a.view()),
+                                        HostView<const T>(x.view()), HostView<const T>(b.view())),
+                kThreshold);
+    }
+  }
+}
+
 TYPED_TEST(Solve, PosvWithIllConditionedDiagonalBlocks) {
   using T = TypeParam;
   const Index n = 20;
