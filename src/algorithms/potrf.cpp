@@ -64,7 +64,7 @@ class Cholesky {
         conditions_(device, Space::device, n),
         info_(device, Space::device, count()),
         updates_(device, options, triangle_, factor_.view(), rows_),
-        update_space_(updates_.workspace(device, n, std::min(panel_width_, n))),
+        update_space_(updates_.workspace(device, n, std::min(options.nb, n))),
         ahead_panels_(from_host && n >= kManyBlocks * options.nb ? kAheadBlocks / 2 : 0),
         prepared_(device),
         diagonal_arrived_(device) {
@@ -73,7 +73,7 @@ class Cholesky {
       applied_ahead_.emplace_back(device);
     }
     if (hybrid_) {
-      const Index nb = std::min(panel_width_, n);
+      const Index nb = std::min(options.nb, n);
       diagonal_ = Buffer<T>(device, Space::host, nb * nb);
       inverse_ = Buffer<T>(device, Space::host, leaf_ * nb);
       condition_ = Buffer<Real<T>>(device, Space::host, nb);
@@ -177,8 +177,7 @@ class Cholesky {
     if (adds_input()) {
       if (!arrived(queue, j)) return;
       const bool updated = ahead > 0 || !k.empty();
-      triangle_.kernels.add(queue, Op::none, triangle_.block(input(), rows_from(j), block(j)),
-                            T(updated ? 1 : 0), W);
+      triangle_.kernels.add(queue, Op::none, factor(rows_from(j), block(j)), T(updated ? 1 : 0), W);
     }
     queue.record(*prepared_);
   }
