@@ -1099,7 +1099,8 @@ TYPED_TEST(PanelContract, TiesInEveryColumnFollowTheExactElimination) {
   // L has only +-1 below its diagonal and U only small integers, so that the elimination is exact
   // and every candidate of every column ties: rows in order must stay in order.
   using T = TypeParam;
-  for (const auto& [m, n] : {std::pair<Index, Index>{40, 12}, {200, 20}, {12, 40}}) {
+  for (const auto& [m, n] :
+       {std::pair<Index, Index>{40, 12}, {200, 20}, {12, 40}, {3000, 8}, {7000, 8}, {14000, 8}}) {
     Random random(m);
     const Index steps = std::min(m, n);
     Padded<T> l(m, steps), u(steps, n), a(m, n);
@@ -1160,6 +1161,42 @@ TYPED_TEST(PanelContract, PivotsThroughNaNsAsTheUnblockedAlgorithm) {
     for (Index j = 0; j < 4; ++j) {
       for (Index i = 0; i < 6; ++i) EXPECT_EQ(is_nan(panel.factor(i, j)), is_nan(expected(i, j)));
     }
+  }
+}
+
+TYPED_TEST(PanelContract, TheNumberOfRowsMakesNoDifference) {
+  // Rows around every power of two: a device divides them among threads, thread blocks and
+  // clusters, and has another kernel where they do not fit. NaNs, infinities, ties and a column of
+  // zeros fall on all of them. An infinite complex number is left out: it has several quotients.
+  using T = TypeParam;
+  constexpr Index n = 8;  // at most one block of any device, so that the unblocked order is defined
+  std::vector<Index> heights = {2, 31, 33};
+  for (Index power = 64; power <= 16384; power *= 2) {
+    for (const Index m : {power - 1, power, power + 1}) heights.push_back(m);
+  }
+  for (const Index m : heights) {
+    SCOPED_TRACE(testing::Message() << m << " rows");
+    auto a = random_matrix<T>(m, n, static_cast<std::uint64_t>(m), 3);
+    for (Index i = 0; i < m; ++i) a(i, 2) = T(0);
+    for (Index i = 0; i < m; ++i) a(i, 0) = T(static_cast<Real<T>>(i < m / 3 ? 1 : 2));
+    a(m - 1, 6) = nan<T>();
+    if (!is_complex<T>) a(m / 2, 7) = infinity<T>();
+    auto expected = a;
+    std::vector<Index> pivots(static_cast<std::size_t>(std::min(m, n)));
+    const Index info = reference::detail::getrf_block<T>(expected.view(), pivots.data());
+    const auto panel = this->factor(a, 77);
+    EXPECT_EQ(panel.pivots, pivots);
+    EXPECT_EQ(panel.info, info == 0 ? 0 : 77 + info);
+    EXPECT_TRUE(panel.factor.padding_untouched());
+    Index different = 0;
+    for (Index j = 0; j < n; ++j) {
+      for (Index i = 0; i < m; ++i) {
+        const T x = panel.factor(i, j), y = expected(i, j);
+        const bool close = x == y || std::abs(x - y) <= 1000 * epsilon<T>() * (1 + std::abs(y));
+        if (is_nan(y) ? !is_nan(x) : !close) ++different;
+      }
+    }
+    EXPECT_EQ(different, 0);
   }
 }
 

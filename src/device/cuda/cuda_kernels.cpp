@@ -117,7 +117,7 @@ template <class T>
 void CudaKernels<T>::do_getrf_panel(Queue& queue, DeviceView<T> a, DeviceView<Index> pivots,
                                     DeviceView<Index> info, Index offset) {
   const Index m = a.rows, n = a.cols, k = std::min(m, n);
-  const Index width = getrf_leaf_width<T>(m, cuda(queue).exchange().multiprocessors());
+  const Index width = getrf_leaf_width<T>(m, cuda(queue).exchange());
   if (n <= width) {
     const CurrentDevice current(cuda(queue).index());
     getrf_leaf(cuda(queue).stream(), cuda(queue).exchange(), a, pivots.data, info.data, offset);
