@@ -1046,7 +1046,12 @@ TYPED_TEST(PanelContract, FactorsPanelsOfAllShapes) {
   std::vector<std::pair<Index, Index>> shapes = {
       {1, 1},     {5, 5},    {100, 32}, {1000, 7}, {257, 64},
       {300, 300}, {33, 100}, {1, 40},   {64, 1},   {140000, 10}};  // the last: no GPU's registers
-  if (!this->device().emulated()) shapes.push_back({5000, 128});
+  for (const Index n : {33, 100, 128, 129, 200}) shapes.insert(shapes.end(), {{128, n}, {513, n}});
+  if (!this->device().emulated()) {
+    for (const Index m : {2048, 4096, 8192, 16384}) {
+      for (const Index n : {64, 127, 128}) shapes.insert(shapes.end(), {{m, n}, {m + 1, n}});
+    }
+  }
   for (const auto& [m, n] : shapes) {
     SCOPED_TRACE(testing::Message() << m << "x" << n);
     const auto a = random_matrix<T>(m, n, 1, 2);
@@ -1099,8 +1104,13 @@ TYPED_TEST(PanelContract, TiesInEveryColumnFollowTheExactElimination) {
   // L has only +-1 below its diagonal and U only small integers, so that the elimination is exact
   // and every candidate of every column ties: rows in order must stay in order.
   using T = TypeParam;
-  for (const auto& [m, n] :
-       {std::pair<Index, Index>{40, 12}, {200, 20}, {12, 40}, {3000, 8}, {7000, 8}, {14000, 8}}) {
+  for (const auto& [m, n] : {std::pair<Index, Index>{40, 12},
+                             {200, 20},
+                             {12, 40},
+                             {300, 120},
+                             {3000, 70},
+                             {7000, 8},
+                             {14000, 8}}) {
     Random random(m);
     const Index steps = std::min(m, n);
     Padded<T> l(m, steps), u(steps, n), a(m, n);

@@ -63,6 +63,15 @@ __device__ inline T from_real(DeviceReal<T> re) {
   return x;
 }
 
+template <class To, class From>
+__device__ inline void convert(To& to, From from) {
+  to = static_cast<To>(from);
+}
+template <class To, class From>
+__device__ inline void convert(Complex<To>& to, Complex<From> from) {
+  to = {static_cast<To>(from.re), static_cast<To>(from.im)};
+}
+
 template <class R>
 __device__ inline R real_part(R x) {
   return x;

@@ -1,9 +1,9 @@
-// The leaf of the LU panel for GPUs with clusters (Hopper and later): the algorithm of
-// getrf_leaf.cu, with an exchange that costs a quarter.
+// The LU panel for GPUs with clusters (Hopper and later): the algorithm of getrf_leaf.cu, with an
+// exchange through distributed shared memory, and wider.
 //
-// Rows are in registers and never move there, as in getrf_leaf.cu: an interchange exchanges two
-// positions, and rows are stored to their final positions at the end. The thread blocks are one
-// cluster and write their messages into each other's shared memory (cluster.cuh).
+// A panel is factored strip by strip, W columns each. In a strip rows are in registers and never
+// move: an interchange exchanges two positions. The thread blocks are one cluster and write their
+// messages into each other's shared memory (cluster.cuh).
 //
 // What takes time is the chain from one pivot to the next. Only this is on it:
 //
@@ -25,6 +25,9 @@
 // it has the heads of step j + 1 of all blocks, and a block sends that head only behind a barrier
 // that its threads reach after their last look at the heads of step j. For the row of step j that
 // barrier is the one of step j + 2, since the row of step j + 2 follows all heads of that step.
+//
+// The columns to the right of a strip are in memory, where rows do not move either; each block
+// updates its own rows there. The interchanges are carried out when the panel is complete.
 #include <algorithm>
 #include <type_traits>
 
@@ -33,6 +36,7 @@
 #include "device/cuda/kernels.hpp"
 #include "device/cuda/launch.cuh"
 #include "device/cuda/pivot.cuh"
+#include "device/cuda/tile.cuh"
 
 namespace overlapack::cuda {
 namespace {
@@ -41,33 +45,25 @@ constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / kWarp;
 constexpr int kMaxBlocks = 16;  // in a cluster, on any GPU so far
 
-/// Columns of a leaf whose threads own R rows each: 512 bytes a thread, half of all registers.
+/// Columns of a strip whose threads own R rows each: 512 bytes a thread, half of all registers.
 template <class T, int R>
 constexpr int kWidth = std::min(32, 512 / (R * static_cast<int>(sizeof(T))));
 constexpr int kMaxRows = 4;  // of a thread
 
-// ---- the best row of a warp ----------------------------------------------------------------
-
-/// Those of `lanes` in which `word` is largest.
-__device__ inline unsigned lanes_with_largest(unsigned lanes, unsigned word) {
-  const bool among = (lanes >> (threadIdx.x % kWarp) & 1) != 0;
-  const unsigned largest = __reduce_max_sync(kAllLanes, among ? word : 0u);
-  return __ballot_sync(kAllLanes, among && word == largest);
+/// Calls f(kColumns) for kColumns = W, 3 W / 4, W / 2, W / 4 as compile-time constants.
+template <int W, class F>
+__device__ void for_each_quarter(F f) {
+  f(std::integral_constant<int, W>{});
+  f(std::integral_constant<int, 3 * W / 4>{});
+  f(std::integral_constant<int, W / 2>{});
+  f(std::integral_constant<int, W / 4>{});
 }
 
-__device__ inline bool several(unsigned lanes) { return (lanes & (lanes - 1)) != 0; }
-
-/// The lane with the best candidate; any if all are nobody. The first half of a key usually
-/// decides.
-template <class Key>
-__device__ int best_lane(Candidate<Key> c) {
-  unsigned lanes = kAllLanes;
-  if constexpr (sizeof(Key) == 8) {
-    lanes = lanes_with_largest(lanes, static_cast<unsigned>(c.key >> 32));
-  }
-  if (several(lanes)) lanes = lanes_with_largest(lanes, static_cast<unsigned>(c.key));
-  if (several(lanes)) lanes = lanes_with_largest(lanes, ~c.position);
-  return __ffs(static_cast<int>(lanes)) - 1;
+/// x(c - 1) := x(c) - l u(c) for c = 1, ..., kColumns - 1: an update and a shift.
+template <int kColumns, class T, int W>
+__device__ void update_and_shift(T (&x)[W], T l, const T* u) {
+#pragma unroll
+  for (int c = 1; c < kColumns; ++c) x[c - 1] = subtract_product(x[c], l, u[c]);
 }
 
 // ---- messages ------------------------------------------------------------------------------
@@ -82,16 +78,7 @@ struct alignas(kChunk) Head {
   T next;        // the element to the right of the pivot, without the update of the step before
   T multiplier;  // of the row in that update
   unsigned position;
-};
-
-template <class T, int W, int R>
-struct alignas(kChunk) SharedMemory {
-  T row[2][W];                // of the pivot, from the column to its right; sent by the winner
-  T candidate_row[W][W];      // [j]: the same of this block's candidate of step j
-  T column[W][R * kThreads];  // [j]: column j of L, and the pivot
-  Head<T> of_warp[kWarps];
-  Head<T> of_block[2][kMaxBlocks];  // sent by the blocks
-  Barrier row_arrived[2], heads_arrived[2];
+  int row;  // of the panel in memory
 };
 
 /// Sends kBytes bytes to the same place in all blocks. All threads of the block.
@@ -105,85 +92,93 @@ __device__ void send_to_all(void* to, const void* from, Barrier* arrived, int bl
   }
 }
 
-// ---- the leaf ------------------------------------------------------------------------------
+// ---- a strip -------------------------------------------------------------------------------
 
 template <class T, int W, int R>
-class Leaf {
-  using Shared = SharedMemory<T, W, R>;
+struct alignas(kChunk) StripMemory {
+  static constexpr int kRows = R * kThreads;
+  static constexpr int kPitch = kRows + 4;  // no bank conflicts in update_rest()
+
+  T row[2][W];  // of the pivot, from the column to its right; sent by the winner
+  T no_row[W];  // zeros
+  // Of step s of the strip:
+  T candidate_row[W][W];  // [s]: of this block's candidate, from the column to its right
+  T column[W][kPitch];    // [s]: the multipliers, and the pivot
+  int chosen[W];          // [s]: the pivot's row of the panel in memory
+  Head<T> of_warp[kWarps];
+  Head<T> of_block[2][kMaxBlocks];  // sent by the blocks
+  Barrier row_arrived[2], heads_arrived[2];
+};
+
+/// The rows of one thread in up to W columns of a panel, and their elimination by all threads of
+/// the cluster. Steps count from the first column of the panel.
+template <class T, int W, int R>
+class Strip {
+  using Memory = StripMemory<T, W, R>;
 
  public:
-  __device__ Leaf(Shared& shared, int m)
-      : shared_(shared), rank_(rank_in_cluster()), blocks_(blocks_in_cluster()) {
+  __device__ Strip(Memory& memory, int m)
+      : memory_(memory), rank_(rank_in_cluster()), blocks_(blocks_in_cluster()) {
 #pragma unroll
-    for (int r = 0; r < R; ++r) {
-      const int row = rank_ * (R * kThreads) + own_row(r);
-      position_[r] = row < m ? row : -1;
+    for (int r = 0; r < R; ++r) position_[r] = row(r) < m ? row(r) : -1;
+    if (threadIdx.x < W) memory_.no_row[threadIdx.x] = from_real<T>(0);
+    if (threadIdx.x == 0) {
+      for (Barrier& barrier : memory_.row_arrived) make_barrier(&barrier);
+      for (Barrier& barrier : memory_.heads_arrived) make_barrier(&barrier);
     }
+    synchronize_cluster();
   }
 
-  __device__ void load(int n, const T* a, Index ld) {
+  /// Loads `columns` columns, the first of which is `a`, the pivot column of step `first`.
+  __device__ void load(int first, int columns, const T* a, Index ld) {
+    first_ = first;
 #pragma unroll
     for (int r = 0; r < R; ++r) {
+      const bool unfinished = position_[r] >= first;
 #pragma unroll
       for (int c = 0; c < W; ++c) {
-        x_[r][c] = position_[r] >= 0 && c < n ? a[position_[r] + c * ld] : from_real<T>(0);
+        x_[r][c] = unfinished && c < columns ? a[row(r) + c * ld] : from_real<T>(0);
       }
       complete_[r] = x_[r][0];
       multiplier_[r] = from_real<T>(0);
     }
-    // The update of step -1 is none.
-    if (threadIdx.x < W) shared_.row[1][threadIdx.x] = from_real<T>(0);
-    if (threadIdx.x == 0) {
-      for (Barrier& barrier : shared_.row_arrived) make_barrier(&barrier);
-      for (Barrier& barrier : shared_.heads_arrived) make_barrier(&barrier);
-    }
-    synchronize_cluster();
   }
 
-  /// Step j, in which at most kColumns columns are unfinished. Returns the pivot.
-  template <int kColumns>
-  __device__ Head<T> step(int j, bool last) {
-    const int now = j % 2, before = 1 - now;
-    nominate(j);
-    __syncthreads();
-    const Head<T>& best = shared_.of_warp[best_lane(candidate_of(shared_.of_warp, kWarps, j))];
-    if (threadIdx.x == 0) {
-      expect(&shared_.heads_arrived[now], static_cast<unsigned>(blocks_ * sizeof(Head<T>)));
-      if (!last) expect(&shared_.row_arrived[now], kColumns * sizeof(T));
-    }
-    send_to_all<sizeof(Head<T>)>(&shared_.of_block[now][rank_], &best, &shared_.heads_arrived[now],
-                                 blocks_);
-
-    // While the heads travel: the update of step j - 1, then the candidate's row is known.
-    if (j > 0) await(&shared_.row_arrived[before], (j - 1) / 2 % 2);
-    const T next_before = shared_.row[before][1];
-    update<kColumns>(shared_.row[before]);
-    keep_row<kColumns>(best.position, j);
-    __syncthreads();
-
-    await(&shared_.heads_arrived[now], j / 2 % 2);
-    const int winner = best_lane(candidate_of(shared_.of_block[now], blocks_, j));
-    if (winner == rank_ && !last) {
-      send_to_all<kColumns * sizeof(T)>(shared_.row[now], shared_.candidate_row[j],
-                                        &shared_.row_arrived[now], blocks_);
-    }
-    const Head<T> head = shared_.of_block[now][winner];
-    eliminate(head, subtract_product(head.next, head.multiplier, next_before), j);
-    return head;
+  /// The steps of the strip, as far as they come before `steps`, the number of steps of the panel.
+  /// The first of them with a zero pivot becomes first_zero, if it is less.
+  __device__ void factor(int steps, Index* pivots, Index offset, int& first_zero) {
+    int j = first_;
+    for_each_quarter<W>([&](auto columns) {
+      constexpr int kColumns = decltype(columns)::value;
+      const int end = min(steps, first_ + W - kColumns + W / 4);
+#pragma unroll 1
+      for (; j < end; ++j) {
+        const Head<T> pivot = step<kColumns>(j, j == steps - 1);
+        if (is_zero(pivot.pivot)) first_zero = min(first_zero, j);
+        if (threadIdx.x == 0) memory_.chosen[j - first_] = pivot.row;
+        if (is_first_thread()) pivots[j] = offset + 1 + pivot.position;
+      }
+    });
   }
 
-  __device__ void store(int n, T* a, Index ld) const {
-    // Nobody stores before all have loaded their rows.
-    synchronize_cluster();
+  /// Stores `columns` columns to `a`, where load() has found them: each row to its final position,
+  /// or to where it was.
+  __device__ void store(int columns, T* a, Index ld, bool to_position) const {
 #pragma unroll
     for (int r = 0; r < R; ++r) {
-      const int p = position_[r];
+      const int p = position_[r] - first_, to = to_position ? position_[r] : row(r);
       if (p < 0) continue;
-      for (int c = 0; c < n; ++c) {
-        a[p + c * ld] =
-            c <= p ? shared_.column[c][own_row(r)] : shared_.candidate_row[p][c - p - 1];
+      for (int c = 0; c < columns; ++c) {
+        a[to + c * ld] =
+            c <= p ? memory_.column[c][own_row(r)] : memory_.candidate_row[p][c - p - 1];
       }
     }
+  }
+
+  /// active[i]: whether the block's row i was in the strip and none of its pivot rows.
+  __device__ void mark_active(bool* active) const {
+#pragma unroll
+    for (int r = 0; r < R; ++r) active[own_row(r)] = position_[r] >= first_ + W;
   }
 
   __device__ bool is_first_thread() const { return rank_ == 0 && threadIdx.x == 0; }
@@ -191,8 +186,46 @@ class Leaf {
  private:
   using Key = KeyOf<DeviceReal<T>>;
 
-  /// The number in its block of a thread's row r.
+  /// A thread's row r: its number in the block, and in the panel in memory.
   __device__ static int own_row(int r) { return r * kThreads + static_cast<int>(threadIdx.x); }
+  __device__ int row(int r) const { return rank_ * Memory::kRows + own_row(r); }
+
+  /// Step j, in which at most kColumns columns are unfinished. Returns the pivot. `last` of the
+  /// panel.
+  template <int kColumns>
+  __device__ Head<T> step(int j, bool last) {
+    const int now = j % 2, before = 1 - now;
+    nominate(j);
+    __syncthreads();
+    const Head<T>& best = memory_.of_warp[best_lane(candidate_of(memory_.of_warp, kWarps, j))];
+    if (threadIdx.x == 0) {
+      expect(&memory_.heads_arrived[now], static_cast<unsigned>(blocks_ * sizeof(Head<T>)));
+      if (!last) expect(&memory_.row_arrived[now], kColumns * sizeof(T));
+    }
+    send_to_all<sizeof(Head<T>)>(&memory_.of_block[now][rank_], &best, &memory_.heads_arrived[now],
+                                 blocks_);
+
+    // While the heads travel: the update of step j - 1, then the candidate's row is known. Rows
+    // that were pivots take part; what becomes of them is never read.
+    if (j > 0) await(&memory_.row_arrived[before], (j - 1) / 2 % 2);
+    const T* const u = j == first_ ? memory_.no_row : memory_.row[before];
+    const T u_next = u[1];
+#pragma unroll
+    for (int r = 0; r < R; ++r) update_and_shift<kColumns>(x_[r], multiplier_[r], u);
+    T* const candidate_row = memory_.candidate_row[j - first_];
+    keep_row<kColumns>(best.position, candidate_row);
+    __syncthreads();
+
+    await(&memory_.heads_arrived[now], j / 2 % 2);
+    const int winner = best_lane(candidate_of(memory_.of_block[now], blocks_, j));
+    if (winner == rank_ && !last) {
+      send_to_all<kColumns * sizeof(T)>(memory_.row[now], candidate_row, &memory_.row_arrived[now],
+                                        blocks_);
+    }
+    const Head<T> head = memory_.of_block[now][winner];
+    eliminate(head, subtract_product(head.next, head.multiplier, u_next), j);
+    return head;
+  }
 
   /// One of `count` heads of step j, as a candidate, for each lane.
   __device__ static Candidate<Key> candidate_of(const Head<T>* heads, int count, int j) {
@@ -213,10 +246,10 @@ class Leaf {
       if (best.position == position) pivot = complete_[r];
     }
     const T inverse = reciprocal(pivot);
-    const int lane = static_cast<int>(threadIdx.x) % kWarp,
-              warp = static_cast<int>(threadIdx.x) / kWarp;
+    const int lane = static_cast<int>(threadIdx.x) % kWarp;
+    const int warp = static_cast<int>(threadIdx.x) / kWarp;
     if (lane != best_lane(best)) return;
-    Head<T>& head = shared_.of_warp[warp];
+    Head<T>& head = memory_.of_warp[warp];
     head.pivot = pivot;
     head.inverse = inverse;
     head.position = best.position;
@@ -225,31 +258,19 @@ class Leaf {
       if (static_cast<unsigned>(position_[r]) == best.position) {
         head.next = x_[r][1];
         head.multiplier = multiplier_[r];
+        head.row = row(r);
       }
     }
   }
 
-  /// The update of the step before with the row u of its pivot. Rows that were pivots take part:
-  /// what becomes of them here is never read.
+  /// The row at `position` goes to `candidate_row`, if this block owns it.
   template <int kColumns>
-  __device__ void update(const T* u) {
-#pragma unroll
-    for (int c = 1; c < kColumns; ++c) {
-#pragma unroll
-      for (int r = 0; r < R; ++r) {
-        x_[r][c - 1] = subtract_product(x_[r][c], multiplier_[r], u[c]);
-      }
-    }
-  }
-
-  /// The row at `position` goes to candidate_row[j].
-  template <int kColumns>
-  __device__ void keep_row(unsigned position, int j) {
+  __device__ void keep_row(unsigned position, T* candidate_row) {
 #pragma unroll
     for (int r = 0; r < R; ++r) {
       if (position_[r] >= 0 && static_cast<unsigned>(position_[r]) == position) {
 #pragma unroll
-        for (int c = 0; c < kColumns; ++c) shared_.candidate_row[j][c] = x_[r][c];
+        for (int c = 0; c < kColumns; ++c) candidate_row[c] = x_[r][c];
       }
     }
   }
@@ -267,7 +288,7 @@ class Leaf {
       } else {
         l = zero ? complete_[r] : divide(complete_[r], head.pivot);
       }
-      shared_.column[j][own_row(r)] = position_[r] == p ? head.pivot : l;
+      memory_.column[j - first_][own_row(r)] = position_[r] == p ? head.pivot : l;
       complete_[r] = subtract_product(x_[r][0], l, next);
       if (position_[r] == j) {
         position_[r] = p;
@@ -277,56 +298,180 @@ class Leaf {
     }
   }
 
-  Shared& shared_;
+  Memory& memory_;
   const int rank_, blocks_;
+  int first_ = 0;    // step of the strip
   T x_[R][W];        // rows as far as they are unfinished, see the top
   T complete_[R];    // their elements in the pivot column, with all updates
   T multiplier_[R];  // of the step before
   int position_[R];  // negative if there is no such row
 };
 
-/// Calls f(kColumns) for kColumns = W, 3 W / 4, W / 2, W / 4 as compile-time constants.
-template <int W, class F>
-__device__ void for_each_quarter(F f) {
-  f(std::integral_constant<int, W>{});
-  f(std::integral_constant<int, 3 * W / 4>{});
-  f(std::integral_constant<int, W / 2>{});
-  f(std::integral_constant<int, W / 4>{});
-}
-
 /// Factors the m x n panel `a`, n <= W. The launch must be one cluster with enough rows.
 template <class T, int W, int R>
 __global__ void __launch_bounds__(kThreads, 1)
-    getrf_cluster_kernel(int m, int n, T* a, Index ld, Index* pivots, Index* info, Index offset) {
+    getrf_strip_kernel(int m, int n, T* a, Index ld, Index* pivots, Index* info, Index offset) {
 #if __CUDA_ARCH__ >= 900
   extern __shared__ int4 memory[];
-  Leaf<T, W, R> leaf(*reinterpret_cast<SharedMemory<T, W, R>*>(memory), m);
+  Strip<T, W, R> strip(*reinterpret_cast<StripMemory<T, W, R>*>(memory), m);
   const int steps = min(m, n);
-  leaf.load(n, a, ld);
-  int j = 0, first_zero = steps;
+  int first_zero = steps;
+  strip.load(0, n, a, ld);
+  strip.factor(steps, pivots, offset, first_zero);
+  synchronize_cluster();  // nobody stores before all have loaded
+  strip.store(n, a, ld, true);
+  if (strip.is_first_thread() && first_zero < steps && *info == 0) *info = offset + first_zero + 1;
+#endif
+}
+
+// ---- a panel of several strips -------------------------------------------------------------
+
+constexpr int kPanelWidth = 128;
+
+template <class T, int W, int R>
+struct alignas(kChunk) PanelMemory {
+  StripMemory<T, W, R> strip;
+  T l[W][W];                    // [k][i]: element (k + i, k) of the strip's triangle L11
+  T u[kPanelWidth - W][W + 4];  // [c][k]: element (k, c) of U12
+  bool active[R * kThreads];
+};
+
+/// U12 = L11^-1 A12 for the pivot rows of the strip `a` and the `rest` columns to its right. Every
+/// block does it for itself; a thread has a column.
+template <class T, int W, int R>
+__device__ void solve_rest(PanelMemory<T, W, R>& memory, int rest, const T* a, Index ld) {
+  const int t = static_cast<int>(threadIdx.x);
+  const int* const chosen = memory.strip.chosen;
+  T x[W];
+  if (t < rest) {
+#pragma unroll
+    for (int k = 0; k < W; ++k) x[k] = a[chosen[k] + (W + t) * ld];
+  }
+  for (int i = t; i < W * W; i += kThreads) {
+    const int k = i / W, below = i % W;
+    if (k + below < W) memory.l[k][below] = a[chosen[k + below] + k * ld];
+  }
+  __syncthreads();
+  if (t >= rest) return;
+  int k = 0;
   for_each_quarter<W>([&](auto columns) {
     constexpr int kColumns = decltype(columns)::value;
-    const int end = min(steps, W - kColumns + W / 4);
-#  pragma unroll 1
-    for (; j < end; ++j) {
-      const Head<T> pivot = leaf.template step<kColumns>(j, j == steps - 1);
-      if (is_zero(pivot.pivot)) first_zero = min(first_zero, j);
-      if (leaf.is_first_thread()) pivots[j] = offset + 1 + pivot.position;
+#pragma unroll 1
+    for (; k < W - kColumns + W / 4; ++k) {
+      const T top = x[0];
+      memory.u[t][k] = top;
+      update_and_shift<kColumns>(x, top, memory.l[k]);
     }
   });
-  leaf.store(n, a, ld);
-  if (leaf.is_first_thread() && first_zero < steps && *info == 0) *info = offset + first_zero + 1;
+}
+
+/// A22 -= L21 U12 on the tensor cores, for this block's rows. `a` is the first of them in the first
+/// of the `rest` columns.
+template <class T, int W, int R>
+__device__ void update_rest(const PanelMemory<T, W, R>& memory, int rest, T* a, Index ld) {
+  using E = typename DoubleOf<T>::type;
+  constexpr int kDepth = W / kTile;
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int warp = static_cast<int>(threadIdx.x) / kWarp;
+  // Which summand is element (j, e) of an operand is free; this way there are no bank conflicts.
+  const auto summand = [lane](int q, int j, int e) { return kTile * q + 8 * j + 4 * e + lane % 4; };
+
+  for (int i0 = warp * kTile; i0 < R * kThreads; i0 += kWarps * kTile) {
+    Fragment<E> l[kDepth];
+#pragma unroll
+    for (int q = 0; q < kDepth; ++q) {
+      for_each_element([&](int h, int j, int e) {
+        E x;
+        convert(x, memory.strip.column[summand(q, j, e)][i0 + fragment_row(lane, h)]);
+        l[q].set(h, j, e, negate(x));
+      });
+    }
+    const bool active[2] = {memory.active[i0 + fragment_row(lane, 0)],
+                            memory.active[i0 + fragment_row(lane, 1)]};
+    // f(element of A22, h, j, e) for the elements of a lane in the tile whose first column is j0.
+    const auto for_each_active = [&](int j0, auto f) {
+      for_each_element([&](int h, int j, int e) {
+        const int c = j0 + fragment_column(lane, j, e);
+        if (active[h] && c < rest) f(a[i0 + fragment_row(lane, h) + c * ld], h, j, e);
+      });
+    };
+    const auto load = [&](int j0) {
+      Fragment<E> x = zero_fragment<E>();
+      for_each_active(j0, [&](const T& from, int h, int j, int e) {
+        E to;
+        convert(to, from);
+        x.set(h, j, e, to);
+      });
+      return x;
+    };
+
+    Fragment<E> next = load(0);
+    for (int j0 = 0; j0 < rest; j0 += kTile) {
+      Fragment<E> x = next;
+      next = load(j0 + kTile);
+#pragma unroll
+      for (int q = 0; q < kDepth; ++q) {
+        Fragment<E> u;
+        for_each_element([&](int h, int j, int e) {
+          E y;
+          convert(y, memory.u[j0 + fragment_row(lane, h)][summand(q, j, e)]);
+          u.set(h, j, e, conjugate(y));
+        });
+        multiply_add(x, l[q], u, x);
+      }
+      for_each_active(j0, [&](T& to, int h, int j, int e) { convert(to, x.get(h, j, e)); });
+    }
+  }
+}
+
+/// Stores U12, the columns divided among the blocks. `a` is the first of them.
+template <class T, int W, int R>
+__device__ void store_rest(const PanelMemory<T, W, R>& memory, int rest, T* a, Index ld) {
+  for (int i = static_cast<int>(threadIdx.x);; i += kThreads) {
+    const int k = i % W, c = rank_in_cluster() + i / W * blocks_in_cluster();
+    if (c >= rest) break;
+    a[memory.strip.chosen[k] + c * ld] = memory.u[c][k];
+  }
+}
+
+/// Factors the m x n panel `a`, n <= min(m, kPanelWidth), strip by strip, but leaves all rows where
+/// they are. The launch must be one cluster with enough rows.
+template <class T, int W, int R>
+__global__ void __launch_bounds__(kThreads, 1)
+    getrf_panel_kernel(int m, int n, T* a, Index ld, Index* pivots, Index* info, Index offset) {
+#if __CUDA_ARCH__ >= 900
+  extern __shared__ int4 raw_memory[];
+  auto& memory = *reinterpret_cast<PanelMemory<T, W, R>*>(raw_memory);
+  Strip<T, W, R> strip(memory.strip, m);
+  const int first_row = rank_in_cluster() * (R * kThreads);
+  int first_zero = n;
+  for (int first = 0; first < n; first += W) {
+    T* const left = a + first * ld;
+    T* const right = left + W * ld;
+    const int columns = min(W, n - first), rest = n - first - columns;
+    strip.load(first, columns, left, ld);
+    strip.factor(n, pivots, offset, first_zero);
+    strip.store(columns, left, ld, false);
+    if (rest == 0) break;
+    strip.mark_active(memory.active);
+    synchronize_cluster();  // the pivot rows are complete in memory
+    solve_rest(memory, rest, left, ld);
+    __syncthreads();
+    update_rest(memory, rest, right + first_row, ld);
+    synchronize_cluster();  // all have read the pivot rows
+    store_rest(memory, rest, right, ld);
+  }
+  if (strip.is_first_thread() && first_zero < n && *info == 0) *info = offset + first_zero + 1;
 #endif
 }
 
 // ---- host side -----------------------------------------------------------------------------
 
-template <class D, int R>
-LaunchShape cluster_shape(unsigned blocks) {
+LaunchShape cluster_shape(Index blocks, std::size_t shared_bytes) {
   LaunchShape shape;
-  shape.blocks = shape.cluster = blocks;
+  shape.blocks = shape.cluster = static_cast<unsigned>(blocks);
   shape.threads = kThreads;
-  shape.shared_bytes = sizeof(SharedMemory<D, kWidth<D, R>, R>);
+  shape.shared_bytes = shared_bytes;
   return shape;
 }
 
@@ -337,34 +482,43 @@ Index blocks_for(Index rows, int R) {
   return blocks;
 }
 
-template <int R, class T>
-void launch_cluster(cudaStream_t stream, DeviceView<T> a, Index* pivots, Index* info,
-                    Index offset) {
-  using D = typename DeviceScalar<T>::type;
-  launch(stream, cluster_shape<D, R>(static_cast<unsigned>(blocks_for(a.rows, R))), "getrf cluster",
-         getrf_cluster_kernel<D, kWidth<D, R>, R>, static_cast<int>(a.rows),
-         static_cast<int>(a.cols), device_cast(a.data), a.ld, pivots, info, offset);
+/// Whether there are panels of several strips: where a strip holds the tiles of update_rest().
+template <class D, int R>
+constexpr bool kHasPanels = kWidth<D, R> >= kTile;
+
+/// Calls f(R) with the least R, a compile-time constant, with which so many rows fit in a cluster
+/// of `limit` blocks. Does nothing if there is none.
+template <class F>
+void with_rows_per_thread(Index rows, int limit, F f) {
+  if (blocks_for(rows, 1) <= limit) {
+    f(std::integral_constant<int, 1>{});
+  } else if (blocks_for(rows, 2) <= limit) {
+    f(std::integral_constant<int, 2>{});
+  } else if (blocks_for(rows, kMaxRows) <= limit) {
+    f(std::integral_constant<int, kMaxRows>{});
+  }
 }
 
 }  // namespace
 
 int getrf_cluster_limit() {
-  // The kernel that needs the most shared memory, and as many registers as any.
+  // The kernel that needs the most shared memory.
   using D = Complex<double>;
-  const auto kernel = getrf_cluster_kernel<D, kWidth<D, 1>, 1>;
+  constexpr int W = kWidth<D, 1>;
+  const auto kernel = getrf_panel_kernel<D, W, 1>;
   constexpr int kOldestCode = 90;
   cudaFuncAttributes attributes = {};
   const cudaError_t status = cudaFuncGetAttributes(&attributes, kernel);
   ignore(status);
   if (status != cudaSuccess || attributes.ptxVersion < kOldestCode) return 0;
-  for (unsigned blocks = kMaxBlocks; blocks >= kClusterWithoutAsking; blocks /= 2) {
-    const LaunchShape shape = cluster_shape<D, 1>(blocks);
+  for (int blocks = kMaxBlocks; blocks >= static_cast<int>(kClusterWithoutAsking); blocks /= 2) {
+    const LaunchShape shape = cluster_shape(blocks, sizeof(PanelMemory<D, W, 1>));
     int clusters = 0;
     const bool possible = ask_for(shape, kernel) == cudaSuccess &&
                           cudaOccupancyMaxActiveClusters(
                               &clusters, kernel, &Launch(nullptr, shape).config()) == cudaSuccess;
     ignore(cudaGetLastError());
-    if (possible && clusters > 0) return static_cast<int>(blocks);
+    if (possible && clusters > 0) return blocks;
   }
   return 0;
 }
@@ -372,21 +526,33 @@ int getrf_cluster_limit() {
 template <class T>
 Index getrf_cluster_width(Index rows, int limit) {
   using D = typename DeviceScalar<T>::type;
-  if (blocks_for(rows, 1) <= limit) return kWidth<D, 1>;
-  if (blocks_for(rows, 2) <= limit) return kWidth<D, 2>;
-  return blocks_for(rows, kMaxRows) <= limit ? kWidth<D, kMaxRows> : 0;
+  Index width = 0;
+  with_rows_per_thread(rows, limit, [&](auto per_thread) {
+    constexpr int R = decltype(per_thread)::value;
+    width = kHasPanels<D, R> && rows >= kPanelWidth ? kPanelWidth : kWidth<D, R>;
+  });
+  return width;
 }
 
 template <class T>
 void getrf_cluster(cudaStream_t stream, int limit, DeviceView<T> a, Index* pivots, Index* info,
                    Index offset) {
-  if (blocks_for(a.rows, 1) <= limit) {
-    launch_cluster<1>(stream, a, pivots, info, offset);
-  } else if (blocks_for(a.rows, 2) <= limit) {
-    launch_cluster<2>(stream, a, pivots, info, offset);
-  } else {
-    launch_cluster<kMaxRows>(stream, a, pivots, info, offset);
-  }
+  using D = typename DeviceScalar<T>::type;
+  const int m = static_cast<int>(a.rows), n = static_cast<int>(a.cols);
+  with_rows_per_thread(a.rows, limit, [&](auto per_thread) {
+    constexpr int R = decltype(per_thread)::value, W = kWidth<D, R>;
+    const Index blocks = blocks_for(a.rows, R);
+    if constexpr (kHasPanels<D, R>) {
+      if (n > W) {
+        launch(stream, cluster_shape(blocks, sizeof(PanelMemory<D, W, R>)), "getrf panel",
+               getrf_panel_kernel<D, W, R>, m, n, device_cast(a.data), a.ld, pivots, info, offset);
+        swap_rows(stream, a, DeviceView<const Index>(pivots, n), offset, true);
+        return;
+      }
+    }
+    launch(stream, cluster_shape(blocks, sizeof(StripMemory<D, W, R>)), "getrf strip",
+           getrf_strip_kernel<D, W, R>, m, n, device_cast(a.data), a.ld, pivots, info, offset);
+  });
 }
 
 template Index getrf_cluster_width<float>(Index, int);

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "device/cuda/arithmetic.cuh"
+#include "device/cuda/launch.cuh"
 
 namespace overlapack::cuda {
 
@@ -43,6 +44,28 @@ __device__ auto candidate(T x, unsigned position, unsigned j) -> Candidate<KeyOf
   const DeviceReal<T> size = cheap_modulus(x);
   if (size == size) return {to_key(size), position};
   return position == j ? Candidate<Key>{~Key{0}, position} : nobody<Key>();
+}
+
+/// Those of `lanes` in which `word` is largest.
+__device__ inline unsigned lanes_with_largest(unsigned lanes, unsigned word) {
+  const bool among = (lanes >> (threadIdx.x % kWarp) & 1) != 0;
+  const unsigned largest = __reduce_max_sync(kAllLanes, among ? word : 0u);
+  return __ballot_sync(kAllLanes, among && word == largest);
+}
+
+__device__ inline bool several(unsigned lanes) { return (lanes & (lanes - 1)) != 0; }
+
+/// The lane with the best candidate; any if all are nobody. The first half of a key usually
+/// decides.
+template <class Key>
+__device__ int best_lane(Candidate<Key> c) {
+  unsigned lanes = kAllLanes;
+  if constexpr (sizeof(Key) == 8) {
+    lanes = lanes_with_largest(lanes, static_cast<unsigned>(c.key >> 32));
+  }
+  if (several(lanes)) lanes = lanes_with_largest(lanes, static_cast<unsigned>(c.key));
+  if (several(lanes)) lanes = lanes_with_largest(lanes, ~c.position);
+  return __ffs(static_cast<int>(lanes)) - 1;
 }
 
 }  // namespace overlapack::cuda

@@ -129,15 +129,6 @@ struct Triangle {
   __device__ T* at(int i, int j) const { return data + i * row_stride + j * column_stride; }
 };
 
-template <class To, class From>
-__device__ void convert(To& to, From from) {
-  to = static_cast<To>(from);
-}
-template <class To, class From>
-__device__ void convert(Complex<To>& to, Complex<From> from) {
-  to = {static_cast<To>(from.re), static_cast<To>(from.im)};
-}
-
 template <class E>
 __device__ E zero_or_one(bool one) {
   return from_real<E>(one ? 1.0 : 0.0);
