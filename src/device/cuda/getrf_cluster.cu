@@ -336,23 +336,30 @@ struct alignas(kChunk) PanelMemory {
   bool active[R * kThreads];
 };
 
+constexpr std::size_t kMostSharedBytes = 227 * 1024;  // of a block, on Hopper
+static_assert(sizeof(PanelMemory<Complex<double>, 32, 1>) <= kMostSharedBytes);
+
 /// U12 = L11^-1 A12 for the pivot rows of the strip `a` and the `rest` columns to its right. Every
 /// block does it for itself; a thread has a column.
 template <class T, int W, int R>
 __device__ void solve_rest(PanelMemory<T, W, R>& memory, int rest, const T* a, Index ld) {
   const int t = static_cast<int>(threadIdx.x);
   const int* const chosen = memory.strip.chosen;
-  T x[W];
-  if (t < rest) {
-#pragma unroll
-    for (int k = 0; k < W; ++k) x[k] = a[chosen[k] + (W + t) * ld];
+#pragma unroll 4
+  for (int i = t; i < W * rest; i += kThreads) {
+    const int k = i % W, c = i / W;
+    memory.u[c][k] = a[chosen[k] + (W + c) * ld];
   }
+#pragma unroll 4
   for (int i = t; i < W * W; i += kThreads) {
     const int k = i / W, below = i % W;
     if (k + below < W) memory.l[k][below] = a[chosen[k + below] + k * ld];
   }
   __syncthreads();
   if (t >= rest) return;
+  T x[W];
+#pragma unroll
+  for (int k = 0; k < W; ++k) x[k] = memory.u[t][k];
   int k = 0;
   for_each_quarter<W>([&](auto columns) {
     constexpr int kColumns = decltype(columns)::value;
@@ -365,61 +372,80 @@ __device__ void solve_rest(PanelMemory<T, W, R>& memory, int rest, const T* a, I
   });
 }
 
+/// The tiles of A22 that one warp updates: 2 R rows of tiles of the block's rows.
+struct WarpTiles {
+  int warp, columns;  // columns of tiles
+  __device__ int first_row(int t) const { return (warp + t / columns * kWarps) * kTile; }
+  __device__ int first_column(int t) const { return t % columns * kTile; }
+};
+
 /// A22 -= L21 U12 on the tensor cores, for this block's rows. `a` is the first of them in the first
 /// of the `rest` columns.
 template <class T, int W, int R>
 __device__ void update_rest(const PanelMemory<T, W, R>& memory, int rest, T* a, Index ld) {
   using E = typename DoubleOf<T>::type;
   constexpr int kDepth = W / kTile;
+  constexpr int kAhead = sizeof(E) == sizeof(double) ? 4 : 1;  // tiles on their way from memory
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  const int warp = static_cast<int>(threadIdx.x) / kWarp;
+  const WarpTiles place{static_cast<int>(threadIdx.x) / kWarp, (rest + kTile - 1) / kTile};
+  const int tiles = R * kThreads / (kWarps * kTile) * place.columns;
+
+  // Calls f(element, h, j, e) for the elements of a lane in tile t that are to be updated.
+  const auto for_each_active = [&](int t, auto f) {
+    if (t >= tiles) return;
+    const int i0 = place.first_row(t), j0 = place.first_column(t);
+    for_each_element([&](int h, int j, int e) {
+      const int i = i0 + fragment_row(lane, h), c = j0 + fragment_column(lane, j, e);
+      if (memory.active[i] && c < rest) f(a[i + c * ld], h, j, e);
+    });
+  };
+  const auto load = [&](int t) {
+    Fragment<E> x = zero_fragment<E>();
+    for_each_active(t, [&](const T& from, int h, int j, int e) {
+      E to;
+      convert(to, from);
+      x.set(h, j, e, to);
+    });
+    return x;
+  };
   // Which summand is element (j, e) of an operand is free; this way there are no bank conflicts.
   const auto summand = [lane](int q, int j, int e) { return kTile * q + 8 * j + 4 * e + lane % 4; };
+  const auto minus_l = [&](int t, int q) {
+    Fragment<E> l;
+    for_each_element([&](int h, int j, int e) {
+      E x;
+      convert(x, memory.strip.column[summand(q, j, e)][place.first_row(t) + fragment_row(lane, h)]);
+      l.set(h, j, e, negate(x));
+    });
+    return l;
+  };
+  const auto u_conjugate = [&](int t, int q) {
+    Fragment<E> u;
+    for_each_element([&](int h, int j, int e) {
+      E x;
+      convert(x, memory.u[place.first_column(t) + fragment_row(lane, h)][summand(q, j, e)]);
+      u.set(h, j, e, conjugate(x));
+    });
+    return u;
+  };
 
-  for (int i0 = warp * kTile; i0 < R * kThreads; i0 += kWarps * kTile) {
-    Fragment<E> l[kDepth];
+  Fragment<E> l[kDepth], ahead[kAhead];
 #pragma unroll
-    for (int q = 0; q < kDepth; ++q) {
-      for_each_element([&](int h, int j, int e) {
-        E x;
-        convert(x, memory.strip.column[summand(q, j, e)][i0 + fragment_row(lane, h)]);
-        l[q].set(h, j, e, negate(x));
-      });
-    }
-    const bool active[2] = {memory.active[i0 + fragment_row(lane, 0)],
-                            memory.active[i0 + fragment_row(lane, 1)]};
-    // f(element of A22, h, j, e) for the elements of a lane in the tile whose first column is j0.
-    const auto for_each_active = [&](int j0, auto f) {
-      for_each_element([&](int h, int j, int e) {
-        const int c = j0 + fragment_column(lane, j, e);
-        if (active[h] && c < rest) f(a[i0 + fragment_row(lane, h) + c * ld], h, j, e);
-      });
-    };
-    const auto load = [&](int j0) {
-      Fragment<E> x = zero_fragment<E>();
-      for_each_active(j0, [&](const T& from, int h, int j, int e) {
-        E to;
-        convert(to, from);
-        x.set(h, j, e, to);
-      });
-      return x;
-    };
-
-    Fragment<E> next = load(0);
-    for (int j0 = 0; j0 < rest; j0 += kTile) {
-      Fragment<E> x = next;
-      next = load(j0 + kTile);
+  for (int s = 0; s < kAhead; ++s) ahead[s] = load(s);
+#pragma unroll 1
+  for (int t0 = 0; t0 < tiles; t0 += kAhead) {
+#pragma unroll
+    for (int s = 0; s < kAhead; ++s) {
+      const int t = t0 + s;
+      Fragment<E> x = ahead[s];
+      ahead[s] = load(t + kAhead);
+      if (t >= tiles) break;
 #pragma unroll
       for (int q = 0; q < kDepth; ++q) {
-        Fragment<E> u;
-        for_each_element([&](int h, int j, int e) {
-          E y;
-          convert(y, memory.u[j0 + fragment_row(lane, h)][summand(q, j, e)]);
-          u.set(h, j, e, conjugate(y));
-        });
-        multiply_add(x, l[q], u, x);
+        if (place.first_column(t) == 0) l[q] = minus_l(t, q);
+        multiply_add(x, l[q], u_conjugate(t, q), x);
       }
-      for_each_active(j0, [&](T& to, int h, int j, int e) { convert(to, x.get(h, j, e)); });
+      for_each_active(t, [&](T& to, int h, int j, int e) { convert(to, x.get(h, j, e)); });
     }
   }
 }
@@ -445,6 +471,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   Strip<T, W, R> strip(memory.strip, m);
   const int first_row = rank_in_cluster() * (R * kThreads);
   int first_zero = n;
+#  pragma unroll 1
   for (int first = 0; first < n; first += W) {
     T* const left = a + first * ld;
     T* const right = left + W * ld;
