@@ -176,7 +176,8 @@ __device__ inline Complex<R> divide(Complex<R> x, Complex<R> y) {
 
 // Multipliers where one division must serve many of them.
 
-/// Divisors between whose bounds reciprocal() neither overflows nor loses digits.
+/// A divisor whose cheap_modulus() lies between these bounds has a reciprocal() without overflow or
+/// loss of digits.
 template <class T>
 struct Ordinary;
 template <>
@@ -196,13 +197,6 @@ struct Ordinary<Complex<double>> {
   static constexpr double least = 0x1p-450, largest = 0x1p+450;
 };
 
-/// Whether 1 / y may be used. Not for zero, infinity and NaN.
-template <class T>
-__device__ inline bool is_ordinary(T y) {
-  const DeviceReal<T> size = cheap_modulus(y);
-  return size >= Ordinary<T>::least && size <= Ordinary<T>::largest;
-}
-
 /// 1 / y to at least 20 bits in one instruction, if neither is subnormal.
 __device__ inline float approximate_reciprocal(float y) {
   float x;
@@ -215,7 +209,7 @@ __device__ inline double approximate_reciprocal(double y) {
   return x;
 }
 
-/// 1 / y for an ordinary y to about an ulp, without a branch: it is computed for every candidate.
+/// 1 / y for an ordinary y to about an ulp, without a branch.
 __device__ inline float reciprocal(float y) {
   const float x = approximate_reciprocal(y);
   return fma(x, fma(-y, x, 1.0f), x);
@@ -230,8 +224,8 @@ __device__ inline Complex<R> reciprocal(Complex<R> y) {
   return scale(conjugate(y), reciprocal(fma(y.re, y.re, y.im * y.im)));
 }
 
-/// x / y with `inverse` = reciprocal(y). Real quotients are corrected and thereby those of a
-/// division, but for rare last digits.
+/// x / y with `inverse` = reciprocal(y), y ordinary. Real quotients are corrected and thereby those
+/// of a division, but for rare last digits.
 template <class R>
 __device__ inline R quotient(R x, R y, R inverse) {
   const R q = x * inverse;
@@ -240,6 +234,15 @@ __device__ inline R quotient(R x, R y, R inverse) {
 template <class R>
 __device__ inline Complex<R> quotient(Complex<R> x, Complex<R>, Complex<R> inverse) {
   return {fma(-x.im, inverse.im, x.re * inverse.re), fma(x.im, inverse.re, x.re * inverse.im)};
+}
+
+/// The compiler computes x here, although it is not needed yet.
+__device__ inline void compute_now(float& x) { asm volatile("" : "+f"(x)); }
+__device__ inline void compute_now(double& x) { asm volatile("" : "+d"(x)); }
+template <class R>
+__device__ inline void compute_now(Complex<R>& x) {
+  compute_now(x.re);
+  compute_now(x.im);
 }
 
 }  // namespace overlapack::cuda

@@ -49,13 +49,15 @@ __device__ inline void expect(Barrier* barrier, unsigned bytes) {
       : "memory");
 }
 
-/// Waits until a phase is complete: phases have parity 0, 1, 0, 1, ...
+/// Waits until a phase is complete: phases have parity 0, 1, 0, 1, ... What is waited for comes
+/// into this block's own shared memory, so the scope is the block: that of the cluster would
+/// invalidate the cache of global memory every time.
 __device__ inline void await(const Barrier* barrier, int parity) {
   unsigned done = 0;
   while (done == 0) {
     asm volatile(
         "{ .reg .pred done;\n"
-        "  mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%1], %2;\n"
+        "  mbarrier.try_wait.parity.shared::cta.b64 done, [%1], %2;\n"
         "  selp.u32 %0, 1, 0, done; }"
         : "=r"(done)
         : "r"(shared_address(barrier)), "r"(parity)

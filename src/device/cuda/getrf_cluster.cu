@@ -78,7 +78,8 @@ struct alignas(kChunk) Head {
   T next;        // the element to the right of the pivot, without the update of the step before
   T multiplier;  // of the row in that update
   unsigned position;
-  int row;  // of the panel in memory
+  int row;        // of the panel in memory
+  bool ordinary;  // whether the pivot has a reciprocal
 };
 
 /// Sends kBytes bytes to the same place in all blocks. All threads of the block.
@@ -86,8 +87,10 @@ template <int kBytes>
 __device__ void send_to_all(void* to, const void* from, Barrier* arrived, int blocks) {
   constexpr int kChunks = kBytes / kChunk;
   static_assert(kBytes % kChunk == 0);
-  for (int i = static_cast<int>(threadIdx.x); i < kChunks * blocks; i += kThreads) {
-    const int block = i / kChunks, chunk = i % kChunks;
+#pragma unroll
+  for (int first = 0; first < kChunks * kMaxBlocks; first += kThreads) {
+    const int i = first + static_cast<int>(threadIdx.x), block = i / kChunks, chunk = i % kChunks;
+    if (block >= blocks) return;
     send(block, static_cast<int4*>(to) + chunk, arrived, static_cast<const int4*>(from)[chunk]);
   }
 }
@@ -198,12 +201,12 @@ class Strip {
     nominate(j);
     __syncthreads();
     const Head<T>& best = memory_.of_warp[best_lane(candidate_of(memory_.of_warp, kWarps, j))];
-    if (threadIdx.x == 0) {
+    send_to_all<sizeof(Head<T>)>(&memory_.of_block[now][rank_], &best, &memory_.heads_arrived[now],
+                                 blocks_);
+    if (threadIdx.x == kThreads - 1) {  // whose warp has nothing to send
       expect(&memory_.heads_arrived[now], static_cast<unsigned>(blocks_ * sizeof(Head<T>)));
       if (!last) expect(&memory_.row_arrived[now], kColumns * sizeof(T));
     }
-    send_to_all<sizeof(Head<T>)>(&memory_.of_block[now][rank_], &best, &memory_.heads_arrived[now],
-                                 blocks_);
 
     // While the heads travel: the update of step j - 1, then the candidate's row is known. Rows
     // that were pivots take part; what becomes of them is never read.
@@ -218,11 +221,11 @@ class Strip {
 
     await(&memory_.heads_arrived[now], j / 2 % 2);
     const int winner = best_lane(candidate_of(memory_.of_block[now], blocks_, j));
+    const Head<T> head = memory_.of_block[now][winner];
     if (winner == rank_ && !last) {
       send_to_all<kColumns * sizeof(T)>(memory_.row[now], candidate_row, &memory_.row_arrived[now],
                                         blocks_);
     }
-    const Head<T> head = memory_.of_block[now][winner];
     eliminate(head, subtract_product(head.next, head.multiplier, u_next), j);
     return head;
   }
@@ -245,13 +248,17 @@ class Strip {
       best = better(best, candidate(complete_[r], position, static_cast<unsigned>(j)));
       if (best.position == position) pivot = complete_[r];
     }
-    const T inverse = reciprocal(pivot);
+    T inverse = reciprocal(pivot);
+    compute_now(inverse);  // during the search
+    const bool ordinary =
+        best.key >= to_key(Ordinary<T>::least) && best.key <= to_key(Ordinary<T>::largest);
     const int lane = static_cast<int>(threadIdx.x) % kWarp;
     const int warp = static_cast<int>(threadIdx.x) / kWarp;
     if (lane != best_lane(best)) return;
     Head<T>& head = memory_.of_warp[warp];
     head.pivot = pivot;
     head.inverse = inverse;
+    head.ordinary = ordinary;
     head.position = best.position;
 #pragma unroll
     for (int r = 0; r < R; ++r) {
@@ -278,12 +285,12 @@ class Strip {
   /// The interchange, the multipliers of step j, and column j + 1 with the pivot row's element
   /// `next` in it.
   __device__ void eliminate(const Head<T>& head, T next, int j) {
-    const bool ordinary = is_ordinary(head.pivot), zero = is_zero(head.pivot);
+    const bool zero = is_zero(head.pivot);
     const int p = static_cast<int>(head.position);
 #pragma unroll
     for (int r = 0; r < R; ++r) {
       T& l = multiplier_[r];
-      if (ordinary) {
+      if (head.ordinary) {
         l = quotient(complete_[r], head.pivot, head.inverse);
       } else {
         l = zero ? complete_[r] : divide(complete_[r], head.pivot);
@@ -372,11 +379,9 @@ __device__ void solve_rest(PanelMemory<T, W, R>& memory, int rest, const T* a, I
   });
 }
 
-/// The tiles of A22 that one warp updates: 2 R rows of tiles of the block's rows.
-struct WarpTiles {
-  int warp, columns;  // columns of tiles
-  __device__ int first_row(int t) const { return (warp + t / columns * kWarps) * kTile; }
-  __device__ int first_column(int t) const { return t % columns * kTile; }
+/// First row and column of a tile.
+struct TilePlace {
+  int row, column;
 };
 
 /// A22 -= L21 U12 on the tensor cores, for this block's rows. `a` is the first of them in the first
@@ -384,24 +389,25 @@ struct WarpTiles {
 template <class T, int W, int R>
 __device__ void update_rest(const PanelMemory<T, W, R>& memory, int rest, T* a, Index ld) {
   using E = typename DoubleOf<T>::type;
-  constexpr int kDepth = W / kTile;
+  constexpr int kDepth = W / kTile, kRows = R * kThreads;
   constexpr int kAhead = sizeof(E) == sizeof(double) ? 4 : 1;  // tiles on their way from memory
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  const WarpTiles place{static_cast<int>(threadIdx.x) / kWarp, (rest + kTile - 1) / kTile};
-  const int tiles = R * kThreads / (kWarps * kTile) * place.columns;
+  const int warp = static_cast<int>(threadIdx.x) / kWarp;
+  const int lane_row = fragment_row(lane, 0), lane_column = fragment_column(lane, 0, 0);
 
-  // Calls f(element, h, j, e) for the elements of a lane in tile t that are to be updated.
-  const auto for_each_active = [&](int t, auto f) {
-    if (t >= tiles) return;
-    const int i0 = place.first_row(t), j0 = place.first_column(t);
+  // Calls f(element, h, j, e) for the elements of a lane in a tile that are to be updated.
+  const auto for_each_active = [&](const TilePlace& tile, auto f) {
+    if (tile.row >= kRows) return;
+    const int i = tile.row + lane_row, c = tile.column + lane_column;
+    const bool active[2] = {memory.active[i], memory.active[i + 8]};
+    T* const corner = a + i + c * ld;
     for_each_element([&](int h, int j, int e) {
-      const int i = i0 + fragment_row(lane, h), c = j0 + fragment_column(lane, j, e);
-      if (memory.active[i] && c < rest) f(a[i + c * ld], h, j, e);
+      if (active[h] && c + 8 * j + e < rest) f(corner[8 * h + (8 * j + e) * ld], h, j, e);
     });
   };
-  const auto load = [&](int t) {
+  const auto load = [&](const TilePlace& tile) {
     Fragment<E> x = zero_fragment<E>();
-    for_each_active(t, [&](const T& from, int h, int j, int e) {
+    for_each_active(tile, [&](const T& from, int h, int j, int e) {
       E to;
       convert(to, from);
       x.set(h, j, e, to);
@@ -410,42 +416,53 @@ __device__ void update_rest(const PanelMemory<T, W, R>& memory, int rest, T* a, 
   };
   // Which summand is element (j, e) of an operand is free; this way there are no bank conflicts.
   const auto summand = [lane](int q, int j, int e) { return kTile * q + 8 * j + 4 * e + lane % 4; };
-  const auto minus_l = [&](int t, int q) {
+  const auto minus_l = [&](int row, int q) {
     Fragment<E> l;
     for_each_element([&](int h, int j, int e) {
       E x;
-      convert(x, memory.strip.column[summand(q, j, e)][place.first_row(t) + fragment_row(lane, h)]);
+      convert(x, memory.strip.column[summand(q, j, e)][row + lane_row + 8 * h]);
       l.set(h, j, e, negate(x));
     });
     return l;
   };
-  const auto u_conjugate = [&](int t, int q) {
+  const auto u_conjugate = [&](int column, int q) {
     Fragment<E> u;
     for_each_element([&](int h, int j, int e) {
       E x;
-      convert(x, memory.u[place.first_column(t) + fragment_row(lane, h)][summand(q, j, e)]);
+      convert(x, memory.u[column + lane_row + 8 * h][summand(q, j, e)]);
       u.set(h, j, e, conjugate(x));
     });
     return u;
   };
 
+  // A warp goes along a row of tiles, then along the next one of its own.
+  const auto advance = [rest](TilePlace& tile) {
+    tile.column += kTile;
+    if (tile.column < rest) return;
+    tile.column = 0;
+    tile.row += kWarps * kTile;
+  };
+  TilePlace here{warp * kTile, 0}, there = here;
   Fragment<E> l[kDepth], ahead[kAhead];
 #pragma unroll
-  for (int s = 0; s < kAhead; ++s) ahead[s] = load(s);
-#pragma unroll 1
-  for (int t0 = 0; t0 < tiles; t0 += kAhead) {
+  for (int s = 0; s < kAhead; ++s) {
+    ahead[s] = load(there);
+    advance(there);
+  }
+  while (here.row < kRows) {
 #pragma unroll
     for (int s = 0; s < kAhead; ++s) {
-      const int t = t0 + s;
+      if (here.row >= kRows) break;
       Fragment<E> x = ahead[s];
-      ahead[s] = load(t + kAhead);
-      if (t >= tiles) break;
+      ahead[s] = load(there);
+      advance(there);
 #pragma unroll
       for (int q = 0; q < kDepth; ++q) {
-        if (place.first_column(t) == 0) l[q] = minus_l(t, q);
-        multiply_add(x, l[q], u_conjugate(t, q), x);
+        if (here.column == 0) l[q] = minus_l(here.row, q);
+        multiply_add(x, l[q], u_conjugate(here.column, q), x);
       }
-      for_each_active(t, [&](T& to, int h, int j, int e) { convert(to, x.get(h, j, e)); });
+      for_each_active(here, [&](T& to, int h, int j, int e) { convert(to, x.get(h, j, e)); });
+      advance(here);
     }
   }
 }

@@ -16,6 +16,11 @@ __device__ inline unsigned long long to_key(double x) {
   return static_cast<unsigned long long>(__double_as_longlong(x));
 }
 
+/// Only NaNs have larger keys.
+template <class Key>
+constexpr Key kInfinityKey = sizeof(Key) == 4 ? Key{0x7f800000}
+                                              : static_cast<Key>(0x7ff0000000000000);
+
 /// A row that may become the pivot row: the larger key wins, then the smaller position.
 template <class Key>
 struct Candidate {
@@ -41,8 +46,8 @@ __device__ Candidate<Key> better(Candidate<Key> a, Candidate<Key> b) {
 template <class T>
 __device__ auto candidate(T x, unsigned position, unsigned j) -> Candidate<KeyOf<DeviceReal<T>>> {
   using Key = KeyOf<DeviceReal<T>>;
-  const DeviceReal<T> size = cheap_modulus(x);
-  if (size == size) return {to_key(size), position};
+  const Key key = to_key(cheap_modulus(x));
+  if (key <= kInfinityKey<Key>) return {key, position};
   return position == j ? Candidate<Key>{~Key{0}, position} : nobody<Key>();
 }
 
@@ -55,16 +60,17 @@ __device__ inline unsigned lanes_with_largest(unsigned lanes, unsigned word) {
 
 __device__ inline bool several(unsigned lanes) { return (lanes & (lanes - 1)) != 0; }
 
-/// The lane with the best candidate; any if all are nobody. The first half of a key usually
-/// decides.
+/// The lane with the best candidate; any if all are nobody. Usually one reduction decides.
 template <class Key>
 __device__ int best_lane(Candidate<Key> c) {
-  unsigned lanes = kAllLanes;
-  if constexpr (sizeof(Key) == 8) {
-    lanes = lanes_with_largest(lanes, static_cast<unsigned>(c.key >> 32));
+  constexpr bool kTwoWords = sizeof(Key) == 8;
+  const auto low = static_cast<unsigned>(c.key);
+  const unsigned high = kTwoWords ? static_cast<unsigned>(c.key >> (kTwoWords ? 32 : 0)) : low;
+  unsigned lanes = lanes_with_largest(kAllLanes, high);
+  if (several(lanes)) {
+    if (kTwoWords) lanes = lanes_with_largest(lanes, low);
+    lanes = lanes_with_largest(lanes, ~c.position);
   }
-  if (several(lanes)) lanes = lanes_with_largest(lanes, static_cast<unsigned>(c.key));
-  if (several(lanes)) lanes = lanes_with_largest(lanes, ~c.position);
   return __ffs(static_cast<int>(lanes)) - 1;
 }
 
