@@ -29,8 +29,8 @@ __device__ inline int blocks_in_cluster() {
 /// All threads of the cluster wait for each other.
 __device__ inline void synchronize_cluster() {
   asm volatile(
-      "barrier.cluster.arrive.release.aligned;\n"
-      "barrier.cluster.wait.acquire.aligned;" ::
+      "barrier.cluster.arrive.release;\n"
+      "barrier.cluster.wait.acquire;" ::
           : "memory");
 }
 

@@ -519,9 +519,10 @@ LaunchShape cluster_shape(Index blocks, std::size_t shared_bytes) {
   return shape;
 }
 
-/// The least power of two of blocks for so many rows, R a thread.
+/// The least power of two of blocks for so many rows, R a thread. At least two: a launch of single
+/// blocks has no clusters, and sending is an illegal instruction there.
 Index blocks_for(Index rows, int R) {
-  Index blocks = 1;
+  Index blocks = 2;
   while (blocks * R * kThreads < rows) blocks *= 2;
   return blocks;
 }
