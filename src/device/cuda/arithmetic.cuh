@@ -63,6 +63,16 @@ __device__ inline T from_real(DeviceReal<T> re) {
   return x;
 }
 
+/// To the same number in another precision.
+template <class To, class From>
+__device__ void convert(To& to, From from) {
+  to = static_cast<To>(from);
+}
+template <class To, class From>
+__device__ void convert(Complex<To>& to, Complex<From> from) {
+  to = {static_cast<To>(from.re), static_cast<To>(from.im)};
+}
+
 template <class R>
 __device__ inline R real_part(R x) {
   return x;
