@@ -64,8 +64,8 @@ class ResidentCholesky final : public Contender<T> {
 
   /// Milliseconds of all steps of one component, one after the other with nothing between them.
   /// What they compute then is not a factor of the matrix, but the work is the same: the diagonal
-  /// blocks of a positive definite matrix are positive definite, and the updates find a factor of an
-  /// earlier run.
+  /// blocks of a positive definite matrix are positive definite, and the updates find a factor of
+  /// an earlier run.
   double time_component(Component component) {
     const auto start = std::chrono::steady_clock::now();
     for (Index k = 0; k < n_; k += nb_) step(component, k);

@@ -167,12 +167,12 @@ template <class E>
 struct Shared {
   Board<E> board;
   struct {
-    Tile<E> below, diagonal;    // A(k + 1, k) and A(k + 1, k + 1) after step k - 1
-  } ahead[kTiles<E>];           // for the chain
-  Tile<E> scratch[kRowWarps];   // a warp's own, in a strip
-  Square<E> pivots;             // the chain's own
-  Gate factored[kTiles<E>];     // the chain has published step k
-  Gate solved[kTiles<E>];       // all rows have published their tiles of column k
+    Tile<E> below, diagonal;   // A(k + 1, k) and A(k + 1, k + 1) after step k - 1
+  } ahead[kTiles<E>];          // for the chain
+  Tile<E> scratch[kRowWarps];  // a warp's own, in a strip
+  Square<E> pivots;            // the chain's own
+  Gate factored[kTiles<E>];    // the chain has published step k; in a strip: the courier, all of it
+  Gate solved[kTiles<E>];      // all rows have published their tiles of column k
   Gate handed_over[kTiles<E>];  // ahead[k] is there
 };
 
@@ -629,12 +629,14 @@ __device__ void fetch(X* to, const X* from, int count, int lane) {
     __pipeline_memcpy_async(reinterpret_cast<int4*>(to) + w,
                             reinterpret_cast<const int4*>(from) + w, sizeof(int4));
   }
+}
+__device__ inline void fetched() {
   __pipeline_commit();
   __pipeline_wait_prior(0);
 }
 
-/// The courier of the diagonal block, who also stores the diagonal tiles. A step's part of the
-/// board has two halves: what the chain and what the rows have written.
+/// The courier of the diagonal block, who also stores the diagonal tiles. One post a step, because
+/// the fence in it takes as long as the copy.
 template <class T, class E>
 __device__ void publish_board(const Panel<T>& panel, Shared<E>& shared, bool readers,
                               Board<E>& published, unsigned* progress, unsigned posted, int lane) {
@@ -642,11 +644,14 @@ __device__ void publish_board(const Panel<T>& panel, Shared<E>& shared, bool rea
   for (int k = 0; k < tiles; ++k) {
     shared.factored[k].wait();
     const Step<E>& step = shared.board.step[k];
+    const int completed = completed_columns(panel, step, k);
+    const int below = completed == panel.n ? tiles - k - 1 : 0;
+    if (below > 0) shared.solved[k].wait();
     if (readers) {
       publish(&published.step[k], &step, 1, lane);
-      post(progress, posted + 2 * k + 1, lane);
+      publish(published.column(k), shared.board.column(k), below, lane);
+      post(progress, posted + k + 1, lane);
     }
-    const int completed = completed_columns(panel, step, k);
     store_tile(panel, completed, k * kTile, k, lane, step.factor.load(lane));
     if (completed < panel.n) {
       for (int j = k + 1; j < tiles; ++j) {
@@ -655,28 +660,25 @@ __device__ void publish_board(const Panel<T>& panel, Shared<E>& shared, bool rea
       if (lane == 0 && *panel.info == 0) *panel.info = panel.offset + completed + 1;
       return;
     }
-    if (k + 1 == tiles || !readers) continue;
-    shared.solved[k].wait();
-    publish(published.column(k), shared.board.column(k), tiles - k - 1, lane);
-    post(progress, posted + 2 * k + 2, lane);
   }
 }
 
 // ---- the thread blocks of strips -----------------------------------------------------------
 
+/// Their courier. Behind a step that is not positive definite there is nothing to fetch; the tiles
+/// of its column are not valid, but nobody looks at them.
 template <class T, class E>
 __device__ void fetch_board(const Panel<T>& panel, Shared<E>& shared, Board<E>& published,
                             const unsigned* progress, unsigned posted, int lane) {
   const int tiles = panel.tiles();
   for (int k = 0; k < tiles; ++k) {
-    await(progress, posted + 2 * k + 1, lane);
+    await(progress, posted + k + 1, lane);
     fetch(&shared.board.step[k], &published.step[k], 1, lane);
+    fetch(shared.board.column(k), published.column(k), tiles - k - 1, lane);
+    fetched();
     shared.factored[k].arrive();
     __syncwarp();
-    if (k + 1 == tiles || shared.board.step[k].completed < kTile) return;
-    await(progress, posted + 2 * k + 2, lane);
-    fetch(shared.board.column(k), published.column(k), tiles - k - 1, lane);
-    shared.solved[k].arrive();
+    if (shared.board.step[k].completed < kTile) return;
   }
 }
 
@@ -701,7 +703,6 @@ __device__ void eliminate_row(const Panel<T>& panel, Shared<E>& shared, Tile<E>&
       scratch.store(lane, x);
       __syncwarp();
       x = scratch.load_left_operand(lane);
-      shared.solved[k].wait();
       update(shared.board.column(k), tiles - k - 1, x, tile, lane);
     }
     store_tile(panel, completed, row, k, lane, x);
@@ -722,8 +723,7 @@ __global__ void __launch_bounds__(kWarps* kWarp)
   if (thread < tiles) {
     shared.factored[thread].expect(1);
     shared.handed_over[thread].expect(1);
-    // All rows below, or the courier who brings what they have written.
-    shared.solved[thread].expect(strip ? 1 : max(tiles - thread - 1, 1));
+    shared.solved[thread].expect(max(tiles - thread - 1, 1));  // all rows below
   }
   __syncthreads();
   const int lane = thread % kWarp, warp = thread / kWarp;
