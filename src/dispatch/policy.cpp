@@ -85,7 +85,8 @@ const std::vector<SettingDoc>& setting_docs() {
        "large products of single precision: auto = on the tensor cores, each number split into two "
        "of TF32, where that is faster; strict = in FP32 throughout"},
       {"OVERLAPACK_THREADS", "a whole number from 1 to 1024",
-       "threads that copy between the program's memory and the device's staging memory; default all "
+       "threads that copy between the program's memory and the device's staging memory; default "
+       "all "
        "cores that the process may use but 3, at least 1 and at most 13"},
       {"OVERLAPACK_PROFILE", "a path",
        "the file of measured break-even sizes that `overlapack tune` writes; default "
