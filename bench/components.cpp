@@ -29,11 +29,9 @@ class ResidentCholesky final : public Contender<T> {
   ResidentCholesky(Device& device, const Call& call, Index nb)
       : device_(device),
         n_(call.shape.n),
-        nb_(std::min(nb, device.kernels<T>().potrf_block_order())),
+        nb_(std::min(nb, device.kernels<T>().potrf_panel_width())),
         a_memory_(device, Space::device, n_ * n_),
         l_memory_(device, Space::device, n_ * n_),
-        inverses_(device, Space::device, nb_ * n_),
-        conditions_(device, Space::device, n_),
         info_memory_(device, Space::device, 1),
         staging_(device, Space::host, n_ * n_),
         staged_info_(device, Space::host, 1),
@@ -49,7 +47,7 @@ class ResidentCholesky final : public Contender<T> {
 
   void run(Problem<T>&) override {
     for (Index k = 0; k < n_; k += nb_) {
-      for (const Component c : {diagonal_update, lower_update, diagonal_block, strip}) step(c, k);
+      for (const Component c : {diagonal_update, lower_update, strip}) step(c, k);
     }
     queue_->synchronize();
   }
@@ -66,8 +64,8 @@ class ResidentCholesky final : public Contender<T> {
 
   /// Milliseconds of all steps of one component, one after the other with nothing between them.
   /// What they compute then is not a factor of the matrix, but the work is the same: the diagonal
-  /// blocks of a positive definite matrix are positive definite, and the steps that read a factor
-  /// find one of an earlier run.
+  /// blocks of a positive definite matrix are positive definite, and the updates find a factor of
+  /// an earlier run.
   double time_component(Component component) {
     const auto start = std::chrono::steady_clock::now();
     for (Index k = 0; k < n_; k += nb_) step(component, k);
@@ -82,14 +80,13 @@ class ResidentCholesky final : public Contender<T> {
   DeviceView<T> l() const { return {l_memory_.data(), n_, n_, n_}; }
   DeviceView<Index> info() const { return {info_memory_.data(), 1}; }
 
+  /// One kernel computes the strip together with the diagonal block above it.
   void step(Component component, Index k) {
     Kernels<T>& kernels = device_.kernels<T>();
     const Index b = std::min(nb_, n_ - k), below = n_ - k - b;
     const DeviceView<T> a11 = a().block(k, k, b, b), a21 = a().block(k + b, k, below, b),
                         l10 = l().block(k, 0, b, k), l20 = l().block(k + b, 0, below, k),
-                        l11 = l().block(k, k, b, b), l21 = l().block(k + b, k, below, b),
-                        inverse(inverses_.data() + k * nb_, b, b, nb_);
-    const DeviceView<Real<T>> condition(conditions_.data() + k, 1);
+                        a1 = a().block(k, k, b + below, b), l1 = l().block(k, k, b + below, b);
     switch (component) {
       case diagonal_update:
         kernels.herk(*queue_, Uplo::lower, Op::none, -1, l10, 1, a11);
@@ -98,10 +95,10 @@ class ResidentCholesky final : public Contender<T> {
         kernels.gemm(*queue_, Op::none, Op::conj_trans, T(-1), l20, l10, T(1), a21);
         break;
       case diagonal_block:
-        kernels.potrf_block(*queue_, Uplo::lower, a11, l11, inverse, condition, info(), k);
+        kernels.potrf_panel(*queue_, Uplo::lower, a11, l1.block(0, 0, b, b), info(), k);
         break;
       case strip:
-        kernels.solve_block(*queue_, Uplo::lower, l11, inverse, condition, a21, l21);
+        kernels.potrf_panel(*queue_, Uplo::lower, a1, l1, info(), k);
         break;
       case kComponents:
         break;
@@ -110,8 +107,7 @@ class ResidentCholesky final : public Contender<T> {
 
   Device& device_;
   Index n_, nb_;
-  Buffer<T> a_memory_, l_memory_, inverses_;
-  Buffer<Real<T>> conditions_;
+  Buffer<T> a_memory_, l_memory_;
   Buffer<Index> info_memory_;
   Buffer<T> staging_;
   Buffer<Index> staged_info_;
@@ -126,8 +122,6 @@ double measure_component(ResidentCholesky<T>& cholesky, Problem<T>& problem, Com
   for (int run = 0; run < runs; ++run) {
     problem.generate(static_cast<std::uint64_t>(run) + 1);
     cholesky.prepare(problem);
-    // The strips need factored diagonal blocks.
-    if (component == strip) cholesky.time_component(diagonal_block);
     ms.push_back(cholesky.time_component(component));
   }
   std::nth_element(ms.begin(), ms.begin() + runs / 2, ms.end());
@@ -150,7 +144,7 @@ Breakdown break_down(const Options& options, Device& device, const Call& call) {
   }
   tools::Ours<T> ours;
   result.with_transfer = tools::measure(ours, problem, limits);
-  const Index nb = options.nb > 0 ? options.nb : device.kernels<T>().potrf_block_order();
+  const Index nb = options.nb > 0 ? options.nb : device.kernels<T>().potrf_panel_width();
   ResidentCholesky<T> resident(device, call, nb);
   result.without_transfer = tools::measure(resident, problem, limits);
   const int runs = result.without_transfer.runs;
@@ -158,6 +152,7 @@ Breakdown break_down(const Options& options, Device& device, const Call& call) {
     result.ms[static_cast<std::size_t>(c)] =
         measure_component(resident, problem, static_cast<Component>(c), runs);
   }
+  result.ms[strip] = std::max(0.0, result.ms[strip] - result.ms[diagonal_block]);
   return result;
 }
 

@@ -91,7 +91,7 @@ TransferTuning with_threads() {
   tuning.small = 0;
   tuning.min_chunk = tuning.max_chunk = 2048;
   tuning.min_unit = 512;
-  tuning.slots = 3;
+  tuning.staging = 3 * tuning.max_chunk;
   return tuning;
 }
 TransferTuning caller_issues(bool helped) {
@@ -414,7 +414,6 @@ TYPED_TEST(Transfers, StageNoMoreThanTheyMay) {
   const auto a = random_matrix<T>(m, n, 1);
   auto target = Padded<T>(m, n, 1);
   TransferTuning tuning = with_threads();
-  tuning.slots = 100;
   tuning.staging = 1;  // two slots of one column, each way, all the same
   LargestStaging largest;
   Index committed = 0;

@@ -34,7 +34,7 @@ constexpr Index kRowPadding = 64;
 ///
 ///   W(j:, j) = A(j:, j) - L(j:, 0:j) L(j, 0:j)^H,
 ///   W(j, j)  = L(j, j) L(j, j)^H,
-///   L(j:, j) = W(j:, j) L(j, j)^-H       is a product with the inverse, from W into L.
+///   L(j:, j) = W(j:, j) L(j, j)^-H       from W into L.
 ///
 /// `panel` (high priority) is the queue of the chain that bounds small matrices: the update of
 /// block j by block j - 1 and its factorization. Meanwhile `update` prepares block j + 1 with all
@@ -51,7 +51,6 @@ class Cholesky {
            Index nrhs, bool from_host)
       : cpu_(cpu),
         triangle_{uplo, device.kernels<T>()},
-        leaf_(triangle_.kernels.potrf_block_order()),
         n_(n),
         nrhs_(nrhs),
         rows_((n + nrhs + kRowPadding - 1) / kRowPadding * kRowPadding),
@@ -60,8 +59,6 @@ class Cholesky {
         hybrid_(options.hybrid),
         work_(matrix(device)),
         factor_(matrix(device)),
-        inverses_(device, leaf_, n),
-        conditions_(device, Space::device, n),
         info_(device, Space::device, count()),
         updates_(device, options, triangle_, factor_.view(), rows_),
         update_space_(updates_.workspace(device, n, std::min(options.nb, n))),
@@ -75,8 +72,6 @@ class Cholesky {
     if (hybrid_) {
       const Index nb = std::min(options.nb, n);
       diagonal_ = Buffer<T>(device, Space::host, nb * nb);
-      inverse_ = Buffer<T>(device, Space::host, leaf_ * nb);
-      condition_ = Buffer<Real<T>>(device, Space::host, nb);
       block_info_ = Buffer<Index>(device, Space::host, 1);
     }
     panel_ = std::make_unique<QueueLease>(device, Priority::high, "panel");
@@ -98,22 +93,6 @@ class Cholesky {
   /// The right-hand sides in input() and factor().
   Range rhs() const { return {n_, n_ + nrhs_}; }
   Range columns() const { return {0, n_}; }
-  /// The inverse of the diagonal block of the factor that is made of columns `j`: one of leaves().
-  DeviceView<const T> inverse(Range j) const {
-    return inverses_.view().block(0, j.first, j.size(), j.size());
-  }
-  /// The diagonal blocks that have inverses.
-  std::vector<Range> leaves() const {
-    std::vector<Range> leaves;
-    for (const Range& block : blocks_) {
-      for (const Range& part : partition(block.size(), leaf_)) {
-        leaves.push_back({block.first + part.first, block.first + part.last});
-      }
-    }
-    return leaves;
-  }
-  /// The condition of the leaf that starts at column j, at j.
-  DeviceView<const Real<T>> conditions() const { return {conditions_.data(), n_}; }
   /// Whether block j is positive definite: LAPACK's info or 0, on the device.
   Index* info(Index j) const { return info_.data() + j; }
   /// Reached when block j of the factor is complete.
@@ -135,7 +114,11 @@ class Cholesky {
       if (j + 1 < count()) prepare(j + 1, arrived);  // the device works while the CPU factors
       factor_diagonal_on_cpu(j);
     }
-    factor_columns(j, block(j));
+    if (hybrid_) {
+      solve_below(block(j));
+    } else {
+      factor_columns(j, block(j));
+    }
     updates_.append(panel(), block(j));
     span.end();
     panel().record(final(j));
@@ -208,33 +191,21 @@ class Cholesky {
     }
   }
 
-  /// The rows from `row` on that the device has to compute in a block column: the diagonal block
-  /// that the CPU has factored is complete. (Its rows computed anew would differ from those that
-  /// the CPU's other blocks fit, by the condition of the block times the rounding.)
-  Range rows_to_compute(Index block_number, Index row) const {
-    return {hybrid_ ? block(block_number).last : row, rows_};
-  }
-
   /// Columns `j` of a block column and all rows below them: recursively, down to what one kernel
   /// factors.
   void factor_columns(Index block_number, Range j) {
-    if (j.size() > leaf_) {
-      const Index half = (j.size() / 2 + leaf_ - 1) / leaf_ * leaf_;
-      const Range left = {j.first, j.first + half}, right = {left.last, j.last};
-      factor_columns(block_number, left);
-      subtract(rows_to_compute(block_number, right.first), right, left);
-      factor_columns(block_number, right);
+    const Index width = triangle_.kernels.potrf_panel_width();
+    if (j.size() <= width) {
+      const Range rows = {j.first, rows_};
+      triangle_.kernels.potrf_panel(panel(), triangle_.uplo, work(rows, j), factor(rows, j),
+                                    {info(block_number), 1}, j.first);
       return;
     }
-    const Range below = rows_to_compute(block_number, j.last);
-    const DeviceView<T> inverse = inverses_.view().block(0, j.first, j.size(), j.size());
-    const DeviceView<Real<T>> condition(conditions_.data() + j.first, 1);
-    if (!hybrid_) {
-      triangle_.kernels.potrf_block(panel(), triangle_.uplo, work(j, j), factor(j, j), inverse,
-                                    condition, {info(block_number), 1}, j.first);
-    }
-    triangle_.kernels.solve_block(panel(), triangle_.uplo, factor(j, j), inverse, condition,
-                                  work(below, j), factor(below, j));
+    const Index half = (j.size() / 2 + width - 1) / width * width;
+    const Range left = {j.first, j.first + half}, right = {left.last, j.last};
+    factor_columns(block_number, left);
+    subtract({right.first, rows_}, right, left);
+    factor_columns(block_number, right);
   }
 
   // ---- the hybrid form: diagonal blocks make a round trip through the CPU LAPACK ----
@@ -250,7 +221,7 @@ class Cholesky {
 
   void factor_diagonal_on_cpu(Index block_number) {
     const Range j = block(block_number);
-    const HostView<T> l = staged(diagonal_, j.size(), j), inverse = staged(inverse_, leaf_, j);
+    const HostView<T> l = staged(diagonal_, j.size(), j);
     Queue& queue = panel();
     diagonal_arrived_->synchronize();
     Index failed = cpu_.potrf(triangle_.uplo, l);
@@ -259,21 +230,21 @@ class Cholesky {
       if (std::isnan(real(l(k, k)))) failed = k + 1;
     }
     *block_info_.data() = failed == 0 ? 0 : j.first + failed;
-    for (const Range& k : partition(j.size(), leaf_)) {
-      condition_.data()[k.first] =
-          reference::invert_factor<T>(triangle_.uplo, l.block(k.first, k.first, k.size(), k.size()),
-                                      inverse.block(0, k.first, k.size(), k.size()));
-    }
     queue.copy<T>(factor(j, j), l);
-    queue.copy<T>(inverses_.view().block(0, j.first, leaf_, j.size()), inverse);
-    queue.copy<Real<T>>({conditions_.data() + j.first, j.size()},
-                        HostView<const Real<T>>(condition_.data(), j.size()));
     queue.copy<Index>({info(block_number), 1}, HostView<const Index>(block_info_.data(), 1));
+  }
+
+  /// The rows below a diagonal block that the CPU has factored.
+  void solve_below(Range j) {
+    const Range below = {j.last, rows_};
+    const DeviceView<T> x = factor(below, j);
+    triangle_.kernels.add(panel(), Op::none, work(below, j), T(0), x);
+    triangle_.kernels.trsm(panel(), triangle_.lower() ? Side::right : Side::left, triangle_.uplo,
+                           Op::conj_trans, Diag::non_unit, T(1), factor(j, j), x);
   }
 
   const cpu::Lapack<T>& cpu_;
   Triangle<T> triangle_;
-  Index leaf_;
   Index n_;
   Index nrhs_;
   Index rows_;  // of L: those of A and the right-hand sides, padded; nobody reads the padding
@@ -281,9 +252,7 @@ class Cholesky {
   Index panel_width_;
   bool hybrid_;
   DeviceMatrix<T> work_, factor_;
-  DeviceMatrix<T> inverses_;    // of the diagonal blocks of order leaf_, side by side
-  Buffer<Real<T>> conditions_;  // of the diagonal block that starts at j, at j
-  Buffer<Index> info_;          // one per block
+  Buffer<Index> info_;  // one per block
   Updates<T> updates_;
   typename Updates<T>::Workspace update_space_, ahead_space_;
   Index ahead_panels_;                     // how many panels are applied ahead
@@ -291,8 +260,7 @@ class Cholesky {
   EventLease diagonal_arrived_;            // hybrid
   std::vector<EventLease> final_;          // by block
   std::vector<EventLease> applied_ahead_;  // by panel: it has all updates that come ahead
-  Buffer<T> diagonal_, inverse_;           // hybrid: staging
-  Buffer<Real<T>> condition_;
+  Buffer<T> diagonal_;                     // hybrid: staging
   Buffer<Index> block_info_;
   std::unique_ptr<QueueLease> panel_, update_, ahead_;
 };
@@ -304,9 +272,13 @@ class BackSubstitution {
  public:
   BackSubstitution(Device& device, const Cholesky<T>& cholesky)
       : cholesky_(cholesky),
+        blocks_(
+            partition(cholesky.columns().size(), cholesky.triangle().kernels.potrf_panel_width())),
         y_(device, cholesky.columns().size(), cholesky.rhs().size()),
         x_(device, cholesky.columns().size(), cholesky.rhs().size()),
-        conditions_(device, Space::host, cholesky.columns().size()) {}
+        inverses_(device, blocks_.front().size(), cholesky.columns().size()),
+        conditions_(device, Space::device, static_cast<Index>(blocks_.size())),
+        host_conditions_(device, Space::host, conditions_.size()) {}
 
   /// Where B is to arrive, and where X appears.
   DeviceView<T> b() const { return y_.view(); }
@@ -327,7 +299,7 @@ class BackSubstitution {
     triangle.kernels.add(queue, triangle.adjoint(),
                          triangle.block(cholesky_.factor(), cholesky_.rhs(), cholesky_.columns()),
                          T(0), Y);
-    if (!well_conditioned(queue)) {
+    if (!invert_blocks(queue, L)) {
       triangle.kernels.add(queue, Op::none, Y, T(0), X);
       triangle.kernels.trsm(queue, Side::left, triangle.uplo, triangle.adjoint(), Diag::non_unit,
                             T(1), L, X);
@@ -335,12 +307,12 @@ class BackSubstitution {
     }
     // From the last block to the first: X(j) = L(j, j)^-H Y(j), Y(0:j) -= L(j, 0:j)^H X(j). The
     // update of all rows at once gives the device enough to do even for one right-hand side.
-    const std::vector<Range> leaves = cholesky_.leaves();
-    for (auto j = leaves.rbegin(); j != leaves.rend(); ++j) {
+    for (auto j = blocks_.rbegin(); j != blocks_.rend(); ++j) {
       const Range before = {0, j->first};
       const DeviceView<T> Yj = Y.block(j->first, 0, j->size(), Y.cols),
                           Xj = X.block(j->first, 0, j->size(), X.cols);
-      triangle.kernels.gemm(queue, Op::conj_trans, Op::none, T(1), cholesky_.inverse(*j), Yj, T(0),
+      triangle.kernels.gemm(queue, Op::conj_trans, Op::none, T(1),
+                            inverses_.view().block(0, j->first, j->size(), j->size()), Yj, T(0),
                             Xj);
       triangle.kernels.gemm(queue, triangle.adjoint(), Op::none, T(-1),
                             triangle.block(L, *j, before), Xj, T(1),
@@ -350,19 +322,22 @@ class BackSubstitution {
 
  private:
   /// Whether products with the inverses are accurate (src/README.md). Waits for the factorization.
-  bool well_conditioned(Queue& queue) {
-    const Index n = cholesky_.columns().size();
-    queue.copy<Real<T>>(HostView<Real<T>>(conditions_.data(), n), cholesky_.conditions());
+  bool invert_blocks(Queue& queue, DeviceView<const T> L) {
+    const Index count = conditions_.size();
+    const DeviceView<Real<T>> conditions(conditions_.data(), count);
+    cholesky_.triangle().kernels.invert_blocks(queue, cholesky_.triangle().uplo, L,
+                                               inverses_.view(), conditions);
+    queue.copy<Real<T>>(HostView<Real<T>>(host_conditions_.data(), count), conditions);
     queue.synchronize();
-    for (const Range& leaf : cholesky_.leaves()) {
-      if (!(conditions_.data()[leaf.first] <= kTrustedCondition)) return false;
-    }
-    return true;
+    return std::all_of(host_conditions_.data(), host_conditions_.data() + count,
+                       [](Real<T> condition) { return condition <= kTrustedCondition; });
   }
 
   const Cholesky<T>& cholesky_;
+  std::vector<Range> blocks_;
   DeviceMatrix<T> y_, x_;
-  Buffer<Real<T>> conditions_;
+  DeviceMatrix<T> inverses_;  // of the diagonal blocks, side by side
+  Buffer<Real<T>> conditions_, host_conditions_;
 };
 
 }  // namespace

@@ -99,6 +99,7 @@ TransferTuning TransferTuning::of(const Device& device) {
   if (device.emulated()) {
     tuning.small = 32 << 10;
     tuning.past_cache = 64 << 10;
+    tuning.staging = 48 << 10;
     tuning.per_helper = 8 << 10;
     tuning.min_chunk = 4 << 10;
     tuning.min_unit = 1 << 10;
@@ -220,7 +221,9 @@ void Transfer::start() {
   find_kinds();
   const std::size_t up = staged_bytes(up_), down = staged_bytes(down_);
   caller_issues_ = up + down <= tuning_.small;
-  streams_ = down >= tuning_.past_cache;
+  const bool large = down >= tuning_.past_cache;
+  pack_ = large ? std::memcpy : store_past_cache;
+  unpack_ = large ? store_past_cache : std::memcpy;
   // Powers of two, here and below, so that calls of many shapes share the pooled staging memory.
   const std::size_t chunk_bytes = std::clamp(power_of_two_from(std::max(up, down) / tuning_.chunks),
                                              tuning_.min_chunk, tuning_.max_chunk);
@@ -231,13 +234,11 @@ void Transfer::start() {
   for (Direction* direction : {&up_, &down_}) {
     cut(*direction, chunk_bytes, unit_bytes);
     const Index chunks = count(direction->chunks);
-    // Nothing prevents a caller that does everything itself from having a slot for each chunk.
-    direction->slots = caller_issues_ ? chunks : tuning_.slots;
+    direction->slots = chunks;
     if (direction->slot_bytes > 0) {
       direction->slot_bytes = power_of_two_from(direction->slot_bytes);
-      const std::size_t affordable = tuning_.staging / 2 / direction->slot_bytes;
-      direction->slots =
-          std::min(direction->slots, std::max<Index>(static_cast<Index>(affordable), 2));
+      const auto affordable = static_cast<Index>(tuning_.staging / direction->slot_bytes);
+      direction->slots = std::min(chunks, std::max<Index>(affordable, 2));
       direction->ring = Buffer<char>(device_, Space::host,
                                      static_cast<Index>(direction->slot_bytes) * direction->slots);
     }
@@ -554,10 +555,11 @@ bool Transfer::copy_up() {
   for (Index c = unit.first; c < unit.last; ++c) {
     const auto [first, end] = region.rows_of(c);
     if (first >= end) continue;
-    std::memcpy(to + size(c - chunk.first) * chunk.pitch + size(first - chunk.top) * region.element,
-                region.host + size(c) * region.host_pitch + size(first) * region.element,
-                size(end - first) * region.element);
+    pack_(to + size(c - chunk.first) * chunk.pitch + size(first - chunk.top) * region.element,
+          region.host + size(c) * region.host_pitch + size(first) * region.element,
+          size(end - first) * region.element);
   }
+  stores_complete();
   up_.units_done[size(unit.chunk)].fetch_add(1, std::memory_order_acq_rel);
   return true;
 }
@@ -575,12 +577,11 @@ bool Transfer::copy_down() {
   for (Index c = unit.first; c < unit.last && chunk.staged; ++c) {
     const auto [first, end] = region.rows_of(c);
     if (first >= end) continue;
-    const auto copy = streams_ ? store_past_cache : std::memcpy;
-    copy(region.host + size(c) * region.host_pitch + size(first) * region.element,
-         from + size(c - chunk.first) * chunk.pitch + size(first - chunk.top) * region.element,
-         size(end - first) * region.element);
+    unpack_(region.host + size(c) * region.host_pitch + size(first) * region.element,
+            from + size(c - chunk.first) * chunk.pitch + size(first - chunk.top) * region.element,
+            size(end - first) * region.element);
   }
-  if (streams_) stores_complete();
+  stores_complete();
   down_.units_done[size(unit.chunk)].fetch_add(1, std::memory_order_acq_rel);
   return true;
 }

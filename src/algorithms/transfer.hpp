@@ -89,15 +89,16 @@ struct TransferTuning {
   std::size_t chunks = 128;
   std::size_t min_chunk = 512 << 10;
   std::size_t max_chunk = 2 << 20;
-  /// Chunks under way in each direction: fewer, but at least two, where that would take more
-  /// staging memory than `staging` for both directions.
-  Index slots = 12;
-  std::size_t staging = 256 << 20;
+  /// Staging memory of each direction, cut into slots of the size of a chunk: two at least. With
+  /// less, copy threads wait for slots; with more, the caches do not keep it.
+  std::size_t staging = 24 << 20;
   /// Pieces of a chunk that copy threads share, and the least that is worth a hand-over.
   std::size_t units = 4;
   std::size_t min_unit = 64 << 10;
-  /// From so many bytes of downloads on, which no cache would keep, stores go past the cache.
-  std::size_t past_cache = 64 << 20;
+  /// From so many bytes of downloads on, which no cache would keep, stores into the caller's memory
+  /// go past the cache. Below it those into staging memory do: the device reads memory faster than
+  /// the caches of other cores.
+  std::size_t past_cache = 128 << 20;
 
   /// The values measured on an H200; on an emulated device, which meets small matrices only, limits
   /// so low that these turn the ring, too.
@@ -215,7 +216,8 @@ class Transfer {
   Index threads_;
   Index& committed_;
   const TransferTuning tuning_;
-  bool streams_ = false;  // downloads are stored past the cache
+  using Copy = void* (*)(void* to, const void* from, std::size_t bytes);
+  Copy pack_ = nullptr, unpack_ = nullptr;  // by way of the caches or not
   bool caller_issues_ = false;
   Buffer<PaddedFlag> flags_;  // of both directions
   Direction up_, down_;

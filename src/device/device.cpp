@@ -134,21 +134,22 @@ void Kernels<T>::trsm(Queue& queue, Side side, Uplo uplo, Op op, Diag diag, T al
 }
 
 template <class T>
-void Kernels<T>::potrf_block(Queue& queue, Uplo uplo, DeviceView<const T> a, DeviceView<T> factor,
-                             DeviceView<T> inverse, DeviceView<Real<T>> condition,
+void Kernels<T>::potrf_panel(Queue& queue, Uplo uplo, DeviceView<const T> a, DeviceView<T> factor,
                              DeviceView<Index> info, Index offset) {
   if (a.empty()) return;
-  device_.before(Action::kernel, "potrf_block", flops<T>(product(a.rows, a.rows, a.rows) / 6));
-  do_potrf_block(queue, uplo, a, factor, inverse, condition, info, offset);
+  const Index n = std::min(a.rows, a.cols), m = std::max(a.rows, a.cols);
+  device_.before(Action::kernel, "potrf_panel",
+                 flops<T>(product(n, n, n) / 6 + product(m - n, n, n) / 2));
+  do_potrf_panel(queue, uplo, a, factor, info, offset);
 }
 
 template <class T>
-void Kernels<T>::solve_block(Queue& queue, Uplo uplo, DeviceView<const T> factor,
-                             DeviceView<const T> inverse, DeviceView<const Real<T>> condition,
-                             DeviceView<const T> a, DeviceView<T> x) {
-  if (x.empty()) return;
-  device_.before(Action::kernel, "solve_block", flops<T>(product(factor.rows, x.rows, x.cols) / 2));
-  do_solve_block(queue, uplo, factor, inverse, condition, a, x);
+void Kernels<T>::invert_blocks(Queue& queue, Uplo uplo, DeviceView<const T> factor,
+                               DeviceView<T> inverses, DeviceView<Real<T>> conditions) {
+  if (factor.empty()) return;
+  device_.before(Action::kernel, "invert_blocks",
+                 flops<T>(product(inverses.rows, inverses.rows, factor.rows) / 6));
+  do_invert_blocks(queue, uplo, factor, inverses, conditions);
 }
 
 template <class T>

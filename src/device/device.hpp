@@ -160,24 +160,24 @@ class Kernels {
   /// B := alpha op(A)^-1 B (left) or alpha B op(A)^-1 (right), A triangular.
   void trsm(Queue& queue, Side side, Uplo uplo, Op op, Diag diag, T alpha, DeviceView<const T> a,
             DeviceView<T> b);
-  /// Largest order of potrf_block().
-  Index potrf_block_order() const { return do_potrf_block_order(); }
-  /// A = L L^H for one diagonal block, with the inverse of the factor. lower: the lower triangle of
-  /// `a` is read and L written to that of `factor`; upper: the upper triangles, and U = L^H. The
-  /// imaginary part of a's diagonal is ignored. `factor` may be `a`. `inverse`, n x n, becomes L^-1
-  /// for both, with zeros above its diagonal; `condition`, one element, Skeel's condition number
-  /// || |L^-1| |L| ||_inf, which no scaling of A changes.
+  /// Largest number of columns of potrf_panel() and largest order of the blocks of invert_blocks().
+  Index potrf_panel_width() const { return do_potrf_panel_width(); }
+  /// Cholesky factorization of a block column and what it is below the diagonal: with lower, `a` is
+  /// m x n, m >= n; A11 = L11 L11^H for its first n rows, of which the lower triangle is read and
+  /// written, and L21 = A21 L11^-H for the others. With upper, `a` is n x m, A11 = U11^H U11 and
+  /// U12 = U11^-H A12. The imaginary part of A11's diagonal is ignored. `factor` may be `a`.
   /// If the leading minor of order k is not positive definite (its pivot is <= 0 or NaN) and *info
   /// is still 0, *info becomes offset + k; columns (rows for upper) before k of `factor` are right
   /// then, all else is undefined. `info` is one element.
-  void potrf_block(Queue& queue, Uplo uplo, DeviceView<const T> a, DeviceView<T> factor,
-                   DeviceView<T> inverse, DeviceView<Real<T>> condition, DeviceView<Index> info,
-                   Index offset);
-  /// x := a L^-H (lower; a and x are m x n) or x := L^-1 a (upper; n x m), with what potrf_block()
-  /// has left: by a product with the inverse if the condition is at most kTrustedCondition, else by
-  /// substitution. x and `a` do not overlap.
-  void solve_block(Queue& queue, Uplo uplo, DeviceView<const T> factor, DeviceView<const T> inverse,
-                   DeviceView<const Real<T>> condition, DeviceView<const T> a, DeviceView<T> x);
+  void potrf_panel(Queue& queue, Uplo uplo, DeviceView<const T> a, DeviceView<T> factor,
+                   DeviceView<Index> info, Index offset);
+  /// The inverses of the diagonal blocks of a Cholesky factor L (or U = L^H), n x n. Blocks have
+  /// the order of `inverses`' rows, the last one may be smaller; `inverses` has n columns, and
+  /// those of a block become its L^-1 (for both triangles) with zeros above the diagonal.
+  /// `conditions` has one element for each block: Skeel's condition number || |L^-1| |L| ||_inf,
+  /// which no scaling of rows of L changes.
+  void invert_blocks(Queue& queue, Uplo uplo, DeviceView<const T> factor, DeviceView<T> inverses,
+                     DeviceView<Real<T>> conditions);
   /// LU factorization with partial pivoting, in place, of an m x n panel (m >= n or m < n),
   /// by LAPACK's rule: the largest |re| + |im|, the smallest row among equals; a NaN is chosen only
   /// if it stands on the diagonal (as the reference i?amax does). pivots[j] = offset + 1 + (0-based
@@ -237,11 +237,11 @@ class Kernels {
   virtual void do_add(Queue&, Op, DeviceView<const T>, T, DeviceView<T>) = 0;
   virtual void do_herk(Queue&, Uplo, Op, Real<T>, DeviceView<const T>, Real<T>, DeviceView<T>) = 0;
   virtual void do_trsm(Queue&, Side, Uplo, Op, Diag, T, DeviceView<const T>, DeviceView<T>) = 0;
-  virtual Index do_potrf_block_order() const = 0;
-  virtual void do_potrf_block(Queue&, Uplo, DeviceView<const T>, DeviceView<T>, DeviceView<T>,
-                              DeviceView<Real<T>>, DeviceView<Index>, Index) = 0;
-  virtual void do_solve_block(Queue&, Uplo, DeviceView<const T>, DeviceView<const T>,
-                              DeviceView<const Real<T>>, DeviceView<const T>, DeviceView<T>) = 0;
+  virtual Index do_potrf_panel_width() const = 0;
+  virtual void do_potrf_panel(Queue&, Uplo, DeviceView<const T>, DeviceView<T>, DeviceView<Index>,
+                              Index) = 0;
+  virtual void do_invert_blocks(Queue&, Uplo, DeviceView<const T>, DeviceView<T>,
+                                DeviceView<Real<T>>) = 0;
   virtual void do_getrf_panel(Queue&, DeviceView<T>, DeviceView<Index>, DeviceView<Index>,
                               Index) = 0;
   virtual void do_swap_rows(Queue&, DeviceView<T>, DeviceView<const Index>, Index, bool) = 0;

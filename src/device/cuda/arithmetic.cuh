@@ -63,6 +63,7 @@ __device__ inline T from_real(DeviceReal<T> re) {
   return x;
 }
 
+/// To the same number in another precision.
 template <class To, class From>
 __device__ inline void convert(To& to, From from) {
   to = static_cast<To>(from);

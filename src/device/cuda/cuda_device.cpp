@@ -85,6 +85,7 @@ CudaQueue::CudaQueue(Device& device, int index, int multiprocessors, Priority pr
     check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, value),
           "creating a stream");
     exchange_ = std::make_unique<Exchange>(multiprocessors);
+    relay_ = std::make_unique<Relay>();
   } catch (...) {
     release();
     throw;
@@ -112,6 +113,7 @@ cublasHandle_t CudaQueue::cublas() {
 
 void CudaQueue::release() noexcept {
   if (stream_ != nullptr) ignore(cudaStreamSynchronize(stream_));
+  relay_.reset();
   exchange_.reset();
   if (cublas_ != nullptr) cublasDestroy(cublas_);
   ignore(cudaFree(workspace_));

@@ -48,7 +48,8 @@ class CudaEvent final : public Event {
 };
 
 /// A stream with everything that work in it needs for itself, because queues run at the same time:
-/// a cuBLAS handle with its workspace, and the exchange memory of the LU panel.
+/// a cuBLAS handle with its workspace, and the memory through which the thread blocks of panels
+/// talk to each other.
 class CudaQueue final : public Queue {
  public:
   CudaQueue(Device& device, int index, int multiprocessors, Priority priority);
@@ -58,6 +59,7 @@ class CudaQueue final : public Queue {
   /// Made at the first use: queues that only copy need none.
   cublasHandle_t cublas();
   Exchange& exchange() { return *exchange_; }
+  Relay& relay() { return *relay_; }
 
  private:
   void release() noexcept;
@@ -82,6 +84,7 @@ class CudaQueue final : public Queue {
   cublasHandle_t cublas_ = nullptr;
   void* workspace_ = nullptr;
   std::unique_ptr<Exchange> exchange_;
+  std::unique_ptr<Relay> relay_;
 };
 
 template <class T>
@@ -96,11 +99,11 @@ class CudaKernels final : public Kernels<T> {
   void do_add(Queue&, Op, DeviceView<const T>, T, DeviceView<T>) override;
   void do_herk(Queue&, Uplo, Op, Real<T>, DeviceView<const T>, Real<T>, DeviceView<T>) override;
   void do_trsm(Queue&, Side, Uplo, Op, Diag, T, DeviceView<const T>, DeviceView<T>) override;
-  Index do_potrf_block_order() const override;
-  void do_potrf_block(Queue&, Uplo, DeviceView<const T>, DeviceView<T>, DeviceView<T>,
-                      DeviceView<Real<T>>, DeviceView<Index>, Index) override;
-  void do_solve_block(Queue&, Uplo, DeviceView<const T>, DeviceView<const T>,
-                      DeviceView<const Real<T>>, DeviceView<const T>, DeviceView<T>) override;
+  Index do_potrf_panel_width() const override;
+  void do_potrf_panel(Queue&, Uplo, DeviceView<const T>, DeviceView<T>, DeviceView<Index>,
+                      Index) override;
+  void do_invert_blocks(Queue&, Uplo, DeviceView<const T>, DeviceView<T>,
+                        DeviceView<Real<T>>) override;
   void do_getrf_panel(Queue&, DeviceView<T>, DeviceView<Index>, DeviceView<Index>, Index) override;
   void do_swap_rows(Queue&, DeviceView<T>, DeviceView<const Index>, Index, bool) override;
   bool do_split_pays(Index, Index, Index) const override;

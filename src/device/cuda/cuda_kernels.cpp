@@ -79,32 +79,22 @@ void CudaKernels<T>::do_trsm(Queue& queue, Side side, Uplo uplo, Op op, Diag dia
 }
 
 template <class T>
-Index CudaKernels<T>::do_potrf_block_order() const {
-  return potrf_leaf_order<T>();
+Index CudaKernels<T>::do_potrf_panel_width() const {
+  return potrf_panel_width<T>();
 }
 
 template <class T>
-void CudaKernels<T>::do_potrf_block(Queue& queue, Uplo uplo, DeviceView<const T> a,
-                                    DeviceView<T> factor, DeviceView<T> inverse,
-                                    DeviceView<Real<T>> condition, DeviceView<Index> info,
-                                    Index offset) {
+void CudaKernels<T>::do_potrf_panel(Queue& queue, Uplo uplo, DeviceView<const T> a,
+                                    DeviceView<T> factor, DeviceView<Index> info, Index offset) {
   const CurrentDevice current(cuda(queue).index());
-  potrf_leaf(cuda(queue).stream(), uplo, a, factor, inverse, condition.data, info.data, offset);
+  potrf_panel(cuda(queue).stream(), cuda(queue).relay(), uplo, a, factor, info.data, offset);
 }
 
 template <class T>
-void CudaKernels<T>::do_solve_block(Queue& queue, Uplo uplo, DeviceView<const T> factor,
-                                    DeviceView<const T> inverse,
-                                    DeviceView<const Real<T>> condition, DeviceView<const T> a,
-                                    DeviceView<T> x) {
-  if (uplo == Uplo::lower) {
-    do_gemm(queue, Op::none, Op::conj_trans, T(1), a, inverse, T(0), x);
-  } else {
-    do_gemm(queue, Op::none, Op::none, T(1), inverse, a, T(0), x);
-  }
-  // Whether the product is good enough is known on the device alone.
+void CudaKernels<T>::do_invert_blocks(Queue& queue, Uplo uplo, DeviceView<const T> factor,
+                                      DeviceView<T> inverses, DeviceView<Real<T>> conditions) {
   const CurrentDevice current(cuda(queue).index());
-  substitute_if_needed(cuda(queue).stream(), uplo, factor, condition.data, a, x);
+  invert_blocks(cuda(queue).stream(), uplo, factor, inverses, conditions.data);
 }
 
 // Recursive LU (Toledo; LAPACK's ?getrf2). With n1 of the min(m, n) columns on the left,

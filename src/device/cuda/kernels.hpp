@@ -14,23 +14,40 @@
 
 namespace overlapack::cuda {
 
-/// Largest order of potrf_leaf.
-template <class T>
-Index potrf_leaf_order();
+/// Device memory through which the thread blocks of a Cholesky panel talk to each other. One per
+/// queue, because the queues run at the same time; within a queue one panel follows another.
+class Relay {
+ public:
+  /// On the current device.
+  Relay();
+  ~Relay();
+  Relay(const Relay&) = delete;
 
-/// Cholesky factorization of one block of order <= potrf_leaf_order() and the inverse of its
-/// factor; as Kernels<T>::potrf_block. If the block is not positive definite, factor and inverse
-/// are completed by columns (rows) of the unit matrix and *condition is 1, so that what is already
-/// enqueued behind spreads no Inf or NaN into columns that are right.
-template <class T>
-void potrf_leaf(cudaStream_t stream, Uplo uplo, DeviceView<const T> a, DeviceView<T> factor,
-                DeviceView<T> inverse, Real<T>* condition, Index* info, Index offset);
+  void* memory() const { return memory_; }
+  /// The number that the counter in the memory starts from in the next launch. May enqueue a
+  /// memset.
+  unsigned first_post(cudaStream_t stream);
 
-/// The second half of Kernels<T>::solve_block, behind the product with the inverse: where
-/// *condition is not at most kTrustedCondition, x becomes the result of substitution.
+ private:
+  void* memory_ = nullptr;
+  unsigned posts_ = 0;
+};
+
+/// Largest number of columns of potrf_panel.
 template <class T>
-void substitute_if_needed(cudaStream_t stream, Uplo uplo, DeviceView<const T> factor,
-                          const Real<T>* condition, DeviceView<const T> a, DeviceView<T> x);
+Index potrf_panel_width();
+
+/// Cholesky factorization of one panel; as Kernels<T>::potrf_panel. If its diagonal block is not
+/// positive definite, the panel is completed by columns (rows) of the unit matrix, so that what is
+/// already enqueued behind spreads no Inf or NaN into columns that are right.
+template <class T>
+void potrf_panel(cudaStream_t stream, Relay& relay, Uplo uplo, DeviceView<const T> a,
+                 DeviceView<T> factor, Index* info, Index offset);
+
+/// Inverses of the diagonal blocks of a triangular factor; as Kernels<T>::invert_blocks.
+template <class T>
+void invert_blocks(cudaStream_t stream, Uplo uplo, DeviceView<const T> factor,
+                   DeviceView<T> inverses, Real<T>* conditions);
 
 /// How the thread blocks of the LU leaf talk to each other: in a cluster where the GPU has them,
 /// else through device memory. One per queue, because the queues run at the same time; within a

@@ -376,55 +376,49 @@ class EmulatedKernels final : public Kernels<T> {
     });
   }
 
-  /// Small, so that small matrices have many blocks.
-  Index do_potrf_block_order() const override { return 16; }
+  /// Small, so that small matrices have many panels.
+  Index do_potrf_panel_width() const override { return 16; }
 
-  void do_potrf_block(Queue& queue, Uplo uplo, DeviceView<const T> a, DeviceView<T> factor,
-                      DeviceView<T> inverse, DeviceView<Real<T>> condition, DeviceView<Index> info,
-                      Index offset) override {
-    enqueue(queue, "potrf_block", [=] {
-      const auto square = [n = a.rows](auto x) { return x.rows == n && x.cols == n; };
-      require(a.rows <= do_potrf_block_order() && square(a) && square(factor) && square(inverse) &&
-                  info.rows == 1 && info.cols == 1 && condition.rows == 1 && condition.cols == 1,
-              "potrf_block", "the shapes do not fit");
-      const HostView<const T> from = open("potrf_block", a);
-      const HostView<T> to = open("potrf_block", factor);
+  void do_potrf_panel(Queue& queue, Uplo uplo, DeviceView<const T> a, DeviceView<T> factor,
+                      DeviceView<Index> info, Index offset) override {
+    enqueue(queue, "potrf_panel", [=] {
+      const bool lower = uplo == Uplo::lower;
+      const Index n = lower ? a.cols : a.rows, below = (lower ? a.rows : a.cols) - n;
+      require(n <= do_potrf_panel_width() && below >= 0 && factor.rows == a.rows &&
+                  factor.cols == a.cols && info.rows == 1 && info.cols == 1,
+              "potrf_panel", "the shapes do not fit");
+      const HostView<const T> from = open("potrf_panel", a);
+      const HostView<T> to = open("potrf_panel", factor);
       for (Index j = 0; j < a.cols; ++j) {
-        const Index first = uplo == Uplo::lower ? j : 0, end = uplo == Uplo::lower ? a.rows : j + 1;
+        const Index first = lower ? j : 0, end = lower ? a.rows : std::min(j + 1, n);
         std::copy(&from(first, j), &from(first, j) + (end - first), &to(first, j));
       }
-      const HostView<Index> host_info = open("potrf_block", info);
-      const Index k = reference::potrf(uplo, to);
+      const HostView<Index> host_info = open("potrf_panel", info);
+      const Index k = reference::potrf(uplo, to.block(0, 0, n, n));
       if (k != 0 && host_info(0) == 0) host_info(0) = offset + k;
-      if (k != 0) return;
-      open("potrf_block", condition)(0) =
-          reference::invert_factor<T>(uplo, to, open("potrf_block", inverse));
+      const Index good = k == 0 ? n : k - 1;
+      const HostView<const T> diagonal = to.block(0, 0, good, good);
+      reference::trsm<T>(lower ? Side::right : Side::left, uplo, Op::conj_trans, Diag::non_unit,
+                         T(1), diagonal,
+                         lower ? to.block(n, 0, below, good) : to.block(0, n, good, below));
     });
   }
 
-  void do_solve_block(Queue& queue, Uplo uplo, DeviceView<const T> factor,
-                      DeviceView<const T> inverse, DeviceView<const Real<T>> condition,
-                      DeviceView<const T> a, DeviceView<T> x) override {
-    enqueue(queue, "solve_block", [=] {
-      const bool lower = uplo == Uplo::lower;
-      require(factor.rows <= do_potrf_block_order() && factor.rows == factor.cols &&
-                  inverse.rows == factor.rows && inverse.cols == factor.rows && a.rows == x.rows &&
-                  a.cols == x.cols && (lower ? x.cols : x.rows) == factor.rows,
-              "solve_block", "the shapes do not fit");
-      const HostView<const T> from = open("solve_block", a);
-      const HostView<T> to = open("solve_block", x);
-      if (open("solve_block", condition)(0) <= kTrustedCondition) {
-        const HostView<const T> product = open("solve_block", inverse);
-        if (lower) {
-          reference::gemm<T>(Op::none, Op::conj_trans, T(1), from, product, T(0), to);
-        } else {
-          reference::gemm<T>(Op::none, Op::none, T(1), product, from, T(0), to);
-        }
-        return;
+  void do_invert_blocks(Queue& queue, Uplo uplo, DeviceView<const T> factor, DeviceView<T> inverses,
+                        DeviceView<Real<T>> conditions) override {
+    enqueue(queue, "invert_blocks", [=] {
+      const Index n = factor.rows, order = inverses.rows, count = (n + order - 1) / order;
+      require(factor.cols == n && inverses.cols == n && order <= do_potrf_panel_width() &&
+                  conditions.rows == count && conditions.cols == 1,
+              "invert_blocks", "the shapes do not fit");
+      const HostView<const T> from = open("invert_blocks", factor);
+      const HostView<T> to = open("invert_blocks", inverses);
+      const HostView<Real<T>> of_block = open("invert_blocks", conditions);
+      for (Index b = 0; b < count; ++b) {
+        const Index first = b * order, size = std::min(order, n - first);
+        of_block(b) = reference::invert_factor<T>(uplo, from.block(first, first, size, size),
+                                                  to.block(0, first, size, size));
       }
-      for (Index j = 0; j < x.cols; ++j) std::copy(&from(0, j), &from(0, j) + x.rows, &to(0, j));
-      reference::trsm<T>(lower ? Side::right : Side::left, uplo, Op::conj_trans, Diag::non_unit,
-                         T(1), open("solve_block", factor), to);
     });
   }
 
