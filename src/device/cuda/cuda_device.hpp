@@ -111,6 +111,8 @@ class CudaKernels final : public Kernels<T> {
   void do_split_gemm(Queue&, Real<T>, DeviceView<const Real<T>>, DeviceView<const Real<T>>, Real<T>,
                      DeviceView<T>) override;
 
+  void solve_forward(Queue&, Side, Uplo, Diag, DeviceView<const T>, DeviceView<T>);
+
   bool fast_tf32_;
 };
 

@@ -100,6 +100,16 @@ template <class T>
 void getrf_cluster(cudaStream_t stream, int limit, DeviceView<T> a, Index* pivots, Index* info,
                    Index offset);
 
+/// Largest order of the triangle of trsm_block.
+template <class T>
+Index trsm_block_order();
+
+/// B := L^-1 B (left) or B := B L^-H (right), where L is `a` (lower) or its conjugate transpose
+/// (upper), for a triangle of at most trsm_block_order rows. As accurate as substitution.
+template <class T>
+void trsm_block(cudaStream_t stream, Side side, Uplo uplo, Diag diag, DeviceView<const T> a,
+                DeviceView<T> b);
+
 /// Row interchanges, any number of them; as Kernels<T>::swap_rows.
 template <class T>
 void swap_rows(cudaStream_t stream, DeviceView<T> a, DeviceView<const Index> pivots, Index offset,
