@@ -205,8 +205,10 @@ Group measure_group(const Options& options, Device& device, const Call& call, Ce
   return group;
 }
 
+/// Whether all results of ours are.
 bool right(const Group& group) {
   for (const Line& line : group.lines) {
+    if (line.who == kCusolver) continue;
     for (const auto& [nb, cell] : line.by_nb) {
       if (cell.timing.runs > 0 && !(cell.timing.residual < 30 && cell.timing.info == 0)) {
         return false;
