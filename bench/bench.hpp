@@ -40,6 +40,11 @@ struct Options {
   bool transfer = false;
   bool speed_of_light = false;
   std::string trace, svg;  ///< of the timeline, with speed_of_light
+  bool variants = false;
+  std::vector<Index> block_sizes = {64, 128, 256};  ///< with variants
+  std::vector<std::string> lu = {"unblocked", "left-looking", "crout", "right-looking"};
+  std::vector<std::string> panels = {"device", "hybrid"};
+  std::vector<std::string> padding = {"padded", "unpadded"};
 
   std::vector<Index> orders() const;
 };
@@ -58,6 +63,8 @@ int show_components(const Options& options);
 int show_transfers(const Options& options);
 /// Ours against what the device's rate of products and its link allow.
 int show_speed_of_light(const Options& options);
+/// LU on the device in all its forms and block sizes. Returns the exit status.
+int show_variants(const Options& options);
 /// Runs the calls of a log again.
 int replay(const Options& options);
 

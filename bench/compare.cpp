@@ -4,57 +4,12 @@
 #include "bench.hpp"
 #include "cells.hpp"
 #include "cusolver.hpp"
-#include "device/buffer.hpp"
 #include "dispatch/context.hpp"
+#include "ours_on_device.hpp"
 #include "report.hpp"
 
 namespace overlapack::bench {
 namespace {
-
-/// Ours on a matrix that lies in the device's memory.
-template <class T>
-class OursOnDevice final : public Contender<T> {
- public:
-  OursOnDevice(Device& device, const Call& call)
-      : memory_(device, Space::device, call.lda * call.shape.n),
-        staging_(device, Space::host, std::min(call.lda * call.shape.n, call.lda * kColumns)),
-        queue_(device) {}
-
-  void prepare(Problem<T>& problem) override {
-    const HostView<T> a = problem.a();
-    by_slices(a, [&](HostView<T> host, HostView<T> staged, DeviceView<T> there) {
-      for (Index j = 0; j < host.cols; ++j) std::copy_n(&host(0, j), host.rows, &staged(0, j));
-      queue_->template copy<T>(there, staged);
-    });
-    problem.lend_a(memory_.data());
-  }
-  void run(Problem<T>& problem) override { ours_.run(problem); }
-  void finish(Problem<T>& problem) override {
-    problem.lend_a(nullptr);
-    by_slices(problem.a(), [&](HostView<T> host, HostView<T> staged, DeviceView<T> there) {
-      queue_->template copy<T>(staged, DeviceView<const T>(there));
-      queue_->synchronize();
-      for (Index j = 0; j < host.cols; ++j) std::copy_n(&staged(0, j), host.rows, &host(0, j));
-    });
-  }
-
- private:
-  static constexpr Index kColumns = 256;
-
-  template <class Move>
-  void by_slices(HostView<T> a, Move move) {
-    for (Index j = 0; j < a.cols; j += kColumns) {
-      const Index w = std::min(kColumns, a.cols - j);
-      move(a.block(0, j, a.rows, w), HostView<T>(staging_.data(), a.rows, w, a.rows),
-           DeviceView<T>(memory_.data() + j * a.ld, a.rows, w, a.ld));
-      queue_->synchronize();
-    }
-  }
-
-  tools::Ours<T> ours_;
-  Buffer<T> memory_, staging_;
-  QueueLease queue_;
-};
 
 class Bench {
  public:

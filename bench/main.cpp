@@ -32,6 +32,17 @@ With --speed-of-light, instead:
 each queue of the device and each copy thread did when: upload, update, panel and download
 of every block. The numbers are blocks; in LU, updates bear the number of their step.
 
+With --variants, instead: LU with partial pivoting (dgetrf or its sisters) on data that lie on
+the device, as textbooks order its operations, for n = 1024, 2048, 4096 and 8192:
+  variant        unblocked: column by column. In panels of nb columns: left-looking (what is
+                 done is applied to the next panel alone), crout (to the next panel and the
+                 next rows of U), right-looking (each panel to everything at once)
+  panel          device: factored there. hybrid: sent to the CPU LAPACK and back
+  columns        padded to the library's leading dimension, or unpadded, lda = n
+  best ms        the time with the best of the block sizes, which stand beside it
+and, for comparison, the library's own dgetrf and cuSOLVER on the same data. A last line for
+each n says which form was fastest and how the library compares. --plot draws it.
+
 Examples:
   overlapack-bench --max-n 8192 --markdown
   overlapack-bench --routines dpotrf,zgetrf,dgesv --sizes 1000,3000 --csv times.csv
@@ -40,6 +51,8 @@ Examples:
   overlapack-bench --speed-of-light --sizes 16384 --trace dpotrf.json --svg dpotrf.svg
   overlapack-bench --components --routines dpotrf,spotrf --max-n 8192
   overlapack-bench --transfer --sizes 512,4096,16384
+  overlapack-bench --variants --plot variants.svg --markdown
+  overlapack-bench --variants --lu crout,right-looking --panels device --block-sizes 96,128
   overlapack run --log calls.log -- python3 fit.py; overlapack-bench --replay calls.log
   overlapack-bench --device host --max-n 512      no GPU: emulated, not a measurement
 
@@ -66,8 +79,10 @@ int main(int argc, char** argv) {
           ->delimiter(',')
           ->check(known)
           ->type_name("NAME");
-  add_number("--from", options.min_size, "Smallest order (default 256, or --max-n), then doubled");
-  add_number("--max-n", options.max_size, "Largest order (default 16384)");
+  CLI::Option* const smallest = add_number(
+      "--from", options.min_size, "Smallest order (default 256, or --max-n), then doubled");
+  CLI::Option* const largest =
+      add_number("--max-n", options.max_size, "Largest order (default 16384)");
   add_number("--sizes", options.sizes, "These orders instead, e.g. 1000,3000")->delimiter(',');
   std::string uplo = "L", op = "N";
   app.add_option("--uplo", uplo, "Triangle of potrf, potrs and posv: L (default) or U")
@@ -101,7 +116,7 @@ int main(int argc, char** argv) {
   app.add_option("--csv", options.csv, "Write a CSV file, one line per cell")->type_name("FILE");
   app.add_option("--json", options.json, "Write a JSON file")->type_name("FILE");
   app.add_flag("--markdown", markdown, "Print Markdown");
-  app.add_option("--plot", options.plot, "Draw the times of the comparison (SVG)")
+  app.add_option("--plot", options.plot, "Draw the comparison, or that of --variants (SVG)")
       ->type_name("FILE");
   CLI::Option* const components = app.add_flag(
       "--components", options.components,
@@ -125,6 +140,29 @@ int main(int argc, char** argv) {
                "Instead: GB/s of the transfer engine, up, down and both at once")
       ->excludes(components)
       ->excludes(light);
+  CLI::Option* const variants =
+      app.add_flag("--variants", options.variants,
+                   "Instead: the textbook forms of LU on the device, and their block sizes")
+          ->excludes(components)
+          ->excludes(light)
+          ->excludes("--replay")
+          ->excludes("--transfer")
+          ->excludes("--nb")
+          ->excludes("--algorithm");
+  add_number("--block-sizes", options.block_sizes, "Panels' widths (default 64,128,256)")
+      ->delimiter(',')
+      ->needs(variants);
+  const auto add_choice = [&](const char* name, std::vector<std::string>& chosen,
+                              const char* meaning) {
+    app.add_option(name, chosen, meaning)
+        ->delimiter(',')
+        ->check(CLI::IsMember(chosen).description(""))
+        ->type_name("NAME")
+        ->needs(variants);
+  };
+  add_choice("--lu", options.lu, "Of unblocked,left-looking,crout,right-looking (default all)");
+  add_choice("--panels", options.panels, "Of device,hybrid (default both)");
+  add_choice("--padding", options.padding, "Of padded,unpadded (default both)");
   try {
     app.parse(argc, argv);
     options.uplo = static_cast<Uplo>(uplo.front());
@@ -133,6 +171,11 @@ int main(int argc, char** argv) {
     options.peers = !no_peers;
     if (markdown) options.style = TableStyle::markdown;
     if (options.components && routines->empty()) options.routines = {"dpotrf", "spotrf"};
+    if (options.variants && routines->empty()) options.routines = {"dgetrf"};
+    if (options.variants && smallest->empty() && largest->empty() && options.sizes.empty()) {
+      options.sizes = {1024, 2048, 4096, 8192};
+    }
+    if (options.variants) return show_variants(options);
     if (options.components) return show_components(options);
     if (options.transfer) return show_transfers(options);
     if (options.speed_of_light) return show_speed_of_light(options);

@@ -19,6 +19,9 @@ struct Row {
 
 /// Date, hardware and versions, for headings: name and value.
 std::vector<std::pair<std::string, std::string>> machine(const Device* device);
+/// What a picture says about machine(), in a line.
+std::string machine_line(const std::vector<std::pair<std::string, std::string>>& machine,
+                         bool emulated);
 /// Prints machine(), as lines or as a Markdown list; labels an emulated device as no measurement.
 void print_heading(const Options& options, const Device* device);
 

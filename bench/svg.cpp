@@ -71,12 +71,14 @@ void Svg::line(double x1, double y1, double x2, double y2, const std::string& co
 }
 
 void Svg::polyline(const std::vector<std::pair<double, double>>& points, const std::string& colour,
-                   double width) {
+                   double width, const char* dashes) {
   std::string list;
   for (const auto& [x, y] : points) list += (list.empty() ? "" : " ") + at(x) + "," + at(y);
   body_ += "<polyline" + attribute("points", list) + attribute("fill", "none") +
            attribute("stroke", colour) + attribute("stroke-width", at(width)) +
-           attribute("stroke-linejoin", "round") + "/>\n";
+           attribute("stroke-linejoin", "round");
+  if (*dashes != '\0') body_ += attribute("stroke-dasharray", dashes);
+  body_ += "/>\n";
 }
 
 void Svg::circle(double x, double y, double radius, const std::string& colour) {

@@ -24,7 +24,7 @@ class Svg {
   void line(double x1, double y1, double x2, double y2, const std::string& colour, double width = 1,
             const char* dashes = "");
   void polyline(const std::vector<std::pair<double, double>>& points, const std::string& colour,
-                double width);
+                double width, const char* dashes = "");
   void circle(double x, double y, double radius, const std::string& colour);
   /// `kind`, if any, becomes the class of the element, `tooltip` its title.
   void rectangle(double x, double y, double width, double height, const std::string& colour,

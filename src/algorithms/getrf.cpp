@@ -5,6 +5,7 @@
 #include <new>
 #include <numeric>
 
+#include "algorithms/panel_on_cpu.hpp"
 #include "algorithms/split.hpp"
 #include "algorithms/transfer.hpp"
 #include "cpu/reference.hpp"
@@ -12,48 +13,6 @@
 
 namespace overlapack::algorithms {
 namespace {
-
-/// The panel's round trip through the CPU LAPACK, for the hybrid form.
-template <class T>
-class PanelOnCpu {
- public:
-  PanelOnCpu(Device& device, const cpu::Lapack<T>& cpu, Index rows, Index nb)
-      : cpu_(cpu),
-        nb_(nb),
-        arrived_(device),
-        panel_(device, Space::host, rows * nb),
-        pivots_(device, Space::host, nb),
-        info_(device, Space::host, 1) {}
-
-  void start(Queue& queue, DeviceView<const T> panel) {
-    queue.copy(view(panel), panel);
-    queue.record(*arrived_);
-  }
-  void finish(Queue& queue, DeviceView<T> panel, DeviceView<Index> pivots, DeviceView<Index> info,
-              Index offset) {
-    arrived_->synchronize();
-    Span span(queue.device(), "panel", offset / nb_);
-    const HostView<T> here = view(panel);
-    const Index failed = cpu_.getrf(here, cpu::Pivots(pivots_.data()));
-    span.end();
-    info_.data()[0] = failed == 0 ? 0 : offset + failed;
-    for (Index j = 0; j < pivots.rows; ++j) pivots_.data()[j] += offset;
-    queue.copy<T>(panel, here);
-    queue.copy<Index>(pivots, HostView<const Index>(pivots_.data(), pivots.rows));
-    queue.copy<Index>(info, HostView<const Index>(info_.data(), 1));
-  }
-
- private:
-  HostView<T> view(DeviceView<const T> panel) const {
-    return {panel_.data(), panel.rows, panel.cols, panel.rows};
-  }
-  const cpu::Lapack<T>& cpu_;
-  Index nb_;
-  EventLease arrived_;
-  Buffer<T> panel_;
-  Buffer<Index> pivots_;
-  Buffer<Index> info_;
-};
 
 /// The block columns of an m x n matrix: panels up to column min(m, n), then what is only updated.
 std::vector<Range> block_columns(Index m, Index n, Index nb) {
