@@ -1013,6 +1013,46 @@ TYPED_TEST(CholeskyContract, InvertBlocksAndTheirConditions) {
   }
 }
 
+TYPED_TEST(CholeskyContract, BackSubstitution) {
+  using T = TypeParam;
+  const Index order = this->kernels().potrf_panel_width();
+  for (const Index n : {Index{1}, order - 1, order, order + 1, 5 * order + 3}) {
+    for (const Index nrhs : {Index{1}, Index{16}, Index{17}, Index{50}}) {
+      for (const Uplo uplo : kUplos) {
+        SCOPED_TRACE(testing::Message() << n << " " << nrhs << " " << char(uplo));
+        auto factor = positive_definite<T>(n, 2, 1);
+        ASSERT_EQ(reference::potrf(uplo, factor.view()), 0);
+        factor.forbid_other_triangle(uplo);
+        const auto b = random_matrix<T>(n, nrhs, 3, 2);
+        const Index blocks = (n + order - 1) / order;
+        const auto da = this->upload(factor), dx = this->upload(b);
+        const auto inverses = this->upload(Padded<T>(order, n, 1));
+        const auto conditions = this->upload(Padded<Real<T>>(blocks, 1));
+        const auto progress =
+            this->upload(Padded<Index>(Kernels<T>::back_substitution_progress(blocks, nrhs), 1));
+        this->kernels().invert_blocks(this->queue(), uplo, da, inverses, conditions);
+        this->kernels().back_substitute(this->queue(), uplo, da, inverses, dx, progress);
+        const auto x = this->download(dx);
+        EXPECT_TRUE(x.padding_untouched());
+        // X^H L = B^H, with the columns in reverse order, is what strip_error() looks at.
+        Padded<T> l(n, n), reversed_b(nrhs, n), reversed_x(nrhs, n);
+        for (Index j = 0; j < n; ++j) {
+          const Index c = n - 1 - j;
+          for (Index i = j; i < n; ++i) {
+            const Index r = n - 1 - i;
+            l(i, j) = uplo == Uplo::lower ? conj(factor(c, r)) : factor(r, c);
+          }
+          for (Index i = 0; i < nrhs; ++i) {
+            reversed_b(i, j) = conj(b(c, i));
+            reversed_x(i, j) = conj(x(c, i));
+          }
+        }
+        EXPECT_LT(strip_error(l, reversed_b, reversed_x), 4 * static_cast<double>(order + n));
+      }
+    }
+  }
+}
+
 // ---- getrf_panel --------------------------------------------------------------------------
 
 /// What getrf_panel leaves.

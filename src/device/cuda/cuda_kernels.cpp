@@ -134,6 +134,14 @@ void CudaKernels<T>::do_invert_blocks(Queue& queue, Uplo uplo, DeviceView<const 
   invert_blocks(cuda(queue).stream(), uplo, factor, inverses, conditions.data);
 }
 
+template <class T>
+void CudaKernels<T>::do_back_substitute(Queue& queue, Uplo uplo, DeviceView<const T> factor,
+                                        DeviceView<const T> inverses, DeviceView<T> x,
+                                        DeviceView<Index> progress) {
+  const CurrentDevice current(cuda(queue).index());
+  back_substitute(cuda(queue).stream(), uplo, factor, inverses, x, progress);
+}
+
 // Recursive LU (Toledo; LAPACK's ?getrf2). With n1 of the min(m, n) columns on the left,
 //
 //   [ A11 ]       [ L11 ]            [ A12 ]      [ A12 ]

@@ -49,6 +49,11 @@ template <class T>
 void invert_blocks(cudaStream_t stream, Uplo uplo, DeviceView<const T> factor,
                    DeviceView<T> inverses, Real<T>* conditions);
 
+/// As Kernels<T>::back_substitute.
+template <class T>
+void back_substitute(cudaStream_t stream, Uplo uplo, DeviceView<const T> factor,
+                     DeviceView<const T> inverses, DeviceView<T> x, DeviceView<Index> progress);
+
 /// How the thread blocks of the LU leaf talk to each other: in a cluster where the GPU has them,
 /// else through device memory. One per queue, because the queues run at the same time; within a
 /// queue one leaf follows another.
