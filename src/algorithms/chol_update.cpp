@@ -1,0 +1,346 @@
+#include "algorithms/chol_update.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "cpu/reference.hpp"
+
+// The method
+//
+// Write s for the sign (updates and downdates take turns) and J for diag(I, s I). A transformation
+// H with H J H^H = J takes [L V] to [L' V'] with L' L'^H + s V' V'^H = L L^H + s V V^H; what is
+// wanted is one that makes V' zero. It is a product of n reflectors, one for each column j, in the
+// plane of that column and all of V: with a = L(j, j), b = V(j, :) and a' = sqrt(a^2 + s |b|^2),
+//
+//   z = b^H / (a + a'),   y = [1; z],   t = (1 + s |z|^2) / 2 = a' / (a + a'),
+//   [l V] := [l V] - w y^H  with  w = (l + s V z) / t,
+//
+// maps [a b] to [-a' 0], and -l is the new column. (The factor 2 in 1/t = 2 / (y^H J y) is that of
+// a Householder reflector; for s < 0 it is a hyperbolic one: Rader and Steinhardt, 1986.) As with
+// Householder's, nb of them make one block: with Z = [z_1 ... z_nb] and the upper triangular
+//
+//   N = striu(s Z^H Z) + diag(t),   W N = L + s V Z,   L := W - L,   V := V - W Z^H
+//
+// transforms all rows below a diagonal block by two products and a triangular solve. (N is the
+// inverse of the compact WY form's T.) a + a' never cancels, so |z| <= 1.
+//
+// Why it is stable. For s > 0, H is unitary, and N well conditioned: its Hermitian part is at least
+// I / 2. For s < 0 the elements of H may be large, and multiplying by H would not be stable. But
+// what is computed above is the mixed form (Bojanczyk, Brent, Van Dooren and de Hoog, SIAM J. Sci.
+// Stat. Comput. 8, 1987), by blocks: V' is made from the L' that was computed, because both are
+// made from the same W. In detail, the exact W, L' and V' obey
+//
+//   W (I - N) = L' + V Z,   L = W - L',   V' = V - W Z^H:
+//
+// the unitary block of the *update* that takes [L' V] to [-L V'], and its N, which is I - N, is
+// well conditioned as above. Rounding errors in W, L' and V' are of the order of eps times the
+// norms of the rows of L, W, L' and V, all of which are at most a few times that of the row of L
+// one started with. So they are errors of that size in this update, too: the computed L' is the
+// exact factor of a matrix A - V V^H + E, |E(i, i)| <= c eps A(i, i). (On such relational stability
+// also: M. Stewart and G. W. Stewart, On hyperbolic triangularization, SIAM J. Matrix Anal. Appl.
+// 19, 1998.)
+//
+// Vectors with different signs: first all updates, then all downdates, because a reflector with
+// both signs at once has neither |z| <= 1 nor such an N.
+//
+// Why a downdate that fails leaves the factor as it was. Whether it succeeds is decided before
+// anything is written (first_indefinite). After that the pass above cannot fail: the test is one
+// for L + dL with |dL| <= n eps |L|, so a^2 - |b|^2 may come out negative by a modest multiple of
+// eps A(j, j), but not more. It is then replaced by eps a^2, the smallest value that it could be
+// told from zero at, and b made shorter to go with that: an error of the same order as that of the
+// pass itself.
+
+namespace overlapack::algorithms {
+namespace {
+
+using reference::detail::multiply;
+
+/// Columns of L that are transformed by one block of reflectors.
+constexpr Index kBlock = 64;
+/// Rows that are transformed at a time: their part of W stays in the second-level cache.
+constexpr Index kRows = 1024;
+
+/// A rows x cols matrix in memory of its own.
+template <class T>
+class Matrix {
+ public:
+  Matrix(Index rows, Index cols)
+      : rows_(rows),
+        cols_(cols),
+        data_(static_cast<std::size_t>(std::max<Index>(1, rows * cols))) {}
+  HostView<T> view() { return {data_.data(), rows_, cols_, std::max<Index>(1, rows_)}; }
+
+ private:
+  Index rows_, cols_;
+  std::vector<T> data_;
+};
+
+/// What one block of reflectors takes, and a copy of V.
+template <class T>
+struct Workspace {
+  Workspace(Index n, Index k)
+      : v(n, k),
+        w(kBlock, std::min(n, kRows)),
+        l(kBlock, kBlock),
+        z(k, kBlock),
+        n(kBlock, kBlock),
+        t(kBlock, 1) {}
+  Matrix<T> v, w, l, z, n;
+  Matrix<Real<T>> t;
+};
+
+template <class T>
+void copy(HostView<const T> from, HostView<T> to) {
+  for (Index j = 0; j < from.cols; ++j) std::copy_n(&from(0, j), from.rows, &to(0, j));
+}
+
+/// a := w - a
+template <class T>
+void subtract_from(HostView<const T> w, HostView<T> a) {
+  for (Index j = 0; j < a.cols; ++j) {
+    const T* const from = &w(0, j);
+    T* const to = &a(0, j);
+    for (Index i = 0; i < a.rows; ++i) to[i] = from[i] - to[i];
+  }
+}
+
+/// Copies a diagonal block of the factor into the lower triangle of `l`, or back.
+template <class T>
+void load(Uplo uplo, HostView<const T> a, HostView<T> l) {
+  for (Index j = 0; j < l.cols; ++j) {
+    for (Index i = j; i < l.rows; ++i) l(i, j) = uplo == Uplo::lower ? a(i, j) : conj(a(j, i));
+  }
+}
+template <class T>
+void store(Uplo uplo, HostView<const T> l, HostView<T> a) {
+  for (Index j = 0; j < l.cols; ++j) {
+    for (Index i = j; i < l.rows; ++i) {
+      if (uplo == Uplo::lower) {
+        a(i, j) = l(i, j);
+      } else {
+        a(j, i) = conj(l(i, j));
+      }
+    }
+  }
+}
+
+/// One reflector: computes z from row b of V and the diagonal element `a`, which becomes a'.
+/// Returns t. The sign of `a` stays, so that a factor with negative diagonal elements is one
+/// afterwards.
+template <class T>
+Real<T> make_reflector(int sign, T& a, HostView<const T> b, T* z) {
+  using R = Real<T>;
+  R scale = std::abs(real(a));  // against overflow and underflow of squares
+  for (Index l = 0; l < b.cols; ++l) scale = std::max(scale, abs1(b(0, l)));
+  if (scale == 0) {
+    std::fill_n(z, b.cols, T(0));
+    a = T(0);
+    return R(0.5);
+  }
+  const R before = std::abs(real(a)) / scale;
+  R squares(0);
+  for (Index l = 0; l < b.cols; ++l) {
+    z[l] = conj(b(0, l)) / scale;
+    squares += real(multiply(z[l], conj(z[l])));
+  }
+  R after = std::sqrt(before * before + squares), shrink(1);
+  if (sign < 0) {
+    const R norm = std::sqrt(squares),
+            smallest = std::numeric_limits<R>::epsilon() * before * before;
+    R square = (before - norm) * (before + norm);
+    if (!(square >= smallest)) {
+      square = smallest;
+      shrink = std::sqrt(before * before - smallest) / norm;
+    }
+    after = std::sqrt(square);
+  }
+  const R factor = std::copysign(shrink, real(a)) / (before + after);
+  for (Index l = 0; l < b.cols; ++l) z[l] *= factor;
+  a = T(std::copysign(after, real(a)) * scale);
+  return after / (before + after);
+}
+
+/// The reflectors of a diagonal block, z_j in column j of `z` and their t; the block and its rows
+/// of V are transformed by them. `w` is a column of workspace.
+template <class T>
+void reflect_block(int sign, HostView<T> l, HostView<T> v, HostView<T> z, Real<T>* t, T* w) {
+  for (Index j = 0; j < l.cols; ++j) {
+    T* const zj = &z(0, j);
+    t[j] = make_reflector<T>(sign, l(j, j), v.block(j, 0, 1, v.cols), zj);
+    const Index first = j + 1, count = l.rows - first;
+    std::copy_n(&l(j, j) + 1, count, w);
+    for (Index c = 0; c < v.cols; ++c) {
+      reference::detail::subtract_scaled(count, sign < 0 ? zj[c] : -zj[c], &v(first, c), w);
+    }
+    for (Index i = 0; i < count; ++i) {
+      w[i] /= t[j];
+      l(first + i, j) = w[i] - l(first + i, j);
+    }
+    for (Index c = 0; c < v.cols; ++c) {
+      reference::detail::subtract_scaled(count, conj(zj[c]), w, &v(first, c));
+    }
+  }
+}
+
+/// Applies the reflectors of a block to the rows of V and the block column `a` (upper: block row)
+/// that belong to them.
+template <class T>
+void apply_block(const cpu::Lapack<T>& cpu, Uplo uplo, int sign, HostView<const T> z,
+                 HostView<const T> n, HostView<T> a, HostView<T> v, T* memory) {
+  const HostView<T> w(memory, a.rows, a.cols, a.rows);
+  copy<T>(a, w);
+  if (uplo == Uplo::lower) {
+    cpu.gemm(Op::none, Op::none, T(Real<T>(sign)), v, z, T(1), w);
+    cpu.trsm(Side::right, Uplo::upper, Op::none, Diag::non_unit, T(1), n, w);
+    cpu.gemm(Op::none, Op::conj_trans, T(-1), w, z, T(1), v);
+  } else {  // the same with W^H in the place of W
+    cpu.gemm(Op::conj_trans, Op::conj_trans, T(Real<T>(sign)), z, v, T(1), w);
+    cpu.trsm(Side::left, Uplo::upper, Op::conj_trans, Diag::non_unit, T(1), n, w);
+    cpu.gemm(Op::conj_trans, Op::conj_trans, T(-1), w, z, T(1), v);
+  }
+  subtract_from<T>(w, a);
+}
+
+/// Replaces the factor of A by that of A + sign V V^H; it must exist. V is destroyed.
+template <class T>
+void transform(const cpu::Lapack<T>& cpu, Uplo uplo, int sign, HostView<T> a, HostView<T> v,
+               Workspace<T>& work) {
+  const Index order = a.rows, k = v.cols;
+  if (k == 0) return;
+  for (Index j = 0; j < order; j += kBlock) {
+    const Index nb = std::min(kBlock, order - j), next = j + nb;
+    const HostView<T> diagonal = a.block(j, j, nb, nb);
+    const HostView<T> l = work.l.view().block(0, 0, nb, nb);
+    const HostView<T> z = work.z.view().block(0, 0, k, nb);
+    const HostView<T> n = work.n.view().block(0, 0, nb, nb);
+    Real<T>* const t = work.t.view().data;
+    load<T>(uplo, diagonal, l);
+    reflect_block(sign, l, v.block(j, 0, nb, k), z, t, work.w.view().data);
+    store<T>(uplo, l, diagonal);
+    if (next == order) break;
+
+    cpu.herk(Uplo::upper, Op::conj_trans, static_cast<Real<T>>(sign), z, Real<T>(0), n);
+    for (Index i = 0; i < nb; ++i) n(i, i) = T(t[i]);
+    for (Index i = next; i < order; i += kRows) {
+      const Index rows = std::min(kRows, order - i);
+      apply_block<T>(cpu, uplo, sign, z, n,
+                     uplo == Uplo::lower ? a.block(i, j, rows, nb) : a.block(j, i, nb, rows),
+                     v.block(i, 0, rows, k), work.w.view().data);
+    }
+  }
+}
+
+/// Whether I + P P^H - M M^H is positive definite, for n x k matrices P and M and k smaller than n.
+/// With B = I + P^H P that is
+///   I - M^H (I + P P^H)^-1 M  =  I - M^H M + (M^H P) B^-1 (P^H M),
+/// LINPACK's test (?chdd) for more than one vector and both signs.
+template <class T>
+bool is_definite(const cpu::Lapack<T>& cpu, HostView<const T> p, HostView<const T> m) {
+  Matrix<T> gram(m.cols, m.cols);
+  const HostView<T> g = gram.view();
+  const auto factor = [&](HostView<T> x) {  // also false if there is a NaN
+    bool positive = cpu.potrf(Uplo::lower, x) == 0;
+    for (Index i = 0; i < x.rows; ++i) positive = positive && real(x(i, i)) > 0;
+    return positive;
+  };
+  const auto identity = [](HostView<T> x) {
+    for (Index j = 0; j < x.cols; ++j) {
+      std::fill_n(&x(0, j), x.rows, T(0));
+      x(j, j) = T(1);
+    }
+  };
+  identity(g);
+  cpu.herk(Uplo::lower, Op::conj_trans, Real<T>(-1), m, Real<T>(1), g);
+  if (!p.empty()) {
+    Matrix<T> b_matrix(p.cols, p.cols), c_matrix(p.cols, m.cols);
+    const HostView<T> b = b_matrix.view(), c = c_matrix.view();
+    identity(b);
+    cpu.herk(Uplo::lower, Op::conj_trans, Real<T>(1), p, Real<T>(1), b);
+    if (!factor(b)) return false;
+    cpu.gemm(Op::conj_trans, Op::none, T(1), p, m, T(0), c);
+    cpu.trsm(Side::left, Uplo::lower, Op::none, Diag::non_unit, T(1), b, c);
+    cpu.herk(Uplo::lower, Op::conj_trans, Real<T>(1), c, Real<T>(1), g);
+  }
+  return factor(g);
+}
+
+/// The order of the first leading minor of A + P P^H - M M^H that is not positive definite, or 0.
+/// P and M are destroyed.
+///
+/// The matrix is L (I + L^-1 P (L^-1 P)^H - L^-1 M (L^-1 M)^H) L^H, and its leading minors belong
+/// to the first rows of L^-1 P and L^-1 M. If a minor is not definite the larger ones are not,
+/// either.
+template <class T>
+Index first_indefinite(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<const T> a, HostView<T> p,
+                       HostView<T> m) {
+  if (m.cols == 0) return 0;
+  const Op op = uplo == Uplo::lower ? Op::none : Op::conj_trans;
+  for (const HostView<T>& x : {p, m}) {
+    if (!x.empty()) cpu.trsm(Side::left, uplo, op, Diag::non_unit, T(1), a, x);
+  }
+  const auto definite = [&](Index order) {
+    return is_definite<T>(cpu, p.block(0, 0, order, p.cols), m.block(0, 0, order, m.cols));
+  };
+  if (definite(a.rows)) return 0;
+  Index good = 0, bad = a.rows;
+  while (bad - good > 1) {
+    const Index middle = good + (bad - good) / 2;
+    (definite(middle) ? good : bad) = middle;
+  }
+  return bad;
+}
+
+}  // namespace
+
+template <class T>
+Index chol_update(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostView<const T> v,
+                  Signs signs) {
+  const Index n = a.rows, k = v.cols;
+  if (n == 0 || k == 0) return 0;
+  Workspace<T> work(n, k);
+  // The updates are the first columns of the workspace, the downdates the last ones.
+  Index updates = 0;
+  for (Index j = 0; j < k; ++j) updates += signs[j] > 0;
+  const HostView<T> plus = work.v.view().block(0, 0, n, updates);
+  const HostView<T> minus = work.v.view().block(0, updates, n, k - updates);
+  const auto gather = [&] {
+    Index p = 0, m = 0;
+    for (Index j = 0; j < k; ++j) {
+      std::copy_n(&v(0, j), n, signs[j] > 0 ? &plus(0, p++) : &minus(0, m++));
+    }
+  };
+  gather();
+  if (updates < k) {
+    if (const Index info = first_indefinite<T>(cpu, uplo, a, plus, minus); info != 0) return info;
+    gather();
+  }
+  transform(cpu, uplo, 1, a, plus, work);
+  transform(cpu, uplo, -1, a, minus, work);
+  return 0;
+}
+
+template <class T>
+bool all_finite(Part part, HostView<const T> a) {
+  constexpr auto kLargest = std::numeric_limits<Real<T>>::max();
+  constexpr Index kReals = is_complex<T> ? 2 : 1;
+  for (Index j = 0; j < a.cols; ++j) {
+    const RowRange rows = rows_of_column(part, 0, a.rows, j);
+    const auto* const x = reinterpret_cast<const Real<T>*>(a.data + j * a.ld);
+    int wrong = 0;
+    for (Index i = kReals * rows.first; i < kReals * rows.end; ++i) {
+      wrong |= !(std::abs(x[i]) <= kLargest);
+    }
+    if (wrong != 0) return false;
+  }
+  return true;
+}
+
+#define OVERLAPACK_INSTANTIATE(T)                                                            \
+  template Index chol_update<T>(const cpu::Lapack<T>&, Uplo, HostView<T>, HostView<const T>, \
+                                Signs);                                                      \
+  template bool all_finite<T>(Part, HostView<const T>);
+OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
+
+}  // namespace overlapack::algorithms
