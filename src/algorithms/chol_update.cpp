@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <mutex>
 #include <vector>
 
+#include "algorithms/workers.hpp"
+#include "core/error.hpp"
 #include "cpu/reference.hpp"
 
 // The method
@@ -57,10 +60,40 @@ namespace {
 
 using reference::detail::multiply;
 
-/// Columns of L that are transformed by one block of reflectors.
-constexpr Index kBlock = 64;
-/// Rows that are transformed at a time: their part of W stays in the second-level cache.
-constexpr Index kRows = 1024;
+/// How the work is cut. A product of up to kThin columns is too thin for a BLAS to share out among
+/// its threads: they take longer to meet than to compute. So kThinRows rows at a time, for which a
+/// BLAS takes one thread, are shared out among threads of our own; with more columns the BLAS's
+/// threads are the better ones. A narrow block costs fewer operations, a wide one has the faster
+/// products.
+constexpr Index kThin = 32, kThinRows = 256;
+constexpr Index kWide = 64, kWideRows = 1024;
+
+struct Cut {
+  explicit Cut(Index k, Index threads_)
+      : nb(k <= kThin ? kThin : kWide),
+        rows(k <= kThin ? kThinRows : kWideRows),
+        threads(k <= kThin ? threads_ : 1) {}
+  Index nb;    ///< columns of L that are transformed by one block of reflectors
+  Index rows;  ///< rows that are transformed at a time
+  Index threads;
+};
+
+/// Calls body(i) for i in [0, count) on up to `threads` threads; on the caller's alone if the
+/// others are busy with another call.
+template <class Body>
+void share_out(Index threads, Index count, const Body& body) {
+  static std::mutex mutex;
+  static auto* const workers = new Workers;  // parked threads may outlive main()
+  if (threads > 1 && count > 1) {
+    if (const std::unique_lock<std::mutex> lock(mutex, std::try_to_lock); lock) {
+      try {
+        return workers->parallel_for(std::min(threads, count), count, body);
+      } catch (const DeviceError&) {  // no threads to be had; nothing has been done
+      }
+    }
+  }
+  for (Index i = 0; i < count; ++i) body(i);
+}
 
 /// A rows x cols matrix in memory of its own.
 template <class T>
@@ -80,14 +113,16 @@ class Matrix {
 /// What one block of reflectors takes, and a copy of V.
 template <class T>
 struct Workspace {
-  Workspace(Index n, Index k)
-      : v(n, k),
-        w(kBlock, std::min(n, kRows)),
-        l(kBlock, kBlock),
-        z(k, kBlock),
-        n(kBlock, kBlock),
-        t(kBlock, 1) {}
-  Matrix<T> v, w, l, z, n;
+  Workspace(Index n_rows, Index k, Index nb)
+      : v(n_rows, k),
+        w(nb, n_rows),
+        l(nb, nb),
+        z(k, nb),
+        n(nb, nb),
+        inverse(nb, nb),
+        zt(k, nb),
+        t(nb, 1) {}
+  Matrix<T> v, w, l, z, n, inverse, zt;
   Matrix<Real<T>> t;
 };
 
@@ -184,21 +219,65 @@ void reflect_block(int sign, HostView<T> l, HostView<T> v, HostView<T> z, Real<T
   }
 }
 
-/// Applies the reflectors of a block to the rows of V and the block column `a` (upper: block row)
-/// that belong to them.
+/// A block of reflectors, ready to be applied.
 template <class T>
-void apply_block(const cpu::Lapack<T>& cpu, Uplo uplo, int sign, HostView<const T> z,
-                 HostView<const T> n, HostView<T> a, HostView<T> v, T* memory) {
-  const HostView<T> w(memory, a.rows, a.cols, a.rows);
-  copy<T>(a, w);
+struct Block {
+  int sign;
+  HostView<T> z, n;         ///< Z and N
+  HostView<T> inverse, zt;  ///< N^-1 and s Z N^-1
+  bool invertible;          ///< whether these two may be used
+};
+
+/// Completes a block of which Z and t are known.
+///
+/// Products are several times faster than a triangular solve with as few columns, so there is an
+/// explicit inverse. It makes the error of W grow from eps |W| |N| to eps |L + s V Z| |N^-1|, which
+/// is harmless for an update, whose N^-1 has a norm of at most 2, and for a downdate whose N^-1 is
+/// hardly larger. The others solve.
+template <class T>
+void complete(const cpu::Lapack<T>& cpu, const Real<T>* t, Block<T>& block) {
+  const Index nb = block.n.cols;
+  cpu.herk(Uplo::upper, Op::conj_trans, static_cast<Real<T>>(block.sign), block.z, Real<T>(0),
+           block.n);
+  for (Index j = 0; j < nb; ++j) {
+    block.n(j, j) = T(t[j]);
+    std::fill_n(&block.inverse(0, j), nb, T(0));
+    block.inverse(j, j) = T(1);
+  }
+  cpu.trsm(Side::left, Uplo::upper, Op::none, Diag::non_unit, T(1), block.n, block.inverse);
+  Real<T> squares(0);
+  for (Index j = 0; j < nb; ++j) {
+    for (Index i = 0; i <= j; ++i) squares += std::norm(block.inverse(i, j));
+  }
+  block.invertible = squares <= static_cast<Real<T>>(16 * nb);  // an update's is at most 4 nb
+  cpu.gemm(Op::none, Op::none, T(Real<T>(block.sign)), block.z, block.inverse, T(0), block.zt);
+}
+
+/// Applies a block to some rows of V and of the block column `a` (upper: columns of the block row)
+/// below the diagonal block. `w` is of the shape of `a`. In an upper triangle it is W^H.
+template <class T>
+void apply(const cpu::Lapack<T>& cpu, Uplo uplo, const Block<T>& block, HostView<T> a,
+           HostView<T> v, HostView<T> w) {
+  const T sign(Real<T>(block.sign));
+  if (!block.invertible) copy<T>(a, w);
   if (uplo == Uplo::lower) {
-    cpu.gemm(Op::none, Op::none, T(Real<T>(sign)), v, z, T(1), w);
-    cpu.trsm(Side::right, Uplo::upper, Op::none, Diag::non_unit, T(1), n, w);
-    cpu.gemm(Op::none, Op::conj_trans, T(-1), w, z, T(1), v);
-  } else {  // the same with W^H in the place of W
-    cpu.gemm(Op::conj_trans, Op::conj_trans, T(Real<T>(sign)), z, v, T(1), w);
-    cpu.trsm(Side::left, Uplo::upper, Op::conj_trans, Diag::non_unit, T(1), n, w);
-    cpu.gemm(Op::conj_trans, Op::conj_trans, T(-1), w, z, T(1), v);
+    if (block.invertible) {
+      cpu.gemm(Op::none, Op::none, T(1), a, block.inverse, T(0), w);
+      cpu.gemm(Op::none, Op::none, T(1), v, block.zt, T(1), w);
+    } else {
+      cpu.gemm(Op::none, Op::none, sign, v, block.z, T(1), w);
+      cpu.trsm(Side::right, Uplo::upper, Op::none, Diag::non_unit, T(1), block.n, w);
+    }
+    cpu.gemm(Op::none, Op::conj_trans, T(-1), w, block.z, T(1), v);
+  } else {
+    if (block.invertible) {
+      cpu.gemm(Op::conj_trans, Op::none, T(1), block.inverse, a, T(0), w);
+      cpu.gemm(Op::conj_trans, Op::conj_trans, T(1), block.zt, v, T(1), w);
+    } else {
+      cpu.gemm(Op::conj_trans, Op::conj_trans, sign, block.z, v, T(1), w);
+      cpu.trsm(Side::left, Uplo::upper, Op::conj_trans, Diag::non_unit, T(1), block.n, w);
+    }
+    cpu.gemm(Op::conj_trans, Op::conj_trans, T(-1), w, block.z, T(1), v);
   }
   subtract_from<T>(w, a);
 }
@@ -206,29 +285,32 @@ void apply_block(const cpu::Lapack<T>& cpu, Uplo uplo, int sign, HostView<const 
 /// Replaces the factor of A by that of A + sign V V^H; it must exist. V is destroyed.
 template <class T>
 void transform(const cpu::Lapack<T>& cpu, Uplo uplo, int sign, HostView<T> a, HostView<T> v,
-               Workspace<T>& work) {
+               const Cut& cut, Workspace<T>& work) {
   const Index order = a.rows, k = v.cols;
   if (k == 0) return;
-  for (Index j = 0; j < order; j += kBlock) {
-    const Index nb = std::min(kBlock, order - j), next = j + nb;
-    const HostView<T> diagonal = a.block(j, j, nb, nb);
-    const HostView<T> l = work.l.view().block(0, 0, nb, nb);
-    const HostView<T> z = work.z.view().block(0, 0, k, nb);
-    const HostView<T> n = work.n.view().block(0, 0, nb, nb);
+  for (Index j = 0; j < order; j += cut.nb) {
+    const Index nb = std::min(cut.nb, order - j), next = j + nb;
+    const HostView<T> diagonal = a.block(j, j, nb, nb), l = work.l.view().block(0, 0, nb, nb);
+    Block<T> block{sign,
+                   work.z.view().block(0, 0, k, nb),
+                   work.n.view().block(0, 0, nb, nb),
+                   work.inverse.view().block(0, 0, nb, nb),
+                   work.zt.view().block(0, 0, k, nb),
+                   false};
     Real<T>* const t = work.t.view().data;
     load<T>(uplo, diagonal, l);
-    reflect_block(sign, l, v.block(j, 0, nb, k), z, t, work.w.view().data);
+    reflect_block(sign, l, v.block(j, 0, nb, k), block.z, t, work.w.view().data);
     store<T>(uplo, l, diagonal);
     if (next == order) break;
 
-    cpu.herk(Uplo::upper, Op::conj_trans, static_cast<Real<T>>(sign), z, Real<T>(0), n);
-    for (Index i = 0; i < nb; ++i) n(i, i) = T(t[i]);
-    for (Index i = next; i < order; i += kRows) {
-      const Index rows = std::min(kRows, order - i);
-      apply_block<T>(cpu, uplo, sign, z, n,
-                     uplo == Uplo::lower ? a.block(i, j, rows, nb) : a.block(j, i, nb, rows),
-                     v.block(i, 0, rows, k), work.w.view().data);
-    }
+    complete(cpu, t, block);
+    share_out(cut.threads, (order - next + cut.rows - 1) / cut.rows, [&](Index part) {
+      const Index i = next + part * cut.rows, rows = std::min(cut.rows, order - i);
+      const HostView<T> below =
+          uplo == Uplo::lower ? a.block(i, j, rows, nb) : a.block(j, i, nb, rows);
+      const HostView<T> w(work.w.view().data + i * nb, below.rows, below.cols, below.rows);
+      apply<T>(cpu, uplo, block, below, v.block(i, 0, rows, k), w);
+    });
   }
 }
 
@@ -296,10 +378,11 @@ Index first_indefinite(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<const T> a
 
 template <class T>
 Index chol_update(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostView<const T> v,
-                  Signs signs) {
+                  Signs signs, Index threads) {
   const Index n = a.rows, k = v.cols;
   if (n == 0 || k == 0) return 0;
-  Workspace<T> work(n, k);
+  const Cut cut(k, threads);
+  Workspace<T> work(n, k, cut.nb);
   // The updates are the first columns of the workspace, the downdates the last ones.
   Index updates = 0;
   for (Index j = 0; j < k; ++j) updates += signs[j] > 0;
@@ -316,8 +399,8 @@ Index chol_update(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostView<
     if (const Index info = first_indefinite<T>(cpu, uplo, a, plus, minus); info != 0) return info;
     gather();
   }
-  transform(cpu, uplo, 1, a, plus, work);
-  transform(cpu, uplo, -1, a, minus, work);
+  transform(cpu, uplo, 1, a, plus, cut, work);
+  transform(cpu, uplo, -1, a, minus, cut, work);
   return 0;
 }
 
@@ -339,7 +422,7 @@ bool all_finite(Part part, HostView<const T> a) {
 
 #define OVERLAPACK_INSTANTIATE(T)                                                            \
   template Index chol_update<T>(const cpu::Lapack<T>&, Uplo, HostView<T>, HostView<const T>, \
-                                Signs);                                                      \
+                                Signs, Index);                                               \
   template bool all_finite<T>(Part, HostView<const T>);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 

@@ -23,10 +23,11 @@ class Signs {
 ///
 /// Returns 0; or j > 0 if the leading minor of order j of the result is not positive definite, and
 /// then A is as it was. Throws std::bad_alloc before anything is written; the workspace is of the
-/// size of V.
+/// size of V. `threads` is the number of threads that may take part, beside those of the CPU
+/// LAPACK.
 template <class T>
 Index chol_update(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostView<const T> v,
-                  Signs signs);
+                  Signs signs, Index threads);
 
 /// Whether all elements of a part of a matrix (`part` as in rows_of_column, diagonal 0) are finite.
 template <class T>
