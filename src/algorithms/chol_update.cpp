@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <mutex>
 #include <vector>
 
 #include "algorithms/workers.hpp"
-#include "core/error.hpp"
 #include "cpu/reference.hpp"
 
 // The method
@@ -77,23 +75,6 @@ struct Cut {
   Index rows;  ///< rows that are transformed at a time
   Index threads;
 };
-
-/// Calls body(i) for i in [0, count) on up to `threads` threads; on the caller's alone if the
-/// others are busy with another call.
-template <class Body>
-void share_out(Index threads, Index count, const Body& body) {
-  static std::mutex mutex;
-  static auto* const workers = new Workers;  // parked threads may outlive main()
-  if (threads > 1 && count > 1) {
-    if (const std::unique_lock<std::mutex> lock(mutex, std::try_to_lock); lock) {
-      try {
-        return workers->parallel_for(std::min(threads, count), count, body);
-      } catch (const DeviceError&) {  // no threads to be had; nothing has been done
-      }
-    }
-  }
-  for (Index i = 0; i < count; ++i) body(i);
-}
 
 /// A rows x cols matrix in memory of its own.
 template <class T>
