@@ -132,7 +132,8 @@ void load(Uplo uplo, HostView<const T> a, HostView<T> l) {
 template <class T>
 void store(Uplo uplo, HostView<const T> l, HostView<T> a) {
   for (Index j = 0; j < l.cols; ++j) {
-    for (Index i = j; i < l.rows; ++i) {
+    a(j, j) = l(j, j);
+    for (Index i = j + 1; i < l.rows; ++i) {
       if (uplo == Uplo::lower) {
         a(i, j) = l(i, j);
       } else {
@@ -155,6 +156,7 @@ Real<T> make_reflector(int sign, T& a, HostView<const T> b, T* z) {
     a = T(0);
     return R(0.5);
   }
+  scale = std::ldexp(R(1), std::ilogb(scale));  // exact
   const R before = std::abs(real(a)) / scale;
   R squares(0);
   for (Index l = 0; l < b.cols; ++l) {
