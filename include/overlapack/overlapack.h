@@ -29,7 +29,8 @@ extern "C" {
  *            out of its range, a pointer is null, or an element of the factor or of V is a NaN or
  *            infinite. Nothing has been written. xerbla is not called.
  *          -1010: there is not enough memory. Nothing has been written. The call takes
- *            memory for at most n (k + 64) elements, and for a downdate k^2 or, if mixed, 3 k^2 more.
+ *            memory for at most n (k + 64) elements, and for a downdate k^2 or, if mixed,
+ *            3 k^2 more.
  *          If `info` itself is null the call does nothing.
  *
  * A downdate is as accurate as one can be: the result is the exact factor of a matrix that differs
