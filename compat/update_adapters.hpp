@@ -20,6 +20,11 @@ struct UpdateEntry {
   }
 };
 
+template <class T>
+void conjugate(T* x, Index n) {
+  std::transform(x, x + n, x, [](T element) { return conj(element); });
+}
+
 // ---- qrupdate -----------------------------------------------------------------------------------
 
 /// qrupdate does nothing for n <= 0 and checks nothing; a leading dimension that is too small would
@@ -28,7 +33,7 @@ template <class T, class I>
 void ch1up(Caller caller, const I* n, T* r, const I* ldr, T* u, Real<T>* w) {
   if (*n <= 0) return;
   if (*ldr < *n) return report<T>(caller, I{-3}, n, r, ldr, u, w);
-  std::transform(u, u + *n, u, [](T x) { return conj(x); });
+  conjugate(u, *n);
   dispatch::update_one(caller.name, HostView<T>(r, *n, *n, *ldr), u, w);
 }
 
@@ -37,6 +42,7 @@ void ch1dn(Caller caller, const I* n, T* r, const I* ldr, T* u, Real<T>* w, I* i
   *info = static_cast<I>(-first_invalid({{1, *n >= 0}, {3, *ldr >= *n}}));
   if (*info != 0) return report<T>(caller, I{*info}, n, r, ldr, u, w, info);
   if (*n == 0) return;
+  conjugate(u, *n);
   switch (dispatch::downdate_one(caller.name, HostView<T>(r, *n, *n, *ldr), u, w)) {
     case algorithms::Downdate::done:
       break;
@@ -44,6 +50,7 @@ void ch1dn(Caller caller, const I* n, T* r, const I* ldr, T* u, Real<T>* w, I* i
       *info = 1;
       break;
     case algorithms::Downdate::singular:
+      conjugate(u, *n);  // nothing has been done
       *info = 2;
   }
 }
@@ -91,7 +98,7 @@ void chdd(Caller caller, T* r, const I* ldr, const I* p, const T* x, T* z, const
                      info);
   }
   const Index n = std::max<I>(0, *p);
-  std::transform(x, x + n, s, [](T element) { return conj(element); });
+  std::copy_n(x, n, s);
   if (dispatch::downdate_one(caller.name, HostView<T>(r, n, n, *ldr), s, c) !=
       algorithms::Downdate::done) {
     return;
@@ -128,8 +135,8 @@ I checked_cholupdate(const char* name, char uplo, I n, I k, T* a, I lda, const T
   const HostView<T> factor(a, n, n, lda);
   const HostView<const T> vectors(v, n, k, ldv);
   const Part triangle = to_uplo(uplo) == Uplo::lower ? Part::lower : Part::upper;
-  wrong = first_invalid({{4, algorithms::all_finite<T>(triangle, factor)},
-                         {6, algorithms::all_finite<T>(Part::all, vectors)}});
+  wrong = first_invalid({{4, dispatch::all_finite<T>(triangle, factor)},
+                         {6, dispatch::all_finite<T>(Part::all, vectors)}});
   if (wrong != 0) return -wrong;
   return dispatch::chol_update<T>(name, to_uplo(uplo), factor, vectors, signs);
 }

@@ -19,7 +19,7 @@ extern "C" {
  *   uplo   'L': A = L L^H, 'U': A = U^H U; the triangle of `a` that the factor is in. The other one
  * is neither read nor written. Imaginary parts on the diagonal count as zero. n      the order of A
  *   k      the number of vectors; any number, also more than n
- *   a      n x n, lda >= max(1, n): the factor as ?potrf left it
+ *   a      n x n, lda >= max(1, n): the factor as ?potrf left it, with a real diagonal
  *   v      n x k, ldv >= max(1, n); not changed. It must not overlap `a`.
  *   sigma  +1 (update) or -1 (downdate); for _mixed, k of them
  *   info   0: success

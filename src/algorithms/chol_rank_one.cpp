@@ -12,8 +12,9 @@
 // to the first that take [s; alpha] to [0; 1] take [R; 0] to [R'; u^H]. The rotations are known
 // before R is touched; they are unitary, so the method is stable and cannot fail half-way.
 //
-// Along a column each element depends on the one before, which costs the latency of two operations.
-// Therefore several columns go side by side.
+// Along a column of R each element depends on the one before, which costs the latency of two
+// operations. Therefore several columns go side by side. In a lower factor they are rows, and what
+// goes side by side lies side by side.
 
 namespace overlapack::algorithms {
 namespace {
@@ -25,6 +26,9 @@ template <class T>
 constexpr Index kTogether = is_complex<T> ? 4 : 8;
 /// Columns that are brought up to date before their own rotations are determined.
 constexpr Index kPanel = 128;
+/// A lower factor: columns whose rotations are determined before they are applied to the rows
+/// below, and the number of rows that go side by side, a page of doubles.
+constexpr Index kLowerPanel = 64, kTile = 512;
 /// Smaller matrices take less time than another thread to wake up.
 constexpr Index kParallel = 512;
 
@@ -109,19 +113,8 @@ void downdate_columns(HostView<T> r, Index j, Index m, const Real<T>* c, const T
 
 Index groups_of(Index together, Index columns) { return (columns + together - 1) / together; }
 
-}  // namespace
-
 template <class T>
-void rotate(HostView<T> z, const Real<T>* c, const T* s, T* y) {
-  Index j = 0;
-  for (; j + kTogether<T> <= z.cols; j += kTogether<T>) {
-    rotate_columns<kTogether<T>>(z.block(0, j, z.rows, kTogether<T>), c, s, y + j);
-  }
-  for (; j < z.cols; ++j) rotate_columns<1>(z.block(0, j, z.rows, 1), c, s, y + j);
-}
-
-template <class T>
-void update_one(HostView<T> r, T* x, Real<T>* c, Index threads) {
+void update_upper(HostView<T> r, T* x, Real<T>* c, Index threads) {
   for (Index first = 0; first < r.cols; first += kPanel) {
     const Index last = std::min(first + kPanel, r.cols);
     share_out(first < kParallel ? 1 : threads, groups_of(kTogether<T>, last - first),
@@ -140,30 +133,99 @@ void update_one(HostView<T> r, T* x, Real<T>* c, Index threads) {
   }
 }
 
+/// [l x] := [l x] [c -conj(s); s c] for two columns.
 template <class T>
-Downdate downdate_one(HostView<T> r, T* u, Real<T>* c, Index threads) {
+void rotate_two(Index rows, Real<T> c, T s, T* __restrict l, T* __restrict x) {
+  for (Index i = 0; i < rows; ++i) rotate_element(c, s, l[i], x[i]);
+}
+
+template <class T>
+void update_lower(HostView<T> l, T* x, Real<T>* c, Index threads) {
+  const Index n = l.rows;
+  for (Index first = 0; first < n; first += kLowerPanel) {
+    const Index last = std::min(first + kLowerPanel, n);
+    for (Index j = first; j < last; ++j) {
+      make_rotation(l(j, j), x[j], c[j], x[j]);
+      rotate_two(last - j - 1, c[j], x[j], &l(j, j) + 1, x + j + 1);
+    }
+    share_out(n - last < kParallel ? 1 : threads, groups_of(kTile, n - last), [&](Index tile) {
+      const Index i = last + tile * kTile, rows = std::min(kTile, n - i);
+      for (Index j = first; j < last; ++j) rotate_two(rows, c[j], x[j], &l(i, j), x + i);
+    });
+  }
+}
+
+/// Applies the rotations of a downdate to rows first, ..., first + rows - 1 of a lower factor; they
+/// are independent of all others.
+template <class T>
+void downdate_rows(HostView<T> l, Index first, Index rows, const Real<T>* c, const T* s) {
+  T x[kTile] = {};
+  for (Index j = first + rows - 1; j >= 0; --j) {
+    const Index i = std::max(first, j);
+    rotate_two(first + rows - i, c[j], s[j], x + i - first, &l(i, j));
+  }
+}
+
+/// x := R^-H x^H
+template <class T>
+void solve(Uplo uplo, HostView<T> r, T* x) {
+  const Index n = r.cols;
+  if (uplo == Uplo::upper) {
+    for (Index j = 0; j < n; ++j) {
+      x[j] = (conj(x[j]) - dot<T>(j, r.data + j * r.ld, x)) / conj(r(j, j));
+    }
+  } else {
+    for (Index j = 0; j < n; ++j) {
+      x[j] /= r(j, j);
+      reference::detail::subtract_scaled(n - j - 1, x[j], &r(j, j) + 1, x + j + 1);
+    }
+    std::transform(x, x + n, x, [](T element) { return conj(element); });
+  }
+}
+
+}  // namespace
+
+template <class T>
+void rotate(HostView<T> z, const Real<T>* c, const T* s, T* y) {
+  Index j = 0;
+  for (; j + kTogether<T> <= z.cols; j += kTogether<T>) {
+    rotate_columns<kTogether<T>>(z.block(0, j, z.rows, kTogether<T>), c, s, y + j);
+  }
+  for (; j < z.cols; ++j) rotate_columns<1>(z.block(0, j, z.rows, 1), c, s, y + j);
+}
+
+template <class T>
+void update_one(Uplo uplo, HostView<T> r, T* x, Real<T>* c, Index threads) {
+  return uplo == Uplo::upper ? update_upper(r, x, c, threads) : update_lower(r, x, c, threads);
+}
+
+template <class T>
+Downdate downdate_one(Uplo uplo, HostView<T> r, T* x, Real<T>* c, Index threads) {
   const Index n = r.cols;
   for (Index j = 0; j < n; ++j) {
     if (r(j, j) == T(0)) return Downdate::singular;
   }
-  for (Index j = 0; j < n; ++j) {
-    u[j] = (u[j] - dot<T>(j, r.data + j * r.ld, u)) / conj(r(j, j));
-  }
-  const Real<T> rest = 1 - real(dot<T>(n, u, u));
+  solve(uplo, r, x);
+  const Real<T> rest = 1 - real(dot<T>(n, x, x));
   if (!(rest > 0)) return Downdate::not_definite;  // also if it is NaN
   T alpha(std::sqrt(rest));
-  for (Index j = n - 1; j >= 0; --j) make_rotation(alpha, u[j], c[j], u[j]);
-  share_out(n < kParallel ? 1 : threads, groups_of(kTogether<T>, n), [&](Index group) {
-    const Index j = group * kTogether<T>;
-    downdate_columns(r, j, std::min(kTogether<T>, n - j), c, u);
+  for (Index j = n - 1; j >= 0; --j) make_rotation(alpha, x[j], c[j], x[j]);
+  const Index together = uplo == Uplo::upper ? kTogether<T> : kTile;
+  share_out(n < kParallel ? 1 : threads, groups_of(together, n), [&](Index group) {
+    const Index j = group * together, count = std::min(together, n - j);
+    if (uplo == Uplo::upper) {
+      downdate_columns(r, j, count, c, x);
+    } else {
+      downdate_rows(r, j, count, c, x);
+    }
   });
   return Downdate::done;
 }
 
-#define OVERLAPACK_INSTANTIATE(T)                                     \
-  template void update_one<T>(HostView<T>, T*, Real<T>*, Index);      \
-  template void rotate<T>(HostView<T>, const Real<T>*, const T*, T*); \
-  template Downdate downdate_one<T>(HostView<T>, T*, Real<T>*, Index);
+#define OVERLAPACK_INSTANTIATE(T)                                      \
+  template void update_one<T>(Uplo, HostView<T>, T*, Real<T>*, Index); \
+  template void rotate<T>(HostView<T>, const Real<T>*, const T*, T*);  \
+  template Downdate downdate_one<T>(Uplo, HostView<T>, T*, Real<T>*, Index);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 
 }  // namespace overlapack::algorithms

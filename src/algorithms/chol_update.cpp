@@ -1,10 +1,12 @@
 #include "algorithms/chol_update.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <vector>
 
+#include "algorithms/chol_rank_one.hpp"
 #include "algorithms/workers.hpp"
 #include "cpu/reference.hpp"
 
@@ -332,15 +334,14 @@ bool is_definite(const cpu::Lapack<T>& cpu, HostView<const T> p, HostView<const 
 }
 
 /// The order of the first leading minor of A + P P^H - M M^H that is not positive definite, or 0.
-/// P and M are destroyed.
+/// If it is known that there is one, only its place is looked for. P and M are destroyed.
 ///
 /// The matrix is L (I + L^-1 P (L^-1 P)^H - L^-1 M (L^-1 M)^H) L^H, and its leading minors belong
 /// to the first rows of L^-1 P and L^-1 M. If a minor is not definite the larger ones are not,
 /// either.
 template <class T>
 Index first_indefinite(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<const T> a, HostView<T> p,
-                       HostView<T> m) {
-  if (m.cols == 0) return 0;
+                       HostView<T> m, bool known = false) {
   const Op op = uplo == Uplo::lower ? Op::none : Op::conj_trans;
   for (const HostView<T>& x : {p, m}) {
     if (!x.empty()) cpu.trsm(Side::left, uplo, op, Diag::non_unit, T(1), a, x);
@@ -348,13 +349,45 @@ Index first_indefinite(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<const T> a
   const auto definite = [&](Index order) {
     return is_definite<T>(cpu, p.block(0, 0, order, p.cols), m.block(0, 0, order, m.cols));
   };
-  if (definite(a.rows)) return 0;
   Index good = 0, bad = a.rows;
+  if (!known && definite(bad)) return 0;
   while (bad - good > 1) {
     const Index middle = good + (bad - good) / 2;
     (definite(middle) ? good : bad) = middle;
   }
   return bad;
+}
+
+/// One vector: rotations take less time than products (chol_rank_one.hpp).
+template <class T>
+Index update_by_one(const cpu::Lapack<T>& cpu, Uplo uplo, int sign, HostView<T> a, const T* v,
+                    Index threads) {
+  const Index n = a.rows;
+  Matrix<T> row(n, 1);
+  Matrix<Real<T>> cosines(n, 1);
+  T* const x = row.view().data;
+  Real<T>* const c = cosines.view().data;
+  std::transform(v, v + n, x, [uplo](T e) { return uplo == Uplo::upper ? conj(e) : e; });
+  if (sign > 0) {
+    update_one(uplo, a, x, c, threads);
+  } else if (downdate_one(uplo, a, x, c, threads) != Downdate::done) {
+    std::copy_n(v, n, x);
+    return first_indefinite<T>(cpu, uplo, a, {}, row.view(), true);
+  }
+  return 0;
+}
+
+/// Whether real numbers first, ..., end - 1 are finite.
+template <class R>
+bool finite(const R* x, Index first, Index end) {
+  constexpr Index kSums = 8;
+  R sums[kSums] = {};  // of zeros; a NaN if a number is one or infinite
+  Index i = first;
+  for (; i + kSums <= end; i += kSums) {
+    for (Index q = 0; q < kSums; ++q) sums[q] += x[i + q] - x[i + q];
+  }
+  for (; i < end; ++i) sums[0] += x[i] - x[i];
+  return std::all_of(sums, sums + kSums, [](R sum) { return sum == 0; });
 }
 
 }  // namespace
@@ -364,6 +397,7 @@ Index chol_update(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostView<
                   Signs signs, Index threads) {
   const Index n = a.rows, k = v.cols;
   if (n == 0 || k == 0) return 0;
+  if (k == 1) return update_by_one(cpu, uplo, signs[0], a, v.data, threads);
   const Cut cut(k, threads);
   Workspace<T> work(n, k, cut.nb);
   // The updates are the first columns of the workspace, the downdates the last ones.
@@ -388,25 +422,24 @@ Index chol_update(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostView<
 }
 
 template <class T>
-bool all_finite(Part part, HostView<const T> a) {
-  constexpr auto kLargest = std::numeric_limits<Real<T>>::max();
-  constexpr Index kReals = is_complex<T> ? 2 : 1;
-  for (Index j = 0; j < a.cols; ++j) {
-    const RowRange rows = rows_of_column(part, 0, a.rows, j);
-    const auto* const x = reinterpret_cast<const Real<T>*>(a.data + j * a.ld);
-    int wrong = 0;
-    for (Index i = kReals * rows.first; i < kReals * rows.end; ++i) {
-      wrong |= !(std::abs(x[i]) <= kLargest);
+bool all_finite(Part part, HostView<const T> a, Index threads) {
+  constexpr Index kReals = is_complex<T> ? 2 : 1, kColumns = 64;
+  std::atomic<bool> good{true};
+  share_out(threads, (a.cols + kColumns - 1) / kColumns, [&](Index group) {
+    const Index end = std::min((group + 1) * kColumns, a.cols);
+    for (Index j = group * kColumns; j < end && good; ++j) {
+      const RowRange rows = rows_of_column(part, 0, a.rows, j);
+      const auto* const x = reinterpret_cast<const Real<T>*>(a.data + j * a.ld);
+      if (!finite(x, kReals * rows.first, kReals * rows.end)) good = false;
     }
-    if (wrong != 0) return false;
-  }
-  return true;
+  });
+  return good;
 }
 
 #define OVERLAPACK_INSTANTIATE(T)                                                            \
   template Index chol_update<T>(const cpu::Lapack<T>&, Uplo, HostView<T>, HostView<const T>, \
                                 Signs, Index);                                               \
-  template bool all_finite<T>(Part, HostView<const T>);
+  template bool all_finite<T>(Part, HostView<const T>, Index);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 
 }  // namespace overlapack::algorithms

@@ -31,6 +31,6 @@ Index chol_update(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostView<
 
 /// Whether all elements of a part of a matrix (`part` as in rows_of_column, diagonal 0) are finite.
 template <class T>
-bool all_finite(Part part, HostView<const T> a);
+bool all_finite(Part part, HostView<const T> a, Index threads);
 
 }  // namespace overlapack::algorithms

@@ -225,15 +225,14 @@ Index log_update(const char* name, Uplo uplo, HostView<T> a, Index k, Compute co
   return info;
 }
 
-/// Threads of an update. More than a few gain nothing where memory is the limit.
-Index update_threads() {
-  constexpr Index kEnough = 8;
+/// Threads of an update of that order. More than a few gain nothing where memory is the limit, and
+/// in small ones it takes longer to wake them up (or even to ask how many there could be).
+Index update_threads(Index n) {
+  constexpr Index kSmall = 256, kEnough = 8;
   const Settings& settings = Context::instance().settings();
+  if (n < kSmall) return 1;
   return settings.threads > 0 ? settings.threads : std::min(kEnough, available_cores());
 }
-
-/// Below this order no update uses a second thread; asking how many there are takes a moment.
-constexpr Index kOneThread = 256;
 
 }  // namespace
 
@@ -316,7 +315,7 @@ Index chol_update(const char* name, Uplo uplo, HostView<T> a, HostView<const T> 
   return log_update<T>(name, uplo, a, v.cols, [&] {
     try {
       return algorithms::chol_update(cpu_lapack<T>(Family::lp64), uplo, a, v, signs,
-                                     update_threads());
+                                     update_threads(a.rows));
     } catch (const std::exception&) {  // bad_alloc, or length_error for a size beyond all memory
       return kNoMemory;
     }
@@ -324,18 +323,23 @@ Index chol_update(const char* name, Uplo uplo, HostView<T> a, HostView<const T> 
 }
 
 template <class T>
+bool all_finite(Part part, HostView<const T> a) {
+  return algorithms::all_finite(part, a, update_threads(a.rows));
+}
+
+template <class T>
 void update_one(const char* name, HostView<T> r, T* x, Real<T>* c) {
   log_update<T>(name, Uplo::upper, r, 1, [&] {
-    algorithms::update_one(r, x, c, r.rows < kOneThread ? 1 : update_threads());
+    algorithms::update_one(Uplo::upper, r, x, c, update_threads(r.rows));
     return Index{0};
   });
 }
 
 template <class T>
-algorithms::Downdate downdate_one(const char* name, HostView<T> r, T* u, Real<T>* c) {
+algorithms::Downdate downdate_one(const char* name, HostView<T> r, T* x, Real<T>* c) {
   algorithms::Downdate result{};
   log_update<T>(name, Uplo::upper, r, 1, [&] {
-    result = algorithms::downdate_one(r, u, c, r.rows < kOneThread ? 1 : update_threads());
+    result = algorithms::downdate_one(Uplo::upper, r, x, c, update_threads(r.rows));
     return static_cast<Index>(result);
   });
   return result;
@@ -351,6 +355,7 @@ algorithms::Downdate downdate_one(const char* name, HostView<T> r, T* u, Real<T>
   template Index gesv<T>(Family, HostView<T>, Pivots, HostView<T>);                \
   template Index chol_update<T>(const char*, Uplo, HostView<T>, HostView<const T>, \
                                 algorithms::Signs);                                \
+  template bool all_finite<T>(Part, HostView<const T>);                            \
   template void update_one<T>(const char*, HostView<T>, T*, Real<T>*);             \
   template algorithms::Downdate downdate_one<T>(const char*, HostView<T>, T*, Real<T>*);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)

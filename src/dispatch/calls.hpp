@@ -37,10 +37,13 @@ inline constexpr Index kNoMemory = -1010;
 template <class T>
 Index chol_update(const char* name, Uplo uplo, HostView<T> a, HostView<const T> v,
                   algorithms::Signs signs);
-/// As algorithms::update_one and algorithms::downdate_one.
+/// As algorithms::all_finite.
+template <class T>
+bool all_finite(Part part, HostView<const T> a);
+/// As algorithms::update_one and algorithms::downdate_one for an upper factor.
 template <class T>
 void update_one(const char* name, HostView<T> r, T* x, Real<T>* c);
 template <class T>
-algorithms::Downdate downdate_one(const char* name, HostView<T> r, T* u, Real<T>* c);
+algorithms::Downdate downdate_one(const char* name, HostView<T> r, T* x, Real<T>* c);
 
 }  // namespace overlapack::dispatch
