@@ -24,7 +24,7 @@ extern "C" {
  *   sigma  +1 (update) or -1 (downdate); for _mixed, k of them
  *   info   0: success
  *          j > 0: the result is not positive definite, its leading minor of order j is not. The
- *            factor is exactly as it was.
+ *            factor is exactly as it was. So it is with every downdate of a singular factor.
  *          -j: argument j, counted from 1, is invalid: a letter, size, sign or leading dimension is
  *            out of its range, a pointer is null, or an element of the factor or of V is a NaN or
  *            infinite. Nothing has been written. xerbla is not called.

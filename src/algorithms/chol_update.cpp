@@ -153,28 +153,27 @@ Real<T> make_reflector(int sign, T& a, HostView<const T> b, T* z) {
   using R = Real<T>;
   R scale = std::abs(real(a));  // against overflow and underflow of squares
   for (Index l = 0; l < b.cols; ++l) scale = std::max(scale, abs1(b(0, l)));
-  if (scale == 0) {
+  if (scale != 0) scale = std::ldexp(R(1), std::ilogb(scale));  // so that dividing is exact
+  const R before = scale != 0 ? std::abs(real(a)) / scale : R(0);
+  if (scale == 0 || (sign < 0 && before == 0)) {
     std::fill_n(z, b.cols, T(0));
-    a = T(0);
     return R(0.5);
   }
-  scale = std::ldexp(R(1), std::ilogb(scale));  // exact
-  const R before = std::abs(real(a)) / scale;
   R squares(0);
   for (Index l = 0; l < b.cols; ++l) {
     z[l] = conj(b(0, l)) / scale;
     squares += real(multiply(z[l], conj(z[l])));
   }
-  R after = std::sqrt(before * before + squares), shrink(1);
-  if (sign < 0) {
-    const R norm = std::sqrt(squares),
-            smallest = std::numeric_limits<R>::epsilon() * before * before;
-    R square = (before - norm) * (before + norm);
-    if (!(square >= smallest)) {
-      square = smallest;
-      shrink = std::sqrt(before * before - smallest) / norm;
+  R after, shrink(1);
+  if (sign > 0) {
+    after = std::sqrt(before * before + squares);
+  } else {
+    const R norm = std::sqrt(squares), smallest = std::sqrt(std::numeric_limits<R>::epsilon());
+    after = std::sqrt(std::max(R(0), (before - norm) * (before + norm)));
+    if (!(after >= smallest * before)) {
+      after = smallest * before;
+      shrink = std::sqrt(1 - smallest * smallest) * before / norm;
     }
-    after = std::sqrt(square);
   }
   const R factor = std::copysign(shrink, real(a)) / (before + after);
   for (Index l = 0; l < b.cols; ++l) z[l] *= factor;
@@ -299,7 +298,7 @@ void transform(const cpu::Lapack<T>& cpu, Uplo uplo, int sign, HostView<T> a, Ho
   }
 }
 
-/// Whether I + P P^H - M M^H is positive definite, for n x k matrices P and M and k smaller than n.
+/// Whether I + P P^H - M M^H is positive definite, for matrices P and M of few columns.
 /// With B = I + P^H P that is
 ///   I - M^H (I + P P^H)^-1 M  =  I - M^H M + (M^H P) B^-1 (P^H M),
 /// LINPACK's test (?chdd) for more than one vector and both signs.

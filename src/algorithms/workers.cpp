@@ -158,7 +158,7 @@ void compute_in_parallel(Index threads, Index count, const std::function<void(In
   if (const std::unique_lock<std::mutex> lock(mutex, std::try_to_lock); lock) {
     try {
       return workers->parallel_for(std::min(threads, count), count, body);
-    } catch (const DeviceError&) {  // no thread was started, so nothing has been done
+    } catch (const std::exception&) {  // a thread could not be made, so nothing has been done
     }
   }
   for (Index i = 0; i < count; ++i) body(i);
