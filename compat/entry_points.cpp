@@ -1,10 +1,11 @@
-// The exported functions: every row of the table, in four precisions and four spellings.
+// The exported functions: every row of the tables, in four precisions and all their spellings.
 #include <complex>
 #include <cstddef>
 #include <cstdint>
 
 #include "adapters.hpp"
-#include "overlapack/lapack.h"  // so that the header and the table cannot drift apart
+#include "overlapack/overlapack.h"  // so that the headers and the tables cannot drift apart
+#include "update_adapters.hpp"
 
 namespace overlapack::compat {
 
@@ -28,5 +29,14 @@ constexpr auto kFamily = cpu::Family::scipy_ilp64;
 }
 
 #include "spellings.def"
+
+#define OVERLAPACK_ENTRY(symbol, name, parameters, arguments)                    \
+  extern "C" __attribute__((visibility("default"))) void symbol parameters {     \
+    UpdateEntry<decltype(&name<T, I>)>{{kFamily, #name}, &name<T, I>} arguments; \
+  }
+namespace native {
+constexpr auto kFamily = cpu::Family::ilp64;
+}
+#include "update_spellings.def"
 
 }  // namespace overlapack::compat

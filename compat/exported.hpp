@@ -1,19 +1,23 @@
-// The exported names with 32-bit integers (dpotrf_ and so on), chosen by the scalar type: for C++
-// code that calls the library as its users do (the benchmark, `overlapack tune`, the tests).
+// The exported names with 32-bit integers (dpotrf_, dch1up_ and so on), and those of the library's
+// own interface (ovl_dcholupdate), chosen by the scalar type: for C++ code that calls the library
+// as its users do (the benchmark, `overlapack tune`, the tests).
 #pragma once
 
 #include <complex>
 #include <cstddef>
 #include <cstdint>
 
+#include "core/scalar.hpp"
+
 namespace overlapack::compat {
 
 #define OVERLAPACK_ENTRY(symbol, name, parameters, arguments) extern "C" void symbol parameters;
+#define OVERLAPACK_TABLE "routines.def"
 #define OVERLAPACK_SPELLING lp64
 #define OVERLAPACK_INTEGER std::int32_t
 #define OVERLAPACK_SYMBOL(type, name) type##name##_
 #include "expand.def"
-#undef OVERLAPACK_ENTRY
+#include "update_spellings.def"
 
 /// Exported<double>::potrf is dpotrf_, and so on.
 template <class T>
@@ -23,6 +27,11 @@ struct Exported<float> {
 #define OVERLAPACK_ROUTINE(name, parameters, arguments) \
   static constexpr auto* name = &lp64::s::s##name##_;
 #include "routines.def"
+#include "updates.def"
+#undef OVERLAPACK_ROUTINE
+#define OVERLAPACK_ROUTINE(name, parameters, arguments) \
+  static constexpr auto* name = &native::s::ovl_s##name;
+#include "native.def"
 #undef OVERLAPACK_ROUTINE
 };
 template <>
@@ -30,6 +39,11 @@ struct Exported<double> {
 #define OVERLAPACK_ROUTINE(name, parameters, arguments) \
   static constexpr auto* name = &lp64::d::d##name##_;
 #include "routines.def"
+#include "updates.def"
+#undef OVERLAPACK_ROUTINE
+#define OVERLAPACK_ROUTINE(name, parameters, arguments) \
+  static constexpr auto* name = &native::d::ovl_d##name;
+#include "native.def"
 #undef OVERLAPACK_ROUTINE
 };
 template <>
@@ -37,6 +51,11 @@ struct Exported<std::complex<float>> {
 #define OVERLAPACK_ROUTINE(name, parameters, arguments) \
   static constexpr auto* name = &lp64::c::c##name##_;
 #include "routines.def"
+#include "updates.def"
+#undef OVERLAPACK_ROUTINE
+#define OVERLAPACK_ROUTINE(name, parameters, arguments) \
+  static constexpr auto* name = &native::c::ovl_c##name;
+#include "native.def"
 #undef OVERLAPACK_ROUTINE
 };
 template <>
@@ -44,6 +63,11 @@ struct Exported<std::complex<double>> {
 #define OVERLAPACK_ROUTINE(name, parameters, arguments) \
   static constexpr auto* name = &lp64::z::z##name##_;
 #include "routines.def"
+#include "updates.def"
+#undef OVERLAPACK_ROUTINE
+#define OVERLAPACK_ROUTINE(name, parameters, arguments) \
+  static constexpr auto* name = &native::z::ovl_z##name;
+#include "native.def"
 #undef OVERLAPACK_ROUTINE
 };
 

@@ -38,6 +38,7 @@ need_for_testing() {
   need gfortran command -v gfortran
   need pkg-config command -v pkg-config
   need liblapacke-dev has_library lapacke
+  need libqrupdate-dev has_library qrupdate
   need liblapack-test has_file '/usr/lib/*/lapack/xlintstd'
   need python3-numpy has_module numpy
   need python3-scipy has_module scipy

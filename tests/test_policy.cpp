@@ -147,11 +147,10 @@ TEST(Settings, ComplainOnceAboutABadValueAndIgnoreIt) {
 }
 
 TEST(Settings, AllVariablesAreDocumented) {
-  const char* const names[] = {"OVERLAPACK_DEVICE",    "OVERLAPACK_MIN_N",
-                               "OVERLAPACK_ALGORITHM", "OVERLAPACK_NB",
-                               "OVERLAPACK_FP32",      "OVERLAPACK_THREADS",
-                               "OVERLAPACK_PROFILE",   "OVERLAPACK_CPU_LAPACK",
-                               "OVERLAPACK_VERBOSE"};
+  const char* const names[] = {
+      "OVERLAPACK_DEVICE",  "OVERLAPACK_MIN_N",      "OVERLAPACK_ALGORITHM",
+      "OVERLAPACK_NB",      "OVERLAPACK_FP32",       "OVERLAPACK_THREADS",
+      "OVERLAPACK_PROFILE", "OVERLAPACK_CPU_LAPACK", "OVERLAPACK_VERBOSE"};
   for (const std::string name : names) {
     int found = 0;
     for (const SettingDoc& doc : setting_docs()) found += doc.name == name ? 1 : 0;

@@ -152,4 +152,16 @@ void Workers::parallel_for(Index threads, Index count, const std::function<void(
   join();
 }
 
+void compute_in_parallel(Index threads, Index count, const std::function<void(Index)>& body) {
+  static std::mutex mutex;
+  static auto* const workers = new Workers;
+  if (const std::unique_lock<std::mutex> lock(mutex, std::try_to_lock); lock) {
+    try {
+      return workers->parallel_for(std::min(threads, count), count, body);
+    } catch (const std::exception&) {  // a thread could not be made, so nothing has been done
+    }
+  }
+  for (Index i = 0; i < count; ++i) body(i);
+}
+
 }  // namespace overlapack

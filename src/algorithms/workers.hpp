@@ -71,4 +71,14 @@ class Workers {
   std::condition_variable finished_;
 };
 
+/// Calls body(i) for i in [0, count), shared out among the caller and up to `threads - 1` threads
+/// that compute on the CPU; all on the caller's if those are busy with another call, or none are to
+/// be had. The body must not throw.
+void compute_in_parallel(Index threads, Index count, const std::function<void(Index)>& body);
+template <class Body>
+void share_out(Index threads, Index count, const Body& body) {
+  if (threads > 1 && count > 1) return compute_in_parallel(threads, count, std::cref(body));
+  for (Index i = 0; i < count; ++i) body(i);
+}
+
 }  // namespace overlapack

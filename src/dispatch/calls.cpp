@@ -31,9 +31,8 @@ class Nesting {
   bool outer_;
 };
 
-/// What the call log says of a call besides its plan.
-struct Call {
-  Routine routine;
+/// What the call log says of a call's arguments.
+struct Arguments {
   char type;
   Shape shape;
   const void* matrix;
@@ -41,6 +40,10 @@ struct Call {
   Index ldb = 0;
   char uplo = '-';
   char trans = '-';
+};
+
+struct Call : Arguments {
+  Routine routine;
 };
 
 class Stopwatch {
@@ -54,9 +57,10 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-void write_log(Context& context, const Call& call, const Plan& plan, const std::string& where,
-               Index info, double ms, std::size_t up, std::size_t down) {
-  const double gflops = flops_of(call.routine, call.type, call.shape) / (ms * 1e6);
+void write_log(Context& context, const char* name, double flops, const Arguments& call,
+               const Plan& plan, const std::string& where, Index info, double ms,
+               std::size_t up = 0, std::size_t down = 0) {
+  const double gflops = flops / (ms * 1e6);
   const char* const algorithm = !plan.on_device                       ? "-"
                                 : plan.algorithm == Algorithm::hybrid ? "hybrid"
                                                                       : "tiled";
@@ -65,7 +69,7 @@ void write_log(Context& context, const Call& call, const Plan& plan, const std::
                 "overlapack %c%s m=%lld n=%lld nrhs=%lld lda=%lld ldb=%lld uplo=%c trans=%c "
                 "info=%lld where=%s algorithm=%s nb=%lld ms=%.3f gflops=%.1f up=%zu down=%zu "
                 "why=\"",
-                call.type, name_of(call.routine), static_cast<long long>(call.shape.m),
+                call.type, name, static_cast<long long>(call.shape.m),
                 static_cast<long long>(call.shape.n), static_cast<long long>(call.shape.nrhs),
                 static_cast<long long>(call.lda), static_cast<long long>(call.ldb), call.uplo,
                 call.trans, static_cast<long long>(info), where.c_str(), algorithm,
@@ -91,10 +95,6 @@ bool lies_on_device(Context& context, const Call& call) {
   return device != nullptr && device->kind_of(call.matrix) == MemoryKind::device;
 }
 
-/// What a call returns that only the device can serve, if the device cannot: LAPACKE's word for
-/// memory that is not to be had. The CPU cannot read the matrix.
-constexpr Index kNoMemory = -1010;
-
 /// Runs a call where the plan says. on_device(device, options, committed) may throw DeviceError;
 /// resume(options, committed) then finishes the call on the CPU.
 template <class OnCpu, class OnDevice, class Resume>
@@ -109,7 +109,7 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume) {
   bool resident = false;
   try {
     resident = lies_on_device(context, call);
-  } catch (const DeviceError&) {  // it lies on another device
+  } catch (const DeviceError&) {  // it lies on another device; the CPU cannot read it, either
     return kNoMemory;
   }
   if (!large && !resident && !settings.verbose) return on_cpu();  // what small calls pay
@@ -125,12 +125,16 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume) {
   } else if (large && device == nullptr) {
     plan.why += ": " + context.device_status();
   }
+  const auto log = [&](const auto&... rest) {
+    write_log(context, name_of(call.routine), flops_of(call.routine, call.type, call.shape), call,
+              rest...);
+  };
   const Stopwatch watch;
   if (!plan.on_device) {
     const Index info = resident ? kNoMemory : on_cpu();
     if (waits) context.add_seconds_before_start(watch.milliseconds() / 1000);
     if (settings.verbose) {
-      write_log(context, call, plan, "cpu", info, watch.milliseconds(), 0, 0);
+      log(plan, "cpu", info, watch.milliseconds(), 0, 0);
     }
     return info;
   }
@@ -155,15 +159,15 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume) {
     finish_on_cpu("out of host memory");
   }
   if (settings.verbose) {
-    write_log(context, call, plan, where, info, watch.milliseconds(),
-              device->counters().bytes_to_device - up, device->counters().bytes_to_host - down);
+    log(plan, where, info, watch.milliseconds(), device->counters().bytes_to_device - up,
+        device->counters().bytes_to_host - down);
   }
   return info;
 }
 
 template <class T>
 Call make_call(Routine routine, HostView<const T> a, std::optional<HostView<const T>> b = {}) {
-  Call call{routine, ScalarTraits<T>::letter, {a.rows, a.cols, b ? b->cols : 0}, a.data, a.ld};
+  Call call{{ScalarTraits<T>::letter, {a.rows, a.cols, b ? b->cols : 0}, a.data, a.ld}, routine};
   if (b) call.ldb = b->ld;
   return call;
 }
@@ -200,6 +204,34 @@ Index lu(const Call& call, const Lapack<T>& cpu, HostView<T> a, Pivots ipiv, Hos
       [&](const algorithms::Options& options, Index committed) {
         return store(algorithms::resume_gesv(cpu, options.nb, a, pivots, b, committed));
       });
+}
+
+/// Runs an update by k vectors and logs it; compute() returns its info.
+template <class T, class Compute>
+Index log_update(const char* name, Uplo uplo, HostView<T> a, Index k, Compute compute) {
+  Context& context = Context::instance();
+  if (!context.settings().verbose) return compute();
+  Arguments call{ScalarTraits<T>::letter, {a.rows, a.cols, k}, a.data, a.ld};
+  call.uplo = static_cast<char>(uplo);
+  Plan plan;
+  plan.why = "updates are computed on the CPU";
+  const auto n = static_cast<double>(a.rows);
+  // An update adds k products to each of n^2 / 2 elements, at twice the operations of forming V
+  // V^H.
+  const double flops = (is_complex<T> ? 8 : 2) * n * n * static_cast<double>(k);
+  const Stopwatch watch;
+  const Index info = compute();
+  write_log(context, name, flops, call, plan, "cpu", info, watch.milliseconds());
+  return info;
+}
+
+/// Threads of an update of that order. More than a few gain nothing where memory is the limit, and
+/// in small ones it takes longer to wake them up (or even to ask how many there could be).
+Index update_threads(Index n) {
+  constexpr Index kSmall = 256, kEnough = 8;
+  const Settings& settings = Context::instance().settings();
+  if (n < kSmall) return 1;
+  return settings.threads > 0 ? settings.threads : std::min(kEnough, available_cores());
 }
 
 }  // namespace
@@ -277,14 +309,55 @@ Index getrs(Family family, Op op, HostView<const T> a, Pivots ipiv, HostView<T> 
       });
 }
 
-#define OVERLAPACK_INSTANTIATE(T)                                              \
-  template const Lapack<T>& cpu_lapack<T>(Family);                             \
-  template Index potrf<T>(Family, Uplo, HostView<T>);                          \
-  template Index potrs<T>(Family, Uplo, HostView<const T>, HostView<T>);       \
-  template Index posv<T>(Family, Uplo, HostView<T>, HostView<T>);              \
-  template Index getrf<T>(Family, HostView<T>, Pivots);                        \
-  template Index getrs<T>(Family, Op, HostView<const T>, Pivots, HostView<T>); \
-  template Index gesv<T>(Family, HostView<T>, Pivots, HostView<T>);
+template <class T>
+Index chol_update(const char* name, Uplo uplo, HostView<T> a, HostView<const T> v,
+                  algorithms::Signs signs) {
+  return log_update<T>(name, uplo, a, v.cols, [&] {
+    try {
+      return algorithms::chol_update(cpu_lapack<T>(Family::lp64), uplo, a, v, signs,
+                                     update_threads(a.rows));
+    } catch (const std::exception&) {  // bad_alloc, or length_error for a size beyond all memory
+      return kNoMemory;
+    }
+  });
+}
+
+template <class T>
+bool all_finite(Part part, HostView<const T> a) {
+  return algorithms::all_finite(part, a, update_threads(a.rows));
+}
+
+template <class T>
+void update_one(const char* name, HostView<T> r, T* x, Real<T>* c) {
+  log_update<T>(name, Uplo::upper, r, 1, [&] {
+    algorithms::update_one(Uplo::upper, r, x, c, update_threads(r.rows));
+    return Index{0};
+  });
+}
+
+template <class T>
+algorithms::Downdate downdate_one(const char* name, HostView<T> r, T* x, Real<T>* c) {
+  algorithms::Downdate result{};
+  log_update<T>(name, Uplo::upper, r, 1, [&] {
+    result = algorithms::downdate_one(Uplo::upper, r, x, c, update_threads(r.rows));
+    return static_cast<Index>(result);
+  });
+  return result;
+}
+
+#define OVERLAPACK_INSTANTIATE(T)                                                  \
+  template const Lapack<T>& cpu_lapack<T>(Family);                                 \
+  template Index potrf<T>(Family, Uplo, HostView<T>);                              \
+  template Index potrs<T>(Family, Uplo, HostView<const T>, HostView<T>);           \
+  template Index posv<T>(Family, Uplo, HostView<T>, HostView<T>);                  \
+  template Index getrf<T>(Family, HostView<T>, Pivots);                            \
+  template Index getrs<T>(Family, Op, HostView<const T>, Pivots, HostView<T>);     \
+  template Index gesv<T>(Family, HostView<T>, Pivots, HostView<T>);                \
+  template Index chol_update<T>(const char*, Uplo, HostView<T>, HostView<const T>, \
+                                algorithms::Signs);                                \
+  template bool all_finite<T>(Part, HostView<const T>);                            \
+  template void update_one<T>(const char*, HostView<T>, T*, Real<T>*);             \
+  template algorithms::Downdate downdate_one<T>(const char*, HostView<T>, T*, Real<T>*);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 
 }  // namespace overlapack::dispatch

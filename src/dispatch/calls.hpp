@@ -2,6 +2,8 @@
 // the device fails. Arguments are valid and not empty (the ABI has checked them).
 #pragma once
 
+#include "algorithms/chol_rank_one.hpp"
+#include "algorithms/chol_update.hpp"
 #include "cpu/lapack.hpp"
 
 namespace overlapack::dispatch {
@@ -25,5 +27,23 @@ template <class T>
 Index getrs(cpu::Family family, Op op, HostView<const T> a, cpu::Pivots ipiv, HostView<T> b);
 template <class T>
 Index gesv(cpu::Family family, HostView<T> a, cpu::Pivots ipiv, HostView<T> b);
+
+/// What a call returns that cannot have the memory it needs: LAPACKE's code for that.
+inline constexpr Index kNoMemory = -1010;
+
+// Updates of a Cholesky factor, on the CPU. `name` is the one that the caller used, for the log.
+
+/// As algorithms::chol_update; or kNoMemory, and then nothing is changed.
+template <class T>
+Index chol_update(const char* name, Uplo uplo, HostView<T> a, HostView<const T> v,
+                  algorithms::Signs signs);
+/// As algorithms::all_finite.
+template <class T>
+bool all_finite(Part part, HostView<const T> a);
+/// As algorithms::update_one and algorithms::downdate_one for an upper factor.
+template <class T>
+void update_one(const char* name, HostView<T> r, T* x, Real<T>* c);
+template <class T>
+algorithms::Downdate downdate_one(const char* name, HostView<T> r, T* x, Real<T>* c);
 
 }  // namespace overlapack::dispatch

@@ -87,7 +87,8 @@ const std::vector<SettingDoc>& setting_docs() {
       {"OVERLAPACK_THREADS", "a whole number from 1 to 1024",
        "threads that copy between the program's memory and the device's staging memory; default "
        "all "
-       "cores that the process may use but 3, at least 1 and at most 13"},
+       "cores that the process may use but 3, at least 1 and at most 13. Also those of a Cholesky "
+       "update; default one for each core, at most 8"},
       {"OVERLAPACK_PROFILE", "a path",
        "the file of measured break-even sizes that `overlapack tune` writes; default "
        "overlapack/profile under $XDG_CACHE_HOME or ~/.cache"},

@@ -29,7 +29,8 @@ def main():
         if harness.runtimes(libraries[0]):
             harness.skip("a library built with a sanitizer is not one to link programs with")
         folder = os.path.dirname(libraries[0])
-        for path in ("overlapack/lapack.h", "overlapack/overlapack.f90"):
+        for path in ("overlapack/lapack.h", "overlapack/overlapack.h",
+                     "overlapack/overlapack.f90"):
             if not os.path.exists(os.path.join(prefix, "include", path)):
                 harness.fail(f"include/{path} was not installed")
 

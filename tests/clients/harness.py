@@ -104,7 +104,8 @@ def expand(names):
     """"gesv,dpotrf" -> the routines meant: a name without a type letter stands for all four."""
     result = []
     for name in names.split(","):
-        typed = re.fullmatch(r"[sdcz](potrf|potrs|posv|getrf|getrs|gesv)", name)
+        typed = re.fullmatch(
+            r"[sdcz](potrf|potrs|posv|getrf|getrs|gesv|ch1up|ch1dn|chud|chdd|cholupdate\w*)", name)
         result += [name] if typed else [letter + name for letter in "sdcz"]
     return result
 

@@ -1,0 +1,444 @@
+#include "algorithms/chol_update.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "algorithms/chol_rank_one.hpp"
+#include "algorithms/workers.hpp"
+#include "cpu/reference.hpp"
+
+// The method
+//
+// Write s for the sign (updates and downdates take turns) and J for diag(I, s I). A transformation
+// H with H J H^H = J takes [L V] to [L' V'] with L' L'^H + s V' V'^H = L L^H + s V V^H; what is
+// wanted is one that makes V' zero. It is a product of n reflectors, one for each column j, in the
+// plane of that column and all of V: with a = L(j, j), b = V(j, :) and a' = sqrt(a^2 + s |b|^2),
+//
+//   z = b^H / (a + a'),   y = [1; z],   t = (1 + s |z|^2) / 2 = a' / (a + a'),
+//   [l V] := [l V] - w y^H  with  w = (l + s V z) / t,
+//
+// maps [a b] to [-a' 0], and -l is the new column. (The factor 2 in 1/t = 2 / (y^H J y) is that of
+// a Householder reflector; for s < 0 it is a hyperbolic one: Rader and Steinhardt, 1986.) As with
+// Householder's, nb of them make one block: with Z = [z_1 ... z_nb] and the upper triangular
+//
+//   N = striu(s Z^H Z) + diag(t),   W N = L + s V Z,   L := W - L,   V := V - W Z^H
+//
+// transforms all rows below a diagonal block by two products and a triangular solve. (N is the
+// inverse of the compact WY form's T.) a + a' never cancels, so |z| <= 1.
+//
+// Why it is stable. For s > 0, H is unitary, and N well conditioned: its Hermitian part is at least
+// I / 2. For s < 0 the elements of H may be large, and multiplying by H would not be stable. But
+// what is computed above is the mixed form (Bojanczyk, Brent, Van Dooren and de Hoog, SIAM J. Sci.
+// Stat. Comput. 8, 1987), by blocks: V' is made from the L' that was computed, because both are
+// made from the same W. In detail, the exact W, L' and V' obey
+//
+//   W (I - N) = L' + V Z,   L = W - L',   V' = V - W Z^H:
+//
+// the unitary block of the *update* that takes [L' V] to [-L V'], and its N, which is I - N, is
+// well conditioned as above. Rounding errors in W, L' and V' are of the order of eps times the
+// norms of the rows of L, W, L' and V, all of which are at most a few times that of the row of L
+// one started with. So they are errors of that size in this update, too: the computed L' is the
+// exact factor of a matrix A - V V^H + E, |E(i, i)| <= c eps A(i, i). (On such relational stability
+// also: M. Stewart and G. W. Stewart, On hyperbolic triangularization, SIAM J. Matrix Anal. Appl.
+// 19, 1998.)
+//
+// Vectors with different signs: first all updates, then all downdates, because a reflector with
+// both signs at once has neither |z| <= 1 nor such an N.
+//
+// Why a downdate that fails leaves the factor as it was. Whether it succeeds is decided before
+// anything is written (first_indefinite). After that the pass above cannot fail: the test is one
+// for L + dL with |dL| <= n eps |L|, so a^2 - |b|^2 may come out negative by a modest multiple of
+// eps A(j, j), but not more. It is then replaced by eps a^2, the smallest value that it could be
+// told from zero at, and b made shorter to go with that: an error of the same order as that of the
+// pass itself.
+
+namespace overlapack::algorithms {
+namespace {
+
+using reference::detail::multiply;
+
+/// How the work is cut. A product of up to kThin columns is too thin for a BLAS to share out among
+/// its threads: they take longer to meet than to compute. So kThinRows rows at a time, for which a
+/// BLAS takes one thread, are shared out among threads of our own; with more columns the BLAS's
+/// threads are the better ones. A narrow block costs fewer operations, a wide one has the faster
+/// products.
+constexpr Index kThin = 32, kThinRows = 256;
+constexpr Index kWide = 64, kWideRows = 1024;
+
+struct Cut {
+  explicit Cut(Index k, Index threads_)
+      : nb(k <= kThin ? kThin : kWide),
+        rows(k <= kThin ? kThinRows : kWideRows),
+        threads(k <= kThin ? threads_ : 1) {}
+  Index nb;    ///< columns of L that are transformed by one block of reflectors
+  Index rows;  ///< rows that are transformed at a time
+  Index threads;
+};
+
+/// A rows x cols matrix in memory of its own.
+template <class T>
+class Matrix {
+ public:
+  Matrix(Index rows, Index cols)
+      : rows_(rows),
+        cols_(cols),
+        data_(static_cast<std::size_t>(std::max<Index>(1, rows * cols))) {}
+  HostView<T> view() { return {data_.data(), rows_, cols_, std::max<Index>(1, rows_)}; }
+
+ private:
+  Index rows_, cols_;
+  std::vector<T> data_;
+};
+
+/// What one block of reflectors takes, and a copy of V.
+template <class T>
+struct Workspace {
+  Workspace(Index n_rows, Index k, Index nb)
+      : v(n_rows, k),
+        w(nb, n_rows),
+        l(nb, nb),
+        z(k, nb),
+        n(nb, nb),
+        inverse(nb, nb),
+        zt(k, nb),
+        t(nb, 1) {}
+  Matrix<T> v, w, l, z, n, inverse, zt;
+  Matrix<Real<T>> t;
+};
+
+template <class T>
+void copy(HostView<const T> from, HostView<T> to) {
+  for (Index j = 0; j < from.cols; ++j) std::copy_n(&from(0, j), from.rows, &to(0, j));
+}
+
+/// a := w - a
+template <class T>
+void subtract_from(HostView<const T> w, HostView<T> a) {
+  for (Index j = 0; j < a.cols; ++j) {
+    const T* const from = &w(0, j);
+    T* const to = &a(0, j);
+    for (Index i = 0; i < a.rows; ++i) to[i] = from[i] - to[i];
+  }
+}
+
+/// Copies a diagonal block of the factor into the lower triangle of `l`, or back.
+template <class T>
+void load(Uplo uplo, HostView<const T> a, HostView<T> l) {
+  for (Index j = 0; j < l.cols; ++j) {
+    for (Index i = j; i < l.rows; ++i) l(i, j) = uplo == Uplo::lower ? a(i, j) : conj(a(j, i));
+  }
+}
+template <class T>
+void store(Uplo uplo, HostView<const T> l, HostView<T> a) {
+  for (Index j = 0; j < l.cols; ++j) {
+    a(j, j) = l(j, j);
+    for (Index i = j + 1; i < l.rows; ++i) {
+      if (uplo == Uplo::lower) {
+        a(i, j) = l(i, j);
+      } else {
+        a(j, i) = conj(l(i, j));
+      }
+    }
+  }
+}
+
+/// One reflector: computes z from row b of V and the diagonal element `a`, which becomes a'.
+/// Returns t. The sign of `a` stays, so that a factor with negative diagonal elements is one
+/// afterwards.
+template <class T>
+Real<T> make_reflector(int sign, T& a, HostView<const T> b, T* z) {
+  using R = Real<T>;
+  R scale = std::abs(real(a));  // against overflow and underflow of squares
+  for (Index l = 0; l < b.cols; ++l) scale = std::max(scale, abs1(b(0, l)));
+  if (scale != 0) scale = std::ldexp(R(1), std::ilogb(scale));  // so that dividing is exact
+  const R before = scale != 0 ? std::abs(real(a)) / scale : R(0);
+  if (scale == 0 || (sign < 0 && before == 0)) {
+    std::fill_n(z, b.cols, T(0));
+    return R(0.5);
+  }
+  R squares(0);
+  for (Index l = 0; l < b.cols; ++l) {
+    z[l] = conj(b(0, l)) / scale;
+    squares += real(multiply(z[l], conj(z[l])));
+  }
+  R after, shrink(1);
+  if (sign > 0) {
+    after = std::sqrt(before * before + squares);
+  } else {
+    const R norm = std::sqrt(squares), smallest = std::sqrt(std::numeric_limits<R>::epsilon());
+    after = std::sqrt(std::max(R(0), (before - norm) * (before + norm)));
+    if (!(after >= smallest * before)) {
+      after = smallest * before;
+      shrink = std::sqrt(1 - smallest * smallest) * before / norm;
+    }
+  }
+  const R factor = std::copysign(shrink, real(a)) / (before + after);
+  for (Index l = 0; l < b.cols; ++l) z[l] *= factor;
+  a = T(std::copysign(after, real(a)) * scale);
+  return after / (before + after);
+}
+
+/// The reflectors of a diagonal block, z_j in column j of `z` and their t; the block and its rows
+/// of V are transformed by them. `w` is a column of workspace.
+template <class T>
+void reflect_block(int sign, HostView<T> l, HostView<T> v, HostView<T> z, Real<T>* t, T* w) {
+  for (Index j = 0; j < l.cols; ++j) {
+    T* const zj = &z(0, j);
+    t[j] = make_reflector<T>(sign, l(j, j), v.block(j, 0, 1, v.cols), zj);
+    const Index first = j + 1, count = l.rows - first;
+    std::copy_n(&l(j, j) + 1, count, w);
+    for (Index c = 0; c < v.cols; ++c) {
+      reference::detail::subtract_scaled(count, sign < 0 ? zj[c] : -zj[c], &v(first, c), w);
+    }
+    for (Index i = 0; i < count; ++i) {
+      w[i] /= t[j];
+      l(first + i, j) = w[i] - l(first + i, j);
+    }
+    for (Index c = 0; c < v.cols; ++c) {
+      reference::detail::subtract_scaled(count, conj(zj[c]), w, &v(first, c));
+    }
+  }
+}
+
+/// A block of reflectors, ready to be applied.
+template <class T>
+struct Block {
+  int sign;
+  HostView<T> z, n;         ///< Z and N
+  HostView<T> inverse, zt;  ///< N^-1 and s Z N^-1
+  bool invertible;          ///< whether these two may be used
+};
+
+/// Completes a block of which Z and t are known.
+///
+/// Products are several times faster than a triangular solve with as few columns, so there is an
+/// explicit inverse. It makes the error of W grow from eps |W| |N| to eps |L + s V Z| |N^-1|, which
+/// is harmless for an update, whose N^-1 has a norm of at most 2, and for a downdate whose N^-1 is
+/// hardly larger. The others solve.
+template <class T>
+void complete(const cpu::Lapack<T>& cpu, const Real<T>* t, Block<T>& block) {
+  const Index nb = block.n.cols;
+  cpu.herk(Uplo::upper, Op::conj_trans, static_cast<Real<T>>(block.sign), block.z, Real<T>(0),
+           block.n);
+  for (Index j = 0; j < nb; ++j) {
+    block.n(j, j) = T(t[j]);
+    std::fill_n(&block.inverse(0, j), nb, T(0));
+    block.inverse(j, j) = T(1);
+  }
+  cpu.trsm(Side::left, Uplo::upper, Op::none, Diag::non_unit, T(1), block.n, block.inverse);
+  Real<T> squares(0);
+  for (Index j = 0; j < nb; ++j) {
+    for (Index i = 0; i <= j; ++i) squares += std::norm(block.inverse(i, j));
+  }
+  block.invertible = squares <= static_cast<Real<T>>(16 * nb);  // an update's is at most 4 nb
+  cpu.gemm(Op::none, Op::none, T(Real<T>(block.sign)), block.z, block.inverse, T(0), block.zt);
+}
+
+/// Applies a block to some rows of V and of the block column `a` (upper: columns of the block row)
+/// below the diagonal block. `w` is of the shape of `a`. In an upper triangle it is W^H.
+template <class T>
+void apply(const cpu::Lapack<T>& cpu, Uplo uplo, const Block<T>& block, HostView<T> a,
+           HostView<T> v, HostView<T> w) {
+  const T sign(Real<T>(block.sign));
+  if (!block.invertible) copy<T>(a, w);
+  if (uplo == Uplo::lower) {
+    if (block.invertible) {
+      cpu.gemm(Op::none, Op::none, T(1), a, block.inverse, T(0), w);
+      cpu.gemm(Op::none, Op::none, T(1), v, block.zt, T(1), w);
+    } else {
+      cpu.gemm(Op::none, Op::none, sign, v, block.z, T(1), w);
+      cpu.trsm(Side::right, Uplo::upper, Op::none, Diag::non_unit, T(1), block.n, w);
+    }
+    cpu.gemm(Op::none, Op::conj_trans, T(-1), w, block.z, T(1), v);
+  } else {
+    if (block.invertible) {
+      cpu.gemm(Op::conj_trans, Op::none, T(1), block.inverse, a, T(0), w);
+      cpu.gemm(Op::conj_trans, Op::conj_trans, T(1), block.zt, v, T(1), w);
+    } else {
+      cpu.gemm(Op::conj_trans, Op::conj_trans, sign, block.z, v, T(1), w);
+      cpu.trsm(Side::left, Uplo::upper, Op::conj_trans, Diag::non_unit, T(1), block.n, w);
+    }
+    cpu.gemm(Op::conj_trans, Op::conj_trans, T(-1), w, block.z, T(1), v);
+  }
+  subtract_from<T>(w, a);
+}
+
+/// Replaces the factor of A by that of A + sign V V^H; it must exist. V is destroyed.
+template <class T>
+void transform(const cpu::Lapack<T>& cpu, Uplo uplo, int sign, HostView<T> a, HostView<T> v,
+               const Cut& cut, Workspace<T>& work) {
+  const Index order = a.rows, k = v.cols;
+  if (k == 0) return;
+  for (Index j = 0; j < order; j += cut.nb) {
+    const Index nb = std::min(cut.nb, order - j), next = j + nb;
+    const HostView<T> diagonal = a.block(j, j, nb, nb), l = work.l.view().block(0, 0, nb, nb);
+    Block<T> block{sign,
+                   work.z.view().block(0, 0, k, nb),
+                   work.n.view().block(0, 0, nb, nb),
+                   work.inverse.view().block(0, 0, nb, nb),
+                   work.zt.view().block(0, 0, k, nb),
+                   false};
+    Real<T>* const t = work.t.view().data;
+    load<T>(uplo, diagonal, l);
+    reflect_block(sign, l, v.block(j, 0, nb, k), block.z, t, work.w.view().data);
+    store<T>(uplo, l, diagonal);
+    if (next == order) break;
+
+    complete(cpu, t, block);
+    share_out(cut.threads, (order - next + cut.rows - 1) / cut.rows, [&](Index part) {
+      const Index i = next + part * cut.rows, rows = std::min(cut.rows, order - i);
+      const HostView<T> below =
+          uplo == Uplo::lower ? a.block(i, j, rows, nb) : a.block(j, i, nb, rows);
+      const HostView<T> w(work.w.view().data + i * nb, below.rows, below.cols, below.rows);
+      apply<T>(cpu, uplo, block, below, v.block(i, 0, rows, k), w);
+    });
+  }
+}
+
+/// Whether I + P P^H - M M^H is positive definite, for matrices P and M of few columns.
+/// With B = I + P^H P that is
+///   I - M^H (I + P P^H)^-1 M  =  I - M^H M + (M^H P) B^-1 (P^H M),
+/// LINPACK's test (?chdd) for more than one vector and both signs.
+template <class T>
+bool is_definite(const cpu::Lapack<T>& cpu, HostView<const T> p, HostView<const T> m) {
+  Matrix<T> gram(m.cols, m.cols);
+  const HostView<T> g = gram.view();
+  const auto factor = [&](HostView<T> x) {  // also false if there is a NaN
+    bool positive = cpu.potrf(Uplo::lower, x) == 0;
+    for (Index i = 0; i < x.rows; ++i) positive = positive && real(x(i, i)) > 0;
+    return positive;
+  };
+  const auto identity = [](HostView<T> x) {
+    for (Index j = 0; j < x.cols; ++j) {
+      std::fill_n(&x(0, j), x.rows, T(0));
+      x(j, j) = T(1);
+    }
+  };
+  identity(g);
+  cpu.herk(Uplo::lower, Op::conj_trans, Real<T>(-1), m, Real<T>(1), g);
+  if (!p.empty()) {
+    Matrix<T> b_matrix(p.cols, p.cols), c_matrix(p.cols, m.cols);
+    const HostView<T> b = b_matrix.view(), c = c_matrix.view();
+    identity(b);
+    cpu.herk(Uplo::lower, Op::conj_trans, Real<T>(1), p, Real<T>(1), b);
+    if (!factor(b)) return false;
+    cpu.gemm(Op::conj_trans, Op::none, T(1), p, m, T(0), c);
+    cpu.trsm(Side::left, Uplo::lower, Op::none, Diag::non_unit, T(1), b, c);
+    cpu.herk(Uplo::lower, Op::conj_trans, Real<T>(1), c, Real<T>(1), g);
+  }
+  return factor(g);
+}
+
+/// The order of the first leading minor of A + P P^H - M M^H that is not positive definite, or 0.
+/// If it is known that there is one, only its place is looked for. P and M are destroyed.
+///
+/// The matrix is L (I + L^-1 P (L^-1 P)^H - L^-1 M (L^-1 M)^H) L^H, and its leading minors belong
+/// to the first rows of L^-1 P and L^-1 M. If a minor is not definite the larger ones are not,
+/// either.
+template <class T>
+Index first_indefinite(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<const T> a, HostView<T> p,
+                       HostView<T> m, bool known = false) {
+  const Op op = uplo == Uplo::lower ? Op::none : Op::conj_trans;
+  for (const HostView<T>& x : {p, m}) {
+    if (!x.empty()) cpu.trsm(Side::left, uplo, op, Diag::non_unit, T(1), a, x);
+  }
+  const auto definite = [&](Index order) {
+    return is_definite<T>(cpu, p.block(0, 0, order, p.cols), m.block(0, 0, order, m.cols));
+  };
+  Index good = 0, bad = a.rows;
+  if (!known && definite(bad)) return 0;
+  while (bad - good > 1) {
+    const Index middle = good + (bad - good) / 2;
+    (definite(middle) ? good : bad) = middle;
+  }
+  return bad;
+}
+
+/// One vector: rotations take less time than products (chol_rank_one.hpp).
+template <class T>
+Index update_by_one(const cpu::Lapack<T>& cpu, Uplo uplo, int sign, HostView<T> a, const T* v,
+                    Index threads) {
+  const Index n = a.rows;
+  Matrix<T> row(n, 1);
+  Matrix<Real<T>> cosines(n, 1);
+  T* const x = row.view().data;
+  Real<T>* const c = cosines.view().data;
+  std::transform(v, v + n, x, [uplo](T e) { return uplo == Uplo::upper ? conj(e) : e; });
+  if (sign > 0) {
+    update_one(uplo, a, x, c, threads);
+  } else if (downdate_one(uplo, a, x, c, threads) != Downdate::done) {
+    std::copy_n(v, n, x);
+    return first_indefinite<T>(cpu, uplo, a, {}, row.view(), true);
+  }
+  return 0;
+}
+
+/// Whether real numbers first, ..., end - 1 are finite.
+template <class R>
+bool finite(const R* x, Index first, Index end) {
+  constexpr Index kSums = 8;
+  R sums[kSums] = {};  // of zeros; a NaN if a number is one or infinite
+  Index i = first;
+  for (; i + kSums <= end; i += kSums) {
+    for (Index q = 0; q < kSums; ++q) sums[q] += x[i + q] - x[i + q];
+  }
+  for (; i < end; ++i) sums[0] += x[i] - x[i];
+  return std::all_of(sums, sums + kSums, [](R sum) { return sum == 0; });
+}
+
+}  // namespace
+
+template <class T>
+Index chol_update(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostView<const T> v,
+                  Signs signs, Index threads) {
+  const Index n = a.rows, k = v.cols;
+  if (n == 0 || k == 0) return 0;
+  if (k == 1) return update_by_one(cpu, uplo, signs[0], a, v.data, threads);
+  const Cut cut(k, threads);
+  Workspace<T> work(n, k, cut.nb);
+  // The updates are the first columns of the workspace, the downdates the last ones.
+  Index updates = 0;
+  for (Index j = 0; j < k; ++j) updates += signs[j] > 0;
+  const HostView<T> plus = work.v.view().block(0, 0, n, updates);
+  const HostView<T> minus = work.v.view().block(0, updates, n, k - updates);
+  const auto gather = [&] {
+    Index p = 0, m = 0;
+    for (Index j = 0; j < k; ++j) {
+      std::copy_n(&v(0, j), n, signs[j] > 0 ? &plus(0, p++) : &minus(0, m++));
+    }
+  };
+  gather();
+  if (updates < k) {
+    if (const Index info = first_indefinite<T>(cpu, uplo, a, plus, minus); info != 0) return info;
+    gather();
+  }
+  transform(cpu, uplo, 1, a, plus, cut, work);
+  transform(cpu, uplo, -1, a, minus, cut, work);
+  return 0;
+}
+
+template <class T>
+bool all_finite(Part part, HostView<const T> a, Index threads) {
+  constexpr Index kReals = is_complex<T> ? 2 : 1, kColumns = 64;
+  std::atomic<bool> good{true};
+  share_out(threads, (a.cols + kColumns - 1) / kColumns, [&](Index group) {
+    const Index end = std::min((group + 1) * kColumns, a.cols);
+    for (Index j = group * kColumns; j < end && good; ++j) {
+      const RowRange rows = rows_of_column(part, 0, a.rows, j);
+      const auto* const x = reinterpret_cast<const Real<T>*>(a.data + j * a.ld);
+      if (!finite(x, kReals * rows.first, kReals * rows.end)) good = false;
+    }
+  });
+  return good;
+}
+
+#define OVERLAPACK_INSTANTIATE(T)                                                            \
+  template Index chol_update<T>(const cpu::Lapack<T>&, Uplo, HostView<T>, HostView<const T>, \
+                                Signs, Index);                                               \
+  template bool all_finite<T>(Part, HostView<const T>, Index);
+OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
+
+}  // namespace overlapack::algorithms

@@ -1,0 +1,36 @@
+// Updating and downdating a Cholesky factor by any number of vectors at once, on the CPU.
+#pragma once
+
+#include "core/view.hpp"
+#include "cpu/lapack.hpp"
+
+namespace overlapack::algorithms {
+
+/// The signs of the vectors: one for all, or one for each.
+class Signs {
+ public:
+  Signs(const int* signs, bool one_for_each) : signs_(signs), one_for_each_(one_for_each) {}
+  int operator[](Index j) const { return signs_[one_for_each_ ? j : 0]; }
+
+ private:
+  const int* signs_;
+  bool one_for_each_;
+};
+
+/// Replaces the factor L of A = L L^H (upper: U of A = U^H U) in triangle `uplo` of `a` (n x n) by
+/// that of A + sum_j signs[j] v_j v_j^H, where v_j is column j of V (n x k). Signs are +1 or -1,
+/// all elements are finite. V must not overlap A.
+///
+/// Returns 0; or j > 0 if the leading minor of order j of the result is not positive definite, and
+/// then A is as it was. Throws std::bad_alloc before anything is written; the workspace is of the
+/// size of V. `threads` is the number of threads that may take part, beside those of the CPU
+/// LAPACK.
+template <class T>
+Index chol_update(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostView<const T> v,
+                  Signs signs, Index threads);
+
+/// Whether all elements of a part of a matrix (`part` as in rows_of_column, diagonal 0) are finite.
+template <class T>
+bool all_finite(Part part, HostView<const T> a, Index threads);
+
+}  // namespace overlapack::algorithms

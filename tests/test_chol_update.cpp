@@ -1,0 +1,724 @@
+// Updates of a Cholesky factor: our own interface, and the names of qrupdate and LINPACK.
+#include <gtest/gtest.h>
+
+#include <cctype>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "exported.hpp"
+#include "support/fixtures.hpp"
+#include "support/matrices.hpp"
+#include "support/residual.hpp"
+
+namespace {
+std::vector<std::string> reports;  // "DCH1DN 3": what xerbla_ was called with
+}
+
+// A program may bring its own.
+extern "C" void xerbla_(const char* name, const std::int32_t* position, std::size_t length) {
+  reports.push_back(std::string(name, length) + " " + std::to_string(*position));
+}
+
+namespace overlapack {
+namespace {
+
+using namespace testing_support;
+using compat::Exported;
+
+constexpr Uplo kUplos[] = {Uplo::lower, Uplo::upper};
+constexpr Index kNoInfo64 = -12345;
+
+template <class T>
+bool same_bits(const Padded<T>& x, const Padded<T>& y) {
+  const auto bytes = sizeof(T) * static_cast<std::size_t>(x.ld() * std::max<Index>(1, x.cols()));
+  return std::memcmp(x.view().data, y.view().data, bytes) == 0;
+}
+
+/// The factor in triangle `uplo` of a random matrix; the other triangle and the padding must not be
+/// touched.
+template <class T>
+Padded<T> random_factor(Uplo uplo, Index n, std::uint64_t seed, Index padding = 3) {
+  auto a = positive_definite<T>(n, seed, padding);
+  reference::potrf<T>(uplo, a.view());
+  a.forbid_other_triangle(uplo);
+  return a;
+}
+
+template <class T>
+Index update(Uplo uplo, Padded<T>& factor, const Padded<T>& v, int sigma) {
+  Index info = kNoInfo64;
+  Exported<T>::cholupdate(static_cast<char>(uplo), factor.rows(), v.cols(), factor.data(),
+                          factor.ld(), v.view().data, v.ld(), sigma, &info);
+  return info;
+}
+
+template <class T>
+Index update_mixed(Uplo uplo, Padded<T>& factor, const Padded<T>& v, const std::vector<int>& s) {
+  Index info = kNoInfo64;
+  Exported<T>::cholupdate_mixed(static_cast<char>(uplo), factor.rows(), v.cols(), factor.data(),
+                                factor.ld(), v.view().data, v.ld(), s.data(), &info);
+  return info;
+}
+
+/// L of a stored factor, in double precision.
+template <class T>
+Padded<Wide<T>> lower_factor(Uplo uplo, const Padded<T>& factor) {
+  Padded<Wide<T>> l(factor.rows(), factor.rows());
+  for (Index j = 0; j < factor.rows(); ++j) {
+    for (Index i = 0; i < factor.rows(); ++i) {
+      const Wide<T> x = uplo == Uplo::lower ? Wide<T>(factor(i, j)) : conj(Wide<T>(factor(j, i)));
+      l(i, j) = i < j ? Wide<T>(0) : x;
+    }
+  }
+  return l;
+}
+
+/// L L^H + sum_j s_j v_j v_j^H.
+template <class T>
+Padded<Wide<T>> product(Uplo uplo, const Padded<T>& factor, const Padded<T>& v,
+                        const std::vector<int>& signs) {
+  using W = Wide<T>;
+  const auto l = lower_factor(uplo, factor);
+  const auto wide = widen<T>(v.view());
+  auto scaled = wide;
+  for (Index j = 0; j < v.cols(); ++j) {
+    for (Index i = 0; i < v.rows(); ++i) scaled(i, j) *= W(signs[static_cast<std::size_t>(j)]);
+  }
+  Padded<W> a(factor.rows(), factor.rows());
+  reference::gemm<W>(Op::none, Op::conj_trans, W(1), l.view(), l.view(), W(0), a.view());
+  reference::gemm<W>(Op::none, Op::conj_trans, W(1), scaled.view(), wide.view(), W(1), a.view());
+  return a;
+}
+
+/// ||A - L L^H|| / (n scale eps).
+template <class T>
+double residual(Uplo uplo, const Padded<T>& factor, const Padded<Wide<T>>& a, double scale) {
+  auto rest = product<T>(uplo, factor, Padded<T>(factor.rows(), 0), {});
+  for (Index j = 0; j < a.cols(); ++j) {
+    for (Index i = 0; i < a.rows(); ++i) rest(i, j) -= a(i, j);
+  }
+  return scaled(norm1(rest), static_cast<double>(a.rows()) * scale, epsilon<T>());
+}
+
+template <class T>
+void expect_untouched(Uplo uplo, const Padded<T>& factor) {
+  EXPECT_TRUE(factor.padding_untouched());
+  EXPECT_TRUE(factor.other_triangle_untouched(uplo));
+}
+
+template <class T>
+class CholUpdate : public testing::Test {};
+TYPED_TEST_SUITE(CholUpdate, Precisions);
+
+TYPED_TEST(CholUpdate, UpAndDown) {
+  using T = TypeParam;
+  for (const Index n : {0, 1, 2, 31, 32, 33, 63, 64, 65, 100, 129, 330}) {
+    for (const Index k : {0, 1, 2, 16, 33, 100}) {
+      for (const Uplo uplo : kUplos) {
+        SCOPED_TRACE(testing::Message() << "n=" << n << " k=" << k << " " << char(uplo));
+        const auto before = random_factor<T>(uplo, n, 1);
+        const auto v = random_matrix<T>(n, k, 2, 1);
+        const auto v_before = v;
+        auto factor = before;
+        const std::vector<int> signs(static_cast<std::size_t>(k), 1);
+        const auto updated = product(uplo, before, v, signs);
+        ASSERT_EQ(update(uplo, factor, v, 1), 0);
+        EXPECT_LT(residual(uplo, factor, updated, norm1(updated)), kThreshold);
+        expect_untouched(uplo, factor);
+        ASSERT_EQ(update(uplo, factor, v, -1), 0);
+        const auto original = product<T>(uplo, before, Padded<T>(n, 0), {});
+        EXPECT_LT(residual(uplo, factor, original, norm1(updated)), kThreshold);
+        expect_untouched(uplo, factor);
+        EXPECT_TRUE(same_bits(v, v_before));
+      }
+    }
+  }
+}
+
+TYPED_TEST(CholUpdate, Mixed) {
+  using T = TypeParam;
+  for (const Index n : {1, 33, 100, 300}) {
+    for (const Index k : {2, 7, 40, 110}) {
+      for (const Uplo uplo : kUplos) {
+        SCOPED_TRACE(testing::Message() << "n=" << n << " k=" << k << " " << char(uplo));
+        // Every third vector is one that the factor was updated by before.
+        const auto v = random_matrix<T>(n, k, 2, 1);
+        std::vector<int> signs;
+        Padded<T> old(n, (k + 2) / 3, 1);
+        for (Index j = 0; j < k; ++j) {
+          signs.push_back(j % 3 == 0 ? -1 : 1);
+          for (Index i = 0; j % 3 == 0 && i < n; ++i) old(i, j / 3) = v(i, j);
+        }
+        auto before = random_factor<T>(uplo, n, 1);
+        ASSERT_EQ(update(uplo, before, old, 1), 0);
+        auto factor = before;
+        ASSERT_EQ(update_mixed(uplo, factor, v, signs), 0);
+        const std::vector<int> plus(static_cast<std::size_t>(k), 1);
+        EXPECT_LT(residual(uplo, factor, product(uplo, before, v, signs),
+                           norm1(product(uplo, before, v, plus))),
+                  kThreshold);
+        expect_untouched(uplo, factor);
+      }
+    }
+  }
+}
+
+TYPED_TEST(CholUpdate, ADowndateThatOnlyTheUpdatesMakePossible) {
+  using T = TypeParam;
+  const Index n = 70;
+  for (const Uplo uplo : kUplos) {
+    const auto before = random_factor<T>(uplo, n, 1);
+    Padded<T> v(n, 2);  // 2 w and w, where A - w w^H is not definite
+    for (Index i = 0; i < n; ++i) {
+      v(i, 1) = T(Real<T>(3 + i % 4));
+      v(i, 0) = T(2) * v(i, 1);
+    }
+    auto factor = before;
+    Padded<T> w(n, 1);
+    for (Index i = 0; i < n; ++i) w(i, 0) = v(i, 1);
+    EXPECT_GT(update(uplo, factor, w, -1), 0);
+    EXPECT_EQ(update_mixed(uplo, factor, v, {1, -1}), 0);
+    const auto result = product(uplo, before, v, {1, -1});
+    EXPECT_LT(residual(uplo, factor, result, norm1(product(uplo, before, v, {1, 1}))), kThreshold);
+  }
+}
+
+TYPED_TEST(CholUpdate, ClosedForm) {  // 5^2 - 4^2 = 3^2 in one column, whatever the others are
+  using T = TypeParam;
+  for (const Index n : {5, 20, 150}) {
+    for (const Index column : {Index{0}, n / 2, n - 1}) {
+      for (const Uplo uplo : kUplos) {
+        SCOPED_TRACE(testing::Message() << "n=" << n << " column " << column << char(uplo));
+        Padded<T> five(n, n), three(n, n), v(n, 1);
+        for (Index j = 0; j < n; ++j) {
+          for (Index i = 0; i < n; ++i) {
+            const T l =
+                i < j ? T(0) : phase<T>(i - j) * T(Real<T>(i == j ? 256 : 1 + (i + 2 * j) % 5));
+            const T stored = uplo == Uplo::lower ? l : conj(l);
+            T& to5 = uplo == Uplo::lower ? five(i, j) : five(j, i);
+            T& to3 = uplo == Uplo::lower ? three(i, j) : three(j, i);
+            to5 = stored * T(j == column ? 5.f : 1.f);
+            to3 = stored * T(j == column ? 3.f : 1.f);
+            if (j == column) v(i, 0) = l * T(4);
+          }
+        }
+        const auto expect_near = [&](const Padded<T>& x, const Padded<T>& y) {
+          for (Index j = 0; j < n; ++j) {
+            for (Index i = 0; i < n; ++i) {
+              EXPECT_LT(std::abs(x(i, j) - y(i, j)), 1e4 * epsilon<T>()) << i << " " << j;
+            }
+          }
+        };
+        auto factor = five;
+        ASSERT_EQ(update(uplo, factor, v, -1), 0);
+        expect_near(factor, three);
+        factor = three;
+        ASSERT_EQ(update(uplo, factor, v, 1), 0);
+        expect_near(factor, five);
+      }
+    }
+  }
+}
+
+TYPED_TEST(CholUpdate, VectorsOfZerosChangeNoBit) {
+  using T = TypeParam;
+  for (const Index k : {1, 3, 40}) {
+    for (const Uplo uplo : kUplos) {
+      const auto before = random_factor<T>(uplo, 150, 1);
+      Padded<T> v(150, k);
+      for (Index j = 0; j < k; ++j) std::fill_n(&v(0, j), 150, T(0));
+      for (const int sigma : {1, -1}) {
+        auto factor = before;
+        EXPECT_EQ(update(uplo, factor, v, sigma), 0);
+        EXPECT_TRUE(same_bits(factor, before)) << k << char(uplo) << sigma;
+      }
+    }
+  }
+}
+
+TYPED_TEST(CholUpdate, AHundredPairs) {
+  using T = TypeParam;
+  const Index n = 70;
+  for (const Index k : {1, 5}) {
+    for (const Uplo uplo : kUplos) {
+      const auto before = random_factor<T>(uplo, n, 1);
+      const auto original = product<T>(uplo, before, Padded<T>(n, 0), {});
+      auto factor = before;
+      for (std::uint64_t pair = 0; pair < 100; ++pair) {
+        const auto v = random_matrix<T>(n, k, 100 + pair);
+        ASSERT_EQ(update(uplo, factor, v, 1), 0);
+        ASSERT_EQ(update(uplo, factor, v, -1), 0);
+      }
+      EXPECT_LT(residual(uplo, factor, original, norm1(original)), kThreshold) << k << char(uplo);
+    }
+  }
+}
+
+TYPED_TEST(CholUpdate, ADowndateThatLeavesTheMatrixBarelyDefinite) {
+  using T = TypeParam;
+  // The square of the smallest pivot is 1e-8 of the largest; in single precision 1e-5.
+  const Real<T> small = epsilon<T>() < 1e-10 ? Real<T>(1e-4) : Real<T>(3e-3);
+  for (const Index k : {1, 16, 40}) {
+    for (const Index position : {0, 50, 99}) {
+      for (const Uplo uplo : kUplos) {
+        SCOPED_TRACE(testing::Message() << "k=" << k << " at " << position << " " << char(uplo));
+        auto before = random_factor<T>(uplo, 100, 1);
+        before(position, position) = T(small);
+        const auto v = random_matrix<T>(100, k, 2);
+        auto factor = before;
+        ASSERT_EQ(update(uplo, factor, v, 1), 0);
+        const auto updated = product<T>(uplo, factor, Padded<T>(100, 0), {});
+        ASSERT_EQ(update(uplo, factor, v, -1), 0);
+        const auto original = product<T>(uplo, before, Padded<T>(100, 0), {});
+        EXPECT_LT(residual(uplo, factor, original, norm1(updated)), kThreshold);
+      }
+    }
+  }
+}
+
+TYPED_TEST(CholUpdate, ADowndateThatLeavesLessThanRounding) {
+  using T = TypeParam;
+  // L's own columns, made shorter by less and less: whether that succeeds is a matter of rounding.
+  // It must either fail and change nothing, or be right.
+  const Index n = 90, k = 3;
+  for (const Uplo uplo : kUplos) {
+    const auto before = random_factor<T>(uplo, n, 1);
+    const auto l = lower_factor(uplo, before);
+    const auto original = product<T>(uplo, before, Padded<T>(n, 0), {});
+    int failures = 0;
+    for (int digits = 4; digits < 60; ++digits) {
+      const double shorter = 1 - std::ldexp(1.0, -digits);
+      Padded<T> v(n, k);
+      for (Index j = 0; j < k; ++j) {
+        for (Index i = 0; i < n; ++i) v(i, j) = T(l(i, 30 * j) * shorter);
+      }
+      auto factor = before;
+      const Index info = update(uplo, factor, v, -1);
+      if (info != 0) {
+        ++failures;
+        EXPECT_TRUE(same_bits(factor, before));
+        continue;
+      }
+      const auto result = product(uplo, before, v, {-1, -1, -1});
+      EXPECT_LT(residual(uplo, factor, result, norm1(original)), kThreshold) << digits;
+    }
+    EXPECT_LT(failures, 50);  // of 56
+  }
+}
+
+TYPED_TEST(CholUpdate, ADowndateThatFailsChangesNothing) {
+  using T = TypeParam;
+  const Index n = 150;
+  for (const Uplo uplo : kUplos) {
+    const auto before = random_factor<T>(uplo, n, 1);
+    for (const Index column : {1, 32, 33, 75, 149, 150}) {
+      for (const Index k : {1, 3, 40}) {
+        SCOPED_TRACE(testing::Message() << "column " << column << " k=" << k << char(uplo));
+        // The last vector is zero before `column`, where it is too long.
+        auto v = random_matrix<T>(n, k, 2, 2);
+        for (Index j = 0; j < k; ++j) {
+          for (Index i = 0; i < n; ++i) v(i, j) *= Real<T>(1e-4);
+        }
+        for (Index i = 0; i < column; ++i) v(i, k - 1) = T(0);
+        v(column - 1, k - 1) = before(column - 1, column - 1) * T(1.5);
+        const auto v_before = v;
+        auto factor = before;
+        EXPECT_EQ(update(uplo, factor, v, -1), column);
+        EXPECT_TRUE(same_bits(factor, before));
+        std::vector<int> signs(static_cast<std::size_t>(k), 1);
+        signs.back() = -1;
+        EXPECT_EQ(update_mixed(uplo, factor, v, signs), column);
+        EXPECT_TRUE(same_bits(factor, before));
+        EXPECT_TRUE(same_bits(v, v_before));
+      }
+    }
+  }
+}
+
+TYPED_TEST(CholUpdate, SingularFactors) {
+  using T = TypeParam;
+  for (const Index k : {1, 2}) {
+    for (const Uplo uplo : kUplos) {
+      auto before = random_factor<T>(uplo, 60, 1);
+      before(40, 40) = T(0);
+      const auto v = random_matrix<T>(60, k, 2);
+      auto factor = before;
+      const std::vector<int> signs(static_cast<std::size_t>(k), 1);
+      const auto updated = product(uplo, before, v, signs);
+      EXPECT_EQ(update(uplo, factor, v, 1), 0);
+      EXPECT_LT(residual(uplo, factor, updated, norm1(updated)), kThreshold);
+      factor = before;
+      auto small = v;
+      for (Index j = 0; j < k; ++j) {
+        for (Index i = 0; i < 60; ++i) small(i, j) *= Real<T>(1e-4);
+      }
+      EXPECT_EQ(update(uplo, factor, small, -1), 41);
+      EXPECT_TRUE(same_bits(factor, before));
+    }
+  }
+}
+
+TYPED_TEST(CholUpdate, DiagonalElementsKeepTheirSigns) {
+  using T = TypeParam;
+  for (const Index k : {1, 2}) {
+    for (const Uplo uplo : kUplos) {
+      auto factor = random_factor<T>(uplo, 40, 1);
+      for (Index i = 7; i < 40; ++i) {  // column 7 of L
+        T& x = uplo == Uplo::lower ? factor(i, 7) : factor(7, i);
+        x = -x;
+      }
+      const auto v = random_matrix<T>(40, k, 2);
+      const auto updated =
+          product(uplo, factor, v, std::vector<int>(static_cast<std::size_t>(k), 1));
+      ASSERT_EQ(update(uplo, factor, v, 1), 0);
+      EXPECT_LT(residual(uplo, factor, updated, norm1(updated)), kThreshold);
+      ASSERT_EQ(update(uplo, factor, v, -1), 0);
+      for (Index j = 0; j < 40; ++j) EXPECT_EQ(real(factor(j, j)) < 0, j == 7) << j;
+    }
+  }
+}
+
+TYPED_TEST(CholUpdate, ExtremeScales) {  // squares of these elements overflow or vanish
+  using T = TypeParam;
+  const int exponent = epsilon<T>() < 1e-10 ? 700 : 90;
+  for (const int e : {exponent, -exponent}) {
+    for (const Index k : {1, 3, 40}) {
+      for (const Uplo uplo : kUplos) {
+        auto plain = random_factor<T>(uplo, 50, 1, 0);
+        auto v = random_matrix<T>(50, k, 2);
+        auto large = plain, large_v = v;
+        const auto scale = std::ldexp(Real<T>(1), e);
+        for (Index j = 0; j < 50; ++j) {
+          for (Index i = 0; i < 50; ++i) large(i, j) *= scale;
+        }
+        for (Index j = 0; j < k; ++j) {
+          for (Index i = 0; i < 50; ++i) large_v(i, j) *= scale;
+        }
+        ASSERT_EQ(update(uplo, plain, v, 1), 0);
+        ASSERT_EQ(update(uplo, large, large_v, 1), 0);
+        for (Index j = 0; j < 50; ++j) {
+          const Index i = uplo == Uplo::lower ? 49 : 0;
+          const Index c = uplo == Uplo::lower ? j : 49 - j;
+          EXPECT_LT(std::abs(large(i, c) / scale - plain(i, c)), 1000 * epsilon<T>());
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(CholUpdate, NotANumber) {
+  using T = TypeParam;
+  for (const T bad : {nan<T>(), infinity<T>(), -infinity<T>()}) {
+    for (const Uplo uplo : kUplos) {
+      const auto good = random_factor<T>(uplo, 50, 1);
+      const auto v = random_matrix<T>(50, 3, 2);
+      for (const int sigma : {1, -1}) {
+        auto before = good;
+        (uplo == Uplo::lower ? before(40, 20) : before(20, 40)) = bad;
+        auto factor = before;
+        EXPECT_EQ(update(uplo, factor, v, sigma), -4);
+        EXPECT_TRUE(same_bits(factor, before));
+        auto bad_v = v;
+        bad_v(33, 2) = bad;
+        factor = good;
+        EXPECT_EQ(update(uplo, factor, bad_v, sigma), -6);
+        EXPECT_TRUE(same_bits(factor, good));
+      }
+      // In the other triangle it is none of our business.
+      auto factor = good;
+      (uplo == Uplo::lower ? factor(20, 40) : factor(40, 20)) = bad;
+      EXPECT_EQ(update(uplo, factor, v, 1), 0);
+    }
+  }
+}
+
+TYPED_TEST(CholUpdate, InvalidArguments) {
+  using T = TypeParam;
+  const auto before = random_factor<T>(Uplo::lower, 4, 1);
+  const auto v = random_matrix<T>(4, 2, 2);
+  const int signs[] = {1, 2};
+  auto a = before;
+  Index info = kNoInfo64;
+  const auto expect = [&](Index position) {
+    EXPECT_EQ(info, -position);
+    EXPECT_TRUE(same_bits(a, before));
+    info = kNoInfo64;
+  };
+  const auto call = [&](char uplo, Index n, Index k, T* factor, Index lda, const T* vectors,
+                        Index ldv, int sigma) {
+    Exported<T>::cholupdate(uplo, n, k, factor, lda, vectors, ldv, sigma, &info);
+  };
+  const T* const x = v.view().data;
+  call('X', -1, 2, a.data(), 7, x, 4, 1), expect(1);
+  call('L', -1, -1, a.data(), 7, x, 4, 1), expect(2);
+  call('u', 4, -1, a.data(), 1, x, 4, 1), expect(3);
+  call('l', 4, 2, nullptr, 7, x, 4, 1), expect(4);
+  call('U', 4, 2, a.data(), 3, x, 4, 1), expect(5);
+  call('U', 0, 0, a.data(), 0, x, 4, 1), expect(5);
+  call('L', 4, 2, a.data(), 7, nullptr, 4, 1), expect(6);
+  call('L', 4, 2, a.data(), 7, x, 3, 1), expect(7);
+  call('L', 4, 2, a.data(), 7, x, 4, 0), expect(8);
+  call('L', 4, 2, a.data(), 7, x, 4, 2), expect(8);
+  Exported<T>::cholupdate_mixed('L', 4, 2, a.data(), 7, x, 4, signs, &info), expect(8);
+  Exported<T>::cholupdate_mixed('L', 4, 2, a.data(), 7, x, 4, nullptr, &info), expect(8);
+  call('L', 0, 2, nullptr, 1, nullptr, 1, 1), expect(0);
+  call('L', 4, 0, nullptr, 4, nullptr, 4, 1), expect(0);
+  Exported<T>::cholupdate_mixed('L', 4, 0, nullptr, 4, nullptr, 4, nullptr, &info), expect(0);
+  Exported<T>::cholupdate('L', 4, 2, a.data(), 7, x, 4, 1, nullptr);
+  EXPECT_TRUE(same_bits(a, before));
+}
+
+TYPED_TEST(CholUpdate, TwoThreadsAtOnce) {
+  using T = TypeParam;
+  EXPECT_LT(worst_in_two_threads([](std::size_t thread, std::uint64_t round) {
+              const Uplo uplo = kUplos[thread];
+              const auto before = random_factor<T>(uplo, 350, 1 + thread);
+              const auto v = random_matrix<T>(350, 4, 10 + round);
+              auto factor = before;
+              const auto updated = product(uplo, before, v, {1, 1, 1, 1});
+              if (round > 1) return 0.0;  // two rounds are long enough
+              if (update(uplo, factor, v, 1) != 0) return HUGE_VAL;
+              return residual(uplo, factor, updated, norm1(updated));
+            }),
+            kThreshold);
+}
+
+// ---- the names of qrupdate and LINPACK
+// ------------------------------------------------------------
+
+constexpr Index kOrders[] = {1, 2, 7, 8, 9, 40, 129, 300, 560};
+
+/// A vector with a guard behind its last element.
+template <class T>
+struct Guarded {
+  explicit Guarded(Index n, std::uint64_t seed = 0) : elements(random_matrix<T>(n, 1, seed, 1)) {}
+  T* data() { return elements.data(); }
+  T& operator[](Index i) { return elements(i, 0); }
+  bool intact() const { return elements.padding_untouched(); }
+  Padded<T> elements;
+};
+
+template <class T>
+class RankOne : public testing::Test {
+ protected:
+  /// c_i^2 + |s_i|^2 = 1 and c_i >= 0.
+  void expect_rotations(Index n, Guarded<Real<T>>& c, Guarded<T>& s) {
+    for (Index i = 0; i < n; ++i) {
+      const double one = static_cast<double>(c[i] * c[i] + std::norm(s[i]));
+      EXPECT_LT(std::abs(one - 1), 20 * epsilon<T>()) << i;
+      EXPECT_GE(c[i], 0) << i;
+    }
+  }
+
+  /// Applies the rotations of an update to [R; x], one column after the other, and compares.
+  void expect_update(Padded<T>& before, Padded<T>& after, Guarded<Real<T>>& c, Guarded<T>& s,
+                     const std::vector<T>& row) {
+    for (Index j = 0; j < before.cols(); ++j) {
+      T x = row[static_cast<std::size_t>(j)];
+      for (Index i = 0; i <= j; ++i) {
+        EXPECT_LT(std::abs(c[i] * before(i, j) + s[i] * x - after(i, j)), 100 * epsilon<T>());
+        x = c[i] * x - conj(s[i]) * before(i, j);
+      }
+      EXPECT_LT(std::abs(x), 100 * epsilon<T>()) << j;
+    }
+  }
+  /// The same for a downdate: [R; 0] becomes [R'; x].
+  void expect_downdate(Padded<T>& before, Padded<T>& after, Guarded<Real<T>>& c, Guarded<T>& s,
+                       const std::vector<T>& row) {
+    for (Index j = 0; j < before.cols(); ++j) {
+      T x(0);
+      for (Index i = j; i >= 0; --i) {
+        EXPECT_LT(std::abs(c[i] * before(i, j) - conj(s[i]) * x - after(i, j)), 100 * epsilon<T>());
+        x = c[i] * x + s[i] * before(i, j);
+      }
+      EXPECT_LT(std::abs(x - row[static_cast<std::size_t>(j)]), 200 * epsilon<T>()) << j;
+    }
+  }
+};
+TYPED_TEST_SUITE(RankOne, Precisions);
+
+TYPED_TEST(RankOne, Qrupdate) {
+  using T = TypeParam;
+  for (const Index n : kOrders) {
+    SCOPED_TRACE(n);
+    auto before = random_factor<T>(Uplo::upper, n, 1);
+    const auto size = static_cast<std::int32_t>(n), ld = static_cast<std::int32_t>(before.ld());
+    Guarded<T> u(n, 2);
+    std::vector<T> row;
+    for (Index i = 0; i < n; ++i) row.push_back(conj(u[i]));
+    const auto vector = u;
+    Guarded<Real<T>> w(n);
+    auto after = before;
+    Exported<T>::ch1up(&size, after.data(), &ld, u.data(), w.data());
+    this->expect_rotations(n, w, u);
+    this->expect_update(before, after, w, u, row);
+    expect_untouched(Uplo::upper, after);
+    EXPECT_TRUE(u.intact() && w.intact());
+
+    auto restored = after;
+    auto u2 = vector;
+    std::int32_t info = -1;
+    Exported<T>::ch1dn(&size, restored.data(), &ld, u2.data(), w.data(), &info);
+    EXPECT_EQ(info, 0);
+    this->expect_rotations(n, w, u2);
+    this->expect_downdate(after, restored, w, u2, row);
+    EXPECT_LT(residual(Uplo::upper, restored, product<T>(Uplo::upper, before, Padded<T>(n, 0), {}),
+                       norm1(product<T>(Uplo::upper, after, Padded<T>(n, 0), {}))),
+              kThreshold);
+    expect_untouched(Uplo::upper, restored);
+    EXPECT_TRUE(u2.intact() && w.intact());
+  }
+}
+
+TYPED_TEST(RankOne, QrupdateRefuses) {
+  using T = TypeParam;
+  const Index n = 30;
+  const std::int32_t size = 30, ld = 33, zero = 0, negative = -1, short_ld = 29;
+  auto r = random_factor<T>(Uplo::upper, n, 1);
+  Guarded<Real<T>> w(n);
+  for (const T last : {T(100), nan<T>()}) {
+    const auto before = r;
+    Guarded<T> u(n, 2);
+    u[29] = last;
+    std::int32_t info = -1;
+    Exported<T>::ch1dn(&size, r.data(), &ld, u.data(), w.data(), &info);
+    EXPECT_EQ(info, 1);
+    EXPECT_TRUE(same_bits(r, before));
+  }
+  r(17, 17) = T(0);
+  const auto before = r;
+  Guarded<T> u(n, 2);
+  const auto u_before = u;
+  std::int32_t info = -1;
+  Exported<T>::ch1dn(&size, r.data(), &ld, u.data(), w.data(), &info);
+  EXPECT_EQ(info, 2);
+
+  reports.clear();
+  Exported<T>::ch1dn(&negative, r.data(), &ld, u.data(), w.data(), &info);
+  EXPECT_EQ(info, -1);
+  Exported<T>::ch1dn(&size, r.data(), &short_ld, u.data(), w.data(), &info);
+  EXPECT_EQ(info, -3);
+  Exported<T>::ch1up(&size, r.data(), &short_ld, u.data(), w.data());
+  Exported<T>::ch1up(&negative, r.data(), &ld, u.data(), w.data());
+  Exported<T>::ch1up(&zero, r.data(), &ld, u.data(), w.data());
+  Exported<T>::ch1dn(&zero, r.data(), &ld, u.data(), w.data(), &info);
+  EXPECT_EQ(info, 0);
+  const std::string letter(1, static_cast<char>(std::toupper(ScalarTraits<T>::letter)));
+  EXPECT_EQ(reports,
+            (std::vector<std::string>{letter + "CH1DN 1", letter + "CH1DN 3", letter + "CH1UP 3"}));
+  EXPECT_TRUE(same_bits(r, before));
+  EXPECT_TRUE(same_bits(u.elements, u_before.elements));
+}
+
+/// x^H y
+template <class T>
+Wide<T> dot(const Padded<T>& x, Index jx, const Padded<T>& y, Index jy) {
+  Wide<T> sum(0);
+  for (Index i = 0; i < x.rows(); ++i) sum += conj(Wide<T>(x(i, jx))) * Wide<T>(y(i, jy));
+  return sum;
+}
+
+TYPED_TEST(RankOne, Linpack) {
+  using T = TypeParam;
+  const Index nz = 3;
+  for (const Index p : kOrders) {
+    SCOPED_TRACE(p);
+    auto before = random_factor<T>(Uplo::upper, p, 1);
+    const auto z_before = random_matrix<T>(p, nz, 3, 2);
+    const auto x = random_matrix<T>(p, 1, 2, 1), y = random_matrix<T>(nz, 1, 4, 1);
+    const std::vector<T> row(x.view().data, x.view().data + p);
+    const auto size = static_cast<std::int32_t>(p), ldr = static_cast<std::int32_t>(before.ld()),
+               ldz = static_cast<std::int32_t>(z_before.ld()), count = std::int32_t{nz};
+    Guarded<Real<T>> c(p), rho(nz);
+    rho[0] = 2, rho[1] = -3, rho[2] = 0;
+    Guarded<T> s(p);
+    auto after = before;
+    auto z = z_before;
+    Exported<T>::chud(after.data(), &ldr, &size, x.view().data, z.data(), &ldz, &count,
+                      y.view().data, rho.data(), c.data(), s.data());
+    this->expect_rotations(p, c, s);
+    this->expect_update(before, after, c, s, row);
+    // The norms of the columns of [Z; y; rho] do not change, nor do their products with [R; x].
+    for (Index j = 0; j < nz; ++j) {
+      const double old_rho[] = {2, -3, 0};
+      const double zeta2 = real(dot(z_before, j, z_before, j)) +
+                           static_cast<double>(std::norm(y(j, 0))) - real(dot(z, j, z, j));
+      const double expected = j == 1 ? -3 : std::sqrt(old_rho[j] * old_rho[j] + std::abs(zeta2));
+      EXPECT_LT(std::abs(static_cast<double>(rho[j]) - expected),
+                200 * std::sqrt(epsilon<T>() * static_cast<double>(p)) * (j == 2 ? 1 : 1e-2));
+      for (Index l = 0; l < p; ++l) {
+        Wide<T> old_product = conj(Wide<T>(x(l, 0))) * Wide<T>(y(j, 0)), product(0);
+        for (Index i = 0; i <= l; ++i) {
+          old_product += conj(Wide<T>(before(i, l))) * Wide<T>(z_before(i, j));
+          product += conj(Wide<T>(after(i, l))) * Wide<T>(z(i, j));
+        }
+        EXPECT_LT(std::abs(product - old_product), 1000 * epsilon<T>()) << j << " " << l;
+      }
+    }
+    expect_untouched(Uplo::upper, after);
+    EXPECT_TRUE(z.padding_untouched() && c.intact() && s.intact() && rho.intact());
+
+    // And back.
+    auto restored = after;
+    std::int32_t info = -7;
+    Exported<T>::chdd(restored.data(), &ldr, &size, x.view().data, z.data(), &ldz, &count,
+                      y.view().data, rho.data(), c.data(), s.data(), &info);
+    EXPECT_EQ(info, 1);  // rho[1] is negative
+    EXPECT_EQ(rho[1], -1);
+    EXPECT_NEAR(static_cast<double>(rho[0]), 2, 1e4 * epsilon<T>());
+    this->expect_rotations(p, c, s);
+    this->expect_downdate(after, restored, c, s, row);
+    for (Index j = 0; j < nz; ++j) {
+      for (Index i = 0; i < p; ++i) {
+        EXPECT_LT(std::abs(z(i, j) - z_before(i, j)), 1e5 * epsilon<T>()) << i << " " << j;
+      }
+    }
+    expect_untouched(Uplo::upper, restored);
+    EXPECT_TRUE(z.padding_untouched() && c.intact() && s.intact() && rho.intact());
+  }
+}
+
+TYPED_TEST(RankOne, LinpackRefuses) {
+  using T = TypeParam;
+  const Index p = 20;
+  auto r = random_factor<T>(Uplo::upper, p, 1);
+  auto z = random_matrix<T>(p, 1, 3);
+  auto x = random_matrix<T>(p, 1, 2);
+  const auto y = random_matrix<T>(1, 1, 4);
+  const std::int32_t size = 20, ldr = 23, ldz = 20, none = 0, one = 1, short_ld = 19;
+  Guarded<Real<T>> c(p), rho(1);
+  rho[0] = 1;
+  Guarded<T> s(p);
+  std::int32_t info = -7;
+  const auto r_before = r, z_before = z;
+  x(11, 0) = T(100);
+  const auto x_before = x;
+  Exported<T>::chdd(r.data(), &ldr, &size, x.data(), z.data(), &ldz, &one, y.view().data,
+                    rho.data(), c.data(), s.data(), &info);
+  EXPECT_EQ(info, -1);
+  EXPECT_EQ(rho[0], 1);
+  EXPECT_TRUE(same_bits(r, r_before) && same_bits(z, z_before) && same_bits(x, x_before));
+
+  // Z, y and rho are not looked at for nz = 0.
+  reports.clear();
+  Exported<T>::chud(r.data(), &ldr, &size, x.data(), nullptr, &none, &none, nullptr, nullptr,
+                    c.data(), s.data());
+  Exported<T>::chdd(r.data(), &ldr, &size, x.data(), nullptr, &none, &none, nullptr, nullptr,
+                    c.data(), s.data(), &info);
+  EXPECT_EQ(info, 0);
+  EXPECT_TRUE(reports.empty());
+
+  r = r_before;
+  Exported<T>::chud(r.data(), &short_ld, &size, x.data(), z.data(), &ldz, &one, y.view().data,
+                    rho.data(), c.data(), s.data());
+  Exported<T>::chdd(r.data(), &ldr, &size, x.data(), z.data(), &short_ld, &one, y.view().data,
+                    rho.data(), c.data(), s.data(), &info);
+  const std::string letter(1, static_cast<char>(std::toupper(ScalarTraits<T>::letter)));
+  EXPECT_EQ(reports, (std::vector<std::string>{letter + "CHUD  2", letter + "CHDD  6"}));
+  EXPECT_TRUE(same_bits(r, r_before) && same_bits(z, z_before));
+  reports.clear();
+}
+
+}  // namespace
+}  // namespace overlapack
