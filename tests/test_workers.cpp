@@ -2,7 +2,10 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <numeric>
@@ -81,6 +84,27 @@ TEST(Workers, ShareOutALoop) {
                                        [&](Index i) { ++runs[static_cast<std::size_t>(i)]; });
       for (const auto& run : runs) ASSERT_EQ(run, 1);
     }
+  }
+}
+
+TEST(Workers, ComputeInParallelAndAloneInAForkedChild) {
+  constexpr Index kCount = 1000;
+  const auto all_run_once = [] {
+    std::vector<std::atomic<int>> runs(kCount);
+    share_out(4, kCount, [&](Index i) { ++runs[static_cast<std::size_t>(i)]; });
+    return std::all_of(runs.begin(), runs.end(), [](const auto& run) { return run == 1; });
+  };
+  for (int repetition = 0; repetition < 20; ++repetition) {
+    EXPECT_TRUE(all_run_once());
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      alarm(60);  // rather than hang
+      _exit(all_run_once() ? 0 : 1);
+    }
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
   }
 }
 

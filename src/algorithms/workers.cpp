@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -155,7 +156,9 @@ void Workers::parallel_for(Index threads, Index count, const std::function<void(
 void compute_in_parallel(Index threads, Index count, const std::function<void(Index)>& body) {
   static std::mutex mutex;
   static auto* const workers = new Workers;
-  if (const std::unique_lock<std::mutex> lock(mutex, std::try_to_lock); lock) {
+  static const pid_t process = getpid();  // a child has none of the threads
+  const std::unique_lock<std::mutex> lock(mutex, std::try_to_lock);
+  if (lock && process == getpid()) {
     try {
       return workers->parallel_for(std::min(threads, count), count, body);
     } catch (const std::exception&) {  // a thread could not be made, so nothing has been done
