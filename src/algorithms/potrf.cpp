@@ -30,6 +30,11 @@ Index region_width(Uplo uplo, Index n, Index nb) {
 /// Rows of L are padded to a multiple of this: products of odd shapes take up to 12 % longer.
 constexpr Index kRowPadding = 64;
 
+/// Up to this condition number a triangular block is solved with by a product with its inverse. The
+/// product's backward error grows with the condition, substitution's does not; with 256 it stays
+/// within a few of LAPACK's units (src/README.md, "Inverses of diagonal blocks").
+constexpr int kTrustedCondition = 256;
+
 /// The factorization on the device, by two matrices:
 ///
 ///   W(j:, j) = A(j:, j) - L(j:, 0:j) L(j, 0:j)^H,
@@ -113,8 +118,6 @@ class Cholesky {
       fetch_diagonal(block(j));
       if (j + 1 < count()) prepare(j + 1, arrived);  // the device works while the CPU factors
       factor_diagonal_on_cpu(j);
-    }
-    if (hybrid_) {
       solve_below(block(j));
     } else {
       factor_columns(j, block(j));
@@ -210,18 +213,18 @@ class Cholesky {
 
   // ---- the hybrid form: diagonal blocks make a round trip through the CPU LAPACK ----
 
-  HostView<T> staged(const Buffer<T>& buffer, Index rows, Range j) const {
-    return {buffer.data(), rows, j.size(), rows};
+  HostView<T> staged_diagonal(Range j) const {
+    return {diagonal_.data(), j.size(), j.size(), j.size()};
   }
 
   void fetch_diagonal(Range j) {
-    panel().copy(staged(diagonal_, j.size(), j), DeviceView<const T>(work(j, j)));
+    panel().copy(staged_diagonal(j), DeviceView<const T>(work(j, j)));
     panel().record(*diagonal_arrived_);
   }
 
   void factor_diagonal_on_cpu(Index block_number) {
     const Range j = block(block_number);
-    const HostView<T> l = staged(diagonal_, j.size(), j);
+    const HostView<T> l = staged_diagonal(j);
     Queue& queue = panel();
     diagonal_arrived_->synchronize();
     Index failed = cpu_.potrf(triangle_.uplo, l);

@@ -78,11 +78,6 @@ Real<T> abs1(T x) {
   }
 }
 
-/// Up to this condition number a triangular block is solved with by a product with its inverse. The
-/// product's backward error grows with the condition, substitution's does not; with 256 it stays
-/// within a few of LAPACK's units (src/README.md, "Inverses of diagonal blocks").
-inline constexpr int kTrustedCondition = 256;
-
 }  // namespace overlapack
 
 /// The instantiation list: X(T) for the four precisions.

@@ -20,11 +20,11 @@
 //
 // The other thread blocks have strips of the rows below. What step k needs of the diagonal block is
 // the same for all of them: L(k, k), M, and the L(j, k). A warp of the first thread block, the
-// courier, copies it to global memory, one in each of the others copies it from there. So
-// the strips follow a step or two behind, and when the diagonal block is finished so are they,
-// almost. Thread blocks start in the order of their numbers, and the first one waits for nobody, so
-// it does not matter how many of the others can run at the same time. (CUB's scan relies on the
-// same order.)
+// courier, copies it to global memory, one in each of the others copies it from there. So the
+// strips follow a step or two behind, and when the diagonal block is finished so are they, almost.
+// Thread blocks start in the order of their numbers, and the first one waits for nobody, so it does
+// not matter how many of the others can run at the same time. (CUB's scan relies on the same
+// order.)
 //
 // Phase 2 multiplies with an inverse, which by itself is as stable as the tile is well conditioned.
 // Where that is in doubt, one step of iterative refinement makes the result as good as that of
@@ -79,14 +79,6 @@ struct Rows {
     for_each_element([&](int h, int j, int e) {
       const Pair p = pair[fragment_row(lane, h)][fragment_column(lane, j, 0) / 2];
       x.set(h, j, e, e == 0 ? p.x : p.y);
-    });
-    return x;
-  }
-  /// The conjugate transpose.
-  __device__ Fragment<E> load_adjoint(int lane) const {
-    Fragment<E> x;
-    for_each_element([&](int h, int j, int e) {
-      x.set(h, j, e, conjugate(row(fragment_column(lane, j, e))[fragment_row(lane, h)]));
     });
     return x;
   }
