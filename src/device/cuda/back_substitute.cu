@@ -22,10 +22,6 @@
 namespace overlapack::cuda {
 namespace {
 
-/// Tiles of a block, and warps of a thread block.
-template <class E>
-constexpr int kTiles = sizeof(E) == sizeof(double) ? 8 : 4;
-
 template <class E>
 struct Shared {
   Tile<E> inverse[kTiles<E>]

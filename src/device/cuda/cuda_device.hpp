@@ -56,10 +56,10 @@ class CudaQueue final : public Queue {
   ~CudaQueue() override;
   int index() const { return index_; }
   cudaStream_t stream() const { return stream_; }
-  /// Made at the first use: queues that only copy need none.
+  // Made at the first use: queues that only copy need none.
   cublasHandle_t cublas();
-  Exchange& exchange() { return *exchange_; }
-  Relay& relay() { return *relay_; }
+  Exchange& exchange();
+  Relay& relay();
 
  private:
   void release() noexcept;
@@ -79,7 +79,7 @@ class CudaQueue final : public Queue {
   void do_synchronize() override;
   void do_drain() noexcept override;
 
-  int index_;
+  int index_, multiprocessors_;
   cudaStream_t stream_ = nullptr;
   cublasHandle_t cublas_ = nullptr;
   void* workspace_ = nullptr;

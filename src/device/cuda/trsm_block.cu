@@ -25,29 +25,6 @@ namespace {
 constexpr int kWarps = 8;
 constexpr Index kMaxBlocks = 1024;  // more would only invert again
 
-/// Tiles of a row, as many as fit in the registers.
-template <class E>
-constexpr int kTiles = sizeof(E) == sizeof(double) ? 8 : 4;
-
-/// A tile row by row; the padding keeps rows in different banks.
-template <class E>
-struct Rows {
-  E element[kTile][kTile + 2];
-
-  __device__ Fragment<E> load(int lane) const {
-    Fragment<E> x;
-    for_each_element([&](int h, int j, int e) {
-      x.set(h, j, e, element[fragment_row(lane, h)][fragment_column(lane, j, e)]);
-    });
-    return x;
-  }
-  __device__ void store(int lane, const Fragment<E>& x) {
-    for_each_element([&](int h, int j, int e) {
-      element[fragment_row(lane, h)][fragment_column(lane, j, e)] = x.get(h, j, e);
-    });
-  }
-};
-
 template <class E>
 struct Shared {
   Rows<E> diagonal[kTiles<E>], inverse[kTiles<E>];
@@ -107,9 +84,9 @@ __device__ void invert_tile(Rows<E>& inverse, const Rows<E>& l, int lane) {
   for (int i = 0; i < kTile; ++i) {
     E sum = from_real<E>(i == lane ? 1 : 0);
 #pragma unroll
-    for (int j = 0; j < i; ++j) sum = subtract_product(sum, l.element[i][j], x[j]);
-    x[i] = divide(sum, l.element[i][i]);
-    inverse.element[i][lane] = x[i];
+    for (int j = 0; j < i; ++j) sum = subtract_product(sum, l.row(i)[j], x[j]);
+    x[i] = divide(sum, l.row(i)[i]);
+    inverse.row(i)[lane] = x[i];
   }
 }
 
@@ -124,11 +101,11 @@ __device__ Fragment<E> substitute(Rows<E>& rows, const Rows<E>& l, const Fragmen
   __syncwarp();
   if (lane < kTile) {
     for (int c = 0; c < kTile; ++c) {
-      E x = rows.element[lane][c];
+      E x = rows.row(lane)[c];
       for (int j = 0; j < c; ++j) {
-        x = subtract_product(x, rows.element[lane][j], conjugate(l.element[c][j]));
+        x = subtract_product(x, rows.row(lane)[j], conjugate(l.row(c)[j]));
       }
-      rows.element[lane][c] = divide(x, conjugate(l.element[c][c]));
+      rows.row(lane)[c] = divide(x, conjugate(l.row(c)[c]));
     }
   }
   __syncwarp();
