@@ -210,19 +210,17 @@ __device__ inline double approximate_reciprocal(double y) {
   return x;
 }
 
-/// 1 / y for an ordinary y to about an ulp, without a branch.
-__device__ inline float reciprocal(float y) {
-  const float x = approximate_reciprocal(y);
-  return fma(x, fma(-y, x, 1.0f), x);
-}
+/// 1 / y for an ordinary y without a branch: of a complex y to a few ulps, of a real one to so many
+/// digits that quotient() has all of its own.
+__device__ inline float reciprocal(float y) { return approximate_reciprocal(y); }
 __device__ inline double reciprocal(double y) {
-  double x = approximate_reciprocal(y);
-  x = fma(x, fma(-y, x, 1.0), x);
+  const double x = approximate_reciprocal(y);
   return fma(x, fma(-y, x, 1.0), x);
 }
 template <class R>
 __device__ inline Complex<R> reciprocal(Complex<R> y) {
-  return scale(conjugate(y), reciprocal(fma(y.re, y.re, y.im * y.im)));
+  const R square = fma(y.re, y.re, y.im * y.im), x = reciprocal(square);
+  return scale(conjugate(y), fma(x, fma(-square, x, R(1)), x));
 }
 
 /// x / y with `inverse` = reciprocal(y), y ordinary. Real quotients are corrected and thereby those

@@ -26,12 +26,17 @@ __device__ inline int blocks_in_cluster() {
   return blocks;
 }
 
-/// All threads of the cluster wait for each other.
+// All threads of the cluster wait for each other. What a thread has written before it arrives, the
+// others see after they have waited.
+__device__ inline void arrive_at_cluster() {
+  asm volatile("barrier.cluster.arrive.release;" ::: "memory");
+}
+__device__ inline void wait_for_cluster() {
+  asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
+}
 __device__ inline void synchronize_cluster() {
-  asm volatile(
-      "barrier.cluster.arrive.release;\n"
-      "barrier.cluster.wait.acquire;" ::
-          : "memory");
+  arrive_at_cluster();
+  wait_for_cluster();
 }
 
 /// One thread makes the barrier; synchronize_cluster() must follow before anything is sent.
@@ -79,5 +84,15 @@ __device__ inline void send(int to, void* at, Barrier* barrier, int4 value) {
       "r"(value.x), "r"(value.y), "r"(value.z), "r"(value.w), "r"(remote_barrier)
       : "memory");
 }
+
+/// Starts copying one element to shared memory. The thread waits for all it has started in
+/// finish_copies(); other threads of the block see them after a __syncthreads() behind that.
+template <class T>
+__device__ void start_copy(T* to, const T* from) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(shared_address(to)), "l"(from),
+               "n"(sizeof(T))
+               : "memory");
+}
+__device__ inline void finish_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
 }  // namespace overlapack::cuda

@@ -78,6 +78,7 @@ struct alignas(kChunk) Head {
   T next;        // the element to the right of the pivot, without the update of the step before
   T multiplier;  // of the row in that update
   unsigned position;
+  unsigned word;  // upper_word(pivot), 0 for nobody
   int row;        // of the panel in memory
   bool ordinary;  // whether the pivot has a reciprocal
 };
@@ -100,7 +101,7 @@ __device__ void send_to_all(void* to, const void* from, Barrier* arrived, int bl
 template <class T, int W, int R>
 struct alignas(kChunk) StripMemory {
   static constexpr int kRows = R * kThreads;
-  static constexpr int kPitch = kRows + 4;  // no bank conflicts in update_rest()
+  static constexpr int kPitch = kRows + 2;  // no bank conflicts in update_rest()
 
   T row[2][W];  // of the pivot, from the column to its right; sent by the winner
   T no_row[W];  // zeros
@@ -148,31 +149,38 @@ class Strip {
   }
 
   /// The steps of the strip, as far as they come before `steps`, the number of steps of the panel.
-  /// The first of them with a zero pivot becomes first_zero, if it is less.
-  __device__ void factor(int steps, Index* pivots, Index offset, int& first_zero) {
-    int j = first_;
+  /// The first of them with a zero pivot becomes first_zero, if it is less. All threads call
+  /// fetch(s, row) when it is known that `row` of the panel in memory has the pivot of step s of
+  /// the strip.
+  template <class Fetch>
+  __device__ void factor(int steps, Index* pivots, Index offset, int& first_zero, Fetch fetch) {
+    int j = first_, row = 0;  // of the pivot of the step before
     for_each_quarter<W>([&](auto columns) {
       constexpr int kColumns = decltype(columns)::value;
       const int end = min(steps, first_ + W - kColumns + W / 4);
 #pragma unroll 1
       for (; j < end; ++j) {
-        const Head<T> pivot = step<kColumns>(j, j == steps - 1);
+        const Head<T> pivot = step<kColumns>(j, j == steps - 1, [&] {
+          if (j > first_) fetch(j - 1 - first_, row);
+        });
+        row = pivot.row;
         if (is_zero(pivot.pivot)) first_zero = min(first_zero, j);
         if (threadIdx.x == 0) memory_.chosen[j - first_] = pivot.row;
         if (is_first_thread()) pivots[j] = offset + 1 + pivot.position;
       }
     });
+    fetch(j - 1 - first_, row);
   }
 
   /// Stores `columns` columns to `a`, where load() has found them: each row to its final position,
-  /// or to where it was.
-  __device__ void store(int columns, T* a, Index ld, bool to_position) const {
+  /// or to where it was. Only the rows whose step in the strip is in [from, to).
+  __device__ void store(int columns, T* a, Index ld, bool to_position, int from, int to) const {
 #pragma unroll
     for (int r = 0; r < R; ++r) {
-      const int p = position_[r] - first_, to = to_position ? position_[r] : row(r);
-      if (p < 0) continue;
+      const int p = position_[r] - first_, i = to_position ? position_[r] : row(r);
+      if (p < from || p >= to) continue;
       for (int c = 0; c < columns; ++c) {
-        a[to + c * ld] =
+        a[i + c * ld] =
             c <= p ? memory_.column[c][own_row(r)] : memory_.candidate_row[p][c - p - 1];
       }
     }
@@ -194,13 +202,13 @@ class Strip {
   __device__ int row(int r) const { return rank_ * Memory::kRows + own_row(r); }
 
   /// Step j, in which at most kColumns columns are unfinished. Returns the pivot. `last` of the
-  /// panel.
-  template <int kColumns>
-  __device__ Head<T> step(int j, bool last) {
+  /// panel. meanwhile() is for what has time while the threads wait for messages.
+  template <int kColumns, class Meanwhile>
+  __device__ Head<T> step(int j, bool last, Meanwhile meanwhile) {
     const int now = j % 2, before = 1 - now;
     nominate(j);
     __syncthreads();
-    const Head<T>& best = memory_.of_warp[best_lane(candidate_of(memory_.of_warp, kWarps, j))];
+    const Head<T>& best = memory_.of_warp[best_of(memory_.of_warp, kWarps, j)];
     send_to_all<sizeof(Head<T>)>(&memory_.of_block[now][rank_], &best, &memory_.heads_arrived[now],
                                  blocks_);
     if (threadIdx.x == kThreads - 1) {  // whose warp has nothing to send
@@ -219,8 +227,9 @@ class Strip {
     keep_row<kColumns>(best.position, candidate_row);
     __syncthreads();
 
+    meanwhile();
     await(&memory_.heads_arrived[now], j / 2 % 2);
-    const int winner = best_lane(candidate_of(memory_.of_block[now], blocks_, j));
+    const int winner = best_of(memory_.of_block[now], blocks_, j);
     const Head<T> head = memory_.of_block[now][winner];
     if (winner == rank_ && !last) {
       send_to_all<kColumns * sizeof(T)>(memory_.row[now], candidate_row, &memory_.row_arrived[now],
@@ -230,17 +239,62 @@ class Strip {
     return head;
   }
 
-  /// One of `count` heads of step j, as a candidate, for each lane.
-  __device__ static Candidate<Key> candidate_of(const Head<T>* heads, int count, int j) {
+  /// The best of `count` heads of step j.
+  __device__ static int best_of(const Head<T>* heads, int count, int j) {
     const int lane = static_cast<int>(threadIdx.x) % kWarp;
-    if (lane >= count) return nobody<Key>();
-    return candidate(heads[lane].pivot, heads[lane].position, static_cast<unsigned>(j));
+    return best_lane<DeviceReal<T>>(lane < count ? heads[lane].word : 0, true, [&] {
+      return best_lane(lane < count ? candidate(heads[lane].pivot, heads[lane].position,
+                                                static_cast<unsigned>(j))
+                                    : nobody<Key>());
+    });
   }
 
   /// Each warp leaves its best row in of_warp.
   __device__ void nominate(int j) {
+    T pivot = complete_[0];
+    auto position = static_cast<unsigned>(position_[0]);
+    unsigned word = position_[0] >= j ? upper_word(pivot) : 0;
+    bool sure = true;
+#pragma unroll
+    for (int r = 1; r < R; ++r) {
+      const unsigned other = position_[r] >= j ? upper_word(complete_[r]) : 0;
+      sure = other != word && (sure || other > word);
+      if (other <= word) continue;
+      word = other;
+      pivot = complete_[r];
+      position = static_cast<unsigned>(position_[r]);
+    }
+    T inverse = reciprocal(pivot);
+    const int winner = best_lane<DeviceReal<T>>(word, sure, [&] {
+      const Candidate<Key> best = exact_candidate(j, pivot);
+      word = best.position == kNobody ? 0 : upper_word(pivot);
+      position = best.position;
+      inverse = reciprocal(pivot);
+      return best_lane(best);
+    });
+    compute_now(inverse);  // by all lanes, during the search
+    if (static_cast<int>(threadIdx.x) % kWarp != winner) return;
+    Head<T>& head = memory_.of_warp[threadIdx.x / kWarp];
+    head.pivot = pivot;
+    head.inverse = inverse;
+    head.ordinary =
+        word >= upper_word(Ordinary<T>::least) && word < upper_word(Ordinary<T>::largest);
+    head.position = position;
+    head.word = word;
+#pragma unroll
+    for (int r = 0; r < R; ++r) {
+      if (static_cast<unsigned>(position_[r]) == position) {
+        head.next = x_[r][1];
+        head.multiplier = multiplier_[r];
+        head.row = row(r);
+      }
+    }
+  }
+
+  /// The best row of the thread, and its element in the pivot column.
+  __device__ Candidate<Key> exact_candidate(int j, T& pivot) const {
     Candidate<Key> best = nobody<Key>();
-    T pivot = from_real<T>(0);
+    pivot = from_real<T>(0);
 #pragma unroll
     for (int r = 0; r < R; ++r) {
       if (position_[r] < j) continue;
@@ -248,26 +302,7 @@ class Strip {
       best = better(best, candidate(complete_[r], position, static_cast<unsigned>(j)));
       if (best.position == position) pivot = complete_[r];
     }
-    T inverse = reciprocal(pivot);
-    compute_now(inverse);  // during the search
-    const bool ordinary =
-        best.key >= to_key(Ordinary<T>::least) && best.key <= to_key(Ordinary<T>::largest);
-    const int lane = static_cast<int>(threadIdx.x) % kWarp;
-    const int warp = static_cast<int>(threadIdx.x) / kWarp;
-    if (lane != best_lane(best)) return;
-    Head<T>& head = memory_.of_warp[warp];
-    head.pivot = pivot;
-    head.inverse = inverse;
-    head.ordinary = ordinary;
-    head.position = best.position;
-#pragma unroll
-    for (int r = 0; r < R; ++r) {
-      if (static_cast<unsigned>(position_[r]) == best.position) {
-        head.next = x_[r][1];
-        head.multiplier = multiplier_[r];
-        head.row = row(r);
-      }
-    }
+    return best;
   }
 
   /// The row at `position` goes to `candidate_row`, if this block owns it.
@@ -324,9 +359,9 @@ __global__ void __launch_bounds__(kThreads, 1)
   const int steps = min(m, n);
   int first_zero = steps;
   strip.load(0, n, a, ld);
-  strip.factor(steps, pivots, offset, first_zero);
+  strip.factor(steps, pivots, offset, first_zero, [](int, int) {});
   synchronize_cluster();  // nobody stores before all have loaded
-  strip.store(n, a, ld, true);
+  strip.store(n, a, ld, true, 0, m);
   if (strip.is_first_thread() && first_zero < steps && *info == 0) *info = offset + first_zero + 1;
 #endif
 }
@@ -338,28 +373,23 @@ constexpr int kPanelWidth = 128;
 template <class T, int W, int R>
 struct alignas(kChunk) PanelMemory {
   StripMemory<T, W, R> strip;
-  T l[W][W];                    // [k][i]: element (k + i, k) of the strip's triangle L11
-  T u[kPanelWidth - W][W + 4];  // [c][k]: element (k, c) of U12
+  T l[W][W];  // [k][i]: element (k + i, k) of the strip's triangle L11
+  alignas(kChunk) T u[kPanelWidth - W][W + 8];  // [c][k]: element (k, c) of U12
   bool active[R * kThreads];
 };
 
 constexpr std::size_t kMostSharedBytes = 227 * 1024;  // of a block, on Hopper
 static_assert(sizeof(PanelMemory<Complex<double>, 32, 1>) <= kMostSharedBytes);
 
-/// U12 = L11^-1 A12 for the pivot rows of the strip `a` and the `rest` columns to its right. Every
-/// block does it for itself; a thread has a column.
+/// U12 = L11^-1 A12, where memory.u holds A12, the pivot rows of the strip `a` in the `rest`
+/// columns to its right. Every block does it for itself; a thread has a column.
 template <class T, int W, int R>
 __device__ void solve_rest(PanelMemory<T, W, R>& memory, int rest, const T* a, Index ld) {
   const int t = static_cast<int>(threadIdx.x);
   const int* const chosen = memory.strip.chosen;
-#pragma unroll 4
-  for (int i = t; i < W * rest; i += kThreads) {
-    const int k = i % W, c = i / W;
-    memory.u[c][k] = a[chosen[k] + (W + c) * ld];
-  }
-#pragma unroll 4
-  for (int i = t; i < W * W; i += kThreads) {
-    const int k = i / W, below = i % W;
+#pragma unroll
+  for (int first = 0; first < W * W; first += kThreads) {
+    const int k = (first + t) / W, below = (first + t) % W;
     if (k + below < W) memory.l[k][below] = a[chosen[k + below] + k * ld];
   }
   __syncthreads();
@@ -370,7 +400,7 @@ __device__ void solve_rest(PanelMemory<T, W, R>& memory, int rest, const T* a, I
   int k = 0;
   for_each_quarter<W>([&](auto columns) {
     constexpr int kColumns = decltype(columns)::value;
-#pragma unroll 1
+#pragma unroll 2
     for (; k < W - kColumns + W / 4; ++k) {
       const T top = x[0];
       memory.u[t][k] = top;
@@ -379,9 +409,10 @@ __device__ void solve_rest(PanelMemory<T, W, R>& memory, int rest, const T* a, I
   });
 }
 
-/// First row and column of a tile.
+/// A tile of A22 as a lane sees it.
 struct TilePlace {
-  int row, column;
+  int row, column;  // of its first element
+  bool active[2];   // [h]: whether row 8 h of its own is to be updated
 };
 
 /// A22 -= L21 U12 on the tensor cores, for this block's rows. `a` is the first of them in the first
@@ -397,12 +428,10 @@ __device__ void update_rest(const PanelMemory<T, W, R>& memory, int rest, T* a, 
 
   // Calls f(element, h, j, e) for the elements of a lane in a tile that are to be updated.
   const auto for_each_active = [&](const TilePlace& tile, auto f) {
-    if (tile.row >= kRows) return;
-    const int i = tile.row + lane_row, c = tile.column + lane_column;
-    const bool active[2] = {memory.active[i], memory.active[i + 8]};
-    T* const corner = a + i + c * ld;
+    const int c = tile.column + lane_column;
+    T* const corner = a + (tile.row + lane_row) + c * ld;
     for_each_element([&](int h, int j, int e) {
-      if (active[h] && c + 8 * j + e < rest) f(corner[8 * h + (8 * j + e) * ld], h, j, e);
+      if (tile.active[h] && c + 8 * j + e < rest) f(corner[8 * h + (8 * j + e) * ld], h, j, e);
     });
   };
   const auto load = [&](const TilePlace& tile) {
@@ -414,35 +443,44 @@ __device__ void update_rest(const PanelMemory<T, W, R>& memory, int rest, T* a, 
     });
     return x;
   };
-  // Which summand is element (j, e) of an operand is free; this way there are no bank conflicts.
-  const auto summand = [lane](int q, int j, int e) { return kTile * q + 8 * j + 4 * e + lane % 4; };
+  // Which summand is element (j, e) of an operand is free: this way the two e are neighbours.
+  const auto summand = [lane](int q, int j) { return kTile * q + 8 * j + 2 * (lane % 4); };
   const auto minus_l = [&](int row, int q) {
     Fragment<E> l;
     for_each_element([&](int h, int j, int e) {
       E x;
-      convert(x, memory.strip.column[summand(q, j, e)][row + lane_row + 8 * h]);
+      convert(x, memory.strip.column[summand(q, j) + e][row + lane_row + 8 * h]);
       l.set(h, j, e, negate(x));
     });
     return l;
   };
+  struct alignas(2 * sizeof(T) < kChunk ? 2 * sizeof(T) : kChunk) Pair {
+    T element[2];
+  };
   const auto u_conjugate = [&](int column, int q) {
     Fragment<E> u;
     for_each_element([&](int h, int j, int e) {
+      const T* const from = &memory.u[column + lane_row + 8 * h][summand(q, j)];
       E x;
-      convert(x, memory.u[column + lane_row + 8 * h][summand(q, j, e)]);
+      convert(x, reinterpret_cast<const Pair*>(from)->element[e]);
       u.set(h, j, e, conjugate(x));
     });
     return u;
   };
 
   // A warp goes along a row of tiles, then along the next one of its own.
-  const auto advance = [rest](TilePlace& tile) {
-    tile.column += kTile;
-    if (tile.column < rest) return;
-    tile.column = 0;
-    tile.row += kWarps * kTile;
+  const auto enter = [&](int row) {
+    TilePlace tile{row, 0, {false, false}};
+    if (row < kRows) {
+      for (int h = 0; h < 2; ++h) tile.active[h] = memory.active[row + lane_row + 8 * h];
+    }
+    return tile;
   };
-  TilePlace here{warp * kTile, 0}, there = here;
+  const auto advance = [&](TilePlace& tile) {
+    tile.column += kTile;
+    if (tile.column >= rest) tile = enter(tile.row + kWarps * kTile);
+  };
+  TilePlace here = enter(warp * kTile), there = here;
   Fragment<E> l[kDepth], ahead[kAhead];
 #pragma unroll
   for (int s = 0; s < kAhead; ++s) {
@@ -494,16 +532,24 @@ __global__ void __launch_bounds__(kThreads, 1)
     T* const right = left + W * ld;
     const int columns = min(W, n - first), rest = n - first - columns;
     strip.load(first, columns, left, ld);
-    strip.factor(n, pivots, offset, first_zero);
-    strip.store(columns, left, ld, false);
+    if (first > 0) wait_for_cluster();  // all rows are updated; no old copies of them are used
+    strip.factor(n, pivots, offset, first_zero, [&](int s, int row) {
+      const int c = static_cast<int>(threadIdx.x);
+      if (c < rest) start_copy(&memory.u[c][s], &right[row + c * ld]);
+    });
+    strip.store(columns, left, ld, false, 0, W);  // the pivot rows: all blocks want them
+    finish_copies();
+    if (rest != 0) arrive_at_cluster();
+    strip.store(columns, left, ld, false, W, m);
     if (rest == 0) break;
     strip.mark_active(memory.active);
-    synchronize_cluster();  // the pivot rows are complete in memory
+    wait_for_cluster();  // the pivot rows are stored, and nobody copies the rest of them any more
     solve_rest(memory, rest, left, ld);
     __syncthreads();
     update_rest(memory, rest, right + first_row, ld);
-    synchronize_cluster();  // all have read the pivot rows
     store_rest(memory, rest, right, ld);
+    arrive_at_cluster();
+    __syncthreads();
   }
   if (strip.is_first_thread() && first_zero < n && *info == 0) *info = offset + first_zero + 1;
 #endif

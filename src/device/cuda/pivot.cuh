@@ -60,7 +60,7 @@ __device__ inline unsigned lanes_with_largest(unsigned lanes, unsigned word) {
 
 __device__ inline bool several(unsigned lanes) { return (lanes & (lanes - 1)) != 0; }
 
-/// The lane with the best candidate; any if all are nobody. Usually one reduction decides.
+/// The lane with the best candidate; any if all are nobody.
 template <class Key>
 __device__ int best_lane(Candidate<Key> c) {
   constexpr bool kTwoWords = sizeof(Key) == 8;
@@ -72,6 +72,34 @@ __device__ int best_lane(Candidate<Key> c) {
     lanes = lanes_with_largest(lanes, ~c.position);
   }
   return __ffs(static_cast<int>(lanes)) - 1;
+}
+
+// ---- The same in half the time, where the upper words of the keys decide.
+
+/// The upper word of the key; a NaN's is above infinity's.
+__device__ inline unsigned upper_word(float x) { return __float_as_uint(x) & 0x7fffffffu; }
+__device__ inline unsigned upper_word(double x) {
+  return static_cast<unsigned>(__double2hiint(x)) & 0x7fffffffu;
+}
+template <class R>
+__device__ unsigned upper_word(Complex<R> x) {
+  return upper_word(cheap_modulus(x));
+}
+/// That of infinity.
+template <class R>
+constexpr unsigned kInfinityWord = sizeof(R) == 4 ? 0x7f800000u : 0x7ff00000u;
+
+/// The lane with the best candidate by upper words, 0 for nobody. Their last five bits give way to
+/// the number of the lane, so that one reduction finds both. If two lanes differ in nothing else,
+/// if the best one is not finite or not `sure` that it has nothing equal, exact() decides.
+template <class R, class Exact>
+__device__ int best_lane(unsigned word, bool sure, Exact exact) {
+  const unsigned lane = threadIdx.x % kWarp;
+  const unsigned mine = (word & ~(kWarp - 1u)) | lane;
+  const unsigned best = __reduce_max_sync(kAllLanes, mine);
+  const bool rival = (mine ^ best) < kWarp && (mine != best || !sure);
+  if (__any_sync(kAllLanes, rival || best >= kInfinityWord<R>)) return exact();
+  return static_cast<int>(best % kWarp);
 }
 
 }  // namespace overlapack::cuda
