@@ -23,6 +23,7 @@ namespace overlapack::cuda {
 namespace {
 
 constexpr int kWarps = 8;
+constexpr Index kFewBlocks = 128;   // about one for each multiprocessor
 constexpr Index kMaxBlocks = 1024;  // more would only invert again
 
 template <class E>
@@ -46,6 +47,7 @@ struct Solve {
   Trapezoid<const T> l;
   Index count;
   Trapezoid<T> b;
+  int row_warps;  // of a thread block; the others only help to invert
 
   __device__ int tiles() const { return (n + kTile - 1) / kTile; }
 };
@@ -77,16 +79,17 @@ __device__ void for_each_of_b(const Solve<T>& problem, Index row, int k, int lan
 
 /// inverse := l^-1 for a lower triangular tile. One warp; a lane has a column.
 template <class E>
-__device__ void invert_tile(Rows<E>& inverse, const Rows<E>& l, int lane) {
+__device__ void invert_tile(Rows<E>& inverse, const Rows<E>& l, bool unit, int lane) {
   if (lane >= kTile) return;
   E x[kTile];
 #pragma unroll
-  for (int i = 0; i < kTile; ++i) {
-    E sum = from_real<E>(i == lane ? 1 : 0);
+  for (int i = 0; i < kTile; ++i) x[i] = from_real<E>(i == lane ? 1 : 0);
 #pragma unroll
-    for (int j = 0; j < i; ++j) sum = subtract_product(sum, l.row(i)[j], x[j]);
-    x[i] = divide(sum, l.row(i)[i]);
-    inverse.row(i)[lane] = x[i];
+  for (int k = 0; k < kTile; ++k) {
+    if (!unit) x[k] = divide(x[k], l.row(k)[k]);
+    inverse.row(k)[lane] = x[k];
+#pragma unroll
+    for (int i = k + 1; i < kTile; ++i) x[i] = subtract_product(x[i], l.row(i)[k], x[k]);
   }
 }
 
@@ -135,19 +138,35 @@ __global__ void __launch_bounds__(kWarps* kWarp) trsm_block_kernel(Solve<T> prob
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
   const int tiles = problem.tiles();
-  if (warp < tiles) {  // column `warp` of L
-    Rows<E>& l = shared.diagonal[warp];
-    l.store(lane, load_l<E>(problem, warp, warp, lane));
-    for (int j = warp + 1; j < tiles; ++j) {
-      shared.column(warp)[j - warp - 1].store(lane, load_l<E>(problem, j, warp, lane));
+  // Of the tiles (j, k) and (k, j) that a warp k passes going round from (k, k), the lower one is
+  // its own: half a round for each, and all loads are under way at once.
+  constexpr int kOwn = kTiles<E> / 2 + 1;
+  Fragment<E> own[kOwn];
+  const auto for_each_own = [&](auto f) {
+#pragma unroll
+    for (int i = 0; i < kOwn; ++i) {
+      const int other = (warp + i) % kTiles<E>, j = max(warp, other), k = min(warp, other);
+      const bool twice = i == kTiles<E> / 2 && warp >= i;  // the other warp has it
+      if (warp < kTiles<E> && j < tiles && !twice) f(own[i], j, k);
     }
-    __syncwarp();
-    invert_tile(shared.inverse[warp], l, lane);
+  };
+  for_each_own([&](Fragment<E>& x, int j, int k) { x = load_l<E>(problem, j, k, lane); });
+  for_each_own([&](const Fragment<E>& x, int j, int k) {
+    if (j == k) {
+      shared.diagonal[k].store(lane, x);
+    } else {
+      shared.column(k)[j - k - 1].store(lane, x);
+    }
+  });
+  __syncwarp();
+  if (warp < tiles) {
+    invert_tile(shared.inverse[warp], shared.diagonal[warp], problem.unit, lane);
   }
   __syncthreads();
 
-  const Index stride = Index{gridDim.x} * kWarps * kTile;
-  for (Index row = (Index{blockIdx.x} * kWarps + warp) * kTile; row < problem.count;
+  if (warp >= problem.row_warps) return;
+  const Index stride = Index{gridDim.x} * problem.row_warps * kTile;
+  for (Index row = (Index{blockIdx.x} * problem.row_warps + warp) * kTile; row < problem.count;
        row += stride) {
     auto& scratch = shared.scratch[warp];
     Fragment<E> tile[kTiles<E>];  // tile[j] belongs to column k + j in step k
@@ -196,14 +215,20 @@ void trsm_block(cudaStream_t stream, Side side, Uplo uplo, Diag diag, DeviceView
   using E = typename DoubleOf<D>::type;
   const bool left = side == Side::left;  // L X = B is X^H L^H = B^H
   const Index count = left ? b.cols : b.rows;
-  constexpr Index kRows = kWarps * kTile;
+  // Few rows are spread over many multiprocessors: warps of one compete for its tensor cores.
+  const auto quotient_up = [](Index x, Index unit) { return (x + unit - 1) / unit; };
+  const Index strips = quotient_up(count, kTile);
+  const Index row_warps = std::min<Index>(quotient_up(strips, kFewBlocks), kWarps);
   LaunchShape shape;
-  shape.blocks = static_cast<unsigned>(std::min((count + kRows - 1) / kRows, kMaxBlocks));
+  shape.blocks = static_cast<unsigned>(std::min(quotient_up(strips, row_warps), kMaxBlocks));
   shape.threads = kWarps * kWarp;
   shape.shared_bytes = sizeof(Shared<E>);
-  const Solve<D> problem{static_cast<int>(a.rows), diag == Diag::unit,
-                         Trapezoid<const D>(device_cast(a.data), a.ld, uplo == Uplo::upper), count,
-                         Trapezoid<D>(device_cast(b.data), b.ld, left)};
+  const Solve<D> problem{static_cast<int>(a.rows),
+                         diag == Diag::unit,
+                         Trapezoid<const D>(device_cast(a.data), a.ld, uplo == Uplo::upper),
+                         count,
+                         Trapezoid<D>(device_cast(b.data), b.ld, left),
+                         static_cast<int>(row_warps)};
   launch(stream, shape, "trsm block", trsm_block_kernel<D>, problem);
 }
 
