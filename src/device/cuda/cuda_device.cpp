@@ -74,7 +74,7 @@ double CudaEvent::do_since(Event& earlier) {
 // ---- CudaQueue ----------------------------------------------------------------------------
 
 CudaQueue::CudaQueue(Device& device, int index, int multiprocessors, Priority priority)
-    : Queue(device), index_(index) {
+    : Queue(device), index_(index), multiprocessors_(multiprocessors) {
   const CurrentDevice current(index_);
   try {
     int least = 0, greatest = 0;
@@ -84,8 +84,6 @@ CudaQueue::CudaQueue(Device& device, int index, int multiprocessors, Priority pr
                                                   : (least + greatest) / 2;
     check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, value),
           "creating a stream");
-    exchange_ = std::make_unique<Exchange>(multiprocessors);
-    relay_ = std::make_unique<Relay>();
   } catch (...) {
     release();
     throw;
@@ -109,6 +107,22 @@ cublasHandle_t CudaQueue::cublas() {
     check(cublasSetWorkspace(cublas_, workspace_, kWorkspaceBytes), "starting cuBLAS");
   }
   return cublas_;
+}
+
+Exchange& CudaQueue::exchange() {
+  if (!exchange_) {
+    const CurrentDevice current(index_);
+    exchange_ = std::make_unique<Exchange>(multiprocessors_);
+  }
+  return *exchange_;
+}
+
+Relay& CudaQueue::relay() {
+  if (!relay_) {
+    const CurrentDevice current(index_);
+    relay_ = std::make_unique<Relay>();
+  }
+  return *relay_;
 }
 
 void CudaQueue::release() noexcept {

@@ -56,10 +56,10 @@ class CudaQueue final : public Queue {
   ~CudaQueue() override;
   int index() const { return index_; }
   cudaStream_t stream() const { return stream_; }
-  /// Made at the first use: queues that only copy need none.
+  // Made at the first use: queues that only copy need none.
   cublasHandle_t cublas();
-  Exchange& exchange() { return *exchange_; }
-  Relay& relay() { return *relay_; }
+  Exchange& exchange();
+  Relay& relay();
 
  private:
   void release() noexcept;
@@ -79,7 +79,7 @@ class CudaQueue final : public Queue {
   void do_synchronize() override;
   void do_drain() noexcept override;
 
-  int index_;
+  int index_, multiprocessors_;
   cudaStream_t stream_ = nullptr;
   cublasHandle_t cublas_ = nullptr;
   void* workspace_ = nullptr;
@@ -104,6 +104,8 @@ class CudaKernels final : public Kernels<T> {
                       Index) override;
   void do_invert_blocks(Queue&, Uplo, DeviceView<const T>, DeviceView<T>,
                         DeviceView<Real<T>>) override;
+  void do_back_substitute(Queue&, Uplo, DeviceView<const T>, DeviceView<const T>, DeviceView<T>,
+                          DeviceView<Index>) override;
   void do_getrf_panel(Queue&, DeviceView<T>, DeviceView<Index>, DeviceView<Index>, Index) override;
   void do_swap_rows(Queue&, DeviceView<T>, DeviceView<const Index>, Index, bool) override;
   bool do_split_pays(Index, Index, Index) const override;
@@ -116,6 +118,8 @@ class CudaKernels final : public Kernels<T> {
                 DeviceView<Index>) override;
   void do_widen(Queue&, DeviceView<const Single<T>>, T, DeviceView<T>) override;
   void do_mirror(Queue&, Uplo, DeviceView<T>) override;
+
+  void solve_forward(Queue&, Side, Uplo, Diag, DeviceView<const T>, DeviceView<T>);
 
   bool fast_tf32_;
 };
