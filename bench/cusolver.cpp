@@ -208,12 +208,103 @@ class Cusolver final : public Contender<T> {
   std::vector<char> host_work_;
 };
 
+/// cuSOLVER's functions for dsgesv and zcgesv.
+template <class T>
+struct MixedFunctions;
+template <>
+struct MixedFunctions<double> {
+  using Scalar = double;
+  static constexpr auto gesv = cusolverDnDSgesv;
+  static constexpr auto size = cusolverDnDSgesv_bufferSize;
+};
+template <>
+struct MixedFunctions<std::complex<double>> {
+  using Scalar = cuDoubleComplex;
+  static constexpr auto gesv = cusolverDnZCgesv;
+  static constexpr auto size = cusolverDnZCgesv_bufferSize;
+};
+
+/// The mixed-precision solver with FP32 factors.
+template <class T>
+class CusolverMixed final : public Contender<T> {
+ public:
+  CusolverMixed(const Call& call, bool round_trip, int gpu)
+      : round_trip_(round_trip),
+        handle_(gpu),
+        n_(static_cast<int>(call.shape.n)),
+        nrhs_(static_cast<int>(call.shape.nrhs)),
+        a_(count(n_) * count(n_)),
+        b_(count(n_) * count(nrhs_)),
+        x_(count(n_) * count(nrhs_)),
+        pivots_(count(n_)),
+        info_(1) {
+    check(Functions::size(handle_, n_, nrhs_, a(), n_, pivots_.data(), b(), n_, x(), n_, nullptr,
+                          &work_bytes_));
+    work_ = std::make_unique<DeviceArray<char>>(work_bytes_);
+  }
+
+  void prepare(Problem<T>& problem) override {
+    if (round_trip_) return;
+    upload(problem);
+    check(cudaDeviceSynchronize());
+  }
+  void run(Problem<T>& problem) override {
+    if (round_trip_) upload(problem);
+    int iter = 0;
+    check(Functions::gesv(handle_, n_, nrhs_, a(), n_, pivots_.data(), b(), n_, x(), n_,
+                          work_->data(), work_bytes_, &iter, info_.data()));
+    problem.iter = iter;
+    if (round_trip_) download(problem);
+    check(cudaDeviceSynchronize());
+  }
+  void finish(Problem<T>& problem) override {
+    if (!round_trip_) download(problem);
+  }
+
+ private:
+  using Functions = MixedFunctions<T>;
+  typename Functions::Scalar* a() { return cast(a_); }
+  typename Functions::Scalar* b() { return cast(b_); }
+  typename Functions::Scalar* x() { return cast(x_); }
+  static typename Functions::Scalar* cast(DeviceArray<T>& array) {
+    return reinterpret_cast<typename Functions::Scalar*>(array.data());
+  }
+
+  void upload(Problem<T>& problem) {
+    copy(a_.data(), n_, problem.a().data, problem.a().ld, n_, n_, cudaMemcpyHostToDevice);
+    copy(b_.data(), n_, problem.b().data, problem.b().ld, n_, nrhs_, cudaMemcpyHostToDevice);
+  }
+  void download(Problem<T>& problem) {
+    copy(problem.x().data, problem.x().ld, x_.data(), n_, n_, nrhs_, cudaMemcpyDeviceToHost);
+    copy(problem.pivots(), n_, pivots_.data(), n_, n_, 1, cudaMemcpyDeviceToHost);
+    int info = 0;
+    copy(&info, 1, info_.data(), 1, 1, 1, cudaMemcpyDeviceToHost);
+    problem.info = info;
+  }
+
+  bool round_trip_;
+  Handle handle_;
+  int n_, nrhs_;
+  DeviceArray<T> a_, b_, x_;
+  DeviceArray<int> pivots_, info_;
+  std::unique_ptr<DeviceArray<char>> work_;
+  std::size_t work_bytes_ = 0;
+};
+
 }  // namespace
 
 template <class T>
 std::unique_ptr<Contender<T>> make_cusolver(const Call& call, bool round_trip, int gpu) {
   int gpus = 0;
   check(cudaGetDeviceCount(&gpus));
+  if (dispatch::is_mixed(call.routine)) {
+    if constexpr (Problem<T>::kMixed) {
+      if (dispatch::is_lu(call.routine)) {
+        return std::make_unique<CusolverMixed<T>>(call, round_trip, gpu);
+      }
+    }
+    throw std::runtime_error("cuSOLVER has no " + name_of(call));
+  }
   return std::make_unique<Cusolver<T>>(call, round_trip, gpu);
 }
 

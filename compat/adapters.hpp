@@ -140,4 +140,102 @@ void gesv(Caller caller, const I* n, const I* nrhs, T* a, const I* lda, I* ipiv,
                                            cpu::Pivots(ipiv), HostView<T>(b, *n, *nrhs, *ldb)));
 }
 
+// ---- Mixed precision ----------------------------------------------------------------------
+
+/// What info becomes if an argument of a mixed-precision LU solve is invalid.
+template <class I>
+I check_mixed_gesv(const I* n, const I* nrhs, const I* lda, const I* ldb, const I* ldx) {
+  return static_cast<I>(-first_invalid({{1, *n >= 0},
+                                        {2, *nrhs >= 0},
+                                        {4, *lda >= at_least_one(*n)},
+                                        {7, *ldb >= at_least_one(*n)},
+                                        {9, *ldx >= at_least_one(*n)}}));
+}
+
+template <class T, class I>
+void mixed_gesv(Caller caller, const I* n, const I* nrhs, T* a, const I* lda, I* ipiv, const T* b,
+                const I* ldb, T* x, const I* ldx, cpu::MixedWork<T> work, I* iter, I* info) {
+  if (*n == 0) return;
+  Index iterations = 0;
+  *info = static_cast<I>(dispatch::mixed_gesv<T>(
+      caller.family, HostView<T>(a, *n, *n, *lda), cpu::Pivots(ipiv),
+      HostView<const T>(b, *n, *nrhs, *ldb), HostView<T>(x, *n, *nrhs, *ldx), work, iterations));
+  *iter = static_cast<I>(iterations);
+}
+
+template <class T, class I>
+void sgesv(Caller caller, const I* n, const I* nrhs, T* a, const I* lda, I* ipiv, const T* b,
+           const I* ldb, T* x, const I* ldx, T* work, Single<T>* swork, I* iter, I* info) {
+  *iter = 0;
+  *info = check_mixed_gesv(n, nrhs, lda, ldb, ldx);
+  if (*info != 0) {
+    return report<T>(caller, I{*info}, n, nrhs, a, lda, ipiv, b, ldb, x, ldx, work, swork, iter,
+                     info);
+  }
+  mixed_gesv<T>(caller, n, nrhs, a, lda, ipiv, b, ldb, x, ldx, {work, swork, nullptr}, iter, info);
+}
+
+template <class T, class I>
+void cgesv(Caller caller, const I* n, const I* nrhs, T* a, const I* lda, I* ipiv, const T* b,
+           const I* ldb, T* x, const I* ldx, T* work, Single<T>* swork, Real<T>* rwork, I* iter,
+           I* info) {
+  *iter = 0;
+  *info = check_mixed_gesv(n, nrhs, lda, ldb, ldx);
+  if (*info != 0) {
+    return report<T>(caller, I{*info}, n, nrhs, a, lda, ipiv, b, ldb, x, ldx, work, swork, rwork,
+                     iter, info);
+  }
+  mixed_gesv<T>(caller, n, nrhs, a, lda, ipiv, b, ldb, x, ldx, {work, swork, rwork}, iter, info);
+}
+
+/// What info becomes if an argument of a mixed-precision Cholesky solve is invalid.
+template <class I>
+I check_mixed_posv(const char* uplo, const I* n, const I* nrhs, const I* lda, const I* ldb,
+                   const I* ldx) {
+  return static_cast<I>(-first_invalid({{1, is_uplo(*uplo)},
+                                        {2, *n >= 0},
+                                        {3, *nrhs >= 0},
+                                        {5, *lda >= at_least_one(*n)},
+                                        {7, *ldb >= at_least_one(*n)},
+                                        {9, *ldx >= at_least_one(*n)}}));
+}
+
+template <class T, class I>
+void mixed_posv(Caller caller, const char* uplo, const I* n, const I* nrhs, T* a, const I* lda,
+                const T* b, const I* ldb, T* x, const I* ldx, cpu::MixedWork<T> work, I* iter,
+                I* info) {
+  if (*n == 0) return;
+  Index iterations = 0;
+  *info = static_cast<I>(dispatch::mixed_posv<T>(
+      caller.family, to_uplo(*uplo), HostView<T>(a, *n, *n, *lda),
+      HostView<const T>(b, *n, *nrhs, *ldb), HostView<T>(x, *n, *nrhs, *ldx), work, iterations));
+  *iter = static_cast<I>(iterations);
+}
+
+template <class T, class I>
+void sposv(Caller caller, const char* uplo, const I* n, const I* nrhs, T* a, const I* lda,
+           const T* b, const I* ldb, T* x, const I* ldx, T* work, Single<T>* swork, I* iter,
+           I* info) {
+  *iter = 0;
+  *info = check_mixed_posv(uplo, n, nrhs, lda, ldb, ldx);
+  if (*info != 0) {
+    return report<T>(caller, I{*info}, uplo, n, nrhs, a, lda, b, ldb, x, ldx, work, swork, iter,
+                     info);
+  }
+  mixed_posv<T>(caller, uplo, n, nrhs, a, lda, b, ldb, x, ldx, {work, swork, nullptr}, iter, info);
+}
+
+template <class T, class I>
+void cposv(Caller caller, const char* uplo, const I* n, const I* nrhs, T* a, const I* lda,
+           const T* b, const I* ldb, T* x, const I* ldx, T* work, Single<T>* swork, Real<T>* rwork,
+           I* iter, I* info) {
+  *iter = 0;
+  *info = check_mixed_posv(uplo, n, nrhs, lda, ldb, ldx);
+  if (*info != 0) {
+    return report<T>(caller, I{*info}, uplo, n, nrhs, a, lda, b, ldb, x, ldx, work, swork, rwork,
+                     iter, info);
+  }
+  mixed_posv<T>(caller, uplo, n, nrhs, a, lda, b, ldb, x, ldx, {work, swork, rwork}, iter, info);
+}
+
 }  // namespace overlapack::compat

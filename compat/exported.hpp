@@ -17,6 +17,10 @@ namespace overlapack::compat {
 #define OVERLAPACK_INTEGER std::int32_t
 #define OVERLAPACK_SYMBOL(type, name) type##name##_
 #include "expand.def"
+#define OVERLAPACK_SPELLING lp64
+#define OVERLAPACK_INTEGER std::int32_t
+#define OVERLAPACK_SYMBOL(type, name) type##name##_
+#include "expand_mixed.def"
 #include "update_spellings.def"
 
 /// Exported<double>::potrf is dpotrf_, and so on.
@@ -38,6 +42,7 @@ template <>
 struct Exported<double> {
 #define OVERLAPACK_ROUTINE(name, parameters, arguments) \
   static constexpr auto* name = &lp64::d::d##name##_;
+#include "mixed_real.def"
 #include "routines.def"
 #include "updates.def"
 #undef OVERLAPACK_ROUTINE
@@ -62,6 +67,7 @@ template <>
 struct Exported<std::complex<double>> {
 #define OVERLAPACK_ROUTINE(name, parameters, arguments) \
   static constexpr auto* name = &lp64::z::z##name##_;
+#include "mixed_complex.def"
 #include "routines.def"
 #include "updates.def"
 #undef OVERLAPACK_ROUTINE

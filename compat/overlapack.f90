@@ -13,7 +13,7 @@ module overlapack
   implicit none
   private
 
-  public :: potrf, potrs, posv, getrf, getrs, gesv
+  public :: potrf, potrs, posv, getrf, getrs, gesv, mixed_gesv, mixed_posv
 
   !> Cholesky factorization of the `uplo` triangle of the n x n matrix A, in place.
   interface potrf
@@ -226,4 +226,55 @@ module overlapack
       integer(int32), intent(out) :: info
     end subroutine zgesv
   end interface gesv
+
+  !> Solves A X = B by a factorization in single precision and refinement (dsgesv, zcgesv); A holds
+  !> the factors in double precision if iter < 0, and is not changed otherwise.
+  interface mixed_gesv
+    subroutine dsgesv(n, nrhs, a, lda, ipiv, b, ldb, x, ldx, work, swork, iter, info)
+      import :: int32, real32, real64
+      integer(int32), intent(in) :: n, nrhs, lda, ldb, ldx
+      real(real64), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: ipiv(*)
+      real(real64), intent(in) :: b(ldb, *)
+      real(real64), intent(inout) :: x(ldx, *), work(n, *)
+      real(real32), intent(inout) :: swork(*)
+      integer(int32), intent(out) :: iter, info
+    end subroutine dsgesv
+    subroutine zcgesv(n, nrhs, a, lda, ipiv, b, ldb, x, ldx, work, swork, rwork, iter, info)
+      import :: int32, real32, real64
+      integer(int32), intent(in) :: n, nrhs, lda, ldb, ldx
+      complex(real64), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: ipiv(*)
+      complex(real64), intent(in) :: b(ldb, *)
+      complex(real64), intent(inout) :: x(ldx, *), work(n, *)
+      complex(real32), intent(inout) :: swork(*)
+      real(real64), intent(inout) :: rwork(*)
+      integer(int32), intent(out) :: iter, info
+    end subroutine zcgesv
+  end interface mixed_gesv
+
+  !> The same for a positive definite matrix of which the `uplo` triangle is given (dsposv, zcposv).
+  interface mixed_posv
+    subroutine dsposv(uplo, n, nrhs, a, lda, b, ldb, x, ldx, work, swork, iter, info)
+      import :: int32, real32, real64
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, nrhs, lda, ldb, ldx
+      real(real64), intent(inout) :: a(lda, *)
+      real(real64), intent(in) :: b(ldb, *)
+      real(real64), intent(inout) :: x(ldx, *), work(n, *)
+      real(real32), intent(inout) :: swork(*)
+      integer(int32), intent(out) :: iter, info
+    end subroutine dsposv
+    subroutine zcposv(uplo, n, nrhs, a, lda, b, ldb, x, ldx, work, swork, rwork, iter, info)
+      import :: int32, real32, real64
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, nrhs, lda, ldb, ldx
+      complex(real64), intent(inout) :: a(lda, *)
+      complex(real64), intent(in) :: b(ldb, *)
+      complex(real64), intent(inout) :: x(ldx, *), work(n, *)
+      complex(real32), intent(inout) :: swork(*)
+      real(real64), intent(inout) :: rwork(*)
+      integer(int32), intent(out) :: iter, info
+    end subroutine zcposv
+  end interface mixed_posv
 end module overlapack

@@ -1591,6 +1591,188 @@ TYPED_TEST(SplitContract, SplitProductsOfEmptyOperands) {
 
 // ---- Faults -------------------------------------------------------------------------------
 
+// ---- Norms and mixed precision ------------------------------------------------------------
+
+TYPED_TEST(DeviceContract, NormsOfColumnsAndSumsOfRows) {
+  using T = TypeParam;
+  const Index sizes[] = {1, 2, 7, 42, 666, 2048};
+  for (const Index m : sizes) {
+    for (const Index n : sizes) {
+      SCOPED_TRACE(testing::Message() << m << "x" << n);
+      const auto a = random_matrix<T>(m, n, 1, 3);  // padding would change every result
+      const auto on_device = this->upload(a);
+      const auto norms = this->upload(Padded<Real<T>>(n, 1, 1));
+      const auto sums = this->upload(Padded<Real<T>>(m, 1, 1));
+      this->kernels().column_norms(this->queue(), on_device, norms);
+      this->kernels().row_sums(this->queue(), on_device, sums);
+      const auto got_norms = this->download(norms), got_sums = this->download(sums);
+      std::vector<double> row(static_cast<std::size_t>(m));
+      for (Index j = 0; j < n; ++j) {
+        Real<T> largest(0);
+        for (Index i = 0; i < m; ++i) {
+          largest = std::max(largest, abs1(a(i, j)));
+          row[static_cast<std::size_t>(i)] += std::abs(Wide<T>(a(i, j)));
+        }
+        ASSERT_EQ(got_norms(j, 0), largest) << j;
+      }
+      for (Index i = 0; i < m; ++i) {
+        const double sum = row[static_cast<std::size_t>(i)];
+        ASSERT_NEAR(static_cast<double>(got_sums(i, 0)), sum,
+                    static_cast<double>(n + 2) * epsilon<T>() * sum)
+            << i;
+      }
+      EXPECT_TRUE(got_norms.padding_untouched());
+      EXPECT_TRUE(got_sums.padding_untouched());
+    }
+  }
+}
+
+TYPED_TEST(DeviceContract, NormsSpreadNaNsAndInfinities) {
+  using T = TypeParam;
+  const Index m = 1500, n = 3;
+  for (const Index position : {0, 1, 777, 1499}) {
+    auto a = random_matrix<T>(m, n, 1);
+    a(position, 1) = nan<T>();
+    a(position, 2) = infinity<T>();
+    const auto on_device = this->upload(a);
+    const auto norms = this->upload(Padded<Real<T>>(n, 1));
+    const auto sums = this->upload(Padded<Real<T>>(m, 1));
+    this->kernels().column_norms(this->queue(), on_device, norms);
+    this->kernels().row_sums(this->queue(), on_device.view.block(0, 0, m, 2), sums);
+    const auto got_norms = this->download(norms), got_sums = this->download(sums);
+    EXPECT_TRUE(std::isfinite(got_norms(0, 0)));
+    EXPECT_TRUE(std::isnan(got_norms(1, 0)));
+    EXPECT_TRUE(std::isinf(got_norms(2, 0)));
+    for (Index i = 0; i < m; ++i) EXPECT_EQ(std::isnan(got_sums(i, 0)), i == position) << i;
+  }
+}
+
+TYPED_TEST(DeviceContract, NormsOfNothingAreZero) {
+  using T = TypeParam;
+  const auto norms = this->upload(Padded<Real<T>>(3, 1)),
+             sums = this->upload(Padded<Real<T>>(3, 1));
+  this->kernels().column_norms(this->queue(), DeviceView<const T>(nullptr, 0, 3, 1), norms);
+  this->kernels().row_sums(this->queue(), DeviceView<const T>(nullptr, 3, 0, 3), sums);
+  const auto got_norms = this->download(norms), got_sums = this->download(sums);
+  for (Index i = 0; i < 3; ++i) {
+    EXPECT_EQ(got_norms(i, 0), 0);
+    EXPECT_EQ(got_sums(i, 0), 0);
+  }
+}
+
+template <class T>
+class MixedContract : public DeviceContract<T> {};
+TYPED_TEST_SUITE(MixedContract, DoublePrecisions);
+
+TYPED_TEST(MixedContract, RoundsAPart) {
+  using T = TypeParam;
+  const std::pair<Index, Index> shapes[] = {{7, 5}, {5, 9}, {300, 40}, {1, 1}, {5000, 3}};
+  for (const auto& [m, n] : shapes) {
+    const auto a = random_matrix<T>(m, n, 1, 2);
+    const auto from = this->upload(a);
+    for (const Part part : {Part::all, Part::lower, Part::upper}) {
+      const auto to = this->upload(Padded<Single<T>>(m, n, 3));
+      const auto overflow = this->upload_index(0);
+      this->kernels().round(this->queue(), part, from, to, overflow);
+      const auto rounded = this->download(to);
+      for (Index j = 0; j < n; ++j) {
+        for (Index i = 0; i < m; ++i) {
+          const bool inside = part == Part::all || (part == Part::lower ? i >= j : i <= j);
+          ASSERT_EQ(rounded(i, j), inside ? static_cast<Single<T>>(a(i, j)) : sentinel<Single<T>>())
+              << m << "x" << n << " part " << static_cast<int>(part) << " at " << i << "," << j;
+        }
+      }
+      EXPECT_TRUE(rounded.padding_untouched());
+      EXPECT_EQ(this->download_index(overflow), 0);
+    }
+  }
+}
+
+TYPED_TEST(MixedContract, RoundingReportsWhatOverflows) {
+  using T = TypeParam;
+  const Index m = 700, n = 20;
+  const double largest = std::numeric_limits<float>::max();
+  const double beyond = std::nextafter(largest, 1e300);
+  const double inf = std::numeric_limits<double>::infinity();
+  const struct {
+    T number;
+    bool overflows;
+  } cases[] = {{T(largest), false},
+               {T(-largest), false},
+               {T(beyond), true},
+               {T(-beyond), true},
+               {T(inf), true},
+               {T(-inf), true},
+               {nan<T>(), false},
+               {T(1e-300), false},
+               {scalar<T>(is_complex<T> ? 0 : beyond, -beyond), true}};
+  for (const auto& c : cases) {
+    for (const Part part : {Part::all, Part::lower, Part::upper}) {
+      for (const auto& [i, j] : {std::pair<Index, Index>{500, 3}, {3, 17}, {7, 7}}) {
+        auto a = random_matrix<T>(m, n, 1);
+        a(i, j) = c.number;
+        const bool inside = part == Part::all || (part == Part::lower ? i >= j : i <= j);
+        const auto from = this->upload(a);
+        const auto to = this->upload(Padded<Single<T>>(m, n));
+        const auto overflow = this->upload_index(0);
+        this->kernels().round(this->queue(), part, from, to, overflow);
+        EXPECT_EQ(this->download_index(overflow), c.overflows && inside ? 1 : 0)
+            << c.number << " part " << static_cast<int>(part) << " at " << i << "," << j;
+      }
+    }
+  }
+  const auto overflow = this->upload_index(1);  // stays
+  const auto from = this->upload(random_matrix<T>(1, 1, 1));
+  const auto to = this->upload(Padded<Single<T>>(1, 1));
+  this->kernels().round(this->queue(), Part::all, from, to, overflow);
+  EXPECT_EQ(this->download_index(overflow), 1);
+}
+
+TYPED_TEST(MixedContract, WidensAndAdds) {
+  using T = TypeParam;
+  for (const auto& [m, n] : {std::pair<Index, Index>{1, 1}, {7, 5}, {5000, 3}, {300, 70}}) {
+    const auto a = random_matrix<Single<T>>(m, n, 1, 2);
+    const auto b = random_matrix<T>(m, n, 2, 1);
+    const auto from = this->upload(a);
+    for (const T beta : {T(0), T(1), T(-2)}) {
+      auto before = b;
+      if (beta == T(0)) before(0, 0) = nan<T>();  // not read
+      const auto to = this->upload(before);
+      this->kernels().widen(this->queue(), from, beta, to);
+      const auto got = this->download(to);
+      for (Index j = 0; j < n; ++j) {
+        for (Index i = 0; i < m; ++i) {
+          const T x(a(i, j));
+          const T expected = beta == T(0) ? x : x + beta * before(i, j);
+          ASSERT_LE(std::abs(got(i, j) - expected), 8 * epsilon<T>()) << i << "," << j;
+          if (beta == T(0) || beta == T(1)) {
+            ASSERT_EQ(got(i, j), expected);
+          }
+        }
+      }
+      EXPECT_TRUE(got.padding_untouched());
+    }
+  }
+}
+
+TYPED_TEST(MixedContract, MirrorsATriangle) {
+  using T = TypeParam;
+  for (const Index n : {1, 2, 31, 32, 33, 64, 100, 257}) {
+    for (const Uplo uplo : kUplos) {
+      SCOPED_TRACE(testing::Message() << n << " " << char(uplo));
+      const auto a = random_matrix<T>(n, n, 1, 2);
+      const auto expected = widen_hermitian<T>(uplo, a.view());
+      auto triangle = a;
+      triangle.forbid_other_triangle(uplo);
+      const auto on_device = this->upload(triangle);
+      this->kernels().mirror(this->queue(), uplo, on_device);
+      const auto got = this->download(on_device);
+      EXPECT_EQ(max_difference(got, expected), 0);
+      EXPECT_TRUE(got.padding_untouched());
+    }
+  }
+}
+
 TYPED_TEST(DeviceContract, AnObserverCanMakeAnyActionFail) {
   using T = TypeParam;
   Device& device = this->device();

@@ -176,6 +176,78 @@ TYPED_TEST(Faults, Gesv) {
   });
 }
 
+template <class T>
+class MixedFaults : public Faults<T> {};
+TYPED_TEST_SUITE(MixedFaults, DoublePrecisions);
+
+TYPED_TEST(MixedFaults, Refinement) {
+  using T = TypeParam;
+  const Index n = 60;
+  const auto a = random_matrix<T>(n, n, 1, 3), spd = positive_definite<T>(n, 1, 3);
+  const auto b = random_matrix<T>(n, 3, 2, 1);
+  const auto expect_right = [&](const Padded<T>& before, const Padded<T>& after,
+                                const Padded<T>& x, const MixedResult& result) {
+    EXPECT_EQ(result.info, 0);
+    EXPECT_GE(result.iter, 0);
+    EXPECT_LT(solve_residual<T>(Op::none, before, x.view(), b.view()), kThreshold);
+    for (Index j = 0; j < n; ++j) {
+      EXPECT_TRUE(std::equal(&after(0, j), &after(0, j) + after.ld(), &before(0, j))) << j;
+    }
+    EXPECT_TRUE(x.padding_untouched());
+  };
+  this->at_every_action([&] {
+    auto same = a;
+    Padded<T> x(n, 3, 1);
+    const MixedResult result = mixed_gesv<T>(same.view(), b.view(), x.view());
+    ASSERT_TRUE(valid_pivots(result.pivots, n));
+    expect_right(a, same, x, result);
+  });
+  for (const Uplo uplo : kUplos) {
+    this->at_every_action([&] {
+      auto same = spd;
+      Padded<T> x(n, 3, 1);
+      const MixedResult result = mixed_posv<T>(uplo, same.view(), b.view(), x.view());
+      expect_right(spd, same, x, result);
+    });
+  }
+}
+
+TYPED_TEST(MixedFaults, RefinementThatFallsBack) {
+  using T = TypeParam;
+  const Index n = 60;
+  auto a = random_matrix<T>(n, n, 1, 3), spd = positive_definite<T>(n, 1, 3);
+  a(10, 20) = spd(20, 20) = T(1e300);
+  const auto b = random_matrix<T>(n, 20, 2, 1);
+  const auto expect_right = [&](const Padded<T>& before, const Padded<T>& x,
+                                const MixedResult& result) {
+    EXPECT_EQ(result.info, 0);
+    EXPECT_EQ(result.iter, -2);
+    EXPECT_LT(solve_residual<T>(Op::none, before, x.view(), b.view()), kThreshold);
+    EXPECT_TRUE(x.padding_untouched());
+  };
+  this->at_every_action([&] {
+    auto factor = a;
+    Padded<T> x(n, 20, 1);
+    const MixedResult result = mixed_gesv<T>(factor.view(), b.view(), x.view());
+    ASSERT_TRUE(valid_pivots(result.pivots, n));
+    EXPECT_LT(getrf_residual<T>(a.view(), factor.view(), result.pivots), kThreshold);
+    EXPECT_TRUE(factor.padding_untouched());
+    expect_right(a, x, result);
+  });
+  for (const Uplo uplo : kUplos) {
+    this->at_every_action([&] {
+      auto factor = spd;
+      factor.forbid_other_triangle(uplo);
+      Padded<T> x(n, 20, 1);
+      const MixedResult result = mixed_posv<T>(uplo, factor.view(), b.view(), x.view());
+      EXPECT_LT(potrf_residual<T>(uplo, spd.view(), factor.view()), kThreshold);
+      EXPECT_TRUE(factor.padding_untouched());
+      EXPECT_TRUE(factor.other_triangle_untouched(uplo));
+      expect_right(spd, x, result);
+    });
+  }
+}
+
 TYPED_TEST(Faults, PotrsAndGetrs) {
   using T = TypeParam;
   const auto spd = positive_definite<T>(100, 1);

@@ -42,6 +42,8 @@ TEST(Policy, SizeOfACall) {
   EXPECT_EQ(size_of(Routine::potrs, {5000, 5000, 3}), 3);
   EXPECT_EQ(size_of(Routine::getrs, {50, 50, 300}), 50);
   EXPECT_EQ(size_of(Routine::getrf, {100000, 100000, 0}), 100000);
+  EXPECT_EQ(size_of(Routine::sgesv, {500, 500, 1}), 500);
+  EXPECT_EQ(size_of(Routine::cposv, {500, 500, 7}), 500);
 }
 
 TEST(Policy, OperationCounts) {
@@ -53,6 +55,8 @@ TEST(Policy, OperationCounts) {
   EXPECT_NEAR(flops_of(Routine::getrs, 'd', solve), 2 * n * n * 10, 20 * n);
   EXPECT_NEAR(flops_of(Routine::gesv, 'd', solve), 2 * n * n * n / 3 + 2 * n * n * 10, 2 * n * n);
   EXPECT_NEAR(flops_of(Routine::posv, 'd', solve), n * n * n / 3 + 2 * n * n * 10, 2 * n * n);
+  EXPECT_EQ(flops_of(Routine::sgesv, 'd', solve), flops_of(Routine::gesv, 'd', solve));
+  EXPECT_EQ(flops_of(Routine::cposv, 'z', solve), flops_of(Routine::posv, 'z', solve));
   // m n^2 - n^3 / 3 for a tall matrix, and the same for its transpose.
   EXPECT_NEAR(flops_of(Routine::getrf, 'd', {3000, 1000, 0}), (3 - 1.0 / 3) * 1e9, 1e7);
   EXPECT_NEAR(flops_of(Routine::getrf, 'd', {1000, 3000, 0}), (3 - 1.0 / 3) * 1e9, 1e7);
@@ -174,13 +178,32 @@ TEST(Settings, CopyThreadsLeaveCoresToTheOthers) {
 TEST(Profiles, SurviveTheRoundTripThroughText) {
   Profile profile = builtin_profile();
   Index value = 100;
-  for (auto& row : profile.threshold) {
-    for (Index& threshold : row) threshold = value++;
+  for (std::size_t r = 0; r < kRoutineCount; ++r) {
+    const auto routine = static_cast<Routine>(r);
+    for (const char type : kTypeLetters) {
+      if (exists(routine, type)) profile.at(routine, type) = value++;
+    }
   }
   std::string complaint;
   const auto parsed = parse_profile(format_profile(profile, "one comment\nand another"), complaint);
   ASSERT_TRUE(parsed.has_value()) << complaint;
   EXPECT_EQ(parsed->threshold, profile.threshold);
+}
+
+TEST(Profiles, KnowMixedPrecisionForItsOwnTypesOnly) {
+  std::string complaint;
+  const auto profile = parse_profile("dsgesv 500\nzcposv 600\n", complaint);
+  ASSERT_TRUE(profile.has_value()) << complaint;
+  EXPECT_EQ(profile->at(Routine::sgesv, 'd'), 500);
+  EXPECT_EQ(profile->at(Routine::cposv, 'z'), 600);
+  for (const char* line : {"ssgesv 1", "zsgesv 1", "dcgesv 1", "ccposv 1"}) {
+    EXPECT_FALSE(parse_profile(line, complaint).has_value()) << line;
+  }
+  const std::string text = format_profile(builtin_profile(), "");
+  for (const char* name : {"dsgesv", "dsposv", "zcgesv", "zcposv"}) {
+    EXPECT_NE(text.find(name), std::string::npos) << name;
+  }
+  EXPECT_EQ(text.find("csgesv"), std::string::npos);
 }
 
 TEST(Profiles, KeepBuiltInValuesForWhatTheyDoNotSay) {
@@ -305,6 +328,9 @@ TEST(Plans, SplitOperandsInSinglePrecisionWhereTheyFit) {
   EXPECT_TRUE(split(Routine::getrf, 's', 4000));
   EXPECT_FALSE(split(Routine::potrf, 'd', 100000));
   EXPECT_FALSE(split(Routine::getrf, 'z', 100000));
+  EXPECT_TRUE(split(Routine::sgesv, 'd', 100000));
+  EXPECT_TRUE(split(Routine::cposv, 'z', 100000));
+  EXPECT_FALSE(split(Routine::sposv, 'd', 3200));  // A and its double factorization fit
   EXPECT_FALSE(split(Routine::potrf, 's', 1000));
   EXPECT_FALSE(split(Routine::potrf, 'c', 4000));
   EXPECT_TRUE(split(Routine::getrf, 's', 1000));  // LU splits panels only

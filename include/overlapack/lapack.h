@@ -89,6 +89,50 @@ OVERLAPACK_DECLARE(z, _64_, overlapack_complex_double, int64_t)
 
 #undef OVERLAPACK_DECLARE
 
+/* Solves in double precision by a factorization in single precision and iterative refinement. Where
+ * the matrix is not too ill-conditioned the solution is as good as that of gesv or posv, and sooner
+ * there; elsewhere the matrix is factored in double precision after all.
+ *
+ * dsgesv  Solves A X = B by LU factorization (zcgesv for complex matrices).
+ *           a      n x n, lda >= max(1, n). Not changed if iter >= 0; otherwise replaced by the
+ *                  factors in double precision, as by gesv.
+ *           ipiv   n integers, as from getrf: those of the factorization that gave X
+ *           b      n x nrhs right-hand sides, ldb >= max(1, n); not changed
+ *           x      n x nrhs solutions, ldx >= max(1, n)
+ *           work   n x nrhs elements, swork n x (n + nrhs), rwork (zcgesv only) n: for a call that
+ *                  the CPU serves; untouched otherwise
+ *           iter   >= 0: refinement succeeded after so many steps. < 0: X comes from the
+ *                  factorization in double precision, because: -1 the CPU LAPACK has no such
+ *                  routine; -2 a number was too large for single precision; -3 the factorization
+ *                  in single precision broke down; -31 thirty steps were not enough
+ *           info   k > 0: as gesv, of the factorization in double precision; X is not set
+ *
+ * dsposv  The same for a positive definite matrix by Cholesky factorization (zcposv: Hermitian).
+ *           uplo   'L' or 'U': the triangle of A that is given, as for posv
+ *           info   k > 0: as posv, of the factorization in double precision; X is not set
+ */
+#define OVERLAPACK_DECLARE(U, I)                                                                 \
+  void dsgesv##U(const I* n, const I* nrhs, double* a, const I* lda, I* ipiv, const double* b,   \
+                 const I* ldb, double* x, const I* ldx, double* work, float* swork, I* iter,     \
+                 I* info);                                                                       \
+  void zcgesv##U(const I* n, const I* nrhs, overlapack_complex_double* a, const I* lda, I* ipiv, \
+                 const overlapack_complex_double* b, const I* ldb, overlapack_complex_double* x, \
+                 const I* ldx, overlapack_complex_double* work, overlapack_complex_float* swork, \
+                 double* rwork, I* iter, I* info);                                               \
+  void dsposv##U(const char* uplo, const I* n, const I* nrhs, double* a, const I* lda,           \
+                 const double* b, const I* ldb, double* x, const I* ldx, double* work,           \
+                 float* swork, I* iter, I* info, size_t uplo_len);                               \
+  void zcposv##U(const char* uplo, const I* n, const I* nrhs, overlapack_complex_double* a,      \
+                 const I* lda, const overlapack_complex_double* b, const I* ldb,                 \
+                 overlapack_complex_double* x, const I* ldx, overlapack_complex_double* work,    \
+                 overlapack_complex_float* swork, double* rwork, I* iter, I* info,               \
+                 size_t uplo_len);
+
+OVERLAPACK_DECLARE(_, int32_t)
+OVERLAPACK_DECLARE(_64_, int64_t)
+
+#undef OVERLAPACK_DECLARE
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

@@ -17,6 +17,13 @@ struct Options {
   bool split = true;    ///< large products by split operands, where the device offers them
 };
 
+/// Copies of A and B, in device memory perhaps, from which a factorization goes up instead of from
+/// where its results come down to. The results' places must hold the same A and B.
+template <class T>
+struct Input {
+  HostView<const T> a, b;
+};
+
 /// A vector subscript from an Index.
 inline std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 

@@ -5,6 +5,7 @@
 #include <new>
 #include <numeric>
 
+#include "algorithms/factorization.hpp"
 #include "algorithms/panel_on_cpu.hpp"
 #include "algorithms/split.hpp"
 #include "algorithms/transfer.hpp"
@@ -68,178 +69,299 @@ void apply_later_interchanges(Device& device, HostView<T> a, const std::vector<I
   }
 }
 
+/// The factorization of [A B] on the device, by block columns.
+///
+/// `panel` (high priority) is the queue of the chain of panels; `update` applies step i - 1 to what
+/// takes part while panel i is factored; `catch_up` brings those up that arrive late.
+template <class T>
+class Lu {
+ public:
+  /// A is m x n; B, if nrhs > 0, is one more block column.
+  Lu(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Index m, Index n,
+     Index nrhs)
+      : kernels_(device.kernels<T>()),
+        m_(m),
+        n_(n),
+        nrhs_(nrhs),
+        blocks_(block_columns(m, n, options.nb)),
+        panels_(static_cast<Index>(partition(std::min(m, n), options.nb).size())),
+        matrix_(device, m, n + nrhs),
+        pivots_(device, Space::device, std::min(m, n)),
+        info_(device, Space::device, panels_),
+        updated_(device),
+        caught_up_(device),
+        in_panel_(device, options, m, width(options), width(options)),
+        in_update_(device, options, m, n + nrhs, width(options)),
+        in_catch_up_(device, options, m, n + nrhs, width(options)) {
+    if (options.hybrid) {
+      panel_on_cpu_ = std::make_unique<PanelOnCpu<T>>(device, cpu, m, width(options));
+    }
+    for (Index i = 0; i < panels_; ++i) final_.emplace_back(device);
+    panel_ = std::make_unique<QueueLease>(device, Priority::high, "panel");
+    update_ = std::make_unique<QueueLease>(device, Priority::normal, "update");
+    catch_up_ = std::make_unique<QueueLease>(device, Priority::normal, "catch up");
+    panel().zero(info_.data(), sizeof(Index) * at(panels_));
+  }
+
+  Kernels<T>& kernels() const { return kernels_; }
+  Index panels() const { return panels_; }
+  /// Block columns of A.
+  Index count() const { return static_cast<Index>(blocks_.size()); }
+  /// The last one is B, if there are right-hand sides.
+  Index total() const { return count() + (nrhs_ > 0 ? 1 : 0); }
+  Range block(Index j) const { return j < count() ? blocks_[at(j)] : Range{n_, n_ + nrhs_}; }
+  /// Where A and B are to arrive, and where the factors appear: in the columns of a panel without
+  /// the interchanges of later panels.
+  DeviceView<T> matrix() const { return matrix_.view(); }
+  DeviceView<Index> pivots(Index i) const {
+    return {pivots_.data() + block(i).first, block(i).size()};
+  }
+  /// Of panel i, on the device: where its first pivot that is exactly zero stands, or 0.
+  DeviceView<Index> info(Index i) const { return {info_.data() + i, 1}; }
+  /// Of all queues the one that all others have been waited for in when factor() is through.
+  Queue& update() const { return **update_; }
+
+  /// Enqueues the factorization. The flow is told when a block of A is final; what is left of B is
+  /// L^-1 P B then.
+  void factor(Flow& flow) {
+    joined_ = pending_ = std::min<Index>(2, total());
+    flow.before(panel(), 0);
+    if (joined_ > 1) flow.before(update(), 1);
+    for (Index i = 0; i < panels_; ++i) {
+      const Index i0 = block(i).first, w = block(i).size();
+      const DeviceView<T> current = matrix().block(i0, i0, m_ - i0, w);
+      if (panel_on_cpu_) {
+        panel_on_cpu_->start(panel(), current);
+      } else {
+        Span span(panel(), "panel", i);
+        kernels_.getrf_panel(panel(), current, pivots(i), info(i), i0);
+        span.end();
+        panel().record(*final_[at(i)]);
+        flow.release(panel(), i);
+      }
+      // Meanwhile step i - 1 on everything to the right of this panel.
+      if (i >= 1) {
+        update().wait(*final_[at(i - 1)]);
+        apply(update(), in_update_, i - 1, columns(i + 1, joined_));
+      }
+      update().record(*updated_);
+      if (i >= 1) {
+        catch_up().wait(*final_[at(i - 1)]);
+        apply(catch_up(), in_catch_up_, i - 1, columns(joined_, pending_));
+      }
+      // Two blocks arrive for every panel: the link brings them faster than panels are factored.
+      // The next panel but one must have joined by the next step.
+      if (joined_ == pending_) arrive(flow, 2 * i + 4, i);
+      if (joined_ < i + 3) join();
+      if (panel_on_cpu_) {
+        panel_on_cpu_->finish(panel(), current, pivots(i), info(i), i0);
+        panel().record(*final_[at(i)]);
+        flow.release(panel(), i);
+      }
+      if (i + 1 < panels_) {  // the next panel, ahead of the rest
+        panel().wait(*updated_);
+        apply(panel(), in_panel_, i, columns(i + 1, i + 2));
+      }
+    }
+
+    // What has no panel of its own: the columns beyond row m of a wide matrix, and B.
+    update().wait(*final_[at(panels_ - 1)]);
+    apply(update(), in_update_, panels_ - 1, columns(panels_, joined_));
+    catch_up().wait(*final_[at(panels_ - 1)]);
+    apply(catch_up(), in_catch_up_, panels_ - 1, columns(std::max(joined_, panels_), pending_));
+    arrive(flow, total(), panels_);
+    join();
+    for (Index j = panels_; j < count(); ++j) flow.release(update(), j);
+  }
+
+ private:
+  Index width(const Options& options) const { return std::min(options.nb, std::min(m_, n_)); }
+  Queue& panel() const { return **panel_; }
+  Queue& catch_up() const { return **catch_up_; }
+
+  /// The columns of blocks [first, last).
+  Range columns(Index first, Index last) const {
+    if (first >= last) return {};
+    return {block(first).first, block(last - 1).last};
+  }
+
+  /// Step i on the columns c: interchange, U_ic := L_ii^-1 A_ic, A(i+1:, c) -= L(i+1:, i) U_ic.
+  void apply(Queue& queue, const Subtraction<T>& subtract, Index i, Range c) {
+    if (c.empty()) return;
+    const Index i0 = block(i).first, i1 = block(i).last, w = i1 - i0;
+    const Span span(queue, "update", i);
+    const DeviceView<T> A = matrix(), u = A.block(i0, c.first, w, c.size());
+    kernels_.swap_rows(queue, A.block(i0, c.first, m_ - i0, c.size()), pivots(i), i0);
+    kernels_.trsm(queue, Side::left, Uplo::lower, Op::none, Diag::unit, T(1), A.block(i0, i0, w, w),
+                  u);
+    subtract(queue, A.block(i1, i0, m_ - i1, w), u, A.block(i1, c.first, m_ - i1, c.size()));
+  }
+
+  // Blocks [0, joined) take part in the updates. Blocks [joined, pending) have arrived later and
+  // catch up on a queue of their own until they are needed: a late block has many small steps to
+  // make, and the next panel must not wait for them.
+  void arrive(Flow& flow, Index end, Index steps) {
+    const Range newcomers{pending_, std::min(end, total())};
+    if (newcomers.size() <= 0) return;
+    for (Index j = newcomers.first; j < newcomers.last; ++j) flow.before(catch_up(), j);
+    for (Index i = 0; i < steps; ++i) {
+      catch_up().wait(*final_[at(i)]);
+      apply(catch_up(), in_catch_up_, i, columns(newcomers.first, newcomers.last));
+    }
+    pending_ = newcomers.last;
+  }
+  void join() {
+    catch_up().record(*caught_up_);
+    update().wait(*caught_up_);
+    joined_ = pending_;
+  }
+
+  Kernels<T>& kernels_;
+  Index m_, n_, nrhs_;
+  std::vector<Range> blocks_;
+  Index panels_;
+  Index joined_ = 0, pending_ = 0;
+  DeviceMatrix<T> matrix_;
+  Buffer<Index> pivots_, info_;
+  std::unique_ptr<PanelOnCpu<T>> panel_on_cpu_;
+  std::vector<EventLease> final_;  // final_[i]: panel i holds its part of L and U
+  EventLease updated_, caught_up_;
+  Subtraction<T> in_panel_, in_update_, in_catch_up_;  // one for each queue
+  std::unique_ptr<QueueLease> panel_, update_, catch_up_;
+};
+
+/// The first pivot that is exactly zero, of the panels' info; or 0.
+Index first_zero_pivot(const Buffer<Index>& info) {
+  const Index *const begin = info.data(), *const end = begin + info.size();
+  const Index* const zero = std::find_if(begin, end, [](Index failed) { return failed != 0; });
+  return zero == end ? 0 : *zero;
+}
+
+/// Blocks come and go by a transfer's uploads and downloads of the same numbers.
+class TransferFlow final : public Flow {
+ public:
+  explicit TransferFlow(Transfer& transfer) : transfer_(transfer) {}
+  bool before(Queue& queue, Index j) override { return transfer_.before(queue, j); }
+  void release(Queue& queue, Index j) override { transfer_.release(queue, j); }
+
+ private:
+  Transfer& transfer_;
+};
+
+/// The factors stay where they are, for solves.
+template <class T>
+class LuOnDevice final : public Factorization<T> {
+ public:
+  LuOnDevice(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Index n)
+      : host_pivots_(device, Space::host, n),
+        status_(device, Space::host, static_cast<Index>(partition(n, options.nb).size())),
+        lu_(device, cpu, options, n, n, 0) {}
+
+  DeviceView<T> input() const override { return lu_.matrix(); }
+  Queue& queue() const override { return lu_.update(); }
+
+  void factor(Flow& flow) override {
+    lu_.factor(flow);
+    queue().template copy<Index>(HostView<Index>(host_pivots_.data(), host_pivots_.size()),
+                                 DeviceView<const Index>(lu_.pivots(0).data, host_pivots_.size()));
+    queue().template copy<Index>(HostView<Index>(status_.data(), status_.size()),
+                                 DeviceView<const Index>(lu_.info(0).data, status_.size()));
+  }
+
+  /// Panel by panel, because a panel's part of L has not seen the interchanges of later ones:
+  /// B_i := L_ii^-1 (P_i B)_i, B(i+1:) -= L(i+1:, i) B_i; then B := U^-1 B.
+  void solve(DeviceView<T> b) override {
+    Kernels<T>& kernels = lu_.kernels();
+    const DeviceView<T> A = lu_.matrix();
+    const Index n = A.rows;
+    for (Index i = 0; i < lu_.panels(); ++i) {
+      const Index i0 = lu_.block(i).first, i1 = lu_.block(i).last, w = i1 - i0;
+      const DeviceView<T> bi = b.block(i0, 0, w, b.cols);
+      kernels.swap_rows(queue(), b.block(i0, 0, n - i0, b.cols), lu_.pivots(i), i0);
+      kernels.trsm(queue(), Side::left, Uplo::lower, Op::none, Diag::unit, T(1),
+                   A.block(i0, i0, w, w), bi);
+      kernels.gemm(queue(), Op::none, Op::none, T(-1), A.block(i1, i0, n - i1, w), bi, T(1),
+                   b.block(i1, 0, n - i1, b.cols));
+    }
+    kernels.trsm(queue(), Side::left, Uplo::upper, Op::none, Diag::non_unit, T(1), A, b);
+  }
+
+  Index info() const override { return first_zero_pivot(status_); }
+  std::vector<Index> pivots() const override {
+    return {host_pivots_.data(), host_pivots_.data() + host_pivots_.size()};
+  }
+
+ private:
+  Buffer<Index> host_pivots_, status_;
+  Lu<T> lu_;
+};
+
 }  // namespace
 
 template <class T>
-Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, HostView<T> a,
-           std::vector<Index>& pivots, HostView<T> b, Index& committed) {
-  const Index m = a.rows, n = a.cols, k = std::min(m, n), nb = options.nb;
-  const std::vector<Range> blocks = block_columns(m, n, nb);
-  const auto count = static_cast<Index>(blocks.size());
-  const auto panels = static_cast<Index>(partition(k, nb).size());
-  const Index width = std::min(nb, k);
-  const Index total = count + (b.empty() ? 0 : 1);  // B is one more block column of [A B]
-  Kernels<T>& kernels = device.kernels<T>();
-  pivots.assign(at(k), 0);
+std::unique_ptr<Factorization<T>> make_lu(Device& device, const cpu::Lapack<T>& cpu,
+                                          const Options& options, Index n) {
+  return std::make_unique<LuOnDevice<T>>(device, cpu, options, n);
+}
 
-  const DeviceMatrix<T> matrix(device, m, n + b.cols);
-  const DeviceView<T> A = matrix.view();
-  const Buffer<Index> device_pivots(device, Space::device, k), info(device, Space::device, panels);
-  const Buffer<Index> host_pivots(device, Space::host, k), status(device, Space::host, panels);
-  std::unique_ptr<PanelOnCpu<T>> panel_on_cpu;
-  if (options.hybrid) {
-    panel_on_cpu = std::make_unique<PanelOnCpu<T>>(device, cpu, m, width);
-  }
-  std::vector<EventLease> final;  // final[i]: panel i holds its part of L and U
-  for (Index i = 0; i < panels; ++i) final.emplace_back(device);
-  EventLease updated(device), caught_up(device);
-  const Subtraction<T> in_panel(device, options, m, width, width),
-      in_update(device, options, m, n + b.cols, width),
-      in_catch_up(device, options, m, n + b.cols, width);  // one for each queue
-  const QueueLease panel(device, Priority::high, "panel"),
-      update(device, Priority::normal, "update"), catch_up(device, Priority::normal, "catch up");
+template <class T>
+Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Input<T> input,
+           HostView<T> a, std::vector<Index>& pivots, HostView<T> b, Index& committed) {
+  const Index m = a.rows, n = a.cols;
+  pivots.assign(at(std::min(m, n)), 0);
+  const Buffer<Index> host_pivots(device, Space::host, std::min(m, n)),
+      status(device, Space::host, static_cast<Index>(partition(std::min(m, n), options.nb).size()));
+  Lu<T> lu(device, cpu, options, m, n, b.cols);
   Transfer transfer(device, options.threads, committed);
 
-  const auto columns_of = [&](Index first, Index last) -> Range {  // of blocks [first, last)
-    if (first >= last) return {};
-    return {first < count ? blocks[at(first)].first : n,
-            last <= count ? blocks[at(last - 1)].last : n + b.cols};
-  };
-  const auto pivots_of = [&](Index i) {
-    return DeviceView<Index>(device_pivots.data() + blocks[at(i)].first, blocks[at(i)].size());
-  };
-
-  for (Index j = 0; j < count; ++j) {
-    const Range c = blocks[at(j)];
-    const auto region =
-        make_region<T>(a.block(0, c.first, m, c.size()), A.block(0, c.first, m, c.size()));
-    transfer.add_upload(region);
-    if (j >= panels) {
+  for (Index j = 0; j < lu.count(); ++j) {
+    const Range c = lu.block(j);
+    const auto block = [&](auto x) { return x.block(0, c.first, m, c.size()); };
+    transfer.add_upload(make_region<T>(block(input.a), block(lu.matrix())));
+    const auto region = make_region<T>(block(a), block(lu.matrix()));
+    if (j >= lu.panels()) {
       transfer.add_download(region);
       continue;
     }
     Index* const here = host_pivots.data() + c.first;
     transfer.add_download(region,
-                          {{pivots_of(j).data, here, sizeof(Index) * at(c.size())},
-                           {info.data() + j, status.data() + j, sizeof(Index)}},
+                          {{lu.pivots(j).data, here, sizeof(Index) * at(c.size())},
+                           {lu.info(j).data, status.data() + j, sizeof(Index)}},
                           [&pivots, here, c] {
                             std::copy(here, here + c.size(), pivots.begin() + c.first);
                             return true;
                           });
   }
-  const auto first_zero_pivot = [&status, panels] {
-    const Index* const zero = std::find_if(status.data(), status.data() + panels,
-                                           [](Index failed) { return failed != 0; });
-    return zero == status.data() + panels ? 0 : *zero;
-  };
+  const DeviceView<T> A = lu.matrix().block(0, 0, m, n),
+                      B = lu.matrix().block(0, n, std::min(m, n), b.cols);
   if (!b.empty()) {
-    const auto region = make_region<T>(b, A.block(0, n, n, b.cols));
-    transfer.add_upload(region);
-    transfer.add_download(region, {}, [first_zero_pivot] {
-      return first_zero_pivot() == 0;  // else B stays as it is
+    transfer.add_upload(make_region<T>(input.b, B));
+    transfer.add_download(make_region<T>(b, B), {}, [&status] {
+      return first_zero_pivot(status) == 0;  // else B stays as it is
     });
   }
-  panel->zero(info.data(), sizeof(Index) * at(panels));
   transfer.start();
 
-  // Step i on the columns c: interchange, U_ic := L_ii^-1 A_ic, A(i+1:, c) -= L(i+1:, i) U_ic.
-  const auto apply = [&](Queue& queue, const Subtraction<T>& subtract, Index i, Range c) {
-    if (c.empty()) return;
-    const Index i0 = blocks[at(i)].first, i1 = blocks[at(i)].last, w = i1 - i0;
-    const Span span(queue, "update", i);
-    const DeviceView<T> u = A.block(i0, c.first, w, c.size());
-    kernels.swap_rows(queue, A.block(i0, c.first, m - i0, c.size()), pivots_of(i), i0);
-    kernels.trsm(queue, Side::left, Uplo::lower, Op::none, Diag::unit, T(1), A.block(i0, i0, w, w),
-                 u);
-    subtract(queue, A.block(i1, i0, m - i1, w), u, A.block(i1, c.first, m - i1, c.size()));
-  };
-  // Blocks [0, joined) take part in the updates. Blocks [joined, pending) have arrived later and
-  // catch up on a queue of their own until they are needed: a late block has many small steps to
-  // make, and the next panel must not wait for them.
-  Index joined = std::min<Index>(2, total), pending = joined;
-  const auto arrive = [&](Index end, Index steps) {
-    const Range newcomers{pending, std::min(end, total)};
-    if (newcomers.size() <= 0) return;
-    for (Index j = newcomers.first; j < newcomers.last; ++j) transfer.before(*catch_up, j);
-    for (Index i = 0; i < steps; ++i) {
-      catch_up->wait(*final[at(i)]);
-      apply(*catch_up, in_catch_up, i, columns_of(newcomers.first, newcomers.last));
-    }
-    pending = newcomers.last;
-  };
-  const auto join = [&] {
-    catch_up->record(*caught_up);
-    update->wait(*caught_up);
-    joined = pending;
-  };
-
-  transfer.before(*panel, 0);
-  if (joined > 1) transfer.before(*update, 1);
-  for (Index i = 0; i < panels; ++i) {
-    const Index i0 = blocks[at(i)].first, w = blocks[at(i)].size();
-    const DeviceView<T> current = A.block(i0, i0, m - i0, w);
-    const DeviceView<Index> panel_info(info.data() + i, 1);
-    if (options.hybrid) {
-      panel_on_cpu->start(*panel, current);
-    } else {
-      Span span(*panel, "panel", i);
-      kernels.getrf_panel(*panel, current, pivots_of(i), panel_info, i0);
-      span.end();
-      panel->record(*final[at(i)]);
-      transfer.release(*panel, i);
-    }
-    // Meanwhile step i - 1 on everything to the right of this panel.
-    if (i >= 1) {
-      update->wait(*final[at(i - 1)]);
-      apply(*update, in_update, i - 1, columns_of(i + 1, joined));
-    }
-    update->record(*updated);
-    if (i >= 1) {
-      catch_up->wait(*final[at(i - 1)]);
-      apply(*catch_up, in_catch_up, i - 1, columns_of(joined, pending));
-    }
-    // Two blocks arrive for every panel: the link brings them faster than panels are factored. The
-    // next panel but one must have joined by the next step.
-    if (joined == pending) arrive(2 * i + 4, i);
-    if (joined < i + 3) join();
-    if (options.hybrid) {
-      panel_on_cpu->finish(*panel, current, pivots_of(i), panel_info, i0);
-      panel->record(*final[at(i)]);
-      transfer.release(*panel, i);
-    }
-    if (i + 1 < panels) {  // the next panel, ahead of the rest
-      panel->wait(*updated);
-      apply(*panel, in_panel, i, columns_of(i + 1, i + 2));
-    }
-  }
-
-  // What has no panel of its own: the columns beyond row m of a wide matrix, and B.
-  update->wait(*final[at(panels - 1)]);
-  apply(*update, in_update, panels - 1, columns_of(panels, joined));
-  catch_up->wait(*final[at(panels - 1)]);
-  apply(*catch_up, in_catch_up, panels - 1, columns_of(std::max(joined, panels), pending));
-  arrive(total, panels);
-  join();
-  for (Index j = panels; j < count; ++j) transfer.release(*update, j);
+  TransferFlow flow(transfer);
+  lu.factor(flow);
   if (!b.empty()) {
-    Span span(*update, "solve", count);
-    kernels.trsm(*update, Side::left, Uplo::upper, Op::none, Diag::non_unit, T(1),
-                 A.block(0, 0, n, n), A.block(0, n, n, b.cols));
+    Span span(lu.update(), "solve", lu.count());
+    lu.kernels().trsm(lu.update(), Side::left, Uplo::upper, Op::none, Diag::non_unit, T(1), A, B);
     span.end();
-    transfer.release(*update, count);
+    transfer.release(lu.update(), lu.count());
   }
   transfer.finish();
   if (device.kind_of(a.data) == MemoryKind::device) {
     const DeviceView<T> factors(a.data, m, n, a.ld);
-    for (Index i = 1; i < panels; ++i) {
-      const Index i0 = blocks[at(i)].first;
-      kernels.swap_rows(*update, factors.block(i0, 0, m - i0, i0), pivots_of(i), i0);
+    for (Index i = 1; i < lu.panels(); ++i) {
+      const Index i0 = lu.block(i).first;
+      lu.kernels().swap_rows(lu.update(), factors.block(i0, 0, m - i0, i0), lu.pivots(i), i0);
     }
-    update->synchronize();
+    lu.update().synchronize();
   } else {
-    apply_later_interchanges(device, a, pivots, nb, options.threads);
+    apply_later_interchanges(device, a, pivots, options.nb, options.threads);
   }
-  return first_zero_pivot();
+  return first_zero_pivot(status);
 }
 
 template <class T>
@@ -288,8 +410,10 @@ Index resume_gesv(const cpu::Lapack<T>& cpu, Index nb, HostView<T> a, std::vecto
 }
 
 #define OVERLAPACK_INSTANTIATE(T)                                                               \
-  template Index gesv<T>(Device&, const cpu::Lapack<T>&, const Options&, HostView<T>,           \
+  template Index gesv<T>(Device&, const cpu::Lapack<T>&, const Options&, Input<T>, HostView<T>, \
                          std::vector<Index>&, HostView<T>, Index&);                             \
+  template std::unique_ptr<Factorization<T>> make_lu<T>(Device&, const cpu::Lapack<T>&,         \
+                                                        const Options&, Index);                 \
   template Index resume_gesv<T>(const cpu::Lapack<T>&, Index, HostView<T>, std::vector<Index>&, \
                                 HostView<T>, Index);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)

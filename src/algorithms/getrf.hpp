@@ -25,8 +25,13 @@ namespace overlapack::algorithms {
 /// Throws DeviceError. `committed` then tells how many columns of [A B] have come home, and
 /// resume_gesv() finishes the call from there.
 template <class T>
+Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Input<T> input,
+           HostView<T> a, std::vector<Index>& pivots, HostView<T> b, Index& committed);
+template <class T>
 Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, HostView<T> a,
-           std::vector<Index>& pivots, HostView<T> b, Index& committed);
+           std::vector<Index>& pivots, HostView<T> b, Index& committed) {
+  return gesv<T>(device, cpu, options, {a, b}, a, pivots, b, committed);
+}
 
 /// Finishes on the CPU what gesv() left after a fault. `nb` is the block size it worked with.
 template <class T>

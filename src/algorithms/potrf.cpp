@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "algorithms/factorization.hpp"
 #include "algorithms/split.hpp"
 #include "algorithms/transfer.hpp"
 #include "algorithms/triangle.hpp"
@@ -17,15 +18,6 @@ namespace {
 /// blocks of 256), the first kAheadBlocks of them are applied ahead: computation then begins to
 /// outweigh the transfer, and these keep the device busy while the link is behind.
 constexpr Index kManyBlocks = 48, kAheadBlocks = 6;
-
-/// The regions of A that move at a time: block columns of a lower triangle, block rows of an upper
-/// one. A block row is made of short pieces of many columns, each on a page of its own (2 KB of 256
-/// doubles), and costs the copy threads more than bandwidth; so in all but small matrices two
-/// blocks of an upper triangle move together.
-Index region_width(Uplo uplo, Index n, Index nb) {
-  constexpr Index kSmall = 16;  // blocks
-  return uplo == Uplo::upper && n > kSmall * nb ? 2 * nb : nb;
-}
 
 /// Rows of L are padded to a multiple of this: products of odd shapes take up to 12 % longer.
 constexpr Index kRowPadding = 64;
@@ -332,14 +324,70 @@ class BackSubstitution {
   Buffer<Real<T>> host_conditions_;
 };
 
+/// The factor stays where it is, for solves.
+template <class T>
+class CholeskyOnDevice final : public Factorization<T> {
+ public:
+  CholeskyOnDevice(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Uplo uplo,
+                   Index n)
+      : status_(device, Space::host, static_cast<Index>(partition(n, options.nb).size())),
+        cholesky_(device, cpu, options, uplo, n, 0, true) {}
+
+  DeviceView<T> input() const override {
+    return cholesky_.triangle().block(cholesky_.input(), cholesky_.columns(), cholesky_.columns());
+  }
+  Queue& queue() const override { return cholesky_.panel(); }
+
+  void factor(Flow& flow) override {
+    for (Index j = 0; j < cholesky_.count(); ++j) {
+      cholesky_.step(j, [&flow](Queue& queue, Index i) { return flow.before(queue, i); });
+      flow.release(queue(), j);
+    }
+    queue().template copy<Index>(HostView<Index>(status_.data(), status_.size()),
+                                 DeviceView<const Index>(cholesky_.info(0), status_.size()));
+  }
+
+  void solve(DeviceView<T> b) override {
+    const Triangle<T>& triangle = cholesky_.triangle();
+    const DeviceView<T> L =
+        triangle.block(cholesky_.factor(), cholesky_.columns(), cholesky_.columns());
+    for (const Op op : {triangle.direct(), triangle.adjoint()}) {
+      triangle.kernels.trsm(queue(), Side::left, triangle.uplo, op, Diag::non_unit, T(1), L, b);
+    }
+  }
+
+  Index info() const override {
+    const Index *const begin = status_.data(), *const end = begin + status_.size();
+    const Index* const failed = std::find_if(begin, end, [](Index info) { return info != 0; });
+    return failed == end ? 0 : *failed;
+  }
+  std::vector<Index> pivots() const override { return {}; }
+
+ private:
+  Buffer<Index> status_;
+  Cholesky<T> cholesky_;
+};
+
 }  // namespace
+
+Index region_width(Uplo uplo, Index n, Index nb) {
+  constexpr Index kSmall = 16;  // blocks
+  return uplo == Uplo::upper && n > kSmall * nb ? 2 * nb : nb;
+}
+
+template <class T>
+std::unique_ptr<Factorization<T>> make_cholesky(Device& device, const cpu::Lapack<T>& cpu,
+                                                const Options& options, Uplo uplo, Index n) {
+  return std::make_unique<CholeskyOnDevice<T>>(device, cpu, options, uplo, n);
+}
 
 template <class T>
 Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Uplo uplo,
-           HostView<T> a, HostView<T> b, Index& committed) {
+           Input<T> input, HostView<T> a, HostView<T> b, Index& committed) {
   const Index n = a.rows;
   const bool resident = device.kind_of(a.data) == MemoryKind::device;
-  Cholesky<T> cholesky(device, cpu, options, uplo, n, b.cols, !resident);
+  const bool from_host = device.kind_of(input.a.data) != MemoryKind::device;
+  Cholesky<T> cholesky(device, cpu, options, uplo, n, b.cols, from_host);
   const Triangle<T>& triangle = cholesky.triangle();
   const Index count = cholesky.count();
   const Buffer<Index> status(device, Space::host, count);
@@ -349,7 +397,7 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
 
   // B goes up first: it takes part in the factorization.
   const Index first_region = solve ? 1 : 0;
-  if (solve) transfer.add_upload(make_region<T>(b, solve->x()));
+  if (solve) transfer.add_upload(make_region<T>(input.b, solve->x()));
   const Part part = triangle.lower() ? Part::lower : Part::upper;
   const Index width = region_width(uplo, n, options.nb);
   const std::vector<Range> regions = partition(n, width);
@@ -359,7 +407,7 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
     const auto block = [&](auto x) { return triangle.block(x, rows, columns); };
     // The blocks in it, which all must be positive definite.
     const Index first = columns.first / options.nb, last = (columns.last - 1) / options.nb + 1;
-    transfer.add_upload(make_region<T>(block(a), block(cholesky.input()), part));
+    transfer.add_upload(make_region<T>(block(input.a), block(cholesky.input()), part));
     transfer.add_download(make_region<T>(block(a), block(cholesky.factor()), part),
                           {{cholesky.info(first), status.data() + first,
                             sizeof(Index) * static_cast<std::size_t>(last - first)}},
@@ -454,8 +502,10 @@ Index resume_posv(const cpu::Lapack<T>& cpu, Index nb, Uplo uplo, HostView<T> a,
 }
 
 #define OVERLAPACK_INSTANTIATE(T)                                                             \
-  template Index posv<T>(Device&, const cpu::Lapack<T>&, const Options&, Uplo, HostView<T>,   \
-                         HostView<T>, Index&);                                                \
+  template Index posv<T>(Device&, const cpu::Lapack<T>&, const Options&, Uplo, Input<T>,      \
+                         HostView<T>, HostView<T>, Index&);                                   \
+  template std::unique_ptr<Factorization<T>> make_cholesky<T>(Device&, const cpu::Lapack<T>&, \
+                                                              const Options&, Uplo, Index);   \
   template Index resume_posv<T>(const cpu::Lapack<T>&, Index, Uplo, HostView<T>, HostView<T>, \
                                 Index);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)

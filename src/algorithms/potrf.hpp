@@ -22,7 +22,18 @@ namespace overlapack::algorithms {
 /// the order of the blocks, then the columns of B. resume_posv() finishes the call from there.
 template <class T>
 Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Uplo uplo,
-           HostView<T> a, HostView<T> b, Index& committed);
+           Input<T> input, HostView<T> a, HostView<T> b, Index& committed);
+template <class T>
+Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Uplo uplo,
+           HostView<T> a, HostView<T> b, Index& committed) {
+  return posv<T>(device, cpu, options, uplo, {a, b}, a, b, committed);
+}
+
+/// The columns (rows of an upper triangle) that move at a time: the block columns of a lower
+/// triangle, the block rows of an upper one. A block row is made of short pieces of many columns,
+/// each on a page of its own (2 KB of 256 doubles), and costs the copy threads more than bandwidth;
+/// so in all but small matrices two blocks of an upper triangle move together.
+Index region_width(Uplo uplo, Index n, Index nb);
 
 /// Finishes on the CPU what posv() with blocks of order nb left after a fault.
 template <class T>

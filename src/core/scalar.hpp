@@ -4,6 +4,7 @@
 #include <cmath>
 #include <complex>
 #include <cstdint>
+#include <type_traits>
 
 namespace overlapack {
 
@@ -48,6 +49,9 @@ template <class T>
 using Real = typename ScalarTraits<T>::Real;
 template <class T>
 inline constexpr bool is_complex = ScalarTraits<T>::is_complex;
+/// Single precision of the same kind.
+template <class T>
+using Single = std::conditional_t<is_complex<T>, std::complex<float>, float>;
 
 /// Complex conjugate that stays real for real types (std::conj does not).
 template <class T>

@@ -15,6 +15,8 @@ namespace {
 template <class T, class I>
 struct Signature {
 #define OVERLAPACK_ROUTINE(name, parameters, arguments) using name = void parameters;
+#include "mixed_complex.def"
+#include "mixed_real.def"
 #include "routines.def"
 #undef OVERLAPACK_ROUTINE
   using gemm = void(const char*, const char*, const I*, const I*, const I*, const T*, const T*,
@@ -99,14 +101,31 @@ F* as(const Symbol& symbol) {
   return reinterpret_cast<F*>(symbol.address);
 }
 
-enum { kPotrf, kPotrs, kPosv, kGetrf, kGetrs, kGesv, kGemm, kHerkSymbol, kTrsm };
+enum {
+  kPotrf,
+  kPotrs,
+  kPosv,
+  kGetrf,
+  kGetrs,
+  kGesv,
+  kGemm,
+  kHerkSymbol,
+  kTrsm,
+  kMixedGesv,  // this one and the next: in double precision only
+  kMixedPosv
+};
 
 }  // namespace
 
 template <class T>
 Lapack<T>::Lapack(Family family) {
-  for (const char* name :
-       {"potrf", "potrs", "posv", "getrf", "getrs", "gesv", "gemm", kHerk<T>, "trsm"}) {
+  std::vector<const char*> names = {"potrf", "potrs", "posv",   "getrf", "getrs",
+                                    "gesv",  "gemm",  kHerk<T>, "trsm"};
+  if constexpr (std::is_same_v<T, double>) names.insert(names.end(), {"sgesv", "sposv"});
+  if constexpr (std::is_same_v<T, std::complex<double>>) {
+    names.insert(names.end(), {"cgesv", "cposv"});
+  }
+  for (const char* name : names) {
     symbols_.push_back(find_symbol(family, ScalarTraits<T>::letter, name));
     any_foreign_ = any_foreign_ || symbols_.back().foreign;
   }
@@ -230,6 +249,74 @@ Index Lapack<T>::gesv(HostView<T> a, Pivots ipiv, HostView<T> b) const {
       })) {
     result = getrf(a, ipiv);
     if (result == 0) getrs(Op::none, a, ipiv, b);
+  }
+  return result;
+}
+
+namespace {
+template <class T>
+void copy(HostView<const T> from, HostView<T> to) {
+  for (Index j = 0; j < from.cols; ++j) std::copy_n(&from(0, j), from.rows, &to(0, j));
+}
+}  // namespace
+
+template <class T>
+Index Lapack<T>::mixed_gesv(HostView<T> a, Pivots ipiv, HostView<const T> b, HostView<T> x,
+                            MixedWork<T> work, Index& iter) const {
+  Index result = 0;
+  const Symbol& f = symbols_[kMixedGesv];
+  if (!call(f, {a.rows, a.ld, b.cols, b.ld, x.ld}, [&](auto width) {
+        using I = decltype(width);
+        const SolveSizes<I> s(a, b);
+        const I ldx = narrow<I>(x.ld);
+        I iterations = 0, info = 0;
+        PivotArray<I> pivots(ipiv, a.rows, false);
+        if constexpr (is_complex<T>) {
+          as<typename Signature<T, I>::cgesv>(f)(&s.n, &s.nrhs, a.data, &s.lda, pivots.data(),
+                                                 b.data, &s.ldb, x.data, &ldx, work.work,
+                                                 work.swork, work.rwork, &iterations, &info);
+        } else {
+          as<typename Signature<T, I>::sgesv>(f)(&s.n, &s.nrhs, a.data, &s.lda, pivots.data(),
+                                                 b.data, &s.ldb, x.data, &ldx, work.work,
+                                                 work.swork, &iterations, &info);
+        }
+        pivots.copy_out();
+        iter = iterations;
+        result = info;
+      })) {
+    iter = -1;
+    copy(b, x);
+    result = gesv(a, ipiv, x);
+  }
+  return result;
+}
+
+template <class T>
+Index Lapack<T>::mixed_posv(Uplo uplo, HostView<T> a, HostView<const T> b, HostView<T> x,
+                            MixedWork<T> work, Index& iter) const {
+  Index result = 0;
+  const Symbol& f = symbols_[kMixedPosv];
+  if (!call(f, {a.rows, a.ld, b.cols, b.ld, x.ld}, [&](auto width) {
+        using I = decltype(width);
+        const char u = static_cast<char>(uplo);
+        const SolveSizes<I> s(a, b);
+        const I ldx = narrow<I>(x.ld);
+        I iterations = 0, info = 0;
+        if constexpr (is_complex<T>) {
+          as<typename Signature<T, I>::cposv>(f)(&u, &s.n, &s.nrhs, a.data, &s.lda, b.data, &s.ldb,
+                                                 x.data, &ldx, work.work, work.swork, work.rwork,
+                                                 &iterations, &info, 1);
+        } else {
+          as<typename Signature<T, I>::sposv>(f)(&u, &s.n, &s.nrhs, a.data, &s.lda, b.data, &s.ldb,
+                                                 x.data, &ldx, work.work, work.swork, &iterations,
+                                                 &info, 1);
+        }
+        iter = iterations;
+        result = info;
+      })) {
+    iter = -1;
+    copy(b, x);
+    result = posv(uplo, a, x);
   }
   return result;
 }

@@ -48,6 +48,15 @@ class Pivots {
   bool wide_;
 };
 
+/// The workspaces that LAPACK's mixed-precision solvers take: n x nrhs, n x (n + nrhs) and (complex
+/// only) n elements.
+template <class T>
+struct MixedWork {
+  T* work;
+  Single<T>* swork;
+  Real<T>* rwork;
+};
+
 /// A routine found in some library of the process.
 struct Symbol {
   const char* name = nullptr;
@@ -74,6 +83,14 @@ class Lapack {
   Index getrf(HostView<T> a, Pivots ipiv) const;
   Index getrs(Op op, HostView<const T> a, Pivots ipiv, HostView<T> b) const;
   Index gesv(HostView<T> a, Pivots ipiv, HostView<T> b) const;
+
+  /// ?sgesv (?cgesv) and ?sposv (?cposv): X := A^-1 B by a factorization in single precision and
+  /// refinement. `iter` becomes LAPACK's; it is -1, for a solution in double precision, if no
+  /// library has the routine. For T in double precision.
+  Index mixed_gesv(HostView<T> a, Pivots ipiv, HostView<const T> b, HostView<T> x,
+                   MixedWork<T> work, Index& iter) const;
+  Index mixed_posv(Uplo uplo, HostView<T> a, HostView<const T> b, HostView<T> x, MixedWork<T> work,
+                   Index& iter) const;
 
   void gemm(Op op_a, Op op_b, T alpha, HostView<const T> a, HostView<const T> b, T beta,
             HostView<T> c) const;

@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -366,6 +367,31 @@ Index getrf(HostView<T> a, Index* pivots) {
             a.block(next, next, m - next, n - next));
   }
   return info;
+}
+
+/// The larger of two numbers; NaN if one is.
+template <class R>
+R max_or_nan(R x, R y) {
+  return x < y || std::isnan(y) ? y : x;
+}
+
+/// The largest |re| + |im| of `count` numbers, 0 if there are none; NaN if any is.
+template <class T>
+Real<T> max_norm(Index count, const T* x) {
+  Real<T> norm(0);
+  for (Index i = 0; i < count && !std::isnan(norm); ++i) norm = max_or_nan(norm, abs1(x[i]));
+  return norm;
+}
+
+/// Whether a number is beyond the largest of single precision, as ?lag2? asks; NaNs are not.
+template <class T>
+bool overflows_single(T x) {
+  constexpr double largest = std::numeric_limits<float>::max();
+  if constexpr (is_complex<T>) {
+    return overflows_single(x.real()) || overflows_single(x.imag());
+  } else {
+    return static_cast<double>(x) > largest || static_cast<double>(x) < -largest;
+  }
 }
 
 /// x rounded to TF32, float's range with a significand of 11 bits: to the nearest, away from zero

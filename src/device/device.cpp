@@ -196,6 +196,42 @@ void Kernels<T>::split_gemm(Queue& queue, Real<T> alpha, DeviceView<const Real<T
   do_split_gemm(queue, alpha, a, b, beta, c);
 }
 
+template <class T>
+void Kernels<T>::column_norms(Queue& queue, DeviceView<const T> a, DeviceView<Real<T>> norms) {
+  if (a.cols == 0) return;
+  device_.before(Action::kernel, "column_norms");
+  do_column_norms(queue, a, norms);
+}
+
+template <class T>
+void Kernels<T>::row_sums(Queue& queue, DeviceView<const T> a, DeviceView<Real<T>> sums) {
+  if (a.rows == 0) return;
+  device_.before(Action::kernel, "row_sums");
+  do_row_sums(queue, a, sums);
+}
+
+template <class T>
+void Kernels<T>::round(Queue& queue, Part part, DeviceView<const T> from, DeviceView<Single<T>> to,
+                       DeviceView<Index> overflow) {
+  if (from.empty()) return;
+  device_.before(Action::kernel, "round");
+  do_round(queue, part, from, to, overflow);
+}
+
+template <class T>
+void Kernels<T>::widen(Queue& queue, DeviceView<const Single<T>> from, T beta, DeviceView<T> to) {
+  if (from.empty()) return;
+  device_.before(Action::kernel, "widen");
+  do_widen(queue, from, beta, to);
+}
+
+template <class T>
+void Kernels<T>::mirror(Queue& queue, Uplo uplo, DeviceView<T> a) {
+  if (a.empty()) return;
+  device_.before(Action::kernel, "mirror");
+  do_mirror(queue, uplo, a);
+}
+
 #define OVERLAPACK_INSTANTIATE(T) template class Kernels<T>;
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 

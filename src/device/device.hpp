@@ -237,6 +237,28 @@ class Kernels {
   void split_gemm(Queue& queue, Real<T> alpha, DeviceView<const Real<T>> a,
                   DeviceView<const Real<T>> b, Real<T> beta, DeviceView<T> c);
 
+  // ---- Norms. A NaN anywhere makes a norm NaN, as in LAPACK.
+
+  /// norms(j) := the largest |re| + |im| of column j, 0 if it has no element.
+  void column_norms(Queue& queue, DeviceView<const T> a, DeviceView<Real<T>> norms);
+  /// sums(i) := the sum of the moduli of row i; their largest is the infinity norm.
+  void row_sums(Queue& queue, DeviceView<const T> a, DeviceView<Real<T>> sums);
+
+  // ---- Mixed precision, for T in double precision only.
+
+  /// Whether T can be rounded to single precision.
+  static constexpr bool kRounds = std::is_same_v<Real<T>, double>;
+  /// Rounds a part of a matrix, as ?lag2? and ?lat2?: *overflow becomes 1 if a number of the part
+  /// is beyond single precision's largest, and stays as it is otherwise. (NaNs are not.) Nothing
+  /// outside the part is touched.
+  void round(Queue& queue, Part part, DeviceView<const T> from, DeviceView<Single<T>> to,
+             DeviceView<Index> overflow);
+  /// to := from + beta to.
+  void widen(Queue& queue, DeviceView<const Single<T>> from, T beta, DeviceView<T> to);
+  /// Writes the other triangle of a Hermitian matrix of which the `uplo` one is given; imaginary
+  /// parts of the diagonal become zero.
+  void mirror(Queue& queue, Uplo uplo, DeviceView<T> a);
+
  protected:
   Device& device_;
 
@@ -260,6 +282,12 @@ class Kernels {
   virtual void do_split(Queue&, Side, Op, DeviceView<const T>, DeviceView<Real<T>>) = 0;
   virtual void do_split_gemm(Queue&, Real<T>, DeviceView<const Real<T>>, DeviceView<const Real<T>>,
                              Real<T>, DeviceView<T>) = 0;
+  virtual void do_column_norms(Queue&, DeviceView<const T>, DeviceView<Real<T>>) = 0;
+  virtual void do_row_sums(Queue&, DeviceView<const T>, DeviceView<Real<T>>) = 0;
+  virtual void do_round(Queue&, Part, DeviceView<const T>, DeviceView<Single<T>>,
+                        DeviceView<Index>) = 0;
+  virtual void do_widen(Queue&, DeviceView<const Single<T>>, T, DeviceView<T>) = 0;
+  virtual void do_mirror(Queue&, Uplo, DeviceView<T>) = 0;
 };
 
 /// Bytes of one pool of memory. A lease counts with the whole block that it was given.

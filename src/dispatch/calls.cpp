@@ -8,6 +8,7 @@
 
 #include "algorithms/getrf.hpp"
 #include "algorithms/potrf.hpp"
+#include "algorithms/refine.hpp"
 #include "algorithms/solve.hpp"
 #include "dispatch/context.hpp"
 
@@ -40,6 +41,7 @@ struct Arguments {
   Index ldb = 0;
   char uplo = '-';
   char trans = '-';
+  const Index* iter = nullptr;  // mixed precision: how many iterations it took
 };
 
 struct Call : Arguments {
@@ -67,14 +69,15 @@ void write_log(Context& context, const char* name, double flops, const Arguments
   char line[512];
   std::snprintf(line, sizeof line,
                 "overlapack %c%s m=%lld n=%lld nrhs=%lld lda=%lld ldb=%lld uplo=%c trans=%c "
-                "info=%lld where=%s algorithm=%s nb=%lld ms=%.3f gflops=%.1f up=%zu down=%zu "
-                "why=\"",
+                "info=%lld where=%s algorithm=%s nb=%lld ms=%.3f gflops=%.1f up=%zu down=%zu",
                 call.type, name, static_cast<long long>(call.shape.m),
                 static_cast<long long>(call.shape.n), static_cast<long long>(call.shape.nrhs),
                 static_cast<long long>(call.lda), static_cast<long long>(call.ldb), call.uplo,
                 call.trans, static_cast<long long>(info), where.c_str(), algorithm,
                 static_cast<long long>(plan.on_device ? plan.nb : 0), ms, gflops, up, down);
-  context.log(line + plan.why + "\"");
+  const std::string iter =
+      call.iter != nullptr ? " iter=" + std::to_string(*call.iter) : std::string();
+  context.log(line + iter + " why=\"" + plan.why + "\"");
 }
 
 algorithms::Options options_of(const Plan& plan, const Settings& settings) {
@@ -187,22 +190,46 @@ Index cholesky(Call call, const Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostVi
       });
 }
 
+/// Hands interchanges to the caller, and passes info on.
+Index store(Index info, const std::vector<Index>& pivots, Pivots ipiv) {
+  for (std::size_t i = 0; i < pivots.size(); ++i) ipiv.set(static_cast<Index>(i), pivots[i]);
+  return info;
+}
+
 /// getrf and, if B has columns, gesv.
 template <class T, class OnCpu>
 Index lu(const Call& call, const Lapack<T>& cpu, HostView<T> a, Pivots ipiv, HostView<T> b,
          OnCpu on_cpu) {
   std::vector<Index> pivots;
-  const auto store = [&](Index info) {
-    for (std::size_t i = 0; i < pivots.size(); ++i) ipiv.set(static_cast<Index>(i), pivots[i]);
-    return info;
-  };
   return route(
       call, on_cpu,
       [&](Device& device, const algorithms::Options& options, Index& committed) {
-        return store(algorithms::gesv(device, cpu, options, a, pivots, b, committed));
+        return store(algorithms::gesv(device, cpu, options, a, pivots, b, committed), pivots, ipiv);
       },
       [&](const algorithms::Options& options, Index committed) {
-        return store(algorithms::resume_gesv(cpu, options.nb, a, pivots, b, committed));
+        return store(algorithms::resume_gesv(cpu, options.nb, a, pivots, b, committed), pivots,
+                     ipiv);
+      });
+}
+
+/// A mixed-precision solve. solve(device, options, refined) is one of algorithms/refine.hpp;
+/// resume(options, committed) finishes its factorization in double precision on the CPU. Before
+/// that, A is as it was, and the CPU does the whole call.
+template <class OnCpu, class Solve, class Resume>
+Index refine(Call call, Index& iter, OnCpu on_cpu, Solve solve, Resume resume) {
+  call.iter = &iter;
+  algorithms::Refinement refinement;
+  return route(
+      call, on_cpu,
+      [&](Device& device, const algorithms::Options& options, Index& committed) {
+        const Index info = solve(device, options, refinement, committed);
+        iter = refinement.iter;
+        return info;
+      },
+      [&](const algorithms::Options& options, Index committed) {
+        if (!refinement.fell_back) return on_cpu();
+        iter = refinement.iter;
+        return resume(options, committed);
       });
 }
 
@@ -310,6 +337,46 @@ Index getrs(Family family, Op op, HostView<const T> a, Pivots ipiv, HostView<T> 
 }
 
 template <class T>
+Index mixed_gesv(Family family, HostView<T> a, Pivots ipiv, HostView<const T> b, HostView<T> x,
+                 cpu::MixedWork<T> work, Index& iter) {
+  const Lapack<T>& cpu = cpu_lapack<T>(family);
+  const Lapack<Single<T>>& single = cpu_lapack<Single<T>>(family);
+  constexpr Routine routine = is_complex<T> ? Routine::cgesv : Routine::sgesv;
+  std::vector<Index> pivots;
+  return refine(
+      make_call<T>(routine, a, b), iter, [&] { return cpu.mixed_gesv(a, ipiv, b, x, work, iter); },
+      [&](Device& device, const algorithms::Options& options, algorithms::Refinement& refinement,
+          Index& committed) {
+        return store(algorithms::mixed_gesv(device, cpu, single, options, a, pivots, b, x,
+                                            refinement, committed),
+                     pivots, ipiv);
+      },
+      [&](const algorithms::Options& options, Index committed) {
+        return store(algorithms::resume_gesv(cpu, options.nb, a, pivots, x, committed), pivots,
+                     ipiv);
+      });
+}
+
+template <class T>
+Index mixed_posv(Family family, Uplo uplo, HostView<T> a, HostView<const T> b, HostView<T> x,
+                 cpu::MixedWork<T> work, Index& iter) {
+  const Lapack<T>& cpu = cpu_lapack<T>(family);
+  const Lapack<Single<T>>& single = cpu_lapack<Single<T>>(family);
+  Call call = make_call<T>(is_complex<T> ? Routine::cposv : Routine::sposv, a, b);
+  call.uplo = static_cast<char>(uplo);
+  return refine(
+      call, iter, [&] { return cpu.mixed_posv(uplo, a, b, x, work, iter); },
+      [&](Device& device, const algorithms::Options& options, algorithms::Refinement& refinement,
+          Index& committed) {
+        return algorithms::mixed_posv(device, cpu, single, options, uplo, a, b, x, refinement,
+                                      committed);
+      },
+      [&](const algorithms::Options& options, Index committed) {
+        return algorithms::resume_posv(cpu, options.nb, uplo, a, x, committed);
+      });
+}
+
+template <class T>
 Index chol_update(const char* name, Uplo uplo, HostView<T> a, HostView<const T> v,
                   algorithms::Signs signs) {
   return log_update<T>(name, uplo, a, v.cols, [&] {
@@ -359,5 +426,15 @@ algorithms::Downdate downdate_one(const char* name, HostView<T> r, T* x, Real<T>
   template void update_one<T>(const char*, HostView<T>, T*, Real<T>*);             \
   template algorithms::Downdate downdate_one<T>(const char*, HostView<T>, T*, Real<T>*);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
+#undef OVERLAPACK_INSTANTIATE
+
+#define OVERLAPACK_INSTANTIATE(T)                                                           \
+  template Index mixed_gesv<T>(Family, HostView<T>, Pivots, HostView<const T>, HostView<T>, \
+                               cpu::MixedWork<T>, Index&);                                  \
+  template Index mixed_posv<T>(Family, Uplo, HostView<T>, HostView<const T>, HostView<T>,   \
+                               cpu::MixedWork<T>, Index&);
+OVERLAPACK_INSTANTIATE(double)
+OVERLAPACK_INSTANTIATE(std::complex<double>)
+#undef OVERLAPACK_INSTANTIATE
 
 }  // namespace overlapack::dispatch

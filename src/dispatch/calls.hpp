@@ -28,6 +28,15 @@ Index getrs(cpu::Family family, Op op, HostView<const T> a, cpu::Pivots ipiv, Ho
 template <class T>
 Index gesv(cpu::Family family, HostView<T> a, cpu::Pivots ipiv, HostView<T> b);
 
+/// Mixed precision: X := A^-1 B, with LAPACK's `iter`. The workspaces are for the CPU LAPACK alone.
+/// For double and complex double.
+template <class T>
+Index mixed_gesv(cpu::Family family, HostView<T> a, cpu::Pivots ipiv, HostView<const T> b,
+                 HostView<T> x, cpu::MixedWork<T> work, Index& iter);
+template <class T>
+Index mixed_posv(cpu::Family family, Uplo uplo, HostView<T> a, HostView<const T> b, HostView<T> x,
+                 cpu::MixedWork<T> work, Index& iter);
+
 /// What a call returns that cannot have the memory it needs: LAPACKE's code for that.
 inline constexpr Index kNoMemory = -1010;
 

@@ -34,10 +34,12 @@ std::size_t element_size(char type) {
 }
 
 /// Bytes of device memory that the algorithms take for a call: the matrix and the right-hand sides,
-/// which Cholesky holds twice and, besides, as they come and go.
+/// which Cholesky holds twice and, besides, as they come and go. A mixed-precision solver holds
+/// them once more, beside a factorization in double precision if that in single precision does not
+/// do.
 double memory_needed(Routine routine, char type, const Shape& shape) {
-  const bool cholesky = routine == Routine::potrf || routine == Routine::posv;
-  const Index columns = cholesky ? 2 * shape.n + 4 * shape.nrhs : shape.n + shape.nrhs;
+  Index columns = is_cholesky(routine) ? 2 * shape.n + 4 * shape.nrhs : shape.n + shape.nrhs;
+  if (is_mixed(routine)) columns += shape.n + 4 * shape.nrhs;
   return static_cast<double>(element_size(type)) * static_cast<double>(shape.m + 256) *
          static_cast<double>(columns);
 }
@@ -45,31 +47,48 @@ double memory_needed(Routine routine, char type, const Shape& shape) {
 /// Bytes beyond that for products of split operands: the factor of a Cholesky factorization once
 /// more, in its split form; LU splits panels as it goes, in three queues.
 double memory_to_split(Routine routine, char type, const Shape& shape, Index nb) {
-  const bool complex = type == 'c';
+  const bool complex = type == 'c' || type == 'z';
   const auto m = static_cast<double>(shape.m + 64), n = static_cast<double>(shape.n + shape.nrhs);
   const double left = (complex ? 12 : 3) * m, right = (complex ? 6 : 3) * n;
   const auto summands = static_cast<double>(nb);
-  switch (routine) {
-    case Routine::potrf:
-    case Routine::posv:
-      return static_cast<double>(sizeof(float)) * (left * n + right * summands);
-    case Routine::getrf:
-    case Routine::gesv:
-      return static_cast<double>(sizeof(float)) * 3 * summands * (left + right);
-    default:
-      return 0;
-  }
+  constexpr auto bytes = static_cast<double>(sizeof(float));
+  if (is_cholesky(routine)) return bytes * (left * n + right * summands);
+  if (is_lu(routine)) return bytes * 3 * summands * (left + right);
+  return 0;
 }
 
 /// Block sizes measured on an H200 (double precision): narrow ones, because the chain of diagonal
 /// blocks and panels decides, and the updates have a long inner dimension anyway.
 Index default_nb(Routine routine, Index size) {
-  const bool lu = routine == Routine::getrf || routine == Routine::gesv;
-  if (lu) return size <= 8192 ? 128 : size < 16384 ? 256 : 512;
+  if (is_lu(routine)) return size <= 8192 ? 128 : size < 16384 ? 256 : 512;
   return size <= 512 ? 128 : size < 32768 ? 256 : 512;
 }
 
 }  // namespace
+
+bool is_lu(Routine routine) {
+  switch (routine) {
+    case Routine::getrf:
+    case Routine::gesv:
+    case Routine::sgesv:
+    case Routine::cgesv:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_cholesky(Routine routine) {
+  switch (routine) {
+    case Routine::potrf:
+    case Routine::posv:
+    case Routine::sposv:
+    case Routine::cposv:
+      return true;
+    default:
+      return false;
+  }
+}
 
 const std::vector<SettingDoc>& setting_docs() {
   static const auto* const docs = new std::vector<SettingDoc>{
@@ -200,7 +219,8 @@ std::optional<Profile> parse_profile(const std::string& text, std::string& compl
     const std::optional<Index> threshold = parse_integer(value);
     const auto routine = std::find_if(std::begin(kRoutineNames), std::end(kRoutineNames),
                                       [&](const char* r) { return name.substr(1) == r; });
-    const bool known = routine != std::end(kRoutineNames) && type_index(name[0]) < 4;
+    const bool known = routine != std::end(kRoutineNames) && type_index(name[0]) < 4 &&
+                       exists(static_cast<Routine>(routine - std::begin(kRoutineNames)), name[0]);
     if (!known || !threshold || *threshold < 1 || (words >> excess)) {
       complaint = "line " + std::to_string(number) +
                   ": expected a routine and a size, as in "
@@ -219,6 +239,7 @@ std::string format_profile(const Profile& profile, const std::string& comment) {
   for (std::string line; std::getline(lines, line);) out << "# " << line << '\n';
   for (std::size_t r = 0; r < kRoutineCount; ++r) {
     for (std::size_t t = 0; t < 4; ++t) {
+      if (!exists(static_cast<Routine>(r), kTypeLetters[t])) continue;
       out << kTypeLetters[t] << kRoutineNames[r] << ' ' << profile.threshold[r][t] << '\n';
     }
   }
@@ -237,18 +258,10 @@ std::string profile_path(const Settings& settings) {
 }
 
 Index size_of(Routine routine, const Shape& shape) {
-  switch (routine) {
-    case Routine::potrf:
-    case Routine::posv:
-      return shape.n;
-    case Routine::potrs:
-    case Routine::getrs:
-      return std::min(shape.n, shape.nrhs);
-    default: {
-      const auto m = static_cast<double>(shape.m), n = static_cast<double>(shape.n);
-      return static_cast<Index>(std::llround(std::cbrt(m * n * std::min(m, n))));
-    }
-  }
+  if (is_cholesky(routine)) return shape.n;
+  if (!is_lu(routine)) return std::min(shape.n, shape.nrhs);
+  const auto m = static_cast<double>(shape.m), n = static_cast<double>(shape.n);
+  return static_cast<Index>(std::llround(std::cbrt(m * n * std::min(m, n))));
 }
 
 double flops_of(Routine routine, char type, const Shape& shape) {
@@ -258,18 +271,9 @@ double flops_of(Routine routine, char type, const Shape& shape) {
   const double cholesky = n * n * n / 3, solve = 2 * n * n * nrhs;
   const double lu = 2 * (m * n * k - (m + n) * k * k / 2 + k * k * k / 3);
   const double scale = type == 'c' || type == 'z' ? 4 : 1;
-  switch (routine) {
-    case Routine::potrf:
-      return scale * cholesky;
-    case Routine::posv:
-      return scale * (cholesky + solve);
-    case Routine::getrf:
-      return scale * lu;
-    case Routine::gesv:
-      return scale * (lu + solve);
-    default:
-      return scale * solve;
-  }
+  if (routine == Routine::potrf) return scale * cholesky;
+  if (routine == Routine::getrf) return scale * lu;
+  return scale * (solve + (is_cholesky(routine) ? cholesky : is_lu(routine) ? lu : 0));
 }
 
 bool wants_device(Routine routine, char type, const Shape& shape, const Settings& settings,
@@ -323,7 +327,7 @@ Plan plan(Routine routine, char type, const Shape& shape, const Settings& settin
   const Index size = std::min(shape.m, shape.n);
   plan.nb = settings.nb > 0 ? settings.nb : default_nb(routine, size);
   plan.split =
-      !settings.strict_fp32 && (type == 's' || type == 'c') &&
+      !settings.strict_fp32 && (type == 's' || type == 'c' || is_mixed(routine)) &&
       memory_needed(routine, type, shape) + memory_to_split(routine, type, shape, plan.nb) <=
           kUsable * static_cast<double>(device_memory);
   return plan;

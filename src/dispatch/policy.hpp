@@ -15,16 +15,32 @@ namespace overlapack::dispatch {
 enum class Routine {
 #define OVERLAPACK_ROUTINE(name, parameters, arguments) name,
 #include "routines.def"
+// and, behind all others,
+#include "mixed_complex.def"
+#include "mixed_real.def"
 #undef OVERLAPACK_ROUTINE
 };
 inline constexpr const char* kRoutineNames[] = {
 #define OVERLAPACK_ROUTINE(name, parameters, arguments) #name,
 #include "routines.def"
+// and, behind all others,
+#include "mixed_complex.def"
+#include "mixed_real.def"
 #undef OVERLAPACK_ROUTINE
 };
 inline constexpr std::size_t kRoutineCount = sizeof(kRoutineNames) / sizeof(kRoutineNames[0]);
 inline constexpr char kTypeLetters[] = {'s', 'd', 'c', 'z'};
 inline const char* name_of(Routine routine) { return kRoutineNames[static_cast<int>(routine)]; }
+/// Mixed-precision solvers: dsgesv is sgesv for the type d.
+inline constexpr bool is_mixed(Routine routine) { return routine > Routine::gesv; }
+/// Whether the routine exists for a type: all for all four but the mixed-precision solvers.
+inline constexpr bool exists(Routine routine, char type) {
+  if (!is_mixed(routine)) return true;
+  return type == (routine == Routine::sgesv || routine == Routine::sposv ? 'd' : 'z');
+}
+/// Routines that factor a matrix by LU, or by Cholesky.
+bool is_lu(Routine routine);
+bool is_cholesky(Routine routine);
 
 /// m x n is the matrix (m = n for all but getrf); nrhs is 0 for the factorizations.
 struct Shape {
@@ -82,8 +98,8 @@ std::string format_profile(const Profile& profile, const std::string& comment);
 /// $OVERLAPACK_PROFILE, or overlapack/profile under $XDG_CACHE_HOME or ~/.cache.
 std::string profile_path(const Settings& settings);
 
-/// The one number a call is judged by: n for potrf and posv, the cube root of m n min(m, n) for
-/// getrf and gesv, min(n, nrhs) for potrs and getrs (a solve moves n^2 elements for n^2 nrhs
+/// The one number a call is judged by: n for Cholesky factorizations, the cube root of
+/// m n min(m, n) for LU, min(n, nrhs) for potrs and getrs (a solve moves n^2 elements for n^2 nrhs
 /// operations, so it is the number of right-hand sides that pays for the transfer).
 Index size_of(Routine routine, const Shape& shape);
 /// LAPACK's operation count in real floating-point operations.

@@ -82,14 +82,16 @@ void print_thresholds() {
   for (std::size_t r = 0; r < dispatch::kRoutineCount; ++r) {
     std::vector<std::string> row = {std::string("  ") + dispatch::kRoutineNames[r]};
     for (const char type : dispatch::kTypeLetters) {
-      const Index threshold = profile.at(static_cast<dispatch::Routine>(r), type);
-      row.push_back(threshold >= kNever ? "never" : std::to_string(threshold));
+      const auto routine = static_cast<dispatch::Routine>(r);
+      const Index threshold = profile.at(routine, type);
+      row.push_back(!dispatch::exists(routine, type) ? "-"
+                    : threshold >= kNever            ? "never"
+                                                     : std::to_string(threshold));
     }
     rows.push_back(row);
   }
   print_table(std::cout, {"  routine", "s", "d", "c", "z"}, rows);
-  std::cout << "  potrf, posv: n; getrf, gesv: cube root of m n min(m, n); potrs, getrs: "
-               "min(n, nrhs)\n\n";
+  std::cout << "  Cholesky: n; LU: cube root of m n min(m, n); potrs, getrs: min(n, nrhs)\n\n";
 }
 
 void print_settings() {
@@ -109,8 +111,9 @@ void print_names() {
     std::cout << "  " << meaning << '\n';
     for (const char type : dispatch::kTypeLetters) {
       std::cout << "   ";
-      for (const char* routine : dispatch::kRoutineNames) {
-        std::cout << ' ' << cpu::spell(family, type, routine);
+      for (std::size_t r = 0; r < dispatch::kRoutineCount; ++r) {
+        if (!dispatch::exists(static_cast<dispatch::Routine>(r), type)) continue;
+        std::cout << ' ' << cpu::spell(family, type, dispatch::kRoutineNames[r]);
       }
       std::cout << '\n';
     }

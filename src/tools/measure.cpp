@@ -9,6 +9,40 @@
 #include "exported.hpp"
 
 namespace overlapack::tools {
+namespace {
+
+template <class T>
+void run_mixed(Problem<T>& problem) {
+  if constexpr (Problem<T>::kMixed) {
+    using Abi = compat::Exported<T>;
+    const Call& call = problem.call();
+    const char uplo = static_cast<char>(call.uplo);
+    const auto n = static_cast<std::int32_t>(call.shape.n),
+               nrhs = static_cast<std::int32_t>(call.shape.nrhs),
+               lda = static_cast<std::int32_t>(call.lda), ldb = static_cast<std::int32_t>(call.ldb);
+    T *const a = problem.a_argument(), *const b = problem.b().data, *const x = problem.x().data;
+    const cpu::MixedWork<T> w = problem.mixed_work();
+    std::int32_t iter = 0, info = 0;
+    if constexpr (is_complex<T>) {
+      if (dispatch::is_lu(call.routine)) {
+        Abi::cgesv(&n, &nrhs, a, &lda, problem.pivots(), b, &ldb, x, &ldb, w.work, w.swork, w.rwork,
+                   &iter, &info);
+      } else {
+        Abi::cposv(&uplo, &n, &nrhs, a, &lda, b, &ldb, x, &ldb, w.work, w.swork, w.rwork, &iter,
+                   &info, 1);
+      }
+    } else if (dispatch::is_lu(call.routine)) {
+      Abi::sgesv(&n, &nrhs, a, &lda, problem.pivots(), b, &ldb, x, &ldb, w.work, w.swork, &iter,
+                 &info);
+    } else {
+      Abi::sposv(&uplo, &n, &nrhs, a, &lda, b, &ldb, x, &ldb, w.work, w.swork, &iter, &info, 1);
+    }
+    problem.iter = iter;
+    problem.info = info;
+  }
+}
+
+}  // namespace
 
 template <class T>
 void Ours<T>::run(Problem<T>& problem) {
@@ -42,6 +76,8 @@ void Ours<T>::run(Problem<T>& problem) {
     case Routine::gesv:
       Abi::gesv(&n, &nrhs, a, &lda, ipiv, b, &ldb, &info);
       break;
+    default:
+      return run_mixed(problem);
   }
   problem.info = info;
 }
@@ -71,6 +107,14 @@ void CpuContender<T>::run(Problem<T>& problem) {
     case Routine::gesv:
       problem.info = lapack.gesv(a, pivots, b);
       break;
+    default:
+      if constexpr (Problem<T>::kMixed) {
+        const HostView<T> x = problem.x();
+        problem.info =
+            dispatch::is_lu(call.routine)
+                ? lapack.mixed_gesv(a, pivots, b, x, problem.mixed_work(), problem.iter)
+                : lapack.mixed_posv(call.uplo, a, b, x, problem.mixed_work(), problem.iter);
+      }
   }
 }
 

@@ -116,7 +116,7 @@ bool parse_name(const std::string& name, Call& call) {
       if (name != type + std::string(dispatch::kRoutineNames[r])) continue;
       call.type = type;
       call.routine = static_cast<Routine>(r);
-      return true;
+      return dispatch::exists(call.routine, type);
     }
   }
   return false;
@@ -137,10 +137,11 @@ Call square_call(Routine routine, char type, Index n, Index nrhs, Index pad) {
 }
 
 template <class T>
-auto Problem<T>::allocate(Index count) -> std::unique_ptr<T[], Free> {
-  void* const memory = std::malloc(sizeof(T) * static_cast<std::size_t>(std::max<Index>(count, 1)));
+template <class U>
+auto Problem<T>::allocate(Index count) -> Array<U> {
+  void* const memory = std::malloc(sizeof(U) * static_cast<std::size_t>(std::max<Index>(count, 1)));
   if (memory == nullptr) throw std::bad_alloc();
-  return std::unique_ptr<T[], Free>(static_cast<T*>(memory));
+  return Array<U>(static_cast<U*>(memory));
 }
 
 template <class T>
@@ -149,16 +150,21 @@ Problem<T>::Problem(const Call& call) : call_(call) {
   const bool factor_given = call.routine == Routine::potrs || call.routine == Routine::getrs;
   scale_ = factor_given ? 1 / std::sqrt(n) : 1;
   diagonal_ = factor_given ? 1 : std::sqrt(n) + 1;
-  a_ = allocate(call.lda * call.shape.n);
-  b_ = allocate(call.ldb * call.shape.nrhs);
-  const bool has_pivots = call.routine == Routine::getrf || call.routine == Routine::getrs ||
-                          call.routine == Routine::gesv;
+  a_ = allocate<T>(call.lda * call.shape.n);
+  b_ = allocate<T>(call.ldb * call.shape.nrhs);
+  if (dispatch::is_mixed(call.routine)) {
+    x_ = allocate<T>(call.ldb * call.shape.nrhs);
+    work_ = allocate<T>(call.shape.n * call.shape.nrhs);
+    swork_ = allocate<Single<T>>(call.shape.n * (call.shape.n + call.shape.nrhs));
+    rwork_ = allocate<Real<T>>(call.shape.n);
+  }
+  const bool has_pivots = dispatch::is_lu(call.routine) || call.routine == Routine::getrs;
   if (has_pivots) pivots_.resize(static_cast<std::size_t>(std::min(call.shape.m, call.shape.n)));
 }
 
 template <class T>
 T Problem<T>::entry_a(Index i, Index j) const {
-  if (call_.routine == Routine::getrf || call_.routine == Routine::gesv) {
+  if (dispatch::is_lu(call_.routine)) {
     return uniform<T>(seed_, i, j, scale_);
   }
   if (i == j) return T(static_cast<Real<T>>(diagonal_));
@@ -192,7 +198,7 @@ void Problem<T>::generate(std::uint64_t seed) {
           static_cast<std::int32_t>(i + 1 + static_cast<Index>(bits(seed_ + 2, i, 0) % below));
     }
   }
-  info = 0;
+  info = iter = 0;
 }
 
 /// The input matrix, looked up again, times x; and its Frobenius norm.
@@ -250,6 +256,7 @@ template <class T>
 double Problem<T>::residual() const {
   const double eps = static_cast<double>(std::numeric_limits<Real<T>>::epsilon()) / 2;  // LAPACK's
   const bool factor_given = call_.routine == Routine::potrs || call_.routine == Routine::getrs;
+  const HostView<T> solution = dispatch::is_mixed(call_.routine) ? x() : b();
   if (call_.routine == Routine::getrf) {
     for (std::size_t i = 0; i < pivots_.size(); ++i) {
       const bool valid = pivots_[i] > static_cast<Index>(i) && pivots_[i] <= call_.shape.m;
@@ -273,7 +280,7 @@ double Problem<T>::residual() const {
     for (Index j = 0; j < call_.shape.nrhs; ++j) {
       for (Index i = 0; i < call_.shape.n; ++i) {
         bx[static_cast<std::size_t>(i)] += Wide(entry_b(i, j)) * x[static_cast<std::size_t>(j)];
-        xx[static_cast<std::size_t>(i)] += Wide(b()(i, j)) * x[static_cast<std::size_t>(j)];
+        xx[static_cast<std::size_t>(i)] += Wide(solution(i, j)) * x[static_cast<std::size_t>(j)];
       }
     }
     Vector ax;

@@ -11,6 +11,7 @@
 
 #include "core/scalar.hpp"
 #include "core/view.hpp"
+#include "cpu/lapack.hpp"
 #include "dispatch/policy.hpp"
 
 namespace overlapack::tools {
@@ -58,9 +59,9 @@ auto with_type(char letter, F f) {
 ///
 /// Every element is a function of the seed and its position, so the input can be looked up again
 /// after a routine has overwritten it, and large matrices need no second copy:
-///   potrf, posv   Hermitian, uniform off the diagonal, sqrt(n) + 1 on it: positive definite by
+///   Cholesky      Hermitian, uniform off the diagonal, sqrt(n) + 1 on it: positive definite by
 ///                 Wigner's semicircle law, yet not dominated by its diagonal;
-///   getrf, gesv   uniform in [-1/2, 1/2) (real and imaginary part), so that pivots really move;
+///   LU            uniform in [-1/2, 1/2) (real and imaginary part), so that pivots really move;
 ///   potrs, getrs  a well-conditioned factor (unit diagonal, the rest divided by sqrt(n)), pivots
 ///                 drawn at random.
 template <class T>
@@ -74,6 +75,11 @@ class Problem {
   const Call& call() const { return call_; }
   HostView<T> a() const { return {a_.get(), call_.shape.m, call_.shape.n, call_.lda}; }
   HostView<T> b() const { return {b_.get(), call_.shape.n, call_.shape.nrhs, call_.ldb}; }
+  /// Where the solution of a mixed-precision solver appears, with the leading dimension of B.
+  HostView<T> x() const { return {x_.get(), call_.shape.n, call_.shape.nrhs, call_.ldb}; }
+  cpu::MixedWork<T> mixed_work() const { return {work_.get(), swork_.get(), rwork_.get()}; }
+  /// Whether T has mixed-precision solvers.
+  static constexpr bool kMixed = std::is_same_v<Real<T>, double>;
   /// What a routine is given as A: the matrix above, or what lend_a() has put in its place (the
   /// same matrix in device memory, say; null for its own).
   T* a_argument() const { return lent_a_ != nullptr ? lent_a_ : a_.get(); }
@@ -90,6 +96,7 @@ class Problem {
   double residual() const;
 
   Index info = 0;  ///< what the routine returned
+  Index iter = 0;  ///< likewise, if it is a mixed-precision solver
 
  private:
   using Wide = std::conditional_t<is_complex<T>, std::complex<double>, double>;
@@ -97,7 +104,10 @@ class Problem {
   struct Free {
     void operator()(void* p) const { std::free(p); }
   };
-  static std::unique_ptr<T[], Free> allocate(Index count);
+  template <class U>
+  using Array = std::unique_ptr<U[], Free>;
+  template <class U>
+  static Array<U> allocate(Index count);
 
   T entry_a(Index i, Index j) const;
   T entry_b(Index i, Index j) const;
@@ -108,7 +118,10 @@ class Problem {
   std::uint64_t seed_ = 0;
   double scale_;     // of the entries off the diagonal
   double diagonal_;  // where the diagonal is set apart
-  std::unique_ptr<T[], Free> a_, b_;
+  Array<T> a_, b_;
+  Array<T> x_, work_;  // of mixed-precision solvers only, as the next two
+  Array<Single<T>> swork_;
+  Array<Real<T>> rwork_;
   T* lent_a_ = nullptr;
   std::vector<std::int32_t> pivots_;
 };

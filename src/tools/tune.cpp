@@ -141,7 +141,7 @@ int tune(const TuneOptions& options) {
     for (const std::string& name : options.routines) {
       for (const char type : options.types) {
         Call call;
-        parse_name(type + name, call);
+        if (!parse_name(type + name, call)) continue;
         std::map<Index, Point> points;
         const auto wins = [&](Index n) {
           progress.show(finished / tasks, name_of(call) + ", n = " + std::to_string(n));

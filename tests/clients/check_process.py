@@ -1,9 +1,10 @@
 """Checks of whole processes that run with the library.
 
     check_process.py idle LIB         a program that calls nothing costs (almost) nothing
-    check_process.py exports LIB TABLE=SPELLINGS ...
+    check_process.py exports LIB TABLE:TYPES=SPELLINGS ...
                                       exactly the tables' names are exported (@ in a spelling stands
-                                      for a routine's name); no CUDA library needed
+                                      for a routine's name, with the letter of one of the types
+                                      before it); no CUDA library needed
     check_process.py self LIB DEVICE [--preload] [--cpu-lapack PATH] [--print WORDS] [--log ROUTINE]
                   -- PROGRAM ARGS     a program that judges its answers itself: must end with 0,
                                       print WORDS, and have a call of ROUTINE served by DEVICE
@@ -63,13 +64,14 @@ def idle(options):
 
 def exports(options):
     wanted = set()
-    for path, spellings in (table.split("=") for table in options.tables):
+    for table, spellings in (table.split("=") for table in options.tables):
+        path, types = table.rsplit(":", 1)
         with open(path) as file:
             routines = re.findall(r"^OVERLAPACK_ROUTINE\((\w+)", file.read(), re.M)
         if not routines:
             harness.fail(f"no routine in {path}")
         wanted |= {spelling.replace("@", letter + routine) for routine in routines
-                   for letter in "sdcz" for spelling in spellings.split(",")}
+                   for letter in types for spelling in spellings.split(",")}
     _, listing, _ = harness.run(["nm", "-D", "--defined-only", options.library], None)
     rows = [line.split()[-2:] for line in listing.splitlines()]
     found = {name.split("@")[0] for kind, name in rows if kind != "A"}

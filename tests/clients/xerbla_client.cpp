@@ -15,9 +15,11 @@
 #ifdef ILP64
 using Integer = std::int64_t;
 #  define XERBLA xerbla_64_
+#  define MIXED(name) name##_64_
 #else
 using Integer = std::int32_t;
 #  define XERBLA xerbla_
+#  define MIXED(name) name##_
 #endif
 
 namespace {
@@ -154,6 +156,39 @@ void check(const Lapack<T>& lapack) {
   Check<T>(lapack).run();
 }
 
+/// Every argument of the mixed-precision solvers that can be wrong, with all later ones wrong, too.
+/// call(letter, n, nrhs, lda, ldb, ldx, info) returns whether all arrays are as they were.
+template <class Call>
+void check_mixed(const std::string& routine, bool has_letter, Call call) {
+  const struct {
+    Integer position;
+    char letter;
+    Integer n, nrhs, lda, ldb, ldx;
+  } wrong[] = {{1, '/', 2, 1, 2, 2, 2},   {2, 'L', -1, 1, 2, 2, 2},  {3, 'L', 2, -1, 2, 2, 2},
+               {5, 'U', 2, 1, 1, 2, 2},   {7, 'U', 2, 1, 2, 1, 2},   {9, 'L', 2, 1, 2, 2, 1},
+               {1, '/', -1, -1, 0, 0, 0}, {2, 'L', -1, -1, 0, 0, 0}, {3, 'L', 2, -1, 1, 1, 1},
+               {5, 'U', 0, 0, 0, 0, 0},   {7, 'U', 0, 0, 1, 0, 0},   {9, 'L', 0, 0, 1, 1, 0}};
+  for (const auto& c : wrong) {
+    if (!has_letter && c.position == 1) continue;
+    Integer info = 99;
+    const bool untouched = call(c.letter, c.n, c.nrhs, c.lda, c.ldb, c.ldx, info);
+    // Without the letter the sizes come one place earlier; behind lda stands ipiv.
+    expect(routine, c.position - (!has_letter && c.position <= 5), info, untouched);
+  }
+}
+
+/// Calls `solve` with arrays that no call may touch, and iter, which must become 0.
+template <class T, class S, class Solve>
+bool leaves_arrays(Solve solve) {
+  std::vector<T> a(16, T(3)), b(16, T(5)), x(16, T(7)), work(16, T(9));
+  std::vector<S> swork(16, S(11));
+  Integer ipiv[2] = {2, 2}, iter = 99;
+  solve(a.data(), ipiv, b.data(), x.data(), work.data(), swork.data(), &iter);
+  return a == std::vector<T>(16, T(3)) && b == std::vector<T>(16, T(5)) &&
+         x == std::vector<T>(16, T(7)) && work == std::vector<T>(16, T(9)) &&
+         swork == std::vector<S>(16, S(11)) && ipiv[0] == 2 && ipiv[1] == 2 && iter == 0;
+}
+
 }  // namespace
 
 extern "C" void XERBLA(const char* name, const Integer* position, std::size_t length) {
@@ -176,6 +211,44 @@ int main() {
   check<std::complex<float>>({"c", cpotrf_, cpotrs_, cposv_, cgetrf_, cgetrs_, cgesv_});
   check<std::complex<double>>({"z", zpotrf_, zpotrs_, zposv_, zgetrf_, zgetrs_, zgesv_});
 #endif
+  using Z = std::complex<double>;
+  using C = std::complex<float>;
+  check_mixed(
+      "dsgesv", false,
+      [](char, Integer n, Integer nrhs, Integer lda, Integer ldb, Integer ldx, Integer& info) {
+        return leaves_arrays<double, float>([&](double* a, Integer* ipiv, double* b, double* x,
+                                                double* work, float* swork, Integer* iter) {
+          MIXED(dsgesv)(&n, &nrhs, a, &lda, ipiv, b, &ldb, x, &ldx, work, swork, iter, &info);
+        });
+      });
+  check_mixed(
+      "zcgesv", false,
+      [](char, Integer n, Integer nrhs, Integer lda, Integer ldb, Integer ldx, Integer& info) {
+        return leaves_arrays<Z, C>(
+            [&](Z* a, Integer* ipiv, Z* b, Z* x, Z* work, C* swork, Integer* iter) {
+              double rwork[2];
+              MIXED(zcgesv)
+              (&n, &nrhs, a, &lda, ipiv, b, &ldb, x, &ldx, work, swork, rwork, iter, &info);
+            });
+      });
+  check_mixed(
+      "dsposv", true,
+      [](char uplo, Integer n, Integer nrhs, Integer lda, Integer ldb, Integer ldx, Integer& info) {
+        return leaves_arrays<double, float>([&](double* a, Integer*, double* b, double* x,
+                                                double* work, float* swork, Integer* iter) {
+          MIXED(dsposv)(&uplo, &n, &nrhs, a, &lda, b, &ldb, x, &ldx, work, swork, iter, &info, 1);
+        });
+      });
+  check_mixed(
+      "zcposv", true,
+      [](char uplo, Integer n, Integer nrhs, Integer lda, Integer ldb, Integer ldx, Integer& info) {
+        return leaves_arrays<Z, C>(
+            [&](Z* a, Integer*, Z* b, Z* x, Z* work, C* swork, Integer* iter) {
+              double rwork[2];
+              MIXED(zcposv)
+              (&uplo, &n, &nrhs, a, &lda, b, &ldb, x, &ldx, work, swork, rwork, iter, &info, 1);
+            });
+      });
   std::printf("%d wrong\n", failures);
   return failures == 0 ? 0 : 1;
 }

@@ -1,13 +1,18 @@
 """Runs LAPACK's own test program for linear equations with the library and without.
 
-    run_xlintst.py --library LIB --folder FOLDER --type s|d|c|z --algorithm tiled|hybrid
+    run_xlintst.py --library LIB --folder FOLDER --type s|d|c|z|ds|zc --algorithm tiled|hybrid
                    --device host|cuda
 
-FOLDER holds the programs xlintst* and their input files (Debian: liblapack-test). Both runs must
-report the same numbers of tests run and passed and the same verdicts on error exits; the call log
-must show that every one of the six routines reached the device, and the factorizations in the form
-asked for. The input files are used as they are; the library's block size of 8 divides their
-matrices, of up to 50 rows, into several blocks.
+FOLDER holds the programs xlintst* and their input files (Debian: liblapack-test); ds and zc stand
+for the mixed-precision solvers. Both runs must report the same numbers of tests run and passed and
+the same verdicts on error exits; the call log must show that every routine of that type reached the
+device, and the factorizations in the form asked for. The input files are used as they are; the
+library's block size of 8 divides their matrices, of up to 50 or 132 rows, into several blocks.
+
+Mixed-precision solves of order 2 and less stay on the CPU. LAPACK's test holds a refined solution to
+the very limit at which refinement stops, sqrt(n) units. For n = 2 the rounding of the residual
+itself is as large as that, so a solver meets the limit for certain only if it computes the residual
+by the same operations, in the same order, as the test does.
 """
 
 import argparse
@@ -19,6 +24,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import harness  # noqa: E402
 
 ROUTINES = ("potrf", "potrs", "posv", "getrf", "getrs", "gesv")
+MIXED = ("gesv", "posv")
 VERDICT = re.compile(r"threshold|error exits|tests? run|\*\*\*|failed|detected", re.I)
 
 
@@ -42,7 +48,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--library", required=True)
     parser.add_argument("--folder", required=True)
-    parser.add_argument("--type", required=True, choices=list("sdcz"))
+    parser.add_argument("--type", required=True, choices=["s", "d", "c", "z", "ds", "zc"])
     parser.add_argument("--algorithm", required=True, choices=["tiled", "hybrid"])
     parser.add_argument("--device", required=True, choices=["host", "cuda"])
     options = parser.parse_args()
@@ -52,9 +58,11 @@ def main():
             harness.skip(reason)
 
     without = run_tests(options, harness.environment("off"))
+    mixed = len(options.type) == 2
     log = harness.temporary_log()
     env = harness.environment(options.device, log, options.library,
-                              OVERLAPACK_ALGORITHM=options.algorithm, OVERLAPACK_NB="8")
+                              OVERLAPACK_ALGORITHM=options.algorithm, OVERLAPACK_NB="8",
+                              OVERLAPACK_MIN_N="3" if mixed else "1")
     under = run_tests(options, env)
 
     if without != under:
@@ -69,7 +77,7 @@ def main():
     print(f"{tests} tests and {exits} error-exit reports, the same with the library and without")
 
     calls = harness.read_log(log)
-    for name in ROUTINES:
+    for name in MIXED if mixed else ROUTINES:
         routine = options.type + name
         mine = [call for call in calls if call.routine == routine]
         there = [call for call in mine if call.on(options.device)]
@@ -77,8 +85,15 @@ def main():
         if not there:
             harness.fail(f"no call of {routine} reached the device")
         other = [c for c in there if c.fields["algorithm"] != options.algorithm]
-        if name.endswith("trf") and other:
+        if (mixed or name.endswith("trf")) and other:
             harness.fail(f"{len(other)} of them were not {options.algorithm}")
+        if mixed:
+            steps = [int(call.fields["iter"]) for call in there]
+            refined = sum(iter >= 0 for iter in steps)
+            print(f"    {refined} solved by refinement, in at most {max(steps)} steps")
+            # All matrices of zcposv have imaginary parts on the diagonal that overflow.
+            if not refined < len(steps) or (refined > 0) != (routine != "zcposv"):
+                harness.fail("refinement should succeed for some matrices and fail for others")
 
 
 if __name__ == "__main__":

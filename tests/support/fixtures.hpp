@@ -27,6 +27,7 @@
 namespace overlapack::testing_support {
 
 using Precisions = testing::Types<float, double, std::complex<float>, std::complex<double>>;
+using DoublePrecisions = testing::Types<double, std::complex<double>>;
 
 inline std::string device_under_test() {
   const char* const name = std::getenv("OVERLAPACK_TEST_DEVICE");

@@ -8,6 +8,7 @@
 #include "core/scalar.hpp"
 #include "core/view.hpp"
 #include "exported.hpp"
+#include "support/matrices.hpp"
 
 namespace overlapack::testing_support {
 
@@ -82,6 +83,64 @@ Index gesv(HostView<T> a, std::vector<Index>& pivots, HostView<T> b) {
   Exported<T>::gesv(&s.rows, &r.cols, a.data, &s.ld, ipiv.data(), b.data, &r.ld, &info);
   pivots.assign(ipiv.begin(), ipiv.end());
   return info;
+}
+
+/// The workspaces of a mixed-precision solve, as large as LAPACK asks for, with a sentinel behind
+/// each.
+template <class T>
+struct MixedWorkspace {
+  MixedWorkspace(Index n, Index nrhs)
+      : work(size(n * nrhs), sentinel<T>()),
+        swork(size(n * (n + nrhs)), sentinel<Single<T>>()),
+        rwork(size(n), sentinel<Real<T>>()) {}
+  bool ends_untouched() const {
+    return work.back() == sentinel<T>() && swork.back() == sentinel<Single<T>>() &&
+           rwork.back() == sentinel<Real<T>>();
+  }
+  static std::size_t size(Index count) { return static_cast<std::size_t>(count) + 1; }
+
+  std::vector<T> work;
+  std::vector<Single<T>> swork;
+  std::vector<Real<T>> rwork;
+};
+
+/// What a mixed-precision solve returns.
+struct MixedResult {
+  Index info, iter;
+  std::vector<Index> pivots;
+  bool workspaces_right;
+};
+
+template <class T>
+MixedResult mixed_gesv(HostView<T> a, HostView<const T> b, HostView<T> x) {
+  const Sizes s(a), r(b), t(x);
+  std::vector<std::int32_t> ipiv(static_cast<std::size_t>(a.rows), kNoInfo);
+  std::int32_t info = kNoInfo, iter = kNoInfo;
+  MixedWorkspace<T> w(a.rows, b.cols);
+  if constexpr (is_complex<T>) {
+    Exported<T>::cgesv(&s.rows, &r.cols, a.data, &s.ld, ipiv.data(), b.data, &r.ld, x.data, &t.ld,
+                       w.work.data(), w.swork.data(), w.rwork.data(), &iter, &info);
+  } else {
+    Exported<T>::sgesv(&s.rows, &r.cols, a.data, &s.ld, ipiv.data(), b.data, &r.ld, x.data, &t.ld,
+                       w.work.data(), w.swork.data(), &iter, &info);
+  }
+  return {info, iter, {ipiv.begin(), ipiv.end()}, w.ends_untouched()};
+}
+
+template <class T>
+MixedResult mixed_posv(Uplo uplo, HostView<T> a, HostView<const T> b, HostView<T> x) {
+  const Sizes s(a), r(b), t(x);
+  const char u = static_cast<char>(uplo);
+  std::int32_t info = kNoInfo, iter = kNoInfo;
+  MixedWorkspace<T> w(a.rows, b.cols);
+  if constexpr (is_complex<T>) {
+    Exported<T>::cposv(&u, &s.rows, &r.cols, a.data, &s.ld, b.data, &r.ld, x.data, &t.ld,
+                       w.work.data(), w.swork.data(), w.rwork.data(), &iter, &info, 1);
+  } else {
+    Exported<T>::sposv(&u, &s.rows, &r.cols, a.data, &s.ld, b.data, &r.ld, x.data, &t.ld,
+                       w.work.data(), w.swork.data(), &iter, &info, 1);
+  }
+  return {info, iter, {}, w.ends_untouched()};
 }
 
 /// Is `pivots` an ipiv that ?laswp can follow for m rows: j + 1 <= pivots[j] <= m?

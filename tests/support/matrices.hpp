@@ -268,6 +268,21 @@ Padded<T> indefinite_at(Index n, Index position, std::uint64_t seed, Index paddi
   return a;
 }
 
+/// The unit matrix but for its last two rows and columns, [1 c; c c^2 + s] with a tiny s: positive
+/// definite, in single precision, too; but rounding changes what is left of the last pivot after
+/// the first of the two, s, to some 300 s. Refinement then corrects a 300th of the error at a time.
+template <class T>
+Padded<T> hardly_refinable(Index n, Index padding = 0) {
+  const double c = 0.5 + 2.9e-8, s = 1e-10;  // c is rounded to 0.5
+  Padded<T> a(n, n, padding);
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < n; ++i) a(i, j) = T(i == j);
+  }
+  a(n - 1, n - 2) = a(n - 2, n - 1) = T(static_cast<Real<T>>(c));
+  a(n - 1, n - 1) = T(static_cast<Real<T>>(c * c + s));
+  return a;
+}
+
 template <class T>
 T nan() {
   return T(std::numeric_limits<Real<T>>::quiet_NaN());

@@ -112,6 +112,12 @@ class CudaKernels final : public Kernels<T> {
   void do_split(Queue&, Side, Op, DeviceView<const T>, DeviceView<Real<T>>) override;
   void do_split_gemm(Queue&, Real<T>, DeviceView<const Real<T>>, DeviceView<const Real<T>>, Real<T>,
                      DeviceView<T>) override;
+  void do_column_norms(Queue&, DeviceView<const T>, DeviceView<Real<T>>) override;
+  void do_row_sums(Queue&, DeviceView<const T>, DeviceView<Real<T>>) override;
+  void do_round(Queue&, Part, DeviceView<const T>, DeviceView<Single<T>>,
+                DeviceView<Index>) override;
+  void do_widen(Queue&, DeviceView<const Single<T>>, T, DeviceView<T>) override;
+  void do_mirror(Queue&, Uplo, DeviceView<T>) override;
 
   void solve_forward(Queue&, Side, Uplo, Diag, DeviceView<const T>, DeviceView<T>);
 

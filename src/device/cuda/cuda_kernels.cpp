@@ -218,6 +218,45 @@ void CudaKernels<T>::do_split_gemm(Queue& queue, Real<T> alpha, DeviceView<const
   }
 }
 
+template <class T>
+void CudaKernels<T>::do_column_norms(Queue& queue, DeviceView<const T> a,
+                                     DeviceView<Real<T>> norms) {
+  const CurrentDevice current(cuda(queue).index());
+  column_norms<T>(cuda(queue).stream(), a, norms.data);
+}
+
+template <class T>
+void CudaKernels<T>::do_row_sums(Queue& queue, DeviceView<const T> a, DeviceView<Real<T>> sums) {
+  const CurrentDevice current(cuda(queue).index());
+  row_sums<T>(cuda(queue).stream(), a, sums.data);
+}
+
+template <class T>
+void CudaKernels<T>::do_round(Queue& queue, Part part, DeviceView<const T> from,
+                              DeviceView<Single<T>> to, DeviceView<Index> overflow) {
+  if constexpr (Kernels<T>::kRounds) {
+    const CurrentDevice current(cuda(queue).index());
+    round_part<T>(cuda(queue).stream(), part, from, to, overflow.data);
+  }
+}
+
+template <class T>
+void CudaKernels<T>::do_widen(Queue& queue, DeviceView<const Single<T>> from, T beta,
+                              DeviceView<T> to) {
+  if constexpr (Kernels<T>::kRounds) {
+    const CurrentDevice current(cuda(queue).index());
+    widen<T>(cuda(queue).stream(), from, beta, to);
+  }
+}
+
+template <class T>
+void CudaKernels<T>::do_mirror(Queue& queue, Uplo uplo, DeviceView<T> a) {
+  if constexpr (Kernels<T>::kRounds) {
+    const CurrentDevice current(cuda(queue).index());
+    mirror<T>(cuda(queue).stream(), uplo, a);
+  }
+}
+
 template class CudaKernels<float>;
 template class CudaKernels<double>;
 template class CudaKernels<std::complex<float>>;

@@ -123,6 +123,21 @@ void swap_rows(cudaStream_t stream, DeviceView<T> a, DeviceView<const Index> piv
 /// The split form of op(from); as Kernels<T>::split. For float and complex float.
 template <class T>
 void split(cudaStream_t stream, Side side, Op op, DeviceView<const T> from, DeviceView<Real<T>> to);
+/// As Kernels<T>::column_norms and row_sums.
+template <class T>
+void column_norms(cudaStream_t stream, DeviceView<const T> a, Real<T>* norms);
+template <class T>
+void row_sums(cudaStream_t stream, DeviceView<const T> a, Real<T>* sums);
+
+/// As Kernels<T>::round, widen and mirror. For double and complex double.
+template <class T>
+void round_part(cudaStream_t stream, Part part, DeviceView<const T> from, DeviceView<Single<T>> to,
+                Index* overflow);
+template <class T>
+void widen(cudaStream_t stream, DeviceView<const Single<T>> from, T beta, DeviceView<T> to);
+template <class T>
+void mirror(cudaStream_t stream, Uplo uplo, DeviceView<T> a);
+
 /// As Queue::copy_on_device.
 void copy_part(cudaStream_t stream, void* to, std::size_t to_pitch, const void* from,
                std::size_t from_pitch, std::size_t element, Index rows, Index cols, Part part,

@@ -517,6 +517,79 @@ class EmulatedKernels final : public Kernels<T> {
     });
   }
 
+  void do_column_norms(Queue& queue, DeviceView<const T> a, DeviceView<Real<T>> norms) override {
+    enqueue(queue, "column_norms", [=] {
+      require(norms.rows == a.cols && norms.cols == 1, "column_norms", "the shapes do not fit");
+      const HostView<const T> from = open("column_norms", a);
+      const HostView<Real<T>> to = open("column_norms", norms);
+      for (Index j = 0; j < a.cols; ++j) to(j) = reference::max_norm(a.rows, &from(0, j));
+    });
+  }
+
+  void do_row_sums(Queue& queue, DeviceView<const T> a, DeviceView<Real<T>> sums) override {
+    enqueue(queue, "row_sums", [=] {
+      require(sums.rows == a.rows && sums.cols == 1, "row_sums", "the shapes do not fit");
+      const HostView<const T> from = open("row_sums", a);
+      const HostView<Real<T>> to = open("row_sums", sums);
+      std::fill_n(to.data, to.rows, Real<T>(0));
+      for (Index j = 0; j < a.cols; ++j) {
+        for (Index i = 0; i < a.rows; ++i) to(i) += std::abs(from(i, j));
+      }
+    });
+  }
+
+  void do_round(Queue& queue, Part part, DeviceView<const T> from, DeviceView<Single<T>> to,
+                DeviceView<Index> overflow) override {
+    enqueue(queue, "round", [=] {
+      require(Kernels<T>::kRounds, "round", "not in single precision");
+      require(to.rows == from.rows && to.cols == from.cols && overflow.rows == 1, "round",
+              "the shapes do not fit");
+      const HostView<const T> double_from = open("round", from);
+      const HostView<Single<T>> single_to = open("round", to);
+      for (Index j = 0; j < from.cols; ++j) {
+        const RowRange rows = rows_of_column(part, 0, from.rows, j);
+        for (Index i = rows.first; i < rows.end; ++i) {
+          const T x = double_from(i, j);
+          single_to(i, j) = static_cast<Single<T>>(x);
+          if (reference::overflows_single(x)) open("round", overflow)(0) = 1;
+        }
+      }
+    });
+  }
+
+  void do_widen(Queue& queue, DeviceView<const Single<T>> from, T beta, DeviceView<T> to) override {
+    enqueue(queue, "widen", [=] {
+      require(Kernels<T>::kRounds, "widen", "not in single precision");
+      require(to.rows == from.rows && to.cols == from.cols, "widen", "the shapes do not fit");
+      const HostView<const Single<T>> single_from = open("widen", from);
+      const HostView<T> double_to = open("widen", to);
+      for (Index j = 0; j < to.cols; ++j) {
+        for (Index i = 0; i < to.rows; ++i) {
+          const T x(single_from(i, j));
+          double_to(i, j) = beta == T(0) ? x : x + beta * double_to(i, j);
+        }
+      }
+    });
+  }
+
+  void do_mirror(Queue& queue, Uplo uplo, DeviceView<T> a) override {
+    enqueue(queue, "mirror", [=] {
+      require(Kernels<T>::kRounds, "mirror", "not in single precision");
+      require(a.rows == a.cols, "mirror", "the matrix is not square");
+      const HostView<T> matrix = open("mirror", a);
+      for (Index j = 0; j < a.cols; ++j) {
+        matrix(j, j) = T(real(matrix(j, j)));
+        for (Index i = j + 1; i < a.rows; ++i) {
+          if (uplo == Uplo::lower) {
+            matrix(j, i) = conj(matrix(i, j));
+          } else {
+            matrix(i, j) = conj(matrix(j, i));
+          }
+        }
+      }
+    });
+  }
+
   template <class Work>
   void enqueue(Queue& queue, const char* operation, Work work) {
     require(&queue.device() == &this->device_, operation, "the queue is one of another device");

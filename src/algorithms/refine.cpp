@@ -1,0 +1,282 @@
+#include "algorithms/refine.hpp"
+
+#include <cmath>
+#include <complex>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+
+#include "algorithms/factorization.hpp"
+#include "algorithms/getrf.hpp"
+#include "algorithms/potrf.hpp"
+#include "algorithms/transfer.hpp"
+#include "algorithms/triangle.hpp"
+#include "device/timeline.hpp"
+
+namespace overlapack::algorithms {
+namespace {
+
+/// LAPACK's.
+constexpr Index kMaxIterations = 30;
+constexpr Index kOverflow = -2, kNotFactored = -3, kNoConvergence = -kMaxIterations - 1;
+
+/// A and B in double precision on the device.
+template <class T>
+struct Problem {
+  Problem(Device& device, std::optional<Uplo> uplo_, Index n, Index nrhs)
+      : uplo(uplo_), a(device, n, n), b(device, n, nrhs) {}
+
+  /// The regions in which A moves, cut at multiples of region_width().
+  Index region_width(Index nb) const {
+    return uplo ? algorithms::region_width(*uplo, a.view().rows, nb) : nb;
+  }
+  Part part() const { return !uplo ? Part::all : *uplo == Uplo::lower ? Part::lower : Part::upper; }
+  /// Columns `c` of a matrix; of a lower triangle, from the diagonal on; rows of an upper triangle.
+  template <class View>
+  View block(View x, Range c) const {
+    const Index n = x.rows;
+    if (!uplo) return x.block(0, c.first, n, c.size());
+    const Index rest = n - c.first;
+    return *uplo == Uplo::lower ? x.block(c.first, c.first, rest, c.size())
+                                : x.block(c.first, c.first, c.size(), rest);
+  }
+
+  std::optional<Uplo> uplo;  // which triangle of A is given; none if all of it
+  DeviceMatrix<T> a, b;
+};
+
+/// The blocks of A come up in double precision and are rounded into the input of a factorization,
+/// on a queue of their own. B is upload number 0.
+template <class T>
+class RoundedFlow final : public Flow {
+ public:
+  RoundedFlow(Device& device, const Problem<T>& problem, const Options& options,
+              DeviceView<Single<T>> input, DeviceView<Index> overflow)
+      : problem_(problem),
+        kernels_(device.kernels<T>()),
+        input_(input),
+        overflow_(overflow),
+        nb_(options.nb),
+        width_(problem.region_width(options.nb)),
+        regions_(partition(input.rows, width_)),
+        unused_(0),
+        transfer_(device, options.threads, unused_),
+        queue_(device, Priority::high, "round") {
+    for (std::size_t r = 0; r < regions_.size(); ++r) rounded_.emplace_back(device);
+  }
+
+  void start(HostView<const T> a, HostView<const T> b) {
+    transfer_.add_upload(make_region<T>(b, problem_.b.view()));
+    for (const Range& region : regions_) {
+      transfer_.add_upload(make_region<T>(
+          problem_.block(a, region), problem_.block(problem_.a.view(), region), problem_.part()));
+    }
+    transfer_.start();
+  }
+
+  bool before(Queue& queue, Index j) override {
+    const Index region = j * nb_ / width_;
+    for (; rounded_count_ <= region; ++rounded_count_) round(rounded_count_);
+    queue.wait(*rounded_[at(region)]);
+    return true;
+  }
+  void release(Queue&, Index) override {}
+
+  /// Behind everything that has arrived: B, too.
+  Queue& queue() const { return *queue_; }
+  /// All uploads are issued.
+  void finish() {
+    transfer_.before(queue(), 0);
+    transfer_.finish();
+  }
+
+ private:
+  void round(Index region) {
+    const Range columns = regions_[at(region)];
+    transfer_.before(queue(), region + 1);
+    const Span span(queue(), "round", region);
+    kernels_.round(queue(), problem_.part(), problem_.block(problem_.a.view(), columns),
+                   problem_.block(input_, columns), overflow_);
+    queue().record(*rounded_[at(region)]);
+  }
+
+  const Problem<T>& problem_;
+  Kernels<T>& kernels_;
+  DeviceView<Single<T>> input_;
+  DeviceView<Index> overflow_;
+  Index nb_, width_;
+  std::vector<Range> regions_;
+  std::vector<EventLease> rounded_;
+  Index rounded_count_ = 0;
+  Index unused_;  // nothing is committed, as nothing comes down
+  Transfer transfer_;
+  QueueLease queue_;
+};
+
+/// Numbers of the device that the host looks at after every step.
+template <class T>
+class Status {
+ public:
+  Status(Device& device, Index nrhs)
+      : nrhs_(nrhs),
+        norms_(device, Space::device, 2 * nrhs + 1),
+        host_norms_(device, Space::host, 2 * nrhs + 1),
+        overflow_(device, Space::device, 1),
+        host_overflow_(device, Space::host, 1) {}
+
+  DeviceView<Index> overflow() const { return {overflow_.data(), 1}; }
+  DeviceView<Real<T>> norm_of_a() const { return {norms_.data(), 1}; }
+  DeviceView<Real<T>> norms_of_x() const { return {norms_.data() + 1, nrhs_}; }
+  DeviceView<Real<T>> norms_of_r() const { return {norms_.data() + 1 + nrhs_, nrhs_}; }
+
+  void fetch(Queue& queue) {
+    queue.copy<Real<T>>(HostView<Real<T>>(host_norms_.data(), norms_.size()),
+                        DeviceView<const Real<T>>(norms_.data(), norms_.size()));
+    queue.copy<Index>(HostView<Index>(host_overflow_.data(), 1),
+                      DeviceView<const Index>(overflow()));
+    queue.synchronize();
+  }
+  bool overflowed() const { return *host_overflow_.data() != 0; }
+  /// LAPACK's stopping test, which a NaN passes.
+  bool converged(Index n) const {
+    constexpr Real<T> eps = std::numeric_limits<Real<T>>::epsilon() / 2;
+    const Real<T>* const norms = host_norms_.data();
+    const Real<T> limit = norms[0] * eps * std::sqrt(static_cast<Real<T>>(n));
+    for (Index j = 1; j <= nrhs_; ++j) {
+      if (norms[nrhs_ + j] > norms[j] * limit) return false;
+    }
+    return true;
+  }
+
+ private:
+  Index nrhs_;
+  Buffer<Real<T>> norms_, host_norms_;
+  Buffer<Index> overflow_, host_overflow_;
+};
+
+/// Brings A and B up and solves by refinement with the factorization that make() makes. Returns
+/// LAPACK's iter; if that is not negative, X has come home and `pivots` are set.
+template <class T, class Make>
+Index refine(Device& device, const Problem<T>& problem, Make make, const Options& options,
+             HostView<const T> a, HostView<const T> b, HostView<T> x, std::vector<Index>& pivots) {
+  const Index n = a.rows, nrhs = b.cols;
+  Kernels<T>& kernels = device.kernels<T>();
+  Status<T> status(device, nrhs);
+  const DeviceMatrix<T> solution(device, n, nrhs), residual(device, n, nrhs);
+  const DeviceMatrix<Single<T>> correction(device, n, nrhs);
+  const Buffer<Real<T>> sums(device, Space::device, n);
+  const DeviceView<Real<T>> row_sums(sums.data(), n);
+  const DeviceView<T> A = problem.a.view(), B = problem.b.view(), X = solution.view(),
+                      R = residual.view();
+  const DeviceView<Single<T>> D = correction.view();
+  const EventLease ready(device);
+  const std::unique_ptr<Factorization<Single<T>>> low = make();
+  RoundedFlow<T> flow(device, problem, options, low->input(), status.overflow());
+
+  flow.queue().zero(status.overflow().data, sizeof(Index));
+  flow.start(a, b);
+  low->factor(flow);
+  flow.finish();
+  // While the last blocks are factored: the whole of A, and its norm.
+  if (problem.uplo) kernels.mirror(flow.queue(), *problem.uplo, A);
+  kernels.row_sums(flow.queue(), A, row_sums);
+  device.kernels<Real<T>>().column_norms(flow.queue(), row_sums, status.norm_of_a());
+  flow.queue().record(*ready);
+
+  Queue& queue = low->queue();
+  queue.wait(*ready);
+  for (Index i = 0; i <= kMaxIterations; ++i) {
+    const Span span(queue, "refine", i);
+    // A D = R, X += D, R := B - A X; at first R is B and X is zero.
+    kernels.round(queue, Part::all, i == 0 ? B : R, D, status.overflow());
+    low->solve(D);
+    kernels.widen(queue, D, T(i == 0 ? 0 : 1), X);
+    kernels.add(queue, Op::none, B, T(0), R);
+    kernels.gemm(queue, Op::none, Op::none, T(-1), A, X, T(1), R);
+    kernels.column_norms(queue, X, status.norms_of_x());
+    kernels.column_norms(queue, R, status.norms_of_r());
+    status.fetch(queue);
+    if (status.overflowed()) return kOverflow;
+    if (low->info() != 0) return kNotFactored;
+    if (!status.converged(n)) continue;
+    Index unused = 0;
+    Transfer home(device, options.threads, unused);
+    home.add_download(make_region<T>(x, X));
+    home.start();
+    home.release(queue, 0);
+    home.finish();
+    pivots = low->pivots();
+    return i;
+  }
+  return kNoConvergence;
+}
+
+/// Host memory X := B, from which a fall-back is resumed after a fault.
+template <class T>
+void copy_on_host(Device& device, HostView<const T> b, HostView<T> x) {
+  if (b.empty() || device.kind_of(b.data) == MemoryKind::device ||
+      device.kind_of(x.data) == MemoryKind::device) {
+    return;
+  }
+  for (Index j = 0; j < b.cols; ++j) std::copy_n(&b(0, j), b.rows, &x(0, j));
+}
+
+/// Views of device memory as uploads take them.
+template <class T>
+Input<T> input_of(const Problem<T>& problem) {
+  const auto view = [](DeviceView<T> d) { return HostView<const T>(d.data, d.rows, d.cols, d.ld); };
+  return {view(problem.a.view()), view(problem.b.view())};
+}
+
+/// Refinement with the factorization that make() makes, or else fall_back(A and B on the device).
+template <class T, class Make, class FallBack>
+Index solve(Device& device, const Options& options, std::optional<Uplo> uplo, HostView<const T> a,
+            HostView<const T> b, HostView<T> x, std::vector<Index>& pivots, Refinement& refinement,
+            Make make, FallBack fall_back) {
+  const Problem<T> problem(device, uplo, a.rows, b.cols);
+  refinement.iter = refine<T>(device, problem, make, options, a, b, x, pivots);
+  if (refinement.iter >= 0) return 0;
+  copy_on_host(device, b, x);
+  refinement.fell_back = true;
+  return fall_back(input_of(problem));
+}
+
+}  // namespace
+
+template <class T>
+Index mixed_gesv(Device& device, const cpu::Lapack<T>& cpu, const cpu::Lapack<Single<T>>& single,
+                 const Options& options, HostView<T> a, std::vector<Index>& pivots,
+                 HostView<const T> b, HostView<T> x, Refinement& refinement, Index& committed) {
+  return solve<T>(
+      device, options, {}, a, b, x, pivots, refinement,
+      [&] { return make_lu<Single<T>>(device, single, options, a.rows); },
+      [&](const Input<T>& input) {
+        return gesv<T>(device, cpu, options, input, a, pivots, x, committed);
+      });
+}
+
+template <class T>
+Index mixed_posv(Device& device, const cpu::Lapack<T>& cpu, const cpu::Lapack<Single<T>>& single,
+                 const Options& options, Uplo uplo, HostView<T> a, HostView<const T> b,
+                 HostView<T> x, Refinement& refinement, Index& committed) {
+  std::vector<Index> none;
+  return solve<T>(
+      device, options, uplo, a, b, x, none, refinement,
+      [&] { return make_cholesky<Single<T>>(device, single, options, uplo, a.rows); },
+      [&](const Input<T>& input) {
+        return posv<T>(device, cpu, options, uplo, input, a, x, committed);
+      });
+}
+
+#define OVERLAPACK_INSTANTIATE(T)                                                                 \
+  template Index mixed_gesv<T>(Device&, const cpu::Lapack<T>&, const cpu::Lapack<Single<T>>&,     \
+                               const Options&, HostView<T>, std::vector<Index>&,                  \
+                               HostView<const T>, HostView<T>, Refinement&, Index&);              \
+  template Index mixed_posv<T>(Device&, const cpu::Lapack<T>&, const cpu::Lapack<Single<T>>&,     \
+                               const Options&, Uplo, HostView<T>, HostView<const T>, HostView<T>, \
+                               Refinement&, Index&);
+OVERLAPACK_INSTANTIATE(double)
+OVERLAPACK_INSTANTIATE(std::complex<double>)
+
+}  // namespace overlapack::algorithms

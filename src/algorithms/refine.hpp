@@ -1,0 +1,48 @@
+// Solves in double precision by a factorization in single precision and iterative refinement.
+#pragma once
+
+#include <vector>
+
+#include "algorithms/blocks.hpp"
+#include "cpu/lapack.hpp"
+
+namespace overlapack::algorithms {
+
+/// How a mixed-precision solve went.
+struct Refinement {
+  Index iter = 0;          ///< LAPACK's
+  bool fell_back = false;  ///< X comes from a factorization in double precision, if from any
+};
+
+/// X := A^-1 B for an n x n matrix A and n x nrhs matrices B and X: LAPACK's ?sgesv (?cgesv).
+///
+/// A goes up once and is rounded to single precision block column by block column, as it arrives;
+/// its factorization begins with the first one. The copy in double precision stays for the
+/// residuals R = B - A X, each of which gives a correction from the factors in single precision
+/// (Wilkinson; LAPACK Working Note 175), until for every right-hand side
+///
+///   max_i |r_i| <= max_i |x_i| ||A||_inf eps sqrt(n).
+///
+/// If that succeeds, A is as it was, and `pivots` are those of the factors in single precision.
+/// Otherwise the copy is factored in double precision by gesv(): A holds the factors, X the
+/// solution, and `refinement.iter` is LAPACK's reason: -2 if a number overflowed single precision,
+/// -3 if the factorization broke down, -31 if 30 iterations were not enough.
+///
+/// Returns LAPACK's info, which is of the factorization in double precision.
+///
+/// Throws DeviceError. If `refinement.fell_back` is false then, A is as it was and X undefined;
+/// otherwise X takes the place of B in gesv() and `committed` tells how far it has come:
+/// resume_gesv() finishes the call.
+template <class T>
+Index mixed_gesv(Device& device, const cpu::Lapack<T>& cpu, const cpu::Lapack<Single<T>>& single,
+                 const Options& options, HostView<T> a, std::vector<Index>& pivots,
+                 HostView<const T> b, HostView<T> x, Refinement& refinement, Index& committed);
+
+/// The same for a Hermitian positive definite matrix of which the `uplo` triangle is given:
+/// LAPACK's ?sposv (?cposv).
+template <class T>
+Index mixed_posv(Device& device, const cpu::Lapack<T>& cpu, const cpu::Lapack<Single<T>>& single,
+                 const Options& options, Uplo uplo, HostView<T> a, HostView<const T> b,
+                 HostView<T> x, Refinement& refinement, Index& committed);
+
+}  // namespace overlapack::algorithms

@@ -1,0 +1,420 @@
+// dsgesv, dsposv, zcgesv and zcposv by their exported names, on every device and in both
+// algorithms.
+#include <gtest/gtest.h>
+
+#include <complex>
+#include <limits>
+#include <vector>
+
+#include "support/fixtures.hpp"
+#include "support/lapack_calls.hpp"
+#include "support/matrices.hpp"
+#include "support/residual.hpp"
+
+namespace overlapack {
+namespace {
+
+using namespace testing_support;
+using dispatch::Algorithm;
+
+// For n = 1 LAPACK's stopping test may be out of reach: the residual's own rounding can be larger.
+constexpr Index kOrders[] = {1, 2, 15, 16, 17, 33, 64, 100, 129};
+constexpr Index kRightHandSides[] = {0, 1, 3, 40};
+constexpr Uplo kUplos[] = {Uplo::lower, Uplo::upper};
+constexpr Index kOverflow = -2, kNotFactored = -3, kNoConvergence = -31;
+
+template <class T>
+bool same(const Padded<T>& x, const Padded<T>& y) {
+  for (Index j = 0; j < x.cols(); ++j) {
+    for (Index i = 0; i < x.rows(); ++i) {
+      if (x(i, j) != y(i, j) && !(is_nan(x(i, j)) && is_nan(y(i, j)))) return false;
+    }
+  }
+  return true;
+}
+
+/// One call and what it was given.
+template <class T>
+struct Solved {
+  Padded<T> a, b, x;
+  MixedResult result;
+};
+
+template <class T>
+class Refine : public RoutedTest {
+ protected:
+  Solved<T> gesv(const Padded<T>& a, const Padded<T>& b) {
+    Solved<T> s{a, b, Padded<T>(b.rows(), b.cols(), 2), {}};
+    s.result = mixed_gesv<T>(s.a.view(), s.b.view(), s.x.view());
+    expect_untouched(s, b);
+    return s;
+  }
+  Solved<T> posv(Uplo uplo, const Padded<T>& a, const Padded<T>& b) {
+    Solved<T> s{a, b, Padded<T>(b.rows(), b.cols(), 2), {}};
+    s.a.forbid_other_triangle(uplo);
+    s.result = mixed_posv<T>(uplo, s.a.view(), s.b.view(), s.x.view());
+    expect_untouched(s, b);
+    EXPECT_TRUE(s.a.other_triangle_untouched(uplo));
+    return s;
+  }
+  static void expect_untouched(const Solved<T>& s, const Padded<T>& b) {
+    EXPECT_TRUE(same(s.b, b));
+    EXPECT_TRUE(s.b.padding_untouched());
+    EXPECT_TRUE(s.a.padding_untouched());
+    EXPECT_TRUE(s.x.padding_untouched());
+    EXPECT_TRUE(s.result.workspaces_right);
+  }
+  static void expect_solution(const Padded<T>& a, const Solved<T>& s) {
+    EXPECT_LT(solve_residual<T>(Op::none, a, HostView<const T>(s.x.view()),
+                                HostView<const T>(s.b.view())),
+              kThreshold);
+  }
+  /// A holds the factors in double precision, and X comes from them.
+  static void expect_lu_in_double(const Padded<T>& a, const Solved<T>& s) {
+    ASSERT_TRUE(valid_pivots(s.result.pivots, a.rows()));
+    EXPECT_LT(getrf_residual<T>(a.view(), s.a.view(), s.result.pivots), kThreshold);
+    expect_solution(a, s);
+  }
+  static void expect_cholesky_in_double(Uplo uplo, const Padded<T>& a, const Solved<T>& s) {
+    EXPECT_LT(potrf_residual<T>(uplo, a.view(), s.a.view()), kThreshold);
+    expect_solution(a, s);
+  }
+};
+TYPED_TEST_SUITE(Refine, DoublePrecisions);
+
+TYPED_TEST(Refine, GesvLeavesTheMatrix) {
+  using T = TypeParam;
+  for (const Algorithm algorithm : this->kAlgorithms) {
+    this->route(algorithm, 16);
+    for (const Index n : kOrders) {
+      for (const Index nrhs : kRightHandSides) {
+        SCOPED_TRACE(testing::Message() << name_of(algorithm) << " n=" << n << " nrhs=" << nrhs);
+        const auto a = random_matrix<T>(n, n, 1, 2);
+        const std::size_t before = this->uploaded();
+        const auto s = this->gesv(a, random_matrix<T>(n, nrhs, 2, 1));
+        EXPECT_GT(this->uploaded(), before) << "the call did not reach the device";
+        EXPECT_EQ(s.result.info, 0);
+        this->expect_solution(a, s);
+        if (n == 1 && s.result.iter == kNoConvergence) continue;
+        EXPECT_GE(s.result.iter, 0);
+        EXPECT_LE(s.result.iter, 10);
+        EXPECT_TRUE(same(s.a, a));
+        EXPECT_TRUE(valid_pivots(s.result.pivots, n));
+      }
+    }
+  }
+}
+
+TYPED_TEST(Refine, PosvLeavesTheMatrix) {
+  using T = TypeParam;
+  for (const Algorithm algorithm : this->kAlgorithms) {
+    this->route(algorithm, 16);
+    for (const Index n : kOrders) {
+      for (const Index nrhs : kRightHandSides) {
+        for (const Uplo uplo : kUplos) {
+          SCOPED_TRACE(testing::Message() << name_of(algorithm) << " n=" << n << " nrhs=" << nrhs
+                                          << " " << char(uplo));
+          const auto a = positive_definite<T>(n, 1, 2);
+          auto triangle = a;
+          triangle.forbid_other_triangle(uplo);
+          const std::size_t before = this->uploaded();
+          const auto s = this->posv(uplo, a, random_matrix<T>(n, nrhs, 2, 1));
+          EXPECT_GT(this->uploaded(), before) << "the call did not reach the device";
+          EXPECT_EQ(s.result.info, 0);
+          this->expect_solution(a, s);
+          if (n == 1 && s.result.iter == kNoConvergence) continue;
+          EXPECT_GE(s.result.iter, 0);
+          EXPECT_LE(s.result.iter, 10);
+          EXPECT_TRUE(same(s.a, triangle));
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(Refine, PosvOfManyBlocks) {  // several in a region, the first applied ahead
+  using T = TypeParam;
+  this->route(Algorithm::tiled, 2);
+  for (const Uplo uplo : kUplos) {
+    const auto a = positive_definite<T>(99, 1);
+    const auto s = this->posv(uplo, a, random_matrix<T>(99, 3, 2, 1));
+    EXPECT_EQ(s.result.info, 0);
+    EXPECT_GE(s.result.iter, 0);
+    this->expect_solution(a, s);
+  }
+}
+
+TYPED_TEST(Refine, PosvIgnoresImaginaryPartsOfTheDiagonal) {
+  using T = TypeParam;
+  if constexpr (is_complex<T>) {
+    this->route(Algorithm::tiled, 16);
+    const Index n = 40;
+    for (const Uplo uplo : kUplos) {
+      const auto a = positive_definite<T>(n, 1);
+      auto with_imaginary_parts = a;
+      for (Index i = 0; i < n; ++i) with_imaginary_parts(i, i) += T(0, 1e10);
+      const auto s = this->posv(uplo, with_imaginary_parts, random_matrix<T>(n, 3, 2));
+      EXPECT_EQ(s.result.info, 0);
+      EXPECT_GE(s.result.iter, 0);
+      this->expect_solution(a, s);
+    }
+  }
+}
+
+TYPED_TEST(Refine, PivotsAreThoseOfTheFactorsInSinglePrecision) {
+  using T = TypeParam;
+  this->route(Algorithm::tiled, 16);
+  const Index n = 100;
+  const auto a = random_matrix<T>(n, n, 1);
+  Padded<Single<T>> rounded(n, n);
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < n; ++i) rounded(i, j) = static_cast<Single<T>>(a(i, j));
+  }
+  std::vector<Index> pivots;
+  ASSERT_EQ(getrf<Single<T>>(rounded.view(), pivots), 0);
+  EXPECT_EQ(this->gesv(a, random_matrix<T>(n, 1, 2)).result.pivots, pivots);
+}
+
+TYPED_TEST(Refine, TheMatrixGoesUpOnceAndNeverComesHome) {
+  using T = TypeParam;
+  this->route(Algorithm::tiled, 16);
+  const Index n = 100, nrhs = 3;
+  auto a = random_matrix<T>(n, n, 1);
+  const auto b = random_matrix<T>(n, nrhs, 2);
+  constexpr std::size_t matrix = sizeof(T) * n * n, rhs = sizeof(T) * n * nrhs;
+  const TransferCounters& counters = this->device().counters();
+  std::size_t up = counters.bytes_to_device, down = counters.bytes_to_host;
+  EXPECT_GE(this->gesv(a, b).result.iter, 0);
+  EXPECT_EQ(counters.bytes_to_device - up, matrix + rhs);
+  EXPECT_LT(counters.bytes_to_host - down, matrix / 4);
+
+  a(n / 2, n / 2) = T(1e300);  // and not for a second factorization, either
+  up = counters.bytes_to_device;
+  EXPECT_EQ(this->gesv(a, b).result.iter, kOverflow);
+  EXPECT_EQ(counters.bytes_to_device - up, matrix + rhs);
+}
+
+TYPED_TEST(Refine, ExactSolutionsNeedNoIteration) {
+  using T = TypeParam;
+  this->route(Algorithm::tiled, 16);
+  const Index n = 40;
+  Padded<T> a(n, n), b(n, 2);
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < n; ++i) a(i, j) = T(i == j ? 4 : 0);
+  }
+  for (Index i = 0; i < n; ++i) b(i, 0) = b(i, 1) = T(static_cast<Real<T>>(i));
+  EXPECT_EQ(this->gesv(a, b).result.iter, 0);
+  EXPECT_EQ(this->posv(Uplo::lower, a, b).result.iter, 0);
+}
+
+TYPED_TEST(Refine, WhatOverflowsIsSolvedInDoublePrecision) {
+  using T = TypeParam;
+  const Real<T> beyond = std::nextafter(Real<T>(std::numeric_limits<float>::max()), 1e300);
+  const T large[] = {T(1e300), T(-1e39), T(beyond)};
+  for (const Algorithm algorithm : this->kAlgorithms) {
+    this->route(algorithm, 16);
+    for (const T& number : large) {
+      for (const Index n : {20, 70}) {
+        SCOPED_TRACE(testing::Message() << name_of(algorithm) << " n=" << n << " " << number);
+        auto a = random_matrix<T>(n, n, 1, 2);
+        auto b = random_matrix<T>(n, 3, 2, 1);
+        a(n / 2, n - 1) = number;
+        auto s = this->gesv(a, b);
+        EXPECT_EQ(s.result.iter, kOverflow);
+        EXPECT_EQ(s.result.info, 0);
+        this->expect_lu_in_double(a, s);
+
+        for (const Uplo uplo : kUplos) {
+          auto spd = positive_definite<T>(n, 1, 2);
+          spd(n / 2, n / 2) = T(std::abs(number));
+          s = this->posv(uplo, spd, b);
+          EXPECT_EQ(s.result.iter, kOverflow) << char(uplo);
+          EXPECT_EQ(s.result.info, 0) << char(uplo);
+          this->expect_cholesky_in_double(uplo, spd, s);
+        }
+
+        a = random_matrix<T>(n, n, 1, 2);
+        b(n - 1, 1) = number;
+        s = this->gesv(a, b);
+        EXPECT_EQ(s.result.iter, kOverflow);
+        this->expect_lu_in_double(a, s);
+      }
+    }
+  }
+}
+
+TYPED_TEST(Refine, TheLargestFloatDoesNotOverflow) {
+  using T = TypeParam;
+  this->route(Algorithm::tiled, 16);
+  const Index n = 20;
+  Padded<T> a(n, n), b(n, 1);
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < n; ++i) a(i, j) = T(i == j);
+    b(j, 0) = T(j == 3 ? std::numeric_limits<float>::max() : 1.f);
+  }
+  EXPECT_EQ(this->gesv(a, b).result.iter, 0);
+}
+
+TYPED_TEST(Refine, WhatIsSingularInSinglePrecisionOnlyIsSolvedInDouble) {
+  using T = TypeParam;
+  const Index n = 70;
+  for (const Algorithm algorithm : this->kAlgorithms) {
+    this->route(algorithm, 16);
+    for (const Index position : {0, 40, 69}) {
+      SCOPED_TRACE(testing::Message() << name_of(algorithm) << " at " << position);
+      auto a = random_matrix<T>(n, n, 1, 2);
+      for (Index i = 0; i < n; ++i) a(i, position) *= 1e-60;  // zero when rounded
+      const auto b = random_matrix<T>(n, 3, 2, 1);
+      auto s = this->gesv(a, b);
+      EXPECT_EQ(s.result.iter, kNotFactored);
+      EXPECT_EQ(s.result.info, 0);
+      this->expect_lu_in_double(a, s);
+      for (const Uplo uplo : kUplos) {
+        auto spd = positive_definite<T>(n, 1, 2);
+        for (Index i = 0; i < n; ++i) spd(i, position) = spd(position, i) = T(0);
+        spd(position, position) = T(1e-60);
+        s = this->posv(uplo, spd, b);
+        EXPECT_EQ(s.result.iter, kNotFactored) << char(uplo);
+        EXPECT_EQ(s.result.info, 0) << char(uplo);
+        this->expect_cholesky_in_double(uplo, spd, s);
+      }
+    }
+  }
+}
+
+TYPED_TEST(Refine, InfoIsThatOfTheFactorizationInDoublePrecision) {
+  using T = TypeParam;
+  const Index n = 70;
+  for (const Algorithm algorithm : this->kAlgorithms) {
+    this->route(algorithm, 16);
+    for (const Index position : {0, 40, 69}) {
+      SCOPED_TRACE(testing::Message() << name_of(algorithm) << " at " << position);
+      const auto b = random_matrix<T>(n, 3, 2, 1);
+      const auto singular = singular_at<T>(n, n, position, 1, 2);
+      auto s = this->gesv(singular, b);
+      EXPECT_EQ(s.result.iter, kNotFactored);
+      EXPECT_EQ(s.result.info, position + 1);
+      ASSERT_TRUE(valid_pivots(s.result.pivots, n));
+      EXPECT_LT(getrf_residual<T>(singular.view(), s.a.view(), s.result.pivots), kThreshold);
+      for (const Uplo uplo : kUplos) {
+        const auto indefinite = indefinite_at<T>(n, position, 1, 2);
+        s = this->posv(uplo, indefinite, b);
+        EXPECT_EQ(s.result.iter, kNotFactored) << char(uplo);
+        EXPECT_EQ(s.result.info, position + 1) << char(uplo);
+        EXPECT_LT(potrf_residual<T>(uplo, indefinite.view().block(0, 0, position, position),
+                                    s.a.view().block(0, 0, position, position)),
+                  kThreshold)
+            << char(uplo);
+      }
+    }
+  }
+}
+
+TYPED_TEST(Refine, WhatDoesNotConvergeIsSolvedInDoublePrecision) {
+  using T = TypeParam;
+  for (const Algorithm algorithm : this->kAlgorithms) {
+    this->route(algorithm, 16);
+    for (const Index n : {2, 50}) {
+      SCOPED_TRACE(testing::Message() << name_of(algorithm) << " n=" << n);
+      const auto a = hardly_refinable<T>(n, 2);
+      const auto b = random_matrix<T>(n, 3, 2, 1);
+      auto s = this->gesv(a, b);
+      EXPECT_EQ(s.result.iter, kNoConvergence);
+      EXPECT_EQ(s.result.info, 0);
+      this->expect_lu_in_double(a, s);
+      for (const Uplo uplo : kUplos) {
+        s = this->posv(uplo, a, b);
+        EXPECT_EQ(s.result.iter, kNoConvergence) << char(uplo);
+        EXPECT_EQ(s.result.info, 0) << char(uplo);
+        this->expect_cholesky_in_double(uplo, a, s);
+      }
+    }
+  }
+}
+
+TYPED_TEST(Refine, NaNsAndInfinities) {
+  using T = TypeParam;
+  const Index n = 40;
+  for (const Algorithm algorithm : this->kAlgorithms) {
+    SCOPED_TRACE(name_of(algorithm));
+    this->route(algorithm, 16);
+    const auto b = random_matrix<T>(n, 2, 2);
+    auto a = random_matrix<T>(n, n, 1);
+    a(20, 20) = nan<T>();
+    // A NaN passes LAPACK's stopping test.
+    auto s = this->gesv(a, b);
+    EXPECT_EQ(s.result.iter, 0);
+    EXPECT_EQ(s.result.info, 0);
+    EXPECT_TRUE(same(s.a, a));
+    EXPECT_TRUE(is_nan(s.x(0, 0)) && is_nan(s.x(0, 1)));
+    a(20, 20) = infinity<T>();
+    EXPECT_EQ(this->gesv(a, b).result.iter, kOverflow);
+
+    a = random_matrix<T>(n, n, 1);
+    auto bad = b;
+    bad(3, 1) = nan<T>();
+    s = this->gesv(a, bad);
+    EXPECT_GE(s.result.iter, 0);
+    EXPECT_FALSE(is_nan(s.x(0, 0)));
+    EXPECT_TRUE(is_nan(s.x(0, 1)));
+    bad(3, 1) = infinity<T>();
+    EXPECT_EQ(this->gesv(a, bad).result.iter, kOverflow);
+
+    for (const Uplo uplo : kUplos) {
+      auto spd = positive_definite<T>(n, 1);
+      spd(20, 20) = nan<T>();
+      s = this->posv(uplo, spd, b);
+      EXPECT_EQ(s.result.iter, kNotFactored);
+      EXPECT_EQ(s.result.info, 21);
+    }
+  }
+}
+
+TYPED_TEST(Refine, EmptySystems) {
+  using T = TypeParam;
+  this->route(Algorithm::tiled, 16);
+  const Padded<T> empty(0, 0, 1), b(0, 3, 1);
+  auto s = this->gesv(empty, b);
+  EXPECT_EQ(s.result.info, 0);
+  EXPECT_EQ(s.result.iter, 0);
+  s = this->posv(Uplo::upper, empty, b);
+  EXPECT_EQ(s.result.info, 0);
+  EXPECT_EQ(s.result.iter, 0);
+}
+
+TYPED_TEST(Refine, SmallCallsGoToTheCpu) {
+  using T = TypeParam;
+  dispatch::Settings settings;
+  settings.min_n = 1000;
+  auto& context = dispatch::Context::instance();
+  context.reset(settings, dispatch::builtin_profile());
+  context.use_device(this->device_);
+  const std::size_t before = this->uploaded();
+  const auto a = random_matrix<T>(50, 50, 1), spd = positive_definite<T>(50, 1);
+  const auto b = random_matrix<T>(50, 3, 2);
+  auto s = this->gesv(a, b);
+  EXPECT_EQ(s.result.info, 0);
+  this->expect_solution(a, s);
+  s = this->posv(Uplo::lower, spd, b);
+  EXPECT_EQ(s.result.info, 0);
+  this->expect_solution(spd, s);
+  EXPECT_EQ(this->uploaded(), before);
+}
+
+TYPED_TEST(Refine, InTwoThreadsAtOnce) {
+  using T = TypeParam;
+  this->route(Algorithm::tiled, 16);
+  EXPECT_LT(worst_in_two_threads([&](std::size_t thread, std::uint64_t round) {
+              const auto a = random_matrix<T>(90, 90, 10 * round + thread);
+              const auto b = random_matrix<T>(90, 3, 2);
+              Padded<T> x(90, 3);
+              auto copy = a;
+              if (mixed_gesv<T>(copy.view(), b.view(), x.view()).info != 0) return HUGE_VAL;
+              return solve_residual<T>(Op::none, a, HostView<const T>(x.view()),
+                                       HostView<const T>(b.view()));
+            }),
+            kThreshold);
+}
+
+}  // namespace
+}  // namespace overlapack
