@@ -17,6 +17,8 @@ namespace overlapack::algorithms {
 class Flow {
  public:
   virtual ~Flow() = default;
+  /// So many blocks, the first ones, need not be waited for.
+  virtual Index at_once() const { return 0; }
   /// Work enqueued in `queue` from now on sees block j of the input. False if the work is to stop.
   virtual bool before(Queue& queue, Index j) = 0;
   /// Block j of the factors is final once the work now in `queue` is done.

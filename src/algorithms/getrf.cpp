@@ -72,7 +72,7 @@ void apply_later_interchanges(Device& device, HostView<T> a, const std::vector<I
 /// The factorization of [A B] on the device, by block columns.
 ///
 /// `panel` (high priority) is the queue of the chain of panels; `update` applies step i - 1 to what
-/// takes part while panel i is factored; `catch_up` brings those up that arrive late.
+/// takes part while panel i is factored; `late` brings those up that arrive late.
 template <class T>
 class Lu {
  public:
@@ -99,7 +99,7 @@ class Lu {
     for (Index i = 0; i < panels_; ++i) final_.emplace_back(device);
     panel_ = std::make_unique<QueueLease>(device, Priority::high, "panel");
     update_ = std::make_unique<QueueLease>(device, Priority::normal, "update");
-    catch_up_ = std::make_unique<QueueLease>(device, Priority::normal, "catch up");
+    late_ = std::make_unique<QueueLease>(device, Priority::normal, "catch up");
     panel().zero(info_.data(), sizeof(Index) * at(panels_));
   }
 
@@ -124,20 +124,16 @@ class Lu {
   /// Enqueues the factorization. The flow is told when a block of A is final; what is left of B is
   /// L^-1 P B then.
   void factor(Flow& flow) {
-    joined_ = pending_ = std::min<Index>(2, total());
-    flow.before(panel(), 0);
-    if (joined_ > 1) flow.before(update(), 1);
+    joined_ = pending_ = std::clamp<Index>(flow.at_once(), std::min<Index>(2, total()), total());
+    for (Index j = 0; j < joined_; ++j) flow.before(j == 0 ? panel() : update(), j);
     for (Index i = 0; i < panels_; ++i) {
       const Index i0 = block(i).first, w = block(i).size();
       const DeviceView<T> current = matrix().block(i0, i0, m_ - i0, w);
       if (panel_on_cpu_) {
         panel_on_cpu_->start(panel(), current);
       } else {
-        Span span(panel(), "panel", i);
+        const Span span(panel(), "panel", i);
         kernels_.getrf_panel(panel(), current, pivots(i), info(i), i0);
-        span.end();
-        panel().record(*final_[at(i)]);
-        flow.release(panel(), i);
       }
       // Meanwhile step i - 1 on everything to the right of this panel.
       if (i >= 1) {
@@ -145,31 +141,28 @@ class Lu {
         apply(update(), in_update_, i - 1, columns(i + 1, joined_));
       }
       update().record(*updated_);
-      if (i >= 1) {
-        catch_up().wait(*final_[at(i - 1)]);
-        apply(catch_up(), in_catch_up_, i - 1, columns(joined_, pending_));
-      }
-      // Two blocks arrive for every panel: the link brings them faster than panels are factored.
-      // The next panel but one must have joined by the next step.
-      if (joined_ == pending_) arrive(flow, 2 * i + 4, i);
-      if (joined_ < i + 3) join();
-      if (panel_on_cpu_) {
-        panel_on_cpu_->finish(panel(), current, pivots(i), info(i), i0);
-        panel().record(*final_[at(i)]);
-        flow.release(panel(), i);
-      }
+      if (panel_on_cpu_) panel_on_cpu_->finish(panel(), current, pivots(i), info(i), i0);
+      panel().record(*final_[at(i)]);
+      flow.release(panel(), i);
       if (i + 1 < panels_) {  // the next panel, ahead of the rest
         panel().wait(*updated_);
         apply(panel(), in_panel_, i, columns(i + 1, i + 2));
       }
+      // Two blocks arrive for every panel: the link brings them faster than panels are factored.
+      // The next panel but one must have joined by the next step.
+      if (joined_ == pending_) arrive(flow, 2 * i + 4);
+      const bool needed = joined_ < std::min(i + 3, total());
+      catch_up(i, needed ? i : kStepsAtOnce);
+      if (needed) join();
     }
 
     // What has no panel of its own: the columns beyond row m of a wide matrix, and B.
     update().wait(*final_[at(panels_ - 1)]);
     apply(update(), in_update_, panels_ - 1, columns(panels_, joined_));
-    catch_up().wait(*final_[at(panels_ - 1)]);
-    apply(catch_up(), in_catch_up_, panels_ - 1, columns(std::max(joined_, panels_), pending_));
-    arrive(flow, total(), panels_);
+    catch_up(panels_, panels_);
+    join();
+    arrive(flow, total());
+    catch_up(panels_, panels_);
     join();
     for (Index j = panels_; j < count(); ++j) flow.release(update(), j);
   }
@@ -177,7 +170,7 @@ class Lu {
  private:
   Index width(const Options& options) const { return std::min(options.nb, std::min(m_, n_)); }
   Queue& panel() const { return **panel_; }
-  Queue& catch_up() const { return **catch_up_; }
+  Queue& late() const { return **late_; }
 
   /// The columns of blocks [first, last).
   Range columns(Index first, Index last) const {
@@ -199,19 +192,24 @@ class Lu {
 
   // Blocks [0, joined) take part in the updates. Blocks [joined, pending) have arrived later and
   // catch up on a queue of their own until they are needed: a late block has many small steps to
-  // make, and the next panel must not wait for them.
-  void arrive(Flow& flow, Index end, Index steps) {
-    const Range newcomers{pending_, std::min(end, total())};
-    if (newcomers.size() <= 0) return;
-    for (Index j = newcomers.first; j < newcomers.last; ++j) flow.before(catch_up(), j);
-    for (Index i = 0; i < steps; ++i) {
-      catch_up().wait(*final_[at(i)]);
-      apply(catch_up(), in_catch_up_, i, columns(newcomers.first, newcomers.last));
+  // make, and the next panel must not wait for them; neither for the host to enqueue them all, so
+  // this is done a few steps at a time. There are four to make for every panel, at most.
+  static constexpr Index kStepsAtOnce = 4;
+  void arrive(Flow& flow, Index end) {
+    for (; pending_ < std::min(end, total()); ++pending_) flow.before(late(), pending_);
+    caught_up_steps_ = 0;
+  }
+  /// Steps before `end`, `most` of them at most, on the blocks that have not joined.
+  void catch_up(Index end, Index most) {
+    if (joined_ == pending_) return;
+    for (; caught_up_steps_ < end && most > 0; ++caught_up_steps_, --most) {
+      late().wait(*final_[at(caught_up_steps_)]);
+      apply(late(), in_catch_up_, caught_up_steps_, columns(joined_, pending_));
     }
-    pending_ = newcomers.last;
   }
   void join() {
-    catch_up().record(*caught_up_);
+    if (joined_ == pending_) return;
+    late().record(*caught_up_);
     update().wait(*caught_up_);
     joined_ = pending_;
   }
@@ -221,13 +219,14 @@ class Lu {
   std::vector<Range> blocks_;
   Index panels_;
   Index joined_ = 0, pending_ = 0;
+  Index caught_up_steps_ = 0;  // of the pending blocks
   DeviceMatrix<T> matrix_;
   Buffer<Index> pivots_, info_;
   std::unique_ptr<PanelOnCpu<T>> panel_on_cpu_;
   std::vector<EventLease> final_;  // final_[i]: panel i holds its part of L and U
   EventLease updated_, caught_up_;
   Subtraction<T> in_panel_, in_update_, in_catch_up_;  // one for each queue
-  std::unique_ptr<QueueLease> panel_, update_, catch_up_;
+  std::unique_ptr<QueueLease> panel_, update_, late_;
 };
 
 /// The first pivot that is exactly zero, of the panels' info; or 0.
@@ -240,12 +239,14 @@ Index first_zero_pivot(const Buffer<Index>& info) {
 /// Blocks come and go by a transfer's uploads and downloads of the same numbers.
 class TransferFlow final : public Flow {
  public:
-  explicit TransferFlow(Transfer& transfer) : transfer_(transfer) {}
+  TransferFlow(Transfer& transfer, Index at_once) : transfer_(transfer), at_once_(at_once) {}
+  Index at_once() const override { return at_once_; }
   bool before(Queue& queue, Index j) override { return transfer_.before(queue, j); }
   void release(Queue& queue, Index j) override { transfer_.release(queue, j); }
 
  private:
   Transfer& transfer_;
+  Index at_once_;
 };
 
 /// The factors stay where they are, for solves.
@@ -342,7 +343,8 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, In
   }
   transfer.start();
 
-  TransferFlow flow(transfer);
+  const bool on_device = device.kind_of(input.a.data) == MemoryKind::device;
+  TransferFlow flow(transfer, on_device ? lu.total() : 0);
   lu.factor(flow);
   if (!b.empty()) {
     Span span(lu.update(), "solve", lu.count());
