@@ -1,7 +1,6 @@
 #include "algorithms/getrf.hpp"
 
 #include <cstring>
-#include <deque>
 #include <memory>
 #include <new>
 #include <numeric>
@@ -125,7 +124,7 @@ class Lu {
   /// Enqueues the factorization. The flow is told when a block of A is final; what is left of B is
   /// L^-1 P B then.
   void factor(Flow& flow) {
-    joined_ = arrived_ = std::clamp<Index>(flow.at_once(), std::min<Index>(2, total()), total());
+    joined_ = pending_ = std::clamp<Index>(flow.at_once(), std::min<Index>(2, total()), total());
     for (Index j = 0; j < joined_; ++j) flow.before(j == 0 ? panel() : update(), j);
     for (Index i = 0; i < panels_; ++i) {
       const Index i0 = block(i).first, w = block(i).size();
@@ -149,19 +148,22 @@ class Lu {
         panel().wait(*updated_);
         apply(panel(), in_panel_, i, columns(i + 1, i + 2));
       }
-      // Three blocks arrive for every two panels: the link brings them somewhat faster than panels
-      // are factored. Several come at a time, the more the more steps they have missed.
-      const Index here = std::min(i * 3 / 2 + 4, total()), needed = std::min(i + 3, total());
-      if (here == total() || here - arrived_ >= 2 + i / 4 || arrived_ < needed) arrive(flow, here);
-      catch_up(i, kStepsAtOnce);
-      if (joined_ < needed) join(i);  // the next panel but one must have joined
+      // Two blocks arrive for every panel: the link brings them faster than panels are factored.
+      // The next panel but one must have joined by the next step.
+      if (joined_ == pending_) arrive(flow, 2 * i + 4);
+      const bool needed = joined_ < std::min(i + 3, total());
+      catch_up(i, needed ? i : kStepsAtOnce);
+      if (needed) join();
     }
 
     // What has no panel of its own: the columns beyond row m of a wide matrix, and B.
     update().wait(*final_[at(panels_ - 1)]);
     apply(update(), in_update_, panels_ - 1, columns(panels_, joined_));
+    catch_up(panels_, panels_);
+    join();
     arrive(flow, total());
-    while (joined_ < total()) join(panels_);
+    catch_up(panels_, panels_);
+    join();
     for (Index j = panels_; j < count(); ++j) flow.release(update(), j);
   }
 
@@ -188,53 +190,36 @@ class Lu {
     subtract(queue, A.block(i1, i0, m_ - i1, w), u, A.block(i1, c.first, m_ - i1, c.size()));
   }
 
-  // Blocks [0, joined) take part in the updates. Those that have arrived later catch up on a queue
-  // of their own until they are needed: they have many small steps to make, and the next panel must
-  // not wait for them; neither for the host to enqueue them all, so this is done some steps at a
-  // time.
-  static constexpr Index kStepsAtOnce = 8;
-  /// Blocks [first, last) have seen the first `steps` steps.
-  struct Group {
-    Index first, last, steps;
-  };
+  // Blocks [0, joined) take part in the updates. Blocks [joined, pending) have arrived later and
+  // catch up on a queue of their own until they are needed: a late block has many small steps to
+  // make, and the next panel must not wait for them; neither for the host to enqueue them all, so
+  // this is done a few steps at a time. There are four to make for every panel, at most.
+  static constexpr Index kStepsAtOnce = 4;
   void arrive(Flow& flow, Index end) {
-    if (arrived_ >= end) return;
-    groups_.push_back({arrived_, end, 0});
-    for (; arrived_ < end; ++arrived_) flow.before(late(), arrived_);
+    for (; pending_ < std::min(end, total()); ++pending_) flow.before(late(), pending_);
+    caught_up_steps_ = 0;
   }
-  void make_step(Group& group) {
-    late().wait(*final_[at(group.steps)]);
-    apply(late(), in_catch_up_, group.steps, columns(group.first, group.last));
-    ++group.steps;
-  }
-  /// Makes `most` of the steps before `end`, the blocks that are needed first going first. Groups
-  /// that have seen the same steps become one.
+  /// Steps before `end`, `most` of them at most, on the blocks that have not joined.
   void catch_up(Index end, Index most) {
-    for (auto group = groups_.begin(); group != groups_.end(); ++group) {
-      for (; group->steps < end && most > 0; --most) make_step(*group);
-      if (group == groups_.begin()) continue;
-      const auto before = std::prev(group);
-      if (before->steps != group->steps) continue;
-      before->last = group->last;
-      group = std::prev(groups_.erase(group));
+    if (joined_ == pending_) return;
+    for (; caught_up_steps_ < end && most > 0; ++caught_up_steps_, --most) {
+      late().wait(*final_[at(caught_up_steps_)]);
+      apply(late(), in_catch_up_, caught_up_steps_, columns(joined_, pending_));
     }
   }
-  /// The first group joins once it has seen all steps before `end`.
-  void join(Index end) {
-    Group& group = groups_.front();
-    while (group.steps < end) make_step(group);
+  void join() {
+    if (joined_ == pending_) return;
     late().record(*caught_up_);
     update().wait(*caught_up_);
-    joined_ = group.last;
-    groups_.pop_front();
+    joined_ = pending_;
   }
 
   Kernels<T>& kernels_;
   Index m_, n_, nrhs_;
   std::vector<Range> blocks_;
   Index panels_;
-  Index joined_ = 0, arrived_ = 0;
-  std::deque<Group> groups_;  // of the blocks [joined, arrived)
+  Index joined_ = 0, pending_ = 0;
+  Index caught_up_steps_ = 0;  // of the pending blocks
   DeviceMatrix<T> matrix_;
   Buffer<Index> pivots_, info_;
   std::unique_ptr<PanelOnCpu<T>> panel_on_cpu_;
