@@ -90,7 +90,7 @@ class Lu {
         info_(device, Space::device, panels_),
         updated_(device),
         caught_up_(device),
-        ahead_(device),
+        begun_(device),
         in_panel_(device, options, m, width(options), width(options)),
         in_update_(device, options, m, n + nrhs, width(options)),
         in_catch_up_(device, options, m, n + nrhs, width(options)) {
@@ -131,15 +131,16 @@ class Lu {
       const Index i0 = block(i).first, w = block(i).size();
       const DeviceView<T> current = matrix().block(i0, i0, m_ - i0, w);
       if (panel_on_cpu_) {
+        panel().record(*begun_);
         panel_on_cpu_->start(panel(), current);
       } else {
         const Span span(panel(), "panel", i);
-        kernels_.getrf_panel(panel(), current, pivots(i), info(i), i0);
+        kernels_.getrf_panel(panel(), current, pivots(i), info(i), i0, &*begun_);
       }
       // Meanwhile step i - 1 on everything to the right of this panel. It starts behind the panel,
       // which needs some multiprocessors for itself and would have to wait for them.
       if (i >= 1) {
-        update().wait(*ahead_);
+        update().wait(*begun_);
         apply(update(), in_update_, i - 1, columns(i + 1, joined_));
       }
       update().record(*updated_);
@@ -149,7 +150,6 @@ class Lu {
       if (i + 1 < panels_) {  // the next panel, ahead of the rest
         panel().wait(*updated_);
         apply(panel(), in_panel_, i, columns(i + 1, i + 2));
-        panel().record(*ahead_);
       }
       // Two blocks arrive for every panel: the link brings them faster than panels are factored.
       // The next panel but one must have joined by the next step.
@@ -227,7 +227,7 @@ class Lu {
   Buffer<Index> pivots_, info_;
   std::unique_ptr<PanelOnCpu<T>> panel_on_cpu_;
   std::vector<EventLease> final_;  // final_[i]: panel i holds its part of L and U
-  EventLease updated_, caught_up_, ahead_;
+  EventLease updated_, caught_up_, begun_;
   Subtraction<T> in_panel_, in_update_, in_catch_up_;  // one for each queue
   std::unique_ptr<QueueLease> panel_, update_, late_;
 };

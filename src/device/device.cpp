@@ -164,11 +164,12 @@ void Kernels<T>::back_substitute(Queue& queue, Uplo uplo, DeviceView<const T> fa
 
 template <class T>
 void Kernels<T>::getrf_panel(Queue& queue, DeviceView<T> a, DeviceView<Index> pivots,
-                             DeviceView<Index> info, Index offset) {
+                             DeviceView<Index> info, Index offset, Event* begun) {
   if (a.empty()) return;
   const Index k = a.rows < a.cols ? a.rows : a.cols;
   device_.before(Action::kernel, "getrf_panel", flops<T>(product(a.rows, a.cols, k) / 2));
-  do_getrf_panel(queue, a, pivots, info, offset);
+  do_getrf_panel(queue, a, pivots, info, offset, begun);
+  if (begun != nullptr) begun->recorded_ = true;
 }
 
 template <class T>

@@ -50,6 +50,8 @@ class Event {
 
  private:
   friend class Queue;
+  template <class T>
+  friend class Kernels;
   virtual void do_synchronize() = 0;
   virtual bool do_done() = 0;
   virtual double do_since(Event& earlier) = 0;
@@ -193,8 +195,10 @@ class Kernels {
   /// row of the panel that was interchanged with row j): LAPACK's ipiv for a panel whose first row
   /// is row `offset` of the matrix; min(m, n) of them. The first exactly zero pivot j stores
   /// offset + j + 1 to *info if *info is still 0; the factorization goes on.
+  /// `begun`, if there is one, is recorded no later than when the panel has the multiprocessors it
+  /// needs all at a time: other queues that wait for it do not take them away.
   void getrf_panel(Queue& queue, DeviceView<T> a, DeviceView<Index> pivots, DeviceView<Index> info,
-                   Index offset);
+                   Index offset, Event* begun = nullptr);
   /// Row interchanges as ?laswp: for j = 0, 1, ... (or backwards) rows j and pivots[j]-1-offset
   /// of `a` are exchanged. One gather, not swap by swap.
   void swap_rows(Queue& queue, DeviceView<T> a, DeviceView<const Index> pivots, Index offset,
@@ -275,8 +279,8 @@ class Kernels {
                                 DeviceView<Real<T>>) = 0;
   virtual void do_back_substitute(Queue&, Uplo, DeviceView<const T>, DeviceView<const T>,
                                   DeviceView<T>, DeviceView<Index>) = 0;
-  virtual void do_getrf_panel(Queue&, DeviceView<T>, DeviceView<Index>, DeviceView<Index>,
-                              Index) = 0;
+  virtual void do_getrf_panel(Queue&, DeviceView<T>, DeviceView<Index>, DeviceView<Index>, Index,
+                              Event*) = 0;
   virtual void do_swap_rows(Queue&, DeviceView<T>, DeviceView<const Index>, Index, bool) = 0;
   virtual bool do_split_pays(Index, Index, Index) const = 0;
   virtual void do_split(Queue&, Side, Op, DeviceView<const T>, DeviceView<Real<T>>) = 0;

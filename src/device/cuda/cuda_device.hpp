@@ -106,7 +106,8 @@ class CudaKernels final : public Kernels<T> {
                         DeviceView<Real<T>>) override;
   void do_back_substitute(Queue&, Uplo, DeviceView<const T>, DeviceView<const T>, DeviceView<T>,
                           DeviceView<Index>) override;
-  void do_getrf_panel(Queue&, DeviceView<T>, DeviceView<Index>, DeviceView<Index>, Index) override;
+  void do_getrf_panel(Queue&, DeviceView<T>, DeviceView<Index>, DeviceView<Index>, Index,
+                      Event*) override;
   void do_swap_rows(Queue&, DeviceView<T>, DeviceView<const Index>, Index, bool) override;
   bool do_split_pays(Index, Index, Index) const override;
   void do_split(Queue&, Side, Op, DeviceView<const T>, DeviceView<Real<T>>) override;

@@ -557,8 +557,9 @@ __global__ void __launch_bounds__(kThreads, 1)
 
 // ---- host side -----------------------------------------------------------------------------
 
-LaunchShape cluster_shape(Index blocks, std::size_t shared_bytes) {
+LaunchShape cluster_shape(Index blocks, std::size_t shared_bytes, cudaEvent_t begun) {
   LaunchShape shape;
+  shape.begun = begun;
   shape.blocks = shape.cluster = static_cast<unsigned>(blocks);
   shape.threads = kThreads;
   shape.shared_bytes = shared_bytes;
@@ -603,7 +604,7 @@ int getrf_cluster_limit() {
   ignore(status);
   if (status != cudaSuccess || attributes.ptxVersion < kOldestCode) return 0;
   for (int blocks = kMaxBlocks; blocks >= static_cast<int>(kClusterWithoutAsking); blocks /= 2) {
-    const LaunchShape shape = cluster_shape(blocks, sizeof(PanelMemory<D, W, 1>));
+    const LaunchShape shape = cluster_shape(blocks, sizeof(PanelMemory<D, W, 1>), nullptr);
     int clusters = 0;
     const bool possible = ask_for(shape, kernel) == cudaSuccess &&
                           cudaOccupancyMaxActiveClusters(
@@ -627,7 +628,7 @@ Index getrf_cluster_width(Index rows, int limit) {
 
 template <class T>
 void getrf_cluster(cudaStream_t stream, int limit, DeviceView<T> a, Index* pivots, Index* info,
-                   Index offset) {
+                   Index offset, cudaEvent_t begun) {
   using D = typename DeviceScalar<T>::type;
   const int m = static_cast<int>(a.rows), n = static_cast<int>(a.cols);
   with_rows_per_thread(a.rows, limit, [&](auto per_thread) {
@@ -635,13 +636,13 @@ void getrf_cluster(cudaStream_t stream, int limit, DeviceView<T> a, Index* pivot
     const Index blocks = blocks_for(a.rows, R);
     if constexpr (kHasPanels<D, R>) {
       if (n > W) {
-        launch(stream, cluster_shape(blocks, sizeof(PanelMemory<D, W, R>)), "getrf panel",
+        launch(stream, cluster_shape(blocks, sizeof(PanelMemory<D, W, R>), begun), "getrf panel",
                getrf_panel_kernel<D, W, R>, m, n, device_cast(a.data), a.ld, pivots, info, offset);
         swap_rows(stream, a, DeviceView<const Index>(pivots, n), offset, true);
         return;
       }
     }
-    launch(stream, cluster_shape(blocks, sizeof(StripMemory<D, W, R>)), "getrf strip",
+    launch(stream, cluster_shape(blocks, sizeof(StripMemory<D, W, R>), begun), "getrf strip",
            getrf_strip_kernel<D, W, R>, m, n, device_cast(a.data), a.ld, pivots, info, offset);
   });
 }
@@ -650,11 +651,13 @@ template Index getrf_cluster_width<float>(Index, int);
 template Index getrf_cluster_width<double>(Index, int);
 template Index getrf_cluster_width<std::complex<float>>(Index, int);
 template Index getrf_cluster_width<std::complex<double>>(Index, int);
-template void getrf_cluster(cudaStream_t, int, DeviceView<float>, Index*, Index*, Index);
-template void getrf_cluster(cudaStream_t, int, DeviceView<double>, Index*, Index*, Index);
+template void getrf_cluster(cudaStream_t, int, DeviceView<float>, Index*, Index*, Index,
+                            cudaEvent_t);
+template void getrf_cluster(cudaStream_t, int, DeviceView<double>, Index*, Index*, Index,
+                            cudaEvent_t);
 template void getrf_cluster(cudaStream_t, int, DeviceView<std::complex<float>>, Index*, Index*,
-                            Index);
+                            Index, cudaEvent_t);
 template void getrf_cluster(cudaStream_t, int, DeviceView<std::complex<double>>, Index*, Index*,
-                            Index);
+                            Index, cudaEvent_t);
 
 }  // namespace overlapack::cuda

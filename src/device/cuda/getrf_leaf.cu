@@ -405,14 +405,15 @@ Index getrf_leaf_width(Index rows, const Exchange& exchange) {
 
 template <class T>
 void getrf_leaf(cudaStream_t stream, Exchange& exchange, DeviceView<T> a, Index* pivots,
-                Index* info, Index offset) {
+                Index* info, Index offset, cudaEvent_t begun) {
   using D = typename DeviceScalar<T>::type;
   constexpr int kManyRows = LeafShape<D>::max_rows;
   constexpr int kCheapBlocks = 16;
   if (getrf_cluster_width<T>(a.rows, exchange.cluster_limit()) > 0) {
-    getrf_cluster(stream, exchange.cluster_limit(), a, pivots, info, offset);
+    getrf_cluster(stream, exchange.cluster_limit(), a, pivots, info, offset, begun);
     return;
   }
+  if (begun != nullptr) check(cudaEventRecord(begun, stream), "recording an event");
   if (a.rows > resident_rows<D>(exchange.multiprocessors())) {
     launch_tall<D>(stream, exchange, a, pivots, info, offset);
     return;
@@ -432,11 +433,13 @@ template Index getrf_leaf_width<float>(Index, const Exchange&);
 template Index getrf_leaf_width<double>(Index, const Exchange&);
 template Index getrf_leaf_width<std::complex<float>>(Index, const Exchange&);
 template Index getrf_leaf_width<std::complex<double>>(Index, const Exchange&);
-template void getrf_leaf(cudaStream_t, Exchange&, DeviceView<float>, Index*, Index*, Index);
-template void getrf_leaf(cudaStream_t, Exchange&, DeviceView<double>, Index*, Index*, Index);
+template void getrf_leaf(cudaStream_t, Exchange&, DeviceView<float>, Index*, Index*, Index,
+                         cudaEvent_t);
+template void getrf_leaf(cudaStream_t, Exchange&, DeviceView<double>, Index*, Index*, Index,
+                         cudaEvent_t);
 template void getrf_leaf(cudaStream_t, Exchange&, DeviceView<std::complex<float>>, Index*, Index*,
-                         Index);
+                         Index, cudaEvent_t);
 template void getrf_leaf(cudaStream_t, Exchange&, DeviceView<std::complex<double>>, Index*, Index*,
-                         Index);
+                         Index, cudaEvent_t);
 
 }  // namespace overlapack::cuda

@@ -86,10 +86,10 @@ template <class T>
 Index getrf_leaf_width(Index rows, const Exchange& exchange);
 
 /// LU factorization with partial pivoting of at most getrf_leaf_width columns; as
-/// Kernels<T>::getrf_panel.
+/// Kernels<T>::getrf_panel. `begun` may be null.
 template <class T>
 void getrf_leaf(cudaStream_t stream, Exchange& exchange, DeviceView<T> a, Index* pivots,
-                Index* info, Index offset);
+                Index* info, Index offset, cudaEvent_t begun);
 
 /// The leaf for GPUs with clusters of thread blocks. Blocks in a cluster at most, for the current
 /// device; 0 if it has none or they are too small.
@@ -103,7 +103,7 @@ Index getrf_cluster_width(Index rows, int limit);
 /// As getrf_leaf, of at most getrf_cluster_width columns.
 template <class T>
 void getrf_cluster(cudaStream_t stream, int limit, DeviceView<T> a, Index* pivots, Index* info,
-                   Index offset);
+                   Index offset, cudaEvent_t begun);
 
 /// Largest order of the triangle of trsm_block.
 template <class T>

@@ -16,6 +16,7 @@ struct LaunchShape {
   std::size_t shared_bytes = 0;  ///< dynamic shared memory
   bool cooperative = false;      ///< all blocks are resident at the same time
   unsigned cluster = 1;          ///< so many blocks reach each other's shared memory
+  cudaEvent_t begun = nullptr;   ///< recorded when all blocks are running
 };
 
 /// What a kernel may have without asking for it.
@@ -41,6 +42,11 @@ class Launch {
       attribute.id = cudaLaunchAttributeClusterDimension;
       attribute.val.clusterDim = {shape.cluster, 1, 1};
     }
+    if (shape.begun != nullptr) {
+      cudaLaunchAttribute& attribute = attributes_[config_.numAttrs++];
+      attribute.id = cudaLaunchAttributeLaunchCompletionEvent;
+      attribute.val.launchCompletionEvent = {shape.begun, 0};
+    }
   }
   Launch(const Launch&) = delete;
 
@@ -48,7 +54,7 @@ class Launch {
 
  private:
   cudaLaunchConfig_t config_ = {};
-  cudaLaunchAttribute attributes_[2] = {};
+  cudaLaunchAttribute attributes_[3] = {};
 };
 
 /// Asks for what the kernel needs for launches of this shape.

@@ -450,7 +450,8 @@ class EmulatedKernels final : public Kernels<T> {
   }
 
   void do_getrf_panel(Queue& queue, DeviceView<T> a, DeviceView<Index> pivots,
-                      DeviceView<Index> info, Index offset) override {
+                      DeviceView<Index> info, Index offset, Event* begun) override {
+    if (begun != nullptr) queue.record(*begun);
     enqueue(queue, "getrf_panel", [=] {
       const Index steps = std::min(a.rows, a.cols);
       require(pivots.rows >= steps && pivots.cols == 1 && info.rows == 1 && info.cols == 1,
