@@ -251,9 +251,16 @@ void CudaKernels<T>::do_widen(Queue& queue, DeviceView<const Single<T>> from, T 
 
 template <class T>
 void CudaKernels<T>::do_mirror(Queue& queue, Uplo uplo, DeviceView<T> a) {
-  if constexpr (Kernels<T>::kRounds) {
+  const CurrentDevice current(cuda(queue).index());
+  mirror<T>(cuda(queue).stream(), uplo, a);
+}
+
+template <class T>
+void CudaKernels<T>::do_substitute(Queue& queue, Uplo uplo, Diag diag, DeviceView<const T> a,
+                                   DeviceView<T> x, DeviceView<Index> progress) {
+  if constexpr (Kernels<T>::kSplits) {
     const CurrentDevice current(cuda(queue).index());
-    mirror<T>(cuda(queue).stream(), uplo, a);
+    substitute<T>(cuda(queue).stream(), uplo, diag, a, x, progress);
   }
 }
 
