@@ -19,11 +19,11 @@
 namespace overlapack::cuda {
 namespace {
 
-constexpr int kOrder = 64;               // of a block
+constexpr int kOrder = kSubstitutionOrder;  // of a block
 constexpr int kParts = 4;                // of the columns of a block: each thread has a row of one
 constexpr int kWidth = kOrder / kParts;  // columns of a part
 constexpr int kThreads = kOrder * kParts;
-constexpr int kColumns = 4;  // right-hand sides of a thread block
+constexpr int kColumns = kSubstitutionColumns;  // right-hand sides of a thread block
 
 /// The problem, in the order of forward substitution: element (i, j) of A is
 /// a[i * row_step + j * column_step].
