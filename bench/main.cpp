@@ -20,7 +20,7 @@ GF/s counts LAPACK's operations; "x ..." says how many times faster ours is; MB 
 bytes of one call of ours that crossed the link; pinned MB and device MB what it takes
 at most of page-locked host memory and of device memory (cuBLAS's workspaces come on top).
 Every run gets fresh random data; the first one warms up. A missing cell is explained
-below the table.
+below the table, as are the iterations of mixed-precision solvers (dsgesv and its sisters).
 
 With --speed-of-light, instead:
   flops ms       the routine's operations at the rate of the device's matrix products,
@@ -46,6 +46,7 @@ each n says which form was fastest and how the library compares. --plot draws it
 Examples:
   overlapack-bench --max-n 8192 --markdown
   overlapack-bench --routines dpotrf,zgetrf,dgesv --sizes 1000,3000 --csv times.csv
+  overlapack-bench --routines dgesv,dsgesv,dposv,dsposv --sizes 8192,16384
   overlapack-bench --sizes 1024,4096,16384 --plot comparison.svg
   overlapack-bench --speed-of-light --routines dpotrf,spotrf,zpotrf
   overlapack-bench --speed-of-light --sizes 16384 --trace dpotrf.json --svg dpotrf.svg

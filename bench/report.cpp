@@ -103,6 +103,9 @@ void print_rows(const std::vector<Row>& rows, TableStyle style) {
       if (cell.timing.info != 0) {
         note(std::string(name) + ": info = " + std::to_string(cell.timing.info));
       }
+      if (dispatch::is_mixed(row.call.routine) && cell.missing.empty()) {
+        note(std::string(name) + ": iter = " + std::to_string(cell.timing.iter));
+      }
     }
     if (!row.served) note("ours: not served by the device (OVERLAPACK_VERBOSE=1 says why)");
     line.push_back(tools::brief(gflops(row)));
@@ -164,10 +167,9 @@ void ResultFiles::finish() {
 }
 
 std::vector<std::string> row_columns() {
-  return {"routine",      "m",         "n",        "nrhs",       "uplo",
-          "lda",          "contender", "ms",       "runs",       "gflops",
-          "residual",     "info",      "bytes_up", "bytes_down", "pinned_bytes",
-          "device_bytes", "missing"};
+  return {"routine",   "m",        "n",          "nrhs",         "uplo",         "lda",
+          "contender", "ms",       "runs",       "gflops",       "residual",     "info",
+          "iter",      "bytes_up", "bytes_down", "pinned_bytes", "device_bytes", "missing"};
 }
 
 void add(const Row& row, ResultFiles& files) {
@@ -199,11 +201,13 @@ void add(const Row& row, ResultFiles& files) {
                    {"runs", cell.timing.runs},
                    {"gflops", flops / cell.timing.ms / 1e6},
                    {"residual", cell.timing.residual},
-                   {"info", cell.timing.info}};
+                   {"info", cell.timing.info},
+                   {"iter", cell.timing.iter}};
       line.update(contender);
     } else {
       contender = {{"missing", cell.missing}};
-      for (const char* key : {"ms", "runs", "gflops", "residual", "info"}) line[key] = nullptr;
+      for (const char* key : {"ms", "runs", "gflops", "residual", "info", "iter"})
+        line[key] = nullptr;
     }
     line["missing"] = cell.missing;
     files.add_line(line);

@@ -185,8 +185,8 @@ TYPED_TEST(MixedFaults, Refinement) {
   const Index n = 60;
   const auto a = random_matrix<T>(n, n, 1, 3), spd = positive_definite<T>(n, 1, 3);
   const auto b = random_matrix<T>(n, 3, 2, 1);
-  const auto expect_right = [&](const Padded<T>& before, const Padded<T>& after,
-                                const Padded<T>& x, const MixedResult& result) {
+  const auto expect_right = [&](const Padded<T>& before, const Padded<T>& after, const Padded<T>& x,
+                                const MixedResult& result) {
     EXPECT_EQ(result.info, 0);
     EXPECT_GE(result.iter, 0);
     EXPECT_LT(solve_residual<T>(Op::none, before, x.view(), b.view()), kThreshold);

@@ -332,6 +332,19 @@ TYPED_TEST(Refine, WhatDoesNotConvergeIsSolvedInDoublePrecision) {
   }
 }
 
+TYPED_TEST(Refine, GivesUpOnceItIsHopeless) {
+  using T = TypeParam;
+  this->route(Algorithm::tiled, 16);
+  const Index n = 50;
+  const auto a = hardly_refinable<T>(n);
+  const auto b = random_matrix<T>(n, 1, 2);
+  const TransferCounters& counters = this->device().counters();
+  const std::size_t before = counters.kernels;
+  EXPECT_EQ(this->gesv(a, b).result.iter, kNoConvergence);
+  const std::size_t hopeless = counters.kernels - before;
+  EXPECT_LT(hopeless, 300u) << "30 steps of more than 10 kernels have been made";
+}
+
 TYPED_TEST(Refine, NaNsAndInfinities) {
   using T = TypeParam;
   const Index n = 40;

@@ -136,6 +136,41 @@ TYPED_TEST(Resident, SolvesWithRightHandSidesHereAndThere) {
   }
 }
 
+TYPED_TEST(Resident, MixedPrecision) {
+  using T = TypeParam;
+  if constexpr (std::is_same_v<Real<T>, double>) {
+    const Index n = 100, nrhs = 3;
+    this->route(Algorithm::tiled, 16);
+    for (const bool symmetric : {true, false}) {
+      for (const bool overflows : {true, false}) {
+        SCOPED_TRACE(testing::Message() << symmetric << overflows);
+        auto a = symmetric ? positive_definite<T>(n, 1, 3) : random_matrix<T>(n, n, 1, 3);
+        if (overflows) a(50, 50) = T(1e300);
+        auto factor = a, b = random_matrix<T>(n, nrhs, 2, 2), x = Padded<T>(n, nrhs, 1);
+        typename TestFixture::OnDevice a_there(this->device(), factor), b_there(this->device(), b),
+            x_there(this->device(), x);
+        const MixedResult result =
+            symmetric ? mixed_posv<T>(Uplo::lower, a_there.view(), b_there.view(), x_there.view())
+                      : mixed_gesv<T>(a_there.view(), b_there.view(), x_there.view());
+        EXPECT_EQ(result.info, 0);
+        EXPECT_EQ(result.iter < 0, overflows);
+        a_there.fetch();
+        x_there.fetch();
+        EXPECT_LT(solve_residual<T>(Op::none, a, HostView<const T>(x.view()),
+                                    HostView<const T>(b.view())),
+                  kThreshold);
+        EXPECT_TRUE(x.padding_untouched());
+        EXPECT_TRUE(factor.padding_untouched());
+        if (overflows && symmetric) {
+          EXPECT_LT(potrf_residual<T>(Uplo::lower, a.view(), factor.view()), kThreshold);
+        } else if (overflows) {
+          EXPECT_LT(getrf_residual<T>(a.view(), factor.view(), result.pivots), kThreshold);
+        }
+      }
+    }
+  }
+}
+
 TYPED_TEST(Resident, IsServedByTheDeviceHoweverSmall) {
   using T = TypeParam;
   this->route(Algorithm::tiled, 16);

@@ -104,7 +104,7 @@ OVERLAPACK_DECLARE(z, _64_, overlapack_complex_double, int64_t)
  *           iter   >= 0: refinement succeeded after so many steps. < 0: X comes from the
  *                  factorization in double precision, because: -1 the CPU LAPACK has no such
  *                  routine; -2 a number was too large for single precision; -3 the factorization
- *                  in single precision broke down; -31 thirty steps were not enough
+ *                  in single precision broke down; -31 thirty steps were, or would be, not enough
  *           info   k > 0: as gesv, of the factorization in double precision; X is not set
  *
  * dsposv  The same for a positive definite matrix by Cholesky factorization (zcposv: Hermitian).

@@ -26,7 +26,7 @@ class Flow {
 };
 
 /// A factorization on the device of a square matrix that stays there, to solve with it again and
-/// again.
+/// again. For single precision.
 template <class T>
 class Factorization {
  public:

@@ -8,6 +8,7 @@
 #include "algorithms/factorization.hpp"
 #include "algorithms/panel_on_cpu.hpp"
 #include "algorithms/split.hpp"
+#include "algorithms/substitution.hpp"
 #include "algorithms/transfer.hpp"
 #include "cpu/reference.hpp"
 #include "device/timeline.hpp"
@@ -259,6 +260,7 @@ class LuOnDevice final : public Factorization<T> {
   LuOnDevice(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Index n)
       : host_pivots_(device, Space::host, n),
         status_(device, Space::host, static_cast<Index>(partition(n, options.nb).size())),
+        substitute_(device, n),
         lu_(device, cpu, options, n, n, 0) {}
 
   DeviceView<T> input() const override { return lu_.matrix(); }
@@ -282,12 +284,11 @@ class LuOnDevice final : public Factorization<T> {
       const Index i0 = lu_.block(i).first, i1 = lu_.block(i).last, w = i1 - i0;
       const DeviceView<T> bi = b.block(i0, 0, w, b.cols);
       kernels.swap_rows(queue(), b.block(i0, 0, n - i0, b.cols), lu_.pivots(i), i0);
-      kernels.trsm(queue(), Side::left, Uplo::lower, Op::none, Diag::unit, T(1),
-                   A.block(i0, i0, w, w), bi);
+      substitute_(queue(), Uplo::lower, Diag::unit, A.block(i0, i0, w, w), bi);
       kernels.gemm(queue(), Op::none, Op::none, T(-1), A.block(i1, i0, n - i1, w), bi, T(1),
                    b.block(i1, 0, n - i1, b.cols));
     }
-    kernels.trsm(queue(), Side::left, Uplo::upper, Op::none, Diag::non_unit, T(1), A, b);
+    substitute_(queue(), Uplo::upper, Diag::non_unit, A, b);
   }
 
   Index info() const override { return first_zero_pivot(status_); }
@@ -297,6 +298,7 @@ class LuOnDevice final : public Factorization<T> {
 
  private:
   Buffer<Index> host_pivots_, status_;
+  Substitution<T> substitute_;
   Lu<T> lu_;
 };
 
@@ -417,10 +419,13 @@ Index resume_gesv(const cpu::Lapack<T>& cpu, Index nb, HostView<T> a, std::vecto
 #define OVERLAPACK_INSTANTIATE(T)                                                               \
   template Index gesv<T>(Device&, const cpu::Lapack<T>&, const Options&, Input<T>, HostView<T>, \
                          std::vector<Index>&, HostView<T>, Index&);                             \
-  template std::unique_ptr<Factorization<T>> make_lu<T>(Device&, const cpu::Lapack<T>&,         \
-                                                        const Options&, Index);                 \
   template Index resume_gesv<T>(const cpu::Lapack<T>&, Index, HostView<T>, std::vector<Index>&, \
                                 HostView<T>, Index);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
+
+template std::unique_ptr<Factorization<float>> make_lu(Device&, const cpu::Lapack<float>&,
+                                                       const Options&, Index);
+template std::unique_ptr<Factorization<std::complex<float>>> make_lu(
+    Device&, const cpu::Lapack<std::complex<float>>&, const Options&, Index);
 
 }  // namespace overlapack::algorithms

@@ -6,6 +6,7 @@
 
 #include "algorithms/factorization.hpp"
 #include "algorithms/split.hpp"
+#include "algorithms/substitution.hpp"
 #include "algorithms/transfer.hpp"
 #include "algorithms/triangle.hpp"
 #include "cpu/reference.hpp"
@@ -331,6 +332,7 @@ class CholeskyOnDevice final : public Factorization<T> {
   CholeskyOnDevice(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Uplo uplo,
                    Index n)
       : status_(device, Space::host, static_cast<Index>(partition(n, options.nb).size())),
+        substitute_(device, n),
         cholesky_(device, cpu, options, uplo, n, 0, true) {}
 
   DeviceView<T> input() const override {
@@ -347,12 +349,16 @@ class CholeskyOnDevice final : public Factorization<T> {
                                  DeviceView<const Index>(cholesky_.info(0), status_.size()));
   }
 
+  /// The other triangle gets the adjoint of the factor, so that L^H, too, is a matrix whose rows
+  /// lie side by side.
   void solve(DeviceView<T> b) override {
     const Triangle<T>& triangle = cholesky_.triangle();
-    const DeviceView<T> L =
+    const DeviceView<T> factors =
         triangle.block(cholesky_.factor(), cholesky_.columns(), cholesky_.columns());
-    for (const Op op : {triangle.direct(), triangle.adjoint()}) {
-      triangle.kernels.trsm(queue(), Side::left, triangle.uplo, op, Diag::non_unit, T(1), L, b);
+    if (!mirrored_) triangle.kernels.mirror(queue(), triangle.uplo, factors);
+    mirrored_ = true;
+    for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {  // L, then L^H
+      substitute_(queue(), uplo, Diag::non_unit, factors, b);
     }
   }
 
@@ -365,7 +371,9 @@ class CholeskyOnDevice final : public Factorization<T> {
 
  private:
   Buffer<Index> status_;
+  Substitution<T> substitute_;
   Cholesky<T> cholesky_;
+  bool mirrored_ = false;
 };
 
 }  // namespace
@@ -504,10 +512,13 @@ Index resume_posv(const cpu::Lapack<T>& cpu, Index nb, Uplo uplo, HostView<T> a,
 #define OVERLAPACK_INSTANTIATE(T)                                                             \
   template Index posv<T>(Device&, const cpu::Lapack<T>&, const Options&, Uplo, Input<T>,      \
                          HostView<T>, HostView<T>, Index&);                                   \
-  template std::unique_ptr<Factorization<T>> make_cholesky<T>(Device&, const cpu::Lapack<T>&, \
-                                                              const Options&, Uplo, Index);   \
   template Index resume_posv<T>(const cpu::Lapack<T>&, Index, Uplo, HostView<T>, HostView<T>, \
                                 Index);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
+
+template std::unique_ptr<Factorization<float>> make_cholesky(Device&, const cpu::Lapack<float>&,
+                                                             const Options&, Uplo, Index);
+template std::unique_ptr<Factorization<std::complex<float>>> make_cholesky(
+    Device&, const cpu::Lapack<std::complex<float>>&, const Options&, Uplo, Index);
 
 }  // namespace overlapack::algorithms

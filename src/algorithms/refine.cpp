@@ -2,10 +2,10 @@
 
 #include <cmath>
 #include <complex>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "algorithms/factorization.hpp"
 #include "algorithms/getrf.hpp"
@@ -140,20 +140,52 @@ class Status {
   bool overflowed() const { return *host_overflow_.data() != 0; }
   /// LAPACK's stopping test, which a NaN passes.
   bool converged(Index n) const {
-    constexpr Real<T> eps = std::numeric_limits<Real<T>>::epsilon() / 2;
-    const Real<T>* const norms = host_norms_.data();
-    const Real<T> limit = norms[0] * eps * std::sqrt(static_cast<Real<T>>(n));
-    for (Index j = 1; j <= nrhs_; ++j) {
-      if (norms[nrhs_ + j] > norms[j] * limit) return false;
+    for (Index j = 0; j < nrhs_; ++j) {
+      if (norm_of_r(j) > limit(n, j)) return false;
     }
     return true;
   }
+  /// How many times larger than its limit the worst residual is.
+  Real<T> excess(Index n) const {
+    Real<T> worst(0);
+    for (Index j = 0; j < nrhs_; ++j) worst = std::max(worst, norm_of_r(j) / limit(n, j));
+    return worst;
+  }
 
  private:
+  Real<T> norm_of_r(Index j) const { return host_norms_.data()[1 + nrhs_ + j]; }
+  Real<T> limit(Index n, Index j) const {
+    constexpr Real<T> eps = std::numeric_limits<Real<T>>::epsilon() / 2;
+    const Real<T>* const norms = host_norms_.data();  // of A, then of the columns of X
+    return norms[1 + j] * (norms[0] * eps * std::sqrt(static_cast<Real<T>>(n)));
+  }
+
   Index nrhs_;
   Buffer<Real<T>> norms_, host_norms_;
   Buffer<Index> overflow_, host_overflow_;
 };
+
+template <class T>
+void bring_home(Device& device, const Options& options, Queue& queue, DeviceView<T> from,
+                HostView<T> to) {
+  Index unused = 0;
+  Transfer transfer(device, options.threads, unused);
+  transfer.add_download(make_region<T>(to, from));
+  transfer.start();
+  transfer.release(queue, 0);
+  transfer.finish();
+}
+
+/// Whether step i, which has brought the worst residual from `before` down to `now` times its
+/// limit, shows that kMaxIterations will not be enough. Close to the limit rounding decides, and
+/// nothing can be foretold.
+template <class R>
+bool is_hopeless(Index i, R before, R now) {
+  constexpr R kClose = 8;
+  constexpr Index kFirst = 2;  // the first step may be unlike the others
+  return i >= kFirst && now > kClose &&
+         now * std::pow(now / before, static_cast<R>(kMaxIterations - i)) > 1;
+}
 
 /// Brings A and B up and solves by refinement with the factorization that make() makes. Returns
 /// LAPACK's iter; if that is not negative, X has come home and `pivots` are set.
@@ -186,6 +218,7 @@ Index refine(Device& device, const Problem<T>& problem, Make make, const Options
 
   Queue& queue = low->queue();
   queue.wait(*ready);
+  Real<T> excess = 0;
   for (Index i = 0; i <= kMaxIterations; ++i) {
     const Span span(queue, "refine", i);
     // A D = R, X += D, R := B - A X; at first R is B and X is zero.
@@ -199,15 +232,13 @@ Index refine(Device& device, const Problem<T>& problem, Make make, const Options
     status.fetch(queue);
     if (status.overflowed()) return kOverflow;
     if (low->info() != 0) return kNotFactored;
-    if (!status.converged(n)) continue;
-    Index unused = 0;
-    Transfer home(device, options.threads, unused);
-    home.add_download(make_region<T>(x, X));
-    home.start();
-    home.release(queue, 0);
-    home.finish();
-    pivots = low->pivots();
-    return i;
+    if (status.converged(n)) {
+      bring_home(device, options, queue, X, x);
+      pivots = low->pivots();
+      return i;
+    }
+    const Real<T> before = std::exchange(excess, status.excess(n));
+    if (is_hopeless(i, before, excess)) break;
   }
   return kNoConvergence;
 }

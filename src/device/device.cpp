@@ -227,6 +227,14 @@ void Kernels<T>::widen(Queue& queue, DeviceView<const Single<T>> from, T beta, D
 }
 
 template <class T>
+void Kernels<T>::substitute(Queue& queue, Uplo uplo, Diag diag, DeviceView<const T> a,
+                            DeviceView<T> x, DeviceView<Index> progress) {
+  if (x.empty()) return;
+  device_.before(Action::kernel, "substitute", flops<T>(product(a.rows, a.rows, x.cols) / 2));
+  do_substitute(queue, uplo, diag, a, x, progress);
+}
+
+template <class T>
 void Kernels<T>::mirror(Queue& queue, Uplo uplo, DeviceView<T> a) {
   if (a.empty()) return;
   device_.before(Action::kernel, "mirror");

@@ -241,6 +241,19 @@ class Kernels {
   void split_gemm(Queue& queue, Real<T> alpha, DeviceView<const Real<T>> a,
                   DeviceView<const Real<T>> b, Real<T> beta, DeviceView<T> c);
 
+  /// X := A^-1 X for a triangular n x n matrix A and few columns of X: what trsm() does from the
+  /// left, by one kernel instead of many. For T in single precision only. `progress` is work space.
+  void substitute(Queue& queue, Uplo uplo, Diag diag, DeviceView<const T> a, DeviceView<T> x,
+                  DeviceView<Index> progress);
+  /// Elements of `progress` that are enough.
+  static constexpr Index substitution_progress(Index n, Index columns) {
+    return ((n + 63) / 64) * ((columns + 3) / 4);
+  }
+
+  /// Writes the other triangle of a Hermitian matrix of which the `uplo` one is given; imaginary
+  /// parts of the diagonal become zero.
+  void mirror(Queue& queue, Uplo uplo, DeviceView<T> a);
+
   // ---- Norms. A NaN anywhere makes a norm NaN, as in LAPACK.
 
   /// norms(j) := the largest |re| + |im| of column j, 0 if it has no element.
@@ -259,9 +272,6 @@ class Kernels {
              DeviceView<Index> overflow);
   /// to := from + beta to.
   void widen(Queue& queue, DeviceView<const Single<T>> from, T beta, DeviceView<T> to);
-  /// Writes the other triangle of a Hermitian matrix of which the `uplo` one is given; imaginary
-  /// parts of the diagonal become zero.
-  void mirror(Queue& queue, Uplo uplo, DeviceView<T> a);
 
  protected:
   Device& device_;
@@ -292,6 +302,8 @@ class Kernels {
                         DeviceView<Index>) = 0;
   virtual void do_widen(Queue&, DeviceView<const Single<T>>, T, DeviceView<T>) = 0;
   virtual void do_mirror(Queue&, Uplo, DeviceView<T>) = 0;
+  virtual void do_substitute(Queue&, Uplo, Diag, DeviceView<const T>, DeviceView<T>,
+                             DeviceView<Index>) = 0;
 };
 
 /// Bytes of one pool of memory. A lease counts with the whole block that it was given.

@@ -143,6 +143,7 @@ Timing measure(Contender<T>& contender, Problem<T>& problem, const Limits& limit
   std::nth_element(ms.begin(), ms.begin() + timing.runs / 2, ms.end());
   timing.ms = ms[static_cast<std::size_t>(timing.runs / 2)];
   timing.residual = problem.residual();
+  timing.iter = problem.iter;
   return timing;
 }
 

@@ -44,6 +44,7 @@ struct Timing {
   double residual = std::numeric_limits<double>::quiet_NaN();
   int runs = 0;
   Index info = 0;
+  Index iter = 0;  ///< of the last run, if it is a mixed-precision solver
 };
 
 /// Runs a contender on fresh data each time. The first run warms up (and tells how many more are

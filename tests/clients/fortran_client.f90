@@ -1,4 +1,4 @@
-! Calls the six routines for the four types through the generic interfaces of module overlapack and
+! Calls the routines for their types through the generic interfaces of module overlapack and
 ! prints the results, one line "<routine> <label> <numbers>", for run_client.py to compare.
 program fortran_client
   use, intrinsic :: iso_fortran_env, only: int32, real32, real64
@@ -53,8 +53,9 @@ contains
   end subroutine run_s
 
   subroutine run_d()
-    real(real64), save :: a(n, n), b(n, nrhs)
-    integer(int32) :: ipiv(n), info
+    real(real64), save :: a(n, n), b(n, nrhs), x(n, nrhs), work(n, nrhs)
+    real(real32), save :: swork(n*(n + nrhs))
+    integer(int32) :: ipiv(n), iter, info
     a = definite
     b = rhs
     call potrf('U', n, a, n, info)
@@ -73,6 +74,13 @@ contains
     b = rhs
     call gesv(n, nrhs, a, n, ipiv, b, n, info)
     call print_result('dgesv ', info, b)
+    a = general
+    b = rhs
+    call mixed_gesv(n, nrhs, a, n, ipiv, b, n, x, n, work, swork, iter, info)
+    call print_result('dsgesv', info, x)
+    a = definite
+    call mixed_posv('U', n, nrhs, a, n, b, n, x, n, work, swork, iter, info)
+    call print_result('dsposv', info, x)
   end subroutine run_d
 
   subroutine run_c()
@@ -99,8 +107,10 @@ contains
   end subroutine run_c
 
   subroutine run_z()
-    complex(real64), save :: a(n, n), b(n, nrhs)
-    integer(int32) :: ipiv(n), info
+    complex(real64), save :: a(n, n), b(n, nrhs), x(n, nrhs), work(n, nrhs)
+    complex(real32), save :: swork(n*(n + nrhs))
+    real(real64) :: rwork(n)
+    integer(int32) :: ipiv(n), iter, info
     a = cmplx(definite, skew(), real64)
     b = cmplx(rhs, -rhs, real64)
     call potrf('U', n, a, n, info)
@@ -119,6 +129,13 @@ contains
     b = cmplx(rhs, -rhs, real64)
     call gesv(n, nrhs, a, n, ipiv, b, n, info)
     call print_complex('zgesv ', info, b)
+    a = cmplx(general, transpose(general), real64)
+    b = cmplx(rhs, -rhs, real64)
+    call mixed_gesv(n, nrhs, a, n, ipiv, b, n, x, n, work, swork, rwork, iter, info)
+    call print_complex('zcgesv', info, x)
+    a = cmplx(definite, skew(), real64)
+    call mixed_posv('L', n, nrhs, a, n, b, n, x, n, work, swork, rwork, iter, info)
+    call print_complex('zcposv', info, x)
   end subroutine run_z
 
   ! An antisymmetric matrix: the imaginary part of a Hermitian one.

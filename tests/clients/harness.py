@@ -105,6 +105,7 @@ def expand(names):
     result = []
     for name in names.split(","):
         typed = re.fullmatch(
+            r"(ds|zc)(gesv|posv)|"
             r"[sdcz](potrf|potrs|posv|getrf|getrs|gesv|ch1up|ch1dn|chud|chdd|cholupdate\w*)", name)
         result += [name] if typed else [letter + name for letter in "sdcz"]
     return result

@@ -9,8 +9,8 @@ the same verdicts on error exits; the call log must show that every routine of t
 device, and the factorizations in the form asked for. The input files are used as they are; the
 library's block size of 8 divides their matrices, of up to 50 or 132 rows, into several blocks.
 
-Mixed-precision solves of order 2 and less stay on the CPU. LAPACK's test holds a refined solution to
-the very limit at which refinement stops, sqrt(n) units. For n = 2 the rounding of the residual
+Mixed-precision solves of order 2 and less stay on the CPU. LAPACK's test holds a refined solution
+to the very limit at which refinement stops, sqrt(n) units. For n = 2 the rounding of the residual
 itself is as large as that, so a solver meets the limit for certain only if it computes the residual
 by the same operations, in the same order, as the test does.
 """

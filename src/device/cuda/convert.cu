@@ -134,10 +134,13 @@ void mirror(cudaStream_t stream, Uplo uplo, DeviceView<T> a) {
 #define OVERLAPACK_INSTANTIATE(T)                                                          \
   template void round_part(cudaStream_t, Part, DeviceView<const T>, DeviceView<Single<T>>, \
                            Index*);                                                        \
-  template void widen(cudaStream_t, DeviceView<const Single<T>>, T, DeviceView<T>);        \
-  template void mirror(cudaStream_t, Uplo, DeviceView<T>);
+  template void widen(cudaStream_t, DeviceView<const Single<T>>, T, DeviceView<T>);
 OVERLAPACK_INSTANTIATE(double)
 OVERLAPACK_INSTANTIATE(std::complex<double>)
+#undef OVERLAPACK_INSTANTIATE
+
+#define OVERLAPACK_INSTANTIATE(T) template void mirror(cudaStream_t, Uplo, DeviceView<T>);
+OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #undef OVERLAPACK_INSTANTIATE
 
 }  // namespace overlapack::cuda

@@ -119,6 +119,8 @@ class CudaKernels final : public Kernels<T> {
                 DeviceView<Index>) override;
   void do_widen(Queue&, DeviceView<const Single<T>>, T, DeviceView<T>) override;
   void do_mirror(Queue&, Uplo, DeviceView<T>) override;
+  void do_substitute(Queue&, Uplo, Diag, DeviceView<const T>, DeviceView<T>,
+                     DeviceView<Index>) override;
 
   void solve_forward(Queue&, Side, Uplo, Diag, DeviceView<const T>, DeviceView<T>);
 

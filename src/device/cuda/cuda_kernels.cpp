@@ -252,9 +252,21 @@ void CudaKernels<T>::do_widen(Queue& queue, DeviceView<const Single<T>> from, T 
 
 template <class T>
 void CudaKernels<T>::do_mirror(Queue& queue, Uplo uplo, DeviceView<T> a) {
-  if constexpr (Kernels<T>::kRounds) {
+  const CurrentDevice current(cuda(queue).index());
+  mirror<T>(cuda(queue).stream(), uplo, a);
+}
+
+template <class T>
+void CudaKernels<T>::do_substitute(Queue& queue, Uplo uplo, Diag diag, DeviceView<const T> a,
+                                   DeviceView<T> x, DeviceView<Index> progress) {
+  if constexpr (Kernels<T>::kSplits) {
+    static_assert(
+        Kernels<T>::substitution_progress(kSubstitutionOrder, kSubstitutionColumns) == 1 &&
+            Kernels<T>::substitution_progress(kSubstitutionOrder + 1, 1) == 2 &&
+            Kernels<T>::substitution_progress(1, kSubstitutionColumns + 1) == 2,
+        "one element for each thread block");
     const CurrentDevice current(cuda(queue).index());
-    mirror<T>(cuda(queue).stream(), uplo, a);
+    substitute<T>(cuda(queue).stream(), uplo, diag, a, x, progress);
   }
 }
 

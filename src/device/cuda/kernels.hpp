@@ -129,14 +129,23 @@ void column_norms(cudaStream_t stream, DeviceView<const T> a, Real<T>* norms);
 template <class T>
 void row_sums(cudaStream_t stream, DeviceView<const T> a, Real<T>* sums);
 
-/// As Kernels<T>::round, widen and mirror. For double and complex double.
+/// Rows of a block of substitute(), and right-hand sides of a thread block.
+constexpr int kSubstitutionOrder = 64, kSubstitutionColumns = 4;
+/// As Kernels<T>::substitute. For float and complex float.
+template <class T>
+void substitute(cudaStream_t stream, Uplo uplo, Diag diag, DeviceView<const T> a, DeviceView<T> x,
+                DeviceView<Index> progress);
+
+/// As Kernels<T>::mirror.
+template <class T>
+void mirror(cudaStream_t stream, Uplo uplo, DeviceView<T> a);
+
+/// As Kernels<T>::round and widen. For double and complex double.
 template <class T>
 void round_part(cudaStream_t stream, Part part, DeviceView<const T> from, DeviceView<Single<T>> to,
                 Index* overflow);
 template <class T>
 void widen(cudaStream_t stream, DeviceView<const Single<T>> from, T beta, DeviceView<T> to);
-template <class T>
-void mirror(cudaStream_t stream, Uplo uplo, DeviceView<T> a);
 
 /// As Queue::copy_on_device.
 void copy_part(cudaStream_t stream, void* to, std::size_t to_pitch, const void* from,

@@ -573,9 +573,21 @@ class EmulatedKernels final : public Kernels<T> {
     });
   }
 
+  void do_substitute(Queue& queue, Uplo uplo, Diag diag, DeviceView<const T> a, DeviceView<T> x,
+                     DeviceView<Index> progress) override {
+    enqueue(queue, "substitute", [=] {
+      require(Kernels<T>::kSplits, "substitute", "not in double precision");
+      require(a.rows == a.cols && a.rows == x.rows &&
+                  progress.rows >= Kernels<T>::substitution_progress(a.rows, x.cols),
+              "substitute", "the shapes do not fit");
+      open("substitute", progress);
+      reference::trsm<T>(Side::left, uplo, Op::none, diag, T(1), open("substitute", a),
+                         open("substitute", x));
+    });
+  }
+
   void do_mirror(Queue& queue, Uplo uplo, DeviceView<T> a) override {
     enqueue(queue, "mirror", [=] {
-      require(Kernels<T>::kRounds, "mirror", "not in single precision");
       require(a.rows == a.cols, "mirror", "the matrix is not square");
       const HostView<T> matrix = open("mirror", a);
       for (Index j = 0; j < a.cols; ++j) {
