@@ -1,9 +1,13 @@
 // A device that fails at any point of a call: the caller still gets LAPACK's answer.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
+#include <random>
 #include <vector>
 
+#include "algorithms/getrf.hpp"
+#include "cpu/reference.hpp"
 #include "device/timeline.hpp"
 #include "support/fixtures.hpp"
 #include "support/lapack_calls.hpp"
@@ -116,6 +120,57 @@ TYPED_TEST(Faults, Getrf) {
       EXPECT_LT(getrf_residual<T>(a.view(), factor.view(), pivots), kThreshold)
           << a.rows() << "x" << a.cols();
     });
+  }
+}
+
+TYPED_TEST(Faults, GetrfOfManyPanels) {  // columns at home have seen different interchanges
+  using T = TypeParam;
+  this->nb_ = 8;
+  this->stride_factor_ = 29;
+  const auto a = random_matrix<T>(200, 200, 1, 3);
+  this->at_every_action([&] {
+    auto factor = a;
+    std::vector<Index> pivots;
+    EXPECT_EQ(getrf<T>(factor.view(), pivots), 0);
+    EXPECT_TRUE(factor.padding_untouched());
+    ASSERT_TRUE(valid_pivots(pivots, 200));
+    EXPECT_LT(getrf_residual<T>(a.view(), factor.view(), pivots), kThreshold);
+  });
+}
+
+TYPED_TEST(Faults, ResumeFromColumnsThatHaveSeenDifferentInterchanges) {
+  using T = TypeParam;
+  const auto& cpu = cpu::lapack<T>(cpu::Family::lp64);
+  const Index nb = 8;
+  const std::pair<Index, Index> shapes[] = {{60, 60}, {90, 43}, {43, 90}};
+  for (const auto& [m, n] : shapes) {
+    const auto a = random_matrix<T>(m, n, 1, 3);
+    const Index p = std::min(m, n);
+    auto whole = a;
+    std::vector<Index> pivots(algorithms::at(p));
+    ASSERT_EQ(cpu.getrf(whole.view(), cpu::Pivots(pivots.data())), 0);
+    std::mt19937 random(1);
+    for (Index committed = 0; committed <= n; ++committed) {
+      SCOPED_TRACE(testing::Message() << m << "x" << n << ", committed " << committed);
+      const Index k = std::min(committed, p), home = k == p ? p : k / nb * nb;
+      algorithms::Interchanges interchanges{pivots, std::vector<Index>(algorithms::at(p), 0)};
+      auto factor = a;
+      for (Index j = 0; j < committed; ++j) {
+        std::copy_n(&whole(0, j), m, &factor(0, j));
+        if (j >= p) continue;
+        const Index panel_end = std::min((j / nb + 1) * nb, p);
+        const Index last = std::max(panel_end, home);
+        const Index seen = std::uniform_int_distribution<Index>(panel_end, last)(random);
+        reference::laswp(factor.view().block(0, j, m, 1), seen, p, pivots.data(), false);
+        interchanges.seen[algorithms::at(j)] = seen;
+      }
+      const Index known = std::min((k + nb - 1) / nb * nb, p);
+      std::fill(interchanges.pivots.begin() + known, interchanges.pivots.end(), 0);
+      EXPECT_EQ(algorithms::resume_gesv<T>(cpu, factor.view(), interchanges, {}, committed), 0);
+      EXPECT_TRUE(factor.padding_untouched());
+      ASSERT_TRUE(valid_pivots(interchanges.pivots, m));
+      EXPECT_LT(getrf_residual<T>(a.view(), factor.view(), interchanges.pivots), kThreshold);
+    }
   }
 }
 

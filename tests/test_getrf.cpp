@@ -1,9 +1,13 @@
 // ?getrf by its exported names, on every device and in both algorithms.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstring>
 #include <set>
+#include <string>
 #include <vector>
 
+#include "device/timeline.hpp"
 #include "support/fixtures.hpp"
 #include "support/lapack_calls.hpp"
 #include "support/matrices.hpp"
@@ -60,6 +64,53 @@ TYPED_TEST(Getrf, RandomMatricesOfManyShapes) {
       }
     }
   }
+}
+
+// What idle copy threads have done of the interchanges when the call ends depends on timing.
+TYPED_TEST(Getrf, ManyPanelsGiveTheSameBitsWhateverTheTiming) {
+  using T = TypeParam;
+  const std::pair<Index, Index> sizes[] = {{130, 130}, {300, 60}, {60, 130}};
+  for (const Algorithm algorithm : this->kAlgorithms) {
+    for (const Index nb : {Index{5}, Index{40}}) {  // one group of columns in a panel, or two
+      this->route(algorithm, nb);
+      for (const auto& [m, n] : sizes) {
+        SCOPED_TRACE(testing::Message()
+                     << name_of(algorithm) << " nb=" << nb << " " << m << "x" << n);
+        const auto a = random_matrix<T>(m, n, 1, 3);
+        this->expect_factored(a);
+        auto first = a;
+        std::vector<Index> pivots;
+        EXPECT_EQ(getrf<T>(first.view(), pivots), 0);
+        for (int round = 0; round < 2; ++round) {
+          auto again = a;
+          std::vector<Index> other;
+          EXPECT_EQ(getrf<T>(again.view(), other), 0);
+          EXPECT_EQ(other, pivots);
+          const auto bytes = sizeof(T) * static_cast<std::size_t>(a.ld() * n);
+          EXPECT_EQ(std::memcmp(first.data(), again.data(), bytes), 0);
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(Getrf, IdleCopyThreadsInterchangeWhatIsHome) {
+  using T = TypeParam;
+  if (!this->device().emulated()) GTEST_SKIP() << "on a fast device small calls have no idle time";
+  const Index n = 200, nb = 8;
+  this->route(Algorithm::tiled, nb);
+  Timeline timeline(this->device());
+  bool idle = false;  // by timing, not in every call
+  for (int call = 0; call < 100 && !idle; ++call) {
+    this->expect_factored(random_matrix<T>(n, n, 1));
+    Index passes = 0;
+    for (const TimedSpan& span : timeline.collect()) {
+      passes += std::string(span.name) == "interchange";
+    }
+    EXPECT_GE(passes, n / nb - 1);
+    idle = passes > n / nb - 1;
+  }
+  EXPECT_TRUE(idle) << "every panel has been passed over once only, at the end";
 }
 
 TYPED_TEST(Getrf, MatricesWithAStructure) {

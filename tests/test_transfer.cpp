@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
+#include <thread>
 #include <vector>
 
 #include "algorithms/blocks.hpp"
@@ -145,7 +147,7 @@ class Transfers : public DeviceTest {
   }
 
   /// Sends `a` up and zeros home, in place, by block columns; the inspection of block `stop` says
-  /// no. Checks that nothing of a region is home before its inspection.
+  /// no. Checks that nothing of a region is home before its inspection, nor at all if it says no.
   void zero_in_place(Placed<T>& placed, Part part, Index diagonal, Index nb, Index stop,
                      const TransferTuning& tuning, Index& committed) {
     const HostView<T> a = placed.view();
@@ -168,6 +170,11 @@ class Transfers : public DeviceTest {
       });
     }
     queue->zero(numbers.data(), sizeof(Index) * blocks.size());
+    const auto committable = stop < 0 ? static_cast<Index>(blocks.size()) : stop;
+    transfer.when_idle([=](Index home) {
+      EXPECT_LE(home, committable);
+      return false;
+    });
     transfer.start();
     for (std::size_t b = 0; b < blocks.size(); ++b) {
       if (!transfer.before(*queue, static_cast<Index>(b))) break;
@@ -361,6 +368,68 @@ TYPED_TEST(Transfers, FinishWithoutTheUploadsThatNobodyAsksFor) {
     EXPECT_EQ(committed, nb);
     for (Index j = 0; j < nb; ++j) {
       for (Index i = 0; i < n; ++i) ASSERT_EQ(target(i, j), a(i, j));
+    }
+  }
+}
+
+TYPED_TEST(Transfers, GiveIdleCopyThreadsWorkOnWhatIsHome) {
+  using T = TypeParam;
+  const Index n = 80, nb = 16;
+  for (const auto& tuning : this->tunings()) {
+    for (const MemoryKind kind : {MemoryKind::pageable, MemoryKind::pinned}) {
+      for (const bool abandoned : {false, true}) {
+        SCOPED_TRACE(testing::Message() << name_of(tuning) << ", kind " << static_cast<int>(kind)
+                                        << (abandoned ? ", abandoned" : ""));
+        const auto a = random_matrix<T>(n, n, 1, 3);
+        Placed<T> placed(this->device(), kind, a);
+        const HostView<T> here = placed.view();
+        std::atomic<Index> released{0}, calls{0};
+        std::atomic<bool> seen_three{false}, over{false};
+        Index committed = 0;
+        {
+          const DeviceMatrix<T> matrix(this->device(), n, n);
+          const DeviceView<T> A = matrix.view();
+          const QueueLease queue(this->device());
+          Transfer transfer(this->device(), 2, committed, tuning);
+          for (const Range c : partition(n, nb)) {
+            const Region region = this->columns_of(here, A, c, Part::all, 0);
+            transfer.add_upload(region);
+            transfer.add_download(region);
+          }
+          transfer.when_idle([&](Index home) {
+            EXPECT_FALSE(over);
+            EXPECT_LE(home, released);
+            Index zeros = 0;
+            for (Index j = 0; j < home * nb; ++j) {
+              for (Index i = 0; i < n; ++i) zeros += here(i, j) == T(0);
+            }
+            EXPECT_EQ(zeros, home * nb * n);
+            if (home == 3) seen_three = true;
+            return ++calls % 2 == 0;
+          });
+          transfer.start();
+          EXPECT_TRUE(transfer.before(*queue, 4));
+          queue->zero(A.data, sizeof(T) * at(A.ld * n));
+          const auto release = [&](Index b) {
+            released = b + 1;
+            transfer.release(*queue, b);
+          };
+          for (const Index b : {0, 1, 2}) release(b);
+          if (tuning.small == 0) {  // then copy threads take it home meanwhile
+            while (!seen_three) std::this_thread::yield();
+          }
+          for (const Index b : {3, 4}) release(b);
+          if (!abandoned) {
+            transfer.finish();
+            over = true;
+          }
+        }
+        over = true;
+        if (tuning.per_helper == tuning.small) {
+          EXPECT_EQ(calls, 0) << "there is no copy thread";
+        }
+        EXPECT_TRUE(this->zero_up_to(committed, Part::all, 0, a, placed.content()));
+      }
     }
   }
 }

@@ -1,7 +1,8 @@
 #include "algorithms/getrf.hpp"
 
-#include <cstring>
+#include <atomic>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <numeric>
 
@@ -24,51 +25,121 @@ std::vector<Range> block_columns(Index m, Index n, Index nb) {
   return blocks;
 }
 
-/// Applies to every panel's columns the interchanges of the panels to its right, which were found
-/// after it had come home. Each column is one gather by the composed permutation.
+/// Carries out in the caller's memory, in columns of panels that have come home, the interchanges
+/// of later panels.
+///
+/// While the device computes, idle threads do so in sweeps over all panels at home, through the
+/// last of them. The first one begins when half of the panels are home, each further one when half
+/// of the rest has followed. Together they move twice what one pass at the end would, and little is
+/// left for that. What is done when does not matter to the result: interchanges only move data.
 template <class T>
-void apply_later_interchanges(Device& device, HostView<T> a, const std::vector<Index>& pivots,
-                              Index nb, Index threads) {
-  constexpr Index kColumns = 64;  // per task: enough to pay for composing the permutation
-  const auto k = static_cast<Index>(pivots.size());
-  std::vector<Range> tasks;
-  for (Range block : partition(k, nb)) {
-    for (Range part : partition(block.size(), kColumns)) {
-      if (block.last < k) {
-        tasks.push_back({block.first + part.first, block.first + part.last});
+class LaterInterchanges {
+ public:
+  LaterInterchanges(Device& device, HostView<T> a, Interchanges& interchanges, Index nb)
+      : device_(device),
+        a_(a),
+        pivots_(interchanges.pivots),
+        seen_(interchanges.seen),
+        nb_(nb),
+        panels_((count() + nb - 1) / nb),
+        groups_per_panel_((nb + kColumns - 1) / kColumns) {}
+
+  /// Does one task of a sweep, if there is one. `home` panels have come home, with their pivots.
+  /// Any number of threads may call it at once.
+  bool advance(Index home) {
+    Index group = 0, end = 0;
+    {
+      const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
+      if (!lock || (next_ == last_ && !begin_sweep(home))) return false;
+      group = next_++;
+      end = end_;
+      under_way_.fetch_add(1, std::memory_order_relaxed);
+    }
+    apply(group, end);
+    under_way_.fetch_sub(1, std::memory_order_release);
+    return true;
+  }
+
+  /// Does the rest, once all panels are home and advance() is not called any more.
+  void finish(Index threads) {
+    const Index groups = groups_before(panels_);
+    Workers::instance().parallel_for(std::min(threads, groups), groups,
+                                     [this](Index group) { apply(group, count()); });
+  }
+
+ private:
+  static constexpr Index kColumns = 32;  // per task: enough to pay for composing the permutation
+  static constexpr Index kManyRows = 2;  // per interchange: beyond, single swaps cost less
+
+  Index count() const { return static_cast<Index>(pivots_.size()); }
+  /// Groups of columns, no wider than a task, in panels before the last of the first `panels`.
+  Index groups_before(Index panels) const {
+    return std::max<Index>(panels - 1, 0) * groups_per_panel_;
+  }
+  Range columns(Index group) const {
+    const Index panel = group / groups_per_panel_;
+    const Index first = panel * nb_ + group % groups_per_panel_ * kColumns;
+    return {first, std::min(first + kColumns, (panel + 1) * nb_)};
+  }
+
+  /// A sweep begins when nothing of the one before is under way: no column has two tasks at once.
+  bool begin_sweep(Index home) {
+    home = std::min(home, panels_);
+    if (home < due_ || under_way_.load(std::memory_order_acquire) > 0) return false;
+    due_ = half_way_from(home);
+    next_ = 0;
+    last_ = groups_before(home);
+    end_ = std::min(home * nb_, count());
+    return next_ < last_;
+  }
+  Index half_way_from(Index panel) const { return panel + (panels_ - panel) / 2 + 1; }
+
+  /// The interchanges before `end` that a group has not seen yet.
+  void apply(Index group, Index end) {
+    const Range c = columns(group);
+    const Index first = seen_[at(c.first)];
+    if (first >= end) return;
+    const Span span(device_, "interchange", c.first / nb_);
+    const auto swap = [&] {
+      reference::laswp(a_.block(0, c.first, a_.rows, c.size()), first, end, pivots_.data());
+    };
+    if (a_.rows - first > kManyRows * (end - first)) {
+      swap();
+    } else {
+      try {
+        gather(c, first, end);
+      } catch (const std::bad_alloc&) {  // nothing has been moved yet, and this needs no memory
+        swap();
       }
     }
+    std::fill(&seen_[at(c.first)], &seen_[at(c.first)] + c.size(), end);
   }
-  const auto gather = [&](Range columns, Index first) {  // rows above `first` are final
-    std::vector<Index> source(at(a.rows - first));
+
+  /// Each column is one gather by the composed permutation; rows above `first` stay.
+  void gather(Range c, Index first, Index end) {
+    std::vector<Index> source(at(a_.rows - first));
     std::iota(source.begin(), source.end(), first);
-    for (Index j = first; j < k; ++j) {
-      std::swap(source[at(j - first)], source[at(pivots[at(j)] - 1 - first)]);
+    for (Index j = first; j < end; ++j) {
+      std::swap(source[at(j - first)], source[at(pivots_[at(j)] - 1 - first)]);
     }
     std::vector<T> gathered(source.size());
-    for (Index c = columns.first; c < columns.last; ++c) {
-      T* const column = &a(0, c);
+    for (Index j = c.first; j < c.last; ++j) {
+      T* const column = &a_(0, j);
       for (std::size_t i = 0; i < source.size(); ++i) gathered[i] = column[source[i]];
       std::copy(gathered.begin(), gathered.end(), column + first);
     }
-  };
-  const auto permute = [&](Index t) {
-    const Range columns = tasks[at(t)];
-    const Span span(device, "interchange", columns.first / nb);
-    const Index first = (columns.first / nb + 1) * nb;
-    try {
-      gather(columns, first);
-    } catch (const std::bad_alloc&) {  // nothing has been moved yet: swap by swap needs no memory
-      reference::laswp(a.block(0, columns.first, a.rows, columns.size()), first, k, pivots.data());
-    }
-  };
-  const auto count = static_cast<Index>(tasks.size());
-  if (count > 1) {
-    Workers::instance().parallel_for(std::min(threads, count), count, permute);
-  } else if (count == 1) {
-    permute(0);
   }
-}
+
+  Device& device_;
+  const HostView<T> a_;
+  const std::vector<Index>& pivots_;
+  std::vector<Index>& seen_;
+  const Index nb_, panels_, groups_per_panel_;
+  std::mutex mutex_;  // guards the sweep: groups [next_, last_) are left, interchanges before end_
+  Index next_ = 0, last_ = 0, end_ = 0;
+  Index due_ = half_way_from(0);  // so many panels at home begin the next one
+  std::atomic<Index> under_way_{0};
+};
 
 /// The factorization of [A B] on the device, by block columns.
 ///
@@ -312,12 +383,15 @@ std::unique_ptr<Factorization<T>> make_lu(Device& device, const cpu::Lapack<T>& 
 
 template <class T>
 Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Input<T> input,
-           HostView<T> a, std::vector<Index>& pivots, HostView<T> b, Index& committed) {
+           HostView<T> a, Interchanges& interchanges, HostView<T> b, Index& committed) {
   const Index m = a.rows, n = a.cols;
+  std::vector<Index>& pivots = interchanges.pivots;
   pivots.assign(at(std::min(m, n)), 0);
+  interchanges.seen.assign(pivots.size(), 0);
   const Buffer<Index> host_pivots(device, Space::host, std::min(m, n)),
       status(device, Space::host, static_cast<Index>(partition(std::min(m, n), options.nb).size()));
   Lu<T> lu(device, cpu, options, m, n, b.cols);
+  LaterInterchanges<T> later(device, a, interchanges, options.nb);
   Transfer transfer(device, options.threads, committed);
 
   for (Index j = 0; j < lu.count(); ++j) {
@@ -333,8 +407,9 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, In
     transfer.add_download(region,
                           {{lu.pivots(j).data, here, sizeof(Index) * at(c.size())},
                            {lu.info(j).data, status.data() + j, sizeof(Index)}},
-                          [&pivots, here, c] {
-                            std::copy(here, here + c.size(), pivots.begin() + c.first);
+                          [&interchanges, here, c] {
+                            std::copy(here, here + c.size(), &interchanges.pivots[at(c.first)]);
+                            std::fill_n(&interchanges.seen[at(c.first)], c.size(), c.last);
                             return true;
                           });
   }
@@ -345,6 +420,11 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, In
     transfer.add_download(make_region<T>(b, B), {}, [&status] {
       return first_zero_pivot(status) == 0;  // else B stays as it is
     });
+  }
+  const bool resident = device.kind_of(a.data) == MemoryKind::device;
+  // The hybrid form's CPU LAPACK wants the cores while the device computes.
+  if (!resident && !options.hybrid) {
+    transfer.when_idle([&later](Index home) { return later.advance(home); });
   }
   transfer.start();
 
@@ -358,7 +438,7 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, In
     transfer.release(lu.update(), lu.count());
   }
   transfer.finish();
-  if (device.kind_of(a.data) == MemoryKind::device) {
+  if (resident) {
     const DeviceView<T> factors(a.data, m, n, a.ld);
     for (Index i = 1; i < lu.panels(); ++i) {
       const Index i0 = lu.block(i).first;
@@ -366,14 +446,15 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, In
     }
     lu.update().synchronize();
   } else {
-    apply_later_interchanges(device, a, pivots, options.nb, options.threads);
+    later.finish(options.threads);
   }
   return first_zero_pivot(status);
 }
 
 template <class T>
-Index resume_gesv(const cpu::Lapack<T>& cpu, Index nb, HostView<T> a, std::vector<Index>& pivots,
+Index resume_gesv(const cpu::Lapack<T>& cpu, HostView<T> a, Interchanges& interchanges,
                   HostView<T> b, Index committed) {
+  std::vector<Index>& pivots = interchanges.pivots;
   const Index m = a.rows, n = a.cols, p = std::min(m, n);
   const Index c = std::min(committed, n);  // columns of A that came home
   const Index k = std::min(c, p);          // of them, those with a pivot
@@ -382,14 +463,12 @@ Index resume_gesv(const cpu::Lapack<T>& cpu, Index nb, HostView<T> a, std::vecto
     return a.block(0, first, m, last - first);
   };
 
-  // Bring the columns that came home to the state after k columns: a panel of which only a part
-  // came home has seen interchanges beyond k, earlier panels have not seen all before k.
-  const Index partial = k < p ? k / nb * nb : p;
-  if (partial < k) {
-    reference::laswp(column_block(partial, k), k, std::min(partial + nb, p), pivots.data(), false);
-  }
-  for (Range block : partition(std::min(partial, k), nb)) {
-    reference::laswp(column_block(block.first, block.last), block.last, k, pivots.data(), true);
+  // Bring the columns that came home to the state after k columns: those of a panel of which only a
+  // part came home have seen interchanges beyond k, others not all before k.
+  for (Index j = 0; j < k; ++j) {
+    const Index seen = interchanges.seen[at(j)];
+    reference::laswp(column_block(j, j + 1), k, seen, pivots.data(), false);
+    reference::laswp(column_block(j, j + 1), seen, k, pivots.data(), true);
   }
   Index info = 0;
   for (Index j = k; j > 0; --j) {
@@ -418,9 +497,9 @@ Index resume_gesv(const cpu::Lapack<T>& cpu, Index nb, HostView<T> a, std::vecto
 
 #define OVERLAPACK_INSTANTIATE(T)                                                               \
   template Index gesv<T>(Device&, const cpu::Lapack<T>&, const Options&, Input<T>, HostView<T>, \
-                         std::vector<Index>&, HostView<T>, Index&);                             \
-  template Index resume_gesv<T>(const cpu::Lapack<T>&, Index, HostView<T>, std::vector<Index>&, \
-                                HostView<T>, Index);
+                         Interchanges&, HostView<T>, Index&);                                   \
+  template Index resume_gesv<T>(const cpu::Lapack<T>&, HostView<T>, Interchanges&, HostView<T>, \
+                                Index);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 
 template std::unique_ptr<Factorization<float>> make_lu(Device&, const cpu::Lapack<float>&,

@@ -8,9 +8,14 @@
 
 namespace overlapack::algorithms {
 
+/// The interchanges of a factorization, and how far the caller's memory has come with them.
+struct Interchanges {
+  std::vector<Index> pivots;  ///< min(m, n) of them, 1-based as LAPACK's ipiv
+  std::vector<Index> seen;    ///< for each column at home with a pivot, how many it has seen
+};
+
 /// P A = L U and, if B has columns and U is not singular, B := A^-1 B: LAPACK's ?getrf and ?gesv.
-/// A is m x n (square if B has columns), B is n x nrhs, both in host memory. pivots receives
-/// min(m, n) interchanges, 1-based as LAPACK's ipiv.
+/// A is m x n (square if B has columns), B is n x nrhs.
 ///
 /// Returns LAPACK's info: 0, or the first k with U(k, k) exactly zero; the factorization is
 /// completed all the same, and B then is unchanged.
@@ -20,22 +25,23 @@ namespace overlapack::algorithms {
 /// applies step i to the rest. Block columns join the update as they arrive; those that arrive late
 /// catch up on a third queue, so computation starts with the first block column. A finished block
 /// column goes home at once; the interchanges of later panels are applied to it in the caller's
-/// memory at the end. With `hybrid` the CPU LAPACK factors the panels.
+/// memory, as far as possible by copy threads that have nothing to copy. With `hybrid` the CPU
+/// LAPACK factors the panels.
 ///
 /// Throws DeviceError. `committed` then tells how many columns of [A B] have come home, and
 /// resume_gesv() finishes the call from there.
 template <class T>
 Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Input<T> input,
-           HostView<T> a, std::vector<Index>& pivots, HostView<T> b, Index& committed);
+           HostView<T> a, Interchanges& interchanges, HostView<T> b, Index& committed);
 template <class T>
 Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, HostView<T> a,
-           std::vector<Index>& pivots, HostView<T> b, Index& committed) {
-  return gesv<T>(device, cpu, options, {a, b}, a, pivots, b, committed);
+           Interchanges& interchanges, HostView<T> b, Index& committed) {
+  return gesv<T>(device, cpu, options, {a, b}, a, interchanges, b, committed);
 }
 
-/// Finishes on the CPU what gesv() left after a fault. `nb` is the block size it worked with.
+/// Finishes on the CPU what gesv() left after a fault.
 template <class T>
-Index resume_gesv(const cpu::Lapack<T>& cpu, Index nb, HostView<T> a, std::vector<Index>& pivots,
+Index resume_gesv(const cpu::Lapack<T>& cpu, HostView<T> a, Interchanges& interchanges,
                   HostView<T> b, Index committed);
 
 }  // namespace overlapack::algorithms

@@ -277,13 +277,13 @@ Index solve(Device& device, const Options& options, std::optional<Uplo> uplo, Ho
 
 template <class T>
 Index mixed_gesv(Device& device, const cpu::Lapack<T>& cpu, const cpu::Lapack<Single<T>>& single,
-                 const Options& options, HostView<T> a, std::vector<Index>& pivots,
+                 const Options& options, HostView<T> a, Interchanges& interchanges,
                  HostView<const T> b, HostView<T> x, Refinement& refinement, Index& committed) {
   return solve<T>(
-      device, options, {}, a, b, x, pivots, refinement,
+      device, options, {}, a, b, x, interchanges.pivots, refinement,
       [&] { return make_lu<Single<T>>(device, single, options, a.rows); },
       [&](const Input<T>& input) {
-        return gesv<T>(device, cpu, options, input, a, pivots, x, committed);
+        return gesv<T>(device, cpu, options, input, a, interchanges, x, committed);
       });
 }
 
@@ -302,8 +302,8 @@ Index mixed_posv(Device& device, const cpu::Lapack<T>& cpu, const cpu::Lapack<Si
 
 #define OVERLAPACK_INSTANTIATE(T)                                                                 \
   template Index mixed_gesv<T>(Device&, const cpu::Lapack<T>&, const cpu::Lapack<Single<T>>&,     \
-                               const Options&, HostView<T>, std::vector<Index>&,                  \
-                               HostView<const T>, HostView<T>, Refinement&, Index&);              \
+                               const Options&, HostView<T>, Interchanges&, HostView<const T>,     \
+                               HostView<T>, Refinement&, Index&);                                 \
   template Index mixed_posv<T>(Device&, const cpu::Lapack<T>&, const cpu::Lapack<Single<T>>&,     \
                                const Options&, Uplo, HostView<T>, HostView<const T>, HostView<T>, \
                                Refinement&, Index&);

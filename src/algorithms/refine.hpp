@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "algorithms/blocks.hpp"
+#include "algorithms/getrf.hpp"
 #include "cpu/lapack.hpp"
 
 namespace overlapack::algorithms {
@@ -23,7 +24,7 @@ struct Refinement {
 ///
 ///   max_i |r_i| <= max_i |x_i| ||A||_inf eps sqrt(n).
 ///
-/// If that succeeds, A is as it was, and `pivots` are those of the factors in single precision.
+/// If that succeeds, A is as it was, and the pivots are those of the factors in single precision.
 /// Otherwise the copy is factored in double precision by gesv(): A holds the factors, X the
 /// solution, and `refinement.iter` is LAPACK's reason: -2 if a number overflowed single precision,
 /// -3 if the factorization broke down, -31 if 30 iterations were not enough. The last is found out
@@ -36,7 +37,7 @@ struct Refinement {
 /// resume_gesv() finishes the call.
 template <class T>
 Index mixed_gesv(Device& device, const cpu::Lapack<T>& cpu, const cpu::Lapack<Single<T>>& single,
-                 const Options& options, HostView<T> a, std::vector<Index>& pivots,
+                 const Options& options, HostView<T> a, Interchanges& interchanges,
                  HostView<const T> b, HostView<T> x, Refinement& refinement, Index& committed);
 
 /// The same for a Hermitian positive definite matrix of which the `uplo` triangle is given:

@@ -526,7 +526,7 @@ void Transfer::poll() {
 
 void Transfer::copy_loop(Backoff wait) {
   while (!halted_.load(std::memory_order_acquire) && !copies_done()) {
-    if (copy_down() || copy_up()) {
+    if (copy_down() || copy_up() || (idle_ && idle_(home()))) {
       wait.reset();
     } else {
       wait();
@@ -539,6 +539,18 @@ bool Transfer::copies_done() const {
       stopped() || up_.next_unit.load(std::memory_order_acquire) >= count(up_.units);
   return uploads_done && down_.next_unit.load(std::memory_order_acquire) >=
                              end_units_.load(std::memory_order_acquire);
+}
+
+/// How many regions are in the caller's memory, in order: units are claimed in order, but they may
+/// be completed in any.
+Index Transfer::home() {
+  Index k = chunks_home_.load(std::memory_order_acquire);
+  while (k < count(down_.chunks) && passed(down_.chunks[size(k)]) &&
+         down_.units_done[size(k)].load(std::memory_order_acquire) == down_.chunks[size(k)].units) {
+    // Whoever fails has been told how far another thread has got.
+    if (chunks_home_.compare_exchange_weak(k, k + 1, std::memory_order_acq_rel)) ++k;
+  }
+  return k < count(down_.chunks) ? down_.chunks[size(k)].region : count(down_.regions);
 }
 
 bool Transfer::copy_up() {

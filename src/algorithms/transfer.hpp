@@ -124,6 +124,12 @@ class Transfer {
   /// nor any later one is committed.
   Index add_download(const Region& region, std::vector<Sidecar> sidecars = {},
                      std::function<bool()> inspect = {});
+  /// Declare before start() what copy threads are to do while there is nothing to copy, in tasks of
+  /// a millisecond or so. Each call does one task, or returns false if there is none; it is told
+  /// how many downloads, in order, have come home completely, and must not throw. There may be no
+  /// copy thread with time for it. When finish() returns or the destructor does, no task is under
+  /// way, nor will there be one.
+  void when_idle(std::function<bool(Index home)> job) { idle_ = std::move(job); }
   void start();
 
   /// Work enqueued in `queue` from now on sees upload `id` complete. Waits on the host until the
@@ -208,6 +214,7 @@ class Transfer {
   bool copy_up();
   bool copy_down();
   bool copies_done() const;
+  Index home();
   void end();
   void settle();
   void throw_if_failed();
@@ -222,6 +229,8 @@ class Transfer {
   Buffer<PaddedFlag> flags_;  // of both directions
   Direction up_, down_;
   std::vector<Download> downloads_;
+  std::function<bool(Index)> idle_;
+  std::atomic<Index> chunks_home_{0};     // downloads, in order; home() brings it up to date
   std::atomic<Index> regions_passed_{0};  // downloads that may be committed as far as inspected
   std::atomic<Index> end_units_{0};       // downloads beyond are cancelled
   std::atomic<Index> end_chunks_{0};      // likewise

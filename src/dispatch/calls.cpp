@@ -200,15 +200,16 @@ Index store(Index info, const std::vector<Index>& pivots, Pivots ipiv) {
 template <class T, class OnCpu>
 Index lu(const Call& call, const Lapack<T>& cpu, HostView<T> a, Pivots ipiv, HostView<T> b,
          OnCpu on_cpu) {
-  std::vector<Index> pivots;
+  algorithms::Interchanges interchanges;
   return route(
       call, on_cpu,
       [&](Device& device, const algorithms::Options& options, Index& committed) {
-        return store(algorithms::gesv(device, cpu, options, a, pivots, b, committed), pivots, ipiv);
+        return store(algorithms::gesv(device, cpu, options, a, interchanges, b, committed),
+                     interchanges.pivots, ipiv);
       },
-      [&](const algorithms::Options& options, Index committed) {
-        return store(algorithms::resume_gesv(cpu, options.nb, a, pivots, b, committed), pivots,
-                     ipiv);
+      [&](const algorithms::Options&, Index committed) {
+        return store(algorithms::resume_gesv(cpu, a, interchanges, b, committed),
+                     interchanges.pivots, ipiv);
       });
 }
 
@@ -342,18 +343,18 @@ Index mixed_gesv(Family family, HostView<T> a, Pivots ipiv, HostView<const T> b,
   const Lapack<T>& cpu = cpu_lapack<T>(family);
   const Lapack<Single<T>>& single = cpu_lapack<Single<T>>(family);
   constexpr Routine routine = is_complex<T> ? Routine::cgesv : Routine::sgesv;
-  std::vector<Index> pivots;
+  algorithms::Interchanges interchanges;
   return refine(
       make_call<T>(routine, a, b), iter, [&] { return cpu.mixed_gesv(a, ipiv, b, x, work, iter); },
       [&](Device& device, const algorithms::Options& options, algorithms::Refinement& refinement,
           Index& committed) {
-        return store(algorithms::mixed_gesv(device, cpu, single, options, a, pivots, b, x,
+        return store(algorithms::mixed_gesv(device, cpu, single, options, a, interchanges, b, x,
                                             refinement, committed),
-                     pivots, ipiv);
+                     interchanges.pivots, ipiv);
       },
-      [&](const algorithms::Options& options, Index committed) {
-        return store(algorithms::resume_gesv(cpu, options.nb, a, pivots, x, committed), pivots,
-                     ipiv);
+      [&](const algorithms::Options&, Index committed) {
+        return store(algorithms::resume_gesv(cpu, a, interchanges, x, committed),
+                     interchanges.pivots, ipiv);
       });
 }
 

@@ -78,7 +78,7 @@ struct alignas(kChunk) Head {
   T next;        // the element to the right of the pivot, without the update of the step before
   T multiplier;  // of the row in that update
   unsigned position;
-  unsigned word;  // upper_word(pivot), 0 for nobody
+  unsigned word;  // candidate_word(pivot), 0 for nobody
   int row;        // of the panel in memory
   bool ordinary;  // whether the pivot has a reciprocal
 };
@@ -243,21 +243,21 @@ class Strip {
   __device__ static int best_of(const Head<T>* heads, int count, int j) {
     const int lane = static_cast<int>(threadIdx.x) % kWarp;
     return best_lane<DeviceReal<T>>(lane < count ? heads[lane].word : 0, true, [&] {
-      return best_lane(lane < count ? candidate(heads[lane].pivot, heads[lane].position,
-                                                static_cast<unsigned>(j))
-                                    : nobody<Key>());
+      const bool somebody = lane < count && heads[lane].word != 0;
+      return best_lane(
+          somebody ? candidate(heads[lane].pivot, heads[lane].position, static_cast<unsigned>(j))
+                   : nobody<Key>());
     });
   }
 
   /// Each warp leaves its best row in of_warp.
   __device__ void nominate(int j) {
     T pivot = complete_[0];
-    auto position = static_cast<unsigned>(position_[0]);
-    unsigned word = position_[0] >= j ? upper_word(pivot) : 0;
+    unsigned word = word_of(0, j), position = word == 0 ? kNobody : position_[0];
     bool sure = true;
 #pragma unroll
     for (int r = 1; r < R; ++r) {
-      const unsigned other = position_[r] >= j ? upper_word(complete_[r]) : 0;
+      const unsigned other = word_of(r, j);
       sure = other != word && (sure || other > word);
       if (other <= word) continue;
       word = other;
@@ -267,7 +267,7 @@ class Strip {
     T inverse = reciprocal(pivot);
     const int winner = best_lane<DeviceReal<T>>(word, sure, [&] {
       const Candidate<Key> best = exact_candidate(j, pivot);
-      word = best.position == kNobody ? 0 : upper_word(pivot);
+      word = best.position == kNobody ? 0 : candidate_word(pivot);
       position = best.position;
       inverse = reciprocal(pivot);
       return best_lane(best);
@@ -289,6 +289,11 @@ class Strip {
         head.row = row(r);
       }
     }
+  }
+
+  /// candidate_word() of the thread's row r in step j, or 0.
+  __device__ unsigned word_of(int r, int j) const {
+    return position_[r] >= j ? candidate_word(complete_[r]) : 0;
   }
 
   /// The best row of the thread, and its element in the pivot column.

@@ -89,15 +89,21 @@ __device__ unsigned upper_word(Complex<R> x) {
 template <class R>
 constexpr unsigned kInfinityWord = sizeof(R) == 4 ? 0x7f800000u : 0x7ff00000u;
 
-/// The lane with the best candidate by upper words, 0 for nobody. Their last five bits give way to
-/// the number of the lane, so that one reduction finds both. If two lanes differ in nothing else,
-/// if the best one is not finite or not `sure` that it has nothing equal, exact() decides.
+/// The upper word of a candidate: never so small that it could be taken for nobody's, 0.
+template <class T>
+__device__ unsigned candidate_word(T x) {
+  return max(upper_word(x), static_cast<unsigned>(kWarp));
+}
+
+/// The lane with the best candidate by candidate_word(), 0 for nobody. The last five bits give way
+/// to the number of the lane, so that one reduction finds both. If two candidates differ in nothing
+/// else, if the best one is not finite or not `sure` that it has no equal, exact() decides.
 template <class R, class Exact>
 __device__ int best_lane(unsigned word, bool sure, Exact exact) {
   const unsigned lane = threadIdx.x % kWarp;
   const unsigned mine = (word & ~(kWarp - 1u)) | lane;
   const unsigned best = __reduce_max_sync(kAllLanes, mine);
-  const bool rival = (mine ^ best) < kWarp && (mine != best || !sure);
+  const bool rival = best >= kWarp && (mine ^ best) < kWarp && (mine != best || !sure);
   if (__any_sync(kAllLanes, rival || best >= kInfinityWord<R>)) return exact();
   return static_cast<int>(best % kWarp);
 }
