@@ -88,8 +88,8 @@ void print_thresholds() {
     rows.push_back(row);
   }
   print_table(std::cout, {"  routine", "s", "d", "c", "z"}, rows);
-  std::cout << "  potrf, posv: n; getrf, gesv: cube root of m n min(m, n); potrs, getrs: "
-               "min(n, nrhs)\n\n";
+  std::cout << "  potrf, posv, cholupdate: n; getrf, gesv: cube root of m n min(m, n); potrs, "
+               "getrs: min(n, nrhs)\n\n";
 }
 
 void print_settings() {
@@ -109,8 +109,8 @@ void print_names() {
     std::cout << "  " << meaning << '\n';
     for (const char type : dispatch::kTypeLetters) {
       std::cout << "   ";
-      for (const char* routine : dispatch::kRoutineNames) {
-        std::cout << ' ' << cpu::spell(family, type, routine);
+      for (std::size_t r = 0; r < dispatch::kLapackRoutineCount; ++r) {
+        std::cout << ' ' << cpu::spell(family, type, dispatch::kRoutineNames[r]);
       }
       std::cout << '\n';
     }
