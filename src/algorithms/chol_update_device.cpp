@@ -29,9 +29,10 @@
 // minor. (The CPU asks a triangular solve and a Gram matrix, in half of the operations. But here
 // operations cost little beside the transfer and beside the chain of diagonal blocks; and a trial
 // cannot be at odds with what follows.) If the factor fits into the device's memory, the trial
-// leaves the results there, and they go home if all is well. Otherwise it leaves nothing but V and
-// its verdict, and the factor is streamed a second time; so it is with a factor in the device's
-// memory, which is changed in place.
+// leaves the results there, and they go home if all is well. Otherwise nothing but its verdict
+// remains, and the factor is streamed a second time. A factor in the device's memory, which is
+// changed in place, is read twice, too; its trial leaves the results in memory of our own, region
+// by region.
 
 namespace overlapack::algorithms {
 namespace {
@@ -91,14 +92,15 @@ class DeviceUpdate {
       if (signs[j] < 0) order_.push_back(j);
     }
     const Index nb = regions_.front().size();
-    window_ = resident_ ? std::min<Index>(count(), 2) : window(nb);
+    const Index places = resident_ ? 1 : window(nb);
+    window_ = resident_ ? std::min<Index>(count(), 2) : places;
     states_.emplace(device, n_, window_ * k_);
-    if (!resident_) {
-      triangle_.lower() ? panels_.emplace(device, n_, window_ * nb)
-                        : panels_.emplace(device, nb, window_ * n_);
-      for (auto& state : checkpoint_.states) {
-        if (count() > 1) state.resize(static_cast<std::size_t>(n_ * k_));
-      }
+    if (!resident_ || downdates()) {
+      triangle_.lower() ? panels_.emplace(device, n_, places * nb)
+                        : panels_.emplace(device, nb, places * n_);
+    }
+    for (auto& state : checkpoint_.states) {
+      if (!resident_ && count() > 1) state.resize(static_cast<std::size_t>(n_ * k_));
     }
     if (rotates()) {
       vector_ = Buffer<T>(device, Space::device, n_);
@@ -156,14 +158,16 @@ class DeviceUpdate {
 
   /// Where region r, from its diagonal block on, is on the device.
   DeviceView<T> panel(Index r) const {
-    const Range columns = regions_[at(r)], rows = {columns.first, n_};
-    if (resident_) {
-      return triangle_.block(DeviceView<T>(a_.data, n_, n_, a_.ld), rows, columns);
-    }
-    const Index place = r % window_;
-    return triangle_.lower()
-               ? panels_->view().block(0, place * options_.nb, rows.size(), columns.size())
-               : panels_->view().block(0, place * n_, columns.size(), rows.size());
+    const Range columns = regions_[at(r)];
+    return resident_ ? triangle_.block(DeviceView<T>(a_.data, n_, n_, a_.ld), {columns.first, n_},
+                                       columns)
+                     : place(r % window_, columns);
+  }
+  /// Memory of our own for a region.
+  DeviceView<T> place(Index number, Range columns) const {
+    const Index rows = n_ - columns.first;
+    return triangle_.lower() ? panels_->view().block(0, number * options_.nb, rows, columns.size())
+                             : panels_->view().block(0, number * n_, columns.size(), rows);
   }
   /// V as region r finds it.
   DeviceView<T> state(Index r) const { return states_->view().block(0, r % window_ * k_, n_, k_); }
@@ -208,7 +212,7 @@ class DeviceUpdate {
   Part part() const { return triangle_.lower() ? Part::lower : Part::upper; }
 
   Index sweep(Sweep kind) {
-    const bool trial = kind == Sweep::trial, stores = !trial || fits(), holds = trial && stores;
+    const bool trial = kind == Sweep::trial, holds = trial && fits(), stores = !trial || holds;
     committed_ = 0;
     Transfer transfer(device_, options_.threads, committed_);
     add_vectors(transfer);
@@ -233,7 +237,7 @@ class DeviceUpdate {
       if (!resident_) transfer.before(queue(), uploads[at(r)]);
       const Span span(queue(), "update", r);
       if (trial && rotates()) solve(r);
-      transform(r, stores);
+      transform(r, kind);
       if (!holds) release(r);
     }
     if (trial) {
@@ -246,25 +250,27 @@ class DeviceUpdate {
   }
 
   /// Takes region r and V through the update.
-  void transform(Index r, bool stores) {
+  void transform(Index r, Sweep kind) {
     const Range region = regions_[at(r)];
-    const Index width = triangle_.kernels.update_panel_width();
-    for (Index j = region.first; j < region.last; j += width) {
-      const Range columns = {j, std::min(j + width, region.last)};
-      const Range local = {columns.first - region.first, columns.last - region.first};
-      const DeviceView<T> block =
-          triangle_.block(panel(r), {local.first, n_ - region.first}, local);
-      const DeviceView<T> before = state(j == region.first ? r : r + 1), after = state(r + 1);
+    const bool aside = resident_ && kind == Sweep::trial;
+    const DeviceView<T> from = panel(r), to = aside ? place(0, region) : from;
+    const Index width = triangle_.kernels.update_panel_width(), rows = n_ - region.first;
+    for (const Range& local : partition(region.size(), width)) {
+      const Range columns = {region.first + local.first, region.first + local.last};
+      const auto block = [&](DeviceView<T> x) {
+        return triangle_.block(x, {local.first, rows}, local);
+      };
+      const DeviceView<T> before = state(local.first == 0 ? r : r + 1), after = state(r + 1);
       DeviceView<Real<T>> c;
       DeviceView<T> s;
       if (brings_rotations()) {
-        c = {cosines_.data() + j, columns.size()};
-        s = {vector_.data() + j, columns.size()};
+        c = {cosines_.data() + columns.first, columns.size()};
+        s = {vector_.data() + columns.first, columns.size()};
       }
-      triangle_.kernels.update_panel(
-          queue(), triangle_.uplo, block, stores ? block : DeviceView<T>{}, plus_,
-          before.block(j, 0, n_ - j, k_), after.block(columns.last, 0, n_ - columns.last, k_),
-          {info_.data(), 1}, j, c, s);
+      triangle_.kernels.update_panel(queue(), triangle_.uplo, block(from), block(to), plus_,
+                                     before.block(columns.first, 0, n_ - columns.first, k_),
+                                     after.block(columns.last, 0, n_ - columns.last, k_),
+                                     {info_.data(), 1}, columns.first, c, s);
     }
   }
 

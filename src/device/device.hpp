@@ -199,15 +199,14 @@ class Kernels {
   ///
   ///   L' L'^H + V' S V'^H = L L^H + V S V^H,  and the first n rows of V' (m x k) are zero.
   ///
-  /// L' goes to `factor`, which may be `a`, or empty: then it is not stored. The other rows of V'
-  /// go to `rest`, which may be those of V. Of the diagonal block one triangle is read and written;
-  /// imaginary parts of the diagonal are ignored, and its elements keep their signs. Vectors of
-  /// zeros change nothing.
-  /// If a leading minor of order j is not positive definite after the subtraction, as far as can be
-  /// told (a square of a diagonal element has no more than eps of itself left), and *info is 0,
-  /// *info becomes offset + j for the smallest j; all else is undefined then. `info` is one
-  /// element. For one vector that is added, column j may be asked for its rotation: if `c` and `s`
-  /// are not empty, l' = c_j l + conj(s_j) v and v' = c_j v - s_j l with c_j >= 0.
+  /// L' goes to `factor`, which may be `a`. The other rows of V' go to `rest`, which may be those
+  /// of V. Of the diagonal block one triangle is read and written; imaginary parts of the diagonal
+  /// are ignored, and its elements keep their signs. Vectors of zeros change nothing. If a leading
+  /// minor of order j is not positive definite after the subtraction, as far as can be told (a
+  /// square of a diagonal element has no more than eps of itself left), and *info is 0, *info
+  /// becomes offset + j for the smallest j; all else is undefined then. `info` is one element. For
+  /// one vector that is added, column j may be asked for its rotation: if `c` and `s` are not
+  /// empty, l' = c_j l + conj(s_j) v and v' = c_j v - s_j l with c_j >= 0.
   void update_panel(Queue& queue, Uplo uplo, DeviceView<const T> a, DeviceView<T> factor,
                     Index plus, DeviceView<const T> v, DeviceView<T> rest, DeviceView<Index> info,
                     Index offset, DeviceView<Real<T>> c = {}, DeviceView<T> s = {});

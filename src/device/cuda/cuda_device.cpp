@@ -97,6 +97,11 @@ CudaQueue::~CudaQueue() {
   release();
 }
 
+const UpdateScratch& CudaQueue::update_scratch() {
+  if (!update_scratch_) update_scratch_ = std::make_unique<UpdateScratch>();
+  return *update_scratch_;
+}
+
 cublasHandle_t CudaQueue::cublas() {
   if (cublas_ == nullptr) {
     if (workspace_ == nullptr) {

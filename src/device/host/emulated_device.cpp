@@ -465,7 +465,7 @@ class EmulatedKernels final : public Kernels<T> {
       const Index m = lower ? a.rows : a.cols, n = lower ? a.cols : a.rows, k = v.cols;
       require(n <= do_update_panel_width() && m >= n && v.rows == m && plus <= k &&
                   rest.rows == m - n && (rest.cols == k || m == n) && info.rows == 1 &&
-                  (factor.empty() || (factor.rows == a.rows && factor.cols == a.cols)) &&
+                  factor.rows == a.rows && factor.cols == a.cols &&
                   (c.empty() || (k == 1 && plus == 1 && c.rows == n && s.rows == n)),
               "update_panel", "the shapes do not fit");
       std::vector<T> l_memory(static_cast<std::size_t>(m * n)),
@@ -484,7 +484,7 @@ class EmulatedKernels final : public Kernels<T> {
         const HostView<T> z(z_memory.data(), x.cols, n, x.cols);
         good = std::min(good, reference::reflect<T>(sign, l, x, z, t.data(), w.data()));
       }
-      if (!factor.empty()) reference::store_columns<T>(uplo, l, open("update_panel", factor));
+      reference::store_columns<T>(uplo, l, open("update_panel", factor));
       if (m > n) {
         const HostView<T> to = open("update_panel", rest);
         for (Index j = 0; j < k; ++j) std::copy_n(&local(n, j), m - n, &to(0, j));
