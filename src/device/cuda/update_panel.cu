@@ -4,15 +4,15 @@
 // Reflector j of the panel acts on column j of L and all K columns of V. With row b of V and the
 // diagonal element a,
 //
-//   a' = sgn(a) sqrt(a^2 + s |b|^2),   sum = a + a',   rho = 1 / (a' sum),
+//   a' = sgn(a) sqrt(a^2 + s |b|^2),
 //
 // it takes each row [l v] from j down to [l' v'] with
 //
-//   w = (l sum + s v b^H) rho,   l' = w sum - l,   v' = v - w b.
+//   l' = (a l + s v b^H) / a',   v' = v - w b,   w = (l + l') / (a + a').
 //
-// (algorithms/chol_update.cpp, whose z is b^H / sum and whose w is w sum here: v' is made from the
-// same w as l', which is what makes downdates stable. In this scaling only sum and rho have to be
-// waited for, while v b^H needs nothing but b.)
+// (The reflectors are those of algorithms/chol_update.cpp, whose z is b^H / (a + a') and whose w is
+// w (a + a') here. That v' is made from the l' that was computed is what makes downdates stable. In
+// this form only 1 / a' and 1 / (a + a') have to be waited for, while v b^H needs nothing but b.)
 //
 // A row depends on the reflectors alone. So a thread has a row: its part of V stays in registers,
 // its elements of L pass by. What takes time is the chain of the reflectors: each is made from a
@@ -83,9 +83,10 @@ struct Panel {
 template <class E, int K>
 struct alignas(16) Reflector {
   E b[K];
-  double sum, rho;
-  double pivot;  ///< a, and perhaps a': for the warp that makes the reflector
-  double padding;
+  double a;
+  double inverse;   ///< 1 / a'
+  double quotient;  ///< 1 / (a + a')
+  double after;     ///< a', for the warp that makes the reflector
 };
 
 template <class E, int K>
@@ -94,8 +95,7 @@ struct Shared {
   alignas(16) Reflector<E, K> reflectors[kWidth];
 };
 
-// ---- primitives
-// ----------------------------------------------------------------------------------
+// ---- primitives ----
 
 /// For the other warps of the thread block: what this warp has stored before is there.
 __device__ inline void publish(int* published, int count, int lane) {
@@ -128,8 +128,7 @@ __device__ inline double rough_reciprocal(double x) {
   return y;
 }
 
-// ---- one reflector
-// -------------------------------------------------------------------------------
+// ---- one reflector ----
 
 /// x conj(y) added to a sum.
 __device__ inline double add_conjugated(double sum, double x, double y) { return fma(x, y, sum); }
@@ -145,7 +144,7 @@ __device__ inline double add(double x, double y) { return x + y; }
 __device__ inline Complex<double> add(Complex<double> x, Complex<double> y) {
   return {x.re + y.re, x.im + y.im};
 }
-/// x s + y and x s - y with a real s.
+/// x s + y with a real s.
 __device__ inline double scale_and_add(double x, double s, double y) { return fma(x, s, y); }
 __device__ inline Complex<double> scale_and_add(Complex<double> x, double s, Complex<double> y) {
   return {fma(x.re, s, y.re), fma(x.im, s, y.im)};
@@ -188,7 +187,7 @@ __device__ double square(const E (&b)[K]) {
 
 struct Pivot {
   double after;  ///< a'
-  double sum, rho;
+  double inverse, quotient;
 };
 
 /// The range of squares in which nothing overflows or vanishes.
@@ -199,23 +198,23 @@ constexpr double kLeastSquare = 0x1p-900, kLargestSquare = 0x1p+900;
 __device__ inline Pivot make_pivot(double a, double q) {
   const double size = fabs(a);
   const double rough = rough_rsqrt(q), rough_root = q * rough;
-  const double rough_quotient = rough_reciprocal(fma(size, rough_root, q));
-  const double error = fma(-rough_root, rough, 1.0);
-  const double root = fma(rough_root * error, fma(error, 0.375, 0.5), rough_root);
-  const double product = fma(size, root, q);  // a' (a + a')
-  const double rest = fma(-product, rough_quotient, 1.0);
-  const double rho = fma(rough_quotient, fma(rest, rest, rest), rough_quotient);
-  return {copysign(root, a), copysign(size + root, a), rho};
+  const double rough_quotient = rough_reciprocal(size + rough_root);
+  const double error = fma(-rough_root, rough, 1.0), correction = error * fma(error, 0.375, 0.5);
+  const double inverse = fma(rough, correction, rough);
+  const double root = fma(rough_root, correction, rough_root);
+  const double rest = fma(-(size + root), rough_quotient, 1.0);
+  const double quotient = fma(rough_quotient, fma(rest, rest, rest), rough_quotient);
+  const double after = fma(fma(-root, root, q), 0.5 * inverse, root);  // rounded well
+  return {copysign(after, a), copysign(inverse, a), copysign(quotient, a)};
 }
 
 /// For any numbers, by one lane: completes a reflector that has b and a; `squares` is |b|^2,
-/// perhaps infinite, zero or a NaN. b is scaled by a power of two, a', which takes the place of a,
-/// is not. If b is zero, or there is no result, the reflector is one that changes nothing. Returns
-/// whether there is a result.
+/// perhaps infinite, zero or a NaN. All but a' is scaled by a power of two. If b is zero, or there
+/// is no result, the reflector is one that changes nothing. Returns whether there is a result.
 template <class E, int K>
 __device__ __noinline__ bool make_pivot_carefully(double sign, double least, double squares,
                                                   Reflector<E, K>& y) {
-  const double a = y.pivot;
+  const double a = y.a;
   double largest = 0;
   for (int c = 0; c < K; ++c) largest = fmax(largest, largest_part(y.b[c]));
   bool possible = sign > 0 || a != 0;
@@ -229,32 +228,34 @@ __device__ __noinline__ bool make_pivot_carefully(double sign, double least, dou
     q = fma(scaled, scaled, sign * q);
     possible = sign > 0 || q > least * scaled * scaled;  // not if it is a NaN
     if (possible) {
-      const double root = sqrt(q), size = fabs(scaled);
+      const double root = sqrt(q);
       for (int c = 0; c < K; ++c) y.b[c] = scale(scale(y.b[c], half), rest);
-      y.pivot = copysign(scalbn(root, exponent), a);
-      y.sum = copysign(size + root, a);
-      y.rho = 1 / (root * (size + root));
+      y.a = scaled;
+      y.inverse = copysign(1 / root, a);
+      y.quotient = copysign(1 / (fabs(scaled) + root), a);
+      y.after = copysign(scalbn(root, exponent), a);
       return true;
     }
   }
   for (int c = 0; c < K; ++c) y.b[c] = from_real<E>(0);
-  y.sum = 1;
-  y.rho = 2;
+  y.a = y.inverse = 1;
+  y.quotient = 0;
+  y.after = a;
   return possible;
 }
 
 /// Takes a row through a reflector; returns l'.
 template <class E, int K>
-__device__ E reflect(double sign, double sum, double rho, const E (&b)[K], E l, E (&v)[K]) {
-  const E u = scale_and_add(product(v, b), sign, scale(l, sum));
-  const E w = scale(u, rho);
+__device__ E reflect(double sign, double a, double inverse, double quotient, const E (&b)[K], E l,
+                     E (&v)[K]) {
+  const E after = scale(scale_and_add(product(v, b), sign, scale(l, a)), inverse);
+  const E w = scale(add(l, after), quotient);
 #pragma unroll
   for (int c = 0; c < K; ++c) v[c] = subtract_product(v[c], w, b[c]);
-  return scale_and_add(w, sum, negate(l));
+  return after;
 }
 
-// ---- rows
-// ----------------------------------------------------------------------------------------
+// ---- rows ----
 
 template <class E, int K, class T>
 __device__ void load_vectors(const Panel<T>& panel, Index row, E (&v)[K]) {
@@ -301,7 +302,7 @@ __device__ void follow(const Panel<T>& panel, const Shared<E, K>& shared, Index 
         E b[K];
 #pragma unroll
         for (int e = 0; e < K; ++e) b[e] = y.b[e];
-        const E after = reflect(panel.sign, y.sum, y.rho, b, l[c], v);
+        const E after = reflect(panel.sign, y.a, y.inverse, y.quotient, b, l[c], v);
         if (stores && row < panel.rows) store(to, row, j + c, after);
       }
       l[c] = next[c];
@@ -337,14 +338,15 @@ __device__ void lead(const Panel<T>& panel, Shared<E, K>& shared, int first, int
         if (own) {
 #pragma unroll
           for (int e = 0; e < K; ++e) y.b[e] = v[e];
-          y.pivot = real_part(l[c]);
+          y.a = real_part(l[c]);
         }
         __syncwarp();
         E b[K];
 #pragma unroll
         for (int e = 0; e < K; ++e) b[e] = y.b[e];
-        const double a = y.pivot, squares = square(b), q = fma(a, a, panel.sign * squares);
+        const double a = y.a, squares = square(b), q = fma(a, a, panel.sign * squares);
         Pivot pivot;
+        double scaled = a;
         if (squares > kLeastSquare && q < kLargestSquare && q > kLeastSquare &&
             q > panel.least * a * a) {
           pivot = make_pivot(a, q);
@@ -357,17 +359,18 @@ __device__ void lead(const Panel<T>& panel, Shared<E, K>& shared, int first, int
           __syncwarp();
 #pragma unroll
           for (int e = 0; e < K; ++e) b[e] = y.b[e];
-          pivot = {y.pivot, y.sum, y.rho};
+          pivot = {y.after, y.inverse, y.quotient};
+          scaled = y.a;
         }
         if (own) {
-          y.sum = pivot.sum;
-          y.rho = pivot.rho;
+          y.inverse = pivot.inverse;
+          y.quotient = pivot.quotient;
           if (stores) {
             if (panel.cosines != nullptr) store_rotation(panel, j + c, a, v[0], pivot.after);
             store(panel.diagonal, row, j + c, from_real<E>(pivot.after));
           }
         } else if (i > j + c) {
-          const E after = reflect(panel.sign, pivot.sum, pivot.rho, b, l[c], v);
+          const E after = reflect(panel.sign, scaled, pivot.inverse, pivot.quotient, b, l[c], v);
           if (stores && row < panel.n) store(panel.diagonal, row, j + c, after);
         }
       }
