@@ -1013,6 +1013,46 @@ TYPED_TEST(CholeskyContract, InvertBlocksAndTheirConditions) {
   }
 }
 
+TYPED_TEST(CholeskyContract, BackSubstitution) {
+  using T = TypeParam;
+  const Index order = this->kernels().potrf_panel_width();
+  for (const Index n : {Index{1}, order - 1, order, order + 1, 5 * order + 3}) {
+    for (const Index nrhs : {Index{1}, Index{16}, Index{17}, Index{50}}) {
+      for (const Uplo uplo : kUplos) {
+        SCOPED_TRACE(testing::Message() << n << " " << nrhs << " " << char(uplo));
+        auto factor = positive_definite<T>(n, 2, 1);
+        ASSERT_EQ(reference::potrf(uplo, factor.view()), 0);
+        factor.forbid_other_triangle(uplo);
+        const auto b = random_matrix<T>(n, nrhs, 3, 2);
+        const Index blocks = (n + order - 1) / order;
+        const auto da = this->upload(factor), dx = this->upload(b);
+        const auto inverses = this->upload(Padded<T>(order, n, 1));
+        const auto conditions = this->upload(Padded<Real<T>>(blocks, 1));
+        const auto progress =
+            this->upload(Padded<Index>(Kernels<T>::back_substitution_progress(blocks, nrhs), 1));
+        this->kernels().invert_blocks(this->queue(), uplo, da, inverses, conditions);
+        this->kernels().back_substitute(this->queue(), uplo, da, inverses, dx, progress);
+        const auto x = this->download(dx);
+        EXPECT_TRUE(x.padding_untouched());
+        // X^H L = B^H, with the columns in reverse order, is what strip_error() looks at.
+        Padded<T> l(n, n), reversed_b(nrhs, n), reversed_x(nrhs, n);
+        for (Index j = 0; j < n; ++j) {
+          const Index c = n - 1 - j;
+          for (Index i = j; i < n; ++i) {
+            const Index r = n - 1 - i;
+            l(i, j) = uplo == Uplo::lower ? conj(factor(c, r)) : factor(r, c);
+          }
+          for (Index i = 0; i < nrhs; ++i) {
+            reversed_b(i, j) = conj(b(c, i));
+            reversed_x(i, j) = conj(x(c, i));
+          }
+        }
+        EXPECT_LT(strip_error(l, reversed_b, reversed_x), 4 * static_cast<double>(order + n));
+      }
+    }
+  }
+}
+
 // ---- getrf_panel --------------------------------------------------------------------------
 
 /// What getrf_panel leaves.
@@ -1053,7 +1093,12 @@ TYPED_TEST(PanelContract, FactorsPanelsOfAllShapes) {
   std::vector<std::pair<Index, Index>> shapes = {
       {1, 1},     {5, 5},    {100, 32}, {1000, 7}, {257, 64},
       {300, 300}, {33, 100}, {1, 40},   {64, 1},   {140000, 10}};  // the last: no GPU's registers
-  if (!this->device().emulated()) shapes.push_back({5000, 128});
+  for (const Index n : {33, 100, 128, 129, 200}) shapes.insert(shapes.end(), {{128, n}, {513, n}});
+  if (!this->device().emulated()) {
+    for (const Index m : {2048, 4096, 8192, 16384}) {
+      for (const Index n : {64, 127, 128}) shapes.insert(shapes.end(), {{m, n}, {m + 1, n}});
+    }
+  }
   for (const auto& [m, n] : shapes) {
     SCOPED_TRACE(testing::Message() << m << "x" << n);
     const auto a = random_matrix<T>(m, n, 1, 2);
@@ -1106,7 +1151,13 @@ TYPED_TEST(PanelContract, TiesInEveryColumnFollowTheExactElimination) {
   // L has only +-1 below its diagonal and U only small integers, so that the elimination is exact
   // and every candidate of every column ties: rows in order must stay in order.
   using T = TypeParam;
-  for (const auto& [m, n] : {std::pair<Index, Index>{40, 12}, {200, 20}, {12, 40}}) {
+  for (const auto& [m, n] : {std::pair<Index, Index>{40, 12},
+                             {200, 20},
+                             {12, 40},
+                             {300, 120},
+                             {3000, 70},
+                             {7000, 8},
+                             {14000, 8}}) {
     Random random(m);
     const Index steps = std::min(m, n);
     Padded<T> l(m, steps), u(steps, n), a(m, n);
@@ -1167,6 +1218,42 @@ TYPED_TEST(PanelContract, PivotsThroughNaNsAsTheUnblockedAlgorithm) {
     for (Index j = 0; j < 4; ++j) {
       for (Index i = 0; i < 6; ++i) EXPECT_EQ(is_nan(panel.factor(i, j)), is_nan(expected(i, j)));
     }
+  }
+}
+
+TYPED_TEST(PanelContract, TheNumberOfRowsMakesNoDifference) {
+  // Rows around every power of two: a device divides them among threads, thread blocks and
+  // clusters, and has another kernel where they do not fit. NaNs, infinities, ties and a column of
+  // zeros fall on all of them. An infinite complex number is left out: it has several quotients.
+  using T = TypeParam;
+  constexpr Index n = 8;  // at most one block of any device, so that the unblocked order is defined
+  std::vector<Index> heights = {2, 31, 33};
+  for (Index power = 64; power <= 16384; power *= 2) {
+    for (const Index m : {power - 1, power, power + 1}) heights.push_back(m);
+  }
+  for (const Index m : heights) {
+    SCOPED_TRACE(testing::Message() << m << " rows");
+    auto a = random_matrix<T>(m, n, static_cast<std::uint64_t>(m), 3);
+    for (Index i = 0; i < m; ++i) a(i, 2) = T(0);
+    for (Index i = 0; i < m; ++i) a(i, 0) = T(static_cast<Real<T>>(i < m / 3 ? 1 : 2));
+    a(m - 1, 6) = nan<T>();
+    if (!is_complex<T>) a(m / 2, 7) = infinity<T>();
+    auto expected = a;
+    std::vector<Index> pivots(static_cast<std::size_t>(std::min(m, n)));
+    const Index info = reference::detail::getrf_block<T>(expected.view(), pivots.data());
+    const auto panel = this->factor(a, 77);
+    EXPECT_EQ(panel.pivots, pivots);
+    EXPECT_EQ(panel.info, info == 0 ? 0 : 77 + info);
+    EXPECT_TRUE(panel.factor.padding_untouched());
+    Index different = 0;
+    for (Index j = 0; j < n; ++j) {
+      for (Index i = 0; i < m; ++i) {
+        const T x = panel.factor(i, j), y = expected(i, j);
+        const bool close = x == y || std::abs(x - y) <= 1000 * epsilon<T>() * (1 + std::abs(y));
+        if (is_nan(y) ? !is_nan(x) : !close) ++different;
+      }
+    }
+    EXPECT_EQ(different, 0);
   }
 }
 

@@ -277,49 +277,36 @@ class BackSubstitution {
       : cholesky_(cholesky),
         blocks_(
             partition(cholesky.columns().size(), cholesky.triangle().kernels.potrf_panel_width())),
-        y_(device, cholesky.columns().size(), cholesky.rhs().size()),
         x_(device, cholesky.columns().size(), cholesky.rhs().size()),
         inverses_(device, blocks_.front().size(), cholesky.columns().size()),
         conditions_(device, Space::device, static_cast<Index>(blocks_.size())),
+        progress_(device, Space::device,
+                  Kernels<T>::back_substitution_progress(conditions_.size(), x_.view().cols)),
         host_conditions_(device, Space::host, conditions_.size()) {}
 
   /// Where B is to arrive, and where X appears.
-  DeviceView<T> b() const { return y_.view(); }
   DeviceView<T> x() const { return x_.view(); }
 
   /// B^H := B, below A.
   void place(Queue& queue) {
     const Triangle<T>& triangle = cholesky_.triangle();
-    triangle.kernels.add(queue, triangle.adjoint(), b(), T(0),
+    triangle.kernels.add(queue, triangle.adjoint(), x(), T(0),
                          triangle.block(cholesky_.input(), cholesky_.rhs(), cholesky_.columns()));
   }
 
   void solve(Queue& queue) {
     const Triangle<T>& triangle = cholesky_.triangle();
-    const DeviceView<T> L = triangle.block(cholesky_.factor(), cholesky_.columns(),
-                                           cholesky_.columns()),
-                        Y = y_.view(), X = x_.view();
+    const DeviceView<T> L =
+        triangle.block(cholesky_.factor(), cholesky_.columns(), cholesky_.columns());
     triangle.kernels.add(queue, triangle.adjoint(),
                          triangle.block(cholesky_.factor(), cholesky_.rhs(), cholesky_.columns()),
-                         T(0), Y);
-    if (!invert_blocks(queue, L)) {
-      triangle.kernels.add(queue, Op::none, Y, T(0), X);
+                         T(0), x());
+    if (invert_blocks(queue, L)) {
+      triangle.kernels.back_substitute(queue, triangle.uplo, L, inverses_.view(), x(),
+                                       {progress_.data(), progress_.size()});
+    } else {
       triangle.kernels.trsm(queue, Side::left, triangle.uplo, triangle.adjoint(), Diag::non_unit,
-                            T(1), L, X);
-      return;
-    }
-    // From the last block to the first: X(j) = L(j, j)^-H Y(j), Y(0:j) -= L(j, 0:j)^H X(j). The
-    // update of all rows at once gives the device enough to do even for one right-hand side.
-    for (auto j = blocks_.rbegin(); j != blocks_.rend(); ++j) {
-      const Range before = {0, j->first};
-      const DeviceView<T> Yj = Y.block(j->first, 0, j->size(), Y.cols),
-                          Xj = X.block(j->first, 0, j->size(), X.cols);
-      triangle.kernels.gemm(queue, Op::conj_trans, Op::none, T(1),
-                            inverses_.view().block(0, j->first, j->size(), j->size()), Yj, T(0),
-                            Xj);
-      triangle.kernels.gemm(queue, triangle.adjoint(), Op::none, T(-1),
-                            triangle.block(L, *j, before), Xj, T(1),
-                            Y.block(0, 0, before.size(), Y.cols));
+                            T(1), L, x());
     }
   }
 
@@ -338,9 +325,11 @@ class BackSubstitution {
 
   const Cholesky<T>& cholesky_;
   std::vector<Range> blocks_;
-  DeviceMatrix<T> y_, x_;
+  DeviceMatrix<T> x_;
   DeviceMatrix<T> inverses_;  // of the diagonal blocks, side by side
-  Buffer<Real<T>> conditions_, host_conditions_;
+  Buffer<Real<T>> conditions_;
+  Buffer<Index> progress_;
+  Buffer<Real<T>> host_conditions_;
 };
 
 }  // namespace
@@ -360,7 +349,7 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
 
   // B goes up first: it takes part in the factorization.
   const Index first_region = solve ? 1 : 0;
-  if (solve) transfer.add_upload(make_region<T>(b, solve->b()));
+  if (solve) transfer.add_upload(make_region<T>(b, solve->x()));
   const Part part = triangle.lower() ? Part::lower : Part::upper;
   const Index width = region_width(uplo, n, options.nb);
   const std::vector<Range> regions = partition(n, width);

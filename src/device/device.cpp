@@ -171,6 +171,16 @@ void Kernels<T>::find_not_finite(Queue& queue, Part part, DeviceView<const T> a,
 }
 
 template <class T>
+void Kernels<T>::back_substitute(Queue& queue, Uplo uplo, DeviceView<const T> factor,
+                                 DeviceView<const T> inverses, DeviceView<T> x,
+                                 DeviceView<Index> progress) {
+  if (x.empty()) return;
+  device_.before(Action::kernel, "back_substitute",
+                 flops<T>(product(factor.rows, factor.rows, x.cols) / 2));
+  do_back_substitute(queue, uplo, factor, inverses, x, progress);
+}
+
+template <class T>
 void Kernels<T>::getrf_panel(Queue& queue, DeviceView<T> a, DeviceView<Index> pivots,
                              DeviceView<Index> info, Index offset) {
   if (a.empty()) return;

@@ -178,6 +178,15 @@ class Kernels {
   /// which no scaling of rows of L changes.
   void invert_blocks(Queue& queue, Uplo uplo, DeviceView<const T> factor, DeviceView<T> inverses,
                      DeviceView<Real<T>> conditions);
+  /// X := L^-H X for a Cholesky factor L (or U = L^H), n x n, with the inverses that
+  /// invert_blocks() has left: as accurate as products with them. `progress` is work space with an
+  /// element for each block and every 16 columns of X.
+  void back_substitute(Queue& queue, Uplo uplo, DeviceView<const T> factor,
+                       DeviceView<const T> inverses, DeviceView<T> x, DeviceView<Index> progress);
+  /// Elements of `progress`.
+  static Index back_substitution_progress(Index blocks, Index columns) {
+    return blocks * ((columns + 15) / 16);
+  }
   /// LU factorization with partial pivoting, in place, of an m x n panel (m >= n or m < n),
   /// by LAPACK's rule: the largest |re| + |im|, the smallest row among equals; a NaN is chosen only
   /// if it stands on the diagonal (as the reference i?amax does). pivots[j] = offset + 1 + (0-based
@@ -265,6 +274,8 @@ class Kernels {
                               Index) = 0;
   virtual void do_invert_blocks(Queue&, Uplo, DeviceView<const T>, DeviceView<T>,
                                 DeviceView<Real<T>>) = 0;
+  virtual void do_back_substitute(Queue&, Uplo, DeviceView<const T>, DeviceView<const T>,
+                                  DeviceView<T>, DeviceView<Index>) = 0;
   virtual void do_getrf_panel(Queue&, DeviceView<T>, DeviceView<Index>, DeviceView<Index>,
                               Index) = 0;
   virtual void do_swap_rows(Queue&, DeviceView<T>, DeviceView<const Index>, Index, bool) = 0;

@@ -65,11 +65,11 @@ __device__ inline T from_real(DeviceReal<T> re) {
 
 /// To the same number in another precision.
 template <class To, class From>
-__device__ void convert(To& to, From from) {
+__device__ inline void convert(To& to, From from) {
   to = static_cast<To>(from);
 }
 template <class To, class From>
-__device__ void convert(Complex<To>& to, Complex<From> from) {
+__device__ inline void convert(Complex<To>& to, Complex<From> from) {
   to = {static_cast<To>(from.re), static_cast<To>(from.im)};
 }
 
@@ -173,6 +173,77 @@ __device__ inline Complex<R> divide(Complex<R> x, Complex<R> y) {
   }
   const R ratio = y.re / y.im, divisor = fma(y.re, ratio, y.im);
   return {fma(x.re, ratio, x.im) / divisor, fma(x.im, ratio, -x.re) / divisor};
+}
+
+// Multipliers where one division must serve many of them.
+
+/// A divisor whose cheap_modulus() lies between these bounds has a reciprocal() without overflow or
+/// loss of digits.
+template <class T>
+struct Ordinary;
+template <>
+struct Ordinary<float> {
+  static constexpr float least = 0x1p-100f, largest = 0x1p+100f;
+};
+template <>
+struct Ordinary<double> {
+  static constexpr double least = 0x1p-900, largest = 0x1p+900;
+};
+template <>
+struct Ordinary<Complex<float>> {
+  static constexpr float least = 0x1p-50f, largest = 0x1p+50f;
+};
+template <>
+struct Ordinary<Complex<double>> {
+  static constexpr double least = 0x1p-450, largest = 0x1p+450;
+};
+
+/// 1 / y to at least 20 bits in one instruction, if neither is subnormal.
+__device__ inline float approximate_reciprocal(float y) {
+  float x;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(x) : "f"(y));
+  return x;
+}
+__device__ inline double approximate_reciprocal(double y) {
+  double x;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(x) : "d"(y));
+  return x;
+}
+
+/// 1 / y for an ordinary y to about an ulp, without a branch.
+__device__ inline float reciprocal(float y) {
+  const float x = approximate_reciprocal(y);
+  return fma(x, fma(-y, x, 1.0f), x);
+}
+__device__ inline double reciprocal(double y) {
+  double x = approximate_reciprocal(y);
+  x = fma(x, fma(-y, x, 1.0), x);
+  return fma(x, fma(-y, x, 1.0), x);
+}
+template <class R>
+__device__ inline Complex<R> reciprocal(Complex<R> y) {
+  return scale(conjugate(y), reciprocal(fma(y.re, y.re, y.im * y.im)));
+}
+
+/// x / y with `inverse` = reciprocal(y), y ordinary. Real quotients are corrected and thereby those
+/// of a division, but for rare last digits.
+template <class R>
+__device__ inline R quotient(R x, R y, R inverse) {
+  const R q = x * inverse;
+  return fma(fma(-q, y, x), inverse, q);
+}
+template <class R>
+__device__ inline Complex<R> quotient(Complex<R> x, Complex<R>, Complex<R> inverse) {
+  return {fma(-x.im, inverse.im, x.re * inverse.re), fma(x.im, inverse.re, x.re * inverse.im)};
+}
+
+/// The compiler computes x here, although it is not needed yet.
+__device__ inline void compute_now(float& x) { asm volatile("" : "+f"(x)); }
+__device__ inline void compute_now(double& x) { asm volatile("" : "+d"(x)); }
+template <class R>
+__device__ inline void compute_now(Complex<R>& x) {
+  compute_now(x.re);
+  compute_now(x.im);
 }
 
 }  // namespace overlapack::cuda

@@ -74,7 +74,7 @@ double CudaEvent::do_since(Event& earlier) {
 // ---- CudaQueue ----------------------------------------------------------------------------
 
 CudaQueue::CudaQueue(Device& device, int index, int multiprocessors, Priority priority)
-    : Queue(device), index_(index) {
+    : Queue(device), index_(index), multiprocessors_(multiprocessors) {
   const CurrentDevice current(index_);
   try {
     int least = 0, greatest = 0;
@@ -84,8 +84,6 @@ CudaQueue::CudaQueue(Device& device, int index, int multiprocessors, Priority pr
                                                   : (least + greatest) / 2;
     check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, value),
           "creating a stream");
-    exchange_ = std::make_unique<Exchange>(multiprocessors);
-    relay_ = std::make_unique<Relay>();
   } catch (...) {
     release();
     throw;
@@ -95,11 +93,6 @@ CudaQueue::CudaQueue(Device& device, int index, int multiprocessors, Priority pr
 CudaQueue::~CudaQueue() {
   const CurrentDevice current(index_);
   release();
-}
-
-const UpdateScratch& CudaQueue::update_scratch() {
-  if (!update_scratch_) update_scratch_ = std::make_unique<UpdateScratch>();
-  return *update_scratch_;
 }
 
 cublasHandle_t CudaQueue::cublas() {
@@ -116,8 +109,33 @@ cublasHandle_t CudaQueue::cublas() {
   return cublas_;
 }
 
+Exchange& CudaQueue::exchange() {
+  if (!exchange_) {
+    const CurrentDevice current(index_);
+    exchange_ = std::make_unique<Exchange>(multiprocessors_);
+  }
+  return *exchange_;
+}
+
+Relay& CudaQueue::relay() {
+  if (!relay_) {
+    const CurrentDevice current(index_);
+    relay_ = std::make_unique<Relay>();
+  }
+  return *relay_;
+}
+
+const UpdateScratch& CudaQueue::update_scratch() {
+  if (!update_scratch_) {
+    const CurrentDevice current(index_);
+    update_scratch_ = std::make_unique<UpdateScratch>();
+  }
+  return *update_scratch_;
+}
+
 void CudaQueue::release() noexcept {
   if (stream_ != nullptr) ignore(cudaStreamSynchronize(stream_));
+  update_scratch_.reset();
   relay_.reset();
   exchange_.reset();
   if (cublas_ != nullptr) cublasDestroy(cublas_);

@@ -56,12 +56,12 @@ class CudaQueue final : public Queue {
   ~CudaQueue() override;
   int index() const { return index_; }
   cudaStream_t stream() const { return stream_; }
-  /// Made at the first use: queues that only copy need none.
+  // Made at the first use: queues that only copy need none.
   cublasHandle_t cublas();
-  Exchange& exchange() { return *exchange_; }
-  Relay& relay() { return *relay_; }
-  /// Made at the first use: only one queue at a time needs it.
+  Exchange& exchange();
+  Relay& relay();
   const UpdateScratch& update_scratch();
+  int multiprocessors() const { return multiprocessors_; }
 
  private:
   void release() noexcept;
@@ -81,7 +81,7 @@ class CudaQueue final : public Queue {
   void do_synchronize() override;
   void do_drain() noexcept override;
 
-  int index_;
+  int index_, multiprocessors_;
   cudaStream_t stream_ = nullptr;
   cublasHandle_t cublas_ = nullptr;
   void* workspace_ = nullptr;
@@ -107,6 +107,8 @@ class CudaKernels final : public Kernels<T> {
                       Index) override;
   void do_invert_blocks(Queue&, Uplo, DeviceView<const T>, DeviceView<T>,
                         DeviceView<Real<T>>) override;
+  void do_back_substitute(Queue&, Uplo, DeviceView<const T>, DeviceView<const T>, DeviceView<T>,
+                          DeviceView<Index>) override;
   void do_getrf_panel(Queue&, DeviceView<T>, DeviceView<Index>, DeviceView<Index>, Index) override;
   void do_swap_rows(Queue&, DeviceView<T>, DeviceView<const Index>, Index, bool) override;
   Index do_update_panel_width() const override;
@@ -118,6 +120,8 @@ class CudaKernels final : public Kernels<T> {
   void do_split(Queue&, Side, Op, DeviceView<const T>, DeviceView<Real<T>>) override;
   void do_split_gemm(Queue&, Real<T>, DeviceView<const Real<T>>, DeviceView<const Real<T>>, Real<T>,
                      DeviceView<T>) override;
+
+  void solve_forward(Queue&, Side, Uplo, Diag, DeviceView<const T>, DeviceView<T>);
 
   bool fast_tf32_;
 };

@@ -32,14 +32,15 @@
 //     j + 2, after it has seen all heads of step j + 1, and each block publishes that head only
 //     after a barrier that follows its reads of step j.
 //
+// Where the GPU has clusters and the panel fits in one, getrf_cluster.cu does the same faster.
 // Panels with more rows than the registers of the GPU hold are factored in memory, two launches per
 // column (tall_* below); launches are the barriers there.
 #include <algorithm>
-#include <type_traits>
 
 #include "device/cuda/arithmetic.cuh"
 #include "device/cuda/kernels.hpp"
 #include "device/cuda/launch.cuh"
+#include "device/cuda/pivot.cuh"
 
 namespace overlapack::cuda {
 namespace {
@@ -47,45 +48,7 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / kWarp;
 
-// ---- the pivot's rule ----------------------------------------------------------------------
-
-/// Bit patterns of non-negative floating-point numbers are ordered like the numbers.
-template <class R>
-using KeyOf = std::conditional_t<sizeof(R) == 4, unsigned, unsigned long long>;
-__device__ unsigned to_key(float x) { return __float_as_uint(x); }
-__device__ unsigned long long to_key(double x) {
-  return static_cast<unsigned long long>(__double_as_longlong(x));
-}
-
-/// A row that may become the pivot row: the larger key wins, then the smaller position.
-template <class Key>
-struct Candidate {
-  Key key;
-  unsigned position;
-};
-
-/// The candidate that loses against every row.
-constexpr unsigned kNobody = 0xffffffffu;
-template <class Key>
-__device__ Candidate<Key> nobody() {
-  return {0, kNobody};
-}
-
-template <class Key>
-__device__ Candidate<Key> better(Candidate<Key> a, Candidate<Key> b) {
-  return a.key > b.key || (a.key == b.key && a.position < b.position) ? a : b;
-}
-
-/// The row at `position`, whose element in the pivot column is x, as a candidate in step j. As the
-/// reference i?amax: a NaN compares as larger than nothing, so it is chosen only where the search
-/// starts, at position j, where nothing compares as larger than it.
-template <class T>
-__device__ auto candidate(T x, unsigned position, unsigned j) -> Candidate<KeyOf<DeviceReal<T>>> {
-  using Key = KeyOf<DeviceReal<T>>;
-  const DeviceReal<T> size = cheap_modulus(x);
-  if (size == size) return {to_key(size), position};
-  return position == j ? Candidate<Key>{~Key{0}, position} : nobody<Key>();
-}
+// ---- the pivot ------------------------------------------------------------------------------
 
 /// The best candidate of a warp, in every lane: hardware reductions of 32-bit words.
 __device__ Candidate<unsigned> warp_best(Candidate<unsigned> c) {
@@ -409,7 +372,8 @@ void launch_tall(cudaStream_t stream, Exchange& exchange, DeviceView<T> a, Index
 
 }  // namespace
 
-Exchange::Exchange(int multiprocessors) : multiprocessors_(multiprocessors) {
+Exchange::Exchange(int multiprocessors)
+    : multiprocessors_(multiprocessors), cluster_limit_(getrf_cluster_limit()) {
   const std::size_t blocks = static_cast<std::size_t>(multiprocessors);
   const std::size_t message_bytes = 2 * sizeof(Message) * blocks;  // two sets, see the top
   const std::size_t candidate_bytes = sizeof(Candidate<unsigned long long>) * kTallBlocks;
@@ -432,9 +396,11 @@ unsigned Exchange::reserve_tags(cudaStream_t stream, unsigned columns) {
 }
 
 template <class T>
-Index getrf_leaf_width(Index rows, int multiprocessors) {
+Index getrf_leaf_width(Index rows, const Exchange& exchange) {
   using D = typename DeviceScalar<T>::type;
-  return rows <= resident_rows<D>(multiprocessors) ? LeafShape<D>::width : kTallWidth;
+  const Index cluster_width = getrf_cluster_width<T>(rows, exchange.cluster_limit());
+  if (cluster_width > 0) return cluster_width;
+  return rows <= resident_rows<D>(exchange.multiprocessors()) ? LeafShape<D>::width : kTallWidth;
 }
 
 template <class T>
@@ -443,6 +409,10 @@ void getrf_leaf(cudaStream_t stream, Exchange& exchange, DeviceView<T> a, Index*
   using D = typename DeviceScalar<T>::type;
   constexpr int kManyRows = LeafShape<D>::max_rows;
   constexpr int kCheapBlocks = 16;
+  if (getrf_cluster_width<T>(a.rows, exchange.cluster_limit()) > 0) {
+    getrf_cluster(stream, exchange.cluster_limit(), a, pivots, info, offset);
+    return;
+  }
   if (a.rows > resident_rows<D>(exchange.multiprocessors())) {
     launch_tall<D>(stream, exchange, a, pivots, info, offset);
     return;
@@ -458,10 +428,10 @@ void getrf_leaf(cudaStream_t stream, Exchange& exchange, DeviceView<T> a, Index*
   }
 }
 
-template Index getrf_leaf_width<float>(Index, int);
-template Index getrf_leaf_width<double>(Index, int);
-template Index getrf_leaf_width<std::complex<float>>(Index, int);
-template Index getrf_leaf_width<std::complex<double>>(Index, int);
+template Index getrf_leaf_width<float>(Index, const Exchange&);
+template Index getrf_leaf_width<double>(Index, const Exchange&);
+template Index getrf_leaf_width<std::complex<float>>(Index, const Exchange&);
+template Index getrf_leaf_width<std::complex<double>>(Index, const Exchange&);
 template void getrf_leaf(cudaStream_t, Exchange&, DeviceView<float>, Index*, Index*, Index);
 template void getrf_leaf(cudaStream_t, Exchange&, DeviceView<double>, Index*, Index*, Index);
 template void getrf_leaf(cudaStream_t, Exchange&, DeviceView<std::complex<float>>, Index*, Index*,

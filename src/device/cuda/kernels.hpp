@@ -78,8 +78,14 @@ void update_panel(cudaStream_t stream, const UpdateScratch& scratch, int multipr
 template <class T>
 void find_not_finite(cudaStream_t stream, Part part, DeviceView<const T> a, Index* found);
 
-/// Device memory through which the thread blocks of the LU leaf talk to each other. One per queue,
-/// because the queues run at the same time; within a queue one leaf follows another.
+/// As Kernels<T>::back_substitute.
+template <class T>
+void back_substitute(cudaStream_t stream, Uplo uplo, DeviceView<const T> factor,
+                     DeviceView<const T> inverses, DeviceView<T> x, DeviceView<Index> progress);
+
+/// How the thread blocks of the LU leaf talk to each other: in a cluster where the GPU has them,
+/// else through device memory. One per queue, because the queues run at the same time; within a
+/// queue one leaf follows another.
 class Exchange {
  public:
   /// For the current device, which has this many multiprocessors.
@@ -88,6 +94,8 @@ class Exchange {
   Exchange(const Exchange&) = delete;
 
   int multiprocessors() const { return multiprocessors_; }
+  /// Blocks in a cluster at most; 0 if there are none.
+  int cluster_limit() const { return cluster_limit_; }
   void* messages() const { return messages_; }
   void* candidates() const { return candidates_; }
   /// Reserves `columns` consecutive tags that no message in the memory carries; returns the first.
@@ -96,6 +104,7 @@ class Exchange {
 
  private:
   int multiprocessors_;
+  int cluster_limit_;
   void* messages_ = nullptr;
   void* candidates_ = nullptr;
   unsigned next_tag_ = 0;  // 0: the messages must be cleared first
@@ -103,13 +112,37 @@ class Exchange {
 
 /// Largest number of columns that getrf_leaf takes for `rows` rows.
 template <class T>
-Index getrf_leaf_width(Index rows, int multiprocessors);
+Index getrf_leaf_width(Index rows, const Exchange& exchange);
 
 /// LU factorization with partial pivoting of at most getrf_leaf_width columns; as
 /// Kernels<T>::getrf_panel.
 template <class T>
 void getrf_leaf(cudaStream_t stream, Exchange& exchange, DeviceView<T> a, Index* pivots,
                 Index* info, Index offset);
+
+/// The leaf for GPUs with clusters of thread blocks. Blocks in a cluster at most, for the current
+/// device; 0 if it has none or they are too small.
+int getrf_cluster_limit();
+
+/// Largest number of columns that getrf_cluster takes for `rows` rows and clusters of at most
+/// `limit` blocks; 0 if there are too many rows.
+template <class T>
+Index getrf_cluster_width(Index rows, int limit);
+
+/// As getrf_leaf, of at most getrf_cluster_width columns.
+template <class T>
+void getrf_cluster(cudaStream_t stream, int limit, DeviceView<T> a, Index* pivots, Index* info,
+                   Index offset);
+
+/// Largest order of the triangle of trsm_block.
+template <class T>
+Index trsm_block_order();
+
+/// B := L^-1 B (left) or B := B L^-H (right), where L is `a` (lower) or its conjugate transpose
+/// (upper), for a triangle of at most trsm_block_order rows. As accurate as substitution.
+template <class T>
+void trsm_block(cudaStream_t stream, Side side, Uplo uplo, Diag diag, DeviceView<const T> a,
+                DeviceView<T> b);
 
 /// Row interchanges, any number of them; as Kernels<T>::swap_rows.
 template <class T>

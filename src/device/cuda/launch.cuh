@@ -15,31 +15,62 @@ struct LaunchShape {
   unsigned threads = 1;
   std::size_t shared_bytes = 0;  ///< dynamic shared memory
   bool cooperative = false;      ///< all blocks are resident at the same time
+  unsigned cluster = 1;          ///< so many blocks reach each other's shared memory
 };
 
-/// A kernel that uses more dynamic shared memory has to say so.
+/// What a kernel may have without asking for it.
 constexpr std::size_t kSharedWithoutAsking = 48 * 1024;
+constexpr unsigned kClusterWithoutAsking = 8;
+
+/// A launch as the runtime wants it.
+class Launch {
+ public:
+  Launch(cudaStream_t stream, const LaunchShape& shape) {
+    config_.gridDim = dim3(shape.blocks);
+    config_.blockDim = dim3(shape.threads);
+    config_.dynamicSmemBytes = shape.shared_bytes;
+    config_.stream = stream;
+    config_.attrs = attributes_;
+    if (shape.cooperative) {
+      cudaLaunchAttribute& attribute = attributes_[config_.numAttrs++];
+      attribute.id = cudaLaunchAttributeCooperative;
+      attribute.val.cooperative = 1;
+    }
+    if (shape.cluster > 1) {
+      cudaLaunchAttribute& attribute = attributes_[config_.numAttrs++];
+      attribute.id = cudaLaunchAttributeClusterDimension;
+      attribute.val.clusterDim = {shape.cluster, 1, 1};
+    }
+  }
+  Launch(const Launch&) = delete;
+
+  const cudaLaunchConfig_t& config() const { return config_; }
+
+ private:
+  cudaLaunchConfig_t config_ = {};
+  cudaLaunchAttribute attributes_[2] = {};
+};
+
+/// Asks for what the kernel needs for launches of this shape.
+template <class... Parameters>
+cudaError_t ask_for(const LaunchShape& shape, void (*kernel)(Parameters...)) {
+  cudaError_t status = cudaSuccess;
+  if (shape.shared_bytes > kSharedWithoutAsking) {
+    status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  static_cast<int>(shape.shared_bytes));
+  }
+  if (shape.cluster > kClusterWithoutAsking && status == cudaSuccess) {
+    status = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+  }
+  return status;
+}
 
 /// kernel<<<...>>>(arguments...).
 template <class... Parameters, class... Arguments>
 void launch(cudaStream_t stream, const LaunchShape& shape, const char* what,
             void (*kernel)(Parameters...), const Arguments&... arguments) {
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(shape.blocks);
-  config.blockDim = dim3(shape.threads);
-  config.dynamicSmemBytes = shape.shared_bytes;
-  config.stream = stream;
-  cudaLaunchAttribute attribute = {};
-  attribute.id = cudaLaunchAttributeCooperative;
-  attribute.val.cooperative = 1;
-  config.attrs = &attribute;
-  config.numAttrs = shape.cooperative ? 1 : 0;
-  if (shape.shared_bytes > kSharedWithoutAsking) {
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(shape.shared_bytes)),
-          what);
-  }
-  check(cudaLaunchKernelEx(&config, kernel, arguments...), what);
+  check(ask_for(shape, kernel), what);
+  check(cudaLaunchKernelEx(&Launch(stream, shape).config(), kernel, arguments...), what);
 }
 
 }  // namespace overlapack::cuda

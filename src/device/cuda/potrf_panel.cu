@@ -45,10 +45,6 @@
 namespace overlapack::cuda {
 namespace {
 
-/// In a complex block of order 128 the tiles would not fit in the registers.
-template <class E>
-constexpr int kTiles = sizeof(E) == sizeof(double) ? 8 : 4;
-
 // Who does what. Warp w runs in quarter w % 4 of the multiprocessor. The first warp is the chain in
 // the thread block of the diagonal block, and the courier in the others. The other warps have rows,
 // spread so that each quarter has the same work, but the chain's little: row 1 is finished after
@@ -61,35 +57,6 @@ __device__ inline int row_of(int warp) {
   static constexpr signed char kRows[kWarps] = {0, 7, 6, 5, 1, 2, 3, 4};
   return kRows[warp];
 }
-
-/// A tile row by row, as the chain works with it. The padding keeps rows in different banks.
-template <class E>
-struct Rows {
-  static constexpr int kStride = kTile + 2;
-  struct alignas(16) Pair {
-    E x, y;
-  };
-  Pair pair[kTile][kStride / 2];
-
-  __device__ E* row(int i) { return &pair[i][0].x; }
-  __device__ const E* row(int i) const { return &pair[i][0].x; }
-
-  __device__ Fragment<E> load(int lane) const {
-    Fragment<E> x;
-    for_each_element([&](int h, int j, int e) {
-      const Pair p = pair[fragment_row(lane, h)][fragment_column(lane, j, 0) / 2];
-      x.set(h, j, e, e == 0 ? p.x : p.y);
-    });
-    return x;
-  }
-  __device__ void store(int lane, const Fragment<E>& x) {
-    for_each_element([&](int h, int j, int e) {
-      if (e == 1) return;
-      pair[fragment_row(lane, h)][fragment_column(lane, j, 0) / 2] = {x.get(h, j, 0),
-                                                                      x.get(h, j, 1)};
-    });
-  }
-};
 
 /// What the chain tells the others in one step.
 template <class E>

@@ -14,6 +14,10 @@ namespace overlapack::cuda {
 
 constexpr int kTile = 16;
 
+/// Tiles in a row of a block: as many as fit in the registers of a warp that owns the row.
+template <class E>
+constexpr int kTiles = sizeof(E) == sizeof(double) ? 8 : 4;
+
 /// The double precision counterpart of a kernel-side scalar.
 template <class T>
 struct DoubleOf {
@@ -65,6 +69,35 @@ __device__ void for_each_element(F f) {
     }
   }
 }
+
+/// A tile in shared memory, row by row. The padding keeps rows in different banks.
+template <class E>
+struct Rows {
+  static constexpr int kStride = kTile + 2;
+  struct alignas(16) Pair {
+    E x, y;
+  };
+  Pair pair[kTile][kStride / 2];
+
+  __device__ E* row(int i) { return &pair[i][0].x; }
+  __device__ const E* row(int i) const { return &pair[i][0].x; }
+
+  __device__ Fragment<E> load(int lane) const {
+    Fragment<E> x;
+    for_each_element([&](int h, int j, int e) {
+      const Pair p = pair[fragment_row(lane, h)][fragment_column(lane, j, 0) / 2];
+      x.set(h, j, e, e == 0 ? p.x : p.y);
+    });
+    return x;
+  }
+  __device__ void store(int lane, const Fragment<E>& x) {
+    for_each_element([&](int h, int j, int e) {
+      if (e == 1) return;
+      pair[fragment_row(lane, h)][fragment_column(lane, j, 0) / 2] = {x.get(h, j, 0),
+                                                                      x.get(h, j, 1)};
+    });
+  }
+};
 
 template <class E>
 __device__ Fragment<E> zero_fragment() {

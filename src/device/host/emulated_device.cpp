@@ -424,6 +424,33 @@ class EmulatedKernels final : public Kernels<T> {
     });
   }
 
+  void do_back_substitute(Queue& queue, Uplo uplo, DeviceView<const T> factor,
+                          DeviceView<const T> inverses, DeviceView<T> x,
+                          DeviceView<Index> progress) override {
+    enqueue(queue, "back_substitute", [=] {
+      const Index n = factor.rows, order = inverses.rows;
+      require(factor.cols == n && inverses.cols == n && x.rows == n && order > 0 &&
+                  progress.rows >=
+                      Kernels<T>::back_substitution_progress((n + order - 1) / order, x.cols),
+              "back_substitute", "the shapes do not fit");
+      const bool lower = uplo == Uplo::lower;
+      const HostView<const T> l = open("back_substitute", factor);
+      const HostView<const T> inverse = open("back_substitute", inverses);
+      const HostView<T> to = open("back_substitute", x);
+      for (Index first = (n - 1) / order * order; first >= 0; first -= order) {
+        const Index size = std::min(order, n - first);
+        const HostView<T> rows = to.block(first, 0, size, x.cols);
+        std::vector<T> y;
+        for (Index j = 0; j < x.cols; ++j) y.insert(y.end(), &rows(0, j), &rows(0, j) + size);
+        reference::gemm<T>(Op::conj_trans, Op::none, T(1), inverse.block(0, first, size, size),
+                           HostView<const T>(y.data(), size, x.cols, size), T(0), rows);
+        reference::gemm<T>(lower ? Op::conj_trans : Op::none, Op::none, T(-1),
+                           lower ? l.block(first, 0, size, first) : l.block(0, first, first, size),
+                           HostView<const T>(rows), T(1), to.block(0, 0, first, x.cols));
+      }
+    });
+  }
+
   void do_getrf_panel(Queue& queue, DeviceView<T> a, DeviceView<Index> pivots,
                       DeviceView<Index> info, Index offset) override {
     enqueue(queue, "getrf_panel", [=] {

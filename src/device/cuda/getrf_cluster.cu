@@ -1,0 +1,614 @@
+// The LU panel for GPUs with clusters (Hopper and later): the algorithm of getrf_leaf.cu, with an
+// exchange through distributed shared memory, and wider.
+//
+// A panel is factored strip by strip, W columns each. In a strip rows are in registers and never
+// move: an interchange exchanges two positions. The thread blocks are one cluster and write their
+// messages into each other's shared memory (cluster.cuh).
+//
+// What takes time is the chain from one pivot to the next. Only this is on it:
+//
+//   column j complete -> the block's best row -> a message to all blocks -> the pivot of column j
+//   -> column j + 1 complete.
+//
+// Column j + 1 needs two numbers of the pivot's row, and these come with the message, the *head*.
+// The rest of the row comes in a second message, from the winner only, while the search in column
+// j + 1 is already under way; the other columns are updated while the next heads travel. So a
+// candidate's element in column j + 1 lacks the update of step j - 1 when the head of step j
+// leaves: the head has the multiplier of that update too, and the receiver does it.
+//
+// Registers cannot be indexed, so rows are shifted: in step j, x[c] is column j + c before the
+// update and column j + 1 + c after it. Finished columns leave the registers: multipliers and the
+// rows of pivots go to shared memory. There are four copies of the loop, for rows that are whole,
+// three quarters, half and a quarter of the width.
+//
+// Each message has two places, for even and odd steps. Before a block sends anything of step j + 2
+// it has the heads of step j + 1 of all blocks, and a block sends that head only behind a barrier
+// that its threads reach after their last look at the heads of step j. For the row of step j that
+// barrier is the one of step j + 2, since the row of step j + 2 follows all heads of that step.
+//
+// The columns to the right of a strip are in memory, where rows do not move either; each block
+// updates its own rows there. The interchanges are carried out when the panel is complete.
+#include <algorithm>
+#include <type_traits>
+
+#include "device/cuda/arithmetic.cuh"
+#include "device/cuda/cluster.cuh"
+#include "device/cuda/kernels.hpp"
+#include "device/cuda/launch.cuh"
+#include "device/cuda/pivot.cuh"
+#include "device/cuda/tile.cuh"
+
+namespace overlapack::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kWarps = kThreads / kWarp;
+constexpr int kMaxBlocks = 16;  // in a cluster, on any GPU so far
+
+/// Columns of a strip whose threads own R rows each: 512 bytes a thread, half of all registers.
+template <class T, int R>
+constexpr int kWidth = std::min(32, 512 / (R * static_cast<int>(sizeof(T))));
+constexpr int kMaxRows = 4;  // of a thread
+
+/// Calls f(kColumns) for kColumns = W, 3 W / 4, W / 2, W / 4 as compile-time constants.
+template <int W, class F>
+__device__ void for_each_quarter(F f) {
+  f(std::integral_constant<int, W>{});
+  f(std::integral_constant<int, 3 * W / 4>{});
+  f(std::integral_constant<int, W / 2>{});
+  f(std::integral_constant<int, W / 4>{});
+}
+
+/// x(c - 1) := x(c) - l u(c) for c = 1, ..., kColumns - 1: an update and a shift.
+template <int kColumns, class T, int W>
+__device__ void update_and_shift(T (&x)[W], T l, const T* u) {
+#pragma unroll
+  for (int c = 1; c < kColumns; ++c) x[c - 1] = subtract_product(x[c], l, u[c]);
+}
+
+// ---- messages ------------------------------------------------------------------------------
+
+constexpr int kChunk = sizeof(int4);  // bytes that one thread sends at a time
+
+/// A candidate for the pivot, as a block tells it to all others.
+template <class T>
+struct alignas(kChunk) Head {
+  T pivot;
+  T inverse;     // reciprocal(pivot)
+  T next;        // the element to the right of the pivot, without the update of the step before
+  T multiplier;  // of the row in that update
+  unsigned position;
+  int row;        // of the panel in memory
+  bool ordinary;  // whether the pivot has a reciprocal
+};
+
+/// Sends kBytes bytes to the same place in all blocks. All threads of the block.
+template <int kBytes>
+__device__ void send_to_all(void* to, const void* from, Barrier* arrived, int blocks) {
+  constexpr int kChunks = kBytes / kChunk;
+  static_assert(kBytes % kChunk == 0);
+#pragma unroll
+  for (int first = 0; first < kChunks * kMaxBlocks; first += kThreads) {
+    const int i = first + static_cast<int>(threadIdx.x), block = i / kChunks, chunk = i % kChunks;
+    if (block >= blocks) return;
+    send(block, static_cast<int4*>(to) + chunk, arrived, static_cast<const int4*>(from)[chunk]);
+  }
+}
+
+// ---- a strip -------------------------------------------------------------------------------
+
+template <class T, int W, int R>
+struct alignas(kChunk) StripMemory {
+  static constexpr int kRows = R * kThreads;
+  static constexpr int kPitch = kRows + 4;  // no bank conflicts in update_rest()
+
+  T row[2][W];  // of the pivot, from the column to its right; sent by the winner
+  T no_row[W];  // zeros
+  // Of step s of the strip:
+  T candidate_row[W][W];  // [s]: of this block's candidate, from the column to its right
+  T column[W][kPitch];    // [s]: the multipliers, and the pivot
+  int chosen[W];          // [s]: the pivot's row of the panel in memory
+  Head<T> of_warp[kWarps];
+  Head<T> of_block[2][kMaxBlocks];  // sent by the blocks
+  Barrier row_arrived[2], heads_arrived[2];
+};
+
+/// The rows of one thread in up to W columns of a panel, and their elimination by all threads of
+/// the cluster. Steps count from the first column of the panel.
+template <class T, int W, int R>
+class Strip {
+  using Memory = StripMemory<T, W, R>;
+
+ public:
+  __device__ Strip(Memory& memory, int m)
+      : memory_(memory), rank_(rank_in_cluster()), blocks_(blocks_in_cluster()) {
+#pragma unroll
+    for (int r = 0; r < R; ++r) position_[r] = row(r) < m ? row(r) : -1;
+    if (threadIdx.x < W) memory_.no_row[threadIdx.x] = from_real<T>(0);
+    if (threadIdx.x == 0) {
+      for (Barrier& barrier : memory_.row_arrived) make_barrier(&barrier);
+      for (Barrier& barrier : memory_.heads_arrived) make_barrier(&barrier);
+    }
+    synchronize_cluster();
+  }
+
+  /// Loads `columns` columns, the first of which is `a`, the pivot column of step `first`.
+  __device__ void load(int first, int columns, const T* a, Index ld) {
+    first_ = first;
+#pragma unroll
+    for (int r = 0; r < R; ++r) {
+      const bool unfinished = position_[r] >= first;
+#pragma unroll
+      for (int c = 0; c < W; ++c) {
+        x_[r][c] = unfinished && c < columns ? a[row(r) + c * ld] : from_real<T>(0);
+      }
+      complete_[r] = x_[r][0];
+      multiplier_[r] = from_real<T>(0);
+    }
+  }
+
+  /// The steps of the strip, as far as they come before `steps`, the number of steps of the panel.
+  /// The first of them with a zero pivot becomes first_zero, if it is less.
+  __device__ void factor(int steps, Index* pivots, Index offset, int& first_zero) {
+    int j = first_;
+    for_each_quarter<W>([&](auto columns) {
+      constexpr int kColumns = decltype(columns)::value;
+      const int end = min(steps, first_ + W - kColumns + W / 4);
+#pragma unroll 1
+      for (; j < end; ++j) {
+        const Head<T> pivot = step<kColumns>(j, j == steps - 1);
+        if (is_zero(pivot.pivot)) first_zero = min(first_zero, j);
+        if (threadIdx.x == 0) memory_.chosen[j - first_] = pivot.row;
+        if (is_first_thread()) pivots[j] = offset + 1 + pivot.position;
+      }
+    });
+  }
+
+  /// Stores `columns` columns to `a`, where load() has found them: each row to its final position,
+  /// or to where it was.
+  __device__ void store(int columns, T* a, Index ld, bool to_position) const {
+#pragma unroll
+    for (int r = 0; r < R; ++r) {
+      const int p = position_[r] - first_, to = to_position ? position_[r] : row(r);
+      if (p < 0) continue;
+      for (int c = 0; c < columns; ++c) {
+        a[to + c * ld] =
+            c <= p ? memory_.column[c][own_row(r)] : memory_.candidate_row[p][c - p - 1];
+      }
+    }
+  }
+
+  /// active[i]: whether the block's row i was in the strip and none of its pivot rows.
+  __device__ void mark_active(bool* active) const {
+#pragma unroll
+    for (int r = 0; r < R; ++r) active[own_row(r)] = position_[r] >= first_ + W;
+  }
+
+  __device__ bool is_first_thread() const { return rank_ == 0 && threadIdx.x == 0; }
+
+ private:
+  using Key = KeyOf<DeviceReal<T>>;
+
+  /// A thread's row r: its number in the block, and in the panel in memory.
+  __device__ static int own_row(int r) { return r * kThreads + static_cast<int>(threadIdx.x); }
+  __device__ int row(int r) const { return rank_ * Memory::kRows + own_row(r); }
+
+  /// Step j, in which at most kColumns columns are unfinished. Returns the pivot. `last` of the
+  /// panel.
+  template <int kColumns>
+  __device__ Head<T> step(int j, bool last) {
+    const int now = j % 2, before = 1 - now;
+    nominate(j);
+    __syncthreads();
+    const Head<T>& best = memory_.of_warp[best_lane(candidate_of(memory_.of_warp, kWarps, j))];
+    send_to_all<sizeof(Head<T>)>(&memory_.of_block[now][rank_], &best, &memory_.heads_arrived[now],
+                                 blocks_);
+    if (threadIdx.x == kThreads - 1) {  // whose warp has nothing to send
+      expect(&memory_.heads_arrived[now], static_cast<unsigned>(blocks_ * sizeof(Head<T>)));
+      if (!last) expect(&memory_.row_arrived[now], kColumns * sizeof(T));
+    }
+
+    // While the heads travel: the update of step j - 1, then the candidate's row is known. Rows
+    // that were pivots take part; what becomes of them is never read.
+    if (j > 0) await(&memory_.row_arrived[before], (j - 1) / 2 % 2);
+    const T* const u = j == first_ ? memory_.no_row : memory_.row[before];
+    const T u_next = u[1];
+#pragma unroll
+    for (int r = 0; r < R; ++r) update_and_shift<kColumns>(x_[r], multiplier_[r], u);
+    T* const candidate_row = memory_.candidate_row[j - first_];
+    keep_row<kColumns>(best.position, candidate_row);
+    __syncthreads();
+
+    await(&memory_.heads_arrived[now], j / 2 % 2);
+    const int winner = best_lane(candidate_of(memory_.of_block[now], blocks_, j));
+    const Head<T> head = memory_.of_block[now][winner];
+    if (winner == rank_ && !last) {
+      send_to_all<kColumns * sizeof(T)>(memory_.row[now], candidate_row, &memory_.row_arrived[now],
+                                        blocks_);
+    }
+    eliminate(head, subtract_product(head.next, head.multiplier, u_next), j);
+    return head;
+  }
+
+  /// One of `count` heads of step j, as a candidate, for each lane.
+  __device__ static Candidate<Key> candidate_of(const Head<T>* heads, int count, int j) {
+    const int lane = static_cast<int>(threadIdx.x) % kWarp;
+    if (lane >= count) return nobody<Key>();
+    return candidate(heads[lane].pivot, heads[lane].position, static_cast<unsigned>(j));
+  }
+
+  /// Each warp leaves its best row in of_warp.
+  __device__ void nominate(int j) {
+    Candidate<Key> best = nobody<Key>();
+    T pivot = from_real<T>(0);
+#pragma unroll
+    for (int r = 0; r < R; ++r) {
+      if (position_[r] < j) continue;
+      const auto position = static_cast<unsigned>(position_[r]);
+      best = better(best, candidate(complete_[r], position, static_cast<unsigned>(j)));
+      if (best.position == position) pivot = complete_[r];
+    }
+    T inverse = reciprocal(pivot);
+    compute_now(inverse);  // during the search
+    const bool ordinary =
+        best.key >= to_key(Ordinary<T>::least) && best.key <= to_key(Ordinary<T>::largest);
+    const int lane = static_cast<int>(threadIdx.x) % kWarp;
+    const int warp = static_cast<int>(threadIdx.x) / kWarp;
+    if (lane != best_lane(best)) return;
+    Head<T>& head = memory_.of_warp[warp];
+    head.pivot = pivot;
+    head.inverse = inverse;
+    head.ordinary = ordinary;
+    head.position = best.position;
+#pragma unroll
+    for (int r = 0; r < R; ++r) {
+      if (static_cast<unsigned>(position_[r]) == best.position) {
+        head.next = x_[r][1];
+        head.multiplier = multiplier_[r];
+        head.row = row(r);
+      }
+    }
+  }
+
+  /// The row at `position` goes to `candidate_row`, if this block owns it.
+  template <int kColumns>
+  __device__ void keep_row(unsigned position, T* candidate_row) {
+#pragma unroll
+    for (int r = 0; r < R; ++r) {
+      if (position_[r] >= 0 && static_cast<unsigned>(position_[r]) == position) {
+#pragma unroll
+        for (int c = 0; c < kColumns; ++c) candidate_row[c] = x_[r][c];
+      }
+    }
+  }
+
+  /// The interchange, the multipliers of step j, and column j + 1 with the pivot row's element
+  /// `next` in it.
+  __device__ void eliminate(const Head<T>& head, T next, int j) {
+    const bool zero = is_zero(head.pivot);
+    const int p = static_cast<int>(head.position);
+#pragma unroll
+    for (int r = 0; r < R; ++r) {
+      T& l = multiplier_[r];
+      if (head.ordinary) {
+        l = quotient(complete_[r], head.pivot, head.inverse);
+      } else {
+        l = zero ? complete_[r] : divide(complete_[r], head.pivot);
+      }
+      memory_.column[j - first_][own_row(r)] = position_[r] == p ? head.pivot : l;
+      complete_[r] = subtract_product(x_[r][0], l, next);
+      if (position_[r] == j) {
+        position_[r] = p;
+      } else if (position_[r] == p) {
+        position_[r] = j;
+      }
+    }
+  }
+
+  Memory& memory_;
+  const int rank_, blocks_;
+  int first_ = 0;    // step of the strip
+  T x_[R][W];        // rows as far as they are unfinished, see the top
+  T complete_[R];    // their elements in the pivot column, with all updates
+  T multiplier_[R];  // of the step before
+  int position_[R];  // negative if there is no such row
+};
+
+/// Factors the m x n panel `a`, n <= W. The launch must be one cluster with enough rows.
+template <class T, int W, int R>
+__global__ void __launch_bounds__(kThreads, 1)
+    getrf_strip_kernel(int m, int n, T* a, Index ld, Index* pivots, Index* info, Index offset) {
+#if __CUDA_ARCH__ >= 900
+  extern __shared__ int4 memory[];
+  Strip<T, W, R> strip(*reinterpret_cast<StripMemory<T, W, R>*>(memory), m);
+  const int steps = min(m, n);
+  int first_zero = steps;
+  strip.load(0, n, a, ld);
+  strip.factor(steps, pivots, offset, first_zero);
+  synchronize_cluster();  // nobody stores before all have loaded
+  strip.store(n, a, ld, true);
+  if (strip.is_first_thread() && first_zero < steps && *info == 0) *info = offset + first_zero + 1;
+#endif
+}
+
+// ---- a panel of several strips -------------------------------------------------------------
+
+constexpr int kPanelWidth = 128;
+
+template <class T, int W, int R>
+struct alignas(kChunk) PanelMemory {
+  StripMemory<T, W, R> strip;
+  T l[W][W];                    // [k][i]: element (k + i, k) of the strip's triangle L11
+  T u[kPanelWidth - W][W + 4];  // [c][k]: element (k, c) of U12
+  bool active[R * kThreads];
+};
+
+constexpr std::size_t kMostSharedBytes = 227 * 1024;  // of a block, on Hopper
+static_assert(sizeof(PanelMemory<Complex<double>, 32, 1>) <= kMostSharedBytes);
+
+/// U12 = L11^-1 A12 for the pivot rows of the strip `a` and the `rest` columns to its right. Every
+/// block does it for itself; a thread has a column.
+template <class T, int W, int R>
+__device__ void solve_rest(PanelMemory<T, W, R>& memory, int rest, const T* a, Index ld) {
+  const int t = static_cast<int>(threadIdx.x);
+  const int* const chosen = memory.strip.chosen;
+#pragma unroll 4
+  for (int i = t; i < W * rest; i += kThreads) {
+    const int k = i % W, c = i / W;
+    memory.u[c][k] = a[chosen[k] + (W + c) * ld];
+  }
+#pragma unroll 4
+  for (int i = t; i < W * W; i += kThreads) {
+    const int k = i / W, below = i % W;
+    if (k + below < W) memory.l[k][below] = a[chosen[k + below] + k * ld];
+  }
+  __syncthreads();
+  if (t >= rest) return;
+  T x[W];
+#pragma unroll
+  for (int k = 0; k < W; ++k) x[k] = memory.u[t][k];
+  int k = 0;
+  for_each_quarter<W>([&](auto columns) {
+    constexpr int kColumns = decltype(columns)::value;
+#pragma unroll 1
+    for (; k < W - kColumns + W / 4; ++k) {
+      const T top = x[0];
+      memory.u[t][k] = top;
+      update_and_shift<kColumns>(x, top, memory.l[k]);
+    }
+  });
+}
+
+/// First row and column of a tile.
+struct TilePlace {
+  int row, column;
+};
+
+/// A22 -= L21 U12 on the tensor cores, for this block's rows. `a` is the first of them in the first
+/// of the `rest` columns.
+template <class T, int W, int R>
+__device__ void update_rest(const PanelMemory<T, W, R>& memory, int rest, T* a, Index ld) {
+  using E = typename DoubleOf<T>::type;
+  constexpr int kDepth = W / kTile, kRows = R * kThreads;
+  constexpr int kAhead = sizeof(E) == sizeof(double) ? 4 : 1;  // tiles on their way from memory
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int warp = static_cast<int>(threadIdx.x) / kWarp;
+  const int lane_row = fragment_row(lane, 0), lane_column = fragment_column(lane, 0, 0);
+
+  // Calls f(element, h, j, e) for the elements of a lane in a tile that are to be updated.
+  const auto for_each_active = [&](const TilePlace& tile, auto f) {
+    if (tile.row >= kRows) return;
+    const int i = tile.row + lane_row, c = tile.column + lane_column;
+    const bool active[2] = {memory.active[i], memory.active[i + 8]};
+    T* const corner = a + i + c * ld;
+    for_each_element([&](int h, int j, int e) {
+      if (active[h] && c + 8 * j + e < rest) f(corner[8 * h + (8 * j + e) * ld], h, j, e);
+    });
+  };
+  const auto load = [&](const TilePlace& tile) {
+    Fragment<E> x = zero_fragment<E>();
+    for_each_active(tile, [&](const T& from, int h, int j, int e) {
+      E to;
+      convert(to, from);
+      x.set(h, j, e, to);
+    });
+    return x;
+  };
+  // Which summand is element (j, e) of an operand is free; this way there are no bank conflicts.
+  const auto summand = [lane](int q, int j, int e) { return kTile * q + 8 * j + 4 * e + lane % 4; };
+  const auto minus_l = [&](int row, int q) {
+    Fragment<E> l;
+    for_each_element([&](int h, int j, int e) {
+      E x;
+      convert(x, memory.strip.column[summand(q, j, e)][row + lane_row + 8 * h]);
+      l.set(h, j, e, negate(x));
+    });
+    return l;
+  };
+  const auto u_conjugate = [&](int column, int q) {
+    Fragment<E> u;
+    for_each_element([&](int h, int j, int e) {
+      E x;
+      convert(x, memory.u[column + lane_row + 8 * h][summand(q, j, e)]);
+      u.set(h, j, e, conjugate(x));
+    });
+    return u;
+  };
+
+  // A warp goes along a row of tiles, then along the next one of its own.
+  const auto advance = [rest](TilePlace& tile) {
+    tile.column += kTile;
+    if (tile.column < rest) return;
+    tile.column = 0;
+    tile.row += kWarps * kTile;
+  };
+  TilePlace here{warp * kTile, 0}, there = here;
+  Fragment<E> l[kDepth], ahead[kAhead];
+#pragma unroll
+  for (int s = 0; s < kAhead; ++s) {
+    ahead[s] = load(there);
+    advance(there);
+  }
+  while (here.row < kRows) {
+#pragma unroll
+    for (int s = 0; s < kAhead; ++s) {
+      if (here.row >= kRows) break;
+      Fragment<E> x = ahead[s];
+      ahead[s] = load(there);
+      advance(there);
+#pragma unroll
+      for (int q = 0; q < kDepth; ++q) {
+        if (here.column == 0) l[q] = minus_l(here.row, q);
+        multiply_add(x, l[q], u_conjugate(here.column, q), x);
+      }
+      for_each_active(here, [&](T& to, int h, int j, int e) { convert(to, x.get(h, j, e)); });
+      advance(here);
+    }
+  }
+}
+
+/// Stores U12, the columns divided among the blocks. `a` is the first of them.
+template <class T, int W, int R>
+__device__ void store_rest(const PanelMemory<T, W, R>& memory, int rest, T* a, Index ld) {
+  for (int i = static_cast<int>(threadIdx.x);; i += kThreads) {
+    const int k = i % W, c = rank_in_cluster() + i / W * blocks_in_cluster();
+    if (c >= rest) break;
+    a[memory.strip.chosen[k] + c * ld] = memory.u[c][k];
+  }
+}
+
+/// Factors the m x n panel `a`, n <= min(m, kPanelWidth), strip by strip, but leaves all rows where
+/// they are. The launch must be one cluster with enough rows.
+template <class T, int W, int R>
+__global__ void __launch_bounds__(kThreads, 1)
+    getrf_panel_kernel(int m, int n, T* a, Index ld, Index* pivots, Index* info, Index offset) {
+#if __CUDA_ARCH__ >= 900
+  extern __shared__ int4 raw_memory[];
+  auto& memory = *reinterpret_cast<PanelMemory<T, W, R>*>(raw_memory);
+  Strip<T, W, R> strip(memory.strip, m);
+  const int first_row = rank_in_cluster() * (R * kThreads);
+  int first_zero = n;
+#  pragma unroll 1
+  for (int first = 0; first < n; first += W) {
+    T* const left = a + first * ld;
+    T* const right = left + W * ld;
+    const int columns = min(W, n - first), rest = n - first - columns;
+    strip.load(first, columns, left, ld);
+    strip.factor(n, pivots, offset, first_zero);
+    strip.store(columns, left, ld, false);
+    if (rest == 0) break;
+    strip.mark_active(memory.active);
+    synchronize_cluster();  // the pivot rows are complete in memory
+    solve_rest(memory, rest, left, ld);
+    __syncthreads();
+    update_rest(memory, rest, right + first_row, ld);
+    synchronize_cluster();  // all have read the pivot rows
+    store_rest(memory, rest, right, ld);
+  }
+  if (strip.is_first_thread() && first_zero < n && *info == 0) *info = offset + first_zero + 1;
+#endif
+}
+
+// ---- host side -----------------------------------------------------------------------------
+
+LaunchShape cluster_shape(Index blocks, std::size_t shared_bytes) {
+  LaunchShape shape;
+  shape.blocks = shape.cluster = static_cast<unsigned>(blocks);
+  shape.threads = kThreads;
+  shape.shared_bytes = shared_bytes;
+  return shape;
+}
+
+/// The least power of two of blocks for so many rows, R a thread. At least two: a launch of single
+/// blocks has no clusters, and sending is an illegal instruction there.
+Index blocks_for(Index rows, int R) {
+  Index blocks = 2;
+  while (blocks * R * kThreads < rows) blocks *= 2;
+  return blocks;
+}
+
+/// Whether there are panels of several strips: where a strip holds the tiles of update_rest().
+template <class D, int R>
+constexpr bool kHasPanels = kWidth<D, R> >= kTile;
+
+/// Calls f(R) with the least R, a compile-time constant, with which so many rows fit in a cluster
+/// of `limit` blocks. Does nothing if there is none.
+template <class F>
+void with_rows_per_thread(Index rows, int limit, F f) {
+  if (blocks_for(rows, 1) <= limit) {
+    f(std::integral_constant<int, 1>{});
+  } else if (blocks_for(rows, 2) <= limit) {
+    f(std::integral_constant<int, 2>{});
+  } else if (blocks_for(rows, kMaxRows) <= limit) {
+    f(std::integral_constant<int, kMaxRows>{});
+  }
+}
+
+}  // namespace
+
+int getrf_cluster_limit() {
+  // The kernel that needs the most shared memory.
+  using D = Complex<double>;
+  constexpr int W = kWidth<D, 1>;
+  const auto kernel = getrf_panel_kernel<D, W, 1>;
+  constexpr int kOldestCode = 90;
+  cudaFuncAttributes attributes = {};
+  const cudaError_t status = cudaFuncGetAttributes(&attributes, kernel);
+  ignore(status);
+  if (status != cudaSuccess || attributes.ptxVersion < kOldestCode) return 0;
+  for (int blocks = kMaxBlocks; blocks >= static_cast<int>(kClusterWithoutAsking); blocks /= 2) {
+    const LaunchShape shape = cluster_shape(blocks, sizeof(PanelMemory<D, W, 1>));
+    int clusters = 0;
+    const bool possible = ask_for(shape, kernel) == cudaSuccess &&
+                          cudaOccupancyMaxActiveClusters(
+                              &clusters, kernel, &Launch(nullptr, shape).config()) == cudaSuccess;
+    ignore(cudaGetLastError());
+    if (possible && clusters > 0) return blocks;
+  }
+  return 0;
+}
+
+template <class T>
+Index getrf_cluster_width(Index rows, int limit) {
+  using D = typename DeviceScalar<T>::type;
+  Index width = 0;
+  with_rows_per_thread(rows, limit, [&](auto per_thread) {
+    constexpr int R = decltype(per_thread)::value;
+    width = kHasPanels<D, R> && rows >= kPanelWidth ? kPanelWidth : kWidth<D, R>;
+  });
+  return width;
+}
+
+template <class T>
+void getrf_cluster(cudaStream_t stream, int limit, DeviceView<T> a, Index* pivots, Index* info,
+                   Index offset) {
+  using D = typename DeviceScalar<T>::type;
+  const int m = static_cast<int>(a.rows), n = static_cast<int>(a.cols);
+  with_rows_per_thread(a.rows, limit, [&](auto per_thread) {
+    constexpr int R = decltype(per_thread)::value, W = kWidth<D, R>;
+    const Index blocks = blocks_for(a.rows, R);
+    if constexpr (kHasPanels<D, R>) {
+      if (n > W) {
+        launch(stream, cluster_shape(blocks, sizeof(PanelMemory<D, W, R>)), "getrf panel",
+               getrf_panel_kernel<D, W, R>, m, n, device_cast(a.data), a.ld, pivots, info, offset);
+        swap_rows(stream, a, DeviceView<const Index>(pivots, n), offset, true);
+        return;
+      }
+    }
+    launch(stream, cluster_shape(blocks, sizeof(StripMemory<D, W, R>)), "getrf strip",
+           getrf_strip_kernel<D, W, R>, m, n, device_cast(a.data), a.ld, pivots, info, offset);
+  });
+}
+
+template Index getrf_cluster_width<float>(Index, int);
+template Index getrf_cluster_width<double>(Index, int);
+template Index getrf_cluster_width<std::complex<float>>(Index, int);
+template Index getrf_cluster_width<std::complex<double>>(Index, int);
+template void getrf_cluster(cudaStream_t, int, DeviceView<float>, Index*, Index*, Index);
+template void getrf_cluster(cudaStream_t, int, DeviceView<double>, Index*, Index*, Index);
+template void getrf_cluster(cudaStream_t, int, DeviceView<std::complex<float>>, Index*, Index*,
+                            Index);
+template void getrf_cluster(cudaStream_t, int, DeviceView<std::complex<double>>, Index*, Index*,
+                            Index);
+
+}  // namespace overlapack::cuda
