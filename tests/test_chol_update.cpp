@@ -502,6 +502,24 @@ TYPED_TEST(CholUpdate, StreamsThroughLittleMemory) {
   }
 }
 
+TYPED_TEST(CholUpdate, RegionsWiderThanAPanel) {
+  using T = TypeParam;
+  const Index n = 650, k = 40;
+  this->update_by(400);
+  for (const Uplo uplo : kUplos) {
+    const auto before = random_factor<T>(uplo, n, 1);
+    const auto v = random_matrix<T>(n, k, 2, 1);
+    const auto updated = product(uplo, before, v, std::vector<int>(static_cast<std::size_t>(k), 1));
+    auto factor = before;
+    ASSERT_EQ(update(uplo, factor, v, 1), 0);
+    EXPECT_LT(residual(uplo, factor, updated, norm1(updated)), kThreshold);
+    ASSERT_EQ(update(uplo, factor, v, -1), 0);
+    const auto original = product<T>(uplo, before, Padded<T>(n, 0), {});
+    EXPECT_LT(residual(uplo, factor, original, norm1(updated)), kThreshold);
+    expect_untouched(uplo, factor);
+  }
+}
+
 TYPED_TEST(CholUpdate, GoesToTheCpuIfEvenALittleMemoryIsTooMuch) {
   using T = TypeParam;
   if (this->off()) GTEST_SKIP() << "the CPU has no device memory to limit";

@@ -368,6 +368,11 @@ TEST(Plans, UpdatesOfAFactorTakeLittleMemory) {
       plan(Routine::cholupdate, 's', {100000, 100000, 16}, settings, builtin_profile(), kPlenty);
   EXPECT_TRUE(large.on_device);
   EXPECT_EQ(large.memory, settings.memory_limit);
+  settings.memory_limit = std::size_t{2} << 20;
+  const Plan narrow =
+      plan(Routine::cholupdate, 's', {2500, 2500, 16}, settings, builtin_profile(), kPlenty);
+  EXPECT_TRUE(narrow.on_device);
+  EXPECT_LT(narrow.nb, 256);
   // Regions are wide beside the vectors that come home with each of them.
   for (const Index k : {1, 16, 100}) {
     const Plan p =

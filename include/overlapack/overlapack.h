@@ -21,8 +21,8 @@ extern "C" {
  *   n      the order of A
  *   k      the number of vectors; any number, also more than n
  *   a      n x n, lda >= max(1, n): the factor as ?potrf left it, with a real diagonal
- *   v      n x k, ldv >= max(1, n); not changed. It must not overlap `a`. Both may lie in the memory
- *          of the GPU in use.
+ *   v      n x k, ldv >= max(1, n); not changed. It must not overlap `a`. Both may lie in the
+ *          memory of the GPU in use.
  *   sigma  +1 (update) or -1 (downdate); for _mixed, k of them
  *   info   0: success
  *          j > 0: the result is not positive definite, its leading minor of order j is not. The

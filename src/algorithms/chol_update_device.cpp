@@ -148,12 +148,14 @@ class DeviceUpdate {
   bool fits() const { return !resident_ && window_ == count(); }
 
   Index window(Index nb) const {
-    const Index wanted = downdates() ? count() : std::min(count(), kWindow);
-    if (options_.memory == 0) return wanted;
-    const std::size_t others = other_bytes(n_, sizeof(T));
-    const std::size_t rest = options_.memory > others ? options_.memory - others : 0;
-    const auto affordable = static_cast<Index>(rest / region_bytes(n_, k_, nb, sizeof(T)));
-    return std::min(wanted, std::max(affordable, kLeastWindow));
+    Index affordable = count();
+    if (options_.memory > 0) {
+      const std::size_t others = other_bytes(n_, sizeof(T));
+      const std::size_t rest = options_.memory > others ? options_.memory - others : 0;
+      affordable = static_cast<Index>(rest / region_bytes(n_, k_, nb, sizeof(T)));
+    }
+    if (downdates() && affordable >= count()) return count();
+    return std::min(count(), std::clamp(affordable, kLeastWindow, kWindow));
   }
 
   /// Where region r, from its diagonal block on, is on the device.

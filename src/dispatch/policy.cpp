@@ -360,7 +360,13 @@ Plan plan(Routine routine, char type, const Shape& shape, const Settings& settin
   const bool limited = limit > 0 && limit < usable;
   if (limited) usable = limit;
   plan.nb = settings.nb > 0 ? settings.nb : default_nb(routine, type, shape);
-  const double needed = memory_needed(routine, type, shape, plan.nb);
+  double needed = memory_needed(routine, type, shape, plan.nb);
+  constexpr Index kNarrow = 32;  // regions of an update, where memory is short
+  while (routine == Routine::cholupdate && settings.nb == 0 && needed > usable &&
+         plan.nb >= 2 * kNarrow) {
+    plan.nb /= 2;
+    needed = memory_needed(routine, type, shape, plan.nb);
+  }
   if (needed > usable) {
     plan.why = limited ? "needs more device memory than OVERLAPACK_MEMORY_LIMIT allows"
                        : "larger than the device's memory";
