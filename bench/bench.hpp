@@ -41,6 +41,8 @@ struct Options {
   bool speed_of_light = false;
   std::string trace, svg;  ///< of the timeline, with speed_of_light
   bool variants = false;
+  bool update = false;
+  std::vector<Index> vectors = {16, 1};             ///< with update
   std::vector<Index> block_sizes = {64, 128, 256};  ///< with variants
   std::vector<std::string> lu = {"unblocked", "left-looking", "crout", "right-looking"};
   std::vector<std::string> panels = {"device", "hybrid"};
@@ -65,6 +67,8 @@ int show_transfers(const Options& options);
 int show_speed_of_light(const Options& options);
 /// LU on the device in all its forms and block sizes. Returns the exit status.
 int show_variants(const Options& options);
+/// Updates of a Cholesky factor against the CPU, qrupdate, LINPACK and a new factorization.
+int show_updates(const Options& options);
 /// Runs the calls of a log again.
 int replay(const Options& options);
 

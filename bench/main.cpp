@@ -43,6 +43,15 @@ the device, as textbooks order its operations, for n = 1024, 2048, 4096 and 8192
 and, for comparison, the library's own dgetrf and cuSOLVER on the same data. A last line for
 each n says which form was fastest and how the library compares. --plot draws it.
 
+With --update, instead: a Cholesky factor R of A = B^T B + I, B uniform in [0, 1], updated and
+downdated by k vectors, for n = 500, 1000, 2000, 5000 and 10000:
+  ours, on device, CPU   ovl_dcholupdate as above; the library's own form for the CPU
+  qrupdate, LINPACK      dch1up and dch1dn of the installed libqrupdate, and the loops of dchud
+                         and dchdd: one vector after the other
+  dpotrf                 A +- V V^T from an A that was kept, and our dpotrf
+Beside each time stands its largest error. "copies" compares the time on the device with that of
+one copy of the triangle. From which order on ours is the fastest is said below the table.
+
 Examples:
   overlapack-bench --max-n 8192 --markdown
   overlapack-bench --routines dpotrf,zgetrf,dgesv --sizes 1000,3000 --csv times.csv
@@ -52,6 +61,7 @@ Examples:
   overlapack-bench --speed-of-light --sizes 16384 --trace dpotrf.json --svg dpotrf.svg
   overlapack-bench --components --routines dpotrf,spotrf --max-n 8192
   overlapack-bench --transfer --sizes 512,4096,16384
+  overlapack-bench --update --plot update.svg --markdown
   overlapack-bench --variants --plot variants.svg --markdown
   overlapack-bench --variants --lu crout,right-looking --panels device --block-sizes 96,128
   overlapack run --log calls.log -- python3 fit.py; overlapack-bench --replay calls.log
@@ -117,7 +127,8 @@ int main(int argc, char** argv) {
   app.add_option("--csv", options.csv, "Write a CSV file, one line per cell")->type_name("FILE");
   app.add_option("--json", options.json, "Write a JSON file")->type_name("FILE");
   app.add_flag("--markdown", markdown, "Print Markdown");
-  app.add_option("--plot", options.plot, "Draw the comparison, or that of --variants (SVG)")
+  app.add_option("--plot", options.plot,
+                 "Draw the comparison, or that of --variants or --update (SVG)")
       ->type_name("FILE");
   CLI::Option* const components = app.add_flag(
       "--components", options.components,
@@ -150,6 +161,17 @@ int main(int argc, char** argv) {
           ->excludes("--transfer")
           ->excludes("--nb")
           ->excludes("--algorithm");
+  CLI::Option* const update =
+      app.add_flag("--update", options.update,
+                   "Instead: updates of a Cholesky factor against qrupdate and a new factorization")
+          ->excludes(components)
+          ->excludes(light)
+          ->excludes(variants)
+          ->excludes("--replay")
+          ->excludes("--transfer");
+  add_number("--vectors", options.vectors, "How many at a time (default 16,1)")
+      ->delimiter(',')
+      ->needs(update);
   add_number("--block-sizes", options.block_sizes, "Panels' widths (default 64,128,256)")
       ->delimiter(',')
       ->needs(variants);
@@ -176,7 +198,11 @@ int main(int argc, char** argv) {
     if (options.variants && smallest->empty() && largest->empty() && options.sizes.empty()) {
       options.sizes = {1024, 2048, 4096, 8192};
     }
+    if (options.update && smallest->empty() && largest->empty() && options.sizes.empty()) {
+      options.sizes = {500, 1000, 2000, 5000, 10000};
+    }
     if (options.variants) return show_variants(options);
+    if (options.update) return show_updates(options);
     if (options.components) return show_components(options);
     if (options.transfer) return show_transfers(options);
     if (options.speed_of_light) return show_speed_of_light(options);

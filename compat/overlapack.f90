@@ -1,4 +1,5 @@
-! Generic Fortran interfaces to the LAPACK routines that liboverlapack provides.
+! Generic Fortran interfaces to the LAPACK routines that liboverlapack provides, and to its updates
+! of a Cholesky factor.
 !
 !     use overlapack
 !     call potrf('L', n, a, n, info)
@@ -9,11 +10,12 @@
 !
 ! Module files belong to one compiler, so this file is installed as source: add it to your program.
 module overlapack
-  use, intrinsic :: iso_fortran_env, only: int32, real32, real64
+  use, intrinsic :: iso_c_binding, only: c_char, c_int
+  use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
   implicit none
   private
 
-  public :: potrf, potrs, posv, getrf, getrs, gesv, mixed_gesv, mixed_posv
+  public :: potrf, potrs, posv, getrf, getrs, gesv, mixed_gesv, mixed_posv, cholupdate
 
   !> Cholesky factorization of the `uplo` triangle of the n x n matrix A, in place.
   interface potrf
@@ -277,4 +279,82 @@ module overlapack
       integer(int32), intent(out) :: iter, info
     end subroutine zcposv
   end interface mixed_posv
+  !> Replaces the Cholesky factor of A in the `uplo` triangle by that of A + sigma V V^H; sigma is 1
+  !> or -1, or an array of k of them, one for each column of V (overlapack/overlapack.h). Sizes and
+  !> info have 64 bits.
+  interface cholupdate
+    subroutine ovl_scholupdate(uplo, n, k, a, lda, v, ldv, sigma, info) bind(c)
+      import :: c_char, c_int, int64, real32
+      character(c_char), value :: uplo
+      integer(int64), value :: n, k, lda, ldv
+      real(real32), intent(inout) :: a(lda, *)
+      real(real32), intent(in) :: v(ldv, *)
+      integer(c_int), value :: sigma
+      integer(int64), intent(out) :: info
+    end subroutine ovl_scholupdate
+    subroutine ovl_scholupdate_mixed(uplo, n, k, a, lda, v, ldv, sigma, info) bind(c)
+      import :: c_char, c_int, int64, real32
+      character(c_char), value :: uplo
+      integer(int64), value :: n, k, lda, ldv
+      real(real32), intent(inout) :: a(lda, *)
+      real(real32), intent(in) :: v(ldv, *)
+      integer(c_int), intent(in) :: sigma(*)
+      integer(int64), intent(out) :: info
+    end subroutine ovl_scholupdate_mixed
+    subroutine ovl_dcholupdate(uplo, n, k, a, lda, v, ldv, sigma, info) bind(c)
+      import :: c_char, c_int, int64, real64
+      character(c_char), value :: uplo
+      integer(int64), value :: n, k, lda, ldv
+      real(real64), intent(inout) :: a(lda, *)
+      real(real64), intent(in) :: v(ldv, *)
+      integer(c_int), value :: sigma
+      integer(int64), intent(out) :: info
+    end subroutine ovl_dcholupdate
+    subroutine ovl_dcholupdate_mixed(uplo, n, k, a, lda, v, ldv, sigma, info) bind(c)
+      import :: c_char, c_int, int64, real64
+      character(c_char), value :: uplo
+      integer(int64), value :: n, k, lda, ldv
+      real(real64), intent(inout) :: a(lda, *)
+      real(real64), intent(in) :: v(ldv, *)
+      integer(c_int), intent(in) :: sigma(*)
+      integer(int64), intent(out) :: info
+    end subroutine ovl_dcholupdate_mixed
+    subroutine ovl_ccholupdate(uplo, n, k, a, lda, v, ldv, sigma, info) bind(c)
+      import :: c_char, c_int, int64, real32
+      character(c_char), value :: uplo
+      integer(int64), value :: n, k, lda, ldv
+      complex(real32), intent(inout) :: a(lda, *)
+      complex(real32), intent(in) :: v(ldv, *)
+      integer(c_int), value :: sigma
+      integer(int64), intent(out) :: info
+    end subroutine ovl_ccholupdate
+    subroutine ovl_ccholupdate_mixed(uplo, n, k, a, lda, v, ldv, sigma, info) bind(c)
+      import :: c_char, c_int, int64, real32
+      character(c_char), value :: uplo
+      integer(int64), value :: n, k, lda, ldv
+      complex(real32), intent(inout) :: a(lda, *)
+      complex(real32), intent(in) :: v(ldv, *)
+      integer(c_int), intent(in) :: sigma(*)
+      integer(int64), intent(out) :: info
+    end subroutine ovl_ccholupdate_mixed
+    subroutine ovl_zcholupdate(uplo, n, k, a, lda, v, ldv, sigma, info) bind(c)
+      import :: c_char, c_int, int64, real64
+      character(c_char), value :: uplo
+      integer(int64), value :: n, k, lda, ldv
+      complex(real64), intent(inout) :: a(lda, *)
+      complex(real64), intent(in) :: v(ldv, *)
+      integer(c_int), value :: sigma
+      integer(int64), intent(out) :: info
+    end subroutine ovl_zcholupdate
+    subroutine ovl_zcholupdate_mixed(uplo, n, k, a, lda, v, ldv, sigma, info) bind(c)
+      import :: c_char, c_int, int64, real64
+      character(c_char), value :: uplo
+      integer(int64), value :: n, k, lda, ldv
+      complex(real64), intent(inout) :: a(lda, *)
+      complex(real64), intent(in) :: v(ldv, *)
+      integer(c_int), intent(in) :: sigma(*)
+      integer(int64), intent(out) :: info
+    end subroutine ovl_zcholupdate_mixed
+  end interface cholupdate
+
 end module overlapack

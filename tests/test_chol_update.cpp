@@ -1,8 +1,12 @@
 // Updates of a Cholesky factor: our own interface, and the names of qrupdate and LINPACK.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cctype>
+#include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -107,8 +111,51 @@ void expect_untouched(Uplo uplo, const Padded<T>& factor) {
   EXPECT_TRUE(factor.other_triangle_untouched(uplo));
 }
 
+/// Every call, however small, goes to the device under test, in regions of 16 columns; or to the
+/// CPU with OVERLAPACK_TEST_DEVICE=off.
+class UpdateTest : public RoutedTest {
+ protected:
+  void SetUp() override {
+    if (off()) {
+      dispatch::Settings settings;
+      settings.device = dispatch::DeviceChoice::off;
+      dispatch::Context::instance().reset(settings, dispatch::builtin_profile());
+      return;
+    }
+    RoutedTest::SetUp();
+    if (device_) update_by(16);
+  }
+  /// The device did all that it was asked to do.
+  void TearDown() override {
+    RoutedTest::TearDown();
+    if (off()) return;
+    EXPECT_EQ(logged().find("finished by the CPU"), std::string::npos) << logged();
+    std::remove(log_.c_str());
+  }
+  static bool off() { return device_under_test() == "off"; }
+  /// Regions of nb columns from here on.
+  void update_by(Index nb, std::size_t memory_limit = 0) {
+    if (off()) return;
+    route(dispatch::Algorithm::tiled, nb);
+    dispatch::Settings settings = dispatch::Context::instance().settings();
+    settings.memory_limit = memory_limit;
+    settings.verbose = true;
+    settings.log = log_;
+    dispatch::Context::instance().reset(settings, dispatch::builtin_profile());
+    dispatch::Context::instance().use_device(device_);
+  }
+  std::string logged() const {
+    std::ostringstream text;
+    text << std::ifstream(log_).rdbuf();
+    return text.str();
+  }
+
+ private:
+  const std::string log_ = testing::TempDir() + "updates." + std::to_string(getpid()) + ".log";
+};
+
 template <class T>
-class CholUpdate : public testing::Test {};
+class CholUpdate : public UpdateTest {};
 TYPED_TEST_SUITE(CholUpdate, Precisions);
 
 TYPED_TEST(CholUpdate, UpAndDown) {
@@ -134,6 +181,17 @@ TYPED_TEST(CholUpdate, UpAndDown) {
       }
     }
   }
+}
+
+TYPED_TEST(CholUpdate, RunsWhereItIsSent) {
+  using T = TypeParam;
+  if (this->off()) GTEST_SKIP() << "no device";
+  auto factor = random_factor<T>(Uplo::upper, 40, 1);
+  const auto v = random_matrix<T>(40, 3, 2);
+  ASSERT_EQ(update(Uplo::upper, factor, v, 1), 0);
+  const std::string where = "where=" + this->device().name() + " ";
+  EXPECT_NE(this->logged().find("cholupdate m=40 n=40 nrhs=3 "), std::string::npos);
+  EXPECT_NE(this->logged().find(where), std::string::npos) << this->logged();
 }
 
 TYPED_TEST(CholUpdate, Mixed) {
@@ -407,6 +465,75 @@ TYPED_TEST(CholUpdate, ExtremeScales) {  // squares of these elements overflow o
   }
 }
 
+TYPED_TEST(CholUpdate, StreamsThroughLittleMemory) {
+  using T = TypeParam;
+  if (this->off()) GTEST_SKIP() << "the CPU has no device memory to limit";
+  const Index n = 700, nb = 16;
+  const std::size_t whole = sizeof(T) * static_cast<std::size_t>(n * n);
+  const std::size_t limit = whole / 4;
+  for (const Index k : {1, 5}) {
+    for (const Uplo uplo : kUplos) {
+      SCOPED_TRACE(testing::Message() << "k=" << k << " " << char(uplo));
+      this->update_by(nb, limit);
+      const auto before = random_factor<T>(uplo, n, 1);
+      const auto v = random_matrix<T>(n, k, 2, 1);
+      const auto updated =
+          product(uplo, before, v, std::vector<int>(static_cast<std::size_t>(k), 1));
+      auto factor = before;
+      this->device().reset_peak_use();
+      ASSERT_EQ(update(uplo, factor, v, 1), 0);
+      EXPECT_LT(residual(uplo, factor, updated, norm1(updated)), kThreshold);
+      expect_untouched(uplo, factor);
+      ASSERT_EQ(update(uplo, factor, v, -1), 0);
+      const auto original = product<T>(uplo, before, Padded<T>(n, 0), {});
+      EXPECT_LT(residual(uplo, factor, original, norm1(updated)), kThreshold);
+      expect_untouched(uplo, factor);
+      EXPECT_LE(this->device().pool_use(Space::device).peak, limit);
+
+      auto too_long = v;
+      for (Index j = 0; j < k; ++j) {
+        for (Index i = 0; i < n; ++i) too_long(i, j) *= Real<T>(1e-4);
+      }
+      too_long(n - 1, k - 1) = T(Real<T>(1000));
+      const auto unchanged = factor;
+      EXPECT_EQ(update(uplo, factor, too_long, -1), n);
+      EXPECT_TRUE(same_bits(factor, unchanged));
+    }
+  }
+}
+
+TYPED_TEST(CholUpdate, RegionsWiderThanAPanel) {
+  using T = TypeParam;
+  const Index n = 650, k = 40;
+  this->update_by(400);
+  for (const Uplo uplo : kUplos) {
+    const auto before = random_factor<T>(uplo, n, 1);
+    const auto v = random_matrix<T>(n, k, 2, 1);
+    const auto updated = product(uplo, before, v, std::vector<int>(static_cast<std::size_t>(k), 1));
+    auto factor = before;
+    ASSERT_EQ(update(uplo, factor, v, 1), 0);
+    EXPECT_LT(residual(uplo, factor, updated, norm1(updated)), kThreshold);
+    ASSERT_EQ(update(uplo, factor, v, -1), 0);
+    const auto original = product<T>(uplo, before, Padded<T>(n, 0), {});
+    EXPECT_LT(residual(uplo, factor, original, norm1(updated)), kThreshold);
+    expect_untouched(uplo, factor);
+  }
+}
+
+TYPED_TEST(CholUpdate, GoesToTheCpuIfEvenALittleMemoryIsTooMuch) {
+  using T = TypeParam;
+  if (this->off()) GTEST_SKIP() << "the CPU has no device memory to limit";
+  this->update_by(16, 20 << 10);
+  const auto before = random_factor<T>(Uplo::lower, 300, 1);
+  const auto v = random_matrix<T>(300, 5, 2);
+  const auto updated = product(Uplo::lower, before, v, {1, 1, 1, 1, 1});
+  auto factor = before;
+  ASSERT_EQ(update(Uplo::lower, factor, v, 1), 0);
+  EXPECT_LT(residual(Uplo::lower, factor, updated, norm1(updated)), kThreshold);
+  EXPECT_NE(this->logged().find("where=cpu"), std::string::npos);
+  EXPECT_NE(this->logged().find("OVERLAPACK_MEMORY_LIMIT"), std::string::npos);
+}
+
 TYPED_TEST(CholUpdate, NotANumber) {
   using T = TypeParam;
   for (const T bad : {nan<T>(), infinity<T>(), -infinity<T>()}) {
@@ -500,7 +627,7 @@ struct Guarded {
 };
 
 template <class T>
-class RankOne : public testing::Test {
+class RankOne : public UpdateTest {
  protected:
   /// c_i^2 + |s_i|^2 = 1 and c_i >= 0.
   void expect_rotations(Index n, Guarded<Real<T>>& c, Guarded<T>& s) {

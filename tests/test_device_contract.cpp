@@ -1873,5 +1873,200 @@ TYPED_TEST(DeviceContract, AnObserverCanMakeAnyActionFail) {
   EXPECT_EQ(beyond.count(), 11);
 }
 
+// ---- update_panel, find_not_finite ----------------------------------------------------------
+
+template <class T>
+class UpdateContract : public CholeskyContract<T> {
+ protected:
+  using W = Wide<T>;
+
+  /// The first n columns of a factor with m rows, from the diagonal down, as they are stored.
+  static Padded<T> stored(Uplo uplo, const Padded<T>& l) {
+    const bool lower = uplo == Uplo::lower;
+    Padded<T> a(lower ? l.rows() : l.cols(), lower ? l.cols() : l.rows(), 3);
+    for (Index j = 0; j < a.cols(); ++j) {
+      for (Index i = 0; i < a.rows(); ++i) {
+        const Index row = lower ? i : j, column = lower ? j : i;
+        a(i, j) = row < column ? sentinel<T>() : lower ? l(row, column) : conj(l(row, column));
+      }
+    }
+    return a;
+  }
+  static Padded<T> random_columns(Index m, Index n) {
+    auto l = random_matrix<T>(m, n, 1);
+    for (Index j = 0; j < n; ++j) {
+      for (Index i = 0; i < m; ++i) {
+        if (i < j) l(i, j) = T(0);
+        l(i, j) *= Real<T>(0.2);  // so that the inverse stays small
+        if (i == j) l(i, j) = T(Real<T>(j % 5 == 3 ? -3 : 2));
+      }
+    }
+    return l;
+  }
+
+  /// L L^H + V S V^H.
+  static Padded<W> product(const Padded<T>& l, const Padded<T>& v, Index plus) {
+    Padded<W> a(l.rows(), l.rows());
+    const auto wide_l = widen<T>(l.view()), wide_v = widen<T>(v.view());
+    reference::gemm<W>(Op::none, Op::conj_trans, W(1), wide_l.view(), wide_l.view(), W(0),
+                       a.view());
+    const Index minus = v.cols() - plus, m = l.rows();
+    const HostView<const W> added = wide_v.view().block(0, 0, m, plus);
+    const HostView<const W> subtracted = wide_v.view().block(0, plus, m, minus);
+    reference::gemm<W>(Op::none, Op::conj_trans, W(1), added, added, W(1), a.view());
+    reference::gemm<W>(Op::none, Op::conj_trans, W(-1), subtracted, subtracted, W(1), a.view());
+    return a;
+  }
+};
+TYPED_TEST_SUITE(UpdateContract, Precisions);
+
+TYPED_TEST(UpdateContract, UpdatePanelKeepsTheProduct) {
+  using T = TypeParam;
+  const Index width = this->kernels().update_panel_width();
+  for (const Index n : {Index{1}, Index{7}, width / 2 + 1, width}) {
+    for (const Index below : {Index{0}, Index{5}, Index{150}}) {
+      for (const auto& [k, plus] :
+           {std::pair<Index, Index>{1, 1}, {1, 0}, {3, 3}, {16, 9}, {20, 0}, {70, 70}}) {
+        for (const Uplo uplo : kUplos) {
+          for (const bool in_place : {true, false}) {
+            SCOPED_TRACE(testing::Message() << n << " and " << below << " " << char(uplo)
+                                            << " k=" << k << " plus " << plus << " " << in_place);
+            const Index m = n + below;
+            const auto l = this->random_columns(m, n);
+            auto v = random_matrix<T>(m, k, 2, 1);
+            for (Index j = plus; j < k; ++j) {
+              for (Index i = 0; i < m; ++i) v(i, j) *= Real<T>(0.05);
+            }
+            const auto a = this->stored(uplo, l);
+            auto given = a;  // what stands in the imaginary part of the diagonal is ignored
+            if (n > 1) given(1, 1) += scalar<T>(0, 1000);
+            const auto from = this->upload(given), vectors = this->upload(v);
+            const auto to = this->upload(Padded<T>(a.rows(), a.cols(), 3));
+            const auto apart = this->upload(Padded<T>(below, k, 2));
+            const auto info = this->upload_index(0);
+            const DeviceView<T> below_v = vectors.view.block(n, 0, below, k);
+            this->kernels().update_panel(this->queue(), uplo, from, in_place ? from : to, plus,
+                                         vectors, in_place ? below_v : apart.view, info, 50);
+            const auto factor = this->download(in_place ? from : to);
+            const auto rest = this->download(in_place ? vectors : apart);
+            EXPECT_EQ(this->download_index(info), 0);
+            EXPECT_TRUE(factor.padding_untouched());
+            EXPECT_TRUE(rest.padding_untouched());
+            Padded<T> new_l(m, n), new_v(m, k);
+            for (Index j = 0; j < n; ++j) {
+              for (Index i = 0; i < m; ++i) {
+                const T stored = uplo == Uplo::lower ? factor(i, j) : conj(factor(j, i));
+                const T untouched = in_place ? sentinel<T>() : Padded<T>(1, 1)(0, 0);
+                if (i < j && in_place) {
+                  EXPECT_EQ(uplo == Uplo::lower ? stored : conj(stored), untouched);
+                }
+                new_l(i, j) = i < j ? T(0) : stored;
+              }
+              EXPECT_EQ(real(new_l(j, j)) < 0, j % 5 == 3);
+            }
+            for (Index j = 0; j < k; ++j) {
+              for (Index i = 0; i < m; ++i) {
+                new_v(i, j) = i < n ? T(0) : rest(in_place ? i : i - n, j);
+              }
+            }
+            auto expected = this->product(l, v, plus);
+            const auto got = this->product(new_l, new_v, plus);
+            const double size = norm1(expected);
+            for (Index j = 0; j < m; ++j) {
+              for (Index i = 0; i < m; ++i) expected(i, j) -= got(i, j);
+            }
+            EXPECT_LT(scaled(norm1(expected), static_cast<double>(n + k) * size, epsilon<T>()),
+                      kThreshold);
+          }
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(UpdateContract, UpdatePanelFindsTheFirstMinorThatIsNotDefinite) {
+  using T = TypeParam;
+  const Index n = this->kernels().update_panel_width(), m = n + 20;
+  for (const Index k : {1, 3, 40}) {
+    for (const Index position : {Index{0}, n / 2, n - 1}) {
+      for (const Index info_before : {0, 4}) {
+        for (const Uplo uplo : kUplos) {
+          const auto l = this->random_columns(m, n);
+          Padded<T> v(m, k);
+          for (Index j = 0; j < k; ++j) {
+            for (Index i = 0; i < m; ++i) {
+              // Far behind, the first vector is too long as well.
+              v(i, j) = T(i < position ? 0 : j == 0 && i > position ? 9 : j == k - 1 ? 3 : 0);
+            }
+          }
+          const auto a = this->upload(this->stored(uplo, l)), vectors = this->upload(v);
+          const auto info = this->upload_index(info_before);
+          this->kernels().update_panel(this->queue(), uplo, a, a, 0, vectors,
+                                       vectors.view.block(n, 0, m - n, k), info, 50);
+          EXPECT_EQ(this->download_index(info), info_before != 0 ? 4 : 50 + position + 1)
+              << "k=" << k << " at " << position << " " << char(uplo);
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(UpdateContract, UpdatePanelTellsItsRotations) {
+  using T = TypeParam;
+  const Index n = this->kernels().update_panel_width(), m = n + 30;
+  for (const Uplo uplo : kUplos) {
+    const auto l = this->random_columns(m, n);
+    auto v = random_matrix<T>(m, 1, 2);
+    v(n / 2, 0) = T(0);
+    const auto a = this->upload(this->stored(uplo, l)), vectors = this->upload(v);
+    const auto info = this->upload_index(0);
+    const auto cosines = this->upload(Padded<Real<T>>(n, 1));
+    const auto sines = this->upload(Padded<T>(n, 1));
+    this->kernels().update_panel(this->queue(), uplo, a, a, 1, vectors,
+                                 vectors.view.block(n, 0, m - n, 1), info, 0, cosines, sines);
+    const auto factor = this->download(a), rest = this->download(vectors);
+    const auto c = this->download(cosines);
+    const auto s = this->download(sines);
+    for (Index i = 0; i < m; ++i) {
+      T x = v(i, 0);
+      for (Index j = 0; j < std::min(n, i + 1); ++j) {
+        const T now = uplo == Uplo::lower ? factor(i, j) : conj(factor(j, i));
+        EXPECT_GE(c(j, 0), 0);
+        EXPECT_LT(std::abs(c(j, 0) * l(i, j) + conj(s(j, 0)) * x - now), 100 * epsilon<T>());
+        x = c(j, 0) * x - s(j, 0) * l(i, j);
+      }
+      const T expected = i < n ? T(0) : rest(i, 0);
+      EXPECT_LT(std::abs(x - expected), 1000 * epsilon<T>()) << i;
+    }
+  }
+}
+
+TYPED_TEST(UpdateContract, FindNotFinite) {
+  using T = TypeParam;
+  const Index m = 300, n = 70;
+  const auto finite = random_matrix<T>(m, n, 1, 2);
+  const auto find = [&](Part part, const Padded<T>& a) {
+    const auto there = this->upload(a);
+    const auto found = this->upload_index(0);
+    this->kernels().find_not_finite(this->queue(), part, there, found);
+    return this->download_index(found);
+  };
+  for (const Part part : {Part::all, Part::lower, Part::upper}) {
+    auto large = finite;
+    large(50, 50) = T(std::numeric_limits<Real<T>>::max());
+    EXPECT_EQ(find(part, large), 0);
+    for (const T bad : {nan<T>(), infinity<T>(), -infinity<T>()}) {
+      for (const auto& [i, j] :
+           {std::pair<Index, Index>{0, 0}, {299, 69}, {40, 41}, {41, 40}, {69, 69}}) {
+        auto a = finite;
+        a(i, j) = bad;
+        const bool counts =
+            part == Part::all || (part == Part::lower && i >= j) || (part == Part::upper && i <= j);
+        EXPECT_EQ(find(part, a), counts ? 1 : 0) << i << " " << j;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace overlapack

@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
 #include <random>
 #include <vector>
 
+#include "algorithms/chol_update_device.hpp"
 #include "algorithms/getrf.hpp"
 #include "cpu/reference.hpp"
 #include "device/timeline.hpp"
@@ -39,6 +41,12 @@ class Faults : public RoutedTest {
         ASSERT_LT(at, 100000) << "the call never ends";
         SCOPED_TRACE(testing::Message() << name_of(algorithm) << ", fault at action " << at);
         route(algorithm, nb_);
+        if (memory_limit_ > 0) {
+          dispatch::Settings settings = dispatch::Context::instance().settings();
+          settings.memory_limit = memory_limit_;
+          dispatch::Context::instance().reset(settings, dispatch::builtin_profile());
+          dispatch::Context::instance().use_device(device_);
+        }
         FaultAt fault(at);
         device().set_observer(&fault);
         call();
@@ -53,6 +61,7 @@ class Faults : public RoutedTest {
 
   Index nb_ = 16;
   Index stride_factor_ = 1;
+  std::size_t memory_limit_ = 0;
 };
 TYPED_TEST_SUITE(Faults, Precisions);
 
@@ -330,6 +339,105 @@ TYPED_TEST(Faults, PotrsAndGetrs) {
                                         HostView<const T>(b.view())),
                 kThreshold);
       EXPECT_TRUE(x.padding_untouched());
+    });
+  }
+}
+
+TYPED_TEST(Faults, UpdatesOfAFactor) {
+  using T = TypeParam;
+  // With so little memory a downdate comes up twice.
+  const auto little =
+      static_cast<std::size_t>(algorithms::chol_update_memory(100, 3, this->nb_, sizeof(T))) + 1000;
+  for (const std::size_t limit : {std::size_t{0}, little}) {
+    for (const Uplo uplo : kUplos) {
+      for (const int sigma : {1, -1}) {
+        SCOPED_TRACE(testing::Message() << char(uplo) << sigma << " limit " << limit);
+        auto larger = positive_definite<T>(100, 1, 3);
+        const auto a = larger;
+        const auto v = random_matrix<T>(100, 3, 2, 1);
+        reference::herk<T>(uplo, Op::none, 1, v.view(), 1, larger.view());
+        auto before = sigma > 0 ? a : larger;
+        const auto& after = sigma > 0 ? larger : a;
+        reference::potrf<T>(uplo, before.view());
+        before.forbid_other_triangle(uplo);
+        this->memory_limit_ = limit;
+        this->at_every_action([&] {
+          auto factor = before;
+          Index info = -1;
+          Exported<T>::cholupdate(static_cast<char>(uplo), 100, 3, factor.data(), factor.ld(),
+                                  v.view().data, v.ld(), sigma, &info);
+          EXPECT_EQ(info, 0);
+          EXPECT_LT(potrf_residual<T>(uplo, after.view(), factor.view()), kThreshold);
+          EXPECT_TRUE(factor.padding_untouched());
+          EXPECT_TRUE(factor.other_triangle_untouched(uplo));
+        });
+      }
+    }
+  }
+}
+
+TYPED_TEST(Faults, DowndatesThatAreNotPossible) {
+  using T = TypeParam;
+  for (const Uplo uplo : kUplos) {
+    auto before = positive_definite<T>(100, 1, 3);
+    reference::potrf<T>(uplo, before.view());
+    before.forbid_other_triangle(uplo);
+    Padded<T> v(100, 2);
+    for (Index j = 0; j < 2; ++j) std::fill_n(&v(0, j), 100, T(0));
+    v(60, 1) = T(2) * before(60, 60);
+    this->at_every_action([&] {
+      auto factor = before;
+      Index info = -1;
+      Exported<T>::cholupdate(static_cast<char>(uplo), 100, 2, factor.data(), factor.ld(),
+                              v.view().data, v.ld(), -1, &info);
+      EXPECT_EQ(info, 61);
+      for (Index j = 0; j < 100; ++j) {
+        const bool same = std::memcmp(&factor(0, j), &before(0, j), 100 * sizeof(T)) == 0;
+        EXPECT_TRUE(same) << j;
+      }
+    });
+  }
+}
+
+TYPED_TEST(Faults, UpdatesByOneVector) {
+  using T = TypeParam;
+  const std::int32_t n = 100;
+  auto larger = positive_definite<T>(n, 1, 3);
+  const auto a = larger;
+  const auto x = random_matrix<T>(n, 1, 2, 1);
+  reference::herk<T>(Uplo::upper, Op::none, 1, x.view(), 1, larger.view());
+  for (const int sigma : {1, -1}) {
+    auto before = sigma > 0 ? a : larger;
+    const auto& after = sigma > 0 ? larger : a;
+    reference::potrf<T>(Uplo::upper, before.view());
+    before.forbid_other_triangle(Uplo::upper);
+    this->at_every_action([&] {
+      auto factor = before;
+      auto u = x;
+      std::vector<Real<T>> c(static_cast<std::size_t>(n), Real<T>(7));
+      const auto ld = static_cast<std::int32_t>(factor.ld());
+      std::int32_t info = 0;
+      if (sigma > 0) {
+        Exported<T>::ch1up(&n, factor.data(), &ld, u.data(), c.data());
+      } else {
+        Exported<T>::ch1dn(&n, factor.data(), &ld, u.data(), c.data(), &info);
+      }
+      EXPECT_EQ(info, 0);
+      EXPECT_LT(potrf_residual<T>(Uplo::upper, after.view(), factor.view()), kThreshold);
+      EXPECT_TRUE(factor.other_triangle_untouched(Uplo::upper));
+      // The rotations take the old factor, and the row, to the new one.
+      for (Index j = 0; j < n; j += 9) {
+        T y = sigma > 0 ? conj(x(j, 0)) : T(0);
+        for (Index q = 0; q <= j; ++q) {
+          const Index i = sigma > 0 ? q : j - q;
+          const Real<T> ci = c[static_cast<std::size_t>(i)];
+          const T s = u(i, 0), r = before(i, j);
+          const T next = sigma > 0 ? ci * r + s * y : ci * r - conj(s) * y;
+          y = sigma > 0 ? ci * y - conj(s) * r : ci * y + s * r;
+          EXPECT_LT(std::abs(next - factor(i, j)), 1000 * epsilon<T>()) << i << " " << j;
+        }
+        EXPECT_LT(std::abs(y - (sigma > 0 ? T(0) : conj(x(j, 0)))), 1000 * epsilon<T>()) << j;
+      }
     });
   }
 }

@@ -109,21 +109,28 @@ TEST(Settings, AcceptEveryDocumentedValue) {
   EXPECT_EQ(parse({{"OVERLAPACK_THREADS", "1024"}}).threads, 1024);
   EXPECT_EQ(parse({{"OVERLAPACK_PROFILE", "/tmp/p"}}).profile, "/tmp/p");
   EXPECT_EQ(parse({{"OVERLAPACK_CPU_LAPACK", "libx.so"}}).cpu_lapack, "libx.so");
+  EXPECT_EQ(parse({{"OVERLAPACK_MEMORY_LIMIT", "12345"}}).memory_limit, 12345u);
+  EXPECT_EQ(parse({{"OVERLAPACK_MEMORY_LIMIT", "3k"}}).memory_limit, 3u << 10);
+  EXPECT_EQ(parse({{"OVERLAPACK_MEMORY_LIMIT", "7M"}}).memory_limit, 7u << 20);
+  EXPECT_EQ(parse({{"OVERLAPACK_MEMORY_LIMIT", "2G"}}).memory_limit, std::size_t{2} << 30);
   EXPECT_TRUE(parse({{"OVERLAPACK_VERBOSE", "1"}}).verbose);
   EXPECT_FALSE(parse({{"OVERLAPACK_VERBOSE", "0"}}).verbose);
 }
 
 TEST(Settings, ComplainOnceAboutABadValueAndIgnoreIt) {
   const std::pair<const char*, const char*> bad[] = {
-      {"OVERLAPACK_DEVICE", "gpu"},     {"OVERLAPACK_DEVICE", "cuda:"},
-      {"OVERLAPACK_DEVICE", "cuda:-1"}, {"OVERLAPACK_DEVICE", "cuda:x"},
-      {"OVERLAPACK_DEVICE", "CUDA"},    {"OVERLAPACK_MIN_N", "many"},
-      {"OVERLAPACK_MIN_N", "0"},        {"OVERLAPACK_MIN_N", "-5"},
-      {"OVERLAPACK_MIN_N", "12x"},      {"OVERLAPACK_MIN_N", "99999999999999999999999"},
-      {"OVERLAPACK_ALGORITHM", "fast"}, {"OVERLAPACK_NB", "0"},
-      {"OVERLAPACK_NB", "1.5"},         {"OVERLAPACK_FP32", "fast"},
-      {"OVERLAPACK_FP32", "STRICT"},    {"OVERLAPACK_THREADS", "0"},
-      {"OVERLAPACK_THREADS", "1025"},   {"OVERLAPACK_VERBOSE", "yes"}};
+      {"OVERLAPACK_DEVICE", "gpu"},       {"OVERLAPACK_DEVICE", "cuda:"},
+      {"OVERLAPACK_DEVICE", "cuda:-1"},   {"OVERLAPACK_DEVICE", "cuda:x"},
+      {"OVERLAPACK_DEVICE", "CUDA"},      {"OVERLAPACK_MIN_N", "many"},
+      {"OVERLAPACK_MIN_N", "0"},          {"OVERLAPACK_MIN_N", "-5"},
+      {"OVERLAPACK_MIN_N", "12x"},        {"OVERLAPACK_MIN_N", "99999999999999999999999"},
+      {"OVERLAPACK_ALGORITHM", "fast"},   {"OVERLAPACK_NB", "0"},
+      {"OVERLAPACK_NB", "1.5"},           {"OVERLAPACK_FP32", "fast"},
+      {"OVERLAPACK_FP32", "STRICT"},      {"OVERLAPACK_THREADS", "0"},
+      {"OVERLAPACK_THREADS", "1025"},     {"OVERLAPACK_VERBOSE", "yes"},
+      {"OVERLAPACK_MEMORY_LIMIT", "0"},   {"OVERLAPACK_MEMORY_LIMIT", "2T"},
+      {"OVERLAPACK_MEMORY_LIMIT", "G"},   {"OVERLAPACK_MEMORY_LIMIT", "1 G"},
+      {"OVERLAPACK_MEMORY_LIMIT", "-1M"}, {"OVERLAPACK_MEMORY_LIMIT", "9999999999999G"}};
   const Settings defaults = parse({});
   for (const auto& [name, value] : bad) {
     SCOPED_TRACE(std::string(name) + "=" + value);
@@ -364,6 +371,44 @@ TEST(Plans, FollowTheForcedAlgorithmAndBlockSize) {
   const Plan p = plan(Routine::getrf, 'd', {500, 500, 0}, settings, profile, kPlenty);
   EXPECT_NE(p.algorithm, Algorithm::automatic) << "a plan is definite";
   EXPECT_GT(p.nb, 0);
+}
+
+TEST(Plans, AMemoryLimitSendsLargerCallsToTheCpu) {
+  Settings settings;
+  settings.memory_limit = std::size_t{100} << 20;
+  const Profile profile = builtin_profile();
+  // The matrix once and twice: 2048^2 doubles are 32 MB.
+  EXPECT_TRUE(plan(Routine::getrf, 'd', {2048, 2048, 0}, settings, profile, kPlenty).on_device);
+  EXPECT_TRUE(plan(Routine::potrf, 'd', {2048, 2048, 0}, settings, profile, kPlenty).on_device);
+  for (const Routine routine : {Routine::getrf, Routine::potrf}) {
+    const Plan large = plan(routine, 'd', {4096, 4096, 0}, settings, profile, kPlenty);
+    EXPECT_FALSE(large.on_device);
+    EXPECT_NE(large.why.find("OVERLAPACK_MEMORY_LIMIT"), std::string::npos) << large.why;
+  }
+}
+
+TEST(Plans, UpdatesOfAFactorTakeLittleMemory) {
+  Settings settings;
+  settings.memory_limit = std::size_t{2} << 30;
+  const Plan large =
+      plan(Routine::cholupdate, 's', {100000, 100000, 16}, settings, builtin_profile(), kPlenty);
+  EXPECT_TRUE(large.on_device);
+  EXPECT_EQ(large.memory, settings.memory_limit);
+  settings.memory_limit = std::size_t{2} << 20;
+  const Plan narrow =
+      plan(Routine::cholupdate, 's', {2500, 2500, 16}, settings, builtin_profile(), kPlenty);
+  EXPECT_TRUE(narrow.on_device);
+  EXPECT_LT(narrow.nb, 256);
+  // Regions are wide beside the vectors that come home with each of them.
+  for (const Index k : {1, 16, 100}) {
+    const Plan p =
+        plan(Routine::cholupdate, 'd', {8192, 8192, k}, Settings(), builtin_profile(), kPlenty);
+    EXPECT_TRUE(p.on_device);
+    EXPECT_GE(p.nb, 7 * k);
+  }
+  EXPECT_FALSE(
+      plan(Routine::cholupdate, 'd', {500, 500, 16}, Settings(), builtin_profile(), kPlenty)
+          .on_device);
 }
 
 }  // namespace

@@ -171,6 +171,114 @@ TYPED_TEST(Resident, MixedPrecision) {
   }
 }
 
+TYPED_TEST(Resident, UpdatesOfAFactorInPlace) {
+  using T = TypeParam;
+  const Index k = 5;
+  this->route(Algorithm::tiled, 16);
+  for (const bool v_there : {true, false}) {
+    for (const Uplo uplo : kUplos) {
+      for (const Index n : {64, 100, 131}) {
+        SCOPED_TRACE(testing::Message() << v_there << " " << char(uplo) << " " << n);
+        auto a = positive_definite<T>(n, 1, 3);
+        const auto original = a;
+        auto v = random_matrix<T>(n, k, 2, 1);
+        const auto v_before = v;
+        auto updated = a;  // A + V V^H
+        reference::herk<T>(uplo, Op::none, 1, v.view(), 1, updated.view());
+        auto factor = a;
+        reference::potrf<T>(uplo, factor.view());
+        factor.forbid_other_triangle(uplo);
+        typename TestFixture::OnDevice there(this->device(), factor),
+            v_on_device(this->device(), v);
+        const HostView<T> vectors = v_there ? v_on_device.view() : v.view();
+        const auto update = [&](int sigma) {
+          Index info = -1;
+          Exported<T>::cholupdate(static_cast<char>(uplo), n, k, there.view().data, there.view().ld,
+                                  vectors.data, vectors.ld, sigma, &info);
+          return info;
+        };
+        EXPECT_EQ(update(1), 0);
+        there.fetch();
+        EXPECT_LT(potrf_residual<T>(uplo, updated.view(), factor.view()), kThreshold);
+        EXPECT_TRUE(factor.padding_untouched());
+        EXPECT_TRUE(factor.other_triangle_untouched(uplo));
+        EXPECT_EQ(update(-1), 0);
+        there.fetch();
+        EXPECT_LT(potrf_residual<T>(uplo, original.view(), factor.view()), 10 * kThreshold);
+        EXPECT_TRUE(factor.other_triangle_untouched(uplo));
+
+        // A downdate that is not possible.
+        auto before = factor;
+        v(n / 2, 0) += T(Real<T>(1000));
+        const typename TestFixture::OnDevice long_v(this->device(), v);
+        Index info = -1;
+        Exported<T>::cholupdate(static_cast<char>(uplo), n, k, there.view().data, there.view().ld,
+                                long_v.view().data, v.ld(), -1, &info);
+        EXPECT_GT(info, 0);
+        EXPECT_LE(info, n / 2 + 1);
+        there.fetch();
+        for (Index j = 0; j < n; ++j) {
+          for (Index i = 0; i < n; ++i) ASSERT_EQ(factor(i, j), before(i, j));
+        }
+
+        v(3, 1) = nan<T>();
+        const typename TestFixture::OnDevice bad_v(this->device(), v);
+        Exported<T>::cholupdate(static_cast<char>(uplo), n, k, there.view().data, there.view().ld,
+                                bad_v.view().data, v.ld(), 1, &info);
+        EXPECT_EQ(info, -6);
+      }
+    }
+  }
+}
+
+TYPED_TEST(Resident, VectorsOnTheDeviceForAFactorInOrdinaryMemory) {
+  using T = TypeParam;
+  const Index n = 100, k = 3;
+  this->route(Algorithm::tiled, 16);
+  auto a = positive_definite<T>(n, 1, 3);
+  auto v = random_matrix<T>(n, k, 2, 1);
+  auto updated = a;
+  reference::herk<T>(Uplo::upper, Op::none, 1, v.view(), 1, updated.view());
+  auto factor = a;
+  reference::potrf<T>(Uplo::upper, factor.view());
+  const typename TestFixture::OnDevice there(this->device(), v);
+  Index info = -1;
+  Exported<T>::cholupdate('U', n, k, factor.data(), factor.ld(), there.view().data, there.view().ld,
+                          1, &info);
+  EXPECT_EQ(info, 0);
+  EXPECT_LT(potrf_residual<T>(Uplo::upper, updated.view(), factor.view()), kThreshold);
+}
+
+TYPED_TEST(Resident, UpdatesByOneVectorWithTheirRotations) {
+  using T = TypeParam;
+  const Index n = 100;
+  const auto order = static_cast<std::int32_t>(n);
+  this->route(Algorithm::tiled, 16);
+  auto factor = positive_definite<T>(n, 1);
+  reference::potrf<T>(Uplo::upper, factor.view());
+  const auto before = factor;
+  const auto x = random_matrix<T>(n, 1, 2);
+  typename TestFixture::OnDevice there(this->device(), factor);
+  const auto ld = static_cast<std::int32_t>(factor.ld());
+  auto u = x;
+  std::vector<Real<T>> c(static_cast<std::size_t>(n));
+  Exported<T>::ch1up(&order, there.view().data, &ld, u.data(), c.data());
+  u = x;
+  std::int32_t info = -1;
+  Exported<T>::ch1dn(&order, there.view().data, &ld, u.data(), c.data(), &info);
+  EXPECT_EQ(info, 0);
+  there.fetch();
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i <= j; ++i) {
+      EXPECT_LT(std::abs(factor(i, j) - before(i, j)), 1e4 * epsilon<T>()) << i << " " << j;
+    }
+  }
+  u = x;
+  for (Index i = 0; i < n; ++i) u(i, 0) *= Real<T>(100);
+  Exported<T>::ch1dn(&order, there.view().data, &ld, u.data(), c.data(), &info);
+  EXPECT_EQ(info, 1);
+}
+
 TYPED_TEST(Resident, IsServedByTheDeviceHoweverSmall) {
   using T = TypeParam;
   this->route(Algorithm::tiled, 16);

@@ -507,5 +507,57 @@ TYPED_TEST(Transfers, StageNoMoreThanTheyMay) {
   EXPECT_TRUE(target.padding_untouched());
 }
 
+TYPED_TEST(Transfers, StreamThroughAWindowAndCommitWholeRegions) {
+  using T = TypeParam;
+  const Index m = 150, n = 40, nb = 8, window = 2;
+  const bool every = device_under_test() == "lazy";
+  for (const auto& tuning : this->tunings()) {
+    for (const MemoryKind kind : {MemoryKind::pageable, MemoryKind::pinned}) {
+      const auto a = this->random_part(m, n, Part::lower, 0);
+      for (Index fault_at = 1;; fault_at += every ? 1 : 7) {
+        SCOPED_TRACE(testing::Message() << name_of(tuning) << ", kind " << static_cast<int>(kind)
+                                        << ", fault at action " << fault_at);
+        ASSERT_LT(fault_at, 10000) << "the transfer never ends";
+        Placed<T> placed(this->device(), kind, a);
+        FaultAt fault(fault_at);
+        Index committed = 0;
+        bool failed = false;
+        this->device().set_observer(&fault);
+        try {
+          const DeviceMatrix<T> memory(this->device(), m, window * nb);
+          const QueueLease queue(this->device());
+          const std::vector<Range> blocks = partition(n, nb);
+          Transfer transfer(this->device(), 2, committed, tuning);
+          const auto count = static_cast<Index>(blocks.size());
+          const auto slot = [&](Index b) { return memory.view().block(0, b % window * nb, m, nb); };
+          for (Index b = 0; b < count; ++b) {
+            const Region region =
+                make_region<T>(placed.view().block(0, b * nb, m, nb), slot(b), Part::lower, b * nb);
+            transfer.add_upload(region, b < window ? Transfer::kAtOnce : b - window);
+            transfer.add_whole_download(region);
+          }
+          transfer.start();
+          for (Index b = 0; b < count; ++b) {
+            EXPECT_TRUE(transfer.before(*queue, b));
+            queue->zero(slot(b).data, sizeof(T) * static_cast<std::size_t>(slot(b).ld * nb));
+            transfer.release(*queue, b);
+          }
+          transfer.finish();
+        } catch (const DeviceError&) {
+          failed = true;
+        }
+        this->device().set_observer(nullptr);
+        EXPECT_EQ(committed % nb, 0);
+        EXPECT_TRUE(this->zero_up_to(committed, Part::lower, 0, a, placed.content()));
+        if (this->HasFailure()) return;
+        if (!failed) {
+          EXPECT_EQ(committed, n);
+          break;
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace overlapack

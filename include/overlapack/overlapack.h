@@ -21,7 +21,8 @@ extern "C" {
  *   n      the order of A
  *   k      the number of vectors; any number, also more than n
  *   a      n x n, lda >= max(1, n): the factor as ?potrf left it, with a real diagonal
- *   v      n x k, ldv >= max(1, n); not changed. It must not overlap `a`.
+ *   v      n x k, ldv >= max(1, n); not changed. It must not overlap `a`. Both may lie in the
+ *          memory of the GPU in use.
  *   sigma  +1 (update) or -1 (downdate); for _mixed, k of them
  *   info   0: success
  *          j > 0: the result is not positive definite, its leading minor of order j is not. The
@@ -30,7 +31,9 @@ extern "C" {
  *            out of its range, a pointer is null, or an element of the factor or of V is a NaN or
  *            infinite. Nothing has been written. xerbla is not called.
  *          -1010: there is not enough memory. Nothing has been written. The call takes memory
- *            for at most n (k + 64) elements, and for a downdate k^2 or, if mixed, 3 k^2 more.
+ *            for at most n (3 k + 64) elements, and for a downdate k^2 or, if mixed, 3 k^2 more;
+ *            on a GPU also page-locked memory of about 200 MB. Also: a GPU that has failed with
+ *            the factor in its memory.
  *          If `info` itself is null the call does nothing.
  *
  * A downdate is as accurate as one can be: the result is the exact factor of a matrix that differs

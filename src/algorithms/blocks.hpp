@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <vector>
 
 #include "core/view.hpp"
@@ -15,6 +16,8 @@ struct Options {
   bool hybrid = false;  ///< panels on the CPU instead of the device
   Index threads = 1;    ///< copy threads
   bool split = true;    ///< large products by split operands, where the device offers them
+  /// Bytes of device memory that may be taken, where an algorithm has the choice; 0: any number.
+  std::size_t memory = 0;
 };
 
 /// Copies of A and B, in device memory perhaps, from which a factorization goes up instead of from

@@ -200,16 +200,22 @@ void update_one(Uplo uplo, HostView<T> r, T* x, Real<T>* c, Index threads) {
 }
 
 template <class T>
+bool downdate_rotations(Index n, T* x, Real<T>* c) {
+  const Real<T> rest = 1 - real(dot<T>(n, x, x));
+  if (!(rest > 0)) return false;  // also if it is NaN
+  T alpha(std::sqrt(rest));
+  for (Index j = n - 1; j >= 0; --j) make_rotation(alpha, x[j], c[j], x[j]);
+  return true;
+}
+
+template <class T>
 Downdate downdate_one(Uplo uplo, HostView<T> r, T* x, Real<T>* c, Index threads) {
   const Index n = r.cols;
   for (Index j = 0; j < n; ++j) {
     if (r(j, j) == T(0)) return Downdate::singular;
   }
   solve(uplo, r, x);
-  const Real<T> rest = 1 - real(dot<T>(n, x, x));
-  if (!(rest > 0)) return Downdate::not_definite;  // also if it is NaN
-  T alpha(std::sqrt(rest));
-  for (Index j = n - 1; j >= 0; --j) make_rotation(alpha, x[j], c[j], x[j]);
+  if (!downdate_rotations(n, x, c)) return Downdate::not_definite;
   const Index together = uplo == Uplo::upper ? kTogether<T> : kTile;
   share_out(n < kParallel ? 1 : threads, groups_of(together, n), [&](Index group) {
     const Index j = group * together, count = std::min(together, n - j);
@@ -225,6 +231,7 @@ Downdate downdate_one(Uplo uplo, HostView<T> r, T* x, Real<T>* c, Index threads)
 #define OVERLAPACK_INSTANTIATE(T)                                      \
   template void update_one<T>(Uplo, HostView<T>, T*, Real<T>*, Index); \
   template void rotate<T>(HostView<T>, const Real<T>*, const T*, T*);  \
+  template bool downdate_rotations<T>(Index, T*, Real<T>*);            \
   template Downdate downdate_one<T>(Uplo, HostView<T>, T*, Real<T>*, Index);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 

@@ -37,4 +37,8 @@ enum class Downdate { done, not_definite, singular };
 template <class T>
 Downdate downdate_one(Uplo uplo, HostView<T> r, T* x, Real<T>* c, Index threads);
 
+/// The rotations of a downdate from x = R^-H x^H, which becomes s; or false, if there are none.
+template <class T>
+bool downdate_rotations(Index n, T* x, Real<T>* c);
+
 }  // namespace overlapack::algorithms

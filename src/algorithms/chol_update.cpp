@@ -8,7 +8,7 @@
 
 #include "algorithms/chol_rank_one.hpp"
 #include "algorithms/workers.hpp"
-#include "cpu/reference.hpp"
+#include "cpu/reflectors.hpp"
 
 // The method
 //
@@ -58,7 +58,9 @@
 namespace overlapack::algorithms {
 namespace {
 
-using reference::detail::multiply;
+using reference::load_columns;
+using reference::reflect;
+using reference::store_columns;
 
 /// How the work is cut. A product of up to kThin columns is too thin for a BLAS to share out among
 /// its threads: they take longer to meet than to compute. So kThinRows rows at a time, for which a
@@ -93,11 +95,11 @@ class Matrix {
   std::vector<T> data_;
 };
 
-/// What one block of reflectors takes, and a copy of V.
+/// What one block of reflectors takes, and a copy of the first `copied` columns of V.
 template <class T>
 struct Workspace {
-  Workspace(Index n_rows, Index k, Index nb)
-      : v(n_rows, k),
+  Workspace(Index n_rows, Index copied, Index k, Index nb)
+      : v(n_rows, copied),
         w(nb, n_rows),
         l(nb, nb),
         z(k, nb),
@@ -121,85 +123,6 @@ void subtract_from(HostView<const T> w, HostView<T> a) {
     const T* const from = &w(0, j);
     T* const to = &a(0, j);
     for (Index i = 0; i < a.rows; ++i) to[i] = from[i] - to[i];
-  }
-}
-
-/// Copies a diagonal block of the factor into the lower triangle of `l`, or back.
-template <class T>
-void load(Uplo uplo, HostView<const T> a, HostView<T> l) {
-  for (Index j = 0; j < l.cols; ++j) {
-    for (Index i = j; i < l.rows; ++i) l(i, j) = uplo == Uplo::lower ? a(i, j) : conj(a(j, i));
-  }
-}
-template <class T>
-void store(Uplo uplo, HostView<const T> l, HostView<T> a) {
-  for (Index j = 0; j < l.cols; ++j) {
-    a(j, j) = l(j, j);
-    for (Index i = j + 1; i < l.rows; ++i) {
-      if (uplo == Uplo::lower) {
-        a(i, j) = l(i, j);
-      } else {
-        a(j, i) = conj(l(i, j));
-      }
-    }
-  }
-}
-
-/// One reflector: computes z from row b of V and the diagonal element `a`, which becomes a'.
-/// Returns t. The sign of `a` stays, so that a factor with negative diagonal elements is one
-/// afterwards.
-template <class T>
-Real<T> make_reflector(int sign, T& a, HostView<const T> b, T* z) {
-  using R = Real<T>;
-  R scale = std::abs(real(a));  // against overflow and underflow of squares
-  for (Index l = 0; l < b.cols; ++l) scale = std::max(scale, abs1(b(0, l)));
-  if (scale != 0) scale = std::ldexp(R(1), std::ilogb(scale));  // so that dividing is exact
-  const R before = scale != 0 ? std::abs(real(a)) / scale : R(0);
-  if (scale == 0 || (sign < 0 && before == 0)) {
-    std::fill_n(z, b.cols, T(0));
-    return R(0.5);
-  }
-  R squares(0);
-  for (Index l = 0; l < b.cols; ++l) {
-    z[l] = conj(b(0, l)) / scale;
-    squares += real(multiply(z[l], conj(z[l])));
-  }
-  R after, shrink(1);
-  if (sign > 0) {
-    after = std::sqrt(before * before + squares);
-  } else {
-    const R norm = std::sqrt(squares), smallest = std::sqrt(std::numeric_limits<R>::epsilon());
-    after = std::sqrt(std::max(R(0), (before - norm) * (before + norm)));
-    if (!(after >= smallest * before)) {
-      after = smallest * before;
-      shrink = std::sqrt(1 - smallest * smallest) * before / norm;
-    }
-  }
-  const R factor = std::copysign(shrink, real(a)) / (before + after);
-  for (Index l = 0; l < b.cols; ++l) z[l] *= factor;
-  a = T(std::copysign(after, real(a)) * scale);
-  return after / (before + after);
-}
-
-/// The reflectors of a diagonal block, z_j in column j of `z` and their t; the block and its rows
-/// of V are transformed by them. `w` is a column of workspace.
-template <class T>
-void reflect_block(int sign, HostView<T> l, HostView<T> v, HostView<T> z, Real<T>* t, T* w) {
-  for (Index j = 0; j < l.cols; ++j) {
-    T* const zj = &z(0, j);
-    t[j] = make_reflector<T>(sign, l(j, j), v.block(j, 0, 1, v.cols), zj);
-    const Index first = j + 1, count = l.rows - first;
-    std::copy_n(&l(j, j) + 1, count, w);
-    for (Index c = 0; c < v.cols; ++c) {
-      reference::detail::subtract_scaled(count, sign < 0 ? zj[c] : -zj[c], &v(first, c), w);
-    }
-    for (Index i = 0; i < count; ++i) {
-      w[i] /= t[j];
-      l(first + i, j) = w[i] - l(first + i, j);
-    }
-    for (Index c = 0; c < v.cols; ++c) {
-      reference::detail::subtract_scaled(count, conj(zj[c]), w, &v(first, c));
-    }
   }
 }
 
@@ -282,9 +205,9 @@ void transform(const cpu::Lapack<T>& cpu, Uplo uplo, int sign, HostView<T> a, Ho
                    work.zt.view().block(0, 0, k, nb),
                    false};
     Real<T>* const t = work.t.view().data;
-    load<T>(uplo, diagonal, l);
-    reflect_block(sign, l, v.block(j, 0, nb, k), block.z, t, work.w.view().data);
-    store<T>(uplo, l, diagonal);
+    load_columns<T>(uplo, diagonal, l);
+    reflect<T>(sign, l, v.block(j, 0, nb, k), block.z, t, work.w.view().data);
+    store_columns<T>(uplo, l, diagonal);
     if (next == order) break;
 
     complete(cpu, t, block);
@@ -398,7 +321,7 @@ Index chol_update(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostView<
   if (n == 0 || k == 0) return 0;
   if (k == 1) return update_by_one(cpu, uplo, signs[0], a, v.data, threads);
   const Cut cut(k, threads);
-  Workspace<T> work(n, k, cut.nb);
+  Workspace<T> work(n, k, k, cut.nb);
   // The updates are the first columns of the workspace, the downdates the last ones.
   Index updates = 0;
   for (Index j = 0; j < k; ++j) updates += signs[j] > 0;
@@ -421,6 +344,16 @@ Index chol_update(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostView<
 }
 
 template <class T>
+void finish_chol_update(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostView<T> v,
+                        Index updates, Index threads) {
+  const Index n = v.rows, k = v.cols;
+  const Cut cut(k, threads);
+  Workspace<T> work(n, 0, k, cut.nb);
+  transform(cpu, uplo, 1, a, v.block(0, 0, n, updates), cut, work);
+  transform(cpu, uplo, -1, a, v.block(0, updates, n, k - updates), cut, work);
+}
+
+template <class T>
 bool all_finite(Part part, HostView<const T> a, Index threads) {
   constexpr Index kReals = is_complex<T> ? 2 : 1, kColumns = 64;
   std::atomic<bool> good{true};
@@ -438,6 +371,8 @@ bool all_finite(Part part, HostView<const T> a, Index threads) {
 #define OVERLAPACK_INSTANTIATE(T)                                                            \
   template Index chol_update<T>(const cpu::Lapack<T>&, Uplo, HostView<T>, HostView<const T>, \
                                 Signs, Index);                                               \
+  template void finish_chol_update<T>(const cpu::Lapack<T>&, Uplo, HostView<T>, HostView<T>, \
+                                      Index, Index);                                         \
   template bool all_finite<T>(Part, HostView<const T>, Index);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 

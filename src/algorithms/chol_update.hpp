@@ -29,6 +29,13 @@ template <class T>
 Index chol_update(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostView<const T> v,
                   Signs signs, Index threads);
 
+/// What is left to be done of an update where `a` is the rest of the factor and V, of as many rows,
+/// has been through the columns before it: `updates` columns that are added, the others
+/// subtracted. The result must exist. V is destroyed.
+template <class T>
+void finish_chol_update(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostView<T> v,
+                        Index updates, Index threads);
+
 /// Whether all elements of a part of a matrix (`part` as in rows_of_column, diagonal 0) are finite.
 template <class T>
 bool all_finite(Part part, HostView<const T> a, Index threads);

@@ -118,8 +118,9 @@ Transfer::~Transfer() {
   end();
 }
 
-Index Transfer::add_upload(const Region& region) {
+Index Transfer::add_upload(const Region& region, Index after) {
   up_.regions.push_back(region);
+  upload_after_.push_back(after);
   return count(up_.regions) - 1;
 }
 
@@ -128,6 +129,12 @@ Index Transfer::add_download(const Region& region, std::vector<Sidecar> sidecars
   down_.regions.push_back(region);
   downloads_.push_back({std::move(sidecars), std::move(inspect)});
   return count(down_.regions) - 1;
+}
+
+Index Transfer::add_whole_download(const Region& region) {
+  const Index id = add_download(region);
+  downloads_.back().whole = true;
+  return id;
 }
 
 /// What kind of memory the regions lie in. Page-locked means from the first to the last byte.
@@ -168,6 +175,7 @@ void Transfer::cut(Direction& direction, std::size_t chunk_bytes, std::size_t un
     const Region& region = direction.regions[size(r)];
     const bool staged = this->staged(direction, r);
     const bool down = &direction == &down_;
+    direction.first_chunk.push_back(count(direction.chunks));
     const auto add = [&](Chunk chunk, Index width) {
       if (chunk.staged) {
         direction.slot_bytes =
@@ -213,6 +221,7 @@ void Transfer::cut(Direction& direction, std::size_t chunk_bytes, std::size_t un
       first = last;
     } while (first < region.cols);
   }
+  direction.first_chunk.push_back(count(direction.chunks));
   direction.units_done = std::make_unique<std::atomic<Index>[]>(direction.chunks.size());
   for (std::size_t c = 0; c < direction.chunks.size(); ++c) direction.units_done[c] = 0;
 }
@@ -238,7 +247,14 @@ void Transfer::start() {
     if (direction->slot_bytes > 0) {
       direction->slot_bytes = power_of_two_from(direction->slot_bytes);
       const auto affordable = static_cast<Index>(tuning_.staging / direction->slot_bytes);
-      direction->slots = std::min(chunks, std::max<Index>(affordable, 2));
+      Index needed = 2;
+      for (Index r = 0; direction == &down_ && r < count(down_.regions); ++r) {
+        if (!downloads_[size(r)].whole) continue;
+        // While one such region is unpacked the next one arrives.
+        needed =
+            std::max(needed, 2 * (down_.first_chunk[size(r) + 1] - down_.first_chunk[size(r)]));
+      }
+      direction->slots = std::min(chunks, std::max<Index>(affordable, needed));
       direction->ring = Buffer<char>(device_, Space::host,
                                      static_cast<Index>(direction->slot_bytes) * direction->slots);
     }
@@ -311,7 +327,11 @@ bool Transfer::before(Queue& queue, Index id) {
     throw_if_failed();
     if (stopped()) return false;
     bool progress = copy_up();  // better than to wait idly
-    if (caller_issues_) progress |= issue_upload();
+    if (caller_issues_) {
+      progress |= issue_upload();
+      // Perhaps it waits for what is to go home first.
+      if (!progress) progress = issue_download() || see_download() || copy_down();
+    }
     if (progress) {
       wait.reset();
     } else {
@@ -356,6 +376,7 @@ void Transfer::end() {
   if (!started_) return;
   started_ = false;
   Workers::instance().join();
+  while (within_whole_region()) copy_down();  // all of it has arrived
   if (down_.next_unit.load() < end_units_.load()) settle();
   // Claimed units are always completed, and they are claimed in order.
   const Index units = std::min(down_.next_unit.load(), end_units_.load());
@@ -410,10 +431,17 @@ void Transfer::issue_loop() {
   }
 }
 
+/// Whether the download whose device memory it takes over has left.
+bool Transfer::may_start(Index upload) const {
+  const Index after = upload_after_[size(upload)];
+  return after < 0 || down_.seen >= down_.first_chunk[size(after) + 1];
+}
+
 bool Transfer::issue_upload() {
   const Index k = up_.issued;
   if (k >= count(up_.chunks)) return false;
   const Chunk& chunk = up_.chunks[size(k)];
+  if (chunk.starts_region && !may_start(chunk.region)) return false;
   if (up_.units_done[size(k)].load(std::memory_order_acquire) < chunk.units) return false;
   const Region& region = up_.regions[size(chunk.region)];
   char* const device = region.device + offset(chunk, region, region.device_pitch);
@@ -489,6 +517,27 @@ bool Transfer::issue_download() {
 bool Transfer::passed(const Chunk& chunk) const {
   return !downloads_[size(chunk.region)].inspect ||
          regions_passed_.load(std::memory_order_acquire) > chunk.region;
+}
+
+/// Whether a chunk may be unpacked as far as the device is concerned. The first one of a region
+/// that is committed as a whole waits for the others.
+bool Transfer::arrived(const Chunk& chunk) const {
+  const Index k = &chunk - down_.chunks.data();
+  if (!downloads_[size(chunk.region)].whole || !chunk.starts_region) return complete(down_, k);
+  const Index end = down_.first_chunk[size(chunk.region) + 1];
+  for (Index last = std::max(k, end - down_.queue_count); last < end; ++last) {
+    if (!complete(down_, last)) return false;
+  }
+  return true;
+}
+
+/// Whether a region that is committed as a whole has been begun and not finished.
+bool Transfer::within_whole_region() const {
+  const Index u = down_.next_unit.load();
+  if (u == 0 || u >= end_units_.load()) return false;
+  const Index region = down_.chunks[size(down_.units[size(u)].chunk)].region;
+  return downloads_[size(region)].whole &&
+         down_.chunks[size(down_.units[size(u - 1)].chunk)].region == region;
 }
 
 /// Inspects the region that begins with the chunk that has arrived, if one does.
@@ -581,7 +630,7 @@ bool Transfer::copy_down() {
   if (u >= end_units_.load(std::memory_order_acquire)) return false;
   const Unit& unit = down_.units[size(u)];
   const Chunk& chunk = down_.chunks[size(unit.chunk)];
-  if (!passed(chunk) || !complete(down_, unit.chunk)) return false;
+  if (!passed(chunk) || !arrived(chunk)) return false;
   if (!down_.next_unit.compare_exchange_strong(u, u + 1, std::memory_order_acq_rel)) return true;
   const Region& region = down_.regions[size(chunk.region)];
   const Span span(device_, "unpack", chunk.region);

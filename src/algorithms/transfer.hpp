@@ -118,7 +118,10 @@ class Transfer {
   ~Transfer();
 
   /// Declare regions before start(); each returns its number, counted from 0 per direction.
-  Index add_upload(const Region& region);
+  /// An upload with `after` >= 0 reuses device memory of that download: it starts when the download
+  /// has left the device. So more can be streamed than the device's memory holds.
+  Index add_upload(const Region& region, Index after = kAtOnce);
+  static constexpr Index kAtOnce = -1;
   /// `inspect` is called once the sidecars have arrived and before anything of the region is
   /// committed, on the issuing thread. If it returns false, the transfer stops: neither this region
   /// nor any later one is committed.
@@ -130,6 +133,9 @@ class Transfer {
   /// copy thread with time for it. When finish() returns or the destructor does, no task is under
   /// way, nor will there be one.
   void when_idle(std::function<bool(Index home)> job) { idle_ = std::move(job); }
+  /// A region of the host's ordinary memory that is committed as a whole or not at all, so that the
+  /// checkpoint lies between such regions. All of it waits in staging memory at the end.
+  Index add_whole_download(const Region& region);
   void start();
 
   /// Work enqueued in `queue` from now on sees upload `id` complete. Waits on the host until the
@@ -168,7 +174,8 @@ class Transfer {
   /// through slot k % slots in queue k % queue_count.
   struct Direction {
     std::vector<Region> regions;
-    std::vector<MemoryKind> kinds;  // of the caller's memory, by region
+    std::vector<Index> first_chunk;  // of a region; and one more, the number of chunks
+    std::vector<MemoryKind> kinds;   // of the caller's memory, by region
     std::vector<Chunk> chunks;
     std::vector<Unit> units;
     std::size_t slot_bytes = 0;
@@ -191,6 +198,7 @@ class Transfer {
   struct Download {
     std::vector<Sidecar> sidecars;
     std::function<bool()> inspect;
+    bool whole = false;
   };
   class Backoff;
 
@@ -206,8 +214,11 @@ class Transfer {
   void signal(const Direction& direction, Index chunk) const;
   void issue_loop();
   bool issue_upload();
+  bool may_start(Index upload) const;
   bool issue_download();
   bool passed(const Chunk& chunk) const;
+  bool arrived(const Chunk& chunk) const;
+  bool within_whole_region() const;
   bool see_download();
   void poll();
   void copy_loop(Backoff wait);
@@ -231,6 +242,7 @@ class Transfer {
   std::vector<Download> downloads_;
   std::function<bool(Index)> idle_;
   std::atomic<Index> chunks_home_{0};     // downloads, in order; home() brings it up to date
+  std::vector<Index> upload_after_;       // by upload: the download that it waits for, or kAtOnce
   std::atomic<Index> regions_passed_{0};  // downloads that may be committed as far as inspected
   std::atomic<Index> end_units_{0};       // downloads beyond are cancelled
   std::atomic<Index> end_chunks_{0};      // likewise

@@ -153,6 +153,24 @@ void Kernels<T>::invert_blocks(Queue& queue, Uplo uplo, DeviceView<const T> fact
 }
 
 template <class T>
+void Kernels<T>::update_panel(Queue& queue, Uplo uplo, DeviceView<const T> a, DeviceView<T> factor,
+                              Index plus, DeviceView<const T> v, DeviceView<T> rest,
+                              DeviceView<Index> info, Index offset, DeviceView<Real<T>> c,
+                              DeviceView<T> s) {
+  if (a.empty() || v.empty()) return;
+  device_.before(Action::kernel, "update_panel", flops<T>(2 * product(a.rows, a.cols, v.cols)));
+  do_update_panel(queue, uplo, a, factor, plus, v, rest, info, offset, c, s);
+}
+
+template <class T>
+void Kernels<T>::find_not_finite(Queue& queue, Part part, DeviceView<const T> a,
+                                 DeviceView<Index> found) {
+  if (a.empty()) return;
+  device_.before(Action::kernel, "find_not_finite");
+  do_find_not_finite(queue, part, a, found);
+}
+
+template <class T>
 void Kernels<T>::back_substitute(Queue& queue, Uplo uplo, DeviceView<const T> factor,
                                  DeviceView<const T> inverses, DeviceView<T> x,
                                  DeviceView<Index> progress) {
@@ -290,6 +308,12 @@ void* Device::acquire(Space space, std::size_t bytes) {
     return block.memory;
   }
   if (space == Space::host && from.use.held + bytes > kMaxPooledStaging) free_idle(from, space);
+  if (space == Space::device && memory_limit_ > 0 && from.use.held + bytes > memory_limit_) {
+    free_idle(from, space);
+    if (from.use.held + bytes > memory_limit_) {
+      throw DeviceError("more device memory is needed than OVERLAPACK_MEMORY_LIMIT allows");
+    }
+  }
   void* memory = nullptr;
   try {
     memory = do_allocate(space, bytes);
@@ -350,6 +374,12 @@ PoolUse Device::pool_use(Space space) {
 void Device::reset_peak_use() {
   std::lock_guard<std::mutex> lock(mutex_);
   for (MemoryPool* pool : {&device_pool_, &staging_pool_}) pool->use.peak = pool->use.leased;
+}
+
+void Device::set_memory_limit(std::size_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  memory_limit_ = bytes;
+  if (bytes > 0 && device_pool_.use.held > bytes) free_idle(device_pool_, Space::device);
 }
 
 void Device::clear_pools() noexcept {

@@ -204,6 +204,29 @@ class Kernels {
   void swap_rows(Queue& queue, DeviceView<T> a, DeviceView<const Index> pivots, Index offset,
                  bool forward = true);
 
+  /// Largest number of columns of update_panel().
+  Index update_panel_width() const { return do_update_panel_width(); }
+  /// Takes a block column of a Cholesky factor, and what V is when the columns before it have been
+  /// through, to those of an updated matrix. With lower, `a` is m x n, m >= n, from the diagonal
+  /// down; with upper, it is n x m. With S = diag(I, -I), whose first part has the order `plus`,
+  ///
+  ///   L' L'^H + V' S V'^H = L L^H + V S V^H,  and the first n rows of V' (m x k) are zero.
+  ///
+  /// L' goes to `factor`, which may be `a`. The other rows of V' go to `rest`, which may be those
+  /// of V. Of the diagonal block one triangle is read and written; imaginary parts of the diagonal
+  /// are ignored, and its elements keep their signs. Vectors of zeros change nothing. If a leading
+  /// minor of order j is not positive definite after the subtraction, as far as can be told (a
+  /// square of a diagonal element has no more than eps of itself left), and *info is 0, *info
+  /// becomes offset + j for the smallest j; all else is undefined then. `info` is one element. For
+  /// one vector that is added, column j may be asked for its rotation: if `c` and `s` are not
+  /// empty, l' = c_j l + conj(s_j) v and v' = c_j v - s_j l with c_j >= 0.
+  void update_panel(Queue& queue, Uplo uplo, DeviceView<const T> a, DeviceView<T> factor,
+                    Index plus, DeviceView<const T> v, DeviceView<T> rest, DeviceView<Index> info,
+                    Index offset, DeviceView<Real<T>> c = {}, DeviceView<T> s = {});
+  /// *found becomes 1 if an element of a part of `a` (as in rows_of_column, diagonal 0) is infinite
+  /// or a NaN; otherwise it stays. The imaginary part of a triangle's diagonal counts, too.
+  void find_not_finite(Queue& queue, Part part, DeviceView<const T> a, DeviceView<Index> found);
+
   // ---- Products of split operands: the accuracy of float at the speed of TF32.
   //
   // A TF32 number is a float whose significand has 11 bits, and tensor cores multiply TF32 matrices
@@ -292,6 +315,11 @@ class Kernels {
   virtual void do_getrf_panel(Queue&, DeviceView<T>, DeviceView<Index>, DeviceView<Index>, Index,
                               Event*) = 0;
   virtual void do_swap_rows(Queue&, DeviceView<T>, DeviceView<const Index>, Index, bool) = 0;
+  virtual Index do_update_panel_width() const = 0;
+  virtual void do_update_panel(Queue&, Uplo, DeviceView<const T>, DeviceView<T>, Index,
+                               DeviceView<const T>, DeviceView<T>, DeviceView<Index>, Index,
+                               DeviceView<Real<T>>, DeviceView<T>) = 0;
+  virtual void do_find_not_finite(Queue&, Part, DeviceView<const T>, DeviceView<Index>) = 0;
   virtual bool do_split_pays(Index, Index, Index) const = 0;
   virtual void do_split(Queue&, Side, Op, DeviceView<const T>, DeviceView<Real<T>>) = 0;
   virtual void do_split_gemm(Queue&, Real<T>, DeviceView<const Real<T>>, DeviceView<const Real<T>>,
@@ -340,6 +368,9 @@ class Device {
   /// themselves is not in it.
   PoolUse pool_use(Space space);
   void reset_peak_use();
+  /// From now on leases of device memory, and what is kept idle, are at most so many bytes
+  /// together; more is refused. 0: no limit.
+  void set_memory_limit(std::size_t bytes);
   /// Tells the observer and counts. Called by every public operation.
   void before(Action action, const char* name, double amount = 0);
 
@@ -398,6 +429,7 @@ class Device {
   TransferCounters counters_;
   std::mutex mutex_;  // guards the pools
   MemoryPool device_pool_, staging_pool_;
+  std::size_t memory_limit_ = 0;
   std::vector<std::unique_ptr<Queue>> idle_queues_[3];  // by Priority
   std::vector<std::unique_ptr<Event>> idle_events_[2];  // by Timed
 };

@@ -6,6 +6,7 @@
 #include <new>
 #include <optional>
 
+#include "algorithms/chol_update_device.hpp"
 #include "algorithms/getrf.hpp"
 #include "algorithms/potrf.hpp"
 #include "algorithms/refine.hpp"
@@ -46,6 +47,7 @@ struct Arguments {
 
 struct Call : Arguments {
   Routine routine;
+  const char* name = nullptr;  // if it is not that of the routine
 };
 
 class Stopwatch {
@@ -86,16 +88,18 @@ algorithms::Options options_of(const Plan& plan, const Settings& settings) {
   options.hybrid = plan.algorithm == Algorithm::hybrid;
   options.split = plan.split;
   options.threads = copy_threads(settings, available_cores());
+  options.memory = plan.memory;
   return options;
 }
 
-/// Whether the caller's matrix lies in the device's memory. The question costs a call of the
-/// driver; it is not put for calls too small to gain anything, nor is a device started for it.
-bool lies_on_device(Context& context, const Call& call) {
+/// Whether a matrix of the caller, of a call of order n, lies in the device's memory. The question
+/// costs a call of the driver; it is not put for calls too small to gain anything, nor is a device
+/// started for it.
+bool lies_on_device(Context& context, Index n, const void* matrix) {
   constexpr Index kSmallest = 64;
-  if (call.shape.n < kSmallest || !context.opened()) return false;
+  if (n < kSmallest || !context.opened()) return false;
   Device* const device = context.device();
-  return device != nullptr && device->kind_of(call.matrix) == MemoryKind::device;
+  return device != nullptr && device->kind_of(matrix) == MemoryKind::device;
 }
 
 /// Runs a call where the plan says. on_device(device, options, committed) may throw DeviceError;
@@ -111,7 +115,7 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume) {
   if (large && !context.opened() && cuda_in_process()) context.device();
   bool resident = false;
   try {
-    resident = lies_on_device(context, call);
+    resident = lies_on_device(context, call.shape.n, call.matrix);
   } catch (const DeviceError&) {  // it lies on another device; the CPU cannot read it, either
     return kNoMemory;
   }
@@ -129,8 +133,8 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume) {
     plan.why += ": " + context.device_status();
   }
   const auto log = [&](const auto&... rest) {
-    write_log(context, name_of(call.routine), flops_of(call.routine, call.type, call.shape), call,
-              rest...);
+    const char* const name = call.name != nullptr ? call.name : name_of(call.routine);
+    write_log(context, name, flops_of(call.routine, call.type, call.shape), call, rest...);
   };
   const Stopwatch watch;
   if (!plan.on_device) {
@@ -143,6 +147,7 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume) {
   }
 
   std::lock_guard<std::mutex> lock(context.device_mutex());
+  device->set_memory_limit(settings.memory_limit);
   const std::size_t up = device->counters().bytes_to_device;
   const std::size_t down = device->counters().bytes_to_host;
   const algorithms::Options options = options_of(plan, settings);
@@ -234,25 +239,6 @@ Index refine(Call call, Index& iter, OnCpu on_cpu, Solve solve, Resume resume) {
       });
 }
 
-/// Runs an update by k vectors and logs it; compute() returns its info.
-template <class T, class Compute>
-Index log_update(const char* name, Uplo uplo, HostView<T> a, Index k, Compute compute) {
-  Context& context = Context::instance();
-  if (!context.settings().verbose) return compute();
-  Arguments call{ScalarTraits<T>::letter, {a.rows, a.cols, k}, a.data, a.ld};
-  call.uplo = static_cast<char>(uplo);
-  Plan plan;
-  plan.why = "updates are computed on the CPU";
-  const auto n = static_cast<double>(a.rows);
-  // An update adds k products to each of n^2 / 2 elements, at twice the operations of forming V
-  // V^H.
-  const double flops = (is_complex<T> ? 8 : 2) * n * n * static_cast<double>(k);
-  const Stopwatch watch;
-  const Index info = compute();
-  write_log(context, name, flops, call, plan, "cpu", info, watch.milliseconds());
-  return info;
-}
-
 /// Threads of an update of that order. More than a few gain nothing where memory is the limit, and
 /// in small ones it takes longer to wake them up (or even to ask how many there could be).
 Index update_threads(Index n) {
@@ -261,6 +247,99 @@ Index update_threads(Index n) {
   if (n < kSmall) return 1;
   return settings.threads > 0 ? settings.threads : std::min(kEnough, available_cores());
 }
+
+/// An update of a factor by k vectors.
+template <class T>
+Call update_call(const char* name, Uplo uplo, HostView<const T> a, Index k) {
+  Call call = make_call<T>(Routine::cholupdate, a);
+  call.shape.nrhs = k;
+  call.uplo = static_cast<char>(uplo);
+  call.name = name;
+  return call;
+}
+
+/// A copy of a matrix of the caller that lies on the device; nothing if it does not.
+template <class T>
+std::vector<T> fetch(HostView<const T> x) {
+  Context& context = Context::instance();
+  if (!lies_on_device(context, x.rows, x.data)) return {};
+  const std::lock_guard<std::mutex> lock(context.device_mutex());
+  Device& device = *context.device();
+  const Buffer<T> staging(device, Space::host, x.rows * x.cols);
+  const QueueLease queue(device);
+  queue->template copy<T>(HostView<T>(staging.data(), x.rows, x.cols, x.rows),
+                          DeviceView<const T>(x.data, x.rows, x.cols, x.ld));
+  queue->synchronize();
+  return {staging.data(), staging.data() + staging.size()};
+}
+
+/// The diagonal of a matrix, wherever it lies. For use by a call on the device.
+template <class T>
+std::vector<T> diagonal(Device& device, HostView<const T> a) {
+  std::vector<T> result(static_cast<std::size_t>(a.rows));
+  if (device.kind_of(a.data) != MemoryKind::device) {
+    for (Index j = 0; j < a.rows; ++j) result[static_cast<std::size_t>(j)] = a(j, j);
+    return result;
+  }
+  const Buffer<T> staging(device, Space::host, a.rows);
+  const QueueLease queue(device);
+  queue->copy_to_host(staging.data(), sizeof(T), a.data,
+                      sizeof(T) * static_cast<std::size_t>(a.ld + 1), sizeof(T), result.size());
+  queue->synchronize();
+  std::copy_n(staging.data(), a.rows, result.begin());
+  return result;
+}
+
+/// The device takes the diagonal of a factor to be real. Those of qrupdate need not be.
+template <class T>
+void require_real(const std::vector<T>& diagonal) {
+  const auto is_real = [](T x) { return x == T(real(x)); };
+  if (!std::all_of(diagonal.begin(), diagonal.end(), is_real)) {
+    throw DeviceError("the diagonal of the factor is not real");
+  }
+}
+
+/// An update or downdate of an upper factor by one row x, on the device. x and c become the
+/// rotations, once the call has succeeded.
+template <class T>
+class OneVector {
+ public:
+  OneVector(HostView<T> r, T* x, Real<T>* c) : r_(r), x_(x), c_(c) {}
+
+  Index run(Device& device, const algorithms::Options& options, int sign) {
+    const Index n = r_.rows;
+    vector_.resize(static_cast<std::size_t>(n));
+    std::transform(x_, x_ + n, vector_.begin(), [](T e) { return conj(e); });
+    sines_.resize(vector_.size());
+    cosines_.resize(vector_.size());
+    const Index info = algorithms::chol_update_on_device<T>(
+        device, options, Uplo::upper, r_, HostView<const T>(vector_.data(), n),
+        algorithms::Signs(&sign, false), {cosines_.data(), sines_.data()}, checkpoint_);
+    if (info == 0) store(n);
+    return info;
+  }
+  /// How many rows of R are final.
+  Index done() const { return checkpoint_.columns; }
+  /// The first rotations.
+  void store(Index count) const {
+    std::copy_n(cosines_.data(), count, c_);
+    std::copy_n(sines_.data(), count, x_);
+  }
+  HostView<T> rest_of_factor() const {
+    const Index rest = r_.rows - done();
+    return r_.block(done(), done(), rest, rest);
+  }
+  /// What is left of the vector.
+  HostView<T> rest_of_vector() const { return checkpoint_.v; }
+
+ private:
+  HostView<T> r_;
+  T* x_;
+  Real<T>* c_;
+  std::vector<T> vector_, sines_;
+  std::vector<Real<T>> cosines_;
+  algorithms::UpdateCheckpoint<T> checkpoint_;
+};
 
 }  // namespace
 
@@ -380,37 +459,119 @@ Index mixed_posv(Family family, Uplo uplo, HostView<T> a, HostView<const T> b, H
 template <class T>
 Index chol_update(const char* name, Uplo uplo, HostView<T> a, HostView<const T> v,
                   algorithms::Signs signs) {
-  return log_update<T>(name, uplo, a, v.cols, [&] {
-    try {
-      return algorithms::chol_update(cpu_lapack<T>(Family::lp64), uplo, a, v, signs,
-                                     update_threads(a.rows));
-    } catch (const std::exception&) {  // bad_alloc, or length_error for a size beyond all memory
-      return kNoMemory;
-    }
-  });
+  const Index n = a.rows, k = v.cols;
+  const Lapack<T>& cpu = cpu_lapack<T>(Family::lp64);
+  algorithms::UpdateCheckpoint<T> checkpoint;
+  const auto on_cpu = [&] {
+    return algorithms::chol_update(cpu, uplo, a, v, signs, update_threads(n));
+  };
+  try {
+    // If the CPU is to finish the call, V must not be on the device.
+    std::vector<T> copy;
+    if (!lies_on_device(Context::instance(), n, a.data)) copy = fetch(v);
+    if (!copy.empty()) v = {copy.data(), n, k, n};
+    return route(
+        update_call<T>(name, uplo, a, k), on_cpu,
+        [&](Device& device, const algorithms::Options& options, Index&) {
+          return algorithms::chol_update_on_device<T>(device, options, uplo, a, v, signs, {},
+                                                      checkpoint);
+        },
+        [&](const algorithms::Options&, Index) {
+          const Index done = checkpoint.columns;
+          if (done == 0) return on_cpu();
+          Index updates = 0;
+          for (Index j = 0; j < k; ++j) updates += signs[j] > 0;
+          if (done < n) {
+            algorithms::finish_chol_update<T>(cpu, uplo, a.block(done, done, n - done, n - done),
+                                              checkpoint.v, updates, update_threads(n));
+          }
+          return Index{0};
+        });
+  } catch (const std::exception&) {  // bad_alloc, or length_error for a size beyond all memory
+    return kNoMemory;
+  }
 }
 
 template <class T>
 bool all_finite(Part part, HostView<const T> a) {
-  return algorithms::all_finite(part, a, update_threads(a.rows));
+  Context& context = Context::instance();
+  if (!lies_on_device(context, a.rows, a.data)) {
+    return algorithms::all_finite(part, a, update_threads(a.rows));
+  }
+  try {
+    const std::lock_guard<std::mutex> lock(context.device_mutex());
+    Device& device = *context.device();
+    const Buffer<Index> found(device, Space::device, 1), here(device, Space::host, 1);
+    const QueueLease queue(device);
+    queue->zero(found.data(), sizeof(Index));
+    device.kernels<T>().find_not_finite(
+        *queue, part, DeviceView<const T>(a.data, a.rows, a.cols, a.ld), {found.data(), 1});
+    queue->copy<Index>(HostView<Index>(here.data(), 1), DeviceView<const Index>(found.data(), 1));
+    queue->synchronize();
+    return *here.data() == 0;
+  } catch (const DeviceError&) {  // the call itself will report it
+    return true;
+  }
 }
 
 template <class T>
 void update_one(const char* name, HostView<T> r, T* x, Real<T>* c) {
-  log_update<T>(name, Uplo::upper, r, 1, [&] {
-    algorithms::update_one(Uplo::upper, r, x, c, update_threads(r.rows));
+  const Index n = r.rows, threads = update_threads(n);
+  if (n == 0) return;
+  OneVector<T> vector(r, x, c);
+  const auto on_cpu = [&] {
+    algorithms::update_one(Uplo::upper, r, x, c, threads);
     return Index{0};
-  });
+  };
+  route(
+      update_call<T>(name, Uplo::upper, r, 1), on_cpu,
+      [&](Device& device, const algorithms::Options& options, Index&) {
+        require_real(diagonal<T>(device, r));
+        return vector.run(device, options, 1);
+      },
+      [&](const algorithms::Options&, Index) {
+        const Index done = vector.done();
+        if (done == 0) return on_cpu();
+        vector.store(done);
+        const HostView<T> left = vector.rest_of_vector();
+        for (Index i = done; i < n; ++i) x[i] = conj(left(i - done, 0));
+        algorithms::update_one(Uplo::upper, vector.rest_of_factor(), x + done, c + done, threads);
+        return Index{0};
+      });
 }
 
 template <class T>
 algorithms::Downdate downdate_one(const char* name, HostView<T> r, T* x, Real<T>* c) {
-  algorithms::Downdate result{};
-  log_update<T>(name, Uplo::upper, r, 1, [&] {
-    result = algorithms::downdate_one(Uplo::upper, r, x, c, update_threads(r.rows));
-    return static_cast<Index>(result);
-  });
-  return result;
+  using algorithms::Downdate;
+  const Index n = r.rows, threads = update_threads(n);
+  if (n == 0) return Downdate::done;
+  OneVector<T> vector(r, x, c);
+  const auto on_cpu = [&] {
+    return static_cast<Index>(algorithms::downdate_one(Uplo::upper, r, x, c, threads));
+  };
+  const Index result = route(
+      update_call<T>(name, Uplo::upper, r, 1), on_cpu,
+      [&](Device& device, const algorithms::Options& options, Index&) {
+        const std::vector<T> pivots = diagonal<T>(device, r);
+        require_real(pivots);
+        if (std::find(pivots.begin(), pivots.end(), T(0)) != pivots.end()) {
+          return static_cast<Index>(Downdate::singular);
+        }
+        const bool possible = vector.run(device, options, -1) == 0;
+        return static_cast<Index>(possible ? Downdate::done : Downdate::not_definite);
+      },
+      [&](const algorithms::Options&, Index) {
+        if (vector.done() == 0) return on_cpu();
+        vector.store(n);
+        if (vector.done() < n) {
+          algorithms::finish_chol_update<T>(cpu_lapack<T>(Family::lp64), Uplo::upper,
+                                            vector.rest_of_factor(), vector.rest_of_vector(), 0,
+                                            threads);
+        }
+        return static_cast<Index>(Downdate::done);
+      });
+  // Negative: a factor in the memory of a device that has failed.
+  return result < 0 ? Downdate::not_definite : static_cast<Downdate>(result);
 }
 
 #define OVERLAPACK_INSTANTIATE(T)                                                  \

@@ -40,7 +40,7 @@ Index mixed_posv(cpu::Family family, Uplo uplo, HostView<T> a, HostView<const T>
 /// What a call returns that cannot have the memory it needs: LAPACKE's code for that.
 inline constexpr Index kNoMemory = -1010;
 
-// Updates of a Cholesky factor, on the CPU. `name` is the one that the caller used, for the log.
+// Updates of a Cholesky factor. `name` is the one that the caller used, for the log.
 
 /// As algorithms::chol_update; or kNoMemory, and then nothing is changed.
 template <class T>
@@ -49,7 +49,8 @@ Index chol_update(const char* name, Uplo uplo, HostView<T> a, HostView<const T> 
 /// As algorithms::all_finite.
 template <class T>
 bool all_finite(Part part, HostView<const T> a);
-/// As algorithms::update_one and algorithms::downdate_one for an upper factor.
+/// As algorithms::update_one and algorithms::downdate_one for an upper factor, which may lie on the
+/// device. x and c may not.
 template <class T>
 void update_one(const char* name, HostView<T> r, T* x, Real<T>* c);
 template <class T>

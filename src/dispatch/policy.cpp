@@ -4,7 +4,10 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <sstream>
+
+#include "algorithms/chol_update_device.hpp"
 
 namespace overlapack::dispatch {
 namespace {
@@ -22,6 +25,21 @@ std::optional<Index> parse_integer(const std::string& text) {
   return value;
 }
 
+/// A number of bytes: digits, and perhaps K, M or G for powers of 1024. 0 if it is none.
+std::size_t parse_bytes(std::string text) {
+  int shift = 0;
+  if (!text.empty()) {
+    const std::size_t letter = std::string("kKmMgG").find(text.back());
+    if (letter != std::string::npos) {
+      shift = 10 * (static_cast<int>(letter) / 2 + 1);
+      text.pop_back();
+    }
+  }
+  const std::optional<Index> value = parse_integer(text);
+  const bool valid = value && *value >= 1 && *value <= (std::numeric_limits<Index>::max() >> shift);
+  return valid ? static_cast<std::size_t>(*value) << shift : 0;
+}
+
 std::size_t element_size(char type) {
   switch (type) {
     case 's':
@@ -36,8 +54,11 @@ std::size_t element_size(char type) {
 /// Bytes of device memory that the algorithms take for a call: the matrix and the right-hand sides,
 /// which Cholesky holds twice and, besides, as they come and go. A mixed-precision solver holds
 /// them once more, beside a factorization in double precision if that in single precision does not
-/// do.
-double memory_needed(Routine routine, char type, const Shape& shape) {
+/// do. An update takes what there is, but a few block columns at least.
+double memory_needed(Routine routine, char type, const Shape& shape, Index nb) {
+  if (routine == Routine::cholupdate) {
+    return algorithms::chol_update_memory(shape.n, shape.nrhs, nb, element_size(type));
+  }
   Index columns = is_cholesky(routine) ? 2 * shape.n + 4 * shape.nrhs : shape.n + shape.nrhs;
   if (is_mixed(routine)) columns += shape.n + 4 * shape.nrhs;
   return static_cast<double>(element_size(type)) * static_cast<double>(shape.m + 256) *
@@ -59,7 +80,17 @@ double memory_to_split(Routine routine, char type, const Shape& shape, Index nb)
 
 /// Block sizes measured on an H200 (double precision): narrow ones, because the chain of diagonal
 /// blocks and panels decides, and the updates have a long inner dimension anyway.
-Index default_nb(Routine routine, Index size) {
+///
+/// The regions of an update are wider the more vectors there are, because these come home with each
+/// of them, and narrower if so much staging memory would be excessive.
+Index default_nb(Routine routine, char type, const Shape& shape) {
+  const Index size = std::min(shape.m, shape.n);
+  if (routine == Routine::cholupdate) {
+    constexpr Index kWidth = 256, kUnit = 64, kStagingBytes = 64 << 20;
+    const Index affordable = kStagingBytes / (static_cast<Index>(element_size(type)) * size);
+    const Index width = std::min(std::max(kWidth, 8 * shape.nrhs), std::max<Index>(affordable, 1));
+    return std::max(width / kUnit * kUnit, kUnit);
+  }
   if (is_lu(routine)) return size <= 8192 ? 128 : size < 16384 ? 256 : 512;
   return size <= 512 ? 128 : size < 32768 ? 256 : 512;
 }
@@ -108,6 +139,10 @@ const std::vector<SettingDoc>& setting_docs() {
        "all "
        "cores that the process may use but 3, at least 1 and at most 13. Also those of a Cholesky "
        "update; default one for each core, at most 8"},
+      {"OVERLAPACK_MEMORY_LIMIT", "a number of bytes, perhaps with K, M or G for powers of 1024",
+       "device memory that calls may take in all; a call that needs more goes to the CPU LAPACK. "
+       "(Updates of a Cholesky factor make do with little, whatever the size.) What the driver and "
+       "its libraries take for themselves does not count. Default no limit"},
       {"OVERLAPACK_PROFILE", "a path",
        "the file of measured break-even sizes that `overlapack tune` writes; default "
        "overlapack/profile under $XDG_CACHE_HOME or ~/.cache"},
@@ -172,6 +207,10 @@ Settings parse_settings(const std::function<const char*(const char*)>& lookup,
     const Index threads = positive(text).value_or(0);
     if (threads <= 1024) settings.threads = threads;
     return settings.threads > 0;
+  });
+  read("OVERLAPACK_MEMORY_LIMIT", [&](const std::string& text) {
+    settings.memory_limit = parse_bytes(text);
+    return settings.memory_limit > 0;
   });
   read("OVERLAPACK_PROFILE", [&](const std::string& text) {
     settings.profile = text;
@@ -258,7 +297,7 @@ std::string profile_path(const Settings& settings) {
 }
 
 Index size_of(Routine routine, const Shape& shape) {
-  if (is_cholesky(routine)) return shape.n;
+  if (is_cholesky(routine) || routine == Routine::cholupdate) return shape.n;
   if (!is_lu(routine)) return std::min(shape.n, shape.nrhs);
   const auto m = static_cast<double>(shape.m), n = static_cast<double>(shape.n);
   return static_cast<Index>(std::llround(std::cbrt(m * n * std::min(m, n))));
@@ -271,6 +310,7 @@ double flops_of(Routine routine, char type, const Shape& shape) {
   const double cholesky = n * n * n / 3, solve = 2 * n * n * nrhs;
   const double lu = 2 * (m * n * k - (m + n) * k * k / 2 + k * k * k / 3);
   const double scale = type == 'c' || type == 'z' ? 4 : 1;
+  // An update makes k products for each of n^2 / 2 elements, at twice the operations of V V^H.
   if (routine == Routine::potrf) return scale * cholesky;
   if (routine == Routine::getrf) return scale * lu;
   return scale * (solve + (is_cholesky(routine) ? cholesky : is_lu(routine) ? lu : 0));
@@ -316,20 +356,30 @@ Plan plan(Routine routine, char type, const Shape& shape, const Settings& settin
     return plan;
   }
   constexpr double kUsable = 0.9;  // of the device's memory
-  if (memory_needed(routine, type, shape) > kUsable * static_cast<double>(device_memory)) {
-    plan.why = "larger than the device's memory";
+  double usable = kUsable * static_cast<double>(device_memory);
+  const auto limit = static_cast<double>(settings.memory_limit);
+  const bool limited = limit > 0 && limit < usable;
+  if (limited) usable = limit;
+  plan.nb = settings.nb > 0 ? settings.nb : default_nb(routine, type, shape);
+  double needed = memory_needed(routine, type, shape, plan.nb);
+  constexpr Index kNarrow = 32;  // regions of an update, where memory is short
+  while (routine == Routine::cholupdate && settings.nb == 0 && needed > usable &&
+         plan.nb >= 2 * kNarrow) {
+    plan.nb /= 2;
+    needed = memory_needed(routine, type, shape, plan.nb);
+  }
+  if (needed > usable) {
+    plan.why = limited ? "needs more device memory than OVERLAPACK_MEMORY_LIMIT allows"
+                       : "larger than the device's memory";
     return plan;
   }
+  plan.memory = static_cast<std::size_t>(usable);
   plan.on_device = true;
   // The device's own panel kernels beat a round trip through the CPU on every GPU measured.
   plan.algorithm =
       settings.algorithm == Algorithm::automatic ? Algorithm::tiled : settings.algorithm;
-  const Index size = std::min(shape.m, shape.n);
-  plan.nb = settings.nb > 0 ? settings.nb : default_nb(routine, size);
-  plan.split =
-      !settings.strict_fp32 && (type == 's' || type == 'c' || is_mixed(routine)) &&
-      memory_needed(routine, type, shape) + memory_to_split(routine, type, shape, plan.nb) <=
-          kUsable * static_cast<double>(device_memory);
+  plan.split = !settings.strict_fp32 && (type == 's' || type == 'c' || is_mixed(routine)) &&
+               needed + memory_to_split(routine, type, shape, plan.nb) <= usable;
   return plan;
 }
 

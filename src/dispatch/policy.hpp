@@ -12,6 +12,7 @@
 
 namespace overlapack::dispatch {
 
+/// LAPACK's routines, and updates of a Cholesky factor under whatever name.
 enum class Routine {
 #define OVERLAPACK_ROUTINE(name, parameters, arguments) name,
 #include "routines.def"
@@ -19,6 +20,7 @@ enum class Routine {
 #include "mixed_complex.def"
 #include "mixed_real.def"
 #undef OVERLAPACK_ROUTINE
+  cholupdate,
 };
 inline constexpr const char* kRoutineNames[] = {
 #define OVERLAPACK_ROUTINE(name, parameters, arguments) #name,
@@ -27,12 +29,16 @@ inline constexpr const char* kRoutineNames[] = {
 #include "mixed_complex.def"
 #include "mixed_real.def"
 #undef OVERLAPACK_ROUTINE
+    "cholupdate",
 };
 inline constexpr std::size_t kRoutineCount = sizeof(kRoutineNames) / sizeof(kRoutineNames[0]);
+inline constexpr std::size_t kLapackRoutineCount = static_cast<std::size_t>(Routine::cholupdate);
 inline constexpr char kTypeLetters[] = {'s', 'd', 'c', 'z'};
 inline const char* name_of(Routine routine) { return kRoutineNames[static_cast<int>(routine)]; }
 /// Mixed-precision solvers: dsgesv is sgesv for the type d.
-inline constexpr bool is_mixed(Routine routine) { return routine > Routine::gesv; }
+inline constexpr bool is_mixed(Routine routine) {
+  return routine > Routine::gesv && routine < Routine::cholupdate;
+}
 /// Whether the routine exists for a type: all for all four but the mixed-precision solvers.
 inline constexpr bool exists(Routine routine, char type) {
   if (!is_mixed(routine)) return true;
@@ -42,7 +48,8 @@ inline constexpr bool exists(Routine routine, char type) {
 bool is_lu(Routine routine);
 bool is_cholesky(Routine routine);
 
-/// m x n is the matrix (m = n for all but getrf); nrhs is 0 for the factorizations.
+/// m x n is the matrix (m = n for all but getrf); nrhs is 0 for the factorizations, and for an
+/// update the number of vectors.
 struct Shape {
   Index m = 0;
   Index n = 0;
@@ -58,13 +65,14 @@ struct Settings {
   int cuda_index = 0;
   std::optional<Index> min_n;  ///< OVERLAPACK_MIN_N: overrides every break-even
   Algorithm algorithm = Algorithm::automatic;
-  Index nb = 0;              ///< OVERLAPACK_NB: block size, 0 = chosen by size
-  Index threads = 0;         ///< OVERLAPACK_THREADS: copy threads, 0 = by the number of cores
-  bool strict_fp32 = false;  ///< OVERLAPACK_FP32=strict: no products of split operands
-  std::string profile;       ///< OVERLAPACK_PROFILE: path of the profile file
-  std::string cpu_lapack;    ///< OVERLAPACK_CPU_LAPACK: path of the CPU LAPACK
-  bool verbose = false;      ///< OVERLAPACK_VERBOSE: log every call
-  std::string log;           ///< file the log is appended to; empty means stderr
+  Index nb = 0;                  ///< OVERLAPACK_NB: block size, 0 = chosen by size
+  Index threads = 0;             ///< OVERLAPACK_THREADS: copy threads, 0 = by the number of cores
+  bool strict_fp32 = false;      ///< OVERLAPACK_FP32=strict: no products of split operands
+  std::string profile;           ///< OVERLAPACK_PROFILE: path of the profile file
+  std::string cpu_lapack;        ///< OVERLAPACK_CPU_LAPACK: path of the CPU LAPACK
+  std::size_t memory_limit = 0;  ///< OVERLAPACK_MEMORY_LIMIT: of device memory, 0 = none
+  bool verbose = false;          ///< OVERLAPACK_VERBOSE: log every call
+  std::string log;               ///< file the log is appended to; empty means stderr
 };
 
 /// One environment variable: for parsing, `overlapack info` and the README.
@@ -98,7 +106,7 @@ std::string format_profile(const Profile& profile, const std::string& comment);
 /// $OVERLAPACK_PROFILE, or overlapack/profile under $XDG_CACHE_HOME or ~/.cache.
 std::string profile_path(const Settings& settings);
 
-/// The one number a call is judged by: n for Cholesky factorizations, the cube root of
+/// The one number a call is judged by: n for Cholesky factorizations and updates, the cube root of
 /// m n min(m, n) for LU, min(n, nrhs) for potrs and getrs (a solve moves n^2 elements for n^2 nrhs
 /// operations, so it is the number of right-hand sides that pays for the transfer).
 Index size_of(Routine routine, const Shape& shape);
@@ -109,8 +117,9 @@ struct Plan {
   bool on_device = false;
   Algorithm algorithm = Algorithm::tiled;
   Index nb = 256;
-  bool split = false;  ///< single precision: large products by split operands
-  std::string why;     ///< one phrase for the call log
+  bool split = false;      ///< single precision: large products by split operands
+  std::size_t memory = 0;  ///< bytes of device memory that the call may take
+  std::string why;         ///< one phrase for the call log
 };
 
 /// The first half of the decision, cheap and without opening the device: is the call large enough?

@@ -91,7 +91,8 @@ void print_thresholds() {
     rows.push_back(row);
   }
   print_table(std::cout, {"  routine", "s", "d", "c", "z"}, rows);
-  std::cout << "  Cholesky: n; LU: cube root of m n min(m, n); potrs, getrs: min(n, nrhs)\n\n";
+  std::cout << "  Cholesky, cholupdate: n; LU: cube root of m n min(m, n); potrs, getrs: min(n, "
+               "nrhs)\n\n";
 }
 
 void print_settings() {
@@ -111,7 +112,7 @@ void print_names() {
     std::cout << "  " << meaning << '\n';
     for (const char type : dispatch::kTypeLetters) {
       std::cout << "   ";
-      for (std::size_t r = 0; r < dispatch::kRoutineCount; ++r) {
+      for (std::size_t r = 0; r < dispatch::kLapackRoutineCount; ++r) {
         if (!dispatch::exists(static_cast<dispatch::Routine>(r), type)) continue;
         std::cout << ' ' << cpu::spell(family, type, dispatch::kRoutineNames[r]);
       }

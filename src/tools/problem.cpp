@@ -112,7 +112,7 @@ std::string name_of(const Call& call) { return call.type + std::string(name_of(c
 
 bool parse_name(const std::string& name, Call& call) {
   for (const char type : dispatch::kTypeLetters) {
-    for (std::size_t r = 0; r < dispatch::kRoutineCount; ++r) {
+    for (std::size_t r = 0; r < dispatch::kLapackRoutineCount; ++r) {
       if (name != type + std::string(dispatch::kRoutineNames[r])) continue;
       call.type = type;
       call.routine = static_cast<Routine>(r);

@@ -125,8 +125,17 @@ Relay& CudaQueue::relay() {
   return *relay_;
 }
 
+const UpdateScratch& CudaQueue::update_scratch() {
+  if (!update_scratch_) {
+    const CurrentDevice current(index_);
+    update_scratch_ = std::make_unique<UpdateScratch>();
+  }
+  return *update_scratch_;
+}
+
 void CudaQueue::release() noexcept {
   if (stream_ != nullptr) ignore(cudaStreamSynchronize(stream_));
+  update_scratch_.reset();
   relay_.reset();
   exchange_.reset();
   if (cublas_ != nullptr) cublasDestroy(cublas_);

@@ -60,6 +60,8 @@ class CudaQueue final : public Queue {
   cublasHandle_t cublas();
   Exchange& exchange();
   Relay& relay();
+  const UpdateScratch& update_scratch();
+  int multiprocessors() const { return multiprocessors_; }
 
  private:
   void release() noexcept;
@@ -85,6 +87,7 @@ class CudaQueue final : public Queue {
   void* workspace_ = nullptr;
   std::unique_ptr<Exchange> exchange_;
   std::unique_ptr<Relay> relay_;
+  std::unique_ptr<UpdateScratch> update_scratch_;
 };
 
 template <class T>
@@ -109,6 +112,11 @@ class CudaKernels final : public Kernels<T> {
   void do_getrf_panel(Queue&, DeviceView<T>, DeviceView<Index>, DeviceView<Index>, Index,
                       Event*) override;
   void do_swap_rows(Queue&, DeviceView<T>, DeviceView<const Index>, Index, bool) override;
+  Index do_update_panel_width() const override;
+  void do_update_panel(Queue&, Uplo, DeviceView<const T>, DeviceView<T>, Index, DeviceView<const T>,
+                       DeviceView<T>, DeviceView<Index>, Index, DeviceView<Real<T>>,
+                       DeviceView<T>) override;
+  void do_find_not_finite(Queue&, Part, DeviceView<const T>, DeviceView<Index>) override;
   bool do_split_pays(Index, Index, Index) const override;
   void do_split(Queue&, Side, Op, DeviceView<const T>, DeviceView<Real<T>>) override;
   void do_split_gemm(Queue&, Real<T>, DeviceView<const Real<T>>, DeviceView<const Real<T>>, Real<T>,

@@ -183,6 +183,28 @@ void CudaKernels<T>::do_swap_rows(Queue& queue, DeviceView<T> a, DeviceView<cons
 }
 
 template <class T>
+Index CudaKernels<T>::do_update_panel_width() const {
+  return update_panel_width();
+}
+
+template <class T>
+void CudaKernels<T>::do_update_panel(Queue& queue, Uplo uplo, DeviceView<const T> a,
+                                     DeviceView<T> factor, Index plus, DeviceView<const T> v,
+                                     DeviceView<T> rest, DeviceView<Index> info, Index offset,
+                                     DeviceView<Real<T>> c, DeviceView<T> s) {
+  const CurrentDevice current(cuda(queue).index());
+  update_panel(cuda(queue).stream(), cuda(queue).update_scratch(), cuda(queue).multiprocessors(),
+               uplo, a, factor, plus, v, rest, info.data, offset, c.data, s.data);
+}
+
+template <class T>
+void CudaKernels<T>::do_find_not_finite(Queue& queue, Part part, DeviceView<const T> a,
+                                        DeviceView<Index> found) {
+  const CurrentDevice current(cuda(queue).index());
+  find_not_finite(cuda(queue).stream(), part, a, found.data);
+}
+
+template <class T>
 bool CudaKernels<T>::do_split_pays(Index m, Index n, Index k) const {
   // Rates of an H200. What is won: 44 Tflop/s of float products against 93 of split ones.
   constexpr double kWonPerFlop = 1 / 44e12 - 1 / 93e12;

@@ -49,6 +49,35 @@ template <class T>
 void invert_blocks(cudaStream_t stream, Uplo uplo, DeviceView<const T> factor,
                    DeviceView<T> inverses, Real<T>* conditions);
 
+/// Device memory where an update leaves a diagonal block while others still read the old one. One
+/// per queue.
+class UpdateScratch {
+ public:
+  /// On the current device.
+  UpdateScratch();
+  ~UpdateScratch();
+  UpdateScratch(const UpdateScratch&) = delete;
+
+  void* memory() const { return memory_; }
+
+ private:
+  void* memory_ = nullptr;
+};
+
+/// Largest number of columns of update_panel.
+Index update_panel_width();
+
+/// A block column of a Cholesky factor is taken through an update; as Kernels<T>::update_panel. `c`
+/// and `s` may be null.
+template <class T>
+void update_panel(cudaStream_t stream, const UpdateScratch& scratch, int multiprocessors, Uplo uplo,
+                  DeviceView<const T> a, DeviceView<T> factor, Index plus, DeviceView<const T> v,
+                  DeviceView<T> rest, Index* info, Index offset, Real<T>* c, T* s);
+
+/// As Kernels<T>::find_not_finite.
+template <class T>
+void find_not_finite(cudaStream_t stream, Part part, DeviceView<const T> a, Index* found);
+
 /// As Kernels<T>::back_substitute.
 template <class T>
 void back_substitute(cudaStream_t stream, Uplo uplo, DeviceView<const T> factor,

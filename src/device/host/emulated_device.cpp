@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <deque>
 #include <functional>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "cpu/reference.hpp"
+#include "cpu/reflectors.hpp"
 
 namespace overlapack {
 namespace {
@@ -476,6 +478,69 @@ class EmulatedKernels final : public Kernels<T> {
         local[static_cast<std::size_t>(j)] = p;
       }
       reference::laswp(open("swap_rows", a), 0, pivots.rows, local.data(), forward);
+    });
+  }
+
+  /// Small, so that small matrices have many panels.
+  Index do_update_panel_width() const override { return 8; }
+
+  void do_update_panel(Queue& queue, Uplo uplo, DeviceView<const T> a, DeviceView<T> factor,
+                       Index plus, DeviceView<const T> v, DeviceView<T> rest,
+                       DeviceView<Index> info, Index offset, DeviceView<Real<T>> c,
+                       DeviceView<T> s) override {
+    enqueue(queue, "update_panel", [=] {
+      const bool lower = uplo == Uplo::lower;
+      const Index m = lower ? a.rows : a.cols, n = lower ? a.cols : a.rows, k = v.cols;
+      require(n <= do_update_panel_width() && m >= n && v.rows == m && plus <= k &&
+                  rest.rows == m - n && (rest.cols == k || m == n) && info.rows == 1 &&
+                  factor.rows == a.rows && factor.cols == a.cols &&
+                  (c.empty() || (k == 1 && plus == 1 && c.rows == n && s.rows == n)),
+              "update_panel", "the shapes do not fit");
+      std::vector<T> l_memory(static_cast<std::size_t>(m * n)),
+          z_memory(static_cast<std::size_t>(k * n)), v_memory(static_cast<std::size_t>(m * k)),
+          w(static_cast<std::size_t>(m));
+      std::vector<Real<T>> t(static_cast<std::size_t>(n));
+      const HostView<T> l(l_memory.data(), m, n, m), local(v_memory.data(), m, k, m);
+      reference::load_columns<T>(uplo, open("update_panel", a), l);
+      const HostView<const T> from = open("update_panel", v);
+      for (Index j = 0; j < k; ++j) std::copy_n(&from(0, j), m, &local(0, j));
+      Index good = n;
+      for (const int sign : {1, -1}) {
+        const HostView<T> x =
+            sign > 0 ? local.block(0, 0, m, plus) : local.block(0, plus, m, k - plus);
+        if (x.empty()) continue;
+        const HostView<T> z(z_memory.data(), x.cols, n, x.cols);
+        good = std::min(good, reference::reflect<T>(sign, l, x, z, t.data(), w.data()));
+      }
+      reference::store_columns<T>(uplo, l, open("update_panel", factor));
+      if (m > n) {
+        const HostView<T> to = open("update_panel", rest);
+        for (Index j = 0; j < k; ++j) std::copy_n(&local(n, j), m - n, &to(0, j));
+      }
+      const HostView<Index> host_info = open("update_panel", info);
+      if (good < n && host_info(0) == 0) host_info(0) = offset + good + 1;
+      if (c.empty()) return;
+      const HostView<Real<T>> cosines = open("update_panel", c);
+      const HostView<T> sines = open("update_panel", s);
+      for (Index j = 0; j < n; ++j) {
+        const Real<T> tj = t[static_cast<std::size_t>(j)];
+        cosines(j) = (1 - tj) / tj;
+        sines(j) = conj(z_memory[static_cast<std::size_t>(j)]) / tj;
+      }
+    });
+  }
+
+  void do_find_not_finite(Queue& queue, Part part, DeviceView<const T> a,
+                          DeviceView<Index> found) override {
+    enqueue(queue, "find_not_finite", [=] {
+      const HostView<const T> from = open("find_not_finite", a);
+      const HostView<Index> result = open("find_not_finite", found);
+      for (Index j = 0; j < a.cols; ++j) {
+        const RowRange column = rows_of_column(part, 0, a.rows, j);
+        for (Index i = column.first; i < column.end; ++i) {
+          if (!std::isfinite(abs1(from(i, j)))) result(0) = 1;
+        }
+      }
     });
   }
 

@@ -1,0 +1,347 @@
+#include "algorithms/chol_update_device.hpp"
+
+#include <numeric>
+#include <optional>
+
+#include "algorithms/chol_rank_one.hpp"
+#include "algorithms/transfer.hpp"
+#include "algorithms/triangle.hpp"
+#include "device/timeline.hpp"
+
+// The mathematics is that of chol_update.cpp: reflectors take block columns of L and all of V
+// through the update, one after the other. What differs is how they travel.
+//
+// The factor is streamed: a region of a few hundred columns comes up, is transformed, and goes home
+// while the next ones are on their way. No column is needed twice, so the device holds no more than
+// a window of regions, and V.
+//
+// Faults. Once a region is final in the caller's memory its old columns are gone, and what is left
+// of V cannot be computed from the new ones: v' = (v - s l') / c is of no use if c is small. So V
+// comes home, too, once for each region and before it, and regions are committed as a whole or not
+// at all: between any two of them the CPU can go on. (As a share of all that comes home that is k
+// columns for every region; regions are wide enough to keep it small. A copy of the old columns
+// would be as good, but would double the work of the threads that copy.) For the same reason V is
+// not updated in place: every region reads one state of it and leaves the next one behind, in the
+// memory of the next region in the window, so that no transfer has to be waited for.
+//
+// Downdates. Whether one is possible decides the transformation itself, a trial of which comes
+// before anything is committed: at a column whose pivot has nothing left it tells the order of the
+// minor. (The CPU asks a triangular solve and a Gram matrix, in half of the operations. But here
+// operations cost little beside the transfer and beside the chain of diagonal blocks; and a trial
+// cannot be at odds with what follows.) If the factor fits into the device's memory, the trial
+// leaves the results there, and they go home if all is well. Otherwise nothing but its verdict
+// remains, and the factor is streamed a second time. A factor in the device's memory, which is
+// changed in place, is read twice, too; its trial leaves the results in memory of our own, region
+// by region.
+
+namespace overlapack::algorithms {
+namespace {
+
+/// Regions of an update in device memory: one is computed with, those around it travel.
+constexpr Index kWindow = 6, kLeastWindow = 3;
+
+std::size_t element_bytes(std::size_t element, Index rows, Index cols) {
+  return element * static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols);
+}
+
+/// One place of the window, with its state of V.
+std::size_t region_bytes(Index n, Index k, Index nb, std::size_t element) {
+  const Index padded_n = DeviceMatrix<float>::leading_dimension(n);
+  const Index padded_nb = DeviceMatrix<float>::leading_dimension(nb);
+  // A block column or a block row.
+  return element_bytes(element, 1, std::max(padded_n * nb, padded_nb * n) + padded_n * k);
+}
+/// Vectors and rotations.
+std::size_t other_bytes(Index n, std::size_t element) {
+  return element_bytes(element, n + 128, 3) + 4096;
+}
+
+}  // namespace
+
+double chol_update_memory(Index n, Index k, Index nb, std::size_t element) {
+  const Index regions = std::min((n + nb - 1) / nb, kLeastWindow);
+  return static_cast<double>(regions) *
+             static_cast<double>(region_bytes(n, k, std::min(n, nb), element)) +
+         static_cast<double>(other_bytes(n, element));
+}
+
+template <class T>
+class DeviceUpdate {
+ public:
+  DeviceUpdate(Device& device, const Options& options, Uplo uplo, HostView<T> a,
+               HostView<const T> v, Signs signs, Rotations<T> rotations,
+               UpdateCheckpoint<T>& checkpoint)
+      : device_(device),
+        options_(options),
+        triangle_{uplo, device.kernels<T>()},
+        a_(a),
+        v_(v),
+        n_(a.rows),
+        k_(v.cols),
+        rotations_(rotations),
+        checkpoint_(checkpoint),
+        resident_(device.kind_of(a.data) == MemoryKind::device),
+        regions_(partition(n_, options.nb)),
+        info_(device, Space::device, 1),
+        host_info_(device, Space::host, 1) {
+    for (Index j = 0; j < k_; ++j) {
+      if (signs[j] > 0) order_.push_back(j);
+    }
+    plus_ = static_cast<Index>(order_.size());
+    for (Index j = 0; j < k_; ++j) {
+      if (signs[j] < 0) order_.push_back(j);
+    }
+    const Index nb = regions_.front().size();
+    const Index places = resident_ ? 1 : window(nb);
+    window_ = resident_ ? std::min<Index>(count(), 2) : places;
+    states_.emplace(device, n_, window_ * k_);
+    if (!resident_ || downdates()) {
+      triangle_.lower() ? panels_.emplace(device, n_, places * nb)
+                        : panels_.emplace(device, nb, places * n_);
+    }
+    for (auto& state : checkpoint_.states) {
+      if (!resident_ && count() > 1) state.resize(static_cast<std::size_t>(n_ * k_));
+    }
+    if (rotates()) {
+      vector_ = Buffer<T>(device, Space::device, n_);
+      if (downdates()) host_vector_ = Buffer<T>(device, Space::host, n_);
+      cosines_ = Buffer<Real<T>>(device, Space::device, n_);
+    }
+    queue_.emplace(device, Priority::high, "update");
+  }
+
+  /// LAPACK's info.
+  Index run() {
+    if (downdates()) {
+      if (const Index info = sweep(Sweep::trial); info != 0 || fits()) return info;
+    }
+    return sweep(Sweep::commit);
+  }
+
+  void note_checkpoint() const {
+    if (resident_) return;
+    Index left = committed_;
+    for (Index r = 0; r < count(); ++r) {
+      const bool last = r + 1 == count();
+      const Range columns = regions_[at(r)];
+      left -= (brings_rotations() ? 2 : 0) + (last ? 0 : k_);
+      left -= triangle_.lower() ? columns.size() : n_ - columns.first;
+      if (left < 0) return;
+      checkpoint_.columns = columns.last;
+      if (last) return;
+      T* const state = checkpoint_.states[r % 2].data();
+      checkpoint_.v = {state + columns.last, n_ - columns.last, k_, n_};
+    }
+  }
+
+ private:
+  /// A trial finds out whether the result exists; it commits what it finds if it can keep it all.
+  enum class Sweep { trial, commit };
+
+  Index count() const { return static_cast<Index>(regions_.size()); }
+  Queue& queue() const { return **queue_; }
+  bool downdates() const { return plus_ < k_; }
+  bool rotates() const { return rotations_.c != nullptr; }
+  /// The rotations of an update come with the reflectors, those of a downdate are known before.
+  bool brings_rotations() const { return rotates() && !downdates(); }
+  /// All regions stay on the device, in memory of our own.
+  bool fits() const { return !resident_ && window_ == count(); }
+
+  Index window(Index nb) const {
+    Index affordable = count();
+    if (options_.memory > 0) {
+      const std::size_t others = other_bytes(n_, sizeof(T));
+      const std::size_t rest = options_.memory > others ? options_.memory - others : 0;
+      affordable = static_cast<Index>(rest / region_bytes(n_, k_, nb, sizeof(T)));
+    }
+    if (downdates() && affordable >= count()) return count();
+    return std::min(count(), std::clamp(affordable, kLeastWindow, kWindow));
+  }
+
+  /// Where region r, from its diagonal block on, is on the device.
+  DeviceView<T> panel(Index r) const {
+    const Range columns = regions_[at(r)];
+    return resident_ ? triangle_.block(DeviceView<T>(a_.data, n_, n_, a_.ld), {columns.first, n_},
+                                       columns)
+                     : place(r % window_, columns);
+  }
+  /// Memory of our own for a region.
+  DeviceView<T> place(Index number, Range columns) const {
+    const Index rows = n_ - columns.first;
+    return triangle_.lower() ? panels_->view().block(0, number * options_.nb, rows, columns.size())
+                             : panels_->view().block(0, number * n_, columns.size(), rows);
+  }
+  /// V as region r finds it.
+  DeviceView<T> state(Index r) const { return states_->view().block(0, r % window_ * k_, n_, k_); }
+
+  void add_vectors(Transfer& transfer) {
+    // One region for all of V if its columns need no sorting.
+    const Index step = plus_ == 0 || plus_ == k_ ? k_ : 1;
+    for (Index j = 0; j < k_; j += step) {
+      transfer.add_upload(
+          make_region<T>(v_.block(0, order_[at(j)], n_, step), state(0).block(0, j, n_, step)));
+    }
+    if (rotates() && downdates()) {
+      transfer.add_upload(make_region<T>(v_, DeviceView<T>(vector_.data(), n_)));
+    }
+  }
+
+  /// Declares the downloads of region r; returns the number of the last one.
+  Index add_downloads(Transfer& transfer, Index r, bool stores) {
+    const Range columns = regions_[at(r)], below = {columns.last, n_};
+    Index last = -1;
+    if (brings_rotations()) {
+      transfer.add_download(make_region<Real<T>>(
+          HostView<Real<T>>(rotations_.c + columns.first, columns.size()),
+          DeviceView<Real<T>>(cosines_.data() + columns.first, columns.size())));
+      last = transfer.add_download(
+          make_region<T>(HostView<T>(rotations_.s + columns.first, columns.size()),
+                         DeviceView<T>(vector_.data() + columns.first, columns.size())));
+    }
+    if (resident_) return last;
+    const HostView<T> home = triangle_.block(a_, {columns.first, n_}, columns);
+    if (!stores) {  // nothing moves, but it tells when the region's memory is free
+      return transfer.add_download(make_region<T>(home.block(0, 0, 0, 0), panel(r)));
+    }
+    if (r + 1 < count()) {
+      T* const state_at_home = checkpoint_.states[r % 2].data();
+      transfer.add_download(
+          make_region<T>(HostView<T>(state_at_home + below.first, below.size(), k_, n_),
+                         state(r + 1).block(below.first, 0, below.size(), k_)));
+    }
+    return transfer.add_whole_download(make_region<T>(home, panel(r), part()));
+  }
+  Part part() const { return triangle_.lower() ? Part::lower : Part::upper; }
+
+  Index sweep(Sweep kind) {
+    const bool trial = kind == Sweep::trial, holds = trial && fits(), stores = !trial || holds;
+    committed_ = 0;
+    Transfer transfer(device_, options_.threads, committed_);
+    add_vectors(transfer);
+    std::vector<Index> downloads, uploads;  // by region, the last one of each
+    for (Index r = 0; r < count(); ++r) {
+      downloads.push_back(add_downloads(transfer, r, stores));
+      if (resident_) continue;
+      const HostView<T> home = triangle_.block(a_, {regions_[at(r)].first, n_}, regions_[at(r)]);
+      uploads.push_back(
+          transfer.add_upload(make_region<T>(home, panel(r), part()),
+                              r < window_ ? Transfer::kAtOnce : downloads[at(r - window_)]));
+    }
+    Index released = 0;
+    const auto release = [&](Index r) {
+      for (; released <= downloads[at(r)]; ++released) transfer.release(queue(), released);
+    };
+    transfer.start();
+    queue().zero(info_.data(), sizeof(Index));
+    const Index vectors = (plus_ == 0 || plus_ == k_ ? 1 : k_) + (rotates() && downdates() ? 1 : 0);
+    for (Index id = 0; id < vectors; ++id) transfer.before(queue(), id);
+    for (Index r = 0; r < count(); ++r) {
+      if (!resident_) transfer.before(queue(), uploads[at(r)]);
+      const Span span(queue(), "update", r);
+      if (trial && rotates()) solve(r);
+      transform(r, kind);
+      if (!holds) release(r);
+    }
+    if (trial) {
+      if (const Index info = verdict(); info != 0) return info;
+      if (holds) release(count() - 1);
+    }
+    transfer.finish();
+    if (resident_) queue().synchronize();
+    return 0;
+  }
+
+  /// Takes region r and V through the update.
+  void transform(Index r, Sweep kind) {
+    const Range region = regions_[at(r)];
+    const bool aside = resident_ && kind == Sweep::trial;
+    const DeviceView<T> from = panel(r), to = aside ? place(0, region) : from;
+    const Index width = triangle_.kernels.update_panel_width(), rows = n_ - region.first;
+    for (const Range& local : partition(region.size(), width)) {
+      const Range columns = {region.first + local.first, region.first + local.last};
+      const auto block = [&](DeviceView<T> x) {
+        return triangle_.block(x, {local.first, rows}, local);
+      };
+      const DeviceView<T> before = state(local.first == 0 ? r : r + 1), after = state(r + 1);
+      DeviceView<Real<T>> c;
+      DeviceView<T> s;
+      if (brings_rotations()) {
+        c = {cosines_.data() + columns.first, columns.size()};
+        s = {vector_.data() + columns.first, columns.size()};
+      }
+      triangle_.kernels.update_panel(queue(), triangle_.uplo, block(from), block(to), plus_,
+                                     before.block(columns.first, 0, n_ - columns.first, k_),
+                                     after.block(columns.last, 0, n_ - columns.last, k_),
+                                     {info_.data(), 1}, columns.first, c, s);
+    }
+  }
+
+  /// The rows of L^-1 v that belong to region r, from its old columns: the rotations of a downdate
+  /// follow from them.
+  void solve(Index r) {
+    const Range columns = regions_[at(r)], local = {0, columns.size()};
+    const Range below = {columns.size(), n_ - columns.first};
+    const DeviceView<T> x(vector_.data() + columns.first, n_ - columns.first);
+    const DeviceView<T> top = x.block(0, 0, local.size(), 1);
+    triangle_.kernels.trsm(queue(), Side::left, triangle_.uplo, triangle_.direct(), Diag::non_unit,
+                           T(1), triangle_.block(panel(r), local, local), top);
+    triangle_.kernels.gemm(queue(), triangle_.direct(), Op::none, T(-1),
+                           triangle_.block(panel(r), below, local), top, T(1),
+                           x.block(below.first, 0, below.size(), 1));
+  }
+
+  /// Waits for the trial. LAPACK's info; the rotations of a downdate, if it is possible.
+  Index verdict() {
+    queue().template copy<Index>(HostView<Index>(host_info_.data(), 1),
+                                 DeviceView<const Index>(info_.data(), 1));
+    if (rotates()) {
+      queue().template copy<T>(HostView<T>(host_vector_.data(), n_),
+                               DeviceView<const T>(vector_.data(), n_));
+    }
+    queue().synchronize();
+    if (*host_info_.data() != 0 || !rotates()) return *host_info_.data();
+    std::copy_n(host_vector_.data(), n_, rotations_.s);
+    return downdate_rotations(n_, rotations_.s, rotations_.c) ? 0 : n_;
+  }
+
+  Device& device_;
+  const Options options_;
+  const Triangle<T> triangle_;
+  const HostView<T> a_;
+  const HostView<const T> v_;
+  const Index n_, k_;
+  const Rotations<T> rotations_;
+  UpdateCheckpoint<T>& checkpoint_;
+  const bool resident_;  // A lies in the device's memory
+  const std::vector<Range> regions_;
+  std::vector<Index> order_;  // the columns of V, those to be added first
+  Index plus_ = 0;            // how many those are
+  Index window_ = 0;          // regions that have a place on the device
+  Index committed_ = 0;
+  Buffer<Index> info_, host_info_;
+  std::optional<DeviceMatrix<T>> panels_, states_;  // by place in the window
+  Buffer<T> vector_, host_vector_;                  // sines of an update; L^-1 v of a downdate
+  Buffer<Real<T>> cosines_;
+  std::optional<QueueLease> queue_;
+};
+
+template <class T>
+Index chol_update_on_device(Device& device, const Options& options, Uplo uplo, HostView<T> a,
+                            HostView<const T> v, Signs signs, Rotations<T> rotations,
+                            UpdateCheckpoint<T>& checkpoint) {
+  DeviceUpdate<T> update(device, options, uplo, a, v, signs, rotations, checkpoint);
+  try {
+    return update.run();
+  } catch (...) {
+    update.note_checkpoint();
+    throw;
+  }
+}
+
+#define OVERLAPACK_INSTANTIATE(T)                                                     \
+  template Index chol_update_on_device<T>(Device&, const Options&, Uplo, HostView<T>, \
+                                          HostView<const T>, Signs, Rotations<T>,     \
+                                          UpdateCheckpoint<T>&);
+OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
+
+}  // namespace overlapack::algorithms

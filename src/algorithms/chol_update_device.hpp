@@ -1,0 +1,47 @@
+// Updating and downdating a Cholesky factor by any number of vectors at once, on the device.
+#pragma once
+
+#include <vector>
+
+#include "algorithms/blocks.hpp"
+#include "algorithms/chol_update.hpp"
+#include "cpu/lapack.hpp"
+#include "device/device.hpp"
+
+namespace overlapack::algorithms {
+
+/// What the CPU needs to finish an update that the device has begun: the first `columns` columns
+/// (rows of an upper factor) are final, and rows columns, ... of `v` are what V is there, with the
+/// updates before the downdates. If columns is 0, nothing has been changed and V is the caller's.
+template <class T>
+struct UpdateCheckpoint {
+  Index columns = 0;
+  HostView<T> v;
+
+ private:
+  template <class U>
+  friend class DeviceUpdate;
+  std::vector<T> states[2];  // V after an even and after an odd number of regions
+};
+
+/// The rotations of an update or downdate by one vector, n of each (chol_rank_one.hpp).
+template <class T>
+struct Rotations {
+  Real<T>* c = nullptr;
+  T* s = nullptr;
+};
+
+/// Bytes of device memory without which chol_update_on_device() does not run.
+double chol_update_memory(Index n, Index k, Index nb, std::size_t element);
+
+/// As chol_update(), on the device, by regions of options.nb columns; A and V may also lie in the
+/// device's memory. Takes at most options.memory bytes of it (0: any), but as much as
+/// chol_update_memory() in any case. If `rotations` are given there is one vector.
+///
+/// Throws DeviceError. finish_chol_update() then finishes the call from `checkpoint`.
+template <class T>
+Index chol_update_on_device(Device& device, const Options& options, Uplo uplo, HostView<T> a,
+                            HostView<const T> v, Signs signs, Rotations<T> rotations,
+                            UpdateCheckpoint<T>& checkpoint);
+
+}  // namespace overlapack::algorithms

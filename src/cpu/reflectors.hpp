@@ -1,0 +1,102 @@
+// Reflectors that take columns of a Cholesky factor through an update, one by one. What they are
+// and why they are stable says algorithms/chol_update.cpp; they are also what the emulated device
+// computes.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "cpu/reference.hpp"
+
+namespace overlapack::reference {
+
+/// Copies columns of a factor, from their diagonal block on, into the lower trapezoid of `l`, or
+/// back. In an upper factor they are rows.
+template <class T>
+void load_columns(Uplo uplo, HostView<const T> a, HostView<T> l) {
+  for (Index j = 0; j < l.cols; ++j) {
+    for (Index i = j; i < l.rows; ++i) l(i, j) = uplo == Uplo::lower ? a(i, j) : conj(a(j, i));
+  }
+}
+template <class T>
+void store_columns(Uplo uplo, HostView<const T> l, HostView<T> a) {
+  for (Index j = 0; j < l.cols; ++j) {
+    a(j, j) = l(j, j);
+    for (Index i = j + 1; i < l.rows; ++i) {
+      if (uplo == Uplo::lower) {
+        a(i, j) = l(i, j);
+      } else {
+        a(j, i) = conj(l(i, j));
+      }
+    }
+  }
+}
+
+/// One reflector: computes z from row b of V and the diagonal element `a`, which becomes a'.
+/// Returns t. The sign of `a` stays, so that a factor with negative diagonal elements is one
+/// afterwards. `definite` becomes false if a'^2 cannot be told from zero; the reflector then is one
+/// for a similar row.
+template <class T>
+Real<T> make_reflector(int sign, T& a, HostView<const T> b, T* z, bool& definite) {
+  using R = Real<T>;
+  R scale = std::abs(real(a));  // against overflow and underflow of squares
+  for (Index l = 0; l < b.cols; ++l) scale = std::max(scale, abs1(b(0, l)));
+  if (scale != 0) scale = std::ldexp(R(1), std::ilogb(scale));  // so that dividing is exact
+  const R before = scale != 0 ? std::abs(real(a)) / scale : R(0);
+  if (scale == 0 || (sign < 0 && before == 0)) {
+    if (sign < 0) definite = false;
+    std::fill_n(z, b.cols, T(0));
+    return R(0.5);
+  }
+  R squares(0);
+  for (Index l = 0; l < b.cols; ++l) {
+    z[l] = conj(b(0, l)) / scale;
+    squares += real(detail::multiply(z[l], conj(z[l])));
+  }
+  R after, shrink(1);
+  if (sign > 0) {
+    after = std::sqrt(before * before + squares);
+  } else {
+    const R norm = std::sqrt(squares), smallest = std::sqrt(std::numeric_limits<R>::epsilon());
+    after = std::sqrt(std::max(R(0), (before - norm) * (before + norm)));
+    if (!(after >= smallest * before)) {
+      definite = false;
+      after = smallest * before;
+      shrink = std::sqrt(1 - smallest * smallest) * before / norm;
+    }
+  }
+  const R factor = std::copysign(shrink, real(a)) / (before + after);
+  for (Index l = 0; l < b.cols; ++l) z[l] *= factor;
+  a = T(std::copysign(after, real(a)) * scale);
+  return after / (before + after);
+}
+
+/// The reflectors of the first columns of a factor, from the diagonal down: z_j in column j of `z`
+/// and their t. The columns and V are transformed by them. `w` is a column of workspace. Returns
+/// how many columns there are before the first that is not definite.
+template <class T>
+Index reflect(int sign, HostView<T> l, HostView<T> v, HostView<T> z, Real<T>* t, T* w) {
+  Index good = l.cols;
+  for (Index j = 0; j < l.cols; ++j) {
+    T* const zj = &z(0, j);
+    bool definite = true;
+    t[j] = make_reflector<T>(sign, l(j, j), v.block(j, 0, 1, v.cols), zj, definite);
+    if (!definite) good = std::min(good, j);
+    const Index first = j + 1, count = l.rows - first;
+    std::copy_n(&l(j, j) + 1, count, w);
+    for (Index c = 0; c < v.cols; ++c) {
+      detail::subtract_scaled(count, sign < 0 ? zj[c] : -zj[c], &v(first, c), w);
+    }
+    for (Index i = 0; i < count; ++i) {
+      w[i] /= t[j];
+      l(first + i, j) = w[i] - l(first + i, j);
+    }
+    for (Index c = 0; c < v.cols; ++c) {
+      detail::subtract_scaled(count, conj(zj[c]), w, &v(first, c));
+    }
+  }
+  return good;
+}
+
+}  // namespace overlapack::reference

@@ -1,0 +1,533 @@
+// One block column of a Cholesky factor is taken through an update by a few vectors, in one launch:
+// its diagonal block and all rows below it.
+//
+// Reflector j of the panel acts on column j of L and all K columns of V. With row b of V and the
+// diagonal element a,
+//
+//   a' = sgn(a) sqrt(a^2 + s |b|^2),
+//
+// it takes each row [l v] from j down to [l' v'] with
+//
+//   l' = (a l + s v b^H) / a',   v' = v - w b,   w = (l + l') / (a + a').
+//
+// (The reflectors are those of algorithms/chol_update.cpp, whose z is b^H / (a + a') and whose w is
+// w (a + a') here. That v' is made from the l' that was computed is what makes downdates stable. In
+// this form only 1 / a' and 1 / (a + a') have to be waited for, while v b^H needs nothing but b.)
+//
+// A row depends on the reflectors alone. So a thread has a row: its part of V stays in registers,
+// its elements of L pass by. What takes time is the chain of the reflectors: each is made from a
+// row of V that the one before has changed. A warp makes those of 32 columns, of whose rows its
+// lanes have one each; it then publishes them in shared memory, a few columns at a time. The next
+// warp, which has the rows of the next 32 columns, has followed column by column, and goes on.
+//
+// All thread blocks make all reflectors, each for itself. That costs nothing, since the chain takes
+// as long on one multiprocessor as on all, and no thread block has to wait for another one. Only
+// the first one stores the diagonal block. It does so elsewhere, because the others still read: a
+// copy puts it in its place afterwards.
+//
+// All precisions compute in double.
+#include <algorithm>
+#include <limits>
+
+#include "device/cuda/arithmetic.cuh"
+#include "device/cuda/kernels.hpp"
+#include "device/cuda/launch.cuh"
+#include "device/cuda/trapezoid.cuh"
+
+namespace overlapack::cuda {
+namespace {
+
+constexpr int kDiagonalWarps = 8;  // each has 32 columns and their rows of the diagonal block
+constexpr int kRowWarps = 4;       // rows below
+constexpr int kWarps = kDiagonalWarps + kRowWarps;
+constexpr int kWidth = kDiagonalWarps * kWarp;
+constexpr int kChunk = 4;  // columns that are published at a time
+
+template <class T>
+struct DoubleElement {
+  using type = double;
+};
+template <class R>
+struct DoubleElement<Complex<R>> {
+  using type = Complex<double>;
+};
+
+/// Vectors that go through a panel at a time, at most: as many as the registers hold. Of real ones
+/// they hold twice as many as is best if there are no more.
+template <class E>
+constexpr int kVectors = sizeof(E) == sizeof(double) ? 32 : 8;
+template <class E>
+constexpr int kFewerVectors = sizeof(E) == sizeof(double) ? 16 : 8;
+
+/// The problem: rows 0, ..., n - 1 are the diagonal block.
+template <class T>
+struct Panel {
+  Index rows;
+  int n;
+  int vectors;
+  double sign;
+  double least;  ///< the part of a^2 below which a'^2 cannot be told from zero
+  Trapezoid<const T> a;
+  Trapezoid<T> factor;    ///< for the rows below
+  Trapezoid<T> diagonal;  ///< for the diagonal block
+  const T* v;
+  Index v_ld;
+  T* rest;
+  Index rest_ld;
+  Index* info;
+  Index offset;
+  DeviceReal<T>* cosines;  ///< null unless there is one vector and they are wanted
+  T* sines;
+};
+
+template <class E, int K>
+struct alignas(16) Reflector {
+  E b[K];
+  double a;
+  double inverse;   ///< 1 / a'
+  double quotient;  ///< 1 / (a + a')
+  double after;     ///< a', for the warp that makes the reflector
+};
+
+template <class E, int K>
+struct Shared {
+  int published;  ///< reflectors that are ready
+  alignas(16) Reflector<E, K> reflectors[kWidth];
+};
+
+// ---- primitives ----
+
+/// For the other warps of the thread block: what this warp has stored before is there.
+__device__ inline void publish(int* published, int count, int lane) {
+  __syncwarp();
+  if (lane == 0) {
+    asm volatile("st.release.cta.shared.b32 [%0], %1;" ::"r"(
+                     static_cast<unsigned>(__cvta_generic_to_shared(published))),
+                 "r"(count)
+                 : "memory");
+  }
+}
+__device__ inline int read_published(const int* published) {
+  int count;
+  asm volatile("ld.acquire.cta.shared.b32 %0, [%1];"
+               : "=r"(count)
+               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(published)))
+               : "memory");
+  return count;
+}
+
+/// 1 / sqrt(x) and 1 / x to about 20 bits, for x neither very large nor very small.
+__device__ inline double rough_rsqrt(double x) {
+  double y;
+  asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
+  return y;
+}
+__device__ inline double rough_reciprocal(double x) {
+  double y;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
+  return y;
+}
+
+// ---- one reflector ----
+
+/// x conj(y) added to a sum.
+__device__ inline double add_conjugated(double sum, double x, double y) { return fma(x, y, sum); }
+__device__ inline Complex<double> add_conjugated(Complex<double> sum, Complex<double> x,
+                                                 Complex<double> y) {
+  return {fma(x.im, y.im, fma(x.re, y.re, sum.re)), fma(-x.re, y.im, fma(x.im, y.re, sum.im))};
+}
+__device__ inline double add_square(double sum, double x) { return fma(x, x, sum); }
+__device__ inline double add_square(double sum, Complex<double> x) {
+  return fma(x.im, x.im, fma(x.re, x.re, sum));
+}
+__device__ inline double add(double x, double y) { return x + y; }
+__device__ inline Complex<double> add(Complex<double> x, Complex<double> y) {
+  return {x.re + y.re, x.im + y.im};
+}
+/// x s + y with a real s.
+__device__ inline double scale_and_add(double x, double s, double y) { return fma(x, s, y); }
+__device__ inline Complex<double> scale_and_add(Complex<double> x, double s, Complex<double> y) {
+  return {fma(x.re, s, y.re), fma(x.im, s, y.im)};
+}
+__device__ inline double largest_part(double x) { return fabs(x); }
+__device__ inline double largest_part(Complex<double> x) { return fmax(fabs(x.re), fabs(x.im)); }
+
+__device__ inline double quotient(double x, double y) { return x / y; }
+__device__ inline Complex<double> quotient(Complex<double> x, double y) {
+  return {x.re / y, x.im / y};
+}
+
+/// x b^H, and |b|^2, in several sums side by side.
+template <int K>
+constexpr int kSums = K < 4 ? K : 4;
+template <class E, int K>
+__device__ E product(const E (&x)[K], const E (&b)[K]) {
+  E sums[kSums<K>];
+#pragma unroll
+  for (int q = 0; q < kSums<K>; ++q) sums[q] = from_real<E>(0);
+#pragma unroll
+  for (int c = 0; c < K; ++c) sums[c % kSums<K>] = add_conjugated(sums[c % kSums<K>], x[c], b[c]);
+  if constexpr (kSums<K> == 4) {
+    return add(add(sums[0], sums[1]), add(sums[2], sums[3]));
+  } else {
+    return sums[0];
+  }
+}
+template <class E, int K>
+__device__ double square(const E (&b)[K]) {
+  double sums[kSums<K>] = {};
+#pragma unroll
+  for (int c = 0; c < K; ++c) sums[c % kSums<K>] = add_square(sums[c % kSums<K>], b[c]);
+  if constexpr (kSums<K> == 4) {
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  } else {
+    return sums[0];
+  }
+}
+
+struct Pivot {
+  double after;  ///< a'
+  double inverse, quotient;
+};
+
+/// The range of squares in which nothing overflows or vanishes.
+constexpr double kLeastSquare = 0x1p-900, kLargestSquare = 0x1p+900;
+
+/// For ordinary numbers, without a division or a root: rough values, of which one step of a method
+/// of third order makes accurate ones. q = a^2 + s |b|^2.
+__device__ inline Pivot make_pivot(double a, double q) {
+  const double size = fabs(a);
+  const double rough = rough_rsqrt(q), rough_root = q * rough;
+  const double rough_quotient = rough_reciprocal(size + rough_root);
+  const double error = fma(-rough_root, rough, 1.0), correction = error * fma(error, 0.375, 0.5);
+  const double inverse = fma(rough, correction, rough);
+  const double root = fma(rough_root, correction, rough_root);
+  const double rest = fma(-(size + root), rough_quotient, 1.0);
+  const double quotient = fma(rough_quotient, fma(rest, rest, rest), rough_quotient);
+  const double after = fma(fma(-root, root, q), 0.5 * inverse, root);  // rounded well
+  return {copysign(after, a), copysign(inverse, a), copysign(quotient, a)};
+}
+
+/// For any numbers, by one lane: completes a reflector that has b and a; `squares` is |b|^2,
+/// perhaps infinite, zero or a NaN. All but a' is scaled by a power of two. If b is zero, or there
+/// is no result, the reflector is one that changes nothing. Returns whether there is a result.
+template <class E, int K>
+__device__ __noinline__ bool make_pivot_carefully(double sign, double least, double squares,
+                                                  Reflector<E, K>& y) {
+  const double a = y.a;
+  double largest = 0;
+  for (int c = 0; c < K; ++c) largest = fmax(largest, largest_part(y.b[c]));
+  bool possible = sign > 0 || a != 0;
+  if ((largest > 0 || isnan(squares)) && possible) {
+    const int exponent = ilogb(fmax(largest, fabs(a)));
+    // In two steps, because 2^-exponent itself may overflow.
+    const double half = scalbn(1.0, -exponent / 2), rest = scalbn(1.0, -exponent + exponent / 2);
+    const double scaled = a * half * rest;
+    double q = 0;
+    for (int c = 0; c < K; ++c) q = add_square(q, scale(scale(y.b[c], half), rest));
+    q = fma(scaled, scaled, sign * q);
+    possible = sign > 0 || q > least * scaled * scaled;  // not if it is a NaN
+    if (possible) {
+      const double root = sqrt(q);
+      for (int c = 0; c < K; ++c) y.b[c] = scale(scale(y.b[c], half), rest);
+      y.a = scaled;
+      y.inverse = copysign(1 / root, a);
+      y.quotient = copysign(1 / (fabs(scaled) + root), a);
+      y.after = copysign(scalbn(root, exponent), a);
+      return true;
+    }
+  }
+  for (int c = 0; c < K; ++c) y.b[c] = from_real<E>(0);
+  y.a = y.inverse = 1;
+  y.quotient = 0;
+  y.after = a;
+  return possible;
+}
+
+/// Takes a row through a reflector; returns l'.
+template <class E, int K>
+__device__ E reflect(double sign, double a, double inverse, double quotient, const E (&b)[K], E l,
+                     E (&v)[K]) {
+  const E after = scale(scale_and_add(product(v, b), sign, scale(l, a)), inverse);
+  const E w = scale(add(l, after), quotient);
+#pragma unroll
+  for (int c = 0; c < K; ++c) v[c] = subtract_product(v[c], w, b[c]);
+  return after;
+}
+
+// ---- rows ----
+
+template <class E, int K, class T>
+__device__ void load_vectors(const Panel<T>& panel, Index row, E (&v)[K]) {
+#pragma unroll
+  for (int c = 0; c < K; ++c) {
+    v[c] = from_real<E>(0);
+    if (row < panel.rows && c < panel.vectors) convert(v[c], panel.v[row + c * panel.v_ld]);
+  }
+}
+
+/// Elements j, ..., j + kChunk - 1 of a row of L; zeros from column `end` on.
+template <class E, class T>
+__device__ void load_chunk(const Panel<T>& panel, Index row, int j, int end, E (&l)[kChunk]) {
+#pragma unroll
+  for (int c = 0; c < kChunk; ++c) {
+    l[c] = from_real<E>(0);
+    if (row < panel.rows && j + c < end && j + c <= row) {
+      const T stored = *panel.a.at(row, j + c);
+      convert(l[c], panel.a.mirrored ? conjugate(stored) : stored);
+    }
+  }
+}
+
+template <class E, class T>
+__device__ void store(const Trapezoid<T>& to, Index row, int j, E l) {
+  convert(*to.at(row, j), to.mirrored ? conjugate(l) : l);
+}
+
+/// Takes a row through the first `end` reflectors as soon as they are there.
+template <class E, int K, class T>
+__device__ void follow(const Panel<T>& panel, const Shared<E, K>& shared, Index row, int end,
+                       bool stores, const Trapezoid<T>& to, E (&v)[K]) {
+  E l[kChunk], next[kChunk];
+  load_chunk(panel, row, 0, end, l);
+  int ready = 0;
+  for (int j = 0; j < end; j += kChunk) {
+    load_chunk(panel, row, j + kChunk, end, next);
+    const int last = min(j + kChunk, end);
+    while (ready < last) ready = read_published(&shared.published);
+#pragma unroll
+    for (int c = 0; c < kChunk; ++c) {
+      if (j + c < last) {
+        const Reflector<E, K>& y = shared.reflectors[j + c];
+        E b[K];
+#pragma unroll
+        for (int e = 0; e < K; ++e) b[e] = y.b[e];
+        const E after = reflect(panel.sign, y.a, y.inverse, y.quotient, b, l[c], v);
+        if (stores && row < panel.rows) store(to, row, j + c, after);
+      }
+      l[c] = next[c];
+    }
+  }
+}
+
+/// The rotation that takes [a b], one vector, to [a' 0].
+template <class E, class T>
+__device__ void store_rotation(const Panel<T>& panel, int j, double a, E b, double after) {
+  const bool none = after == 0;
+  panel.cosines[j] = static_cast<DeviceReal<T>>(none ? 1 : a / after);
+  convert(panel.sines[j], none ? from_real<E>(0) : quotient(b, after));
+}
+
+/// The reflectors of columns first, ..., end - 1, at most 32, of which this lane has row first +
+/// lane.
+template <class E, int K, class T>
+__device__ void lead(const Panel<T>& panel, Shared<E, K>& shared, int first, int end, bool stores,
+                     int lane, E (&v)[K]) {
+  const int i = first + lane;
+  const Index row = i < panel.n ? i : panel.rows;  // lanes beyond the block have zeros
+  E l[kChunk], next[kChunk];
+  load_chunk(panel, row, first, end, l);
+  for (int j = first; j < end; j += kChunk) {
+    load_chunk(panel, row, j + kChunk, end, next);
+    const int last = min(j + kChunk, end);
+#pragma unroll
+    for (int c = 0; c < kChunk; ++c) {
+      if (j + c < last) {
+        Reflector<E, K>& y = shared.reflectors[j + c];
+        const bool own = i == j + c;
+        if (own) {
+#pragma unroll
+          for (int e = 0; e < K; ++e) y.b[e] = v[e];
+          y.a = real_part(l[c]);
+        }
+        __syncwarp();
+        E b[K];
+#pragma unroll
+        for (int e = 0; e < K; ++e) b[e] = y.b[e];
+        const double a = y.a, squares = square(b), q = fma(a, a, panel.sign * squares);
+        Pivot pivot;
+        double scaled = a;
+        if (squares > kLeastSquare && q < kLargestSquare && q > kLeastSquare &&
+            q > panel.least * a * a) {
+          pivot = make_pivot(a, q);
+        } else {
+          __syncwarp();  // everybody has read b
+          if (lane == 0 && !make_pivot_carefully(panel.sign, panel.least, squares, y) && stores) {
+            const Index info = panel.offset + j + c + 1;
+            if (*panel.info == 0 || *panel.info > info) *panel.info = info;
+          }
+          __syncwarp();
+#pragma unroll
+          for (int e = 0; e < K; ++e) b[e] = y.b[e];
+          pivot = {y.after, y.inverse, y.quotient};
+          scaled = y.a;
+        }
+        if (own) {
+          y.inverse = pivot.inverse;
+          y.quotient = pivot.quotient;
+          if (stores) {
+            if (panel.cosines != nullptr) store_rotation(panel, j + c, a, v[0], pivot.after);
+            store(panel.diagonal, row, j + c, from_real<E>(pivot.after));
+          }
+        } else if (i > j + c) {
+          const E after = reflect(panel.sign, scaled, pivot.inverse, pivot.quotient, b, l[c], v);
+          if (stores && row < panel.n) store(panel.diagonal, row, j + c, after);
+        }
+      }
+      l[c] = next[c];
+    }
+    publish(&shared.published, last, lane);
+  }
+}
+
+template <class T, class E, int K>
+__global__ void __launch_bounds__(kWarps* kWarp) update_panel_kernel(Panel<T> panel) {
+  extern __shared__ double2 memory[];
+  auto& shared = *reinterpret_cast<Shared<E, K>*>(memory);
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % kWarp, warp = thread / kWarp;
+  if (thread == 0) shared.published = 0;
+  __syncthreads();
+
+  E v[K];
+  const int first = warp * kWarp;
+  if (warp < kDiagonalWarps && first < panel.n) {
+    const bool stores = blockIdx.x == 0;
+    const Index row = first + lane < panel.n ? first + lane : panel.rows;
+    load_vectors(panel, row, v);
+    follow(panel, shared, row, first, stores, panel.diagonal, v);
+    lead(panel, shared, first, min(first + kWarp, panel.n), stores, lane, v);
+  }
+  // The first rows below are for the row warps, which follow closely; others for whoever is free.
+  const Index close = Index{gridDim.x} * kRowWarps, all = Index{gridDim.x} * kWarps;
+  const Index mine = warp < kDiagonalWarps
+                         ? close + Index{blockIdx.x} * kWarps + warp
+                         : Index{blockIdx.x} * kRowWarps + (warp - kDiagonalWarps);
+  const Index then = close + Index{blockIdx.x} * kWarps + warp;
+  for (Index group = mine; panel.n + group * kWarp < panel.rows;
+       group = group < close ? then : group + all) {
+    const Index row = panel.n + group * kWarp + lane;
+    load_vectors(panel, row, v);
+    follow(panel, shared, row, panel.n, true, panel.factor, v);
+    if (row < panel.rows) {
+#pragma unroll
+      for (int c = 0; c < K; ++c) {
+        if (c < panel.vectors) convert(panel.rest[row - panel.n + c * panel.rest_ld], v[c]);
+      }
+    }
+  }
+}
+
+template <class D, int K>
+void launch_update(cudaStream_t stream, int multiprocessors, const Panel<D>& panel) {
+  using E = typename DoubleElement<D>::type;
+  constexpr Index kRows = kRowWarps * kWarp;
+  const Index wanted = (panel.rows - panel.n + kRows - 1) / kRows;
+  LaunchShape shape;
+  shape.blocks = static_cast<unsigned>(std::clamp<Index>(wanted, 1, multiprocessors));
+  shape.threads = kWarps * kWarp;
+  shape.shared_bytes = sizeof(Shared<E, K>);
+  launch(stream, shape, "update panel", update_panel_kernel<D, E, K>, panel);
+}
+
+/// The smallest number of vectors that there is a kernel for.
+template <class D>
+void launch_update(cudaStream_t stream, int multiprocessors, const Panel<D>& panel) {
+  using E = typename DoubleElement<D>::type;
+  if (panel.vectors <= 1) {
+    launch_update<D, 1>(stream, multiprocessors, panel);
+  } else if (panel.vectors <= 4) {
+    launch_update<D, 4>(stream, multiprocessors, panel);
+  } else if (panel.vectors <= kFewerVectors<E>) {
+    launch_update<D, kFewerVectors<E>>(stream, multiprocessors, panel);
+  } else {
+    launch_update<D, kVectors<E>>(stream, multiprocessors, panel);
+  }
+}
+
+template <class D>
+__global__ void find_not_finite_kernel(Part part, Index rows, Index cols, const D* a, Index ld,
+                                       Index* found) {
+  bool all_finite = true;
+  for (Index j = blockIdx.x; j < cols; j += gridDim.x) {
+    const Index first = part == Part::lower ? j : 0;
+    const Index end = part == Part::upper ? min(j + 1, rows) : rows;
+    for (Index i = first + static_cast<int>(threadIdx.x); i < end; i += blockDim.x) {
+      // Times zero that is a NaN or zero.
+      const DeviceReal<D> zero = cheap_modulus(scale(a[i + j * ld], DeviceReal<D>(0)));
+      all_finite = all_finite && zero == 0;
+    }
+  }
+  if (!all_finite) *found = 1;
+}
+
+}  // namespace
+
+UpdateScratch::UpdateScratch() {
+  check(cudaMalloc(&memory_, kWidth * kWidth * sizeof(Complex<double>)),
+        "memory for updates of a factor");
+}
+
+UpdateScratch::~UpdateScratch() { ignore(cudaFree(memory_)); }
+
+Index update_panel_width() { return kWidth; }
+
+template <class T>
+void update_panel(cudaStream_t stream, const UpdateScratch& scratch, int multiprocessors, Uplo uplo,
+                  DeviceView<const T> a, DeviceView<T> factor, Index plus, DeviceView<const T> v,
+                  DeviceView<T> rest, Index* info, Index offset, Real<T>* c, T* s) {
+  using D = typename DeviceScalar<T>::type;
+  using E = typename DoubleElement<D>::type;
+  const bool upper = uplo == Uplo::upper;
+  const Index rows = upper ? a.cols : a.rows, n = upper ? a.rows : a.cols;
+  // In groups of vectors, those that are added first.
+  for (Index j = 0; j < v.cols;) {
+    const bool adds = j < plus;
+    const Index count = std::min<Index>((adds ? plus : v.cols) - j, kVectors<E>);
+    const bool in_place = a.data == factor.data;
+    T* const home = in_place ? static_cast<T*>(scratch.memory()) : factor.data;
+    const Index home_ld = in_place ? kWidth : factor.ld;
+    const Panel<D> panel{rows,
+                         static_cast<int>(n),
+                         static_cast<int>(count),
+                         adds ? 1.0 : -1.0,
+                         adds ? 0.0 : static_cast<double>(std::numeric_limits<Real<T>>::epsilon()),
+                         Trapezoid<const D>{device_cast(a.data), a.ld, upper},
+                         Trapezoid<D>{device_cast(factor.data), factor.ld, upper},
+                         Trapezoid<D>{device_cast(home), home_ld, upper},
+                         device_cast(v.data) + j * v.ld,
+                         v.ld,
+                         device_cast(rest.data) + j * rest.ld,
+                         rest.ld,
+                         info,
+                         offset,
+                         c,
+                         device_cast(s)};
+    launch_update(stream, multiprocessors, panel);
+    if (in_place) {
+      copy_part(stream, factor.data, sizeof(T) * static_cast<std::size_t>(factor.ld), home,
+                sizeof(T) * static_cast<std::size_t>(home_ld), sizeof(T), n, n,
+                upper ? Part::upper : Part::lower, 0);
+    }
+    a = factor;  // for the next group
+    j += count;
+  }
+}
+
+template <class T>
+void find_not_finite(cudaStream_t stream, Part part, DeviceView<const T> a, Index* found) {
+  LaunchShape shape;
+  shape.blocks = static_cast<unsigned>(std::min<Index>(a.cols, 4096));
+  shape.threads = 256;
+  launch(stream, shape, "find_not_finite", find_not_finite_kernel<typename DeviceScalar<T>::type>,
+         part, a.rows, a.cols, device_cast(a.data), a.ld, found);
+}
+
+#define OVERLAPACK_INSTANTIATE(T)                                                                \
+  template void update_panel(cudaStream_t, const UpdateScratch&, int, Uplo, DeviceView<const T>, \
+                             DeviceView<T>, Index, DeviceView<const T>, DeviceView<T>, Index*,   \
+                             Index, Real<T>*, T*);                                               \
+  template void find_not_finite(cudaStream_t, Part, DeviceView<const T>, Index*);
+OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
+#undef OVERLAPACK_INSTANTIATE
+
+}  // namespace overlapack::cuda

@@ -1,0 +1,94 @@
+"""Updates of a Cholesky factor, as table, files and picture: check_update.py BENCH"""
+import csv
+import io
+import itertools
+import json
+import re
+import sys
+
+from outputs import SVG, Run
+
+SIZES = [40, 100]  # the library recognises matrices on the device from n = 64 on
+VECTORS = [5, 1]
+WAYS = ["ours", "on device", "CPU", "qrupdate", "LINPACK", "dpotrf"]
+
+
+def brief(value):
+    decimals = 3 if value < 1 else 2 if value < 10 else 1 if value < 100 else 0
+    return f"{value:.{decimals}f}"
+
+
+def check_rows(rows):
+    found = [(row["n"], row["k"], row["direction"], row["who"]) for row in rows]
+    assert found == list(itertools.product(SIZES, VECTORS, ["up", "down"], WAYS)), found
+    for row in rows:
+        if row["who"] == "on device" and row["n"] < 64:
+            assert "from n = 64 on" in row["missing"] and row["ms"] is None, row
+        elif row["who"] == "qrupdate" and row["missing"]:
+            assert "not installed" in row["missing"], row
+        else:
+            assert row["missing"] == "" and row["ms"] > 0 and row["runs"] > 0, row
+            assert 0 <= row["error"] < 1e-11, row
+            assert (row["copies"] is None) == (row["who"] != "on device"), row
+
+
+def check_table(output, rows):
+    lines = output.splitlines()
+    start = next(i for i, line in enumerate(lines) if re.match(r"n +k +direction", line))
+    cells = [re.split(r"  +", line) for line in itertools.takewhile(bool, lines[start + 1:])]
+    titles = re.split(r"  +", lines[start])
+    groups = [rows[i:i + len(WAYS)] for i in range(0, len(rows), len(WAYS))]
+    assert len(cells) == len(groups), lines
+    for line, group in zip(cells, groups):
+        assert line[:3] == [str(group[0]["n"]), str(group[0]["k"]), group[0]["direction"]], line
+        times = [cell for cell, title in zip(line, titles) if title.endswith(" ms")]
+        assert times == [brief(row["ms"]) if row["ms"] else "-" for row in group], line
+        ours, potrf = group[0]["ms"], group[-1]["ms"]
+        assert line[titles.index("x dpotrf")] == brief(potrf / ours), line
+
+
+def check_break_evens(output, rows):
+    for k, direction in itertools.product(VECTORS, ["up", "down"]):
+        line = next(line for line in output.splitlines()
+                    if line.startswith(f"k = {k}, {direction}: "))
+        for who in ["CPU", "LINPACK", "dpotrf"]:
+            start = None
+            for n in SIZES:
+                ms = {row["who"]: row["ms"] for row in rows
+                      if (row["n"], row["k"], row["direction"]) == (n, k, direction)}
+                wins = ms["ours"] < ms[who]
+                start = (start or n) if wins else None
+            assert f"{who} " + (f"from n = {start}" if start else "nowhere") in line, (who, line)
+
+
+def check_picture(root):
+    texts = [text.text for text in root.iter(SVG + "text")]
+    for word in ["5 vectors: milliseconds", "1 vector: milliseconds", "5 vectors: largest error",
+                 "1 vector: largest error", "order n", "ours", "CPU", "dpotrf", *map(str, SIZES)]:
+        assert word in texts, (word, texts)
+    assert any("EMULATED" in text for text in texts), "an emulated device must say so"
+    assert any(curve.get("stroke-dasharray") for curve in root.iter(SVG + "polyline"))
+
+
+def main():
+    run = Run(sys.argv[1], "--update", "--sizes", ",".join(map(str, SIZES)), "--vectors",
+              ",".join(map(str, VECTORS)), "--reps", "1", "--plot", "u.svg", "--csv", "u.csv",
+              "--json", "u.json")
+    rows = json.loads(run.text("u.json"))["rows"]
+    check_rows(rows)
+    check_table(run.output, rows)
+    check_break_evens(run.output, rows)
+    check_picture(run.svg("u.svg"))
+    lines = list(csv.DictReader(io.StringIO(run.text("u.csv"))))
+    assert [(int(line["n"]), int(line["k"]), line["who"]) for line in lines] == \
+        [(row["n"], row["k"], row["who"]) for row in rows]
+
+    run = Run(sys.argv[1], "--update", "--sizes", "70", "--vectors", "3", "--reps", "1", "--no-cpu",
+              "--no-peers", "--json", "u.json")
+    for row in json.loads(run.text("u.json"))["rows"]:
+        left_out = {"CPU": "--no-cpu"}.get(row["who"], "--no-peers")
+        assert row["missing"] == ("" if row["who"] in ("ours", "on device") else left_out), row
+
+
+if __name__ == "__main__":
+    main()
