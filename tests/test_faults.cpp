@@ -135,7 +135,7 @@ TYPED_TEST(Faults, Getrf) {
 TYPED_TEST(Faults, GetrfOfManyPanels) {  // columns at home have seen different interchanges
   using T = TypeParam;
   this->nb_ = 8;
-  this->stride_factor_ = 29;
+  this->stride_factor_ = 11;
   const auto a = random_matrix<T>(200, 200, 1, 3);
   this->at_every_action([&] {
     auto factor = a;
