@@ -95,17 +95,18 @@ __device__ unsigned candidate_word(T x) {
   return max(upper_word(x), static_cast<unsigned>(kWarp));
 }
 
-/// The lane with the best candidate by candidate_word(), 0 for nobody. The last five bits give way
-/// to the number of the lane, so that one reduction finds both. If two candidates differ in nothing
-/// else, if the best one is not finite or not `sure` that it has no equal, exact() decides.
+/// The lane with the best candidate by candidate_word(), 0 for nobody; the first lane if all are
+/// nobody. The last five bits give way to the number of the lane, counted from the end, so that one
+/// reduction finds both. If two candidates differ in nothing else, if the best one is not finite or
+/// not `sure` that it has no equal, exact() decides.
 template <class R, class Exact>
 __device__ int best_lane(unsigned word, bool sure, Exact exact) {
   const unsigned lane = threadIdx.x % kWarp;
-  const unsigned mine = (word & ~(kWarp - 1u)) | lane;
+  const unsigned mine = (word & ~(kWarp - 1u)) | (kWarp - 1 - lane);
   const unsigned best = __reduce_max_sync(kAllLanes, mine);
   const bool rival = best >= kWarp && (mine ^ best) < kWarp && (mine != best || !sure);
   if (__any_sync(kAllLanes, rival || best >= kInfinityWord<R>)) return exact();
-  return static_cast<int>(best % kWarp);
+  return static_cast<int>(kWarp - 1 - best % kWarp);
 }
 
 }  // namespace overlapack::cuda

@@ -367,7 +367,7 @@ __device__ void lead(const Panel<T>& panel, Shared<E, K>& shared, int first, int
           y.quotient = pivot.quotient;
           if (stores) {
             if (panel.cosines != nullptr) store_rotation(panel, j + c, a, v[0], pivot.after);
-            store(panel.diagonal, row, j + c, from_real<E>(pivot.after));
+            convert(*panel.diagonal.at(row, j + c), from_real<E>(pivot.after));  // never -0 i
           }
         } else if (i > j + c) {
           const E after = reflect(panel.sign, scaled, pivot.inverse, pivot.quotient, b, l[c], v);
