@@ -242,6 +242,14 @@ class Lu {
     for (Index j = panels_; j < count(); ++j) flow.release(update(), j);
   }
 
+  /// Carries out, in the columns of panels of the factors `a`, the interchanges of later panels.
+  void interchange_left(DeviceView<T> a) {
+    for (Index i = 1; i < panels_; ++i) {
+      const Index i0 = block(i).first;
+      kernels_.swap_rows(update(), a.block(i0, 0, m_ - i0, i0), pivots(i), i0);
+    }
+  }
+
  private:
   Index width(const Options& options) const { return std::min(options.nb, std::min(m_, n_)); }
   Queue& panel() const { return **panel_; }
@@ -339,26 +347,17 @@ class LuOnDevice final : public Factorization<T> {
 
   void factor(Flow& flow) override {
     lu_.factor(flow);
+    lu_.interchange_left(lu_.matrix());
     queue().template copy<Index>(HostView<Index>(host_pivots_.data(), host_pivots_.size()),
                                  DeviceView<const Index>(lu_.pivots(0).data, host_pivots_.size()));
     queue().template copy<Index>(HostView<Index>(status_.data(), status_.size()),
                                  DeviceView<const Index>(lu_.info(0).data, status_.size()));
   }
 
-  /// Panel by panel, because a panel's part of L has not seen the interchanges of later ones:
-  /// B_i := L_ii^-1 (P_i B)_i, B(i+1:) -= L(i+1:, i) B_i; then B := U^-1 B.
   void solve(DeviceView<T> b) override {
-    Kernels<T>& kernels = lu_.kernels();
     const DeviceView<T> A = lu_.matrix();
-    const Index n = A.rows;
-    for (Index i = 0; i < lu_.panels(); ++i) {
-      const Index i0 = lu_.block(i).first, i1 = lu_.block(i).last, w = i1 - i0;
-      const DeviceView<T> bi = b.block(i0, 0, w, b.cols);
-      kernels.swap_rows(queue(), b.block(i0, 0, n - i0, b.cols), lu_.pivots(i), i0);
-      substitute_(queue(), Uplo::lower, Diag::unit, A.block(i0, i0, w, w), bi);
-      kernels.gemm(queue(), Op::none, Op::none, T(-1), A.block(i1, i0, n - i1, w), bi, T(1),
-                   b.block(i1, 0, n - i1, b.cols));
-    }
+    lu_.kernels().swap_rows(queue(), b, {lu_.pivots(0).data, A.rows}, 0);
+    substitute_(queue(), Uplo::lower, Diag::unit, A, b);
     substitute_(queue(), Uplo::upper, Diag::non_unit, A, b);
   }
 
@@ -439,11 +438,7 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, In
   }
   transfer.finish();
   if (resident) {
-    const DeviceView<T> factors(a.data, m, n, a.ld);
-    for (Index i = 1; i < lu.panels(); ++i) {
-      const Index i0 = lu.block(i).first;
-      lu.kernels().swap_rows(lu.update(), factors.block(i0, 0, m - i0, i0), lu.pivots(i), i0);
-    }
+    lu.interchange_left({a.data, m, n, a.ld});
     lu.update().synchronize();
   } else {
     later.finish(options.threads);
