@@ -37,6 +37,7 @@
 
 #include <algorithm>
 
+#include "device/cuda/gate.cuh"
 #include "device/cuda/kernels.hpp"
 #include "device/cuda/launch.cuh"
 #include "device/cuda/tile.cuh"
@@ -78,43 +79,6 @@ struct Board {
 
   /// The tiles of column k; that of row k + 1 comes first.
   __device__ Tile<E>* column(int k) { return &tiles[k * (2 * kTiles<E> - 1 - k) / 2]; }
-};
-
-/// A barrier for one use: waiting ends when all expected warps have arrived. Each step has its own,
-/// so nobody can be overtaken.
-class Gate {
- public:
-  __device__ void expect(int warps) {
-    asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(address()), "r"(warps * kWarp)
-                 : "memory");
-  }
-  /// By all lanes, each for what it has written.
-  __device__ void arrive() {
-    asm volatile("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; }" ::"r"(address())
-                 : "memory");
-  }
-  __device__ void wait() {
-    unsigned open = 0;
-    while (open == 0) {
-#if __CUDA_ARCH__ >= 900
-      asm volatile(
-          "{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
-          : "=r"(open)
-          : "r"(address())
-          : "memory");
-#else
-      asm volatile(
-          "{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
-          : "=r"(open)
-          : "r"(address())
-          : "memory");
-#endif
-    }
-  }
-
- private:
-  __device__ unsigned address() { return static_cast<unsigned>(__cvta_generic_to_shared(&state_)); }
-  unsigned long long state_;
 };
 
 /// Columns that the chain eliminates at a time.

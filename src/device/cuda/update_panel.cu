@@ -30,6 +30,7 @@
 #include <limits>
 
 #include "device/cuda/arithmetic.cuh"
+#include "device/cuda/gate.cuh"
 #include "device/cuda/kernels.hpp"
 #include "device/cuda/launch.cuh"
 #include "device/cuda/trapezoid.cuh"
@@ -91,30 +92,11 @@ struct alignas(16) Reflector {
 
 template <class E, int K>
 struct Shared {
-  int published;  ///< reflectors that are ready
+  Gate published[kWidth / kChunk];  ///< by chunk
   alignas(16) Reflector<E, K> reflectors[kWidth];
 };
 
 // ---- primitives ----
-
-/// For the other warps of the thread block: what this warp has stored before is there.
-__device__ inline void publish(int* published, int count, int lane) {
-  __syncwarp();
-  if (lane == 0) {
-    asm volatile("st.release.cta.shared.b32 [%0], %1;" ::"r"(
-                     static_cast<unsigned>(__cvta_generic_to_shared(published))),
-                 "r"(count)
-                 : "memory");
-  }
-}
-__device__ inline int read_published(const int* published) {
-  int count;
-  asm volatile("ld.acquire.cta.shared.b32 %0, [%1];"
-               : "=r"(count)
-               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(published)))
-               : "memory");
-  return count;
-}
 
 /// 1 / sqrt(x) and 1 / x to about 20 bits, for x neither very large nor very small.
 __device__ inline double rough_rsqrt(double x) {
@@ -286,15 +268,14 @@ __device__ void store(const Trapezoid<T>& to, Index row, int j, E l) {
 
 /// Takes a row through the first `end` reflectors as soon as they are there.
 template <class E, int K, class T>
-__device__ void follow(const Panel<T>& panel, const Shared<E, K>& shared, Index row, int end,
-                       bool stores, const Trapezoid<T>& to, E (&v)[K]) {
+__device__ void follow(const Panel<T>& panel, Shared<E, K>& shared, Index row, int end, bool stores,
+                       const Trapezoid<T>& to, E (&v)[K]) {
   E l[kChunk], next[kChunk];
   load_chunk(panel, row, 0, end, l);
-  int ready = 0;
   for (int j = 0; j < end; j += kChunk) {
     load_chunk(panel, row, j + kChunk, end, next);
     const int last = min(j + kChunk, end);
-    while (ready < last) ready = read_published(&shared.published);
+    shared.published[j / kChunk].wait();
 #pragma unroll
     for (int c = 0; c < kChunk; ++c) {
       if (j + c < last) {
@@ -376,7 +357,7 @@ __device__ void lead(const Panel<T>& panel, Shared<E, K>& shared, int first, int
       }
       l[c] = next[c];
     }
-    publish(&shared.published, last, lane);
+    shared.published[j / kChunk].arrive();
   }
 }
 
@@ -385,7 +366,7 @@ __global__ void __launch_bounds__(kWarps* kWarp) update_panel_kernel(Panel<T> pa
   extern __shared__ double2 memory[];
   auto& shared = *reinterpret_cast<Shared<E, K>*>(memory);
   const int thread = static_cast<int>(threadIdx.x), lane = thread % kWarp, warp = thread / kWarp;
-  if (thread == 0) shared.published = 0;
+  if (thread < kWidth / kChunk) shared.published[thread].expect(1);
   __syncthreads();
 
   E v[K];

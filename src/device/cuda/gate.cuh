@@ -1,0 +1,45 @@
+// How warps of a thread block wait for each other (PTX ISA, "mbarrier").
+#pragma once
+
+#include "device/cuda/launch.cuh"
+
+namespace overlapack::cuda {
+
+/// A barrier for one use: waiting ends when all expected warps have arrived. Each step has its own,
+/// so nobody can be overtaken.
+class Gate {
+ public:
+  __device__ void expect(int warps) {
+    asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(address()), "r"(warps * kWarp)
+                 : "memory");
+  }
+  /// By all lanes, each for what it has written.
+  __device__ void arrive() {
+    asm volatile("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; }" ::"r"(address())
+                 : "memory");
+  }
+  __device__ void wait() {
+    unsigned open = 0;
+    while (open == 0) {
+#if __CUDA_ARCH__ >= 900
+      asm volatile(
+          "{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
+          : "=r"(open)
+          : "r"(address())
+          : "memory");
+#else
+      asm volatile(
+          "{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
+          : "=r"(open)
+          : "r"(address())
+          : "memory");
+#endif
+    }
+  }
+
+ private:
+  __device__ unsigned address() { return static_cast<unsigned>(__cvta_generic_to_shared(&state_)); }
+  unsigned long long state_;
+};
+
+}  // namespace overlapack::cuda
