@@ -34,6 +34,16 @@ const typename DeviceScalar<T>::type* device_cast(const T* p) {
   return reinterpret_cast<const typename DeviceScalar<T>::type*>(p);
 }
 
+/// The double precision counterpart of a kernel-side scalar.
+template <class T>
+struct DoubleOf {
+  using type = double;
+};
+template <class R>
+struct DoubleOf<Complex<R>> {
+  using type = Complex<double>;
+};
+
 // The handful of operations that the kernels need, for real R and for Complex<R>.
 
 template <class T>

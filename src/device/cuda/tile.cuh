@@ -18,16 +18,6 @@ constexpr int kTile = 16;
 template <class E>
 constexpr int kTiles = sizeof(E) == sizeof(double) ? 8 : 4;
 
-/// The double precision counterpart of a kernel-side scalar.
-template <class T>
-struct DoubleOf {
-  using type = double;
-};
-template <class R>
-struct DoubleOf<Complex<R>> {
-  using type = Complex<double>;
-};
-
 /// Row and column of element (h, j, e) of a lane.
 __device__ inline int fragment_row(int lane, int h) { return 8 * h + lane / 4; }
 __device__ inline int fragment_column(int lane, int j, int e) { return 8 * j + lane % 4 * 2 + e; }

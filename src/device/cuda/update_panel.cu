@@ -44,15 +44,6 @@ constexpr int kWarps = kDiagonalWarps + kRowWarps;
 constexpr int kWidth = kDiagonalWarps * kWarp;
 constexpr int kChunk = 4;  // columns that are published at a time
 
-template <class T>
-struct DoubleElement {
-  using type = double;
-};
-template <class R>
-struct DoubleElement<Complex<R>> {
-  using type = Complex<double>;
-};
-
 /// Vectors that go through a panel at a time, at most: as many as the registers hold. Of real ones
 /// they hold twice as many as is best if there are no more.
 template <class E>
@@ -98,15 +89,10 @@ struct Shared {
 
 // ---- primitives ----
 
-/// 1 / sqrt(x) and 1 / x to about 20 bits, for x neither very large nor very small.
+/// 1 / sqrt(x) to about 20 bits, for x neither very large nor very small.
 __device__ inline double rough_rsqrt(double x) {
   double y;
   asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
-  return y;
-}
-__device__ inline double rough_reciprocal(double x) {
-  double y;
-  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
   return y;
 }
 
@@ -180,7 +166,7 @@ constexpr double kLeastSquare = 0x1p-900, kLargestSquare = 0x1p+900;
 __device__ inline Pivot make_pivot(double a, double q) {
   const double size = fabs(a);
   const double rough = rough_rsqrt(q), rough_root = q * rough;
-  const double rough_quotient = rough_reciprocal(size + rough_root);
+  const double rough_quotient = approximate_reciprocal(size + rough_root);
   const double error = fma(-rough_root, rough, 1.0), correction = error * fma(error, 0.375, 0.5);
   const double inverse = fma(rough, correction, rough);
   const double root = fma(rough_root, correction, rough_root);
@@ -400,7 +386,7 @@ __global__ void __launch_bounds__(kWarps* kWarp) update_panel_kernel(Panel<T> pa
 
 template <class D, int K>
 void launch_update(cudaStream_t stream, int multiprocessors, const Panel<D>& panel) {
-  using E = typename DoubleElement<D>::type;
+  using E = typename DoubleOf<D>::type;
   constexpr Index kRows = kRowWarps * kWarp;
   const Index wanted = (panel.rows - panel.n + kRows - 1) / kRows;
   LaunchShape shape;
@@ -413,7 +399,7 @@ void launch_update(cudaStream_t stream, int multiprocessors, const Panel<D>& pan
 /// The smallest number of vectors that there is a kernel for.
 template <class D>
 void launch_update(cudaStream_t stream, int multiprocessors, const Panel<D>& panel) {
-  using E = typename DoubleElement<D>::type;
+  using E = typename DoubleOf<D>::type;
   if (panel.vectors <= 1) {
     launch_update<D, 1>(stream, multiprocessors, panel);
   } else if (panel.vectors <= 4) {
@@ -457,7 +443,7 @@ void update_panel(cudaStream_t stream, const UpdateScratch& scratch, int multipr
                   DeviceView<const T> a, DeviceView<T> factor, Index plus, DeviceView<const T> v,
                   DeviceView<T> rest, Index* info, Index offset, Real<T>* c, T* s) {
   using D = typename DeviceScalar<T>::type;
-  using E = typename DoubleElement<D>::type;
+  using E = typename DoubleOf<D>::type;
   const bool upper = uplo == Uplo::upper;
   const Index rows = upper ? a.cols : a.rows, n = upper ? a.rows : a.cols;
   // In groups of vectors, those that are added first.
