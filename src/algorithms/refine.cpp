@@ -222,7 +222,7 @@ Index refine(Device& device, const Problem<T>& problem, Make make, const Options
   Queue& queue = low->queue();
   queue.wait(*ready);
   Real<T> excess = 0;
-  bool met = false;  // the limit, by the step before
+  bool met = false;  // the limit, by any step so far
   for (Index i = 0; i <= kMaxIterations; ++i) {
     const Span span(queue, "refine", i);
     // A D = R, X += D, R := B - A X; at first R is B and X is zero.
@@ -237,8 +237,8 @@ Index refine(Device& device, const Problem<T>& problem, Make make, const Options
     if (status.overflowed()) return kOverflow;
     if (low->info() != 0) return kNotFactored;
     const Real<T> before = std::exchange(excess, status.excess(n));
-    const bool met_before = std::exchange(met, status.converged(n));
-    if (met && (met_before || excess <= kClear || i == kMaxIterations)) {
+    const bool meets = status.converged(n), met_before = std::exchange(met, met || meets);
+    if (meets && (met_before || excess <= kClear || i == kMaxIterations)) {
       bring_home(device, options, queue, X, x);
       pivots = low->pivots();
       return i;

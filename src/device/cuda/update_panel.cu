@@ -317,6 +317,10 @@ __device__ void lead(const Panel<T>& panel, Shared<E, K>& shared, int first, int
         if (squares > kLeastSquare && q < kLargestSquare && q > kLeastSquare &&
             q > panel.least * a * a) {
           pivot = make_pivot(a, q);
+          if (own) {
+            y.inverse = pivot.inverse;
+            y.quotient = pivot.quotient;
+          }
         } else {
           __syncwarp();  // everybody has read b
           if (lane == 0 && !make_pivot_carefully(panel.sign, panel.least, squares, y) && stores) {
@@ -329,13 +333,9 @@ __device__ void lead(const Panel<T>& panel, Shared<E, K>& shared, int first, int
           pivot = {y.after, y.inverse, y.quotient};
           scaled = y.a;
         }
-        if (own) {
-          y.inverse = pivot.inverse;
-          y.quotient = pivot.quotient;
-          if (stores) {
-            if (panel.cosines != nullptr) store_rotation(panel, j + c, a, v[0], pivot.after);
-            convert(*panel.diagonal.at(row, j + c), from_real<E>(pivot.after));  // never -0 i
-          }
+        if (own && stores) {
+          if (panel.cosines != nullptr) store_rotation(panel, j + c, a, v[0], pivot.after);
+          convert(*panel.diagonal.at(row, j + c), from_real<E>(pivot.after));  // never -0 i
         } else if (i > j + c) {
           const E after = reflect(panel.sign, scaled, pivot.inverse, pivot.quotient, b, l[c], v);
           if (stores && row < panel.n) store(panel.diagonal, row, j + c, after);
