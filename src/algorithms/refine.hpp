@@ -24,6 +24,8 @@ struct Refinement {
 ///
 ///   max_i |r_i| <= max_i |x_i| ||A||_inf eps sqrt(n).
 ///
+/// (A residual between half of that limit and all of it gets one step more.)
+///
 /// If that succeeds, A is as it was, and the pivots are those of the factors in single precision.
 /// Otherwise the copy is factored in double precision by gesv(): A holds the factors, X the
 /// solution, and `refinement.iter` is LAPACK's reason: -2 if a number overflowed single precision,
