@@ -212,6 +212,7 @@ class Lu {
       // Meanwhile step i - 1 on everything to the right of this panel. It starts behind the panel,
       // which needs some multiprocessors for itself and would have to wait for them.
       if (i >= 1) {
+        update().wait(*final_[at(i - 1)]);
         update().wait(*begun_);
         apply(update(), in_update_, i - 1, columns(i + 1, joined_));
       }
