@@ -129,6 +129,15 @@ __device__ inline Complex<R> negate(Complex<R> x) {
   return {-x.re, -x.im};
 }
 
+template <class R>
+__device__ inline R add(R x, R y) {
+  return x + y;
+}
+template <class R>
+__device__ inline Complex<R> add(Complex<R> x, Complex<R> y) {
+  return {x.re + y.re, x.im + y.im};
+}
+
 /// x s with a real s.
 template <class R>
 __device__ inline R scale(R x, R s) {

@@ -14,6 +14,7 @@
 //
 // All precisions compute in double.
 #include "device/cuda/arithmetic.cuh"
+#include "device/cuda/gate.cuh"
 #include "device/cuda/kernels.hpp"
 #include "device/cuda/launch.cuh"
 #include "device/cuda/tile.cuh"
@@ -125,13 +126,7 @@ __global__ void __launch_bounds__(kTiles<typename DoubleOf<T>::type>* kWarp)
     Fragment<E> l[kCount];
 #pragma unroll
     for (int k = 0; k < kCount; ++k) l[k] = load_adjoint<E>(p, j, b, k, w, lane);
-    if (lane == 0) {
-      const Index* const flag = p.progress + p.thread_block(j, chunk);
-      long long there;
-      do {
-        asm volatile("ld.acquire.gpu.global.s64 %0, [%1];" : "=l"(there) : "l"(flag) : "memory");
-      } while (there == 0);
-    }
+    if (lane == 0) wait_for(p.progress + p.thread_block(j, chunk));
     __syncthreads();  // the flag, and nobody needs the x before
     shared.x[w].store(lane, negated(load_x<E>(p, row, j, w, lane)));
     __syncthreads();
@@ -154,10 +149,7 @@ __global__ void __launch_bounds__(kTiles<typename DoubleOf<T>::type>* kWarp)
     convert(*p.x.at(r, c), p.x.mirrored ? conjugate(value) : value);
   });
   __syncthreads();
-  if (threadIdx.x == 0) {
-    asm volatile("st.release.gpu.global.s64 [%0], %1;" ::"l"(p.progress + blockIdx.x), "l"(1ll)
-                 : "memory");
-  }
+  if (threadIdx.x == 0) raise(p.progress + blockIdx.x);
 }
 
 }  // namespace

@@ -5,15 +5,13 @@
 // waits for nothing but the message, and the sender for nothing at all.
 #pragma once
 
+#include "device/cuda/gate.cuh"
+
 namespace overlapack::cuda {
 
 /// Counts the bytes that arrive in a block's shared memory. Its phases complete one after the
 /// other, each when the bytes expected in it are there.
 using Barrier = unsigned long long;
-
-__device__ inline unsigned shared_address(const void* p) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(p));
-}
 
 __device__ inline int rank_in_cluster() {
   int rank;

@@ -1,9 +1,14 @@
-// How warps of a thread block wait for each other (PTX ISA, "mbarrier").
+// How warps of a thread block wait for each other (PTX ISA, "mbarrier"), and thread blocks.
 #pragma once
 
+#include "core/scalar.hpp"
 #include "device/cuda/launch.cuh"
 
 namespace overlapack::cuda {
+
+__device__ inline unsigned shared_address(const void* p) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(p));
+}
 
 /// A barrier for one use: waiting ends when all expected warps have arrived. Each step has its own,
 /// so nobody can be overtaken.
@@ -38,8 +43,20 @@ class Gate {
   }
 
  private:
-  __device__ unsigned address() { return static_cast<unsigned>(__cvta_generic_to_shared(&state_)); }
+  __device__ unsigned address() { return shared_address(&state_); }
   unsigned long long state_;
 };
+
+// Flags in device memory, 0 before they are raised. By one thread: what its thread block has
+// written before, behind a __syncthreads(), is there for the thread block of whoever has waited.
+__device__ inline void wait_for(const Index* flag) {
+  long long there;
+  do {
+    asm volatile("ld.acquire.gpu.global.s64 %0, [%1];" : "=l"(there) : "l"(flag) : "memory");
+  } while (there == 0);
+}
+__device__ inline void raise(Index* flag) {
+  asm volatile("st.release.gpu.global.s64 [%0], %1;" ::"l"(flag), "l"(1ll) : "memory");
+}
 
 }  // namespace overlapack::cuda

@@ -12,6 +12,7 @@
 //
 // Thread blocks start in the order of their numbers, and each waits for earlier ones only.
 #include "device/cuda/arithmetic.cuh"
+#include "device/cuda/gate.cuh"
 #include "device/cuda/kernels.hpp"
 #include "device/cuda/launch.cuh"
 #include "device/cuda/tile.cuh"
@@ -75,20 +76,6 @@ __device__ inline Complex<double> shuffle_xor(Complex<double> x, int mask) {
   return {__shfl_xor_sync(kAllLanes, x.re, mask), __shfl_xor_sync(kAllLanes, x.im, mask)};
 }
 
-__device__ inline void wait_for(const Index* flag) {
-  long long there;
-  do {
-    asm volatile("ld.acquire.gpu.global.s64 %0, [%1];" : "=l"(there) : "l"(flag) : "memory");
-  } while (there == 0);
-}
-__device__ inline void raise(Index* flag) {
-  asm volatile("st.release.gpu.global.s64 [%0], %1;" ::"l"(flag), "l"(1ll) : "memory");
-}
-
-__device__ inline double plus(double x, double y) { return x + y; }
-__device__ inline Complex<double> plus(Complex<double> x, Complex<double> y) {
-  return {x.re + y.re, x.im + y.im};
-}
 template <class E>
 __device__ inline E times(E x, E y) {
   return negate(subtract_product(from_real<E>(0), x, y));
@@ -110,7 +97,7 @@ __device__ void invert_diagonal(Shared<T>& shared) {
     }
 #pragma unroll
     for (int mask = 1; mask < kSharers; mask *= 2) {
-      sum = plus(sum, shuffle_xor(sum, mask));
+      sum = add(sum, shuffle_xor(sum, mask));
     }
     if (i <= c) sum = from_real<E>(i == c);
     if (part == 0) {
@@ -175,7 +162,7 @@ __global__ void __launch_bounds__(kThreads) substitution_kernel(Substitution<T> 
   const bool mine = part < count && row < p.n;  // x of row r and right-hand side `part`
   E y = mine ? in_double(*p.solution(row, first_column + part)) : from_real<E>(0);
 #pragma unroll
-  for (int s = 0; s < kParts; ++s) y = plus(y, in_double(shared.sums[s][part][r]));
+  for (int s = 0; s < kParts; ++s) y = add(y, in_double(shared.sums[s][part][r]));
   shared.y[part][r] = y;
   __syncthreads();
 #pragma unroll
@@ -185,7 +172,7 @@ __global__ void __launch_bounds__(kThreads) substitution_kernel(Substitution<T> 
 #pragma unroll
     for (int k = 0; k < kWidth; ++k) {
       const int i = part * kWidth + k;
-      if (i <= r) product = plus(product, times(shared.inverse[r][i], shared.y[c][i]));
+      if (i <= r) product = add(product, times(shared.inverse[r][i], shared.y[c][i]));
     }
     shared.products[part][c][r] = product;
   }
@@ -193,7 +180,7 @@ __global__ void __launch_bounds__(kThreads) substitution_kernel(Substitution<T> 
   if (mine) {
     E x = from_real<E>(0);
 #pragma unroll
-    for (int s = 0; s < kParts; ++s) x = plus(x, shared.products[s][part][r]);
+    for (int s = 0; s < kParts; ++s) x = add(x, shared.products[s][part][r]);
     convert(*p.solution(row, first_column + part), x);
   }
   __syncthreads();

@@ -108,10 +108,6 @@ __device__ inline double add_square(double sum, double x) { return fma(x, x, sum
 __device__ inline double add_square(double sum, Complex<double> x) {
   return fma(x.im, x.im, fma(x.re, x.re, sum));
 }
-__device__ inline double add(double x, double y) { return x + y; }
-__device__ inline Complex<double> add(Complex<double> x, Complex<double> y) {
-  return {x.re + y.re, x.im + y.im};
-}
 /// x s + y with a real s.
 __device__ inline double scale_and_add(double x, double s, double y) { return fma(x, s, y); }
 __device__ inline Complex<double> scale_and_add(Complex<double> x, double s, Complex<double> y) {
