@@ -220,6 +220,21 @@ TYPED_TEST(Faults, Posv) {
   }
 }
 
+TYPED_TEST(Faults, PosvOfAnIllConditionedBlock) {  // X is computed twice
+  using T = TypeParam;
+  const Index n = 192;
+  const auto a = ill_conditioned_at<T>(n, n - 64, 64);
+  const auto exact = whole_numbers<T>(n), b = product(a, exact);
+  for (const Uplo uplo : kUplos) {
+    this->at_every_action([&] {
+      auto factor = a;
+      auto x = b;
+      EXPECT_EQ(posv<T>(uplo, factor.view(), x.view()), 0) << char(uplo);
+      for (Index i = 0; i < n; ++i) EXPECT_EQ(x(i, 0), exact(i, 0)) << char(uplo) << " " << i;
+    });
+  }
+}
+
 TYPED_TEST(Faults, Gesv) {
   using T = TypeParam;
   const auto a = random_matrix<T>(100, 100, 1, 3);

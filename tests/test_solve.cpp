@@ -81,27 +81,40 @@ TYPED_TEST(Solve, PosvOfManyBlocks) {  // the first of which are applied ahead, 
   }
 }
 
-TYPED_TEST(Solve, PosvWithIllConditionedDiagonalBlocks) {
+TYPED_TEST(Solve, PosvWithOneIllConditionedDiagonalBlockAnywhere) {
   using T = TypeParam;
-  const Index n = 20;
-  const auto a = exact_ill_conditioned_spd<T>(n);
-  Padded<T> b(n, 2);  // for X of ones and of twos
-  for (Index i = 0; i < n; ++i) {
-    b(i, 0) = T(0);
-    for (Index j = 0; j < n; ++j) b(i, 0) += a(i, j);
-    b(i, 1) = b(i, 0) + b(i, 0);
-  }
+  const Index n = 384, size = 64;
+  const auto exact = whole_numbers<T>(n);
   for (const Algorithm algorithm : this->kAlgorithms) {
-    this->route(algorithm, 20);
+    this->route(algorithm, 48);
     for (const Uplo uplo : kUplos) {
-      SCOPED_TRACE(testing::Message() << name_of(algorithm) << " " << char(uplo));
-      auto factor = a;
-      auto x = b;
-      ASSERT_EQ(posv<T>(uplo, factor.view(), x.view()), 0);
-      // All numbers of the substitutions are small integers, so they are exact.
-      for (Index i = 0; i < n; ++i) {
-        EXPECT_EQ(x(i, 0), T(1)) << i;
-        EXPECT_EQ(x(i, 1), T(2)) << i;
+      for (const Index first : {Index{0}, Index{128}, n - size}) {
+        SCOPED_TRACE(testing::Message() << name_of(algorithm) << " " << char(uplo) << first);
+        auto a = ill_conditioned_at<T>(n, first, size);
+        auto x = product(a, exact);
+        ASSERT_EQ(posv<T>(uplo, a.view(), x.view()), 0);
+        EXPECT_TRUE(same(x, exact));
+      }
+    }
+  }
+}
+
+TYPED_TEST(Solve, PosvInvertsBlocksThatAreNoMultipleOfItsOwn) {
+  using T = TypeParam;
+  const Index n = 290;
+  const auto a = positive_definite<T>(n, 1);
+  const auto b = random_matrix<T>(n, 3, 2);
+  for (const Algorithm algorithm : this->kAlgorithms) {
+    for (const Index nb : {Index{48}, Index{64}, Index{200}}) {
+      this->route(algorithm, nb);
+      for (const Uplo uplo : kUplos) {
+        SCOPED_TRACE(testing::Message() << name_of(algorithm) << " " << nb << " " << char(uplo));
+        auto factor = a;
+        auto x = b;
+        EXPECT_EQ(posv<T>(uplo, factor.view(), x.view()), 0);
+        EXPECT_LT(solve_residual<Wide<T>>(Op::none, widen_hermitian<T>(uplo, a.view()),
+                                          HostView<const T>(x.view()), HostView<const T>(b.view())),
+                  kThreshold);
       }
     }
   }

@@ -263,19 +263,26 @@ class Cholesky {
 
 /// The back substitution L^H X = Y that follows the factorization of [A; B^H]: its last rows are
 /// Y^H = B^H L^-H.
+///
+/// It multiplies by the inverses of the diagonal blocks, if all of them are well conditioned. To
+/// ask for that first would keep the device waiting for the host, so it is done in any case, and
+/// before X goes home the conditions are looked at: hardly ever it is done again, by substitution.
 template <class T>
 class BackSubstitution {
  public:
   BackSubstitution(Device& device, const Cholesky<T>& cholesky)
       : cholesky_(cholesky),
-        blocks_(
-            partition(cholesky.columns().size(), cholesky.triangle().kernels.potrf_panel_width())),
-        x_(device, cholesky.columns().size(), cholesky.rhs().size()),
-        inverses_(device, blocks_.front().size(), cholesky.columns().size()),
-        conditions_(device, Space::device, static_cast<Index>(blocks_.size())),
+        n_(cholesky.columns().size()),
+        order_(std::min(n_, cholesky.triangle().kernels.potrf_panel_width())),
+        count_((n_ + order_ - 1) / order_),
+        x_(device, n_, cholesky.rhs().size()),
+        inverses_(device, order_, n_),
+        conditions_(device, Space::device, count_),
         progress_(device, Space::device,
-                  Kernels<T>::back_substitution_progress(conditions_.size(), x_.view().cols)),
-        host_conditions_(device, Space::host, conditions_.size()) {}
+                  Kernels<T>::back_substitution_progress(count_, x_.view().cols)),
+        host_conditions_(device, Space::host, count_),
+        prepared_(device),
+        inverting_(device, Priority::high, "invert") {}
 
   /// Where B is to arrive, and where X appears.
   DeviceView<T> x() const { return x_.view(); }
@@ -287,42 +294,76 @@ class BackSubstitution {
                          triangle.block(cholesky_.input(), cholesky_.rhs(), cholesky_.columns()));
   }
 
-  void solve(Queue& queue) {
-    const Triangle<T>& triangle = cholesky_.triangle();
-    const DeviceView<T> L =
-        triangle.block(cholesky_.factor(), cholesky_.columns(), cholesky_.columns());
-    triangle.kernels.add(queue, triangle.adjoint(),
-                         triangle.block(cholesky_.factor(), cholesky_.rhs(), cholesky_.columns()),
-                         T(0), x());
-    if (invert_blocks(queue, L)) {
-      triangle.kernels.back_substitute(queue, triangle.uplo, L, inverses_.view(), x(),
-                                       {progress_.data(), progress_.size()});
-    } else {
-      triangle.kernels.trsm(queue, Side::left, triangle.uplo, triangle.adjoint(), Diag::non_unit,
-                            T(1), L, x());
-    }
+  /// Block j of the factor is enqueued. Inverts the diagonal blocks that it completes, on a queue
+  /// of its own; those of the last block are left to solve().
+  void prepare(Index j) {
+    const Index last = cholesky_.block(j).last, end = last / order_;
+    if (last == n_ || end == inverted_) return;
+    inverting_->wait(cholesky_.final(j));
+    invert_before(*inverting_, end);
+    inverting_->record(*prepared_);
   }
 
- private:
-  /// Whether products with the inverses are accurate (src/README.md). Waits for the factorization.
-  bool invert_blocks(Queue& queue, DeviceView<const T> L) {
-    const Index count = conditions_.size();
-    const DeviceView<Real<T>> conditions(conditions_.data(), count);
-    cholesky_.triangle().kernels.invert_blocks(queue, cholesky_.triangle().uplo, L,
-                                               inverses_.view(), conditions);
-    queue.copy<Real<T>>(HostView<Real<T>>(host_conditions_.data(), count), conditions);
-    queue.synchronize();
-    return std::all_of(host_conditions_.data(), host_conditions_.data() + count,
+  /// X, if trusted().
+  void solve(Queue& queue) {
+    fetch_y(queue);
+    queue.wait(*prepared_);
+    invert_before(queue, count_);
+    const Triangle<T>& triangle = cholesky_.triangle();
+    triangle.kernels.back_substitute(queue, triangle.uplo, factor(), inverses_.view(), x(),
+                                     {progress_.data(), progress_.size()});
+  }
+  /// What trusted() looks at is to travel with X.
+  Sidecar conditions() const {
+    return {conditions_.data(), host_conditions_.data(), sizeof(Real<T>) * at(count_)};
+  }
+  /// Whether products with the inverses are accurate (src/README.md).
+  bool trusted() const {
+    return std::all_of(host_conditions_.data(), host_conditions_.data() + count_,
                        [](Real<T> condition) { return condition <= kTrustedCondition; });
   }
 
+  /// X in any case.
+  void substitute(Queue& queue) {
+    fetch_y(queue);
+    const Triangle<T>& triangle = cholesky_.triangle();
+    triangle.kernels.trsm(queue, Side::left, triangle.uplo, triangle.adjoint(), Diag::non_unit,
+                          T(1), factor(), x());
+  }
+
+ private:
+  DeviceView<const T> factor() const {
+    return cholesky_.triangle().block(cholesky_.factor(), cholesky_.columns(), cholesky_.columns());
+  }
+
+  void fetch_y(Queue& queue) {
+    const Triangle<T>& triangle = cholesky_.triangle();
+    triangle.kernels.add(queue, triangle.adjoint(),
+                         triangle.block(cholesky_.factor(), cholesky_.rhs(), cholesky_.columns()),
+                         T(0), x());
+  }
+
+  void invert_before(Queue& queue, Index end) {
+    const Range c = {inverted_ * order_, std::min(end * order_, n_)};
+    const Triangle<T>& triangle = cholesky_.triangle();
+    triangle.kernels.invert_blocks(
+        queue, triangle.uplo, factor().block(c.first, c.first, c.size(), c.size()),
+        inverses_.view().block(0, c.first, order_, c.size()),
+        DeviceView<Real<T>>(conditions_.data() + inverted_, end - inverted_));
+    inverted_ = end;
+  }
+
   const Cholesky<T>& cholesky_;
-  std::vector<Range> blocks_;
+  Index n_;
+  Index order_, count_;  // of the blocks that are inverted
+  Index inverted_ = 0;
   DeviceMatrix<T> x_;
-  DeviceMatrix<T> inverses_;  // of the diagonal blocks, side by side
+  DeviceMatrix<T> inverses_;  // side by side
   Buffer<Real<T>> conditions_;
   Buffer<Index> progress_;
   Buffer<Real<T>> host_conditions_;
+  EventLease prepared_;
+  QueueLease inverting_;
 };
 
 /// The factor stays where it is, for solves.
@@ -424,7 +465,10 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
                                                [](Index info) { return info == 0; });
                           });
   }
-  if (solve) transfer.add_download(make_region<T>(b, solve->x()));
+  if (solve) {
+    transfer.add_download(make_region<T>(b, solve->x()), {solve->conditions()},
+                          [&solve] { return solve->trusted(); });
+  }
   transfer.start();
 
   if (solve && transfer.before(cholesky.update(), 0)) solve->place(cholesky.update());
@@ -432,6 +476,7 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
     cholesky.step(j, [&](Queue& queue, Index i) {
       return transfer.before(queue, first_region + region_of(i));
     });
+    if (solve) solve->prepare(j);
     const Index region = region_of(j);
     if (cholesky.block(j).last == regions[at(region)].last) {
       transfer.release(cholesky.panel(), region);
@@ -468,6 +513,14 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
       std::copy(&here(top, c), &here(top, c) + (bottom - top), &there(top, c));
     }
     return info;
+  }
+  if (solve && !solve->trusted()) {
+    solve->substitute(cholesky.panel());
+    Transfer again(device, options.threads, committed);
+    again.add_download(make_region<T>(b, solve->x()));
+    again.start();
+    again.release(cholesky.panel(), 0);
+    again.finish();
   }
   return 0;
 }

@@ -186,6 +186,44 @@ Padded<T> exact_ill_conditioned_spd(Index n, Index padding = 0) {
   return a;
 }
 
+/// A column of small whole numbers.
+template <class T>
+Padded<T> whole_numbers(Index n) {
+  Padded<T> x(n, 1);
+  for (Index i = 0; i < n; ++i) x(i, 0) = T(static_cast<Real<T>>(1 + 37 * i % 97));
+  return x;
+}
+
+/// A x, exactly if all numbers are whole and small enough.
+template <class T>
+Padded<T> product(const Padded<T>& a, const Padded<T>& x) {
+  Padded<T> y(a.rows(), 1);
+  for (Index i = 0; i < a.rows(); ++i) {
+    y(i, 0) = T(0);
+    for (Index j = 0; j < a.cols(); ++j) y(i, 0) += a(i, j) * x(j, 0);
+  }
+  return y;
+}
+
+/// A unit matrix of order n but for a block of order `size`, which begins at `first`. There L has
+/// ones on its diagonal and -2 below, so blocks of order k on its diagonal have inverses with
+/// elements up to 2 3^(k-2). Factorization and substitution with small integers are exact; products
+/// with the inverses are not: in float from k = 16 on, in double from k = 34 on.
+template <class T>
+Padded<T> ill_conditioned_at(Index n, Index first, Index size) {
+  Padded<T> a(n, n);
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j < n; ++j) a(i, j) = T(i == j);
+  }
+  for (Index i = 0; i < size; ++i) {
+    for (Index j = 0; j < size; ++j) {
+      const Index products = 4 * std::min(i, j);  // of the columns before both
+      a(first + i, first + j) = T(static_cast<Real<T>>(products + (i == j ? 1 : -2)));
+    }
+  }
+  return a;
+}
+
 /// The extended Hadamard matrix: the leading n x n part of Sylvester's recursion
 /// H(2k) = [H(k) H(k); H(k) -H(k)], so H(i, j) = (-1)^(number of common one bits of i and j).
 template <class T>
