@@ -239,15 +239,6 @@ Index refine(Call call, Index& iter, OnCpu on_cpu, Solve solve, Resume resume) {
       });
 }
 
-/// Threads of an update of that order. More than a few gain nothing where memory is the limit, and
-/// in small ones it takes longer to wake them up (or even to ask how many there could be).
-Index update_threads(Index n) {
-  constexpr Index kSmall = 256, kEnough = 8;
-  const Settings& settings = Context::instance().settings();
-  if (n < kSmall) return 1;
-  return settings.threads > 0 ? settings.threads : std::min(kEnough, available_cores());
-}
-
 /// An update of a factor by k vectors.
 template <class T>
 Call update_call(const char* name, Uplo uplo, HostView<const T> a, Index k) {
@@ -342,6 +333,15 @@ class OneVector {
 };
 
 }  // namespace
+
+Index update_threads(Index n) {
+  // More than a few gain nothing where memory is the limit, and in small ones it takes longer to
+  // wake them up (or even to ask how many there could be).
+  constexpr Index kSmall = 256, kEnough = 8;
+  const Settings& settings = Context::instance().settings();
+  if (n < kSmall) return 1;
+  return settings.threads > 0 ? settings.threads : std::min(kEnough, available_cores());
+}
 
 template <class T>
 const Lapack<T>& cpu_lapack(Family family) {

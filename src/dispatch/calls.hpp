@@ -42,6 +42,8 @@ inline constexpr Index kNoMemory = -1010;
 
 // Updates of a Cholesky factor. `name` is the one that the caller used, for the log.
 
+/// Threads of an update of order n on the CPU.
+Index update_threads(Index n);
 /// As algorithms::chol_update; or kNoMemory, and then nothing is changed.
 template <class T>
 Index chol_update(const char* name, Uplo uplo, HostView<T> a, HostView<const T> v,

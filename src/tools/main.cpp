@@ -122,8 +122,7 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
 }
 
 CLI::App* add_tune(CLI::App& app, TuneOptions& options) {
-  options.routines.assign(std::begin(dispatch::kRoutineNames),
-                          std::begin(dispatch::kRoutineNames) + dispatch::kLapackRoutineCount);
+  options.routines.assign(std::begin(dispatch::kRoutineNames), std::end(dispatch::kRoutineNames));
   CLI::App* const tune =
       app.add_subcommand("tune", "Measure from which size the device wins, and remember it");
   tune->footer(kTuneFooter);

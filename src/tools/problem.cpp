@@ -126,6 +126,10 @@ bool is_factorization(Routine routine) {
   return routine == Routine::potrf || routine == Routine::getrf;
 }
 
+bool is_factor_given(Routine routine) {
+  return routine == Routine::potrs || routine == Routine::getrs || routine == Routine::cholupdate;
+}
+
 Call square_call(Routine routine, char type, Index n, Index nrhs, Index pad) {
   Call call;
   call.routine = routine;
@@ -147,11 +151,12 @@ auto Problem<T>::allocate(Index count) -> Array<U> {
 template <class T>
 Problem<T>::Problem(const Call& call) : call_(call) {
   const double n = static_cast<double>(std::max<Index>(call.shape.n, 1));
-  const bool factor_given = call.routine == Routine::potrs || call.routine == Routine::getrs;
+  const bool factor_given = is_factor_given(call.routine);
   scale_ = factor_given ? 1 / std::sqrt(n) : 1;
   diagonal_ = factor_given ? 1 : std::sqrt(n) + 1;
   a_ = allocate<T>(call.lda * call.shape.n);
   b_ = allocate<T>(call.ldb * call.shape.nrhs);
+  if (call.routine == Routine::cholupdate) given_ = allocate<T>(call.shape.n * call.shape.n);
   if (dispatch::is_mixed(call.routine)) {
     x_ = allocate<T>(call.ldb * call.shape.nrhs);
     work_ = allocate<T>(call.shape.n * call.shape.nrhs);
@@ -184,6 +189,7 @@ void Problem<T>::generate(std::uint64_t seed) {
     for (Index j = begin; j < end; ++j) {
       T* const column = a_.get() + j * call_.lda;
       for (Index i = 0; i < call_.lda; ++i) column[i] = i < call_.shape.m ? entry_a(i, j) : T(0);
+      if (given_) std::copy_n(column, call_.shape.n, given_.get() + j * call_.shape.n);
     }
   });
   for (Index j = 0; j < call_.shape.nrhs; ++j) {
@@ -226,10 +232,9 @@ auto Problem<T>::input_times(const Vector& x, double& frobenius) const -> Vector
   return y;
 }
 
-/// op(A) x from the factors that a_ holds: A = L L^H = U^H U, or P A = L U.
+/// op(A) x from its factors f: A = L L^H = U^H U, or P A = L U.
 template <class T>
-auto Problem<T>::factor_times(Vector x, Op op) const -> Vector {
-  const HostView<const T> f = a();
+auto Problem<T>::factor_times(HostView<const T> f, Vector x, Op op) const -> Vector {
   if (pivots_.empty()) {
     const bool lower = call_.uplo == Uplo::lower;
     const Op first = lower ? Op::conj_trans : Op::none, second = lower ? Op::none : Op::conj_trans;
@@ -252,10 +257,26 @@ auto Problem<T>::factor_times(Vector x, Op op) const -> Vector {
   return triangle_times(Uplo::upper, op, Diag::non_unit, u, x);
 }
 
+/// A x + B B^H x, where A is given by its factor.
+template <class T>
+auto Problem<T>::updated_times(const Vector& x) const -> Vector {
+  const Index n = call_.shape.n;
+  Vector y = factor_times({given_.get(), n, n, n}, x, Op::none);
+  for (Index j = 0; j < call_.shape.nrhs; ++j) {
+    const T* const v = &b()(0, j);
+    Wide dot(0);
+    for (std::size_t i = 0; i < x.size(); ++i) dot += Wide(conj(v[i])) * x[i];
+    for (std::size_t i = 0; i < x.size(); ++i) y[i] += Wide(v[i]) * dot;
+  }
+  return y;
+}
+
 template <class T>
 double Problem<T>::residual() const {
   const double eps = static_cast<double>(std::numeric_limits<Real<T>>::epsilon()) / 2;  // LAPACK's
-  const bool factor_given = call_.routine == Routine::potrs || call_.routine == Routine::getrs;
+  const bool factor_given = is_factor_given(call_.routine);
+  const bool update = call_.routine == Routine::cholupdate;
+  const bool new_factor = is_factorization(call_.routine) || update;
   const HostView<T> solution = dispatch::is_mixed(call_.routine) ? x() : b();
   if (call_.routine == Routine::getrf) {
     for (std::size_t i = 0; i < pivots_.size(); ++i) {
@@ -266,10 +287,11 @@ double Problem<T>::residual() const {
   double worst = 0, squares = 0, norm_a = 0;
   for (int probe = 0; probe < kProbes; ++probe) {
     const std::uint64_t seed = mix(seed_ + 3 + static_cast<std::uint64_t>(probe));
-    if (is_factorization(call_.routine)) {
+    if (new_factor) {
       const Vector x = signs<Wide>(seed, call_.shape.n);
-      Vector difference = input_times(x, norm_a);
-      const Vector product = factor_times(x, Op::none);
+      Vector difference = update ? updated_times(x) : input_times(x, norm_a);
+      if (update) norm_a = std::sqrt(squared_norm(difference));
+      const Vector product = factor_times(a(), x, Op::none);
       for (std::size_t i = 0; i < product.size(); ++i) difference[i] -= product[i];
       squares += squared_norm(difference) / kProbes;
       continue;
@@ -285,8 +307,9 @@ double Problem<T>::residual() const {
     }
     Vector ax;
     if (factor_given) {
-      norm_a = std::sqrt(squared_norm(factor_times(signs<Wide>(seed, call_.shape.n), call_.op)));
-      ax = factor_times(xx, call_.op);
+      norm_a =
+          std::sqrt(squared_norm(factor_times(a(), signs<Wide>(seed, call_.shape.n), call_.op)));
+      ax = factor_times(a(), xx, call_.op);
     } else {
       ax = input_times(xx, norm_a);
     }
@@ -294,7 +317,7 @@ double Problem<T>::residual() const {
     const double scaled = std::sqrt(squared_norm(bx) / squared_norm(xx)) / (norm_a * eps);
     if (!(scaled <= worst)) worst = scaled;  // keeps a NaN
   }
-  if (!is_factorization(call_.routine)) return worst;
+  if (!new_factor) return worst;
   const double order = static_cast<double>(std::max(call_.shape.m, call_.shape.n));
   return std::sqrt(squares) / (order * norm_a * eps);
 }

@@ -24,7 +24,7 @@ struct Call {
   Routine routine = Routine::potrf;
   char type = 'd';  ///< s, d, c or z
   Shape shape;
-  Uplo uplo = Uplo::lower;  ///< potrf, potrs, posv
+  Uplo uplo = Uplo::lower;  ///< potrf, potrs, posv, cholupdate
   Op op = Op::none;         ///< getrs
   Index lda = 0;
   Index ldb = 0;  ///< 0 for the factorizations
@@ -35,6 +35,8 @@ std::string name_of(const Call& call);
 /// Sets routine and type of `call` from "dpotrf"; false if there is no such routine.
 bool parse_name(const std::string& name, Call& call);
 bool is_factorization(Routine routine);
+/// Whether A is given as its factors.
+bool is_factor_given(Routine routine);
 /// A call on a square matrix of order n with leading dimensions n + pad.
 Call square_call(Routine routine, char type, Index n, Index nrhs, Index pad = 0);
 
@@ -62,8 +64,9 @@ auto with_type(char letter, F f) {
 ///   Cholesky      Hermitian, uniform off the diagonal, sqrt(n) + 1 on it: positive definite by
 ///                 Wigner's semicircle law, yet not dominated by its diagonal;
 ///   LU            uniform in [-1/2, 1/2) (real and imaginary part), so that pivots really move;
-///   potrs, getrs  a well-conditioned factor (unit diagonal, the rest divided by sqrt(n)), pivots
-///                 drawn at random.
+///   potrs, getrs, cholupdate
+///                 a well-conditioned factor (unit diagonal, the rest divided by sqrt(n)), pivots
+///                 drawn at random. For an update, which adds B B^H, it is kept twice after all.
 template <class T>
 class Problem {
  public:
@@ -88,9 +91,10 @@ class Problem {
   std::size_t pivot_count() const { return pivots_.size(); }
 
   /// How wrong the result is, in LAPACK's scale: a few units or less for a correct routine, 30 is
-  /// the usual limit. With E = A - L L^H (or A - P^T L U) and random vectors x of +-1,
+  /// the usual limit. With E = A - L L^H (or A - P^T L U; A = L0 L0^H + B B^H for an update) and
+  /// random vectors x of +-1,
   ///   factorizations  ||E||_F / (n ||A||_F eps), where ||E||_F^2 is estimated by the mean of
-  ///                   ||E x||^2, whose expectation it is;
+  ///   and updates     ||E x||^2, whose expectation it is; so is ||A||_F of an update;
   ///   solves          ||(B - op(A) X) x|| / (||A||_F ||X x|| eps).
   /// Sums run in double precision. Pivots that are none count as infinitely wrong.
   double residual() const;
@@ -112,13 +116,15 @@ class Problem {
   T entry_a(Index i, Index j) const;
   T entry_b(Index i, Index j) const;
   Vector input_times(const Vector& x, double& frobenius) const;
-  Vector factor_times(Vector x, Op op) const;
+  Vector factor_times(HostView<const T> factor, Vector x, Op op) const;
+  Vector updated_times(const Vector& x) const;
 
   Call call_;
   std::uint64_t seed_ = 0;
   double scale_;     // of the entries off the diagonal
   double diagonal_;  // where the diagonal is set apart
   Array<T> a_, b_;
+  Array<T> given_;     // of updates only: the factor before, of leading dimension n
   Array<T> x_, work_;  // of mixed-precision solvers only, as the next two
   Array<Single<T>> swork_;
   Array<Real<T>> rwork_;

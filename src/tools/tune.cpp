@@ -3,10 +3,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <ctime>
 #include <filesystem>
 #include <iostream>
+#include <iterator>
 #include <map>
 #include <system_error>
 
@@ -50,8 +52,9 @@ struct Point {
 
 template <class T>
 Point measure_point(Routine routine, char type, Index n, bool quick, Device& device) {
-  // One right-hand side is what most programs solve for. A solve with a given factor is judged by
-  // the number of right-hand sides, so there it grows with n.
+  // One right-hand side is what most programs solve for, and an update by one vector is the one
+  // that pays least. A solve with a given factor is judged by the number of right-hand sides, so
+  // there it grows with n.
   const bool given = routine == Routine::potrs || routine == Routine::getrs;
   Problem<T> problem(square_call(routine, type, n, given ? n : 1));
   const Limits limits = {quick ? 3 : 7, quick ? 0.2 : 1.0};
@@ -140,21 +143,24 @@ int tune(const TuneOptions& options) {
     double finished = 0;
     for (const std::string& name : options.routines) {
       for (const char type : options.types) {
-        Call call;
-        if (!parse_name(type + name, call)) continue;
+        const auto index = std::find(std::begin(dispatch::kRoutineNames),
+                                     std::end(dispatch::kRoutineNames), name) -
+                           std::begin(dispatch::kRoutineNames);
+        const auto routine = static_cast<Routine>(index);
+        if (!dispatch::exists(routine, type)) continue;
         std::map<Index, Point> points;
         const auto wins = [&](Index n) {
-          progress.show(finished / tasks, name_of(call) + ", n = " + std::to_string(n));
+          progress.show(finished / tasks, type + name + ", n = " + std::to_string(n));
           points[n] = with_type(type, [&](auto one) {
-            return measure_point<decltype(one)>(call.routine, type, n, options.quick, *device);
+            return measure_point<decltype(one)>(routine, type, n, options.quick, *device);
           });
           any_served |= points[n].served;
           return device_wins(points[n]);
         };
         const Index threshold = find_break_even(options.max_n, options.quick ? 0.25 : 0.1, wins);
-        profile.at(call.routine, type) = threshold;
+        profile.at(routine, type) = threshold;
         const auto& [largest, point] = *points.rbegin();
-        rows.push_back({name_of(call), threshold == kNever ? "never" : std::to_string(threshold),
+        rows.push_back({type + name, threshold == kNever ? "never" : std::to_string(threshold),
                         std::to_string(largest), brief(point.cpu.ms), brief(point.device.ms),
                         point.served ? brief(point.cpu.ms / point.device.ms) : "not served",
                         brief(point.device.residual)});

@@ -1,0 +1,51 @@
+"""Break-even sizes are measured, written, and read back: check_tune.py OVERLAPACK"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROUTINES = ["posv", "getrs", "cholupdate", "sgesv"]
+MEASURED = ["dposv", "dgetrs", "dcholupdate", "dsgesv", "cposv", "cgetrs", "ccholupdate"]
+
+
+def run(*command, env=None, status=0):
+    done = subprocess.run(command, capture_output=True, text=True, env=env)
+    assert done.returncode == status, f"{command} ended with {done.returncode}:\n{done.stderr}"
+    return done.stdout
+
+
+def main():
+    overlapack = sys.argv[1]
+    with tempfile.TemporaryDirectory() as folder:
+        profile = pathlib.Path(folder, "new", "profile")
+        tune = [overlapack, "tune", "--device", "host", "--quick", "--max-n", "64", "--types", "dc",
+                "--output", str(profile)]
+        table = run(*tune, "--routines", ",".join(ROUTINES))
+        rows = {}
+        for line in table.splitlines():
+            words = line.split()
+            if words and words[0] in MEASURED:
+                rows[words[0]] = words
+        assert sorted(rows) == sorted(MEASURED), table
+        for words in rows.values():
+            assert int(words[2]) == 64, words
+            assert "not served" not in " ".join(words), words
+            assert 0 < float(words[-1]) < 30, ("the residual", words)
+
+        written = dict(line.split() for line in profile.read_text().splitlines()
+                       if line and not line.startswith("#"))
+        for name, words in rows.items():
+            expected = words[1] if words[1] != "never" else "1000000000"
+            assert written[name] == expected, (name, written[name], words)
+
+        info = run(overlapack, "info", env={"OVERLAPACK_PROFILE": str(profile)})
+        assert str(profile) in info, info
+        shown = {line.split()[0]: line.split()[1:] for line in info.splitlines()
+                 if line.split()[:1] and len(line.split()) == 5}
+        assert shown["cholupdate"][1] == rows["dcholupdate"][1], shown["cholupdate"]
+
+        run(*tune, "--routines", "potrf,nonsense", status=2)
+        run(overlapack, "tune", "--device", "off", "--output", str(profile), status=1)
+
+
+main()
