@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 
 #include "device/cuda/blas.hpp"
 #include "device/cuda/cuda_device.hpp"
@@ -185,6 +186,11 @@ template <class T>
 void CudaKernels<T>::do_interchange_and_solve(Queue& queue, DeviceView<const T> l,
                                               DeviceView<const Index> pivots, Index offset,
                                               DeviceView<T> a) {
+  if (l.rows <= trsm_block_order<T>() && a.rows <= std::numeric_limits<int>::max()) {
+    const CurrentDevice current(cuda(queue).index());
+    interchange_and_solve(cuda(queue).stream(), l, pivots.data, offset, a);
+    return;
+  }
   do_swap_rows(queue, a, pivots, offset, true);
   do_trsm(queue, Side::left, Uplo::lower, Op::none, Diag::unit, T(1), l,
           a.block(0, 0, l.rows, a.cols));
