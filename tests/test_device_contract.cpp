@@ -1360,6 +1360,134 @@ TYPED_TEST(DeviceContract, SwapRowsBackUndoesSwapRows) {
   EXPECT_EQ(max_difference(this->download(da), applied(Op::none, a)), 0);
 }
 
+// ---- interchange_and_solve ----------------------------------------------------------------
+
+/// A step of LU on an m x n block whose first w rows are solved for.
+template <class T>
+struct LuStep {
+  Padded<T> l, a;
+  std::vector<Index> pivots;  // of a's rows
+
+  /// The pivot of row j is one of rows first(j) to last. What is not of L's triangle is a NaN.
+  template <class First>
+  LuStep(Index m, Index n, Index w, Index last, First first)
+      : l(random_matrix<T>(w, w, 1, 2)), a(random_matrix<T>(m, n, 2, 3)) {
+    Random random(3);
+    for (Index j = 0; j < w; ++j) {
+      for (Index i = 0; i < w; ++i) {
+        l(i, j) = i > j ? l(i, j) / T(static_cast<Real<T>>(w)) : nan<T>();
+      }
+      pivots.push_back(1 + random.integer(first(j), last));
+    }
+  }
+
+  /// The result in double precision by the definition.
+  Padded<Wide<T>> expected() const {
+    Padded<Wide<T>> x = applied(Op::none, a);
+    reference::laswp(x.view(), 0, l.rows(), pivots.data());
+    for (Index c = 0; c < x.cols(); ++c) {
+      for (Index i = 0; i < l.rows(); ++i) {
+        for (Index j = 0; j < i; ++j) x(i, c) -= Wide<T>(l(i, j)) * x(j, c);
+      }
+    }
+    return x;
+  }
+};
+
+template <class Scalar>
+class LuStepContract : public DeviceContract<Scalar> {
+ protected:
+  using T = Scalar;
+
+  Padded<T> result(const LuStep<T>& step, Index offset = 0) {
+    Padded<Index> pivots(step.l.rows(), 1);
+    for (Index j = 0; j < pivots.rows(); ++j) pivots(j, 0) = offset + step.pivots[std::size_t(j)];
+    const auto dl = this->upload(step.l), da = this->upload(step.a);
+    const auto dp = this->upload(pivots);
+    this->kernels().interchange_and_solve(this->queue(), dl, dp, offset, da);
+    return this->download(da);
+  }
+
+  void expect_right(const LuStep<T>& step, Index offset = 0) {
+    const Index w = step.l.rows();
+    SCOPED_TRACE(testing::Message() << step.a.rows() << "x" << step.a.cols() << ", " << w);
+    const auto x = this->result(step, offset);
+    const auto expected = step.expected();
+    EXPECT_LT(max_difference(x, expected, [w](Index i, Index) { return i < w; }), sum_bound<T>(w));
+    EXPECT_EQ(max_difference(x, expected, [w](Index i, Index) { return i >= w; }), 0);
+    EXPECT_TRUE(x.padding_untouched());
+  }
+};
+TYPED_TEST_SUITE(LuStepContract, Precisions);
+
+TYPED_TEST(LuStepContract, InterchangesAndSolves) {
+  using Step = LuStep<TypeParam>;
+  for (const Index w : {1, 5, 16, 17, 64, 65, 100, 128, 150}) {
+    for (const Index below : {0, 1, 3, 500}) {
+      for (const Index n : {1, 16, 33}) {
+        const Index m = w + below;
+        this->expect_right(Step(m, n, w, m - 1, [](Index j) { return j; }), 4000);
+      }
+    }
+  }
+}
+
+TYPED_TEST(LuStepContract, PivotsMayRepeatOrStayInTheBlock) {
+  using Step = LuStep<TypeParam>;
+  const Index n = 20;
+  for (const Index w : {2, 17, 64, 128, 150}) {
+    const Index m = 2 * w;
+    this->expect_right(Step(m, n, w, m - 1, [m](Index) { return m - 2; }));  // two rows below
+    this->expect_right(Step(m, n, w, w - 1, [](Index j) { return j; }));     // none below
+    this->expect_right(Step(m, n, w, w - 1, [w](Index) { return w - 1; }));  // the last one
+    this->expect_right(Step(m, n, w, w, [w](Index j) { return std::max(j, w - 1); }));
+    auto step = Step(m, n, w, m - 1, [](Index j) { return j; });
+    for (Index j = 0; j < w; ++j) step.pivots[std::size_t(j)] = j + 1;  // no interchange
+    this->expect_right(step);
+    for (Index j = 0; j < w; ++j) step.pivots[std::size_t(j)] = j + 2;  // row 0 sinks to row w
+    this->expect_right(step);
+  }
+}
+
+TYPED_TEST(LuStepContract, TakesAnyNumberOfColumns) {
+  using Step = LuStep<TypeParam>;
+  for (const Index n : {15, 17, 127, 129, 2000, 4097, 9000}) {
+    this->expect_right(Step(40, n, 20, 39, [](Index j) { return j; }));
+  }
+  const Step step(10, 3, 4, 9, [](Index j) { return j; });
+  const auto dl = this->upload(step.l), da = this->upload(step.a);
+  this->kernels().interchange_and_solve(this->queue(), dl, DeviceView<const Index>(), 0,
+                                        da.view.block(0, 0, 10, 0));
+  EXPECT_EQ(max_difference(this->download(da), applied(Op::none, step.a)), 0);
+}
+
+TYPED_TEST(LuStepContract, WhatIsNotFiniteStaysInItsColumnAndBelow) {
+  using T = TypeParam;
+  for (const Index w : {5, 40, 128, 150}) {
+    for (const Index i : {Index{0}, w / 2, w - 1, w + 7}) {
+      SCOPED_TRACE(testing::Message() << w << ", row " << i);
+      LuStep<T> step(w + 10, 35, w, w + 9, [](Index j) { return j; });
+      step.a(i, 3) = nan<T>();
+      if (!is_complex<T>) step.a(i, 20) = infinity<T>();
+      const auto x = this->result(step);
+      const auto expected = step.expected();
+      const auto finite = [](auto y) { return std::isfinite(std::abs(y)); };
+      Index different = 0;
+      for (Index c = 0; c < x.cols(); ++c) {
+        for (Index r = 0; r < x.rows(); ++r) {
+          if (finite(expected(r, c))) {
+            if (!(std::abs(Wide<T>(x(r, c)) - expected(r, c)) < sum_bound<T>(w))) ++different;
+          } else if (is_nan(expected(r, c)) ? !is_nan(x(r, c))
+                                            : Wide<T>(x(r, c)) != expected(r, c)) {
+            ++different;
+          }
+        }
+      }
+      EXPECT_EQ(different, 0);
+    }
+  }
+}
+
 // ---- Products of split operands -----------------------------------------------------------
 
 TYPED_TEST(DeviceContract, SplitOperandsAreForSinglePrecision) {

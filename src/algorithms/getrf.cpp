@@ -267,11 +267,11 @@ class Lu {
     if (c.empty()) return;
     const Index i0 = block(i).first, i1 = block(i).last, w = i1 - i0;
     const Span span(queue, "update", i);
-    const DeviceView<T> A = matrix(), u = A.block(i0, c.first, w, c.size());
-    kernels_.swap_rows(queue, A.block(i0, c.first, m_ - i0, c.size()), pivots(i), i0);
-    kernels_.trsm(queue, Side::left, Uplo::lower, Op::none, Diag::unit, T(1), A.block(i0, i0, w, w),
-                  u);
-    subtract(queue, A.block(i1, i0, m_ - i1, w), u, A.block(i1, c.first, m_ - i1, c.size()));
+    const DeviceView<T> A = matrix();
+    kernels_.interchange_and_solve(queue, A.block(i0, i0, w, w), pivots(i), i0,
+                                   A.block(i0, c.first, m_ - i0, c.size()));
+    subtract(queue, A.block(i1, i0, m_ - i1, w), A.block(i0, c.first, w, c.size()),
+             A.block(i1, c.first, m_ - i1, c.size()));
   }
 
   // Blocks [0, joined) take part in the updates. Blocks [joined, pending) have arrived later and

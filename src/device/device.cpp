@@ -199,6 +199,16 @@ void Kernels<T>::swap_rows(Queue& queue, DeviceView<T> a, DeviceView<const Index
 }
 
 template <class T>
+void Kernels<T>::interchange_and_solve(Queue& queue, DeviceView<const T> l,
+                                       DeviceView<const Index> pivots, Index offset,
+                                       DeviceView<T> a) {
+  if (a.empty() || pivots.empty()) return;
+  device_.before(Action::kernel, "interchange_and_solve",
+                 flops<T>(product(l.rows, l.rows, a.cols) / 2));
+  do_interchange_and_solve(queue, l, pivots, offset, a);
+}
+
+template <class T>
 void Kernels<T>::split(Queue& queue, Side side, Op op, DeviceView<const T> from,
                        DeviceView<Real<T>> to) {
   if (from.empty()) return;

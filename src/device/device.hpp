@@ -203,6 +203,12 @@ class Kernels {
   /// of `a` are exchanged. One gather, not swap by swap.
   void swap_rows(Queue& queue, DeviceView<T> a, DeviceView<const Index> pivots, Index offset,
                  bool forward = true);
+  /// A step of LU on the columns `a` to the right of a panel: forward interchanges as swap_rows(),
+  /// then U := L^-1 U for the first rows of `a`, as many as there are pivots. L is the unit lower
+  /// triangle of the square matrix `l`. The pivots are those of a panel: row j is exchanged with
+  /// itself or one below.
+  void interchange_and_solve(Queue& queue, DeviceView<const T> l, DeviceView<const Index> pivots,
+                             Index offset, DeviceView<T> a);
 
   /// Largest number of columns of update_panel().
   Index update_panel_width() const { return do_update_panel_width(); }
@@ -315,6 +321,8 @@ class Kernels {
   virtual void do_getrf_panel(Queue&, DeviceView<T>, DeviceView<Index>, DeviceView<Index>, Index,
                               Event*) = 0;
   virtual void do_swap_rows(Queue&, DeviceView<T>, DeviceView<const Index>, Index, bool) = 0;
+  virtual void do_interchange_and_solve(Queue&, DeviceView<const T>, DeviceView<const Index>, Index,
+                                        DeviceView<T>) = 0;
   virtual Index do_update_panel_width() const = 0;
   virtual void do_update_panel(Queue&, Uplo, DeviceView<const T>, DeviceView<T>, Index,
                                DeviceView<const T>, DeviceView<T>, DeviceView<Index>, Index,

@@ -112,6 +112,8 @@ class CudaKernels final : public Kernels<T> {
   void do_getrf_panel(Queue&, DeviceView<T>, DeviceView<Index>, DeviceView<Index>, Index,
                       Event*) override;
   void do_swap_rows(Queue&, DeviceView<T>, DeviceView<const Index>, Index, bool) override;
+  void do_interchange_and_solve(Queue&, DeviceView<const T>, DeviceView<const Index>, Index,
+                                DeviceView<T>) override;
   Index do_update_panel_width() const override;
   void do_update_panel(Queue&, Uplo, DeviceView<const T>, DeviceView<T>, Index, DeviceView<const T>,
                        DeviceView<T>, DeviceView<Index>, Index, DeviceView<Real<T>>,

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 
 #include "device/cuda/blas.hpp"
 #include "device/cuda/cuda_device.hpp"
@@ -164,9 +165,8 @@ void CudaKernels<T>::do_getrf_panel(Queue& queue, DeviceView<T> a, DeviceView<In
   const DeviceView<T> left = a.block(0, 0, m, n1), right = a.block(0, n1, m, n2);
   const DeviceView<Index> pivots1 = pivots.block(0, 0, n1, 1);
   do_getrf_panel(queue, left, pivots1, info, offset, begun);
-  do_swap_rows(queue, right, pivots1, offset, true);
   const DeviceView<T> a11 = a.block(0, 0, n1, n1), a12 = a.block(0, n1, n1, n2);
-  do_trsm(queue, Side::left, Uplo::lower, Op::none, Diag::unit, T(1), a11, a12);
+  do_interchange_and_solve(queue, a11, pivots1, offset, right);
   if (n1 == m) return;
   const DeviceView<T> a21 = a.block(n1, 0, m - n1, n1), a22 = a.block(n1, n1, m - n1, n2);
   do_gemm(queue, Op::none, Op::none, T(-1), a21, a12, T(1), a22);
@@ -180,6 +180,20 @@ void CudaKernels<T>::do_swap_rows(Queue& queue, DeviceView<T> a, DeviceView<cons
                                   Index offset, bool forward) {
   const CurrentDevice current(cuda(queue).index());
   swap_rows(cuda(queue).stream(), a, pivots, offset, forward);
+}
+
+template <class T>
+void CudaKernels<T>::do_interchange_and_solve(Queue& queue, DeviceView<const T> l,
+                                              DeviceView<const Index> pivots, Index offset,
+                                              DeviceView<T> a) {
+  if (l.rows <= trsm_block_order<T>() && a.rows <= std::numeric_limits<int>::max()) {
+    const CurrentDevice current(cuda(queue).index());
+    interchange_and_solve(cuda(queue).stream(), l, pivots.data, offset, a);
+    return;
+  }
+  do_swap_rows(queue, a, pivots, offset, true);
+  do_trsm(queue, Side::left, Uplo::lower, Op::none, Diag::unit, T(1), l,
+          a.block(0, 0, l.rows, a.cols));
 }
 
 template <class T>

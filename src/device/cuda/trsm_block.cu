@@ -5,67 +5,36 @@
 //
 //   x(k) = a(k) L(k, k)^-H,   a(j) -= x(k) L(j, k)^H for j > k.
 //
-// Every thread block inverts the tiles on the diagonal for itself, and x(k) is a product with the
-// inverse and one step of iterative refinement, which makes it as good as substitution (Higham,
-// Accuracy and Stability of Numerical Algorithms, 2nd ed., Theorem 12.3). What is not finite goes
-// through substitution itself: a product would spread it to columns before it.
-//
-// All precisions compute in double.
+// Every thread block inverts the tiles on the diagonal for itself (triangle.cuh). If there are few
+// rows, a thread block has only 16 of them, and each of its warps one tile: then a solve takes less
+// time, but more of it is spent waiting.
 #include <algorithm>
 
 #include "device/cuda/arithmetic.cuh"
 #include "device/cuda/kernels.hpp"
-#include "device/cuda/launch.cuh"
-#include "device/cuda/tile.cuh"
-#include "device/cuda/trapezoid.cuh"
+#include "device/cuda/triangle.cuh"
 
 namespace overlapack::cuda {
 namespace {
 
 constexpr int kWarps = 8;
+constexpr int kThreads = kWarps * kWarp;
 constexpr Index kFewBlocks = 128;   // about one for each multiprocessor
 constexpr Index kMaxBlocks = 1024;  // more would only invert again
 
 template <class E>
-struct Shared {
-  Rows<E> diagonal[kTiles<E>], inverse[kTiles<E>];
-  Tile<E> below[kTiles<E> * (kTiles<E> - 1) / 2];  // L(j, k), j > k, by columns
-  union {                                          // a warp's own
-    Tile<E> tile;
-    Rows<E> rows;
-  } scratch[kWarps];
-
-  /// The tiles of column k below the diagonal.
-  __device__ Tile<E>* column(int k) { return &below[k * (2 * kTiles<E> - 1 - k) / 2]; }
+struct Memory {
+  TriangleMemory<E> triangle;
+  TileMemory<E> scratch[kWarps];
 };
 
-/// The problem: n columns; `count` rows x, which replace the rows b.
+/// The problem: `count` rows x, which replace the rows b.
 template <class T>
 struct Solve {
-  int n;
-  bool unit;  // L has ones on its diagonal, which are not stored
-  Trapezoid<const T> l;
+  Triangle<T> triangle;
   Index count;
   Trapezoid<T> b;
-  int row_warps;  // of a thread block; the others only help to invert
-
-  __device__ int tiles() const { return (n + kTile - 1) / kTile; }
 };
-
-/// Tile (j, k), j >= k, of L; beyond order n that of a unit matrix.
-template <class E, class T>
-__device__ Fragment<E> load_l(const Solve<T>& problem, int j, int k, int lane) {
-  Fragment<E> x;
-  for_each_element([&](int h, int half, int e) {
-    const int r = j * kTile + fragment_row(lane, h), c = k * kTile + fragment_column(lane, half, e);
-    T loaded = from_real<T>(r == c);
-    if (r < problem.n && (c < r || (c == r && !problem.unit))) loaded = *problem.l.at(r, c);
-    E value;
-    convert(value, problem.l.mirrored ? conjugate(loaded) : loaded);
-    x.set(h, half, e, value);
-  });
-  return x;
-}
 
 /// Calls f(element, h, j, e) for what there is of tile k of the rows from `row` on.
 template <class T, class F>
@@ -73,117 +42,75 @@ __device__ void for_each_of_b(const Solve<T>& problem, Index row, int k, int lan
   for_each_element([&](int h, int j, int e) {
     const Index r = row + fragment_row(lane, h);
     const int c = k * kTile + fragment_column(lane, j, e);
-    if (r < problem.count && c < problem.n) f(*problem.b.at(r, c), h, j, e);
+    if (r < problem.count && c < problem.triangle.n) f(*problem.b.at(r, c), h, j, e);
   });
 }
 
-/// inverse := l^-1 for a lower triangular tile. One warp; a lane has a column.
-template <class E>
-__device__ void invert_tile(Rows<E>& inverse, const Rows<E>& l, bool unit, int lane) {
-  if (lane >= kTile) return;
-  E x[kTile];
-#pragma unroll
-  for (int i = 0; i < kTile; ++i) x[i] = from_real<E>(i == lane ? 1 : 0);
-#pragma unroll
-  for (int k = 0; k < kTile; ++k) {
-    if (!unit) x[k] = divide(x[k], l.row(k)[k]);
-    inverse.row(k)[lane] = x[k];
-#pragma unroll
-    for (int i = k + 1; i < kTile; ++i) x[i] = subtract_product(x[i], l.row(i)[k], x[k]);
-  }
-}
-
-__device__ inline bool is_finite(double x) { return isfinite(x); }
-__device__ inline bool is_finite(Complex<double> x) { return isfinite(x.re) && isfinite(x.im); }
-
-/// x l^H = a by substitution; a lane has a row. `rows` is the warp's own.
-template <class E>
-__device__ Fragment<E> substitute(Rows<E>& rows, const Rows<E>& l, const Fragment<E>& a, int lane) {
-  __syncwarp();
-  rows.store(lane, a);
-  __syncwarp();
-  if (lane < kTile) {
-    for (int c = 0; c < kTile; ++c) {
-      E x = rows.row(lane)[c];
-      for (int j = 0; j < c; ++j) {
-        x = subtract_product(x, rows.row(lane)[j], conjugate(l.row(c)[j]));
-      }
-      rows.row(lane)[c] = divide(x, conjugate(l.row(c)[c]));
-    }
-  }
-  __syncwarp();
-  return rows.load(lane);
-}
-
-/// x l^H = a.
-template <class E>
-__device__ Fragment<E> solve_tile(Rows<E>& rows, const Rows<E>& l, const Rows<E>& inverse,
-                                  Fragment<E> a, int lane) {
-  bool finite = true;
-  for_each_element([&](int h, int j, int e) { finite = finite && is_finite(a.get(h, j, e)); });
-  if (!__all_sync(kAllLanes, finite)) return substitute(rows, l, a, lane);
-  const Fragment<E> m = inverse.load(lane);
-  Fragment<E> x;
-  multiply_add_lower(x, a, m, zero_fragment<E>());
-  multiply_add_lower(a, x, negated(l.load(lane)), a);  // now the residual
-  multiply_add_lower(x, a, m, x);
+template <class E, class T>
+__device__ Fragment<E> load_b(const Solve<T>& problem, Index row, int k, int lane) {
+  Fragment<E> x = zero_fragment<E>();
+  for_each_of_b(problem, row, k, lane, [&](const T& from, int h, int j, int e) {
+    E to;
+    convert(to, problem.b.mirrored ? conjugate(from) : from);
+    x.set(h, j, e, to);
+  });
   return x;
 }
 
+template <class E, class T>
+__device__ void store_b(const Solve<T>& problem, Index row, int k, int lane, const Fragment<E>& x) {
+  for_each_of_b(problem, row, k, lane, [&](T& to, int h, int j, int e) {
+    const E value = x.get(h, j, e);
+    convert(to, problem.b.mirrored ? conjugate(value) : value);
+  });
+}
+
+/// A thread block for every 16 rows.
 template <class T>
-__global__ void __launch_bounds__(kWarps* kWarp) trsm_block_kernel(Solve<T> problem) {
+__global__ void __launch_bounds__(kThreads) solve_few_kernel(Solve<T> problem) {
   using E = typename DoubleOf<T>::type;
-  extern __shared__ double2 memory[];
-  Shared<E>& shared = *reinterpret_cast<Shared<E>*>(memory);
+  extern __shared__ double2 raw_memory[];
+  auto& memory = *reinterpret_cast<Memory<E>*>(raw_memory);
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
-  const int tiles = problem.tiles();
-  // Of the tiles (j, k) and (k, j) that a warp k passes going round from (k, k), the lower one is
-  // its own: half a round for each, and all loads are under way at once.
-  constexpr int kOwn = kTiles<E> / 2 + 1;
-  Fragment<E> own[kOwn];
-  const auto for_each_own = [&](auto f) {
-#pragma unroll
-    for (int i = 0; i < kOwn; ++i) {
-      const int other = (warp + i) % kTiles<E>, j = max(warp, other), k = min(warp, other);
-      const bool twice = i == kTiles<E> / 2 && warp >= i;  // the other warp has it
-      if (warp < kTiles<E> && j < tiles && !twice) f(own[i], j, k);
-    }
-  };
-  for_each_own([&](Fragment<E>& x, int j, int k) { x = load_l<E>(problem, j, k, lane); });
-  for_each_own([&](const Fragment<E>& x, int j, int k) {
-    if (j == k) {
-      shared.diagonal[k].store(lane, x);
-    } else {
-      shared.column(k)[j - k - 1].store(lane, x);
-    }
-  });
-  __syncwarp();
-  if (warp < tiles) {
-    invert_tile(shared.inverse[warp], shared.diagonal[warp], problem.unit, lane);
-  }
+  const Index row = Index{blockIdx.x} * kTile;
+  load_triangle(memory.triangle, problem.triangle, warp, lane);
+  Fragment<E> x = load_b<E>(problem, row, warp, lane);
+  invert_diagonal(memory.triangle, problem.triangle, warp, lane);
+  __syncthreads();
+  x = solve_strip(memory.triangle, memory.scratch, problem.triangle.tiles(), x, warp, lane);
+  store_b(problem, row, warp, lane, x);
+}
+
+/// Only the first row_warps warps of a block have rows, 16 at a time; the others help to invert.
+template <class T>
+__global__ void __launch_bounds__(kThreads) solve_many_kernel(Solve<T> problem, int row_warps) {
+  using E = typename DoubleOf<T>::type;
+  extern __shared__ double2 raw_memory[];
+  auto& memory = *reinterpret_cast<Memory<E>*>(raw_memory);
+  TriangleMemory<E>& triangle = memory.triangle;
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int warp = static_cast<int>(threadIdx.x) / kWarp;
+  const int tiles = problem.triangle.tiles();
+  load_triangle(triangle, problem.triangle, warp, lane);
+  invert_diagonal(triangle, problem.triangle, warp, lane);
   __syncthreads();
 
-  if (warp >= problem.row_warps) return;
-  const Index stride = Index{gridDim.x} * problem.row_warps * kTile;
-  for (Index row = (Index{blockIdx.x} * problem.row_warps + warp) * kTile; row < problem.count;
+  if (warp >= row_warps) return;
+  TileMemory<E>& scratch = memory.scratch[warp];
+  const Index stride = Index{gridDim.x} * row_warps * kTile;
+  for (Index row = (Index{blockIdx.x} * row_warps + warp) * kTile; row < problem.count;
        row += stride) {
-    auto& scratch = shared.scratch[warp];
     Fragment<E> tile[kTiles<E>];  // tile[j] belongs to column k + j in step k
 #pragma unroll
     for (int k = 0; k < kTiles<E>; ++k) {
       if (k == tiles) break;
-      tile[k] = zero_fragment<E>();
-      for_each_of_b(problem, row, k, lane, [&](const T& from, int h, int j, int e) {
-        E to;
-        convert(to, problem.b.mirrored ? conjugate(from) : from);
-        tile[k].set(h, j, e, to);
-      });
+      tile[k] = load_b<E>(problem, row, k, lane);
     }
 #pragma unroll 1
     for (int k = 0; k < tiles; ++k) {
       Fragment<E> x =
-          solve_tile(scratch.rows, shared.diagonal[k], shared.inverse[k], tile[0], lane);
+          solve_tile(scratch.rows, triangle.diagonal[k], triangle.inverse[k], tile[0], lane);
       __syncwarp();
       scratch.tile.store(lane, x);
       __syncwarp();
@@ -191,12 +118,9 @@ __global__ void __launch_bounds__(kWarps* kWarp) trsm_block_kernel(Solve<T> prob
 #pragma unroll
       for (int j = 1; j < kTiles<E>; ++j) {
         if (j >= tiles - k) break;
-        multiply_add(tile[j - 1], x, negated(shared.column(k)[j - 1].load(lane)), tile[j]);
+        multiply_add(tile[j - 1], x, triangle.column(k)[j - 1].load(lane), tile[j]);
       }
-      for_each_of_b(problem, row, k, lane, [&](T& to, int h, int j, int e) {
-        const E value = x.get(h, j, e);
-        convert(to, problem.b.mirrored ? conjugate(value) : value);
-      });
+      store_b(problem, row, k, lane, x);
     }
   }
 }
@@ -215,21 +139,24 @@ void trsm_block(cudaStream_t stream, Side side, Uplo uplo, Diag diag, DeviceView
   using E = typename DoubleOf<D>::type;
   const bool left = side == Side::left;  // L X = B is X^H L^H = B^H
   const Index count = left ? b.cols : b.rows;
-  // Few rows are spread over many multiprocessors: warps of one compete for its tensor cores.
   const auto quotient_up = [](Index x, Index unit) { return (x + unit - 1) / unit; };
   const Index strips = quotient_up(count, kTile);
-  const Index row_warps = std::min<Index>(quotient_up(strips, kFewBlocks), kWarps);
-  LaunchShape shape;
-  shape.blocks = static_cast<unsigned>(std::min(quotient_up(strips, row_warps), kMaxBlocks));
-  shape.threads = kWarps * kWarp;
-  shape.shared_bytes = sizeof(Shared<E>);
-  const Solve<D> problem{static_cast<int>(a.rows),
-                         diag == Diag::unit,
-                         Trapezoid<const D>(device_cast(a.data), a.ld, uplo == Uplo::upper),
+  const Solve<D> problem{{static_cast<int>(a.rows), diag == Diag::unit,
+                          Trapezoid<const D>(device_cast(a.data), a.ld, uplo == Uplo::upper)},
                          count,
-                         Trapezoid<D>(device_cast(b.data), b.ld, left),
-                         static_cast<int>(row_warps)};
-  launch(stream, shape, "trsm block", trsm_block_kernel<D>, problem);
+                         Trapezoid<D>(device_cast(b.data), b.ld, left)};
+  LaunchShape shape;
+  shape.threads = kThreads;
+  shape.shared_bytes = sizeof(Memory<E>);
+  if (strips <= kFewBlocks) {
+    shape.blocks = static_cast<unsigned>(strips);
+    launch(stream, shape, "trsm block", solve_few_kernel<D>, problem);
+    return;
+  }
+  // Rows are spread over all multiprocessors: warps of one compete for its tensor cores.
+  const Index row_warps = std::min<Index>(quotient_up(strips, kFewBlocks), kWarps);
+  shape.blocks = static_cast<unsigned>(std::min(quotient_up(strips, row_warps), kMaxBlocks));
+  launch(stream, shape, "trsm block", solve_many_kernel<D>, problem, static_cast<int>(row_warps));
 }
 
 #define OVERLAPACK_INSTANTIATE(T)       \

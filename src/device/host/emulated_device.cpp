@@ -469,15 +469,23 @@ class EmulatedKernels final : public Kernels<T> {
   void do_swap_rows(Queue& queue, DeviceView<T> a, DeviceView<const Index> pivots, Index offset,
                     bool forward) override {
     enqueue(queue, "swap_rows", [=] {
-      const HostView<const Index> host_pivots = open("swap_rows", pivots);
-      require(pivots.cols == 1 && pivots.rows <= a.rows, "swap_rows", "the shapes do not fit");
-      std::vector<Index> local(static_cast<std::size_t>(pivots.rows));
-      for (Index j = 0; j < pivots.rows; ++j) {
-        const Index p = host_pivots(j) - offset;
-        require(1 <= p && p <= a.rows, "swap_rows", "a pivot is no row of the matrix");
-        local[static_cast<std::size_t>(j)] = p;
-      }
+      const std::vector<Index> local = local_pivots("swap_rows", pivots, offset, a.rows);
       reference::laswp(open("swap_rows", a), 0, pivots.rows, local.data(), forward);
+    });
+  }
+
+  void do_interchange_and_solve(Queue& queue, DeviceView<const T> l, DeviceView<const Index> pivots,
+                                Index offset, DeviceView<T> a) override {
+    enqueue(queue, "interchange_and_solve", [=] {
+      const char* const name = "interchange_and_solve";
+      require(l.rows == l.cols && l.rows == pivots.rows, name, "the shapes do not fit");
+      const std::vector<Index> local = local_pivots(name, pivots, offset, a.rows);
+      for (std::size_t j = 0; j < local.size(); ++j) {
+        require(local[j] > static_cast<Index>(j), name, "a pivot is above its own row");
+      }
+      reference::laswp(open(name, a), 0, pivots.rows, local.data());
+      reference::trsm<T>(Side::left, Uplo::lower, Op::none, Diag::unit, T(1), open(name, l),
+                         open(name, a.block(0, 0, l.rows, a.cols)));
     });
   }
 
@@ -679,6 +687,20 @@ class EmulatedKernels final : public Kernels<T> {
   }
   static Index cols(Op op, const DeviceView<const T>& a) {
     return op == Op::none ? a.cols : a.rows;
+  }
+
+  /// The pivots for a matrix whose first row is row `offset`, once they are known to be rows of it.
+  std::vector<Index> local_pivots(const char* operation, const DeviceView<const Index>& pivots,
+                                  Index offset, Index rows) const {
+    const HostView<const Index> host_pivots = open(operation, pivots);
+    require(pivots.cols == 1 && pivots.rows <= rows, operation, "the shapes do not fit");
+    std::vector<Index> local(static_cast<std::size_t>(pivots.rows));
+    for (Index j = 0; j < pivots.rows; ++j) {
+      const Index p = host_pivots(j) - offset;
+      require(1 <= p && p <= rows, operation, "a pivot is no row of the matrix");
+      local[static_cast<std::size_t>(j)] = p;
+    }
+    return local;
   }
 
   /// The view as this machine's CPU sees it, once it is known to lie in device memory.

@@ -1,0 +1,60 @@
+// What a panel's row interchanges do to the rows, all at once.
+//
+// Interchange j exchanges row j with a row partner(j) >= j. What row j holds at its turn was put
+// there by the last interchange i < j with partner j, and is what row i held at its own turn; if
+// there is no such i, it still is row j of the beginning. So a few steps from j to i lead to its
+// origin. Interchange j takes it to row partner(j), where it stays unless a later interchange has
+// the same partner. To row j it brings, for good, what is in row partner(j): what the last
+// interchange i < j with the same partner took there, or else that row of the beginning.
+#pragma once
+
+#include "device/cuda/launch.cuh"
+
+namespace overlapack::cuda {
+
+/// Where row j of a block of rows comes from; and which row goes to a place below the block, if
+/// interchange j is the one that takes it there.
+struct RowMoves {
+  int source;
+  int displaced, place;  // place < 0: none
+};
+
+/// At most kMost interchanges, in shared memory.
+template <int kMost>
+struct Interchanges {
+  int partner[kMost];
+  int before[kMost];  // the last interchange before j with partner j, or -1
+  RowMoves moves[kMost];
+
+  /// The row of the beginning that row j holds at its turn.
+  __device__ int origin(int j) const {
+    while (before[j] >= 0) j = before[j];
+    return j;
+  }
+
+  /// Makes `moves` of `count` partners, which the threads have just stored. All threads of the
+  /// block, at least kMost; what they have stored to shared memory before, all see after it.
+  __device__ void compose(int count) {
+    const int j = static_cast<int>(threadIdx.x);
+    if (j < count) before[j] = -1;
+    __syncthreads();
+    const int mine = j < count ? partner[j] : j;
+    if (mine != j && mine < count) atomicMax(&before[mine], j);
+    __syncthreads();
+    if (j < count) {
+      int previous = -1;
+      bool last = true;
+      for (int i = 0; i < count; ++i) {
+        if (partner[i] != mine) continue;
+        if (i < j) previous = i;
+        if (i > j) last = false;
+      }
+      moves[j].source = previous < 0 ? mine : origin(previous);
+      moves[j].displaced = origin(j);
+      moves[j].place = last && mine >= count ? mine : -1;
+    }
+    __syncthreads();
+  }
+};
+
+}  // namespace overlapack::cuda

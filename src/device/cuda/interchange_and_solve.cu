@@ -1,0 +1,120 @@
+// A step of LU on the columns to the right of a panel: row interchanges and U := L^-1 U in one
+// pass.
+//
+// A thread block has 16 columns at a time, in which it does everything, so that only its own
+// threads have to wait for each other. Every thread block makes the interchanges a list of moves
+// for itself (interchange.cuh). The rows of U are gathered into shared memory, the rows that they
+// displace wait in registers until all are read. U is solved for as U^H L^H = A^H, tile by tile
+// (triangle.cuh). In between the next columns are on their way.
+#include <algorithm>
+
+#include "device/cuda/interchange.cuh"
+#include "device/cuda/kernels.hpp"
+#include "device/cuda/triangle.cuh"
+
+namespace overlapack::cuda {
+namespace {
+
+constexpr int kWarps = 8;
+constexpr int kThreads = kWarps * kWarp;
+constexpr Index kMaxBlocks = 128;  // about one for each multiprocessor
+
+template <class E>
+constexpr int kOrder = kTiles<E>* kTile;
+
+template <class E>
+struct Memory {
+  TriangleMemory<E> triangle;
+  TileMemory<E> strip[kTiles<E>];
+  Interchanges<kOrder<E>> interchanges;
+};
+
+template <class T>
+struct Step {
+  Triangle<T> triangle;
+  const Index* pivots;
+  Index offset;
+  T* a;
+  Index columns, ld;
+};
+
+template <class T>
+__global__ void __launch_bounds__(kThreads) interchange_and_solve_kernel(Step<T> step) {
+  using E = typename DoubleOf<T>::type;
+  extern __shared__ double2 raw_memory[];
+  auto& memory = *reinterpret_cast<Memory<E>*>(raw_memory);
+  const int t = static_cast<int>(threadIdx.x), lane = t % kWarp, warp = t / kWarp;
+  const int n = step.triangle.n, tiles = step.triangle.tiles();
+  if (t < n) {
+    memory.interchanges.partner[t] = static_cast<int>(step.pivots[t] - 1 - step.offset);
+  }
+  load_triangle(memory.triangle, step.triangle, warp, lane);
+  memory.interchanges.compose(n);
+
+  // A thread has one row of the block, and of the one it displaces, in some of the 16 columns.
+  constexpr int kApart = kThreads / kOrder<E>, kColumns = kTile / kApart;
+  const int row = t % kOrder<E>, first = t / kOrder<E>;
+  const RowMoves moves = row < n ? memory.interchanges.moves[row] : RowMoves{0, 0, -1};
+  T gathered[kColumns], displaced[kColumns];
+  const auto load = [&](Index column) {
+#pragma unroll
+    for (int i = 0; i < kColumns; ++i) {
+      const Index c = column + first + i * kApart;
+      gathered[i] = displaced[i] = from_real<T>(0);
+      if (row >= n || c >= step.columns) continue;
+      gathered[i] = step.a[moves.source + c * step.ld];
+      if (moves.place >= 0) displaced[i] = step.a[moves.displaced + c * step.ld];
+    }
+  };
+  const Index stride = Index{gridDim.x} * kTile;
+  Index column = Index{blockIdx.x} * kTile;
+  load(column);
+  invert_diagonal(memory.triangle, step.triangle, warp, lane);
+
+  for (; column < step.columns; column += stride) {
+#pragma unroll
+    for (int i = 0; i < kColumns; ++i) {
+      E& to = memory.strip[row / kTile].rows.row(first + i * kApart)[row % kTile];
+      convert(to, conjugate(gathered[i]));
+    }
+    __syncthreads();  // these columns are read
+#pragma unroll
+    for (int i = 0; i < kColumns; ++i) {
+      const Index c = column + first + i * kApart;
+      if (moves.place >= 0 && c < step.columns) step.a[moves.place + c * step.ld] = displaced[i];
+    }
+    load(column + stride);
+    Fragment<E> x = zero_fragment<E>();
+    if (warp < tiles) x = memory.strip[warp].rows.load(lane);
+    x = solve_strip(memory.triangle, memory.strip, tiles, x, warp, lane);
+    for_each_element([&](int h, int j, int e) {
+      const Index c = column + fragment_row(lane, h);
+      const int r = warp * kTile + fragment_column(lane, j, e);
+      if (r < n && c < step.columns) convert(step.a[r + c * step.ld], conjugate(x.get(h, j, e)));
+    });
+  }
+}
+
+}  // namespace
+
+template <class T>
+void interchange_and_solve(cudaStream_t stream, DeviceView<const T> l, const Index* pivots,
+                           Index offset, DeviceView<T> a) {
+  using D = typename DeviceScalar<T>::type;
+  LaunchShape shape;
+  shape.blocks = static_cast<unsigned>(std::min((a.cols + kTile - 1) / kTile, kMaxBlocks));
+  shape.threads = kThreads;
+  shape.shared_bytes = sizeof(Memory<typename DoubleOf<D>::type>);
+  const Triangle<D> triangle{static_cast<int>(l.rows), true,
+                             Trapezoid<const D>(device_cast(l.data), l.ld, false)};
+  const Step<D> step{triangle, pivots, offset, device_cast(a.data), a.cols, a.ld};
+  launch(stream, shape, "interchange and solve", interchange_and_solve_kernel<D>, step);
+}
+
+#define OVERLAPACK_INSTANTIATE(T)                                                             \
+  template void interchange_and_solve(cudaStream_t, DeviceView<const T>, const Index*, Index, \
+                                      DeviceView<T>);
+OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
+#undef OVERLAPACK_INSTANTIATE
+
+}  // namespace overlapack::cuda

@@ -1,0 +1,187 @@
+// A small triangle L in shared memory, and x L^H = a for rows x of 16 x 16 tiles.
+//
+// With a tile L(k, k) of the diagonal this is a product with its inverse and one step of iterative
+// refinement, which makes it as good as substitution (Higham, Accuracy and Stability of Numerical
+// Algorithms, 2nd ed., Theorem 12.3). What is not finite goes through substitution itself: a
+// product would spread it to columns before it.
+//
+// All precisions compute in double.
+#pragma once
+
+#include "device/cuda/arithmetic.cuh"
+#include "device/cuda/launch.cuh"
+#include "device/cuda/tile.cuh"
+#include "device/cuda/trapezoid.cuh"
+
+namespace overlapack::cuda {
+
+/// L in device memory.
+template <class T>
+struct Triangle {
+  int n;
+  bool unit;  // ones on the diagonal, which are not stored
+  Trapezoid<const T> l;
+
+  __device__ int tiles() const { return (n + kTile - 1) / kTile; }
+};
+
+/// L in shared memory.
+template <class E>
+struct TriangleMemory {
+  Rows<E> diagonal[kTiles<E>], inverse[kTiles<E>];
+  Tile<E> below[kTiles<E> * (kTiles<E> - 1) / 2];  // -L(j, k), j > k, by columns
+
+  /// The tiles of column k below the diagonal.
+  __device__ Tile<E>* column(int k) { return &below[k * (2 * kTiles<E> - 1 - k) / 2]; }
+};
+
+/// One tile of x in shared memory, a warp's own: whole rows, or for products.
+template <class E>
+union TileMemory {
+  Rows<E> rows;
+  Tile<E> tile;
+};
+
+/// A lane's elements of a tile as they lie in memory.
+template <class T>
+struct RawFragment {
+  T value[2][2][2];  // h, j, e
+};
+
+/// Tile (j, k), j >= k, of L; beyond order n that of a unit matrix.
+template <class T>
+__device__ void load_l(RawFragment<T>& x, const Triangle<T>& triangle, int j, int k, int lane) {
+  const int row = j * kTile + fragment_row(lane, 0),
+            column = k * kTile + fragment_column(lane, 0, 0);
+  const T* const corner = triangle.l.at(row, column);
+  const Index row_stride = triangle.l.row_stride, column_stride = triangle.l.column_stride;
+  for_each_element([&](int h, int half, int e) {
+    const int r = row + 8 * h, c = column + 8 * half + e;
+    const bool stored = r < triangle.n && (c < r || (c == r && !triangle.unit));
+    x.value[h][half][e] =
+        stored ? corner[8 * h * row_stride + (8 * half + e) * column_stride] : from_real<T>(r == c);
+  });
+}
+
+template <class E, class T>
+__device__ Fragment<E> converted(const RawFragment<T>& x, bool conjugated) {
+  Fragment<E> y;
+  for_each_element([&](int h, int j, int e) {
+    E value;
+    convert(value, x.value[h][j][e]);
+    y.set(h, j, e, conjugated ? conjugate(value) : value);
+  });
+  return y;
+}
+
+/// L to shared memory, by at least kTiles warps; invert_diagonal() must follow.
+template <class E, class T>
+__device__ void load_triangle(TriangleMemory<E>& memory, const Triangle<T>& triangle, int warp,
+                              int lane) {
+  // Of the tiles (j, k) and (k, j) that a warp k passes going round from (k, k), the lower one is
+  // its own: half a round for each. All loads are under way before anything waits for one.
+  constexpr int kOwn = kTiles<E> / 2 + 1;
+  RawFragment<T> own[kOwn];
+  const int tiles = triangle.tiles();
+  const auto for_each_own = [&](auto f) {
+#pragma unroll
+    for (int i = 0; i < kOwn; ++i) {
+      const int other = (warp + i) % kTiles<E>, j = max(warp, other), k = min(warp, other);
+      const bool twice = i == kTiles<E> / 2 && warp >= i;  // the other warp has it
+      if (warp < kTiles<E> && j < tiles && !twice) f(own[i], j, k);
+    }
+  };
+  for_each_own([&](RawFragment<T>& x, int j, int k) { load_l(x, triangle, j, k, lane); });
+  for_each_own([&](const RawFragment<T>& raw, int j, int k) {
+    const Fragment<E> x = converted<E>(raw, triangle.l.mirrored);
+    if (j == k) {
+      memory.diagonal[k].store(lane, x);
+    } else {
+      memory.column(k)[j - k - 1].store(lane, negated(x));
+    }
+  });
+}
+
+/// inverse := l^-1 for a lower triangular tile. One warp; a lane has a column.
+template <class E>
+__device__ void invert_tile(Rows<E>& inverse, const Rows<E>& l, bool unit, int lane) {
+  if (lane >= kTile) return;
+  E x[kTile];
+#pragma unroll
+  for (int i = 0; i < kTile; ++i) x[i] = from_real<E>(i == lane ? 1 : 0);
+#pragma unroll
+  for (int k = 0; k < kTile; ++k) {
+    if (!unit) x[k] = divide(x[k], l.row(k)[k]);
+    inverse.row(k)[lane] = x[k];
+#pragma unroll
+    for (int i = k + 1; i < kTile; ++i) x[i] = subtract_product(x[i], l.row(i)[k], x[k]);
+  }
+}
+
+/// Each warp inverts the tile of the diagonal that it has loaded. A __syncthreads() must follow.
+template <class E, class T>
+__device__ void invert_diagonal(TriangleMemory<E>& memory, const Triangle<T>& triangle, int warp,
+                                int lane) {
+  __syncwarp();
+  if (warp >= triangle.tiles()) return;
+  invert_tile(memory.inverse[warp], memory.diagonal[warp], triangle.unit, lane);
+}
+
+__device__ inline bool is_finite(double x) { return isfinite(x); }
+__device__ inline bool is_finite(Complex<double> x) { return isfinite(x.re) && isfinite(x.im); }
+
+/// x l^H = a by substitution; a lane has a row. `rows` is the warp's own.
+template <class E>
+__device__ Fragment<E> substitute(Rows<E>& rows, const Rows<E>& l, const Fragment<E>& a, int lane) {
+  __syncwarp();
+  rows.store(lane, a);
+  __syncwarp();
+  if (lane < kTile) {
+    for (int c = 0; c < kTile; ++c) {
+      E x = rows.row(lane)[c];
+      for (int j = 0; j < c; ++j) {
+        x = subtract_product(x, rows.row(lane)[j], conjugate(l.row(c)[j]));
+      }
+      rows.row(lane)[c] = divide(x, conjugate(l.row(c)[c]));
+    }
+  }
+  __syncwarp();
+  return rows.load(lane);
+}
+
+/// x l^H = a.
+template <class E>
+__device__ Fragment<E> solve_tile(Rows<E>& rows, const Rows<E>& l, const Rows<E>& inverse,
+                                  const Fragment<E>& a, int lane) {
+  const Fragment<E> m = inverse.load(lane);
+  Fragment<E> x, residual;
+  multiply_add_lower(x, a, m, zero_fragment<E>());
+  multiply_add_lower(residual, x, negated(l.load(lane)), a);
+  multiply_add_lower(x, residual, m, x);
+  // Only now, because the products take time in which the lanes can look.
+  bool finite = true;
+  for_each_element([&](int h, int j, int e) { finite = finite && is_finite(a.get(h, j, e)); });
+  return __all_sync(kAllLanes, finite) ? x : substitute(rows, l, a, lane);
+}
+
+/// x L^H = a for 16 rows, by all warps of a block: warp j has tile a(j), and gets x(j).
+template <class E>
+__device__ Fragment<E> solve_strip(TriangleMemory<E>& memory, TileMemory<E>* scratch, int tiles,
+                                   Fragment<E> a, int warp, int lane) {
+#pragma unroll 1
+  for (int k = 0; k < tiles; ++k) {
+    const bool later = k < warp && warp < tiles;
+    Fragment<E> minus_l;
+    if (later) minus_l = memory.column(k)[warp - k - 1].load(lane);
+    if (warp == k) {
+      a = solve_tile(scratch[k].rows, memory.diagonal[k], memory.inverse[k], a, lane);
+      __syncwarp();
+      scratch[k].tile.store(lane, a);
+    }
+    __syncthreads();
+    if (later) multiply_add(a, scratch[k].tile.load_left_operand(lane), minus_l, a);
+  }
+  return a;
+}
+
+}  // namespace overlapack::cuda
