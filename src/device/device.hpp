@@ -276,7 +276,8 @@ class Kernels {
                   DeviceView<Index> progress);
   /// Elements of `progress` that are enough.
   static constexpr Index substitution_progress(Index n, Index columns) {
-    return ((n + 63) / 64) * ((columns + 3) / 4);
+    constexpr Index kRows = is_complex<T> ? 64 : 128, kColumns = 4, kPerBlock = 128 * kColumns;
+    return (n + kRows - 1) / kRows * ((columns + kColumns - 1) / kColumns) * kPerBlock;
   }
 
   /// Writes the other triangle of a Hermitian matrix of which the `uplo` one is given; imaginary

@@ -296,11 +296,11 @@ template <class T>
 void CudaKernels<T>::do_substitute(Queue& queue, Uplo uplo, Diag diag, DeviceView<const T> a,
                                    DeviceView<T> x, DeviceView<Index> progress) {
   if constexpr (Kernels<T>::kSplits) {
-    static_assert(
-        Kernels<T>::substitution_progress(kSubstitutionOrder, kSubstitutionColumns) == 1 &&
-            Kernels<T>::substitution_progress(kSubstitutionOrder + 1, 1) == 2 &&
-            Kernels<T>::substitution_progress(1, kSubstitutionColumns + 1) == 2,
-        "one element for each thread block");
+    constexpr Index order = kSubstitutionOrder<T>, columns = kSubstitutionColumns;
+    constexpr Index of_block = 2 * kSubstitutionWords * columns;  // a word takes two elements
+    static_assert(Kernels<T>::substitution_progress(order, columns) == of_block &&
+                  Kernels<T>::substitution_progress(order + 1, 1) == 2 * of_block &&
+                  Kernels<T>::substitution_progress(1, columns + 1) == 2 * of_block);
     const CurrentDevice current(cuda(queue).index());
     substitute<T>(cuda(queue).stream(), uplo, diag, a, x, progress);
   }

@@ -40,6 +40,7 @@
 #include "device/cuda/arithmetic.cuh"
 #include "device/cuda/kernels.hpp"
 #include "device/cuda/launch.cuh"
+#include "device/cuda/message.cuh"
 #include "device/cuda/pivot.cuh"
 
 namespace overlapack::cuda {
@@ -80,39 +81,12 @@ __device__ Candidate<Key> block_best(Candidate<Key> c, Candidate<Key>* of_warp) 
 
 // ---- messages ------------------------------------------------------------------------------
 
-struct alignas(16) Word {
-  unsigned long long tagged;  // the step's tag, in the head together with the position
-  unsigned long long value;
-};
-
 /// What a thread block tells the others in one step.
 struct Message {
   static constexpr int kRowWords = 32;
   Word head;  // tag << 32 | position; key
   Word row[kRowWords];
 };
-
-/// 128-bit accesses that are single, also in the memory model (PTX ISA, "ld" and "st", type .b128).
-__device__ void store(Word* to, unsigned long long tagged, unsigned long long value) {
-  asm volatile(
-      "{ .reg .b128 word;\n"
-      "  mov.b128 word, {%1, %2};\n"
-      "  st.relaxed.gpu.global.b128 [%0], word; }"
-      :
-      : "l"(__cvta_generic_to_global(to)), "l"(tagged), "l"(value)
-      : "memory");
-}
-__device__ Word load(const Word* from) {
-  Word word;
-  asm volatile(
-      "{ .reg .b128 word;\n"
-      "  ld.relaxed.gpu.global.b128 word, [%2];\n"
-      "  mov.b128 {%0, %1}, word; }"
-      : "=l"(word.tagged), "=l"(word.value)
-      : "l"(__cvta_generic_to_global(from))
-      : "memory");
-  return word;
-}
 
 /// Waits for the message's head and returns the candidate in it.
 template <class Key>

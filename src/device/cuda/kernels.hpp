@@ -164,8 +164,11 @@ void column_norms(cudaStream_t stream, DeviceView<const T> a, Real<T>* norms);
 template <class T>
 void row_sums(cudaStream_t stream, DeviceView<const T> a, Real<T>* sums);
 
-/// Rows of a block of substitute(), and right-hand sides of a thread block.
-constexpr int kSubstitutionOrder = 64, kSubstitutionColumns = 4;
+/// Rows of a block of substitute(), words of a column of its messages, and right-hand sides of a
+/// thread block.
+template <class T>
+constexpr int kSubstitutionOrder = is_complex<T> ? 64 : 128;
+constexpr int kSubstitutionWords = 64, kSubstitutionColumns = 4;
 /// As Kernels<T>::substitute. For float and complex float.
 template <class T>
 void substitute(cudaStream_t stream, Uplo uplo, Diag diag, DeviceView<const T> a, DeviceView<T> x,

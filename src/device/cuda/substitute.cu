@@ -4,76 +4,80 @@
 //
 //   x(b) = A(b, b)^-1 (y(b) - sum over j < b of A(b, j) x(j)).
 //
-// A thread block has one block b of kOrder rows. As soon as some x(j) is in global memory, a flag
-// there says so, and everybody who waits subtracts his share; A(b, j), which does not depend on it,
-// is in registers by then. So what counts is the chain from one block to the next: a message, two
-// small products and another message. The blocks on the diagonal are inverted while their turn has
-// not come, in double precision, which makes a product with the inverse as good as substitution.
+// A thread block has one block b of rows. As soon as some x(j) is there, as a message
+// (message.cuh), everybody who waits for it subtracts his share; A(b, j), which does not depend on
+// it, is in registers by then. So what counts is the chain from one block to the next: a message,
+// two small products and another message. The blocks on the diagonal are inverted while their turn
+// has not come, in double precision, which makes a product with the inverse as good as
+// substitution.
 //
 // Thread blocks start in the order of their numbers, and each waits for earlier ones only.
 #include "device/cuda/arithmetic.cuh"
-#include "device/cuda/gate.cuh"
+#include "device/cuda/inverse.cuh"
 #include "device/cuda/kernels.hpp"
-#include "device/cuda/launch.cuh"
-#include "device/cuda/tile.cuh"
+#include "device/cuda/message.cuh"
 
 namespace overlapack::cuda {
 namespace {
 
-constexpr int kOrder = kSubstitutionOrder;  // of a block
-constexpr int kParts = 4;                // of the columns of a block: each thread has a row of one
-constexpr int kWidth = kOrder / kParts;  // columns of a part
-constexpr int kThreads = kOrder * kParts;
+template <class T>
+using DoubleScalar = typename DoubleOf<T>::type;
+
+template <class T>
+constexpr int kOrder = kTiles<DoubleScalar<T>>* kTile;  // of a block
+constexpr int kParts = 4;  // of the columns of a block: each thread has a row of one
+template <class T>
+constexpr int kWidth = kOrder<T> / kParts;  // columns of a part
+template <class T>
+constexpr int kThreads = kOrder<T>* kParts;
 constexpr int kColumns = kSubstitutionColumns;  // right-hand sides of a thread block
 
-/// The problem, in the order of forward substitution: element (i, j) of A is
-/// a[i * row_step + j * column_step].
+/// Words of a column of x(j).
+template <class T>
+constexpr int kWords = kOrder<T> * sizeof(T) / sizeof(Word::value);
+static_assert(kWords<float> == kSubstitutionWords && kWords<Complex<float>> == kSubstitutionWords);
+static_assert(kOrder<float> == kSubstitutionOrder<float> &&
+              kOrder<Complex<float>> == kSubstitutionOrder<std::complex<float>>);
+
+/// The problem, in the order of forward substitution.
 template <class T>
 struct Substitution {
   Index n;
-  const T* a;
-  Index row_step, column_step;
+  Trapezoid<const T> a;
   bool unit;  // A has ones on its diagonal, which are not stored
   T* x;       // element (i, c) is x[i * row_step + c * ld]
-  Index ld;
+  Index row_step, ld;
   Index columns;
-  Index* progress;  // 1 if the x of a block is there, by thread block
-  Index chunks;     // of right-hand sides
+  Word* messages;  // zeros at first
+  Index chunks;    // of right-hand sides
 
-  __device__ T element(Index i, Index j) const { return a[i * row_step + j * column_step]; }
   __device__ T* solution(Index i, Index c) const { return x + i * row_step + c * ld; }
+  /// Column c of x(j) of a chunk of right-hand sides.
+  __device__ Word* message(Index j, Index chunk, int c) const {
+    return messages + ((j * chunks + chunk) * kColumns + c) * kWords<T>;
+  }
 };
 
 template <class T>
-struct Shared {
-  using E = typename DoubleOf<T>::type;
-  E inverse[kOrder][kOrder + 1];
-  T diagonal[kOrder][kOrder + 1];
-  T x[kColumns][kOrder];             // of block j
-  T sums[kParts][kColumns][kOrder];  // - A(b, j) x(j) by parts
-  E y[kColumns][kOrder];             // what is left of block b
-  E products[kParts][kColumns][kOrder];
+struct Memory {
+  using E = DoubleScalar<T>;
+  InverseMemory<E> inverse;
+  union {
+    TriangleMemory<E> triangle;  // until the inverse is there
+    struct {
+      alignas(16) T x[2][kColumns][kOrder<T>];  // of the blocks j, alternately
+      T sums[kParts][kColumns][kOrder<T>];      // - A(b, j) x(j) by parts
+      E y[kColumns][kOrder<T>];                 // what is left of block b
+      E products[kParts][kColumns][kOrder<T>];
+    } step;
+  };
 };
 
 template <class T>
 __device__ inline auto in_double(T x) {
-  typename DoubleOf<T>::type y;
+  DoubleScalar<T> y;
   convert(y, x);
   return y;
-}
-
-__device__ inline double one_over(double x) { return 1 / x; }
-/// The square of what is in the range of single precision is in that of double precision.
-__device__ inline Complex<double> one_over(Complex<double> x) {
-  const double scale = 1 / fma(x.re, x.re, x.im * x.im);
-  return {x.re * scale, -x.im * scale};
-}
-
-__device__ inline double shuffle_xor(double x, int mask) {
-  return __shfl_xor_sync(kAllLanes, x, mask);
-}
-__device__ inline Complex<double> shuffle_xor(Complex<double> x, int mask) {
-  return {__shfl_xor_sync(kAllLanes, x.re, mask), __shfl_xor_sync(kAllLanes, x.im, mask)};
 }
 
 template <class E>
@@ -81,110 +85,115 @@ __device__ inline E times(E x, E y) {
   return negate(subtract_product(from_real<E>(0), x, y));
 }
 
-/// inverse := diagonal^-1. Four neighbouring threads share a column c:
-/// x(i) = (e_c(i) - sum over j < i of d(i, j) x(j)) / d(i, i).
-template <class T>
-__device__ void invert_diagonal(Shared<T>& shared) {
-  using E = typename Shared<T>::E;
-  constexpr int kSharers = kThreads / kOrder;
-  const int c = static_cast<int>(threadIdx.x) / kSharers;
-  const int part = static_cast<int>(threadIdx.x) % kSharers;
-#pragma unroll 1
-  for (int i = 0; i < kOrder; ++i) {
-    E sum = from_real<E>(0);
-    for (int j = part; j < i; j += kSharers) {
-      sum = subtract_product(sum, in_double(shared.diagonal[i][j]), shared.inverse[j][c]);
-    }
-#pragma unroll
-    for (int mask = 1; mask < kSharers; mask *= 2) {
-      sum = add(sum, shuffle_xor(sum, mask));
-    }
-    if (i <= c) sum = from_real<E>(i == c);
-    if (part == 0) {
-      shared.inverse[i][c] = times(sum, one_over(in_double(shared.diagonal[i][i])));
-    }
-    __syncwarp();
+/// The value of a word once it is there. Those whose turn is not near leave the memory to others.
+__device__ inline unsigned long long await(const Word* from, bool near) {
+  constexpr unsigned kPause = 300;  // ns
+  Word word = load(from);
+  while (word.tagged == 0) {
+    if (!near) __nanosleep(kPause);
+    word = load(from);
   }
+  return word.value;
+}
+
+/// Sends a column of x, of which thread r of kOrder has element r.
+__device__ inline void send(Word* message, int r, float x) {
+  const float neighbour = __shfl_xor_sync(kAllLanes, x, 1);
+  const float pair[2] = {x, neighbour};
+  unsigned long long value;
+  memcpy(&value, pair, sizeof value);
+  if (r % 2 == 0) store(message + r / 2, 1, value);
+}
+__device__ inline void send(Word* message, int r, Complex<float> x) {
+  unsigned long long value;
+  memcpy(&value, &x, sizeof value);
+  store(message + r, 1, value);
 }
 
 template <class T>
-__global__ void __launch_bounds__(kThreads) substitution_kernel(Substitution<T> p) {
-  using E = typename Shared<T>::E;
-  extern __shared__ double2 memory[];
-  Shared<T>& shared = *reinterpret_cast<Shared<T>*>(memory);
-  const int t = static_cast<int>(threadIdx.x), r = t % kOrder, part = t / kOrder;
+__global__ void __launch_bounds__(kThreads<T>) substitution_kernel(Substitution<T> p) {
+  using E = DoubleScalar<T>;
+  constexpr int kNear = 3;  // blocks
+  extern __shared__ double2 raw_memory[];
+  auto& memory = *reinterpret_cast<Memory<T>*>(raw_memory);
+  auto& step = memory.step;
+  const int t = static_cast<int>(threadIdx.x), lane = t % kWarp, warp = t / kWarp;
+  const int r = t % kOrder<T>, part = t / kOrder<T>;
   const Index b = blockIdx.x / p.chunks, chunk = blockIdx.x % p.chunks;
-  const Index row = b * kOrder + r, first_column = chunk * kColumns;
+  const Index first = b * kOrder<T>, row = first + r, first_column = chunk * kColumns;
   const int count = static_cast<int>(min(p.columns - first_column, Index{kColumns}));
 
-  for (int c = part; c < kOrder; c += kParts) {  // beyond order n that of a unit matrix
-    const Index column = b * kOrder + c;
-    const bool stored = row < p.n && (c < r || (c == r && !p.unit));
-    shared.diagonal[r][c] = stored ? p.element(row, column) : from_real<T>(c == r);
-  }
+  Triangle<T> triangle{static_cast<int>(min(Index{kOrder<T>}, p.n - first)), p.unit, p.a};
+  triangle.l.data = p.a.at(first, first);
+  load_triangle(memory.triangle, triangle, warp, lane);
+  invert_diagonal(memory.triangle, triangle, warp, lane);
   __syncthreads();
-  invert_diagonal(shared);
+  invert_triangle(memory.inverse, memory.triangle, triangle.tiles(), warp, lane);
+  __syncthreads();  // the triangle makes room for what a step needs
 
-  const auto load = [&](T(&tile)[kWidth], Index j) {
+  const auto load_tile = [&](T(&tile)[kWidth<T>], Index j) {
+    const T* const from = p.a.at(row, j * kOrder<T> + part * kWidth<T>);
 #pragma unroll
-    for (int k = 0; k < kWidth; ++k) {
-      const Index column = j * kOrder + part * kWidth + k;
-      tile[k] = row < p.n ? p.element(row, column) : from_real<T>(0);
+    for (int k = 0; k < kWidth<T>; ++k) {
+      tile[k] = row < p.n ? from[k * p.a.column_stride] : from_real<T>(0);
     }
   };
-  T sums[kColumns], tile[kWidth], next[kWidth];
+  T sums[kColumns], tile[kWidth<T>], next[kWidth<T>];
 #pragma unroll
   for (int c = 0; c < kColumns; ++c) sums[c] = from_real<T>(0);
-  if (b > 0) load(tile, 0);
+  if (b > 0) load_tile(tile, 0);
 #pragma unroll 1
   for (Index j = 0; j < b; ++j) {
-    if (j + 1 < b) load(next, j + 1);
-    if (t == 0) wait_for(p.progress + j * p.chunks + chunk);
-    __syncthreads();  // the flag, and nobody needs the x before
-    if (part < count) shared.x[part][r] = *p.solution(j * kOrder + r, first_column + part);
-    __syncthreads();
+    if (j + 1 < b) load_tile(next, j + 1);
+    auto& x = step.x[j % 2];
+    if (t < count * kWords<T>) {
+      const int c = t / kWords<T>, word = t % kWords<T>;
+      const unsigned long long value = await(p.message(j, chunk, c) + word, b - j <= kNear);
+      reinterpret_cast<unsigned long long*>(x[c])[word] = value;
+    }
+    __syncthreads();  // and nobody needs the x before the last one
 #pragma unroll
     for (int c = 0; c < kColumns; ++c) {
       if (c >= count) break;
 #pragma unroll
-      for (int k = 0; k < kWidth; ++k) {
-        sums[c] = subtract_product(sums[c], tile[k], shared.x[c][part * kWidth + k]);
+      for (int k = 0; k < kWidth<T>; ++k) {
+        sums[c] = subtract_product(sums[c], tile[k], x[c][part * kWidth<T> + k]);
       }
     }
 #pragma unroll
-    for (int k = 0; k < kWidth; ++k) tile[k] = next[k];
+    for (int k = 0; k < kWidth<T>; ++k) tile[k] = next[k];
   }
 
 #pragma unroll
-  for (int c = 0; c < kColumns; ++c) shared.sums[part][c][r] = sums[c];
+  for (int c = 0; c < kColumns; ++c) step.sums[part][c][r] = sums[c];
   __syncthreads();
   static_assert(kColumns == kParts, "a part for each right-hand side");
   const bool mine = part < count && row < p.n;  // x of row r and right-hand side `part`
   E y = mine ? in_double(*p.solution(row, first_column + part)) : from_real<E>(0);
 #pragma unroll
-  for (int s = 0; s < kParts; ++s) y = add(y, in_double(shared.sums[s][part][r]));
-  shared.y[part][r] = y;
+  for (int s = 0; s < kParts; ++s) y = add(y, in_double(step.sums[s][part][r]));
+  step.y[part][r] = y;
   __syncthreads();
 #pragma unroll
   for (int c = 0; c < kColumns; ++c) {
     if (c >= count) break;
     E product = from_real<E>(0);
 #pragma unroll
-    for (int k = 0; k < kWidth; ++k) {
-      const int i = part * kWidth + k;
-      if (i <= r) product = add(product, times(shared.inverse[r][i], shared.y[c][i]));
+    for (int k = 0; k < kWidth<T>; ++k) {
+      const int i = part * kWidth<T> + k;
+      if (i <= r) product = add(product, times(memory.inverse.at(r, i), step.y[c][i]));
     }
-    shared.products[part][c][r] = product;
+    step.products[part][c][r] = product;
   }
   __syncthreads();
-  if (mine) {
-    E x = from_real<E>(0);
+  if (part >= count) return;
+  E sum = from_real<E>(0);
 #pragma unroll
-    for (int s = 0; s < kParts; ++s) x = add(x, shared.products[s][part][r]);
-    convert(*p.solution(row, first_column + part), x);
-  }
-  __syncthreads();
-  if (t == 0) raise(p.progress + blockIdx.x);
+  for (int s = 0; s < kParts; ++s) sum = add(sum, step.products[s][part][r]);
+  T x;
+  convert(x, sum);
+  if (first + kOrder<T> < p.n) send(p.message(b, chunk, part), r, x);
+  if (mine) *p.solution(row, first_column + part) = x;
 }
 
 }  // namespace
@@ -193,23 +202,30 @@ template <class T>
 void substitute(cudaStream_t stream, Uplo uplo, Diag diag, DeviceView<const T> a, DeviceView<T> x,
                 DeviceView<Index> progress) {
   using D = typename DeviceScalar<T>::type;
-  const Index blocks = (a.rows + kOrder - 1) / kOrder, chunks = (x.cols + kColumns - 1) / kColumns;
-  check(cudaMemsetAsync(progress.data, 0, sizeof(Index) * static_cast<std::size_t>(blocks * chunks),
-                        stream),
-        "substitution");
-  Substitution<D> problem{
-      a.rows, device_cast(a.data), 1,     a.ld, diag == Diag::unit, device_cast(x.data), x.ld,
-      x.cols, progress.data,       chunks};
+  const Index blocks = (a.rows + kOrder<D> - 1) / kOrder<D>;
+  const Index chunks = (x.cols + kColumns - 1) / kColumns;
+  const auto words = static_cast<std::size_t>(blocks * chunks * kColumns * kWords<D>);
+  check(cudaMemsetAsync(progress.data, 0, sizeof(Word) * words, stream), "substitution");
+  Substitution<D> problem{a.rows,
+                          Trapezoid<const D>(device_cast(a.data), a.ld, false),
+                          diag == Diag::unit,
+                          device_cast(x.data),
+                          1,
+                          x.ld,
+                          x.cols,
+                          reinterpret_cast<Word*>(progress.data),
+                          chunks};
   if (uplo == Uplo::upper) {
-    problem.a += (a.rows - 1) * (a.ld + 1);
+    problem.a.data += (a.rows - 1) * (a.ld + 1);
+    problem.a.row_stride = -1;
+    problem.a.column_stride = -a.ld;
     problem.x += a.rows - 1;
     problem.row_step = -1;
-    problem.column_step = -a.ld;
   }
   LaunchShape shape;
   shape.blocks = static_cast<unsigned>(blocks * chunks);
-  shape.threads = kThreads;
-  shape.shared_bytes = sizeof(Shared<D>);
+  shape.threads = kThreads<D>;
+  shape.shared_bytes = sizeof(Memory<D>);
   launch(stream, shape, "substitution", substitution_kernel<D>, problem);
 }
 
