@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(kThreads) interchange_and_solve_kernel(Step<T>
       const bool there = column + first + i * kApart < columns;
       if (there && moves.place >= 0) to[moves.place + i * apart] = displaced[i];
     }
-    load(column + stride);
+    if (column + stride < step.columns) load(column + stride);
     Fragment<E> x = zero_fragment<E>();
     if (warp < tiles) x = memory.strip[warp].rows.load(lane);
     x = solve_strip(memory.triangle, memory.strip, tiles, x, warp, lane);

@@ -132,7 +132,7 @@ __device__ void invert_diagonal(TriangleMemory<E>& memory, const Triangle<T>& tr
 }
 
 __device__ inline bool is_finite(double x) { return isfinite(x); }
-__device__ inline bool is_finite(Complex<double> x) { return is_finite(x.re) & is_finite(x.im); }
+__device__ inline bool is_finite(Complex<double> x) { return is_finite(x.re) && is_finite(x.im); }
 
 /// x l^H = a by substitution; a lane has a row. `rows` is the warp's own.
 template <class E>
@@ -162,10 +162,13 @@ __device__ Fragment<E> solve_tile(Rows<E>& rows, const Rows<E>& l, const Rows<E>
   multiply_add_lower(x, a, m, zero_fragment<E>());
   multiply_add_lower(residual, x, negated(l.load(lane)), a);
   multiply_add_lower(x, residual, m, x);
-  // Only now, because the products take time in which the lanes can look.
-  bool finite = true;
-  for_each_element([&](int h, int j, int e) { finite &= is_finite(a.get(h, j, e)); });
-  return __all_sync(kAllLanes, finite) ? x : substitute(rows, l, a, lane);
+  // Only now, because the products take time in which the lanes can look: at the sum, which is not
+  // finite if an element is not.
+  E sum = from_real<E>(0);
+  for_each_element([&](int h, int j, int e) {
+    if (e == 0) sum = add(sum, add(a.get(h, j, 0), a.get(h, j, 1)));
+  });
+  return __all_sync(kAllLanes, is_finite(sum)) ? x : substitute(rows, l, a, lane);
 }
 
 /// x L^H = a for 16 rows, by all warps of a block: warp j has tile a(j), and gets x(j).
