@@ -262,5 +262,6 @@ __device__ inline void compute_now(Complex<R>& x) {
   compute_now(x.re);
   compute_now(x.im);
 }
+__device__ inline void compute_now(Index& x) { asm volatile("" : "+l"(x)); }
 
 }  // namespace overlapack::cuda

@@ -27,12 +27,14 @@
 // barrier is the one of step j + 2, since the row of step j + 2 follows all heads of that step.
 //
 // The columns to the right of a strip are in memory, where rows do not move either; each block
-// updates its own rows there. The interchanges are carried out when the panel is complete.
+// updates its own rows there. The interchanges are carried out when the panel is complete, as one
+// gather (interchange.cuh).
 #include <algorithm>
 #include <type_traits>
 
 #include "device/cuda/arithmetic.cuh"
 #include "device/cuda/cluster.cuh"
+#include "device/cuda/interchange.cuh"
 #include "device/cuda/kernels.hpp"
 #include "device/cuda/launch.cuh"
 #include "device/cuda/pivot.cuh"
@@ -153,7 +155,7 @@ class Strip {
   /// fetch(s, row) when it is known that `row` of the panel in memory has the pivot of step s of
   /// the strip.
   template <class Fetch>
-  __device__ void factor(int steps, Index* pivots, Index offset, int& first_zero, Fetch fetch) {
+  __device__ void factor(int steps, int& first_zero, Fetch fetch) {
     int j = first_, row = 0;  // of the pivot of the step before
     for_each_quarter<W>([&](auto columns) {
       constexpr int kColumns = decltype(columns)::value;
@@ -166,7 +168,7 @@ class Strip {
         row = pivot.row;
         if (is_zero(pivot.pivot)) first_zero = min(first_zero, j);
         if (threadIdx.x == 0) memory_.chosen[j - first_] = pivot.row;
-        if (is_first_thread()) pivots[j] = offset + 1 + pivot.position;
+        if (static_cast<int>(threadIdx.x) == j) partner_ = static_cast<int>(pivot.position);
       }
     });
     fetch(j - 1 - first_, row);
@@ -192,7 +194,17 @@ class Strip {
     for (int r = 0; r < R; ++r) active[own_row(r)] = position_[r] >= first_ + W;
   }
 
-  __device__ bool is_first_thread() const { return rank_ == 0 && threadIdx.x == 0; }
+  /// What row j is interchanged with in step j, in thread j.
+  __device__ int partner() const { return partner_; }
+
+  /// Stores what there is to be told of all steps.
+  __device__ void report(int steps, Index* pivots, int first_zero, Index* info,
+                         Index offset) const {
+    if (rank_ != 0) return;
+    const int j = static_cast<int>(threadIdx.x);
+    if (j < steps) pivots[j] = offset + 1 + partner_;
+    if (j == 0 && first_zero < steps && *info == 0) *info = offset + first_zero + 1;
+  }
 
  private:
   using Key = KeyOf<DeviceReal<T>>;
@@ -352,6 +364,7 @@ class Strip {
   T complete_[R];    // their elements in the pivot column, with all updates
   T multiplier_[R];  // of the step before
   int position_[R];  // negative if there is no such row
+  int partner_ = 0;
 };
 
 /// Factors the m x n panel `a`, n <= W. The launch must be one cluster with enough rows.
@@ -364,10 +377,10 @@ __global__ void __launch_bounds__(kThreads, 1)
   const int steps = min(m, n);
   int first_zero = steps;
   strip.load(0, n, a, ld);
-  strip.factor(steps, pivots, offset, first_zero, [](int, int) {});
+  strip.factor(steps, first_zero, [](int, int) {});
   synchronize_cluster();  // nobody stores before all have loaded
   strip.store(n, a, ld, true, 0, m);
-  if (strip.is_first_thread() && first_zero < steps && *info == 0) *info = offset + first_zero + 1;
+  strip.report(steps, pivots, first_zero, info, offset);
 #endif
 }
 
@@ -379,7 +392,10 @@ template <class T, int W, int R>
 struct alignas(kChunk) PanelMemory {
   StripMemory<T, W, R> strip;
   T l[W][W];  // [k][i]: element (k + i, k) of the strip's triangle L11
-  alignas(kChunk) T u[kPanelWidth - W][W + 8];  // [c][k]: element (k, c) of U12
+  union {
+    alignas(kChunk) T u[kPanelWidth - W][W + 8];  // [c][k]: element (k, c) of U12
+    Interchanges<kPanelWidth> interchanges;       // in the end
+  };
   bool active[R * kThreads];
 };
 
@@ -520,8 +536,40 @@ __device__ void store_rest(const PanelMemory<T, W, R>& memory, int rest, T* a, I
   }
 }
 
-/// Factors the m x n panel `a`, n <= min(m, kPanelWidth), strip by strip, but leaves all rows where
-/// they are. The launch must be one cluster with enough rows.
+/// Carries out the interchanges in the n columns `a`, which are divided among the blocks.
+/// `partner` is that of the thread's own number.
+template <class T>
+__device__ void interchange(Interchanges<kPanelWidth>& interchanges, int n, int partner, T* a,
+                            Index ld) {
+  constexpr int kApart = kThreads / kPanelWidth;
+  constexpr int kColumns = 8;  // of a thread, at a time
+  interchanges.compose(n, partner);
+  const int t = static_cast<int>(threadIdx.x), row = t % kPanelWidth;
+  const RowMoves moves = row < n ? interchanges.moves[row] : RowMoves{0, 0, -1};
+  const int stride = blocks_in_cluster() * kApart;
+  for (int first = rank_in_cluster() * kApart; first < n; first += stride * kColumns) {
+    T top[kColumns], displaced[kColumns];
+    const auto for_each_column = [&](auto f) {
+#pragma unroll
+      for (int i = 0; i < kColumns; ++i) {
+        const int c = first + t / kPanelWidth + i * stride;
+        if (row < n && c < n) f(a + c * ld, top[i], displaced[i]);
+      }
+    };
+    for_each_column([&](const T* column, T& x, T& y) {
+      x = column[moves.source];
+      if (moves.place >= 0) y = column[moves.displaced];
+    });
+    __syncthreads();  // these columns are read
+    for_each_column([&](T* column, T x, T y) {
+      column[row] = x;
+      if (moves.place >= 0) column[moves.place] = y;
+    });
+  }
+}
+
+/// Factors the m x n panel `a`, n <= min(m, kPanelWidth), strip by strip. The launch must be one
+/// cluster with enough rows.
 template <class T, int W, int R>
 __global__ void __launch_bounds__(kThreads, 1)
     getrf_panel_kernel(int m, int n, T* a, Index ld, Index* pivots, Index* info, Index offset) {
@@ -538,7 +586,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     const int columns = min(W, n - first), rest = n - first - columns;
     strip.load(first, columns, left, ld);
     if (first > 0) wait_for_cluster();  // all rows are updated; no old copies of them are used
-    strip.factor(n, pivots, offset, first_zero, [&](int s, int row) {
+    strip.factor(n, first_zero, [&](int s, int row) {
       const int c = static_cast<int>(threadIdx.x);
       if (c < rest) start_copy(&memory.u[c][s], &right[row + c * ld]);
     });
@@ -556,7 +604,9 @@ __global__ void __launch_bounds__(kThreads, 1)
     arrive_at_cluster();
     __syncthreads();
   }
-  if (strip.is_first_thread() && first_zero < n && *info == 0) *info = offset + first_zero + 1;
+  synchronize_cluster();  // all rows are stored
+  interchange(memory.interchanges, n, strip.partner(), a, ld);
+  strip.report(n, pivots, first_zero, info, offset);
 #endif
 }
 
@@ -643,7 +693,6 @@ void getrf_cluster(cudaStream_t stream, int limit, DeviceView<T> a, Index* pivot
       if (n > W) {
         launch(stream, cluster_shape(blocks, sizeof(PanelMemory<D, W, R>), begun), "getrf panel",
                getrf_panel_kernel<D, W, R>, m, n, device_cast(a.data), a.ld, pivots, info, offset);
-        swap_rows(stream, a, DeviceView<const Index>(pivots, n), offset, true);
         return;
       }
     }

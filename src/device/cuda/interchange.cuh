@@ -21,9 +21,9 @@ struct RowMoves {
 
 /// At most kMost interchanges, in shared memory.
 template <int kMost>
-struct Interchanges {
-  int partner[kMost];
-  int before[kMost];  // the last interchange before j with partner j, or -1
+struct alignas(16) Interchanges {
+  int partner[kMost];  // negative from `count` on
+  int before[kMost];   // the last interchange before j with partner j, or -1
   RowMoves moves[kMost];
 
   /// The row of the beginning that row j holds at its turn.
@@ -32,26 +32,25 @@ struct Interchanges {
     return j;
   }
 
-  /// Makes `moves` of `count` partners, which the threads have just stored. All threads of the
-  /// block, at least kMost; what they have stored to shared memory before, all see after it.
-  __device__ void compose(int count) {
+  /// Makes `moves` of `count` partners: each thread knows that of its own number. All threads of
+  /// the block, at least kMost; what they have stored to shared memory before, all see after it.
+  __device__ void compose(int count, int mine) {
     const int j = static_cast<int>(threadIdx.x);
-    if (j < count) before[j] = -1;
+    if (j < kMost) {
+      partner[j] = j < count ? mine : -1;
+      before[j] = -1;
+      moves[j].place = mine >= count ? mine : -1;
+    }
     __syncthreads();
-    const int mine = j < count ? partner[j] : j;
-    if (mine != j && mine < count) atomicMax(&before[mine], j);
+    if (j < count && mine != j && mine < count) atomicMax(&before[mine], j);
     __syncthreads();
     if (j < count) {
-      int previous = -1;
-      bool last = true;
-      for (int i = 0; i < count; ++i) {
-        if (partner[i] != mine) continue;
-        if (i < j) previous = i;
-        if (i > j) last = false;
-      }
+      int previous = -1;  // interchange with the same partner
+#pragma unroll 32
+      for (int i = 0; i < kMost; ++i) previous = partner[i] == mine && i < j ? i : previous;
       moves[j].source = previous < 0 ? mine : origin(previous);
       moves[j].displaced = origin(j);
-      moves[j].place = last && mine >= count ? mine : -1;
+      if (previous >= 0) moves[previous].place = -1;  // what it has taken there goes on
     }
     __syncthreads();
   }

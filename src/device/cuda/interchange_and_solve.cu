@@ -45,25 +45,23 @@ __global__ void __launch_bounds__(kThreads) interchange_and_solve_kernel(Step<T>
   auto& memory = *reinterpret_cast<Memory<E>*>(raw_memory);
   const int t = static_cast<int>(threadIdx.x), lane = t % kWarp, warp = t / kWarp;
   const int n = step.triangle.n, tiles = step.triangle.tiles();
-  if (t < n) {
-    memory.interchanges.partner[t] = static_cast<int>(step.pivots[t] - 1 - step.offset);
-  }
+  const Index pivot = t < n ? step.pivots[t] : 0;
   load_triangle(memory.triangle, step.triangle, warp, lane);
-  memory.interchanges.compose(n);
+  memory.interchanges.compose(n, static_cast<int>(pivot - 1 - step.offset));
 
   // A thread has one row of the block, and of the one it displaces, in some of the 16 columns.
   constexpr int kApart = kThreads / kOrder<E>, kColumns = kTile / kApart;
   const int row = t % kOrder<E>, first = t / kOrder<E>;
   const RowMoves moves = row < n ? memory.interchanges.moves[row] : RowMoves{0, 0, -1};
+  const Index columns = row < n ? step.columns : 0, apart = kApart * step.ld;
   T gathered[kColumns], displaced[kColumns];
   const auto load = [&](Index column) {
+    const T* const from = &step.a[(column + first) * step.ld];
 #pragma unroll
     for (int i = 0; i < kColumns; ++i) {
-      const Index c = column + first + i * kApart;
-      gathered[i] = displaced[i] = from_real<T>(0);
-      if (row >= n || c >= step.columns) continue;
-      gathered[i] = step.a[moves.source + c * step.ld];
-      if (moves.place >= 0) displaced[i] = step.a[moves.displaced + c * step.ld];
+      const bool there = column + first + i * kApart < columns;
+      gathered[i] = there ? from[moves.source + i * apart] : from_real<T>(0);
+      if (there && moves.place >= 0) displaced[i] = from[moves.displaced + i * apart];
     }
   };
   const Index stride = Index{gridDim.x} * kTile;
@@ -78,12 +76,13 @@ __global__ void __launch_bounds__(kThreads) interchange_and_solve_kernel(Step<T>
       convert(to, conjugate(gathered[i]));
     }
     __syncthreads();  // these columns are read
+    T* const to = &step.a[(column + first) * step.ld];
 #pragma unroll
     for (int i = 0; i < kColumns; ++i) {
-      const Index c = column + first + i * kApart;
-      if (moves.place >= 0 && c < step.columns) step.a[moves.place + c * step.ld] = displaced[i];
+      const bool there = column + first + i * kApart < columns;
+      if (there && moves.place >= 0) to[moves.place + i * apart] = displaced[i];
     }
-    load(column + stride);
+    if (column + stride < step.columns) load(column + stride);
     Fragment<E> x = zero_fragment<E>();
     if (warp < tiles) x = memory.strip[warp].rows.load(lane);
     x = solve_strip(memory.triangle, memory.strip, tiles, x, warp, lane);

@@ -48,18 +48,23 @@ struct RawFragment {
   T value[2][2][2];  // h, j, e
 };
 
-/// Tile (j, k), j >= k, of L; beyond order n that of a unit matrix.
-template <class T>
+/// Tile (j, k) of L, on the diagonal or below; beyond order n that of a unit matrix.
+template <bool kDiagonal, class T>
 __device__ void load_l(RawFragment<T>& x, const Triangle<T>& triangle, int j, int k, int lane) {
-  const int row = j * kTile + fragment_row(lane, 0),
-            column = k * kTile + fragment_column(lane, 0, 0);
+  const int row = j * kTile + fragment_row(lane, 0);
+  const int column = k * kTile + fragment_column(lane, 0, 0);
   const T* const corner = triangle.l.at(row, column);
-  const Index row_stride = triangle.l.row_stride, column_stride = triangle.l.column_stride;
+  Index down = triangle.l.row_stride, right = triangle.l.column_stride;
+  compute_now(down);  // or else each element would be found by two multiplications
+  compute_now(right);
   for_each_element([&](int h, int half, int e) {
     const int r = row + 8 * h, c = column + 8 * half + e;
-    const bool stored = r < triangle.n && (c < r || (c == r && !triangle.unit));
-    x.value[h][half][e] =
-        stored ? corner[8 * h * row_stride + (8 * half + e) * column_stride] : from_real<T>(r == c);
+    const bool inside = !kDiagonal || c < r || (c == r && !triangle.unit);
+    T& to = x.value[h][half][e];
+    to = from_real<T>(kDiagonal && r == c);
+    if (r < triangle.n && inside) {
+      to = corner[8 * h * down + (8 * half + e) * right];
+    }
   });
 }
 
@@ -80,25 +85,23 @@ __device__ void load_triangle(TriangleMemory<E>& memory, const Triangle<T>& tria
                               int lane) {
   // Of the tiles (j, k) and (k, j) that a warp k passes going round from (k, k), the lower one is
   // its own: half a round for each. All loads are under way before anything waits for one.
-  constexpr int kOwn = kTiles<E> / 2 + 1;
-  RawFragment<T> own[kOwn];
+  constexpr int kBelow = kTiles<E> / 2;
+  RawFragment<T> diagonal, below[kBelow];
   const int tiles = triangle.tiles();
-  const auto for_each_own = [&](auto f) {
+  const auto for_each_below = [&](auto f) {
 #pragma unroll
-    for (int i = 0; i < kOwn; ++i) {
-      const int other = (warp + i) % kTiles<E>, j = max(warp, other), k = min(warp, other);
-      const bool twice = i == kTiles<E> / 2 && warp >= i;  // the other warp has it
-      if (warp < kTiles<E> && j < tiles && !twice) f(own[i], j, k);
+    for (int i = 0; i < kBelow; ++i) {
+      const int other = (warp + i + 1) % kTiles<E>, j = max(warp, other), k = min(warp, other);
+      const bool twice = i == kBelow - 1 && warp >= kBelow;  // the other warp has it
+      if (warp < kTiles<E> && j < tiles && !twice) f(below[i], j, k);
     }
   };
-  for_each_own([&](RawFragment<T>& x, int j, int k) { load_l(x, triangle, j, k, lane); });
-  for_each_own([&](const RawFragment<T>& raw, int j, int k) {
-    const Fragment<E> x = converted<E>(raw, triangle.l.mirrored);
-    if (j == k) {
-      memory.diagonal[k].store(lane, x);
-    } else {
-      memory.column(k)[j - k - 1].store(lane, negated(x));
-    }
+  const auto value = [&](const RawFragment<T>& x) { return converted<E>(x, triangle.l.mirrored); };
+  if (warp < tiles) load_l<true>(diagonal, triangle, warp, warp, lane);
+  for_each_below([&](RawFragment<T>& x, int j, int k) { load_l<false>(x, triangle, j, k, lane); });
+  if (warp < tiles) memory.diagonal[warp].store(lane, value(diagonal));
+  for_each_below([&](const RawFragment<T>& x, int j, int k) {
+    memory.column(k)[j - k - 1].store(lane, negated(value(x)));
   });
 }
 
@@ -112,10 +115,11 @@ __device__ void invert_tile(Rows<E>& inverse, const Rows<E>& l, bool unit, int l
 #pragma unroll
   for (int k = 0; k < kTile; ++k) {
     if (!unit) x[k] = divide(x[k], l.row(k)[k]);
-    inverse.row(k)[lane] = x[k];
 #pragma unroll
     for (int i = k + 1; i < kTile; ++i) x[i] = subtract_product(x[i], l.row(i)[k], x[k]);
   }
+#pragma unroll
+  for (int k = 0; k < kTile; ++k) inverse.row(k)[lane] = x[k];
 }
 
 /// Each warp inverts the tile of the diagonal that it has loaded. A __syncthreads() must follow.
@@ -128,7 +132,7 @@ __device__ void invert_diagonal(TriangleMemory<E>& memory, const Triangle<T>& tr
 }
 
 __device__ inline bool is_finite(double x) { return isfinite(x); }
-__device__ inline bool is_finite(Complex<double> x) { return isfinite(x.re) && isfinite(x.im); }
+__device__ inline bool is_finite(Complex<double> x) { return is_finite(x.re) && is_finite(x.im); }
 
 /// x l^H = a by substitution; a lane has a row. `rows` is the warp's own.
 template <class E>
@@ -158,10 +162,13 @@ __device__ Fragment<E> solve_tile(Rows<E>& rows, const Rows<E>& l, const Rows<E>
   multiply_add_lower(x, a, m, zero_fragment<E>());
   multiply_add_lower(residual, x, negated(l.load(lane)), a);
   multiply_add_lower(x, residual, m, x);
-  // Only now, because the products take time in which the lanes can look.
-  bool finite = true;
-  for_each_element([&](int h, int j, int e) { finite = finite && is_finite(a.get(h, j, e)); });
-  return __all_sync(kAllLanes, finite) ? x : substitute(rows, l, a, lane);
+  // Only now, because the products take time in which the lanes can look: at the sum, which is not
+  // finite if an element is not.
+  E sum = from_real<E>(0);
+  for_each_element([&](int h, int j, int e) {
+    if (e == 0) sum = add(sum, add(a.get(h, j, 0), a.get(h, j, 1)));
+  });
+  return __all_sync(kAllLanes, is_finite(sum)) ? x : substitute(rows, l, a, lane);
 }
 
 /// x L^H = a for 16 rows, by all warps of a block: warp j has tile a(j), and gets x(j).
