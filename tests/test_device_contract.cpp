@@ -1494,7 +1494,9 @@ TYPED_TEST(DeviceContract, SplitOperandsAreForSinglePrecision) {
   using T = TypeParam;
   EXPECT_EQ(Kernels<T>::kSplits, (std::is_same_v<Real<T>, float>));
   if (!Kernels<T>::kSplits) {
-    EXPECT_FALSE(this->kernels().split_pays(100000, 100000, 100000));
+    for (const Precision precision : kPrecisions) {
+      EXPECT_FALSE(this->kernels().split_pays(precision, 100000, 100000, 100000));
+    }
   }
 }
 
@@ -1504,19 +1506,21 @@ class SplitContract : public DeviceContract<T> {
   using K = Kernels<T>;
 
   /// The split form of op(a).
-  Padded<float> split(Side side, Op op, const Padded<T>& a, Index padding = 0) {
+  Padded<float> split(Precision precision, Side side, Op op, const Padded<T>& a,
+                      Index padding = 0) {
     const bool left = side == Side::left;
     const Index rows = op == Op::none ? a.rows() : a.cols();
     const Index cols = op == Op::none ? a.cols() : a.rows();
-    const auto to = this->upload(Padded<float>(K::split_rows(left ? cols : rows),
+    const auto to = this->upload(Padded<float>(K::split_rows(precision, left ? cols : rows),
                                                K::split_cols(side, left ? rows : cols), padding));
-    this->kernels().split(this->queue(), side, op, this->upload(a), to);
+    this->kernels().split(this->queue(), precision, side, op, this->upload(a), to);
     return this->download(to);
   }
-  Padded<T> multiply(Real<T> alpha, const Padded<float>& a, const Padded<float>& b, Real<T> beta,
-                     const Padded<T>& c) {
+  Padded<T> multiply(Precision precision, Real<T> alpha, const Padded<float>& a,
+                     const Padded<float>& b, Real<T> beta, const Padded<T>& c) {
     const auto dc = this->upload(c);
-    this->kernels().split_gemm(this->queue(), alpha, this->upload(a), this->upload(b), beta, dc);
+    this->kernels().split_gemm(this->queue(), precision, alpha, this->upload(a), this->upload(b),
+                               beta, dc);
     return this->download(dc);
   }
 };
@@ -1548,41 +1552,88 @@ bool is_tf32(float x) {
   return (bits & 0x1fff) == 0;
 }
 
-/// Do these three parts stand for x on that side?
-testing::AssertionResult are_parts(Side side, const float* parts, float x) {
+/// What a split form in one part makes of x, in double precision and by the definition.
+double rounded(Precision precision, double x) {
+  if (!std::isfinite(x) || x == 0) return x;
+  if (precision == Precision::fp16) {
+    const double unit = std::max(std::ldexp(1, std::ilogb(x) - 10), 0x1p-24);
+    return std::clamp(std::nearbyint(x / unit) * unit, -65504., 65504.);  // to even
+  }
+  const double unit = std::ldexp(1, std::max(std::ilogb(x) - 10, -136));
+  const double nearest = std::copysign(std::floor(std::abs(x) / unit + 0.5) * unit, x);
+  return std::isfinite(static_cast<float>(nearest)) ? nearest : std::copysign(0x1.ffcp127, x);
+}
+
+/// Number i of a column of a split form.
+double number_of_column(Precision precision, const float* column, Index i) {
+  switch (precision) {
+    case Precision::fp32:
+      return static_cast<double>(column[3 * i]) +
+             (static_cast<double>(column[3 * i + 1]) - static_cast<double>(column[3 * i])) +
+             static_cast<double>(column[3 * i + 2]);
+    case Precision::tf32:
+      return static_cast<double>(column[i]);
+    default: {
+      std::uint16_t two[2];
+      std::memcpy(two, &column[i / 2], sizeof two);
+      const int bits = two[i % 2], exponent = bits >> 10 & 31, fraction = bits & 1023;
+      const double size = exponent == 31  ? (fraction == 0 ? HUGE_VAL : std::nan(""))
+                          : exponent == 0 ? fraction * 0x1p-24
+                                          : std::ldexp(1024 + fraction, exponent - 25);
+      return (bits & 0x8000) != 0 ? -size : size;
+    }
+  }
+}
+
+/// Does the split form on that side hold x as number i of this column?
+testing::AssertionResult holds_number(Precision precision, Side side, const float* column, Index i,
+                                      float x) {
+  const double number = number_of_column(precision, column, i);
+  const auto result = [&](bool right) {
+    return right ? testing::AssertionSuccess()
+                 : testing::AssertionFailure() << x << " became " << number;
+  };
+  if (precision != Precision::fp32) {
+    const double expected = rounded(precision, static_cast<double>(x));
+    return result(std::isnan(expected) ? std::isnan(number) : number == expected);
+  }
+  const float* const parts = column + 3 * i;
   const float hi = parts[0], lo = parts[side == Side::left ? 2 : 1];
   const float again = parts[side == Side::left ? 1 : 2];
-  const auto failure = testing::AssertionFailure()
-                       << x << " became " << parts[0] << ", " << parts[1] << ", " << parts[2];
   if (!std::isfinite(x)) {
     const bool same = std::isnan(x) ? std::isnan(hi) : hi == x;
-    return same && lo == 0 && again == 0 ? testing::AssertionSuccess() : failure;
+    return result(same && lo == 0 && again == 0);
   }
   const double error = std::abs((static_cast<double>(x) - hi) - lo);
   const double bound = std::max(0x1p-23 * std::abs(static_cast<double>(x)), 0x1p-137);
-  return is_tf32(hi) && is_tf32(lo) && again == hi && error <= bound ? testing::AssertionSuccess()
-                                                                     : failure;
+  return result(is_tf32(hi) && is_tf32(lo) && again == hi && error <= bound);
 }
 
 TYPED_TEST(SplitContract, SplitFormsRunAlongTheSummation) {
   using T = TypeParam;
-  for (const auto& [m, n] :
-       {std::pair<Index, Index>{1, 1}, {5, 3}, {32, 32}, {33, 17}, {100, 130}, {7, 300}}) {
-    for (const Index padding : {0, 1, 3}) {
-      const auto a = random_matrix<T>(m, n, 1, padding);
-      for (const Side side : {Side::left, Side::right}) {
-        for (const Op op : kOps) {
-          SCOPED_TRACE(testing::Message()
-                       << m << "x" << n << "+" << padding << " " << char(side) << char(op));
-          const auto parts = this->split(side, op, a, padding);
-          EXPECT_TRUE(parts.padding_untouched());
-          const auto factor = applied(op, a);
-          for (Index c = 0; c < parts.cols(); ++c) {
-            const auto numbers = numbers_of_column(side, factor, c);
-            ASSERT_EQ(parts.rows(), 3 * static_cast<Index>(numbers.size()));
-            for (Index i = 0; i < parts.rows(); i += 3) {
-              ASSERT_TRUE(are_parts(side, &parts(i, c), numbers[static_cast<std::size_t>(i / 3)]))
-                  << "column " << c << ", row " << i;
+  for (const Precision precision : kPrecisions) {
+    for (const auto& [m, n] :
+         {std::pair<Index, Index>{1, 1}, {5, 3}, {32, 32}, {33, 17}, {100, 130}, {7, 300}}) {
+      for (const Index padding : {0, 1, 3}) {
+        const auto a = random_matrix<T>(m, n, 1, padding);
+        for (const Side side : {Side::left, Side::right}) {
+          for (const Op op : kOps) {
+            SCOPED_TRACE(testing::Message() << name_of(precision) << " " << m << "x" << n << "+"
+                                            << padding << " " << char(side) << char(op));
+            const auto form = this->split(precision, side, op, a, padding);
+            EXPECT_TRUE(form.padding_untouched());
+            const auto factor = applied(op, a);
+            for (Index c = 0; c < form.cols(); ++c) {
+              const auto numbers = numbers_of_column(side, factor, c);
+              const auto count = static_cast<Index>(numbers.size());
+              for (Index i = 0; i < count; ++i) {
+                ASSERT_TRUE(holds_number(precision, side, &form(0, c), i,
+                                         numbers[static_cast<std::size_t>(i)]))
+                    << "column " << c << ", number " << i;
+              }
+              if (precision == Precision::fp16 && count % 2 != 0) {
+                ASSERT_EQ(number_of_column(precision, &form(0, c), count), 0);
+              }
             }
           }
         }
@@ -1599,6 +1650,11 @@ TYPED_TEST(SplitContract, EveryNumberHasParts) {
                             0x1p-130f, 0x1.fffp+127f, 0x1.ffdffep+127f, 0x1.ffe001p+10f}) {
     for (const float factor : {1.f, 0.75f, 0.6789f, 0.50000006f}) numbers.push_back(scale * factor);
   }
+  // Of FP16: its ends, and numbers between two others, of which an even one is taken.
+  for (const float x : {65504.f, 65519.f, 65520.f, 1e5f, 0x1p-14f, 0x1.ffcp-15f, 0x1p-24f, 0x1p-25f,
+                        0x1.8p-24f, 0x1.4p-23f, 0x1.002p0f, 0x1.006p0f, 0x1.003p0f, 2047.5f}) {
+    numbers.push_back(x);
+  }
   Padded<T> a(2 * static_cast<Index>(numbers.size()), 1);
   for (Index i = 0; i < a.rows(); ++i) {
     const float x = numbers[static_cast<std::size_t>(i / 2)] * (i % 2 == 0 ? 1.f : -1.f);
@@ -1608,14 +1664,69 @@ TYPED_TEST(SplitContract, EveryNumberHasParts) {
       a(i, 0) = x;
     }
   }
-  for (const Side side : {Side::left, Side::right}) {
-    const Op op = side == Side::left ? Op::trans : Op::none;
-    const auto parts = this->split(side, op, a);
-    for (Index c = 0; c < parts.cols(); ++c) {
-      const auto column = numbers_of_column(side, applied(op, a), c);
-      for (Index i = 0; i < parts.rows(); i += 3) {
-        EXPECT_TRUE(are_parts(side, &parts(i, c), column[static_cast<std::size_t>(i / 3)]));
+  for (const Precision precision : kPrecisions) {
+    for (const Side side : {Side::left, Side::right}) {
+      const Op op = side == Side::left ? Op::trans : Op::none;
+      const auto form = this->split(precision, side, op, a);
+      for (Index c = 0; c < form.cols(); ++c) {
+        const auto column = numbers_of_column(side, applied(op, a), c);
+        for (std::size_t i = 0; i < column.size(); ++i) {
+          EXPECT_TRUE(holds_number(precision, side, &form(0, c), static_cast<Index>(i), column[i]));
+        }
       }
+    }
+  }
+}
+
+/// A matrix of the numbers that a split form in one part makes of those of x.
+template <class W>
+Padded<W> rounded(Precision precision, Padded<W> x) {
+  for (Index j = 0; j < x.cols(); ++j) {
+    for (Index i = 0; i < x.rows(); ++i) {
+      if constexpr (is_complex<W>) {
+        x(i, j) = {rounded(precision, x(i, j).real()), rounded(precision, x(i, j).imag())};
+      } else {
+        x(i, j) = rounded(precision, x(i, j));
+      }
+    }
+  }
+  return x;
+}
+
+TYPED_TEST(SplitContract, ProductsAreAsAccurateAsTheirOperands) {
+  using T = TypeParam;
+  using W = Wide<T>;
+  const Index shapes[][3] = {{1, 1, 1}, {5, 7, 3}, {64, 64, 64}, {130, 70, 33}, {33, 20, 200}};
+  for (const Precision precision : {Precision::tf32, Precision::fp16}) {
+    for (const auto& [m, n, k] : shapes) {
+      SCOPED_TRACE(testing::Message() << name_of(precision) << " " << m << "x" << n << "x" << k);
+      const auto a = random_matrix<T>(m, k, 1, 1), b = random_matrix<T>(k, n, 2, 2);
+      const auto c = random_matrix<T>(m, n, 3, 3);
+      const auto wide_a = applied(Op::none, a), wide_b = applied(Op::none, b);
+      // In units of eps times the sum of the moduli.
+      const auto error = [&](const Padded<T>& got, const Padded<W>& expected) {
+        double worst = 0;
+        for (Index j = 0; j < n; ++j) {
+          for (Index i = 0; i < m; ++i) {
+            double size = std::abs(c(i, j));
+            for (Index l = 0; l < k; ++l) size += std::abs(wide_a(i, l)) * std::abs(wide_b(l, j));
+            worst = std::max(worst, std::abs(W(got(i, j)) - expected(i, j)) / size / epsilon<T>());
+          }
+        }
+        return worst;
+      };
+      const auto got =
+          this->multiply(precision, -1, this->split(precision, Side::left, Op::none, a),
+                         this->split(precision, Side::right, Op::none, b), 1, c);
+      EXPECT_TRUE(got.padding_untouched());
+      // The operands are rounded to this precision, the rest is as accurate as float.
+      EXPECT_LT(error(got, multiply_add<W, T>(W(-1), rounded(precision, wide_a),
+                                              rounded(precision, wide_b), W(1), c)),
+                16);
+      // Two roundings by 2^-12 at most are 8192 units of 2^-24; random ones some hundreds.
+      const double from_exact = error(got, multiply_add<W, T>(W(-1), wide_a, wide_b, W(1), c));
+      EXPECT_LT(from_exact, 8200);
+      EXPECT_GT(from_exact, m > 1 ? 64 : 0);
     }
   }
 }
@@ -1630,8 +1741,8 @@ TYPED_TEST(SplitContract, SplitProductsAreAsAccurateAsFloatOnes) {
     const auto a = random_matrix<T>(k, m, 1, 1), b = random_matrix<T>(k, n, 2, 2);
     const auto c = random_matrix<T>(m, n, 3, 3);
     const float alpha = -1.5f, beta = 0.75f;
-    auto sa = this->split(Side::left, Op::conj_trans, a, 1);
-    auto sb = this->split(Side::right, Op::none, b, 5);
+    auto sa = this->split(Precision::fp32, Side::left, Op::conj_trans, a, 1);
+    auto sb = this->split(Precision::fp32, Side::right, Op::none, b, 5);
     const auto expected =
         multiply_add<W, T>(W(alpha), applied(Op::conj_trans, a), applied(Op::none, b), W(beta), c);
     // Componentwise, as the error of a sum is bounded.
@@ -1648,7 +1759,7 @@ TYPED_TEST(SplitContract, SplitProductsAreAsAccurateAsFloatOnes) {
       }
       return worst;
     };
-    const auto result = this->multiply(alpha, sa, sb, beta, c);
+    const auto result = this->multiply(Precision::fp32, alpha, sa, sb, beta, c);
     EXPECT_LT(error(result), kLimit);
     EXPECT_TRUE(result.padding_untouched());
     // Without the low parts it is a product in TF32, which this bound tells apart.
@@ -1656,7 +1767,7 @@ TYPED_TEST(SplitContract, SplitProductsAreAsAccurateAsFloatOnes) {
       for (Index j = 0; j < sa.cols(); ++j) sa(i + 2, j) = 0;
       for (Index j = 0; j < sb.cols(); ++j) sb(i + 1, j) = 0;
     }
-    EXPECT_GT(error(this->multiply(alpha, sa, sb, beta, c)), 4 * kLimit);
+    EXPECT_GT(error(this->multiply(Precision::fp32, alpha, sa, sb, beta, c)), 4 * kLimit);
   }
 }
 
@@ -1674,31 +1785,34 @@ TYPED_TEST(SplitContract, InfinitiesAndNaNsSpreadAsInSumsOfProducts) {
   b(7, 5) = infinity<T>();
   b(3, 11) = infinity<T>();
   b(30, 16) = nan<T>();
-  const auto got = this->multiply(1, this->split(Side::left, Op::none, a),
-                                  this->split(Side::right, Op::none, b), 0, Padded<T>(m, n));
   const auto kind = [](double x) {
     return std::isnan(x) ? "NaN" : std::isfinite(x) ? "finite" : x > 0 ? "inf" : "-inf";
   };
-  int infinities = 0;
-  for (Index j = 0; j < n; ++j) {
-    for (Index i = 0; i < m; ++i) {
-      // By the definition in real numbers; std::complex would repair infinite products.
-      double re = 0, im = 0;
-      for (Index l = 0; l < k; ++l) {
-        const std::complex<double> x(a(i, l)), y(b(l, j));
-        re += x.real() * y.real();
-        if constexpr (is_complex<T>) {
-          re -= x.imag() * y.imag();
-          im += x.real() * y.imag();
-          im += x.imag() * y.real();
+  for (const Precision precision : kPrecisions) {
+    const auto got =
+        this->multiply(precision, 1, this->split(precision, Side::left, Op::none, a),
+                       this->split(precision, Side::right, Op::none, b), 0, Padded<T>(m, n));
+    int infinities = 0;
+    for (Index j = 0; j < n; ++j) {
+      for (Index i = 0; i < m; ++i) {
+        // By the definition in real numbers; std::complex would repair infinite products.
+        double re = 0, im = 0;
+        for (Index l = 0; l < k; ++l) {
+          const std::complex<double> x(a(i, l)), y(b(l, j));
+          re += x.real() * y.real();
+          if constexpr (is_complex<T>) {
+            re -= x.imag() * y.imag();
+            im += x.real() * y.imag();
+            im += x.imag() * y.real();
+          }
         }
+        EXPECT_STREQ(kind(std::real(got(i, j))), kind(re)) << i << "," << j;
+        EXPECT_STREQ(kind(std::imag(got(i, j))), kind(im)) << i << "," << j;
+        infinities += std::isinf(re) ? 1 : 0;
       }
-      EXPECT_STREQ(kind(std::real(got(i, j))), kind(re)) << i << "," << j;
-      EXPECT_STREQ(kind(std::imag(got(i, j))), kind(im)) << i << "," << j;
-      infinities += std::isinf(re) ? 1 : 0;
     }
+    EXPECT_GT(infinities, m);
   }
-  EXPECT_GT(infinities, m);
 }
 
 TYPED_TEST(SplitContract, SubstitutesForAFewRightHandSides) {
@@ -1773,10 +1887,6 @@ TYPED_TEST(SplitContract, SplitProductsOfEmptyOperands) {
   using T = TypeParam;
   const Index m = 9, n = 6, k = 4;
   const auto c = random_matrix<T>(m, n, 3, 1);
-  const auto sa = this->split(Side::left, Op::none, random_matrix<T>(m, k, 1));
-  const auto sb = this->split(Side::right, Op::none, random_matrix<T>(k, n, 2));
-  const auto no_a = this->split(Side::left, Op::none, Padded<T>(m, 0));
-  const auto no_b = this->split(Side::right, Op::none, Padded<T>(0, n));
   const auto times = [&](double factor) {
     auto scaled = applied(Op::none, c);
     for (Index j = 0; j < n; ++j) {
@@ -1788,11 +1898,18 @@ TYPED_TEST(SplitContract, SplitProductsOfEmptyOperands) {
   for (Index j = 0; j < n; ++j) {
     for (Index i = 0; i < m; ++i) poisoned(i, j) = nan<T>();
   }
-  EXPECT_EQ(max_difference(this->multiply(1, no_a, no_b, 1, c), times(1)), 0);
-  EXPECT_EQ(max_difference(this->multiply(1, no_a, no_b, 2, c), times(2)), 0);
-  EXPECT_EQ(max_difference(this->multiply(0, sa, sb, 2, c), times(2)), 0);
-  EXPECT_EQ(max_difference(this->multiply(1, no_a, no_b, 0, poisoned), times(0)), 0);
-  this->multiply(1, sa, this->split(Side::right, Op::none, Padded<T>(k, 0)), 0, Padded<T>(m, 0));
+  for (const Precision precision : kPrecisions) {
+    const auto sa = this->split(precision, Side::left, Op::none, random_matrix<T>(m, k, 1));
+    const auto sb = this->split(precision, Side::right, Op::none, random_matrix<T>(k, n, 2));
+    const auto no_a = this->split(precision, Side::left, Op::none, Padded<T>(m, 0));
+    const auto no_b = this->split(precision, Side::right, Op::none, Padded<T>(0, n));
+    EXPECT_EQ(max_difference(this->multiply(precision, 1, no_a, no_b, 1, c), times(1)), 0);
+    EXPECT_EQ(max_difference(this->multiply(precision, 1, no_a, no_b, 2, c), times(2)), 0);
+    EXPECT_EQ(max_difference(this->multiply(precision, 0, sa, sb, 2, c), times(2)), 0);
+    EXPECT_EQ(max_difference(this->multiply(precision, 1, no_a, no_b, 0, poisoned), times(0)), 0);
+    this->multiply(precision, 1, sa, this->split(precision, Side::right, Op::none, Padded<T>(k, 0)),
+                   0, Padded<T>(m, 0));
+  }
 }
 
 // ---- Faults -------------------------------------------------------------------------------
@@ -1890,6 +2007,56 @@ TYPED_TEST(MixedContract, RoundsAPart) {
       }
       EXPECT_TRUE(rounded.padding_untouched());
       EXPECT_EQ(this->download_index(overflow), 0);
+    }
+  }
+}
+
+TYPED_TEST(MixedContract, ScalesByPowersOfTwo) {
+  using T = TypeParam;
+  using R = Real<T>;
+  const Index m = 300, n = 40;
+  // Each with the power of two above it.
+  constexpr R kInfinity = std::numeric_limits<R>::infinity();
+  const std::pair<R, R> known[] = {
+      {1, 2},        {0.75, 1}, {-0.5, 1},      {1e30, 0x1p100},    {3e-9, 0x1p-28}, {0, 1},
+      {nan<R>(), 1}, {5, 8},    {kInfinity, 1}, {1e-310, 0x1p-500}, {1e300, 0x1p500}};
+  constexpr Index kKnown = std::size(known);
+  auto a = random_matrix<T>(m, n, 1, 2);
+  a(1, 1) = T(1e30);
+  Padded<R> sizes(m, 1);
+  for (Index i = 0; i < m; ++i) sizes(i, 0) = known[i % kKnown].first;
+  const auto power = [&](Index i) { return known[i % kKnown].second; };
+  const auto from = this->upload(a);
+  const auto row_sizes = this->upload(sizes);
+  const DeviceView<R> column_sizes = row_sizes.view.block(0, 0, n, 1);
+  const auto overflow = this->upload_index(0);
+  for (const Part part : {Part::all, Part::lower}) {
+    for (const bool by_rows : {false, true}) {
+      const auto to = this->upload(Padded<Single<T>>(m, n, 3));
+      this->kernels().round(this->queue(), part, from, to, overflow,
+                            by_rows ? DeviceView<const R>(row_sizes.view) : DeviceView<const R>(),
+                            column_sizes);
+      const auto got = this->download(to);
+      for (Index j = 0; j < n; ++j) {
+        for (Index i = part == Part::lower ? j : 0; i < m; ++i) {
+          const auto scaled = a(i, j) / (power(j) * (by_rows ? power(i) : 1));
+          ASSERT_EQ(got(i, j), static_cast<Single<T>>(scaled)) << i << "," << j;
+        }
+      }
+      EXPECT_TRUE(got.padding_untouched());
+    }
+  }
+  EXPECT_EQ(this->download_index(overflow), 0) << "it is not of the scaled numbers";
+
+  const auto x = random_matrix<Single<T>>(m, 3, 2);
+  const auto y = random_matrix<T>(m, 3, 3);
+  const auto dx = this->upload(x), dy = this->upload(y);
+  this->kernels().widen(this->queue(), dx, T(1), dy, row_sizes);
+  const auto sum = this->download(dy);
+  for (Index j = 0; j < 3; ++j) {
+    for (Index i = 0; i < m; ++i) {
+      const T expected = T(x(i, j)) / power(i) + y(i, j);
+      ASSERT_LE(std::abs(sum(i, j) - expected), 2 * epsilon<T>() * std::abs(expected));
     }
   }
 }

@@ -105,6 +105,10 @@ TEST(Settings, AcceptEveryDocumentedValue) {
   EXPECT_EQ(parse({{"OVERLAPACK_NB", "96"}}).nb, 96);
   EXPECT_FALSE(parse({{"OVERLAPACK_FP32", "auto"}}).strict_fp32);
   EXPECT_TRUE(parse({{"OVERLAPACK_FP32", "strict"}}).strict_fp32);
+  EXPECT_EQ(parse({{"OVERLAPACK_REFINE", "auto"}}).refine, Precision::fp32);
+  EXPECT_EQ(parse({{"OVERLAPACK_REFINE", "fp32"}}).refine, Precision::fp32);
+  EXPECT_EQ(parse({{"OVERLAPACK_REFINE", "tf32"}}).refine, Precision::tf32);
+  EXPECT_EQ(parse({{"OVERLAPACK_REFINE", "fp16"}}).refine, Precision::fp16);
   EXPECT_EQ(parse({{"OVERLAPACK_THREADS", "1"}}).threads, 1);
   EXPECT_EQ(parse({{"OVERLAPACK_THREADS", "1024"}}).threads, 1024);
   EXPECT_EQ(parse({{"OVERLAPACK_PROFILE", "/tmp/p"}}).profile, "/tmp/p");
@@ -127,6 +131,7 @@ TEST(Settings, ComplainOnceAboutABadValueAndIgnoreIt) {
       {"OVERLAPACK_ALGORITHM", "fast"},   {"OVERLAPACK_NB", "0"},
       {"OVERLAPACK_NB", "1.5"},           {"OVERLAPACK_FP32", "fast"},
       {"OVERLAPACK_FP32", "STRICT"},      {"OVERLAPACK_THREADS", "0"},
+      {"OVERLAPACK_REFINE", "bf16"},      {"OVERLAPACK_REFINE", "FP16"},
       {"OVERLAPACK_THREADS", "1025"},     {"OVERLAPACK_VERBOSE", "yes"},
       {"OVERLAPACK_MEMORY_LIMIT", "0"},   {"OVERLAPACK_MEMORY_LIMIT", "2T"},
       {"OVERLAPACK_MEMORY_LIMIT", "G"},   {"OVERLAPACK_MEMORY_LIMIT", "1 G"},
@@ -149,6 +154,7 @@ TEST(Settings, ComplainOnceAboutABadValueAndIgnoreIt) {
     EXPECT_EQ(settings.algorithm, defaults.algorithm);
     EXPECT_EQ(settings.nb, defaults.nb);
     EXPECT_EQ(settings.strict_fp32, defaults.strict_fp32);
+    EXPECT_EQ(settings.refine, defaults.refine);
     EXPECT_EQ(settings.threads, defaults.threads);
     EXPECT_EQ(settings.verbose, defaults.verbose);
   }
@@ -159,9 +165,9 @@ TEST(Settings, ComplainOnceAboutABadValueAndIgnoreIt) {
 
 TEST(Settings, AllVariablesAreDocumented) {
   const char* const names[] = {
-      "OVERLAPACK_DEVICE",  "OVERLAPACK_MIN_N",      "OVERLAPACK_ALGORITHM",
-      "OVERLAPACK_NB",      "OVERLAPACK_FP32",       "OVERLAPACK_THREADS",
-      "OVERLAPACK_PROFILE", "OVERLAPACK_CPU_LAPACK", "OVERLAPACK_VERBOSE"};
+      "OVERLAPACK_DEVICE",  "OVERLAPACK_MIN_N",   "OVERLAPACK_ALGORITHM", "OVERLAPACK_NB",
+      "OVERLAPACK_FP32",    "OVERLAPACK_THREADS", "OVERLAPACK_PROFILE",   "OVERLAPACK_CPU_LAPACK",
+      "OVERLAPACK_VERBOSE", "OVERLAPACK_REFINE"};
   for (const std::string name : names) {
     int found = 0;
     for (const SettingDoc& doc : setting_docs()) found += doc.name == name ? 1 : 0;
@@ -318,6 +324,35 @@ TEST(Plans, StayOnTheCpuWhereTheDeviceIsTooSmall) {
   EXPECT_TRUE(on_device('d', 4000));
   EXPECT_FALSE(on_device('z', 1500));
   EXPECT_TRUE(on_device('s', 4000));
+}
+
+TEST(Plans, LowerPrecisionIsForMixedPrecisionSolversOnly) {
+  const Index n = 10000;
+  const Profile profile = builtin_profile();
+  for (const Precision precision : kPrecisions) {
+    Settings settings;
+    settings.refine = precision;
+    const auto planned = [&](Routine routine, char type, std::size_t megabytes = 100000) {
+      return plan(routine, type, {n, n, 1}, settings, profile, megabytes << 20);
+    };
+    for (const Routine routine : {Routine::potrf, Routine::getrf, Routine::posv, Routine::gesv}) {
+      for (const char type : {'s', 'd', 'c', 'z'}) {
+        EXPECT_EQ(planned(routine, type).precision, Precision::fp32);
+      }
+    }
+    const std::pair<Routine, char> mixed[] = {
+        {Routine::sgesv, 'd'}, {Routine::sposv, 'd'}, {Routine::cgesv, 'z'}, {Routine::cposv, 'z'}};
+    for (const auto& [routine, type] : mixed) {
+      const Plan p = planned(routine, type);
+      EXPECT_EQ(p.precision, precision);
+      const bool told = p.why.find(std::string("products in ") + name_of(precision) +
+                                   " (OVERLAPACK_REFINE)") != std::string::npos;
+      EXPECT_EQ(told, precision != Precision::fp32) << p.why;
+    }
+    EXPECT_EQ(planned(Routine::sposv, 'd', 3200).precision, Precision::fp32);  // does not fit
+    settings.strict_fp32 = true;
+    EXPECT_EQ(planned(Routine::sgesv, 'd').precision, Precision::fp32);
+  }
 }
 
 TEST(Plans, SplitOperandsInSinglePrecisionWhereTheyFit) {

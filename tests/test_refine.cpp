@@ -1,11 +1,18 @@
 // dsgesv, dsposv, zcgesv and zcposv by their exported names, on every device and in both
 // algorithms.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cmath>
 #include <complex>
+#include <cstdio>
+#include <fstream>
 #include <limits>
+#include <sstream>
 #include <vector>
 
+#include "algorithms/refine.hpp"
+#include "dispatch/calls.hpp"
 #include "support/fixtures.hpp"
 #include "support/lapack_calls.hpp"
 #include "support/matrices.hpp"
@@ -382,6 +389,272 @@ TYPED_TEST(Refine, NaNsAndInfinities) {
       EXPECT_EQ(s.result.info, 21);
     }
   }
+}
+
+/// A matrix with singular values from 1 down to 1 / condition, in geometric progression, behind
+/// random reflections: A = P D Q, or P D P^H, which is positive definite.
+template <class T>
+Padded<T> conditioned(Index n, double condition, bool symmetric) {
+  constexpr int kReflections = 4;
+  Padded<T> a(n, n);
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < n; ++i) a(i, j) = T(0);
+    const double exponent = static_cast<double>(j) / static_cast<double>(n - 1);
+    a(j, j) = T(std::pow(condition, -exponent));
+  }
+  for (int k = 0; k < kReflections; ++k) {
+    const auto seed = static_cast<std::uint64_t>(k);
+    const auto left = random_matrix<T>(n, 1, 10 + seed);
+    const auto right = symmetric ? left : random_matrix<T>(n, 1, 20 + seed);
+    // A := A - 2 v (v^H A) / v^H v, and likewise from the right.
+    const auto norm = [n](const Padded<T>& v) {
+      Real<T> sum = 0;
+      for (Index i = 0; i < n; ++i) sum += std::norm(v(i, 0));
+      return sum;
+    };
+    for (Index j = 0; j < n; ++j) {
+      T dot(0);
+      for (Index i = 0; i < n; ++i) dot += conj(left(i, 0)) * a(i, j);
+      for (Index i = 0; i < n; ++i) a(i, j) -= left(i, 0) * dot * (2 / norm(left));
+    }
+    for (Index i = 0; i < n; ++i) {
+      T dot(0);
+      for (Index j = 0; j < n; ++j) dot += a(i, j) * right(j, 0);
+      for (Index j = 0; j < n; ++j) a(i, j) -= dot * conj(right(j, 0)) * (2 / norm(right));
+    }
+  }
+  for (Index j = 0; symmetric && j < n; ++j) {
+    a(j, j) = T(real(a(j, j)));
+    for (Index i = 0; i < j; ++i) a(i, j) = conj(a(j, i));
+  }
+  return a;
+}
+
+/// The solvers as algorithms, which also say in which precision they have ended.
+template <class T>
+class RefinePrecisions : public Refine<T> {
+ protected:
+  struct Result {
+    Index info;
+    algorithms::Refinement refinement;
+    double residual;
+  };
+  static algorithms::Options options(Precision precision, Index nb, Algorithm algorithm) {
+    algorithms::Options options;
+    options.nb = nb;
+    options.precision = precision;
+    options.hybrid = algorithm == Algorithm::hybrid;
+    return options;
+  }
+  Result solve(const algorithms::Options& options, std::optional<Uplo> uplo, const Padded<T>& a) {
+    const auto& cpu = dispatch::cpu_lapack<T>(cpu::Family::lp64);
+    const auto& single = dispatch::cpu_lapack<Single<T>>(cpu::Family::lp64);
+    const Index n = a.rows(), nrhs = 3;
+    const auto b = random_matrix<T>(n, nrhs, 2, 1);
+    Padded<T> copy = a, x(n, nrhs);
+    Result result{};
+    Index committed = 0;
+    if (uplo) {
+      copy.forbid_other_triangle(*uplo);
+      result.info =
+          algorithms::mixed_posv<T>(this->device(), cpu, single, options, *uplo, copy.view(),
+                                    b.view(), x.view(), result.refinement, committed);
+    } else {
+      algorithms::Interchanges interchanges;
+      result.info =
+          algorithms::mixed_gesv<T>(this->device(), cpu, single, options, copy.view(), interchanges,
+                                    b.view(), x.view(), result.refinement, committed);
+      EXPECT_TRUE(result.info != 0 || valid_pivots(interchanges.pivots, n));
+    }
+    EXPECT_TRUE(uplo || result.refinement.fell_back || same(copy, a));
+    result.residual =
+        solve_residual<T>(Op::none, a, HostView<const T>(x.view()), HostView<const T>(b.view()));
+    return result;
+  }
+  static constexpr std::optional<Uplo> kKinds[] = {std::nullopt, Uplo::lower, Uplo::upper};
+  static std::string name_of_kind(std::optional<Uplo> uplo) {
+    return uplo ? std::string("Cholesky ") + static_cast<char>(*uplo) : "LU";
+  }
+};
+TYPED_TEST_SUITE(RefinePrecisions, DoublePrecisions);
+
+TYPED_TEST(RefinePrecisions, EachConvergesAsItsAccuracyAllows) {
+  using T = TypeParam;
+  for (const Algorithm algorithm : this->kAlgorithms) {
+    for (const Index nb : {16, 15}) {
+      for (const auto uplo : this->kKinds) {
+        for (const Index n : {1, 2, 31, 64, 129}) {
+          const auto a = uplo ? positive_definite<T>(n, 1, 2) : random_matrix<T>(n, n, 1, 2);
+          Index steps[3] = {};
+          for (const Precision precision : kPrecisions) {
+            SCOPED_TRACE(testing::Message()
+                         << name_of(algorithm) << " " << nb << " " << this->name_of_kind(uplo)
+                         << " n=" << n << " " << name_of(precision));
+            const auto r = this->solve(this->options(precision, nb, algorithm), uplo, a);
+            EXPECT_EQ(r.info, 0);
+            EXPECT_LT(r.residual, kThreshold);
+            if (n <= 2 && r.refinement.iter == kNoConvergence) continue;
+            EXPECT_EQ(r.refinement.precision, precision);
+            EXPECT_GE(r.refinement.iter, 0);
+            EXPECT_LE(r.refinement.iter, 20);
+            steps[static_cast<int>(precision)] = r.refinement.iter;
+          }
+          // Operands were rounded to 11 bits.
+          if (n == 129 && this->device().emulated()) {
+            EXPECT_GT(steps[0], steps[2]);
+            EXPECT_GT(steps[1], steps[2]);
+          }
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(RefinePrecisions, SwitchesToTheNextHigherOne) {
+  using T = TypeParam;
+  const Index n = 100, nrhs = 3;
+  constexpr std::size_t matrix = sizeof(T) * n * n, rhs = sizeof(T) * n * nrhs;
+  for (const Algorithm algorithm : this->kAlgorithms) {
+    for (const auto uplo : this->kKinds) {
+      const auto a = conditioned<T>(n, 1e6, uplo.has_value());
+      for (const Precision precision : kPrecisions) {
+        SCOPED_TRACE(testing::Message() << name_of(algorithm) << " " << this->name_of_kind(uplo)
+                                        << " " << name_of(precision));
+        const std::size_t before = this->uploaded();
+        const auto r = this->solve(this->options(precision, 8, algorithm), uplo, a);
+        EXPECT_EQ(r.info, 0);
+        EXPECT_LT(r.residual, kThreshold);
+        EXPECT_FALSE(r.refinement.fell_back);
+        EXPECT_GE(r.refinement.iter, 1);
+        if (!this->device().emulated()) continue;  // products so small are not split
+        EXPECT_EQ(r.refinement.precision, Precision::fp32);
+        if (algorithm == Algorithm::hybrid) continue;  // panels go up and down
+        const std::size_t up = this->uploaded() - before;
+        if (!uplo) {
+          EXPECT_EQ(up, matrix + rhs);
+        } else {
+          EXPECT_LT(up, matrix + rhs) << "more than one triangle";
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(RefinePrecisions, FallsBackWhereNoneDoes) {
+  using T = TypeParam;
+  for (const auto uplo : this->kKinds) {
+    const auto a = conditioned<T>(100, 1e11, uplo.has_value());
+    for (const Precision precision : kPrecisions) {
+      SCOPED_TRACE(testing::Message() << this->name_of_kind(uplo) << " " << name_of(precision));
+      const auto r = this->solve(this->options(precision, 8, Algorithm::tiled), uplo, a);
+      EXPECT_EQ(r.info, 0);
+      EXPECT_LT(r.residual, kThreshold);
+      EXPECT_TRUE(r.refinement.fell_back);
+      EXPECT_EQ(r.refinement.precision, Precision::fp32) << "all have been tried";
+      EXPECT_TRUE(r.refinement.iter == kNoConvergence ||
+                  (uplo && r.refinement.iter == kNotFactored))
+          << r.refinement.iter;
+    }
+  }
+}
+
+TYPED_TEST(RefinePrecisions, Fp16IsScaled) {
+  using T = TypeParam;
+  const Index n = 100;
+  for (const auto uplo : this->kKinds) {
+    for (const double scale : {1e-30, 1e-6, 1e7, 1e25}) {
+      for (const bool varied : {false, true}) {
+        SCOPED_TRACE(testing::Message()
+                     << this->name_of_kind(uplo) << " " << scale << (varied ? " varied" : ""));
+        auto a = uplo ? positive_definite<T>(n, 1) : random_matrix<T>(n, n, 1);
+        for (Index j = 0; j < n; ++j) {
+          for (Index i = 0; i < n; ++i) {
+            const auto factor = [&](Index k) {
+              return static_cast<Real<T>>(varied && k % 3 == 0 ? 1 : std::sqrt(scale));
+            };
+            a(i, j) *= factor(j) * factor(uplo ? i : j);
+          }
+        }
+        const auto r = this->solve(this->options(Precision::fp16, 16, Algorithm::tiled), uplo, a);
+        EXPECT_EQ(r.info, 0);
+        EXPECT_LT(r.residual, kThreshold);
+        EXPECT_GE(r.refinement.iter, 0);
+        EXPECT_EQ(r.refinement.precision, Precision::fp16);
+      }
+    }
+  }
+}
+
+TYPED_TEST(RefinePrecisions, WhatIsNotFiniteIsFoundByFp32) {
+  using T = TypeParam;
+  const Index n = 40;
+  for (const Precision precision : kPrecisions) {
+    SCOPED_TRACE(name_of(precision));
+    dispatch::Settings settings;
+    settings.min_n = 1;
+    settings.nb = 8;
+    settings.refine = precision;
+    auto& context = dispatch::Context::instance();
+    context.reset(settings, dispatch::builtin_profile());
+    context.use_device(this->device_);
+    auto a = random_matrix<T>(n, n, 1);
+    const auto b = random_matrix<T>(n, 2, 2);
+    a(20, 20) = nan<T>();
+    auto s = this->gesv(a, b);
+    EXPECT_EQ(s.result.iter, 0);  // as LAPACK has it
+    EXPECT_EQ(s.result.info, 0);
+    EXPECT_TRUE(same(s.a, a));
+    a(20, 20) = infinity<T>();
+    EXPECT_EQ(this->gesv(a, b).result.iter, kOverflow);
+    for (const Uplo uplo : kUplos) {
+      auto spd = positive_definite<T>(n, 1);
+      spd(20, 20) = nan<T>();
+      s = this->posv(uplo, spd, b);
+      EXPECT_EQ(s.result.iter, kNotFactored);
+      EXPECT_EQ(s.result.info, 21);
+      spd(20, 20) = T(1e300);
+      EXPECT_EQ(this->posv(uplo, spd, b).result.iter, kOverflow);
+      if constexpr (is_complex<T>) {
+        spd = positive_definite<T>(n, 1);
+        for (Index i = 0; i < n; ++i) spd(i, i) += T(0, 1e10);
+        s = this->posv(uplo, spd, b);
+        EXPECT_GE(s.result.iter, 0);
+        this->expect_solution(positive_definite<T>(n, 1), s);
+      }
+    }
+  }
+}
+
+TYPED_TEST(RefinePrecisions, TheCallLogSaysWhichOne) {
+  using T = TypeParam;
+  const Index n = 100;
+  const std::string log = testing::TempDir() + "refine." + std::to_string(getpid()) + ".log";
+  const auto logged = [&](Precision precision, double condition) {
+    dispatch::Settings settings;
+    settings.min_n = 1;
+    settings.nb = 8;
+    settings.refine = precision;
+    settings.verbose = true;
+    settings.log = log;
+    auto& context = dispatch::Context::instance();
+    context.reset(settings, dispatch::builtin_profile());
+    context.use_device(this->device_);
+    this->gesv(conditioned<T>(n, condition, false), random_matrix<T>(n, 1, 2));
+    std::ostringstream text;
+    text << std::ifstream(log).rdbuf();
+    std::remove(log.c_str());
+    return text.str();
+  };
+  for (const Precision precision : kPrecisions) {
+    const std::string text = logged(precision, 10);
+    EXPECT_NE(text.find(std::string(" precision=") + name_of(precision) + " why="),
+              std::string::npos)
+        << text;
+    EXPECT_EQ(text.find("(OVERLAPACK_REFINE)") != std::string::npos, precision != Precision::fp32);
+  }
+  EXPECT_NE(logged(Precision::tf32, 1e11).find(" iter=-31 precision=fp64 "), std::string::npos);
+  if (!this->device().emulated()) return;  // products so small are not split
+  EXPECT_NE(logged(Precision::fp16, 1e6).find(" precision=fp32 "), std::string::npos);
 }
 
 TYPED_TEST(Refine, EmptySystems) {

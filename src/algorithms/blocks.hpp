@@ -16,6 +16,8 @@ struct Options {
   bool hybrid = false;  ///< panels on the CPU instead of the device
   Index threads = 1;    ///< copy threads
   bool split = true;    ///< large products by split operands, where the device offers them
+  /// Of these products. For fp16 nb must be even, and the matrix well scaled.
+  Precision precision = Precision::fp32;
   /// Bytes of device memory that may be taken, where an algorithm has the choice; 0: any number.
   std::size_t memory = 0;
 };
@@ -43,6 +45,23 @@ inline std::vector<Range> partition(Index n, Index nb) {
   std::vector<Range> ranges;
   for (Index j = 0; j < n; j += nb) ranges.push_back({j, std::min(j + nb, n)});
   return ranges;
+}
+
+/// The diagonal of a matrix, wherever it lies.
+template <class T>
+std::vector<T> diagonal(Device& device, HostView<const T> a) {
+  std::vector<T> result(at(a.rows));
+  if (device.kind_of(a.data) != MemoryKind::device) {
+    for (Index j = 0; j < a.rows; ++j) result[at(j)] = a(j, j);
+    return result;
+  }
+  const Buffer<T> staging(device, Space::host, a.rows);
+  const QueueLease queue(device);
+  queue->copy_to_host(staging.data(), sizeof(T), a.data, sizeof(T) * at(a.ld + 1), sizeof(T),
+                      result.size());
+  queue->synchronize();
+  std::copy_n(staging.data(), a.rows, result.begin());
+  return result;
 }
 
 /// A matrix in device memory. Columns are aligned and, for large matrices, padded, so that a power

@@ -38,44 +38,95 @@ struct Problem {
   /// Columns `c` of a matrix; of a lower triangle, from the diagonal on; rows of an upper triangle.
   template <class View>
   View block(View x, Range c) const {
-    const Index n = x.rows;
-    if (!uplo) return x.block(0, c.first, n, c.size());
-    const Index rest = n - c.first;
-    return *uplo == Uplo::lower ? x.block(c.first, c.first, rest, c.size())
-                                : x.block(c.first, c.first, c.size(), rest);
+    const Range i = rows(c), j = columns(c);
+    return x.block(i.first, j.first, i.size(), j.size());
   }
+  Range rows(Range c) const {
+    if (!uplo) return {0, a.view().rows};
+    return *uplo == Uplo::lower ? Range{c.first, a.view().rows} : c;
+  }
+  Range columns(Range c) const { return uplo == Uplo::upper ? Range{c.first, a.view().cols} : c; }
 
   std::optional<Uplo> uplo;  // which triangle of A is given; none if all of it
   DeviceMatrix<T> a, b;
 };
 
-/// The blocks of A come up in double precision and are rounded into the input of a factorization,
-/// on a queue of their own. B is upload number 0.
+/// Powers of two by which A is divided for products in FP16: p of Kernels<T>::round. Without them
+/// numbers would lie beyond FP16's range, with them the large ones of the factors are about 1.
+///
+/// LU: each column by the power above its largest number. That changes no pivot, needs no more than
+/// has arrived, and leaves |L| <= 1 (sqrt(2) if complex) and |U| as large as the growth factor.
+/// Cholesky: rows and columns by those above the roots of the diagonal, which leaves |L| < 1. The
+/// diagonal is fetched before the rest of A.
+template <class T>
+class Scaling {
+ public:
+  Scaling(Device& device, Index n, bool wanted, bool symmetric) : symmetric_(symmetric) {
+    if (!wanted) return;
+    sizes_ = Buffer<Real<T>>(device, Space::device, n);
+    if (symmetric) staging_ = Buffer<Real<T>>(device, Space::host, n);
+  }
+  /// For a Hermitian matrix: what is enqueued in `queue` from now on has the sizes.
+  void fetch(Device& device, Queue& queue, HostView<const T> a) {
+    if (!wanted() || !symmetric_) return;
+    const std::vector<T> squares = diagonal<T>(device, a);
+    std::transform(squares.begin(), squares.end(), staging_.data(),
+                   [](T square) { return std::sqrt(real(square)); });
+    queue.copy<Real<T>>(all(), HostView<const Real<T>>(staging_.data(), staging_.size()));
+  }
+  /// For columns of a general matrix that have arrived.
+  void measure(Queue& queue, Kernels<T>& kernels, DeviceView<const T> a, Range columns) {
+    if (wanted() && !symmetric_) kernels.column_norms(queue, a, part(columns));
+  }
+
+  DeviceView<const Real<T>> of_rows(Range rows) const {
+    return symmetric_ ? of_columns(rows) : DeviceView<const Real<T>>();
+  }
+  DeviceView<const Real<T>> of_columns(Range columns) const {
+    return wanted() ? part(columns) : DeviceView<Real<T>>();
+  }
+
+ private:
+  bool wanted() const { return sizes_.size() > 0; }
+  DeviceView<Real<T>> all() const { return {sizes_.data(), sizes_.size()}; }
+  DeviceView<Real<T>> part(Range r) const { return {sizes_.data() + r.first, r.size()}; }
+
+  bool symmetric_;
+  Buffer<Real<T>> sizes_, staging_;
+};
+
+/// The blocks of A come up in double precision, or are there from an earlier factorization, and are
+/// rounded into the input of a factorization, on a queue of their own. B is upload number 0.
 template <class T>
 class RoundedFlow final : public Flow {
  public:
   RoundedFlow(Device& device, const Problem<T>& problem, const Options& options,
-              DeviceView<Single<T>> input, DeviceView<Index> overflow)
-      : problem_(problem),
+              DeviceView<Single<T>> input, DeviceView<Index> overflow, Scaling<T>& scaling)
+      : device_(device),
+        problem_(problem),
         kernels_(device.kernels<T>()),
         input_(input),
         overflow_(overflow),
+        scaling_(scaling),
         nb_(options.nb),
+        threads_(options.threads),
         width_(problem.region_width(options.nb)),
         regions_(partition(input.rows, width_)),
         unused_(0),
-        transfer_(device, options.threads, unused_),
         queue_(device, Priority::high, "round") {
     for (std::size_t r = 0; r < regions_.size(); ++r) rounded_.emplace_back(device);
   }
 
+  /// Brings A and B up. Without this they must be there.
   void start(HostView<const T> a, HostView<const T> b) {
-    transfer_.add_upload(make_region<T>(b, problem_.b.view()));
+    scaling_.fetch(device_, queue(), a);
+    transfer_.emplace(device_, threads_, unused_);
+    transfer_->add_upload(make_region<T>(b, problem_.b.view()));
     for (const Range& region : regions_) {
-      transfer_.add_upload(make_region<T>(
+      transfer_->add_upload(make_region<T>(
           problem_.block(a, region), problem_.block(problem_.a.view(), region), problem_.part()));
     }
-    transfer_.start();
+    transfer_->start();
   }
 
   bool before(Queue& queue, Index j) override {
@@ -90,30 +141,36 @@ class RoundedFlow final : public Flow {
   Queue& queue() const { return *queue_; }
   /// All uploads are issued.
   void finish() {
-    transfer_.before(queue(), 0);
-    transfer_.finish();
+    if (!transfer_) return;
+    transfer_->before(queue(), 0);
+    transfer_->finish();
   }
 
  private:
   void round(Index region) {
-    const Range columns = regions_[at(region)];
-    transfer_.before(queue(), region + 1);
+    const Range block = regions_[at(region)];
+    if (transfer_) transfer_->before(queue(), region + 1);
     const Span span(queue(), "round", region);
-    kernels_.round(queue(), problem_.part(), problem_.block(problem_.a.view(), columns),
-                   problem_.block(input_, columns), overflow_);
+    const DeviceView<T> from = problem_.block(problem_.a.view(), block);
+    scaling_.measure(queue(), kernels_, from, block);
+    kernels_.round(queue(), problem_.part(), from, problem_.block(input_, block), overflow_,
+                   scaling_.of_rows(problem_.rows(block)),
+                   scaling_.of_columns(problem_.columns(block)));
     queue().record(*rounded_[at(region)]);
   }
 
+  Device& device_;
   const Problem<T>& problem_;
   Kernels<T>& kernels_;
   DeviceView<Single<T>> input_;
   DeviceView<Index> overflow_;
-  Index nb_, width_;
+  Scaling<T>& scaling_;
+  Index nb_, threads_, width_;
   std::vector<Range> regions_;
   std::vector<EventLease> rounded_;
   Index rounded_count_ = 0;
   Index unused_;  // nothing is committed, as nothing comes down
-  Transfer transfer_;
+  std::optional<Transfer> transfer_;
   QueueLease queue_;
 };
 
@@ -141,6 +198,10 @@ class Status {
     queue.synchronize();
   }
   bool overflowed() const { return *host_overflow_.data() != 0; }
+  bool finite() const {
+    return std::all_of(host_norms_.data(), host_norms_.data() + host_norms_.size(),
+                       [](Real<T> norm) { return std::isfinite(norm); });
+  }
   /// LAPACK's stopping test, which a NaN passes.
   bool converged(Index n) const {
     for (Index j = 0; j < nrhs_; ++j) {
@@ -190,12 +251,15 @@ bool is_hopeless(Index i, R before, R now) {
          now * std::pow(now / before, static_cast<R>(kMaxIterations - i)) > 1;
 }
 
-/// Brings A and B up and solves by refinement with the factorization that make() makes. Returns
-/// LAPACK's iter; if that is not negative, X has come home and `pivots` are set.
+/// Solves by refinement with a factorization that make(options) makes. If `arrived` is false, A and
+/// B come up first. Returns LAPACK's iter; if that is not negative, X has come home and `pivots`
+/// are set.
 template <class T, class Make>
 Index refine(Device& device, const Problem<T>& problem, Make make, const Options& options,
-             HostView<const T> a, HostView<const T> b, HostView<T> x, std::vector<Index>& pivots) {
+             bool arrived, HostView<const T> a, HostView<const T> b, HostView<T> x,
+             std::vector<Index>& pivots) {
   const Index n = a.rows, nrhs = b.cols;
+  const bool lower_precision = options.precision != Precision::fp32;
   Kernels<T>& kernels = device.kernels<T>();
   Status<T> status(device, nrhs);
   const DeviceMatrix<T> solution(device, n, nrhs), residual(device, n, nrhs);
@@ -206,15 +270,16 @@ Index refine(Device& device, const Problem<T>& problem, Make make, const Options
                       R = residual.view();
   const DeviceView<Single<T>> D = correction.view();
   const EventLease ready(device);
-  const std::unique_ptr<Factorization<Single<T>>> low = make();
-  RoundedFlow<T> flow(device, problem, options, low->input(), status.overflow());
+  Scaling<T> scaling(device, n, options.precision == Precision::fp16, problem.uplo.has_value());
+  const std::unique_ptr<Factorization<Single<T>>> low = make(options);
+  RoundedFlow<T> flow(device, problem, options, low->input(), status.overflow(), scaling);
 
   flow.queue().zero(status.overflow().data, sizeof(Index));
-  flow.start(a, b);
+  if (!arrived) flow.start(a, b);
   low->factor(flow);
   flow.finish();
   // While the last blocks are factored: the whole of A, and its norm.
-  if (problem.uplo) kernels.mirror(flow.queue(), *problem.uplo, A);
+  if (problem.uplo && !arrived) kernels.mirror(flow.queue(), *problem.uplo, A);
   kernels.row_sums(flow.queue(), A, row_sums);
   device.kernels<Real<T>>().column_norms(flow.queue(), row_sums, status.norm_of_a());
   flow.queue().record(*ready);
@@ -225,17 +290,19 @@ Index refine(Device& device, const Problem<T>& problem, Make make, const Options
   bool met = false;  // the limit, by any step so far
   for (Index i = 0; i <= kMaxIterations; ++i) {
     const Span span(queue, "refine", i);
-    // A D = R, X += D, R := B - A X; at first R is B and X is zero.
-    kernels.round(queue, Part::all, i == 0 ? B : R, D, status.overflow());
+    // A D = R, X += D, R := B - A X; at first R is B and X is zero. The factors may be of a scaled
+    // A: (P A Q) (Q^-1 D) = P R.
+    kernels.round(queue, Part::all, i == 0 ? B : R, D, status.overflow(), scaling.of_rows({0, n}));
     low->solve(D);
-    kernels.widen(queue, D, T(i == 0 ? 0 : 1), X);
+    kernels.widen(queue, D, T(i == 0 ? 0 : 1), X, scaling.of_columns({0, n}));
     kernels.add(queue, Op::none, B, T(0), R);
     kernels.gemm(queue, Op::none, Op::none, T(-1), A, X, T(1), R);
     kernels.column_norms(queue, X, status.norms_of_x());
     kernels.column_norms(queue, R, status.norms_of_r());
     status.fetch(queue);
-    if (status.overflowed()) return kOverflow;
+    if (status.overflowed()) return i == 0 || !lower_precision ? kOverflow : kNoConvergence;
     if (low->info() != 0) return kNotFactored;
+    if (lower_precision && !status.finite()) break;  // it need not be so in FP32
     const Real<T> before = std::exchange(excess, status.excess(n));
     const bool meets = status.converged(n), met_before = std::exchange(met, met || meets);
     if (meets && (met_before || excess <= kClear || i == kMaxIterations)) {
@@ -265,14 +332,23 @@ Input<T> input_of(const Problem<T>& problem) {
   return {view(problem.a.view()), view(problem.b.view())};
 }
 
-/// Refinement with the factorization that make() makes, or else fall_back(A and B on the device).
+/// Refinement with factorizations that make(options) makes, in ascending precision from
+/// options.precision on, or else fall_back(A and B on the device).
 template <class T, class Make, class FallBack>
 Index solve(Device& device, const Options& options, std::optional<Uplo> uplo, HostView<const T> a,
             HostView<const T> b, HostView<T> x, std::vector<Index>& pivots, Refinement& refinement,
             Make make, FallBack fall_back) {
   const Problem<T> problem(device, uplo, a.rows, b.cols);
-  refinement.iter = refine<T>(device, problem, make, options, a, b, x, pivots);
-  if (refinement.iter >= 0) return 0;
+  for (const Precision precision : kPrecisions) {
+    if (precision < options.precision) continue;
+    Options attempt = options;
+    attempt.precision = refinement.precision = precision;
+    if (precision == Precision::fp16) attempt.nb += attempt.nb % 2;
+    const bool arrived = precision != options.precision;
+    refinement.iter = refine<T>(device, problem, make, attempt, arrived, a, b, x, pivots);
+    if (refinement.iter >= 0) return 0;
+    if (refinement.iter == kOverflow) break;  // that of float, which is the same in all of them
+  }
   copy_on_host(device, b, x);
   refinement.fell_back = true;
   return fall_back(input_of(problem));
@@ -286,7 +362,7 @@ Index mixed_gesv(Device& device, const cpu::Lapack<T>& cpu, const cpu::Lapack<Si
                  HostView<const T> b, HostView<T> x, Refinement& refinement, Index& committed) {
   return solve<T>(
       device, options, {}, a, b, x, interchanges.pivots, refinement,
-      [&] { return make_lu<Single<T>>(device, single, options, a.rows); },
+      [&](const Options& attempt) { return make_lu<Single<T>>(device, single, attempt, a.rows); },
       [&](const Input<T>& input) {
         return gesv<T>(device, cpu, options, input, a, interchanges, x, committed);
       });
@@ -299,7 +375,9 @@ Index mixed_posv(Device& device, const cpu::Lapack<T>& cpu, const cpu::Lapack<Si
   std::vector<Index> none;
   return solve<T>(
       device, options, uplo, a, b, x, none, refinement,
-      [&] { return make_cholesky<Single<T>>(device, single, options, uplo, a.rows); },
+      [&](const Options& attempt) {
+        return make_cholesky<Single<T>>(device, single, attempt, uplo, a.rows);
+      },
       [&](const Input<T>& input) {
         return posv<T>(device, cpu, options, uplo, input, a, x, committed);
       });

@@ -13,6 +13,8 @@ namespace overlapack::algorithms {
 struct Refinement {
   Index iter = 0;          ///< LAPACK's
   bool fell_back = false;  ///< X comes from a factorization in double precision, if from any
+  /// Of the large products of the last factorization in single precision.
+  Precision precision = Precision::fp32;
 };
 
 /// X := A^-1 B for an n x n matrix A and n x nrhs matrices B and X: LAPACK's ?sgesv (?cgesv).
@@ -26,11 +28,17 @@ struct Refinement {
 ///
 /// (A residual between half of that limit and all of it gets one step more.)
 ///
+/// The large products of the factorization are computed in options.precision; panels, triangular
+/// solves and sums are in FP32 always. If refinement with a precision below FP32 does not converge,
+/// or a factorization breaks down, the copy of A on the device is rounded and factored again in the
+/// next higher one. Each factorization has LAPACK's 30 iterations for itself, and `refinement.iter`
+/// counts those of the one that X comes from, as LAPACK counts them.
+///
 /// If that succeeds, A is as it was, and the pivots are those of the factors in single precision.
 /// Otherwise the copy is factored in double precision by gesv(): A holds the factors, X the
 /// solution, and `refinement.iter` is LAPACK's reason: -2 if a number overflowed single precision,
-/// -3 if the factorization broke down, -31 if 30 iterations were not enough. The last is found out
-/// early, from the rate at which the residuals fall.
+/// -3 if the factorization broke down, -31 if 30 iterations were not enough, the last two with
+/// FP32. The last is found out early, from the rate at which the residuals fall.
 ///
 /// Returns LAPACK's info, which is of the factorization in double precision.
 ///

@@ -1,5 +1,6 @@
 // The large products of the factorizations, by split operands (device.hpp) where that pays and by
-// gemm elsewhere: in double precision, in small products, where Options::split is off.
+// gemm elsewhere: in double precision, in small products, where Options::split is off. Split
+// operands have Options::precision.
 #pragma once
 
 #include <optional>
@@ -25,6 +26,7 @@ class Subtraction {
     DeviceMatrix<Real<T>> a, b;
   };
   Kernels<T>& kernels_;
+  Precision precision_;
   std::optional<Workspace> split_;
 };
 
@@ -59,6 +61,7 @@ class Updates {
  private:
   Triangle<T> triangle_;
   Side wide_, narrow_;  // which factor of the product is L(rows, k), and which L(columns, k)
+  Precision precision_;
   DeviceView<const T> factor_;
   Index rows_;
   std::optional<DeviceMatrix<Real<T>>> split_;  // what append() has split, at k and the row of L

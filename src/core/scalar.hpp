@@ -18,6 +18,14 @@ enum class Op : char { none = 'N', trans = 'T', conj_trans = 'C' };
 enum class Side : char { left = 'L', right = 'R' };
 enum class Diag : char { non_unit = 'N', unit = 'U' };
 
+/// How accurate the large products of a factorization in single precision are, in ascending order.
+/// Their sums are in FP32 always.
+enum class Precision { fp16, tf32, fp32 };
+inline constexpr Precision kPrecisions[] = {Precision::fp16, Precision::tf32, Precision::fp32};
+inline constexpr const char* name_of(Precision precision) {
+  return precision == Precision::fp16 ? "fp16" : precision == Precision::tf32 ? "tf32" : "fp32";
+}
+
 template <class T>
 struct ScalarTraits;
 template <>

@@ -394,6 +394,14 @@ bool overflows_single(T x) {
   }
 }
 
+/// 1 / p(x) of Kernels<T>::round.
+inline double inverse_power(double x) {
+  if (x == 0 || !std::isfinite(x)) return 1;
+  int exponent;
+  std::frexp(x, &exponent);
+  return std::ldexp(1, -std::clamp(exponent, -500, 500));
+}
+
 /// x rounded to TF32, float's range with a significand of 11 bits: to the nearest, away from zero
 /// if there are two, but never from a finite number to infinity.
 inline float to_tf32(float x) {
@@ -407,15 +415,63 @@ inline float to_tf32(float x) {
   return x;
 }
 
+/// x rounded to FP16, to the nearest, to even if there are two, but never from a finite number to
+/// infinity.
+inline float to_fp16(float x) {
+  constexpr float largest = 65504;
+  if (!std::isfinite(x) || x == 0) return x;
+  const int exponent = std::max(std::ilogb(x) - 10, -24);  // of the last bit
+  return std::clamp(std::ldexp(std::nearbyint(std::ldexp(x, -exponent)), exponent), -largest,
+                    largest);
+}
+
+/// The bits of an FP16 number, and the number that bits stand for.
+inline std::uint16_t fp16_bits(float x) {
+  const unsigned sign = std::signbit(x) ? 0x8000 : 0;
+  const float size = std::abs(x);
+  unsigned bits = 0x7e00;
+  if (std::isinf(x)) bits = 0x7c00;
+  if (size < 0x1p-14f) bits = static_cast<unsigned>(size * 0x1p24f);
+  if (size >= 0x1p-14f && std::isfinite(x)) {  // the first bit of the significand counts one up
+    const int exponent = std::ilogb(size);
+    bits = (static_cast<unsigned>(exponent + 14) << 10) +
+           static_cast<unsigned>(std::ldexp(size, 10 - exponent));
+  }
+  return static_cast<std::uint16_t>(sign | bits);
+}
+inline float fp16_number(std::uint16_t bits) {
+  const int exponent = bits >> 10 & 0x1f, fraction = bits & 0x3ff;
+  const float infinity = std::numeric_limits<float>::infinity();
+  const float size = exponent == 0x1f ? (fraction == 0 ? infinity : infinity - infinity)
+                     : exponent == 0
+                         ? std::ldexp(static_cast<float>(fraction), -24)
+                         : std::ldexp(static_cast<float>(fraction + 0x400), exponent - 25);
+  return (bits & 0x8000) != 0 ? -size : size;
+}
+
 /// `to` := the split form of op(from), a factor of a product; as Kernels<T>::split.
 template <class T>
-void split(Side side, Op op, HostView<const T> from, HostView<float> to) {
+void split(Precision precision, Side side, Op op, HostView<const T> from, HostView<float> to) {
   const bool left = side == Side::left;
-  const auto put = [left](float* at, float x) {
+  // Number i of a column.
+  const auto put = [&](Index i, Index column, float x) {
     const float hi = to_tf32(x), lo = std::isfinite(x) ? to_tf32(x - hi) : 0;
-    at[0] = hi;
-    at[1] = !std::isfinite(x) ? 0 : left ? hi : lo;
-    at[2] = !std::isfinite(x) ? 0 : left ? lo : hi;
+    switch (precision) {
+      case Precision::fp32:
+        to(3 * i, column) = hi;
+        to(3 * i + 1, column) = !std::isfinite(x) ? 0 : left ? hi : lo;
+        to(3 * i + 2, column) = !std::isfinite(x) ? 0 : left ? lo : hi;
+        break;
+      case Precision::tf32:
+        to(i, column) = hi;
+        break;
+      case Precision::fp16: {
+        std::uint16_t two[2] = {0, 0};
+        if (i % 2 != 0) std::memcpy(two, &to(i / 2, column), sizeof two);
+        two[i % 2] = fp16_bits(to_fp16(x));
+        std::memcpy(&to(i / 2, column), two, sizeof two);
+      }
+    }
   };
   const Index rows = op == Op::none ? from.rows : from.cols;
   const Index cols = op == Op::none ? from.cols : from.rows;
@@ -424,31 +480,42 @@ void split(Side side, Op op, HostView<const T> from, HostView<float> to) {
       const T x = detail::element(op, from, i, j);
       const Index l = left ? j : i, c = left ? i : j;  // summand and column of the split form
       if constexpr (!is_complex<T>) {
-        put(&to(3 * l, c), x);
+        put(l, c, x);
       } else if (left) {
-        put(&to(6 * l, 2 * c), x.real());
-        put(&to(6 * l + 3, 2 * c), -x.imag());
-        put(&to(6 * l, 2 * c + 1), x.imag());
-        put(&to(6 * l + 3, 2 * c + 1), x.real());
+        put(2 * l, 2 * c, x.real());
+        put(2 * l + 1, 2 * c, -x.imag());
+        put(2 * l, 2 * c + 1, x.imag());
+        put(2 * l + 1, 2 * c + 1, x.real());
       } else {
-        put(&to(6 * l, c), x.real());
-        put(&to(6 * l + 3, c), x.imag());
+        put(2 * l, c, x.real());
+        put(2 * l + 1, c, x.imag());
       }
     }
   }
 }
 
-/// C := alpha A^T B + beta C for matrices of TF32 numbers; others are rounded to such.
-inline void tf32_gemm(float alpha, HostView<const float> a, HostView<const float> b, float beta,
-                      HostView<float> c) {
-  const auto rounded = [](HostView<const float> x, std::vector<float>& memory) {
+/// C := alpha A^T B + beta C for matrices of TF32 numbers (others are rounded to such) or of FP16
+/// numbers, two in each element.
+inline void split_gemm(Precision precision, float alpha, HostView<const float> a,
+                       HostView<const float> b, float beta, HostView<float> c) {
+  const bool halves = precision == Precision::fp16;
+  const auto numbers = [halves](HostView<const float> x, std::vector<float>& memory) {
     for (Index j = 0; j < x.cols; ++j) {
-      for (Index i = 0; i < x.rows; ++i) memory.push_back(to_tf32(x(i, j)));
+      for (Index i = 0; i < x.rows; ++i) {
+        if (halves) {
+          std::uint16_t two[2];
+          std::memcpy(two, &x(i, j), sizeof two);
+          for (const std::uint16_t bits : two) memory.push_back(fp16_number(bits));
+        } else {
+          memory.push_back(to_tf32(x(i, j)));
+        }
+      }
     }
-    return HostView<const float>(memory.data(), x.rows, x.cols, std::max<Index>(1, x.rows));
+    const Index rows = halves ? 2 * x.rows : x.rows;
+    return HostView<const float>(memory.data(), rows, x.cols, std::max<Index>(1, rows));
   };
   std::vector<float> memory_a, memory_b;
-  gemm<float>(Op::trans, Op::none, alpha, rounded(a, memory_a), rounded(b, memory_b), beta, c);
+  gemm<float>(Op::trans, Op::none, alpha, numbers(a, memory_a), numbers(b, memory_b), beta, c);
 }
 
 }  // namespace overlapack::reference

@@ -209,20 +209,21 @@ void Kernels<T>::interchange_and_solve(Queue& queue, DeviceView<const T> l,
 }
 
 template <class T>
-void Kernels<T>::split(Queue& queue, Side side, Op op, DeviceView<const T> from,
-                       DeviceView<Real<T>> to) {
+void Kernels<T>::split(Queue& queue, Precision precision, Side side, Op op,
+                       DeviceView<const T> from, DeviceView<Real<T>> to) {
   if (from.empty()) return;
   device_.before(Action::kernel, "split");
-  do_split(queue, side, op, from, to);
+  do_split(queue, precision, side, op, from, to);
 }
 
 template <class T>
-void Kernels<T>::split_gemm(Queue& queue, Real<T> alpha, DeviceView<const Real<T>> a,
-                            DeviceView<const Real<T>> b, Real<T> beta, DeviceView<T> c) {
-  const Index k = a.rows / split_rows(1);
+void Kernels<T>::split_gemm(Queue& queue, Precision precision, Real<T> alpha,
+                            DeviceView<const Real<T>> a, DeviceView<const Real<T>> b, Real<T> beta,
+                            DeviceView<T> c) {
+  const Index k = 2 * a.rows / split_rows(precision, 2);
   if (c.empty() || (k == 0 && beta == Real<T>(1))) return;
   device_.before(Action::kernel, "split_gemm", flops<T>(product(c.rows, c.cols, k)));
-  do_split_gemm(queue, alpha, a, b, beta, c);
+  do_split_gemm(queue, precision, alpha, a, b, beta, c);
 }
 
 template <class T>
@@ -241,17 +242,19 @@ void Kernels<T>::row_sums(Queue& queue, DeviceView<const T> a, DeviceView<Real<T
 
 template <class T>
 void Kernels<T>::round(Queue& queue, Part part, DeviceView<const T> from, DeviceView<Single<T>> to,
-                       DeviceView<Index> overflow) {
+                       DeviceView<Index> overflow, DeviceView<const Real<T>> row_sizes,
+                       DeviceView<const Real<T>> column_sizes) {
   if (from.empty()) return;
   device_.before(Action::kernel, "round");
-  do_round(queue, part, from, to, overflow);
+  do_round(queue, part, from, to, overflow, row_sizes, column_sizes);
 }
 
 template <class T>
-void Kernels<T>::widen(Queue& queue, DeviceView<const Single<T>> from, T beta, DeviceView<T> to) {
+void Kernels<T>::widen(Queue& queue, DeviceView<const Single<T>> from, T beta, DeviceView<T> to,
+                       DeviceView<const Real<T>> row_sizes) {
   if (from.empty()) return;
   device_.before(Action::kernel, "widen");
-  do_widen(queue, from, beta, to);
+  do_widen(queue, from, beta, to, row_sizes);
 }
 
 template <class T>

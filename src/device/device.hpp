@@ -233,7 +233,8 @@ class Kernels {
   /// or a NaN; otherwise it stays. The imaginary part of a triangle's diagonal counts, too.
   void find_not_finite(Queue& queue, Part part, DeviceView<const T> a, DeviceView<Index> found);
 
-  // ---- Products of split operands: the accuracy of float at the speed of TF32.
+  // ---- Products of split operands: the accuracy of float at the speed of TF32, or less accuracy
+  // and more speed.
   //
   // A TF32 number is a float whose significand has 11 bits, and tensor cores multiply TF32 matrices
   // many times faster than other units multiply float ones. A float is the sum hi + lo of two TF32
@@ -248,6 +249,13 @@ class Kernels {
   // complex product becomes a real one first: a row of the left factor is two columns, (re, -im)
   // and (im, re) for each number, and a column of the right one is (re, im) for each number.
   //
+  // That is Precision::fp32. The less accurate forms have one part for each number: with tf32 it is
+  // hi; with fp16 it is an FP16 number (11 bits, too, but from 2^-24 to 65504 only), rounded to the
+  // nearest, to even if there are two. Two of these share an element of the split form, the first
+  // in its lower half, and a zero follows an odd number of them. So a split form may be cut at even
+  // numbers of summands. What is finite stays so: beyond 65504 it becomes 65504. It is the
+  // caller's to scale numbers so that this does not happen, and that few are subnormal.
+  //
   // What is infinite or NaN has only its first part, so that such numbers spread as in any sum of
   // products. The ends of the range differ from gemm(): where a product overflows the result may be
   // NaN instead of infinite, and a number below 2^-102 may be wrong by up to 2^-126, because its
@@ -257,17 +265,24 @@ class Kernels {
   static constexpr bool kSplits = std::is_same_v<Real<T>, float>;
   /// Whether a product of an m x k and a k x n matrix is faster by split operands, the work of
   /// splitting them included.
-  bool split_pays(Index m, Index n, Index k) const { return kSplits && do_split_pays(m, n, k); }
+  bool split_pays(Precision precision, Index m, Index n, Index k) const {
+    return kSplits && do_split_pays(precision, m, n, k);
+  }
   /// Rows of the split form of a factor of a product with k summands.
-  static constexpr Index split_rows(Index k) { return (is_complex<T> ? 6 : 3) * k; }
+  static constexpr Index split_rows(Precision precision, Index k) {
+    const Index numbers = (is_complex<T> ? 2 : 1) * k;
+    if (precision == Precision::fp16) return (numbers + 1) / 2;
+    return precision == Precision::fp32 ? 3 * numbers : numbers;
+  }
   /// Columns of the split form of a left factor with n rows, or of a right factor with n columns.
   static constexpr Index split_cols(Side side, Index n) {
     return is_complex<T> && side == Side::left ? 2 * n : n;
   }
   /// `to` := the split form of op(from), the factor on that side of a product.
-  void split(Queue& queue, Side side, Op op, DeviceView<const T> from, DeviceView<Real<T>> to);
-  /// C := alpha A B + beta C for split forms of A and B, in TF32 with sums in FP32.
-  void split_gemm(Queue& queue, Real<T> alpha, DeviceView<const Real<T>> a,
+  void split(Queue& queue, Precision precision, Side side, Op op, DeviceView<const T> from,
+             DeviceView<Real<T>> to);
+  /// C := alpha A B + beta C for split forms of A and B, with sums in FP32.
+  void split_gemm(Queue& queue, Precision precision, Real<T> alpha, DeviceView<const Real<T>> a,
                   DeviceView<const Real<T>> b, Real<T> beta, DeviceView<T> c);
 
   /// X := A^-1 X for a triangular n x n matrix A and few columns of X: what trsm() does from the
@@ -298,10 +313,17 @@ class Kernels {
   /// Rounds a part of a matrix, as ?lag2? and ?lat2?: *overflow becomes 1 if a number of the part
   /// is beyond single precision's largest, and stays as it is otherwise. (NaNs are not.) Nothing
   /// outside the part is touched.
+  ///
+  /// With row_sizes or column_sizes or both, element (i, j) is divided by p(row_sizes(i)) and
+  /// p(column_sizes(j)) before it is rounded; overflow is that of the element as it was. p(x) is
+  /// the smallest power of two above |x|, but from 2^-500 to 2^500; for 0 and what is not finite
+  /// it is 1.
   void round(Queue& queue, Part part, DeviceView<const T> from, DeviceView<Single<T>> to,
-             DeviceView<Index> overflow);
-  /// to := from + beta to.
-  void widen(Queue& queue, DeviceView<const Single<T>> from, T beta, DeviceView<T> to);
+             DeviceView<Index> overflow, DeviceView<const Real<T>> row_sizes = {},
+             DeviceView<const Real<T>> column_sizes = {});
+  /// to := from + beta to, with row i of `from` divided by p(row_sizes(i)) if there are sizes.
+  void widen(Queue& queue, DeviceView<const Single<T>> from, T beta, DeviceView<T> to,
+             DeviceView<const Real<T>> row_sizes = {});
 
  protected:
   Device& device_;
@@ -329,15 +351,16 @@ class Kernels {
                                DeviceView<const T>, DeviceView<T>, DeviceView<Index>, Index,
                                DeviceView<Real<T>>, DeviceView<T>) = 0;
   virtual void do_find_not_finite(Queue&, Part, DeviceView<const T>, DeviceView<Index>) = 0;
-  virtual bool do_split_pays(Index, Index, Index) const = 0;
-  virtual void do_split(Queue&, Side, Op, DeviceView<const T>, DeviceView<Real<T>>) = 0;
-  virtual void do_split_gemm(Queue&, Real<T>, DeviceView<const Real<T>>, DeviceView<const Real<T>>,
-                             Real<T>, DeviceView<T>) = 0;
+  virtual bool do_split_pays(Precision, Index, Index, Index) const = 0;
+  virtual void do_split(Queue&, Precision, Side, Op, DeviceView<const T>, DeviceView<Real<T>>) = 0;
+  virtual void do_split_gemm(Queue&, Precision, Real<T>, DeviceView<const Real<T>>,
+                             DeviceView<const Real<T>>, Real<T>, DeviceView<T>) = 0;
   virtual void do_column_norms(Queue&, DeviceView<const T>, DeviceView<Real<T>>) = 0;
   virtual void do_row_sums(Queue&, DeviceView<const T>, DeviceView<Real<T>>) = 0;
-  virtual void do_round(Queue&, Part, DeviceView<const T>, DeviceView<Single<T>>,
-                        DeviceView<Index>) = 0;
-  virtual void do_widen(Queue&, DeviceView<const Single<T>>, T, DeviceView<T>) = 0;
+  virtual void do_round(Queue&, Part, DeviceView<const T>, DeviceView<Single<T>>, DeviceView<Index>,
+                        DeviceView<const Real<T>>, DeviceView<const Real<T>>) = 0;
+  virtual void do_widen(Queue&, DeviceView<const Single<T>>, T, DeviceView<T>,
+                        DeviceView<const Real<T>>) = 0;
   virtual void do_mirror(Queue&, Uplo, DeviceView<T>) = 0;
   virtual void do_substitute(Queue&, Uplo, Diag, DeviceView<const T>, DeviceView<T>,
                              DeviceView<Index>) = 0;

@@ -43,6 +43,7 @@ struct Arguments {
   char uplo = '-';
   char trans = '-';
   const Index* iter = nullptr;  // mixed precision: how many iterations it took
+  const algorithms::Refinement* refinement = nullptr;  // likewise, if the device has done it
 };
 
 struct Call : Arguments {
@@ -77,9 +78,13 @@ void write_log(Context& context, const char* name, double flops, const Arguments
                 static_cast<long long>(call.lda), static_cast<long long>(call.ldb), call.uplo,
                 call.trans, static_cast<long long>(info), where.c_str(), algorithm,
                 static_cast<long long>(plan.on_device ? plan.nb : 0), ms, gflops, up, down);
-  const std::string iter =
-      call.iter != nullptr ? " iter=" + std::to_string(*call.iter) : std::string();
-  context.log(line + iter + " why=\"" + plan.why + "\"");
+  std::string mixed;
+  if (call.iter != nullptr) mixed += " iter=" + std::to_string(*call.iter);
+  if (plan.on_device && call.refinement != nullptr) {
+    mixed += " precision=";
+    mixed += call.refinement->fell_back ? "fp64" : name_of(call.refinement->precision);
+  }
+  context.log(line + mixed + " why=\"" + plan.why + "\"");
 }
 
 algorithms::Options options_of(const Plan& plan, const Settings& settings) {
@@ -87,6 +92,7 @@ algorithms::Options options_of(const Plan& plan, const Settings& settings) {
   options.nb = plan.nb;
   options.hybrid = plan.algorithm == Algorithm::hybrid;
   options.split = plan.split;
+  options.precision = plan.precision;
   options.threads = copy_threads(settings, available_cores());
   options.memory = plan.memory;
   return options;
@@ -223,8 +229,9 @@ Index lu(const Call& call, const Lapack<T>& cpu, HostView<T> a, Pivots ipiv, Hos
 /// that, A is as it was, and the CPU does the whole call.
 template <class OnCpu, class Solve, class Resume>
 Index refine(Call call, Index& iter, OnCpu on_cpu, Solve solve, Resume resume) {
-  call.iter = &iter;
   algorithms::Refinement refinement;
+  call.iter = &iter;
+  call.refinement = &refinement;
   return route(
       call, on_cpu,
       [&](Device& device, const algorithms::Options& options, Index& committed) {
@@ -233,7 +240,10 @@ Index refine(Call call, Index& iter, OnCpu on_cpu, Solve solve, Resume resume) {
         return info;
       },
       [&](const algorithms::Options& options, Index committed) {
-        if (!refinement.fell_back) return on_cpu();
+        if (!refinement.fell_back) {
+          call.refinement = nullptr;
+          return on_cpu();
+        }
         iter = refinement.iter;
         return resume(options, committed);
       });
@@ -262,23 +272,6 @@ std::vector<T> fetch(HostView<const T> x) {
                           DeviceView<const T>(x.data, x.rows, x.cols, x.ld));
   queue->synchronize();
   return {staging.data(), staging.data() + staging.size()};
-}
-
-/// The diagonal of a matrix, wherever it lies. For use by a call on the device.
-template <class T>
-std::vector<T> diagonal(Device& device, HostView<const T> a) {
-  std::vector<T> result(static_cast<std::size_t>(a.rows));
-  if (device.kind_of(a.data) != MemoryKind::device) {
-    for (Index j = 0; j < a.rows; ++j) result[static_cast<std::size_t>(j)] = a(j, j);
-    return result;
-  }
-  const Buffer<T> staging(device, Space::host, a.rows);
-  const QueueLease queue(device);
-  queue->copy_to_host(staging.data(), sizeof(T), a.data,
-                      sizeof(T) * static_cast<std::size_t>(a.ld + 1), sizeof(T), result.size());
-  queue->synchronize();
-  std::copy_n(staging.data(), a.rows, result.begin());
-  return result;
 }
 
 /// The device takes the diagonal of a factor to be real. Those of qrupdate need not be.
@@ -526,7 +519,7 @@ void update_one(const char* name, HostView<T> r, T* x, Real<T>* c) {
   route(
       update_call<T>(name, Uplo::upper, r, 1), on_cpu,
       [&](Device& device, const algorithms::Options& options, Index&) {
-        require_real(diagonal<T>(device, r));
+        require_real(algorithms::diagonal<T>(device, r));
         return vector.run(device, options, 1);
       },
       [&](const algorithms::Options&, Index) {
@@ -552,7 +545,7 @@ algorithms::Downdate downdate_one(const char* name, HostView<T> r, T* x, Real<T>
   const Index result = route(
       update_call<T>(name, Uplo::upper, r, 1), on_cpu,
       [&](Device& device, const algorithms::Options& options, Index&) {
-        const std::vector<T> pivots = diagonal<T>(device, r);
+        const std::vector<T> pivots = algorithms::diagonal<T>(device, r);
         require_real(pivots);
         if (std::find(pivots.begin(), pivots.end(), T(0)) != pivots.end()) {
           return static_cast<Index>(Downdate::singular);

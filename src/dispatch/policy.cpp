@@ -134,6 +134,11 @@ const std::vector<SettingDoc>& setting_docs() {
       {"OVERLAPACK_FP32", "auto|strict",
        "large products of single precision: auto = on the tensor cores, each number split into two "
        "of TF32, where that is faster; strict = in FP32 throughout"},
+      {"OVERLAPACK_REFINE", "auto|fp32|tf32|fp16",
+       "large products of mixed-precision solvers (dsgesv and its sisters): fp32 = as those of "
+       "single precision; tf32 = of operands rounded to TF32; fp16 = of operands rounded to FP16. "
+       "What does not converge is factored again in the next higher precision, at last in double; "
+       "auto = fp32. OVERLAPACK_FP32=strict means fp32, too"},
       {"OVERLAPACK_THREADS", "a whole number from 1 to 1024",
        "threads that copy between the program's memory and the device's staging memory; default "
        "all "
@@ -202,6 +207,14 @@ Settings parse_settings(const std::function<const char*(const char*)>& lookup,
   read("OVERLAPACK_FP32", [&](const std::string& text) {
     settings.strict_fp32 = text == "strict";
     return settings.strict_fp32 || text == "auto";
+  });
+  read("OVERLAPACK_REFINE", [&](const std::string& text) {
+    for (const Precision precision : kPrecisions) {
+      if (text != name_of(precision)) continue;
+      settings.refine = precision;
+      return true;
+    }
+    return text == "auto";
   });
   read("OVERLAPACK_THREADS", [&](const std::string& text) {
     const Index threads = positive(text).value_or(0);
@@ -380,6 +393,10 @@ Plan plan(Routine routine, char type, const Shape& shape, const Settings& settin
       settings.algorithm == Algorithm::automatic ? Algorithm::tiled : settings.algorithm;
   plan.split = !settings.strict_fp32 && (type == 's' || type == 'c' || is_mixed(routine)) &&
                needed + memory_to_split(routine, type, shape, plan.nb) <= usable;
+  if (plan.split && is_mixed(routine) && settings.refine != Precision::fp32) {
+    plan.precision = settings.refine;
+    plan.why += std::string("; products in ") + name_of(plan.precision) + " (OVERLAPACK_REFINE)";
+  }
   return plan;
 }
 

@@ -65,9 +65,11 @@ struct Settings {
   int cuda_index = 0;
   std::optional<Index> min_n;  ///< OVERLAPACK_MIN_N: overrides every break-even
   Algorithm algorithm = Algorithm::automatic;
-  Index nb = 0;                  ///< OVERLAPACK_NB: block size, 0 = chosen by size
-  Index threads = 0;             ///< OVERLAPACK_THREADS: copy threads, 0 = by the number of cores
-  bool strict_fp32 = false;      ///< OVERLAPACK_FP32=strict: no products of split operands
+  Index nb = 0;              ///< OVERLAPACK_NB: block size, 0 = chosen by size
+  Index threads = 0;         ///< OVERLAPACK_THREADS: copy threads, 0 = by the number of cores
+  bool strict_fp32 = false;  ///< OVERLAPACK_FP32=strict: no products of split operands
+  /// OVERLAPACK_REFINE: of the large products of mixed-precision solvers
+  Precision refine = Precision::fp32;
   std::string profile;           ///< OVERLAPACK_PROFILE: path of the profile file
   std::string cpu_lapack;        ///< OVERLAPACK_CPU_LAPACK: path of the CPU LAPACK
   std::size_t memory_limit = 0;  ///< OVERLAPACK_MEMORY_LIMIT: of device memory, 0 = none
@@ -117,9 +119,10 @@ struct Plan {
   bool on_device = false;
   Algorithm algorithm = Algorithm::tiled;
   Index nb = 256;
-  bool split = false;      ///< single precision: large products by split operands
-  std::size_t memory = 0;  ///< bytes of device memory that the call may take
-  std::string why;         ///< one phrase for the call log
+  bool split = false;                     ///< single precision: large products by split operands
+  Precision precision = Precision::fp32;  ///< of these
+  std::size_t memory = 0;                 ///< bytes of device memory that the call may take
+  std::string why;                        ///< one phrase for the call log
 };
 
 /// The first half of the decision, cheap and without opening the device: is the call large enough?

@@ -28,20 +28,32 @@ struct Stripes {
 __device__ bool overflows(double x) { return fabs(x) > static_cast<double>(FLT_MAX); }
 __device__ bool overflows(Complex<double> x) { return overflows(x.re) || overflows(x.im); }
 
+/// 1 / p(sizes[i]) of Kernels<T>::round, or 1 if there are no sizes. What is subnormal counts as
+/// 2^-1022, which is as good.
+__device__ double inverse_power(const double* sizes, Index i) {
+  if (sizes == nullptr) return 1;
+  const double x = sizes[i];
+  const int field = __double2hiint(x) >> 20 & 0x7ff;
+  if (field == 0x7ff || x == 0) return 1;
+  return __hiloint2double((1023 - max(-500, min(field - 1022, 500))) << 20, 0);
+}
+
 template <class T, class S>
 __global__ void __launch_bounds__(kThreads)
     round_kernel(Part part, Index rows, Index cols, const T* __restrict__ from, Index from_ld,
-                 S* __restrict__ to, Index to_ld, Index stripes, Index* overflow) {
+                 S* __restrict__ to, Index to_ld, Index stripes, Index* overflow,
+                 const double* __restrict__ row_sizes, const double* __restrict__ column_sizes) {
   bool over = false;
   for (Index item = blockIdx.x; item < cols * stripes; item += gridDim.x) {
     const Index j = item / stripes, stripe = item % stripes;
     const Index first = part == Part::lower ? min(j, rows) : 0;
     const Index end = part == Part::upper ? min(j + 1, rows) : rows;
+    const double by_column = inverse_power(column_sizes, j);
 #pragma unroll 4
     for (Index i = first + stripe * kThreads + threadIdx.x; i < end; i += stripes * kThreads) {
       const T x = from[i + j * from_ld];
       over = over || overflows(x);
-      convert(to[i + j * to_ld], x);
+      convert(to[i + j * to_ld], scale(x, by_column * inverse_power(row_sizes, i)));
     }
   }
   if (over) *overflow = 1;  // whoever writes writes the same
@@ -56,13 +68,14 @@ __device__ Complex<double> add_scaled(Complex<double> x, Complex<double> beta, C
 template <class T, class S>
 __global__ void __launch_bounds__(kThreads)
     widen_kernel(Index rows, Index cols, const S* __restrict__ from, Index from_ld, T beta, T* to,
-                 Index to_ld, Index stripes) {
+                 Index to_ld, Index stripes, const double* __restrict__ row_sizes) {
   for (Index item = blockIdx.x; item < cols * stripes; item += gridDim.x) {
     const Index j = item / stripes, stripe = item % stripes;
 #pragma unroll 4
     for (Index i = stripe * kThreads + threadIdx.x; i < rows; i += stripes * kThreads) {
       T x;
       convert(x, from[i + j * from_ld]);
+      x = scale(x, inverse_power(row_sizes, i));
       T& result = to[i + j * to_ld];
       result = is_zero(beta) ? x : add_scaled(x, beta, result);
     }
@@ -104,21 +117,23 @@ __global__ void __launch_bounds__(kThreads)
 
 template <class T>
 void round_part(cudaStream_t stream, Part part, DeviceView<const T> from, DeviceView<Single<T>> to,
-                Index* overflow) {
+                Index* overflow, const double* row_sizes, const double* column_sizes) {
   using D = typename DeviceScalar<T>::type;
   using S = typename DeviceScalar<Single<T>>::type;
   const Stripes over(from.rows, from.cols);
   launch(stream, over.shape, "round", round_kernel<D, S>, part, from.rows, from.cols,
-         device_cast(from.data), from.ld, device_cast(to.data), to.ld, over.stripes, overflow);
+         device_cast(from.data), from.ld, device_cast(to.data), to.ld, over.stripes, overflow,
+         row_sizes, column_sizes);
 }
 
 template <class T>
-void widen(cudaStream_t stream, DeviceView<const Single<T>> from, T beta, DeviceView<T> to) {
+void widen(cudaStream_t stream, DeviceView<const Single<T>> from, T beta, DeviceView<T> to,
+           const double* row_sizes) {
   using D = typename DeviceScalar<T>::type;
   using S = typename DeviceScalar<Single<T>>::type;
   const Stripes over(to.rows, to.cols);
   launch(stream, over.shape, "widen", widen_kernel<D, S>, to.rows, to.cols, device_cast(from.data),
-         from.ld, *device_cast(&beta), device_cast(to.data), to.ld, over.stripes);
+         from.ld, *device_cast(&beta), device_cast(to.data), to.ld, over.stripes, row_sizes);
 }
 
 template <class T>
@@ -131,10 +146,10 @@ void mirror(cudaStream_t stream, Uplo uplo, DeviceView<T> a) {
          uplo == Uplo::lower, a.rows, tiles, device_cast(a.data), a.ld);
 }
 
-#define OVERLAPACK_INSTANTIATE(T)                                                          \
-  template void round_part(cudaStream_t, Part, DeviceView<const T>, DeviceView<Single<T>>, \
-                           Index*);                                                        \
-  template void widen(cudaStream_t, DeviceView<const Single<T>>, T, DeviceView<T>);
+#define OVERLAPACK_INSTANTIATE(T)                                                                  \
+  template void round_part(cudaStream_t, Part, DeviceView<const T>, DeviceView<Single<T>>, Index*, \
+                           const double*, const double*);                                          \
+  template void widen(cudaStream_t, DeviceView<const Single<T>>, T, DeviceView<T>, const double*);
 OVERLAPACK_INSTANTIATE(double)
 OVERLAPACK_INSTANTIATE(std::complex<double>)
 #undef OVERLAPACK_INSTANTIATE

@@ -119,15 +119,16 @@ class CudaKernels final : public Kernels<T> {
                        DeviceView<T>, DeviceView<Index>, Index, DeviceView<Real<T>>,
                        DeviceView<T>) override;
   void do_find_not_finite(Queue&, Part, DeviceView<const T>, DeviceView<Index>) override;
-  bool do_split_pays(Index, Index, Index) const override;
-  void do_split(Queue&, Side, Op, DeviceView<const T>, DeviceView<Real<T>>) override;
-  void do_split_gemm(Queue&, Real<T>, DeviceView<const Real<T>>, DeviceView<const Real<T>>, Real<T>,
-                     DeviceView<T>) override;
+  bool do_split_pays(Precision, Index, Index, Index) const override;
+  void do_split(Queue&, Precision, Side, Op, DeviceView<const T>, DeviceView<Real<T>>) override;
+  void do_split_gemm(Queue&, Precision, Real<T>, DeviceView<const Real<T>>,
+                     DeviceView<const Real<T>>, Real<T>, DeviceView<T>) override;
   void do_column_norms(Queue&, DeviceView<const T>, DeviceView<Real<T>>) override;
   void do_row_sums(Queue&, DeviceView<const T>, DeviceView<Real<T>>) override;
-  void do_round(Queue&, Part, DeviceView<const T>, DeviceView<Single<T>>,
-                DeviceView<Index>) override;
-  void do_widen(Queue&, DeviceView<const Single<T>>, T, DeviceView<T>) override;
+  void do_round(Queue&, Part, DeviceView<const T>, DeviceView<Single<T>>, DeviceView<Index>,
+                DeviceView<const Real<T>>, DeviceView<const Real<T>>) override;
+  void do_widen(Queue&, DeviceView<const Single<T>>, T, DeviceView<T>,
+                DeviceView<const Real<T>>) override;
   void do_mirror(Queue&, Uplo, DeviceView<T>) override;
   void do_substitute(Queue&, Uplo, Diag, DeviceView<const T>, DeviceView<T>,
                      DeviceView<Index>) override;

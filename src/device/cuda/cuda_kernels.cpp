@@ -219,37 +219,48 @@ void CudaKernels<T>::do_find_not_finite(Queue& queue, Part part, DeviceView<cons
 }
 
 template <class T>
-bool CudaKernels<T>::do_split_pays(Index m, Index n, Index k) const {
-  // Rates of an H200. What is won: 44 Tflop/s of float products against 93 of split ones.
-  constexpr double kWonPerFlop = 1 / 44e12 - 1 / 93e12;
+bool CudaKernels<T>::do_split_pays(Precision precision, Index m, Index n, Index k) const {
+  // Rates of an H200. What is won: 44 Tflop/s of float products against those of split ones.
+  const double rate = precision == Precision::fp32   ? 93e12
+                      : precision == Precision::tf32 ? 250e12
+                                                     : 450e12;
+  const double won_per_flop = 1 / 44e12 - 1 / rate;
   // What is lost: the factors are read and their parts written, by two kernels more.
-  constexpr double kLostPerFloat = 16 / 4e12, kLost = 5e-6;
+  const double parts = static_cast<double>(Kernels<T>::split_rows(precision, 2)) /
+                       static_cast<double>(is_complex<T> ? 4 : 2);
+  const double lost_per_float = 4 * (1 + parts) / 4e12;
+  constexpr double kLost = 5e-6;
   constexpr double reals = is_complex<T> ? 2 : 1;
   const auto rows = static_cast<double>(m), cols = static_cast<double>(n);
   const auto summands = static_cast<double>(k);
   const double flops = 2 * reals * reals * rows * cols * summands;
   const double floats = reals * (reals * rows + cols) * summands;
-  return fast_tf32_ && kWonPerFlop * flops > kLostPerFloat * floats + kLost;
+  return fast_tf32_ && won_per_flop * flops > lost_per_float * floats + kLost;
 }
 
 template <class T>
-void CudaKernels<T>::do_split(Queue& queue, Side side, Op op, DeviceView<const T> from,
-                              DeviceView<Real<T>> to) {
+void CudaKernels<T>::do_split(Queue& queue, Precision precision, Side side, Op op,
+                              DeviceView<const T> from, DeviceView<Real<T>> to) {
   if constexpr (Kernels<T>::kSplits) {
     const CurrentDevice current(cuda(queue).index());
-    cuda::split<T>(cuda(queue).stream(), side, op, from, to);
+    cuda::split<T>(cuda(queue).stream(), precision, side, op, from, to);
   }
 }
 
 template <class T>
-void CudaKernels<T>::do_split_gemm(Queue& queue, Real<T> alpha, DeviceView<const Real<T>> a,
-                                   DeviceView<const Real<T>> b, Real<T> beta, DeviceView<T> c) {
+void CudaKernels<T>::do_split_gemm(Queue& queue, Precision precision, Real<T> alpha,
+                                   DeviceView<const Real<T>> a, DeviceView<const Real<T>> b,
+                                   Real<T> beta, DeviceView<T> c) {
   if constexpr (Kernels<T>::kSplits) {
     const CurrentDevice current(cuda(queue).index());
     constexpr Index reals = is_complex<T> ? 2 : 1;  // a complex C is a real one with more rows
+    const bool halves = precision == Precision::fp16;
+    const Index per_float = halves ? 2 : 1;
+    const cudaDataType type = halves ? CUDA_R_16F : CUDA_R_32F;
     check(cublasGemmEx_64(cuda(queue).cublas(), CUBLAS_OP_T, CUBLAS_OP_N, reals * c.rows, c.cols,
-                          a.rows, &alpha, a.data, CUDA_R_32F, a.ld, b.data, CUDA_R_32F, b.ld, &beta,
-                          c.data, CUDA_R_32F, reals * c.ld, CUBLAS_COMPUTE_32F_FAST_TF32,
+                          per_float * a.rows, &alpha, a.data, type, per_float * a.ld, b.data, type,
+                          per_float * b.ld, &beta, c.data, CUDA_R_32F, reals * c.ld,
+                          halves ? CUBLAS_COMPUTE_32F : CUBLAS_COMPUTE_32F_FAST_TF32,
                           CUBLAS_GEMM_DEFAULT),
           "split_gemm");
   }
@@ -270,19 +281,22 @@ void CudaKernels<T>::do_row_sums(Queue& queue, DeviceView<const T> a, DeviceView
 
 template <class T>
 void CudaKernels<T>::do_round(Queue& queue, Part part, DeviceView<const T> from,
-                              DeviceView<Single<T>> to, DeviceView<Index> overflow) {
+                              DeviceView<Single<T>> to, DeviceView<Index> overflow,
+                              DeviceView<const Real<T>> row_sizes,
+                              DeviceView<const Real<T>> column_sizes) {
   if constexpr (Kernels<T>::kRounds) {
     const CurrentDevice current(cuda(queue).index());
-    round_part<T>(cuda(queue).stream(), part, from, to, overflow.data);
+    round_part<T>(cuda(queue).stream(), part, from, to, overflow.data, row_sizes.data,
+                  column_sizes.data);
   }
 }
 
 template <class T>
 void CudaKernels<T>::do_widen(Queue& queue, DeviceView<const Single<T>> from, T beta,
-                              DeviceView<T> to) {
+                              DeviceView<T> to, DeviceView<const Real<T>> row_sizes) {
   if constexpr (Kernels<T>::kRounds) {
     const CurrentDevice current(cuda(queue).index());
-    widen<T>(cuda(queue).stream(), from, beta, to);
+    widen<T>(cuda(queue).stream(), from, beta, to, row_sizes.data);
   }
 }
 

@@ -157,7 +157,8 @@ void interchange_and_solve(cudaStream_t stream, DeviceView<const T> l, const Ind
 
 /// The split form of op(from); as Kernels<T>::split. For float and complex float.
 template <class T>
-void split(cudaStream_t stream, Side side, Op op, DeviceView<const T> from, DeviceView<Real<T>> to);
+void split(cudaStream_t stream, Precision precision, Side side, Op op, DeviceView<const T> from,
+           DeviceView<Real<T>> to);
 /// As Kernels<T>::column_norms and row_sums.
 template <class T>
 void column_norms(cudaStream_t stream, DeviceView<const T> a, Real<T>* norms);
@@ -181,9 +182,10 @@ void mirror(cudaStream_t stream, Uplo uplo, DeviceView<T> a);
 /// As Kernels<T>::round and widen. For double and complex double.
 template <class T>
 void round_part(cudaStream_t stream, Part part, DeviceView<const T> from, DeviceView<Single<T>> to,
-                Index* overflow);
+                Index* overflow, const double* row_sizes, const double* column_sizes);
 template <class T>
-void widen(cudaStream_t stream, DeviceView<const Single<T>> from, T beta, DeviceView<T> to);
+void widen(cudaStream_t stream, DeviceView<const Single<T>> from, T beta, DeviceView<T> to,
+           const double* row_sizes);
 
 /// As Queue::copy_on_device.
 void copy_part(cudaStream_t stream, void* to, std::size_t to_pitch, const void* from,

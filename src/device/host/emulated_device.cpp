@@ -553,28 +553,28 @@ class EmulatedKernels final : public Kernels<T> {
   }
 
   /// Always, so that tests of any size see them.
-  bool do_split_pays(Index, Index, Index) const override { return true; }
+  bool do_split_pays(Precision, Index, Index, Index) const override { return true; }
 
-  void do_split(Queue& queue, Side side, Op op, DeviceView<const T> from,
+  void do_split(Queue& queue, Precision precision, Side side, Op op, DeviceView<const T> from,
                 DeviceView<Real<T>> to) override {
     enqueue(queue, "split", [=] {
       const bool left = side == Side::left;
       const Index k = left ? cols(op, from) : rows(op, from);
       const Index n = left ? rows(op, from) : cols(op, from);
-      require(to.rows == this->split_rows(k) && to.cols == this->split_cols(side, n), "split",
-              "the shapes do not fit");
+      require(to.rows == this->split_rows(precision, k) && to.cols == this->split_cols(side, n),
+              "split", "the shapes do not fit");
       if constexpr (Kernels<T>::kSplits) {
-        reference::split<T>(side, op, open("split", from), open("split", to));
+        reference::split<T>(precision, side, op, open("split", from), open("split", to));
       } else {
         require(false, "split", "not in double precision");
       }
     });
   }
 
-  void do_split_gemm(Queue& queue, Real<T> alpha, DeviceView<const Real<T>> a,
+  void do_split_gemm(Queue& queue, Precision precision, Real<T> alpha, DeviceView<const Real<T>> a,
                      DeviceView<const Real<T>> b, Real<T> beta, DeviceView<T> c) override {
     enqueue(queue, "split_gemm", [=] {
-      require(a.rows == b.rows && a.rows % this->split_rows(1) == 0 &&
+      require(a.rows == b.rows && a.rows % this->split_rows(precision, 1) == 0 &&
                   a.cols == this->split_cols(Side::left, c.rows) &&
                   b.cols == this->split_cols(Side::right, c.cols),
               "split_gemm", "the shapes do not fit");
@@ -582,8 +582,8 @@ class EmulatedKernels final : public Kernels<T> {
         // An array of complex numbers may be accessed as one of real numbers ([complex.numbers]).
         constexpr Index reals = is_complex<T> ? 2 : 1;
         const HostView<T> host_c = open("split_gemm", c);
-        reference::tf32_gemm(
-            alpha, open("split_gemm", a), open("split_gemm", b), beta,
+        reference::split_gemm(
+            precision, alpha, open("split_gemm", a), open("split_gemm", b), beta,
             {reinterpret_cast<float*>(host_c.data), reals * c.rows, c.cols, reals * c.ld});
       } else {
         require(false, "split_gemm", "not in double precision");
@@ -613,33 +613,54 @@ class EmulatedKernels final : public Kernels<T> {
   }
 
   void do_round(Queue& queue, Part part, DeviceView<const T> from, DeviceView<Single<T>> to,
-                DeviceView<Index> overflow) override {
+                DeviceView<Index> overflow, DeviceView<const Real<T>> row_sizes,
+                DeviceView<const Real<T>> column_sizes) override {
     enqueue(queue, "round", [=] {
       require(Kernels<T>::kRounds, "round", "not in single precision");
       require(to.rows == from.rows && to.cols == from.cols && overflow.rows == 1, "round",
               "the shapes do not fit");
+      const std::vector<Real<T>> by_row = inverse_powers("round", row_sizes, from.rows);
+      const std::vector<Real<T>> by_column = inverse_powers("round", column_sizes, from.cols);
       const HostView<const T> double_from = open("round", from);
       const HostView<Single<T>> single_to = open("round", to);
       for (Index j = 0; j < from.cols; ++j) {
         const RowRange rows = rows_of_column(part, 0, from.rows, j);
         for (Index i = rows.first; i < rows.end; ++i) {
           const T x = double_from(i, j);
-          single_to(i, j) = static_cast<Single<T>>(x);
+          const Real<T> scale =
+              by_row[static_cast<std::size_t>(i)] * by_column[static_cast<std::size_t>(j)];
+          single_to(i, j) = static_cast<Single<T>>(scale * x);
           if (reference::overflows_single(x)) open("round", overflow)(0) = 1;
         }
       }
     });
   }
 
-  void do_widen(Queue& queue, DeviceView<const Single<T>> from, T beta, DeviceView<T> to) override {
+  /// All ones where there are no sizes.
+  std::vector<Real<T>> inverse_powers(const char* operation, DeviceView<const Real<T>> sizes,
+                                      Index count) {
+    std::vector<Real<T>> powers(static_cast<std::size_t>(count), 1);
+    if (sizes.data == nullptr) return powers;
+    require(sizes.rows == count && sizes.cols == 1, operation, "the shapes do not fit");
+    const HostView<const Real<T>> host = open(operation, sizes);
+    for (Index i = 0; i < count; ++i) {
+      powers[static_cast<std::size_t>(i)] =
+          static_cast<Real<T>>(reference::inverse_power(static_cast<double>(host(i))));
+    }
+    return powers;
+  }
+
+  void do_widen(Queue& queue, DeviceView<const Single<T>> from, T beta, DeviceView<T> to,
+                DeviceView<const Real<T>> row_sizes) override {
     enqueue(queue, "widen", [=] {
       require(Kernels<T>::kRounds, "widen", "not in single precision");
       require(to.rows == from.rows && to.cols == from.cols, "widen", "the shapes do not fit");
+      const std::vector<Real<T>> by_row = inverse_powers("widen", row_sizes, from.rows);
       const HostView<const Single<T>> single_from = open("widen", from);
       const HostView<T> double_to = open("widen", to);
       for (Index j = 0; j < to.cols; ++j) {
         for (Index i = 0; i < to.rows; ++i) {
-          const T x(single_from(i, j));
+          const T x = by_row[static_cast<std::size_t>(i)] * T(single_from(i, j));
           double_to(i, j) = beta == T(0) ? x : x + beta * double_to(i, j);
         }
       }
