@@ -17,6 +17,12 @@ enum class Uplo : char { lower = 'L', upper = 'U' };
 enum class Op : char { none = 'N', trans = 'T', conj_trans = 'C' };
 enum class Side : char { left = 'L', right = 'R' };
 enum class Diag : char { non_unit = 'N', unit = 'U' };
+/// The largest modulus; the largest sum of moduli of a column, or of a row; the root of the sum of
+/// squares.
+enum class Norm : char { max = 'M', one = 'O', infinity = 'I', frobenius = 'F' };
+
+/// What a matrix is of which one triangle is given.
+enum class Symmetry { none, symmetric, hermitian };
 
 /// How accurate the large products of a factorization in single precision are, in ascending order.
 /// Their sums are in FP32 always.

@@ -383,6 +383,41 @@ Real<T> max_norm(Index count, const T* x) {
   return norm;
 }
 
+/// A norm as by ?lange, or of a matrix of which the `uplo` triangle is given, as by ?lansy and
+/// ?lanhe. `sums` is work space of a.rows elements for the infinity norm and, with a triangle, for
+/// the one norm. Squares are added in long double, whose range holds those of all doubles.
+template <class T>
+Real<T> norm(Norm norm, Symmetry symmetry, Uplo uplo, HostView<const T> a, Real<T>* sums) {
+  const bool triangle = symmetry != Symmetry::none;
+  const Part part = !triangle ? Part::all : uplo == Uplo::lower ? Part::lower : Part::upper;
+  const bool of_sums = norm == Norm::infinity || (triangle && norm == Norm::one);
+  if (of_sums) std::fill_n(sums, a.rows, Real<T>(0));
+  Real<T> result(0);
+  long double squares = 0;
+  for (Index j = 0; j < a.cols; ++j) {
+    const RowRange rows = rows_of_column(part, 0, a.rows, j);
+    Real<T> column(0);
+    for (Index i = rows.first; i < rows.end; ++i) {
+      const bool twice = triangle && i != j;
+      const T x = symmetry == Symmetry::hermitian && i == j ? T(real(a(i, j))) : a(i, j);
+      if (norm == Norm::frobenius) {
+        const long double re = std::real(x), im = std::imag(x), square = re * re + im * im;
+        squares += twice ? 2 * square : square;
+        continue;
+      }
+      const Real<T> modulus = std::abs(x);
+      if (norm == Norm::max) result = max_or_nan(result, modulus);
+      column += modulus;
+      if (of_sums) sums[i] += modulus;
+      if (of_sums && twice) sums[j] += modulus;
+    }
+    if (norm == Norm::one && !triangle) result = max_or_nan(result, column);
+  }
+  if (norm == Norm::frobenius) return static_cast<Real<T>>(std::sqrt(squares));
+  for (Index i = 0; of_sums && i < a.rows; ++i) result = max_or_nan(result, sums[i]);
+  return result;
+}
+
 /// Whether a number is beyond the largest of single precision, as ?lag2? asks; NaNs are not.
 template <class T>
 bool overflows_single(T x) {

@@ -241,6 +241,37 @@ void Kernels<T>::row_sums(Queue& queue, DeviceView<const T> a, DeviceView<Real<T
 }
 
 template <class T>
+void Kernels<T>::norm(Queue& queue, Norm norm, Symmetry symmetry, Uplo uplo, DeviceView<const T> a,
+                      DeviceView<Real<T>> work, DeviceView<Real<T>> result) {
+  if (a.empty()) {
+    queue.zero(result.data, sizeof(Real<T>));
+    return;
+  }
+  device_.before(Action::kernel, "norm");
+  do_norm(queue, norm, symmetry, uplo, a, work, result);
+}
+
+template <class T>
+void Kernels<T>::largest(Queue& queue, DeviceView<const T> a, DeviceView<Real<T>> result) {
+  extreme(queue, true, a, result);
+}
+
+template <class T>
+void Kernels<T>::smallest(Queue& queue, DeviceView<const T> a, DeviceView<Real<T>> result) {
+  extreme(queue, false, a, result);
+}
+
+template <class T>
+void Kernels<T>::extreme(Queue& queue, bool largest, DeviceView<const T> a,
+                         DeviceView<Real<T>> result) {
+  device_.before(Action::kernel, largest ? "largest" : "smallest");
+  // An array of complex numbers may be accessed as one of real numbers ([complex.numbers]).
+  constexpr Index reals = is_complex<T> ? 2 : 1;
+  const auto* const numbers = reinterpret_cast<const Real<T>*>(a.data);
+  do_extreme(queue, largest, {numbers, reals * a.rows, a.cols, reals * a.ld}, result);
+}
+
+template <class T>
 void Kernels<T>::round(Queue& queue, Part part, DeviceView<const T> from, DeviceView<Single<T>> to,
                        DeviceView<Index> overflow, DeviceView<const Real<T>> row_sizes,
                        DeviceView<const Real<T>> column_sizes) {

@@ -305,6 +305,16 @@ class Kernels {
   void column_norms(Queue& queue, DeviceView<const T> a, DeviceView<Real<T>> norms);
   /// sums(i) := the sum of the moduli of row i; their largest is the infinity norm.
   void row_sums(Queue& queue, DeviceView<const T> a, DeviceView<Real<T>> sums);
+  /// *result := a norm as by ?lange, or of a matrix of which the `uplo` triangle is given, as by
+  /// ?lansy and ?lanhe (imaginary parts of a Hermitian matrix's diagonal are ignored). 0 if `a` has
+  /// no elements. `work` is work space of a.rows elements for the latter, and is not touched
+  /// otherwise.
+  void norm(Queue& queue, Norm norm, Symmetry symmetry, Uplo uplo, DeviceView<const T> a,
+            DeviceView<Real<T>> work, DeviceView<Real<T>> result);
+  /// *result := the largest (smallest) element, or of complex numbers the largest (smallest) real
+  /// or imaginary part; NaN if any is. `a` has elements.
+  void largest(Queue& queue, DeviceView<const T> a, DeviceView<Real<T>> result);
+  void smallest(Queue& queue, DeviceView<const T> a, DeviceView<Real<T>> result);
 
   // ---- Mixed precision, for T in double precision only.
 
@@ -329,6 +339,8 @@ class Kernels {
   Device& device_;
 
  private:
+  void extreme(Queue& queue, bool largest, DeviceView<const T> a, DeviceView<Real<T>> result);
+
   virtual void do_gemm(Queue&, Op, Op, T, DeviceView<const T>, DeviceView<const T>, T,
                        DeviceView<T>) = 0;
   virtual void do_add(Queue&, Op, DeviceView<const T>, T, DeviceView<T>) = 0;
@@ -357,6 +369,9 @@ class Kernels {
                              DeviceView<const Real<T>>, Real<T>, DeviceView<T>) = 0;
   virtual void do_column_norms(Queue&, DeviceView<const T>, DeviceView<Real<T>>) = 0;
   virtual void do_row_sums(Queue&, DeviceView<const T>, DeviceView<Real<T>>) = 0;
+  virtual void do_norm(Queue&, Norm, Symmetry, Uplo, DeviceView<const T>, DeviceView<Real<T>>,
+                       DeviceView<Real<T>>) = 0;
+  virtual void do_extreme(Queue&, bool largest, DeviceView<const Real<T>>, DeviceView<Real<T>>) = 0;
   virtual void do_round(Queue&, Part, DeviceView<const T>, DeviceView<Single<T>>, DeviceView<Index>,
                         DeviceView<const Real<T>>, DeviceView<const Real<T>>) = 0;
   virtual void do_widen(Queue&, DeviceView<const Single<T>>, T, DeviceView<T>,

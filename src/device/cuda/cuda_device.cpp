@@ -133,8 +133,17 @@ const UpdateScratch& CudaQueue::update_scratch() {
   return *update_scratch_;
 }
 
+const ReduceScratch& CudaQueue::reduce_scratch() {
+  if (!reduce_scratch_) {
+    const CurrentDevice current(index_);
+    reduce_scratch_ = std::make_unique<ReduceScratch>(stream_);
+  }
+  return *reduce_scratch_;
+}
+
 void CudaQueue::release() noexcept {
   if (stream_ != nullptr) ignore(cudaStreamSynchronize(stream_));
+  reduce_scratch_.reset();
   update_scratch_.reset();
   relay_.reset();
   exchange_.reset();

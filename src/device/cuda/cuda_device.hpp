@@ -61,6 +61,7 @@ class CudaQueue final : public Queue {
   Exchange& exchange();
   Relay& relay();
   const UpdateScratch& update_scratch();
+  const ReduceScratch& reduce_scratch();
   int multiprocessors() const { return multiprocessors_; }
 
  private:
@@ -88,6 +89,7 @@ class CudaQueue final : public Queue {
   std::unique_ptr<Exchange> exchange_;
   std::unique_ptr<Relay> relay_;
   std::unique_ptr<UpdateScratch> update_scratch_;
+  std::unique_ptr<ReduceScratch> reduce_scratch_;
 };
 
 template <class T>
@@ -125,6 +127,9 @@ class CudaKernels final : public Kernels<T> {
                      DeviceView<const Real<T>>, Real<T>, DeviceView<T>) override;
   void do_column_norms(Queue&, DeviceView<const T>, DeviceView<Real<T>>) override;
   void do_row_sums(Queue&, DeviceView<const T>, DeviceView<Real<T>>) override;
+  void do_norm(Queue&, Norm, Symmetry, Uplo, DeviceView<const T>, DeviceView<Real<T>>,
+               DeviceView<Real<T>>) override;
+  void do_extreme(Queue&, bool, DeviceView<const Real<T>>, DeviceView<Real<T>>) override;
   void do_round(Queue&, Part, DeviceView<const T>, DeviceView<Single<T>>, DeviceView<Index>,
                 DeviceView<const Real<T>>, DeviceView<const Real<T>>) override;
   void do_widen(Queue&, DeviceView<const Single<T>>, T, DeviceView<T>,

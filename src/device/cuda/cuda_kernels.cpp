@@ -270,13 +270,29 @@ template <class T>
 void CudaKernels<T>::do_column_norms(Queue& queue, DeviceView<const T> a,
                                      DeviceView<Real<T>> norms) {
   const CurrentDevice current(cuda(queue).index());
-  column_norms<T>(cuda(queue).stream(), a, norms.data);
+  column_norms<T>(cuda(queue).stream(), cuda(queue).reduce_scratch(), a, norms.data);
 }
 
 template <class T>
 void CudaKernels<T>::do_row_sums(Queue& queue, DeviceView<const T> a, DeviceView<Real<T>> sums) {
   const CurrentDevice current(cuda(queue).index());
-  row_sums<T>(cuda(queue).stream(), a, sums.data);
+  row_sums<T>(cuda(queue).stream(), cuda(queue).reduce_scratch(), a, sums.data);
+}
+
+template <class T>
+void CudaKernels<T>::do_norm(Queue& queue, Norm norm, Symmetry symmetry, Uplo uplo,
+                             DeviceView<const T> a, DeviceView<Real<T>> work,
+                             DeviceView<Real<T>> result) {
+  const CurrentDevice current(cuda(queue).index());
+  cuda::norm<T>(cuda(queue).stream(), cuda(queue).reduce_scratch(), norm, symmetry, uplo, a,
+                work.data, result.data);
+}
+
+template <class T>
+void CudaKernels<T>::do_extreme(Queue& queue, bool largest, DeviceView<const Real<T>> a,
+                                DeviceView<Real<T>> result) {
+  const CurrentDevice current(cuda(queue).index());
+  extreme<Real<T>>(cuda(queue).stream(), cuda(queue).reduce_scratch(), largest, a, result.data);
 }
 
 template <class T>

@@ -159,11 +159,38 @@ void interchange_and_solve(cudaStream_t stream, DeviceView<const T> l, const Ind
 template <class T>
 void split(cudaStream_t stream, Precision precision, Side side, Op op, DeviceView<const T> from,
            DeviceView<Real<T>> to);
-/// As Kernels<T>::column_norms and row_sums.
+
+/// Device memory through which the thread blocks of a reduction talk to each other. One per queue,
+/// because the queues run at the same time.
+class ReduceScratch {
+ public:
+  /// On the current device. Enqueues a memset.
+  explicit ReduceScratch(cudaStream_t stream);
+  ~ReduceScratch();
+  ReduceScratch(const ReduceScratch&) = delete;
+
+  void* parts() const { return memory_; }
+  void* totals() const { return totals_; }
+  void* tickets() const { return tickets_; }
+
+ private:
+  void *memory_ = nullptr, *totals_ = nullptr, *tickets_ = nullptr;
+};
+
+/// As Kernels<T>::column_norms, row_sums and norm.
 template <class T>
-void column_norms(cudaStream_t stream, DeviceView<const T> a, Real<T>* norms);
+void column_norms(cudaStream_t stream, const ReduceScratch& scratch, DeviceView<const T> a,
+                  Real<T>* norms);
 template <class T>
-void row_sums(cudaStream_t stream, DeviceView<const T> a, Real<T>* sums);
+void row_sums(cudaStream_t stream, const ReduceScratch& scratch, DeviceView<const T> a,
+              Real<T>* sums);
+template <class T>
+void norm(cudaStream_t stream, const ReduceScratch& scratch, Norm norm, Symmetry symmetry,
+          Uplo uplo, DeviceView<const T> a, Real<T>* work, Real<T>* result);
+/// As Kernels<T>::largest and smallest, of real numbers.
+template <class R>
+void extreme(cudaStream_t stream, const ReduceScratch& scratch, bool largest, DeviceView<const R> a,
+             R* result);
 
 /// Rows of a block of substitute(), words of a column of its messages, and right-hand sides of a
 /// thread block.

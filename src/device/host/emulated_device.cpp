@@ -612,6 +612,36 @@ class EmulatedKernels final : public Kernels<T> {
     });
   }
 
+  void do_norm(Queue& queue, Norm norm, Symmetry symmetry, Uplo uplo, DeviceView<const T> a,
+               DeviceView<Real<T>> work, DeviceView<Real<T>> result) override {
+    enqueue(queue, "norm", [=] {
+      const bool given_by_triangle = symmetry != Symmetry::none;
+      require(result.rows == 1 && result.cols == 1 &&
+                  (!given_by_triangle || (a.rows == a.cols && work.rows >= a.rows)),
+              "norm", "the shapes do not fit");
+      if (given_by_triangle) open("norm", work);
+      std::vector<Real<T>> sums(static_cast<std::size_t>(a.rows));
+      open("norm", result)(0) =
+          reference::norm<T>(norm, symmetry, uplo, open("norm", a), sums.data());
+    });
+  }
+
+  void do_extreme(Queue& queue, bool largest, DeviceView<const Real<T>> a,
+                  DeviceView<Real<T>> result) override {
+    enqueue(queue, "extreme", [=] {
+      require(result.rows == 1 && result.cols == 1, "extreme", "the shapes do not fit");
+      const HostView<const Real<T>> from = open("extreme", a);
+      const Real<T> sign = largest ? 1 : -1;
+      Real<T> extreme = -std::numeric_limits<Real<T>>::infinity();
+      for (Index j = 0; j < a.cols; ++j) {
+        for (Index i = 0; i < a.rows; ++i) {
+          extreme = reference::max_or_nan(extreme, sign * from(i, j));
+        }
+      }
+      open("extreme", result)(0) = sign * extreme;
+    });
+  }
+
   void do_round(Queue& queue, Part part, DeviceView<const T> from, DeviceView<Single<T>> to,
                 DeviceView<Index> overflow, DeviceView<const Real<T>> row_sizes,
                 DeviceView<const Real<T>> column_sizes) override {
