@@ -1346,6 +1346,44 @@ TYPED_TEST(DeviceContract, SwapRowsFollowsThePivotsInBothDirections) {
   }
 }
 
+TYPED_TEST(DeviceContract, ComposedInterchangesOfPanelsPermuteRows) {
+  using T = TypeParam;
+  struct Shape {
+    Index rows, pivots, nb;
+  };
+  const Index most = this->kernels().permutable_rows();
+  for (const Shape s : {Shape{1, 1, 1}, Shape{2, 1, 4}, Shape{70, 70, 16}, Shape{90, 40, 40},
+                        Shape{100, 100, 7}, Shape{most, most, 256}, Shape{most, 30, 10}}) {
+    for (const bool narrow : {false, true}) {  // narrow: most targets are repeated
+      SCOPED_TRACE(testing::Message() << s.rows << " rows, " << s.pivots << " pivots, panels of "
+                                      << s.nb << (narrow ? ", repeated targets" : ""));
+      Random random(1);
+      Padded<Index> pivots(s.pivots, 1);
+      std::vector<Index> local;
+      for (Index j = 0; j < s.pivots; ++j) {
+        local.push_back(1 + random.integer(narrow ? std::max(j, s.rows - 3) : j, s.rows - 1));
+        pivots(j, 0) = local.back();
+      }
+      const Index panels = (s.pivots + s.nb - 1) / s.nb, width = 3, cols = 3 * panels - 1;
+      const auto sources = this->upload(Padded<Index>(s.rows, panels, 1));
+      this->kernels().compose_interchanges(this->queue(), this->upload(pivots), s.nb, sources);
+      const auto a = random_matrix<T>(s.rows, cols, 2, 1);
+      const auto da = this->upload(a);
+      this->kernels().permute_rows(this->queue(), da, width, sources);
+      const auto result = this->download(da);
+      auto expected = a;
+      for (Index p = 0; p < panels; ++p) {
+        const Index c = p * width;
+        reference::laswp<T>(expected.view().block(0, c, s.rows, std::min(width, cols - c)),
+                            p * s.nb, s.pivots, local.data());
+      }
+      EXPECT_EQ(max_difference(result, applied(Op::none, expected)), 0);
+      EXPECT_TRUE(result.padding_untouched());
+      EXPECT_TRUE(this->download(sources).padding_untouched());
+    }
+  }
+}
+
 TYPED_TEST(DeviceContract, SwapRowsBackUndoesSwapRows) {
   using T = TypeParam;
   const auto a = random_matrix<T>(50, 4, 1);

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <new>
 #include <numeric>
+#include <optional>
 
 #include "algorithms/factorization.hpp"
 #include "algorithms/panel_on_cpu.hpp"
@@ -151,7 +152,8 @@ class Lu {
   /// A is m x n; B, if nrhs > 0, is one more block column.
   Lu(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Index m, Index n,
      Index nrhs)
-      : kernels_(device.kernels<T>()),
+      : device_(device),
+        kernels_(device.kernels<T>()),
         m_(m),
         n_(n),
         nrhs_(nrhs),
@@ -245,9 +247,24 @@ class Lu {
 
   /// Carries out, in the columns of panels of the factors `a`, the interchanges of later panels.
   void interchange_left(DeviceView<T> a) {
+    if (panels_ == 1) return;
+    if (compose_interchanges()) {
+      kernels_.permute_rows(update(), a.block(0, 0, m_, block(panels_ - 1).first), block(0).size(),
+                            sources_->view().block(0, 1, m_, panels_ - 1));
+      return;
+    }
     for (Index i = 1; i < panels_; ++i) {
       const Index i0 = block(i).first;
       kernels_.swap_rows(update(), a.block(i0, 0, m_ - i0, i0), pivots(i), i0);
+    }
+  }
+
+  /// Carries out all interchanges in an m x nrhs matrix.
+  void interchange(DeviceView<T> b) {
+    if (compose_interchanges()) {
+      kernels_.permute_rows(update(), b, b.cols, sources_->view().block(0, 0, m_, 1));
+    } else {
+      kernels_.swap_rows(update(), b, {pivots_.data(), pivots_.size()}, 0);
     }
   }
 
@@ -255,6 +272,17 @@ class Lu {
   Index width(const Options& options) const { return std::min(options.nb, std::min(m_, n_)); }
   Queue& panel() const { return **panel_; }
   Queue& late() const { return **late_; }
+
+  /// Whether the interchanges are there as permutations, of so few rows that these can be used.
+  bool compose_interchanges() {
+    if (m_ > kernels_.permutable_rows()) return false;
+    if (!sources_) {
+      sources_.emplace(device_, m_, panels_);
+      kernels_.compose_interchanges(update(), {pivots_.data(), pivots_.size()}, block(0).size(),
+                                    sources_->view());
+    }
+    return true;
+  }
 
   /// The columns of blocks [first, last).
   Range columns(Index first, Index last) const {
@@ -298,6 +326,7 @@ class Lu {
     joined_ = pending_;
   }
 
+  Device& device_;
   Kernels<T>& kernels_;
   Index m_, n_, nrhs_;
   std::vector<Range> blocks_;
@@ -306,6 +335,7 @@ class Lu {
   Index caught_up_steps_ = 0;  // of the pending blocks
   DeviceMatrix<T> matrix_;
   Buffer<Index> pivots_, info_;
+  std::optional<DeviceMatrix<Index>> sources_;  // of rows, by panel: see compose_interchanges()
   std::unique_ptr<PanelOnCpu<T>> panel_on_cpu_;
   std::vector<EventLease> final_;  // final_[i]: panel i holds its part of L and U
   EventLease updated_, caught_up_, begun_;
@@ -357,7 +387,7 @@ class LuOnDevice final : public Factorization<T> {
 
   void solve(DeviceView<T> b) override {
     const DeviceView<T> A = lu_.matrix();
-    lu_.kernels().swap_rows(queue(), b, {lu_.pivots(0).data, A.rows}, 0);
+    lu_.interchange(b);
     substitute_(queue(), Uplo::lower, Diag::unit, A, b);
     substitute_(queue(), Uplo::upper, Diag::non_unit, A, b);
   }

@@ -199,6 +199,22 @@ void Kernels<T>::swap_rows(Queue& queue, DeviceView<T> a, DeviceView<const Index
 }
 
 template <class T>
+void Kernels<T>::compose_interchanges(Queue& queue, DeviceView<const Index> pivots, Index nb,
+                                      DeviceView<Index> sources) {
+  if (sources.empty()) return;
+  device_.before(Action::kernel, "compose_interchanges");
+  do_compose_interchanges(queue, pivots, nb, sources);
+}
+
+template <class T>
+void Kernels<T>::permute_rows(Queue& queue, DeviceView<T> a, Index width,
+                              DeviceView<const Index> sources) {
+  if (a.empty()) return;
+  device_.before(Action::kernel, "permute_rows");
+  do_permute_rows(queue, a, width, sources);
+}
+
+template <class T>
 void Kernels<T>::interchange_and_solve(Queue& queue, DeviceView<const T> l,
                                        DeviceView<const Index> pivots, Index offset,
                                        DeviceView<T> a) {

@@ -203,6 +203,15 @@ class Kernels {
   /// of `a` are exchanged. One gather, not swap by swap.
   void swap_rows(Queue& queue, DeviceView<T> a, DeviceView<const Index> pivots, Index offset,
                  bool forward = true);
+  /// The pivots of a matrix, as of getrf_panel() with offset 0 for all of its panels of nb columns,
+  /// as permutations: of the interchanges of panel p and all later ones, row sources(i, p) is what
+  /// ends up in row i. `sources` is m x (number of panels).
+  void compose_interchanges(Queue& queue, DeviceView<const Index> pivots, Index nb,
+                            DeviceView<Index> sources);
+  /// Row i of column c becomes what was row sources(i, c / width) of it, in place. `sources` are
+  /// permutations, of at most permutable_rows() rows.
+  void permute_rows(Queue& queue, DeviceView<T> a, Index width, DeviceView<const Index> sources);
+  Index permutable_rows() const { return do_permutable_rows(); }
   /// A step of LU on the columns `a` to the right of a panel: forward interchanges as swap_rows(),
   /// then U := L^-1 U for the first rows of `a`, as many as there are pivots. L is the unit lower
   /// triangle of the square matrix `l`. The pivots are those of a panel: row j is exchanged with
@@ -356,6 +365,10 @@ class Kernels {
   virtual void do_getrf_panel(Queue&, DeviceView<T>, DeviceView<Index>, DeviceView<Index>, Index,
                               Event*) = 0;
   virtual void do_swap_rows(Queue&, DeviceView<T>, DeviceView<const Index>, Index, bool) = 0;
+  virtual void do_compose_interchanges(Queue&, DeviceView<const Index>, Index,
+                                       DeviceView<Index>) = 0;
+  virtual Index do_permutable_rows() const = 0;
+  virtual void do_permute_rows(Queue&, DeviceView<T>, Index, DeviceView<const Index>) = 0;
   virtual void do_interchange_and_solve(Queue&, DeviceView<const T>, DeviceView<const Index>, Index,
                                         DeviceView<T>) = 0;
   virtual Index do_update_panel_width() const = 0;

@@ -183,6 +183,25 @@ void CudaKernels<T>::do_swap_rows(Queue& queue, DeviceView<T> a, DeviceView<cons
 }
 
 template <class T>
+void CudaKernels<T>::do_compose_interchanges(Queue& queue, DeviceView<const Index> pivots, Index nb,
+                                             DeviceView<Index> sources) {
+  const CurrentDevice current(cuda(queue).index());
+  compose_interchanges(cuda(queue).stream(), pivots, nb, sources);
+}
+
+template <class T>
+Index CudaKernels<T>::do_permutable_rows() const {
+  return permutable_rows<T>();
+}
+
+template <class T>
+void CudaKernels<T>::do_permute_rows(Queue& queue, DeviceView<T> a, Index width,
+                                     DeviceView<const Index> sources) {
+  const CurrentDevice current(cuda(queue).index());
+  permute_rows(cuda(queue).stream(), a, width, sources);
+}
+
+template <class T>
 void CudaKernels<T>::do_interchange_and_solve(Queue& queue, DeviceView<const T> l,
                                               DeviceView<const Index> pivots, Index offset,
                                               DeviceView<T> a) {

@@ -149,6 +149,15 @@ template <class T>
 void swap_rows(cudaStream_t stream, DeviceView<T> a, DeviceView<const Index> pivots, Index offset,
                bool forward);
 
+/// As Kernels<T>::compose_interchanges and permute_rows, for fewer than 2^31 rows.
+void compose_interchanges(cudaStream_t stream, DeviceView<const Index> pivots, Index nb,
+                          DeviceView<Index> sources);
+template <class T>
+Index permutable_rows();
+template <class T>
+void permute_rows(cudaStream_t stream, DeviceView<T> a, Index width,
+                  DeviceView<const Index> sources);
+
 /// Interchanges and a solve in one pass, for a triangle of at most trsm_block_order rows and fewer
 /// than 2^31 rows of `a`; as Kernels<T>::interchange_and_solve.
 template <class T>

@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <numeric>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -471,6 +472,46 @@ class EmulatedKernels final : public Kernels<T> {
     enqueue(queue, "swap_rows", [=] {
       const std::vector<Index> local = local_pivots("swap_rows", pivots, offset, a.rows);
       reference::laswp(open("swap_rows", a), 0, pivots.rows, local.data(), forward);
+    });
+  }
+
+  void do_compose_interchanges(Queue& queue, DeviceView<const Index> pivots, Index nb,
+                               DeviceView<Index> sources) override {
+    enqueue(queue, "compose_interchanges", [=] {
+      const char* const name = "compose_interchanges";
+      const Index m = sources.rows, panels = sources.cols;
+      require(nb > 0 && panels == (pivots.rows + nb - 1) / nb, name, "the shapes do not fit");
+      const std::vector<Index> local = local_pivots(name, pivots, 0, m);
+      const HostView<Index> to = open(name, sources);
+      for (Index p = 0; p < panels; ++p) {
+        Index* const source = &to(0, p);
+        std::iota(source, source + m, Index{0});
+        for (Index j = p * nb; j < pivots.rows; ++j) {
+          std::swap(source[j], source[local[static_cast<std::size_t>(j)] - 1]);
+        }
+      }
+    });
+  }
+
+  Index do_permutable_rows() const override { return 100; }  // few, so that tests have more
+
+  void do_permute_rows(Queue& queue, DeviceView<T> a, Index width,
+                       DeviceView<const Index> sources) override {
+    enqueue(queue, "permute_rows", [=] {
+      const char* const name = "permute_rows";
+      require(width > 0 && sources.rows == a.rows && a.rows <= do_permutable_rows() &&
+                  sources.cols >= (a.cols + width - 1) / width,
+              name, "the shapes do not fit");
+      const HostView<const Index> from = open(name, sources);
+      const HostView<T> to = open(name, a);
+      for (Index c = 0; c < a.cols; ++c) {
+        const std::vector<T> copy(&to(0, c), &to(0, c) + a.rows);
+        for (Index i = 0; i < a.rows; ++i) {
+          const Index source = from(i, c / width);
+          require(source >= 0 && source < a.rows, name, "a source is no row");
+          to(i, c) = copy[static_cast<std::size_t>(source)];
+        }
+      }
     });
   }
 
