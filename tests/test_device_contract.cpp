@@ -713,6 +713,38 @@ TYPED_TEST(DeviceContract, TrsmForAllOperands) {
   }
 }
 
+TYPED_TEST(DeviceContract, TrsmWithManyRightHandSides) {
+  using T = TypeParam;
+  using W = Wide<T>;
+  const Index order = 40;
+  auto l = random_matrix<T>(order, order, 1, 2);
+  Padded<T> whole(order, order);
+  for (Index j = 0; j < order; ++j) {
+    for (Index i = 0; i < order; ++i) {
+      l(i, j) = i > j ? l(i, j) / T(static_cast<Real<T>>(order)) : nan<T>();
+      whole(i, j) = i > j ? l(i, j) : T(i == j);
+    }
+  }
+  const auto dl = this->upload(l);
+  for (const Index count : {2047, 2049, 5000, 20000}) {
+    SCOPED_TRACE(count);
+    const auto b = random_matrix<T>(order, count, 2, 1), c = random_matrix<T>(count, order, 3, 1);
+    const auto db = this->upload(b), dc = this->upload(c);
+    this->kernels().trsm(this->queue(), Side::left, Uplo::lower, Op::none, Diag::unit, T(1), dl,
+                         db);
+    this->kernels().trsm(this->queue(), Side::right, Uplo::lower, Op::conj_trans, Diag::unit, T(1),
+                         dl, dc);
+    const auto x = this->download(db), y = this->download(dc);
+    const auto lx =
+        multiply_add<W, T>(W(1), applied(Op::none, whole), applied(Op::none, x), W(0), b);
+    const auto yl =
+        multiply_add<W, T>(W(1), applied(Op::none, y), applied(Op::conj_trans, whole), W(0), c);
+    EXPECT_LT(max_difference(b, lx), sum_bound<T>(order));
+    EXPECT_LT(max_difference(c, yl), sum_bound<T>(order));
+    EXPECT_TRUE(x.padding_untouched() && y.padding_untouched());
+  }
+}
+
 TYPED_TEST(DeviceContract, TrsmWithZeroAlphaAndEmptyOperands) {
   using T = TypeParam;
   const Index m = 6, n = 4;

@@ -205,8 +205,9 @@ template <class T>
 void CudaKernels<T>::do_interchange_and_solve(Queue& queue, DeviceView<const T> l,
                                               DeviceView<const Index> pivots, Index offset,
                                               DeviceView<T> a) {
-  if (l.rows <= trsm_block_order<T>() && a.rows <= std::numeric_limits<int>::max()) {
-    const CurrentDevice current(cuda(queue).index());
+  const CurrentDevice current(cuda(queue).index());
+  constexpr Index kMostRows = std::numeric_limits<int>::max();
+  if (l.rows <= interchange_and_solve_order<T>() && a.rows <= kMostRows) {
     interchange_and_solve(cuda(queue).stream(), l, pivots.data, offset, a);
     return;
   }

@@ -42,7 +42,7 @@ struct alignas(16) Interchanges {
       moves[j].place = mine >= count ? mine : -1;
     }
     __syncthreads();
-    if (j < count && mine != j && mine < count) atomicMax(&before[mine], j);
+    if (j < count && mine > j && mine < count) atomicMax(&before[mine], j);
     __syncthreads();
     if (j < count) {
       int previous = -1;  // interchange with the same partner

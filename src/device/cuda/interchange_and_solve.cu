@@ -19,14 +19,13 @@ constexpr int kWarps = 8;
 constexpr int kThreads = kWarps * kWarp;
 constexpr Index kMaxBlocks = 128;  // about one for each multiprocessor
 
-template <class E>
-constexpr int kOrder = kTiles<E>* kTile;
+constexpr int kOrder = kWarps * kTile;  // of L at most
 
 template <class E>
 struct Memory {
-  TriangleMemory<E> triangle;
-  TileMemory<E> strip[kTiles<E>];
-  Interchanges<kOrder<E>> interchanges;
+  TriangleMemory<E, kWarps> triangle;
+  TileMemory<E> strip[kWarps];
+  Interchanges<kOrder> interchanges;
 };
 
 template <class T>
@@ -50,8 +49,8 @@ __global__ void __launch_bounds__(kThreads) interchange_and_solve_kernel(Step<T>
   memory.interchanges.compose(n, static_cast<int>(pivot - 1 - step.offset));
 
   // A thread has one row of the block, and of the one it displaces, in some of the 16 columns.
-  constexpr int kApart = kThreads / kOrder<E>, kColumns = kTile / kApart;
-  const int row = t % kOrder<E>, first = t / kOrder<E>;
+  constexpr int kApart = kThreads / kOrder, kColumns = kTile / kApart;
+  const int row = t % kOrder, first = t / kOrder;
   const RowMoves moves = row < n ? memory.interchanges.moves[row] : RowMoves{0, 0, -1};
   const Index columns = row < n ? step.columns : 0, apart = kApart * step.ld;
   T gathered[kColumns], displaced[kColumns];
@@ -97,6 +96,16 @@ __global__ void __launch_bounds__(kThreads) interchange_and_solve_kernel(Step<T>
 }  // namespace
 
 template <class T>
+Index interchange_and_solve_order() {
+  using E = typename DoubleOf<typename DeviceScalar<T>::type>::type;
+  int device = 0, most = 0;
+  check(cudaGetDevice(&device), "interchange and solve");
+  check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+        "interchange and solve");
+  return sizeof(Memory<E>) <= static_cast<std::size_t>(most) ? kOrder : 0;
+}
+
+template <class T>
 void interchange_and_solve(cudaStream_t stream, DeviceView<const T> l, const Index* pivots,
                            Index offset, DeviceView<T> a) {
   using D = typename DeviceScalar<T>::type;
@@ -111,6 +120,7 @@ void interchange_and_solve(cudaStream_t stream, DeviceView<const T> l, const Ind
 }
 
 #define OVERLAPACK_INSTANTIATE(T)                                                             \
+  template Index interchange_and_solve_order<T>();                                            \
   template void interchange_and_solve(cudaStream_t, DeviceView<const T>, const Index*, Index, \
                                       DeviceView<T>);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)

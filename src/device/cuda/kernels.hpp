@@ -134,7 +134,7 @@ template <class T>
 void getrf_cluster(cudaStream_t stream, int limit, DeviceView<T> a, Index* pivots, Index* info,
                    Index offset, cudaEvent_t begun);
 
-/// Largest order of the triangle of trsm_block and of interchange_and_solve.
+/// Largest order of the triangle of trsm_block.
 template <class T>
 Index trsm_block_order();
 
@@ -158,8 +158,13 @@ template <class T>
 void permute_rows(cudaStream_t stream, DeviceView<T> a, Index width,
                   DeviceView<const Index> sources);
 
-/// Interchanges and a solve in one pass, for a triangle of at most trsm_block_order rows and fewer
-/// than 2^31 rows of `a`; as Kernels<T>::interchange_and_solve.
+/// Largest order of the triangle of interchange_and_solve on the current device; 0 if there is too
+/// little shared memory.
+template <class T>
+Index interchange_and_solve_order();
+
+/// Interchanges and a solve in one pass, for a triangle of at most interchange_and_solve_order rows
+/// and fewer than 2^31 rows of `a`; as Kernels<T>::interchange_and_solve.
 template <class T>
 void interchange_and_solve(cudaStream_t stream, DeviceView<const T> l, const Index* pivots,
                            Index offset, DeviceView<T> a);

@@ -3,6 +3,10 @@
 
 #include <cuda_runtime.h>
 
+#include <map>
+#include <mutex>
+#include <utility>
+
 #include "device/cuda/check.hpp"
 
 namespace overlapack::cuda {
@@ -57,16 +61,39 @@ class Launch {
   cudaLaunchAttribute attributes_[3] = {};
 };
 
-/// Asks for what the kernel needs for launches of this shape.
+/// What each kernel has asked for on each device: asking costs more than a launch does otherwise.
+struct Asked {
+  struct Limits {
+    std::size_t shared_bytes = kSharedWithoutAsking;
+    unsigned cluster = kClusterWithoutAsking;
+  };
+  std::mutex mutex;
+  std::map<std::pair<int, const void*>, Limits> limits;  // by device and kernel
+
+  static Asked& instance() {
+    static Asked& asked = *new Asked;  // never destroyed
+    return asked;
+  }
+};
+
+/// Asks for what the kernel needs for launches of this shape, if it does not have it yet.
 template <class... Parameters>
 cudaError_t ask_for(const LaunchShape& shape, void (*kernel)(Parameters...)) {
-  cudaError_t status = cudaSuccess;
-  if (shape.shared_bytes > kSharedWithoutAsking) {
+  if (shape.shared_bytes <= kSharedWithoutAsking && shape.cluster <= kClusterWithoutAsking) {
+    return cudaSuccess;
+  }
+  int device = 0;
+  cudaError_t status = cudaGetDevice(&device);
+  const std::lock_guard<std::mutex> lock(Asked::instance().mutex);
+  Asked::Limits& limits = Asked::instance().limits[{device, reinterpret_cast<const void*>(kernel)}];
+  if (shape.shared_bytes > limits.shared_bytes && status == cudaSuccess) {
     status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(shape.shared_bytes));
+    if (status == cudaSuccess) limits.shared_bytes = shape.shared_bytes;
   }
-  if (shape.cluster > kClusterWithoutAsking && status == cudaSuccess) {
+  if (shape.cluster > limits.cluster && status == cudaSuccess) {
     status = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+    if (status == cudaSuccess) limits.cluster = shape.cluster;
   }
   return status;
 }

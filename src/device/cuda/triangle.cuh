@@ -25,14 +25,14 @@ struct Triangle {
   __device__ int tiles() const { return (n + kTile - 1) / kTile; }
 };
 
-/// L in shared memory.
-template <class E>
+/// L in shared memory, up to N tiles on the diagonal.
+template <class E, int N>
 struct TriangleMemory {
-  Rows<E> diagonal[kTiles<E>], inverse[kTiles<E>];
-  Tile<E> below[kTiles<E> * (kTiles<E> - 1) / 2];  // -L(j, k), j > k, by columns
+  Rows<E> diagonal[N], inverse[N];
+  Tile<E> below[N * (N - 1) / 2];  // -L(j, k), j > k, by columns
 
   /// The tiles of column k below the diagonal.
-  __device__ Tile<E>* column(int k) { return &below[k * (2 * kTiles<E> - 1 - k) / 2]; }
+  __device__ Tile<E>* column(int k) { return &below[k * (2 * N - 1 - k) / 2]; }
 };
 
 /// One tile of x in shared memory, a warp's own: whole rows, or for products.
@@ -79,21 +79,21 @@ __device__ Fragment<E> converted(const RawFragment<T>& x, bool conjugated) {
   return y;
 }
 
-/// L to shared memory, by at least kTiles warps; invert_diagonal() must follow.
-template <class E, class T>
-__device__ void load_triangle(TriangleMemory<E>& memory, const Triangle<T>& triangle, int warp,
+/// L to shared memory, by at least N warps; invert_diagonal() must follow.
+template <class E, int N, class T>
+__device__ void load_triangle(TriangleMemory<E, N>& memory, const Triangle<T>& triangle, int warp,
                               int lane) {
   // Of the tiles (j, k) and (k, j) that a warp k passes going round from (k, k), the lower one is
   // its own: half a round for each. All loads are under way before anything waits for one.
-  constexpr int kBelow = kTiles<E> / 2;
+  constexpr int kBelow = N / 2;
   RawFragment<T> diagonal, below[kBelow];
   const int tiles = triangle.tiles();
   const auto for_each_below = [&](auto f) {
 #pragma unroll
     for (int i = 0; i < kBelow; ++i) {
-      const int other = (warp + i + 1) % kTiles<E>, j = max(warp, other), k = min(warp, other);
+      const int other = (warp + i + 1) % N, j = max(warp, other), k = min(warp, other);
       const bool twice = i == kBelow - 1 && warp >= kBelow;  // the other warp has it
-      if (warp < kTiles<E> && j < tiles && !twice) f(below[i], j, k);
+      if (warp < N && j < tiles && !twice) f(below[i], j, k);
     }
   };
   const auto value = [&](const RawFragment<T>& x) { return converted<E>(x, triangle.l.mirrored); };
@@ -123,8 +123,8 @@ __device__ void invert_tile(Rows<E>& inverse, const Rows<E>& l, bool unit, int l
 }
 
 /// Each warp inverts the tile of the diagonal that it has loaded. A __syncthreads() must follow.
-template <class E, class T>
-__device__ void invert_diagonal(TriangleMemory<E>& memory, const Triangle<T>& triangle, int warp,
+template <class E, int N, class T>
+__device__ void invert_diagonal(TriangleMemory<E, N>& memory, const Triangle<T>& triangle, int warp,
                                 int lane) {
   __syncwarp();
   if (warp >= triangle.tiles()) return;
@@ -172,8 +172,8 @@ __device__ Fragment<E> solve_tile(Rows<E>& rows, const Rows<E>& l, const Rows<E>
 }
 
 /// x L^H = a for 16 rows, by all warps of a block: warp j has tile a(j), and gets x(j).
-template <class E>
-__device__ Fragment<E> solve_strip(TriangleMemory<E>& memory, TileMemory<E>* scratch, int tiles,
+template <class E, int N>
+__device__ Fragment<E> solve_strip(TriangleMemory<E, N>& memory, TileMemory<E>* scratch, int tiles,
                                    Fragment<E> a, int warp, int lane) {
 #pragma unroll 1
   for (int k = 0; k < tiles; ++k) {

@@ -24,7 +24,7 @@ constexpr Index kMaxBlocks = 1024;  // more would only invert again
 
 template <class E>
 struct Memory {
-  TriangleMemory<E> triangle;
+  TriangleMemory<E, kTiles<E>> triangle;
   TileMemory<E> scratch[kWarps];
 };
 
@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(kThreads) solve_many_kernel(Solve<T> problem, 
   using E = typename DoubleOf<T>::type;
   extern __shared__ double2 raw_memory[];
   auto& memory = *reinterpret_cast<Memory<E>*>(raw_memory);
-  TriangleMemory<E>& triangle = memory.triangle;
+  TriangleMemory<E, kTiles<E>>& triangle = memory.triangle;
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
   const int tiles = problem.triangle.tiles();
