@@ -42,7 +42,10 @@ struct Options {
   std::string trace, svg;  ///< of the timeline, with speed_of_light
   bool variants = false;
   bool update = false;
-  std::vector<Index> vectors = {16, 1};             ///< with update
+  std::vector<Index> vectors = {16, 1};  ///< with update
+  bool refine = false;
+  std::vector<double> conditions = {10, 1e3, 1e5, 1e7, 1e10};  ///< with refine
+  bool resident = false;                            ///< with refine: matrices lie on the device
   std::vector<Index> block_sizes = {64, 128, 256};  ///< with variants
   std::vector<std::string> lu = {"unblocked", "left-looking", "crout", "right-looking"};
   std::vector<std::string> panels = {"device", "hybrid"};
@@ -69,6 +72,8 @@ int show_speed_of_light(const Options& options);
 int show_variants(const Options& options);
 /// Updates of a Cholesky factor against the CPU, qrupdate, LINPACK and a new factorization.
 int show_updates(const Options& options);
+/// Mixed-precision solvers in every precision, by condition number.
+int show_refinement(const Options& options);
 /// Runs the calls of a log again.
 int replay(const Options& options);
 

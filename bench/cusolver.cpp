@@ -208,28 +208,45 @@ class Cusolver final : public Contender<T> {
   std::vector<char> host_work_;
 };
 
-/// cuSOLVER's functions for dsgesv and zcgesv.
+/// cuSOLVER's functions for dsgesv and zcgesv, with factors in a precision.
 template <class T>
 struct MixedFunctions;
 template <>
 struct MixedFunctions<double> {
   using Scalar = double;
-  static constexpr auto gesv = cusolverDnDSgesv;
-  static constexpr auto size = cusolverDnDSgesv_bufferSize;
+  static auto gesv(Precision precision) {
+    return precision == Precision::fp32   ? cusolverDnDSgesv
+           : precision == Precision::tf32 ? cusolverDnDXgesv
+                                          : cusolverDnDHgesv;
+  }
+  static auto size(Precision precision) {
+    return precision == Precision::fp32   ? cusolverDnDSgesv_bufferSize
+           : precision == Precision::tf32 ? cusolverDnDXgesv_bufferSize
+                                          : cusolverDnDHgesv_bufferSize;
+  }
 };
 template <>
 struct MixedFunctions<std::complex<double>> {
   using Scalar = cuDoubleComplex;
-  static constexpr auto gesv = cusolverDnZCgesv;
-  static constexpr auto size = cusolverDnZCgesv_bufferSize;
+  static auto gesv(Precision precision) {
+    return precision == Precision::fp32   ? cusolverDnZCgesv
+           : precision == Precision::tf32 ? cusolverDnZYgesv
+                                          : cusolverDnZKgesv;
+  }
+  static auto size(Precision precision) {
+    return precision == Precision::fp32   ? cusolverDnZCgesv_bufferSize
+           : precision == Precision::tf32 ? cusolverDnZYgesv_bufferSize
+                                          : cusolverDnZKgesv_bufferSize;
+  }
 };
 
-/// The mixed-precision solver with FP32 factors.
+/// The mixed-precision solver.
 template <class T>
 class CusolverMixed final : public Contender<T> {
  public:
-  CusolverMixed(const Call& call, bool round_trip, int gpu)
+  CusolverMixed(const Call& call, bool round_trip, int gpu, Precision precision)
       : round_trip_(round_trip),
+        precision_(precision),
         handle_(gpu),
         n_(static_cast<int>(call.shape.n)),
         nrhs_(static_cast<int>(call.shape.nrhs)),
@@ -238,8 +255,8 @@ class CusolverMixed final : public Contender<T> {
         x_(count(n_) * count(nrhs_)),
         pivots_(count(n_)),
         info_(1) {
-    check(Functions::size(handle_, n_, nrhs_, a(), n_, pivots_.data(), b(), n_, x(), n_, nullptr,
-                          &work_bytes_));
+    check(Functions::size(precision_)(handle_, n_, nrhs_, a(), n_, pivots_.data(), b(), n_, x(), n_,
+                                      nullptr, &work_bytes_));
     work_ = std::make_unique<DeviceArray<char>>(work_bytes_);
   }
 
@@ -251,8 +268,8 @@ class CusolverMixed final : public Contender<T> {
   void run(Problem<T>& problem) override {
     if (round_trip_) upload(problem);
     int iter = 0;
-    check(Functions::gesv(handle_, n_, nrhs_, a(), n_, pivots_.data(), b(), n_, x(), n_,
-                          work_->data(), work_bytes_, &iter, info_.data()));
+    check(Functions::gesv(precision_)(handle_, n_, nrhs_, a(), n_, pivots_.data(), b(), n_, x(), n_,
+                                      work_->data(), work_bytes_, &iter, info_.data()));
     problem.iter = iter;
     if (round_trip_) download(problem);
     check(cudaDeviceSynchronize());
@@ -283,6 +300,7 @@ class CusolverMixed final : public Contender<T> {
   }
 
   bool round_trip_;
+  Precision precision_;
   Handle handle_;
   int n_, nrhs_;
   DeviceArray<T> a_, b_, x_;
@@ -294,13 +312,14 @@ class CusolverMixed final : public Contender<T> {
 }  // namespace
 
 template <class T>
-std::unique_ptr<Contender<T>> make_cusolver(const Call& call, bool round_trip, int gpu) {
+std::unique_ptr<Contender<T>> make_cusolver(const Call& call, bool round_trip, int gpu,
+                                            Precision precision) {
   int gpus = 0;
   check(cudaGetDeviceCount(&gpus));
   if (dispatch::is_mixed(call.routine)) {
     if constexpr (Problem<T>::kMixed) {
       if (dispatch::is_lu(call.routine)) {
-        return std::make_unique<CusolverMixed<T>>(call, round_trip, gpu);
+        return std::make_unique<CusolverMixed<T>>(call, round_trip, gpu, precision);
       }
     }
     throw std::runtime_error("cuSOLVER has no " + name_of(call));
@@ -309,7 +328,7 @@ std::unique_ptr<Contender<T>> make_cusolver(const Call& call, bool round_trip, i
 }
 
 #define OVERLAPACK_INSTANTIATE(T) \
-  template std::unique_ptr<Contender<T>> make_cusolver(const Call&, bool, int);
+  template std::unique_ptr<Contender<T>> make_cusolver(const Call&, bool, int, Precision);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 
 }  // namespace overlapack::bench

@@ -52,6 +52,17 @@ downdated by k vectors, for n = 500, 1000, 2000, 5000 and 10000:
 Beside each time stands its largest error. "copies" compares the time on the device with that of
 one copy of the triangle. From which order on ours is the fastest is said below the table.
 
+With --refine, instead: dsgesv and dsposv on systems A = P D Q, or P D P^T, of given condition
+numbers (singular values in geometric progression; P and Q are random rotations of all pairs of
+elements i, i + 2^k), for n = 2048, 4096, 8192 and 16384:
+  form           fp64: dgesv, dposv. fp32, tf32, fp16: by OVERLAPACK_REFINE. cuSOLVER's, where
+                 there are any, with its copies (or, with --resident, without)
+  ms             the median of whole calls; refine ms are those from the end of a
+                 factorization to its last residual, in a run with marks, factor ms the rest
+  iter, end      LAPACK's iter, and what came of it: converged; switched to the factors in
+                 that precision; fell back to double precision; info
+  backward error of the solution: ||b - A x|| / (||A|| ||x|| + ||b||)
+
 Examples:
   overlapack-bench --max-n 8192 --markdown
   overlapack-bench --routines dpotrf,zgetrf,dgesv --sizes 1000,3000 --csv times.csv
@@ -63,6 +74,7 @@ Examples:
   overlapack-bench --transfer --sizes 512,4096,16384
   overlapack-bench --update --plot update.svg --markdown
   overlapack-bench --variants --plot variants.svg --markdown
+  overlapack-bench --refine --resident --sizes 8192 --conditions 10,1e3,1e6 --plot refine.svg
   overlapack-bench --variants --lu crout,right-looking --panels device --block-sizes 96,128
   overlapack run --log calls.log -- python3 fit.py; overlapack-bench --replay calls.log
   overlapack-bench --device host --max-n 512      no GPU: emulated, not a measurement
@@ -128,7 +140,7 @@ int main(int argc, char** argv) {
   app.add_option("--json", options.json, "Write a JSON file")->type_name("FILE");
   app.add_flag("--markdown", markdown, "Print Markdown");
   app.add_option("--plot", options.plot,
-                 "Draw the comparison, or that of --variants or --update (SVG)")
+                 "Draw the comparison, or that of --variants, --update or --refine (SVG)")
       ->type_name("FILE");
   CLI::Option* const components = app.add_flag(
       "--components", options.components,
@@ -172,6 +184,21 @@ int main(int argc, char** argv) {
   add_number("--vectors", options.vectors, "How many at a time (default 16,1)")
       ->delimiter(',')
       ->needs(update);
+  CLI::Option* const refine =
+      app.add_flag("--refine", options.refine,
+                   "Instead: mixed-precision solvers in every precision, by condition number")
+          ->excludes(components)
+          ->excludes(light)
+          ->excludes(variants)
+          ->excludes(update)
+          ->excludes("--replay")
+          ->excludes("--transfer");
+  app.add_option("--conditions", options.conditions, "Default: 10,1e3,1e5,1e7,1e10")
+      ->delimiter(',')
+      ->check(CLI::Range(1., 1e300).description(""))
+      ->type_name("X")
+      ->needs(refine);
+  app.add_flag("--resident", options.resident, "Matrices lie on the device")->needs(refine);
   add_number("--block-sizes", options.block_sizes, "Panels' widths (default 64,128,256)")
       ->delimiter(',')
       ->needs(variants);
@@ -198,11 +225,16 @@ int main(int argc, char** argv) {
     if (options.variants && smallest->empty() && largest->empty() && options.sizes.empty()) {
       options.sizes = {1024, 2048, 4096, 8192};
     }
+    if (options.refine && routines->empty()) options.routines = {"dsgesv", "dsposv"};
+    if (options.refine && smallest->empty() && largest->empty() && options.sizes.empty()) {
+      options.sizes = {2048, 4096, 8192, 16384};
+    }
     if (options.update && smallest->empty() && largest->empty() && options.sizes.empty()) {
       options.sizes = {500, 1000, 2000, 5000, 10000};
     }
     if (options.variants) return show_variants(options);
     if (options.update) return show_updates(options);
+    if (options.refine) return show_refinement(options);
     if (options.components) return show_components(options);
     if (options.transfer) return show_transfers(options);
     if (options.speed_of_light) return show_speed_of_light(options);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -41,9 +42,10 @@ class Faults : public RoutedTest {
         ASSERT_LT(at, 100000) << "the call never ends";
         SCOPED_TRACE(testing::Message() << name_of(algorithm) << ", fault at action " << at);
         route(algorithm, nb_);
-        if (memory_limit_ > 0) {
+        if (memory_limit_ > 0 || refine_ != Precision::fp32) {
           dispatch::Settings settings = dispatch::Context::instance().settings();
           settings.memory_limit = memory_limit_;
+          settings.refine = refine_;
           dispatch::Context::instance().reset(settings, dispatch::builtin_profile());
           dispatch::Context::instance().use_device(device_);
         }
@@ -62,6 +64,7 @@ class Faults : public RoutedTest {
   Index nb_ = 16;
   Index stride_factor_ = 1;
   std::size_t memory_limit_ = 0;
+  Precision refine_ = Precision::fp32;
 };
 TYPED_TEST_SUITE(Faults, Precisions);
 
@@ -287,6 +290,30 @@ TYPED_TEST(MixedFaults, Refinement) {
       Padded<T> x(n, 3, 1);
       const MixedResult result = mixed_posv<T>(uplo, same.view(), b.view(), x.view());
       expect_right(spd, same, x, result);
+    });
+  }
+}
+
+TYPED_TEST(MixedFaults, RefinementThatSwitches) {  // from FP16 to TF32 to FP32
+  using T = TypeParam;
+  this->nb_ = 10;
+  this->stride_factor_ = 3;
+  this->refine_ = Precision::fp16;
+  const Index n = 60;
+  const auto b = random_matrix<T>(n, 3, 2, 1);
+  for (const auto uplo : {std::optional<Uplo>(), std::optional(Uplo::upper)}) {
+    const auto a = conditioned<T>(n, 1e6, uplo.has_value());
+    this->at_every_action([&] {
+      auto same = a;
+      Padded<T> x(n, 3, 1);
+      const MixedResult result = uplo ? mixed_posv<T>(*uplo, same.view(), b.view(), x.view())
+                                      : mixed_gesv<T>(same.view(), b.view(), x.view());
+      EXPECT_EQ(result.info, 0);
+      EXPECT_GE(result.iter, 0);
+      EXPECT_LT(solve_residual<T>(Op::none, a, HostView<const T>(x.view()), b.view()), kThreshold);
+      for (Index j = 0; j < n; ++j) {
+        EXPECT_TRUE(std::equal(&same(0, j), &same(0, j) + n, &a(0, j))) << j;
+      }
     });
   }
 }

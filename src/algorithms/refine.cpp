@@ -289,7 +289,7 @@ Index refine(Device& device, const Problem<T>& problem, Make make, const Options
   Real<T> excess = 0;
   bool met = false;  // the limit, by any step so far
   for (Index i = 0; i <= kMaxIterations; ++i) {
-    const Span span(queue, "refine", i);
+    Span span(queue, "refine", i);
     // A D = R, X += D, R := B - A X; at first R is B and X is zero. The factors may be of a scaled
     // A: (P A Q) (Q^-1 D) = P R.
     kernels.round(queue, Part::all, i == 0 ? B : R, D, status.overflow(), scaling.of_rows({0, n}));
@@ -299,6 +299,7 @@ Index refine(Device& device, const Problem<T>& problem, Make make, const Options
     kernels.gemm(queue, Op::none, Op::none, T(-1), A, X, T(1), R);
     kernels.column_norms(queue, X, status.norms_of_x());
     kernels.column_norms(queue, R, status.norms_of_r());
+    span.end();
     status.fetch(queue);
     if (status.overflowed()) return i == 0 || !lower_precision ? kOverflow : kNoConvergence;
     if (low->info() != 0) return kNotFactored;

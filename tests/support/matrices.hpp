@@ -306,6 +306,45 @@ Padded<T> indefinite_at(Index n, Index position, std::uint64_t seed, Index paddi
   return a;
 }
 
+/// A matrix with singular values from 1 down to 1 / condition, in geometric progression, behind
+/// random reflections: A = P D Q, or P D P^H, which is positive definite.
+template <class T>
+Padded<T> conditioned(Index n, double condition, bool symmetric) {
+  constexpr int kReflections = 4;
+  Padded<T> a(n, n);
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < n; ++i) a(i, j) = T(0);
+    const double exponent = static_cast<double>(j) / static_cast<double>(n - 1);
+    a(j, j) = T(std::pow(condition, -exponent));
+  }
+  for (int k = 0; k < kReflections; ++k) {
+    const auto seed = static_cast<std::uint64_t>(k);
+    const auto left = random_matrix<T>(n, 1, 10 + seed);
+    const auto right = symmetric ? left : random_matrix<T>(n, 1, 20 + seed);
+    // A := A - 2 v (v^H A) / v^H v, and likewise from the right.
+    const auto norm = [n](const Padded<T>& v) {
+      Real<T> sum = 0;
+      for (Index i = 0; i < n; ++i) sum += std::norm(v(i, 0));
+      return sum;
+    };
+    for (Index j = 0; j < n; ++j) {
+      T dot(0);
+      for (Index i = 0; i < n; ++i) dot += conj(left(i, 0)) * a(i, j);
+      for (Index i = 0; i < n; ++i) a(i, j) -= left(i, 0) * dot * (2 / norm(left));
+    }
+    for (Index i = 0; i < n; ++i) {
+      T dot(0);
+      for (Index j = 0; j < n; ++j) dot += a(i, j) * right(j, 0);
+      for (Index j = 0; j < n; ++j) a(i, j) -= dot * conj(right(j, 0)) * (2 / norm(right));
+    }
+  }
+  for (Index j = 0; symmetric && j < n; ++j) {
+    a(j, j) = T(real(a(j, j)));
+    for (Index i = 0; i < j; ++i) a(i, j) = conj(a(j, i));
+  }
+  return a;
+}
+
 /// The unit matrix but for its last two rows and columns, [1 c; c c^2 + s] with a tiny s: positive
 /// definite, in single precision, too; but rounding changes what is left of the last pivot after
 /// the first of the two, s, to some 300 s. Refinement then corrects a 300th of the error at a time.
