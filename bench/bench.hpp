@@ -42,6 +42,7 @@ struct Options {
   std::string trace, svg;  ///< of the timeline, with speed_of_light
   bool variants = false;
   bool update = false;
+  bool reductions = false;
   std::vector<Index> vectors = {16, 1};             ///< with update
   std::vector<Index> block_sizes = {64, 128, 256};  ///< with variants
   std::vector<std::string> lu = {"unblocked", "left-looking", "crout", "right-looking"};
@@ -69,6 +70,8 @@ int show_speed_of_light(const Options& options);
 int show_variants(const Options& options);
 /// Updates of a Cholesky factor against the CPU, qrupdate, LINPACK and a new factorization.
 int show_updates(const Options& options);
+/// Norms of matrices on the device against the speed of its memory, CUB and Thrust.
+int show_reductions(const Options& options);
 /// Runs the calls of a log again.
 int replay(const Options& options);
 
