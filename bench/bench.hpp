@@ -45,7 +45,8 @@ struct Options {
   std::vector<Index> vectors = {16, 1};  ///< with update
   bool refine = false;
   std::vector<double> conditions = {10, 1e3, 1e5, 1e7, 1e10};  ///< with refine
-  bool resident = false;                            ///< with refine: matrices lie on the device
+  bool resident = false;  ///< with refine: matrices lie on the device
+  bool reductions = false;
   std::vector<Index> block_sizes = {64, 128, 256};  ///< with variants
   std::vector<std::string> lu = {"unblocked", "left-looking", "crout", "right-looking"};
   std::vector<std::string> panels = {"device", "hybrid"};
@@ -74,6 +75,8 @@ int show_variants(const Options& options);
 int show_updates(const Options& options);
 /// Mixed-precision solvers in every precision, by condition number.
 int show_refinement(const Options& options);
+/// Norms of matrices on the device against the speed of its memory, CUB and Thrust.
+int show_reductions(const Options& options);
 /// Runs the calls of a log again.
 int replay(const Options& options);
 

@@ -63,6 +63,15 @@ elements i, i + 2^k), for n = 2048, 4096, 8192 and 16384:
                  that precision; fell back to double precision; info
   backward error of the solution: ||b - A x|| / (||A|| ||x|| + ||b||)
 
+With --reductions, instead: norms of matrices that lie on the device, in double and single
+precision, beside CUB's DeviceReduce and Thrust's transform_reduce on the same data, for
+n = 2048, 4096, 8192 and 16384:
+  m x n, lda     square, without and with padding (--lda-pad, or 8), n^2 / 16 x 16 and its converse
+  GB/s, %        bytes of the matrix per second, and that in percent of what a copy on the device
+                 reads and writes; the best that memory allows is about 100
+  error          in units of the last place
+Without a GPU ours runs on the emulated device.
+
 Examples:
   overlapack-bench --max-n 8192 --markdown
   overlapack-bench --routines dpotrf,zgetrf,dgesv --sizes 1000,3000 --csv times.csv
@@ -72,6 +81,7 @@ Examples:
   overlapack-bench --speed-of-light --sizes 16384 --trace dpotrf.json --svg dpotrf.svg
   overlapack-bench --components --routines dpotrf,spotrf --max-n 8192
   overlapack-bench --transfer --sizes 512,4096,16384
+  overlapack-bench --reductions --sizes 2048,16384
   overlapack-bench --update --plot update.svg --markdown
   overlapack-bench --variants --plot variants.svg --markdown
   overlapack-bench --refine --resident --sizes 8192 --conditions 10,1e3,1e6 --plot refine.svg
@@ -132,7 +142,7 @@ int main(int argc, char** argv) {
              "Smallest call sent to the device (default: all; in a replay the library's choice)");
   bool no_cpu = false, no_peers = false, markdown = false;
   app.add_flag("--no-cpu", no_cpu, "Leave the CPU LAPACK out");
-  app.add_flag("--no-peers", no_peers, "Leave cuSOLVER out");
+  app.add_flag("--no-peers", no_peers, "Leave cuSOLVER (CUB, Thrust) out");
   add_number("--reps", options.runs, "Timed runs of a cell (default 5)");
   add_number("--seconds", options.seconds,
              "Time for one cell (default 20): fewer runs, or none, if it would take longer");
@@ -181,6 +191,14 @@ int main(int argc, char** argv) {
           ->excludes(variants)
           ->excludes("--replay")
           ->excludes("--transfer");
+  app.add_flag("--reductions", options.reductions,
+               "Instead: norms on the device against its memory's speed, CUB and Thrust")
+      ->excludes(components)
+      ->excludes(light)
+      ->excludes(variants)
+      ->excludes(update)
+      ->excludes("--replay")
+      ->excludes("--transfer");
   add_number("--vectors", options.vectors, "How many at a time (default 16,1)")
       ->delimiter(',')
       ->needs(update);
@@ -232,9 +250,11 @@ int main(int argc, char** argv) {
     if (options.update && smallest->empty() && largest->empty() && options.sizes.empty()) {
       options.sizes = {500, 1000, 2000, 5000, 10000};
     }
+    if (options.reductions && smallest->empty()) options.min_size = 2048;
     if (options.variants) return show_variants(options);
     if (options.update) return show_updates(options);
     if (options.refine) return show_refinement(options);
+    if (options.reductions) return show_reductions(options);
     if (options.components) return show_components(options);
     if (options.transfer) return show_transfers(options);
     if (options.speed_of_light) return show_speed_of_light(options);

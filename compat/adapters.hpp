@@ -13,11 +13,13 @@ struct Caller {
   const char* name;
 };
 
-/// Calls `address` with the caller's own arguments, plus lengths for its CHARACTER arguments, which
-/// a routine without any ignores.
-template <class... Arguments>
-void forward(void* address, Arguments... arguments) {
-  reinterpret_cast<void (*)(Arguments..., std::size_t)>(address)(arguments..., std::size_t{1});
+/// Calls `address` with the caller's own arguments, plus lengths for its CHARACTER arguments, of
+/// which there are at most two; a routine with fewer ignores the rest.
+template <class Result, class... Arguments>
+Result forward(void* address, Arguments... arguments) {
+  constexpr std::size_t length = 1;
+  using Routine = Result (*)(Arguments..., std::size_t, std::size_t);
+  return reinterpret_cast<Routine>(address)(arguments..., length, length);
 }
 
 /// A callable that runs `adapter` unless the name belongs to a library with other integers.
@@ -28,12 +30,12 @@ struct Entry {
   Adapter adapter;
 
   template <class... Arguments>
-  void operator()(Arguments... arguments) const {
+  auto operator()(Arguments... arguments) const {
+    using Result = decltype(adapter({family, name}, arguments...));
     if (void* const other = dispatch::cpu_lapack<T>(family).foreign(name)) {
-      forward(other, arguments...);
-    } else {
-      adapter({family, name}, arguments...);
+      return forward<Result>(other, arguments...);
     }
+    return adapter({family, name}, arguments...);
   }
 };
 
@@ -49,7 +51,7 @@ void report(Caller caller, I info, Arguments... arguments) {
   bool wide = false;
   void* const real_routine = dispatch::cpu_lapack<T>(caller.family).find(caller.name, wide);
   if (real_routine != nullptr && wide == (sizeof(I) == 8)) {
-    forward(real_routine, arguments...);
+    forward<void>(real_routine, arguments...);
   } else {
     std::fprintf(stderr, " ** On entry to %s parameter number %2d had an illegal value\n",
                  routine.c_str(), static_cast<int>(-info));
@@ -138,6 +140,37 @@ void gesv(Caller caller, const I* n, const I* nrhs, T* a, const I* lda, I* ipiv,
   if (*n == 0) return;
   *info = static_cast<I>(dispatch::gesv<T>(caller.family, HostView<T>(a, *n, *n, *lda),
                                            cpu::Pivots(ipiv), HostView<T>(b, *n, *nrhs, *ldb)));
+}
+
+// ---- Norms --------------------------------------------------------------------------------
+
+/// LAPACK does not check the arguments of norms, and leaves the result of an unknown one undefined;
+/// here it is 0.
+template <class T, class I>
+Real<T> norm(Caller caller, const char* norm, Symmetry symmetry, Uplo uplo, const I* m, const I* n,
+             const T* a, const I* lda, Real<T>* work) {
+  const std::optional<Norm> which = to_norm(*norm);
+  if (!which || *m <= 0 || *n <= 0) return 0;
+  return dispatch::norm<T>(caller.family, *which, symmetry, uplo,
+                           HostView<const T>(a, *m, *n, *lda), work);
+}
+
+template <class T, class I>
+Real<T> lange(Caller caller, const char* which, const I* m, const I* n, const T* a, const I* lda,
+              Real<T>* work) {
+  return norm<T>(caller, which, Symmetry::none, Uplo::lower, m, n, a, lda, work);
+}
+
+template <class T, class I>
+Real<T> lansy(Caller caller, const char* which, const char* uplo, const I* n, const T* a,
+              const I* lda, Real<T>* work) {
+  return norm<T>(caller, which, Symmetry::symmetric, to_uplo(*uplo), n, n, a, lda, work);
+}
+
+template <class T, class I>
+Real<T> lanhe(Caller caller, const char* which, const char* uplo, const I* n, const T* a,
+              const I* lda, Real<T>* work) {
+  return norm<T>(caller, which, Symmetry::hermitian, to_uplo(*uplo), n, n, a, lda, work);
 }
 
 // ---- Mixed precision ----------------------------------------------------------------------

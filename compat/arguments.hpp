@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <initializer_list>
+#include <optional>
 #include <string>
 
 #include "core/scalar.hpp"
@@ -23,6 +24,15 @@ inline bool is_trans(char c) {
 inline Uplo to_uplo(char c) { return same_letter(c, 'U') ? Uplo::upper : Uplo::lower; }
 inline Op to_op(char c) {
   return same_letter(c, 'N') ? Op::none : same_letter(c, 'T') ? Op::trans : Op::conj_trans;
+}
+
+/// Nothing if no norm has that letter.
+inline std::optional<Norm> to_norm(char c) {
+  if (same_letter(c, 'M')) return Norm::max;
+  if (same_letter(c, 'O') || c == '1') return Norm::one;
+  if (same_letter(c, 'I')) return Norm::infinity;
+  if (same_letter(c, 'F') || same_letter(c, 'E')) return Norm::frobenius;
+  return std::nullopt;
 }
 
 struct Check {

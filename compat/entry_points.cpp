@@ -30,6 +30,12 @@ constexpr auto kFamily = cpu::Family::scipy_ilp64;
 
 #include "spellings.def"
 
+#define OVERLAPACK_ENTRY(symbol, name, parameters, arguments)                      \
+  extern "C" __attribute__((visibility("default"))) Real<T> symbol parameters {    \
+    return Entry<T, decltype(&name<T, I>)>{kFamily, #name, &name<T, I>} arguments; \
+  }
+#include "norm_spellings.def"
+
 #define OVERLAPACK_ENTRY(symbol, name, parameters, arguments)                    \
   extern "C" __attribute__((visibility("default"))) void symbol parameters {     \
     UpdateEntry<decltype(&name<T, I>)>{{kFamily, #name}, &name<T, I>} arguments; \

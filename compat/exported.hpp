@@ -22,6 +22,12 @@ namespace overlapack::compat {
 #define OVERLAPACK_SYMBOL(type, name) type##name##_
 #include "expand_mixed.def"
 #include "update_spellings.def"
+#define OVERLAPACK_ENTRY(symbol, name, parameters, arguments) extern "C" Real<T> symbol parameters;
+#define OVERLAPACK_SPELLING lp64
+#define OVERLAPACK_INTEGER std::int32_t
+#define OVERLAPACK_SYMBOL(type, name) type##name##_
+#include "expand_norms.def"
+#undef OVERLAPACK_ENTRY
 
 /// Exported<double>::potrf is dpotrf_, and so on.
 template <class T>
@@ -30,6 +36,7 @@ template <>
 struct Exported<float> {
 #define OVERLAPACK_ROUTINE(name, parameters, arguments) \
   static constexpr auto* name = &lp64::s::s##name##_;
+#include "norms.def"
 #include "routines.def"
 #include "updates.def"
 #undef OVERLAPACK_ROUTINE
@@ -43,6 +50,7 @@ struct Exported<double> {
 #define OVERLAPACK_ROUTINE(name, parameters, arguments) \
   static constexpr auto* name = &lp64::d::d##name##_;
 #include "mixed_real.def"
+#include "norms.def"
 #include "routines.def"
 #include "updates.def"
 #undef OVERLAPACK_ROUTINE
@@ -55,6 +63,8 @@ template <>
 struct Exported<std::complex<float>> {
 #define OVERLAPACK_ROUTINE(name, parameters, arguments) \
   static constexpr auto* name = &lp64::c::c##name##_;
+#include "hermitian_norms.def"
+#include "norms.def"
 #include "routines.def"
 #include "updates.def"
 #undef OVERLAPACK_ROUTINE
@@ -67,7 +77,9 @@ template <>
 struct Exported<std::complex<double>> {
 #define OVERLAPACK_ROUTINE(name, parameters, arguments) \
   static constexpr auto* name = &lp64::z::z##name##_;
+#include "hermitian_norms.def"
 #include "mixed_complex.def"
+#include "norms.def"
 #include "routines.def"
 #include "updates.def"
 #undef OVERLAPACK_ROUTINE

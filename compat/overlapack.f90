@@ -15,7 +15,8 @@ module overlapack
   implicit none
   private
 
-  public :: potrf, potrs, posv, getrf, getrs, gesv, mixed_gesv, mixed_posv, cholupdate
+  public :: potrf, potrs, posv, getrf, getrs, gesv, lange, lansy, lanhe
+  public :: mixed_gesv, mixed_posv, cholupdate
 
   !> Cholesky factorization of the `uplo` triangle of the n x n matrix A, in place.
   interface potrf
@@ -228,6 +229,98 @@ module overlapack
       integer(int32), intent(out) :: info
     end subroutine zgesv
   end interface gesv
+
+  !> A norm of the m x n matrix A.
+  interface lange
+    function slange(norm, m, n, a, lda, work) result(value)
+      import :: int32, real32
+      character, intent(in) :: norm
+      integer(int32), intent(in) :: m, n, lda
+      real(real32), intent(in) :: a(lda, *)
+      real(real32), intent(inout) :: work(*)
+      real(real32) :: value
+    end function slange
+    function dlange(norm, m, n, a, lda, work) result(value)
+      import :: int32, real64
+      character, intent(in) :: norm
+      integer(int32), intent(in) :: m, n, lda
+      real(real64), intent(in) :: a(lda, *)
+      real(real64), intent(inout) :: work(*)
+      real(real64) :: value
+    end function dlange
+    function clange(norm, m, n, a, lda, work) result(value)
+      import :: int32, real32
+      character, intent(in) :: norm
+      integer(int32), intent(in) :: m, n, lda
+      complex(real32), intent(in) :: a(lda, *)
+      real(real32), intent(inout) :: work(*)
+      real(real32) :: value
+    end function clange
+    function zlange(norm, m, n, a, lda, work) result(value)
+      import :: int32, real64
+      character, intent(in) :: norm
+      integer(int32), intent(in) :: m, n, lda
+      complex(real64), intent(in) :: a(lda, *)
+      real(real64), intent(inout) :: work(*)
+      real(real64) :: value
+    end function zlange
+  end interface lange
+
+  !> A norm of a symmetric matrix of which the `uplo` triangle is given.
+  interface lansy
+    function slansy(norm, uplo, n, a, lda, work) result(value)
+      import :: int32, real32
+      character, intent(in) :: norm, uplo
+      integer(int32), intent(in) :: n, lda
+      real(real32), intent(in) :: a(lda, *)
+      real(real32), intent(inout) :: work(*)
+      real(real32) :: value
+    end function slansy
+    function dlansy(norm, uplo, n, a, lda, work) result(value)
+      import :: int32, real64
+      character, intent(in) :: norm, uplo
+      integer(int32), intent(in) :: n, lda
+      real(real64), intent(in) :: a(lda, *)
+      real(real64), intent(inout) :: work(*)
+      real(real64) :: value
+    end function dlansy
+    function clansy(norm, uplo, n, a, lda, work) result(value)
+      import :: int32, real32
+      character, intent(in) :: norm, uplo
+      integer(int32), intent(in) :: n, lda
+      complex(real32), intent(in) :: a(lda, *)
+      real(real32), intent(inout) :: work(*)
+      real(real32) :: value
+    end function clansy
+    function zlansy(norm, uplo, n, a, lda, work) result(value)
+      import :: int32, real64
+      character, intent(in) :: norm, uplo
+      integer(int32), intent(in) :: n, lda
+      complex(real64), intent(in) :: a(lda, *)
+      real(real64), intent(inout) :: work(*)
+      real(real64) :: value
+    end function zlansy
+  end interface lansy
+
+  !> A norm of a Hermitian matrix of which the `uplo` triangle is given.
+  interface lanhe
+    function clanhe(norm, uplo, n, a, lda, work) result(value)
+      import :: int32, real32
+      character, intent(in) :: norm, uplo
+      integer(int32), intent(in) :: n, lda
+      complex(real32), intent(in) :: a(lda, *)
+      real(real32), intent(inout) :: work(*)
+      real(real32) :: value
+    end function clanhe
+    function zlanhe(norm, uplo, n, a, lda, work) result(value)
+      import :: int32, real64
+      character, intent(in) :: norm, uplo
+      integer(int32), intent(in) :: n, lda
+      complex(real64), intent(in) :: a(lda, *)
+      real(real64), intent(inout) :: work(*)
+      real(real64) :: value
+    end function zlanhe
+  end interface lanhe
 
   !> Solves A X = B by a factorization in single precision and refinement (dsgesv, zcgesv); A holds
   !> the factors in double precision if iter < 0, and is not changed otherwise.

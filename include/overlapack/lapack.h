@@ -64,28 +64,56 @@ typedef double _Complex overlapack_complex_double;
  *
  * gesv    getrf and getrs in one: factors A in place and solves A X = B.
  *           info  k > 0: as getrf; B is then not solved for.
+ *
+ * lange   Returns a norm of a general matrix, of the real type R of T.
+ *           norm  'M': the largest modulus; 'O' or '1': the largest sum of moduli of a column;
+ *                 'I': of a row; 'F' or 'E': the root of the sum of squares
+ *           a     m x n, lda >= max(1, m); not changed. A NaN in it makes the result one. For m = 0
+ *                 or n = 0 the result is 0.
+ *           work  m elements for 'I'; else not used. Never used for a matrix in the memory of the
+ *                 GPU. Arguments are not checked.
+ *
+ * lansy   The same for a symmetric matrix, also a complex one; lanhe (c and z only) for a Hermitian
+ *         one.
+ *           uplo  'L' or 'U': the triangle of A (n x n) that is given; the other is not read
+ *           work  n elements for 'I', 'O' and '1'; else not used
  */
-#define OVERLAPACK_DECLARE(x, U, T, I)                                                          \
-  void x##potrf##U(const char* uplo, const I* n, T* a, const I* lda, I* info, size_t uplo_len); \
-  void x##potrs##U(const char* uplo, const I* n, const I* nrhs, const T* a, const I* lda, T* b, \
-                   const I* ldb, I* info, size_t uplo_len);                                     \
-  void x##posv##U(const char* uplo, const I* n, const I* nrhs, T* a, const I* lda, T* b,        \
-                  const I* ldb, I* info, size_t uplo_len);                                      \
-  void x##getrf##U(const I* m, const I* n, T* a, const I* lda, I* ipiv, I* info);               \
-  void x##getrs##U(const char* trans, const I* n, const I* nrhs, const T* a, const I* lda,      \
-                   const I* ipiv, T* b, const I* ldb, I* info, size_t trans_len);               \
-  void x##gesv##U(const I* n, const I* nrhs, T* a, const I* lda, I* ipiv, T* b, const I* ldb,   \
-                  I* info);
+#define OVERLAPACK_DECLARE(x, U, T, R, I)                                                          \
+  void x##potrf##U(const char* uplo, const I* n, T* a, const I* lda, I* info, size_t uplo_len);    \
+  void x##potrs##U(const char* uplo, const I* n, const I* nrhs, const T* a, const I* lda, T* b,    \
+                   const I* ldb, I* info, size_t uplo_len);                                        \
+  void x##posv##U(const char* uplo, const I* n, const I* nrhs, T* a, const I* lda, T* b,           \
+                  const I* ldb, I* info, size_t uplo_len);                                         \
+  void x##getrf##U(const I* m, const I* n, T* a, const I* lda, I* ipiv, I* info);                  \
+  void x##getrs##U(const char* trans, const I* n, const I* nrhs, const T* a, const I* lda,         \
+                   const I* ipiv, T* b, const I* ldb, I* info, size_t trans_len);                  \
+  void x##gesv##U(const I* n, const I* nrhs, T* a, const I* lda, I* ipiv, T* b, const I* ldb,      \
+                  I* info);                                                                        \
+  R x##lange##U(const char* norm, const I* m, const I* n, const T* a, const I* lda, R* work,       \
+                size_t norm_len);                                                                  \
+  R x##lansy##U(const char* norm, const char* uplo, const I* n, const T* a, const I* lda, R* work, \
+                size_t norm_len, size_t uplo_len);
 
-OVERLAPACK_DECLARE(s, _, float, int32_t)
-OVERLAPACK_DECLARE(d, _, double, int32_t)
-OVERLAPACK_DECLARE(c, _, overlapack_complex_float, int32_t)
-OVERLAPACK_DECLARE(z, _, overlapack_complex_double, int32_t)
+OVERLAPACK_DECLARE(s, _, float, float, int32_t)
+OVERLAPACK_DECLARE(d, _, double, double, int32_t)
+OVERLAPACK_DECLARE(c, _, overlapack_complex_float, float, int32_t)
+OVERLAPACK_DECLARE(z, _, overlapack_complex_double, double, int32_t)
 
-OVERLAPACK_DECLARE(s, _64_, float, int64_t)
-OVERLAPACK_DECLARE(d, _64_, double, int64_t)
-OVERLAPACK_DECLARE(c, _64_, overlapack_complex_float, int64_t)
-OVERLAPACK_DECLARE(z, _64_, overlapack_complex_double, int64_t)
+OVERLAPACK_DECLARE(s, _64_, float, float, int64_t)
+OVERLAPACK_DECLARE(d, _64_, double, double, int64_t)
+OVERLAPACK_DECLARE(c, _64_, overlapack_complex_float, float, int64_t)
+OVERLAPACK_DECLARE(z, _64_, overlapack_complex_double, double, int64_t)
+
+#undef OVERLAPACK_DECLARE
+
+#define OVERLAPACK_DECLARE(x, U, T, R, I)                                                          \
+  R x##lanhe##U(const char* norm, const char* uplo, const I* n, const T* a, const I* lda, R* work, \
+                size_t norm_len, size_t uplo_len);
+
+OVERLAPACK_DECLARE(c, _, overlapack_complex_float, float, int32_t)
+OVERLAPACK_DECLARE(z, _, overlapack_complex_double, double, int32_t)
+OVERLAPACK_DECLARE(c, _64_, overlapack_complex_float, float, int64_t)
+OVERLAPACK_DECLARE(z, _64_, overlapack_complex_double, double, int64_t)
 
 #undef OVERLAPACK_DECLARE
 

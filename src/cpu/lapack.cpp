@@ -19,6 +19,9 @@ struct Signature {
 #include "mixed_real.def"
 #include "routines.def"
 #undef OVERLAPACK_ROUTINE
+#define OVERLAPACK_ROUTINE(name, parameters, arguments) using name = Real<T> parameters;
+#include "norms.def"
+#undef OVERLAPACK_ROUTINE
   using gemm = void(const char*, const char*, const I*, const I*, const I*, const T*, const T*,
                     const I*, const T*, const I*, const T*, T*, const I*, std::size_t, std::size_t);
   using herk = void(const char*, const char*, const I*, const I*, const Real<T>*, const T*,
@@ -30,6 +33,9 @@ struct Signature {
 
 template <class T>
 constexpr const char* kHerk = is_complex<T> ? "herk" : "syrk";
+
+template <class T>
+constexpr const char* kLanhe = is_complex<T> ? "lanhe" : "lansy";
 
 /// Real BLAS routines do not all know 'C'.
 template <class T>
@@ -111,6 +117,9 @@ enum {
   kGemm,
   kHerkSymbol,
   kTrsm,
+  kLange,
+  kLansy,
+  kLanheSymbol,
   kMixedGesv,  // this one and the next: in double precision only
   kMixedPosv
 };
@@ -119,8 +128,8 @@ enum {
 
 template <class T>
 Lapack<T>::Lapack(Family family) {
-  std::vector<const char*> names = {"potrf", "potrs", "posv",   "getrf", "getrs",
-                                    "gesv",  "gemm",  kHerk<T>, "trsm"};
+  std::vector<const char*> names = {"potrf", "potrs",  "posv", "getrf", "getrs", "gesv",
+                                    "gemm",  kHerk<T>, "trsm", "lange", "lansy", kLanhe<T>};
   if constexpr (std::is_same_v<T, double>) names.insert(names.end(), {"sgesv", "sposv"});
   if constexpr (std::is_same_v<T, std::complex<double>>) {
     names.insert(names.end(), {"cgesv", "cposv"});
@@ -317,6 +326,28 @@ Index Lapack<T>::mixed_posv(Uplo uplo, HostView<T> a, HostView<const T> b, HostV
     iter = -1;
     copy(b, x);
     result = posv(uplo, a, x);
+  }
+  return result;
+}
+
+template <class T>
+Real<T> Lapack<T>::norm(Norm norm, Symmetry symmetry, Uplo uplo, HostView<const T> a,
+                        Real<T>* work) const {
+  const bool general = symmetry == Symmetry::none;
+  const Symbol& f = symbols_[general                           ? kLange
+                             : symmetry == Symmetry::symmetric ? kLansy
+                                                               : kLanheSymbol];
+  Real<T> result(0);
+  if (!call(f, {a.rows, a.cols, a.ld}, [&](auto width) {
+        using I = decltype(width);
+        using S = Signature<T, I>;
+        const char c = static_cast<char>(norm), u = static_cast<char>(uplo);
+        const I m = narrow<I>(a.rows), n = narrow<I>(a.cols), lda = narrow<I>(a.ld);
+        result = general
+                     ? as<typename S::lange>(f)(&c, &m, &n, a.data, &lda, work, 1)
+                     : as<typename S::lansy>(f)(&c, &u, &n, a.data, &lda, work, 1, 1);  // or lanhe
+      })) {
+    result = reference::norm(norm, symmetry, uplo, a, work);
   }
   return result;
 }

@@ -92,6 +92,9 @@ class Lapack {
   Index mixed_posv(Uplo uplo, HostView<T> a, HostView<const T> b, HostView<T> x, MixedWork<T> work,
                    Index& iter) const;
 
+  /// ?lange, ?lansy or ?lanhe, by the symmetry. `work` is LAPACK's, in size and use.
+  Real<T> norm(Norm norm, Symmetry symmetry, Uplo uplo, HostView<const T> a, Real<T>* work) const;
+
   void gemm(Op op_a, Op op_b, T alpha, HostView<const T> a, HostView<const T> b, T beta,
             HostView<T> c) const;
   void herk(Uplo uplo, Op op, Real<T> alpha, HostView<const T> a, Real<T> beta,

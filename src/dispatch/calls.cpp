@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <limits>
 #include <new>
 #include <optional>
 
 #include "algorithms/chol_update_device.hpp"
 #include "algorithms/getrf.hpp"
+#include "algorithms/norm.hpp"
 #include "algorithms/potrf.hpp"
 #include "algorithms/refine.hpp"
 #include "algorithms/solve.hpp"
@@ -106,6 +108,15 @@ bool lies_on_device(Context& context, Index n, const void* matrix) {
   if (n < kSmallest || !context.opened()) return false;
   Device* const device = context.device();
   return device != nullptr && device->kind_of(matrix) == MemoryKind::device;
+}
+
+/// The same for a matrix of any size, in a program that has started CUDA itself, too: for routines
+/// that cannot say in `info` that they were given a matrix which they cannot read.
+Device* where_it_lies(Context& context, const void* matrix) {
+  if (!context.opened() && !is_cuda_memory(matrix)) return nullptr;
+  Device* const device = context.device();
+  const bool there = device != nullptr && device->kind_of(matrix) == MemoryKind::device;
+  return there ? device : nullptr;
 }
 
 /// Runs a call where the plan says. on_device(device, options, committed) may throw DeviceError;
@@ -259,19 +270,34 @@ Call update_call(const char* name, Uplo uplo, HostView<const T> a, Index k) {
   return call;
 }
 
+/// A copy of a matrix in the memory of a device, without padding. A few columns at a time, because
+/// staging memory is dear.
+template <class T>
+std::vector<T> copy_of(Device& device, HostView<const T> x) {
+  constexpr Index kElements = Index{1} << 20;
+  const Index width = std::clamp<Index>(kElements / x.rows, 1, x.cols);
+  std::vector<T> copy;
+  copy.reserve(static_cast<std::size_t>(x.rows * x.cols));
+  const Buffer<T> staging(device, Space::host, x.rows * width);
+  const QueueLease queue(device);
+  for (Index j = 0; j < x.cols; j += width) {
+    const Index columns = std::min(width, x.cols - j);
+    queue->template copy<T>(
+        HostView<T>(staging.data(), x.rows, columns, x.rows),
+        DeviceView<const T>(x.data, x.rows, x.cols, x.ld).block(0, j, x.rows, columns));
+    queue->synchronize();
+    copy.insert(copy.end(), staging.data(), staging.data() + x.rows * columns);
+  }
+  return copy;
+}
+
 /// A copy of a matrix of the caller that lies on the device; nothing if it does not.
 template <class T>
 std::vector<T> fetch(HostView<const T> x) {
   Context& context = Context::instance();
-  if (!lies_on_device(context, x.rows, x.data)) return {};
+  if (x.cols == 0 || !lies_on_device(context, x.rows, x.data)) return {};
   const std::lock_guard<std::mutex> lock(context.device_mutex());
-  Device& device = *context.device();
-  const Buffer<T> staging(device, Space::host, x.rows * x.cols);
-  const QueueLease queue(device);
-  queue->template copy<T>(HostView<T>(staging.data(), x.rows, x.cols, x.rows),
-                          DeviceView<const T>(x.data, x.rows, x.cols, x.ld));
-  queue->synchronize();
-  return {staging.data(), staging.data() + staging.size()};
+  return copy_of(*context.device(), x);
 }
 
 /// The device takes the diagonal of a factor to be real. Those of qrupdate need not be.
@@ -407,6 +433,63 @@ Index getrs(Family family, Op op, HostView<const T> a, Pivots ipiv, HostView<T> 
       [&](const algorithms::Options&, Index committed) {
         return cpu.getrs(op, a, ipiv, b.block(0, committed, b.rows, b.cols - committed));
       });
+}
+
+namespace {
+
+/// A norm of a matrix on the device, computed there or, if that fails, by the CPU from a copy.
+template <class T>
+Real<T> norm_on_device(Context& context, Device& device, const Lapack<T>& cpu, Norm norm,
+                       Symmetry symmetry, Uplo uplo, HostView<const T> a, std::string& where) {
+  const std::lock_guard<std::mutex> lock(context.device_mutex());
+  device.set_memory_limit(context.settings().memory_limit);
+  try {
+    try {
+      return algorithms::norm<T>(device, norm, symmetry, uplo, {a.data, a.rows, a.cols, a.ld});
+    } catch (const DeviceError& error) {
+      where += "+cpu";
+      if (error.lost()) context.lose_device(error.what());
+    }
+    const std::vector<T> copy = copy_of(device, a);
+    std::vector<Real<T>> work(static_cast<std::size_t>(a.rows));
+    return cpu.norm(norm, symmetry, uplo, {copy.data(), a.rows, a.cols, a.rows}, work.data());
+  } catch (const std::exception&) {  // DeviceError or bad_alloc: nobody can read the matrix
+    return std::numeric_limits<Real<T>>::quiet_NaN();
+  }
+}
+
+}  // namespace
+
+template <class T>
+Real<T> norm(Family family, Norm norm, Symmetry symmetry, Uplo uplo, HostView<const T> a,
+             Real<T>* work) {
+  const Nesting nesting;
+  const Lapack<T>& cpu = cpu_lapack<T>(family);
+  Context& context = Context::instance();
+  Device* device = nullptr;
+  try {
+    if (nesting.outermost()) device = where_it_lies(context, a.data);
+  } catch (const DeviceError&) {  // it lies on another device; the CPU cannot read it, either
+    return std::numeric_limits<Real<T>>::quiet_NaN();
+  }
+  if (device == nullptr) return cpu.norm(norm, symmetry, uplo, a, work);
+
+  const Stopwatch watch;
+  std::string where = device->name();
+  const Real<T> result = norm_on_device(context, *device, cpu, norm, symmetry, uplo, a, where);
+  if (context.settings().verbose) {
+    Call call = make_call<T>({}, a);
+    if (symmetry != Symmetry::none) call.uplo = static_cast<char>(uplo);
+    call.trans = static_cast<char>(norm);
+    Plan plan;
+    plan.why = "the matrix lies on the device";
+    const char* const name = symmetry == Symmetry::none        ? "lange"
+                             : symmetry == Symmetry::symmetric ? "lansy"
+                                                               : "lanhe";
+    const double flops = 2.0 * static_cast<double>(a.rows) * static_cast<double>(a.cols);
+    write_log(context, name, flops, call, plan, where, 0, watch.milliseconds());
+  }
+  return result;
 }
 
 template <class T>
@@ -567,18 +650,19 @@ algorithms::Downdate downdate_one(const char* name, HostView<T> r, T* x, Real<T>
   return result < 0 ? Downdate::not_definite : static_cast<Downdate>(result);
 }
 
-#define OVERLAPACK_INSTANTIATE(T)                                                  \
-  template const Lapack<T>& cpu_lapack<T>(Family);                                 \
-  template Index potrf<T>(Family, Uplo, HostView<T>);                              \
-  template Index potrs<T>(Family, Uplo, HostView<const T>, HostView<T>);           \
-  template Index posv<T>(Family, Uplo, HostView<T>, HostView<T>);                  \
-  template Index getrf<T>(Family, HostView<T>, Pivots);                            \
-  template Index getrs<T>(Family, Op, HostView<const T>, Pivots, HostView<T>);     \
-  template Index gesv<T>(Family, HostView<T>, Pivots, HostView<T>);                \
-  template Index chol_update<T>(const char*, Uplo, HostView<T>, HostView<const T>, \
-                                algorithms::Signs);                                \
-  template bool all_finite<T>(Part, HostView<const T>);                            \
-  template void update_one<T>(const char*, HostView<T>, T*, Real<T>*);             \
+#define OVERLAPACK_INSTANTIATE(T)                                                      \
+  template const Lapack<T>& cpu_lapack<T>(Family);                                     \
+  template Index potrf<T>(Family, Uplo, HostView<T>);                                  \
+  template Index potrs<T>(Family, Uplo, HostView<const T>, HostView<T>);               \
+  template Index posv<T>(Family, Uplo, HostView<T>, HostView<T>);                      \
+  template Index getrf<T>(Family, HostView<T>, Pivots);                                \
+  template Index getrs<T>(Family, Op, HostView<const T>, Pivots, HostView<T>);         \
+  template Index gesv<T>(Family, HostView<T>, Pivots, HostView<T>);                    \
+  template Real<T> norm<T>(Family, Norm, Symmetry, Uplo, HostView<const T>, Real<T>*); \
+  template Index chol_update<T>(const char*, Uplo, HostView<T>, HostView<const T>,     \
+                                algorithms::Signs);                                    \
+  template bool all_finite<T>(Part, HostView<const T>);                                \
+  template void update_one<T>(const char*, HostView<T>, T*, Real<T>*);                 \
   template algorithms::Downdate downdate_one<T>(const char*, HostView<T>, T*, Real<T>*);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #undef OVERLAPACK_INSTANTIATE

@@ -28,6 +28,13 @@ Index getrs(cpu::Family family, Op op, HostView<const T> a, cpu::Pivots ipiv, Ho
 template <class T>
 Index gesv(cpu::Family family, HostView<T> a, cpu::Pivots ipiv, HostView<T> b);
 
+/// A norm, of a matrix of which the `uplo` triangle is given unless `symmetry` is none. Computed
+/// where the matrix lies. `work` is LAPACK's, and not touched for a matrix on the device. NaN for
+/// one in the memory of a device that has failed.
+template <class T>
+Real<T> norm(cpu::Family family, Norm norm, Symmetry symmetry, Uplo uplo, HostView<const T> a,
+             Real<T>* work);
+
 /// Mixed precision: X := A^-1 B, with LAPACK's `iter`. The workspaces are for the CPU LAPACK alone.
 /// For double and complex double.
 template <class T>

@@ -67,6 +67,9 @@ std::shared_ptr<Device> open_emulated_device();
 /// Whether the process has loaded the CUDA driver: its own work then has paid for starting the GPU,
 /// and its matrices may lie there.
 bool cuda_in_process();
+/// Whether that driver says that a pointer is one to device memory. Starts nothing, and costs a
+/// process without CUDA next to nothing.
+bool is_cuda_memory(const void* pointer);
 using overlapack::available_cores;
 
 }  // namespace overlapack::dispatch

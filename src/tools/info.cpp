@@ -106,6 +106,17 @@ void print_settings() {
   std::cout << '\n';
 }
 
+constexpr const char* kNorms[] = {
+#define OVERLAPACK_ROUTINE(name, parameters, arguments) #name,
+#include "norms.def"
+#undef OVERLAPACK_ROUTINE
+};
+constexpr const char* kHermitianNorms[] = {
+#define OVERLAPACK_ROUTINE(name, parameters, arguments) #name,
+#include "hermitian_norms.def"
+#undef OVERLAPACK_ROUTINE
+};
+
 void print_names() {
   std::cout << "Names served\n";
   for (const auto& [family, meaning] : kFamilies) {
@@ -115,6 +126,10 @@ void print_names() {
       for (std::size_t r = 0; r < dispatch::kLapackRoutineCount; ++r) {
         if (!dispatch::exists(static_cast<dispatch::Routine>(r), type)) continue;
         std::cout << ' ' << cpu::spell(family, type, dispatch::kRoutineNames[r]);
+      }
+      for (const char* const name : kNorms) std::cout << ' ' << cpu::spell(family, type, name);
+      for (const char* const name : kHermitianNorms) {
+        if (type == 'c' || type == 'z') std::cout << ' ' << cpu::spell(family, type, name);
       }
       std::cout << '\n';
     }

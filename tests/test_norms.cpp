@@ -1,0 +1,245 @@
+// Norms by the exported names (dlange_ and so on), of matrices in ordinary and in device memory.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "cpu/reference.hpp"
+#include "support/fixtures.hpp"
+#include "support/lapack_calls.hpp"
+#include "support/matrices.hpp"
+#include "support/residual.hpp"
+
+namespace overlapack {
+namespace {
+
+using namespace testing_support;
+using dispatch::Algorithm;
+
+constexpr Norm kNorms[] = {Norm::max, Norm::one, Norm::infinity, Norm::frobenius};
+
+/// A norm that the library is asked for, by a letter.
+struct Question {
+  char letter;
+  Symmetry symmetry = Symmetry::none;
+  char uplo = 'L';
+
+  Norm norm() const {
+    const int upper = std::toupper(letter);
+    return upper == 'E' ? Norm::frobenius : upper == '1' ? Norm::one : static_cast<Norm>(upper);
+  }
+  bool uses_work() const {
+    return norm() == Norm::infinity || (symmetry != Symmetry::none && norm() == Norm::one);
+  }
+};
+
+template <class T>
+std::vector<Question> questions() {
+  std::vector<Question> all;
+  for (const char letter : {'M', 'm', 'O', 'o', '1', 'I', 'i', 'F', 'f', 'E', 'e'}) {
+    all.push_back({letter});
+    for (const char uplo : {'L', 'l', 'U', 'u'}) {
+      all.push_back({letter, Symmetry::symmetric, uplo});
+      if constexpr (is_complex<T>) all.push_back({letter, Symmetry::hermitian, uplo});
+    }
+  }
+  return all;
+}
+
+/// Asks through the exported symbol. `work` may be null.
+template <class T>
+Real<T> ask(const Question& q, HostView<const T> a, Real<T>* work) {
+  const Sizes s(a);
+  if (q.symmetry == Symmetry::none) {
+    return Exported<T>::lange(&q.letter, &s.rows, &s.cols, a.data, &s.ld, work, 1);
+  }
+  if (q.symmetry == Symmetry::symmetric) {
+    return Exported<T>::lansy(&q.letter, &q.uplo, &s.rows, a.data, &s.ld, work, 1, 1);
+  }
+  if constexpr (is_complex<T>) {
+    return Exported<T>::lanhe(&q.letter, &q.uplo, &s.rows, a.data, &s.ld, work, 1, 1);
+  }
+  return -1;
+}
+
+template <class T>
+Real<T> expected_norm(const Question& q, HostView<const T> a) {
+  std::vector<Real<T>> sums(static_cast<std::size_t>(a.rows));
+  return reference::norm<T>(q.norm(), q.symmetry,
+                            q.uplo == 'U' || q.uplo == 'u' ? Uplo::upper : Uplo::lower, a,
+                            sums.data());
+}
+
+template <class T>
+double bound(HostView<const T> a) {
+  return static_cast<double>(a.rows + a.cols + 40) * epsilon<T>();
+}
+
+template <class T>
+class Norms : public RoutedTest {
+ protected:
+  void SetUp() override {
+    RoutedTest::SetUp();
+    if (device_) route(Algorithm::tiled, 16);
+  }
+  void TearDown() override {
+    RoutedTest::TearDown();
+    dispatch::Context::instance().use_device(nullptr);
+  }
+
+  /// A copy of a matrix, padding included, in device memory.
+  class OnDevice {
+   public:
+    OnDevice(Device& device, Padded<T>& a)
+        : memory_(device, Space::device, a.ld() * a.cols()),
+          view_(memory_.data(), a.rows(), a.cols(), a.ld()) {
+      const Buffer<T> staging(device, Space::host, memory_.size());
+      const QueueLease queue(device);
+      std::copy_n(a.data(), memory_.size(), staging.data());
+      queue->template copy<T>(DeviceView<T>(memory_.data(), memory_.size()),
+                              HostView<const T>(staging.data(), memory_.size()));
+      queue->synchronize();
+    }
+    HostView<const T> view() const { return view_; }
+
+   private:
+    Buffer<T> memory_;
+    HostView<const T> view_;
+  };
+};
+TYPED_TEST_SUITE(Norms, Precisions);
+
+TYPED_TEST(Norms, OfOrdinaryMemoryAreTheCpus) {
+  using T = TypeParam;
+  const std::size_t kernels = this->device().counters().kernels;
+  for (const Index n : {1, 2, 42, 133}) {
+    for (const Index padding : {0, 3}) {
+      const auto a = random_matrix<T>(n, n, 1, padding);
+      for (const Question& q : questions<T>()) {
+        SCOPED_TRACE(testing::Message() << n << " " << q.letter << q.uplo << int(q.symmetry));
+        std::vector<Real<T>> work(static_cast<std::size_t>(n) + 1, sentinel<Real<T>>());
+        const Real<T> expected = expected_norm<T>(q, a.view());
+        EXPECT_NEAR(ask<T>(q, a.view(), work.data()), expected,
+                    bound<T>(a.view()) * static_cast<double>(expected));
+        EXPECT_EQ(work.back(), sentinel<Real<T>>());
+        if (!q.uses_work()) {
+          EXPECT_EQ(ask<T>(q, a.view(), nullptr), ask<T>(q, a.view(), work.data()));
+        }
+      }
+    }
+  }
+  const auto wide = random_matrix<T>(7, 90, 1, 2);
+  std::vector<Real<T>> work(7);
+  for (const Norm norm : kNorms) {
+    const Question q{static_cast<char>(norm)};
+    const Real<T> expected = expected_norm<T>(q, wide.view());
+    EXPECT_NEAR(ask<T>(q, wide.view(), work.data()), expected,
+                bound<T>(wide.view()) * static_cast<double>(expected));
+  }
+  EXPECT_EQ(this->device().counters().kernels, kernels) << "the device was used";
+}
+
+TYPED_TEST(Norms, OfDeviceMemoryAreTheDevices) {
+  using T = TypeParam;
+  for (const Index n : {1, 2, 42, 133}) {
+    for (const Index padding : {0, 3}) {
+      auto a = random_matrix<T>(n, n, 1, padding);
+      const typename TestFixture::OnDevice there(this->device(), a);
+      for (const Question& q : questions<T>()) {
+        SCOPED_TRACE(testing::Message() << n << " " << q.letter << q.uplo << int(q.symmetry));
+        const std::size_t kernels = this->device().counters().kernels;
+        const Real<T> expected = expected_norm<T>(q, a.view());
+        EXPECT_NEAR(ask<T>(q, there.view(), nullptr), expected,
+                    bound<T>(a.view()) * static_cast<double>(expected));
+        EXPECT_GT(this->device().counters().kernels, kernels);
+      }
+    }
+  }
+  const std::pair<Index, Index> shapes[] = {{3000, 2}, {2, 3000}, {7, 42}, {666, 42}};
+  for (const auto& [m, n] : shapes) {
+    auto a = random_matrix<T>(m, n, 1, 1);
+    const typename TestFixture::OnDevice there(this->device(), a);
+    for (const Norm norm : kNorms) {
+      const Question q{static_cast<char>(norm)};
+      const Real<T> expected = expected_norm<T>(q, a.view());
+      EXPECT_NEAR(ask<T>(q, there.view(), nullptr), expected,
+                  bound<T>(a.view()) * static_cast<double>(expected));
+    }
+  }
+}
+
+TYPED_TEST(Norms, NaNsAndInfinitiesEverywhere) {
+  using T = TypeParam;
+  const Index n = 70;
+  for (const auto& [i, j] : {std::pair<Index, Index>{0, 0}, {69, 3}, {44, 44}, {69, 69}}) {
+    for (const T x : {infinity<T>(), nan<T>()}) {
+      auto a = random_matrix<T>(n, n, 1, 1);
+      a(i, j) = x;
+      const typename TestFixture::OnDevice there(this->device(), a);
+      std::vector<Real<T>> work(static_cast<std::size_t>(n));
+      for (const Question& q : questions<T>()) {
+        if (q.uplo == 'U' || q.uplo == 'u') continue;
+        SCOPED_TRACE(testing::Message() << i << " " << j << q.letter << int(q.symmetry));
+        for (const Real<T> norm :
+             {ask<T>(q, a.view(), work.data()), ask<T>(q, there.view(), nullptr)}) {
+          EXPECT_EQ(std::isnan(norm), is_nan(x)) << norm;
+          EXPECT_FALSE(std::isfinite(norm)) << norm;
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(Norms, OfNothingAndOfUnknownKindsAreZero) {
+  using T = TypeParam;
+  auto a = random_matrix<T>(3, 3, 1);
+  const typename TestFixture::OnDevice there(this->device(), a);
+  for (const HostView<const T>& view : {HostView<const T>(a.view()), there.view()}) {
+    for (const Question& q : questions<T>()) {
+      EXPECT_EQ(ask<T>(q, view.block(0, 0, 0, 0), nullptr), 0);
+      if (q.symmetry != Symmetry::none) continue;
+      EXPECT_EQ(ask<T>(q, view.block(0, 0, 0, 3), nullptr), 0);
+      EXPECT_EQ(ask<T>(q, view.block(0, 0, 3, 0), nullptr), 0);
+    }
+    EXPECT_EQ(ask<T>({'X'}, view, nullptr), 0);
+  }
+}
+
+TYPED_TEST(Norms, ADeviceThatFailsLeavesTheRestToTheCpu) {
+  using T = TypeParam;
+  auto a = random_matrix<T>(90, 90, 1, 2);
+  const typename TestFixture::OnDevice there(this->device(), a);
+  for (const Question& q : questions<T>()) {
+    const Real<T> expected = expected_norm<T>(q, a.view());
+    for (Index at = 1;; ++at) {
+      SCOPED_TRACE(testing::Message() << q.letter << int(q.symmetry) << ", fault at " << at);
+      ASSERT_LT(at, 100);
+      FaultAt fault(at);
+      this->device().set_observer(&fault);
+      EXPECT_NEAR(ask<T>(q, there.view(), nullptr), expected,
+                  bound<T>(a.view()) * static_cast<double>(expected));
+      this->device().set_observer(nullptr);
+      if (fault.count() < at) {
+        EXPECT_GT(at, 3) << "the device was not asked";
+        break;
+      }
+    }
+  }
+}
+
+TYPED_TEST(Norms, ALostDeviceMakesNaNs) {
+  using T = TypeParam;
+  auto a = random_matrix<T>(90, 90, 1, 2);
+  const typename TestFixture::OnDevice there(this->device(), a);
+  for (const Index at : {1, 4, 6}) {
+    this->route(Algorithm::tiled, 16);
+    FaultAt fault(at, true);
+    this->device().set_observer(&fault);
+    EXPECT_TRUE(std::isnan(ask<T>({'F'}, there.view(), nullptr))) << at;
+    this->device().set_observer(nullptr);
+  }
+}
+
+}  // namespace
+}  // namespace overlapack
