@@ -23,8 +23,8 @@ struct InverseMemory {
 /// inverse := L^-1, beyond the order of L as far as there are tiles. By all warps of a thread
 /// block, behind load_triangle(), invert_diagonal() and a __syncthreads(); another one must follow.
 template <class E>
-__device__ void invert_triangle(InverseMemory<E>& inverse, TriangleMemory<E>& l, int tiles, int w,
-                                int lane) {
+__device__ void invert_triangle(InverseMemory<E>& inverse, TriangleMemory<E, kTiles<E>>& l,
+                                int tiles, int w, int lane) {
   if (w >= tiles) return;
   // Calls f(i, j, ...) for the elements (i, j) of L^-1 whose adjoints are a lane's of Y(w, k).
   const auto for_each_of_y = [&](int k, auto f) {

@@ -15,7 +15,7 @@ __device__ inline double modulus(Complex<double> x) { return hypot(x.re, x.im); 
 
 template <class E>
 struct Memory {
-  TriangleMemory<E> triangle;
+  TriangleMemory<E, kTiles<E>> triangle;
   InverseMemory<E> inverse;
   double row_sums[InverseMemory<E>::kOrder];  // |L| e
   unsigned condition;

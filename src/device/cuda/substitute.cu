@@ -63,7 +63,7 @@ struct Memory {
   using E = DoubleScalar<T>;
   InverseMemory<E> inverse;
   union {
-    TriangleMemory<E> triangle;  // until the inverse is there
+    TriangleMemory<E, kTiles<E>> triangle;  // until the inverse is there
     struct {
       alignas(16) T x[2][kColumns][kOrder<T>];  // of the blocks j, alternately
       T sums[kParts][kColumns][kOrder<T>];      // - A(b, j) x(j) by parts
