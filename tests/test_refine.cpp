@@ -471,6 +471,27 @@ TYPED_TEST(RefinePrecisions, EachConvergesAsItsAccuracyAllows) {
   }
 }
 
+TYPED_TEST(RefinePrecisions, LargeMatricesOnARealDevice) {  // which splits large products only
+  using T = TypeParam;
+  if (this->device().emulated()) GTEST_SKIP() << "the emulated device splits small ones, too";
+  const Index n = 2000;
+  for (const auto uplo : this->kKinds) {
+    const auto a = conditioned<T>(n, 1e4, uplo.has_value());
+    Index steps[3] = {};
+    for (const Precision precision : kPrecisions) {
+      SCOPED_TRACE(this->name_of_kind(uplo) + " " + name_of(precision));
+      const auto r = this->solve(this->options(precision, 128, Algorithm::tiled), uplo, a);
+      EXPECT_EQ(r.info, 0);
+      EXPECT_LT(r.residual, kThreshold);
+      EXPECT_EQ(r.refinement.precision, precision);
+      EXPECT_GE(r.refinement.iter, 1);
+      steps[static_cast<int>(precision)] = r.refinement.iter;
+    }
+    EXPECT_GT(steps[0], steps[2]) << "products in FP16 are more accurate than those in FP32";
+    EXPECT_GT(steps[1], steps[2]) << "products in TF32 are more accurate than those in FP32";
+  }
+}
+
 TYPED_TEST(RefinePrecisions, SwitchesToTheNextHigherOne) {
   using T = TypeParam;
   const Index n = 100, nrhs = 3;

@@ -57,7 +57,7 @@ struct Problem {
 /// LU: each column by the power above its largest number. That changes no pivot, needs no more than
 /// has arrived, and leaves |L| <= 1 (sqrt(2) if complex) and |U| as large as the growth factor.
 /// Cholesky: rows and columns by those above the roots of the diagonal, which leaves |L| < 1. The
-/// diagonal is fetched before the rest of A.
+/// diagonal is fetched by itself, while the rest of A begins to come.
 template <class T>
 class Scaling {
  public:
@@ -119,7 +119,6 @@ class RoundedFlow final : public Flow {
 
   /// Brings A and B up. Without this they must be there.
   void start(HostView<const T> a, HostView<const T> b) {
-    scaling_.fetch(device_, queue(), a);
     transfer_.emplace(device_, threads_, unused_);
     transfer_->add_upload(make_region<T>(b, problem_.b.view()));
     for (const Range& region : regions_) {
@@ -127,6 +126,7 @@ class RoundedFlow final : public Flow {
           problem_.block(a, region), problem_.block(problem_.a.view(), region), problem_.part()));
     }
     transfer_->start();
+    scaling_.fetch(device_, queue(), a);
   }
 
   bool before(Queue& queue, Index j) override {

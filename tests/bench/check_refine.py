@@ -1,4 +1,4 @@
-"""Mixed-precision solvers by condition number, as table, files and picture: check_refine.py BENCH"""
+"""Mixed-precision solvers by condition number: table, files, picture. check_refine.py BENCH"""
 import csv
 import io
 import itertools

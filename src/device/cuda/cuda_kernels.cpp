@@ -240,7 +240,8 @@ void CudaKernels<T>::do_find_not_finite(Queue& queue, Part part, DeviceView<cons
 
 template <class T>
 bool CudaKernels<T>::do_split_pays(Precision precision, Index m, Index n, Index k) const {
-  // Rates of an H200. What is won: 44 Tflop/s of float products against those of split ones.
+  // Rates of an H200. What is won: 44 Tflop/s of float products against those of split ones (that
+  // of FP16 is an estimate; it decides about small products only).
   const double rate = precision == Precision::fp32   ? 93e12
                       : precision == Precision::tf32 ? 250e12
                                                      : 450e12;
