@@ -2108,7 +2108,7 @@ class ReductionContract : public DeviceContract<T> {
 };
 TYPED_TEST_SUITE(ReductionContract, Precisions);
 
-TYPED_TEST(ReductionContract, OfWholeMatricesAndOfParts) {
+TYPED_TEST(ReductionContract, OfManyShapes) {
   using T = TypeParam;
   const Index sizes[] = {1, 2, 7, 42, 666, 2048};
   for (const Index m : sizes) {
@@ -2150,7 +2150,7 @@ TYPED_TEST(ReductionContract, OfWholeMatricesAndOfParts) {
   }
 }
 
-TYPED_TEST(ReductionContract, OfMatricesGivenByATriangle) {
+TYPED_TEST(ReductionContract, OfTrianglesOfManyOrders) {
   using T = TypeParam;
   for (const Index n : {1, 2, 7, 42, 133, 666, 2048}) {
     for (const Index padding : {0, 3, 4}) {
