@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cpu/reference.hpp"
+#include "overlapack/lapack.h"
 #include "support/fixtures.hpp"
 #include "support/lapack_calls.hpp"
 #include "support/matrices.hpp"
@@ -166,6 +167,22 @@ TYPED_TEST(Norms, OfDeviceMemoryAreTheDevices) {
       EXPECT_NEAR(ask<T>(q, there.view(), nullptr), expected,
                   bound<T>(a.view()) * static_cast<double>(expected));
     }
+  }
+}
+
+TEST(NormsWithWideIntegers, AreTheSame) {
+  const auto a = random_matrix<std::complex<float>>(40, 40, 1, 3);
+  const auto b = random_matrix<double>(30, 50, 2, 1);
+  std::vector<float> swork(40);
+  std::vector<double> dwork(30);
+  for (const Norm norm : kNorms) {
+    const char letter = static_cast<char>(norm), uplo = 'U';
+    const std::int64_t n = a.rows(), lda = a.ld(), rows = b.rows(), cols = b.cols(), ldb = b.ld();
+    EXPECT_EQ(
+        clanhe_64_(&letter, &uplo, &n, a.view().data, &lda, swork.data(), 1, 1),
+        ask<std::complex<float>>({letter, Symmetry::hermitian, uplo}, a.view(), swork.data()));
+    EXPECT_EQ(dlange_64_(&letter, &rows, &cols, b.view().data, &ldb, dwork.data(), 1),
+              ask<double>({letter}, b.view(), dwork.data()));
   }
 }
 

@@ -127,7 +127,7 @@ struct SumOfSquares {
     const R size = fabs(x);
     if (size > Range::largest) {
       value.large = fma(size * Range::shrink, size * Range::shrink, value.large);
-    } else if (size < Range::least && size != 0) {
+    } else if (size < Range::least) {
       value.small = fma(size * Range::enlarge, size * Range::enlarge, value.small);
     } else {
       value.ordinary = fma(size, size, value.ordinary);

@@ -423,7 +423,10 @@ inline Cut make_cut(Lines lines, Index m, Index n, int pack) {
   Cut cut;
   const Index packs = quotient_up(m, pack);
   if (lines == Lines::rows) {
-    cut.width = power_of_two(packs, kWarp);
+    // As many columns at a time as keep a batch busy, and a row for each thread at most. Tiles
+    // wider than a warp have all columns, so they are never cut into chunks.
+    const int height = power_of_two(quotient_up(n, kBatch), kReduceThreads / kWarp);
+    cut.width = power_of_two(packs, kReduceThreads / std::max(height, pack));
     cut.rows = cut.width * pack;
     cut.groups = quotient_up(m, cut.rows);
     cut.chunks = cut_lines(n, cut.groups, kReduceThreads / cut.width * kBatch, cut.cols);
