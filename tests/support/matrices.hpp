@@ -327,15 +327,16 @@ Padded<T> conditioned(Index n, double condition, bool symmetric) {
       for (Index i = 0; i < n; ++i) sum += std::norm(v(i, 0));
       return sum;
     };
+    const Real<T> of_left = 2 / norm(left), of_right = 2 / norm(right);
     for (Index j = 0; j < n; ++j) {
       T dot(0);
       for (Index i = 0; i < n; ++i) dot += conj(left(i, 0)) * a(i, j);
-      for (Index i = 0; i < n; ++i) a(i, j) -= left(i, 0) * dot * (2 / norm(left));
+      for (Index i = 0; i < n; ++i) a(i, j) -= left(i, 0) * dot * of_left;
     }
     for (Index i = 0; i < n; ++i) {
       T dot(0);
       for (Index j = 0; j < n; ++j) dot += a(i, j) * right(j, 0);
-      for (Index j = 0; j < n; ++j) a(i, j) -= dot * conj(right(j, 0)) * (2 / norm(right));
+      for (Index j = 0; j < n; ++j) a(i, j) -= dot * conj(right(j, 0)) * of_right;
     }
   }
   for (Index j = 0; symmetric && j < n; ++j) {
