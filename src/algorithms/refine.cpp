@@ -19,9 +19,10 @@ namespace {
 
 /// LAPACK's.
 constexpr Index kMaxIterations = 30;
-/// A residual between this part of LAPACK's limit and the limit gets one step more: who computes it
-/// in another order, as LAPACK's own tests do, might find it above.
-constexpr double kClear = 0.5;
+/// A residual between this part of LAPACK's limit and the limit gets one step more. The limit is a
+/// backward error of sqrt(n) units, where a factorization in double precision has a few; and who
+/// computes a residual in another order, as LAPACK's own tests do, might find it above.
+double clear_part(Index n) { return std::min(0.5, 4 / std::sqrt(static_cast<double>(n))); }
 constexpr Index kOverflow = -2, kNotFactored = -3, kNoConvergence = -kMaxIterations - 1;
 
 /// A and B in double precision on the device.
@@ -306,7 +307,7 @@ Index refine(Device& device, const Problem<T>& problem, Make make, const Options
     if (lower_precision && !status.finite()) break;  // it need not be so in FP32
     const Real<T> before = std::exchange(excess, status.excess(n));
     const bool meets = status.converged(n), met_before = std::exchange(met, met || meets);
-    if (meets && (met_before || excess <= kClear || i == kMaxIterations)) {
+    if (meets && (met_before || excess <= clear_part(n) || i == kMaxIterations)) {
       bring_home(device, options, queue, X, x);
       pivots = low->pivots();
       return i;

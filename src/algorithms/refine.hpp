@@ -26,7 +26,8 @@ struct Refinement {
 ///
 ///   max_i |r_i| <= max_i |x_i| ||A||_inf eps sqrt(n).
 ///
-/// (A residual between half of that limit and all of it gets one step more.)
+/// (A residual that is below this limit, but not below half of it or 4 instead of sqrt(n) units,
+/// gets one step more.)
 ///
 /// The large products of the factorization are computed in options.precision; panels, triangular
 /// solves and sums are in FP32 always. If refinement with a precision below FP32 does not converge,
