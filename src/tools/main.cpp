@@ -104,6 +104,8 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
   mirror(*run, options, "--nb", "OVERLAPACK_NB", "Block size", "N");
   mirror(*run, options, "--fp32", "OVERLAPACK_FP32",
          "auto, or strict: no large single-precision products on the tensor cores", "NAME");
+  mirror(*run, options, "--refine", "OVERLAPACK_REFINE",
+         "auto, fp32, tf32 or fp16: large products of mixed-precision solvers", "NAME");
   mirror(*run, options, "--profile", "OVERLAPACK_PROFILE", "File with the break-even sizes",
          "FILE");
   mirror(*run, options, "--cpu-lapack", "OVERLAPACK_CPU_LAPACK",

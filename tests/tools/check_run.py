@@ -12,18 +12,20 @@ def run(*arguments):
 
 
 def main():
-    preloaded = run("--min-n", "7", "--device", "off", "--", "sh", "-c",
-                    'echo "$LD_PRELOAD $OVERLAPACK_MIN_N $OVERLAPACK_DEVICE $1"', "sh", "-- x")
+    preloaded = run("--min-n", "7", "--device", "off", "--refine", "tf32", "--", "sh", "-c",
+                    'echo "$LD_PRELOAD $OVERLAPACK_MIN_N $OVERLAPACK_DEVICE $OVERLAPACK_REFINE $1"',
+                    "sh", "-- x")
     assert preloaded.returncode == 0 and preloaded.stderr == "", preloaded
     library, *words = preloaded.stdout.split()
     assert os.path.basename(library).startswith("liboverlapack.so"), library
     assert os.path.exists(library), library
-    assert words == ["7", "off", "--", "x"], words
+    assert words == ["7", "off", "tf32", "--", "x"], words
 
     assert run("--", "sh", "-c", "exit 3").returncode == 3
     assert run("--", "sh", "-c", "kill -TERM $$").returncode == -signal.SIGTERM
     for arguments, status in [(("--", "/nonexistent"), 127), (("--", "/"), 126),
-                              (("--device", "gpu", "--", "true"), 2), ((), 2)]:
+                              (("--device", "gpu", "--", "true"), 2), ((), 2),
+                              (("--refine", "fp8", "--", "true"), 2)]:
         done = run(*arguments)
         assert done.returncode == status, (arguments, done)
         assert done.stderr, arguments
