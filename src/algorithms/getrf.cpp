@@ -277,7 +277,12 @@ class Lu {
   bool compose_interchanges() {
     if (m_ > kernels_.permutable_rows()) return false;
     if (!sources_) {
-      sources_.emplace(device_, m_, panels_);
+      try {
+        sources_.emplace(device_, m_, panels_);
+      } catch (const DeviceError& error) {  // of many panels it is large
+        if (error.lost()) throw;
+        return false;
+      }
       kernels_.compose_interchanges(update(), {pivots_.data(), pivots_.size()}, block(0).size(),
                                     sources_->view());
     }

@@ -110,13 +110,19 @@ bool lies_on_device(Context& context, Index n, const void* matrix) {
   return device != nullptr && device->kind_of(matrix) == MemoryKind::device;
 }
 
-/// The same for a matrix of any size, in a program that has started CUDA itself, too: for routines
-/// that cannot say in `info` that they were given a matrix which they cannot read.
-Device* where_it_lies(Context& context, const void* matrix) {
-  if (!context.opened() && !is_cuda_memory(matrix)) return nullptr;
+/// The same for routines without `info`, which could not say that they were given a matrix that
+/// they cannot read: of any size once a device is started, and before that if it is so large that
+/// looking for the program's own CUDA does not count. Throws DeviceError if it lies on a device
+/// that is lost.
+template <class T>
+Device* where_it_lies(Context& context, HostView<const T> a) {
+  constexpr Index kLarge = 1 << 20;  // elements
+  if (context.forked()) return nullptr;
+  if (!context.opened() && (a.rows * a.cols < kLarge || !is_cuda_memory(a.data))) return nullptr;
   Device* const device = context.device();
-  const bool there = device != nullptr && device->kind_of(matrix) == MemoryKind::device;
-  return there ? device : nullptr;
+  if (device != nullptr) return device->kind_of(a.data) == MemoryKind::device ? device : nullptr;
+  if (is_cuda_memory(a.data)) throw DeviceError("the matrix lies on a device that is not in use");
+  return nullptr;
 }
 
 /// Runs a call where the plan says. on_device(device, options, committed) may throw DeviceError;
@@ -468,8 +474,9 @@ Real<T> norm(Family family, Norm norm, Symmetry symmetry, Uplo uplo, HostView<co
   Context& context = Context::instance();
   Device* device = nullptr;
   try {
-    if (nesting.outermost()) device = where_it_lies(context, a.data);
-  } catch (const DeviceError&) {  // it lies on another device; the CPU cannot read it, either
+    if (nesting.outermost()) device = where_it_lies(context, a);
+  } catch (
+      const DeviceError&) {  // it lies on a device that cannot be used; nor can the CPU read it
     return std::numeric_limits<Real<T>>::quiet_NaN();
   }
   if (device == nullptr) return cpu.norm(norm, symmetry, uplo, a, work);

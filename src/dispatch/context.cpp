@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <link.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -74,36 +73,6 @@ std::string directory_of_this_library() {
   const std::string path = info.dli_fname;
   const std::size_t slash = path.rfind('/');
   return slash == std::string::npos ? "." : path.substr(0, slash);
-}
-
-/// How many objects the process has loaded in its life.
-unsigned long long count_of_loads() {
-  unsigned long long count = 0;
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, std::size_t, void* data) {
-        *static_cast<unsigned long long*>(data) = info->dlpi_adds;
-        return 1;  // the first object will do
-      },
-      &count);
-  return count;
-}
-
-/// The driver's cuPointerGetAttribute.
-using GetPointerAttribute = int(void*, int, std::uintptr_t);
-
-/// Null in a process without the driver. Looks for it only if something has been loaded since the
-/// last time, because that takes some system calls.
-GetPointerAttribute* find_pointer_attribute() {
-  static std::atomic<unsigned long long> without_driver{0};
-  const unsigned long long loads = count_of_loads();
-  if (loads == without_driver.load()) return nullptr;
-  // The reference is kept: the function must not go away.
-  void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-  if (driver == nullptr) {
-    without_driver = loads;
-    return nullptr;
-  }
-  return reinterpret_cast<GetPointerAttribute*>(dlsym(driver, "cuPointerGetAttribute"));
 }
 
 }  // namespace
@@ -234,19 +203,24 @@ bool cuda_in_process() {
 }
 
 bool is_cuda_memory(const void* pointer) {
-  // The driver's header is not needed for this: CUresult and the attribute are integers.
-  constexpr int kSuccess = 0, kMemoryType = 2;
+  // The driver's header is not needed for this: CUresult and the attributes are integers.
+  using GetPointerAttribute = int(void*, int, std::uintptr_t);
+  constexpr int kSuccess = 0, kMemoryType = 2, kIsManaged = 8;
   constexpr unsigned kDevice = 2;
   static std::atomic<GetPointerAttribute*> found{nullptr};
   GetPointerAttribute* get = found.load();
   if (get == nullptr) {
-    get = find_pointer_attribute();
+    // The reference is kept: the function must not go away.
+    void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    if (driver == nullptr) return false;
+    get = reinterpret_cast<GetPointerAttribute*>(dlsym(driver, "cuPointerGetAttribute"));
     if (get == nullptr) return false;
     found = get;
   }
-  unsigned type = 0;
-  return get(&type, kMemoryType, reinterpret_cast<std::uintptr_t>(pointer)) == kSuccess &&
-         type == kDevice;
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  unsigned type = 0, managed = 0;
+  return get(&type, kMemoryType, address) == kSuccess && type == kDevice &&
+         get(&managed, kIsManaged, address) == kSuccess && managed == 0;
 }
 
 std::shared_ptr<Device> open_emulated_device() { return make_emulated_device(); }

@@ -25,6 +25,9 @@ class Context {
   Device* device();
   /// Whether device() has been called, with whatever result.
   bool opened() const { return opened_.load(std::memory_order_acquire); }
+  /// True in a child of the process that opened the device. Asked before any lock is taken: a
+  /// thread of the parent may have held it at the fork.
+  bool forked() const;
   /// Seconds that the CPU has spent on calls which were large enough for a device not yet started.
   double seconds_before_start() const { return seconds_before_start_.load(); }
   void add_seconds_before_start(double seconds);
@@ -46,10 +49,6 @@ class Context {
  private:
   Context();
   void open_device();
-  /// True in a child of the process that opened the device. Asked before any lock is taken: a
-  /// thread of the parent may have held it at the fork.
-  bool forked() const;
-
   Settings settings_;
   Profile profile_;
   std::mutex mutex_;         // guards what follows
@@ -67,8 +66,8 @@ std::shared_ptr<Device> open_emulated_device();
 /// Whether the process has loaded the CUDA driver: its own work then has paid for starting the GPU,
 /// and its matrices may lie there.
 bool cuda_in_process();
-/// Whether that driver says that a pointer is one to device memory. Starts nothing, and costs a
-/// process without CUDA next to nothing.
+/// Whether that driver says that a pointer is one to device memory, which the CPU cannot read. Starts
+/// nothing, but in a process without CUDA it takes some system calls (10 us).
 bool is_cuda_memory(const void* pointer);
 using overlapack::available_cores;
 

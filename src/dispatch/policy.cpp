@@ -373,7 +373,8 @@ Plan plan(Routine routine, char type, const Shape& shape, const Settings& settin
   const auto limit = static_cast<double>(settings.memory_limit);
   const bool limited = limit > 0 && limit < usable;
   if (limited) usable = limit;
-  plan.nb = settings.nb > 0 ? settings.nb : default_nb(routine, type, shape);
+  plan.nb = settings.nb > 0 ? std::min(settings.nb, std::max({shape.m, shape.n, Index{1}}))
+                            : default_nb(routine, type, shape);
   double needed = memory_needed(routine, type, shape, plan.nb);
   constexpr Index kNarrow = 32;  // regions of an update, where memory is short
   while (routine == Routine::cholupdate && settings.nb == 0 && needed > usable &&

@@ -1,6 +1,8 @@
 /* Uses the library, forks, and uses it again on both sides: CUDA does not survive a fork, so the
- * child must be served without it, and rightly.
+ * child must be served without it, and rightly. And forks beside a thread that is in the library
+ * most of the time: what that thread holds at the fork, nobody in the child will ever release.
  */
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -8,8 +10,45 @@
 #include "check_solve.h"
 #include "overlapack/lapack.h"
 
+static double norm(void) {
+  const double a[4] = {1, -3, 2, 0.5};
+  double work[2];
+  const int n = 2;
+  return dlange_("M", &n, &n, a, &n, work, 1);
+}
+
+static void* compute_norms(void* stop) {
+  double sum = 0;
+  while (!*(volatile int*)stop) sum += norm();
+  return sum < 0 ? stop : NULL;
+}
+
+static int check_children_beside_a_thread(const char* when) {
+  enum { children = 100, seconds = 20 };
+  int stop = 0, good = 0;
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, compute_norms, &stop) != 0) return 0;
+  for (; good < children; ++good) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(seconds); /* ends a child that hangs */
+      _exit(norm() == 3 ? EXIT_SUCCESS : EXIT_FAILURE);
+    }
+    int status = 0;
+    if (child < 0 || waitpid(child, &status, 0) != child || status != 0) {
+      printf("%s: child %d ended with wait status %d\n", when, good, status);
+      break;
+    }
+  }
+  *(volatile int*)&stop = 1;
+  pthread_join(thread, NULL);
+  return good == children;
+}
+
 int main(void) {
+  if (!check_children_beside_a_thread("before the first solve")) return EXIT_FAILURE;
   if (!check_solve("before the fork", dgesv_)) return EXIT_FAILURE;
+  if (!check_children_beside_a_thread("after the first solve")) return EXIT_FAILURE;
   const pid_t child = fork();
   if (child < 0) {
     perror("fork");

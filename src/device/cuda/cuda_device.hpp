@@ -96,7 +96,9 @@ template <class T>
 class CudaKernels final : public Kernels<T> {
  public:
   /// `fast_tf32`: products of TF32 numbers are so fast that splitting pays.
-  CudaKernels(Device& device, bool fast_tf32) : Kernels<T>(device), fast_tf32_(fast_tf32) {}
+  /// `shared_bytes`: of shared memory that a thread block may have.
+  CudaKernels(Device& device, bool fast_tf32, Index shared_bytes)
+      : Kernels<T>(device), fast_tf32_(fast_tf32), shared_bytes_(shared_bytes) {}
 
  private:
   void do_gemm(Queue&, Op, Op, T, DeviceView<const T>, DeviceView<const T>, T,
@@ -144,6 +146,7 @@ class CudaKernels final : public Kernels<T> {
   void solve_forward(Queue&, Side, Uplo, Diag, DeviceView<const T>, DeviceView<T>);
 
   bool fast_tf32_;
+  Index shared_bytes_;
 };
 
 class CudaDevice final : public Device {

@@ -191,7 +191,7 @@ void CudaKernels<T>::do_compose_interchanges(Queue& queue, DeviceView<const Inde
 
 template <class T>
 Index CudaKernels<T>::do_permutable_rows() const {
-  return permutable_rows<T>();
+  return shared_bytes_ / static_cast<Index>(sizeof(T));
 }
 
 template <class T>

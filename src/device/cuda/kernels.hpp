@@ -149,11 +149,10 @@ template <class T>
 void swap_rows(cudaStream_t stream, DeviceView<T> a, DeviceView<const Index> pivots, Index offset,
                bool forward);
 
-/// As Kernels<T>::compose_interchanges and permute_rows, for fewer than 2^31 rows.
+/// As Kernels<T>::compose_interchanges and permute_rows, for fewer than 2^31 rows; a column of
+/// those of permute_rows must fit in the shared memory of a thread block.
 void compose_interchanges(cudaStream_t stream, DeviceView<const Index> pivots, Index nb,
                           DeviceView<Index> sources);
-template <class T>
-Index permutable_rows();
 template <class T>
 void permute_rows(cudaStream_t stream, DeviceView<T> a, Index width,
                   DeviceView<const Index> sources);

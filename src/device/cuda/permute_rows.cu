@@ -80,12 +80,6 @@ void compose_interchanges(cudaStream_t stream, DeviceView<const Index> pivots, I
 }
 
 template <class T>
-Index permutable_rows() {
-  constexpr Index kSharedBytes = 160 * 1024;  // of a thread block, on an A100 and later
-  return kSharedBytes / static_cast<Index>(sizeof(T));
-}
-
-template <class T>
 void permute_rows(cudaStream_t stream, DeviceView<T> a, Index width,
                   DeviceView<const Index> sources) {
   using D = typename DeviceScalar<T>::type;
@@ -97,8 +91,7 @@ void permute_rows(cudaStream_t stream, DeviceView<T> a, Index width,
          device_cast(a.data), a.ld, width, sources.data, sources.ld);
 }
 
-#define OVERLAPACK_INSTANTIATE(T)      \
-  template Index permutable_rows<T>(); \
+#define OVERLAPACK_INSTANTIATE(T) \
   template void permute_rows(cudaStream_t, DeviceView<T>, Index, DeviceView<const Index>);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #undef OVERLAPACK_INSTANTIATE
