@@ -516,11 +516,7 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
   }
   if (solve && !solve->trusted()) {
     solve->substitute(cholesky.panel());
-    Transfer again(device, options.threads, committed);
-    again.add_download(make_region<T>(b, solve->x()));
-    again.start();
-    again.release(cholesky.panel(), 0);
-    again.finish();
+    bring_home(device, options.threads, cholesky.panel(), solve->x(), b, committed);
   }
   return 0;
 }

@@ -230,17 +230,6 @@ class Status {
   Buffer<Index> overflow_, host_overflow_;
 };
 
-template <class T>
-void bring_home(Device& device, const Options& options, Queue& queue, DeviceView<T> from,
-                HostView<T> to) {
-  Index unused = 0;
-  Transfer transfer(device, options.threads, unused);
-  transfer.add_download(make_region<T>(to, from));
-  transfer.start();
-  transfer.release(queue, 0);
-  transfer.finish();
-}
-
 /// Whether step i, which has brought the worst residual from `before` down to `now` times its
 /// limit, shows that kMaxIterations will not be enough. Close to the limit rounding decides, and
 /// nothing can be foretold.
@@ -308,7 +297,8 @@ Index refine(Device& device, const Problem<T>& problem, Make make, const Options
     const Real<T> before = std::exchange(excess, status.excess(n));
     const bool meets = status.converged(n), met_before = std::exchange(met, met || meets);
     if (meets && (met_before || excess <= clear_part(n) || i == kMaxIterations)) {
-      bring_home(device, options, queue, X, x);
+      Index unused = 0;
+      bring_home(device, options.threads, queue, X, x, unused);
       pivots = low->pivots();
       return i;
     }

@@ -252,4 +252,16 @@ class Transfer {
   bool started_ = false;
 };
 
+/// Brings a matrix of the device to the caller's memory, behind the work now in `queue`.
+/// `committed` grows by the columns that are final there, in whatever way this ends.
+template <class T>
+void bring_home(Device& device, Index threads, Queue& queue, DeviceView<T> from, HostView<T> to,
+                Index& committed) {
+  Transfer transfer(device, threads, committed);
+  transfer.add_download(make_region<T>(to, from));
+  transfer.start();
+  transfer.release(queue, 0);
+  transfer.finish();
+}
+
 }  // namespace overlapack
