@@ -251,10 +251,10 @@ CudaDevice::CudaDevice(int index, const cudaDeviceProp& properties, bool fast_tf
     : Device("cuda:" + std::to_string(index), properties.name, properties.totalGlobalMem, false),
       index_(index),
       multiprocessors_(properties.multiProcessorCount),
-      s_(*this, fast_tf32, static_cast<Index>(properties.sharedMemPerBlockOptin)),
-      d_(*this, fast_tf32, static_cast<Index>(properties.sharedMemPerBlockOptin)),
-      c_(*this, fast_tf32, static_cast<Index>(properties.sharedMemPerBlockOptin)),
-      z_(*this, fast_tf32, static_cast<Index>(properties.sharedMemPerBlockOptin)) {}
+      s_(*this, properties, fast_tf32),
+      d_(*this, properties, fast_tf32),
+      c_(*this, properties, fast_tf32),
+      z_(*this, properties, fast_tf32) {}
 
 CudaDevice::~CudaDevice() { clear_pools(); }
 

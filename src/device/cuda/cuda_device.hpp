@@ -96,9 +96,10 @@ template <class T>
 class CudaKernels final : public Kernels<T> {
  public:
   /// `fast_tf32`: products of TF32 numbers are so fast that splitting pays.
-  /// `shared_bytes`: of shared memory that a thread block may have.
-  CudaKernels(Device& device, bool fast_tf32, Index shared_bytes)
-      : Kernels<T>(device), fast_tf32_(fast_tf32), shared_bytes_(shared_bytes) {}
+  CudaKernels(Device& device, const cudaDeviceProp& properties, bool fast_tf32)
+      : Kernels<T>(device),
+        fast_tf32_(fast_tf32),
+        shared_bytes_(static_cast<Index>(properties.sharedMemPerBlockOptin)) {}
 
  private:
   void do_gemm(Queue&, Op, Op, T, DeviceView<const T>, DeviceView<const T>, T,
@@ -146,7 +147,7 @@ class CudaKernels final : public Kernels<T> {
   void solve_forward(Queue&, Side, Uplo, Diag, DeviceView<const T>, DeviceView<T>);
 
   bool fast_tf32_;
-  Index shared_bytes_;
+  Index shared_bytes_;  // that a thread block may have
 };
 
 class CudaDevice final : public Device {

@@ -207,7 +207,7 @@ void CudaKernels<T>::do_interchange_and_solve(Queue& queue, DeviceView<const T> 
                                               DeviceView<T> a) {
   const CurrentDevice current(cuda(queue).index());
   constexpr Index kMostRows = std::numeric_limits<int>::max();
-  if (l.rows <= interchange_and_solve_order<T>() && a.rows <= kMostRows) {
+  if (l.rows <= interchange_and_solve_order<T>(shared_bytes_) && a.rows <= kMostRows) {
     interchange_and_solve(cuda(queue).stream(), l, pivots.data, offset, a);
     return;
   }

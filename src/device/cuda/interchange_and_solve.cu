@@ -96,13 +96,9 @@ __global__ void __launch_bounds__(kThreads) interchange_and_solve_kernel(Step<T>
 }  // namespace
 
 template <class T>
-Index interchange_and_solve_order() {
+Index interchange_and_solve_order(Index shared_bytes) {
   using E = typename DoubleOf<typename DeviceScalar<T>::type>::type;
-  int device = 0, most = 0;
-  check(cudaGetDevice(&device), "interchange and solve");
-  check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-        "interchange and solve");
-  return sizeof(Memory<E>) <= static_cast<std::size_t>(most) ? kOrder : 0;
+  return static_cast<Index>(sizeof(Memory<E>)) <= shared_bytes ? kOrder : 0;
 }
 
 template <class T>
@@ -120,7 +116,7 @@ void interchange_and_solve(cudaStream_t stream, DeviceView<const T> l, const Ind
 }
 
 #define OVERLAPACK_INSTANTIATE(T)                                                             \
-  template Index interchange_and_solve_order<T>();                                            \
+  template Index interchange_and_solve_order<T>(Index);                                       \
   template void interchange_and_solve(cudaStream_t, DeviceView<const T>, const Index*, Index, \
                                       DeviceView<T>);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)

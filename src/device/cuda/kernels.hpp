@@ -157,10 +157,10 @@ template <class T>
 void permute_rows(cudaStream_t stream, DeviceView<T> a, Index width,
                   DeviceView<const Index> sources);
 
-/// Largest order of the triangle of interchange_and_solve on the current device; 0 if there is too
-/// little shared memory.
+/// Largest order of the triangle of interchange_and_solve where a thread block may have so much
+/// shared memory; 0 if that is too little.
 template <class T>
-Index interchange_and_solve_order();
+Index interchange_and_solve_order(Index shared_bytes);
 
 /// Interchanges and a solve in one pass, for a triangle of at most interchange_and_solve_order rows
 /// and fewer than 2^31 rows of `a`; as Kernels<T>::interchange_and_solve.
