@@ -1,6 +1,7 @@
 // The benchmark: one binary for every routine of the table.
 #include <CLI/CLI.hpp>
 #include <iostream>
+#include <vector>
 
 #include "bench.hpp"
 #include "tools/settings.hpp"
@@ -174,43 +175,31 @@ int main(int argc, char** argv) {
                "Instead: GB/s of the transfer engine, up, down and both at once")
       ->excludes(components)
       ->excludes(light);
+  // Each of these goes with none before it.
+  std::vector<CLI::Option*> modes = {components, light, app.get_option("--replay"),
+                                     app.get_option("--transfer")};
+  const auto add_mode = [&](const char* name, bool& chosen, const char* meaning) {
+    CLI::Option* const mode = app.add_flag(name, chosen, meaning);
+    for (CLI::Option* const other : modes) mode->excludes(other);
+    modes.push_back(mode);
+    return mode;
+  };
   CLI::Option* const variants =
-      app.add_flag("--variants", options.variants,
-                   "Instead: the textbook forms of LU on the device, and their block sizes")
-          ->excludes(components)
-          ->excludes(light)
-          ->excludes("--replay")
-          ->excludes("--transfer")
+      add_mode("--variants", options.variants,
+               "Instead: the textbook forms of LU on the device, and their block sizes")
           ->excludes("--nb")
           ->excludes("--algorithm");
   CLI::Option* const update =
-      app.add_flag("--update", options.update,
-                   "Instead: updates of a Cholesky factor against qrupdate and a new factorization")
-          ->excludes(components)
-          ->excludes(light)
-          ->excludes(variants)
-          ->excludes("--replay")
-          ->excludes("--transfer");
-  app.add_flag("--reductions", options.reductions,
-               "Instead: norms on the device against its memory's speed, CUB and Thrust")
-      ->excludes(components)
-      ->excludes(light)
-      ->excludes(variants)
-      ->excludes(update)
-      ->excludes("--replay")
-      ->excludes("--transfer");
+      add_mode("--update", options.update,
+               "Instead: updates of a Cholesky factor against qrupdate and a new factorization");
+  add_mode("--reductions", options.reductions,
+           "Instead: norms on the device against its memory's speed, CUB and Thrust");
   add_number("--vectors", options.vectors, "How many at a time (default 16,1)")
       ->delimiter(',')
       ->needs(update);
   CLI::Option* const refine =
-      app.add_flag("--refine", options.refine,
-                   "Instead: mixed-precision solvers in every precision, by condition number")
-          ->excludes(components)
-          ->excludes(light)
-          ->excludes(variants)
-          ->excludes(update)
-          ->excludes("--replay")
-          ->excludes("--transfer");
+      add_mode("--refine", options.refine,
+               "Instead: mixed-precision solvers in every precision, by condition number");
   app.add_option("--conditions", options.conditions, "Default: 10,1e3,1e5,1e7,1e10")
       ->delimiter(',')
       ->check(CLI::Range(1., 1e300).description(""))

@@ -32,6 +32,13 @@ template <class T>
 class Solve : public RoutedTest {};
 TYPED_TEST_SUITE(Solve, Precisions);
 
+/// Of a Hermitian matrix of which a triangle is given.
+template <class T>
+double hermitian_residual(Uplo uplo, const Padded<T>& a, const Padded<T>& x, const Padded<T>& b) {
+  return solve_residual<Wide<T>>(Op::none, widen_hermitian<T>(uplo, a.view()),
+                                 HostView<const T>(x.view()), HostView<const T>(b.view()));
+}
+
 TYPED_TEST(Solve, Posv) {
   using T = TypeParam;
   for (const Algorithm algorithm : this->kAlgorithms) {
@@ -50,10 +57,7 @@ TYPED_TEST(Solve, Posv) {
           EXPECT_EQ(posv<T>(uplo, factor.view(), x.view()), 0);
           EXPECT_GT(this->uploaded(), before) << "the call did not reach the device";
           EXPECT_LT(potrf_residual<T>(uplo, a.view(), factor.view()), kThreshold);
-          EXPECT_LT(
-              solve_residual<Wide<T>>(Op::none, widen_hermitian<T>(uplo, a.view()),
-                                      HostView<const T>(x.view()), HostView<const T>(b.view())),
-              kThreshold);
+          EXPECT_LT(hermitian_residual(uplo, a, x, b), kThreshold);
           EXPECT_TRUE(factor.padding_untouched());
           EXPECT_TRUE(factor.other_triangle_untouched(uplo));
           EXPECT_TRUE(x.padding_untouched());
@@ -74,9 +78,7 @@ TYPED_TEST(Solve, PosvOfManyBlocks) {  // the first of which are applied ahead, 
       auto factor = a;
       auto x = b;
       EXPECT_EQ(posv<T>(uplo, factor.view(), x.view()), 0);
-      EXPECT_LT(solve_residual<Wide<T>>(Op::none, widen_hermitian<T>(uplo, a.view()),
-                                        HostView<const T>(x.view()), HostView<const T>(b.view())),
-                kThreshold);
+      EXPECT_LT(hermitian_residual(uplo, a, x, b), kThreshold);
     }
   }
 }
@@ -112,9 +114,7 @@ TYPED_TEST(Solve, PosvInvertsBlocksThatAreNoMultipleOfItsOwn) {
         auto factor = a;
         auto x = b;
         EXPECT_EQ(posv<T>(uplo, factor.view(), x.view()), 0);
-        EXPECT_LT(solve_residual<Wide<T>>(Op::none, widen_hermitian<T>(uplo, a.view()),
-                                          HostView<const T>(x.view()), HostView<const T>(b.view())),
-                  kThreshold);
+        EXPECT_LT(hermitian_residual(uplo, a, x, b), kThreshold);
       }
     }
   }
@@ -155,9 +155,7 @@ TYPED_TEST(Solve, Potrs) {
         if (nrhs > 0) {
           EXPECT_GT(this->uploaded(), before) << "the call did not reach the device";
         }
-        EXPECT_LT(solve_residual<Wide<T>>(Op::none, widen_hermitian<T>(uplo, a.view()),
-                                          HostView<const T>(x.view()), HostView<const T>(b.view())),
-                  kThreshold);
+        EXPECT_LT(hermitian_residual(uplo, a, x, b), kThreshold);
         EXPECT_TRUE(same(factor, factor_before));
         EXPECT_TRUE(x.padding_untouched());
       }
