@@ -296,8 +296,8 @@ class Kernels {
 
   /// X := A^-1 X for a triangular n x n matrix A and few columns of X: what trsm() does from the
   /// left, by one kernel instead of many. For T in single precision only. `progress` is work space.
-  /// Blocks on the diagonal are inverted in double precision: if an inverse overflows that, so may X,
-  /// and a NaN or an infinity may spread to elements of X before it.
+  /// Blocks on the diagonal are inverted in double precision: if an inverse overflows that, so may
+  /// X, and a NaN or an infinity may spread to elements of X before it.
   void substitute(Queue& queue, Uplo uplo, Diag diag, DeviceView<const T> a, DeviceView<T> x,
                   DeviceView<Index> progress);
   /// Elements of `progress` that are enough.
