@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "core/error.hpp"
+#include "core/once.hpp"
 
 namespace overlapack {
 namespace {
@@ -60,8 +61,8 @@ Index available_cores() {
 }
 
 Workers& Workers::instance() {
-  static Workers* const workers = new Workers;
-  return *workers;
+  static Once<Workers> workers;
+  return workers.get([] { return new Workers; });
 }
 
 void Workers::add_thread() {
@@ -154,13 +155,17 @@ void Workers::parallel_for(Index threads, Index count, const std::function<void(
 }
 
 void compute_in_parallel(Index threads, Index count, const std::function<void(Index)>& body) {
+  struct Pool {
+    Workers workers;
+    const pid_t process = getpid();  // a child has none of the threads
+  };
   static std::mutex mutex;
-  static auto* const workers = new Workers;
-  static const pid_t process = getpid();  // a child has none of the threads
+  static Once<Pool> made;
+  Pool& pool = made.get([] { return new Pool; });
   const std::unique_lock<std::mutex> lock(mutex, std::try_to_lock);
-  if (lock && process == getpid()) {
+  if (lock && pool.process == getpid()) {
     try {
-      return workers->parallel_for(std::min(threads, count), count, body);
+      return pool.workers.parallel_for(std::min(threads, count), count, body);
     } catch (const std::exception&) {  // a thread could not be made, so nothing has been done
     }
   }

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "core/once.hpp"
 #include "cpu/loader.hpp"
 #include "cpu/reference.hpp"
 
@@ -429,11 +430,10 @@ std::string Lapack<T>::source(const char* name) const {
 }
 
 namespace {
-/// Leaked on purpose: calls may still come while the process is exiting.
 template <class T, Family family>
 const Lapack<T>& found_once() {
-  static const auto* const found = new Lapack<T>(family);
-  return *found;
+  static Once<const Lapack<T>> found;
+  return found.get([] { return new Lapack<T>(family); });
 }
 }  // namespace
 

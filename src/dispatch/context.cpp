@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "core/once.hpp"
 #include "cpu/lapack.hpp"
 #include "device/cuda/plugin.hpp"
 #include "device/host/emulated_device.hpp"
@@ -78,8 +79,8 @@ std::string directory_of_this_library() {
 }  // namespace
 
 Context& Context::instance() {
-  static Context* const context = new Context;
-  return *context;
+  static Once<Context> context;
+  return context.get([] { return new Context; });
 }
 
 Context::Context() {
@@ -98,6 +99,8 @@ bool Context::forked() const {
 }
 
 Device* Context::device() {
+  long nobody = 0;
+  process_.compare_exchange_strong(nobody, getpid());  // before the lock, as forked() says
   if (forked()) return nullptr;
   std::lock_guard<std::mutex> lock(mutex_);
   if (!opened_) open_device();
@@ -119,7 +122,6 @@ std::string Context::device_status() {
 
 void Context::open_device() {
   opened_ = true;
-  process_ = getpid();
   try {
     switch (settings_.device) {
       case DeviceChoice::off:

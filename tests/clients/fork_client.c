@@ -3,6 +3,7 @@
  * most of the time: what that thread holds at the fork, nobody in the child will ever release.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,17 +18,25 @@ static double norm(void) {
   return dlange_("M", &n, &n, a, &n, work, 1);
 }
 
-static void* compute_norms(void* stop) {
+struct thread {
+  volatile int started, stop;
+};
+
+static void* compute_norms(void* argument) {
+  struct thread* const self = argument;
   double sum = 0;
-  while (!*(volatile int*)stop) sum += norm();
-  return sum < 0 ? stop : NULL;
+  self->started = 1;
+  while (!self->stop) sum += norm();
+  return sum < 0 ? argument : NULL;
 }
 
 static int check_children_beside_a_thread(const char* when) {
   enum { children = 100, seconds = 20 };
-  int stop = 0, good = 0;
+  int good = 0;
+  struct thread state = {0, 0};
   pthread_t thread;
-  if (pthread_create(&thread, NULL, compute_norms, &stop) != 0) return 0;
+  if (pthread_create(&thread, NULL, compute_norms, &state) != 0) return 0;
+  while (!state.started) sched_yield();
   for (; good < children; ++good) {
     const pid_t child = fork();
     if (child == 0) {
@@ -40,7 +49,7 @@ static int check_children_beside_a_thread(const char* when) {
       break;
     }
   }
-  *(volatile int*)&stop = 1;
+  state.stop = 1;
   pthread_join(thread, NULL);
   return good == children;
 }

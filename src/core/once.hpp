@@ -1,0 +1,46 @@
+// Values that are made at their first use, in processes that may fork at any time.
+#pragma once
+
+#include <atomic>
+
+namespace overlapack {
+
+/// Held while a value is made: by one thread of the process at a time, and by none during a fork.
+/// The thread that holds it may take it again, and may fork.
+class OnceLock {
+ public:
+  OnceLock();
+  ~OnceLock();
+  OnceLock(const OnceLock&) = delete;
+  OnceLock& operator=(const OnceLock&) = delete;
+};
+
+/// A value that the first get() makes and that is never destroyed, since calls may still come while
+/// the process exits. To be used as a variable of static storage duration.
+///
+/// It differs from a function's static variable in a child of the process: there the value is
+/// whole, or has not been begun. The guard of a static variable that another thread was making at
+/// the fork would let every use of it in the child wait for ever.
+template <class T>
+class Once {
+ public:
+  /// make() returns a T*, which is kept. If it throws, the next get() tries again.
+  template <class Make>
+  T& get(Make make) {
+    T* value = value_.load(std::memory_order_acquire);
+    if (value == nullptr) {
+      const OnceLock lock;
+      value = value_.load(std::memory_order_relaxed);
+      if (value == nullptr) {
+        value = make();
+        value_.store(value, std::memory_order_release);
+      }
+    }
+    return *value;
+  }
+
+ private:
+  std::atomic<T*> value_{nullptr};
+};
+
+}  // namespace overlapack
