@@ -44,8 +44,7 @@ struct Entry {
 template <class T, class I, class... Arguments>
 void report(Caller caller, I info, Arguments... arguments) {
   std::string routine = ScalarTraits<T>::letter + std::string(caller.name);
-  std::transform(routine.begin(), routine.end(), routine.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  std::transform(routine.begin(), routine.end(), routine.begin(), upper_case);
   routine.resize(6, ' ');
   if (call_xerbla<I>(caller.family, routine, static_cast<int>(-info))) return;
   bool wide = false;

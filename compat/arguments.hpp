@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cctype>
 #include <cstdint>
 #include <cstdio>
 #include <initializer_list>
@@ -15,8 +14,12 @@
 
 namespace overlapack::compat {
 
+/// Not std::toupper, which asks the locale: in a Turkish one the upper case of i is not I.
+inline char upper_case(char c) {
+  return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+}
 /// As LAPACK's LSAME: letters match whatever their case.
-inline bool same_letter(char a, char b) { return std::toupper(static_cast<unsigned char>(a)) == b; }
+inline bool same_letter(char a, char b) { return upper_case(a) == b; }
 inline bool is_uplo(char c) { return same_letter(c, 'U') || same_letter(c, 'L'); }
 inline bool is_trans(char c) {
   return same_letter(c, 'N') || same_letter(c, 'T') || same_letter(c, 'C');
