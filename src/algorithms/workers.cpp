@@ -4,7 +4,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -157,13 +156,13 @@ void Workers::parallel_for(Index threads, Index count, const std::function<void(
 void compute_in_parallel(Index threads, Index count, const std::function<void(Index)>& body) {
   struct Pool {
     Workers workers;
-    const pid_t process = getpid();  // a child has none of the threads
+    const std::uint64_t process = process_identity();  // a child has none of the threads
   };
   static std::mutex mutex;
   static Once<Pool> made;
   Pool& pool = made.get([] { return new Pool; });
   const std::unique_lock<std::mutex> lock(mutex, std::try_to_lock);
-  if (lock && pool.process == getpid()) {
+  if (lock && pool.process == process_identity()) {
     try {
       return pool.workers.parallel_for(std::min(threads, count), count, body);
     } catch (const std::exception&) {  // a thread could not be made, so nothing has been done

@@ -1,6 +1,7 @@
 #include "core/once.hpp"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <ctime>
 
@@ -27,13 +28,25 @@ void after_fork_in_parent() {
   if (taken_for_fork) pthread_mutex_unlock(&mutex);
 }
 
-/// The child is another thread than the one that holds the mutex, and cannot release it.
-void after_fork_in_child() { mutex = kFree; }
+std::uint32_t forks = 0;  // between the first process and this one
+
+void after_fork_in_child() {
+  mutex = kFree;  // this is not the thread that holds it, and cannot release it
+  ++forks;
+}
 
 // Registered as the library is loaded: from the first use on, a fork could already be under way.
 const int registered = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 
 }  // namespace
+
+std::uint64_t process_identity() {
+  return std::uint64_t{forks} << 32 | static_cast<std::uint32_t>(getpid());
+}
+
+NoCancellation::NoCancellation() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+
+NoCancellation::~NoCancellation() { pthread_setcancelstate(before_, nullptr); }
 
 OnceLock::OnceLock() {
   static_cast<void>(registered);

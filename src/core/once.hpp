@@ -2,17 +2,38 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 
 namespace overlapack {
 
+/// A number that this process shares with none of its ancestors, and which is never 0. The process
+/// id alone would not do: a child may get that of an ancestor which has ended.
+std::uint64_t process_identity();
+
+/// While it lives, the thread that made it is not cancelled (pthread_cancel), but at its next
+/// cancellation point afterwards.
+class NoCancellation {
+ public:
+  NoCancellation();
+  ~NoCancellation();
+  NoCancellation(const NoCancellation&) = delete;
+  NoCancellation& operator=(const NoCancellation&) = delete;
+
+ private:
+  int before_;
+};
+
 /// Held while a value is made: by one thread of the process at a time, and by none during a fork.
-/// The thread that holds it may take it again, and may fork.
+/// The thread that holds it may take it again, may fork, and cannot be cancelled.
 class OnceLock {
  public:
   OnceLock();
   ~OnceLock();
   OnceLock(const OnceLock&) = delete;
   OnceLock& operator=(const OnceLock&) = delete;
+
+ private:
+  NoCancellation no_cancellation_;
 };
 
 /// A value that the first get() makes and that is never destroyed, since calls may still come while

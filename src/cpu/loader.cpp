@@ -13,7 +13,6 @@ void xerbla_64_(const char*, const std::int64_t*, std::size_t) __attribute__((we
 namespace overlapack::cpu {
 namespace {
 
-std::string configured_path;
 void* configured_handle = nullptr;
 
 const void* base_of(const void* address) {
@@ -26,9 +25,16 @@ std::string file_of(const void* address) {
   return dladdr(address, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "unknown";
 }
 
+/// Whether a routine belongs to this library, or to another copy of it in the process: two of them
+/// would hand each call to one another for ever.
 bool is_ours(const void* address) {
-  static const void* const own = base_of(reinterpret_cast<const void*>(&is_ours));
-  return base_of(address) == own;
+  const void* const base = base_of(address);
+  if (base == base_of(reinterpret_cast<const void*>(&is_ours))) return true;
+  void* const object = dlopen(file_of(address).c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  if (object == nullptr) return false;  // the program itself
+  const void* const mark = dlsym(object, "ovl_dcholupdate");
+  dlclose(object);
+  return mark != nullptr && base_of(mark) == base;
 }
 
 /// Debian's ILP64 libraries (libopenblas64, liblapack64, libblas64) use the unsuffixed names.
@@ -100,7 +106,6 @@ std::string spell(Family family, char type, const std::string& name) {
 }
 
 std::string configure(const std::string& path) {
-  configured_path = path;
   configured_handle = path.empty() ? nullptr : dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (path.empty() || configured_handle != nullptr) return {};
   const char* const reason = dlerror();

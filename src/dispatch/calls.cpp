@@ -13,6 +13,7 @@
 #include "algorithms/potrf.hpp"
 #include "algorithms/refine.hpp"
 #include "algorithms/solve.hpp"
+#include "core/once.hpp"
 #include "dispatch/context.hpp"
 
 namespace overlapack::dispatch {
@@ -130,6 +131,7 @@ Device* where_it_lies(Context& context, HostView<const T> a) {
 template <class OnCpu, class OnDevice, class Resume>
 Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume) {
   const Nesting nesting;
+  const NoCancellation no_cancellation;  // locks and threads would be left behind
   if (!nesting.outermost()) return on_cpu();
   Context& context = Context::instance();
   const Settings& settings = context.settings();
@@ -470,6 +472,7 @@ template <class T>
 Real<T> norm(Family family, Norm norm, Symmetry symmetry, Uplo uplo, HostView<const T> a,
              Real<T>* work) {
   const Nesting nesting;
+  const NoCancellation no_cancellation;
   const Lapack<T>& cpu = cpu_lapack<T>(family);
   Context& context = Context::instance();
   Device* device = nullptr;

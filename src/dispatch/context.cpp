@@ -94,13 +94,13 @@ Context::Context() {
 }
 
 bool Context::forked() const {
-  const long opened_by = process_.load(std::memory_order_acquire);
-  return opened_by != 0 && opened_by != getpid();
+  const std::uint64_t opened_by = process_.load(std::memory_order_acquire);
+  return opened_by != 0 && opened_by != process_identity();
 }
 
 Device* Context::device() {
-  long nobody = 0;
-  process_.compare_exchange_strong(nobody, getpid());  // before the lock, as forked() says
+  std::uint64_t nobody = 0;
+  process_.compare_exchange_strong(nobody, process_identity());  // before the lock, as forked() says
   if (forked()) return nullptr;
   std::lock_guard<std::mutex> lock(mutex_);
   if (!opened_) open_device();
@@ -164,7 +164,7 @@ void Context::use_device(std::shared_ptr<Device> device) {
   std::lock_guard<std::mutex> lock(mutex_);
   device_ = std::move(device);
   opened_ = true;
-  process_ = getpid();
+  process_ = process_identity();
   status_ = device_ ? device_->name() + " (" + device_->model() + ")" : "no device";
 }
 

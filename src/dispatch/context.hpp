@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -57,7 +58,7 @@ class Context {
   std::shared_ptr<Device> device_;
   std::string status_;
   std::atomic<double> seconds_before_start_{0};
-  std::atomic<long> process_{0};  // the process that opened the device, 0 before
+  std::atomic<std::uint64_t> process_{0};  // the one that opened the device, 0 before
 };
 
 /// Opens a device. Throws DeviceError with a reason a user can act on.
