@@ -5,14 +5,19 @@
                                       exactly the tables' names are exported (@ in a spelling stands
                                       for a routine's name, with the letter of one of the types
                                       before it); no CUDA library needed
-    check_process.py self LIB DEVICE [--preload] [--cpu-lapack PATH] [--print WORDS] [--log ROUTINE]
-                  -- PROGRAM ARGS     a program that judges its answers itself: must end with 0,
-                                      print WORDS, and have a call of ROUTINE served by DEVICE
+    check_process.py self LIB DEVICE [--preload [--copy]] [--cpu-lapack PATH] [--print WORDS]
+                  [--log ROUTINE] -- PROGRAM ARGS
+                                      a program that judges its answers itself: must end with 0,
+                                      print WORDS, and have a call of ROUTINE served by DEVICE;
+                                      "hidden" stands for a GPU that the driver does not show or
+                                      that is not there, so that the CPU serves the calls. With
+                                      --copy a copy of LIB is preloaded as well
 """
 
 import argparse
 import os
 import re
+import shutil
 import statistics
 import subprocess
 import time
@@ -78,6 +83,9 @@ def exports(options):
     if found != wanted:
         harness.fail(f"missing: {sorted(wanted - found)}\nin no table: "
                      f"{sorted(found - wanted)}")
+    _, dynamic, _ = harness.run(["readelf", "-d", options.library], None)
+    if re.search(r"RPATH|RUNPATH", dynamic):
+        harness.fail("the library has a search path of its own:\n" + dynamic)
     _, needed, _ = harness.run(["ldd", options.library], None)
     if CUDA_LIBRARIES.search(needed):
         harness.fail("the library needs CUDA:\n" + needed)
@@ -90,8 +98,17 @@ def judged_by_itself(options):
         if reason:
             harness.skip(reason)
     log = harness.temporary_log()
-    env = harness.environment(options.device, log, options.library if options.preload else None,
-                              OVERLAPACK_CPU_LAPACK=options.cpu_lapack)
+    hidden = options.device == "hidden"
+    if hidden and not harness.plugin_exists(options.library):
+        harness.skip("the CUDA plug-in was not built")
+    env = harness.environment("cuda" if hidden else options.device, log,
+                              options.library if options.preload else None,
+                              OVERLAPACK_CPU_LAPACK=options.cpu_lapack,
+                              CUDA_VISIBLE_DEVICES="" if hidden else None)
+    if options.copy:
+        copy = os.path.join(os.path.dirname(log), "liboverlapack_copy.so")
+        shutil.copy(options.library, copy)
+        env["LD_PRELOAD"] += " " + copy
     status, output, errors = harness.run(options.program, env)
     print(output + errors, end="")
     if status == harness.SKIPPED:
@@ -101,7 +118,7 @@ def judged_by_itself(options):
     if options.print and options.print not in output:
         harness.fail(f"\"{options.print}\" was not printed")
     if options.log:
-        where = "cpu" if options.device == "off" else options.device
+        where = "cpu" if options.device in ("off", "hidden") else options.device
         calls = harness.read_log(log)
         if not any(c.routine == options.log and c.on(where) for c in calls):
             harness.fail(f"no call of {options.log} was served by {where}; the log has "
@@ -122,8 +139,9 @@ def main():
     command = commands.add_parser("self")
     command.set_defaults(run=judged_by_itself)
     command.add_argument("library")
-    command.add_argument("device", choices=["host", "cuda", "off"])
+    command.add_argument("device", choices=["host", "cuda", "off", "hidden"])
     command.add_argument("--preload", action="store_true")
+    command.add_argument("--copy", action="store_true")
     command.add_argument("--cpu-lapack")
     command.add_argument("--print")
     command.add_argument("--log")

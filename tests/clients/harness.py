@@ -22,10 +22,13 @@ def fail(message):
     sys.exit(1)
 
 
+def plugin_exists(library):
+    return os.path.exists(os.path.join(os.path.dirname(library), "liboverlapack_cuda.so"))
+
+
 def gpu_missing(library):
     """Why the tests on a GPU cannot run, or None if they can."""
-    plugin = os.path.join(os.path.dirname(library), "liboverlapack_cuda.so")
-    if not os.path.exists(plugin):
+    if not plugin_exists(library):
         return "the CUDA plug-in was not built"
     try:
         driver = ctypes.CDLL("libcuda.so.1")
