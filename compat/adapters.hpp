@@ -120,7 +120,11 @@ void getrs(Caller caller, const char* trans, const I* n, const I* nrhs, const T*
                                          {3, *nrhs >= 0},
                                          {5, *lda >= at_least_one(*n)},
                                          {8, *ldb >= at_least_one(*n)}}));
-  if (*info != 0) return report<T>(caller, I{*info}, trans, n, nrhs, a, lda, ipiv, b, ldb, info);
+  if (*info != 0) {
+    const char unknown = 'X';  // OpenBLAS takes letters that LAPACK refuses, and would compute
+    const char* const reported = is_trans(*trans) ? trans : &unknown;
+    return report<T>(caller, I{*info}, reported, n, nrhs, a, lda, ipiv, b, ldb, info);
+  }
   if (*n == 0 || *nrhs == 0) return;
   // ipiv is only read; Pivots serves both directions.
   *info = static_cast<I>(

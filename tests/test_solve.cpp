@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "cpu/lapack.hpp"
 #include "support/fixtures.hpp"
 #include "support/lapack_calls.hpp"
 #include "support/matrices.hpp"
@@ -236,6 +237,31 @@ TYPED_TEST(Solve, Getrs) {
       }
     }
   }
+}
+
+/// OpenBLAS takes 'R' for the conjugate without transposition, which LAPACK does not know.
+TYPED_TEST(Solve, GetrsRefusesLettersThatOnlyTheCpuLapackKnows) {
+  using T = TypeParam;
+  this->route(Algorithm::tiled, 16);
+  auto factor = random_matrix<T>(20, 20, 1);
+  std::vector<Index> pivots;
+  ASSERT_EQ(getrf<T>(factor.view(), pivots), 0);
+  const auto b = random_matrix<T>(20, 2, 2);
+  auto x = b;
+  EXPECT_EQ(getrs<T>(static_cast<Op>('R'), factor.view(), pivots, x.view()), -1);
+  EXPECT_TRUE(same(x, b));
+}
+
+TYPED_TEST(Solve, GesvOfNothingFactorsOnTheCpu) {
+  using T = TypeParam;
+  const auto a = random_matrix<T>(20, 20, 1);
+  auto factor = a;
+  std::vector<std::int32_t> ipiv(20);
+  const auto& cpu = cpu::lapack<T>(cpu::Family::lp64);
+  EXPECT_EQ(cpu.gesv(factor.view(), cpu::Pivots(ipiv.data()), Padded<T>(20, 0).view()), 0);
+  const std::vector<Index> pivots(ipiv.begin(), ipiv.end());
+  ASSERT_TRUE(valid_pivots(pivots, 20));
+  EXPECT_LT(getrf_residual<T>(a.view(), factor.view(), pivots), kThreshold);
 }
 
 }  // namespace

@@ -245,6 +245,7 @@ Index Lapack<T>::getrs(Op op, HostView<const T> a, Pivots ipiv, HostView<T> b) c
 
 template <class T>
 Index Lapack<T>::gesv(HostView<T> a, Pivots ipiv, HostView<T> b) const {
+  if (b.cols == 0) return getrf(a, ipiv);  // OpenBLAS's gesv does nothing then
   Index result = 0;
   const Symbol& f = symbols_[kGesv];
   if (!call(f, {a.rows, a.ld, b.cols, b.ld}, [&](auto width) {
