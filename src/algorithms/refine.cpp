@@ -277,7 +277,7 @@ Index refine(Device& device, const Problem<T>& problem, Make make, const Options
   Queue& queue = low->queue();
   queue.wait(*ready);
   Real<T> excess = 0;
-  bool met = false;  // the limit, by any step so far
+  std::optional<Index> met;  // the last step whose residual was within the limit: its X is at home
   for (Index i = 0; i <= kMaxIterations; ++i) {
     Span span(queue, "refine", i);
     // A D = R, X += D, R := B - A X; at first R is B and X is zero. The factors may be of a scaled
@@ -295,12 +295,15 @@ Index refine(Device& device, const Problem<T>& problem, Make make, const Options
     if (low->info() != 0) return kNotFactored;
     if (lower_precision && !status.finite()) break;  // it need not be so in FP32
     const Real<T> before = std::exchange(excess, status.excess(n));
-    const bool meets = status.converged(n), met_before = std::exchange(met, met || meets);
-    if (meets && (met_before || excess <= clear_part(n) || i == kMaxIterations)) {
+    const bool met_before = met.has_value();
+    if (status.converged(n)) {
       Index unused = 0;
       bring_home(device, options.threads, queue, X, x, unused);
+      met = i;
+    }
+    if (met && (met_before || excess <= clear_part(n) || i == kMaxIterations)) {
       pivots = low->pivots();
-      return i;
+      return *met;
     }
     if (!met && is_hopeless(i, before, excess)) break;
   }
