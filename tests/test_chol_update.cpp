@@ -417,6 +417,56 @@ TYPED_TEST(CholUpdate, SingularFactors) {
   }
 }
 
+TYPED_TEST(CholUpdate, ASingularFactorThatOnlyTheUpdatesMakeRegular) {
+  using T = TypeParam;
+  const Index n = 60;
+  for (const Uplo uplo : kUplos) {
+    auto before = random_factor<T>(uplo, n, 1);
+    before(40, 40) = T(0);
+    auto v = random_matrix<T>(n, 2, 2);
+    for (Index i = 0; i < n; ++i) v(i, 1) *= Real<T>(1e-2);
+    v(40, 0) = T(2);
+    auto factor = before;
+    ASSERT_EQ(update_mixed(uplo, factor, v, {1, -1}), 0) << char(uplo);
+    EXPECT_LT(residual(uplo, factor, product(uplo, before, v, {1, -1}),
+                       norm1(product(uplo, before, v, {1, 1}))),
+              kThreshold);
+    expect_untouched(uplo, factor);
+  }
+}
+
+TYPED_TEST(CholUpdate, ImaginaryPartsOfTheDiagonalCountAsZero) {
+  using T = TypeParam;
+  if constexpr (is_complex<T>) {
+    const Index n = 50;
+    for (const Uplo uplo : kUplos) {
+      for (const Index k : {1, 2, 40}) {
+        SCOPED_TRACE(testing::Message() << "k=" << k << " " << char(uplo));
+        const auto real_factor = random_factor<T>(uplo, n, 1);
+        auto given = real_factor;
+        for (Index i = 0; i < n; ++i) given(i, i) += T(0, Real<T>(i % 3));
+        const auto v = random_matrix<T>(n, k, 2);
+        auto expected = real_factor, factor = given;
+        ASSERT_EQ(update(uplo, expected, v, 1), 0);
+        ASSERT_EQ(update(uplo, factor, v, 1), 0);
+        EXPECT_TRUE(same_bits(factor, expected));
+        for (Index i = 0; i < n; ++i) factor(i, i) += T(0, Real<T>(i % 3));
+        ASSERT_EQ(update(uplo, expected, v, -1), 0);
+        ASSERT_EQ(update(uplo, factor, v, -1), 0);
+        EXPECT_TRUE(same_bits(factor, expected));
+        // What cannot be done leaves them as they were.
+        auto large = v;
+        for (Index j = 0; j < k; ++j) {
+          for (Index i = 0; i < n; ++i) large(i, j) *= Real<T>(100);
+        }
+        factor = given;
+        EXPECT_GT(update(uplo, factor, large, -1), 0);
+        EXPECT_TRUE(same_bits(factor, given));
+      }
+    }
+  }
+}
+
 TYPED_TEST(CholUpdate, DiagonalElementsKeepTheirSigns) {
   using T = TypeParam;
   for (const Index k : {1, 2}) {

@@ -312,13 +312,44 @@ bool finite(const R* x, Index first, Index end) {
   return std::all_of(sums, sums + kSums, [](R sum) { return sum == 0; });
 }
 
-}  // namespace
-
 template <class T>
-Index chol_update(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostView<const T> v,
+bool is_singular(HostView<const T> a) {
+  for (Index j = 0; j < a.rows; ++j) {
+    if (a(j, j) == T(0)) return true;
+  }
+  return false;
+}
+
+/// The imaginary parts of a factor's diagonal count as zero. They are taken away, and are put back
+/// if the factor is to be as it was.
+template <class T>
+class RealDiagonal {
+ public:
+  explicit RealDiagonal(HostView<T> a) : a_(a) {
+    if constexpr (is_complex<T>) {
+      before_.reserve(static_cast<std::size_t>(a.rows));
+      for (Index j = 0; j < a.rows; ++j) {
+        before_.push_back(a(j, j));
+        a(j, j) = real(a(j, j));
+      }
+    }
+  }
+  void restore() {
+    for (std::size_t j = 0; j < before_.size(); ++j) {
+      a_(static_cast<Index>(j), static_cast<Index>(j)) = before_[j];
+    }
+  }
+
+ private:
+  HostView<T> a_;
+  std::vector<T> before_;
+};
+
+/// chol_update() of a factor with a real diagonal.
+template <class T>
+Index update_real(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostView<const T> v,
                   Signs signs, Index threads) {
   const Index n = a.rows, k = v.cols;
-  if (n == 0 || k == 0) return 0;
   if (k == 1) return update_by_one(cpu, uplo, signs[0], a, v.data, threads);
   const Cut cut(k, threads);
   Workspace<T> work(n, k, k, cut.nb);
@@ -335,7 +366,17 @@ Index chol_update(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostView<
   };
   gather();
   if (updates < k) {
-    if (const Index info = first_indefinite<T>(cpu, uplo, a, plus, minus); info != 0) return info;
+    Index info = 0;
+    if (updates > 0 &&
+        is_singular<T>(a)) {  // what is tried divides by it; not so the updated factor
+      Matrix<T> updated(n, n);
+      for (Index j = 0; j < n; ++j) std::copy_n(&a(0, j), n, &updated.view()(0, j));
+      transform(cpu, uplo, 1, updated.view(), plus, cut, work);
+      info = first_indefinite<T>(cpu, uplo, updated.view(), {}, minus);
+    } else {
+      info = first_indefinite<T>(cpu, uplo, a, plus, minus);
+    }
+    if (info != 0) return info;
     gather();
   }
   transform(cpu, uplo, 1, a, plus, cut, work);
@@ -343,10 +384,23 @@ Index chol_update(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostView<
   return 0;
 }
 
+}  // namespace
+
+template <class T>
+Index chol_update(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostView<const T> v,
+                  Signs signs, Index threads) {
+  if (a.rows == 0 || v.cols == 0) return 0;
+  RealDiagonal<T> diagonal(a);
+  const Index info = update_real(cpu, uplo, a, v, signs, threads);
+  if (info != 0) diagonal.restore();
+  return info;
+}
+
 template <class T>
 void finish_chol_update(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostView<T> v,
                         Index updates, Index threads) {
   const Index n = v.rows, k = v.cols;
+  const RealDiagonal<T> diagonal(a);
   const Cut cut(k, threads);
   Workspace<T> work(n, 0, k, cut.nb);
   transform(cpu, uplo, 1, a, v.block(0, 0, n, updates), cut, work);
