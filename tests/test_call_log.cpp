@@ -133,6 +133,25 @@ TEST_F(CallLog, AFileThatMayNotGrow) {
   EXPECT_EQ(text(), "a line\na l");
 }
 
+/// Switches to a locale with decimal commas, made here because a machine need not have one.
+bool switch_to_decimal_commas(const std::string& directory) {
+  const std::string locale = directory + "/de_DE.UTF-8";
+  const std::string make = "localedef -i de_DE -f UTF-8 " + locale + " > /dev/null 2>&1";
+  return std::system(make.c_str()) == 0 && setenv("LOCPATH", directory.c_str(), 1) == 0 &&
+         std::setlocale(LC_ALL, "de_DE.UTF-8") != nullptr &&
+         *std::localeconv()->decimal_point == ',';
+}
+
+TEST_F(CallLog, NumbersHaveDecimalPointsInEveryLocale) {
+  if (!switch_to_decimal_commas(directory_)) GTEST_SKIP() << "localedef could not make a locale";
+  log_to(path_);
+  auto a = positive_definite<double>(100, 1);
+  EXPECT_EQ(potrf<double>(Uplo::lower, a.view()), 0);
+  std::setlocale(LC_ALL, "C");
+  const std::regex numbers(" ms=[0-9]+\\.[0-9]{3} gflops=[0-9]+\\.[0-9] up=[0-9]+ down=[0-9]+ ");
+  EXPECT_TRUE(std::regex_search(text(), numbers)) << text();
+}
+
 TEST_F(CallLog, LinesAreAppended) {
   log_to(path_);
   write_line();

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <iomanip>
 #include <limits>
+#include <locale>
 #include <new>
 #include <optional>
+#include <sstream>
 
 #include "algorithms/chol_update_device.hpp"
 #include "algorithms/getrf.hpp"
@@ -64,6 +67,14 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
+/// As many decimals, after a point whatever the program's locale has.
+std::string fixed(double x, int decimals) {
+  std::ostringstream out;
+  out.imbue(std::locale::classic());
+  out << std::fixed << std::setprecision(decimals) << x;
+  return out.str();
+}
+
 void write_log(Context& context, const char* name, double flops, const Arguments& call,
                const Plan& plan, const std::string& where, Index info, double ms,
                std::size_t up = 0, std::size_t down = 0) {
@@ -74,12 +85,13 @@ void write_log(Context& context, const char* name, double flops, const Arguments
   char line[512];
   std::snprintf(line, sizeof line,
                 "overlapack %c%s m=%lld n=%lld nrhs=%lld lda=%lld ldb=%lld uplo=%c trans=%c "
-                "info=%lld where=%s algorithm=%s nb=%lld ms=%.3f gflops=%.1f up=%zu down=%zu",
+                "info=%lld where=%s algorithm=%s nb=%lld ms=%s gflops=%s up=%zu down=%zu",
                 call.type, name, static_cast<long long>(call.shape.m),
                 static_cast<long long>(call.shape.n), static_cast<long long>(call.shape.nrhs),
                 static_cast<long long>(call.lda), static_cast<long long>(call.ldb), call.uplo,
                 call.trans, static_cast<long long>(info), where.c_str(), algorithm,
-                static_cast<long long>(plan.on_device ? plan.nb : 0), ms, gflops, up, down);
+                static_cast<long long>(plan.on_device ? plan.nb : 0), fixed(ms, 3).c_str(),
+                fixed(gflops, 1).c_str(), up, down);
   std::string mixed;
   if (call.iter != nullptr) mixed += " iter=" + std::to_string(*call.iter);
   if (plan.on_device && call.refinement != nullptr) {
