@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <ctime>
+#include <new>
 #include <vector>
 
 #include "core/once.hpp"
@@ -174,12 +175,16 @@ void Context::open_device() {
   }
 }
 
-void Context::lose_device(const std::string& why) {
+void Context::lose_device(const char* why) noexcept {
   std::lock_guard<std::mutex> lock(mutex_);
+  if (!device_) return;  // by another call
   // The device itself stays: destroying objects of a broken context helps nobody.
-  static auto* const graveyard = new std::vector<std::shared_ptr<Device>>;
-  graveyard->push_back(std::move(device_));
-  status_ = "lost: " + why;
+  lost_ = std::move(device_);
+  try {
+    status_ = "lost: ";
+    status_ += why;
+  } catch (const std::bad_alloc&) {  // the call log will say a little less
+  }
 }
 
 void Context::reset(Settings settings, Profile profile) {
