@@ -3,13 +3,16 @@
 #include <unistd.h>
 
 #include <cctype>
+#include <cfenv>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <limits>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "algorithms/chol_update.hpp"
 #include "exported.hpp"
 #include "support/fixtures.hpp"
 #include "support/matrices.hpp"
@@ -594,12 +597,15 @@ TYPED_TEST(CholUpdate, NotANumber) {
         auto before = good;
         (uplo == Uplo::lower ? before(40, 20) : before(20, 40)) = bad;
         auto factor = before;
+        std::feclearexcept(FE_ALL_EXCEPT);  // the caller may have set traps
         EXPECT_EQ(update(uplo, factor, v, sigma), -4);
+        EXPECT_EQ(std::fetestexcept(FE_INVALID), 0);
         EXPECT_TRUE(same_bits(factor, before));
         auto bad_v = v;
         bad_v(33, 2) = bad;
         factor = good;
         EXPECT_EQ(update(uplo, factor, bad_v, sigma), -6);
+        EXPECT_EQ(std::fetestexcept(FE_INVALID), 0);
         EXPECT_TRUE(same_bits(factor, good));
       }
       // In the other triangle it is none of our business.
@@ -607,6 +613,24 @@ TYPED_TEST(CholUpdate, NotANumber) {
       (uplo == Uplo::lower ? factor(20, 40) : factor(40, 20)) = bad;
       EXPECT_EQ(update(uplo, factor, v, 1), 0);
     }
+  }
+}
+
+TYPED_TEST(CholUpdate, WhatIsFinite) {
+  using T = TypeParam;
+  using Limits = std::numeric_limits<Real<T>>;
+  const auto all_finite = [](Real<T> x) {
+    auto a = random_matrix<T>(50, 3, 1);
+    a(33, 2) = T(x);
+    return algorithms::all_finite<T>(Part::all, a.view(), 1);
+  };
+  for (const Real<T> x : {Limits::max(), Limits::min(), Limits::denorm_min(), Real<T>(0)}) {
+    EXPECT_TRUE(all_finite(x)) << x;
+    EXPECT_TRUE(all_finite(-x)) << x;
+  }
+  for (const Real<T> x : {Limits::infinity(), Limits::quiet_NaN()}) {
+    EXPECT_FALSE(all_finite(x)) << x;
+    EXPECT_FALSE(all_finite(-x)) << x;
   }
 }
 

@@ -1,22 +1,78 @@
 // The copy threads: nobody takes part in a job twice, or after its end, whatever came before it.
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
+#include <cstring>
+#include <new>
 #include <numeric>
 #include <set>
 #include <thread>
 #include <vector>
 
 #include "algorithms/workers.hpp"
+#include "support/scarce_memory.hpp"
+
+/// The size of the kernel's own set of CPUs: it refuses smaller ones.
+static std::size_t cpu_set_of_kernel = 0;
+
+extern "C" int sched_getaffinity(pid_t process, std::size_t bytes, cpu_set_t* set) noexcept {
+  if (bytes < cpu_set_of_kernel) {
+    errno = EINVAL;
+    return -1;
+  }
+  std::memset(set, 0, bytes);
+  return syscall(SYS_sched_getaffinity, process, bytes, set) < 0 ? -1 : 0;
+}
 
 namespace overlapack {
 namespace {
+
+using testing_support::ScarceMemory;
+
+TEST(Workers, CountTheCoresOfALargeMachine) {
+  cpu_set_t set;
+  ASSERT_EQ(sched_getaffinity(0, sizeof set, &set), 0);
+  const Index cores = CPU_COUNT(&set);
+  EXPECT_EQ(available_cores(), cores);
+  if (cores < 2) GTEST_SKIP() << "the process has one core in any case";
+  constexpr std::size_t kCpus = 8192;
+  cpu_set_of_kernel = kCpus / 8;
+  EXPECT_EQ(available_cores(), cores);
+  cpu_set_of_kernel = 0;
+}
+
+TEST(Workers, AllComeAfterOneCouldNotBeMade) {
+  constexpr Index kCount = 3;
+  bool refused = true;
+  for (long at = 1; refused; ++at) {
+    SCOPED_TRACE(testing::Message() << "request " << at << " for memory");
+    auto& workers = *new Workers;  // its threads outlive the test
+    {
+      const ScarceMemory memory(at);
+      try {
+        workers.start(kCount, [](Index) {});
+      } catch (const std::bad_alloc&) {
+      }
+      refused = memory.count() >= at;
+    }
+    workers.join();
+    std::atomic<Index> came{0};
+    workers.start(kCount, [&](Index) { ++came; });
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (came < kCount && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+    workers.join();
+    ASSERT_EQ(came, kCount);
+  }
+}
 
 TEST(Workers, RunEveryPartOfAJobOnAThreadOfItsOwn) {
   constexpr Index count = 7;

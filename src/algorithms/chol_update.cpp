@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "algorithms/chol_rank_one.hpp"
@@ -299,17 +302,21 @@ Index update_by_one(const cpu::Lapack<T>& cpu, Uplo uplo, int sign, HostView<T> 
   return 0;
 }
 
-/// Whether real numbers first, ..., end - 1 are finite.
+/// Whether real numbers first, ..., end - 1 are finite. Told from their bits: arithmetic with what
+/// is not finite would raise floating-point exceptions, for which the caller may have set traps.
 template <class R>
 bool finite(const R* x, Index first, Index end) {
-  constexpr Index kSums = 8;
-  R sums[kSums] = {};  // of zeros; a NaN if a number is one or infinite
-  Index i = first;
-  for (; i + kSums <= end; i += kSums) {
-    for (Index q = 0; q < kSums; ++q) sums[q] += x[i + q] - x[i + q];
+  using Bits = std::conditional_t<sizeof(R) == sizeof(std::uint32_t), std::uint32_t, std::uint64_t>;
+  static_assert(sizeof(Bits) == sizeof(R) && std::numeric_limits<R>::is_iec559);
+  constexpr Bits kSign = Bits{1} << (8 * sizeof(Bits) - 1);
+  constexpr Bits kOne = Bits{1} << (std::numeric_limits<R>::digits - 1);  // in the exponent
+  Bits signs = 0;
+  for (Index i = first; i < end; ++i) {
+    Bits bits;
+    std::memcpy(&bits, x + i, sizeof bits);
+    signs |= (bits & (kSign - kOne)) + kOne;  // an exponent of ones only overflows into the sign
   }
-  for (; i < end; ++i) sums[0] += x[i] - x[i];
-  return std::all_of(sums, sums + kSums, [](R sum) { return sum == 0; });
+  return (signs & kSign) == 0;
 }
 
 template <class T>

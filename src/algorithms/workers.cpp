@@ -54,9 +54,11 @@ class AllSignalsBlocked {
 }  // namespace
 
 Index available_cores() {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return CPU_COUNT(&set);
+  // The kernel refuses a set smaller than its own, and that of a large machine has more CPUs than
+  // one cpu_set_t. No kernel has as many as these.
+  cpu_set_t sets[16];
+  if (sched_getaffinity(0, sizeof sets, sets) != 0) return 1;
+  return CPU_COUNT_S(sizeof sets, sets);
 }
 
 Workers& Workers::instance() {
@@ -67,14 +69,14 @@ Workers& Workers::instance() {
 void Workers::add_thread() {
   const AllSignalsBlocked blocked;
   const auto id = static_cast<Index>(workers_.size());
-  workers_.push_back(std::make_unique<Worker>());
-  Worker& worker = *workers_.back();
+  workers_.reserve(workers_.size() + 1);  // nothing may fail once the thread runs
+  auto worker = std::make_unique<Worker>();
   try {
-    worker.thread = std::thread(&Workers::loop, this, std::ref(worker), id, ticket_.load());
+    worker->thread = std::thread(&Workers::loop, this, std::ref(*worker), id, ticket_.load());
   } catch (const std::system_error& error) {
-    workers_.pop_back();
     throw DeviceError(std::string("cannot start a copy thread: ") + error.what());
   }
+  workers_.push_back(std::move(worker));
 }
 
 void Workers::start(Index count, std::function<void(Index)> job) {

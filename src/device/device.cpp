@@ -1,7 +1,9 @@
 #include "device/device.hpp"
 
 #include <algorithm>
+#include <new>
 #include <stdexcept>
+#include <utility>
 
 namespace overlapack {
 namespace {
@@ -19,6 +21,15 @@ double product(Index a, Index b, Index c) {
 /// Page-locked memory is taken from the whole machine: what lies idle is given back rather than
 /// that a device should hold more than this.
 constexpr std::size_t kMaxPooledStaging = std::size_t{256} << 20;
+
+/// Keeps a queue or an event that is not in use; without memory for that it is destroyed.
+template <class T>
+void keep(std::vector<std::unique_ptr<T>>& idle, std::unique_ptr<T> object) noexcept {
+  try {
+    idle.push_back(std::move(object));
+  } catch (const std::bad_alloc&) {
+  }
+}
 
 }  // namespace
 
@@ -362,8 +373,8 @@ void* Device::acquire(Space space, std::size_t bytes) {
   }
   if (best != from.idle.end()) {
     const Block block = *best;
-    from.idle.erase(best);
     lease(block);
+    from.idle.erase(best);
     do_reuse(space, block.memory, block.bytes);
     return block.memory;
   }
@@ -382,8 +393,13 @@ void* Device::acquire(Space space, std::size_t bytes) {
     free_idle(from, space);  // the memory that other shapes left behind may be what is missing
     memory = do_allocate(space, bytes);
   }
+  try {
+    lease({memory, bytes});
+  } catch (const std::bad_alloc&) {
+    do_free(space, memory);
+    throw;
+  }
   from.use.held += bytes;
-  lease({memory, bytes});
   return memory;
 }
 
@@ -391,9 +407,15 @@ void Device::give_back(Space space, void* memory) noexcept {
   std::lock_guard<std::mutex> lock(mutex_);
   MemoryPool& to = pool(space);
   const auto it = to.leased.find(memory);
-  to.idle.push_back({memory, it->second});
-  to.use.leased -= it->second;
+  const std::size_t bytes = it->second;
   to.leased.erase(it);
+  to.use.leased -= bytes;
+  try {
+    to.idle.push_back({memory, bytes});
+  } catch (const std::bad_alloc&) {  // then it cannot be kept
+    do_free(space, memory);
+    to.use.held -= bytes;
+  }
 }
 
 std::unique_ptr<Queue> Device::acquire_queue(Priority priority) {
@@ -408,7 +430,7 @@ std::unique_ptr<Queue> Device::acquire_queue(Priority priority) {
 
 void Device::give_back(Priority priority, std::unique_ptr<Queue> queue) noexcept {
   std::lock_guard<std::mutex> lock(mutex_);
-  idle_queues_[static_cast<int>(priority)].push_back(std::move(queue));
+  keep(idle_queues_[static_cast<int>(priority)], std::move(queue));
 }
 
 std::unique_ptr<Event> Device::acquire_event(Timed timed) {
@@ -423,7 +445,8 @@ std::unique_ptr<Event> Device::acquire_event(Timed timed) {
 
 void Device::give_back(std::unique_ptr<Event> event) noexcept {
   std::lock_guard<std::mutex> lock(mutex_);
-  idle_events_[static_cast<int>(event->timed())].push_back(std::move(event));
+  const auto timed = static_cast<int>(event->timed());
+  keep(idle_events_[timed], std::move(event));
 }
 
 PoolUse Device::pool_use(Space space) {

@@ -1,11 +1,15 @@
 #include "dispatch/calls.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <iomanip>
 #include <limits>
+#include <locale>
 #include <new>
 #include <optional>
+#include <sstream>
 
 #include "algorithms/chol_update_device.hpp"
 #include "algorithms/getrf.hpp"
@@ -65,6 +69,14 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
+/// As many decimals, after a point whatever the program's locale has.
+std::string fixed(double x, int decimals) {
+  std::ostringstream out;
+  out.imbue(std::locale::classic());
+  out << std::fixed << std::setprecision(decimals) << x;
+  return out.str();
+}
+
 void write_log(Context& context, const char* name, double flops, const Arguments& call,
                const Plan& plan, const std::string& where, Index info, double ms,
                std::size_t up = 0, std::size_t down = 0) {
@@ -75,12 +87,13 @@ void write_log(Context& context, const char* name, double flops, const Arguments
   char line[512];
   std::snprintf(line, sizeof line,
                 "overlapack %c%s m=%lld n=%lld nrhs=%lld lda=%lld ldb=%lld uplo=%c trans=%c "
-                "info=%lld where=%s algorithm=%s nb=%lld ms=%.3f gflops=%.1f up=%zu down=%zu",
+                "info=%lld where=%s algorithm=%s nb=%lld ms=%s gflops=%s up=%zu down=%zu",
                 call.type, name, static_cast<long long>(call.shape.m),
                 static_cast<long long>(call.shape.n), static_cast<long long>(call.shape.nrhs),
                 static_cast<long long>(call.lda), static_cast<long long>(call.ldb), call.uplo,
                 call.trans, static_cast<long long>(info), where.c_str(), algorithm,
-                static_cast<long long>(plan.on_device ? plan.nb : 0), ms, gflops, up, down);
+                static_cast<long long>(plan.on_device ? plan.nb : 0), fixed(ms, 3).c_str(),
+                fixed(gflops, 1).c_str(), up, down);
   std::string mixed;
   if (call.iter != nullptr) mixed += " iter=" + std::to_string(*call.iter);
   if (plan.on_device && call.refinement != nullptr) {
@@ -101,33 +114,81 @@ algorithms::Options options_of(const Plan& plan, const Settings& settings) {
   return options;
 }
 
-/// Whether a matrix of the caller, of a call of order n, lies in the device's memory. The question
-/// costs a call of the driver; it is not put for calls too small to gain anything, nor is a device
-/// started for it.
-bool lies_on_device(Context& context, Index n, const void* matrix) {
-  constexpr Index kSmallest = 64;
-  if (n < kSmallest || !context.opened()) return false;
+/// Whether there is CUDA in the process, where the device is lost or could not be opened. That is
+/// asked for only once, because it takes some system calls where there is none: to open the device,
+/// the plug-in has loaded the driver if the machine has one.
+bool cuda_without_device() {
+  enum Answer { unknown, no, yes };
+  static std::atomic<Answer> answer{unknown};
+  if (answer == unknown) answer = cuda_in_process() ? yes : no;
+  return answer == yes;
+}
+
+/// The device if a matrix of the caller lies in its memory, or else null; the device is opened if
+/// it is not yet. Throws DeviceError if the matrix lies on a device that cannot be used.
+Device* device_holding(Context& context, const void* matrix) {
   Device* const device = context.device();
-  return device != nullptr && device->kind_of(matrix) == MemoryKind::device;
+  if (device != nullptr) return device->kind_of(matrix) == MemoryKind::device ? device : nullptr;
+  if (!context.forked() && cuda_without_device() && is_cuda_memory(matrix)) {
+    throw DeviceError("the matrix lies on a device that is not in use");
+  }
+  return nullptr;
+}
+
+/// The same for a call of order n. The question costs a call of the driver, or nothing in a process
+/// without CUDA. It is not put for calls too small to gain anything; nor is a device started for
+/// it.
+Device* device_of_call(Context& context, Index n, const void* matrix) {
+  constexpr Index kSmallest = 64;
+  return n >= kSmallest && context.opened() ? device_holding(context, matrix) : nullptr;
 }
 
 /// The same for routines without `info`, which could not say that they were given a matrix that
 /// they cannot read: of any size once a device is started, and before that if it is so large that
-/// looking for the program's own CUDA does not count. Throws DeviceError if it lies on a device
-/// that is lost.
+/// looking for the program's own CUDA does not count.
 template <class T>
-Device* where_it_lies(Context& context, HostView<const T> a) {
+Device* device_of_norm(Context& context, HostView<const T> a) {
   constexpr Index kLarge = 1 << 20;  // elements
   if (context.forked()) return nullptr;
   if (!context.opened() && (a.rows * a.cols < kLarge || !is_cuda_memory(a.data))) return nullptr;
-  Device* const device = context.device();
-  if (device != nullptr) return device->kind_of(a.data) == MemoryKind::device ? device : nullptr;
-  if (is_cuda_memory(a.data)) throw DeviceError("the matrix lies on a device that is not in use");
-  return nullptr;
+  return device_holding(context, a.data);
 }
 
-/// Runs a call where the plan says. on_device(device, options, committed) may throw DeviceError;
-/// resume(options, committed) then finishes the call on the CPU.
+/// What is to be done with a call, decided before anything is done.
+struct Decision {
+  bool large = false;        ///< enough for the device
+  bool resident = false;     ///< the matrix lies on the device
+  bool waits = false;        ///< large, but the device is not worth starting yet
+  Device* device = nullptr;  ///< for a large or resident call
+  Plan plan;
+  std::string where = "cpu";
+};
+
+/// Where it throws bad_alloc, for one of the texts, what `decision` has until then is right.
+void decide(Context& context, const Call& call, Decision& decision) {
+  const Settings& settings = context.settings();
+  auto& [large, resident, waits, device, plan, where] = decision;
+  large = wants_device(call.routine, call.type, call.shape, settings, context.profile());
+  if (large && !context.opened() && cuda_in_process()) context.device();
+  resident = device_of_call(context, call.shape.n, call.matrix) != nullptr;
+  if (!large && !resident && !settings.verbose) return;  // all that small calls pay
+
+  waits = large && !context.opened() &&
+          !worth_starting(call.routine, call.type, call.shape, settings,
+                          context.seconds_before_start(), available_cores());
+  device = (large || resident) && !waits ? context.device() : nullptr;
+  plan = dispatch::plan(call.routine, call.type, call.shape, settings, context.profile(),
+                        device != nullptr ? device->memory() : 0, resident);
+  if (waits) {
+    plan.why = "starting the device takes longer than the calls it would have served so far";
+  } else if (large && device == nullptr) {
+    plan.why += ": " + context.device_status();
+  }
+  if (plan.on_device) where = device->name();
+}
+
+/// Runs a call where it is decided. on_device(device, options, committed) may throw DeviceError or
+/// bad_alloc; resume(options, committed) then finishes the call on the CPU.
 template <class OnCpu, class OnDevice, class Resume>
 Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume) {
   const Nesting nesting;
@@ -136,65 +197,62 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume) {
   Context& context = Context::instance();
   const Settings& settings = context.settings();
 
-  const bool large = wants_device(call.routine, call.type, call.shape, settings, context.profile());
-  if (large && !context.opened() && cuda_in_process()) context.device();
-  bool resident = false;
+  Decision decision;
   try {
-    resident = lies_on_device(context, call.shape.n, call.matrix);
-  } catch (const DeviceError&) {  // it lies on another device; the CPU cannot read it, either
+    decide(context, call, decision);
+  } catch (const DeviceError&) {  // the CPU cannot read the matrix, either
     return kNoMemory;
+  } catch (const std::bad_alloc&) {  // the CPU may do with less
+    decision.plan.on_device = false;
   }
-  if (!large && !resident && !settings.verbose) return on_cpu();  // what small calls pay
-
-  const bool waits = large && !context.opened() &&
-                     !worth_starting(call.routine, call.type, call.shape, settings,
-                                     context.seconds_before_start(), available_cores());
-  Device* const device = (large || resident) && !waits ? context.device() : nullptr;
-  Plan plan = dispatch::plan(call.routine, call.type, call.shape, settings, context.profile(),
-                             device != nullptr ? device->memory() : 0, resident);
-  if (waits) {
-    plan.why = "starting the device takes longer than the calls it would have served so far";
-  } else if (large && device == nullptr) {
-    plan.why += ": " + context.device_status();
-  }
-  const auto log = [&](const auto&... rest) {
+  const bool resident = decision.resident;
+  Plan& plan = decision.plan;
+  std::string& where = decision.where;
+  const auto log = [&](Index info, const Stopwatch& watch, std::size_t up, std::size_t down) {
+    if (!settings.verbose) return;
     const char* const name = call.name != nullptr ? call.name : name_of(call.routine);
-    write_log(context, name, flops_of(call.routine, call.type, call.shape), call, rest...);
-  };
-  const Stopwatch watch;
-  if (!plan.on_device) {
-    const Index info = resident ? kNoMemory : on_cpu();
-    if (waits) context.add_seconds_before_start(watch.milliseconds() / 1000);
-    if (settings.verbose) {
-      log(plan, "cpu", info, watch.milliseconds(), 0, 0);
+    try {
+      write_log(context, name, flops_of(call.routine, call.type, call.shape), call, plan, where,
+                info, watch.milliseconds(), up, down);
+    } catch (const std::bad_alloc&) {  // the call has been done all the same
     }
+  };
+  if (!plan.on_device) {
+    if (!decision.large && !resident && !settings.verbose) return on_cpu();
+    const Stopwatch watch;
+    const Index info = resident ? kNoMemory : on_cpu();
+    if (decision.waits) context.add_seconds_before_start(watch.milliseconds() / 1000);
+    log(info, watch, 0, 0);
     return info;
   }
 
+  const Stopwatch watch;
+  Device& device = *decision.device;
   std::lock_guard<std::mutex> lock(context.device_mutex());
-  device->set_memory_limit(settings.memory_limit);
-  const std::size_t up = device->counters().bytes_to_device;
-  const std::size_t down = device->counters().bytes_to_host;
+  device.set_memory_limit(settings.memory_limit);
+  const std::size_t up = device.counters().bytes_to_device;
+  const std::size_t down = device.counters().bytes_to_host;
   const algorithms::Options options = options_of(plan, settings);
   Index committed = 0, info = 0;
-  std::string where = device->name();
-  const auto finish_on_cpu = [&](const std::string& reason) {
-    info = resident ? kNoMemory : resume(options, committed);
-    if (!resident) where += "+cpu";
-    plan.why += (resident ? "; failed: " : "; finished by the CPU: ") + reason;
+  const auto finish_on_cpu = [&](const char* reason) {
+    info = kNoMemory;
+    try {
+      if (!resident) info = resume(options, committed);
+      plan.why += resident ? "; failed: " : "; finished by the CPU: ";
+      plan.why += reason;
+      if (!resident) where += "+cpu";
+    } catch (const std::bad_alloc&) {  // info says so, if it is not only for the texts
+    }
   };
   try {
-    info = on_device(*device, options, committed);
+    info = on_device(device, options, committed);
   } catch (const DeviceError& error) {
     finish_on_cpu(error.what());
     if (error.lost()) context.lose_device(error.what());
   } catch (const std::bad_alloc&) {
     finish_on_cpu("out of host memory");
   }
-  if (settings.verbose) {
-    log(plan, where, info, watch.milliseconds(), device->counters().bytes_to_device - up,
-        device->counters().bytes_to_host - down);
-  }
+  log(info, watch, device.counters().bytes_to_device - up, device.counters().bytes_to_host - down);
   return info;
 }
 
@@ -216,6 +274,7 @@ Index cholesky(Call call, const Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostVi
         return algorithms::posv(device, cpu, options, uplo, a, b, committed);
       },
       [&](const algorithms::Options& options, Index committed) {
+        if (committed == 0) return on_cpu();  // which takes no memory of ours
         return algorithms::resume_posv(cpu, options.nb, uplo, a, b, committed);
       });
 }
@@ -238,14 +297,15 @@ Index lu(const Call& call, const Lapack<T>& cpu, HostView<T> a, Pivots ipiv, Hos
                      interchanges.pivots, ipiv);
       },
       [&](const algorithms::Options&, Index committed) {
+        if (committed == 0) return on_cpu();  // there may have been no memory for interchanges
         return store(algorithms::resume_gesv(cpu, a, interchanges, b, committed),
                      interchanges.pivots, ipiv);
       });
 }
 
 /// A mixed-precision solve. solve(device, options, refined) is one of algorithms/refine.hpp;
-/// resume(options, committed) finishes its factorization in double precision on the CPU. Before
-/// that, A is as it was, and the CPU does the whole call.
+/// resume(options, committed) finishes its factorization in double precision on the CPU. As long as
+/// nothing of that is committed A is as it was, and the CPU does the whole call.
 template <class OnCpu, class Solve, class Resume>
 Index refine(Call call, Index& iter, OnCpu on_cpu, Solve solve, Resume resume) {
   algorithms::Refinement refinement;
@@ -259,7 +319,7 @@ Index refine(Call call, Index& iter, OnCpu on_cpu, Solve solve, Resume resume) {
         return info;
       },
       [&](const algorithms::Options& options, Index committed) {
-        if (!refinement.fell_back) {
+        if (!refinement.fell_back || committed == 0) {
           call.refinement = nullptr;
           return on_cpu();
         }
@@ -299,13 +359,28 @@ std::vector<T> copy_of(Device& device, HostView<const T> x) {
   return copy;
 }
 
+/// The same as algorithms::all_finite, of a matrix on the device.
+template <class T>
+bool all_finite_on_device(Device& device, Part part, HostView<const T> a) {
+  const Buffer<Index> found(device, Space::device, 1), here(device, Space::host, 1);
+  const QueueLease queue(device);
+  queue->zero(found.data(), sizeof(Index));
+  device.kernels<T>().find_not_finite(
+      *queue, part, DeviceView<const T>(a.data, a.rows, a.cols, a.ld), {found.data(), 1});
+  queue->copy<Index>(HostView<Index>(here.data(), 1), DeviceView<const Index>(found.data(), 1));
+  queue->synchronize();
+  return *here.data() == 0;
+}
+
 /// A copy of a matrix of the caller that lies on the device; nothing if it does not.
 template <class T>
 std::vector<T> fetch(HostView<const T> x) {
   Context& context = Context::instance();
-  if (x.cols == 0 || !lies_on_device(context, x.rows, x.data)) return {};
+  if (x.cols == 0) return {};
+  Device* const device = device_of_call(context, x.rows, x.data);
+  if (device == nullptr) return {};
   const std::lock_guard<std::mutex> lock(context.device_mutex());
-  return copy_of(*context.device(), x);
+  return copy_of(*device, x);
 }
 
 /// The device takes the diagonal of a factor to be real. Those of qrupdate need not be.
@@ -448,22 +523,38 @@ namespace {
 /// A norm of a matrix on the device, computed there or, if that fails, by the CPU from a copy.
 template <class T>
 Real<T> norm_on_device(Context& context, Device& device, const Lapack<T>& cpu, Norm norm,
-                       Symmetry symmetry, Uplo uplo, HostView<const T> a, std::string& where) {
+                       Symmetry symmetry, Uplo uplo, HostView<const T> a, bool& on_cpu) {
   const std::lock_guard<std::mutex> lock(context.device_mutex());
   device.set_memory_limit(context.settings().memory_limit);
   try {
     try {
       return algorithms::norm<T>(device, norm, symmetry, uplo, {a.data, a.rows, a.cols, a.ld});
     } catch (const DeviceError& error) {
-      where += "+cpu";
       if (error.lost()) context.lose_device(error.what());
+    } catch (const std::bad_alloc&) {  // a copy of a small matrix may need less
     }
+    on_cpu = true;
     const std::vector<T> copy = copy_of(device, a);
     std::vector<Real<T>> work(static_cast<std::size_t>(a.rows));
     return cpu.norm(norm, symmetry, uplo, {copy.data(), a.rows, a.cols, a.rows}, work.data());
   } catch (const std::exception&) {  // DeviceError or bad_alloc: nobody can read the matrix
     return std::numeric_limits<Real<T>>::quiet_NaN();
   }
+}
+
+template <class T>
+void log_norm(Context& context, const Device& device, Norm norm, Symmetry symmetry, Uplo uplo,
+              HostView<const T> a, bool on_cpu, double ms) {
+  Call call = make_call<T>({}, a);
+  if (symmetry != Symmetry::none) call.uplo = static_cast<char>(uplo);
+  call.trans = static_cast<char>(norm);
+  Plan plan;
+  plan.why = "the matrix lies on the device";
+  const char* const name = symmetry == Symmetry::none        ? "lange"
+                           : symmetry == Symmetry::symmetric ? "lansy"
+                                                             : "lanhe";
+  const double flops = 2.0 * static_cast<double>(a.rows) * static_cast<double>(a.cols);
+  write_log(context, name, flops, call, plan, device.name() + (on_cpu ? "+cpu" : ""), 0, ms);
 }
 
 }  // namespace
@@ -477,27 +568,20 @@ Real<T> norm(Family family, Norm norm, Symmetry symmetry, Uplo uplo, HostView<co
   Context& context = Context::instance();
   Device* device = nullptr;
   try {
-    if (nesting.outermost()) device = where_it_lies(context, a);
-  } catch (
-      const DeviceError&) {  // it lies on a device that cannot be used; nor can the CPU read it
+    if (nesting.outermost()) device = device_of_norm(context, a);
+  } catch (const std::exception&) {  // it lies on a device that cannot be used; the CPU cannot read
     return std::numeric_limits<Real<T>>::quiet_NaN();
   }
   if (device == nullptr) return cpu.norm(norm, symmetry, uplo, a, work);
 
   const Stopwatch watch;
-  std::string where = device->name();
-  const Real<T> result = norm_on_device(context, *device, cpu, norm, symmetry, uplo, a, where);
-  if (context.settings().verbose) {
-    Call call = make_call<T>({}, a);
-    if (symmetry != Symmetry::none) call.uplo = static_cast<char>(uplo);
-    call.trans = static_cast<char>(norm);
-    Plan plan;
-    plan.why = "the matrix lies on the device";
-    const char* const name = symmetry == Symmetry::none        ? "lange"
-                             : symmetry == Symmetry::symmetric ? "lansy"
-                                                               : "lanhe";
-    const double flops = 2.0 * static_cast<double>(a.rows) * static_cast<double>(a.cols);
-    write_log(context, name, flops, call, plan, where, 0, watch.milliseconds());
+  bool on_cpu = false;
+  const Real<T> result = norm_on_device(context, *device, cpu, norm, symmetry, uplo, a, on_cpu);
+  try {
+    if (context.settings().verbose) {
+      log_norm(context, *device, norm, symmetry, uplo, a, on_cpu, watch.milliseconds());
+    }
+  } catch (const std::bad_alloc&) {  // the norm is known all the same
   }
   return result;
 }
@@ -554,7 +638,7 @@ Index chol_update(const char* name, Uplo uplo, HostView<T> a, HostView<const T> 
   try {
     // If the CPU is to finish the call, V must not be on the device.
     std::vector<T> copy;
-    if (!lies_on_device(Context::instance(), n, a.data)) copy = fetch(v);
+    if (device_of_call(Context::instance(), n, a.data) == nullptr) copy = fetch(v);
     if (!copy.empty()) v = {copy.data(), n, k, n};
     return route(
         update_call<T>(name, uplo, a, k), on_cpu,
@@ -573,7 +657,7 @@ Index chol_update(const char* name, Uplo uplo, HostView<T> a, HostView<const T> 
           }
           return Index{0};
         });
-  } catch (const std::exception&) {  // bad_alloc, or length_error for a size beyond all memory
+  } catch (const std::exception&) {  // DeviceError; bad_alloc; length_error for a size beyond all
     return kNoMemory;
   }
 }
@@ -581,23 +665,15 @@ Index chol_update(const char* name, Uplo uplo, HostView<T> a, HostView<const T> 
 template <class T>
 bool all_finite(Part part, HostView<const T> a) {
   Context& context = Context::instance();
-  if (!lies_on_device(context, a.rows, a.data)) {
-    return algorithms::all_finite(part, a, update_threads(a.rows));
-  }
   try {
-    const std::lock_guard<std::mutex> lock(context.device_mutex());
-    Device& device = *context.device();
-    const Buffer<Index> found(device, Space::device, 1), here(device, Space::host, 1);
-    const QueueLease queue(device);
-    queue->zero(found.data(), sizeof(Index));
-    device.kernels<T>().find_not_finite(
-        *queue, part, DeviceView<const T>(a.data, a.rows, a.cols, a.ld), {found.data(), 1});
-    queue->copy<Index>(HostView<Index>(here.data(), 1), DeviceView<const Index>(found.data(), 1));
-    queue->synchronize();
-    return *here.data() == 0;
-  } catch (const DeviceError&) {  // the call itself will report it
+    if (Device* const device = device_of_call(context, a.rows, a.data); device != nullptr) {
+      const std::lock_guard<std::mutex> lock(context.device_mutex());
+      return all_finite_on_device(*device, part, a);
+    }
+  } catch (const std::exception&) {  // DeviceError or bad_alloc: the call itself will report it
     return true;
   }
+  return algorithms::all_finite(part, a, update_threads(a.rows));
 }
 
 template <class T>

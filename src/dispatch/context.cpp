@@ -2,11 +2,16 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
+#include <ctime>
+#include <new>
 #include <vector>
 
 #include "core/once.hpp"
@@ -17,11 +22,42 @@
 namespace overlapack::dispatch {
 namespace {
 
+/// Holds back, in this thread, the signals that writing may raise: a pipe without a reader, or a
+/// file as large as it may get, would end the program.
+class WriteSignalsHeld {
+ public:
+  WriteSignalsHeld() {
+    sigset_t pending;
+    sigpending(&pending);
+    sigemptyset(&held_);
+    for (const int signal : {SIGPIPE, SIGXFSZ}) {  // one pending before is the program's
+      if (sigismember(&pending, signal) == 0) sigaddset(&held_, signal);
+    }
+    pthread_sigmask(SIG_BLOCK, &held_, &before_);
+  }
+  ~WriteSignalsHeld() {
+    const timespec at_once{};
+    while (sigtimedwait(&held_, nullptr, &at_once) > 0 || errno == EINTR) continue;
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  WriteSignalsHeld(const WriteSignalsHeld&) = delete;
+
+ private:
+  sigset_t held_, before_;
+};
+
+/// A log that cannot be written is no reason to disturb the program.
 void write_all(int file, const std::string& text) {
-  // One write per line keeps lines of several processes whole. A log that cannot be written is
-  // no reason to disturb the program.
-  const ssize_t written = write(file, text.data(), text.size());
-  static_cast<void>(written);
+  const WriteSignalsHeld held;
+  // One write per line, as a rule, keeps lines of several processes whole.
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t written = write(file, text.data() + done, text.size() - done);
+    if (written > 0) {
+      done += static_cast<std::size_t>(written);
+    } else if (written == 0 || errno != EINTR) {
+      return;
+    }
+  }
 }
 
 void complain(const std::string& what) { write_all(STDERR_FILENO, "overlapack: " + what + "\n"); }
@@ -139,12 +175,16 @@ void Context::open_device() {
   }
 }
 
-void Context::lose_device(const std::string& why) {
+void Context::lose_device(const char* why) noexcept {
   std::lock_guard<std::mutex> lock(mutex_);
+  if (!device_) return;  // by another call
   // The device itself stays: destroying objects of a broken context helps nobody.
-  static auto* const graveyard = new std::vector<std::shared_ptr<Device>>;
-  graveyard->push_back(std::move(device_));
-  status_ = "lost: " + why;
+  lost_ = std::move(device_);
+  try {
+    status_ = "lost: ";
+    status_ += why;
+  } catch (const std::bad_alloc&) {  // the call log will say a little less
+  }
 }
 
 void Context::reset(Settings settings, Profile profile) {
@@ -173,7 +213,9 @@ void Context::log(const std::string& line) {
     write_all(STDERR_FILENO, line + "\n");
     return;
   }
-  const int file = open(settings_.log.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+  // Without waiting: nobody may read what turns out to be a pipe. Nor is a terminal to become ours.
+  constexpr int kFlags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+  const int file = open(settings_.log.c_str(), kFlags, 0644);
   if (file < 0) return;
   write_all(file, line + "\n");
   close(file);

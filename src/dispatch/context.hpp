@@ -37,7 +37,7 @@ class Context {
   /// Held while a call uses the device.
   std::mutex& device_mutex() { return device_mutex_; }
   /// Gives the device up for the rest of the process.
-  void lose_device(const std::string& why);
+  void lose_device(const char* why) noexcept;
 
   /// For tests, `overlapack tune` and the benchmark: replaces settings (and profile) and, if given,
   /// the device. No call may be under way.
@@ -55,7 +55,7 @@ class Context {
   std::mutex mutex_;         // guards what follows
   std::mutex device_mutex_;  // serialises calls on the device
   std::atomic<bool> opened_{false};
-  std::shared_ptr<Device> device_;
+  std::shared_ptr<Device> device_, lost_;
   std::string status_;
   std::atomic<double> seconds_before_start_{0};
   std::atomic<std::uint64_t> process_{0};  // the one that opened the device, 0 before

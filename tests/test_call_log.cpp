@@ -1,0 +1,168 @@
+// The call log: what it says, and that whoever reads it, or does not, cannot disturb the program.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <clocale>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "dispatch/context.hpp"
+#include "support/fixtures.hpp"
+#include "support/lapack_calls.hpp"
+#include "support/matrices.hpp"
+
+namespace overlapack {
+namespace {
+
+using namespace testing_support;
+
+class CallLog : public RoutedTest {
+ protected:
+  void SetUp() override {
+    RoutedTest::SetUp();
+    std::string pattern = testing::TempDir() + "/overlapack-XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    directory_ = pattern;
+    path_ = directory_ + "/calls.log";
+  }
+  /// Calls are logged from now on; to stderr if `path` is empty.
+  void log_to(const std::string& path) {
+    route(dispatch::Algorithm::tiled, 16);
+    dispatch::Settings settings = dispatch::Context::instance().settings();
+    settings.verbose = true;
+    settings.log = path;
+    dispatch::Context::instance().reset(settings, dispatch::builtin_profile());
+    dispatch::Context::instance().use_device(device_);
+  }
+  static void write_line() { dispatch::Context::instance().log("a line"); }
+  std::string text() const {
+    std::ostringstream all;
+    all << std::ifstream(path_).rdbuf();
+    return all.str();
+  }
+
+  std::string directory_, path_;
+};
+
+/// Ends with 0 if body() returns true, in a child of its own; a signal would end it otherwise.
+template <class Body>
+void expect_in_child(Body body) {
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    alarm(20);  // rather than hang
+    _exit(body() ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0)
+      << (WIFSIGNALED(status) ? "signal " : "status ")
+      << (WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+}
+
+bool is_pending(int signal) {
+  sigset_t pending;
+  sigpending(&pending);
+  return sigismember(&pending, signal) == 1;
+}
+
+bool is_blocked(int signal) {
+  sigset_t mask;
+  pthread_sigmask(SIG_SETMASK, nullptr, &mask);
+  return sigismember(&mask, signal) == 1;
+}
+
+/// Makes stderr a pipe that nobody reads.
+void break_stderr() {
+  int ends[2];
+  if (pipe(ends) != 0) _exit(2);
+  close(ends[0]);
+  dup2(ends[1], STDERR_FILENO);
+}
+
+TEST_F(CallLog, APipeThatNobodyOpens) {
+  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+  log_to(path_);
+  expect_in_child([] {
+    write_line();
+    return true;
+  });
+}
+
+TEST_F(CallLog, AStderrThatNobodyReads) {
+  log_to("");
+  expect_in_child([] {
+    break_stderr();
+    write_line();
+    return !is_pending(SIGPIPE) && !is_blocked(SIGPIPE);
+  });
+}
+
+TEST_F(CallLog, ASignalOfTheProgramStays) {
+  log_to("");
+  expect_in_child([] {
+    break_stderr();
+    sigset_t pipes;
+    sigemptyset(&pipes);
+    sigaddset(&pipes, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipes, nullptr);
+    write_line();
+    const bool none = !is_pending(SIGPIPE);
+    raise(SIGPIPE);
+    write_line();
+    return none && is_pending(SIGPIPE) && is_blocked(SIGPIPE);
+  });
+}
+
+TEST_F(CallLog, AFileThatMayNotGrow) {
+  log_to(path_);
+  expect_in_child([] {
+    const rlimit limit{10, RLIM_INFINITY};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    for (int line = 0; line < 3; ++line) write_line();
+    return !is_pending(SIGXFSZ) && !is_blocked(SIGXFSZ);
+  });
+  EXPECT_EQ(text(), "a line\na l");
+}
+
+/// Switches to a locale with decimal commas, made here because a machine need not have one.
+bool switch_to_decimal_commas(const std::string& directory) {
+  const std::string locale = directory + "/de_DE.UTF-8";
+  const std::string make = "localedef -i de_DE -f UTF-8 " + locale + " > /dev/null 2>&1";
+  return std::system(make.c_str()) == 0 && setenv("LOCPATH", directory.c_str(), 1) == 0 &&
+         std::setlocale(LC_ALL, "de_DE.UTF-8") != nullptr &&
+         *std::localeconv()->decimal_point == ',';
+}
+
+TEST_F(CallLog, NumbersHaveDecimalPointsInEveryLocale) {
+  if (!switch_to_decimal_commas(directory_)) GTEST_SKIP() << "localedef could not make a locale";
+  log_to(path_);
+  auto a = positive_definite<double>(100, 1);
+  EXPECT_EQ(potrf<double>(Uplo::lower, a.view()), 0);
+  std::setlocale(LC_ALL, "C");
+  const std::string line = text();
+  const auto before = [&](const char* key, std::size_t characters) {
+    const std::size_t at = line.find(key);
+    return at == std::string::npos ? '?' : line[at - characters];
+  };
+  EXPECT_EQ(before(" gflops=", 4), '.') << line;  // of ms=1.234
+  EXPECT_EQ(before(" up=", 2), '.') << line;      // of gflops=1.2
+  EXPECT_EQ(line.find(','), std::string::npos) << line;
+}
+
+TEST_F(CallLog, LinesAreAppended) {
+  log_to(path_);
+  write_line();
+  write_line();
+  EXPECT_EQ(text(), "a line\na line\n");
+}
+
+}  // namespace
+}  // namespace overlapack

@@ -1,0 +1,210 @@
+// Host memory that runs out at any point of a call: the caller still gets LAPACK's answer, or,
+// where there is no memory left at all, an info that says so.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "cpu/reference.hpp"
+#include "dispatch/calls.hpp"
+#include "exported.hpp"
+#include "support/fixtures.hpp"
+#include "support/matrices.hpp"
+#include "support/residual.hpp"
+#include "support/scarce_memory.hpp"
+
+namespace overlapack {
+namespace {
+
+using namespace testing_support;
+using T = double;
+using Integer = std::int32_t;
+using Lapack = compat::Exported<T>;
+
+constexpr Integer kOrder = 100, kColumns = 3, kLd = 101;
+constexpr char kLower = 'L', kNoTranspose = 'N', kFrobenius = 'F';
+
+class OutOfMemory : public RoutedTest {
+ protected:
+  /// Runs `body` with the first, second, ... request for memory refused, until one run gets by with
+  /// fewer; then again with all later ones refused, too.
+  void at_every_request(const std::function<void()>& body) {
+    log_calls();
+    body();  // in peace, for what the first call makes once and for all
+    for (const bool for_good : {false, true}) {
+      for_good_ = for_good;
+      for (at_ = 1;; ++at_) {
+        SCOPED_TRACE(testing::Message()
+                     << "request " << at_ << (for_good ? " and all later ones" : ""));
+        if (fresh_device_) device_ = open_device_under_test();  // that has no memory in reserve
+        log_calls();
+        body();
+        if (testing::Test::HasFailure()) return;  // one report is enough
+        if (requests_ < at_) break;
+      }
+      EXPECT_GT(at_, 10) << "the call did not reach the device";
+    }
+  }
+  /// The part of `body` in which memory is scarce.
+  template <class Call>
+  void scarcely(Call call) {
+    const ScarceMemory memory(at_, for_good_);
+    call();
+    requests_ = memory.count();
+  }
+  /// Whether the call is done. It must be if memory was short only once.
+  bool done(Index info) {
+    const bool refused = for_good_ && info == dispatch::kNoMemory;
+    EXPECT_EQ(info, refused ? dispatch::kNoMemory : 0);
+    return info == 0;
+  }
+
+  Padded<T> a_ = random_matrix<T>(kOrder, kOrder, 1, kLd - kOrder);
+  Padded<T> spd_ = positive_definite<T>(kOrder, 1, kLd - kOrder);
+  Padded<T> b_ = random_matrix<T>(kOrder, kColumns, 2, kLd - kOrder);
+  Integer pivots_[kOrder], info_ = -1;
+  bool fresh_device_ = true;  // for every run
+
+ private:
+  void log_calls() {
+    route(dispatch::Algorithm::tiled, 16);
+    dispatch::Settings settings = dispatch::Context::instance().settings();
+    settings.verbose = true;
+    settings.log = "/dev/null";
+    dispatch::Context::instance().reset(settings, dispatch::builtin_profile());
+    dispatch::Context::instance().use_device(device_);
+  }
+
+  long at_ = 0, requests_ = 0;
+  bool for_good_ = false;
+};
+
+TEST_F(OutOfMemory, Gesv) {
+  at_every_request([&] {
+    auto factor = a_, x = b_;
+    scarcely([&] {
+      Lapack::gesv(&kOrder, &kColumns, factor.data(), &kLd, pivots_, x.data(), &kLd, &info_);
+    });
+    if (!done(info_)) return;
+    const std::vector<Index> pivots(pivots_, pivots_ + kOrder);
+    EXPECT_LT(getrf_residual<T>(a_.view(), factor.view(), pivots), kThreshold);
+    EXPECT_LT(
+        solve_residual<T>(Op::none, a_, HostView<const T>(x.view()), HostView<const T>(b_.view())),
+        kThreshold);
+  });
+}
+
+TEST_F(OutOfMemory, Posv) {
+  at_every_request([&] {
+    auto factor = spd_, x = b_;
+    scarcely([&] {
+      Lapack::posv(&kLower, &kOrder, &kColumns, factor.data(), &kLd, x.data(), &kLd, &info_, 1);
+    });
+    if (!done(info_)) return;
+    EXPECT_LT(potrf_residual<T>(Uplo::lower, spd_.view(), factor.view()), kThreshold);
+    EXPECT_LT(solve_residual<T>(Op::none, spd_, HostView<const T>(x.view()),
+                                HostView<const T>(b_.view())),
+              kThreshold);
+  });
+}
+
+TEST_F(OutOfMemory, Getrs) {
+  auto factor = a_;
+  Index pivots[kOrder];
+  reference::getrf(factor.view(), pivots);
+  std::copy_n(pivots, kOrder, pivots_);
+  at_every_request([&] {
+    auto x = b_;
+    scarcely([&] {
+      Lapack::getrs(&kNoTranspose, &kOrder, &kColumns, factor.data(), &kLd, pivots_, x.data(), &kLd,
+                    &info_, 1);
+    });
+    if (!done(info_)) return;
+    EXPECT_LT(
+        solve_residual<T>(Op::none, a_, HostView<const T>(x.view()), HostView<const T>(b_.view())),
+        kThreshold);
+  });
+}
+
+TEST_F(OutOfMemory, MixedGesv) {
+  std::vector<T> work(kOrder * kColumns);
+  std::vector<float> swork(kOrder * (kOrder + kColumns));
+  for (const bool falls_back : {false, true}) {
+    const T before = a_(10, 20);
+    if (falls_back) a_(10, 20) = 1e300;
+    at_every_request([&] {
+      auto factor = a_, x = b_;
+      Integer iter = 0;
+      scarcely([&] {
+        Lapack::sgesv(&kOrder, &kColumns, factor.data(), &kLd, pivots_, b_.data(), &kLd, x.data(),
+                      &kLd, work.data(), swork.data(), &iter, &info_);
+      });
+      if (!done(info_)) return;
+      EXPECT_EQ(iter < 0, falls_back);
+      EXPECT_LT(solve_residual<T>(Op::none, a_, HostView<const T>(x.view()),
+                                  HostView<const T>(b_.view())),
+                kThreshold);
+    });
+    a_(10, 20) = before;
+  }
+}
+
+TEST_F(OutOfMemory, Cholupdate) {
+  auto before = spd_, after = spd_;
+  reference::potrf<T>(Uplo::lower, before.view());
+  reference::herk<T>(Uplo::lower, Op::none, 1, b_.view(), 1, after.view());
+  at_every_request([&] {
+    auto factor = before;
+    std::int64_t info = -1;
+    scarcely([&] {
+      Lapack::cholupdate(kLower, kOrder, kColumns, factor.data(), kLd, b_.data(), kLd, 1, &info);
+    });
+    if (!done(info)) return;
+    EXPECT_LT(potrf_residual<T>(Uplo::lower, after.view(), factor.view()), kThreshold);
+  });
+}
+
+TEST_F(OutOfMemory, UpdatesByOneVector) {
+  auto before = spd_, after = spd_;
+  reference::potrf<T>(Uplo::upper, before.view());
+  const auto v = b_.view().block(0, 0, kOrder, 1);
+  reference::herk<T>(Uplo::upper, Op::none, 1, v, 1, after.view());
+  std::vector<T> cosines(kOrder);
+  at_every_request([&] {
+    auto factor = before, x = b_;
+    scarcely([&] { Lapack::ch1up(&kOrder, factor.data(), &kLd, x.data(), cosines.data()); });
+    EXPECT_LT(potrf_residual<T>(Uplo::upper, after.view(), factor.view()), kThreshold);
+    x = b_;
+    scarcely(
+        [&] { Lapack::ch1dn(&kOrder, factor.data(), &kLd, x.data(), cosines.data(), &info_); });
+    constexpr Integer kNotDefinite = 1;  // the worst that qrupdate can report
+    if (info_ == kNotDefinite) info_ = dispatch::kNoMemory;
+    if (!done(info_)) return;
+    EXPECT_LT(potrf_residual<T>(Uplo::upper, spd_.view(), factor.view()), kThreshold);
+  });
+}
+
+TEST_F(OutOfMemory, NormOfAMatrixOnTheDevice) {
+  fresh_device_ = false;
+  const Index count = kLd * kOrder;
+  const Buffer<T> staging(device(), Space::host, count), memory(device(), Space::device, count);
+  const QueueLease queue(device());
+  std::copy_n(a_.data(), count, staging.data());
+  queue->copy<T>(DeviceView<T>(memory.data(), count), HostView<const T>(staging.data(), count));
+  queue->synchronize();
+  std::vector<T> work(kOrder);
+  const T expected = Lapack::lange(&kFrobenius, &kOrder, &kOrder, a_.data(), &kLd, work.data(), 1);
+  at_every_request([&] {
+    T result = -1;
+    scarcely([&] {
+      result = Lapack::lange(&kFrobenius, &kOrder, &kOrder, memory.data(), &kLd, work.data(), 1);
+    });
+    EXPECT_TRUE(std::isnan(result) || std::abs(result - expected) < 1e-12 * expected) << result;
+  });
+}
+
+}  // namespace
+}  // namespace overlapack

@@ -1,0 +1,83 @@
+// Matrices in the memory of a GPU that is not in use: the CPU LAPACK must not be given them.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "dispatch/calls.hpp"
+#include "exported.hpp"
+#include "support/fake_cuda.hpp"
+#include "support/fixtures.hpp"
+#include "support/lapack_calls.hpp"
+#include "support/matrices.hpp"
+
+namespace overlapack {
+namespace {
+
+using namespace testing_support;
+using T = double;
+
+constexpr Index kOrder = 100, kColumns = 3;
+
+template <class X>
+void put_on_gpu(const Padded<X>& a) {
+  fake_device_memory(a.view().data, a.view().data + a.ld() * a.cols());
+}
+
+bool same(const Padded<T>& a, const Padded<T>& b) {
+  return std::memcmp(a.view().data, b.view().data,
+                     sizeof(T) * static_cast<std::size_t>(a.ld() * a.cols())) == 0;
+}
+
+class OutOfReach : public RoutedTest {
+ protected:
+  void TearDown() override { fake_device_memory(nullptr, nullptr); }
+
+  /// All calls that are given `a_` refuse it, and touch nothing.
+  void expect_refusals() {
+    auto a = a_, b = b_;
+    std::vector<Index> pivots;
+    put_on_gpu(a);
+    EXPECT_EQ(potrf<T>(Uplo::lower, a.view()), dispatch::kNoMemory);
+    EXPECT_EQ(getrf<T>(a.view(), pivots), dispatch::kNoMemory);
+    EXPECT_EQ(gesv<T>(a.view(), pivots, b.view()), dispatch::kNoMemory);
+    EXPECT_EQ(update(a, b), dispatch::kNoMemory);
+    const auto n = static_cast<std::int32_t>(kOrder);
+    EXPECT_TRUE(std::isnan(compat::Exported<T>::lange("F", &n, &n, a.data(), &n, nullptr, 1)));
+    EXPECT_TRUE(same(a, a_));
+    put_on_gpu(b);  // the vectors alone
+    EXPECT_EQ(update(a, b), dispatch::kNoMemory);
+    EXPECT_TRUE(same(a, a_));
+    fake_device_memory(nullptr, nullptr);
+    EXPECT_EQ(potrf<T>(Uplo::lower, a.view()), 0);
+  }
+  static Index update(Padded<T>& a, Padded<T>& v) {
+    Index info = -1;
+    compat::Exported<T>::cholupdate('L', kOrder, kColumns, a.data(), a.ld(), v.data(), v.ld(), 1,
+                                    &info);
+    return info;
+  }
+
+  const Padded<T> a_ = positive_definite<T>(kOrder, 1), b_ = random_matrix<T>(kOrder, kColumns, 2);
+};
+
+TEST_F(OutOfReach, OfADeviceThatCouldNotBeOpened) {
+  route(dispatch::Algorithm::tiled, 16);
+  dispatch::Context::instance().use_device(nullptr);
+  expect_refusals();
+}
+
+TEST_F(OutOfReach, OfADeviceThatIsLost) {
+  route(dispatch::Algorithm::tiled, 16);
+  FaultAt fault(1, true);
+  device().set_observer(&fault);
+  auto a = a_;
+  EXPECT_EQ(potrf<T>(Uplo::lower, a.view()), 0);
+  EXPECT_EQ(dispatch::Context::instance().device(), nullptr);
+  expect_refusals();
+}
+
+}  // namespace
+}  // namespace overlapack
