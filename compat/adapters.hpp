@@ -2,6 +2,11 @@
 // templated over the scalar type T and the integer type I.
 #pragma once
 
+#include <limits>
+#include <new>
+#include <tuple>
+#include <type_traits>
+
 #include "arguments.hpp"
 #include "dispatch/calls.hpp"
 
@@ -22,6 +27,18 @@ Result forward(void* address, Arguments... arguments) {
   return reinterpret_cast<Routine>(address)(arguments..., length, length);
 }
 
+/// What a routine says that could not even begin for lack of host memory: its last argument is
+/// info, or it returns a norm.
+template <class Result, class... Arguments>
+Result out_of_memory(Arguments... arguments) {
+  if constexpr (std::is_void_v<Result>) {
+    const auto info = std::get<sizeof...(Arguments) - 1>(std::make_tuple(arguments...));
+    *info = static_cast<std::decay_t<decltype(*info)>>(dispatch::kNoMemory);
+  } else {
+    return std::numeric_limits<Result>::quiet_NaN();
+  }
+}
+
 /// A callable that runs `adapter` unless the name belongs to a library with other integers.
 template <class T, class Adapter>
 struct Entry {
@@ -32,10 +49,14 @@ struct Entry {
   template <class... Arguments>
   auto operator()(Arguments... arguments) const {
     using Result = decltype(adapter({family, name}, arguments...));
-    if (void* const other = dispatch::cpu_lapack<T>(family).foreign(name)) {
-      return forward<Result>(other, arguments...);
+    try {
+      if (void* const other = dispatch::cpu_lapack<T>(family).foreign(name)) {
+        return forward<Result>(other, arguments...);
+      }
+      return adapter({family, name}, arguments...);
+    } catch (const std::bad_alloc&) {  // as the process's CPU LAPACK is looked for
+      return out_of_memory<Result>(arguments...);
     }
-    return adapter({family, name}, arguments...);
   }
 };
 

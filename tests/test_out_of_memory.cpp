@@ -8,6 +8,7 @@
 #include <functional>
 #include <vector>
 
+#include "adapters.hpp"
 #include "cpu/reference.hpp"
 #include "dispatch/calls.hpp"
 #include "exported.hpp"
@@ -204,6 +205,26 @@ TEST_F(OutOfMemory, NormOfAMatrixOnTheDevice) {
     });
     EXPECT_TRUE(std::isnan(result) || std::abs(result - expected) < 1e-12 * expected) << result;
   });
+}
+
+TEST(FirstCall, SaysThatThereIsNoMemory) {  // to look for the CPU LAPACK of its family of names
+  const auto adapter = [](compat::Caller, Integer* info) { *info = 0; };
+  const compat::Entry<T, decltype(adapter)> entry{cpu::Family::scipy_ilp64, "gesv", adapter};
+  Integer info = -1;
+  for (long at = 1; info != 0; ++at) {
+    const ScarceMemory scarce(at, false);
+    entry(&info);
+    ASSERT_EQ(info, ScarceMemory::count() < at ? 0 : dispatch::kNoMemory) << at;
+    if (info == 0) {
+      EXPECT_GT(at, 1);
+    }
+  }
+}
+
+TEST(FirstCall, ANormIsNotANumber) {
+  const auto adapter = [](compat::Caller) -> float { throw std::bad_alloc(); };
+  const compat::Entry<T, decltype(adapter)> entry{cpu::Family::lp64, "lange", adapter};
+  EXPECT_TRUE(std::isnan(entry()));
 }
 
 }  // namespace

@@ -162,13 +162,13 @@ void compute_in_parallel(Index threads, Index count, const std::function<void(In
   };
   static std::mutex mutex;
   static Once<Pool> made;
-  Pool& pool = made.get([] { return new Pool; });
   const std::unique_lock<std::mutex> lock(mutex, std::try_to_lock);
-  if (lock && pool.process == process_identity()) {
-    try {
+  try {
+    Pool& pool = made.get([] { return new Pool; });
+    if (lock && pool.process == process_identity()) {
       return pool.workers.parallel_for(std::min(threads, count), count, body);
-    } catch (const std::exception&) {  // a thread could not be made, so nothing has been done
     }
+  } catch (const std::exception&) {  // a thread could not be made, so nothing has been done
   }
   for (Index i = 0; i < count; ++i) body(i);
 }

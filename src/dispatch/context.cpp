@@ -136,7 +136,8 @@ bool Context::forked() const {
 
 Device* Context::device() {
   std::uint64_t nobody = 0;
-  process_.compare_exchange_strong(nobody, process_identity());  // before the lock, as forked() says
+  process_.compare_exchange_strong(nobody,
+                                   process_identity());  // before the lock, as forked() says
   if (forked()) return nullptr;
   std::lock_guard<std::mutex> lock(mutex_);
   if (!opened_) open_device();
