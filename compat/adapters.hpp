@@ -27,13 +27,19 @@ Result forward(void* address, Arguments... arguments) {
   return reinterpret_cast<Routine>(address)(arguments..., length, length);
 }
 
-/// What a routine says that could not even begin for lack of host memory: its last argument is
-/// info, or it returns a norm.
+/// What a routine says that could not even begin, because there was no host memory to look for the
+/// process's CPU LAPACK: its last argument is info, or it returns a norm. To be called where a
+/// bad_alloc is handled, which goes on if the routine has no way to say it.
 template <class Result, class... Arguments>
 Result out_of_memory(Arguments... arguments) {
   if constexpr (std::is_void_v<Result>) {
-    const auto info = std::get<sizeof...(Arguments) - 1>(std::make_tuple(arguments...));
-    *info = static_cast<std::decay_t<decltype(*info)>>(dispatch::kNoMemory);
+    const auto last = std::get<sizeof...(Arguments) - 1>(std::make_tuple(arguments...));
+    using Last = std::decay_t<decltype(*last)>;
+    if constexpr (!std::is_integral_v<Last>) {
+      throw;
+    } else {
+      *last = static_cast<Last>(dispatch::kNoMemory);
+    }
   } else {
     return std::numeric_limits<Result>::quiet_NaN();
   }
@@ -54,7 +60,7 @@ struct Entry {
         return forward<Result>(other, arguments...);
       }
       return adapter({family, name}, arguments...);
-    } catch (const std::bad_alloc&) {  // as the process's CPU LAPACK is looked for
+    } catch (const std::bad_alloc&) {
       return out_of_memory<Result>(arguments...);
     }
   }

@@ -16,7 +16,11 @@ struct UpdateEntry {
 
   template <class... Arguments>
   void operator()(Arguments... arguments) const {
-    adapter(caller, arguments...);
+    try {
+      adapter(caller, arguments...);
+    } catch (const std::bad_alloc&) {
+      out_of_memory<void>(arguments...);
+    }
   }
 };
 

@@ -9,9 +9,11 @@
 
 #include <clocale>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <system_error>
 
 #include "dispatch/context.hpp"
 #include "support/fixtures.hpp"
@@ -31,6 +33,11 @@ class CallLog : public RoutedTest {
     ASSERT_NE(mkdtemp(pattern.data()), nullptr);
     directory_ = pattern;
     path_ = directory_ + "/calls.log";
+  }
+  void TearDown() override {
+    RoutedTest::TearDown();
+    std::error_code ignored;
+    std::filesystem::remove_all(directory_, ignored);
   }
   /// Calls are logged from now on; to stderr if `path` is empty.
   void log_to(const std::string& path) {

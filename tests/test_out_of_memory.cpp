@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "adapters.hpp"
+#include "algorithms/chol_update.hpp"
 #include "cpu/reference.hpp"
 #include "dispatch/calls.hpp"
 #include "exported.hpp"
@@ -205,6 +206,34 @@ TEST_F(OutOfMemory, NormOfAMatrixOnTheDevice) {
     });
     EXPECT_TRUE(std::isnan(result) || std::abs(result - expected) < 1e-12 * expected) << result;
   });
+}
+
+TEST(CholUpdateOnTheCpu, LeavesTheFactorWithoutMemory) {
+  using Z = std::complex<double>;
+  const auto& cpu = cpu::lapack<Z>(cpu::Family::lp64);
+  auto given = positive_definite<Z>(20, 1, 2);
+  reference::potrf<Z>(Uplo::lower, given.view());
+  given(3, 3) += Z(0, 1);  // which counts as zero
+  const auto v = random_matrix<Z>(20, 2, 2);
+  const int plus = 1;
+  bool done = false;
+  for (long at = 1; !done; ++at) {
+    auto factor = given;
+    try {
+      const ScarceMemory scarce(at);
+      algorithms::chol_update<Z>(cpu, Uplo::lower, factor.view(), v.view(),
+                                 algorithms::Signs(&plus, false), 1);
+      done = true;
+    } catch (const std::bad_alloc&) {
+      for (Index j = 0; j < 20; ++j) {
+        for (Index i = 0; i < 20; ++i) ASSERT_EQ(factor(i, j), given(i, j)) << at;
+      }
+    }
+    ASSERT_TRUE(done || at < 1000);
+    if (done) {
+      EXPECT_GT(at, 1);
+    }
+  }
 }
 
 TEST(FirstCall, SaysThatThereIsNoMemory) {  // to look for the CPU LAPACK of its family of names

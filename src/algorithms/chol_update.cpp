@@ -328,7 +328,7 @@ bool is_singular(HostView<const T> a) {
 }
 
 /// The imaginary parts of a factor's diagonal count as zero. They are taken away, and are put back
-/// if the factor is to be as it was.
+/// unless the factor is replaced.
 template <class T>
 class RealDiagonal {
  public:
@@ -341,7 +341,8 @@ class RealDiagonal {
       }
     }
   }
-  void restore() {
+  void keep() { before_.clear(); }
+  ~RealDiagonal() {
     for (std::size_t j = 0; j < before_.size(); ++j) {
       a_(static_cast<Index>(j), static_cast<Index>(j)) = before_[j];
     }
@@ -349,7 +350,7 @@ class RealDiagonal {
 
  private:
   HostView<T> a_;
-  std::vector<T> before_;
+  std::vector<T> before_;  // empty if they are to stay away
 };
 
 /// chol_update() of a factor with a real diagonal.
@@ -399,7 +400,7 @@ Index chol_update(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostView<
   if (a.rows == 0 || v.cols == 0) return 0;
   RealDiagonal<T> diagonal(a);
   const Index info = update_real(cpu, uplo, a, v, signs, threads);
-  if (info != 0) diagonal.restore();
+  if (info == 0) diagonal.keep();
   return info;
 }
 
@@ -407,7 +408,7 @@ template <class T>
 void finish_chol_update(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostView<T> v,
                         Index updates, Index threads) {
   const Index n = v.rows, k = v.cols;
-  const RealDiagonal<T> diagonal(a);
+  RealDiagonal<T>(a).keep();
   const Cut cut(k, threads);
   Workspace<T> work(n, 0, k, cut.nb);
   transform(cpu, uplo, 1, a, v.block(0, 0, n, updates), cut, work);

@@ -277,7 +277,13 @@ Index refine(Device& device, const Problem<T>& problem, Make make, const Options
   Queue& queue = low->queue();
   queue.wait(*ready);
   Real<T> excess = 0;
-  std::optional<Index> met;  // the last step whose residual was within the limit: its X is at home
+  std::optional<Index> met;  // the last step whose residual was within the limit
+  const auto bring = [&](Index i) {
+    Index unused = 0;
+    bring_home(device, options.threads, queue, X, x, unused);
+    pivots = low->pivots();
+    met = i;
+  };
   for (Index i = 0; i <= kMaxIterations; ++i) {
     Span span(queue, "refine", i);
     // A D = R, X += D, R := B - A X; at first R is B and X is zero. The factors may be of a scaled
@@ -291,21 +297,20 @@ Index refine(Device& device, const Problem<T>& problem, Make make, const Options
     kernels.column_norms(queue, R, status.norms_of_r());
     span.end();
     status.fetch(queue);
+    if (met) {  // the step more
+      if (!status.overflowed() && status.finite() && status.converged(n)) bring(i);
+      return *met;
+    }
     if (status.overflowed()) return i == 0 || !lower_precision ? kOverflow : kNoConvergence;
     if (low->info() != 0) return kNotFactored;
     if (lower_precision && !status.finite()) break;  // it need not be so in FP32
     const Real<T> before = std::exchange(excess, status.excess(n));
-    const bool met_before = met.has_value();
     if (status.converged(n)) {
-      Index unused = 0;
-      bring_home(device, options.threads, queue, X, x, unused);
-      met = i;
+      bring(i);
+      if (excess <= clear_part(n) || i == kMaxIterations) return i;
+    } else if (is_hopeless(i, before, excess)) {
+      break;
     }
-    if (met && (met_before || excess <= clear_part(n) || i == kMaxIterations)) {
-      pivots = low->pivots();
-      return *met;
-    }
-    if (!met && is_hopeless(i, before, excess)) break;
   }
   return kNoConvergence;
 }

@@ -394,7 +394,7 @@ void Transfer::settle() {
   }
   try {
     for (Index q = 0; q < down_.queue_count; ++q) (**down_.queues[q]).synchronize();
-  } catch (const DeviceError&) {
+  } catch (const std::exception&) {
     return;
   }
   // The signal itself may be what failed.

@@ -14,8 +14,9 @@ pthread_mutex_t mutex = kFree;
 thread_local bool taken_for_fork = false;
 
 /// A fork waits for the thread that makes a value, which takes some milliseconds, but not for ever:
-/// before glibc 2.36, a thread that loads a library which registers handlers like these (OpenBLAS
-/// does) waits for the fork.
+/// that thread waits for the fork if it is made by the constructor of a library, which holds the
+/// lock of the dynamic linker, or, before glibc 2.36, if it loads a library which registers
+/// handlers like these (OpenBLAS does).
 void before_fork() {
   constexpr std::time_t kSeconds = 2;
   timespec deadline{};
@@ -46,7 +47,7 @@ std::uint64_t process_identity() {
 
 NoCancellation::NoCancellation() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
 
-NoCancellation::~NoCancellation() { pthread_setcancelstate(before_, nullptr); }
+NoCancellation::~NoCancellation() noexcept(false) { pthread_setcancelstate(before_, nullptr); }
 
 OnceLock::OnceLock() {
   static_cast<void>(registered);

@@ -15,7 +15,7 @@ std::uint64_t process_identity();
 class NoCancellation {
  public:
   NoCancellation();
-  ~NoCancellation();
+  ~NoCancellation() noexcept(false);  // a cancellation that was asynchronous takes place here
   NoCancellation(const NoCancellation&) = delete;
   NoCancellation& operator=(const NoCancellation&) = delete;
 
@@ -23,7 +23,8 @@ class NoCancellation {
   int before_;
 };
 
-/// Held while a value is made: by one thread of the process at a time, and by none during a fork.
+/// Held while a value is made: by one thread of the process at a time, and by none during a fork
+/// unless that has waited for two seconds.
 /// The thread that holds it may take it again, may fork, and cannot be cancelled.
 class OnceLock {
  public:

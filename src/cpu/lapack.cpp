@@ -405,29 +405,32 @@ void Lapack<T>::trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, HostView<c
 }
 
 template <class T>
-const Symbol& Lapack<T>::named(const char* name) const {
-  static const Symbol none;
+const Symbol* Lapack<T>::named(const char* name) const {
   const auto found = std::find_if(symbols_.begin(), symbols_.end(), [name](const Symbol& symbol) {
     return std::strcmp(symbol.name, name) == 0;
   });
-  return found != symbols_.end() ? *found : none;
+  return found != symbols_.end() ? &*found : nullptr;
 }
 
 template <class T>
 void* Lapack<T>::find(const char* name, bool& wide) const {
-  wide = named(name).wide;
-  return named(name).address;
+  const Symbol* const symbol = named(name);
+  wide = symbol != nullptr && symbol->wide;
+  return symbol != nullptr ? symbol->address : nullptr;
 }
 
 template <class T>
 void* Lapack<T>::foreign(const char* name) const {
   if (!any_foreign_) return nullptr;  // what every call pays
-  return named(name).foreign ? named(name).address : nullptr;
+  const Symbol* const symbol = named(name);
+  return symbol != nullptr && symbol->foreign ? symbol->address : nullptr;
 }
 
 template <class T>
 std::string Lapack<T>::source(const char* name) const {
-  return named(name).address != nullptr ? named(name).source : "built-in reference loops";
+  const Symbol* const symbol = named(name);
+  return symbol != nullptr && symbol->address != nullptr ? symbol->source
+                                                         : "built-in reference loops";
 }
 
 namespace {

@@ -114,8 +114,9 @@ class Lapack {
   std::string source(const char* name = "potrf") const;
 
  private:
-  /// The routine `name`; its address is null if no library has it.
-  const Symbol& named(const char* name) const;
+  /// The routine `name`, if it is one of those that are looked for; its address is null if no
+  /// library has it.
+  const Symbol* named(const char* name) const;
 
   std::vector<Symbol> symbols_;
   bool any_foreign_ = false;

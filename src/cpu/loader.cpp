@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <utility>
+
 // Weak, so that a process without any xerbla_ still loads us; and a reference at all, so that the
 // linker exports the xerbla_ of an executable that defines its own.
 extern "C" {
@@ -88,13 +90,12 @@ std::vector<void*> loaded_objects() {
 }
 
 void* build_time_library() {
-  static void* const handle = [] {
-    void* found = nullptr;
-    for (const char* file : {OVERLAPACK_CPU_LAPACK_SONAME, OVERLAPACK_CPU_LAPACK_FILE}) {
-      if (found == nullptr && file[0] != '\0') found = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
-    }
-    return found;
-  }();
+  static bool tried = false;  // guarded by OnceLock, which whoever looks for symbols holds
+  static void* handle = nullptr;
+  if (std::exchange(tried, true)) return handle;
+  for (const char* file : {OVERLAPACK_CPU_LAPACK_SONAME, OVERLAPACK_CPU_LAPACK_FILE}) {
+    if (handle == nullptr && file[0] != '\0') handle = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
+  }
   return handle;
 }
 

@@ -129,18 +129,23 @@ bool cuda_without_device() {
 Device* device_holding(Context& context, const void* matrix) {
   Device* const device = context.device();
   if (device != nullptr) return device->kind_of(matrix) == MemoryKind::device ? device : nullptr;
-  if (!context.forked() && cuda_without_device() && is_cuda_memory(matrix)) {
+  if (cuda_without_device() && !context.forked() && is_cuda_memory(matrix)) {
     throw DeviceError("the matrix lies on a device that is not in use");
   }
   return nullptr;
 }
 
-/// The same for a call of order n. The question costs a call of the driver, or nothing in a process
-/// without CUDA. It is not put for calls too small to gain anything; nor is a device started for
-/// it.
-Device* device_of_call(Context& context, Index n, const void* matrix) {
+/// Whether a matrix of a call of order n may lie on the device. The question where it lies costs a
+/// call of the driver. It is not put for calls too small to gain anything; nor is a device started
+/// for it.
+bool may_lie_on_device(const Context& context, Index n) {
   constexpr Index kSmallest = 64;
-  return n >= kSmallest && context.opened() ? device_holding(context, matrix) : nullptr;
+  return n >= kSmallest && context.opened();
+}
+
+/// device_holding() for a call of order n.
+Device* device_of_call(Context& context, Index n, const void* matrix) {
+  return may_lie_on_device(context, n) ? device_holding(context, matrix) : nullptr;
 }
 
 /// The same for routines without `info`, which could not say that they were given a matrix that
@@ -149,7 +154,6 @@ Device* device_of_call(Context& context, Index n, const void* matrix) {
 template <class T>
 Device* device_of_norm(Context& context, HostView<const T> a) {
   constexpr Index kLarge = 1 << 20;  // elements
-  if (context.forked()) return nullptr;
   if (!context.opened() && (a.rows * a.cols < kLarge || !is_cuda_memory(a.data))) return nullptr;
   return device_holding(context, a.data);
 }
@@ -164,14 +168,14 @@ struct Decision {
   std::string where = "cpu";
 };
 
-/// Where it throws bad_alloc, for one of the texts, what `decision` has until then is right.
+/// `decision` says already whether the call is large. Where this throws bad_alloc, for one of the
+/// texts, what `decision` has until then is right.
 void decide(Context& context, const Call& call, Decision& decision) {
   const Settings& settings = context.settings();
   auto& [large, resident, waits, device, plan, where] = decision;
-  large = wants_device(call.routine, call.type, call.shape, settings, context.profile());
   if (large && !context.opened() && cuda_in_process()) context.device();
   resident = device_of_call(context, call.shape.n, call.matrix) != nullptr;
-  if (!large && !resident && !settings.verbose) return;  // all that small calls pay
+  if (!large && !resident && !settings.verbose) return;
 
   waits = large && !context.opened() &&
           !worth_starting(call.routine, call.type, call.shape, settings,
@@ -192,12 +196,16 @@ void decide(Context& context, const Call& call, Decision& decision) {
 template <class OnCpu, class OnDevice, class Resume>
 Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume) {
   const Nesting nesting;
-  const NoCancellation no_cancellation;  // locks and threads would be left behind
   if (!nesting.outermost()) return on_cpu();
   Context& context = Context::instance();
   const Settings& settings = context.settings();
-
   Decision decision;
+  decision.large = wants_device(call.routine, call.type, call.shape, settings, context.profile());
+  if (!decision.large && !settings.verbose && !may_lie_on_device(context, call.shape.n)) {
+    return on_cpu();  // all that small calls pay
+  }
+
+  const NoCancellation no_cancellation;  // locks and threads would be left behind
   try {
     decide(context, call, decision);
   } catch (const DeviceError&) {  // the CPU cannot read the matrix, either
@@ -218,7 +226,6 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume) {
     }
   };
   if (!plan.on_device) {
-    if (!decision.large && !resident && !settings.verbose) return on_cpu();
     const Stopwatch watch;
     const Index info = resident ? kNoMemory : on_cpu();
     if (decision.waits) context.add_seconds_before_start(watch.milliseconds() / 1000);
@@ -563,7 +570,6 @@ template <class T>
 Real<T> norm(Family family, Norm norm, Symmetry symmetry, Uplo uplo, HostView<const T> a,
              Real<T>* work) {
   const Nesting nesting;
-  const NoCancellation no_cancellation;
   const Lapack<T>& cpu = cpu_lapack<T>(family);
   Context& context = Context::instance();
   Device* device = nullptr;
@@ -574,6 +580,7 @@ Real<T> norm(Family family, Norm norm, Symmetry symmetry, Uplo uplo, HostView<co
   }
   if (device == nullptr) return cpu.norm(norm, symmetry, uplo, a, work);
 
+  const NoCancellation no_cancellation;
   const Stopwatch watch;
   bool on_cpu = false;
   const Real<T> result = norm_on_device(context, *device, cpu, norm, symmetry, uplo, a, on_cpu);
@@ -629,6 +636,7 @@ Index mixed_posv(Family family, Uplo uplo, HostView<T> a, HostView<const T> b, H
 template <class T>
 Index chol_update(const char* name, Uplo uplo, HostView<T> a, HostView<const T> v,
                   algorithms::Signs signs) {
+  const NoCancellation no_cancellation;  // the CPU, too, uses threads of ours
   const Index n = a.rows, k = v.cols;
   const Lapack<T>& cpu = cpu_lapack<T>(Family::lp64);
   algorithms::UpdateCheckpoint<T> checkpoint;
@@ -664,6 +672,7 @@ Index chol_update(const char* name, Uplo uplo, HostView<T> a, HostView<const T> 
 
 template <class T>
 bool all_finite(Part part, HostView<const T> a) {
+  const NoCancellation no_cancellation;  // the CPU, too, uses threads of ours
   Context& context = Context::instance();
   try {
     if (Device* const device = device_of_call(context, a.rows, a.data); device != nullptr) {
@@ -678,6 +687,7 @@ bool all_finite(Part part, HostView<const T> a) {
 
 template <class T>
 void update_one(const char* name, HostView<T> r, T* x, Real<T>* c) {
+  const NoCancellation no_cancellation;  // the CPU, too, uses threads of ours
   const Index n = r.rows, threads = update_threads(n);
   if (n == 0) return;
   OneVector<T> vector(r, x, c);
@@ -704,6 +714,7 @@ void update_one(const char* name, HostView<T> r, T* x, Real<T>* c) {
 
 template <class T>
 algorithms::Downdate downdate_one(const char* name, HostView<T> r, T* x, Real<T>* c) {
+  const NoCancellation no_cancellation;  // the CPU, too, uses threads of ours
   using algorithms::Downdate;
   const Index n = r.rows, threads = update_threads(n);
   if (n == 0) return Downdate::done;

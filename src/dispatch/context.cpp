@@ -135,10 +135,11 @@ bool Context::forked() const {
 }
 
 Device* Context::device() {
-  std::uint64_t nobody = 0;
-  process_.compare_exchange_strong(nobody,
-                                   process_identity());  // before the lock, as forked() says
-  if (forked()) return nullptr;
+  const std::uint64_t self = process_identity();
+  std::uint64_t opened_by = process_.load(std::memory_order_acquire);
+  // Before the lock, as forked() says.
+  if (opened_by == 0 && process_.compare_exchange_strong(opened_by, self)) opened_by = self;
+  if (opened_by != self) return nullptr;
   std::lock_guard<std::mutex> lock(mutex_);
   if (!opened_) open_device();
   return device_.get();

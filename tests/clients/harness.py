@@ -99,8 +99,12 @@ def read_log(path):
         return [Call(line.rstrip("\n")) for line in file if line.startswith("overlapack ")]
 
 
+folders = []  # removed at exit
+
+
 def temporary_log():
-    return os.path.join(tempfile.mkdtemp(prefix="overlapack-"), "calls.log")
+    folders.append(tempfile.TemporaryDirectory(prefix="overlapack-"))
+    return os.path.join(folders[-1].name, "calls.log")
 
 
 def expand(names):
