@@ -199,13 +199,14 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume) {
   if (!nesting.outermost()) return on_cpu();
   Context& context = Context::instance();
   const Settings& settings = context.settings();
-  Decision decision;
-  decision.large = wants_device(call.routine, call.type, call.shape, settings, context.profile());
-  if (!decision.large && !settings.verbose && !may_lie_on_device(context, call.shape.n)) {
+  const bool large = wants_device(call.routine, call.type, call.shape, settings, context.profile());
+  if (!large && !settings.verbose && !may_lie_on_device(context, call.shape.n)) {
     return on_cpu();  // all that small calls pay
   }
 
   const NoCancellation no_cancellation;  // locks and threads would be left behind
+  Decision decision;
+  decision.large = large;
   try {
     decide(context, call, decision);
   } catch (const DeviceError&) {  // the CPU cannot read the matrix, either
