@@ -28,13 +28,6 @@ static void* solve_while_cancelled(void* unused) {
   return unused;
 }
 
-/* Of asynchronous type, which a program must not use around calls that hold locks; it may not end
- * the program all the same. */
-static void* solve_while_cancelled_at_once(void* unused) {
-  pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
-  return solve_while_cancelled(unused);
-}
-
 int main(void) {
   alarm(60);                          /* ends a program that hangs */
   for (int run = 0; run < 4; ++run) { /* the first of them is the first call of the process */
@@ -46,11 +39,6 @@ int main(void) {
       printf("run %d: %s\n", run, solved ? "the thread was not cancelled" : "the call was");
       return EXIT_FAILURE;
     }
-  }
-  pthread_t thread;
-  if (pthread_create(&thread, NULL, solve_while_cancelled_at_once, &solved) != 0 ||
-      pthread_join(thread, NULL) != 0) {
-    return EXIT_FAILURE;
   }
   return check_solve("afterwards", dgesv_) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
