@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <clocale>
@@ -16,6 +15,7 @@
 #include <system_error>
 
 #include "dispatch/context.hpp"
+#include "support/child.hpp"
 #include "support/fixtures.hpp"
 #include "support/lapack_calls.hpp"
 #include "support/matrices.hpp"
@@ -24,6 +24,8 @@ namespace overlapack {
 namespace {
 
 using namespace testing_support;
+
+constexpr unsigned kSeconds = 20;  // for what takes none
 
 class CallLog : public RoutedTest {
  protected:
@@ -58,22 +60,6 @@ class CallLog : public RoutedTest {
   std::string directory_, path_;
 };
 
-/// Ends with 0 if body() returns true, in a child of its own; a signal would end it otherwise.
-template <class Body>
-void expect_in_child(Body body) {
-  const pid_t child = fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
-    alarm(20);  // rather than hang
-    _exit(body() ? 0 : 1);
-  }
-  int status = -1;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0)
-      << (WIFSIGNALED(status) ? "signal " : "status ")
-      << (WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
-}
-
 bool is_pending(int signal) {
   sigset_t pending;
   sigpending(&pending);
@@ -97,7 +83,7 @@ void break_stderr() {
 TEST_F(CallLog, APipeThatNobodyOpens) {
   ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
   log_to(path_);
-  expect_in_child([] {
+  expect_in_child(kSeconds, [] {
     write_line();
     return true;
   });
@@ -105,7 +91,7 @@ TEST_F(CallLog, APipeThatNobodyOpens) {
 
 TEST_F(CallLog, AStderrThatNobodyReads) {
   log_to("");
-  expect_in_child([] {
+  expect_in_child(kSeconds, [] {
     break_stderr();
     write_line();
     return !is_pending(SIGPIPE) && !is_blocked(SIGPIPE);
@@ -114,7 +100,7 @@ TEST_F(CallLog, AStderrThatNobodyReads) {
 
 TEST_F(CallLog, ASignalOfTheProgramStays) {
   log_to("");
-  expect_in_child([] {
+  expect_in_child(kSeconds, [] {
     break_stderr();
     sigset_t pipes;
     sigemptyset(&pipes);
@@ -130,7 +116,7 @@ TEST_F(CallLog, ASignalOfTheProgramStays) {
 
 TEST_F(CallLog, AFileThatMayNotGrow) {
   log_to(path_);
-  expect_in_child([] {
+  expect_in_child(kSeconds, [] {
     const rlimit limit{10, RLIM_INFINITY};
     setrlimit(RLIMIT_FSIZE, &limit);
     for (int line = 0; line < 3; ++line) write_line();

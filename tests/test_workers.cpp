@@ -4,7 +4,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +18,7 @@
 #include <vector>
 
 #include "algorithms/workers.hpp"
+#include "support/child.hpp"
 #include "support/scarce_memory.hpp"
 
 /// The size of the kernel's own set of CPUs: it refuses smaller ones.
@@ -36,6 +36,7 @@ extern "C" int sched_getaffinity(pid_t process, std::size_t bytes, cpu_set_t* se
 namespace overlapack {
 namespace {
 
+using testing_support::expect_in_child;
 using testing_support::ScarceMemory;
 
 TEST(Workers, CountTheCoresOfALargeMachine) {
@@ -152,15 +153,7 @@ TEST(Workers, ComputeInParallelAndAloneInAForkedChild) {
   };
   for (int repetition = 0; repetition < 20; ++repetition) {
     EXPECT_TRUE(all_run_once());
-    const pid_t child = fork();
-    ASSERT_GE(child, 0);
-    if (child == 0) {
-      alarm(60);  // rather than hang
-      _exit(all_run_once() ? 0 : 1);
-    }
-    int status = -1;
-    ASSERT_EQ(waitpid(child, &status, 0), child);
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+    expect_in_child(60, all_run_once);
   }
 }
 
