@@ -375,8 +375,8 @@ Index update_real(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostView<
   gather();
   if (updates < k) {
     Index info = 0;
-    if (updates > 0 &&
-        is_singular<T>(a)) {  // what is tried divides by it; not so the updated factor
+    if (updates > 0 && is_singular<T>(a)) {
+      // What is tried divides by the factor: try it with the updated one, which may be regular.
       Matrix<T> updated(n, n);
       for (Index j = 0; j < n; ++j) std::copy_n(&a(0, j), n, &updated.view()(0, j));
       transform(cpu, uplo, 1, updated.view(), plus, cut, work);

@@ -24,8 +24,8 @@ class NoCancellation {
 };
 
 /// Held while a value is made: by one thread of the process at a time, and by none during a fork
-/// unless that has waited for two seconds.
-/// The thread that holds it may take it again, may fork, and cannot be cancelled.
+/// unless that has waited for two seconds. The thread that holds it may take it again, may fork,
+/// and cannot be cancelled.
 class OnceLock {
  public:
   OnceLock();

@@ -217,7 +217,8 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume) {
   const bool resident = decision.resident;
   Plan& plan = decision.plan;
   std::string& where = decision.where;
-  const auto log = [&](Index info, const Stopwatch& watch, std::size_t up, std::size_t down) {
+  const Stopwatch watch;
+  const auto log = [&](Index info, std::size_t up, std::size_t down) {
     if (!settings.verbose) return;
     const char* const name = call.name != nullptr ? call.name : name_of(call.routine);
     try {
@@ -227,14 +228,12 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume) {
     }
   };
   if (!plan.on_device) {
-    const Stopwatch watch;
     const Index info = resident ? kNoMemory : on_cpu();
     if (decision.waits) context.add_seconds_before_start(watch.milliseconds() / 1000);
-    log(info, watch, 0, 0);
+    log(info, 0, 0);
     return info;
   }
 
-  const Stopwatch watch;
   Device& device = *decision.device;
   std::lock_guard<std::mutex> lock(context.device_mutex());
   device.set_memory_limit(settings.memory_limit);
@@ -260,7 +259,7 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume) {
   } catch (const std::bad_alloc&) {
     finish_on_cpu("out of host memory");
   }
-  log(info, watch, device.counters().bytes_to_device - up, device.counters().bytes_to_host - down);
+  log(info, device.counters().bytes_to_device - up, device.counters().bytes_to_host - down);
   return info;
 }
 
