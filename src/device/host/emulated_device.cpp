@@ -119,6 +119,7 @@ struct Stream {
   };
   std::deque<Operation> pending;
   std::uint64_t finished = 0;
+  std::uint64_t rank = 0;  // of those that are ready the least is next; for Schedule::shuffle
 
   Recording now() { return {this, finished + pending.size()}; }
   /// After the first pending signal; reached if there is none.
@@ -180,16 +181,22 @@ class Machine {
   Memory memory;
 
  private:
+  /// For a while the same queues go before others, so that work falls far behind now and then.
   Stream& random_ready_stream() {
-    std::vector<Stream*> ready;
-    for (Stream& stream : streams_) {
-      if (stream.ready()) ready.push_back(&stream);
+    if (steps_until_shuffled_-- == 0) {
+      for (Stream& stream : streams_) stream.rank = random_();
+      steps_until_shuffled_ = std::uniform_int_distribution<int>(0, 50)(random_);
     }
-    return *ready[std::uniform_int_distribution<std::size_t>(0, ready.size() - 1)(random_)];
+    Stream* next = nullptr;
+    for (Stream& stream : streams_) {
+      if (stream.ready() && (next == nullptr || stream.rank < next->rank)) next = &stream;
+    }
+    return *next;
   }
 
   const Schedule schedule_;
   std::mt19937_64 random_;
+  int steps_until_shuffled_ = 0;
   std::deque<Stream> streams_;  // one per queue; addresses are stable
 };
 

@@ -13,7 +13,8 @@ namespace overlapack {
 ///  lazy:    only when an event or a queue is waited for or asked about, and then only what that
 ///           depends on: a forgotten wait reads poison.
 ///  eager:   at once, as if the device were infinitely fast.
-///  shuffle: like lazy, but at each wait a seeded random choice of other ready work runs first.
+///  shuffle: like lazy, but at each wait other ready work runs first, from queues in an order that
+///           is drawn at random again after some operations.
 enum class Schedule { lazy, eager, shuffle };
 
 struct EmulatedOptions {
