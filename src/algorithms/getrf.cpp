@@ -162,6 +162,8 @@ class Lu {
         matrix_(device, m, n + nrhs),
         pivots_(device, Space::device, std::min(m, n)),
         info_(device, Space::device, panels_),
+        width_(kernels_.getrf_panel_width()),
+        factored_(device),
         updated_(device),
         caught_up_(device),
         begun_(device),
@@ -188,9 +190,7 @@ class Lu {
   /// Where A and B are to arrive, and where the factors appear: in the columns of a panel without
   /// the interchanges of later panels.
   DeviceView<T> matrix() const { return matrix_.view(); }
-  DeviceView<Index> pivots(Index i) const {
-    return {pivots_.data() + block(i).first, block(i).size()};
-  }
+  DeviceView<Index> pivots(Index i) const { return pivots(block(i)); }
   /// Of panel i, on the device: where its first pivot that is exactly zero stands, or 0.
   DeviceView<Index> info(Index i) const { return {info_.data() + i, 1}; }
   /// Of all queues the one that all others have been waited for in when factor() is through.
@@ -201,30 +201,45 @@ class Lu {
   void factor(Flow& flow) {
     joined_ = pending_ = std::clamp<Index>(flow.at_once(), std::min<Index>(2, total()), total());
     for (Index j = 0; j < joined_; ++j) flow.before(j == 0 ? panel() : update(), j);
+    Range before;  // the step before
     for (Index i = 0; i < panels_; ++i) {
-      const Index i0 = block(i).first, w = block(i).size();
-      const DeviceView<T> current = matrix().block(i0, i0, m_ - i0, w);
-      if (panel_on_cpu_) {
-        panel().record(*begun_);
-        panel_on_cpu_->start(panel(), current);
-      } else {
-        const Span span(panel(), "panel", i);
-        kernels_.getrf_panel(panel(), current, pivots(i), info(i), i0, &*begun_);
-      }
-      // Meanwhile step i - 1 on everything to the right of this panel. It starts behind the panel,
-      // which needs some multiprocessors for itself and would have to wait for them.
-      if (i >= 1) {
-        update().wait(*final_[at(i - 1)]);
-        update().wait(*begun_);
-        apply(update(), in_update_, i - 1, columns(i + 1, joined_));
-      }
-      update().record(*updated_);
-      if (panel_on_cpu_) panel_on_cpu_->finish(panel(), current, pivots(i), info(i), i0);
-      panel().record(*final_[at(i)]);
-      flow.release(panel(), i);
-      if (i + 1 < panels_) {  // the next panel, ahead of the rest
-        panel().wait(*updated_);
-        apply(panel(), in_panel_, i, columns(i + 1, i + 2));
+      const std::vector<Range> steps = steps_of(i);
+      for (std::size_t k = 0; k < steps.size(); ++k) {
+        const Range step = steps[k];
+        const bool first = k == 0, last = k + 1 == steps.size();
+        const DeviceView<T> current =
+            matrix().block(step.first, step.first, m_ - step.first, step.size());
+        if (panel_on_cpu_) {
+          panel().record(*begun_);
+          panel_on_cpu_->start(panel(), current);
+        } else {
+          const Span span(panel(), "panel", i);
+          kernels_.getrf_panel(panel(), current, pivots(step), info(i), step.first, &*begun_);
+        }
+        // Meanwhile the step before. It starts behind the panel, which needs some multiprocessors
+        // for itself and would have to wait for them. What the next step in this block needs goes
+        // first; what lies beyond the next block gets whole blocks of steps.
+        if (!before.empty()) {
+          update().wait(*factored_);
+          update().wait(*begun_);
+          const Index near = first ? i + 1 : std::min(i + 2, panels_);
+          apply(update(), in_update_, before, {step.last, block(near - 1).last});
+        }
+        if (!last) update().record(*updated_);
+        if (first && i > 0) {
+          complete(flow, i - 1);
+          apply(update(), in_update_, block(i - 1), columns(i + 1, joined_));
+        }
+        if (last) update().record(*updated_);
+        if (panel_on_cpu_)
+          panel_on_cpu_->finish(panel(), current, pivots(step), info(i), step.first);
+        panel().record(*factored_);
+        const Range next = last ? first_step_of(i + 1) : steps[k + 1];
+        if (!next.empty()) {  // the next step's columns, ahead of the rest
+          panel().wait(*updated_);
+          apply(panel(), in_panel_, step, next);
+        }
+        before = step;
       }
       // Two blocks arrive for every panel: the link brings them faster than panels are factored.
       // The next panel but one must have joined by the next step.
@@ -235,8 +250,9 @@ class Lu {
     }
 
     // What has no panel of its own: the columns beyond row m of a wide matrix, and B.
-    update().wait(*final_[at(panels_ - 1)]);
-    apply(update(), in_update_, panels_ - 1, columns(panels_, joined_));
+    update().wait(*factored_);
+    complete(flow, panels_ - 1);
+    apply(update(), in_update_, block(panels_ - 1), columns(panels_, joined_));
     catch_up(panels_, panels_);
     join();
     arrive(flow, total());
@@ -289,19 +305,40 @@ class Lu {
     return true;
   }
 
+  /// The columns of block i that are factored at a time: by the device in panels of its width.
+  std::vector<Range> steps_of(Index i) const {
+    std::vector<Range> steps = partition(block(i).size(), panel_on_cpu_ ? block(i).size() : width_);
+    for (Range& step : steps) step = {step.first + block(i).first, step.last + block(i).first};
+    return steps;
+  }
+  Range first_step_of(Index i) const { return i < panels_ ? steps_of(i).front() : Range{}; }
+  DeviceView<Index> pivots(Range step) const { return {pivots_.data() + step.first, step.size()}; }
+  /// The part of L in panel i sees the interchanges of all its steps, and goes home.
+  void complete(Flow& flow, Index i) {
+    const Index first = block(i).first;
+    for (const Range& step : steps_of(i)) {
+      if (step.first == first) continue;
+      kernels_.swap_rows(update(),
+                         matrix().block(step.first, first, m_ - step.first, step.first - first),
+                         pivots(step), step.first);
+    }
+    update().record(*final_[at(i)]);
+    flow.release(update(), i);
+  }
+
   /// The columns of blocks [first, last).
   Range columns(Index first, Index last) const {
     if (first >= last) return {};
     return {block(first).first, block(last - 1).last};
   }
 
-  /// Step i on the columns c: interchange, U_ic := L_ii^-1 A_ic, A(i+1:, c) -= L(i+1:, i) U_ic.
-  void apply(Queue& queue, const Subtraction<T>& subtract, Index i, Range c) {
+  /// A step on the columns c: interchange, U_ic := L_ii^-1 A_ic, A(i+1:, c) -= L(i+1:, i) U_ic.
+  void apply(Queue& queue, const Subtraction<T>& subtract, Range step, Range c) {
     if (c.empty()) return;
-    const Index i0 = block(i).first, i1 = block(i).last, w = i1 - i0;
-    const Span span(queue, "update", i);
+    const Index i0 = step.first, i1 = step.last, w = i1 - i0;
+    const Span span(queue, "update", i0 / block(0).size());
     const DeviceView<T> A = matrix();
-    kernels_.interchange_and_solve(queue, A.block(i0, i0, w, w), pivots(i), i0,
+    kernels_.interchange_and_solve(queue, A.block(i0, i0, w, w), pivots(step), i0,
                                    A.block(i0, c.first, m_ - i0, c.size()));
     subtract(queue, A.block(i1, i0, m_ - i1, w), A.block(i0, c.first, w, c.size()),
              A.block(i1, c.first, m_ - i1, c.size()));
@@ -321,7 +358,7 @@ class Lu {
     if (joined_ == pending_) return;
     for (; caught_up_steps_ < end && most > 0; ++caught_up_steps_, --most) {
       late().wait(*final_[at(caught_up_steps_)]);
-      apply(late(), in_catch_up_, caught_up_steps_, columns(joined_, pending_));
+      apply(late(), in_catch_up_, block(caught_up_steps_), columns(joined_, pending_));
     }
   }
   void join() {
@@ -342,8 +379,9 @@ class Lu {
   Buffer<Index> pivots_, info_;
   std::optional<DeviceMatrix<Index>> sources_;  // of rows, by panel: see compose_interchanges()
   std::unique_ptr<PanelOnCpu<T>> panel_on_cpu_;
+  const Index width_;              // of a step
   std::vector<EventLease> final_;  // final_[i]: panel i holds its part of L and U
-  EventLease updated_, caught_up_, begun_;
+  EventLease factored_, updated_, caught_up_, begun_;
   Subtraction<T> in_panel_, in_update_, in_catch_up_;  // one for each queue
   std::unique_ptr<QueueLease> panel_, update_, late_;
 };
