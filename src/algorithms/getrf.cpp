@@ -144,8 +144,10 @@ class LaterInterchanges {
 
 /// The factorization of [A B] on the device, by block columns.
 ///
-/// `panel` (high priority) is the queue of the chain of panels; `update` applies step i - 1 to what
-/// takes part while panel i is factored; `late` brings those up that arrive late.
+/// A block column is factored in steps, whose panels are a kernel each. `panel` (high priority) is
+/// the queue of the chain of panels; while one is factored, `update` applies the step before to
+/// what takes part, or the block before if that is worth while: then `near` (high priority) applies
+/// steps to what the next panels need. `late` brings blocks up that arrive late.
 template <class T>
 class Lu {
  public:
@@ -165,9 +167,12 @@ class Lu {
         width_(kernels_.getrf_panel_width()),
         factored_(device),
         updated_(device),
+        near_done_(device),
+        far_done_(device),
         caught_up_(device),
         begun_(device),
         in_panel_(device, options, m, width(options), width(options)),
+        in_near_(device, options, m, 2 * width(options), width(options)),
         in_update_(device, options, m, n + nrhs, width(options)),
         in_catch_up_(device, options, m, n + nrhs, width(options)) {
     if (options.hybrid) {
@@ -175,6 +180,7 @@ class Lu {
     }
     for (Index i = 0; i < panels_; ++i) final_.emplace_back(device);
     panel_ = std::make_unique<QueueLease>(device, Priority::high, "panel");
+    near_ = std::make_unique<QueueLease>(device, Priority::high, "near");
     update_ = std::make_unique<QueueLease>(device, Priority::normal, "update");
     late_ = std::make_unique<QueueLease>(device, Priority::normal, "catch up");
     panel().zero(info_.data(), sizeof(Index) * at(panels_));
@@ -201,39 +207,33 @@ class Lu {
   void factor(Flow& flow) {
     joined_ = pending_ = std::clamp<Index>(flow.at_once(), std::min<Index>(2, total()), total());
     for (Index j = 0; j < joined_; ++j) flow.before(j == 0 ? panel() : update(), j);
-    Range before;  // the step before
+    update().record(*far_done_);
+    near().wait(*far_done_);
+    near().record(*near_done_);
+    Range before;               // the step before
+    bool whole_before = false;  // of its block, if that is another one
     for (Index i = 0; i < panels_; ++i) {
       const std::vector<Range> steps = steps_of(i);
+      const bool whole = by_whole_blocks(i);
       for (std::size_t k = 0; k < steps.size(); ++k) {
         const Range step = steps[k];
-        const bool first = k == 0, last = k + 1 == steps.size();
-        const DeviceView<T> current =
-            matrix().block(step.first, step.first, m_ - step.first, step.size());
-        if (panel_on_cpu_) {
-          panel().record(*begun_);
-          panel_on_cpu_->start(panel(), current);
-        } else {
-          const Span span(panel(), "panel", i);
-          kernels_.getrf_panel(panel(), current, pivots(step), info(i), step.first, &*begun_);
+        const bool last = k + 1 == steps.size();
+        start_panel(i, step);
+        // Meanwhile the step before, and if it was the last of its block and these go on as a
+        // whole, the block.
+        const bool block_ends = k == 0 && i > 0;
+        const bool whole_ends = block_ends && whole_before;
+        Queue& queue = (k > 0 ? whole : whole_before) ? near() : update();
+        if (k > 0 || i > 0) {
+          update_by_step(queue, before, step.last, block_ends ? i + 1 : i + 2);
         }
-        // Meanwhile the step before. It starts behind the panel, which needs some multiprocessors
-        // for itself and would have to wait for them. What the next step in this block needs goes
-        // first; what lies beyond the next block gets whole blocks of steps.
-        if (!before.empty()) {
-          update().wait(*factored_);
-          update().wait(*begun_);
-          const Index near = first ? i + 1 : std::min(i + 2, panels_);
-          apply(update(), in_update_, before, {step.last, block(near - 1).last});
+        if (!(whole_ends && last)) queue.record(*updated_);
+        if (block_ends) complete(flow, queue, i - 1);
+        if (whole_ends) {
+          update_by_block(i - 1);
+          if (last) near().record(*updated_);
         }
-        if (!last) update().record(*updated_);
-        if (first && i > 0) {
-          complete(flow, i - 1);
-          apply(update(), in_update_, block(i - 1), columns(i + 1, joined_));
-        }
-        if (last) update().record(*updated_);
-        if (panel_on_cpu_)
-          panel_on_cpu_->finish(panel(), current, pivots(step), info(i), step.first);
-        panel().record(*factored_);
+        finish_panel(i, step);
         const Range next = last ? first_step_of(i + 1) : steps[k + 1];
         if (!next.empty()) {  // the next step's columns, ahead of the rest
           panel().wait(*updated_);
@@ -241,6 +241,7 @@ class Lu {
         }
         before = step;
       }
+      whole_before = whole;
       // Two blocks arrive for every panel: the link brings them faster than panels are factored.
       // The next panel but one must have joined by the next step.
       if (joined_ == pending_) arrive(flow, 2 * i + 4);
@@ -251,8 +252,10 @@ class Lu {
 
     // What has no panel of its own: the columns beyond row m of a wide matrix, and B.
     update().wait(*factored_);
-    complete(flow, panels_ - 1);
-    apply(update(), in_update_, block(panels_ - 1), columns(panels_, joined_));
+    update().wait(*near_done_);
+    complete(flow, update(), panels_ - 1);
+    apply(update(), in_update_, whole_before ? block(panels_ - 1) : before,
+          columns(panels_, joined_));
     catch_up(panels_, panels_);
     join();
     arrive(flow, total());
@@ -287,6 +290,7 @@ class Lu {
  private:
   Index width(const Options& options) const { return std::min(options.nb, std::min(m_, n_)); }
   Queue& panel() const { return **panel_; }
+  Queue& near() const { return **near_; }
   Queue& late() const { return **late_; }
 
   /// Whether the interchanges are there as permutations, of so few rows that these can be used.
@@ -313,17 +317,70 @@ class Lu {
   }
   Range first_step_of(Index i) const { return i < panels_ ? steps_of(i).front() : Range{}; }
   DeviceView<Index> pivots(Range step) const { return {pivots_.data() + step.first, step.size()}; }
+  /// Whether what lies beyond the block after block i gets the steps of block i as one. That makes
+  /// longer products, which are faster, and few steps for late blocks to catch up with; it pays
+  /// where updates take longer than panels. Steps by themselves leave less to do between panels.
+  bool by_whole_blocks(Index i) const {
+    if (block(i).size() <= width_ || panel_on_cpu_) return false;
+    const Index long_side = 32 * width_, end = block(i).last;
+    return joined_ < total() || (m_ - end) * (n_ + nrhs_ - end) >= long_side * long_side;
+  }
+
+  void start_panel(Index i, Range step) {
+    if (panel_on_cpu_) {
+      panel().record(*begun_);
+      panel_on_cpu_->start(panel(), panel_of(step));
+    } else {
+      const Span span(panel(), "panel", i);
+      kernels_.getrf_panel(panel(), panel_of(step), pivots(step), info(i), step.first, &*begun_);
+    }
+  }
+  void finish_panel(Index i, Range step) {
+    if (panel_on_cpu_) {
+      panel_on_cpu_->finish(panel(), panel_of(step), pivots(step), info(i), step.first);
+    }
+    panel().record(*factored_);
+  }
+  DeviceView<T> panel_of(Range step) const {
+    return matrix().block(step.first, step.first, m_ - step.first, step.size());
+  }
+
+  /// The step that has just been factored, on the columns from `column` on: in the near queue up to
+  /// block `end`, in the update queue all of them. It starts behind the next panel, which needs
+  /// some multiprocessors for itself and would have to wait for them.
+  void update_by_step(Queue& queue, Range step, Index column, Index end) {
+    const bool all = &queue == &update();
+    queue.wait(*factored_);
+    queue.wait(*begun_);
+    if (all) queue.wait(*near_done_);
+    const Index blocks = all ? joined_ : std::min(end, panels_);
+    apply(queue, all ? in_update_ : in_near_, step, {column, block(blocks - 1).last});
+  }
+
+  /// All steps of block b, beyond block b + 1: on the next block that is to be factored after that
+  /// in the near queue, on the rest in the update queue, which has until then to do it.
+  void update_by_block(Index b) {
+    const Index far = std::min(b + 3, panels_);
+    near().wait(*far_done_);
+    apply(near(), in_near_, block(b), columns(b + 2, far));
+    near().record(*near_done_);
+    update().wait(*final_[at(b)]);
+    update().wait(*begun_);
+    apply(update(), in_update_, block(b), columns(far, joined_));
+    update().record(*far_done_);
+  }
+
   /// The part of L in panel i sees the interchanges of all its steps, and goes home.
-  void complete(Flow& flow, Index i) {
+  void complete(Flow& flow, Queue& queue, Index i) {
     const Index first = block(i).first;
     for (const Range& step : steps_of(i)) {
       if (step.first == first) continue;
-      kernels_.swap_rows(update(),
+      kernels_.swap_rows(queue,
                          matrix().block(step.first, first, m_ - step.first, step.first - first),
                          pivots(step), step.first);
     }
-    update().record(*final_[at(i)]);
-    flow.release(update(), i);
+    queue.record(*final_[at(i)]);
+    flow.release(queue, i);
   }
 
   /// The columns of blocks [first, last).
@@ -364,6 +421,7 @@ class Lu {
   void join() {
     if (joined_ == pending_) return;
     late().record(*caught_up_);
+    near().wait(*caught_up_);
     update().wait(*caught_up_);
     joined_ = pending_;
   }
@@ -381,9 +439,9 @@ class Lu {
   std::unique_ptr<PanelOnCpu<T>> panel_on_cpu_;
   const Index width_;              // of a step
   std::vector<EventLease> final_;  // final_[i]: panel i holds its part of L and U
-  EventLease factored_, updated_, caught_up_, begun_;
-  Subtraction<T> in_panel_, in_update_, in_catch_up_;  // one for each queue
-  std::unique_ptr<QueueLease> panel_, update_, late_;
+  EventLease factored_, updated_, near_done_, far_done_, caught_up_, begun_;
+  Subtraction<T> in_panel_, in_near_, in_update_, in_catch_up_;  // one for each queue
+  std::unique_ptr<QueueLease> panel_, near_, update_, late_;
 };
 
 /// The first pivot that is exactly zero, of the panels' info; or 0.
