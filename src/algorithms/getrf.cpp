@@ -219,20 +219,14 @@ class Lu {
         const Range step = steps[k];
         const bool last = k + 1 == steps.size();
         start_panel(i, step);
-        // Meanwhile the step before, and if it was the last of its block and these go on as a
-        // whole, the block.
+        // Meanwhile the step before; and if it was the last of a block that goes on as a whole,
+        // that.
         const bool block_ends = k == 0 && i > 0;
-        const bool whole_ends = block_ends && whole_before;
         Queue& queue = (k > 0 ? whole : whole_before) ? near() : update();
-        if (k > 0 || i > 0) {
-          update_by_step(queue, before, step.last, block_ends ? i + 1 : i + 2);
-        }
-        if (!(whole_ends && last)) queue.record(*updated_);
+        if (k > 0 || i > 0) update_by_step(queue, before, step.last, block_ends ? i + 1 : i + 2);
+        queue.record(*updated_);
         if (block_ends) complete(flow, queue, i - 1);
-        if (whole_ends) {
-          update_by_block(i - 1);
-          if (last) near().record(*updated_);
-        }
+        if (block_ends && whole_before) update_by_block(i - 1);
         finish_panel(i, step);
         const Range next = last ? first_step_of(i + 1) : steps[k + 1];
         if (!next.empty()) {  // the next step's columns, ahead of the rest
@@ -252,7 +246,6 @@ class Lu {
 
     // What has no panel of its own: the columns beyond row m of a wide matrix, and B.
     update().wait(*factored_);
-    update().wait(*near_done_);
     complete(flow, update(), panels_ - 1);
     apply(update(), in_update_, whole_before ? block(panels_ - 1) : before,
           columns(panels_, joined_));
