@@ -206,10 +206,7 @@ class Lu {
   /// L^-1 P B then.
   void factor(Flow& flow) {
     joined_ = pending_ = std::clamp<Index>(flow.at_once(), std::min<Index>(2, total()), total());
-    for (Index j = 0; j < joined_; ++j) flow.before(j == 0 ? panel() : update(), j);
-    update().record(*far_done_);
-    near().wait(*far_done_);
-    near().record(*near_done_);
+    flow.before(panel(), 0);
     Range before;               // the step before
     bool whole_before = false;  // of its block, if that is another one
     for (Index i = 0; i < panels_; ++i) {
@@ -219,6 +216,7 @@ class Lu {
         const Range step = steps[k];
         const bool last = k + 1 == steps.size();
         start_panel(i, step);
+        if (before.empty()) begin_updates(flow);
         // Meanwhile the step before; and if it was the last of a block that goes on as a whole,
         // that.
         const bool block_ends = k == 0 && i > 0;
@@ -257,6 +255,22 @@ class Lu {
     for (Index j = panels_; j < count(); ++j) flow.release(update(), j);
   }
 
+  /// Whether the interchanges are there as permutations, of so few rows that these can be used.
+  bool compose_interchanges() {
+    if (m_ > kernels_.permutable_rows()) return false;
+    if (!sources_) {
+      try {
+        sources_.emplace(device_, m_, panels_);
+      } catch (const DeviceError& error) {  // of many panels it is large
+        if (error.lost()) throw;
+        return false;
+      }
+      kernels_.compose_interchanges(update(), {pivots_.data(), pivots_.size()}, block(0).size(),
+                                    sources_->view());
+    }
+    return true;
+  }
+
   /// Carries out, in the columns of panels of the factors `a`, the interchanges of later panels.
   void interchange_left(DeviceView<T> a) {
     if (panels_ == 1) return;
@@ -286,22 +300,6 @@ class Lu {
   Queue& near() const { return **near_; }
   Queue& late() const { return **late_; }
 
-  /// Whether the interchanges are there as permutations, of so few rows that these can be used.
-  bool compose_interchanges() {
-    if (m_ > kernels_.permutable_rows()) return false;
-    if (!sources_) {
-      try {
-        sources_.emplace(device_, m_, panels_);
-      } catch (const DeviceError& error) {  // of many panels it is large
-        if (error.lost()) throw;
-        return false;
-      }
-      kernels_.compose_interchanges(update(), {pivots_.data(), pivots_.size()}, block(0).size(),
-                                    sources_->view());
-    }
-    return true;
-  }
-
   /// The columns of block i that are factored at a time: by the device in panels of its width.
   std::vector<Range> steps_of(Index i) const {
     std::vector<Range> steps = partition(block(i).size(), panel_on_cpu_ ? block(i).size() : width_);
@@ -317,6 +315,14 @@ class Lu {
     if (block(i).size() <= width_ || panel_on_cpu_) return false;
     const Index long_side = 32 * width_, end = block(i).last;
     return joined_ < total() || (m_ - end) * (n_ + nrhs_ - end) >= long_side * long_side;
+  }
+
+  /// What the first updates need, once the first panel is under way.
+  void begin_updates(Flow& flow) {
+    for (Index j = 1; j < joined_; ++j) flow.before(update(), j);
+    update().record(*far_done_);
+    near().wait(*far_done_);
+    near().record(*near_done_);
   }
 
   void start_panel(Index i, Range step) {
@@ -444,16 +450,19 @@ Index first_zero_pivot(const Buffer<Index>& info) {
   return zero == end ? 0 : *zero;
 }
 
-/// Blocks come and go by a transfer's uploads and downloads of the same numbers.
+/// Blocks come by a transfer's uploads, and go by its downloads of the same numbers.
 class TransferFlow final : public Flow {
  public:
-  TransferFlow(Transfer& transfer, Index at_once) : transfer_(transfer), at_once_(at_once) {}
+  /// `uploads`: the number of that with block j; several blocks may have the same.
+  TransferFlow(Transfer& transfer, std::vector<Index> uploads, Index at_once)
+      : transfer_(transfer), uploads_(std::move(uploads)), at_once_(at_once) {}
   Index at_once() const override { return at_once_; }
-  bool before(Queue& queue, Index j) override { return transfer_.before(queue, j); }
+  bool before(Queue& queue, Index j) override { return transfer_.before(queue, uploads_[at(j)]); }
   void release(Queue& queue, Index j) override { transfer_.release(queue, j); }
 
  private:
   Transfer& transfer_;
+  std::vector<Index> uploads_;
   Index at_once_;
 };
 
@@ -518,10 +527,21 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, In
   LaterInterchanges<T> later(device, a, interchanges, options.nb);
   Transfer transfer(device, options.threads, committed);
 
+  const bool on_device = device.kind_of(input.a.data) == MemoryKind::device;
+  std::vector<Index> uploads;
   for (Index j = 0; j < lu.count(); ++j) {
     const Range c = lu.block(j);
     const auto block = [&](auto x) { return x.block(0, c.first, m, c.size()); };
-    transfer.add_upload(make_region<T>(block(input.a), block(lu.matrix())));
+    // On the device what the first panels need comes by itself and the rest at once: to launch a
+    // copy of each block would take longer than to copy it.
+    if (!on_device || j < 2) {
+      uploads.push_back(transfer.add_upload(make_region<T>(block(input.a), block(lu.matrix()))));
+    } else if (j == 2) {
+      const auto rest = [&](auto x) { return x.block(0, c.first, m, n - c.first); };
+      uploads.push_back(transfer.add_upload(make_region<T>(rest(input.a), rest(lu.matrix()))));
+    } else {
+      uploads.push_back(uploads.back());
+    }
     const auto region = make_region<T>(block(a), block(lu.matrix()));
     if (j >= lu.panels()) {
       transfer.add_download(region);
@@ -540,7 +560,7 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, In
   const DeviceView<T> A = lu.matrix().block(0, 0, m, n),
                       B = lu.matrix().block(0, n, std::min(m, n), b.cols);
   if (!b.empty()) {
-    transfer.add_upload(make_region<T>(input.b, B));
+    uploads.push_back(transfer.add_upload(make_region<T>(input.b, B)));
     transfer.add_download(make_region<T>(b, B), {}, [&status] {
       return first_zero_pivot(status) == 0;  // else B stays as it is
     });
@@ -552,9 +572,9 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, In
   }
   transfer.start();
 
-  const bool on_device = device.kind_of(input.a.data) == MemoryKind::device;
-  TransferFlow flow(transfer, on_device ? lu.total() : 0);
+  TransferFlow flow(transfer, std::move(uploads), on_device ? lu.total() : 0);
   lu.factor(flow);
+  if (resident && lu.panels() > 1) lu.compose_interchanges();  // while the last panel goes home
   if (!b.empty()) {
     Span span(lu.update(), "solve", lu.count());
     lu.kernels().trsm(lu.update(), Side::left, Uplo::upper, Op::none, Diag::non_unit, T(1), A, B);
