@@ -207,8 +207,8 @@ class Lu {
   void factor(Flow& flow) {
     joined_ = pending_ = std::clamp<Index>(flow.at_once(), std::min<Index>(2, total()), total());
     flow.before(panel(), 0);
-    Range before;               // the step before
-    bool whole_before = false;  // of its block, if that is another one
+    Range before;  // the step before
+    bool whole_before = false;
     for (Index i = 0; i < panels_; ++i) {
       const std::vector<Range> steps = steps_of(i);
       const bool whole = by_whole_blocks(i);
@@ -216,15 +216,14 @@ class Lu {
         const Range step = steps[k];
         const bool last = k + 1 == steps.size();
         start_panel(i, step);
-        if (before.empty()) begin_updates(flow);
-        // Meanwhile the step before; and if it was the last of a block that goes on as a whole,
-        // that.
-        const bool block_ends = k == 0 && i > 0;
-        Queue& queue = (k > 0 ? whole : whole_before) ? near() : update();
-        if (k > 0 || i > 0) update_by_step(queue, before, step.last, block_ends ? i + 1 : i + 2);
-        queue.record(*updated_);
-        if (block_ends) complete(flow, queue, i - 1);
-        if (block_ends && whole_before) update_by_block(i - 1);
+        // Meanwhile what remains of the step before.
+        if (before.empty()) {
+          begin_updates(flow);
+        } else if (k > 0) {
+          update_by_step(whole, i, before, step.last);
+        } else {
+          end_block(flow, i - 1, whole_before, before, step.last);
+        }
         finish_panel(i, step);
         const Range next = last ? first_step_of(i + 1) : steps[k + 1];
         if (!next.empty()) {  // the next step's columns, ahead of the rest
@@ -243,8 +242,8 @@ class Lu {
     }
 
     // What has no panel of its own: the columns beyond row m of a wide matrix, and B.
-    update().wait(*factored_);
-    complete(flow, update(), panels_ - 1);
+    complete(flow, panels_ - 1);
+    update().wait(*final_[at(panels_ - 1)]);
     apply(update(), in_update_, whole_before ? block(panels_ - 1) : before,
           columns(panels_, joined_));
     catch_up(panels_, panels_);
@@ -320,7 +319,7 @@ class Lu {
   /// What the first updates need, once the first panel is under way.
   void begin_updates(Flow& flow) {
     for (Index j = 1; j < joined_; ++j) flow.before(update(), j);
-    update().record(*far_done_);
+    for (EventLease* event : {&updated_, &far_done_}) update().record(**event);
     near().wait(*far_done_);
     near().record(*near_done_);
   }
@@ -344,21 +343,27 @@ class Lu {
     return matrix().block(step.first, step.first, m_ - step.first, step.size());
   }
 
-  /// The step that has just been factored, on the columns from `column` on: in the near queue up to
-  /// block `end`, in the update queue all of them. It starts behind the next panel, which needs
-  /// some multiprocessors for itself and would have to wait for them.
-  void update_by_step(Queue& queue, Range step, Index column, Index end) {
-    const bool all = &queue == &update();
+  /// A step of block b, as soon as it is factored, on the columns from `column` on: on those of the
+  /// next block, in the near queue, if the others get the whole block; or else on all of them. It
+  /// starts behind the next panel, which needs some multiprocessors for itself and would have to
+  /// wait for them.
+  void update_by_step(bool whole, Index b, Range step, Index column) {
+    Queue& queue = whole ? near() : update();
     queue.wait(*factored_);
     queue.wait(*begun_);
-    if (all) queue.wait(*near_done_);
-    const Index blocks = all ? joined_ : std::min(end, panels_);
-    apply(queue, all ? in_update_ : in_near_, step, {column, block(blocks - 1).last});
+    if (!whole) queue.wait(*near_done_);
+    const Index blocks = whole ? std::min(b + 2, panels_) : joined_;
+    apply(queue, whole ? in_near_ : in_update_, step, {column, block(blocks - 1).last});
+    queue.record(*updated_);
   }
 
-  /// All steps of block b, beyond block b + 1: on the next block that is to be factored after that
-  /// in the near queue, on the rest in the update queue, which has until then to do it.
-  void update_by_block(Index b) {
+  /// What remains of block b when its last step is factored.
+  void end_block(Flow& flow, Index b, bool whole, Range step, Index column) {
+    if (!whole) complete(flow, b);
+    update_by_step(whole, b, step, column);
+    if (!whole) return;
+    complete(flow, b);
+    // Block b + 2 is needed first; for the rest there is time until block b + 1 ends.
     const Index far = std::min(b + 3, panels_);
     near().wait(*far_done_);
     apply(near(), in_near_, block(b), columns(b + 2, far));
@@ -370,16 +375,18 @@ class Lu {
   }
 
   /// The part of L in panel i sees the interchanges of all its steps, and goes home.
-  void complete(Flow& flow, Queue& queue, Index i) {
+  void complete(Flow& flow, Index i) {
     const Index first = block(i).first;
+    near().wait(*factored_);
     for (const Range& step : steps_of(i)) {
       if (step.first == first) continue;
-      kernels_.swap_rows(queue,
+      near().wait(*updated_);  // by the steps before the last, as they are
+      kernels_.swap_rows(near(),
                          matrix().block(step.first, first, m_ - step.first, step.first - first),
                          pivots(step), step.first);
     }
-    queue.record(*final_[at(i)]);
-    flow.release(queue, i);
+    near().record(*final_[at(i)]);
+    flow.release(near(), i);
   }
 
   /// The columns of blocks [first, last).
