@@ -185,7 +185,7 @@ class Kernels {
   void back_substitute(Queue& queue, Uplo uplo, DeviceView<const T> factor,
                        DeviceView<const T> inverses, DeviceView<T> x, DeviceView<Index> progress);
   /// Elements of `progress`.
-  static Index back_substitution_progress(Index blocks, Index columns) {
+  static constexpr Index back_substitution_progress(Index blocks, Index columns) {
     return blocks * columns * 128;
   }
   /// LU factorization with partial pivoting, in place, of an m x n panel (m >= n or m < n),

@@ -146,7 +146,7 @@ __device__ void multiply_add_halves(Fragment<Complex<double>>& d,
   multiply_add_halves<kHalves>(d.re, a.re, b.re);
   multiply_add_halves<kHalves>(d.im, a.im, b.re);
   multiply_add_halves<kHalves>(d.re, a.im, b.im);
-  multiply_add_halves<kHalves>(d.im, negated(a.re), b.im);
+  multiply_add_halves<kHalves>(d.im, a.re, negated(b.im));
 }
 
 /// Sends element i of a column.
@@ -183,7 +183,7 @@ __device__ void receive(Columns<E, kColumns>& to, const double2* message, int co
 }
 
 template <class T, int kHalves>
-__global__ void __launch_bounds__(kThreads<DoubleScalar<T>>)
+__global__ void __launch_bounds__(kThreads<DoubleScalar<T>>, 1)
     back_substitution_kernel(BackSubstitution<T> p) {
   using E = DoubleScalar<T>;
   constexpr int kCount = kTiles<E>, kColumns = kHalves * kHalf;
