@@ -100,25 +100,40 @@ struct Loaded {
   }
 };
 
-/// Tiles of the transpose of a block whose element (q, c) is at data[q * row_stride + c *
-/// column_stride].
+/// Reads tiles (w, 0), (w, 1), ... of the transpose of a block, in this order, so that the next
+/// element is but an addition away.
 template <class T>
-struct Transpose {
-  const T* data;
-  Index row_stride, column_stride;
-  int rows, columns;  // of the block
-
-  /// Tile (w, k).
-  __device__ void load(Loaded<T>& tile, int w, int k, int lane) const {
-    const int c = w * kTile + fragment_row(lane, 0), q = k * kTile + summand(lane, 0, 0);
-    const T* const from = data + q * row_stride + c * column_stride;
-    for_each_element([&](int h, int j, int e) {
-      const int down = summand(0, j, e), right = fragment_row(0, h);
-      tile.value[h][j][e] = q + down < rows && c + right < columns
-                                ? from[down * row_stride + right * column_stride]
-                                : from_real<T>(0);
-    });
+class TileReader {
+ public:
+  /// Element (q, c) of the block is at block[q * row_stride + c * column_stride].
+  __device__ TileReader(const T* block, Index row_stride, Index column_stride, int rows,
+                        int columns, int w, int lane) {
+    const int c = w * kTile + fragment_row(lane, 0), q = summand(lane, 0, 0);
+    from_ = block + q * row_stride + c * column_stride;
+    down_ = summand(0, 0, 1) * row_stride;
+    right_ = fragment_row(0, 1) * column_stride;
+    rows_ = rows - q;
+    columns_ = columns - c;
   }
+  /// Tile (w, k).
+  __device__ void next(Loaded<T>& tile, int k) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int j = i / 2, e = i % 2;
+      const bool there = k * kTile + summand(0, j, e) < rows_;
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        tile.value[h][j][e] =
+            there && fragment_row(0, h) < columns_ ? from_[h * right_] : from_real<T>(0);
+      }
+      from_ += down_;
+    }
+  }
+
+ private:
+  const T* from_;
+  Index down_, right_;
+  int rows_, columns_;  // from here on
 };
 
 /// Tile k of X^H or Y^H as the right factor of a product.
@@ -201,12 +216,10 @@ __global__ void __launch_bounds__(kThreads<DoubleScalar<T>>, 1)
   T* const mine = p.x + b * p.order + column * p.ld;
 
   Loaded<T> l[kCount];  // column w of tiles of L(j, b), transposed; of the inverse at first
-  const Transpose<T> inverse{p.inverses + b * p.order * p.inverses_ld, 1, p.inverses_ld, rows,
-                             rows};
+  TileReader<T> inverse(p.inverses + b * p.order * p.inverses_ld, 1, p.inverses_ld, rows, rows, w,
+                        lane);
 #pragma unroll
-  for (int k = 0; k < kCount; ++k) {
-    if (k >= w) inverse.load(l[k], w, k, lane);
-  }
+  for (int k = 0; k < kCount; ++k) inverse.next(l[k], k);
   Fragment<E> y = zero_fragment<E>();
   for_each_element([&](int h, int n, int e) {
     const int i = w * kTile + fragment_row(lane, h), c = fragment_column(lane, n, e);
@@ -220,18 +233,18 @@ __global__ void __launch_bounds__(kThreads<DoubleScalar<T>>, 1)
     if (k >= w) shared.inverse_tile(w, k).store(lane, l[k].template widened<E>(true));
   }
 
-  const auto below = [&](Index j) {  // L(j, b)
-    return Transpose<T>{p.l.at(j * p.order, b * p.order), p.l.row_stride, p.l.column_stride,
-                        p.rows(j), rows};
+  const auto read = [&](Index j) {  // L(j, b)
+    return TileReader<T>(p.l.at(j * p.order, b * p.order), p.l.row_stride, p.l.column_stride,
+                         p.rows(j), rows, w, lane);
   };
   if (b < p.blocks - 1) {
-    const Transpose<T> next = below(p.blocks - 1);
+    TileReader<T> below = read(p.blocks - 1);
 #pragma unroll
-    for (int k = 0; k < kCount; ++k) next.load(l[k], w, k, lane);
+    for (int k = 0; k < kCount; ++k) below.next(l[k], k);
   }
 #pragma unroll 1
   for (Index j = p.blocks - 1; j > b; --j) {
-    const Transpose<T> next = below(j - 1);
+    TileReader<T> below = read(j - 1);
     auto& x = shared.x[j % 2];
     receive(x, p.message(j, column), count, j - b <= kNear);
     __syncthreads();  // and nobody needs the x before the last one
@@ -239,7 +252,7 @@ __global__ void __launch_bounds__(kThreads<DoubleScalar<T>>, 1)
     for (int k = 0; k < kCount; ++k) {
       multiply_add_halves<kHalves>(y, l[k].template widened<E>(!p.l.mirrored),
                                    load_right_factor<kHalves>(x, k, lane));
-      if (j - 1 > b) next.load(l[k], w, k, lane);
+      if (j - 1 > b) below.next(l[k], k);
     }
   }
 
