@@ -181,13 +181,12 @@ class Kernels {
   void invert_blocks(Queue& queue, Uplo uplo, DeviceView<const T> factor, DeviceView<T> inverses,
                      DeviceView<Real<T>> conditions);
   /// X := L^-H X for a Cholesky factor L (or U = L^H), n x n, with the inverses that
-  /// invert_blocks() has left: as accurate as products with them. `progress` is work space with an
-  /// element for each block and every 16 columns of X.
+  /// invert_blocks() has left: as accurate as products with them. `progress` is work space.
   void back_substitute(Queue& queue, Uplo uplo, DeviceView<const T> factor,
                        DeviceView<const T> inverses, DeviceView<T> x, DeviceView<Index> progress);
   /// Elements of `progress`.
-  static Index back_substitution_progress(Index blocks, Index columns) {
-    return blocks * ((columns + 15) / 16);
+  static constexpr Index back_substitution_progress(Index blocks, Index columns) {
+    return blocks * columns * 128;
   }
   /// LU factorization with partial pivoting, in place, of an m x n panel (m >= n or m < n),
   /// by LAPACK's rule: the largest |re| + |im|, the smallest row among equals; a NaN is chosen only

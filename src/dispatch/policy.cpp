@@ -52,14 +52,15 @@ std::size_t element_size(char type) {
 }
 
 /// Bytes of device memory that the algorithms take for a call: the matrix and the right-hand sides,
-/// which Cholesky holds twice and, besides, as they come and go. A mixed-precision solver holds
-/// them once more, beside a factorization in double precision if that in single precision does not
-/// do. An update takes what there is, but a few block columns at least.
+/// which Cholesky holds twice and, besides, as they come and go and, of the latter, as messages in
+/// double precision. A mixed-precision solver holds them once more, beside a factorization in
+/// double precision if that in single precision does not do. An update takes what there is, but a
+/// few block columns at least.
 double memory_needed(Routine routine, char type, const Shape& shape, Index nb) {
   if (routine == Routine::cholupdate) {
     return algorithms::chol_update_memory(shape.n, shape.nrhs, nb, element_size(type));
   }
-  Index columns = is_cholesky(routine) ? 2 * shape.n + 4 * shape.nrhs : shape.n + shape.nrhs;
+  Index columns = is_cholesky(routine) ? 2 * shape.n + 5 * shape.nrhs : shape.n + shape.nrhs;
   if (is_mixed(routine)) columns += shape.n + 4 * shape.nrhs;
   return static_cast<double>(element_size(type)) * static_cast<double>(shape.m + 256) *
          static_cast<double>(columns);
