@@ -1,6 +1,7 @@
 #include "algorithms/getrf.hpp"
 
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -173,8 +174,7 @@ class Lu {
         begun_(device),
         in_panel_(device, options, m, width(options), width(options)),
         in_near_(device, options, m, 2 * width(options), width(options)),
-        in_update_(device, options, m, n + nrhs, width(options)),
-        in_catch_up_(device, options, m, n + nrhs, width(options)) {
+        in_update_(device, options, m, n + nrhs, width(options)) {
     if (options.hybrid) {
       panel_on_cpu_ = std::make_unique<PanelOnCpu<T>>(device, cpu, m, width(options));
     }
@@ -182,7 +182,10 @@ class Lu {
     panel_ = std::make_unique<QueueLease>(device, Priority::high, "panel");
     near_ = std::make_unique<QueueLease>(device, Priority::high, "near");
     update_ = std::make_unique<QueueLease>(device, Priority::normal, "update");
-    late_ = std::make_unique<QueueLease>(device, Priority::normal, "catch up");
+    for (Index g = 0; g < most_groups(); ++g) {
+      late_.push_back(std::make_unique<QueueLease>(device, Priority::normal, "catch up"));
+      in_catch_up_.emplace_back(device, options, m, n + nrhs, width(options));
+    }
     panel().zero(info_.data(), sizeof(Index) * at(panels_));
   }
 
@@ -233,12 +236,7 @@ class Lu {
         before = step;
       }
       whole_before = whole;
-      // Two blocks arrive for every panel: the link brings them faster than panels are factored.
-      // The next panel but one must have joined by the next step.
-      if (joined_ == pending_) arrive(flow, 2 * i + 4);
-      const bool needed = joined_ < std::min(i + 3, total());
-      catch_up(i, needed ? i : kStepsAtOnce);
-      if (needed) join();
+      bring_up(flow, i);
     }
 
     // What has no panel of its own: the columns beyond row m of a wide matrix, and B.
@@ -246,11 +244,8 @@ class Lu {
     update().wait(*final_[at(panels_ - 1)]);
     apply(update(), in_update_, whole_before ? block(panels_ - 1) : before,
           columns(panels_, joined_));
-    catch_up(panels_, panels_);
-    join();
     arrive(flow, total());
-    catch_up(panels_, panels_);
-    join();
+    while (!groups_.empty()) join(panels_);
     for (Index j = panels_; j < count(); ++j) flow.release(update(), j);
   }
 
@@ -297,7 +292,6 @@ class Lu {
   Index width(const Options& options) const { return std::min(options.nb, std::min(m_, n_)); }
   Queue& panel() const { return **panel_; }
   Queue& near() const { return **near_; }
-  Queue& late() const { return **late_; }
 
   /// The columns of block i that are factored at a time: by the device in panels of its width.
   std::vector<Range> steps_of(Index i) const {
@@ -408,29 +402,54 @@ class Lu {
   }
 
   // Blocks [0, joined) take part in the updates. Blocks [joined, pending) have arrived later and
-  // catch up on a queue of their own until they are needed: a late block has many small steps to
-  // make, and the next panel must not wait for them; neither for the host to enqueue them all, so
-  // this is done a few steps at a time. There are four to make for every panel, at most.
-  static constexpr Index kStepsAtOnce = 4;
-  void arrive(Flow& flow, Index end) {
-    for (; pending_ < std::min(end, total()); ++pending_) flow.before(late(), pending_);
-    caught_up_steps_ = 0;
-  }
-  /// Steps before `end`, `most` of them at most, on the blocks that have not joined.
-  void catch_up(Index end, Index most) {
-    if (joined_ == pending_) return;
-    for (; caught_up_steps_ < end && most > 0; ++caught_up_steps_, --most) {
-      late().wait(*final_[at(caught_up_steps_)]);
-      apply(late(), in_catch_up_, block(caught_up_steps_), columns(joined_, pending_));
+  // catch up, in groups, each on a queue of its own: a group makes many small steps one after the
+  // other, and the next panel must not wait for them, but groups can make theirs at the same time.
+  struct Group {
+    Index first, last;  // blocks
+    Index steps;        // the next block whose steps they have not seen
+    std::size_t queue;  // of the late ones
+  };
+
+  /// Where a block is one step, there are enough steps to keep the host busy with one group.
+  Index most_groups() const { return block(0).size() > width_ ? 3 : 1; }
+
+  /// What the late blocks do while panel i is computed. The next panel but one must have joined by
+  /// the next step.
+  void bring_up(Flow& flow, Index i) {
+    constexpr Index kStepsAtOnce = 2;  // of a group, lest the next panel wait for the host
+    const Index needed = std::min(i + 3, total());
+    // The link brings blocks faster than panels are factored: three in the time of two.
+    const Index arrived = std::min(std::max(needed, 3 * i / 2 + 4), total());
+    const bool room = static_cast<Index>(groups_.size()) < most_groups();
+    const bool enough =
+        arrived == total() || arrived - pending_ >= std::min<Index>(most_groups(), 2);
+    if ((room && enough) || pending_ < needed) arrive(flow, arrived);
+    for (Group& group : groups_) {
+      for (Index k = 0; k < kStepsAtOnce && group.steps < i; ++k) catch_up(group);
     }
+    while (joined_ < needed || (!groups_.empty() && groups_.front().steps == i)) join(i);
   }
-  void join() {
-    if (joined_ == pending_) return;
-    late().record(*caught_up_);
-    near().wait(*caught_up_);
-    update().wait(*caught_up_);
-    joined_ = pending_;
+  void arrive(Flow& flow, Index end) {
+    if (pending_ == end) return;
+    groups_.push_back({pending_, end, 0, next_late_++ % late_.size()});
+    for (; pending_ < end; ++pending_) flow.before(late(groups_.back()), pending_);
   }
+  void catch_up(Group& group) {
+    late(group).wait(*final_[at(group.steps)]);
+    apply(late(group), in_catch_up_[group.queue], block(group.steps),
+          columns(group.first, group.last));
+    ++group.steps;
+  }
+  /// The first group joins, with the steps of the blocks before `end`.
+  void join(Index end) {
+    Group& group = groups_.front();
+    while (group.steps < end) catch_up(group);
+    late(group).record(*caught_up_);
+    for (Queue* queue : {&near(), &update()}) queue->wait(*caught_up_);
+    joined_ = group.last;
+    groups_.pop_front();
+  }
+  Queue& late(const Group& group) const { return **late_[group.queue]; }
 
   Device& device_;
   Kernels<T>& kernels_;
@@ -438,7 +457,8 @@ class Lu {
   std::vector<Range> blocks_;
   Index panels_;
   Index joined_ = 0, pending_ = 0;
-  Index caught_up_steps_ = 0;  // of the pending blocks
+  std::deque<Group> groups_;  // of [joined, pending)
+  std::size_t next_late_ = 0;
   DeviceMatrix<T> matrix_;
   Buffer<Index> pivots_, info_;
   std::optional<DeviceMatrix<Index>> sources_;  // of rows, by panel: see compose_interchanges()
@@ -446,8 +466,10 @@ class Lu {
   const Index width_;              // of a step
   std::vector<EventLease> final_;  // final_[i]: panel i holds its part of L and U
   EventLease factored_, updated_, near_done_, far_done_, caught_up_, begun_;
-  Subtraction<T> in_panel_, in_near_, in_update_, in_catch_up_;  // one for each queue
-  std::unique_ptr<QueueLease> panel_, near_, update_, late_;
+  Subtraction<T> in_panel_, in_near_, in_update_;  // one for each queue
+  std::vector<Subtraction<T>> in_catch_up_;
+  std::unique_ptr<QueueLease> panel_, near_, update_;
+  std::vector<std::unique_ptr<QueueLease>> late_;
 };
 
 /// The first pivot that is exactly zero, of the panels' info; or 0.

@@ -67,7 +67,7 @@ double memory_needed(Routine routine, char type, const Shape& shape, Index nb) {
 }
 
 /// Bytes beyond that for products of split operands: the factor of a Cholesky factorization once
-/// more, in its split form; LU splits panels as it goes, in three queues.
+/// more, in its split form; LU splits panels as it goes, in six queues.
 double memory_to_split(Routine routine, char type, const Shape& shape, Index nb) {
   const bool complex = type == 'c' || type == 'z';
   const auto m = static_cast<double>(shape.m + 64), n = static_cast<double>(shape.n + shape.nrhs);
@@ -75,7 +75,7 @@ double memory_to_split(Routine routine, char type, const Shape& shape, Index nb)
   const auto summands = static_cast<double>(nb);
   constexpr auto bytes = static_cast<double>(sizeof(float));
   if (is_cholesky(routine)) return bytes * (left * n + right * summands);
-  if (is_lu(routine)) return bytes * 3 * summands * (left + right);
+  if (is_lu(routine)) return bytes * 6 * summands * (left + right);
   return 0;
 }
 
@@ -92,7 +92,7 @@ Index default_nb(Routine routine, char type, const Shape& shape) {
     const Index width = std::min(std::max(kWidth, 8 * shape.nrhs), std::max<Index>(affordable, 1));
     return std::max(width / kUnit * kUnit, kUnit);
   }
-  if (is_lu(routine)) return size <= 8192 ? 128 : size < 16384 ? 256 : 512;
+  if (is_lu(routine)) return size <= 4096 ? 128 : size < 12288 ? 256 : 512;
   return size <= 512 ? 128 : size < 32768 ? 256 : 512;
 }
 

@@ -45,9 +45,11 @@ namespace {
 
 constexpr int kMaxBlocks = 16;  // in a cluster, on any GPU so far
 
+// Of the templates: W columns of a strip, R rows of a thread, N threads of a block.
+
 /// Columns of a strip whose threads own R rows each: 512 bytes a thread, half of all registers.
 template <class T, int R>
-constexpr int kWidth = std::min(64, 512 / (R * static_cast<int>(sizeof(T))));
+constexpr int kWidth = std::min(32, 512 / (R * static_cast<int>(sizeof(T))));
 constexpr int kMaxRows = 4;  // of a thread
 
 /// Calls f(kColumns) for kColumns = W, 3 W / 4, W / 2, W / 4 as compile-time constants.
@@ -106,11 +108,8 @@ struct alignas(kChunk) StripMemory {
   T row[2][W];  // of the pivot, from the column to its right; sent by the winner
   T no_row[W];  // zeros
   // Of step s of the strip:
-  union {
-    T candidate_row[W][W];  // [s]: of this block's candidate, from the column to its right
-    T l[W][W];              // after the strip: [k][i] is element (k + i, k) of its triangle L11
-  };
-  T column[W][kPitch];  // [s]: the multipliers, and the pivot
+  T candidate_row[W][W];  // [s]: of this block's candidate, from the column to its right
+  T column[W][kPitch];    // [s]: the multipliers, and the pivot
   int chosen[W];          // [s]: the pivot's row of the panel in memory
   Head<T> of_warp[N / kWarp];
   Head<T> of_block[2][kMaxBlocks];  // sent by the blocks
@@ -218,12 +217,12 @@ class Strip {
   /// panel. meanwhile() is for what has time while the threads wait for messages.
   template <int kColumns, class Meanwhile>
   __device__ Head<T> step(int j, bool last, Meanwhile meanwhile) {
-    const int now = j % 2, before = 1 - now;
+    const unsigned now = static_cast<unsigned>(j) % 2, before = 1 - now;
     nominate(j);
     __syncthreads();
     const Head<T>& best = memory_.of_warp[best_of(memory_.of_warp, N / kWarp, j)];
-    send_to_all<sizeof(Head<T>), N>(&memory_.of_block[now][rank_], &best, &memory_.heads_arrived[now],
-                                 blocks_);
+    send_to_all<sizeof(Head<T>), N>(&memory_.of_block[now][rank_], &best,
+                                    &memory_.heads_arrived[now], blocks_);
     if (threadIdx.x == N - 1) {  // whose warp has nothing to send
       expect(&memory_.heads_arrived[now], static_cast<unsigned>(blocks_ * sizeof(Head<T>)));
       if (!last) expect(&memory_.row_arrived[now], kColumns * sizeof(T));
@@ -231,7 +230,7 @@ class Strip {
 
     // While the heads travel: the update of step j - 1, then the candidate's row is known. Rows
     // that were pivots take part; what becomes of them is never read.
-    if (j > 0) await(&memory_.row_arrived[before], (j - 1) / 2 % 2);
+    if (j > 0) await(&memory_.row_arrived[before], phase_of(j - 1));
     const T* const u = j == first_ ? memory_.no_row : memory_.row[before];
     const T u_next = u[1];
 #pragma unroll
@@ -241,16 +240,19 @@ class Strip {
     __syncthreads();
 
     meanwhile();
-    await(&memory_.heads_arrived[now], j / 2 % 2);
+    await(&memory_.heads_arrived[now], phase_of(j));
     const int winner = best_of(memory_.of_block[now], blocks_, j);
     const Head<T> head = memory_.of_block[now][winner];
     if (winner == rank_ && !last) {
-      send_to_all<kColumns * sizeof(T), N>(memory_.row[now], candidate_row, &memory_.row_arrived[now],
-                                        blocks_);
+      send_to_all<kColumns * sizeof(T), N>(memory_.row[now], candidate_row,
+                                           &memory_.row_arrived[now], blocks_);
     }
     eliminate(head, subtract_product(head.next, head.multiplier, u_next), j);
     return head;
   }
+
+  /// The parity of the phase of its barriers that step j uses.
+  __device__ static unsigned phase_of(int j) { return static_cast<unsigned>(j) / 2 % 2; }
 
   /// The best of `count` heads of step j.
   __device__ static int best_of(const Head<T>* heads, int count, int j) {
@@ -392,6 +394,7 @@ constexpr int kPanelWidth = 128;
 template <class T, int W, int R, int N>
 struct alignas(kChunk) PanelMemory {
   StripMemory<T, W, R, N> strip;
+  T l[W][W];  // [k][i]: element (k + i, k) of the strip's triangle L11
   union {
     alignas(kChunk) T u[kPanelWidth - W][W + 8];  // [c][k]: element (k, c) of U12
     Interchanges<kPanelWidth> interchanges;       // in the end
@@ -410,7 +413,7 @@ __device__ void solve_rest(PanelMemory<T, W, R, N>& memory, int rest, const T* a
 #pragma unroll
   for (int first = 0; first < W * W; first += N) {
     const int k = (first + t) / W, below = (first + t) % W;
-    if (k + below < W) memory.strip.l[k][below] = a[chosen[k + below] + k * ld];
+    if (k + below < W) memory.l[k][below] = a[chosen[k + below] + k * ld];
   }
   __syncthreads();
   if (t >= rest) return;
@@ -424,7 +427,7 @@ __device__ void solve_rest(PanelMemory<T, W, R, N>& memory, int rest, const T* a
     for (; k < W - kColumns + W / 4; ++k) {
       const T top = x[0];
       memory.u[t][k] = top;
-      update_and_shift<kColumns>(x, top, memory.strip.l[k]);
+      update_and_shift<kColumns>(x, top, memory.l[k]);
     }
   });
 }
@@ -441,7 +444,7 @@ template <class T, int W, int R, int N>
 __device__ void update_rest(const PanelMemory<T, W, R, N>& memory, int rest, T* a, Index ld) {
   using E = typename DoubleOf<T>::type;
   constexpr int kDepth = W / kTile, kRows = R * N;
-  constexpr int kAhead = sizeof(E) == sizeof(double) ? (kDepth > 2 ? 2 : 4) : 1;  // tiles on their way from memory
+  constexpr int kAhead = sizeof(E) == sizeof(double) ? 4 : 1;  // tiles on their way from memory
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
   const int lane_row = fragment_row(lane, 0), lane_column = fragment_column(lane, 0, 0);
