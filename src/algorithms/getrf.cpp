@@ -1,6 +1,7 @@
 #include "algorithms/getrf.hpp"
 
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -144,8 +145,10 @@ class LaterInterchanges {
 
 /// The factorization of [A B] on the device, by block columns.
 ///
-/// `panel` (high priority) is the queue of the chain of panels; `update` applies step i - 1 to what
-/// takes part while panel i is factored; `late` brings those up that arrive late.
+/// A block column is factored in steps, whose panels are a kernel each. `panel` (high priority) is
+/// the queue of the chain of panels; while one is factored, `update` applies the step before to
+/// what takes part, or the block before if that is worth while: then `near` (high priority) applies
+/// steps to what the next panels need. `late` brings blocks up that arrive late.
 template <class T>
 class Lu {
  public:
@@ -162,19 +165,27 @@ class Lu {
         matrix_(device, m, n + nrhs),
         pivots_(device, Space::device, std::min(m, n)),
         info_(device, Space::device, panels_),
+        width_(kernels_.getrf_panel_width()),
+        factored_(device),
         updated_(device),
+        near_done_(device),
+        far_done_(device),
         caught_up_(device),
         begun_(device),
         in_panel_(device, options, m, width(options), width(options)),
-        in_update_(device, options, m, n + nrhs, width(options)),
-        in_catch_up_(device, options, m, n + nrhs, width(options)) {
+        in_near_(device, options, m, 2 * width(options), width(options)),
+        in_update_(device, options, m, n + nrhs, width(options)) {
     if (options.hybrid) {
       panel_on_cpu_ = std::make_unique<PanelOnCpu<T>>(device, cpu, m, width(options));
     }
     for (Index i = 0; i < panels_; ++i) final_.emplace_back(device);
     panel_ = std::make_unique<QueueLease>(device, Priority::high, "panel");
+    near_ = std::make_unique<QueueLease>(device, Priority::high, "near");
     update_ = std::make_unique<QueueLease>(device, Priority::normal, "update");
-    late_ = std::make_unique<QueueLease>(device, Priority::normal, "catch up");
+    for (Index g = 0; g < most_groups(); ++g) {
+      late_.push_back(std::make_unique<QueueLease>(device, Priority::normal, "catch up"));
+      in_catch_up_.emplace_back(device, options, m, n + nrhs, width(options));
+    }
     panel().zero(info_.data(), sizeof(Index) * at(panels_));
   }
 
@@ -188,9 +199,7 @@ class Lu {
   /// Where A and B are to arrive, and where the factors appear: in the columns of a panel without
   /// the interchanges of later panels.
   DeviceView<T> matrix() const { return matrix_.view(); }
-  DeviceView<Index> pivots(Index i) const {
-    return {pivots_.data() + block(i).first, block(i).size()};
-  }
+  DeviceView<Index> pivots(Index i) const { return pivots(block(i)); }
   /// Of panel i, on the device: where its first pivot that is exactly zero stands, or 0.
   DeviceView<Index> info(Index i) const { return {info_.data() + i, 1}; }
   /// Of all queues the one that all others have been waited for in when factor() is through.
@@ -200,49 +209,60 @@ class Lu {
   /// L^-1 P B then.
   void factor(Flow& flow) {
     joined_ = pending_ = std::clamp<Index>(flow.at_once(), std::min<Index>(2, total()), total());
-    for (Index j = 0; j < joined_; ++j) flow.before(j == 0 ? panel() : update(), j);
+    flow.before(panel(), 0);
+    Range before;  // the step before
+    bool whole_before = false;
     for (Index i = 0; i < panels_; ++i) {
-      const Index i0 = block(i).first, w = block(i).size();
-      const DeviceView<T> current = matrix().block(i0, i0, m_ - i0, w);
-      if (panel_on_cpu_) {
-        panel().record(*begun_);
-        panel_on_cpu_->start(panel(), current);
-      } else {
-        const Span span(panel(), "panel", i);
-        kernels_.getrf_panel(panel(), current, pivots(i), info(i), i0, &*begun_);
+      const std::vector<Range> steps = steps_of(i);
+      const bool whole = by_whole_blocks(i);
+      for (std::size_t k = 0; k < steps.size(); ++k) {
+        const Range step = steps[k];
+        const bool last = k + 1 == steps.size();
+        start_panel(i, step);
+        // Meanwhile what remains of the step before.
+        if (before.empty()) {
+          begin_updates(flow);
+        } else if (k > 0) {
+          update_by_step(whole, i, before, step.last);
+        } else {
+          end_block(flow, i - 1, whole_before, before, step.last);
+        }
+        finish_panel(i, step);
+        const Range next = last ? first_step_of(i + 1) : steps[k + 1];
+        if (!next.empty()) {  // the next step's columns, ahead of the rest
+          panel().wait(*updated_);
+          apply(panel(), in_panel_, step, next);
+        }
+        before = step;
       }
-      // Meanwhile step i - 1 on everything to the right of this panel. It starts behind the panel,
-      // which needs some multiprocessors for itself and would have to wait for them.
-      if (i >= 1) {
-        update().wait(*final_[at(i - 1)]);
-        update().wait(*begun_);
-        apply(update(), in_update_, i - 1, columns(i + 1, joined_));
-      }
-      update().record(*updated_);
-      if (panel_on_cpu_) panel_on_cpu_->finish(panel(), current, pivots(i), info(i), i0);
-      panel().record(*final_[at(i)]);
-      flow.release(panel(), i);
-      if (i + 1 < panels_) {  // the next panel, ahead of the rest
-        panel().wait(*updated_);
-        apply(panel(), in_panel_, i, columns(i + 1, i + 2));
-      }
-      // Two blocks arrive for every panel: the link brings them faster than panels are factored.
-      // The next panel but one must have joined by the next step.
-      if (joined_ == pending_) arrive(flow, 2 * i + 4);
-      const bool needed = joined_ < std::min(i + 3, total());
-      catch_up(i, needed ? i : kStepsAtOnce);
-      if (needed) join();
+      whole_before = whole;
+      bring_up(flow, i);
     }
 
     // What has no panel of its own: the columns beyond row m of a wide matrix, and B.
+    complete(flow, panels_ - 1);
     update().wait(*final_[at(panels_ - 1)]);
-    apply(update(), in_update_, panels_ - 1, columns(panels_, joined_));
-    catch_up(panels_, panels_);
-    join();
+    apply(update(), in_update_, whole_before ? block(panels_ - 1) : before,
+          columns(panels_, joined_));
     arrive(flow, total());
-    catch_up(panels_, panels_);
-    join();
+    while (!groups_.empty()) join(panels_);
     for (Index j = panels_; j < count(); ++j) flow.release(update(), j);
+  }
+
+  /// Whether the interchanges are there as permutations, of so few rows that these can be used.
+  bool compose_interchanges() {
+    if (m_ > kernels_.permutable_rows()) return false;
+    if (!sources_) {
+      try {
+        sources_.emplace(device_, m_, panels_);
+      } catch (const DeviceError& error) {  // of many panels it is large
+        if (error.lost()) throw;
+        return false;
+      }
+      kernels_.compose_interchanges(update(), {pivots_.data(), pivots_.size()}, block(0).size(),
+                                    sources_->view());
+    }
+    return true;
   }
 
   /// Carries out, in the columns of panels of the factors `a`, the interchanges of later panels.
@@ -271,22 +291,96 @@ class Lu {
  private:
   Index width(const Options& options) const { return std::min(options.nb, std::min(m_, n_)); }
   Queue& panel() const { return **panel_; }
-  Queue& late() const { return **late_; }
+  Queue& near() const { return **near_; }
 
-  /// Whether the interchanges are there as permutations, of so few rows that these can be used.
-  bool compose_interchanges() {
-    if (m_ > kernels_.permutable_rows()) return false;
-    if (!sources_) {
-      try {
-        sources_.emplace(device_, m_, panels_);
-      } catch (const DeviceError& error) {  // of many panels it is large
-        if (error.lost()) throw;
-        return false;
-      }
-      kernels_.compose_interchanges(update(), {pivots_.data(), pivots_.size()}, block(0).size(),
-                                    sources_->view());
+  /// The columns of block i that are factored at a time: by the device in panels of its width.
+  std::vector<Range> steps_of(Index i) const {
+    std::vector<Range> steps = partition(block(i).size(), panel_on_cpu_ ? block(i).size() : width_);
+    for (Range& step : steps) step = {step.first + block(i).first, step.last + block(i).first};
+    return steps;
+  }
+  Range first_step_of(Index i) const { return i < panels_ ? steps_of(i).front() : Range{}; }
+  DeviceView<Index> pivots(Range step) const { return {pivots_.data() + step.first, step.size()}; }
+  /// Whether what lies beyond the block after block i gets the steps of block i as one. That makes
+  /// longer products, which are faster, and few steps for late blocks to catch up with; it pays
+  /// where updates take longer than panels. Steps by themselves leave less to do between panels.
+  bool by_whole_blocks(Index i) const {
+    if (block(i).size() <= width_ || panel_on_cpu_) return false;
+    const Index long_side = 32 * width_, end = block(i).last;
+    return joined_ < total() || (m_ - end) * (n_ + nrhs_ - end) >= long_side * long_side;
+  }
+
+  /// What the first updates need, once the first panel is under way.
+  void begin_updates(Flow& flow) {
+    for (Index j = 1; j < joined_; ++j) flow.before(update(), j);
+    for (EventLease* event : {&updated_, &far_done_}) update().record(**event);
+    near().wait(*far_done_);
+    near().record(*near_done_);
+  }
+
+  void start_panel(Index i, Range step) {
+    if (panel_on_cpu_) {
+      panel().record(*begun_);
+      panel_on_cpu_->start(panel(), panel_of(step));
+    } else {
+      const Span span(panel(), "panel", i);
+      kernels_.getrf_panel(panel(), panel_of(step), pivots(step), info(i), step.first, &*begun_);
     }
-    return true;
+  }
+  void finish_panel(Index i, Range step) {
+    if (panel_on_cpu_) {
+      panel_on_cpu_->finish(panel(), panel_of(step), pivots(step), info(i), step.first);
+    }
+    panel().record(*factored_);
+  }
+  DeviceView<T> panel_of(Range step) const {
+    return matrix().block(step.first, step.first, m_ - step.first, step.size());
+  }
+
+  /// A step of block b, as soon as it is factored, on the columns from `column` on: on those of the
+  /// next block, in the near queue, if the others get the whole block; or else on all of them. It
+  /// starts behind the next panel, which needs some multiprocessors for itself and would have to
+  /// wait for them.
+  void update_by_step(bool whole, Index b, Range step, Index column) {
+    Queue& queue = whole ? near() : update();
+    queue.wait(*factored_);
+    queue.wait(*begun_);
+    if (!whole) queue.wait(*near_done_);
+    const Index blocks = whole ? std::min(b + 2, panels_) : joined_;
+    apply(queue, whole ? in_near_ : in_update_, step, {column, block(blocks - 1).last});
+    queue.record(*updated_);
+  }
+
+  /// What remains of block b when its last step is factored.
+  void end_block(Flow& flow, Index b, bool whole, Range step, Index column) {
+    if (!whole) complete(flow, b);
+    update_by_step(whole, b, step, column);
+    if (!whole) return;
+    complete(flow, b);
+    // Block b + 2 is needed first; for the rest there is time until block b + 1 ends.
+    const Index far = std::min(b + 3, panels_);
+    near().wait(*far_done_);
+    apply(near(), in_near_, block(b), columns(b + 2, far));
+    near().record(*near_done_);
+    update().wait(*final_[at(b)]);
+    update().wait(*begun_);
+    apply(update(), in_update_, block(b), columns(far, joined_));
+    update().record(*far_done_);
+  }
+
+  /// The part of L in panel i sees the interchanges of all its steps, and goes home.
+  void complete(Flow& flow, Index i) {
+    const Index first = block(i).first;
+    near().wait(*factored_);
+    for (const Range& step : steps_of(i)) {
+      if (step.first == first) continue;
+      near().wait(*updated_);  // by the steps before the last, as they are
+      kernels_.swap_rows(near(),
+                         matrix().block(step.first, first, m_ - step.first, step.first - first),
+                         pivots(step), step.first);
+    }
+    near().record(*final_[at(i)]);
+    flow.release(near(), i);
   }
 
   /// The columns of blocks [first, last).
@@ -295,41 +389,67 @@ class Lu {
     return {block(first).first, block(last - 1).last};
   }
 
-  /// Step i on the columns c: interchange, U_ic := L_ii^-1 A_ic, A(i+1:, c) -= L(i+1:, i) U_ic.
-  void apply(Queue& queue, const Subtraction<T>& subtract, Index i, Range c) {
+  /// A step on the columns c: interchange, U_ic := L_ii^-1 A_ic, A(i+1:, c) -= L(i+1:, i) U_ic.
+  void apply(Queue& queue, const Subtraction<T>& subtract, Range step, Range c) {
     if (c.empty()) return;
-    const Index i0 = block(i).first, i1 = block(i).last, w = i1 - i0;
-    const Span span(queue, "update", i);
+    const Index i0 = step.first, i1 = step.last, w = i1 - i0;
+    const Span span(queue, "update", i0 / block(0).size());
     const DeviceView<T> A = matrix();
-    kernels_.interchange_and_solve(queue, A.block(i0, i0, w, w), pivots(i), i0,
+    kernels_.interchange_and_solve(queue, A.block(i0, i0, w, w), pivots(step), i0,
                                    A.block(i0, c.first, m_ - i0, c.size()));
     subtract(queue, A.block(i1, i0, m_ - i1, w), A.block(i0, c.first, w, c.size()),
              A.block(i1, c.first, m_ - i1, c.size()));
   }
 
   // Blocks [0, joined) take part in the updates. Blocks [joined, pending) have arrived later and
-  // catch up on a queue of their own until they are needed: a late block has many small steps to
-  // make, and the next panel must not wait for them; neither for the host to enqueue them all, so
-  // this is done a few steps at a time. There are four to make for every panel, at most.
-  static constexpr Index kStepsAtOnce = 4;
-  void arrive(Flow& flow, Index end) {
-    for (; pending_ < std::min(end, total()); ++pending_) flow.before(late(), pending_);
-    caught_up_steps_ = 0;
-  }
-  /// Steps before `end`, `most` of them at most, on the blocks that have not joined.
-  void catch_up(Index end, Index most) {
-    if (joined_ == pending_) return;
-    for (; caught_up_steps_ < end && most > 0; ++caught_up_steps_, --most) {
-      late().wait(*final_[at(caught_up_steps_)]);
-      apply(late(), in_catch_up_, caught_up_steps_, columns(joined_, pending_));
+  // catch up, in groups, each on a queue of its own: a group makes many small steps one after the
+  // other, and the next panel must not wait for them, but groups can make theirs at the same time.
+  struct Group {
+    Index first, last;  // blocks
+    Index steps;        // the next block whose steps they have not seen
+    std::size_t queue;  // of the late ones
+  };
+
+  /// Where a block is one step, there are enough steps to keep the host busy with one group.
+  Index most_groups() const { return block(0).size() > width_ ? 3 : 1; }
+
+  /// What the late blocks do while panel i is computed. The next panel but one must have joined by
+  /// the next step.
+  void bring_up(Flow& flow, Index i) {
+    constexpr Index kStepsAtOnce = 2;  // of a group, lest the next panel wait for the host
+    const Index needed = std::min(i + 3, total());
+    // The link brings blocks faster than panels are factored: three in the time of two.
+    const Index arrived = std::min(std::max(needed, 3 * i / 2 + 4), total());
+    const bool room = static_cast<Index>(groups_.size()) < most_groups();
+    const bool enough =
+        arrived == total() || arrived - pending_ >= std::min<Index>(most_groups(), 2);
+    if ((room && enough) || pending_ < needed) arrive(flow, arrived);
+    for (Group& group : groups_) {
+      for (Index k = 0; k < kStepsAtOnce && group.steps < i; ++k) catch_up(group);
     }
+    while (joined_ < needed || (!groups_.empty() && groups_.front().steps == i)) join(i);
   }
-  void join() {
-    if (joined_ == pending_) return;
-    late().record(*caught_up_);
-    update().wait(*caught_up_);
-    joined_ = pending_;
+  void arrive(Flow& flow, Index end) {
+    if (pending_ == end) return;
+    groups_.push_back({pending_, end, 0, next_late_++ % late_.size()});
+    for (; pending_ < end; ++pending_) flow.before(late(groups_.back()), pending_);
   }
+  void catch_up(Group& group) {
+    late(group).wait(*final_[at(group.steps)]);
+    apply(late(group), in_catch_up_[group.queue], block(group.steps),
+          columns(group.first, group.last));
+    ++group.steps;
+  }
+  /// The first group joins, with the steps of the blocks before `end`.
+  void join(Index end) {
+    Group& group = groups_.front();
+    while (group.steps < end) catch_up(group);
+    late(group).record(*caught_up_);
+    for (Queue* queue : {&near(), &update()}) queue->wait(*caught_up_);
+    joined_ = group.last;
+    groups_.pop_front();
+  }
+  Queue& late(const Group& group) const { return **late_[group.queue]; }
 
   Device& device_;
   Kernels<T>& kernels_;
@@ -337,15 +457,19 @@ class Lu {
   std::vector<Range> blocks_;
   Index panels_;
   Index joined_ = 0, pending_ = 0;
-  Index caught_up_steps_ = 0;  // of the pending blocks
+  std::deque<Group> groups_;  // of [joined, pending)
+  std::size_t next_late_ = 0;
   DeviceMatrix<T> matrix_;
   Buffer<Index> pivots_, info_;
   std::optional<DeviceMatrix<Index>> sources_;  // of rows, by panel: see compose_interchanges()
   std::unique_ptr<PanelOnCpu<T>> panel_on_cpu_;
+  const Index width_;              // of a step
   std::vector<EventLease> final_;  // final_[i]: panel i holds its part of L and U
-  EventLease updated_, caught_up_, begun_;
-  Subtraction<T> in_panel_, in_update_, in_catch_up_;  // one for each queue
-  std::unique_ptr<QueueLease> panel_, update_, late_;
+  EventLease factored_, updated_, near_done_, far_done_, caught_up_, begun_;
+  Subtraction<T> in_panel_, in_near_, in_update_;  // one for each queue
+  std::vector<Subtraction<T>> in_catch_up_;
+  std::unique_ptr<QueueLease> panel_, near_, update_;
+  std::vector<std::unique_ptr<QueueLease>> late_;
 };
 
 /// The first pivot that is exactly zero, of the panels' info; or 0.
@@ -355,16 +479,19 @@ Index first_zero_pivot(const Buffer<Index>& info) {
   return zero == end ? 0 : *zero;
 }
 
-/// Blocks come and go by a transfer's uploads and downloads of the same numbers.
+/// Blocks come by a transfer's uploads, and go by its downloads of the same numbers.
 class TransferFlow final : public Flow {
  public:
-  TransferFlow(Transfer& transfer, Index at_once) : transfer_(transfer), at_once_(at_once) {}
+  /// `uploads`: the number of that with block j; several blocks may have the same.
+  TransferFlow(Transfer& transfer, std::vector<Index> uploads, Index at_once)
+      : transfer_(transfer), uploads_(std::move(uploads)), at_once_(at_once) {}
   Index at_once() const override { return at_once_; }
-  bool before(Queue& queue, Index j) override { return transfer_.before(queue, j); }
+  bool before(Queue& queue, Index j) override { return transfer_.before(queue, uploads_[at(j)]); }
   void release(Queue& queue, Index j) override { transfer_.release(queue, j); }
 
  private:
   Transfer& transfer_;
+  std::vector<Index> uploads_;
   Index at_once_;
 };
 
@@ -429,10 +556,21 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, In
   LaterInterchanges<T> later(device, a, interchanges, options.nb);
   Transfer transfer(device, options.threads, committed);
 
+  const bool on_device = device.kind_of(input.a.data) == MemoryKind::device;
+  std::vector<Index> uploads;
   for (Index j = 0; j < lu.count(); ++j) {
     const Range c = lu.block(j);
     const auto block = [&](auto x) { return x.block(0, c.first, m, c.size()); };
-    transfer.add_upload(make_region<T>(block(input.a), block(lu.matrix())));
+    // On the device what the first panels need comes by itself and the rest at once: to launch a
+    // copy of each block would take longer than to copy it.
+    if (!on_device || j < 2) {
+      uploads.push_back(transfer.add_upload(make_region<T>(block(input.a), block(lu.matrix()))));
+    } else if (j == 2) {
+      const auto rest = [&](auto x) { return x.block(0, c.first, m, n - c.first); };
+      uploads.push_back(transfer.add_upload(make_region<T>(rest(input.a), rest(lu.matrix()))));
+    } else {
+      uploads.push_back(uploads.back());
+    }
     const auto region = make_region<T>(block(a), block(lu.matrix()));
     if (j >= lu.panels()) {
       transfer.add_download(region);
@@ -451,7 +589,7 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, In
   const DeviceView<T> A = lu.matrix().block(0, 0, m, n),
                       B = lu.matrix().block(0, n, std::min(m, n), b.cols);
   if (!b.empty()) {
-    transfer.add_upload(make_region<T>(input.b, B));
+    uploads.push_back(transfer.add_upload(make_region<T>(input.b, B)));
     transfer.add_download(make_region<T>(b, B), {}, [&status] {
       return first_zero_pivot(status) == 0;  // else B stays as it is
     });
@@ -463,9 +601,9 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, In
   }
   transfer.start();
 
-  const bool on_device = device.kind_of(input.a.data) == MemoryKind::device;
-  TransferFlow flow(transfer, on_device ? lu.total() : 0);
+  TransferFlow flow(transfer, std::move(uploads), on_device ? lu.total() : 0);
   lu.factor(flow);
+  if (resident && lu.panels() > 1) lu.compose_interchanges();  // while the last panel goes home
   if (!b.empty()) {
     Span span(lu.update(), "solve", lu.count());
     lu.kernels().trsm(lu.update(), Side::left, Uplo::upper, Op::none, Diag::non_unit, T(1), A, B);

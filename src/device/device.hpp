@@ -181,13 +181,12 @@ class Kernels {
   void invert_blocks(Queue& queue, Uplo uplo, DeviceView<const T> factor, DeviceView<T> inverses,
                      DeviceView<Real<T>> conditions);
   /// X := L^-H X for a Cholesky factor L (or U = L^H), n x n, with the inverses that
-  /// invert_blocks() has left: as accurate as products with them. `progress` is work space with an
-  /// element for each block and every 16 columns of X.
+  /// invert_blocks() has left: as accurate as products with them. `progress` is work space.
   void back_substitute(Queue& queue, Uplo uplo, DeviceView<const T> factor,
                        DeviceView<const T> inverses, DeviceView<T> x, DeviceView<Index> progress);
   /// Elements of `progress`.
-  static Index back_substitution_progress(Index blocks, Index columns) {
-    return blocks * ((columns + 15) / 16);
+  static constexpr Index back_substitution_progress(Index blocks, Index columns) {
+    return blocks * columns * 128;
   }
   /// LU factorization with partial pivoting, in place, of an m x n panel (m >= n or m < n),
   /// by LAPACK's rule: the largest |re| + |im|, the smallest row among equals; a NaN is chosen only
@@ -199,6 +198,9 @@ class Kernels {
   /// needs all at a time: other queues that wait for it do not take them away.
   void getrf_panel(Queue& queue, DeviceView<T> a, DeviceView<Index> pivots, DeviceView<Index> info,
                    Index offset, Event* begun = nullptr);
+  /// Width of the panels that take the least time for a column; one after the other, they make a
+  /// wider one.
+  Index getrf_panel_width() const { return do_getrf_panel_width(); }
   /// Row interchanges as ?laswp: for j = 0, 1, ... (or backwards) rows j and pivots[j]-1-offset
   /// of `a` are exchanged. One gather, not swap by swap.
   void swap_rows(Queue& queue, DeviceView<T> a, DeviceView<const Index> pivots, Index offset,
@@ -364,6 +366,7 @@ class Kernels {
                                 DeviceView<Real<T>>) = 0;
   virtual void do_back_substitute(Queue&, Uplo, DeviceView<const T>, DeviceView<const T>,
                                   DeviceView<T>, DeviceView<Index>) = 0;
+  virtual Index do_getrf_panel_width() const = 0;
   virtual void do_getrf_panel(Queue&, DeviceView<T>, DeviceView<Index>, DeviceView<Index>, Index,
                               Event*) = 0;
   virtual void do_swap_rows(Queue&, DeviceView<T>, DeviceView<const Index>, Index, bool) = 0;

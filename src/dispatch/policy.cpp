@@ -52,21 +52,22 @@ std::size_t element_size(char type) {
 }
 
 /// Bytes of device memory that the algorithms take for a call: the matrix and the right-hand sides,
-/// which Cholesky holds twice and, besides, as they come and go. A mixed-precision solver holds
-/// them once more, beside a factorization in double precision if that in single precision does not
-/// do. An update takes what there is, but a few block columns at least.
+/// which Cholesky holds twice and, besides, as they come and go and, of the latter, as messages in
+/// double precision. A mixed-precision solver holds them once more, beside a factorization in
+/// double precision if that in single precision does not do. An update takes what there is, but a
+/// few block columns at least.
 double memory_needed(Routine routine, char type, const Shape& shape, Index nb) {
   if (routine == Routine::cholupdate) {
     return algorithms::chol_update_memory(shape.n, shape.nrhs, nb, element_size(type));
   }
-  Index columns = is_cholesky(routine) ? 2 * shape.n + 4 * shape.nrhs : shape.n + shape.nrhs;
+  Index columns = is_cholesky(routine) ? 2 * shape.n + 5 * shape.nrhs : shape.n + shape.nrhs;
   if (is_mixed(routine)) columns += shape.n + 4 * shape.nrhs;
   return static_cast<double>(element_size(type)) * static_cast<double>(shape.m + 256) *
          static_cast<double>(columns);
 }
 
 /// Bytes beyond that for products of split operands: the factor of a Cholesky factorization once
-/// more, in its split form; LU splits panels as it goes, in three queues.
+/// more, in its split form; LU splits panels as it goes, in six queues.
 double memory_to_split(Routine routine, char type, const Shape& shape, Index nb) {
   const bool complex = type == 'c' || type == 'z';
   const auto m = static_cast<double>(shape.m + 64), n = static_cast<double>(shape.n + shape.nrhs);
@@ -74,7 +75,7 @@ double memory_to_split(Routine routine, char type, const Shape& shape, Index nb)
   const auto summands = static_cast<double>(nb);
   constexpr auto bytes = static_cast<double>(sizeof(float));
   if (is_cholesky(routine)) return bytes * (left * n + right * summands);
-  if (is_lu(routine)) return bytes * 3 * summands * (left + right);
+  if (is_lu(routine)) return bytes * 6 * summands * (left + right);
   return 0;
 }
 
@@ -91,7 +92,7 @@ Index default_nb(Routine routine, char type, const Shape& shape) {
     const Index width = std::min(std::max(kWidth, 8 * shape.nrhs), std::max<Index>(affordable, 1));
     return std::max(width / kUnit * kUnit, kUnit);
   }
-  if (is_lu(routine)) return size <= 8192 ? 128 : size < 16384 ? 256 : 512;
+  if (is_lu(routine)) return size <= 4096 ? 128 : size < 12288 ? 256 : 512;
   return size <= 512 ? 128 : size < 32768 ? 256 : 512;
 }
 

@@ -55,7 +55,7 @@ __device__ inline void expect(Barrier* barrier, unsigned bytes) {
 /// Waits until a phase is complete: phases have parity 0, 1, 0, 1, ... What is waited for comes
 /// into this block's own shared memory, so the scope is the block: that of the cluster would
 /// invalidate the cache of global memory every time.
-__device__ inline void await(const Barrier* barrier, int parity) {
+__device__ inline void await(const Barrier* barrier, unsigned parity) {
   unsigned done = 0;
   while (done == 0) {
     asm volatile(

@@ -139,6 +139,7 @@ template <class T>
 void CudaKernels<T>::do_back_substitute(Queue& queue, Uplo uplo, DeviceView<const T> factor,
                                         DeviceView<const T> inverses, DeviceView<T> x,
                                         DeviceView<Index> progress) {
+  static_assert(Kernels<T>::back_substitution_progress(1, 1) == kBackSubstitutionNumbers);
   const CurrentDevice current(cuda(queue).index());
   back_substitute(cuda(queue).stream(), uplo, factor, inverses, x, progress);
 }

@@ -43,9 +43,9 @@
 namespace overlapack::cuda {
 namespace {
 
-constexpr int kThreads = 256;
-constexpr int kWarps = kThreads / kWarp;
 constexpr int kMaxBlocks = 16;  // in a cluster, on any GPU so far
+
+// Of the templates: W columns of a strip, R rows of a thread, N threads of a block.
 
 /// Columns of a strip whose threads own R rows each: 512 bytes a thread, half of all registers.
 template <class T, int R>
@@ -86,12 +86,12 @@ struct alignas(kChunk) Head {
 };
 
 /// Sends kBytes bytes to the same place in all blocks. All threads of the block.
-template <int kBytes>
+template <int kBytes, int N>
 __device__ void send_to_all(void* to, const void* from, Barrier* arrived, int blocks) {
   constexpr int kChunks = kBytes / kChunk;
   static_assert(kBytes % kChunk == 0);
 #pragma unroll
-  for (int first = 0; first < kChunks * kMaxBlocks; first += kThreads) {
+  for (int first = 0; first < kChunks * kMaxBlocks; first += N) {
     const int i = first + static_cast<int>(threadIdx.x), block = i / kChunks, chunk = i % kChunks;
     if (block >= blocks) return;
     send(block, static_cast<int4*>(to) + chunk, arrived, static_cast<const int4*>(from)[chunk]);
@@ -100,9 +100,9 @@ __device__ void send_to_all(void* to, const void* from, Barrier* arrived, int bl
 
 // ---- a strip -------------------------------------------------------------------------------
 
-template <class T, int W, int R>
+template <class T, int W, int R, int N>
 struct alignas(kChunk) StripMemory {
-  static constexpr int kRows = R * kThreads;
+  static constexpr int kRows = R * N;
   static constexpr int kPitch = kRows + 2;  // no bank conflicts in update_rest()
 
   T row[2][W];  // of the pivot, from the column to its right; sent by the winner
@@ -111,16 +111,16 @@ struct alignas(kChunk) StripMemory {
   T candidate_row[W][W];  // [s]: of this block's candidate, from the column to its right
   T column[W][kPitch];    // [s]: the multipliers, and the pivot
   int chosen[W];          // [s]: the pivot's row of the panel in memory
-  Head<T> of_warp[kWarps];
+  Head<T> of_warp[N / kWarp];
   Head<T> of_block[2][kMaxBlocks];  // sent by the blocks
   Barrier row_arrived[2], heads_arrived[2];
 };
 
 /// The rows of one thread in up to W columns of a panel, and their elimination by all threads of
 /// the cluster. Steps count from the first column of the panel.
-template <class T, int W, int R>
+template <class T, int W, int R, int N>
 class Strip {
-  using Memory = StripMemory<T, W, R>;
+  using Memory = StripMemory<T, W, R, N>;
 
  public:
   __device__ Strip(Memory& memory, int m)
@@ -210,27 +210,27 @@ class Strip {
   using Key = KeyOf<DeviceReal<T>>;
 
   /// A thread's row r: its number in the block, and in the panel in memory.
-  __device__ static int own_row(int r) { return r * kThreads + static_cast<int>(threadIdx.x); }
+  __device__ static int own_row(int r) { return r * N + static_cast<int>(threadIdx.x); }
   __device__ int row(int r) const { return rank_ * Memory::kRows + own_row(r); }
 
   /// Step j, in which at most kColumns columns are unfinished. Returns the pivot. `last` of the
   /// panel. meanwhile() is for what has time while the threads wait for messages.
   template <int kColumns, class Meanwhile>
   __device__ Head<T> step(int j, bool last, Meanwhile meanwhile) {
-    const int now = j % 2, before = 1 - now;
+    const unsigned now = static_cast<unsigned>(j) % 2, before = 1 - now;
     nominate(j);
     __syncthreads();
-    const Head<T>& best = memory_.of_warp[best_of(memory_.of_warp, kWarps, j)];
-    send_to_all<sizeof(Head<T>)>(&memory_.of_block[now][rank_], &best, &memory_.heads_arrived[now],
-                                 blocks_);
-    if (threadIdx.x == kThreads - 1) {  // whose warp has nothing to send
+    const Head<T>& best = memory_.of_warp[best_of(memory_.of_warp, N / kWarp, j)];
+    send_to_all<sizeof(Head<T>), N>(&memory_.of_block[now][rank_], &best,
+                                    &memory_.heads_arrived[now], blocks_);
+    if (threadIdx.x == N - 1) {  // whose warp has nothing to send
       expect(&memory_.heads_arrived[now], static_cast<unsigned>(blocks_ * sizeof(Head<T>)));
       if (!last) expect(&memory_.row_arrived[now], kColumns * sizeof(T));
     }
 
     // While the heads travel: the update of step j - 1, then the candidate's row is known. Rows
     // that were pivots take part; what becomes of them is never read.
-    if (j > 0) await(&memory_.row_arrived[before], (j - 1) / 2 % 2);
+    if (j > 0) await(&memory_.row_arrived[before], phase_of(j - 1));
     const T* const u = j == first_ ? memory_.no_row : memory_.row[before];
     const T u_next = u[1];
 #pragma unroll
@@ -240,16 +240,19 @@ class Strip {
     __syncthreads();
 
     meanwhile();
-    await(&memory_.heads_arrived[now], j / 2 % 2);
+    await(&memory_.heads_arrived[now], phase_of(j));
     const int winner = best_of(memory_.of_block[now], blocks_, j);
     const Head<T> head = memory_.of_block[now][winner];
     if (winner == rank_ && !last) {
-      send_to_all<kColumns * sizeof(T)>(memory_.row[now], candidate_row, &memory_.row_arrived[now],
-                                        blocks_);
+      send_to_all<kColumns * sizeof(T), N>(memory_.row[now], candidate_row,
+                                           &memory_.row_arrived[now], blocks_);
     }
     eliminate(head, subtract_product(head.next, head.multiplier, u_next), j);
     return head;
   }
+
+  /// The parity of the phase of its barriers that step j uses.
+  __device__ static unsigned phase_of(int j) { return static_cast<unsigned>(j) / 2 % 2; }
 
   /// The best of `count` heads of step j.
   __device__ static int best_of(const Head<T>* heads, int count, int j) {
@@ -368,12 +371,12 @@ class Strip {
 };
 
 /// Factors the m x n panel `a`, n <= W. The launch must be one cluster with enough rows.
-template <class T, int W, int R>
-__global__ void __launch_bounds__(kThreads, 1)
+template <class T, int W, int R, int N>
+__global__ void __launch_bounds__(N, 1)
     getrf_strip_kernel(int m, int n, T* a, Index ld, Index* pivots, Index* info, Index offset) {
 #if __CUDA_ARCH__ >= 900
   extern __shared__ int4 memory[];
-  Strip<T, W, R> strip(*reinterpret_cast<StripMemory<T, W, R>*>(memory), m);
+  Strip<T, W, R, N> strip(*reinterpret_cast<StripMemory<T, W, R, N>*>(memory), m);
   const int steps = min(m, n);
   int first_zero = steps;
   strip.load(0, n, a, ld);
@@ -388,28 +391,27 @@ __global__ void __launch_bounds__(kThreads, 1)
 
 constexpr int kPanelWidth = 128;
 
-template <class T, int W, int R>
+template <class T, int W, int R, int N>
 struct alignas(kChunk) PanelMemory {
-  StripMemory<T, W, R> strip;
+  StripMemory<T, W, R, N> strip;
   T l[W][W];  // [k][i]: element (k + i, k) of the strip's triangle L11
   union {
     alignas(kChunk) T u[kPanelWidth - W][W + 8];  // [c][k]: element (k, c) of U12
     Interchanges<kPanelWidth> interchanges;       // in the end
   };
-  bool active[R * kThreads];
+  bool active[R * N];
 };
 
 constexpr std::size_t kMostSharedBytes = 227 * 1024;  // of a block, on Hopper
-static_assert(sizeof(PanelMemory<Complex<double>, 32, 1>) <= kMostSharedBytes);
 
 /// U12 = L11^-1 A12, where memory.u holds A12, the pivot rows of the strip `a` in the `rest`
 /// columns to its right. Every block does it for itself; a thread has a column.
-template <class T, int W, int R>
-__device__ void solve_rest(PanelMemory<T, W, R>& memory, int rest, const T* a, Index ld) {
+template <class T, int W, int R, int N>
+__device__ void solve_rest(PanelMemory<T, W, R, N>& memory, int rest, const T* a, Index ld) {
   const int t = static_cast<int>(threadIdx.x);
   const int* const chosen = memory.strip.chosen;
 #pragma unroll
-  for (int first = 0; first < W * W; first += kThreads) {
+  for (int first = 0; first < W * W; first += N) {
     const int k = (first + t) / W, below = (first + t) % W;
     if (k + below < W) memory.l[k][below] = a[chosen[k + below] + k * ld];
   }
@@ -438,10 +440,10 @@ struct TilePlace {
 
 /// A22 -= L21 U12 on the tensor cores, for this block's rows. `a` is the first of them in the first
 /// of the `rest` columns.
-template <class T, int W, int R>
-__device__ void update_rest(const PanelMemory<T, W, R>& memory, int rest, T* a, Index ld) {
+template <class T, int W, int R, int N>
+__device__ void update_rest(const PanelMemory<T, W, R, N>& memory, int rest, T* a, Index ld) {
   using E = typename DoubleOf<T>::type;
-  constexpr int kDepth = W / kTile, kRows = R * kThreads;
+  constexpr int kDepth = W / kTile, kRows = R * N;
   constexpr int kAhead = sizeof(E) == sizeof(double) ? 4 : 1;  // tiles on their way from memory
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
@@ -499,7 +501,7 @@ __device__ void update_rest(const PanelMemory<T, W, R>& memory, int rest, T* a, 
   };
   const auto advance = [&](TilePlace& tile) {
     tile.column += kTile;
-    if (tile.column >= rest) tile = enter(tile.row + kWarps * kTile);
+    if (tile.column >= rest) tile = enter(tile.row + N / kWarp * kTile);
   };
   TilePlace here = enter(warp * kTile), there = here;
   Fragment<E> l[kDepth], ahead[kAhead];
@@ -527,9 +529,9 @@ __device__ void update_rest(const PanelMemory<T, W, R>& memory, int rest, T* a, 
 }
 
 /// Stores U12, the columns divided among the blocks. `a` is the first of them.
-template <class T, int W, int R>
-__device__ void store_rest(const PanelMemory<T, W, R>& memory, int rest, T* a, Index ld) {
-  for (int i = static_cast<int>(threadIdx.x);; i += kThreads) {
+template <class T, int W, int R, int N>
+__device__ void store_rest(const PanelMemory<T, W, R, N>& memory, int rest, T* a, Index ld) {
+  for (int i = static_cast<int>(threadIdx.x);; i += N) {
     const int k = i % W, c = rank_in_cluster() + i / W * blocks_in_cluster();
     if (c >= rest) break;
     a[memory.strip.chosen[k] + c * ld] = memory.u[c][k];
@@ -538,10 +540,10 @@ __device__ void store_rest(const PanelMemory<T, W, R>& memory, int rest, T* a, I
 
 /// Carries out the interchanges in the n columns `a`, which are divided among the blocks.
 /// `partner` is that of the thread's own number.
-template <class T>
+template <int N, class T>
 __device__ void interchange(Interchanges<kPanelWidth>& interchanges, int n, int partner, T* a,
                             Index ld) {
-  constexpr int kApart = kThreads / kPanelWidth;
+  constexpr int kApart = N / kPanelWidth;
   constexpr int kColumns = 8;  // of a thread, at a time
   interchanges.compose(n, partner);
   const int t = static_cast<int>(threadIdx.x), row = t % kPanelWidth;
@@ -570,14 +572,14 @@ __device__ void interchange(Interchanges<kPanelWidth>& interchanges, int n, int 
 
 /// Factors the m x n panel `a`, n <= min(m, kPanelWidth), strip by strip. The launch must be one
 /// cluster with enough rows.
-template <class T, int W, int R>
-__global__ void __launch_bounds__(kThreads, 1)
+template <class T, int W, int R, int N>
+__global__ void __launch_bounds__(N, 1)
     getrf_panel_kernel(int m, int n, T* a, Index ld, Index* pivots, Index* info, Index offset) {
 #if __CUDA_ARCH__ >= 900
   extern __shared__ int4 raw_memory[];
-  auto& memory = *reinterpret_cast<PanelMemory<T, W, R>*>(raw_memory);
-  Strip<T, W, R> strip(memory.strip, m);
-  const int first_row = rank_in_cluster() * (R * kThreads);
+  auto& memory = *reinterpret_cast<PanelMemory<T, W, R, N>*>(raw_memory);
+  Strip<T, W, R, N> strip(memory.strip, m);
+  const int first_row = rank_in_cluster() * (R * N);
   int first_zero = n;
 #  pragma unroll 1
   for (int first = 0; first < n; first += W) {
@@ -605,27 +607,33 @@ __global__ void __launch_bounds__(kThreads, 1)
     __syncthreads();
   }
   synchronize_cluster();  // all rows are stored
-  interchange(memory.interchanges, n, strip.partner(), a, ld);
+  interchange<N>(memory.interchanges, n, strip.partner(), a, ld);
   strip.report(n, pivots, first_zero, info, offset);
 #endif
 }
 
 // ---- host side -----------------------------------------------------------------------------
 
-LaunchShape cluster_shape(Index blocks, std::size_t shared_bytes, cudaEvent_t begun) {
+/// How rows are divided: R for each of N threads.
+template <int R_, int N_>
+struct Division {
+  static constexpr int R = R_, N = N_;
+};
+
+LaunchShape cluster_shape(Index blocks, int threads, std::size_t shared_bytes, cudaEvent_t begun) {
   LaunchShape shape;
   shape.begun = begun;
   shape.blocks = shape.cluster = static_cast<unsigned>(blocks);
-  shape.threads = kThreads;
+  shape.threads = static_cast<unsigned>(threads);
   shape.shared_bytes = shared_bytes;
   return shape;
 }
 
-/// The least power of two of blocks for so many rows, R a thread. At least two: a launch of single
-/// blocks has no clusters, and sending is an illegal instruction there.
-Index blocks_for(Index rows, int R) {
+/// The least power of two of blocks for so many rows, of which each has some. At least two: a
+/// launch of single blocks has no clusters, and sending is an illegal instruction there.
+Index blocks_for(Index rows, Index rows_of_block) {
   Index blocks = 2;
-  while (blocks * R * kThreads < rows) blocks *= 2;
+  while (blocks * rows_of_block < rows) blocks *= 2;
   return blocks;
 }
 
@@ -633,17 +641,20 @@ Index blocks_for(Index rows, int R) {
 template <class D, int R>
 constexpr bool kHasPanels = kWidth<D, R> >= kTile;
 
-/// Calls f(R) with the least R, a compile-time constant, with which so many rows fit in a cluster
-/// of `limit` blocks. Does nothing if there is none.
+/// Calls f(Division{}, blocks) for the least rows and threads of a block with which so many rows
+/// fit in a cluster of `limit` blocks. Does nothing if there are none. Fewer threads of a block are
+/// faster: each step is a chain of instructions, and fewer warps take turns at it.
 template <class F>
-void with_rows_per_thread(Index rows, int limit, F f) {
-  if (blocks_for(rows, 1) <= limit) {
-    f(std::integral_constant<int, 1>{});
-  } else if (blocks_for(rows, 2) <= limit) {
-    f(std::integral_constant<int, 2>{});
-  } else if (blocks_for(rows, kMaxRows) <= limit) {
-    f(std::integral_constant<int, kMaxRows>{});
-  }
+void with_division(Index rows, int limit, F f) {
+  const auto fits = [&](auto division) {
+    using By = decltype(division);
+    const Index blocks = blocks_for(rows, By::R * By::N);
+    if (blocks > limit) return false;
+    f(division, blocks);
+    return true;
+  };
+  static_cast<void>(fits(Division<1, 128>{}) || fits(Division<1, 256>{}) ||
+                    fits(Division<2, 256>{}) || fits(Division<kMaxRows, 256>{}));
 }
 
 }  // namespace
@@ -651,15 +662,17 @@ void with_rows_per_thread(Index rows, int limit, F f) {
 int getrf_cluster_limit() {
   // The kernel that needs the most shared memory.
   using D = Complex<double>;
-  constexpr int W = kWidth<D, 1>;
-  const auto kernel = getrf_panel_kernel<D, W, 1>;
+  constexpr int W = kWidth<D, 1>, N = 256;
+  using Memory = PanelMemory<D, W, 1, N>;
+  static_assert(sizeof(Memory) <= kMostSharedBytes);
+  const auto kernel = getrf_panel_kernel<D, W, 1, N>;
   constexpr int kOldestCode = 90;
   cudaFuncAttributes attributes = {};
   const cudaError_t status = cudaFuncGetAttributes(&attributes, kernel);
   ignore(status);
   if (status != cudaSuccess || attributes.ptxVersion < kOldestCode) return 0;
   for (int blocks = kMaxBlocks; blocks >= static_cast<int>(kClusterWithoutAsking); blocks /= 2) {
-    const LaunchShape shape = cluster_shape(blocks, sizeof(PanelMemory<D, W, 1>), nullptr);
+    const LaunchShape shape = cluster_shape(blocks, N, sizeof(Memory), nullptr);
     int clusters = 0;
     const bool possible = ask_for(shape, kernel) == cudaSuccess &&
                           cudaOccupancyMaxActiveClusters(
@@ -674,8 +687,8 @@ template <class T>
 Index getrf_cluster_width(Index rows, int limit) {
   using D = typename DeviceScalar<T>::type;
   Index width = 0;
-  with_rows_per_thread(rows, limit, [&](auto per_thread) {
-    constexpr int R = decltype(per_thread)::value;
+  with_division(rows, limit, [&](auto division, Index) {
+    constexpr int R = decltype(division)::R;
     width = kHasPanels<D, R> && rows >= kPanelWidth ? kPanelWidth : kWidth<D, R>;
   });
   return width;
@@ -686,18 +699,21 @@ void getrf_cluster(cudaStream_t stream, int limit, DeviceView<T> a, Index* pivot
                    Index offset, cudaEvent_t begun) {
   using D = typename DeviceScalar<T>::type;
   const int m = static_cast<int>(a.rows), n = static_cast<int>(a.cols);
-  with_rows_per_thread(a.rows, limit, [&](auto per_thread) {
-    constexpr int R = decltype(per_thread)::value, W = kWidth<D, R>;
-    const Index blocks = blocks_for(a.rows, R);
+  with_division(a.rows, limit, [&](auto division, Index blocks) {
+    using By = decltype(division);
+    constexpr int R = By::R, N = By::N, W = kWidth<D, R>;
     if constexpr (kHasPanels<D, R>) {
+      using Memory = PanelMemory<D, W, R, N>;
+      static_assert(sizeof(Memory) <= kMostSharedBytes);
       if (n > W) {
-        launch(stream, cluster_shape(blocks, sizeof(PanelMemory<D, W, R>), begun), "getrf panel",
-               getrf_panel_kernel<D, W, R>, m, n, device_cast(a.data), a.ld, pivots, info, offset);
+        launch(stream, cluster_shape(blocks, N, sizeof(Memory), begun), "getrf panel",
+               getrf_panel_kernel<D, W, R, N>, m, n, device_cast(a.data), a.ld, pivots, info,
+               offset);
         return;
       }
     }
-    launch(stream, cluster_shape(blocks, sizeof(StripMemory<D, W, R>), begun), "getrf strip",
-           getrf_strip_kernel<D, W, R>, m, n, device_cast(a.data), a.ld, pivots, info, offset);
+    launch(stream, cluster_shape(blocks, N, sizeof(StripMemory<D, W, R, N>), begun), "getrf strip",
+           getrf_strip_kernel<D, W, R, N>, m, n, device_cast(a.data), a.ld, pivots, info, offset);
   });
 }
 

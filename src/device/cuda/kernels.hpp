@@ -78,7 +78,9 @@ void update_panel(cudaStream_t stream, const UpdateScratch& scratch, int multipr
 template <class T>
 void find_not_finite(cudaStream_t stream, Part part, DeviceView<const T> a, Index* found);
 
-/// As Kernels<T>::back_substitute.
+/// Real numbers of a column of a block, in the messages of back_substitute().
+constexpr int kBackSubstitutionNumbers = 128;
+/// As Kernels<T>::back_substitute, for blocks of at most potrf_panel_width() columns.
 template <class T>
 void back_substitute(cudaStream_t stream, Uplo uplo, DeviceView<const T> factor,
                      DeviceView<const T> inverses, DeviceView<T> x, DeviceView<Index> progress);

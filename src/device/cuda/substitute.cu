@@ -85,12 +85,11 @@ __device__ inline E times(E x, E y) {
   return negate(subtract_product(from_real<E>(0), x, y));
 }
 
-/// The value of a word once it is there. Those whose turn is not near leave the memory to others.
+/// The value of a word once it is there.
 __device__ inline unsigned long long await(const Word* from, bool near) {
-  constexpr unsigned kPause = 300;  // ns
   Word word = load(from);
   while (word.tagged == 0) {
-    if (!near) __nanosleep(kPause);
+    if (!near) leave_memory_to_others();
     word = load(from);
   }
   return word.value;

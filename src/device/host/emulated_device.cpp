@@ -459,6 +459,7 @@ class EmulatedKernels final : public Kernels<T> {
     });
   }
 
+  Index do_getrf_panel_width() const override { return 2; }
   void do_getrf_panel(Queue& queue, DeviceView<T> a, DeviceView<Index> pivots,
                       DeviceView<Index> info, Index offset, Event* begun) override {
     if (begun != nullptr) queue.record(*begun);
