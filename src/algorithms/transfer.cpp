@@ -357,7 +357,7 @@ void Transfer::release(Queue& queue, Index id) {
   queue.record(**released);
   down_.regions_ready.store(id + 1, std::memory_order_release);
   if (caller_issues_) {
-    while (issue_download()) continue;
+    while (issue_download() || see_download()) continue;
   }
 }
 
