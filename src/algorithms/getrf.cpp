@@ -165,7 +165,7 @@ class Lu {
         matrix_(device, m, n + nrhs),
         pivots_(device, Space::device, std::min(m, n)),
         info_(device, Space::device, panels_),
-        width_(kernels_.getrf_panel_width()),
+        step_width_(kernels_.getrf_panel_width()),
         factored_(device),
         updated_(device),
         near_done_(device),
@@ -295,7 +295,8 @@ class Lu {
 
   /// The columns of block i that are factored at a time: by the device in panels of its width.
   std::vector<Range> steps_of(Index i) const {
-    std::vector<Range> steps = partition(block(i).size(), panel_on_cpu_ ? block(i).size() : width_);
+    std::vector<Range> steps =
+        partition(block(i).size(), panel_on_cpu_ ? block(i).size() : step_width_);
     for (Range& step : steps) step = {step.first + block(i).first, step.last + block(i).first};
     return steps;
   }
@@ -305,8 +306,8 @@ class Lu {
   /// longer products, which are faster, and few steps for late blocks to catch up with; it pays
   /// where updates take longer than panels. Steps by themselves leave less to do between panels.
   bool by_whole_blocks(Index i) const {
-    if (block(i).size() <= width_ || panel_on_cpu_) return false;
-    const Index long_side = 32 * width_, end = block(i).last;
+    if (block(i).size() <= step_width_ || panel_on_cpu_) return false;
+    const Index long_side = 32 * step_width_, end = block(i).last;
     return joined_ < total() || (m_ - end) * (n_ + nrhs_ - end) >= long_side * long_side;
   }
 
@@ -353,9 +354,12 @@ class Lu {
 
   /// What remains of block b when its last step is factored.
   void end_block(Flow& flow, Index b, bool whole, Range step, Index column) {
-    if (!whole) complete(flow, b);
+    if (!whole) {
+      complete(flow, b);  // which waits for the steps before this one
+      update_by_step(whole, b, step, column);
+      return;
+    }
     update_by_step(whole, b, step, column);
-    if (!whole) return;
     complete(flow, b);
     // Block b + 2 is needed first; for the rest there is time until block b + 1 ends.
     const Index far = std::min(b + 3, panels_);
@@ -411,7 +415,7 @@ class Lu {
   };
 
   /// Where a block is one step, there are enough steps to keep the host busy with one group.
-  Index most_groups() const { return block(0).size() > width_ ? 3 : 1; }
+  Index most_groups() const { return block(0).size() > step_width_ ? 3 : 1; }
 
   /// What the late blocks do while panel i is computed. The next panel but one must have joined by
   /// the next step.
@@ -420,9 +424,10 @@ class Lu {
     const Index needed = std::min(i + 3, total());
     // The link brings blocks faster than panels are factored: three in the time of two.
     const Index arrived = std::min(std::max(needed, 3 * i / 2 + 4), total());
+    // Groups that are side by side have two blocks each, at least: one took longer at n = 8192.
+    const Index least = most_groups() > 1 ? 2 : 1;
     const bool room = static_cast<Index>(groups_.size()) < most_groups();
-    const bool enough =
-        arrived == total() || arrived - pending_ >= std::min<Index>(most_groups(), 2);
+    const bool enough = arrived == total() || arrived - pending_ >= least;
     if ((room && enough) || pending_ < needed) arrive(flow, arrived);
     for (Group& group : groups_) {
       for (Index k = 0; k < kStepsAtOnce && group.steps < i; ++k) catch_up(group);
@@ -463,7 +468,7 @@ class Lu {
   Buffer<Index> pivots_, info_;
   std::optional<DeviceMatrix<Index>> sources_;  // of rows, by panel: see compose_interchanges()
   std::unique_ptr<PanelOnCpu<T>> panel_on_cpu_;
-  const Index width_;              // of a step
+  const Index step_width_;
   std::vector<EventLease> final_;  // final_[i]: panel i holds its part of L and U
   EventLease factored_, updated_, near_done_, far_done_, caught_up_, begun_;
   Subtraction<T> in_panel_, in_near_, in_update_;  // one for each queue

@@ -19,9 +19,9 @@
 namespace overlapack::cuda {
 namespace {
 
-constexpr int kBatch = 256;         // interchanges per launch
-constexpr int kColumns = 8;         // columns in flight per thread
-constexpr Index kMaxBlocks = 256;   // two for each multiprocessor; more would only compose again
+constexpr int kBatch = 256;        // interchanges per launch
+constexpr int kColumns = 8;        // columns in flight per thread
+constexpr Index kMaxBlocks = 256;  // two for each multiprocessor; more would only compose again
 
 /// Interchanges rows first + i and pivots[first + i] - 1 - offset of the columns of `a`,
 /// i = 0 ... count-1 or backwards. At least 2 count threads. Row is what numbers of rows fit in: a
