@@ -93,11 +93,7 @@ class Cholesky {
   Range columns() const { return {0, n_}; }
   /// Whether block j is positive definite: LAPACK's info or 0, on the device.
   Index* info(Index j) const { return info_.data() + j; }
-  /// Reached when block j of the factor is complete.
-  Event& final(Index j) const { return *final_[at(j)]; }
   Queue& panel() const { return **panel_; }
-  /// Of all queues the one that first touches what has arrived.
-  Queue& update() const { return **update_; }
 
   /// Steps 0, 1, ... enqueue everything that makes block j final. `arrived(queue, j)` makes a queue
   /// wait for block j; it returns false if the work is to stop.
@@ -130,6 +126,9 @@ class Cholesky {
   Range rows_from(Index j) const { return {block(j).first, rows_}; }
   DeviceView<T> work(Range i, Range j) const { return triangle_.block(work_.view(), i, j); }
   DeviceView<T> factor(Range i, Range j) const { return triangle_.block(factor_.view(), i, j); }
+
+  /// Reached when block j of the factor is complete.
+  Event& final(Index j) const { return *final_[at(j)]; }
 
   bool adds_input() const { return ahead_panels_ > 0; }
 
@@ -280,9 +279,7 @@ class BackSubstitution {
         conditions_(device, Space::device, count_),
         progress_(device, Space::device,
                   Kernels<T>::back_substitution_progress(count_, x_.view().cols)),
-        host_conditions_(device, Space::host, count_),
-        prepared_(device),
-        inverting_(device, Priority::high, "invert") {}
+        host_conditions_(device, Space::host, count_) {}
 
   /// Where B is to arrive, and where X appears.
   DeviceView<T> x() const { return x_.view(); }
@@ -294,22 +291,13 @@ class BackSubstitution {
                          triangle.block(cholesky_.input(), cholesky_.rhs(), cholesky_.columns()));
   }
 
-  /// Block j of the factor is enqueued. Inverts the diagonal blocks that it completes, on a queue
-  /// of its own; those of the last block are left to solve().
-  void prepare(Index j) {
-    const Index last = cholesky_.block(j).last, end = last / order_;
-    if (last == n_ || end == inverted_) return;
-    inverting_->wait(cholesky_.final(j));
-    invert_before(*inverting_, end);
-    inverting_->record(*prepared_);
-  }
-
-  /// X, if trusted().
+  /// X, if trusted(). All diagonal blocks are inverted now: to invert them one by one as they
+  /// become final would take the host longer than it takes the device to invert all at once.
   void solve(Queue& queue) {
     fetch_y(queue);
-    queue.wait(*prepared_);
-    invert_before(queue, count_);
     const Triangle<T>& triangle = cholesky_.triangle();
+    triangle.kernels.invert_blocks(queue, triangle.uplo, factor(), inverses_.view(),
+                                   {conditions_.data(), count_});
     triangle.kernels.back_substitute(queue, triangle.uplo, factor(), inverses_.view(), x(),
                                      {progress_.data(), progress_.size()});
   }
@@ -343,27 +331,14 @@ class BackSubstitution {
                          T(0), x());
   }
 
-  void invert_before(Queue& queue, Index end) {
-    const Range c = {inverted_ * order_, std::min(end * order_, n_)};
-    const Triangle<T>& triangle = cholesky_.triangle();
-    triangle.kernels.invert_blocks(
-        queue, triangle.uplo, factor().block(c.first, c.first, c.size(), c.size()),
-        inverses_.view().block(0, c.first, order_, c.size()),
-        DeviceView<Real<T>>(conditions_.data() + inverted_, end - inverted_));
-    inverted_ = end;
-  }
-
   const Cholesky<T>& cholesky_;
   Index n_;
   Index order_, count_;  // of the blocks that are inverted
-  Index inverted_ = 0;
   DeviceMatrix<T> x_;
   DeviceMatrix<T> inverses_;  // side by side
   Buffer<Real<T>> conditions_;
   Buffer<Index> progress_;
   Buffer<Real<T>> host_conditions_;
-  EventLease prepared_;
-  QueueLease inverting_;
 };
 
 /// The factor stays where it is, for solves.
@@ -444,9 +419,6 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
   if (!b.empty()) solve.emplace(device, cholesky);
   Transfer transfer(device, options.threads, committed);
 
-  // B goes up first: it takes part in the factorization.
-  const Index first_region = solve ? 1 : 0;
-  if (solve) transfer.add_upload(make_region<T>(input.b, solve->x()));
   const Part part = triangle.lower() ? Part::lower : Part::upper;
   const Index width = region_width(uplo, n, options.nb);
   const std::vector<Range> regions = partition(n, width);
@@ -457,6 +429,8 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
     // The blocks in it, which all must be positive definite.
     const Index first = columns.first / options.nb, last = (columns.last - 1) / options.nb + 1;
     transfer.add_upload(make_region<T>(block(input.a), block(cholesky.input()), part));
+    // B takes part in the factorization. It is on its way while the host enqueues what comes first.
+    if (solve && first == 0) transfer.add_upload(make_region<T>(input.b, solve->x()));
     transfer.add_download(make_region<T>(block(a), block(cholesky.factor()), part),
                           {{cholesky.info(first), status.data() + first,
                             sizeof(Index) * static_cast<std::size_t>(last - first)}},
@@ -471,12 +445,16 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
   }
   transfer.start();
 
-  if (solve && transfer.before(cholesky.update(), 0)) solve->place(cholesky.update());
+  const auto arrived = [&](Queue& queue, Index i) {
+    const Index region = region_of(i), b_before = solve && region > 0 ? 1 : 0;
+    if (!transfer.before(queue, region + b_before)) return false;
+    if (!solve || i > 0) return true;
+    if (!transfer.before(queue, 1)) return false;  // B's
+    solve->place(queue);
+    return true;
+  };
   for (Index j = 0; j < count && !transfer.stopped(); ++j) {
-    cholesky.step(j, [&](Queue& queue, Index i) {
-      return transfer.before(queue, first_region + region_of(i));
-    });
-    if (solve) solve->prepare(j);
+    cholesky.step(j, arrived);
     const Index region = region_of(j);
     if (cholesky.block(j).last == regions[at(region)].last) {
       transfer.release(cholesky.panel(), region);
