@@ -722,7 +722,6 @@ int getrf_cluster_limit() {
   using D = Complex<double>;
   constexpr int W = kWidth<D, 1>, N = 256;
   using Memory = PanelMemory<D, W, 1, N>;
-  static_assert(sizeof(Memory) <= kMostSharedBytes);
   const auto kernel = getrf_panel_kernel<D, W, 1, N>;
   constexpr int kOldestCode = 90;
   cudaFuncAttributes attributes = {};
