@@ -14,6 +14,8 @@ namespace {
 using namespace testing_support;
 using dispatch::Algorithm;
 
+constexpr Uplo kUplos[] = {Uplo::lower, Uplo::upper};
+
 template <class T>
 class Resident : public RoutedTest {
  protected:
