@@ -3,6 +3,7 @@
 
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/measure.hpp"
@@ -21,7 +22,8 @@ struct Options {
   std::vector<std::string> routines = {"dpotrf", "dgetrf"};
   Index min_size = 256;  ///< orders are doubled from here
   Index max_size = 16384;
-  std::vector<Index> sizes;  ///< these orders instead
+  std::vector<Index> sizes;                     ///< these orders instead
+  std::vector<std::pair<Index, Index>> shapes;  ///< or these of getrf, m x n; in a comparison
   Uplo uplo = Uplo::lower;
   Op op = Op::none;
   Index nrhs = 1;

@@ -69,6 +69,28 @@ class Bench {
   Cells cells_;
 };
 
+/// The calls of a routine that are compared.
+std::vector<Call> calls_of(const std::string& name, const Options& options) {
+  std::vector<std::pair<Index, Index>> shapes = options.shapes;
+  if (shapes.empty()) {
+    for (const Index n : options.orders()) shapes.emplace_back(n, n);
+  }
+  std::vector<Call> calls;
+  for (const auto& [m, n] : shapes) {
+    Call call;
+    tools::parse_name(name, call);
+    call = tools::square_call(call.routine, call.type, n, options.nrhs, options.lda_pad);
+    if (m != n) {
+      call.shape.m = m;
+      call.lda = m + options.lda_pad;
+    }
+    call.uplo = options.uplo;
+    call.op = options.op;
+    calls.push_back(call);
+  }
+  return calls;
+}
+
 }  // namespace
 
 std::vector<Index> Options::orders() const {
@@ -94,12 +116,7 @@ int compare(const Options& options) {
   std::vector<Row> all;
   for (const std::string& name : options.routines) {
     std::vector<Row> rows;
-    for (const Index n : options.orders()) {
-      Call call;
-      tools::parse_name(name, call);
-      call = tools::square_call(call.routine, call.type, n, options.nrhs, options.lda_pad);
-      call.uplo = options.uplo;
-      call.op = options.op;
+    for (const Call& call : calls_of(name, options)) {
       rows.push_back(tools::with_type(
           call.type, [&](auto one) { return bench.measure_row<decltype(one)>(call); }));
       add(rows.back(), files);

@@ -1,6 +1,8 @@
 // The benchmark: one binary for every routine of the table.
 #include <CLI/CLI.hpp>
 #include <iostream>
+#include <optional>
+#include <sstream>
 #include <vector>
 
 #include "bench.hpp"
@@ -77,6 +79,7 @@ Examples:
   overlapack-bench --max-n 8192 --markdown
   overlapack-bench --routines dpotrf,zgetrf,dgesv --sizes 1000,3000 --csv times.csv
   overlapack-bench --routines dgesv,dsgesv,dposv,dsposv --sizes 8192,16384
+  overlapack-bench --routines dgetrf --shapes 100000x256,256x100000,100000x32
   overlapack-bench --sizes 1024,4096,16384 --plot comparison.svg
   overlapack-bench --speed-of-light --routines dpotrf,spotrf,zpotrf
   overlapack-bench --speed-of-light --sizes 16384 --trace dpotrf.json --svg dpotrf.svg
@@ -93,6 +96,15 @@ Examples:
 Exit status: 0; 1 if a result of ours was wrong or the work could not be done; 2 for a
 usage error.
 )";
+
+/// m and n of "MxN", if they are positive.
+std::optional<std::pair<Index, Index>> parse_shape(const std::string& text) {
+  std::istringstream words(text);
+  Index m = 0, n = 0;
+  char x = 0;
+  if (!(words >> m >> x >> n) || x != 'x' || m < 1 || n < 1 || words.peek() != EOF) return {};
+  return std::pair(m, n);
+}
 
 int main(int argc, char** argv) {
   CLI::App app("Times overlapack against the CPU LAPACK and cuSOLVER.", "overlapack-bench");
@@ -118,6 +130,17 @@ int main(int argc, char** argv) {
   CLI::Option* const largest =
       add_number("--max-n", options.max_size, "Largest order (default 16384)");
   add_number("--sizes", options.sizes, "These orders instead, e.g. 1000,3000")->delimiter(',');
+  std::vector<std::string> shapes;
+  CLI::Option* const rectangular =
+      app.add_option("--shapes", shapes, "Or these shapes of getrf, e.g. 100000x256,256x100000")
+          ->delimiter(',')
+          ->check([](const std::string& text) {
+            return parse_shape(text) ? std::string() : "'" + text + "' is no shape like 300x200";
+          })
+          ->type_name("MxN")
+          ->excludes("--from")
+          ->excludes("--max-n")
+          ->excludes("--sizes");
   std::string uplo = "L", op = "N";
   app.add_option("--uplo", uplo, "Triangle of potrf, potrs and posv: L (default) or U")
       ->check(CLI::IsMember({"L", "U"}).description(""))
@@ -217,6 +240,8 @@ int main(int argc, char** argv) {
         ->type_name("NAME")
         ->needs(variants);
   };
+  for (CLI::Option* const mode : modes) mode->excludes(rectangular);
+  app.get_option("--plot")->excludes(rectangular);  // by order
   add_choice("--lu", options.lu, "Of unblocked,left-looking,crout,right-looking (default all)");
   add_choice("--panels", options.panels, "Of device,hybrid (default both)");
   add_choice("--padding", options.padding, "Of padded,unpadded (default both)");
@@ -227,6 +252,12 @@ int main(int argc, char** argv) {
     options.cpu = !no_cpu;
     options.peers = !no_peers;
     if (markdown) options.style = TableStyle::markdown;
+    for (const std::string& text : shapes) options.shapes.push_back(*parse_shape(text));
+    if (!shapes.empty() && routines->empty()) options.routines = {"dgetrf"};
+    for (const std::string& name : options.routines) {
+      if (shapes.empty() || name.substr(1) == "getrf") continue;
+      throw CLI::ValidationError("--shapes", "only getrf has shapes, not " + name);
+    }
     if (options.components && routines->empty()) options.routines = {"dpotrf", "spotrf"};
     if (options.variants && routines->empty()) options.routines = {"dgetrf"};
     if (options.variants && smallest->empty() && largest->empty() && options.sizes.empty()) {

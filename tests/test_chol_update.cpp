@@ -33,7 +33,6 @@ namespace {
 using namespace testing_support;
 using compat::Exported;
 
-constexpr Uplo kUplos[] = {Uplo::lower, Uplo::upper};
 constexpr Index kNoInfo64 = -12345;
 
 template <class T>

@@ -149,7 +149,6 @@ T scalar(double re, double im) {
 }
 
 constexpr Op kOps[] = {Op::none, Op::trans, Op::conj_trans};
-constexpr Uplo kUplos[] = {Uplo::lower, Uplo::upper};
 
 // ---- Memory, copies, events ---------------------------------------------------------------
 

@@ -23,8 +23,6 @@ namespace {
 using namespace testing_support;
 using dispatch::Algorithm;
 
-constexpr Uplo kUplos[] = {Uplo::lower, Uplo::upper};
-
 template <class T>
 class Faults : public RoutedTest {
  protected:

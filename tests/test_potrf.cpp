@@ -15,8 +15,6 @@ namespace {
 using namespace testing_support;
 using dispatch::Algorithm;
 
-constexpr Uplo kUplos[] = {Uplo::lower, Uplo::upper};
-
 /// Orders around the block size and around powers of two.
 std::set<Index> orders(Index nb) {
   std::set<Index> all = {0, 1, 2, 5, nb - 1, nb, nb + 1, 2 * nb, 2 * nb + 3};

@@ -28,18 +28,7 @@ using dispatch::Algorithm;
 // larger.
 constexpr Index kOrders[] = {1, 2, 15, 16, 17, 33, 64, 100, 129};
 constexpr Index kRightHandSides[] = {0, 1, 3, 40};
-constexpr Uplo kUplos[] = {Uplo::lower, Uplo::upper};
 constexpr Index kOverflow = -2, kNotFactored = -3, kNoConvergence = -31;
-
-template <class T>
-bool same(const Padded<T>& x, const Padded<T>& y) {
-  for (Index j = 0; j < x.cols(); ++j) {
-    for (Index i = 0; i < x.rows(); ++i) {
-      if (x(i, j) != y(i, j) && !(is_nan(x(i, j)) && is_nan(y(i, j)))) return false;
-    }
-  }
-  return true;
-}
 
 /// One call and what it was given.
 template <class T>

@@ -14,8 +14,6 @@ namespace {
 using namespace testing_support;
 using dispatch::Algorithm;
 
-constexpr Uplo kUplos[] = {Uplo::lower, Uplo::upper};
-
 template <class T>
 class Resident : public RoutedTest {
  protected:

@@ -17,17 +17,6 @@ using dispatch::Algorithm;
 
 constexpr Index kOrders[] = {1, 5, 15, 16, 17, 33, 64, 100, 129};
 constexpr Index kRightHandSides[] = {0, 1, 3, 40};
-constexpr Uplo kUplos[] = {Uplo::lower, Uplo::upper};
-
-template <class T>
-bool same(const Padded<T>& x, const Padded<T>& y) {
-  for (Index j = 0; j < x.cols(); ++j) {
-    for (Index i = 0; i < x.rows(); ++i) {
-      if (x(i, j) != y(i, j)) return false;
-    }
-  }
-  return true;
-}
 
 template <class T>
 class Solve : public RoutedTest {};

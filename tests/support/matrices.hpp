@@ -15,6 +15,8 @@
 
 namespace overlapack::testing_support {
 
+constexpr Uplo kUplos[] = {Uplo::lower, Uplo::upper};
+
 /// What stands in every element that a routine must neither read nor write. Exact in all
 /// precisions.
 template <class T>
@@ -376,6 +378,17 @@ bool is_nan(T x) {
   } else {
     return std::isnan(x);
   }
+}
+
+/// Whether all elements are the same, a NaN as good as another.
+template <class T>
+bool same(const Padded<T>& x, const Padded<T>& y) {
+  for (Index j = 0; j < x.cols(); ++j) {
+    for (Index i = 0; i < x.rows(); ++i) {
+      if (x(i, j) != y(i, j) && !(is_nan(x(i, j)) && is_nan(y(i, j)))) return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace overlapack::testing_support

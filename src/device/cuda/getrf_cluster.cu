@@ -26,9 +26,11 @@
 // that its threads reach after their last look at the heads of step j. For the row of step j that
 // barrier is the one of step j + 2, since the row of step j + 2 follows all heads of that step.
 //
-// The columns to the right of a strip are in memory, where rows do not move either; each block
-// updates its own rows there. The interchanges are carried out when the panel is complete, as one
-// gather (interchange.cuh).
+// The columns to the right of a strip are in memory, where rows do not move either; each warp
+// updates the rows of its own threads there. The pivots' rows of these columns are copied step by
+// step, while all wait for the next heads. Their multipliers are sent when the strip is complete:
+// sent step by step, they delayed the chain by 0.1 us every time. The interchanges are carried out
+// when the panel is complete, as one gather (interchange.cuh).
 #include <algorithm>
 #include <type_traits>
 
@@ -175,12 +177,12 @@ class Strip {
   }
 
   /// Stores `columns` columns to `a`, where load() has found them: each row to its final position,
-  /// or to where it was. Only the rows whose step in the strip is in [from, to).
-  __device__ void store(int columns, T* a, Index ld, bool to_position, int from, int to) const {
+  /// or to where it was.
+  __device__ void store(int columns, T* a, Index ld, bool to_position) const {
 #pragma unroll
     for (int r = 0; r < R; ++r) {
       const int p = position_[r] - first_, i = to_position ? position_[r] : row(r);
-      if (p < from || p >= to) continue;
+      if (p < 0) continue;
       for (int c = 0; c < columns; ++c) {
         a[i + c * ld] =
             c <= p ? memory_.column[c][own_row(r)] : memory_.candidate_row[p][c - p - 1];
@@ -382,7 +384,7 @@ __global__ void __launch_bounds__(N, 1)
   strip.load(0, n, a, ld);
   strip.factor(steps, first_zero, [](int, int) {});
   synchronize_cluster();  // nobody stores before all have loaded
-  strip.store(n, a, ld, true, 0, m);
+  strip.store(n, a, ld, true);
   strip.report(steps, pivots, first_zero, info, offset);
 #endif
 }
@@ -394,78 +396,105 @@ constexpr int kPanelWidth = 128;
 template <class T, int W, int R, int N>
 struct alignas(kChunk) PanelMemory {
   StripMemory<T, W, R, N> strip;
-  T l[W][W];  // [k][i]: element (k + i, k) of the strip's triangle L11
+  // [s]: row s of the strip's triangle L11, sent by the block that owns it. There are more rows,
+  // because solve_rest() reads some behind the last and ignores what comes of them.
+  alignas(kChunk) T l[W + W / 4][W];
   union {
-    alignas(kChunk) T u[kPanelWidth - W][W + 8];  // [c][k]: element (k, c) of U12
+    alignas(kChunk) T u[kPanelWidth - W][W + 2];  // [c][k]: element (k, c) of A12, then of U12
     Interchanges<kPanelWidth> interchanges;       // in the end
   };
   bool active[R * N];
+  Barrier l_arrived;  // a phase for each strip
 };
 
 constexpr std::size_t kMostSharedBytes = 227 * 1024;  // of a block, on Hopper
 
-/// U12 = L11^-1 A12, where memory.u holds A12, the pivot rows of the strip `a` in the `rest`
-/// columns to its right. Every block does it for itself; a thread has a column.
+/// How many elements are sent at a time.
+template <class T>
+constexpr int kElements = kChunk / static_cast<int>(sizeof(T));
+
+/// The bytes of rows s = 0, ..., W - 1 of L11: s elements each, rounded up to whole chunks.
+template <class T, int W>
+constexpr int kMultiplierBytes = [] {
+  constexpr int kPart = kElements<T>;
+  return W * (W + kPart - 2) / (2 * kPart) * kChunk;
+}();
+
+/// Sends the multipliers of those pivots' rows that this block owns to all blocks, into memory.l.
 template <class T, int W, int R, int N>
-__device__ void solve_rest(PanelMemory<T, W, R, N>& memory, int rest, const T* a, Index ld) {
-  const int t = static_cast<int>(threadIdx.x);
-  const int* const chosen = memory.strip.chosen;
+__device__ void send_multipliers(PanelMemory<T, W, R, N>& memory) {
+  constexpr int kRows = R * N, kChunks = W / kElements<T>;
+  const int t = static_cast<int>(threadIdx.x), rank = rank_in_cluster();
+  const int blocks = blocks_in_cluster();
+  const int lane = t % kWarp;
+  const bool own = lane < W && memory.strip.chosen[lane] / kRows == rank;
+  for (unsigned rows = __ballot_sync(kAllLanes, own); rows != 0; rows &= rows - 1) {
+    const int s = __ffs(static_cast<int>(rows)) - 1, row = memory.strip.chosen[s] % kRows;
 #pragma unroll
-  for (int first = 0; first < W * W; first += N) {
-    const int k = (first + t) / W, below = (first + t) % W;
-    if (k + below < W) memory.l[k][below] = a[chosen[k + below] + k * ld];
+    for (int first = 0; first < kChunks * kMaxBlocks; first += N) {
+      const int block = (first + t) / kChunks, k = (first + t) % kChunks * kElements<T>;
+      if (block >= blocks || k >= s) continue;
+      struct alignas(kChunk) {
+        T element[kElements<T>];
+      } l;
+#pragma unroll
+      for (int c = 0; c < kElements<T>; ++c) {
+        l.element[c] = k + c < s ? memory.strip.column[k + c][row] : from_real<T>(0);
+      }
+      send(block, &memory.l[s][k], &memory.l_arrived, reinterpret_cast<const int4&>(l));
+    }
   }
-  __syncthreads();
+}
+
+template <class T>
+struct alignas(std::min<int>(kChunk, 2 * sizeof(T))) Pair {
+  T first, second;
+};
+
+/// U12 = L11^-1 A12, in memory.u. Every block does it for itself; a thread has a column. Two steps
+/// at a time, because of L11 two neighbours in a row are read at once.
+template <class T, int W, int R, int N>
+__device__ void solve_rest(PanelMemory<T, W, R, N>& memory, int rest) {
+  static_assert(W % 8 == 0);  // a quarter has an even number of columns
+  const int t = static_cast<int>(threadIdx.x);
   if (t >= rest) return;
+  Pair<T>* const u = reinterpret_cast<Pair<T>*>(memory.u[t]);
   T x[W];
 #pragma unroll
-  for (int k = 0; k < W; ++k) x[k] = memory.u[t][k];
+  for (int k = 0; k < W; k += 2) {
+    const Pair<T> two = u[k / 2];
+    x[k] = two.first;
+    x[k + 1] = two.second;
+  }
   int k = 0;
   for_each_quarter<W>([&](auto columns) {
     constexpr int kColumns = decltype(columns)::value;
-#pragma unroll 2
-    for (; k < W - kColumns + W / 4; ++k) {
-      const T top = x[0];
-      memory.u[t][k] = top;
-      update_and_shift<kColumns>(x, top, memory.l[k]);
+#pragma unroll 1
+    for (; k < W - kColumns + W / 4; k += 2) {
+      const Pair<T> top = {x[0], subtract_product(x[1], memory.l[k + 1][k], x[0])};
+      u[k / 2] = top;
+#pragma unroll
+      for (int c = 2; c < kColumns; ++c) {
+        const Pair<T> l = reinterpret_cast<const Pair<T>&>(memory.l[k + c][k]);
+        x[c - 2] =
+            subtract_product(subtract_product(x[c], l.first, top.first), l.second, top.second);
+      }
     }
   });
 }
 
-/// A tile of A22 as a lane sees it.
-struct TilePlace {
-  int row, column;  // of its first element
-  bool active[2];   // [h]: whether row 8 h of its own is to be updated
-};
-
-/// A22 -= L21 U12 on the tensor cores, for this block's rows. `a` is the first of them in the first
-/// of the `rest` columns.
+/// A22 -= L21 U12 on the tensor cores, for the rows of the warp's own threads. `a` is the block's
+/// first row in the first of the `rest` columns.
 template <class T, int W, int R, int N>
 __device__ void update_rest(const PanelMemory<T, W, R, N>& memory, int rest, T* a, Index ld) {
   using E = typename DoubleOf<T>::type;
-  constexpr int kDepth = W / kTile, kRows = R * N;
-  constexpr int kAhead = sizeof(E) == sizeof(double) ? 4 : 1;  // tiles on their way from memory
+  constexpr bool kReal = sizeof(E) == sizeof(double);
+  constexpr int kDepth = W / kTile;
+  constexpr int kDown = kReal ? 2 : 1;   // tiles below each other that are updated together
+  constexpr int kAhead = kReal ? 2 : 1;  // of these, how many are on their way from memory
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  const int warp = static_cast<int>(threadIdx.x) / kWarp;
   const int lane_row = fragment_row(lane, 0), lane_column = fragment_column(lane, 0, 0);
 
-  // Calls f(element, h, j, e) for the elements of a lane in a tile that are to be updated.
-  const auto for_each_active = [&](const TilePlace& tile, auto f) {
-    const int c = tile.column + lane_column;
-    T* const corner = a + (tile.row + lane_row) + c * ld;
-    for_each_element([&](int h, int j, int e) {
-      if (tile.active[h] && c + 8 * j + e < rest) f(corner[8 * h + (8 * j + e) * ld], h, j, e);
-    });
-  };
-  const auto load = [&](const TilePlace& tile) {
-    Fragment<E> x = zero_fragment<E>();
-    for_each_active(tile, [&](const T& from, int h, int j, int e) {
-      E to;
-      convert(to, from);
-      x.set(h, j, e, to);
-    });
-    return x;
-  };
   // Which summand is element (j, e) of an operand is free: this way the two e are neighbours.
   const auto summand = [lane](int q, int j) { return kTile * q + 8 * j + 2 * (lane % 4); };
   const auto minus_l = [&](int row, int q) {
@@ -477,53 +506,75 @@ __device__ void update_rest(const PanelMemory<T, W, R, N>& memory, int rest, T* 
     });
     return l;
   };
-  struct alignas(2 * sizeof(T) < kChunk ? 2 * sizeof(T) : kChunk) Pair {
-    T element[2];
-  };
   const auto u_conjugate = [&](int column, int q) {
     Fragment<E> u;
     for_each_element([&](int h, int j, int e) {
       const T* const from = &memory.u[column + lane_row + 8 * h][summand(q, j)];
+      const Pair<T> two = reinterpret_cast<const Pair<T>&>(*from);
       E x;
-      convert(x, reinterpret_cast<const Pair*>(from)->element[e]);
+      convert(x, e == 0 ? two.first : two.second);
       u.set(h, j, e, conjugate(x));
     });
     return u;
   };
 
-  // A warp goes along a row of tiles, then along the next one of its own.
-  const auto enter = [&](int row) {
-    TilePlace tile{row, 0, {false, false}};
-    if (row < kRows) {
-      for (int h = 0; h < 2; ++h) tile.active[h] = memory.active[row + lane_row + 8 * h];
-    }
-    return tile;
-  };
-  const auto advance = [&](TilePlace& tile) {
-    tile.column += kTile;
-    if (tile.column >= rest) tile = enter(tile.row + N / kWarp * kTile);
-  };
-  TilePlace here = enter(warp * kTile), there = here;
-  Fragment<E> l[kDepth], ahead[kAhead];
+  const int warp_row = static_cast<int>(threadIdx.x) / kWarp * kWarp;
+#pragma unroll 1
+  for (int i = 0; i < R * kWarp; i += kDown * kTile) {
+    const int row = i / kWarp * N + warp_row + i % kWarp;
+    bool active[kDown][2];  // a lane has rows 8 h + its own one of each tile
+    Fragment<E> l[kDown][kDepth];
 #pragma unroll
-  for (int s = 0; s < kAhead; ++s) {
-    ahead[s] = load(there);
-    advance(there);
-  }
-  while (here.row < kRows) {
-#pragma unroll
-    for (int s = 0; s < kAhead; ++s) {
-      if (here.row >= kRows) break;
-      Fragment<E> x = ahead[s];
-      ahead[s] = load(there);
-      advance(there);
-#pragma unroll
-      for (int q = 0; q < kDepth; ++q) {
-        if (here.column == 0) l[q] = minus_l(here.row, q);
-        multiply_add(x, l[q], u_conjugate(here.column, q), x);
+    for (int d = 0; d < kDown; ++d) {
+      for (int h = 0; h < 2; ++h) {
+        active[d][h] = memory.active[row + d * kTile + 8 * h + lane_row];
       }
-      for_each_active(here, [&](T& to, int h, int j, int e) { convert(to, x.get(h, j, e)); });
-      advance(here);
+      for (int q = 0; q < kDepth; ++q) l[d][q] = minus_l(row + d * kTile, q);
+    }
+    // Calls f(element, d, h, j, e) for the lane's elements to be updated in 16 columns.
+    const auto for_each_active = [&](int column, auto f) {
+      for_each_element([&](int h, int j, int e) {
+        const int c = column + lane_column + 8 * j + e;
+#pragma unroll
+        for (int d = 0; d < kDown; ++d) {
+          T* const x = a + (row + d * kTile + 8 * h + lane_row) + c * ld;
+          if (active[d][h] && c < rest) f(*x, d, h, j, e);
+        }
+      });
+    };
+    using Raw = T[kDown][2][2][2];  // as it is in memory: a conversion would wait for it
+    const auto load = [&](int column, Raw& x) {
+      for_each_active(column,
+                      [&](const T& from, int d, int h, int j, int e) { x[d][h][j][e] = from; });
+    };
+    Raw ahead[kAhead] = {};
+#pragma unroll
+    for (int s = 0; s < kAhead; ++s) load(s * kTile, ahead[s]);
+#pragma unroll 1
+    for (int first = 0; first < rest; first += kAhead * kTile) {
+#pragma unroll
+      for (int s = 0; s < kAhead; ++s) {
+        const int column = first + s * kTile;
+        if (column >= rest) break;
+        Fragment<E> x[kDown];
+        for_each_element([&](int h, int j, int e) {
+#pragma unroll
+          for (int d = 0; d < kDown; ++d) {
+            E to;
+            convert(to, ahead[s][d][h][j][e]);
+            x[d].set(h, j, e, to);
+          }
+        });
+        load(column + kAhead * kTile, ahead[s]);
+#pragma unroll
+        for (int q = 0; q < kDepth; ++q) {
+          const Fragment<E> u = u_conjugate(column, q);
+#pragma unroll
+          for (int d = 0; d < kDown; ++d) multiply_add(x[d], l[d][q], u, x[d]);
+        }
+        for_each_active(column,
+                        [&](T& to, int d, int h, int j, int e) { convert(to, x[d].get(h, j, e)); });
+      }
     }
   }
 }
@@ -544,7 +595,7 @@ template <int N, class T>
 __device__ void interchange(Interchanges<kPanelWidth>& interchanges, int n, int partner, T* a,
                             Index ld) {
   constexpr int kApart = N / kPanelWidth;
-  constexpr int kColumns = 8;  // of a thread, at a time
+  constexpr int kColumns = 128 / sizeof(T);  // of a thread, at a time
   interchanges.compose(n, partner);
   const int t = static_cast<int>(threadIdx.x), row = t % kPanelWidth;
   const RowMoves moves = row < n ? interchanges.moves[row] : RowMoves{0, 0, -1};
@@ -578,33 +629,40 @@ __global__ void __launch_bounds__(N, 1)
 #if __CUDA_ARCH__ >= 900
   extern __shared__ int4 raw_memory[];
   auto& memory = *reinterpret_cast<PanelMemory<T, W, R, N>*>(raw_memory);
-  Strip<T, W, R, N> strip(memory.strip, m);
+  if (threadIdx.x == 0) make_barrier(&memory.l_arrived);
+  Strip<T, W, R, N> strip(memory.strip, m);  // synchronizes the cluster
   const int first_row = rank_in_cluster() * (R * N);
   int first_zero = n;
+  unsigned phase = 0;
 #  pragma unroll 1
-  for (int first = 0; first < n; first += W) {
+  for (int first = 0; first < n; first += W, phase = 1 - phase) {
     T* const left = a + first * ld;
     T* const right = left + W * ld;
     const int columns = min(W, n - first), rest = n - first - columns;
     strip.load(first, columns, left, ld);
-    if (first > 0) wait_for_cluster();  // all rows are updated; no old copies of them are used
+    if (rest != 0 && threadIdx.x == 0) expect(&memory.l_arrived, kMultiplierBytes<T, W>);
     strip.factor(n, first_zero, [&](int s, int row) {
+      if (s == 0 && first > 0) wait_for_cluster();  // all rows are updated; no old copies are used
       const int c = static_cast<int>(threadIdx.x);
       if (c < rest) start_copy(&memory.u[c][s], &right[row + c * ld]);
     });
-    strip.store(columns, left, ld, false, 0, W);  // the pivot rows: all blocks want them
     finish_copies();
-    if (rest != 0) arrive_at_cluster();
-    strip.store(columns, left, ld, false, W, m);
+    if (rest != 0) {
+      __syncthreads();  // all multipliers and pivots are noted
+      send_multipliers(memory);
+      arrive_at_cluster();
+    }
+    strip.store(columns, left, ld, false);
     if (rest == 0) break;
     strip.mark_active(memory.active);
-    wait_for_cluster();  // the pivot rows are stored, and nobody copies the rest of them any more
-    solve_rest(memory, rest, left, ld);
-    __syncthreads();
+    await(&memory.l_arrived, phase);
+    solve_rest(memory, rest);
+    wait_for_cluster();  // nobody copies rows any more
+    __syncthreads();     // U12 is complete
     update_rest(memory, rest, right + first_row, ld);
     store_rest(memory, rest, right, ld);
     arrive_at_cluster();
-    __syncthreads();
+    __syncwarp();  // the warp's rows are updated
   }
   synchronize_cluster();  // all rows are stored
   interchange<N>(memory.interchanges, n, strip.partner(), a, ld);
@@ -664,7 +722,6 @@ int getrf_cluster_limit() {
   using D = Complex<double>;
   constexpr int W = kWidth<D, 1>, N = 256;
   using Memory = PanelMemory<D, W, 1, N>;
-  static_assert(sizeof(Memory) <= kMostSharedBytes);
   const auto kernel = getrf_panel_kernel<D, W, 1, N>;
   constexpr int kOldestCode = 90;
   cudaFuncAttributes attributes = {};

@@ -1,0 +1,37 @@
+"""LU of matrices that are not square: check_shapes.py BENCH"""
+import json
+import subprocess
+import sys
+
+from outputs import Run
+
+SHAPES = [(300, 70), (70, 300), (90, 90)]
+
+
+def refused(bench, *options):
+    done = subprocess.run([bench, "--device", "host", *options], capture_output=True, text=True)
+    assert done.returncode == 2, (options, done.returncode)
+    return done.stderr
+
+
+def main():
+    bench = sys.argv[1]
+    run = Run(bench, "--shapes", ",".join(f"{m}x{n}" for m, n in SHAPES), "--lda-pad", "3",
+              "--reps", "1", "--no-peers", "--json", "s.json")
+    rows = json.loads(run.text("s.json"))["rows"]
+    assert [(r["routine"], r["m"], r["n"]) for r in rows] == [("dgetrf", *s) for s in SHAPES]
+    for row in rows:
+        for who in ["ours", "ours on the device", "CPU"]:
+            assert 0 < row["contenders"][who]["residual"] < 30, (who, row)
+        assert row["bytes_up"] >= 8 * row["m"] * row["n"], row
+    assert "300 x 70" in run.output, run.output
+
+    assert "dpotrf" in refused(bench, "--shapes", "300x70", "--routines", "dgetrf,dpotrf")
+    for text in ["300", "300x", "x70", "0x70", "300x70x2", "300xy"]:
+        assert f"'{text}'" in refused(bench, "--shapes", text), text
+    refused(bench, "--shapes", "300x70", "--sizes", "100")
+    refused(bench, "--shapes", "300x70", "--variants")
+
+
+if __name__ == "__main__":
+    main()
