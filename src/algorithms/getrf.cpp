@@ -340,18 +340,22 @@ class Lu {
     return matrix().block(step.first, step.first, m_ - step.first, step.size());
   }
 
-  /// A step of block b, as soon as it is factored, on the columns from `column` on: on those of the
-  /// next block, in the near queue, if the others get the whole block; or else on all of them. It
-  /// starts behind the next panel, which needs some multiprocessors for itself and would have to
-  /// wait for them.
+  /// A step of block b, as soon as it is factored, on the columns from `column` on: through those
+  /// of the next block's first step, in the near queue, if the others get the whole block; or else
+  /// on all of them. It starts behind the next panel, which needs some multiprocessors for itself
+  /// and would have to wait for them.
   void update_by_step(bool whole, Index b, Range step, Index column) {
     Queue& queue = whole ? near() : update();
     queue.wait(*factored_);
     queue.wait(*begun_);
     if (!whole) queue.wait(*near_done_);
-    const Index blocks = whole ? std::min(b + 2, panels_) : joined_;
-    apply(queue, whole ? in_near_ : in_update_, step, {column, block(blocks - 1).last});
+    const Index end = whole ? by_steps_until(b) : block(joined_ - 1).last;
+    apply(queue, whole ? in_near_ : in_update_, step, {column, end});
     queue.record(*updated_);
+  }
+  /// Where the columns end that get the steps of block b one by one.
+  Index by_steps_until(Index b) const {
+    return b + 1 < panels_ ? first_step_of(b + 1).last : block(b).last;
   }
 
   /// What remains of block b when its last step is factored.
@@ -361,10 +365,13 @@ class Lu {
       update_by_step(whole, b, step, column);
       return;
     }
-    update_by_step(whole, b, step, column);
     complete(flow, b);
-    // Block b + 2 is needed first; for the rest there is time until block b + 1 ends.
+    near().wait(*begun_);
+    // The rest of block b + 1 is needed by its next panel, then block b + 2; for what comes after
+    // that there is time until block b + 1 ends.
     const Index far = std::min(b + 3, panels_);
+    apply(near(), in_near_, block(b), {by_steps_until(b), block(b + 1).last});
+    near().record(*updated_);
     near().wait(*far_done_);
     apply(near(), in_near_, block(b), columns(b + 2, far));
     near().record(*near_done_);
