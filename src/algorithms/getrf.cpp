@@ -31,9 +31,10 @@ std::vector<Range> block_columns(Index m, Index n, Index nb) {
 /// of later panels.
 ///
 /// While the device computes, idle threads do so in sweeps over all panels at home, through the
-/// last of them. The first one begins when half of the panels are home, each further one when half
-/// of the rest has followed. Together they move twice what one pass at the end would, and little is
-/// left for that. What is done when does not matter to the result: interchanges only move data.
+/// last of them. The first one begins when half of the panels are home, each further one when a
+/// quarter of the rest has followed. Together they move almost three times what one pass at the end
+/// would, and little is left for that. What is done when does not matter to the result:
+/// interchanges only move data.
 template <class T>
 class LaterInterchanges {
  public:
@@ -71,7 +72,7 @@ class LaterInterchanges {
 
  private:
   static constexpr Index kColumns = 32;  // per task: enough to pay for composing the permutation
-  static constexpr Index kManyRows = 2;  // per interchange: beyond, single swaps cost less
+  static constexpr Index kManyRows = 4;  // per interchange: beyond, single swaps cost less
 
   Index count() const { return static_cast<Index>(pivots_.size()); }
   /// Groups of columns, no wider than a task, in panels before the last of the first `panels`.
@@ -88,13 +89,12 @@ class LaterInterchanges {
   bool begin_sweep(Index home) {
     home = std::min(home, panels_);
     if (home < due_ || under_way_.load(std::memory_order_acquire) > 0) return false;
-    due_ = half_way_from(home);
+    due_ = home + (panels_ - home) / 4 + 1;
     next_ = 0;
     last_ = groups_before(home);
     end_ = std::min(home * nb_, count());
     return next_ < last_;
   }
-  Index half_way_from(Index panel) const { return panel + (panels_ - panel) / 2 + 1; }
 
   /// The interchanges before `end` that a group has not seen yet.
   void apply(Index group, Index end) {
@@ -117,18 +117,20 @@ class LaterInterchanges {
     std::fill(&seen_[at(c.first)], &seen_[at(c.first)] + c.size(), end);
   }
 
-  /// Each column is one gather by the composed permutation; rows above `first` stay.
+  /// Each column is one gather by the composed permutation; rows above `first` stay. The column is
+  /// copied first, since memory is read faster in order: what is then read in any order is in the
+  /// cache.
   void gather(Range c, Index first, Index end) {
     std::vector<Index> source(at(a_.rows - first));
-    std::iota(source.begin(), source.end(), first);
+    std::iota(source.begin(), source.end(), Index{0});
     for (Index j = first; j < end; ++j) {
       std::swap(source[at(j - first)], source[at(pivots_[at(j)] - 1 - first)]);
     }
-    std::vector<T> gathered(source.size());
+    std::vector<T> copy(source.size());
     for (Index j = c.first; j < c.last; ++j) {
-      T* const column = &a_(0, j);
-      for (std::size_t i = 0; i < source.size(); ++i) gathered[i] = column[source[i]];
-      std::copy(gathered.begin(), gathered.end(), column + first);
+      T* const column = &a_(first, j);
+      std::copy_n(column, copy.size(), copy.begin());
+      for (std::size_t i = 0; i < source.size(); ++i) column[i] = copy[at(source[i])];
     }
   }
 
@@ -139,7 +141,7 @@ class LaterInterchanges {
   const Index nb_, panels_, groups_per_panel_;
   std::mutex mutex_;  // guards the sweep: groups [next_, last_) are left, interchanges before end_
   Index next_ = 0, last_ = 0, end_ = 0;
-  Index due_ = half_way_from(0);  // so many panels at home begin the next one
+  Index due_ = panels_ / 2 + 1;  // so many panels at home begin the next one
   std::atomic<Index> under_way_{0};
 };
 
@@ -338,18 +340,22 @@ class Lu {
     return matrix().block(step.first, step.first, m_ - step.first, step.size());
   }
 
-  /// A step of block b, as soon as it is factored, on the columns from `column` on: on those of the
-  /// next block, in the near queue, if the others get the whole block; or else on all of them. It
-  /// starts behind the next panel, which needs some multiprocessors for itself and would have to
-  /// wait for them.
+  /// A step of block b, as soon as it is factored, on the columns from `column` on: through those
+  /// of the next block's first step, in the near queue, if the others get the whole block; or else
+  /// on all of them. It starts behind the next panel, which needs some multiprocessors for itself
+  /// and would have to wait for them.
   void update_by_step(bool whole, Index b, Range step, Index column) {
     Queue& queue = whole ? near() : update();
     queue.wait(*factored_);
     queue.wait(*begun_);
     if (!whole) queue.wait(*near_done_);
-    const Index blocks = whole ? std::min(b + 2, panels_) : joined_;
-    apply(queue, whole ? in_near_ : in_update_, step, {column, block(blocks - 1).last});
+    const Index end = whole ? by_steps_until(b) : block(joined_ - 1).last;
+    apply(queue, whole ? in_near_ : in_update_, step, {column, end});
     queue.record(*updated_);
+  }
+  /// Where the columns end that get the steps of block b one by one.
+  Index by_steps_until(Index b) const {
+    return b + 1 < panels_ ? first_step_of(b + 1).last : block(b).last;
   }
 
   /// What remains of block b when its last step is factored.
@@ -359,10 +365,13 @@ class Lu {
       update_by_step(whole, b, step, column);
       return;
     }
-    update_by_step(whole, b, step, column);
     complete(flow, b);
-    // Block b + 2 is needed first; for the rest there is time until block b + 1 ends.
+    near().wait(*begun_);
+    // The rest of block b + 1 is needed by its next panel, then block b + 2; for what comes after
+    // that there is time until block b + 1 ends.
     const Index far = std::min(b + 3, panels_);
+    apply(near(), in_near_, block(b), {by_steps_until(b), block(b + 1).last});
+    near().record(*updated_);
     near().wait(*far_done_);
     apply(near(), in_near_, block(b), columns(b + 2, far));
     near().record(*near_done_);

@@ -192,7 +192,8 @@ void CudaKernels<T>::do_compose_interchanges(Queue& queue, DeviceView<const Inde
 
 template <class T>
 Index CudaKernels<T>::do_permutable_rows() const {
-  return shared_bytes_ / static_cast<Index>(sizeof(T));
+  static_assert(sizeof(T) >= sizeof(int));
+  return (shared_bytes_ - composition_bytes()) / static_cast<Index>(sizeof(T));
 }
 
 template <class T>

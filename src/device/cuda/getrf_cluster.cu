@@ -595,7 +595,7 @@ template <int N, class T>
 __device__ void interchange(Interchanges<kPanelWidth>& interchanges, int n, int partner, T* a,
                             Index ld) {
   constexpr int kApart = N / kPanelWidth;
-  constexpr int kColumns = 128 / sizeof(T);  // of a thread, at a time
+  constexpr int kColumns = 8;  // of a thread, at a time
   interchanges.compose(n, partner);
   const int t = static_cast<int>(threadIdx.x), row = t % kPanelWidth;
   const RowMoves moves = row < n ? interchanges.moves[row] : RowMoves{0, 0, -1};
@@ -640,9 +640,9 @@ __global__ void __launch_bounds__(N, 1)
     T* const right = left + W * ld;
     const int columns = min(W, n - first), rest = n - first - columns;
     strip.load(first, columns, left, ld);
+    if (first > 0) wait_for_cluster();  // all rows are updated; no old copies of them are used
     if (rest != 0 && threadIdx.x == 0) expect(&memory.l_arrived, kMultiplierBytes<T, W>);
     strip.factor(n, first_zero, [&](int s, int row) {
-      if (s == 0 && first > 0) wait_for_cluster();  // all rows are updated; no old copies are used
       const int c = static_cast<int>(threadIdx.x);
       if (c < rest) start_copy(&memory.u[c][s], &right[row + c * ld]);
     });

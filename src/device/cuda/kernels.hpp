@@ -152,7 +152,9 @@ void swap_rows(cudaStream_t stream, DeviceView<T> a, DeviceView<const Index> piv
                bool forward);
 
 /// As Kernels<T>::compose_interchanges and permute_rows, for fewer than 2^31 rows; a column of
-/// those of permute_rows must fit in the shared memory of a thread block.
+/// those of permute_rows must fit in the shared memory of a thread block, and to compose them 4
+/// bytes a row and composition_bytes() more.
+Index composition_bytes();
 void compose_interchanges(cudaStream_t stream, DeviceView<const Index> pivots, Index nb,
                           DeviceView<Index> sources);
 template <class T>

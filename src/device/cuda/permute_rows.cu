@@ -1,49 +1,51 @@
 // Many row interchanges as one permutation: its composition, and its application in place.
 //
 // Composition: each thread asks where the row that ends up in its place comes from. It walks
-// through the interchanges backwards with a finger on its row; an interchange of the rows x and y
-// moves a finger on x to y and one on y to x. Whenever it has come to the first interchange of a
-// panel, it notes where its finger is.
+// backwards through steps of up to 128 interchanges, with a finger on its row. What one of these
+// steps moves is known without a walk (interchange.cuh): at most 256 rows, noted in a map of all of
+// them. Whenever a thread has come to the first interchange of a panel, it notes where its finger
+// is.
 //
 // Application: a thread block reads a column into shared memory and writes it back in order.
 #include <algorithm>
 
 #include "device/cuda/arithmetic.cuh"
+#include "device/cuda/interchange.cuh"
 #include "device/cuda/kernels.hpp"
 #include "device/cuda/launch.cuh"
 
 namespace overlapack::cuda {
 namespace {
 
-constexpr int kWalkers = 64;  // threads of a block: few, so that all multiprocessors have some
-constexpr int kChunk = 256;   // interchanges in shared memory at a time
+constexpr int kStep = 128;  // interchanges at a time; and threads of a block, one for each
 
-__global__ void __launch_bounds__(kWalkers)
+__global__ void __launch_bounds__(kStep)
     compose_kernel(int m, const Index* __restrict__ pivots, int count, int nb, Index* sources,
                    Index ld) {
-  __shared__ int partner[kChunk];
-  const int row = static_cast<int>(blockIdx.x * kWalkers + threadIdx.x);
-  int source = row, panel = (count - 1) / nb;
-  for (int last = count; last > 0;) {
-    const int first = (last - 1) / kChunk * kChunk;
-    __syncthreads();  // nobody needs the chunk before
-    for (int i = static_cast<int>(threadIdx.x); first + i < last; i += kWalkers) {
-      partner[i] = static_cast<int>(pivots[first + i] - 1);
+  __shared__ Interchanges<kStep> interchanges;
+  extern __shared__ int origin[];  // of what the step brings to a row; kNone: it stays
+  constexpr int kNone = -1;
+  const int t = static_cast<int>(threadIdx.x), row = static_cast<int>(blockIdx.x) * kStep + t;
+  for (int i = t; i < m; i += kStep) origin[i] = kNone;
+  int source = row, first = 0;
+  for (int last = count; last > 0; last = first) {
+    const int panel = (last - 1) / nb, begin = panel * nb;
+    first = begin + (last - 1 - begin) / kStep * kStep;
+    const bool mine = first + t < last;
+    const int partner = mine ? static_cast<int>(pivots[first + t]) - 1 - first : 0;
+    interchanges.compose(last - first, partner);
+    const RowMoves moves = mine ? interchanges.moves[t] : RowMoves{0, 0, -1};
+    const bool displaces = moves.place >= 0;
+    if (mine) origin[first + t] = first + moves.source;
+    if (displaces) origin[first + moves.place] = first + moves.displaced;
+    __syncthreads();
+    if (row < m) {
+      if (origin[source] != kNone) source = origin[source];
+      if (first == begin) sources[row + panel * ld] = source;
     }
     __syncthreads();
-    for (int j = last - 1; j >= first; --j) {
-      const int other = partner[j - first];
-      if (source == j) {
-        source = other;
-      } else if (source == other) {
-        source = j;
-      }
-      if (j == panel * nb) {
-        if (row < m) sources[row + panel * ld] = source;
-        --panel;
-      }
-    }
-    last = first;
+    if (mine) origin[first + t] = kNone;
+    if (displaces) origin[first + moves.place] = kNone;
   }
 }
 
@@ -69,11 +71,14 @@ __global__ void __launch_bounds__(kThreads)
 
 }  // namespace
 
+Index composition_bytes() { return sizeof(Interchanges<kStep>); }
+
 void compose_interchanges(cudaStream_t stream, DeviceView<const Index> pivots, Index nb,
                           DeviceView<Index> sources) {
   LaunchShape shape;
-  shape.blocks = static_cast<unsigned>((sources.rows + kWalkers - 1) / kWalkers);
-  shape.threads = kWalkers;
+  shape.blocks = static_cast<unsigned>((sources.rows + kStep - 1) / kStep);
+  shape.threads = kStep;
+  shape.shared_bytes = static_cast<std::size_t>(sources.rows) * sizeof(int);
   launch(stream, shape, "compose_interchanges", compose_kernel, static_cast<int>(sources.rows),
          pivots.data, static_cast<int>(pivots.rows), static_cast<int>(nb), sources.data,
          sources.ld);
