@@ -47,6 +47,13 @@ inline std::vector<Range> partition(Index n, Index nb) {
   return ranges;
 }
 
+/// Which of the ranges, which are in order, holds `i`.
+inline Index index_of(const std::vector<Range>& ranges, Index i) {
+  const auto found = std::partition_point(ranges.begin(), ranges.end(),
+                                          [i](const Range& range) { return range.last <= i; });
+  return found - ranges.begin();
+}
+
 /// The diagonal of a matrix, wherever it lies.
 template <class T>
 std::vector<T> diagonal(Device& device, HostView<const T> a) {

@@ -394,9 +394,18 @@ class CholeskyOnDevice final : public Factorization<T> {
 
 }  // namespace
 
-Index region_width(Uplo uplo, Index n, Index nb) {
-  constexpr Index kSmall = 16;  // blocks
-  return uplo == Uplo::upper && n > kSmall * nb ? 2 * nb : nb;
+std::vector<Range> regions_of(Uplo uplo, Index n, Index nb) {
+  constexpr Index kSmall = 16, kSingle = 2;  // blocks
+  const std::vector<Range> blocks = partition(n, nb);
+  if (uplo == Uplo::lower || n <= kSmall * nb) return blocks;
+  std::vector<Range> regions;
+  const Index count = static_cast<Index>(blocks.size());
+  for (Index j = 0; j < count; ++j) {
+    const Index first = blocks[at(j)].first;
+    if (j >= kSingle && j + 1 < count - kSingle) ++j;  // two together
+    regions.push_back({first, blocks[at(j)].last});
+  }
+  return regions;
 }
 
 template <class T>
@@ -420,9 +429,8 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
   Transfer transfer(device, options.threads, committed);
 
   const Part part = triangle.lower() ? Part::lower : Part::upper;
-  const Index width = region_width(uplo, n, options.nb);
-  const std::vector<Range> regions = partition(n, width);
-  const auto region_of = [&](Index j) { return cholesky.block(j).first / width; };
+  const std::vector<Range> regions = regions_of(uplo, n, options.nb);
+  const auto region_of = [&](Index j) { return index_of(regions, cholesky.block(j).first); };
   for (const Range& columns : regions) {
     const Range rows = {columns.first, n};
     const auto block = [&](auto x) { return triangle.block(x, rows, columns); };
@@ -505,7 +513,7 @@ Index resume_posv(const cpu::Lapack<T>& cpu, Index nb, Uplo uplo, HostView<T> a,
   const Index n = a.rows;
   const bool lower = uplo == Uplo::lower;
   Index done = 0;  // the factor's columns (rows for upper) before it are final
-  for (const Range& block : partition(n, region_width(uplo, n, nb))) {
+  for (const Range& block : regions_of(uplo, n, nb)) {
     const Index columns = lower ? block.size() : n - block.first;
     const Index here = std::min(committed, columns);
     committed -= here;

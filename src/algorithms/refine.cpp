@@ -31,9 +31,10 @@ struct Problem {
   Problem(Device& device, std::optional<Uplo> uplo_, Index n, Index nrhs)
       : uplo(uplo_), a(device, n, n), b(device, n, nrhs) {}
 
-  /// The regions in which A moves, cut at multiples of region_width().
-  Index region_width(Index nb) const {
-    return uplo ? algorithms::region_width(*uplo, a.view().rows, nb) : nb;
+  /// The regions in which A moves.
+  std::vector<Range> regions(Index nb) const {
+    const Index n = a.view().rows;
+    return uplo ? regions_of(*uplo, n, nb) : partition(n, nb);
   }
   Part part() const { return !uplo ? Part::all : *uplo == Uplo::lower ? Part::lower : Part::upper; }
   /// Columns `c` of a matrix; of a lower triangle, from the diagonal on; rows of an upper triangle.
@@ -111,8 +112,7 @@ class RoundedFlow final : public Flow {
         scaling_(scaling),
         nb_(options.nb),
         threads_(options.threads),
-        width_(problem.region_width(options.nb)),
-        regions_(partition(input.rows, width_)),
+        regions_(problem.regions(options.nb)),
         unused_(0),
         queue_(device, Priority::high, "round") {
     for (std::size_t r = 0; r < regions_.size(); ++r) rounded_.emplace_back(device);
@@ -131,7 +131,7 @@ class RoundedFlow final : public Flow {
   }
 
   bool before(Queue& queue, Index j) override {
-    const Index region = j * nb_ / width_;
+    const Index region = index_of(regions_, j * nb_);
     for (; rounded_count_ <= region; ++rounded_count_) round(rounded_count_);
     queue.wait(*rounded_[at(region)]);
     return true;
@@ -166,7 +166,7 @@ class RoundedFlow final : public Flow {
   DeviceView<Single<T>> input_;
   DeviceView<Index> overflow_;
   Scaling<T>& scaling_;
-  Index nb_, threads_, width_;
+  Index nb_, threads_;
   std::vector<Range> regions_;
   std::vector<EventLease> rounded_;
   Index rounded_count_ = 0;
