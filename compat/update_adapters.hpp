@@ -138,10 +138,10 @@ I checked_cholupdate(const char* name, char uplo, I n, I k, T* a, I lda, const T
   if (wrong != 0 || empty) return -wrong;
   const HostView<T> factor(a, n, n, lda);
   const HostView<const T> vectors(v, n, k, ldv);
-  const Part triangle = to_uplo(uplo) == Uplo::lower ? Part::lower : Part::upper;
-  wrong = first_invalid({{4, dispatch::all_finite<T>(triangle, factor)},
-                         {6, dispatch::all_finite<T>(Part::all, vectors)}});
-  if (wrong != 0) return -wrong;
+  if (!dispatch::all_finite<T>(Part::all, vectors)) {
+    const Part triangle = to_uplo(uplo) == Uplo::lower ? Part::lower : Part::upper;
+    return dispatch::all_finite<T>(triangle, factor) ? -6 : -4;
+  }
   return dispatch::chol_update<T>(name, to_uplo(uplo), factor, vectors, signs);
 }
 

@@ -36,6 +36,10 @@ template <class T>
 void finish_chol_update(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostView<T> v,
                         Index updates, Index threads);
 
+/// What an update that looks for it returns if the factor has an infinite or NaN element: LAPACK's
+/// info for the fourth argument, which the factor is in the library's own routines.
+inline constexpr Index kFactorNotFinite = -4;
+
 /// Whether all elements of a part of a matrix (`part` as in rows_of_column, diagonal 0) are finite.
 template <class T>
 bool all_finite(Part part, HostView<const T> a, Index threads);

@@ -33,6 +33,12 @@
 // remains, and the factor is streamed a second time. A factor in the device's memory, which is
 // changed in place, is read twice, too; its trial leaves the results in memory of our own, region
 // by region.
+//
+// Numbers that are not finite. Whoever wants a factor with such numbers refused wants it as it was,
+// too, so all of it must be seen before anything is committed. If it fits, the device looks at each
+// region as it arrives: an update then is a trial, too, but its results go home as soon as the last
+// region has been seen. (To read the factor on the CPU first took a third of the call.) Otherwise
+// it is read once more, before the call.
 
 namespace overlapack::algorithms {
 namespace {
@@ -69,7 +75,7 @@ template <class T>
 class DeviceUpdate {
  public:
   DeviceUpdate(Device& device, const Options& options, Uplo uplo, HostView<T> a,
-               HostView<const T> v, Signs signs, Rotations<T> rotations,
+               HostView<const T> v, Signs signs, Rotations<T> rotations, bool checks,
                UpdateCheckpoint<T>& checkpoint)
       : device_(device),
         options_(options),
@@ -79,11 +85,13 @@ class DeviceUpdate {
         n_(a.rows),
         k_(v.cols),
         rotations_(rotations),
+        checks_(checks),
         checkpoint_(checkpoint),
         resident_(device.kind_of(a.data) == MemoryKind::device),
         regions_(partition(n_, options.nb)),
-        info_(device, Space::device, 1),
-        host_info_(device, Space::host, 1) {
+        verdict_(device, Space::device, 2),
+        host_verdict_(device, Space::host, 2),
+        seen_(device) {
     for (Index j = 0; j < k_; ++j) {
       if (signs[j] > 0) order_.push_back(j);
     }
@@ -108,11 +116,19 @@ class DeviceUpdate {
       cosines_ = Buffer<Real<T>>(device, Space::device, n_);
     }
     queue_.emplace(device, Priority::high, "update");
+    side_.emplace(device, Priority::normal, "check");
+    for (Index r = 0; fits() && r < count(); ++r) done_.emplace_back(device);
   }
 
-  /// LAPACK's info.
+  /// LAPACK's info, or kFactorNotFinite.
   Index run() {
-    if (downdates()) {
+    const Part all_of_it = part();
+    if (checks_ && !fits() &&
+        !(resident_ ? all_finite_on_device<T>(device_, all_of_it, a_)
+                    : all_finite<T>(all_of_it, a_, options_.threads))) {
+      return kFactorNotFinite;
+    }
+    if (downdates() || (checks_ && fits())) {
       if (const Index info = sweep(Sweep::trial); info != 0 || fits()) return info;
     }
     return sweep(Sweep::commit);
@@ -135,11 +151,13 @@ class DeviceUpdate {
   }
 
  private:
-  /// A trial finds out whether the result exists; it commits what it finds if it can keep it all.
+  /// A trial finds out whether the result exists, and whether the factor is what it should be; it
+  /// commits the results if it can keep them all.
   enum class Sweep { trial, commit };
 
   Index count() const { return static_cast<Index>(regions_.size()); }
   Queue& queue() const { return **queue_; }
+  Queue& side() const { return **side_; }
   bool downdates() const { return plus_ < k_; }
   bool rotates() const { return rotations_.c != nullptr; }
   /// The rotations of an update come with the reflectors, those of a downdate are known before.
@@ -154,7 +172,7 @@ class DeviceUpdate {
       const std::size_t rest = options_.memory > others ? options_.memory - others : 0;
       affordable = static_cast<Index>(rest / region_bytes(n_, k_, nb, sizeof(T)));
     }
-    if (downdates() && affordable >= count()) return count();
+    if ((downdates() || checks_) && affordable >= count()) return count();
     return std::min(count(), std::clamp(affordable, kLeastWindow, kWindow));
   }
 
@@ -228,23 +246,35 @@ class DeviceUpdate {
                               r < window_ ? Transfer::kAtOnce : downloads[at(r - window_)]));
     }
     Index released = 0;
-    const auto release = [&](Index r) {
-      for (; released <= downloads[at(r)]; ++released) transfer.release(queue(), released);
+    const auto release = [&](Queue& when, Index r) {
+      for (; released <= downloads[at(r)]; ++released) transfer.release(when, released);
     };
     transfer.start();
-    queue().zero(info_.data(), sizeof(Index));
+    queue().zero(verdict_.data(), 2 * sizeof(Index));
+    queue().record(*seen_);
+    side().wait(*seen_);
     const Index vectors = (plus_ == 0 || plus_ == k_ ? 1 : k_) + (rotates() && downdates() ? 1 : 0);
     for (Index id = 0; id < vectors; ++id) transfer.before(queue(), id);
     for (Index r = 0; r < count(); ++r) {
-      if (!resident_) transfer.before(queue(), uploads[at(r)]);
+      if (holds && checks_) {
+        transfer.before(side(), uploads[at(r)]);
+        triangle_.kernels.find_not_finite(side(), part(), panel(r), not_finite());
+        side().record(*seen_);
+        queue().wait(*seen_);
+      } else if (!resident_) {
+        transfer.before(queue(), uploads[at(r)]);
+      }
       const Span span(queue(), "update", r);
       if (trial && rotates()) solve(r);
       transform(r, kind);
-      if (!holds) release(r);
+      holds ? queue().record(*done_[at(r)]) : release(queue(), r);
     }
     if (trial) {
       if (const Index info = verdict(); info != 0) return info;
-      if (holds) release(count() - 1);
+    }
+    for (Index r = 0; holds && r < count(); ++r) {
+      side().wait(*done_[at(r)]);
+      release(side(), r);
     }
     transfer.finish();
     if (resident_) queue().synchronize();
@@ -271,8 +301,8 @@ class DeviceUpdate {
       }
       triangle_.kernels.update_panel(queue(), triangle_.uplo, block(from), block(to), plus_,
                                      before.block(columns.first, 0, n_ - columns.first, k_),
-                                     after.block(columns.last, 0, n_ - columns.last, k_),
-                                     {info_.data(), 1}, columns.first, c, s);
+                                     after.block(columns.last, 0, n_ - columns.last, k_), info(),
+                                     columns.first, c, s);
     }
   }
 
@@ -290,19 +320,26 @@ class DeviceUpdate {
                            x.block(below.first, 0, below.size(), 1));
   }
 
-  /// Waits for the trial. LAPACK's info; the rotations of a downdate, if it is possible.
+  /// Waits for the trial: for its end, or if its result is sure to exist, only until all of the
+  /// factor has been seen. Returns LAPACK's info or kFactorNotFinite, and brings the rotations of a
+  /// downdate if it is possible.
   Index verdict() {
-    queue().template copy<Index>(HostView<Index>(host_info_.data(), 1),
-                                 DeviceView<const Index>(info_.data(), 1));
+    Queue& queue = downdates() ? this->queue() : side();
+    queue.template copy<Index>(HostView<Index>(host_verdict_.data(), 2),
+                               DeviceView<const Index>(verdict_.data(), 2));
     if (rotates()) {
-      queue().template copy<T>(HostView<T>(host_vector_.data(), n_),
-                               DeviceView<const T>(vector_.data(), n_));
+      queue.template copy<T>(HostView<T>(host_vector_.data(), n_),
+                             DeviceView<const T>(vector_.data(), n_));
     }
-    queue().synchronize();
-    if (*host_info_.data() != 0 || !rotates()) return *host_info_.data();
+    queue.synchronize();
+    const Index info = host_verdict_.data()[0], not_finite = host_verdict_.data()[1];
+    if (not_finite != 0) return kFactorNotFinite;
+    if (info != 0 || !rotates()) return info;
     std::copy_n(host_vector_.data(), n_, rotations_.s);
     return downdate_rotations(n_, rotations_.s, rotations_.c) ? 0 : n_;
   }
+  DeviceView<Index> info() const { return {verdict_.data(), 1}; }
+  DeviceView<Index> not_finite() const { return {verdict_.data() + 1, 1}; }
 
   Device& device_;
   const Options options_;
@@ -311,6 +348,7 @@ class DeviceUpdate {
   const HostView<const T> v_;
   const Index n_, k_;
   const Rotations<T> rotations_;
+  const bool checks_;  // a factor that is not finite is refused
   UpdateCheckpoint<T>& checkpoint_;
   const bool resident_;  // A lies in the device's memory
   const std::vector<Range> regions_;
@@ -318,18 +356,33 @@ class DeviceUpdate {
   Index plus_ = 0;            // how many those are
   Index window_ = 0;          // regions that have a place on the device
   Index committed_ = 0;
-  Buffer<Index> info_, host_info_;
+  Buffer<Index> verdict_, host_verdict_;            // info(), not_finite()
   std::optional<DeviceMatrix<T>> panels_, states_;  // by place in the window
   Buffer<T> vector_, host_vector_;                  // sines of an update; L^-1 v of a downdate
   Buffer<Real<T>> cosines_;
-  std::optional<QueueLease> queue_;
+  EventLease seen_;               // the region last looked at
+  std::vector<EventLease> done_;  // by region, of a trial that keeps its results
+  std::optional<QueueLease> queue_,
+      side_;  // side: looks at what arrives, then lets results go home
 };
 
 template <class T>
+bool all_finite_on_device(Device& device, Part part, HostView<const T> a) {
+  const Buffer<Index> found(device, Space::device, 1), here(device, Space::host, 1);
+  const QueueLease queue(device);
+  queue->zero(found.data(), sizeof(Index));
+  device.kernels<T>().find_not_finite(
+      *queue, part, DeviceView<const T>(a.data, a.rows, a.cols, a.ld), {found.data(), 1});
+  queue->copy<Index>(HostView<Index>(here.data(), 1), DeviceView<const Index>(found.data(), 1));
+  queue->synchronize();
+  return *here.data() == 0;
+}
+
+template <class T>
 Index chol_update_on_device(Device& device, const Options& options, Uplo uplo, HostView<T> a,
-                            HostView<const T> v, Signs signs, Rotations<T> rotations,
+                            HostView<const T> v, Signs signs, Rotations<T> rotations, bool checks,
                             UpdateCheckpoint<T>& checkpoint) {
-  DeviceUpdate<T> update(device, options, uplo, a, v, signs, rotations, checkpoint);
+  DeviceUpdate<T> update(device, options, uplo, a, v, signs, rotations, checks, checkpoint);
   try {
     return update.run();
   } catch (...) {
@@ -338,9 +391,10 @@ Index chol_update_on_device(Device& device, const Options& options, Uplo uplo, H
   }
 }
 
-#define OVERLAPACK_INSTANTIATE(T)                                                     \
-  template Index chol_update_on_device<T>(Device&, const Options&, Uplo, HostView<T>, \
-                                          HostView<const T>, Signs, Rotations<T>,     \
+#define OVERLAPACK_INSTANTIATE(T)                                                       \
+  template bool all_finite_on_device<T>(Device&, Part, HostView<const T>);              \
+  template Index chol_update_on_device<T>(Device&, const Options&, Uplo, HostView<T>,   \
+                                          HostView<const T>, Signs, Rotations<T>, bool, \
                                           UpdateCheckpoint<T>&);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 

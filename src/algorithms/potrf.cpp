@@ -395,15 +395,15 @@ class CholeskyOnDevice final : public Factorization<T> {
 }  // namespace
 
 std::vector<Range> regions_of(Uplo uplo, Index n, Index nb) {
-  constexpr Index kSmall = 16, kSingle = 2;  // blocks
+  constexpr Index kWidest = 4;  // blocks
   const std::vector<Range> blocks = partition(n, nb);
-  if (uplo == Uplo::lower || n <= kSmall * nb) return blocks;
+  if (uplo == Uplo::lower) return blocks;
   std::vector<Range> regions;
   const Index count = static_cast<Index>(blocks.size());
-  for (Index j = 0; j < count; ++j) {
-    const Index first = blocks[at(j)].first;
-    if (j >= kSingle && j + 1 < count - kSingle) ++j;  // two together
-    regions.push_back({first, blocks[at(j)].last});
+  for (Index j = 0; j < count;) {
+    const Index width = std::clamp<Index>(std::min(j, count - j) / 2, 1, kWidest);
+    regions.push_back({blocks[at(j)].first, blocks[at(j + width - 1)].last});
+    j += width;
   }
   return regions;
 }
@@ -431,14 +431,17 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
   const Part part = triangle.lower() ? Part::lower : Part::upper;
   const std::vector<Range> regions = regions_of(uplo, n, options.nb);
   const auto region_of = [&](Index j) { return index_of(regions, cholesky.block(j).first); };
+  std::vector<Index> uploads;  // by region
+  Index upload_of_b = 0;
   for (const Range& columns : regions) {
     const Range rows = {columns.first, n};
     const auto block = [&](auto x) { return triangle.block(x, rows, columns); };
     // The blocks in it, which all must be positive definite.
     const Index first = columns.first / options.nb, last = (columns.last - 1) / options.nb + 1;
-    transfer.add_upload(make_region<T>(block(input.a), block(cholesky.input()), part));
+    uploads.push_back(
+        transfer.add_upload(make_region<T>(block(input.a), block(cholesky.input()), part)));
     // B takes part in the factorization. It is on its way while the host enqueues what comes first.
-    if (solve && first == 0) transfer.add_upload(make_region<T>(input.b, solve->x()));
+    if (solve && first == 0) upload_of_b = transfer.add_upload(make_region<T>(input.b, solve->x()));
     transfer.add_download(make_region<T>(block(a), block(cholesky.factor()), part),
                           {{cholesky.info(first), status.data() + first,
                             sizeof(Index) * static_cast<std::size_t>(last - first)}},
@@ -454,10 +457,9 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
   transfer.start();
 
   const auto arrived = [&](Queue& queue, Index i) {
-    const Index region = region_of(i), b_before = solve && region > 0 ? 1 : 0;
-    if (!transfer.before(queue, region + b_before)) return false;
+    if (!transfer.before(queue, uploads[at(region_of(i))])) return false;
     if (!solve || i > 0) return true;
-    if (!transfer.before(queue, 1)) return false;  // B's
+    if (!transfer.before(queue, upload_of_b)) return false;
     solve->place(queue);
     return true;
   };

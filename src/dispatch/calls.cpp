@@ -366,19 +366,6 @@ std::vector<T> copy_of(Device& device, HostView<const T> x) {
   return copy;
 }
 
-/// The same as algorithms::all_finite, of a matrix on the device.
-template <class T>
-bool all_finite_on_device(Device& device, Part part, HostView<const T> a) {
-  const Buffer<Index> found(device, Space::device, 1), here(device, Space::host, 1);
-  const QueueLease queue(device);
-  queue->zero(found.data(), sizeof(Index));
-  device.kernels<T>().find_not_finite(
-      *queue, part, DeviceView<const T>(a.data, a.rows, a.cols, a.ld), {found.data(), 1});
-  queue->copy<Index>(HostView<Index>(here.data(), 1), DeviceView<const Index>(found.data(), 1));
-  queue->synchronize();
-  return *here.data() == 0;
-}
-
 /// A copy of a matrix of the caller that lies on the device; nothing if it does not.
 template <class T>
 std::vector<T> fetch(HostView<const T> x) {
@@ -414,7 +401,7 @@ class OneVector {
     cosines_.resize(vector_.size());
     const Index info = algorithms::chol_update_on_device<T>(
         device, options, Uplo::upper, r_, HostView<const T>(vector_.data(), n),
-        algorithms::Signs(&sign, false), {cosines_.data(), sines_.data()}, checkpoint_);
+        algorithms::Signs(&sign, false), {cosines_.data(), sines_.data()}, false, checkpoint_);
     if (info == 0) store(n);
     return info;
   }
@@ -641,7 +628,10 @@ Index chol_update(const char* name, Uplo uplo, HostView<T> a, HostView<const T> 
   const Lapack<T>& cpu = cpu_lapack<T>(Family::lp64);
   algorithms::UpdateCheckpoint<T> checkpoint;
   const auto on_cpu = [&] {
-    return algorithms::chol_update(cpu, uplo, a, v, signs, update_threads(n));
+    const Part part = uplo == Uplo::lower ? Part::lower : Part::upper;
+    const Index threads = update_threads(n);
+    if (!algorithms::all_finite<T>(part, a, threads)) return algorithms::kFactorNotFinite;
+    return algorithms::chol_update(cpu, uplo, a, v, signs, threads);
   };
   try {
     // If the CPU is to finish the call, V must not be on the device.
@@ -651,7 +641,7 @@ Index chol_update(const char* name, Uplo uplo, HostView<T> a, HostView<const T> 
     return route(
         update_call<T>(name, uplo, a, k), on_cpu,
         [&](Device& device, const algorithms::Options& options, Index&) {
-          return algorithms::chol_update_on_device<T>(device, options, uplo, a, v, signs, {},
+          return algorithms::chol_update_on_device<T>(device, options, uplo, a, v, signs, {}, true,
                                                       checkpoint);
         },
         [&](const algorithms::Options&, Index) {
@@ -677,7 +667,7 @@ bool all_finite(Part part, HostView<const T> a) {
   try {
     if (Device* const device = device_of_call(context, a.rows, a.data); device != nullptr) {
       const std::lock_guard<std::mutex> lock(context.device_mutex());
-      return all_finite_on_device(*device, part, a);
+      return algorithms::all_finite_on_device(*device, part, a);
     }
   } catch (const std::exception&) {  // DeviceError or bad_alloc: the call itself will report it
     return true;

@@ -51,7 +51,8 @@ inline constexpr Index kNoMemory = -1010;
 
 /// Threads of an update of order n on the CPU.
 Index update_threads(Index n);
-/// As algorithms::chol_update; or kNoMemory, and then nothing is changed.
+/// As algorithms::chol_update, but the factor need not be finite. Or kFactorNotFinite or kNoMemory,
+/// and then nothing is changed.
 template <class T>
 Index chol_update(const char* name, Uplo uplo, HostView<T> a, HostView<const T> v,
                   algorithms::Signs signs);

@@ -83,13 +83,15 @@ double memory_to_split(Routine routine, char type, const Shape& shape, Index nb)
 /// blocks and panels decides, and the updates have a long inner dimension anyway.
 ///
 /// The regions of an update are wider the more vectors there are, because these come home with each
-/// of them, and narrower if so much staging memory would be excessive.
+/// of them, wider in a large matrix, because the rows of an upper factor are copied in pieces of
+/// this length, and narrower if so much staging memory would be excessive.
 Index default_nb(Routine routine, char type, const Shape& shape) {
   const Index size = std::min(shape.m, shape.n);
   if (routine == Routine::cholupdate) {
-    constexpr Index kWidth = 256, kUnit = 64, kStagingBytes = 64 << 20;
+    constexpr Index kUnit = 64, kStagingBytes = 64 << 20;
+    const Index least = size < 8192 ? 256 : 512;
     const Index affordable = kStagingBytes / (static_cast<Index>(element_size(type)) * size);
-    const Index width = std::min(std::max(kWidth, 8 * shape.nrhs), std::max<Index>(affordable, 1));
+    const Index width = std::min(std::max(least, 8 * shape.nrhs), std::max<Index>(affordable, 1));
     return std::max(width / kUnit * kUnit, kUnit);
   }
   if (is_lu(routine)) return size <= 4096 ? 128 : size < 12288 ? 256 : 512;
