@@ -108,7 +108,8 @@ class DeviceUpdate {
                         : panels_.emplace(device, nb, places * n_);
     }
     for (auto& state : checkpoint_.states) {
-      if (!resident_ && count() > 1) state.resize(static_cast<std::size_t>(n_ * k_));
+      constexpr Index kReals = is_complex<T> ? 2 : 1;
+      if (!resident_ && count() > 1) state.reset(new Real<T>[at(kReals * n_ * k_)]);
     }
     if (rotates()) {
       vector_ = Buffer<T>(device, Space::device, n_);
@@ -145,7 +146,7 @@ class DeviceUpdate {
       if (left < 0) return;
       checkpoint_.columns = columns.last;
       if (last) return;
-      T* const state = checkpoint_.states[r % 2].data();
+      T* const state = state_at_home(r);
       checkpoint_.v = {state + columns.last, n_ - columns.last, k_, n_};
     }
   }
@@ -189,6 +190,8 @@ class DeviceUpdate {
     return triangle_.lower() ? panels_->view().block(0, number * options_.nb, rows, columns.size())
                              : panels_->view().block(0, number * n_, columns.size(), rows);
   }
+  /// The caller's copy of V as region r leaves it.
+  T* state_at_home(Index r) const { return reinterpret_cast<T*>(checkpoint_.states[r % 2].get()); }
   /// V as region r finds it.
   DeviceView<T> state(Index r) const { return states_->view().block(0, r % window_ * k_, n_, k_); }
 
@@ -222,9 +225,8 @@ class DeviceUpdate {
       return transfer.add_download(make_region<T>(home.block(0, 0, 0, 0), panel(r)));
     }
     if (r + 1 < count()) {
-      T* const state_at_home = checkpoint_.states[r % 2].data();
       transfer.add_download(
-          make_region<T>(HostView<T>(state_at_home + below.first, below.size(), k_, n_),
+          make_region<T>(HostView<T>(state_at_home(r) + below.first, below.size(), k_, n_),
                          state(r + 1).block(below.first, 0, below.size(), k_)));
     }
     return transfer.add_whole_download(make_region<T>(home, panel(r), part()));

@@ -1,7 +1,7 @@
 // Updating and downdating a Cholesky factor by any number of vectors at once, on the device.
 #pragma once
 
-#include <vector>
+#include <memory>
 
 #include "algorithms/blocks.hpp"
 #include "algorithms/chol_update.hpp"
@@ -21,7 +21,9 @@ struct UpdateCheckpoint {
  private:
   template <class U>
   friend class DeviceUpdate;
-  std::vector<T> states[2];  // V after an even and after an odd number of regions
+  // V after an even and after an odd number of regions. Not initialized: that would take as long as
+  // to send it.
+  std::unique_ptr<Real<T>[]> states[2];
 };
 
 /// The rotations of an update or downdate by one vector, n of each (chol_rank_one.hpp).

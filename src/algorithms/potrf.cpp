@@ -395,13 +395,12 @@ class CholeskyOnDevice final : public Factorization<T> {
 }  // namespace
 
 std::vector<Range> regions_of(Uplo uplo, Index n, Index nb) {
-  constexpr Index kWidest = 4;  // blocks
   const std::vector<Range> blocks = partition(n, nb);
   if (uplo == Uplo::lower) return blocks;
   std::vector<Range> regions;
-  const Index count = static_cast<Index>(blocks.size());
+  const Index count = static_cast<Index>(blocks.size()), widest = count < kManyBlocks ? 2 : 4;
   for (Index j = 0; j < count;) {
-    const Index width = std::clamp<Index>(std::min(j, count - j) / 2, 1, kWidest);
+    const Index width = std::clamp<Index>(std::min(j, count - j) / 2, 1, widest);
     regions.push_back({blocks[at(j)].first, blocks[at(j + width - 1)].last});
     j += width;
   }

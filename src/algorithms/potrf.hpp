@@ -32,9 +32,9 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
 /// The columns (rows of an upper triangle) that move at a time: the block columns of a lower
 /// triangle, the block rows of an upper one. A block row is made of short pieces of many columns,
 /// each on a page of its own (2 KB of 256 doubles), and costs the copy threads more than bandwidth;
-/// so up to four blocks of an upper triangle move together: no more than half of those before them
-/// and half of those that are left, because for the first ones the device waits, and for the last
-/// ones the caller.
+/// so two blocks of an upper triangle move together, four of a large one: but no more than half of
+/// those before them and half of those that are left, because for the first ones the device waits,
+/// and for the last ones the caller.
 std::vector<Range> regions_of(Uplo uplo, Index n, Index nb);
 
 /// Finishes on the CPU what posv() with blocks of order nb left after a fault.
