@@ -80,10 +80,8 @@ std::vector<Call> calls_of(const std::string& name, const Options& options) {
     Call call;
     tools::parse_name(name, call);
     call = tools::square_call(call.routine, call.type, n, options.nrhs, options.lda_pad);
-    if (m != n) {
-      call.shape.m = m;
-      call.lda = m + options.lda_pad;
-    }
+    call.shape.m = m;
+    call.lda = m + options.lda_pad;
     call.uplo = options.uplo;
     call.op = options.op;
     calls.push_back(call);

@@ -207,6 +207,19 @@ class DeviceUpdate {
     }
   }
 
+  /// If the results are held back, up and down take turns, and the memory and the threads of both
+  /// are free for larger copies of one.
+  TransferTuning tuning(bool holds) const {
+    TransferTuning tuning = TransferTuning::of(device_);
+    if (holds) {
+      tuning.chunks /= 2;
+      tuning.max_chunk *= 2;
+      tuning.units *= 2;
+      tuning.staging *= 2;
+    }
+    return tuning;
+  }
+
   /// Declares the downloads of region r; returns the number of the last one.
   Index add_downloads(Transfer& transfer, Index r, bool stores) {
     const Range columns = regions_[at(r)], below = {columns.last, n_};
@@ -236,7 +249,7 @@ class DeviceUpdate {
   Index sweep(Sweep kind) {
     const bool trial = kind == Sweep::trial, holds = trial && fits(), stores = !trial || holds;
     committed_ = 0;
-    Transfer transfer(device_, options_.threads, committed_);
+    Transfer transfer(device_, options_.threads, committed_, tuning(holds));
     add_vectors(transfer);
     std::vector<Index> downloads, uploads;  // by region, the last one of each
     for (Index r = 0; r < count(); ++r) {

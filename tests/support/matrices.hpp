@@ -5,6 +5,7 @@
 #include <cmath>
 #include <complex>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <random>
 #include <vector>
@@ -380,12 +381,12 @@ bool is_nan(T x) {
   }
 }
 
-/// Whether all elements are the same, a NaN as good as another.
-template <class T>
-bool same(const Padded<T>& x, const Padded<T>& y) {
+/// Whether all elements are equal; a NaN is not, unless `equal` says so.
+template <class T, class Equal = std::equal_to<T>>
+bool same(const Padded<T>& x, const Padded<T>& y, Equal equal = {}) {
   for (Index j = 0; j < x.cols(); ++j) {
     for (Index i = 0; i < x.rows(); ++i) {
-      if (x(i, j) != y(i, j) && !(is_nan(x(i, j)) && is_nan(y(i, j)))) return false;
+      if (!equal(x(i, j), y(i, j))) return false;
     }
   }
   return true;
