@@ -251,25 +251,10 @@ class Lu {
     for (Index j = panels_; j < count(); ++j) flow.release(update(), j);
   }
 
-  /// Whether the interchanges are there as permutations, of so few rows that these can be used.
-  bool compose_interchanges() {
-    if (m_ > kernels_.permutable_rows()) return false;
-    if (!sources_) {
-      try {
-        sources_.emplace(device_, m_, panels_);
-      } catch (const DeviceError& error) {  // of many panels it is large
-        if (error.lost()) throw;
-        return false;
-      }
-      kernels_.compose_interchanges(update(), {pivots_.data(), pivots_.size()}, block(0).size(),
-                                    sources_->view());
-    }
-    return true;
-  }
-
-  /// Carries out, in the columns of panels of the factors `a`, the interchanges of later panels.
-  void interchange_left(DeviceView<T> a) {
+  /// Carries out, in the columns of panels, the interchanges of later panels.
+  void interchange_left() {
     if (panels_ == 1) return;
+    const DeviceView<T> a = matrix();
     if (compose_interchanges()) {
       kernels_.permute_rows(update(), a.block(0, 0, m_, block(panels_ - 1).first), block(0).size(),
                             sources_->view().block(0, 1, m_, panels_ - 1));
@@ -291,6 +276,22 @@ class Lu {
   }
 
  private:
+  /// Whether the interchanges are there as permutations, of so few rows that these can be used.
+  bool compose_interchanges() {
+    if (m_ > kernels_.permutable_rows()) return false;
+    if (!sources_) {
+      try {
+        sources_.emplace(device_, m_, panels_);
+      } catch (const DeviceError& error) {  // of many panels it is large
+        if (error.lost()) throw;
+        return false;
+      }
+      kernels_.compose_interchanges(update(), {pivots_.data(), pivots_.size()}, block(0).size(),
+                                    sources_->view());
+    }
+    return true;
+  }
+
   Index width(const Options& options) const { return std::min(options.nb, std::min(m_, n_)); }
   Queue& panel() const { return **panel_; }
   Queue& near() const { return **near_; }
@@ -493,20 +494,73 @@ Index first_zero_pivot(const Buffer<Index>& info) {
   return zero == end ? 0 : *zero;
 }
 
-/// Blocks come by a transfer's uploads, and go by its downloads of the same numbers.
+/// Where block columns go if the caller's matrix lies on the device. The blocks before one see its
+/// interchanges as soon as it is there: all of them at the end would take a while for which nothing
+/// else is left to do, while until then panels and products leave memory time to spare.
+template <class T>
+class HomeOnDevice {
+ public:
+  HomeOnDevice(Device& device, const Lu<T>& lu, HostView<T> a)
+      : lu_(lu),
+        a_(a.data, a.rows, a.cols, a.ld),
+        final_(device),
+        queue_(device, Priority::low, "home") {}
+
+  /// Block j, once the work now in `queue` is done. In order of the numbers.
+  void take(Queue& queue, Index j) {
+    queue.record(*final_);
+    queue_->wait(*final_);
+    const Range c = lu_.block(j);
+    const DeviceView<T> to = columns(a_, c), from = columns(lu_.matrix(), c);
+    const auto pitch = [](const DeviceView<T>& x) { return sizeof(T) * at(x.ld); };
+    const Span span(*queue_, "download", j);
+    queue_->copy_on_device(to.data, pitch(to), from.data, pitch(from), sizeof(T), to.rows, to.cols,
+                           Part::all, 0);
+    if (j > 0 && j < lu_.panels()) {
+      lu_.kernels().swap_rows(*queue_, a_.block(c.first, 0, a_.rows - c.first, c.first),
+                              lu_.pivots(j), c.first);
+    }
+  }
+  /// Waits until all is there.
+  void finish(const Buffer<Index>& pivots, const Buffer<Index>& info) {
+    for (const auto& [to, from] :
+         {std::pair(&pivots, lu_.pivots(0)), std::pair(&info, lu_.info(0))}) {
+      queue_->template copy<Index>(HostView<Index>(to->data(), to->size()),
+                                   DeviceView<const Index>(from.data, to->size()));
+    }
+    queue_->synchronize();
+  }
+
+ private:
+  static DeviceView<T> columns(const DeviceView<T>& x, Range c) {
+    return x.block(0, c.first, x.rows, c.size());
+  }
+
+  const Lu<T>& lu_;
+  const DeviceView<T> a_;
+  EventLease final_;
+  QueueLease queue_;
+};
+
+/// Blocks come by a transfer's uploads, and go by its downloads of the same numbers, or to a matrix
+/// on the device.
+template <class T>
 class TransferFlow final : public Flow {
  public:
   /// `uploads`: the number of that with block j; several blocks may have the same.
-  TransferFlow(Transfer& transfer, std::vector<Index> uploads, Index at_once)
-      : transfer_(transfer), uploads_(std::move(uploads)), at_once_(at_once) {}
+  TransferFlow(Transfer& transfer, std::vector<Index> uploads, Index at_once, HomeOnDevice<T>* home)
+      : transfer_(transfer), uploads_(std::move(uploads)), at_once_(at_once), home_(home) {}
   Index at_once() const override { return at_once_; }
   bool before(Queue& queue, Index j) override { return transfer_.before(queue, uploads_[at(j)]); }
-  void release(Queue& queue, Index j) override { transfer_.release(queue, j); }
+  void release(Queue& queue, Index j) override {
+    home_ != nullptr ? home_->take(queue, j) : transfer_.release(queue, j);
+  }
 
  private:
   Transfer& transfer_;
   std::vector<Index> uploads_;
   Index at_once_;
+  HomeOnDevice<T>* home_;
 };
 
 /// The factors stay where they are, for solves.
@@ -524,7 +578,7 @@ class LuOnDevice final : public Factorization<T> {
 
   void factor(Flow& flow) override {
     lu_.factor(flow);
-    lu_.interchange_left(lu_.matrix());
+    lu_.interchange_left();
     queue().template copy<Index>(HostView<Index>(host_pivots_.data(), host_pivots_.size()),
                                  DeviceView<const Index>(lu_.pivots(0).data, host_pivots_.size()));
     queue().template copy<Index>(HostView<Index>(status_.data(), status_.size()),
@@ -570,7 +624,10 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, In
   LaterInterchanges<T> later(device, a, interchanges, options.nb);
   Transfer transfer(device, options.threads, committed);
 
-  const bool on_device = device.kind_of(input.a.data) == MemoryKind::device;
+  const bool on_device = device.kind_of(input.a.data) == MemoryKind::device,
+             resident = device.kind_of(a.data) == MemoryKind::device;
+  std::optional<HomeOnDevice<T>> home;
+  if (resident) home.emplace(device, lu, a);
   std::vector<Index> uploads;
   for (Index j = 0; j < lu.count(); ++j) {
     const Range c = lu.block(j);
@@ -585,6 +642,7 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, In
     } else {
       uploads.push_back(uploads.back());
     }
+    if (resident) continue;
     const auto region = make_region<T>(block(a), block(lu.matrix()));
     if (j >= lu.panels()) {
       transfer.add_download(region);
@@ -602,32 +660,34 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, In
   }
   const DeviceView<T> A = lu.matrix().block(0, 0, m, n),
                       B = lu.matrix().block(0, n, std::min(m, n), b.cols);
+  Index download_of_b = 0;
   if (!b.empty()) {
     uploads.push_back(transfer.add_upload(make_region<T>(input.b, B)));
-    transfer.add_download(make_region<T>(b, B), {}, [&status] {
-      return first_zero_pivot(status) == 0;  // else B stays as it is
-    });
+    download_of_b = transfer.add_download(
+        make_region<T>(b, B), {{lu.info(0).data, status.data(), sizeof(Index) * at(status.size())}},
+        [&status] {
+          return first_zero_pivot(status) == 0;  // else B stays as it is
+        });
   }
-  const bool resident = device.kind_of(a.data) == MemoryKind::device;
   // The hybrid form's CPU LAPACK wants the cores while the device computes.
   if (!resident && !options.hybrid) {
     transfer.when_idle([&later](Index home) { return later.advance(home); });
   }
   transfer.start();
 
-  TransferFlow flow(transfer, std::move(uploads), on_device ? lu.total() : 0);
+  TransferFlow<T> flow(transfer, std::move(uploads), on_device ? lu.total() : 0,
+                       home ? &*home : nullptr);
   lu.factor(flow);
-  if (resident && lu.panels() > 1) lu.compose_interchanges();  // while the last panel goes home
   if (!b.empty()) {
     Span span(lu.update(), "solve", lu.count());
     lu.kernels().trsm(lu.update(), Side::left, Uplo::upper, Op::none, Diag::non_unit, T(1), A, B);
     span.end();
-    transfer.release(lu.update(), lu.count());
+    transfer.release(lu.update(), download_of_b);
   }
   transfer.finish();
-  if (resident) {
-    lu.interchange_left({a.data, m, n, a.ld});
-    lu.update().synchronize();
+  if (home) {
+    home->finish(host_pivots, status);
+    std::copy_n(host_pivots.data(), host_pivots.size(), pivots.begin());
   } else {
     later.finish(options.threads);
   }
