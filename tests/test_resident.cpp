@@ -95,7 +95,8 @@ TYPED_TEST(Resident, LuInPlace) {
   using T = TypeParam;
   for (const Algorithm algorithm : this->kAlgorithms) {
     this->route(algorithm, 16);
-    for (const auto& [m, n] : {std::pair<Index, Index>{100, 100}, {131, 70}, {70, 131}}) {
+    for (const auto& [m, n] :
+         {std::pair<Index, Index>{100, 100}, {131, 70}, {70, 131}, {300, 280}}) {  // many panels
       SCOPED_TRACE(testing::Message() << name_of(algorithm) << " " << m << "x" << n);
       const auto a = random_matrix<T>(m, n, 1, 3);
       auto factors = a;

@@ -251,31 +251,6 @@ class Lu {
     for (Index j = panels_; j < count(); ++j) flow.release(update(), j);
   }
 
-  /// Carries out, in the columns of panels, the interchanges of later panels.
-  void interchange_left() {
-    if (panels_ == 1) return;
-    const DeviceView<T> a = matrix();
-    if (compose_interchanges()) {
-      kernels_.permute_rows(update(), a.block(0, 0, m_, block(panels_ - 1).first), block(0).size(),
-                            sources_->view().block(0, 1, m_, panels_ - 1));
-      return;
-    }
-    for (Index i = 1; i < panels_; ++i) {
-      const Index i0 = block(i).first;
-      kernels_.swap_rows(update(), a.block(i0, 0, m_ - i0, i0), pivots(i), i0);
-    }
-  }
-
-  /// Carries out all interchanges in an m x nrhs matrix.
-  void interchange(DeviceView<T> b) {
-    if (compose_interchanges()) {
-      kernels_.permute_rows(update(), b, b.cols, sources_->view().block(0, 0, m_, 1));
-    } else {
-      kernels_.swap_rows(update(), b, {pivots_.data(), pivots_.size()}, 0);
-    }
-  }
-
- private:
   /// Whether the interchanges are there as permutations, of so few rows that these can be used.
   bool compose_interchanges() {
     if (m_ > kernels_.permutable_rows()) return false;
@@ -292,6 +267,32 @@ class Lu {
     return true;
   }
 
+  /// Carries out, in the columns of panels of the factors `a`, the interchanges of later panels.
+  void interchange_left(DeviceView<T> a) {
+    if (panels_ == 1) return;
+    if (compose_interchanges()) {
+      kernels_.permute_rows(update(), a.block(0, 0, m_, block(panels_ - 1).first), block(0).size(),
+                            sources_->view().block(0, 1, m_, panels_ - 1));
+      return;
+    }
+    for (Index i = 1; i < panels_; ++i) interchange_left(update(), a, i);
+  }
+  /// Those of panel i in the columns before it.
+  void interchange_left(Queue& queue, DeviceView<T> a, Index i) const {
+    const Index i0 = block(i).first;
+    kernels_.swap_rows(queue, a.block(i0, 0, m_ - i0, i0), pivots(i), i0);
+  }
+
+  /// Carries out all interchanges in an m x nrhs matrix.
+  void interchange(DeviceView<T> b) {
+    if (compose_interchanges()) {
+      kernels_.permute_rows(update(), b, b.cols, sources_->view().block(0, 0, m_, 1));
+    } else {
+      kernels_.swap_rows(update(), b, {pivots_.data(), pivots_.size()}, 0);
+    }
+  }
+
+ private:
   Index width(const Options& options) const { return std::min(options.nb, std::min(m_, n_)); }
   Queue& panel() const { return **panel_; }
   Queue& near() const { return **near_; }
@@ -494,51 +495,62 @@ Index first_zero_pivot(const Buffer<Index>& info) {
   return zero == end ? 0 : *zero;
 }
 
-/// Where block columns go if the caller's matrix lies on the device. The blocks before one see its
-/// interchanges as soon as it is there: all of them at the end would take a while for which nothing
-/// else is left to do, while until then panels and products leave memory time to spare.
+/// Where block columns go if the caller's matrix lies on the device. The interchanges of later
+/// panels follow at the end, unless there are few panels: then each panel's at once, while the next
+/// ones are factored. Among many it would keep the panels and the products from the multiprocessors
+/// (a matrix of order 8192 took 5 % longer, one of order 1024 takes 3 % less).
 template <class T>
 class HomeOnDevice {
  public:
-  HomeOnDevice(Device& device, const Lu<T>& lu, HostView<T> a)
+  HomeOnDevice(Device& device, Lu<T>& lu, HostView<T> a)
       : lu_(lu),
         a_(a.data, a.rows, a.cols, a.ld),
-        final_(device),
-        queue_(device, Priority::low, "home") {}
+        at_once_(lu.panels() <= kFewPanels),
+        there_(device),
+        queue_(device, Priority::normal, "home") {}
 
   /// Block j, once the work now in `queue` is done. In order of the numbers.
   void take(Queue& queue, Index j) {
-    queue.record(*final_);
-    queue_->wait(*final_);
+    queue.record(*there_);
+    queue_->wait(*there_);
     const Range c = lu_.block(j);
     const DeviceView<T> to = columns(a_, c), from = columns(lu_.matrix(), c);
     const auto pitch = [](const DeviceView<T>& x) { return sizeof(T) * at(x.ld); };
     const Span span(*queue_, "download", j);
     queue_->copy_on_device(to.data, pitch(to), from.data, pitch(from), sizeof(T), to.rows, to.cols,
                            Part::all, 0);
-    if (j > 0 && j < lu_.panels()) {
-      lu_.kernels().swap_rows(*queue_, a_.block(c.first, 0, a_.rows - c.first, c.first),
-                              lu_.pivots(j), c.first);
-    }
+    if (at_once_ && j > 0 && j < lu_.panels()) lu_.interchange_left(*queue_, a_, j);
   }
   /// Waits until all is there.
   void finish(const Buffer<Index>& pivots, const Buffer<Index>& info) {
-    for (const auto& [to, from] :
-         {std::pair(&pivots, lu_.pivots(0)), std::pair(&info, lu_.info(0))}) {
-      queue_->template copy<Index>(HostView<Index>(to->data(), to->size()),
-                                   DeviceView<const Index>(from.data, to->size()));
+    if (!at_once_) {
+      lu_.compose_interchanges();
+      queue_->record(*there_);
+      lu_.update().wait(*there_);
+      lu_.interchange_left(a_);
+      lu_.update().record(*there_);
+      queue_->wait(*there_);
     }
+    const auto fetch = [this](const Buffer<Index>& to, const Index* from) {
+      queue_->template copy<Index>(HostView<Index>(to.data(), to.size()),
+                                   DeviceView<const Index>(from, to.size()));
+    };
+    fetch(pivots, lu_.pivots(0).data);
+    fetch(info, lu_.info(0).data);
     queue_->synchronize();
   }
 
  private:
+  static constexpr Index kFewPanels = 16;
+
   static DeviceView<T> columns(const DeviceView<T>& x, Range c) {
     return x.block(0, c.first, x.rows, c.size());
   }
 
-  const Lu<T>& lu_;
+  Lu<T>& lu_;
   const DeviceView<T> a_;
-  EventLease final_;
+  const bool at_once_;
+  EventLease there_;
   QueueLease queue_;
 };
 
@@ -578,7 +590,7 @@ class LuOnDevice final : public Factorization<T> {
 
   void factor(Flow& flow) override {
     lu_.factor(flow);
-    lu_.interchange_left();
+    lu_.interchange_left(lu_.matrix());
     queue().template copy<Index>(HostView<Index>(host_pivots_.data(), host_pivots_.size()),
                                  DeviceView<const Index>(lu_.pivots(0).data, host_pivots_.size()));
     queue().template copy<Index>(HostView<Index>(status_.data(), status_.size()),
