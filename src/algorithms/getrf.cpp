@@ -201,6 +201,8 @@ class Lu {
   /// Where A and B are to arrive, and where the factors appear: in the columns of a panel without
   /// the interchanges of later panels.
   DeviceView<T> matrix() const { return matrix_.view(); }
+  /// B, or what is left of it: its first rows, of which X will be.
+  DeviceView<T> rhs() const { return matrix().block(0, n_, std::min(m_, n_), nrhs_); }
   DeviceView<Index> pivots(Index i) const { return pivots(block(i)); }
   /// Of panel i, on the device: where its first pivot that is exactly zero stands, or 0.
   DeviceView<Index> info(Index i) const { return {info_.data() + i, 1}; }
@@ -281,6 +283,13 @@ class Lu {
   void interchange_left(Queue& queue, DeviceView<T> a, Index i) const {
     const Index i0 = block(i).first;
     kernels_.swap_rows(queue, a.block(i0, 0, m_ - i0, i0), pivots(i), i0);
+  }
+
+  /// X := U^-1 B, once A is factored.
+  void back_substitute() {
+    const Span span(update(), "solve", count());
+    kernels_.trsm(update(), Side::left, Uplo::upper, Op::none, Diag::non_unit, T(1),
+                  matrix().block(0, 0, m_, n_), rhs());
   }
 
   /// Carries out all interchanges in an m x nrhs matrix.
@@ -495,30 +504,58 @@ Index first_zero_pivot(const Buffer<Index>& info) {
   return zero == end ? 0 : *zero;
 }
 
-/// Where block columns go if the caller's matrix lies on the device. The interchanges of later
-/// panels follow at the end, unless there are few panels: then each panel's at once, while the next
-/// ones are factored. Among many it would keep the panels and the products from the multiprocessors
-/// (a matrix of order 8192 took 5 % longer, one of order 1024 takes 3 % less).
-template <class T>
-class HomeOnDevice {
+/// Blocks come by a transfer's uploads, and go by its downloads of the same numbers.
+class TransferFlow final : public Flow {
  public:
-  HomeOnDevice(Device& device, Lu<T>& lu, HostView<T> a)
+  /// `uploads`: the number of that with block j; several blocks may have the same.
+  TransferFlow(Transfer& transfer, std::vector<Index> uploads, Index at_once)
+      : transfer_(transfer), uploads_(std::move(uploads)), at_once_(at_once) {}
+  Index at_once() const override { return at_once_; }
+  bool before(Queue& queue, Index j) override { return transfer_.before(queue, uploads_[at(j)]); }
+  void release(Queue& queue, Index j) override { transfer_.release(queue, j); }
+
+ private:
+  Transfer& transfer_;
+  std::vector<Index> uploads_;
+  Index at_once_;
+};
+
+/// The caller's matrix lies on the device. Blocks are copied in the queues that want them, the
+/// first two by themselves and the others at once: to launch a copy of each would take longer than
+/// to copy it. Factored ones go home in a queue of their own.
+///
+/// The interchanges of later panels follow at the end, unless there are few panels: then each
+/// panel's at once, while the next ones are factored. Among many they would keep the panels and the
+/// products from the multiprocessors (a matrix of order 8192 took 5 % longer, one of order 1024
+/// takes 3 % less).
+template <class T>
+class ResidentFlow final : public Flow {
+ public:
+  /// `input`, too, lies on the device, and may be `a`. B, if there is one, comes as upload 0 of
+  /// `transfer`.
+  ResidentFlow(Device& device, Lu<T>& lu, HostView<const T> input, HostView<T> a,
+               Transfer* transfer)
       : lu_(lu),
+        input_(input.data, input.rows, input.cols, input.ld),
         a_(a.data, a.rows, a.cols, a.ld),
+        transfer_(transfer),
         at_once_(lu.panels() <= kFewPanels),
         there_(device),
         queue_(device, Priority::normal, "home") {}
 
-  /// Block j, once the work now in `queue` is done. In order of the numbers.
-  void take(Queue& queue, Index j) {
+  Index at_once() const override { return lu_.total(); }
+  bool before(Queue& queue, Index j) override {
+    constexpr Index kAlone = 2;
+    if (j == lu_.count()) return transfer_->before(queue, 0);
+    if (j > kAlone) return true;
+    const Range c = {lu_.block(j).first, j < kAlone ? lu_.block(j).last : a_.cols};
+    copy(queue, "upload", j, input_, lu_.matrix(), c);
+    return true;
+  }
+  void release(Queue& queue, Index j) override {
     queue.record(*there_);
     queue_->wait(*there_);
-    const Range c = lu_.block(j);
-    const DeviceView<T> to = columns(a_, c), from = columns(lu_.matrix(), c);
-    const auto pitch = [](const DeviceView<T>& x) { return sizeof(T) * at(x.ld); };
-    const Span span(*queue_, "download", j);
-    queue_->copy_on_device(to.data, pitch(to), from.data, pitch(from), sizeof(T), to.rows, to.cols,
-                           Part::all, 0);
+    copy(*queue_, "download", j, lu_.matrix(), a_, lu_.block(j));
     if (at_once_ && j > 0 && j < lu_.panels()) lu_.interchange_left(*queue_, a_, j);
   }
   /// Waits until all is there.
@@ -543,36 +580,22 @@ class HomeOnDevice {
  private:
   static constexpr Index kFewPanels = 16;
 
-  static DeviceView<T> columns(const DeviceView<T>& x, Range c) {
-    return x.block(0, c.first, x.rows, c.size());
+  void copy(Queue& queue, const char* kind, Index j, DeviceView<const T> from, DeviceView<T> to,
+            Range c) const {
+    const auto bytes = [](Index count) { return sizeof(T) * at(count); };
+    const Span span(queue, kind, j);
+    queue.copy_on_device(to.block(0, c.first, a_.rows, c.size()).data, bytes(to.ld),
+                         from.block(0, c.first, a_.rows, c.size()).data, bytes(from.ld), sizeof(T),
+                         a_.rows, c.size(), Part::all, 0);
   }
 
   Lu<T>& lu_;
+  const DeviceView<const T> input_;
   const DeviceView<T> a_;
+  Transfer* const transfer_;
   const bool at_once_;
-  EventLease there_;
+  EventLease there_;  // the block last released, in that queue
   QueueLease queue_;
-};
-
-/// Blocks come by a transfer's uploads, and go by its downloads of the same numbers, or to a matrix
-/// on the device.
-template <class T>
-class TransferFlow final : public Flow {
- public:
-  /// `uploads`: the number of that with block j; several blocks may have the same.
-  TransferFlow(Transfer& transfer, std::vector<Index> uploads, Index at_once, HomeOnDevice<T>* home)
-      : transfer_(transfer), uploads_(std::move(uploads)), at_once_(at_once), home_(home) {}
-  Index at_once() const override { return at_once_; }
-  bool before(Queue& queue, Index j) override { return transfer_.before(queue, uploads_[at(j)]); }
-  void release(Queue& queue, Index j) override {
-    home_ != nullptr ? home_->take(queue, j) : transfer_.release(queue, j);
-  }
-
- private:
-  Transfer& transfer_;
-  std::vector<Index> uploads_;
-  Index at_once_;
-  HomeOnDevice<T>* home_;
 };
 
 /// The factors stay where they are, for solves.
@@ -623,38 +646,59 @@ std::unique_ptr<Factorization<T>> make_lu(Device& device, const cpu::Lapack<T>& 
   return std::make_unique<LuOnDevice<T>>(device, cpu, options, n);
 }
 
+namespace {
+
+/// gesv() of a matrix in the device's memory.
+template <class T>
+Index gesv_in_place(Device& device, Lu<T>& lu, const Options& options, Input<T> input,
+                    HostView<T> a, Interchanges& interchanges, HostView<T> b, Index& committed) {
+  const Buffer<Index> host_pivots(device, Space::host, std::min(a.rows, a.cols)),
+      status(device, Space::host, lu.panels());
+  std::optional<Transfer> transfer;  // of B
+  if (!b.empty()) {
+    transfer.emplace(device, options.threads, committed);
+    transfer->add_upload(make_region<T>(input.b, lu.rhs()));
+    transfer->add_download(make_region<T>(b, lu.rhs()),
+                           {{lu.info(0).data, status.data(), sizeof(Index) * at(status.size())}},
+                           [&status] {
+                             return first_zero_pivot(status) == 0;  // else B stays as it is
+                           });
+    transfer->start();
+  }
+  ResidentFlow<T> flow(device, lu, input.a, a, transfer ? &*transfer : nullptr);
+  lu.factor(flow);
+  if (transfer) {
+    lu.back_substitute();
+    transfer->release(lu.update(), 0);
+    transfer->finish();
+  }
+  flow.finish(host_pivots, status);
+  std::copy_n(host_pivots.data(), host_pivots.size(), interchanges.pivots.begin());
+  return first_zero_pivot(status);
+}
+
+}  // namespace
+
 template <class T>
 Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Input<T> input,
            HostView<T> a, Interchanges& interchanges, HostView<T> b, Index& committed) {
   const Index m = a.rows, n = a.cols;
-  std::vector<Index>& pivots = interchanges.pivots;
-  pivots.assign(at(std::min(m, n)), 0);
-  interchanges.seen.assign(pivots.size(), 0);
-  const Buffer<Index> host_pivots(device, Space::host, std::min(m, n)),
-      status(device, Space::host, static_cast<Index>(partition(std::min(m, n), options.nb).size()));
+  interchanges.pivots.assign(at(std::min(m, n)), 0);
+  interchanges.seen.assign(interchanges.pivots.size(), 0);
   Lu<T> lu(device, cpu, options, m, n, b.cols);
+  if (device.kind_of(a.data) == MemoryKind::device) {
+    return gesv_in_place(device, lu, options, input, a, interchanges, b, committed);
+  }
+  const Buffer<Index> host_pivots(device, Space::host, std::min(m, n)),
+      status(device, Space::host, lu.panels());
   LaterInterchanges<T> later(device, a, interchanges, options.nb);
   Transfer transfer(device, options.threads, committed);
 
-  const bool on_device = device.kind_of(input.a.data) == MemoryKind::device,
-             resident = device.kind_of(a.data) == MemoryKind::device;
-  std::optional<HomeOnDevice<T>> home;
-  if (resident) home.emplace(device, lu, a);
-  std::vector<Index> uploads;
+  std::vector<Index> uploads;  // by block
   for (Index j = 0; j < lu.count(); ++j) {
     const Range c = lu.block(j);
     const auto block = [&](auto x) { return x.block(0, c.first, m, c.size()); };
-    // On the device what the first panels need comes by itself and the rest at once: to launch a
-    // copy of each block would take longer than to copy it.
-    if (!on_device || j < 2) {
-      uploads.push_back(transfer.add_upload(make_region<T>(block(input.a), block(lu.matrix()))));
-    } else if (j == 2) {
-      const auto rest = [&](auto x) { return x.block(0, c.first, m, n - c.first); };
-      uploads.push_back(transfer.add_upload(make_region<T>(rest(input.a), rest(lu.matrix()))));
-    } else {
-      uploads.push_back(uploads.back());
-    }
-    if (resident) continue;
+    uploads.push_back(transfer.add_upload(make_region<T>(block(input.a), block(lu.matrix()))));
     const auto region = make_region<T>(block(a), block(lu.matrix()));
     if (j >= lu.panels()) {
       transfer.add_download(region);
@@ -670,39 +714,27 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, In
                             return true;
                           });
   }
-  const DeviceView<T> A = lu.matrix().block(0, 0, m, n),
-                      B = lu.matrix().block(0, n, std::min(m, n), b.cols);
-  Index download_of_b = 0;
   if (!b.empty()) {
-    uploads.push_back(transfer.add_upload(make_region<T>(input.b, B)));
-    download_of_b = transfer.add_download(
-        make_region<T>(b, B), {{lu.info(0).data, status.data(), sizeof(Index) * at(status.size())}},
-        [&status] {
-          return first_zero_pivot(status) == 0;  // else B stays as it is
-        });
+    uploads.push_back(transfer.add_upload(make_region<T>(input.b, lu.rhs())));
+    transfer.add_download(make_region<T>(b, lu.rhs()), {}, [&status] {
+      return first_zero_pivot(status) == 0;  // else B stays as it is
+    });
   }
   // The hybrid form's CPU LAPACK wants the cores while the device computes.
-  if (!resident && !options.hybrid) {
+  if (!options.hybrid) {
     transfer.when_idle([&later](Index home) { return later.advance(home); });
   }
   transfer.start();
 
-  TransferFlow<T> flow(transfer, std::move(uploads), on_device ? lu.total() : 0,
-                       home ? &*home : nullptr);
+  const bool on_device = device.kind_of(input.a.data) == MemoryKind::device;
+  TransferFlow flow(transfer, std::move(uploads), on_device ? lu.total() : 0);
   lu.factor(flow);
   if (!b.empty()) {
-    Span span(lu.update(), "solve", lu.count());
-    lu.kernels().trsm(lu.update(), Side::left, Uplo::upper, Op::none, Diag::non_unit, T(1), A, B);
-    span.end();
-    transfer.release(lu.update(), download_of_b);
+    lu.back_substitute();
+    transfer.release(lu.update(), lu.count());
   }
   transfer.finish();
-  if (home) {
-    home->finish(host_pivots, status);
-    std::copy_n(host_pivots.data(), host_pivots.size(), pivots.begin());
-  } else {
-    later.finish(options.threads);
-  }
+  later.finish(options.threads);
   return first_zero_pivot(status);
 }
 
