@@ -238,7 +238,8 @@ class DeviceUpdate {
       return transfer.add_download(make_region<T>(home.block(0, 0, 0, 0), panel(r)));
     }
     if (r + 1 < count()) {
-      transfer.add_download(
+      last_state_[r % 2] = transfer.add_download_over(
+          last_state_[r % 2],
           make_region<T>(HostView<T>(state_at_home(r) + below.first, below.size(), k_, n_),
                          state(r + 1).block(below.first, 0, below.size(), k_)));
     }
@@ -251,6 +252,7 @@ class DeviceUpdate {
     committed_ = 0;
     Transfer transfer(device_, options_.threads, committed_, tuning(holds));
     add_vectors(transfer);
+    std::fill(std::begin(last_state_), std::end(last_state_), Transfer::kAtOnce);
     std::vector<Index> downloads, uploads;  // by region, the last one of each
     for (Index r = 0; r < count(); ++r) {
       downloads.push_back(add_downloads(transfer, r, stores));
@@ -371,7 +373,8 @@ class DeviceUpdate {
   Index plus_ = 0;            // how many those are
   Index window_ = 0;          // regions that have a place on the device
   Index committed_ = 0;
-  Buffer<Index> verdict_, host_verdict_;            // info(), not_finite()
+  Index last_state_[2] = {};              // the downloads that filled the states at home last
+  Buffer<Index> verdict_, host_verdict_;  // info(), not_finite()
   std::optional<DeviceMatrix<T>> panels_, states_;  // by place in the window
   Buffer<T> vector_, host_vector_;                  // sines of an update; L^-1 v of a downdate
   Buffer<Real<T>> cosines_;

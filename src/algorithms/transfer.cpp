@@ -137,6 +137,12 @@ Index Transfer::add_whole_download(const Region& region) {
   return id;
 }
 
+Index Transfer::add_download_over(Index after, const Region& region) {
+  const Index id = add_download(region);
+  downloads_.back().after = after;
+  return id;
+}
+
 /// What kind of memory the regions lie in. Page-locked means from the first to the last byte.
 void Transfer::find_kinds() {
   for (Direction* direction : {&up_, &down_}) {
@@ -519,6 +525,13 @@ bool Transfer::passed(const Chunk& chunk) const {
          regions_passed_.load(std::memory_order_acquire) > chunk.region;
 }
 
+/// Whether nobody writes an earlier region any more where this one belongs. Once its first unit has
+/// been claimed that is so.
+bool Transfer::memory_is_free(const Chunk& chunk) {
+  const Index after = downloads_[size(chunk.region)].after;
+  return after < 0 || !chunk.starts_region || home() > after;
+}
+
 /// Whether a chunk may be unpacked as far as the device is concerned. The first one of a region
 /// that is committed as a whole waits for the others.
 bool Transfer::arrived(const Chunk& chunk) const {
@@ -630,7 +643,7 @@ bool Transfer::copy_down() {
   if (u >= end_units_.load(std::memory_order_acquire)) return false;
   const Unit& unit = down_.units[size(u)];
   const Chunk& chunk = down_.chunks[size(unit.chunk)];
-  if (!passed(chunk) || !arrived(chunk)) return false;
+  if (!passed(chunk) || !arrived(chunk) || !memory_is_free(chunk)) return false;
   if (!down_.next_unit.compare_exchange_strong(u, u + 1, std::memory_order_acq_rel)) return true;
   const Region& region = down_.regions[size(chunk.region)];
   const Span span(device_, "unpack", chunk.region);

@@ -136,6 +136,10 @@ class Transfer {
   /// A region of the host's ordinary memory that is committed as a whole or not at all, so that the
   /// checkpoint lies between such regions. All of it waits in staging memory at the end.
   Index add_whole_download(const Region& region);
+  /// A region in the caller's memory of download `after`, if that is >= 0: nothing of it is written
+  /// before all of that one is there. (Copy threads begin regions in order, but may end them in
+  /// any.)
+  Index add_download_over(Index after, const Region& region);
   void start();
 
   /// Work enqueued in `queue` from now on sees upload `id` complete. Waits on the host until the
@@ -199,6 +203,7 @@ class Transfer {
     std::vector<Sidecar> sidecars;
     std::function<bool()> inspect;
     bool whole = false;
+    Index after = kAtOnce;  // the download whose memory it takes over
   };
   class Backoff;
 
@@ -217,6 +222,7 @@ class Transfer {
   bool may_start(Index upload) const;
   bool issue_download();
   bool passed(const Chunk& chunk) const;
+  bool memory_is_free(const Chunk& chunk);
   bool arrived(const Chunk& chunk) const;
   bool within_whole_region() const;
   bool see_download();
