@@ -559,5 +559,42 @@ TYPED_TEST(Transfers, StreamThroughAWindowAndCommitWholeRegions) {
   }
 }
 
+TYPED_TEST(Transfers, DownloadsOverTheSameMemoryEndInOrder) {
+  using T = TypeParam;
+  const Index m = 150, n = 6, rounds = 12, repetitions = device_under_test() == "lazy" ? 20 : 4;
+  const DeviceMatrix<T> memory(this->device(), m, n * rounds);
+  const DeviceView<T> all = memory.view();
+  const QueueLease queue(this->device());
+  const Buffer<T> staging(this->device(), Space::host, m * n * rounds);
+  for (Index i = 0; i < staging.size(); ++i) {
+    staging.data()[i] = T(static_cast<Real<T>>(i / (m * n)));  // the number of the round
+  }
+  queue->template copy<T>(all, HostView<const T>(staging.data(), m, n * rounds, m));
+  queue->synchronize();
+  for (const auto& tuning : this->tunings()) {
+    for (Index repetition = 0; repetition < repetitions; ++repetition) {
+      SCOPED_TRACE(name_of(tuning));
+      Padded<T> home(m, n, 3);
+      Index committed = 0;
+      Transfer transfer(this->device(), 4, committed, tuning);
+      Index last = Transfer::kAtOnce;
+      for (Index r = 0; r < rounds; ++r) {
+        last = transfer.add_download_over(last,
+                                          make_region<T>(home.view(), all.block(0, r * n, m, n)));
+      }
+      transfer.start();
+      for (Index r = 0; r < rounds; ++r) transfer.release(*queue, r);
+      transfer.finish();
+      EXPECT_EQ(committed, n * rounds);
+      EXPECT_TRUE(home.padding_untouched());
+      for (Index j = 0; j < n; ++j) {
+        for (Index i = 0; i < m; ++i) {
+          ASSERT_EQ(home(i, j), T(static_cast<Real<T>>(rounds - 1))) << i << "," << j;
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace overlapack
