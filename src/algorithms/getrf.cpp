@@ -539,7 +539,7 @@ class ResidentFlow final : public Flow {
         input_(input.data, input.rows, input.cols, input.ld),
         a_(a.data, a.rows, a.cols, a.ld),
         transfer_(transfer),
-        at_once_(lu.panels() <= kFewPanels),
+        few_panels_(lu.panels() <= kFewPanels),
         there_(device),
         queue_(device, Priority::normal, "home") {}
 
@@ -556,11 +556,11 @@ class ResidentFlow final : public Flow {
     queue.record(*there_);
     queue_->wait(*there_);
     copy(*queue_, "download", j, lu_.matrix(), a_, lu_.block(j));
-    if (at_once_ && j > 0 && j < lu_.panels()) lu_.interchange_left(*queue_, a_, j);
+    if (few_panels_ && j > 0 && j < lu_.panels()) lu_.interchange_left(*queue_, a_, j);
   }
   /// Waits until all is there.
   void finish(const Buffer<Index>& pivots, const Buffer<Index>& info) {
-    if (!at_once_) {
+    if (!few_panels_) {
       lu_.compose_interchanges();
       queue_->record(*there_);
       lu_.update().wait(*there_);
@@ -593,7 +593,7 @@ class ResidentFlow final : public Flow {
   const DeviceView<const T> input_;
   const DeviceView<T> a_;
   Transfer* const transfer_;
-  const bool at_once_;
+  const bool few_panels_;
   EventLease there_;  // the block last released, in that queue
   QueueLease queue_;
 };
