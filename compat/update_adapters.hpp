@@ -139,8 +139,7 @@ I checked_cholupdate(const char* name, char uplo, I n, I k, T* a, I lda, const T
   const HostView<T> factor(a, n, n, lda);
   const HostView<const T> vectors(v, n, k, ldv);
   if (!dispatch::all_finite<T>(Part::all, vectors)) {
-    const Part triangle = to_uplo(uplo) == Uplo::lower ? Part::lower : Part::upper;
-    return dispatch::all_finite<T>(triangle, factor) ? -6 : -4;
+    return dispatch::all_finite<T>(part_of(to_uplo(uplo)), factor) ? -6 : -4;
   }
   return dispatch::chol_update<T>(name, to_uplo(uplo), factor, vectors, signs);
 }

@@ -584,9 +584,9 @@ TYPED_TEST(Transfers, DownloadsOverTheSameMemoryEndInOrder) {
       Index last = Transfer::kAtOnce;
       for (Index r = 0; r < rounds; ++r) {
         const Index first = r % 2 == 0 ? 0 : n - 1;
-        last = transfer.add_download_over(
-            last, make_region<T>(home.view().block(0, first, m, n - first),
-                                 all.block(0, r * n + first, m, n - first)));
+        last = transfer.add_download_over(make_region<T>(home.view().block(0, first, m, n - first),
+                                                         all.block(0, r * n + first, m, n - first)),
+                                          last);
       }
       transfer.start();
       for (Index r = 0; r < rounds; ++r) transfer.release(*queue, r);

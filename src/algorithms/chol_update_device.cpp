@@ -117,20 +117,19 @@ class DeviceUpdate {
       cosines_ = Buffer<Real<T>>(device, Space::device, n_);
     }
     queue_.emplace(device, Priority::high, "update");
-    side_.emplace(device, Priority::normal, "check");
-    for (Index r = 0; fits() && r < count(); ++r) done_.emplace_back(device);
+    if (holds()) side_.emplace(device, Priority::normal, "check");
+    for (Index r = 0; holds() && r < count(); ++r) done_.emplace_back(device);
   }
 
   /// LAPACK's info, or kFactorNotFinite.
   Index run() {
-    const Part all_of_it = part();
-    if (checks_ && !fits() &&
-        !(resident_ ? all_finite_on_device<T>(device_, all_of_it, a_)
-                    : all_finite<T>(all_of_it, a_, options_.threads))) {
+    if (holds()) return sweep(Sweep::trial);
+    if (checks_ && !(resident_ ? all_finite_on_device<T>(device_, part(), a_)
+                               : all_finite<T>(part(), a_, options_.threads))) {
       return kFactorNotFinite;
     }
-    if (downdates() || (checks_ && fits())) {
-      if (const Index info = sweep(Sweep::trial); info != 0 || fits()) return info;
+    if (downdates()) {
+      if (const Index info = sweep(Sweep::trial); info != 0) return info;
     }
     return sweep(Sweep::commit);
   }
@@ -165,6 +164,8 @@ class DeviceUpdate {
   bool brings_rotations() const { return rotates() && !downdates(); }
   /// All regions stay on the device, in memory of our own.
   bool fits() const { return !resident_ && window_ == count(); }
+  /// Results are held back until the trial is over, and then go home.
+  bool holds() const { return fits() && (downdates() || checks_); }
 
   Index window(Index nb) const {
     Index affordable = count();
@@ -209,9 +210,9 @@ class DeviceUpdate {
 
   /// If the results are held back, up and down take turns, and the memory and the threads of both
   /// are free for larger copies of one.
-  TransferTuning tuning(bool holds) const {
+  TransferTuning tuning() const {
     TransferTuning tuning = TransferTuning::of(device_);
-    if (holds) {
+    if (holds()) {
       tuning.chunks /= 2;
       tuning.max_chunk *= 2;
       tuning.units *= 2;
@@ -239,18 +240,18 @@ class DeviceUpdate {
     }
     if (r + 1 < count()) {
       last_state_[r % 2] = transfer.add_download_over(
-          last_state_[r % 2],
           make_region<T>(HostView<T>(state_at_home(r) + below.first, below.size(), k_, n_),
-                         state(r + 1).block(below.first, 0, below.size(), k_)));
+                         state(r + 1).block(below.first, 0, below.size(), k_)),
+          last_state_[r % 2]);
     }
     return transfer.add_whole_download(make_region<T>(home, panel(r), part()));
   }
-  Part part() const { return triangle_.lower() ? Part::lower : Part::upper; }
+  Part part() const { return part_of(triangle_.uplo); }
 
   Index sweep(Sweep kind) {
-    const bool trial = kind == Sweep::trial, holds = trial && fits(), stores = !trial || holds;
+    const bool trial = kind == Sweep::trial, stores = !trial || holds();
     committed_ = 0;
-    Transfer transfer(device_, options_.threads, committed_, tuning(holds));
+    Transfer transfer(device_, options_.threads, committed_, tuning());
     add_vectors(transfer);
     std::fill(std::begin(last_state_), std::end(last_state_), Transfer::kAtOnce);
     std::vector<Index> downloads, uploads;  // by region, the last one of each
@@ -268,12 +269,14 @@ class DeviceUpdate {
     };
     transfer.start();
     queue().zero(verdict_.data(), 2 * sizeof(Index));
-    queue().record(*seen_);
-    side().wait(*seen_);
+    if (holds()) {
+      queue().record(*seen_);
+      side().wait(*seen_);
+    }
     const Index vectors = (plus_ == 0 || plus_ == k_ ? 1 : k_) + (rotates() && downdates() ? 1 : 0);
     for (Index id = 0; id < vectors; ++id) transfer.before(queue(), id);
     for (Index r = 0; r < count(); ++r) {
-      if (holds && checks_) {
+      if (holds() && checks_) {
         transfer.before(side(), uploads[at(r)]);
         triangle_.kernels.find_not_finite(side(), part(), panel(r), not_finite());
         side().record(*seen_);
@@ -284,12 +287,12 @@ class DeviceUpdate {
       const Span span(queue(), "update", r);
       if (trial && rotates()) solve(r);
       transform(r, kind);
-      holds ? queue().record(*done_[at(r)]) : release(queue(), r);
+      holds() ? queue().record(*done_[at(r)]) : release(queue(), r);
     }
     if (trial) {
       if (const Index info = verdict(); info != 0) return info;
     }
-    for (Index r = 0; holds && r < count(); ++r) {
+    for (Index r = 0; holds() && r < count(); ++r) {
       side().wait(*done_[at(r)]);
       release(side(), r);
     }

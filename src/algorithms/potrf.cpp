@@ -427,7 +427,7 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
   if (!b.empty()) solve.emplace(device, cholesky);
   Transfer transfer(device, options.threads, committed);
 
-  const Part part = triangle.lower() ? Part::lower : Part::upper;
+  const Part part = part_of(uplo);
   const std::vector<Range> regions = regions_of(uplo, n, options.nb);
   const auto region_of = [&](Index j) { return index_of(regions, cholesky.block(j).first); };
   std::vector<Index> uploads;  // by region

@@ -36,7 +36,7 @@ struct Problem {
     const Index n = a.view().rows;
     return uplo ? regions_of(*uplo, n, nb) : partition(n, nb);
   }
-  Part part() const { return !uplo ? Part::all : *uplo == Uplo::lower ? Part::lower : Part::upper; }
+  Part part() const { return uplo ? part_of(*uplo) : Part::all; }
   /// Columns `c` of a matrix; of a lower triangle, from the diagonal on; rows of an upper triangle.
   template <class View>
   View block(View x, Range c) const {

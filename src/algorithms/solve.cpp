@@ -11,7 +11,7 @@ void potrs(Device& device, const Options& options, Uplo uplo, HostView<const T> 
   const DeviceView<T> A = factor.view(), B = rhs.view();
   const QueueLease queue(device);
   Transfer transfer(device, options.threads, committed);
-  const Part triangle = uplo == Uplo::lower ? Part::lower : Part::upper;
+  const Part triangle = part_of(uplo);
   const Index all_of_a = transfer.add_upload(make_region<T>(a, A, triangle));
   const Index all_of_b = transfer.add_upload(make_region<T>(b, B));
   const Index solution = transfer.add_download(make_region<T>(b, B));

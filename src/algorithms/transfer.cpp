@@ -137,7 +137,7 @@ Index Transfer::add_whole_download(const Region& region) {
   return id;
 }
 
-Index Transfer::add_download_over(Index after, const Region& region) {
+Index Transfer::add_download_over(const Region& region, Index after) {
   const Index id = add_download(region);
   downloads_.back().after = after;
   return id;

@@ -139,7 +139,7 @@ class Transfer {
   /// A region in the caller's memory of download `after`, if that is >= 0: nothing of it is written
   /// before all of that one is there. (Copy threads begin regions in order, but may end them in
   /// any.)
-  Index add_download_over(Index after, const Region& region);
+  Index add_download_over(const Region& region, Index after);
   void start();
 
   /// Work enqueued in `queue` from now on sees upload `id` complete. Waits on the host until the

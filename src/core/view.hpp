@@ -45,6 +45,9 @@ struct View {
 /// i >= j + diagonal, Part::upper those with i <= j + diagonal, for a `diagonal` that goes with it.
 enum class Part { all, lower, upper };
 
+/// The part that a triangle is, with its diagonal.
+constexpr Part part_of(Uplo uplo) { return uplo == Uplo::lower ? Part::lower : Part::upper; }
+
 /// The rows first <= i < end of column j that belong to a part of a matrix with `rows` rows.
 struct RowRange {
   Index first;

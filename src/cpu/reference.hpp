@@ -389,7 +389,7 @@ Real<T> max_norm(Index count, const T* x) {
 template <class T>
 Real<T> norm(Norm norm, Symmetry symmetry, Uplo uplo, HostView<const T> a, Real<T>* sums) {
   const bool triangle = symmetry != Symmetry::none;
-  const Part part = !triangle ? Part::all : uplo == Uplo::lower ? Part::lower : Part::upper;
+  const Part part = triangle ? part_of(uplo) : Part::all;
   const bool of_sums = norm == Norm::infinity || (triangle && norm == Norm::one);
   if (of_sums) std::fill_n(sums, a.rows, Real<T>(0));
   Real<T> result(0);
