@@ -204,5 +204,26 @@ TYPED_TEST(Split, TheSettingDecides) {
   }
 }
 
+TYPED_TEST(Split, BlocksThatAreNoWholeSectionsDoWithout) {
+  using T = TypeParam;
+  const Index section = Kernels<T>::kSplitSection, n = 3 * section;
+  const auto a = closed_form_spd<T>(n);
+  for (const Index nb : {section, section + 8}) {
+    dispatch::Settings settings;
+    settings.min_n = 1;
+    settings.nb = nb;
+    auto& context = dispatch::Context::instance();
+    context.reset(settings, dispatch::builtin_profile());
+    context.use_device(this->device_);
+    auto factor = a;
+    const int before = this->split_products_.count();
+    EXPECT_EQ(potrf<T>(Uplo::lower, factor.view()), 0);
+    EXPECT_LT(potrf_residual<T>(Uplo::lower, a.view(), factor.view()), kThreshold);
+    if (this->device().emulated()) {
+      EXPECT_EQ(this->split_products_.count() > before, this->expect_split(nb == section));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace overlapack

@@ -5,43 +5,43 @@ namespace {
 
 /// Uninitialised memory for the split form of a factor with n rows (left) or columns (right).
 template <class T>
-DeviceMatrix<Real<T>> split_matrix(Device& device, Precision precision, Side side, Index k,
-                                   Index n) {
-  return {device, Kernels<T>::split_rows(precision, k), Kernels<T>::split_cols(side, n)};
+DeviceMatrix<Real<T>> split_matrix(Device& device, SplitForm form, Side side, Index k, Index n) {
+  return {device, Kernels<T>::split_rows(form, k), Kernels<T>::split_cols(side, n)};
 }
 
-/// The part of a split form that holds the summands k of its rows (left) or columns (right) n.
+/// The part of a split form that holds the summands k of its rows (left) or columns (right) n. It
+/// begins and ends with sections.
 template <class T>
-DeviceView<Real<T>> split_block(const DeviceMatrix<Real<T>>& matrix, Precision precision, Side side,
+DeviceView<Real<T>> split_block(const DeviceMatrix<Real<T>>& matrix, SplitForm form, Side side,
                                 Range k, Range n) {
   using K = Kernels<T>;
-  return matrix.view().block(K::split_rows(precision, k.first), K::split_cols(side, n.first),
-                             K::split_rows(precision, k.size()), K::split_cols(side, n.size()));
+  return matrix.view().block(K::split_rows(form, k.first), K::split_cols(side, n.first),
+                             K::split_rows(form, k.size()), K::split_cols(side, n.size()));
 }
 
 }  // namespace
 
 template <class T>
 Subtraction<T>::Subtraction(Device& device, const Options& options, Index m, Index n, Index k)
-    : kernels_(device.kernels<T>()), precision_(options.precision) {
-  if (options.split && kernels_.split_pays(precision_, m, n, k)) {
-    split_.emplace(Workspace{split_matrix<T>(device, precision_, Side::left, k, m),
-                             split_matrix<T>(device, precision_, Side::right, k, n)});
+    : kernels_(device.kernels<T>()), form_{options.precision, Kernels<T>::kSplitSection} {
+  if (options.split && kernels_.split_pays(form_.precision, m, n, k)) {
+    split_.emplace(Workspace{split_matrix<T>(device, form_, Side::left, k, m),
+                             split_matrix<T>(device, form_, Side::right, k, n)});
   }
 }
 
 template <class T>
 void Subtraction<T>::operator()(Queue& queue, DeviceView<const T> a, DeviceView<const T> b,
                                 DeviceView<T> c) const {
-  if (!split_ || !kernels_.split_pays(precision_, c.rows, c.cols, a.cols)) {
+  if (!split_ || !kernels_.split_pays(form_.precision, c.rows, c.cols, a.cols)) {
     kernels_.gemm(queue, Op::none, Op::none, T(-1), a, b, T(1), c);
     return;
   }
-  const auto left = split_block<T>(split_->a, precision_, Side::left, {0, a.cols}, {0, c.rows});
-  const auto right = split_block<T>(split_->b, precision_, Side::right, {0, a.cols}, {0, c.cols});
-  kernels_.split(queue, precision_, Side::left, Op::none, a, left);
-  kernels_.split(queue, precision_, Side::right, Op::none, b, right);
-  kernels_.split_gemm(queue, precision_, -1, left, right, 1, c);
+  const auto left = split_block<T>(split_->a, form_, Side::left, {0, a.cols}, {0, c.rows});
+  const auto right = split_block<T>(split_->b, form_, Side::right, {0, a.cols}, {0, c.cols});
+  kernels_.split(queue, form_, Side::left, Op::none, a, left);
+  kernels_.split(queue, form_, Side::right, Op::none, b, right);
+  kernels_.split_gemm(queue, form_, a.cols, -1, left, right, 1, c);
 }
 
 template <class T>
@@ -50,19 +50,22 @@ Updates<T>::Updates(Device& device, const Options& options, const Triangle<T>& t
     : triangle_(triangle),
       wide_(triangle.lower() ? Side::left : Side::right),
       narrow_(triangle.lower() ? Side::right : Side::left),
-      precision_(options.precision),
+      form_{options.precision, std::min(options.nb, Kernels<T>::kSplitSection)},
       factor_(factor),
       rows_(rows) {
   const Index n = triangle.lower() ? factor.cols : factor.rows, nb = std::min(options.nb, n);
-  if (options.split && n > 2 * nb && triangle_.kernels.split_pays(precision_, n, nb, n)) {
-    split_.emplace(split_matrix<T>(device, precision_, wide_, n, rows));
+  const bool whole = options.nb % form_.section == 0;  // blocks are whole sections
+  if (options.split && whole && n > 2 * nb &&
+      triangle_.kernels.split_pays(form_.precision, n, nb, n)) {
+    split_.emplace(split_matrix<T>(device, form_, wide_, n, rows));
   }
 }
 
 template <class T>
 typename Updates<T>::Workspace Updates<T>::workspace(Device& device, Index k, Index columns) const {
   Workspace workspace;
-  if (split_) workspace.narrow_.emplace(split_matrix<T>(device, precision_, narrow_, k, columns));
+  if (!split_) return workspace;
+  workspace.narrow_.emplace(split_matrix<T>(device, form_, narrow_, k, columns));
   return workspace;
 }
 
@@ -70,25 +73,25 @@ template <class T>
 void Updates<T>::append(Queue& queue, Range block) {
   if (!split_) return;
   const Range below{block.last, rows_};
-  triangle_.kernels.split(queue, precision_, wide_, Op::none,
-                          triangle_.block(factor_, below, block),
-                          split_block<T>(*split_, precision_, wide_, block, below));
+  triangle_.kernels.split(queue, form_, wide_, Op::none, triangle_.block(factor_, below, block),
+                          split_block<T>(*split_, form_, wide_, block, below));
 }
 
 template <class T>
 void Updates<T>::subtract(Queue& queue, const Workspace& workspace, Range rows, Range columns,
                           Range k, Real<T> beta, DeviceView<T> c) const {
-  if (!split_ || !triangle_.kernels.split_pays(precision_, rows.size(), columns.size(), k.size())) {
+  if (!split_ ||
+      !triangle_.kernels.split_pays(form_.precision, rows.size(), columns.size(), k.size())) {
     triangle_.subtract(queue, triangle_.block(factor_, rows, k),
                        triangle_.block(factor_, columns, k), T(beta), c);
     return;
   }
-  const DeviceView<Real<T>> wide = split_block<T>(*split_, precision_, wide_, k, rows);
+  const DeviceView<Real<T>> wide = split_block<T>(*split_, form_, wide_, k, rows);
   const DeviceView<Real<T>> narrow =
-      split_block<T>(*workspace.narrow_, precision_, narrow_, {0, k.size()}, {0, columns.size()});
-  triangle_.kernels.split(queue, precision_, narrow_, Op::conj_trans,
+      split_block<T>(*workspace.narrow_, form_, narrow_, {0, k.size()}, {0, columns.size()});
+  triangle_.kernels.split(queue, form_, narrow_, Op::conj_trans,
                           triangle_.block(factor_, columns, k), narrow);
-  triangle_.kernels.split_gemm(queue, precision_, -1, triangle_.lower() ? wide : narrow,
+  triangle_.kernels.split_gemm(queue, form_, k.size(), -1, triangle_.lower() ? wide : narrow,
                                triangle_.lower() ? narrow : wide, beta, c);
 }
 

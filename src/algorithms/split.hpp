@@ -26,7 +26,7 @@ class Subtraction {
     DeviceMatrix<Real<T>> a, b;
   };
   Kernels<T>& kernels_;
-  Precision precision_;
+  SplitForm form_;
   std::optional<Workspace> split_;
 };
 
@@ -54,14 +54,14 @@ class Updates {
   /// block must be appended once, in any order.
   void append(Queue& queue, Range block);
   /// C := beta C - L(rows, k) L(columns, k)^H, where C is stored as the triangle is. All of k lies
-  /// left of `rows` and `columns` and has been appended.
+  /// left of `rows` and `columns`, begins and ends with blocks, and has been appended.
   void subtract(Queue& queue, const Workspace& workspace, Range rows, Range columns, Range k,
                 Real<T> beta, DeviceView<T> c) const;
 
  private:
   Triangle<T> triangle_;
   Side wide_, narrow_;  // which factor of the product is L(rows, k), and which L(columns, k)
-  Precision precision_;
+  SplitForm form_;      // a block is one section or several
   DeviceView<const T> factor_;
   Index rows_;
   std::optional<DeviceMatrix<Real<T>>> split_;  // what append() has split, at k and the row of L

@@ -31,6 +31,11 @@ inline constexpr Precision kPrecisions[] = {Precision::fp16, Precision::tf32, Pr
 inline constexpr const char* name_of(Precision precision) {
   return precision == Precision::fp16 ? "fp16" : precision == Precision::tf32 ? "tf32" : "fp32";
 }
+/// How the factors of a product are split into parts of low precision (Kernels<T>::split).
+struct SplitForm {
+  Precision precision;
+  Index section;  ///< summands that have a common scale, with fp32
+};
 
 template <class T>
 struct ScalarTraits;

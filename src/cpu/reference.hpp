@@ -484,47 +484,135 @@ inline float fp16_number(std::uint16_t bits) {
   return (bits & 0x8000) != 0 ? -size : size;
 }
 
+/// Two FP16 numbers as one element of a split form, and number i of such elements.
+inline float fp16_pair(float first, float second) {
+  const std::uint16_t two[2] = {fp16_bits(first), fp16_bits(second)};
+  float element;
+  std::memcpy(&element, two, sizeof element);
+  return element;
+}
+inline float fp16_of_pairs(const float* elements, Index i) {
+  std::uint16_t two[2];
+  std::memcpy(two, &elements[i / 2], sizeof two);
+  return fp16_number(two[i % 2]);
+}
+
+/// Writes a section of a split form in FP32 of `size` numbers (Kernels<T>::split) to `to`, and
+/// returns how many elements those are.
+inline Index split_section(const float* numbers, Index size, float* to) {
+  float largest = 0;
+  for (Index i = 0; i < size; ++i) {
+    if (std::isfinite(numbers[i])) largest = std::max(largest, std::abs(numbers[i]));
+  }
+  const int exponent = largest > 0 ? std::min(14 - std::ilogb(largest), 126) : 0;
+  std::fill_n(to, 8, 0.f);
+  to[0] = std::ldexp(1.f, -exponent);
+  const auto high = [&](Index i) {
+    const float x = i < size ? std::ldexp(numbers[i], exponent) : 0;
+    return to_fp16(x);
+  };
+  const auto low = [&](Index i) {
+    return i < size && std::isfinite(numbers[i])
+               ? to_fp16(std::ldexp(numbers[i], exponent) - high(i))
+               : 0;
+  };
+  Index rows = 8;
+  for (Index i = 0; i < size; i += 32) {
+    for (Index e = 0; e < 16; ++e) {
+      to[rows + e] = fp16_pair(high(i + 2 * e), high(i + 2 * e + 1));
+      to[rows + 16 + e] = fp16_pair(low(i + 2 * e), low(i + 2 * e + 1));
+    }
+    rows += 32;
+  }
+  return rows;
+}
+
 /// `to` := the split form of op(from), a factor of a product; as Kernels<T>::split.
 template <class T>
-void split(Precision precision, Side side, Op op, HostView<const T> from, HostView<float> to) {
+void split(SplitForm form, Side side, Op op, HostView<const T> from, HostView<float> to) {
+  constexpr Index reals = is_complex<T> ? 2 : 1;
   const bool left = side == Side::left;
-  // Number i of a column.
-  const auto put = [&](Index i, Index column, float x) {
-    const float hi = to_tf32(x), lo = std::isfinite(x) ? to_tf32(x - hi) : 0;
-    switch (precision) {
-      case Precision::fp32:
-        to(3 * i, column) = hi;
-        to(3 * i + 1, column) = !std::isfinite(x) ? 0 : left ? hi : lo;
-        to(3 * i + 2, column) = !std::isfinite(x) ? 0 : left ? lo : hi;
-        break;
-      case Precision::tf32:
-        to(i, column) = hi;
-        break;
-      case Precision::fp16: {
-        std::uint16_t two[2] = {0, 0};
-        if (i % 2 != 0) std::memcpy(two, &to(i / 2, column), sizeof two);
-        two[i % 2] = fp16_bits(to_fp16(x));
-        std::memcpy(&to(i / 2, column), two, sizeof two);
-      }
-    }
-  };
   const Index rows = op == Op::none ? from.rows : from.cols;
   const Index cols = op == Op::none ? from.cols : from.rows;
-  for (Index j = 0; j < cols; ++j) {
-    for (Index i = 0; i < rows; ++i) {
-      const T x = detail::element(op, from, i, j);
-      const Index l = left ? j : i, c = left ? i : j;  // summand and column of the split form
+  const Index numbers = reals * (left ? cols : rows);
+  std::vector<float> column(static_cast<std::size_t>(numbers) + 1);  // a zero follows
+  for (Index c = 0; c < to.cols; ++c) {
+    for (Index l = 0; l < numbers / reals; ++l) {
+      const Index line = left ? c / reals : c;
+      const T x = detail::element(op, from, left ? line : l, left ? l : line);
       if constexpr (!is_complex<T>) {
-        put(l, c, x);
-      } else if (left) {
-        put(2 * l, 2 * c, x.real());
-        put(2 * l + 1, 2 * c, -x.imag());
-        put(2 * l, 2 * c + 1, x.imag());
-        put(2 * l + 1, 2 * c + 1, x.real());
+        column[static_cast<std::size_t>(l)] = x;
       } else {
-        put(2 * l, c, x.real());
-        put(2 * l + 1, c, x.imag());
+        const bool second = left && c % 2 == 1;
+        const float imaginary = left ? -x.imag() : x.imag();
+        column[static_cast<std::size_t>(2 * l)] = second ? x.imag() : x.real();
+        column[static_cast<std::size_t>(2 * l + 1)] = second ? x.real() : imaginary;
       }
+    }
+    Index row = 0;
+    switch (form.precision) {
+      case Precision::fp32:
+        for (Index i = 0; i < numbers; i += reals * form.section) {
+          row += split_section(&column[static_cast<std::size_t>(i)],
+                               std::min(reals * form.section, numbers - i), &to(row, c));
+        }
+        break;
+      case Precision::tf32:
+        for (Index i = 0; i < numbers; ++i) to(i, c) = to_tf32(column[static_cast<std::size_t>(i)]);
+        break;
+      case Precision::fp16:
+        for (auto x = column.data(); row < to.rows; ++row, x += 2) {
+          to(row, c) = fp16_pair(to_fp16(x[0]), to_fp16(x[1]));
+        }
+    }
+  }
+}
+
+/// The parts of a column of a split form in FP32: of each number, and the scale of each section.
+struct SplitColumn {
+  SplitColumn(const float* column, Index section, Index numbers) {
+    for (Index i = 0; i < numbers; i += section) {
+      scales.push_back(column[0]);
+      column += 8;
+      for (Index l = i; l < std::min(numbers, i + section); ++l) {
+        const Index place = (l - i) % 32;
+        high.push_back(fp16_of_pairs(column, place));
+        low.push_back(fp16_of_pairs(column + 16, place));
+        if (place == 31 || l + 1 == std::min(numbers, i + section)) column += 32;
+      }
+    }
+  }
+  std::vector<float> high, low, scales;
+};
+
+/// C := alpha A^T B + beta C for split forms in FP32 of so many numbers in a column, in sections of
+/// so many numbers; as Kernels<T>::split_gemm.
+inline void split_gemm(Index section, Index numbers, float alpha, HostView<const float> a,
+                       HostView<const float> b, float beta, HostView<float> c) {
+  const auto columns = [&](HostView<const float> x) {
+    std::vector<SplitColumn> all;
+    for (Index j = 0; j < x.cols; ++j) {
+      all.emplace_back(numbers > 0 ? &x(0, j) : nullptr, section, numbers);
+    }
+    return all;
+  };
+  const auto rows = columns(a), cols = columns(b);
+  for (Index j = 0; j < c.cols; ++j) {
+    const SplitColumn& y = cols[static_cast<std::size_t>(j)];
+    for (Index i = 0; i < c.rows; ++i) {
+      const SplitColumn& x = rows[static_cast<std::size_t>(i)];
+      float sum = beta == 0 ? 0 : beta * c(i, j);
+      std::size_t l = 0;
+      for (std::size_t s = 0; s < x.scales.size(); ++s) {
+        float large = 0, small = 0;
+        const std::size_t end = std::min(x.high.size(), l + static_cast<std::size_t>(section));
+        for (; l < end; ++l) {
+          small += x.low[l] * y.high[l] + x.high[l] * y.low[l];
+          large += x.high[l] * y.high[l];
+        }
+        sum += (large + small) * (alpha * x.scales[s]) * y.scales[s];
+      }
+      c(i, j) = sum;
     }
   }
 }
@@ -536,14 +624,8 @@ inline void split_gemm(Precision precision, float alpha, HostView<const float> a
   const bool halves = precision == Precision::fp16;
   const auto numbers = [halves](HostView<const float> x, std::vector<float>& memory) {
     for (Index j = 0; j < x.cols; ++j) {
-      for (Index i = 0; i < x.rows; ++i) {
-        if (halves) {
-          std::uint16_t two[2];
-          std::memcpy(two, &x(i, j), sizeof two);
-          for (const std::uint16_t bits : two) memory.push_back(fp16_number(bits));
-        } else {
-          memory.push_back(to_tf32(x(i, j)));
-        }
+      for (Index i = 0; i < (halves ? 2 : 1) * x.rows; ++i) {
+        memory.push_back(halves ? fp16_of_pairs(&x(0, j), i) : to_tf32(x(i, j)));
       }
     }
     const Index rows = halves ? 2 * x.rows : x.rows;

@@ -236,21 +236,20 @@ void Kernels<T>::interchange_and_solve(Queue& queue, DeviceView<const T> l,
 }
 
 template <class T>
-void Kernels<T>::split(Queue& queue, Precision precision, Side side, Op op,
-                       DeviceView<const T> from, DeviceView<Real<T>> to) {
+void Kernels<T>::split(Queue& queue, SplitForm form, Side side, Op op, DeviceView<const T> from,
+                       DeviceView<Real<T>> to) {
   if (from.empty()) return;
   device_.before(Action::kernel, "split");
-  do_split(queue, precision, side, op, from, to);
+  do_split(queue, form, side, op, from, to);
 }
 
 template <class T>
-void Kernels<T>::split_gemm(Queue& queue, Precision precision, Real<T> alpha,
+void Kernels<T>::split_gemm(Queue& queue, SplitForm form, Index k, Real<T> alpha,
                             DeviceView<const Real<T>> a, DeviceView<const Real<T>> b, Real<T> beta,
                             DeviceView<T> c) {
-  const Index k = 2 * a.rows / split_rows(precision, 2);
   if (c.empty() || (k == 0 && beta == Real<T>(1))) return;
   device_.before(Action::kernel, "split_gemm", flops<T>(product(c.rows, c.cols, k)));
-  do_split_gemm(queue, precision, alpha, a, b, beta, c);
+  do_split_gemm(queue, form, k, alpha, a, b, beta, c);
 }
 
 template <class T>

@@ -244,33 +244,45 @@ class Kernels {
   /// or a NaN; otherwise it stays. The imaginary part of a triangle's diagonal counts, too.
   void find_not_finite(Queue& queue, Part part, DeviceView<const T> a, DeviceView<Index> found);
 
-  // ---- Products of split operands: the accuracy of float at the speed of TF32, or less accuracy
+  // ---- Products of split operands: the accuracy of float at the speed of FP16, or less accuracy
   // and more speed.
   //
-  // A TF32 number is a float whose significand has 11 bits, and tensor cores multiply TF32 matrices
-  // many times faster than other units multiply float ones. A float is the sum hi + lo of two TF32
-  // numbers to within 2^-23 of itself, and x y = hi hi + hi lo + lo hi to within 2^-21 of itself:
-  // a product of float matrices is one TF32 product with a summation three times as long (Ootomo
-  // and Yokota, Int. J. High Perform. Comput. Appl. 36, 2022, without their correction of the
-  // accumulator's rounding).
+  // Tensor cores multiply FP16 matrices many times faster than other units multiply float ones. An
+  // FP16 number has a significand of 11 bits. A float is the sum hi + lo of two FP16 numbers to
+  // within 2^-23 of itself, if their small range allows it, and x y = hi hi + hi lo + lo hi to
+  // within 2^-21 of itself: a product of float matrices is three of FP16 matrices (Ootomo and
+  // Yokota, Int. J. High Perform. Comput. Appl. 36, 2022).
   //
   // The split form of a factor is a matrix of Real<T> whose columns run along the summation, which
-  // is how tensor cores read TF32 numbers: column i is row i of a left factor or column i of a
-  // right one, with (hi, hi, lo) on the left and (hi, lo, hi) on the right for each number. A
-  // complex product becomes a real one first: a row of the left factor is two columns, (re, -im)
-  // and (im, re) for each number, and a column of the right one is (re, im) for each number.
+  // is how tensor cores read such numbers: column i is row i of a left factor or column i of a
+  // right one. A complex product becomes a real one first: a row of the left factor is two columns,
+  // (re, -im) and (im, re) for each number, and a column of the right one is (re, im) for each
+  // number.
   //
-  // That is Precision::fp32. The less accurate forms have one part for each number: with tf32 it is
-  // hi; with fp16 it is an FP16 number (11 bits, too, but from 2^-24 to 65504 only), rounded to the
-  // nearest, to even if there are two. Two of these share an element of the split form, the first
-  // in its lower half, and a zero follows an odd number of them. So a split form may be cut at even
-  // numbers of summands. What is finite stays so: beyond 65504 it becomes 65504. It is the
-  // caller's to scale numbers so that this does not happen, and that few are subnormal.
+  // A column is a sequence of sections of so many summands, of which the last one may have fewer. A
+  // section begins with eight floats, the first of which is a power of two by which all its numbers
+  // are to be multiplied, the others zero: what is stored is at most 2^15, and, unless all is zero
+  // or so small that it is exact anyway, 2^14 is reached. Then follow the numbers, 32 by 32 with
+  // zeros at the end: their high parts, then their low parts, two to a float, the first in its
+  // lower half. So a number is stored to within 2^-23 of itself or 2^-39 of the largest one in its
+  // section, whichever is more, and the error of a product is that of float, row by column. A form
+  // may be cut between sections.
   //
-  // What is infinite or NaN has only its first part, so that such numbers spread as in any sum of
-  // products. The ends of the range differ from gemm(): where a product overflows the result may be
-  // NaN instead of infinite, and a number below 2^-102 may be wrong by up to 2^-126, because its
-  // low part is subnormal.
+  // Tensor cores cut sums off where float rounds them, and always toward zero; so long sums drift.
+  // Therefore the sums of sections are scaled and added up in float.
+  //
+  // That is Precision::fp32. The less accurate forms have one part for each number and no sections.
+  // With tf32 it is a TF32 number: a float of 11 bits. With fp16 it is an FP16 number (from 2^-24
+  // to 65504), rounded to the nearest, to even if there are two. Two of these share an element of
+  // the split form, the first in its lower half, and a zero follows an odd number of them. So a
+  // split form may be cut at even numbers of summands. What is finite stays so: beyond 65504 it
+  // becomes 65504. It is the caller's to scale numbers so that this does not happen, and that few
+  // are subnormal.
+  //
+  // Infinities and NaNs spread as in any sum of products, but with fp32 an infinity may become a
+  // NaN (it meets the low part of another number, which may be zero). Where a product overflows, or
+  // the left factor has numbers beyond 2^103, the result may be infinite or NaN instead of the
+  // other.
 
   /// Whether split operands exist for T: in single precision. The rest is for such T only.
   static constexpr bool kSplits = std::is_same_v<Real<T>, float>;
@@ -279,21 +291,26 @@ class Kernels {
   bool split_pays(Precision precision, Index m, Index n, Index k) const {
     return kSplits && do_split_pays(precision, m, n, k);
   }
+  /// SplitForm::section at most.
+  static constexpr Index kSplitSection = is_complex<T> ? 128 : 256;
   /// Rows of the split form of a factor of a product with k summands.
-  static constexpr Index split_rows(Precision precision, Index k) {
-    const Index numbers = (is_complex<T> ? 2 : 1) * k;
-    if (precision == Precision::fp16) return (numbers + 1) / 2;
-    return precision == Precision::fp32 ? 3 * numbers : numbers;
+  static constexpr Index split_rows(SplitForm form, Index k) {
+    constexpr Index reals = is_complex<T> ? 2 : 1;
+    if (form.precision == Precision::fp16) return (reals * k + 1) / 2;
+    if (form.precision == Precision::tf32) return reals * k;
+    const auto rows = [](Index numbers) { return numbers > 0 ? 8 + (numbers + 31) / 32 * 32 : 0; };
+    return k / form.section * rows(reals * form.section) + rows(reals * (k % form.section));
   }
   /// Columns of the split form of a left factor with n rows, or of a right factor with n columns.
   static constexpr Index split_cols(Side side, Index n) {
     return is_complex<T> && side == Side::left ? 2 * n : n;
   }
-  /// `to` := the split form of op(from), the factor on that side of a product.
-  void split(Queue& queue, Precision precision, Side side, Op op, DeviceView<const T> from,
+  /// `to` := the split form of op(from), the factor on that side of a product. With fp32, it must
+  /// lie at a multiple of 32 bytes and so must its columns.
+  void split(Queue& queue, SplitForm form, Side side, Op op, DeviceView<const T> from,
              DeviceView<Real<T>> to);
-  /// C := alpha A B + beta C for split forms of A and B, with sums in FP32.
-  void split_gemm(Queue& queue, Precision precision, Real<T> alpha, DeviceView<const Real<T>> a,
+  /// C := alpha A B + beta C for split forms of A and B with k summands, with sums in FP32.
+  void split_gemm(Queue& queue, SplitForm form, Index k, Real<T> alpha, DeviceView<const Real<T>> a,
                   DeviceView<const Real<T>> b, Real<T> beta, DeviceView<T> c);
 
   /// X := A^-1 X for a triangular n x n matrix A and few columns of X: what trsm() does from the
@@ -382,8 +399,8 @@ class Kernels {
                                DeviceView<Real<T>>, DeviceView<T>) = 0;
   virtual void do_find_not_finite(Queue&, Part, DeviceView<const T>, DeviceView<Index>) = 0;
   virtual bool do_split_pays(Precision, Index, Index, Index) const = 0;
-  virtual void do_split(Queue&, Precision, Side, Op, DeviceView<const T>, DeviceView<Real<T>>) = 0;
-  virtual void do_split_gemm(Queue&, Precision, Real<T>, DeviceView<const Real<T>>,
+  virtual void do_split(Queue&, SplitForm, Side, Op, DeviceView<const T>, DeviceView<Real<T>>) = 0;
+  virtual void do_split_gemm(Queue&, SplitForm, Index k, Real<T>, DeviceView<const Real<T>>,
                              DeviceView<const Real<T>>, Real<T>, DeviceView<T>) = 0;
   virtual void do_column_norms(Queue&, DeviceView<const T>, DeviceView<Real<T>>) = 0;
   virtual void do_row_sums(Queue&, DeviceView<const T>, DeviceView<Real<T>>) = 0;

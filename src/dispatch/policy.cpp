@@ -136,7 +136,7 @@ const std::vector<SettingDoc>& setting_docs() {
       {"OVERLAPACK_NB", "a whole number >= 1", "block size, instead of one chosen by the size"},
       {"OVERLAPACK_FP32", "auto|strict",
        "large products of single precision: auto = on the tensor cores, each number split into two "
-       "of TF32, where that is faster; strict = in FP32 throughout"},
+       "of FP16, where that is faster; strict = in FP32 throughout"},
       {"OVERLAPACK_REFINE", "auto|fp32|tf32|fp16",
        "large products of mixed-precision solvers (dsgesv and its sisters): fp32 = as those of "
        "single precision; tf32 = of operands rounded to TF32; fp16 = of operands rounded to FP16. "

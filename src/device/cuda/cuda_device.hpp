@@ -95,10 +95,11 @@ class CudaQueue final : public Queue {
 template <class T>
 class CudaKernels final : public Kernels<T> {
  public:
-  /// `fast_tf32`: products of TF32 numbers are so fast that splitting pays.
+  /// `fast_tf32`: products of TF32 numbers are faster than those of floats.
   CudaKernels(Device& device, const cudaDeviceProp& properties, bool fast_tf32)
       : Kernels<T>(device),
         fast_tf32_(fast_tf32),
+        has_split_gemm_(Kernels<T>::kSplits && has_split_gemm()),
         shared_bytes_(static_cast<Index>(properties.sharedMemPerBlockOptin)) {}
 
  private:
@@ -129,8 +130,8 @@ class CudaKernels final : public Kernels<T> {
                        DeviceView<T>) override;
   void do_find_not_finite(Queue&, Part, DeviceView<const T>, DeviceView<Index>) override;
   bool do_split_pays(Precision, Index, Index, Index) const override;
-  void do_split(Queue&, Precision, Side, Op, DeviceView<const T>, DeviceView<Real<T>>) override;
-  void do_split_gemm(Queue&, Precision, Real<T>, DeviceView<const Real<T>>,
+  void do_split(Queue&, SplitForm, Side, Op, DeviceView<const T>, DeviceView<Real<T>>) override;
+  void do_split_gemm(Queue&, SplitForm, Index, Real<T>, DeviceView<const Real<T>>,
                      DeviceView<const Real<T>>, Real<T>, DeviceView<T>) override;
   void do_column_norms(Queue&, DeviceView<const T>, DeviceView<Real<T>>) override;
   void do_row_sums(Queue&, DeviceView<const T>, DeviceView<Real<T>>) override;
@@ -147,7 +148,7 @@ class CudaKernels final : public Kernels<T> {
 
   void solve_forward(Queue&, Side, Uplo, Diag, DeviceView<const T>, DeviceView<T>);
 
-  bool fast_tf32_;
+  bool fast_tf32_, has_split_gemm_;
   Index shared_bytes_;  // that a thread block may have
 };
 

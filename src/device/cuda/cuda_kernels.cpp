@@ -242,16 +242,15 @@ void CudaKernels<T>::do_find_not_finite(Queue& queue, Part part, DeviceView<cons
 
 template <class T>
 bool CudaKernels<T>::do_split_pays(Precision precision, Index m, Index n, Index k) const {
+  if (precision == Precision::fp32 && !has_split_gemm_) return false;
   // Rates of an H200. What is won: 44 Tflop/s of float products against those of split ones (that
   // of FP16 is an estimate; it decides about small products only).
-  const double rate = precision == Precision::fp32   ? 93e12
+  const double rate = precision == Precision::fp32   ? 180e12
                       : precision == Precision::tf32 ? 250e12
                                                      : 450e12;
   const double won_per_flop = 1 / 44e12 - 1 / rate;
   // What is lost: the factors are read and their parts written, by two kernels more.
-  const double parts = static_cast<double>(Kernels<T>::split_rows(precision, 2)) /
-                       static_cast<double>(is_complex<T> ? 4 : 2);
-  const double lost_per_float = 4 * (1 + parts) / 4e12;
+  const double lost_per_float = 4 * (precision == Precision::fp16 ? 1.5 : 2.) / 4e12;
   constexpr double kLost = 5e-6;
   constexpr double reals = is_complex<T> ? 2 : 1;
   const auto rows = static_cast<double>(m), cols = static_cast<double>(n);
@@ -262,22 +261,27 @@ bool CudaKernels<T>::do_split_pays(Precision precision, Index m, Index n, Index 
 }
 
 template <class T>
-void CudaKernels<T>::do_split(Queue& queue, Precision precision, Side side, Op op,
+void CudaKernels<T>::do_split(Queue& queue, SplitForm form, Side side, Op op,
                               DeviceView<const T> from, DeviceView<Real<T>> to) {
   if constexpr (Kernels<T>::kSplits) {
     const CurrentDevice current(cuda(queue).index());
-    cuda::split<T>(cuda(queue).stream(), precision, side, op, from, to);
+    cuda::split<T>(cuda(queue).stream(), form, side, op, from, to);
   }
 }
 
 template <class T>
-void CudaKernels<T>::do_split_gemm(Queue& queue, Precision precision, Real<T> alpha,
+void CudaKernels<T>::do_split_gemm(Queue& queue, SplitForm form, Index k, Real<T> alpha,
                                    DeviceView<const Real<T>> a, DeviceView<const Real<T>> b,
                                    Real<T> beta, DeviceView<T> c) {
   if constexpr (Kernels<T>::kSplits) {
     const CurrentDevice current(cuda(queue).index());
     constexpr Index reals = is_complex<T> ? 2 : 1;  // a complex C is a real one with more rows
-    const bool halves = precision == Precision::fp16;
+    if (form.precision == Precision::fp32) {
+      split_gemm(cuda(queue).stream(), cuda(queue).multiprocessors(), reals * form.section,
+                 reals * k, alpha, a, b, beta, reinterpret_cast<float*>(c.data), reals * c.ld);
+      return;
+    }
+    const bool halves = form.precision == Precision::fp16;
     const Index per_float = halves ? 2 : 1;
     const cudaDataType type = halves ? CUDA_R_16F : CUDA_R_32F;
     check(cublasGemmEx_64(cuda(queue).cublas(), CUBLAS_OP_T, CUBLAS_OP_N, reals * c.rows, c.cols,

@@ -174,8 +174,17 @@ void interchange_and_solve(cudaStream_t stream, DeviceView<const T> l, const Ind
 
 /// The split form of op(from); as Kernels<T>::split. For float and complex float.
 template <class T>
-void split(cudaStream_t stream, Precision precision, Side side, Op op, DeviceView<const T> from,
+void split(cudaStream_t stream, SplitForm form, Side side, Op op, DeviceView<const T> from,
            DeviceView<Real<T>> to);
+
+/// Whether the current GPU can do the following, and the code for it has been built: those of
+/// compute capability 9.0.
+bool has_split_gemm();
+/// C := alpha A B + beta C for split forms in FP32 of `numbers` real numbers a column, in sections
+/// of `section`; as Kernels<T>::split_gemm. Where has_split_gemm() only.
+void split_gemm(cudaStream_t stream, int multiprocessors, Index section, Index numbers, float alpha,
+                DeviceView<const float> a, DeviceView<const float> b, float beta, float* c,
+                Index ldc);
 
 /// Device memory through which the thread blocks of a reduction talk to each other. One per queue,
 /// because the queues run at the same time.

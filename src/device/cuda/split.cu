@@ -1,10 +1,9 @@
-// The split form of a factor of a product (device.hpp): every float becomes three TF32 numbers, or
-// one, or one FP16 number.
+// The split form of a factor of a product (device.hpp): every float becomes two scaled FP16
+// numbers, or one TF32 number, or one FP16 number.
 //
 // A thread block takes a tile of the matrix through shared memory, in which the parts stand as they
 // will in the split form. So it reads along the columns of the matrix and writes along the columns
-// of the split form, both without gaps, whichever of the two runs along the summation. The parts
-// are three quarters of all bytes moved in FP32 form, and what limits the kernel is the memory.
+// of the split form, both without gaps, whichever of the two runs along the summation.
 #include <cuda_fp16.h>
 
 #include <algorithm>
@@ -31,25 +30,11 @@ __device__ float to_tf32(float x) {
   return is_finite(rounded) ? rounded : __uint_as_float(bits & ~lost);
 }
 
-/// A column of the split form in a tile: what an element of it holds, and how it gets there. One
+/// A column of a form with one part for each number in a tile: how an element gets there. One
 /// element more than there are makes the pitch odd, so that no two threads of a warp meet in a bank
 /// of shared memory.
 template <Precision kPrecision>
 struct Column;
-
-template <>
-struct Column<Precision::fp32> {
-  static constexpr int kElements = 96, kNumbers = 32;
-  float elements[kElements + 1];
-  /// Number i is x.
-  __device__ void put(int i, bool left, float x) {
-    const bool finite = is_finite(x);
-    const float hi = finite ? to_tf32(x) : 0, lo = finite ? to_tf32(x - hi) : 0;
-    elements[3 * i] = finite ? hi : x;
-    elements[3 * i + 1] = left ? hi : lo;
-    elements[3 * i + 2] = left ? lo : hi;
-  }
-};
 
 template <>
 struct Column<Precision::tf32> {
@@ -145,23 +130,166 @@ void launch_split(cudaStream_t stream, Side side, Op op, DeviceView<const T> fro
          to.rows, to.ld);
 }
 
+/// Numbers and floats of a piece of a column in FP32 form: 32 high parts, then 32 low ones.
+constexpr int kPiece = 32;
+constexpr int kHeader = 8;
+constexpr int kPieces = 8;  // of a section, at most
+static_assert(kThreads == kPieces * kWarp && kLines == kWarp);
+
+/// The exponent of the power of two that takes numbers of up to this size to 2^14 and beyond, or as
+/// far as it goes without leaving the normal range.
+__device__ int scale_of(float largest) {
+  const int exponent = static_cast<int>(__float_as_uint(largest) >> 23) - 127;
+  return largest > 0 ? min(14 - exponent, 126) : 0;
+}
+__device__ float power_of_two(int exponent) {
+  return __uint_as_float(static_cast<unsigned>(exponent + 127) << 23);
+}
+
+/// The real numbers of summand l in a column of the split form: of its line's first one, or, with a
+/// complex left factor, of its second.
+__device__ void put(float* x, int l, bool, bool, float from) { x[l] = from; }
+__device__ void put(float* x, int l, bool left, bool second, Complex<float> from) {
+  x[2 * l] = second ? from.im : from.re;
+  x[2 * l + 1] = second ? from.re : left ? -from.im : from.im;
+}
+
+__device__ void get(const float* x, int l, float& to) { to = x[l]; }
+__device__ void get(const float* x, int l, Complex<float>& to) { to = {x[2 * l], x[2 * l + 1]}; }
+
+/// The FP32 form of `n` lines of `k` summands each, as above. A warp makes one piece of a section
+/// for 32 lines, each lane that of one line.
+template <class T, int kReals>
+__global__ void __launch_bounds__(kThreads)
+    split_fp32_kernel(const T* __restrict__ from, Index ld, bool across, bool conjugated, bool left,
+                      Index k, Index n, float* __restrict__ to, int section, Index to_ld) {
+  constexpr int kSummands = kPiece / kReals;
+  __shared__ __align__(16) float tiles[kPieces][kLines * (kPiece + 1)];
+  __shared__ float maxima[kPieces][kLines];
+  const int warp = static_cast<int>(threadIdx.x) / kWarp,
+            lane = static_cast<int>(threadIdx.x) % kWarp;
+  float* const tile = tiles[warp];
+  const Index sections = (k + section - 1) / section, bands = (n + kLines - 1) / kLines;
+  const auto rows_of = [](Index numbers) {
+    return kHeader + (numbers + kPiece - 1) / kPiece * kPiece;
+  };
+  for (Index t = blockIdx.x; t < sections * bands; t += gridDim.x) {
+    const Index l0 = t % sections * section, i0 = t / sections * kLines;
+    const int summands = static_cast<int>(min(k - l0, Index{section}));
+    const int first = warp * kSummands;  // of this warp's summands
+    T mine[kSummands];                   // those of this lane's line
+    if (across) {
+#pragma unroll
+      for (int l = 0; l < kSummands; ++l) {
+        const bool there = first + l < summands && i0 + lane < n;
+        mine[l] = there ? from[i0 + lane + (l0 + first + l) * ld] : T{};
+      }
+    } else {
+      constexpr int kAtOnce = kWarp / kSummands;  // lines that a warp reads at once
+      const int l = lane % kSummands;
+#pragma unroll 8
+      for (int i = lane / kSummands; i < kLines; i += kAtOnce) {
+        const bool there = first + l < summands && i0 + i < n;
+        const T x = there ? from[l0 + first + l + (i0 + i) * ld] : T{};
+        put(tile + i * (kPiece + 1), l, false, false, x);
+      }
+      __syncwarp();
+#pragma unroll
+      for (int l = 0; l < kSummands; ++l) {
+        get(tile + lane * (kPiece + 1), l, mine[l]);
+      }
+    }
+    float largest = 0;
+#pragma unroll
+    for (int l = 0; l < kSummands; ++l) {
+      if (conjugated) mine[l] = conjugate(mine[l]);
+      float x[kReals];
+      put(x, 0, false, false, mine[l]);
+      for (const float y : x) largest = is_finite(y) ? fmaxf(largest, fabsf(y)) : largest;
+    }
+    maxima[warp][lane] = largest;
+    __syncthreads();
+#pragma unroll
+    for (int w = 0; w < kPieces; ++w) largest = fmaxf(largest, maxima[w][lane]);
+    const int exponent = scale_of(largest);
+    const float scale = power_of_two(exponent);
+    const int columns_per_line = left ? kReals : 1;
+    float* const begin = to + l0 / section * rows_of(kReals * section);
+    for (int c = 0; c < columns_per_line; ++c) {
+      if (warp == 0 && i0 + lane < n) {
+        float4* const header =
+            reinterpret_cast<float4*>(begin + ((i0 + lane) * columns_per_line + c) * to_ld);
+        header[0] = {power_of_two(-exponent), 0, 0, 0};
+        header[1] = {0, 0, 0, 0};
+      }
+      if (kReals * summands <= warp * kPiece) continue;
+      float x[kPiece];
+#pragma unroll
+      for (int l = 0; l < kSummands; ++l) put(x, l, left, c == 1, mine[l]);
+      __half2 high[kPiece / 2], low[kPiece / 2];
+#pragma unroll
+      for (int i = 0; i < kPiece / 2; ++i) {
+        const float a = x[2 * i] * scale, b = x[2 * i + 1] * scale;
+        high[i] = __floats2half2_rn(a, b);
+        low[i] = __floats2half2_rn(is_finite(a) ? a - __low2float(high[i]) : 0,
+                                   is_finite(b) ? b - __high2float(high[i]) : 0);
+      }
+      __syncwarp();
+      // Four numbers a chunk; permuted so that neither side meets in a bank.
+      float4* const chunks = reinterpret_cast<float4*>(tile);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const __half2* const four = i < 4 ? high + 4 * i : low + 4 * (i - 4);
+        chunks[lane * 8 + (i ^ lane % 8)] = *reinterpret_cast<const float4*>(four);
+      }
+      __syncwarp();
+#pragma unroll
+      for (int s = 0; s < 8; ++s) {
+        const int line = 4 * s + lane / 8, i = lane % 8;
+        if (i0 + line < n) {
+          float* const column = begin + ((i0 + line) * columns_per_line + c) * to_ld;
+          *reinterpret_cast<float4*>(column + kHeader + warp * kPiece + 4 * i) =
+              chunks[line * 8 + (i ^ line % 8)];
+        }
+      }
+    }
+    __syncthreads();  // the maxima are read before the next ones replace them
+  }
+}
+
+template <class T>
+void launch_split_fp32(cudaStream_t stream, Index section, Side side, Op op,
+                       DeviceView<const T> from, DeviceView<Real<T>> to) {
+  constexpr int kReals = is_complex<T> ? 2 : 1;
+  const bool left = side == Side::left;
+  const bool across = left == (op == Op::none);
+  const Index k = across ? from.cols : from.rows, n = across ? from.rows : from.cols;
+  const Index tiles = (k + section - 1) / section * ((n + kLines - 1) / kLines);
+  LaunchShape shape;
+  shape.blocks = static_cast<unsigned>(std::min(tiles, kMaxBlocks));
+  shape.threads = kThreads;
+  launch(stream, shape, "split", split_fp32_kernel<typename DeviceScalar<T>::type, kReals>,
+         device_cast(from.data), from.ld, across, op == Op::conj_trans, left, k, n, to.data,
+         static_cast<int>(section), to.ld);
+}
+
 }  // namespace
 
 template <class T>
-void split(cudaStream_t stream, Precision precision, Side side, Op op, DeviceView<const T> from,
+void split(cudaStream_t stream, SplitForm form, Side side, Op op, DeviceView<const T> from,
            DeviceView<Real<T>> to) {
-  switch (precision) {
+  switch (form.precision) {
     case Precision::fp16:
       return launch_split<Precision::fp16>(stream, side, op, from, to);
     case Precision::tf32:
       return launch_split<Precision::tf32>(stream, side, op, from, to);
     case Precision::fp32:
-      return launch_split<Precision::fp32>(stream, side, op, from, to);
+      return launch_split_fp32(stream, form.section, side, op, from, to);
   }
 }
 
-template void split(cudaStream_t, Precision, Side, Op, DeviceView<const float>, DeviceView<float>);
-template void split(cudaStream_t, Precision, Side, Op, DeviceView<const std::complex<float>>,
+template void split(cudaStream_t, SplitForm, Side, Op, DeviceView<const float>, DeviceView<float>);
+template void split(cudaStream_t, SplitForm, Side, Op, DeviceView<const std::complex<float>>,
                     DeviceView<float>);
 
 }  // namespace overlapack::cuda

@@ -43,7 +43,9 @@ class Memory {
       throw DeviceError("emulated device: out of memory (" + std::to_string(bytes) +
                         " bytes asked for, " + std::to_string(capacity_ - in_use_) + " free)");
     }
-    Block block{bytes, std::unique_ptr<Word[]>(new (std::nothrow) Word[words(bytes)])};
+    Block block{bytes, {}};
+    block.memory.reset(static_cast<Word*>(
+        ::operator new[](words(bytes) * sizeof(Word), kAlignment, std::nothrow)));
     if (block.memory == nullptr) throw DeviceError("emulated device: the host is out of memory");
     void* const memory = block.memory.get();
     poison(memory, bytes);
@@ -85,9 +87,13 @@ class Memory {
 
  private:
   using Word = std::uint64_t;
+  static constexpr std::align_val_t kAlignment{256};  // as that of a GPU's memory
+  struct Delete {
+    void operator()(Word* memory) const { ::operator delete[](memory, kAlignment); }
+  };
   struct Block {
     std::size_t bytes;
-    std::unique_ptr<Word[]> memory;
+    std::unique_ptr<Word[], Delete> memory;
   };
   // std::less orders pointers into different blocks, which < does not promise.
   using Blocks = std::map<const void*, Block, std::less<const void*>>;
@@ -604,40 +610,57 @@ class EmulatedKernels final : public Kernels<T> {
   /// Always, so that tests of any size see them.
   bool do_split_pays(Precision, Index, Index, Index) const override { return true; }
 
-  void do_split(Queue& queue, Precision precision, Side side, Op op, DeviceView<const T> from,
+  void do_split(Queue& queue, SplitForm form, Side side, Op op, DeviceView<const T> from,
                 DeviceView<Real<T>> to) override {
     enqueue(queue, "split", [=] {
       const bool left = side == Side::left;
       const Index k = left ? cols(op, from) : rows(op, from);
       const Index n = left ? rows(op, from) : cols(op, from);
-      require(to.rows == this->split_rows(precision, k) && to.cols == this->split_cols(side, n),
+      require(to.rows == this->split_rows(form, k) && to.cols == this->split_cols(side, n) &&
+                  form.section <= this->kSplitSection,
               "split", "the shapes do not fit");
+      require(form.precision != Precision::fp32 || aligned(to), "split", "unaligned columns");
       if constexpr (Kernels<T>::kSplits) {
-        reference::split<T>(precision, side, op, open("split", from), open("split", to));
+        reference::split<T>(form, side, op, open("split", from), open("split", to));
       } else {
         require(false, "split", "not in double precision");
       }
     });
   }
 
-  void do_split_gemm(Queue& queue, Precision precision, Real<T> alpha, DeviceView<const Real<T>> a,
-                     DeviceView<const Real<T>> b, Real<T> beta, DeviceView<T> c) override {
+  void do_split_gemm(Queue& queue, SplitForm form, Index k, Real<T> alpha,
+                     DeviceView<const Real<T>> a, DeviceView<const Real<T>> b, Real<T> beta,
+                     DeviceView<T> c) override {
     enqueue(queue, "split_gemm", [=] {
-      require(a.rows == b.rows && a.rows % this->split_rows(precision, 1) == 0 &&
+      require(a.rows == this->split_rows(form, k) && b.rows == a.rows &&
                   a.cols == this->split_cols(Side::left, c.rows) &&
-                  b.cols == this->split_cols(Side::right, c.cols),
+                  b.cols == this->split_cols(Side::right, c.cols) &&
+                  form.section <= this->kSplitSection,
               "split_gemm", "the shapes do not fit");
       if constexpr (Kernels<T>::kSplits) {
         // An array of complex numbers may be accessed as one of real numbers ([complex.numbers]).
         constexpr Index reals = is_complex<T> ? 2 : 1;
         const HostView<T> host_c = open("split_gemm", c);
-        reference::split_gemm(
-            precision, alpha, open("split_gemm", a), open("split_gemm", b), beta,
-            {reinterpret_cast<float*>(host_c.data), reals * c.rows, c.cols, reals * c.ld});
+        const HostView<float> real_c(reinterpret_cast<float*>(host_c.data), reals * c.rows, c.cols,
+                                     reals * c.ld);
+        const auto host_a = open("split_gemm", a), host_b = open("split_gemm", b);
+        if (form.precision == Precision::fp32) {
+          require(aligned(a) && aligned(b), "split_gemm", "unaligned columns");
+          reference::split_gemm(reals * form.section, reals * k, alpha, host_a, host_b, beta,
+                                real_c);
+        } else {
+          reference::split_gemm(form.precision, alpha, host_a, host_b, beta, real_c);
+        }
       } else {
         require(false, "split_gemm", "not in double precision");
       }
     });
+  }
+  /// All columns begin at multiples of 32 bytes, as split forms in FP32 must.
+  static bool aligned(DeviceView<const Real<T>> a) {
+    constexpr std::size_t kBytes = 32;
+    return a.empty() || (reinterpret_cast<std::uintptr_t>(a.data) % kBytes == 0 &&
+                         static_cast<std::size_t>(a.ld) * sizeof(Real<T>) % kBytes == 0);
   }
 
   void do_column_norms(Queue& queue, DeviceView<const T> a, DeviceView<Real<T>> norms) override {
