@@ -1325,6 +1325,7 @@ TYPED_TEST(PanelContract, TheNumberOfRowsMakesNoDifference) {
   for (Index power = 64; power <= 16384; power *= 2) {
     for (const Index m : {power - 1, power, power + 1}) heights.push_back(m);
   }
+  for (const Index m : {70000, 140000, 280000}) heights.push_back(m);
   for (const Index m : heights) {
     SCOPED_TRACE(testing::Message() << m << " rows");
     auto a = random_matrix<T>(m, n, static_cast<std::uint64_t>(m), 3);

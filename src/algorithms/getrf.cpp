@@ -553,9 +553,14 @@ class ResidentFlow final : public Flow {
     return true;
   }
   void release(Queue& queue, Index j) override {
+    Range c = lu_.block(j);
+    if (j >= lu_.panels()) {  // all blocks without a panel become final together
+      if (j + 1 < lu_.count()) return;
+      c.first = lu_.block(lu_.panels()).first;
+    }
     queue.record(*there_);
     queue_->wait(*there_);
-    copy(*queue_, "download", j, lu_.matrix(), a_, lu_.block(j));
+    copy(*queue_, "download", j, lu_.matrix(), a_, c);
     if (few_panels_ && j > 0 && j < lu_.panels()) lu_.interchange_left(*queue_, a_, j);
   }
   /// Waits until all is there.

@@ -128,8 +128,12 @@ class RoundedFlow final : public Flow {
     }
     transfer_->start();
     scaling_.fetch(device_, queue(), a);
+    arriving_ = device_.kind_of(a.data) != MemoryKind::device;
   }
 
+  Index at_once() const override {
+    return arriving_ ? 0 : regions_.back().last / nb_ + 1;  // blocks, if not fewer
+  }
   bool before(Queue& queue, Index j) override {
     const Index region = index_of(regions_, j * nb_);
     for (; rounded_count_ <= region; ++rounded_count_) round(rounded_count_);
@@ -171,6 +175,7 @@ class RoundedFlow final : public Flow {
   std::vector<EventLease> rounded_;
   Index rounded_count_ = 0;
   Index unused_;  // nothing is committed, as nothing comes down
+  bool arriving_ = false;
   std::optional<Transfer> transfer_;
   QueueLease queue_;
 };

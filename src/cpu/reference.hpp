@@ -568,17 +568,26 @@ void split(SplitForm form, Side side, Op op, HostView<const T> from, HostView<fl
   }
 }
 
-/// The parts of a column of a split form in FP32: of each number, and the scale of each section.
-struct SplitColumn {
-  SplitColumn(const float* column, Index section, Index numbers) {
-    for (Index i = 0; i < numbers; i += section) {
-      scales.push_back(column[0]);
-      column += 8;
-      for (Index l = i; l < std::min(numbers, i + section); ++l) {
-        const Index place = (l - i) % 32;
-        high.push_back(fp16_of_pairs(column, place));
-        low.push_back(fp16_of_pairs(column + 16, place));
-        if (place == 31 || l + 1 == std::min(numbers, i + section)) column += 32;
+/// What a split form in FP32 holds: the parts of each number, and the scale of each section, column
+/// by column.
+struct SplitParts {
+  SplitParts(HostView<const float> form, Index section, Index numbers)
+      : high(static_cast<std::size_t>(numbers * form.cols)),
+        low(high.size()),
+        scales(static_cast<std::size_t>((numbers + section - 1) / section * form.cols)) {
+    std::size_t to = 0, scale = 0;
+    for (Index j = 0; j < form.cols; ++j) {
+      Index row = 0;
+      for (Index first = 0; first < numbers; first += section) {
+        scales[scale++] = form(row, j);
+        row += 8;
+        const Index size = std::min(section, numbers - first);
+        for (Index i = 0; i < size; ++i, ++to) {
+          const float* const piece = &form(row + i / 32 * 32, j);
+          high[to] = fp16_of_pairs(piece, i % 32);
+          low[to] = fp16_of_pairs(piece + 16, i % 32);
+        }
+        row += (size + 31) / 32 * 32;
       }
     }
   }
@@ -589,28 +598,23 @@ struct SplitColumn {
 /// so many numbers; as Kernels<T>::split_gemm.
 inline void split_gemm(Index section, Index numbers, float alpha, HostView<const float> a,
                        HostView<const float> b, float beta, HostView<float> c) {
-  const auto columns = [&](HostView<const float> x) {
-    std::vector<SplitColumn> all;
-    for (Index j = 0; j < x.cols; ++j) {
-      all.emplace_back(numbers > 0 ? &x(0, j) : nullptr, section, numbers);
-    }
-    return all;
+  const SplitParts x(a, section, numbers), y(b, section, numbers);
+  const Index sections = (numbers + section - 1) / section;
+  const auto element = [](const std::vector<float>& of, Index i) {
+    return of[static_cast<std::size_t>(i)];
   };
-  const auto rows = columns(a), cols = columns(b);
   for (Index j = 0; j < c.cols; ++j) {
-    const SplitColumn& y = cols[static_cast<std::size_t>(j)];
     for (Index i = 0; i < c.rows; ++i) {
-      const SplitColumn& x = rows[static_cast<std::size_t>(i)];
       float sum = beta == 0 ? 0 : beta * c(i, j);
-      std::size_t l = 0;
-      for (std::size_t s = 0; s < x.scales.size(); ++s) {
+      for (Index s = 0; s < sections; ++s) {
         float large = 0, small = 0;
-        const std::size_t end = std::min(x.high.size(), l + static_cast<std::size_t>(section));
-        for (; l < end; ++l) {
-          small += x.low[l] * y.high[l] + x.high[l] * y.low[l];
-          large += x.high[l] * y.high[l];
+        for (Index l = s * section; l < std::min(numbers, (s + 1) * section); ++l) {
+          const Index p = i * numbers + l, q = j * numbers + l;
+          small += element(x.low, p) * element(y.high, q) + element(x.high, p) * element(y.low, q);
+          large += element(x.high, p) * element(y.high, q);
         }
-        sum += (large + small) * (alpha * x.scales[s]) * y.scales[s];
+        sum += (large + small) * (alpha * element(x.scales, i * sections + s)) *
+               element(y.scales, j * sections + s);
       }
       c(i, j) = sum;
     }

@@ -112,11 +112,12 @@ __device__ unsigned long long await_row(const Message& message, int w, unsigned 
 
 // ---- the leaf in registers -----------------------------------------------------------------
 
-/// Columns of a leaf in registers, and the rows a thread can own in a panel of many rows.
-template <class T>
+/// Columns of a leaf in registers, and the rows a thread can own in a panel of many rows: 512
+/// bytes, half of all registers. The taller a panel is, the narrower its leaves are.
+template <class T, int kNarrowing = 1>
 struct LeafShape {
-  static constexpr int width = sizeof(T) == 16 ? 16 : 32;
-  static constexpr int max_rows = sizeof(T) == 4 ? 4 : 2;  // 512 bytes, half of all registers
+  static constexpr int width = (sizeof(T) == 16 ? 16 : 32) / kNarrowing;
+  static constexpr int max_rows = (sizeof(T) == 4 ? 4 : 2) * kNarrowing;
 };
 
 /// Factors the m x n panel `a`, n <= W. Thread block b owns the rows from b R kThreads; with more
@@ -242,7 +243,7 @@ __global__ void __launch_bounds__(kThreads, 1)
 
 // ---- the leaf in memory --------------------------------------------------------------------
 
-constexpr int kTallWidth = 8;     // narrow: each column passes over the whole leaf
+constexpr int kTallWidth = 8;  // narrow: each column passes over the whole leaf (also the others)
 constexpr int kTallBlocks = 512;  // enough to keep the memory of any GPU busy
 
 /// Ends step j-1 and prepares step j: every row below j-1 is eliminated with row j-1, then each
@@ -300,14 +301,24 @@ __global__ void __launch_bounds__(kThreads)
 
 // ---- host side -----------------------------------------------------------------------------
 
-/// Rows that fit in registers with one thread block per multiprocessor, a grid that is always
-/// co-resident: the kernels are compiled for at most all registers of one.
-template <class T>
-Index resident_rows(int multiprocessors) {
-  return Index{multiprocessors} * kThreads * LeafShape<T>::max_rows;
+/// Calls f(LeafShape) for the widest leaves of so many rows that fit in registers with one thread
+/// block per multiprocessor, a grid that is always co-resident: the kernels are compiled for at
+/// most all registers of one. Returns false if there are none.
+template <class D, int kNarrowing = 1, class F>
+bool with_leaf(Index rows, int multiprocessors, F f) {
+  if constexpr (LeafShape<D>::width / kNarrowing < kTallWidth) {
+    return false;
+  } else {
+    using Shape = LeafShape<D, kNarrowing>;
+    if (rows > Index{multiprocessors} * kThreads * Shape::max_rows) {
+      return with_leaf<D, 2 * kNarrowing>(rows, multiprocessors, f);
+    }
+    f(Shape{});
+    return true;
+  }
 }
 
-template <class D, int R, class T>
+template <class D, int W, int R, class T>
 void launch_leaf(cudaStream_t stream, Exchange& exchange, DeviceView<T> a, Index* pivots,
                  Index* info, Index offset) {
   const Index rows_per_block = Index{kThreads} * R;
@@ -317,9 +328,9 @@ void launch_leaf(cudaStream_t stream, Exchange& exchange, DeviceView<T> a, Index
   shape.cooperative = shape.blocks > 1;
   const unsigned steps = static_cast<unsigned>(std::min(a.rows, a.cols));
   const unsigned tag = shape.cooperative ? exchange.reserve_tags(stream, steps) : 0;
-  launch(stream, shape, "getrf leaf", getrf_leaf_kernel<D, LeafShape<D>::width, R>,
-         static_cast<int>(a.rows), static_cast<int>(a.cols), device_cast(a.data), a.ld, pivots,
-         info, offset, static_cast<Message*>(exchange.messages()), tag);
+  launch(stream, shape, "getrf leaf", getrf_leaf_kernel<D, W, R>, static_cast<int>(a.rows),
+         static_cast<int>(a.cols), device_cast(a.data), a.ld, pivots, info, offset,
+         static_cast<Message*>(exchange.messages()), tag);
 }
 
 template <class D, class T>
@@ -374,33 +385,36 @@ Index getrf_leaf_width(Index rows, const Exchange& exchange) {
   using D = typename DeviceScalar<T>::type;
   const Index cluster_width = getrf_cluster_width<T>(rows, exchange.cluster_limit());
   if (cluster_width > 0) return cluster_width;
-  return rows <= resident_rows<D>(exchange.multiprocessors()) ? LeafShape<D>::width : kTallWidth;
+  Index width = kTallWidth;
+  with_leaf<D>(rows, exchange.multiprocessors(),
+               [&](auto shape) { width = decltype(shape)::width; });
+  return width;
 }
 
 template <class T>
 void getrf_leaf(cudaStream_t stream, Exchange& exchange, DeviceView<T> a, Index* pivots,
                 Index* info, Index offset, cudaEvent_t begun) {
   using D = typename DeviceScalar<T>::type;
-  constexpr int kManyRows = LeafShape<D>::max_rows;
   constexpr int kCheapBlocks = 16;
   if (getrf_cluster_width<T>(a.rows, exchange.cluster_limit()) > 0) {
     getrf_cluster(stream, exchange.cluster_limit(), a, pivots, info, offset, begun);
     return;
   }
   if (begun != nullptr) check(cudaEventRecord(begun, stream), "recording an event");
-  if (a.rows > resident_rows<D>(exchange.multiprocessors())) {
-    launch_tall<D>(stream, exchange, a, pivots, info, offset);
-    return;
-  }
   // Several rows per thread make the elimination longer and the exchange cheaper. That pays where
   // it saves the exchange altogether or keeps the number of blocks small.
-  const bool one_block = a.rows > kThreads && a.rows <= kThreads * kManyRows;
+  using Widest = LeafShape<D>;
+  const bool one_block = a.rows > kThreads && a.rows <= kThreads * Widest::max_rows;
   const int blocks_at_most = std::min(kCheapBlocks, exchange.multiprocessors());
-  if (one_block || a.rows > blocks_at_most * kThreads) {
-    launch_leaf<D, kManyRows>(stream, exchange, a, pivots, info, offset);
-  } else {
-    launch_leaf<D, 1>(stream, exchange, a, pivots, info, offset);
+  if (!one_block && a.rows <= blocks_at_most * kThreads) {
+    launch_leaf<D, Widest::width, 1>(stream, exchange, a, pivots, info, offset);
+    return;
   }
+  const bool fits = with_leaf<D>(a.rows, exchange.multiprocessors(), [&](auto shape) {
+    using Shape = decltype(shape);
+    launch_leaf<D, Shape::width, Shape::max_rows>(stream, exchange, a, pivots, info, offset);
+  });
+  if (!fits) launch_tall<D>(stream, exchange, a, pivots, info, offset);
 }
 
 template Index getrf_leaf_width<float>(Index, const Exchange&);
