@@ -40,6 +40,12 @@ class Split : public RoutedTest {
     RoutedTest::SetUp();
     if (device_) device_->set_observer(&split_products_);
   }
+  /// Calls go to the device under test, with these settings.
+  void use(const dispatch::Settings& settings) {
+    auto& context = dispatch::Context::instance();
+    context.reset(settings, dispatch::builtin_profile());
+    context.use_device(device_);
+  }
   void copy(Queue& queue, DeviceView<T> to, const Padded<T>& from) {
     const Buffer<T> staging(device(), Space::host, from.rows() * from.cols());
     const HostView<T> here(staging.data(), from.rows(), from.cols(), from.rows());
@@ -186,9 +192,7 @@ TYPED_TEST(Split, TheSettingDecides) {
     settings.min_n = 1;
     settings.nb = 16;
     settings.strict_fp32 = strict;
-    auto& context = dispatch::Context::instance();
-    context.reset(settings, dispatch::builtin_profile());
-    context.use_device(this->device_);
+    this->use(settings);
     auto factor = a;
     std::vector<Index> pivots;
     const int before = this->split_products_.count();
@@ -212,9 +216,7 @@ TYPED_TEST(Split, BlocksThatAreNoWholeSectionsDoWithout) {
     dispatch::Settings settings;
     settings.min_n = 1;
     settings.nb = nb;
-    auto& context = dispatch::Context::instance();
-    context.reset(settings, dispatch::builtin_profile());
-    context.use_device(this->device_);
+    this->use(settings);
     auto factor = a;
     const int before = this->split_products_.count();
     EXPECT_EQ(potrf<T>(Uplo::lower, factor.view()), 0);
