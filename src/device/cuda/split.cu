@@ -226,7 +226,7 @@ __global__ void __launch_bounds__(kThreads)
       float x[kPiece];
 #pragma unroll
       for (int l = 0; l < kSummands; ++l) put(x, l, left, c == 1, mine[l]);
-      __half2 high[kPiece / 2], low[kPiece / 2];
+      alignas(16) __half2 high[kPiece / 2], low[kPiece / 2];
 #pragma unroll
       for (int i = 0; i < kPiece / 2; ++i) {
         const float a = x[2 * i] * scale, b = x[2 * i + 1] * scale;
@@ -235,12 +235,12 @@ __global__ void __launch_bounds__(kThreads)
                                    is_finite(b) ? b - __high2float(high[i]) : 0);
       }
       __syncwarp();
-      // Four numbers a chunk; permuted so that neither side meets in a bank.
+      // Eight numbers a chunk; permuted so that neither side meets in a bank.
       float4* const chunks = reinterpret_cast<float4*>(tile);
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
-        const __half2* const four = i < 4 ? high + 4 * i : low + 4 * (i - 4);
-        chunks[lane * 8 + (i ^ lane % 8)] = *reinterpret_cast<const float4*>(four);
+        const __half2* const eight = i < 4 ? high + 4 * i : low + 4 * (i - 4);
+        chunks[lane * 8 + (i ^ lane % 8)] = *reinterpret_cast<const float4*>(eight);
       }
       __syncwarp();
 #pragma unroll
