@@ -5,7 +5,6 @@
 #include <cctype>
 #include <cfenv>
 #include <cstdio>
-#include <cstring>
 #include <fstream>
 #include <limits>
 #include <sstream>
@@ -34,12 +33,6 @@ using namespace testing_support;
 using compat::Exported;
 
 constexpr Index kNoInfo64 = -12345;
-
-template <class T>
-bool same_bits(const Padded<T>& x, const Padded<T>& y) {
-  const auto bytes = sizeof(T) * static_cast<std::size_t>(x.ld() * std::max<Index>(1, x.cols()));
-  return std::memcmp(x.view().data, y.view().data, bytes) == 0;
-}
 
 /// The factor in triangle `uplo` of a random matrix; the other triangle and the padding must not be
 /// touched.

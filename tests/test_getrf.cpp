@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
 #include <set>
 #include <string>
 #include <vector>
@@ -86,8 +85,7 @@ TYPED_TEST(Getrf, ManyPanelsGiveTheSameBitsWhateverTheTiming) {
           std::vector<Index> other;
           EXPECT_EQ(getrf<T>(again.view(), other), 0);
           EXPECT_EQ(other, pivots);
-          const auto bytes = sizeof(T) * static_cast<std::size_t>(a.ld() * n);
-          EXPECT_EQ(std::memcmp(first.data(), again.data(), bytes), 0);
+          EXPECT_TRUE(same_bits(first, again));
         }
       }
     }

@@ -2,9 +2,11 @@
 // the storage that shows which elements a routine must not touch.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <limits>
 #include <random>
@@ -390,6 +392,13 @@ bool same(const Padded<T>& x, const Padded<T>& y, Equal equal = {}) {
     }
   }
   return true;
+}
+
+/// Whether two matrices of the same shape are the same bits, padding and NaNs included.
+template <class T>
+bool same_bits(const Padded<T>& x, const Padded<T>& y) {
+  const auto bytes = sizeof(T) * static_cast<std::size_t>(x.ld() * std::max<Index>(1, x.cols()));
+  return std::memcmp(x.view().data, y.view().data, bytes) == 0;
 }
 
 }  // namespace overlapack::testing_support
