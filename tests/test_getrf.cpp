@@ -1,11 +1,14 @@
 // ?getrf by its exported names, on every device and in both algorithms.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "cpu/lapack.hpp"
 #include "device/timeline.hpp"
 #include "support/fixtures.hpp"
 #include "support/lapack_calls.hpp"
@@ -214,6 +217,26 @@ TYPED_TEST(Getrf, TwoThreadsMayCallAtOnce) {
               }),
               kThreshold);
   }
+}
+
+TEST(GetrfOnTheCpu, ReadsNothingBehindAVeryWideMatrix) {
+  // Threads of OpenBLAS do, by themselves. The last column ends where the next page cannot be read.
+  using T = double;
+  const Index m = 32, n = 100000;
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t bytes = sizeof(T) * static_cast<std::size_t>(m * n);
+  ASSERT_EQ(bytes % page, 0u);
+  void* const memory =
+      mmap(nullptr, bytes + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  ASSERT_EQ(mprotect(static_cast<char*>(memory) + bytes, page, PROT_NONE), 0);
+  const auto a = random_matrix<T>(m, n, 1);
+  const HostView<T> factor(static_cast<T*>(memory), m, n, m);
+  for (Index j = 0; j < n; ++j) std::copy_n(&a(0, j), m, &factor(0, j));
+  std::vector<Index> pivots(static_cast<std::size_t>(m));
+  EXPECT_EQ(cpu::lapack<T>(cpu::Family::lp64).getrf(factor, cpu::Pivots(pivots.data())), 0);
+  EXPECT_LT(getrf_residual<T>(a.view(), factor, pivots), kThreshold);
+  munmap(memory, bytes + page);
 }
 
 }  // namespace
