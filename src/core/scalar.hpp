@@ -35,6 +35,9 @@ inline constexpr const char* name_of(Precision precision) {
 struct SplitForm {
   Precision precision;
   Index section;  ///< summands that have a common scale, with fp32
+
+  static constexpr int kHeader = 8;  ///< floats at the beginning of a section
+  static constexpr int kPiece = 32;  ///< numbers whose parts stand together, and floats they take
 };
 
 template <class T>

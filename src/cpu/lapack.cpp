@@ -207,9 +207,7 @@ Index Lapack<T>::getrf(HostView<T> a, Pivots ipiv) const {
     const HostView<T> left = a.block(0, 0, count, count);
     const HostView<T> right = a.block(0, count, count, a.cols - count);
     result = getrf(left, ipiv);
-    std::vector<Index> pivots(static_cast<std::size_t>(count));
-    for (Index i = 0; i < count; ++i) pivots[static_cast<std::size_t>(i)] = ipiv.get(i);
-    reference::laswp(right, 0, count, pivots.data());
+    reference::laswp(right, 0, count, PivotArray<Index>(ipiv, count, true).data());
     trsm(Side::left, Uplo::lower, Op::none, Diag::unit, T(1), left, right);
     return result;
   }
@@ -223,9 +221,9 @@ Index Lapack<T>::getrf(HostView<T> a, Pivots ipiv) const {
         pivots.copy_out();
         result = info;
       })) {
-    std::vector<Index> pivots(static_cast<std::size_t>(count));
+    PivotArray<Index> pivots(ipiv, count, false);
     result = reference::getrf(a, pivots.data());
-    for (Index i = 0; i < count; ++i) ipiv.set(i, pivots[static_cast<std::size_t>(i)]);
+    pivots.copy_out();
   }
   return result;
 }
@@ -242,8 +240,7 @@ Index Lapack<T>::getrs(Op op, HostView<const T> a, Pivots ipiv, HostView<T> b) c
         as<typename Signature<T, I>::getrs>(f)(&t, &s.n, &s.nrhs, a.data, &s.lda, pivots.data(),
                                                b.data, &s.ldb, &info, 1);
       })) {
-    std::vector<Index> pivots(static_cast<std::size_t>(a.rows));
-    for (Index i = 0; i < a.rows; ++i) pivots[static_cast<std::size_t>(i)] = ipiv.get(i);
+    PivotArray<Index> pivots(ipiv, a.rows, true);
     if (op == Op::none) {
       reference::laswp(b, 0, a.rows, pivots.data());
       trsm(Side::left, Uplo::lower, op, Diag::unit, T(1), a, b);

@@ -500,12 +500,13 @@ inline float fp16_of_pairs(const float* elements, Index i) {
 /// Writes a section of a split form in FP32 of `size` numbers (Kernels<T>::split) to `to`, and
 /// returns how many elements those are.
 inline Index split_section(const float* numbers, Index size, float* to) {
+  constexpr Index kPiece = SplitForm::kPiece;
   float largest = 0;
   for (Index i = 0; i < size; ++i) {
     if (std::isfinite(numbers[i])) largest = std::max(largest, std::abs(numbers[i]));
   }
   const int exponent = largest > 0 ? std::min(14 - std::ilogb(largest), 126) : 0;
-  std::fill_n(to, 8, 0.f);
+  std::fill_n(to, SplitForm::kHeader, 0.f);
   to[0] = std::ldexp(1.f, -exponent);
   const auto high = [&](Index i) {
     const float x = i < size ? std::ldexp(numbers[i], exponent) : 0;
@@ -516,13 +517,13 @@ inline Index split_section(const float* numbers, Index size, float* to) {
                ? to_fp16(std::ldexp(numbers[i], exponent) - high(i))
                : 0;
   };
-  Index rows = 8;
-  for (Index i = 0; i < size; i += 32) {
-    for (Index e = 0; e < 16; ++e) {
+  Index rows = SplitForm::kHeader;
+  for (Index i = 0; i < size; i += kPiece) {
+    for (Index e = 0; e < kPiece / 2; ++e) {
       to[rows + e] = fp16_pair(high(i + 2 * e), high(i + 2 * e + 1));
-      to[rows + 16 + e] = fp16_pair(low(i + 2 * e), low(i + 2 * e + 1));
+      to[rows + kPiece / 2 + e] = fp16_pair(low(i + 2 * e), low(i + 2 * e + 1));
     }
-    rows += 32;
+    rows += kPiece;
   }
   return rows;
 }
@@ -575,19 +576,20 @@ struct SplitParts {
       : high(static_cast<std::size_t>(numbers * form.cols)),
         low(high.size()),
         scales(static_cast<std::size_t>((numbers + section - 1) / section * form.cols)) {
+    constexpr Index kPiece = SplitForm::kPiece;
     std::size_t to = 0, scale = 0;
     for (Index j = 0; j < form.cols; ++j) {
       Index row = 0;
       for (Index first = 0; first < numbers; first += section) {
         scales[scale++] = form(row, j);
-        row += 8;
+        row += SplitForm::kHeader;
         const Index size = std::min(section, numbers - first);
         for (Index i = 0; i < size; ++i, ++to) {
-          const float* const piece = &form(row + i / 32 * 32, j);
-          high[to] = fp16_of_pairs(piece, i % 32);
-          low[to] = fp16_of_pairs(piece + 16, i % 32);
+          const float* const piece = &form(row + i / kPiece * kPiece, j);
+          high[to] = fp16_of_pairs(piece, i % kPiece);
+          low[to] = fp16_of_pairs(piece + kPiece / 2, i % kPiece);
         }
-        row += (size + 31) / 32 * 32;
+        row += (size + kPiece - 1) / kPiece * kPiece;
       }
     }
   }

@@ -298,7 +298,10 @@ class Kernels {
     constexpr Index reals = is_complex<T> ? 2 : 1;
     if (form.precision == Precision::fp16) return (reals * k + 1) / 2;
     if (form.precision == Precision::tf32) return reals * k;
-    const auto rows = [](Index numbers) { return numbers > 0 ? 8 + (numbers + 31) / 32 * 32 : 0; };
+    constexpr Index kPiece = SplitForm::kPiece;
+    const auto rows = [](Index numbers) {
+      return numbers > 0 ? SplitForm::kHeader + (numbers + kPiece - 1) / kPiece * kPiece : 0;
+    };
     return k / form.section * rows(reals * form.section) + rows(reals * (k % form.section));
   }
   /// Columns of the split form of a left factor with n rows, or of a right factor with n columns.

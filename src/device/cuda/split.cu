@@ -130,9 +130,7 @@ void launch_split(cudaStream_t stream, Side side, Op op, DeviceView<const T> fro
          to.rows, to.ld);
 }
 
-/// Numbers and floats of a piece of a column in FP32 form: 32 high parts, then 32 low ones.
-constexpr int kPiece = 32;
-constexpr int kHeader = 8;
+constexpr int kPiece = SplitForm::kPiece, kHeader = SplitForm::kHeader;
 constexpr int kPieces = 8;  // of a section, at most
 static_assert(kThreads == kPieces * kWarp && kLines == kWarp);
 

@@ -26,10 +26,10 @@ constexpr int kGroupThreads = 128;           // what one wgmma instruction is ex
 constexpr int kThreads = 2 * kGroupThreads;  // and a line of A and of B for each
 constexpr int kBuffers = 6;
 constexpr int kAhead = kBuffers - 2;  // pieces that may be on their way
-constexpr int kPiece = 32;            // floats of a column that are multiplied at once
-constexpr int kHeader = 8;            // floats at the beginning of a section
 constexpr int kBand = 12;             // tiles of a band: its factors stay in the cache
+constexpr int kPiece = SplitForm::kPiece, kHeader = SplitForm::kHeader;
 static_assert(kThreads == 2 * kTile);
+static_assert(kPiece == 32, "two products of 16 numbers each, from rows of 128 bytes");
 
 /// A piece of the lines of a tile, 1024 byte aligned.
 struct Buffer {
