@@ -30,29 +30,66 @@ std::size_t power_of_two_from(std::size_t bytes) {
   return power;
 }
 
-/// memcpy for memory that nobody will read soon: the lines it writes are not read from memory
+// Copies of a piece of a column. `next` is where the following piece will be read.
+//
+// Columns lie far apart, so that a core does not see the next one coming, and within a column it
+// does not look ahead far enough to keep up with 15 others that want the same memory. So the copies
+// say what they will need.
+constexpr std::size_t kAhead = 1024, kLine = 64;
+
+#if defined(__x86_64__)
+constexpr std::size_t kVector = sizeof(__m128i);
+
+void prefetch(const char* from, std::size_t bytes) {
+  for (std::size_t i = 0; i < bytes; i += kLine) _mm_prefetch(from + i, _MM_HINT_T0);
+}
+
+/// Calls f with the offset of each whole line of `to`, and copies what is left.
+template <class F>
+void for_each_line(char* to, const char* from, std::size_t bytes, F f) {
+  const std::size_t head =
+      std::min(bytes, (kLine - reinterpret_cast<std::uintptr_t>(to) % kLine) % kLine);
+  std::memcpy(to, from, head);
+  std::size_t i = head;
+  for (; i + kLine <= bytes; i += kLine) f(i);
+  std::memcpy(to + i, from + i, bytes - i);
+}
+#endif
+
+/// Into memory that nobody will read soon: the lines that are written are not read from memory
 /// first, which spares a third of the traffic, and do not drive others out of the cache. Before
 /// anybody is told that the copy is complete, stores_complete() must be called.
-void* store_past_cache(void* to, const void* from, std::size_t bytes) {
+void store_past_cache(char* to, const char* from, std::size_t bytes, const char* next) {
 #if defined(__x86_64__)
-  auto* out = static_cast<char*>(to);
-  const auto* in = static_cast<const char*>(from);
-  constexpr std::size_t kVector = sizeof(__m128i), kLine = 64;
-  const std::size_t head =
-      std::min(bytes, (kLine - reinterpret_cast<std::uintptr_t>(out) % kLine) % kLine);
-  std::memcpy(out, in, head);
-  std::size_t i = head;
-  for (; i + kLine <= bytes; i += kLine) {
-    for (std::size_t v = 0; v < kLine; v += kVector) {
-      _mm_stream_si128(reinterpret_cast<__m128i*>(out + i + v),
-                       _mm_loadu_si128(reinterpret_cast<const __m128i*>(in + i + v)));
+  prefetch(next, std::min(bytes, kAhead));
+  for_each_line(to, from, bytes, [=](std::size_t i) {
+    prefetch(from + i + kAhead, kLine);
+    for (std::size_t v = i; v < i + kLine; v += kVector) {
+      _mm_stream_si128(reinterpret_cast<__m128i*>(to + v),
+                       _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + v)));
     }
-  }
-  std::memcpy(out + i, in + i, bytes - i);
-  return to;
+  });
 #else
-  return std::memcpy(to, from, bytes);
+  static_cast<void>(next);
+  std::memcpy(to, from, bytes);
 #endif
+}
+
+/// Into memory of which more is in other cores' caches than in this one's.
+void store_ahead(char* to, const char* from, std::size_t bytes, const char*) {
+#if defined(__x86_64__)
+  for_each_line(to, from, bytes, [=](std::size_t i) {
+    prefetch(to + i + kAhead, kLine);
+    std::memcpy(to + i, from + i, kLine);
+  });
+#else
+  std::memcpy(to, from, bytes);
+#endif
+}
+
+/// Into memory that this core has just used.
+void store(char* to, const char* from, std::size_t bytes, const char*) {
+  std::memcpy(to, from, bytes);
 }
 
 void stores_complete() {
@@ -103,6 +140,7 @@ TransferTuning TransferTuning::of(const Device& device) {
     tuning.per_helper = 8 << 10;
     tuning.min_chunk = 4 << 10;
     tuning.min_unit = 1 << 10;
+    tuning.kept = 140 << 10;
   }
   return tuning;
 }
@@ -237,8 +275,8 @@ void Transfer::start() {
   const std::size_t up = staged_bytes(up_), down = staged_bytes(down_);
   caller_issues_ = up + down <= tuning_.small;
   const bool large = down >= tuning_.past_cache;
-  pack_ = large ? std::memcpy : store_past_cache;
-  unpack_ = large ? store_past_cache : std::memcpy;
+  pack_ = large && !keeps_uploads_ ? store : store_past_cache;
+  unpack_ = large || keeps_uploads_ ? store_past_cache : store_ahead;
   // Powers of two, here and below, so that calls of many shapes share the pooled staging memory.
   const std::size_t chunk_bytes = std::clamp(power_of_two_from(std::max(up, down) / tuning_.chunks),
                                              tuning_.min_chunk, tuning_.max_chunk);
@@ -260,14 +298,17 @@ void Transfer::start() {
         needed =
             std::max(needed, 2 * (down_.first_chunk[size(r) + 1] - down_.first_chunk[size(r)]));
       }
-      direction->slots = std::min(chunks, std::max<Index>(affordable, needed));
+      if (!(keeps_uploads_ && direction == &up_)) {
+        direction->slots = std::min(chunks, std::max<Index>(affordable, needed));
+      }
       direction->ring = Buffer<char>(device_, Space::host,
                                      static_cast<Index>(direction->slot_bytes) * direction->slots);
     }
     direction->events.resize(size(kQueues) * direction->regions.size());
-    // Nobody waits for an uploaded slot that is not used again.
-    direction->signals =
-        direction == &down_ ? chunks : std::max<Index>(chunks - direction->slots, 0);
+    // Without copy threads nobody waits for an uploaded slot that is not used again.
+    direction->signals = direction == &down_ || !caller_issues_
+                             ? chunks
+                             : std::max<Index>(chunks - direction->slots, 0);
     direction->queue_count = caller_issues_ ? 1 : kQueues;
     direction->flags = flags_.data() + (direction == &up_ ? 0 : kQueues);
     for (Index q = 0; q < direction->queue_count; ++q) {
@@ -376,6 +417,20 @@ void Transfer::finish() {
   }
   end();
   throw_if_failed();
+}
+
+void Transfer::take_back(Index first) {
+  halted_.store(true, std::memory_order_release);
+  end();
+  for (const Unit& unit : up_.units) {
+    const Index k = unit.chunk;
+    if (k < up_.first_chunk[size(first)]) continue;
+    // What has not been packed has not been computed with, either.
+    if (up_.units_done[size(k)].load() < up_.chunks[size(k)].units) continue;
+    for_each_column(up_, unit, [](char* host, const char* staged, std::size_t bytes) {
+      std::memcpy(host, staged, bytes);
+    });
+  }
 }
 
 void Transfer::end() {
@@ -588,12 +643,21 @@ void Transfer::poll() {
 
 void Transfer::copy_loop(Backoff wait) {
   while (!halted_.load(std::memory_order_acquire) && !copies_done()) {
-    if (copy_down() || copy_up() || (idle_ && idle_(home()))) {
+    if ((upload_is_urgent() && copy_up()) || copy_down() || copy_up() || (idle_ && idle_(home()))) {
       wait.reset();
     } else {
       wait();
     }
   }
+}
+
+/// Whether the device is about to run out of uploads. Otherwise downloads are more urgent: they end
+/// the call, and what waits for slots is free then.
+bool Transfer::upload_is_urgent() const {
+  const Index u = up_.next_unit.load(std::memory_order_relaxed);
+  if (u >= count(up_.units)) return false;
+  const Index k = up_.units[size(u)].chunk - tuning_.ahead;
+  return k < 0 || complete(up_, k);
 }
 
 bool Transfer::copies_done() const {
@@ -615,6 +679,22 @@ Index Transfer::home() {
   return k < count(down_.chunks) ? down_.chunks[size(k)].region : count(down_.regions);
 }
 
+/// Calls f with the elements of each column of a unit, where they are in the caller's memory and
+/// where in the slot.
+template <class F>
+void Transfer::for_each_column(const Direction& direction, const Unit& unit, F f) const {
+  const Chunk& chunk = direction.chunks[size(unit.chunk)];
+  const Region& region = direction.regions[size(chunk.region)];
+  char* const staged = slot(direction, unit.chunk);
+  for (Index c = unit.first; c < unit.last; ++c) {
+    const auto [first, end] = region.rows_of(c);
+    if (first >= end) continue;
+    f(region.host + size(c) * region.host_pitch + size(first) * region.element,
+      staged + size(c - chunk.first) * chunk.pitch + size(first - chunk.top) * region.element,
+      size(end - first) * region.element);
+  }
+}
+
 bool Transfer::copy_up() {
   Index u = up_.next_unit.load(std::memory_order_relaxed);
   if (stopped() || u >= count(up_.units)) return false;
@@ -622,17 +702,11 @@ bool Transfer::copy_up() {
   const Index previous = unit.chunk - up_.slots;
   if (previous >= 0 && !complete(up_, previous)) return false;
   if (!up_.next_unit.compare_exchange_strong(u, u + 1, std::memory_order_acq_rel)) return true;
-  const Chunk& chunk = up_.chunks[size(unit.chunk)];
-  const Region& region = up_.regions[size(chunk.region)];
-  const Span span(device_, "pack", chunk.region);
-  char* const to = slot(up_, unit.chunk);
-  for (Index c = unit.first; c < unit.last; ++c) {
-    const auto [first, end] = region.rows_of(c);
-    if (first >= end) continue;
-    pack_(to + size(c - chunk.first) * chunk.pitch + size(first - chunk.top) * region.element,
-          region.host + size(c) * region.host_pitch + size(first) * region.element,
-          size(end - first) * region.element);
-  }
+  const Span span(device_, "pack", up_.chunks[size(unit.chunk)].region);
+  const std::size_t pitch = up_.regions[size(up_.chunks[size(unit.chunk)].region)].host_pitch;
+  for_each_column(up_, unit, [=](const char* host, char* staged, std::size_t bytes) {
+    pack_(staged, host, bytes, host + pitch);
+  });
   stores_complete();
   up_.units_done[size(unit.chunk)].fetch_add(1, std::memory_order_acq_rel);
   return true;
@@ -645,15 +719,11 @@ bool Transfer::copy_down() {
   const Chunk& chunk = down_.chunks[size(unit.chunk)];
   if (!passed(chunk) || !arrived(chunk) || !memory_is_free(chunk)) return false;
   if (!down_.next_unit.compare_exchange_strong(u, u + 1, std::memory_order_acq_rel)) return true;
-  const Region& region = down_.regions[size(chunk.region)];
   const Span span(device_, "unpack", chunk.region);
-  const char* const from = slot(down_, unit.chunk);
-  for (Index c = unit.first; c < unit.last && chunk.staged; ++c) {
-    const auto [first, end] = region.rows_of(c);
-    if (first >= end) continue;
-    unpack_(region.host + size(c) * region.host_pitch + size(first) * region.element,
-            from + size(c - chunk.first) * chunk.pitch + size(first - chunk.top) * region.element,
-            size(end - first) * region.element);
+  if (chunk.staged) {
+    for_each_column(down_, unit, [this](char* host, const char* staged, std::size_t bytes) {
+      unpack_(host, staged, bytes, staged + bytes);
+    });
   }
   stores_complete();
   down_.units_done[size(unit.chunk)].fetch_add(1, std::memory_order_acq_rel);

@@ -95,10 +95,15 @@ struct TransferTuning {
   /// Pieces of a chunk that copy threads share, and the least that is worth a hand-over.
   std::size_t units = 4;
   std::size_t min_unit = 64 << 10;
+  /// Chunks that copy threads pack ahead of the device before they turn to what has come home.
+  Index ahead = 8;
   /// From so many bytes of downloads on, which no cache would keep, stores into the caller's memory
   /// go past the cache. Below it those into staging memory do: the device reads memory faster than
   /// the caches of other cores.
   std::size_t past_cache = 128 << 20;
+  /// Staging memory that keep_uploads() may take. Nothing of it is in the cache when it is used, so
+  /// both copies go past the cache then.
+  std::size_t kept = 220 << 20;
 
   /// The values measured on an H200; on an emulated device, which meets small matrices only, limits
   /// so low that these turn the ring, too.
@@ -140,6 +145,9 @@ class Transfer {
   /// before all of that one is there. (Copy threads begin regions in order, but may end them in
   /// any.)
   Index add_download_over(const Region& region, Index after);
+  /// Declare before start() that everything staged on its way up is to stay there, so that
+  /// take_back() can undo what downloads into the same memory have changed.
+  void keep_uploads() { keeps_uploads_ = true; }
   void start();
 
   /// Work enqueued in `queue` from now on sees upload `id` complete. Waits on the host until the
@@ -151,6 +159,9 @@ class Transfer {
   bool stopped() const { return stopped_.load(std::memory_order_acquire); }
   /// Waits until all downloads are committed (up to a stop). Throws what went wrong, if anything.
   void finish();
+  /// Stops what is under way, if anything, and makes the caller's memory of upload `first` and
+  /// later ones what it was at the start. With keep_uploads(), for pageable memory.
+  void take_back(Index first);
 
  private:
   static constexpr Index kQueues = 2;  // per direction: one copy starts while the other ends
@@ -228,6 +239,9 @@ class Transfer {
   bool see_download();
   void poll();
   void copy_loop(Backoff wait);
+  bool upload_is_urgent() const;
+  template <class F>
+  void for_each_column(const Direction& direction, const Unit& unit, F f) const;
   bool copy_up();
   bool copy_down();
   bool copies_done() const;
@@ -240,9 +254,10 @@ class Transfer {
   Index threads_;
   Index& committed_;
   const TransferTuning tuning_;
-  using Copy = void* (*)(void* to, const void* from, std::size_t bytes);
+  using Copy = void (*)(char* to, const char* from, std::size_t bytes, const char* next);
   Copy pack_ = nullptr, unpack_ = nullptr;  // by way of the caches or not
   bool caller_issues_ = false;
+  bool keeps_uploads_ = false;
   Buffer<PaddedFlag> flags_;  // of both directions
   Direction up_, down_;
   std::vector<Download> downloads_;
