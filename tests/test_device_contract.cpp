@@ -1044,6 +1044,27 @@ TYPED_TEST(CholeskyContract, InvertBlocksAndTheirConditions) {
   }
 }
 
+TYPED_TEST(CholeskyContract, InvertBlocksIgnoresImaginaryPartsOfTheDiagonal) {
+  using T = TypeParam;
+  const Index order = this->kernels().potrf_panel_width(), n = order + 5;
+  for (const Uplo uplo : kUplos) {
+    auto factor = positive_definite<T>(n, 2);
+    ASSERT_EQ(reference::potrf(uplo, factor.view()), 0);
+    const auto invert = [&] {
+      const auto inverses = this->upload(Padded<T>(order, n));
+      const auto conditions = this->upload(Padded<Real<T>>(2, 1));
+      this->kernels().invert_blocks(this->queue(), uplo, this->upload(factor), inverses,
+                                    conditions);
+      return std::pair(this->download(inverses), this->download(conditions));
+    };
+    const auto expected = invert();
+    for (Index i = 0; i < n; ++i) factor(i, i) += scalar<T>(0, static_cast<double>(i % 3));
+    const auto got = invert();
+    EXPECT_TRUE(same_bits(got.first, expected.first));
+    EXPECT_TRUE(same_bits(got.second, expected.second));
+  }
+}
+
 /// A Cholesky factor on the device with the inverses of its diagonal blocks.
 template <class T>
 class BackSubstitutionContract : public DeviceContract<T> {
@@ -1061,7 +1082,7 @@ class BackSubstitutionContract : public DeviceContract<T> {
   }
 
   Padded<T> solve(const Padded<T>& b) {
-    const Index count = Kernels<T>::back_substitution_progress(blocks_, b.cols());
+    const Index count = Kernels<T>::substitution_with_factor_progress(blocks_, b.cols());
     const auto x = this->upload(b);
     const auto progress = this->upload(Padded<Index>(count, 1));
     this->kernels().back_substitute(this->queue(), uplo_, factor_, inverses_, x, progress);
@@ -2756,6 +2777,240 @@ TYPED_TEST(UpdateContract, UpdatePanelTellsItsRotations) {
       }
       const T expected = i < n ? T(0) : rest(i, 0);
       EXPECT_LT(std::abs(x - expected), 1000 * epsilon<T>()) << i;
+    }
+  }
+}
+
+/// A factor L, a matrix V, and what eliminate() makes of them.
+template <class T>
+class EliminationContract : public UpdateContract<T> {
+ protected:
+  using W = Wide<T>;
+  struct Result {
+    OnDevice<T> factor, x, states;
+  };
+
+  Index width() { return this->kernels().update_panel_width(); }
+  Index order(Index n) { return std::min({n, width(), this->kernels().potrf_panel_width()}); }
+
+  Result eliminate(Uplo uplo, const Padded<T>& l, const Padded<T>& v) {
+    const Index m = l.rows(), n = l.cols(), k = v.cols(), size = order(n);
+    const Index blocks = (n + size - 1) / size, panels = (n + width() - 1) / width();
+    Result result{this->upload(this->stored(uplo, l)), this->upload(v),
+                  this->upload(Padded<T>(m, panels * k, 2))};
+    const auto inverses = this->upload(Padded<T>(size, n, 1));
+    const auto conditions = this->upload(Padded<Real<T>>(blocks, 1));
+    const Index count = Kernels<T>::substitution_with_factor_progress(blocks, k);
+    const auto progress = this->upload(Padded<Index>(count, 1));
+    this->kernels().invert_blocks(this->queue(), uplo, result.factor.view.block(0, 0, n, n),
+                                  inverses, conditions);
+    this->kernels().eliminate(this->queue(), uplo, result.factor, inverses, result.x, width(),
+                              result.states, progress);
+    return result;
+  }
+
+  /// The bases of V's states, and whether they are unfit.
+  std::pair<OnDevice<Double<T>>, Index> bases(int sign, DeviceView<const T> w, double limit) {
+    const Index k = w.cols, panels = (w.rows + width() - 1) / width();
+    const auto grams = this->upload(Padded<Double<T>>(k, panels * k, 1));
+    auto bases = this->upload(Padded<Double<T>>(k, (panels + 1) * k, 1));
+    const auto unfit = this->upload_index(0);
+    // In two steps, as for a factor that arrives by and by.
+    const Index first = std::min(w.rows, panels / 2 * width());
+    this->kernels().update_bases(this->queue(), sign, w.block(0, 0, first, k), width(), 0, limit,
+                                 grams, bases, unfit);
+    this->kernels().update_bases(this->queue(), sign, w.block(first, 0, w.rows - first, k), width(),
+                                 first / width(), limit, grams, bases, unfit);
+    return {std::move(bases), this->download_index(unfit)};
+  }
+};
+TYPED_TEST_SUITE(EliminationContract, Precisions);
+
+TYPED_TEST(EliminationContract, EliminateLeavesEveryState) {
+  using T = TypeParam;
+  using W = Wide<T>;
+  const Index width = this->width();
+  for (const auto& [n, below] : {std::pair<Index, Index>{1, 0},
+                                 {5, 0},
+                                 {width, 0},
+                                 {width, 7},
+                                 {2 * width, 300},
+                                 {3 * width + 5, 0}}) {
+    for (const Index k : {1, 3, 8, 9, 16, 17, 32}) {
+      for (const Uplo uplo : kUplos) {
+        SCOPED_TRACE(testing::Message() << n << " and " << below << " k=" << k << char(uplo));
+        const Index m = n + below;
+        const auto l = this->random_columns(m, n);
+        const auto v = random_matrix<T>(m, k, 2, 3);
+        const auto result = this->eliminate(uplo, l, v);
+        const auto x = this->download(result.x), states = this->download(result.states);
+        EXPECT_TRUE(x.padding_untouched());
+        EXPECT_TRUE(states.padding_untouched());
+        const auto wide_l = widen<T>(l.view());
+        auto expected = widen<T>(v.view());
+        for (Index first = 0; first < n; first += width) {
+          const Index size = std::min(width, n - first), last = first + size, p = first / width;
+          for (Index j = 0; j < k; ++j) {
+            for (Index i = first; i < m; ++i) {
+              EXPECT_LT(std::abs(W(states(i, p * k + j)) - expected(i, j)), 200 * epsilon<T>());
+            }
+          }
+          const HostView<W> rows = expected.view().block(first, 0, size, k);
+          reference::trsm<W>(Side::left, Uplo::lower, Op::none, Diag::non_unit, W(1),
+                             wide_l.view().block(first, first, size, size), rows);
+          reference::gemm<W>(
+              Op::none, Op::none, W(-1), wide_l.view().block(last, first, m - last, size),
+              HostView<const W>(rows), W(1), expected.view().block(last, 0, m - last, k));
+        }
+        for (Index j = 0; j < k; ++j) {
+          for (Index i = 0; i < m; ++i) {
+            EXPECT_LT(std::abs(W(x(i, j)) - expected(i, j)), 200 * epsilon<T>()) << i << "," << j;
+          }
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(EliminationContract, BasesAreRootsOfWhatWoodburySays) {
+  using T = TypeParam;
+  using D = Double<T>;
+  const Index width = this->width();
+  for (const Index n : {Index{1}, width, 3 * width + 2}) {
+    for (const Index k : {1, 2, 7, 8}) {
+      for (const int sign : {1, -1}) {
+        SCOPED_TRACE(testing::Message() << n << " k=" << k << " sign " << sign);
+        auto w = random_matrix<T>(n, k, 2, 1);
+        for (Index j = 0; j < k; ++j) {
+          for (Index i = 0; i < n; ++i) {
+            w(i, j) *= Real<T>(0.3 / std::sqrt(static_cast<double>(n)));
+          }
+        }
+        const auto there = this->upload(w);
+        const auto [bases_there, unfit] = this->bases(sign, there, 100);
+        EXPECT_EQ(unfit, 0);
+        const auto bases = this->download(bases_there);
+        EXPECT_TRUE(bases.padding_untouched());
+        for (Index p = 0; p <= (n + width - 1) / width; ++p) {
+          const Index rows = std::min(p * width, n);
+          Padded<D> t(k, k), product(k, k);
+          for (Index j = 0; j < k; ++j) {
+            for (Index i = 0; i < k; ++i) {
+              t(i, j) = D(i == j ? 1 : 0);
+              for (Index r = 0; r < rows; ++r) {
+                t(i, j) += static_cast<double>(sign) * conj(D(w(r, i))) * D(w(r, j));
+              }
+              if (i > j) {
+                EXPECT_EQ(bases(i, p * k + j), D(0));
+              }
+            }
+          }
+          const auto base = bases.view().block(0, p * k, k, k);
+          Padded<D> half(k, k);
+          reference::gemm<D>(Op::none, Op::none, D(1), t.view(), base, D(0), half.view());
+          reference::gemm<D>(Op::conj_trans, Op::none, D(1), base, half.view(), D(0),
+                             product.view());
+          for (Index j = 0; j < k; ++j) {
+            for (Index i = 0; i < k; ++i) {
+              EXPECT_LT(std::abs(product(i, j) - D(i == j ? 1 : 0)), 1e-13);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(EliminationContract, BasesThatAreUnfit) {
+  using T = TypeParam;
+  const Index n = this->width() + 3;
+  for (const Index k : {1, 4}) {
+    Padded<T> w(n, k);
+    for (Index j = 0; j < k; ++j) std::fill_n(&w(0, j), n, T(0));
+    const auto unfit = [&](int sign, T x, double limit) {
+      for (const Index i : {Index{0}, n - 1}) {
+        auto with = w;
+        with(i, k - 1) = x;
+        const auto there = this->upload(with);
+        if (this->bases(sign, there, limit).second == 0) return false;
+      }
+      return true;
+    };
+    EXPECT_FALSE(unfit(1, T(3), 100));
+    EXPECT_EQ(unfit(1, T(12), 100), k > 1);  // one number alone is never ill conditioned
+    EXPECT_FALSE(unfit(-1, T(Real<T>(0.9)), 100));
+    EXPECT_TRUE(unfit(-1, T(Real<T>(0.999)), 100));
+    EXPECT_TRUE(unfit(-1, T(2), 100));
+    EXPECT_TRUE(unfit(1, nan<T>(), 100));
+    EXPECT_TRUE(unfit(1, infinity<T>(), 100));
+  }
+}
+
+TYPED_TEST(EliminationContract, PanelsAtOnceKeepTheProduct) {
+  using T = TypeParam;
+  const Index width = this->width();
+  for (const Index n : {Index{1}, Index{7}, width, width + 1, 3 * width - 5}) {
+    for (const Index k : {1, 3, 5, 16, 32}) {
+      if (k > Kernels<T>::kUpdateVectors) continue;
+      for (const Uplo uplo : kUplos) {
+        for (const int sign : {1, -1}) {
+          SCOPED_TRACE(testing::Message() << n << " k=" << k << char(uplo) << " sign " << sign);
+          const auto l = this->random_columns(n, n);
+          auto v = random_matrix<T>(n, k, 2, 1);
+          for (Index j = 0; j < k; ++j) {
+            for (Index i = 0; i < n; ++i) {
+              v(i, j) *= Real<T>(0.5 / std::sqrt(static_cast<double>(k * n)));
+            }
+          }
+          const auto result = this->eliminate(uplo, l, v);
+          const auto [bases, unfit] = this->bases(sign, result.x.view.block(0, 0, n, k), 1000);
+          ASSERT_EQ(unfit, 0);
+          const auto reflectors =
+              this->upload(Padded<Double<T>>(Kernels<T>::kUpdateReflector * n, 1));
+          const auto info = this->upload_index(0);
+          const bool rotates = k == 1 && sign > 0;
+          const auto cosines = this->upload(Padded<Real<T>>(rotates ? n : 0, 1));
+          const auto sines = this->upload(Padded<T>(rotates ? n : 0, 1));
+          this->kernels().update_panels(this->queue(), uplo, sign, result.factor, result.states, k,
+                                        bases, reflectors, info,
+                                        rotates ? cosines.view : DeviceView<Real<T>>(),
+                                        rotates ? sines.view : DeviceView<T>());
+          EXPECT_EQ(this->download_index(info), 0);
+          const auto factor = this->download(result.factor);
+          EXPECT_TRUE(factor.padding_untouched());
+          Padded<T> new_l(n, n);
+          for (Index j = 0; j < n; ++j) {
+            for (Index i = 0; i < n; ++i) {
+              const T stored = uplo == Uplo::lower ? factor(i, j) : factor(j, i);
+              if (i < j) {
+                EXPECT_EQ(stored, sentinel<T>());
+              }
+              new_l(i, j) = i < j ? T(0) : uplo == Uplo::lower ? stored : conj(stored);
+            }
+            EXPECT_EQ(real(new_l(j, j)) < 0, j % 5 == 3);
+          }
+          auto expected = this->product(l, v, sign > 0 ? k : 0);
+          const auto got = this->product(new_l, Padded<T>(n, 0), 0);
+          const double size = norm1(expected);
+          for (Index j = 0; j < n; ++j) {
+            for (Index i = 0; i < n; ++i) expected(i, j) -= got(i, j);
+          }
+          EXPECT_LT(scaled(norm1(expected), static_cast<double>(n + k) * size, epsilon<T>()),
+                    kThreshold);
+          if (!rotates) continue;
+          const auto c = this->download(cosines);
+          const auto s = this->download(sines);
+          for (Index i = 0; i < n; ++i) {
+            T x = v(i, 0);
+            for (Index j = 0; j <= i; ++j) {
+              EXPECT_GE(c(j, 0), 0);
+              const T turned = c(j, 0) * l(i, j) + conj(s(j, 0)) * x;
+              EXPECT_LT(std::abs(turned - new_l(i, j)), 1000 * epsilon<T>()) << i << "," << j;
+              x = c(j, 0) * x - s(j, 0) * l(i, j);
+            }
+          }
+        }
+      }
     }
   }
 }

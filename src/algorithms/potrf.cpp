@@ -278,7 +278,7 @@ class BackSubstitution {
         inverses_(device, order_, n_),
         conditions_(device, Space::device, count_),
         progress_(device, Space::device,
-                  Kernels<T>::back_substitution_progress(count_, x_.view().cols)),
+                  Kernels<T>::substitution_with_factor_progress(count_, x_.view().cols)),
         host_conditions_(device, Space::host, count_) {}
 
   /// Where B is to arrive, and where X appears.

@@ -74,6 +74,9 @@ inline constexpr bool is_complex = ScalarTraits<T>::is_complex;
 /// Single precision of the same kind.
 template <class T>
 using Single = std::conditional_t<is_complex<T>, std::complex<float>, float>;
+/// Double precision of the same kind.
+template <class T>
+using Double = std::conditional_t<is_complex<T>, std::complex<double>, double>;
 
 /// Complex conjugate that stays real for real types (std::conj does not).
 template <class T>

@@ -275,18 +275,21 @@ Index potrf(Uplo uplo, HostView<T> a) {
 }
 
 /// inverse := L^-1 for a Cholesky factor L (lower), or L = U^H from U (upper), with zeros above the
-/// diagonal. Returns Skeel's condition number || |L^-1| |L| ||_inf.
+/// diagonal. Imaginary parts of L's diagonal are ignored. Returns Skeel's condition number ||
+/// |L^-1| |L| ||_inf.
 template <class T>
 Real<T> invert_factor(Uplo uplo, HostView<const T> factor, HostView<T> inverse) {
   const Index n = factor.rows;
-  const auto l = [&](Index i, Index j) {
-    return uplo == Uplo::lower ? factor(i, j) : conj(factor(j, i));
-  };
+  std::vector<T> memory(static_cast<std::size_t>(n * n));
+  const HostView<T> l(memory.data(), n, n, n);
   for (Index j = 0; j < n; ++j) {
+    for (Index i = j; i < n; ++i) {
+      const T stored = uplo == Uplo::lower ? factor(i, j) : conj(factor(j, i));
+      l(i, j) = i == j ? T(real(stored)) : stored;
+    }
     for (Index i = 0; i < n; ++i) inverse(i, j) = T(i == j);
   }
-  trsm<T>(Side::left, uplo, uplo == Uplo::lower ? Op::none : Op::conj_trans, Diag::non_unit, T(1),
-          factor, inverse);
+  trsm<T>(Side::left, Uplo::lower, Op::none, Diag::non_unit, T(1), l, inverse);
   std::vector<Real<T>> row_sums(static_cast<std::size_t>(n));  // |L| e
   Real<T> condition(0);
   for (Index i = 0; i < n; ++i) {

@@ -192,6 +192,36 @@ void Kernels<T>::back_substitute(Queue& queue, Uplo uplo, DeviceView<const T> fa
 }
 
 template <class T>
+void Kernels<T>::eliminate(Queue& queue, Uplo uplo, DeviceView<const T> factor,
+                           DeviceView<const T> inverses, DeviceView<T> x, Index width,
+                           DeviceView<T> states, DeviceView<Index> progress) {
+  if (x.empty()) return;
+  device_.before(Action::kernel, "eliminate",
+                 flops<T>(product(2 * x.rows - inverses.cols, inverses.cols, x.cols) / 2));
+  do_eliminate(queue, uplo, factor, inverses, x, width, states, progress);
+}
+
+template <class T>
+void Kernels<T>::update_bases(Queue& queue, int sign, DeviceView<const T> w, Index width,
+                              Index first, double limit, DeviceView<Double<T>> grams,
+                              DeviceView<Double<T>> bases, DeviceView<Index> unfit) {
+  if (w.empty()) return;
+  device_.before(Action::kernel, "update_bases", flops<T>(product(w.rows, w.cols, w.cols)));
+  do_update_bases(queue, sign, w, width, first, limit, grams, bases, unfit);
+}
+
+template <class T>
+void Kernels<T>::update_panels(Queue& queue, Uplo uplo, int sign, DeviceView<T> a,
+                               DeviceView<const T> states, Index k,
+                               DeviceView<const Double<T>> bases, DeviceView<Double<T>> reflectors,
+                               DeviceView<Index> info, DeviceView<Real<T>> c, DeviceView<T> s) {
+  if (a.empty() || k == 0) return;
+  const Index m = a.rows > a.cols ? a.rows : a.cols, n = a.rows > a.cols ? a.cols : a.rows;
+  device_.before(Action::kernel, "update_panels", flops<T>(product(2 * m - n, n, k)));
+  do_update_panels(queue, uplo, sign, a, states, k, bases, reflectors, info, c, s);
+}
+
+template <class T>
 void Kernels<T>::getrf_panel(Queue& queue, DeviceView<T> a, DeviceView<Index> pivots,
                              DeviceView<Index> info, Index offset, Event* begun) {
   if (a.empty()) return;

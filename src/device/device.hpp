@@ -173,7 +173,8 @@ class Kernels {
   /// then, all else is undefined. `info` is one element.
   void potrf_panel(Queue& queue, Uplo uplo, DeviceView<const T> a, DeviceView<T> factor,
                    DeviceView<Index> info, Index offset);
-  /// The inverses of the diagonal blocks of a Cholesky factor L (or U = L^H), n x n. Blocks have
+  /// The inverses of the diagonal blocks of a Cholesky factor L (or U = L^H), n x n; imaginary parts
+  /// of its diagonal are ignored. Blocks have
   /// the order of `inverses`' rows, the last one may be smaller; `inverses` has n columns, and
   /// those of a block become its L^-1 (for both triangles) with zeros above the diagonal.
   /// `conditions` has one element for each block: Skeel's condition number || |L^-1| |L| ||_inf,
@@ -184,8 +185,17 @@ class Kernels {
   /// invert_blocks() has left: as accurate as products with them. `progress` is work space.
   void back_substitute(Queue& queue, Uplo uplo, DeviceView<const T> factor,
                        DeviceView<const T> inverses, DeviceView<T> x, DeviceView<Index> progress);
-  /// Elements of `progress`.
-  static constexpr Index back_substitution_progress(Index blocks, Index columns) {
+  /// The beginning of forward elimination. `factor` is m x n, m >= n, from the diagonal down, with
+  /// lower, and n x m with upper; `inverses` is what invert_blocks() has left of its diagonal
+  /// block, in blocks whose order divides `width`, and n, too, if m > n. Of X, which has m rows,
+  /// the first n rows become W = L11^-1 X1, and the others X2 - L21 W.
+  ///
+  /// For panel p of `width` columns, what X is before they are eliminated goes from the panel's
+  /// first row on to columns p k, ... of `states`, where k is the number of columns of X.
+  void eliminate(Queue& queue, Uplo uplo, DeviceView<const T> factor, DeviceView<const T> inverses,
+                 DeviceView<T> x, Index width, DeviceView<T> states, DeviceView<Index> progress);
+  /// Elements of `progress` for blocks of the inverses, here and above.
+  static constexpr Index substitution_with_factor_progress(Index blocks, Index columns) {
     return blocks * columns * 128;
   }
   /// LU factorization with partial pivoting, in place, of an m x n panel (m >= n or m < n),
@@ -240,6 +250,34 @@ class Kernels {
   void update_panel(Queue& queue, Uplo uplo, DeviceView<const T> a, DeviceView<T> factor,
                     Index plus, DeviceView<const T> v, DeviceView<T> rest, DeviceView<Index> info,
                     Index offset, DeviceView<Real<T>> c = {}, DeviceView<T> s = {});
+  /// Updates of the factor L of A to that of A + sign V V^H, panel by panel of `width` columns,
+  /// where panels need not wait for each other. Let W = L^-1 V, and T(p) = I + sign (the sum of
+  /// w^H w for its rows w before panel p) = R(p)^H R(p). Then V, when the columns before panel p
+  /// have been through the update, is what eliminate() leaves as the state of panel p, times the
+  /// upper triangular R(p)^-1. (This is Woodbury's formula for what the update adds to the Schur
+  /// complement. As with every root, a unitary factor is free.)
+  ///
+  /// `w` has the rows of W from panel `first` on. With its k columns, columns k p, ... of `bases`
+  /// become R(p)^-1 (with zeros below the diagonal) for the panels behind those of w, and for panel
+  /// 0 if `first` is 0. `grams` keeps the sums of each panel between calls for consecutive panels.
+  /// *unfit becomes 1 if a T(p) is not positive definite, has a NaN, or is not well conditioned:
+  /// if max(1, T(c, c)) max (T^-1)(c, c), which bounds the condition within a factor of k^2, is
+  /// larger than `limit`.
+  void update_bases(Queue& queue, int sign, DeviceView<const T> w, Index width, Index first,
+                    double limit, DeviceView<Double<T>> grams, DeviceView<Double<T>> bases,
+                    DeviceView<Index> unfit);
+  /// Vectors that update_bases() and update_panels() take at most.
+  static constexpr Index kUpdateVectors = is_complex<T> ? 8 : 32;
+  /// Numbers of `reflectors` for each column.
+  static constexpr Index kUpdateReflector = kUpdateVectors + 4;
+  /// Does what update_panel() does in place for all panels of update_panel_width() columns of the
+  /// m x n matrix `a` (n x m with upper), for k vectors with one sign: for panel p, V is the state
+  /// of the panel times its base, see above; the views begin with those of the first panel.
+  /// `reflectors` is work space. *info becomes 1 + the number of some column if a leading minor is
+  /// not definite, and otherwise stays.
+  void update_panels(Queue& queue, Uplo uplo, int sign, DeviceView<T> a, DeviceView<const T> states,
+                     Index k, DeviceView<const Double<T>> bases, DeviceView<Double<T>> reflectors,
+                     DeviceView<Index> info, DeviceView<Real<T>> c = {}, DeviceView<T> s = {});
   /// *found becomes 1 if an element of a part of `a` (as in rows_of_column, diagonal 0) is infinite
   /// or a NaN; otherwise it stays. The imaginary part of a triangle's diagonal counts, too.
   void find_not_finite(Queue& queue, Part part, DeviceView<const T> a, DeviceView<Index> found);
@@ -386,6 +424,8 @@ class Kernels {
                                 DeviceView<Real<T>>) = 0;
   virtual void do_back_substitute(Queue&, Uplo, DeviceView<const T>, DeviceView<const T>,
                                   DeviceView<T>, DeviceView<Index>) = 0;
+  virtual void do_eliminate(Queue&, Uplo, DeviceView<const T>, DeviceView<const T>, DeviceView<T>,
+                            Index, DeviceView<T>, DeviceView<Index>) = 0;
   virtual Index do_getrf_panel_width() const = 0;
   virtual void do_getrf_panel(Queue&, DeviceView<T>, DeviceView<Index>, DeviceView<Index>, Index,
                               Event*) = 0;
@@ -400,6 +440,11 @@ class Kernels {
   virtual void do_update_panel(Queue&, Uplo, DeviceView<const T>, DeviceView<T>, Index,
                                DeviceView<const T>, DeviceView<T>, DeviceView<Index>, Index,
                                DeviceView<Real<T>>, DeviceView<T>) = 0;
+  virtual void do_update_bases(Queue&, int, DeviceView<const T>, Index, Index, double,
+                               DeviceView<Double<T>>, DeviceView<Double<T>>, DeviceView<Index>) = 0;
+  virtual void do_update_panels(Queue&, Uplo, int, DeviceView<T>, DeviceView<const T>, Index,
+                                DeviceView<const Double<T>>, DeviceView<Double<T>>,
+                                DeviceView<Index>, DeviceView<Real<T>>, DeviceView<T>) = 0;
   virtual void do_find_not_finite(Queue&, Part, DeviceView<const T>, DeviceView<Index>) = 0;
   virtual bool do_split_pays(Precision, Index, Index, Index) const = 0;
   virtual void do_split(Queue&, SplitForm, Side, Op, DeviceView<const T>, DeviceView<Real<T>>) = 0;

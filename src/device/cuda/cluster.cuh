@@ -83,14 +83,4 @@ __device__ inline void send(int to, void* at, Barrier* barrier, int4 value) {
       : "memory");
 }
 
-/// Starts copying one element to shared memory. The thread waits for all it has started in
-/// finish_copies(); other threads of the block see them after a __syncthreads() behind that.
-template <class T>
-__device__ void start_copy(T* to, const T* from) {
-  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(shared_address(to)), "l"(from),
-               "n"(sizeof(T))
-               : "memory");
-}
-__device__ inline void finish_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
-
 }  // namespace overlapack::cuda

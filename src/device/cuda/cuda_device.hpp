@@ -124,10 +124,17 @@ class CudaKernels final : public Kernels<T> {
   void do_permute_rows(Queue&, DeviceView<T>, Index, DeviceView<const Index>) override;
   void do_interchange_and_solve(Queue&, DeviceView<const T>, DeviceView<const Index>, Index,
                                 DeviceView<T>) override;
+  void do_eliminate(Queue&, Uplo, DeviceView<const T>, DeviceView<const T>, DeviceView<T>, Index,
+                    DeviceView<T>, DeviceView<Index>) override;
   Index do_update_panel_width() const override;
   void do_update_panel(Queue&, Uplo, DeviceView<const T>, DeviceView<T>, Index, DeviceView<const T>,
                        DeviceView<T>, DeviceView<Index>, Index, DeviceView<Real<T>>,
                        DeviceView<T>) override;
+  void do_update_bases(Queue&, int, DeviceView<const T>, Index, Index, double,
+                       DeviceView<Double<T>>, DeviceView<Double<T>>, DeviceView<Index>) override;
+  void do_update_panels(Queue&, Uplo, int, DeviceView<T>, DeviceView<const T>, Index,
+                        DeviceView<const Double<T>>, DeviceView<Double<T>>, DeviceView<Index>,
+                        DeviceView<Real<T>>, DeviceView<T>) override;
   void do_find_not_finite(Queue&, Part, DeviceView<const T>, DeviceView<Index>) override;
   bool do_split_pays(Precision, Index, Index, Index) const override;
   void do_split(Queue&, SplitForm, Side, Op, DeviceView<const T>, DeviceView<Real<T>>) override;

@@ -139,9 +139,17 @@ template <class T>
 void CudaKernels<T>::do_back_substitute(Queue& queue, Uplo uplo, DeviceView<const T> factor,
                                         DeviceView<const T> inverses, DeviceView<T> x,
                                         DeviceView<Index> progress) {
-  static_assert(Kernels<T>::back_substitution_progress(1, 1) == kBackSubstitutionNumbers);
+  static_assert(Kernels<T>::substitution_with_factor_progress(1, 1) == kSubstitutionNumbers);
   const CurrentDevice current(cuda(queue).index());
   back_substitute(cuda(queue).stream(), uplo, factor, inverses, x, progress);
+}
+
+template <class T>
+void CudaKernels<T>::do_eliminate(Queue& queue, Uplo uplo, DeviceView<const T> factor,
+                                  DeviceView<const T> inverses, DeviceView<T> x, Index width,
+                                  DeviceView<T> states, DeviceView<Index> progress) {
+  const CurrentDevice current(cuda(queue).index());
+  eliminate(cuda(queue).stream(), uplo, factor, inverses, x, width, states, progress);
 }
 
 // Recursive LU (Toledo; LAPACK's ?getrf2). With n1 of the min(m, n) columns on the left,
@@ -231,6 +239,27 @@ void CudaKernels<T>::do_update_panel(Queue& queue, Uplo uplo, DeviceView<const T
   const CurrentDevice current(cuda(queue).index());
   update_panel(cuda(queue).stream(), cuda(queue).update_scratch(), cuda(queue).multiprocessors(),
                uplo, a, factor, plus, v, rest, info.data, offset, c.data, s.data);
+}
+
+template <class T>
+void CudaKernels<T>::do_update_bases(Queue& queue, int sign, DeviceView<const T> w, Index width,
+                                     Index first, double limit, DeviceView<Double<T>> grams,
+                                     DeviceView<Double<T>> bases, DeviceView<Index> unfit) {
+  const CurrentDevice current(cuda(queue).index());
+  update_bases(cuda(queue).stream(), sign, w, width, first, limit, grams, bases, unfit.data);
+}
+
+template <class T>
+void CudaKernels<T>::do_update_panels(Queue& queue, Uplo uplo, int sign, DeviceView<T> a,
+                                      DeviceView<const T> states, Index k,
+                                      DeviceView<const Double<T>> bases,
+                                      DeviceView<Double<T>> reflectors, DeviceView<Index> info,
+                                      DeviceView<Real<T>> c, DeviceView<T> s) {
+  static_assert(Kernels<T>::kUpdateVectors == cuda::kUpdateVectors<T> &&
+                Kernels<T>::kUpdateReflector == cuda::kUpdateReflector<T>);
+  const CurrentDevice current(cuda(queue).index());
+  update_panels(cuda(queue).stream(), uplo, sign, a, states, k, bases, reflectors, info.data,
+                c.data, s.data);
 }
 
 template <class T>

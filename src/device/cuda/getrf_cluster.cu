@@ -35,6 +35,7 @@
 #include <type_traits>
 
 #include "device/cuda/arithmetic.cuh"
+#include "device/cuda/async_copy.cuh"
 #include "device/cuda/cluster.cuh"
 #include "device/cuda/interchange.cuh"
 #include "device/cuda/kernels.hpp"

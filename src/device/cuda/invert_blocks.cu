@@ -21,6 +21,14 @@ struct Memory {
   unsigned condition;
 };
 
+/// Of a tile on the diagonal, by the warp that has loaded it.
+template <class E>
+__device__ void make_diagonal_real(Rows<E>& tile, int lane) {
+  __syncwarp();
+  if (lane < kTile) tile.row(lane)[lane] = from_real<E>(real_part(tile.row(lane)[lane]));
+  __syncwarp();
+}
+
 /// Row w of tiles of |L| e. One warp.
 template <class E>
 __device__ void sum_rows(Memory<E>& memory, int w, int lane) {
@@ -52,6 +60,7 @@ __global__ void __launch_bounds__(kTiles<typename DoubleOf<T>::type>* kWarp)
   const Triangle<T> triangle{static_cast<int>(min(Index{order}, n - first)), false, factor};
   const int size = triangle.n, tiles = triangle.tiles();
   load_triangle(memory.triangle, triangle, warp, lane);
+  if (warp < tiles) make_diagonal_real(memory.triangle.diagonal[warp], lane);
   invert_diagonal(memory.triangle, triangle, warp, lane);
   if (t == 0) memory.condition = 0;
   __syncthreads();

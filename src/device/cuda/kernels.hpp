@@ -74,16 +74,36 @@ void update_panel(cudaStream_t stream, const UpdateScratch& scratch, int multipr
                   DeviceView<const T> a, DeviceView<T> factor, Index plus, DeviceView<const T> v,
                   DeviceView<T> rest, Index* info, Index offset, Real<T>* c, T* s);
 
+/// As Kernels<T>::update_bases and update_panels, the latter for `k` vectors, at most
+/// kUpdateVectors; `reflectors` has room for kUpdateReflector numbers for each column. `c` and `s`
+/// may be null.
+template <class T>
+constexpr int kUpdateVectors = is_complex<T> ? 8 : 32;
+template <class T>
+constexpr int kUpdateReflector = kUpdateVectors<T> + 4;
+template <class T>
+void update_bases(cudaStream_t stream, int sign, DeviceView<const T> w, Index width, Index first,
+                  double limit, DeviceView<Double<T>> grams, DeviceView<Double<T>> bases,
+                  Index* unfit);
+template <class T>
+void update_panels(cudaStream_t stream, Uplo uplo, int sign, DeviceView<T> a,
+                   DeviceView<const T> states, Index k, DeviceView<const Double<T>> bases,
+                   DeviceView<Double<T>> reflectors, Index* info, Real<T>* c, T* s);
+
 /// As Kernels<T>::find_not_finite.
 template <class T>
 void find_not_finite(cudaStream_t stream, Part part, DeviceView<const T> a, Index* found);
 
-/// Real numbers of a column of a block, in the messages of back_substitute().
-constexpr int kBackSubstitutionNumbers = 128;
-/// As Kernels<T>::back_substitute, for blocks of at most potrf_panel_width() columns.
+/// Real numbers of a column of a block, in the messages of the following.
+constexpr int kSubstitutionNumbers = 128;
+/// As Kernels<T>::back_substitute and eliminate, for blocks of at most potrf_panel_width() columns.
 template <class T>
 void back_substitute(cudaStream_t stream, Uplo uplo, DeviceView<const T> factor,
                      DeviceView<const T> inverses, DeviceView<T> x, DeviceView<Index> progress);
+template <class T>
+void eliminate(cudaStream_t stream, Uplo uplo, DeviceView<const T> factor,
+               DeviceView<const T> inverses, DeviceView<T> x, Index width, DeviceView<T> states,
+               DeviceView<Index> progress);
 
 /// How the thread blocks of the LU leaf talk to each other: in a cluster where the GPU has them,
 /// else through device memory. One per queue, because the queues run at the same time; within a

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 
+#include "device/cuda/async_copy.cuh"
 #include "device/cuda/kernels.hpp"
 #include "device/cuda/launch.cuh"
 
@@ -63,10 +64,6 @@ __device__ const int for_hopper = 1;
 __device__ const int for_hopper = 0;
 #endif
 
-__device__ unsigned shared_address(const void* p) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(p));
-}
-
 /// Copies 16 (or 4) bytes to shared memory in the background, or zeros if there is nothing.
 __device__ void copy_16(unsigned to, const float* from, bool there) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from),
@@ -77,12 +74,6 @@ __device__ void copy_4(unsigned to, const float* from, bool there) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to), "l"(from),
                "r"(there ? 4 : 0)
                : "memory");
-}
-__device__ void end_of_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-/// Until all groups of copies have arrived but the latest kPending.
-template <int kPending>
-__device__ void wait_for_copies() {
-  asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
 }
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL

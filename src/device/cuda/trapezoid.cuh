@@ -19,6 +19,12 @@ struct Trapezoid {
         column_stride(mirrored_ ? 1 : ld),
         mirrored(mirrored_) {}
   __device__ T* at(Index i, Index j) const { return data + i * row_stride + j * column_stride; }
+  /// The part that begins with element (i, j).
+  __device__ Trapezoid from(Index i, Index j) const {
+    Trapezoid part = *this;
+    part.data = at(i, j);
+    return part;
+  }
 };
 
 }  // namespace overlapack::cuda

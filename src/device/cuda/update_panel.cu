@@ -25,11 +25,17 @@
 // the first one stores the diagonal block. It does so elsewhere, because the others still read: a
 // copy puts it in its place afterwards.
 //
+// Where V is known for all panels beforehand (Kernels<T>::update_panels), they need not wait for
+// each other. Then one kernel makes the reflectors of all panels, a thread block those of one, and
+// another takes all rows below through them.
+//
 // All precisions compute in double.
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 
 #include "device/cuda/arithmetic.cuh"
+#include "device/cuda/async_copy.cuh"
 #include "device/cuda/gate.cuh"
 #include "device/cuda/kernels.hpp"
 #include "device/cuda/launch.cuh"
@@ -51,6 +57,10 @@ constexpr int kVectors = sizeof(E) == sizeof(double) ? 32 : 8;
 template <class E>
 constexpr int kFewerVectors = sizeof(E) == sizeof(double) ? 16 : 8;
 
+/// The part of a diagonal element's square below which the new square cannot be told from zero.
+template <class T>
+constexpr double kLeast = static_cast<double>(std::numeric_limits<DeviceReal<T>>::epsilon());
+
 /// The problem: rows 0, ..., n - 1 are the diagonal block.
 template <class T>
 struct Panel {
@@ -58,7 +68,7 @@ struct Panel {
   int n;
   int vectors;
   double sign;
-  double least;  ///< the part of a^2 below which a'^2 cannot be told from zero
+  double least;  ///< 0, or kLeast of a downdate
   Trapezoid<const T> a;
   Trapezoid<T> factor;    ///< for the rows below
   Trapezoid<T> diagonal;  ///< for the diagonal block
@@ -85,6 +95,52 @@ template <class E, int K>
 struct Shared {
   Gate published[kWidth / kChunk];  ///< by chunk
   alignas(16) Reflector<E, K> reflectors[kWidth];
+};
+
+/// Many panels, whose rows of V are `states` times `bases`.
+template <class T, class E, int K>
+struct Panels {
+  Index rows;
+  Index n;
+  int vectors;
+  double sign;
+  Trapezoid<const T> a;
+  Trapezoid<T> factor;  ///< where it was
+  const T* states;
+  Index states_ld;
+  const E* bases;
+  Index bases_ld;
+  Reflector<E, K>* reflectors;  ///< by column
+  Index* info;
+  DeviceReal<T>* cosines;
+  T* sines;
+
+  /// Panel number p.
+  __device__ Panel<T> panel(Index p) const {
+    const Index first = p * kWidth;
+    return {rows - first,
+            static_cast<int>(min(n - first, Index{kWidth})),
+            vectors,
+            sign,
+            sign > 0 ? 0.0 : kLeast<T>,
+            a.from(first, first),
+            factor.from(first, first),
+            factor.from(first, first),
+            states + p * vectors * states_ld + first,
+            states_ld,
+            nullptr,
+            0,
+            info,
+            first,
+            cosines == nullptr ? nullptr : cosines + first,
+            sines == nullptr ? nullptr : sines + first};
+  }
+};
+
+/// The upper triangular base of a panel, column by column.
+template <class E, int K>
+struct Base {
+  E column[K][K];
 };
 
 // ---- primitives ----
@@ -248,20 +304,32 @@ __device__ void store(const Trapezoid<T>& to, Index row, int j, E l) {
   convert(*to.at(row, j), to.mirrored ? conjugate(l) : l);
 }
 
-/// Takes a row through the first `end` reflectors as soon as they are there.
-template <class E, int K, class T>
-__device__ void follow(const Panel<T>& panel, Shared<E, K>& shared, Index row, int end, bool stores,
-                       const Trapezoid<T>& to, E (&v)[K]) {
+/// A row of V from what elimination has left of it.
+template <class E, int K>
+__device__ void apply(const Base<E, K>& base, E (&v)[K]) {
+#pragma unroll
+  for (int c = K - 1; c >= 0; --c) {
+    E sum = from_real<E>(0);
+#pragma unroll
+    for (int d = 0; d <= c; ++d) sum = subtract_product(sum, negate(v[d]), base.column[c][d]);
+    v[c] = sum;
+  }
+}
+
+/// Takes a row through the first `end` reflectors; wait(i) returns when chunk i of them is there.
+template <class E, int K, class T, class Wait>
+__device__ void follow(const Panel<T>& panel, const Reflector<E, K>* reflectors, Wait wait,
+                       Index row, int end, bool stores, const Trapezoid<T>& to, E (&v)[K]) {
   E l[kChunk], next[kChunk];
   load_chunk(panel, row, 0, end, l);
   for (int j = 0; j < end; j += kChunk) {
     load_chunk(panel, row, j + kChunk, end, next);
     const int last = min(j + kChunk, end);
-    shared.published[j / kChunk].wait();
+    wait(j / kChunk);
 #pragma unroll
     for (int c = 0; c < kChunk; ++c) {
       if (j + c < last) {
-        const Reflector<E, K>& y = shared.reflectors[j + c];
+        const Reflector<E, K>& y = reflectors[j + c];
         E b[K];
 #pragma unroll
         for (int e = 0; e < K; ++e) b[e] = y.b[e];
@@ -343,6 +411,21 @@ __device__ void lead(const Panel<T>& panel, Shared<E, K>& shared, int first, int
   }
 }
 
+/// The reflectors of a panel, by a warp that has 32 columns, and their rows of the diagonal block.
+template <class E, int K, class T, class Prepare>
+__device__ void make_reflectors(const Panel<T>& panel, Shared<E, K>& shared, int warp, int lane,
+                                bool stores, Prepare prepare) {
+  const int first = warp * kWarp;
+  if (first >= panel.n) return;
+  const Index row = first + lane < panel.n ? first + lane : panel.rows;
+  E v[K];
+  load_vectors(panel, row, v);
+  prepare(v);
+  const auto wait = [&](int chunk) { shared.published[chunk].wait(); };
+  follow(panel, shared.reflectors, wait, row, first, stores, panel.diagonal, v);
+  lead(panel, shared, first, min(first + kWarp, panel.n), stores, lane, v);
+}
+
 template <class T, class E, int K>
 __global__ void __launch_bounds__(kWarps* kWarp) update_panel_kernel(Panel<T> panel) {
   extern __shared__ double2 memory[];
@@ -351,14 +434,8 @@ __global__ void __launch_bounds__(kWarps* kWarp) update_panel_kernel(Panel<T> pa
   if (thread < kWidth / kChunk) shared.published[thread].expect(1);
   __syncthreads();
 
-  E v[K];
-  const int first = warp * kWarp;
-  if (warp < kDiagonalWarps && first < panel.n) {
-    const bool stores = blockIdx.x == 0;
-    const Index row = first + lane < panel.n ? first + lane : panel.rows;
-    load_vectors(panel, row, v);
-    follow(panel, shared, row, first, stores, panel.diagonal, v);
-    lead(panel, shared, first, min(first + kWarp, panel.n), stores, lane, v);
+  if (warp < kDiagonalWarps) {
+    make_reflectors(panel, shared, warp, lane, blockIdx.x == 0, [](E(&)[K]) {});
   }
   // The first rows below are for the row warps, which follow closely; others for whoever is free.
   const Index close = Index{gridDim.x} * kRowWarps, all = Index{gridDim.x} * kWarps;
@@ -366,11 +443,13 @@ __global__ void __launch_bounds__(kWarps* kWarp) update_panel_kernel(Panel<T> pa
                          ? close + Index{blockIdx.x} * kWarps + warp
                          : Index{blockIdx.x} * kRowWarps + (warp - kDiagonalWarps);
   const Index then = close + Index{blockIdx.x} * kWarps + warp;
+  const auto wait = [&](int chunk) { shared.published[chunk].wait(); };
   for (Index group = mine; panel.n + group * kWarp < panel.rows;
        group = group < close ? then : group + all) {
     const Index row = panel.n + group * kWarp + lane;
+    E v[K];
     load_vectors(panel, row, v);
-    follow(panel, shared, row, panel.n, true, panel.factor, v);
+    follow(panel, shared.reflectors, wait, row, panel.n, true, panel.factor, v);
     if (row < panel.rows) {
 #pragma unroll
       for (int c = 0; c < K; ++c) {
@@ -378,6 +457,147 @@ __global__ void __launch_bounds__(kWarps* kWarp) update_panel_kernel(Panel<T> pa
       }
     }
   }
+}
+
+/// The base of panel p, with zeros where there are no vectors; by all threads.
+template <class T, class E, int K>
+__device__ void load(const Panels<T, E, K>& panels, Index p, Base<E, K>& base) {
+  for (int e = static_cast<int>(threadIdx.x); e < K * K; e += static_cast<int>(blockDim.x)) {
+    const int c = e / K, d = e % K;
+    const bool there = c < panels.vectors && d < panels.vectors;
+    base.column[c][d] =
+        there ? panels.bases[(p * panels.vectors + c) * panels.bases_ld + d] : from_real<E>(0);
+  }
+}
+
+/// The reflectors of all panels and their diagonal blocks, a panel for each thread block.
+template <class T, class E, int K>
+__global__ void __launch_bounds__(kDiagonalWarps* kWarp) reflectors_kernel(Panels<T, E, K> panels) {
+  extern __shared__ double2 memory[];
+  auto& shared = *reinterpret_cast<Shared<E, K>*>(memory);
+  __shared__ Base<E, K> base;
+  const int thread = static_cast<int>(threadIdx.x);
+  const Panel<T> panel = panels.panel(blockIdx.x);
+  if (thread < kWidth / kChunk) shared.published[thread].expect(1);
+  load(panels, blockIdx.x, base);
+  __syncthreads();
+  make_reflectors(panel, shared, thread / kWarp, thread % kWarp, true,
+                  [&](E(&v)[K]) { apply(base, v); });
+  __syncthreads();
+  for (int j = thread; j < panel.n; j += kDiagonalWarps * kWarp) {
+    panels.reflectors[panel.offset + j] = shared.reflectors[j];
+  }
+}
+
+constexpr int kFollowers = 256;  // rows of a thread block
+
+/// Some columns of 32 rows, in shared memory: rows and columns of L are not equally far apart, and
+/// which of them are adjacent depends on the triangle; here lanes read columns and copy whatever is
+/// adjacent.
+template <class T>
+struct RowTile {
+  static constexpr int kColumns = 8;
+  T element[kWarp][kColumns + 1];  // rows in different banks
+
+  /// Calls f(row, column) for a lane's share of the tile.
+  template <class F>
+  __device__ static void for_each(bool rows_adjacent, int lane, F f) {
+#pragma unroll
+    for (int q = 0; q < kColumns; ++q) {
+      const int e = q * kWarp + lane;
+      rows_adjacent ? f(lane, q) : f(e / kColumns, e % kColumns);
+    }
+  }
+  /// The tile that begins with element (0, 0) of `from`, of which there are so many rows.
+  __device__ void start_loading(const Trapezoid<const T>& from, Index rows, int lane) {
+    for_each(!from.mirrored, lane, [&](int i, int j) {
+      if (i < rows) start_copy(&element[i][j], from.at(i, j));
+    });
+    end_of_copies();
+  }
+  __device__ void store(const Trapezoid<T>& to, Index rows, int lane) const {
+    for_each(!to.mirrored, lane, [&](int i, int j) {
+      if (i < rows) *to.at(i, j) = element[i][j];
+    });
+  }
+};
+
+template <class T, class E, int K>
+struct SharedOfFollowers {
+  alignas(16) Reflector<E, K> reflectors[kWidth];
+  Base<E, K> base;
+  RowTile<T> tiles[kFollowers / kWarp][2];  // of each warp: one is used while the other arrives
+};
+
+/// Takes the rows below the diagonal blocks through the reflectors: `parts` thread blocks for each
+/// panel.
+template <class T, class E, int K>
+__global__ void __launch_bounds__(kFollowers, K * sizeof(E) <= 128 ? 2 : 1)
+    followers_kernel(Panels<T, E, K> panels, unsigned parts) {
+  extern __shared__ double2 memory[];
+  auto& shared = *reinterpret_cast<SharedOfFollowers<T, E, K>*>(memory);
+  const Index p = blockIdx.x / parts, part = blockIdx.x % parts;
+  const Panel<T> panel = panels.panel(p);
+  if (panel.n + part * kFollowers >= panel.rows) return;
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % kWarp, warp = thread / kWarp;
+  const Index top = panel.n + part * kFollowers + warp * kWarp, rows = panel.rows - top;
+  constexpr int kColumns = RowTile<T>::kColumns;
+  RowTile<T>(&tiles)[2] = shared.tiles[warp];
+  tiles[0].start_loading(panel.a.from(top, 0), rows, lane);
+  load(panels, p, shared.base);
+  constexpr int kWords = static_cast<int>(sizeof(Reflector<E, K>) / sizeof(double2));
+  const auto* const from = reinterpret_cast<const double2*>(panels.reflectors + panel.offset);
+  for (int e = thread; e < kWidth * kWords; e += kFollowers) {
+    reinterpret_cast<double2*>(shared.reflectors)[e] = from[e];
+  }
+  __syncthreads();
+  if (rows <= 0) return;
+  E v[K];
+  load_vectors(panel, top + lane, v);
+  apply(shared.base, v);
+#pragma unroll 1
+  for (int j = 0; j < kWidth; j += kColumns) {
+    RowTile<T>& tile = tiles[j / kColumns % 2];
+    if (j + kColumns < kWidth) {
+      tiles[(j / kColumns + 1) % 2].start_loading(panel.a.from(top, j + kColumns), rows, lane);
+      wait_for_copies<1>();
+    } else {
+      wait_for_copies<0>();
+    }
+    __syncwarp();
+#pragma unroll
+    for (int c = 0; c < kColumns; ++c) {
+      const Reflector<E, K>& y = shared.reflectors[j + c];
+      E b[K], l;
+#pragma unroll
+      for (int e = 0; e < K; ++e) b[e] = y.b[e];
+      T& element = tile.element[lane][c];
+      convert(l, panel.a.mirrored ? conjugate(element) : element);
+      const E after = reflect(panel.sign, y.a, y.inverse, y.quotient, b, l, v);
+      convert(element, panel.a.mirrored ? conjugate(after) : after);
+    }
+    __syncwarp();
+    tile.store(panel.factor.from(top, j), rows, lane);
+    __syncwarp();
+  }
+}
+
+template <class D, int K>
+void launch_panels(cudaStream_t stream, Panels<D, typename DoubleOf<D>::type, K> panels) {
+  using E = typename DoubleOf<D>::type;
+  const Index count = (panels.n + kWidth - 1) / kWidth;
+  LaunchShape shape;
+  shape.blocks = static_cast<unsigned>(count);
+  shape.threads = kDiagonalWarps * kWarp;
+  shape.shared_bytes = sizeof(Shared<E, K>);
+  launch(stream, shape, "update panels", reflectors_kernel<D, E, K>, panels);
+  const Index below = panels.rows - std::min<Index>(panels.n, kWidth);
+  const auto parts = static_cast<unsigned>((below + kFollowers - 1) / kFollowers);
+  if (parts == 0) return;
+  shape.blocks = static_cast<unsigned>(count) * parts;
+  shape.threads = kFollowers;
+  shape.shared_bytes = sizeof(SharedOfFollowers<D, E, K>);
+  launch(stream, shape, "update panels", followers_kernel<D, E, K>, panels, parts);
 }
 
 template <class D, int K>
@@ -392,18 +612,17 @@ void launch_update(cudaStream_t stream, int multiprocessors, const Panel<D>& pan
   launch(stream, shape, "update panel", update_panel_kernel<D, E, K>, panel);
 }
 
-/// The smallest number of vectors that there is a kernel for.
-template <class D>
-void launch_update(cudaStream_t stream, int multiprocessors, const Panel<D>& panel) {
-  using E = typename DoubleOf<D>::type;
-  if (panel.vectors <= 1) {
-    launch_update<D, 1>(stream, multiprocessors, panel);
-  } else if (panel.vectors <= 4) {
-    launch_update<D, 4>(stream, multiprocessors, panel);
-  } else if (panel.vectors <= kFewerVectors<E>) {
-    launch_update<D, kFewerVectors<E>>(stream, multiprocessors, panel);
+/// Calls f with the smallest number of vectors that there are kernels for, as a constant.
+template <class E, class F>
+void with_kernel_for(Index vectors, F f) {
+  if (vectors <= 1) {
+    f(std::integral_constant<int, 1>());
+  } else if (vectors <= 4) {
+    f(std::integral_constant<int, 4>());
+  } else if (vectors <= kFewerVectors<E>) {
+    f(std::integral_constant<int, kFewerVectors<E>>());
   } else {
-    launch_update<D, kVectors<E>>(stream, multiprocessors, panel);
+    f(std::integral_constant<int, kVectors<E>>());
   }
 }
 
@@ -453,7 +672,7 @@ void update_panel(cudaStream_t stream, const UpdateScratch& scratch, int multipr
                          static_cast<int>(n),
                          static_cast<int>(count),
                          adds ? 1.0 : -1.0,
-                         adds ? 0.0 : static_cast<double>(std::numeric_limits<Real<T>>::epsilon()),
+                         adds ? 0.0 : kLeast<D>,
                          Trapezoid<const D>{device_cast(a.data), a.ld, upper},
                          Trapezoid<D>{device_cast(factor.data), factor.ld, upper},
                          Trapezoid<D>{device_cast(home), home_ld, upper},
@@ -465,7 +684,9 @@ void update_panel(cudaStream_t stream, const UpdateScratch& scratch, int multipr
                          offset,
                          c,
                          device_cast(s)};
-    launch_update(stream, multiprocessors, panel);
+    with_kernel_for<E>(count, [&](auto vectors) {
+      launch_update<D, decltype(vectors)::value>(stream, multiprocessors, panel);
+    });
     if (in_place) {
       copy_part(stream, factor.data, sizeof(T) * static_cast<std::size_t>(factor.ld), home,
                 sizeof(T) * static_cast<std::size_t>(home_ld), sizeof(T), n, n,
@@ -477,6 +698,34 @@ void update_panel(cudaStream_t stream, const UpdateScratch& scratch, int multipr
 }
 
 template <class T>
+void update_panels(cudaStream_t stream, Uplo uplo, int sign, DeviceView<T> a,
+                   DeviceView<const T> states, Index k, DeviceView<const Double<T>> bases,
+                   DeviceView<Double<T>> reflectors, Index* info, Real<T>* c, T* s) {
+  using D = typename DeviceScalar<T>::type;
+  using E = typename DoubleOf<D>::type;
+  const bool upper = uplo == Uplo::upper;
+  with_kernel_for<E>(k, [&](auto vectors) {
+    constexpr int K = decltype(vectors)::value;
+    static_assert(K <= kUpdateVectors<T> &&
+                  sizeof(Reflector<E, K>) <= kUpdateReflector<T> * sizeof(E));
+    launch_panels<D, K>(stream, {upper ? a.cols : a.rows,
+                                 upper ? a.rows : a.cols,
+                                 static_cast<int>(k),
+                                 static_cast<double>(sign),
+                                 {device_cast(a.data), a.ld, upper},
+                                 {device_cast(a.data), a.ld, upper},
+                                 device_cast(states.data),
+                                 states.ld,
+                                 device_cast(bases.data),
+                                 bases.ld,
+                                 reinterpret_cast<Reflector<E, K>*>(reflectors.data),
+                                 info,
+                                 c,
+                                 device_cast(s)});
+  });
+}
+
+template <class T>
 void find_not_finite(cudaStream_t stream, Part part, DeviceView<const T> a, Index* found) {
   LaunchShape shape;
   shape.blocks = static_cast<unsigned>(std::min<Index>(a.cols, 4096));
@@ -485,10 +734,13 @@ void find_not_finite(cudaStream_t stream, Part part, DeviceView<const T> a, Inde
          part, a.rows, a.cols, device_cast(a.data), a.ld, found);
 }
 
-#define OVERLAPACK_INSTANTIATE(T)                                                                \
-  template void update_panel(cudaStream_t, const UpdateScratch&, int, Uplo, DeviceView<const T>, \
-                             DeviceView<T>, Index, DeviceView<const T>, DeviceView<T>, Index*,   \
-                             Index, Real<T>*, T*);                                               \
+#define OVERLAPACK_INSTANTIATE(T)                                                                 \
+  template void update_panel(cudaStream_t, const UpdateScratch&, int, Uplo, DeviceView<const T>,  \
+                             DeviceView<T>, Index, DeviceView<const T>, DeviceView<T>, Index*,    \
+                             Index, Real<T>*, T*);                                                \
+  template void update_panels(cudaStream_t, Uplo, int, DeviceView<T>, DeviceView<const T>, Index, \
+                              DeviceView<const Double<T>>, DeviceView<Double<T>>, Index*,         \
+                              Real<T>*, T*);                                                      \
   template void find_not_finite(cudaStream_t, Part, DeviceView<const T>, Index*);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #undef OVERLAPACK_INSTANTIATE

@@ -444,8 +444,8 @@ class EmulatedKernels final : public Kernels<T> {
     enqueue(queue, "back_substitute", [=] {
       const Index n = factor.rows, order = inverses.rows;
       require(factor.cols == n && inverses.cols == n && x.rows == n && order > 0 &&
-                  progress.rows >=
-                      Kernels<T>::back_substitution_progress((n + order - 1) / order, x.cols),
+                  progress.rows >= Kernels<T>::substitution_with_factor_progress(
+                                       (n + order - 1) / order, x.cols),
               "back_substitute", "the shapes do not fit");
       const bool lower = uplo == Uplo::lower;
       const HostView<const T> l = open("back_substitute", factor);
@@ -461,6 +461,42 @@ class EmulatedKernels final : public Kernels<T> {
         reference::gemm<T>(lower ? Op::conj_trans : Op::none, Op::none, T(-1),
                            lower ? l.block(first, 0, size, first) : l.block(0, first, first, size),
                            HostView<const T>(rows), T(1), to.block(0, 0, first, x.cols));
+      }
+    });
+  }
+
+  void do_eliminate(Queue& queue, Uplo uplo, DeviceView<const T> factor,
+                    DeviceView<const T> inverses, DeviceView<T> x, Index width,
+                    DeviceView<T> states, DeviceView<Index> progress) override {
+    enqueue(queue, "eliminate", [=] {
+      const bool lower = uplo == Uplo::lower;
+      const Index m = x.rows, k = x.cols, n = inverses.cols, order = inverses.rows;
+      const Index panels = (n + width - 1) / width;
+      require((lower ? factor.rows : factor.cols) == m &&
+                  (lower ? factor.cols : factor.rows) == n && n <= m && order > 0 &&
+                  (width % order == 0 || n <= order) && (n == m || n % order == 0) &&
+                  states.rows == m && states.cols == panels * k &&
+                  progress.rows >=
+                      Kernels<T>::substitution_with_factor_progress((n + order - 1) / order, k),
+              "eliminate", "the shapes do not fit");
+      const HostView<const T> l = open("eliminate", factor), inverse = open("eliminate", inverses);
+      const HostView<T> to = open("eliminate", x), kept = open("eliminate", states);
+      for (Index first = 0; first < n; first += order) {
+        const Index size = std::min(order, n - first), last = first + size;
+        if (first % width == 0) {
+          for (Index j = 0; j < k; ++j) {
+            std::copy_n(&to(first, j), m - first, &kept(first, first / width * k + j));
+          }
+        }
+        const HostView<T> rows = to.block(first, 0, size, k);
+        std::vector<T> y;
+        for (Index j = 0; j < k; ++j) y.insert(y.end(), &rows(0, j), &rows(0, j) + size);
+        reference::gemm<T>(Op::none, Op::none, T(1), inverse.block(0, first, size, size),
+                           HostView<const T>(y.data(), size, k, size), T(0), rows);
+        reference::gemm<T>(
+            lower ? Op::none : Op::conj_trans, Op::none, T(-1),
+            lower ? l.block(last, first, m - last, size) : l.block(first, last, size, m - last),
+            HostView<const T>(rows), T(1), to.block(last, 0, m - last, k));
       }
     });
   }
@@ -582,13 +618,113 @@ class EmulatedKernels final : public Kernels<T> {
       }
       const HostView<Index> host_info = open("update_panel", info);
       if (good < n && host_info(0) == 0) host_info(0) = offset + good + 1;
-      if (c.empty()) return;
-      const HostView<Real<T>> cosines = open("update_panel", c);
-      const HostView<T> sines = open("update_panel", s);
-      for (Index j = 0; j < n; ++j) {
-        const Real<T> tj = t[static_cast<std::size_t>(j)];
-        cosines(j) = (1 - tj) / tj;
-        sines(j) = conj(z_memory[static_cast<std::size_t>(j)]) / tj;
+      if (!c.empty()) {
+        store_rotations(t, z_memory, open("update_panel", c), open("update_panel", s));
+      }
+    });
+  }
+
+  static void store_rotations(const std::vector<Real<T>>& t, const std::vector<T>& z,
+                              HostView<Real<T>> cosines, HostView<T> sines) {
+    for (Index j = 0; j < cosines.rows; ++j) {
+      const Real<T> tj = t[static_cast<std::size_t>(j)];
+      cosines(j) = (1 - tj) / tj;
+      sines(j) = conj(z[static_cast<std::size_t>(j)]) / tj;
+    }
+  }
+
+  void do_update_bases(Queue& queue, int sign, DeviceView<const T> w, Index width, Index first,
+                       double limit, DeviceView<Double<T>> grams, DeviceView<Double<T>> bases,
+                       DeviceView<Index> unfit) override {
+    enqueue(queue, "update_bases", [=] {
+      using D = Double<T>;
+      const Index k = w.cols, last = first + (w.rows + width - 1) / width;
+      require(k <= Kernels<T>::kUpdateVectors && grams.rows == k && grams.cols >= last * k &&
+                  bases.rows == k && bases.cols >= (last + 1) * k && unfit.rows == 1,
+              "update_bases", "the shapes do not fit");
+      const HostView<const T> rows = open("update_bases", w);
+      const HostView<D> sums = open("update_bases", grams.block(0, 0, k, last * k));
+      const HostView<D> results = open("update_bases", bases.block(0, 0, k, (last + 1) * k));
+      const HostView<Index> found = open("update_bases", unfit);
+      const auto vectors = static_cast<std::size_t>(k);
+      for (Index p = first; p < last; ++p) {
+        const Index top = (p - first) * width, count = std::min(width, w.rows - top);
+        for (Index j = 0; j < k; ++j) {
+          for (Index i = 0; i < k; ++i) {
+            D sum(0);
+            for (Index r = top; r < top + count; ++r) {
+              sum += conj(D(rows(r, i))) * D(rows(r, j));
+            }
+            sums(i, p * k + j) = static_cast<double>(sign) * sum;
+          }
+        }
+      }
+      for (Index p = first == 0 ? 0 : first + 1; p <= last; ++p) {
+        std::vector<D> memory(vectors * vectors);
+        const HostView<D> t(memory.data(), k, k, k), inverse = results.block(0, p * k, k, k);
+        double largest = 1, largest_inverse = 0;
+        for (Index j = 0; j < k; ++j) {
+          for (Index i = 0; i < k; ++i) {
+            t(i, j) = inverse(i, j) = D(i == j ? 1 : 0);
+            for (Index q = 0; q < p; ++q) t(i, j) += sums(i, q * k + j);
+          }
+          largest = std::max(largest, real(t(j, j)));
+        }
+        const bool definite = reference::potrf<D>(Uplo::upper, t) == 0;
+        reference::trsm<D>(Side::left, Uplo::upper, Op::none, Diag::non_unit, D(1), t, inverse);
+        for (Index i = 0; i < k; ++i) {
+          double squares = 0;
+          for (Index j = i; j < k; ++j) squares += std::norm(inverse(i, j));
+          if (!(squares <= largest_inverse)) largest_inverse = squares;
+        }
+        if (!definite || !(largest * largest_inverse <= limit)) found(0) = 1;
+      }
+    });
+  }
+
+  void do_update_panels(Queue& queue, Uplo uplo, int sign, DeviceView<T> a,
+                        DeviceView<const T> states, Index k, DeviceView<const Double<T>> bases,
+                        DeviceView<Double<T>> reflectors, DeviceView<Index> info,
+                        DeviceView<Real<T>> c, DeviceView<T> s) override {
+    enqueue(queue, "update_panels", [=] {
+      using D = Double<T>;
+      const bool lower = uplo == Uplo::lower;
+      const Index width = do_update_panel_width();
+      const Index m = lower ? a.rows : a.cols, n = lower ? a.cols : a.rows;
+      const Index panels = (n + width - 1) / width;
+      require(m >= n && k <= Kernels<T>::kUpdateVectors && states.rows == m &&
+                  states.cols == panels * k && bases.rows == k && bases.cols >= panels * k &&
+                  reflectors.rows * reflectors.cols >= Kernels<T>::kUpdateReflector * n &&
+                  info.rows == 1 &&
+                  (c.empty() || (k == 1 && sign > 0 && c.rows == n && s.rows == n)),
+              "update_panels", "the shapes do not fit");
+      for (Index p = 0; p < panels; ++p) {
+        const Index first = p * width, cols = std::min(width, n - first), rows = m - first;
+        std::vector<T> l_memory(static_cast<std::size_t>(rows * cols)),
+            z_memory(static_cast<std::size_t>(k * cols)),
+            v_memory(static_cast<std::size_t>(rows * k)), w(static_cast<std::size_t>(rows));
+        std::vector<Real<T>> t(static_cast<std::size_t>(cols));
+        const HostView<T> l(l_memory.data(), rows, cols, rows), v(v_memory.data(), rows, k, rows);
+        const HostView<T> z(z_memory.data(), k, cols, k);
+        const HostView<T> factor = open("update_panels", lower ? a.block(first, first, rows, cols)
+                                                               : a.block(first, first, cols, rows));
+        reference::load_columns<T>(uplo, factor, l);
+        const HostView<const T> state = open("update_panels", states.block(first, p * k, rows, k));
+        const HostView<const D> base = open("update_panels", bases.block(0, p * k, k, k));
+        for (Index j = 0; j < k; ++j) {
+          for (Index i = 0; i < rows; ++i) {
+            D sum(0);
+            for (Index q = 0; q <= j; ++q) sum += D(state(i, q)) * base(q, j);
+            v(i, j) = static_cast<T>(sum);
+          }
+        }
+        const Index good = reference::reflect<T>(sign, l, v, z, t.data(), w.data());
+        reference::store_columns<T>(uplo, l, factor);
+        if (good < cols) open("update_panels", info)(0) = first + good + 1;
+        if (!c.empty()) {
+          store_rotations(t, z_memory, open("update_panels", c.block(first, 0, cols, 1)),
+                          open("update_panels", s.block(first, 0, cols, 1)));
+        }
       }
     });
   }

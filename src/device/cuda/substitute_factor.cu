@@ -1,7 +1,13 @@
-// Back substitution L^H X = Y with a Cholesky factor for a few right-hand sides, in one launch:
-// from the last block to the first,
+// Substitution with a Cholesky factor for a few right-hand sides, in one launch. Backward, L^H X =
+// Y, from the last block to the first,
 //
-//   X(b) = L(b, b)^-H (Y(b) - sum over j > b of L(j, b)^H X(j)).
+//   X(b) = L(b, b)^-H (Y(b) - sum over j > b of L(j, b)^H X(j)),
+//
+// and forward, L X = Y, from the first to the last,
+//
+//   X(b) = L(b, b)^-1 (Y(b) - sum over j < b of L(b, j) X(j)),
+//
+// where L may have rows below the last block, for which there is no X(b).
 //
 // A thread block has one block b and 8 or 16 right-hand sides, and each of its warps 16 rows of the
 // block. As soon as some X(j) is there, as a message (message.cuh), everybody who waits for it
@@ -13,6 +19,8 @@
 // Thread blocks start in the order of their numbers, and each waits for earlier ones only.
 //
 // All precisions compute in double.
+#include <algorithm>
+
 #include "device/cuda/arithmetic.cuh"
 #include "device/cuda/kernels.hpp"
 #include "device/cuda/launch.cuh"
@@ -35,12 +43,15 @@ constexpr int kThreads = kTiles<E>* kWarp;
 /// Pairs of real numbers in a column of a block.
 template <class E>
 constexpr int kPairs = kOrder<E>* static_cast<int>(sizeof(E)) / static_cast<int>(sizeof(double2));
-static_assert(2 * kPairs<double> == kBackSubstitutionNumbers &&
-              2 * kPairs<Complex<double>> == kBackSubstitutionNumbers);
+static_assert(2 * kPairs<double> == kSubstitutionNumbers &&
+              2 * kPairs<Complex<double>> == kSubstitutionNumbers);
 
-/// The problem: L of order n, in blocks of `order`; X, which replaces Y.
+enum class Direction { forward, backward };
+
+/// The problem: the first n columns of L, in blocks of `order`; X, which replaces Y.
 template <class T>
-struct BackSubstitution {
+struct Problem {
+  Index rows;
   Index n;
   Index order;
   Trapezoid<const T> l;
@@ -50,9 +61,16 @@ struct BackSubstitution {
   Index ld;
   Index columns;      // right-hand sides
   double2* messages;  // empty at first
-  Index blocks, chunks;
+  Index blocks;       // that are solved for
+  Index chunks;
+  // Forward only: what is left of Y before each panel of so many blocks.
+  Index panel;
+  T* states;
+  Index states_ld;
 
-  __device__ int rows(Index block) const { return static_cast<int>(min(order, n - block * order)); }
+  __device__ int rows_of(Index block) const {
+    return static_cast<int>(min(order, rows - block * order));
+  }
   /// Where -X(block)^H arrives, column by column of X, from right-hand side `column` on.
   __device__ double2* message(Index block, Index column) const {
     return messages + (block * columns + column) * kPairs<DoubleScalar<T>>;
@@ -70,12 +88,14 @@ struct alignas(16) Columns {
 
 template <class E, int kColumns>
 struct Shared {
-  Tile<E> inverse[kTiles<E> * (kTiles<E> + 1) / 2];  // of L(b, b)^-H, see inverse_tile()
+  Tile<E> inverse[kTiles<E> * (kTiles<E> + 1) / 2];  // L(b, b)^-H or L(b, b)^-1
   Columns<E, kColumns> x[2];                         // -X(j)^H for odd and even j
   Columns<E, kColumns> y;                            // Y(b)^H, what is left of it
 
-  /// Tile (w, k), k >= w.
-  __device__ Tile<E>& inverse_tile(int w, int k) { return inverse[k * (k + 1) / 2 + w]; }
+  /// Tile (i, j) of the triangle, with the larger one of i and j first.
+  __device__ Tile<E>& inverse_tile(int larger, int other) {
+    return inverse[larger * (larger + 1) / 2 + other];
+  }
 };
 
 /// Which summand of a product of tiles element (j, e) of a lane belongs to. Any order will do that
@@ -100,33 +120,33 @@ struct Loaded {
   }
 };
 
-/// Reads tiles (w, 0), (w, 1), ... of the transpose of a block, in this order, so that the next
-/// element is but an addition away.
+/// Reads tiles (w, 0), (w, 1), ... of a block, in this order, so that the next element is but an
+/// addition away.
 template <class T>
 class TileReader {
  public:
-  /// Element (q, c) of the block is at block[q * row_stride + c * column_stride].
+  /// Element (i, q) of the block is at block[i * row_stride + q * column_stride].
   __device__ TileReader(const T* block, Index row_stride, Index column_stride, int rows,
                         int columns, int w, int lane) {
-    const int c = w * kTile + fragment_row(lane, 0), q = summand(lane, 0, 0);
-    from_ = block + q * row_stride + c * column_stride;
-    down_ = summand(0, 0, 1) * row_stride;
-    right_ = fragment_row(0, 1) * column_stride;
-    rows_ = rows - q;
-    columns_ = columns - c;
+    const int i = w * kTile + fragment_row(lane, 0), q = summand(lane, 0, 0);
+    from_ = block + i * row_stride + q * column_stride;
+    down_ = fragment_row(0, 1) * row_stride;
+    right_ = summand(0, 0, 1) * column_stride;
+    rows_ = rows - i;
+    columns_ = columns - q;
   }
   /// Tile (w, k).
   __device__ void next(Loaded<T>& tile, int k) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const int j = i / 2, e = i % 2;
-      const bool there = k * kTile + summand(0, j, e) < rows_;
+      const bool there = k * kTile + summand(0, j, e) < columns_;
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
         tile.value[h][j][e] =
-            there && fragment_row(0, h) < columns_ ? from_[h * right_] : from_real<T>(0);
+            there && fragment_row(0, h) < rows_ ? from_[h * down_] : from_real<T>(0);
       }
-      from_ += down_;
+      from_ += right_;
     }
   }
 
@@ -197,27 +217,36 @@ __device__ void receive(Columns<E, kColumns>& to, const double2* message, int co
   }
 }
 
-template <class T, int kHalves>
-__global__ void __launch_bounds__(kThreads<DoubleScalar<T>>, 1)
-    back_substitution_kernel(BackSubstitution<T> p) {
+template <class T, int kHalves, Direction kDirection>
+__global__ void __launch_bounds__(kThreads<DoubleScalar<T>>, 1) substitution_kernel(Problem<T> p) {
   using E = DoubleScalar<T>;
+  constexpr bool kForward = kDirection == Direction::forward;
   constexpr int kCount = kTiles<E>, kColumns = kHalves * kHalf;
   constexpr int kNear = 3;  // blocks
   extern __shared__ double2 memory[];
   auto& shared = *reinterpret_cast<Shared<E, kColumns>*>(memory);
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
-  // The tile of the warp, which has kCount - w tiles of the inverse. Warps i and i + 4 share a
-  // tensor core, so they should not both have many.
+  // The row of tiles of the warp, which has more or fewer tiles of the inverse the further down it
+  // is. Warps i and i + 4 share a tensor core, so they should not both have many.
   const int w = warp < kCount / 2 ? warp : kCount + kCount / 2 - 1 - warp;
-  const Index b = p.blocks - 1 - blockIdx.x / p.chunks, column = blockIdx.x % p.chunks * kColumns;
+  // Blocks in the order in which they are solved for.
+  const auto block = [&](Index number) { return kForward ? number : p.blocks - 1 - number; };
+  const Index number = blockIdx.x / p.chunks, column = blockIdx.x % p.chunks * kColumns;
+  const Index b = block(number), steps = min(number, p.blocks);
+  const bool solves = b < p.blocks;
   const int count = static_cast<int>(min(p.columns - column, Index{kColumns}));
-  const int rows = p.rows(b);
+  const int rows = p.rows_of(b);
   T* const mine = p.x + b * p.order + column * p.ld;
+  const auto has = [&](int k) { return kForward ? k <= w : k >= w; };  // tile k of the inverse
+  const auto inverse_tile = [&](int k) -> Tile<E>& {
+    return kForward ? shared.inverse_tile(w, k) : shared.inverse_tile(k, w);
+  };
 
-  Loaded<T> l[kCount];  // column w of tiles of L(j, b), transposed; of the inverse at first
-  TileReader<T> inverse(p.inverses + b * p.order * p.inverses_ld, 1, p.inverses_ld, rows, rows, w,
-                        lane);
+  Loaded<T> l[kCount];  // row w of tiles of L(b, j) or L(j, b)^H; of the inverse at first
+  const T* const given = p.inverses + b * p.order * p.inverses_ld;
+  TileReader<T> inverse(given, kForward ? 1 : p.inverses_ld, kForward ? p.inverses_ld : 1,
+                        solves ? rows : 0, solves ? rows : 0, w, lane);
 #pragma unroll
   for (int k = 0; k < kCount; ++k) inverse.next(l[k], k);
   Fragment<E> y = zero_fragment<E>();
@@ -230,31 +259,53 @@ __global__ void __launch_bounds__(kThreads<DoubleScalar<T>>, 1)
   });
 #pragma unroll
   for (int k = 0; k < kCount; ++k) {
-    if (k >= w) shared.inverse_tile(w, k).store(lane, l[k].template widened<E>(true));
+    if (has(k)) inverse_tile(k).store(lane, l[k].template widened<E>(!kForward));
   }
 
-  const auto read = [&](Index j) {  // L(j, b)
-    return TileReader<T>(p.l.at(j * p.order, b * p.order), p.l.row_stride, p.l.column_stride,
-                         p.rows(j), rows, w, lane);
+  const auto read = [&](Index step) {
+    const Index j = block(step);
+    return kForward ? TileReader<T>(p.l.at(b * p.order, j * p.order), p.l.row_stride,
+                                    p.l.column_stride, rows, static_cast<int>(p.order), w, lane)
+                    : TileReader<T>(p.l.at(j * p.order, b * p.order), p.l.column_stride,
+                                    p.l.row_stride, rows, p.rows_of(j), w, lane);
   };
-  if (b < p.blocks - 1) {
-    TileReader<T> below = read(p.blocks - 1);
+  const bool conjugated = kForward == p.l.mirrored;
+  const auto store = [&](T* to, Index ld, const Fragment<E>& x) {
+    for_each_element([&](int h, int n, int e) {
+      const int i = w * kTile + fragment_row(lane, h), c = fragment_column(lane, n, e);
+      if (n < kHalves && i < rows && c < count) convert(to[i + c * ld], x.get(h, n, e));
+    });
+  };
+  const auto store_state = [&](Index step) {
+    if (!kForward || step % p.panel != 0) return;
+    store(p.states + b * p.order + (step / p.panel * p.columns + column) * p.states_ld, p.states_ld,
+          y);
+  };
+  if (steps > 0) {
+    TileReader<T> first = read(0);
 #pragma unroll
-    for (int k = 0; k < kCount; ++k) below.next(l[k], k);
+    for (int k = 0; k < kCount; ++k) first.next(l[k], k);
   }
 #pragma unroll 1
-  for (Index j = p.blocks - 1; j > b; --j) {
-    TileReader<T> below = read(j - 1);
-    auto& x = shared.x[j % 2];
-    receive(x, p.message(j, column), count, j - b <= kNear);
+  for (Index step = 0; step < steps; ++step) {
+    const bool more = step + 1 < steps;
+    TileReader<T> next = read(more ? step + 1 : step);
+    store_state(step);
+    auto& x = shared.x[step % 2];
+    receive(x, p.message(block(step), column), count, steps - step <= kNear);
     __syncthreads();  // and nobody needs the x before the last one
 #pragma unroll
     for (int k = 0; k < kCount; ++k) {
-      multiply_add_halves<kHalves>(y, l[k].template widened<E>(!p.l.mirrored),
+      multiply_add_halves<kHalves>(y, l[k].template widened<E>(conjugated),
                                    load_right_factor<kHalves>(x, k, lane));
-      if (j - 1 > b) below.next(l[k], k);
+      if (more) next.next(l[k], k);
     }
   }
+  if (!solves) {
+    store(mine, p.ld, y);
+    return;
+  }
+  store_state(steps);
 
   for_each_element([&](int h, int n, int e) {
     if (n >= kHalves) return;
@@ -264,31 +315,63 @@ __global__ void __launch_bounds__(kThreads<DoubleScalar<T>>, 1)
   __syncthreads();
   Fragment<E> x = zero_fragment<E>();
 #pragma unroll 1
-  for (int k = w; k < kCount; ++k) {
-    multiply_add_halves<kHalves>(x, shared.inverse_tile(w, k).load_left_operand(lane),
+  for (int k = kForward ? 0 : w; has(k) && k < kCount; ++k) {
+    multiply_add_halves<kHalves>(x, inverse_tile(k).load_left_operand(lane),
                                  load_right_factor<kHalves>(shared.y, k, lane));
   }
   for_each_element([&](int h, int n, int e) {
     const int i = w * kTile + fragment_row(lane, h), c = fragment_column(lane, n, e);
-    if (n >= kHalves || c >= count || b == 0) return;
+    if (n >= kHalves || c >= count || blockIdx.x + p.chunks >= gridDim.x) return;
     send(p.message(b, column + c), i, negate(conjugate(x.get(h, n, e))));
   });
-  for_each_element([&](int h, int n, int e) {
-    const int i = w * kTile + fragment_row(lane, h), c = fragment_column(lane, n, e);
-    if (n < kHalves && i < rows && c < count) convert(mine[i + c * p.ld], x.get(h, n, e));
-  });
+  store(mine, p.ld, x);
 }
 
-template <int kHalves, class T>
-void launch_for(cudaStream_t stream, BackSubstitution<T> problem) {
+template <int kHalves, Direction kDirection, class T>
+void launch_for(cudaStream_t stream, Problem<T> problem) {
   using E = DoubleScalar<T>;
   constexpr int kColumns = kHalves * kHalf;
   problem.chunks = (problem.columns + kColumns - 1) / kColumns;
+  const Index blocks = (problem.rows + problem.order - 1) / problem.order;
   LaunchShape shape;
-  shape.blocks = static_cast<unsigned>(problem.blocks * problem.chunks);
+  shape.blocks = static_cast<unsigned>(blocks * problem.chunks);
   shape.threads = kThreads<E>;
   shape.shared_bytes = sizeof(Shared<E, kColumns>);
-  launch(stream, shape, "back substitution", back_substitution_kernel<T, kHalves>, problem);
+  launch(stream, shape, "substitution with a factor", substitution_kernel<T, kHalves, kDirection>,
+         problem);
+}
+
+template <Direction kDirection, class T>
+void substitute_factor(cudaStream_t stream, Uplo uplo, DeviceView<const T> factor,
+                       DeviceView<const T> inverses, DeviceView<T> x, DeviceView<Index> progress,
+                       Index width, DeviceView<T> states) {
+  using D = typename DeviceScalar<T>::type;
+  const Index n = inverses.cols, order = inverses.rows, blocks = (n + order - 1) / order;
+  const auto numbers = static_cast<std::size_t>(blocks * x.cols * kSubstitutionNumbers);
+  check(cudaMemsetAsync(progress.data, kEmptyByte, sizeof(double) * numbers, stream),
+        "substitution with a factor");
+  const Problem<D> problem{x.rows,
+                           n,
+                           order,
+                           {device_cast(factor.data), factor.ld, uplo == Uplo::upper},
+                           device_cast(inverses.data),
+                           inverses.ld,
+                           device_cast(x.data),
+                           x.ld,
+                           x.cols,
+                           reinterpret_cast<double2*>(progress.data),
+                           blocks,
+                           0,
+                           std::max<Index>(width / order, 1),
+                           device_cast(states.data),
+                           states.ld};
+  // Few right-hand sides at a time make the chain faster; but for each chunk of them all of L is
+  // read again.
+  if (x.cols <= kHalf) {
+    launch_for<1, kDirection>(stream, problem);
+  } else {
+    launch_for<2, kDirection>(stream, problem);
+  }
 }
 
 }  // namespace
@@ -296,34 +379,22 @@ void launch_for(cudaStream_t stream, BackSubstitution<T> problem) {
 template <class T>
 void back_substitute(cudaStream_t stream, Uplo uplo, DeviceView<const T> factor,
                      DeviceView<const T> inverses, DeviceView<T> x, DeviceView<Index> progress) {
-  using D = typename DeviceScalar<T>::type;
-  const Index n = factor.rows, order = inverses.rows, blocks = (n + order - 1) / order;
-  const auto numbers = static_cast<std::size_t>(blocks * x.cols * kBackSubstitutionNumbers);
-  check(cudaMemsetAsync(progress.data, kEmptyByte, sizeof(double) * numbers, stream),
-        "back substitution");
-  const BackSubstitution<D> problem{n,
-                                    order,
-                                    {device_cast(factor.data), factor.ld, uplo == Uplo::upper},
-                                    device_cast(inverses.data),
-                                    inverses.ld,
-                                    device_cast(x.data),
-                                    x.ld,
-                                    x.cols,
-                                    reinterpret_cast<double2*>(progress.data),
-                                    blocks,
-                                    0};
-  // Few right-hand sides at a time make the chain faster; but for each chunk of them all of L is
-  // read again.
-  if (x.cols <= kHalf) {
-    launch_for<1>(stream, problem);
-  } else {
-    launch_for<2>(stream, problem);
-  }
+  substitute_factor<Direction::backward>(stream, uplo, factor, inverses, x, progress, 0,
+                                         DeviceView<T>());
+}
+
+template <class T>
+void eliminate(cudaStream_t stream, Uplo uplo, DeviceView<const T> factor,
+               DeviceView<const T> inverses, DeviceView<T> x, Index width, DeviceView<T> states,
+               DeviceView<Index> progress) {
+  substitute_factor<Direction::forward>(stream, uplo, factor, inverses, x, progress, width, states);
 }
 
 #define OVERLAPACK_INSTANTIATE(T)                                                             \
   template void back_substitute(cudaStream_t, Uplo, DeviceView<const T>, DeviceView<const T>, \
-                                DeviceView<T>, DeviceView<Index>);
+                                DeviceView<T>, DeviceView<Index>);                            \
+  template void eliminate(cudaStream_t, Uplo, DeviceView<const T>, DeviceView<const T>,       \
+                          DeviceView<T>, Index, DeviceView<T>, DeviceView<Index>);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #undef OVERLAPACK_INSTANTIATE
 
