@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "algorithms/chol_update.hpp"
+#include "algorithms/chol_update_at_once.hpp"
 #include "exported.hpp"
 #include "support/fixtures.hpp"
 #include "support/matrices.hpp"
@@ -550,6 +551,109 @@ TYPED_TEST(CholUpdate, StreamsThroughLittleMemory) {
         EXPECT_EQ(update(uplo, factor, v, sigma), -4);
         EXPECT_TRUE(same_bits(factor, unchanged));
       }
+    }
+  }
+}
+
+/// The form in which no panel waits for another one, by itself.
+template <class T>
+class UpdateAtOnce : public DeviceTest {
+ protected:
+  bool run(Uplo uplo, Padded<T>& factor, const Padded<T>& v, const std::vector<int>& signs,
+           algorithms::Rotations<T> rotations = {}) {
+    return algorithms::chol_update_at_once<T>(
+        device(), options, uplo, factor.view(), HostView<const T>(v.view()),
+        algorithms::Signs(signs.data(), true), rotations, true);
+  }
+  /// It changes nothing and leaves the update to others.
+  void expect_declined(Uplo uplo, const Padded<T>& factor, const Padded<T>& v,
+                       const std::vector<int>& signs) {
+    auto same = factor;
+    EXPECT_FALSE(run(uplo, same, v, signs));
+    EXPECT_TRUE(same_bits(same, factor));
+  }
+  /// Vectors that are short beside the columns of the factor.
+  static Padded<T> short_vectors(Index n, Index k) {
+    auto v = random_matrix<T>(n, k, 2, 1);
+    for (Index j = 0; j < k; ++j) {
+      for (Index i = 0; i < n; ++i) v(i, j) *= Real<T>(0.05);
+    }
+    return v;
+  }
+  static std::vector<int> all(int sign, Index k) {
+    return std::vector<int>(static_cast<std::size_t>(k), sign);
+  }
+
+  algorithms::Options options;
+};
+TYPED_TEST_SUITE(UpdateAtOnce, Precisions);
+
+TYPED_TEST(UpdateAtOnce, UpAndDown) {
+  using T = TypeParam;
+  for (const Index n : {1, 2, 9, 33, 40}) {
+    for (const Index k : {1, 3, 8}) {
+      for (const Uplo uplo : kUplos) {
+        SCOPED_TRACE(testing::Message() << "n=" << n << " k=" << k << " " << char(uplo));
+        const auto before = random_factor<T>(uplo, n, 1);
+        const auto v = this->short_vectors(n, k);
+        const auto updated = product(uplo, before, v, this->all(1, k));
+        auto factor = before;
+        ASSERT_TRUE(this->run(uplo, factor, v, this->all(1, k)));
+        EXPECT_LT(residual(uplo, factor, updated, norm1(updated)), kThreshold);
+        expect_untouched(uplo, factor);
+        ASSERT_TRUE(this->run(uplo, factor, v, this->all(-1, k)));
+        const auto original = product<T>(uplo, before, Padded<T>(n, 0), {});
+        EXPECT_LT(residual(uplo, factor, original, norm1(updated)), kThreshold);
+        expect_untouched(uplo, factor);
+      }
+    }
+  }
+}
+
+TYPED_TEST(UpdateAtOnce, LeavesToOthersWhatItCannotDo) {
+  using T = TypeParam;
+  const Index n = 50, most = Kernels<T>::kUpdateVectors;
+  for (const Uplo uplo : kUplos) {
+    const auto factor = random_factor<T>(uplo, n, 1);
+    const auto v = this->short_vectors(n, 3);
+    this->expect_declined(uplo, factor, this->short_vectors(n, most + 1), this->all(1, most + 1));
+    this->expect_declined(uplo, factor, v, {1, 1, -1});
+    this->options.memory = 1000;
+    this->expect_declined(uplo, factor, v, this->all(1, 3));
+    this->options.memory = 0;
+
+    // Vectors of very different lengths; a downdate to a matrix that is nearly singular, and one to
+    // a matrix that is not definite.
+    auto long_v = v;
+    for (Index i = 0; i < n; ++i) long_v(i, 1) *= Real<T>(1e4);
+    this->expect_declined(uplo, factor, long_v, this->all(1, 3));
+    for (const double part : {0.9999, 1.5}) {
+      for (const Index column : {Index{0}, n / 2, n - 1}) {
+        Padded<T> column_v(n, 1);
+        std::fill_n(&column_v(0, 0), n, T(0));
+        column_v(column, 0) = T(real(factor(column, column)) * static_cast<Real<T>>(part));
+        this->expect_declined(uplo, factor, column_v, {-1});
+      }
+    }
+    // A diagonal block that is not well conditioned, a singular one, and what is not finite.
+    for (const T bad : {T(Real<T>(1e-6)), T(0), nan<T>(), infinity<T>(), -infinity<T>()}) {
+      for (const Index place : {Index{0}, n / 2, n - 1}) {
+        auto other = factor;
+        other(place, place) = bad;
+        for (const int sign : {1, -1}) this->expect_declined(uplo, other, v, this->all(sign, 3));
+      }
+    }
+    for (const T bad : {nan<T>(), infinity<T>()}) {
+      for (const Index place : {Index{0}, n / 2, n - 2}) {
+        auto other = factor;
+        (uplo == Uplo::lower ? other(n - 1, place) : other(place, n - 1)) = bad;
+        for (const int sign : {1, -1}) this->expect_declined(uplo, other, v, this->all(sign, 3));
+      }
+    }
+    if constexpr (is_complex<T>) {
+      auto other = factor;
+      other(n / 2, n / 2) += infinity<T>() * T(0, 1);
+      this->expect_declined(uplo, other, v, this->all(1, 3));
     }
   }
 }

@@ -32,7 +32,7 @@ extern "C" {
  *            infinite. Nothing has been written. xerbla is not called.
  *          -1010: there is not enough memory. Nothing has been written. The call takes memory
  *            for at most n (3 k + 64) elements, and for a downdate k^2 or, if mixed, 3 k^2 more;
- *            on a GPU also page-locked memory of about 200 MB. Also: a GPU that has failed with
+ *            on a GPU also page-locked memory of up to 250 MB. Also: a GPU that has failed with
  *            the factor in its memory.
  *          If `info` itself is null the call does nothing.
  *

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "algorithms/chol_rank_one.hpp"
+#include "algorithms/chol_update_at_once.hpp"
 #include "algorithms/transfer.hpp"
 #include "algorithms/triangle.hpp"
 #include "device/timeline.hpp"
@@ -403,6 +404,7 @@ template <class T>
 Index chol_update_on_device(Device& device, const Options& options, Uplo uplo, HostView<T> a,
                             HostView<const T> v, Signs signs, Rotations<T> rotations, bool checks,
                             UpdateCheckpoint<T>& checkpoint) {
+  if (chol_update_at_once<T>(device, options, uplo, a, v, signs, rotations, checks)) return 0;
   DeviceUpdate<T> update(device, options, uplo, a, v, signs, rotations, checks, checkpoint);
   try {
     return update.run();

@@ -1,0 +1,373 @@
+#include "algorithms/chol_update_at_once.hpp"
+
+#include <cmath>
+#include <optional>
+
+#include "algorithms/chol_rank_one.hpp"
+#include "algorithms/transfer.hpp"
+#include "algorithms/triangle.hpp"
+#include "device/timeline.hpp"
+
+// The reflectors of chol_update.cpp are a chain: each of them is made from a row of V that all
+// those before have changed, and a step of the chain takes a GPU half a microsecond. But what V is
+// before some panel of columns can be had without them. With W = L^-1 V, A + s V V^H = L (I + s W
+// W^H) L^H; eliminate the first j rows, and what is left of V V^H, Woodbury says, is
+//
+//   X T^-1 X^H  with  X = V - L(:, 0:j) W(0:j, :),  T = I + s W(0:j, :)^H W(0:j, :),
+//
+// for the rows from j on. So V there is X R^-1 with T = R^H R. W and all X come from forward
+// elimination, which is a chain, too, but of linear steps of 128 columns each (Kernels::eliminate);
+// T is a sum of small matrices (update_bases). Then all panels take their reflectors from their own
+// V, and their rows through them, at the same time (update_panels). The factor is read twice.
+//
+// This is how LINPACK's ?chdd begins, and the composite methods of Gill, Golub, Murray and Saunders
+// (Math. Comp. 28, 1974), but for the reflectors within a panel.
+//
+// Accuracy. Elimination is backward stable: the errors of row i of X are a small multiple of
+// eps |L(i, :)| |W|, hence of eps sqrt(A(i, i) max(1, |T|)); R^-1 makes them grow to
+// eps sqrt(A(i, i) cond(T)), and the error of R^-1 itself, cond(T) eps, does the same to X R^-1,
+// whose row is never larger than sqrt(A(i, i)) or that of V. What a panel starts from is then the
+// exact V of a problem as close as that to the given one; the errors of panels do not add up along
+// the chain, since there is none. So the method is as good as the chain of reflectors if the
+// condition of T is small (kLargestCondition). It is unless the vectors, seen through L^-1, have
+// very different lengths, or the downdated matrix is nearly singular: then the chain has to do it.
+// The same is so where a diagonal block of L is not well conditioned, since elimination multiplies
+// by its inverse (src/README.md, "Solves"). What is not finite in L or V makes T, or a condition,
+// so.
+//
+// Nothing may be changed if there is no result, which is known only when all of the factor has been
+// read. For a factor in the device's memory nothing is written before. A factor in the host's
+// memory goes home region by region while later ones arrive, and what has been staged on its way up
+// stays there till the end: if it turns out that the call must not change anything, or the device
+// fails, it is put back.
+
+namespace overlapack::algorithms {
+namespace {
+
+/// Of T, as update_bases() estimates it; and Skeel's of a diagonal block of L, as for solves.
+constexpr double kLargestCondition = 256;
+
+template <class T>
+class UpdateAtOnce {
+ public:
+  UpdateAtOnce(Device& device, Uplo uplo, Index n, Index k, int sign)
+      : device_(device),
+        triangle_{uplo, device.kernels<T>()},
+        n_(n),
+        k_(k),
+        sign_(sign),
+        width_(triangle_.kernels.update_panel_width()),
+        order_(std::min({n, width_, triangle_.kernels.potrf_panel_width()})),
+        x_(device, n, k),
+        states_(device, n, panels() * k),
+        inverses_(device, order_, n),
+        grams_(device, k, panels() * k),
+        bases_(device, k, (panels() + 1) * k),
+        conditions_(device, Space::device, blocks()),
+        host_conditions_(device, Space::host, blocks()),
+        progress_(device, Space::device,
+                  Kernels<T>::substitution_with_factor_progress(blocks(), k)),
+        reflectors_(device, Space::device, Kernels<T>::kUpdateReflector * n),
+        flags_(device, Space::device, 2),
+        host_flags_(device, Space::host, 2) {}
+
+  /// Bytes of device memory.
+  static double memory(const Kernels<T>& kernels, Index n, Index k) {
+    const auto element = static_cast<double>(sizeof(T)), rows = static_cast<double>(n + 64);
+    const auto panels = static_cast<double>(n / kernels.update_panel_width() + 1);
+    const auto columns = static_cast<double>(k) * (panels + 2) +
+                         static_cast<double>(kernels.potrf_panel_width()) +
+                         2 * static_cast<double>(Kernels<T>::kUpdateReflector);
+    return element * rows * columns + 1e6;
+  }
+
+  Index width() const { return width_; }
+  /// Where V is to be, and W is in the end.
+  DeviceView<T> x() const { return x_.view(); }
+
+  void begin(Queue& queue) const { queue.zero(flags_.data(), 2 * sizeof(Index)); }
+
+  /// What the panels of `columns` start from. `a` is L from their diagonal block down; all columns
+  /// before have been through this.
+  void find_states(Queue& queue, DeviceView<const T> a, Range columns) const {
+    const Index first_panel = columns.first / width_, size = columns.size();
+    const DeviceView<T> inverses = inverses_.view().block(0, columns.first, order_, size);
+    const Index first_block = columns.first / order_, count = (size + order_ - 1) / order_;
+    triangle_.kernels.invert_blocks(queue, triangle_.uplo, triangle_.block(a, {0, size}, {0, size}),
+                                    inverses.block(0, 0, std::min(order_, size), size),
+                                    {conditions_.data() + first_block, count});
+    triangle_.kernels.eliminate(queue, triangle_.uplo, a,
+                                inverses.block(0, 0, std::min(order_, size), size),
+                                x().block(columns.first, 0, n_ - columns.first, k_), width_,
+                                states(columns), {progress_.data(), progress_.size()});
+    triangle_.kernels.update_bases(queue, sign_, x().block(columns.first, 0, size, k_), width_,
+                                   first_panel, kLargestCondition, grams_.view(), bases_.view(),
+                                   unfit());
+  }
+
+  /// Takes the columns through the update. `c` and `s` may be empty.
+  void transform(Queue& queue, DeviceView<T> a, Range columns, DeviceView<Real<T>> c,
+                 DeviceView<T> s) const {
+    const Index first_panel = columns.first / width_;
+    triangle_.kernels.update_panels(
+        queue, triangle_.uplo, sign_, a, states(columns), k_,
+        bases_.view().block(0, first_panel * k_, k_, panels_of(columns) * k_),
+        {reflectors_.data() + Kernels<T>::kUpdateReflector * columns.first,
+         Kernels<T>::kUpdateReflector * columns.size()},
+        unfit(), c, s);
+  }
+
+  /// The imaginary parts of the diagonal are ignored, unless what is not finite is refused.
+  void check_diagonal(Queue& queue, DeviceView<const T> a, Range columns) const {
+    if (!is_complex<T>) return;
+    triangle_.kernels.find_not_finite(
+        queue, Part::all, DeviceView<const T>(a.data, 1, columns.size(), a.ld + 1), unfit());
+  }
+
+  /// Brings home what fits() looks at.
+  void fetch_verdict(Queue& queue) const {
+    queue.template copy<Index>(HostView<Index>(host_flags_.data(), 1),
+                               DeviceView<const Index>(unfit()));
+    queue.template copy<Real<T>>(HostView<Real<T>>(host_conditions_.data(), blocks()),
+                                 DeviceView<const Real<T>>(conditions_.data(), blocks()));
+  }
+  bool fits() const {
+    // Comparing a NaN must not raise an exception that the caller may have set a trap for.
+    return *host_flags_.data() == 0 &&
+           std::all_of(
+               host_conditions_.data(), host_conditions_.data() + blocks(),
+               [](double condition) { return std::islessequal(condition, kLargestCondition); });
+  }
+
+ private:
+  Index panels() const { return (n_ + width_ - 1) / width_; }
+  Index panels_of(Range columns) const { return (columns.size() + width_ - 1) / width_; }
+  Index blocks() const { return (n_ + order_ - 1) / order_; }
+  DeviceView<T> states(Range columns) const {
+    return states_.view().block(columns.first, columns.first / width_ * k_, n_ - columns.first,
+                                panels_of(columns) * k_);
+  }
+  DeviceView<Index> unfit() const { return {flags_.data(), 1}; }
+
+  Device& device_;
+  const Triangle<T> triangle_;
+  const Index n_, k_;
+  const int sign_;
+  const Index width_;  // of a panel
+  const Index order_;  // of the blocks that elimination has inverses of
+  DeviceMatrix<T> x_, states_, inverses_;
+  DeviceMatrix<Double<T>> grams_, bases_;
+  Buffer<Real<T>> conditions_, host_conditions_;
+  Buffer<Index> progress_;
+  Buffer<Double<T>> reflectors_;
+  Buffer<Index> flags_, host_flags_;
+};
+
+/// The rotations of an update or downdate by one vector, on the device until the end.
+template <class T>
+class DeviceRotations {
+ public:
+  DeviceRotations(Device& device, Index n, Rotations<T> rotations, int sign)
+      : n_(n), rotations_(rotations), sign_(sign) {
+    if (rotations.c == nullptr) return;
+    host_sines_ = Buffer<T>(device, Space::host, n);
+    if (sign < 0) return;
+    cosines_ = Buffer<Real<T>>(device, Space::device, n);
+    host_cosines_ = Buffer<Real<T>>(device, Space::host, n);
+    sines_ = Buffer<T>(device, Space::device, n);
+  }
+
+  /// Those that an update brings with its reflectors.
+  DeviceView<Real<T>> cosines(Range columns) const {
+    if (cosines_.data() == nullptr) return {};
+    return {cosines_.data() + columns.first, columns.size()};
+  }
+  DeviceView<T> sines(Range columns) const {
+    if (sines_.data() == nullptr) return {};
+    return {sines_.data() + columns.first, columns.size()};
+  }
+
+  /// Those of a downdate come from W.
+  void fetch(Queue& queue, DeviceView<const T> w) const {
+    if (rotations_.c == nullptr) return;
+    queue.template copy<T>(HostView<T>(host_sines_.data(), n_),
+                           sign_ > 0 ? DeviceView<const T>(sines_.data(), n_) : w);
+    if (sign_ < 0) return;
+    queue.template copy<Real<T>>(HostView<Real<T>>(host_cosines_.data(), n_),
+                                 DeviceView<const Real<T>>(cosines_.data(), n_));
+  }
+  /// Hands them over. Returns false if there are none.
+  bool deliver() const {
+    if (rotations_.c == nullptr) return true;
+    std::copy_n(host_sines_.data(), n_, rotations_.s);
+    if (sign_ < 0) return downdate_rotations(n_, rotations_.s, rotations_.c);
+    std::copy_n(host_cosines_.data(), n_, rotations_.c);
+    return true;
+  }
+
+ private:
+  const Index n_;
+  const Rotations<T> rotations_;
+  const int sign_;
+  Buffer<Real<T>> cosines_, host_cosines_;
+  Buffer<T> sines_, host_sines_;
+};
+
+/// Of a factor in the device's memory.
+template <class T>
+bool update_resident(Device& device, const Options& options, Uplo uplo, HostView<T> a,
+                     HostView<const T> v, int sign, Rotations<T> rotations, bool checks) {
+  const Index n = a.rows;
+  const Range all{0, n};
+  const DeviceView<T> factor(a.data, n, n, a.ld);
+  const UpdateAtOnce<T> update(device, uplo, n, v.cols, sign);
+  const DeviceRotations<T> own(device, n, rotations, sign);
+  const QueueLease queue(device, Priority::normal, "update");
+  update.begin(*queue);
+  if (device.kind_of(v.data) == MemoryKind::device) {
+    queue->copy_on_device(update.x().data, sizeof(T) * at(update.x().ld), v.data,
+                          sizeof(T) * at(v.ld), sizeof(T), n, v.cols);
+  } else {
+    Index none = 0;
+    Transfer transfer(device, options.threads, none);
+    const Index upload = transfer.add_upload(make_region<T>(v, update.x()));
+    transfer.start();
+    transfer.before(*queue, upload);
+    transfer.finish();
+  }
+  if (checks) update.check_diagonal(*queue, factor, all);
+  update.find_states(*queue, factor, all);
+  update.fetch_verdict(*queue);
+  if (sign < 0) own.fetch(*queue, update.x());
+  queue->synchronize();
+  if (!update.fits() || (sign < 0 && !own.deliver())) return false;
+  update.transform(*queue, factor, all, own.cosines(all), own.sines(all));
+  if (sign > 0) own.fetch(*queue, {});
+  queue->synchronize();
+  return sign < 0 || own.deliver();
+}
+
+/// Of a factor in the host's memory.
+template <class T>
+class StreamedUpdate {
+ public:
+  StreamedUpdate(Device& device, const Options& options, Uplo uplo, HostView<T> a,
+                 HostView<const T> v, int sign, Rotations<T> rotations, bool checks)
+      : triangle_{uplo, device.kernels<T>()},
+        a_(a),
+        v_(v),
+        checks_(checks),
+        update_(device, uplo, a.rows, v.cols, sign),
+        rotations_(device, a.rows, rotations, sign),
+        factor_(device, a.rows, a.rows),
+        regions_(partition(a.rows, kPanels * update_.width())),
+        transfer_(device, options.threads, committed_) {
+    for (std::size_t r = 0; r < regions_.size(); ++r) found_.emplace_back(device);
+    queue_.emplace(device, Priority::high, "states");
+    for (auto& panels : panels_) panels.emplace(device, Priority::normal, "panels");
+  }
+
+  bool run() {
+    const Index vectors = transfer_.add_upload(make_region<T>(v_, update_.x()));
+    for (const Range& columns : regions_) {
+      const HostView<T> home = triangle_.block(a_, below(columns), columns);
+      transfer_.add_upload(make_region<T>(home, part(columns), part_of(triangle_.uplo)));
+      transfer_.add_download(make_region<T>(home, part(columns), part_of(triangle_.uplo)));
+    }
+    transfer_.keep_uploads();
+    transfer_.start();
+    try {
+      update_.begin(queue());
+      transfer_.before(queue(), vectors);
+      for (Index r = 0; r < static_cast<Index>(regions_.size()); ++r) step(r);
+      rotations_.fetch(queue(), update_.x());
+      update_.fetch_verdict(queue());
+      transfer_.finish();
+      queue().synchronize();
+    } catch (...) {
+      transfer_.take_back(vectors + 1);
+      throw;
+    }
+    if (update_.fits() && rotations_.deliver()) return true;
+    transfer_.take_back(vectors + 1);
+    return false;
+  }
+
+ private:
+  Queue& queue() const { return **queue_; }
+  Range below(Range columns) const { return {columns.first, a_.rows}; }
+  /// The columns from their diagonal block on, on the device.
+  DeviceView<T> part(Range columns) const {
+    return triangle_.block(factor_.view(), below(columns), columns);
+  }
+
+  void step(Index r) {
+    const Range columns = regions_[at(r)];
+    transfer_.before(queue(), r + 1);
+    {
+      const Span span(queue(), "update", r);
+      if (checks_) update_.check_diagonal(queue(), part(columns), columns);
+      update_.find_states(queue(), part(columns), columns);
+    }
+    // The reflectors take longer than what the next region waits for.
+    Queue& panels = **panels_[r % kQueues];
+    queue().record(*found_[at(r)]);
+    panels.wait(*found_[at(r)]);
+    const Span span(panels, "panel", r);
+    update_.transform(panels, part(columns), columns, rotations_.cosines(columns),
+                      rotations_.sines(columns));
+    transfer_.release(panels, r);
+    if (r + 1 < static_cast<Index>(regions_.size())) return;
+    for (const auto& all : panels_) {
+      (**all).record(*found_[0]);
+      queue().wait(*found_[0]);
+    }
+  }
+
+  static constexpr Index kPanels = 2;  // of a region
+  static constexpr Index kQueues = 2;
+
+  const Triangle<T> triangle_;
+  const HostView<T> a_;
+  const HostView<const T> v_;
+  const bool checks_;
+  const UpdateAtOnce<T> update_;
+  const DeviceRotations<T> rotations_;
+  const DeviceMatrix<T> factor_;
+  const std::vector<Range> regions_;
+  Index committed_ = 0;
+  std::vector<EventLease> found_;  // the states of a region
+  Transfer transfer_;
+  std::optional<QueueLease> queue_, panels_[kQueues];
+};
+
+}  // namespace
+
+template <class T>
+bool chol_update_at_once(Device& device, const Options& options, Uplo uplo, HostView<T> a,
+                         HostView<const T> v, Signs signs, Rotations<T> rotations, bool checks) {
+  const Index n = a.rows, k = v.cols;
+  if (k > Kernels<T>::kUpdateVectors) return false;
+  for (Index j = 1; j < k; ++j) {
+    if (signs[j] != signs[0]) return false;
+  }
+  const double factor =
+      static_cast<double>(sizeof(T)) * static_cast<double>(n + 64) * static_cast<double>(n + 64);
+  const double needed = factor + UpdateAtOnce<T>::memory(device.kernels<T>(), n, k);
+  if (options.memory > 0 && needed > static_cast<double>(options.memory)) return false;
+  const MemoryKind kind = device.kind_of(a.data);
+  if (kind == MemoryKind::device) {
+    return update_resident<T>(device, options, uplo, a, v, signs[0], rotations, checks);
+  }
+  // Half of the elements, and what chunks of them waste.
+  const bool kept = 0.6 * factor <= static_cast<double>(TransferTuning::of(device).kept);
+  if (kind != MemoryKind::pageable || !kept) return false;
+  return StreamedUpdate<T>(device, options, uplo, a, v, signs[0], rotations, checks).run();
+}
+
+#define OVERLAPACK_INSTANTIATE(T)                                                  \
+  template bool chol_update_at_once<T>(Device&, const Options&, Uplo, HostView<T>, \
+                                       HostView<const T>, Signs, Rotations<T>, bool);
+OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
+
+}  // namespace overlapack::algorithms
