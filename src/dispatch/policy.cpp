@@ -256,8 +256,8 @@ Profile builtin_profile() {
   // High enough that no machine with a current GPU loses; a first call pays for starting CUDA.
   Profile profile;
   for (auto& row : profile.threshold) row.fill(2048);
-  for (Routine solve : {Routine::potrs, Routine::getrs}) {
-    for (char type : kTypeLetters) profile.at(solve, type) = 1024;
+  for (Routine routine : {Routine::potrs, Routine::getrs, Routine::cholupdate}) {
+    for (char type : kTypeLetters) profile.at(routine, type) = 1024;
   }
   return profile;
 }
@@ -313,10 +313,16 @@ std::string profile_path(const Settings& settings) {
 }
 
 Index size_of(Routine routine, const Shape& shape) {
-  if (is_cholesky(routine) || routine == Routine::cholupdate) return shape.n;
+  const auto order = static_cast<double>(shape.n);
+  if (is_cholesky(routine)) return shape.n;
+  if (routine == Routine::cholupdate) {
+    // The CPU takes so much longer for a few vectors than for one, the device hardly.
+    constexpr Index kFew = 4;
+    return std::llround(order * std::sqrt(static_cast<double>(std::min(shape.nrhs, kFew))));
+  }
   if (!is_lu(routine)) return std::min(shape.n, shape.nrhs);
-  const auto m = static_cast<double>(shape.m), n = static_cast<double>(shape.n);
-  return static_cast<Index>(std::llround(std::cbrt(m * n * std::min(m, n))));
+  const auto m = static_cast<double>(shape.m);
+  return std::llround(std::cbrt(m * order * std::min(m, order)));
 }
 
 double flops_of(Routine routine, char type, const Shape& shape) {

@@ -91,8 +91,8 @@ void print_thresholds() {
     rows.push_back(row);
   }
   print_table(std::cout, {"  routine", "s", "d", "c", "z"}, rows);
-  std::cout << "  Cholesky, cholupdate: n; LU: cube root of m n min(m, n); potrs, getrs: min(n, "
-               "nrhs)\n\n";
+  std::cout << "  Cholesky: n; cholupdate: n sqrt(min(k, 4)); LU: cube root of m n min(m, n);\n"
+               "  potrs, getrs: min(n, nrhs)\n\n";
 }
 
 void print_settings() {
