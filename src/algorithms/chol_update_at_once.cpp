@@ -51,8 +51,7 @@ template <class T>
 class UpdateAtOnce {
  public:
   UpdateAtOnce(Device& device, Uplo uplo, Index n, Index k, int sign)
-      : device_(device),
-        triangle_{uplo, device.kernels<T>()},
+      : triangle_{uplo, device.kernels<T>()},
         n_(n),
         k_(k),
         sign_(sign),
@@ -68,8 +67,8 @@ class UpdateAtOnce {
         progress_(device, Space::device,
                   Kernels<T>::substitution_with_factor_progress(blocks(), k)),
         reflectors_(device, Space::device, Kernels<T>::kUpdateReflector * n),
-        flags_(device, Space::device, 2),
-        host_flags_(device, Space::host, 2) {}
+        unfit_(device, Space::device, 1),
+        host_unfit_(device, Space::host, 1) {}
 
   /// Bytes of device memory.
   static double memory(const Kernels<T>& kernels, Index n, Index k) {
@@ -85,19 +84,18 @@ class UpdateAtOnce {
   /// Where V is to be, and W is in the end.
   DeviceView<T> x() const { return x_.view(); }
 
-  void begin(Queue& queue) const { queue.zero(flags_.data(), 2 * sizeof(Index)); }
+  void begin(Queue& queue) const { queue.zero(unfit_.data(), sizeof(Index)); }
 
   /// What the panels of `columns` start from. `a` is L from their diagonal block down; all columns
   /// before have been through this.
   void find_states(Queue& queue, DeviceView<const T> a, Range columns) const {
     const Index first_panel = columns.first / width_, size = columns.size();
-    const DeviceView<T> inverses = inverses_.view().block(0, columns.first, order_, size);
+    const DeviceView<T> inverses =
+        inverses_.view().block(0, columns.first, std::min(order_, size), size);
     const Index first_block = columns.first / order_, count = (size + order_ - 1) / order_;
     triangle_.kernels.invert_blocks(queue, triangle_.uplo, triangle_.block(a, {0, size}, {0, size}),
-                                    inverses.block(0, 0, std::min(order_, size), size),
-                                    {conditions_.data() + first_block, count});
-    triangle_.kernels.eliminate(queue, triangle_.uplo, a,
-                                inverses.block(0, 0, std::min(order_, size), size),
+                                    inverses, {conditions_.data() + first_block, count});
+    triangle_.kernels.eliminate(queue, triangle_.uplo, a, inverses,
                                 x().block(columns.first, 0, n_ - columns.first, k_), width_,
                                 states(columns), {progress_.data(), progress_.size()});
     triangle_.kernels.update_bases(queue, sign_, x().block(columns.first, 0, size, k_), width_,
@@ -126,14 +124,14 @@ class UpdateAtOnce {
 
   /// Brings home what fits() looks at.
   void fetch_verdict(Queue& queue) const {
-    queue.template copy<Index>(HostView<Index>(host_flags_.data(), 1),
+    queue.template copy<Index>(HostView<Index>(host_unfit_.data(), 1),
                                DeviceView<const Index>(unfit()));
     queue.template copy<Real<T>>(HostView<Real<T>>(host_conditions_.data(), blocks()),
                                  DeviceView<const Real<T>>(conditions_.data(), blocks()));
   }
   bool fits() const {
     // Comparing a NaN must not raise an exception that the caller may have set a trap for.
-    return *host_flags_.data() == 0 &&
+    return *host_unfit_.data() == 0 &&
            std::all_of(
                host_conditions_.data(), host_conditions_.data() + blocks(),
                [](double condition) { return std::islessequal(condition, kLargestCondition); });
@@ -147,9 +145,8 @@ class UpdateAtOnce {
     return states_.view().block(columns.first, columns.first / width_ * k_, n_ - columns.first,
                                 panels_of(columns) * k_);
   }
-  DeviceView<Index> unfit() const { return {flags_.data(), 1}; }
+  DeviceView<Index> unfit() const { return {unfit_.data(), 1}; }
 
-  Device& device_;
   const Triangle<T> triangle_;
   const Index n_, k_;
   const int sign_;
@@ -160,7 +157,7 @@ class UpdateAtOnce {
   Buffer<Real<T>> conditions_, host_conditions_;
   Buffer<Index> progress_;
   Buffer<Double<T>> reflectors_;
-  Buffer<Index> flags_, host_flags_;
+  Buffer<Index> unfit_, host_unfit_;
 };
 
 /// The rotations of an update or downdate by one vector, on the device until the end.
@@ -261,6 +258,7 @@ class StreamedUpdate {
         rotations_(device, a.rows, rotations, sign),
         factor_(device, a.rows, a.rows),
         regions_(partition(a.rows, kPanels * update_.width())),
+        done_(device),
         transfer_(device, options.threads, committed_) {
     for (std::size_t r = 0; r < regions_.size(); ++r) found_.emplace_back(device);
     queue_.emplace(device, Priority::high, "states");
@@ -280,6 +278,10 @@ class StreamedUpdate {
       update_.begin(queue());
       transfer_.before(queue(), vectors);
       for (Index r = 0; r < static_cast<Index>(regions_.size()); ++r) step(r);
+      for (const auto& panels : panels_) {
+        (**panels).record(*done_);
+        queue().wait(*done_);
+      }
       rotations_.fetch(queue(), update_.x());
       update_.fetch_verdict(queue());
       transfer_.finish();
@@ -317,11 +319,6 @@ class StreamedUpdate {
     update_.transform(panels, part(columns), columns, rotations_.cosines(columns),
                       rotations_.sines(columns));
     transfer_.release(panels, r);
-    if (r + 1 < static_cast<Index>(regions_.size())) return;
-    for (const auto& all : panels_) {
-      (**all).record(*found_[0]);
-      queue().wait(*found_[0]);
-    }
   }
 
   static constexpr Index kPanels = 2;  // of a region
@@ -337,6 +334,7 @@ class StreamedUpdate {
   const std::vector<Range> regions_;
   Index committed_ = 0;
   std::vector<EventLease> found_;  // the states of a region
+  const EventLease done_;          // all panels of a queue
   Transfer transfer_;
   std::optional<QueueLease> queue_, panels_[kQueues];
 };
