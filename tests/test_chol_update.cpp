@@ -13,6 +13,7 @@
 
 #include "algorithms/chol_update.hpp"
 #include "algorithms/chol_update_at_once.hpp"
+#include "cpu/reflectors.hpp"
 #include "exported.hpp"
 #include "support/fixtures.hpp"
 #include "support/matrices.hpp"
@@ -559,6 +560,10 @@ TYPED_TEST(CholUpdate, StreamsThroughLittleMemory) {
 template <class T>
 class UpdateAtOnce : public DeviceTest {
  protected:
+  void SetUp() override {
+    if (device_under_test() == "off") GTEST_SKIP() << "no device";
+    DeviceTest::SetUp();
+  }
   bool run(Uplo uplo, Padded<T>& factor, const Padded<T>& v, const std::vector<int>& signs,
            algorithms::Rotations<T> rotations = {}) {
     return algorithms::chol_update_at_once<T>(
@@ -606,6 +611,71 @@ TYPED_TEST(UpdateAtOnce, UpAndDown) {
         EXPECT_LT(residual(uplo, factor, original, norm1(updated)), kThreshold);
         expect_untouched(uplo, factor);
       }
+    }
+  }
+}
+
+/// Makes the columns orthonormal, by Gram and Schmidt's method.
+template <class T>
+void orthonormalize(Padded<T>& q) {
+  for (Index j = 0; j < q.cols(); ++j) {
+    for (Index l = 0; l < j; ++l) {
+      T product(0);
+      for (Index i = 0; i < q.rows(); ++i) product += conj(q(i, l)) * q(i, j);
+      for (Index i = 0; i < q.rows(); ++i) q(i, j) -= product * q(i, l);
+    }
+    double squares = 0;
+    for (Index i = 0; i < q.rows(); ++i) squares += std::norm(q(i, j));
+    for (Index i = 0; i < q.rows(); ++i) q(i, j) /= Real<T>(std::sqrt(squares));
+  }
+}
+
+/// L' by one reflector after the other.
+template <class T>
+Padded<T> by_chain(int sign, Padded<T> l, Padded<T> v) {
+  const Index n = l.rows(), k = v.cols();
+  std::vector<T> z(static_cast<std::size_t>(k * n)), work(static_cast<std::size_t>(n));
+  std::vector<Real<T>> t(static_cast<std::size_t>(n));
+  reference::reflect<T>(sign, l.view(), v.view(), HostView<T>(z.data(), k, n, k), t.data(),
+                        work.data());
+  return l;
+}
+
+TYPED_TEST(UpdateAtOnce, IsAboutAsAccurateAsTheChainIfItDoesNotDecline) {
+  using T = TypeParam;
+  // I + W^H W or I - W^H W has one eigenvalue that is this much larger or smaller than others, or
+  // has only such eigenvalues.
+  const double ratio = 100;
+  const Index n = 40, k = 4;
+  for (const int sign : {1, -1}) {
+    for (const Index extremes : {Index{1}, k}) {
+      double at_once = 0, chain = 0;
+      int taken = 0;
+      for (std::uint64_t trial = 0; trial < 20; ++trial) {
+        const auto before = random_factor<T>(Uplo::lower, n, 100 + trial);
+        auto l = before, q = random_matrix<T>(n, k, 200 + trial);
+        auto mixture = random_matrix<T>(k, k, 300 + trial);
+        orthonormalize(q);
+        orthonormalize(mixture);
+        for (Index j = 0; j < k; ++j) {
+          const double square = j >= extremes ? 0.1 : sign > 0 ? ratio : 1 - 1 / ratio;
+          for (Index i = 0; i < n; ++i) q(i, j) *= Real<T>(std::sqrt(square));
+        }
+        for (Index j = 0; j < n; ++j) std::fill_n(&l(0, j), j, T(0));
+        Padded<T> w(n, k), v(n, k);
+        reference::gemm<T>(Op::none, Op::none, T(1), q.view(), mixture.view(), T(0), w.view());
+        reference::gemm<T>(Op::none, Op::none, T(1), l.view(), w.view(), T(0), v.view());
+        auto factor = before;
+        if (!this->run(Uplo::lower, factor, v, this->all(sign, k))) continue;
+        ++taken;
+        const auto expected = product(Uplo::lower, before, v, this->all(sign, k));
+        const double size =
+            std::max(norm1(expected), norm1(product<T>(Uplo::lower, before, Padded<T>(n, 0), {})));
+        at_once = std::max(at_once, residual(Uplo::lower, factor, expected, size));
+        chain = std::max(chain, residual(Uplo::lower, by_chain(sign, l, v), expected, size));
+      }
+      EXPECT_GT(taken, 0);
+      EXPECT_LT(at_once, 2.5 * chain) << "sign " << sign << ", " << extremes;
     }
   }
 }

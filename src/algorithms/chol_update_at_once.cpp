@@ -44,8 +44,11 @@
 namespace overlapack::algorithms {
 namespace {
 
-/// Of T, as update_bases() estimates it; and Skeel's of a diagonal block of L, as for solves.
-constexpr double kLargestCondition = 256;
+/// Of T, as update_bases() estimates it: up to here results are as accurate as those of the chain,
+/// or at worst half as accurate.
+constexpr double kLargestCondition = 128;
+/// Skeel's of a diagonal block of L, as for solves.
+constexpr double kLargestBlockCondition = 256;
 
 template <class T>
 class UpdateAtOnce {
@@ -132,9 +135,10 @@ class UpdateAtOnce {
   bool fits() const {
     // Comparing a NaN must not raise an exception that the caller may have set a trap for.
     return *host_unfit_.data() == 0 &&
-           std::all_of(
-               host_conditions_.data(), host_conditions_.data() + blocks(),
-               [](double condition) { return std::islessequal(condition, kLargestCondition); });
+           std::all_of(host_conditions_.data(), host_conditions_.data() + blocks(),
+                       [](double condition) {
+                         return std::islessequal(condition, kLargestBlockCondition);
+                       });
   }
 
  private:
