@@ -146,6 +146,16 @@ class Transfers : public DeviceTest {
                           d.block(0, c.first, d.rows, c.size()), part, diagonal + c.first);
   }
 
+  /// Declares that `a` goes up and comes home, in place, by block columns.
+  static void add_round_trips(Transfer& transfer, HostView<T> a, DeviceView<T> d, Index nb,
+                              Part part = Part::all) {
+    for (const Range c : partition(a.cols, nb)) {
+      const Region region = columns_of(a, d, c, part, 0);
+      transfer.add_upload(region);
+      transfer.add_download(region);
+    }
+  }
+
   /// Sends `a` up and zeros home, in place, by block columns; the inspection of block `stop` says
   /// no. Checks that nothing of a region is home before its inspection, nor at all if it says no.
   void zero_in_place(Placed<T>& placed, Part part, Index diagonal, Index nb, Index stop,
@@ -329,11 +339,7 @@ TYPED_TEST(Transfers, MayBeAbandoned) {
         const DeviceView<T> A = matrix.view();
         const QueueLease queue(this->device());
         Transfer transfer(this->device(), 2, committed, tuning);
-        for (const Range c : partition(n, nb)) {
-          const Region region = this->columns_of(placed.view(), A, c, Part::all, 0);
-          transfer.add_upload(region);
-          transfer.add_download(region);
-        }
+        this->add_round_trips(transfer, placed.view(), A, nb);
         transfer.start();
         EXPECT_TRUE(transfer.before(*queue, 4));
         queue->zero(A.data, sizeof(T) * static_cast<std::size_t>(A.ld * n));
@@ -358,11 +364,7 @@ TYPED_TEST(Transfers, TakeBackWhatTheyHaveKept) {
         const DeviceView<T> A = matrix.view();
         const QueueLease queue(this->device());
         Transfer transfer(this->device(), 2, committed, tuning);
-        for (const Range c : partition(n, nb)) {
-          const Region region = this->columns_of(home.view(), A, c, part, 0);
-          transfer.add_upload(region);
-          transfer.add_download(region);
-        }
+        this->add_round_trips(transfer, home.view(), A, nb, part);
         transfer.keep_uploads();
         transfer.start();
         const Index regions = n / nb, released = finishes ? regions : regions - 2;
@@ -435,11 +437,7 @@ TYPED_TEST(Transfers, GiveIdleCopyThreadsWorkOnWhatIsHome) {
           const DeviceView<T> A = matrix.view();
           const QueueLease queue(this->device());
           Transfer transfer(this->device(), 2, committed, tuning);
-          for (const Range c : partition(n, nb)) {
-            const Region region = this->columns_of(here, A, c, Part::all, 0);
-            transfer.add_upload(region);
-            transfer.add_download(region);
-          }
+          this->add_round_trips(transfer, here, A, nb);
           transfer.when_idle([&](Index home) {
             EXPECT_FALSE(over);
             EXPECT_LE(home, released);

@@ -243,7 +243,7 @@ __global__ void __launch_bounds__(kThreads, 1)
 
 // ---- the leaf in memory --------------------------------------------------------------------
 
-constexpr int kTallWidth = 8;  // narrow: each column passes over the whole leaf (also the others)
+constexpr int kTallWidth = 8;     // narrow: each column is a pass over all columns of the leaf
 constexpr int kTallBlocks = 512;  // enough to keep the memory of any GPU busy
 
 /// Ends step j-1 and prepares step j: every row below j-1 is eliminated with row j-1, then each
