@@ -40,11 +40,11 @@ double chol_update_memory(Index n, Index k, Index nb, std::size_t element);
 template <class T>
 bool all_finite_on_device(Device& device, Part part, HostView<const T> a);
 
-/// As chol_update(), on the device, by regions of options.nb columns; A and V may also lie in the
-/// device's memory. Takes at most options.memory bytes of it (0: any), but as much as
-/// chol_update_memory() in any case. If `rotations` are given there is one vector. If `checks`, the
-/// factor need not be finite: where it is not, it stays as it was, and the result is
-/// kFactorNotFinite.
+/// As chol_update(), on the device: by chol_update_at_once(), or else by regions of options.nb
+/// columns; A and V may also lie in the device's memory. Takes at most options.memory bytes of it
+/// (0: any), but as much as chol_update_memory() in any case. If `rotations` are given there is one
+/// vector. If `checks`, the factor need not be finite: where it is not, it stays as it was, and the
+/// result is kFactorNotFinite.
 ///
 /// Throws DeviceError. finish_chol_update() then finishes the call from `checkpoint`.
 template <class T>

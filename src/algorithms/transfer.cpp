@@ -298,11 +298,13 @@ void Transfer::start() {
         needed =
             std::max(needed, 2 * (down_.first_chunk[size(r) + 1] - down_.first_chunk[size(r)]));
       }
-      if (!(keeps_uploads_ && direction == &up_)) {
-        direction->slots = std::min(chunks, std::max<Index>(affordable, needed));
-      }
-      direction->ring = Buffer<char>(device_, Space::host,
-                                     static_cast<Index>(direction->slot_bytes) * direction->slots);
+      const bool keeps = keeps_uploads_ && direction == &up_;
+      if (!keeps) direction->slots = std::min(chunks, std::max<Index>(affordable, needed));
+      std::size_t bytes = direction->slot_bytes * size(direction->slots);
+      // In steps, so that a call that keeps a little more than the one before need not wait for the
+      // driver to lock all of it anew.
+      if (keeps) bytes = (bytes + tuning_.staging - 1) / tuning_.staging * tuning_.staging;
+      direction->ring = Buffer<char>(device_, Space::host, static_cast<Index>(bytes));
     }
     direction->events.resize(size(kQueues) * direction->regions.size());
     // Without copy threads nobody waits for an uploaded slot that is not used again.

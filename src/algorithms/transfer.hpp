@@ -103,7 +103,7 @@ struct TransferTuning {
   std::size_t past_cache = 128 << 20;
   /// Staging memory that keep_uploads() may take. Nothing of it is in the cache when it is used, so
   /// both copies go past the cache then.
-  std::size_t kept = 220 << 20;
+  std::size_t kept = 200 << 20;
 
   /// The values measured on an H200; on an emulated device, which meets small matrices only, limits
   /// so low that these turn the ring, too.
