@@ -173,12 +173,11 @@ class Kernels {
   /// then, all else is undefined. `info` is one element.
   void potrf_panel(Queue& queue, Uplo uplo, DeviceView<const T> a, DeviceView<T> factor,
                    DeviceView<Index> info, Index offset);
-  /// The inverses of the diagonal blocks of a Cholesky factor L (or U = L^H), n x n; imaginary parts
-  /// of its diagonal are ignored. Blocks have
-  /// the order of `inverses`' rows, the last one may be smaller; `inverses` has n columns, and
-  /// those of a block become its L^-1 (for both triangles) with zeros above the diagonal.
-  /// `conditions` has one element for each block: Skeel's condition number || |L^-1| |L| ||_inf,
-  /// which no scaling of rows of L changes.
+  /// The inverses of the diagonal blocks of a Cholesky factor L (or U = L^H), n x n; imaginary
+  /// parts of its diagonal are ignored. Blocks have the order of `inverses`' rows, the last one may
+  /// be smaller; `inverses` has n columns, and those of a block become its L^-1 (for both
+  /// triangles) with zeros above the diagonal. `conditions` has one element for each block: Skeel's
+  /// condition number || |L^-1| |L| ||_inf, which no scaling of rows of L changes.
   void invert_blocks(Queue& queue, Uplo uplo, DeviceView<const T> factor, DeviceView<T> inverses,
                      DeviceView<Real<T>> conditions);
   /// X := L^-H X for a Cholesky factor L (or U = L^H), n x n, with the inverses that
@@ -272,9 +271,9 @@ class Kernels {
   static constexpr Index kUpdateReflector = kUpdateVectors + 4;
   /// Does what update_panel() does in place for all panels of update_panel_width() columns of the
   /// m x n matrix `a` (n x m with upper), for k vectors with one sign: for panel p, V is the state
-  /// of the panel times its base, see above; the views begin with those of the first panel.
-  /// `reflectors` is work space. *info becomes 1 + the number of some column if a leading minor is
-  /// not definite, and otherwise stays.
+  /// of the panel times its base, see above; the views begin with those of the first panel. If
+  /// m > n, n is a multiple of that width. `reflectors` is work space. *info becomes 1 + the number
+  /// of some column if a leading minor is not definite, and otherwise stays.
   void update_panels(Queue& queue, Uplo uplo, int sign, DeviceView<T> a, DeviceView<const T> states,
                      Index k, DeviceView<const Double<T>> bases, DeviceView<Double<T>> reflectors,
                      DeviceView<Index> info, DeviceView<Real<T>> c = {}, DeviceView<T> s = {});

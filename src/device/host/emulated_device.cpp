@@ -692,8 +692,9 @@ class EmulatedKernels final : public Kernels<T> {
       const Index width = do_update_panel_width();
       const Index m = lower ? a.rows : a.cols, n = lower ? a.cols : a.rows;
       const Index panels = (n + width - 1) / width;
-      require(m >= n && k <= Kernels<T>::kUpdateVectors && states.rows == m &&
-                  states.cols == panels * k && bases.rows == k && bases.cols >= panels * k &&
+      require(m >= n && (m == n || n % width == 0) && k <= Kernels<T>::kUpdateVectors &&
+                  states.rows == m && states.cols == panels * k && bases.rows == k &&
+                  bases.cols >= panels * k &&
                   reflectors.rows * reflectors.cols >= Kernels<T>::kUpdateReflector * n &&
                   info.rows == 1 &&
                   (c.empty() || (k == 1 && sign > 0 && c.rows == n && s.rows == n)),
