@@ -1,9 +1,9 @@
 #include "algorithms/chol_update_at_once.hpp"
 
-#include <cmath>
 #include <optional>
 
 #include "algorithms/chol_rank_one.hpp"
+#include "algorithms/substitution.hpp"
 #include "algorithms/transfer.hpp"
 #include "algorithms/triangle.hpp"
 #include "device/timeline.hpp"
@@ -32,8 +32,8 @@
 // condition of T is small (kLargestCondition). It is unless the vectors, seen through L^-1, have
 // very different lengths, or the downdated matrix is nearly singular: then the chain has to do it.
 // The same is so where a diagonal block of L is not well conditioned, since elimination multiplies
-// by its inverse (src/README.md, "Solves"). What is not finite in L or V makes T, or a condition,
-// so.
+// by its inverse (src/README.md, "Inverses of diagonal blocks"). What is not finite in L or V makes
+// T, or a condition, so.
 //
 // Nothing may be changed if there is no result, which is known only when all of the factor has been
 // read. For a factor in the device's memory nothing is written before. A factor in the host's
@@ -47,8 +47,6 @@ namespace {
 /// Of T, as update_bases() estimates it: up to here results are as accurate as those of the chain,
 /// or at worst half as accurate.
 constexpr double kLargestCondition = 128;
-/// Skeel's of a diagonal block of L, as for solves.
-constexpr double kLargestBlockCondition = 256;
 
 template <class T>
 class UpdateAtOnce {
@@ -133,12 +131,7 @@ class UpdateAtOnce {
                                  DeviceView<const Real<T>>(conditions_.data(), blocks()));
   }
   bool fits() const {
-    // Comparing a NaN must not raise an exception that the caller may have set a trap for.
-    return *host_unfit_.data() == 0 &&
-           std::all_of(host_conditions_.data(), host_conditions_.data() + blocks(),
-                       [](double condition) {
-                         return std::islessequal(condition, kLargestBlockCondition);
-                       });
+    return *host_unfit_.data() == 0 && inverses_are_trusted(host_conditions_.data(), blocks());
   }
 
  private:

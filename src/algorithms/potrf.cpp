@@ -23,11 +23,6 @@ constexpr Index kManyBlocks = 48, kAheadBlocks = 6;
 /// Rows of L are padded to a multiple of this: products of odd shapes take up to 12 % longer.
 constexpr Index kRowPadding = 64;
 
-/// Up to this condition number a triangular block is solved with by a product with its inverse. The
-/// product's backward error grows with the condition, substitution's does not; with 256 it stays
-/// within a few of LAPACK's units (src/README.md, "Inverses of diagonal blocks").
-constexpr int kTrustedCondition = 256;
-
 /// The factorization on the device, by two matrices:
 ///
 ///   W(j:, j) = A(j:, j) - L(j:, 0:j) L(j, 0:j)^H,
@@ -306,10 +301,7 @@ class BackSubstitution {
     return {conditions_.data(), host_conditions_.data(), sizeof(Real<T>) * at(count_)};
   }
   /// Whether products with the inverses are accurate (src/README.md).
-  bool trusted() const {
-    return std::all_of(host_conditions_.data(), host_conditions_.data() + count_,
-                       [](Real<T> condition) { return condition <= kTrustedCondition; });
-  }
+  bool trusted() const { return inverses_are_trusted(host_conditions_.data(), count_); }
 
   /// X in any case.
   void substitute(Queue& queue) {

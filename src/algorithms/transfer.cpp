@@ -704,8 +704,9 @@ bool Transfer::copy_up() {
   const Index previous = unit.chunk - up_.slots;
   if (previous >= 0 && !complete(up_, previous)) return false;
   if (!up_.next_unit.compare_exchange_strong(u, u + 1, std::memory_order_acq_rel)) return true;
-  const Span span(device_, "pack", up_.chunks[size(unit.chunk)].region);
-  const std::size_t pitch = up_.regions[size(up_.chunks[size(unit.chunk)].region)].host_pitch;
+  const Index number = up_.chunks[size(unit.chunk)].region;
+  const std::size_t pitch = up_.regions[size(number)].host_pitch;
+  const Span span(device_, "pack", number);
   for_each_column(up_, unit, [=](const char* host, char* staged, std::size_t bytes) {
     pack_(staged, host, bytes, host + pitch);
   });

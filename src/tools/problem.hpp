@@ -103,7 +103,7 @@ class Problem {
   Index iter = 0;  ///< likewise, if it is a mixed-precision solver
 
  private:
-  using Wide = std::conditional_t<is_complex<T>, std::complex<double>, double>;
+  using Wide = Double<T>;
   using Vector = std::vector<Wide>;
   struct Free {
     void operator()(void* p) const { std::free(p); }

@@ -18,7 +18,7 @@ inline constexpr double kThreshold = 30;
 
 /// Double precision of the same kind.
 template <class T>
-using Wide = std::conditional_t<is_complex<T>, std::complex<double>, double>;
+using Wide = Double<T>;
 
 /// LAPACK's 'Epsilon': the unit roundoff.
 template <class T>
