@@ -6,12 +6,15 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <memory>
+#include <thread>
 #include <type_traits>
 #include <vector>
 
-#include "algorithms/chol_rank_one.hpp"
+#include "algorithms/blocks.hpp"
 #include "algorithms/workers.hpp"
 #include "cpu/reflectors.hpp"
+#include "cpu/strips.hpp"
 
 // The method
 //
@@ -61,27 +64,15 @@
 namespace overlapack::algorithms {
 namespace {
 
-using reference::load_columns;
-using reference::reflect;
-using reference::store_columns;
+using cpu::Group;
+using cpu::kGroup;
+using cpu::kPanel;
+using cpu::Panel;
+using cpu::Strips;
 
-/// How the work is cut. A product of up to kThin columns is too thin for a BLAS to share out among
-/// its threads: they take longer to meet than to compute. So kThinRows rows at a time, for which a
-/// BLAS takes one thread, are shared out among threads of our own; with more columns the BLAS's
-/// threads are the better ones. A narrow block costs fewer operations, a wide one has the faster
-/// products.
-constexpr Index kThin = 32, kThinRows = 256;
-constexpr Index kWide = 64, kWideRows = 1024;
-
-struct Cut {
-  explicit Cut(Index k, Index threads_)
-      : nb(k <= kThin ? kThin : kWide),
-        rows(k <= kThin ? kThinRows : kWideRows),
-        threads(k <= kThin ? threads_ : 1) {}
-  Index nb;    ///< columns of L that are transformed by one block of reflectors
-  Index rows;  ///< rows that are transformed at a time
-  Index threads;
-};
+/// Vectors that a factor is taken through at a time. With more, what a panel needs would not stay
+/// in a core's first cache; and with as many, arithmetic takes far longer than memory.
+constexpr Index kTogether = 32;
 
 /// A rows x cols matrix in memory of its own.
 template <class T>
@@ -98,131 +89,237 @@ class Matrix {
   std::vector<T> data_;
 };
 
-/// What one block of reflectors takes, and a copy of the first `copied` columns of V.
+/// Some columns of V.
 template <class T>
-struct Workspace {
-  Workspace(Index n_rows, Index copied, Index k, Index nb)
-      : v(n_rows, copied),
-        w(nb, n_rows),
-        l(nb, nb),
-        z(k, nb),
-        n(nb, nb),
-        inverse(nb, nb),
-        zt(k, nb),
-        t(nb, 1) {}
-  Matrix<T> v, w, l, z, n, inverse, zt;
-  Matrix<Real<T>> t;
+using Columns = std::vector<const T*>;
+
+template <class T>
+Columns<T> columns_of(HostView<const T> v) {
+  Columns<T> columns;
+  for (Index j = 0; j < v.cols; ++j) columns.push_back(&v(0, j));
+  return columns;
+}
+
+/// What happens to L and V in a sweep.
+enum class Pass {
+  reflect,   ///< L becomes the factor of A + s V V^H, and V zero
+  eliminate  ///< X becomes L^-1 V
 };
 
+/// One pass over a factor with up to kTogether vectors, from the first panel of columns to the
+/// last. What is made of a diagonal block, in groups of columns, all rows below go through; a block
+/// of rows at a time. Rows depend on each other by way of the diagonal blocks only, so blocks of
+/// rows are at different panels, and any thread takes any block that can go on: the first one,
+/// since everybody is going to wait for the next diagonal block.
 template <class T>
-void copy(HostView<const T> from, HostView<T> to) {
-  for (Index j = 0; j < from.cols; ++j) std::copy_n(&from(0, j), from.rows, &to(0, j));
-}
+class Sweep {
+ public:
+  /// `k`: the most vectors that there will be.
+  Sweep(Uplo uplo, HostView<T> a, Index k)
+      : uplo_(uplo),
+        a_(a),
+        blocks_((a.rows + kPanel - 1) / kPanel),
+        numbers_(new Real<T>[at(blocks_ * kGroups * Group<T>::size(k))]),
+        state_(new Block[at(blocks_)]) {}
 
-/// a := w - a
-template <class T>
-void subtract_from(HostView<const T> w, HostView<T> a) {
-  for (Index j = 0; j < a.cols; ++j) {
-    const T* const from = &w(0, j);
-    T* const to = &a(0, j);
-    for (Index i = 0; i < a.rows; ++i) to[i] = from[i] - to[i];
+  /// V is destroyed. `sign`, for Pass::reflect: the one of all vectors; `x`, for Pass::eliminate:
+  /// takes L^-1 V.
+  void run(Pass pass, int sign, Strips<T>& v, HostView<T> x, Index threads) {
+    const cpu::Instructions instructions = cpu::best_instructions();
+    pass_ = pass;
+    sign_ = sign;
+    v_ = &v;
+    x_ = x;
+    take_ = pass == Pass::reflect ? cpu::reflect_rows<T>(instructions)
+                                  : cpu::eliminate_rows<T>(instructions);
+    finished_ = 0;
+    for (Index b = 0; b < blocks_; ++b) state_[at(b)].panels = 0;
+    // Smaller shares take less time than another thread to wake up.
+    constexpr double kShare = 2e6;
+    const double order = static_cast<double>(a_.rows);
+    const auto enough = static_cast<Index>(order * order * static_cast<double>(v.cols()) / kShare);
+    threads = std::clamp<Index>(enough, 1, threads);
+    share_out(threads, threads, [this](Index) { work(); });
   }
-}
 
-/// A block of reflectors, ready to be applied.
-template <class T>
-struct Block {
-  int sign;
-  HostView<T> z, n;         ///< Z and N
-  HostView<T> inverse, zt;  ///< N^-1 and s Z N^-1
-  bool invertible;          ///< whether these two may be used
+ private:
+  static constexpr Index kGroups = kPanel / kGroup;
+
+  /// kPanel rows of the factor and of V.
+  struct alignas(64) Block {
+    std::atomic<bool> taken{false};
+    std::atomic<Index> panels{0};  // that it has been through
+  };
+  static std::size_t at(Index b) { return static_cast<std::size_t>(b); }
+
+  Range rows(Index b) const { return {b * kPanel, std::min((b + 1) * kPanel, a_.rows)}; }
+  Panel<T> panel(Index b, Index groups = kGroups) const {
+    return {numbers_.get() + b * kGroups * Group<T>::size(v_->cols()), groups, v_->cols(), sign_};
+  }
+  /// Rows and columns of L.
+  HostView<T> part(Range rows, Range columns) const {
+    return uplo_ == Uplo::lower ? a_.block(rows.first, columns.first, rows.size(), columns.size())
+                                : a_.block(columns.first, rows.first, columns.size(), rows.size());
+  }
+  void take(const Panel<T>& panel, Range rows, Range columns) const {
+    if (rows.size() <= 0) return;
+    take_(panel, uplo_, part(rows, columns), rows.first % cpu::kStrip<T>, v_->strip(rows.first));
+  }
+
+  void work() {
+    for (int idle = 0; finished_.load(std::memory_order_acquire) < blocks_; ++idle) {
+      if (advance()) {
+        idle = 0;
+      } else if (idle % 64 == 63) {
+        std::this_thread::yield();
+      }
+    }
+  }
+
+  /// Takes one block one panel further, if any is to be had.
+  bool advance() {
+    const Index finished = finished_.load(std::memory_order_acquire);
+    for (Index b = finished; b < blocks_; ++b) {
+      Block& block = state_[at(b)];
+      if (block.panels.load(std::memory_order_relaxed) == finished && b != finished) continue;
+      if (block.taken.load(std::memory_order_relaxed)) continue;
+      if (block.taken.exchange(true, std::memory_order_acquire)) continue;
+      const bool advanced = advance(b, block);
+      block.taken.store(false, std::memory_order_release);
+      if (advanced) return true;
+    }
+    return false;
+  }
+
+  bool advance(Index b, Block& block) {
+    const Index finished = finished_.load(std::memory_order_acquire);
+    const Index panels = block.panels.load(std::memory_order_relaxed);
+    const bool advances = panels < std::min(finished, b);
+    if (advances) {
+      take(panel(panels), rows(b), rows(panels));
+      block.panels.store(panels + 1, std::memory_order_relaxed);
+    }
+    if (finished != b || panels + (advances ? 1 : 0) != b) return advances;
+    finish(b);
+    finished_.store(b + 1, std::memory_order_release);
+    return true;
+  }
+
+  /// A diagonal block whose rows have been through all panels before.
+  void finish(Index b) const {
+    const Range all = rows(b);
+    for (Index j = all.first; j < all.last; j += kGroup) {
+      const Range columns = {j, std::min(j + kGroup, all.last)};
+      Panel<T> group = panel(b, 1);
+      group.numbers += (j - all.first) / kGroup * Group<T>::size(v_->cols());
+      make(group.group(0), columns);
+      take(group, {columns.last, all.last}, columns);
+    }
+  }
+
+  /// The group of some columns, from their diagonal block and rows of V, which go through it.
+  void make(const Group<T>& group, Range columns) const {
+    using reference::detail::multiply;
+    const Index count = columns.size(), k = group.k;
+    const HostView<T> diagonal = part(columns, columns);
+    T l[kGroup][kGroup], v[kGroup][kTogether], z[kGroup][kTogether];
+    for (Index i = 0; i < count; ++i) {
+      for (Index j = 0; j <= i; ++j) {
+        l[i][j] = uplo_ == Uplo::lower ? diagonal(i, j) : conj(diagonal(j, i));
+      }
+      for (Index q = 0; q < k; ++q) v[i][q] = v_->get(columns.first + i, q);
+    }
+    const auto dot = [k](const T* x, const T* y) {
+      T sum(0);
+      for (Index q = 0; q < k; ++q) sum += multiply(x[q], y[q]);
+      return sum;
+    };
+    const auto subtract = [k](T* x, T factor, const T* y) {  // x := x - factor conj(y)
+      for (Index q = 0; q < k; ++q) x[q] -= multiply(factor, conj(y[q]));
+    };
+    const T sign(static_cast<Real<T>>(sign_));
+    for (Index j = 0; j < count; ++j) {
+      if (pass_ == Pass::reflect) {
+        bool definite;  // that it is has been found out before, up to rounding errors
+        const Real<T> t =
+            reference::make_reflector<T>(sign_, l[j][j], {v[j], 1, k, 1}, z[j], definite);
+        group.scales()[j] = 1 / t;
+        for (Index b = 0; b < j; ++b) {
+          T product(0);
+          for (Index q = 0; q < k; ++q) product += multiply(conj(z[b][q]), z[j][q]);
+          group.set_product(b, j, sign * product);
+        }
+      } else {
+        for (Index q = 0; q < k; ++q) z[j][q] = conj(v[j][q] /= l[j][j]);
+      }
+      for (Index i = j + 1; i < count; ++i) {
+        T w = l[i][j];
+        if (pass_ == Pass::reflect) {
+          w = (w + sign * dot(v[i], z[j])) * group.scales()[j];
+          l[i][j] = w - l[i][j];
+        }
+        subtract(v[i], w, z[j]);
+      }
+      for (Index q = 0; q < k; ++q) group.set_z(q, j, z[j][q]);
+    }
+    for (Index i = 0; i < count; ++i) {
+      for (Index q = 0; q < k; ++q) {
+        if (pass_ == Pass::eliminate) x_(columns.first + i, q) = v[i][q];
+        v_->set(columns.first + i, q, T(0));
+      }
+      for (Index j = 0; j < i && pass_ == Pass::reflect; ++j) {
+        if (uplo_ == Uplo::lower) {
+          diagonal(i, j) = l[i][j];
+        } else {
+          diagonal(j, i) = conj(l[i][j]);
+        }
+      }
+      if (pass_ == Pass::reflect) diagonal(i, i) = l[i][i];
+    }
+  }
+
+  const Uplo uplo_;
+  const HostView<T> a_;
+  const Index blocks_;
+  const std::unique_ptr<Real<T>[]> numbers_;  // of all panels
+  const std::unique_ptr<Block[]> state_;
+  Pass pass_ = Pass::reflect;
+  int sign_ = 1;
+  Strips<T>* v_ = nullptr;
+  HostView<T> x_;
+  cpu::TakeRows<T> take_ = nullptr;
+  std::atomic<Index> finished_{0};  // diagonal blocks
 };
 
-/// Completes a block of which Z and t are known.
-///
-/// Products are several times faster than a triangular solve with as few columns, so there is an
-/// explicit inverse. It makes the error of W grow from eps |W| |N| to eps |L + s V Z| |N^-1|, which
-/// is harmless for an update, whose N^-1 has a norm of at most 2, and for a downdate whose N^-1 is
-/// hardly larger. The others solve.
+/// Sweeps with any number of vectors, kTogether at a time.
 template <class T>
-void complete(const cpu::Lapack<T>& cpu, const Real<T>* t, Block<T>& block) {
-  const Index nb = block.n.cols;
-  cpu.herk(Uplo::upper, Op::conj_trans, static_cast<Real<T>>(block.sign), block.z, Real<T>(0),
-           block.n);
-  for (Index j = 0; j < nb; ++j) {
-    block.n(j, j) = T(t[j]);
-    std::fill_n(&block.inverse(0, j), nb, T(0));
-    block.inverse(j, j) = T(1);
-  }
-  cpu.trsm(Side::left, Uplo::upper, Op::none, Diag::non_unit, T(1), block.n, block.inverse);
-  Real<T> squares(0);
-  for (Index j = 0; j < nb; ++j) {
-    for (Index i = 0; i <= j; ++i) squares += std::norm(block.inverse(i, j));
-  }
-  block.invertible = squares <= static_cast<Real<T>>(16 * nb);  // an update's is at most 4 nb
-  cpu.gemm(Op::none, Op::none, T(Real<T>(block.sign)), block.z, block.inverse, T(0), block.zt);
-}
+class Sweeps {
+ public:
+  /// `k`: the most vectors that there will be.
+  Sweeps(Uplo uplo, HostView<T> a, Index k, Index threads)
+      : sweep_(uplo, a, std::min(k, kTogether)),
+        strips_(a.rows, std::min(k, kTogether)),
+        threads_(threads) {}
 
-/// Applies a block to some rows of V and of the block column `a` (upper: columns of the block row)
-/// below the diagonal block. `w` is of the shape of `a`. In an upper triangle it is W^H.
-template <class T>
-void apply(const cpu::Lapack<T>& cpu, Uplo uplo, const Block<T>& block, HostView<T> a,
-           HostView<T> v, HostView<T> w) {
-  const T sign(Real<T>(block.sign));
-  if (!block.invertible) copy<T>(a, w);
-  if (uplo == Uplo::lower) {
-    if (block.invertible) {
-      cpu.gemm(Op::none, Op::none, T(1), a, block.inverse, T(0), w);
-      cpu.gemm(Op::none, Op::none, T(1), v, block.zt, T(1), w);
-    } else {
-      cpu.gemm(Op::none, Op::none, sign, v, block.z, T(1), w);
-      cpu.trsm(Side::right, Uplo::upper, Op::none, Diag::non_unit, T(1), block.n, w);
+  /// Replaces the factor of A by that of A + sign V V^H; it must exist.
+  void transform(int sign, const Columns<T>& v) { run(Pass::reflect, sign, v, {}); }
+  /// X := L^-1 V
+  void solve(const Columns<T>& v, HostView<T> x) { run(Pass::eliminate, 1, v, x); }
+
+ private:
+  void run(Pass pass, int sign, const Columns<T>& v, HostView<T> x) {
+    const auto count = static_cast<Index>(v.size());
+    for (Index first = 0; first < count; first += kTogether) {
+      const Index columns = std::min(kTogether, count - first);
+      strips_.load(v.data() + first, columns);
+      sweep_.run(pass, sign, strips_, {x.data + first * x.ld, x.rows, columns, x.ld}, threads_);
     }
-    cpu.gemm(Op::none, Op::conj_trans, T(-1), w, block.z, T(1), v);
-  } else {
-    if (block.invertible) {
-      cpu.gemm(Op::conj_trans, Op::none, T(1), block.inverse, a, T(0), w);
-      cpu.gemm(Op::conj_trans, Op::conj_trans, T(1), block.zt, v, T(1), w);
-    } else {
-      cpu.gemm(Op::conj_trans, Op::conj_trans, sign, block.z, v, T(1), w);
-      cpu.trsm(Side::left, Uplo::upper, Op::conj_trans, Diag::non_unit, T(1), block.n, w);
-    }
-    cpu.gemm(Op::conj_trans, Op::conj_trans, T(-1), w, block.z, T(1), v);
   }
-  subtract_from<T>(w, a);
-}
 
-/// Replaces the factor of A by that of A + sign V V^H; it must exist. V is destroyed.
-template <class T>
-void transform(const cpu::Lapack<T>& cpu, Uplo uplo, int sign, HostView<T> a, HostView<T> v,
-               const Cut& cut, Workspace<T>& work) {
-  const Index order = a.rows, k = v.cols;
-  if (k == 0) return;
-  for (Index j = 0; j < order; j += cut.nb) {
-    const Index nb = std::min(cut.nb, order - j), next = j + nb;
-    const HostView<T> diagonal = a.block(j, j, nb, nb), l = work.l.view().block(0, 0, nb, nb);
-    Block<T> block{sign,
-                   work.z.view().block(0, 0, k, nb),
-                   work.n.view().block(0, 0, nb, nb),
-                   work.inverse.view().block(0, 0, nb, nb),
-                   work.zt.view().block(0, 0, k, nb),
-                   false};
-    Real<T>* const t = work.t.view().data;
-    load_columns<T>(uplo, diagonal, l);
-    reflect<T>(sign, l, v.block(j, 0, nb, k), block.z, t, work.w.view().data);
-    store_columns<T>(uplo, l, diagonal);
-    if (next == order) break;
-
-    complete(cpu, t, block);
-    share_out(cut.threads, (order - next + cut.rows - 1) / cut.rows, [&](Index part) {
-      const Index i = next + part * cut.rows, rows = std::min(cut.rows, order - i);
-      const HostView<T> below =
-          uplo == Uplo::lower ? a.block(i, j, rows, nb) : a.block(j, i, nb, rows);
-      const HostView<T> w(work.w.view().data + i * nb, below.rows, below.cols, below.rows);
-      apply<T>(cpu, uplo, block, below, v.block(i, 0, rows, k), w);
-    });
-  }
-}
+  Sweep<T> sweep_;
+  Strips<T> strips_;
+  const Index threads_;
+};
 
 /// Whether I + P P^H - M M^H is positive definite, for matrices P and M of few columns.
 /// With B = I + P^H P that is
@@ -259,47 +356,27 @@ bool is_definite(const cpu::Lapack<T>& cpu, HostView<const T> p, HostView<const 
 }
 
 /// The order of the first leading minor of A + P P^H - M M^H that is not positive definite, or 0.
-/// If it is known that there is one, only its place is looked for. P and M are destroyed.
 ///
 /// The matrix is L (I + L^-1 P (L^-1 P)^H - L^-1 M (L^-1 M)^H) L^H, and its leading minors belong
 /// to the first rows of L^-1 P and L^-1 M. If a minor is not definite the larger ones are not,
 /// either.
 template <class T>
-Index first_indefinite(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<const T> a, HostView<T> p,
-                       HostView<T> m, bool known = false) {
-  const Op op = uplo == Uplo::lower ? Op::none : Op::conj_trans;
-  for (const HostView<T>& x : {p, m}) {
-    if (!x.empty()) cpu.trsm(Side::left, uplo, op, Diag::non_unit, T(1), a, x);
-  }
+Index first_indefinite(const cpu::Lapack<T>& cpu, Sweeps<T>& sweeps, Index n, const Columns<T>& p,
+                       const Columns<T>& m) {
+  Matrix<T> plus(n, static_cast<Index>(p.size())), minus(n, static_cast<Index>(m.size()));
+  sweeps.solve(p, plus.view());
+  sweeps.solve(m, minus.view());
   const auto definite = [&](Index order) {
-    return is_definite<T>(cpu, p.block(0, 0, order, p.cols), m.block(0, 0, order, m.cols));
+    return is_definite<T>(cpu, plus.view().block(0, 0, order, plus.view().cols),
+                          minus.view().block(0, 0, order, minus.view().cols));
   };
-  Index good = 0, bad = a.rows;
-  if (!known && definite(bad)) return 0;
+  Index good = 0, bad = n;
+  if (definite(bad)) return 0;
   while (bad - good > 1) {
     const Index middle = good + (bad - good) / 2;
     (definite(middle) ? good : bad) = middle;
   }
   return bad;
-}
-
-/// One vector: rotations take less time than products (chol_rank_one.hpp).
-template <class T>
-Index update_by_one(const cpu::Lapack<T>& cpu, Uplo uplo, int sign, HostView<T> a, const T* v,
-                    Index threads) {
-  const Index n = a.rows;
-  Matrix<T> row(n, 1);
-  Matrix<Real<T>> cosines(n, 1);
-  T* const x = row.view().data;
-  Real<T>* const c = cosines.view().data;
-  std::transform(v, v + n, x, [uplo](T e) { return uplo == Uplo::upper ? conj(e) : e; });
-  if (sign > 0) {
-    update_one(uplo, a, x, c, threads);
-  } else if (downdate_one(uplo, a, x, c, threads) != Downdate::done) {
-    std::copy_n(v, n, x);
-    return first_indefinite<T>(cpu, uplo, a, {}, row.view(), true);
-  }
-  return 0;
 }
 
 /// Whether real numbers first, ..., end - 1 are finite. Told from their bits: arithmetic with what
@@ -357,38 +434,26 @@ class RealDiagonal {
 template <class T>
 Index update_real(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostView<const T> v,
                   Signs signs, Index threads) {
-  const Index n = a.rows, k = v.cols;
-  if (k == 1) return update_by_one(cpu, uplo, signs[0], a, v.data, threads);
-  const Cut cut(k, threads);
-  Workspace<T> work(n, k, k, cut.nb);
-  // The updates are the first columns of the workspace, the downdates the last ones.
-  Index updates = 0;
-  for (Index j = 0; j < k; ++j) updates += signs[j] > 0;
-  const HostView<T> plus = work.v.view().block(0, 0, n, updates);
-  const HostView<T> minus = work.v.view().block(0, updates, n, k - updates);
-  const auto gather = [&] {
-    Index p = 0, m = 0;
-    for (Index j = 0; j < k; ++j) {
-      std::copy_n(&v(0, j), n, signs[j] > 0 ? &plus(0, p++) : &minus(0, m++));
-    }
-  };
-  gather();
-  if (updates < k) {
+  const Index n = a.rows;
+  Columns<T> plus, minus;
+  for (Index j = 0; j < v.cols; ++j) (signs[j] > 0 ? plus : minus).push_back(&v(0, j));
+  Sweeps<T> sweeps(uplo, a, v.cols, threads);
+  if (!minus.empty()) {
     Index info = 0;
-    if (updates > 0 && is_singular<T>(a)) {
+    if (!plus.empty() && is_singular<T>(a)) {
       // What is tried divides by the factor: try it with the updated one, which may be regular.
       Matrix<T> updated(n, n);
       for (Index j = 0; j < n; ++j) std::copy_n(&a(0, j), n, &updated.view()(0, j));
-      transform(cpu, uplo, 1, updated.view(), plus, cut, work);
-      info = first_indefinite<T>(cpu, uplo, updated.view(), {}, minus);
+      Sweeps<T> trial(uplo, updated.view(), v.cols, threads);
+      trial.transform(1, plus);
+      info = first_indefinite<T>(cpu, trial, n, {}, minus);
     } else {
-      info = first_indefinite<T>(cpu, uplo, a, plus, minus);
+      info = first_indefinite<T>(cpu, sweeps, n, plus, minus);
     }
     if (info != 0) return info;
-    gather();
   }
-  transform(cpu, uplo, 1, a, plus, cut, work);
-  transform(cpu, uplo, -1, a, minus, cut, work);
+  sweeps.transform(1, plus);
+  sweeps.transform(-1, minus);
   return 0;
 }
 
@@ -405,14 +470,12 @@ Index chol_update(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostView<
 }
 
 template <class T>
-void finish_chol_update(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostView<T> v,
-                        Index updates, Index threads) {
-  const Index n = v.rows, k = v.cols;
+void finish_chol_update(Uplo uplo, HostView<T> a, HostView<const T> v, Index updates,
+                        Index threads) {
   RealDiagonal<T>(a).keep();
-  const Cut cut(k, threads);
-  Workspace<T> work(n, 0, k, cut.nb);
-  transform(cpu, uplo, 1, a, v.block(0, 0, n, updates), cut, work);
-  transform(cpu, uplo, -1, a, v.block(0, updates, n, k - updates), cut, work);
+  Sweeps<T> sweeps(uplo, a, v.cols, threads);
+  sweeps.transform(1, columns_of<T>(v.block(0, 0, v.rows, updates)));
+  sweeps.transform(-1, columns_of<T>(v.block(0, updates, v.rows, v.cols - updates)));
 }
 
 template <class T>
@@ -433,8 +496,7 @@ bool all_finite(Part part, HostView<const T> a, Index threads) {
 #define OVERLAPACK_INSTANTIATE(T)                                                            \
   template Index chol_update<T>(const cpu::Lapack<T>&, Uplo, HostView<T>, HostView<const T>, \
                                 Signs, Index);                                               \
-  template void finish_chol_update<T>(const cpu::Lapack<T>&, Uplo, HostView<T>, HostView<T>, \
-                                      Index, Index);                                         \
+  template void finish_chol_update<T>(Uplo, HostView<T>, HostView<const T>, Index, Index);   \
   template bool all_finite<T>(Part, HostView<const T>, Index);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 

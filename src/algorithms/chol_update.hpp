@@ -33,8 +33,8 @@ Index chol_update(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostView<
 /// has been through the columns before it: `updates` columns that are added, the others
 /// subtracted. The result must exist. V is destroyed.
 template <class T>
-void finish_chol_update(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostView<T> v,
-                        Index updates, Index threads);
+void finish_chol_update(Uplo uplo, HostView<T> a, HostView<const T> v, Index updates,
+                        Index threads);
 
 /// What an update that looks for it returns if the factor has an infinite or NaN element: LAPACK's
 /// info for the fourth argument, which the factor is in the library's own routines.

@@ -649,7 +649,7 @@ Index chol_update(const char* name, Uplo uplo, HostView<T> a, HostView<const T> 
           Index updates = 0;
           for (Index j = 0; j < k; ++j) updates += signs[j] > 0;
           if (done < n) {
-            algorithms::finish_chol_update<T>(cpu, uplo, a.block(done, done, n - done, n - done),
+            algorithms::finish_chol_update<T>(uplo, a.block(done, done, n - done, n - done),
                                               checkpoint.v, updates, update_threads(n));
           }
           return Index{0};
@@ -726,9 +726,8 @@ algorithms::Downdate downdate_one(const char* name, HostView<T> r, T* x, Real<T>
         if (vector.done() == 0) return on_cpu();
         vector.store(n);
         if (vector.done() < n) {
-          algorithms::finish_chol_update<T>(cpu_lapack<T>(Family::lp64), Uplo::upper,
-                                            vector.rest_of_factor(), vector.rest_of_vector(), 0,
-                                            threads);
+          algorithms::finish_chol_update<T>(Uplo::upper, vector.rest_of_factor(),
+                                            vector.rest_of_vector(), 0, threads);
         }
         return static_cast<Index>(Downdate::done);
       });
