@@ -162,7 +162,7 @@ Way on_cpu() {
           [](Data& data, int sign, HostView<double> r) {
             const Index info = algorithms::chol_update<double>(
                 blas(), Uplo::upper, r, data.v(), algorithms::Signs(&sign, false),
-                std::min<Index>(8, available_cores()));
+                std::min<Index>(16, available_cores()));
             require(info == 0);
           },
           nothing};

@@ -292,6 +292,31 @@ TYPED_TEST(CholUpdate, VectorsOfZerosChangeNoBit) {
   }
 }
 
+TYPED_TEST(CholUpdate, ThreadsOfTheCpuChangeNoBit) {
+  using T = TypeParam;
+  const auto& cpu = cpu::lapack<T>(cpu::Family::lp64);
+  const Index n = 700, k = 37;
+  const auto v = random_matrix<T>(n, k, 2);
+  for (const Uplo uplo : kUplos) {
+    const auto before = random_factor<T>(uplo, n, 1);
+    std::vector<Padded<T>> results;
+    for (const Index threads : {1, 2, 5}) {
+      auto& factor = results.emplace_back(before);
+      for (const int sign : {1, -1}) {
+        ASSERT_EQ(algorithms::chol_update<T>(cpu, uplo, factor.view(), v.view(),
+                                             algorithms::Signs(&sign, false), threads),
+                  0);
+        if (sign > 0) {
+          EXPECT_FALSE(same_bits(factor, before));
+        }
+      }
+      expect_untouched(uplo, factor);
+    }
+    EXPECT_TRUE(same_bits(results[0], results[1]));
+    EXPECT_TRUE(same_bits(results[0], results[2]));
+  }
+}
+
 TYPED_TEST(CholUpdate, AHundredPairs) {
   using T = TypeParam;
   const Index n = 70;

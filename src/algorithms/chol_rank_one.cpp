@@ -19,6 +19,7 @@
 namespace overlapack::algorithms {
 namespace {
 
+using reference::detail::dot;
 using reference::detail::multiply;
 
 /// Columns that go side by side.
@@ -81,20 +82,6 @@ void rotate_columns_back(HostView<T> rows, const Real<T>* c, const T* s, T* x) {
     for (Index q = 0; q < kColumns; ++q) rotate_element(c[i], s[i], y[q], rows(i, q));
   }
   std::copy_n(y, kColumns, x);
-}
-
-/// x^H y, with several sums side by side.
-template <class T>
-T dot(Index n, const T* x, const T* y) {
-  constexpr Index kSums = 8;
-  T sums[kSums] = {};
-  Index i = 0;
-  for (; i + kSums <= n; i += kSums) {
-    for (Index q = 0; q < kSums; ++q) sums[q] += multiply(conj(x[i + q]), y[i + q]);
-  }
-  for (; i < n; ++i) sums[0] += multiply(conj(x[i]), y[i]);
-  for (Index q = 1; q < kSums; ++q) sums[0] += sums[q];
-  return sums[0];
 }
 
 /// Columns j, ..., j + m - 1 of a downdate; they are independent of all others.

@@ -28,22 +28,28 @@
 //
 // maps [a b] to [-a' 0], and -l is the new column. (The factor 2 in 1/t = 2 / (y^H J y) is that of
 // a Householder reflector; for s < 0 it is a hyperbolic one: Rader and Steinhardt, 1986.) As with
-// Householder's, nb of them make one block: with Z = [z_1 ... z_nb] and the upper triangular
+// Householder's, several of them make one group: with Z = [z_1 z_2 ...] and the upper triangular
 //
 //   N = striu(s Z^H Z) + diag(t),   W N = L + s V Z,   L := W - L,   V := V - W Z^H
 //
-// transforms all rows below a diagonal block by two products and a triangular solve. (N is the
-// inverse of the compact WY form's T.) a + a' never cancels, so |z| <= 1.
+// transforms all rows below their diagonal block. (N is the inverse of the compact WY form's T.)
+// a + a' never cancels, so |z| <= 1.
+//
+// Groups are of as few columns as it takes for each number of V, on its way through a register, to
+// be used more often than it is loaded (cpu/strips.hpp). In larger ones N would cost more
+// operations than the rest, and rows would have to be taken through two products and a triangular
+// solve as matrices of their own: BLAS routines have too little to do in matrices as thin as V, and
+// threads would have to meet after each.
 //
 // Why it is stable. For s > 0, H is unitary, and N well conditioned: its Hermitian part is at least
 // I / 2. For s < 0 the elements of H may be large, and multiplying by H would not be stable. But
 // what is computed above is the mixed form (Bojanczyk, Brent, Van Dooren and de Hoog, SIAM J. Sci.
-// Stat. Comput. 8, 1987), by blocks: V' is made from the L' that was computed, because both are
+// Stat. Comput. 8, 1987), by groups: V' is made from the L' that was computed, because both are
 // made from the same W. In detail, the exact W, L' and V' obey
 //
 //   W (I - N) = L' + V Z,   L = W - L',   V' = V - W Z^H:
 //
-// the unitary block of the *update* that takes [L' V] to [-L V'], and its N, which is I - N, is
+// the unitary group of the *update* that takes [L' V] to [-L V'], and its N, which is I - N, is
 // well conditioned as above. Rounding errors in W, L' and V' are of the order of eps times the
 // norms of the rows of L, W, L' and V, all of which are at most a few times that of the row of L
 // one started with. So they are errors of that size in this update, too: the computed L' is the
@@ -67,7 +73,9 @@ namespace {
 using cpu::Group;
 using cpu::kGroup;
 using cpu::kPanel;
+using cpu::kStrip;
 using cpu::Panel;
+using cpu::Piece;
 using cpu::Strips;
 
 /// Vectors that a factor is taken through at a time. With more, what a panel needs would not stay
@@ -119,39 +127,25 @@ class Sweep {
       : uplo_(uplo),
         a_(a),
         blocks_((a.rows + kPanel - 1) / kPanel),
-        numbers_(new Real<T>[at(blocks_ * kGroups * Group<T>::size(k))]),
-        state_(new Block[at(blocks_)]) {}
+        numbers_(new Real<T>[static_cast<std::size_t>(blocks_ * kGroups * Group<T>::size(k))]) {}
 
   /// V is destroyed. `sign`, for Pass::reflect: the one of all vectors; `x`, for Pass::eliminate:
   /// takes L^-1 V.
   void run(Pass pass, int sign, Strips<T>& v, HostView<T> x, Index threads) {
     const cpu::Instructions instructions = cpu::best_instructions();
     pass_ = pass;
+    passes_ = pass == Pass::reflect ? cpu::reflection<T>(instructions)
+                                    : cpu::elimination<T>(instructions);
     sign_ = sign;
     v_ = &v;
     x_ = x;
-    take_ = pass == Pass::reflect ? cpu::reflect_rows<T>(instructions)
-                                  : cpu::eliminate_rows<T>(instructions);
-    finished_ = 0;
-    for (Index b = 0; b < blocks_; ++b) state_[at(b)].panels = 0;
-    // Smaller shares take less time than another thread to wake up.
-    constexpr double kShare = 2e6;
-    const double order = static_cast<double>(a_.rows);
-    const auto enough = static_cast<Index>(order * order * static_cast<double>(v.cols()) / kShare);
-    threads = std::clamp<Index>(enough, 1, threads);
+    next_ = finished_ = 0;
+    threads = std::clamp<Index>(useful_threads(), 1, threads);
     share_out(threads, threads, [this](Index) { work(); });
   }
 
  private:
   static constexpr Index kGroups = kPanel / kGroup;
-
-  /// kPanel rows of the factor and of V.
-  struct alignas(64) Block {
-    std::atomic<bool> taken{false};
-    std::atomic<Index> panels{0};  // that it has been through
-  };
-  static std::size_t at(Index b) { return static_cast<std::size_t>(b); }
-
   Range rows(Index b) const { return {b * kPanel, std::min((b + 1) * kPanel, a_.rows)}; }
   Panel<T> panel(Index b, Index groups = kGroups) const {
     return {numbers_.get() + b * kGroups * Group<T>::size(v_->cols()), groups, v_->cols(), sign_};
@@ -161,120 +155,119 @@ class Sweep {
     return uplo_ == Uplo::lower ? a_.block(rows.first, columns.first, rows.size(), columns.size())
                                 : a_.block(columns.first, rows.first, columns.size(), rows.size());
   }
-  void take(const Panel<T>& panel, Range rows, Range columns) const {
-    if (rows.size() <= 0) return;
-    take_(panel, uplo_, part(rows, columns), rows.first % cpu::kStrip<T>, v_->strip(rows.first));
+
+  /// More would take longer to wake up than their shares take, or would wait for diagonal blocks.
+  Index useful_threads() const {
+    constexpr double kShare = 4e6;
+    const auto order = static_cast<double>(a_.rows), columns = static_cast<double>(v_->cols() + 4);
+    return std::min(static_cast<Index>(order * order * columns / kShare), 1 + blocks_ / 4);
   }
 
   void work() {
-    for (int idle = 0; finished_.load(std::memory_order_acquire) < blocks_; ++idle) {
-      if (advance()) {
-        idle = 0;
-      } else if (idle % 64 == 63) {
-        std::this_thread::yield();
+    for (Index b; (b = next_.fetch_add(1)) < blocks_;) {
+      for (Index p = 0; p < b; ++p) {
+        wait_for(p);
+        passes_.rows(panel(p), uplo_, part(rows(b), rows(p)), v_->strip(rows(b).first));
       }
+      finish(b);
+      finished_.store(b + 1, std::memory_order_release);
     }
   }
 
-  /// Takes one block one panel further, if any is to be had.
-  bool advance() {
-    const Index finished = finished_.load(std::memory_order_acquire);
-    for (Index b = finished; b < blocks_; ++b) {
-      Block& block = state_[at(b)];
-      if (block.panels.load(std::memory_order_relaxed) == finished && b != finished) continue;
-      if (block.taken.load(std::memory_order_relaxed)) continue;
-      if (block.taken.exchange(true, std::memory_order_acquire)) continue;
-      const bool advanced = advance(b, block);
-      block.taken.store(false, std::memory_order_release);
-      if (advanced) return true;
+  /// Until diagonal block p is finished.
+  void wait_for(Index p) const {
+    for (int spins = 0; finished_.load(std::memory_order_acquire) <= p; ++spins) {
+#if defined(__x86_64__)
+      __builtin_ia32_pause();
+#endif
+      if (spins > 1000) std::this_thread::yield();
     }
-    return false;
-  }
-
-  bool advance(Index b, Block& block) {
-    const Index finished = finished_.load(std::memory_order_acquire);
-    const Index panels = block.panels.load(std::memory_order_relaxed);
-    const bool advances = panels < std::min(finished, b);
-    if (advances) {
-      take(panel(panels), rows(b), rows(panels));
-      block.panels.store(panels + 1, std::memory_order_relaxed);
-    }
-    if (finished != b || panels + (advances ? 1 : 0) != b) return advances;
-    finish(b);
-    finished_.store(b + 1, std::memory_order_release);
-    return true;
   }
 
   /// A diagonal block whose rows have been through all panels before.
-  void finish(Index b) const {
+  void finish(Index b) {
     const Range all = rows(b);
-    for (Index j = all.first; j < all.last; j += kGroup) {
-      const Range columns = {j, std::min(j + kGroup, all.last)};
-      Panel<T> group = panel(b, 1);
-      group.numbers += (j - all.first) / kGroup * Group<T>::size(v_->cols());
-      make(group.group(0), columns);
-      take(group, {columns.last, all.last}, columns);
+    const HostView<T> diagonal = part(all, all);
+    const Index order = all.size(), count = (order + kStrip<T> - 1) / kStrip<T>;
+    Piece<T> pieces[kPanel / kStrip<T>];
+    for (Index i = 0; i < count; ++i) {
+      std::fill(std::begin(pieces[i].numbers), std::end(pieces[i].numbers), Real<T>(0));
+    }
+    for (Index j = 0; j < order; ++j) {
+      for (Index i = j; i < order; ++i) {
+        pieces[i / kStrip<T>].set(i % kStrip<T>, j,
+                                  uplo_ == Uplo::lower ? diagonal(i, j) : conj(diagonal(j, i)));
+      }
+    }
+    for (Index j = 0; j < order; j += kGroup) {
+      Panel<T> panel = this->panel(b, 1);
+      panel.numbers += j / kGroup * Group<T>::size(v_->cols());
+      const Index first = j / kStrip<T>;
+      make(panel, pieces[first], all.first, {j, std::min(j + kGroup, order)}, [&] {
+        passes_.pieces(panel, count - first, pieces[first].at(0, j),
+                       v_->strip(all.first + first * kStrip<T>));
+      });
+    }
+    if (pass_ == Pass::eliminate) return;
+    for (Index j = 0; j < order; ++j) {
+      diagonal(j, j) = pieces[j / kStrip<T>].get(j % kStrip<T>, j);
+      for (Index i = j + 1; i < order; ++i) {
+        const T x = pieces[i / kStrip<T>].get(i % kStrip<T>, j);
+        if (uplo_ == Uplo::lower) {
+          diagonal(i, j) = x;
+        } else {
+          diagonal(j, i) = conj(x);
+        }
+      }
     }
   }
 
-  /// The group of some columns, from their diagonal block and rows of V, which go through it.
-  void make(const Group<T>& group, Range columns) const {
-    using reference::detail::multiply;
-    const Index count = columns.size(), k = group.k;
-    const HostView<T> diagonal = part(columns, columns);
-    T l[kGroup][kGroup], v[kGroup][kTogether], z[kGroup][kTogether];
+  /// The group of `columns` of a diagonal block, from their rows of L, which are in `piece`, and of
+  /// V, which are those from `top` + columns.first on. These rows go through it here, the others in
+  /// between, by pass_others(), for which these are zero.
+  template <class PassOthers>
+  void make(const Panel<T>& panel, Piece<T>& piece, Index top, Range columns,
+            PassOthers pass_others) {
+    using reference::detail::dot;
+    using reference::detail::subtract_scaled;
+    const Group<T> group = panel.group(0);
+    const Index count = columns.size(), k = group.k, lane = columns.first % kStrip<T>;
+    T l[kGroup][kGroup], v[kGroup][kTogether], z[kGroup][kTogether];  // z: its conjugate
     for (Index i = 0; i < count; ++i) {
-      for (Index j = 0; j <= i; ++j) {
-        l[i][j] = uplo_ == Uplo::lower ? diagonal(i, j) : conj(diagonal(j, i));
+      for (Index j = 0; j < count; ++j) {
+        l[i][j] = piece.get(lane + i, columns.first + j);
+        piece.set(lane + i, columns.first + j, T(0));
       }
-      for (Index q = 0; q < k; ++q) v[i][q] = v_->get(columns.first + i, q);
+      for (Index q = 0; q < k; ++q) {
+        v[i][q] = v_->get(top + columns.first + i, q);
+        v_->set(top + columns.first + i, q, T(0));
+      }
     }
-    const auto dot = [k](const T* x, const T* y) {
-      T sum(0);
-      for (Index q = 0; q < k; ++q) sum += multiply(x[q], y[q]);
-      return sum;
-    };
-    const auto subtract = [k](T* x, T factor, const T* y) {  // x := x - factor conj(y)
-      for (Index q = 0; q < k; ++q) x[q] -= multiply(factor, conj(y[q]));
-    };
     const T sign(static_cast<Real<T>>(sign_));
     for (Index j = 0; j < count; ++j) {
       if (pass_ == Pass::reflect) {
-        bool definite;  // that it is has been found out before, up to rounding errors
+        bool definite;  // which it is, up to rounding errors, as has been found out before
         const Real<T> t =
             reference::make_reflector<T>(sign_, l[j][j], {v[j], 1, k, 1}, z[j], definite);
         group.scales()[j] = 1 / t;
-        for (Index b = 0; b < j; ++b) {
-          T product(0);
-          for (Index q = 0; q < k; ++q) product += multiply(conj(z[b][q]), z[j][q]);
-          group.set_product(b, j, sign * product);
-        }
+        for (Index q = 0; q < k; ++q) z[j][q] = conj(z[j][q]);
+        for (Index b = 0; b < j; ++b) group.set_product(b, j, sign * conj(dot(k, z[b], z[j])));
       } else {
-        for (Index q = 0; q < k; ++q) z[j][q] = conj(v[j][q] /= l[j][j]);
+        for (Index q = 0; q < k; ++q) x_(top + columns.first + j, q) = z[j][q] = v[j][q] / l[j][j];
       }
       for (Index i = j + 1; i < count; ++i) {
         T w = l[i][j];
         if (pass_ == Pass::reflect) {
-          w = (w + sign * dot(v[i], z[j])) * group.scales()[j];
+          w = (w + sign * dot(k, z[j], v[i])) * group.scales()[j];
           l[i][j] = w - l[i][j];
         }
-        subtract(v[i], w, z[j]);
+        subtract_scaled(k, w, z[j], v[i]);
       }
-      for (Index q = 0; q < k; ++q) group.set_z(q, j, z[j][q]);
+      for (Index q = 0; q < k; ++q) group.set_z(q, j, conj(z[j][q]));
     }
+    if (count == kGroup) pass_others();
     for (Index i = 0; i < count; ++i) {
-      for (Index q = 0; q < k; ++q) {
-        if (pass_ == Pass::eliminate) x_(columns.first + i, q) = v[i][q];
-        v_->set(columns.first + i, q, T(0));
-      }
-      for (Index j = 0; j < i && pass_ == Pass::reflect; ++j) {
-        if (uplo_ == Uplo::lower) {
-          diagonal(i, j) = l[i][j];
-        } else {
-          diagonal(j, i) = conj(l[i][j]);
-        }
-      }
-      if (pass_ == Pass::reflect) diagonal(i, i) = l[i][i];
+      for (Index j = 0; j <= i; ++j) piece.set(lane + i, columns.first + j, l[i][j]);
     }
   }
 
@@ -282,13 +275,13 @@ class Sweep {
   const HostView<T> a_;
   const Index blocks_;
   const std::unique_ptr<Real<T>[]> numbers_;  // of all panels
-  const std::unique_ptr<Block[]> state_;
   Pass pass_ = Pass::reflect;
+  cpu::Passes<T> passes_ = {};
   int sign_ = 1;
   Strips<T>* v_ = nullptr;
   HostView<T> x_;
-  cpu::TakeRows<T> take_ = nullptr;
-  std::atomic<Index> finished_{0};  // diagonal blocks
+  std::atomic<Index> next_{0};                  // block that nobody has taken
+  alignas(64) std::atomic<Index> finished_{0};  // diagonal blocks
 };
 
 /// Sweeps with any number of vectors, kTogether at a time.

@@ -22,16 +22,16 @@ class Signs {
 /// all elements are finite. V must not overlap A.
 ///
 /// Returns 0; or j > 0 if the leading minor of order j of the result is not positive definite, and
-/// then A is as it was. Throws std::bad_alloc before anything is written; the workspace is of the
-/// size of V. `threads` is the number of threads that may take part, beside those of the CPU
-/// LAPACK.
+/// then A is as it was. Throws std::bad_alloc before anything is written; the workspace is of up to
+/// three times the size of V, and no more than for 32 columns unless there are downdates. `threads`
+/// is the number of threads that may take part; how many do changes no bit of the result.
 template <class T>
 Index chol_update(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostView<const T> v,
                   Signs signs, Index threads);
 
 /// What is left to be done of an update where `a` is the rest of the factor and V, of as many rows,
 /// has been through the columns before it: `updates` columns that are added, the others
-/// subtracted. The result must exist. V is destroyed.
+/// subtracted. The result must exist.
 template <class T>
 void finish_chol_update(Uplo uplo, HostView<T> a, HostView<const T> v, Index updates,
                         Index threads);

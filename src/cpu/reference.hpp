@@ -43,6 +43,20 @@ void subtract_scaled(Index n, T alpha, const T* x, T* y) {
   for (Index i = 0; i < n; ++i) y[i] -= multiply(alpha, x[i]);
 }
 
+/// x^H y, with several sums side by side.
+template <class T>
+T dot(Index n, const T* x, const T* y) {
+  constexpr Index kSums = 8;
+  T sums[kSums] = {};
+  Index i = 0;
+  for (; i + kSums <= n; i += kSums) {
+    for (Index q = 0; q < kSums; ++q) sums[q] += multiply(conj(x[i + q]), y[i + q]);
+  }
+  for (; i < n; ++i) sums[0] += multiply(conj(x[i]), y[i]);
+  for (Index q = 1; q < kSums; ++q) sums[0] += sums[q];
+  return sums[0];
+}
+
 /// Element (i, j) of op(A).
 template <class T>
 T element(Op op, const HostView<const T>& a, Index i, Index j) {

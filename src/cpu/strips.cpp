@@ -9,13 +9,9 @@
 
 namespace overlapack::cpu {
 
-namespace {
-constexpr std::size_t kAlignment = 64;
-}
-
 template <class T>
 Strips<T>::Strips(Index n, Index k) : n_(n), k_(k) {
-  constexpr std::size_t kSpare = kAlignment / sizeof(Real<T>);
+  constexpr std::size_t kAlignment = alignof(Piece<T>), kSpare = kAlignment / sizeof(Real<T>);
   const Index count = (n + kStrip<T> - 1) / kStrip<T> * size();
   memory_.reset(new Real<T>[static_cast<std::size_t>(count) + kSpare]);
   const auto address = reinterpret_cast<std::uintptr_t>(memory_.get());
@@ -37,34 +33,7 @@ void Strips<T>::load(const T* const* columns, Index count) {
   }
 }
 
-template <class T>
-T Strips<T>::get(Index i, Index q) const {
-  const Real<T>* const x = strip(i) + kParts * kStrip<T> * q + i % kStrip<T>;
-  if constexpr (is_complex<T>) {
-    return {x[0], x[kStrip<T>]};
-  } else {
-    return *x;
-  }
-}
-
-template <class T>
-void Strips<T>::set(Index i, Index q, T value) {
-  Real<T>* const x = strip(i) + kParts * kStrip<T> * q + i % kStrip<T>;
-  x[0] = overlapack::real(value);
-  if constexpr (is_complex<T>) x[kStrip<T>] = value.imag();
-}
-
 namespace {
-
-/// Some lanes of a strip of L, `columns` columns: the others are zero. Element (j, part) of a lane
-/// is kStrip numbers away from the next one.
-template <class T>
-struct Piece {
-  static constexpr Index kParts = is_complex<T> ? 2 : 1;
-  alignas(kAlignment) Real<T> numbers[kPanel * kParts * kStrip<T>];
-
-  Real<T>* at(Index j, Index lane) { return numbers + j * kParts * kStrip<T> + lane; }
-};
 
 template <class R>
 using Four [[gnu::vector_size(4 * sizeof(R)), gnu::aligned(sizeof(R)), gnu::may_alias]] = R;
@@ -86,72 +55,80 @@ template <class R>
   *reinterpret_cast<V*>(to + 3 * to_ld) = __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7);
 }
 
-/// Rows first, ..., first + count - 1 of L to or from lanes lane, ... of a piece.
+/// What will be needed next: a strip of L, whose columns (upper: rows) are so far apart in memory
+/// that no core sees them coming. There is a share of it for each group of a panel that is computed
+/// with in the meantime; more at once than a core can wait for would make it wait.
+template <class T>
+struct Next {
+  static constexpr Index kLine = 64 / static_cast<Index>(sizeof(T));
+  const T* first = nullptr;
+  Index ld, lines, length;  // of a share: lines of so many elements
+
+  [[gnu::always_inline]] void prefetch(Index group) const {
+    for (Index j = 0; j < lines; ++j) {
+      const T* const line = first + (group * lines + j) * ld;
+      for (Index i = 0; i < length; i += kLine) __builtin_prefetch(line + i, 0, 2);
+    }
+  }
+};
+
+/// Rows first, ..., first + count - 1 of L, up to a strip of them, to or from a piece, whose other
+/// lanes become zero.
 template <class T>
 [[gnu::always_inline]] inline void load(Uplo uplo, HostView<const T> a, Index first, Index count,
-                                        Index columns, Index lane, Piece<T>& piece) {
+                                        Index columns, Piece<T>& piece) {
   using R = Real<T>;
-  const bool all = count == kStrip<T>;
-  if (!all) std::fill_n(piece.numbers, columns * Piece<T>::kParts * kStrip<T>, R(0));
   if constexpr (!is_complex<T>) {
-    if (all && uplo == Uplo::lower) {
+    if (count == kStrip<T> && uplo == Uplo::lower) {
       for (Index j = 0; j < columns; ++j) {
-        std::memcpy(piece.at(j, 0), &a(first, j), sizeof(R) * kStrip<T>);
-        __builtin_prefetch(&a(first, j) + kStrip<T>);
-        __builtin_prefetch(&a(first, j) + 3 * kStrip<T> / 2);
+        std::memcpy(piece.at(0, j), &a(first, j), sizeof(R) * kStrip<T>);
       }
       return;
     }
-    if (all && uplo == Uplo::upper) {
-      for (Index r = 0; r < kStrip<T>; r += 4) {
-        for (Index j = 0; j < columns; j += 4) {
-          transpose<R>(&a(j, first + r), a.ld, piece.at(j, r), kStrip<T>);
+    if (count == kStrip<T>) {
+      for (Index r = 0; r < kStrip<T>; r += kGroup) {
+        for (Index j = 0; j < columns; j += kGroup) {
+          transpose<R>(&a(j, first + r), a.ld, piece.at(r, j), kStrip<T>);
         }
       }
       return;
     }
   }
+  if (count < kStrip<T>) std::fill_n(piece.numbers, columns * Piece<T>::kParts * kStrip<T>, R(0));
   for (Index j = 0; j < columns; ++j) {
     for (Index r = 0; r < count; ++r) {
-      const T x = uplo == Uplo::lower ? a(first + r, j) : conj(a(j, first + r));
-      R* const to = piece.at(j, lane + r);
-      to[0] = overlapack::real(x);
-      if constexpr (is_complex<T>) to[kStrip<T>] = x.imag();
+      piece.set(r, j, uplo == Uplo::lower ? a(first + r, j) : conj(a(j, first + r)));
     }
   }
 }
 
 template <class T>
 [[gnu::always_inline]] inline void store(Uplo uplo, HostView<T> a, Index first, Index count,
-                                         Index columns, Index lane, Piece<T>& piece) {
+                                         Index columns, Piece<T>& piece) {
   using R = Real<T>;
   if constexpr (!is_complex<T>) {
-    if (count == kStrip<T> && uplo == Uplo::upper) {
-      for (Index r = 0; r < kStrip<T>; r += 4) {
-        for (Index j = 0; j < columns; j += 4) {
-          transpose<R>(piece.at(j, r), kStrip<T>, &a(j, first + r), a.ld);
-        }
+    if (uplo == Uplo::lower) {
+      for (Index j = 0; j < columns; ++j) {
+        std::memcpy(&a(first, j), piece.at(0, j), sizeof(R) * static_cast<std::size_t>(count));
       }
       return;
     }
-    if (uplo == Uplo::lower) {
-      for (Index j = 0; j < columns; ++j) {
-        std::memcpy(&a(first, j), piece.at(j, lane), sizeof(R) * static_cast<std::size_t>(count));
+    if (count == kStrip<T>) {
+      for (Index r = 0; r < kStrip<T>; r += kGroup) {
+        for (Index j = 0; j < columns; j += kGroup) {
+          transpose<R>(piece.at(r, j), kStrip<T>, &a(j, first + r), a.ld);
+        }
       }
       return;
     }
   }
   for (Index j = 0; j < columns; ++j) {
     for (Index r = 0; r < count; ++r) {
-      const R* const from = piece.at(j, lane + r);
-      T x;
-      if constexpr (is_complex<T>) {
-        x = {from[0], from[kStrip<T>]};
+      if (uplo == Uplo::lower) {
+        a(first + r, j) = piece.get(r, j);
       } else {
-        x = *from;
+        a(j, first + r) = conj(piece.get(r, j));
       }
-      (uplo == Uplo::lower ? a(first + r, j) : a(j, first + r)) = conj(x);
-      if (uplo == Uplo::lower) a(first + r, j) = x;
     }
   }
 }
@@ -280,79 +257,126 @@ struct Lanes {
 };
 
 template <class T, int kBytes, Action kAction>
-[[gnu::always_inline]] inline void take_rows(const Panel<T>& panel, Uplo uplo, HostView<T> a,
-                                             Index lane, Real<T>* v) {
-  constexpr Index kParts = is_complex<T> ? 2 : 1;
-  using Abreast = Lanes<T, kBytes>;
-  const Index rows = uplo == Uplo::lower ? a.rows : a.cols, columns = kGroup * panel.groups;
-  Piece<T> piece;
-  for (Index first = 0; first < rows; v += kParts * kStrip<T> * panel.k, lane = 0) {
-    const Index count = std::min(kStrip<T> - lane, rows - first);
-    load<T>(uplo, a, first, count, columns, lane, piece);
-    for (Index g = 0; g < panel.groups; ++g) {
-      for (Index u = 0; u < kStrip<T>; u += Abreast::kCount) {
-        Abreast::template take<kAction>(panel.group(g), static_cast<Real<T>>(panel.sign),
-                                        piece.at(kGroup * g, u), v + u);
-      }
+[[gnu::always_inline]] inline void take_piece(const Panel<T>& panel, Real<T>* l, Real<T>* v,
+                                              const Next<T>* next) {
+  using Taken = Lanes<T, kBytes>;
+  for (Index g = 0; g < panel.groups; ++g) {
+    if (next != nullptr) next->prefetch(g);
+    for (Index lane = 0; lane < kStrip<T>; lane += Taken::kCount) {
+      Taken::template take<kAction>(panel.group(g), static_cast<Real<T>>(panel.sign),
+                                    l + kGroup * g * Taken::kColumn + lane, v + lane);
     }
-    if (kAction == Action::reflect) store<T>(uplo, a, first, count, columns, lane, piece);
-    first += count;
   }
 }
 
+template <class T, int kBytes, Action kAction>
+[[gnu::always_inline]] inline void take_pieces(const Panel<T>& panel, Index count, Real<T>* l,
+                                               Real<T>* v) {
+  for (Index i = 0; i < count; ++i) {
+    take_piece<T, kBytes, kAction>(panel, l + i * static_cast<Index>(sizeof(Piece<T>) / sizeof *l),
+                                   v + i * Lanes<T, kBytes>::kColumn * panel.k, nullptr);
+  }
+}
+
+template <class T, int kBytes, Action kAction>
+[[gnu::always_inline]] inline void take_rows(const Panel<T>& panel, Uplo uplo, HostView<T> a,
+                                             Real<T>* v) {
+  const Index rows = uplo == Uplo::lower ? a.rows : a.cols, columns = kGroup * panel.groups;
+  Piece<T> piece;
+  Next<T> next;
+  for (Index first = 0; first < rows; first += kStrip<T>) {
+    const Index count = std::min(kStrip<T>, rows - first);
+    load<T>(uplo, a, first, count, columns, piece);
+    if (uplo == Uplo::lower) {
+      next = {&a(first, 0) + columns * a.ld, a.ld, kGroup, kStrip<T>};
+    } else {
+      next = {&a(0, first) + columns, a.ld, kStrip<T> * kGroup / kPanel, columns};
+    }
+    take_piece<T, kBytes, kAction>(panel, piece.numbers, v, &next);
+    if (kAction == Action::reflect) store<T>(uplo, a, first, count, columns, piece);
+    v += Lanes<T, kBytes>::kColumn * panel.k;
+  }
+}
+
+// Functions of their own, because only a function may ask for instructions.
+
 template <class T, Action kAction>
-void baseline(const Panel<T>& panel, Uplo uplo, HostView<T> a, Index lane, Real<T>* v) {
-  take_rows<T, 16, kAction>(panel, uplo, a, lane, v);
+void rows_baseline(const Panel<T>& panel, Uplo uplo, HostView<T> a, Real<T>* v) {
+  take_rows<T, 16, kAction>(panel, uplo, a, v);
+}
+template <class T, Action kAction>
+void pieces_baseline(const Panel<T>& panel, Index count, Real<T>* l, Real<T>* v) {
+  take_pieces<T, 16, kAction>(panel, count, l, v);
 }
 #if defined(__x86_64__)
 template <class T, Action kAction>
-[[gnu::target("avx2,fma")]] void avx2(const Panel<T>& panel, Uplo uplo, HostView<T> a, Index lane,
-                                      Real<T>* v) {
-  take_rows<T, 32, kAction>(panel, uplo, a, lane, v);
+[[gnu::target("avx2,fma")]] void rows_avx2(const Panel<T>& panel, Uplo uplo, HostView<T> a,
+                                           Real<T>* v) {
+  take_rows<T, 32, kAction>(panel, uplo, a, v);
 }
 template <class T, Action kAction>
-[[gnu::target("avx512f,avx2,fma")]] void avx512(const Panel<T>& panel, Uplo uplo, HostView<T> a,
-                                                Index lane, Real<T>* v) {
-  take_rows<T, 64, kAction>(panel, uplo, a, lane, v);
+[[gnu::target("avx2,fma")]] void pieces_avx2(const Panel<T>& panel, Index count, Real<T>* l,
+                                             Real<T>* v) {
+  take_pieces<T, 32, kAction>(panel, count, l, v);
+}
+template <class T, Action kAction>
+[[gnu::target("avx512f,avx2,fma")]] void rows_avx512(const Panel<T>& panel, Uplo uplo,
+                                                     HostView<T> a, Real<T>* v) {
+  take_rows<T, 64, kAction>(panel, uplo, a, v);
+}
+template <class T, Action kAction>
+[[gnu::target("avx512f,avx2,fma")]] void pieces_avx512(const Panel<T>& panel, Index count,
+                                                       Real<T>* l, Real<T>* v) {
+  take_pieces<T, 64, kAction>(panel, count, l, v);
 }
 #endif
 
 template <class T, Action kAction>
-TakeRows<T> version(Instructions instructions) {
+Passes<T> version(Instructions instructions) {
 #if defined(__x86_64__)
-  if (instructions == Instructions::avx512) return avx512<T, kAction>;
-  if (instructions == Instructions::avx2) return avx2<T, kAction>;
+  if (instructions == Instructions::avx512) {
+    return {rows_avx512<T, kAction>, pieces_avx512<T, kAction>};
+  }
+  if (instructions == Instructions::avx2) return {rows_avx2<T, kAction>, pieces_avx2<T, kAction>};
 #else
   static_cast<void>(instructions);
 #endif
-  return baseline<T, kAction>;
+  return {rows_baseline<T, kAction>, pieces_baseline<T, kAction>};
 }
 
 }  // namespace
 
-Instructions best_instructions() {
+bool supported(Instructions instructions) {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f") != 0) return Instructions::avx512;
-  if (__builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0) {
-    return Instructions::avx2;
+  if (instructions == Instructions::avx512) return __builtin_cpu_supports("avx512f") != 0;
+  if (instructions == Instructions::avx2) {
+    return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
   }
 #endif
-  return Instructions::baseline;
+  return instructions == Instructions::baseline;
+}
+
+Instructions best_instructions() {
+  Instructions best = Instructions::baseline;
+  for (const Instructions one : kInstructions) {
+    if (supported(one)) best = one;
+  }
+  return best;
 }
 
 template <class T>
-TakeRows<T> reflect_rows(Instructions instructions) {
+Passes<T> reflection(Instructions instructions) {
   return version<T, Action::reflect>(instructions);
 }
 template <class T>
-TakeRows<T> eliminate_rows(Instructions instructions) {
+Passes<T> elimination(Instructions instructions) {
   return version<T, Action::eliminate>(instructions);
 }
 
-#define OVERLAPACK_INSTANTIATE(T)                     \
-  template class Strips<T>;                           \
-  template TakeRows<T> reflect_rows<T>(Instructions); \
-  template TakeRows<T> eliminate_rows<T>(Instructions);
+#define OVERLAPACK_INSTANTIATE(T)                 \
+  template class Strips<T>;                       \
+  template Passes<T> reflection<T>(Instructions); \
+  template Passes<T> elimination<T>(Instructions);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 
 }  // namespace overlapack::cpu

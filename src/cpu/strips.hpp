@@ -16,6 +16,21 @@ inline constexpr Index kStrip = 128 / static_cast<Index>(sizeof(Real<T>));
 /// Columns that rows are taken through together, and columns of a panel at most.
 inline constexpr Index kGroup = 4, kPanel = 64;
 
+/// A number whose parts are `apart` from each other.
+template <class T>
+T load_parts(const Real<T>* x, Index apart) {
+  if constexpr (is_complex<T>) {
+    return {x[0], x[apart]};
+  } else {
+    return *x;
+  }
+}
+template <class T>
+void store_parts(T x, Real<T>* to, Index apart) {
+  to[0] = real(x);
+  if constexpr (is_complex<T>) to[apart] = x.imag();
+}
+
 /// Columns of n rows in strips, in which rows lie side by side, real and imaginary parts apart.
 template <class T>
 class Strips {
@@ -26,14 +41,15 @@ class Strips {
   /// Takes these columns in, no more than there is room for.
   void load(const T* const* columns, Index count);
   Index cols() const { return k_; }
-  T get(Index i, Index q) const;
-  void set(Index i, Index q, T x);
+  T get(Index i, Index q) const { return load_parts<T>(at(i, q), kStrip<T>); }
+  void set(Index i, Index q, T x) { store_parts<T>(x, at(i, q), kStrip<T>); }
   /// The strip that row i is in: kStrip numbers for each part of each column.
   Real<T>* strip(Index i) const { return strips_ + i / kStrip<T> * size(); }
 
  private:
   static constexpr Index kParts = is_complex<T> ? 2 : 1;
   Index size() const { return kParts * kStrip<T> * k_; }
+  Real<T>* at(Index i, Index q) const { return strip(i) + kParts * kStrip<T> * q + i % kStrip<T>; }
 
   Index n_, k_;
   std::unique_ptr<Real<T>[]> memory_;
@@ -47,30 +63,19 @@ struct Group {
   /// Real numbers that one takes.
   static Index size(Index k) { return kParts * kGroup * (k + kGroup) + kGroup; }
 
-  T z(Index q, Index j) const { return get(numbers + kParts * kGroup * q + j); }
-  void set_z(Index q, Index j, T x) const { set(numbers + kParts * kGroup * q + j, x); }
+  void set_z(Index q, Index j, T x) const {
+    store_parts<T>(x, numbers + kParts * kGroup * q + j, kGroup);
+  }
   /// s z_i^H z_j for i < j.
-  T product(Index i, Index j) const { return get(products() + kParts * kGroup * i + j); }
-  void set_product(Index i, Index j, T x) const { set(products() + kParts * kGroup * i + j, x); }
+  void set_product(Index i, Index j, T x) const {
+    store_parts<T>(x, products() + kParts * kGroup * i + j, kGroup);
+  }
   /// 1 / t_j
   Real<T>* scales() const { return products() + kParts * kGroup * kGroup; }
   Real<T>* products() const { return numbers + kParts * kGroup * k; }
 
   Real<T>* numbers;
   Index k;
-
- private:
-  static T get(const Real<T>* x) {
-    if constexpr (is_complex<T>) {
-      return {x[0], x[kGroup]};
-    } else {
-      return *x;
-    }
-  }
-  static void set(Real<T>* to, T x) {
-    to[0] = overlapack::real(x);
-    if constexpr (is_complex<T>) to[kGroup] = x.imag();
-  }
 };
 
 /// Groups, one after the other in memory.
@@ -84,24 +89,47 @@ struct Panel {
   int sign;  // s
 };
 
-/// Takes rows of L and V through all groups of a panel, one after the other:
+/// A strip of L: kPanel columns of its rows.
+template <class T>
+struct Piece {
+  static constexpr Index kParts = is_complex<T> ? 2 : 1;
+  alignas(64) Real<T> numbers[kPanel * kParts * kStrip<T>];
+
+  Real<T>* at(Index lane, Index j) { return numbers + j * kParts * kStrip<T> + lane; }
+  T get(Index lane, Index j) { return load_parts<T>(at(lane, j), kStrip<T>); }
+  void set(Index lane, Index j, T x) { store_parts<T>(x, at(lane, j), kStrip<T>); }
+};
+
+/// Versions for some instructions of what takes rows of L and V through the groups of a panel, one
+/// after the other:
 ///
 ///   reflect:    w_j = (l_j + s V z_j) / t_j,  l_j := w_j - l_j,  V := V - w_j z_j^H
 ///   eliminate:  V := V - l_j z_j^H
 ///
-/// for column j of L. `a` has the rows of L (upper factor: their columns), kGroup columns for each
-/// group, and `v` the strips of V from that of the first row on, which is lane `lane` of its strip.
+/// for column j of L.
 template <class T>
-using TakeRows = void (*)(const Panel<T>& panel, Uplo uplo, HostView<T> a, Index lane, Real<T>* v);
+struct Passes {
+  /// `a`: the rows of L (upper factor: their columns), kGroup columns for each group. `v`: strips
+  /// of V, from the first row on, which is the first one of its strip. The next columns of these
+  /// rows are supposed to be needed next.
+  void (*rows)(const Panel<T>& panel, Uplo uplo, HostView<T> a, Real<T>* v);
+  /// `l`: where the first column of the panel is in the first one of `count` pieces. `v`: their
+  /// strips.
+  void (*pieces)(const Panel<T>& panel, Index count, Real<T>* l, Real<T>* v);
+};
 
 /// Instructions that there are versions for.
 enum class Instructions { baseline, avx2, avx512 };
-/// The best that the processor has.
+inline constexpr Instructions kInstructions[] = {Instructions::baseline, Instructions::avx2,
+                                                 Instructions::avx512};
+/// Whether the processor has them.
+bool supported(Instructions instructions);
+/// The best that it has.
 Instructions best_instructions();
 
 template <class T>
-TakeRows<T> reflect_rows(Instructions instructions);
+Passes<T> reflection(Instructions instructions);
 template <class T>
-TakeRows<T> eliminate_rows(Instructions instructions);
+Passes<T> elimination(Instructions instructions);
 
 }  // namespace overlapack::cpu

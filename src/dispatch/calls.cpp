@@ -431,9 +431,9 @@ class OneVector {
 }  // namespace
 
 Index update_threads(Index n) {
-  // More than a few gain nothing where memory is the limit, and in small ones it takes longer to
+  // More than these gain nothing where memory is the limit, and in small ones it takes longer to
   // wake them up (or even to ask how many there could be).
-  constexpr Index kSmall = 256, kEnough = 8;
+  constexpr Index kSmall = 256, kEnough = 16;
   const Settings& settings = Context::instance().settings();
   if (n < kSmall) return 1;
   return settings.threads > 0 ? settings.threads : std::min(kEnough, available_cores());

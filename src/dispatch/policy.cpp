@@ -146,7 +146,7 @@ const std::vector<SettingDoc>& setting_docs() {
        "threads that copy between the program's memory and the device's staging memory; default "
        "all "
        "cores that the process may use but 3, at least 1 and at most 13. Also those of a Cholesky "
-       "update; default one for each core, at most 8"},
+       "update; default one for each core, at most 16"},
       {"OVERLAPACK_MEMORY_LIMIT", "a number of bytes, perhaps with K, M or G for powers of 1024",
        "device memory that calls may take in all; a call that needs more goes to the CPU LAPACK. "
        "(Updates of a Cholesky factor make do with little, whatever the size.) What the driver and "
@@ -256,7 +256,7 @@ Profile builtin_profile() {
   // High enough that no machine with a current GPU loses; a first call pays for starting CUDA.
   Profile profile;
   for (auto& row : profile.threshold) row.fill(2048);
-  for (Routine routine : {Routine::potrs, Routine::getrs, Routine::cholupdate}) {
+  for (Routine routine : {Routine::potrs, Routine::getrs}) {
     for (char type : kTypeLetters) profile.at(routine, type) = 1024;
   }
   return profile;
@@ -314,12 +314,8 @@ std::string profile_path(const Settings& settings) {
 
 Index size_of(Routine routine, const Shape& shape) {
   const auto order = static_cast<double>(shape.n);
-  if (is_cholesky(routine)) return shape.n;
-  if (routine == Routine::cholupdate) {
-    // The CPU takes so much longer for a few vectors than for one, the device hardly.
-    constexpr Index kFew = 4;
-    return std::llround(order * std::sqrt(static_cast<double>(std::min(shape.nrhs, kFew))));
-  }
+  // An update takes the CPU hardly longer for a few vectors than for one, and so the device.
+  if (is_cholesky(routine) || routine == Routine::cholupdate) return shape.n;
   if (!is_lu(routine)) return std::min(shape.n, shape.nrhs);
   const auto m = static_cast<double>(shape.m);
   return std::llround(std::cbrt(m * order * std::min(m, order)));

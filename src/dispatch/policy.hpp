@@ -108,10 +108,9 @@ std::string format_profile(const Profile& profile, const std::string& comment);
 /// $OVERLAPACK_PROFILE, or overlapack/profile under $XDG_CACHE_HOME or ~/.cache.
 std::string profile_path(const Settings& settings);
 
-/// The one number a call is judged by: n for Cholesky factorizations, n sqrt(min(k, 4)) for updates
-/// by k vectors, the cube root of m n min(m, n) for LU, min(n, nrhs) for potrs and getrs (a solve
-/// moves n^2 elements for n^2 nrhs operations, so it is the number of right-hand sides that pays
-/// for the transfer).
+/// The one number a call is judged by: n for Cholesky factorizations and their updates, the cube
+/// root of m n min(m, n) for LU, min(n, nrhs) for potrs and getrs (a solve moves n^2 elements for
+/// n^2 nrhs operations, so it is the number of right-hand sides that pays for the transfer).
 Index size_of(Routine routine, const Shape& shape);
 /// LAPACK's operation count in real floating-point operations.
 double flops_of(Routine routine, char type, const Shape& shape);

@@ -91,7 +91,7 @@ void print_thresholds() {
     rows.push_back(row);
   }
   print_table(std::cout, {"  routine", "s", "d", "c", "z"}, rows);
-  std::cout << "  Cholesky: n; cholupdate: n sqrt(min(k, 4)); LU: cube root of m n min(m, n);\n"
+  std::cout << "  Cholesky, cholupdate: n; LU: cube root of m n min(m, n);\n"
                "  potrs, getrs: min(n, nrhs)\n\n";
 }
 
