@@ -114,11 +114,11 @@ enum class Pass {
   eliminate  ///< X becomes L^-1 V
 };
 
-/// One pass over a factor with up to kTogether vectors, from the first panel of columns to the
-/// last. What is made of a diagonal block, in groups of columns, all rows below go through; a block
-/// of rows at a time. Rows depend on each other by way of the diagonal blocks only, so blocks of
-/// rows are at different panels, and any thread takes any block that can go on: the first one,
-/// since everybody is going to wait for the next diagonal block.
+/// One pass over a factor with up to kTogether vectors. What is made of a diagonal block, in groups
+/// of columns, all rows below go through; rows depend on each other in no other way. So each thread
+/// takes a block of rows through all panels, as they are there, up to its own diagonal block, and
+/// then another one. Since blocks are taken from the top, nobody waits for what nobody has taken,
+/// however many threads take part.
 template <class T>
 class Sweep {
  public:
