@@ -74,8 +74,10 @@ using cpu::Group;
 using cpu::kGroup;
 using cpu::kPanel;
 using cpu::kStrip;
+using cpu::load_parts;
 using cpu::Panel;
 using cpu::Piece;
+using cpu::store_parts;
 using cpu::Strips;
 
 /// Vectors that a factor is taken through at a time. With more, what a panel needs would not stay
@@ -146,9 +148,14 @@ class Sweep {
 
  private:
   static constexpr Index kGroups = kPanel / kGroup;
+  /// Groups of the newest panel that are handed over at a time: by the last ones, rows have been
+  /// through the others.
+  static constexpr Index kAtOnce = 4;
+
   Range rows(Index b) const { return {b * kPanel, std::min((b + 1) * kPanel, a_.rows)}; }
-  Panel<T> panel(Index b, Index groups = kGroups) const {
-    return {numbers_.get() + b * kGroups * Group<T>::size(v_->cols()), groups, v_->cols(), sign_};
+  /// Groups of columns from column j on.
+  Panel<T> panel(Index j, Index groups) const {
+    return {numbers_.get() + j / kGroup * Group<T>::size(v_->cols()), groups, v_->cols(), sign_};
   }
   /// Rows and columns of L.
   HostView<T> part(Range rows, Range columns) const {
@@ -164,19 +171,25 @@ class Sweep {
   }
 
   void work() {
+    Diagonal diagonal;
     for (Index b; (b = next_.fetch_add(1)) < blocks_;) {
-      for (Index p = 0; p < b; ++p) {
-        wait_for(p);
-        passes_.rows(panel(p), uplo_, part(rows(b), rows(p)), v_->strip(rows(b).first));
+      const Range mine = rows(b);
+      diagonal.load(uplo_, part(mine, mine));
+      for (Index j = 0; j < mine.first;) {
+        const bool all = finished_.load(std::memory_order_acquire) >= j + kPanel;
+        const Index groups = all ? kGroups - j % kPanel / kGroup : kAtOnce;
+        const Range columns = {j, j + groups * kGroup};
+        wait_for(columns.last);
+        passes_.rows(panel(j, groups), uplo_, part(mine, columns), v_->strip(mine.first));
+        j = columns.last;
       }
-      finish(b);
-      finished_.store(b + 1, std::memory_order_release);
+      finish(mine, diagonal);
     }
   }
 
-  /// Until diagonal block p is finished.
-  void wait_for(Index p) const {
-    for (int spins = 0; finished_.load(std::memory_order_acquire) <= p; ++spins) {
+  /// Until so many columns are finished.
+  void wait_for(Index columns) const {
+    for (int spins = 0; finished_.load(std::memory_order_acquire) < columns; ++spins) {
 #if defined(__x86_64__)
       __builtin_ia32_pause();
 #endif
@@ -184,42 +197,55 @@ class Sweep {
     }
   }
 
-  /// A diagonal block whose rows have been through all panels before.
-  void finish(Index b) {
-    const Range all = rows(b);
-    const HostView<T> diagonal = part(all, all);
-    const Index order = all.size(), count = (order + kStrip<T> - 1) / kStrip<T>;
-    Piece<T> pieces[kPanel / kStrip<T>];
-    for (Index i = 0; i < count; ++i) {
-      std::fill(std::begin(pieces[i].numbers), std::end(pieces[i].numbers), Real<T>(0));
-    }
-    for (Index j = 0; j < order; ++j) {
-      for (Index i = j; i < order; ++i) {
-        pieces[i / kStrip<T>].set(i % kStrip<T>, j,
-                                  uplo_ == Uplo::lower ? diagonal(i, j) : conj(diagonal(j, i)));
+  /// The diagonal block of some rows, in strips, with zeros above the diagonal.
+  struct Diagonal {
+    static constexpr Index kPieces = kPanel / kStrip<T>;
+    Piece<T> pieces[kPieces];
+
+    Piece<T>& piece(Index i) { return pieces[i / kStrip<T>]; }
+    /// Element (i, j) of L.
+    T get(Index i, Index j) { return piece(i).get(i % kStrip<T>, j); }
+    void set(Index i, Index j, T x) { piece(i).set(i % kStrip<T>, j, x); }
+
+    void load(Uplo uplo, HostView<const T> a) {
+      for (Piece<T>& piece : pieces) {
+        std::fill(std::begin(piece.numbers), std::end(piece.numbers), Real<T>(0));
       }
-    }
-    for (Index j = 0; j < order; j += kGroup) {
-      Panel<T> panel = this->panel(b, 1);
-      panel.numbers += j / kGroup * Group<T>::size(v_->cols());
-      const Index first = j / kStrip<T>;
-      make(panel, pieces[first], all.first, {j, std::min(j + kGroup, order)}, [&] {
-        passes_.pieces(panel, count - first, pieces[first].at(0, j),
-                       v_->strip(all.first + first * kStrip<T>));
-      });
-    }
-    if (pass_ == Pass::eliminate) return;
-    for (Index j = 0; j < order; ++j) {
-      diagonal(j, j) = pieces[j / kStrip<T>].get(j % kStrip<T>, j);
-      for (Index i = j + 1; i < order; ++i) {
-        const T x = pieces[i / kStrip<T>].get(i % kStrip<T>, j);
-        if (uplo_ == Uplo::lower) {
-          diagonal(i, j) = x;
+      for (Index j = 0; j < a.cols; ++j) {
+        if (uplo == Uplo::lower) {
+          for (Index i = j; i < a.rows; ++i) set(i, j, a(i, j));
         } else {
-          diagonal(j, i) = conj(x);
+          for (Index i = 0; i <= j; ++i) set(j, i, conj(a(i, j)));
         }
       }
     }
+    void store(Uplo uplo, HostView<T> a) {
+      for (Index j = 0; j < a.cols; ++j) {
+        if (uplo == Uplo::lower) {
+          for (Index i = j; i < a.rows; ++i) a(i, j) = get(i, j);
+        } else {
+          for (Index i = 0; i < j; ++i) a(i, j) = conj(get(j, i));
+          a(j, j) = get(j, j);
+        }
+      }
+    }
+  };
+
+  /// Makes the groups of a diagonal block whose rows have been through all panels before, and takes
+  /// it through them.
+  void finish(Range all, Diagonal& diagonal) {
+    const Index order = all.size(), count = (order + kStrip<T> - 1) / kStrip<T>;
+    for (Index j = 0; j < order; j += kGroup) {
+      const Panel<T> panel = this->panel(all.first + j, 1);
+      const Index end = std::min(j + kGroup, order), first = j / kStrip<T>;
+      make(panel, diagonal.piece(j), all.first, {j, end}, [&] {
+        passes_.pieces(panel, count - first, diagonal.piece(j).at(0, j), v_->strip(all.first + j));
+      });
+      if (end % (kAtOnce * kGroup) == 0 || end == order) {
+        finished_.store(all.first + end, std::memory_order_release);
+      }
+    }
+    if (pass_ == Pass::reflect) diagonal.store(uplo_, part(all, all));
   }
 
   /// The group of `columns` of a diagonal block, from their rows of L, which are in `piece`, and of
@@ -238,9 +264,10 @@ class Sweep {
         l[i][j] = piece.get(lane + i, columns.first + j);
         piece.set(lane + i, columns.first + j, T(0));
       }
+      Real<T>* const row = v_->row(top + columns.first + i);
       for (Index q = 0; q < k; ++q) {
-        v[i][q] = v_->get(top + columns.first + i, q);
-        v_->set(top + columns.first + i, q, T(0));
+        v[i][q] = load_parts<T>(row + q * Strips<T>::kColumn, kStrip<T>);
+        store_parts<T>(T(0), row + q * Strips<T>::kColumn, kStrip<T>);
       }
     }
     const T sign(static_cast<Real<T>>(sign_));
@@ -281,7 +308,7 @@ class Sweep {
   Strips<T>* v_ = nullptr;
   HostView<T> x_;
   std::atomic<Index> next_{0};                  // block that nobody has taken
-  alignas(64) std::atomic<Index> finished_{0};  // diagonal blocks
+  alignas(64) std::atomic<Index> finished_{0};  // columns of the diagonal blocks
 };
 
 /// Sweeps with any number of vectors, kTogether at a time.

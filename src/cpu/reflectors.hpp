@@ -40,10 +40,15 @@ void store_columns(Uplo uplo, HostView<const T> l, HostView<T> a) {
 template <class T>
 Real<T> make_reflector(int sign, T& a, HostView<const T> b, T* z, bool& definite) {
   using R = Real<T>;
-  R scale = std::abs(real(a));  // against overflow and underflow of squares
-  for (Index l = 0; l < b.cols; ++l) scale = std::max(scale, abs1(b(0, l)));
-  if (scale != 0) scale = std::ldexp(R(1), std::ilogb(scale));  // so that dividing is exact
-  const R before = scale != 0 ? std::abs(real(a)) / scale : R(0);
+  R largest[4] = {std::abs(real(a))};  // side by side: each has to wait for the one before
+  for (Index l = 0; l < b.cols; ++l) largest[l % 4] = std::max(largest[l % 4], abs1(b(0, l)));
+  R scale = std::max(std::max(largest[0], largest[1]), std::max(largest[2], largest[3]));
+  // Squares that might overflow or underflow are scaled, by a power of two, which is exact.
+  static const R safe = std::ldexp(R(1), std::numeric_limits<R>::max_exponent / 4);
+  const bool scaled = !(scale < safe && scale > 1 / safe);
+  if (scaled && scale != 0) scale = std::ldexp(R(1), std::ilogb(scale));
+  const auto down = [=](auto x) { return scaled ? x / scale : x; };
+  const R before = scale != 0 ? down(std::abs(real(a))) : R(0);
   if (scale == 0 || (sign < 0 && before == 0)) {
     if (sign < 0) definite = false;
     std::fill_n(z, b.cols, T(0));
@@ -51,7 +56,7 @@ Real<T> make_reflector(int sign, T& a, HostView<const T> b, T* z, bool& definite
   }
   R squares(0);
   for (Index l = 0; l < b.cols; ++l) {
-    z[l] = conj(b(0, l)) / scale;
+    z[l] = conj(down(b(0, l)));
     squares += real(detail::multiply(z[l], conj(z[l])));
   }
   R after, shrink(1);
@@ -68,7 +73,7 @@ Real<T> make_reflector(int sign, T& a, HostView<const T> b, T* z, bool& definite
   }
   const R factor = std::copysign(shrink, real(a)) / (before + after);
   for (Index l = 0; l < b.cols; ++l) z[l] *= factor;
-  a = T(std::copysign(after, real(a)) * scale);
+  a = T(std::copysign(scaled ? after * scale : after, real(a)));
   return after / (before + after);
 }
 

@@ -24,10 +24,10 @@ void Strips<T>::load(const T* const* columns, Index count) {
   for (Index first = 0; first < n_; first += kStrip<T>) {
     const Index lanes = std::min(kStrip<T>, n_ - first);
     for (Index q = 0; q < k_; ++q) {
-      for (Index i = 0; i < lanes; ++i) set(first + i, q, columns[q][first + i]);
-      Real<T>* const x = strip(first) + kParts * kStrip<T> * q;
+      Real<T>* const to = strip(first) + q * kColumn;
+      for (Index i = 0; i < lanes; ++i) store_parts<T>(columns[q][first + i], to + i, kStrip<T>);
       for (Index part = 0; part < kParts; ++part) {
-        std::fill_n(x + part * kStrip<T> + lanes, kStrip<T> - lanes, Real<T>(0));
+        std::fill_n(to + part * kStrip<T> + lanes, kStrip<T> - lanes, Real<T>(0));
       }
     }
   }

@@ -34,6 +34,8 @@ void store_parts(T x, Real<T>* to, Index apart) {
 /// Columns of n rows in strips, in which rows lie side by side, real and imaginary parts apart.
 template <class T>
 class Strips {
+  static constexpr Index kParts = is_complex<T> ? 2 : 1;
+
  public:
   /// For up to `k` columns. Throws std::bad_alloc.
   Strips(Index n, Index k);
@@ -41,15 +43,17 @@ class Strips {
   /// Takes these columns in, no more than there is room for.
   void load(const T* const* columns, Index count);
   Index cols() const { return k_; }
-  T get(Index i, Index q) const { return load_parts<T>(at(i, q), kStrip<T>); }
-  void set(Index i, Index q, T x) { store_parts<T>(x, at(i, q), kStrip<T>); }
+  /// Element (i, q) is kColumn numbers behind (i, q - 1), its imaginary part kStrip behind its real
+  /// one.
+  static constexpr Index kColumn = kParts * kStrip<T>;
+  Real<T>* row(Index i) const { return strip(i) + i % kStrip<T>; }
+  T get(Index i, Index q) const { return load_parts<T>(row(i) + q * kColumn, kStrip<T>); }
+  void set(Index i, Index q, T x) { store_parts<T>(x, row(i) + q * kColumn, kStrip<T>); }
   /// The strip that row i is in: kStrip numbers for each part of each column.
   Real<T>* strip(Index i) const { return strips_ + i / kStrip<T> * size(); }
 
  private:
-  static constexpr Index kParts = is_complex<T> ? 2 : 1;
-  Index size() const { return kParts * kStrip<T> * k_; }
-  Real<T>* at(Index i, Index q) const { return strip(i) + kParts * kStrip<T> * q + i % kStrip<T>; }
+  Index size() const { return kColumn * k_; }
 
   Index n_, k_;
   std::unique_ptr<Real<T>[]> memory_;
