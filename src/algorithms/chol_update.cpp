@@ -174,7 +174,9 @@ class Sweep {
     Diagonal diagonal;
     for (Index b; (b = next_.fetch_add(1)) < blocks_;) {
       const Range mine = rows(b);
+      // What others will wait for is not to wait for memory.
       diagonal.load(uplo_, part(mine, mine));
+      std::fill_n(panel(mine.first, 0).numbers, kGroups * Group<T>::size(v_->cols()), Real<T>(0));
       for (Index j = 0; j < mine.first;) {
         const bool all = finished_.load(std::memory_order_acquire) >= j + kPanel;
         const Index groups = all ? kGroups - j % kPanel / kGroup : kAtOnce;
