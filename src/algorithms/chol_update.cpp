@@ -151,6 +151,8 @@ class Sweep {
   /// Groups of the newest panel that are handed over at a time: by the last ones, rows have been
   /// through the others.
   static constexpr Index kAtOnce = 4;
+  /// Who is so many columns from his diagonal block has time for other rows.
+  static constexpr Index kNear = 2 * kPanel;
 
   Range rows(Index b) const { return {b * kPanel, std::min((b + 1) * kPanel, a_.rows)}; }
   /// Groups of columns from column j on.
@@ -170,33 +172,63 @@ class Sweep {
     return std::min(static_cast<Index>(order * order * columns / kShare), 1 + blocks_ / 4);
   }
 
+  /// A block of rows on its way through the panels: it has been through the columns before
+  /// `column`.
+  struct Traveller {
+    Range rows{0, 0};
+    Index column = 0;
+
+    explicit operator bool() const { return rows.size() > 0; }
+    Index left() const { return rows.first - column; }
+  };
+
+  /// The next block that nobody has taken, or none.
+  Traveller take() {
+    const Index b = next_.fetch_add(1);
+    return b < blocks_ ? Traveller{rows(b)} : Traveller{};
+  }
+
+  /// Takes a block through a panel, or through those groups of the newest one that are there.
+  bool advance(Traveller& block, Index least) const {
+    const Index there = finished_.load(std::memory_order_acquire) - block.column;
+    if (block.left() == 0 || there < least) return false;
+    const Index groups =
+        there >= kPanel ? kGroups - block.column % kPanel / kGroup : least / kGroup;
+    const Range columns = {block.column, block.column + groups * kGroup};
+    passes_.rows(panel(columns.first, groups), uplo_, part(block.rows, columns),
+                 v_->strip(block.rows.first));
+    block.column = columns.last;
+    return true;
+  }
+
   void work() {
     Diagonal diagonal;
-    for (Index b; (b = next_.fetch_add(1)) < blocks_;) {
-      const Range mine = rows(b);
+    Traveller mine = take(), next;
+    while (mine) {
       // What others will wait for is not to wait for memory.
-      diagonal.load(uplo_, part(mine, mine));
-      std::fill_n(panel(mine.first, 0).numbers, kGroups * Group<T>::size(v_->cols()), Real<T>(0));
-      for (Index j = 0; j < mine.first;) {
-        const bool all = finished_.load(std::memory_order_acquire) >= j + kPanel;
-        const Index groups = all ? kGroups - j % kPanel / kGroup : kAtOnce;
-        const Range columns = {j, j + groups * kGroup};
-        wait_for(columns.last);
-        passes_.rows(panel(j, groups), uplo_, part(mine, columns), v_->strip(mine.first));
-        j = columns.last;
+      diagonal.load(uplo_, part(mine.rows, mine.rows));
+      std::fill_n(panel(mine.rows.first, 0).numbers, kGroups * Group<T>::size(v_->cols()),
+                  Real<T>(0));
+      for (int spins = 0; mine.left() > 0; ++spins) {
+        if (advance(mine, kAtOnce * kGroup)) {
+          spins = 0;
+        } else if (mine.rows.first - finished_.load(std::memory_order_acquire) > kNear) {
+          if (!next) next = take();
+          if (advance(next, kPanel)) spins = 0;
+        }
+        if (spins > 0) wait(spins);
       }
-      finish(mine, diagonal);
+      finish(mine.rows, diagonal);
+      mine = next ? next : take();
+      next = {};
     }
   }
 
-  /// Until so many columns are finished.
-  void wait_for(Index columns) const {
-    for (int spins = 0; finished_.load(std::memory_order_acquire) < columns; ++spins) {
+  static void wait(int spins) {
 #if defined(__x86_64__)
-      __builtin_ia32_pause();
+    __builtin_ia32_pause();
 #endif
-      if (spins > 1000) std::this_thread::yield();
-    }
+    if (spins > 1000) std::this_thread::yield();
   }
 
   /// The diagonal block of some rows, in strips, with zeros above the diagonal.
