@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cfenv>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -99,6 +100,40 @@ class Matrix {
   std::vector<T> data_;
 };
 
+/// Whether real numbers first, ..., end - 1 are finite. Told from their bits: arithmetic with what
+/// is not finite would raise floating-point exceptions, for which the caller may have set traps.
+template <class R>
+bool finite(const R* x, Index first, Index end) {
+  using Bits = std::conditional_t<sizeof(R) == sizeof(std::uint32_t), std::uint32_t, std::uint64_t>;
+  static_assert(sizeof(Bits) == sizeof(R) && std::numeric_limits<R>::is_iec559);
+  constexpr Bits kSign = Bits{1} << (8 * sizeof(Bits) - 1);
+  constexpr Bits kOne = Bits{1} << (std::numeric_limits<R>::digits - 1);  // in the exponent
+  Bits signs = 0;
+  for (Index i = first; i < end; ++i) {
+    Bits bits;
+    std::memcpy(&bits, x + i, sizeof bits);
+    signs |= (bits & (kSign - kOne)) + kOne;  // an exponent of ones only overflows into the sign
+  }
+  return (signs & kSign) == 0;
+}
+
+template <class T>
+bool finite(T x) {
+  return finite(reinterpret_cast<const Real<T>*>(&x), 0, is_complex<T> ? 2 : 1);
+}
+
+/// Arithmetic with what is not finite raises floating-point exceptions, for which the caller may
+/// have set traps.
+class NoTraps {
+ public:
+  NoTraps() { std::feholdexcept(&before_); }
+  ~NoTraps() { std::fesetenv(&before_); }
+  NoTraps(const NoTraps&) = delete;
+
+ private:
+  std::fenv_t before_;
+};
+
 /// Some columns of V.
 template <class T>
 using Columns = std::vector<const T*>;
@@ -142,9 +177,12 @@ class Sweep {
     v_ = &v;
     x_ = x;
     next_ = finished_ = 0;
+    diagonal_is_finite_ = true;
     threads = std::clamp<Index>(useful_threads(), 1, threads);
     share_out(threads, threads, [this](Index) { work(); });
   }
+  /// In the last run.
+  bool diagonal_is_finite() const { return diagonal_is_finite_; }
 
  private:
   static constexpr Index kGroups = kPanel / kGroup;
@@ -202,11 +240,12 @@ class Sweep {
   }
 
   void work() {
+    const NoTraps no_traps;
     Diagonal diagonal;
     Traveller mine = take(), next;
     while (mine) {
       // What others will wait for is not to wait for memory.
-      diagonal.load(uplo_, part(mine.rows, mine.rows));
+      if (!diagonal.load(uplo_, part(mine.rows, mine.rows))) diagonal_is_finite_ = false;
       std::fill_n(panel(mine.rows.first, 0).numbers, kGroups * Group<T>::size(v_->cols()),
                   Real<T>(0));
       for (int spins = 0; mine.left() > 0; ++spins) {
@@ -241,17 +280,22 @@ class Sweep {
     T get(Index i, Index j) { return piece(i).get(i % kStrip<T>, j); }
     void set(Index i, Index j, T x) { piece(i).set(i % kStrip<T>, j, x); }
 
-    void load(Uplo uplo, HostView<const T> a) {
+    /// Imaginary parts of the diagonal count as zero. Returns whether the diagonal is finite.
+    bool load(Uplo uplo, HostView<const T> a) {
       for (Piece<T>& piece : pieces) {
         std::fill(std::begin(piece.numbers), std::end(piece.numbers), Real<T>(0));
       }
+      bool good = true;
       for (Index j = 0; j < a.cols; ++j) {
+        good = good && finite(a(j, j));
+        set(j, j, T(real(a(j, j))));
         if (uplo == Uplo::lower) {
-          for (Index i = j; i < a.rows; ++i) set(i, j, a(i, j));
+          for (Index i = j + 1; i < a.rows; ++i) set(i, j, a(i, j));
         } else {
-          for (Index i = 0; i <= j; ++i) set(j, i, conj(a(i, j)));
+          for (Index i = 0; i < j; ++i) set(j, i, conj(a(i, j)));
         }
       }
+      return good;
     }
     void store(Uplo uplo, HostView<T> a) {
       for (Index j = 0; j < a.cols; ++j) {
@@ -341,6 +385,7 @@ class Sweep {
   int sign_ = 1;
   Strips<T>* v_ = nullptr;
   HostView<T> x_;
+  std::atomic<bool> diagonal_is_finite_{true};
   std::atomic<Index> next_{0};                  // block that nobody has taken
   alignas(64) std::atomic<Index> finished_{0};  // columns of the diagonal blocks
 };
@@ -351,14 +396,21 @@ class Sweeps {
  public:
   /// `k`: the most vectors that there will be.
   Sweeps(Uplo uplo, HostView<T> a, Index k, Index threads)
-      : sweep_(uplo, a, std::min(k, kTogether)),
+      : uplo_(uplo),
+        a_(a),
+        sweep_(uplo, a, std::min(k, kTogether)),
         strips_(a.rows, std::min(k, kTogether)),
         threads_(threads) {}
 
   /// Replaces the factor of A by that of A + sign V V^H; it must exist.
   void transform(int sign, const Columns<T>& v) { run(Pass::reflect, sign, v, {}); }
-  /// X := L^-1 V
-  void solve(const Columns<T>& v, HostView<T> x) { run(Pass::eliminate, 1, v, x); }
+  /// X := L^-1 V. Returns whether all of it, and of the diagonal of L, is finite.
+  bool solve(const Columns<T>& v, HostView<T> x) {
+    run(Pass::eliminate, 1, v, x);
+    return sweep_.diagonal_is_finite() && algorithms::all_finite<T>(Part::all, x, 1);
+  }
+  Index order() const { return a_.rows; }
+  bool all_finite() const { return algorithms::all_finite<T>(part_of(uplo_), a_, threads_); }
 
  private:
   void run(Pass pass, int sign, const Columns<T>& v, HostView<T> x) {
@@ -370,6 +422,8 @@ class Sweeps {
     }
   }
 
+  const Uplo uplo_;
+  const HostView<T> a_;
   Sweep<T> sweep_;
   Strips<T> strips_;
   const Index threads_;
@@ -409,17 +463,20 @@ bool is_definite(const cpu::Lapack<T>& cpu, HostView<const T> p, HostView<const 
   return factor(g);
 }
 
-/// The order of the first leading minor of A + P P^H - M M^H that is not positive definite, or 0.
+/// The order of the first leading minor of A + P P^H - M M^H that is not positive definite, or 0;
+/// or kFactorNotFinite.
 ///
 /// The matrix is L (I + L^-1 P (L^-1 P)^H - L^-1 M (L^-1 M)^H) L^H, and its leading minors belong
 /// to the first rows of L^-1 P and L^-1 M. If a minor is not definite the larger ones are not,
 /// either.
 template <class T>
-Index first_indefinite(const cpu::Lapack<T>& cpu, Sweeps<T>& sweeps, Index n, const Columns<T>& p,
+Index first_indefinite(const cpu::Lapack<T>& cpu, Sweeps<T>& sweeps, const Columns<T>& p,
                        const Columns<T>& m) {
+  const Index n = sweeps.order();
   Matrix<T> plus(n, static_cast<Index>(p.size())), minus(n, static_cast<Index>(m.size()));
-  sweeps.solve(p, plus.view());
-  sweeps.solve(m, minus.view());
+  // What is not finite in the factor makes the result so; then the factor is looked through.
+  const bool solved = sweeps.solve(p, plus.view()) && sweeps.solve(m, minus.view());
+  if (!solved && !sweeps.all_finite()) return kFactorNotFinite;
   const auto definite = [&](Index order) {
     return is_definite<T>(cpu, plus.view().block(0, 0, order, plus.view().cols),
                           minus.view().block(0, 0, order, minus.view().cols));
@@ -433,82 +490,12 @@ Index first_indefinite(const cpu::Lapack<T>& cpu, Sweeps<T>& sweeps, Index n, co
   return bad;
 }
 
-/// Whether real numbers first, ..., end - 1 are finite. Told from their bits: arithmetic with what
-/// is not finite would raise floating-point exceptions, for which the caller may have set traps.
-template <class R>
-bool finite(const R* x, Index first, Index end) {
-  using Bits = std::conditional_t<sizeof(R) == sizeof(std::uint32_t), std::uint32_t, std::uint64_t>;
-  static_assert(sizeof(Bits) == sizeof(R) && std::numeric_limits<R>::is_iec559);
-  constexpr Bits kSign = Bits{1} << (8 * sizeof(Bits) - 1);
-  constexpr Bits kOne = Bits{1} << (std::numeric_limits<R>::digits - 1);  // in the exponent
-  Bits signs = 0;
-  for (Index i = first; i < end; ++i) {
-    Bits bits;
-    std::memcpy(&bits, x + i, sizeof bits);
-    signs |= (bits & (kSign - kOne)) + kOne;  // an exponent of ones only overflows into the sign
-  }
-  return (signs & kSign) == 0;
-}
-
 template <class T>
 bool is_singular(HostView<const T> a) {
   for (Index j = 0; j < a.rows; ++j) {
-    if (a(j, j) == T(0)) return true;
+    if (real(a(j, j)) == 0) return true;
   }
   return false;
-}
-
-/// The imaginary parts of a factor's diagonal count as zero. They are taken away, and are put back
-/// unless the factor is replaced.
-template <class T>
-class RealDiagonal {
- public:
-  explicit RealDiagonal(HostView<T> a) : a_(a) {
-    if constexpr (is_complex<T>) {
-      before_.reserve(static_cast<std::size_t>(a.rows));
-      for (Index j = 0; j < a.rows; ++j) {
-        before_.push_back(a(j, j));
-        a(j, j) = real(a(j, j));
-      }
-    }
-  }
-  void keep() { before_.clear(); }
-  ~RealDiagonal() {
-    for (std::size_t j = 0; j < before_.size(); ++j) {
-      a_(static_cast<Index>(j), static_cast<Index>(j)) = before_[j];
-    }
-  }
-
- private:
-  HostView<T> a_;
-  std::vector<T> before_;  // empty if they are to stay away
-};
-
-/// chol_update() of a factor with a real diagonal.
-template <class T>
-Index update_real(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostView<const T> v,
-                  Signs signs, Index threads) {
-  const Index n = a.rows;
-  Columns<T> plus, minus;
-  for (Index j = 0; j < v.cols; ++j) (signs[j] > 0 ? plus : minus).push_back(&v(0, j));
-  Sweeps<T> sweeps(uplo, a, v.cols, threads);
-  if (!minus.empty()) {
-    Index info = 0;
-    if (!plus.empty() && is_singular<T>(a)) {
-      // What is tried divides by the factor: try it with the updated one, which may be regular.
-      Matrix<T> updated(n, n);
-      for (Index j = 0; j < n; ++j) std::copy_n(&a(0, j), n, &updated.view()(0, j));
-      Sweeps<T> trial(uplo, updated.view(), v.cols, threads);
-      trial.transform(1, plus);
-      info = first_indefinite<T>(cpu, trial, n, {}, minus);
-    } else {
-      info = first_indefinite<T>(cpu, sweeps, n, plus, minus);
-    }
-    if (info != 0) return info;
-  }
-  sweeps.transform(1, plus);
-  sweeps.transform(-1, minus);
-  return 0;
 }
 
 }  // namespace
@@ -516,17 +503,33 @@ Index update_real(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostView<
 template <class T>
 Index chol_update(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostView<const T> v,
                   Signs signs, Index threads) {
-  if (a.rows == 0 || v.cols == 0) return 0;
-  RealDiagonal<T> diagonal(a);
-  const Index info = update_real(cpu, uplo, a, v, signs, threads);
-  if (info == 0) diagonal.keep();
-  return info;
+  const Index n = a.rows;
+  if (n == 0 || v.cols == 0) return 0;
+  Columns<T> plus, minus;
+  for (Index j = 0; j < v.cols; ++j) (signs[j] > 0 ? plus : minus).push_back(&v(0, j));
+  const bool singular = !plus.empty() && !minus.empty() && is_singular<T>(a);
+  if ((minus.empty() || singular) && !all_finite<T>(part_of(uplo), a, threads)) {
+    return kFactorNotFinite;
+  }
+  Sweeps<T> sweeps(uplo, a, v.cols, threads);
+  if (singular) {
+    // What is tried divides by the factor: try it with the updated one, which may be regular.
+    Matrix<T> updated(n, n);
+    for (Index j = 0; j < n; ++j) std::copy_n(&a(0, j), n, &updated.view()(0, j));
+    Sweeps<T> trial(uplo, updated.view(), v.cols, threads);
+    trial.transform(1, plus);
+    if (const Index info = first_indefinite<T>(cpu, trial, {}, minus); info != 0) return info;
+  } else if (!minus.empty()) {
+    if (const Index info = first_indefinite<T>(cpu, sweeps, plus, minus); info != 0) return info;
+  }
+  sweeps.transform(1, plus);
+  sweeps.transform(-1, minus);
+  return 0;
 }
 
 template <class T>
 void finish_chol_update(Uplo uplo, HostView<T> a, HostView<const T> v, Index updates,
                         Index threads) {
-  RealDiagonal<T>(a).keep();
   Sweeps<T> sweeps(uplo, a, v.cols, threads);
   sweeps.transform(1, columns_of<T>(v.block(0, 0, v.rows, updates)));
   sweeps.transform(-1, columns_of<T>(v.block(0, updates, v.rows, v.cols - updates)));

@@ -17,12 +17,17 @@ class Signs {
   bool one_for_each_;
 };
 
+/// What an update that looks for it returns if the factor has an infinite or NaN element: LAPACK's
+/// info for the fourth argument, which the factor is in the library's own routines.
+inline constexpr Index kFactorNotFinite = -4;
+
 /// Replaces the factor L of A = L L^H (upper: U of A = U^H U) in triangle `uplo` of `a` (n x n) by
-/// that of A + sum_j signs[j] v_j v_j^H, where v_j is column j of V (n x k). Signs are +1 or -1,
-/// all elements are finite. V must not overlap A.
+/// that of A + sum_j signs[j] v_j v_j^H, where v_j is column j of V (n x k). Signs are +1 or -1, V
+/// is finite. V must not overlap A. Imaginary parts of the diagonal count as zero.
 ///
-/// Returns 0; or j > 0 if the leading minor of order j of the result is not positive definite, and
-/// then A is as it was. Throws std::bad_alloc before anything is written; the workspace is of up to
+/// Returns 0; or j > 0 if the leading minor of order j of the result is not positive definite, or
+/// kFactorNotFinite, and then A is as it was. Throws std::bad_alloc before anything is written; the
+/// workspace is of up to
 /// three times the size of V, and no more than for 32 columns unless there are downdates. `threads`
 /// is the number of threads that may take part; how many do changes no bit of the result.
 template <class T>
@@ -35,10 +40,6 @@ Index chol_update(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostView<
 template <class T>
 void finish_chol_update(Uplo uplo, HostView<T> a, HostView<const T> v, Index updates,
                         Index threads);
-
-/// What an update that looks for it returns if the factor has an infinite or NaN element: LAPACK's
-/// info for the fourth argument, which the factor is in the library's own routines.
-inline constexpr Index kFactorNotFinite = -4;
 
 /// Whether all elements of a part of a matrix (`part` as in rows_of_column, diagonal 0) are finite.
 template <class T>

@@ -628,9 +628,7 @@ Index chol_update(const char* name, Uplo uplo, HostView<T> a, HostView<const T> 
   const Lapack<T>& cpu = cpu_lapack<T>(Family::lp64);
   algorithms::UpdateCheckpoint<T> checkpoint;
   const auto on_cpu = [&] {
-    const Index threads = update_threads(n);
-    if (!algorithms::all_finite<T>(part_of(uplo), a, threads)) return algorithms::kFactorNotFinite;
-    return algorithms::chol_update(cpu, uplo, a, v, signs, threads);
+    return algorithms::chol_update(cpu, uplo, a, v, signs, update_threads(n));
   };
   try {
     // If the CPU is to finish the call, V must not be on the device.
