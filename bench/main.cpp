@@ -48,12 +48,14 @@ each n says which form was fastest and how the library compares. --plot draws it
 
 With --update, instead: a Cholesky factor R of A = B^T B + I, B uniform in [0, 1], updated and
 downdated by k vectors, for n = 500, 1000, 2000, 5000 and 10000:
-  ours, on device, CPU   ovl_dcholupdate as above; the library's own form for the CPU
+  by device, on device   ovl_dcholupdate, from and to ordinary memory, and on data on the device
+  CPU                    the library's own form for the CPU
   qrupdate, LINPACK      dch1up and dch1dn of the installed libqrupdate, and the loops of dchud
                          and dchdd: one vector after the other
   dpotrf                 A +- V V^T from an A that was kept, and our dpotrf
 Beside each time stands its largest error. "copies" compares the time on the device with that of
-one copy of the triangle. From which order on ours is the fastest is said below the table.
+one copy of the triangle, "ours" says which form the library takes by its break-evens, or those of
+the profile. From which order on the device is faster is said below the table.
 
 With --refine, instead: dsgesv and dsposv on systems A = P D Q, or P D P^T, of given condition
 numbers (singular values in geometric progression; P and Q are random rotations of all pairs of

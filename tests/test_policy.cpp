@@ -424,6 +424,22 @@ TEST(Plans, AMemoryLimitSendsLargerCallsToTheCpu) {
   }
 }
 
+TEST(Policy, ManyCoresUpdateAFactorThemselves) {
+  for (const char type : {'s', 'd', 'c', 'z'}) {
+    EXPECT_LE(builtin_profile(2).at(Routine::cholupdate, type), 4096);
+    EXPECT_EQ(builtin_profile(16).at(Routine::cholupdate, type), kNever);
+    EXPECT_EQ(builtin_profile(16).at(Routine::potrf, type),
+              builtin_profile(2).at(Routine::potrf, type));
+  }
+  std::string complaint;  // what a profile leaves out keeps its built-in value, what it says counts
+  const auto silent = parse_profile("dpotrf 300\n", complaint, builtin_profile(16));
+  ASSERT_TRUE(silent) << complaint;
+  EXPECT_EQ(silent->at(Routine::cholupdate, 'd'), kNever);
+  const auto tuned = parse_profile("dcholupdate 5000\n", complaint, builtin_profile(16));
+  ASSERT_TRUE(tuned) << complaint;
+  EXPECT_EQ(tuned->at(Routine::cholupdate, 'd'), 5000);
+}
+
 TEST(Plans, UpdatesOfAFactorTakeLittleMemory) {
   Settings settings;
   settings.memory_limit = std::size_t{2} << 30;

@@ -252,18 +252,24 @@ Index Profile::at(Routine routine, char type) const {
   return const_cast<Profile*>(this)->at(routine, type);
 }
 
-Profile builtin_profile() {
+Profile builtin_profile(Index cores) {
   // High enough that no machine with a current GPU loses; a first call pays for starting CUDA.
   Profile profile;
   for (auto& row : profile.threshold) row.fill(2048);
   for (Routine routine : {Routine::potrs, Routine::getrs}) {
     for (char type : kTypeLetters) profile.at(routine, type) = 1024;
   }
+  // So many cores update a factor in less time than it travels.
+  constexpr Index kMany = 12;
+  for (char type : kTypeLetters) {
+    if (cores >= kMany) profile.at(Routine::cholupdate, type) = kNever;
+  }
   return profile;
 }
 
-std::optional<Profile> parse_profile(const std::string& text, std::string& complaint) {
-  Profile profile = builtin_profile();
+std::optional<Profile> parse_profile(const std::string& text, std::string& complaint,
+                                     const Profile& builtin) {
+  Profile profile = builtin;
   std::istringstream lines(text);
   std::string line;
   for (int number = 1; std::getline(lines, line); ++number) {

@@ -99,11 +99,15 @@ struct Profile {
   Index& at(Routine routine, char type);
   Index at(Routine routine, char type) const;
 };
-/// Conservative values for a machine nobody has measured.
-Profile builtin_profile();
+/// A threshold that no call reaches.
+inline constexpr Index kNever = 1000000000;
+/// Conservative values for a machine nobody has measured, of which the process may use so many CPU
+/// cores.
+Profile builtin_profile(Index cores = 1);
 /// Text form: one line "dpotrf 384" per entry, '#' starts a comment. Entries that are missing keep
 /// their built-in value. Returns nothing, and says why in `complaint`, if a line is malformed.
-std::optional<Profile> parse_profile(const std::string& text, std::string& complaint);
+std::optional<Profile> parse_profile(const std::string& text, std::string& complaint,
+                                     const Profile& builtin = builtin_profile());
 std::string format_profile(const Profile& profile, const std::string& comment);
 /// $OVERLAPACK_PROFILE, or overlapack/profile under $XDG_CACHE_HOME or ~/.cache.
 std::string profile_path(const Settings& settings);

@@ -3,12 +3,11 @@
 
 #include <functional>
 
-#include "core/scalar.hpp"
+#include "dispatch/policy.hpp"
 
 namespace overlapack::tools {
 
-/// A threshold that no call reaches.
-inline constexpr Index kNever = 1000000000;
+using dispatch::kNever;
 
 /// The smallest size from which the device wins at every measured size up to `max_n`, or kNever.
 /// Sizes are doubled from 32, and the search stops early when the device has won three times in a
