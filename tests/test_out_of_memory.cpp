@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "adapters.hpp"
+#include "algorithms/chol_rank_one.hpp"
 #include "algorithms/chol_update.hpp"
 #include "cpu/reference.hpp"
 #include "dispatch/calls.hpp"
@@ -232,6 +233,39 @@ TEST(CholUpdateOnTheCpu, LeavesTheFactorWithoutMemory) {
     ASSERT_TRUE(done || at < 1000);
     if (done) {
       EXPECT_GT(at, 1);
+    }
+  }
+}
+
+TEST(CholUpdateOnTheCpu, RotatesWithoutMemory) {
+  using Z = std::complex<double>;
+  const Index n = 300;
+  auto given = positive_definite<Z>(n, 1, 2);
+  reference::potrf<Z>(Uplo::upper, given.view());
+  const auto row = random_matrix<Z>(n, 1, 2);
+  const auto rotate = [&](long refused, Padded<Z>& factor, Padded<Z>& x, std::vector<double>& c) {
+    auto back = row;
+    const ScarceMemory scarce(refused, true);
+    algorithms::update_one<Z>(factor.view(), x.data(), c.data(), 1);
+    EXPECT_EQ(algorithms::downdate_one<Z>(factor.view(), back.data(), c.data(), 1),
+              algorithms::Downdate::done);
+    return scarce.count();
+  };
+  auto factor = given, x = row;
+  std::vector<double> c(static_cast<std::size_t>(n));
+  const long requests = rotate(1000000, factor, x, c);
+  EXPECT_GT(requests, 4);
+  for (long at = 1; at <= requests; ++at) {
+    auto other = given, other_x = row;
+    std::vector<double> other_c(c.size());
+    rotate(at, other, other_x, other_c);
+    for (Index j = 0; j < n; ++j) {
+      EXPECT_LT(std::abs(other_x(j, 0) - x(j, 0)), 1e-11) << at;
+      EXPECT_LT(std::abs(other_c[static_cast<std::size_t>(j)] - c[static_cast<std::size_t>(j)]),
+                1e-11);
+      for (Index i = 0; i <= j; ++i) {
+        ASSERT_LT(std::abs(other(i, j) - given(i, j)), 1e-9) << at;
+      }
     }
   }
 }

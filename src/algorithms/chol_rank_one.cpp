@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 
+#include "algorithms/chol_update.hpp"
 #include "algorithms/workers.hpp"
 #include "cpu/reference.hpp"
 
@@ -13,8 +15,10 @@
 // before R is touched; they are unitary, so the method is stable and cannot fail half-way.
 //
 // Along a column of R each element depends on the one before, which costs the latency of two
-// operations. Therefore several columns go side by side. In a lower factor they are rows, and what
-// goes side by side lies side by side.
+// operations. Therefore several columns go side by side.
+//
+// Reflectors in the plane of one column and one vector are these rotations (chol_update.cpp), so
+// where there is memory for what its sweeps need, they do it.
 
 namespace overlapack::algorithms {
 namespace {
@@ -27,9 +31,6 @@ template <class T>
 constexpr Index kTogether = is_complex<T> ? 4 : 8;
 /// Columns that are brought up to date before their own rotations are determined.
 constexpr Index kPanel = 128;
-/// A lower factor: columns whose rotations are determined before they are applied to the rows
-/// below, and the number of rows that go side by side, a page of doubles.
-constexpr Index kLowerPanel = 64, kTile = 512;
 /// Smaller matrices take less time than another thread to wake up.
 constexpr Index kParallel = 512;
 
@@ -120,54 +121,25 @@ void update_upper(HostView<T> r, T* x, Real<T>* c, Index threads) {
   }
 }
 
-/// [l x] := [l x] [c -conj(s); s c] for two columns.
-template <class T>
-void rotate_two(Index rows, Real<T> c, T s, T* __restrict l, T* __restrict x) {
-  for (Index i = 0; i < rows; ++i) rotate_element(c, s, l[i], x[i]);
-}
-
-template <class T>
-void update_lower(HostView<T> l, T* x, Real<T>* c, Index threads) {
-  const Index n = l.rows;
-  for (Index first = 0; first < n; first += kLowerPanel) {
-    const Index last = std::min(first + kLowerPanel, n);
-    for (Index j = first; j < last; ++j) {
-      make_rotation(l(j, j), x[j], c[j], x[j]);
-      rotate_two(last - j - 1, c[j], x[j], &l(j, j) + 1, x + j + 1);
-    }
-    share_out(n - last < kParallel ? 1 : threads, groups_of(kTile, n - last), [&](Index tile) {
-      const Index i = last + tile * kTile, rows = std::min(kTile, n - i);
-      for (Index j = first; j < last; ++j) rotate_two(rows, c[j], x[j], &l(i, j), x + i);
-    });
-  }
-}
-
-/// Applies the rotations of a downdate to rows first, ..., first + rows - 1 of a lower factor; they
-/// are independent of all others.
-template <class T>
-void downdate_rows(HostView<T> l, Index first, Index rows, const Real<T>* c, const T* s) {
-  T x[kTile] = {};
-  for (Index j = first + rows - 1; j >= 0; --j) {
-    const Index i = std::max(first, j);
-    rotate_two(first + rows - i, c[j], s[j], x + i - first, &l(i, j));
-  }
-}
-
 /// x := R^-H x^H
 template <class T>
-void solve(Uplo uplo, HostView<T> r, T* x) {
-  const Index n = r.cols;
-  if (uplo == Uplo::upper) {
-    for (Index j = 0; j < n; ++j) {
-      x[j] = (conj(x[j]) - dot<T>(j, r.data + j * r.ld, x)) / conj(r(j, j));
-    }
-  } else {
-    for (Index j = 0; j < n; ++j) {
-      x[j] /= r(j, j);
-      reference::detail::subtract_scaled(n - j - 1, x[j], &r(j, j) + 1, x + j + 1);
-    }
-    std::transform(x, x + n, x, [](T element) { return conj(element); });
+void solve(HostView<T> r, T* x) {
+  for (Index j = 0; j < r.cols; ++j) {
+    x[j] = (conj(x[j]) - dot<T>(j, r.data + j * r.ld, x)) / conj(r(j, j));
   }
+}
+
+/// Whether sweeps (chol_update.hpp) are the faster way, and possible: if there is memory for them.
+template <class T>
+bool sweeps_pay(HostView<const T> r) {
+  constexpr Index kSmall = 256;
+  if (r.cols < kSmall) return false;
+  if constexpr (is_complex<T>) {
+    for (Index j = 0; j < r.cols; ++j) {
+      if (r(j, j).imag() != 0) return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace
@@ -182,8 +154,14 @@ void rotate(HostView<T> z, const Real<T>* c, const T* s, T* y) {
 }
 
 template <class T>
-void update_one(Uplo uplo, HostView<T> r, T* x, Real<T>* c, Index threads) {
-  return uplo == Uplo::upper ? update_upper(r, x, c, threads) : update_lower(r, x, c, threads);
+void update_one(HostView<T> r, T* x, Real<T>* c, Index threads) {
+  if (sweeps_pay<T>(r)) {
+    try {
+      return update_one_in_sweeps(r, x, c, threads);
+    } catch (const std::bad_alloc&) {  // rotations need no memory
+    }
+  }
+  update_upper(r, x, c, threads);
 }
 
 template <class T>
@@ -196,30 +174,31 @@ bool downdate_rotations(Index n, T* x, Real<T>* c) {
 }
 
 template <class T>
-Downdate downdate_one(Uplo uplo, HostView<T> r, T* x, Real<T>* c, Index threads) {
+Downdate downdate_one(HostView<T> r, T* x, Real<T>* c, Index threads) {
   const Index n = r.cols;
   for (Index j = 0; j < n; ++j) {
     if (r(j, j) == T(0)) return Downdate::singular;
   }
-  solve(uplo, r, x);
-  if (!downdate_rotations(n, x, c)) return Downdate::not_definite;
-  const Index together = uplo == Uplo::upper ? kTogether<T> : kTile;
-  share_out(n < kParallel ? 1 : threads, groups_of(together, n), [&](Index group) {
-    const Index j = group * together, count = std::min(together, n - j);
-    if (uplo == Uplo::upper) {
-      downdate_columns(r, j, count, c, x);
-    } else {
-      downdate_rows(r, j, count, c, x);
+  if (sweeps_pay<T>(r)) {
+    try {
+      return downdate_one_in_sweeps(r, x, c, threads) ? Downdate::done : Downdate::not_definite;
+    } catch (const std::bad_alloc&) {  // rotations need no memory
     }
+  }
+  solve(r, x);
+  if (!downdate_rotations(n, x, c)) return Downdate::not_definite;
+  share_out(n < kParallel ? 1 : threads, groups_of(kTogether<T>, n), [&](Index group) {
+    const Index j = group * kTogether<T>;
+    downdate_columns(r, j, std::min(kTogether<T>, n - j), c, x);
   });
   return Downdate::done;
 }
 
-#define OVERLAPACK_INSTANTIATE(T)                                      \
-  template void update_one<T>(Uplo, HostView<T>, T*, Real<T>*, Index); \
-  template void rotate<T>(HostView<T>, const Real<T>*, const T*, T*);  \
-  template bool downdate_rotations<T>(Index, T*, Real<T>*);            \
-  template Downdate downdate_one<T>(Uplo, HostView<T>, T*, Real<T>*, Index);
+#define OVERLAPACK_INSTANTIATE(T)                                     \
+  template void update_one<T>(HostView<T>, T*, Real<T>*, Index);      \
+  template void rotate<T>(HostView<T>, const Real<T>*, const T*, T*); \
+  template bool downdate_rotations<T>(Index, T*, Real<T>*);           \
+  template Downdate downdate_one<T>(HostView<T>, T*, Real<T>*, Index);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 
 }  // namespace overlapack::algorithms

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "algorithms/blocks.hpp"
+#include "algorithms/chol_rank_one.hpp"
 #include "algorithms/workers.hpp"
 #include "cpu/reflectors.hpp"
 #include "cpu/strips.hpp"
@@ -167,8 +168,9 @@ class Sweep {
         numbers_(new Real<T>[static_cast<std::size_t>(blocks_ * kGroups * Group<T>::size(k))]) {}
 
   /// V is destroyed. `sign`, for Pass::reflect: the one of all vectors; `x`, for Pass::eliminate:
-  /// takes L^-1 V.
-  void run(Pass pass, int sign, Strips<T>& v, HostView<T> x, Index threads) {
+  /// takes L^-1 V; `rotations`, for Pass::reflect and one vector: take those of an upper factor.
+  void run(Pass pass, int sign, Strips<T>& v, HostView<T> x, Rotations<T> rotations,
+           Index threads) {
     const cpu::Instructions instructions = cpu::best_instructions();
     pass_ = pass;
     passes_ = pass == Pass::reflect ? cpu::reflection<T>(instructions)
@@ -176,6 +178,7 @@ class Sweep {
     sign_ = sign;
     v_ = &v;
     x_ = x;
+    rotations_ = rotations;
     next_ = finished_ = 0;
     diagonal_is_finite_ = true;
     threads = std::clamp<Index>(useful_threads(), 1, threads);
@@ -352,10 +355,17 @@ class Sweep {
     for (Index j = 0; j < count; ++j) {
       if (pass_ == Pass::reflect) {
         bool definite;  // which it is, up to rounding errors, as has been found out before
+        const Real<T> before = std::abs(real(l[j][j]));
         const Real<T> t =
             reference::make_reflector<T>(sign_, l[j][j], {v[j], 1, k, 1}, z[j], definite);
         group.scales()[j] = 1 / t;
         for (Index q = 0; q < k; ++q) z[j][q] = conj(z[j][q]);
+        if (rotations_.c != nullptr) {
+          const Index i = top + columns.first + j;
+          const Real<T> after = std::abs(real(l[j][j]));
+          rotations_.c[i] = after > 0 ? before / after : Real<T>(1);
+          rotations_.s[i] = z[j][0] / t;
+        }
         for (Index b = 0; b < j; ++b) group.set_product(b, j, sign * conj(dot(k, z[b], z[j])));
       } else {
         for (Index q = 0; q < k; ++q) x_(top + columns.first + j, q) = z[j][q] = v[j][q] / l[j][j];
@@ -385,6 +395,7 @@ class Sweep {
   int sign_ = 1;
   Strips<T>* v_ = nullptr;
   HostView<T> x_;
+  Rotations<T> rotations_;
   std::atomic<bool> diagonal_is_finite_{true};
   std::atomic<Index> next_{0};                  // block that nobody has taken
   alignas(64) std::atomic<Index> finished_{0};  // columns of the diagonal blocks
@@ -403,22 +414,25 @@ class Sweeps {
         threads_(threads) {}
 
   /// Replaces the factor of A by that of A + sign V V^H; it must exist.
-  void transform(int sign, const Columns<T>& v) { run(Pass::reflect, sign, v, {}); }
+  void transform(int sign, const Columns<T>& v, Rotations<T> rotations = {}) {
+    run(Pass::reflect, sign, v, {}, rotations);
+  }
   /// X := L^-1 V. Returns whether all of it, and of the diagonal of L, is finite.
   bool solve(const Columns<T>& v, HostView<T> x) {
-    run(Pass::eliminate, 1, v, x);
+    run(Pass::eliminate, 1, v, x, {});
     return sweep_.diagonal_is_finite() && algorithms::all_finite<T>(Part::all, x, 1);
   }
   Index order() const { return a_.rows; }
   bool all_finite() const { return algorithms::all_finite<T>(part_of(uplo_), a_, threads_); }
 
  private:
-  void run(Pass pass, int sign, const Columns<T>& v, HostView<T> x) {
+  void run(Pass pass, int sign, const Columns<T>& v, HostView<T> x, Rotations<T> rotations) {
     const auto count = static_cast<Index>(v.size());
     for (Index first = 0; first < count; first += kTogether) {
       const Index columns = std::min(kTogether, count - first);
       strips_.load(v.data() + first, columns);
-      sweep_.run(pass, sign, strips_, {x.data + first * x.ld, x.rows, columns, x.ld}, threads_);
+      sweep_.run(pass, sign, strips_, {x.data + first * x.ld, x.rows, columns, x.ld}, rotations,
+                 threads_);
     }
   }
 
@@ -498,6 +512,18 @@ bool is_singular(HostView<const T> a) {
   return false;
 }
 
+/// What updates R by the row x: sweeps over it, and the column v = x^H.
+template <class T>
+struct OneVector {
+  OneVector(HostView<T> r, const T* x, Index threads)
+      : vector(r.cols, 1), v{vector.view().data}, sweeps(Uplo::upper, r, 1, threads) {
+    std::transform(x, x + r.cols, vector.view().data, [](T element) { return conj(element); });
+  }
+  Matrix<T> vector;
+  const Columns<T> v;
+  Sweeps<T> sweeps;
+};
+
 }  // namespace
 
 template <class T>
@@ -536,6 +562,21 @@ void finish_chol_update(Uplo uplo, HostView<T> a, HostView<const T> v, Index upd
 }
 
 template <class T>
+void update_one_in_sweeps(HostView<T> r, T* x, Real<T>* c, Index threads) {
+  OneVector<T> update(r, x, threads);
+  update.sweeps.transform(1, update.v, {c, x});
+}
+
+template <class T>
+bool downdate_one_in_sweeps(HostView<T> r, T* x, Real<T>* c, Index threads) {
+  OneVector<T> downdate(r, x, threads);
+  downdate.sweeps.solve(downdate.v, {x, r.cols});
+  if (!downdate_rotations(r.cols, x, c)) return false;
+  downdate.sweeps.transform(-1, downdate.v);
+  return true;
+}
+
+template <class T>
 bool all_finite(Part part, HostView<const T> a, Index threads) {
   constexpr Index kReals = is_complex<T> ? 2 : 1, kColumns = 64;
   std::atomic<bool> good{true};
@@ -554,6 +595,8 @@ bool all_finite(Part part, HostView<const T> a, Index threads) {
   template Index chol_update<T>(const cpu::Lapack<T>&, Uplo, HostView<T>, HostView<const T>, \
                                 Signs, Index);                                               \
   template void finish_chol_update<T>(Uplo, HostView<T>, HostView<const T>, Index, Index);   \
+  template void update_one_in_sweeps<T>(HostView<T>, T*, Real<T>*, Index);                   \
+  template bool downdate_one_in_sweeps<T>(HostView<T>, T*, Real<T>*, Index);                 \
   template bool all_finite<T>(Part, HostView<const T>, Index);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 

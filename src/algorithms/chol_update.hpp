@@ -27,9 +27,9 @@ inline constexpr Index kFactorNotFinite = -4;
 ///
 /// Returns 0; or j > 0 if the leading minor of order j of the result is not positive definite, or
 /// kFactorNotFinite, and then A is as it was. Throws std::bad_alloc before anything is written; the
-/// workspace is of up to three times the size of V, and no more than for 32 columns unless there are
-/// downdates. `threads` is the number of threads that may take part; how many do changes no bit of
-/// the result.
+/// workspace is of up to three times the size of V, and no more than for 32 columns unless there
+/// are downdates. `threads` is the number of threads that may take part; how many do changes no bit
+/// of the result.
 template <class T>
 Index chol_update(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostView<const T> v,
                   Signs signs, Index threads);
@@ -40,6 +40,14 @@ Index chol_update(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostView<
 template <class T>
 void finish_chol_update(Uplo uplo, HostView<T> a, HostView<const T> v, Index updates,
                         Index threads);
+
+/// update_one() and downdate_one() of chol_rank_one.hpp, of a factor with a real diagonal, without
+/// zeros on it for a downdate, whose result is whether it has been done. Throw std::bad_alloc
+/// before anything is changed; the workspace is of ten times the size of x.
+template <class T>
+void update_one_in_sweeps(HostView<T> r, T* x, Real<T>* c, Index threads);
+template <class T>
+bool downdate_one_in_sweeps(HostView<T> r, T* x, Real<T>* c, Index threads);
 
 /// Whether all elements of a part of a matrix (`part` as in rows_of_column, diagonal 0) are finite.
 template <class T>

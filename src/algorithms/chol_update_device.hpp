@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "algorithms/blocks.hpp"
+#include "algorithms/chol_rank_one.hpp"
 #include "algorithms/chol_update.hpp"
 #include "cpu/lapack.hpp"
 #include "device/device.hpp"
@@ -24,13 +25,6 @@ struct UpdateCheckpoint {
   // V after an even and after an odd number of regions. Not initialized: that would take as long as
   // to send it.
   std::unique_ptr<Real<T>[]> states[2];
-};
-
-/// The rotations of an update or downdate by one vector, n of each (chol_rank_one.hpp).
-template <class T>
-struct Rotations {
-  Real<T>* c = nullptr;
-  T* s = nullptr;
 };
 
 /// Bytes of device memory without which chol_update_on_device() does not run.

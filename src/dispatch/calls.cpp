@@ -679,7 +679,7 @@ void update_one(const char* name, HostView<T> r, T* x, Real<T>* c) {
   if (n == 0) return;
   OneVector<T> vector(r, x, c);
   const auto on_cpu = [&] {
-    algorithms::update_one(Uplo::upper, r, x, c, threads);
+    algorithms::update_one(r, x, c, threads);
     return Index{0};
   };
   route(
@@ -694,7 +694,7 @@ void update_one(const char* name, HostView<T> r, T* x, Real<T>* c) {
         vector.store(done);
         const HostView<T> left = vector.rest_of_vector();
         for (Index i = done; i < n; ++i) x[i] = conj(left(i - done, 0));
-        algorithms::update_one(Uplo::upper, vector.rest_of_factor(), x + done, c + done, threads);
+        algorithms::update_one(vector.rest_of_factor(), x + done, c + done, threads);
         return Index{0};
       });
 }
@@ -707,7 +707,7 @@ algorithms::Downdate downdate_one(const char* name, HostView<T> r, T* x, Real<T>
   if (n == 0) return Downdate::done;
   OneVector<T> vector(r, x, c);
   const auto on_cpu = [&] {
-    return static_cast<Index>(algorithms::downdate_one(Uplo::upper, r, x, c, threads));
+    return static_cast<Index>(algorithms::downdate_one(r, x, c, threads));
   };
   const Index result = route(
       update_call<T>(name, Uplo::upper, r, 1), on_cpu,
