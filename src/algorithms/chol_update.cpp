@@ -579,6 +579,8 @@ bool downdate_one_in_sweeps(HostView<T> r, T* x, Real<T>* c, Index threads) {
 template <class T>
 bool all_finite(Part part, HostView<const T> a, Index threads) {
   constexpr Index kReals = is_complex<T> ? 2 : 1, kColumns = 64;
+  constexpr Index kShare = Index{1} << 18;  // takes as long as another thread to wake up
+  threads = std::min(threads, 1 + kReals * a.rows * a.cols / 2 / kShare);
   std::atomic<bool> good{true};
   share_out(threads, (a.cols + kColumns - 1) / kColumns, [&](Index group) {
     const Index end = std::min((group + 1) * kColumns, a.cols);
