@@ -267,10 +267,11 @@ class Sweep {
   }
 
   static void wait(int spins) {
+    constexpr int kPatience = 8192;  // who lets others run may wait for a whole time slice
 #if defined(__x86_64__)
     __builtin_ia32_pause();
 #endif
-    if (spins > 1000) std::this_thread::yield();
+    if (spins > kPatience) std::this_thread::yield();
   }
 
   /// The diagonal block of some rows, in strips, with zeros above the diagonal.
