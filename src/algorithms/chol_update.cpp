@@ -208,7 +208,7 @@ class Sweep {
 
   /// More would take longer to wake up than their shares take, or would wait for diagonal blocks.
   Index useful_threads() const {
-    constexpr double kShare = 4e6;
+    constexpr double kShare = 2e6;
     const auto order = static_cast<double>(a_.rows), columns = static_cast<double>(v_->cols() + 4);
     return std::min(static_cast<Index>(order * order * columns / kShare), 1 + blocks_ / 4);
   }
@@ -515,8 +515,8 @@ bool is_singular(HostView<const T> a) {
 
 /// What updates R by the row x: sweeps over it, and the column v = x^H.
 template <class T>
-struct OneVector {
-  OneVector(HostView<T> r, const T* x, Index threads)
+struct VectorInSweeps {
+  VectorInSweeps(HostView<T> r, const T* x, Index threads)
       : vector(r.cols, 1), v{vector.view().data}, sweeps(Uplo::upper, r, 1, threads) {
     std::transform(x, x + r.cols, vector.view().data, [](T element) { return conj(element); });
   }
@@ -564,13 +564,13 @@ void finish_chol_update(Uplo uplo, HostView<T> a, HostView<const T> v, Index upd
 
 template <class T>
 void update_one_in_sweeps(HostView<T> r, T* x, Real<T>* c, Index threads) {
-  OneVector<T> update(r, x, threads);
+  VectorInSweeps<T> update(r, x, threads);
   update.sweeps.transform(1, update.v, {c, x});
 }
 
 template <class T>
 bool downdate_one_in_sweeps(HostView<T> r, T* x, Real<T>* c, Index threads) {
-  OneVector<T> downdate(r, x, threads);
+  VectorInSweeps<T> downdate(r, x, threads);
   downdate.sweeps.solve(downdate.v, {x, r.cols});
   if (!downdate_rotations(r.cols, x, c)) return false;
   downdate.sweeps.transform(-1, downdate.v);

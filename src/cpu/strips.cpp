@@ -62,7 +62,7 @@ template <class T>
 struct Next {
   static constexpr Index kLine = 64 / static_cast<Index>(sizeof(T));
   const T* first = nullptr;
-  Index ld, lines, length;  // of a share: lines of so many elements
+  Index ld = 0, lines = 0, length = 0;  // of a share: lines of so many elements
 
   [[gnu::always_inline]] void prefetch(Index group) const {
     for (Index j = 0; j < lines; ++j) {
