@@ -189,10 +189,10 @@ class Sweep {
 
  private:
   static constexpr Index kGroups = kPanel / kGroup;
-  /// Groups of the newest panel that are handed over at a time: by the last ones, rows have been
-  /// through the others.
+  /// Groups of the newest panel that are handed over at a time: when its last ones are made, rows
+  /// next to it have been through the others.
   static constexpr Index kAtOnce = 4;
-  /// Who is so many columns from his diagonal block has time for other rows.
+  /// Rows that are further from their diagonal block than so many columns may wait for other rows.
   static constexpr Index kNear = 2 * kPanel;
 
   Range rows(Index b) const { return {b * kPanel, std::min((b + 1) * kPanel, a_.rows)}; }
