@@ -15,6 +15,7 @@
 #include "algorithms/workers.hpp"
 #include "chart.hpp"
 #include "cpu/lapack.hpp"
+#include "dispatch/calls.hpp"
 #include "dispatch/context.hpp"
 #include "exported.hpp"
 #include "report.hpp"
@@ -160,10 +161,10 @@ Way on_device(Device& device, Index n, Index k) {
 Way on_cpu() {
   return {"CPU", start_from,
           [](Data& data, int sign, HostView<double> r) {
-            const Index threads = std::min<Index>(16, available_cores());
             require(algorithms::all_finite<double>(Part::all, data.v(), 1));
-            const Index info = algorithms::chol_update<double>(
-                blas(), Uplo::upper, r, data.v(), algorithms::Signs(&sign, false), threads);
+            const Index info = algorithms::chol_update<double>(blas(), Uplo::upper, r, data.v(),
+                                                               algorithms::Signs(&sign, false),
+                                                               dispatch::update_threads(r.rows));
             require(info == 0);
           },
           nothing};

@@ -26,7 +26,7 @@ void Strips<T>::load(const T* const* columns, Index count) {
     for (Index q = 0; q < k_; ++q) {
       Real<T>* const to = strip(first) + q * kColumn;
       for (Index i = 0; i < lanes; ++i) store_parts<T>(columns[q][first + i], to + i, kStrip<T>);
-      for (Index part = 0; part < kParts; ++part) {
+      for (Index part = 0; part < kParts<T>; ++part) {
         std::fill_n(to + part * kStrip<T> + lanes, kStrip<T> - lanes, Real<T>(0));
       }
     }
@@ -94,7 +94,7 @@ template <class T>
       return;
     }
   }
-  if (count < kStrip<T>) std::fill_n(piece.numbers, columns * Piece<T>::kParts * kStrip<T>, R(0));
+  if (count < kStrip<T>) std::fill_n(piece.numbers, columns * kParts<T> * kStrip<T>, R(0));
   for (Index j = 0; j < columns; ++j) {
     for (Index r = 0; r < count; ++r) {
       piece.set(r, j, uplo == Uplo::lower ? a(first + r, j) : conj(a(j, first + r)));
@@ -141,9 +141,9 @@ template <class T, int kBytes>
 struct Lanes {
   using R = Real<T>;
   using Vector [[gnu::vector_size(kBytes), gnu::may_alias]] = R;
-  static constexpr int kParts = is_complex<T> ? 2 : 1, kAbreast = is_complex<T> ? 1 : 2;
+  static constexpr int kAbreast = is_complex<T> ? 1 : 2;
   static constexpr Index kStep = kBytes / sizeof(R), kCount = kAbreast * kStep;
-  static constexpr Index kColumn = kParts * kStrip<T>;
+  static constexpr Index kColumn = kParts<T> * kStrip<T>;
 
   [[gnu::always_inline]] static Vector& at(R* x, int part, int u) {
     return *reinterpret_cast<Vector*>(x + part * kStrip<T> + u * kStep);
@@ -152,7 +152,7 @@ struct Lanes {
   /// `l` has the columns of the group.
   template <Action kAction>
   [[gnu::always_inline]] static void take(const Group<T>& group, R sign, R* l, R* v) {
-    Vector w[kGroup][kParts][kAbreast];
+    Vector w[kGroup][kParts<T>][kAbreast];
     if constexpr (kAction == Action::reflect) {
       multiply(group, v, w);
       solve(group, sign, l, w);
@@ -160,7 +160,7 @@ struct Lanes {
 #pragma GCC unroll 4
       for (int c = 0; c < kGroup; ++c) {
 #pragma GCC unroll 2
-        for (int i = 0; i < kParts * kAbreast; ++i) {
+        for (int i = 0; i < kParts<T> * kAbreast; ++i) {
           w[c][i / kAbreast][i % kAbreast] = at(l + c * kColumn, i / kAbreast, i % kAbreast);
         }
       }
@@ -169,17 +169,17 @@ struct Lanes {
   }
 
  private:
-  using Columns = Vector[kGroup][kParts][kAbreast];
+  using Columns = Vector[kGroup][kParts<T>][kAbreast];
 
   /// w_c = V z_c
   [[gnu::always_inline]] static void multiply(const Group<T>& group, R* v, Columns& w) {
 #pragma GCC unroll 4
     for (int c = 0; c < kGroup; ++c) {
 #pragma GCC unroll 2
-      for (int i = 0; i < kParts * kAbreast; ++i) w[c][i / kAbreast][i % kAbreast] = Vector{};
+      for (int i = 0; i < kParts<T> * kAbreast; ++i) w[c][i / kAbreast][i % kAbreast] = Vector{};
     }
     for (Index q = 0; q < group.k; ++q) {
-      const R* const z = group.numbers + kParts * kGroup * q;
+      const R* const z = group.numbers + kParts<T> * kGroup * q;
       R* const x = v + kColumn * q;
 #pragma GCC unroll 2
       for (int u = 0; u < kAbreast; ++u) {
@@ -205,22 +205,22 @@ struct Lanes {
       for (int c = 0; c < kGroup; ++c) {
         R* const column = l + c * kColumn;
 #pragma GCC unroll 2
-        for (int part = 0; part < kParts; ++part) {
+        for (int part = 0; part < kParts<T>; ++part) {
           w[c][part][u] = at(column, part, u) + w[c][part][u] * sign;
         }
 #pragma GCC unroll 4
         for (int b = 0; b < c; ++b) {
-          const R re = products[kParts * kGroup * b + c];
+          const R re = products[kParts<T> * kGroup * b + c];
           w[c][0][u] -= w[b][0][u] * re;
           if constexpr (is_complex<T>) {
-            const R im = products[kParts * kGroup * b + kGroup + c];
+            const R im = products[kParts<T> * kGroup * b + kGroup + c];
             w[c][0][u] += w[b][1][u] * im;
             w[c][1][u] -= w[b][0][u] * im;
             w[c][1][u] -= w[b][1][u] * re;
           }
         }
 #pragma GCC unroll 2
-        for (int part = 0; part < kParts; ++part) {
+        for (int part = 0; part < kParts<T>; ++part) {
           w[c][part][u] *= scales[c];
           at(column, part, u) = w[c][part][u] - at(column, part, u);
         }
@@ -231,7 +231,7 @@ struct Lanes {
   /// V := V - sum of w_c z_c^H
   [[gnu::always_inline]] static void subtract(const Group<T>& group, const Columns& w, R* v) {
     for (Index q = 0; q < group.k; ++q) {
-      const R* const z = group.numbers + kParts * kGroup * q;
+      const R* const z = group.numbers + kParts<T> * kGroup * q;
       R* const x = v + kColumn * q;
 #pragma GCC unroll 2
       for (int u = 0; u < kAbreast; ++u) {

@@ -13,6 +13,9 @@ namespace overlapack::cpu {
 /// Rows of a strip.
 template <class T>
 inline constexpr Index kStrip = 128 / static_cast<Index>(sizeof(Real<T>));
+/// Real numbers that an element is kept as.
+template <class T>
+inline constexpr Index kParts = is_complex<T> ? 2 : 1;
 /// Columns that rows are taken through together, and columns of a panel at most.
 inline constexpr Index kGroup = 4, kPanel = 64;
 
@@ -34,8 +37,6 @@ void store_parts(T x, Real<T>* to, Index apart) {
 /// Columns of n rows in strips, in which rows lie side by side, real and imaginary parts apart.
 template <class T>
 class Strips {
-  static constexpr Index kParts = is_complex<T> ? 2 : 1;
-
  public:
   /// For up to `k` columns. Throws std::bad_alloc.
   Strips(Index n, Index k);
@@ -45,7 +46,7 @@ class Strips {
   Index cols() const { return k_; }
   /// Element (i, q) is kColumn numbers behind (i, q - 1), its imaginary part kStrip behind its real
   /// one.
-  static constexpr Index kColumn = kParts * kStrip<T>;
+  static constexpr Index kColumn = kParts<T> * kStrip<T>;
   Real<T>* row(Index i) const { return strip(i) + i % kStrip<T>; }
   T get(Index i, Index q) const { return load_parts<T>(row(i) + q * kColumn, kStrip<T>); }
   void set(Index i, Index q, T x) { store_parts<T>(x, row(i) + q * kColumn, kStrip<T>); }
@@ -63,20 +64,19 @@ class Strips {
 /// What rows are taken through: a group of kGroup columns, in terms of z_j (1 x k) for each.
 template <class T>
 struct Group {
-  static constexpr Index kParts = is_complex<T> ? 2 : 1;
   /// Real numbers that one takes.
-  static Index size(Index k) { return kParts * kGroup * (k + kGroup) + kGroup; }
+  static Index size(Index k) { return kParts<T> * kGroup * (k + kGroup) + kGroup; }
 
   void set_z(Index q, Index j, T x) const {
-    store_parts<T>(x, numbers + kParts * kGroup * q + j, kGroup);
+    store_parts<T>(x, numbers + kParts<T> * kGroup * q + j, kGroup);
   }
   /// s z_i^H z_j for i < j.
   void set_product(Index i, Index j, T x) const {
-    store_parts<T>(x, products() + kParts * kGroup * i + j, kGroup);
+    store_parts<T>(x, products() + kParts<T> * kGroup * i + j, kGroup);
   }
   /// 1 / t_j
-  Real<T>* scales() const { return products() + kParts * kGroup * kGroup; }
-  Real<T>* products() const { return numbers + kParts * kGroup * k; }
+  Real<T>* scales() const { return products() + kParts<T> * kGroup * kGroup; }
+  Real<T>* products() const { return numbers + kParts<T> * kGroup * k; }
 
   Real<T>* numbers;
   Index k;
@@ -96,10 +96,9 @@ struct Panel {
 /// A strip of L: kPanel columns of its rows.
 template <class T>
 struct Piece {
-  static constexpr Index kParts = is_complex<T> ? 2 : 1;
-  alignas(64) Real<T> numbers[kPanel * kParts * kStrip<T>];
+  alignas(64) Real<T> numbers[kPanel * kParts<T> * kStrip<T>];
 
-  Real<T>* at(Index lane, Index j) { return numbers + j * kParts * kStrip<T> + lane; }
+  Real<T>* at(Index lane, Index j) { return numbers + j * kParts<T> * kStrip<T> + lane; }
   T get(Index lane, Index j) { return load_parts<T>(at(lane, j), kStrip<T>); }
   void set(Index lane, Index j, T x) { store_parts<T>(x, at(lane, j), kStrip<T>); }
 };
