@@ -41,8 +41,10 @@ class OutOfReach : public RoutedTest {
     const auto n = static_cast<std::int32_t>(kOrder);
     EXPECT_TRUE(std::isnan(compat::Exported<T>::lange("F", &n, &n, a.data(), &n, nullptr, 1)));
     EXPECT_TRUE(same_bits(a, a_));
-    put_on_gpu(b);  // the vectors alone
+    put_on_gpu(b);  // the vectors alone, and right-hand sides
     EXPECT_EQ(update(a, b), dispatch::kNoMemory);
+    EXPECT_EQ(gesv<T>(a.view(), pivots, b.view()), dispatch::kNoMemory);
+    EXPECT_EQ(posv<T>(Uplo::lower, a.view(), b.view()), dispatch::kNoMemory);
     EXPECT_TRUE(same_bits(a, a_));
     fake_device_memory(nullptr, nullptr);
     EXPECT_EQ(potrf<T>(Uplo::lower, a.view()), 0);

@@ -207,6 +207,26 @@ TYPED_TEST(Potrf, NaNsAndInfinitiesEndInInfo) {
   }
 }
 
+TYPED_TEST(Potrf, NaNsEndInInfoOnTheCpu) {
+  using T = TypeParam;
+  dispatch::Settings settings;
+  settings.device = dispatch::DeviceChoice::off;
+  dispatch::Context::instance().reset(settings, dispatch::builtin_profile());
+  for (const Uplo uplo : kUplos) {
+    for (const auto& [i, j] : {std::pair<Index, Index>{0, 0}, {40, 40}, {69, 69}, {20, 3}}) {
+      SCOPED_TRACE(testing::Message() << char(uplo) << " (" << i << "," << j << ")");
+      auto a = positive_definite<T>(70, 1);
+      a(i, j) = a(j, i) = nan<T>();
+      auto b = random_matrix<T>(70, 2, 2);
+      const auto before = b, same_a = a;
+      EXPECT_EQ(potrf<T>(uplo, a.view()), i + 1);
+      a = same_a;
+      EXPECT_EQ(posv<T>(uplo, a.view(), b.view()), i + 1);
+      EXPECT_TRUE(same(b, before));
+    }
+  }
+}
+
 TYPED_TEST(Potrf, TwoThreadsMayCallAtOnce) {
   using T = TypeParam;
   for (const Algorithm algorithm : this->kAlgorithms) {

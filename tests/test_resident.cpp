@@ -113,19 +113,23 @@ TYPED_TEST(Resident, LuInPlace) {
 TYPED_TEST(Resident, SolvesWithRightHandSidesHereAndThere) {
   using T = TypeParam;
   const Index n = 100, nrhs = 7;
-  this->route(Algorithm::tiled, 16);
-  for (const bool b_there : {true, false}) {
-    for (const bool symmetric : {true, false}) {
-      SCOPED_TRACE(testing::Message() << b_there << symmetric);
+  for (const auto& [a_is_there, b_there, symmetric] :
+       {std::tuple(true, true, true), std::tuple(true, true, false), std::tuple(true, false, true),
+        std::tuple(true, false, false), std::tuple(false, true, true),
+        std::tuple(false, true, false)}) {
+    for (const Index min_n : {1, 1000}) {  // of whatever size
+      SCOPED_TRACE(testing::Message() << a_is_there << b_there << symmetric << " " << min_n);
+      this->route(Algorithm::tiled, 16, min_n);
       const auto a = symmetric ? positive_definite<T>(n, 1, 3) : random_matrix<T>(n, n, 1, 3);
       const auto b = random_matrix<T>(n, nrhs, 2, 2);
       auto factor = a, x = b;
       typename TestFixture::OnDevice a_there(this->device(), factor), x_there(this->device(), x);
       const HostView<T> solution = b_there ? x_there.view() : x.view();
+      const HostView<T> matrix = a_is_there ? a_there.view() : factor.view();
       std::vector<Index> pivots;
-      EXPECT_EQ(symmetric ? posv<T>(Uplo::upper, a_there.view(), solution)
-                          : gesv<T>(a_there.view(), pivots, solution),
-                0);
+      EXPECT_EQ(
+          symmetric ? posv<T>(Uplo::upper, matrix, solution) : gesv<T>(matrix, pivots, solution),
+          0);
       if (b_there) x_there.fetch();
       EXPECT_LT(solve_residual<Wide<T>>(Op::none, widen<T>(a.view()), HostView<const T>(x.view()),
                                         b.view()),
@@ -280,11 +284,7 @@ TYPED_TEST(Resident, UpdatesByOneVectorWithTheirRotations) {
 
 TYPED_TEST(Resident, IsServedByTheDeviceHoweverSmall) {
   using T = TypeParam;
-  this->route(Algorithm::tiled, 16);
-  dispatch::Settings settings = dispatch::Context::instance().settings();
-  settings.min_n = 100000;
-  dispatch::Context::instance().reset(settings, dispatch::builtin_profile());
-  dispatch::Context::instance().use_device(this->device_);
+  this->route(Algorithm::tiled, 16, 100000);
   const auto a = positive_definite<T>(64, 1);
   auto factor = a;
   typename TestFixture::OnDevice there(this->device(), factor);
@@ -301,6 +301,13 @@ TYPED_TEST(Resident, ADeviceThatFailsIsReportedAsMissingMemory) {
   FaultAt fault(20, false);
   this->device_->set_observer(&fault);
   EXPECT_EQ(potrf<T>(Uplo::lower, there.view()), -1010);
+  this->device_->set_observer(nullptr);
+  // The CPU could not read the right-hand sides, either.
+  auto b = random_matrix<T>(64, 2, 2), factor = positive_definite<T>(64, 1);
+  typename TestFixture::OnDevice b_there(this->device(), b);
+  FaultAt again(20, false);
+  this->device_->set_observer(&again);
+  EXPECT_EQ(posv<T>(Uplo::lower, factor.view(), b_there.view()), -1010);
   this->device_->set_observer(nullptr);
 }
 

@@ -180,6 +180,30 @@ TYPED_TEST(Solve, Gesv) {
   }
 }
 
+TYPED_TEST(Solve, GesvOfEquationsOfAnySize) {
+  using T = TypeParam;
+  this->route(Algorithm::tiled, 32);
+  const Index n = this->device().emulated() ? 150 : 2000;  // where there are split products
+  const auto a = random_matrix<T>(n, n, 1, 2);
+  const auto b = random_matrix<T>(n, 2, 2, 1);
+  for (const int exponent : {20, 40, 60}) {
+    SCOPED_TRACE(exponent);
+    auto factor = a, x = b;
+    const auto scale = [&](Index i, int by) {
+      for (Index j = 0; j < n; ++j) factor(i, j) *= std::ldexp(Real<T>(1), by);
+      for (Index j = 0; j < 2; ++j) x(i, j) *= std::ldexp(Real<T>(1), by);
+    };
+    for (Index i = 0; i < n; i += 5) scale(i, exponent);
+    for (Index i = 1; i < n; i += 3) scale(i, -exponent / 2);
+    std::vector<Index> pivots;
+    EXPECT_EQ(gesv<T>(factor.view(), pivots, x.view()), 0);
+    // Of the equations as they were: the smaller ones count as much as the others.
+    EXPECT_LT(solve_residual<Wide<T>>(Op::none, widen<T>(a.view()), HostView<const T>(x.view()),
+                                      HostView<const T>(b.view())),
+              kThreshold);
+  }
+}
+
 TYPED_TEST(Solve, GesvOfASingularMatrixLeavesTheRightHandSide) {
   using T = TypeParam;
   for (const Algorithm algorithm : this->kAlgorithms) {

@@ -183,6 +183,33 @@ TYPED_TEST(Split, SubtractionsOfManyShapes) {
   }
 }
 
+TYPED_TEST(Split, SubtractionsWhoseFactorsDifferInSize) {
+  using T = TypeParam;
+  const Index m = 60, n = 50, k = 20;
+  const auto a = random_matrix<T>(m, k, 1), b = random_matrix<T>(k, n, 2);
+  const auto c = random_matrix<T>(m, n, 3);
+  for (const int exponent : {20, 40, 60}) {
+    SCOPED_TRACE(exponent);
+    // As in an LU of rows some of which are larger: the products are the same.
+    auto small = a, large = b;
+    for (Index l = 0; l < k; l += 3) {
+      for (Index i = 0; i < m; ++i) small(i, l) *= std::ldexp(Real<T>(1), -exponent);
+      for (Index j = 0; j < n; ++j) large(l, j) *= std::ldexp(Real<T>(1), exponent);
+    }
+    const algorithms::DeviceMatrix<T> da(this->device(), m, k), db(this->device(), k, n),
+        dc(this->device(), m, n);
+    const algorithms::Subtraction<T> subtract(this->device(), Options{}, m, n, k);
+    const QueueLease queue(this->device());
+    this->copy(*queue, da.view(), small);
+    this->copy(*queue, db.view(), large);
+    this->copy(*queue, dc.view(), c);
+    subtract(*queue, da.view(), db.view(), dc.view());
+    EXPECT_LT(
+        this->error(this->download(*queue, dc.view()), c, Op::none, a.view(), Op::none, b.view()),
+        kLimit);
+  }
+}
+
 TYPED_TEST(Split, TheSettingDecides) {
   using T = TypeParam;
   const auto a = random_matrix<T>(100, 100, 1);

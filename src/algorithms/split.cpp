@@ -26,7 +26,8 @@ Subtraction<T>::Subtraction(Device& device, const Options& options, Index m, Ind
     : kernels_(device.kernels<T>()), form_{options.precision, Kernels<T>::kSplitSection} {
   if (options.split && kernels_.split_pays(form_.precision, m, n, k)) {
     split_.emplace(Workspace{split_matrix<T>(device, form_, Side::left, k, m),
-                             split_matrix<T>(device, form_, Side::right, k, n)});
+                             split_matrix<T>(device, form_, Side::right, k, n),
+                             DeviceMatrix<Real<T>>(device, k, 1)});
   }
 }
 
@@ -39,8 +40,13 @@ void Subtraction<T>::operator()(Queue& queue, DeviceView<const T> a, DeviceView<
   }
   const auto left = split_block<T>(split_->a, form_, Side::left, {0, a.cols}, {0, c.rows});
   const auto right = split_block<T>(split_->b, form_, Side::right, {0, a.cols}, {0, c.cols});
-  kernels_.split(queue, form_, Side::left, Op::none, a, left);
-  kernels_.split(queue, form_, Side::right, Op::none, b, right);
+  DeviceView<Real<T>> sizes;
+  if (form_.precision == Precision::fp32) {
+    sizes = split_->sizes.view().block(0, 0, a.cols, 1);
+    kernels_.column_norms(queue, a, sizes);
+  }
+  kernels_.split(queue, form_, Side::left, Op::none, a, left, sizes);
+  kernels_.split(queue, form_, Side::right, Op::none, b, right, sizes);
   kernels_.split_gemm(queue, form_, a.cols, -1, left, right, 1, c);
 }
 

@@ -10,8 +10,11 @@
 
 namespace overlapack::algorithms {
 
-/// C -= A B, again and again in one queue. Both factors are split anew for each product, which
-/// costs k (m + n) where the product costs k m n.
+/// C -= L U, again and again in one queue. Both factors are split anew for each product, which
+/// costs k (m + n) where the product costs k m n, and each time the columns of L are made equal in
+/// size. Without that, an LU of rows of very different sizes (equations in different units, say)
+/// would be right in the large rows only: where L is small in a column, because the row of its
+/// pivot was large, U is large in that row, and the rest of L and U would be lost beside both.
 template <class T>
 class Subtraction {
  public:
@@ -23,7 +26,7 @@ class Subtraction {
 
  private:
   struct Workspace {
-    DeviceMatrix<Real<T>> a, b;
+    DeviceMatrix<Real<T>> a, b, sizes;
   };
   Kernels<T>& kernels_;
   SplitForm form_;

@@ -547,7 +547,8 @@ inline Index split_section(const float* numbers, Index size, float* to) {
 
 /// `to` := the split form of op(from), a factor of a product; as Kernels<T>::split.
 template <class T>
-void split(SplitForm form, Side side, Op op, HostView<const T> from, HostView<float> to) {
+void split(SplitForm form, Side side, Op op, HostView<const T> from, HostView<float> to,
+           HostView<const float> sizes = {}) {
   constexpr Index reals = is_complex<T> ? 2 : 1;
   const bool left = side == Side::left;
   const Index rows = op == Op::none ? from.rows : from.cols;
@@ -557,7 +558,13 @@ void split(SplitForm form, Side side, Op op, HostView<const T> from, HostView<fl
   for (Index c = 0; c < to.cols; ++c) {
     for (Index l = 0; l < numbers / reals; ++l) {
       const Index line = left ? c / reals : c;
-      const T x = detail::element(op, from, left ? line : l, left ? l : line);
+      T x = detail::element(op, from, left ? line : l, left ? l : line);
+      if (!sizes.empty()) {
+        const float size = sizes(l, 0);
+        const bool normal = size >= std::numeric_limits<float>::min();
+        const int exponent = size >= 1 || std::isnan(size) ? 0 : normal ? std::ilogb(size) : -126;
+        x *= std::ldexp(1.f, left ? -exponent : exponent);
+      }
       if constexpr (!is_complex<T>) {
         column[static_cast<std::size_t>(l)] = x;
       } else {

@@ -267,10 +267,10 @@ void Kernels<T>::interchange_and_solve(Queue& queue, DeviceView<const T> l,
 
 template <class T>
 void Kernels<T>::split(Queue& queue, SplitForm form, Side side, Op op, DeviceView<const T> from,
-                       DeviceView<Real<T>> to) {
+                       DeviceView<Real<T>> to, DeviceView<const Real<T>> sizes) {
   if (from.empty()) return;
   device_.before(Action::kernel, "split");
-  do_split(queue, form, side, op, from, to);
+  do_split(queue, form, side, op, from, to, sizes);
 }
 
 template <class T>

@@ -302,8 +302,13 @@ class Kernels {
   // or so small that it is exact anyway, 2^14 is reached. Then follow the numbers, 32 by 32 with
   // zeros at the end: their high parts, then their low parts, two to a float, the first in its
   // lower half. So a number is stored to within 2^-23 of itself or 2^-39 of the largest one in its
-  // section, whichever is more, and the error of a product is that of float, row by column. A form
-  // may be cut between sections.
+  // section, whichever is more. A form may be cut between sections.
+  //
+  // The error of element (i, j) of A B is that of float in k max_l |a_il| max_l |b_lj|, not in
+  // sum_l |a_il b_lj|. That makes a difference where what is large in the row and what is large in
+  // the column do not meet: the L and U of an LU of rows of very different sizes are such matrices.
+  // If A = A' D^-1 and B = D B' with the diagonal matrix D, it is D that must go: see `sizes`
+  // below.
   //
   // Tensor cores cut sums off where float rounds them, and always toward zero; so long sums drift.
   // Therefore the sums of sections are scaled and added up in float.
@@ -346,9 +351,12 @@ class Kernels {
     return is_complex<T> && side == Side::left ? 2 * n : n;
   }
   /// `to` := the split form of op(from), the factor on that side of a product. With fp32, it must
-  /// lie at a multiple of 32 bytes and so must its columns.
+  /// lie at a multiple of 32 bytes and so must its columns. If there are `sizes`, with fp32 and for
+  /// both factors, the right factor's row l is multiplied by the largest power of two that is not
+  /// larger than sizes(l), within 2^-126 and 1, and the left one's column l divided. So the largest
+  /// numbers of the left factor's columns, if not beyond 1, become equal.
   void split(Queue& queue, SplitForm form, Side side, Op op, DeviceView<const T> from,
-             DeviceView<Real<T>> to);
+             DeviceView<Real<T>> to, DeviceView<const Real<T>> sizes = {});
   /// C := alpha A B + beta C for split forms of A and B with k summands, with sums in FP32.
   void split_gemm(Queue& queue, SplitForm form, Index k, Real<T> alpha, DeviceView<const Real<T>> a,
                   DeviceView<const Real<T>> b, Real<T> beta, DeviceView<T> c);
@@ -446,7 +454,8 @@ class Kernels {
                                 DeviceView<Index>, DeviceView<Real<T>>, DeviceView<T>) = 0;
   virtual void do_find_not_finite(Queue&, Part, DeviceView<const T>, DeviceView<Index>) = 0;
   virtual bool do_split_pays(Precision, Index, Index, Index) const = 0;
-  virtual void do_split(Queue&, SplitForm, Side, Op, DeviceView<const T>, DeviceView<Real<T>>) = 0;
+  virtual void do_split(Queue&, SplitForm, Side, Op, DeviceView<const T>, DeviceView<Real<T>>,
+                        DeviceView<const Real<T>>) = 0;
   virtual void do_split_gemm(Queue&, SplitForm, Index k, Real<T>, DeviceView<const Real<T>>,
                              DeviceView<const Real<T>>, Real<T>, DeviceView<T>) = 0;
   virtual void do_column_norms(Queue&, DeviceView<const T>, DeviceView<Real<T>>) = 0;

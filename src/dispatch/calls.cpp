@@ -1,6 +1,7 @@
 #include "dispatch/calls.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -40,22 +41,20 @@ class Nesting {
   bool outer_;
 };
 
-/// What the call log says of a call's arguments.
-struct Arguments {
+/// What decides where a call goes, and what the call log says of it.
+struct Call {
+  Routine routine;
   char type;
   Shape shape;
-  const void* matrix;
+  const char* name;
+  double flops;
   Index lda;
   Index ldb = 0;
+  std::array<const void*, 3> operands = {};  // the matrix; right-hand sides, solution: if any
   char uplo = '-';
   char trans = '-';
   const Index* iter = nullptr;  // mixed precision: how many iterations it took
   const algorithms::Refinement* refinement = nullptr;  // likewise, if the device has done it
-};
-
-struct Call : Arguments {
-  Routine routine;
-  const char* name = nullptr;  // if it is not that of the routine
 };
 
 class Stopwatch {
@@ -77,10 +76,9 @@ std::string fixed(double x, int decimals) {
   return out.str();
 }
 
-void write_log(Context& context, const char* name, double flops, const Arguments& call,
-               const Plan& plan, const std::string& where, Index info, double ms,
-               std::size_t up = 0, std::size_t down = 0) {
-  const double gflops = flops / (ms * 1e6);
+void write_log(Context& context, const Call& call, const Plan& plan, const std::string& where,
+               Index info, double ms, std::size_t up = 0, std::size_t down = 0) {
+  const double gflops = call.flops / (ms * 1e6);
   const char* const algorithm = !plan.on_device                       ? "-"
                                 : plan.algorithm == Algorithm::hybrid ? "hybrid"
                                                                       : "tiled";
@@ -88,7 +86,7 @@ void write_log(Context& context, const char* name, double flops, const Arguments
   std::snprintf(line, sizeof line,
                 "overlapack %c%s m=%lld n=%lld nrhs=%lld lda=%lld ldb=%lld uplo=%c trans=%c "
                 "info=%lld where=%s algorithm=%s nb=%lld ms=%s gflops=%s up=%zu down=%zu",
-                call.type, name, static_cast<long long>(call.shape.m),
+                call.type, call.name, static_cast<long long>(call.shape.m),
                 static_cast<long long>(call.shape.n), static_cast<long long>(call.shape.nrhs),
                 static_cast<long long>(call.lda), static_cast<long long>(call.ldb), call.uplo,
                 call.trans, static_cast<long long>(info), where.c_str(), algorithm,
@@ -148,6 +146,13 @@ Device* device_of_call(Context& context, Index n, const void* matrix) {
   return may_lie_on_device(context, n) ? device_holding(context, matrix) : nullptr;
 }
 
+/// Whether an operand of a call lies on the device: the CPU cannot serve it then.
+bool is_resident(Context& context, const Call& call) {
+  return std::any_of(call.operands.begin(), call.operands.end(), [&](const void* operand) {
+    return operand != nullptr && device_of_call(context, call.shape.n, operand) != nullptr;
+  });
+}
+
 /// The same for routines without `info`, which could not say that they were given a matrix that
 /// they cannot read: of any size once a device is started, and before that if it is so large that
 /// looking for the program's own CUDA does not count.
@@ -161,7 +166,7 @@ Device* device_of_norm(Context& context, HostView<const T> a) {
 /// What is to be done with a call, decided before anything is done.
 struct Decision {
   bool large = false;        ///< enough for the device
-  bool resident = false;     ///< the matrix lies on the device
+  bool resident = false;     ///< an operand lies on the device
   bool waits = false;        ///< large, but the device is not worth starting yet
   Device* device = nullptr;  ///< for a large or resident call
   Plan plan;
@@ -174,7 +179,7 @@ void decide(Context& context, const Call& call, Decision& decision) {
   const Settings& settings = context.settings();
   auto& [large, resident, waits, device, plan, where] = decision;
   if (large && !context.opened() && cuda_in_process()) context.device();
-  resident = device_of_call(context, call.shape.n, call.matrix) != nullptr;
+  resident = is_resident(context, call);
   if (!large && !resident && !settings.verbose) return;
 
   waits = large && !context.opened() &&
@@ -209,7 +214,7 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume) {
   decision.large = large;
   try {
     decide(context, call, decision);
-  } catch (const DeviceError&) {  // the CPU cannot read the matrix, either
+  } catch (const DeviceError&) {  // the CPU cannot read the operands, either
     return kNoMemory;
   } catch (const std::bad_alloc&) {  // the CPU may do with less
     decision.plan.on_device = false;
@@ -220,10 +225,8 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume) {
   const Stopwatch watch;
   const auto log = [&](Index info, std::size_t up, std::size_t down) {
     if (!settings.verbose) return;
-    const char* const name = call.name != nullptr ? call.name : name_of(call.routine);
     try {
-      write_log(context, name, flops_of(call.routine, call.type, call.shape), call, plan, where,
-                info, watch.milliseconds(), up, down);
+      write_log(context, call, plan, where, info, watch.milliseconds(), up, down);
     } catch (const std::bad_alloc&) {  // the call has been done all the same
     }
   };
@@ -263,10 +266,15 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume) {
   return info;
 }
 
+/// A call with matrix `a` and, if it has columns, right-hand sides `b`; `x`, if not `b`, is for the
+/// solution.
 template <class T>
-Call make_call(Routine routine, HostView<const T> a, std::optional<HostView<const T>> b = {}) {
-  Call call{{ScalarTraits<T>::letter, {a.rows, a.cols, b ? b->cols : 0}, a.data, a.ld}, routine};
-  if (b) call.ldb = b->ld;
+Call make_call(Routine routine, HostView<const T> a, HostView<const T> b = {},
+               HostView<const T> x = {}) {
+  const char type = ScalarTraits<T>::letter;
+  const Shape shape{a.rows, a.cols, b.cols};
+  Call call{routine, type, shape, name_of(routine), flops_of(routine, type, shape), a.ld, b.ld};
+  call.operands = {a.data, b.empty() ? nullptr : b.data, x.empty() ? nullptr : x.data};
   return call;
 }
 
@@ -340,6 +348,7 @@ template <class T>
 Call update_call(const char* name, Uplo uplo, HostView<const T> a, Index k) {
   Call call = make_call<T>(Routine::cholupdate, a);
   call.shape.nrhs = k;
+  call.flops = flops_of(call.routine, call.type, call.shape);
   call.uplo = static_cast<char>(uplo);
   call.name = name;
   return call;
@@ -540,15 +549,15 @@ template <class T>
 void log_norm(Context& context, const Device& device, Norm norm, Symmetry symmetry, Uplo uplo,
               HostView<const T> a, bool on_cpu, double ms) {
   Call call = make_call<T>({}, a);
+  call.name = symmetry == Symmetry::none        ? "lange"
+              : symmetry == Symmetry::symmetric ? "lansy"
+                                                : "lanhe";
+  call.flops = 2.0 * static_cast<double>(a.rows) * static_cast<double>(a.cols);
   if (symmetry != Symmetry::none) call.uplo = static_cast<char>(uplo);
   call.trans = static_cast<char>(norm);
   Plan plan;
   plan.why = "the matrix lies on the device";
-  const char* const name = symmetry == Symmetry::none        ? "lange"
-                           : symmetry == Symmetry::symmetric ? "lansy"
-                                                             : "lanhe";
-  const double flops = 2.0 * static_cast<double>(a.rows) * static_cast<double>(a.cols);
-  write_log(context, name, flops, call, plan, device.name() + (on_cpu ? "+cpu" : ""), 0, ms);
+  write_log(context, call, plan, device.name() + (on_cpu ? "+cpu" : ""), 0, ms);
 }
 
 }  // namespace
@@ -557,6 +566,7 @@ template <class T>
 Real<T> norm(Family family, Norm norm, Symmetry symmetry, Uplo uplo, HostView<const T> a,
              Real<T>* work) {
   const Nesting nesting;
+  const NoCancellation no_cancellation;  // locks would be left behind
   const Lapack<T>& cpu = cpu_lapack<T>(family);
   Context& context = Context::instance();
   Device* device = nullptr;
@@ -567,7 +577,6 @@ Real<T> norm(Family family, Norm norm, Symmetry symmetry, Uplo uplo, HostView<co
   }
   if (device == nullptr) return cpu.norm(norm, symmetry, uplo, a, work);
 
-  const NoCancellation no_cancellation;
   const Stopwatch watch;
   bool on_cpu = false;
   const Real<T> result = norm_on_device(context, *device, cpu, norm, symmetry, uplo, a, on_cpu);
@@ -588,7 +597,8 @@ Index mixed_gesv(Family family, HostView<T> a, Pivots ipiv, HostView<const T> b,
   constexpr Routine routine = is_complex<T> ? Routine::cgesv : Routine::sgesv;
   algorithms::Interchanges interchanges;
   return refine(
-      make_call<T>(routine, a, b), iter, [&] { return cpu.mixed_gesv(a, ipiv, b, x, work, iter); },
+      make_call<T>(routine, a, b, x), iter,
+      [&] { return cpu.mixed_gesv(a, ipiv, b, x, work, iter); },
       [&](Device& device, const algorithms::Options& options, algorithms::Refinement& refinement,
           Index& committed) {
         return store(algorithms::mixed_gesv(device, cpu, single, options, a, interchanges, b, x,
@@ -606,7 +616,7 @@ Index mixed_posv(Family family, Uplo uplo, HostView<T> a, HostView<const T> b, H
                  cpu::MixedWork<T> work, Index& iter) {
   const Lapack<T>& cpu = cpu_lapack<T>(family);
   const Lapack<Single<T>>& single = cpu_lapack<Single<T>>(family);
-  Call call = make_call<T>(is_complex<T> ? Routine::cposv : Routine::sposv, a, b);
+  Call call = make_call<T>(is_complex<T> ? Routine::cposv : Routine::sposv, a, b, x);
   call.uplo = static_cast<char>(uplo);
   return refine(
       call, iter, [&] { return cpu.mixed_posv(uplo, a, b, x, work, iter); },

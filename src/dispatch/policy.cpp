@@ -373,7 +373,7 @@ Plan plan(Routine routine, char type, const Shape& shape, const Settings& settin
   plan.why = "size " + std::to_string(size_of(routine, shape)) + (large ? " >= " : " < ") +
              std::to_string(settings.min_n.value_or(profile.at(routine, type))) + " (" +
              (settings.min_n ? "OVERLAPACK_MIN_N" : profile.source) + ")";
-  if (resident) plan.why = "the matrix lies on the device";
+  if (resident) plan.why = "an operand lies on the device";
   if (!large) return plan;
   if (device_memory == 0) {
     plan.why = "no device";

@@ -67,9 +67,9 @@ class DeviceTest : public testing::Test {
 /// A test of whole calls: sends every call, however small, to the device under test.
 class RoutedTest : public DeviceTest {
  protected:
-  void route(dispatch::Algorithm algorithm, Index nb) {
+  void route(dispatch::Algorithm algorithm, Index nb, Index min_n = 1) {
     dispatch::Settings settings;
-    settings.min_n = 1;
+    settings.min_n = min_n;
     settings.algorithm = algorithm;
     settings.nb = nb;
     auto& context = dispatch::Context::instance();

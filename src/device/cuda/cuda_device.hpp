@@ -137,7 +137,8 @@ class CudaKernels final : public Kernels<T> {
                         DeviceView<Real<T>>, DeviceView<T>) override;
   void do_find_not_finite(Queue&, Part, DeviceView<const T>, DeviceView<Index>) override;
   bool do_split_pays(Precision, Index, Index, Index) const override;
-  void do_split(Queue&, SplitForm, Side, Op, DeviceView<const T>, DeviceView<Real<T>>) override;
+  void do_split(Queue&, SplitForm, Side, Op, DeviceView<const T>, DeviceView<Real<T>>,
+                DeviceView<const Real<T>>) override;
   void do_split_gemm(Queue&, SplitForm, Index, Real<T>, DeviceView<const Real<T>>,
                      DeviceView<const Real<T>>, Real<T>, DeviceView<T>) override;
   void do_column_norms(Queue&, DeviceView<const T>, DeviceView<Real<T>>) override;

@@ -291,10 +291,11 @@ bool CudaKernels<T>::do_split_pays(Precision precision, Index m, Index n, Index 
 
 template <class T>
 void CudaKernels<T>::do_split(Queue& queue, SplitForm form, Side side, Op op,
-                              DeviceView<const T> from, DeviceView<Real<T>> to) {
+                              DeviceView<const T> from, DeviceView<Real<T>> to,
+                              DeviceView<const Real<T>> sizes) {
   if constexpr (Kernels<T>::kSplits) {
     const CurrentDevice current(cuda(queue).index());
-    cuda::split<T>(cuda(queue).stream(), form, side, op, from, to);
+    cuda::split<T>(cuda(queue).stream(), form, side, op, from, to, sizes.data);
   }
 }
 

@@ -192,10 +192,11 @@ template <class T>
 void interchange_and_solve(cudaStream_t stream, DeviceView<const T> l, const Index* pivots,
                            Index offset, DeviceView<T> a);
 
-/// The split form of op(from); as Kernels<T>::split. For float and complex float.
+/// The split form of op(from); as Kernels<T>::split. For float and complex float; `sizes` may be
+/// null.
 template <class T>
 void split(cudaStream_t stream, SplitForm form, Side side, Op op, DeviceView<const T> from,
-           DeviceView<Real<T>> to);
+           DeviceView<Real<T>> to, const float* sizes);
 
 /// Whether the current GPU can do the following, and the code for it has been built: those of
 /// compute capability 9.0.

@@ -7,6 +7,7 @@
 #include <cuda_fp16.h>
 
 #include <algorithm>
+#include <type_traits>
 
 #include "device/cuda/arithmetic.cuh"
 #include "device/cuda/kernels.hpp"
@@ -40,14 +41,14 @@ template <>
 struct Column<Precision::tf32> {
   static constexpr int kElements = 32, kNumbers = 32;
   float elements[kElements + 1];
-  __device__ void put(int i, bool, float x) { elements[i] = is_finite(x) ? to_tf32(x) : x; }
+  __device__ void put(int i, float x) { elements[i] = is_finite(x) ? to_tf32(x) : x; }
 };
 
 template <>
 struct Column<Precision::fp16> {
   static constexpr int kElements = 32, kNumbers = 64;
   float elements[kElements + 1];
-  __device__ void put(int i, bool, float x) {
+  __device__ void put(int i, float x) {
     constexpr float largest = 65504;
     if (is_finite(x)) x = fminf(fmaxf(x, -largest), largest);
     reinterpret_cast<__half*>(elements)[i] = __float2half_rn(x);
@@ -57,20 +58,20 @@ struct Column<Precision::fp16> {
 /// x as summand l of line i of a tile. `tile` has room for two columns each of a complex left
 /// factor.
 template <class C>
-__device__ void put(C* tile, int i, int l, bool left, bool, float x) {
-  tile[i].put(l, left, x);
+__device__ void put(C* tile, int i, int l, bool, bool, float x) {
+  tile[i].put(l, x);
 }
 template <class C>
 __device__ void put(C* tile, int i, int l, bool left, bool conjugated, Complex<float> x) {
   if (conjugated) x = conjugate(x);
   if (left) {
-    tile[2 * i].put(2 * l, left, x.re);
-    tile[2 * i].put(2 * l + 1, left, -x.im);
-    tile[2 * i + 1].put(2 * l, left, x.im);
-    tile[2 * i + 1].put(2 * l + 1, left, x.re);
+    tile[2 * i].put(2 * l, x.re);
+    tile[2 * i].put(2 * l + 1, -x.im);
+    tile[2 * i + 1].put(2 * l, x.im);
+    tile[2 * i + 1].put(2 * l + 1, x.re);
   } else {
-    tile[i].put(2 * l, left, x.re);
-    tile[i].put(2 * l + 1, left, x.im);
+    tile[i].put(2 * l, x.re);
+    tile[i].put(2 * l + 1, x.im);
   }
 }
 
@@ -113,23 +114,6 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-template <Precision kPrecision, class T>
-void launch_split(cudaStream_t stream, Side side, Op op, DeviceView<const T> from,
-                  DeviceView<Real<T>> to) {
-  constexpr int kReals = is_complex<T> ? 2 : 1;
-  const bool left = side == Side::left;
-  const bool across = left == (op == Op::none);  // rows of op(from) are summands of the right
-  const Index k = across ? from.cols : from.rows, n = across ? from.rows : from.cols;
-  constexpr Index kSummands = Column<kPrecision>::kNumbers / kReals;
-  const Index tiles = (k + kSummands - 1) / kSummands * ((n + kLines - 1) / kLines);
-  LaunchShape shape;
-  shape.blocks = static_cast<unsigned>(std::min(tiles, kMaxBlocks));
-  shape.threads = kThreads;
-  launch(stream, shape, "split", split_kernel<typename DeviceScalar<T>::type, kReals, kPrecision>,
-         device_cast(from.data), from.ld, across, op == Op::conj_trans, left, k, n, to.data,
-         to.rows, to.ld);
-}
-
 constexpr int kPiece = SplitForm::kPiece, kHeader = SplitForm::kHeader;
 constexpr int kPieces = 8;  // of a section, at most
 static_assert(kThreads == kPieces * kWarp && kLines == kWarp);
@@ -142,6 +126,11 @@ __device__ int scale_of(float largest) {
 }
 __device__ float power_of_two(int exponent) {
   return __uint_as_float(static_cast<unsigned>(exponent + 127) << 23);
+}
+/// The exponent of the power of two that sizes(l) stands for.
+__device__ int exponent_of(float size) {
+  const int exponent = static_cast<int>(__float_as_uint(size) >> 23) - 127;
+  return min(max(exponent, -126), 0);
 }
 
 /// The real numbers of summand l in a column of the split form: of its line's first one, or, with a
@@ -160,7 +149,8 @@ __device__ void get(const float* x, int l, Complex<float>& to) { to = {x[2 * l],
 template <class T, int kReals>
 __global__ void __launch_bounds__(kThreads)
     split_fp32_kernel(const T* __restrict__ from, Index ld, bool across, bool conjugated, bool left,
-                      Index k, Index n, float* __restrict__ to, int section, Index to_ld) {
+                      Index k, Index n, const float* __restrict__ sizes, float* __restrict__ to,
+                      int section, Index to_ld) {
   constexpr int kSummands = kPiece / kReals;
   __shared__ __align__(16) float tiles[kPieces][kLines * (kPiece + 1)];
   __shared__ float maxima[kPieces][kLines];
@@ -195,6 +185,13 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
       for (int l = 0; l < kSummands; ++l) {
         get(tile + lane * (kPiece + 1), l, mine[l]);
+      }
+    }
+    if (sizes != nullptr) {
+#pragma unroll
+      for (int l = 0; l < kSummands; ++l) {
+        const int exponent = first + l < summands ? exponent_of(sizes[l0 + first + l]) : 0;
+        mine[l] = scale(mine[l], power_of_two(left ? -exponent : exponent));
       }
     }
     float largest = 0;
@@ -255,39 +252,44 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-template <class T>
-void launch_split_fp32(cudaStream_t stream, Index section, Side side, Op op,
-                       DeviceView<const T> from, DeviceView<Real<T>> to) {
-  constexpr int kReals = is_complex<T> ? 2 : 1;
-  const bool left = side == Side::left;
-  const bool across = left == (op == Op::none);
-  const Index k = across ? from.cols : from.rows, n = across ? from.rows : from.cols;
-  const Index tiles = (k + section - 1) / section * ((n + kLines - 1) / kLines);
-  LaunchShape shape;
-  shape.blocks = static_cast<unsigned>(std::min(tiles, kMaxBlocks));
-  shape.threads = kThreads;
-  launch(stream, shape, "split", split_fp32_kernel<typename DeviceScalar<T>::type, kReals>,
-         device_cast(from.data), from.ld, across, op == Op::conj_trans, left, k, n, to.data,
-         static_cast<int>(section), to.ld);
-}
-
 }  // namespace
 
 template <class T>
 void split(cudaStream_t stream, SplitForm form, Side side, Op op, DeviceView<const T> from,
-           DeviceView<Real<T>> to) {
+           DeviceView<Real<T>> to, const float* sizes) {
+  using D = typename DeviceScalar<T>::type;
+  constexpr int kReals = is_complex<T> ? 2 : 1;
+  const bool left = side == Side::left, conjugated = op == Op::conj_trans;
+  const bool across = left == (op == Op::none);  // rows of op(from) are summands of the right
+  const Index k = across ? from.cols : from.rows, n = across ? from.rows : from.cols;
+  const auto shape_for = [&](Index summands) {  // of a tile
+    const Index tiles = (k + summands - 1) / summands * ((n + kLines - 1) / kLines);
+    LaunchShape shape;
+    shape.blocks = static_cast<unsigned>(std::min(tiles, kMaxBlocks));
+    shape.threads = kThreads;
+    return shape;
+  };
+  const auto in_one_part = [&](auto precision) {
+    constexpr Precision kPrecision = decltype(precision)::value;
+    launch(stream, shape_for(Column<kPrecision>::kNumbers / kReals), "split",
+           split_kernel<D, kReals, kPrecision>, device_cast(from.data), from.ld, across, conjugated,
+           left, k, n, to.data, to.rows, to.ld);
+  };
   switch (form.precision) {
     case Precision::fp16:
-      return launch_split<Precision::fp16>(stream, side, op, from, to);
+      return in_one_part(std::integral_constant<Precision, Precision::fp16>{});
     case Precision::tf32:
-      return launch_split<Precision::tf32>(stream, side, op, from, to);
+      return in_one_part(std::integral_constant<Precision, Precision::tf32>{});
     case Precision::fp32:
-      return launch_split_fp32(stream, form.section, side, op, from, to);
+      launch(stream, shape_for(form.section), "split", split_fp32_kernel<D, kReals>,
+             device_cast(from.data), from.ld, across, conjugated, left, k, n, sizes, to.data,
+             static_cast<int>(form.section), to.ld);
   }
 }
 
-template void split(cudaStream_t, SplitForm, Side, Op, DeviceView<const float>, DeviceView<float>);
+template void split(cudaStream_t, SplitForm, Side, Op, DeviceView<const float>, DeviceView<float>,
+                    const float*);
 template void split(cudaStream_t, SplitForm, Side, Op, DeviceView<const std::complex<float>>,
-                    DeviceView<float>);
+                    DeviceView<float>, const float*);
 
 }  // namespace overlapack::cuda

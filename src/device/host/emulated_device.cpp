@@ -748,7 +748,7 @@ class EmulatedKernels final : public Kernels<T> {
   bool do_split_pays(Precision, Index, Index, Index) const override { return true; }
 
   void do_split(Queue& queue, SplitForm form, Side side, Op op, DeviceView<const T> from,
-                DeviceView<Real<T>> to) override {
+                DeviceView<Real<T>> to, DeviceView<const Real<T>> sizes) override {
     enqueue(queue, "split", [=] {
       const bool left = side == Side::left;
       const Index k = left ? cols(op, from) : rows(op, from);
@@ -757,8 +757,11 @@ class EmulatedKernels final : public Kernels<T> {
                   form.section <= this->kSplitSection,
               "split", "the shapes do not fit");
       require(form.precision != Precision::fp32 || aligned(to), "split", "unaligned columns");
+      require(sizes.empty() || (form.precision == Precision::fp32 && sizes.rows == k), "split",
+              "the sizes do not fit");
       if constexpr (Kernels<T>::kSplits) {
-        reference::split<T>(form, side, op, open("split", from), open("split", to));
+        reference::split<T>(form, side, op, open("split", from), open("split", to),
+                            open("split", sizes));
       } else {
         require(false, "split", "not in double precision");
       }
