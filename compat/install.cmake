@@ -18,6 +18,9 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/overlapack-config.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/overlapack-config-version.cmake
         DESTINATION ${package_dir})
 
+# From the folder of the file, so that it goes where `cmake --install --prefix` goes.
+file(RELATIVE_PATH OVERLAPACK_PC_TO_PREFIX
+     ${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 configure_file(${PROJECT_SOURCE_DIR}/compat/overlapack.pc.in
                ${CMAKE_CURRENT_BINARY_DIR}/overlapack.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/overlapack.pc

@@ -146,7 +146,7 @@ TEST_F(CallLog, NumbersHaveDecimalPointsInEveryLocale) {
     return at == std::string::npos ? '?' : line[at - characters];
   };
   EXPECT_EQ(before(" gflops=", 4), '.') << line;  // of ms=1.234
-  EXPECT_EQ(before(" up=", 2), '.') << line;      // of gflops=1.2
+  EXPECT_EQ(before(" up=", 4), '.') << line;      // of gflops=1.234
   EXPECT_EQ(line.find(','), std::string::npos) << line;
 }
 

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -11,6 +12,8 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
+#include <iterator>
 #include <new>
 #include <numeric>
 #include <set>
@@ -49,6 +52,54 @@ TEST(Workers, CountTheCoresOfALargeMachine) {
   cpu_set_of_kernel = kCpus / 8;
   EXPECT_EQ(available_cores(), cores);
   cpu_set_of_kernel = 0;
+}
+
+std::ptrdiff_t threads_of_process() {
+  const std::filesystem::directory_iterator tasks("/proc/self/task");
+  return std::distance(begin(tasks), end(tasks));
+}
+
+TEST(Workers, EndWhenThereIsNothingToDoAndComeBack) {
+  constexpr Index kCount = 3;
+  const auto before = threads_of_process();
+  auto& workers = *new Workers(std::chrono::milliseconds(2));
+  const auto work = [&] {
+    std::atomic<unsigned> seen{0};
+    workers.start(kCount, [&](Index id) { seen.fetch_or(1u << id); });
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (seen != 7u && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+    workers.join();
+    EXPECT_EQ(seen, 7u);  // all of them, whether they had ended or were about to
+  };
+  for (int i = 0; i < 300; ++i) {
+    work();
+    std::this_thread::sleep_for(std::chrono::microseconds(i % 3 * 1000 + i * 10));
+  }
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (threads_of_process() > before && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(threads_of_process(), before);
+  work();
+}
+
+TEST(Workers, LeaveTheProgramTheFaultsInItsMemory) {
+  static void* page;
+  page = mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(page, MAP_FAILED);
+  struct sigaction action = {}, before = {};
+  action.sa_handler = [](int) { mprotect(page, 4096, PROT_READ | PROT_WRITE); };
+  ASSERT_EQ(sigaction(SIGSEGV, &action, &before), 0);
+  auto& workers = *new Workers;
+  std::atomic<bool> done{false};
+  workers.start(1, [&](Index) {
+    *static_cast<volatile int*>(page) = 1;
+    done = true;
+  });
+  while (!done) std::this_thread::yield();
+  workers.join();
+  sigaction(SIGSEGV, &before, nullptr);
+  munmap(page, 4096);
 }
 
 TEST(Workers, AllComeAfterOneCouldNotBeMade) {

@@ -66,13 +66,13 @@ OVERLAPACK_DECLARE(z, overlapack_complex_double)
  *               2: R is singular; nothing is changed
  *               -1, -3: that argument is invalid; xerbla_ is called
  *
- * chud   (LINPACK) R^H R + x^H x for a row x, which is a row that is added to a least squares
+ * chud   (LINPACK) R^H R + x^H x for a row x (`row`), which is added to a least squares
  *        problem. Right-hand sides Z and y, and norms rho of residuals, come along.
  *          r    p x p, ldr >= p
- *          x    p elements, not changed
+ *          row  p elements, not changed
  *          z    p x nz, ldz >= p, with y and rho of nz elements each; y is not changed. A rho
  *               that is negative stays. nz may be 0: these three are not looked at then.
- *          c, s p elements each, set to the cosines and sines of the rotations
+ *          c, sines  p elements each, set to those of the rotations
  * chdd   (LINPACK) R^H R - x^H x, the row x is removed; arguments as chud, and
  *          info -1: R cannot be downdated; R, Z and rho are as they were
  *               1: some rho could not be; those are -1

@@ -36,16 +36,20 @@ bool spin_until(Done done) {
   return done();
 }
 
-/// New threads inherit the mask of the one that makes them.
-class AllSignalsBlocked {
+/// New threads inherit the mask of the one that makes them. Signals that a thread causes itself
+/// cannot be held back: if they are blocked, the kernel kills the process.
+class SignalsBlocked {
  public:
-  AllSignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  SignalsBlocked() {
+    sigset_t blocked;
+    sigfillset(&blocked);
+    for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS}) {
+      sigdelset(&blocked, own);
+    }
+    pthread_sigmask(SIG_SETMASK, &blocked, &before_);
   }
-  ~AllSignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  AllSignalsBlocked(const AllSignalsBlocked&) = delete;
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
 
  private:
   sigset_t before_;
@@ -67,21 +71,37 @@ Workers& Workers::instance() {
 }
 
 void Workers::add_thread() {
-  const AllSignalsBlocked blocked;
   const auto id = static_cast<Index>(workers_.size());
   workers_.reserve(workers_.size() + 1);  // nothing may fail once the thread runs
   auto worker = std::make_unique<Worker>();
+  run(*worker, id);
+  workers_.push_back(std::move(worker));
+}
+
+void Workers::run(Worker& worker, Index id) {
+  const SignalsBlocked blocked;
   try {
-    worker->thread = std::thread(&Workers::loop, this, std::ref(*worker), id, ticket_.load());
+    worker.thread = std::thread(&Workers::loop, this, std::ref(worker), id, ticket_.load());
   } catch (const std::system_error& error) {
     throw DeviceError(std::string("cannot start a copy thread: ") + error.what());
   }
-  workers_.push_back(std::move(worker));
+}
+
+/// Thread `id` will be there for the next job: it does not end before, and if it has, is made anew.
+void Workers::expect(Index id) {
+  Worker& worker = *workers_[static_cast<std::size_t>(id)];
+  const std::lock_guard<std::mutex> lock(worker.mutex);
+  worker.expected_after = ticket_.load();
+  if (!worker.ended) return;
+  if (worker.thread.joinable()) worker.thread.join();
+  run(worker, id);
+  worker.ended = false;
 }
 
 void Workers::start(Index count, std::function<void(Index)> job) {
   if (count <= 0) return;
   while (static_cast<Index>(workers_.size()) < count) add_thread();
+  for (Index id = 0; id < count; ++id) expect(id);
   job_ = std::move(job);
   const State serial = static_cast<std::uint32_t>((state_.load() >> kSerialShift) + 1);
   state_.store(serial << kSerialShift);
@@ -122,22 +142,26 @@ void Workers::wake(Index id) {
   worker.wake.notify_one();
 }
 
-Workers::Ticket Workers::next_ticket(Worker& self, Index id, Ticket seen) {
+/// Waits for a ticket other than `seen`, which it becomes. False if the thread is to end.
+bool Workers::await_ticket(Worker& self, Index id, Ticket& seen) {
   const auto changed = [&] { return ticket_.load() != seen; };
   // No more threads stay awake than there are cores beside the caller's.
   if (id + 1 >= available_cores() || !spin_until(changed)) {
     std::unique_lock<std::mutex> lock(self.mutex);
     self.parked.store(true);
-    self.wake.wait(lock, changed);
+    while (!self.wake.wait_for(lock, idle_, changed)) {
+      self.ended = self.expected_after != seen;
+      if (self.ended) return false;
+    }
     self.parked.store(false);
   }
-  return ticket_.load();
+  seen = ticket_.load();
+  return true;
 }
 
 void Workers::loop(Worker& self, Index id, Ticket seen) {
   prctl(PR_SET_TIMERSLACK, kTimerSlack);
-  for (;;) {
-    seen = next_ticket(self, id, seen);
+  while (await_ticket(self, id, seen)) {
     const auto count = static_cast<Index>(seen & ((Ticket{1} << kCountBits) - 1));
     if (id >= count || !enter(seen)) continue;
     job_(id);

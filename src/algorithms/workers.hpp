@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -18,8 +19,10 @@ namespace overlapack {
 Index available_cores();
 
 /// Lets several threads take part in one job. Threads are made at the first job that needs them and
-/// parked between jobs; they block all signals, so that an application's handlers never run on
-/// them. One job at a time: callers hold the device.
+/// parked between jobs. One that has had no job for a while ends, so that a process ends when the
+/// program's own threads have. They block all signals but those that they cause themselves
+/// (SIGSEGV, say), so that an application's handlers run on them only for its own memory. One job
+/// at a time: callers hold the device.
 ///
 /// Waking a parked thread takes its waker a few microseconds, and 30 to 90 until the thread runs:
 /// one thread wakes all, because in a tree of wakers the latencies add up. A thread that has
@@ -27,6 +30,8 @@ Index available_cores();
 /// machine a thread may come late. It is not waited for.
 class Workers {
  public:
+  /// Threads end after so long without a job.
+  explicit Workers(std::chrono::milliseconds idle = std::chrono::seconds(5)) : idle_(idle) {}
   /// Never destroyed: parked threads may outlive main().
   static Workers& instance();
 
@@ -53,16 +58,22 @@ class Workers {
     std::mutex mutex;
     std::condition_variable wake;
     std::atomic<bool> parked{false};
+    // Guarded by the mutex:
+    Ticket expected_after = ~Ticket{0};  // when this is the ticket, the next one is for the thread
+    bool ended = false;
     std::thread thread;
   };
 
   void add_thread();
+  void run(Worker& worker, Index id);
+  void expect(Index id);
   void loop(Worker& self, Index id, Ticket seen);
-  Ticket next_ticket(Worker& self, Index id, Ticket seen);
+  bool await_ticket(Worker& self, Index id, Ticket& seen);
   void wake(Index id);
   bool enter(Ticket ticket);
   void leave();
 
+  const std::chrono::milliseconds idle_;
   std::vector<std::unique_ptr<Worker>> workers_;  // grows between jobs only
   std::function<void(Index)> job_;
   std::atomic<Ticket> ticket_{0};

@@ -55,9 +55,10 @@ std::vector<Family> spellings(Family family) {
   return order;
 }
 
-/// Looks in one place under every spelling.
-Symbol look(void* handle, Family family, char type, const char* name, const char* how) {
-  for (Family spelling : spellings(family)) {
+/// Looks in one place under some spellings.
+Symbol look(void* handle, const std::vector<Family>& order, char type, const char* name,
+            const char* how) {
+  for (Family spelling : order) {
     void* const address = dlsym(handle, spell(spelling, type, name).c_str());
     if (address == nullptr || is_ours(address)) continue;
     Symbol symbol;
@@ -89,6 +90,24 @@ std::vector<void*> loaded_objects() {
   return handles;
 }
 
+/// Looks among the libraries that the process has loaded. What is found stays loaded, even if the
+/// program closes its library.
+Symbol look_in_process(const std::vector<Family>& order, char type, const char* name) {
+  Symbol symbol = look(RTLD_NEXT, order, type, name, "next in the link order");
+  if (symbol.address != nullptr) {
+    dlopen(file_of(symbol.address).c_str(), RTLD_LAZY | RTLD_NOLOAD);
+    return symbol;
+  }
+  for (void* handle : loaded_objects()) {
+    if (symbol.address == nullptr) {
+      symbol = look(handle, order, type, name, "already loaded");
+      if (symbol.address != nullptr) continue;  // keep this one open
+    }
+    dlclose(handle);
+  }
+  return symbol;
+}
+
 void* build_time_library() {
   static bool tried = false;  // guarded by OnceLock, which whoever looks for symbols holds
   static void* handle = nullptr;
@@ -115,25 +134,19 @@ std::string configure(const std::string& path) {
 
 Symbol find_symbol(Family family, char type, const char* name) {
   if (configured_handle != nullptr) {
-    const Symbol symbol = look(configured_handle, family, type, name, "OVERLAPACK_CPU_LAPACK");
+    const Symbol symbol =
+        look(configured_handle, spellings(family), type, name, "OVERLAPACK_CPU_LAPACK");
     if (symbol.address != nullptr) return symbol;
   }
-  Symbol symbol = look(RTLD_NEXT, family, type, name, "next in the link order");
-  if (symbol.address != nullptr) {
-    symbol.foreign = dlsym(RTLD_NEXT, spell(family, type, name).c_str()) == symbol.address &&
-                     symbol.wide != is_wide(family);
-    return symbol;
-  }
-  for (void* handle : loaded_objects()) {
-    if (symbol.address == nullptr) {
-      symbol = look(handle, family, type, name, "already loaded");
-      if (symbol.address != nullptr) continue;  // keep this one open
-    }
-    dlclose(handle);
-  }
-  if (symbol.address != nullptr) return symbol;
-  if (build_time_library() != nullptr) {
-    symbol = look(build_time_library(), family, type, name, "found when overlapack was built");
+  // The library that this very name belongs to, even if its symbols are private (as those of
+  // NumPy's wheel): a program that has other LAPACKs, too, would have called it without us.
+  Symbol symbol = look_in_process({family}, type, name);
+  symbol.foreign = symbol.address != nullptr && symbol.wide != is_wide(family) &&
+                   dlsym(RTLD_NEXT, spell(family, type, name).c_str()) == symbol.address;
+  if (symbol.address == nullptr) symbol = look_in_process(spellings(family), type, name);
+  if (symbol.address == nullptr && build_time_library() != nullptr) {
+    symbol = look(build_time_library(), spellings(family), type, name,
+                  "found when overlapack was built");
   }
   symbol.name = name;
   return symbol;

@@ -91,7 +91,7 @@ void write_log(Context& context, const Call& call, const Plan& plan, const std::
                 static_cast<long long>(call.lda), static_cast<long long>(call.ldb), call.uplo,
                 call.trans, static_cast<long long>(info), where.c_str(), algorithm,
                 static_cast<long long>(plan.on_device ? plan.nb : 0), fixed(ms, 3).c_str(),
-                fixed(gflops, 1).c_str(), up, down);
+                fixed(gflops, 3).c_str(), up, down);
   std::string mixed;
   if (call.iter != nullptr) mixed += " iter=" + std::to_string(*call.iter);
   if (plan.on_device && call.refinement != nullptr) {
@@ -127,7 +127,8 @@ bool cuda_without_device() {
 Device* device_holding(Context& context, const void* matrix) {
   Device* const device = context.device();
   if (device != nullptr) return device->kind_of(matrix) == MemoryKind::device ? device : nullptr;
-  if (cuda_without_device() && !context.forked() && is_cuda_memory(matrix)) {
+  // Not in a child, which must not look for libraries that its parent may have been loading.
+  if (!context.forked() && cuda_without_device() && is_cuda_memory(matrix)) {
     throw DeviceError("the matrix lies on a device that is not in use");
   }
   return nullptr;
@@ -178,7 +179,7 @@ struct Decision {
 void decide(Context& context, const Call& call, Decision& decision) {
   const Settings& settings = context.settings();
   auto& [large, resident, waits, device, plan, where] = decision;
-  if (large && !context.opened() && cuda_in_process()) context.device();
+  if (large && !context.opened() && !context.forked() && cuda_in_process()) context.device();
   resident = is_resident(context, call);
   if (!large && !resident && !settings.verbose) return;
 

@@ -225,6 +225,12 @@ void Context::log(const std::string& line) {
 }
 
 std::shared_ptr<Device> open_cuda_device(int index) {
+  // The driver first: where there is none, the plug-in and its libraries would be loaded, with their
+  // memory, to find that out.
+  if (dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL) == nullptr) {
+    const char* const reason = dlerror();
+    throw DeviceError(std::string("no CUDA driver: ") + (reason != nullptr ? reason : ""));
+  }
   void* plugin = nullptr;
   std::string reasons;
   // Beside the thin library, or where an rpath or the system's search path finds it.

@@ -149,8 +149,8 @@ const std::vector<SettingDoc>& setting_docs() {
        "update; default one for each core, at most 16"},
       {"OVERLAPACK_MEMORY_LIMIT", "a number of bytes, perhaps with K, M or G for powers of 1024",
        "device memory that calls may take in all; a call that needs more goes to the CPU LAPACK. "
-       "(Updates of a Cholesky factor make do with little, whatever the size.) What the driver and "
-       "its libraries take for themselves does not count. Default no limit"},
+       "(Updates of a Cholesky factor make do with little, whatever the size.) What the driver, "
+       "cuBLAS and kernels need beside the matrices does not count. Default no limit"},
       {"OVERLAPACK_PROFILE", "a path",
        "the file of measured break-even sizes that `overlapack tune` writes; default "
        "overlapack/profile under $XDG_CACHE_HOME or ~/.cache"},
@@ -283,10 +283,13 @@ std::optional<Profile> parse_profile(const std::string& text, std::string& compl
     const bool known = routine != std::end(kRoutineNames) && type_index(name[0]) < 4 &&
                        exists(static_cast<Routine>(routine - std::begin(kRoutineNames)), name[0]);
     if (!known || !threshold || *threshold < 1 || (words >> excess)) {
+      constexpr std::size_t kEnough = 40;  // characters of what may be no text at all
+      std::string quoted = line.substr(0, kEnough);
+      std::replace_if(
+          quoted.begin(), quoted.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
       complaint = "line " + std::to_string(number) +
-                  ": expected a routine and a size, as in "
-                  "'dpotrf 384', not '" +
-                  line + "'";
+                  ": expected a routine and a size, as in 'dpotrf 384', not '" + quoted +
+                  (line.size() > kEnough ? "...'" : "'");
       return std::nullopt;
     }
     profile.at(static_cast<Routine>(routine - std::begin(kRoutineNames)), name[0]) = *threshold;

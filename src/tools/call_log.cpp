@@ -32,10 +32,10 @@ std::optional<LoggedCall> parse_call(const std::string& line) {
   const std::size_t name_end = line.find(' ', kPrefix.size());
   if (name_end == std::string::npos) return {};
   LoggedCall logged;
-  Call& call = logged.call;
-  if (!parse_name(line.substr(kPrefix.size(), name_end - kPrefix.size()), call)) return {};
+  logged.name = line.substr(kPrefix.size(), name_end - kPrefix.size());
   auto values = key_values(line, name_end);
   try {
+    Call call;
     call.shape = {to_index(values.at("m")), to_index(values.at("n")), to_index(values.at("nrhs"))};
     call.lda = to_index(values.at("lda"));
     call.ldb = to_index(values.at("ldb"));
@@ -44,12 +44,12 @@ std::optional<LoggedCall> parse_call(const std::string& line) {
     if (values["trans"] == "C") call.op = Op::conj_trans;
     logged.info = to_index(values.at("info"));
     logged.where = values.at("where");
-    logged.algorithm = values["algorithm"];
-    logged.nb = values["nb"].empty() ? 0 : to_index(values["nb"]);
     logged.ms = std::stod(values.at("ms"));
+    logged.flops = std::stod(values.at("gflops")) * logged.ms * 1e6;
     logged.bytes_up = std::stod(values.at("up"));
     logged.bytes_down = std::stod(values.at("down"));
-    logged.why = values["why"];
+    logged.shape = call.shape;
+    if (parse_name(logged.name, call)) logged.call = call;
   } catch (const std::logic_error&) {  // a key is missing, or a number is none
     return {};
   }

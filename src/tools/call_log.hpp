@@ -2,9 +2,11 @@
 // `overlapack run --summary` and `overlapack-bench --replay`.
 //
 //   overlapack dgetrf m=8192 n=8192 nrhs=0 lda=8192 ldb=0 uplo=- trans=- info=0 where=cuda:0
-//   algorithm=tiled nb=256 ms=45.120 gflops=8123.4 up=536870912 down=536870912 why="n 8192 >= 2048"
+//   algorithm=tiled nb=256 ms=45.120 gflops=8123.4 up=536870912 down=536870912
+//   why="size 8192 >= 2048 (built-in)"
 //
-// (on one line). Unknown keys are skipped, so that older readers accept newer logs.
+// (on one line). Mixed-precision solvers have iter= and precision=, too. Unknown keys are skipped, so
+// that older readers accept newer logs.
 #pragma once
 
 #include <istream>
@@ -17,19 +19,19 @@
 namespace overlapack::tools {
 
 struct LoggedCall {
-  Call call;
+  std::string name;  ///< "dgetrf"
+  Shape shape;
+  std::optional<Call> call;  ///< if it is a LAPACK routine's, whose problems can be made again
   Index info = 0;
-  std::string where;      ///< "cpu", or the device's name
-  std::string algorithm;  ///< "tiled", "hybrid"; "-" on the CPU
-  Index nb = 0;
+  std::string where;  ///< "cpu", or the device's name
   double ms = 0;
+  double flops = 0;
   double bytes_up = 0;    ///< to the device
   double bytes_down = 0;  ///< from the device
-  std::string why;
 };
 
-/// Reads one line. Nothing if it is not a line of the call log (a program's own output may stand
-/// between) or not a routine of the table.
+/// Reads one line. Nothing if it is not a line of the call log: a program's own output may stand
+/// between.
 std::optional<LoggedCall> parse_call(const std::string& line);
 /// All the calls of a log, in order.
 std::vector<LoggedCall> read_call_log(std::istream& in);

@@ -33,8 +33,4 @@ struct TuneOptions {
 /// Measures break-even sizes and writes them to the profile.
 int tune(const TuneOptions& options);
 
-/// Writes a file as a whole or not at all; creates the folders above it. Throws
-/// std::system_error, std::filesystem::filesystem_error.
-void write_atomically(const std::string& path, const std::string& text);
-
 }  // namespace overlapack::tools

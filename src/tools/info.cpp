@@ -117,6 +117,17 @@ constexpr const char* kHermitianNorms[] = {
 #undef OVERLAPACK_ROUTINE
 };
 
+constexpr const char* kUpdates[] = {
+#define OVERLAPACK_ROUTINE(name, parameters, arguments) #name,
+#include "updates.def"
+#undef OVERLAPACK_ROUTINE
+};
+constexpr const char* kNativeUpdates[] = {
+#define OVERLAPACK_ROUTINE(name, parameters, arguments) #name,
+#include "native.def"
+#undef OVERLAPACK_ROUTINE
+};
+
 void print_names() {
   std::cout << "Names served\n";
   for (const auto& [family, meaning] : kFamilies) {
@@ -133,6 +144,13 @@ void print_names() {
       }
       std::cout << '\n';
     }
+  }
+  std::cout << "  updates of a Cholesky factor\n";
+  for (const char type : dispatch::kTypeLetters) {
+    std::cout << "   ";
+    for (const char* const name : kUpdates) std::cout << ' ' << type << name << '_';
+    for (const char* const name : kNativeUpdates) std::cout << " ovl_" << type << name;
+    std::cout << '\n';
   }
 }
 

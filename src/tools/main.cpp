@@ -66,13 +66,23 @@ Exit status: 0 if the profile was written; 1 if there is no device, or no file c
 be written.
 )";
 
+constexpr const char* kFile = "FILE";  // the type of options that name one
+
+/// A relative path from here on, but a mere name, which is looked for elsewhere, as it is.
+std::string absolute_file(const std::string& path) {
+  const bool is_path = path.find('/') != std::string::npos || std::filesystem::exists(path);
+  return is_path ? std::filesystem::absolute(path).string() : path;
+}
+
 /// Adds an option that sets an environment variable for the program.
 void mirror(CLI::App& app, RunOptions& options, const std::string& flag, const char* variable,
             const std::string& meaning, const std::string& type) {
   app.add_option_function<std::string>(
          flag,
-         [&options, variable](const std::string& value) {
-           options.environment.emplace_back(variable, value);
+         [&options, variable, is_file = type == kFile](const std::string& value) {
+           // Absolute, for programs that change their folder.
+           const std::string there = is_file ? absolute_file(value) : value;
+           options.environment.emplace_back(variable, there);
          },
          meaning + " (" + variable + ")")
       ->check([variable](const std::string& value) { return check_setting(variable, value); })
@@ -102,14 +112,16 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
          "Send every call of at least this size to the device", "N");
   mirror(*run, options, "--algorithm", "OVERLAPACK_ALGORITHM", "auto, tiled or hybrid", "NAME");
   mirror(*run, options, "--nb", "OVERLAPACK_NB", "Block size", "N");
+  mirror(*run, options, "--threads", "OVERLAPACK_THREADS", "Copy threads", "N");
+  mirror(*run, options, "--memory-limit", "OVERLAPACK_MEMORY_LIMIT",
+         "Device memory that calls may take, e.g. 8G", "BYTES");
   mirror(*run, options, "--fp32", "OVERLAPACK_FP32",
          "auto, or strict: no large single-precision products on the tensor cores", "NAME");
   mirror(*run, options, "--refine", "OVERLAPACK_REFINE",
          "auto, fp32, tf32 or fp16: large products of mixed-precision solvers", "NAME");
-  mirror(*run, options, "--profile", "OVERLAPACK_PROFILE", "File with the break-even sizes",
-         "FILE");
+  mirror(*run, options, "--profile", "OVERLAPACK_PROFILE", "File with the break-even sizes", kFile);
   mirror(*run, options, "--cpu-lapack", "OVERLAPACK_CPU_LAPACK",
-         "Shared library to use as CPU LAPACK", "FILE");
+         "Shared library to use as CPU LAPACK", kFile);
   CLI::Option* const verbose = run->add_flag_callback(
       "-v,--verbose", [&options] { options.environment.emplace_back("OVERLAPACK_VERBOSE", "1"); },
       "One line on stderr for every call (OVERLAPACK_VERBOSE=1)");
@@ -163,13 +175,13 @@ int main(int argc, char** argv) {
       "overlapack");
   app.set_version_flag("--version", OVERLAPACK_VERSION);
   app.require_subcommand(1);
-  app.footer(kMainFooter);
   RunOptions run_options;
   CLI::App* const run_app = add_run(app, run_options);
   app.add_subcommand("info", "Show devices, CPU LAPACK, break-even sizes, settings and names");
   TuneOptions tune_options;
   CLI::App* const tune_app = add_tune(app, tune_options);
   app.add_subcommand("bench", "Compare with the CPU and cuSOLVER: see `overlapack bench --help`");
+  app.footer(kMainFooter);  // sub-commands made after it would have it, too
 
   // What follows -- is none of our business; if the program's name stands before it, -- is one of
   // its arguments.
@@ -189,11 +201,15 @@ int main(int argc, char** argv) {
       }
       return run(run_options);
     }
+    int status = 0;
     if (tune_app->parsed()) {
       if (tune_options.quick && tune_app->count("--max-n") == 0) tune_options.max_n = 2048;
-      return tune(tune_options);
+      status = tune(tune_options);
+    } else {
+      status = info();
     }
-    return info();
+    if (!std::cout.flush()) throw std::runtime_error("cannot write to standard output");
+    return status;
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   } catch (const std::exception& error) {

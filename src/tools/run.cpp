@@ -71,6 +71,7 @@ int spawn_and_wait(char* const* arguments) {
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
   posix_spawnattr_setsigmask(&attributes, &original);
+  signal(SIGCHLD, SIG_DFL);  // or else there might be no status to wait for
   pid_t child = 0;
   const int error = posix_spawnp(&child, arguments[0], nullptr, &attributes, arguments, environ);
   posix_spawnattr_destroy(&attributes);
@@ -119,17 +120,16 @@ void print_summary(const std::vector<LoggedCall>& calls) {
   std::map<std::pair<std::string, std::string>, Total> totals;
   Total all;
   for (const LoggedCall& logged : calls) {
-    const Call& call = logged.call;
-    for (Total* total : {&totals[{name_of(call), logged.where}], &all}) {
+    for (Total* total : {&totals[{logged.name, logged.where}], &all}) {
       total->calls += 1;
       total->failed += logged.info > 0;
-      const Index size = call.shape.m * call.shape.n;
+      const Index size = logged.shape.m * logged.shape.n;
       if (size >= total->largest) {
         total->largest = size;
-        total->shape = call.shape;
+        total->shape = logged.shape;
       }
       total->ms += logged.ms;
-      total->flops += dispatch::flops_of(call.routine, call.type, call.shape);
+      total->flops += logged.flops;
       total->up += logged.bytes_up;
       total->down += logged.bytes_down;
     }
@@ -150,15 +150,16 @@ void print_summary(const std::vector<LoggedCall>& calls) {
 }
 
 /// Where the call log of a summary goes: the file the user wants anyway, or one that is removed
-/// afterwards.
+/// afterwards, with its folder, so that no child that outlives the program makes it again.
 class LogFile {
  public:
-  explicit LogFile(std::string wanted) : path_(std::move(wanted)), temporary_(path_.empty()) {
-    if (temporary_) {
-      path_ = (fs::temp_directory_path() / "overlapack-log-XXXXXX").string();
-      const int file = mkstemp(path_.data());
-      if (file < 0) throw std::system_error(errno, std::generic_category(), path_);
-      close(file);
+  explicit LogFile(std::string wanted) : path_(std::move(wanted)) {
+    if (path_.empty()) {
+      folder_ = (fs::temp_directory_path() / "overlapack-XXXXXX").string();
+      if (mkdtemp(folder_.data()) == nullptr) {
+        throw std::system_error(errno, std::generic_category(), folder_);
+      }
+      path_ = folder_ + "/calls.log";
     } else if (fs::exists(path_)) {
       start_ = fs::file_size(path_);  // what earlier runs appended is not ours
     }
@@ -166,7 +167,7 @@ class LogFile {
   LogFile(const LogFile&) = delete;
   ~LogFile() {
     std::error_code ignored;
-    if (temporary_) fs::remove(path_, ignored);
+    if (!folder_.empty()) fs::remove_all(folder_, ignored);
   }
   const std::string& path() const { return path_; }
   std::vector<LoggedCall> read() const {
@@ -176,14 +177,21 @@ class LogFile {
   }
 
  private:
-  std::string path_;
-  bool temporary_;
+  std::string path_, folder_;
   std::uintmax_t start_ = 0;
 };
 
-}  // namespace
+/// Complains now rather than to lose all lines later.
+void check_log(const std::string& path) {
+  const int file = open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_NOCTTY, 0644);
+  // ENXIO: a pipe that nobody reads yet.
+  if (file < 0 && errno != ENXIO) {
+    throw std::system_error(errno, std::generic_category(), "cannot write the log " + path);
+  }
+  if (file >= 0) close(file);
+}
 
-int run(const RunOptions& options) {
+int start(const RunOptions& options) {
   const std::string library = find_library();
   if (library.empty()) {
     std::cerr << "overlapack: liboverlapack.so is neither beside this command nor in ../"
@@ -201,8 +209,11 @@ int run(const RunOptions& options) {
   for (const auto& [name, value] : options.environment) setenv(name.c_str(), value.c_str(), 1);
   // Absolute, for programs that change their folder.
   std::string log = options.log;
-  if (!log.empty()) log = fs::absolute(log);
-  if (!log.empty()) setenv("OVERLAPACK_VERBOSE", log.c_str(), 1);
+  if (!log.empty()) {
+    log = fs::absolute(log);
+    check_log(log);
+    setenv("OVERLAPACK_VERBOSE", log.c_str(), 1);
+  }
 
   std::vector<char*> arguments;
   for (const std::string& word : options.program)
@@ -218,9 +229,21 @@ int run(const RunOptions& options) {
     setenv("OVERLAPACK_VERBOSE", file.path().c_str(), 1);
     status = spawn_and_wait(arguments.data());
     if (status < 0) return report_start_failure(options.program[0], -status);
+    signal(SIGPIPE, SIG_IGN);  // nobody may read the summary
     print_summary(file.read());
   }
   return exit_like(status);
+}
+
+}  // namespace
+
+int run(const RunOptions& options) {
+  try {
+    return start(options);
+  } catch (const std::exception& error) {
+    std::cerr << "overlapack: " << error.what() << '\n';
+    return kOwnFailure;
+  }
 }
 
 }  // namespace overlapack::tools

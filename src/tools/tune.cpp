@@ -80,32 +80,56 @@ std::string today() {
   return text;
 }
 
-}  // namespace
+namespace fs = std::filesystem;
 
-void write_atomically(const std::string& path, const std::string& text) {
-  const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
-  std::filesystem::create_directories(folder);
-  std::string temporary = path + ".XXXXXX";
-  const int file = mkstemp(temporary.data());
-  const auto fail = [&](const std::string& name) {
+[[noreturn]] void fail_to_write(const std::string& path, int error) {
+  throw std::system_error(error, std::generic_category(), "cannot write " + path);
+}
+
+/// Where a profile at `path` is written: behind symbolic links, in a folder that now exists. Throws
+/// if it cannot be.
+fs::path writable(const std::string& path) {
+  if (fs::exists(path) && !fs::is_regular_file(path) && !fs::is_directory(path)) return path;
+  const fs::path target = fs::weakly_canonical(path), folder = target.parent_path();
+  fs::create_directories(folder);
+  const fs::path& needed = fs::exists(target) ? target : folder;
+  if (access(needed.c_str(), W_OK) != 0) fail_to_write(path, errno);
+  if (fs::is_directory(target)) fail_to_write(path, EISDIR);
+  return target;
+}
+
+/// Writes a regular file as a whole or not at all, and into anything else (a pipe, /dev/stdout).
+void write_profile(const fs::path& path, const std::string& text) {
+  const bool whole = !fs::exists(path) || fs::is_regular_file(path);
+  std::string written = path.string() + (whole ? ".XXXXXX" : "");
+  const int file = whole ? mkstemp(written.data()) : open(written.c_str(), O_WRONLY | O_CLOEXEC);
+  const auto fail = [&] {
     const int error = errno;
-    if (file >= 0) unlink(temporary.c_str());
-    throw std::system_error(error, std::generic_category(), "cannot write " + name);
+    if (whole && file >= 0) unlink(written.c_str());
+    fail_to_write(written, error);
   };
-  if (file < 0) fail(temporary);
+  if (file < 0) fail();
   std::size_t done = 0;
   while (done < text.size()) {
     const ssize_t step = ::write(file, text.data() + done, text.size() - done);
     if (step < 0 && errno != EINTR) {
       close(file);
-      fail(temporary);
+      fail();
     }
     if (step > 0) done += static_cast<std::size_t>(step);
   }
-  fchmod(file, 0644);
-  if (fsync(file) != 0 || close(file) != 0) fail(temporary);
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) fail(path);
+  if (!whole) {
+    close(file);
+    return;
+  }
+  const mode_t mask = umask(0);
+  umask(mask);
+  fchmod(file, 0666 & ~mask);
+  if (fsync(file) != 0 || close(file) != 0) fail();
+  if (std::rename(written.c_str(), path.c_str()) != 0) fail();
 }
+
+}  // namespace
 
 int tune(const TuneOptions& options) {
   auto& context = dispatch::Context::instance();
@@ -129,6 +153,7 @@ int tune(const TuneOptions& options) {
                  "OVERLAPACK_PROFILE, or use --output\n";
     return 1;
   }
+  const fs::path target = writable(path);  // before all the measuring
   std::cerr << "Measuring " << device->model() << " (" << device->name() << ") against "
             << cpu_lapack_description() << '\n';
   if (device->emulated()) {
@@ -179,7 +204,13 @@ int tune(const TuneOptions& options) {
   const std::string comment = "measured " + today() + " by `overlapack tune`: " + device->model() +
                               " against " + cpu_model() + ", " +
                               std::to_string(dispatch::available_cores()) + " cores";
-  write_atomically(path, dispatch::format_profile(profile, comment));
+  if (device->emulated() && options.output.empty()) {
+    std::cerr
+        << "overlapack: nothing is written, because programs would believe it; to have it all "
+           "the same, name a file with --output\n";
+    return 0;
+  }
+  write_profile(target, dispatch::format_profile(profile, comment));
   std::cout << "written to " << path << '\n';
   return 0;
 }

@@ -6,16 +6,22 @@
 #include <stdint.h>
 #include <stdio.h>
 
-typedef void gesv_function(const int32_t* n, const int32_t* nrhs, double* a, const int32_t* lda,
-                           int32_t* ipiv, double* b, const int32_t* ldb, int32_t* info);
+/* With ILP64 the integers of dgesv_64_. */
+#ifdef ILP64
+typedef int64_t integer;
+#else
+typedef int32_t integer;
+#endif
+typedef void gesv_function(const integer* n, const integer* nrhs, double* a, const integer* lda,
+                           integer* ipiv, double* b, const integer* ldb, integer* info);
 
 /* Solves a system of order 100 that needs row interchanges and whose solution is 1, 2, 3, ...
  * Prints the largest error and returns 1 if the answer is right, else 0. */
 static int check_solve(const char* who, gesv_function* gesv) {
   enum { n = 100 };
-  const int32_t order = n, nrhs = 1;
+  const integer order = n, nrhs = 1;
   static double a[n * n], x[n];
-  int32_t ipiv[n], info = 99;
+  integer ipiv[n], info = 99;
   for (int i = 0; i < n; ++i) x[i] = 0;
   for (int j = 0; j < n; ++j) {
     for (int i = 0; i < n; ++i) {

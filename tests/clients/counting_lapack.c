@@ -9,8 +9,17 @@
 /* Reads as: the number of times that this library's own dgesv_ ran. */
 int counting_lapack_calls;
 
-void dgesv_(const int32_t* n_, const int32_t* nrhs_, double* a, const int32_t* lda_, int32_t* ipiv,
-            double* b, const int32_t* ldb_, int32_t* info) {
+/* With ILP64 it is dgesv_64_. */
+#ifdef ILP64
+#define DGESV dgesv_64_
+typedef int64_t integer;
+#else
+#define DGESV dgesv_
+typedef int32_t integer;
+#endif
+
+void DGESV(const integer* n_, const integer* nrhs_, double* a, const integer* lda_, integer* ipiv,
+           double* b, const integer* ldb_, integer* info) {
   const ptrdiff_t n = *n_, nrhs = *nrhs_, lda = *lda_, ldb = *ldb_;
   ++counting_lapack_calls;
   *info = 0;
@@ -19,9 +28,9 @@ void dgesv_(const int32_t* n_, const int32_t* nrhs_, double* a, const int32_t* l
     for (ptrdiff_t i = k + 1; i < n; ++i) {
       if (fabs(a[i + k * lda]) > fabs(a[p + k * lda])) p = i;
     }
-    ipiv[k] = (int32_t)p + 1;
+    ipiv[k] = (integer)p + 1;
     if (a[p + k * lda] == 0) {
-      if (*info == 0) *info = (int32_t)k + 1;
+      if (*info == 0) *info = (integer)k + 1;
       continue;
     }
     for (ptrdiff_t j = 0; j < n; ++j) {

@@ -5,4 +5,10 @@
 #include "overlapack/lapack.h"
 
 int extension_solve(void);
-int extension_solve(void) { return check_solve("local extension", dgesv_); }
+int extension_solve(void) {
+#ifdef ILP64
+  return check_solve("local extension", dgesv_64_);
+#else
+  return check_solve("local extension", dgesv_);
+#endif
+}

@@ -1,4 +1,5 @@
-"""`overlapack run` starts a program under the library and ends as it does: check_run.py OVERLAPACK"""
+"""`overlapack run` starts a program under the library and ends as it does; the benchmark, if there is
+one, runs the calls of its log again: check_run.py OVERLAPACK [OVERLAPACK_BENCH]"""
 import os
 import pathlib
 import signal
@@ -7,8 +8,33 @@ import sys
 import tempfile
 
 
-def run(*arguments):
-    return subprocess.run([sys.argv[1], "run", *arguments], capture_output=True, text=True)
+# A program that factors a matrix, updates the factor, solves with nothing on the right, and takes a
+# norm on the CPU, which is not logged.
+PROGRAM = """
+import ctypes
+N = 80
+library = ctypes.CDLL(None)
+n, none, info = ctypes.c_int32(N), ctypes.c_int32(0), ctypes.c_int32(-1)
+wide = ctypes.c_int64(-1)
+a = (ctypes.c_double * (N * N))(*[4.0 if i % (N + 1) == 0 else 0.01 for i in range(N * N)])
+v = (ctypes.c_double * N)(*[1.0] * N)
+pivots = (ctypes.c_int32 * N)()
+by, job = ctypes.byref, ctypes.c_char(b"L")
+library.dpotrf_(by(job), by(n), a, by(n), by(info), 1)
+assert info.value == 0
+library.ovl_dcholupdate.argtypes = [ctypes.c_char, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p,
+                                    ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int,
+                                    ctypes.c_void_p]
+library.ovl_dcholupdate(b"L", N, 1, a, N, v, N, 1, by(wide))
+assert wide.value == 0
+library.dgesv_(by(n), by(none), a, by(n), pivots, v, by(n), by(info))
+assert info.value == 0
+"""
+
+
+def run(*arguments, **options):
+    return subprocess.run([sys.argv[1], "run", *arguments], capture_output=True, text=True,
+                          **options)
 
 
 def main():
@@ -30,13 +56,57 @@ def main():
         assert done.returncode == status, (arguments, done)
         assert done.stderr, arguments
 
-    # A program without LAPACK: nothing to report, and the log is not even made.
+    # The library's own settings reach the program; files by their absolute paths.
+    with tempfile.TemporaryDirectory() as folder:
+        pathlib.Path(folder, "mine").write_text("dpotrf 100\n")
+        seen = run("--threads", "3", "--memory-limit", "1G", "--profile", "mine", "--", "sh", "-c",
+                   'echo "$OVERLAPACK_THREADS $OVERLAPACK_MEMORY_LIMIT $OVERLAPACK_PROFILE"',
+                   cwd=folder)
+        assert seen.stdout.split() == ["3", "1G", os.path.join(folder, "mine")], seen
+
+    # A program without LAPACK: nothing to report, and the log is empty.
     summary = run("--summary", "--", "true")
     assert summary.returncode == 0 and "no call" in summary.stderr.lower(), summary
     with tempfile.TemporaryDirectory() as folder:
         log = pathlib.Path(folder, "calls.log")
         assert run("--log", str(log), "--", "true").returncode == 0
-        assert not log.exists() or log.read_text() == "", log.read_text()
+        assert log.read_text() == "", log.read_text()
+
+        on_device = ["--device", "host", "--min-n", "1", "--log", str(log)]
+        summary = run(*on_device, "--summary", "--", sys.executable, "-c", PROGRAM)
+        assert summary.returncode == 0, summary
+        rows = {line.split()[0]: line.split()[1:] for line in summary.stderr.splitlines()
+                if len(line.split()) > 8}
+        for name in ("dpotrf", "dcholupdate", "dgesv"):
+            assert rows[name][:3] == ["host", "1", "0"], summary.stderr
+        assert len(log.read_text().splitlines()) == 3, log.read_text()
+        if len(sys.argv) > 2:  # the benchmark runs the calls again
+            replay = subprocess.run([sys.argv[2], "--replay", str(log), "--device", "host",
+                                     "--reps", "1"], capture_output=True, text=True)
+            assert replay.returncode == 0, replay
+            assert "1 of 3 calls are left out" in replay.stderr, replay.stderr
+            assert "dpotrf 80 x 80" in replay.stdout, replay.stdout
+            assert "dgesv 80 x 80" in replay.stdout, replay.stdout
+
+        # What cannot be logged is said before the program runs.
+        unwritable = run("--log", os.path.join(folder, "no", "such", "folder"), "--", "true")
+        assert unwritable.returncode == 125 and "cannot write" in unwritable.stderr, unwritable
+
+        # Nothing is left of a summary, even if there is nobody to read it; the status is the
+        # program's, even if nobody wants to know of children.
+        scratch = pathlib.Path(folder, "scratch")
+        scratch.mkdir()
+        settings = dict(os.environ, TMPDIR=str(scratch))
+        command = [sys.argv[1], "run", "--summary", "--", "sh", "-c", "exit 7"]
+        reader, writer = os.pipe()
+        os.close(reader)
+        deaf = subprocess.run(command, stderr=writer, env=settings)
+        os.close(writer)
+        assert deaf.returncode == 7, deaf
+        ignoring = subprocess.run(command, env=settings, capture_output=True,
+                                  preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+        assert ignoring.returncode == 7, ignoring
+        assert not list(scratch.iterdir()), list(scratch.iterdir())
 
 
 main()

@@ -1,4 +1,5 @@
 """Break-even sizes are measured, written, and read back: check_tune.py OVERLAPACK"""
+import os
 import pathlib
 import subprocess
 import sys
@@ -43,6 +44,20 @@ def main():
         shown = {line.split()[0]: line.split()[1:] for line in info.splitlines()
                  if line.split()[:1] and len(line.split()) == 5}
         assert shown["cholupdate"][1] == rows["dcholupdate"][1], shown["cholupdate"]
+
+        # A link stays one, and a pipe is written into. Programs do not get to see what an emulated
+        # device did.
+        link = pathlib.Path(folder, "link")
+        link.symlink_to(profile)
+        one = [overlapack, "tune", "--device", "host", "--quick", "--max-n", "32", "--types", "d",
+               "--routines", "potrf"]
+        run(*one, "--output", str(link))
+        assert link.is_symlink() and "dpotrf" in profile.read_text(), link
+        assert "dgetrf" in run(*one, "--output", "/dev/stdout")  # measured was potrf alone
+        home = dict(os.environ, HOME=folder, XDG_CACHE_HOME=folder)
+        assert "written to" not in run(*one, env=home)
+        assert not pathlib.Path(folder, "overlapack", "profile").exists()
+        run(*one, "--output", folder, status=1)
 
         run(*tune, "--routines", "potrf,nonsense", status=2)
         run(overlapack, "tune", "--device", "off", "--output", str(profile), status=1)
