@@ -43,6 +43,8 @@ template <class R>
 struct DoubleOf<Complex<R>> {
   using type = Complex<double>;
 };
+template <class T>
+using DoubleScalar = typename DoubleOf<T>::type;
 
 // The handful of operations that the kernels need, for real R and for Complex<R>.
 
@@ -263,5 +265,19 @@ __device__ inline void compute_now(Complex<R>& x) {
   compute_now(x.im);
 }
 __device__ inline void compute_now(Index& x) { asm volatile("" : "+l"(x)); }
+
+template <class R>
+__device__ inline R modulus(R x) {
+  return fabs(x);
+}
+/// hypot() where the squares are out of range, which costs several times as much.
+template <class R>
+__device__ inline R modulus(Complex<R> x) {
+  using Range = Ordinary<Complex<R>>;
+  const R square = fma(x.re, x.re, x.im * x.im);
+  const bool in_range =
+      square >= Range::least * Range::least && square <= Range::largest * Range::largest;
+  return in_range ? sqrt(square) : hypot(x.re, x.im);
+}
 
 }  // namespace overlapack::cuda

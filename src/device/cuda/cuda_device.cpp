@@ -109,37 +109,19 @@ cublasHandle_t CudaQueue::cublas() {
   return cublas_;
 }
 
-Exchange& CudaQueue::exchange() {
-  if (!exchange_) {
+template <class X, class... Arguments>
+X& CudaQueue::made(std::unique_ptr<X>& x, Arguments... arguments) {
+  if (!x) {
     const CurrentDevice current(index_);
-    exchange_ = std::make_unique<Exchange>(multiprocessors_);
+    x = std::make_unique<X>(arguments...);
   }
-  return *exchange_;
+  return *x;
 }
 
-Relay& CudaQueue::relay() {
-  if (!relay_) {
-    const CurrentDevice current(index_);
-    relay_ = std::make_unique<Relay>();
-  }
-  return *relay_;
-}
-
-const UpdateScratch& CudaQueue::update_scratch() {
-  if (!update_scratch_) {
-    const CurrentDevice current(index_);
-    update_scratch_ = std::make_unique<UpdateScratch>();
-  }
-  return *update_scratch_;
-}
-
-const ReduceScratch& CudaQueue::reduce_scratch() {
-  if (!reduce_scratch_) {
-    const CurrentDevice current(index_);
-    reduce_scratch_ = std::make_unique<ReduceScratch>(stream_);
-  }
-  return *reduce_scratch_;
-}
+Exchange& CudaQueue::exchange() { return made(exchange_, multiprocessors_); }
+Relay& CudaQueue::relay() { return made(relay_); }
+const UpdateScratch& CudaQueue::update_scratch() { return made(update_scratch_); }
+const ReduceScratch& CudaQueue::reduce_scratch() { return made(reduce_scratch_, stream_); }
 
 void CudaQueue::release() noexcept {
   if (stream_ != nullptr) ignore(cudaStreamSynchronize(stream_));

@@ -66,6 +66,8 @@ class CudaQueue final : public Queue {
 
  private:
   void release() noexcept;
+  template <class X, class... Arguments>
+  X& made(std::unique_ptr<X>& x, Arguments... arguments);
   void copy(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
             std::size_t bytes, std::size_t count, cudaMemcpyKind kind);
   void do_copy_to_device(void*, std::size_t, const void*, std::size_t, std::size_t,

@@ -393,9 +393,8 @@ void CudaKernels<T>::do_substitute(Queue& queue, Uplo uplo, Diag diag, DeviceVie
   }
 }
 
-template class CudaKernels<float>;
-template class CudaKernels<double>;
-template class CudaKernels<std::complex<float>>;
-template class CudaKernels<std::complex<double>>;
+#define OVERLAPACK_INSTANTIATE(T) template class CudaKernels<T>;
+OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
+#undef OVERLAPACK_INSTANTIATE
 
 }  // namespace overlapack::cuda

@@ -1,4 +1,4 @@
-// How warps of a thread block wait for each other (PTX ISA, "mbarrier"), and thread blocks.
+// How warps of a thread block wait for each other (PTX ISA, "mbarrier").
 #pragma once
 
 #include "core/scalar.hpp"
@@ -46,17 +46,5 @@ class Gate {
   __device__ unsigned address() { return shared_address(&state_); }
   unsigned long long state_;
 };
-
-// Flags in device memory, 0 before they are raised. By one thread: what its thread block has
-// written before, behind a __syncthreads(), is there for the thread block of whoever has waited.
-__device__ inline void wait_for(const Index* flag) {
-  long long there;
-  do {
-    asm volatile("ld.acquire.gpu.global.s64 %0, [%1];" : "=l"(there) : "l"(flag) : "memory");
-  } while (there == 0);
-}
-__device__ inline void raise(Index* flag) {
-  asm volatile("st.release.gpu.global.s64 [%0], %1;" ::"l"(flag), "l"(1ll) : "memory");
-}
 
 }  // namespace overlapack::cuda

@@ -488,7 +488,7 @@ __device__ void solve_rest(PanelMemory<T, W, R, N>& memory, int rest) {
 /// first row in the first of the `rest` columns.
 template <class T, int W, int R, int N>
 __device__ void update_rest(const PanelMemory<T, W, R, N>& memory, int rest, T* a, Index ld) {
-  using E = typename DoubleOf<T>::type;
+  using E = DoubleScalar<T>;
   constexpr bool kReal = sizeof(E) == sizeof(double);
   constexpr int kDepth = W / kTile;
   constexpr int kDown = kReal ? 2 : 1;   // tiles below each other that are updated together
@@ -776,17 +776,10 @@ void getrf_cluster(cudaStream_t stream, int limit, DeviceView<T> a, Index* pivot
   });
 }
 
-template Index getrf_cluster_width<float>(Index, int);
-template Index getrf_cluster_width<double>(Index, int);
-template Index getrf_cluster_width<std::complex<float>>(Index, int);
-template Index getrf_cluster_width<std::complex<double>>(Index, int);
-template void getrf_cluster(cudaStream_t, int, DeviceView<float>, Index*, Index*, Index,
-                            cudaEvent_t);
-template void getrf_cluster(cudaStream_t, int, DeviceView<double>, Index*, Index*, Index,
-                            cudaEvent_t);
-template void getrf_cluster(cudaStream_t, int, DeviceView<std::complex<float>>, Index*, Index*,
-                            Index, cudaEvent_t);
-template void getrf_cluster(cudaStream_t, int, DeviceView<std::complex<double>>, Index*, Index*,
-                            Index, cudaEvent_t);
+#define OVERLAPACK_INSTANTIATE(T)                    \
+  template Index getrf_cluster_width<T>(Index, int); \
+  template void getrf_cluster(cudaStream_t, int, DeviceView<T>, Index*, Index*, Index, cudaEvent_t);
+OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
+#undef OVERLAPACK_INSTANTIATE
 
 }  // namespace overlapack::cuda

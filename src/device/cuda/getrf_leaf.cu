@@ -243,7 +243,7 @@ __global__ void __launch_bounds__(kThreads, 1)
 
 // ---- the leaf in memory --------------------------------------------------------------------
 
-constexpr int kTallWidth = 8;     // narrow: each column is a pass over all columns of the leaf
+constexpr int kTallWidth = 8;     // each column is a pass over all columns of the leaf
 constexpr int kTallBlocks = 512;  // enough to keep the memory of any GPU busy
 
 /// Ends step j-1 and prepares step j: every row below j-1 is eliminated with row j-1, then each
@@ -417,17 +417,11 @@ void getrf_leaf(cudaStream_t stream, Exchange& exchange, DeviceView<T> a, Index*
   if (!fits) launch_tall<D>(stream, exchange, a, pivots, info, offset);
 }
 
-template Index getrf_leaf_width<float>(Index, const Exchange&);
-template Index getrf_leaf_width<double>(Index, const Exchange&);
-template Index getrf_leaf_width<std::complex<float>>(Index, const Exchange&);
-template Index getrf_leaf_width<std::complex<double>>(Index, const Exchange&);
-template void getrf_leaf(cudaStream_t, Exchange&, DeviceView<float>, Index*, Index*, Index,
-                         cudaEvent_t);
-template void getrf_leaf(cudaStream_t, Exchange&, DeviceView<double>, Index*, Index*, Index,
-                         cudaEvent_t);
-template void getrf_leaf(cudaStream_t, Exchange&, DeviceView<std::complex<float>>, Index*, Index*,
-                         Index, cudaEvent_t);
-template void getrf_leaf(cudaStream_t, Exchange&, DeviceView<std::complex<double>>, Index*, Index*,
-                         Index, cudaEvent_t);
+#define OVERLAPACK_INSTANTIATE(T)                                                         \
+  template Index getrf_leaf_width<T>(Index, const Exchange&);                             \
+  template void getrf_leaf(cudaStream_t, Exchange&, DeviceView<T>, Index*, Index*, Index, \
+                           cudaEvent_t);
+OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
+#undef OVERLAPACK_INSTANTIATE
 
 }  // namespace overlapack::cuda

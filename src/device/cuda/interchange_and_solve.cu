@@ -39,7 +39,7 @@ struct Step {
 
 template <class T>
 __global__ void __launch_bounds__(kThreads) interchange_and_solve_kernel(Step<T> step) {
-  using E = typename DoubleOf<T>::type;
+  using E = DoubleScalar<T>;
   extern __shared__ double2 raw_memory[];
   auto& memory = *reinterpret_cast<Memory<E>*>(raw_memory);
   const int t = static_cast<int>(threadIdx.x), lane = t % kWarp, warp = t / kWarp;
@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(kThreads) interchange_and_solve_kernel(Step<T>
 
 template <class T>
 Index interchange_and_solve_order(Index shared_bytes) {
-  using E = typename DoubleOf<typename DeviceScalar<T>::type>::type;
+  using E = DoubleScalar<typename DeviceScalar<T>::type>;
   return static_cast<Index>(sizeof(Memory<E>)) <= shared_bytes ? kOrder : 0;
 }
 
@@ -108,7 +108,7 @@ void interchange_and_solve(cudaStream_t stream, DeviceView<const T> l, const Ind
   LaunchShape shape;
   shape.blocks = static_cast<unsigned>(std::min((a.cols + kTile - 1) / kTile, kMaxBlocks));
   shape.threads = kThreads;
-  shape.shared_bytes = sizeof(Memory<typename DoubleOf<D>::type>);
+  shape.shared_bytes = sizeof(Memory<DoubleScalar<D>>);
   const Triangle<D> triangle{static_cast<int>(l.rows), true,
                              Trapezoid<const D>(device_cast(l.data), l.ld, false)};
   const Step<D> step{triangle, pivots, offset, device_cast(a.data), a.cols, a.ld};

@@ -10,9 +10,6 @@
 namespace overlapack::cuda {
 namespace {
 
-__device__ inline double modulus(double x) { return fabs(x); }
-__device__ inline double modulus(Complex<double> x) { return hypot(x.re, x.im); }
-
 template <class E>
 struct Memory {
   TriangleMemory<E, kTiles<E>> triangle;
@@ -48,10 +45,10 @@ __device__ void sum_rows(Memory<E>& memory, int w, int lane) {
 }
 
 template <class T>
-__global__ void __launch_bounds__(kTiles<typename DoubleOf<T>::type>* kWarp)
+__global__ void __launch_bounds__(kTiles<DoubleScalar<T>>* kWarp)
     invert_blocks_kernel(Index n, int order, Trapezoid<const T> factor, T* inverses, Index ld,
                          DeviceReal<T>* conditions) {
-  using E = typename DoubleOf<T>::type;
+  using E = DoubleScalar<T>;
   extern __shared__ double2 raw_memory[];
   auto& memory = *reinterpret_cast<Memory<E>*>(raw_memory);
   const int t = static_cast<int>(threadIdx.x), lane = t % kWarp, warp = t / kWarp;
@@ -90,7 +87,7 @@ template <class T>
 void invert_blocks(cudaStream_t stream, Uplo uplo, DeviceView<const T> factor,
                    DeviceView<T> inverses, Real<T>* conditions) {
   using D = typename DeviceScalar<T>::type;
-  using E = typename DoubleOf<D>::type;
+  using E = DoubleScalar<D>;
   const Index order = inverses.rows;
   LaunchShape shape;
   shape.blocks = static_cast<unsigned>((factor.cols + order - 1) / order);

@@ -7,20 +7,6 @@
 namespace overlapack::cuda {
 namespace {
 
-template <class R>
-__device__ R modulus(R x) {
-  return fabs(x);
-}
-/// hypot() where the squares are out of range, which costs several times as much.
-template <class R>
-__device__ R modulus(Complex<R> x) {
-  using Range = Ordinary<Complex<R>>;
-  const R square = fma(x.re, x.re, x.im * x.im);
-  const bool in_range =
-      square >= Range::least * Range::least && square <= Range::largest * Range::largest;
-  return in_range ? sqrt(square) : hypot(x.re, x.im);
-}
-
 /// The larger of two numbers, or a NaN if one is.
 template <class R>
 __device__ R larger(R x, R y) {

@@ -675,7 +675,7 @@ __global__ void __launch_bounds__(kWarps* kWarp)
 }
 
 template <class T>
-using DoubleScalar = typename DoubleOf<typename DeviceScalar<T>::type>::type;
+using Accumulated = DoubleScalar<typename DeviceScalar<T>::type>;
 
 /// In the memory of a Relay the board is behind the counter, aligned.
 constexpr std::size_t kCounterBytes = 256;
@@ -701,14 +701,14 @@ unsigned Relay::first_post(cudaStream_t stream) {
 
 template <class T>
 Index potrf_panel_width() {
-  return kTiles<DoubleScalar<T>> * kTile;
+  return kTiles<Accumulated<T>> * kTile;
 }
 
 template <class T>
 void potrf_panel(cudaStream_t stream, Relay& relay, Uplo uplo, DeviceView<const T> a,
                  DeviceView<T> factor, Index* info, Index offset) {
   using D = typename DeviceScalar<T>::type;
-  using E = DoubleScalar<T>;
+  using E = Accumulated<T>;
   const bool upper = uplo == Uplo::upper;
   const Index rows = upper ? a.cols : a.rows, n = upper ? a.rows : a.cols;
   const Panel<D> panel{rows,

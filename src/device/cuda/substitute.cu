@@ -21,9 +21,6 @@ namespace overlapack::cuda {
 namespace {
 
 template <class T>
-using DoubleScalar = typename DoubleOf<T>::type;
-
-template <class T>
 constexpr int kOrder = kTiles<DoubleScalar<T>>* kTile;  // of a block
 constexpr int kParts = 4;  // of the columns of a block: each thread has a row of one
 template <class T>

@@ -31,9 +31,6 @@
 namespace overlapack::cuda {
 namespace {
 
-template <class T>
-using DoubleScalar = typename DoubleOf<T>::type;
-
 constexpr int kHalf = kTile / 2;  // right-hand sides that a tensor core takes at a time
 
 template <class E>
@@ -102,24 +99,6 @@ struct Shared {
 /// is the same for both factors; with this one four lanes together read consecutive numbers.
 __device__ inline int summand(int lane, int j, int e) { return 8 * j + 4 * e + lane % 4; }
 
-/// One lane's share of a tile that is the left factor of a product, as it is in memory: what is not
-/// converted yet need not have arrived.
-template <class T>
-struct Loaded {
-  T value[2][2][2];  // h, j, e
-
-  template <class E>
-  __device__ Fragment<E> widened(bool conjugated) const {
-    Fragment<E> x;
-    for_each_element([&](int h, int j, int e) {
-      E element;
-      convert(element, conjugated ? conjugate(value[h][j][e]) : value[h][j][e]);
-      x.set(h, j, e, element);
-    });
-    return x;
-  }
-};
-
 /// Reads tiles (w, 0), (w, 1), ... of a block, in this order, so that the next element is but an
 /// addition away.
 template <class T>
@@ -136,7 +115,7 @@ class TileReader {
     columns_ = columns - q;
   }
   /// Tile (w, k).
-  __device__ void next(Loaded<T>& tile, int k) {
+  __device__ void next(RawFragment<T>& tile, int k) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const int j = i / 2, e = i % 2;
@@ -243,7 +222,7 @@ __global__ void __launch_bounds__(kThreads<DoubleScalar<T>>, 1) substitution_ker
     return kForward ? shared.inverse_tile(w, k) : shared.inverse_tile(k, w);
   };
 
-  Loaded<T> l[kCount];  // row w of tiles of L(b, j) or L(j, b)^H; of the inverse at first
+  RawFragment<T> l[kCount];  // row w of tiles of L(b, j) or L(j, b)^H; of the inverse at first
   const T* const given = p.inverses + b * p.order * p.inverses_ld;
   TileReader<T> inverse(given, kForward ? 1 : p.inverses_ld, kForward ? p.inverses_ld : 1,
                         solves ? rows : 0, solves ? rows : 0, w, lane);
@@ -259,7 +238,7 @@ __global__ void __launch_bounds__(kThreads<DoubleScalar<T>>, 1) substitution_ker
   });
 #pragma unroll
   for (int k = 0; k < kCount; ++k) {
-    if (has(k)) inverse_tile(k).store(lane, l[k].template widened<E>(!kForward));
+    if (has(k)) inverse_tile(k).store(lane, converted<E>(l[k], !kForward));
   }
 
   const auto read = [&](Index step) {
@@ -296,7 +275,7 @@ __global__ void __launch_bounds__(kThreads<DoubleScalar<T>>, 1) substitution_ker
     __syncthreads();  // and nobody needs the x before the last one
 #pragma unroll
     for (int k = 0; k < kCount; ++k) {
-      multiply_add_halves<kHalves>(y, l[k].template widened<E>(conjugated),
+      multiply_add_halves<kHalves>(y, converted<E>(l[k], conjugated),
                                    load_right_factor<kHalves>(x, k, lane));
       if (more) next.next(l[k], k);
     }

@@ -81,7 +81,6 @@ void swap_rows(cudaStream_t stream, DeviceView<T> a, DeviceView<const Index> piv
   for (Index b = 0; b < batches; ++b) {
     const Index first = (forward ? b : batches - 1 - b) * kBatch;
     const int count = static_cast<int>(std::min(pivots.rows - first, Index{kBatch}));
-    constexpr int kWarp = 32;
     shape.threads = static_cast<unsigned>((2 * count + kWarp - 1) / kWarp * kWarp);
     const auto launch_with = [&](auto kernel, auto first_row) {
       launch(stream, shape, "swap_rows", kernel, device_cast(a.data), a.cols, a.ld, pivots.data,
@@ -95,11 +94,9 @@ void swap_rows(cudaStream_t stream, DeviceView<T> a, DeviceView<const Index> piv
   }
 }
 
-template void swap_rows(cudaStream_t, DeviceView<float>, DeviceView<const Index>, Index, bool);
-template void swap_rows(cudaStream_t, DeviceView<double>, DeviceView<const Index>, Index, bool);
-template void swap_rows(cudaStream_t, DeviceView<std::complex<float>>, DeviceView<const Index>,
-                        Index, bool);
-template void swap_rows(cudaStream_t, DeviceView<std::complex<double>>, DeviceView<const Index>,
-                        Index, bool);
+#define OVERLAPACK_INSTANTIATE(T) \
+  template void swap_rows(cudaStream_t, DeviceView<T>, DeviceView<const Index>, Index, bool);
+OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
+#undef OVERLAPACK_INSTANTIATE
 
 }  // namespace overlapack::cuda

@@ -60,6 +60,24 @@ __device__ void for_each_element(F f) {
   }
 }
 
+/// A lane's elements of a tile as they lie in memory: what is not converted yet need not have
+/// arrived.
+template <class T>
+struct RawFragment {
+  T value[2][2][2];  // h, j, e
+};
+
+template <class E, class T>
+__device__ Fragment<E> converted(const RawFragment<T>& x, bool conjugated) {
+  Fragment<E> y;
+  for_each_element([&](int h, int j, int e) {
+    E value;
+    convert(value, x.value[h][j][e]);
+    y.set(h, j, e, conjugated ? conjugate(value) : value);
+  });
+  return y;
+}
+
 /// A tile in shared memory, row by row. The padding keeps rows in different banks.
 template <class E>
 struct Rows {

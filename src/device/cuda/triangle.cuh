@@ -42,12 +42,6 @@ union TileMemory {
   Tile<E> tile;
 };
 
-/// A lane's elements of a tile as they lie in memory.
-template <class T>
-struct RawFragment {
-  T value[2][2][2];  // h, j, e
-};
-
 /// Tile (j, k) of L, on the diagonal or below; beyond order n that of a unit matrix.
 template <bool kDiagonal, class T>
 __device__ void load_l(RawFragment<T>& x, const Triangle<T>& triangle, int j, int k, int lane) {
@@ -66,17 +60,6 @@ __device__ void load_l(RawFragment<T>& x, const Triangle<T>& triangle, int j, in
       to = corner[8 * h * down + (8 * half + e) * right];
     }
   });
-}
-
-template <class E, class T>
-__device__ Fragment<E> converted(const RawFragment<T>& x, bool conjugated) {
-  Fragment<E> y;
-  for_each_element([&](int h, int j, int e) {
-    E value;
-    convert(value, x.value[h][j][e]);
-    y.set(h, j, e, conjugated ? conjugate(value) : value);
-  });
-  return y;
 }
 
 /// L to shared memory, by at least N warps; invert_diagonal() must follow.

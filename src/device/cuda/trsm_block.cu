@@ -68,7 +68,7 @@ __device__ void store_b(const Solve<T>& problem, Index row, int k, int lane, con
 /// A thread block for every 16 rows.
 template <class T>
 __global__ void __launch_bounds__(kThreads) solve_few_kernel(Solve<T> problem) {
-  using E = typename DoubleOf<T>::type;
+  using E = DoubleScalar<T>;
   extern __shared__ double2 raw_memory[];
   auto& memory = *reinterpret_cast<Memory<E>*>(raw_memory);
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(kThreads) solve_few_kernel(Solve<T> problem) {
 /// Only the first row_warps warps of a block have rows, 16 at a time; the others help to invert.
 template <class T>
 __global__ void __launch_bounds__(kThreads) solve_many_kernel(Solve<T> problem, int row_warps) {
-  using E = typename DoubleOf<T>::type;
+  using E = DoubleScalar<T>;
   extern __shared__ double2 raw_memory[];
   auto& memory = *reinterpret_cast<Memory<E>*>(raw_memory);
   TriangleMemory<E, kTiles<E>>& triangle = memory.triangle;
@@ -129,14 +129,14 @@ __global__ void __launch_bounds__(kThreads) solve_many_kernel(Solve<T> problem, 
 
 template <class T>
 Index trsm_block_order() {
-  return kTiles<typename DoubleOf<typename DeviceScalar<T>::type>::type> * kTile;
+  return kTiles<DoubleScalar<typename DeviceScalar<T>::type>> * kTile;
 }
 
 template <class T>
 void trsm_block(cudaStream_t stream, Side side, Uplo uplo, Diag diag, DeviceView<const T> a,
                 DeviceView<T> b) {
   using D = typename DeviceScalar<T>::type;
-  using E = typename DoubleOf<D>::type;
+  using E = DoubleScalar<D>;
   const bool left = side == Side::left;  // L X = B is X^H L^H = B^H
   const Index count = left ? b.cols : b.rows;
   const auto quotient_up = [](Index x, Index unit) { return (x + unit - 1) / unit; };

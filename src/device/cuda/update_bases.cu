@@ -133,7 +133,7 @@ void update_bases(cudaStream_t stream, int sign, DeviceView<const T> w, Index wi
                   double limit, DeviceView<Double<T>> grams, DeviceView<Double<T>> bases,
                   Index* unfit) {
   using D = typename DeviceScalar<T>::type;
-  using E = typename DoubleOf<D>::type;
+  using E = DoubleScalar<D>;
   const Index k = w.cols, panels = (w.rows + width - 1) / width;
   E* const all = device_cast(grams.data);
   LaunchShape shape;

@@ -583,8 +583,8 @@ __global__ void __launch_bounds__(kFollowers, K * sizeof(E) <= 128 ? 2 : 1)
 }
 
 template <class D, int K>
-void launch_panels(cudaStream_t stream, Panels<D, typename DoubleOf<D>::type, K> panels) {
-  using E = typename DoubleOf<D>::type;
+void launch_panels(cudaStream_t stream, Panels<D, DoubleScalar<D>, K> panels) {
+  using E = DoubleScalar<D>;
   const Index count = (panels.n + kWidth - 1) / kWidth;
   LaunchShape shape;
   shape.blocks = static_cast<unsigned>(count);
@@ -602,7 +602,7 @@ void launch_panels(cudaStream_t stream, Panels<D, typename DoubleOf<D>::type, K>
 
 template <class D, int K>
 void launch_update(cudaStream_t stream, int multiprocessors, const Panel<D>& panel) {
-  using E = typename DoubleOf<D>::type;
+  using E = DoubleScalar<D>;
   constexpr Index kRows = kRowWarps * kWarp;
   const Index wanted = (panel.rows - panel.n + kRows - 1) / kRows;
   LaunchShape shape;
@@ -658,7 +658,7 @@ void update_panel(cudaStream_t stream, const UpdateScratch& scratch, int multipr
                   DeviceView<const T> a, DeviceView<T> factor, Index plus, DeviceView<const T> v,
                   DeviceView<T> rest, Index* info, Index offset, Real<T>* c, T* s) {
   using D = typename DeviceScalar<T>::type;
-  using E = typename DoubleOf<D>::type;
+  using E = DoubleScalar<D>;
   const bool upper = uplo == Uplo::upper;
   const Index rows = upper ? a.cols : a.rows, n = upper ? a.rows : a.cols;
   // In groups of vectors, those that are added first.
@@ -702,7 +702,7 @@ void update_panels(cudaStream_t stream, Uplo uplo, int sign, DeviceView<T> a,
                    DeviceView<const T> states, Index k, DeviceView<const Double<T>> bases,
                    DeviceView<Double<T>> reflectors, Index* info, Real<T>* c, T* s) {
   using D = typename DeviceScalar<T>::type;
-  using E = typename DoubleOf<D>::type;
+  using E = DoubleScalar<D>;
   const bool upper = uplo == Uplo::upper;
   with_kernel_for<E>(k, [&](auto vectors) {
     constexpr int K = decltype(vectors)::value;
