@@ -63,6 +63,13 @@ struct Cell {
   std::string missing;
 };
 
+/// Why a matrix of order n on the device is not measured; empty if it is.
+inline std::string not_recognised(Index n) {
+  if (n >= dispatch::kSmallestResident) return {};
+  return "matrices on the device are recognised from n = " +
+         std::to_string(dispatch::kSmallestResident) + " on";
+}
+
 /// Ours against the CPU LAPACK and cuSOLVER. Returns the exit status.
 int compare(const Options& options);
 /// What a Cholesky factorization on the device spends its time on.

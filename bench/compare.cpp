@@ -40,11 +40,8 @@ class Bench {
       row.device = static_cast<double>(device_->pool_use(Space::device).peak);
       row.served = !row.ours.missing.empty() || tools::activity(device_) > before;
     }
-    if (device_ == nullptr) {
-      row.on_device.missing = "no device";
-    } else if (call.shape.n < 64) {
-      row.on_device.missing = "matrices on the device are recognised from n = 64 on";
-    } else {
+    row.on_device.missing = device_ == nullptr ? "no device" : not_recognised(call.shape.n);
+    if (row.on_device.missing.empty()) {
       row.on_device = cell("ours on the device",
                            [&] { return std::make_unique<OursOnDevice<T>>(*device_, call); });
     }

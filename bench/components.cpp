@@ -124,8 +124,7 @@ double measure_component(ResidentCholesky<T>& cholesky, Problem<T>& problem, Com
     cholesky.prepare(problem);
     ms.push_back(cholesky.time_component(component));
   }
-  std::nth_element(ms.begin(), ms.begin() + runs / 2, ms.end());
-  return ms[static_cast<std::size_t>(runs / 2)];
+  return tools::median(ms);
 }
 
 struct Breakdown {

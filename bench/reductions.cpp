@@ -135,9 +135,8 @@ class ReductionBench {
     }
     queue->copy<T>(HostView<T>(here.data(), 1), DeviceView<const T>(result.data(), 1));
     queue->synchronize();
-    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-    std::nth_element(times.begin(), middle, times.end());
-    return {*middle, error<T>(static_cast<double>(*here.data()), data_.norm(norm)), {}};
+    return {
+        tools::median(times), error<T>(static_cast<double>(*here.data()), data_.norm(norm)), {}};
   }
 
   Measured peer(Peer peer, Norm norm) {

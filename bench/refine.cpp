@@ -96,9 +96,7 @@ class Solver {
       const std::chrono::duration<double> elapsed = Clock::now() - begin;
       if (run > 0 && elapsed.count() > options_.seconds) break;
     }
-    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-    std::nth_element(times.begin(), middle, times.end());
-    result.ms = *middle;
+    result.ms = tools::median(times);
     result.runs = static_cast<int>(times.size());
     result.iter = problem_.iter;
     result.info = problem_.info;
@@ -194,9 +192,7 @@ Point measure_point(const Options& options, Device& device, const Call& call, do
     Measurement& one = point.forms[f];
     one.missing = too_long(options, past, point, f);
     if (!form.ours && !options.peers) one.missing = "--no-peers";
-    if (form.ours && options.resident && n < 64) {
-      one.missing = "matrices on the device are recognised from n = 64 on";
-    }
+    if (form.ours && options.resident && one.missing.empty()) one.missing = not_recognised(n);
     if (!one.missing.empty()) continue;
     Call formed = call;
     if (!form.mixed) formed.routine = in_double(call.routine);

@@ -57,8 +57,7 @@ std::vector<std::pair<std::string, std::string>> machine(const Device* device) {
   return {{"date", date},
           {"device", device == nullptr ? "none" : device->model() + " (" + device->name() + ")"},
           {"driver", driver.empty() ? "none" : driver},
-          {"CPU",
-           tools::cpu_model() + ", " + std::to_string(dispatch::available_cores()) + " cores used"},
+          {"CPU", tools::cpu_model() + ", " + std::to_string(available_cores()) + " cores used"},
           {"CPU LAPACK", tools::cpu_lapack_description()}};
 }
 

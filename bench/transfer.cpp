@@ -21,12 +21,6 @@ using algorithms::Range;
 
 constexpr Index kDefaultBlock = 128;
 
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
-                   values.end());
-  return values[values.size() / 2];
-}
-
 double seconds(const std::function<void()>& work) {
   const auto start = std::chrono::steady_clock::now();
   work();
@@ -63,7 +57,7 @@ Rates bare_rates(Device& device, int runs) {
     }
     times.erase(times.begin());  // warm-up
     rates[static_cast<std::size_t>(direction)] =
-        kCopies * static_cast<double>(bytes) / median(times) / 1e9;
+        kCopies * static_cast<double>(bytes) / tools::median(times) / 1e9;
   }
   return rates;
 }
@@ -95,8 +89,8 @@ class TransferBench {
         part_(part),
         n_(n),
         blocks_(partition(n, nb)),
-        threads_(dispatch::copy_threads(dispatch::Context::instance().settings(),
-                                        dispatch::available_cores())),
+        threads_(
+            dispatch::copy_threads(dispatch::Context::instance().settings(), available_cores())),
         matrix_(device, n, n),
         source_(device, pinned, n),
         target_(device, pinned, n) {}
@@ -125,7 +119,7 @@ class TransferBench {
     Rates rates;
     for (std::size_t d = 0; d < 3; ++d) {
       times[d].erase(times[d].begin());  // warm-up
-      rates[d] = bytes() / median(times[d]) / 1e9;
+      rates[d] = bytes() / tools::median(times[d]) / 1e9;
     }
     return rates;
   }

@@ -304,9 +304,7 @@ Measurement measure(const Options& options, Data& data, int sign, HostView<doubl
   times.erase(times.begin());
   if (times.empty()) times.push_back(0);
   way.finish(data, sign, r);
-  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2),
-                   times.end());
-  result.ms = times[times.size() / 2];
+  result.ms = tools::median(times);
   result.runs = static_cast<int>(times.size());
   result.error = data.error(r, sign);
   return result;
@@ -317,7 +315,7 @@ Way make_way(std::size_t way, Device* device, Index n, Index k) {
     case 0:
       return by_device();
     case 1:
-      if (n < 64) throw std::runtime_error("matrices on the device are recognised from n = 64 on");
+      if (const std::string why = not_recognised(n); !why.empty()) throw std::runtime_error(why);
       return on_device(*device, n, k);
     case 2:
       return on_cpu();

@@ -187,9 +187,8 @@ Group measure_group(const Options& options, Device& device, const Call& call, Ce
                algorithms::DeviceMatrix<T>::leading_dimension(call.shape.m),
                {{plan.nb, {}}}};
   Line cusolver{kCusolver, {}, "-", "-", call.shape.m, {{0, {}}}};
-  if (call.shape.n < 64) {
-    library.by_nb[0].cell.missing = "matrices on the device are recognised from n = 64 on";
-  } else {
+  library.by_nb[0].cell.missing = not_recognised(call.shape.n);
+  if (library.by_nb[0].cell.missing.empty()) {
     library.by_nb[0].cell = cells.measure<T>(
         problem, kLibrary, [&] { return std::make_unique<OursOnDevice<T>>(device, call); });
   }

@@ -93,4 +93,11 @@ class DeviceMatrix {
   DeviceView<T> view_;
 };
 
+/// LAPACK's info from that of the blocks: the first that is not 0, or 0.
+inline Index first_failure(const Buffer<Index>& info) {
+  const Index *const begin = info.data(), *const end = begin + info.size();
+  const Index* const failed = std::find_if(begin, end, [](Index one) { return one != 0; });
+  return failed == end ? 0 : *failed;
+}
+
 }  // namespace overlapack::algorithms

@@ -497,13 +497,6 @@ class Lu {
   std::vector<std::unique_ptr<QueueLease>> late_;
 };
 
-/// The first pivot that is exactly zero, of the panels' info; or 0.
-Index first_zero_pivot(const Buffer<Index>& info) {
-  const Index *const begin = info.data(), *const end = begin + info.size();
-  const Index* const zero = std::find_if(begin, end, [](Index failed) { return failed != 0; });
-  return zero == end ? 0 : *zero;
-}
-
 /// Blocks come by a transfer's uploads, and go by its downloads of the same numbers.
 class TransferFlow final : public Flow {
  public:
@@ -632,7 +625,7 @@ class LuOnDevice final : public Factorization<T> {
     substitute_(queue(), Uplo::upper, Diag::non_unit, A, b);
   }
 
-  Index info() const override { return first_zero_pivot(status_); }
+  Index info() const override { return first_failure(status_); }
   std::vector<Index> pivots() const override {
     return {host_pivots_.data(), host_pivots_.data() + host_pivots_.size()};
   }
@@ -666,7 +659,7 @@ Index gesv_in_place(Device& device, Lu<T>& lu, const Options& options, Input<T> 
     transfer->add_download(make_region<T>(b, lu.rhs()),
                            {{lu.info(0).data, status.data(), sizeof(Index) * at(status.size())}},
                            [&status] {
-                             return first_zero_pivot(status) == 0;  // else B stays as it is
+                             return first_failure(status) == 0;  // else B stays as it is
                            });
     transfer->start();
   }
@@ -679,7 +672,7 @@ Index gesv_in_place(Device& device, Lu<T>& lu, const Options& options, Input<T> 
   }
   flow.finish(host_pivots, status);
   std::copy_n(host_pivots.data(), host_pivots.size(), interchanges.pivots.begin());
-  return first_zero_pivot(status);
+  return first_failure(status);
 }
 
 }  // namespace
@@ -722,7 +715,7 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, In
   if (!b.empty()) {
     uploads.push_back(transfer.add_upload(make_region<T>(input.b, lu.rhs())));
     transfer.add_download(make_region<T>(b, lu.rhs()), {}, [&status] {
-      return first_zero_pivot(status) == 0;  // else B stays as it is
+      return first_failure(status) == 0;  // else B stays as it is
     });
   }
   // The hybrid form's CPU LAPACK wants the cores while the device computes.
@@ -740,7 +733,7 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, In
   }
   transfer.finish();
   later.finish(options.threads);
-  return first_zero_pivot(status);
+  return first_failure(status);
 }
 
 template <class T>

@@ -366,11 +366,7 @@ class CholeskyOnDevice final : public Factorization<T> {
     }
   }
 
-  Index info() const override {
-    const Index *const begin = status_.data(), *const end = begin + status_.size();
-    const Index* const failed = std::find_if(begin, end, [](Index info) { return info != 0; });
-    return failed == end ? 0 : *failed;
-  }
+  Index info() const override { return first_failure(status_); }
   std::vector<Index> pivots() const override { return {}; }
 
  private:
@@ -401,11 +397,37 @@ std::unique_ptr<Factorization<T>> make_cholesky(Device& device, const cpu::Lapac
   return std::make_unique<CholeskyOnDevice<T>>(device, cpu, options, uplo, n);
 }
 
+namespace {
+
+/// Copies the triangle of `factor` to the caller's `a`, which a fault on the way leaves as it was.
+template <class T>
+void bring_home_at_once(Device& device, Queue& queue, const Triangle<T>& triangle,
+                        DeviceView<const T> factor, HostView<T> a) {
+  if (a.empty()) return;
+  const Index n = factor.rows;
+  if (device.kind_of(a.data) == MemoryKind::device) {
+    const auto bytes = [](Index count) { return sizeof(T) * static_cast<std::size_t>(count); };
+    queue.copy_on_device(a.data, bytes(a.ld), factor.data, bytes(factor.ld), sizeof(T), n, n,
+                         part_of(triangle.uplo));
+    queue.synchronize();
+    return;
+  }
+  const Buffer<T> staging(device, Space::host, n * n);
+  const HostView<T> here(staging.data(), n, n, n);
+  queue.copy(here, factor);
+  queue.synchronize();
+  for (Index c = 0; c < n; ++c) {
+    const Index top = triangle.lower() ? c : 0, bottom = triangle.lower() ? n : c + 1;
+    std::copy(&here(top, c), &here(top, c) + (bottom - top), &a(top, c));
+  }
+}
+
+}  // namespace
+
 template <class T>
 Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Uplo uplo,
            Input<T> input, HostView<T> a, HostView<T> b, Index& committed) {
   const Index n = a.rows;
-  const bool resident = device.kind_of(a.data) == MemoryKind::device;
   const bool from_host = device.kind_of(input.a.data) != MemoryKind::device;
   Cholesky<T> cholesky(device, cpu, options, uplo, n, b.cols, from_host);
   const Triangle<T>& triangle = cholesky.triangle();
@@ -463,30 +485,12 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
   }
   transfer.finish();
 
-  for (Index j = 0; j < count; ++j) {
-    const Index info = status.data()[j];
-    if (info == 0) continue;
-    // The leading minor before the failing one reaches into this region: that part comes home at
-    // once, so that a fault on the way leaves the input whole.
-    const Range good = {regions[at(region_of(j))].first, info - 1};
-    const HostView<T> there = triangle.block(a, good, good);
-    const DeviceView<T> factor = triangle.block(cholesky.factor(), good, good);
-    Queue& queue = cholesky.panel();
-    if (resident) {
-      const auto bytes = [](Index count) { return sizeof(T) * static_cast<std::size_t>(count); };
-      queue.copy_on_device(there.data, bytes(there.ld), factor.data, bytes(factor.ld), sizeof(T),
-                           good.size(), good.size(), part);
-      queue.synchronize();
-      return info;
-    }
-    const Buffer<T> staging(device, Space::host, good.size() * good.size());
-    const HostView<T> here(staging.data(), good.size(), good.size(), good.size());
-    queue.copy(here, DeviceView<const T>(factor));
-    queue.synchronize();
-    for (Index c = 0; c < good.size(); ++c) {
-      const Index top = triangle.lower() ? c : 0, bottom = triangle.lower() ? good.size() : c + 1;
-      std::copy(&here(top, c), &here(top, c) + (bottom - top), &there(top, c));
-    }
+  if (const Index info = first_failure(status); info != 0) {
+    // The leading minor before the failing one reaches into the last region.
+    const Range good = {regions[at(index_of(regions, info - 1))].first, info - 1};
+    bring_home_at_once<T>(device, cholesky.panel(), triangle,
+                          triangle.block(cholesky.factor(), good, good),
+                          triangle.block(a, good, good));
     return info;
   }
   if (solve && !solve->trusted()) {

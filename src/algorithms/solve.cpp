@@ -1,6 +1,7 @@
 #include "algorithms/solve.hpp"
 
 #include "algorithms/transfer.hpp"
+#include "algorithms/triangle.hpp"
 
 namespace overlapack::algorithms {
 
@@ -11,19 +12,17 @@ void potrs(Device& device, const Options& options, Uplo uplo, HostView<const T> 
   const DeviceView<T> A = factor.view(), B = rhs.view();
   const QueueLease queue(device);
   Transfer transfer(device, options.threads, committed);
-  const Part triangle = part_of(uplo);
-  const Index all_of_a = transfer.add_upload(make_region<T>(a, A, triangle));
+  const Index all_of_a = transfer.add_upload(make_region<T>(a, A, part_of(uplo)));
   const Index all_of_b = transfer.add_upload(make_region<T>(b, B));
   const Index solution = transfer.add_download(make_region<T>(b, B));
   transfer.start();
 
-  Kernels<T>& kernels = device.kernels<T>();
-  const Op first = uplo == Uplo::lower ? Op::none : Op::conj_trans;
-  const Op second = uplo == Uplo::lower ? Op::conj_trans : Op::none;
+  const Triangle<T> triangle{uplo, device.kernels<T>()};
   transfer.before(*queue, all_of_a);
   transfer.before(*queue, all_of_b);
-  kernels.trsm(*queue, Side::left, uplo, first, Diag::non_unit, T(1), A, B);
-  kernels.trsm(*queue, Side::left, uplo, second, Diag::non_unit, T(1), A, B);
+  for (const Op op : {triangle.direct(), triangle.adjoint()}) {  // L, then L^H
+    triangle.kernels.trsm(*queue, Side::left, uplo, op, Diag::non_unit, T(1), A, B);
+  }
   transfer.release(*queue, solution);
   transfer.finish();
 }

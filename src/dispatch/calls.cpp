@@ -138,8 +138,7 @@ Device* device_holding(Context& context, const void* matrix) {
 /// call of the driver. It is not put for calls too small to gain anything; nor is a device started
 /// for it.
 bool may_lie_on_device(const Context& context, Index n) {
-  constexpr Index kSmallest = 64;
-  return n >= kSmallest && context.opened();
+  return n >= kSmallestResident && context.opened();
 }
 
 /// device_holding() for a call of order n.

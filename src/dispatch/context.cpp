@@ -167,7 +167,7 @@ void Context::open_device() {
         status_ = "OVERLAPACK_DEVICE=off";
         return;
       case DeviceChoice::host:
-        device_ = open_emulated_device();
+        device_ = make_emulated_device();
         break;
       default:
         device_ = open_cuda_device(settings_.cuda_index);
@@ -225,8 +225,8 @@ void Context::log(const std::string& line) {
 }
 
 std::shared_ptr<Device> open_cuda_device(int index) {
-  // The driver first: where there is none, the plug-in and its libraries would be loaded, with their
-  // memory, to find that out.
+  // The driver first: where there is none, the plug-in and its libraries would be loaded, with
+  // their memory, to find that out.
   if (dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL) == nullptr) {
     const char* const reason = dlerror();
     throw DeviceError(std::string("no CUDA driver: ") + (reason != nullptr ? reason : ""));
@@ -275,7 +275,5 @@ bool is_cuda_memory(const void* pointer) {
   return get(&type, kMemoryType, address) == kSuccess && type == kDevice &&
          get(&managed, kIsManaged, address) == kSuccess && managed == 0;
 }
-
-std::shared_ptr<Device> open_emulated_device() { return make_emulated_device(); }
 
 }  // namespace overlapack::dispatch

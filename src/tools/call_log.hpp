@@ -5,8 +5,8 @@
 //   algorithm=tiled nb=256 ms=45.120 gflops=8123.4 up=536870912 down=536870912
 //   why="size 8192 >= 2048 (built-in)"
 //
-// (on one line). Mixed-precision solvers have iter= and precision=, too. Unknown keys are skipped, so
-// that older readers accept newer logs.
+// (on one line). Mixed-precision solvers have iter= and precision=, too. Unknown keys are skipped,
+// so that older readers accept newer logs.
 #pragma once
 
 #include <istream>

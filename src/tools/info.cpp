@@ -64,7 +64,7 @@ void print_devices() {
 }
 
 void print_cpu() {
-  std::cout << "CPU\n  " << cpu_model() << ", " << dispatch::available_cores()
+  std::cout << "CPU\n  " << cpu_model() << ", " << available_cores()
             << " cores for this process\n  LAPACK  " << cpu_lapack_description() << '\n';
   std::vector<std::vector<std::string>> rows;
   for (const auto& [family, meaning] : kFamilies) {

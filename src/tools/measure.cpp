@@ -155,11 +155,16 @@ Timing measure(Contender<T>& contender, Problem<T>& problem, const Limits& limit
     one = timed_run();
     if (timing.info == 0) timing.info = problem.info;
   }
-  std::nth_element(ms.begin(), ms.begin() + timing.runs / 2, ms.end());
-  timing.ms = ms[static_cast<std::size_t>(timing.runs / 2)];
+  timing.ms = median(ms);
   timing.residual = problem.residual();
   timing.iter = problem.iter;
   return timing;
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
 }
 
 Device* force_device(const std::string& device, Index min_n, const std::string& algorithm,

@@ -59,6 +59,9 @@ Timing measure(Contender<T>& contender, Problem<T>& problem, const Limits& limit
 Device* force_device(const std::string& device, Index min_n = 1,
                      const std::string& algorithm = "auto", Index nb = 0);
 
+/// Of at least one number; the larger of two in the middle.
+double median(std::vector<double> values);
+
 /// A number that grows with everything a device does; it tells whether a call reached it.
 std::size_t activity(Device* device);
 

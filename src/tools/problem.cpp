@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <mutex>
 #include <new>
-#include <thread>
 
-#include "dispatch/context.hpp"
+#include "algorithms/workers.hpp"
 
 namespace overlapack::tools {
 namespace {
@@ -43,15 +41,11 @@ T uniform(std::uint64_t seed, Index i, Index j, double scale) {
   }
 }
 
-/// Calls work(begin, end) for parts of 0, 1, ..., count - 1, one thread for each part.
-void in_parallel(Index count, const std::function<void(Index, Index)>& work) {
-  const Index parts = std::min(dispatch::available_cores(), (count + 63) / 64);
-  std::vector<std::thread> threads;
-  for (Index p = 1; p < parts; ++p) {
-    threads.emplace_back(work, count * p / parts, count * (p + 1) / parts);
-  }
-  if (count > 0) work(0, count / std::max<Index>(parts, 1));
-  for (std::thread& thread : threads) thread.join();
+/// Calls work(begin, end) for parts of 0, 1, ..., count - 1, on all cores.
+template <class Work>
+void in_parallel(Index count, const Work& work) {
+  const Index parts = std::min(available_cores(), (count + 63) / 64);
+  share_out(parts, parts, [&](Index p) { work(count * p / parts, count * (p + 1) / parts); });
 }
 
 /// op(A) x, where A is the `uplo` part (trapezoid) of a view and has ones on its diagonal if `diag`

@@ -202,8 +202,8 @@ int tune(const TuneOptions& options) {
     return 1;
   }
   const std::string comment = "measured " + today() + " by `overlapack tune`: " + device->model() +
-                              " against " + cpu_model() + ", " +
-                              std::to_string(dispatch::available_cores()) + " cores";
+                              " against " + cpu_model() + ", " + std::to_string(available_cores()) +
+                              " cores";
   if (device->emulated() && options.output.empty()) {
     std::cerr
         << "overlapack: nothing is written, because programs would believe it; to have it all "
