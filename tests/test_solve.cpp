@@ -197,10 +197,11 @@ TYPED_TEST(Solve, GesvOfEquationsOfAnySize) {
     for (Index i = 1; i < n; i += 3) scale(i, -exponent / 2);
     std::vector<Index> pivots;
     EXPECT_EQ(gesv<T>(factor.view(), pivots, x.view()), 0);
-    // Of the equations as they were: the smaller ones count as much as the others.
+    // Of the equations as they were: the smaller ones count as much as the others. Pivots are not
+    // their largest elements any more, so there is some growth.
     EXPECT_LT(solve_residual<Wide<T>>(Op::none, widen<T>(a.view()), HostView<const T>(x.view()),
                                       HostView<const T>(b.view())),
-              kThreshold);
+              10 * kThreshold);
   }
 }
 

@@ -229,7 +229,8 @@ std::shared_ptr<Device> open_cuda_device(int index) {
   // their memory, to find that out.
   if (dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL) == nullptr) {
     const char* const reason = dlerror();
-    throw DeviceError(std::string("no CUDA driver: ") + (reason != nullptr ? reason : ""));
+    throw DeviceError(std::string("no NVIDIA driver is installed (") +
+                      (reason != nullptr ? reason : "libcuda.so.1 cannot be opened") + ")");
   }
   void* plugin = nullptr;
   std::string reasons;

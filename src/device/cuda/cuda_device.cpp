@@ -2,6 +2,7 @@
 
 #include <cuda.h>
 
+#include <atomic>
 #include <cstdint>
 
 #include "device/cuda/plugin.hpp"
@@ -13,22 +14,73 @@ namespace {
 /// workspace of its own allocates nothing later, which would synchronise the device.
 constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;
 
-/// The driver's function that lets a stream write a word. The runtime has no counterpart; asking it
-/// for the function spares us linking the driver's library.
+/// A function of the driver that the runtime has no counterpart of, or null. To ask the runtime for
+/// it spares us linking the driver's library.
+template <class Function>
+Function* driver_function(const char* name) noexcept {
+  constexpr unsigned kVersion = 12000;
+  void* found = nullptr;
+  cudaDriverEntryPointQueryResult result = cudaDriverEntryPointSymbolNotFound;
+  ignore(cudaGetDriverEntryPointByVersion(name, &found, kVersion, cudaEnableDefault, &result));
+  return reinterpret_cast<Function*>(found);
+}
+
+/// Lets a stream write a word.
 auto stream_write_value() {
-  static const auto function = [] {
-    void* found = nullptr;
-    cudaDriverEntryPointQueryResult result = cudaDriverEntryPointSymbolNotFound;
-    check(cudaGetDriverEntryPointByVersion("cuStreamWriteValue32", &found, 12000, cudaEnableDefault,
-                                           &result),
-          "looking up cuStreamWriteValue32");
-    if (found == nullptr) throw DeviceError("the driver has no cuStreamWriteValue32", true);
-    return reinterpret_cast<decltype(&cuStreamWriteValue32)>(found);
-  }();
+  static const auto function =
+      driver_function<decltype(cuStreamWriteValue32)>("cuStreamWriteValue32");
+  if (function == nullptr) throw DeviceError("the driver has no cuStreamWriteValue32", true);
   return function;
 }
 
+/// The stack of contexts of the calling thread.
+struct ContextStack {
+  decltype(cuDeviceGet)* device = driver_function<decltype(cuDeviceGet)>("cuDeviceGet");
+  decltype(cuDevicePrimaryCtxRetain)* retain =
+      driver_function<decltype(cuDevicePrimaryCtxRetain)>("cuDevicePrimaryCtxRetain");
+  decltype(cuCtxPushCurrent)* push =
+      driver_function<decltype(cuCtxPushCurrent)>("cuCtxPushCurrent");
+  decltype(cuCtxPopCurrent)* pop = driver_function<decltype(cuCtxPopCurrent)>("cuCtxPopCurrent");
+
+  static const ContextStack& instance() {
+    static const ContextStack stack;
+    return stack;
+  }
+  /// Pushes the context of a device that the runtime uses.
+  bool push_primary(int index) const noexcept {
+    // Retained once for each device, and never given back.
+    constexpr int kDevices = 64;
+    static std::atomic<CUcontext> contexts[kDevices];
+    const bool complete =
+        device != nullptr && retain != nullptr && push != nullptr && pop != nullptr;
+    if (!complete || index >= kDevices) return false;
+    CUcontext context = contexts[index];
+    if (context == nullptr) {
+      CUdevice handle;
+      if (device(&handle, index) != CUDA_SUCCESS) return false;
+      if (retain(&context, handle) != CUDA_SUCCESS) return false;
+      contexts[index] = context;
+    }
+    return push(context) == CUDA_SUCCESS;
+  }
+};
+
 }  // namespace
+
+// ---- CurrentDevice ------------------------------------------------------------------------
+
+CurrentDevice::CurrentDevice(int index) noexcept {
+  int current = index;
+  ignore(cudaGetDevice(&current));
+  if (current == index) return;
+  pushed_ = ContextStack::instance().push_primary(index);
+  if (!pushed_) ignore(cudaSetDevice(index));  // what fails here, too, is told by what comes next
+}
+
+CurrentDevice::~CurrentDevice() {
+  CUcontext popped;
+  if (pushed_) ContextStack::instance().pop(&popped);
+}
 
 // ---- CudaEvent ----------------------------------------------------------------------------
 

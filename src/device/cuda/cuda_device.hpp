@@ -15,21 +15,17 @@
 namespace overlapack::cuda {
 
 /// Makes a device current for the calling thread while it lives. Calls come from any thread, and
-/// the application may use CUDA itself: it gets its own device back.
+/// the application may use CUDA itself: it gets its own device back. That is done by the driver's
+/// stack of contexts. Setting the runtime's device, and that of before again, would start the other
+/// device, too: half a gigabyte of its memory in a program that does not use it.
 class CurrentDevice {
  public:
-  explicit CurrentDevice(int index) noexcept : index_(index), previous_(index) {
-    ignore(cudaGetDevice(&previous_));
-    if (previous_ != index_) ignore(cudaSetDevice(index_));
-  }
-  ~CurrentDevice() {
-    if (previous_ != index_) ignore(cudaSetDevice(previous_));
-  }
+  explicit CurrentDevice(int index) noexcept;
+  ~CurrentDevice();
   CurrentDevice(const CurrentDevice&) = delete;
 
  private:
-  int index_;
-  int previous_;
+  bool pushed_ = false;
 };
 
 class CudaEvent final : public Event {
