@@ -495,6 +495,9 @@ class Device {
 
   /// Throws DeviceError if `memory` belongs to another device.
   MemoryKind kind_of(const void* memory) { return do_kind_of(memory); }
+  /// As long as the calling thread holds the result, operations need not make the device current
+  /// one by one. Only saves time, where the program has another device or none.
+  std::shared_ptr<void> make_current() { return do_make_current(); }
 
   void set_observer(Observer* observer) { observer_ = observer; }
   TransferCounters& counters() { return counters_; }
@@ -542,6 +545,7 @@ class Device {
   virtual MemoryKind do_kind_of(const void* memory) = 0;
   virtual std::unique_ptr<Queue> do_make_queue(Priority priority) = 0;
   virtual std::unique_ptr<Event> do_make_event(Timed timed) = 0;
+  virtual std::shared_ptr<void> do_make_current() = 0;
   virtual Kernels<float>& do_kernels(float) = 0;
   virtual Kernels<double>& do_kernels(double) = 0;
   virtual Kernels<std::complex<float>>& do_kernels(std::complex<float>) = 0;

@@ -255,6 +255,7 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume) {
     }
   };
   try {
+    const std::shared_ptr<void> current = device.make_current();
     info = on_device(device, options, committed);
   } catch (const DeviceError& error) {
     finish_on_cpu(error.what());

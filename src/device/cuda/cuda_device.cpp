@@ -329,6 +329,10 @@ std::unique_ptr<Queue> CudaDevice::do_make_queue(Priority priority) {
   return std::make_unique<CudaQueue>(*this, index_, multiprocessors_, priority);
 }
 
+std::shared_ptr<void> CudaDevice::do_make_current() {
+  return std::make_shared<CurrentDevice>(index_);
+}
+
 std::unique_ptr<Event> CudaDevice::do_make_event(Timed timed) {
   return std::make_unique<CudaEvent>(*this, index_, timed);
 }

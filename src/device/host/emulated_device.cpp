@@ -1008,6 +1008,7 @@ class EmulatedDevice final : public Device {
   std::unique_ptr<Queue> do_make_queue(Priority) override {
     return std::make_unique<EmulatedQueue>(*this, machine_);
   }
+  std::shared_ptr<void> do_make_current() override { return {}; }
   std::unique_ptr<Event> do_make_event(Timed timed) override {
     return std::make_unique<EmulatedEvent>(*this, machine_, timed);
   }
