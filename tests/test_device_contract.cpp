@@ -257,6 +257,18 @@ TYPED_TEST(DeviceContract, ZeroesPartOfABuffer) {
   }
 }
 
+TYPED_TEST(DeviceContract, ZeroesPiecesOfABuffer) {
+  using T = TypeParam;
+  auto a = this->upload(Padded<T>(100, 1));
+  this->queue().zero(a.view.data + 5, 7 * sizeof(T), 2 * sizeof(T), 10);
+  this->queue().zero(a.view.data, 7 * sizeof(T), 2 * sizeof(T), 0);
+  const auto result = this->download(a);
+  for (Index i = 0; i < 100; ++i) {
+    const bool inside = i >= 5 && i < 75 && (i - 5) % 7 < 2;
+    EXPECT_EQ(result(i, 0), inside ? T(0) : sentinel<T>()) << i;
+  }
+}
+
 TYPED_TEST(DeviceContract, OrdersWorkOfSeveralQueuesByEvents) {
   using T = TypeParam;
   Device& device = this->device();

@@ -136,7 +136,10 @@ class Cholesky {
   template <class Arrived>
   void prepare(Index j, Arrived arrived) {
     Queue& queue = **update_;
-    if (!adds_input() && !arrived(queue, j)) return;
+    if (!adds_input()) {
+      if (!arrived(queue, j)) return;
+      clear_imaginary_diagonal(queue, work(block(j), block(j)));
+    }
     const Index ahead = panels_ahead_of(j);
     if (ahead > 0) queue.wait(*applied_ahead_[at(panel_of(j))]);
     const Range k = {ahead * panel_width_, j > 0 ? block(j - 1).first : 0};
@@ -149,10 +152,22 @@ class Cholesky {
     }
     if (adds_input()) {
       if (!arrived(queue, j)) return;
+      clear_imaginary_diagonal(queue, factor(block(j), block(j)));
       const bool updated = ahead > 0 || !k.empty();
       triangle_.kernels.add(queue, Op::none, factor(rows_from(j), block(j)), T(updated ? 1 : 0), W);
     }
     queue.record(*prepared_);
+  }
+
+  /// LAPACK takes the imaginary parts of the diagonal for zero, whatever they are. The kernels for
+  /// panels do, too, but in a complex product a NaN there would reach the real parts.
+  static void clear_imaginary_diagonal(Queue& queue, DeviceView<T> diagonal) {
+    if constexpr (is_complex<T>) {
+      // An array of complex numbers may be accessed as one of real numbers ([complex.numbers]).
+      Real<T>* const imaginary = reinterpret_cast<Real<T>*>(diagonal.data) + 1;
+      queue.zero(imaginary, sizeof(T) * static_cast<std::size_t>(diagonal.ld + 1), sizeof(Real<T>),
+                 static_cast<std::size_t>(diagonal.rows));
+    }
   }
 
   // Columns are applied ahead by panels of two blocks.

@@ -77,10 +77,10 @@ void Queue::copy_on_device(void* to, std::size_t to_pitch, const void* from, std
   do_copy_on_device(to, to_pitch, from, from_pitch, element, rows, cols, part, diagonal);
 }
 
-void Queue::zero(void* device_memory, std::size_t bytes) {
-  if (bytes == 0) return;
+void Queue::zero(void* device_memory, std::size_t pitch, std::size_t bytes, std::size_t count) {
+  if (bytes == 0 || count == 0) return;
   device_.before(Action::kernel, "zero");
-  do_zero(device_memory, bytes);
+  do_zero(device_memory, pitch, bytes, count);
 }
 
 void Queue::signal(Flag& flag, std::uint32_t value) {

@@ -99,7 +99,9 @@ class Queue {
                       std::size_t element, Index rows, Index cols, Part part = Part::all,
                       Index diagonal = 0);
   /// Sets `bytes` bytes of device memory to zero.
-  void zero(void* device_memory, std::size_t bytes);
+  void zero(void* device_memory, std::size_t bytes) { zero(device_memory, bytes, bytes, 1); }
+  /// `count` pieces of so many bytes, `pitch` bytes apart.
+  void zero(void* device_memory, std::size_t pitch, std::size_t bytes, std::size_t count);
 
   /// `flag` becomes `value` once the work enqueued before is complete; whoever reads the value
   /// (acquire) sees that work's results in staging memory. The flag must live until the queue is
@@ -132,7 +134,7 @@ class Queue {
                                std::size_t) = 0;
   virtual void do_copy_on_device(void*, std::size_t, const void*, std::size_t, std::size_t, Index,
                                  Index, Part, Index) = 0;
-  virtual void do_zero(void*, std::size_t) = 0;
+  virtual void do_zero(void*, std::size_t pitch, std::size_t bytes, std::size_t count) = 0;
   virtual void do_signal(Flag&, std::uint32_t) = 0;
   virtual void do_poll() = 0;
   virtual void do_record(Event&) = 0;

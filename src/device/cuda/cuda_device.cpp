@@ -224,9 +224,13 @@ void CudaQueue::do_copy_on_device(void* to, std::size_t to_pitch, const void* fr
   copy_part(stream_, to, to_pitch, from, from_pitch, element, rows, cols, part, diagonal);
 }
 
-void CudaQueue::do_zero(void* device_memory, std::size_t bytes) {
+void CudaQueue::do_zero(void* device_memory, std::size_t pitch, std::size_t bytes,
+                        std::size_t count) {
   const CurrentDevice current(index_);
-  check(cudaMemsetAsync(device_memory, 0, bytes, stream_), "zero");
+  const cudaError_t status =
+      count == 1 ? cudaMemsetAsync(device_memory, 0, bytes, stream_)
+                 : cudaMemset2DAsync(device_memory, pitch, 0, bytes, count, stream_);
+  check(status, "zero");
 }
 
 void CudaQueue::do_signal(Flag& flag, std::uint32_t value) {

@@ -287,10 +287,14 @@ class EmulatedQueue final : public Queue {
       }
     });
   }
-  void do_zero(void* device_memory, std::size_t bytes) override {
+  void do_zero(void* device_memory, std::size_t pitch, std::size_t bytes,
+               std::size_t count) override {
     enqueue([=] {
-      machine_.memory.check("zero", Space::device, device_memory, bytes);
-      std::memset(device_memory, 0, bytes);
+      for (std::size_t i = 0; i < count; ++i) {
+        char* const piece = static_cast<char*>(device_memory) + i * pitch;
+        machine_.memory.check("zero", Space::device, piece, bytes);
+        std::memset(piece, 0, bytes);
+      }
     });
   }
   void do_signal(Flag& flag, std::uint32_t value) override {
@@ -354,8 +358,15 @@ class EmulatedKernels final : public Kernels<T> {
       const bool fit =
           rows(op_a, a) == c.rows && cols(op_b, b) == c.cols && cols(op_a, a) == rows(op_b, b);
       require(fit, "gemm", "the shapes do not fit");
-      reference::gemm<T>(op_a, op_b, alpha, open("gemm", a), open("gemm", b), beta,
-                         open("gemm", c));
+      const HostView<T> to = open("gemm", c);
+      if (beta == T(1) && is_complex<T>) {
+        // As cuBLAS does: 1 + 0i times a number whose imaginary part is a NaN is one in both parts.
+        for (Index j = 0; j < to.cols; ++j) {
+          for (Index i = 0; i < to.rows; ++i)
+            to(i, j) = reference::detail::multiply(beta, to(i, j));
+        }
+      }
+      reference::gemm<T>(op_a, op_b, alpha, open("gemm", a), open("gemm", b), beta, to);
     });
   }
 
