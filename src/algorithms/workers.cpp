@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <system_error>
+#include <thread>
 
 #include "core/error.hpp"
 #include "core/once.hpp"
@@ -81,7 +82,7 @@ void Workers::add_thread() {
 void Workers::run(Worker& worker, Index id) {
   const SignalsBlocked blocked;
   try {
-    worker.thread = std::thread(&Workers::loop, this, std::ref(worker), id, ticket_.load());
+    std::thread(&Workers::loop, this, std::ref(worker), id, ticket_.load()).detach();
   } catch (const std::system_error& error) {
     throw DeviceError(std::string("cannot start a copy thread: ") + error.what());
   }
@@ -93,7 +94,6 @@ void Workers::expect(Index id) {
   const std::lock_guard<std::mutex> lock(worker.mutex);
   worker.expected_after = ticket_.load();
   if (!worker.ended) return;
-  if (worker.thread.joinable()) worker.thread.join();
   run(worker, id);
   worker.ended = false;
 }

@@ -8,7 +8,6 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 #include "core/scalar.hpp"
@@ -61,7 +60,6 @@ class Workers {
     // Guarded by the mutex:
     Ticket expected_after = ~Ticket{0};  // when this is the ticket, the next one is for the thread
     bool ended = false;
-    std::thread thread;
   };
 
   void add_thread();
