@@ -133,8 +133,7 @@ int compare(const Options& options) {
               << tools::brief(static_cast<double>(device->pool_use(Space::device).held) / 1e6)
               << " MB of device memory.\n";
   }
-  if (!right) std::cerr << "overlapack-bench: a result of ours is WRONG (residual above 30)\n";
-  return right ? 0 : 1;
+  return exit_status(right);
 }
 
 }  // namespace overlapack::bench

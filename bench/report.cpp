@@ -83,6 +83,11 @@ void print_heading(const Options& options, const Device* device) {
   std::cout << '\n' << std::flush;
 }
 
+int exit_status(bool right) {
+  if (!right) std::cerr << "overlapack-bench: a result of ours is WRONG (residual above 30)\n";
+  return right ? 0 : 1;
+}
+
 std::string row_title(const Call& call) { return name_of(call) + " " + order_of(call); }
 
 void print_rows(const std::vector<Row>& rows, TableStyle style) {

@@ -175,8 +175,7 @@ int show_speed_of_light(const Options& options) {
     write(options.svg, timeline_svg(traced));
   }
   files.finish();
-  if (!right) std::cerr << "overlapack-bench: a result of ours is WRONG (residual above 30)\n";
-  return right ? 0 : 1;
+  return exit_status(right);
 }
 
 }  // namespace overlapack::bench

@@ -436,8 +436,7 @@ int show_variants(const Options& options) {
   std::cout << "resid.: the largest of all block sizes. columns: padded to the library's leading "
                "dimension, or\nunpadded, lda = n. library: its own call on data that lie on the "
                "device.\n";
-  if (!all_right) std::cerr << "overlapack-bench: a result of ours is WRONG (residual above 30)\n";
-  return all_right ? 0 : 1;
+  return exit_status(all_right);
 }
 
 }  // namespace overlapack::bench

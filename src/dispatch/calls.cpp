@@ -9,7 +9,6 @@
 #include <limits>
 #include <locale>
 #include <new>
-#include <optional>
 #include <sstream>
 
 #include "algorithms/chol_update_device.hpp"
@@ -47,7 +46,6 @@ struct Call {
   char type;
   Shape shape;
   const char* name;
-  double flops;
   Index lda;
   Index ldb = 0;
   std::array<const void*, 3> operands = {};  // the matrix; right-hand sides, solution: if any
@@ -76,9 +74,10 @@ std::string fixed(double x, int decimals) {
   return out.str();
 }
 
-void write_log(Context& context, const Call& call, const Plan& plan, const std::string& where,
-               Index info, double ms, std::size_t up = 0, std::size_t down = 0) {
-  const double gflops = call.flops / (ms * 1e6);
+void write_log(Context& context, const Call& call, double flops, const Plan& plan,
+               const std::string& where, Index info, double ms, std::size_t up = 0,
+               std::size_t down = 0) {
+  const double gflops = flops / (ms * 1e6);
   const char* const algorithm = !plan.on_device                       ? "-"
                                 : plan.algorithm == Algorithm::hybrid ? "hybrid"
                                                                       : "tiled";
@@ -159,7 +158,9 @@ bool is_resident(Context& context, const Call& call) {
 template <class T>
 Device* device_of_norm(Context& context, HostView<const T> a) {
   constexpr Index kLarge = 1 << 20;  // elements
-  if (!context.opened() && (a.rows * a.cols < kLarge || !is_cuda_memory(a.data))) return nullptr;
+  if (!context.opened() && a.rows * a.cols < kLarge) return nullptr;
+  const NoCancellation no_cancellation;  // locks would be left behind
+  if (!context.opened() && !is_cuda_memory(a.data)) return nullptr;
   return device_holding(context, a.data);
 }
 
@@ -226,7 +227,8 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume) {
   const auto log = [&](Index info, std::size_t up, std::size_t down) {
     if (!settings.verbose) return;
     try {
-      write_log(context, call, plan, where, info, watch.milliseconds(), up, down);
+      write_log(context, call, flops_of(call.routine, call.type, call.shape), plan, where, info,
+                watch.milliseconds(), up, down);
     } catch (const std::bad_alloc&) {  // the call has been done all the same
     }
   };
@@ -272,9 +274,8 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume) {
 template <class T>
 Call make_call(Routine routine, HostView<const T> a, HostView<const T> b = {},
                HostView<const T> x = {}) {
-  const char type = ScalarTraits<T>::letter;
   const Shape shape{a.rows, a.cols, b.cols};
-  Call call{routine, type, shape, name_of(routine), flops_of(routine, type, shape), a.ld, b.ld};
+  Call call{routine, ScalarTraits<T>::letter, shape, name_of(routine), a.ld, b.ld};
   call.operands = {a.data, b.empty() ? nullptr : b.data, x.empty() ? nullptr : x.data};
   return call;
 }
@@ -349,7 +350,6 @@ template <class T>
 Call update_call(const char* name, Uplo uplo, HostView<const T> a, Index k) {
   Call call = make_call<T>(Routine::cholupdate, a);
   call.shape.nrhs = k;
-  call.flops = flops_of(call.routine, call.type, call.shape);
   call.uplo = static_cast<char>(uplo);
   call.name = name;
   return call;
@@ -553,12 +553,12 @@ void log_norm(Context& context, const Device& device, Norm norm, Symmetry symmet
   call.name = symmetry == Symmetry::none        ? "lange"
               : symmetry == Symmetry::symmetric ? "lansy"
                                                 : "lanhe";
-  call.flops = 2.0 * static_cast<double>(a.rows) * static_cast<double>(a.cols);
   if (symmetry != Symmetry::none) call.uplo = static_cast<char>(uplo);
   call.trans = static_cast<char>(norm);
   Plan plan;
   plan.why = "the matrix lies on the device";
-  write_log(context, call, plan, device.name() + (on_cpu ? "+cpu" : ""), 0, ms);
+  const double flops = 2.0 * static_cast<double>(a.rows) * static_cast<double>(a.cols);
+  write_log(context, call, flops, plan, device.name() + (on_cpu ? "+cpu" : ""), 0, ms);
 }
 
 }  // namespace
@@ -567,7 +567,6 @@ template <class T>
 Real<T> norm(Family family, Norm norm, Symmetry symmetry, Uplo uplo, HostView<const T> a,
              Real<T>* work) {
   const Nesting nesting;
-  const NoCancellation no_cancellation;  // locks would be left behind
   const Lapack<T>& cpu = cpu_lapack<T>(family);
   Context& context = Context::instance();
   Device* device = nullptr;
@@ -578,6 +577,7 @@ Real<T> norm(Family family, Norm norm, Symmetry symmetry, Uplo uplo, HostView<co
   }
   if (device == nullptr) return cpu.norm(norm, symmetry, uplo, a, work);
 
+  const NoCancellation no_cancellation;
   const Stopwatch watch;
   bool on_cpu = false;
   const Real<T> result = norm_on_device(context, *device, cpu, norm, symmetry, uplo, a, on_cpu);

@@ -270,11 +270,9 @@ double Problem<T>::residual() const {
   const double eps = static_cast<double>(std::numeric_limits<Real<T>>::epsilon()) / 2;  // LAPACK's
   const bool factor_given = is_factor_given(call_.routine);
   const bool update = call_.routine == Routine::cholupdate;
-  const bool nothing_to_solve = call_.shape.nrhs == 0 && !dispatch::is_mixed(call_.routine);
-  const bool new_factor =
-      is_factorization(call_.routine) || update ||
-      (nothing_to_solve && !factor_given);  // as of posv without right-hand sides
-  if (call_.shape.nrhs == 0 && !new_factor) return 0;
+  const bool solves = call_.shape.nrhs > 0;
+  if (!solves && (dispatch::is_mixed(call_.routine) || (factor_given && !update))) return 0;
+  const bool new_factor = is_factorization(call_.routine) || update || !solves;
   const HostView<T> solution = dispatch::is_mixed(call_.routine) ? x() : b();
   if (new_factor && dispatch::is_lu(call_.routine)) {
     for (std::size_t i = 0; i < pivots_.size(); ++i) {
