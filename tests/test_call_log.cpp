@@ -43,12 +43,10 @@ class CallLog : public RoutedTest {
   }
   /// Calls are logged from now on; to stderr if `path` is empty.
   void log_to(const std::string& path) {
-    route(dispatch::Algorithm::tiled, 16);
-    dispatch::Settings settings = dispatch::Context::instance().settings();
+    dispatch::Settings settings = settings_for(dispatch::Algorithm::tiled, 16);
     settings.verbose = true;
     settings.log = path;
-    dispatch::Context::instance().reset(settings, dispatch::builtin_profile());
-    dispatch::Context::instance().use_device(device_);
+    use(settings);
   }
   static void write_line() { dispatch::Context::instance().log("a line"); }
   std::string text() const {

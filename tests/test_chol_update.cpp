@@ -133,13 +133,11 @@ class UpdateTest : public RoutedTest {
   /// Regions of nb columns from here on.
   void update_by(Index nb, std::size_t memory_limit = 0) {
     if (off()) return;
-    route(dispatch::Algorithm::tiled, nb);
-    dispatch::Settings settings = dispatch::Context::instance().settings();
+    dispatch::Settings settings = settings_for(dispatch::Algorithm::tiled, nb);
     settings.memory_limit = memory_limit;
     settings.verbose = true;
     settings.log = log_;
-    dispatch::Context::instance().reset(settings, dispatch::builtin_profile());
-    dispatch::Context::instance().use_device(device_);
+    use(settings);
   }
   std::string logged() const {
     std::ostringstream text;

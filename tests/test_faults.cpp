@@ -39,14 +39,10 @@ class Faults : public RoutedTest {
       for (Index at = 1;; at += stride) {
         ASSERT_LT(at, 100000) << "the call never ends";
         SCOPED_TRACE(testing::Message() << name_of(algorithm) << ", fault at action " << at);
-        route(algorithm, nb_);
-        if (memory_limit_ > 0 || refine_ != Precision::fp32) {
-          dispatch::Settings settings = dispatch::Context::instance().settings();
-          settings.memory_limit = memory_limit_;
-          settings.refine = refine_;
-          dispatch::Context::instance().reset(settings, dispatch::builtin_profile());
-          dispatch::Context::instance().use_device(device_);
-        }
+        dispatch::Settings settings = settings_for(algorithm, nb_);
+        settings.memory_limit = memory_limit_;
+        settings.refine = refine_;
+        use(settings);
         FaultAt fault(at);
         device().set_observer(&fault);
         call();

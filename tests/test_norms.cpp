@@ -10,6 +10,7 @@
 #include "support/fixtures.hpp"
 #include "support/lapack_calls.hpp"
 #include "support/matrices.hpp"
+#include "support/on_device.hpp"
 #include "support/residual.hpp"
 
 namespace overlapack {
@@ -88,26 +89,6 @@ class Norms : public RoutedTest {
     RoutedTest::TearDown();
     dispatch::Context::instance().use_device(nullptr);
   }
-
-  /// A copy of a matrix, padding included, in device memory.
-  class OnDevice {
-   public:
-    OnDevice(Device& device, Padded<T>& a)
-        : memory_(device, Space::device, a.ld() * a.cols()),
-          view_(memory_.data(), a.rows(), a.cols(), a.ld()) {
-      const Buffer<T> staging(device, Space::host, memory_.size());
-      const QueueLease queue(device);
-      std::copy_n(a.data(), memory_.size(), staging.data());
-      queue->template copy<T>(DeviceView<T>(memory_.data(), memory_.size()),
-                              HostView<const T>(staging.data(), memory_.size()));
-      queue->synchronize();
-    }
-    HostView<const T> view() const { return view_; }
-
-   private:
-    Buffer<T> memory_;
-    HostView<const T> view_;
-  };
 };
 TYPED_TEST_SUITE(Norms, Precisions);
 
@@ -146,7 +127,7 @@ TYPED_TEST(Norms, OfDeviceMemoryAreTheDevices) {
   for (const Index n : {1, 2, 42, 133}) {
     for (const Index padding : {0, 3}) {
       auto a = random_matrix<T>(n, n, 1, padding);
-      const typename TestFixture::OnDevice there(this->device(), a);
+      const OnDevice<T> there(this->device(), a);
       for (const Question& q : questions<T>()) {
         SCOPED_TRACE(testing::Message() << n << " " << q.letter << q.uplo << int(q.symmetry));
         const std::size_t kernels = this->device().counters().kernels;
@@ -160,7 +141,7 @@ TYPED_TEST(Norms, OfDeviceMemoryAreTheDevices) {
   const std::pair<Index, Index> shapes[] = {{3000, 2}, {2, 3000}, {7, 42}, {666, 42}};
   for (const auto& [m, n] : shapes) {
     auto a = random_matrix<T>(m, n, 1, 1);
-    const typename TestFixture::OnDevice there(this->device(), a);
+    const OnDevice<T> there(this->device(), a);
     for (const Norm norm : kNorms) {
       const Question q{static_cast<char>(norm)};
       const Real<T> expected = expected_norm<T>(q, a.view());
@@ -193,7 +174,7 @@ TYPED_TEST(Norms, NaNsAndInfinitiesEverywhere) {
     for (const T x : {infinity<T>(), nan<T>()}) {
       auto a = random_matrix<T>(n, n, 1, 1);
       a(i, j) = x;
-      const typename TestFixture::OnDevice there(this->device(), a);
+      const OnDevice<T> there(this->device(), a);
       std::vector<Real<T>> work(static_cast<std::size_t>(n));
       for (const Question& q : questions<T>()) {
         if (q.uplo == 'U' || q.uplo == 'u') continue;
@@ -211,8 +192,9 @@ TYPED_TEST(Norms, NaNsAndInfinitiesEverywhere) {
 TYPED_TEST(Norms, OfNothingAndOfUnknownKindsAreZero) {
   using T = TypeParam;
   auto a = random_matrix<T>(3, 3, 1);
-  const typename TestFixture::OnDevice there(this->device(), a);
-  for (const HostView<const T>& view : {HostView<const T>(a.view()), there.view()}) {
+  const OnDevice<T> there(this->device(), a);
+  for (const HostView<const T>& view :
+       {HostView<const T>(a.view()), HostView<const T>(there.view())}) {
     for (const Question& q : questions<T>()) {
       EXPECT_EQ(ask<T>(q, view.block(0, 0, 0, 0), nullptr), 0);
       if (q.symmetry != Symmetry::none) continue;
@@ -226,7 +208,7 @@ TYPED_TEST(Norms, OfNothingAndOfUnknownKindsAreZero) {
 TYPED_TEST(Norms, ADeviceThatFailsLeavesTheRestToTheCpu) {
   using T = TypeParam;
   auto a = random_matrix<T>(90, 90, 1, 2);
-  const typename TestFixture::OnDevice there(this->device(), a);
+  const OnDevice<T> there(this->device(), a);
   for (const Question& q : questions<T>()) {
     const Real<T> expected = expected_norm<T>(q, a.view());
     for (Index at = 1;; ++at) {
@@ -248,7 +230,7 @@ TYPED_TEST(Norms, ADeviceThatFailsLeavesTheRestToTheCpu) {
 TYPED_TEST(Norms, ALostDeviceMakesNaNs) {
   using T = TypeParam;
   auto a = random_matrix<T>(90, 90, 1, 2);
-  const typename TestFixture::OnDevice there(this->device(), a);
+  const OnDevice<T> there(this->device(), a);
   for (const Index at : {1, 4, 6}) {
     this->route(Algorithm::tiled, 16);
     FaultAt fault(at, true);

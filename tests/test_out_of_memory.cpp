@@ -73,12 +73,10 @@ class OutOfMemory : public RoutedTest {
 
  private:
   void log_calls() {
-    route(dispatch::Algorithm::tiled, 16);
-    dispatch::Settings settings = dispatch::Context::instance().settings();
+    dispatch::Settings settings = settings_for(dispatch::Algorithm::tiled, 16);
     settings.verbose = true;
     settings.log = "/dev/null";
-    dispatch::Context::instance().reset(settings, dispatch::builtin_profile());
-    dispatch::Context::instance().use_device(device_);
+    use(settings);
   }
 
   long at_ = 0, requests_ = 0;

@@ -601,13 +601,9 @@ TYPED_TEST(RefinePrecisions, WhatIsNotFiniteIsFoundByFp32) {
   const Index n = 40;
   for (const Precision precision : kPrecisions) {
     SCOPED_TRACE(name_of(precision));
-    dispatch::Settings settings;
-    settings.min_n = 1;
-    settings.nb = 8;
+    auto settings = this->settings_for(Algorithm::automatic, 8);
     settings.refine = precision;
-    auto& context = dispatch::Context::instance();
-    context.reset(settings, dispatch::builtin_profile());
-    context.use_device(this->device_);
+    this->use(settings);
     auto a = random_matrix<T>(n, n, 1);
     const auto b = random_matrix<T>(n, 2, 2);
     a(20, 20) = nan<T>();
@@ -641,15 +637,11 @@ TYPED_TEST(RefinePrecisions, TheCallLogSaysWhichOne) {
   const Index n = 100;
   const std::string log = testing::TempDir() + "refine." + std::to_string(getpid()) + ".log";
   const auto logged = [&](Precision precision, double condition) {
-    dispatch::Settings settings;
-    settings.min_n = 1;
-    settings.nb = 8;
+    auto settings = this->settings_for(Algorithm::automatic, 8);
     settings.refine = precision;
     settings.verbose = true;
     settings.log = log;
-    auto& context = dispatch::Context::instance();
-    context.reset(settings, dispatch::builtin_profile());
-    context.use_device(this->device_);
+    this->use(settings);
     this->gesv(conditioned<T>(n, condition, false), random_matrix<T>(n, 1, 2));
     std::ostringstream text;
     text << std::ifstream(log).rdbuf();
@@ -682,11 +674,7 @@ TYPED_TEST(Refine, EmptySystems) {
 
 TYPED_TEST(Refine, SmallCallsGoToTheCpu) {
   using T = TypeParam;
-  dispatch::Settings settings;
-  settings.min_n = 1000;
-  auto& context = dispatch::Context::instance();
-  context.reset(settings, dispatch::builtin_profile());
-  context.use_device(this->device_);
+  this->route(Algorithm::automatic, 0, 1000);
   const std::size_t before = this->uploaded();
   const auto a = random_matrix<T>(50, 50, 1), spd = positive_definite<T>(50, 1);
   const auto b = random_matrix<T>(50, 3, 2);

@@ -6,6 +6,7 @@
 #include "support/fixtures.hpp"
 #include "support/lapack_calls.hpp"
 #include "support/matrices.hpp"
+#include "support/on_device.hpp"
 #include "support/residual.hpp"
 
 namespace overlapack {
@@ -15,38 +16,7 @@ using namespace testing_support;
 using dispatch::Algorithm;
 
 template <class T>
-class Resident : public RoutedTest {
- protected:
-  /// A copy of a matrix, padding included, in device memory. The routines take it as they take any
-  /// pointer.
-  class OnDevice {
-   public:
-    OnDevice(Device& device, Padded<T>& a)
-        : a_(a),
-          staging_(device, Space::host, count()),
-          memory_(device, Space::device, count()),
-          queue_(device) {
-      std::copy_n(a.data(), count(), staging_.data());
-      queue_->template copy<T>(DeviceView<T>(memory_.data(), count()),
-                               HostView<const T>(staging_.data(), count()));
-      queue_->synchronize();
-    }
-    HostView<T> view() const { return {memory_.data(), a_.rows(), a_.cols(), a_.ld()}; }
-    /// Copies the matrix, padding included, back to where it came from.
-    void fetch() {
-      queue_->template copy<T>(HostView<T>(staging_.data(), count()),
-                               DeviceView<const T>(memory_.data(), count()));
-      queue_->synchronize();
-      std::copy_n(staging_.data(), count(), a_.data());
-    }
-
-   private:
-    Index count() const { return a_.ld() * a_.cols(); }
-    Padded<T>& a_;
-    Buffer<T> staging_, memory_;
-    QueueLease queue_;
-  };
-};
+class Resident : public RoutedTest {};
 TYPED_TEST_SUITE(Resident, Precisions);
 
 TYPED_TEST(Resident, CholeskyInPlace) {
@@ -59,7 +29,7 @@ TYPED_TEST(Resident, CholeskyInPlace) {
         auto a = positive_definite<T>(n, 1, 3);
         a.forbid_other_triangle(uplo);
         auto factor = a;
-        typename TestFixture::OnDevice there(this->device(), factor);
+        OnDevice<T> there(this->device(), factor);
         EXPECT_EQ(potrf<T>(uplo, there.view()), 0);
         there.fetch();
         EXPECT_LT(potrf_residual<T>(uplo, a.view(), factor.view()), kThreshold);
@@ -79,7 +49,7 @@ TYPED_TEST(Resident, CholeskyKeepsTheLeadingMinorOfAnIndefiniteMatrix) {
       auto a = indefinite_at<T>(100, position, 1, 3);
       a.forbid_other_triangle(uplo);
       auto factor = a;
-      typename TestFixture::OnDevice there(this->device(), factor);
+      OnDevice<T> there(this->device(), factor);
       EXPECT_EQ(potrf<T>(uplo, there.view()), position + 1);
       there.fetch();
       EXPECT_TRUE(factor.padding_untouched());
@@ -100,7 +70,7 @@ TYPED_TEST(Resident, LuInPlace) {
       SCOPED_TRACE(testing::Message() << name_of(algorithm) << " " << m << "x" << n);
       const auto a = random_matrix<T>(m, n, 1, 3);
       auto factors = a;
-      typename TestFixture::OnDevice there(this->device(), factors);
+      OnDevice<T> there(this->device(), factors);
       std::vector<Index> pivots;
       EXPECT_EQ(getrf<T>(there.view(), pivots), 0);
       there.fetch();
@@ -123,7 +93,7 @@ TYPED_TEST(Resident, SolvesWithRightHandSidesHereAndThere) {
       const auto a = symmetric ? positive_definite<T>(n, 1, 3) : random_matrix<T>(n, n, 1, 3);
       const auto b = random_matrix<T>(n, nrhs, 2, 2);
       auto factor = a, x = b;
-      typename TestFixture::OnDevice a_there(this->device(), factor), x_there(this->device(), x);
+      OnDevice<T> a_there(this->device(), factor), x_there(this->device(), x);
       const HostView<T> solution = b_there ? x_there.view() : x.view();
       const HostView<T> matrix = a_is_there ? a_there.view() : factor.view();
       std::vector<Index> pivots;
@@ -150,7 +120,7 @@ TYPED_TEST(Resident, MixedPrecision) {
         auto a = symmetric ? positive_definite<T>(n, 1, 3) : random_matrix<T>(n, n, 1, 3);
         if (overflows) a(50, 50) = T(1e300);
         auto factor = a, b = random_matrix<T>(n, nrhs, 2, 2), x = Padded<T>(n, nrhs, 1);
-        typename TestFixture::OnDevice a_there(this->device(), factor), b_there(this->device(), b),
+        OnDevice<T> a_there(this->device(), factor), b_there(this->device(), b),
             x_there(this->device(), x);
         const MixedResult result =
             symmetric ? mixed_posv<T>(Uplo::lower, a_there.view(), b_there.view(), x_there.view())
@@ -191,8 +161,7 @@ TYPED_TEST(Resident, UpdatesOfAFactorInPlace) {
         auto factor = a;
         reference::potrf<T>(uplo, factor.view());
         factor.forbid_other_triangle(uplo);
-        typename TestFixture::OnDevice there(this->device(), factor),
-            v_on_device(this->device(), v);
+        OnDevice<T> there(this->device(), factor), v_on_device(this->device(), v);
         const HostView<T> vectors = v_there ? v_on_device.view() : v.view();
         const auto update = [&](int sigma) {
           Index info = -1;
@@ -213,7 +182,7 @@ TYPED_TEST(Resident, UpdatesOfAFactorInPlace) {
         // A downdate that is not possible.
         auto before = factor;
         v(n / 2, 0) += T(Real<T>(1000));
-        const typename TestFixture::OnDevice long_v(this->device(), v);
+        const OnDevice<T> long_v(this->device(), v);
         Index info = -1;
         Exported<T>::cholupdate(static_cast<char>(uplo), n, k, there.view().data, there.view().ld,
                                 long_v.view().data, v.ld(), -1, &info);
@@ -225,7 +194,7 @@ TYPED_TEST(Resident, UpdatesOfAFactorInPlace) {
         }
 
         v(3, 1) = nan<T>();
-        const typename TestFixture::OnDevice bad_v(this->device(), v);
+        const OnDevice<T> bad_v(this->device(), v);
         Exported<T>::cholupdate(static_cast<char>(uplo), n, k, there.view().data, there.view().ld,
                                 bad_v.view().data, v.ld(), 1, &info);
         EXPECT_EQ(info, -6);
@@ -244,7 +213,7 @@ TYPED_TEST(Resident, VectorsOnTheDeviceForAFactorInOrdinaryMemory) {
   reference::herk<T>(Uplo::upper, Op::none, 1, v.view(), 1, updated.view());
   auto factor = a;
   reference::potrf<T>(Uplo::upper, factor.view());
-  const typename TestFixture::OnDevice there(this->device(), v);
+  const OnDevice<T> there(this->device(), v);
   Index info = -1;
   Exported<T>::cholupdate('U', n, k, factor.data(), factor.ld(), there.view().data, there.view().ld,
                           1, &info);
@@ -261,7 +230,7 @@ TYPED_TEST(Resident, UpdatesByOneVectorWithTheirRotations) {
   reference::potrf<T>(Uplo::upper, factor.view());
   const auto before = factor;
   const auto x = random_matrix<T>(n, 1, 2);
-  typename TestFixture::OnDevice there(this->device(), factor);
+  OnDevice<T> there(this->device(), factor);
   const auto ld = static_cast<std::int32_t>(factor.ld());
   auto u = x;
   std::vector<Real<T>> c(static_cast<std::size_t>(n));
@@ -287,7 +256,7 @@ TYPED_TEST(Resident, IsServedByTheDeviceHoweverSmall) {
   this->route(Algorithm::tiled, 16, 100000);
   const auto a = positive_definite<T>(64, 1);
   auto factor = a;
-  typename TestFixture::OnDevice there(this->device(), factor);
+  OnDevice<T> there(this->device(), factor);
   EXPECT_EQ(potrf<T>(Uplo::lower, there.view()), 0);
   there.fetch();
   EXPECT_LT(potrf_residual<T>(Uplo::lower, a.view(), factor.view()), kThreshold);
@@ -297,14 +266,14 @@ TYPED_TEST(Resident, ADeviceThatFailsIsReportedAsMissingMemory) {
   using T = TypeParam;
   this->route(Algorithm::tiled, 16);
   auto a = positive_definite<T>(64, 1);
-  typename TestFixture::OnDevice there(this->device(), a);
+  OnDevice<T> there(this->device(), a);
   FaultAt fault(20, false);
   this->device_->set_observer(&fault);
   EXPECT_EQ(potrf<T>(Uplo::lower, there.view()), -1010);
   this->device_->set_observer(nullptr);
   // The CPU could not read the right-hand sides, either.
   auto b = random_matrix<T>(64, 2, 2), factor = positive_definite<T>(64, 1);
-  typename TestFixture::OnDevice b_there(this->device(), b);
+  OnDevice<T> b_there(this->device(), b);
   FaultAt again(20, false);
   this->device_->set_observer(&again);
   EXPECT_EQ(posv<T>(Uplo::lower, factor.view(), b_there.view()), -1010);

@@ -40,12 +40,6 @@ class Split : public RoutedTest {
     RoutedTest::SetUp();
     if (device_) device_->set_observer(&split_products_);
   }
-  /// Calls go to the device under test, with these settings.
-  void use(const dispatch::Settings& settings) {
-    auto& context = dispatch::Context::instance();
-    context.reset(settings, dispatch::builtin_profile());
-    context.use_device(device_);
-  }
   void copy(Queue& queue, DeviceView<T> to, const Padded<T>& from) {
     const Buffer<T> staging(device(), Space::host, from.rows() * from.cols());
     const HostView<T> here(staging.data(), from.rows(), from.cols(), from.rows());

@@ -64,17 +64,24 @@ class DeviceTest : public testing::Test {
   std::shared_ptr<Device> device_;
 };
 
-/// A test of whole calls: sends every call, however small, to the device under test.
+/// A test of whole calls, which the settings send to the device under test.
 class RoutedTest : public DeviceTest {
  protected:
-  void route(dispatch::Algorithm algorithm, Index nb, Index min_n = 1) {
+  /// Settings for every call, however small.
+  static dispatch::Settings settings_for(dispatch::Algorithm algorithm, Index nb, Index min_n = 1) {
     dispatch::Settings settings;
     settings.min_n = min_n;
     settings.algorithm = algorithm;
     settings.nb = nb;
+    return settings;
+  }
+  void use(const dispatch::Settings& settings) {
     auto& context = dispatch::Context::instance();
     context.reset(settings, dispatch::builtin_profile());
     context.use_device(device_);
+  }
+  void route(dispatch::Algorithm algorithm, Index nb, Index min_n = 1) {
+    use(settings_for(algorithm, nb, min_n));
   }
   /// Bytes uploaded so far: a call that raises it has reached the device.
   std::size_t uploaded() { return device().counters().bytes_to_device; }

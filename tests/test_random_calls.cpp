@@ -1,0 +1,450 @@
+// Calls drawn at random: shapes, block sizes, kinds of matrices, faults, scarce memory and operands
+// on the device together, where other tests take them one by one. Results are judged element by
+// element, by the bounds of textbooks (Higham, Accuracy and Stability of Numerical Algorithms, 2nd
+// ed., theorems 9.3, 9.4, 10.3 and 10.4) with the CPU LAPACK's result as the measure of what can be
+// had: a norm of the whole matrix would not see what is lost in its small rows.
+//
+// For longer runs OVERLAPACK_TEST_CALLS sets the number of calls of a test, and
+// OVERLAPACK_TEST_SEED the seed of the first; each further call has the next seed.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cpu/lapack.hpp"
+#include "support/fixtures.hpp"
+#include "support/lapack_calls.hpp"
+#include "support/matrices.hpp"
+#include "support/on_device.hpp"
+#include "support/residual.hpp"
+
+namespace overlapack {
+namespace {
+
+using namespace testing_support;
+using dispatch::Algorithm;
+
+Index number_in(const char* variable, Index otherwise) {
+  const char* const text = std::getenv(variable);
+  return text == nullptr ? otherwise : std::atoll(text);
+}
+
+template <class T>
+Padded<double> moduli(const Padded<T>& a) {
+  Padded<double> result(a.rows(), a.cols());
+  for (Index j = 0; j < a.cols(); ++j) {
+    for (Index i = 0; i < a.rows(); ++i) result(i, j) = std::abs(a(i, j));
+  }
+  return result;
+}
+
+/// C - op(A) op(B).
+template <class W>
+Padded<W> rest(Padded<W> c, Op op_a, const Padded<W>& a, Op op_b, const Padded<W>& b) {
+  reference::gemm<W>(op_a, op_b, W(-1), a.view(), b.view(), W(1), c.view());
+  return c;
+}
+/// |op(A)| |op(B)|.
+template <class A, class B>
+Padded<double> bound(Op op_a, const Padded<A>& a, Op op_b, const Padded<B>& b) {
+  Padded<double> c(op_a == Op::none ? a.rows() : a.cols(), op_b == Op::none ? b.cols() : b.rows());
+  reference::gemm<double>(op_a, op_b, 1, moduli(a).view(), moduli(b).view(), 0, c.view());
+  return c;
+}
+
+/// max |error| / (bound eps). An error without a bound, and a NaN, is infinitely large.
+template <class T, class W>
+double worst_ratio(const Padded<W>& error, const Padded<double>& bound) {
+  double worst = 0;
+  for (Index j = 0; j < error.cols(); ++j) {
+    for (Index i = 0; i < error.rows(); ++i) {
+      const double size = std::abs(error(i, j));
+      const double ratio = size == 0 ? 0 : size / (bound(i, j) * epsilon<T>());
+      worst = std::max(worst, std::isnan(ratio) ? HUGE_VAL : ratio);
+    }
+  }
+  return worst;
+}
+
+/// A result's error beside that of the CPU LAPACK.
+void expect_as_accurate(double ours, double cpus) { EXPECT_LT(ours, 4 * cpus + 10); }
+
+/// Whole powers of two, so that scaling by them rounds nothing.
+std::vector<int> random_exponents(Random& random, Index n, Index largest) {
+  std::vector<int> exponents;
+  for (Index i = 0; i < n; ++i) {
+    exponents.push_back(static_cast<int>(random.integer(-largest, largest)));
+  }
+  return exponents;
+}
+template <class T>
+void scale(Padded<T>& a, const std::vector<int>& rows, const std::vector<int>& cols) {
+  for (Index j = 0; j < a.cols(); ++j) {
+    for (Index i = 0; i < a.rows(); ++i) {
+      a(i, j) *= std::ldexp(Real<T>(1),
+                            rows[static_cast<std::size_t>(i)] + cols[static_cast<std::size_t>(j)]);
+    }
+  }
+}
+
+/// An operand in ordinary memory or in the device's.
+template <class T>
+class Operand {
+ public:
+  Operand(Device& device, Padded<T>& host, bool on_device) : host_(host) {
+    if (on_device && !host.view().empty()) there_.emplace(device, host);
+  }
+  HostView<T> view() { return there_ ? there_->view() : host_.view(); }
+  void fetch() {
+    if (there_) there_->fetch();
+  }
+
+ private:
+  Padded<T>& host_;
+  std::optional<OnDevice<T>> there_;
+};
+
+template <class T>
+class RandomCalls : public RoutedTest {
+ protected:
+  /// Makes the calls of a test, and expects most to have used the device.
+  void repeat(const std::function<void(Random&)>& call) {
+    const Index first = number_in("OVERLAPACK_TEST_SEED", 1);
+    const Index count = number_in("OVERLAPACK_TEST_CALLS", device().emulated() ? 400 : 60);
+    Index on_device = 0;
+    for (Index seed = first; seed < first + count && !HasFailure(); ++seed) {
+      SCOPED_TRACE(testing::Message() << "OVERLAPACK_TEST_SEED=" << seed);
+      Random random(static_cast<std::uint64_t>(seed));
+      const std::size_t before = device().counters().kernels;
+      draw_circumstances(random);
+      call(random);
+      device().set_observer(nullptr);
+      on_device += device().counters().kernels > before;
+    }
+    EXPECT_GE(2 * on_device, count) << "calls did not reach the device";
+  }
+
+  /// Orders up to 150, small ones more often; on a GPU, whose blocks are larger, up to 700.
+  Index draw_order(Random& random) {
+    const Index largest = device().emulated() ? 150 : 700;
+    return random.integer(1, random.integer(1, largest));
+  }
+  Uplo draw_uplo(Random& random) { return kUplos[random.integer(0, 1)]; }
+  /// So that numbers scaled twice, and their products, are no powers beyond what a factorization
+  /// can hold.
+  Index draw_exponent(Random& random) {
+    return random.integer(0, std::is_same_v<Real<T>, float> ? 15 : 120);
+  }
+  bool on_device(Random& random) { return residents_ && random.integer(0, 2) == 0; }
+
+  static const cpu::Lapack<T>& cpu_lapack() { return cpu::lapack<T>(cpu::Family::lp64); }
+
+ private:
+  void draw_circumstances(Random& random) {
+    const Index nbs[] = {2, 5, 16, 32, 48, 64, 100, 128, 0};
+    auto settings = settings_for(kAlgorithms[random.integer(0, 1)], nbs[random.integer(0, 8)]);
+    const Index luck = random.integer(0, 7);
+    if (luck == 0) {
+      settings.memory_limit = static_cast<std::size_t>(random.integer(1000, 1000000));
+    } else if (luck <= 2) {
+      fault_.emplace(random.integer(1, random.integer(1, 1000)), random.integer(0, 1) == 0);
+      device().set_observer(&*fault_);
+    }
+    use(settings);
+    residents_ = luck > 2;         // what lies on a device that fails is lost
+    device().set_memory_limit(0);  // until the call sets it
+  }
+
+  std::optional<FaultAt> fault_;
+  bool residents_ = false;
+};
+TYPED_TEST_SUITE(RandomCalls, Precisions);
+
+// ---- Cholesky -------------------------------------------------------------------------------
+
+/// A Hermitian matrix in the triangle `uplo`, and the info that its factorization ends in.
+template <class T>
+struct CholeskyProblem {
+  Uplo uplo;
+  Padded<T> a;
+  Index info = 0;
+
+  /// Sets A(i, j), i >= j, or its mirror image.
+  void set(Index i, Index j, T x) { (uplo == Uplo::lower ? a(i, j) : a(j, i)) = x; }
+};
+
+/// L L^H for a sparse L of small whole numbers, with a zero on the diagonal at `position`.
+template <class T>
+Padded<T> singular_product(Random& random, Index n, Index position, Index padding) {
+  Padded<T> l(n, n), a(n, n, padding);
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < n; ++i) {
+      const Index x = i > j && random.integer(0, 3) == 0 ? 1 - 2 * random.integer(0, 1) : 0;
+      l(i, j) = phase<T>(random.integer(0, 3)) * T(static_cast<Real<T>>(x));
+    }
+    l(j, j) = T(j == position ? 0.f : 1.f);
+  }
+  reference::gemm<T>(Op::none, Op::conj_trans, T(1), l.view(), l.view(), T(0), a.view());
+  return a;
+}
+
+template <class T>
+CholeskyProblem<T> draw_cholesky(Random& random, Uplo uplo, Index n, Index exponent) {
+  const Index padding = random.integer(0, 1) * random.integer(0, 9), k = random.integer(0, n - 1);
+  const auto seed = static_cast<std::uint64_t>(random.integer(0, 1 << 30));
+  CholeskyProblem<T> problem{uplo, positive_definite<T>(n, seed, padding)};
+  const auto d = random_exponents(random, n, exponent);
+  scale(problem.a, d, d);
+  switch (random.integer(0, 7)) {
+    case 0:  // a pivot that is negative, or zero
+      problem.a(k, k) *= Real<T>(-random.integer(0, 1));
+      problem.info = k + 1;
+      break;
+    case 1: {
+      const Index i = random.integer(k, n - 1);
+      problem.set(i, k, nan<T>());
+      problem.info = i + 1;
+      break;
+    }
+    case 2:
+      problem.a = singular_product<T>(random, n, k, padding);
+      problem.info = k + 1;
+      break;
+    default:
+      break;
+  }
+  if constexpr (is_complex<T>) {  // imaginary parts of the diagonal count as zero, whatever they
+                                  // are
+    const bool bad = random.integer(0, 3) == 0;
+    problem.a(k, k).imag(bad ? std::numeric_limits<Real<T>>::quiet_NaN() : Real<T>(3));
+  }
+  problem.a.forbid_other_triangle(uplo);
+  return problem;
+}
+
+/// L of a factor's leading block of order n.
+template <class T>
+Padded<Wide<T>> lower_factor(Uplo uplo, HostView<const T> factor, Index n) {
+  Padded<Wide<T>> l(n, n);
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < n; ++i) {
+      const T x = i < j ? T(0) : uplo == Uplo::lower ? factor(i, j) : conj(factor(j, i));
+      l(i, j) = Wide<T>(x);
+    }
+  }
+  return l;
+}
+
+/// max |A - L L^H| / (|L| |L^H| eps) of the leading block of order n.
+template <class T>
+double cholesky_error(const CholeskyProblem<T>& problem, HostView<const T> factor, Index n) {
+  const auto l = lower_factor(problem.uplo, factor, n);
+  const auto a = widen_hermitian<T>(problem.uplo, problem.a.view().block(0, 0, n, n));
+  return worst_ratio<T>(rest(a, Op::none, l, Op::conj_trans, l),
+                        bound(Op::none, l, Op::conj_trans, l));
+}
+
+/// max |B - A X| / (|L| |L^H| |X| eps).
+template <class T>
+double cholesky_solve_error(const CholeskyProblem<T>& problem, HostView<const T> factor,
+                            const Padded<T>& x, const Padded<T>& b) {
+  const Index n = x.rows();
+  const auto l = lower_factor(problem.uplo, factor, n);
+  const auto sizes = bound(Op::none, l, Op::conj_trans, l);
+  const auto solution = widen<T>(x.view());
+  const auto error = rest(widen<T>(b.view()), Op::none,
+                          widen_hermitian<T>(problem.uplo, problem.a.view()), Op::none, solution);
+  return worst_ratio<T>(error, bound(Op::none, sizes, Op::none, solution));
+}
+
+TYPED_TEST(RandomCalls, Cholesky) {
+  using T = TypeParam;
+  this->repeat([this](Random& random) {
+    const Uplo uplo = this->draw_uplo(random);
+    const Index n = this->draw_order(random), nrhs = random.integer(0, 1) * random.integer(0, 20);
+    const auto problem = draw_cholesky<T>(random, uplo, n, this->draw_exponent(random));
+    const auto b = random_matrix<T>(n, nrhs, 1, random.integer(0, 3));
+    auto factor = problem.a, x = b, cpu_factor = problem.a;
+    const Index cpu_info = this->cpu_lapack().potrf(uplo, cpu_factor.view());
+    SCOPED_TRACE(testing::Message() << "n=" << n << " nrhs=" << nrhs << " " << char(uplo));
+    ASSERT_EQ(cpu_info, problem.info) << "of the CPU LAPACK";
+
+    Operand<T> a_there(this->device(), factor, this->on_device(random));
+    Operand<T> b_there(this->device(), x, this->on_device(random));
+    const bool separately = random.integer(0, 1) == 0;  // potrf and potrs, or posv
+    const Index info = separately || nrhs == 0 ? potrf<T>(uplo, a_there.view())
+                                               : posv<T>(uplo, a_there.view(), b_there.view());
+    EXPECT_EQ(info, problem.info);
+    if (separately && info == 0) {
+      EXPECT_EQ(potrs<T>(uplo, a_there.view(), b_there.view()), 0);
+    }
+    a_there.fetch();
+    b_there.fetch();
+
+    EXPECT_TRUE(factor.padding_untouched());
+    EXPECT_TRUE(factor.other_triangle_untouched(uplo));
+    EXPECT_TRUE(x.padding_untouched());
+    const Index good = info == 0 ? n : info - 1;
+    expect_as_accurate(cholesky_error<T>(problem, factor.view(), good),
+                       cholesky_error<T>(problem, cpu_factor.view(), good));
+    if (info > 0) {
+      EXPECT_TRUE(same(x, b));
+    } else if (nrhs > 0) {
+      auto cpu_x = b;
+      this->cpu_lapack().potrs(uplo, cpu_factor.view(), cpu_x.view());
+      expect_as_accurate(cholesky_solve_error<T>(problem, factor.view(), x, b),
+                         cholesky_solve_error<T>(problem, cpu_factor.view(), cpu_x, b));
+    }
+  });
+}
+
+// ---- LU -------------------------------------------------------------------------------------
+
+template <class T>
+struct LuProblem {
+  Padded<T> a;
+  std::optional<Index> info;  ///< what the factorization ends in, if that is not left to rounding
+  bool exact = false;         ///< no rounding at all: factors and pivots are LAPACK's
+};
+
+/// Columns of ones side by side: all numbers that LU meets are 0 and +-1 (Schrijver, Theory of
+/// Linear and Integer Programming, chapter 19: interval matrices are totally unimodular).
+template <class T>
+Padded<T> interval_matrix(Random& random, Index m, Index n, Index padding) {
+  Padded<T> a(m, n, padding);
+  for (Index j = 0; j < n; ++j) {
+    const Index first = random.integer(0, m - 1), last = random.integer(first, m - 1);
+    const T x = phase<T>(random.integer(0, 3));
+    for (Index i = 0; i < m; ++i) a(i, j) = first <= i && i <= last ? x : T(0);
+  }
+  return a;
+}
+
+template <class T>
+LuProblem<T> draw_lu(Random& random, Index m, Index n, Index exponent) {
+  const Index padding = random.integer(0, 1) * random.integer(0, 9);
+  const Index k = random.integer(0, std::min(m, n) - 1);
+  const auto seed = static_cast<std::uint64_t>(random.integer(0, 1 << 30));
+  const Index kind = random.integer(0, 5);
+  LuProblem<T> problem{random_matrix<T>(m, n, seed, padding), 0};
+  // Twice the same row is singular, and if it is a large one split operands keep less of the rest.
+  const bool rows_differ = kind != 2 && random.integer(0, 1) == 0;
+  scale(problem.a, random_exponents(random, m, rows_differ ? exponent : 0),
+        random_exponents(random, n, random.integer(0, 1) * exponent));
+  switch (kind) {
+    case 0:
+      for (Index i = 0; i < m; ++i) problem.a(i, k) = T(0);
+      problem.info = k + 1;
+      break;
+    case 1:
+      problem = {interval_matrix<T>(random, m, n, padding), std::nullopt, true};
+      break;
+    case 2:
+      for (Index j = 0; j < n; ++j) problem.a(k, j) = problem.a(m - 1, j);
+      if (k < m - 1) problem.info = std::nullopt;
+      break;
+    default:
+      break;
+  }
+  return problem;
+}
+
+/// The trapezoids of an LU factorization, and the rows of a matrix in the order of its pivots.
+template <class T>
+struct Factors {
+  Factors(HostView<const T> lu, const std::vector<Index>& ipiv)
+      : pivots(ipiv), l(lu.rows, std::min(lu.rows, lu.cols)), u(l.cols(), lu.cols) {
+    for (Index j = 0; j < l.cols(); ++j) {
+      for (Index i = 0; i < lu.rows; ++i) l(i, j) = i > j ? Wide<T>(lu(i, j)) : Wide<T>(i == j);
+    }
+    for (Index j = 0; j < lu.cols; ++j) {
+      for (Index i = 0; i < l.cols(); ++i) u(i, j) = i <= j ? Wide<T>(lu(i, j)) : Wide<T>(0);
+    }
+  }
+  template <class W>
+  Padded<W> interchanged(Padded<W> a, bool forward = true) const {
+    reference::laswp<W>(a.view(), 0, l.cols(), pivots.data(), forward);
+    return a;
+  }
+  /// max |P A - L U| / (|L| |U| eps).
+  double error(const Padded<T>& a) const {
+    return worst_ratio<T>(rest(interchanged(widen<T>(a.view())), Op::none, l, Op::none, u),
+                          bound(Op::none, l, Op::none, u));
+  }
+  /// max |B - op(A) X| / (|op(P^T L U)| |X| eps).
+  double solve_error(Op op, const Padded<T>& a, const Padded<T>& x, const Padded<T>& b) const {
+    const auto solution = widen<T>(x.view());
+    const auto sizes = interchanged(bound(Op::none, l, Op::none, u), false);
+    const auto error = rest(widen<T>(b.view()), op, widen<T>(a.view()), Op::none, solution);
+    return worst_ratio<T>(error, bound(op, sizes, Op::none, solution));
+  }
+
+  std::vector<Index> pivots;
+  Padded<Wide<T>> l, u;
+};
+
+TYPED_TEST(RandomCalls, Lu) {
+  using T = TypeParam;
+  this->repeat([this](Random& random) {
+    const Index n = this->draw_order(random), nrhs = random.integer(0, 1) * random.integer(0, 20);
+    const Index m = nrhs > 0 || random.integer(0, 2) == 0 ? n : this->draw_order(random);
+    const auto problem = draw_lu<T>(random, m, n, this->draw_exponent(random));
+    const Padded<T>& a = problem.a;
+    const auto b = random_matrix<T>(n, nrhs, 1, random.integer(0, 3));
+    auto lu = a, x = b, cpu_lu = a;
+    std::vector<Index> pivots, cpu_pivots(static_cast<std::size_t>(std::min(m, n)));
+    const Index cpu_info = this->cpu_lapack().getrf(cpu_lu.view(), cpu::Pivots(cpu_pivots.data()));
+    SCOPED_TRACE(testing::Message() << "m=" << m << " n=" << n << " nrhs=" << nrhs);
+    if (problem.info) {
+      ASSERT_EQ(cpu_info, *problem.info) << "of the CPU LAPACK";
+    }
+
+    Operand<T> a_there(this->device(), lu, this->on_device(random));
+    Operand<T> b_there(this->device(), x, this->on_device(random));
+    const bool separately = random.integer(0, 1) == 0;  // getrf and getrs, or gesv
+    constexpr Op kOps[] = {Op::none, Op::trans, Op::conj_trans};
+    const Op op = separately ? kOps[random.integer(0, 2)] : Op::none;
+    const Index info = separately || nrhs == 0 ? getrf<T>(a_there.view(), pivots)
+                                               : gesv<T>(a_there.view(), pivots, b_there.view());
+    if (problem.info || problem.exact) {
+      EXPECT_EQ(info, cpu_info);
+    }
+    if (separately && nrhs > 0 && info == 0) {
+      EXPECT_EQ(getrs<T>(op, a_there.view(), pivots, b_there.view()), 0);
+    }
+    a_there.fetch();
+    b_there.fetch();
+
+    EXPECT_TRUE(lu.padding_untouched());
+    EXPECT_TRUE(x.padding_untouched());
+    ASSERT_TRUE(valid_pivots(pivots, m));
+    if (problem.exact) {
+      EXPECT_EQ(pivots, cpu_pivots);
+      EXPECT_TRUE(same(lu, cpu_lu));
+    }
+    const Factors<T> factors(lu.view(), pivots), cpu_factors(cpu_lu.view(), cpu_pivots);
+    expect_as_accurate(factors.error(a), cpu_factors.error(a));
+    for (Index j = 0; j < factors.l.cols(); ++j) {
+      for (Index i = j + 1; i < m; ++i) ASSERT_LE(abs1(lu(i, j)), 2.001) << i << " " << j;
+      if (info == 0 || j + 1 < info) {
+        ASSERT_NE(lu(j, j), T(0)) << j;
+      }
+    }
+    if (info > 0) {
+      EXPECT_EQ(lu(info - 1, info - 1), T(0));
+      EXPECT_TRUE(same(x, b));
+    } else if (nrhs > 0 && cpu_info == 0) {
+      auto cpu_x = b;
+      this->cpu_lapack().getrs(op, cpu_lu.view(), cpu::Pivots(cpu_pivots.data()), cpu_x.view());
+      expect_as_accurate(factors.solve_error(op, a, x, b),
+                         cpu_factors.solve_error(op, a, cpu_x, b));
+    }
+  });
+}
+
+}  // namespace
+}  // namespace overlapack
