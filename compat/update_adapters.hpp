@@ -136,12 +136,8 @@ I checked_cholupdate(const char* name, char uplo, I n, I k, T* a, I lda, const T
                              {7, ldv >= at_least_one(n)},
                              {8, signs_valid}});
   if (wrong != 0 || empty) return -wrong;
-  const HostView<T> factor(a, n, n, lda);
-  const HostView<const T> vectors(v, n, k, ldv);
-  if (!dispatch::all_finite<T>(Part::all, vectors)) {
-    return dispatch::all_finite<T>(part_of(to_uplo(uplo)), factor) ? -6 : -4;
-  }
-  return dispatch::chol_update<T>(name, to_uplo(uplo), factor, vectors, signs);
+  return dispatch::chol_update<T>(name, to_uplo(uplo), HostView<T>(a, n, n, lda),
+                                  HostView<const T>(v, n, k, ldv), signs);
 }
 
 template <class T, class I>

@@ -65,6 +65,21 @@ TEST_F(OutOfReach, OfADeviceThatCouldNotBeOpened) {
   expect_refusals();
 }
 
+TEST_F(OutOfReach, OfADeviceThatNoCallHasOpenedYet) {
+  auto settings = settings_for(dispatch::Algorithm::tiled, 16);
+  auto& context = dispatch::Context::instance();
+  for (const bool vectors_alone : {true, false}) {  // each time the first call of a process
+    settings.device = dispatch::DeviceChoice::off;
+    context.reset(settings, dispatch::builtin_profile());
+    settings.device = dispatch::DeviceChoice::automatic;
+    context.reset(settings, dispatch::builtin_profile());
+    auto a = a_, v = b_;
+    put_on_gpu(vectors_alone ? v : a);
+    EXPECT_EQ(update(a, v), dispatch::kNoMemory) << vectors_alone;
+    EXPECT_TRUE(same_bits(a, a_));
+  }
+}
+
 TEST_F(OutOfReach, OfADeviceThatIsLost) {
   route(dispatch::Algorithm::tiled, 16);
   FaultAt fault(1, true);

@@ -164,6 +164,16 @@ Device* device_of_norm(Context& context, HostView<const T> a) {
   return device_holding(context, a.data);
 }
 
+bool is_large(const Context& context, const Call& call) {
+  return wants_device(call.routine, call.type, call.shape, context.settings(), context.profile());
+}
+
+/// In a process that uses CUDA itself a large call starts the device at once: it costs little
+/// there, and operands may lie on it.
+void open_beside_cuda(Context& context, bool large) {
+  if (large && !context.opened() && !context.forked() && cuda_in_process()) context.device();
+}
+
 /// What is to be done with a call, decided before anything is done.
 struct Decision {
   bool large = false;        ///< enough for the device
@@ -179,7 +189,7 @@ struct Decision {
 void decide(Context& context, const Call& call, Decision& decision) {
   const Settings& settings = context.settings();
   auto& [large, resident, waits, device, plan, where] = decision;
-  if (large && !context.opened() && !context.forked() && cuda_in_process()) context.device();
+  open_beside_cuda(context, large);
   resident = is_resident(context, call);
   if (!large && !resident && !settings.verbose) return;
 
@@ -205,7 +215,7 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume) {
   if (!nesting.outermost()) return on_cpu();
   Context& context = Context::instance();
   const Settings& settings = context.settings();
-  const bool large = wants_device(call.routine, call.type, call.shape, settings, context.profile());
+  const bool large = is_large(context, call);
   if (!large && !settings.verbose && !may_lie_on_device(context, call.shape.n)) {
     return on_cpu();  // all that small calls pay
   }
@@ -345,7 +355,7 @@ Index refine(Call call, Index& iter, OnCpu on_cpu, Solve solve, Resume resume) {
       });
 }
 
-/// An update of a factor by k vectors.
+/// An update of a factor by k vectors, which do not lie on the device.
 template <class T>
 Call update_call(const char* name, Uplo uplo, HostView<const T> a, Index k) {
   Call call = make_call<T>(Routine::cholupdate, a);
@@ -374,6 +384,16 @@ std::vector<T> copy_of(Device& device, HostView<const T> x) {
     copy.insert(copy.end(), staging.data(), staging.data() + x.rows * columns);
   }
   return copy;
+}
+
+/// As algorithms::all_finite, of a matrix wherever it lies.
+template <class T>
+bool all_finite(Part part, HostView<const T> a) {
+  Context& context = Context::instance();
+  Device* const device = device_of_call(context, a.rows, a.data);
+  if (device == nullptr) return algorithms::all_finite(part, a, update_threads(a.rows));
+  const std::lock_guard<std::mutex> lock(context.device_mutex());
+  return algorithms::all_finite_on_device(*device, part, a);
 }
 
 /// A copy of a matrix of the caller that lies on the device; nothing if it does not.
@@ -641,13 +661,20 @@ Index chol_update(const char* name, Uplo uplo, HostView<T> a, HostView<const T> 
   const auto on_cpu = [&] {
     return algorithms::chol_update(cpu, uplo, a, v, signs, update_threads(n));
   };
+  Context& context = Context::instance();
+  Call call = update_call<T>(name, uplo, a, k);
   try {
+    open_beside_cuda(context, is_large(context, call));
+    if (!all_finite<T>(Part::all, v)) {
+      return all_finite<T>(part_of(uplo), a) ? kVectorsNotFinite : algorithms::kFactorNotFinite;
+    }
     // If the CPU is to finish the call, V must not be on the device.
     std::vector<T> copy;
-    if (device_of_call(Context::instance(), n, a.data) == nullptr) copy = fetch(v);
+    if (device_of_call(context, n, a.data) == nullptr) copy = fetch(v);
     if (!copy.empty()) v = {copy.data(), n, k, n};
+    call.operands[1] = v.data;
     return route(
-        update_call<T>(name, uplo, a, k), on_cpu,
+        call, on_cpu,
         [&](Device& device, const algorithms::Options& options, Index&) {
           return algorithms::chol_update_on_device<T>(device, options, uplo, a, v, signs, {}, true,
                                                       checkpoint);
@@ -666,21 +693,6 @@ Index chol_update(const char* name, Uplo uplo, HostView<T> a, HostView<const T> 
   } catch (const std::exception&) {  // DeviceError; bad_alloc; length_error for a size beyond all
     return kNoMemory;
   }
-}
-
-template <class T>
-bool all_finite(Part part, HostView<const T> a) {
-  const NoCancellation no_cancellation;  // the CPU, too, uses threads of ours
-  Context& context = Context::instance();
-  try {
-    if (Device* const device = device_of_call(context, a.rows, a.data); device != nullptr) {
-      const std::lock_guard<std::mutex> lock(context.device_mutex());
-      return algorithms::all_finite_on_device(*device, part, a);
-    }
-  } catch (const std::exception&) {  // DeviceError or bad_alloc: the call itself will report it
-    return true;
-  }
-  return algorithms::all_finite(part, a, update_threads(a.rows));
 }
 
 template <class T>
@@ -755,7 +767,6 @@ algorithms::Downdate downdate_one(const char* name, HostView<T> r, T* x, Real<T>
   template Real<T> norm<T>(Family, Norm, Symmetry, Uplo, HostView<const T>, Real<T>*); \
   template Index chol_update<T>(const char*, Uplo, HostView<T>, HostView<const T>,     \
                                 algorithms::Signs);                                    \
-  template bool all_finite<T>(Part, HostView<const T>);                                \
   template void update_one<T>(const char*, HostView<T>, T*, Real<T>*);                 \
   template algorithms::Downdate downdate_one<T>(const char*, HostView<T>, T*, Real<T>*);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)

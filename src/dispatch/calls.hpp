@@ -51,14 +51,13 @@ inline constexpr Index kNoMemory = -1010;
 
 /// Threads of an update of order n on the CPU.
 Index update_threads(Index n);
-/// As algorithms::chol_update, but the factor need not be finite. Or kFactorNotFinite or kNoMemory,
-/// and then nothing is changed.
+/// What an update returns that is given vectors with a NaN or an infinity.
+inline constexpr Index kVectorsNotFinite = -6;
+/// As algorithms::chol_update, but the factor and V need not be finite, and may lie on the device.
+/// Or kFactorNotFinite, kVectorsNotFinite or kNoMemory, and then nothing is changed.
 template <class T>
 Index chol_update(const char* name, Uplo uplo, HostView<T> a, HostView<const T> v,
                   algorithms::Signs signs);
-/// As algorithms::all_finite.
-template <class T>
-bool all_finite(Part part, HostView<const T> a);
 /// As algorithms::update_one and algorithms::downdate_one for an upper factor, which may lie on the
 /// device. x and c may not.
 template <class T>
