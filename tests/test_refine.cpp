@@ -28,7 +28,8 @@ using dispatch::Algorithm;
 // larger.
 constexpr Index kOrders[] = {1, 2, 15, 16, 17, 33, 64, 100, 129};
 constexpr Index kRightHandSides[] = {0, 1, 3, 40};
-constexpr Index kOverflow = -2, kNotFactored = -3, kNoConvergence = -31;
+constexpr Index kOverflow = -2, kNotFactored = -3;
+using algorithms::kNoConvergence;
 
 /// Whether all elements are equal, a NaN as good as another.
 template <class T>
@@ -658,6 +659,29 @@ TYPED_TEST(RefinePrecisions, TheCallLogSaysWhichOne) {
   EXPECT_NE(logged(Precision::tf32, 1e11).find(" iter=-31 precision=fp64 "), std::string::npos);
   if (!this->device().emulated()) return;  // products so small are not split
   EXPECT_NE(logged(Precision::fp16, 1e6).find(" precision=fp32 "), std::string::npos);
+}
+
+TYPED_TEST(Refine, NothingInfiniteOfFiniteSystems) {
+  using T = TypeParam;
+  const Index n = 40;
+  auto a = positive_definite<T>(n, 1);
+  for (Index i = 0; i < n; ++i) a(i, 20) = a(20, i) = T(0);
+  a(20, 20) = T(1e-40);  // X has 1e40 there, which single precision does not
+  const auto b = random_matrix<T>(n, 2, 2);
+  for (const Index min_n : {1, 1000}) {
+    this->route(Algorithm::tiled, 16, min_n);
+    SCOPED_TRACE(min_n == 1 ? "on the device" : "on the CPU");
+    const auto s = this->gesv(a, b);
+    EXPECT_EQ(s.result.info, 0);
+    EXPECT_EQ(s.result.iter, kNoConvergence);
+    this->expect_lu_in_double(a, s);
+    for (const Uplo uplo : kUplos) {
+      const auto t = this->posv(uplo, a, b);
+      EXPECT_EQ(t.result.info, 0);
+      EXPECT_EQ(t.result.iter, kNoConvergence);
+      this->expect_cholesky_in_double(uplo, a, t);
+    }
+  }
 }
 
 TYPED_TEST(Refine, EmptySystems) {

@@ -17,13 +17,11 @@
 namespace overlapack::algorithms {
 namespace {
 
-/// LAPACK's.
-constexpr Index kMaxIterations = 30;
 /// A residual between this part of LAPACK's limit and the limit gets one step more. The limit is a
 /// backward error of sqrt(n) units, where a factorization in double precision has a few; and who
 /// computes a residual in another order, as LAPACK's own tests do, might find it above.
 double clear_part(Index n) { return std::min(0.5, 4 / std::sqrt(static_cast<double>(n))); }
-constexpr Index kOverflow = -2, kNotFactored = -3, kNoConvergence = -kMaxIterations - 1;
+constexpr Index kOverflow = -2, kNotFactored = -3;
 
 /// A and B in double precision on the device.
 template <class T>
@@ -186,8 +184,8 @@ class Status {
  public:
   Status(Device& device, Index nrhs)
       : nrhs_(nrhs),
-        norms_(device, Space::device, 2 * nrhs + 1),
-        host_norms_(device, Space::host, 2 * nrhs + 1),
+        norms_(device, Space::device, 3 * nrhs + 1),
+        host_norms_(device, Space::host, 3 * nrhs + 1),
         overflow_(device, Space::device, 1),
         host_overflow_(device, Space::host, 1) {}
 
@@ -195,6 +193,7 @@ class Status {
   DeviceView<Real<T>> norm_of_a() const { return {norms_.data(), 1}; }
   DeviceView<Real<T>> norms_of_x() const { return {norms_.data() + 1, nrhs_}; }
   DeviceView<Real<T>> norms_of_r() const { return {norms_.data() + 1 + nrhs_, nrhs_}; }
+  DeviceView<Real<T>> norms_of_b() const { return {norms_.data() + 1 + 2 * nrhs_, nrhs_}; }
 
   void fetch(Queue& queue) {
     queue.copy<Real<T>>(HostView<Real<T>>(host_norms_.data(), norms_.size()),
@@ -204,10 +203,9 @@ class Status {
     queue.synchronize();
   }
   bool overflowed() const { return *host_overflow_.data() != 0; }
-  bool finite() const {
-    return std::all_of(host_norms_.data(), host_norms_.data() + host_norms_.size(),
-                       [](Real<T> norm) { return std::isfinite(norm); });
-  }
+  bool finite() const { return finite(0, host_norms_.size()); }
+  /// Of A and B.
+  bool input_finite() const { return finite(0, 1) && finite(1 + 2 * nrhs_, host_norms_.size()); }
   /// LAPACK's stopping test, which a NaN passes.
   bool converged(Index n) const {
     for (Index j = 0; j < nrhs_; ++j) {
@@ -223,10 +221,14 @@ class Status {
   }
 
  private:
+  bool finite(Index first, Index end) const {
+    return std::all_of(host_norms_.data() + first, host_norms_.data() + end,
+                       [](Real<T> norm) { return std::isfinite(norm); });
+  }
   Real<T> norm_of_r(Index j) const { return host_norms_.data()[1 + nrhs_ + j]; }
   Real<T> limit(Index n, Index j) const {
     constexpr Real<T> eps = std::numeric_limits<Real<T>>::epsilon() / 2;
-    const Real<T>* const norms = host_norms_.data();  // of A, then of the columns of X
+    const Real<T>* const norms = host_norms_.data();  // of A, then of the columns of X, R and B
     return norms[1 + j] * (norms[0] * eps * std::sqrt(static_cast<Real<T>>(n)));
   }
 
@@ -281,6 +283,7 @@ Index refine(Device& device, const Problem<T>& problem, Make make, const Options
 
   Queue& queue = low->queue();
   queue.wait(*ready);
+  kernels.column_norms(queue, B, status.norms_of_b());
   Real<T> excess = 0;
   std::optional<Index> met;  // the last step whose residual was within the limit
   const auto bring = [&](Index i) {
@@ -308,7 +311,9 @@ Index refine(Device& device, const Problem<T>& problem, Make make, const Options
     }
     if (status.overflowed()) return i == 0 || !lower_precision ? kOverflow : kNoConvergence;
     if (low->info() != 0) return kNotFactored;
-    if (lower_precision && !status.finite()) break;  // it need not be so in FP32
+    // LAPACK's test lets what is not finite pass. If A and B are, then factors in a higher
+    // precision need not lead there; if they are not, the outcome is LAPACK's.
+    if (!status.finite() && (lower_precision || status.input_finite())) break;
     const Real<T> before = std::exchange(excess, status.excess(n));
     if (status.converged(n)) {
       bring(i);

@@ -9,6 +9,9 @@
 
 namespace overlapack::algorithms {
 
+/// LAPACK's number of iterations, and what `iter` is if they do not suffice.
+inline constexpr Index kMaxIterations = 30, kNoConvergence = -kMaxIterations - 1;
+
 /// How a mixed-precision solve went.
 struct Refinement {
   Index iter = 0;          ///< LAPACK's
@@ -39,7 +42,8 @@ struct Refinement {
 /// Otherwise the copy is factored in double precision by gesv(): A holds the factors, X the
 /// solution, and `refinement.iter` is LAPACK's reason: -2 if a number overflowed single precision,
 /// -3 if the factorization broke down, -31 if 30 iterations were not enough, the last two with
-/// FP32. The last is found out early, from the rate at which the residuals fall.
+/// FP32. The last is found out early, from the rate at which the residuals fall. It is also said
+/// where a residual is not finite though A and B are: LAPACK's test would accept it.
 ///
 /// Returns LAPACK's info, which is of the factorization in double precision.
 ///

@@ -32,12 +32,6 @@ struct Signature {
                     std::size_t, std::size_t);
 };
 
-template <class T>
-constexpr const char* kHerk = is_complex<T> ? "herk" : "syrk";
-
-template <class T>
-constexpr const char* kLanhe = is_complex<T> ? "lanhe" : "lansy";
-
 /// Real BLAS routines do not all know 'C'.
 template <class T>
 char character(Op op) {
@@ -108,42 +102,71 @@ F* as(const Symbol& symbol) {
   return reinterpret_cast<F*>(symbol.address);
 }
 
-enum {
-  kPotrf,
-  kPotrs,
-  kGetrf,
-  kGetrs,
-  kGesv,
-  kGemm,
-  kHerkSymbol,
-  kTrsm,
-  kLange,
-  kLansy,
-  kLanheSymbol,
-  kMixedGesv,  // this one and the next: in double precision only
-  kMixedPosv
+}  // namespace
+
+/// The routines that are looked for: all of the tables, so that none is kept from a library that it
+/// must be handed on to, and what they need of the BLAS.
+enum class Wanted {
+#define OVERLAPACK_ROUTINE(name, parameters, arguments) name,
+#include "hermitian_norms.def"
+#include "mixed_complex.def"
+#include "mixed_real.def"
+#include "norms.def"
+#include "routines.def"
+#undef OVERLAPACK_ROUTINE
+  gemm,
+  herk,
+  trsm,
 };
+
+namespace {
+
+constexpr const char* kWantedNames[] = {
+#define OVERLAPACK_ROUTINE(name, parameters, arguments) #name,
+#include "hermitian_norms.def"
+#include "mixed_complex.def"
+#include "mixed_real.def"
+#include "norms.def"
+#include "routines.def"
+#undef OVERLAPACK_ROUTINE
+    "gemm",
+    "herk",
+    "trsm",
+};
+
+/// What a routine is called for type T, or null if it does not exist.
+template <class T>
+const char* name_for(Wanted routine) {
+  const bool real_mixed = routine == Wanted::sgesv || routine == Wanted::sposv;
+  const bool complex_mixed = routine == Wanted::cgesv || routine == Wanted::cposv;
+  if (real_mixed && !std::is_same_v<T, double>) return nullptr;
+  if (complex_mixed && !std::is_same_v<T, std::complex<double>>) return nullptr;
+  if (!is_complex<T> && routine == Wanted::herk) return "syrk";
+  if (!is_complex<T> && routine == Wanted::lanhe) return "lansy";
+  return kWantedNames[static_cast<int>(routine)];
+}
 
 }  // namespace
 
 template <class T>
 Lapack<T>::Lapack(Family family) {
-  std::vector<const char*> names = {"potrf",  "potrs", "getrf", "getrs", "gesv",   "gemm",
-                                    kHerk<T>, "trsm",  "lange", "lansy", kLanhe<T>};
-  if constexpr (std::is_same_v<T, double>) names.insert(names.end(), {"sgesv", "sposv"});
-  if constexpr (std::is_same_v<T, std::complex<double>>) {
-    names.insert(names.end(), {"cgesv", "cposv"});
-  }
-  for (const char* name : names) {
-    symbols_.push_back(find_symbol(family, ScalarTraits<T>::letter, name));
+  for (std::size_t i = 0; i < std::size(kWantedNames); ++i) {
+    const char* const name = name_for<T>(static_cast<Wanted>(i));
+    symbols_.push_back(name != nullptr ? find_symbol(family, ScalarTraits<T>::letter, name)
+                                       : Symbol{});
     any_foreign_ = any_foreign_ || symbols_.back().foreign;
   }
 }
 
 template <class T>
+const Symbol& Lapack<T>::symbol(Wanted routine) const {
+  return symbols_[static_cast<std::size_t>(routine)];
+}
+
+template <class T>
 Index Lapack<T>::potrf(Uplo uplo, HostView<T> a) const {
   Index result = 0;
-  const Symbol& f = symbols_[kPotrf];
+  const Symbol& f = symbol(Wanted::potrf);
   if (!call(f, {a.rows, a.ld}, [&](auto width) {
         using I = decltype(width);
         const char u = static_cast<char>(uplo);
@@ -163,7 +186,7 @@ Index Lapack<T>::potrf(Uplo uplo, HostView<T> a) const {
 
 template <class T>
 Index Lapack<T>::potrs(Uplo uplo, HostView<const T> a, HostView<T> b) const {
-  const Symbol& f = symbols_[kPotrs];
+  const Symbol& f = symbol(Wanted::potrs);
   if (!call(f, {a.rows, a.ld, b.cols, b.ld}, [&](auto width) {
         using I = decltype(width);
         const char u = static_cast<char>(uplo);
@@ -202,7 +225,7 @@ Index Lapack<T>::getrf(HostView<T> a, Pivots ipiv) const {
     trsm(Side::left, Uplo::lower, Op::none, Diag::unit, T(1), left, right);
     return result;
   }
-  const Symbol& f = symbols_[kGetrf];
+  const Symbol& f = symbol(Wanted::getrf);
   if (!call(f, {a.rows, a.cols, a.ld}, [&](auto width) {
         using I = decltype(width);
         const I m = narrow<I>(a.rows), n = narrow<I>(a.cols), lda = narrow<I>(a.ld);
@@ -221,7 +244,7 @@ Index Lapack<T>::getrf(HostView<T> a, Pivots ipiv) const {
 
 template <class T>
 Index Lapack<T>::getrs(Op op, HostView<const T> a, Pivots ipiv, HostView<T> b) const {
-  const Symbol& f = symbols_[kGetrs];
+  const Symbol& f = symbol(Wanted::getrs);
   if (!call(f, {a.rows, a.ld, b.cols, b.ld}, [&](auto width) {
         using I = decltype(width);
         const char t = static_cast<char>(op);
@@ -249,7 +272,7 @@ template <class T>
 Index Lapack<T>::gesv(HostView<T> a, Pivots ipiv, HostView<T> b) const {
   if (b.cols == 0) return getrf(a, ipiv);  // OpenBLAS's gesv does nothing then
   Index result = 0;
-  const Symbol& f = symbols_[kGesv];
+  const Symbol& f = symbol(Wanted::gesv);
   if (!call(f, {a.rows, a.ld, b.cols, b.ld}, [&](auto width) {
         using I = decltype(width);
         const SolveSizes<I> s(a, b);
@@ -277,7 +300,7 @@ template <class T>
 Index Lapack<T>::mixed_gesv(HostView<T> a, Pivots ipiv, HostView<const T> b, HostView<T> x,
                             MixedWork<T> work, Index& iter) const {
   Index result = 0;
-  const Symbol& f = symbols_[kMixedGesv];
+  const Symbol& f = symbol(is_complex<T> ? Wanted::cgesv : Wanted::sgesv);
   if (!call(f, {a.rows, a.ld, b.cols, b.ld, x.ld}, [&](auto width) {
         using I = decltype(width);
         const SolveSizes<I> s(a, b);
@@ -308,7 +331,7 @@ template <class T>
 Index Lapack<T>::mixed_posv(Uplo uplo, HostView<T> a, HostView<const T> b, HostView<T> x,
                             MixedWork<T> work, Index& iter) const {
   Index result = 0;
-  const Symbol& f = symbols_[kMixedPosv];
+  const Symbol& f = symbol(is_complex<T> ? Wanted::cposv : Wanted::sposv);
   if (!call(f, {a.rows, a.ld, b.cols, b.ld, x.ld}, [&](auto width) {
         using I = decltype(width);
         const char u = static_cast<char>(uplo);
@@ -338,9 +361,9 @@ template <class T>
 Real<T> Lapack<T>::norm(Norm norm, Symmetry symmetry, Uplo uplo, HostView<const T> a,
                         Real<T>* work) const {
   const bool general = symmetry == Symmetry::none;
-  const Symbol& f = symbols_[general                           ? kLange
-                             : symmetry == Symmetry::symmetric ? kLansy
-                                                               : kLanheSymbol];
+  const Symbol& f = symbol(general                           ? Wanted::lange
+                           : symmetry == Symmetry::symmetric ? Wanted::lansy
+                                                             : Wanted::lanhe);
   Real<T> result(0);
   if (!call(f, {a.rows, a.cols, a.ld}, [&](auto width) {
         using I = decltype(width);
@@ -359,7 +382,7 @@ Real<T> Lapack<T>::norm(Norm norm, Symmetry symmetry, Uplo uplo, HostView<const 
 template <class T>
 void Lapack<T>::gemm(Op op_a, Op op_b, T alpha, HostView<const T> a, HostView<const T> b, T beta,
                      HostView<T> c) const {
-  const Symbol& f = symbols_[kGemm];
+  const Symbol& f = symbol(Wanted::gemm);
   if (!call(f, {a.ld, b.ld, c.rows, c.cols, c.ld, a.rows, a.cols}, [&](auto width) {
         using I = decltype(width);
         const char ta = character<T>(op_a), tb = character<T>(op_b);
@@ -376,7 +399,7 @@ void Lapack<T>::gemm(Op op_a, Op op_b, T alpha, HostView<const T> a, HostView<co
 template <class T>
 void Lapack<T>::herk(Uplo uplo, Op op, Real<T> alpha, HostView<const T> a, Real<T> beta,
                      HostView<T> c) const {
-  const Symbol& f = symbols_[kHerkSymbol];
+  const Symbol& f = symbol(Wanted::herk);
   if (!call(f, {a.ld, c.rows, c.ld, a.rows, a.cols}, [&](auto width) {
         using I = decltype(width);
         const char u = static_cast<char>(uplo), t = character<T>(op);
@@ -392,7 +415,7 @@ void Lapack<T>::herk(Uplo uplo, Op op, Real<T> alpha, HostView<const T> a, Real<
 template <class T>
 void Lapack<T>::trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, HostView<const T> a,
                      HostView<T> b) const {
-  const Symbol& f = symbols_[kTrsm];
+  const Symbol& f = symbol(Wanted::trsm);
   if (!call(f, {a.ld, b.rows, b.cols, b.ld}, [&](auto width) {
         using I = decltype(width);
         const char s = static_cast<char>(side), u = static_cast<char>(uplo);
@@ -409,7 +432,7 @@ void Lapack<T>::trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, HostView<c
 template <class T>
 const Symbol* Lapack<T>::named(const char* name) const {
   const auto found = std::find_if(symbols_.begin(), symbols_.end(), [name](const Symbol& symbol) {
-    return std::strcmp(symbol.name, name) == 0;
+    return symbol.name != nullptr && std::strcmp(symbol.name, name) == 0;
   });
   return found != symbols_.end() ? &*found : nullptr;
 }

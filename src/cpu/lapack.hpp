@@ -57,6 +57,8 @@ struct MixedWork {
   Real<T>* rwork;
 };
 
+enum class Wanted;
+
 /// A routine found in some library of the process.
 struct Symbol {
   const char* name = nullptr;
@@ -117,6 +119,7 @@ class Lapack {
   /// The routine `name`, if it is one of those that are looked for; its address is null if no
   /// library has it.
   const Symbol* named(const char* name) const;
+  const Symbol& symbol(Wanted routine) const;
 
   std::vector<Symbol> symbols_;
   bool any_foreign_ = false;

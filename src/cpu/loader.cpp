@@ -27,11 +27,12 @@ std::string file_of(const void* address) {
   return dladdr(address, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "unknown";
 }
 
-/// Whether a routine belongs to this library, or to another copy of it in the process: two of them
-/// would hand each call to one another for ever.
+/// Whether a routine would hand calls back to this library for ever: one of our own, one of another
+/// copy of it in the process, or one of a switch to some LAPACK that may be us (Julia's).
 bool is_ours(const void* address) {
   const void* const base = base_of(address);
   if (base == base_of(reinterpret_cast<const void*>(&is_ours))) return true;
+  if (file_of(address).find("blastrampoline") != std::string::npos) return true;
   void* const object = dlopen(file_of(address).c_str(), RTLD_LAZY | RTLD_NOLOAD);
   if (object == nullptr) return false;  // the program itself
   const void* const mark = dlsym(object, "ovl_dcholupdate");
@@ -39,10 +40,14 @@ bool is_ours(const void* address) {
   return mark != nullptr && base_of(mark) == base;
 }
 
-/// Debian's ILP64 libraries (libopenblas64, liblapack64, libblas64) use the unsuffixed names.
+/// Debian's ILP64 libraries (libopenblas64, liblapack64, libblas64) and MKL's (libmkl_intel_ilp64)
+/// use the unsuffixed names.
 bool is_ilp64_file(const std::string& path) {
   const std::string file = path.substr(path.rfind('/') + 1);
-  return file.find("blas64") != std::string::npos || file.find("lapack64") != std::string::npos;
+  for (const char* part : {"blas64", "lapack64", "ilp64"}) {
+    if (file.find(part) != std::string::npos) return true;
+  }
+  return false;
 }
 
 std::vector<Family> spellings(Family family) {

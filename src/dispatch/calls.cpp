@@ -330,6 +330,21 @@ Index lu(const Call& call, const Lapack<T>& cpu, HostView<T> a, Pivots ipiv, Hos
       });
 }
 
+/// A mixed-precision solve by the CPU LAPACK, refine(), and solve() in double precision with X in
+/// the place of B. LAPACK's stopping test lets a NaN or infinity pass that the factors in single
+/// precision have brought about.
+template <class T, class Refine, class Solve>
+Index refine_on_cpu(Part part, HostView<const T> a, HostView<const T> b, HostView<T> x, Index& iter,
+                    Refine refine, Solve solve) {
+  const auto finite = [](Part of, HostView<const T> m) { return algorithms::all_finite(of, m, 1); };
+  const Index info = refine();
+  if (info != 0 || iter < 0 || finite(Part::all, x)) return info;
+  if (!finite(part, a) || !finite(Part::all, b)) return info;
+  iter = algorithms::kNoConvergence;
+  for (Index j = 0; j < b.cols; ++j) std::copy_n(&b(0, j), b.rows, &x(0, j));
+  return solve();
+}
+
 /// A mixed-precision solve. solve(device, options, refined) is one of algorithms/refine.hpp;
 /// resume(options, committed) finishes its factorization in double precision on the CPU. As long as
 /// nothing of that is committed A is as it was, and the CPU does the whole call.
@@ -619,7 +634,11 @@ Index mixed_gesv(Family family, HostView<T> a, Pivots ipiv, HostView<const T> b,
   algorithms::Interchanges interchanges;
   return refine(
       make_call<T>(routine, a, b, x), iter,
-      [&] { return cpu.mixed_gesv(a, ipiv, b, x, work, iter); },
+      [&] {
+        return refine_on_cpu<T>(
+            Part::all, a, b, x, iter, [&] { return cpu.mixed_gesv(a, ipiv, b, x, work, iter); },
+            [&] { return cpu.gesv(a, ipiv, x); });
+      },
       [&](Device& device, const algorithms::Options& options, algorithms::Refinement& refinement,
           Index& committed) {
         return store(algorithms::mixed_gesv(device, cpu, single, options, a, interchanges, b, x,
@@ -640,7 +659,12 @@ Index mixed_posv(Family family, Uplo uplo, HostView<T> a, HostView<const T> b, H
   Call call = make_call<T>(is_complex<T> ? Routine::cposv : Routine::sposv, a, b, x);
   call.uplo = static_cast<char>(uplo);
   return refine(
-      call, iter, [&] { return cpu.mixed_posv(uplo, a, b, x, work, iter); },
+      call, iter,
+      [&] {
+        return refine_on_cpu<T>(
+            part_of(uplo), a, b, x, iter, [&] { return cpu.mixed_posv(uplo, a, b, x, work, iter); },
+            [&] { return cpu.posv(uplo, a, x); });
+      },
       [&](Device& device, const algorithms::Options& options, algorithms::Refinement& refinement,
           Index& committed) {
         return algorithms::mixed_posv(device, cpu, single, options, uplo, a, b, x, refinement,
