@@ -17,6 +17,7 @@
 #include "exported.hpp"
 #include "support/fixtures.hpp"
 #include "support/matrices.hpp"
+#include "support/on_device.hpp"
 #include "support/residual.hpp"
 
 namespace {
@@ -587,11 +588,12 @@ class UpdateAtOnce : public DeviceTest {
     if (device_under_test() == "off") GTEST_SKIP() << "no device";
     DeviceTest::SetUp();
   }
-  bool run(Uplo uplo, Padded<T>& factor, const Padded<T>& v, const std::vector<int>& signs,
-           algorithms::Rotations<T> rotations = {}) {
+  bool run(Uplo uplo, Padded<T>& factor, const Padded<T>& v, const std::vector<int>& signs) {
+    return run(uplo, factor.view(), v.view(), signs);
+  }
+  bool run(Uplo uplo, HostView<T> factor, HostView<const T> v, const std::vector<int>& signs) {
     return algorithms::chol_update_at_once<T>(
-        device(), options, uplo, factor.view(), HostView<const T>(v.view()),
-        algorithms::Signs(signs.data(), true), rotations, true);
+        device(), options, {uplo, factor, v, algorithms::Signs(signs.data(), true)});
   }
   /// It changes nothing and leaves the update to others.
   void expect_declined(Uplo uplo, const Padded<T>& factor, const Padded<T>& v,
@@ -634,6 +636,30 @@ TYPED_TEST(UpdateAtOnce, UpAndDown) {
         EXPECT_LT(residual(uplo, factor, original, norm1(updated)), kThreshold);
         expect_untouched(uplo, factor);
       }
+    }
+  }
+}
+
+TYPED_TEST(UpdateAtOnce, OfAFactorOnTheDevice) {
+  using T = TypeParam;
+  const Index n = 40, k = 3;
+  for (const bool v_there : {true, false}) {
+    for (const Uplo uplo : kUplos) {
+      SCOPED_TRACE(testing::Message() << char(uplo) << v_there);
+      auto factor = random_factor<T>(uplo, n, 1);
+      auto v = this->short_vectors(n, k);
+      OnDevice<T> there(this->device(), factor);
+      const OnDevice<T> vectors(this->device(), v);
+      const auto updated = product(uplo, factor, v, this->all(1, k));
+      const auto original = product<T>(uplo, factor, Padded<T>(n, 0), {});
+      const HostView<const T> by = v_there ? vectors.view() : v.view();
+      ASSERT_TRUE(this->run(uplo, there.view(), by, this->all(1, k)));
+      there.fetch();
+      EXPECT_LT(residual(uplo, factor, updated, norm1(updated)), kThreshold);
+      ASSERT_TRUE(this->run(uplo, there.view(), by, this->all(-1, k)));
+      there.fetch();
+      EXPECT_LT(residual(uplo, factor, original, norm1(updated)), kThreshold);
+      expect_untouched(uplo, factor);
     }
   }
 }

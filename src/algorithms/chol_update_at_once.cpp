@@ -209,27 +209,29 @@ class DeviceRotations {
 
 /// Of a factor in the device's memory.
 template <class T>
-bool update_resident(Device& device, const Options& options, Uplo uplo, HostView<T> a,
-                     HostView<const T> v, int sign, Rotations<T> rotations, bool checks) {
-  const Index n = a.rows;
+bool update_resident(Device& device, const Options& options, const Update<T>& problem) {
+  const HostView<const T> v = problem.v;
+  const Index n = problem.a.rows;
+  const int sign = problem.signs[0];
   const Range all{0, n};
-  const DeviceView<T> factor(a.data, n, n, a.ld);
-  const UpdateAtOnce<T> update(device, uplo, n, v.cols, sign);
-  const DeviceRotations<T> own(device, n, rotations, sign);
+  const DeviceView<T> factor(problem.a.data, n, n, problem.a.ld);
+  const UpdateAtOnce<T> update(device, problem.uplo, n, v.cols, sign);
+  const DeviceRotations<T> own(device, n, problem.rotations, sign);
+  Index none = 0;
+  std::optional<Transfer> transfer;  // to be kept until its work has been waited for
   const QueueLease queue(device, Priority::normal, "update");
   update.begin(*queue);
   if (device.kind_of(v.data) == MemoryKind::device) {
     queue->copy_on_device(update.x().data, sizeof(T) * at(update.x().ld), v.data,
                           sizeof(T) * at(v.ld), sizeof(T), n, v.cols);
   } else {
-    Index none = 0;
-    Transfer transfer(device, options.threads, none);
-    const Index upload = transfer.add_upload(make_region<T>(v, update.x()));
-    transfer.start();
-    transfer.before(*queue, upload);
-    transfer.finish();
+    transfer.emplace(device, options.threads, none);
+    const Index upload = transfer->add_upload(make_region<T>(v, update.x()));
+    transfer->start();
+    transfer->before(*queue, upload);
+    transfer->finish();
   }
-  if (checks) update.check_diagonal(*queue, factor, all);
+  if (problem.checks()) update.check_diagonal(*queue, factor, all);
   update.find_states(*queue, factor, all);
   update.fetch_verdict(*queue);
   if (sign < 0) own.fetch(*queue, update.x());
@@ -245,16 +247,15 @@ bool update_resident(Device& device, const Options& options, Uplo uplo, HostView
 template <class T>
 class StreamedUpdate {
  public:
-  StreamedUpdate(Device& device, const Options& options, Uplo uplo, HostView<T> a,
-                 HostView<const T> v, int sign, Rotations<T> rotations, bool checks)
-      : triangle_{uplo, device.kernels<T>()},
-        a_(a),
-        v_(v),
-        checks_(checks),
-        update_(device, uplo, a.rows, v.cols, sign),
-        rotations_(device, a.rows, rotations, sign),
-        factor_(device, a.rows, a.rows),
-        regions_(partition(a.rows, kPanels * update_.width())),
+  StreamedUpdate(Device& device, const Options& options, const Update<T>& problem)
+      : triangle_{problem.uplo, device.kernels<T>()},
+        a_(problem.a),
+        v_(problem.v),
+        checks_(problem.checks()),
+        update_(device, problem.uplo, a_.rows, v_.cols, problem.signs[0]),
+        rotations_(device, a_.rows, problem.rotations, problem.signs[0]),
+        factor_(device, a_.rows, a_.rows),
+        regions_(partition(a_.rows, kPanels * update_.width())),
         done_(device),
         transfer_(device, options.threads, committed_) {
     for (std::size_t r = 0; r < regions_.size(); ++r) found_.emplace_back(device);
@@ -339,30 +340,26 @@ class StreamedUpdate {
 }  // namespace
 
 template <class T>
-bool chol_update_at_once(Device& device, const Options& options, Uplo uplo, HostView<T> a,
-                         HostView<const T> v, Signs signs, Rotations<T> rotations, bool checks) {
-  const Index n = a.rows, k = v.cols;
+bool chol_update_at_once(Device& device, const Options& options, const Update<T>& update) {
+  const Index n = update.a.rows, k = update.v.cols;
   if (k > Kernels<T>::kUpdateVectors) return false;
   for (Index j = 1; j < k; ++j) {
-    if (signs[j] != signs[0]) return false;
+    if (update.signs[j] != update.signs[0]) return false;
   }
   const double factor =
       static_cast<double>(sizeof(T)) * static_cast<double>(n + 64) * static_cast<double>(n + 64);
   const double needed = factor + UpdateAtOnce<T>::memory(device.kernels<T>(), n, k);
   if (options.memory > 0 && needed > static_cast<double>(options.memory)) return false;
-  const MemoryKind kind = device.kind_of(a.data);
-  if (kind == MemoryKind::device) {
-    return update_resident<T>(device, options, uplo, a, v, signs[0], rotations, checks);
-  }
+  const MemoryKind kind = device.kind_of(update.a.data);
+  if (kind == MemoryKind::device) return update_resident<T>(device, options, update);
   // Half of the elements, and what chunks of them waste.
   const bool kept = 0.6 * factor <= static_cast<double>(TransferTuning::of(device).kept);
   if (kind != MemoryKind::pageable || !kept) return false;
-  return StreamedUpdate<T>(device, options, uplo, a, v, signs[0], rotations, checks).run();
+  return StreamedUpdate<T>(device, options, update).run();
 }
 
-#define OVERLAPACK_INSTANTIATE(T)                                                  \
-  template bool chol_update_at_once<T>(Device&, const Options&, Uplo, HostView<T>, \
-                                       HostView<const T>, Signs, Rotations<T>, bool);
+#define OVERLAPACK_INSTANTIATE(T) \
+  template bool chol_update_at_once<T>(Device&, const Options&, const Update<T>&);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 
 }  // namespace overlapack::algorithms

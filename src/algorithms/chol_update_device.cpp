@@ -1,6 +1,5 @@
 #include "algorithms/chol_update_device.hpp"
 
-#include <numeric>
 #include <optional>
 
 #include "algorithms/chol_rank_one.hpp"
@@ -75,30 +74,29 @@ double chol_update_memory(Index n, Index k, Index nb, std::size_t element) {
 template <class T>
 class DeviceUpdate {
  public:
-  DeviceUpdate(Device& device, const Options& options, Uplo uplo, HostView<T> a,
-               HostView<const T> v, Signs signs, Rotations<T> rotations, bool checks,
+  DeviceUpdate(Device& device, const Options& options, const Update<T>& update,
                UpdateCheckpoint<T>& checkpoint)
       : device_(device),
         options_(options),
-        triangle_{uplo, device.kernels<T>()},
-        a_(a),
-        v_(v),
-        n_(a.rows),
-        k_(v.cols),
-        rotations_(rotations),
-        checks_(checks),
+        triangle_{update.uplo, device.kernels<T>()},
+        a_(update.a),
+        v_(update.v),
+        n_(a_.rows),
+        k_(v_.cols),
+        rotations_(update.rotations),
+        checks_(update.checks()),
         checkpoint_(checkpoint),
-        resident_(device.kind_of(a.data) == MemoryKind::device),
+        resident_(device.kind_of(a_.data) == MemoryKind::device),
         regions_(partition(n_, options.nb)),
         verdict_(device, Space::device, 2),
         host_verdict_(device, Space::host, 2),
         seen_(device) {
     for (Index j = 0; j < k_; ++j) {
-      if (signs[j] > 0) order_.push_back(j);
+      if (update.signs[j] > 0) order_.push_back(j);
     }
     plus_ = static_cast<Index>(order_.size());
     for (Index j = 0; j < k_; ++j) {
-      if (signs[j] < 0) order_.push_back(j);
+      if (update.signs[j] < 0) order_.push_back(j);
     }
     const Index nb = regions_.front().size();
     const Index places = resident_ ? 1 : window(nb);
@@ -197,16 +195,19 @@ class DeviceUpdate {
   /// V as region r finds it.
   DeviceView<T> state(Index r) const { return states_->view().block(0, r % window_ * k_, n_, k_); }
 
-  void add_vectors(Transfer& transfer) {
+  /// Declares the uploads of V, which are the first of all; returns the number of the last one.
+  Index add_vectors(Transfer& transfer) {
+    Index last = 0;
     // One region for all of V if its columns need no sorting.
     const Index step = plus_ == 0 || plus_ == k_ ? k_ : 1;
     for (Index j = 0; j < k_; j += step) {
-      transfer.add_upload(
+      last = transfer.add_upload(
           make_region<T>(v_.block(0, order_[at(j)], n_, step), state(0).block(0, j, n_, step)));
     }
     if (rotates() && downdates()) {
-      transfer.add_upload(make_region<T>(v_, DeviceView<T>(vector_.data(), n_)));
+      last = transfer.add_upload(make_region<T>(v_, DeviceView<T>(vector_.data(), n_)));
     }
+    return last;
   }
 
   /// If the results are held back, up and down take turns, and the memory and the threads of both
@@ -253,7 +254,7 @@ class DeviceUpdate {
     const bool trial = kind == Sweep::trial, stores = !trial || holds();
     committed_ = 0;
     Transfer transfer(device_, options_.threads, committed_, tuning());
-    add_vectors(transfer);
+    const Index vectors = add_vectors(transfer);
     std::fill(std::begin(last_state_), std::end(last_state_), Transfer::kAtOnce);
     std::vector<Index> downloads, uploads;  // by region, the last one of each
     for (Index r = 0; r < count(); ++r) {
@@ -274,8 +275,7 @@ class DeviceUpdate {
       queue().record(*seen_);
       side().wait(*seen_);
     }
-    const Index vectors = (plus_ == 0 || plus_ == k_ ? 1 : k_) + (rotates() && downdates() ? 1 : 0);
-    for (Index id = 0; id < vectors; ++id) transfer.before(queue(), id);
+    for (Index id = 0; id <= vectors; ++id) transfer.before(queue(), id);
     for (Index r = 0; r < count(); ++r) {
       if (holds() && checks_) {
         transfer.before(side(), uploads[at(r)]);
@@ -401,23 +401,21 @@ bool all_finite_on_device(Device& device, Part part, HostView<const T> a) {
 }
 
 template <class T>
-Index chol_update_on_device(Device& device, const Options& options, Uplo uplo, HostView<T> a,
-                            HostView<const T> v, Signs signs, Rotations<T> rotations, bool checks,
+Index chol_update_on_device(Device& device, const Options& options, const Update<T>& update,
                             UpdateCheckpoint<T>& checkpoint) {
-  if (chol_update_at_once<T>(device, options, uplo, a, v, signs, rotations, checks)) return 0;
-  DeviceUpdate<T> update(device, options, uplo, a, v, signs, rotations, checks, checkpoint);
+  if (chol_update_at_once(device, options, update)) return 0;
+  DeviceUpdate<T> chain(device, options, update, checkpoint);
   try {
-    return update.run();
+    return chain.run();
   } catch (...) {
-    update.note_checkpoint();
+    chain.note_checkpoint();
     throw;
   }
 }
 
-#define OVERLAPACK_INSTANTIATE(T)                                                       \
-  template bool all_finite_on_device<T>(Device&, Part, HostView<const T>);              \
-  template Index chol_update_on_device<T>(Device&, const Options&, Uplo, HostView<T>,   \
-                                          HostView<const T>, Signs, Rotations<T>, bool, \
+#define OVERLAPACK_INSTANTIATE(T)                                                    \
+  template bool all_finite_on_device<T>(Device&, Part, HostView<const T>);           \
+  template Index chol_update_on_device<T>(Device&, const Options&, const Update<T>&, \
                                           UpdateCheckpoint<T>&);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 

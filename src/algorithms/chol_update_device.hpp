@@ -11,6 +11,21 @@
 
 namespace overlapack::algorithms {
 
+/// What is to be updated, and by what: A, of order n, by the k columns of V with their signs. Both
+/// may lie in the device's memory. If there are `rotations` to be returned there is one vector, and
+/// A must be finite.
+template <class T>
+struct Update {
+  Uplo uplo;
+  HostView<T> a;
+  HostView<const T> v;
+  Signs signs;
+  Rotations<T> rotations = {};
+
+  /// A factor that is not finite is refused.
+  bool checks() const { return rotations.c == nullptr; }
+};
+
 /// What the CPU needs to finish an update that the device has begun: the first `columns` columns
 /// (rows of an upper factor) are final, and rows columns, ... of `v` are what V is there, with the
 /// updates before the downdates. If columns is 0, nothing has been changed and V is the caller's.
@@ -35,15 +50,13 @@ template <class T>
 bool all_finite_on_device(Device& device, Part part, HostView<const T> a);
 
 /// As chol_update(), on the device: by chol_update_at_once(), or else by regions of options.nb
-/// columns; A and V may also lie in the device's memory. Takes at most options.memory bytes of it
-/// (0: any), but as much as chol_update_memory() in any case. If `rotations` are given there is one
-/// vector. If `checks`, the factor need not be finite: where it is not, it stays as it was, and the
-/// result is kFactorNotFinite.
+/// columns. Takes at most options.memory bytes of the device's memory (0: any), but as much as
+/// chol_update_memory() in any case. Without rotations a factor that is not finite stays as it was,
+/// and the result is kFactorNotFinite.
 ///
 /// Throws DeviceError. finish_chol_update() then finishes the call from `checkpoint`.
 template <class T>
-Index chol_update_on_device(Device& device, const Options& options, Uplo uplo, HostView<T> a,
-                            HostView<const T> v, Signs signs, Rotations<T> rotations, bool checks,
+Index chol_update_on_device(Device& device, const Options& options, const Update<T>& update,
                             UpdateCheckpoint<T>& checkpoint);
 
 }  // namespace overlapack::algorithms

@@ -444,9 +444,12 @@ class OneVector {
     std::transform(x_, x_ + n, vector_.begin(), [](T e) { return conj(e); });
     sines_.resize(vector_.size());
     cosines_.resize(vector_.size());
-    const Index info = algorithms::chol_update_on_device<T>(
-        device, options, Uplo::upper, r_, HostView<const T>(vector_.data(), n),
-        algorithms::Signs(&sign, false), {cosines_.data(), sines_.data()}, false, checkpoint_);
+    const algorithms::Update<T> update{Uplo::upper,
+                                       r_,
+                                       HostView<const T>(vector_.data(), n),
+                                       algorithms::Signs(&sign, false),
+                                       {cosines_.data(), sines_.data()}};
+    const Index info = algorithms::chol_update_on_device(device, options, update, checkpoint_);
     if (info == 0) store(n);
     return info;
   }
@@ -700,7 +703,7 @@ Index chol_update(const char* name, Uplo uplo, HostView<T> a, HostView<const T> 
     return route(
         call, on_cpu,
         [&](Device& device, const algorithms::Options& options, Index&) {
-          return algorithms::chol_update_on_device<T>(device, options, uplo, a, v, signs, {}, true,
+          return algorithms::chol_update_on_device<T>(device, options, {uplo, a, v, signs},
                                                       checkpoint);
         },
         [&](const algorithms::Options&, Index) {
