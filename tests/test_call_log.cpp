@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <clocale>
 #include <cstdlib>
 #include <filesystem>
@@ -14,11 +15,13 @@
 #include <string>
 #include <system_error>
 
+#include "dispatch/calls.hpp"
 #include "dispatch/context.hpp"
 #include "support/child.hpp"
 #include "support/fixtures.hpp"
 #include "support/lapack_calls.hpp"
 #include "support/matrices.hpp"
+#include "support/on_device.hpp"
 
 namespace overlapack {
 namespace {
@@ -146,6 +149,28 @@ TEST_F(CallLog, NumbersHaveDecimalPointsInEveryLocale) {
   EXPECT_EQ(before(" gflops=", 4), '.') << line;  // of ms=1.234
   EXPECT_EQ(before(" up=", 4), '.') << line;      // of gflops=1.234
   EXPECT_EQ(line.find(','), std::string::npos) << line;
+}
+
+TEST_F(CallLog, AFileThatCannotBeOpenedIsReportedOnce) {
+  log_to(directory_ + "/nowhere/calls.log");
+  testing::internal::CaptureStderr();
+  write_line();
+  write_line();
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("/nowhere/calls.log': calls cannot be logged: "), std::string::npos) << said;
+  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
+}
+
+TEST_F(CallLog, ACallThatNobodyCanServe) {
+  auto settings = settings_for(dispatch::Algorithm::tiled, 16);
+  settings.verbose = true;
+  settings.log = path_;
+  auto a = positive_definite<double>(100, 1);
+  const OnDevice<double> there(device(), a);
+  settings.memory_limit = 1000;
+  use(settings);
+  EXPECT_EQ(potrf<double>(Uplo::lower, there.view()), dispatch::kNoMemory);
+  EXPECT_NE(text().find("info=-1010 where=none "), std::string::npos) << text();
 }
 
 TEST_F(CallLog, LinesAreAppended) {

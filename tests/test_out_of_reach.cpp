@@ -65,19 +65,42 @@ TEST_F(OutOfReach, OfADeviceThatCouldNotBeOpened) {
   expect_refusals();
 }
 
-TEST_F(OutOfReach, OfADeviceThatNoCallHasOpenedYet) {
-  auto settings = settings_for(dispatch::Algorithm::tiled, 16);
+/// The next call is like the first one of a process. It is large from order min_n on.
+void forget_the_device(Index min_n) {
+  dispatch::Settings settings;
+  settings.min_n = min_n;
   auto& context = dispatch::Context::instance();
-  for (const bool vectors_alone : {true, false}) {  // each time the first call of a process
-    settings.device = dispatch::DeviceChoice::off;
+  for (const auto device : {dispatch::DeviceChoice::off, dispatch::DeviceChoice::automatic}) {
+    settings.device = device;
     context.reset(settings, dispatch::builtin_profile());
-    settings.device = dispatch::DeviceChoice::automatic;
-    context.reset(settings, dispatch::builtin_profile());
+  }
+}
+
+TEST_F(OutOfReach, OfADeviceThatNoCallHasOpenedYet) {
+  for (const bool vectors_alone : {true, false}) {
+    forget_the_device(1);
     auto a = a_, v = b_;
     put_on_gpu(vectors_alone ? v : a);
     EXPECT_EQ(update(a, v), dispatch::kNoMemory) << vectors_alone;
     EXPECT_TRUE(same_bits(a, a_));
   }
+}
+
+TEST_F(OutOfReach, EvenIfNoCallIsLargeEnoughForTheDevice) {
+  const Index n = 1024;  // but takes long enough to ask
+  auto a = random_matrix<T>(n, n, 1), b = random_matrix<T>(n, 1, 2);
+  const auto same_a = a;
+  std::vector<Index> pivots(static_cast<std::size_t>(n), 1);
+  forget_the_device(100000);
+  put_on_gpu(a);
+  EXPECT_EQ(getrs<T>(Op::none, a.view(), pivots, b.view()), dispatch::kNoMemory);
+  forget_the_device(100000);
+  EXPECT_EQ(potrf<T>(Uplo::lower, a.view()), dispatch::kNoMemory);
+  EXPECT_TRUE(same_bits(a, same_a));
+  forget_the_device(100000);
+  fake_device_memory(nullptr, nullptr);
+  EXPECT_EQ(getrf<T>(a.view(), pivots), 0);
+  EXPECT_FALSE(dispatch::Context::instance().opened());
 }
 
 TEST_F(OutOfReach, OfADeviceThatIsLost) {

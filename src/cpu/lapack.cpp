@@ -148,6 +148,19 @@ const char* name_for(Wanted routine) {
 
 }  // namespace
 
+std::string configure(const std::string& path) {
+  if (path.empty()) return {};
+  std::string error = open_configured(path);
+  if (!error.empty()) return error;
+  for (const char type : {'d', 's', 'z', 'c'}) {
+    for (const char* name : kWantedNames) {
+      if (find_configured(Family::lp64, type, name).address != nullptr) return {};
+    }
+  }
+  close_configured();
+  return "it has no routine of LAPACK, or is this library";
+}
+
 template <class T>
 Lapack<T>::Lapack(Family family) {
   for (std::size_t i = 0; i < std::size(kWantedNames); ++i) {

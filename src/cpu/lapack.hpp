@@ -69,7 +69,8 @@ struct Symbol {
 };
 
 /// The library that the user names (OVERLAPACK_CPU_LAPACK); it is searched before all others. To be
-/// called before the first lapack(). Returns an error text, empty if the library could be opened.
+/// called before the first lapack(). Returns an error text, empty if the library could be opened
+/// and has some routine, or if `path` is empty.
 std::string configure(const std::string& path);
 
 /// LAPACK and BLAS for one precision, as one family of names sees them. Arguments must be valid:

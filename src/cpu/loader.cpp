@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <sys/stat.h>
 
 #include <utility>
 
@@ -130,19 +131,31 @@ std::string spell(Family family, char type, const std::string& name) {
   return (scipy ? "scipy_" : "") + std::string(1, type) + name + (is_wide(family) ? "_64_" : "_");
 }
 
-std::string configure(const std::string& path) {
-  configured_handle = path.empty() ? nullptr : dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
-  if (path.empty() || configured_handle != nullptr) return {};
+std::string open_configured(const std::string& path) {
+  close_configured();
+  struct stat status;
+  if (path.find('/') != std::string::npos && stat(path.c_str(), &status) == 0 &&
+      !S_ISREG(status.st_mode)) {
+    return "it is not a file";  // to open a pipe could take for ever
+  }
+  configured_handle = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
+  if (configured_handle != nullptr) return {};
   const char* const reason = dlerror();
-  return reason != nullptr ? reason : "cannot be opened";
+  return reason != nullptr ? reason : "it cannot be opened";
+}
+
+void close_configured() {
+  if (configured_handle != nullptr) dlclose(std::exchange(configured_handle, nullptr));
+}
+
+Symbol find_configured(Family family, char type, const char* name) {
+  if (configured_handle == nullptr) return {};
+  return look(configured_handle, spellings(family), type, name, "OVERLAPACK_CPU_LAPACK");
 }
 
 Symbol find_symbol(Family family, char type, const char* name) {
-  if (configured_handle != nullptr) {
-    const Symbol symbol =
-        look(configured_handle, spellings(family), type, name, "OVERLAPACK_CPU_LAPACK");
-    if (symbol.address != nullptr) return symbol;
-  }
+  const Symbol configured = find_configured(family, type, name);
+  if (configured.address != nullptr) return configured;
   // The library that this very name belongs to, even if its symbols are private (as those of
   // NumPy's wheel): a program that has other LAPACKs, too, would have called it without us.
   Symbol symbol = look_in_process({family}, type, name);

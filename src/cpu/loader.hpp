@@ -15,6 +15,12 @@ namespace overlapack::cpu {
 /// width, then the other width. The result's address is null if there is none.
 Symbol find_symbol(Family family, char type, const char* name);
 
+/// Opens the library that the user names. Returns an error text, empty if it could be opened.
+std::string open_configured(const std::string& path);
+void close_configured();
+/// find_symbol() in that library alone.
+Symbol find_configured(Family family, char type, const char* name);
+
 /// The xerbla_ that a caller of this family has a right to: the application's own if it has one.
 /// Null if none is visible.
 void* find_xerbla(Family family);

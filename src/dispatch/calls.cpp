@@ -152,13 +152,14 @@ bool is_resident(Context& context, const Call& call) {
   });
 }
 
+/// Elements from which on looking for the program's own CUDA does not count.
+constexpr Index kLargeMatrix = 1 << 20;
+
 /// The same for routines without `info`, which could not say that they were given a matrix that
-/// they cannot read: of any size once a device is started, and before that if it is so large that
-/// looking for the program's own CUDA does not count.
+/// they cannot read: of any size once a device is started, and large ones before.
 template <class T>
 Device* device_of_norm(Context& context, HostView<const T> a) {
-  constexpr Index kLarge = 1 << 20;  // elements
-  if (!context.opened() && a.rows * a.cols < kLarge) return nullptr;
+  if (!context.opened() && a.rows * a.cols < kLargeMatrix) return nullptr;
   const NoCancellation no_cancellation;  // locks would be left behind
   if (!context.opened() && !is_cuda_memory(a.data)) return nullptr;
   return device_holding(context, a.data);
@@ -168,10 +169,18 @@ bool is_large(const Context& context, const Call& call) {
   return wants_device(call.routine, call.type, call.shape, context.settings(), context.profile());
 }
 
-/// In a process that uses CUDA itself a large call starts the device at once: it costs little
-/// there, and operands may lie on it.
-void open_beside_cuda(Context& context, bool large) {
-  if (large && !context.opened() && !context.forked() && cuda_in_process()) context.device();
+/// Whether a call is a reason to look for the program's own CUDA, where no device is started yet.
+bool looks_for_cuda(const Context& context, const Call& call, bool large) {
+  return !context.opened() && (large || call.shape.m * call.shape.n >= kLargeMatrix);
+}
+
+/// In a process that uses CUDA itself a call large enough for the device starts it at once, which
+/// costs little there; and a smaller one does with operands that the CPU cannot read.
+void open_beside_cuda(Context& context, const Call& call, bool large) {
+  if (!looks_for_cuda(context, call, large) || context.forked() || !cuda_in_process()) return;
+  if (large || std::any_of(call.operands.begin(), call.operands.end(), is_cuda_memory)) {
+    context.device();
+  }
 }
 
 /// What is to be done with a call, decided before anything is done.
@@ -189,7 +198,7 @@ struct Decision {
 void decide(Context& context, const Call& call, Decision& decision) {
   const Settings& settings = context.settings();
   auto& [large, resident, waits, device, plan, where] = decision;
-  open_beside_cuda(context, large);
+  open_beside_cuda(context, call, large);
   resident = is_resident(context, call);
   if (!large && !resident && !settings.verbose) return;
 
@@ -216,7 +225,8 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume) {
   Context& context = Context::instance();
   const Settings& settings = context.settings();
   const bool large = is_large(context, call);
-  if (!large && !settings.verbose && !may_lie_on_device(context, call.shape.n)) {
+  if (!large && !settings.verbose && !may_lie_on_device(context, call.shape.n) &&
+      !looks_for_cuda(context, call, large)) {
     return on_cpu();  // all that small calls pay
   }
 
@@ -243,6 +253,7 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume) {
     }
   };
   if (!plan.on_device) {
+    if (resident) where = "none";
     const Index info = resident ? kNoMemory : on_cpu();
     if (decision.waits) context.add_seconds_before_start(watch.milliseconds() / 1000);
     log(info, 0, 0);
@@ -691,7 +702,8 @@ Index chol_update(const char* name, Uplo uplo, HostView<T> a, HostView<const T> 
   Context& context = Context::instance();
   Call call = update_call<T>(name, uplo, a, k);
   try {
-    open_beside_cuda(context, is_large(context, call));
+    call.operands[1] = v.data;
+    open_beside_cuda(context, call, is_large(context, call));
     if (!all_finite<T>(Part::all, v)) {
       return all_finite<T>(part_of(uplo), a) ? kVectorsNotFinite : algorithms::kFactorNotFinite;
     }

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <new>
+#include <system_error>
 #include <vector>
 
 #include "core/once.hpp"
@@ -174,7 +175,15 @@ void Context::open_device() {
     }
     status_ = device_->name() + " (" + device_->model() + ")";
   } catch (const std::exception& error) {
-    status_ = error.what();
+    set_status("", error.what());
+  }
+}
+
+void Context::set_status(const char* what, const char* why) noexcept {
+  try {
+    status_ = what;
+    status_ += why;
+  } catch (const std::bad_alloc&) {  // the call log will say a little less
   }
 }
 
@@ -183,11 +192,7 @@ void Context::lose_device(const char* why) noexcept {
   if (!device_) return;  // by another call
   // The device itself stays: destroying objects of a broken context helps nobody.
   lost_ = std::move(device_);
-  try {
-    status_ = "lost: ";
-    status_ += why;
-  } catch (const std::bad_alloc&) {  // the call log will say a little less
-  }
+  set_status("lost: ", why);
 }
 
 void Context::reset(Settings settings, Profile profile) {
@@ -219,7 +224,14 @@ void Context::log(const std::string& line) {
   // Without waiting: nobody may read what turns out to be a pipe. Nor is a terminal to become ours.
   constexpr int kFlags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
   const int file = open(settings_.log.c_str(), kFlags, 0644);
-  if (file < 0) return;
+  if (file < 0) {
+    const int reason = errno;  // ENXIO: a pipe that nobody reads yet
+    if (reason != ENXIO && !log_failed_.exchange(true)) {
+      complain("OVERLAPACK_VERBOSE='" + settings_.log +
+               "': calls cannot be logged: " + std::generic_category().message(reason));
+    }
+    return;
+  }
   write_all(file, line + "\n");
   close(file);
 }

@@ -50,11 +50,12 @@ class Context {
  private:
   Context();
   void open_device();
+  void set_status(const char* what, const char* why) noexcept;
   Settings settings_;
   Profile profile_;
   std::mutex mutex_;         // guards what follows
   std::mutex device_mutex_;  // serialises calls on the device
-  std::atomic<bool> opened_{false};
+  std::atomic<bool> opened_{false}, log_failed_{false};
   std::shared_ptr<Device> device_, lost_;
   std::string status_;
   std::atomic<double> seconds_before_start_{0};
