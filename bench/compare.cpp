@@ -28,7 +28,7 @@ class Bench {
     if (device_ == nullptr) {
       row.ours.missing = "no device";
     } else {
-      const TransferCounters& counters = device_->counters();
+      const DeviceCounters& counters = device_->counters();
       const std::size_t up = counters.bytes_to_device, down = counters.bytes_to_host,
                         before = tools::activity(device_);
       device_->reset_peak_use();

@@ -2,6 +2,8 @@
 // templated over the scalar type T and the integer type I.
 #pragma once
 
+#include <algorithm>
+#include <cstdio>
 #include <limits>
 #include <new>
 #include <tuple>

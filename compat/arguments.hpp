@@ -1,9 +1,7 @@
 // Argument errors, as LAPACK reports them.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <initializer_list>
 #include <optional>
 #include <string>

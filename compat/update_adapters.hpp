@@ -2,6 +2,7 @@
 // views.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "adapters.hpp"

@@ -236,7 +236,7 @@ TYPED_TEST(DeviceContract, EmptyCopiesDoNothing) {
 
 TYPED_TEST(DeviceContract, CountsWhatItTransfersAndRuns) {
   using T = TypeParam;
-  TransferCounters& counters = this->device().counters();
+  DeviceCounters& counters = this->device().counters();
   const std::size_t up = counters.bytes_to_device, down = counters.bytes_to_host,
                     kernels = counters.kernels;
   auto a = this->upload(random_matrix<T>(10, 10, 1));

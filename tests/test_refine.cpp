@@ -186,7 +186,7 @@ TYPED_TEST(Refine, TheMatrixGoesUpOnceAndNeverComesHome) {
   auto a = random_matrix<T>(n, n, 1);
   const auto b = random_matrix<T>(n, nrhs, 2);
   constexpr std::size_t matrix = sizeof(T) * n * n, rhs = sizeof(T) * n * nrhs;
-  const TransferCounters& counters = this->device().counters();
+  const DeviceCounters& counters = this->device().counters();
   std::size_t up = counters.bytes_to_device, down = counters.bytes_to_host;
   EXPECT_GE(this->gesv(a, b).result.iter, 0);
   EXPECT_EQ(counters.bytes_to_device - up, matrix + rhs);
@@ -359,7 +359,7 @@ TYPED_TEST(Refine, GivesUpOnceItIsHopeless) {
   const Index n = 50;
   const auto a = hardly_refinable<T>(n);
   const auto b = random_matrix<T>(n, 1, 2);
-  const TransferCounters& counters = this->device().counters();
+  const DeviceCounters& counters = this->device().counters();
   const auto kernels = [&](auto solve) {
     const std::size_t before = counters.kernels;
     solve();

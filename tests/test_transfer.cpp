@@ -217,7 +217,7 @@ TYPED_TEST(Transfers, MoveEveryPartFromAndToEveryKindOfMemory) {
               const auto a = this->random_part(m, n, part, diagonal);
               Placed<T> source(this->device(), from, a),
                   target(this->device(), to, Padded<T>(m, n, 5));
-              const TransferCounters& counters = this->device().counters();
+              const DeviceCounters& counters = this->device().counters();
               const std::size_t up = counters.bytes_to_device, down = counters.bytes_to_host;
               LargestStaging staging;
               Index committed = 0;

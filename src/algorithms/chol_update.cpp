@@ -268,9 +268,7 @@ class Sweep {
 
   static void wait(int spins) {
     constexpr int kPatience = 8192;  // who lets others run may wait for a whole time slice
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#endif
+    pause_spinning();
     if (spins > kPatience) std::this_thread::yield();
   }
 

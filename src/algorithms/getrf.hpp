@@ -20,8 +20,9 @@ struct Interchanges {
 /// Returns LAPACK's info: 0, or the first k with U(k, k) exactly zero; the factorization is
 /// completed all the same, and B then is unchanged.
 ///
-/// Right-looking by block columns with one panel of lookahead (Dongarra et al., LAPACK Working
-/// Note 1; R4's lookahead): the panel queue factors block column i + 1 while the update queue
+/// Right-looking by block columns (Dongarra et al., LAPACK Working Note 1) with one panel of
+/// lookahead (Strazdins, A comparison of lookahead and algorithmic blocking techniques for parallel
+/// matrix factorization, 1998): the panel queue factors block column i + 1 while the update queue
 /// applies step i to the rest. Block columns join the update as they arrive; those that arrive late
 /// catch up on a third queue, so computation starts with the first block column. A finished block
 /// column goes home at once; the interchanges of later panels are applied to it in the caller's

@@ -1,6 +1,5 @@
 #include "algorithms/potrf.hpp"
 
-#include <cmath>
 #include <memory>
 #include <optional>
 
@@ -9,7 +8,6 @@
 #include "algorithms/substitution.hpp"
 #include "algorithms/transfer.hpp"
 #include "algorithms/triangle.hpp"
-#include "cpu/reference.hpp"
 #include "device/timeline.hpp"
 
 namespace overlapack::algorithms {

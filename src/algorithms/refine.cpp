@@ -11,7 +11,6 @@
 #include "algorithms/getrf.hpp"
 #include "algorithms/potrf.hpp"
 #include "algorithms/transfer.hpp"
-#include "algorithms/triangle.hpp"
 #include "device/timeline.hpp"
 
 namespace overlapack::algorithms {

@@ -1,8 +1,6 @@
 // Solves in double precision by a factorization in single precision and iterative refinement.
 #pragma once
 
-#include <vector>
-
 #include "algorithms/blocks.hpp"
 #include "algorithms/getrf.hpp"
 #include "cpu/lapack.hpp"

@@ -112,9 +112,7 @@ class Transfer::Backoff {
   void operator()() {
     ++spins_;
     if (spins_ < 256) {
-#if defined(__x86_64__)
-      __builtin_ia32_pause();
-#endif
+      pause_spinning();
     } else if (spins_ < patience_) {
       std::this_thread::yield();
     } else {

@@ -29,9 +29,7 @@ bool spin_until(Done done) {
   do {
     for (int i = 0; i < 64; ++i) {
       if (done()) return true;
-#if defined(__x86_64__)
-      __builtin_ia32_pause();
-#endif
+      pause_spinning();
     }
   } while (std::chrono::steady_clock::now() < deadline);
   return done();

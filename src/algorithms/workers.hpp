@@ -1,4 +1,5 @@
-// The threads that copy between the caller's memory and staging memory.
+// Threads of the library's own: they copy between the caller's memory and staging memory, and
+// compute updates of a Cholesky factor on the CPU.
 #pragma once
 
 #include <atomic>
@@ -17,11 +18,18 @@ namespace overlapack {
 /// CPU cores this process may run on.
 Index available_cores();
 
+/// Tells the processor that a thread waits: it leaves more to the other one on the same core.
+inline void pause_spinning() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
 /// Lets several threads take part in one job. Threads are made at the first job that needs them and
 /// parked between jobs. One that has had no job for a while ends, so that a process ends when the
 /// program's own threads have. They block all signals but those that they cause themselves
 /// (SIGSEGV, say), so that an application's handlers run on them only for its own memory. One job
-/// at a time: callers hold the device.
+/// at a time: callers hold the device, or compute_in_parallel()'s lock.
 ///
 /// Waking a parked thread takes its waker a few microseconds, and 30 to 90 until the thread runs:
 /// one thread wakes all, because in a tree of wakers the latencies add up. A thread that has

@@ -25,8 +25,9 @@ class Observer {
   virtual void before(Action action, const char* name, double amount) = 0;
 };
 
-/// Counts what reaches a device; the call log reads it.
-struct TransferCounters {
+/// Counts what reaches a device: bytes for the call log, kernels for those who want to know whether
+/// it was used.
+struct DeviceCounters {
   std::atomic<std::size_t> bytes_to_device{0};
   std::atomic<std::size_t> bytes_to_host{0};
   std::atomic<std::size_t> kernels{0};

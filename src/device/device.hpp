@@ -502,7 +502,7 @@ class Device {
   std::shared_ptr<void> make_current() { return do_make_current(); }
 
   void set_observer(Observer* observer) { observer_ = observer; }
-  TransferCounters& counters() { return counters_; }
+  DeviceCounters& counters() { return counters_; }
   /// The timeline that the spans of algorithms go to (device/timeline.hpp); none by default. Set it
   /// while no call is under way.
   void set_timeline(Timeline* timeline) { timeline_ = timeline; }
@@ -570,7 +570,7 @@ class Device {
   bool emulated_;
   Observer* observer_ = nullptr;
   Timeline* timeline_ = nullptr;
-  TransferCounters counters_;
+  DeviceCounters counters_;
   std::mutex mutex_;  // guards the pools
   MemoryPool device_pool_, staging_pool_;
   std::size_t memory_limit_ = 0;

@@ -196,7 +196,7 @@ Device* force_device(const std::string& device, Index min_n, const std::string& 
 
 std::size_t activity(Device* device) {
   if (device == nullptr) return 0;
-  const TransferCounters& counters = device->counters();
+  const DeviceCounters& counters = device->counters();
   return counters.kernels + counters.bytes_to_device + counters.bytes_to_host;
 }
 
