@@ -1,16 +1,21 @@
 /* The LAPACK routines that liboverlapack provides, for C99 and C++.
  *
- * Every routine exists for four types (s float, d double, c complex float, z complex double) and
- * under two names: `dgetrf_` takes 32-bit integers, `dgetrf_64_` 64-bit ones. (The library exports
- * the same routines once more with the prefix `scipy_`, which SciPy's and NumPy's wheels look for;
- * those are not meant to be called by hand.)
+ * Every routine exists for four types (s float, d double, c complex float, z complex double), but
+ * lanhe for c and z only and the mixed-precision solvers for d or z only. Each has two names:
+ * `dgetrf_` takes 32-bit integers, `dgetrf_64_` 64-bit ones. (The library exports the same
+ * routines once more with the prefix `scipy_`, which SciPy's and NumPy's wheels look for; those are
+ * not meant to be called by hand.)
  *
  * Conventions, all of them LAPACK's:
  *  - Everything is passed by address. Matrices are stored by columns: element (i, j), counted from
  *    zero, of a matrix `a` with leading dimension `lda` is a[i + j * lda].
  *  - A leading dimension is at least max(1, rows). Rows beyond the matrix's own are never touched.
- *  - `info` is 0 on success and -k if argument k, counted from 1, has an illegal value; xerbla_ is
- *    called in that case and nothing else is done. info > 0 is explained with each routine.
+ *  - `info` is 0 on success and -k if argument k, counted from 1, has an illegal value. xerbla_
+ *    (xerbla_64_ for the names with 64-bit integers) is called then, the program's own if it has
+ *    one, or else the CPU LAPACK's, and nothing else is done. info > 0 is explained with each
+ *    routine. -1010 is not LAPACK's: host memory ran out, or an operand lies in the memory of a
+ *    GPU that failed, whose memory did not suffice, or that is not the one in use. The results are
+ *    then undefined.
  *  - The size_t at the end of some routines is the hidden length of the CHARACTER argument that
  *    Fortran compilers pass. Only the first letter, in upper or lower case, is read: pass 1.
  *

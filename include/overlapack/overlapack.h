@@ -30,10 +30,12 @@ extern "C" {
  *          -j: argument j, counted from 1, is invalid: a letter, size, sign or leading dimension is
  *            out of its range, a pointer is null, or an element of the factor or of V is a NaN or
  *            infinite. Nothing has been written. xerbla is not called.
- *          -1010: there is not enough memory. Nothing has been written. The call takes memory
- *            for at most n (3 k + 64) elements, and for a downdate k^2 or, if mixed, 3 k^2 more;
- *            on a GPU also page-locked memory of up to 250 MB. Also: a GPU that has failed with
- *            the factor in its memory.
+ *          -1010: there is not enough memory, and nothing has been written; or the factor lies in
+ *            the memory of a GPU that has failed, and is now undefined. The call takes memory for
+ *            at most n (3 k + 64) elements, and for a downdate k^2 or, if mixed, 3 k^2 more. For
+ *            a singular factor and both signs the CPU takes n (n + 64) more, because it tries them
+ *            on a copy of the factor; if a GPU fails during the call, 2 n k more. A GPU also takes
+ *            page-locked memory, as a rule at most 256 MB.
  *          If `info` itself is null the call does nothing.
  *
  * A downdate is as accurate as one can be: the result is the exact factor of a matrix that differs
@@ -61,10 +63,11 @@ OVERLAPACK_DECLARE(z, overlapack_complex_double)
  *          r    n x n, ldr >= n
  *          u    n elements: the vector, replaced by the sines of the rotations
  *          w    n real elements, set to the cosines of the rotations
+ *          There is no info. If ldr < n, xerbla_ is told of argument 3.
  * ch1dn  (qrupdate) R^H R - u u^H; arguments as ch1up, and
  *          info 1: the result is not positive definite; R is then unchanged, u is not
  *               2: R is singular; nothing is changed
- *               -1, -3: that argument is invalid; xerbla_ is called
+ *               -1, -3: that argument is invalid; xerbla_ is told
  *
  * chud   (LINPACK) R^H R + x^H x for a row x (`row`), which is added to a least squares
  *        problem. Right-hand sides Z and y, and norms rho of residuals, come along.
@@ -73,9 +76,16 @@ OVERLAPACK_DECLARE(z, overlapack_complex_double)
  *          z    p x nz, ldz >= p, with y and rho of nz elements each; y is not changed. A rho
  *               that is negative stays. nz may be 0: these three are not looked at then.
  *          c, sines  p elements each, set to those of the rotations
+ *          There is no info. If ldr < p or, for nz > 0, ldz < p, xerbla_ is told of argument 2 or
+ *          6.
  * chdd   (LINPACK) R^H R - x^H x, the row x is removed; arguments as chud, and
- *          info -1: R cannot be downdated; R, Z and rho are as they were
+ *          info -1: R cannot be downdated; R, Z and rho are as they were. Also: argument 2 or 6 is
+ *                  invalid, of which xerbla_ is told, as by chud
  *               1: some rho could not be; those are -1
+ *
+ * If an argument is invalid nothing is changed but info. If a GPU fails with the factor in its
+ * memory, info is 1 (ch1dn) or -1 (chdd), ch1up and chud cannot say so, and the factor is
+ * undefined.
  */
 #define OVERLAPACK_DECLARE(x, T, R)                                                         \
   void x##ch1up_(const int32_t* n, T* r, const int32_t* ldr, T* u, R* w);                   \
