@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bench.hpp"
-#include "tools/settings.hpp"
+#include "tools/command_line.hpp"
 
 namespace overlapack::bench {
 namespace {
