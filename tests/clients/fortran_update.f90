@@ -38,7 +38,7 @@ program fortran_update
     call check(info > 0)
   end block
   block
-    complex(real64), allocatable :: expected(:, :)
+    complex(real64) :: expected(n, n)
     expected = matmul(l, conjg(transpose(l))) + matmul(x(:, 1:2), conjg(transpose(x(:, 1:2)))) &
       - matmul(x(:, 3:4), conjg(transpose(x(:, 3:4)))) * 1e-4_real64
     x(:, 3:4) = x(:, 3:4) * 1e-2_real64
