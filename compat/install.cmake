@@ -21,8 +21,8 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/overlapack-config.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/overlapack-config-version.cmake
         DESTINATION ${package_dir})
 
-# From the folder of the file, so that it goes where `cmake --install --prefix` goes. What is given by
-# an absolute path stays there.
+# From the folder of the file, so that it goes where `cmake --install --prefix` goes. What is given
+# by an absolute path stays there.
 if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
   set(OVERLAPACK_PC_PREFIX ${CMAKE_INSTALL_PREFIX})
 else()
