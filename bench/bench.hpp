@@ -19,10 +19,10 @@ using tools::TableStyle;
 using tools::Timing;
 
 struct Options {
-  std::vector<std::string> routines = {"dpotrf", "dgetrf"};
-  Index min_size = 256;  ///< orders are doubled from here
+  std::vector<std::string> routines;
+  Index min_size = 0;  ///< orders are doubled from here
   Index max_size = 16384;
-  std::vector<Index> sizes;                     ///< these orders instead
+  std::vector<Index> sizes;                     ///< these orders instead, if there are any
   std::vector<std::pair<Index, Index>> shapes;  ///< or these of getrf, m x n; in a comparison
   Uplo uplo = Uplo::lower;
   Op op = Op::none;
@@ -38,18 +38,11 @@ struct Options {
   double seconds = 20;  ///< for one cell of the table
   std::string csv, json, replay, plot;
   TableStyle style = TableStyle::text;
-  bool components = false;
-  bool transfer = false;
-  bool speed_of_light = false;
-  std::string trace, svg;  ///< of the timeline, with speed_of_light
-  bool variants = false;
-  bool update = false;
-  std::vector<Index> vectors = {16, 1};  ///< with update
-  bool refine = false;
-  std::vector<double> conditions = {10, 1e3, 1e5, 1e7, 1e10};  ///< with refine
-  bool resident = false;  ///< with refine: matrices lie on the device
-  bool reductions = false;
-  std::vector<Index> block_sizes = {64, 128, 256};  ///< with variants
+  std::string trace, svg;                ///< with --speed-of-light: of the timeline
+  std::vector<Index> vectors = {16, 1};  ///< with --update
+  std::vector<double> conditions = {10, 1e3, 1e5, 1e7, 1e10};  ///< with --refine
+  bool resident = false;                                       ///< with --refine: on the device
+  std::vector<Index> block_sizes = {64, 128, 256};  ///< with --variants, as the next three
   std::vector<std::string> lu = {"unblocked", "left-looking", "crout", "right-looking"};
   std::vector<std::string> panels = {"device", "hybrid"};
   std::vector<std::string> padding = {"padded", "unpadded"};

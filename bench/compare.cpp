@@ -133,6 +133,11 @@ int compare(const Options& options) {
               << tools::brief(static_cast<double>(device->pool_use(Space::device).held) / 1e6)
               << " MB of device memory.\n";
   }
+  if (device == nullptr && options.device != "off") {
+    return exit_status(false,
+                       "ours was not measured: there is no device (--device off leaves it "
+                       "out, --device host emulates one)");
+  }
   return exit_status(right);
 }
 

@@ -9,9 +9,7 @@
 //   strip             L21  = A21 L11^-H
 #include <array>
 #include <chrono>
-#include <cmath>
 #include <iostream>
-#include <limits>
 
 #include "bench.hpp"
 #include "device/buffer.hpp"
@@ -165,10 +163,6 @@ int show_components(const Options& options) {
   for (const std::string& name : options.routines) {
     Call call;
     tools::parse_name(name, call);
-    if (call.routine != Routine::potrf) {
-      std::cerr << "overlapack-bench: " << name << " has no components (potrf alone has)\n";
-      continue;
-    }
     std::vector<std::vector<std::string>> rows;
     for (const Index n : options.orders()) {
       call = tools::square_call(call.routine, call.type, n, 0, options.lda_pad);
@@ -198,7 +192,7 @@ int show_components(const Options& options) {
          "computation and\ndownload overlap). without: on data that lie on the device, by block "
          "columns of the order\nof the diagonal kernel (or --nb, if less). The components are "
          "measured one by one and\nneed not add up to it.\n";
-  return right ? 0 : 1;
+  return exit_status(right);
 }
 
 }  // namespace overlapack::bench

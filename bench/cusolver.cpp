@@ -7,15 +7,12 @@
 #include <stdexcept>
 #include <type_traits>
 
+#include "cuda_check.hpp"
+
 namespace overlapack::bench {
 namespace {
 
-void check(cudaError_t status) {
-  if (status != cudaSuccess) {
-    throw std::runtime_error(std::string("CUDA: ") + cudaGetErrorString(status));
-  }
-}
-
+using bench::check;
 void check(cusolverStatus_t status) {
   if (status != CUSOLVER_STATUS_SUCCESS) {
     throw std::runtime_error("cuSOLVER: status " + std::to_string(static_cast<int>(status)));

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bench.hpp"
-#include "tools/settings.hpp"
+#include "tools/command_line.hpp"
 
 namespace overlapack::bench {
 namespace {
@@ -95,8 +95,9 @@ Examples:
   overlapack run --log calls.log -- python3 fit.py; overlapack-bench --replay calls.log
   overlapack-bench --device host --max-n 512      no GPU: emulated, not a measurement
 
-Exit status: 0; 1 if a result of ours was wrong or the work could not be done; 2 for a
-usage error.
+Exit status: 0; 1 if a result of ours was wrong, or if ours could not be measured because there
+is no device (unless that is what --device off asks for), or if the work could not be done
+otherwise; 2 for a usage error.
 )";
 
 /// m and n of "MxN", if they are positive.
@@ -108,41 +109,177 @@ std::optional<std::pair<Index, Index>> parse_shape(const std::string& text) {
   return std::pair(m, n);
 }
 
+bool is_potrf(Routine routine) { return routine == Routine::potrf; }
+bool is_getrf(Routine routine) { return routine == Routine::getrf; }
+bool factors(Routine routine) { return routine != Routine::potrs && routine != Routine::getrs; }
+
+/// What the benchmark can do, and which options it heeds then.
+struct Mode {
+  std::string option;  ///< that asks for it; none for the comparison
+  std::string meaning;
+  int (*run)(const Options&);
+  std::string heeds;                       ///< options beside those of all modes
+  std::vector<std::string> routines = {};  ///< where nobody names any
+  std::vector<Index> sizes = {};           ///< likewise; none: from --from doubled to --max-n
+  bool (*covers)(Routine) = nullptr;       ///< which routines it is about, if not all,
+  std::string about = "";                  ///< in words
+  Index from = 256;
+
+  bool is_comparison() const { return option.empty(); }
+  std::string name() const { return is_comparison() ? "the comparison" : option; }
+  bool accepts(const std::string& name) const {
+    const std::string always = " --help --version --device --markdown --reps ";
+    return name == option || (always + heeds + ' ').find(' ' + name + ' ') != std::string::npos;
+  }
+};
+
+const std::vector<Mode>& modes() {
+  static const std::vector<Mode> all = {
+      {"",
+       "",
+       compare,
+       "--routines --from --max-n --sizes --uplo --trans --nrhs --lda-pad --algorithm --nb "
+       "--threshold --no-cpu --no-peers --seconds --csv --json --plot",
+       {"dpotrf", "dgetrf"}},
+      {"--shapes",
+       "The comparison for these shapes of getrf, e.g. 100000x256,256x100000",
+       compare,
+       "--routines --lda-pad --algorithm --nb --threshold --no-cpu --no-peers --seconds --csv "
+       "--json",
+       {"dgetrf"},
+       {},
+       is_getrf,
+       "getrf"},
+      {"--replay", "Run the calls of a log again", replay,
+       "--algorithm --nb --threshold --no-cpu --seconds"},
+      {"--speed-of-light",
+       "Times against what the device and its link allow",
+       show_speed_of_light,
+       "--routines --from --max-n --sizes --uplo --nrhs --lda-pad --algorithm --nb --seconds --csv "
+       "--json --trace --svg",
+       {"dpotrf", "dgetrf"},
+       {},
+       factors,
+       "factorizations and solves that factor"},
+      {"--components",
+       "Time of a Cholesky factorization with and without transfer, and by component",
+       show_components,
+       "--routines --from --max-n --sizes --lda-pad --algorithm --nb --no-cpu --seconds",
+       {"dpotrf", "spotrf"},
+       {},
+       is_potrf,
+       "potrf"},
+      {"--transfer", "GB/s of the transfer engine, up, down and both at once", show_transfers,
+       "--from --max-n --sizes --nb"},
+      {"--variants",
+       "The textbook forms of LU on the device, and their block sizes",
+       show_variants,
+       "--routines --from --max-n --sizes --lda-pad --no-peers --seconds --csv --json --plot --lu "
+       "--panels --padding --block-sizes",
+       {"dgetrf"},
+       {1024, 2048, 4096, 8192},
+       is_getrf,
+       "getrf"},
+      {"--update",
+       "Updates of a Cholesky factor against qrupdate and a new factorization",
+       show_updates,
+       "--from --max-n --sizes --algorithm --nb --no-cpu --no-peers --seconds --csv --json --plot "
+       "--vectors",
+       {},
+       {500, 1000, 2000, 5000, 10000}},
+      {"--refine",
+       "Mixed-precision solvers in every precision, by condition number",
+       show_refinement,
+       "--routines --from --max-n --sizes --uplo --nrhs --lda-pad --algorithm --nb --no-peers "
+       "--seconds --csv --json --plot --conditions --resident",
+       {"dsgesv", "dsposv"},
+       {2048, 4096, 8192, 16384},
+       dispatch::is_mixed,
+       "dsgesv, dsposv, zcgesv and zcposv"},
+      {"--reductions",
+       "Norms on the device against its memory's speed, CUB and Thrust",
+       show_reductions,
+       "--from --max-n --sizes --lda-pad --no-peers --csv --json",
+       {},
+       {},
+       nullptr,
+       "",
+       2048}};
+  return all;
+}
+
+/// The modes that heed an option.
+std::vector<const Mode*> modes_with(const std::string& option) {
+  std::vector<const Mode*> found;
+  for (const Mode& mode : modes()) {
+    if (mode.accepts(option)) found.push_back(&mode);
+  }
+  return found;
+}
+
+/// The one mode that the options ask for. Throws if there are several, or if it does not heed one
+/// of the others.
+const Mode& chosen_mode(const CLI::App& app) {
+  const Mode* chosen = &modes().front();
+  for (const Mode& mode : modes()) {
+    if (mode.is_comparison() || app.count(mode.option) == 0) continue;
+    if (!chosen->is_comparison()) {
+      throw CLI::ValidationError(mode.option, "not together with " + chosen->option);
+    }
+    chosen = &mode;
+  }
+  for (const CLI::Option* const option : app.get_options()) {
+    if (option->count() == 0 || chosen->accepts(option->get_name())) continue;
+    std::string others;
+    for (const Mode* const mode : modes_with(option->get_name())) {
+      others += (others.empty() ? "" : ", ") + mode->name();
+    }
+    throw CLI::ValidationError(option->get_name(),
+                               "not an option of " + chosen->name() + ", but of " + others);
+  }
+  return *chosen;
+}
+
+/// Puts in what the mode has where the options say nothing.
+void set_defaults(const Mode& mode, const CLI::App& app, Options& options) {
+  if (app.count("--routines") == 0) options.routines = mode.routines;
+  for (const std::string& name : options.routines) {
+    Call call;
+    tools::parse_name(name, call);
+    if (mode.covers == nullptr || mode.covers(call.routine)) continue;
+    throw CLI::ValidationError("--routines",
+                               mode.name() + " is about " + mode.about + ", not " + name);
+  }
+  const bool sized = app.count("--from") + app.count("--max-n") + app.count("--sizes") > 0;
+  if (!sized) options.sizes = mode.sizes;
+  if (app.count("--from") == 0) options.min_size = mode.from;
+}
+
 int main(int argc, char** argv) {
-  CLI::App app("Times overlapack against the CPU LAPACK and cuSOLVER.", "overlapack-bench");
+  CLI::App app(
+      "Times overlapack against the CPU LAPACK and cuSOLVER. `overlapack bench` is this program.",
+      "overlapack-bench");
+  tools::set_style(app);
+  app.set_version_flag("--version", OVERLAPACK_VERSION);
   app.footer(kFooter);
   Options options;
-  // Without a description the checks stay out of the help.
-  const CLI::Validator positive = CLI::Validator(CLI::PositiveNumber).description("");
-  const CLI::Validator not_negative = CLI::Validator(CLI::NonNegativeNumber).description("");
   const auto known = [](const std::string& name) {
     Call call;
     return tools::parse_name(name, call) ? std::string() : "no routine '" + name + "'";
   };
   const auto add_number = [&](const char* name, auto& value, const char* meaning) {
-    return app.add_option(name, value, meaning)->check(positive)->type_name("N");
+    return app.add_option(name, value, meaning)->check(tools::whole_number(1))->type_name("N");
   };
-  CLI::Option* const routines =
-      app.add_option("--routines", options.routines, "Default: dpotrf,dgetrf")
-          ->delimiter(',')
-          ->check(known)
-          ->type_name("NAME");
-  CLI::Option* const smallest = add_number(
-      "--from", options.min_size, "Smallest order (default 256, or --max-n), then doubled");
-  CLI::Option* const largest =
-      add_number("--max-n", options.max_size, "Largest order (default 16384)");
-  add_number("--sizes", options.sizes, "These orders instead, e.g. 1000,3000")->delimiter(',');
-  std::vector<std::string> shapes;
-  CLI::Option* const rectangular =
-      app.add_option("--shapes", shapes, "Or these shapes of getrf, e.g. 100000x256,256x100000")
-          ->delimiter(',')
-          ->check([](const std::string& text) {
-            return parse_shape(text) ? std::string() : "'" + text + "' is no shape like 300x200";
-          })
-          ->type_name("MxN")
-          ->excludes("--from")
-          ->excludes("--max-n")
-          ->excludes("--sizes");
+  app.add_option("--routines", options.routines, "Default: dpotrf,dgetrf")
+      ->delimiter(',')
+      ->check(known)
+      ->type_name("NAME");
+  add_number("--from", options.min_size, "Smallest order (default 256, or --max-n), then doubled");
+  add_number("--max-n", options.max_size, "Largest order (default 16384)");
+  add_number("--sizes", options.sizes, "These orders instead, e.g. 1000,3000")
+      ->delimiter(',')
+      ->excludes("--from")
+      ->excludes("--max-n");
   std::string uplo = "L", op = "N";
   app.add_option("--uplo", uplo, "Triangle of potrf, potrs and posv: L (default) or U")
       ->check(CLI::IsMember({"L", "U"}).description(""))
@@ -152,16 +289,16 @@ int main(int argc, char** argv) {
       ->type_name("N|T|C");
   add_number("--nrhs", options.nrhs, "Right-hand sides of a solve (default 1)");
   app.add_option("--lda-pad", options.lda_pad, "Leading dimension minus n (default 0)")
-      ->check(not_negative)
+      ->check(tools::whole_number(0))
       ->type_name("N");
-  app.add_option("--device", options.device, "auto (default), cuda, cuda:INDEX, host or off")
-      ->check(
-          [](const std::string& name) { return tools::check_setting("OVERLAPACK_DEVICE", name); })
+  options.device = tools::default_device();
+  app.add_option("--device", options.device,
+                 "auto, cuda, cuda:INDEX, host or off (default: what OVERLAPACK_DEVICE says, or "
+                 "auto)")
+      ->check(tools::accepted_for("OVERLAPACK_DEVICE"))
       ->type_name("NAME");
   app.add_option("--algorithm", options.algorithm, "auto (default), tiled or hybrid")
-      ->check([](const std::string& name) {
-        return tools::check_setting("OVERLAPACK_ALGORITHM", name);
-      })
+      ->check(tools::accepted_for("OVERLAPACK_ALGORITHM"))
       ->type_name("NAME");
   add_number("--nb", options.nb, "Block size (default: chosen by size)");
   add_number("--threshold", options.min_n,
@@ -170,83 +307,62 @@ int main(int argc, char** argv) {
   app.add_flag("--no-cpu", no_cpu, "Leave the CPU LAPACK out");
   app.add_flag("--no-peers", no_peers, "Leave cuSOLVER (CUB, Thrust) out");
   add_number("--reps", options.runs, "Timed runs of a cell (default 5)");
-  add_number("--seconds", options.seconds,
-             "Time for one cell (default 20): fewer runs, or none, if it would take longer");
+  app.add_option("--seconds", options.seconds,
+                 "Time for one cell (default 20): fewer runs, or none, if it would take longer")
+      ->check(tools::number(0.001))
+      ->type_name("X");
   app.add_option("--csv", options.csv, "Write a CSV file, one line per cell")->type_name("FILE");
   app.add_option("--json", options.json, "Write a JSON file")->type_name("FILE");
   app.add_flag("--markdown", markdown, "Print Markdown");
   app.add_option("--plot", options.plot,
                  "Draw the comparison, or that of --variants, --update or --refine (SVG)")
       ->type_name("FILE");
-  CLI::Option* const components = app.add_flag(
-      "--components", options.components,
-      "Instead: time of a Cholesky factorization with and without transfer, and by component");
-  CLI::Option* const light =
-      app.add_flag("--speed-of-light", options.speed_of_light,
-                   "Instead: times against what the device and its link allow")
-          ->excludes(components);
   app.add_option("--trace", options.trace,
                  "Write the timeline of one call for ui.perfetto.dev (JSON)")
-      ->type_name("FILE")
-      ->needs(light);
-  app.add_option("--svg", options.svg, "Draw the timeline of one call (SVG)")
-      ->type_name("FILE")
-      ->needs(light);
-  app.add_option("--replay", options.replay, "Instead: run the calls of a log again")
-      ->type_name("FILE")
-      ->excludes(components)
-      ->excludes(light);
-  app.add_flag("--transfer", options.transfer,
-               "Instead: GB/s of the transfer engine, up, down and both at once")
-      ->excludes(components)
-      ->excludes(light);
-  // Each of these goes with none before it.
-  std::vector<CLI::Option*> modes = {components, light, app.get_option("--replay"),
-                                     app.get_option("--transfer")};
-  const auto add_mode = [&](const char* name, bool& chosen, const char* meaning) {
-    CLI::Option* const mode = app.add_flag(name, chosen, meaning);
-    for (CLI::Option* const other : modes) mode->excludes(other);
-    modes.push_back(mode);
-    return mode;
-  };
-  CLI::Option* const variants =
-      add_mode("--variants", options.variants,
-               "Instead: the textbook forms of LU on the device, and their block sizes")
-          ->excludes("--nb")
-          ->excludes("--algorithm");
-  CLI::Option* const update =
-      add_mode("--update", options.update,
-               "Instead: updates of a Cholesky factor against qrupdate and a new factorization");
-  add_mode("--reductions", options.reductions,
-           "Instead: norms on the device against its memory's speed, CUB and Thrust");
-  add_number("--vectors", options.vectors, "How many at a time (default 16,1)")
-      ->delimiter(',')
-      ->needs(update);
-  CLI::Option* const refine =
-      add_mode("--refine", options.refine,
-               "Instead: mixed-precision solvers in every precision, by condition number");
+      ->type_name("FILE");
+  app.add_option("--svg", options.svg, "Draw the timeline of one call (SVG)")->type_name("FILE");
+  add_number("--vectors", options.vectors, "How many at a time (default 16,1)")->delimiter(',');
   app.add_option("--conditions", options.conditions, "Default: 10,1e3,1e5,1e7,1e10")
       ->delimiter(',')
-      ->check(CLI::Range(1., 1e300).description(""))
-      ->type_name("X")
-      ->needs(refine);
-  app.add_flag("--resident", options.resident, "Matrices lie on the device")->needs(refine);
+      ->check(tools::number(1))
+      ->type_name("X");
+  app.add_flag("--resident", options.resident, "Matrices lie on the device");
   add_number("--block-sizes", options.block_sizes, "Panels' widths (default 64,128,256)")
-      ->delimiter(',')
-      ->needs(variants);
+      ->delimiter(',');
   const auto add_choice = [&](const char* name, std::vector<std::string>& chosen,
                               const char* meaning) {
     app.add_option(name, chosen, meaning)
         ->delimiter(',')
         ->check(CLI::IsMember(chosen).description(""))
-        ->type_name("NAME")
-        ->needs(variants);
+        ->type_name("NAME");
   };
-  for (CLI::Option* const mode : modes) mode->excludes(rectangular);
-  app.get_option("--plot")->excludes(rectangular);  // by order
   add_choice("--lu", options.lu, "Of unblocked,left-looking,crout,right-looking (default all)");
   add_choice("--panels", options.panels, "Of device,hybrid (default both)");
   add_choice("--padding", options.padding, "Of padded,unpadded (default both)");
+
+  std::vector<std::string> shapes;
+  for (const Mode& mode : modes()) {
+    if (mode.is_comparison()) continue;
+    CLI::Option* option = nullptr;
+    if (mode.option == "--shapes") {
+      option = app.add_option(mode.option, shapes, mode.meaning)
+                   ->delimiter(',')
+                   ->check([](const std::string& text) {
+                     return parse_shape(text) ? "" : "'" + text + "' is no shape like 300x200";
+                   })
+                   ->type_name("MxN");
+    } else if (mode.option == "--replay") {
+      option = app.add_option(mode.option, options.replay, mode.meaning)->type_name("FILE");
+    } else {
+      option = app.add_flag(mode.option, mode.meaning);
+    }
+    option->group("Modes (one at a time, instead of the comparison)");
+  }
+  for (CLI::Option* const option : app.get_options()) {
+    const std::vector<const Mode*> at = modes_with(option->get_name());
+    const bool own = at.size() == 1 && at[0]->option != option->get_name();
+    if (own && !at[0]->is_comparison()) option->group("With " + at[0]->option);
+  }
   try {
     app.parse(argc, argv);
     options.uplo = static_cast<Uplo>(uplo.front());
@@ -255,33 +371,9 @@ int main(int argc, char** argv) {
     options.peers = !no_peers;
     if (markdown) options.style = TableStyle::markdown;
     for (const std::string& text : shapes) options.shapes.push_back(*parse_shape(text));
-    if (!shapes.empty() && routines->empty()) options.routines = {"dgetrf"};
-    for (const std::string& name : options.routines) {
-      if (shapes.empty() || name.substr(1) == "getrf") continue;
-      throw CLI::ValidationError("--shapes", "only getrf has shapes, not " + name);
-    }
-    if (options.components && routines->empty()) options.routines = {"dpotrf", "spotrf"};
-    if (options.variants && routines->empty()) options.routines = {"dgetrf"};
-    if (options.variants && smallest->empty() && largest->empty() && options.sizes.empty()) {
-      options.sizes = {1024, 2048, 4096, 8192};
-    }
-    if (options.refine && routines->empty()) options.routines = {"dsgesv", "dsposv"};
-    if (options.refine && smallest->empty() && largest->empty() && options.sizes.empty()) {
-      options.sizes = {2048, 4096, 8192, 16384};
-    }
-    if (options.update && smallest->empty() && largest->empty() && options.sizes.empty()) {
-      options.sizes = {500, 1000, 2000, 5000, 10000};
-    }
-    if (options.reductions && smallest->empty()) options.min_size = 2048;
-    if (options.variants) return show_variants(options);
-    if (options.update) return show_updates(options);
-    if (options.refine) return show_refinement(options);
-    if (options.reductions) return show_reductions(options);
-    if (options.components) return show_components(options);
-    if (options.transfer) return show_transfers(options);
-    if (options.speed_of_light) return show_speed_of_light(options);
-    if (!options.replay.empty()) return replay(options);
-    return compare(options);
+    const Mode& mode = chosen_mode(app);
+    set_defaults(mode, app, options);
+    return mode.run(options);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   } catch (const std::exception& error) {

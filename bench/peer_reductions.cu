@@ -9,19 +9,13 @@
 #include <cmath>
 #include <cub/device/device_reduce.cuh>
 #include <functional>
-#include <stdexcept>
 #include <vector>
 
+#include "cuda_check.hpp"
 #include "peer_reductions.hpp"
 
 namespace overlapack::bench {
 namespace {
-
-void check(cudaError_t status) {
-  if (status != cudaSuccess) {
-    throw std::runtime_error(std::string("CUDA: ") + cudaGetErrorString(status));
-  }
-}
 
 class DeviceMemory {
  public:

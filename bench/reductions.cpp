@@ -1,6 +1,5 @@
 // Norms of matrices on the device against the speed of its memory, CUB and Thrust.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <iostream>
 #include <optional>
@@ -278,8 +277,7 @@ int show_reductions(const Options& options) {
   std::cout << "%: of what the copy reads and writes. error: in units of the last place. CUB and "
                "Thrust reduce\ncontiguous data as a whole: for the one and the infinity norm they "
                "sum all moduli, for the\nFrobenius norm squares as they are.\n";
-  if (!right) std::cerr << "overlapack-bench: a norm of ours is WRONG\n";
-  return right ? 0 : 1;
+  return exit_status(right, "a norm of ours is WRONG (error above m + n units)");
 }
 
 }  // namespace overlapack::bench

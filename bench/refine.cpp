@@ -337,13 +337,6 @@ bool right(const Points& points) {
 int show_refinement(const Options& options) {
   Device* const device = tools::force_device(options.device, 1, options.algorithm, options.nb);
   if (device == nullptr) throw std::runtime_error("--refine needs a device");
-  for (const std::string& name : options.routines) {
-    Call call;
-    tools::parse_name(name, call);
-    if (!dispatch::is_mixed(call.routine)) {
-      throw std::runtime_error("--refine is about dsgesv, dsposv, zcgesv and zcposv, not " + name);
-    }
-  }
   if (!options.plot.empty()) open_for_writing(options.plot);  // fails now
   print_heading(options, device);
   ResultFiles files(options, device,
@@ -371,8 +364,7 @@ int show_refinement(const Options& options) {
   set_precision(Precision::fp32);
   files.finish();
   if (!options.plot.empty()) open_for_writing(options.plot) << svg(all, options, *device);
-  if (!right(all)) std::cerr << "overlapack-bench: a result of ours is WRONG\n";
-  return right(all) ? 0 : 1;
+  return exit_status(right(all), "a solution of ours is WRONG (backward error)");
 }
 
 }  // namespace overlapack::bench

@@ -3,7 +3,6 @@
 #include <fstream>
 #include <iostream>
 #include <map>
-#include <tuple>
 
 #include "bench.hpp"
 #include "report.hpp"

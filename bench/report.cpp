@@ -83,8 +83,8 @@ void print_heading(const Options& options, const Device* device) {
   std::cout << '\n' << std::flush;
 }
 
-int exit_status(bool right) {
-  if (!right) std::cerr << "overlapack-bench: a result of ours is WRONG (residual above 30)\n";
+int exit_status(bool right, const std::string& wrong) {
+  if (!right) std::cerr << "overlapack-bench: " << wrong << '\n';
   return right ? 0 : 1;
 }
 

@@ -25,8 +25,9 @@ std::string machine_line(const std::vector<std::pair<std::string, std::string>>&
 /// Prints machine(), as lines or as a Markdown list; labels an emulated device as no measurement.
 void print_heading(const Options& options, const Device* device);
 
-/// That of the benchmark. Says so if the residual of a result of ours was above 30.
-int exit_status(bool right);
+/// That of the benchmark. Says what is wrong if not all is right.
+int exit_status(bool right,
+                const std::string& wrong = "a result of ours is WRONG (residual above 30)");
 
 /// "dgesv 4096 (1 rhs)".
 std::string row_title(const Call& call);

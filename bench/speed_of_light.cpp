@@ -39,9 +39,6 @@ struct Bound {
   double flops_ms, link_ms;
 };
 
-/// Its operands travel up and come home: what the bound is made for.
-bool has_bound(Routine routine) { return routine != Routine::potrs && routine != Routine::getrs; }
-
 template <class T>
 TracedCall trace(Device& device, const Call& call, const Bound& bound) {
   Problem<T> problem(call);
@@ -75,14 +72,6 @@ void write(const std::string& path, const std::string& text) {
 int show_speed_of_light(const Options& options) {
   Device* const device = tools::force_device(options.device, 1, options.algorithm, options.nb);
   if (device == nullptr) throw std::runtime_error("--speed-of-light needs a device");
-  for (const std::string& name : options.routines) {
-    Call call;
-    tools::parse_name(name, call);
-    if (!has_bound(call.routine)) {
-      throw std::runtime_error("--speed-of-light knows no bound of " + name +
-                               " (factorizations and solves that factor have one)");
-    }
-  }
   for (const std::string& path : {options.trace, options.svg}) {
     if (!path.empty()) open_for_writing(path);  // fails now rather than after an hour
   }

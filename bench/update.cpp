@@ -546,8 +546,7 @@ int show_updates(const Options& options) {
          "dpotrf: A +- V V^T\nfrom an A that was kept, and our dpotrf. ours: which of the two the "
          "library takes, by its break-evens.\ncopies: on device, in units of one copy of the "
          "triangle there.\n";
-  if (!right(points)) std::cerr << "overlapack-bench: a result of ours is WRONG\n";
-  return right(points) ? 0 : 1;
+  return exit_status(right(points), "a factor of ours is WRONG (error)");
 }
 
 }  // namespace overlapack::bench

@@ -1,7 +1,6 @@
 // LU with partial pivoting in the forms that textbooks know, on data that lie on the device: which
 // order of the operations, whose panel, which block size, which leading dimension.
 #include <algorithm>
-#include <cmath>
 #include <iostream>
 #include <optional>
 
@@ -401,13 +400,6 @@ std::string variants_svg(const std::vector<std::vector<Group>>& by_routine, cons
 int show_variants(const Options& options) {
   Device* const device = tools::force_device(options.device, 1, options.algorithm, options.nb);
   if (device == nullptr) throw std::runtime_error("--variants needs a device");
-  for (const std::string& name : options.routines) {
-    Call call;
-    tools::parse_name(name, call);
-    if (call.routine != Routine::getrf) {
-      throw std::runtime_error("--variants knows none of " + name + " (getrf has some)");
-    }
-  }
   if (!options.plot.empty()) open_for_writing(options.plot);  // fails now
   print_heading(options, device);
   ResultFiles files(options, device,

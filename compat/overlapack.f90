@@ -10,8 +10,9 @@
 !
 ! Module files belong to one compiler, so this file is installed as source: add it to your program.
 module overlapack
-  use, intrinsic :: iso_c_binding, only: c_char, c_int
-  use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
+  use, intrinsic :: iso_c_binding, only: c_char, c_double, c_double_complex, c_float, &
+      c_float_complex, c_int, c_int64_t
+  use, intrinsic :: iso_fortran_env, only: int32, real32, real64
   implicit none
   private
 
@@ -377,76 +378,76 @@ module overlapack
   !> info have 64 bits.
   interface cholupdate
     subroutine ovl_scholupdate(uplo, n, k, a, lda, v, ldv, sigma, info) bind(c)
-      import :: c_char, c_int, int64, real32
+      import :: c_char, c_int, c_int64_t, c_float
       character(c_char), value :: uplo
-      integer(int64), value :: n, k, lda, ldv
-      real(real32), intent(inout) :: a(lda, *)
-      real(real32), intent(in) :: v(ldv, *)
+      integer(c_int64_t), value :: n, k, lda, ldv
+      real(c_float), intent(inout) :: a(lda, *)
+      real(c_float), intent(in) :: v(ldv, *)
       integer(c_int), value :: sigma
-      integer(int64), intent(out) :: info
+      integer(c_int64_t), intent(out) :: info
     end subroutine ovl_scholupdate
     subroutine ovl_scholupdate_mixed(uplo, n, k, a, lda, v, ldv, sigma, info) bind(c)
-      import :: c_char, c_int, int64, real32
+      import :: c_char, c_int, c_int64_t, c_float
       character(c_char), value :: uplo
-      integer(int64), value :: n, k, lda, ldv
-      real(real32), intent(inout) :: a(lda, *)
-      real(real32), intent(in) :: v(ldv, *)
+      integer(c_int64_t), value :: n, k, lda, ldv
+      real(c_float), intent(inout) :: a(lda, *)
+      real(c_float), intent(in) :: v(ldv, *)
       integer(c_int), intent(in) :: sigma(*)
-      integer(int64), intent(out) :: info
+      integer(c_int64_t), intent(out) :: info
     end subroutine ovl_scholupdate_mixed
     subroutine ovl_dcholupdate(uplo, n, k, a, lda, v, ldv, sigma, info) bind(c)
-      import :: c_char, c_int, int64, real64
+      import :: c_char, c_int, c_int64_t, c_double
       character(c_char), value :: uplo
-      integer(int64), value :: n, k, lda, ldv
-      real(real64), intent(inout) :: a(lda, *)
-      real(real64), intent(in) :: v(ldv, *)
+      integer(c_int64_t), value :: n, k, lda, ldv
+      real(c_double), intent(inout) :: a(lda, *)
+      real(c_double), intent(in) :: v(ldv, *)
       integer(c_int), value :: sigma
-      integer(int64), intent(out) :: info
+      integer(c_int64_t), intent(out) :: info
     end subroutine ovl_dcholupdate
     subroutine ovl_dcholupdate_mixed(uplo, n, k, a, lda, v, ldv, sigma, info) bind(c)
-      import :: c_char, c_int, int64, real64
+      import :: c_char, c_int, c_int64_t, c_double
       character(c_char), value :: uplo
-      integer(int64), value :: n, k, lda, ldv
-      real(real64), intent(inout) :: a(lda, *)
-      real(real64), intent(in) :: v(ldv, *)
+      integer(c_int64_t), value :: n, k, lda, ldv
+      real(c_double), intent(inout) :: a(lda, *)
+      real(c_double), intent(in) :: v(ldv, *)
       integer(c_int), intent(in) :: sigma(*)
-      integer(int64), intent(out) :: info
+      integer(c_int64_t), intent(out) :: info
     end subroutine ovl_dcholupdate_mixed
     subroutine ovl_ccholupdate(uplo, n, k, a, lda, v, ldv, sigma, info) bind(c)
-      import :: c_char, c_int, int64, real32
+      import :: c_char, c_int, c_int64_t, c_float_complex
       character(c_char), value :: uplo
-      integer(int64), value :: n, k, lda, ldv
-      complex(real32), intent(inout) :: a(lda, *)
-      complex(real32), intent(in) :: v(ldv, *)
+      integer(c_int64_t), value :: n, k, lda, ldv
+      complex(c_float_complex), intent(inout) :: a(lda, *)
+      complex(c_float_complex), intent(in) :: v(ldv, *)
       integer(c_int), value :: sigma
-      integer(int64), intent(out) :: info
+      integer(c_int64_t), intent(out) :: info
     end subroutine ovl_ccholupdate
     subroutine ovl_ccholupdate_mixed(uplo, n, k, a, lda, v, ldv, sigma, info) bind(c)
-      import :: c_char, c_int, int64, real32
+      import :: c_char, c_int, c_int64_t, c_float_complex
       character(c_char), value :: uplo
-      integer(int64), value :: n, k, lda, ldv
-      complex(real32), intent(inout) :: a(lda, *)
-      complex(real32), intent(in) :: v(ldv, *)
+      integer(c_int64_t), value :: n, k, lda, ldv
+      complex(c_float_complex), intent(inout) :: a(lda, *)
+      complex(c_float_complex), intent(in) :: v(ldv, *)
       integer(c_int), intent(in) :: sigma(*)
-      integer(int64), intent(out) :: info
+      integer(c_int64_t), intent(out) :: info
     end subroutine ovl_ccholupdate_mixed
     subroutine ovl_zcholupdate(uplo, n, k, a, lda, v, ldv, sigma, info) bind(c)
-      import :: c_char, c_int, int64, real64
+      import :: c_char, c_int, c_int64_t, c_double_complex
       character(c_char), value :: uplo
-      integer(int64), value :: n, k, lda, ldv
-      complex(real64), intent(inout) :: a(lda, *)
-      complex(real64), intent(in) :: v(ldv, *)
+      integer(c_int64_t), value :: n, k, lda, ldv
+      complex(c_double_complex), intent(inout) :: a(lda, *)
+      complex(c_double_complex), intent(in) :: v(ldv, *)
       integer(c_int), value :: sigma
-      integer(int64), intent(out) :: info
+      integer(c_int64_t), intent(out) :: info
     end subroutine ovl_zcholupdate
     subroutine ovl_zcholupdate_mixed(uplo, n, k, a, lda, v, ldv, sigma, info) bind(c)
-      import :: c_char, c_int, int64, real64
+      import :: c_char, c_int, c_int64_t, c_double_complex
       character(c_char), value :: uplo
-      integer(int64), value :: n, k, lda, ldv
-      complex(real64), intent(inout) :: a(lda, *)
-      complex(real64), intent(in) :: v(ldv, *)
+      integer(c_int64_t), value :: n, k, lda, ldv
+      complex(c_double_complex), intent(inout) :: a(lda, *)
+      complex(c_double_complex), intent(in) :: v(ldv, *)
       integer(c_int), intent(in) :: sigma(*)
-      integer(int64), intent(out) :: info
+      integer(c_int64_t), intent(out) :: info
     end subroutine ovl_zcholupdate_mixed
   end interface cholupdate
 

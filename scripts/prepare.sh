@@ -1,6 +1,9 @@
 # Sourced by scripts/demo and scripts/test: finds out what is missing on this machine and installs it
 # with apt-get. Nothing is asked. Where nothing can be installed the caller goes on with what there
-# is.
+# is. With --help the caller prints the comment at its head instead.
+case ${1:-} in
+  -h | --help) sed -n '2,/^set/s/^# \?//p' "scripts/${0##*/}" && exit ;;
+esac
 
 # Debian's programs come with Debian's Python packages; another python3 on PATH may hide them.
 system_python=/usr/bin/python3

@@ -49,7 +49,10 @@ std::optional<LoggedCall> parse_call(const std::string& line) {
     logged.bytes_up = std::stod(values.at("up"));
     logged.bytes_down = std::stod(values.at("down"));
     logged.shape = call.shape;
-    if (parse_name(logged.name, call)) logged.call = call;
+    if (parse_name(logged.name, call)) {
+      logged.call = call;
+      logged.flops = dispatch::flops_of(call.routine, call.type, call.shape);  // not rounded
+    }
   } catch (const std::logic_error&) {  // a key is missing, or a number is none
     return {};
   }

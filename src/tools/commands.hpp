@@ -5,9 +5,13 @@
 #include <utility>
 #include <vector>
 
-#include "core/scalar.hpp"
+#include "tools/command_line.hpp"
 
 namespace overlapack::tools {
+
+/// A library beside this command (as in a build folder) or where `install` puts it; empty if it is
+/// in neither place.
+std::string find_installed(const std::string& library);
 
 struct RunOptions {
   /// Settings for the program: environment variable and value.
@@ -23,11 +27,11 @@ int run(const RunOptions& options);
 int info();
 
 struct TuneOptions {
-  std::vector<std::string> routines;  ///< "potrf", ...
+  std::vector<std::string> routines;  ///< "potrf", ..., "dsgesv"
   std::string types = "sdcz";
   Index max_n = 8192;
   bool quick = false;
-  std::string device = "auto";
+  std::string device = default_device();
   std::string output;  ///< empty: where later runs look for it
 };
 /// Measures break-even sizes and writes them to the profile.

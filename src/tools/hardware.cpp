@@ -4,7 +4,6 @@
 #include <link.h>
 
 #include <fstream>
-#include <sstream>
 
 #include "cpu/lapack.hpp"
 #include "device/cuda/plugin.hpp"
@@ -46,7 +45,12 @@ std::string cpu_lapack_description() {
   void* const library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
   if (library == nullptr) return description;
   const auto config = reinterpret_cast<const char* (*)()>(dlsym(library, "openblas_get_config"));
-  if (config != nullptr) description += std::string(", ") + config();
+  // A library that only uses OpenBLAS finds the name there.
+  Dl_info where;
+  const bool own = config != nullptr &&
+                   dladdr(reinterpret_cast<const void*>(config), &where) != 0 &&
+                   path == where.dli_fname;
+  if (own) description += std::string(", ") + config();
   dlclose(library);
   return description;
 }

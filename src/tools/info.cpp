@@ -1,7 +1,6 @@
 // `overlapack info`: what the library would do here, and why.
 #include <cstdlib>
 #include <iostream>
-#include <sstream>
 #include <utility>
 
 #include "cpu/lapack.hpp"
@@ -10,6 +9,7 @@
 #include "tools/break_even.hpp"
 #include "tools/commands.hpp"
 #include "tools/hardware.hpp"
+#include "tools/problem.hpp"
 #include "tools/table.hpp"
 
 namespace overlapack::tools {
@@ -21,21 +21,6 @@ constexpr std::pair<cpu::Family, const char*> kFamilies[] = {
     {cpu::Family::scipy_lp64, "32-bit integers, SciPy's wheels"},
     {cpu::Family::scipy_ilp64, "64-bit integers, NumPy's wheels"},
 };
-
-/// Breaks a text into lines of at most 92 characters behind an indentation.
-std::string wrap(const std::string& text, const std::string& indentation) {
-  constexpr std::size_t kWidth = 92;
-  std::istringstream words(text);
-  std::string lines, line;
-  for (std::string word; words >> word;) {
-    if (!line.empty() && line.size() + 1 + word.size() > kWidth) {
-      lines += indentation + line + '\n';
-      line.clear();
-    }
-    line += (line.empty() ? "" : " ") + word;
-  }
-  return lines + indentation + line + '\n';
-}
 
 std::string gib(std::size_t bytes) {
   return brief(static_cast<double>(bytes) / (1 << 30)) + " GiB";
@@ -55,34 +40,45 @@ void print_devices() {
     }
   }
   std::cout << "  host    emulated device, for tests (OVERLAPACK_DEVICE=host)\n";
-  context.device();
-  std::cout << "  in use  " << context.device_status() << '\n';
-  const std::string driver = driver_version(), plugin = plugin_path();
+  const bool none = context.device() == nullptr;
+  std::cout << "  in use  " << (none ? "none: " : "") << context.device_status() << '\n';
+  const std::string driver = driver_version(), loaded = plugin_path(),
+                    installed = find_installed(kCudaPlugin);
   std::cout << "  driver  " << (driver.empty() ? "no NVIDIA driver" : driver) << '\n'
             << "  plug-in "
-            << (plugin.empty() ? std::string(kCudaPlugin) + " is not loaded" : plugin) << "\n\n";
+            << (!loaded.empty()      ? loaded
+                : !installed.empty() ? installed + ", installed, not loaded"
+                                     : std::string(kCudaPlugin) + " is not installed")
+            << "\n\n";
 }
 
 void print_cpu() {
   std::cout << "CPU\n  " << cpu_model() << ", " << available_cores()
             << " cores for this process\n  LAPACK  " << cpu_lapack_description() << '\n';
   std::vector<std::vector<std::string>> rows;
+  const auto file_of = [](const std::string& source) {
+    return source.substr(0, source.find(" ("));
+  };
+  const std::string first = cpu::lapack<double>(kFamilies[0].first).source("potrf");
   for (const auto& [family, meaning] : kFamilies) {
-    rows.push_back({"  " + cpu::spell(family, 'd', "potrf"), meaning,
-                    cpu::lapack<double>(family).source("potrf")});
+    std::string source = cpu::lapack<double>(family).source("potrf");
+    // What served the first family is in the process now, which is no news.
+    if (file_of(source) == file_of(first)) source = first;
+    rows.push_back({"  " + cpu::spell(family, 'd', "potrf"), meaning, source});
   }
   print_table(std::cout, {"  name", "clients", "served on the CPU by"}, rows, 3);
   std::cout << '\n';
 }
 
 void print_thresholds() {
-  const dispatch::Profile& profile = dispatch::Context::instance().profile();
+  const dispatch::Context& context = dispatch::Context::instance();
+  const dispatch::Profile& profile = context.profile();
   std::cout << "Break-even sizes (" << profile.source << ")\n";
   std::vector<std::vector<std::string>> rows;
   for (std::size_t r = 0; r < dispatch::kRoutineCount; ++r) {
-    std::vector<std::string> row = {std::string("  ") + dispatch::kRoutineNames[r]};
+    const auto routine = static_cast<dispatch::Routine>(r);
+    std::vector<std::string> row = {"  " + title_of(routine)};
     for (const char type : dispatch::kTypeLetters) {
-      const auto routine = static_cast<dispatch::Routine>(r);
       const Index threshold = profile.at(routine, type);
       row.push_back(!dispatch::exists(routine, type) ? "-"
                     : threshold >= kNever            ? "never"
@@ -92,16 +88,23 @@ void print_thresholds() {
   }
   print_table(std::cout, {"  routine", "s", "d", "c", "z"}, rows);
   std::cout << "  Cholesky, cholupdate: n; LU: cube root of m n min(m, n);\n"
-               "  potrs, getrs: min(n, nrhs)\n\n";
+               "  potrs, getrs: min(n, nrhs)\n";
+  if (context.settings().min_n) {
+    std::cout << "  OVERLAPACK_MIN_N=" << *context.settings().min_n << " overrides all of these\n";
+  }
+  std::cout << '\n';
 }
 
 void print_settings() {
   std::cout << "Settings\n";
   for (const dispatch::SettingDoc& setting : dispatch::setting_docs()) {
-    const char* const value = std::getenv(setting.name);
+    const char* const variable = std::getenv(setting.name);
+    const std::string value = variable == nullptr ? "" : variable;
+    const bool ignored = !check_setting(setting.name, value).empty();
     std::cout << "  " << setting.name << '=' << setting.values << '\n'
-              << wrap(setting.meaning, "      ")
-              << "      now: " << (value == nullptr || *value == '\0' ? "not set" : value) << '\n';
+              << wrap(setting.meaning, 92, "      ") << '\n'
+              << "      now: " << (value.empty() ? "not set" : value)
+              << (ignored ? " (ignored)" : "") << '\n';
   }
   std::cout << '\n';
 }

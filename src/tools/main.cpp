@@ -9,8 +9,9 @@
 #include <iostream>
 
 #include "dispatch/policy.hpp"
+#include "tools/command_line.hpp"
 #include "tools/commands.hpp"
-#include "tools/settings.hpp"
+#include "tools/problem.hpp"
 
 namespace overlapack::tools {
 namespace {
@@ -62,8 +63,8 @@ Examples:
   overlapack tune --quick
   overlapack tune --routines potrf,posv --types d --max-n 4096
 
-Exit status: 0 if the profile was written; 1 if there is no device, or no file could
-be written.
+Exit status: 0 if the profile was written; 1 if there is no device, if it is emulated
+and no --output is given, or if no file could be written; 2 for a usage error.
 )";
 
 constexpr const char* kFile = "FILE";  // the type of options that name one
@@ -85,7 +86,7 @@ void mirror(CLI::App& app, RunOptions& options, const std::string& flag, const c
            options.environment.emplace_back(variable, there);
          },
          meaning + " (" + variable + ")")
-      ->check([variable](const std::string& value) { return check_setting(variable, value); })
+      ->check(accepted_for(variable))
       ->type_name(type);
 }
 
@@ -102,8 +103,7 @@ int bench(const std::vector<std::string>& arguments) {
 }
 
 CLI::App* add_run(CLI::App& app, RunOptions& options) {
-  CLI::App* const run = app.add_subcommand(
-      "run", "Run a program under the library: overlapack run [OPTIONS] [--] PROGRAM [ARGUMENTS]");
+  CLI::App* const run = app.add_subcommand("run", "Run a program under the library");
   run->prefix_command();  // the first word that is no option of ours starts the program
   run->footer(kRunFooter);
   mirror(*run, options, "--device", "OVERLAPACK_DEVICE",
@@ -136,16 +136,20 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
 }
 
 CLI::App* add_tune(CLI::App& app, TuneOptions& options) {
-  options.routines.assign(std::begin(dispatch::kRoutineNames), std::end(dispatch::kRoutineNames));
+  std::string names;
+  for (std::size_t r = 0; r < dispatch::kRoutineCount; ++r) {
+    options.routines.push_back(title_of(static_cast<Routine>(r)));
+    names += ' ' + options.routines.back();
+  }
   CLI::App* const tune =
       app.add_subcommand("tune", "Measure from which size the device wins, and remember it");
-  tune->footer(kTuneFooter);
+  tune->footer("\nRoutines:" + names + '\n' + kTuneFooter);
   tune->add_flag("--quick", options.quick, "Coarser, and up to n = 2048 only");
   tune->add_option("--routines", options.routines, "Only these, e.g. potrf,getrf")
       ->delimiter(',')
       ->check(CLI::IsMember(options.routines).description(""))
       ->type_name("NAME");
-  tune->add_option("--types", options.types, "Only these of s, d, c and z")
+  tune->add_option("--types", options.types, "Only these of s, d, c and z, e.g. sd")
       ->type_name("LETTERS")
       ->check([](const std::string& letters) {
         return letters.empty() || letters.find_first_not_of("sdcz") != std::string::npos
@@ -153,11 +157,12 @@ CLI::App* add_tune(CLI::App& app, TuneOptions& options) {
                    : std::string();
       });
   tune->add_option("--max-n", options.max_n, "Largest order measured (default 8192)")
-      ->check(CLI::Validator(CLI::PositiveNumber).description(""))
+      ->check(whole_number(1))
       ->type_name("N");
   tune->add_option("--device", options.device,
-                   "auto, cuda, cuda:INDEX, or host (emulated: for tests only)")
-      ->check([](const std::string& name) { return check_setting("OVERLAPACK_DEVICE", name); })
+                   "auto, cuda, cuda:INDEX, or host (emulated: for tests only); default: what "
+                   "OVERLAPACK_DEVICE says, or auto")
+      ->check(accepted_for("OVERLAPACK_DEVICE"))
       ->type_name("NAME");
   tune->add_option("--output", options.output,
                    "Profile to write (default: where the library looks for it)")
@@ -173,6 +178,7 @@ int main(int argc, char** argv) {
       "A LAPACK that sends large calls to an NVIDIA GPU and small ones to the CPU, for\n"
       "programs that nobody needs to recompile.\n",
       "overlapack");
+  set_style(app);
   app.set_version_flag("--version", OVERLAPACK_VERSION);
   app.require_subcommand(1);
   RunOptions run_options;
@@ -188,6 +194,12 @@ int main(int argc, char** argv) {
   char** const end = argv + argc;
   char** const dashes = std::find_if(argv, end, [](char* s) { return std::strcmp(s, "--") == 0; });
   try {
+    const auto named = [&](const CLI::App* command) { return command->check_name(argv[1]); };
+    if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(named).empty()) {
+      throw CLI::ParseError(
+          "no subcommand '" + std::string(argv[1]) + "': run, info, tune or bench",
+          CLI::ExitCodes::ExtrasError);
+    }
     app.parse(static_cast<int>(dashes - argv), argv);
     if (run_app->parsed()) {
       run_options.program = run_app->remaining();

@@ -104,6 +104,14 @@ std::vector<Wide> signs(std::uint64_t seed, Index count) {
 
 std::string name_of(const Call& call) { return call.type + std::string(name_of(call.routine)); }
 
+std::string title_of(Routine routine) {
+  std::string title = name_of(routine);
+  for (const char type : dispatch::kTypeLetters) {
+    if (dispatch::is_mixed(routine) && dispatch::exists(routine, type)) return type + title;
+  }
+  return title;
+}
+
 bool parse_name(const std::string& name, Call& call) {
   for (const char type : dispatch::kTypeLetters) {
     for (std::size_t r = 0; r < dispatch::kLapackRoutineCount; ++r) {

@@ -32,6 +32,9 @@ struct Call {
 
 /// "dpotrf".
 std::string name_of(const Call& call);
+/// What stands for a routine of all types: "potrf". A mixed-precision solver, which one type has,
+/// is called by its full name: "dsgesv".
+std::string title_of(Routine routine);
 /// Sets routine and type of `call` from "dpotrf"; false if there is no such routine.
 bool parse_name(const std::string& name, Call& call);
 bool is_factorization(Routine routine);

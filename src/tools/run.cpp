@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -25,17 +24,6 @@ namespace fs = std::filesystem;
 
 // As env(1).
 constexpr int kOwnFailure = 125, kCannotExecute = 126, kNotFound = 127;
-
-/// liboverlapack.so beside this executable (as in a build folder) or where `install` puts it.
-std::string find_library() {
-  const fs::path here = fs::read_symlink("/proc/self/exe").parent_path();
-  for (const fs::path& folder : {here, here / ".." / OVERLAPACK_LIBDIR, here / ".." / "lib"}) {
-    std::error_code ignored;
-    const fs::path library = fs::canonical(folder / "liboverlapack.so", ignored);
-    if (!library.empty()) return library;
-  }
-  return {};
-}
 
 int report_start_failure(const std::string& program, int error) {
   std::cerr << "overlapack: cannot start '" << program << "': " << std::strerror(error) << '\n';
@@ -100,8 +88,8 @@ int exit_like(int status) {
 
 struct Total {
   Index calls = 0;
-  Index failed = 0;  // info > 0
-  Index largest = 0;
+  Index failed = 0;     // info != 0
+  double largest = -1;  // operations of one call, whose shape follows
   Shape shape;
   double ms = 0, flops = 0, up = 0, down = 0;
 };
@@ -114,7 +102,8 @@ std::string format_shape(const Shape& shape) {
 
 void print_summary(const std::vector<LoggedCall>& calls) {
   if (calls.empty()) {
-    std::cerr << "overlapack: the program made no call that the library serves\n";
+    std::cerr << "overlapack: no call was logged: there was none of a routine that the library "
+                 "serves,\nor none with valid arguments and something to do\n";
     return;
   }
   std::map<std::pair<std::string, std::string>, Total> totals;
@@ -122,10 +111,9 @@ void print_summary(const std::vector<LoggedCall>& calls) {
   for (const LoggedCall& logged : calls) {
     for (Total* total : {&totals[{logged.name, logged.where}], &all}) {
       total->calls += 1;
-      total->failed += logged.info > 0;
-      const Index size = logged.shape.m * logged.shape.n;
-      if (size >= total->largest) {
-        total->largest = size;
+      total->failed += logged.info != 0;
+      if (logged.flops > total->largest) {
+        total->largest = logged.flops;
         total->shape = logged.shape;
       }
       total->ms += logged.ms;
@@ -145,7 +133,7 @@ void print_summary(const std::vector<LoggedCall>& calls) {
   std::cerr << "\noverlapack: calls of this run\n";
   print_table(
       std::cerr,
-      {"routine", "where", "calls", "info > 0", "largest", "ms", "GFLOP/s", "MB up", "MB down"},
+      {"routine", "where", "calls", "info != 0", "largest", "ms", "GFLOP/s", "MB up", "MB down"},
       rows, 2);
 }
 
@@ -155,9 +143,12 @@ class LogFile {
  public:
   explicit LogFile(std::string wanted) : path_(std::move(wanted)) {
     if (path_.empty()) {
-      folder_ = (fs::temp_directory_path() / "overlapack-XXXXXX").string();
+      const char* const named = getenv("TMPDIR");
+      folder_ =
+          std::string(named != nullptr && *named != '\0' ? named : "/tmp") + "/overlapack-XXXXXX";
       if (mkdtemp(folder_.data()) == nullptr) {
-        throw std::system_error(errno, std::generic_category(), folder_);
+        throw std::system_error(errno, std::generic_category(),
+                                "cannot make the folder " + folder_ + " for the log");
       }
       path_ = folder_ + "/calls.log";
     } else if (fs::exists(path_)) {
@@ -192,7 +183,7 @@ void check_log(const std::string& path) {
 }
 
 int start(const RunOptions& options) {
-  const std::string library = find_library();
+  const std::string library = find_installed("liboverlapack.so");
   if (library.empty()) {
     std::cerr << "overlapack: liboverlapack.so is neither beside this command nor in ../"
               << OVERLAPACK_LIBDIR << '\n';

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <sstream>
 
 namespace overlapack::tools {
 
@@ -13,6 +14,19 @@ std::string brief(double value) {
   char text[64];
   std::snprintf(text, sizeof text, "%.*f", decimals, value);
   return text;
+}
+
+std::string wrap(const std::string& text, std::size_t width, const std::string& indentation) {
+  std::istringstream words(text);
+  std::string lines, line;
+  for (std::string word; words >> word;) {
+    if (!line.empty() && line.size() + 1 + word.size() > width) {
+      lines += indentation + line + '\n';
+      line.clear();
+    }
+    line += (line.empty() ? "" : " ") + word;
+  }
+  return lines + indentation + line;
 }
 
 void print_table(std::ostream& out, const std::vector<std::string>& titles,

@@ -11,6 +11,9 @@ namespace overlapack::tools {
 /// NaN.
 std::string brief(double value);
 
+/// Breaks a text into lines of at most `width` characters behind an indentation.
+std::string wrap(const std::string& text, std::size_t width, const std::string& indentation = "");
+
 enum class TableStyle { text, markdown };
 
 /// Prints rows under titles. The first `left` columns are flush left, the others right; each is as

@@ -8,9 +8,10 @@
 #include <ctime>
 #include <filesystem>
 #include <iostream>
-#include <iterator>
 #include <map>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "dispatch/context.hpp"
 #include "tools/break_even.hpp"
@@ -132,6 +133,19 @@ void write_profile(const fs::path& path, const std::string& text) {
 }  // namespace
 
 int tune(const TuneOptions& options) {
+  std::vector<std::pair<Routine, char>> tasks;
+  for (std::size_t r = 0; r < dispatch::kRoutineCount; ++r) {
+    const auto routine = static_cast<Routine>(r);
+    const bool named = std::find(options.routines.begin(), options.routines.end(),
+                                 title_of(routine)) != options.routines.end();
+    for (const char type : options.types) {
+      if (named && dispatch::exists(routine, type)) tasks.emplace_back(routine, type);
+    }
+  }
+  if (tasks.empty()) {
+    std::cerr << "overlapack: --routines: no such routine for these types\n";
+    return 2;
+  }
   auto& context = dispatch::Context::instance();
   const dispatch::Settings settings = context.settings();
   dispatch::Profile profile = context.profile();
@@ -144,6 +158,11 @@ int tune(const TuneOptions& options) {
   }
   if (device == nullptr) {
     std::cerr << "overlapack: nothing to tune: the device is switched off\n";
+    return 1;
+  }
+  if (device->emulated() && options.output.empty()) {
+    std::cerr << "overlapack: the device is emulated, and programs would believe what is measured "
+                 "on it; to have\nit written all the same, name a file with --output\n";
     return 1;
   }
   const std::string path =
@@ -164,33 +183,27 @@ int tune(const TuneOptions& options) {
   bool any_served = false;
   {
     Progress progress;
-    const double tasks = static_cast<double>(options.routines.size() * options.types.size());
-    double finished = 0;
-    for (const std::string& name : options.routines) {
-      for (const char type : options.types) {
-        const auto index = std::find(std::begin(dispatch::kRoutineNames),
-                                     std::end(dispatch::kRoutineNames), name) -
-                           std::begin(dispatch::kRoutineNames);
-        const auto routine = static_cast<Routine>(index);
-        if (!dispatch::exists(routine, type)) continue;
-        std::map<Index, Point> points;
-        const auto wins = [&](Index n) {
-          progress.show(finished / tasks, type + name + ", n = " + std::to_string(n));
-          points[n] = with_type(type, [&](auto one) {
-            return measure_point<decltype(one)>(routine, type, n, options.quick, *device);
-          });
-          any_served |= points[n].served;
-          return device_wins(points[n]);
-        };
-        const Index threshold = find_break_even(options.max_n, options.quick ? 0.25 : 0.1, wins);
-        profile.at(routine, type) = threshold;
-        const auto& [largest, point] = *points.rbegin();
-        rows.push_back({type + name, threshold == kNever ? "never" : std::to_string(threshold),
-                        std::to_string(largest), brief(point.cpu.ms), brief(point.device.ms),
-                        point.served ? brief(point.cpu.ms / point.device.ms) : "not served",
-                        brief(point.device.residual)});
-        ++finished;
-      }
+    for (const auto& task : tasks) {
+      const Routine routine = task.first;
+      const char type = task.second;
+      const std::string name = type + std::string(name_of(routine));
+      std::map<Index, Point> points;
+      const auto wins = [&](Index n) {
+        progress.show(static_cast<double>(rows.size()) / static_cast<double>(tasks.size()),
+                      name + ", n = " + std::to_string(n));
+        points[n] = with_type(type, [&](auto one) {
+          return measure_point<decltype(one)>(routine, type, n, options.quick, *device);
+        });
+        any_served |= points[n].served;
+        return device_wins(points[n]);
+      };
+      const Index threshold = find_break_even(options.max_n, options.quick ? 0.25 : 0.1, wins);
+      profile.at(routine, type) = threshold;
+      const auto& [largest, point] = *points.rbegin();
+      rows.push_back({name, threshold == kNever ? "never" : std::to_string(threshold),
+                      std::to_string(largest), brief(point.cpu.ms), brief(point.device.ms),
+                      point.served ? brief(point.cpu.ms / point.device.ms) : "not served",
+                      brief(point.device.residual)});
     }
   }
   print_table(
@@ -204,12 +217,6 @@ int tune(const TuneOptions& options) {
   const std::string comment = "measured " + today() + " by `overlapack tune`: " + device->model() +
                               " against " + cpu_model() + ", " + std::to_string(available_cores()) +
                               " cores";
-  if (device->emulated() && options.output.empty()) {
-    std::cerr
-        << "overlapack: nothing is written, because programs would believe it; to have it all "
-           "the same, name a file with --output\n";
-    return 0;
-  }
   write_profile(target, dispatch::format_profile(profile, comment));
   std::cout << "written to " << path << '\n';
   return 0;

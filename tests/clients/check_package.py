@@ -10,6 +10,15 @@ import tempfile
 import harness
 
 
+DROPS_UNUSED = "-Wl,--as-needed"  # what some distributions' compilers tell the linker by default
+
+
+def needs_the_library(program):
+    status, output, errors = harness.run(["readelf", "-d", program], None)
+    if status != 0 or "[liboverlapack.so" not in output:
+        harness.fail(f"{program} does not load the library:\n{output}{errors}")
+
+
 def main():
     build, source, cmake, compiler = sys.argv[1:]
     env = dict(harness.environment("host"))
@@ -29,16 +38,22 @@ def main():
         if harness.runtimes(libraries[0]):
             harness.skip("a library built with a sanitizer is not one to link programs with")
         folder = os.path.dirname(libraries[0])
-        for path in ("overlapack/lapack.h", "overlapack/overlapack.h",
-                     "overlapack/overlapack.f90"):
-            if not os.path.exists(os.path.join(prefix, "include", path)):
-                harness.fail(f"include/{path} was not installed")
+        for path in ("include/overlapack/lapack.h", "include/overlapack/overlapack.h",
+                     "include/overlapack/overlapack.f90", "share/doc/overlapack/LICENSE",
+                     "share/doc/overlapack/README.md", "share/doc/overlapack/CHANGELOG.md"):
+            if not os.path.exists(os.path.join(prefix, path)):
+                harness.fail(f"{path} was not installed")
 
         user = os.path.join(scratch, "user")
         step("configure", [cmake, "-S", os.path.join(source, "package"), "-B", user,
-                           "-DCMAKE_PREFIX_PATH=" + prefix, "-DCMAKE_C_COMPILER=" + compiler])
+                           "-DCMAKE_PREFIX_PATH=" + prefix, "-DCMAKE_C_COMPILER=" + compiler,
+                           "-DCMAKE_EXE_LINKER_FLAGS=" + DROPS_UNUSED])
         step("build", [cmake, "--build", user])
         print("CMake:", step("run", [os.path.join(user, "user")]).strip())
+        indirect = os.path.join(user, "indirect")
+        has_lapacke = os.path.exists(indirect)
+        if has_lapacke:
+            needs_the_library(indirect)
 
         if shutil.which("pkg-config") is None:
             harness.skip("pkg-config is not installed")
@@ -46,6 +61,10 @@ def main():
                         LD_LIBRARY_PATH=folder)
         flags = step("pkg-config", ["pkg-config", "--cflags", "--libs", "overlapack"],
                      settings).split()
+        if has_lapacke:
+            step("compile", [compiler, DROPS_UNUSED, os.path.join(source, "lapacke_client.c"),
+                             *flags, "-llapacke", "-o", indirect], settings)
+            needs_the_library(indirect)
         program = os.path.join(scratch, "user-pkg-config")
         step("compile", [compiler, os.path.join(source, "solve_client.c"), *flags, "-ldl", "-lm",
                          "-o", program], settings)

@@ -2,6 +2,7 @@
 one, runs the calls of its log again: check_run.py OVERLAPACK [OVERLAPACK_BENCH]"""
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -64,6 +65,17 @@ def main():
                    cwd=folder)
         assert seen.stdout.split() == ["3", "1G", os.path.join(folder, "mine")], seen
 
+    # The largest call is the one with most operations; every info but 0 counts.
+    line = ("overlapack {} m=9 n=9 nrhs={} lda=9 ldb=9 uplo=- trans=- info={} where=cpu algorithm=tiled "
+            "nb=1 ms=1.000 gflops=0.000 up=0 down=0 why=x")
+    calls = [("dgesv", 600, 0), ("dgesv", 1, 3), ("dgesv", 1, -1010), ("dpotrf", 0, 0)]
+    summary = run("--summary", "--", "sh", "-c", 'echo "$0" >>"$OVERLAPACK_VERBOSE"',
+                  "\n".join(line.format(*call) for call in calls))
+    assert "info != 0" in summary.stderr, summary
+    for name, count, failed in (("dgesv", 3, 2), ("all", 4, 2)):
+        row = re.search(rf"{name} +(?:cpu +)?{count} +{failed} +9 x 9, 600 rhs", summary.stderr)
+        assert row, summary.stderr
+
     # A program without LAPACK: nothing to report, and the log is empty.
     summary = run("--summary", "--", "true")
     assert summary.returncode == 0 and "no call" in summary.stderr.lower(), summary
@@ -107,6 +119,8 @@ def main():
                                   preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
         assert ignoring.returncode == 7, ignoring
         assert not list(scratch.iterdir()), list(scratch.iterdir())
+        nowhere = run("--summary", "--", "true", env=dict(os.environ, TMPDIR="/nonexistent"))
+        assert nowhere.returncode == 125 and "/nonexistent" in nowhere.stderr, nowhere
 
 
 main()

@@ -5,7 +5,7 @@ import subprocess
 import sys
 import tempfile
 
-ROUTINES = ["posv", "getrs", "cholupdate", "sgesv"]
+ROUTINES = ["posv", "getrs", "cholupdate", "dsgesv"]
 MEASURED = ["dposv", "dgetrs", "dcholupdate", "dsgesv", "cposv", "cgetrs", "ccholupdate"]
 
 
@@ -55,12 +55,21 @@ def main():
         assert link.is_symlink() and "dpotrf" in profile.read_text(), link
         assert "dgetrf" in run(*one, "--output", "/dev/stdout")  # measured was potrf alone
         home = dict(os.environ, HOME=folder, XDG_CACHE_HOME=folder)
-        assert "written to" not in run(*one, env=home)
+        run(*one, env=home, status=1)
         assert not pathlib.Path(folder, "overlapack", "profile").exists()
         run(*one, "--output", folder, status=1)
 
-        run(*tune, "--routines", "potrf,nonsense", status=2)
+        # What cannot be measured is said at once.
+        before = profile.read_text()
+        for options in (["--routines", "potrf,nonsense"], ["--routines", "sgesv"],
+                        ["--routines", "dsgesv", "--types", "sc"], ["--max-n", "0"]):
+            run(overlapack, "tune", "--device", "host", *options, "--output", str(profile), status=2)
+        off = dict(os.environ, OVERLAPACK_DEVICE="off")
+        run(overlapack, "tune", "--output", str(profile), env=off, status=1)
         run(overlapack, "tune", "--device", "off", "--output", str(profile), status=1)
+        assert profile.read_text() == before
+        text = run(overlapack, "tune", "--help")
+        assert "zcposv" in text and "OVERLAPACK_DEVICE" in text, text
 
 
 main()

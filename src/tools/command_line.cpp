@@ -1,0 +1,94 @@
+#include "tools/command_line.hpp"
+
+#include <charconv>
+#include <cstdlib>
+#include <memory>
+#include <sstream>
+#include <vector>
+
+#include "dispatch/policy.hpp"
+#include "tools/table.hpp"
+
+namespace overlapack::tools {
+namespace {
+
+class HelpFormatter final : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    std::string usage = CLI::Formatter::make_usage(app, name);
+    if (!app->get_prefix_command()) return usage;
+    return usage.insert(usage.find_last_not_of('\n') + 1, " [--] PROGRAM [ARGUMENTS]");
+  }
+  std::string make_option_opts(const CLI::Option* option) const override {
+    if (option->get_type_size() == 0) return {};  // a flag
+    const bool several = option->get_expected_max() == CLI::detail::expected_max_vector_size;
+    return " " + option->get_type_name() + (several ? " ..." : "");
+  }
+  std::string make_option_desc(const CLI::Option* option) const override {
+    return wrap(option->get_description(), 100 - get_column_width());
+  }
+};
+
+std::string failure_message(const CLI::App*, const CLI::Error& error) {
+  std::string text = error.what();
+  const std::size_t count = text.find(": At Most 1 required");  // of values, says CLI11
+  if (count != std::string::npos) text = text.substr(0, count) + ": given more than once";
+  return text + "\nRun with --help for more information.\n";
+}
+
+std::string refusal(const std::string& value, const std::string& wanted) {
+  return "'" + value + "' is not accepted: give " + wanted;
+}
+
+}  // namespace
+
+void set_style(CLI::App& app) {
+  app.formatter(std::make_shared<HelpFormatter>());
+  app.failure_message(failure_message);
+}
+
+std::string check_setting(const std::string& variable, const std::string& value) {
+  std::vector<std::string> complaints;
+  dispatch::parse_settings(
+      [&](const char* name) { return variable == name ? value.c_str() : nullptr; }, complaints);
+  if (complaints.empty()) return {};
+  for (const dispatch::SettingDoc& setting : dispatch::setting_docs()) {
+    if (variable == setting.name) return refusal(value, setting.values);
+  }
+  return complaints.front();
+}
+
+Check accepted_for(const std::string& variable) {
+  return [variable](const std::string& value) { return check_setting(variable, value); };
+}
+
+Check whole_number(Index least) {
+  return [least](const std::string& text) {
+    Index value = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    const bool valid = error == std::errc() && stop == end && value >= least;
+    return valid ? "" : refusal(text, "a whole number >= " + std::to_string(least));
+  };
+}
+
+Check number(double least) {
+  return [least](const std::string& text) {
+    constexpr double kMost = 1e300;  // neither infinity nor NaN
+    char* stop = nullptr;
+    const double value = std::strtod(text.c_str(), &stop);
+    const bool valid = !text.empty() && *stop == '\0' && value >= least && value <= kMost;
+    std::ostringstream wanted;
+    wanted << "a number >= " << least;
+    return valid ? "" : refusal(text, wanted.str());
+  };
+}
+
+std::string default_device() {
+  const char* const variable = "OVERLAPACK_DEVICE";
+  const char* const value = std::getenv(variable);
+  const bool given = value != nullptr && *value != '\0' && check_setting(variable, value).empty();
+  return given ? value : "auto";
+}
+
+}  // namespace overlapack::tools

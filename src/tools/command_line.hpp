@@ -1,0 +1,29 @@
+// What the command lines of the command and of the benchmark have in common.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+
+#include "core/scalar.hpp"
+
+namespace overlapack::tools {
+
+/// Gives an application, and the sub-commands added to it later, help in lines of at most 100
+/// columns that leaves out which options exclude each other, and messages that say what to do.
+void set_style(CLI::App& app);
+
+/// Whether the library accepts `value` for an environment variable: empty, or the message for the
+/// user.
+std::string check_setting(const std::string& variable, const std::string& value);
+
+/// Checks of an option's value, likewise.
+using Check = std::function<std::string(const std::string&)>;
+Check accepted_for(const std::string& variable);
+Check whole_number(Index least);
+Check number(double least);
+
+/// The default of --device: what OVERLAPACK_DEVICE says, or "auto".
+std::string default_device();
+
+}  // namespace overlapack::tools

@@ -1,0 +1,66 @@
+"""Which options go together, what is said of those that do not, and the help: check_options.py BENCH"""
+import os
+import subprocess
+import sys
+
+REFUSED = [
+    (["--update", "--variants"], "not together with"),
+    (["--replay", "calls.log", "--transfer"], "not together with --replay"),
+    (["--transfer", "--json", "x"], "--json: not an option of --transfer"),
+    (["--components", "--csv", "x"], "--csv: not an option of --components"),
+    (["--speed-of-light", "--plot", "x"],
+     "but of the comparison, --variants, --update, --refine"),
+    (["--reductions", "--routines", "dpotrf"], "--routines: not an option of --reductions"),
+    (["--replay", "calls.log", "--nrhs", "2"], "--nrhs: not an option of --replay"),
+    (["--variants", "--nb", "8"], "--nb: not an option of --variants"),
+    (["--vectors", "2"], "--vectors: not an option of the comparison, but of --update"),
+    (["--shapes", "9x9", "--refine"], "not together with"),
+    (["--components", "--routines", "dgetrf"], "--components is about potrf, not dgetrf"),
+    (["--variants", "--routines", "dpotrf"], "--variants is about getrf, not dpotrf"),
+    (["--refine", "--routines", "dgesv"], "not dgesv"),
+    (["--speed-of-light", "--routines", "dgetrs"], "not dgetrs"),
+    (["--sizes", "9", "--max-n", "9"], "--sizes"),
+    (["--sizes", "8,0"], "--sizes: '0' is not accepted: give a whole number >= 1"),
+    (["--reps", "1.5"], "--reps: '1.5' is not accepted: give a whole number >= 1"),
+    (["--lda-pad", "-1"], "--lda-pad: '-1' is not accepted: give a whole number >= 0"),
+    (["--refine", "--conditions", "0.5"], "'0.5' is not accepted: give a number >= 1"),
+    (["--refine", "--conditions", "nan"], "'nan' is not accepted: give a number >= 1"),
+    (["--seconds", "2s"], "'2s' is not accepted: give a number >= 0.001"),
+    (["--device", "off", "--device", "host"], "--device: given more than once"),
+]
+
+
+def run(*options, **settings):
+    return subprocess.run([sys.argv[1], *options], capture_output=True, text=True,
+                          env=dict(os.environ, **settings))
+
+
+def main():
+    for options, text in REFUSED:
+        done = run(*options)
+        assert done.returncode == 2 and text in done.stderr, (options, done)
+
+    # Ours has to be measured, unless nobody wants it to be.
+    small = ["--sizes", "9", "--reps", "1", "--routines", "dpotrf", "--no-peers"]
+    for options, settings, status in [(["--device", "cuda:1000"], {}, 1), (["--device", "off"], {}, 0),
+                                      ([], {"OVERLAPACK_DEVICE": "cuda:1000"}, 1),
+                                      ([], {"OVERLAPACK_DEVICE": "off"}, 0),
+                                      ([], {"OVERLAPACK_DEVICE": "host"}, 0),
+                                      (["--device", "off"], {"OVERLAPACK_DEVICE": "cuda:1000"}, 0)]:
+        done = run(*small, *options, **settings)
+        assert done.returncode == status, (options, settings, done)
+        assert ("ours was not measured" in done.stderr) == (status == 1), done.stderr
+        assert ("EMULATED" in done.stdout) == (settings.get("OVERLAPACK_DEVICE") == "host"), done
+
+    text = run("--help").stdout
+    assert max(map(len, text.splitlines())) <= 100, text
+    assert "Excludes" not in text and "Needs" not in text and "`overlapack bench`" in text, text
+    modes = text[text.index("\nModes (one at a time"):text.index("\nColumns:")]
+    for mode in ["--shapes", "--replay", "--speed-of-light", "--components", "--transfer",
+                 "--variants", "--update", "--refine", "--reductions"]:
+        assert f"\n  {mode} " in modes, modes
+    assert run("--version").stdout.split(".")[0].isdigit()
+
+
+if __name__ == "__main__":
+    main()

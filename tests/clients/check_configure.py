@@ -1,0 +1,52 @@
+"""Configures the project in other ways than the one at hand: check_configure.py SOURCE CMAKE [NVCC]"""
+
+import os
+import re
+import sys
+import tempfile
+
+import harness
+
+
+def main():
+    source, cmake, *nvcc = sys.argv[1:]
+
+    def configure(*options, **settings):
+        with tempfile.TemporaryDirectory(prefix="overlapack-") as build:
+            status, output, errors = harness.run(
+                [cmake, "-S", source, "-B", build, *options], dict(os.environ, **settings))
+            package = os.path.join(build, "compat", "overlapack.pc")
+            text = open(package).read() if os.path.exists(package) else ""
+            return status, " ".join((output + errors).split()), text
+
+    without = ["-DOVERLAPACK_CUDA=OFF", "-DOVERLAPACK_TESTS=OFF"]
+    for libdir, expected in (("lib/here", "${prefix}/lib/here"), ("/else/where", "/else/where")):
+        status, output, package = configure(*without, "-DCMAKE_INSTALL_PREFIX=/opt/us",
+                                            "-DCMAKE_INSTALL_LIBDIR=" + libdir)
+        if status != 0:
+            harness.fail(output)
+        lines = dict(re.findall(r"(\w+)=(.*)", package))
+        prefix = os.path.normpath(lines["prefix"].replace("${pcfiledir}",
+                                                          f"/opt/us/{libdir}/pkgconfig"))
+        if (prefix, lines["libdir"]) != ("/opt/us", expected):
+            harness.fail(f"the package file with the libraries in {libdir} says\n{package}")
+
+    status, output, _ = configure("-DOVERLAPACK_CUDA=OFF", "-DCMAKE_DISABLE_FIND_PACKAGE_GTest=ON")
+    if status == 0 or "-DOVERLAPACK_TESTS=OFF" not in output:
+        harness.fail("without GoogleTest nothing says what to do: " + output)
+
+    if nvcc:  # one that says it is older
+        with tempfile.TemporaryDirectory(prefix="overlapack-") as folder:
+            older = os.path.join(folder, "nvcc")
+            with open(older, "w") as script:
+                script.write(f"""#!/bin/sh
+[ "$1" = --version ] && echo "Cuda compilation tools, release 12.4, V12.4.131" && exit
+exec {nvcc[0]} "$@"
+""")
+            os.chmod(older, 0o755)
+            status, output, _ = configure("-DOVERLAPACK_TESTS=OFF", CUDACXX=older)
+            if status != 0 or "12.4 is older than 12.5: building without" not in output:
+                harness.fail("with an older CUDA toolkit: " + output)
+
+
+main()

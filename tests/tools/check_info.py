@@ -1,0 +1,60 @@
+"""What `overlapack info` says of this machine, and the command's help: check_info.py OVERLAPACK"""
+import glob
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+
+def run(*command, **settings):
+    env = {name: value for name, value in os.environ.items() if not name.startswith("OVERLAPACK_")}
+    return subprocess.run(command, capture_output=True, text=True, env=dict(env, **settings))
+
+
+def info(**settings):
+    done = run(sys.argv[1], "info", **settings)
+    assert done.returncode == 0, done
+    return done.stdout
+
+
+def main():
+    text = info(OVERLAPACK_DEVICE="off", OVERLAPACK_PROFILE="/nowhere")
+    assert "in use  none: OVERLAPACK_DEVICE=off\n" in text, text
+    assert "overrides" not in text and "(ignored)" not in text, text
+    table = [line.split() for line in text.splitlines() if len(line.split()) == 5]
+    assert {"dsgesv", "zcposv", "gesv"} <= {words[0] for words in table}, table
+    assert not {"sgesv", "sposv", "cgesv", "cposv"} & {words[0] for words in table}, table
+    # The library that info itself has opened for one kind of program is no news for the others.
+    served = re.findall(r"^  \S*potrf_\S* .*  (\S.*)$", text, re.MULTILINE)
+    assert len(served) == 4 and len(set(served)) == 1, served
+
+    text = info(OVERLAPACK_MIN_N="7", OVERLAPACK_DEVICE="q", OVERLAPACK_NB="0")
+    assert "OVERLAPACK_MIN_N=7 overrides" in text, text
+    assert "now: 7\n" in text and "now: q (ignored)\n" in text and "now: 0 (ignored)\n" in text, text
+
+    # A LAPACK that uses OpenBLAS's BLAS is not OpenBLAS.
+    for other in glob.glob("/usr/lib/*/lapack/liblapack.so.3"):
+        line = re.search("  LAPACK  (.*)", info(OVERLAPACK_CPU_LAPACK=other)).group(1)
+        assert line == f"{other} (OVERLAPACK_CPU_LAPACK)", line
+
+    with tempfile.TemporaryDirectory() as folder:
+        command = shutil.copy(sys.argv[1], folder)
+        plugin = pathlib.Path(folder).resolve() / "liboverlapack_cuda.so"
+        if "no NVIDIA driver is installed" in text:
+            assert "plug-in liboverlapack_cuda.so is not installed" in run(command, "info").stdout
+            plugin.touch()
+            assert f"plug-in {plugin}, installed, not loaded" in run(command, "info").stdout
+
+    for name in [[], ["run"], ["info"], ["tune"]]:
+        done = run(sys.argv[1], *name, "--help")
+        assert max(map(len, done.stdout.splitlines())) <= 100, done.stdout
+        assert "Excludes" not in done.stdout, done.stdout
+    assert "overlapack run [OPTIONS] [--] PROGRAM" in run(sys.argv[1], "run", "--help").stdout
+    done = run(sys.argv[1], "foo")
+    assert done.returncode == 2 and "no subcommand 'foo': run, info, tune or bench" in done.stderr, done
+
+
+main()
