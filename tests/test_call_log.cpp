@@ -173,6 +173,33 @@ TEST_F(CallLog, ACallThatNobodyCanServe) {
   EXPECT_NE(text().find("info=-1010 where=none "), std::string::npos) << text();
 }
 
+TEST_F(CallLog, CallsThatTheDeviceWouldHaveServedStartItInTheEnd) {
+  auto& context = dispatch::Context::instance();
+  dispatch::Profile profile = dispatch::builtin_profile();
+  profile.at(dispatch::Routine::potrf, 'd') = 50;
+  dispatch::Settings settings;
+  settings.device = dispatch::DeviceChoice::off;  // no device of an earlier test
+  context.reset(settings, profile);
+  settings.device = dispatch::DeviceChoice::automatic;
+  settings.verbose = true;
+  settings.log = path_;
+  context.reset(settings, profile);
+  const auto call = [](Index n) {
+    auto a = positive_definite<double>(n, 1);
+    EXPECT_EQ(potrf<double>(Uplo::lower, a.view()), 0);
+  };
+  EXPECT_EQ(context.seconds_before_start(), 0);
+  call(49);  // not one of them
+  EXPECT_EQ(context.seconds_before_start(), 0);
+  call(50);
+  EXPECT_GT(context.seconds_before_start(), 0);
+  EXPECT_FALSE(context.opened());
+  EXPECT_NE(text().find("starting the device takes longer"), std::string::npos) << text();
+  context.add_seconds_before_start(dispatch::kStartSeconds);
+  call(50);
+  EXPECT_TRUE(context.opened());
+}
+
 TEST_F(CallLog, LinesAreAppended) {
   log_to(path_);
   write_line();

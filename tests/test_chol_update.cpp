@@ -140,6 +140,8 @@ class UpdateTest : public RoutedTest {
     settings.log = log_;
     use(settings);
   }
+  /// What has been logged so far is as it should be.
+  void forget_log() { std::remove(log_.c_str()); }
   std::string logged() const {
     std::ostringstream text;
     text << std::ifstream(log_).rdbuf();
@@ -777,6 +779,39 @@ TYPED_TEST(UpdateAtOnce, LeavesToOthersWhatItCannotDo) {
   }
 }
 
+TYPED_TEST(CholUpdate, FactorsInPageLockedMemory) {
+  using T = TypeParam;
+  if (this->off()) GTEST_SKIP() << "no device";
+  const Index n = 100, k = 3;
+  const auto v = random_matrix<T>(n, k, 2, 1);
+  auto long_v = v;
+  long_v(n - 1, 1) = T(1000);
+  for (const Uplo uplo : kUplos) {
+    const auto before = random_factor<T>(uplo, n, 1);
+    auto factor = before;
+    const Buffer<T> memory(this->device(), Space::host, factor.ld() * n);
+    const auto in_place = [&](const Padded<T>& vectors, int sigma) {
+      std::copy_n(factor.data(), memory.size(), memory.data());
+      Index info = kNoInfo64;
+      Exported<T>::cholupdate(static_cast<char>(uplo), n, k, memory.data(), factor.ld(),
+                              vectors.view().data, vectors.ld(), sigma, &info);
+      std::copy_n(memory.data(), memory.size(), factor.data());
+      return info;
+    };
+    const auto updated = product(uplo, before, v, {1, 1, 1});
+    EXPECT_EQ(in_place(v, 1), 0);
+    EXPECT_LT(residual(uplo, factor, updated, norm1(updated)), kThreshold);
+    expect_untouched(uplo, factor);
+    const auto unchanged = factor;
+    EXPECT_EQ(in_place(long_v, -1), n);
+    EXPECT_TRUE(same_bits(factor, unchanged));
+    EXPECT_EQ(in_place(v, -1), 0);
+    const auto original = product<T>(uplo, before, Padded<T>(n, 0), {});
+    EXPECT_LT(residual(uplo, factor, original, norm1(updated)), kThreshold);
+    expect_untouched(uplo, factor);
+  }
+}
+
 TYPED_TEST(CholUpdate, RegionsWiderThanAPanel) {
   using T = TypeParam;
   const Index n = 650, k = 40;
@@ -867,6 +902,46 @@ TYPED_TEST(CholUpdate, WhatIsFinite) {
   for (const Real<T> x : {Limits::infinity(), Limits::quiet_NaN()}) {
     EXPECT_FALSE(all_finite(x)) << x;
     EXPECT_FALSE(all_finite(-x)) << x;
+  }
+}
+
+TYPED_TEST(CholUpdate, WhatIsFiniteInEveryColumn) {  // however many threads look
+  using T = TypeParam;
+  const Index n = 700;
+  auto a = random_matrix<T>(n, n, 1);
+  for (const Part part : {Part::all, Part::lower, Part::upper}) {
+    for (const Index threads : {1, 3}) {
+      EXPECT_TRUE(algorithms::all_finite<T>(part, a.view(), threads));
+      for (const Index j : {0, 62, 63, 64, 127, 128, 639, 640, 699}) {
+        const T before = a(j, j);
+        a(j, j) = nan<T>();
+        EXPECT_FALSE(algorithms::all_finite<T>(part, a.view(), threads)) << j;
+        a(j, j) = before;
+      }
+    }
+  }
+}
+
+TYPED_TEST(CholUpdate, ImaginaryPartsThatAreNotFiniteAreRefused) {  // on the diagonal, too
+  using T = TypeParam;
+  if constexpr (is_complex<T>) {
+    const Index n = 50;
+    const auto v = random_matrix<T>(n, 3, 2);
+    for (const Uplo uplo : kUplos) {
+      for (const auto& [i, j] : {std::pair<Index, Index>{0, 0}, {33, 33}, {49, 49}, {49, 20}}) {
+        for (const Real<T> bad : {real(infinity<T>()), real(nan<T>())}) {
+          auto before = random_factor<T>(uplo, n, 1);
+          T& x = uplo == Uplo::lower ? before(i, j) : before(j, i);
+          x = T(real(x), bad);
+          for (const int sigma : {1, -1}) {
+            SCOPED_TRACE(testing::Message() << char(uplo) << i << "," << j << " " << sigma);
+            auto factor = before;
+            EXPECT_EQ(update(uplo, factor, v, sigma), -4);
+            EXPECT_TRUE(same_bits(factor, before));
+          }
+        }
+      }
+    }
   }
 }
 
@@ -1008,6 +1083,73 @@ TYPED_TEST(RankOne, Qrupdate) {
   }
 }
 
+TYPED_TEST(RankOne, QrupdateOfADiagonalThatIsNotReal) {  // which qrupdate does not ask for
+  using T = TypeParam;
+  if constexpr (is_complex<T>) {
+    for (const Index n : {9, 40, 300}) {
+      SCOPED_TRACE(n);
+      auto before = random_factor<T>(Uplo::upper, n, 1);
+      for (Index i = 1; i < n; i += 3) {  // a row by a phase: R^H R stays
+        for (Index j = i; j < n; ++j) before(i, j) *= T(Real<T>(0.6), Real<T>(-0.8));
+      }
+      const auto size = static_cast<std::int32_t>(n), ld = static_cast<std::int32_t>(before.ld());
+      const Guarded<T> vector(n, 2);
+      auto u = vector;
+      std::vector<T> row;
+      for (Index i = 0; i < n; ++i) row.push_back(conj(u[i]));
+      Guarded<Real<T>> w(n);
+      auto after = before;
+      Exported<T>::ch1up(&size, after.data(), &ld, u.data(), w.data());
+      this->expect_rotations(n, w, u);
+      this->expect_update(before, after, w, u, row);
+      expect_untouched(Uplo::upper, after);
+
+      auto restored = after;
+      u = vector;
+      std::int32_t info = -1;
+      Exported<T>::ch1dn(&size, restored.data(), &ld, u.data(), w.data(), &info);
+      EXPECT_EQ(info, 0);
+      this->expect_rotations(n, w, u);
+      this->expect_downdate(after, restored, w, u, row);
+      expect_untouched(Uplo::upper, restored);
+    }
+    this->forget_log();  // the device has left them to the CPU
+  }
+}
+
+TYPED_TEST(RankOne, QrupdateOfASingularFactor) {
+  using T = TypeParam;
+  for (const Index n : {9, 300}) {
+    SCOPED_TRACE(n);
+    auto before = random_factor<T>(Uplo::upper, n, 1);
+    Guarded<T> u(n, 2);
+    before(7, 7) = T(0);
+    // Nor is there anything in this column of [R; x].
+    for (Index i = 0; i <= 3; ++i) before(i, 3) = T(0);
+    u[3] = T(0);
+    std::vector<T> row;
+    for (Index i = 0; i < n; ++i) row.push_back(conj(u[i]));
+    const auto size = static_cast<std::int32_t>(n), ld = static_cast<std::int32_t>(before.ld());
+    Guarded<Real<T>> w(n);
+    auto after = before;
+    Exported<T>::ch1up(&size, after.data(), &ld, u.data(), w.data());
+    this->expect_rotations(n, w, u);
+    this->expect_update(before, after, w, u, row);
+    expect_untouched(Uplo::upper, after);
+  }
+}
+
+TYPED_TEST(RankOne, ADowndateThatLeavesNothing) {
+  using T = TypeParam;
+  const std::int32_t one = 1;
+  T r(2), u(2);
+  Real<T> w(0);
+  std::int32_t info = -1;
+  Exported<T>::ch1dn(&one, &r, &one, &u, &w, &info);
+  EXPECT_EQ(info, 1);
+  EXPECT_EQ(r, T(2));
+}
+
 TYPED_TEST(RankOne, QrupdateRefuses) {
   using T = TypeParam;
   const Index n = 30;
@@ -1114,6 +1256,26 @@ TYPED_TEST(RankOne, Linpack) {
     expect_untouched(Uplo::upper, restored);
     EXPECT_TRUE(z.padding_untouched() && c.intact() && s.intact() && rho.intact());
   }
+}
+
+TYPED_TEST(RankOne, LinpackResidualsThatVanish) {
+  using T = TypeParam;
+  // With x = 0 the rotations change nothing: what is left of rho^2 is rho^2 - |y|^2.
+  const std::int32_t one = 1, three = 3;
+  T r(1), z[] = {T(5), T(5), T(5)}, s(0);
+  const T x(0), y[] = {T(2), T(0), T(2)};
+  Real<T> rho[] = {2, 0, 1}, c(0);
+  std::int32_t info = -7;
+  const std::int32_t two = 2;
+  Exported<T>::chdd(&r, &one, &one, &x, z, &one, &two, y, rho, &c, &s, &info);
+  EXPECT_EQ(info, 0);
+  EXPECT_EQ(rho[0], 0);
+  EXPECT_EQ(rho[1], 0);
+  rho[0] = 2;
+  Exported<T>::chdd(&r, &one, &one, &x, z, &one, &three, y, rho, &c, &s, &info);
+  EXPECT_EQ(info, 1);
+  EXPECT_EQ(rho[0], 0);
+  EXPECT_EQ(rho[2], -1);
 }
 
 TYPED_TEST(RankOne, LinpackRefuses) {

@@ -252,6 +252,22 @@ TYPED_TEST(Faults, Gesv) {
   });
 }
 
+TYPED_TEST(Faults, GesvOfASingularMatrix) {
+  using T = TypeParam;
+  const Index position = 60;
+  const auto a = singular_at<T>(100, 100, position, 1, 3);
+  const auto b = random_matrix<T>(100, 3, 2, 1);
+  this->at_every_action([&] {
+    auto factor = a;
+    auto x = b;
+    std::vector<Index> pivots;
+    EXPECT_EQ(gesv<T>(factor.view(), pivots, x.view()), position + 1);
+    ASSERT_TRUE(valid_pivots(pivots, 100));
+    EXPECT_LT(getrf_residual<T>(a.view(), factor.view(), pivots), kThreshold);
+    EXPECT_TRUE(same_bits(x, b));
+  });
+}
+
 template <class T>
 class MixedFaults : public Faults<T> {};
 TYPED_TEST_SUITE(MixedFaults, DoublePrecisions);
@@ -315,9 +331,10 @@ TYPED_TEST(MixedFaults, RefinementThatSwitches) {  // from FP16 to TF32 to FP32
 TYPED_TEST(MixedFaults, RefinementThatFallsBack) {
   using T = TypeParam;
   const Index n = 60;
-  auto a = random_matrix<T>(n, n, 1, 3), spd = positive_definite<T>(n, 1, 3);
-  a(10, 20) = spd(20, 20) = T(1e300);
-  const auto b = random_matrix<T>(n, 20, 2, 1);
+  const auto a = random_matrix<T>(n, n, 1, 3), spd = positive_definite<T>(n, 1, 3);
+  auto large = random_matrix<T>(n, 20, 2, 1);
+  large(10, 19) = T(1e300);  // in A it would leave the residuals nothing to see
+  const auto b = large;
   const auto expect_right = [&](const Padded<T>& before, const Padded<T>& x,
                                 const MixedResult& result) {
     EXPECT_EQ(result.info, 0);
@@ -409,6 +426,41 @@ TYPED_TEST(Faults, UpdatesOfAFactor) {
         });
       }
     }
+  }
+}
+
+TYPED_TEST(Faults, UpdatesWithSeveralSigns) {  // the CPU goes on with those of each sign
+  using T = TypeParam;
+  const Index n = 97, k = 4;  // the last region has one column
+  const int signs[] = {-1, 1, 1, -1};
+  // With so little memory results go home region by region.
+  this->memory_limit_ =
+      static_cast<std::size_t>(algorithms::chol_update_memory(n, k, this->nb_, sizeof(T))) + 1000;
+  for (const Uplo uplo : kUplos) {
+    const auto after = positive_definite<T>(n, 1, 3);
+    const auto v = random_matrix<T>(n, k, 2, 1);
+    auto before = after;  // A - sum of s_j v_j v_j^H, with vectors that are short if s_j > 0
+    auto scaled = v;
+    for (Index j = 0; j < k; ++j) {
+      if (signs[j] < 0) continue;
+      for (Index i = 0; i < n; ++i) scaled(i, j) *= Real<T>(0.01);
+    }
+    for (Index j = 0; j < k; ++j) {
+      reference::herk<T>(uplo, Op::none, static_cast<Real<T>>(-signs[j]),
+                         HostView<const T>(scaled.view()).block(0, j, n, 1), 1, before.view());
+    }
+    ASSERT_EQ(reference::potrf<T>(uplo, before.view()), 0);
+    before.forbid_other_triangle(uplo);
+    this->at_every_action([&] {
+      auto factor = before;
+      Index info = -1;
+      Exported<T>::cholupdate_mixed(static_cast<char>(uplo), n, k, factor.data(), factor.ld(),
+                                    scaled.view().data, scaled.ld(), signs, &info);
+      EXPECT_EQ(info, 0);
+      EXPECT_LT(potrf_residual<T>(uplo, after.view(), factor.view()), kThreshold);
+      EXPECT_TRUE(factor.padding_untouched());
+      EXPECT_TRUE(factor.other_triangle_untouched(uplo));
+    });
   }
 }
 

@@ -227,6 +227,24 @@ TYPED_TEST(Norms, ADeviceThatFailsLeavesTheRestToTheCpu) {
   }
 }
 
+TYPED_TEST(Norms, OfALargeMatrixIfTheDeviceFails) {  // which is copied piece by piece
+  using T = TypeParam;
+  auto a = random_matrix<T>(600, 2000, 1, 1);
+  a(0, 0) = T(1000);
+  a(599, 1999) = T(2000);
+  const OnDevice<T> there(this->device(), a);
+  for (const Norm norm : kNorms) {
+    const Question q{static_cast<char>(norm)};
+    const Real<T> expected = expected_norm<T>(q, a.view());
+    FaultAt fault(1);
+    this->device().set_observer(&fault);
+    EXPECT_NEAR(ask<T>(q, there.view(), nullptr), expected,
+                bound<T>(a.view()) * static_cast<double>(expected))
+        << q.letter;
+    this->device().set_observer(nullptr);
+  }
+}
+
 TYPED_TEST(Norms, ALostDeviceMakesNaNs) {
   using T = TypeParam;
   auto a = random_matrix<T>(90, 90, 1, 2);
@@ -236,6 +254,7 @@ TYPED_TEST(Norms, ALostDeviceMakesNaNs) {
     FaultAt fault(at, true);
     this->device().set_observer(&fault);
     EXPECT_TRUE(std::isnan(ask<T>({'F'}, there.view(), nullptr))) << at;
+    EXPECT_EQ(dispatch::Context::instance().device(), nullptr) << at;
     this->device().set_observer(nullptr);
   }
 }

@@ -45,6 +45,10 @@ class OutOfReach : public RoutedTest {
     EXPECT_EQ(update(a, b), dispatch::kNoMemory);
     EXPECT_EQ(gesv<T>(a.view(), pivots, b.view()), dispatch::kNoMemory);
     EXPECT_EQ(posv<T>(Uplo::lower, a.view(), b.view()), dispatch::kNoMemory);
+    auto x = b_;
+    put_on_gpu(x);  // the solution alone
+    EXPECT_EQ(mixed_gesv<T>(a.view(), b_.view(), x.view()).info, dispatch::kNoMemory);
+    EXPECT_EQ(mixed_posv<T>(Uplo::lower, a.view(), b_.view(), x.view()).info, dispatch::kNoMemory);
     EXPECT_TRUE(same_bits(a, a_));
     fake_device_memory(nullptr, nullptr);
     EXPECT_EQ(potrf<T>(Uplo::lower, a.view()), 0);

@@ -1,6 +1,7 @@
 // Which calls go to the device: pure functions of the call, the settings and the profile.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <map>
 #include <string>
 #include <vector>
@@ -57,6 +58,7 @@ TEST(Policy, OperationCounts) {
   EXPECT_NEAR(flops_of(Routine::getrs, 'd', solve), 2 * n * n * 10, 20 * n);
   EXPECT_NEAR(flops_of(Routine::gesv, 'd', solve), 2 * n * n * n / 3 + 2 * n * n * 10, 2 * n * n);
   EXPECT_NEAR(flops_of(Routine::posv, 'd', solve), n * n * n / 3 + 2 * n * n * 10, 2 * n * n);
+  EXPECT_NEAR(flops_of(Routine::cholupdate, 'd', solve), 2 * n * n * 10, 20 * n);
   EXPECT_EQ(flops_of(Routine::sgesv, 'd', solve), flops_of(Routine::gesv, 'd', solve));
   EXPECT_EQ(flops_of(Routine::cposv, 'z', solve), flops_of(Routine::posv, 'z', solve));
   // m n^2 - n^3 / 3 for a tall matrix, and the same for its transpose.
@@ -117,27 +119,44 @@ TEST(Settings, AcceptEveryDocumentedValue) {
   EXPECT_EQ(parse({{"OVERLAPACK_CPU_LAPACK", "libx.so"}}).cpu_lapack, "libx.so");
   EXPECT_EQ(parse({{"OVERLAPACK_MEMORY_LIMIT", "12345"}}).memory_limit, 12345u);
   EXPECT_EQ(parse({{"OVERLAPACK_MEMORY_LIMIT", "3k"}}).memory_limit, 3u << 10);
+  EXPECT_EQ(parse({{"OVERLAPACK_MEMORY_LIMIT", "3K"}}).memory_limit, 3u << 10);
   EXPECT_EQ(parse({{"OVERLAPACK_MEMORY_LIMIT", "7M"}}).memory_limit, 7u << 20);
   EXPECT_EQ(parse({{"OVERLAPACK_MEMORY_LIMIT", "2G"}}).memory_limit, std::size_t{2} << 30);
   EXPECT_TRUE(parse({{"OVERLAPACK_VERBOSE", "1"}}).verbose);
   EXPECT_FALSE(parse({{"OVERLAPACK_VERBOSE", "0"}}).verbose);
+  EXPECT_TRUE(parse({{"OVERLAPACK_VERBOSE", "./calls"}}).verbose);
+  EXPECT_EQ(parse({{"OVERLAPACK_VERBOSE", "./calls"}}).log, "./calls");
 }
 
 TEST(Settings, ComplainOnceAboutABadValueAndIgnoreIt) {
   const std::pair<const char*, const char*> bad[] = {
-      {"OVERLAPACK_DEVICE", "gpu"},       {"OVERLAPACK_DEVICE", "cuda:"},
-      {"OVERLAPACK_DEVICE", "cuda:-1"},   {"OVERLAPACK_DEVICE", "cuda:x"},
-      {"OVERLAPACK_DEVICE", "CUDA"},      {"OVERLAPACK_MIN_N", "many"},
-      {"OVERLAPACK_MIN_N", "0"},          {"OVERLAPACK_MIN_N", "-5"},
-      {"OVERLAPACK_MIN_N", "12x"},        {"OVERLAPACK_MIN_N", "99999999999999999999999"},
-      {"OVERLAPACK_ALGORITHM", "fast"},   {"OVERLAPACK_NB", "0"},
-      {"OVERLAPACK_NB", "1.5"},           {"OVERLAPACK_FP32", "fast"},
-      {"OVERLAPACK_FP32", "STRICT"},      {"OVERLAPACK_THREADS", "0"},
-      {"OVERLAPACK_REFINE", "bf16"},      {"OVERLAPACK_REFINE", "FP16"},
-      {"OVERLAPACK_THREADS", "1025"},     {"OVERLAPACK_VERBOSE", "yes"},
-      {"OVERLAPACK_MEMORY_LIMIT", "0"},   {"OVERLAPACK_MEMORY_LIMIT", "2T"},
-      {"OVERLAPACK_MEMORY_LIMIT", "G"},   {"OVERLAPACK_MEMORY_LIMIT", "1 G"},
-      {"OVERLAPACK_MEMORY_LIMIT", "-1M"}, {"OVERLAPACK_MEMORY_LIMIT", "9999999999999G"}};
+      {"OVERLAPACK_DEVICE", "gpu"},
+      {"OVERLAPACK_DEVICE", "cuda:"},
+      {"OVERLAPACK_DEVICE", "cuda:-1"},
+      {"OVERLAPACK_DEVICE", "cuda:x"},
+      {"OVERLAPACK_DEVICE", "CUDA"},
+      {"OVERLAPACK_DEVICE", "cuda:1025"},
+      {"OVERLAPACK_MIN_N", "many"},
+      {"OVERLAPACK_MIN_N", "0"},
+      {"OVERLAPACK_MIN_N", "-5"},
+      {"OVERLAPACK_MIN_N", "12x"},
+      {"OVERLAPACK_MIN_N", "99999999999999999999999"},
+      {"OVERLAPACK_ALGORITHM", "fast"},
+      {"OVERLAPACK_NB", "0"},
+      {"OVERLAPACK_NB", "1.5"},
+      {"OVERLAPACK_FP32", "fast"},
+      {"OVERLAPACK_FP32", "STRICT"},
+      {"OVERLAPACK_THREADS", "0"},
+      {"OVERLAPACK_REFINE", "bf16"},
+      {"OVERLAPACK_REFINE", "FP16"},
+      {"OVERLAPACK_THREADS", "1025"},
+      {"OVERLAPACK_VERBOSE", "yes"},
+      {"OVERLAPACK_MEMORY_LIMIT", "0"},
+      {"OVERLAPACK_MEMORY_LIMIT", "2T"},
+      {"OVERLAPACK_MEMORY_LIMIT", "G"},
+      {"OVERLAPACK_MEMORY_LIMIT", "1 G"},
+      {"OVERLAPACK_MEMORY_LIMIT", "-1M"},
+      {"OVERLAPACK_MEMORY_LIMIT", "9999999999999G"}};
   const Settings defaults = parse({});
   for (const auto& [name, value] : bad) {
     SCOPED_TRACE(std::string(name) + "=" + value);
@@ -232,13 +251,59 @@ TEST(Profiles, KeepBuiltInValuesForWhatTheyDoNotSay) {
 }
 
 TEST(Profiles, AreRefusedAsAWholeIfALineIsMalformed) {
-  for (const char* text : {"dpotrf", "dpotrf many", "dpotrf 384 5", "dpotrf -1", "xpotrf 5",
-                           "dqrfac 5", "384", "d 5", "potrf 5", "dpotrf 10\n<html>\n"}) {
+  for (const char* text :
+       {"dpotrf", "dpotrf many", "dpotrf 384 5", "dpotrf -1", "dpotrf 0", "xpotrf 5", "dqrfac 5",
+        "384", "d 5", "potrf 5", "dpotrf 10\n<html>\n"}) {
     SCOPED_TRACE(text);
     std::string complaint;
     EXPECT_FALSE(parse_profile(text, complaint).has_value());
     EXPECT_FALSE(complaint.empty());
   }
+}
+
+TEST(Profiles, ComplaintsAreShortAndPrintable) {  // of what may be no text at all
+  std::string complaint;
+  EXPECT_FALSE(parse_profile("dpotrf 384\n\x1b[2J\x7f\n", complaint).has_value());
+  EXPECT_NE(complaint.find("line 2: "), std::string::npos) << complaint;
+  EXPECT_NE(complaint.find("'?[2J?'"), std::string::npos) << complaint;
+  EXPECT_FALSE(parse_profile(std::string(100000, 'x'), complaint).has_value());
+  EXPECT_LT(complaint.size(), 200u);
+  EXPECT_NE(complaint.find("xxx...'"), std::string::npos) << complaint;
+}
+
+/// Environment variables, for as long as it lives.
+class Variables {
+ public:
+  explicit Variables(const Environment& values) {
+    for (const auto& [name, value] : values) {
+      if (const char* const before = std::getenv(name.c_str())) before_[name] = before;
+      names_.push_back(name);
+      setenv(name.c_str(), value.c_str(), 1);
+    }
+  }
+  ~Variables() {
+    for (const std::string& name : names_) unsetenv(name.c_str());
+    for (const auto& [name, value] : before_) setenv(name.c_str(), value.c_str(), 1);
+  }
+  Variables(const Variables&) = delete;
+
+ private:
+  std::vector<std::string> names_;
+  Environment before_;
+};
+
+TEST(Profiles, LieWhereTheUserSaysOrInTheCache) {
+  const auto path = [](const char* cache, const char* home, const char* named = "") {
+    const Variables variables({{"XDG_CACHE_HOME", cache}, {"HOME", home}});
+    return profile_path(parse({{"OVERLAPACK_PROFILE", named}}));
+  };
+  EXPECT_EQ(path("/c", "/h"), "/c/overlapack/profile");
+  EXPECT_EQ(path("/c", "/h", "mine"), "mine");
+  EXPECT_EQ(path("", "/h"), "/h/.cache/overlapack/profile");
+  // A relative path would be another one in every folder.
+  EXPECT_EQ(path("c", "/h"), "/h/.cache/overlapack/profile");
+  EXPECT_EQ(path("", "h"), "");
+  EXPECT_EQ(path("", ""), "");
 }
 
 // ---- Plans --------------------------------------------------------------------------------
@@ -307,6 +372,9 @@ TEST(Plans, TheDeviceIsStartedOnceItsCallsHaveCostAsMuchAsThat) {
   EXPECT_FALSE(worth_starting(Routine::potrf, 'd', small, settings, 0, 8));
   EXPECT_TRUE(worth_starting(Routine::potrf, 'd', small, settings, kStartSeconds, 8));
   EXPECT_TRUE(worth_starting(Routine::potrf, 'd', large, settings, 0, 8));
+  const Shape medium{2500, 2500, 0};  // half a second for one core
+  EXPECT_TRUE(worth_starting(Routine::potrf, 'd', medium, settings, 0, 1));
+  EXPECT_FALSE(worth_starting(Routine::potrf, 'd', medium, settings, 0, 8));
   settings.min_n = 1;  // the user wants it
   EXPECT_TRUE(worth_starting(Routine::potrf, 'd', small, settings, 0, 8));
   settings.min_n.reset();
@@ -326,6 +394,31 @@ TEST(Plans, StayOnTheCpuWhereTheDeviceIsTooSmall) {
   EXPECT_TRUE(on_device('d', 4000));
   EXPECT_FALSE(on_device('z', 1500));
   EXPECT_TRUE(on_device('s', 4000));
+  EXPECT_FALSE(on_device('d', 900)) << "nothing is left for the driver, cuBLAS and kernels";
+  settings.memory_limit = std::size_t{10} << 30;  // more than there is
+  const Plan p = plan(Routine::getrf, 'd', {n, n, 0}, settings, profile, 700000000);
+  EXPECT_FALSE(p.on_device);
+  EXPECT_NE(p.why.find("larger than the device's memory"), std::string::npos) << p.why;
+}
+
+TEST(Plans, CountTheRightHandSides) {
+  Settings settings;
+  settings.min_n = 1;
+  const Index n = 1000, nrhs = 20000;  // 8 MB and 160 MB in double precision
+  const auto on_device = [&](Routine routine, std::size_t megabytes) {
+    const Shape shape{n, n, nrhs};
+    return plan(routine, 'd', shape, settings, builtin_profile(), megabytes * 1000000).on_device;
+  };
+  for (const Routine routine : {Routine::gesv, Routine::getrs, Routine::potrs}) {
+    EXPECT_FALSE(on_device(routine, 150)) << name_of(routine);
+    EXPECT_TRUE(on_device(routine, 1000)) << name_of(routine);
+  }
+  // B below A and its factor, B as it comes and goes, and messages.
+  EXPECT_FALSE(on_device(Routine::posv, 700));
+  EXPECT_TRUE(on_device(Routine::posv, 2000));
+  // B, X, the residual and its correction, too.
+  EXPECT_FALSE(on_device(Routine::sgesv, 700));
+  EXPECT_TRUE(on_device(Routine::sgesv, 2000));
 }
 
 TEST(Plans, LowerPrecisionIsForMixedPrecisionSolversOnly) {
@@ -378,6 +471,7 @@ TEST(Plans, SplitOperandsInSinglePrecisionWhereTheyFit) {
   EXPECT_FALSE(split(Routine::potrf, 's', 1000));
   EXPECT_FALSE(split(Routine::potrf, 'c', 4000));
   EXPECT_TRUE(split(Routine::getrf, 's', 1000));  // LU splits panels only
+  EXPECT_FALSE(split(Routine::getrf, 's', 600));
   settings.strict_fp32 = true;
   EXPECT_FALSE(split(Routine::potrf, 's', 4000));
 }
@@ -403,6 +497,8 @@ TEST(Plans, FollowTheForcedAlgorithmAndBlockSize) {
     EXPECT_EQ(p.algorithm, algorithm);
     EXPECT_EQ(p.nb, 48);
   }
+  settings.nb = 1000000;  // no wider than the matrix
+  EXPECT_EQ(plan(Routine::getrf, 'd', {500, 300, 0}, settings, profile, kPlenty).nb, 500);
   settings.algorithm = Algorithm::automatic;
   settings.nb = 0;
   const Plan p = plan(Routine::getrf, 'd', {500, 500, 0}, settings, profile, kPlenty);
@@ -431,6 +527,8 @@ TEST(Policy, ManyCoresUpdateAFactorThemselves) {
     EXPECT_EQ(builtin_profile(16).at(Routine::potrf, type),
               builtin_profile(2).at(Routine::potrf, type));
   }
+  EXPECT_LE(builtin_profile(11).at(Routine::cholupdate, 'd'), 4096);
+  EXPECT_EQ(builtin_profile(12).at(Routine::cholupdate, 'd'), kNever);
   std::string complaint;  // what a profile leaves out keeps its built-in value, what it says counts
   const auto silent = parse_profile("dpotrf 300\n", complaint, builtin_profile(16));
   ASSERT_TRUE(silent) << complaint;
@@ -459,6 +557,11 @@ TEST(Plans, UpdatesOfAFactorTakeLittleMemory) {
     EXPECT_TRUE(p.on_device);
     EXPECT_GE(p.nb, 7 * k);
   }
+  // So few columns of this one may be staged that they make no whole unit.
+  const Plan huge =
+      plan(Routine::cholupdate, 'z', {400000, 400000, 1}, Settings(), builtin_profile(), kPlenty);
+  EXPECT_TRUE(huge.on_device);
+  EXPECT_GE(huge.nb, 1);
   EXPECT_FALSE(
       plan(Routine::cholupdate, 'd', {500, 500, 16}, Settings(), builtin_profile(), kPlenty)
           .on_device);

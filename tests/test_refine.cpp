@@ -242,8 +242,56 @@ TYPED_TEST(Refine, WhatOverflowsIsSolvedInDoublePrecision) {
         s = this->gesv(a, b);
         EXPECT_EQ(s.result.iter, kOverflow);
         this->expect_lu_in_double(a, s);
+        for (const Uplo uplo : kUplos) {
+          const auto spd = positive_definite<T>(n, 1, 2);
+          s = this->posv(uplo, spd, b);
+          EXPECT_EQ(s.result.iter, kOverflow) << char(uplo);
+          this->expect_cholesky_in_double(uplo, spd, s);
+        }
       }
     }
+  }
+}
+
+TYPED_TEST(Refine, OverflowIsFoundBeforeTheFactorizationBreaksDown) {
+  using T = TypeParam;
+  this->route(Algorithm::tiled, 16);
+  const Index n = 40;
+  const auto b = random_matrix<T>(n, 2, 2);
+  auto a = random_matrix<T>(n, n, 1);
+  for (Index i = 0; i < n; ++i) a(i, 5) *= 1e-60;  // zero when rounded
+  a(30, 20) = T(1e300);
+  auto s = this->gesv(a, b);
+  EXPECT_EQ(s.result.iter, kOverflow);
+  EXPECT_EQ(s.result.info, 0);
+  for (const Uplo uplo : kUplos) {
+    auto spd = positive_definite<T>(n, 1);
+    for (Index i = 0; i < n; ++i) spd(i, 5) = spd(5, i) = T(0);
+    spd(5, 5) = T(1e-60);
+    spd(30, 30) = T(1e300);
+    s = this->posv(uplo, spd, b);
+    EXPECT_EQ(s.result.iter, kOverflow) << char(uplo);
+    EXPECT_EQ(s.result.info, 0) << char(uplo);
+  }
+}
+
+TYPED_TEST(Refine, EveryRightHandSideConvergesByItself) {
+  using T = TypeParam;
+  this->route(Algorithm::tiled, 16);
+  // The first solution is exact at once and large; the others are small, and need refinement.
+  const Index n = 60, exact = 10, nrhs = 3;
+  auto a = positive_definite<T>(n, 1);
+  auto b = random_matrix<T>(n, nrhs, 2);
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j < exact; ++j) a(i, j) = a(j, i) = T(i == j ? 4 : 0);
+    b(i, 0) = T(static_cast<Real<T>>(i < exact ? 1 << 20 : 0));
+    for (Index j = 1; j < nrhs; ++j) b(i, j) *= 1e-12;
+  }
+  for (const auto uplo : {std::optional<Uplo>(), std::optional(Uplo::upper)}) {
+    const auto s = uplo ? this->posv(*uplo, a, b) : this->gesv(a, b);
+    EXPECT_EQ(s.result.info, 0);
+    EXPECT_GE(s.result.iter, 1);
+    this->expect_solution(a, s);
   }
 }
 

@@ -109,6 +109,52 @@ TYPED_TEST(Resident, SolvesWithRightHandSidesHereAndThere) {
   }
 }
 
+TYPED_TEST(Resident, SingularSystemsLeaveTheRightHandSides) {
+  using T = TypeParam;
+  const Index n = 100, nrhs = 7, position = 40;
+  for (const bool a_is_there : {true, false}) {
+    for (const bool b_is_there : {true, false}) {
+      if (!a_is_there && !b_is_there) continue;
+      for (const bool symmetric : {true, false}) {
+        SCOPED_TRACE(testing::Message() << a_is_there << b_is_there << symmetric);
+        this->route(Algorithm::tiled, 16);
+        auto a =
+            symmetric ? indefinite_at<T>(n, position, 1, 3) : singular_at<T>(n, n, position, 1, 3);
+        const auto b = random_matrix<T>(n, nrhs, 2, 2);
+        auto x = b;
+        OnDevice<T> a_there(this->device(), a), x_there(this->device(), x);
+        const HostView<T> matrix = a_is_there ? a_there.view() : a.view();
+        const HostView<T> solution = b_is_there ? x_there.view() : x.view();
+        std::vector<Index> pivots;
+        EXPECT_EQ(
+            symmetric ? posv<T>(Uplo::lower, matrix, solution) : gesv<T>(matrix, pivots, solution),
+            position + 1);
+        if (b_is_there) x_there.fetch();
+        EXPECT_TRUE(same_bits(x, b));
+      }
+    }
+  }
+}
+
+TYPED_TEST(Resident, InterchangesThatAreNoneAreRefused) {  // the device would follow them
+  using T = TypeParam;
+  const Index n = 100;
+  this->route(Algorithm::tiled, 16);
+  auto factors = random_matrix<T>(n, n, 1);
+  std::vector<Index> pivots;
+  ASSERT_EQ(getrf<T>(factors.view(), pivots), 0);
+  auto x = random_matrix<T>(n, 3, 2, 2);
+  const auto b = x;
+  OnDevice<T> there(this->device(), x);
+  for (const Index wild : {Index{0}, Index{-1}, n + 1}) {
+    auto wrong = pivots;
+    wrong[50] = wild;
+    EXPECT_EQ(getrs<T>(Op::none, factors.view(), wrong, there.view()), -1010) << wild;
+    there.fetch();
+    EXPECT_TRUE(same_bits(x, b)) << wild;
+  }
+}
+
 TYPED_TEST(Resident, MixedPrecision) {
   using T = TypeParam;
   if constexpr (std::is_same_v<Real<T>, double>) {
@@ -117,9 +163,9 @@ TYPED_TEST(Resident, MixedPrecision) {
     for (const bool symmetric : {true, false}) {
       for (const bool overflows : {true, false}) {
         SCOPED_TRACE(testing::Message() << symmetric << overflows);
-        auto a = symmetric ? positive_definite<T>(n, 1, 3) : random_matrix<T>(n, n, 1, 3);
-        if (overflows) a(50, 50) = T(1e300);
+        const auto a = symmetric ? positive_definite<T>(n, 1, 3) : random_matrix<T>(n, n, 1, 3);
         auto factor = a, b = random_matrix<T>(n, nrhs, 2, 2), x = Padded<T>(n, nrhs, 1);
+        if (overflows) b(50, 1) = T(1e300);  // in A it would leave the residuals nothing to see
         OnDevice<T> a_there(this->device(), factor), b_there(this->device(), b),
             x_there(this->device(), x);
         const MixedResult result =
@@ -203,6 +249,36 @@ TYPED_TEST(Resident, UpdatesOfAFactorInPlace) {
   }
 }
 
+TYPED_TEST(Resident, UpdatesRefuseAFactorThatIsNotFinite) {
+  using T = TypeParam;
+  const Index n = 100, k = 3;
+  this->route(Algorithm::tiled, 16);
+  const auto v = random_matrix<T>(n, k, 2);
+  std::vector<T> bad = {nan<T>(), infinity<T>()};
+  if constexpr (is_complex<T>) bad.emplace_back(1, infinity<Real<T>>());
+  for (const Uplo uplo : kUplos) {
+    auto good = positive_definite<T>(n, 1, 3);
+    ASSERT_EQ(reference::potrf<T>(uplo, good.view()), 0);
+    for (const T& x : bad) {
+      for (const auto& [i, j] : {std::pair<Index, Index>{50, 50}, {99, 3}}) {
+        for (const int sigma : {1, -1}) {
+          SCOPED_TRACE(testing::Message() << char(uplo) << x << " at " << i << "," << j << sigma);
+          auto factor = good;
+          (uplo == Uplo::lower ? factor(i, j) : factor(j, i)) = x;
+          const auto before = factor;
+          OnDevice<T> there(this->device(), factor);
+          Index info = -1;
+          Exported<T>::cholupdate(static_cast<char>(uplo), n, k, there.view().data, there.view().ld,
+                                  v.view().data, v.ld(), sigma, &info);
+          EXPECT_EQ(info, -4);
+          there.fetch();
+          EXPECT_TRUE(same_bits(factor, before));
+        }
+      }
+    }
+  }
+}
+
 TYPED_TEST(Resident, VectorsOnTheDeviceForAFactorInOrdinaryMemory) {
   using T = TypeParam;
   const Index n = 100, k = 3;
@@ -270,6 +346,16 @@ TYPED_TEST(Resident, ADeviceThatFailsIsReportedAsMissingMemory) {
   FaultAt fault(20, false);
   this->device_->set_observer(&fault);
   EXPECT_EQ(potrf<T>(Uplo::lower, there.view()), -1010);
+  this->device_->set_observer(nullptr);
+  // ?ch1dn has no such code.
+  auto u = random_matrix<T>(64, 1, 2);
+  std::vector<Real<T>> w(64);
+  const std::int32_t order = 64;
+  std::int32_t info = -1;
+  FaultAt once_more(20, false);
+  this->device_->set_observer(&once_more);
+  Exported<T>::ch1dn(&order, there.view().data, &order, u.data(), w.data(), &info);
+  EXPECT_EQ(info, 1);
   this->device_->set_observer(nullptr);
   // The CPU could not read the right-hand sides, either.
   auto b = random_matrix<T>(64, 2, 2), factor = positive_definite<T>(64, 1);

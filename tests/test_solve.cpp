@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cpu/lapack.hpp"
+#include "overlapack/lapack.h"
 #include "support/fixtures.hpp"
 #include "support/lapack_calls.hpp"
 #include "support/matrices.hpp"
@@ -121,6 +122,27 @@ TYPED_TEST(Solve, PosvOfAnIndefiniteMatrixLeavesTheRightHandSide) {
         auto x = b;
         EXPECT_EQ(posv<T>(uplo, a.view(), x.view()), position + 1);
         EXPECT_TRUE(same(x, b)) << name_of(algorithm) << " " << char(uplo) << " at " << position;
+      }
+    }
+  }
+}
+
+TYPED_TEST(Solve, PosvStopsAtOneBlockWhateverTheOthersAre) {  // of several in a region
+  using T = TypeParam;
+  const Index n = 99;
+  const auto b = random_matrix<T>(n, 3, 2);
+  for (const Algorithm algorithm : this->kAlgorithms) {
+    this->route(algorithm, 2);
+    for (const Uplo uplo : kUplos) {
+      for (const Index position : {0, 20, 41, 43, 98}) {
+        SCOPED_TRACE(testing::Message() << name_of(algorithm) << char(uplo) << position);
+        Padded<T> a(n, n);
+        for (Index j = 0; j < n; ++j) {
+          for (Index i = 0; i < n; ++i) a(i, j) = T(i != j ? 0 : i == position ? -1 : 1);
+        }
+        auto x = b;
+        EXPECT_EQ(posv<T>(uplo, a.view(), x.view()), position + 1);
+        EXPECT_TRUE(same_bits(x, b));
       }
     }
   }
@@ -264,6 +286,57 @@ TYPED_TEST(Solve, GetrsRefusesLettersThatOnlyTheCpuLapackKnows) {
   auto x = b;
   EXPECT_EQ(getrs<T>(static_cast<Op>('R'), factor.view(), pivots, x.view()), -1);
   EXPECT_TRUE(same(x, b));
+}
+
+TYPED_TEST(Solve, AMemoryLimitHoldsForWhatIsKept) {
+  using T = TypeParam;
+  const auto solve = [](Index n) {
+    auto a = positive_definite<T>(n, 1), b = random_matrix<T>(n, 2, 2);
+    EXPECT_EQ(posv<T>(Uplo::lower, a.view(), b.view()), 0);
+  };
+  auto settings = this->settings_for(Algorithm::tiled, 16);
+  this->use(settings);
+  solve(300);
+  settings.memory_limit = sizeof(T) * 300 * 300;
+  this->use(settings);
+  EXPECT_GT(this->device().pool_use(Space::device).held, settings.memory_limit);
+  const std::size_t before = this->uploaded();
+  solve(40);
+  EXPECT_GT(this->uploaded(), before) << "the call did not reach the device";
+  EXPECT_LE(this->device().pool_use(Space::device).held, settings.memory_limit);
+}
+
+/// The CPU LAPACK has integers of 32 bits, as a rule.
+TEST(SolveWithWideIntegers, OnTheCpu) {
+  dispatch::Settings settings;
+  settings.device = dispatch::DeviceChoice::off;
+  dispatch::Context::instance().reset(settings, dispatch::builtin_profile());
+  const std::int64_t n = 50, nrhs = 3;
+  const auto a = random_matrix<double>(n, n, 1, 2), b = random_matrix<double>(n, nrhs, 2, 1);
+  const std::int64_t lda = a.ld(), ldb = b.ld();
+  auto factors = a;
+  std::vector<std::int64_t> ipiv(50, -1);
+  std::int64_t info = -1;
+  dgetrf_64_(&n, &n, factors.data(), &lda, ipiv.data(), &info);
+  EXPECT_EQ(info, 0);
+  const std::vector<Index> pivots(ipiv.begin(), ipiv.end());
+  ASSERT_TRUE(valid_pivots(pivots, n));
+  EXPECT_LT(getrf_residual<double>(a.view(), factors.view(), pivots), kThreshold);
+  for (const Op op : {Op::none, Op::trans}) {
+    const char trans = static_cast<char>(op);
+    auto x = b;
+    dgetrs_64_(&trans, &n, &nrhs, factors.data(), &lda, ipiv.data(), x.data(), &ldb, &info, 1);
+    EXPECT_EQ(info, 0);
+    EXPECT_LT(solve_residual<double>(op, a, HostView<const double>(x.view()), b.view()),
+              kThreshold);
+    EXPECT_EQ(std::vector<Index>(ipiv.begin(), ipiv.end()), pivots);
+  }
+  auto again = a, x = b;
+  dgesv_64_(&n, &nrhs, again.data(), &lda, ipiv.data(), x.data(), &ldb, &info);
+  EXPECT_EQ(info, 0);
+  EXPECT_EQ(std::vector<Index>(ipiv.begin(), ipiv.end()), pivots);
+  EXPECT_LT(solve_residual<double>(Op::none, a, HostView<const double>(x.view()), b.view()),
+            kThreshold);
 }
 
 TYPED_TEST(Solve, GesvOfNothingFactorsOnTheCpu) {

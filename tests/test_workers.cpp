@@ -209,6 +209,26 @@ TEST(Workers, ComputeInParallelAndAloneInAForkedChild) {
   }
 }
 
+TEST(Workers, ComputeInParallelForSeveralCallersAtOnce) {
+  constexpr Index kCount = 100;
+  std::vector<std::thread> callers;
+  std::atomic<Index> wrong{0};
+  for (int caller = 0; caller < 4; ++caller) {
+    callers.emplace_back([&wrong] {
+      for (int round = 0; round < 200; ++round) {
+        std::atomic<int> calls[kCount] = {};
+        compute_in_parallel(3, kCount, [&](Index i) {
+          ++calls[i];
+          std::this_thread::yield();  // to the other callers
+        });
+        for (const auto& count : calls) wrong += count != 1;
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(wrong, 0);
+}
+
 TEST(Workers, LeaveSignalsToTheApplication) {
   std::atomic<int> asked{0}, blocked{0};
   Workers::instance().start(3, [&](Index) {

@@ -6,9 +6,10 @@
                                       for a routine's name, with the letter of one of the types
                                       before it); no CUDA library needed
     check_process.py self LIB DEVICE [--preload [--copy]] [--cpu-lapack PATH] [--print WORDS]
-                  [--log ROUTINE] -- PROGRAM ARGS
+                  [--log ROUTINE [--only]] -- PROGRAM ARGS
                                       a program that judges its answers itself: must end with 0,
-                                      print WORDS, and have a call of ROUTINE served by DEVICE;
+                                      print WORDS, and have a call of ROUTINE (and of no other, with
+                                      --only) served by DEVICE;
                                       "hidden" stands for a GPU that the driver does not show or
                                       that is not there, so that the CPU serves the calls. With
                                       --copy a copy of LIB is preloaded as well
@@ -123,6 +124,8 @@ def judged_by_itself(options):
         if not any(c.routine == options.log and c.on(where) for c in calls):
             harness.fail(f"no call of {options.log} was served by {where}; the log has "
                          f"{harness.counts(calls)}")
+        if options.only and any(c.routine != options.log for c in calls):
+            harness.fail(f"there are other calls than {options.log}: {harness.counts(calls)}")
         print("log:", harness.counts(calls))
 
 
@@ -145,6 +148,7 @@ def main():
     command.add_argument("--cpu-lapack")
     command.add_argument("--print")
     command.add_argument("--log")
+    command.add_argument("--only", action="store_true")
     command.add_argument("program", nargs="+")
     options = parser.parse_args()
     options.run(options)

@@ -33,6 +33,23 @@ assert info.value == 0
 """
 
 
+# Three LU factorizations, one of a matrix of zeros, and one by Cholesky.
+FAILING = """
+import ctypes
+library = ctypes.CDLL(None)
+by, info = ctypes.byref, ctypes.c_int32(-1)
+pivots = (ctypes.c_int32 * 90)()
+for m, n, first in ((20, 30, 1.0), (90, 70, 1.0), (10, 10, 0.0)):
+    a = (ctypes.c_double * (m * n))(*[first * (1 + i * i % 101) for i in range(m * n)])
+    rows, cols = ctypes.c_int32(m), ctypes.c_int32(n)
+    library.dgetrf_(by(rows), by(cols), a, by(rows), pivots, by(info))
+    assert (info.value == 0) == (first != 0), info.value
+one, job = ctypes.c_int32(1), ctypes.c_char(b"L")
+library.dpotrf_(by(job), by(one), (ctypes.c_double * 1)(4.0), by(one), by(info), 1)
+assert info.value == 0
+"""
+
+
 def run(*arguments, **options):
     return subprocess.run([sys.argv[1], "run", *arguments], capture_output=True, text=True,
                           **options)
@@ -56,6 +73,21 @@ def main():
         done = run(*arguments)
         assert done.returncode == status, (arguments, done)
         assert done.stderr, arguments
+
+    # What is preloaded already stays so, behind the library.
+    more = run("--", "sh", "-c", 'echo "$LD_PRELOAD"',
+               env=dict(os.environ, LD_PRELOAD="libm.so.6")).stdout.strip()
+    assert more.endswith(":libm.so.6") and "liboverlapack.so" in more, more
+
+    # With a summary, too, the program's end is that of the command, and signals reach the program.
+    killed = run("--summary", "--", "sh", "-c", "kill -TERM $$")
+    assert killed.returncode == -signal.SIGTERM, killed
+    with subprocess.Popen([sys.argv[1], "run", "--summary", "--", "sh", "-c",
+                           "trap 'exit 9' USR1; echo; for i in $(seq 500); do sleep 0.01; done"],
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as waiting:
+        waiting.stdout.readline()
+        waiting.send_signal(signal.SIGUSR1)
+        assert waiting.wait() == 9, waiting.returncode
 
     # The library's own settings reach the program; files by their absolute paths.
     with tempfile.TemporaryDirectory() as folder:
@@ -99,6 +131,16 @@ def main():
             assert "1 of 3 calls are left out" in replay.stderr, replay.stderr
             assert "dpotrf 80 x 80" in replay.stdout, replay.stdout
             assert "dgesv 80 x 80" in replay.stdout, replay.stdout
+
+        # The summary of a log that goes on is of this run alone. It shows the largest call of each
+        # kind, how many have failed, and all of them together.
+        again = run(*on_device, "--summary", "--", sys.executable, "-c", FAILING)
+        rows = {line.split()[0]: line.split()[1:] for line in again.stderr.splitlines()
+                if len(line.split()) > 8}
+        assert rows["dgetrf"][:6] == ["host", "3", "1", "90", "x", "70"], again.stderr
+        assert rows["dpotrf"][:3] == ["host", "1", "0"], again.stderr
+        assert rows["all"][:2] == ["4", "1"], again.stderr
+        assert len(log.read_text().splitlines()) == 7, log.read_text()
 
         # What cannot be logged is said before the program runs.
         unwritable = run("--log", os.path.join(folder, "no", "such", "folder"), "--", "true")

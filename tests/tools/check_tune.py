@@ -1,6 +1,7 @@
 """Break-even sizes are measured, written, and read back: check_tune.py OVERLAPACK"""
 import os
 import pathlib
+import stat
 import subprocess
 import sys
 import tempfile
@@ -33,6 +34,9 @@ def main():
             assert "not served" not in " ".join(words), words
             assert 0 < float(words[-1]) < 30, ("the residual", words)
 
+        mask = os.umask(0)
+        os.umask(mask)
+        assert stat.S_IMODE(profile.stat().st_mode) == 0o666 & ~mask, oct(profile.stat().st_mode)
         written = dict(line.split() for line in profile.read_text().splitlines()
                        if line and not line.startswith("#"))
         for name, words in rows.items():
@@ -58,6 +62,12 @@ def main():
         run(*one, env=home, status=1)
         assert not pathlib.Path(folder, "overlapack", "profile").exists()
         run(*one, "--output", folder, status=1)
+
+        # What the CPU has served says nothing of the device.
+        small = dict(os.environ, OVERLAPACK_MEMORY_LIMIT="1")
+        never = pathlib.Path(folder, "never")
+        assert "not served" in run(*one, "--output", str(never), env=small, status=1)
+        assert not never.exists()
 
         # What cannot be measured is said at once.
         before = profile.read_text()
