@@ -57,19 +57,13 @@ class UpdateAtOnce {
         k_(k),
         sign_(sign),
         width_(triangle_.kernels.update_panel_width()),
-        order_(std::min({n, width_, triangle_.kernels.potrf_panel_width()})),
         x_(device, n, k),
         states_(device, n, panels() * k),
-        inverses_(device, order_, n),
+        inverses_(device, uplo, std::min({n, width_, triangle_.kernels.potrf_panel_width()}), n, k),
         grams_(device, k, panels() * k),
         bases_(device, k, (panels() + 1) * k),
-        conditions_(device, Space::device, blocks()),
-        host_conditions_(device, Space::host, blocks()),
-        progress_(device, Space::device,
-                  Kernels<T>::substitution_with_factor_progress(blocks(), k)),
         reflectors_(device, Space::device, Kernels<T>::kUpdateReflector * n),
-        unfit_(device, Space::device, 1),
-        host_unfit_(device, Space::host, 1) {}
+        unfit_(device, 1) {}
 
   /// Bytes of device memory.
   static double memory(const Kernels<T>& kernels, Index n, Index k) {
@@ -85,23 +79,19 @@ class UpdateAtOnce {
   /// Where V is to be, and W is in the end.
   DeviceView<T> x() const { return x_.view(); }
 
-  void begin(Queue& queue) const { queue.zero(unfit_.data(), sizeof(Index)); }
+  void begin(Queue& queue) const { queue.zero(unfit_.there().data, sizeof(Index)); }
 
   /// What the panels of `columns` start from. `a` is L from their diagonal block down; all columns
   /// before have been through this.
   void find_states(Queue& queue, DeviceView<const T> a, Range columns) const {
     const Index first_panel = columns.first / width_, size = columns.size();
-    const DeviceView<T> inverses =
-        inverses_.view().block(0, columns.first, std::min(order_, size), size);
-    const Index first_block = columns.first / order_, count = (size + order_ - 1) / order_;
-    triangle_.kernels.invert_blocks(queue, triangle_.uplo, triangle_.block(a, {0, size}, {0, size}),
-                                    inverses, {conditions_.data() + first_block, count});
-    triangle_.kernels.eliminate(queue, triangle_.uplo, a, inverses,
+    inverses_.invert(queue, triangle_.block(a, {0, size}, {0, size}), columns);
+    triangle_.kernels.eliminate(queue, triangle_.uplo, a, inverses_.view(columns),
                                 x().block(columns.first, 0, n_ - columns.first, k_), width_,
-                                states(columns), {progress_.data(), progress_.size()});
+                                states(columns), inverses_.progress());
     triangle_.kernels.update_bases(queue, sign_, x().block(columns.first, 0, size, k_), width_,
                                    first_panel, kLargestCondition, grams_.view(), bases_.view(),
-                                   unfit());
+                                   unfit_.there());
   }
 
   /// Takes the columns through the update. `c` and `s` may be empty.
@@ -113,48 +103,40 @@ class UpdateAtOnce {
         bases_.view().block(0, first_panel * k_, k_, panels_of(columns) * k_),
         {reflectors_.data() + Kernels<T>::kUpdateReflector * columns.first,
          Kernels<T>::kUpdateReflector * columns.size()},
-        unfit(), c, s);
+        unfit_.there(), c, s);
   }
 
   /// The imaginary parts of the diagonal are ignored, unless what is not finite is refused.
   void check_diagonal(Queue& queue, DeviceView<const T> a, Range columns) const {
     if (!is_complex<T>) return;
     triangle_.kernels.find_not_finite(
-        queue, Part::all, DeviceView<const T>(a.data, 1, columns.size(), a.ld + 1), unfit());
+        queue, Part::all, DeviceView<const T>(a.data, 1, columns.size(), a.ld + 1), unfit_.there());
   }
 
   /// Brings home what fits() looks at.
   void fetch_verdict(Queue& queue) const {
-    queue.template copy<Index>(HostView<Index>(host_unfit_.data(), 1),
-                               DeviceView<const Index>(unfit()));
-    queue.template copy<Real<T>>(HostView<Real<T>>(host_conditions_.data(), blocks()),
-                                 DeviceView<const Real<T>>(conditions_.data(), blocks()));
+    unfit_.fetch(queue);
+    inverses_.conditions().fetch(queue);
   }
-  bool fits() const {
-    return *host_unfit_.data() == 0 && inverses_are_trusted(host_conditions_.data(), blocks());
-  }
+  bool fits() const { return *unfit_.here() == 0 && inverses_.trusted(); }
 
  private:
   Index panels() const { return (n_ + width_ - 1) / width_; }
   Index panels_of(Range columns) const { return (columns.size() + width_ - 1) / width_; }
-  Index blocks() const { return (n_ + order_ - 1) / order_; }
   DeviceView<T> states(Range columns) const {
     return states_.view().block(columns.first, columns.first / width_ * k_, n_ - columns.first,
                                 panels_of(columns) * k_);
   }
-  DeviceView<Index> unfit() const { return {unfit_.data(), 1}; }
 
   const Triangle<T> triangle_;
   const Index n_, k_;
   const int sign_;
   const Index width_;  // of a panel
-  const Index order_;  // of the blocks that elimination has inverses of
-  DeviceMatrix<T> x_, states_, inverses_;
+  DeviceMatrix<T> x_, states_;
+  BlockInverses<T> inverses_;
   DeviceMatrix<Double<T>> grams_, bases_;
-  Buffer<Real<T>> conditions_, host_conditions_;
-  Buffer<Index> progress_;
   Buffer<Double<T>> reflectors_;
-  Buffer<Index> unfit_, host_unfit_;
+  Readout<Index> unfit_;
 };
 
 /// The rotations of an update or downdate by one vector, on the device until the end.

@@ -88,8 +88,7 @@ class DeviceUpdate {
         checkpoint_(checkpoint),
         resident_(device.kind_of(a_.data) == MemoryKind::device),
         regions_(partition(n_, options.nb)),
-        verdict_(device, Space::device, 2),
-        host_verdict_(device, Space::host, 2),
+        verdict_(device, 2),
         seen_(device) {
     for (Index j = 0; j < k_; ++j) {
       if (update.signs[j] > 0) order_.push_back(j);
@@ -270,7 +269,7 @@ class DeviceUpdate {
       for (; released <= downloads[at(r)]; ++released) transfer.release(when, released);
     };
     transfer.start();
-    queue().zero(verdict_.data(), 2 * sizeof(Index));
+    queue().zero(verdict_.there().data, 2 * sizeof(Index));
     if (holds()) {
       queue().record(*seen_);
       side().wait(*seen_);
@@ -346,21 +345,20 @@ class DeviceUpdate {
   /// downdate if it is possible.
   Index verdict() {
     Queue& queue = downdates() ? this->queue() : side();
-    queue.template copy<Index>(HostView<Index>(host_verdict_.data(), 2),
-                               DeviceView<const Index>(verdict_.data(), 2));
+    verdict_.fetch(queue);
     if (rotates()) {
       queue.template copy<T>(HostView<T>(host_vector_.data(), n_),
                              DeviceView<const T>(vector_.data(), n_));
     }
     queue.synchronize();
-    const Index info = host_verdict_.data()[0], not_finite = host_verdict_.data()[1];
+    const Index info = verdict_.here()[0], not_finite = verdict_.here()[1];
     if (not_finite != 0) return kFactorNotFinite;
     if (info != 0 || !rotates()) return info;
     std::copy_n(host_vector_.data(), n_, rotations_.s);
     return downdate_rotations(n_, rotations_.s, rotations_.c) ? 0 : n_;
   }
-  DeviceView<Index> info() const { return {verdict_.data(), 1}; }
-  DeviceView<Index> not_finite() const { return {verdict_.data() + 1, 1}; }
+  DeviceView<Index> info() const { return verdict_.there().block(0, 0, 1, 1); }
+  DeviceView<Index> not_finite() const { return verdict_.there().block(1, 0, 1, 1); }
 
   Device& device_;
   const Options options_;
@@ -377,8 +375,8 @@ class DeviceUpdate {
   Index plus_ = 0;            // how many those are
   Index window_ = 0;          // regions that have a place on the device
   Index committed_ = 0;
-  Index last_state_[2] = {};              // the downloads that filled the states at home last
-  Buffer<Index> verdict_, host_verdict_;  // info(), not_finite()
+  Index last_state_[2] = {};  // the downloads that filled the states at home last
+  Readout<Index> verdict_;    // info(), not_finite()
   std::optional<DeviceMatrix<T>> panels_, states_;  // by place in the window
   Buffer<T> vector_, host_vector_;                  // sines of an update; L^-1 v of a downdate
   Buffer<Real<T>> cosines_;
@@ -390,14 +388,14 @@ class DeviceUpdate {
 
 template <class T>
 bool all_finite_on_device(Device& device, Part part, HostView<const T> a) {
-  const Buffer<Index> found(device, Space::device, 1), here(device, Space::host, 1);
+  const Readout<Index> found(device, 1);
   const QueueLease queue(device);
-  queue->zero(found.data(), sizeof(Index));
+  queue->zero(found.there().data, sizeof(Index));
   device.kernels<T>().find_not_finite(
-      *queue, part, DeviceView<const T>(a.data, a.rows, a.cols, a.ld), {found.data(), 1});
-  queue->copy<Index>(HostView<Index>(here.data(), 1), DeviceView<const Index>(found.data(), 1));
+      *queue, part, DeviceView<const T>(a.data, a.rows, a.cols, a.ld), found.there());
+  found.fetch(*queue);
   queue->synchronize();
-  return *here.data() == 0;
+  return *found.here() == 0;
 }
 
 template <class T>

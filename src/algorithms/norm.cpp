@@ -6,15 +6,14 @@ namespace overlapack::algorithms {
 
 template <class T>
 Real<T> norm(Device& device, Norm norm, Symmetry symmetry, Uplo uplo, DeviceView<const T> a) {
-  const Buffer<Real<T>> work(device, Space::device, symmetry == Symmetry::none ? 1 : a.rows),
-      there(device, Space::device, 1), here(device, Space::host, 1);
+  const Buffer<Real<T>> work(device, Space::device, symmetry == Symmetry::none ? 1 : a.rows);
+  const Readout<Real<T>> result(device, 1);
   const QueueLease queue(device);
   device.kernels<T>().norm(*queue, norm, symmetry, uplo, a, {work.data(), work.size()},
-                           {there.data(), 1});
-  queue->template copy<Real<T>>(HostView<Real<T>>(here.data(), 1),
-                                DeviceView<const Real<T>>(there.data(), 1));
+                           result.there());
+  result.fetch(*queue);
   queue->synchronize();
-  return *here.data();
+  return *result.here();
 }
 
 #define OVERLAPACK_INSTANTIATE(T) \

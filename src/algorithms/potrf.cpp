@@ -275,15 +275,10 @@ class BackSubstitution {
  public:
   BackSubstitution(Device& device, const Cholesky<T>& cholesky)
       : cholesky_(cholesky),
-        n_(cholesky.columns().size()),
-        order_(std::min(n_, cholesky.triangle().kernels.potrf_panel_width())),
-        count_((n_ + order_ - 1) / order_),
-        x_(device, n_, cholesky.rhs().size()),
-        inverses_(device, order_, n_),
-        conditions_(device, Space::device, count_),
-        progress_(device, Space::device,
-                  Kernels<T>::substitution_with_factor_progress(count_, x_.view().cols)),
-        host_conditions_(device, Space::host, count_) {}
+        x_(device, n(), cholesky.rhs().size()),
+        inverses_(device, cholesky.triangle().uplo,
+                  std::min(n(), cholesky.triangle().kernels.potrf_panel_width()), n(),
+                  x_.view().cols) {}
 
   /// Where B is to arrive, and where X appears.
   DeviceView<T> x() const { return x_.view(); }
@@ -300,17 +295,17 @@ class BackSubstitution {
   void solve(Queue& queue) {
     fetch_y(queue);
     const Triangle<T>& triangle = cholesky_.triangle();
-    triangle.kernels.invert_blocks(queue, triangle.uplo, factor(), inverses_.view(),
-                                   {conditions_.data(), count_});
-    triangle.kernels.back_substitute(queue, triangle.uplo, factor(), inverses_.view(), x(),
-                                     {progress_.data(), progress_.size()});
+    inverses_.invert(queue, factor(), {0, n()});
+    triangle.kernels.back_substitute(queue, triangle.uplo, factor(), inverses_.view({0, n()}), x(),
+                                     inverses_.progress());
   }
   /// What trusted() looks at is to travel with X.
   Sidecar conditions() const {
-    return {conditions_.data(), host_conditions_.data(), sizeof(Real<T>) * at(count_)};
+    const Readout<Real<T>>& all = inverses_.conditions();
+    return {all.there().data, all.here(), sizeof(Real<T>) * at(all.size())};
   }
   /// Whether products with the inverses are accurate (src/README.md).
-  bool trusted() const { return inverses_are_trusted(host_conditions_.data(), count_); }
+  bool trusted() const { return inverses_.trusted(); }
 
   /// X in any case.
   void substitute(Queue& queue) {
@@ -321,6 +316,7 @@ class BackSubstitution {
   }
 
  private:
+  Index n() const { return cholesky_.columns().size(); }
   DeviceView<const T> factor() const {
     return cholesky_.triangle().block(cholesky_.factor(), cholesky_.columns(), cholesky_.columns());
   }
@@ -333,13 +329,8 @@ class BackSubstitution {
   }
 
   const Cholesky<T>& cholesky_;
-  Index n_;
-  Index order_, count_;  // of the blocks that are inverted
   DeviceMatrix<T> x_;
-  DeviceMatrix<T> inverses_;  // side by side
-  Buffer<Real<T>> conditions_;
-  Buffer<Index> progress_;
-  Buffer<Real<T>> host_conditions_;
+  BlockInverses<T> inverses_;
 };
 
 /// The factor stays where it is, for solves.

@@ -182,29 +182,25 @@ template <class T>
 class Status {
  public:
   Status(Device& device, Index nrhs)
-      : nrhs_(nrhs),
-        norms_(device, Space::device, 3 * nrhs + 1),
-        host_norms_(device, Space::host, 3 * nrhs + 1),
-        overflow_(device, Space::device, 1),
-        host_overflow_(device, Space::host, 1) {}
+      : nrhs_(nrhs), norms_(device, 3 * nrhs + 1), overflow_(device, 1) {}
 
-  DeviceView<Index> overflow() const { return {overflow_.data(), 1}; }
-  DeviceView<Real<T>> norm_of_a() const { return {norms_.data(), 1}; }
-  DeviceView<Real<T>> norms_of_x() const { return {norms_.data() + 1, nrhs_}; }
-  DeviceView<Real<T>> norms_of_r() const { return {norms_.data() + 1 + nrhs_, nrhs_}; }
-  DeviceView<Real<T>> norms_of_b() const { return {norms_.data() + 1 + 2 * nrhs_, nrhs_}; }
+  DeviceView<Index> overflow() const { return overflow_.there(); }
+  DeviceView<Real<T>> norm_of_a() const { return norms_.there().block(0, 0, 1, 1); }
+  DeviceView<Real<T>> norms_of_x() const { return norms_.there().block(1, 0, nrhs_, 1); }
+  DeviceView<Real<T>> norms_of_r() const { return norms_.there().block(1 + nrhs_, 0, nrhs_, 1); }
+  DeviceView<Real<T>> norms_of_b() const {
+    return norms_.there().block(1 + 2 * nrhs_, 0, nrhs_, 1);
+  }
 
   void fetch(Queue& queue) {
-    queue.copy<Real<T>>(HostView<Real<T>>(host_norms_.data(), norms_.size()),
-                        DeviceView<const Real<T>>(norms_.data(), norms_.size()));
-    queue.copy<Index>(HostView<Index>(host_overflow_.data(), 1),
-                      DeviceView<const Index>(overflow()));
+    norms_.fetch(queue);
+    overflow_.fetch(queue);
     queue.synchronize();
   }
-  bool overflowed() const { return *host_overflow_.data() != 0; }
-  bool finite() const { return finite(0, host_norms_.size()); }
+  bool overflowed() const { return *overflow_.here() != 0; }
+  bool finite() const { return finite(0, norms_.size()); }
   /// Of A and B.
-  bool input_finite() const { return finite(0, 1) && finite(1 + 2 * nrhs_, host_norms_.size()); }
+  bool input_finite() const { return finite(0, 1) && finite(1 + 2 * nrhs_, norms_.size()); }
   /// LAPACK's stopping test, which a NaN passes.
   bool converged(Index n) const {
     for (Index j = 0; j < nrhs_; ++j) {
@@ -221,19 +217,19 @@ class Status {
 
  private:
   bool finite(Index first, Index end) const {
-    return std::all_of(host_norms_.data() + first, host_norms_.data() + end,
+    return std::all_of(norms_.here() + first, norms_.here() + end,
                        [](Real<T> norm) { return std::isfinite(norm); });
   }
-  Real<T> norm_of_r(Index j) const { return host_norms_.data()[1 + nrhs_ + j]; }
+  Real<T> norm_of_r(Index j) const { return norms_.here()[1 + nrhs_ + j]; }
   Real<T> limit(Index n, Index j) const {
     constexpr Real<T> eps = std::numeric_limits<Real<T>>::epsilon() / 2;
-    const Real<T>* const norms = host_norms_.data();  // of A, then of the columns of X, R and B
+    const Real<T>* const norms = norms_.here();  // of A, then of the columns of X, R and B
     return norms[1 + j] * (norms[0] * eps * std::sqrt(static_cast<Real<T>>(n)));
   }
 
   Index nrhs_;
-  Buffer<Real<T>> norms_, host_norms_;
-  Buffer<Index> overflow_, host_overflow_;
+  Readout<Real<T>> norms_;
+  Readout<Index> overflow_;
 };
 
 /// Whether step i, which has brought the worst residual from `before` down to `now` times its

@@ -1,4 +1,4 @@
-// Triangular solves for few right-hand sides or many.
+// Triangular solves for few right-hand sides or many, and by inverses of diagonal blocks.
 #pragma once
 
 #include <algorithm>
@@ -14,14 +14,55 @@ namespace overlapack::algorithms {
 /// within a few of LAPACK's units (src/README.md, "Inverses of diagonal blocks").
 inline constexpr double kTrustedCondition = 256;
 
-/// Whether all conditions that invert_blocks() has left are such. Comparing a NaN must not raise an
-/// exception that the caller may have set a trap for.
-template <class R>
-bool inverses_are_trusted(const R* conditions, Index count) {
-  return std::all_of(conditions, conditions + count, [](double condition) {
-    return std::islessequal(condition, kTrustedCondition);
-  });
-}
+/// Inverses of the diagonal blocks of a Cholesky factor, side by side on the device, with their
+/// conditions, and what kernels that multiply by them work in.
+template <class T>
+class BlockInverses {
+ public:
+  /// Of blocks of that order (the last one may be smaller), for an n x n factor and X with so many
+  /// columns.
+  BlockInverses(Device& device, Uplo uplo, Index order, Index n, Index columns)
+      : kernels_(device.kernels<T>()),
+        uplo_(uplo),
+        order_(order),
+        inverses_(device, order, n),
+        conditions_(device, count(n)),
+        progress_(device, Space::device,
+                  Kernels<T>::substitution_with_factor_progress(count(n), columns)) {}
+
+  /// Inverts those of `columns`, which begin with a block. `a` is their diagonal block of the
+  /// factor.
+  void invert(Queue& queue, DeviceView<const T> a, Range columns) const {
+    kernels_.invert_blocks(
+        queue, uplo_, a, view(columns),
+        conditions_.there().block(columns.first / order_, 0, count(columns.size()), 1));
+  }
+  DeviceView<T> view(Range columns) const {
+    return inverses_.view().block(0, columns.first, std::min(order_, columns.size()),
+                                  columns.size());
+  }
+  DeviceView<Index> progress() const { return {progress_.data(), progress_.size()}; }
+
+  const Readout<Real<T>>& conditions() const { return conditions_; }
+  /// Whether products with all inverses are accurate, once the conditions are here. Comparing a NaN
+  /// must not raise an exception that the caller may have set a trap for.
+  bool trusted() const {
+    const Real<T>* const conditions = conditions_.here();
+    return std::all_of(conditions, conditions + conditions_.size(), [](double condition) {
+      return std::islessequal(condition, kTrustedCondition);
+    });
+  }
+
+ private:
+  Index count(Index n) const { return (n + order_ - 1) / order_; }
+
+  Kernels<T>& kernels_;
+  const Uplo uplo_;
+  const Index order_;
+  const DeviceMatrix<T> inverses_;
+  const Readout<Real<T>> conditions_;
+  const Buffer<Index> progress_;
+};
 
 /// X := A^-1 X, again and again in one queue: for few right-hand sides, where each step of trsm is
 /// a launch with little to do, by one kernel. In single precision.

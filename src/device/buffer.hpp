@@ -45,6 +45,27 @@ class Buffer {
   T* data_ = nullptr;
 };
 
+/// Results of the device that the host looks at: `count` elements of its memory, and staging memory
+/// for their copy.
+template <class T>
+class Readout {
+ public:
+  Readout() = default;
+  Readout(Device& device, Index count)
+      : there_(device, Space::device, count), here_(device, Space::host, count) {}
+
+  Index size() const { return here_.size(); }
+  DeviceView<T> there() const { return {there_.data(), size()}; }
+  /// Brings them home; they are here() once the queue has been waited for.
+  void fetch(Queue& queue) const {
+    queue.template copy<T>(HostView<T>(here_.data(), size()), DeviceView<const T>(there()));
+  }
+  T* here() const { return here_.data(); }
+
+ private:
+  Buffer<T> there_, here_;
+};
+
 class QueueLease {
  public:
   /// `name`, a string that lives on, is what the queue's work is called in a timeline.
