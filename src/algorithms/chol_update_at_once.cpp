@@ -196,7 +196,7 @@ bool update_resident(Device& device, const Options& options, const Update<T>& pr
   const Index n = problem.a.rows;
   const int sign = problem.signs[0];
   const Range all{0, n};
-  const DeviceView<T> factor(problem.a.data, n, n, problem.a.ld);
+  const DeviceView<T> factor = on_device(problem.a);
   const UpdateAtOnce<T> update(device, problem.uplo, n, v.cols, sign);
   const DeviceRotations<T> own(device, n, problem.rotations, sign);
   Index none = 0;
@@ -204,8 +204,7 @@ bool update_resident(Device& device, const Options& options, const Update<T>& pr
   const QueueLease queue(device, Priority::normal, "update");
   update.begin(*queue);
   if (device.kind_of(v.data) == MemoryKind::device) {
-    queue->copy_on_device(update.x().data, sizeof(T) * at(update.x().ld), v.data,
-                          sizeof(T) * at(v.ld), sizeof(T), n, v.cols);
+    queue->template copy<T>(update.x(), on_device(v));
   } else {
     transfer.emplace(device, options.threads, none);
     const Index upload = transfer->add_upload(make_region<T>(v, update.x()));

@@ -179,8 +179,7 @@ class DeviceUpdate {
   /// Where region r, from its diagonal block on, is on the device.
   DeviceView<T> panel(Index r) const {
     const Range columns = regions_[at(r)];
-    return resident_ ? triangle_.block(DeviceView<T>(a_.data, n_, n_, a_.ld), {columns.first, n_},
-                                       columns)
+    return resident_ ? triangle_.block(on_device(a_), {columns.first, n_}, columns)
                      : place(r % window_, columns);
   }
   /// Memory of our own for a region.
@@ -391,8 +390,7 @@ bool all_finite_on_device(Device& device, Part part, HostView<const T> a) {
   const Readout<Index> found(device, 1);
   const QueueLease queue(device);
   queue->zero(found.there().data, sizeof(Index));
-  device.kernels<T>().find_not_finite(
-      *queue, part, DeviceView<const T>(a.data, a.rows, a.cols, a.ld), found.there());
+  device.kernels<T>().find_not_finite(*queue, part, on_device(a), found.there());
   found.fetch(*queue);
   queue->synchronize();
   return *found.here() == 0;

@@ -529,8 +529,8 @@ class ResidentFlow final : public Flow {
   ResidentFlow(Device& device, Lu<T>& lu, HostView<const T> input, HostView<T> a,
                Transfer* transfer)
       : lu_(lu),
-        input_(input.data, input.rows, input.cols, input.ld),
-        a_(a.data, a.rows, a.cols, a.ld),
+        input_(on_device(input)),
+        a_(on_device(a)),
         transfer_(transfer),
         few_panels_(lu.panels() <= kFewPanels),
         there_(device),
@@ -580,11 +580,9 @@ class ResidentFlow final : public Flow {
 
   void copy(Queue& queue, const char* kind, Index j, DeviceView<const T> from, DeviceView<T> to,
             Range c) const {
-    const auto bytes = [](Index count) { return sizeof(T) * at(count); };
     const Span span(queue, kind, j);
-    queue.copy_on_device(to.block(0, c.first, a_.rows, c.size()).data, bytes(to.ld),
-                         from.block(0, c.first, a_.rows, c.size()).data, bytes(from.ld), sizeof(T),
-                         a_.rows, c.size(), Part::all, 0);
+    queue.copy<T>(to.block(0, c.first, a_.rows, c.size()),
+                  from.block(0, c.first, a_.rows, c.size()));
   }
 
   Lu<T>& lu_;

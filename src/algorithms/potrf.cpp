@@ -410,9 +410,7 @@ void bring_home_at_once(Device& device, Queue& queue, const Triangle<T>& triangl
   if (a.empty()) return;
   const Index n = factor.rows;
   if (device.kind_of(a.data) == MemoryKind::device) {
-    const auto bytes = [](Index count) { return sizeof(T) * static_cast<std::size_t>(count); };
-    queue.copy_on_device(a.data, bytes(a.ld), factor.data, bytes(factor.ld), sizeof(T), n, n,
-                         part_of(triangle.uplo));
+    queue.copy<T>(on_device(a), factor, part_of(triangle.uplo));
     queue.synchronize();
     return;
   }

@@ -333,8 +333,7 @@ void copy_on_host(Device& device, HostView<const T> b, HostView<T> x) {
 /// Views of device memory as uploads take them.
 template <class T>
 Input<T> input_of(const Problem<T>& problem) {
-  const auto view = [](DeviceView<T> d) { return HostView<const T>(d.data, d.rows, d.cols, d.ld); };
-  return {view(problem.a.view()), view(problem.b.view())};
+  return {as_argument(problem.a.view()), as_argument(problem.b.view())};
 }
 
 /// Refinement with factorizations that make(options) makes, in ascending precision from

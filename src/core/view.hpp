@@ -63,4 +63,16 @@ using HostView = View<T, Space::host>;
 template <class T>
 using DeviceView = View<T, Space::device>;
 
+/// A matrix of the caller that lies in the device's memory: pointers do not tell, so every matrix
+/// comes as a host view. And the other way round, for a matrix of ours that takes the place of the
+/// caller's.
+template <class T>
+DeviceView<T> on_device(HostView<T> a) {
+  return {a.data, a.rows, a.cols, a.ld};
+}
+template <class T>
+HostView<T> as_argument(DeviceView<T> a) {
+  return {a.data, a.rows, a.cols, a.ld};
+}
+
 }  // namespace overlapack

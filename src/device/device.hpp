@@ -93,6 +93,8 @@ class Queue {
   void copy(DeviceView<T> to, HostView<const T> from);
   template <class T>
   void copy(HostView<T> to, DeviceView<const T> from);
+  template <class T>
+  void copy(DeviceView<T> to, DeviceView<const T> from, Part part = Part::all);
   /// Copies a part of a rows x cols matrix with elements of `element` bytes (a multiple of 4) from
   /// one place in device memory to another; pitches in bytes. Nothing outside the part is touched.
   void copy_on_device(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
@@ -599,6 +601,13 @@ void Queue::copy(HostView<T> to, DeviceView<const T> from) {
                sizeof(T) * static_cast<std::size_t>(from.ld),
                sizeof(T) * static_cast<std::size_t>(from.rows),
                static_cast<std::size_t>(from.cols));
+}
+
+template <class T>
+void Queue::copy(DeviceView<T> to, DeviceView<const T> from, Part part) {
+  copy_on_device(to.data, sizeof(T) * static_cast<std::size_t>(to.ld), from.data,
+                 sizeof(T) * static_cast<std::size_t>(from.ld), sizeof(T), from.rows, from.cols,
+                 part);
 }
 
 }  // namespace overlapack

@@ -394,7 +394,7 @@ Call update_call(const char* name, Uplo uplo, HostView<const T> a, Index k) {
 /// A copy of a matrix in the memory of a device, without padding. A few columns at a time, because
 /// staging memory is dear.
 template <class T>
-std::vector<T> copy_of(Device& device, HostView<const T> x) {
+std::vector<T> copy_of(Device& device, DeviceView<const T> x) {
   constexpr Index kElements = Index{1} << 20;
   const Index width = std::clamp<Index>(kElements / x.rows, 1, x.cols);
   std::vector<T> copy;
@@ -403,9 +403,8 @@ std::vector<T> copy_of(Device& device, HostView<const T> x) {
   const QueueLease queue(device);
   for (Index j = 0; j < x.cols; j += width) {
     const Index columns = std::min(width, x.cols - j);
-    queue->template copy<T>(
-        HostView<T>(staging.data(), x.rows, columns, x.rows),
-        DeviceView<const T>(x.data, x.rows, x.cols, x.ld).block(0, j, x.rows, columns));
+    queue->template copy<T>(HostView<T>(staging.data(), x.rows, columns, x.rows),
+                            x.block(0, j, x.rows, columns));
     queue->synchronize();
     copy.insert(copy.end(), staging.data(), staging.data() + x.rows * columns);
   }
@@ -430,7 +429,7 @@ std::vector<T> fetch(HostView<const T> x) {
   Device* const device = device_of_call(context, x.rows, x.data);
   if (device == nullptr) return {};
   const std::lock_guard<std::mutex> lock(context.device_mutex());
-  return copy_of(*device, x);
+  return copy_of(*device, on_device(x));
 }
 
 /// The device takes the diagonal of a factor to be real. Those of qrupdate need not be.
@@ -581,13 +580,13 @@ Real<T> norm_on_device(Context& context, Device& device, const Lapack<T>& cpu, N
   device.set_memory_limit(context.settings().memory_limit);
   try {
     try {
-      return algorithms::norm<T>(device, norm, symmetry, uplo, {a.data, a.rows, a.cols, a.ld});
+      return algorithms::norm<T>(device, norm, symmetry, uplo, on_device(a));
     } catch (const DeviceError& error) {
       if (error.lost()) context.lose_device(error.what());
     } catch (const std::bad_alloc&) {  // a copy of a small matrix may need less
     }
     on_cpu = true;
-    const std::vector<T> copy = copy_of(device, a);
+    const std::vector<T> copy = copy_of(device, on_device(a));
     std::vector<Real<T>> work(static_cast<std::size_t>(a.rows));
     return cpu.norm(norm, symmetry, uplo, {copy.data(), a.rows, a.cols, a.rows}, work.data());
   } catch (const std::exception&) {  // DeviceError or bad_alloc: nobody can read the matrix
