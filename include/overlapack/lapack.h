@@ -19,6 +19,9 @@
  *  - The size_t at the end of some routines is the hidden length of the CHARACTER argument that
  *    Fortran compilers pass. Only the first letter, in upper or lower case, is read: pass 1.
  *
+ * Complex numbers are std::complex in C++ and _Complex in C, or those of <lapacke.h> if that is
+ * included before.
+ *
  * A program that includes this header runs with any other LAPACK too: link that one instead.
  */
 #ifndef OVERLAPACK_LAPACK_H
@@ -27,14 +30,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
+#if defined(lapack_complex_float) && defined(lapack_complex_double)
+typedef lapack_complex_float overlapack_complex_float;
+typedef lapack_complex_double overlapack_complex_double;
+#elif defined(__cplusplus)
 #  include <complex>
 typedef std::complex<float> overlapack_complex_float;
 typedef std::complex<double> overlapack_complex_double;
-extern "C" {
 #else
 typedef float _Complex overlapack_complex_float;
 typedef double _Complex overlapack_complex_double;
+#endif
+
+#ifdef __cplusplus
+extern "C" {
 #endif
 
 /* The routines, for the type T with the letter `x` and the integer type I. U stands for the name's
