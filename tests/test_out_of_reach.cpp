@@ -21,13 +21,13 @@ using T = double;
 constexpr Index kOrder = 100, kColumns = 3;
 
 template <class X>
-void put_on_gpu(const Padded<X>& a) {
-  fake_device_memory(a.view().data, a.view().data + a.ld() * a.cols());
+void put_on_gpu(const Padded<X>& a, FakeMemory kind = FakeMemory::device) {
+  fake_memory(kind, a.view().data, a.view().data + a.ld() * a.cols());
 }
 
 class OutOfReach : public RoutedTest {
  protected:
-  void TearDown() override { fake_device_memory(nullptr, nullptr); }
+  void TearDown() override { fake_no_memory(); }
 
   /// All calls that are given `a_` refuse it, and touch nothing.
   void expect_refusals() {
@@ -50,7 +50,7 @@ class OutOfReach : public RoutedTest {
     EXPECT_EQ(mixed_gesv<T>(a.view(), b_.view(), x.view()).info, dispatch::kNoMemory);
     EXPECT_EQ(mixed_posv<T>(Uplo::lower, a.view(), b_.view(), x.view()).info, dispatch::kNoMemory);
     EXPECT_TRUE(same_bits(a, a_));
-    fake_device_memory(nullptr, nullptr);
+    fake_no_memory();
     EXPECT_EQ(potrf<T>(Uplo::lower, a.view()), 0);
   }
   static Index update(Padded<T>& a, Padded<T>& v) {
@@ -102,9 +102,24 @@ TEST_F(OutOfReach, EvenIfNoCallIsLargeEnoughForTheDevice) {
   EXPECT_EQ(potrf<T>(Uplo::lower, a.view()), dispatch::kNoMemory);
   EXPECT_TRUE(same_bits(a, same_a));
   forget_the_device(100000);
-  fake_device_memory(nullptr, nullptr);
+  const auto order = static_cast<std::int32_t>(n);
+  EXPECT_TRUE(
+      std::isnan(compat::Exported<T>::lange("M", &order, &order, a.data(), &order, nullptr, 1)));
+  forget_the_device(100000);
+  fake_no_memory();
   EXPECT_EQ(getrf<T>(a.view(), pivots), 0);
   EXPECT_FALSE(dispatch::Context::instance().opened());
+}
+
+TEST_F(OutOfReach, ButNotWhatTheCpuCanReadAsWell) {
+  for (const FakeMemory kind : {FakeMemory::managed, FakeMemory::host}) {
+    for (const Index min_n : {1, 100000}) {
+      forget_the_device(min_n);
+      auto a = a_, b = b_;
+      put_on_gpu(a, kind);
+      EXPECT_EQ(posv<T>(Uplo::lower, a.view(), b.view()), 0);
+    }
+  }
 }
 
 TEST_F(OutOfReach, OfADeviceThatIsLost) {

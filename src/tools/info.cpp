@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::pair<cpu::Family, const char*> kFamilies[] = {
     {cpu::Family::lp64, "32-bit integers"},
-    {cpu::Family::ilp64, "64-bit integers (Julia, OpenBLAS64)"},
+    {cpu::Family::ilp64, "64-bit integers (OpenBLAS64)"},
     {cpu::Family::scipy_lp64, "32-bit integers, SciPy's wheels"},
     {cpu::Family::scipy_ilp64, "64-bit integers, NumPy's wheels"},
 };

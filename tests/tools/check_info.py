@@ -35,6 +35,11 @@ def main():
     assert "OVERLAPACK_MIN_N=7 overrides" in text, text
     assert "now: 7\n" in text and "now: q (ignored)\n" in text and "now: 0 (ignored)\n" in text, text
 
+    # Neither a device nor a folder is a profile; to read the one would take for ever.
+    for other in ("/dev/zero", "/"):
+        done = run(sys.argv[1], "info", OVERLAPACK_DEVICE="off", OVERLAPACK_PROFILE=other)
+        assert f"OVERLAPACK_PROFILE='{other}' is ignored" in done.stderr, done
+
     # A LAPACK that uses OpenBLAS's BLAS is not OpenBLAS.
     for other in glob.glob("/usr/lib/*/lapack/liblapack.so.3"):
         line = re.search("  LAPACK  (.*)", info(OVERLAPACK_CPU_LAPACK=other)).group(1)
