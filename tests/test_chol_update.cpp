@@ -1047,6 +1047,41 @@ class RankOne : public UpdateTest {
       EXPECT_LT(std::abs(x - row[static_cast<std::size_t>(j)]), 200 * epsilon<T>()) << j;
     }
   }
+
+  /// qrupdate's update and downdate of R by u. They return the new factor.
+  Padded<T> ch1up(const Padded<T>& before, const Guarded<T>& u) {
+    return qrupdate(
+        before, u,
+        [](auto n, auto r, auto ld, auto x, auto w) { Exported<T>::ch1up(n, r, ld, x, w); },
+        &RankOne::expect_update);
+  }
+  Padded<T> ch1dn(const Padded<T>& before, const Guarded<T>& u) {
+    return qrupdate(
+        before, u,
+        [](auto n, auto r, auto ld, auto x, auto w) {
+          std::int32_t info = -1;
+          Exported<T>::ch1dn(n, r, ld, x, w, &info);
+          EXPECT_EQ(info, 0);
+        },
+        &RankOne::expect_downdate);
+  }
+
+ private:
+  template <class Routine, class Expectation>
+  Padded<T> qrupdate(Padded<T> before, Guarded<T> u, Routine routine, Expectation expect) {
+    const Index n = before.rows();
+    const auto size = static_cast<std::int32_t>(n), ld = static_cast<std::int32_t>(before.ld());
+    std::vector<T> row;
+    for (Index i = 0; i < n; ++i) row.push_back(conj(u[i]));
+    Guarded<Real<T>> w(n);
+    auto after = before;
+    routine(&size, after.data(), &ld, u.data(), w.data());
+    expect_rotations(n, w, u);
+    (this->*expect)(before, after, w, u, row);
+    expect_untouched(Uplo::upper, after);
+    EXPECT_TRUE(u.intact() && w.intact());
+    return after;
+  }
 };
 TYPED_TEST_SUITE(RankOne, Precisions);
 
@@ -1054,32 +1089,13 @@ TYPED_TEST(RankOne, Qrupdate) {
   using T = TypeParam;
   for (const Index n : kOrders) {
     SCOPED_TRACE(n);
-    auto before = random_factor<T>(Uplo::upper, n, 1);
-    const auto size = static_cast<std::int32_t>(n), ld = static_cast<std::int32_t>(before.ld());
-    Guarded<T> u(n, 2);
-    std::vector<T> row;
-    for (Index i = 0; i < n; ++i) row.push_back(conj(u[i]));
-    const auto vector = u;
-    Guarded<Real<T>> w(n);
-    auto after = before;
-    Exported<T>::ch1up(&size, after.data(), &ld, u.data(), w.data());
-    this->expect_rotations(n, w, u);
-    this->expect_update(before, after, w, u, row);
-    expect_untouched(Uplo::upper, after);
-    EXPECT_TRUE(u.intact() && w.intact());
-
-    auto restored = after;
-    auto u2 = vector;
-    std::int32_t info = -1;
-    Exported<T>::ch1dn(&size, restored.data(), &ld, u2.data(), w.data(), &info);
-    EXPECT_EQ(info, 0);
-    this->expect_rotations(n, w, u2);
-    this->expect_downdate(after, restored, w, u2, row);
+    const Guarded<T> u(n, 2);
+    const auto before = random_factor<T>(Uplo::upper, n, 1);
+    const auto after = this->ch1up(before, u);
+    const auto restored = this->ch1dn(after, u);
     EXPECT_LT(residual(Uplo::upper, restored, product<T>(Uplo::upper, before, Padded<T>(n, 0), {}),
                        norm1(product<T>(Uplo::upper, after, Padded<T>(n, 0), {}))),
               kThreshold);
-    expect_untouched(Uplo::upper, restored);
-    EXPECT_TRUE(u2.intact() && w.intact());
   }
 }
 
@@ -1092,26 +1108,8 @@ TYPED_TEST(RankOne, QrupdateOfADiagonalThatIsNotReal) {  // which qrupdate does 
       for (Index i = 1; i < n; i += 3) {  // a row by a phase: R^H R stays
         for (Index j = i; j < n; ++j) before(i, j) *= T(Real<T>(0.6), Real<T>(-0.8));
       }
-      const auto size = static_cast<std::int32_t>(n), ld = static_cast<std::int32_t>(before.ld());
-      const Guarded<T> vector(n, 2);
-      auto u = vector;
-      std::vector<T> row;
-      for (Index i = 0; i < n; ++i) row.push_back(conj(u[i]));
-      Guarded<Real<T>> w(n);
-      auto after = before;
-      Exported<T>::ch1up(&size, after.data(), &ld, u.data(), w.data());
-      this->expect_rotations(n, w, u);
-      this->expect_update(before, after, w, u, row);
-      expect_untouched(Uplo::upper, after);
-
-      auto restored = after;
-      u = vector;
-      std::int32_t info = -1;
-      Exported<T>::ch1dn(&size, restored.data(), &ld, u.data(), w.data(), &info);
-      EXPECT_EQ(info, 0);
-      this->expect_rotations(n, w, u);
-      this->expect_downdate(after, restored, w, u, row);
-      expect_untouched(Uplo::upper, restored);
+      const Guarded<T> u(n, 2);
+      this->ch1dn(this->ch1up(before, u), u);
     }
     this->forget_log();  // the device has left them to the CPU
   }
@@ -1127,15 +1125,7 @@ TYPED_TEST(RankOne, QrupdateOfASingularFactor) {
     // Nor is there anything in this column of [R; x].
     for (Index i = 0; i <= 3; ++i) before(i, 3) = T(0);
     u[3] = T(0);
-    std::vector<T> row;
-    for (Index i = 0; i < n; ++i) row.push_back(conj(u[i]));
-    const auto size = static_cast<std::int32_t>(n), ld = static_cast<std::int32_t>(before.ld());
-    Guarded<Real<T>> w(n);
-    auto after = before;
-    Exported<T>::ch1up(&size, after.data(), &ld, u.data(), w.data());
-    this->expect_rotations(n, w, u);
-    this->expect_update(before, after, w, u, row);
-    expect_untouched(Uplo::upper, after);
+    this->ch1up(before, u);
   }
 }
 
