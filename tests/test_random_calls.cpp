@@ -13,6 +13,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cpu/lapack.hpp"
@@ -139,7 +140,10 @@ class RandomCalls : public RoutedTest {
   Index draw_exponent(Random& random) {
     return random.integer(0, std::is_same_v<Real<T>, float> ? 15 : 120);
   }
-  bool on_device(Random& random) { return residents_ && random.integer(0, 2) == 0; }
+  /// Whether an operand of a call of order n is to lie there, where it is recognised.
+  bool on_device(Random& random, Index n) {
+    return residents_ && n >= dispatch::kSmallestResident && random.integer(0, 2) == 0;
+  }
 
   static const cpu::Lapack<T>& cpu_lapack() { return cpu::lapack<T>(cpu::Family::lp64); }
 
@@ -273,8 +277,8 @@ TYPED_TEST(RandomCalls, Cholesky) {
     SCOPED_TRACE(testing::Message() << "n=" << n << " nrhs=" << nrhs << " " << char(uplo));
     ASSERT_EQ(cpu_info, problem.info) << "of the CPU LAPACK";
 
-    Operand<T> a_there(this->device(), factor, this->on_device(random));
-    Operand<T> b_there(this->device(), x, this->on_device(random));
+    Operand<T> a_there(this->device(), factor, this->on_device(random, n));
+    Operand<T> b_there(this->device(), x, this->on_device(random, n));
     const bool separately = random.integer(0, 1) == 0;  // potrf and potrs, or posv
     const Index info = separately || nrhs == 0 ? potrf<T>(uplo, a_there.view())
                                                : posv<T>(uplo, a_there.view(), b_there.view());
@@ -403,8 +407,8 @@ TYPED_TEST(RandomCalls, Lu) {
       ASSERT_EQ(cpu_info, *problem.info) << "of the CPU LAPACK";
     }
 
-    Operand<T> a_there(this->device(), lu, this->on_device(random));
-    Operand<T> b_there(this->device(), x, this->on_device(random));
+    Operand<T> a_there(this->device(), lu, this->on_device(random, n));
+    Operand<T> b_there(this->device(), x, this->on_device(random, n));
     const bool separately = random.integer(0, 1) == 0;  // getrf and getrs, or gesv
     constexpr Op kOps[] = {Op::none, Op::trans, Op::conj_trans};
     const Op op = separately ? kOps[random.integer(0, 2)] : Op::none;
@@ -443,6 +447,182 @@ TYPED_TEST(RandomCalls, Lu) {
       expect_as_accurate(factors.solve_error(op, a, x, b),
                          cpu_factors.solve_error(op, a, cpu_x, b));
     }
+  });
+}
+
+// ---- Mixed precision ------------------------------------------------------------------------
+
+/// How many times larger than LAPACK's stopping test of refinement allows the worst residual is. It
+/// is computed in the precision of the solution, so it may be some.
+template <class T>
+double excess(const Padded<T>& a, const Padded<T>& x, const Padded<T>& b) {
+  const auto largest = [](const Padded<T>& m, Index j) {
+    double most = 0;
+    for (Index i = 0; i < m.rows(); ++i) most = std::max(most, std::abs(m(i, j)));
+    return most;
+  };
+  double norm_a = 0, worst = 0;
+  for (Index i = 0; i < a.rows(); ++i) {
+    double sum = 0;
+    for (Index j = 0; j < a.cols(); ++j) sum += std::abs(a(i, j));
+    norm_a = std::max(norm_a, sum);
+  }
+  const auto residual = rest(b, Op::none, a, Op::none, x);
+  for (Index j = 0; j < b.cols(); ++j) {
+    const double limit =
+        largest(x, j) * norm_a * epsilon<T>() * std::sqrt(static_cast<double>(a.rows()));
+    worst = std::max(worst, largest(residual, j) / limit);
+  }
+  return worst;
+}
+constexpr double kExcess = 4;
+
+template <class T>
+class RandomMixedCalls : public RandomCalls<T> {};
+TYPED_TEST_SUITE(RandomMixedCalls, DoublePrecisions);
+
+TYPED_TEST(RandomMixedCalls, Lu) {
+  using T = TypeParam;
+  this->repeat([this](Random& random) {
+    const Index n = this->draw_order(random), nrhs = random.integer(0, 12);
+    SCOPED_TRACE(testing::Message() << "n=" << n << " nrhs=" << nrhs);
+    const auto problem = draw_lu<T>(random, n, n, random.integer(0, 4));
+    const auto b = random_matrix<T>(n, nrhs, 1, random.integer(0, 3));
+    auto a = problem.a, b_of_call = b, x = Padded<T>(n, nrhs, random.integer(0, 3));
+    Operand<T> a_there(this->device(), a, this->on_device(random, n));
+    Operand<T> b_there(this->device(), b_of_call, this->on_device(random, n));
+    Operand<T> x_there(this->device(), x, this->on_device(random, n));
+    const MixedResult result = mixed_gesv<T>(a_there.view(), b_there.view(), x_there.view());
+    a_there.fetch();
+    b_there.fetch();
+    x_there.fetch();
+
+    EXPECT_TRUE(same_bits(b_of_call, b));
+    EXPECT_TRUE(a.padding_untouched());
+    EXPECT_TRUE(x.padding_untouched());
+    EXPECT_TRUE(result.workspaces_right);
+    ASSERT_TRUE(valid_pivots(result.pivots, n));
+    if (problem.info) {
+      EXPECT_EQ(result.info, *problem.info);
+    }
+    if (result.iter >= 0) {
+      EXPECT_TRUE(same_bits(a, problem.a));
+      EXPECT_LT(excess(problem.a, x, b), kExcess);
+      return;
+    }
+    auto cpu_lu = problem.a, cpu_x = b;
+    std::vector<Index> cpu_pivots(static_cast<std::size_t>(n));
+    const Index cpu_info = this->cpu_lapack().getrf(cpu_lu.view(), cpu::Pivots(cpu_pivots.data()));
+    const Factors<T> factors(a.view(), result.pivots), cpu_factors(cpu_lu.view(), cpu_pivots);
+    expect_as_accurate(factors.error(problem.a), cpu_factors.error(problem.a));
+    if (result.info != 0 || cpu_info != 0 || nrhs == 0) return;
+    this->cpu_lapack().getrs(Op::none, cpu_lu.view(), cpu::Pivots(cpu_pivots.data()), cpu_x.view());
+    expect_as_accurate(factors.solve_error(Op::none, problem.a, x, b),
+                       cpu_factors.solve_error(Op::none, problem.a, cpu_x, b));
+  });
+}
+
+TYPED_TEST(RandomMixedCalls, Cholesky) {
+  using T = TypeParam;
+  this->repeat([this](Random& random) {
+    const Uplo uplo = this->draw_uplo(random);
+    const Index n = this->draw_order(random), nrhs = random.integer(0, 12);
+    SCOPED_TRACE(testing::Message() << "n=" << n << " nrhs=" << nrhs << " " << char(uplo));
+    const auto problem = draw_cholesky<T>(random, uplo, n, random.integer(0, 4));
+    const auto b = random_matrix<T>(n, nrhs, 1, random.integer(0, 3));
+    auto a = problem.a, b_of_call = b, x = Padded<T>(n, nrhs, random.integer(0, 3));
+    Operand<T> a_there(this->device(), a, this->on_device(random, n));
+    Operand<T> b_there(this->device(), b_of_call, this->on_device(random, n));
+    Operand<T> x_there(this->device(), x, this->on_device(random, n));
+    const MixedResult result = mixed_posv<T>(uplo, a_there.view(), b_there.view(), x_there.view());
+    a_there.fetch();
+    b_there.fetch();
+    x_there.fetch();
+
+    EXPECT_EQ(result.info, problem.info);
+    EXPECT_TRUE(same_bits(b_of_call, b));
+    EXPECT_TRUE(a.padding_untouched());
+    EXPECT_TRUE(a.other_triangle_untouched(uplo));
+    EXPECT_TRUE(x.padding_untouched());
+    EXPECT_TRUE(result.workspaces_right);
+    if (result.iter >= 0) {
+      EXPECT_TRUE(same_bits(a, problem.a));
+      EXPECT_LT(excess(widen_hermitian<T>(uplo, problem.a.view()), x, b), kExcess);
+      return;
+    }
+    auto cpu_factor = problem.a, cpu_x = b;
+    this->cpu_lapack().potrf(uplo, cpu_factor.view());
+    const Index good = result.info == 0 ? n : result.info - 1;
+    expect_as_accurate(cholesky_error<T>(problem, a.view(), good),
+                       cholesky_error<T>(problem, cpu_factor.view(), good));
+    if (result.info != 0 || nrhs == 0) return;
+    this->cpu_lapack().potrs(uplo, cpu_factor.view(), cpu_x.view());
+    expect_as_accurate(cholesky_solve_error<T>(problem, a.view(), x, b),
+                       cholesky_solve_error<T>(problem, cpu_factor.view(), cpu_x, b));
+  });
+}
+
+// ---- Updates of a Cholesky factor -------------------------------------------------------------
+
+TYPED_TEST(RandomCalls, Updates) {
+  using T = TypeParam;
+  this->repeat([this](Random& random) {
+    const Uplo uplo = this->draw_uplo(random);
+    const Index n = this->draw_order(random), k = random.integer(1, random.integer(1, 45));
+    SCOPED_TRACE(testing::Message() << "n=" << n << " k=" << k << " " << char(uplo));
+    std::vector<int> signs;
+    const Index kind = random.integer(0, 2);  // up, down, both
+    for (Index j = 0; j < k; ++j) {
+      signs.push_back(kind == 0 || (kind == 2 && random.integer(0, 1) == 0) ? 1 : -1);
+    }
+    // A - V_- V_-^H remains half of A at least; one vector may be too long for that.
+    auto factor = positive_definite<T>(n, 1, random.integer(0, 3));
+    ASSERT_EQ(reference::potrf<T>(uplo, factor.view()), 0);
+    factor.forbid_other_triangle(uplo);
+    auto v = random_matrix<T>(n, k, 2, random.integer(0, 3));
+    const auto size = static_cast<Real<T>>(0.25 / std::sqrt(static_cast<double>(n * k)));
+    for (Index j = 0; j < k; ++j) {
+      for (Index i = 0; i < n; ++i) v(i, j) *= size;
+    }
+    const bool possible = kind == 0 || random.integer(0, 3) != 0;
+    if (!possible) {
+      const Index j = random.integer(0, k - 1);
+      signs[static_cast<std::size_t>(j)] = -1;
+      v(random.integer(0, n - 1), j) = T(100);
+    }
+    const auto before = factor;
+    const auto l = lower_factor<T>(uplo, factor.view(), n);
+    auto v_of_call = v;
+    Operand<T> a_there(this->device(), factor, this->on_device(random, n));
+    Operand<T> v_there(this->device(), v_of_call, this->on_device(random, n));
+    Index info = kNoInfo;
+    Exported<T>::cholupdate_mixed(static_cast<char>(uplo), n, k, a_there.view().data, factor.ld(),
+                                  v_there.view().data, v.ld(), signs.data(), &info);
+    a_there.fetch();
+    v_there.fetch();
+
+    EXPECT_TRUE(same_bits(v_of_call, v));
+    if (!possible) {
+      EXPECT_GT(info, 0);
+      EXPECT_TRUE(same_bits(factor, before));
+      return;
+    }
+    EXPECT_EQ(info, 0);
+    EXPECT_TRUE(factor.padding_untouched());
+    EXPECT_TRUE(factor.other_triangle_untouched(uplo));
+    using W = Wide<T>;
+    auto scaled_v = widen<T>(v.view());
+    for (Index j = 0; j < k; ++j) {
+      for (Index i = 0; i < n; ++i) scaled_v(i, j) *= W(signs[static_cast<std::size_t>(j)]);
+    }
+    Padded<W> a(n, n);
+    reference::gemm<W>(Op::none, Op::conj_trans, W(1), l.view(), l.view(), W(0), a.view());
+    reference::gemm<W>(Op::none, Op::conj_trans, W(1), scaled_v.view(), widen<T>(v.view()).view(),
+                       W(1), a.view());
+    const double norm = norm1(a);
+    const auto updated = lower_factor<T>(uplo, factor.view(), n);
+    const auto error = rest(std::move(a), Op::none, updated, Op::conj_trans, updated);
+    EXPECT_LT(scaled(norm1(error), static_cast<double>(n) * norm, epsilon<T>()), kThreshold);
   });
 }
 

@@ -28,8 +28,9 @@ using dispatch::Algorithm;
 // larger.
 constexpr Index kOrders[] = {1, 2, 15, 16, 17, 33, 64, 100, 129};
 constexpr Index kRightHandSides[] = {0, 1, 3, 40};
-constexpr Index kOverflow = -2, kNotFactored = -3;
+constexpr Index kOverflow = -2;
 using algorithms::kNoConvergence;
+using algorithms::kNotFactored;
 
 /// Whether all elements are equal, a NaN as good as another.
 template <class T>

@@ -418,6 +418,33 @@ TYPED_TEST(Transfers, FinishWithoutTheUploadsThatNobodyAsksFor) {
   }
 }
 
+TYPED_TEST(Transfers, WaitForSlotsBehindManyRegionsThatNeedNone) {
+  using T = TypeParam;
+  const Index n = 9, count = 60;
+  const auto a = random_matrix<T>(n, 3, 1);
+  for (auto tuning : this->tunings()) {
+    tuning.staging = 1;
+    Placed<T> there(this->device(), MemoryKind::device, a);
+    Padded<T> source = a, target(n, 3);
+    Index committed = 0;
+    {
+      const DeviceMatrix<T> matrix(this->device(), n, 3);
+      const QueueLease queue(this->device());
+      Transfer transfer(this->device(), 2, committed, tuning);
+      for (Index r = 0; r < count; ++r) {
+        transfer.add_upload(make_region<T>(there.view(), matrix.view()));
+      }
+      transfer.add_upload(make_region<T>(source.view(), matrix.view()));
+      transfer.add_download(make_region<T>(target.view(), matrix.view()));
+      transfer.start();
+      EXPECT_TRUE(transfer.before(*queue, count));
+      transfer.release(*queue, 0);
+      transfer.finish();
+    }
+    EXPECT_TRUE(same(target, a));
+  }
+}
+
 TYPED_TEST(Transfers, GiveIdleCopyThreadsWorkOnWhatIsHome) {
   using T = TypeParam;
   const Index n = 80, nb = 16;

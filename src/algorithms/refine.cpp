@@ -20,7 +20,7 @@ namespace {
 /// backward error of sqrt(n) units, where a factorization in double precision has a few; and who
 /// computes a residual in another order, as LAPACK's own tests do, might find it above.
 double clear_part(Index n) { return std::min(0.5, 4 / std::sqrt(static_cast<double>(n))); }
-constexpr Index kOverflow = -2, kNotFactored = -3;
+constexpr Index kOverflow = -2;
 
 /// A and B in double precision on the device.
 template <class T>

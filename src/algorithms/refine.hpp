@@ -7,8 +7,9 @@
 
 namespace overlapack::algorithms {
 
-/// LAPACK's number of iterations, and what `iter` is if they do not suffice.
-inline constexpr Index kMaxIterations = 30, kNoConvergence = -kMaxIterations - 1;
+/// LAPACK's number of iterations; and what `iter` is if they do not suffice, or if the
+/// factorization in single precision broke down.
+inline constexpr Index kMaxIterations = 30, kNoConvergence = -kMaxIterations - 1, kNotFactored = -3;
 
 /// How a mixed-precision solve went.
 struct Refinement {

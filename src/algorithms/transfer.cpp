@@ -383,7 +383,7 @@ bool Transfer::before(Queue& queue, Index id) {
       wait.reset();
     } else {
       wait();
-      if (caller_issues_ && wait.time_to_ask()) poll();
+      if (caller_issues_ && wait.time_to_ask() && poll()) wait.reset();
     }
   }
   if (caller_issues_) {  // what needs no packing may run ahead of the computation
@@ -487,7 +487,7 @@ void Transfer::issue_loop() {
       wait.reset();
     } else {
       wait();
-      if (wait.time_to_ask()) poll();
+      if (wait.time_to_ask() && poll()) wait.reset();
     }
   }
 }
@@ -629,14 +629,18 @@ bool Transfer::see_download() {
   return true;
 }
 
-/// Asks the queues whose signals somebody waits for.
-void Transfer::poll() {
+/// Asks the queues whose signals somebody waits for. Returns whether uploads have been completed
+/// since the last time: a device may need to be asked for each of them, and they may be many
+/// between two that use the same slot.
+bool Transfer::poll() {
+  const Index before = up_.seen;
   while (up_.seen < std::min(up_.issued, up_.signals) && complete(up_, up_.seen)) ++up_.seen;
   for (const Direction* direction : {&down_, &up_}) {
     if (direction->seen < std::min(direction->issued, direction->signals)) {
       queue(*direction, direction->seen).poll();
     }
   }
+  return up_.seen > before;
 }
 
 // ---- the copy threads ---------------------------------------------------------------------

@@ -237,7 +237,7 @@ class Transfer {
   bool arrived(const Chunk& chunk) const;
   bool within_whole_region() const;
   bool see_download();
-  void poll();
+  bool poll();
   void copy_loop(Backoff wait);
   bool upload_is_urgent() const;
   template <class F>

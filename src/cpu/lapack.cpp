@@ -307,11 +307,22 @@ template <class T>
 void copy(HostView<const T> from, HostView<T> to) {
   for (Index j = 0; j < from.cols; ++j) std::copy_n(&from(0, j), from.rows, &to(0, j));
 }
+
+/// LAPACK's mixed-precision solvers take n elements of `work` even if there are no right-hand
+/// sides, and it has n nrhs: then they get some of `own`.
+template <class T>
+void see_to_work(Index n, Index nrhs, std::vector<T>& own, MixedWork<T>& work) {
+  if (nrhs > 0) return;
+  own.resize(static_cast<std::size_t>(n));
+  work.work = own.data();
+}
 }  // namespace
 
 template <class T>
 Index Lapack<T>::mixed_gesv(HostView<T> a, Pivots ipiv, HostView<const T> b, HostView<T> x,
                             MixedWork<T> work, Index& iter) const {
+  std::vector<T> own;
+  see_to_work(a.rows, b.cols, own, work);
   Index result = 0;
   const Symbol& f = symbol(is_complex<T> ? Wanted::cgesv : Wanted::sgesv);
   if (!call(f, {a.rows, a.ld, b.cols, b.ld, x.ld}, [&](auto width) {
@@ -343,6 +354,8 @@ Index Lapack<T>::mixed_gesv(HostView<T> a, Pivots ipiv, HostView<const T> b, Hos
 template <class T>
 Index Lapack<T>::mixed_posv(Uplo uplo, HostView<T> a, HostView<const T> b, HostView<T> x,
                             MixedWork<T> work, Index& iter) const {
+  std::vector<T> own;
+  see_to_work(a.rows, b.cols, own, work);
   Index result = 0;
   const Symbol& f = symbol(is_complex<T> ? Wanted::cposv : Wanted::sposv);
   if (!call(f, {a.rows, a.ld, b.cols, b.ld, x.ld}, [&](auto width) {

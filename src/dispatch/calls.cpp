@@ -343,17 +343,19 @@ Index lu(const Call& call, const Lapack<T>& cpu, HostView<T> a, Pivots ipiv, Hos
 
 /// A mixed-precision solve by the CPU LAPACK, refine(), and solve() in double precision with X in
 /// the place of B. LAPACK's stopping test lets a NaN or infinity pass that the factors in single
-/// precision have brought about.
+/// precision have brought about, and OpenBLAS's Cholesky a NaN in A (of which a triangle is given).
 template <class T, class Refine, class Solve>
 Index refine_on_cpu(Part part, HostView<const T> a, HostView<const T> b, HostView<T> x, Index& iter,
                     Refine refine, Solve solve) {
   const auto finite = [](Part of, HostView<const T> m) { return algorithms::all_finite(of, m, 1); };
   const Index info = refine();
-  if (info != 0 || iter < 0 || finite(Part::all, x)) return info;
-  if (!finite(part, a) || !finite(Part::all, b)) return info;
-  iter = algorithms::kNoConvergence;
+  if (info != 0 || iter < 0) return info;
+  if (b.cols > 0 ? finite(Part::all, x) : finite(part, a)) return info;
+  if (!finite(Part::all, b) || (part == Part::all && !finite(part, a))) return info;
   for (Index j = 0; j < b.cols; ++j) std::copy_n(&b(0, j), b.rows, &x(0, j));
-  return solve();
+  const Index in_double = solve();
+  iter = in_double == 0 ? algorithms::kNoConvergence : algorithms::kNotFactored;
+  return in_double;
 }
 
 /// A mixed-precision solve. solve(device, options, refined) is one of algorithms/refine.hpp;
