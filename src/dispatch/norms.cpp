@@ -1,0 +1,85 @@
+#include <exception>
+#include <limits>
+#include <new>
+#include <vector>
+
+#include "algorithms/norm.hpp"
+#include "dispatch/route.hpp"
+
+namespace overlapack::dispatch {
+namespace {
+
+using cpu::Family;
+using cpu::Lapack;
+
+/// A norm of a matrix on the device, computed there or, if that fails, by the CPU from a copy.
+template <class T>
+Real<T> norm_on_device(Context& context, Device& device, const Lapack<T>& cpu, Norm norm,
+                       Symmetry symmetry, Uplo uplo, HostView<const T> a, bool& on_cpu) {
+  const std::lock_guard<std::mutex> lock(context.device_mutex());
+  device.set_memory_limit(context.settings().memory_limit);
+  try {
+    try {
+      return algorithms::norm<T>(device, norm, symmetry, uplo, on_device(a));
+    } catch (const DeviceError& error) {
+      if (error.lost()) context.lose_device(error.what());
+    } catch (const std::bad_alloc&) {  // a copy of a small matrix may need less
+    }
+    on_cpu = true;
+    const std::vector<T> copy = copy_of(device, on_device(a));
+    std::vector<Real<T>> work(static_cast<std::size_t>(a.rows));
+    return cpu.norm(norm, symmetry, uplo, {copy.data(), a.rows, a.cols, a.rows}, work.data());
+  } catch (const std::exception&) {  // DeviceError or bad_alloc: nobody can read the matrix
+    return std::numeric_limits<Real<T>>::quiet_NaN();
+  }
+}
+
+/// The call, for the log.
+template <class T>
+Call norm_call(Norm norm, Symmetry symmetry, Uplo uplo, HostView<const T> a) {
+  Call call = make_call<T>({}, a);
+  call.name = symmetry == Symmetry::none        ? "lange"
+              : symmetry == Symmetry::symmetric ? "lansy"
+                                                : "lanhe";
+  if (symmetry != Symmetry::none) call.uplo = static_cast<char>(uplo);
+  call.trans = static_cast<char>(norm);
+  return call;
+}
+
+}  // namespace
+
+template <class T>
+Real<T> norm(Family family, Norm norm, Symmetry symmetry, Uplo uplo, HostView<const T> a,
+             Real<T>* work) {
+  const Nesting nesting;
+  const Lapack<T>& cpu = cpu_lapack<T>(family);
+  Context& context = Context::instance();
+  Device* device = nullptr;
+  try {
+    if (nesting.outermost()) device = device_of_norm(context, a.rows * a.cols, a.data);
+  } catch (const std::exception&) {  // it lies on a device that cannot be used; the CPU cannot read
+    return std::numeric_limits<Real<T>>::quiet_NaN();
+  }
+  if (device == nullptr) return cpu.norm(norm, symmetry, uplo, a, work);
+
+  const NoCancellation no_cancellation;
+  const Call call = norm_call(norm, symmetry, uplo, a);
+  Decision decision;
+  const CallLog log(context, call, decision);
+  bool on_cpu = false;
+  const Real<T> result = norm_on_device(context, *device, cpu, norm, symmetry, uplo, a, on_cpu);
+  try {
+    decision.where = device->name() + (on_cpu ? "+cpu" : "");
+    decision.plan.why = "the matrix lies on the device";
+    log.write(0, 2.0 * static_cast<double>(a.rows) * static_cast<double>(a.cols));
+  } catch (const std::bad_alloc&) {  // the norm is known all the same
+  }
+  return result;
+}
+
+#define OVERLAPACK_INSTANTIATE(T) \
+  template Real<T> norm<T>(Family, Norm, Symmetry, Uplo, HostView<const T>, Real<T>*);
+OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
+#undef OVERLAPACK_INSTANTIATE
+
+}  // namespace overlapack::dispatch

@@ -1,0 +1,51 @@
+// Callers' matrices that lie in the memory of a device, where the CPU cannot read them.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "device/buffer.hpp"
+#include "dispatch/context.hpp"
+
+namespace overlapack::dispatch {
+
+/// Elements from which on a matrix is a reason to look for the program's own CUDA, where no device
+/// of ours is started yet.
+inline constexpr Index kLargeMatrix = 1 << 20;
+
+/// Whether a matrix of a call of order n may lie on the device. The question where it lies costs a
+/// call of the driver. It is not put for calls too small to gain anything; nor is a device started
+/// for it.
+inline bool may_lie_on_device(const Context& context, Index n) {
+  return n >= kSmallestResident && context.opened();
+}
+
+/// The device if a matrix of a call of order n lies in its memory, or else null. Throws DeviceError
+/// if the matrix lies on a device that cannot be used.
+Device* device_of_call(Context& context, Index n, const void* matrix);
+
+/// The same for routines without `info`, which could not say that they were given a matrix that
+/// they cannot read: of any size once a device is started, and large ones before.
+Device* device_of_norm(Context& context, Index elements, const void* matrix);
+
+/// A copy of a matrix in the memory of a device, without padding. A few columns at a time, because
+/// staging memory is dear.
+template <class T>
+std::vector<T> copy_of(Device& device, DeviceView<const T> x) {
+  constexpr Index kElements = Index{1} << 20;
+  const Index width = std::clamp<Index>(kElements / x.rows, 1, x.cols);
+  std::vector<T> copy;
+  copy.reserve(static_cast<std::size_t>(x.rows * x.cols));
+  const Buffer<T> staging(device, Space::host, x.rows * width);
+  const QueueLease queue(device);
+  for (Index j = 0; j < x.cols; j += width) {
+    const Index columns = std::min(width, x.cols - j);
+    queue->template copy<T>(HostView<T>(staging.data(), x.rows, columns, x.rows),
+                            x.block(0, j, x.rows, columns));
+    queue->synchronize();
+    copy.insert(copy.end(), staging.data(), staging.data() + x.rows * columns);
+  }
+  return copy;
+}
+
+}  // namespace overlapack::dispatch

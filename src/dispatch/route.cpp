@@ -1,0 +1,134 @@
+#include "dispatch/route.hpp"
+
+#include <algorithm>
+#include <iomanip>
+#include <locale>
+#include <sstream>
+
+namespace overlapack::dispatch {
+namespace {
+
+/// Whether an operand of a call lies on the device: the CPU cannot serve it then.
+bool is_resident(Context& context, const Call& call) {
+  return std::any_of(call.operands.begin(), call.operands.end(), [&](const void* operand) {
+    return operand != nullptr && device_of_call(context, call.shape.n, operand) != nullptr;
+  });
+}
+
+/// Whether a call is a reason to look for the program's own CUDA, where no device is started yet.
+bool looks_for_cuda(const Context& context, const Call& call, bool large) {
+  return !context.opened() && (large || call.shape.m * call.shape.n >= kLargeMatrix);
+}
+
+/// The line of a call in the log.
+std::string describe(const Call& call, const Decision& decision, Index info, double ms,
+                     double flops, std::size_t up, std::size_t down) {
+  const Plan& plan = decision.plan;
+  const char* const algorithm = !plan.on_device                       ? "-"
+                                : plan.algorithm == Algorithm::hybrid ? "hybrid"
+                                                                      : "tiled";
+  std::ostringstream out;
+  out.imbue(std::locale::classic());  // a point, whatever the program's locale has
+  out << std::fixed << std::setprecision(3);
+  out << "overlapack " << call.type << call.name << " m=" << call.shape.m << " n=" << call.shape.n
+      << " nrhs=" << call.shape.nrhs << " lda=" << call.lda << " ldb=" << call.ldb
+      << " uplo=" << call.uplo << " trans=" << call.trans << " info=" << info
+      << " where=" << decision.where << " algorithm=" << algorithm
+      << " nb=" << (plan.on_device ? plan.nb : 0) << " ms=" << ms
+      << " gflops=" << flops / (ms * 1e6) << " up=" << up << " down=" << down;
+  if (call.iter != nullptr) out << " iter=" << *call.iter;
+  if (plan.on_device && call.refinement != nullptr) {
+    const algorithms::Refinement& refinement = *call.refinement;
+    out << " precision=" << (refinement.fell_back ? "fp64" : name_of(refinement.precision));
+  }
+  out << " why=\"" << plan.why << '"';
+  return out.str();
+}
+
+/// Fills in `decision`. Where this throws bad_alloc, for one of the texts, the rest is right.
+void fill_in(Context& context, const Call& call, bool large, Decision& decision) {
+  const Settings& settings = context.settings();
+  auto& [resident, waits, device, plan, where] = decision;
+  open_beside_cuda(context, call, large);
+  resident = is_resident(context, call);
+  if (!large && !resident && !settings.verbose) return;
+
+  waits = large && !context.opened() &&
+          !worth_starting(call.routine, call.type, call.shape, settings,
+                          context.seconds_before_start(), available_cores());
+  device = (large || resident) && !waits ? context.device() : nullptr;
+  plan = dispatch::plan(call.routine, call.type, call.shape, settings, context.profile(),
+                        device != nullptr ? device->memory() : 0, resident);
+  if (waits) {
+    plan.why = "starting the device takes longer than the calls it would have served so far";
+  } else if (large && device == nullptr) {
+    plan.why += ": " + context.device_status();
+  }
+  if (plan.on_device) {
+    where = device->name();
+  } else if (resident) {
+    where = "none";
+  }
+}
+
+}  // namespace
+
+bool is_large(const Context& context, const Call& call) {
+  return wants_device(call.routine, call.type, call.shape, context.settings(), context.profile());
+}
+
+bool is_small(const Context& context, const Call& call, bool large) {
+  return !large && !context.settings().verbose && !may_lie_on_device(context, call.shape.n) &&
+         !looks_for_cuda(context, call, large);
+}
+
+void open_beside_cuda(Context& context, const Call& call, bool large) {
+  if (!looks_for_cuda(context, call, large) || context.forked() || !cuda_in_process()) return;
+  if (large || std::any_of(call.operands.begin(), call.operands.end(), is_cuda_memory)) {
+    context.device();
+  }
+}
+
+Decision decide(Context& context, const Call& call, bool large) {
+  Decision decision;
+  try {
+    try {
+      fill_in(context, call, large, decision);
+    } catch (const DeviceError& error) {  // the CPU cannot read the operands, either
+      decision.resident = true;
+      decision.where = "none";
+      decision.plan.why = error.what();
+    }
+  } catch (const std::bad_alloc&) {  // the CPU may do with less
+    decision.plan.on_device = false;
+  }
+  return decision;
+}
+
+algorithms::Options options_of(const Plan& plan, const Settings& settings) {
+  algorithms::Options options;
+  options.nb = plan.nb;
+  options.hybrid = plan.algorithm == Algorithm::hybrid;
+  options.split = plan.split;
+  options.precision = plan.precision;
+  options.threads = copy_threads(settings, available_cores());
+  options.memory = plan.memory;
+  return options;
+}
+
+CallLog::CallLog(Context& context, const Call& call, const Decision& decision)
+    : context_(context), call_(call), decision_(decision) {}
+
+double CallLog::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
+
+void CallLog::write(Index info, double flops, std::size_t up, std::size_t down) const {
+  if (!context_.settings().verbose) return;
+  try {
+    context_.log(describe(call_, decision_, info, seconds() * 1e3, flops, up, down));
+  } catch (const std::bad_alloc&) {  // the call has been done all the same
+  }
+}
+
+}  // namespace overlapack::dispatch

@@ -1,0 +1,147 @@
+// The way of one call: whether it goes to the CPU LAPACK or to the device is decided here for all
+// routines, and the CPU finishes what the device cannot.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <string>
+
+#include "algorithms/refine.hpp"
+#include "core/once.hpp"
+#include "core/view.hpp"
+#include "dispatch/calls.hpp"
+#include "dispatch/residency.hpp"
+
+namespace overlapack::dispatch {
+
+/// What decides where a call goes, and what the call log says of it.
+struct Call {
+  Routine routine;
+  char type;
+  Shape shape;
+  const char* name;
+  Index lda;
+  Index ldb = 0;
+  std::array<const void*, 3> operands = {};  // the matrix; right-hand sides, solution: if any
+  char uplo = '-';
+  char trans = '-';
+  const Index* iter = nullptr;  // mixed precision: how many iterations it took
+  const algorithms::Refinement* refinement = nullptr;  // likewise, if the device has done it
+};
+
+/// A call with matrix `a` and, if it has columns, right-hand sides `b`; `x`, if not `b`, is for the
+/// solution.
+template <class T>
+Call make_call(Routine routine, HostView<const T> a, HostView<const T> b = {},
+               HostView<const T> x = {}) {
+  const Shape shape{a.rows, a.cols, b.cols};
+  Call call{routine, ScalarTraits<T>::letter, shape, name_of(routine), a.ld, b.ld};
+  call.operands = {a.data, b.empty() ? nullptr : b.data, x.empty() ? nullptr : x.data};
+  return call;
+}
+
+/// Where a call goes, decided before anything is done.
+struct Decision {
+  bool resident = false;     ///< an operand lies on a device: the CPU cannot serve the call
+  bool waits = false;        ///< large enough, but the device is not worth starting yet
+  Device* device = nullptr;  ///< for a large or resident call
+  Plan plan;
+  std::string where = "cpu";  ///< for the call log
+};
+
+/// Whether a call is large enough for the device.
+bool is_large(const Context& context, const Call& call);
+/// In a process that uses CUDA itself a call large enough for the device starts it at once, which
+/// costs little there; and a smaller one does with operands that the CPU cannot read.
+void open_beside_cuda(Context& context, const Call& call, bool large);
+/// Whether a call goes to the CPU without further questions.
+bool is_small(const Context& context, const Call& call, bool large);
+/// For a call that is not small. Only the texts are missing if there is no memory.
+Decision decide(Context& context, const Call& call, bool large);
+algorithms::Options options_of(const Plan& plan, const Settings& settings);
+
+/// Measures a call, from its construction on, and writes its line to the call log, if there is one
+/// and there is memory for the texts: the call has been done all the same.
+class CallLog {
+ public:
+  CallLog(Context& context, const Call& call, const Decision& decision);
+  double seconds() const;
+  void write(Index info, double flops, std::size_t up = 0, std::size_t down = 0) const;
+
+ private:
+  Context& context_;
+  const Call& call_;
+  const Decision& decision_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// A CPU LAPACK may call our exported names from inside its own drivers; such calls stay on the
+/// CPU, on which their caller has already decided.
+class Nesting {
+ public:
+  Nesting() : outer_(depth_++ == 0) {}
+  ~Nesting() { --depth_; }
+  bool outermost() const { return outer_; }
+
+ private:
+  static inline thread_local int depth_ = 0;
+  bool outer_;
+};
+
+/// Runs a call where it is decided. on_device(device, options, committed) may throw DeviceError or
+/// bad_alloc; resume(options, committed) then finishes the call on the CPU.
+template <class OnCpu, class OnDevice, class Resume>
+Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume) {
+  const Nesting nesting;
+  if (!nesting.outermost()) return on_cpu();
+  Context& context = Context::instance();
+  const bool large = is_large(context, call);
+  if (is_small(context, call, large)) return on_cpu();  // all that small calls pay
+
+  const NoCancellation no_cancellation;  // locks and threads would be left behind
+  Decision decision = decide(context, call, large);
+  const bool resident = decision.resident;
+  const CallLog log(context, call, decision);
+  const double flops = flops_of(call.routine, call.type, call.shape);
+  if (!decision.plan.on_device) {
+    const Index info = resident ? kNoMemory : on_cpu();
+    if (decision.waits) context.add_seconds_before_start(log.seconds());
+    log.write(info, flops);
+    return info;
+  }
+
+  Device& device = *decision.device;
+  std::lock_guard<std::mutex> lock(context.device_mutex());
+  device.set_memory_limit(context.settings().memory_limit);
+  const std::size_t up = device.counters().bytes_to_device;
+  const std::size_t down = device.counters().bytes_to_host;
+  const algorithms::Options options = options_of(decision.plan, context.settings());
+  Index committed = 0, info = 0;
+  const auto finish_on_cpu = [&](const char* reason) {
+    info = kNoMemory;
+    try {
+      if (!resident) info = resume(options, committed);
+      decision.plan.why += resident ? "; failed: " : "; finished by the CPU: ";
+      decision.plan.why += reason;
+      if (!resident) decision.where += "+cpu";
+    } catch (const std::bad_alloc&) {  // info says so, if it is not only for the texts
+    }
+  };
+  try {
+    const std::shared_ptr<void> current = device.make_current();
+    info = on_device(device, options, committed);
+  } catch (const DeviceError& error) {
+    finish_on_cpu(error.what());
+    if (error.lost()) context.lose_device(error.what());
+  } catch (const std::bad_alloc&) {
+    finish_on_cpu("out of host memory");
+  }
+  log.write(info, flops, device.counters().bytes_to_device - up,
+            device.counters().bytes_to_host - down);
+  return info;
+}
+
+}  // namespace overlapack::dispatch

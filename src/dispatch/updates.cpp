@@ -1,0 +1,225 @@
+#include <algorithm>
+#include <exception>
+#include <vector>
+
+#include "algorithms/chol_update_device.hpp"
+#include "algorithms/norm.hpp"
+#include "dispatch/route.hpp"
+
+namespace overlapack::dispatch {
+namespace {
+
+using cpu::Family;
+using cpu::Lapack;
+
+/// An update of a factor by k vectors, which do not lie on the device.
+template <class T>
+Call update_call(const char* name, Uplo uplo, HostView<const T> a, Index k) {
+  Call call = make_call<T>(Routine::cholupdate, a);
+  call.shape.nrhs = k;
+  call.uplo = static_cast<char>(uplo);
+  call.name = name;
+  return call;
+}
+
+/// As algorithms::all_finite, of a matrix wherever it lies.
+template <class T>
+bool all_finite(Part part, HostView<const T> a) {
+  Context& context = Context::instance();
+  Device* const device = device_of_call(context, a.rows, a.data);
+  if (device == nullptr) return algorithms::all_finite(part, a, update_threads(a.rows));
+  const std::lock_guard<std::mutex> lock(context.device_mutex());
+  return algorithms::all_finite_on_device(*device, part, a);
+}
+
+/// A copy of a matrix of the caller that lies on the device; nothing if it does not.
+template <class T>
+std::vector<T> fetch(HostView<const T> x) {
+  Context& context = Context::instance();
+  if (x.cols == 0) return {};
+  Device* const device = device_of_call(context, x.rows, x.data);
+  if (device == nullptr) return {};
+  const std::lock_guard<std::mutex> lock(context.device_mutex());
+  return copy_of(*device, on_device(x));
+}
+
+/// The device takes the diagonal of a factor to be real. Those of qrupdate need not be.
+template <class T>
+void require_real(const std::vector<T>& diagonal) {
+  const auto is_real = [](T x) { return x == T(real(x)); };
+  if (!std::all_of(diagonal.begin(), diagonal.end(), is_real)) {
+    throw DeviceError("the diagonal of the factor is not real");
+  }
+}
+
+/// An update or downdate of an upper factor by one row x, on the device. x and c become the
+/// rotations, once the call has succeeded.
+template <class T>
+class OneVector {
+ public:
+  OneVector(HostView<T> r, T* x, Real<T>* c) : r_(r), x_(x), c_(c) {}
+
+  Index run(Device& device, const algorithms::Options& options, int sign) {
+    const Index n = r_.rows;
+    vector_.resize(static_cast<std::size_t>(n));
+    std::transform(x_, x_ + n, vector_.begin(), [](T e) { return conj(e); });
+    sines_.resize(vector_.size());
+    cosines_.resize(vector_.size());
+    const algorithms::Update<T> update{Uplo::upper,
+                                       r_,
+                                       HostView<const T>(vector_.data(), n),
+                                       algorithms::Signs(&sign, false),
+                                       {cosines_.data(), sines_.data()}};
+    const Index info = algorithms::chol_update_on_device(device, options, update, checkpoint_);
+    if (info == 0) store(n);
+    return info;
+  }
+  /// How many rows of R are final.
+  Index done() const { return checkpoint_.columns; }
+  /// The first rotations.
+  void store(Index count) const {
+    std::copy_n(cosines_.data(), count, c_);
+    std::copy_n(sines_.data(), count, x_);
+  }
+  HostView<T> rest_of_factor() const {
+    const Index rest = r_.rows - done();
+    return r_.block(done(), done(), rest, rest);
+  }
+  /// What is left of the vector.
+  HostView<T> rest_of_vector() const { return checkpoint_.v; }
+
+ private:
+  HostView<T> r_;
+  T* x_;
+  Real<T>* c_;
+  std::vector<T> vector_, sines_;
+  std::vector<Real<T>> cosines_;
+  algorithms::UpdateCheckpoint<T> checkpoint_;
+};
+
+}  // namespace
+
+Index update_threads(Index n) {
+  // More than these gain nothing where memory is the limit, and in small ones it takes longer to
+  // wake them up (or even to ask how many there could be).
+  constexpr Index kSmall = 256, kEnough = 16;
+  const Settings& settings = Context::instance().settings();
+  if (n < kSmall) return 1;
+  return settings.threads > 0 ? settings.threads : std::min(kEnough, available_cores());
+}
+
+template <class T>
+Index chol_update(const char* name, Uplo uplo, HostView<T> a, HostView<const T> v,
+                  algorithms::Signs signs) {
+  const NoCancellation no_cancellation;  // the CPU, too, uses threads of ours
+  const Index n = a.rows, k = v.cols;
+  const Lapack<T>& cpu = cpu_lapack<T>(Family::lp64);
+  algorithms::UpdateCheckpoint<T> checkpoint;
+  const auto on_cpu = [&] {
+    return algorithms::chol_update(cpu, uplo, a, v, signs, update_threads(n));
+  };
+  Context& context = Context::instance();
+  Call call = update_call<T>(name, uplo, a, k);
+  try {
+    call.operands[1] = v.data;
+    open_beside_cuda(context, call, is_large(context, call));
+    if (!all_finite<T>(Part::all, v)) {
+      return all_finite<T>(part_of(uplo), a) ? kVectorsNotFinite : algorithms::kFactorNotFinite;
+    }
+    // If the CPU is to finish the call, V must not be on the device.
+    std::vector<T> copy;
+    if (device_of_call(context, n, a.data) == nullptr) copy = fetch(v);
+    if (!copy.empty()) v = {copy.data(), n, k, n};
+    call.operands[1] = v.data;
+    return route(
+        call, on_cpu,
+        [&](Device& device, const algorithms::Options& options, Index&) {
+          return algorithms::chol_update_on_device<T>(device, options, {uplo, a, v, signs},
+                                                      checkpoint);
+        },
+        [&](const algorithms::Options&, Index) {
+          const Index done = checkpoint.columns;
+          if (done == 0) return on_cpu();
+          Index updates = 0;
+          for (Index j = 0; j < k; ++j) updates += signs[j] > 0;
+          if (done < n) {
+            algorithms::finish_chol_update<T>(uplo, a.block(done, done, n - done, n - done),
+                                              checkpoint.v, updates, update_threads(n));
+          }
+          return Index{0};
+        });
+  } catch (const std::exception&) {  // DeviceError; bad_alloc; length_error for a size beyond all
+    return kNoMemory;
+  }
+}
+
+template <class T>
+void update_one(const char* name, HostView<T> r, T* x, Real<T>* c) {
+  const NoCancellation no_cancellation;  // the CPU, too, uses threads of ours
+  const Index n = r.rows, threads = update_threads(n);
+  if (n == 0) return;
+  OneVector<T> vector(r, x, c);
+  const auto on_cpu = [&] {
+    algorithms::update_one(r, x, c, threads);
+    return Index{0};
+  };
+  route(
+      update_call<T>(name, Uplo::upper, r, 1), on_cpu,
+      [&](Device& device, const algorithms::Options& options, Index&) {
+        require_real(algorithms::diagonal<T>(device, r));
+        return vector.run(device, options, 1);
+      },
+      [&](const algorithms::Options&, Index) {
+        const Index done = vector.done();
+        if (done == 0) return on_cpu();
+        vector.store(done);
+        const HostView<T> left = vector.rest_of_vector();
+        for (Index i = done; i < n; ++i) x[i] = conj(left(i - done, 0));
+        algorithms::update_one(vector.rest_of_factor(), x + done, c + done, threads);
+        return Index{0};
+      });
+}
+
+template <class T>
+algorithms::Downdate downdate_one(const char* name, HostView<T> r, T* x, Real<T>* c) {
+  const NoCancellation no_cancellation;  // the CPU, too, uses threads of ours
+  using algorithms::Downdate;
+  const Index n = r.rows, threads = update_threads(n);
+  if (n == 0) return Downdate::done;
+  OneVector<T> vector(r, x, c);
+  const auto on_cpu = [&] {
+    return static_cast<Index>(algorithms::downdate_one(r, x, c, threads));
+  };
+  const Index result = route(
+      update_call<T>(name, Uplo::upper, r, 1), on_cpu,
+      [&](Device& device, const algorithms::Options& options, Index&) {
+        const std::vector<T> pivots = algorithms::diagonal<T>(device, r);
+        require_real(pivots);
+        if (std::find(pivots.begin(), pivots.end(), T(0)) != pivots.end()) {
+          return static_cast<Index>(Downdate::singular);
+        }
+        const bool possible = vector.run(device, options, -1) == 0;
+        return static_cast<Index>(possible ? Downdate::done : Downdate::not_definite);
+      },
+      [&](const algorithms::Options&, Index) {
+        if (vector.done() == 0) return on_cpu();
+        vector.store(n);
+        if (vector.done() < n) {
+          algorithms::finish_chol_update<T>(Uplo::upper, vector.rest_of_factor(),
+                                            vector.rest_of_vector(), 0, threads);
+        }
+        return static_cast<Index>(Downdate::done);
+      });
+  // Negative: a factor in the memory of a device that has failed.
+  return result < 0 ? Downdate::not_definite : static_cast<Downdate>(result);
+}
+
+#define OVERLAPACK_INSTANTIATE(T)                                                  \
+  template Index chol_update<T>(const char*, Uplo, HostView<T>, HostView<const T>, \
+                                algorithms::Signs);                                \
+  template void update_one<T>(const char*, HostView<T>, T*, Real<T>*);             \
+  template algorithms::Downdate downdate_one<T>(const char*, HostView<T>, T*, Real<T>*);
+OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
+#undef OVERLAPACK_INSTANTIATE
+
+}  // namespace overlapack::dispatch

@@ -1,0 +1,493 @@
+// getrf_panel, row interchanges, interchange_and_solve.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "device_contract/contract.hpp"
+
+namespace overlapack {
+namespace {
+
+using namespace testing_support;
+
+template <class T>
+class InterchangeContract : public DeviceContract<T> {};
+TYPED_TEST_SUITE(InterchangeContract, Precisions);
+
+/// What getrf_panel leaves.
+template <class T>
+struct Panel {
+  Padded<T> factor;
+  std::vector<Index> pivots;  // 1-based within the panel
+  Index info;
+};
+
+template <class T>
+class PanelContract : public DeviceContract<T> {
+ protected:
+  Panel<T> factor(const Padded<T>& a, Index offset = 0, Index info_before = 0) {
+    const Index steps = std::min(a.rows(), a.cols());
+    const auto da = this->upload(a);
+    const auto pivots = this->upload(Padded<Index>(steps, 1));
+    const auto info = this->upload_index(info_before);
+    this->kernels().getrf_panel(this->queue(), da, pivots, info, offset);
+    Panel<T> panel{this->download(da), {}, this->download_index(info)};
+    const auto stored = this->download(pivots);
+    for (Index j = 0; j < steps; ++j) panel.pivots.push_back(stored(j, 0) - offset);
+    return panel;
+  }
+
+  /// One column with the given elements, factored.
+  Panel<T> factor_column(const std::vector<T>& elements) {
+    Padded<T> a(static_cast<Index>(elements.size()), 1);
+    std::copy(elements.begin(), elements.end(), a.data());
+    return factor(a);
+  }
+
+  /// A random matrix is factored as it should be.
+  void factors(Index m, Index n) {
+    SCOPED_TRACE(testing::Message() << m << "x" << n);
+    const auto a = random_matrix<T>(m, n, 1, 2);
+    const auto panel = factor(a, 12345);
+    EXPECT_EQ(panel.info, 0);
+    EXPECT_TRUE(panel.factor.padding_untouched());
+    const Index steps = std::min(m, n);
+    bool valid = true;
+    for (Index j = 0; j < steps; ++j) {
+      const Index p = panel.pivots[static_cast<std::size_t>(j)];
+      valid = valid && p >= j + 1 && p <= m;
+    }
+    ASSERT_TRUE(valid) << "a pivot is no row below its step";
+    EXPECT_LT(getrf_residual<T>(a.view(), panel.factor.view(), panel.pivots), kThreshold);
+    double largest = 0;  // partial pivoting: no multiplier exceeds 1 by more than rounding
+    for (Index j = 0; j < steps; ++j) {
+      for (Index i = j + 1; i < m; ++i) {
+        largest = std::max(largest, static_cast<double>(std::abs(panel.factor(i, j))));
+      }
+    }
+    EXPECT_LE(largest, (is_complex<T> ? std::sqrt(2.0) : 1.0) + 10 * epsilon<T>());
+  }
+};
+
+TYPED_TEST_SUITE(PanelContract, Precisions);
+
+TYPED_TEST(PanelContract, FactorsPanelsOfAllShapes) {
+  std::vector<std::pair<Index, Index>> shapes = {
+      {1, 1},     {5, 5},    {100, 32}, {1000, 7}, {257, 64},
+      {300, 300}, {33, 100}, {1, 40},   {64, 1},   {140000, 10}};  // the last: no GPU's registers
+  for (const Index n : {33, 100, 128, 129, 200}) shapes.insert(shapes.end(), {{128, n}, {513, n}});
+  if (!this->device().emulated()) {
+    for (const Index m : {2048, 4096, 8192, 16384}) {
+      for (const Index n : {64, 127, 128}) shapes.insert(shapes.end(), {{m, n}, {m + 1, n}});
+    }
+  }
+  for (const auto& [m, n] : shapes) this->factors(m, n);
+}
+
+// The least panels of which the rows need all of a cluster, and several to a thread: for racecheck,
+// under which the shapes above would take an hour.
+TYPED_TEST(PanelContract, FactorsPanelsInEveryForm) {
+  for (const auto& [m, n] :
+       {std::pair<Index, Index>{300, 70}, {2049, 40}, {4097, 40}, {8193, 40}, {16400, 9}}) {
+    if (m < 1000 || !this->device().emulated()) this->factors(m, n);
+  }
+}
+
+TYPED_TEST(PanelContract, ChoosesTheLargestAndAmongEqualsTheFirst) {
+  using T = TypeParam;
+  EXPECT_EQ(this->factor_column({T(1), T(-3), T(3), T(3)}).pivots[0], 2);
+  EXPECT_EQ(this->factor_column({T(3), T(-3), T(3)}).pivots[0], 1);
+  EXPECT_EQ(this->factor_column({T(0), T(1), T(2), T(-2), T(-4)}).pivots[0], 5);
+  std::vector<T> ones(1000, T(1));
+  ones[0] = T(0);
+  EXPECT_EQ(this->factor_column(ones).pivots[0], 2);
+  ones[0] = T(1);
+  ones[999] = T(-1);
+  EXPECT_EQ(this->factor_column(ones).pivots[0], 1);
+}
+
+TYPED_TEST(PanelContract, ComparesComplexPivotsByTheSumOfTheirParts) {
+  using T = TypeParam;
+  if constexpr (is_complex<T>) {
+    // |z|: 5 against 4.24; |re| + |im|: 5 against 6.
+    EXPECT_EQ(this->factor_column({T(0, 5), T(3, 3), T(-5, 0)}).pivots[0], 2);
+    EXPECT_EQ(this->factor_column({T(0, 5), T(3, 2), T(-5, 0)}).pivots[0], 1);  // equal sums
+  } else {
+    EXPECT_EQ(this->factor_column({T(5), T(6), T(-5)}).pivots[0], 2);
+  }
+}
+
+TYPED_TEST(PanelContract, TiesInEveryColumnFollowTheExactElimination) {
+  // L has only +-1 below its diagonal and U only small integers, so that the elimination is exact
+  // and every candidate of every column ties: rows in order must stay in order.
+  using T = TypeParam;
+  for (const auto& [m, n] : {std::pair<Index, Index>{40, 12},
+                             {200, 20},
+                             {12, 40},
+                             {300, 120},
+                             {3000, 70},
+                             {7000, 8},
+                             {14000, 8}}) {
+    Random random(m);
+    const Index steps = std::min(m, n);
+    Padded<T> l(m, steps), u(steps, n), a(m, n);
+    for (Index j = 0; j < steps; ++j) {
+      for (Index i = 0; i < m; ++i) {
+        l(i, j) = i < j ? T(0) : i == j ? T(1) : phase<T>(2 * random.integer(0, 1));
+        if constexpr (!is_complex<T>) {
+          if (i > j && random.integer(0, 1) == 1) l(i, j) = T(-1);
+        }
+      }
+    }
+    for (Index j = 0; j < n; ++j) {
+      for (Index i = 0; i < steps; ++i) {
+        u(i, j) = i > j ? T(0) : T(static_cast<Real<T>>(i == j ? 2 : random.integer(-3, 3)));
+      }
+    }
+    reference::gemm<T>(Op::none, Op::none, T(1), l.view(), u.view(), T(0), a.view());
+    const auto panel = this->factor(a);
+    EXPECT_EQ(panel.info, 0);
+    for (Index j = 0; j < steps; ++j) EXPECT_EQ(panel.pivots[static_cast<std::size_t>(j)], j + 1);
+    for (Index j = 0; j < n; ++j) {
+      for (Index i = 0; i < m; ++i) EXPECT_EQ(panel.factor(i, j), i > j ? l(i, j) : u(i, j));
+    }
+  }
+}
+
+TYPED_TEST(PanelContract, ANaNIsChosenOnlyOnTheDiagonal) {
+  using T = TypeParam;
+  const T bad = nan<T>();
+  EXPECT_EQ(this->factor_column({T(1), bad, T(3), T(2)}).pivots[0], 3);
+  EXPECT_EQ(this->factor_column({bad, T(1), T(3)}).pivots[0], 1);
+  EXPECT_EQ(this->factor_column({T(1), bad, bad}).pivots[0], 1);
+  EXPECT_EQ(this->factor_column({T(1), T(5), infinity<T>(), T(7)}).pivots[0], 3);
+  const auto zero = this->factor_column({T(0), bad, T(0)});
+  EXPECT_EQ(zero.pivots[0], 1);
+  EXPECT_EQ(zero.info, 1);
+}
+
+TYPED_TEST(PanelContract, PivotsThroughNaNsAsTheUnblockedAlgorithm) {
+  using T = TypeParam;
+  for (const auto& [row, column] :
+       {std::pair<Index, Index>{0, 0}, {3, 0}, {2, 2}, {5, 3}, {0, 3}}) {
+    SCOPED_TRACE(testing::Message() << row << "," << column);
+    // Powers of two times distinct small integers: no ties, and no choice that rounding could turn.
+    Padded<T> a(6, 4);
+    const int elements[6][4] = {{1, 7, -2, 5},  {-8, 1, 3, 1}, {2, -3, 9, 4},
+                                {4, 2, 1, -11}, {1, 9, 5, 2},  {-2, 4, 7, 13}};
+    for (Index j = 0; j < 4; ++j) {
+      for (Index i = 0; i < 6; ++i) a(i, j) = T(static_cast<Real<T>>(elements[i][j]));
+    }
+    a(row, column) = nan<T>();
+    auto expected = a;
+    std::vector<Index> pivots(4);
+    const Index info = reference::detail::getrf_block<T>(expected.view(), pivots.data());
+    const auto panel = this->factor(a);
+    EXPECT_EQ(panel.pivots, pivots);
+    EXPECT_EQ(panel.info, info);
+    for (Index j = 0; j < 4; ++j) {
+      for (Index i = 0; i < 6; ++i) EXPECT_EQ(is_nan(panel.factor(i, j)), is_nan(expected(i, j)));
+    }
+  }
+}
+
+TYPED_TEST(PanelContract, TheNumberOfRowsMakesNoDifference) {
+  // Rows around every power of two: a device divides them among threads, thread blocks and
+  // clusters, and has another kernel where they do not fit. NaNs, infinities, ties and a column of
+  // zeros fall on all of them. An infinite complex number is left out: it has several quotients.
+  using T = TypeParam;
+  constexpr Index n = 8;  // at most one block of any device, so that the unblocked order is defined
+  std::vector<Index> heights = {2, 31, 33};
+  for (Index power = 64; power <= 16384; power *= 2) {
+    for (const Index m : {power - 1, power, power + 1}) heights.push_back(m);
+  }
+  for (const Index m : {70000, 140000, 280000}) heights.push_back(m);
+  for (const Index m : heights) {
+    SCOPED_TRACE(testing::Message() << m << " rows");
+    auto a = random_matrix<T>(m, n, static_cast<std::uint64_t>(m), 3);
+    for (Index i = 0; i < m; ++i) a(i, 2) = T(0);
+    for (Index i = 0; i < m; ++i) a(i, 0) = T(static_cast<Real<T>>(i < m / 3 ? 1 : 2));
+    a(m - 1, 6) = nan<T>();
+    if (!is_complex<T>) a(m / 2, 7) = infinity<T>();
+    auto expected = a;
+    std::vector<Index> pivots(static_cast<std::size_t>(std::min(m, n)));
+    const Index info = reference::detail::getrf_block<T>(expected.view(), pivots.data());
+    const auto panel = this->factor(a, 77);
+    EXPECT_EQ(panel.pivots, pivots);
+    EXPECT_EQ(panel.info, info == 0 ? 0 : 77 + info);
+    EXPECT_TRUE(panel.factor.padding_untouched());
+    Index different = 0;
+    for (Index j = 0; j < n; ++j) {
+      for (Index i = 0; i < m; ++i) {
+        const T x = panel.factor(i, j), y = expected(i, j);
+        const bool close = x == y || std::abs(x - y) <= 1000 * epsilon<T>() * (1 + std::abs(y));
+        if (is_nan(y) ? !is_nan(x) : !close) ++different;
+      }
+    }
+    EXPECT_EQ(different, 0);
+  }
+}
+
+TYPED_TEST(PanelContract, AZeroPivotIsReportedAndTheFactorizationGoesOn) {
+  using T = TypeParam;
+  for (const auto& [m, n] : {std::pair<Index, Index>{5, 5}, {100, 33}, {40, 64}, {300, 64}}) {
+    const Index steps = std::min(m, n);
+    for (const Index position : {Index{0}, steps / 2, steps - 1}) {
+      SCOPED_TRACE(testing::Message() << m << "x" << n << " at " << position);
+      const auto a = singular_at<T>(m, n, position, 1, 1);
+      const auto panel = this->factor(a, 500);
+      EXPECT_EQ(panel.info, 500 + position + 1);
+      EXPECT_EQ(panel.factor(position, position), T(0));
+      EXPECT_EQ(panel.pivots[static_cast<std::size_t>(position)], position + 1);
+      EXPECT_LT(getrf_residual<T>(a.view(), panel.factor.view(), panel.pivots), kThreshold);
+    }
+  }
+  // The first of several, and an info from before, win.
+  auto a = singular_at<T>(20, 10, 3, 1);
+  for (Index i = 0; i < 20; ++i) a(i, 7) = T(0);
+  EXPECT_EQ(this->factor(a).info, 4);
+  EXPECT_EQ(this->factor(a, 100, 2).info, 2);
+}
+
+TYPED_TEST(PanelContract, ASubnormalPivotGivesFiniteMultipliers) {
+  using T = TypeParam;
+  const Real<T> tiny = std::numeric_limits<Real<T>>::denorm_min() * 64;
+  Padded<T> a(5, 2);
+  for (Index i = 0; i < 5; ++i) {
+    a(i, 0) = T(tiny * static_cast<Real<T>>(i + 1));
+    a(i, 1) = T(static_cast<Real<T>>(i * i + 1));
+  }
+  const auto panel = this->factor(a);
+  EXPECT_EQ(panel.pivots[0], 5);
+  EXPECT_EQ(panel.info, 0);
+  EXPECT_EQ(panel.factor(0, 0), T(tiny * 5));
+  // Row 0 moved down to row 4; rows 1 to 3 may change places in the second step.
+  std::vector<Real<T>> multipliers;
+  for (Index i = 1; i < 5; ++i) multipliers.push_back(real(panel.factor(i, 0)));
+  std::sort(multipliers.begin(), multipliers.end());
+  for (Index i = 1; i < 5; ++i) {
+    EXPECT_NEAR(static_cast<double>(multipliers[static_cast<std::size_t>(i - 1)]),
+                static_cast<double>(i) / 5, 4 * epsilon<T>());
+  }
+}
+
+// ---- swap_rows ----------------------------------------------------------------------------
+
+TYPED_TEST(InterchangeContract, SwapRowsFollowsThePivotsInBothDirections) {
+  using T = TypeParam;
+  struct Shape {
+    Index rows, cols, pivots;
+  };
+  const Index offset = 4000;
+  for (const Shape s : {Shape{1, 1, 1}, Shape{5, 3, 2}, Shape{64, 33, 64}, Shape{1500, 7, 300},
+                        Shape{1000, 5, 1000}, Shape{3000, 2, 1000}}) {
+    for (const bool narrow : {false, true}) {  // narrow: most targets are repeated
+      SCOPED_TRACE(testing::Message() << s.rows << "x" << s.cols << ", " << s.pivots << " pivots"
+                                      << (narrow ? ", repeated targets" : ""));
+      Random random(1);
+      Padded<Index> pivots(s.pivots, 1);
+      std::vector<Index> local;
+      for (Index j = 0; j < s.pivots; ++j) {
+        const Index first = narrow ? std::max(j, s.rows - 3) : j;
+        local.push_back(1 + random.integer(first, s.rows - 1));
+        pivots(j, 0) = offset + local.back();
+      }
+      const auto dp = this->upload(pivots);
+      const auto a = random_matrix<T>(s.rows, s.cols, 2, 1);
+      for (const bool forward : {true, false}) {
+        const auto da = this->upload(a);
+        this->kernels().swap_rows(this->queue(), da, dp, offset, forward);
+        const auto result = this->download(da);
+        auto expected = a;
+        reference::laswp<T>(expected.view(), 0, s.pivots, local.data(), forward);
+        EXPECT_EQ(max_difference(result, applied(Op::none, expected)), 0) << "forward " << forward;
+        EXPECT_TRUE(result.padding_untouched());
+      }
+    }
+  }
+}
+
+TYPED_TEST(InterchangeContract, ComposedInterchangesOfPanelsPermuteRows) {
+  using T = TypeParam;
+  struct Shape {
+    Index rows, pivots, nb;
+  };
+  const Index most = this->kernels().permutable_rows();
+  for (const Shape s : {Shape{1, 1, 1}, Shape{2, 1, 4}, Shape{70, 70, 16}, Shape{90, 40, 40},
+                        Shape{100, 100, 7}, Shape{most, most, 256}, Shape{most, 30, 10}}) {
+    for (const bool narrow : {false, true}) {  // narrow: most targets are repeated
+      SCOPED_TRACE(testing::Message() << s.rows << " rows, " << s.pivots << " pivots, panels of "
+                                      << s.nb << (narrow ? ", repeated targets" : ""));
+      Random random(1);
+      Padded<Index> pivots(s.pivots, 1);
+      std::vector<Index> local;
+      for (Index j = 0; j < s.pivots; ++j) {
+        local.push_back(1 + random.integer(narrow ? std::max(j, s.rows - 3) : j, s.rows - 1));
+        pivots(j, 0) = local.back();
+      }
+      const Index panels = (s.pivots + s.nb - 1) / s.nb, width = 3, cols = 3 * panels - 1;
+      const auto sources = this->upload(Padded<Index>(s.rows, panels, 1));
+      this->kernels().compose_interchanges(this->queue(), this->upload(pivots), s.nb, sources);
+      const auto a = random_matrix<T>(s.rows, cols, 2, 1);
+      const auto da = this->upload(a);
+      this->kernels().permute_rows(this->queue(), da, width, sources);
+      const auto result = this->download(da);
+      auto expected = a;
+      for (Index p = 0; p < panels; ++p) {
+        const Index c = p * width;
+        reference::laswp<T>(expected.view().block(0, c, s.rows, std::min(width, cols - c)),
+                            p * s.nb, s.pivots, local.data());
+      }
+      EXPECT_EQ(max_difference(result, applied(Op::none, expected)), 0);
+      EXPECT_TRUE(result.padding_untouched());
+      EXPECT_TRUE(this->download(sources).padding_untouched());
+    }
+  }
+}
+
+TYPED_TEST(InterchangeContract, SwapRowsBackUndoesSwapRows) {
+  using T = TypeParam;
+  const auto a = random_matrix<T>(50, 4, 1);
+  const auto da = this->upload(a);
+  Random random(2);
+  Padded<Index> pivots(50, 1);
+  for (Index j = 0; j < 50; ++j) pivots(j, 0) = 1 + random.integer(j, 49);
+  const auto dp = this->upload(pivots);
+  this->kernels().swap_rows(this->queue(), da, dp, 0, true);
+  this->kernels().swap_rows(this->queue(), da, dp, 0, false);
+  this->kernels().swap_rows(this->queue(), da.view.block(0, 0, 50, 0), dp, 0, true);
+  EXPECT_EQ(max_difference(this->download(da), applied(Op::none, a)), 0);
+}
+
+// ---- interchange_and_solve ----------------------------------------------------------------
+
+/// A step of LU on an m x n block whose first w rows are solved for.
+template <class T>
+struct LuStep {
+  Padded<T> l, a;
+  std::vector<Index> pivots;  // of a's rows
+
+  /// The pivot of row j is one of rows first(j) to last. What is not of L's triangle is a NaN.
+  template <class First>
+  LuStep(Index m, Index n, Index w, Index last, First first)
+      : l(random_matrix<T>(w, w, 1, 2)), a(random_matrix<T>(m, n, 2, 3)) {
+    Random random(3);
+    for (Index j = 0; j < w; ++j) {
+      for (Index i = 0; i < w; ++i) {
+        l(i, j) = i > j ? l(i, j) / T(static_cast<Real<T>>(w)) : nan<T>();
+      }
+      pivots.push_back(1 + random.integer(first(j), last));
+    }
+  }
+
+  /// The result in double precision by the definition.
+  Padded<Wide<T>> expected() const {
+    Padded<Wide<T>> x = applied(Op::none, a);
+    reference::laswp(x.view(), 0, l.rows(), pivots.data());
+    for (Index c = 0; c < x.cols(); ++c) {
+      for (Index i = 0; i < l.rows(); ++i) {
+        for (Index j = 0; j < i; ++j) x(i, c) -= Wide<T>(l(i, j)) * x(j, c);
+      }
+    }
+    return x;
+  }
+};
+
+template <class Scalar>
+class LuStepContract : public DeviceContract<Scalar> {
+ protected:
+  using T = Scalar;
+
+  Padded<T> result(const LuStep<T>& step, Index offset = 0) {
+    Padded<Index> pivots(step.l.rows(), 1);
+    for (Index j = 0; j < pivots.rows(); ++j) pivots(j, 0) = offset + step.pivots[std::size_t(j)];
+    const auto dl = this->upload(step.l), da = this->upload(step.a);
+    const auto dp = this->upload(pivots);
+    this->kernels().interchange_and_solve(this->queue(), dl, dp, offset, da);
+    return this->download(da);
+  }
+
+  void expect_right(const LuStep<T>& step, Index offset = 0) {
+    const Index w = step.l.rows();
+    SCOPED_TRACE(testing::Message() << step.a.rows() << "x" << step.a.cols() << ", " << w);
+    const auto x = this->result(step, offset);
+    const auto expected = step.expected();
+    EXPECT_LT(max_difference(x, expected, [w](Index i, Index) { return i < w; }), sum_bound<T>(w));
+    EXPECT_EQ(max_difference(x, expected, [w](Index i, Index) { return i >= w; }), 0);
+    EXPECT_TRUE(x.padding_untouched());
+  }
+};
+TYPED_TEST_SUITE(LuStepContract, Precisions);
+
+TYPED_TEST(LuStepContract, InterchangesAndSolves) {
+  using Step = LuStep<TypeParam>;
+  for (const Index w : {1, 5, 16, 17, 64, 65, 100, 128, 150}) {
+    for (const Index below : {0, 1, 3, 500}) {
+      for (const Index n : {1, 16, 33}) {
+        const Index m = w + below;
+        this->expect_right(Step(m, n, w, m - 1, [](Index j) { return j; }), 4000);
+      }
+    }
+  }
+}
+
+TYPED_TEST(LuStepContract, PivotsMayRepeatOrStayInTheBlock) {
+  using Step = LuStep<TypeParam>;
+  const Index n = 20;
+  for (const Index w : {2, 17, 64, 128, 150}) {
+    const Index m = 2 * w;
+    this->expect_right(Step(m, n, w, m - 1, [m](Index) { return m - 2; }));  // two rows below
+    this->expect_right(Step(m, n, w, w - 1, [](Index j) { return j; }));     // none below
+    this->expect_right(Step(m, n, w, w - 1, [w](Index) { return w - 1; }));  // the last one
+    this->expect_right(Step(m, n, w, w, [w](Index j) { return std::max(j, w - 1); }));
+    auto step = Step(m, n, w, m - 1, [](Index j) { return j; });
+    for (Index j = 0; j < w; ++j) step.pivots[std::size_t(j)] = j + 1;  // no interchange
+    this->expect_right(step);
+    for (Index j = 0; j < w; ++j) step.pivots[std::size_t(j)] = j + 2;  // row 0 sinks to row w
+    this->expect_right(step);
+  }
+}
+
+TYPED_TEST(LuStepContract, TakesAnyNumberOfColumns) {
+  using Step = LuStep<TypeParam>;
+  for (const Index n : {15, 17, 127, 129, 2000, 4097, 9000}) {
+    this->expect_right(Step(40, n, 20, 39, [](Index j) { return j; }));
+  }
+  const Step step(10, 3, 4, 9, [](Index j) { return j; });
+  const auto dl = this->upload(step.l), da = this->upload(step.a);
+  this->kernels().interchange_and_solve(this->queue(), dl, DeviceView<const Index>(), 0,
+                                        da.view.block(0, 0, 10, 0));
+  EXPECT_EQ(max_difference(this->download(da), applied(Op::none, step.a)), 0);
+}
+
+TYPED_TEST(LuStepContract, WhatIsNotFiniteStaysInItsColumnAndBelow) {
+  using T = TypeParam;
+  for (const Index w : {5, 40, 128, 150}) {
+    for (const Index i : {Index{0}, w / 2, w - 1, w + 7}) {
+      SCOPED_TRACE(testing::Message() << w << ", row " << i);
+      LuStep<T> step(w + 10, 35, w, w + 9, [](Index j) { return j; });
+      step.a(i, 3) = nan<T>();
+      if (!is_complex<T>) step.a(i, 20) = infinity<T>();
+      const auto x = this->result(step);
+      const auto expected = step.expected();
+      const auto finite = [](auto y) { return std::isfinite(std::abs(y)); };
+      Index different = 0;
+      for (Index c = 0; c < x.cols(); ++c) {
+        for (Index r = 0; r < x.rows(); ++r) {
+          if (finite(expected(r, c))) {
+            if (!(std::abs(Wide<T>(x(r, c)) - expected(r, c)) < sum_bound<T>(w))) ++different;
+          } else if (is_nan(expected(r, c)) ? !is_nan(x(r, c))
+                                            : Wide<T>(x(r, c)) != expected(r, c)) {
+            ++different;
+          }
+        }
+      }
+      EXPECT_EQ(different, 0);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace overlapack

@@ -1,0 +1,265 @@
+// gemm, herk, trsm, add.
+#include <cmath>
+#include <utility>
+
+#include "device_contract/contract.hpp"
+
+namespace overlapack {
+namespace {
+
+using namespace testing_support;
+
+template <class T>
+class ProductContract : public DeviceContract<T> {};
+TYPED_TEST_SUITE(ProductContract, Precisions);
+
+TYPED_TEST(ProductContract, GemmForAllOperands) {
+  using T = TypeParam;
+  using W = Wide<T>;
+  const Index shapes[][3] = {{1, 1, 1}, {5, 7, 3}, {33, 20, 65}, {64, 64, 64}, {130, 70, 33}};
+  for (const auto& [m, n, k] : shapes) {
+    const auto c = random_matrix<T>(m, n, 3, 2);
+    for (const Op op_a : kOps) {
+      const auto a = op_a == Op::none ? random_matrix<T>(m, k, 1, 1) : random_matrix<T>(k, m, 1, 1);
+      const auto da = this->upload(a);
+      for (const Op op_b : kOps) {
+        SCOPED_TRACE(testing::Message()
+                     << m << "x" << n << "x" << k << " " << char(op_a) << char(op_b));
+        const auto b =
+            op_b == Op::none ? random_matrix<T>(k, n, 2, 3) : random_matrix<T>(n, k, 2, 3);
+        const auto db = this->upload(b);
+        const auto dc = this->upload(c);
+        const T alpha = scalar<T>(-1.5, 0.5), beta = scalar<T>(0.75, -0.25);
+        this->kernels().gemm(this->queue(), op_a, op_b, alpha, da, db, beta, dc);
+        const auto result = this->download(dc);
+        const auto expected =
+            multiply_add<W, T>(W(alpha), applied(op_a, a), applied(op_b, b), W(beta), c);
+        EXPECT_LT(max_difference(result, expected), sum_bound<T>(k));
+        EXPECT_TRUE(result.padding_untouched());
+      }
+    }
+  }
+}
+
+TYPED_TEST(ProductContract, GemmWithZeroFactorsAndEmptyOperands) {
+  using T = TypeParam;
+  const Index m = 9, n = 6, k = 4;
+  const auto a = random_matrix<T>(m, k, 1), b = random_matrix<T>(k, n, 2);
+  const auto c = random_matrix<T>(m, n, 3, 1);
+  const auto da = this->upload(a), db = this->upload(b);
+  const DeviceView<const T> no_columns = DeviceView<const T>(da).block(0, 0, m, 0),
+                            no_rows = DeviceView<const T>(db).block(0, 0, 0, n);
+  Padded<T> poisoned(m, n, 1);
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < m; ++i) poisoned(i, j) = nan<T>();
+  }
+  using W = Wide<T>;
+  const auto product =
+      multiply_add<W, T>(W(1), applied(Op::none, a), applied(Op::none, b), W(0), c);
+  auto& kernels = this->kernels();
+  auto& queue = this->queue();
+
+  auto dc = this->upload(poisoned);  // beta = 0 does not read C
+  kernels.gemm(queue, Op::none, Op::none, T(1), da, db, T(0), dc);
+  EXPECT_LT(max_difference(this->download(dc), product), sum_bound<T>(k));
+
+  dc = this->upload(poisoned);
+  kernels.gemm(queue, Op::none, Op::none, T(1), no_columns, no_rows, T(0), dc);
+  EXPECT_EQ(max_difference(this->download(dc), multiply_add<W, T>(W(0), applied(Op::none, a),
+                                                                  applied(Op::none, b), W(0), c)),
+            0);
+
+  dc = this->upload(c);  // nothing to add: C := beta C
+  kernels.gemm(queue, Op::none, Op::none, T(1), no_columns, no_rows, T(2), dc);
+  const auto doubled =
+      multiply_add<W, T>(W(0), applied(Op::none, a), applied(Op::none, b), W(2), c);
+  EXPECT_EQ(max_difference(this->download(dc), doubled), 0);
+  dc = this->upload(c);
+  kernels.gemm(queue, Op::none, Op::none, T(0), da, db, T(2), dc);
+  EXPECT_EQ(max_difference(this->download(dc), doubled), 0);
+
+  dc = this->upload(c);  // an empty C
+  kernels.gemm(queue, Op::none, Op::none, T(1), DeviceView<const T>(da).block(0, 0, 0, k), db, T(1),
+               dc.view.block(0, 0, 0, n));
+  kernels.gemm(queue, Op::none, Op::none, T(1), da, DeviceView<const T>(db).block(0, 0, k, 0), T(1),
+               dc.view.block(0, 0, m, 0));
+  EXPECT_EQ(max_difference(this->download(dc), applied(Op::none, c)), 0);
+}
+
+TYPED_TEST(ProductContract, HerkUpdatesOneTriangleAndMakesTheDiagonalReal) {
+  using T = TypeParam;
+  using W = Wide<T>;
+  struct Factors {
+    Real<T> alpha, beta;
+  };
+  const Index shapes[][2] = {{1, 1}, {2, 5}, {33, 7}, {64, 64}, {100, 130}};
+  for (const auto& [n, k] : shapes) {
+    for (const Uplo uplo : kUplos) {
+      for (const Op op : {Op::none, Op::conj_trans}) {
+        const auto a = op == Op::none ? random_matrix<T>(n, k, 1, 1) : random_matrix<T>(k, n, 1, 1);
+        const auto da = this->upload(a);
+        const Op op_h = op == Op::none ? Op::conj_trans : Op::none;
+        for (const Factors f : {Factors{-1, 1}, Factors{Real<T>(0.5), 0}, Factors{0, 2}}) {
+          SCOPED_TRACE(testing::Message() << n << "," << k << " " << char(uplo) << char(op)
+                                          << " alpha " << f.alpha << " beta " << f.beta);
+          auto c = random_matrix<T>(n, n, 2, 3);  // the diagonal is complex, too
+          if (f.beta == 0) {
+            for (Index j = 0; j < n; ++j) {
+              for (Index i = 0; i < n; ++i) c(i, j) = nan<T>();
+            }
+          }
+          c.forbid_other_triangle(uplo);
+          const auto dc = this->upload(c);
+          this->kernels().herk(this->queue(), uplo, op, f.alpha, da, f.beta, dc);
+          const auto result = this->download(dc);
+          EXPECT_TRUE(result.padding_untouched());
+          EXPECT_TRUE(result.other_triangle_untouched(uplo));
+          for (Index j = 0; j < n; ++j) c(j, j) = T(real(c(j, j)));
+          const auto expected =
+              multiply_add<W, T>(W(f.alpha), applied(op, a), applied(op_h, a), W(f.beta), c);
+          EXPECT_LT(max_difference(
+                        result, expected,
+                        [&](Index i, Index j) { return uplo == Uplo::lower ? i >= j : i <= j; }),
+                    sum_bound<T>(k));
+          if constexpr (is_complex<T>) {
+            for (Index j = 0; j < n; ++j) EXPECT_EQ(result(j, j).imag(), 0);
+          }
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(ProductContract, TrsmForAllOperands) {
+  using T = TypeParam;
+  using W = Wide<T>;
+  const Index shapes[][2] = {{1, 1}, {5, 3}, {33, 20}, {20, 65}, {130, 17}};
+  const T alpha = scalar<T>(-0.5, 1);
+  for (const auto& [m, n] : shapes) {
+    for (const Side side : {Side::left, Side::right}) {
+      const Index order = side == Side::left ? m : n;
+      for (const Uplo uplo : kUplos) {
+        for (const Diag diag : {Diag::non_unit, Diag::unit}) {
+          // A well-conditioned triangle; everything that must not be referenced is a NaN.
+          auto a = random_matrix<T>(order, order, 1, 2);
+          Padded<T> whole(order, order);
+          for (Index j = 0; j < order; ++j) {
+            for (Index i = 0; i < order; ++i) {
+              const bool stored = uplo == Uplo::lower ? i > j : i < j;
+              const T small = a(i, j) / T(static_cast<Real<T>>(order));
+              whole(i, j) = stored ? small : T(0);
+              a(i, j) = stored ? small : nan<T>();
+            }
+            whole(j, j) = diag == Diag::unit ? T(1) : scalar<T>(2, 1);
+            if (diag == Diag::non_unit) a(j, j) = whole(j, j);
+          }
+          const auto da = this->upload(a);
+          for (const Op op : kOps) {
+            SCOPED_TRACE(testing::Message() << m << "x" << n << " " << char(side) << char(uplo)
+                                            << char(op) << char(diag));
+            const auto b = random_matrix<T>(m, n, 2, 1);
+            const auto db = this->upload(b);
+            this->kernels().trsm(this->queue(), side, uplo, op, diag, alpha, da, db);
+            const auto x = this->download(db);
+            EXPECT_TRUE(x.padding_untouched());
+            // op(A) X = alpha B, or X op(A) = alpha B.
+            const auto wide_x = applied(Op::none, x);
+            const auto product =
+                side == Side::left ? multiply_add<W, T>(W(1), applied(op, whole), wide_x, W(0), b)
+                                   : multiply_add<W, T>(W(1), wide_x, applied(op, whole), W(0), b);
+            Padded<W> scaled_b(m, n);
+            for (Index j = 0; j < n; ++j) {
+              for (Index i = 0; i < m; ++i) scaled_b(i, j) = W(alpha) * W(b(i, j));
+            }
+            EXPECT_LT(max_difference(product, scaled_b), sum_bound<T>(order));
+          }
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(ProductContract, TrsmWithManyRightHandSides) {
+  using T = TypeParam;
+  using W = Wide<T>;
+  const Index order = 40;
+  auto l = random_matrix<T>(order, order, 1, 2);
+  Padded<T> whole(order, order);
+  for (Index j = 0; j < order; ++j) {
+    for (Index i = 0; i < order; ++i) {
+      l(i, j) = i > j ? l(i, j) / T(static_cast<Real<T>>(order)) : nan<T>();
+      whole(i, j) = i > j ? l(i, j) : T(i == j);
+    }
+  }
+  const auto dl = this->upload(l);
+  for (const Index count : {2047, 2049, 5000, 20000}) {
+    SCOPED_TRACE(count);
+    const auto b = random_matrix<T>(order, count, 2, 1), c = random_matrix<T>(count, order, 3, 1);
+    const auto db = this->upload(b), dc = this->upload(c);
+    this->kernels().trsm(this->queue(), Side::left, Uplo::lower, Op::none, Diag::unit, T(1), dl,
+                         db);
+    this->kernels().trsm(this->queue(), Side::right, Uplo::lower, Op::conj_trans, Diag::unit, T(1),
+                         dl, dc);
+    const auto x = this->download(db), y = this->download(dc);
+    const auto lx =
+        multiply_add<W, T>(W(1), applied(Op::none, whole), applied(Op::none, x), W(0), b);
+    const auto yl =
+        multiply_add<W, T>(W(1), applied(Op::none, y), applied(Op::conj_trans, whole), W(0), c);
+    EXPECT_LT(max_difference(b, lx), sum_bound<T>(order));
+    EXPECT_LT(max_difference(c, yl), sum_bound<T>(order));
+    EXPECT_TRUE(x.padding_untouched() && y.padding_untouched());
+  }
+}
+
+TYPED_TEST(ProductContract, TrsmWithZeroAlphaAndEmptyOperands) {
+  using T = TypeParam;
+  const Index m = 6, n = 4;
+  const auto da = this->upload(random_matrix<T>(m, m, 1));
+  Padded<T> b(m, n);
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < m; ++i) b(i, j) = nan<T>();
+  }
+  auto db = this->upload(b);
+  this->kernels().trsm(this->queue(), Side::left, Uplo::lower, Op::none, Diag::non_unit, T(0), da,
+                       db);
+  const auto zero = this->download(db);
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < m; ++i) EXPECT_EQ(zero(i, j), T(0));
+  }
+  this->kernels().trsm(this->queue(), Side::left, Uplo::lower, Op::none, Diag::non_unit, T(1), da,
+                       db.view.block(0, 0, m, 0));
+  this->kernels().trsm(this->queue(), Side::left, Uplo::lower, Op::none, Diag::non_unit, T(1),
+                       DeviceView<const T>(da).block(0, 0, 0, 0), db.view.block(0, 0, 0, n));
+  this->queue().synchronize();
+}
+
+TYPED_TEST(ProductContract, AddAccumulatesOrCopies) {
+  using T = TypeParam;
+  for (const auto& [m, n] : {std::pair<Index, Index>{1, 1}, {100, 7}, {33, 130}, {0, 5}, {5, 0}}) {
+    for (const Op op : {Op::none, Op::trans, Op::conj_trans}) {
+      for (const T beta : {T(0), T(1), T(-2)}) {
+        SCOPED_TRACE(testing::Message() << m << "x" << n << " " << char(op) << " " << real(beta));
+        const bool same = op == Op::none;
+        const auto a = random_matrix<T>(same ? m : n, same ? n : m, 1, 2);
+        // With beta = 0 what stood there, here a NaN, does not count.
+        auto b = random_matrix<T>(m, n, 2, 3);
+        if (beta == T(0) && m > 0 && n > 0) b(0, 0) = nan<T>();
+        const auto da = this->upload(a), db = this->upload(b);
+        this->kernels().add(this->queue(), op, da, beta, db);
+        const auto sum = this->download(db);
+        EXPECT_TRUE(sum.padding_untouched());
+        for (Index j = 0; j < n; ++j) {
+          for (Index i = 0; i < m; ++i) {
+            T expected = same ? a(i, j) : a(j, i);
+            if (op == Op::conj_trans) expected = conj(expected);
+            if (beta != T(0)) expected += beta * b(i, j);
+            ASSERT_LE(std::abs(sum(i, j) - expected), 4 * epsilon<T>()) << i << "," << j;
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace overlapack
