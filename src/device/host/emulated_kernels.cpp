@@ -1,0 +1,671 @@
+#include "device/host/emulated_kernels.hpp"
+
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "cpu/reference.hpp"
+#include "cpu/reflectors.hpp"
+
+namespace overlapack::emulated {
+namespace {
+
+template <class T>
+class EmulatedKernels final : public Kernels<T> {
+ public:
+  EmulatedKernels(Device& device, Machine& machine) : Kernels<T>(device), machine_(machine) {}
+
+ private:
+  void do_gemm(Queue& queue, Op op_a, Op op_b, T alpha, DeviceView<const T> a,
+               DeviceView<const T> b, T beta, DeviceView<T> c) override {
+    enqueue(queue, "gemm", [=] {
+      const bool fit =
+          rows(op_a, a) == c.rows && cols(op_b, b) == c.cols && cols(op_a, a) == rows(op_b, b);
+      require(fit, "gemm", "the shapes do not fit");
+      const HostView<T> to = open("gemm", c);
+      if (beta == T(1) && is_complex<T>) {
+        // As cuBLAS does: 1 + 0i times a number whose imaginary part is a NaN is one in both parts.
+        for (Index j = 0; j < to.cols; ++j) {
+          for (Index i = 0; i < to.rows; ++i)
+            to(i, j) = reference::detail::multiply(beta, to(i, j));
+        }
+      }
+      reference::gemm<T>(op_a, op_b, alpha, open("gemm", a), open("gemm", b), beta, to);
+    });
+  }
+
+  void do_add(Queue& queue, Op op, DeviceView<const T> a, T beta, DeviceView<T> b) override {
+    enqueue(queue, "add", [=] {
+      require(rows(op, a) == b.rows && cols(op, a) == b.cols, "add", "the shapes do not fit");
+      const HostView<const T> from = open("add", a);
+      const HostView<T> to = open("add", b);
+      for (Index j = 0; j < b.cols; ++j) {
+        for (Index i = 0; i < b.rows; ++i) {
+          T x = op == Op::none ? from(i, j) : from(j, i);
+          if (op == Op::conj_trans) x = conj(x);
+          to(i, j) = beta == T(0) ? x : x + beta * to(i, j);
+        }
+      }
+    });
+  }
+
+  void do_herk(Queue& queue, Uplo uplo, Op op, Real<T> alpha, DeviceView<const T> a, Real<T> beta,
+               DeviceView<T> c) override {
+    enqueue(queue, "herk", [=] {
+      require(op != Op::trans && rows(op, a) == c.rows && c.rows == c.cols, "herk",
+              "the shapes do not fit");
+      reference::herk<T>(uplo, op, alpha, open("herk", a), beta, open("herk", c));
+    });
+  }
+
+  void do_trsm(Queue& queue, Side side, Uplo uplo, Op op, Diag diag, T alpha, DeviceView<const T> a,
+               DeviceView<T> b) override {
+    enqueue(queue, "trsm", [=] {
+      require(a.rows == a.cols && a.rows == (side == Side::left ? b.rows : b.cols), "trsm",
+              "the shapes do not fit");
+      reference::trsm<T>(side, uplo, op, diag, alpha, open("trsm", a), open("trsm", b));
+    });
+  }
+
+  /// Small, so that small matrices have many panels.
+  Index do_potrf_panel_width() const override { return 16; }
+
+  void do_potrf_panel(Queue& queue, Uplo uplo, DeviceView<const T> a, DeviceView<T> factor,
+                      DeviceView<Index> info, Index offset) override {
+    enqueue(queue, "potrf_panel", [=] {
+      const bool lower = uplo == Uplo::lower;
+      const Index n = lower ? a.cols : a.rows, below = (lower ? a.rows : a.cols) - n;
+      require(n <= do_potrf_panel_width() && below >= 0 && factor.rows == a.rows &&
+                  factor.cols == a.cols && info.rows == 1 && info.cols == 1,
+              "potrf_panel", "the shapes do not fit");
+      const HostView<const T> from = open("potrf_panel", a);
+      const HostView<T> to = open("potrf_panel", factor);
+      for (Index j = 0; j < a.cols; ++j) {
+        const Index first = lower ? j : 0, end = lower ? a.rows : std::min(j + 1, n);
+        std::copy(&from(first, j), &from(first, j) + (end - first), &to(first, j));
+      }
+      const HostView<Index> host_info = open("potrf_panel", info);
+      const Index k = reference::potrf(uplo, to.block(0, 0, n, n));
+      if (k != 0 && host_info(0) == 0) host_info(0) = offset + k;
+      const Index good = k == 0 ? n : k - 1;
+      const HostView<const T> diagonal = to.block(0, 0, good, good);
+      reference::trsm<T>(lower ? Side::right : Side::left, uplo, Op::conj_trans, Diag::non_unit,
+                         T(1), diagonal,
+                         lower ? to.block(n, 0, below, good) : to.block(0, n, good, below));
+    });
+  }
+
+  void do_invert_blocks(Queue& queue, Uplo uplo, DeviceView<const T> factor, DeviceView<T> inverses,
+                        DeviceView<Real<T>> conditions) override {
+    enqueue(queue, "invert_blocks", [=] {
+      const Index n = factor.rows, order = inverses.rows, count = (n + order - 1) / order;
+      require(factor.cols == n && inverses.cols == n && order <= do_potrf_panel_width() &&
+                  conditions.rows == count && conditions.cols == 1,
+              "invert_blocks", "the shapes do not fit");
+      const HostView<const T> from = open("invert_blocks", factor);
+      const HostView<T> to = open("invert_blocks", inverses);
+      const HostView<Real<T>> of_block = open("invert_blocks", conditions);
+      for (Index b = 0; b < count; ++b) {
+        const Index first = b * order, size = std::min(order, n - first);
+        of_block(b) = reference::invert_factor<T>(uplo, from.block(first, first, size, size),
+                                                  to.block(0, first, size, size));
+      }
+    });
+  }
+
+  void do_back_substitute(Queue& queue, Uplo uplo, DeviceView<const T> factor,
+                          DeviceView<const T> inverses, DeviceView<T> x,
+                          DeviceView<Index> progress) override {
+    enqueue(queue, "back_substitute", [=] {
+      const Index n = factor.rows, order = inverses.rows;
+      require(factor.cols == n && inverses.cols == n && x.rows == n && order > 0 &&
+                  progress.rows >= Kernels<T>::substitution_with_factor_progress(
+                                       (n + order - 1) / order, x.cols),
+              "back_substitute", "the shapes do not fit");
+      const bool lower = uplo == Uplo::lower;
+      const HostView<const T> l = open("back_substitute", factor);
+      const HostView<const T> inverse = open("back_substitute", inverses);
+      const HostView<T> to = open("back_substitute", x);
+      for (Index first = (n - 1) / order * order; first >= 0; first -= order) {
+        const Index size = std::min(order, n - first);
+        const HostView<T> rows = to.block(first, 0, size, x.cols);
+        std::vector<T> y;
+        for (Index j = 0; j < x.cols; ++j) y.insert(y.end(), &rows(0, j), &rows(0, j) + size);
+        reference::gemm<T>(Op::conj_trans, Op::none, T(1), inverse.block(0, first, size, size),
+                           HostView<const T>(y.data(), size, x.cols, size), T(0), rows);
+        reference::gemm<T>(lower ? Op::conj_trans : Op::none, Op::none, T(-1),
+                           lower ? l.block(first, 0, size, first) : l.block(0, first, first, size),
+                           HostView<const T>(rows), T(1), to.block(0, 0, first, x.cols));
+      }
+    });
+  }
+
+  void do_eliminate(Queue& queue, Uplo uplo, DeviceView<const T> factor,
+                    DeviceView<const T> inverses, DeviceView<T> x, Index width,
+                    DeviceView<T> states, DeviceView<Index> progress) override {
+    enqueue(queue, "eliminate", [=] {
+      const bool lower = uplo == Uplo::lower;
+      const Index m = x.rows, k = x.cols, n = inverses.cols, order = inverses.rows;
+      const Index panels = (n + width - 1) / width;
+      require((lower ? factor.rows : factor.cols) == m &&
+                  (lower ? factor.cols : factor.rows) == n && n <= m && order > 0 &&
+                  (width % order == 0 || n <= order) && (n == m || n % order == 0) &&
+                  states.rows == m && states.cols == panels * k &&
+                  progress.rows >=
+                      Kernels<T>::substitution_with_factor_progress((n + order - 1) / order, k),
+              "eliminate", "the shapes do not fit");
+      const HostView<const T> l = open("eliminate", factor), inverse = open("eliminate", inverses);
+      const HostView<T> to = open("eliminate", x), kept = open("eliminate", states);
+      for (Index first = 0; first < n; first += order) {
+        const Index size = std::min(order, n - first), last = first + size;
+        if (first % width == 0) {
+          for (Index j = 0; j < k; ++j) {
+            std::copy_n(&to(first, j), m - first, &kept(first, first / width * k + j));
+          }
+        }
+        const HostView<T> rows = to.block(first, 0, size, k);
+        std::vector<T> y;
+        for (Index j = 0; j < k; ++j) y.insert(y.end(), &rows(0, j), &rows(0, j) + size);
+        reference::gemm<T>(Op::none, Op::none, T(1), inverse.block(0, first, size, size),
+                           HostView<const T>(y.data(), size, k, size), T(0), rows);
+        reference::gemm<T>(
+            lower ? Op::none : Op::conj_trans, Op::none, T(-1),
+            lower ? l.block(last, first, m - last, size) : l.block(first, last, size, m - last),
+            HostView<const T>(rows), T(1), to.block(last, 0, m - last, k));
+      }
+    });
+  }
+
+  Index do_getrf_panel_width() const override { return 2; }
+  void do_getrf_panel(Queue& queue, DeviceView<T> a, DeviceView<Index> pivots,
+                      DeviceView<Index> info, Index offset, Event* begun) override {
+    if (begun != nullptr) queue.record(*begun);
+    enqueue(queue, "getrf_panel", [=] {
+      const Index steps = std::min(a.rows, a.cols);
+      require(pivots.rows >= steps && pivots.cols == 1 && info.rows == 1 && info.cols == 1,
+              "getrf_panel", "the shapes do not fit");
+      const HostView<Index> host_pivots = open("getrf_panel", pivots);
+      const HostView<Index> host_info = open("getrf_panel", info);
+      const Index k = reference::getrf(open("getrf_panel", a), host_pivots.data);
+      for (Index j = 0; j < steps; ++j) host_pivots(j) += offset;
+      if (k != 0 && host_info(0) == 0) host_info(0) = offset + k;
+    });
+  }
+
+  void do_swap_rows(Queue& queue, DeviceView<T> a, DeviceView<const Index> pivots, Index offset,
+                    bool forward) override {
+    enqueue(queue, "swap_rows", [=] {
+      const std::vector<Index> local = local_pivots("swap_rows", pivots, offset, a.rows);
+      reference::laswp(open("swap_rows", a), 0, pivots.rows, local.data(), forward);
+    });
+  }
+
+  void do_compose_interchanges(Queue& queue, DeviceView<const Index> pivots, Index nb,
+                               DeviceView<Index> sources) override {
+    enqueue(queue, "compose_interchanges", [=] {
+      const char* const name = "compose_interchanges";
+      const Index m = sources.rows, panels = sources.cols;
+      require(nb > 0 && panels == (pivots.rows + nb - 1) / nb, name, "the shapes do not fit");
+      const std::vector<Index> local = local_pivots(name, pivots, 0, m);
+      const HostView<Index> to = open(name, sources);
+      for (Index p = 0; p < panels; ++p) {
+        Index* const source = &to(0, p);
+        std::iota(source, source + m, Index{0});
+        for (Index j = p * nb; j < pivots.rows; ++j) {
+          std::swap(source[j], source[local[static_cast<std::size_t>(j)] - 1]);
+        }
+      }
+    });
+  }
+
+  Index do_permutable_rows() const override { return 100; }  // few, so that tests have more
+
+  void do_permute_rows(Queue& queue, DeviceView<T> a, Index width,
+                       DeviceView<const Index> sources) override {
+    enqueue(queue, "permute_rows", [=] {
+      const char* const name = "permute_rows";
+      require(width > 0 && sources.rows == a.rows && a.rows <= do_permutable_rows() &&
+                  sources.cols >= (a.cols + width - 1) / width,
+              name, "the shapes do not fit");
+      const HostView<const Index> from = open(name, sources);
+      const HostView<T> to = open(name, a);
+      for (Index c = 0; c < a.cols; ++c) {
+        const std::vector<T> copy(&to(0, c), &to(0, c) + a.rows);
+        for (Index i = 0; i < a.rows; ++i) {
+          const Index source = from(i, c / width);
+          require(source >= 0 && source < a.rows, name, "a source is no row");
+          to(i, c) = copy[static_cast<std::size_t>(source)];
+        }
+      }
+    });
+  }
+
+  void do_interchange_and_solve(Queue& queue, DeviceView<const T> l, DeviceView<const Index> pivots,
+                                Index offset, DeviceView<T> a) override {
+    enqueue(queue, "interchange_and_solve", [=] {
+      const char* const name = "interchange_and_solve";
+      require(l.rows == l.cols && l.rows == pivots.rows, name, "the shapes do not fit");
+      const std::vector<Index> local = local_pivots(name, pivots, offset, a.rows);
+      for (std::size_t j = 0; j < local.size(); ++j) {
+        require(local[j] > static_cast<Index>(j), name, "a pivot is above its own row");
+      }
+      reference::laswp(open(name, a), 0, pivots.rows, local.data());
+      reference::trsm<T>(Side::left, Uplo::lower, Op::none, Diag::unit, T(1), open(name, l),
+                         open(name, a.block(0, 0, l.rows, a.cols)));
+    });
+  }
+
+  /// Small, so that small matrices have many panels.
+  Index do_update_panel_width() const override { return 8; }
+
+  void do_update_panel(Queue& queue, Uplo uplo, DeviceView<const T> a, DeviceView<T> factor,
+                       Index plus, DeviceView<const T> v, DeviceView<T> rest,
+                       DeviceView<Index> info, Index offset, DeviceView<Real<T>> c,
+                       DeviceView<T> s) override {
+    enqueue(queue, "update_panel", [=] {
+      const bool lower = uplo == Uplo::lower;
+      const Index m = lower ? a.rows : a.cols, n = lower ? a.cols : a.rows, k = v.cols;
+      require(n <= do_update_panel_width() && m >= n && v.rows == m && plus <= k &&
+                  rest.rows == m - n && (rest.cols == k || m == n) && info.rows == 1 &&
+                  factor.rows == a.rows && factor.cols == a.cols &&
+                  (c.empty() || (k == 1 && plus == 1 && c.rows == n && s.rows == n)),
+              "update_panel", "the shapes do not fit");
+      std::vector<T> l_memory(static_cast<std::size_t>(m * n)),
+          z_memory(static_cast<std::size_t>(k * n)), v_memory(static_cast<std::size_t>(m * k)),
+          w(static_cast<std::size_t>(m));
+      std::vector<Real<T>> t(static_cast<std::size_t>(n));
+      const HostView<T> l(l_memory.data(), m, n, m), local(v_memory.data(), m, k, m);
+      reference::load_columns<T>(uplo, open("update_panel", a), l);
+      const HostView<const T> from = open("update_panel", v);
+      for (Index j = 0; j < k; ++j) std::copy_n(&from(0, j), m, &local(0, j));
+      Index good = n;
+      for (const int sign : {1, -1}) {
+        const HostView<T> x =
+            sign > 0 ? local.block(0, 0, m, plus) : local.block(0, plus, m, k - plus);
+        if (x.empty()) continue;
+        const HostView<T> z(z_memory.data(), x.cols, n, x.cols);
+        good = std::min(good, reference::reflect<T>(sign, l, x, z, t.data(), w.data()));
+      }
+      reference::store_columns<T>(uplo, l, open("update_panel", factor));
+      if (m > n) {
+        const HostView<T> to = open("update_panel", rest);
+        for (Index j = 0; j < k; ++j) std::copy_n(&local(n, j), m - n, &to(0, j));
+      }
+      const HostView<Index> host_info = open("update_panel", info);
+      if (good < n && host_info(0) == 0) host_info(0) = offset + good + 1;
+      if (!c.empty()) {
+        store_rotations(t, z_memory, open("update_panel", c), open("update_panel", s));
+      }
+    });
+  }
+
+  static void store_rotations(const std::vector<Real<T>>& t, const std::vector<T>& z,
+                              HostView<Real<T>> cosines, HostView<T> sines) {
+    for (Index j = 0; j < cosines.rows; ++j) {
+      const Real<T> tj = t[static_cast<std::size_t>(j)];
+      cosines(j) = (1 - tj) / tj;
+      sines(j) = conj(z[static_cast<std::size_t>(j)]) / tj;
+    }
+  }
+
+  void do_update_bases(Queue& queue, int sign, DeviceView<const T> w, Index width, Index first,
+                       double limit, DeviceView<Double<T>> grams, DeviceView<Double<T>> bases,
+                       DeviceView<Index> unfit) override {
+    enqueue(queue, "update_bases", [=] {
+      using D = Double<T>;
+      const Index k = w.cols, last = first + (w.rows + width - 1) / width;
+      require(k <= Kernels<T>::kUpdateVectors && grams.rows == k && grams.cols >= last * k &&
+                  bases.rows == k && bases.cols >= (last + 1) * k && unfit.rows == 1,
+              "update_bases", "the shapes do not fit");
+      const HostView<const T> rows = open("update_bases", w);
+      const HostView<D> sums = open("update_bases", grams.block(0, 0, k, last * k));
+      const HostView<D> results = open("update_bases", bases.block(0, 0, k, (last + 1) * k));
+      const HostView<Index> found = open("update_bases", unfit);
+      const auto vectors = static_cast<std::size_t>(k);
+      for (Index p = first; p < last; ++p) {
+        const Index top = (p - first) * width, count = std::min(width, w.rows - top);
+        for (Index j = 0; j < k; ++j) {
+          for (Index i = 0; i < k; ++i) {
+            D sum(0);
+            for (Index r = top; r < top + count; ++r) {
+              sum += conj(D(rows(r, i))) * D(rows(r, j));
+            }
+            sums(i, p * k + j) = static_cast<double>(sign) * sum;
+          }
+        }
+      }
+      for (Index p = first == 0 ? 0 : first + 1; p <= last; ++p) {
+        std::vector<D> memory(vectors * vectors);
+        const HostView<D> t(memory.data(), k, k, k), inverse = results.block(0, p * k, k, k);
+        double largest = 1, largest_inverse = 0;
+        for (Index j = 0; j < k; ++j) {
+          for (Index i = 0; i < k; ++i) {
+            t(i, j) = inverse(i, j) = D(i == j ? 1 : 0);
+            for (Index q = 0; q < p; ++q) t(i, j) += sums(i, q * k + j);
+          }
+          largest = std::max(largest, real(t(j, j)));
+        }
+        const bool definite = reference::potrf<D>(Uplo::upper, t) == 0;
+        reference::trsm<D>(Side::left, Uplo::upper, Op::none, Diag::non_unit, D(1), t, inverse);
+        for (Index i = 0; i < k; ++i) {
+          double squares = 0;
+          for (Index j = i; j < k; ++j) squares += std::norm(inverse(i, j));
+          if (!(squares <= largest_inverse)) largest_inverse = squares;
+        }
+        if (!definite || !(largest * largest_inverse <= limit)) found(0) = 1;
+      }
+    });
+  }
+
+  void do_update_panels(Queue& queue, Uplo uplo, int sign, DeviceView<T> a,
+                        DeviceView<const T> states, Index k, DeviceView<const Double<T>> bases,
+                        DeviceView<Double<T>> reflectors, DeviceView<Index> info,
+                        DeviceView<Real<T>> c, DeviceView<T> s) override {
+    enqueue(queue, "update_panels", [=] {
+      using D = Double<T>;
+      const bool lower = uplo == Uplo::lower;
+      const Index width = do_update_panel_width();
+      const Index m = lower ? a.rows : a.cols, n = lower ? a.cols : a.rows;
+      const Index panels = (n + width - 1) / width;
+      require(m >= n && (m == n || n % width == 0) && k <= Kernels<T>::kUpdateVectors &&
+                  states.rows == m && states.cols == panels * k && bases.rows == k &&
+                  bases.cols >= panels * k &&
+                  reflectors.rows * reflectors.cols >= Kernels<T>::kUpdateReflector * n &&
+                  info.rows == 1 &&
+                  (c.empty() || (k == 1 && sign > 0 && c.rows == n && s.rows == n)),
+              "update_panels", "the shapes do not fit");
+      for (Index p = 0; p < panels; ++p) {
+        const Index first = p * width, cols = std::min(width, n - first), rows = m - first;
+        std::vector<T> l_memory(static_cast<std::size_t>(rows * cols)),
+            z_memory(static_cast<std::size_t>(k * cols)),
+            v_memory(static_cast<std::size_t>(rows * k)), w(static_cast<std::size_t>(rows));
+        std::vector<Real<T>> t(static_cast<std::size_t>(cols));
+        const HostView<T> l(l_memory.data(), rows, cols, rows), v(v_memory.data(), rows, k, rows);
+        const HostView<T> z(z_memory.data(), k, cols, k);
+        const HostView<T> factor = open("update_panels", lower ? a.block(first, first, rows, cols)
+                                                               : a.block(first, first, cols, rows));
+        reference::load_columns<T>(uplo, factor, l);
+        const HostView<const T> state = open("update_panels", states.block(first, p * k, rows, k));
+        const HostView<const D> base = open("update_panels", bases.block(0, p * k, k, k));
+        for (Index j = 0; j < k; ++j) {
+          for (Index i = 0; i < rows; ++i) {
+            D sum(0);
+            for (Index q = 0; q <= j; ++q) sum += D(state(i, q)) * base(q, j);
+            v(i, j) = static_cast<T>(sum);
+          }
+        }
+        const Index good = reference::reflect<T>(sign, l, v, z, t.data(), w.data());
+        reference::store_columns<T>(uplo, l, factor);
+        if (good < cols) open("update_panels", info)(0) = first + good + 1;
+        if (!c.empty()) {
+          store_rotations(t, z_memory, open("update_panels", c.block(first, 0, cols, 1)),
+                          open("update_panels", s.block(first, 0, cols, 1)));
+        }
+      }
+    });
+  }
+
+  void do_find_not_finite(Queue& queue, Part part, DeviceView<const T> a,
+                          DeviceView<Index> found) override {
+    enqueue(queue, "find_not_finite", [=] {
+      const HostView<const T> from = open("find_not_finite", a);
+      const HostView<Index> result = open("find_not_finite", found);
+      for (Index j = 0; j < a.cols; ++j) {
+        const RowRange column = rows_of_column(part, 0, a.rows, j);
+        for (Index i = column.first; i < column.end; ++i) {
+          if (!std::isfinite(abs1(from(i, j)))) result(0) = 1;
+        }
+      }
+    });
+  }
+
+  /// Always, so that tests of any size see them.
+  bool do_split_pays(Precision, Index, Index, Index) const override { return true; }
+
+  void do_split(Queue& queue, SplitForm form, Side side, Op op, DeviceView<const T> from,
+                DeviceView<Real<T>> to, DeviceView<const Real<T>> sizes) override {
+    enqueue(queue, "split", [=] {
+      const bool left = side == Side::left;
+      const Index k = left ? cols(op, from) : rows(op, from);
+      const Index n = left ? rows(op, from) : cols(op, from);
+      require(to.rows == this->split_rows(form, k) && to.cols == this->split_cols(side, n) &&
+                  form.section <= this->kSplitSection,
+              "split", "the shapes do not fit");
+      require(form.precision != Precision::fp32 || aligned(to), "split", "unaligned columns");
+      require(sizes.empty() || (form.precision == Precision::fp32 && sizes.rows == k), "split",
+              "the sizes do not fit");
+      if constexpr (Kernels<T>::kSplits) {
+        reference::split<T>(form, side, op, open("split", from), open("split", to),
+                            open("split", sizes));
+      } else {
+        require(false, "split", "not in double precision");
+      }
+    });
+  }
+
+  void do_split_gemm(Queue& queue, SplitForm form, Index k, Real<T> alpha,
+                     DeviceView<const Real<T>> a, DeviceView<const Real<T>> b, Real<T> beta,
+                     DeviceView<T> c) override {
+    enqueue(queue, "split_gemm", [=] {
+      require(a.rows == this->split_rows(form, k) && b.rows == a.rows &&
+                  a.cols == this->split_cols(Side::left, c.rows) &&
+                  b.cols == this->split_cols(Side::right, c.cols) &&
+                  form.section <= this->kSplitSection,
+              "split_gemm", "the shapes do not fit");
+      if constexpr (Kernels<T>::kSplits) {
+        // An array of complex numbers may be accessed as one of real numbers ([complex.numbers]).
+        constexpr Index reals = is_complex<T> ? 2 : 1;
+        const HostView<T> host_c = open("split_gemm", c);
+        const HostView<float> real_c(reinterpret_cast<float*>(host_c.data), reals * c.rows, c.cols,
+                                     reals * c.ld);
+        const auto host_a = open("split_gemm", a), host_b = open("split_gemm", b);
+        if (form.precision == Precision::fp32) {
+          require(aligned(a) && aligned(b), "split_gemm", "unaligned columns");
+          reference::split_gemm(reals * form.section, reals * k, alpha, host_a, host_b, beta,
+                                real_c);
+        } else {
+          reference::split_gemm(form.precision, alpha, host_a, host_b, beta, real_c);
+        }
+      } else {
+        require(false, "split_gemm", "not in double precision");
+      }
+    });
+  }
+  /// All columns begin at multiples of 32 bytes, as split forms in FP32 must.
+  static bool aligned(DeviceView<const Real<T>> a) {
+    constexpr std::size_t kBytes = 32;
+    return a.empty() || (reinterpret_cast<std::uintptr_t>(a.data) % kBytes == 0 &&
+                         static_cast<std::size_t>(a.ld) * sizeof(Real<T>) % kBytes == 0);
+  }
+
+  void do_column_norms(Queue& queue, DeviceView<const T> a, DeviceView<Real<T>> norms) override {
+    enqueue(queue, "column_norms", [=] {
+      require(norms.rows == a.cols && norms.cols == 1, "column_norms", "the shapes do not fit");
+      const HostView<const T> from = open("column_norms", a);
+      const HostView<Real<T>> to = open("column_norms", norms);
+      for (Index j = 0; j < a.cols; ++j) to(j) = reference::max_norm(a.rows, &from(0, j));
+    });
+  }
+
+  void do_row_sums(Queue& queue, DeviceView<const T> a, DeviceView<Real<T>> sums) override {
+    enqueue(queue, "row_sums", [=] {
+      require(sums.rows == a.rows && sums.cols == 1, "row_sums", "the shapes do not fit");
+      const HostView<const T> from = open("row_sums", a);
+      const HostView<Real<T>> to = open("row_sums", sums);
+      std::fill_n(to.data, to.rows, Real<T>(0));
+      for (Index j = 0; j < a.cols; ++j) {
+        for (Index i = 0; i < a.rows; ++i) to(i) += std::abs(from(i, j));
+      }
+    });
+  }
+
+  void do_norm(Queue& queue, Norm norm, Symmetry symmetry, Uplo uplo, DeviceView<const T> a,
+               DeviceView<Real<T>> work, DeviceView<Real<T>> result) override {
+    enqueue(queue, "norm", [=] {
+      const bool given_by_triangle = symmetry != Symmetry::none;
+      require(result.rows == 1 && result.cols == 1 &&
+                  (!given_by_triangle || (a.rows == a.cols && work.rows >= a.rows)),
+              "norm", "the shapes do not fit");
+      if (given_by_triangle) open("norm", work);
+      std::vector<Real<T>> sums(static_cast<std::size_t>(a.rows));
+      open("norm", result)(0) =
+          reference::norm<T>(norm, symmetry, uplo, open("norm", a), sums.data());
+    });
+  }
+
+  void do_extreme(Queue& queue, bool largest, DeviceView<const Real<T>> a,
+                  DeviceView<Real<T>> result) override {
+    enqueue(queue, "extreme", [=] {
+      require(result.rows == 1 && result.cols == 1, "extreme", "the shapes do not fit");
+      const HostView<const Real<T>> from = open("extreme", a);
+      const Real<T> sign = largest ? 1 : -1;
+      Real<T> extreme = -std::numeric_limits<Real<T>>::infinity();
+      for (Index j = 0; j < a.cols; ++j) {
+        for (Index i = 0; i < a.rows; ++i) {
+          extreme = reference::max_or_nan(extreme, sign * from(i, j));
+        }
+      }
+      open("extreme", result)(0) = sign * extreme;
+    });
+  }
+
+  void do_round(Queue& queue, Part part, DeviceView<const T> from, DeviceView<Single<T>> to,
+                DeviceView<Index> overflow, DeviceView<const Real<T>> row_sizes,
+                DeviceView<const Real<T>> column_sizes) override {
+    enqueue(queue, "round", [=] {
+      require(Kernels<T>::kRounds, "round", "not in single precision");
+      require(to.rows == from.rows && to.cols == from.cols && overflow.rows == 1, "round",
+              "the shapes do not fit");
+      const std::vector<Real<T>> by_row = inverse_powers("round", row_sizes, from.rows);
+      const std::vector<Real<T>> by_column = inverse_powers("round", column_sizes, from.cols);
+      const HostView<const T> double_from = open("round", from);
+      const HostView<Single<T>> single_to = open("round", to);
+      for (Index j = 0; j < from.cols; ++j) {
+        const RowRange rows = rows_of_column(part, 0, from.rows, j);
+        for (Index i = rows.first; i < rows.end; ++i) {
+          const T x = double_from(i, j);
+          const Real<T> scale =
+              by_row[static_cast<std::size_t>(i)] * by_column[static_cast<std::size_t>(j)];
+          single_to(i, j) = static_cast<Single<T>>(scale * x);
+          if (reference::overflows_single(x)) open("round", overflow)(0) = 1;
+        }
+      }
+    });
+  }
+
+  /// All ones where there are no sizes.
+  std::vector<Real<T>> inverse_powers(const char* operation, DeviceView<const Real<T>> sizes,
+                                      Index count) {
+    std::vector<Real<T>> powers(static_cast<std::size_t>(count), 1);
+    if (sizes.data == nullptr) return powers;
+    require(sizes.rows == count && sizes.cols == 1, operation, "the shapes do not fit");
+    const HostView<const Real<T>> host = open(operation, sizes);
+    for (Index i = 0; i < count; ++i) {
+      powers[static_cast<std::size_t>(i)] =
+          static_cast<Real<T>>(reference::inverse_power(static_cast<double>(host(i))));
+    }
+    return powers;
+  }
+
+  void do_widen(Queue& queue, DeviceView<const Single<T>> from, T beta, DeviceView<T> to,
+                DeviceView<const Real<T>> row_sizes) override {
+    enqueue(queue, "widen", [=] {
+      require(Kernels<T>::kRounds, "widen", "not in single precision");
+      require(to.rows == from.rows && to.cols == from.cols, "widen", "the shapes do not fit");
+      const std::vector<Real<T>> by_row = inverse_powers("widen", row_sizes, from.rows);
+      const HostView<const Single<T>> single_from = open("widen", from);
+      const HostView<T> double_to = open("widen", to);
+      for (Index j = 0; j < to.cols; ++j) {
+        for (Index i = 0; i < to.rows; ++i) {
+          const T x = by_row[static_cast<std::size_t>(i)] * T(single_from(i, j));
+          double_to(i, j) = beta == T(0) ? x : x + beta * double_to(i, j);
+        }
+      }
+    });
+  }
+
+  void do_substitute(Queue& queue, Uplo uplo, Diag diag, DeviceView<const T> a, DeviceView<T> x,
+                     DeviceView<Index> progress) override {
+    enqueue(queue, "substitute", [=] {
+      require(Kernels<T>::kSplits, "substitute", "not in double precision");
+      require(a.rows == a.cols && a.rows == x.rows &&
+                  progress.rows >= Kernels<T>::substitution_progress(a.rows, x.cols),
+              "substitute", "the shapes do not fit");
+      open("substitute", progress);
+      reference::trsm<T>(Side::left, uplo, Op::none, diag, T(1), open("substitute", a),
+                         open("substitute", x));
+    });
+  }
+
+  void do_mirror(Queue& queue, Uplo uplo, DeviceView<T> a) override {
+    enqueue(queue, "mirror", [=] {
+      require(a.rows == a.cols, "mirror", "the matrix is not square");
+      const HostView<T> matrix = open("mirror", a);
+      for (Index j = 0; j < a.cols; ++j) {
+        matrix(j, j) = T(real(matrix(j, j)));
+        for (Index i = j + 1; i < a.rows; ++i) {
+          if (uplo == Uplo::lower) {
+            matrix(j, i) = conj(matrix(i, j));
+          } else {
+            matrix(i, j) = conj(matrix(j, i));
+          }
+        }
+      }
+    });
+  }
+
+  template <class Work>
+  void enqueue(Queue& queue, const char* operation, Work work) {
+    require(&queue.device() == &this->device_, operation, "the queue is one of another device");
+    static_cast<EmulatedQueue&>(queue).enqueue(std::move(work));
+  }
+
+  static Index rows(Op op, const DeviceView<const T>& a) {
+    return op == Op::none ? a.rows : a.cols;
+  }
+  static Index cols(Op op, const DeviceView<const T>& a) {
+    return op == Op::none ? a.cols : a.rows;
+  }
+
+  /// The pivots for a matrix whose first row is row `offset`, once they are known to be rows of it.
+  std::vector<Index> local_pivots(const char* operation, const DeviceView<const Index>& pivots,
+                                  Index offset, Index rows) const {
+    const HostView<const Index> host_pivots = open(operation, pivots);
+    require(pivots.cols == 1 && pivots.rows <= rows, operation, "the shapes do not fit");
+    std::vector<Index> local(static_cast<std::size_t>(pivots.rows));
+    for (Index j = 0; j < pivots.rows; ++j) {
+      const Index p = host_pivots(j) - offset;
+      require(1 <= p && p <= rows, operation, "a pivot is no row of the matrix");
+      local[static_cast<std::size_t>(j)] = p;
+    }
+    return local;
+  }
+
+  /// The view as this machine's CPU sees it, once it is known to lie in device memory.
+  template <class U>
+  HostView<U> open(const char* operation, const DeviceView<U>& view) const {
+    if (!view.empty()) {
+      require(view.ld >= view.rows, operation, "a leading dimension is less than the rows");
+      machine_.memory.check(
+          operation, Space::device, view.data,
+          static_cast<std::size_t>((view.cols - 1) * view.ld + view.rows) * sizeof(U));
+    }
+    return {view.data, view.rows, view.cols, view.ld};
+  }
+
+  Machine& machine_;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<Kernels<T>> make_kernels(Device& device, Machine& machine) {
+  return std::make_unique<EmulatedKernels<T>>(device, machine);
+}
+
+#define OVERLAPACK_INSTANTIATE(T) \
+  template std::unique_ptr<Kernels<T>> make_kernels<T>(Device&, Machine&);
+OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
+#undef OVERLAPACK_INSTANTIATE
+
+}  // namespace overlapack::emulated
