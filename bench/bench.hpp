@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "dispatch/residency.hpp"
 #include "tools/measure.hpp"
 #include "tools/table.hpp"
 
@@ -40,7 +41,7 @@ struct Options {
   TableStyle style = TableStyle::text;
   std::string trace, svg;                ///< with --speed-of-light: of the timeline
   std::vector<Index> vectors = {16, 1};  ///< with --update
-  std::vector<double> conditions = {10, 1e3, 1e5, 1e7, 1e10};  ///< with --refine
+  std::vector<double> conditions = {10, 1e3, 1e5, 1e7, 1e10, 1e14};  ///< with --refine
   bool resident = false;                                       ///< with --refine: on the device
   std::vector<Index> block_sizes = {64, 128, 256};  ///< with --variants, as the next three
   std::vector<std::string> lu = {"unblocked", "left-looking", "crout", "right-looking"};
@@ -58,9 +59,9 @@ struct Cell {
 
 /// Why a matrix of order n on the device is not measured; empty if it is.
 inline std::string not_recognised(Index n) {
-  if (n >= dispatch::kSmallestResident) return {};
-  return "matrices on the device are recognised from n = " +
-         std::to_string(dispatch::kSmallestResident) + " on";
+  if (n * n >= dispatch::kSmallestResident) return {};
+  return "matrices on the device are recognised from " +
+         std::to_string(dispatch::kSmallestResident) + " elements on";
 }
 
 /// Ours against the CPU LAPACK and cuSOLVER. Returns the exit status.

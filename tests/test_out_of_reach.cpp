@@ -1,8 +1,12 @@
 // Matrices in the memory of a GPU that is not in use: the CPU LAPACK must not be given them.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <cmath>
 #include <cstdint>
+#include <cstring>
+#include <new>
+#include <utility>
 #include <vector>
 
 #include "dispatch/calls.hpp"
@@ -20,44 +24,65 @@ using T = double;
 
 constexpr Index kOrder = 100, kColumns = 3;
 
-template <class X>
-void put_on_gpu(const Padded<X>& a, FakeMemory kind = FakeMemory::device) {
-  fake_memory(kind, a.view().data, a.view().data + a.ld() * a.cols());
+/// A copy of a matrix that the driver says lies on the GPU. If so the CPU cannot read it.
+class OnGpu {
+ public:
+  explicit OnGpu(const Padded<T>& a, FakeMemory kind = FakeMemory::device)
+      : bytes_(sizeof(T) * static_cast<std::size_t>(a.ld() * a.cols())),
+        memory_(mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)),
+        rows_(a.rows()),
+        cols_(a.cols()),
+        ld_(a.ld()) {
+    if (memory_ == MAP_FAILED) throw std::bad_alloc();
+    std::memcpy(memory_, a.view().data, bytes_);
+    if (kind == FakeMemory::device) mprotect(memory_, bytes_, PROT_NONE);
+    fake_memory(kind, memory_, static_cast<char*>(memory_) + bytes_);
+  }
+  ~OnGpu() {
+    fake_no_memory();
+    munmap(memory_, bytes_);
+  }
+  OnGpu(const OnGpu&) = delete;
+  HostView<T> view() const { return {static_cast<T*>(memory_), rows_, cols_, ld_}; }
+
+ private:
+  std::size_t bytes_;
+  void* memory_;
+  Index rows_, cols_, ld_;
+};
+
+Index update(HostView<T> a, HostView<const T> v) {
+  Index info = -1;
+  compat::Exported<T>::cholupdate('L', a.rows, v.cols, a.data, a.ld, v.data, v.ld, 1, &info);
+  return info;
 }
 
 class OutOfReach : public RoutedTest {
  protected:
-  void TearDown() override { fake_no_memory(); }
-
-  /// All calls that are given `a_` refuse it, and touch nothing.
+  /// All calls that are given such a matrix refuse it, and touch no other one.
   void expect_refusals() {
-    auto a = a_, b = b_;
+    auto a = a_, b = b_, x = b_;
     std::vector<Index> pivots;
-    put_on_gpu(a);
-    EXPECT_EQ(potrf<T>(Uplo::lower, a.view()), dispatch::kNoMemory);
-    EXPECT_EQ(getrf<T>(a.view(), pivots), dispatch::kNoMemory);
-    EXPECT_EQ(gesv<T>(a.view(), pivots, b.view()), dispatch::kNoMemory);
-    EXPECT_EQ(update(a, b), dispatch::kNoMemory);
-    const auto n = static_cast<std::int32_t>(kOrder);
-    EXPECT_TRUE(std::isnan(compat::Exported<T>::lange("F", &n, &n, a.data(), &n, nullptr, 1)));
+    {
+      const OnGpu there(a_);
+      EXPECT_EQ(potrf<T>(Uplo::lower, there.view()), dispatch::kNoMemory);
+      EXPECT_EQ(getrf<T>(there.view(), pivots), dispatch::kNoMemory);
+      EXPECT_EQ(gesv<T>(there.view(), pivots, b.view()), dispatch::kNoMemory);
+      EXPECT_EQ(update(there.view(), b.view()), dispatch::kNoMemory);
+      EXPECT_TRUE(std::isnan(lange<T>('F', there.view())));
+    }
+    {  // the vectors alone, right-hand sides, the solution
+      const OnGpu there(b_);
+      EXPECT_EQ(update(a.view(), there.view()), dispatch::kNoMemory);
+      EXPECT_EQ(gesv<T>(a.view(), pivots, there.view()), dispatch::kNoMemory);
+      EXPECT_EQ(posv<T>(Uplo::lower, a.view(), there.view()), dispatch::kNoMemory);
+      EXPECT_EQ(mixed_gesv<T>(a.view(), b_.view(), there.view()).info, dispatch::kNoMemory);
+      EXPECT_EQ(mixed_posv<T>(Uplo::lower, a.view(), b_.view(), there.view()).info,
+                dispatch::kNoMemory);
+    }
     EXPECT_TRUE(same_bits(a, a_));
-    put_on_gpu(b);  // the vectors alone, and right-hand sides
-    EXPECT_EQ(update(a, b), dispatch::kNoMemory);
-    EXPECT_EQ(gesv<T>(a.view(), pivots, b.view()), dispatch::kNoMemory);
-    EXPECT_EQ(posv<T>(Uplo::lower, a.view(), b.view()), dispatch::kNoMemory);
-    auto x = b_;
-    put_on_gpu(x);  // the solution alone
-    EXPECT_EQ(mixed_gesv<T>(a.view(), b_.view(), x.view()).info, dispatch::kNoMemory);
-    EXPECT_EQ(mixed_posv<T>(Uplo::lower, a.view(), b_.view(), x.view()).info, dispatch::kNoMemory);
-    EXPECT_TRUE(same_bits(a, a_));
-    fake_no_memory();
+    EXPECT_TRUE(same_bits(b, b_));
     EXPECT_EQ(potrf<T>(Uplo::lower, a.view()), 0);
-  }
-  static Index update(Padded<T>& a, Padded<T>& v) {
-    Index info = -1;
-    compat::Exported<T>::cholupdate('L', kOrder, kColumns, a.data(), a.ld(), v.data(), v.ld(), 1,
-                                    &info);
-    return info;
   }
 
   const Padded<T> a_ = positive_definite<T>(kOrder, 1), b_ = random_matrix<T>(kOrder, kColumns, 2);
@@ -83,41 +108,58 @@ void forget_the_device(Index min_n) {
 TEST_F(OutOfReach, OfADeviceThatNoCallHasOpenedYet) {
   for (const bool vectors_alone : {true, false}) {
     forget_the_device(1);
-    auto a = a_, v = b_;
-    put_on_gpu(vectors_alone ? v : a);
-    EXPECT_EQ(update(a, v), dispatch::kNoMemory) << vectors_alone;
+    auto a = a_;
+    const OnGpu there(vectors_alone ? b_ : a_);
+    EXPECT_EQ(vectors_alone ? update(a.view(), there.view()) : update(there.view(), b_.view()),
+              dispatch::kNoMemory);
     EXPECT_TRUE(same_bits(a, a_));
   }
 }
 
 TEST_F(OutOfReach, EvenIfNoCallIsLargeEnoughForTheDevice) {
-  const Index n = 1024;  // but takes long enough to ask
-  auto a = random_matrix<T>(n, n, 1), b = random_matrix<T>(n, 1, 2);
-  const auto same_a = a;
+  const Index n = 256;  // but takes long enough to ask
+  const auto a = random_matrix<T>(n, n, 1);
+  auto b = random_matrix<T>(n, 1, 2);
   std::vector<Index> pivots(static_cast<std::size_t>(n), 1);
+  {
+    const OnGpu there(a);
+    forget_the_device(100000);
+    EXPECT_EQ(getrs<T>(Op::none, there.view(), pivots, b.view()), dispatch::kNoMemory);
+    forget_the_device(100000);
+    EXPECT_EQ(potrf<T>(Uplo::lower, there.view()), dispatch::kNoMemory);
+    forget_the_device(100000);
+    EXPECT_TRUE(std::isnan(lange<T>('F', there.view())));
+  }
   forget_the_device(100000);
-  put_on_gpu(a);
-  EXPECT_EQ(getrs<T>(Op::none, a.view(), pivots, b.view()), dispatch::kNoMemory);
-  forget_the_device(100000);
-  EXPECT_EQ(potrf<T>(Uplo::lower, a.view()), dispatch::kNoMemory);
-  EXPECT_TRUE(same_bits(a, same_a));
-  forget_the_device(100000);
-  const auto order = static_cast<std::int32_t>(n);
-  EXPECT_TRUE(
-      std::isnan(compat::Exported<T>::lange("M", &order, &order, a.data(), &order, nullptr, 1)));
-  forget_the_device(100000);
-  fake_no_memory();
-  EXPECT_EQ(getrf<T>(a.view(), pivots), 0);
+  auto here = a;
+  EXPECT_EQ(getrf<T>(here.view(), pivots), 0);
   EXPECT_FALSE(dispatch::Context::instance().opened());
+}
+
+TEST_F(OutOfReach, HoweverNarrow) {
+  std::vector<Index> pivots;
+  for (const bool opened : {false, true}) {
+    for (const auto& [m, n] : {std::pair<Index, Index>{65536, 1}, {3, 30000}, {4400, 15}}) {
+      forget_the_device(100000);
+      if (opened) dispatch::Context::instance().use_device(nullptr);
+      const OnGpu there(random_matrix<T>(m, n, 1));
+      EXPECT_EQ(getrf<T>(there.view(), pivots), dispatch::kNoMemory) << m << " " << n;
+    }
+    forget_the_device(100000);
+    if (opened) dispatch::Context::instance().use_device(nullptr);
+    auto a = positive_definite<T>(20, 1);
+    const OnGpu there(random_matrix<T>(20, 5000, 2));  // right-hand sides
+    EXPECT_EQ(posv<T>(Uplo::lower, a.view(), there.view()), dispatch::kNoMemory);
+  }
 }
 
 TEST_F(OutOfReach, ButNotWhatTheCpuCanReadAsWell) {
   for (const FakeMemory kind : {FakeMemory::managed, FakeMemory::host}) {
     for (const Index min_n : {1, 100000}) {
       forget_the_device(min_n);
-      auto a = a_, b = b_;
-      put_on_gpu(a, kind);
-      EXPECT_EQ(posv<T>(Uplo::lower, a.view(), b.view()), 0);
+      const OnGpu there(a_, kind);
+      auto b = b_;
+      EXPECT_EQ(posv<T>(Uplo::lower, there.view(), b.view()), 0);
     }
   }
 }

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "cpu/lapack.hpp"
+#include "dispatch/residency.hpp"
 #include "support/fixtures.hpp"
 #include "support/lapack_calls.hpp"
 #include "support/matrices.hpp"
@@ -142,7 +143,7 @@ class RandomCalls : public RoutedTest {
   }
   /// Whether an operand of a call of order n is to lie there, where it is recognised.
   bool on_device(Random& random, Index n) {
-    return residents_ && n >= dispatch::kSmallestResident && random.integer(0, 2) == 0;
+    return residents_ && n * n >= dispatch::kSmallestResident && random.integer(0, 2) == 0;
   }
 
   static const cpu::Lapack<T>& cpu_lapack() { return cpu::lapack<T>(cpu::Family::lp64); }

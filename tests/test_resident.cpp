@@ -338,6 +338,35 @@ TYPED_TEST(Resident, IsServedByTheDeviceHoweverSmall) {
   EXPECT_LT(potrf_residual<T>(Uplo::lower, a.view(), factor.view()), kThreshold);
 }
 
+TYPED_TEST(Resident, WaitsForWhatTheProgramHasEnqueued) {
+  using T = TypeParam;
+  this->route(Algorithm::tiled, 16);
+  const Index n = 100;
+  const auto a = positive_definite<T>(n, 1), nothing = random_matrix<T>(n, n, 2);
+  auto result = nothing;
+  const Index count = n * n;
+  const Buffer<T> wrong(this->device(), Space::host, count),
+      right(this->device(), Space::host, count);
+  std::copy_n(nothing.view().data, count, wrong.data());
+  std::copy_n(a.view().data, count, right.data());
+  OnDevice<T> there(this->device(), result);
+  const QueueLease queue(this->device());  // stands for a stream of the program
+  const auto make_matrix = [&] {
+    const DeviceView<T> matrix(there.view().data, count);
+    for (Index i = 0; i < 200; ++i) {
+      queue->template copy<T>(matrix, HostView<const T>(wrong.data(), count));
+    }
+    queue->template copy<T>(matrix, HostView<const T>(right.data(), count));
+  };
+  make_matrix();
+  EXPECT_EQ(potrf<T>(Uplo::lower, there.view()), 0);
+  there.fetch();
+  EXPECT_LT(potrf_residual<T>(Uplo::lower, a.view(), result.view()), kThreshold);
+  make_matrix();
+  EXPECT_EQ(lange<T>('M', there.view()), lange<T>('M', a.view()));
+  queue->synchronize();
+}
+
 TYPED_TEST(Resident, ADeviceThatFailsIsReportedAsMissingMemory) {
   using T = TypeParam;
   this->route(Algorithm::tiled, 16);

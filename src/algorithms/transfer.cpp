@@ -629,9 +629,8 @@ bool Transfer::see_download() {
   return true;
 }
 
-/// Asks the queues whose signals somebody waits for. Returns whether uploads have been completed
-/// since the last time: a device may need to be asked for each of them, and they may be many
-/// between two that use the same slot.
+/// Asks the queues whose signals somebody waits for. Returns whether to ask again soon: the emulated
+/// device must be asked for each upload, and they may be many between two that use the same slot.
 bool Transfer::poll() {
   const Index before = up_.seen;
   while (up_.seen < std::min(up_.issued, up_.signals) && complete(up_, up_.seen)) ++up_.seen;
@@ -640,7 +639,7 @@ bool Transfer::poll() {
       queue(*direction, direction->seen).poll();
     }
   }
-  return up_.seen > before;
+  return device_.emulated() && up_.seen > before;
 }
 
 // ---- the copy threads ---------------------------------------------------------------------

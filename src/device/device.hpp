@@ -502,6 +502,9 @@ class Device {
   /// As long as the calling thread holds the result, operations need not make the device current
   /// one by one. Only saves time, where the program has another device or none.
   std::shared_ptr<void> make_current() { return do_make_current(); }
+  /// Waits for all that has been enqueued on the device, in queues of ours or in the program's own
+  /// streams, which our queues take no notice of.
+  void await_all() { do_await_all(); }
 
   void set_observer(Observer* observer) { observer_ = observer; }
   DeviceCounters& counters() { return counters_; }
@@ -550,6 +553,7 @@ class Device {
   virtual std::unique_ptr<Queue> do_make_queue(Priority priority) = 0;
   virtual std::unique_ptr<Event> do_make_event(Timed timed) = 0;
   virtual std::shared_ptr<void> do_make_current() = 0;
+  virtual void do_await_all() = 0;
   virtual Kernels<float>& do_kernels(float) = 0;
   virtual Kernels<double>& do_kernels(double) = 0;
   virtual Kernels<std::complex<float>>& do_kernels(std::complex<float>) = 0;

@@ -262,31 +262,4 @@ std::shared_ptr<Device> open_cuda_device(int index) {
   return std::shared_ptr<Device>(open(index));
 }
 
-bool cuda_in_process() {
-  void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-  if (driver != nullptr) dlclose(driver);  // the reference; the process keeps it
-  return driver != nullptr;
-}
-
-bool is_cuda_memory(const void* pointer) {
-  // The driver's header is not needed for this: CUresult and the attributes are integers.
-  using GetPointerAttribute = int(void*, int, std::uintptr_t);
-  constexpr int kSuccess = 0, kMemoryType = 2, kIsManaged = 8;
-  constexpr unsigned kDevice = 2;
-  static std::atomic<GetPointerAttribute*> found{nullptr};
-  GetPointerAttribute* get = found.load();
-  if (get == nullptr) {
-    // The reference is kept: the function must not go away.
-    void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-    if (driver == nullptr) return false;
-    get = reinterpret_cast<GetPointerAttribute*>(dlsym(driver, "cuPointerGetAttribute"));
-    if (get == nullptr) return false;
-    found = get;
-  }
-  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-  unsigned type = 0, managed = 0;
-  return get(&type, kMemoryType, address) == kSuccess && type == kDevice &&
-         get(&managed, kIsManaged, address) == kSuccess && managed == 0;
-}
-
 }  // namespace overlapack::dispatch

@@ -64,11 +64,5 @@ class Context {
 
 /// Opens a device. Throws DeviceError with a reason a user can act on.
 std::shared_ptr<Device> open_cuda_device(int index);
-/// Whether the process has loaded the CUDA driver: its own work then has paid for starting the GPU,
-/// and its matrices may lie there.
-bool cuda_in_process();
-/// Whether that driver says that a pointer is one to device memory, which the CPU cannot read.
-/// Starts nothing, but in a process without CUDA it takes some system calls (10 us).
-bool is_cuda_memory(const void* pointer);
 
 }  // namespace overlapack::dispatch

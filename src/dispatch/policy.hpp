@@ -101,8 +101,6 @@ struct Profile {
 };
 /// A threshold that no call reaches.
 inline constexpr Index kNever = 1000000000;
-/// The order from which on it is asked whether operands lie on the device.
-inline constexpr Index kSmallestResident = 64;
 /// Conservative values for a machine nobody has measured, of which the process may use so many CPU
 /// cores.
 Profile builtin_profile(Index cores = 1);

@@ -1,6 +1,11 @@
 #include "dispatch/residency.hpp"
 
+#include <dlfcn.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
 #include <atomic>
+#include <cstdint>
 
 #include "core/once.hpp"
 
@@ -17,11 +22,23 @@ bool cuda_without_device() {
   return answer == yes;
 }
 
+/// Whether the CPU can read a byte: a device's memory it cannot. False if the kernel does not say,
+/// as in some containers.
+bool is_readable(const void* pointer) {
+  char byte;
+  const iovec here{&byte, 1}, there{const_cast<void*>(pointer), 1};
+  return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == 1;
+}
+
 /// The device if a matrix of the caller lies in its memory, or else null; the device is opened if
 /// it is not yet. Throws DeviceError if the matrix lies on a device that cannot be used.
 Device* device_holding(Context& context, const void* matrix) {
   Device* const device = context.device();
-  if (device != nullptr) return device->kind_of(matrix) == MemoryKind::device ? device : nullptr;
+  if (device != nullptr) {
+    if (device->kind_of(matrix) != MemoryKind::device) return nullptr;
+    device->await_all();
+    return device;
+  }
   // Not in a child, which must not look for libraries that its parent may have been loading.
   if (!context.forked() && cuda_without_device() && is_cuda_memory(matrix)) {
     throw DeviceError("the matrix lies on a device that is not in use");
@@ -31,8 +48,9 @@ Device* device_holding(Context& context, const void* matrix) {
 
 }  // namespace
 
-Device* device_of_call(Context& context, Index n, const void* matrix) {
-  return may_lie_on_device(context, n) ? device_holding(context, matrix) : nullptr;
+Device* device_of_call(Context& context, Index elements, const void* matrix) {
+  if (elements < kSmallestResident || !context.opened()) return nullptr;
+  return device_holding(context, matrix);
 }
 
 Device* device_of_norm(Context& context, Index elements, const void* matrix) {
@@ -40,6 +58,34 @@ Device* device_of_norm(Context& context, Index elements, const void* matrix) {
   const NoCancellation no_cancellation;  // locks would be left behind
   if (!context.opened() && !is_cuda_memory(matrix)) return nullptr;
   return device_holding(context, matrix);
+}
+
+bool cuda_in_process() {
+  void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  if (driver != nullptr) dlclose(driver);  // the reference; the process keeps it
+  return driver != nullptr;
+}
+
+bool is_cuda_memory(const void* pointer) {
+  if (pointer == nullptr || is_readable(pointer)) return false;
+  // The driver's header is not needed for this: CUresult and the attributes are integers.
+  using GetPointerAttribute = int(void*, int, std::uintptr_t);
+  constexpr int kSuccess = 0, kMemoryType = 2, kIsManaged = 8;
+  constexpr unsigned kDevice = 2;
+  static std::atomic<GetPointerAttribute*> found{nullptr};
+  GetPointerAttribute* get = found.load();
+  if (get == nullptr) {
+    // The reference is kept: the function must not go away.
+    void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    if (driver == nullptr) return false;
+    get = reinterpret_cast<GetPointerAttribute*>(dlsym(driver, "cuPointerGetAttribute"));
+    if (get == nullptr) return false;
+    found = get;
+  }
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  unsigned type = 0, managed = 0;
+  return get(&type, kMemoryType, address) == kSuccess && type == kDevice &&
+         get(&managed, kIsManaged, address) == kSuccess && managed == 0;
 }
 
 }  // namespace overlapack::dispatch

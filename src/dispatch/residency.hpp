@@ -9,24 +9,29 @@
 
 namespace overlapack::dispatch {
 
+/// Elements from which on it is asked whether a matrix lies on the device that has been started:
+/// the question costs a call of the driver (0.3 us).
+inline constexpr Index kSmallestResident = 64 * 64;
 /// Elements from which on a matrix is a reason to look for the program's own CUDA, where no device
-/// of ours is started yet.
-inline constexpr Index kLargeMatrix = 1 << 20;
+/// of ours is started yet (0.5 us if the CPU can read it, or else 16).
+inline constexpr Index kLargeMatrix = 256 * 256;
 
-/// Whether a matrix of a call of order n may lie on the device. The question where it lies costs a
-/// call of the driver. It is not put for calls too small to gain anything; nor is a device started
-/// for it.
-inline bool may_lie_on_device(const Context& context, Index n) {
-  return n >= kSmallestResident && context.opened();
-}
-
-/// The device if a matrix of a call of order n lies in its memory, or else null. Throws DeviceError
-/// if the matrix lies on a device that cannot be used.
-Device* device_of_call(Context& context, Index n, const void* matrix);
+/// The device if a matrix of a call lies in its memory, or else null; `elements` are those of the
+/// call's largest matrix, and no device is started for this question. What the program has enqueued
+/// on the device before the call has been waited for then: it may be making the matrix. Throws
+/// DeviceError if the matrix lies on a device that cannot be used.
+Device* device_of_call(Context& context, Index elements, const void* matrix);
 
 /// The same for routines without `info`, which could not say that they were given a matrix that
 /// they cannot read: of any size once a device is started, and large ones before.
 Device* device_of_norm(Context& context, Index elements, const void* matrix);
+
+/// Whether the process has loaded the CUDA driver: its own work then has paid for starting the GPU,
+/// and its matrices may lie there.
+bool cuda_in_process();
+/// Whether that driver says that a pointer is one to device memory, which the CPU cannot read.
+/// Starts nothing. Null is not.
+bool is_cuda_memory(const void* pointer);
 
 /// A copy of a matrix in the memory of a device, without padding. A few columns at a time, because
 /// staging memory is dear.

@@ -11,13 +11,8 @@ namespace {
 /// Whether an operand of a call lies on the device: the CPU cannot serve it then.
 bool is_resident(Context& context, const Call& call) {
   return std::any_of(call.operands.begin(), call.operands.end(), [&](const void* operand) {
-    return operand != nullptr && device_of_call(context, call.shape.n, operand) != nullptr;
+    return operand != nullptr && device_of_call(context, call.elements(), operand) != nullptr;
   });
-}
-
-/// Whether a call is a reason to look for the program's own CUDA, where no device is started yet.
-bool looks_for_cuda(const Context& context, const Call& call, bool large) {
-  return !context.opened() && (large || call.shape.m * call.shape.n >= kLargeMatrix);
 }
 
 /// The line of a call in the log.
@@ -78,15 +73,17 @@ bool is_large(const Context& context, const Call& call) {
 }
 
 bool is_small(const Context& context, const Call& call, bool large) {
-  return !large && !context.settings().verbose && !may_lie_on_device(context, call.shape.n) &&
-         !looks_for_cuda(context, call, large);
+  return !large && !context.settings().verbose &&
+         call.elements() < (context.opened() ? kSmallestResident : kLargeMatrix);
 }
 
 void open_beside_cuda(Context& context, const Call& call, bool large) {
-  if (!looks_for_cuda(context, call, large) || context.forked() || !cuda_in_process()) return;
-  if (large || std::any_of(call.operands.begin(), call.operands.end(), is_cuda_memory)) {
-    context.device();
-  }
+  if (context.opened() || context.forked()) return;
+  const bool wanted =
+      large ? cuda_in_process()
+            : call.elements() >= kLargeMatrix &&
+                  std::any_of(call.operands.begin(), call.operands.end(), is_cuda_memory);
+  if (wanted) context.device();
 }
 
 Decision decide(Context& context, const Call& call, bool large) {

@@ -2,6 +2,7 @@
 // routines, and the CPU finishes what the device cannot.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <memory>
@@ -30,6 +31,9 @@ struct Call {
   char trans = '-';
   const Index* iter = nullptr;  // mixed precision: how many iterations it took
   const algorithms::Refinement* refinement = nullptr;  // likewise, if the device has done it
+
+  /// Of the largest matrix.
+  Index elements() const { return shape.m * std::max(shape.n, shape.nrhs); }
 };
 
 /// A call with matrix `a` and, if it has columns, right-hand sides `b`; `x`, if not `b`, is for the

@@ -22,22 +22,20 @@ Call update_call(const char* name, Uplo uplo, HostView<const T> a, Index k) {
   return call;
 }
 
-/// As algorithms::all_finite, of a matrix wherever it lies.
+/// As algorithms::all_finite, of a matrix of a call wherever it lies.
 template <class T>
-bool all_finite(Part part, HostView<const T> a) {
-  Context& context = Context::instance();
-  Device* const device = device_of_call(context, a.rows, a.data);
+bool all_finite(Context& context, const Call& call, Part part, HostView<const T> a) {
+  Device* const device = device_of_call(context, call.elements(), a.data);
   if (device == nullptr) return algorithms::all_finite(part, a, update_threads(a.rows));
   const std::lock_guard<std::mutex> lock(context.device_mutex());
   return algorithms::all_finite_on_device(*device, part, a);
 }
 
-/// A copy of a matrix of the caller that lies on the device; nothing if it does not.
+/// A copy of a matrix of a call that lies on the device; nothing if it does not.
 template <class T>
-std::vector<T> fetch(HostView<const T> x) {
-  Context& context = Context::instance();
+std::vector<T> fetch(Context& context, const Call& call, HostView<const T> x) {
   if (x.cols == 0) return {};
-  Device* const device = device_of_call(context, x.rows, x.data);
+  Device* const device = device_of_call(context, call.elements(), x.data);
   if (device == nullptr) return {};
   const std::lock_guard<std::mutex> lock(context.device_mutex());
   return copy_of(*device, on_device(x));
@@ -123,12 +121,13 @@ Index chol_update(const char* name, Uplo uplo, HostView<T> a, HostView<const T> 
   try {
     call.operands[1] = v.data;
     open_beside_cuda(context, call, is_large(context, call));
-    if (!all_finite<T>(Part::all, v)) {
-      return all_finite<T>(part_of(uplo), a) ? kVectorsNotFinite : algorithms::kFactorNotFinite;
+    if (!all_finite<T>(context, call, Part::all, v)) {
+      return all_finite<T>(context, call, part_of(uplo), a) ? kVectorsNotFinite
+                                                            : algorithms::kFactorNotFinite;
     }
     // If the CPU is to finish the call, V must not be on the device.
     std::vector<T> copy;
-    if (device_of_call(context, n, a.data) == nullptr) copy = fetch(v);
+    if (device_of_call(context, call.elements(), a.data) == nullptr) copy = fetch(context, call, v);
     if (!copy.empty()) v = {copy.data(), n, k, n};
     call.operands[1] = v.data;
     return route(
@@ -148,7 +147,10 @@ Index chol_update(const char* name, Uplo uplo, HostView<T> a, HostView<const T> 
           }
           return Index{0};
         });
-  } catch (const std::exception&) {  // DeviceError; bad_alloc; length_error for a size beyond all
+  } catch (const DeviceError& error) {
+    if (error.lost()) context.lose_device(error.what());
+    return kNoMemory;
+  } catch (const std::exception&) {  // bad_alloc; length_error for a size beyond all
     return kNoMemory;
   }
 }

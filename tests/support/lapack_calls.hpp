@@ -54,6 +54,13 @@ Index posv(Uplo uplo, HostView<T> a, HostView<T> b) {
   return info;
 }
 
+/// A norm that takes no workspace.
+template <class T>
+Real<T> lange(char norm, HostView<const T> a) {
+  const Sizes s(a);
+  return Exported<T>::lange(&norm, &s.rows, &s.cols, a.data, &s.ld, nullptr, 1);
+}
+
 /// `pivots` becomes ipiv, with min(m, n) elements.
 template <class T>
 Index getrf(HostView<T> a, std::vector<Index>& pivots) {

@@ -337,6 +337,11 @@ std::shared_ptr<void> CudaDevice::do_make_current() {
   return std::make_shared<CurrentDevice>(index_);
 }
 
+void CudaDevice::do_await_all() {
+  const CurrentDevice current(index_);
+  check(cudaDeviceSynchronize(), "waiting for the program's work on the GPU");
+}
+
 std::unique_ptr<Event> CudaDevice::do_make_event(Timed timed) {
   return std::make_unique<CudaEvent>(*this, index_, timed);
 }
@@ -398,6 +403,16 @@ std::string version_text(int version) {
                           std::to_string(properties.major) + "." +
                           std::to_string(properties.minor) +
                           "; a GPU with 8.0 or later (Ampere and newer) is needed",
+                      true);
+  }
+  // What a thread block of compute capability 8.0 may have; kernels are written for that.
+  constexpr std::size_t kSharedMemory = 163 * 1024;
+  if (properties.sharedMemPerBlockOptin < kSharedMemory) {
+    throw DeviceError(std::string(properties.name) + " has " +
+                          std::to_string(properties.sharedMemPerBlockOptin / 1024) +
+                          " KiB of shared memory for a thread block; " +
+                          std::to_string(kSharedMemory / 1024) +
+                          " are needed, which GPUs made for computing have (A100, H100, B200)",
                       true);
   }
   const overlapack::cuda::CurrentDevice current(index);

@@ -170,6 +170,7 @@ class CudaDevice final : public Device {
   std::unique_ptr<Queue> do_make_queue(Priority priority) override;
   std::unique_ptr<Event> do_make_event(Timed timed) override;
   std::shared_ptr<void> do_make_current() override;
+  void do_await_all() override;
   Kernels<float>& do_kernels(float) override { return s_; }
   Kernels<double>& do_kernels(double) override { return d_; }
   Kernels<std::complex<float>>& do_kernels(std::complex<float>) override { return c_; }

@@ -36,6 +36,10 @@ class EmulatedDevice final : public Device {
     return std::make_unique<EmulatedQueue>(*this, machine_);
   }
   std::shared_ptr<void> do_make_current() override { return {}; }
+  void do_await_all() override {
+    std::lock_guard<std::mutex> lock(machine_.mutex);
+    machine_.run_all();
+  }
   std::unique_ptr<Event> do_make_event(Timed timed) override {
     return std::make_unique<EmulatedEvent>(*this, machine_, timed);
   }

@@ -177,6 +177,10 @@ class Machine {
     }
   }
 
+  void run_all() {
+    for (Stream& stream : streams_) run_to(stream.now());
+  }
+
   std::mutex mutex;  // guards all members
   Memory memory;
 
