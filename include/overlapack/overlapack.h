@@ -32,8 +32,8 @@ extern "C" {
  *            infinite. Nothing has been written. xerbla is not called.
  *          -1010: there is not enough memory, and nothing has been written; or the factor lies in
  *            the memory of a GPU that has failed, and is now undefined. The call takes memory for
- *            at most n (3 k + 64) elements, and for a downdate k^2 or, if mixed, 3 k^2 more. For
- *            a singular factor and both signs the CPU takes n (n + 64) more, because it tries them
+ *            at most n (3 k + 64) elements, and for a downdate min(n, k)^2 or, if mixed, three
+ *            times that more. For a singular factor and both signs the CPU takes n (n + 64) more, because it tries them
  *            on a copy of the factor; if a GPU fails during the call, 2 n k more. A GPU also takes
  *            page-locked memory, as a rule at most 256 MB.
  *          If `info` itself is null the call does nothing.

@@ -442,38 +442,51 @@ class Sweeps {
   const Index threads_;
 };
 
-/// Whether I + P P^H - M M^H is positive definite, for matrices P and M of few columns.
-/// With B = I + P^H P that is
+/// A := I + alpha op(X) op(X)^H, of which the lower triangle is needed.
+template <class T>
+void identity_plus(const cpu::Lapack<T>& cpu, Real<T> alpha, Op op, HostView<const T> x,
+                   HostView<T> a) {
+  for (Index j = 0; j < a.cols; ++j) {
+    std::fill_n(&a(0, j), a.rows, T(0));
+    a(j, j) = T(1);
+  }
+  cpu.herk(Uplo::lower, op, alpha, x, Real<T>(1), a);
+}
+
+/// Whether a matrix is positive definite, of which the lower triangle is given and overwritten. It
+/// is not if there is a NaN.
+template <class T>
+bool factors(const cpu::Lapack<T>& cpu, HostView<T> a) {
+  bool positive = cpu.potrf(Uplo::lower, a) == 0;
+  for (Index i = 0; i < a.rows; ++i) positive = positive && real(a(i, i)) > 0;
+  return positive;
+}
+
+/// Whether I + P P^H - M M^H is positive definite. If P and M have few columns, as a rule, that is
+/// decided by a matrix of their order: with B = I + P^H P it is
 ///   I - M^H (I + P P^H)^-1 M  =  I - M^H M + (M^H P) B^-1 (P^H M),
 /// LINPACK's test (?chdd) for more than one vector and both signs.
 template <class T>
 bool is_definite(const cpu::Lapack<T>& cpu, HostView<const T> p, HostView<const T> m) {
-  Matrix<T> gram(m.cols, m.cols);
-  const HostView<T> g = gram.view();
-  const auto factor = [&](HostView<T> x) {  // also false if there is a NaN
-    bool positive = cpu.potrf(Uplo::lower, x) == 0;
-    for (Index i = 0; i < x.rows; ++i) positive = positive && real(x(i, i)) > 0;
-    return positive;
-  };
-  const auto identity = [](HostView<T> x) {
-    for (Index j = 0; j < x.cols; ++j) {
-      std::fill_n(&x(0, j), x.rows, T(0));
-      x(j, j) = T(1);
-    }
-  };
-  identity(g);
-  cpu.herk(Uplo::lower, Op::conj_trans, Real<T>(-1), m, Real<T>(1), g);
+  const bool few = std::max(p.cols, m.cols) <= m.rows;
+  Matrix<T> matrix(few ? m.cols : m.rows, few ? m.cols : m.rows);
+  const HostView<T> g = matrix.view();
+  if (!few) {
+    identity_plus<T>(cpu, 1, Op::none, p, g);
+    cpu.herk(Uplo::lower, Op::none, Real<T>(-1), m, Real<T>(1), g);
+    return factors(cpu, g);
+  }
+  identity_plus<T>(cpu, -1, Op::conj_trans, m, g);
   if (!p.empty()) {
     Matrix<T> b_matrix(p.cols, p.cols), c_matrix(p.cols, m.cols);
     const HostView<T> b = b_matrix.view(), c = c_matrix.view();
-    identity(b);
-    cpu.herk(Uplo::lower, Op::conj_trans, Real<T>(1), p, Real<T>(1), b);
-    if (!factor(b)) return false;
+    identity_plus<T>(cpu, 1, Op::conj_trans, p, b);
+    if (!factors(cpu, b)) return false;
     cpu.gemm(Op::conj_trans, Op::none, T(1), p, m, T(0), c);
     cpu.trsm(Side::left, Uplo::lower, Op::none, Diag::non_unit, T(1), b, c);
     cpu.herk(Uplo::lower, Op::conj_trans, Real<T>(1), c, Real<T>(1), g);
   }
-  return factor(g);
+  return factors(cpu, g);
 }
 
 /// The order of the first leading minor of A + P P^H - M M^H that is not positive definite, or 0;
