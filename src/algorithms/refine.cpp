@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "algorithms/factorization.hpp"
 #include "algorithms/getrf.hpp"
@@ -16,10 +17,12 @@
 namespace overlapack::algorithms {
 namespace {
 
-/// A residual between this part of LAPACK's limit and the limit gets one step more. The limit is a
-/// backward error of sqrt(n) units, where a factorization in double precision has a few; and who
-/// computes a residual in another order, as LAPACK's own tests do, might find it above.
-double clear_part(Index n) { return std::min(0.5, 4 / std::sqrt(static_cast<double>(n))); }
+/// Residuals between this part of LAPACK's limit and the limit get further steps. The limit is a
+/// backward error of sqrt(n) units, where a factorization in double precision has one or a few; and
+/// who computes a residual in another order, as LAPACK's own tests do, might find it above.
+constexpr double kClearPart = 1.0 / 64;
+/// A further step that leaves more than this of the residual was the last: it is rounding.
+constexpr double kNoProgress = 0.8;
 constexpr Index kOverflow = -2;
 
 /// A and B in double precision on the device.
@@ -232,15 +235,18 @@ class Status {
   Readout<Index> overflow_;
 };
 
-/// Whether step i, which has brought the worst residual from `before` down to `now` times its
-/// limit, shows that kMaxIterations will not be enough. Close to the limit rounding decides, and
-/// nothing can be foretold.
+/// Whether kMaxIterations will not be enough. `least` are the residuals of the steps until now over
+/// their limit: of the worst right-hand side, and the least so far. They are not enough if not even
+/// twice the digits of the last steps, each time, would do: the rate varies that much from one step
+/// to the next. Close to the limit rounding decides, and nothing can be foretold.
 template <class R>
-bool is_hopeless(Index i, R before, R now) {
+bool is_hopeless(const std::vector<R>& least) {
   constexpr R kClose = 8;
-  constexpr Index kFirst = 2;  // the first step may be unlike the others
-  return i >= kFirst && now > kClose &&
-         now * std::pow(now / before, static_cast<R>(kMaxIterations - i)) > 1;
+  constexpr Index kFirst = 2, kLast = 4;  // the first step may be unlike the others
+  const Index i = static_cast<Index>(least.size()) - 1, from = std::max<Index>(0, i - kLast);
+  const R now = least[at(i)], rates = now / least[at(from)];
+  const auto left = static_cast<R>(kMaxIterations - i), seen = static_cast<R>(i - from);
+  return i >= kFirst && now > kClose && now * std::pow(rates, 2 * left / seen) > 1;
 }
 
 /// Solves by refinement with a factorization that make(options) makes. If `arrived` is false, A and
@@ -279,8 +285,8 @@ Index refine(Device& device, const Problem<T>& problem, Make make, const Options
   Queue& queue = low->queue();
   queue.wait(*ready);
   kernels.column_norms(queue, B, status.norms_of_b());
-  Real<T> excess = 0;
-  std::optional<Index> met;  // the last step whose residual was within the limit
+  std::vector<Real<T>> least;  // after each step, for is_hopeless()
+  std::optional<Index> met;    // the step whose X is at home: its residual is within the limit
   const auto bring = [&](Index i) {
     Index unused = 0;
     bring_home(device, options.threads, queue, X, x, unused);
@@ -300,24 +306,26 @@ Index refine(Device& device, const Problem<T>& problem, Make make, const Options
     kernels.column_norms(queue, R, status.norms_of_r());
     span.end();
     status.fetch(queue);
-    if (met) {  // the step more
-      if (!status.overflowed() && status.finite() && status.converged(n)) bring(i);
-      return *met;
+    const Real<T> now = status.excess(n), before = least.empty() ? now : least.back();
+    if (met) {
+      if (status.overflowed() || !status.finite() || now >= before) return *met;
+    } else {
+      if (status.overflowed()) return i == 0 || !lower_precision ? kOverflow : kNoConvergence;
+      if (low->info() != 0) return kNotFactored;
+      // LAPACK's test lets what is not finite pass. If A and B are, then factors in a higher
+      // precision need not lead there; if they are not, the outcome is LAPACK's.
+      if (!status.finite() && (lower_precision || status.input_finite())) break;
     }
-    if (status.overflowed()) return i == 0 || !lower_precision ? kOverflow : kNoConvergence;
-    if (low->info() != 0) return kNotFactored;
-    // LAPACK's test lets what is not finite pass. If A and B are, then factors in a higher
-    // precision need not lead there; if they are not, the outcome is LAPACK's.
-    if (!status.finite() && (lower_precision || status.input_finite())) break;
-    const Real<T> before = std::exchange(excess, status.excess(n));
+    least.push_back(std::min(before, now));
     if (status.converged(n)) {
+      const bool was_last = met && now > static_cast<Real<T>>(kNoProgress) * before;
       bring(i);
-      if (excess <= clear_part(n) || i == kMaxIterations) return i;
-    } else if (is_hopeless(i, before, excess)) {
+      if (now <= kClearPart || was_last || i == kMaxIterations) return i;
+    } else if (is_hopeless(least)) {
       break;
     }
   }
-  return kNoConvergence;
+  return met.value_or(kNoConvergence);
 }
 
 /// Host memory X := B, from which a fall-back is resumed after a fault.

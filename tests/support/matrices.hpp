@@ -314,16 +314,16 @@ Padded<T> indefinite_at(Index n, Index position, std::uint64_t seed, Index paddi
 /// A matrix with singular values from 1 down to 1 / condition, in geometric progression, behind
 /// random reflections: A = P D Q, or P D P^H, which is positive definite.
 template <class T>
-Padded<T> conditioned(Index n, double condition, bool symmetric) {
+Padded<T> conditioned(Index n, double condition, bool symmetric, std::uint64_t series = 0) {
   constexpr int kReflections = 4;
   Padded<T> a(n, n);
   for (Index j = 0; j < n; ++j) {
     for (Index i = 0; i < n; ++i) a(i, j) = T(0);
     const double exponent = static_cast<double>(j) / static_cast<double>(n - 1);
-    a(j, j) = T(std::pow(condition, -exponent));
+    a(j, j) = T(static_cast<Real<T>>(std::pow(condition, -exponent)));
   }
   for (int k = 0; k < kReflections; ++k) {
-    const auto seed = static_cast<std::uint64_t>(k);
+    const std::uint64_t seed = 100 * series + static_cast<std::uint64_t>(k);
     const auto left = random_matrix<T>(n, 1, 10 + seed);
     const auto right = symmetric ? left : random_matrix<T>(n, 1, 20 + seed);
     // A := A - 2 v (v^H A) / v^H v, and likewise from the right.
