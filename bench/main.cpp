@@ -322,7 +322,7 @@ int main(int argc, char** argv) {
       ->type_name("FILE");
   app.add_option("--svg", options.svg, "Draw the timeline of one call (SVG)")->type_name("FILE");
   add_number("--vectors", options.vectors, "How many at a time (default 16,1)")->delimiter(',');
-  app.add_option("--conditions", options.conditions, "Default: 10,1e3,1e5,1e7,1e10")
+  app.add_option("--conditions", options.conditions, "Default: 10,1e3,1e5,1e7,1e10,1e14")
       ->delimiter(',')
       ->check(tools::number(1))
       ->type_name("X");

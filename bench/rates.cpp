@@ -55,42 +55,93 @@ std::vector<Size> sizes_for(const Device& device, std::size_t element) {
   return sizes;
 }
 
-}  // namespace
-
+/// Measures products of one type on a queue of its own.
 template <class T>
-ProductRate measure_products(Device& device) {
-  const EventLease begin(device, Timed::yes), end(device, Timed::yes);
-  const QueueLease queue(device);
-  ProductRate best;
-  for (const auto& [m, n, k] : sizes_for(device, sizeof(T))) {
-    const Buffer<T> a(device, Space::device, m * k), b(device, Space::device, k * n),
-        c(device, Space::device, m * n);
-    fill(device, *queue, a);
-    fill(device, *queue, b);
+class Products {
+ public:
+  explicit Products(Device& device)
+      : device_(device), begin_(device, Timed::yes), end_(device, Timed::yes), queue_(device) {}
+
+  void measure(const Size& size) {
+    const auto& [m, n, k] = size;
+    const Buffer<T> a(device_, Space::device, m * k), b(device_, Space::device, k * n),
+        c(device_, Space::device, m * n);
+    fill(device_, *queue_, a);
+    fill(device_, *queue_, b);
+    const DeviceView<T> left(a.data(), m, k, m), result(c.data(), m, n, m);
     for (const Op op : {Op::none, Op::conj_trans}) {
       const DeviceView<T> right =
           op == Op::none ? DeviceView<T>(b.data(), k, n, k) : DeviceView<T>(b.data(), n, k, n);
-      const auto multiply = [&] {
-        device.kernels<T>().gemm(*queue, Op::none, op, T(1), DeviceView<T>(a.data(), m, k, m),
-                                 right, T(0), DeviceView<T>(c.data(), m, n, m));
-      };
-      multiply();  // warms up
-      for (int attempt = 0; attempt < 5; ++attempt) {
-        queue->record(*begin);
-        multiply();
-        queue->record(*end);
-        const double seconds = 1e-6 * end->since(*begin);
-        const double flops = (is_complex<T> ? 8.0 : 2.0) * static_cast<double>(m) *
-                             static_cast<double>(n) * static_cast<double>(k);
-        if (flops / seconds > best.flops) {
-          best = {flops / seconds,
-                  std::to_string(m) + " x " + std::to_string(n) + " x " + std::to_string(k)};
-        }
-      }
-      queue->synchronize();
+      take_time(size, [&] {
+        device_.kernels<T>().gemm(*queue_, Op::none, op, T(1), left, right, T(0), result);
+      });
     }
   }
-  return best;
+
+  /// With operands in split form.
+  void measure_split(const Size& size, Precision precision) {
+    const auto& [m, n, k] = size;
+    using K = Kernels<T>;
+    K& kernels = device_.kernels<T>();
+    if (!kernels.split_pays(precision, m, n, k)) return;
+    const SplitForm form{precision, K::kSplitSection};
+    const Buffer<T> a(device_, Space::device, m * k), b(device_, Space::device, k * n),
+        c(device_, Space::device, m * n);
+    const Index rows = K::split_rows(form, k), left_columns = K::split_cols(Side::left, m),
+                right_columns = K::split_cols(Side::right, n);
+    const Buffer<Real<T>> left_memory(device_, Space::device, rows * left_columns),
+        right_memory(device_, Space::device, rows * right_columns);
+    const DeviceView<Real<T>> left(left_memory.data(), rows, left_columns, rows),
+        right(right_memory.data(), rows, right_columns, rows);
+    fill(device_, *queue_, a);
+    fill(device_, *queue_, b);
+    kernels.split(*queue_, form, Side::left, Op::none, DeviceView<T>(a.data(), m, k, m), left);
+    kernels.split(*queue_, form, Side::right, Op::none, DeviceView<T>(b.data(), k, n, k), right);
+    take_time(size, [&] {
+      kernels.split_gemm(*queue_, form, k, 1, left, right, 0, DeviceView<T>(c.data(), m, n, m));
+    });
+  }
+
+  const ProductRate& best() const { return best_; }
+
+ private:
+  template <class Multiply>
+  void take_time(const Size& size, Multiply multiply) {
+    const auto& [m, n, k] = size;
+    const double flops = (is_complex<T> ? 8.0 : 2.0) * static_cast<double>(m) *
+                         static_cast<double>(n) * static_cast<double>(k);
+    multiply();  // warms up
+    for (int attempt = 0; attempt < 5; ++attempt) {
+      queue_->record(*begin_);
+      multiply();
+      queue_->record(*end_);
+      const double seconds = 1e-6 * end_->since(*begin_);
+      if (flops / seconds > best_.flops) {
+        best_ = {flops / seconds,
+                 std::to_string(m) + " x " + std::to_string(n) + " x " + std::to_string(k)};
+      }
+    }
+    queue_->synchronize();
+  }
+
+  Device& device_;
+  const EventLease begin_, end_;
+  const QueueLease queue_;
+  ProductRate best_;
+};
+
+}  // namespace
+
+template <class T>
+ProductRate measure_products(Device& device, bool split, Precision precision) {
+  Products<T> products(device);
+  for (const Size& size : sizes_for(device, sizeof(T))) {
+    products.measure(size);
+    if constexpr (Kernels<T>::kSplits) {
+      if (split) products.measure_split(size, precision);
+    }
+  }
+  return products.best();
 }
 
 double measure_link(Device& device) {
@@ -122,7 +173,8 @@ double measure_link(Device& device) {
   return best;
 }
 
-#define OVERLAPACK_INSTANTIATE(T) template ProductRate measure_products<T>(Device&);
+#define OVERLAPACK_INSTANTIATE(T) \
+  template ProductRate measure_products<T>(Device&, bool, Precision);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 
 }  // namespace overlapack::bench

@@ -13,10 +13,11 @@ struct ProductRate {
   std::string shape;  ///< where it was found: "16384 x 512 x 8192"
 };
 
-/// The best rate of Kernels<T>::gemm over a few large shapes, C := A B and A B^H (real operations
-/// per second, random operands).
+/// The best rate over a few large shapes of the products C := A B and C := A B^H that routines are
+/// made of (real operations of T per second, random operands): of Kernels<T>::gemm or, with `split`
+/// where that pays, of products of operands split in `precision`, the splitting not included.
 template <class T>
-ProductRate measure_products(Device& device);
+ProductRate measure_products(Device& device, bool split, Precision precision);
 
 /// Bytes per second each way, while page-locked memory is copied up and down at the same time.
 double measure_link(Device& device);

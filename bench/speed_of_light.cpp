@@ -83,6 +83,7 @@ int show_speed_of_light(const Options& options) {
   Cells cells(options);
   Rates rates;
   rates.link = measure_link(*device);
+  const dispatch::Settings& settings = dispatch::Context::instance().settings();
   bool right = true;
   std::optional<std::pair<Call, Bound>> to_trace;  // the largest call of the first routine
   for (const std::string& name : options.routines) {
@@ -90,10 +91,12 @@ int show_speed_of_light(const Options& options) {
     tools::parse_name(name, call);
     rates.products = tools::with_type(call.type, [&](auto one) {
       using T = decltype(one);
-      return dispatch::is_mixed(call.routine) ? measure_products<Single<T>>(*device)
-                                              : measure_products<T>(*device);
+      if (dispatch::is_mixed(call.routine)) {
+        return measure_products<Single<T>>(*device, !settings.strict_fp32, settings.refine);
+      }
+      return measure_products<T>(*device, !settings.strict_fp32, Precision::fp32);
     });
-    std::cout << name << ": gemm " << tools::brief(rates.products.flops / 1e9) << " GF/s ("
+    std::cout << name << ": products " << tools::brief(rates.products.flops / 1e9) << " GF/s ("
               << rates.products.shape << "), link " << tools::brief(rates.link / 1e9)
               << " GB/s each way\n\n";
     std::vector<std::vector<std::string>> rows;

@@ -10,7 +10,8 @@ namespace overlapack::tools {
 std::string brief(double value) {
   if (std::isnan(value)) return "-";
   const double size = std::abs(value);
-  const int decimals = size < 1 ? 3 : size < 10 ? 2 : size < 100 ? 1 : 0;
+  int decimals = size < 1 ? 3 : size < 10 ? 2 : size < 100 ? 1 : 0;
+  if (size > 0 && size < 0.01) decimals = 1 - static_cast<int>(std::floor(std::log10(size)));
   char text[64];
   std::snprintf(text, sizeof text, "%.*f", decimals, value);
   return text;

@@ -6,7 +6,7 @@ import json
 import re
 import sys
 
-from outputs import SVG, Run
+from outputs import Run, SVG, brief
 
 ROUTINES = ["dsgesv", "dsposv"]
 SIZES = [40, 100]  # the library recognises matrices on the device from n = 64 on
@@ -15,11 +15,6 @@ OURS = ["fp64", "fp32", "tf32", "fp16"]
 FORMS = OURS + ["cuSOLVER " + form for form in OURS]
 # With blocks of 8 columns, so that there are large products.
 OPTIONS = ["--refine", "--nb", "8", "--reps", "1", "--sizes", ",".join(map(str, SIZES))]
-
-
-def brief(value):
-    decimals = 3 if value < 1 else 2 if value < 10 else 1 if value < 100 else 0
-    return f"{value:.{decimals}f}"
 
 
 def end_of(form, condition):

@@ -6,16 +6,11 @@ import json
 import re
 import sys
 
-from outputs import SVG, Run
+from outputs import Run, SVG, brief
 
 SIZES = [40, 100]  # the library recognises matrices on the device from n = 64 on
 VECTORS = [5, 1]
 WAYS = ["by device", "on device", "CPU", "qrupdate", "LINPACK", "dpotrf"]
-
-
-def brief(value):
-    decimals = 3 if value < 1 else 2 if value < 10 else 1 if value < 100 else 0
-    return f"{value:.{decimals}f}"
 
 
 def check_rows(rows):

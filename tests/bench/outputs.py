@@ -1,10 +1,18 @@
 """What the checks of the benchmark's outputs share."""
+import math
 import pathlib
 import subprocess
 import tempfile
 import xml.etree.ElementTree as ET
 
 SVG = "{http://www.w3.org/2000/svg}"
+
+
+def brief(value):
+    """A number as tables show it."""
+    if 0 < value < 0.01:
+        return f"{value:.{1 - math.floor(math.log10(value))}f}"
+    return f"{value:.{3 if value < 1 else 2 if value < 10 else 1 if value < 100 else 0}f}"
 
 
 class Run:
