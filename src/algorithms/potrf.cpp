@@ -424,6 +424,33 @@ void bring_home_at_once(Device& device, Queue& queue, const Triangle<T>& triangl
   }
 }
 
+/// Row k of L, in whose pivot the factorization has ended, from column `from` on, and what is left
+/// of that pivot. `a` holds all of L before. LAPACK leaves both, and programs look at them: SciPy's
+/// minimizer "trust-exact" finds a direction of negative curvature in them.
+template <class T>
+void complete_failing_row(Device& device, const cpu::Lapack<T>& cpu, Queue& queue,
+                          const Triangle<T>& triangle, HostView<T> a, Index from, Index k) {
+  const Range row{k, k + 1}, before{0, from}, good{from, k}, all{0, k};
+  const Side side = triangle.lower() ? Side::right : Side::left;
+  // L(k, good) := (A(k, good) - L(k, before) L(good, before)^H) L(good, good)^-H, and the pivot.
+  if (device.kind_of(a.data) == MemoryKind::device) {
+    const auto l = [&](Range i, Range j) { return triangle.block(on_device(a), i, j); };
+    triangle.subtract(queue, l(row, before), l(good, before), T(1), l(row, good));
+    triangle.kernels.trsm(queue, side, triangle.uplo, Op::conj_trans, Diag::non_unit, T(1),
+                          l(good, good), l(row, good));
+    triangle.kernels.herk(queue, triangle.uplo, triangle.direct(), Real<T>(-1), l(row, all),
+                          Real<T>(1), l(row, row));
+    queue.synchronize();
+    return;
+  }
+  const auto l = [&](Range i, Range j) { return triangle.block(a, i, j); };
+  const HostView<T> left = l(triangle.lower() ? row : good, before),
+                    right = l(triangle.lower() ? good : row, before);
+  cpu.gemm(triangle.direct(), triangle.adjoint(), T(-1), left, right, T(1), l(row, good));
+  cpu.trsm(side, triangle.uplo, Op::conj_trans, Diag::non_unit, T(1), l(good, good), l(row, good));
+  cpu.herk(triangle.uplo, triangle.direct(), Real<T>(-1), l(row, all), Real<T>(1), l(row, row));
+}
+
 }  // namespace
 
 template <class T>
@@ -493,6 +520,7 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
     bring_home_at_once<T>(device, cholesky.panel(), triangle,
                           triangle.block(cholesky.factor(), good, good),
                           triangle.block(a, good, good));
+    complete_failing_row(device, cpu, cholesky.panel(), triangle, a, good.first, info - 1);
     return info;
   }
   if (solve && !solve->trusted()) {

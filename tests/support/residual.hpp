@@ -2,9 +2,11 @@
 // precision. A result is right if its residual is below kThreshold, LAPACK's own limit.
 #pragma once
 
+#include <algorithm>
 #include <complex>
 #include <limits>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "core/scalar.hpp"
@@ -89,6 +91,21 @@ double potrf_residual(Uplo uplo, HostView<const T> a, HostView<const T> factor) 
   reference::gemm<W>(lower ? Op::none : Op::conj_trans, lower ? Op::conj_trans : Op::none, W(-1),
                      f.view(), f.view(), W(1), original.view());
   return scaled(norm1(original), scale, epsilon<T>());
+}
+
+/// The same for what a factorization leaves that ended at pivot `info`, counted from 1: the factor
+/// of the leading minor before, the row (column of U) of that pivot, and what is left of it.
+template <class T>
+double partial_potrf_residual(Uplo uplo, HostView<const T> a, HostView<const T> factor,
+                              Index info) {
+  Padded<T> minor(info, info), part(info, info);
+  for (Index j = 0; j < info; ++j) {
+    std::copy_n(&a(0, j), info, &minor(0, j));
+    std::copy_n(&factor(0, j), info, &part(0, j));
+  }
+  minor(info - 1, info - 1) -= part(info - 1, info - 1);
+  part(info - 1, info - 1) = T(0);
+  return potrf_residual<T>(uplo, std::as_const(minor).view(), std::as_const(part).view());
 }
 
 /// ||A - P L U|| / (n ||A|| eps): dget01. `pivots` is ipiv, 1-based.
