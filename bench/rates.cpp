@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "device/buffer.hpp"
@@ -62,49 +63,45 @@ class Products {
   explicit Products(Device& device)
       : device_(device), begin_(device, Timed::yes), end_(device, Timed::yes), queue_(device) {}
 
-  void measure(const Size& size) {
+  /// Of Kernels<T>::gemm and, where that pays, of operands split in such a precision.
+  void measure(const Size& size, std::optional<Precision> split) {
     const auto& [m, n, k] = size;
     const Buffer<T> a(device_, Space::device, m * k), b(device_, Space::device, k * n),
         c(device_, Space::device, m * n);
     fill(device_, *queue_, a);
     fill(device_, *queue_, b);
-    const DeviceView<T> left(a.data(), m, k, m), result(c.data(), m, n, m);
+    const DeviceView<T> left(a.data(), m, k, m), right(b.data(), k, n, k),
+        result(c.data(), m, n, m);
     for (const Op op : {Op::none, Op::conj_trans}) {
-      const DeviceView<T> right =
-          op == Op::none ? DeviceView<T>(b.data(), k, n, k) : DeviceView<T>(b.data(), n, k, n);
+      const DeviceView<T> factor = op == Op::none ? right : DeviceView<T>(b.data(), n, k, n);
       take_time(size, [&] {
-        device_.kernels<T>().gemm(*queue_, Op::none, op, T(1), left, right, T(0), result);
+        device_.kernels<T>().gemm(*queue_, Op::none, op, T(1), left, factor, T(0), result);
       });
     }
-  }
-
-  /// With operands in split form.
-  void measure_split(const Size& size, Precision precision) {
-    const auto& [m, n, k] = size;
-    using K = Kernels<T>;
-    K& kernels = device_.kernels<T>();
-    if (!kernels.split_pays(precision, m, n, k)) return;
-    const SplitForm form{precision, K::kSplitSection};
-    const Buffer<T> a(device_, Space::device, m * k), b(device_, Space::device, k * n),
-        c(device_, Space::device, m * n);
-    const Index rows = K::split_rows(form, k), left_columns = K::split_cols(Side::left, m),
-                right_columns = K::split_cols(Side::right, n);
-    const Buffer<Real<T>> left_memory(device_, Space::device, rows * left_columns),
-        right_memory(device_, Space::device, rows * right_columns);
-    const DeviceView<Real<T>> left(left_memory.data(), rows, left_columns, rows),
-        right(right_memory.data(), rows, right_columns, rows);
-    fill(device_, *queue_, a);
-    fill(device_, *queue_, b);
-    kernels.split(*queue_, form, Side::left, Op::none, DeviceView<T>(a.data(), m, k, m), left);
-    kernels.split(*queue_, form, Side::right, Op::none, DeviceView<T>(b.data(), k, n, k), right);
-    take_time(size, [&] {
-      kernels.split_gemm(*queue_, form, k, 1, left, right, 0, DeviceView<T>(c.data(), m, n, m));
-    });
+    if (split && device_.kernels<T>().split_pays(*split, m, n, k)) {
+      if constexpr (Kernels<T>::kSplits) measure_split(size, *split, left, right, result);
+    }
   }
 
   const ProductRate& best() const { return best_; }
 
  private:
+  void measure_split(const Size& size, Precision precision, DeviceView<const T> a,
+                     DeviceView<const T> b, DeviceView<T> c) {
+    using K = Kernels<T>;
+    K& kernels = device_.kernels<T>();
+    const SplitForm form{precision, K::kSplitSection};
+    const Index rows = K::split_rows(form, size.k), left_cols = K::split_cols(Side::left, size.m),
+                right_cols = K::split_cols(Side::right, size.n);
+    const Buffer<Real<T>> left_memory(device_, Space::device, rows * left_cols),
+        right_memory(device_, Space::device, rows * right_cols);
+    const DeviceView<Real<T>> left(left_memory.data(), rows, left_cols, rows),
+        right(right_memory.data(), rows, right_cols, rows);
+    kernels.split(*queue_, form, Side::left, Op::none, a, left);
+    kernels.split(*queue_, form, Side::right, Op::none, b, right);
+    take_time(size, [&] { kernels.split_gemm(*queue_, form, size.k, 1, left, right, 0, c); });
+  }
+
   template <class Multiply>
   void take_time(const Size& size, Multiply multiply) {
     const auto& [m, n, k] = size;
@@ -133,14 +130,9 @@ class Products {
 }  // namespace
 
 template <class T>
-ProductRate measure_products(Device& device, bool split, Precision precision) {
+ProductRate measure_products(Device& device, std::optional<Precision> split) {
   Products<T> products(device);
-  for (const Size& size : sizes_for(device, sizeof(T))) {
-    products.measure(size);
-    if constexpr (Kernels<T>::kSplits) {
-      if (split) products.measure_split(size, precision);
-    }
-  }
+  for (const Size& size : sizes_for(device, sizeof(T))) products.measure(size, split);
   return products.best();
 }
 
@@ -174,7 +166,7 @@ double measure_link(Device& device) {
 }
 
 #define OVERLAPACK_INSTANTIATE(T) \
-  template ProductRate measure_products<T>(Device&, bool, Precision);
+  template ProductRate measure_products<T>(Device&, std::optional<Precision>);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 
 }  // namespace overlapack::bench

@@ -1,6 +1,7 @@
 // What this device can do at most: the rates behind the speed of light.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "device/device.hpp"
@@ -14,10 +15,11 @@ struct ProductRate {
 };
 
 /// The best rate over a few large shapes of the products C := A B and C := A B^H that routines are
-/// made of (real operations of T per second, random operands): of Kernels<T>::gemm or, with `split`
-/// where that pays, of products of operands split in `precision`, the splitting not included.
+/// made of (real operations of T per second, random operands): of Kernels<T>::gemm or, if
+/// there is `split` and where that pays, of operands split in that precision, the splitting not
+/// included.
 template <class T>
-ProductRate measure_products(Device& device, bool split, Precision precision);
+ProductRate measure_products(Device& device, std::optional<Precision> split);
 
 /// Bytes per second each way, while page-locked memory is copied up and down at the same time.
 double measure_link(Device& device);

@@ -91,10 +91,11 @@ int show_speed_of_light(const Options& options) {
     tools::parse_name(name, call);
     rates.products = tools::with_type(call.type, [&](auto one) {
       using T = decltype(one);
-      if (dispatch::is_mixed(call.routine)) {
-        return measure_products<Single<T>>(*device, !settings.strict_fp32, settings.refine);
-      }
-      return measure_products<T>(*device, !settings.strict_fp32, Precision::fp32);
+      const bool mixed = dispatch::is_mixed(call.routine);
+      std::optional<Precision> split;
+      if (!settings.strict_fp32) split = mixed ? settings.refine : Precision::fp32;
+      return mixed ? measure_products<Single<T>>(*device, split)
+                   : measure_products<T>(*device, split);
     });
     std::cout << name << ": products " << tools::brief(rates.products.flops / 1e9) << " GF/s ("
               << rates.products.shape << "), link " << tools::brief(rates.link / 1e9)

@@ -33,9 +33,9 @@ extern "C" {
  *          -1010: there is not enough memory, and nothing has been written; or the factor lies in
  *            the memory of a GPU that has failed, and is now undefined. The call takes memory for
  *            at most n (3 k + 64) elements, and for a downdate min(n, k)^2 or, if mixed, three
- *            times that more. For a singular factor and both signs the CPU takes n (n + 64) more, because it tries them
- *            on a copy of the factor; if a GPU fails during the call, 2 n k more. A GPU also takes
- *            page-locked memory, as a rule at most 256 MB.
+ *            times that more. For a singular factor and both signs the CPU takes n (n + 64) more,
+ *            because it tries them on a copy of the factor; if a GPU fails during the call, 2 n k
+ *            more. A GPU also takes page-locked memory, as a rule at most 256 MB.
  *          If `info` itself is null the call does nothing.
  *
  * A downdate is as accurate as one can be: the result is the exact factor of a matrix that differs

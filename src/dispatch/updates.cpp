@@ -22,23 +22,19 @@ Call update_call(const char* name, Uplo uplo, HostView<const T> a, Index k) {
   return call;
 }
 
-/// As algorithms::all_finite, of a matrix of a call wherever it lies.
+/// As algorithms::all_finite, of a matrix that lies on a device or, if that is null, on the host.
 template <class T>
-bool all_finite(Context& context, const Call& call, Part part, HostView<const T> a) {
-  Device* const device = device_of_call(context, call.elements(), a.data);
+bool all_finite(Context& context, Device* device, Part part, HostView<const T> a) {
   if (device == nullptr) return algorithms::all_finite(part, a, update_threads(a.rows));
   const std::lock_guard<std::mutex> lock(context.device_mutex());
   return algorithms::all_finite_on_device(*device, part, a);
 }
 
-/// A copy of a matrix of a call that lies on the device; nothing if it does not.
+/// A copy of a matrix that lies on a device.
 template <class T>
-std::vector<T> fetch(Context& context, const Call& call, HostView<const T> x) {
-  if (x.cols == 0) return {};
-  Device* const device = device_of_call(context, call.elements(), x.data);
-  if (device == nullptr) return {};
+std::vector<T> fetch(Context& context, Device& device, HostView<const T> x) {
   const std::lock_guard<std::mutex> lock(context.device_mutex());
-  return copy_of(*device, on_device(x));
+  return copy_of(device, on_device(x));
 }
 
 /// The device takes the diagonal of a factor to be real. Those of qrupdate need not be.
@@ -121,13 +117,20 @@ Index chol_update(const char* name, Uplo uplo, HostView<T> a, HostView<const T> 
   try {
     call.operands[1] = v.data;
     open_beside_cuda(context, call, is_large(context, call));
-    if (!all_finite<T>(context, call, Part::all, v)) {
-      return all_finite<T>(context, call, part_of(uplo), a) ? kVectorsNotFinite
-                                                            : algorithms::kFactorNotFinite;
+    const auto device_of = [&](const T* matrix) {
+      return device_of_call(context, call.elements(), matrix);
+    };
+    Device* const device_of_v = device_of(v.data);
+    if (!all_finite<T>(context, device_of_v, Part::all, v)) {
+      return all_finite<T>(context, device_of(a.data), part_of(uplo), a)
+                 ? kVectorsNotFinite
+                 : algorithms::kFactorNotFinite;
     }
     // If the CPU is to finish the call, V must not be on the device.
     std::vector<T> copy;
-    if (device_of_call(context, call.elements(), a.data) == nullptr) copy = fetch(context, call, v);
+    if (device_of_v != nullptr && device_of(a.data) == nullptr) {
+      copy = fetch(context, *device_of_v, v);
+    }
     if (!copy.empty()) v = {copy.data(), n, k, n};
     call.operands[1] = v.data;
     return route(
