@@ -59,7 +59,7 @@ the profile. From which order on the device is faster is said below the table.
 
 With --refine, instead: dsgesv and dsposv on systems A = P D Q, or P D P^T, of given condition
 numbers (singular values in geometric progression; P and Q are random rotations of all pairs of
-elements i, i + 2^k), for n = 2048, 4096, 8192 and 16384:
+elements i, i + 2^k), for n = 2048 to 32768:
   form           fp64: dgesv, dposv. fp32, tf32, fp16: by OVERLAPACK_REFINE. cuSOLVER's, where
                  there are any, with its copies (or, with --resident, without)
   ms             the median of whole calls; refine ms are those from the end of a
@@ -193,7 +193,7 @@ const std::vector<Mode>& modes() {
        "--routines --from --max-n --sizes --uplo --nrhs --lda-pad --algorithm --nb --no-peers "
        "--seconds --csv --json --plot --conditions --resident",
        {"dsgesv", "dsposv"},
-       {2048, 4096, 8192, 16384},
+       {2048, 4096, 8192, 16384, 32768},
        dispatch::is_mixed,
        "dsgesv, dsposv, zcgesv and zcposv"},
       {"--reductions",

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cmath>
 #include <iostream>
-#include <map>
 
 #include "algorithms/workers.hpp"
 #include "chart.hpp"
@@ -217,15 +216,14 @@ std::string text_of(const char* format, double x) {
 
 void print(const Points& points, const Options& options) {
   std::vector<std::vector<std::string>> rows;
-  std::map<std::string, std::string> notes;  // what is missing, and where
+  Notes notes;
   for (const Point& point : points) {
     const std::string condition = text_of("%.0e", point.condition);
     for (std::size_t f = 0; f < kFormCount; ++f) {
       const Measurement& one = point.forms[f];
       const Form& form = kForms[f];
       if (one.runs == 0) {
-        std::string& where = notes[std::string(form.name) + ": " + one.missing];
-        where += (where.empty() ? "" : ", ") + condition;
+        notes.add(std::string(form.name) + ": " + one.missing, condition, "condition ");
         continue;
       }
       const bool split = form.ours && form.mixed;
@@ -242,11 +240,7 @@ void print(const Points& points, const Options& options) {
                      {"routine, n", "condition", "form", "ms", "factor ms", "refine ms", "iter",
                       "end", "backward error", "x fp64"},
                      rows, 3, options.style);
-  if (!notes.empty()) std::cout << '\n';
-  for (const auto& [what, where] : notes) {
-    std::cout << (options.style == TableStyle::markdown ? "- " : "  ") << what << " (condition "
-              << where << ")\n";
-  }
+  notes.print(options.style);
   std::cout << '\n';
 }
 

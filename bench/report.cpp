@@ -3,7 +3,6 @@
 #include <cmath>
 #include <ctime>
 #include <iostream>
-#include <map>
 #include <stdexcept>
 
 #include "dispatch/context.hpp"
@@ -88,15 +87,21 @@ int exit_status(bool right, const std::string& wrong) {
   return right ? 0 : 1;
 }
 
+void Notes::print(TableStyle style) const {
+  if (!places_.empty()) std::cout << '\n';
+  for (const auto& [what, places] : places_) {
+    std::cout << (style == TableStyle::markdown ? "- " : "  ") << places << "; " << what << '\n';
+  }
+}
+
 std::string row_title(const Call& call) { return name_of(call) + " " + order_of(call); }
 
 void print_rows(const std::vector<Row>& rows, TableStyle style) {
   std::vector<std::vector<std::string>> cells;
-  std::map<std::string, std::string> notes;  // what there is to say, and of which calls
+  Notes notes;
   for (const Row& row : rows) {
     const auto note = [&](const std::string& text) {
-      std::string& calls = notes[text];
-      calls += (calls.empty() ? name_of(row.call) + " " : ", ") + order_of(row.call);
+      notes.add(text, order_of(row.call), name_of(row.call) + " ");
     };
     std::vector<std::string> line = {row_title(row.call)};
     for (const auto& [name, member] : kContenders) {
@@ -130,10 +135,7 @@ void print_rows(const std::vector<Row>& rows, TableStyle style) {
                                  "x copy+cuS.", "x CPU",       "x cuS.",    "on device x cuS.",
                                  "MB up",       "MB down",     "pinned MB", "device MB"},
                      cells, 1, style);
-  if (!notes.empty()) std::cout << '\n';
-  for (const auto& [text, calls] : notes) {
-    std::cout << (style == TableStyle::markdown ? "- " : "  ") << calls << "; " << text << '\n';
-  }
+  notes.print(style);
   std::cout << '\n' << std::flush;
 }
 

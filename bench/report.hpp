@@ -1,6 +1,7 @@
 // What a comparison found, as table, CSV and JSON.
 #pragma once
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -28,6 +29,21 @@ void print_heading(const Options& options, const Device* device);
 /// That of the benchmark. Says what is wrong if not all is right.
 int exit_status(bool right,
                 const std::string& wrong = "a result of ours is WRONG (residual above 30)");
+
+/// What there is to say below a table: a line for each thing, with all the places it is true of.
+class Notes {
+ public:
+  /// In a line the `group` stands once, before its places.
+  void add(const std::string& what, const std::string& place, const std::string& group = "") {
+    std::string& places = places_[what];
+    places += places.empty() ? group : ", ";
+    places += place;
+  }
+  void print(TableStyle style) const;
+
+ private:
+  std::map<std::string, std::string> places_;  // by what is said of them
+};
 
 /// "dgesv 4096 (1 rhs)".
 std::string row_title(const Call& call);

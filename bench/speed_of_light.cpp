@@ -101,7 +101,7 @@ int show_speed_of_light(const Options& options) {
               << rates.products.shape << "), link " << tools::brief(rates.link / 1e9)
               << " GB/s each way\n\n";
     std::vector<std::vector<std::string>> rows;
-    std::string notes;
+    Notes notes;
     for (const Index n : options.orders()) {
       call = tools::square_call(call.routine, call.type, n, options.nrhs, options.lda_pad);
       call.uplo = options.uplo;
@@ -123,7 +123,7 @@ int show_speed_of_light(const Options& options) {
       if (missing.empty() && tools::activity(device) == before) {
         missing = "not served by the device (OVERLAPACK_VERBOSE=1 says why)";
       }
-      if (!missing.empty()) notes += "  " + row_title(call) + ": " + missing + "\n";
+      if (!missing.empty()) notes.add(missing, row_title(call));
       right &= ours.timing.runs == 0 || (ours.timing.residual < 30 && ours.timing.info == 0);
       if (missing.empty() && name == options.routines.front() &&
           (!to_trace || n >= to_trace->first.shape.n)) {
@@ -155,7 +155,7 @@ int show_speed_of_light(const Options& options) {
                        {"routine, n", "ours ms", "resid.", "flops ms", "link ms", "bound ms",
                         "bound by", "ours / bound", "ours GF/s"},
                        rows, 1, options.style);
-    if (!notes.empty()) std::cout << '\n' << notes;
+    notes.print(options.style);
     std::cout << '\n' << std::flush;
   }
   if (!options.trace.empty() || !options.svg.empty()) {

@@ -409,7 +409,7 @@ void print(const Past& points, const Options& options) {
     titles.push_back(title);
   }
   std::vector<std::vector<std::string>> rows;
-  std::string notes;
+  Notes notes;
   for (const Point& point : points) {
     std::vector<std::string> row = {std::to_string(point.n), std::to_string(point.k),
                                     point.direction()};
@@ -418,8 +418,8 @@ void print(const Past& points, const Options& options) {
       row.push_back(one.runs > 0 ? tools::brief(one.ms) : "-");
       row.push_back(one.runs > 0 ? scientific(one.error) : "-");
       if (!one.missing.empty()) {
-        notes += "  n = " + row[0] + ", k = " + row[1] + ", " + row[2] + ", " + kWho[way] + ": " +
-                 one.missing + "\n";
+        notes.add(std::string(kWho[way]) + ": " + one.missing,
+                  row[0] + " (" + row[1] + " " + row[2] + ")", "n = ");
       }
     }
     row.push_back(kWho[point.ours()]);
@@ -430,7 +430,7 @@ void print(const Past& points, const Options& options) {
     rows.push_back(row);
   }
   tools::print_table(std::cout, titles, rows, 3, options.style);
-  if (!notes.empty()) std::cout << '\n' << notes;
+  notes.print(options.style);
   std::cout << '\n';
 }
 

@@ -255,15 +255,16 @@ void print(const std::vector<Group>& groups, const Options& options) {
     titles.push_back("nb=" + std::to_string(nb) + " ms");
   }
   std::vector<std::vector<std::string>> rows;
-  std::string notes, verdicts;
+  Notes notes;
+  std::string verdicts;
   for (const Group& group : groups) {
     for (const Line& line : group.lines) {
       const Measured* const best = line.best();
       double worst = -1;
       for (const auto& [nb, cell] : line.by_nb) {
         if (!cell.missing.empty()) {
-          notes += "  " + row_title(group.call) + ", " + line.name() +
-                   (nb > 0 ? ", nb = " + std::to_string(nb) : "") + ": " + cell.missing + "\n";
+          const std::string form = line.name() + (nb > 0 ? ", nb = " + std::to_string(nb) : "");
+          notes.add(form + ": " + cell.missing, row_title(group.call));
         } else if (!(cell.timing.residual <= worst)) {
           worst = cell.timing.residual;  // a NaN stays
         }
@@ -283,7 +284,7 @@ void print(const std::vector<Group>& groups, const Options& options) {
     verdicts += verdict(group) + "\n";
   }
   tools::print_table(std::cout, titles, rows, 4, options.style);
-  if (!notes.empty()) std::cout << '\n' << notes;
+  notes.print(options.style);
   std::cout << '\n' << verdicts << '\n' << std::flush;
 }
 

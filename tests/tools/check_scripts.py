@@ -13,13 +13,15 @@ def run(script, *arguments, **options):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        for script in ("demo", "test", "gpu-check"):
+        for script in ("demo", "test", "gpu-check", "benchmark"):
             done = run(script, "--help", cwd=folder)
             assert done.returncode == 0 and done.stderr == "", done
             assert "scripts/" + script in done.stdout and "set -" not in done.stdout, done.stdout
             assert "-- Missing" not in done.stdout, done.stdout
 
         done = run("gpu-check", cwd=folder)
+        assert done.returncode == 1 and "no finished build" in done.stderr, done
+        done = run("benchmark", cwd=folder)
         assert done.returncode == 1 and "no finished build" in done.stderr, done
         assert not os.listdir(folder), os.listdir(folder)
 
@@ -31,8 +33,24 @@ def main():
         tools.joinpath("nvidia-smi").symlink_to("/bin/false")
         done = run("gpu-check", cwd=folder, env=dict(os.environ, PATH=f"{tools}:{os.environ['PATH']}"))
         assert done.returncode == 1 and done.stderr.startswith("gpu-check: nvidia-smi finds no"), done
-        assert run("gpu-check", "--unknown", cwd=folder).returncode == 2
+        for script in ("gpu-check", "benchmark"):
+            assert run(script, "--unknown", cwd=folder).returncode == 2
         assert sorted(os.listdir(tests.parent)) == ["tests"], os.listdir(tests.parent)
+
+        # Stages by their names; OUT_DIR holds what each of them printed.
+        pathlib.Path(folder, "built").mkdir()
+        bench = pathlib.Path(folder, "built", "overlapack-bench")
+        bench.write_text('#!/bin/sh\necho "$@"\ncase $* in *8192*) exit 1; esac\n')
+        bench.chmod(0o755)
+        done = run("benchmark", "built", "out", "nothing", cwd=folder)
+        assert done.returncode == 2 and "no stage nothing" in done.stderr, done
+        small = dict(os.environ, MAX_N="4096")
+        done = run("benchmark", "built", "out", "large", "layouts", cwd=folder, env=small)
+        assert done.returncode == 0, done
+        written = pathlib.Path(folder, "out", "layouts.md").read_text()
+        assert "--sizes 1024,4096 --routines dpotrf,dposv --uplo U" in written, written
+        assert written in done.stdout, done.stdout
+        assert run("benchmark", "built", "out", "types", cwd=folder).returncode == 1
 
 
 main()

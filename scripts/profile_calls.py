@@ -1,0 +1,103 @@
+"""Usage: profile_calls.py LIBRARY OUT_DIR ROUTINE:N:host|device[:U]...
+
+Every kernel and copy of one call, by the GPU's own clock: when it began, how long it took, and in which
+queue. For potrf and getrf in all precisions, on a matrix in the host's or the device's memory, e.g.
+
+    profile_calls.py build/liboverlapack.so /tmp/profile dgetrf:16384:device dpotrf:8192:host:U
+
+Prints the sums by kernel and queue, largest first, and leaves the list in OUT_DIR (tab-separated:
+start and duration in microseconds, queue, kernel). Needs PyTorch with CUDA, whose profiler sees all
+that the process does on the GPU. Times of whole calls are printed without the profiler, too, which
+makes calls of a few milliseconds longer.
+"""
+import collections
+import ctypes
+import os
+import re
+import sys
+import time
+
+
+def load_torch():
+    try:
+        import torch
+    except ImportError:
+        sys.exit("profile_calls: skipped: there is no PyTorch")
+    if not torch.cuda.is_available():
+        sys.exit("profile_calls: skipped: PyTorch finds no GPU")
+    return torch
+
+
+def random_matrix(torch, routine, n):
+    kinds = {"s": torch.float32, "d": torch.float64, "c": torch.complex64, "z": torch.complex128}
+    a = torch.rand(n, n, dtype=kinds[routine[0]], device="cuda") - 0.5
+    if routine[1:] == "potrf":
+        a = a + a.mH
+        a.diagonal().add_(2 * n)
+    torch.cuda.synchronize()
+    return a
+
+
+def call(library, routine, a, uplo):
+    """LAPACK's routine on `a` in place; returns its seconds and info."""
+    n, info = ctypes.c_int(a.shape[0]), ctypes.c_int(-99)
+    order, matrix = ctypes.byref(n), ctypes.c_void_p(a.data_ptr())
+    if routine[1:] == "getrf":
+        arguments = [order, order, matrix, order, (ctypes.c_int * n.value)(), ctypes.byref(info)]
+    else:
+        arguments = [uplo.encode(), order, matrix, order, ctypes.byref(info), ctypes.c_size_t(1)]
+    start = time.perf_counter()
+    getattr(library, routine + "_")(*arguments)
+    return time.perf_counter() - start, info.value
+
+
+def short(kernel):
+    """The name of a function without its arguments, or of a cuBLAS kernel without its details."""
+    kernel = re.sub(r"^void |\(anonymous namespace\)::|overlapack::cuda::", "", kernel)
+    return re.sub(r"_tilesize.*|[(<].*", "", kernel) if "Mem" not in kernel else kernel
+
+
+def profile(torch, library, out, spec):
+    routine, n, where, uplo = (spec.split(":") + ["L"])[:4]
+
+    def fresh():
+        a = random_matrix(torch, routine, int(n))
+        return a if where == "device" else a.cpu()
+
+    # The first call starts the device and takes its memory.
+    seconds, _ = zip(*[call(library, routine, fresh(), uplo) for _ in range(3)])
+    a = fresh()
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profiler:
+        profiled, info = call(library, routine, a, uplo)
+    events = sorted((e.start_ns(), e.duration_ns(), e.device_resource_id(), e.name())
+                    for e in profiler.profiler.kineto_results.events()
+                    if "CUDA" in str(e.device_type()))
+    print(f"{spec}: {1e3 * min(seconds[1:]):.3g} ms, {1e3 * profiled:.3g} ms with the profiler; "
+          f"info {info}")
+    sums = collections.defaultdict(lambda: [0, 0])
+    with open(os.path.join(out, spec.replace(":", "_") + ".tsv"), "w", encoding="utf-8") as file:
+        for start, duration, queue, kernel in events:
+            print(f"{(start - events[0][0]) / 1e3:.2f}", f"{duration / 1e3:.2f}", queue, kernel,
+                  sep="\t", file=file)
+            total = sums[short(kernel), queue]
+            total[0] += 1
+            total[1] += duration
+    for (kernel, queue), (count, total) in sorted(sums.items(), key=lambda item: -item[1][1]):
+        print(f"  {total / 1e6:9.3f} ms  {count:5d} x  queue {queue:3d}  {kernel}")
+
+
+def main():
+    if len(sys.argv) < 4:
+        sys.exit(__doc__)
+    pattern = r"[sdcz](potrf|getrf):[1-9]\d*:(host|device)(:[LU])?"
+    for spec in sys.argv[3:]:
+        if not re.fullmatch(pattern, spec):
+            sys.exit(f"profile_calls: '{spec}' is not like dgetrf:4096:device or dpotrf:4096:host:U")
+    torch = load_torch()
+    library = ctypes.CDLL(sys.argv[1])
+    os.makedirs(sys.argv[2], exist_ok=True)
+    for spec in sys.argv[3:]:
+        profile(torch, library, sys.argv[2], spec)
+
+
+main()
