@@ -1,18 +1,11 @@
 // LU factorization with partial pivoting and solve, host to host through the device.
 #pragma once
 
-#include <vector>
-
 #include "algorithms/blocks.hpp"
+#include "algorithms/interchanges.hpp"
 #include "cpu/lapack.hpp"
 
 namespace overlapack::algorithms {
-
-/// The interchanges of a factorization, and how far the caller's memory has come with them.
-struct Interchanges {
-  std::vector<Index> pivots;  ///< min(m, n) of them, 1-based as LAPACK's ipiv
-  std::vector<Index> seen;    ///< for each column at home with a pivot, how many it has seen
-};
 
 /// P A = L U and, if B has columns and U is not singular, B := A^-1 B: LAPACK's ?getrf and ?gesv.
 /// A is m x n (square if B has columns), B is n x nrhs.
@@ -24,10 +17,10 @@ struct Interchanges {
 /// lookahead (Strazdins, A comparison of lookahead and algorithmic blocking techniques for parallel
 /// matrix factorization, 1998): the panel queue factors block column i + 1 while the update queue
 /// applies step i to the rest. Block columns join the update as they arrive; those that arrive late
-/// catch up on a third queue, so computation starts with the first block column. A finished block
-/// column goes home at once; the interchanges of later panels are applied to it in the caller's
-/// memory, as far as possible by copy threads that have nothing to copy. With `hybrid` the CPU
-/// LAPACK factors the panels.
+/// catch up on queues of their own, so computation starts with the first block column. A finished
+/// block column goes home at once; the interchanges of later panels are applied to it in the
+/// caller's memory, as far as possible by copy threads that have nothing to copy. With `hybrid` the
+/// CPU LAPACK factors the panels.
 ///
 /// Throws DeviceError. `committed` then tells how many columns of [A B] have come home, and
 /// resume_gesv() finishes the call from there.

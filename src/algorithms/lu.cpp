@@ -1,0 +1,322 @@
+#include "algorithms/lu.hpp"
+
+#include "device/timeline.hpp"
+
+namespace overlapack::algorithms {
+namespace {
+
+/// The block columns of an m x n matrix: panels up to column min(m, n), then what is only updated.
+std::vector<Range> block_columns(Index m, Index n, Index nb) {
+  const Index k = std::min(m, n);
+  std::vector<Range> blocks = partition(k, nb);
+  for (Range range : partition(n - k, nb)) blocks.push_back({k + range.first, k + range.last});
+  return blocks;
+}
+
+}  // namespace
+
+template <class T>
+Lu<T>::Lu(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Index m, Index n,
+          Index nrhs)
+    : device_(device),
+      kernels_(device.kernels<T>()),
+      m_(m),
+      n_(n),
+      nrhs_(nrhs),
+      blocks_(block_columns(m, n, options.nb)),
+      panels_(static_cast<Index>(partition(std::min(m, n), options.nb).size())),
+      matrix_(device, m, n + nrhs),
+      pivots_(device, Space::device, std::min(m, n)),
+      info_(device, Space::device, panels_),
+      step_width_(kernels_.getrf_panel_width()),
+      factored_(device),
+      updated_(device),
+      near_done_(device),
+      far_done_(device),
+      caught_up_(device),
+      begun_(device),
+      in_panel_(device, options, m, width(options), width(options)),
+      in_near_(device, options, m, 2 * width(options), width(options)),
+      in_update_(device, options, m, n + nrhs, width(options)) {
+  if (options.hybrid) {
+    panel_on_cpu_ = std::make_unique<PanelOnCpu<T>>(device, cpu, m, width(options));
+  }
+  for (Index i = 0; i < panels_; ++i) final_.emplace_back(device);
+  panel_ = std::make_unique<QueueLease>(device, Priority::high, "panel");
+  near_ = std::make_unique<QueueLease>(device, Priority::high, "near");
+  update_ = std::make_unique<QueueLease>(device, Priority::normal, "update");
+  for (Index g = 0; g < most_groups(); ++g) {
+    late_.push_back(std::make_unique<QueueLease>(device, Priority::normal, "catch up"));
+    in_catch_up_.emplace_back(device, options, m, n + nrhs, width(options));
+  }
+  panel().zero(info_.data(), sizeof(Index) * at(panels_));
+}
+
+template <class T>
+void Lu<T>::factor(Flow& flow) {
+  joined_ = pending_ = std::clamp<Index>(flow.at_once(), std::min<Index>(2, total()), total());
+  flow.before(panel(), 0);
+  Range before;  // the step before
+  bool whole_before = false;
+  for (Index i = 0; i < panels_; ++i) {
+    const std::vector<Range> steps = steps_of(i);
+    const bool whole = by_whole_blocks(i);
+    for (std::size_t k = 0; k < steps.size(); ++k) {
+      const Range step = steps[k];
+      const bool last = k + 1 == steps.size();
+      start_panel(i, step);
+      // Meanwhile what remains of the step before.
+      if (before.empty()) {
+        begin_updates(flow);
+      } else if (k > 0) {
+        update_by_step(whole, i, before, step.last);
+      } else {
+        end_block(flow, i - 1, whole_before, before, step.last);
+      }
+      finish_panel(i, step);
+      const Range next = last ? first_step_of(i + 1) : steps[k + 1];
+      if (!next.empty()) {  // the next step's columns, ahead of the rest
+        panel().wait(*updated_);
+        apply(panel(), in_panel_, step, next);
+      }
+      before = step;
+    }
+    whole_before = whole;
+    bring_up(flow, i);
+  }
+
+  // What has no panel of its own: the columns beyond row m of a wide matrix, and B.
+  complete(flow, panels_ - 1);
+  update().wait(*final_[at(panels_ - 1)]);
+  apply(update(), in_update_, whole_before ? block(panels_ - 1) : before,
+        columns(panels_, joined_));
+  arrive(flow, total());
+  while (!groups_.empty()) join(panels_);
+  for (Index j = panels_; j < count(); ++j) flow.release(update(), j);
+}
+
+template <class T>
+bool Lu<T>::compose_interchanges() {
+  if (m_ > kernels_.permutable_rows()) return false;
+  if (!sources_) {
+    try {
+      sources_.emplace(device_, m_, panels_);
+    } catch (const DeviceError& error) {  // of many panels it is large
+      if (error.lost()) throw;
+      return false;
+    }
+    kernels_.compose_interchanges(update(), {pivots_.data(), pivots_.size()}, block(0).size(),
+                                  sources_->view());
+  }
+  return true;
+}
+
+template <class T>
+void Lu<T>::interchange_left(DeviceView<T> a) {
+  if (panels_ == 1) return;
+  if (compose_interchanges()) {
+    kernels_.permute_rows(update(), a.block(0, 0, m_, block(panels_ - 1).first), block(0).size(),
+                          sources_->view().block(0, 1, m_, panels_ - 1));
+    return;
+  }
+  for (Index i = 1; i < panels_; ++i) interchange_left(update(), a, i);
+}
+
+template <class T>
+void Lu<T>::interchange_left(Queue& queue, DeviceView<T> a, Index i) const {
+  const Index i0 = block(i).first;
+  kernels_.swap_rows(queue, a.block(i0, 0, m_ - i0, i0), pivots(i), i0);
+}
+
+template <class T>
+void Lu<T>::interchange(DeviceView<T> b) {
+  if (compose_interchanges()) {
+    kernels_.permute_rows(update(), b, b.cols, sources_->view().block(0, 0, m_, 1));
+  } else {
+    kernels_.swap_rows(update(), b, {pivots_.data(), pivots_.size()}, 0);
+  }
+}
+
+template <class T>
+void Lu<T>::back_substitute() {
+  const Span span(update(), "solve", count());
+  kernels_.trsm(update(), Side::left, Uplo::upper, Op::none, Diag::non_unit, T(1),
+                matrix().block(0, 0, m_, n_), rhs());
+}
+
+/// The columns of block i that are factored at a time: by the device in panels of its width.
+template <class T>
+std::vector<Range> Lu<T>::steps_of(Index i) const {
+  std::vector<Range> steps =
+      partition(block(i).size(), panel_on_cpu_ ? block(i).size() : step_width_);
+  for (Range& step : steps) step = {step.first + block(i).first, step.last + block(i).first};
+  return steps;
+}
+
+/// Whether what lies beyond the block after block i gets the steps of block i as one. That makes
+/// longer products, which are faster, and few steps for late blocks to catch up with; it pays
+/// where updates take longer than panels. Steps by themselves leave less to do between panels.
+template <class T>
+bool Lu<T>::by_whole_blocks(Index i) const {
+  if (block(i).size() <= step_width_ || panel_on_cpu_) return false;
+  const Index long_side = 32 * step_width_, end = block(i).last;
+  return joined_ < total() || (m_ - end) * (n_ + nrhs_ - end) >= long_side * long_side;
+}
+
+/// What the first updates need, once the first panel is under way.
+template <class T>
+void Lu<T>::begin_updates(Flow& flow) {
+  for (Index j = 1; j < joined_; ++j) flow.before(update(), j);
+  for (EventLease* event : {&updated_, &far_done_}) update().record(**event);
+  near().wait(*far_done_);
+  near().record(*near_done_);
+}
+
+template <class T>
+void Lu<T>::start_panel(Index i, Range step) {
+  if (panel_on_cpu_) {
+    panel().record(*begun_);
+    panel_on_cpu_->start(panel(), panel_of(step));
+  } else {
+    const Span span(panel(), "panel", i);
+    kernels_.getrf_panel(panel(), panel_of(step), pivots(step), info(i), step.first, &*begun_);
+  }
+}
+
+template <class T>
+void Lu<T>::finish_panel(Index i, Range step) {
+  if (panel_on_cpu_) {
+    panel_on_cpu_->finish(panel(), panel_of(step), pivots(step), info(i), step.first);
+  }
+  panel().record(*factored_);
+}
+
+/// A step of block b, as soon as it is factored, on the columns from `column` on: through those
+/// of the next block's first step, in the near queue, if the others get the whole block; or else
+/// on all of them. It starts behind the next panel, which needs some multiprocessors for itself
+/// and would have to wait for them.
+template <class T>
+void Lu<T>::update_by_step(bool whole, Index b, Range step, Index column) {
+  Queue& queue = whole ? near() : update();
+  queue.wait(*factored_);
+  queue.wait(*begun_);
+  if (!whole) queue.wait(*near_done_);
+  const Index end = whole ? by_steps_until(b) : block(joined_ - 1).last;
+  apply(queue, whole ? in_near_ : in_update_, step, {column, end});
+  queue.record(*updated_);
+}
+
+/// Where the columns end that get the steps of block b one by one.
+template <class T>
+Index Lu<T>::by_steps_until(Index b) const {
+  return b + 1 < panels_ ? first_step_of(b + 1).last : block(b).last;
+}
+
+/// What remains of block b when its last step is factored.
+template <class T>
+void Lu<T>::end_block(Flow& flow, Index b, bool whole, Range step, Index column) {
+  if (!whole) {
+    complete(flow, b);  // which waits for the steps before this one
+    update_by_step(whole, b, step, column);
+    return;
+  }
+  complete(flow, b);
+  near().wait(*begun_);
+  // The rest of block b + 1 is needed by its next panel, then block b + 2; for what comes after
+  // that there is time until block b + 1 ends.
+  const Index far = std::min(b + 3, panels_);
+  apply(near(), in_near_, block(b), {by_steps_until(b), block(b + 1).last});
+  near().record(*updated_);
+  near().wait(*far_done_);
+  apply(near(), in_near_, block(b), columns(b + 2, far));
+  near().record(*near_done_);
+  update().wait(*final_[at(b)]);
+  update().wait(*begun_);
+  apply(update(), in_update_, block(b), columns(far, joined_));
+  update().record(*far_done_);
+}
+
+/// The part of L in panel i sees the interchanges of all its steps, and goes home.
+template <class T>
+void Lu<T>::complete(Flow& flow, Index i) {
+  const Index first = block(i).first;
+  near().wait(*factored_);
+  for (const Range& step : steps_of(i)) {
+    if (step.first == first) continue;
+    near().wait(*updated_);  // by the steps before the last, as they are
+    kernels_.swap_rows(near(),
+                       matrix().block(step.first, first, m_ - step.first, step.first - first),
+                       pivots(step), step.first);
+  }
+  near().record(*final_[at(i)]);
+  flow.release(near(), i);
+}
+
+/// A step on the columns c: interchange, U_ic := L_ii^-1 A_ic, A(i+1:, c) -= L(i+1:, i) U_ic.
+template <class T>
+void Lu<T>::apply(Queue& queue, const Subtraction<T>& subtract, Range step, Range c) {
+  if (c.empty()) return;
+  const Index i0 = step.first, i1 = step.last, w = i1 - i0;
+  const Span span(queue, "update", i0 / block(0).size());
+  const DeviceView<T> A = matrix();
+  kernels_.interchange_and_solve(queue, A.block(i0, i0, w, w), pivots(step), i0,
+                                 A.block(i0, c.first, m_ - i0, c.size()));
+  subtract(queue, A.block(i1, i0, m_ - i1, w), A.block(i0, c.first, w, c.size()),
+           A.block(i1, c.first, m_ - i1, c.size()));
+}
+
+/// Where a block is one step, there are enough steps to keep the host busy with one group.
+template <class T>
+Index Lu<T>::most_groups() const {
+  return block(0).size() > step_width_ ? 3 : 1;
+}
+
+/// What the late blocks do while panel i is computed. The next panel but one must have joined by
+/// the next step.
+template <class T>
+void Lu<T>::bring_up(Flow& flow, Index i) {
+  constexpr Index kStepsAtOnce = 2;  // of a group, lest the next panel wait for the host
+  const Index needed = std::min(i + 3, total());
+  // The link brings blocks faster than panels are factored: three in the time of two.
+  const Index arrived = std::min(std::max(needed, 3 * i / 2 + 4), total());
+  // Groups that are side by side have two blocks each, at least: one took longer at n = 8192.
+  const Index least = most_groups() > 1 ? 2 : 1;
+  const bool room = static_cast<Index>(groups_.size()) < most_groups();
+  const bool enough = arrived == total() || arrived - pending_ >= least;
+  if ((room && enough) || pending_ < needed) arrive(flow, arrived);
+  for (Group& group : groups_) {
+    for (Index k = 0; k < kStepsAtOnce && group.steps < i; ++k) catch_up(group);
+  }
+  while (joined_ < needed || (!groups_.empty() && groups_.front().steps == i)) join(i);
+}
+
+template <class T>
+void Lu<T>::arrive(Flow& flow, Index end) {
+  if (pending_ == end) return;
+  groups_.push_back({pending_, end, 0, next_late_++ % late_.size()});
+  for (; pending_ < end; ++pending_) flow.before(late(groups_.back()), pending_);
+}
+
+template <class T>
+void Lu<T>::catch_up(Group& group) {
+  late(group).wait(*final_[at(group.steps)]);
+  apply(late(group), in_catch_up_[group.queue], block(group.steps),
+        columns(group.first, group.last));
+  ++group.steps;
+}
+
+/// The first group joins, with the steps of the blocks before `end`.
+template <class T>
+void Lu<T>::join(Index end) {
+  Group& group = groups_.front();
+  while (group.steps < end) catch_up(group);
+  late(group).record(*caught_up_);
+  for (Queue* queue : {&near(), &update()}) queue->wait(*caught_up_);
+  joined_ = group.last;
+  groups_.pop_front();
+}
+
+#define OVERLAPACK_INSTANTIATE(T) template class Lu<T>;
+OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
+
+}  // namespace overlapack::algorithms

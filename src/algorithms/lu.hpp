@@ -1,0 +1,124 @@
+// The schedule of an LU factorization on the device: which block is updated, factored and final
+// when, and in which queue.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "algorithms/blocks.hpp"
+#include "algorithms/factorization.hpp"
+#include "algorithms/panel_on_cpu.hpp"
+#include "algorithms/split.hpp"
+
+namespace overlapack::algorithms {
+
+/// The factorization of [A B] on the device, by block columns.
+///
+/// A block column is factored in steps, whose panels are a kernel each. `panel` (high priority) is
+/// the queue of the chain of panels; while one is factored, `update` applies the step before to
+/// what takes part, or the block before if that is worth while: then `near` (high priority) applies
+/// steps to what the next panels need. `late` brings blocks up that arrive late.
+template <class T>
+class Lu {
+ public:
+  /// A is m x n; B, if nrhs > 0, is one more block column.
+  Lu(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Index m, Index n,
+     Index nrhs);
+
+  Index panels() const { return panels_; }
+  /// Block columns of A.
+  Index count() const { return static_cast<Index>(blocks_.size()); }
+  /// The last one is B, if there are right-hand sides.
+  Index total() const { return count() + (nrhs_ > 0 ? 1 : 0); }
+  Range block(Index j) const { return j < count() ? blocks_[at(j)] : Range{n_, n_ + nrhs_}; }
+  /// Where A and B are to arrive, and where the factors appear: in the columns of a panel without
+  /// the interchanges of later panels.
+  DeviceView<T> matrix() const { return matrix_.view(); }
+  /// B, or what is left of it: its first rows, of which X will be.
+  DeviceView<T> rhs() const { return matrix().block(0, n_, std::min(m_, n_), nrhs_); }
+  DeviceView<Index> pivots(Index i) const { return pivots(block(i)); }
+  /// Of panel i, on the device: where its first pivot that is exactly zero stands, or 0.
+  DeviceView<Index> info(Index i) const { return {info_.data() + i, 1}; }
+  /// Of all queues the one that all others have been waited for in when factor() is through.
+  Queue& update() const { return **update_; }
+
+  /// Enqueues the factorization. The flow is told when a block of A is final; what is left of B is
+  /// L^-1 P B then.
+  void factor(Flow& flow);
+
+  /// Whether the interchanges are there as permutations, of so few rows that these can be used.
+  bool compose_interchanges();
+  /// Carries out, in the columns of panels of the factors `a`, the interchanges of later panels.
+  void interchange_left(DeviceView<T> a);
+  /// Those of panel i in the columns before it.
+  void interchange_left(Queue& queue, DeviceView<T> a, Index i) const;
+  /// Carries out all interchanges in an m x nrhs matrix.
+  void interchange(DeviceView<T> b);
+  /// X := U^-1 B, once A is factored.
+  void back_substitute();
+
+ private:
+  // Blocks [0, joined) take part in the updates. Blocks [joined, pending) have arrived later and
+  // catch up, in groups, each on a queue of its own: a group makes many small steps one after the
+  // other, and the next panel must not wait for them, but groups can make theirs at the same time.
+  struct Group {
+    Index first, last;  // blocks
+    Index steps;        // the next block whose steps they have not seen
+    std::size_t queue;  // of the late ones
+  };
+
+  Index width(const Options& options) const { return std::min(options.nb, std::min(m_, n_)); }
+  Queue& panel() const { return **panel_; }
+  Queue& near() const { return **near_; }
+  Queue& late(const Group& group) const { return **late_[group.queue]; }
+  DeviceView<Index> pivots(Range step) const { return {pivots_.data() + step.first, step.size()}; }
+  DeviceView<T> panel_of(Range step) const {
+    return matrix().block(step.first, step.first, m_ - step.first, step.size());
+  }
+  /// The columns of blocks [first, last).
+  Range columns(Index first, Index last) const {
+    if (first >= last) return {};
+    return {block(first).first, block(last - 1).last};
+  }
+
+  std::vector<Range> steps_of(Index i) const;
+  Range first_step_of(Index i) const { return i < panels_ ? steps_of(i).front() : Range{}; }
+  bool by_whole_blocks(Index i) const;
+  Index by_steps_until(Index b) const;
+  void begin_updates(Flow& flow);
+  void start_panel(Index i, Range step);
+  void finish_panel(Index i, Range step);
+  void update_by_step(bool whole, Index b, Range step, Index column);
+  void end_block(Flow& flow, Index b, bool whole, Range step, Index column);
+  void complete(Flow& flow, Index i);
+  void apply(Queue& queue, const Subtraction<T>& subtract, Range step, Range c);
+  Index most_groups() const;
+  void bring_up(Flow& flow, Index i);
+  void arrive(Flow& flow, Index end);
+  void catch_up(Group& group);
+  void join(Index end);
+
+  Device& device_;
+  Kernels<T>& kernels_;
+  Index m_, n_, nrhs_;
+  std::vector<Range> blocks_;
+  Index panels_;
+  Index joined_ = 0, pending_ = 0;
+  std::deque<Group> groups_;  // of [joined, pending)
+  std::size_t next_late_ = 0;
+  DeviceMatrix<T> matrix_;
+  Buffer<Index> pivots_, info_;
+  std::optional<DeviceMatrix<Index>> sources_;  // of rows, by panel: see compose_interchanges()
+  std::unique_ptr<PanelOnCpu<T>> panel_on_cpu_;
+  const Index step_width_;
+  std::vector<EventLease> final_;  // final_[i]: panel i holds its part of L and U
+  EventLease factored_, updated_, near_done_, far_done_, caught_up_, begun_;
+  Subtraction<T> in_panel_, in_near_, in_update_;  // one for each queue
+  std::vector<Subtraction<T>> in_catch_up_;
+  std::unique_ptr<QueueLease> panel_, near_, update_;
+  std::vector<std::unique_ptr<QueueLease>> late_;
+};
+
+}  // namespace overlapack::algorithms
