@@ -16,6 +16,7 @@
 #include "exported.hpp"
 #include "support/fixtures.hpp"
 #include "support/matrices.hpp"
+#include "support/on_device.hpp"
 #include "support/residual.hpp"
 #include "support/scarce_memory.hpp"
 
@@ -191,18 +192,14 @@ TEST_F(OutOfMemory, UpdatesByOneVector) {
 
 TEST_F(OutOfMemory, NormOfAMatrixOnTheDevice) {
   fresh_device_ = false;
-  const Index count = kLd * kOrder;
-  const Buffer<T> staging(device(), Space::host, count), memory(device(), Space::device, count);
-  const QueueLease queue(device());
-  std::copy_n(a_.data(), count, staging.data());
-  queue->copy<T>(DeviceView<T>(memory.data(), count), HostView<const T>(staging.data(), count));
-  queue->synchronize();
+  const OnDevice<T> there(device(), a_);
   std::vector<T> work(kOrder);
   const T expected = Lapack::lange(&kFrobenius, &kOrder, &kOrder, a_.data(), &kLd, work.data(), 1);
   at_every_request([&] {
     T result = -1;
     scarcely([&] {
-      result = Lapack::lange(&kFrobenius, &kOrder, &kOrder, memory.data(), &kLd, work.data(), 1);
+      result =
+          Lapack::lange(&kFrobenius, &kOrder, &kOrder, there.view().data, &kLd, work.data(), 1);
     });
     if (refused_for_good() && std::isnan(result)) return;
     EXPECT_NEAR(result, expected, 1e-12 * expected);

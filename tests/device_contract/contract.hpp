@@ -7,22 +7,13 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <utility>
 
 #include "support/fixtures.hpp"
 #include "support/matrices.hpp"
+#include "support/on_device.hpp"
 #include "support/residual.hpp"
 
 namespace overlapack::testing_support {
-
-/// A matrix in device memory.
-template <class T>
-struct Uploaded {
-  Buffer<T> memory;
-  DeviceView<T> view;
-  operator DeviceView<T>() const { return view; }
-  operator DeviceView<const T>() const { return view; }
-};
 
 template <class Scalar>
 class DeviceContract : public DeviceTest {
@@ -41,31 +32,13 @@ class DeviceContract : public DeviceTest {
   Queue& queue() { return **queue_; }
   Kernels<T>& kernels() { return device().template kernels<T>(); }
 
-  /// Uploads a matrix, padding included, and waits.
   template <class U>
   Uploaded<U> upload(const Padded<U>& a) {
-    const Index count = a.ld() * std::max<Index>(1, a.cols());
-    Buffer<U> staging(this->device(), Space::host, count);
-    Buffer<U> memory(this->device(), Space::device, count);
-    std::copy_n(a.view().data, count, staging.data());
-    queue().template copy<U>(DeviceView<U>(memory.data(), count),
-                             HostView<const U>(staging.data(), count));
-    queue().synchronize();
-    const DeviceView<U> view(memory.data(), a.rows(), a.cols(), a.ld());
-    return {std::move(memory), view};
+    return testing_support::upload(queue(), a);
   }
-  /// The matrix as it is after all work of the queue, padding included.
   template <class U>
   Padded<U> download(const Uploaded<U>& a) {
-    const DeviceView<U>& view = a.view;
-    const Index count = view.ld * std::max<Index>(1, view.cols);
-    Padded<U> result(view.rows, view.cols, view.ld - view.rows);
-    Buffer<U> staging(this->device(), Space::host, count);
-    queue().template copy<U>(HostView<U>(staging.data(), count),
-                             DeviceView<const U>(view.data, count));
-    queue().synchronize();
-    std::copy_n(staging.data(), count, result.data());
-    return result;
+    return testing_support::download(queue(), a);
   }
   Uploaded<Index> upload_index(Index value) {
     Padded<Index> one(1, 1);
