@@ -12,6 +12,7 @@
 #include <iostream>
 
 #include "bench.hpp"
+#include "cpu/reference.hpp"
 #include "device/buffer.hpp"
 #include "dispatch/context.hpp"
 #include "report.hpp"
@@ -36,8 +37,8 @@ class ResidentCholesky final : public Contender<T> {
         queue_(device) {}
 
   void prepare(Problem<T>& problem) override {
-    const HostView<T> from = problem.a(), staged(staging_.data(), n_, n_, n_);
-    for (Index j = 0; j < n_; ++j) std::copy_n(&from(0, j), n_, &staged(0, j));
+    const HostView<T> staged(staging_.data(), n_, n_, n_);
+    reference::lacpy<T>(problem.a(), staged);
     queue_->template copy<T>(a(), HostView<const T>(staged));
     queue_->zero(info_memory_.data(), sizeof(Index));
     queue_->synchronize();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "cpu/reference.hpp"
 #include "device/buffer.hpp"
 
 namespace overlapack::bench {
@@ -20,9 +21,7 @@ class ResidentMatrix {
 
   void upload(HostView<const T> from) {
     by_slices([&](Index j, HostView<T> staged, DeviceView<T> there) {
-      for (Index c = 0; c < staged.cols; ++c) {
-        std::copy_n(&from(0, j + c), staged.rows, &staged(0, c));
-      }
+      reference::lacpy(from.block(0, j, staged.rows, staged.cols), staged);
       queue_->template copy<T>(there, staged);
       queue_->synchronize();
     });
@@ -31,9 +30,7 @@ class ResidentMatrix {
     by_slices([&](Index j, HostView<T> staged, DeviceView<T> there) {
       queue_->template copy<T>(staged, DeviceView<const T>(there));
       queue_->synchronize();
-      for (Index c = 0; c < staged.cols; ++c) {
-        std::copy_n(&staged(0, c), staged.rows, &to(0, j + c));
-      }
+      reference::lacpy<T>(staged, to.block(0, j, staged.rows, staged.cols));
     });
   }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cpu/lapack.hpp"
+#include "cpu/reference.hpp"
 #include "device/timeline.hpp"
 #include "support/fixtures.hpp"
 #include "support/lapack_calls.hpp"
@@ -232,7 +233,7 @@ TEST(GetrfOnTheCpu, ReadsNothingBehindAVeryWideMatrix) {
   ASSERT_EQ(mprotect(static_cast<char*>(memory) + bytes, page, PROT_NONE), 0);
   const auto a = random_matrix<T>(m, n, 1);
   const HostView<T> factor(static_cast<T*>(memory), m, n, m);
-  for (Index j = 0; j < n; ++j) std::copy_n(&a(0, j), m, &factor(0, j));
+  reference::lacpy(a.view(), factor);
   std::vector<Index> pivots(static_cast<std::size_t>(m));
   EXPECT_EQ(cpu::lapack<T>(cpu::Family::lp64).getrf(factor, cpu::Pivots(pivots.data())), 0);
   EXPECT_LT(getrf_residual<T>(a.view(), factor, pivots), kThreshold);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "algorithms/split.hpp"
+#include "cpu/reference.hpp"
 #include "support/fixtures.hpp"
 #include "support/lapack_calls.hpp"
 #include "support/matrices.hpp"
@@ -43,9 +44,7 @@ class Split : public RoutedTest {
   void copy(Queue& queue, DeviceView<T> to, const Padded<T>& from) {
     const Buffer<T> staging(device(), Space::host, from.rows() * from.cols());
     const HostView<T> here(staging.data(), from.rows(), from.cols(), from.rows());
-    for (Index j = 0; j < from.cols(); ++j) {
-      for (Index i = 0; i < from.rows(); ++i) here(i, j) = from(i, j);
-    }
+    reference::lacpy(from.view(), here);
     queue.copy<T>(to, here);
     queue.synchronize();
   }

@@ -553,7 +553,7 @@ Index chol_update(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostView<
   if (singular) {
     // What is tried divides by the factor: try it with the updated one, which may be regular.
     Matrix<T> updated(n, n);
-    for (Index j = 0; j < n; ++j) std::copy_n(&a(0, j), n, &updated.view()(0, j));
+    reference::lacpy<T>(a, updated.view());
     Sweeps<T> trial(uplo, updated.view(), v.cols, threads);
     trial.transform(1, plus);
     if (const Index info = first_indefinite<T>(cpu, trial, {}, minus); info != 0) return info;

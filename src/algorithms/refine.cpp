@@ -12,6 +12,7 @@
 #include "algorithms/getrf.hpp"
 #include "algorithms/potrf.hpp"
 #include "algorithms/transfer.hpp"
+#include "cpu/reference.hpp"
 #include "device/timeline.hpp"
 
 namespace overlapack::algorithms {
@@ -335,7 +336,7 @@ void copy_on_host(Device& device, HostView<const T> b, HostView<T> x) {
       device.kind_of(x.data) == MemoryKind::device) {
     return;
   }
-  for (Index j = 0; j < b.cols; ++j) std::copy_n(&b(0, j), b.rows, &x(0, j));
+  reference::lacpy(b, x);
 }
 
 /// Views of device memory as uploads take them.

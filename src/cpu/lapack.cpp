@@ -303,11 +303,6 @@ Index Lapack<T>::gesv(HostView<T> a, Pivots ipiv, HostView<T> b) const {
 }
 
 namespace {
-template <class T>
-void copy(HostView<const T> from, HostView<T> to) {
-  for (Index j = 0; j < from.cols; ++j) std::copy_n(&from(0, j), from.rows, &to(0, j));
-}
-
 /// LAPACK's mixed-precision solvers take n elements of `work` even if there are no right-hand
 /// sides, and it has n nrhs: then they get some of `own`.
 template <class T>
@@ -345,7 +340,7 @@ Index Lapack<T>::mixed_gesv(HostView<T> a, Pivots ipiv, HostView<const T> b, Hos
         result = info;
       })) {
     iter = -1;
-    copy(b, x);
+    reference::lacpy(b, x);
     result = gesv(a, ipiv, x);
   }
   return result;
@@ -377,7 +372,7 @@ Index Lapack<T>::mixed_posv(Uplo uplo, HostView<T> a, HostView<const T> b, HostV
         result = info;
       })) {
     iter = -1;
-    copy(b, x);
+    reference::lacpy(b, x);
     result = posv(uplo, a, x);
   }
   return result;

@@ -320,6 +320,12 @@ Real<T> invert_factor(Uplo uplo, HostView<const T> factor, HostView<T> inverse) 
   return condition;
 }
 
+/// B := A (LAPACK ?lacpy).
+template <class T>
+void lacpy(HostView<const T> a, HostView<T> b) {
+  for (Index j = 0; j < a.cols; ++j) std::copy_n(&a(0, j), a.rows, &b(0, j));
+}
+
 /// Row interchanges: rows j and pivots[j] - 1 (1-based, as LAPACK stores them) are exchanged for
 /// j = first .. last - 1, or in the reverse order.
 template <class T>

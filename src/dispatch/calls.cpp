@@ -8,6 +8,7 @@
 #include "algorithms/potrf.hpp"
 #include "algorithms/refine.hpp"
 #include "algorithms/solve.hpp"
+#include "cpu/reference.hpp"
 #include "dispatch/route.hpp"
 
 namespace overlapack::dispatch {
@@ -68,7 +69,7 @@ Index refine_on_cpu(Part part, HostView<const T> a, HostView<const T> b, HostVie
   if (info != 0 || iter < 0) return info;
   if (b.cols > 0 ? finite(Part::all, x) : finite(part, a)) return info;
   if (!finite(Part::all, b) || (part == Part::all && !finite(part, a))) return info;
-  for (Index j = 0; j < b.cols; ++j) std::copy_n(&b(0, j), b.rows, &x(0, j));
+  reference::lacpy(b, x);
   const Index in_double = solve();
   iter = in_double == 0 ? algorithms::kNoConvergence : algorithms::kNotFactored;
   return in_double;

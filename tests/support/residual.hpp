@@ -99,10 +99,8 @@ template <class T>
 double partial_potrf_residual(Uplo uplo, HostView<const T> a, HostView<const T> factor,
                               Index info) {
   Padded<T> minor(info, info), part(info, info);
-  for (Index j = 0; j < info; ++j) {
-    std::copy_n(&a(0, j), info, &minor(0, j));
-    std::copy_n(&factor(0, j), info, &part(0, j));
-  }
+  reference::lacpy(a.block(0, 0, info, info), minor.view());
+  reference::lacpy(factor.block(0, 0, info, info), part.view());
   minor(info - 1, info - 1) -= part(info - 1, info - 1);
   part(info - 1, info - 1) = T(0);
   return potrf_residual<T>(uplo, std::as_const(minor).view(), std::as_const(part).view());

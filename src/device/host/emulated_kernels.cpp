@@ -276,8 +276,7 @@ class EmulatedKernels final : public Kernels<T> {
       std::vector<Real<T>> t(static_cast<std::size_t>(n));
       const HostView<T> l(l_memory.data(), m, n, m), local(v_memory.data(), m, k, m);
       reference::load_columns<T>(uplo, open("update_panel", a), l);
-      const HostView<const T> from = open("update_panel", v);
-      for (Index j = 0; j < k; ++j) std::copy_n(&from(0, j), m, &local(0, j));
+      reference::lacpy<T>(open("update_panel", v), local);
       Index good = n;
       for (const int sign : {1, -1}) {
         const HostView<T> x =
@@ -287,10 +286,7 @@ class EmulatedKernels final : public Kernels<T> {
         good = std::min(good, reference::reflect<T>(sign, l, x, z, t.data(), w.data()));
       }
       reference::store_columns<T>(uplo, l, open("update_panel", factor));
-      if (m > n) {
-        const HostView<T> to = open("update_panel", rest);
-        for (Index j = 0; j < k; ++j) std::copy_n(&local(n, j), m - n, &to(0, j));
-      }
+      if (m > n) reference::lacpy<T>(local.block(n, 0, m - n, k), open("update_panel", rest));
       const HostView<Index> host_info = open("update_panel", info);
       if (good < n && host_info(0) == 0) host_info(0) = offset + good + 1;
       if (!c.empty()) {
