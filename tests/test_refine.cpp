@@ -70,9 +70,7 @@ class Refine : public RoutedTest {
     EXPECT_TRUE(s.result.workspaces_right);
   }
   static void expect_solution(const Padded<T>& a, const Solved<T>& s) {
-    EXPECT_LT(solve_residual<T>(Op::none, a, HostView<const T>(s.x.view()),
-                                HostView<const T>(s.b.view())),
-              kThreshold);
+    EXPECT_LT(solve_residual(Op::none, a, s.x, s.b), kThreshold);
   }
   /// A holds the factors in double precision, and X comes from them.
   static void expect_lu_in_double(const Padded<T>& a, const Solved<T>& s) {
@@ -498,8 +496,7 @@ class RefinePrecisions : public Refine<T> {
       EXPECT_TRUE(result.info != 0 || valid_pivots(interchanges.pivots, n));
     }
     EXPECT_TRUE(uplo || result.refinement.fell_back || same_or_nan(copy, a));
-    result.residual =
-        solve_residual<T>(Op::none, a, HostView<const T>(x.view()), HostView<const T>(b.view()));
+    result.residual = solve_residual(Op::none, a, x, b);
     return result;
   }
   static constexpr std::optional<Uplo> kKinds[] = {std::nullopt, Uplo::lower, Uplo::upper};
@@ -769,8 +766,7 @@ TYPED_TEST(Refine, InTwoThreadsAtOnce) {
               Padded<T> x(90, 3);
               auto copy = a;
               if (mixed_gesv<T>(copy.view(), b.view(), x.view()).info != 0) return HUGE_VAL;
-              return solve_residual<T>(Op::none, a, HostView<const T>(x.view()),
-                                       HostView<const T>(b.view()));
+              return solve_residual(Op::none, a, x, b);
             }),
             kThreshold);
 }

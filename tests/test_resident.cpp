@@ -99,9 +99,7 @@ TYPED_TEST(Resident, SolvesWithRightHandSidesHereAndThere) {
           symmetric ? posv<T>(Uplo::upper, matrix, solution) : gesv<T>(matrix, pivots, solution),
           0);
       if (b_there) x_there.fetch();
-      EXPECT_LT(solve_residual<Wide<T>>(Op::none, widen<T>(a.view()), HostView<const T>(x.view()),
-                                        b.view()),
-                kThreshold);
+      EXPECT_LT(solve_residual(Op::none, widen<T>(a.view()), x, b), kThreshold);
       EXPECT_TRUE(x.padding_untouched());
     }
   }
@@ -173,9 +171,7 @@ TYPED_TEST(Resident, MixedPrecision) {
         EXPECT_EQ(result.iter < 0, overflows);
         a_there.fetch();
         x_there.fetch();
-        EXPECT_LT(solve_residual<T>(Op::none, a, HostView<const T>(x.view()),
-                                    HostView<const T>(b.view())),
-                  kThreshold);
+        EXPECT_LT(solve_residual(Op::none, a, x, b), kThreshold);
         EXPECT_TRUE(x.padding_untouched());
         EXPECT_TRUE(factor.padding_untouched());
         if (overflows && symmetric) {

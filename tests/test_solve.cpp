@@ -26,8 +26,7 @@ TYPED_TEST_SUITE(Solve, Precisions);
 /// Of a Hermitian matrix of which a triangle is given.
 template <class T>
 double hermitian_residual(Uplo uplo, const Padded<T>& a, const Padded<T>& x, const Padded<T>& b) {
-  return solve_residual<Wide<T>>(Op::none, widen_hermitian<T>(uplo, a.view()),
-                                 HostView<const T>(x.view()), HostView<const T>(b.view()));
+  return solve_residual(Op::none, widen_hermitian<T>(uplo, a.view()), x, b);
 }
 
 TYPED_TEST(Solve, Posv) {
@@ -192,9 +191,7 @@ TYPED_TEST(Solve, Gesv) {
         EXPECT_GT(this->uploaded(), before) << "the call did not reach the device";
         ASSERT_TRUE(valid_pivots(pivots, n));
         EXPECT_LT(getrf_residual<T>(a.view(), factor.view(), pivots), kThreshold);
-        EXPECT_LT(solve_residual<Wide<T>>(Op::none, widen<T>(a.view()), HostView<const T>(x.view()),
-                                          HostView<const T>(b.view())),
-                  kThreshold);
+        EXPECT_LT(solve_residual(Op::none, widen<T>(a.view()), x, b), kThreshold);
         EXPECT_TRUE(factor.padding_untouched());
         EXPECT_TRUE(x.padding_untouched());
       }
@@ -221,9 +218,7 @@ TYPED_TEST(Solve, GesvOfEquationsOfAnySize) {
     EXPECT_EQ(gesv<T>(factor.view(), pivots, x.view()), 0);
     // Of the equations as they were: the smaller ones count as much as the others. Pivots are not
     // their largest elements any more, so there is some growth.
-    EXPECT_LT(solve_residual<Wide<T>>(Op::none, widen<T>(a.view()), HostView<const T>(x.view()),
-                                      HostView<const T>(b.view())),
-              10 * kThreshold);
+    EXPECT_LT(solve_residual(Op::none, widen<T>(a.view()), x, b), 10 * kThreshold);
   }
 }
 
@@ -265,9 +260,7 @@ TYPED_TEST(Solve, Getrs) {
         if (nrhs > 0) {
           EXPECT_GT(this->uploaded(), before) << "the call did not reach the device";
         }
-        EXPECT_LT(solve_residual<Wide<T>>(op, widen<T>(a.view()), HostView<const T>(x.view()),
-                                          HostView<const T>(b.view())),
-                  kThreshold);
+        EXPECT_LT(solve_residual(op, widen<T>(a.view()), x, b), kThreshold);
         EXPECT_TRUE(same(factor, factor_before));
         EXPECT_TRUE(x.padding_untouched());
       }
@@ -327,16 +320,14 @@ TEST(SolveWithWideIntegers, OnTheCpu) {
     auto x = b;
     dgetrs_64_(&trans, &n, &nrhs, factors.data(), &lda, ipiv.data(), x.data(), &ldb, &info, 1);
     EXPECT_EQ(info, 0);
-    EXPECT_LT(solve_residual<double>(op, a, HostView<const double>(x.view()), b.view()),
-              kThreshold);
+    EXPECT_LT(solve_residual(op, a, x, b), kThreshold);
     EXPECT_EQ(std::vector<Index>(ipiv.begin(), ipiv.end()), pivots);
   }
   auto again = a, x = b;
   dgesv_64_(&n, &nrhs, again.data(), &lda, ipiv.data(), x.data(), &ldb, &info);
   EXPECT_EQ(info, 0);
   EXPECT_EQ(std::vector<Index>(ipiv.begin(), ipiv.end()), pivots);
-  EXPECT_LT(solve_residual<double>(Op::none, a, HostView<const double>(x.view()), b.view()),
-            kThreshold);
+  EXPECT_LT(solve_residual(Op::none, a, x, b), kThreshold);
 }
 
 TYPED_TEST(Solve, GesvOfNothingFactorsOnTheCpu) {

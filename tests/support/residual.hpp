@@ -132,15 +132,15 @@ double getrf_residual(HostView<const T> a, HostView<const T> factor,
 /// max over the right-hand sides of ||b - op(A) x|| / (||A|| ||x|| eps): dget02 and dpot02. `a` is
 /// the whole matrix.
 template <class W, class T>
-double solve_residual(Op op, const Padded<W>& a, HostView<const T> x, HostView<const T> b) {
-  auto rest = widen<T>(b);
-  const auto solution = widen<T>(x);
+double solve_residual(Op op, const Padded<W>& a, const Padded<T>& x, const Padded<T>& b) {
+  auto rest = widen<T>(b.view());
+  const auto solution = widen<T>(x.view());
   reference::gemm<W>(op, Op::none, W(-1), a.view(), solution.view(), W(1), rest.view());
   const double norm_a = norm1(a);
   double worst = 0;
-  for (Index j = 0; j < b.cols; ++j) {
+  for (Index j = 0; j < b.cols(); ++j) {
     double error = 0, size = 0;
-    for (Index i = 0; i < b.rows; ++i) {
+    for (Index i = 0; i < b.rows(); ++i) {
       error += std::abs(rest(i, j));
       size += std::abs(solution(i, j));
     }
