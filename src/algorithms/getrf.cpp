@@ -74,8 +74,8 @@ class ResidentFlow final : public Flow {
     copy(*queue_, "download", j, lu_.matrix(), a_, c);
     if (few_panels_ && j > 0 && j < lu_.panels()) lu_.interchange_left(*queue_, a_, j);
   }
-  /// Waits until all is there.
-  void finish(const Buffer<Index>& pivots, const Buffer<Index>& info) {
+  /// Waits until all is there, with the pivots and the infos of the panels.
+  void finish(const Buffer<Index>& pivots, const Buffer<Index>& infos) {
     if (!few_panels_) {
       lu_.compose_interchanges();
       queue_->record(*there_);
@@ -84,12 +84,7 @@ class ResidentFlow final : public Flow {
       lu_.update().record(*there_);
       queue_->wait(*there_);
     }
-    const auto fetch = [this](const Buffer<Index>& to, const Index* from) {
-      queue_->template copy<Index>(HostView<Index>(to.data(), to.size()),
-                                   DeviceView<const Index>(from, to.size()));
-    };
-    fetch(pivots, lu_.pivots(0).data);
-    fetch(info, lu_.info(0).data);
+    lu_.fetch(*queue_, pivots, infos);
     queue_->synchronize();
   }
 
@@ -128,10 +123,7 @@ class LuOnDevice final : public Factorization<T> {
   void factor(Flow& flow) override {
     lu_.factor(flow);
     lu_.interchange_left(lu_.matrix());
-    queue().template copy<Index>(HostView<Index>(host_pivots_.data(), host_pivots_.size()),
-                                 DeviceView<const Index>(lu_.pivots(0).data, host_pivots_.size()));
-    queue().template copy<Index>(HostView<Index>(status_.data(), status_.size()),
-                                 DeviceView<const Index>(lu_.info(0).data, status_.size()));
+    lu_.fetch(queue(), host_pivots_, status_);
   }
 
   void solve(DeviceView<T> b) override {
@@ -164,7 +156,7 @@ namespace {
 
 /// gesv() of a matrix in the device's memory.
 template <class T>
-Index gesv_in_place(Device& device, Lu<T>& lu, const Options& options, Input<T> input,
+Index gesv_resident(Device& device, Lu<T>& lu, const Options& options, Input<T> input,
                     HostView<T> a, Interchanges& interchanges, HostView<T> b, Index& committed) {
   const Buffer<Index> host_pivots(device, Space::host, std::min(a.rows, a.cols)),
       status(device, Space::host, lu.panels());
@@ -201,7 +193,7 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, In
   interchanges.seen.assign(interchanges.pivots.size(), 0);
   Lu<T> lu(device, cpu, options, m, n, b.cols);
   if (device.kind_of(a.data) == MemoryKind::device) {
-    return gesv_in_place(device, lu, options, input, a, interchanges, b, committed);
+    return gesv_resident(device, lu, options, input, a, interchanges, b, committed);
   }
   const Buffer<Index> host_pivots(device, Space::host, std::min(m, n)),
       status(device, Space::host, lu.panels());

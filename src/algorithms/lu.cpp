@@ -96,6 +96,16 @@ void Lu<T>::factor(Flow& flow) {
 }
 
 template <class T>
+void Lu<T>::fetch(Queue& queue, const Buffer<Index>& pivots, const Buffer<Index>& infos) const {
+  const auto copy = [&queue](const Buffer<Index>& to, const Buffer<Index>& from) {
+    queue.copy<Index>(HostView<Index>(to.data(), to.size()),
+                      DeviceView<const Index>(from.data(), from.size()));
+  };
+  copy(pivots, pivots_);
+  copy(infos, info_);
+}
+
+template <class T>
 bool Lu<T>::compose_interchanges() {
   if (m_ > kernels_.permutable_rows()) return false;
   if (!sources_) {

@@ -41,6 +41,8 @@ class Lu {
   DeviceView<Index> pivots(Index i) const { return pivots(block(i)); }
   /// Of panel i, on the device: where its first pivot that is exactly zero stands, or 0.
   DeviceView<Index> info(Index i) const { return {info_.data() + i, 1}; }
+  /// Brings the pivots and the infos of all panels to the host.
+  void fetch(Queue& queue, const Buffer<Index>& pivots, const Buffer<Index>& infos) const;
   /// Of all queues the one that all others have been waited for in when factor() is through.
   Queue& update() const { return **update_; }
 
