@@ -1,4 +1,4 @@
-// LU factorization with partial pivoting and solve, host to host through the device.
+// LU factorization with partial pivoting and solve on the device, of matrices of the caller.
 #pragma once
 
 #include "algorithms/blocks.hpp"
@@ -8,7 +8,8 @@
 namespace overlapack::algorithms {
 
 /// P A = L U and, if B has columns and U is not singular, B := A^-1 B: LAPACK's ?getrf and ?gesv.
-/// A is m x n (square if B has columns), B is n x nrhs.
+/// A is m x n (square if B has columns), B is n x nrhs. Each of them may lie in the host's memory
+/// or the device's.
 ///
 /// Returns LAPACK's info: 0, or the first k with U(k, k) exactly zero; the factorization is
 /// completed all the same, and B then is unchanged.

@@ -1,4 +1,4 @@
-// Cholesky factorization and solve, host to host through the device.
+// Cholesky factorization and solve on the device, of matrices of the caller.
 #pragma once
 
 #include "algorithms/blocks.hpp"
@@ -7,7 +7,8 @@
 namespace overlapack::algorithms {
 
 /// A = L L^H (lower) or U^H U (upper) and, if B has columns, B := A^-1 B: LAPACK's ?potrf and
-/// ?posv. A is n x n, only its `uplo` triangle is referenced; B is n x nrhs, both in host memory.
+/// ?posv. A is n x n, only its `uplo` triangle is referenced; B is n x nrhs. Each of them may lie
+/// in the host's memory or the device's.
 ///
 /// Returns LAPACK's info: 0, or k if the leading minor of order k is not positive definite. Then
 /// the leading minor of order k - 1 holds its factor, what follows the failing block still holds

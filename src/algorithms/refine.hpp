@@ -28,8 +28,8 @@ struct Refinement {
 ///
 ///   max_i |r_i| <= max_i |x_i| ||A||_inf eps sqrt(n).
 ///
-/// (A residual that is below this limit, but not below half of it or 4 instead of sqrt(n) units,
-/// gets one step more.)
+/// (A residual below this limit, but above a 64th of it, gets further steps, as long as each takes
+/// a fifth of it away or more.)
 ///
 /// The large products of the factorization are computed in options.precision; panels, triangular
 /// solves and sums are in FP32 always. If refinement with a precision below FP32 does not converge,

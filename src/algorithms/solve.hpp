@@ -1,4 +1,5 @@
-// Solves with a factor that is in host memory.
+// Solves on the device with a factor of the caller, which may lie in the host's memory or the
+// device's, as B may.
 #pragma once
 
 #include <vector>

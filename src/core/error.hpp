@@ -6,7 +6,7 @@
 
 namespace overlapack {
 
-/// Thrown wherever a device operation fails; caught in dispatch alone, where the CPU finishes the
+/// Thrown wherever a device operation fails; caught in dispatch at last, where the CPU finishes the
 /// call. `lost` says that the device cannot be used again in this process (a sticky CUDA error);
 /// otherwise (out of memory, say) later calls may try it again.
 class DeviceError : public std::runtime_error {

@@ -1,6 +1,5 @@
 #include "dispatch/calls.hpp"
 
-#include <algorithm>
 #include <vector>
 
 #include "algorithms/getrf.hpp"

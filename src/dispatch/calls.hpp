@@ -8,8 +8,12 @@
 
 namespace overlapack::dispatch {
 
-// `family` tells how the caller spelt the name, which CPU LAPACK it thus gets. Results are LAPACK's
-// info (>= 0); shapes and results are those of the LAPACK routine of the same name.
+// `family` tells how the caller spelt the name, which CPU LAPACK it thus gets. Shapes and results
+// are those of the LAPACK routine of the same name: info, which may be kNoMemory besides.
+
+/// What a call returns that cannot have the memory it needs, or whose operands lie in the memory of
+/// a device that has failed: LAPACKE's code for want of memory.
+inline constexpr Index kNoMemory = -1010;
 
 /// The CPU LAPACK for a family of names. The settings may name it, so they are read first.
 template <class T>
@@ -43,9 +47,6 @@ Index mixed_gesv(cpu::Family family, HostView<T> a, cpu::Pivots ipiv, HostView<c
 template <class T>
 Index mixed_posv(cpu::Family family, Uplo uplo, HostView<T> a, HostView<const T> b, HostView<T> x,
                  cpu::MixedWork<T> work, Index& iter);
-
-/// What a call returns that cannot have the memory it needs: LAPACKE's code for that.
-inline constexpr Index kNoMemory = -1010;
 
 // Updates of a Cholesky factor. `name` is the one that the caller used, for the log.
 

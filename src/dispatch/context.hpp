@@ -53,13 +53,13 @@ class Context {
   void set_status(const char* what, const char* why) noexcept;
   Settings settings_;
   Profile profile_;
-  std::mutex mutex_;         // guards what follows
   std::mutex device_mutex_;  // serialises calls on the device
   std::atomic<bool> opened_{false}, log_failed_{false};
-  std::shared_ptr<Device> device_, lost_;
-  std::string status_;
   std::atomic<double> seconds_before_start_{0};
   std::atomic<std::uint64_t> process_{0};  // the one that opened the device, 0 before
+  std::mutex mutex_;                       // guards what follows
+  std::shared_ptr<Device> device_, lost_;
+  std::string status_;
 };
 
 /// Opens a device. Throws DeviceError with a reason a user can act on.
