@@ -66,11 +66,16 @@ TEST(Workers, EndWhenThereIsNothingToDoAndComeBack) {
   auto& workers = *new Workers(std::chrono::milliseconds(2));
   const auto work = [&] {
     std::atomic<unsigned> seen{0};
-    workers.start(kCount, [&](Index id) { seen.fetch_or(1u << id); });
+    std::atomic<Index> calls{0};
+    workers.start(kCount, [&](Index id) {
+      ++calls;
+      seen.fetch_or(1u << id);
+    });
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (seen != 7u && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
     workers.join();
     EXPECT_EQ(seen, 7u);  // all of them, whether they had ended or were about to
+    EXPECT_EQ(calls, kCount) << "somebody took the place of a thread that had not ended";
   };
   for (int i = 0; i < 300; ++i) {
     work();
