@@ -1,8 +1,12 @@
 // The transfer engine by itself: what arrives, in which order, and what stays untouched.
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <chrono>
 #include <limits>
 #include <thread>
 #include <vector>
@@ -268,6 +272,37 @@ TYPED_TEST(Transfers, MoveEveryPartFromAndToEveryKindOfMemory) {
   }
 }
 
+TYPED_TEST(Transfers, TakeNothingForPageLockedThatEndsInOrdinaryMemory) {
+  using T = TypeParam;
+  constexpr Index m = 40;
+  // One column here and one on the stack, which lies above all other memory.
+  const Buffer<T> pinned(this->device(), Space::host, m);
+  std::array<T, m> pageable;
+  const auto a = random_matrix<T>(m, 2, 1);
+  std::copy_n(&a(0, 0), m, pinned.data());
+  std::copy_n(&a(0, 1), m, pageable.data());
+  char* const first = reinterpret_cast<char*>(pinned.data());
+  char* const second = reinterpret_cast<char*>(pageable.data());
+  ASSERT_LT(first, second);
+  for (const auto& tuning : this->tunings()) {
+    Padded<T> target(m, 2);
+    Index committed = 0;
+    const DeviceMatrix<T> matrix(this->device(), m, 2);
+    const QueueLease queue(this->device());
+    Transfer transfer(this->device(), 2, committed, tuning);
+    Region region = make_region<T>(target.view(), matrix.view());
+    transfer.add_download(region);
+    region.host = first;
+    region.host_pitch = static_cast<std::size_t>(second - first);
+    transfer.add_upload(region);
+    transfer.start();
+    EXPECT_TRUE(transfer.before(*queue, 0));
+    transfer.release(*queue, 0);
+    transfer.finish();
+    EXPECT_TRUE(same(target, a)) << name_of(tuning);
+  }
+}
+
 TYPED_TEST(Transfers, CommitInOrderUpToTheInspectionThatFails) {
   using T = TypeParam;
   const Index n = 70, nb = 16;
@@ -322,6 +357,56 @@ TYPED_TEST(Transfers, LeaveACheckpointWhateverFails) {
         ASSERT_LT(faults, 10000) << "the transfer never ends";
       }
       EXPECT_GT(faults, 3);
+    }
+  }
+}
+
+/// Fails where the queues are asked for the first time after so many copies on the device, and in
+/// all later waits for a queue but the next `passes`.
+class QueuesFailAfter : public Observer {
+ public:
+  QueuesFailAfter(Index copies, Index passes) : copies_(copies), passes_(passes) {}
+  void before(Action action, const char* name, double) override {
+    if (std::string(name) == "copy on device") --copies_;
+    if (action != Action::synchronize || std::string(name) != "queue" || copies_ > 0) return;
+    if (!failed_.exchange(true) || passes_-- <= 0) throw DeviceError("injected fault");
+  }
+
+ private:
+  std::atomic<Index> copies_, passes_;
+  std::atomic<bool> failed_{false};
+};
+
+TYPED_TEST(Transfers, CountNothingThatOneOfTheQueuesHasLost) {
+  using T = TypeParam;
+  const Index n = 32, nb = 16;  // a block for each queue
+  const auto a = random_matrix<T>(n, n, 1);
+  for (const Index passes : {0, 1}) {  // then neither queue can be waited for, or only one
+    Placed<T> placed(this->device(), MemoryKind::device, a);
+    QueuesFailAfter fault(2, passes);
+    Index committed = 0;
+    try {
+      const DeviceMatrix<T> matrix(this->device(), n, n);
+      const QueueLease queue(this->device());
+      queue->zero(matrix.view().data, sizeof(T) * at(matrix.view().ld * n));
+      Transfer transfer(this->device(), 2, committed, with_threads());
+      auto ordinary = a;  // without any there are no threads, and there is one queue
+      const DeviceMatrix<T> elsewhere(this->device(), n, n);
+      transfer.add_upload(make_region<T>(ordinary.view(), elsewhere.view()));
+      for (const Range c : partition(n, nb)) {
+        transfer.add_download(this->columns_of(placed.view(), matrix.view(), c, Part::all, 0));
+      }
+      this->device().set_observer(&fault);
+      transfer.start();
+      for (const Index b : {0, 1}) transfer.release(*queue, b);
+      transfer.finish();
+      EXPECT_NE(device_under_test(), "lazy") << "no queue has been asked";
+    } catch (const DeviceError&) {
+    }
+    this->device().set_observer(nullptr);
+    const auto now = placed.content();
+    for (Index j = 0; j < committed; ++j) {
+      for (Index i = 0; i < n; ++i) ASSERT_EQ(now(i, j), T(0)) << committed << " columns final";
     }
   }
 }
@@ -625,6 +710,71 @@ TYPED_TEST(Transfers, StreamThroughAWindowAndCommitWholeRegions) {
         }
       }
     }
+  }
+}
+
+/// Memory of which the first page holds up who writes it first, until somebody has written the byte
+/// `awaited`, which was 0, or for a while.
+class HoldingMemory {
+ public:
+  HoldingMemory(std::size_t bytes, std::size_t awaited) : bytes_(bytes) {
+    void* const memory =
+        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    page_ = static_cast<char*>(memory);
+    awaited_ = page_ + awaited;
+    struct sigaction action = {};
+    action.sa_handler = [](int) {
+      const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+      while (*awaited_ == 0 && std::chrono::steady_clock::now() < end) continue;
+      mprotect(page_, kPage, PROT_READ | PROT_WRITE);
+    };
+    sigaction(SIGSEGV, &action, &before_);
+    mprotect(page_, kPage, PROT_READ);
+  }
+  ~HoldingMemory() {
+    sigaction(SIGSEGV, &before_, nullptr);
+    munmap(page_, bytes_);
+  }
+  HoldingMemory(const HoldingMemory&) = delete;
+  char* data() const { return page_; }
+
+  static constexpr std::size_t kPage = 4096;
+
+ private:
+  static inline char* page_ = nullptr;
+  static inline volatile const char* awaited_ = nullptr;
+  std::size_t bytes_;
+  struct sigaction before_ = {};
+};
+
+TYPED_TEST(Transfers, DownloadsOverTheSameMemoryWaitForOneThatIsHeldUp) {
+  using T = TypeParam;
+  constexpr Index m = HoldingMemory::kPage / sizeof(T);
+  // Two columns, each a page, and then the second one again. What is awaited is its exponent.
+  const HoldingMemory memory(2 * HoldingMemory::kPage, HoldingMemory::kPage + sizeof(Real<T>) - 1);
+  const HostView<T> home(reinterpret_cast<T*>(memory.data()), m, 2, m);
+  auto tuning = with_threads();
+  tuning.min_chunk = tuning.max_chunk = tuning.min_unit = 2 * HoldingMemory::kPage;
+  tuning.staging = 2 * tuning.max_chunk;
+  const DeviceMatrix<T> matrix(this->device(), m, 3);
+  const DeviceView<T> all = matrix.view();
+  const QueueLease queue(this->device());
+  const Buffer<T> staging(this->device(), Space::host, m * 3);
+  for (Index i = 0; i < staging.size(); ++i) {
+    staging.data()[i] = T(Real<T>(i < 2 * m ? 1 : 2));
+  }
+  queue->template copy<T>(all, HostView<const T>(staging.data(), m, 3, m));
+  Index committed = 0;
+  Transfer transfer(this->device(), 3, committed, tuning);
+  const Index first = transfer.add_download(make_region<T>(home, all.block(0, 0, m, 2)));
+  transfer.add_download_over(make_region<T>(home.block(0, 1, m, 1), all.block(0, 2, m, 1)), first);
+  transfer.start();
+  for (const Index r : {0, 1}) transfer.release(*queue, r);
+  transfer.finish();
+  for (Index i = 0; i < m; ++i) {
+    ASSERT_EQ(home(i, 0), T(1));
+    ASSERT_EQ(home(i, 1), T(2));
   }
 }
 
