@@ -227,6 +227,24 @@ TYPED_TEST(Norms, ADeviceThatFailsLeavesTheRestToTheCpu) {
   }
 }
 
+TYPED_TEST(Norms, TakeNoMoreMemoryThanTheyMay) {
+  using T = TypeParam;
+  auto a = random_matrix<T>(90, 90, 1, 2);
+  const OnDevice<T> there(this->device(), a);
+  const Question sums{'1', Symmetry::symmetric};  // which take a number for each row
+  const Real<T> expected = expected_norm<T>(sums, a.view());
+  for (const std::size_t limit : {std::size_t{1}, std::size_t{1} << 30, std::size_t{0}}) {
+    auto settings = this->settings_for(Algorithm::tiled, 16);
+    settings.memory_limit = limit;
+    this->use(settings);
+    const std::size_t kernels = this->device().counters().kernels;
+    EXPECT_NEAR(ask<T>(sums, there.view(), nullptr), expected,
+                bound<T>(a.view()) * static_cast<double>(expected));
+    // The CPU's from a copy, or the device's.
+    EXPECT_EQ(this->device().counters().kernels > kernels, limit != 1) << limit;
+  }
+}
+
 TYPED_TEST(Norms, OfALargeMatrixIfTheDeviceFails) {  // which is copied piece by piece
   using T = TypeParam;
   auto a = random_matrix<T>(600, 2000, 1, 1);
