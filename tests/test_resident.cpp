@@ -1,6 +1,9 @@
 // Matrices that lie in the device's memory are used in place, by the exported names.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <mutex>
+#include <thread>
 #include <vector>
 
 #include "support/fixtures.hpp"
@@ -359,6 +362,54 @@ TYPED_TEST(Resident, WaitsForWhatTheProgramHasEnqueued) {
   make_matrix();
   EXPECT_EQ(lange<T>('M', there.view()), lange<T>('M', a.view()));
   queue->synchronize();
+}
+
+/// Sees to it that whoever does something with the device holds the lock for it.
+class LockIsHeld : public Observer {
+ public:
+  void before(Action, const char* name, double) override {
+    // Another thread asks, since a mutex must not be asked for by the one that holds it.
+    std::thread([&] {
+      std::mutex& mutex = dispatch::Context::instance().device_mutex();
+      if (!mutex.try_lock()) return;
+      mutex.unlock();
+      ADD_FAILURE() << name << " without the lock";
+    }).join();
+    ++count_;
+  }
+  Index count() const { return count_; }
+
+ private:
+  std::atomic<Index> count_{0};
+};
+
+TYPED_TEST(Resident, CallsDoNothingWithoutTheDevicesLock) {
+  using T = TypeParam;
+  this->route(Algorithm::tiled, 16);
+  const Index n = 64, k = 2;
+  auto there_a = positive_definite<T>(n, 1), here_a = there_a;
+  auto v = random_matrix<T>(n, k, 2);
+  OnDevice<T> there(this->device(), there_a), v_there(this->device(), v);
+  LockIsHeld observer;
+  Index done = 0;
+  const auto expect_more = [&] {
+    EXPECT_GT(observer.count(), done);
+    done = observer.count();
+  };
+  this->device().set_observer(&observer);
+  for (HostView<T> a : {there.view(), here_a.view()}) {
+    EXPECT_EQ(potrf<T>(Uplo::lower, a), 0);
+    expect_more();
+    for (const HostView<T>& vectors : {v_there.view(), v.view()}) {
+      Index info = -1;
+      Exported<T>::cholupdate('L', n, k, a.data, a.ld, vectors.data, vectors.ld, 1, &info);
+      EXPECT_EQ(info, 0);
+      expect_more();
+    }
+  }
+  EXPECT_GT(lange<T>('M', there.view()), 0);
+  expect_more();
+  this->device().set_observer(nullptr);
 }
 
 TYPED_TEST(Resident, ADeviceThatFailsIsReportedAsMissingMemory) {
