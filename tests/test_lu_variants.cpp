@@ -1,8 +1,6 @@
 // The benchmark's textbook forms of LU: each of them right, and all of them the same factorization.
 #include <gtest/gtest.h>
 
-#include <map>
-#include <mutex>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -45,20 +43,6 @@ std::vector<Form> all_forms(const std::vector<Index>& block_sizes) {
   for (const Index padding : {0, 3}) forms.push_back({LuVariant::unblocked, false, 7, padding});
   return forms;
 }
-
-/// How often each kernel was called.
-class Calls : public Observer {
- public:
-  void before(Action, const char* name, double) override {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    ++count_[name];
-  }
-  int of(const char* name) { return count_[name]; }
-
- private:
-  std::mutex mutex_;
-  std::map<std::string, int> count_;
-};
 
 template <class T>
 struct Factors {

@@ -91,6 +91,39 @@ TYPED_TEST(Solve, PosvWithOneIllConditionedDiagonalBlockAnywhere) {
   }
 }
 
+TYPED_TEST(Solve, PosvTrustsInversesUpToTheirCondition) {
+  using T = TypeParam;
+  const Index n = 64;
+  const auto exact = whole_numbers<T>(n);
+  for (const Algorithm algorithm : this->kAlgorithms) {
+    this->route(algorithm, 16);
+    for (const Uplo uplo : kUplos) {
+      for (const Index position : {Index{0}, Index{21}, n - 2}) {
+        // L is the unit matrix but for x below one of its ones; then cond(L) is 2 x + 1.
+        const auto solves = [&](int x) {
+          Padded<T> a(n, n);
+          for (Index j = 0; j < n; ++j) {
+            for (Index i = 0; i < n; ++i) a(i, j) = T(i == j);
+          }
+          a(position + 1, position) = a(position, position + 1) = T(Real<T>(x));
+          a(position + 1, position + 1) += T(Real<T>(x * x));
+          auto b = product(a, exact);
+          Calls calls;
+          this->device().set_observer(&calls);
+          EXPECT_EQ(posv<T>(uplo, a.view(), b.view()), 0);
+          this->device().set_observer(nullptr);
+          EXPECT_TRUE(same(b, exact)) << x;
+          return calls.of("trsm");
+        };
+        SCOPED_TRACE(testing::Message() << name_of(algorithm) << " " << char(uplo) << position);
+        const int ordinary = solves(1);
+        EXPECT_EQ(solves(127), ordinary);
+        EXPECT_EQ(solves(128), ordinary + 1) << "no substitution with a condition of 257";
+      }
+    }
+  }
+}
+
 TYPED_TEST(Solve, PosvInvertsBlocksThatAreNoMultipleOfItsOwn) {
   using T = TypeParam;
   const Index n = 290;

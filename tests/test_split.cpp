@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <atomic>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -22,24 +21,12 @@ using namespace testing_support;
 using algorithms::Options;
 using algorithms::Range;
 
-/// Counts the products by split operands.
-class SplitProducts : public Observer {
- public:
-  void before(Action, const char* name, double) override {
-    count_ += std::string(name) == "split_gemm" ? 1 : 0;
-  }
-  int count() const { return count_; }
-
- private:
-  std::atomic<int> count_{0};
-};
-
 template <class T>
 class Split : public RoutedTest {
  protected:
   void SetUp() override {
     RoutedTest::SetUp();
-    if (device_) device_->set_observer(&split_products_);
+    if (device_) device_->set_observer(&calls_);
   }
   void copy(Queue& queue, DeviceView<T> to, const Padded<T>& from) {
     const Buffer<T> staging(device(), Space::host, from.rows() * from.cols());
@@ -78,7 +65,7 @@ class Split : public RoutedTest {
     return allowed && device_->emulated() && Kernels<T>::kSplits;
   }
 
-  SplitProducts split_products_;
+  Calls calls_;
 };
 TYPED_TEST_SUITE(Split, Precisions);
 
@@ -110,7 +97,7 @@ TYPED_TEST(Split, UpdatesOfALeftLookingFactorization) {
       EventLease appended(this->device());
       const QueueLease panel(this->device(), Priority::high), update(this->device());
       this->copy(*panel, matrix.view(), factor);
-      const int before = this->split_products_.count();
+      const int before = this->calls_.of("split_gemm");
       for (const Range j : blocks) {
         const Range below{j.first, n}, k{0, j.first};
         const auto c = lower ? random_matrix<T>(below.size(), j.size(), 2)
@@ -131,7 +118,7 @@ TYPED_TEST(Split, UpdatesOfALeftLookingFactorization) {
         updates.append(*panel, j);
         panel->record(*appended);
       }
-      const int products = this->split_products_.count() - before;
+      const int products = this->calls_.of("split_gemm") - before;
       const int expected = static_cast<int>(blocks.size()) - 1;  // the first has no predecessor
       if (this->device().emulated()) {
         EXPECT_EQ(products, this->expect_split(split) ? expected : 0);
@@ -150,7 +137,7 @@ TYPED_TEST(Split, SubtractionsOfManyShapes) {
         c(this->device(), m, n);
     const algorithms::Subtraction<T> subtract(this->device(), options, m, n, k);
     const QueueLease queue(this->device());
-    const int before = this->split_products_.count();
+    const int before = this->calls_.of("split_gemm");
     int products = 0;
     for (const auto& [rows, cols, depth] :
          {std::array<Index, 3>{m, n, k}, {1, 1, 1}, {m, 1, k}, {33, n, 7}}) {
@@ -171,7 +158,7 @@ TYPED_TEST(Split, SubtractionsOfManyShapes) {
       ++products;
     }
     if (this->device().emulated()) {
-      EXPECT_EQ(this->split_products_.count() - before, this->expect_split(split) ? products : 0);
+      EXPECT_EQ(this->calls_.of("split_gemm") - before, this->expect_split(split) ? products : 0);
     }
   }
 }
@@ -215,10 +202,10 @@ TYPED_TEST(Split, TheSettingDecides) {
     this->use(settings);
     auto factor = a;
     std::vector<Index> pivots;
-    const int before = this->split_products_.count();
+    const int before = this->calls_.of("split_gemm");
     EXPECT_EQ(getrf<T>(factor.view(), pivots), 0);
     EXPECT_LT(getrf_residual<T>(a.view(), factor.view(), pivots), kThreshold);
-    const int products = this->split_products_.count() - before;
+    const int products = this->calls_.of("split_gemm") - before;
     if (this->device().emulated()) {
       EXPECT_EQ(products > 0, this->expect_split(!strict));
     }
@@ -238,11 +225,11 @@ TYPED_TEST(Split, BlocksThatAreNoWholeSectionsDoWithout) {
     settings.nb = nb;
     this->use(settings);
     auto factor = a;
-    const int before = this->split_products_.count();
+    const int before = this->calls_.of("split_gemm");
     EXPECT_EQ(potrf<T>(Uplo::lower, factor.view()), 0);
     EXPECT_LT(potrf_residual<T>(Uplo::lower, a.view(), factor.view()), kThreshold);
     if (this->device().emulated()) {
-      EXPECT_EQ(this->split_products_.count() > before, this->expect_split(nb == section));
+      EXPECT_EQ(this->calls_.of("split_gemm") > before, this->expect_split(nb == section));
     }
   }
 }

@@ -13,7 +13,9 @@
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -110,6 +112,23 @@ inline double worst_in_two_threads(
   for (std::thread& thread : threads) thread.join();
   return std::max(worst[0], worst[1]);
 }
+
+/// How often each kernel was called.
+class Calls : public Observer {
+ public:
+  void before(Action, const char* name, double) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ++count_[name];
+  }
+  int of(const char* name) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return count_[name];
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, int> count_;
+};
 
 /// Refuses the `at`-th action, counted from 1; of a device that is lost, all later ones too.
 class FaultAt : public Observer {
