@@ -207,15 +207,18 @@ class Comparison {
  public:
   Comparison(const S& ours, const S& theirs) : ours_(ours), theirs_(theirs) {}
 
-  /// With one complex vector after the other the largest errors of a hundred pairs are 1.4 to 2.7
-  /// times qrupdate's. They are those of a few diagonal elements: a' (algorithms/chol_update.cpp)
-  /// is rounded several times on its way from a. Everything else is to be within twice.
+  /// Errors are to be within twice qrupdate's. The largest ones are those of the diagonal: a GPU
+  /// rounds a' (cpu/reflectors.hpp) several times on its way from a, where the CPU does so once.
+  /// With one complex vector after the other that made the errors of a hundred pairs up to 2.7
+  /// times qrupdate's when the CPU did, too.
   ///
   /// Returns how often we were worse than we may be.
   int run() {
+    const char* const device = std::getenv("OVERLAPACK_DEVICE");
+    const bool gpu = device != nullptr && std::string(device).rfind("cuda", 0) == 0;
     for (const int n : {60, 133}) {
       for (const int k : {1, 16}) {
-        judge("hundred pairs", n, k, kComplex && k == 1 ? 3.5 : 2,
+        judge("hundred pairs", n, k, gpu && kComplex && k == 1 ? 3.5 : 2,
               [&](Random& random) { return hundred_pairs(random, n, k); });
         for (const bool in_between : {false, true}) {
           judge(in_between ? "barely definite, others in between" : "barely definite", n, k, 2,
