@@ -3,266 +3,12 @@
 #include <memory>
 #include <optional>
 
-#include "algorithms/factorization.hpp"
-#include "algorithms/split.hpp"
+#include "algorithms/cholesky.hpp"
 #include "algorithms/substitution.hpp"
 #include "algorithms/transfer.hpp"
-#include "algorithms/triangle.hpp"
-#include "device/timeline.hpp"
 
 namespace overlapack::algorithms {
 namespace {
-
-/// In a large matrix that comes from the host, of at least kManyBlocks blocks (n >= 12288 with
-/// blocks of 256), the first kAheadBlocks of them are applied ahead: computation then begins to
-/// outweigh the transfer, and these keep the device busy while the link is behind.
-constexpr Index kManyBlocks = 48, kAheadBlocks = 6;
-
-/// Rows of L are padded to a multiple of this: products of odd shapes take up to 12 % longer.
-constexpr Index kRowPadding = 64;
-
-/// The factorization on the device, by two matrices:
-///
-///   W(j:, j) = A(j:, j) - L(j:, 0:j) L(j, 0:j)^H,
-///   W(j, j)  = L(j, j) L(j, j)^H,
-///   L(j:, j) = W(j:, j) L(j, j)^-H       from W into L.
-///
-/// `panel` (high priority) is the queue of the chain that bounds small matrices: the update of
-/// block j by block j - 1 and its factorization. Meanwhile `update` prepares block j + 1 with all
-/// blocks before j (lookahead).
-///
-/// In a large matrix the long block columns at the beginning come slower than the device works. So
-/// a third queue, `ahead` (low priority), applies the first columns to everything right of them as
-/// soon as they are final. W then gathers -L L^H before A is there; A arrives in the place of L and
-/// is added. The order of all sums is fixed, whatever the timing.
-template <class T>
-class Cholesky {
- public:
-  Cholesky(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Uplo uplo, Index n,
-           Index nrhs, bool from_host)
-      : cpu_(cpu),
-        triangle_{uplo, device.kernels<T>()},
-        n_(n),
-        nrhs_(nrhs),
-        rows_((n + nrhs + kRowPadding - 1) / kRowPadding * kRowPadding),
-        blocks_(partition(n, options.nb)),
-        panel_width_(2 * options.nb),
-        hybrid_(options.hybrid),
-        work_(matrix(device)),
-        factor_(matrix(device)),
-        info_(device, Space::device, count()),
-        updates_(device, options, triangle_, factor_.view(), rows_),
-        update_space_(updates_.workspace(device, n, std::min(options.nb, n))),
-        ahead_panels_(from_host && n >= kManyBlocks * options.nb ? kAheadBlocks / 2 : 0),
-        prepared_(device),
-        diagonal_arrived_(device) {
-    for (Index j = 0; j < count(); ++j) final_.emplace_back(device);
-    for (Index p = 0; ahead_panels_ > 0 && p * panel_width_ < n; ++p) {
-      applied_ahead_.emplace_back(device);
-    }
-    if (hybrid_) {
-      const Index nb = std::min(options.nb, n);
-      diagonal_ = Buffer<T>(device, Space::host, nb * nb);
-      block_info_ = Buffer<Index>(device, Space::host, 1);
-    }
-    panel_ = std::make_unique<QueueLease>(device, Priority::high, "panel");
-    update_ = std::make_unique<QueueLease>(device, Priority::normal, "update");
-    if (ahead_panels_ > 0) {
-      ahead_space_ = updates_.workspace(device, panel_width_, panel_width_);
-      ahead_ = std::make_unique<QueueLease>(device, Priority::low, "ahead");
-    }
-    panel().zero(info_.data(), sizeof(Index) * static_cast<std::size_t>(count()));
-  }
-
-  const Triangle<T>& triangle() const { return triangle_; }
-  Index count() const { return static_cast<Index>(blocks_.size()); }
-  Range block(Index j) const { return blocks_[at(j)]; }
-  /// Where A is to arrive; its blocks are overwritten. B^H belongs below it (B right of an upper
-  /// A).
-  DeviceView<T> input() const { return adds_input() ? factor_.view() : work_.view(); }
-  DeviceView<T> factor() const { return factor_.view(); }
-  /// The right-hand sides in input() and factor().
-  Range rhs() const { return {n_, n_ + nrhs_}; }
-  Range columns() const { return {0, n_}; }
-  /// Whether block j is positive definite: LAPACK's info or 0, on the device.
-  Index* info(Index j) const { return info_.data() + j; }
-  Queue& panel() const { return **panel_; }
-
-  /// Steps 0, 1, ... enqueue everything that makes block j final. `arrived(queue, j)` makes a queue
-  /// wait for block j; it returns false if the work is to stop.
-  template <class Arrived>
-  void step(Index j, Arrived arrived) {
-    if (j == 0) prepare(0, arrived);
-    panel().wait(*prepared_);
-    Span span(panel(), "panel", j);
-    if (j >= 1) subtract(rows_from(j), block(j), block(j - 1));
-    if (hybrid_) {
-      fetch_diagonal(block(j));
-      if (j + 1 < count()) prepare(j + 1, arrived);  // the device works while the CPU factors
-      factor_diagonal_on_cpu(j);
-      solve_below(block(j));
-    } else {
-      factor_columns(j, block(j));
-    }
-    updates_.append(panel(), block(j));
-    span.end();
-    panel().record(final(j));
-    apply_ahead(j);
-    if (!hybrid_ && j + 1 < count()) prepare(j + 1, arrived);
-  }
-
- private:
-  DeviceMatrix<T> matrix(Device& device) const {
-    return triangle_.lower() ? DeviceMatrix<T>(device, rows_, n_)
-                             : DeviceMatrix<T>(device, n_, rows_);
-  }
-  Range rows_from(Index j) const { return {block(j).first, rows_}; }
-  DeviceView<T> work(Range i, Range j) const { return triangle_.block(work_.view(), i, j); }
-  DeviceView<T> factor(Range i, Range j) const { return triangle_.block(factor_.view(), i, j); }
-
-  /// Reached when block j of the factor is complete.
-  Event& final(Index j) const { return *final_[at(j)]; }
-
-  bool adds_input() const { return ahead_panels_ > 0; }
-
-  /// W(i, j) -= L(i, k) L(j, k)^H for few columns k, in the chain.
-  void subtract(Range i, Range j, Range k) {
-    triangle_.subtract(panel(), factor(i, k), factor(j, k), T(1), work(i, j));
-  }
-
-  /// All of block j that does not need block j - 1.
-  template <class Arrived>
-  void prepare(Index j, Arrived arrived) {
-    Queue& queue = **update_;
-    if (!adds_input()) {
-      if (!arrived(queue, j)) return;
-      clear_imaginary_diagonal(queue, work(block(j), block(j)));
-    }
-    const Index ahead = panels_ahead_of(j);
-    if (ahead > 0) queue.wait(*applied_ahead_[at(panel_of(j))]);
-    const Range k = {ahead * panel_width_, j > 0 ? block(j - 1).first : 0};
-    const DeviceView<T> W = work(rows_from(j), block(j));
-    if (!k.empty()) {
-      queue.wait(final(j - 2));
-      const Span span(queue, "update", j);
-      const bool starts_sum = adds_input() && ahead == 0;
-      updates_.subtract(queue, update_space_, rows_from(j), block(j), k, starts_sum ? 0 : 1, W);
-    }
-    if (adds_input()) {
-      if (!arrived(queue, j)) return;
-      clear_imaginary_diagonal(queue, factor(block(j), block(j)));
-      const bool updated = ahead > 0 || !k.empty();
-      triangle_.kernels.add(queue, Op::none, factor(rows_from(j), block(j)), T(updated ? 1 : 0), W);
-    }
-    queue.record(*prepared_);
-  }
-
-  /// LAPACK takes the imaginary parts of the diagonal for zero, whatever they are. The kernels for
-  /// panels do, too, but in a complex product a NaN there would reach the real parts.
-  static void clear_imaginary_diagonal(Queue& queue, DeviceView<T> diagonal) {
-    if constexpr (is_complex<T>) {
-      // An array of complex numbers may be accessed as one of real numbers ([complex.numbers]).
-      Real<T>* const imaginary = reinterpret_cast<Real<T>*>(diagonal.data) + 1;
-      queue.zero(imaginary, sizeof(T) * static_cast<std::size_t>(diagonal.ld + 1), sizeof(Real<T>),
-                 static_cast<std::size_t>(diagonal.rows));
-    }
-  }
-
-  // Columns are applied ahead by panels of two blocks.
-  Index panel_of(Index j) const { return block(j).first / panel_width_; }
-  Range panel_columns(Index p) const {
-    return {p * panel_width_, std::min((p + 1) * panel_width_, n_)};
-  }
-  /// How many panels are applied ahead to block j: none of its own and of the one before, which
-  /// would come too late.
-  Index panels_ahead_of(Index j) const {
-    return std::clamp<Index>(panel_of(j) - 1, 0, ahead_panels_);
-  }
-
-  /// Once block j is final: if it completes a panel that is applied ahead, its updates.
-  void apply_ahead(Index j) {
-    const Index p = panel_of(j);
-    if (p >= ahead_panels_ || block(j).last < panel_columns(p).last) return;
-    Queue& queue = **ahead_;
-    queue.wait(final(j));
-    const Range k = panel_columns(p);
-    for (Index q = p + 2; q * panel_width_ < n_; ++q) {
-      const Range columns = panel_columns(q), rows = {columns.first, rows_};
-      const Span span(queue, "ahead", q);
-      updates_.subtract(queue, ahead_space_, rows, columns, k, p > 0 ? 1 : 0, work(rows, columns));
-      if (p + 1 == std::min(q - 1, ahead_panels_)) queue.record(*applied_ahead_[at(q)]);
-    }
-  }
-
-  /// Columns `j` of a block column and all rows below them: recursively, down to what one kernel
-  /// factors.
-  void factor_columns(Index block_number, Range j) {
-    const Index width = triangle_.kernels.potrf_panel_width();
-    if (j.size() <= width) {
-      const Range rows = {j.first, rows_};
-      triangle_.kernels.potrf_panel(panel(), triangle_.uplo, work(rows, j), factor(rows, j),
-                                    {info(block_number), 1}, j.first);
-      return;
-    }
-    const Index half = (j.size() / 2 + width - 1) / width * width;
-    const Range left = {j.first, j.first + half}, right = {left.last, j.last};
-    factor_columns(block_number, left);
-    subtract({right.first, rows_}, right, left);
-    factor_columns(block_number, right);
-  }
-
-  // ---- the hybrid form: diagonal blocks make a round trip through the CPU LAPACK ----
-
-  HostView<T> staged_diagonal(Range j) const {
-    return {diagonal_.data(), j.size(), j.size(), j.size()};
-  }
-
-  void fetch_diagonal(Range j) {
-    panel().copy(staged_diagonal(j), DeviceView<const T>(work(j, j)));
-    panel().record(*diagonal_arrived_);
-  }
-
-  void factor_diagonal_on_cpu(Index block_number) {
-    const Range j = block(block_number);
-    const HostView<T> l = staged_diagonal(j);
-    Queue& queue = panel();
-    diagonal_arrived_->synchronize();
-    const Index failed = cpu_.potrf(triangle_.uplo, l);
-    *block_info_.data() = failed == 0 ? 0 : j.first + failed;
-    queue.copy<T>(factor(j, j), l);
-    queue.copy<Index>({info(block_number), 1}, HostView<const Index>(block_info_.data(), 1));
-  }
-
-  /// The rows below a diagonal block that the CPU has factored.
-  void solve_below(Range j) {
-    const Range below = {j.last, rows_};
-    const DeviceView<T> x = factor(below, j);
-    triangle_.kernels.add(panel(), Op::none, work(below, j), T(0), x);
-    triangle_.kernels.trsm(panel(), triangle_.lower() ? Side::right : Side::left, triangle_.uplo,
-                           Op::conj_trans, Diag::non_unit, T(1), factor(j, j), x);
-  }
-
-  const cpu::Lapack<T>& cpu_;
-  Triangle<T> triangle_;
-  Index n_;
-  Index nrhs_;
-  Index rows_;  // of L: those of A and the right-hand sides, padded; nobody reads the padding
-  std::vector<Range> blocks_;
-  Index panel_width_;
-  bool hybrid_;
-  DeviceMatrix<T> work_, factor_;
-  Buffer<Index> info_;  // one per block
-  Updates<T> updates_;
-  typename Updates<T>::Workspace update_space_, ahead_space_;
-  Index ahead_panels_;                     // how many panels are applied ahead
-  EventLease prepared_;                    // the next block needs the one before it only
-  EventLease diagonal_arrived_;            // hybrid
-  std::vector<EventLease> final_;          // by block
-  std::vector<EventLease> applied_ahead_;  // by panel: it has all updates that come ahead
-  Buffer<T> diagonal_;                     // hybrid: staging
-  Buffer<Index> block_info_;
-  std::unique_ptr<QueueLease> panel_, update_, ahead_;
-};
 
 /// The back substitution L^H X = Y that follows the factorization of [A; B^H]: its last rows are
 /// Y^H = B^H L^-H.
@@ -333,6 +79,44 @@ class BackSubstitution {
   BlockInverses<T> inverses_;
 };
 
+/// Blocks come and go by a transfer's regions of one or several blocks, and B comes with the first.
+template <class T>
+class RegionFlow final : public Flow {
+ public:
+  /// `uploads`: the number of that with each region; downloads have those of the regions. `solve`
+  /// is null if there is no B.
+  RegionFlow(Transfer& transfer, const Cholesky<T>& cholesky, const std::vector<Range>& regions,
+             std::vector<Index> uploads, BackSubstitution<T>* solve, Index upload_of_b)
+      : transfer_(transfer),
+        cholesky_(cholesky),
+        regions_(regions),
+        uploads_(std::move(uploads)),
+        solve_(solve),
+        upload_of_b_(upload_of_b) {}
+
+  bool before(Queue& queue, Index j) override {
+    if (transfer_.stopped() || !transfer_.before(queue, uploads_[at(region_of(j))])) return false;
+    if (solve_ == nullptr || j > 0) return true;
+    if (!transfer_.before(queue, upload_of_b_)) return false;
+    solve_->place(queue);
+    return true;
+  }
+  void release(Queue& queue, Index j) override {
+    const Index region = region_of(j);
+    if (cholesky_.block(j).last == regions_[at(region)].last) transfer_.release(queue, region);
+  }
+
+ private:
+  Index region_of(Index j) const { return index_of(regions_, cholesky_.block(j).first); }
+
+  Transfer& transfer_;
+  const Cholesky<T>& cholesky_;
+  const std::vector<Range>& regions_;
+  std::vector<Index> uploads_;
+  BackSubstitution<T>* const solve_;
+  Index upload_of_b_;
+};
+
 /// The factor stays where it is, for solves.
 template <class T>
 class CholeskyOnDevice final : public Factorization<T> {
@@ -349,10 +133,7 @@ class CholeskyOnDevice final : public Factorization<T> {
   Queue& queue() const override { return cholesky_.panel(); }
 
   void factor(Flow& flow) override {
-    for (Index j = 0; j < cholesky_.count(); ++j) {
-      cholesky_.step(j, [&flow](Queue& queue, Index i) { return flow.before(queue, i); });
-      flow.release(queue(), j);
-    }
+    cholesky_.factor(flow);
     queue().template copy<Index>(HostView<Index>(status_.data(), status_.size()),
                                  DeviceView<const Index>(cholesky_.info(0), status_.size()));
   }
@@ -468,7 +249,6 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
 
   const Part part = part_of(uplo);
   const std::vector<Range> regions = regions_of(uplo, n, options.nb);
-  const auto region_of = [&](Index j) { return index_of(regions, cholesky.block(j).first); };
   std::vector<Index> uploads;  // by region
   Index upload_of_b = 0;
   for (const Range& columns : regions) {
@@ -494,20 +274,9 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
   }
   transfer.start();
 
-  const auto arrived = [&](Queue& queue, Index i) {
-    if (!transfer.before(queue, uploads[at(region_of(i))])) return false;
-    if (!solve || i > 0) return true;
-    if (!transfer.before(queue, upload_of_b)) return false;
-    solve->place(queue);
-    return true;
-  };
-  for (Index j = 0; j < count && !transfer.stopped(); ++j) {
-    cholesky.step(j, arrived);
-    const Index region = region_of(j);
-    if (cholesky.block(j).last == regions[at(region)].last) {
-      transfer.release(cholesky.panel(), region);
-    }
-  }
+  RegionFlow<T> flow(transfer, cholesky, regions, std::move(uploads), solve ? &*solve : nullptr,
+                     upload_of_b);
+  cholesky.factor(flow);
   if (solve && !transfer.stopped()) {
     solve->solve(cholesky.panel());
     transfer.release(cholesky.panel(), static_cast<Index>(regions.size()));
