@@ -1,6 +1,6 @@
-# Sourced by scripts/demo and scripts/test: finds out what is missing on this machine and installs it
-# with apt-get. Nothing is asked. Where nothing can be installed the caller goes on with what there
-# is. With --help the caller prints the comment at its head instead.
+# Sourced by scripts/demo, scripts/test and scripts/benchmark: finds out what is missing on this machine
+# and installs it with apt-get. Nothing is asked. Where nothing can be installed the caller goes on with
+# what there is. With --help the caller prints the comment at its head instead.
 case ${1:-} in
   -h | --help) sed -n '2,/^set/s/^# \?//p' "scripts/${0##*/}" && exit ;;
 esac
@@ -8,6 +8,14 @@ esac
 # Debian's programs come with Debian's Python packages; another python3 on PATH may hide them.
 system_python=/usr/bin/python3
 [ -x "$system_python" ] || system_python=$(command -v python3 || echo python3)
+# python_with MODULE: a Python here that has it, or else the system's.
+python_with() {
+  local python
+  for python in python3 "$system_python"; do
+    "$python" -c "import $1" 2>/dev/null && echo "$python" && return
+  done
+  echo "$system_python"
+}
 # Where CUDA's packages put nvcc without touching PATH.
 if ! command -v nvcc >/dev/null && [ -x /usr/local/cuda/bin/nvcc ]; then
   PATH=$PATH:/usr/local/cuda/bin

@@ -19,8 +19,7 @@ void clear_imaginary_diagonal(Queue& queue, DeviceView<T> diagonal) {
   if constexpr (is_complex<T>) {
     // An array of complex numbers may be accessed as one of real numbers ([complex.numbers]).
     Real<T>* const imaginary = reinterpret_cast<Real<T>*>(diagonal.data) + 1;
-    queue.zero(imaginary, sizeof(T) * static_cast<std::size_t>(diagonal.ld + 1), sizeof(Real<T>),
-               static_cast<std::size_t>(diagonal.rows));
+    queue.zero(imaginary, sizeof(T) * at(diagonal.ld + 1), sizeof(Real<T>), at(diagonal.rows));
   }
 }
 
@@ -60,7 +59,7 @@ Cholesky<T>::Cholesky(Device& device, const cpu::Lapack<T>& cpu, const Options& 
     ahead_space_ = updates_.workspace(device, panel_width_, panel_width_);
     ahead_ = std::make_unique<QueueLease>(device, Priority::low, "ahead");
   }
-  panel().zero(info_.data(), sizeof(Index) * static_cast<std::size_t>(count()));
+  panel().zero(info_.data(), sizeof(Index) * at(count()));
 }
 
 template <class T>

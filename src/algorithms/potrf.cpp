@@ -95,7 +95,7 @@ class RegionFlow final : public Flow {
         upload_of_b_(upload_of_b) {}
 
   bool before(Queue& queue, Index j) override {
-    if (transfer_.stopped() || !transfer_.before(queue, uploads_[at(region_of(j))])) return false;
+    if (!transfer_.before(queue, uploads_[at(region_of(j))])) return false;
     if (solve_ == nullptr || j > 0) return true;
     if (!transfer_.before(queue, upload_of_b_)) return false;
     solve_->place(queue);

@@ -370,9 +370,8 @@ void Transfer::signal(const Direction& direction, Index chunk) const {
 
 bool Transfer::before(Queue& queue, Index id) {
   Backoff wait(Backoff::kLong);
-  while (up_.regions_ready.load(std::memory_order_acquire) <= id) {
+  while (!stopped() && up_.regions_ready.load(std::memory_order_acquire) <= id) {
     throw_if_failed();
-    if (stopped()) return false;
     bool progress = copy_up();  // better than to wait idly
     if (caller_issues_) {
       progress |= issue_upload();
@@ -386,6 +385,7 @@ bool Transfer::before(Queue& queue, Index id) {
       if (caller_issues_ && wait.time_to_ask() && poll()) wait.reset();
     }
   }
+  if (stopped()) return false;
   if (caller_issues_) {  // what needs no packing may run ahead of the computation
     for (int ahead = 0; ahead < 2 && issue_upload(); ++ahead) continue;
   }
@@ -629,8 +629,9 @@ bool Transfer::see_download() {
   return true;
 }
 
-/// Asks the queues whose signals somebody waits for. Returns whether to ask again soon: the emulated
-/// device must be asked for each upload, and they may be many between two that use the same slot.
+/// Asks the queues whose signals somebody waits for. Returns whether to ask again soon: the
+/// emulated device must be asked for each upload, and they may be many between two that use the
+/// same slot.
 bool Transfer::poll() {
   const Index before = up_.seen;
   while (up_.seen < std::min(up_.issued, up_.signals) && complete(up_, up_.seen)) ++up_.seen;

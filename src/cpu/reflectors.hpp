@@ -63,8 +63,8 @@ Real<T> make_reflector(int sign, T& a, HostView<const T> b, T* z, bool& definite
   Wide squares(0);
   for (Index l = 0; l < b.cols; ++l) {
     z[l] = conj(down(b(0, l)));
-    const R* const parts = reinterpret_cast<const R*>(&z[l]);
-    for (int p = 0; p < (is_complex<T> ? 2 : 1); ++p) squares += Wide(parts[p]) * Wide(parts[p]);
+    const Wide re = std::real(z[l]), im = std::imag(z[l]);
+    squares += re * re + im * im;
   }
   Wide after, shrink(1);
   if (sign > 0) {
