@@ -35,10 +35,11 @@ class TransferFlow final : public Flow {
 /// first two by themselves and the others at once: to launch a copy of each would take longer than
 /// to copy it. Factored ones go home in a queue of their own.
 ///
-/// The interchanges of later panels follow at the end, unless there are few panels: then each
-/// panel's at once, while the next ones are factored. Among many they would keep the panels and the
-/// products from the multiprocessors (a matrix of order 8192 took 5 % longer, one of order 1024
-/// takes 3 % less).
+/// The interchanges of later panels follow behind them at once if there are few panels. Among many,
+/// they would keep panels and products from the multiprocessors (a matrix of order 8192 took 5 %
+/// longer, one of order 1024 takes 3 % less): then they begin when few columns are left, where
+/// panels take longer than all that is beside them, and go on each time that a quarter of those is
+/// left.
 template <class T>
 class ResidentFlow final : public Flow {
  public:
@@ -72,24 +73,21 @@ class ResidentFlow final : public Flow {
     queue.record(*there_);
     queue_->wait(*there_);
     copy(*queue_, "download", j, lu_.matrix(), a_, c);
-    if (few_panels_ && j > 0 && j < lu_.panels()) lu_.interchange_left(*queue_, a_, j);
+    const Index left = lu_.panels() - 1 - j;
+    if (j < lu_.panels() && (few_panels_ || left * lu_.block(0).size() <= due_)) {
+      lu_.interchange_left(*queue_, a_, {interchanged_, j + 1});
+      interchanged_ = j + 1;
+      due_ = left * lu_.block(0).size() / 4;
+    }
   }
   /// Waits until all is there, with the pivots and the infos of the panels.
   void finish(const Buffer<Index>& pivots, const Buffer<Index>& infos) {
-    if (!few_panels_) {
-      lu_.compose_interchanges();
-      queue_->record(*there_);
-      lu_.update().wait(*there_);
-      lu_.interchange_left(a_);
-      lu_.update().record(*there_);
-      queue_->wait(*there_);
-    }
     lu_.fetch(*queue_, pivots, infos);
     queue_->synchronize();
   }
 
  private:
-  static constexpr Index kFewPanels = 16;
+  static constexpr Index kFewPanels = 16, kFewColumns = 2048;
 
   void copy(Queue& queue, const char* kind, Index j, DeviceView<const T> from, DeviceView<T> to,
             Range c) const {
@@ -103,7 +101,9 @@ class ResidentFlow final : public Flow {
   const DeviceView<T> a_;
   Transfer* const transfer_;
   const bool few_panels_;
-  EventLease there_;  // the block last released, in that queue
+  Index interchanged_ = 0;   // so many panels have
+  Index due_ = kFewColumns;  // the next ones do when so many columns are left
+  EventLease there_;         // the block last released, in that queue
   QueueLease queue_;
 };
 
@@ -122,7 +122,7 @@ class LuOnDevice final : public Factorization<T> {
 
   void factor(Flow& flow) override {
     lu_.factor(flow);
-    lu_.interchange_left(lu_.matrix());
+    lu_.interchange_left(queue(), lu_.matrix(), {0, lu_.panels()});
     lu_.fetch(queue(), host_pivots_, status_);
   }
 

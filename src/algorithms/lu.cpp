@@ -106,8 +106,39 @@ void Lu<T>::fetch(Queue& queue, const Buffer<Index>& pivots, const Buffer<Index>
 }
 
 template <class T>
-bool Lu<T>::compose_interchanges() {
-  if (m_ > kernels_.permutable_rows()) return false;
+void Lu<T>::interchange_left(Queue& queue, DeviceView<T> a, Range panels) {
+  const Index first = block(panels.first).first, last = block(panels.last - 1).first;
+  const Index rows = m_ - first;
+  if (panels.size() > 1 && compose(queue, panels)) {
+    // Columns before all of them see all of them, those of a panel among them only later ones.
+    const DeviceView<Index> sources = sources_->view();
+    kernels_.permute_rows(queue, a.block(first, 0, rows, first), first,
+                          sources.block(0, panels.first, rows, 1));
+    kernels_.permute_rows(queue, a.block(first, first, rows, last - first), block(0).size(),
+                          sources.block(0, panels.first + 1, rows, panels.size() - 1));
+    return;
+  }
+  for (Index i = panels.first; i < panels.last; ++i) {
+    const Index i0 = block(i).first;
+    kernels_.swap_rows(queue, a.block(i0, 0, m_ - i0, i0), pivots(i), i0);
+  }
+}
+
+template <class T>
+void Lu<T>::interchange(DeviceView<T> b) {
+  if (compose(update(), {0, panels_})) {
+    kernels_.permute_rows(update(), b, b.cols, sources_->view().block(0, 0, m_, 1));
+  } else {
+    kernels_.swap_rows(update(), b, {pivots_.data(), pivots_.size()}, 0);
+  }
+}
+
+/// The interchanges of panels as permutations of the rows from the first of them on, in sources_.
+/// False if there are too many rows to use them, or there is no memory.
+template <class T>
+bool Lu<T>::compose(Queue& queue, Range panels) {
+  const Index rows = m_ - block(panels.first).first;
+  if (rows > kernels_.permutable_rows()) return false;
   if (!sources_) {
     try {
       sources_.emplace(device_, m_, panels_);
@@ -115,36 +146,13 @@ bool Lu<T>::compose_interchanges() {
       if (error.lost()) throw;
       return false;
     }
-    kernels_.compose_interchanges(update(), {pivots_.data(), pivots_.size()}, block(0).size(),
-                                  sources_->view());
   }
+  if (composed_.first == panels.first && composed_.last == panels.last) return true;
+  composed_ = panels;
+  const Range columns = {block(panels.first).first, block(panels.last - 1).last};
+  kernels_.compose_interchanges(queue, pivots(columns), columns.first, block(0).size(),
+                                sources_->view().block(0, panels.first, rows, panels.size()));
   return true;
-}
-
-template <class T>
-void Lu<T>::interchange_left(DeviceView<T> a) {
-  if (panels_ == 1) return;
-  if (compose_interchanges()) {
-    kernels_.permute_rows(update(), a.block(0, 0, m_, block(panels_ - 1).first), block(0).size(),
-                          sources_->view().block(0, 1, m_, panels_ - 1));
-    return;
-  }
-  for (Index i = 1; i < panels_; ++i) interchange_left(update(), a, i);
-}
-
-template <class T>
-void Lu<T>::interchange_left(Queue& queue, DeviceView<T> a, Index i) const {
-  const Index i0 = block(i).first;
-  kernels_.swap_rows(queue, a.block(i0, 0, m_ - i0, i0), pivots(i), i0);
-}
-
-template <class T>
-void Lu<T>::interchange(DeviceView<T> b) {
-  if (compose_interchanges()) {
-    kernels_.permute_rows(update(), b, b.cols, sources_->view().block(0, 0, m_, 1));
-  } else {
-    kernels_.swap_rows(update(), b, {pivots_.data(), pivots_.size()}, 0);
-  }
 }
 
 template <class T>

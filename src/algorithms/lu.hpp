@@ -50,12 +50,9 @@ class Lu {
   /// L^-1 P B then.
   void factor(Flow& flow);
 
-  /// Whether the interchanges are there as permutations, of so few rows that these can be used.
-  bool compose_interchanges();
-  /// Carries out, in the columns of panels of the factors `a`, the interchanges of later panels.
-  void interchange_left(DeviceView<T> a);
-  /// Those of panel i in the columns before it.
-  void interchange_left(Queue& queue, DeviceView<T> a, Index i) const;
+  /// Carries out, in the factors `a`, the interchanges of the given panels in the columns of panels
+  /// before each of them.
+  void interchange_left(Queue& queue, DeviceView<T> a, Range panels);
   /// Carries out all interchanges in an m x nrhs matrix.
   void interchange(DeviceView<T> b);
   /// X := U^-1 B, once A is factored.
@@ -85,6 +82,7 @@ class Lu {
     return {block(first).first, block(last - 1).last};
   }
 
+  bool compose(Queue& queue, Range panels);
   std::vector<Range> steps_of(Index i) const;
   Range first_step_of(Index i) const { return i < panels_ ? steps_of(i).front() : Range{}; }
   bool by_whole_blocks(Index i) const;
@@ -112,7 +110,8 @@ class Lu {
   std::size_t next_late_ = 0;
   DeviceMatrix<T> matrix_;
   Buffer<Index> pivots_, info_;
-  std::optional<DeviceMatrix<Index>> sources_;  // of rows, by panel: see compose_interchanges()
+  std::optional<DeviceMatrix<Index>> sources_;  // of rows, by panel: see compose()
+  Range composed_;                              // the panels of which they are
   std::unique_ptr<PanelOnCpu<T>> panel_on_cpu_;
   const Index step_width_;
   std::vector<EventLease> final_;  // final_[i]: panel i holds its part of L and U

@@ -240,11 +240,11 @@ void Kernels<T>::swap_rows(Queue& queue, DeviceView<T> a, DeviceView<const Index
 }
 
 template <class T>
-void Kernels<T>::compose_interchanges(Queue& queue, DeviceView<const Index> pivots, Index nb,
-                                      DeviceView<Index> sources) {
+void Kernels<T>::compose_interchanges(Queue& queue, DeviceView<const Index> pivots, Index offset,
+                                      Index nb, DeviceView<Index> sources) {
   if (sources.empty()) return;
   device_.before(Action::kernel, "compose_interchanges");
-  do_compose_interchanges(queue, pivots, nb, sources);
+  do_compose_interchanges(queue, pivots, offset, nb, sources);
 }
 
 template <class T>

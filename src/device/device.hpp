@@ -218,10 +218,11 @@ class Kernels {
   /// of `a` are exchanged. One gather, not swap by swap.
   void swap_rows(Queue& queue, DeviceView<T> a, DeviceView<const Index> pivots, Index offset,
                  bool forward = true);
-  /// The pivots of a matrix, as of getrf_panel() with offset 0 for all of its panels of nb columns,
-  /// as permutations: of the interchanges of panel p and all later ones, row sources(i, p) is what
-  /// ends up in row i. `sources` is m x (number of panels).
-  void compose_interchanges(Queue& queue, DeviceView<const Index> pivots, Index nb,
+  /// The pivots of panels of nb columns, as of getrf_panel() for one after the other from row
+  /// `offset` on, as permutations: of the interchanges of panel p and all later ones, row
+  /// sources(i, p) is what ends up in row i, both counted from row `offset`. `sources` is
+  /// m x (number of panels).
+  void compose_interchanges(Queue& queue, DeviceView<const Index> pivots, Index offset, Index nb,
                             DeviceView<Index> sources);
   /// Row i of column c becomes what was row sources(i, c / width) of it, in place. `sources` are
   /// permutations, of at most permutable_rows() rows.
@@ -441,7 +442,7 @@ class Kernels {
   virtual void do_getrf_panel(Queue&, DeviceView<T>, DeviceView<Index>, DeviceView<Index>, Index,
                               Event*) = 0;
   virtual void do_swap_rows(Queue&, DeviceView<T>, DeviceView<const Index>, Index, bool) = 0;
-  virtual void do_compose_interchanges(Queue&, DeviceView<const Index>, Index,
+  virtual void do_compose_interchanges(Queue&, DeviceView<const Index>, Index, Index,
                                        DeviceView<Index>) = 0;
   virtual Index do_permutable_rows() const = 0;
   virtual void do_permute_rows(Queue&, DeviceView<T>, Index, DeviceView<const Index>) = 0;

@@ -314,7 +314,7 @@ TYPED_TEST(InterchangeContract, ComposedInterchangesOfPanelsPermuteRows) {
   struct Shape {
     Index rows, pivots, nb;
   };
-  const Index most = this->kernels().permutable_rows();
+  const Index most = this->kernels().permutable_rows(), offset = 4000;
   for (const Shape s : {Shape{1, 1, 1}, Shape{2, 1, 4}, Shape{70, 70, 16}, Shape{90, 40, 40},
                         Shape{100, 100, 7}, Shape{most, most, 256}, Shape{most, 30, 10}}) {
     for (const bool narrow : {false, true}) {  // narrow: most targets are repeated
@@ -325,11 +325,12 @@ TYPED_TEST(InterchangeContract, ComposedInterchangesOfPanelsPermuteRows) {
       std::vector<Index> local;
       for (Index j = 0; j < s.pivots; ++j) {
         local.push_back(1 + random.integer(narrow ? std::max(j, s.rows - 3) : j, s.rows - 1));
-        pivots(j, 0) = local.back();
+        pivots(j, 0) = offset + local.back();
       }
       const Index panels = (s.pivots + s.nb - 1) / s.nb, width = 3, cols = 3 * panels - 1;
       const auto sources = this->upload(Padded<Index>(s.rows, panels, 1));
-      this->kernels().compose_interchanges(this->queue(), this->upload(pivots), s.nb, sources);
+      this->kernels().compose_interchanges(this->queue(), this->upload(pivots), offset, s.nb,
+                                           sources);
       const auto a = random_matrix<T>(s.rows, cols, 2, 1);
       const auto da = this->upload(a);
       this->kernels().permute_rows(this->queue(), da, width, sources);

@@ -117,7 +117,8 @@ class CudaKernels final : public Kernels<T> {
   void do_getrf_panel(Queue&, DeviceView<T>, DeviceView<Index>, DeviceView<Index>, Index,
                       Event*) override;
   void do_swap_rows(Queue&, DeviceView<T>, DeviceView<const Index>, Index, bool) override;
-  void do_compose_interchanges(Queue&, DeviceView<const Index>, Index, DeviceView<Index>) override;
+  void do_compose_interchanges(Queue&, DeviceView<const Index>, Index, Index,
+                               DeviceView<Index>) override;
   Index do_permutable_rows() const override;
   void do_permute_rows(Queue&, DeviceView<T>, Index, DeviceView<const Index>) override;
   void do_interchange_and_solve(Queue&, DeviceView<const T>, DeviceView<const Index>, Index,

@@ -192,10 +192,10 @@ void CudaKernels<T>::do_swap_rows(Queue& queue, DeviceView<T> a, DeviceView<cons
 }
 
 template <class T>
-void CudaKernels<T>::do_compose_interchanges(Queue& queue, DeviceView<const Index> pivots, Index nb,
-                                             DeviceView<Index> sources) {
+void CudaKernels<T>::do_compose_interchanges(Queue& queue, DeviceView<const Index> pivots,
+                                             Index offset, Index nb, DeviceView<Index> sources) {
   const CurrentDevice current(cuda(queue).index());
-  compose_interchanges(cuda(queue).stream(), pivots, nb, sources);
+  compose_interchanges(cuda(queue).stream(), pivots, offset, nb, sources);
 }
 
 template <class T>

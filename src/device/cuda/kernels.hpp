@@ -175,8 +175,8 @@ void swap_rows(cudaStream_t stream, DeviceView<T> a, DeviceView<const Index> piv
 /// those of permute_rows must fit in the shared memory of a thread block, and to compose them 4
 /// bytes a row and composition_bytes() more.
 Index composition_bytes();
-void compose_interchanges(cudaStream_t stream, DeviceView<const Index> pivots, Index nb,
-                          DeviceView<Index> sources);
+void compose_interchanges(cudaStream_t stream, DeviceView<const Index> pivots, Index offset,
+                          Index nb, DeviceView<Index> sources);
 template <class T>
 void permute_rows(cudaStream_t stream, DeviceView<T> a, Index width,
                   DeviceView<const Index> sources);

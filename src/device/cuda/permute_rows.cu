@@ -20,8 +20,8 @@ namespace {
 constexpr int kStep = 128;  // interchanges at a time; and threads of a block, one for each
 
 __global__ void __launch_bounds__(kStep)
-    compose_kernel(int m, const Index* __restrict__ pivots, int count, int nb, Index* sources,
-                   Index ld) {
+    compose_kernel(int m, const Index* __restrict__ pivots, int count, Index offset, int nb,
+                   Index* sources, Index ld) {
   __shared__ Interchanges<kStep> interchanges;
   extern __shared__ int origin[];  // of what the step brings to a row; kNone: it stays
   constexpr int kNone = -1;
@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(kStep)
     const int panel = (last - 1) / nb, begin = panel * nb;
     first = begin + (last - 1 - begin) / kStep * kStep;
     const bool mine = first + t < last;
-    const int partner = mine ? static_cast<int>(pivots[first + t]) - 1 - first : 0;
+    const int partner = mine ? static_cast<int>(pivots[first + t] - 1 - offset) - first : 0;
     interchanges.compose(last - first, partner);
     const RowMoves moves = mine ? interchanges.moves[t] : RowMoves{0, 0, -1};
     const bool displaces = moves.place >= 0;
@@ -73,14 +73,14 @@ __global__ void __launch_bounds__(kThreads)
 
 Index composition_bytes() { return sizeof(Interchanges<kStep>); }
 
-void compose_interchanges(cudaStream_t stream, DeviceView<const Index> pivots, Index nb,
-                          DeviceView<Index> sources) {
+void compose_interchanges(cudaStream_t stream, DeviceView<const Index> pivots, Index offset,
+                          Index nb, DeviceView<Index> sources) {
   LaunchShape shape;
   shape.blocks = static_cast<unsigned>((sources.rows + kStep - 1) / kStep);
   shape.threads = kStep;
   shape.shared_bytes = static_cast<std::size_t>(sources.rows) * sizeof(int);
   launch(stream, shape, "compose_interchanges", compose_kernel, static_cast<int>(sources.rows),
-         pivots.data, static_cast<int>(pivots.rows), static_cast<int>(nb), sources.data,
+         pivots.data, static_cast<int>(pivots.rows), offset, static_cast<int>(nb), sources.data,
          sources.ld);
 }
 

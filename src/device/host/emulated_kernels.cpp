@@ -200,13 +200,13 @@ class EmulatedKernels final : public Kernels<T> {
     });
   }
 
-  void do_compose_interchanges(Queue& queue, DeviceView<const Index> pivots, Index nb,
+  void do_compose_interchanges(Queue& queue, DeviceView<const Index> pivots, Index offset, Index nb,
                                DeviceView<Index> sources) override {
     enqueue(queue, "compose_interchanges", [=] {
       const char* const name = "compose_interchanges";
       const Index m = sources.rows, panels = sources.cols;
       require(nb > 0 && panels == (pivots.rows + nb - 1) / nb, name, "the shapes do not fit");
-      const std::vector<Index> local = local_pivots(name, pivots, 0, m);
+      const std::vector<Index> local = local_pivots(name, pivots, offset, m);
       const HostView<Index> to = open(name, sources);
       for (Index p = 0; p < panels; ++p) {
         Index* const source = &to(0, p);
