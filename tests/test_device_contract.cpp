@@ -75,6 +75,23 @@ TYPED_TEST(DeviceContract, CopiesPartsOnTheDevice) {
   }
 }
 
+TYPED_TEST(DeviceContract, CopiesElementsThatAreAlignedAsTheirParts) {
+  using T = TypeParam;
+  using R = Real<T>;
+  constexpr Index parts = is_complex<T> ? 2 : 1;
+  const Index m = 300, n = 4, ld = m + 1, size = parts * ld * n;
+  const auto numbers = random_matrix<R>(size + 1, 1, 1);
+  const auto from = this->upload(numbers), to = this->upload(Padded<R>(size + 1, 1));
+  this->queue().copy_on_device(to.view.data + 1, sizeof(T) * static_cast<std::size_t>(ld),
+                               from.view.data + 1, sizeof(T) * static_cast<std::size_t>(ld),
+                               sizeof(T), m, n, Part::all, 0);
+  const auto copied = this->download(to);
+  for (Index i = 0; i < size + 1; ++i) {
+    const bool inside = i > 0 && (i - 1) % (parts * ld) < parts * m;
+    ASSERT_EQ(copied(i, 0), inside ? numbers(i, 0) : sentinel<R>()) << i;
+  }
+}
+
 TYPED_TEST(DeviceContract, TellsKindsOfMemory) {
   using T = TypeParam;
   Buffer<T> staging(this->device(), Space::host, 100), memory(this->device(), Space::device, 100);
