@@ -6,7 +6,8 @@
 !
 ! is spotrf, dpotrf, cpotrf or zpotrf by the type of `a`. The arguments are LAPACK's own (shapes,
 ! leading dimensions, ipiv and info are explained in overlapack/lapack.h); integers are 32 bits
-! wide. Matrices are assumed-size, so a(lda, *) describes any part of an array.
+! wide, but those of cholupdate, except for sigma, 64: integer(int64). Matrices are assumed-size, so
+! a(lda, *) describes any part of an array.
 !
 ! Module files belong to one compiler, so this file is installed as source: add it to your program.
 module overlapack

@@ -1,4 +1,4 @@
-"""Usage: profile_calls.py LIBRARY OUT_DIR ROUTINE:N:host|device[:U]...
+"""Usage: python3 profile_calls.py LIBRARY OUT_DIR ROUTINE:N:host|device[:U]...
 
 Every kernel and copy of one call, by the GPU's own clock: when it began, how long it took, and in which
 queue. For potrf and getrf in all precisions, on a matrix in the host's or the device's memory, e.g.
@@ -88,7 +88,7 @@ def profile(torch, library, out, spec):
 
 def main():
     if len(sys.argv) < 4:
-        sys.exit(__doc__)
+        sys.exit(print(__doc__) if sys.argv[1:] == ["--help"] else __doc__)
     pattern = r"[sdcz](potrf|getrf):[1-9]\d*:(host|device)(:[LU])?"
     for spec in sys.argv[3:]:
         if not re.fullmatch(pattern, spec):

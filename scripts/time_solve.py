@@ -1,4 +1,4 @@
-"""Usage: time_solve.py numpy|torch N [LABEL]
+"""Usage: python3 time_solve.py numpy|torch N [LABEL]
 
 Solves random systems of order N with one right-hand side by numpy.linalg.solve, or by
 torch.linalg.solve on the GPU from and to the host's memory, and prints the median of five times with
@@ -6,6 +6,9 @@ the residual ||A x - b|| / (||A|| ||x|| eps n) in the one norm.
 """
 import sys
 import time
+
+if len(sys.argv) < 3 or sys.argv[1] not in ("numpy", "torch"):
+    sys.exit(print(__doc__) if sys.argv[1:] == ["--help"] else __doc__)
 
 import numpy as np
 
@@ -39,6 +42,4 @@ def main(name, n, label=""):
     sys.exit(0 if residual < 30 else 1)
 
 
-if len(sys.argv) < 3 or sys.argv[1] not in ("numpy", "torch"):
-    sys.exit(__doc__)
 main(sys.argv[1], int(sys.argv[2]), *sys.argv[3:])

@@ -324,6 +324,52 @@ TYPED_TEST(Resident, UpdatesByOneVectorWithTheirRotations) {
   EXPECT_EQ(info, 1);
 }
 
+// The diagonal is not real, which qrupdate does not ask for, or there is not enough memory.
+TYPED_TEST(Resident, UpdatesByOneVectorThatTheDeviceCannotMake) {
+  using T = TypeParam;
+  const Index n = 100;
+  const auto order = static_cast<std::int32_t>(n);
+  for (const bool no_memory : {true, false}) {
+    SCOPED_TRACE(no_memory);
+    auto settings = this->settings_for(Algorithm::tiled, 16);
+    if (no_memory) settings.memory_limit = 1000;
+    this->use(settings);
+    auto factor = positive_definite<T>(n, 1, 3);
+    reference::potrf<T>(Uplo::upper, factor.view());
+    if constexpr (is_complex<T>) {
+      for (Index j = 5; j < n && !no_memory; ++j) factor(5, j) *= T(Real<T>(0.6), Real<T>(-0.8));
+    }
+    const auto ld = static_cast<std::int32_t>(factor.ld());
+    auto here = factor;
+    OnDevice<T> there(this->device(), factor);
+    auto u = random_matrix<T>(n, 1, 2), v = u;
+    std::vector<Real<T>> c(static_cast<std::size_t>(n), Real<T>(-7)), d = c;
+    const auto expect_same = [&](const char* what) {
+      there.fetch();
+      double worst = 0;
+      for (Index j = 0; j < n; ++j) {
+        for (Index i = 0; i < n; ++i) {
+          worst = std::max<double>(worst, std::abs(factor(i, j) - here(i, j)));
+        }
+        const auto at = static_cast<std::size_t>(j);
+        worst = std::max<double>(worst, std::abs(u(j, 0) - v(j, 0)) + std::abs(c[at] - d[at]));
+      }
+      EXPECT_LT(worst, 1e3 * epsilon<T>()) << what;
+      EXPECT_TRUE(factor.padding_untouched());
+    };
+    Exported<T>::ch1up(&order, there.view().data, &ld, u.data(), c.data());
+    Exported<T>::ch1up(&order, here.data(), &ld, v.data(), d.data());
+    expect_same("update");
+    u = v = random_matrix<T>(n, 1, 2);
+    std::int32_t info = -1;
+    Exported<T>::ch1dn(&order, there.view().data, &ld, u.data(), c.data(), &info);
+    EXPECT_EQ(info, 0);
+    Exported<T>::ch1dn(&order, here.data(), &ld, v.data(), d.data(), &info);
+    EXPECT_EQ(info, 0);
+    expect_same("downdate");
+  }
+}
+
 TYPED_TEST(Resident, IsServedByTheDeviceHoweverSmall) {
   using T = TypeParam;
   this->route(Algorithm::tiled, 16, 100000);

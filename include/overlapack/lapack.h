@@ -147,11 +147,11 @@ OVERLAPACK_DECLARE(z, _64_, overlapack_complex_double, double, int64_t)
  *                  factorization in double precision, because: -1 the CPU LAPACK has no such
  *                  routine; -2 a number was too large for single precision; -3 the factorization
  *                  in single precision broke down; -31 thirty steps were, or would be, not enough
- *           info   k > 0: as gesv, of the factorization in double precision; X is not set
+ *           info   k > 0: as gesv, of the factorization in double precision; X is undefined
  *
  * dsposv  The same for a positive definite matrix by Cholesky factorization (zcposv: Hermitian).
  *           uplo   'L' or 'U': the triangle of A that is given, as for posv
- *           info   k > 0: as posv, of the factorization in double precision; X is not set
+ *           info   k > 0: as posv, of the factorization in double precision; X is undefined
  */
 #define OVERLAPACK_DECLARE(U, I)                                                                 \
   void dsgesv##U(const I* n, const I* nrhs, double* a, const I* lda, I* ipiv, const double* b,   \

@@ -24,7 +24,7 @@ extern "C" {
  *   v      n x k, ldv >= max(1, n); not changed. It must not overlap `a`. Both may lie in the
  *          memory of the GPU in use.
  *   sigma  +1 (update) or -1 (downdate); for _mixed, k of them
- *   info   0: success
+ *   info   0: success. (Where squares of elements overflow, so may the factor: to infinities.)
  *          j > 0: the result is not positive definite, its leading minor of order j is not. The
  *            factor is exactly as it was. So it is with every downdate of a singular factor.
  *          -j: argument j, counted from 1, is invalid: a letter, size, sign or leading dimension is
@@ -84,8 +84,8 @@ OVERLAPACK_DECLARE(z, overlapack_complex_double)
  *               1: some rho could not be; those are -1
  *
  * If an argument is invalid nothing is changed but info. If a GPU fails with the factor in its
- * memory, info is 1 (ch1dn) or -1 (chdd), ch1up and chud cannot say so, and the factor is
- * undefined.
+ * memory, info is 1 (ch1dn) or -1 (chdd), ch1up and chud cannot say so and give rotations that
+ * change nothing, and the factor is undefined.
  */
 #define OVERLAPACK_DECLARE(x, T, R)                                                         \
   void x##ch1up_(const int32_t* n, T* r, const int32_t* ldr, T* u, R* w);                   \

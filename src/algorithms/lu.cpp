@@ -113,9 +113,9 @@ void Lu<T>::interchange_left(Queue& queue, DeviceView<T> a, Range panels) {
     // Columns before all of them see all of them, those of a panel among them only later ones.
     const DeviceView<Index> sources = sources_->view();
     kernels_.permute_rows(queue, a.block(first, 0, rows, first), first,
-                          sources.block(0, panels.first, rows, 1));
+                          sources.block(0, 0, rows, 1));
     kernels_.permute_rows(queue, a.block(first, first, rows, last - first), block(0).size(),
-                          sources.block(0, panels.first + 1, rows, panels.size() - 1));
+                          sources.block(0, 1, rows, panels.size() - 1));
     return;
   }
   for (Index i = panels.first; i < panels.last; ++i) {
@@ -134,24 +134,24 @@ void Lu<T>::interchange(DeviceView<T> b) {
 }
 
 /// The interchanges of panels as permutations of the rows from the first of them on, in sources_.
-/// False if there are too many rows to use them, or there is no memory.
+/// Later ones are of fewer panels. False if there are too many rows to use them, or no memory.
 template <class T>
 bool Lu<T>::compose(Queue& queue, Range panels) {
-  const Index rows = m_ - block(panels.first).first;
-  if (rows > kernels_.permutable_rows()) return false;
+  const Range columns = {block(panels.first).first, block(panels.last - 1).last};
+  const Index rows = m_ - columns.first;
+  if (!composes_ || rows > kernels_.permutable_rows()) return false;
+  if (composed_.first == panels.first && composed_.last == panels.last) return true;
   if (!sources_) {
     try {
-      sources_.emplace(device_, m_, panels_);
+      sources_.emplace(device_, rows, panels.size());
     } catch (const DeviceError& error) {  // of many panels it is large
       if (error.lost()) throw;
-      return false;
+      return composes_ = false;
     }
   }
-  if (composed_.first == panels.first && composed_.last == panels.last) return true;
   composed_ = panels;
-  const Range columns = {block(panels.first).first, block(panels.last - 1).last};
   kernels_.compose_interchanges(queue, pivots(columns), columns.first, block(0).size(),
-                                sources_->view().block(0, panels.first, rows, panels.size()));
+                                sources_->view().block(0, 0, rows, panels.size()));
   return true;
 }
 

@@ -112,6 +112,7 @@ class Lu {
   Buffer<Index> pivots_, info_;
   std::optional<DeviceMatrix<Index>> sources_;  // of rows, by panel: see compose()
   Range composed_;                              // the panels of which they are
+  bool composes_ = true;                        // there has been memory for them
   std::unique_ptr<PanelOnCpu<T>> panel_on_cpu_;
   const Index step_width_;
   std::vector<EventLease> final_;  // final_[i]: panel i holds its part of L and U

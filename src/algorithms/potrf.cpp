@@ -1,6 +1,7 @@
 #include "algorithms/potrf.hpp"
 
 #include <memory>
+#include <new>
 #include <optional>
 
 #include "algorithms/cholesky.hpp"
@@ -289,7 +290,10 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
     bring_home_at_once<T>(device, cholesky.panel(), triangle,
                           triangle.block(cholesky.factor(), good, good),
                           triangle.block(a, good, good));
-    complete_failing_row(device, cpu, cholesky.panel(), triangle, a, good.first, info - 1);
+    try {
+      complete_failing_row(device, cpu, cholesky.panel(), triangle, a, good.first, info - 1);
+    } catch (const std::bad_alloc&) {  // of a CPU LAPACK; nobody may go on from what A is now
+    }
     return info;
   }
   if (solve && !solve->trusted()) {

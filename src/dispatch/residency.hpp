@@ -53,4 +53,22 @@ std::vector<T> copy_of(Device& device, DeviceView<const T> x) {
   return copy;
 }
 
+/// Writes the upper triangle of a matrix in the memory of a device, and nothing else there.
+template <class T>
+void store_upper(Device& device, HostView<const T> from, DeviceView<T> to) {
+  constexpr Index kElements = Index{1} << 20;
+  const Index n = from.cols, width = std::clamp<Index>(kElements / n, 1, n);
+  const Buffer<T> memory(device, Space::host, n * width);
+  const HostView<T> staging(memory.data(), n, width, n);
+  const QueueLease queue(device);
+  for (Index first = 0; first < n; first += width) {
+    for (Index j = first; j < std::min(first + width, n); ++j) {
+      std::copy_n(&from(0, j), j + 1, &staging(0, j - first));
+      queue->template copy<T>(to.block(0, j, j + 1, 1),
+                              HostView<const T>(&staging(0, j - first), j + 1));
+    }
+    queue->synchronize();
+  }
+}
+
 }  // namespace overlapack::dispatch

@@ -95,10 +95,18 @@ class Nesting {
   bool outer_;
 };
 
+/// Nothing can be done for an operand that only the device can read.
+struct NoCopy {
+  Index operator()() const { return kNoMemory; }
+};
+
 /// Runs a call where it is decided. on_device(device, options, committed) may throw DeviceError or
-/// bad_alloc; resume(options, committed) then finishes the call on the CPU.
-template <class OnCpu, class OnDevice, class Resume>
-Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume) {
+/// bad_alloc; resume(options, committed) then finishes the call on the CPU. If an operand lies on
+/// the device, which does not serve the call, on_copy() may do it with a copy, or return kNoMemory;
+/// the device is locked then.
+template <class OnCpu, class OnDevice, class Resume, class OnCopy = NoCopy>
+Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume,
+            OnCopy on_copy = {}) {
   const Nesting nesting;
   if (!nesting.outermost()) return on_cpu();
   Context& context = Context::instance();
@@ -111,7 +119,14 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume) {
   const CallLog log(context, call, decision);
   const double flops = flops_of(call.routine, call.type, call.shape);
   if (!decision.plan.on_device) {
-    const Index info = resident ? kNoMemory : on_cpu();
+    Index info = kNoMemory;
+    if (!resident) {
+      info = on_cpu();
+    } else {
+      const std::lock_guard<std::mutex> lock(context.device_mutex());
+      info = on_copy();
+      if (info != kNoMemory) decision.where = "cpu";
+    }
     if (decision.waits) context.add_seconds_before_start(log.seconds());
     log.write(info, flops);
     return info;
@@ -127,10 +142,11 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume) {
   const auto finish_on_cpu = [&](const char* reason) {
     info = kNoMemory;
     try {
-      if (!resident) info = resume(options, committed);
-      decision.plan.why += resident ? "; failed: " : "; finished by the CPU: ";
+      info = resident ? on_copy() : resume(options, committed);
+      const bool finished = info != kNoMemory;
+      decision.plan.why += finished ? "; finished by the CPU: " : "; failed: ";
       decision.plan.why += reason;
-      if (!resident) decision.where += "+cpu";
+      if (finished) decision.where += "+cpu";
     } catch (const std::bad_alloc&) {  // info says so, if it is not only for the texts
     }
   };

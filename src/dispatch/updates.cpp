@@ -46,6 +46,27 @@ void require_real(const std::vector<T>& diagonal) {
   }
 }
 
+/// What the CPU does with an upper factor, for one in the memory of a device that cannot serve the
+/// call (its diagonal is not real, or there is not enough memory): with a copy of it. The device is
+/// locked.
+template <class T, class OnCpu>
+Index on_a_copy(HostView<T> r, OnCpu on_cpu) {
+  Context& context = Context::instance();
+  try {
+    Device* const device = context.device();
+    if (device == nullptr || device->kind_of(r.data) != MemoryKind::device) return kNoMemory;
+    std::vector<T> copy = copy_of<T>(*device, on_device(HostView<const T>(r)));
+    const HostView<T> here(copy.data(), r.rows, r.cols, r.rows);
+    const Index info = on_cpu(here);
+    if (info == 0) store_upper<T>(*device, here, on_device(r));
+    return info;
+  } catch (const DeviceError& error) {
+    if (error.lost()) context.lose_device(error.what());
+  } catch (const std::bad_alloc&) {
+  }
+  return kNoMemory;
+}
+
 /// An update or downdate of an upper factor by one row x, on the device. x and c become the
 /// rotations, once the call has succeeded.
 template <class T>
@@ -59,6 +80,7 @@ class OneVector {
     std::transform(x_, x_ + n, vector_.begin(), [](T e) { return conj(e); });
     sines_.resize(vector_.size());
     cosines_.resize(vector_.size());
+    began_ = true;
     const algorithms::Update<T> update{Uplo::upper,
                                        r_,
                                        HostView<const T>(vector_.data(), n),
@@ -68,6 +90,8 @@ class OneVector {
     if (info == 0) store(n);
     return info;
   }
+  /// Whether the device may have changed R.
+  bool began() const { return began_; }
   /// How many rows of R are final.
   Index done() const { return checkpoint_.columns; }
   /// The first rotations.
@@ -89,6 +113,7 @@ class OneVector {
   std::vector<T> vector_, sines_;
   std::vector<Real<T>> cosines_;
   algorithms::UpdateCheckpoint<T> checkpoint_;
+  bool began_ = false;
 };
 
 }  // namespace
@@ -114,6 +139,7 @@ Index chol_update(const char* name, Uplo uplo, HostView<T> a, HostView<const T> 
   };
   Context& context = Context::instance();
   Call call = update_call<T>(name, uplo, a, k);
+  call.ldb = v.ld;
   try {
     call.operands[1] = v.data;
     open_beside_cuda(context, call, is_large(context, call));
@@ -164,11 +190,12 @@ void update_one(const char* name, HostView<T> r, T* x, Real<T>* c) {
   const Index n = r.rows, threads = update_threads(n);
   if (n == 0) return;
   OneVector<T> vector(r, x, c);
-  const auto on_cpu = [&] {
-    algorithms::update_one(r, x, c, threads);
+  const auto with = [&](HostView<T> factor) {
+    algorithms::update_one(factor, x, c, threads);
     return Index{0};
   };
-  route(
+  const auto on_cpu = [&] { return with(r); };
+  const Index info = route(
       update_call<T>(name, Uplo::upper, r, 1), on_cpu,
       [&](Device& device, const algorithms::Options& options, Index&) {
         require_real(algorithms::diagonal<T>(device, r));
@@ -182,7 +209,12 @@ void update_one(const char* name, HostView<T> r, T* x, Real<T>* c) {
         for (Index i = done; i < n; ++i) x[i] = conj(left(i - done, 0));
         algorithms::update_one(vector.rest_of_factor(), x + done, c + done, threads);
         return Index{0};
-      });
+      },
+      [&] { return vector.began() ? kNoMemory : on_a_copy(r, with); });
+  if (info == kNoMemory) {  // a factor in the memory of a device that has failed: no rotations
+    std::fill_n(c, n, Real<T>(1));
+    std::fill_n(x, n, T(0));
+  }
 }
 
 template <class T>
@@ -192,9 +224,10 @@ algorithms::Downdate downdate_one(const char* name, HostView<T> r, T* x, Real<T>
   const Index n = r.rows, threads = update_threads(n);
   if (n == 0) return Downdate::done;
   OneVector<T> vector(r, x, c);
-  const auto on_cpu = [&] {
-    return static_cast<Index>(algorithms::downdate_one(r, x, c, threads));
+  const auto with = [&](HostView<T> factor) {
+    return static_cast<Index>(algorithms::downdate_one(factor, x, c, threads));
   };
+  const auto on_cpu = [&] { return with(r); };
   const Index result = route(
       update_call<T>(name, Uplo::upper, r, 1), on_cpu,
       [&](Device& device, const algorithms::Options& options, Index&) {
@@ -214,7 +247,8 @@ algorithms::Downdate downdate_one(const char* name, HostView<T> r, T* x, Real<T>
                                             vector.rest_of_vector(), 0, threads);
         }
         return static_cast<Index>(Downdate::done);
-      });
+      },
+      [&] { return vector.began() ? kNoMemory : on_a_copy(r, with); });
   // Negative: a factor in the memory of a device that has failed.
   return result < 0 ? Downdate::not_definite : static_cast<Downdate>(result);
 }

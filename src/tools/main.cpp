@@ -75,6 +75,11 @@ std::string absolute_file(const std::string& path) {
   return is_path ? std::filesystem::absolute(path).string() : path;
 }
 
+/// An empty value is that of a shell variable that is not set, as a rule.
+std::string not_empty(const std::string& value) {
+  return value.empty() ? "the value is empty" : std::string();
+}
+
 /// Adds an option that sets an environment variable for the program.
 void mirror(CLI::App& app, RunOptions& options, const std::string& flag, const char* variable,
             const std::string& meaning, const std::string& type) {
@@ -86,6 +91,7 @@ void mirror(CLI::App& app, RunOptions& options, const std::string& flag, const c
            options.environment.emplace_back(variable, there);
          },
          meaning + " (" + variable + ")")
+      ->check(not_empty)
       ->check(accepted_for(variable))
       ->type_name(type);
 }
@@ -127,6 +133,7 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
       "One line on stderr for every call (OVERLAPACK_VERBOSE=1)");
   run->add_option("--log", options.log,
                   "Append one line for every call to a file (OVERLAPACK_VERBOSE=FILE)")
+      ->check(not_empty)
       ->type_name("FILE")
       ->excludes(verbose);
   run->add_flag("-s,--summary", options.summary,
@@ -162,10 +169,12 @@ CLI::App* add_tune(CLI::App& app, TuneOptions& options) {
   tune->add_option("--device", options.device,
                    "auto, cuda, cuda:INDEX, or host (emulated: for tests only); default: what "
                    "OVERLAPACK_DEVICE says, or auto")
+      ->check(not_empty)
       ->check(accepted_for("OVERLAPACK_DEVICE"))
       ->type_name("NAME");
   tune->add_option("--output", options.output,
                    "Profile to write (default: where the library looks for it)")
+      ->check(not_empty)
       ->type_name("FILE");
   return tune;
 }

@@ -91,7 +91,7 @@ namespace fs = std::filesystem;
 /// if it cannot be.
 fs::path writable(const std::string& path) {
   if (fs::exists(path) && !fs::is_regular_file(path) && !fs::is_directory(path)) return path;
-  const fs::path target = fs::weakly_canonical(path), folder = target.parent_path();
+  const fs::path target = fs::weakly_canonical(fs::absolute(path)), folder = target.parent_path();
   fs::create_directories(folder);
   const fs::path& needed = fs::exists(target) ? target : folder;
   if (access(needed.c_str(), W_OK) != 0) fail_to_write(path, errno);

@@ -10,8 +10,8 @@ ROUTINES = ["posv", "getrs", "cholupdate", "dsgesv"]
 MEASURED = ["dposv", "dgetrs", "dcholupdate", "dsgesv", "cposv", "cgetrs", "ccholupdate"]
 
 
-def run(*command, env=None, status=0):
-    done = subprocess.run(command, capture_output=True, text=True, env=env)
+def run(*command, env=None, folder=None, status=0):
+    done = subprocess.run(command, capture_output=True, text=True, env=env, cwd=folder)
     assert done.returncode == status, f"{command} ended with {done.returncode}:\n{done.stderr}"
     return done.stdout
 
@@ -58,6 +58,8 @@ def main():
         run(*one, "--output", str(link))
         assert link.is_symlink() and "dpotrf" in profile.read_text(), link
         assert "dgetrf" in run(*one, "--output", "/dev/stdout")  # measured was potrf alone
+        run(*one, "--output", "mere_name", folder=folder)
+        assert "dpotrf" in pathlib.Path(folder, "mere_name").read_text()
         home = dict(os.environ, HOME=folder, XDG_CACHE_HOME=folder)
         run(*one, env=home, status=1)
         assert not pathlib.Path(folder, "overlapack", "profile").exists()
@@ -74,6 +76,9 @@ def main():
         for options in (["--routines", "potrf,nonsense"], ["--routines", "sgesv"],
                         ["--routines", "dsgesv", "--types", "sc"], ["--max-n", "0"]):
             run(overlapack, "tune", "--device", "host", *options, "--output", str(profile), status=2)
+        for empty in (["tune", "--device", ""], ["tune", "--device", "host", "--output", ""],
+                      ["run", "--log", "", "--", "true"], ["run", "--device", "", "--", "true"]):
+            run(overlapack, *empty, status=2)
         off = dict(os.environ, OVERLAPACK_DEVICE="off")
         run(overlapack, "tune", "--output", str(profile), env=off, status=1)
         run(overlapack, "tune", "--device", "off", "--output", str(profile), status=1)
