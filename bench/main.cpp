@@ -253,6 +253,9 @@ void set_defaults(const Mode& mode, const CLI::App& app, Options& options) {
   const bool sized = app.count("--from") + app.count("--max-n") + app.count("--sizes") > 0;
   if (!sized) options.sizes = mode.sizes;
   if (app.count("--from") == 0) options.min_size = mode.from;
+  if (app.count("--from") > 0 && options.min_size > options.max_size) {
+    throw CLI::ValidationError("--from", "is more than --max-n");
+  }
 }
 
 int main(int argc, char** argv) {

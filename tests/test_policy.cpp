@@ -538,6 +538,16 @@ TEST(Policy, ManyCoresUpdateAFactorThemselves) {
   EXPECT_EQ(tuned->at(Routine::cholupdate, 'd'), 5000);
 }
 
+TEST(Policy, AProfileMaySayNever) {
+  std::string complaint;
+  const auto never = parse_profile("zgetrf never\n", complaint, builtin_profile(2));
+  ASSERT_TRUE(never) << complaint;
+  EXPECT_EQ(never->at(Routine::getrf, 'z'), kNever);
+  const std::string text = format_profile(*never, "");
+  EXPECT_NE(text.find("zgetrf never\n"), std::string::npos) << text;
+  EXPECT_FALSE(parse_profile("zgetrf Never\n", complaint, builtin_profile(2)));
+}
+
 TEST(Plans, UpdatesOfAFactorTakeLittleMemory) {
   Settings settings;
   settings.memory_limit = std::size_t{2} << 30;

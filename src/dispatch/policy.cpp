@@ -266,6 +266,9 @@ Profile builtin_profile(Index cores) {
   return profile;
 }
 
+/// In the place of a size.
+constexpr const char* kNeverInProfiles = "never";
+
 std::optional<Profile> parse_profile(const std::string& text, std::string& complaint,
                                      const Profile& builtin) {
   Profile profile = builtin;
@@ -276,7 +279,8 @@ std::optional<Profile> parse_profile(const std::string& text, std::string& compl
     std::string name, value, excess;
     if (!(words >> name)) continue;
     words >> value;
-    const std::optional<Index> threshold = parse_integer(value);
+    const std::optional<Index> threshold =
+        value == kNeverInProfiles ? std::optional<Index>(kNever) : parse_integer(value);
     const auto routine = std::find_if(std::begin(kRoutineNames), std::end(kRoutineNames),
                                       [&](const char* r) { return name.substr(1) == r; });
     const bool known = routine != std::end(kRoutineNames) && type_index(name[0]) < 4 &&
@@ -287,7 +291,7 @@ std::optional<Profile> parse_profile(const std::string& text, std::string& compl
       std::replace_if(
           quoted.begin(), quoted.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
       complaint = "line " + std::to_string(number) +
-                  ": expected a routine and a size, as in 'dpotrf 384', not '" + quoted +
+                  ": expected a routine and a size, as in 'dpotrf 384', or never, not '" + quoted +
                   (line.size() > kEnough ? "...'" : "'");
       return std::nullopt;
     }
@@ -303,7 +307,9 @@ std::string format_profile(const Profile& profile, const std::string& comment) {
   for (std::size_t r = 0; r < kRoutineCount; ++r) {
     for (std::size_t t = 0; t < 4; ++t) {
       if (!exists(static_cast<Routine>(r), kTypeLetters[t])) continue;
-      out << kTypeLetters[t] << kRoutineNames[r] << ' ' << profile.threshold[r][t] << '\n';
+      const Index threshold = profile.threshold[r][t];
+      out << kTypeLetters[t] << kRoutineNames[r] << ' '
+          << (threshold >= kNever ? kNeverInProfiles : std::to_string(threshold)) << '\n';
     }
   }
   return out.str();

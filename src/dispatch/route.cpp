@@ -55,7 +55,9 @@ void fill_in(Context& context, const Call& call, bool large, Decision& decision)
   plan = dispatch::plan(call.routine, call.type, call.shape, settings, context.profile(),
                         device != nullptr ? device->memory() : 0, resident);
   if (waits) {
-    plan.why = "starting the device takes longer than the calls it would have served so far";
+    plan.why =
+        "no device yet: starting the device takes longer than the calls it would have served so "
+        "far";
   } else if (large && device == nullptr) {
     plan.why += ": " + context.device_status();
   }

@@ -1,4 +1,7 @@
 // `overlapack info`: what the library would do here, and why.
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <utility>
@@ -95,6 +98,20 @@ void print_thresholds() {
   std::cout << '\n';
 }
 
+/// Variables in the environment that are called like settings.
+std::vector<std::string> misspelt_settings() {
+  const std::string prefix = "OVERLAPACK_";
+  std::vector<std::string> names;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string text = *variable, name = text.substr(0, text.find('='));
+    const auto& docs = dispatch::setting_docs();
+    const bool known = std::any_of(docs.begin(), docs.end(),
+                                   [&](const auto& setting) { return setting.name == name; });
+    if (name.rfind(prefix, 0) == 0 && !known) names.push_back(name);
+  }
+  return names;
+}
+
 void print_settings() {
   std::cout << "Settings\n";
   for (const dispatch::SettingDoc& setting : dispatch::setting_docs()) {
@@ -105,6 +122,9 @@ void print_settings() {
               << wrap(setting.meaning, 92, "      ") << '\n'
               << "      now: " << (value.empty() ? "not set" : value)
               << (ignored ? " (ignored)" : "") << '\n';
+  }
+  for (const std::string& name : misspelt_settings()) {
+    std::cout << "  " << name << " is no setting, and does nothing\n";
   }
   std::cout << '\n';
 }

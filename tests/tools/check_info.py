@@ -31,7 +31,10 @@ def main():
     served = re.findall(r"^  \S*potrf_\S* .*  (\S.*)$", text, re.MULTILINE)
     assert len(served) == 4 and len(set(served)) == 1, served
 
-    text = info(OVERLAPACK_MIN_N="7", OVERLAPACK_DEVICE="q", OVERLAPACK_NB="0")
+    assert "OVERLAPACK_THREAD is no setting" not in text, text
+
+    text = info(OVERLAPACK_MIN_N="7", OVERLAPACK_DEVICE="q", OVERLAPACK_NB="0", OVERLAPACK_THREAD="2")
+    assert "OVERLAPACK_THREAD is no setting" in text, text
     assert "OVERLAPACK_MIN_N=7 overrides" in text, text
     assert "now: 7\n" in text and "now: q (ignored)\n" in text and "now: 0 (ignored)\n" in text, text
 
