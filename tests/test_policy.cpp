@@ -548,6 +548,18 @@ TEST(Policy, AProfileMaySayNever) {
   EXPECT_FALSE(parse_profile("zgetrf Never\n", complaint, builtin_profile(2)));
 }
 
+TEST(Policy, SaysWhereASizeIsFrom) {
+  std::string complaint;
+  auto profile = parse_profile("dpotrf 100\n", complaint);
+  ASSERT_TRUE(profile) << complaint;
+  profile->source = "a file";
+  const auto why = [&](Routine routine, char type) {
+    return plan(routine, type, {50, 50, 0}, Settings(), *profile, kPlenty).why;
+  };
+  EXPECT_EQ(why(Routine::potrf, 'd'), "size 50 < 100 (a file)");
+  EXPECT_EQ(why(Routine::potrf, 's'), "size 50 < 2048 (built-in)");
+}
+
 TEST(Plans, UpdatesOfAFactorTakeLittleMemory) {
   Settings settings;
   settings.memory_limit = std::size_t{2} << 30;

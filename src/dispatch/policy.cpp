@@ -251,6 +251,11 @@ Index Profile::at(Routine routine, char type) const {
   return const_cast<Profile*>(this)->at(routine, type);
 }
 
+std::string Profile::source_of(Routine routine, char type) const {
+  const auto& of_routine = read[static_cast<std::size_t>(routine)];
+  return of_routine[static_cast<std::size_t>(type_index(type))] ? source : kBuiltIn;
+}
+
 Profile builtin_profile(Index cores) {
   // High enough that no machine with a current GPU loses; a first call pays for starting CUDA.
   Profile profile;
@@ -295,7 +300,10 @@ std::optional<Profile> parse_profile(const std::string& text, std::string& compl
                   (line.size() > kEnough ? "...'" : "'");
       return std::nullopt;
     }
-    profile.at(static_cast<Routine>(routine - std::begin(kRoutineNames)), name[0]) = *threshold;
+    const auto r = static_cast<std::size_t>(routine - std::begin(kRoutineNames));
+    const auto t = static_cast<std::size_t>(type_index(name[0]));
+    profile.threshold[r][t] = *threshold;
+    profile.read[r][t] = true;
   }
   return profile;
 }
@@ -380,7 +388,7 @@ Plan plan(Routine routine, char type, const Shape& shape, const Settings& settin
   const bool large = resident || wants_device(routine, type, shape, settings, profile);
   plan.why = "size " + std::to_string(size_of(routine, shape)) + (large ? " >= " : " < ") +
              std::to_string(settings.min_n.value_or(profile.at(routine, type))) + " (" +
-             (settings.min_n ? "OVERLAPACK_MIN_N" : profile.source) + ")";
+             (settings.min_n ? "OVERLAPACK_MIN_N" : profile.source_of(routine, type)) + ")";
   if (resident) plan.why = "an operand lies on the device";
   if (!large) return plan;
   if (device_memory == 0) {

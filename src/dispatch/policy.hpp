@@ -94,10 +94,15 @@ Settings parse_settings(const std::function<const char*(const char*)>& lookup,
 /// to the device.
 struct Profile {
   std::array<std::array<Index, 4>, kRoutineCount> threshold;  // [routine][type letter]
-  std::string source = "built-in";                            // or the file it was read from
+  std::array<std::array<bool, 4>, kRoutineCount> read{};      // those that are from the file
+  std::string source = kBuiltIn;                              // or the file it was read from
 
   Index& at(Routine routine, char type);
   Index at(Routine routine, char type) const;
+  /// Where that one is from.
+  std::string source_of(Routine routine, char type) const;
+
+  static constexpr const char* kBuiltIn = "built-in";
 };
 /// A threshold that no call reaches.
 inline constexpr Index kNever = 1000000000;

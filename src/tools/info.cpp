@@ -76,7 +76,9 @@ void print_cpu() {
 void print_thresholds() {
   const dispatch::Context& context = dispatch::Context::instance();
   const dispatch::Profile& profile = context.profile();
-  std::cout << "Break-even sizes (" << profile.source << ")\n";
+  const bool read = profile.source != dispatch::Profile::kBuiltIn;
+  std::cout << "Break-even sizes (" << profile.source
+            << (read ? "; built-in where that says nothing" : "") << ")\n";
   std::vector<std::vector<std::string>> rows;
   for (std::size_t r = 0; r < dispatch::kRoutineCount; ++r) {
     const auto routine = static_cast<dispatch::Routine>(r);

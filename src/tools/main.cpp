@@ -137,7 +137,8 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
       ->type_name("FILE")
       ->excludes(verbose);
   run->add_flag("-s,--summary", options.summary,
-                "Afterwards print on stderr which calls went where")
+                "Afterwards print on stderr which calls went where (takes the place of "
+                "OVERLAPACK_VERBOSE; --log FILE goes with it)")
       ->excludes(verbose);
   return run;
 }
