@@ -1,7 +1,8 @@
 """Usage: python3 profile_calls.py LIBRARY OUT_DIR ROUTINE:N:host|device[:U]...
 
 Every kernel and copy of one call, by the GPU's own clock: when it began, how long it took, and in which
-queue. For potrf and getrf in all precisions, on a matrix in the host's or the device's memory, e.g.
+queue. For potrf and getrf in all precisions, and the mixed-precision solvers with one right-hand
+side, on a matrix in the host's or the device's memory, e.g.
 
     profile_calls.py build/liboverlapack.so /tmp/profile dgetrf:16384:device dpotrf:8192:host:U
 
@@ -28,24 +29,36 @@ def load_torch():
     return torch
 
 
-def random_matrix(torch, routine, n):
-    kinds = {"s": torch.float32, "d": torch.float64, "c": torch.complex64, "z": torch.complex128}
-    a = torch.rand(n, n, dtype=kinds[routine[0]], device="cuda") - 0.5
-    if routine[1:] == "potrf":
+KINDS = {"s": "float32", "d": "float64", "c": "complex64", "z": "complex128"}
+
+
+def random_matrix(torch, routine, n, columns=None):
+    a = torch.rand(n, columns or n, dtype=getattr(torch, KINDS[routine[0]]), device="cuda") - 0.5
+    if "po" in routine and columns is None:
         a = a + a.mH
         a.diagonal().add_(2 * n)
     torch.cuda.synchronize()
     return a
 
 
-def call(library, routine, a, uplo):
-    """LAPACK's routine on `a` in place; returns its seconds and info."""
-    n, info = ctypes.c_int(a.shape[0]), ctypes.c_int(-99)
-    order, matrix = ctypes.byref(n), ctypes.c_void_p(a.data_ptr())
-    if routine[1:] == "getrf":
-        arguments = [order, order, matrix, order, (ctypes.c_int * n.value)(), ctypes.byref(info)]
-    else:
-        arguments = [uplo.encode(), order, matrix, order, ctypes.byref(info), ctypes.c_size_t(1)]
+def call(torch, library, routine, a, b, uplo):
+    """LAPACK's routine on `a` in place, with one right-hand side `b` if it is a solver; returns its
+    seconds and info."""
+    n, one, info = ctypes.c_int(a.shape[0]), ctypes.c_int(1), ctypes.c_int(-99)
+    order, columns, matrix = ctypes.byref(n), ctypes.byref(one), ctypes.c_void_p(a.data_ptr())
+    pivots = [(ctypes.c_int * n.value)()] if "ge" in routine else []
+    end = [ctypes.byref(info)] + ([] if pivots else [ctypes.c_size_t(1)])
+    first = [] if pivots else [uplo.encode()]
+    if routine.endswith("trf"):
+        arguments = first + [order] * (2 if pivots else 1) + [matrix, order] + pivots + end
+    else:  # mixed precision, which leaves its workspaces alone on the device
+        x, work, rounded = torch.empty_like(b), torch.empty(n.value + 1), torch.empty(n.value + 1)
+        arguments = first + [order, columns, matrix, order] + pivots
+        arguments += [ctypes.c_void_p(b.data_ptr()), order, ctypes.c_void_p(x.data_ptr()), order]
+        arguments += [ctypes.c_void_p(work.data_ptr()), ctypes.c_void_p(rounded.data_ptr())]
+        if routine[0] == "z":
+            arguments += [ctypes.c_void_p(work.data_ptr())]
+        arguments += [ctypes.byref(ctypes.c_int(0))] + end
     start = time.perf_counter()
     getattr(library, routine + "_")(*arguments)
     return time.perf_counter() - start, info.value
@@ -61,14 +74,14 @@ def profile(torch, library, out, spec):
     routine, n, where, uplo = (spec.split(":") + ["L"])[:4]
 
     def fresh():
-        a = random_matrix(torch, routine, int(n))
-        return a if where == "device" else a.cpu()
+        a, b = random_matrix(torch, routine, int(n)), random_matrix(torch, routine, int(n), 1)
+        return (a, b) if where == "device" else (a.cpu(), b.cpu())
 
     # The first call starts the device and takes its memory.
-    seconds, _ = zip(*[call(library, routine, fresh(), uplo) for _ in range(3)])
-    a = fresh()
+    seconds, _ = zip(*[call(torch, library, routine, *fresh(), uplo) for _ in range(3)])
+    a, b = fresh()
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profiler:
-        profiled, info = call(library, routine, a, uplo)
+        profiled, info = call(torch, library, routine, a, b, uplo)
     events = sorted((e.start_ns(), e.duration_ns(), e.device_resource_id(), e.name())
                     for e in profiler.profiler.kineto_results.events()
                     if "CUDA" in str(e.device_type()))
@@ -89,7 +102,7 @@ def profile(torch, library, out, spec):
 def main():
     if len(sys.argv) < 4:
         sys.exit(print(__doc__) if sys.argv[1:] == ["--help"] else __doc__)
-    pattern = r"[sdcz](potrf|getrf):[1-9]\d*:(host|device)(:[LU])?"
+    pattern = r"([sdcz](potrf|getrf)|(ds|zc)(gesv|posv)):[1-9]\d*:(host|device)(:[LU])?"
     for spec in sys.argv[3:]:
         if not re.fullmatch(pattern, spec):
             sys.exit(f"profile_calls: '{spec}' is not like dgetrf:4096:device or dpotrf:4096:host:U")
