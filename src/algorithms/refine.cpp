@@ -24,6 +24,8 @@ namespace {
 constexpr double kClearPart = 1.0 / 64;
 /// A further step that leaves more than this of the residual was the last: it is rounding.
 constexpr double kNoProgress = 0.8;
+/// Refinement is fast where a step leaves no more than this of the residual.
+constexpr double kFast = 0.01;
 constexpr Index kOverflow = -2;
 
 /// A and B in double precision on the device.
@@ -49,6 +51,21 @@ struct Problem {
     return *uplo == Uplo::lower ? Range{c.first, a.view().rows} : c;
   }
   Range columns(Range c) const { return uplo == Uplo::upper ? Range{c.first, a.view().cols} : c; }
+
+  /// Columns `c` of a lower triangle of A, rows of an upper one, are the same in the other
+  /// triangle.
+  void complete(Queue& queue, Kernels<T>& kernels, Range c) const {
+    if (!uplo) return;
+    const Index n = a.view().rows;
+    const Range beyond{c.last, n};
+    const auto part = [&](Range i, Range j) {
+      return a.view().block(i.first, j.first, i.size(), j.size());
+    };
+    const bool lower = *uplo == Uplo::lower;
+    kernels.mirror(queue, *uplo, part(c, c));
+    kernels.add(queue, Op::conj_trans, lower ? part(beyond, c) : part(c, beyond), T(0),
+                lower ? part(c, beyond) : part(beyond, c));
+  }
 
   std::optional<Uplo> uplo;  // which triangle of A is given; none if all of it
   DeviceMatrix<T> a, b;
@@ -99,7 +116,8 @@ class Scaling {
 };
 
 /// The blocks of A come up in double precision, or are there from an earlier factorization, and are
-/// rounded into the input of a factorization, on a queue of their own. B is upload number 0.
+/// rounded into the input of a factorization, on a queue of their own. A Hermitian A is completed
+/// as it comes. B is upload number 0.
 template <class T>
 class RoundedFlow final : public Flow {
  public:
@@ -163,6 +181,7 @@ class RoundedFlow final : public Flow {
                    scaling_.of_rows(problem_.rows(block)),
                    scaling_.of_columns(problem_.columns(block)));
     queue().record(*rounded_[at(region)]);
+    if (transfer_) problem_.complete(queue(), kernels_, block);
   }
 
   Device& device_;
@@ -250,6 +269,16 @@ bool is_hopeless(const std::vector<R>& least) {
   return i >= kFirst && now > kClose && now * std::pow(rates, 2 * left / seen) > 1;
 }
 
+/// Whether the last residual is rounding, which no further step would make less: steps are fast,
+/// and the last one brought less than half as many digits as the one before.
+template <class R>
+bool is_rounding(const std::vector<R>& least) {
+  const std::size_t count = least.size();
+  if (count < 3) return false;
+  const R rate = least[count - 2] / least[count - 3], last = least[count - 1] / least[count - 2];
+  return rate <= static_cast<R>(kFast) && last > std::sqrt(rate);
+}
+
 /// Solves by refinement with a factorization that make(options) makes. If `arrived` is false, A and
 /// B come up first. Returns LAPACK's iter; if that is not negative, X has come home and `pivots`
 /// are set.
@@ -268,7 +297,7 @@ Index refine(Device& device, const Problem<T>& problem, Make make, const Options
   const DeviceView<T> A = problem.a.view(), B = problem.b.view(), X = solution.view(),
                       R = residual.view();
   const DeviceView<Single<T>> D = correction.view();
-  const EventLease ready(device);
+  const EventLease complete(device), measured(device);
   Scaling<T> scaling(device, n, options.precision == Precision::fp16, problem.uplo.has_value());
   const std::unique_ptr<Factorization<Single<T>>> low = make(options);
   RoundedFlow<T> flow(device, problem, options, low->input(), status.overflow(), scaling);
@@ -277,15 +306,15 @@ Index refine(Device& device, const Problem<T>& problem, Make make, const Options
   if (!arrived) flow.start(a, b);
   low->factor(flow);
   flow.finish();
-  // While the last blocks are factored: the whole of A, and its norm.
-  if (problem.uplo && !arrived) kernels.mirror(flow.queue(), *problem.uplo, A);
+  flow.queue().record(*complete);
+  // While the last blocks are factored, and the first solution is found.
   kernels.row_sums(flow.queue(), A, row_sums);
   device.kernels<Real<T>>().column_norms(flow.queue(), row_sums, status.norm_of_a());
-  flow.queue().record(*ready);
+  kernels.column_norms(flow.queue(), B, status.norms_of_b());
+  flow.queue().record(*measured);
 
   Queue& queue = low->queue();
-  queue.wait(*ready);
-  kernels.column_norms(queue, B, status.norms_of_b());
+  queue.wait(*complete);
   std::vector<Real<T>> least;  // after each step, for is_hopeless()
   std::optional<Index> met;    // the step whose X is at home: its residual is within the limit
   const auto bring = [&](Index i) {
@@ -305,6 +334,7 @@ Index refine(Device& device, const Problem<T>& problem, Make make, const Options
     kernels.gemm(queue, Op::none, Op::none, T(-1), A, X, T(1), R);
     kernels.column_norms(queue, X, status.norms_of_x());
     kernels.column_norms(queue, R, status.norms_of_r());
+    if (i == 0) queue.wait(*measured);
     span.end();
     status.fetch(queue);
     const Real<T> now = status.excess(n), before = least.empty() ? now : least.back();
@@ -319,7 +349,8 @@ Index refine(Device& device, const Problem<T>& problem, Make make, const Options
     }
     least.push_back(std::min(before, now));
     if (status.converged(n)) {
-      const bool was_last = met && now > static_cast<Real<T>>(kNoProgress) * before;
+      const bool was_last =
+          (met && now > static_cast<Real<T>>(kNoProgress) * before) || is_rounding(least);
       bring(i);
       if (now <= kClearPart || was_last || i == kMaxIterations) return i;
     } else if (is_hopeless(least)) {

@@ -29,7 +29,8 @@ struct Refinement {
 ///   max_i |r_i| <= max_i |x_i| ||A||_inf eps sqrt(n).
 ///
 /// (A residual below this limit, but above a 64th of it, gets further steps, as long as each takes
-/// a fifth of it away or more.)
+/// a fifth of it away or more. Where steps take 99 hundredths away, one that brings less than half
+/// as many digits as the one before was the last: what it left is rounding.)
 ///
 /// The large products of the factorization are computed in options.precision; panels, triangular
 /// solves and sums are in FP32 always. If refinement with a precision below FP32 does not converge,
