@@ -109,6 +109,8 @@ TEST(Settings, AcceptEveryDocumentedValue) {
   EXPECT_EQ(parse({{"OVERLAPACK_NB", "96"}}).nb, 96);
   EXPECT_FALSE(parse({{"OVERLAPACK_FP32", "auto"}}).strict_fp32);
   EXPECT_TRUE(parse({{"OVERLAPACK_FP32", "strict"}}).strict_fp32);
+  EXPECT_FALSE(parse({{"OVERLAPACK_FP64", "auto"}}).strict_fp64);
+  EXPECT_TRUE(parse({{"OVERLAPACK_FP64", "strict"}}).strict_fp64);
   EXPECT_EQ(parse({{"OVERLAPACK_REFINE", "auto"}}).refine, Precision::fp32);
   EXPECT_EQ(parse({{"OVERLAPACK_REFINE", "fp32"}}).refine, Precision::fp32);
   EXPECT_EQ(parse({{"OVERLAPACK_REFINE", "tf32"}}).refine, Precision::tf32);
@@ -146,6 +148,7 @@ TEST(Settings, ComplainOnceAboutABadValueAndIgnoreIt) {
       {"OVERLAPACK_NB", "1.5"},
       {"OVERLAPACK_FP32", "fast"},
       {"OVERLAPACK_FP32", "STRICT"},
+      {"OVERLAPACK_FP64", "fast"},
       {"OVERLAPACK_THREADS", "0"},
       {"OVERLAPACK_REFINE", "bf16"},
       {"OVERLAPACK_REFINE", "FP16"},
@@ -175,6 +178,7 @@ TEST(Settings, ComplainOnceAboutABadValueAndIgnoreIt) {
     EXPECT_EQ(settings.algorithm, defaults.algorithm);
     EXPECT_EQ(settings.nb, defaults.nb);
     EXPECT_EQ(settings.strict_fp32, defaults.strict_fp32);
+    EXPECT_EQ(settings.strict_fp64, defaults.strict_fp64);
     EXPECT_EQ(settings.refine, defaults.refine);
     EXPECT_EQ(settings.threads, defaults.threads);
     EXPECT_EQ(settings.verbose, defaults.verbose);
@@ -450,7 +454,7 @@ TEST(Plans, LowerPrecisionIsForMixedPrecisionSolversOnly) {
   }
 }
 
-TEST(Plans, SplitOperandsInSinglePrecisionWhereTheyFit) {
+TEST(Plans, SplitOperandsAndResiduesWhereTheyFit) {
   Settings settings;
   settings.min_n = 1;
   const Profile profile = builtin_profile();
@@ -463,7 +467,11 @@ TEST(Plans, SplitOperandsInSinglePrecisionWhereTheyFit) {
   EXPECT_TRUE(split(Routine::potrf, 's', 4000));
   EXPECT_TRUE(split(Routine::potrf, 'c', 10000));
   EXPECT_TRUE(split(Routine::getrf, 's', 4000));
-  EXPECT_FALSE(split(Routine::potrf, 'd', 100000));
+  EXPECT_TRUE(split(Routine::potrf, 'd', 100000));  // as residues
+  EXPECT_TRUE(split(Routine::posv, 'd', 3700));
+  EXPECT_FALSE(split(Routine::potrf, 'd', 3000));
+  EXPECT_FALSE(split(Routine::getrf, 'd', 100000));
+  EXPECT_FALSE(split(Routine::potrf, 'z', 100000));
   EXPECT_FALSE(split(Routine::getrf, 'z', 100000));
   EXPECT_TRUE(split(Routine::sgesv, 'd', 100000));
   EXPECT_TRUE(split(Routine::cposv, 'z', 100000));
@@ -474,6 +482,9 @@ TEST(Plans, SplitOperandsInSinglePrecisionWhereTheyFit) {
   EXPECT_FALSE(split(Routine::getrf, 's', 600));
   settings.strict_fp32 = true;
   EXPECT_FALSE(split(Routine::potrf, 's', 4000));
+  EXPECT_TRUE(split(Routine::potrf, 'd', 100000));
+  settings.strict_fp64 = true;
+  EXPECT_FALSE(split(Routine::potrf, 'd', 100000));
 }
 
 TEST(Plans, ASolveWithOneRightHandSideIsNotWorthTheTransfer) {

@@ -4,6 +4,7 @@
 #include <set>
 #include <vector>
 
+#include "cpu/reference.hpp"
 #include "support/fixtures.hpp"
 #include "support/lapack_calls.hpp"
 #include "support/matrices.hpp"
@@ -188,6 +189,26 @@ TYPED_TEST(Potrf, StopsAtTheFirstMinorThatIsNotPositiveDefinite) {
   }
 }
 
+/// Rows whose elements in L are too large for their diagonal long before that becomes a pivot.
+TYPED_TEST(Potrf, StopsAtTheFirstOfManyRowsThatAreTooLong) {
+  using T = TypeParam;
+  const Index n = 150, first = 100;
+  for (const Algorithm algorithm : this->kAlgorithms) {
+    this->route(algorithm, 16);
+    for (const Uplo uplo : kUplos) {
+      SCOPED_TRACE(testing::Message() << name_of(algorithm) << " " << char(uplo));
+      const auto g = random_matrix<T>(n, n, 1);
+      Padded<T> a(n, n);
+      reference::gemm<T>(Op::none, Op::conj_trans, T(1), g.view(), g.view(), T(0), a.view());
+      for (Index i = 0; i < n; ++i) a(i, i) = T(real(a(i, i)) + 1);
+      for (Index i = first; i < n; ++i) a(i, i) *= Real<T>(0.25);
+      auto factor = a;
+      EXPECT_EQ(potrf<T>(uplo, factor.view()), first + 1);
+      EXPECT_LT(partial_potrf_residual<T>(uplo, a.view(), factor.view(), first + 1), kThreshold);
+    }
+  }
+}
+
 TYPED_TEST(Potrf, NaNsAndInfinitiesEndInInfo) {
   using T = TypeParam;
   const Index n = 70;
@@ -210,6 +231,93 @@ TYPED_TEST(Potrf, NaNsAndInfinitiesEndInInfo) {
       const Index info = potrf<T>(uplo, infinite.view());
       EXPECT_TRUE(info == 0 || info > 40) << info;
     }
+  }
+}
+
+/// Long sums by residues, which a real device has in large matrices only. A has the diagonal d and
+/// elsewhere c u u^T, so that products with it take O(n).
+class LargePotrf : public RoutedTest {
+ protected:
+  static constexpr Index n = 11000;
+
+  LargePotrf() {
+    for (Index i = 0; i < n; ++i) u_.push_back(std::sin(static_cast<double>(i * i % 9973) + 0.5));
+  }
+  double u(Index i) const { return u_[static_cast<std::size_t>(i)]; }
+  double element(const std::vector<double>& d, Index i, Index j) const {
+    return i == j ? d[static_cast<std::size_t>(i)] : u(i) * u(j);
+  }
+  Padded<double> matrix(const std::vector<double>& d) const {
+    Padded<double> a(n, n, 1);
+    for (Index j = 0; j < n; ++j) {
+      for (Index i = 0; i < n; ++i) a(i, j) = element(d, i, j);
+    }
+    return a;
+  }
+  /// The element of L.
+  static double l(Uplo uplo, const Padded<double>& factor, Index i, Index j) {
+    return uplo == Uplo::lower ? factor(i, j) : factor(j, i);
+  }
+  /// max |A - L L^T|(i, :) / sqrt(a(i, i) a(:, :)) for a row of the leading minor of order m.
+  double row_error(Uplo uplo, const std::vector<double>& d, const Padded<double>& factor, Index m,
+                   Index i) const {
+    double worst = 0;
+    for (Index j = 0; j < m; j += 97) {
+      long double sum = 0;
+      for (Index k = 0; k <= std::min(i, j); ++k) {
+        sum += static_cast<long double>(l(uplo, factor, i, k)) * l(uplo, factor, j, k);
+      }
+      const double difference = static_cast<double>(sum) - element(d, i, j);
+      const double scale = std::sqrt(element(d, i, i) * element(d, j, j));
+      worst = std::max(worst, std::isnan(difference) ? HUGE_VAL : std::abs(difference) / scale);
+    }
+    return worst;
+  }
+
+ private:
+  std::vector<double> u_;
+};
+
+TEST_F(LargePotrf, ByResidues) {
+  if (device().emulated()) GTEST_SKIP() << "the emulated device has residues in small ones, too";
+  Calls calls;
+  device().set_observer(&calls);
+  const std::vector<double> d(static_cast<std::size_t>(n), 1.5);  // the norm of u u^T is n / 2
+  for (const Uplo uplo : kUplos) {
+    route(Algorithm::tiled, 512);
+    const Padded<double> a = matrix(d);
+    auto factor = a;
+    ASSERT_EQ(potrf<double>(uplo, factor.view()), 0);
+    for (const Index i : {Index{1}, Index{5000}, Index{8200}, n - 1}) {
+      EXPECT_LT(row_error(uplo, d, factor, n, i), 50 * epsilon<double>()) << i;
+    }
+    EXPECT_TRUE(factor.padding_untouched());
+  }
+  EXPECT_GT(calls.of("residue_gemm"), 10);
+}
+
+TEST_F(LargePotrf, ThatAreNotPositiveDefinite) {
+  if (device().emulated()) GTEST_SKIP() << "the emulated device has residues in small ones, too";
+  std::vector<double> d(static_cast<std::size_t>(n), 1.5);
+  const Index first = 9000;  // rows from there on are too long for their diagonal early
+  for (Index i = first; i < n; ++i) d[static_cast<std::size_t>(i)] = 0.3 * u(i) * u(i);
+  for (const Uplo uplo : kUplos) {
+    route(Algorithm::tiled, 512);
+    auto factor = matrix(d);
+    ASSERT_EQ(potrf<double>(uplo, factor.view()), first + 1);
+    for (const Index i : {Index{5000}, Index{8200}, first - 1}) {
+      EXPECT_LT(row_error(uplo, d, factor, first, i), 50 * epsilon<double>()) << i;
+    }
+    // LAPACK leaves the row of the pivot that fails.
+    double worst = 0;
+    for (Index j = 0; j < first; j += 97) {
+      long double sum = 0;
+      for (Index k = 0; k <= j; ++k) {
+        sum += static_cast<long double>(l(uplo, factor, first, k)) * l(uplo, factor, j, k);
+      }
+      worst = std::max(worst, std::abs(static_cast<double>(sum) - element(d, first, j)));
+    }
+    EXPECT_LT(worst, 100 * epsilon<double>());
   }
 }
 

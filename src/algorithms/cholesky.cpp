@@ -39,9 +39,11 @@ Cholesky<T>::Cholesky(Device& device, const cpu::Lapack<T>& cpu, const Options& 
       work_(matrix(device)),
       factor_(matrix(device)),
       info_(device, Space::device, count()),
+      long_sums_(device, options, triangle_, factor_.view(), n),
       updates_(device, options, triangle_, factor_.view(), rows_),
       update_space_(updates_.workspace(device, n, std::min(options.nb, n))),
-      ahead_panels_(from_host && n >= kManyBlocks * options.nb ? kAheadBlocks / 2 : 0),
+      ahead_panels_(
+          from_host && !long_sums_.used() && n >= kManyBlocks * options.nb ? kAheadBlocks / 2 : 0),
       prepared_(device),
       diagonal_arrived_(device) {
   for (Index j = 0; j < count(); ++j) final_.emplace_back(device);
@@ -79,7 +81,7 @@ bool Cholesky<T>::step(Index j, Flow& flow) {
   bool going = true;
   panel().wait(*prepared_);
   Span span(panel(), "panel", j);
-  if (j >= 1) subtract(rows_from(j), block(j), block(j - 1));
+  if (j >= 1) subtract(panel(), rows_from(j), block(j), block(j - 1));
   if (hybrid_) {
     fetch_diagonal(block(j));
     if (!last) going = prepare(j + 1, flow);  // the device works while the CPU factors
@@ -96,10 +98,24 @@ bool Cholesky<T>::step(Index j, Flow& flow) {
   return going;
 }
 
-/// W(i, j) -= L(i, k) L(j, k)^H for few columns k, in the chain.
+/// W(i, j) := beta W(i, j) - L(i, k) L(j, k)^H for few columns or rows.
 template <class T>
-void Cholesky<T>::subtract(Range i, Range j, Range k) {
-  triangle_.subtract(panel(), factor(i, k), factor(j, k), T(1), work(i, j));
+void Cholesky<T>::subtract(Queue& queue, Range i, Range j, Range k, T beta) {
+  triangle_.subtract(queue, factor(i, k), factor(j, k), beta, work(i, j));
+}
+
+/// W(j:, j) := beta W(j:, j) - L(j:, k) L(j, k)^H for many columns k.
+template <class T>
+void Cholesky<T>::subtract_all(Index j, Range k, T beta) {
+  Queue& queue = **update_;
+  const Span span(queue, "update", j);
+  if (!long_sums_.pay(rows_of_a(j), block(j), k)) {
+    updates_.subtract(queue, update_space_, rows_from(j), block(j), k, real(beta),
+                      work(rows_from(j), block(j)));
+    return;
+  }
+  long_sums_.subtract(queue, rows_of_a(j), block(j), k, beta, work(rows_of_a(j), block(j)));
+  if (!rows_of_b().empty()) subtract(queue, rows_of_b(), block(j), k, beta);
 }
 
 /// All of block j that does not need block j - 1. False if the work is to stop.
@@ -113,18 +129,17 @@ bool Cholesky<T>::prepare(Index j, Flow& flow) {
   const Index ahead = panels_ahead_of(j);
   if (ahead > 0) queue.wait(*applied_ahead_[at(panel_of(j))]);
   const Range k = {ahead * panel_width_, j > 0 ? block(j - 1).first : 0};
-  const DeviceView<T> W = work(rows_from(j), block(j));
-  if (!k.empty()) {
+  if (j >= 2) {
     queue.wait(final(j - 2));
-    const Span span(queue, "update", j);
-    const bool starts_sum = adds_input() && ahead == 0;
-    updates_.subtract(queue, update_space_, rows_from(j), block(j), k, starts_sum ? 0 : 1, W);
+    if (long_sums_.used()) long_sums_.append(queue, block(j - 2));
   }
+  if (!k.empty()) subtract_all(j, k, T(adds_input() && ahead == 0 ? 0 : 1));
   if (adds_input()) {
     if (!flow.before(queue, j)) return false;
     clear_imaginary_diagonal(queue, factor(block(j), block(j)));
     const bool updated = ahead > 0 || !k.empty();
-    triangle_.kernels.add(queue, Op::none, factor(rows_from(j), block(j)), T(updated ? 1 : 0), W);
+    triangle_.kernels.add(queue, Op::none, factor(rows_from(j), block(j)), T(updated ? 1 : 0),
+                          work(rows_from(j), block(j)));
   }
   queue.record(*prepared_);
   return true;
@@ -167,7 +182,7 @@ void Cholesky<T>::factor_columns(Index block_number, Range j) {
   const Index half = (j.size() / 2 + width - 1) / width * width;
   const Range left = {j.first, j.first + half}, right = {left.last, j.last};
   factor_columns(block_number, left);
-  subtract({right.first, rows_}, right, left);
+  subtract(panel(), {right.first, rows_}, right, left);
   factor_columns(block_number, right);
 }
 

@@ -7,6 +7,7 @@
 
 #include "algorithms/blocks.hpp"
 #include "algorithms/factorization.hpp"
+#include "algorithms/residues.hpp"
 #include "algorithms/split.hpp"
 #include "algorithms/triangle.hpp"
 
@@ -26,10 +27,13 @@ inline constexpr Index kManyBlocks = 48;
 /// block j by block j - 1 and its factorization. Meanwhile `update` prepares block j + 1 with all
 /// blocks before j (lookahead).
 ///
-/// In a large matrix the long block columns at the beginning come slower than the device works. So
-/// a third queue, `ahead` (low priority), applies the first columns to everything right of them as
-/// soon as they are final. W then gathers -L L^H before A is there; A arrives in the place of L and
-/// is added. The order of all sums is fixed, whatever the timing.
+/// Long sums are by residues where that is faster (algorithms/residues.hpp).
+///
+/// In a large matrix the long block columns at the beginning come slower than the device works. So,
+/// unless sums are by residues, with which the device catches up as well, a third queue, `ahead`
+/// (low priority), applies the first columns to everything right of them as soon as they are final.
+/// W then gathers -L L^H before A is there; A arrives in the place of L and is added. The order of
+/// all sums is fixed, whatever the timing.
 template <class T>
 class Cholesky {
  public:
@@ -52,6 +56,9 @@ class Cholesky {
   Index* info(Index j) const { return info_.data() + j; }
   Queue& panel() const { return **panel_; }
 
+  /// Whether the factorization must know A's diagonal beforehand.
+  bool needs_diagonal() const { return long_sums_.used(); }
+  void give_diagonal(const std::vector<T>& diagonal) { long_sums_.begin(**update_, diagonal); }
   /// Enqueues the factorization. The flow is told when a block is final.
   void factor(Flow& flow);
 
@@ -61,6 +68,9 @@ class Cholesky {
                              : DeviceMatrix<T>(device, n_, rows_);
   }
   Range rows_from(Index j) const { return {block(j).first, rows_}; }
+  /// Of these, the rows of A, and those of right-hand sides, if there are any.
+  Range rows_of_a(Index j) const { return {block(j).first, n_}; }
+  Range rows_of_b() const { return {n_, nrhs_ > 0 ? rows_ : n_}; }
   DeviceView<T> work(Range i, Range j) const { return triangle_.block(work_.view(), i, j); }
   DeviceView<T> factor(Range i, Range j) const { return triangle_.block(factor_.view(), i, j); }
   /// Reached when block j of the factor is complete.
@@ -78,7 +88,8 @@ class Cholesky {
 
   bool step(Index j, Flow& flow);
   bool prepare(Index j, Flow& flow);
-  void subtract(Range i, Range j, Range k);
+  void subtract(Queue& queue, Range i, Range j, Range k, T beta = T(1));
+  void subtract_all(Index j, Range k, T beta);
   void apply_ahead(Index j);
   void factor_columns(Index block_number, Range j);
   void fetch_diagonal(Range j);
@@ -95,6 +106,7 @@ class Cholesky {
   bool hybrid_;
   DeviceMatrix<T> work_, factor_;
   Buffer<Index> info_;  // one per block
+  ResidueUpdates<T> long_sums_;
   Updates<T> updates_;
   typename Updates<T>::Workspace update_space_, ahead_space_;
   Index ahead_panels_;                     // how many panels are applied ahead

@@ -274,6 +274,7 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
                           [&solve] { return solve->trusted(); });
   }
   transfer.start();
+  if (cholesky.needs_diagonal()) cholesky.give_diagonal(diagonal<T>(device, input.a));
 
   RegionFlow<T> flow(transfer, cholesky, regions, std::move(uploads), solve ? &*solve : nullptr,
                      upload_of_b);

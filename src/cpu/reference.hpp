@@ -19,6 +19,7 @@
 
 #include "core/scalar.hpp"
 #include "core/view.hpp"
+#include "device/residues.hpp"
 
 namespace overlapack::reference {
 
@@ -669,6 +670,51 @@ inline void split_gemm(Precision precision, float alpha, HostView<const float> a
   };
   std::vector<float> memory_a, memory_b;
   gemm<float>(Op::trans, Op::none, alpha, numbers(a, memory_a), numbers(b, memory_b), beta, c);
+}
+
+/// The residues of n rows of k numbers, element by element; as Kernels<double>::residues.
+/// `numbers(l, i, modulus number)` is where one goes.
+template <class Numbers>
+void to_residues(Op op, HostView<const double> matrix, HostView<const double> scales,
+                 HostView<const double> before, HostView<double> squares, Numbers numbers) {
+  const Index n = op == Op::none ? matrix.rows : matrix.cols;
+  const Index k = op == Op::none ? matrix.cols : matrix.rows;
+  for (Index i = 0; i < n; ++i) {
+    double sum = before.empty() ? 0 : before(i);
+    for (Index l = 0; l < k; ++l) {
+      const double scaled = detail::element(op, matrix, i, l) / scales(i);
+      const double rounded = std::abs(scaled) <= 2  // is not true of a NaN
+                                 ? std::nearbyint(std::ldexp(scaled, residues::kBits))
+                                 : std::ldexp(-256., residues::kBits);
+      const double y = std::ldexp(rounded, -residues::kBits);
+      sum += y * y;
+      const auto x = static_cast<std::int64_t>(rounded);
+      for (int number = 0; number < residues::kModuli; ++number) {
+        const int p = residues::kModulus[number];
+        const int rest = static_cast<int>((x % p + p) % p);
+        numbers(l, i, number) = static_cast<std::int8_t>(rest > 127 ? rest - p : rest);
+      }
+    }
+    squares(i) = sum;
+  }
+}
+
+/// The integer of modulus less than P / 2 that has the given residues, as a multiple of
+/// 2^(2 kBits), by the Chinese remainder theorem.
+inline double from_residues(const std::int64_t (&sums)[residues::kModuli]) {
+  __extension__ using Wide = unsigned __int128;
+  Wide all = 1, x = 0;
+  for (const int p : residues::kModulus) all *= static_cast<Wide>(p);
+  for (int number = 0; number < residues::kModuli; ++number) {
+    const int p = residues::kModulus[number];
+    const auto rest = static_cast<int>((sums[number] % p + p) % p);
+    x += all / static_cast<Wide>(p) *
+         static_cast<Wide>(rest * residues::inverse_of_rest(number) % p);
+  }
+  x %= all;
+  const bool negative = x > all / 2;
+  const double size = std::ldexp(static_cast<double>(negative ? all - x : x), -2 * residues::kBits);
+  return negative ? -size : size;
 }
 
 }  // namespace overlapack::reference

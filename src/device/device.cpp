@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "device/residues.hpp"
+
 namespace overlapack {
 namespace {
 
@@ -280,6 +282,27 @@ void Kernels<T>::split_gemm(Queue& queue, SplitForm form, Index k, Real<T> alpha
   if (c.empty() || (k == 0 && beta == Real<T>(1))) return;
   device_.before(Action::kernel, "split_gemm", flops<T>(product(c.rows, c.cols, k)));
   do_split_gemm(queue, form, k, alpha, a, b, beta, c);
+}
+
+template <class T>
+Index Kernels<T>::residue_work(Index m, Index n) const {
+  const auto padded = [unit = residue_unit()](Index x) { return (x + unit - 1) / unit * unit; };
+  return padded(m) * padded(n) * residues::kModuli;
+}
+
+template <class T>
+void Kernels<T>::residues(Queue& queue, const ResidueForm<T>& of, DeviceView<const T> before) {
+  if (of.rows() == 0) return;
+  device_.before(Action::kernel, "residues");
+  do_residues(queue, of, before);
+}
+
+template <class T>
+void Kernels<T>::residue_gemm(Queue& queue, const ResidueForm<T>& a, const ResidueForm<T>& b,
+                              T beta, DeviceView<T> c, DeviceView<std::int32_t> work) {
+  if (c.empty()) return;
+  device_.before(Action::kernel, "residue_gemm", flops<T>(product(c.rows, c.cols, a.summands())));
+  do_residue_gemm(queue, a, b, beta, c, work);
 }
 
 template <class T>

@@ -145,6 +145,23 @@ class Queue {
   virtual void do_drain() noexcept = 0;
 };
 
+/// A matrix with its residues (Kernels<T>::residues), n rows of k numbers, which are part of longer
+/// rows perhaps.
+template <class T>
+struct ResidueForm {
+  Op op;  ///< op(matrix) is the matrix, none or trans
+  DeviceView<const T> matrix;
+  DeviceView<const T> scales;       ///< of the rows: powers of two
+  DeviceView<std::int8_t> numbers;  ///< k x n: the residues for the first modulus
+  Index stride;                     ///< from these to those for the next one
+  DeviceView<T> squares;  ///< of rows, up to these columns: sums, in units of those of the scales
+  Index first;            ///< the number of the first row
+  DeviceView<Index> first_long;  ///< one element: the number of the first row that is not short
+
+  Index rows() const { return op == Op::none ? matrix.rows : matrix.cols; }
+  Index summands() const { return op == Op::none ? matrix.cols : matrix.rows; }
+};
+
 /// The matrix operations of a device for one precision. BLAS semantics throughout: beta = 0 means
 /// that C is not read, only the `uplo` triangle of a triangular or Hermitian matrix is referenced,
 /// empty operands are legal and do nothing.
@@ -366,6 +383,42 @@ class Kernels {
   void split_gemm(Queue& queue, SplitForm form, Index k, Real<T> alpha, DeviceView<const Real<T>> a,
                   DeviceView<const Real<T>> b, Real<T> beta, DeviceView<T> c);
 
+  // ---- Products of residues: the accuracy of double at the speed of small integers.
+  //
+  // Tensor cores multiply int8 matrices so many times faster than other units multiply double ones
+  // that a product of integers of 54 bits is faster by residues: modulo each of fourteen numbers of
+  // eight bits the factors are int8 matrices, their product is exact in int32, and fourteen of
+  // these tell the sum of products, which is an integer of 109 bits (Ozaki, Uchino and Imamura,
+  // "Ozaki scheme II", 2025). To get there and back costs as much as a sum of 1500 products, so
+  // that this is for long sums only.
+  //
+  // A number is rounded to a multiple of 2^-54 of the scale of its row, a power of two. A row is
+  // short if its norm is no more than its scale, within 2^-20. So the error of a product of two
+  // short rows is at most 2^-53 of the product of their scales and of the root of the number of
+  // summands. That is as good as double precision if the norms of rows are what errors are measured
+  // by, as they are in a Cholesky factorization: with scales less than twice the roots of the
+  // diagonal of A = L L^T, every row of L is short.
+
+  /// Whether residues exist for T: for double. The rest is for such T only.
+  static constexpr bool kResidues = std::is_same_v<T, double>;
+  /// Whether C - A B^T, for matrices of m x k and n x k, is faster by residues, of which those of m
+  /// times n numbers must be found for it.
+  bool residues_pay(Index m, Index n, Index k) const {
+    return kResidues && do_residues_pay(m, n, k);
+  }
+  /// Summands of products are multiples of this, and so are all distances within the residues.
+  Index residue_unit() const { return do_residue_unit(); }
+  /// Elements of `work` below.
+  Index residue_work(Index m, Index n) const;
+  /// Finds the residues of.numbers of of.matrix. of.squares become those `before` (zeros, if there
+  /// are none) and what the matrix adds, and *of.first_long the number of the first row that is not
+  /// short any more, if that is less than what it is.
+  void residues(Queue& queue, const ResidueForm<T>& of, DeviceView<const T> before);
+  /// C := beta C - A B^T for short rows of A and B. What belongs to another one becomes NaN, but
+  /// what belongs to the first one of all is computed in double precision, slowly.
+  void residue_gemm(Queue& queue, const ResidueForm<T>& a, const ResidueForm<T>& b, T beta,
+                    DeviceView<T> c, DeviceView<std::int32_t> work);
+
   /// X := A^-1 X for a triangular n x n matrix A and few columns of X: what trsm() does from the
   /// left, by one kernel instead of many. For T in single precision only. `progress` is work space.
   /// Blocks on the diagonal are inverted in double precision: if an inverse overflows that, so may
@@ -463,6 +516,11 @@ class Kernels {
                         DeviceView<const Real<T>>) = 0;
   virtual void do_split_gemm(Queue&, SplitForm, Index k, Real<T>, DeviceView<const Real<T>>,
                              DeviceView<const Real<T>>, Real<T>, DeviceView<T>) = 0;
+  virtual bool do_residues_pay(Index, Index, Index) const = 0;
+  virtual Index do_residue_unit() const = 0;
+  virtual void do_residues(Queue&, const ResidueForm<T>&, DeviceView<const T>) = 0;
+  virtual void do_residue_gemm(Queue&, const ResidueForm<T>&, const ResidueForm<T>&, T,
+                               DeviceView<T>, DeviceView<std::int32_t>) = 0;
   virtual void do_column_norms(Queue&, DeviceView<const T>, DeviceView<Real<T>>) = 0;
   virtual void do_row_sums(Queue&, DeviceView<const T>, DeviceView<Real<T>>) = 0;
   virtual void do_norm(Queue&, Norm, Symmetry, Uplo, DeviceView<const T>, DeviceView<Real<T>>,

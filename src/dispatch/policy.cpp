@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "algorithms/chol_update_device.hpp"
+#include "device/residues.hpp"
 
 namespace overlapack::dispatch {
 namespace {
@@ -67,25 +68,34 @@ double memory_needed(Routine routine, char type, const Shape& shape, Index nb) {
 }
 
 /// Bytes beyond that for products of split operands: the factor of a Cholesky factorization once
-/// more, in its split form; LU splits panels as it goes, in six queues.
+/// more, in its split form, or as residues, which come with the sums of a block column; LU splits
+/// panels as it goes, in six queues.
 double memory_to_split(Routine routine, char type, const Shape& shape, Index nb) {
+  double residues = 0;
+  if (type == 'd' && is_cholesky(routine)) {
+    const auto padded = static_cast<double>(shape.n + 128);
+    const double numbers = padded * padded, sums = padded * static_cast<double>(nb);
+    residues = residues::kModuli * (numbers + sizeof(std::int32_t) * sums);
+    if (!is_mixed(routine)) return residues;
+  }
   const bool complex = type == 'c' || type == 'z';
   const auto m = static_cast<double>(shape.m + 64), n = static_cast<double>(shape.n + shape.nrhs);
   const double left = (complex ? 12 : 3) * m, right = (complex ? 6 : 3) * n;
   const auto summands = static_cast<double>(nb);
   constexpr auto bytes = static_cast<double>(sizeof(float));
-  if (is_cholesky(routine)) return bytes * (left * n + right * summands);
+  if (is_cholesky(routine)) return bytes * (left * n + right * summands) + residues;
   if (is_lu(routine)) return bytes * 6 * summands * (left + right);
   return 0;
 }
 
 /// Block sizes measured on an H200 (double precision): narrow ones, because the chain of diagonal
-/// blocks and panels decides, and the updates have a long inner dimension anyway.
+/// blocks and panels decides, and the updates have a long inner dimension anyway. Products of
+/// residues are a third faster with wide ones.
 ///
 /// The regions of an update are wider the more vectors there are, because these come home with each
 /// of them, wider in a large matrix, because the rows of an upper factor are copied in pieces of
 /// this length, and narrower if so much staging memory would be excessive.
-Index default_nb(Routine routine, char type, const Shape& shape) {
+Index default_nb(Routine routine, char type, const Shape& shape, bool residues) {
   const Index size = std::min(shape.m, shape.n);
   if (routine == Routine::cholupdate) {
     constexpr Index kUnit = 64, kStagingBytes = 64 << 20;
@@ -95,7 +105,7 @@ Index default_nb(Routine routine, char type, const Shape& shape) {
     return std::max(width / kUnit * kUnit, kUnit);
   }
   if (is_lu(routine)) return size <= 4096 ? 128 : size < 12288 ? 256 : 512;
-  return size <= 512 ? 128 : size < 32768 ? 256 : 512;
+  return size <= 512 ? 128 : size < (residues ? 10240 : 32768) ? 256 : 512;
 }
 
 }  // namespace
@@ -137,6 +147,9 @@ const std::vector<SettingDoc>& setting_docs() {
       {"OVERLAPACK_FP32", "auto|strict",
        "large products of single precision: auto = on the tensor cores, each number split into two "
        "of FP16, where that is faster; strict = in FP32 throughout"},
+      {"OVERLAPACK_FP64", "auto|strict",
+       "long sums of Cholesky factorizations in double precision: auto = of small integers on the "
+       "tensor cores, as accurate, where that is faster; strict = in FP64 throughout"},
       {"OVERLAPACK_REFINE", "auto|fp32|tf32|fp16",
        "large products of mixed-precision solvers (dsgesv and its sisters): fp32 = as those of "
        "single precision; tf32 = of operands rounded to TF32; fp16 = of operands rounded to FP16. "
@@ -209,6 +222,10 @@ Settings parse_settings(const std::function<const char*(const char*)>& lookup,
   read("OVERLAPACK_FP32", [&](const std::string& text) {
     settings.strict_fp32 = text == "strict";
     return settings.strict_fp32 || text == "auto";
+  });
+  read("OVERLAPACK_FP64", [&](const std::string& text) {
+    settings.strict_fp64 = text == "strict";
+    return settings.strict_fp64 || text == "auto";
   });
   read("OVERLAPACK_REFINE", [&](const std::string& text) {
     for (const Precision precision : kPrecisions) {
@@ -400,8 +417,10 @@ Plan plan(Routine routine, char type, const Shape& shape, const Settings& settin
   const auto limit = static_cast<double>(settings.memory_limit);
   const bool limited = limit > 0 && limit < usable;
   if (limited) usable = limit;
+  const bool residues = !settings.strict_fp64 && type == 'd' &&
+                        (routine == Routine::potrf || routine == Routine::posv);
   plan.nb = settings.nb > 0 ? std::min(settings.nb, std::max({shape.m, shape.n, Index{1}}))
-                            : default_nb(routine, type, shape);
+                            : default_nb(routine, type, shape, residues);
   double needed = memory_needed(routine, type, shape, plan.nb);
   constexpr Index kNarrow = 32;  // regions of an update, where memory is short
   while (routine == Routine::cholupdate && settings.nb == 0 && needed > usable &&
@@ -419,7 +438,8 @@ Plan plan(Routine routine, char type, const Shape& shape, const Settings& settin
   // The device's own panel kernels beat a round trip through the CPU on every GPU measured.
   plan.algorithm =
       settings.algorithm == Algorithm::automatic ? Algorithm::tiled : settings.algorithm;
-  plan.split = !settings.strict_fp32 && (type == 's' || type == 'c' || is_mixed(routine)) &&
+  const bool single = type == 's' || type == 'c' || is_mixed(routine);
+  plan.split = ((single && !settings.strict_fp32) || residues) &&
                needed + memory_to_split(routine, type, shape, plan.nb) <= usable;
   if (plan.split && is_mixed(routine) && settings.refine != Precision::fp32) {
     plan.precision = settings.refine;

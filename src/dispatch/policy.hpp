@@ -68,6 +68,7 @@ struct Settings {
   Index nb = 0;              ///< OVERLAPACK_NB: block size, 0 = chosen by size
   Index threads = 0;         ///< OVERLAPACK_THREADS: copy threads, 0 = by the number of cores
   bool strict_fp32 = false;  ///< OVERLAPACK_FP32=strict: no products of split operands
+  bool strict_fp64 = false;  ///< OVERLAPACK_FP64=strict: no products of residues
   /// OVERLAPACK_REFINE: of the large products of mixed-precision solvers
   Precision refine = Precision::fp32;
   std::string profile;           ///< OVERLAPACK_PROFILE: path of the profile file
@@ -128,7 +129,7 @@ struct Plan {
   bool on_device = false;
   Algorithm algorithm = Algorithm::tiled;
   Index nb = 256;
-  bool split = false;                     ///< single precision: large products by split operands
+  bool split = false;  ///< large products by split operands, or long sums by residues
   Precision precision = Precision::fp32;  ///< of these
   std::size_t memory = 0;                 ///< bytes of device memory that the call may take
   std::string why;                        ///< one phrase for the call log

@@ -123,6 +123,8 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
          "Device memory that calls may take, e.g. 8G", "BYTES");
   mirror(*run, options, "--fp32", "OVERLAPACK_FP32",
          "auto, or strict: no large single-precision products on the tensor cores", "NAME");
+  mirror(*run, options, "--fp64", "OVERLAPACK_FP64",
+         "auto, or strict: no sums of double-precision Cholesky by integers", "NAME");
   mirror(*run, options, "--refine", "OVERLAPACK_REFINE",
          "auto, fp32, tf32 or fp16: large products of mixed-precision solvers", "NAME");
   mirror(*run, options, "--profile", "OVERLAPACK_PROFILE", "File with the break-even sizes", kFile);

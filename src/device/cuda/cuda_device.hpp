@@ -98,6 +98,7 @@ class CudaKernels final : public Kernels<T> {
       : Kernels<T>(device),
         fast_tf32_(fast_tf32),
         has_split_gemm_(Kernels<T>::kSplits && has_split_gemm()),
+        has_int8_cores_(properties.major >= 8),
         shared_bytes_(static_cast<Index>(properties.sharedMemPerBlockOptin)) {}
 
  private:
@@ -140,6 +141,11 @@ class CudaKernels final : public Kernels<T> {
                 DeviceView<const Real<T>>) override;
   void do_split_gemm(Queue&, SplitForm, Index, Real<T>, DeviceView<const Real<T>>,
                      DeviceView<const Real<T>>, Real<T>, DeviceView<T>) override;
+  bool do_residues_pay(Index, Index, Index) const override;
+  Index do_residue_unit() const override { return kResidueUnit; }
+  void do_residues(Queue&, const ResidueForm<T>&, DeviceView<const T>) override;
+  void do_residue_gemm(Queue&, const ResidueForm<T>&, const ResidueForm<T>&, T, DeviceView<T>,
+                       DeviceView<std::int32_t>) override;
   void do_column_norms(Queue&, DeviceView<const T>, DeviceView<Real<T>>) override;
   void do_row_sums(Queue&, DeviceView<const T>, DeviceView<Real<T>>) override;
   void do_norm(Queue&, Norm, Symmetry, Uplo, DeviceView<const T>, DeviceView<Real<T>>,
@@ -155,7 +161,10 @@ class CudaKernels final : public Kernels<T> {
 
   void solve_forward(Queue&, Side, Uplo, Diag, DeviceView<const T>, DeviceView<T>);
 
-  bool fast_tf32_, has_split_gemm_;
+  /// Tensor cores want residues at multiples of 16 bytes; tiles are multiples of this.
+  static constexpr Index kResidueUnit = 64;
+
+  bool fast_tf32_, has_split_gemm_, has_int8_cores_;
   Index shared_bytes_;  // that a thread block may have
 };
 

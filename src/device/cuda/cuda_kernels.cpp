@@ -3,6 +3,7 @@
 
 #include "device/cuda/blas.hpp"
 #include "device/cuda/cuda_device.hpp"
+#include "device/residues.hpp"
 
 namespace overlapack::cuda {
 namespace {
@@ -320,6 +321,50 @@ void CudaKernels<T>::do_split_gemm(Queue& queue, SplitForm form, Index k, Real<T
                           halves ? CUBLAS_COMPUTE_32F : CUBLAS_COMPUTE_32F_FAST_TF32,
                           CUBLAS_GEMM_DEFAULT),
           "split_gemm");
+  }
+}
+
+template <class T>
+bool CudaKernels<T>::do_residues_pay(Index m, Index n, Index k) const {
+  if (!has_int8_cores_ || k > residues::kSummands) return false;
+  // Rates of an H200. What is won: products at 50 against some 90 Tflop/s. What is lost: sums for
+  // each modulus are written and read; and to find residues, and that block columns must be wide
+  // for such a rate, costs so many seconds for each.
+  constexpr double kWon = 1 / 50e12 - 1 / 90e12, kLost = 8. * residues::kModuli / 4e12;
+  constexpr double kLostOnce = 150e-6;
+  const double elements = static_cast<double>(m) * static_cast<double>(n);
+  return elements * (2 * static_cast<double>(k) * kWon - kLost) > kLostOnce;
+}
+
+template <class T>
+void CudaKernels<T>::do_residues(Queue& queue, const ResidueForm<T>& of,
+                                 DeviceView<const T> before) {
+  if constexpr (Kernels<T>::kResidues) {
+    const CurrentDevice current(cuda(queue).index());
+    residue_form(cuda(queue).stream(), of, before.data);
+  }
+}
+
+// The sums have rows and columns beyond those of C, up to a multiple of the unit: with an odd
+// number of them cuBLAS takes much longer.
+template <class T>
+void CudaKernels<T>::do_residue_gemm(Queue& queue, const ResidueForm<T>& a, const ResidueForm<T>& b,
+                                     T beta, DeviceView<T> c, DeviceView<std::int32_t> work) {
+  if constexpr (Kernels<T>::kResidues) {
+    const CurrentDevice current(cuda(queue).index());
+    const auto padded = [](Index x) {
+      return (x + kResidueUnit - 1) / kResidueUnit * kResidueUnit;
+    };
+    const Index m = padded(c.rows), n = padded(c.cols), stride = m * n;
+    const std::int32_t one = 1, zero = 0;
+    check(cublasGemmStridedBatchedEx_64(cuda(queue).cublas(), CUBLAS_OP_T, CUBLAS_OP_N, m, n,
+                                        a.summands(), &one, a.numbers.data, CUDA_R_8I, a.numbers.ld,
+                                        a.stride, b.numbers.data, CUDA_R_8I, b.numbers.ld, b.stride,
+                                        &zero, work.data, CUDA_R_32I, m, stride, residues::kModuli,
+                                        CUBLAS_COMPUTE_32I, CUBLAS_GEMM_DEFAULT),
+          "residue_gemm");
+    from_residues(cuda(queue).stream(), a, b, DeviceView<const std::int32_t>(work.data, m, n, m),
+                  stride, beta, c);
   }
 }
 

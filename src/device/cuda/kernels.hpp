@@ -11,6 +11,7 @@
 
 #include "core/scalar.hpp"
 #include "core/view.hpp"
+#include "device/device.hpp"
 
 namespace overlapack::cuda {
 
@@ -206,6 +207,14 @@ bool has_split_gemm();
 void split_gemm(cudaStream_t stream, int multiprocessors, Index section, Index numbers, float alpha,
                 DeviceView<const float> a, DeviceView<const float> b, float beta, float* c,
                 Index ldc);
+
+/// The residues of of.rows(), and of.squares; as Kernels<T>::residues. `before` may be null.
+void residue_form(cudaStream_t stream, const ResidueForm<double>& of, const double* before);
+/// C := beta C - A B^T from the products of residues: those for the first modulus in `sums`, those
+/// for each other one `stride` elements further.
+void from_residues(cudaStream_t stream, const ResidueForm<double>& a, const ResidueForm<double>& b,
+                   DeviceView<const std::int32_t> sums, Index stride, double beta,
+                   DeviceView<double> c);
 
 /// Device memory through which the thread blocks of a reduction talk to each other. One per queue,
 /// because the queues run at the same time.

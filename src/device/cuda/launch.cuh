@@ -16,6 +16,7 @@ constexpr unsigned kAllLanes = 0xffffffff;
 
 struct LaunchShape {
   unsigned blocks = 1;
+  unsigned blocks_y = 1;  ///< rows of so many blocks
   unsigned threads = 1;
   std::size_t shared_bytes = 0;  ///< dynamic shared memory
   bool cooperative = false;      ///< all blocks are resident at the same time
@@ -31,7 +32,7 @@ constexpr unsigned kClusterWithoutAsking = 8;
 class Launch {
  public:
   Launch(cudaStream_t stream, const LaunchShape& shape) {
-    config_.gridDim = dim3(shape.blocks);
+    config_.gridDim = dim3(shape.blocks, shape.blocks_y);
     config_.blockDim = dim3(shape.threads);
     config_.dynamicSmemBytes = shape.shared_bytes;
     config_.stream = stream;

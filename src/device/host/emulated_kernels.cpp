@@ -474,6 +474,109 @@ class EmulatedKernels final : public Kernels<T> {
                          static_cast<std::size_t>(a.ld) * sizeof(Real<T>) % kBytes == 0);
   }
 
+  /// Not for every sum, so that tests of any size see both ways.
+  bool do_residues_pay(Index, Index, Index k) const override { return k >= 16; }
+  Index do_residue_unit() const override { return 2; }
+
+  void do_residues(Queue& queue, const ResidueForm<T>& of, DeviceView<const T> before) override {
+    enqueue(queue, "residues", [=] {
+      check("residues", of);
+      require(before.empty() || (before.rows == of.rows() && before.cols == 1), "residues",
+              "the shapes do not fit");
+      if constexpr (Kernels<T>::kResidues) {
+        const HostView<std::int8_t> numbers = open("residues", of.numbers);
+        reference::to_residues(of.op, open("residues", of.matrix), open("residues", of.scales),
+                               open("residues", before), open("residues", of.squares),
+                               [&](Index l, Index i, int number) -> std::int8_t& {
+                                 return (&numbers(l, i))[number * of.stride];
+                               });
+        const HostView<const T> squares = open("residues", DeviceView<const T>(of.squares));
+        Index& first_long = open("residues", of.first_long)(0);
+        for (Index i = of.rows() - 1; i >= 0; --i) {
+          if (!(squares(i) <= residues::kLongest)) first_long = std::min(first_long, of.first + i);
+        }
+      }
+    });
+  }
+
+  void do_residue_gemm(Queue& queue, const ResidueForm<T>& a, const ResidueForm<T>& b, T beta,
+                       DeviceView<T> c, DeviceView<std::int32_t> work) override {
+    enqueue(queue, "residue_gemm", [=] {
+      check("residue_gemm", a);
+      check("residue_gemm", b);
+      require(a.rows() == c.rows && b.rows() == c.cols && a.summands() == b.summands() &&
+                  work.rows >= this->residue_work(c.rows, c.cols),
+              "residue_gemm", "the shapes do not fit");
+      if constexpr (Kernels<T>::kResidues) {
+        open("residue_gemm", work);
+        const HostView<T> result = open("residue_gemm", c);
+        const Factor left = factor("residue_gemm", a), right = factor("residue_gemm", b);
+        for (Index j = 0; j < c.cols; ++j) {
+          for (Index i = 0; i < c.rows; ++i) {
+            const T v = product(left, i, right, j);
+            result(i, j) = beta == T(0) ? -v : beta * result(i, j) - v;
+          }
+        }
+      }
+    });
+  }
+  void check(const char* operation, const ResidueForm<T>& form) const {
+    const Index n = form.rows(), k = form.summands(), unit = do_residue_unit();
+    require(Kernels<T>::kResidues, operation, "not in this precision");
+    require(form.op != Op::conj_trans && form.numbers.rows == k && form.numbers.cols == n &&
+                form.scales.rows == n && form.squares.rows == n && form.first_long.rows == 1 &&
+                form.stride >= (n - 1) * form.numbers.ld + k,
+            operation, "the shapes do not fit");
+    require(k % unit == 0 && form.numbers.ld % unit == 0 && form.stride % unit == 0 &&
+                reinterpret_cast<std::uintptr_t>(form.numbers.data) % unit == 0,
+            operation, "not a multiple of the unit");
+    for (int number = 0; number < residues::kModuli; ++number) {
+      const DeviceView<std::int8_t>& first = form.numbers;
+      open(operation, DeviceView<std::int8_t>(first.data + number * form.stride, first.rows,
+                                              first.cols, first.ld));
+    }
+  }
+  /// A factor as this machine's CPU sees it.
+  struct Factor {
+    Op op;
+    HostView<const T> matrix, scales, squares;
+    HostView<const std::int8_t> numbers;
+    Index stride, first, first_long;
+    bool is_short(Index i) const { return squares(i) <= residues::kLongest; }
+    bool is_first_long(Index i) const { return first + i == first_long; }
+    T operator()(Index i, Index l) const { return op == Op::none ? matrix(i, l) : matrix(l, i); }
+  };
+  Factor factor(const char* operation, const ResidueForm<T>& form) const {
+    return {form.op,
+            open(operation, form.matrix),
+            open(operation, form.scales),
+            open(operation, DeviceView<const T>(form.squares)),
+            open(operation, DeviceView<const std::int8_t>(form.numbers)),
+            form.stride,
+            form.first,
+            open(operation, form.first_long)(0)};
+  }
+  /// The sum of products of row i of A and row j of B.
+  static T product(const Factor& a, Index i, const Factor& b, Index j) {
+    const Index k = a.numbers.rows;
+    T v(0);
+    if constexpr (Kernels<T>::kResidues) {
+      if (a.is_short(i) && b.is_short(j)) {
+        std::int64_t sums[residues::kModuli] = {};
+        for (int number = 0; number < residues::kModuli; ++number) {
+          const std::int8_t *const x = &a.numbers(0, i) + number * a.stride, *const y =
+                                                                                 &b.numbers(0, j) +
+                                                                                 number * b.stride;
+          for (Index l = 0; l < k; ++l) sums[number] += x[l] * y[l];
+        }
+        return reference::from_residues(sums) * a.scales(i) * b.scales(j);
+      }
+      if (!a.is_first_long(i) && !b.is_first_long(j)) return std::numeric_limits<T>::quiet_NaN();
+      for (Index l = 0; l < k; ++l) v += a(i, l) * b(j, l);
+    }
+    return v;
+  }
+
   void do_column_norms(Queue& queue, DeviceView<const T> a, DeviceView<Real<T>> norms) override {
     enqueue(queue, "column_norms", [=] {
       require(norms.rows == a.cols && norms.cols == 1, "column_norms", "the shapes do not fit");

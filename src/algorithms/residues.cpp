@@ -1,0 +1,100 @@
+#include "algorithms/residues.hpp"
+
+#include <cmath>
+
+#include "device/residues.hpp"
+
+namespace overlapack::algorithms {
+namespace {
+
+Index padded(Index x, Index unit) { return (x + unit - 1) / unit * unit; }
+
+/// A power of two above the root of a positive number, less than twice that.
+template <class T>
+T scale_of(T x) {
+  int exponent;  // x < 2^exponent
+  std::frexp(real(x), &exponent);
+  return T(std::ldexp(Real<T>(1), exponent > 0 ? (exponent + 1) / 2 : exponent / 2));
+}
+
+}  // namespace
+
+template <class T>
+ResidueUpdates<T>::ResidueUpdates(Device& device, const Options& options,
+                                  const Triangle<T>& triangle, DeviceView<T> factor, Index n)
+    : triangle_(triangle), factor_(factor), n_(n), nb_(options.nb) {
+  const Kernels<T>& kernels = triangle.kernels;
+  const Index unit = kernels.residue_unit();
+  ld_ = padded(n, unit) + unit;  // not a power of two
+  stride_ = ld_ * padded(n, unit);
+  const Index middle = n / 2 / nb_ * nb_;
+  if (!options.split || nb_ % unit != 0 || !kernels.residues_pay(middle, nb_, middle)) return;
+  form_.emplace(Form{Buffer<std::int8_t>(device, Space::device, stride_ * residues::kModuli),
+                     DeviceMatrix<T>(device, n, n / nb_), Buffer<T>(device, Space::device, n),
+                     Buffer<T>(device, Space::host, n), Buffer<Index>(device, Space::device, 1),
+                     Buffer<Index>(device, Space::host, 1),
+                     Buffer<std::int32_t>(device, Space::device, kernels.residue_work(n, nb_))});
+}
+
+template <class T>
+void ResidueUpdates<T>::begin(Queue& queue, const std::vector<T>& diagonal) {
+  if (!std::all_of(diagonal.begin(), diagonal.end(),
+                   [](T x) { return real(x) > 0 && std::isfinite(real(x)); })) {
+    form_.reset();
+    return;
+  }
+  std::transform(diagonal.begin(), diagonal.end(), form_->staged_scales.data(), scale_of<T>);
+  queue.copy<T>(DeviceView<T>(form_->scales.data(), n_),
+                HostView<const T>(form_->staged_scales.data(), n_));
+  *form_->staged_order.data() = n_;
+  queue.copy<Index>(DeviceView<Index>(form_->first_long.data(), 1),
+                    HostView<const Index>(form_->staged_order.data(), 1));
+}
+
+template <class T>
+void ResidueUpdates<T>::append(Queue& queue, Range block) {
+  if (block.size() < nb_) return;  // the last one, which nothing follows
+  const Range below{block.last, n_};
+  const Index number = block.first / nb_;
+  DeviceView<const T> before;
+  if (number > 0) before = form_->squares.view().block(below.first, number - 1, below.size(), 1);
+  triangle_.kernels.residues(queue, form(below, block), before);
+}
+
+template <class T>
+bool ResidueUpdates<T>::pay(Range rows, Range columns, Range k) const {
+  return used() && triangle_.kernels.residues_pay(rows.size(), columns.size(), k.size());
+}
+
+template <class T>
+void ResidueUpdates<T>::subtract(Queue& queue, Range rows, Range columns, Range k, T beta,
+                                 DeviceView<T> c) const {
+  const ResidueForm<T> wide = form(rows, k), narrow = form(columns, k);
+  const bool lower = triangle_.lower();
+  triangle_.kernels.residue_gemm(queue, lower ? wide : narrow, lower ? narrow : wide, beta, c,
+                                 {form_->work.data(), form_->work.size()});
+}
+
+/// Rows of L, and columns k of them.
+template <class T>
+ResidueForm<T> ResidueUpdates<T>::form(Range rows, Range k) const {
+  const DeviceView<std::int8_t> numbers(form_->numbers.data() + k.first + rows.first * ld_,
+                                        k.size(), rows.size(), ld_);
+  const auto part = [&](const DeviceView<T>& of_rows) {
+    return of_rows.block(rows.first, 0, rows.size(), 1);
+  };
+  const Index last = k.last / nb_ - 1;
+  return {triangle_.lower() ? Op::none : Op::trans,
+          triangle_.block(factor_, rows, k),
+          part({form_->scales.data(), n_}),
+          numbers,
+          stride_,
+          part(form_->squares.view().block(0, last, n_, 1)),
+          rows.first,
+          {form_->first_long.data(), 1}};
+}
+
+#define OVERLAPACK_INSTANTIATE(T) template class ResidueUpdates<T>;
+OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
+
+}  // namespace overlapack::algorithms

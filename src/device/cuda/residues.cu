@@ -1,0 +1,253 @@
+// Products in double precision by residues (device.hpp): numbers become small integers modulo each
+// of fourteen numbers, cuBLAS multiplies these, and the sums become numbers again.
+#include <math_constants.h>
+
+#include <algorithm>
+
+#include "device/cuda/kernels.hpp"
+#include "device/cuda/launch.cuh"
+#include "device/residues.hpp"
+
+namespace overlapack::cuda {
+namespace {
+
+using residues::kModuli;
+
+constexpr int kThreads = 256;
+
+/// What a kernel needs to know about the moduli.
+struct Constants {
+  float modulus[kModuli], inverse[kModuli];
+  float power14[kModuli], power28[kModuli], power42[kModuli];  // of two, modulo modulus
+  residues::Weight weight[kModuli];
+};
+
+constexpr Constants make_constants() {
+  Constants c = {};
+  for (int l = 0; l < kModuli; ++l) {
+    const long long p = residues::kModulus[l];
+    const auto smallest = [p](long long x) {
+      const long long rest = x % p;
+      return static_cast<float>(2 * rest > p ? rest - p : rest);
+    };
+    c.modulus[l] = static_cast<float>(p);
+    c.inverse[l] = 1 / static_cast<float>(p);
+    c.power14[l] = smallest(1LL << 14);
+    c.power28[l] = smallest(1LL << 28);
+    c.power42[l] = smallest(1LL << 42);
+    c.weight[l] = residues::weight(l);
+  }
+  return c;
+}
+
+__constant__ const Constants constants = make_constants();
+
+/// 2^exponent, within the normal range.
+__device__ double power_of_two(int exponent) {
+  return __hiloint2double((1023 + exponent) << 20, 0);
+}
+/// The exponent of a power of two.
+__device__ int exponent_of(double power) { return (__double2hiint(power) >> 20) - 1023; }
+
+/// Rows of a matrix, side by side or one after the other.
+struct Rows {
+  const double* data;
+  Index next_row, next_summand;
+
+  __device__ double operator()(Index i, Index l) const {
+    return data[i * next_row + l * next_summand];
+  }
+};
+
+Rows rows_of(const ResidueForm<double>& form) {
+  const Index ld = form.matrix.ld;
+  return form.op == Op::none ? Rows{form.matrix.data, 1, ld} : Rows{form.matrix.data, ld, 1};
+}
+
+// ---- to residues ----
+
+constexpr int kLines = 16;  // rows that a thread block takes
+constexpr int kTile = 128;  // and so many summands of them at a time
+constexpr int kChunk = 16;  // of which a thread takes so many: their residues are one store
+constexpr int kChunks = kTile / kChunk;
+constexpr int kLineThreads = kLines * kChunks;
+
+/// Stands for a number that is far too large for the scale of its row, or no number.
+constexpr long long kNone = -(1LL << 62);
+
+/// Where number l of a line lies in shared memory: threads that take a column of the tile, or the
+/// same number of all chunks of two lines, hardly meet in a bank.
+constexpr int kPitch = kTile + kTile / kChunk + 1;
+__device__ int place(int line, int l) { return line * kPitch + l + l / kChunk; }
+
+/// In its last bits, kUnits plus an integer is that integer.
+constexpr float kUnits = 3 << 22;
+
+/// An integer of at most 56 bits with its sign, as digits to the base 2^14, from -2^13 to 2^13.
+struct Digits {
+  Digits() = default;
+  __device__ explicit Digits(long long x) {
+    // 2^23 plus an integer below that is a float with the integer in its last bits.
+    constexpr long long kBias = (1LL << 13) * (1 + (1LL << 14) + (1LL << 28) + (1LL << 42));
+    const unsigned long long biased = static_cast<unsigned long long>(x + kBias);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const auto bits = static_cast<unsigned>(biased >> (14 * i)) & 0x3fff;
+      digit[i] = __uint_as_float(0x4b000000u | bits) - static_cast<float>((1 << 23) + (1 << 13));
+    }
+  }
+  float digit[4];
+};
+
+/// A residue for modulus number l, in the last byte.
+__device__ unsigned residue(const Digits& x, int l) {
+  // Exact: all of this is less than 2^22, and kUnits rounds to integers.
+  const float sum = fmaf(
+      x.digit[3], constants.power42[l],
+      fmaf(x.digit[2], constants.power28[l], fmaf(x.digit[1], constants.power14[l], x.digit[0])));
+  const float quotient = fmaf(sum, constants.inverse[l], kUnits) - kUnits;
+  return __float_as_uint(fmaf(-quotient, constants.modulus[l], sum + kUnits));
+}
+
+__global__ void __launch_bounds__(kLineThreads, 5)
+    residues_kernel(Rows from, Index n, Index k, const double* __restrict__ scales,
+                    const double* __restrict__ before, std::int8_t* __restrict__ to, Index ld,
+                    Index stride, double* __restrict__ squares, Index first_number,
+                    long long* first_long) {
+  __shared__ long long tile[kLines * kPitch];
+  const int thread = static_cast<int>(threadIdx.x);
+  const int line = thread / kChunks, chunk = thread % kChunks;  // of what it writes
+  const bool across = from.next_row == 1;
+  const Index first = static_cast<Index>(blockIdx.x) * kLines;
+  double sum = 0;
+  for (Index l0 = 0; l0 < k; l0 += kTile) {
+#pragma unroll 8
+    for (int s = 0; s < kLines * kTile; s += kLineThreads) {
+      const int e = s + thread;
+      const int i = across ? e % kLines : e / kTile, l = across ? e / kLines : e % kTile;
+      long long x = 0;
+      if (first + i < n && l0 + l < k) {
+        const double scaled = from(first + i, l0 + l) *
+                              power_of_two(residues::kBits - exponent_of(scales[first + i]));
+        x = fabs(scaled) <= 2 * power_of_two(residues::kBits) ? __double2ll_rn(scaled) : kNone;
+      }
+      tile[place(i, l)] = x;
+    }
+    __syncthreads();
+    if (first + line < n && l0 + chunk * kChunk < k) {
+      std::int8_t* target = to + (first + line) * ld + l0 + chunk * kChunk;
+      Digits digits[kChunk];
+#pragma unroll
+      for (int i = 0; i < kChunk; ++i) {
+        const long long x = tile[place(line, chunk * kChunk + i)];
+        const double y = static_cast<double>(x) * power_of_two(-residues::kBits);
+        sum = fma(y, y, sum);  // of what is no number, too much
+        digits[i] = Digits(x);
+      }
+#pragma unroll 2
+      for (int l = 0; l < kModuli; ++l, target += stride) {
+        unsigned words[kChunk / 4];
+#pragma unroll
+        for (int w = 0; w < kChunk / 4; ++w) {
+          const unsigned low =
+              __byte_perm(residue(digits[4 * w], l), residue(digits[4 * w + 1], l), 0x0040);
+          const unsigned high =
+              __byte_perm(residue(digits[4 * w + 2], l), residue(digits[4 * w + 3], l), 0x0040);
+          words[w] = __byte_perm(low, high, 0x5410);
+        }
+        *reinterpret_cast<uint4*>(target) = {words[0], words[1], words[2], words[3]};
+      }
+    }
+    __syncthreads();  // the tile is read before the next one replaces it
+  }
+#pragma unroll
+  for (int lanes = kChunks / 2; lanes > 0; lanes /= 2) {
+    sum += __shfl_xor_sync(kAllLanes, sum, lanes);
+  }
+  if (chunk == 0 && first + line < n) {
+    sum += before == nullptr ? 0 : before[first + line];
+    squares[first + line] = sum;
+    if (!(sum <= residues::kLongest)) atomicMin(first_long, first_number + first + line);
+  }
+}
+
+// ---- from residues ----
+
+constexpr int kColumns = 4;  // of C that a thread block takes
+
+/// A factor but for its residues.
+struct Factor {
+  Rows rows;
+  const double *scales, *squares;
+  Index first;
+
+  explicit Factor(const ResidueForm<double>& form)
+      : rows(rows_of(form)),
+        scales(form.scales.data),
+        squares(form.squares.data),
+        first(form.first) {}
+  __device__ bool is_short(Index i) const { return squares[i] <= residues::kLongest; }
+};
+
+/// c := beta c - v, where v is the product of row i of A and row j of B.
+__global__ void __launch_bounds__(kThreads)
+    reconstruct_kernel(Factor a, Factor b, const Index* first_long, Index k,
+                       const std::int32_t* __restrict__ sums, Index ld_sums, Index stride, Index m,
+                       Index n, double beta, double* __restrict__ c, Index ldc) {
+  const Index i = static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x;
+  if (i >= m) return;
+  const double scale = a.scales[i];
+  const bool is_short = a.is_short(i);
+  const Index first = static_cast<Index>(blockIdx.y) * kColumns;
+#pragma unroll
+  for (int q = 0; q < kColumns; ++q) {
+    const Index j = first + q;
+    if (j >= n) return;
+    double v = 0;
+    if (is_short && b.is_short(j)) {
+      const std::int32_t* s = sums + i + j * ld_sums;
+      std::uint64_t high = 0;
+      std::int64_t low = 0;
+#pragma unroll
+      for (int l = 0; l < kModuli; ++l, s += stride) {
+        const std::int64_t sum = *s;
+        high += static_cast<std::uint64_t>(sum) * constants.weight[l].high;
+        low += sum * constants.weight[l].low;
+      }
+      // The fractional part, between -1/2 and 1/2, in units of 2^-64.
+      const auto part =
+          static_cast<std::int64_t>(high + static_cast<std::uint64_t>(low >> residues::kLowBits));
+      v = static_cast<double>(part) * (residues::kRange * 0x1p-64) * scale * b.scales[j];
+    } else if (a.first + i == *first_long || b.first + j == *first_long) {
+      for (Index l = 0; l < k; ++l) v = fma(a.rows(i, l), b.rows(j, l), v);
+    } else {
+      v = CUDART_NAN;
+    }
+    double& result = c[i + j * ldc];
+    result = beta == 0 ? -v : beta * result - v;
+  }
+}
+
+}  // namespace
+
+void residue_form(cudaStream_t stream, const ResidueForm<double>& of, const double* before) {
+  LaunchShape shape;
+  shape.threads = kLineThreads;
+  shape.blocks = static_cast<unsigned>((of.rows() + kLines - 1) / kLines);
+  launch(stream, shape, "residues", residues_kernel, rows_of(of), of.rows(), of.summands(),
+         of.scales.data, before, of.numbers.data, of.numbers.ld, of.stride, of.squares.data,
+         of.first, reinterpret_cast<long long*>(of.first_long.data));
+}
+
+void from_residues(cudaStream_t stream, const ResidueForm<double>& a, const ResidueForm<double>& b,
+                   DeviceView<const std::int32_t> sums, Index stride, double beta,
+                   DeviceView<double> c) {
+  LaunchShape shape;
+  shape.threads = kThreads;
+  shape.blocks = static_cast<unsigned>((c.rows + kThreads - 1) / kThreads);
+  shape.blocks_y = static_cast<unsigned>((c.cols + kColumns - 1) / kColumns);
+  launch(stream, shape, "residue_gemm", reconstruct_kernel, Factor(a), Factor(b), a.first_long.data,
+         a.summands(), sums.data, sums.ld, stride, c.rows, c.cols, beta, c.data, c.ld);
+}
+
+}  // namespace overlapack::cuda

@@ -1,0 +1,64 @@
+// The residue number system of Kernels<T>::residues(): its moduli, and what takes residues back to
+// numbers.
+#pragma once
+
+#include <cstdint>
+
+namespace overlapack::residues {
+
+/// Pairwise coprime, so that an integer is known from its residues up to multiples of P, their
+/// product; and so small that a residue, of the sign with the smaller modulus, is an int8.
+inline constexpr int kModuli = 14;
+inline constexpr int kModulus[kModuli] = {256, 255, 253, 251, 247, 241, 239,
+                                          233, 229, 227, 223, 217, 211, 199};
+
+/// Numbers are rounded to multiples of 2^-kBits of their scales. By Cauchy and Schwarz, a product
+/// of two rows that are not longer than their scales is then an integer of modulus
+/// 2^(2 kBits) (1 + 2^-19) at most. That is less than P / 2, as it must be.
+inline constexpr int kBits = 54;
+/// P 2^(-2 kBits), rounded; it is more than 2, see above.
+inline constexpr double kRange = 0x1.1e3fc471eb44fp+2;
+
+/// A row counts as not longer than its scale if the sum of its squares, in units of the square of
+/// the scale, is at most this. It is summed up in double precision.
+inline constexpr double kLongest = 1 + 0x1p-20;
+
+/// Sums of so many products of two residues do not overflow an int32.
+inline constexpr std::int64_t kSummands = (std::int64_t{1} << 31) / (128 * 128) - 1;
+
+/// The inverse of P / p modulo p, for the modulus p of this number.
+constexpr int inverse_of_rest(int number) {
+  const int p = kModulus[number];
+  int rest = 1, inverse = 1;
+  for (int i = 0; i < kModuli; ++i) rest = i == number ? rest : rest * kModulus[i] % p;
+  while (rest * inverse % p != 1) ++inverse;
+  return inverse;
+}
+
+/// An integer x with the residues s (any representatives of them) is P times the fractional part
+/// of the sum of all s w, where w is the weight of a modulus p: inverse_of_rest / p, which is
+/// (high + low 2^-28) 2^-64 here, rounded down.
+struct Weight {
+  std::uint64_t high;
+  std::int64_t low;
+};
+constexpr int kLowBits = 28;
+
+constexpr Weight weight(int number) {
+  const int p = kModulus[number];
+  int remainder = inverse_of_rest(number);
+  Weight w = {0, 0};
+  for (int bit = 0; bit < 64 + kLowBits; ++bit) {  // long division
+    remainder *= 2;
+    const int digit = remainder >= p ? 1 : 0;
+    remainder -= digit * p;
+    if (bit < 64) {
+      w.high = 2 * w.high + static_cast<std::uint64_t>(digit);
+    } else {
+      w.low = 2 * w.low + digit;
+    }
+  }
+  return w;
+}
+
+}  // namespace overlapack::residues

@@ -1,0 +1,263 @@
+// Products in double precision by residues.
+#include "device/residues.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "device_contract/contract.hpp"
+
+namespace overlapack {
+namespace {
+
+using namespace testing_support;
+
+/// A matrix of n rows of k numbers with its residues, in device memory.
+class Operand {
+ public:
+  /// op(stored) is the matrix. Its rows have the numbers `first` and following.
+  Operand(Queue& queue, Op op, const Padded<double>& stored, const std::vector<double>& scales,
+          Index first, Index order)
+      : op_(op),
+        rows_(op == Op::none ? stored.rows() : stored.cols()),
+        summands_(op == Op::none ? stored.cols() : stored.rows()),
+        first_(first),
+        matrix_(upload(queue, stored)),
+        scales_(upload(queue, column(scales))),
+        squares_(upload(queue, column(std::vector<double>(scales.size(), 0)))),
+        first_long_(upload(queue, one(order))) {
+    const Index unit = queue.device().kernels<double>().residue_unit();
+    ld_ = summands_ + unit;
+    stride_ = ld_ * (rows_ + unit) / unit * unit;
+    numbers_ = Buffer<std::int8_t>(queue.device(), Space::device, stride_ * residues::kModuli);
+  }
+  ResidueForm<double> form() const {
+    return {op_,     matrix_.view,  scales_.view, {numbers_.data(), summands_, rows_, ld_},
+            stride_, squares_.view, first_,       first_long_.view};
+  }
+  Index rows() const { return rows_; }
+  Index summands() const { return summands_; }
+  double squares(Queue& queue, Index i) const { return download(queue, squares_)(i, 0); }
+  Index first_long(Queue& queue) const { return download(queue, first_long_)(0, 0); }
+  /// The residues of row i for a modulus.
+  std::vector<int> residues_of(Queue& queue, int number, Index i) const {
+    const Buffer<std::int8_t> staging(queue.device(), Space::host, summands_);
+    const Index begin = number * stride_ + i * ld_;
+    queue.copy<std::int8_t>(HostView<std::int8_t>(staging.data(), summands_),
+                            DeviceView<const std::int8_t>(numbers_.data() + begin, summands_));
+    queue.synchronize();
+    return {staging.data(), staging.data() + summands_};
+  }
+
+ private:
+  static Padded<double> column(const std::vector<double>& x) {
+    Padded<double> result(static_cast<Index>(x.size()), 1);
+    std::copy(x.begin(), x.end(), result.data());
+    return result;
+  }
+  static Padded<Index> one(Index value) {
+    Padded<Index> result(1, 1);
+    result(0, 0) = value;
+    return result;
+  }
+
+  Op op_;
+  Index rows_, summands_, first_, ld_ = 0, stride_ = 0;
+  Uploaded<double> matrix_, scales_, squares_;
+  Uploaded<Index> first_long_;
+  Buffer<std::int8_t> numbers_;
+};
+
+class ResidueContract : public DeviceContract<double> {
+ protected:
+  static constexpr Index kOrder = 100000;  // nothing is long yet
+
+  static double element(Op op, const Padded<double>& a, Index i, Index l) {
+    return op == Op::none ? a(i, l) : a(l, i);
+  }
+  /// Scales that are powers of two above the norms of rows.
+  static std::vector<double> scales_of(Op op, const Padded<double>& a) {
+    std::vector<double> scales;
+    for (Index i = 0; i < (op == Op::none ? a.rows() : a.cols()); ++i) {
+      double sum = 0;
+      for (Index l = 0; l < (op == Op::none ? a.cols() : a.rows()); ++l) {
+        sum += std::pow(element(op, a, i, l), 2);
+      }
+      scales.push_back(std::exp2(std::floor(std::log2(std::max(sum, 1e-300)) / 2 + 1)));
+    }
+    return scales;
+  }
+  Operand operand(Op op, const Padded<double>& stored, Index first = 0) {
+    Operand result(queue(), op, stored, scales_of(op, stored), first, kOrder);
+    kernels().residues(queue(), result.form(), {});
+    return result;
+  }
+  Padded<double> multiply(const Operand& a, const Operand& b, double beta,
+                          const Padded<double>& c) {
+    const auto there = upload(c);
+    const Index count = kernels().residue_work(c.rows(), c.cols());
+    const Buffer<std::int32_t> work(device(), Space::device, count);
+    kernels().residue_gemm(queue(), a.form(), b.form(), beta, there, {work.data(), count});
+    return download(there);
+  }
+  static Padded<double> matrix(Op op, Index n, Index k, std::uint64_t seed, Index padding = 0) {
+    return op == Op::none ? random_matrix<double>(n, k, seed, padding)
+                          : random_matrix<double>(k, n, seed, padding);
+  }
+};
+
+constexpr Op kResidueOps[] = {Op::none, Op::trans};
+
+TEST_F(ResidueContract, ModuliAreCoprimeAndTheirProductIsLargeEnough) {
+  double bits = 0;
+  for (int i = 0; i < residues::kModuli; ++i) {
+    bits += std::log2(residues::kModulus[i]);
+    for (int j = 0; j < i; ++j) {
+      int a = residues::kModulus[i], b = residues::kModulus[j];
+      while (b != 0) std::swap(a %= b, b);
+      EXPECT_EQ(a, 1);
+    }
+  }
+  EXPECT_GT(bits, 2 * residues::kBits + 1 + 0.1);
+  EXPECT_NEAR(residues::kRange, std::exp2(bits - 2 * residues::kBits), 1e-12);
+}
+
+TEST_F(ResidueContract, ResiduesAreThoseOfRoundedNumbers) {
+  const Index n = 37, k = 192;
+  for (const Op op : kResidueOps) {
+    auto a = matrix(op, n, k, 1, 3);
+    a(0, 0) = 0;
+    a(1, 1) = std::ldexp(1, -60);
+    a(2, 2) = -std::ldexp(3, -56);
+    const std::vector<double> scales = scales_of(op, a);
+    const Operand there = operand(op, a);
+    for (const Index i : {Index{0}, Index{1}, Index{2}, Index{17}, n - 1}) {
+      double squares = 0;
+      std::vector<std::int64_t> x;
+      for (Index l = 0; l < k; ++l) {
+        const double scaled = element(op, a, i, l) / scales[static_cast<std::size_t>(i)];
+        x.push_back(std::llrint(std::ldexp(scaled, residues::kBits)));
+        squares += scaled * scaled;
+      }
+      EXPECT_NEAR(there.squares(queue(), i), squares, 1e-13);
+      for (int number = 0; number < residues::kModuli; ++number) {
+        const std::vector<int> got = there.residues_of(queue(), number, i);
+        for (std::size_t l = 0; l < x.size(); ++l) {
+          EXPECT_EQ((x[l] - got[l]) % residues::kModulus[number], 0) << number << " " << l;
+        }
+      }
+    }
+    EXPECT_EQ(there.first_long(queue()), kOrder);
+  }
+}
+
+/// A product that is a double is that, but for the last rounding or two.
+TEST_F(ResidueContract, ProductsOfIntegersAreAsGoodAsExact) {
+  const Index k = 256;
+  for (const Op op : kResidueOps) {
+    Padded<double> a = matrix(op, 70, k, 1), b = matrix(op, 67, k, 2);
+    for (Padded<double>* x : {&a, &b}) {
+      for (Index e = 0; e < x->rows() * x->cols(); ++e) {
+        x->data()[e] = std::nearbyint(1000 * x->data()[e]);
+      }
+    }
+    const Padded<double> c(70, 67, 2);
+    const auto got = multiply(operand(op, a), operand(op, b), 0, c);
+    for (Index j = 0; j < 67; ++j) {
+      for (Index i = 0; i < 70; ++i) {
+        double v = 0;
+        for (Index l = 0; l < k; ++l) v += element(op, a, i, l) * element(op, b, j, l);
+        ASSERT_NEAR(got(i, j), -v, 0x1p-51 * std::abs(v) + 1e-9) << i << " " << j;
+      }
+    }
+    EXPECT_TRUE(got.padding_untouched());
+  }
+}
+
+TEST_F(ResidueContract, ErrorsAreThoseOfDoublePrecisionInTheNormsOfRows) {
+  for (const Op op : kResidueOps) {
+    for (const Index k : {Index{64}, Index{640}, Index{2048}}) {
+      const Index m = 33, n = 20;
+      auto a = matrix(op, m, k, 3), b = matrix(op, n, k, 4);
+      // Rows of very different sizes, numbers of very different sizes, a row of one number.
+      for (Index l = 0; l < k; ++l) {
+        (op == Op::none ? a(1, l) : a(l, 1)) *= 1e-150;
+        (op == Op::none ? b(2, l) : b(l, 2)) *= 1e150;
+        (op == Op::none ? a(3, l) : a(l, 3)) *= std::pow(0.5, static_cast<double>(l % 50));
+        (op == Op::none ? b(4, l) : b(l, 4)) = l == 7 ? 0.75 : 0;
+        (op == Op::none ? a(5, l) : a(l, 5)) = 1;  // the largest sum there may be
+        (op == Op::none ? b(5, l) : b(l, 5)) = 1;
+      }
+      const auto c = random_matrix<double>(m, n, 5);
+      const std::vector<double> of_a = scales_of(op, a), of_b = scales_of(op, b);
+      const auto got = multiply(operand(op, a), operand(op, b), 1, c);
+      for (Index j = 0; j < n; ++j) {
+        for (Index i = 0; i < m; ++i) {
+          long double v = 0;
+          for (Index l = 0; l < k; ++l) {
+            v += static_cast<long double>(element(op, a, i, l)) * element(op, b, j, l);
+          }
+          const double scale =
+              of_a[static_cast<std::size_t>(i)] * of_b[static_cast<std::size_t>(j)];
+          const double rounding = 0x1p-52 * std::abs(c(i, j)) + 0x1p-51 * scale;
+          ASSERT_NEAR(got(i, j), static_cast<double>(c(i, j) - v), rounding) << i << " " << j;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(ResidueContract, SquaresAreThoseOfAllBlocks) {
+  const Index n = 20, k = 128;
+  const auto a = random_matrix<double>(n, k, 1), b = random_matrix<double>(n, k, 2);
+  const std::vector<double> scales(static_cast<std::size_t>(n), 16);
+  const Operand first(queue(), Op::none, a, scales, 0, kOrder);
+  const Operand second(queue(), Op::none, b, scales, 0, kOrder);
+  kernels().residues(queue(), first.form(), {});
+  kernels().residues(queue(), second.form(), first.form().squares);
+  for (Index i = 0; i < n; ++i) {
+    double sum = 0;
+    for (Index l = 0; l < k; ++l) sum += (a(i, l) * a(i, l) + b(i, l) * b(i, l)) / 256;
+    EXPECT_NEAR(second.squares(queue(), i), sum, 1e-13);
+  }
+}
+
+TEST_F(ResidueContract, LongRowsAreFoundAndTheFirstIsMultipliedAllTheSame) {
+  const Index n = 40, k = 64, first = 1000;
+  for (const Op op : kResidueOps) {
+    for (const double bad : {1e5, std::numeric_limits<double>::infinity(), nan<double>(), 1e300}) {
+      SCOPED_TRACE(bad);
+      auto a = matrix(op, n, k, 1), b = matrix(op, 5, k, 2);
+      const std::vector<double> scales = scales_of(op, a);
+      for (const Index i : {Index{9}, Index{11}, Index{30}}) {
+        (op == Op::none ? a(i, 5) : a(5, i)) = bad;
+      }
+      Operand left(queue(), op, a, scales, first, kOrder);
+      kernels().residues(queue(), left.form(), {});
+      EXPECT_EQ(left.first_long(queue()), first + 9);
+      // Found again, nothing changes; and a row beyond is not the first.
+      kernels().residues(queue(), left.form(), {});
+      EXPECT_EQ(left.first_long(queue()), first + 9);
+      const auto c = random_matrix<double>(n, 5, 3);
+      const auto got = multiply(left, operand(op, b), 1, c);
+      for (Index j = 0; j < 5; ++j) {
+        for (Index i = 0; i < n; ++i) {
+          double v = 0;
+          for (Index l = 0; l < k; ++l) v += element(op, a, i, l) * element(op, b, j, l);
+          const double expected = c(i, j) - v;
+          if (i == 11 || i == 30) {
+            EXPECT_TRUE(std::isnan(got(i, j))) << i << " " << j;
+          } else if (std::isfinite(expected)) {
+            EXPECT_NEAR(got(i, j), expected, 1e-13 * (std::abs(v) + 1)) << i << " " << j;
+          } else {
+            EXPECT_FALSE(std::isfinite(got(i, j))) << i << " " << j;
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace overlapack
