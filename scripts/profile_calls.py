@@ -51,8 +51,9 @@ def call(torch, library, routine, a, b, uplo):
     first = [] if pivots else [uplo.encode()]
     if routine.endswith("trf"):
         arguments = first + [order] * (2 if pivots else 1) + [matrix, order] + pivots + end
-    else:  # mixed precision, which leaves its workspaces alone on the device
-        x, work, rounded = torch.empty_like(b), torch.empty(n.value + 1), torch.empty(n.value + 1)
+    else:  # mixed precision
+        x, work = torch.empty_like(b), torch.empty(2 * n.value, dtype=torch.complex128)
+        rounded = torch.empty((n.value, n.value + 1), dtype=torch.complex64)
         arguments = first + [order, columns, matrix, order] + pivots
         arguments += [ctypes.c_void_p(b.data_ptr()), order, ctypes.c_void_p(x.data_ptr()), order]
         arguments += [ctypes.c_void_p(work.data_ptr()), ctypes.c_void_p(rounded.data_ptr())]

@@ -454,7 +454,7 @@ TEST(Plans, LowerPrecisionIsForMixedPrecisionSolversOnly) {
   }
 }
 
-TEST(Plans, SplitOperandsAndResiduesWhereTheyFit) {
+TEST(Plans, SplitOperandsInSinglePrecisionWhereTheyFit) {
   Settings settings;
   settings.min_n = 1;
   const Profile profile = builtin_profile();
@@ -467,9 +467,7 @@ TEST(Plans, SplitOperandsAndResiduesWhereTheyFit) {
   EXPECT_TRUE(split(Routine::potrf, 's', 4000));
   EXPECT_TRUE(split(Routine::potrf, 'c', 10000));
   EXPECT_TRUE(split(Routine::getrf, 's', 4000));
-  EXPECT_TRUE(split(Routine::potrf, 'd', 100000));  // as residues
-  EXPECT_TRUE(split(Routine::posv, 'd', 3700));
-  EXPECT_FALSE(split(Routine::potrf, 'd', 3000));
+  EXPECT_FALSE(split(Routine::potrf, 'd', 100000));
   EXPECT_FALSE(split(Routine::getrf, 'd', 100000));
   EXPECT_FALSE(split(Routine::potrf, 'z', 100000));
   EXPECT_FALSE(split(Routine::getrf, 'z', 100000));
@@ -482,9 +480,31 @@ TEST(Plans, SplitOperandsAndResiduesWhereTheyFit) {
   EXPECT_FALSE(split(Routine::getrf, 's', 600));
   settings.strict_fp32 = true;
   EXPECT_FALSE(split(Routine::potrf, 's', 4000));
-  EXPECT_TRUE(split(Routine::potrf, 'd', 100000));
+}
+
+TEST(Plans, ResiduesInDoublePrecisionCholeskyWhereTheyFit) {
+  Settings settings;
+  settings.min_n = 1;
+  const Index n = 12000;  // 1152 MB, held twice; as residues 2016, and 346 for sums
+  const auto planned = [&](Routine routine, char type, std::size_t megabytes) {
+    return plan(routine, type, {n, n, 0}, settings, builtin_profile(), megabytes * 1000000);
+  };
+  for (const auto& [routine, type] : {std::pair(Routine::potrf, 'd'), {Routine::posv, 'd'}}) {
+    EXPECT_TRUE(planned(routine, type, 6000).residues);
+    EXPECT_EQ(planned(routine, type, 6000).nb, 512);
+    EXPECT_TRUE(planned(routine, type, 4000).on_device);
+    EXPECT_FALSE(planned(routine, type, 4000).residues);
+    EXPECT_EQ(planned(routine, type, 4000).nb, 256);
+  }
+  EXPECT_TRUE(planned(Routine::sposv, 'd', 100000).residues);  // in its fall-back
+  EXPECT_EQ(planned(Routine::sposv, 'd', 100000).nb, 256);
+  EXPECT_FALSE(planned(Routine::getrf, 'd', 100000).residues);
+  EXPECT_FALSE(planned(Routine::potrf, 'z', 100000).residues);
+  EXPECT_FALSE(planned(Routine::potrf, 's', 100000).residues);
   settings.strict_fp64 = true;
-  EXPECT_FALSE(split(Routine::potrf, 'd', 100000));
+  EXPECT_FALSE(planned(Routine::potrf, 'd', 100000).residues);
+  EXPECT_FALSE(planned(Routine::sposv, 'd', 100000).residues);
+  EXPECT_TRUE(planned(Routine::sposv, 'd', 100000).split);
 }
 
 TEST(Plans, ASolveWithOneRightHandSideIsNotWorthTheTransfer) {

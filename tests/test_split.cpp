@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "algorithms/residues.hpp"
 #include "algorithms/split.hpp"
 #include "cpu/reference.hpp"
 #include "support/fixtures.hpp"
@@ -232,6 +233,25 @@ TYPED_TEST(Split, BlocksThatAreNoWholeSectionsDoWithout) {
       EXPECT_EQ(this->calls_.of("split_gemm") > before, this->expect_split(nb == section));
     }
   }
+}
+
+/// They are not needed, and take as much as the rest of a factorization.
+TEST_F(DeviceTest, ResiduesThatFindNoMemoryAreNotUsed) {
+  const Index n = 20000;
+  const algorithms::Triangle<double> triangle{Uplo::lower, device().kernels<double>()};
+  Options options;
+  options.nb = 512;
+  const auto used = [&](std::size_t memory) {
+    device().set_memory_limit(memory);
+    const bool result =
+        algorithms::ResidueUpdates<double>(device(), options, triangle, {}, n).used();
+    device().set_memory_limit(0);
+    return result;
+  };
+  EXPECT_FALSE(used(1000000));
+  EXPECT_TRUE(used(0));
+  options.residues = false;
+  EXPECT_FALSE(used(0));
 }
 
 }  // namespace

@@ -12,10 +12,11 @@
 namespace overlapack::algorithms {
 
 struct Options {
-  Index nb = 256;       ///< order of a diagonal block
-  bool hybrid = false;  ///< panels on the CPU instead of the device
-  Index threads = 1;    ///< copy threads
-  bool split = true;    ///< large products by split operands or residues, where there are such
+  Index nb = 256;        ///< order of a diagonal block
+  bool hybrid = false;   ///< panels on the CPU instead of the device
+  Index threads = 1;     ///< copy threads
+  bool split = true;     ///< large products by split operands, where the device offers them
+  bool residues = true;  ///< long sums by residues, where the device offers them
   /// Of these products. For fp16 nb must be even, and the matrix well scaled.
   Precision precision = Precision::fp32;
   /// Bytes of device memory that may be taken, where an algorithm has the choice; 0: any number.

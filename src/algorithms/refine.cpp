@@ -24,8 +24,10 @@ namespace {
 constexpr double kClearPart = 1.0 / 64;
 /// A further step that leaves more than this of the residual was the last: it is rounding.
 constexpr double kNoProgress = 0.8;
-/// Refinement is fast where a step leaves no more than this of the residual.
-constexpr double kFast = 0.01;
+/// Refinement is fast where a step leaves no more than this of the residual. It has then reached
+/// rounding when a step brings less than half as many digits as the one before, if the
+/// residual is no more than this part of its limit.
+constexpr double kFast = 0.01, kRoundingPart = 0.25;
 constexpr Index kOverflow = -2;
 
 /// A and B in double precision on the device.
@@ -269,14 +271,14 @@ bool is_hopeless(const std::vector<R>& least) {
   return i >= kFirst && now > kClose && now * std::pow(rates, 2 * left / seen) > 1;
 }
 
-/// Whether the last residual is rounding, which no further step would make less: steps are fast,
-/// and the last one brought less than half as many digits as the one before.
+/// Whether the last residual is rounding, which no further step would make less. `least` as above.
 template <class R>
 bool is_rounding(const std::vector<R>& least) {
   const std::size_t count = least.size();
   if (count < 3) return false;
   const R rate = least[count - 2] / least[count - 3], last = least[count - 1] / least[count - 2];
-  return rate <= static_cast<R>(kFast) && last > std::sqrt(rate);
+  return least.back() <= static_cast<R>(kRoundingPart) && rate <= static_cast<R>(kFast) &&
+         last > std::sqrt(rate);
 }
 
 /// Solves by refinement with a factorization that make(options) makes. If `arrived` is false, A and

@@ -9,7 +9,7 @@ namespace {
 
 Index padded(Index x, Index unit) { return (x + unit - 1) / unit * unit; }
 
-/// A power of two above the root of a positive number, less than twice that.
+/// A power of two above the root of a positive number, at most twice that.
 template <class T>
 T scale_of(T x) {
   int exponent;  // x < 2^exponent
@@ -28,18 +28,23 @@ ResidueUpdates<T>::ResidueUpdates(Device& device, const Options& options,
   ld_ = padded(n, unit) + unit;  // not a power of two
   stride_ = ld_ * padded(n, unit);
   const Index middle = n / 2 / nb_ * nb_;
-  if (!options.split || nb_ % unit != 0 || !kernels.residues_pay(middle, nb_, middle)) return;
-  form_.emplace(Form{Buffer<std::int8_t>(device, Space::device, stride_ * residues::kModuli),
-                     DeviceMatrix<T>(device, n, n / nb_), Buffer<T>(device, Space::device, n),
-                     Buffer<T>(device, Space::host, n), Buffer<Index>(device, Space::device, 1),
-                     Buffer<Index>(device, Space::host, 1),
-                     Buffer<std::int32_t>(device, Space::device, kernels.residue_work(n, nb_))});
+  if (!options.residues || nb_ % unit != 0 || !kernels.residues_pay(middle, nb_, middle)) return;
+  try {
+    form_.emplace(Form{Buffer<std::int8_t>(device, Space::device, stride_ * residues::kModuli),
+                       DeviceMatrix<T>(device, n, n / nb_), Buffer<T>(device, Space::device, n),
+                       Buffer<T>(device, Space::host, n), Buffer<Index>(device, Space::device, 1),
+                       Buffer<Index>(device, Space::host, 1),
+                       Buffer<std::int32_t>(device, Space::device, kernels.residue_work(n, nb_))});
+  } catch (const DeviceError& error) {  // without that much memory sums are plain ones
+    if (error.lost()) throw;
+  }
 }
 
 template <class T>
 void ResidueUpdates<T>::begin(Queue& queue, const std::vector<T>& diagonal) {
+  constexpr double kLeast = 0x1p-900;  // the squares of what is much smaller underflow
   if (!std::all_of(diagonal.begin(), diagonal.end(),
-                   [](T x) { return real(x) > 0 && std::isfinite(real(x)); })) {
+                   [](T x) { return real(x) >= kLeast && std::isfinite(real(x)); })) {
     form_.reset();
     return;
   }

@@ -15,8 +15,8 @@ namespace overlapack::algorithms {
 /// once, and serve as both operands.
 ///
 /// As backward stable as the factorization is anyway. The norm of row i of L is at most the root of
-/// A's element a(i, i), and its scale less than twice that. So an element of the sum has an error
-/// of a few 2^-53 sqrt(a(i, i) a(j, j)), which is what the analysis of Cholesky's algorithm bounds
+/// A's element a(i, i), and its scale at most twice that. So an element of the sum has an error
+/// of about 2^-53 sqrt(a(i, i) a(j, j)), which is what the analysis of Cholesky's algorithm bounds
 /// its errors by (Demmel, LAPACK Working Note 14, 1989; Higham, Accuracy and Stability, 10.1.1),
 /// and no scaling of A by powers of two changes anything. A row that gets longer belongs to a
 /// leading minor that is not positive definite: the first such row is multiplied as it is, because
@@ -31,7 +31,7 @@ class ResidueUpdates {
   /// Whether there is any use for them. If not, only pay() may be called.
   bool used() const { return form_.has_value(); }
   /// Comes first: A's diagonal. There is no use for them any more if not all of it is positive and
-  /// finite.
+  /// finite, or if some of it is tiny.
   void begin(Queue& queue, const std::vector<T>& diagonal);
   /// From now on updates may use the rows below `block` of its block column; they are final. Blocks
   /// come in order, and all are as wide as the first.

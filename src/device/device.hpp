@@ -396,8 +396,8 @@ class Kernels {
   // short if its norm is no more than its scale, within 2^-20. So the error of a product of two
   // short rows is at most 2^-53 of the product of their scales and of the root of the number of
   // summands. That is as good as double precision if the norms of rows are what errors are measured
-  // by, as they are in a Cholesky factorization: with scales less than twice the roots of the
-  // diagonal of A = L L^T, every row of L is short.
+  // by, as they are in a Cholesky factorization: with scales between one and two times the roots of
+  // the diagonal of A = L L^T, every row of L is short.
 
   /// Whether residues exist for T: for double. The rest is for such T only.
   static constexpr bool kResidues = std::is_same_v<T, double>;

@@ -67,23 +67,23 @@ double memory_needed(Routine routine, char type, const Shape& shape, Index nb) {
          static_cast<double>(columns);
 }
 
+/// Bytes beyond that for long sums by residues: the factor of a Cholesky factorization as such, and
+/// the sums of a block column.
+double memory_for_residues(const Shape& shape, Index nb) {
+  const auto n = static_cast<double>(shape.n + 128), width = static_cast<double>(nb);
+  return n * n * (residues::kModuli + sizeof(double) / width) +
+         n * width * residues::kModuli * sizeof(std::int32_t);
+}
+
 /// Bytes beyond that for products of split operands: the factor of a Cholesky factorization once
-/// more, in its split form, or as residues, which come with the sums of a block column; LU splits
-/// panels as it goes, in six queues.
+/// more, in its split form; LU splits panels as it goes, in six queues.
 double memory_to_split(Routine routine, char type, const Shape& shape, Index nb) {
-  double residues = 0;
-  if (type == 'd' && is_cholesky(routine)) {
-    const auto padded = static_cast<double>(shape.n + 128);
-    const double numbers = padded * padded, sums = padded * static_cast<double>(nb);
-    residues = residues::kModuli * (numbers + sizeof(std::int32_t) * sums);
-    if (!is_mixed(routine)) return residues;
-  }
   const bool complex = type == 'c' || type == 'z';
   const auto m = static_cast<double>(shape.m + 64), n = static_cast<double>(shape.n + shape.nrhs);
   const double left = (complex ? 12 : 3) * m, right = (complex ? 6 : 3) * n;
   const auto summands = static_cast<double>(nb);
   constexpr auto bytes = static_cast<double>(sizeof(float));
-  if (is_cholesky(routine)) return bytes * (left * n + right * summands) + residues;
+  if (is_cholesky(routine)) return bytes * (left * n + right * summands);
   if (is_lu(routine)) return bytes * 6 * summands * (left + right);
   return 0;
 }
@@ -95,7 +95,7 @@ double memory_to_split(Routine routine, char type, const Shape& shape, Index nb)
 /// The regions of an update are wider the more vectors there are, because these come home with each
 /// of them, wider in a large matrix, because the rows of an upper factor are copied in pieces of
 /// this length, and narrower if so much staging memory would be excessive.
-Index default_nb(Routine routine, char type, const Shape& shape, bool residues) {
+Index default_nb(Routine routine, char type, const Shape& shape, bool residues = false) {
   const Index size = std::min(shape.m, shape.n);
   if (routine == Routine::cholupdate) {
     constexpr Index kUnit = 64, kStagingBytes = 64 << 20;
@@ -417,10 +417,8 @@ Plan plan(Routine routine, char type, const Shape& shape, const Settings& settin
   const auto limit = static_cast<double>(settings.memory_limit);
   const bool limited = limit > 0 && limit < usable;
   if (limited) usable = limit;
-  const bool residues = !settings.strict_fp64 && type == 'd' &&
-                        (routine == Routine::potrf || routine == Routine::posv);
   plan.nb = settings.nb > 0 ? std::min(settings.nb, std::max({shape.m, shape.n, Index{1}}))
-                            : default_nb(routine, type, shape, residues);
+                            : default_nb(routine, type, shape);
   double needed = memory_needed(routine, type, shape, plan.nb);
   constexpr Index kNarrow = 32;  // regions of an update, where memory is short
   while (routine == Routine::cholupdate && settings.nb == 0 && needed > usable &&
@@ -439,8 +437,13 @@ Plan plan(Routine routine, char type, const Shape& shape, const Settings& settin
   plan.algorithm =
       settings.algorithm == Algorithm::automatic ? Algorithm::tiled : settings.algorithm;
   const bool single = type == 's' || type == 'c' || is_mixed(routine);
-  plan.split = ((single && !settings.strict_fp32) || residues) &&
+  plan.split = !settings.strict_fp32 && single &&
                needed + memory_to_split(routine, type, shape, plan.nb) <= usable;
+  plan.residues = !settings.strict_fp64 && type == 'd' && is_cholesky(routine) &&
+                  needed + memory_for_residues(shape, plan.nb) <= usable;
+  if (plan.residues && settings.nb == 0 && !is_mixed(routine)) {
+    plan.nb = default_nb(routine, type, shape, true);
+  }
   if (plan.split && is_mixed(routine) && settings.refine != Precision::fp32) {
     plan.precision = settings.refine;
     plan.why += std::string("; products in ") + name_of(plan.precision) + " (OVERLAPACK_REFINE)";

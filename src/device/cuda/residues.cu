@@ -174,6 +174,7 @@ __global__ void __launch_bounds__(kLineThreads, 5)
 // ---- from residues ----
 
 constexpr int kColumns = 4;  // of C that a thread block takes
+constexpr unsigned kLongRowBlocks = 64;
 
 /// A factor but for its residues.
 struct Factor {
@@ -189,9 +190,10 @@ struct Factor {
   __device__ bool is_short(Index i) const { return squares[i] <= residues::kLongest; }
 };
 
-/// c := beta c - v, where v is the product of row i of A and row j of B.
+/// c := beta c - v, where v is the product of row i of A and row j of B. What belongs to the first
+/// long row is left to the next kernel.
 __global__ void __launch_bounds__(kThreads)
-    reconstruct_kernel(Factor a, Factor b, const Index* first_long, Index k,
+    reconstruct_kernel(Factor a, Factor b, const Index* first_long,
                        const std::int32_t* __restrict__ sums, Index ld_sums, Index stride, Index m,
                        Index n, double beta, double* __restrict__ c, Index ldc) {
   const Index i = static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x;
@@ -203,7 +205,8 @@ __global__ void __launch_bounds__(kThreads)
   for (int q = 0; q < kColumns; ++q) {
     const Index j = first + q;
     if (j >= n) return;
-    double v = 0;
+    if (a.first + i == *first_long || b.first + j == *first_long) continue;
+    double v = CUDART_NAN;
     if (is_short && b.is_short(j)) {
       const std::int32_t* s = sums + i + j * ld_sums;
       std::uint64_t high = 0;
@@ -218,13 +221,32 @@ __global__ void __launch_bounds__(kThreads)
       const auto part =
           static_cast<std::int64_t>(high + static_cast<std::uint64_t>(low >> residues::kLowBits));
       v = static_cast<double>(part) * (residues::kRange * 0x1p-64) * scale * b.scales[j];
-    } else if (a.first + i == *first_long || b.first + j == *first_long) {
-      for (Index l = 0; l < k; ++l) v = fma(a.rows(i, l), b.rows(j, l), v);
-    } else {
-      v = CUDART_NAN;
     }
     double& result = c[i + j * ldc];
     result = beta == 0 ? -v : beta * result - v;
+  }
+}
+
+/// The same for the first long row, if it is one of A or B: a warp for each element of C.
+__global__ void __launch_bounds__(kThreads)
+    long_row_kernel(Factor a, Factor b, const Index* first_long, Index k, Index m, Index n,
+                    double beta, double* __restrict__ c, Index ldc) {
+  const Index row = *first_long - a.first, column = *first_long - b.first;
+  const bool of_a = row >= 0 && row < m, of_b = column >= 0 && column < n;
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const Index warps = static_cast<Index>(gridDim.x) * (kThreads / kWarp);
+  const Index first = (static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x) / kWarp;
+  const auto element = [&](Index i, Index j) {
+    double v = 0;
+    for (Index l = lane; l < k; l += kWarp) v = fma(a.rows(i, l), b.rows(j, l), v);
+#pragma unroll
+    for (int lanes = kWarp / 2; lanes > 0; lanes /= 2) v += __shfl_xor_sync(kAllLanes, v, lanes);
+    double& result = c[i + j * ldc];
+    if (lane == 0) result = beta == 0 ? -v : beta * result - v;
+  };
+  for (Index j = first; of_a && j < n; j += warps) element(row, j);
+  for (Index i = first; of_b && i < m; i += warps) {
+    if (!of_a || i != row) element(i, column);
   }
 }
 
@@ -247,7 +269,11 @@ void from_residues(cudaStream_t stream, const ResidueForm<double>& a, const Resi
   shape.blocks = static_cast<unsigned>((c.rows + kThreads - 1) / kThreads);
   shape.blocks_y = static_cast<unsigned>((c.cols + kColumns - 1) / kColumns);
   launch(stream, shape, "residue_gemm", reconstruct_kernel, Factor(a), Factor(b), a.first_long.data,
-         a.summands(), sums.data, sums.ld, stride, c.rows, c.cols, beta, c.data, c.ld);
+         sums.data, sums.ld, stride, c.rows, c.cols, beta, c.data, c.ld);
+  shape.blocks = kLongRowBlocks;
+  shape.blocks_y = 1;
+  launch(stream, shape, "residue_gemm", long_row_kernel, Factor(a), Factor(b), a.first_long.data,
+         a.summands(), c.rows, c.cols, beta, c.data, c.ld);
 }
 
 }  // namespace overlapack::cuda
