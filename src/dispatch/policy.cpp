@@ -291,6 +291,10 @@ Profile builtin_profile(Index cores) {
 /// In the place of a size.
 constexpr const char* kNeverInProfiles = "never";
 
+std::string threshold_text(Index threshold) {
+  return threshold >= kNever ? kNeverInProfiles : std::to_string(threshold);
+}
+
 std::optional<Profile> parse_profile(const std::string& text, std::string& complaint,
                                      const Profile& builtin) {
   Profile profile = builtin;
@@ -332,9 +336,8 @@ std::string format_profile(const Profile& profile, const std::string& comment) {
   for (std::size_t r = 0; r < kRoutineCount; ++r) {
     for (std::size_t t = 0; t < 4; ++t) {
       if (!exists(static_cast<Routine>(r), kTypeLetters[t])) continue;
-      const Index threshold = profile.threshold[r][t];
-      out << kTypeLetters[t] << kRoutineNames[r] << ' '
-          << (threshold >= kNever ? kNeverInProfiles : std::to_string(threshold)) << '\n';
+      out << kTypeLetters[t] << kRoutineNames[r] << ' ' << threshold_text(profile.threshold[r][t])
+          << '\n';
     }
   }
   return out.str();

@@ -107,6 +107,8 @@ struct Profile {
 };
 /// A threshold that no call reaches.
 inline constexpr Index kNever = 1000000000;
+/// As in profiles: a number, or "never".
+std::string threshold_text(Index threshold);
 /// Conservative values for a machine nobody has measured, of which the process may use so many CPU
 /// cores.
 Profile builtin_profile(Index cores = 1);

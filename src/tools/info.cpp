@@ -84,10 +84,9 @@ void print_thresholds() {
     const auto routine = static_cast<dispatch::Routine>(r);
     std::vector<std::string> row = {"  " + title_of(routine)};
     for (const char type : dispatch::kTypeLetters) {
-      const Index threshold = profile.at(routine, type);
-      row.push_back(!dispatch::exists(routine, type) ? "-"
-                    : threshold >= kNever            ? "never"
-                                                     : std::to_string(threshold));
+      row.push_back(dispatch::exists(routine, type)
+                        ? dispatch::threshold_text(profile.at(routine, type))
+                        : "-");
     }
     rows.push_back(row);
   }

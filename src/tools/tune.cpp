@@ -200,8 +200,8 @@ int tune(const TuneOptions& options) {
       const Index threshold = find_break_even(options.max_n, options.quick ? 0.25 : 0.1, wins);
       profile.at(routine, type) = threshold;
       const auto& [largest, point] = *points.rbegin();
-      rows.push_back({name, threshold == kNever ? "never" : std::to_string(threshold),
-                      std::to_string(largest), brief(point.cpu.ms), brief(point.device.ms),
+      rows.push_back({name, dispatch::threshold_text(threshold), std::to_string(largest),
+                      brief(point.cpu.ms), brief(point.device.ms),
                       point.served ? brief(point.cpu.ms / point.device.ms) : "not served",
                       brief(point.device.residual)});
     }
