@@ -406,7 +406,8 @@ class Kernels {
   bool residues_pay(Index m, Index n, Index k) const {
     return kResidues && do_residues_pay(m, n, k);
   }
-  /// Summands of products are multiples of this, and so are all distances within the residues.
+  /// Summands of products are multiples of this, and so are all distances within the residues. A
+  /// product may read beyond the residues of its last rows, up to a multiple of this many rows.
   Index residue_unit() const { return do_residue_unit(); }
   /// Elements of `work` below.
   Index residue_work(Index m, Index n) const;
