@@ -316,7 +316,9 @@ TYPED_TEST(InterchangeContract, ComposedInterchangesOfPanelsPermuteRows) {
   };
   const Index most = this->kernels().permutable_rows(), offset = 4000;
   for (const Shape s : {Shape{1, 1, 1}, Shape{2, 1, 4}, Shape{70, 70, 16}, Shape{90, 40, 40},
-                        Shape{100, 100, 7}, Shape{most, most, 256}, Shape{most, 30, 10}}) {
+                        Shape{100, 100, 7}, Shape{most, most, 256}, Shape{most, 30, 10},
+                        // Just what a thread block may have without asking, with its own memory.
+                        Shape{std::min<Index>(most, 12288), 30, 10}}) {
     for (const bool narrow : {false, true}) {  // narrow: most targets are repeated
       SCOPED_TRACE(testing::Message() << s.rows << " rows, " << s.pivots << " pivots, panels of "
                                       << s.nb << (narrow ? ", repeated targets" : ""));

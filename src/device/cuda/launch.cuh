@@ -24,8 +24,9 @@ struct LaunchShape {
   cudaEvent_t begun = nullptr;   ///< recorded when all blocks are running
 };
 
-/// What a kernel may have without asking for it.
-constexpr std::size_t kSharedWithoutAsking = 48 * 1024;
+/// What a kernel may have without asking for it. It may have 48 KB of shared memory in all, but the
+/// size of a launch is only what comes on top of its own.
+constexpr std::size_t kSharedWithoutAsking = 16 * 1024;
 constexpr unsigned kClusterWithoutAsking = 8;
 
 /// A launch as the runtime wants it.
