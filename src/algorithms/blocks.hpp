@@ -84,7 +84,7 @@ class DeviceMatrix {
   const DeviceView<T>& view() const { return view_; }
 
   static Index leading_dimension(Index rows) {
-    const Index aligned = (std::max<Index>(rows, 1) + 31) / 32 * 32;
+    const Index aligned = round_up(std::max<Index>(rows, 1), 32);
     return rows < 512 ? aligned : aligned + 32;
   }
 

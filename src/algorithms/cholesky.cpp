@@ -32,7 +32,7 @@ Cholesky<T>::Cholesky(Device& device, const cpu::Lapack<T>& cpu, const Options& 
       triangle_{uplo, device.kernels<T>()},
       n_(n),
       nrhs_(nrhs),
-      rows_((n + nrhs + kRowPadding - 1) / kRowPadding * kRowPadding),
+      rows_(round_up(n + nrhs, kRowPadding)),
       blocks_(partition(n, options.nb)),
       panel_width_(2 * options.nb),
       hybrid_(options.hybrid),
@@ -179,7 +179,7 @@ void Cholesky<T>::factor_columns(Index block_number, Range j) {
                                   {info(block_number), 1}, j.first);
     return;
   }
-  const Index half = (j.size() / 2 + width - 1) / width * width;
+  const Index half = round_up(j.size() / 2, width);
   const Range left = {j.first, j.first + half}, right = {left.last, j.last};
   factor_columns(block_number, left);
   subtract(panel(), {right.first, rows_}, right, left);

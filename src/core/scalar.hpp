@@ -12,6 +12,10 @@ namespace overlapack {
 /// already at n = 46341. Only compat/ knows 32-bit integers.
 using Index = std::int64_t;
 
+/// x / unit, rounded up; and the least multiple of `unit` that is not less than x.
+constexpr Index quotient_up(Index x, Index unit) { return (x + unit - 1) / unit; }
+constexpr Index round_up(Index x, Index unit) { return quotient_up(x, unit) * unit; }
+
 // The values are LAPACK's characters, so that a conversion at the ABI is a cast.
 enum class Uplo : char { lower = 'L', upper = 'U' };
 enum class Op : char { none = 'N', trans = 'T', conj_trans = 'C' };

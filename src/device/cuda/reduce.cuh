@@ -400,8 +400,6 @@ __global__ void __launch_bounds__(kReduceThreads, kResident<kLines, T>)
 
 // ---- On the host --------------------------------------------------------------------------
 
-constexpr Index quotient_up(Index x, Index y) { return (x + y - 1) / y; }
-
 /// The smallest power of two that is at least `count`, but at most `largest`.
 constexpr int power_of_two(Index count, int largest) {
   int power = 1;

@@ -139,7 +139,6 @@ void trsm_block(cudaStream_t stream, Side side, Uplo uplo, Diag diag, DeviceView
   using E = DoubleScalar<D>;
   const bool left = side == Side::left;  // L X = B is X^H L^H = B^H
   const Index count = left ? b.cols : b.rows;
-  const auto quotient_up = [](Index x, Index unit) { return (x + unit - 1) / unit; };
   const Index strips = quotient_up(count, kTile);
   const Solve<D> problem{{static_cast<int>(a.rows), diag == Diag::unit,
                           Trapezoid<const D>(device_cast(a.data), a.ld, uplo == Uplo::upper)},
