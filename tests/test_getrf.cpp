@@ -220,6 +220,153 @@ TYPED_TEST(Getrf, TwoThreadsMayCallAtOnce) {
   }
 }
 
+// ---- the steps of many panels as one, which a real device does in very large matrices only ----
+
+class LongSteps : public RoutedTest {
+ protected:
+  void SetUp() override {
+    RoutedTest::SetUp();
+    if (device_) device_->set_observer(&calls_);
+  }
+
+  /// Factors `a` in panels of nb columns; returns how often residues have been found for that.
+  int expect_factored(const Padded<double>& a, Index nb) {
+    route(Algorithm::tiled, nb);
+    const int before = calls_.of("scaled_residues");
+    auto factor = a;
+    std::vector<Index> pivots;
+    EXPECT_EQ(getrf<double>(factor.view(), pivots), 0);
+    EXPECT_TRUE(factor.padding_untouched());
+    EXPECT_TRUE(valid_pivots(pivots, a.rows()));
+    EXPECT_LT(getrf_residual<double>(a.view(), factor.view(), pivots), kThreshold);
+    return calls_.of("scaled_residues") - before;
+  }
+
+  /// Has no more device memory at a time than it is told.
+  class Limited : public Calls {
+   public:
+    void before(Action action, const char* name, double amount) override {
+      Calls::before(action, name, amount);
+      if (action == Action::allocate && std::string(name) == "device memory" && amount > most) {
+        throw DeviceError("no memory for so much");
+      }
+    }
+    double most = HUGE_VAL;
+  };
+  Limited calls_;
+};
+
+TEST_F(LongSteps, OfManyShapes) {
+  if (!device().emulated()) GTEST_SKIP() << "a real device has none in small matrices";
+  // With up to 100 rows, interchanges are one permutation on the emulated device.
+  for (const auto& [m, n] : {std::pair<Index, Index>{100, 100},
+                             {300, 100},
+                             {90, 400},
+                             {257, 257},
+                             {73, 79},
+                             {400, 399}}) {
+    SCOPED_TRACE(testing::Message() << m << "x" << n);
+    EXPECT_GT(expect_factored(random_matrix<double>(m, n, 1, 3), 8), 0);
+    EXPECT_GT(expect_factored(graded(random_matrix<double>(m, n, 2)), 8), 0);
+  }
+  EXPECT_EQ(expect_factored(random_matrix<double>(65, 64, 1), 8), 0) << "nothing is far";
+  EXPECT_EQ(expect_factored(random_matrix<double>(200, 200, 1), 9), 0) << "not a multiple";
+}
+
+/// Equations in very different units: what is small must not be lost beside what is large.
+TEST_F(LongSteps, RowsOfVeryDifferentSizes) {
+  if (!device().emulated()) GTEST_SKIP() << "a real device has none in small matrices";
+  const Index n = 200, nb = 8;
+  auto a = random_matrix<double>(n, n, 1);
+  const auto size = [](Index i) { return std::pow(10., static_cast<double>(i * 37 % 100) - 50); };
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < n; ++i) a(i, j) *= size(i);
+  }
+  EXPECT_GT(expect_factored(a, nb), 0);
+  auto factor = a;
+  std::vector<Index> pivots;
+  ASSERT_EQ(getrf<double>(factor.view(), pivots), 0);
+  auto permuted = a;
+  reference::laswp<double>(permuted.view(), 0, n, pivots.data());
+  for (Index i = 0; i < n; ++i) {
+    double worst = 0, largest = 0;
+    for (Index j = 0; j < n; ++j) {
+      long double sum = 0;
+      for (Index k = 0; k <= std::min(i, j); ++k) {
+        sum += static_cast<long double>(k < i ? factor(i, k) : 1) * factor(k, j);
+      }
+      worst = std::max(worst, std::abs(static_cast<double>(sum) - permuted(i, j)));
+      largest = std::max(largest, std::abs(permuted(i, j)));
+    }
+    EXPECT_LT(worst, 1e4 * epsilon<double>() * largest) << i;
+  }
+}
+
+TEST_F(LongSteps, OfManyRightHandSides) {
+  if (!device().emulated()) GTEST_SKIP() << "a real device has none in small matrices";
+  const Index n = 150, nrhs = 101, nb = 8;
+  route(Algorithm::tiled, nb);
+  const auto a = random_matrix<double>(n, n, 1, 1), b = random_matrix<double>(n, nrhs, 2, 2);
+  auto factor = a, x = b;
+  std::vector<Index> pivots;
+  ASSERT_EQ(gesv<double>(factor.view(), pivots, x.view()), 0);
+  EXPECT_GT(calls_.of("scaled_residues"), 0);
+  EXPECT_LT(getrf_residual<double>(a.view(), factor.view(), pivots), kThreshold);
+  EXPECT_LT(solve_residual(Op::none, widen<double>(a.view()), x, b), kThreshold);
+}
+
+/// They are not needed, and take as much as the matrix.
+TEST_F(LongSteps, WithoutMemoryThereAreNone) {
+  if (!device().emulated()) GTEST_SKIP() << "a real device has none in small matrices";
+  const Index n = 300, nb = 8;
+  const auto a = random_matrix<double>(n, n, 1);
+  calls_.most = 1.5 * n * n * sizeof(double);  // in one piece; sums take more
+  EXPECT_EQ(expect_factored(a, nb), 0);
+  calls_.most = HUGE_VAL;
+  EXPECT_GT(expect_factored(a, nb), 0);
+}
+
+TEST_F(LongSteps, OfALargeMatrix) {
+  if (device().emulated()) GTEST_SKIP() << "the emulated device has them in small ones, too";
+  const Index n = 17500;
+  route(Algorithm::tiled, 512);
+  const auto a = random_matrix<double>(n, n, 1, 1);
+  auto factor = a;
+  std::vector<Index> pivots;
+  ASSERT_EQ(getrf<double>(factor.view(), pivots), 0);
+  EXPECT_GT(calls_.of("scaled_residues"), 3);
+  EXPECT_TRUE(factor.padding_untouched());
+  // |P A x - L U x| for an x, as a part of |L| |U| |x|.
+  std::vector<double> x(static_cast<std::size_t>(n)), ux(x), bound(x), ax(x), lux(x), lbound(x);
+  Random random(2);
+  for (double& value : x) value = random.uniform<double>();
+  for (Index j = 0; j < n; ++j) {
+    const auto v = static_cast<std::size_t>(j);
+    for (Index i = 0; i < n; ++i) {
+      const auto u = static_cast<std::size_t>(i);
+      ax[u] += a(i, j) * x[v];
+      if (i > j) continue;
+      ux[u] += factor(i, j) * x[v];
+      bound[u] += std::abs(factor(i, j) * x[v]);
+    }
+  }
+  lux = ux;
+  lbound = bound;
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = j + 1; i < n; ++i) {
+      lux[static_cast<std::size_t>(i)] += factor(i, j) * ux[static_cast<std::size_t>(j)];
+      lbound[static_cast<std::size_t>(i)] +=
+          std::abs(factor(i, j)) * bound[static_cast<std::size_t>(j)];
+    }
+  }
+  for (std::size_t j = 0; j < pivots.size(); ++j) {
+    std::swap(ax[j], ax[static_cast<std::size_t>(pivots[j] - 1)]);
+  }
+  for (std::size_t i = 0; i < ax.size(); ++i) {
+    ASSERT_LE(std::abs(ax[i] - lux[i]), 4 * epsilon<double>() * lbound[i]) << i;
+  }
+}
+
 TEST(GetrfOnTheCpu, ReadsNothingBehindAVeryWideMatrix) {
   // Threads of OpenBLAS do, by themselves. The last column ends where the next page cannot be read.
   using T = double;

@@ -482,7 +482,7 @@ TEST(Plans, SplitOperandsInSinglePrecisionWhereTheyFit) {
   EXPECT_FALSE(split(Routine::potrf, 's', 4000));
 }
 
-TEST(Plans, ResiduesInDoublePrecisionCholeskyWhereTheyFit) {
+TEST(Plans, ResiduesInDoublePrecisionWhereTheyFit) {
   Settings settings;
   settings.min_n = 1;
   const Index n = 12000;  // 1152 MB, held twice; as residues 2016, and 346 for sums
@@ -498,7 +498,12 @@ TEST(Plans, ResiduesInDoublePrecisionCholeskyWhereTheyFit) {
   }
   EXPECT_TRUE(planned(Routine::sposv, 'd', 100000).residues);  // in its fall-back
   EXPECT_EQ(planned(Routine::sposv, 'd', 100000).nb, 256);
-  EXPECT_FALSE(planned(Routine::getrf, 'd', 100000).residues);
+  for (const Routine routine : {Routine::getrf, Routine::gesv}) {  // 1584 MB, and 748 for sums
+    EXPECT_TRUE(planned(routine, 'd', 4000).residues);
+    EXPECT_TRUE(planned(routine, 'd', 3000).on_device);
+    EXPECT_FALSE(planned(routine, 'd', 3000).residues);
+  }
+  EXPECT_FALSE(planned(Routine::getrf, 's', 100000).residues);
   EXPECT_FALSE(planned(Routine::potrf, 'z', 100000).residues);
   EXPECT_FALSE(planned(Routine::potrf, 's', 100000).residues);
   settings.strict_fp64 = true;

@@ -5,6 +5,8 @@
 namespace overlapack::algorithms {
 namespace {
 
+constexpr Index kFarBlocks = 4;  // of a group that gets long steps
+
 /// The block columns of an m x n matrix: panels up to column min(m, n), then what is only updated.
 std::vector<Range> block_columns(Index m, Index n, Index nb) {
   const Index k = std::min(m, n);
@@ -29,11 +31,11 @@ Lu<T>::Lu(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Ind
       pivots_(device, Space::device, std::min(m, n)),
       info_(device, Space::device, panels_),
       step_width_(kernels_.getrf_panel_width()),
+      there_(device),
       factored_(device),
       updated_(device),
       near_done_(device),
       far_done_(device),
-      caught_up_(device),
       begun_(device),
       in_panel_(device, options, m, width(options), width(options)),
       in_near_(device, options, m, 2 * width(options), width(options)),
@@ -49,12 +51,14 @@ Lu<T>::Lu(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Ind
     late_.push_back(std::make_unique<QueueLease>(device, Priority::normal, "catch up"));
     in_catch_up_.emplace_back(device, options, m, n + nrhs, width(options));
   }
+  plan_long_steps(options);
   panel().zero(info_.data(), sizeof(Index) * at(panels_));
 }
 
 template <class T>
 void Lu<T>::factor(Flow& flow) {
-  joined_ = pending_ = std::clamp<Index>(flow.at_once(), std::min<Index>(2, total()), total());
+  at_once_ = std::clamp<Index>(flow.at_once(), std::min<Index>(2, total()), total());
+  joined_ = pending_ = std::min(at_once_, first_far(0));
   flow.before(panel(), 0);
   Range before;  // the step before
   bool whole_before = false;
@@ -92,6 +96,10 @@ void Lu<T>::factor(Flow& flow) {
         columns(panels_, joined_));
   arrive(flow, total());
   while (!groups_.empty()) join(panels_);
+  for (const Far& far : far_) {
+    (*far.queue)->record(*there_);
+    update().wait(*there_);
+  }
   for (Index j = panels_; j < count(); ++j) flow.release(update(), j);
 }
 
@@ -184,7 +192,8 @@ bool Lu<T>::by_whole_blocks(Index i) const {
 /// What the first updates need, once the first panel is under way.
 template <class T>
 void Lu<T>::begin_updates(Flow& flow) {
-  for (Index j = 1; j < joined_; ++j) flow.before(update(), j);
+  for (Index j = 1; j < at_once_; ++j) flow.before(update(), j);
+  update().record(*there_);
   for (EventLease* event : {&updated_, &far_done_}) update().record(**event);
   near().wait(*far_done_);
   near().record(*near_done_);
@@ -296,27 +305,46 @@ void Lu<T>::bring_up(Flow& flow, Index i) {
   constexpr Index kStepsAtOnce = 2;  // of a group, lest the next panel wait for the host
   const Index needed = std::min(i + 3, total());
   // The link brings blocks faster than panels are factored: three in the time of two.
-  const Index arrived = std::min(std::max(needed, 3 * i / 2 + 4), total());
+  const Index arrived = std::min(std::max({needed, 3 * i / 2 + 4, at_once_}), total());
+  const Index far = first_far(0), arrived_near = std::min(arrived, far);
   // Groups that are side by side have two blocks each, at least: one took longer at n = 8192.
   const Index least = most_groups() > 1 ? 2 : 1;
   const bool room = static_cast<Index>(groups_.size()) < most_groups();
-  const bool enough = arrived == total() || arrived - pending_ >= least;
-  if ((room && enough) || pending_ < needed) arrive(flow, arrived);
+  const bool enough = arrived_near == std::min(total(), far) || arrived_near - pending_ >= least;
+  if ((room && enough) || pending_ < needed) arrive(flow, arrived_near);
+  take_long_steps(flow, i, arrived);
   for (Group& group : groups_) {
-    for (Index k = 0; k < kStepsAtOnce && group.steps < i; ++k) catch_up(group);
+    for (Index k = 0; k < kStepsAtOnce && group.steps < i && takes_single_steps(group, i); ++k) {
+      catch_up(group);
+    }
   }
-  while (joined_ < needed || (!groups_.empty() && groups_.front().steps == i)) join(i);
+  // Far groups join late, as long as there are others: panels would wait for their long steps.
+  const auto has_caught_up = [&](const Group& group) {
+    const bool is_near = group.first < far || (first_far(i) == total() && !group.is_far);
+    return group.steps == i && is_near;
+  };
+  while (joined_ < needed || (!groups_.empty() && has_caught_up(groups_.front()))) join(i);
 }
 
+/// Blocks up to `end` become a group.
 template <class T>
-void Lu<T>::arrive(Flow& flow, Index end) {
-  if (pending_ == end) return;
-  groups_.push_back({pending_, end, 0, next_late_++ % late_.size()});
-  for (; pending_ < end; ++pending_) flow.before(late(groups_.back()), pending_);
+void Lu<T>::arrive(Flow& flow, Index end, bool is_far) {
+  if (pending_ >= end) return;
+  groups_.push_back(
+      {pending_, end, 0, next_late_++ % late_.size(), next_far_, is_far, EventLease(device_)});
+  if (is_far) next_far_ = (next_far_ + 1) % far_.size();
+  Queue& queue = is_far ? **far_[groups_.back().far].queue : late(groups_.back());
+  queue.wait(*there_);
+  for (; pending_ < end; ++pending_) {
+    if (pending_ >= at_once_) flow.before(queue, pending_);
+  }
+  if (is_far) queue.record(*groups_.back().done);
 }
 
 template <class T>
 void Lu<T>::catch_up(Group& group) {
+  if (group.is_far) late(group).wait(*group.done);
+  group.is_far = false;
   late(group).wait(*final_[at(group.steps)]);
   apply(late(group), in_catch_up_[group.queue], block(group.steps),
         columns(group.first, group.last));
@@ -327,11 +355,102 @@ void Lu<T>::catch_up(Group& group) {
 template <class T>
 void Lu<T>::join(Index end) {
   Group& group = groups_.front();
-  while (group.steps < end) catch_up(group);
-  late(group).record(*caught_up_);
-  for (Queue* queue : {&near(), &update()}) queue->wait(*caught_up_);
+  while (group.steps < end) {
+    if (!catch_up_far(group, end)) catch_up(group);
+  }
+  if (!group.is_far) late(group).record(*group.done);
+  for (Queue* queue : {&near(), &update()}) queue->wait(*group.done);
   joined_ = group.last;
   groups_.pop_front();
+}
+
+// ---- long steps ----
+
+/// Long steps as far as they pay, and as there is memory for them.
+template <class T>
+void Lu<T>::plan_long_steps(const Options& options) {
+  constexpr Index kQueues = 2;  // groups side by side: solves are many small products
+  const Index width = kLong * options.nb;
+  if (!options.residues || options.hybrid || options.nb % kernels_.residue_unit() != 0) return;
+  try {
+    for (Index first = 0; first + width < std::min(m_, n_); first += width) {
+      const Index rows = m_ - first;
+      if (!kernels_.scaled_residues_pay(rows - width, n_ + nrhs_ - first - width, width)) break;
+      for (Index q = 0; first == 0 && q < kQueues; ++q) {
+        far_.push_back(
+            {LongStep<T>::workspace(device_, rows, kLong, options.nb, kFarBlocks * options.nb),
+             std::make_unique<QueueLease>(device_, Priority::normal, "far")});
+      }
+      long_steps_.emplace_back(device_, rows, kLong, options.nb);
+    }
+  } catch (const DeviceError& error) {  // without that much memory there are none
+    if (error.lost()) throw;
+    long_steps_.clear();
+    far_.clear();
+  }
+}
+
+/// From which block on blocks get nothing but long steps while panel i is computed. Those just
+/// behind a long step's blocks do not wait for it: they are needed before it is through.
+template <class T>
+Index Lu<T>::first_far(Index i) const {
+  constexpr Index kSooner = 6;
+  const Index s = i / kLong;
+  return s < long_steps() ? std::min((s + 1) * kLong + kSooner, total()) : total();
+}
+
+/// Whether a group is to catch up block by block while panel i is computed: it is not at a long
+/// step, or it has had them all, and the next one would come too late for it.
+template <class T>
+bool Lu<T>::takes_single_steps(const Group& group, Index i) const {
+  const bool at_long_step = group.steps % kLong == 0 && group.steps < begun_long_steps_ * kLong;
+  return group.first < first_far(i) && !at_long_step;
+}
+
+/// What the far blocks do while panel i is computed: a little of what they lag behind, those first
+/// whose turn comes first, so that they keep the device busy until the end.
+template <class T>
+void Lu<T>::take_long_steps(Flow& flow, Index i, Index arrived) {
+  for (; begun_long_steps_ < long_steps() && (begun_long_steps_ + 1) * kLong <= i;
+       ++begun_long_steps_) {
+    const Index s = begun_long_steps_;
+    const Range c = columns(s * kLong, (s + 1) * kLong);
+    Queue& queue = **far_[next_far_].queue;
+    const Span span(queue, "long step", s);
+    queue.wait(*final_[at((s + 1) * kLong - 1)]);
+    long_steps_[at(s)].begin(queue, matrix().block(c.first, c.first, m_ - c.first, c.size()),
+                             pivots(c), c.first);
+  }
+  if (begun_long_steps_ == 0) return;
+  while (pending_ >= first_far(0) && pending_ < arrived) {
+    arrive(flow, std::min(pending_ + kFarBlocks, arrived), true);
+  }
+  Index left = 1 + static_cast<Index>(groups_.size()) / kLong;
+  for (Group& group : groups_) {
+    while (left > 0 && catch_up_far(group, i)) --left;
+  }
+}
+
+/// The next long step of a group, if it is one of blocks before `end`.
+template <class T>
+bool Lu<T>::catch_up_far(Group& group, Index end) {
+  const Index s = group.steps / kLong, after = group.steps + kLong;
+  if (group.steps % kLong != 0 || s >= begun_long_steps_ || after > end) return false;
+  const Far& far = far_[group.far];
+  Queue& queue = **far.queue;
+  if (!group.is_far) {
+    late(group).record(*group.done);
+    queue.wait(*group.done);
+    group.is_far = true;
+  }
+  const Index first = block(group.steps).first;
+  const Range c = columns(group.first, group.last);
+  const Span span(queue, "long update", group.first);
+  long_steps_[at(s)].apply(queue, far.workspace,
+                           matrix().block(first, c.first, m_ - first, c.size()));
+  queue.record(*group.done);
+  group.steps = after;
+  return true;
 }
 
 #define OVERLAPACK_INSTANTIATE(T) template class Lu<T>;

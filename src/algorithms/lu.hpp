@@ -9,6 +9,7 @@
 
 #include "algorithms/blocks.hpp"
 #include "algorithms/factorization.hpp"
+#include "algorithms/long_step.hpp"
 #include "algorithms/panel_on_cpu.hpp"
 #include "algorithms/split.hpp"
 
@@ -20,6 +21,10 @@ namespace overlapack::algorithms {
 /// the queue of the chain of panels; while one is factored, `update` applies the step before to
 /// what takes part, or the block before if that is worth while: then `near` (high priority) applies
 /// steps to what the next panels need. `late` brings blocks up that arrive late.
+///
+/// In a very large matrix in double precision, blocks far from the panels get the steps of many
+/// blocks as one, a long step (algorithms/long_step.hpp). They join the others, who get steps block
+/// by block, when it is almost their turn.
 template <class T>
 class Lu {
  public:
@@ -66,7 +71,17 @@ class Lu {
     Index first, last;  // blocks
     Index steps;        // the next block whose steps they have not seen
     std::size_t queue;  // of the late ones
+    std::size_t far;    // which of those for long steps
+    bool is_far;        // their latest work is there, up to `done`
+    EventLease done;
   };
+
+  // Where far groups make long steps.
+  struct Far {
+    typename LongStep<T>::Workspace workspace;
+    std::unique_ptr<QueueLease> queue;
+  };
+  static constexpr Index kLong = 8;  // blocks of a long step
 
   Index width(const Options& options) const { return std::min(options.nb, std::min(m_, n_)); }
   Queue& panel() const { return **panel_; }
@@ -96,9 +111,15 @@ class Lu {
   void apply(Queue& queue, const Subtraction<T>& subtract, Range step, Range c);
   Index most_groups() const;
   void bring_up(Flow& flow, Index i);
-  void arrive(Flow& flow, Index end);
+  void arrive(Flow& flow, Index end, bool is_far = false);
   void catch_up(Group& group);
   void join(Index end);
+  void plan_long_steps(const Options& options);
+  Index long_steps() const { return static_cast<Index>(long_steps_.size()); }
+  Index first_far(Index i) const;
+  bool takes_single_steps(const Group& group, Index i) const;
+  void take_long_steps(Flow& flow, Index i, Index arrived);
+  bool catch_up_far(Group& group, Index end);
 
   Device& device_;
   Kernels<T>& kernels_;
@@ -106,6 +127,7 @@ class Lu {
   std::vector<Range> blocks_;
   Index panels_;
   Index joined_ = 0, pending_ = 0;
+  Index at_once_ = 0;         // blocks that are there from the beginning
   std::deque<Group> groups_;  // of [joined, pending)
   std::size_t next_late_ = 0;
   DeviceMatrix<T> matrix_;
@@ -116,9 +138,13 @@ class Lu {
   std::unique_ptr<PanelOnCpu<T>> panel_on_cpu_;
   const Index step_width_;
   std::vector<EventLease> final_;  // final_[i]: panel i holds its part of L and U
-  EventLease factored_, updated_, near_done_, far_done_, caught_up_, begun_;
+  EventLease there_, factored_, updated_, near_done_, far_done_, begun_;
   Subtraction<T> in_panel_, in_near_, in_update_;  // one for each queue
   std::vector<Subtraction<T>> in_catch_up_;
+  std::deque<LongStep<T>> long_steps_;
+  Index begun_long_steps_ = 0;
+  std::deque<Far> far_;  // if there are long steps; groups take turns
+  std::size_t next_far_ = 0;
   std::unique_ptr<QueueLease> panel_, near_, update_;
   std::vector<std::unique_ptr<QueueLease>> late_;
 };

@@ -7,8 +7,6 @@
 namespace overlapack::algorithms {
 namespace {
 
-Index padded(Index x, Index unit) { return (x + unit - 1) / unit * unit; }
-
 /// A power of two above the root of a positive number, at most twice that.
 template <class T>
 T scale_of(T x) {
@@ -25,8 +23,8 @@ ResidueUpdates<T>::ResidueUpdates(Device& device, const Options& options,
     : triangle_(triangle), factor_(factor), n_(n), nb_(options.nb) {
   const Kernels<T>& kernels = triangle.kernels;
   const Index unit = kernels.residue_unit();
-  ld_ = padded(n, unit) + unit;  // not a power of two
-  stride_ = ld_ * padded(n, unit);
+  ld_ = round_up(n, unit) + unit;  // not a power of two
+  stride_ = ld_ * round_up(n, unit);
   const Index middle = n / 2 / nb_ * nb_;
   if (!options.residues || nb_ % unit != 0 || !kernels.residues_pay(middle, nb_, middle)) return;
   try {
@@ -99,7 +97,58 @@ ResidueForm<T> ResidueUpdates<T>::form(Range rows, Range k) const {
           {form_->first_long.data(), 1}};
 }
 
-#define OVERLAPACK_INSTANTIATE(T) template class ResidueUpdates<T>;
+template <class T>
+ResidueSubtraction<T>::Residues::Residues(Device& device, Index n, Index k)
+    : ld_(round_up(k, device.kernels<T>().residue_unit()) + device.kernels<T>().residue_unit()),
+      stride_(ld_ * round_up(n, device.kernels<T>().residue_unit())),
+      numbers_(device, Space::device, stride_ * residues::kModuli),
+      scales_(device, Space::device, n) {}
+
+template <class T>
+ResidueForm<T> ResidueSubtraction<T>::Residues::form(Op op, DeviceView<const T> matrix,
+                                                     Index first) const {
+  const Index n = op == Op::none ? matrix.rows : matrix.cols;
+  const Index k = op == Op::none ? matrix.cols : matrix.rows;
+  return {
+      op, matrix, {scales_.data() + first, n}, {numbers_.data() + first * ld_, k, n, ld_}, stride_};
+}
+
+template <class T>
+ResidueSubtraction<T>::Workspace::Workspace(Device& device, Index m, Index n, Index k)
+    : columns(n),
+      u(device, n, k),
+      sums(device, Space::device, device.kernels<T>().residue_work(m, kColumns)) {}
+
+template <class T>
+ResidueSubtraction<T>::ResidueSubtraction(Device& device, Index m, Index k)
+    : kernels_(device.kernels<T>()), l_(device, m, k), sizes_(device, k, 1) {}
+
+template <class T>
+void ResidueSubtraction<T>::give(Queue& queue, DeviceView<const T> l) {
+  matrix_ = l;
+  kernels_.column_norms(queue, l, sizes_.view());
+  kernels_.scaled_residues(queue, Side::left, l_.form(Op::none, l), sizes_.view());
+}
+
+template <class T>
+void ResidueSubtraction<T>::operator()(Queue& queue, const Workspace& workspace,
+                                       DeviceView<const T> u, DeviceView<T> c) const {
+  const auto columns = [](const auto& x, Range c) { return x.block(0, c.first, x.rows, c.size()); };
+  const ResidueForm<T> left = l_.form(Op::none, matrix_);
+  for (const Range at_once : partition(c.cols, workspace.columns)) {
+    const DeviceView<const T> some = columns(u, at_once);
+    kernels_.scaled_residues(queue, Side::right, workspace.u.form(Op::trans, some), sizes_.view());
+    for (const Range part : partition(at_once.size(), kColumns)) {
+      kernels_.residue_gemm(
+          queue, left, workspace.u.form(Op::trans, columns(some, part), part.first), T(1),
+          columns(columns(c, at_once), part), {workspace.sums.data(), workspace.sums.size()});
+    }
+  }
+}
+
+#define OVERLAPACK_INSTANTIATE(T)   \
+  template class ResidueUpdates<T>; \
+  template class ResidueSubtraction<T>;
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 
 }  // namespace overlapack::algorithms

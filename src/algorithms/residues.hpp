@@ -1,5 +1,5 @@
-// Long sums of a left-looking Cholesky factorization in double precision by products of residues
-// (device.hpp).
+// Long sums in double precision by products of residues (device.hpp), of a left-looking Cholesky
+// factorization and of an LU.
 #pragma once
 
 #include <optional>
@@ -58,6 +58,53 @@ class ResidueUpdates {
   Index n_, nb_;
   Index ld_, stride_;  // of the residues
   std::optional<Form> form_;
+};
+
+/// C -= L U with many summands, for one L and any number of U.
+///
+/// The columns of L are made equal in size, as by Subtraction and for its reason. Then an element
+/// of the product has an error of about 2^-53 times the norms of its row of L and its column of U,
+/// where the analysis of Gaussian elimination has the number of summands times the moduli.
+template <class T>
+class ResidueSubtraction {
+  /// The residues of up to n rows of up to k numbers, and their scales.
+  class Residues {
+   public:
+    Residues(Device& device, Index n, Index k);
+    /// Those of the rows of op(matrix), the first of which is number `first`.
+    ResidueForm<T> form(Op op, DeviceView<const T> matrix, Index first = 0) const;
+
+   private:
+    Index ld_, stride_;
+    Buffer<std::int8_t> numbers_;
+    Buffer<T> scales_;
+  };
+
+ public:
+  /// For C of up to m rows, n columns of it at a time, and up to k summands: one for each queue.
+  struct Workspace {
+    Workspace(Device& device, Index m, Index n, Index k);
+    Index columns;
+    Residues u;
+    Buffer<std::int32_t> sums;
+  };
+
+  /// L is m x k, and k a multiple of Kernels<T>::residue_unit().
+  ResidueSubtraction(Device& device, Index m, Index k);
+  /// L must stay as it is from now on.
+  void give(Queue& queue, DeviceView<const T> l);
+  /// c -= L u.
+  void operator()(Queue& queue, const Workspace& workspace, DeviceView<const T> u,
+                  DeviceView<T> c) const;
+
+ private:
+  // Of C at a time. On an H200, products of residues are a third slower for twice the columns.
+  static constexpr Index kColumns = 512;
+
+  Kernels<T>& kernels_;
+  DeviceView<const T> matrix_;
+  Residues l_;
+  DeviceMatrix<Real<T>> sizes_;  // of the columns of L
 };
 
 }  // namespace overlapack::algorithms

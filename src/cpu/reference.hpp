@@ -672,6 +672,32 @@ inline void split_gemm(Precision precision, float alpha, HostView<const float> a
   gemm<float>(Op::trans, Op::none, alpha, numbers(a, memory_a), numbers(b, memory_b), beta, c);
 }
 
+namespace detail {
+
+/// The residues of a row; `element(l)` is a number of it, in units of its scale, and
+/// `numbers(l, modulus number)` is where a residue goes. Returns the sum of squares.
+template <class Element, class Numbers>
+double row_to_residues(Index k, Element element, Numbers numbers) {
+  double sum = 0;
+  for (Index l = 0; l < k; ++l) {
+    const double scaled = element(l);
+    const double rounded = std::abs(scaled) <= 2  // is not true of a NaN
+                               ? std::nearbyint(std::ldexp(scaled, residues::kBits))
+                               : std::ldexp(-256., residues::kBits);
+    const double y = std::ldexp(rounded, -residues::kBits);
+    sum += y * y;
+    const auto x = static_cast<std::int64_t>(rounded);
+    for (int number = 0; number < residues::kModuli; ++number) {
+      const int p = residues::kModulus[number];
+      const int rest = static_cast<int>((x % p + p) % p);
+      numbers(l, number) = static_cast<std::int8_t>(rest > 127 ? rest - p : rest);
+    }
+  }
+  return sum;
+}
+
+}  // namespace detail
+
 /// The residues of n rows of k numbers, element by element; as Kernels<double>::residues.
 /// `numbers(l, i, modulus number)` is where one goes.
 template <class Numbers>
@@ -680,22 +706,45 @@ void to_residues(Op op, HostView<const double> matrix, HostView<const double> sc
   const Index n = op == Op::none ? matrix.rows : matrix.cols;
   const Index k = op == Op::none ? matrix.cols : matrix.rows;
   for (Index i = 0; i < n; ++i) {
-    double sum = before.empty() ? 0 : before(i);
+    squares(i) = (before.empty() ? 0 : before(i)) +
+                 detail::row_to_residues(
+                     k, [&](Index l) { return detail::element(op, matrix, i, l) / scales(i); },
+                     [&](Index l, int number) -> std::int8_t& { return numbers(l, i, number); });
+  }
+}
+
+/// The same as Kernels<double>::scaled_residues: by scales that it finds.
+template <class Numbers>
+void to_scaled_residues(Op op, Side side, HostView<const double> matrix,
+                        HostView<const double> sizes, HostView<double> scales, Numbers numbers) {
+  const Index n = op == Op::none ? matrix.rows : matrix.cols;
+  const Index k = op == Op::none ? matrix.cols : matrix.rows;
+  std::vector<double> row(static_cast<std::size_t>(k));
+  for (Index i = 0; i < n; ++i) {
+    double largest = 0;
     for (Index l = 0; l < k; ++l) {
-      const double scaled = detail::element(op, matrix, i, l) / scales(i);
-      const double rounded = std::abs(scaled) <= 2  // is not true of a NaN
-                                 ? std::nearbyint(std::ldexp(scaled, residues::kBits))
-                                 : std::ldexp(-256., residues::kBits);
-      const double y = std::ldexp(rounded, -residues::kBits);
-      sum += y * y;
-      const auto x = static_cast<std::int64_t>(rounded);
-      for (int number = 0; number < residues::kModuli; ++number) {
-        const int p = residues::kModulus[number];
-        const int rest = static_cast<int>((x % p + p) % p);
-        numbers(l, i, number) = static_cast<std::int8_t>(rest > 127 ? rest - p : rest);
+      int size = 0;
+      if (!sizes.empty() && std::isfinite(sizes(l))) {
+        size = sizes(l) == 0 ? -residues::kSmallestSize : std::ilogb(sizes(l));
+        size = std::clamp(size, -residues::kSmallestSize, 0);
       }
+      double& x = row[static_cast<std::size_t>(l)];
+      x = std::ldexp(detail::element(op, matrix, i, l), side == Side::left ? -size : size);
+      if (!(std::abs(x) <= largest)) largest = std::isnan(x) ? HUGE_VAL : std::abs(x);
     }
-    squares(i) = sum;
+    // 2^exponent is at least the norm of the row.
+    const bool finite = std::isfinite(largest);
+    int exponent = residues::kSmallestScale + residues::kSpareBits;
+    if (finite && largest > 0) {
+      const int size = std::ilogb(largest);
+      double sum = 0;
+      for (const double x : row) sum += std::pow(std::ldexp(x, -size), 2);
+      exponent = std::max(exponent, size + static_cast<int>(std::ceil(std::log2(sum) / 2)));
+    }
+    scales(i) = finite ? std::ldexp(1., exponent - residues::kSpareBits) : std::nan("");
+    detail::row_to_residues(
+        k, [&](Index l) { return std::ldexp(row[static_cast<std::size_t>(l)], -exponent); },
+        [&](Index l, int number) -> std::int8_t& { return numbers(l, i, number); });
   }
 }
 

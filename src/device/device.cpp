@@ -286,8 +286,7 @@ void Kernels<T>::split_gemm(Queue& queue, SplitForm form, Index k, Real<T> alpha
 
 template <class T>
 Index Kernels<T>::residue_work(Index m, Index n) const {
-  const auto padded = [unit = residue_unit()](Index x) { return (x + unit - 1) / unit * unit; };
-  return padded(m) * padded(n) * residues::kModuli;
+  return round_up(m, residue_unit()) * round_up(n, residue_unit()) * residues::kModuli;
 }
 
 template <class T>
@@ -295,6 +294,14 @@ void Kernels<T>::residues(Queue& queue, const ResidueForm<T>& of, DeviceView<con
   if (of.rows() == 0) return;
   device_.before(Action::kernel, "residues");
   do_residues(queue, of, before);
+}
+
+template <class T>
+void Kernels<T>::scaled_residues(Queue& queue, Side side, const ResidueForm<T>& of,
+                                 DeviceView<const Real<T>> sizes) {
+  if (of.rows() == 0) return;
+  device_.before(Action::kernel, "scaled_residues");
+  do_scaled_residues(queue, side, of, sizes);
 }
 
 template <class T>

@@ -20,6 +20,7 @@
 #include "core/scalar.hpp"
 #include "core/trace.hpp"
 #include "core/view.hpp"
+#include "device/residues.hpp"
 
 namespace overlapack {
 
@@ -151,13 +152,20 @@ template <class T>
 struct ResidueForm {
   Op op;  ///< op(matrix) is the matrix, none or trans
   DeviceView<const T> matrix;
-  DeviceView<const T> scales;       ///< of the rows: powers of two
+  DeviceView<T> scales;             ///< of the rows: powers of two
   DeviceView<std::int8_t> numbers;  ///< k x n: the residues for the first modulus
   Index stride;                     ///< from these to those for the next one
-  DeviceView<T> squares;  ///< of rows, up to these columns: sums, in units of those of the scales
-  Index first;            ///< the number of the first row
-  DeviceView<Index> first_long;  ///< one element: the number of the first row that is not short
 
+  // Only with scales that were given to Kernels<T>::residues(), of the rows: sums of squares up to
+  // these columns, in units of the squares of scales; the number of the first row; and one element,
+  // the number of the first row that is not short.
+  DeviceView<T> squares = {};
+  Index first = 0;
+  DeviceView<Index> first_long = {};
+
+  bool has_found_scales() const { return squares.empty(); }
+  /// By which the product of scales and numbers is to be multiplied.
+  double unit() const { return has_found_scales() ? 1 << residues::kSpareBits : 1; }
   Index rows() const { return op == Op::none ? matrix.rows : matrix.cols; }
   Index summands() const { return op == Op::none ? matrix.cols : matrix.rows; }
 };
@@ -406,6 +414,10 @@ class Kernels {
   bool residues_pay(Index m, Index n, Index k) const {
     return kResidues && do_residues_pay(m, n, k);
   }
+  /// The same for scaled_residues(), where the residues of both factors must be found.
+  bool scaled_residues_pay(Index m, Index n, Index k) const {
+    return kResidues && do_scaled_residues_pay(m, n, k);
+  }
   /// Summands of products are multiples of this, and so are all distances within the residues. A
   /// product may read beyond the residues of its last rows, up to a multiple of this many rows.
   Index residue_unit() const { return do_residue_unit(); }
@@ -415,6 +427,13 @@ class Kernels {
   /// are none) and what the matrix adds, and *of.first_long the number of the first row that is not
   /// short any more, if that is less than what it is.
   void residues(Queue& queue, const ResidueForm<T>& of, DeviceView<const T> before);
+  /// Finds scales for rows of which nothing is known, and of.numbers by them; all rows are short
+  /// then, but what belongs to one with an infinity or a NaN becomes NaN. If there are `sizes`, a
+  /// right factor's summand l is multiplied by the largest power of two that is not larger than
+  /// sizes(l), within 2^-900 and 1, and a left one's divided; see split(). A left factor's rows
+  /// must not be longer than 2^900 then. `of` has no squares.
+  void scaled_residues(Queue& queue, Side side, const ResidueForm<T>& of,
+                       DeviceView<const Real<T>> sizes);
   /// C := beta C - A B^T for short rows of A and B. What belongs to another one becomes NaN, but
   /// what belongs to the first one of all is computed in double precision, slowly.
   void residue_gemm(Queue& queue, const ResidueForm<T>& a, const ResidueForm<T>& b, T beta,
@@ -518,8 +537,11 @@ class Kernels {
   virtual void do_split_gemm(Queue&, SplitForm, Index k, Real<T>, DeviceView<const Real<T>>,
                              DeviceView<const Real<T>>, Real<T>, DeviceView<T>) = 0;
   virtual bool do_residues_pay(Index, Index, Index) const = 0;
+  virtual bool do_scaled_residues_pay(Index, Index, Index) const = 0;
   virtual Index do_residue_unit() const = 0;
   virtual void do_residues(Queue&, const ResidueForm<T>&, DeviceView<const T>) = 0;
+  virtual void do_scaled_residues(Queue&, Side, const ResidueForm<T>&,
+                                  DeviceView<const Real<T>>) = 0;
   virtual void do_residue_gemm(Queue&, const ResidueForm<T>&, const ResidueForm<T>&, T,
                                DeviceView<T>, DeviceView<std::int32_t>) = 0;
   virtual void do_column_norms(Queue&, DeviceView<const T>, DeviceView<Real<T>>) = 0;

@@ -23,6 +23,18 @@ inline constexpr double kRange = 0x1.1e3fc471eb44fp+2;
 /// the scale, is at most this. It is summed up in double precision.
 inline constexpr double kLongest = 1 + 0x1p-20;
 
+/// Where scales are found for rows: they are 2^-kSpareBits times what they would have to be, lest
+/// one overflow, and 2^kSmallestScale at least.
+inline constexpr int kSpareBits = 16, kSmallestScale = -1022;
+/// The least by which summands are multiplied or divided is 2^-kSmallestSize.
+inline constexpr int kSmallestSize = 900;
+/// The root of a number is not above 2 to this power.
+constexpr int log2_of_root(std::int64_t k) {
+  int root = 0;
+  while ((std::int64_t{1} << (2 * root)) < k) ++root;
+  return root;
+}
+
 /// Sums of so many products of two residues do not overflow an int32.
 inline constexpr std::int64_t kSummands = (std::int64_t{1} << 31) / (128 * 128) - 1;
 

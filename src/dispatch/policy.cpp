@@ -68,9 +68,14 @@ double memory_needed(Routine routine, char type, const Shape& shape, Index nb) {
 }
 
 /// Bytes beyond that for long sums by residues: the factor of a Cholesky factorization as such, and
-/// the sums of a block column.
-double memory_for_residues(const Shape& shape, Index nb) {
+/// the sums of a block column; the same of L in LU, and L once more.
+double memory_for_residues(Routine routine, const Shape& shape, Index nb) {
   const auto n = static_cast<double>(shape.n + 128), width = static_cast<double>(nb);
+  if (is_lu(routine)) {  // in blocks of 512 columns, or of residues of 4 x 8 blocks, in two queues
+    const auto m = static_cast<double>(shape.m + 128), least = std::min(m, n);
+    return (m - least / 2) * least * (residues::kModuli + sizeof(double)) +
+           2 * residues::kModuli * (m * 512 * sizeof(std::int32_t) + 4 * width * 8 * width);
+  }
   return n * n * (residues::kModuli + sizeof(double) / width) +
          n * width * residues::kModuli * sizeof(std::int32_t);
 }
@@ -442,8 +447,9 @@ Plan plan(Routine routine, char type, const Shape& shape, const Settings& settin
   const bool single = type == 's' || type == 'c' || is_mixed(routine);
   plan.split = !settings.strict_fp32 && single &&
                needed + memory_to_split(routine, type, shape, plan.nb) <= usable;
-  plan.residues = !settings.strict_fp64 && type == 'd' && is_cholesky(routine) &&
-                  needed + memory_for_residues(shape, plan.nb) <= usable;
+  plan.residues = !settings.strict_fp64 && type == 'd' &&
+                  (is_cholesky(routine) || is_lu(routine)) &&
+                  needed + memory_for_residues(routine, shape, plan.nb) <= usable;
   if (plan.residues && settings.nb == 0 && !is_mixed(routine)) {
     plan.nb = default_nb(routine, type, shape, true);
   }

@@ -132,7 +132,7 @@ struct Plan {
   Algorithm algorithm = Algorithm::tiled;
   Index nb = 256;
   bool split = false;                     ///< large products by split operands
-  bool residues = false;                  ///< long sums of Cholesky in double precision by residues
+  bool residues = false;                  ///< long sums in double precision by residues
   Precision precision = Precision::fp32;  ///< of these
   std::size_t memory = 0;                 ///< bytes of device memory that the call may take
   std::string why;                        ///< one phrase for the call log

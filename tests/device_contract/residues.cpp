@@ -259,5 +259,173 @@ TEST_F(ResidueContract, LongRowsAreFoundAndTheFirstIsMultipliedAllTheSame) {
   }
 }
 
+// ---- scales that are found ----
+
+/// A matrix with its residues by scales that the device finds.
+class FoundOperand {
+ public:
+  FoundOperand(Queue& queue, Side side, Op op, const Padded<double>& stored,
+               const Padded<double>& sizes)
+      : op_(op),
+        rows_(op == Op::none ? stored.rows() : stored.cols()),
+        summands_(op == Op::none ? stored.cols() : stored.rows()),
+        matrix_(upload(queue, stored)),
+        scales_(queue.device(), Space::device, rows_) {
+    Kernels<double>& kernels = queue.device().kernels<double>();
+    const Index unit = kernels.residue_unit();
+    ld_ = summands_ + unit;
+    stride_ = ld_ * round_up(rows_, unit);
+    numbers_ = Buffer<std::int8_t>(queue.device(), Space::device, stride_ * residues::kModuli);
+    const auto there = upload(queue, sizes);
+    kernels.scaled_residues(queue, side, form(), there.view);
+    queue.synchronize();
+  }
+  ResidueForm<double> form() const {
+    return {op_,
+            matrix_.view,
+            {scales_.data(), rows_},
+            {numbers_.data(), summands_, rows_, ld_},
+            stride_};
+  }
+
+ private:
+  Op op_;
+  Index rows_, summands_, ld_ = 0, stride_ = 0;
+  Uploaded<double> matrix_;
+  Buffer<double> scales_;
+  Buffer<std::int8_t> numbers_;
+};
+
+class ScaledResidueContract : public ResidueContract {
+ protected:
+  /// C - A B^T, where the columns of A have the given sizes (or all have one).
+  Padded<double> subtract(Op op_a, const Padded<double>& a, Op op_b, const Padded<double>& b,
+                          const Padded<double>& sizes, const Padded<double>& c) {
+    const FoundOperand left(queue(), Side::left, op_a, a, sizes);
+    const FoundOperand right(queue(), Side::right, op_b, b, sizes);
+    const auto there = upload(c);
+    const Index count = kernels().residue_work(c.rows(), c.cols());
+    const Buffer<std::int32_t> work(device(), Space::device, count);
+    kernels().residue_gemm(queue(), left.form(), right.form(), 1, there, {work.data(), count});
+    return download(there);
+  }
+  /// |computed - (C - A B^T)|(i, j) is at most `factor` 2^-53 of |c| and of the product of the
+  /// norms of the row of A D^-1 and the row of B D, D being the given diagonal.
+  static void expect_right(Op op_a, const Padded<double>& a, Op op_b, const Padded<double>& b,
+                           const std::vector<double>& d, const Padded<double>& c,
+                           const Padded<double>& got) {
+    for (Index j = 0; j < c.cols(); ++j) {
+      for (Index i = 0; i < c.rows(); ++i) {
+        long double v = 0, norm_a = 0, norm_b = 0;
+        for (Index l = 0; l < static_cast<Index>(d.size()); ++l) {
+          const long double x = element(op_a, a, i, l), y = element(op_b, b, j, l);
+          const long double size = d[static_cast<std::size_t>(l)];
+          v += x * y;
+          norm_a += x / size * (x / size);
+          norm_b += y * size * (y * size);
+        }
+        const long double expected = c(i, j) - v;
+        const long double bound =
+            0x1p-52L * std::abs(c(i, j)) + 0x1p-50L * std::sqrt(norm_a) * std::sqrt(norm_b);
+        ASSERT_LE(std::abs(got(i, j) - expected), bound) << i << " " << j;
+      }
+    }
+    EXPECT_TRUE(got.padding_untouched());
+  }
+  static std::vector<double> ones(Index k) {
+    return std::vector<double>(static_cast<std::size_t>(k), 1);
+  }
+};
+
+TEST_F(ScaledResidueContract, ErrorsAreThoseOfDoublePrecisionInTheNormsOfRows) {
+  for (const Op op_a : kResidueOps) {
+    for (const Op op_b : kResidueOps) {
+      for (const Index k : {Index{64}, Index{640}, Index{2048}}) {
+        const Index m = 33, n = 20;
+        auto a = matrix(op_a, m, k, 3, 1), b = matrix(op_b, n, k, 4, 2);
+        for (Index l = 0; l < k; ++l) {
+          (op_a == Op::none ? a(1, l) : a(l, 1)) *= 1e-150;
+          (op_b == Op::none ? b(2, l) : b(l, 2)) *= 1e150;
+          (op_a == Op::none ? a(3, l) : a(l, 3)) *= std::pow(0.5, static_cast<double>(l % 50));
+          (op_b == Op::none ? b(4, l) : b(l, 4)) = l == 7 ? 0.75 : 0;
+          (op_a == Op::none ? a(5, l) : a(l, 5)) = 1;  // the largest sum there may be
+          (op_b == Op::none ? b(5, l) : b(l, 5)) = 1;
+          (op_a == Op::none ? a(6, l) : a(l, 6)) = 0;
+        }
+        const auto c = random_matrix<double>(m, n, 5, 1);
+        const auto got = subtract(op_a, a, op_b, b, Padded<double>(0, 0), c);
+        expect_right(op_a, a, op_b, b, ones(k), c, got);
+      }
+    }
+  }
+}
+
+TEST_F(ScaledResidueContract, RowsOfAnySizeThatDoublesHave) {
+  const Index k = 256, m = 12, n = 7;
+  for (const double size : {1e300, 1e-290, 1e-307, 3e307, 1e120, 1e-120}) {
+    SCOPED_TRACE(size);
+    auto a = random_matrix<double>(m, k, 1), b = random_matrix<double>(n, k, 2);
+    for (Index e = 0; e < n * k; ++e) b.data()[e] *= size;
+    for (Index e = 0; e < m * k; ++e) a.data()[e] /= static_cast<double>(k);
+    auto c = random_matrix<double>(m, n, 3);
+    for (Index e = 0; e < m * n; ++e) c.data()[e] *= size;
+    const auto got = subtract(Op::none, a, Op::none, b, Padded<double>(0, 0), c);
+    if (size > 1e-300) {
+      expect_right(Op::none, a, Op::none, b, ones(k), c, got);
+    } else {  // the products themselves are no normal numbers
+      for (Index j = 0; j < n; ++j) {
+        for (Index i = 0; i < m; ++i) ASSERT_LE(std::abs(got(i, j)), 3 * size);
+      }
+    }
+  }
+}
+
+TEST_F(ScaledResidueContract, SizesOfSummandsDoNotMatter) {
+  const Index k = 192, m = 40, n = 11;
+  for (const Op op : kResidueOps) {
+    auto a = matrix(op, m, k, 1), b = matrix(op, n, k, 2);
+    Padded<double> sizes(k, 1);
+    std::vector<double> d;
+    for (Index l = 0; l < k; ++l) {
+      const double size = std::pow(0.1, static_cast<double>(l % 97));
+      d.push_back(size);
+      double largest = 0;
+      for (Index i = 0; i < m; ++i) {
+        double& x = op == Op::none ? a(i, l) : a(l, i);
+        x *= size;
+        largest = std::max(largest, std::abs(x));
+      }
+      for (Index j = 0; j < n; ++j) (op == Op::none ? b(j, l) : b(l, j)) /= size;
+      sizes(l, 0) = largest;
+    }
+    const auto c = random_matrix<double>(m, n, 3);
+    expect_right(op, a, op, b, d, c, subtract(op, a, op, b, sizes, c));
+  }
+}
+
+TEST_F(ScaledResidueContract, WhatIsNotFiniteStaysInItsRow) {
+  const Index k = 128, m = 20, n = 9;
+  for (const Op op : kResidueOps) {
+    for (const double bad : {std::numeric_limits<double>::infinity(), nan<double>()}) {
+      auto a = matrix(op, m, k, 1), b = matrix(op, n, k, 2);
+      (op == Op::none ? a(7, 100) : a(100, 7)) = bad;
+      (op == Op::none ? b(3, 5) : b(5, 3)) = -bad;
+      const auto c = random_matrix<double>(m, n, 3);
+      const auto got = subtract(op, a, op, b, Padded<double>(0, 0), c);
+      for (Index j = 0; j < n; ++j) {
+        for (Index i = 0; i < m; ++i) {
+          double v = c(i, j);
+          for (Index l = 0; l < k; ++l) v -= element(op, a, i, l) * element(op, b, j, l);
+          if (i == 7 || j == 3) {
+            EXPECT_TRUE(std::isnan(got(i, j))) << i << " " << j;
+          } else {
+            EXPECT_NEAR(got(i, j), v, 1e-12) << i << " " << j;
+          }
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace overlapack

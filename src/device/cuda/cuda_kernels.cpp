@@ -28,7 +28,7 @@ cublasOperation_t operation(Op op) {
 }
 
 /// n/2 rounded up to a multiple of `unit`: where the recursions split.
-Index half(Index n, Index unit) { return (n / 2 + unit - 1) / unit * unit; }
+Index half(Index n, Index unit) { return round_up(n / 2, unit); }
 
 }  // namespace
 
@@ -324,16 +324,30 @@ void CudaKernels<T>::do_split_gemm(Queue& queue, SplitForm form, Index k, Real<T
   }
 }
 
+// Rates of an H200. What is won: products at 50 against some 90 Tflop/s. What is lost: sums for
+// each modulus are written and read.
+template <class T>
+double CudaKernels<T>::won_by_residues(Index m, Index n, Index k) const {
+  if (!has_int8_cores_ || k > residues::kSummands) return -1;
+  constexpr double kWon = 1 / 50e12 - 1 / 90e12, kLost = 8. * residues::kModuli / 4e12;
+  const double elements = static_cast<double>(m) * static_cast<double>(n);
+  return elements * (2 * static_cast<double>(k) * kWon - kLost);
+}
+
 template <class T>
 bool CudaKernels<T>::do_residues_pay(Index m, Index n, Index k) const {
-  if (!has_int8_cores_ || k > residues::kSummands) return false;
-  // Rates of an H200. What is won: products at 50 against some 90 Tflop/s. What is lost: sums for
-  // each modulus are written and read; and to find residues, and that block columns must be wide
-  // for such a rate, costs so many seconds for each.
-  constexpr double kWon = 1 / 50e12 - 1 / 90e12, kLost = 8. * residues::kModuli / 4e12;
+  // To find residues, and that block columns must be wide for such a rate, costs so many seconds
+  // for each.
   constexpr double kLostOnce = 150e-6;
-  const double elements = static_cast<double>(m) * static_cast<double>(n);
-  return elements * (2 * static_cast<double>(k) * kWon - kLost) > kLostOnce;
+  return won_by_residues(m, n, k) > kLostOnce;
+}
+
+template <class T>
+bool CudaKernels<T>::do_scaled_residues_pay(Index m, Index n, Index k) const {
+  // So long for each number, beside the products of panels. Matrices of order 16384 are as fast
+  // without.
+  constexpr double kLost = 70e-12;
+  return won_by_residues(m, n, k) > kLost * static_cast<double>(k) * static_cast<double>(m + n);
 }
 
 template <class T>
@@ -345,6 +359,15 @@ void CudaKernels<T>::do_residues(Queue& queue, const ResidueForm<T>& of,
   }
 }
 
+template <class T>
+void CudaKernels<T>::do_scaled_residues(Queue& queue, Side side, const ResidueForm<T>& of,
+                                        DeviceView<const Real<T>> sizes) {
+  if constexpr (Kernels<T>::kResidues) {
+    const CurrentDevice current(cuda(queue).index());
+    scaled_residue_form(cuda(queue).stream(), side, of, sizes.empty() ? nullptr : sizes.data);
+  }
+}
+
 // The sums have rows and columns beyond those of C, up to a multiple of the unit: with an odd
 // number of them cuBLAS takes much longer.
 template <class T>
@@ -352,10 +375,8 @@ void CudaKernels<T>::do_residue_gemm(Queue& queue, const ResidueForm<T>& a, cons
                                      T beta, DeviceView<T> c, DeviceView<std::int32_t> work) {
   if constexpr (Kernels<T>::kResidues) {
     const CurrentDevice current(cuda(queue).index());
-    const auto padded = [](Index x) {
-      return (x + kResidueUnit - 1) / kResidueUnit * kResidueUnit;
-    };
-    const Index m = padded(c.rows), n = padded(c.cols), stride = m * n;
+    const Index m = round_up(c.rows, kResidueUnit), n = round_up(c.cols, kResidueUnit);
+    const Index stride = m * n;
     const std::int32_t one = 1, zero = 0;
     check(cublasGemmStridedBatchedEx_64(cuda(queue).cublas(), CUBLAS_OP_T, CUBLAS_OP_N, m, n,
                                         a.summands(), &one, a.numbers.data, CUDA_R_8I, a.numbers.ld,

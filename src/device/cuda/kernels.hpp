@@ -210,6 +210,9 @@ void split_gemm(cudaStream_t stream, int multiprocessors, Index section, Index n
 
 /// The residues of of.rows(), and of.squares; as Kernels<T>::residues. `before` may be null.
 void residue_form(cudaStream_t stream, const ResidueForm<double>& of, const double* before);
+/// As Kernels<T>::scaled_residues; `sizes` may be null.
+void scaled_residue_form(cudaStream_t stream, Side side, const ResidueForm<double>& of,
+                         const double* sizes);
 /// C := beta C - A B^T from the products of residues: those for the first modulus in `sums`, those
 /// for each other one `stride` elements further.
 void from_residues(cudaStream_t stream, const ResidueForm<double>& a, const ResidueForm<double>& b,

@@ -2,8 +2,6 @@
 // of fourteen numbers, cuBLAS multiplies these, and the sums become numbers again.
 #include <math_constants.h>
 
-#include <algorithm>
-
 #include "device/cuda/kernels.hpp"
 #include "device/cuda/launch.cuh"
 #include "device/residues.hpp"
@@ -72,9 +70,6 @@ constexpr int kChunk = 16;  // of which a thread takes so many: their residues a
 constexpr int kChunks = kTile / kChunk;
 constexpr int kLineThreads = kLines * kChunks;
 
-/// Stands for a number that is far too large for the scale of its row, or no number.
-constexpr long long kNone = -(1LL << 62);
-
 /// Where number l of a line lies in shared memory: threads that take a column of the tile, or the
 /// same number of all chunks of two lines, hardly meet in a bank.
 constexpr int kPitch = kTile + kTile / kChunk + 1;
@@ -88,8 +83,9 @@ struct Digits {
   Digits() = default;
   __device__ explicit Digits(long long x) {
     // 2^23 plus an integer below that is a float with the integer in its last bits.
-    constexpr long long kBias = (1LL << 13) * (1 + (1LL << 14) + (1LL << 28) + (1LL << 42));
-    const unsigned long long biased = static_cast<unsigned long long>(x + kBias);
+    constexpr unsigned long long kBias =
+        (1ULL << 13) * (1 + (1ULL << 14) + (1ULL << 28) + (1ULL << 42));
+    const unsigned long long biased = static_cast<unsigned long long>(x) + kBias;
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const auto bits = static_cast<unsigned>(biased >> (14 * i)) & 0x3fff;
@@ -109,65 +105,153 @@ __device__ unsigned residue(const Digits& x, int l) {
   return __float_as_uint(fmaf(-quotient, constants.modulus[l], sum + kUnits));
 }
 
+/// What the summands of rows are multiplied by before anything else: powers of two.
+struct Weights {
+  const double* sizes;  // or null
+  int sign;             // of the exponent
+
+  __device__ double operator()(Index l) const {
+    if (sizes == nullptr) return 1;
+    const int exponent = exponent_of(fabs(sizes[l]));  // 1024 of what is not finite
+    return power_of_two(sign * min(max(exponent, -residues::kSmallestSize), 0));
+  }
+};
+
+/// What a thread block has in shared memory: kTile numbers of each of kLines rows, and which of
+/// them a thread makes residues of.
+struct Tile {
+  double* numbers;  // of which kLines * kPitch
+  Rows from;
+  Weights weights;
+  Index n, k;
+
+  static __device__ int line() { return static_cast<int>(threadIdx.x) / kChunks; }
+  static __device__ int chunk() { return static_cast<int>(threadIdx.x) % kChunks; }
+  static __device__ Index first() { return static_cast<Index>(blockIdx.x) * kLines; }
+  __device__ Index row() const { return first() + line(); }
+  __device__ bool is_mine(Index l0) const { return row() < n && l0 + chunk() * kChunk < k; }
+  __device__ double mine(int i) const { return numbers[place(line(), chunk() * kChunk + i)]; }
+
+  /// Numbers l0 and following, and zeros where there are none. Everybody calls it.
+  __device__ void load(Index l0) const {
+    const bool across = from.next_row == 1;
+    __syncthreads();  // the tile before has been read
+#pragma unroll 8
+    for (int s = 0; s < kLines * kTile; s += kLineThreads) {
+      const int e = s + static_cast<int>(threadIdx.x);
+      const int i = across ? e % kLines : e / kTile, l = across ? e / kLines : e % kTile;
+      const bool inside = first() + i < n && l0 + l < k;
+      numbers[place(i, l)] = inside ? from(first() + i, l0 + l) * weights(l0 + l) : 0;
+    }
+    __syncthreads();
+  }
+};
+
+/// The sum of what the threads of a line have, for all of them.
+__device__ double sum_of_line(double x) {
+#pragma unroll
+  for (int lanes = kChunks / 2; lanes > 0; lanes /= 2) x += __shfl_xor_sync(kAllLanes, x, lanes);
+  return x;
+}
+
+__device__ void store_residues(const Digits (&digits)[kChunk], std::int8_t* target, Index stride) {
+#pragma unroll 2
+  for (int l = 0; l < kModuli; ++l, target += stride) {
+    unsigned words[kChunk / 4];
+#pragma unroll
+    for (int w = 0; w < kChunk / 4; ++w) {
+      const unsigned low =
+          __byte_perm(residue(digits[4 * w], l), residue(digits[4 * w + 1], l), 0x0040);
+      const unsigned high =
+          __byte_perm(residue(digits[4 * w + 2], l), residue(digits[4 * w + 3], l), 0x0040);
+      words[w] = __byte_perm(low, high, 0x5410);
+    }
+    *reinterpret_cast<uint4*>(target) = {words[0], words[1], words[2], words[3]};
+  }
+}
+
+/// Residues by scales that are given. What is far too large for them, or no number, counts as
+/// kTooLarge among the squares.
 __global__ void __launch_bounds__(kLineThreads, 5)
     residues_kernel(Rows from, Index n, Index k, const double* __restrict__ scales,
                     const double* __restrict__ before, std::int8_t* __restrict__ to, Index ld,
                     Index stride, double* __restrict__ squares, Index first_number,
                     long long* first_long) {
-  __shared__ long long tile[kLines * kPitch];
-  const int thread = static_cast<int>(threadIdx.x);
-  const int line = thread / kChunks, chunk = thread % kChunks;  // of what it writes
-  const bool across = from.next_row == 1;
-  const Index first = static_cast<Index>(blockIdx.x) * kLines;
+  constexpr double kTooLarge = 256;
+  __shared__ double numbers[kLines * kPitch];
+  const Tile tile{numbers, from, {nullptr, 0}, n, k};
+  const Index row = tile.row();
+  const double inverse = row < n ? power_of_two(-exponent_of(scales[row])) : 0;
   double sum = 0;
   for (Index l0 = 0; l0 < k; l0 += kTile) {
-#pragma unroll 8
-    for (int s = 0; s < kLines * kTile; s += kLineThreads) {
-      const int e = s + thread;
-      const int i = across ? e % kLines : e / kTile, l = across ? e / kLines : e % kTile;
-      long long x = 0;
-      if (first + i < n && l0 + l < k) {
-        const double scaled = from(first + i, l0 + l) *
-                              power_of_two(residues::kBits - exponent_of(scales[first + i]));
-        x = fabs(scaled) <= 2 * power_of_two(residues::kBits) ? __double2ll_rn(scaled) : kNone;
-      }
-      tile[place(i, l)] = x;
-    }
-    __syncthreads();
-    if (first + line < n && l0 + chunk * kChunk < k) {
-      std::int8_t* target = to + (first + line) * ld + l0 + chunk * kChunk;
-      Digits digits[kChunk];
+    tile.load(l0);
+    if (!tile.is_mine(l0)) continue;
+    Digits digits[kChunk];
 #pragma unroll
-      for (int i = 0; i < kChunk; ++i) {
-        const long long x = tile[place(line, chunk * kChunk + i)];
-        const double y = static_cast<double>(x) * power_of_two(-residues::kBits);
-        sum = fma(y, y, sum);  // of what is no number, too much
-        digits[i] = Digits(x);
-      }
-#pragma unroll 2
-      for (int l = 0; l < kModuli; ++l, target += stride) {
-        unsigned words[kChunk / 4];
-#pragma unroll
-        for (int w = 0; w < kChunk / 4; ++w) {
-          const unsigned low =
-              __byte_perm(residue(digits[4 * w], l), residue(digits[4 * w + 1], l), 0x0040);
-          const unsigned high =
-              __byte_perm(residue(digits[4 * w + 2], l), residue(digits[4 * w + 3], l), 0x0040);
-          words[w] = __byte_perm(low, high, 0x5410);
-        }
-        *reinterpret_cast<uint4*>(target) = {words[0], words[1], words[2], words[3]};
-      }
+    for (int i = 0; i < kChunk; ++i) {
+      double x = tile.mine(i) * inverse;
+      if (!(fabs(x) <= 2)) x = kTooLarge;
+      const long long rounded = __double2ll_rn(x * power_of_two(residues::kBits));
+      const double y = static_cast<double>(rounded) * power_of_two(-residues::kBits);
+      sum = fma(y, y, sum);
+      digits[i] = Digits(rounded);
     }
-    __syncthreads();  // the tile is read before the next one replaces it
+    store_residues(digits, to + row * ld + l0 + Tile::chunk() * kChunk, stride);
+  }
+  sum = sum_of_line(sum);
+  if (Tile::chunk() == 0 && row < n) {
+    sum += before == nullptr ? 0 : before[row];
+    squares[row] = sum;
+    if (!(sum <= residues::kLongest)) atomicMin(first_long, first_number + row);
+  }
+}
+
+/// Residues by scales that are found first, from the norms of rows, or from their largest numbers
+/// where squares would overflow or vanish. Thread blocks (., p) do that by themselves, all of them
+/// for the same rows, and then take `part` summands.
+__global__ void __launch_bounds__(kLineThreads, 5)
+    scaled_residues_kernel(Rows from, Index n, Index k, Index part, Weights weights, int root_of_k,
+                           double* __restrict__ scales, std::int8_t* __restrict__ to, Index ld,
+                           Index stride) {
+  constexpr int kSquares = 400;  // exponents up to which squares are right
+  constexpr int kNone = 1024;    // the exponent of what is not finite
+  __shared__ double numbers[kLines * kPitch];
+  const Tile tile{numbers, from, weights, n, k};
+  const Index row = tile.row();
+  double largest = 0, sum = 0;
+  for (Index l0 = 0; l0 < k; l0 += kTile) {
+    tile.load(l0);
+#pragma unroll
+    for (int i = 0; i < kChunk; ++i) {
+      const double x = fabs(tile.mine(i));
+      if (!(x <= largest)) largest = isfinite(x) ? x : CUDART_INF;
+      sum = fma(x, x, sum);
+    }
   }
 #pragma unroll
   for (int lanes = kChunks / 2; lanes > 0; lanes /= 2) {
-    sum += __shfl_xor_sync(kAllLanes, sum, lanes);
+    largest = fmax(largest, __shfl_xor_sync(kAllLanes, largest, lanes));
   }
-  if (chunk == 0 && first + line < n) {
-    sum += before == nullptr ? 0 : before[first + line];
-    squares[first + line] = sum;
-    if (!(sum <= residues::kLongest)) atomicMin(first_long, first_number + first + line);
+  sum = sum_of_line(sum);
+  const int size = exponent_of(largest);
+  int exponent = abs(size) < kSquares ? (exponent_of(sum) >> 1) + 1 : size + 1 + root_of_k;
+  exponent = max(exponent, residues::kSmallestScale + residues::kSpareBits);
+  if (blockIdx.y == 0 && Tile::chunk() == 0 && row < n) {
+    scales[row] = size == kNone ? CUDART_NAN : power_of_two(exponent - residues::kSpareBits);
+  }
+  // Twice a power of two, since one alone might overflow.
+  const int shift = residues::kBits - exponent, half = shift / 2;
+  const Index begin = blockIdx.y * part, end = min(begin + part, k);
+  for (Index l0 = begin; l0 < end; l0 += kTile) {
+    tile.load(l0);
+    if (!tile.is_mine(l0)) continue;
+    Digits digits[kChunk];
+#pragma unroll
+    for (int i = 0; i < kChunk; ++i) {
+      digits[i] =
+          Digits(__double2ll_rn(tile.mine(i) * power_of_two(half) * power_of_two(shift - half)));
+    }
+    store_residues(digits, to + row * ld + l0 + Tile::chunk() * kChunk, stride);
   }
 }
 
@@ -176,7 +260,8 @@ __global__ void __launch_bounds__(kLineThreads, 5)
 constexpr int kColumns = 4;  // of C that a thread block takes
 constexpr unsigned kLongRowBlocks = 64;
 
-/// A factor but for its residues.
+/// A factor but for its residues. Where scales have been found for the rows, all of them are short,
+/// and there are no squares.
 struct Factor {
   Rows rows;
   const double *scales, *squares;
@@ -187,13 +272,15 @@ struct Factor {
         scales(form.scales.data),
         squares(form.squares.data),
         first(form.first) {}
-  __device__ bool is_short(Index i) const { return squares[i] <= residues::kLongest; }
+  __device__ bool is_short(Index i) const {
+    return squares == nullptr || squares[i] <= residues::kLongest;
+  }
 };
 
-/// c := beta c - v, where v is the product of row i of A and row j of B. What belongs to the first
-/// long row is left to the next kernel.
+/// c := beta c - v, where v is the product of row i of A and row j of B, and `unit` that of their
+/// scales. What belongs to the first long row is left to the next kernel.
 __global__ void __launch_bounds__(kThreads)
-    reconstruct_kernel(Factor a, Factor b, const Index* first_long,
+    reconstruct_kernel(Factor a, Factor b, const Index* first_long, double unit,
                        const std::int32_t* __restrict__ sums, Index ld_sums, Index stride, Index m,
                        Index n, double beta, double* __restrict__ c, Index ldc) {
   const Index i = static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x;
@@ -205,7 +292,9 @@ __global__ void __launch_bounds__(kThreads)
   for (int q = 0; q < kColumns; ++q) {
     const Index j = first + q;
     if (j >= n) return;
-    if (a.first + i == *first_long || b.first + j == *first_long) continue;
+    if (first_long != nullptr && (a.first + i == *first_long || b.first + j == *first_long)) {
+      continue;
+    }
     double v = CUDART_NAN;
     if (is_short && b.is_short(j)) {
       const std::int32_t* s = sums + i + j * ld_sums;
@@ -220,7 +309,7 @@ __global__ void __launch_bounds__(kThreads)
       // The fractional part, between -1/2 and 1/2, in units of 2^-64.
       const auto part =
           static_cast<std::int64_t>(high + static_cast<std::uint64_t>(low >> residues::kLowBits));
-      v = static_cast<double>(part) * (residues::kRange * 0x1p-64) * scale * b.scales[j];
+      v = static_cast<double>(part) * (residues::kRange * 0x1p-64 * unit) * scale * b.scales[j];
     }
     double& result = c[i + j * ldc];
     result = beta == 0 ? -v : beta * result - v;
@@ -255,10 +344,25 @@ __global__ void __launch_bounds__(kThreads)
 void residue_form(cudaStream_t stream, const ResidueForm<double>& of, const double* before) {
   LaunchShape shape;
   shape.threads = kLineThreads;
-  shape.blocks = static_cast<unsigned>((of.rows() + kLines - 1) / kLines);
+  shape.blocks = static_cast<unsigned>(quotient_up(of.rows(), kLines));
   launch(stream, shape, "residues", residues_kernel, rows_of(of), of.rows(), of.summands(),
          of.scales.data, before, of.numbers.data, of.numbers.ld, of.stride, of.squares.data,
          of.first, reinterpret_cast<long long*>(of.first_long.data));
+}
+
+void scaled_residue_form(cudaStream_t stream, Side side, const ResidueForm<double>& of,
+                         const double* sizes) {
+  constexpr Index kManyBlocks = 1024;  // occupy the device
+  const Index blocks = quotient_up(of.rows(), kLines);
+  const Index part = round_up(quotient_up(of.summands(), quotient_up(kManyBlocks, blocks)), kTile);
+  LaunchShape shape;
+  shape.threads = kLineThreads;
+  shape.blocks = static_cast<unsigned>(blocks);
+  shape.blocks_y = static_cast<unsigned>(quotient_up(of.summands(), part));
+  const Weights weights{sizes, side == Side::left ? -1 : 1};
+  launch(stream, shape, "scaled_residues", scaled_residues_kernel, rows_of(of), of.rows(),
+         of.summands(), part, weights, residues::log2_of_root(of.summands()), of.scales.data,
+         of.numbers.data, of.numbers.ld, of.stride);
 }
 
 void from_residues(cudaStream_t stream, const ResidueForm<double>& a, const ResidueForm<double>& b,
@@ -266,10 +370,11 @@ void from_residues(cudaStream_t stream, const ResidueForm<double>& a, const Resi
                    DeviceView<double> c) {
   LaunchShape shape;
   shape.threads = kThreads;
-  shape.blocks = static_cast<unsigned>((c.rows + kThreads - 1) / kThreads);
-  shape.blocks_y = static_cast<unsigned>((c.cols + kColumns - 1) / kColumns);
+  shape.blocks = static_cast<unsigned>(quotient_up(c.rows, kThreads));
+  shape.blocks_y = static_cast<unsigned>(quotient_up(c.cols, kColumns));
   launch(stream, shape, "residue_gemm", reconstruct_kernel, Factor(a), Factor(b), a.first_long.data,
-         sums.data, sums.ld, stride, c.rows, c.cols, beta, c.data, c.ld);
+         a.unit() * b.unit(), sums.data, sums.ld, stride, c.rows, c.cols, beta, c.data, c.ld);
+  if (a.first_long.empty()) return;
   shape.blocks = kLongRowBlocks;
   shape.blocks_y = 1;
   launch(stream, shape, "residue_gemm", long_row_kernel, Factor(a), Factor(b), a.first_long.data,

@@ -476,16 +476,20 @@ class EmulatedKernels final : public Kernels<T> {
 
   /// Not for every sum, so that tests of any size see both ways.
   bool do_residues_pay(Index, Index, Index k) const override { return k >= 16; }
+  bool do_scaled_residues_pay(Index, Index, Index k) const override { return k >= 16; }
   Index do_residue_unit() const override { return 2; }
 
   void do_residues(Queue& queue, const ResidueForm<T>& of, DeviceView<const T> before) override {
     enqueue(queue, "residues", [=] {
       check("residues", of);
+      require(of.squares.rows == of.rows() && of.first_long.rows == 1, "residues",
+              "the shapes do not fit");
       require(before.empty() || (before.rows == of.rows() && before.cols == 1), "residues",
               "the shapes do not fit");
       if constexpr (Kernels<T>::kResidues) {
         const HostView<std::int8_t> numbers = open("residues", of.numbers);
-        reference::to_residues(of.op, open("residues", of.matrix), open("residues", of.scales),
+        reference::to_residues(of.op, open("residues", of.matrix),
+                               open("residues", DeviceView<const T>(of.scales)),
                                open("residues", before), open("residues", of.squares),
                                [&](Index l, Index i, int number) -> std::int8_t& {
                                  return (&numbers(l, i))[number * of.stride];
@@ -499,12 +503,31 @@ class EmulatedKernels final : public Kernels<T> {
     });
   }
 
+  void do_scaled_residues(Queue& queue, Side side, const ResidueForm<T>& of,
+                          DeviceView<const Real<T>> sizes) override {
+    enqueue(queue, "scaled_residues", [=] {
+      check("scaled_residues", of);
+      require(of.has_found_scales() && of.first_long.empty() &&
+                  (sizes.empty() || (sizes.rows == of.summands() && sizes.cols == 1)),
+              "scaled_residues", "the shapes do not fit");
+      if constexpr (Kernels<T>::kResidues) {
+        const HostView<std::int8_t> numbers = open("scaled_residues", of.numbers);
+        reference::to_scaled_residues(
+            of.op, side, open("scaled_residues", of.matrix), open("scaled_residues", sizes),
+            open("scaled_residues", of.scales), [&](Index l, Index i, int number) -> std::int8_t& {
+              return (&numbers(l, i))[number * of.stride];
+            });
+      }
+    });
+  }
+
   void do_residue_gemm(Queue& queue, const ResidueForm<T>& a, const ResidueForm<T>& b, T beta,
                        DeviceView<T> c, DeviceView<std::int32_t> work) override {
     enqueue(queue, "residue_gemm", [=] {
       check("residue_gemm", a);
       check("residue_gemm", b);
       require(a.rows() == c.rows && b.rows() == c.cols && a.summands() == b.summands() &&
+                  a.has_found_scales() == b.has_found_scales() &&
                   work.rows >= this->residue_work(c.rows, c.cols),
               "residue_gemm", "the shapes do not fit");
       if constexpr (Kernels<T>::kResidues) {
@@ -524,8 +547,7 @@ class EmulatedKernels final : public Kernels<T> {
     const Index n = form.rows(), k = form.summands(), unit = do_residue_unit();
     require(Kernels<T>::kResidues, operation, "not in this precision");
     require(form.op != Op::conj_trans && form.numbers.rows == k && form.numbers.cols == n &&
-                form.scales.rows == n && form.squares.rows == n && form.first_long.rows == 1 &&
-                form.stride >= (n - 1) * form.numbers.ld + k,
+                form.scales.rows == n && form.stride >= (n - 1) * form.numbers.ld + k,
             operation, "the shapes do not fit");
     require(k % unit == 0 && form.numbers.ld % unit == 0 && form.stride % unit == 0 &&
                 reinterpret_cast<std::uintptr_t>(form.numbers.data) % unit == 0,
@@ -542,19 +564,21 @@ class EmulatedKernels final : public Kernels<T> {
     HostView<const T> matrix, scales, squares;
     HostView<const std::int8_t> numbers;
     Index stride, first, first_long;
-    bool is_short(Index i) const { return squares(i) <= residues::kLongest; }
+    double unit;
+    bool is_short(Index i) const { return squares.empty() || squares(i) <= residues::kLongest; }
     bool is_first_long(Index i) const { return first + i == first_long; }
     T operator()(Index i, Index l) const { return op == Op::none ? matrix(i, l) : matrix(l, i); }
   };
   Factor factor(const char* operation, const ResidueForm<T>& form) const {
     return {form.op,
             open(operation, form.matrix),
-            open(operation, form.scales),
+            open(operation, DeviceView<const T>(form.scales)),
             open(operation, DeviceView<const T>(form.squares)),
             open(operation, DeviceView<const std::int8_t>(form.numbers)),
             form.stride,
             form.first,
-            open(operation, form.first_long)(0)};
+            form.has_found_scales() ? -1 : open(operation, form.first_long)(0),
+            form.unit()};
   }
   /// The sum of products of row i of A and row j of B.
   static T product(const Factor& a, Index i, const Factor& b, Index j) {
@@ -569,7 +593,7 @@ class EmulatedKernels final : public Kernels<T> {
                                                                                  number * b.stride;
           for (Index l = 0; l < k; ++l) sums[number] += x[l] * y[l];
         }
-        return reference::from_residues(sums) * a.scales(i) * b.scales(j);
+        return reference::from_residues(sums) * a.unit * b.unit * a.scales(i) * b.scales(j);
       }
       if (!a.is_first_long(i) && !b.is_first_long(j)) return std::numeric_limits<T>::quiet_NaN();
       for (Index l = 0; l < k; ++l) v += a(i, l) * b(j, l);
