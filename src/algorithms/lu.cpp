@@ -310,7 +310,7 @@ void Lu<T>::bring_up(Flow& flow, Index i) {
   // Groups that are side by side have two blocks each, at least: one took longer at n = 8192.
   const Index least = most_groups() > 1 ? 2 : 1;
   const bool room = static_cast<Index>(groups_.size()) < most_groups();
-  const bool enough = arrived_near == std::min(total(), far) || arrived_near - pending_ >= least;
+  const bool enough = arrived_near == far || arrived_near - pending_ >= least;
   if ((room && enough) || pending_ < needed) arrive(flow, arrived_near);
   take_long_steps(flow, i, arrived);
   for (Group& group : groups_) {

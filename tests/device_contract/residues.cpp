@@ -76,6 +76,20 @@ class ResidueContract : public DeviceContract<double> {
   static double element(Op op, const Padded<double>& a, Index i, Index l) {
     return op == Op::none ? a(i, l) : a(l, i);
   }
+  static double& element(Op op, Padded<double>& a, Index i, Index l) {
+    return op == Op::none ? a(i, l) : a(l, i);
+  }
+  /// Rows of very different sizes, numbers of very different sizes, a row of one number.
+  static void make_rows_differ(Op op_a, Padded<double>& a, Op op_b, Padded<double>& b, Index k) {
+    for (Index l = 0; l < k; ++l) {
+      element(op_a, a, 1, l) *= 1e-150;
+      element(op_b, b, 2, l) *= 1e150;
+      element(op_a, a, 3, l) *= std::pow(0.5, static_cast<double>(l % 50));
+      element(op_b, b, 4, l) = l == 7 ? 0.75 : 0;
+      element(op_a, a, 5, l) = 1;  // the largest sum there may be
+      element(op_b, b, 5, l) = 1;
+    }
+  }
   /// Scales that are powers of two above the norms of rows.
   static std::vector<double> scales_of(Op op, const Padded<double>& a) {
     std::vector<double> scales;
@@ -93,8 +107,9 @@ class ResidueContract : public DeviceContract<double> {
     kernels().residues(queue(), result.form(), {});
     return result;
   }
-  Padded<double> multiply(const Operand& a, const Operand& b, double beta,
-                          const Padded<double>& c) {
+  /// beta C - A B^T; an operand is what has form().
+  template <class A>
+  Padded<double> multiply(const A& a, const A& b, double beta, const Padded<double>& c) {
     const auto there = upload(c);
     const Index count = kernels().residue_work(c.rows(), c.cols());
     const Buffer<std::int32_t> work(device(), Space::device, count);
@@ -180,15 +195,7 @@ TEST_F(ResidueContract, ErrorsAreThoseOfDoublePrecisionInTheNormsOfRows) {
     for (const Index k : {Index{64}, Index{640}, Index{2048}}) {
       const Index m = 33, n = 20;
       auto a = matrix(op, m, k, 3), b = matrix(op, n, k, 4);
-      // Rows of very different sizes, numbers of very different sizes, a row of one number.
-      for (Index l = 0; l < k; ++l) {
-        (op == Op::none ? a(1, l) : a(l, 1)) *= 1e-150;
-        (op == Op::none ? b(2, l) : b(l, 2)) *= 1e150;
-        (op == Op::none ? a(3, l) : a(l, 3)) *= std::pow(0.5, static_cast<double>(l % 50));
-        (op == Op::none ? b(4, l) : b(l, 4)) = l == 7 ? 0.75 : 0;
-        (op == Op::none ? a(5, l) : a(l, 5)) = 1;  // the largest sum there may be
-        (op == Op::none ? b(5, l) : b(l, 5)) = 1;
-      }
+      make_rows_differ(op, a, op, b, k);
       const auto c = random_matrix<double>(m, n, 5);
       const std::vector<double> of_a = scales_of(op, a), of_b = scales_of(op, b);
       const auto got = multiply(operand(op, a), operand(op, b), 1, c);
@@ -231,7 +238,7 @@ TEST_F(ResidueContract, LongRowsAreFoundAndTheFirstIsMultipliedAllTheSame) {
       auto a = matrix(op, n, k, 1), b = matrix(op, 5, k, 2);
       const std::vector<double> scales = scales_of(op, a);
       for (const Index i : {Index{9}, Index{11}, Index{30}}) {
-        (op == Op::none ? a(i, 5) : a(5, i)) = bad;
+        element(op, a, i, 5) = bad;
       }
       Operand left(queue(), op, a, scales, first, kOrder);
       kernels().residues(queue(), left.form(), {});
@@ -303,14 +310,10 @@ class ScaledResidueContract : public ResidueContract {
                           const Padded<double>& sizes, const Padded<double>& c) {
     const FoundOperand left(queue(), Side::left, op_a, a, sizes);
     const FoundOperand right(queue(), Side::right, op_b, b, sizes);
-    const auto there = upload(c);
-    const Index count = kernels().residue_work(c.rows(), c.cols());
-    const Buffer<std::int32_t> work(device(), Space::device, count);
-    kernels().residue_gemm(queue(), left.form(), right.form(), 1, there, {work.data(), count});
-    return download(there);
+    return multiply(left, right, 1, c);
   }
-  /// |computed - (C - A B^T)|(i, j) is at most `factor` 2^-53 of |c| and of the product of the
-  /// norms of the row of A D^-1 and the row of B D, D being the given diagonal.
+  /// |computed - (C - A B^T)|(i, j) is at most 2^-52 |c| and 2^-50 of the product of the norms of
+  /// the row of A D^-1 and the row of B D, D being the given diagonal.
   static void expect_right(Op op_a, const Padded<double>& a, Op op_b, const Padded<double>& b,
                            const std::vector<double>& d, const Padded<double>& c,
                            const Padded<double>& got) {
@@ -343,15 +346,8 @@ TEST_F(ScaledResidueContract, ErrorsAreThoseOfDoublePrecisionInTheNormsOfRows) {
       for (const Index k : {Index{64}, Index{640}, Index{2048}}) {
         const Index m = 33, n = 20;
         auto a = matrix(op_a, m, k, 3, 1), b = matrix(op_b, n, k, 4, 2);
-        for (Index l = 0; l < k; ++l) {
-          (op_a == Op::none ? a(1, l) : a(l, 1)) *= 1e-150;
-          (op_b == Op::none ? b(2, l) : b(l, 2)) *= 1e150;
-          (op_a == Op::none ? a(3, l) : a(l, 3)) *= std::pow(0.5, static_cast<double>(l % 50));
-          (op_b == Op::none ? b(4, l) : b(l, 4)) = l == 7 ? 0.75 : 0;
-          (op_a == Op::none ? a(5, l) : a(l, 5)) = 1;  // the largest sum there may be
-          (op_b == Op::none ? b(5, l) : b(l, 5)) = 1;
-          (op_a == Op::none ? a(6, l) : a(l, 6)) = 0;
-        }
+        make_rows_differ(op_a, a, op_b, b, k);
+        for (Index l = 0; l < k; ++l) element(op_a, a, 6, l) = 0;
         const auto c = random_matrix<double>(m, n, 5, 1);
         const auto got = subtract(op_a, a, op_b, b, Padded<double>(0, 0), c);
         expect_right(op_a, a, op_b, b, ones(k), c, got);
@@ -391,11 +387,11 @@ TEST_F(ScaledResidueContract, SizesOfSummandsDoNotMatter) {
       d.push_back(size);
       double largest = 0;
       for (Index i = 0; i < m; ++i) {
-        double& x = op == Op::none ? a(i, l) : a(l, i);
+        double& x = element(op, a, i, l);
         x *= size;
         largest = std::max(largest, std::abs(x));
       }
-      for (Index j = 0; j < n; ++j) (op == Op::none ? b(j, l) : b(l, j)) /= size;
+      for (Index j = 0; j < n; ++j) element(op, b, j, l) /= size;
       sizes(l, 0) = largest;
     }
     const auto c = random_matrix<double>(m, n, 3);
@@ -408,8 +404,8 @@ TEST_F(ScaledResidueContract, WhatIsNotFiniteStaysInItsRow) {
   for (const Op op : kResidueOps) {
     for (const double bad : {std::numeric_limits<double>::infinity(), nan<double>()}) {
       auto a = matrix(op, m, k, 1), b = matrix(op, n, k, 2);
-      (op == Op::none ? a(7, 100) : a(100, 7)) = bad;
-      (op == Op::none ? b(3, 5) : b(5, 3)) = -bad;
+      element(op, a, 7, 100) = bad;
+      element(op, b, 3, 5) = -bad;
       const auto c = random_matrix<double>(m, n, 3);
       const auto got = subtract(op, a, op, b, Padded<double>(0, 0), c);
       for (Index j = 0; j < n; ++j) {
