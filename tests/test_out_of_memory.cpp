@@ -49,7 +49,7 @@ class OutOfMemory : public RoutedTest {
         if (testing::Test::HasFailure()) return;  // one report is enough
         if (requests_ < at_) break;
       }
-      EXPECT_GT(at_, 10) << "the call did not reach the device";
+      EXPECT_GT(at_, fewest_requests_) << "the call did not reach the device";
     }
   }
   /// The part of `body` in which memory is scarce.
@@ -71,7 +71,8 @@ class OutOfMemory : public RoutedTest {
   Padded<T> spd_ = positive_definite<T>(kOrder, 1, kLd - kOrder);
   Padded<T> b_ = random_matrix<T>(kOrder, kColumns, 2, kLd - kOrder);
   Integer pivots_[kOrder], info_ = -1;
-  bool fresh_device_ = true;  // for every run
+  bool fresh_device_ = true;   // for every run
+  long fewest_requests_ = 10;  // a call that reaches the device makes more
 
  private:
   void log_calls() {
@@ -184,6 +185,7 @@ TEST_F(OutOfMemory, UpdatesByOneVector) {
 
 TEST_F(OutOfMemory, NormOfAMatrixOnTheDevice) {
   fresh_device_ = false;
+  fewest_requests_ = 1;  // nobody but the device can have found the norm
   const OnDevice<T> there(device(), a_);
   std::vector<T> work(kOrder);
   const T expected = Lapack::lange(&kFrobenius, &kOrder, &kOrder, a_.data(), &kLd, work.data(), 1);

@@ -156,10 +156,11 @@ TEST(Workers, ServeJobsOfEverySizeOneAfterTheOther) {
       const bool wait = round % 2 == 0;
       std::vector<int> runs(9, 0);
       std::atomic<Index> arrived{0};
-      Workers::instance().start(count, [&](Index id) {
+      const auto job = [&](Index id) {
         ++runs[static_cast<std::size_t>(id)];
         ++arrived;
-      });
+      };
+      Workers::instance().start(count, job, 1 + round * 7 % 9);  // woken by the caller
       while (wait && arrived < count) std::this_thread::yield();
       Workers::instance().join();
       const Index took_part = arrived;

@@ -322,7 +322,9 @@ void Transfer::start() {
   const Backoff patience(Backoff::kShort);
   if (caller_issues_) {
     threads_ = std::min<Index>(threads_, static_cast<Index>((up + down) / tuning_.per_helper));
-    Workers::instance().start(threads_, [=](Index) { copy_loop(patience); });
+    constexpr Index kWoken = 2;  // the caller copies, too: it should begin soon
+    Workers::instance().start(
+        threads_, [=](Index) { copy_loop(patience); }, kWoken);
     return;
   }
   // No more threads than there is work for: waking one takes as long as copying 100 KB.

@@ -96,15 +96,16 @@ void Workers::expect(Index id) {
   worker.ended = false;
 }
 
-void Workers::start(Index count, std::function<void(Index)> job) {
+void Workers::start(Index count, std::function<void(Index)> job, Index woken) {
   if (count <= 0) return;
   while (static_cast<Index>(workers_.size()) < count) add_thread();
   for (Index id = 0; id < count; ++id) expect(id);
   job_ = std::move(job);
+  woken_ = std::min(count, woken);
   const State serial = static_cast<std::uint32_t>((state_.load() >> kSerialShift) + 1);
   state_.store(serial << kSerialShift);
   ticket_.store(serial << kCountBits | static_cast<Ticket>(count));
-  for (Index id = 0; id < count; ++id) wake(id);
+  for (Index id = 0; id < woken_; ++id) wake(id);
 }
 
 void Workers::join() {
@@ -162,6 +163,7 @@ void Workers::loop(Worker& self, Index id, Ticket seen) {
   while (await_ticket(self, id, seen)) {
     const auto count = static_cast<Index>(seen & ((Ticket{1} << kCountBits) - 1));
     if (id >= count || !enter(seen)) continue;
+    for (Index other = woken_; id + 1 == woken_ && other < count; ++other) wake(other);
     job_(id);
     leave();
   }

@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -31,8 +32,9 @@ inline void pause_spinning() {
 /// (SIGSEGV, say), so that an application's handlers run on them only for its own memory. One job
 /// at a time: callers hold the device, or compute_in_parallel()'s lock.
 ///
-/// Waking a parked thread takes its waker a few microseconds, and 30 to 90 until the thread runs:
-/// one thread wakes all, because in a tree of wakers the latencies add up. A thread that has
+/// Waking a parked thread takes its waker 5 to 10 microseconds, and 30 to 90 until the thread runs:
+/// one thread wakes all, because in a tree of wakers the latencies add up. Only a caller who has
+/// work of its own meanwhile leaves most of it to one of the threads. A thread that has
 /// finished stays awake for a moment: calls that follow each other closely find it so. On a busy
 /// machine a thread may come late. It is not waited for.
 class Workers {
@@ -44,7 +46,9 @@ class Workers {
 
   /// Invites `count` threads to call job(0) ... job(count - 1), each on a thread of its own, and
   /// returns at once. The job must not throw. Throws DeviceError if the system gives no thread.
-  void start(Index count, std::function<void(Index)> job);
+  /// The caller wakes `woken` threads, at least one, and the last of these the others.
+  void start(Index count, std::function<void(Index)> job,
+             Index woken = std::numeric_limits<Index>::max());
   /// Withdraws the invitation and waits for those who have accepted it.
   void join();
   /// Calls body(i) for i in [0, count), shared out among the caller and up to `threads - 1` others;
@@ -82,6 +86,7 @@ class Workers {
   const std::chrono::milliseconds idle_;
   std::vector<std::unique_ptr<Worker>> workers_;  // grows between jobs only
   std::function<void(Index)> job_;
+  Index woken_ = 0;  // by the caller
   std::atomic<Ticket> ticket_{0};
   std::atomic<State> state_{kClosed};
   std::mutex mutex_;  // for finished_
