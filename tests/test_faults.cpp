@@ -42,6 +42,7 @@ class Faults : public RoutedTest {
         dispatch::Settings settings = settings_for(algorithm, nb_);
         settings.memory_limit = memory_limit_;
         settings.refine = refine_;
+        settings.upload = upload_;
         use(settings);
         FaultAt fault(at);
         device().set_observer(&fault);
@@ -59,8 +60,25 @@ class Faults : public RoutedTest {
   Index stride_factor_ = 1;
   std::size_t memory_limit_ = 0;
   Precision refine_ = Precision::fp32;
+  dispatch::Upload upload_ = dispatch::Upload::automatic;
 };
 TYPED_TEST_SUITE(Faults, Precisions);
+
+TYPED_TEST(Faults, PotrfOfALeadingTriangleFirst) {
+  using T = TypeParam;
+  this->upload_ = dispatch::Upload::triangle;
+  for (const Uplo uplo : kUplos) {
+    auto a = positive_definite<T>(100, 1, 3);
+    a.forbid_other_triangle(uplo);
+    this->at_every_action([&] {
+      auto factor = a;
+      EXPECT_EQ(potrf<T>(uplo, factor.view()), 0) << char(uplo);
+      EXPECT_LT(potrf_residual<T>(uplo, a.view(), factor.view()), kThreshold) << char(uplo);
+      EXPECT_TRUE(factor.padding_untouched());
+      EXPECT_TRUE(factor.other_triangle_untouched(uplo));
+    });
+  }
+}
 
 TYPED_TEST(Faults, Potrf) {
   using T = TypeParam;

@@ -111,6 +111,9 @@ TEST(Settings, AcceptEveryDocumentedValue) {
   EXPECT_TRUE(parse({{"OVERLAPACK_FP32", "strict"}}).strict_fp32);
   EXPECT_FALSE(parse({{"OVERLAPACK_FP64", "auto"}}).strict_fp64);
   EXPECT_TRUE(parse({{"OVERLAPACK_FP64", "strict"}}).strict_fp64);
+  EXPECT_EQ(parse({{"OVERLAPACK_UPLOAD", "auto"}}).upload, Upload::automatic);
+  EXPECT_EQ(parse({{"OVERLAPACK_UPLOAD", "columns"}}).upload, Upload::columns);
+  EXPECT_EQ(parse({{"OVERLAPACK_UPLOAD", "triangle"}}).upload, Upload::triangle);
   EXPECT_EQ(parse({{"OVERLAPACK_REFINE", "auto"}}).refine, Precision::fp32);
   EXPECT_EQ(parse({{"OVERLAPACK_REFINE", "fp32"}}).refine, Precision::fp32);
   EXPECT_EQ(parse({{"OVERLAPACK_REFINE", "tf32"}}).refine, Precision::tf32);
@@ -149,6 +152,7 @@ TEST(Settings, ComplainOnceAboutABadValueAndIgnoreIt) {
       {"OVERLAPACK_FP32", "fast"},
       {"OVERLAPACK_FP32", "STRICT"},
       {"OVERLAPACK_FP64", "fast"},
+      {"OVERLAPACK_UPLOAD", "rows"},
       {"OVERLAPACK_THREADS", "0"},
       {"OVERLAPACK_REFINE", "bf16"},
       {"OVERLAPACK_REFINE", "FP16"},
@@ -179,6 +183,7 @@ TEST(Settings, ComplainOnceAboutABadValueAndIgnoreIt) {
     EXPECT_EQ(settings.nb, defaults.nb);
     EXPECT_EQ(settings.strict_fp32, defaults.strict_fp32);
     EXPECT_EQ(settings.strict_fp64, defaults.strict_fp64);
+    EXPECT_EQ(settings.upload, defaults.upload);
     EXPECT_EQ(settings.refine, defaults.refine);
     EXPECT_EQ(settings.threads, defaults.threads);
     EXPECT_EQ(settings.verbose, defaults.verbose);
@@ -510,6 +515,29 @@ TEST(Plans, ResiduesInDoublePrecisionWhereTheyFit) {
   EXPECT_FALSE(planned(Routine::potrf, 'd', 100000).residues);
   EXPECT_FALSE(planned(Routine::sposv, 'd', 100000).residues);
   EXPECT_TRUE(planned(Routine::sposv, 'd', 100000).split);
+}
+
+TEST(Plans, LeadingTrianglesAreWholeBlocksOfLargeMatricesOfTheHost) {
+  Settings settings;
+  const Profile profile = builtin_profile();
+  const auto leading = [&](Routine routine, char type, Index n, bool resident = false) {
+    const Plan result = plan(routine, type, {n, n, 0}, settings, profile, kPlenty, resident);
+    EXPECT_EQ(result.leading % result.nb, 0);
+    return result.leading;
+  };
+  EXPECT_EQ(leading(Routine::potrf, 'd', 16384), 9728);
+  EXPECT_EQ(leading(Routine::posv, 'z', 16384), 9728);
+  for (const auto& [routine, type] :
+       {std::pair(Routine::potrf, 's'), {Routine::sposv, 'd'}, {Routine::getrf, 'd'}}) {
+    EXPECT_EQ(leading(routine, type, 16384), 0);
+  }
+  EXPECT_EQ(leading(Routine::potrf, 'd', 16384, true), 0);
+  EXPECT_EQ(leading(Routine::potrf, 'd', 4096), 0);
+  settings.upload = Upload::triangle;
+  EXPECT_EQ(leading(Routine::potrf, 's', 4096), 2304);
+  EXPECT_EQ(leading(Routine::potrf, 'd', 4096, true), 0);
+  settings.upload = Upload::columns;
+  EXPECT_EQ(leading(Routine::potrf, 'd', 16384), 0);
 }
 
 TEST(Plans, ASolveWithOneRightHandSideIsNotWorthTheTransfer) {

@@ -57,7 +57,34 @@ TYPED_TEST(Potrf, RandomMatricesOfManyOrders) {
   }
 }
 
-TYPED_TEST(Potrf, ManyBlocks) {  // the first of which are applied ahead
+TYPED_TEST(Potrf, LeadingTriangleFirst) {
+  using T = TypeParam;
+  for (const Algorithm algorithm : this->kAlgorithms) {
+    auto settings = this->settings_for(algorithm, 16);
+    settings.upload = dispatch::Upload::triangle;
+    this->use(settings);
+    for (const Uplo uplo : kUplos) {
+      for (const Index n : {1, 16, 27, 32, 100, 161}) {
+        SCOPED_TRACE(testing::Message() << name_of(algorithm) << " " << char(uplo) << " " << n);
+        this->expect_factored(uplo, positive_definite<T>(n, 1, n % 3));
+      }
+      this->expect_factored(uplo, graded(positive_definite<T>(100, 3)));
+      // Of 100 rows 48 lead: in them, at their end, below them.
+      for (const Index position : {0, 20, 47, 48, 60, 99}) {
+        auto a = indefinite_at<T>(100, position, 1, 3);
+        a.forbid_other_triangle(uplo);
+        auto factor = a;
+        EXPECT_EQ(potrf<T>(uplo, factor.view()), position + 1);
+        EXPECT_TRUE(factor.padding_untouched());
+        EXPECT_TRUE(factor.other_triangle_untouched(uplo));
+        EXPECT_LT(partial_potrf_residual<T>(uplo, a.view(), factor.view(), position + 1),
+                  kThreshold);
+      }
+    }
+  }
+}
+
+TYPED_TEST(Potrf, ManyBlocks) {  // some of which lead
   for (const Uplo uplo : kUplos) {
     this->route(Algorithm::tiled, 8);
     this->expect_factored(uplo, positive_definite<TypeParam>(48 * 8, 1));
@@ -147,7 +174,7 @@ TYPED_TEST(Potrf, IgnoresTheImaginaryPartOfTheDiagonal) {
   if constexpr (is_complex<T>) {
     for (const Algorithm algorithm : this->kAlgorithms) {
       for (const Uplo uplo : kUplos) {
-        // Of 50 blocks some are applied ahead.
+        // Of 50 blocks some lead.
         for (const auto& [n, imaginary] : {std::pair<Index, Real<T>>{70, 1000},
                                            {70, real(nan<T>())},
                                            {70, real(infinity<T>())},

@@ -92,7 +92,7 @@ TYPED_TEST(Split, UpdatesOfALeftLookingFactorization) {
         }
       }
       const algorithms::DeviceMatrix<T> matrix(this->device(), n, n), w(this->device(), n, n);
-      const algorithms::Triangle<T> triangle{uplo, this->device().template kernels<T>()};
+      const algorithms::Triangle<T> triangle{{uplo}, this->device().template kernels<T>()};
       algorithms::Updates<T> updates(this->device(), options, triangle, matrix.view(), n);
       const auto workspace = updates.workspace(this->device(), n, options.nb);
       EventLease appended(this->device());
@@ -116,7 +116,7 @@ TYPED_TEST(Split, UpdatesOfALeftLookingFactorization) {
                         : this->error(got, c, Op::conj_trans, columns, Op::none, rows),
                   kLimit)
             << "block at " << j.first;
-        updates.append(*panel, j);
+        updates.append(*panel, {j.last, n}, j);
         panel->record(*appended);
       }
       const int products = this->calls_.of("split_gemm") - before;
@@ -238,7 +238,7 @@ TYPED_TEST(Split, BlocksThatAreNoWholeSectionsDoWithout) {
 /// They are not needed, and take as much as the rest of a factorization.
 TEST_F(DeviceTest, ResiduesThatFindNoMemoryAreNotUsed) {
   const Index n = 20000;
-  const algorithms::Triangle<double> triangle{Uplo::lower, device().kernels<double>()};
+  const algorithms::Triangle<double> triangle{{Uplo::lower}, device().kernels<double>()};
   Options options;
   options.nb = 512;
   const auto used = [&](std::size_t memory) {

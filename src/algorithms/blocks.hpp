@@ -17,6 +17,9 @@ struct Options {
   Index threads = 1;     ///< copy threads
   bool split = true;     ///< large products by split operands, where the device offers them
   bool residues = true;  ///< long sums by residues, where the device offers them
+  /// Cholesky: the order of the leading block that is factored first, before the rows below it are
+  /// needed. A multiple of nb; 0: none is.
+  Index leading = 0;
   /// Of these products. For fp16 nb must be even, and the matrix well scaled.
   Precision precision = Precision::fp32;
   /// Bytes of device memory that may be taken, where an algorithm has the choice; 0: any number.

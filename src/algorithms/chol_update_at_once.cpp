@@ -52,7 +52,7 @@ template <class T>
 class UpdateAtOnce {
  public:
   UpdateAtOnce(Device& device, Uplo uplo, Index n, Index k, int sign)
-      : triangle_{uplo, device.kernels<T>()},
+      : triangle_{{uplo}, device.kernels<T>()},
         n_(n),
         k_(k),
         sign_(sign),

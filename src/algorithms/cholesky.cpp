@@ -5,10 +5,6 @@
 namespace overlapack::algorithms {
 namespace {
 
-/// In a large matrix that comes from the host the first blocks, so many of them, are applied ahead:
-/// they keep the device busy while the link is behind.
-constexpr Index kAheadBlocks = 6;
-
 /// Rows of L are padded to a multiple of this: products of odd shapes take up to 12 % longer.
 constexpr Index kRowPadding = 64;
 
@@ -27,163 +23,126 @@ void clear_imaginary_diagonal(Queue& queue, DeviceView<T> diagonal) {
 
 template <class T>
 Cholesky<T>::Cholesky(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Uplo uplo,
-                      Index n, Index nrhs, bool from_host)
+                      Index n, Index nrhs)
     : cpu_(cpu),
-      triangle_{uplo, device.kernels<T>()},
+      triangle_{{uplo}, device.kernels<T>()},
       n_(n),
       nrhs_(nrhs),
       rows_(round_up(n + nrhs, kRowPadding)),
-      blocks_(partition(n, options.nb)),
-      panel_width_(2 * options.nb),
+      nb_(options.nb),
+      pieces_(pieces_of(n, nb_, options.leading)),
       hybrid_(options.hybrid),
       work_(matrix(device)),
       factor_(matrix(device)),
-      info_(device, Space::device, count()),
+      info_(device, Space::device, (n + nb_ - 1) / nb_),
       long_sums_(device, options, triangle_, factor_.view(), n),
       updates_(device, options, triangle_, factor_.view(), rows_),
-      update_space_(updates_.workspace(device, n, std::min(options.nb, n))),
-      ahead_panels_(
-          from_host && !long_sums_.used() && n >= kManyBlocks * options.nb ? kAheadBlocks / 2 : 0),
+      update_space_(updates_.workspace(device, n, std::min(nb_, n))),
       prepared_(device),
       diagonal_arrived_(device) {
-  for (Index j = 0; j < count(); ++j) final_.emplace_back(device);
-  for (Index p = 0; ahead_panels_ > 0 && p * panel_width_ < n; ++p) {
-    applied_ahead_.emplace_back(device);
-  }
+  for (Index p = 0; p < count(); ++p) final_.emplace_back(device);
   if (hybrid_) {
-    const Index nb = std::min(options.nb, n);
-    diagonal_ = Buffer<T>(device, Space::host, nb * nb);
+    const Index order = std::min(nb_, n);
+    diagonal_ = Buffer<T>(device, Space::host, order * order);
     block_info_ = Buffer<Index>(device, Space::host, 1);
   }
   panel_ = std::make_unique<QueueLease>(device, Priority::high, "panel");
   update_ = std::make_unique<QueueLease>(device, Priority::normal, "update");
-  if (ahead_panels_ > 0) {
-    ahead_space_ = updates_.workspace(device, panel_width_, panel_width_);
-    ahead_ = std::make_unique<QueueLease>(device, Priority::low, "ahead");
-  }
-  panel().zero(info_.data(), sizeof(Index) * at(count()));
+  panel().zero(info_.data(), sizeof(Index) * at(info_.size()));
 }
 
 template <class T>
 void Cholesky<T>::factor(Flow& flow) {
   bool going = prepare(0, flow);
-  for (Index j = 0; going && j < count(); ++j) {
-    going = step(j, flow);
-    flow.release(panel(), j);
+  for (Index p = 0; going && p < count(); ++p) {
+    going = step(p, flow);
+    flow.release(panel(), p);
   }
 }
 
-/// Everything that makes block j final, and what the next block does not need it for. False if the
+/// Everything that makes piece p final, and what the next one does not need it for. False if the
 /// work is to stop.
 template <class T>
-bool Cholesky<T>::step(Index j, Flow& flow) {
-  const bool last = j + 1 == count();
+bool Cholesky<T>::step(Index p, Flow& flow) {
+  const bool last = p + 1 == count();
+  const Range rows = all_rows(piece(p)), j = piece(p).columns;
+  const Range below = {std::max(rows.first, j.last), rows.last};
+  const Index number = j.first / nb_;
   bool going = true;
   panel().wait(*prepared_);
-  Span span(panel(), "panel", j);
-  if (j >= 1) subtract(panel(), rows_from(j), block(j), block(j - 1));
+  Span span(panel(), "panel", p);
+  if (!before(j).empty()) subtract(panel(), rows, j, before(j));
   if (hybrid_) {
-    fetch_diagonal(block(j));
-    if (!last) going = prepare(j + 1, flow);  // the device works while the CPU factors
-    factor_diagonal_on_cpu(j);
-    solve_below(block(j));
+    if (piece(p).on_diagonal()) fetch_diagonal(j);
+    if (!last) going = prepare(p + 1, flow);  // the device works while the CPU factors
+    if (piece(p).on_diagonal()) factor_diagonal_on_cpu(j, number);
+    solve(below, j);
   } else {
-    factor_columns(j, block(j));
+    factor_columns(rows, j, number);
   }
-  updates_.append(panel(), block(j));
+  updates_.append(panel(), below, j);
   span.end();
-  panel().record(final(j));
-  apply_ahead(j);
-  if (!hybrid_ && !last) going = prepare(j + 1, flow);
+  panel().record(final(p));
+  if (!hybrid_ && !last) going = prepare(p + 1, flow);
   return going;
 }
 
-/// W(i, j) := beta W(i, j) - L(i, k) L(j, k)^H for few columns or rows.
+/// W(i, j) -= L(i, k) L(j, k)^H for few columns or rows.
 template <class T>
-void Cholesky<T>::subtract(Queue& queue, Range i, Range j, Range k, T beta) {
-  triangle_.subtract(queue, factor(i, k), factor(j, k), beta, work(i, j));
+void Cholesky<T>::subtract(Queue& queue, Range i, Range j, Range k) {
+  triangle_.subtract(queue, factor(i, k), factor(j, k), T(1), work(i, j));
 }
 
-/// W(j:, j) := beta W(j:, j) - L(j:, k) L(j, k)^H for many columns k.
+/// The same for a piece and many columns k.
 template <class T>
-void Cholesky<T>::subtract_all(Index j, Range k, T beta) {
+void Cholesky<T>::subtract_all(Index p, Range k) {
   Queue& queue = **update_;
-  const Span span(queue, "update", j);
-  if (!long_sums_.pay(rows_of_a(j), block(j), k)) {
-    updates_.subtract(queue, update_space_, rows_from(j), block(j), k, real(beta),
-                      work(rows_from(j), block(j)));
+  const Span span(queue, "update", p);
+  const Range rows = piece(p).rows, all = all_rows(piece(p)), j = piece(p).columns;
+  if (!long_sums_.pay(rows, j, k)) {
+    updates_.subtract(queue, update_space_, all, j, k, 1, work(all, j));
     return;
   }
-  long_sums_.subtract(queue, rows_of_a(j), block(j), k, beta, work(rows_of_a(j), block(j)));
-  if (!rows_of_b().empty()) subtract(queue, rows_of_b(), block(j), k, beta);
+  long_sums_.subtract(queue, rows, j, k, work(rows, j));
+  if (nrhs_ > 0 && all.last > n_) subtract(queue, {n_, all.last}, j, k);
 }
 
-/// All of block j that does not need block j - 1. False if the work is to stop.
+/// All of piece p that does not need piece p - 1. False if the work is to stop.
 template <class T>
-bool Cholesky<T>::prepare(Index j, Flow& flow) {
+bool Cholesky<T>::prepare(Index p, Flow& flow) {
   Queue& queue = **update_;
-  if (!adds_input()) {
-    if (!flow.before(queue, j)) return false;
-    clear_imaginary_diagonal(queue, work(block(j), block(j)));
+  const Range j = piece(p).columns;
+  if (!flow.before(queue, p)) return false;
+  if (piece(p).on_diagonal()) clear_imaginary_diagonal(queue, work(j, j));
+  if (p >= 2) {
+    const Piece& ready = piece(p - 2);
+    queue.wait(final(p - 2));
+    if (long_sums_.used()) long_sums_.append(queue, ready.rows, ready.columns);
   }
-  const Index ahead = panels_ahead_of(j);
-  if (ahead > 0) queue.wait(*applied_ahead_[at(panel_of(j))]);
-  const Range k = {ahead * panel_width_, j > 0 ? block(j - 1).first : 0};
-  if (j >= 2) {
-    queue.wait(final(j - 2));
-    if (long_sums_.used()) long_sums_.append(queue, block(j - 2));
-  }
-  if (!k.empty()) subtract_all(j, k, T(adds_input() && ahead == 0 ? 0 : 1));
-  if (adds_input()) {
-    if (!flow.before(queue, j)) return false;
-    clear_imaginary_diagonal(queue, factor(block(j), block(j)));
-    const bool updated = ahead > 0 || !k.empty();
-    triangle_.kernels.add(queue, Op::none, factor(rows_from(j), block(j)), T(updated ? 1 : 0),
-                          work(rows_from(j), block(j)));
-  }
+  if (!long_before(j).empty()) subtract_all(p, long_before(j));
   queue.record(*prepared_);
   return true;
 }
 
-/// How many panels are applied ahead to block j: none of its own and of the one before, which would
-/// come too late.
+/// Columns `j` of a block column, from the diagonal on or below it: recursively, down to what one
+/// kernel factors.
 template <class T>
-Index Cholesky<T>::panels_ahead_of(Index j) const {
-  return std::clamp<Index>(panel_of(j) - 1, 0, ahead_panels_);
-}
-
-/// Once block j is final: if it completes a panel that is applied ahead, its updates.
-template <class T>
-void Cholesky<T>::apply_ahead(Index j) {
-  const Index p = panel_of(j);
-  if (p >= ahead_panels_ || block(j).last < panel_columns(p).last) return;
-  Queue& queue = **ahead_;
-  queue.wait(final(j));
-  const Range k = panel_columns(p);
-  for (Index q = p + 2; q * panel_width_ < n_; ++q) {
-    const Range columns = panel_columns(q), rows = {columns.first, rows_};
-    const Span span(queue, "ahead", q);
-    updates_.subtract(queue, ahead_space_, rows, columns, k, p > 0 ? 1 : 0, work(rows, columns));
-    if (p + 1 == std::min(q - 1, ahead_panels_)) queue.record(*applied_ahead_[at(q)]);
-  }
-}
-
-/// Columns `j` of a block column and all rows below them: recursively, down to what one kernel
-/// factors.
-template <class T>
-void Cholesky<T>::factor_columns(Index block_number, Range j) {
+void Cholesky<T>::factor_columns(Range rows, Range j, Index block_number) {
   const Index width = triangle_.kernels.potrf_panel_width();
   if (j.size() <= width) {
-    const Range rows = {j.first, rows_};
-    triangle_.kernels.potrf_panel(panel(), triangle_.uplo, work(rows, j), factor(rows, j),
-                                  {info(block_number), 1}, j.first);
+    const Range panel_rows = {j.first, rows.last};
+    const Index gap = std::max<Index>(rows.first - j.last, 0);
+    triangle_.kernels.potrf_panel(panel(), triangle_.uplo, work(panel_rows, j),
+                                  factor(panel_rows, j), {info_.data() + block_number, 1}, j.first,
+                                  gap);
     return;
   }
   const Index half = round_up(j.size() / 2, width);
   const Range left = {j.first, j.first + half}, right = {left.last, j.last};
-  factor_columns(block_number, left);
-  subtract(panel(), {right.first, rows_}, right, left);
-  factor_columns(block_number, right);
+  const Range rest = {std::max(rows.first, right.first), rows.last};
+  factor_columns(rows, left, block_number);
+  subtract(panel(), rest, right, left);
+  factor_columns(rest, right, block_number);
 }
 
 // ---- the hybrid form: diagonal blocks make a round trip through the CPU LAPACK ----
@@ -195,23 +154,21 @@ void Cholesky<T>::fetch_diagonal(Range j) {
 }
 
 template <class T>
-void Cholesky<T>::factor_diagonal_on_cpu(Index block_number) {
-  const Range j = block(block_number);
+void Cholesky<T>::factor_diagonal_on_cpu(Range j, Index block_number) {
   const HostView<T> l = staged_diagonal(j);
   Queue& queue = panel();
   diagonal_arrived_->synchronize();
   const Index failed = cpu_.potrf(triangle_.uplo, l);
   *block_info_.data() = failed == 0 ? 0 : j.first + failed;
   queue.copy<T>(factor(j, j), l);
-  queue.copy<Index>({info(block_number), 1}, HostView<const Index>(block_info_.data(), 1));
+  queue.copy<Index>({info_.data() + block_number, 1}, HostView<const Index>(block_info_.data(), 1));
 }
 
-/// The rows below a diagonal block that the CPU has factored.
+/// Rows below a diagonal block that the CPU has factored.
 template <class T>
-void Cholesky<T>::solve_below(Range j) {
-  const Range below = {j.last, rows_};
-  const DeviceView<T> x = factor(below, j);
-  triangle_.kernels.add(panel(), Op::none, work(below, j), T(0), x);
+void Cholesky<T>::solve(Range rows, Range j) {
+  const DeviceView<T> x = factor(rows, j);
+  triangle_.kernels.add(panel(), Op::none, work(rows, j), T(0), x);
   triangle_.kernels.trsm(panel(), triangle_.lower() ? Side::right : Side::left, triangle_.uplo,
                          Op::conj_trans, Diag::non_unit, T(1), factor(j, j), x);
 }

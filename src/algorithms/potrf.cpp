@@ -80,38 +80,34 @@ class BackSubstitution {
   BlockInverses<T> inverses_;
 };
 
-/// Blocks come and go by a transfer's regions of one or several blocks, and B comes with the first.
+/// Pieces come and go by a transfer's regions of one or several pieces, and B comes with the first.
 template <class T>
 class RegionFlow final : public Flow {
  public:
   /// `uploads`: the number of that with each region; downloads have those of the regions. `solve`
   /// is null if there is no B.
-  RegionFlow(Transfer& transfer, const Cholesky<T>& cholesky, const std::vector<Range>& regions,
-             std::vector<Index> uploads, BackSubstitution<T>* solve, Index upload_of_b)
+  RegionFlow(Transfer& transfer, const std::vector<Range>& regions, std::vector<Index> uploads,
+             BackSubstitution<T>* solve, Index upload_of_b)
       : transfer_(transfer),
-        cholesky_(cholesky),
         regions_(regions),
         uploads_(std::move(uploads)),
         solve_(solve),
         upload_of_b_(upload_of_b) {}
 
-  bool before(Queue& queue, Index j) override {
-    if (!transfer_.before(queue, uploads_[at(region_of(j))])) return false;
-    if (solve_ == nullptr || j > 0) return true;
+  bool before(Queue& queue, Index p) override {
+    if (!transfer_.before(queue, uploads_[at(index_of(regions_, p))])) return false;
+    if (solve_ == nullptr || p > 0) return true;
     if (!transfer_.before(queue, upload_of_b_)) return false;
     solve_->place(queue);
     return true;
   }
-  void release(Queue& queue, Index j) override {
-    const Index region = region_of(j);
-    if (cholesky_.block(j).last == regions_[at(region)].last) transfer_.release(queue, region);
+  void release(Queue& queue, Index p) override {
+    const Index region = index_of(regions_, p);
+    if (p + 1 == regions_[at(region)].last) transfer_.release(queue, region);
   }
 
  private:
-  Index region_of(Index j) const { return index_of(regions_, cholesky_.block(j).first); }
-
   Transfer& transfer_;
-  const Cholesky<T>& cholesky_;
   const std::vector<Range>& regions_;
   std::vector<Index> uploads_;
   BackSubstitution<T>* const solve_;
@@ -126,7 +122,7 @@ class CholeskyOnDevice final : public Factorization<T> {
                    Index n)
       : status_(device, Space::host, static_cast<Index>(partition(n, options.nb).size())),
         substitute_(device, n),
-        cholesky_(device, cpu, options, uplo, n, 0, true) {}
+        cholesky_(device, cpu, options, uplo, n, 0) {}
 
   DeviceView<T> input() const override {
     return cholesky_.triangle().block(cholesky_.input(), cholesky_.columns(), cholesky_.columns());
@@ -136,7 +132,7 @@ class CholeskyOnDevice final : public Factorization<T> {
   void factor(Flow& flow) override {
     cholesky_.factor(flow);
     queue().template copy<Index>(HostView<Index>(status_.data(), status_.size()),
-                                 DeviceView<const Index>(cholesky_.info(0), status_.size()));
+                                 DeviceView<const Index>(cholesky_.info()));
   }
 
   /// The other triangle gets the adjoint of the factor, so that L^H, too, is a matrix whose rows
@@ -164,17 +160,31 @@ class CholeskyOnDevice final : public Factorization<T> {
 
 }  // namespace
 
-std::vector<Range> regions_of(Uplo uplo, Index n, Index nb) {
-  const std::vector<Range> blocks = partition(n, nb);
-  if (uplo == Uplo::lower) return blocks;
+std::vector<Range> regions_of(Uplo uplo, const std::vector<Piece>& pieces) {
+  constexpr Index kMany = 48;  // block rows
+  const Index count = static_cast<Index>(pieces.size());
+  const Index rows = std::count_if(pieces.begin(), pieces.end(),
+                                   [](const Piece& piece) { return piece.on_diagonal(); });
+  const Index widest = rows < kMany ? 2 : 4;
   std::vector<Range> regions;
-  const Index count = static_cast<Index>(blocks.size()), widest = count < kManyBlocks ? 2 : 4;
-  for (Index j = 0; j < count;) {
-    const Index width = std::clamp<Index>(std::min(j, count - j) / 2, 1, widest);
-    regions.push_back({blocks[at(j)].first, blocks[at(j + width - 1)].last});
-    j += width;
+  for (Index p = 0; p < count;) {
+    const Index width =
+        uplo == Uplo::lower ? 1 : std::clamp<Index>(std::min(p, count - p) / 2, 1, widest);
+    const Piece& first = pieces[at(p)];
+    Index last = p + 1;
+    while (last < p + width && pieces[at(last)].rows.last == first.rows.last &&
+           pieces[at(last)].on_diagonal() == first.on_diagonal()) {
+      ++last;
+    }
+    regions.push_back({p, last});
+    p = last;
   }
   return regions;
+}
+
+Piece united(const std::vector<Piece>& pieces, Range region) {
+  const Piece &first = pieces[at(region.first)], &last = pieces[at(region.last - 1)];
+  return {first.rows, {first.columns.first, last.columns.last}};
 }
 
 template <class T>
@@ -206,6 +216,38 @@ void bring_home_at_once(Device& device, Queue& queue, const Triangle<T>& triangl
   }
 }
 
+/// Finishes a piece of L below the diagonal, whose columns on and above the diagonal are final, as
+/// is what lies left of them: L(i, j) := (A(i, j) - L(i, k) L(j, k)^H) L(j, j)^-H.
+template <class T>
+void finish_below(const cpu::Lapack<T>& cpu, Storage storage, HostView<T> a, const Piece& piece) {
+  const Range i = piece.rows, j = piece.columns, k{0, j.first};
+  const auto l = [&](Range rows, Range columns) { return storage.block(a, rows, columns); };
+  if (i.empty()) return;
+  if (!k.empty()) {
+    const HostView<T> of_rows = l(i, k), of_columns = l(j, k);
+    cpu.gemm(storage.direct(), storage.adjoint(), T(-1), storage.lower() ? of_rows : of_columns,
+             storage.lower() ? of_columns : of_rows, T(1), l(i, j));
+  }
+  cpu.trsm(storage.lower() ? Side::right : Side::left, storage.uplo, Op::conj_trans,
+           Diag::non_unit, T(1), l(j, j), l(i, j));
+}
+
+/// The same from the diagonal on. Returns LAPACK's info.
+template <class T>
+Index finish_from_diagonal(const cpu::Lapack<T>& cpu, Storage storage, HostView<T> a,
+                           const Piece& piece) {
+  const Range j = piece.columns, k{0, j.first};
+  const HostView<T> diagonal = storage.block(a, j, j);
+  if (!k.empty()) {
+    cpu.herk(storage.uplo, storage.direct(), Real<T>(-1), storage.block(a, j, k), Real<T>(1),
+             diagonal);
+  }
+  const Index info = cpu.potrf(storage.uplo, diagonal);
+  if (info != 0) return j.first + info;
+  finish_below(cpu, storage, a, {{j.last, piece.rows.last}, j});
+  return 0;
+}
+
 /// Row k of L, in whose pivot the factorization has ended, from column `from` on, and what is left
 /// of that pivot. `a` holds all of L before. LAPACK leaves both, and programs look at them: SciPy's
 /// minimizer "trust-exact" finds a direction of negative curvature in them.
@@ -213,24 +255,31 @@ template <class T>
 void complete_failing_row(Device& device, const cpu::Lapack<T>& cpu, Queue& queue,
                           const Triangle<T>& triangle, HostView<T> a, Index from, Index k) {
   const Range row{k, k + 1}, before{0, from}, good{from, k}, all{0, k};
-  const Side side = triangle.lower() ? Side::right : Side::left;
   // L(k, good) := (A(k, good) - L(k, before) L(good, before)^H) L(good, good)^-H, and the pivot.
   if (device.kind_of(a.data) == MemoryKind::device) {
     const auto l = [&](Range i, Range j) { return triangle.block(on_device(a), i, j); };
     triangle.subtract(queue, l(row, before), l(good, before), T(1), l(row, good));
-    triangle.kernels.trsm(queue, side, triangle.uplo, Op::conj_trans, Diag::non_unit, T(1),
-                          l(good, good), l(row, good));
+    triangle.kernels.trsm(queue, triangle.lower() ? Side::right : Side::left, triangle.uplo,
+                          Op::conj_trans, Diag::non_unit, T(1), l(good, good), l(row, good));
     triangle.kernels.herk(queue, triangle.uplo, triangle.direct(), Real<T>(-1), l(row, all),
                           Real<T>(1), l(row, row));
     queue.synchronize();
     return;
   }
-  const auto l = [&](Range i, Range j) { return triangle.block(a, i, j); };
-  const HostView<T> left = l(triangle.lower() ? row : good, before),
-                    right = l(triangle.lower() ? good : row, before);
-  cpu.gemm(triangle.direct(), triangle.adjoint(), T(-1), left, right, T(1), l(row, good));
-  cpu.trsm(side, triangle.uplo, Op::conj_trans, Diag::non_unit, T(1), l(good, good), l(row, good));
-  cpu.herk(triangle.uplo, triangle.direct(), Real<T>(-1), l(row, all), Real<T>(1), l(row, row));
+  finish_below(cpu, triangle, a, {row, good});
+  cpu.herk(triangle.uplo, triangle.direct(), Real<T>(-1), triangle.block(a, row, all), Real<T>(1),
+           triangle.block(a, row, row));
+}
+
+/// The first column of the region on the diagonal that has column j.
+Index start_of_region(const std::vector<Piece>& pieces, const std::vector<Range>& regions,
+                      Index j) {
+  Index start = 0;
+  for (const Range& region : regions) {
+    const Piece piece = united(pieces, region);
+    if (piece.on_diagonal() && piece.columns.first <= j) start = piece.columns.first;
+  }
+  return start;
 }
 
 }  // namespace
@@ -239,35 +288,38 @@ template <class T>
 Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Uplo uplo,
            Input<T> input, HostView<T> a, HostView<T> b, Index& committed) {
   const Index n = a.rows;
-  const bool from_host = device.kind_of(input.a.data) != MemoryKind::device;
-  Cholesky<T> cholesky(device, cpu, options, uplo, n, b.cols, from_host);
+  Cholesky<T> cholesky(device, cpu, options, uplo, n, b.cols);
   const Triangle<T>& triangle = cholesky.triangle();
-  const Index count = cholesky.count();
-  const Buffer<Index> status(device, Space::host, count);
+  const std::vector<Piece>& pieces = cholesky.pieces();
+  const Buffer<Index> status(device, Space::host, cholesky.info().rows);
   std::optional<BackSubstitution<T>> solve;
   if (!b.empty()) solve.emplace(device, cholesky);
   Transfer transfer(device, options.threads, committed);
 
-  const Part part = part_of(uplo);
-  const std::vector<Range> regions = regions_of(uplo, n, options.nb);
+  const std::vector<Range> regions = regions_of(uplo, pieces);
   std::vector<Index> uploads;  // by region
   Index upload_of_b = 0;
-  for (const Range& columns : regions) {
-    const Range rows = {columns.first, n};
-    const auto block = [&](auto x) { return triangle.block(x, rows, columns); };
-    // The blocks in it, which all must be positive definite.
-    const Index first = columns.first / options.nb, last = (columns.last - 1) / options.nb + 1;
+  for (const Range& region : regions) {
+    const Piece piece = united(pieces, region);
+    const auto block = [&](auto x) { return triangle.block(x, piece.rows, piece.columns); };
+    const Part part = piece.on_diagonal() ? part_of(uplo) : Part::all;
     uploads.push_back(
         transfer.add_upload(make_region<T>(block(input.a), block(cholesky.input()), part)));
     // B takes part in the factorization. It is on its way while the host enqueues what comes first.
-    if (solve && first == 0) upload_of_b = transfer.add_upload(make_region<T>(input.b, solve->x()));
-    transfer.add_download(make_region<T>(block(a), block(cholesky.factor()), part),
-                          {{cholesky.info(first), status.data() + first,
-                            sizeof(Index) * static_cast<std::size_t>(last - first)}},
-                          [&status, first, last] {
-                            return std::all_of(status.data() + first, status.data() + last,
-                                               [](Index info) { return info == 0; });
-                          });
+    if (solve && region.first == 0) upload_of_b = transfer.add_upload(make_region<T>(input.b, solve->x()));
+    const Region home = make_region<T>(block(a), block(cholesky.factor()), part);
+    if (!piece.on_diagonal()) {
+      transfer.add_download(home);
+      continue;
+    }
+    // The diagonal blocks in it, which all must be positive definite.
+    const Index first = piece.columns.first / options.nb, size = region.size();
+    const Index* const infos = status.data() + first;
+    transfer.add_download(
+        home, {{cholesky.info().data + first, status.data() + first, sizeof(Index) * at(size)}},
+        [infos, size] {
+          return std::all_of(infos, infos + size, [](Index info) { return info == 0; });
+        });
   }
   if (solve) {
     transfer.add_download(make_region<T>(b, solve->x()), {solve->conditions()},
@@ -276,7 +328,7 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
   transfer.start();
   if (cholesky.needs_diagonal()) cholesky.give_diagonal(diagonal<T>(device, input.a));
 
-  RegionFlow<T> flow(transfer, cholesky, regions, std::move(uploads), solve ? &*solve : nullptr,
+  RegionFlow<T> flow(transfer, regions, std::move(uploads), solve ? &*solve : nullptr,
                      upload_of_b);
   cholesky.factor(flow);
   if (solve && !transfer.stopped()) {
@@ -286,8 +338,8 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
   transfer.finish();
 
   if (const Index info = first_failure(status); info != 0) {
-    // The leading minor before the failing one reaches into the last region.
-    const Range good = {regions[at(index_of(regions, info - 1))].first, info - 1};
+    // The leading minor before the failing one reaches into the region that did not come home.
+    const Range good = {start_of_region(pieces, regions, info - 1), info - 1};
     bring_home_at_once<T>(device, cholesky.panel(), triangle,
                           triangle.block(cholesky.factor(), good, good),
                           triangle.block(a, good, good));
@@ -305,47 +357,46 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
 }
 
 template <class T>
-Index resume_posv(const cpu::Lapack<T>& cpu, Index nb, Uplo uplo, HostView<T> a, HostView<T> b,
-                  Index committed) {
-  const Index n = a.rows;
-  const bool lower = uplo == Uplo::lower;
-  Index done = 0;  // the factor's columns (rows for upper) before it are final
-  for (const Range& block : regions_of(uplo, n, nb)) {
-    const Index columns = lower ? block.size() : n - block.first;
+Index resume_posv(const cpu::Lapack<T>& cpu, const Options& options, Uplo uplo, HostView<T> a,
+                  HostView<T> b, Index committed) {
+  const Storage storage{uplo};
+  const std::vector<Piece> pieces = pieces_of(a.rows, options.nb, options.leading);
+  for (const Range& region : regions_of(uplo, pieces)) {
+    Piece rest = united(pieces, region);  // what of it has not come home
+    const bool on_diagonal = rest.on_diagonal();
+    const Index columns = storage.lower() ? rest.columns.size() : rest.rows.size();
     const Index here = std::min(committed, columns);
     committed -= here;
-    done = std::min(block.first + here, block.last);
     if (here == columns) continue;
-    if (!lower && here > 0) {
-      // Only `here` columns of a block row have come home; the others are solved for again:
-      // U(j, c) := U(j, j)^-H (A(j, c) - U(0:j, j)^H U(0:j, c)).
-      const Index j = block.first, rows = done - j, c = j + here;
-      const HostView<T> rest = a.block(j, c, rows, n - c);
-      cpu.gemm(Op::conj_trans, Op::none, T(-1), a.block(0, j, j, rows), a.block(0, c, j, n - c),
-               T(1), rest);
-      cpu.trsm(Side::left, uplo, Op::conj_trans, Diag::non_unit, T(1), a.block(j, j, rows, rows),
-               rest);
+    if (!storage.lower()) {
+      // Columns of a block row have come home: rows of L, of which some may lie on the diagonal.
+      const Range home{rest.rows.first, rest.rows.first + here};
+      rest.rows.first = home.last;
+      if (on_diagonal) {
+        const Range done{home.first, std::min(home.last, rest.columns.last)};
+        finish_below(cpu, storage, a, {rest.rows, done});
+        rest.columns.first = done.last;
+      }
+    } else {
+      rest.columns.first += here;
+      if (on_diagonal) rest.rows.first += here;
     }
-    break;
-  }
-  if (done < n) {
-    const HostView<T> a22 = a.block(done, done, n - done, n - done);
-    if (done > 0 && lower) cpu.herk(uplo, Op::none, -1, a.block(done, 0, n - done, done), 1, a22);
-    if (done > 0 && !lower) {
-      cpu.herk(uplo, Op::conj_trans, -1, a.block(0, done, done, n - done), 1, a22);
+    if (rest.columns.empty()) continue;
+    if (!on_diagonal) {
+      finish_below(cpu, storage, a, rest);
+    } else if (const Index info = finish_from_diagonal(cpu, storage, a, rest); info != 0) {
+      return info;
     }
-    const Index info = cpu.potrf(uplo, a22);
-    if (info != 0) return done + info;
   }
-  if (committed < b.cols) cpu.potrs(uplo, a, b.block(0, committed, n, b.cols - committed));
+  if (committed < b.cols) cpu.potrs(uplo, a, b.block(0, committed, a.rows, b.cols - committed));
   return 0;
 }
 
 #define OVERLAPACK_INSTANTIATE(T)                                                             \
   template Index posv<T>(Device&, const cpu::Lapack<T>&, const Options&, Uplo, Input<T>,      \
                          HostView<T>, HostView<T>, Index&);                                   \
-  template Index resume_posv<T>(const cpu::Lapack<T>&, Index, Uplo, HostView<T>, HostView<T>, \
-                                Index);
+  template Index resume_posv<T>(const cpu::Lapack<T>&, const Options&, Uplo, HostView<T>,     \
+                                HostView<T>, Index);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 
 template std::unique_ptr<Factorization<float>> make_cholesky(Device&, const cpu::Lapack<float>&,

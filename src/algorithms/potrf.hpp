@@ -1,7 +1,9 @@
 // Cholesky factorization and solve on the device, of matrices of the caller.
 #pragma once
 
-#include "algorithms/blocks.hpp"
+#include <vector>
+
+#include "algorithms/triangle.hpp"
 #include "cpu/lapack.hpp"
 
 namespace overlapack::algorithms {
@@ -12,15 +14,17 @@ namespace overlapack::algorithms {
 ///
 /// Returns LAPACK's info: 0, or k if the leading minor of order k is not positive definite. Then
 /// the leading minor of order k - 1 holds its factor, what follows the failing block still holds
-/// its input, and B is unchanged.
+/// its input (and, if that is in the leading block, so do all rows below this one), and B is
+/// unchanged.
 ///
-/// Left-looking by blocks (Golub & Van Loan 4.2.6), so that block j is needed only at step j and is
-/// final after it: uploads, computation and downloads overlap. With `hybrid` the diagonal blocks
-/// are factored by the CPU LAPACK while the device updates the next block.
+/// Left-looking by blocks (Golub & Van Loan 4.2.6), so that a block is needed only at its step and
+/// is final after it: uploads, computation and downloads overlap. With `hybrid` the diagonal blocks
+/// are factored by the CPU LAPACK while the device updates the next block. With options.leading,
+/// for matrices that come by the link, the rows below the leading block come after it.
 ///
-/// Throws DeviceError. `committed` then tells what is final in the caller's memory: the columns of
-/// the blocks of A (block columns of the lower triangle, block rows of the upper one), counted in
-/// the order of the blocks, then the columns of B. resume_posv() finishes the call from there.
+/// Throws DeviceError. `committed` then tells what is final in the caller's memory: the caller's
+/// columns of the pieces of L, counted in the order of the pieces, then the columns of B.
+/// resume_posv() finishes the call from there, with the same options.
 template <class T>
 Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Uplo uplo,
            Input<T> input, HostView<T> a, HostView<T> b, Index& committed);
@@ -30,17 +34,19 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
   return posv<T>(device, cpu, options, uplo, {a, b}, a, b, committed);
 }
 
-/// The columns (rows of an upper triangle) that move at a time: the block columns of a lower
-/// triangle, the block rows of an upper one. A block row is made of short pieces of many columns,
+/// The pieces that move at a time, by their numbers: each by itself of a lower triangle, where it is
+/// columns, and several of an upper one, where it is rows. A block row is made of short pieces of many columns,
 /// each on a page of its own (2 KB of 256 doubles), and costs the copy threads more than bandwidth;
 /// so two blocks of an upper triangle move together, four of a large one: but no more than half of
 /// those before them and half of those that are left, because for the first ones the device waits,
 /// and for the last ones the caller.
-std::vector<Range> regions_of(Uplo uplo, Index n, Index nb);
+std::vector<Range> regions_of(Uplo uplo, const std::vector<Piece>& pieces);
+/// The pieces of a region as one.
+Piece united(const std::vector<Piece>& pieces, Range region);
 
-/// Finishes on the CPU what posv() with blocks of order nb left after a fault.
+/// Finishes on the CPU what posv() left after a fault.
 template <class T>
-Index resume_posv(const cpu::Lapack<T>& cpu, Index nb, Uplo uplo, HostView<T> a, HostView<T> b,
-                  Index committed);
+Index resume_posv(const cpu::Lapack<T>& cpu, const Options& options, Uplo uplo, HostView<T> a,
+                  HostView<T> b, Index committed);
 
 }  // namespace overlapack::algorithms

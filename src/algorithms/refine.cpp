@@ -39,7 +39,13 @@ struct Problem {
   /// The regions in which A moves.
   std::vector<Range> regions(Index nb) const {
     const Index n = a.view().rows;
-    return uplo ? regions_of(*uplo, n, nb) : partition(n, nb);
+    if (!uplo) return partition(n, nb);
+    const std::vector<Piece> pieces = pieces_of(n, nb, 0);
+    std::vector<Range> columns;
+    for (const Range& region : regions_of(*uplo, pieces)) {
+      columns.push_back(united(pieces, region).columns);
+    }
+    return columns;
   }
   Part part() const { return uplo ? part_of(*uplo) : Part::all; }
   /// Columns `c` of a matrix; of a lower triangle, from the diagonal on; rows of an upper triangle.

@@ -55,9 +55,9 @@ void ResidueUpdates<T>::begin(Queue& queue, const std::vector<T>& diagonal) {
 }
 
 template <class T>
-void ResidueUpdates<T>::append(Queue& queue, Range block) {
-  if (block.size() < nb_) return;  // the last one, which nothing follows
-  const Range below{block.last, n_};
+void ResidueUpdates<T>::append(Queue& queue, Range rows, Range block) {
+  const Range below{std::max(rows.first, block.last), rows.last};
+  if (below.empty()) return;
   const Index number = block.first / nb_;
   DeviceView<const T> before;
   if (number > 0) before = form_->squares.view().block(below.first, number - 1, below.size(), 1);
@@ -70,11 +70,11 @@ bool ResidueUpdates<T>::pay(Range rows, Range columns, Range k) const {
 }
 
 template <class T>
-void ResidueUpdates<T>::subtract(Queue& queue, Range rows, Range columns, Range k, T beta,
+void ResidueUpdates<T>::subtract(Queue& queue, Range rows, Range columns, Range k,
                                  DeviceView<T> c) const {
   const ResidueForm<T> wide = form(rows, k), narrow = form(columns, k);
   const bool lower = triangle_.lower();
-  triangle_.kernels.residue_gemm(queue, lower ? wide : narrow, lower ? narrow : wide, beta, c,
+  triangle_.kernels.residue_gemm(queue, lower ? wide : narrow, lower ? narrow : wide, T(1), c,
                                  {form_->work.data(), form_->work.size()});
 }
 

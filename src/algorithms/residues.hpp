@@ -10,7 +10,7 @@
 
 namespace overlapack::algorithms {
 
-/// The updates C := beta C - L(rows, k) L(columns, k)^T for many columns k, where they are faster
+/// The updates C -= L(rows, k) L(columns, k)^T for many columns k, where they are faster
 /// that way. The factor's rows become residues block column by block column as these become final,
 /// once, and serve as both operands.
 ///
@@ -33,15 +33,16 @@ class ResidueUpdates {
   /// Comes first: A's diagonal. There is no use for them any more if not all of it is positive and
   /// finite, or if some of it is tiny.
   void begin(Queue& queue, const std::vector<T>& diagonal);
-  /// From now on updates may use the rows below `block` of its block column; they are final. Blocks
-  /// come in order, and all are as wide as the first.
-  void append(Queue& queue, Range block);
+  /// From now on updates may use these rows of a block column; they are final. (Those of its
+  /// diagonal block are left out.) For each row, blocks come in order, and all are as wide as the
+  /// first.
+  void append(Queue& queue, Range rows, Range block);
   /// Whether an update is faster that way.
   bool pay(Range rows, Range columns, Range k) const;
-  /// C := beta C - L(rows, k) L(columns, k)^T, where C is stored as the triangle is. All of k lies
+  /// C -= L(rows, k) L(columns, k)^T, where C is stored as the triangle is. All of k lies
   /// left of `rows` and `columns`, which begin with a block, begins and ends with blocks, and has
   /// been appended. One queue at a time: there is one workspace.
-  void subtract(Queue& queue, Range rows, Range columns, Range k, T beta, DeviceView<T> c) const;
+  void subtract(Queue& queue, Range rows, Range columns, Range k, DeviceView<T> c) const;
 
  private:
   struct Form {

@@ -17,7 +17,7 @@ void potrs(Device& device, const Options& options, Uplo uplo, HostView<const T> 
   const Index solution = transfer.add_download(make_region<T>(b, B));
   transfer.start();
 
-  const Triangle<T> triangle{uplo, device.kernels<T>()};
+  const Triangle<T> triangle{{uplo}, device.kernels<T>()};
   transfer.before(*queue, all_of_a);
   transfer.before(*queue, all_of_b);
   for (const Op op : {triangle.direct(), triangle.adjoint()}) {  // L, then L^H

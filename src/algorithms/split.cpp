@@ -76,11 +76,10 @@ typename Updates<T>::Workspace Updates<T>::workspace(Device& device, Index k, In
 }
 
 template <class T>
-void Updates<T>::append(Queue& queue, Range block) {
-  if (!split_) return;
-  const Range below{block.last, rows_};
-  triangle_.kernels.split(queue, form_, wide_, Op::none, triangle_.block(factor_, below, block),
-                          split_block<T>(*split_, form_, wide_, block, below));
+void Updates<T>::append(Queue& queue, Range rows, Range block) {
+  if (!split_ || rows.empty()) return;
+  triangle_.kernels.split(queue, form_, wide_, Op::none, triangle_.block(factor_, rows, block),
+                          split_block<T>(*split_, form_, wide_, block, rows));
 }
 
 template <class T>

@@ -53,9 +53,9 @@ class Updates {
 
   /// For updates with summations of up to k and up to that many columns.
   Workspace workspace(Device& device, Index k, Index columns) const;
-  /// From now on updates may use the rows below `block` of its block column; they are final. Every
-  /// block must be appended once, in any order.
-  void append(Queue& queue, Range block);
+  /// From now on updates may use these rows of a block column, which lie below its diagonal block;
+  /// they are final. All must be appended once, in any order.
+  void append(Queue& queue, Range rows, Range block);
   /// C := beta C - L(rows, k) L(columns, k)^H, where C is stored as the triangle is. All of k lies
   /// left of `rows` and `columns`, begins and ends with blocks, and has been appended.
   void subtract(Queue& queue, const Workspace& workspace, Range rows, Range columns, Range k,

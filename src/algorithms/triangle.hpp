@@ -2,15 +2,35 @@
 // U = L^H, block (i, j) of L stands conjugate-transposed as block (j, i).
 #pragma once
 
+#include <algorithm>
+#include <vector>
+
 #include "algorithms/blocks.hpp"
 #include "device/device.hpp"
 
 namespace overlapack::algorithms {
 
-template <class T>
-struct Triangle {
+/// A part of L that becomes final at once: some columns, from the diagonal on or below it.
+struct Piece {
+  Range rows;
+  Range columns;
+  bool on_diagonal() const { return rows.first == columns.first; }
+};
+
+/// L of order n in the order in which it becomes final: by block columns of nb, those of the
+/// leading block first, then the rows below it, then the rest. `leading`: its order, a multiple of
+/// nb, or 0.
+inline std::vector<Piece> pieces_of(Index n, Index nb, Index leading) {
+  std::vector<Piece> pieces;
+  for (const Range& j : partition(leading, nb)) pieces.push_back({{j.first, leading}, j});
+  for (const Range& j : partition(leading, nb)) pieces.push_back({{leading, n}, j});
+  for (Index j = leading; j < n; j += nb) pieces.push_back({{j, n}, {j, std::min(j + nb, n)}});
+  return pieces;
+}
+
+/// How L is stored.
+struct Storage {
   Uplo uplo;
-  Kernels<T>& kernels;
 
   bool lower() const { return uplo == Uplo::lower; }
 
@@ -21,6 +41,16 @@ struct Triangle {
                    : x.block(j.first, i.first, j.size(), i.size());
   }
 
+  /// The operation on a stored block of L that gives L itself.
+  Op direct() const { return lower() ? Op::none : Op::conj_trans; }
+  /// The operation that gives L^H.
+  Op adjoint() const { return lower() ? Op::conj_trans : Op::none; }
+};
+
+template <class T>
+struct Triangle : Storage {
+  Kernels<T>& kernels;
+
   /// C := beta C - A B^H, for a real beta.
   void subtract(Queue& queue, DeviceView<const T> a, DeviceView<const T> b, T beta,
                 DeviceView<T> c) const {
@@ -30,11 +60,6 @@ struct Triangle {
       kernels.gemm(queue, Op::conj_trans, Op::none, T(-1), b, a, beta, c);
     }
   }
-
-  /// The operation on a stored block of L that gives L itself.
-  Op direct() const { return lower() ? Op::none : Op::conj_trans; }
-  /// The operation that gives L^H.
-  Op adjoint() const { return lower() ? Op::conj_trans : Op::none; }
 };
 
 }  // namespace overlapack::algorithms

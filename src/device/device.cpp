@@ -148,12 +148,12 @@ void Kernels<T>::trsm(Queue& queue, Side side, Uplo uplo, Op op, Diag diag, T al
 
 template <class T>
 void Kernels<T>::potrf_panel(Queue& queue, Uplo uplo, DeviceView<const T> a, DeviceView<T> factor,
-                             DeviceView<Index> info, Index offset) {
+                             DeviceView<Index> info, Index offset, Index gap) {
   if (a.empty()) return;
-  const Index n = std::min(a.rows, a.cols), m = std::max(a.rows, a.cols);
+  const Index n = std::min(a.rows, a.cols), m = std::max(a.rows, a.cols) - gap;
   device_.before(Action::kernel, "potrf_panel",
                  flops<T>(product(n, n, n) / 6 + product(m - n, n, n) / 2));
-  do_potrf_panel(queue, uplo, a, factor, info, offset);
+  do_potrf_panel(queue, uplo, a, factor, info, offset, gap);
 }
 
 template <class T>

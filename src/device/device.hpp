@@ -200,8 +200,10 @@ class Kernels {
   /// If the leading minor of order k is not positive definite (its pivot is <= 0 or NaN) and *info
   /// is still 0, *info becomes offset + k; columns (rows for upper) before k of `factor` are right
   /// then, all else is undefined. `info` is one element.
+  /// With a `gap` the rows of A21 and L21 follow that many rows behind those of A11 and L11, and
+  /// L11 and *info are there already, from an earlier call: nothing but L21 is written.
   void potrf_panel(Queue& queue, Uplo uplo, DeviceView<const T> a, DeviceView<T> factor,
-                   DeviceView<Index> info, Index offset);
+                   DeviceView<Index> info, Index offset, Index gap = 0);
   /// The inverses of the diagonal blocks of a Cholesky factor L (or U = L^H), n x n; imaginary
   /// parts of its diagonal are ignored. Blocks have the order of `inverses`' rows, the last one may
   /// be smaller; `inverses` has n columns, and those of a block become its L^-1 (for both
@@ -504,7 +506,7 @@ class Kernels {
   virtual void do_trsm(Queue&, Side, Uplo, Op, Diag, T, DeviceView<const T>, DeviceView<T>) = 0;
   virtual Index do_potrf_panel_width() const = 0;
   virtual void do_potrf_panel(Queue&, Uplo, DeviceView<const T>, DeviceView<T>, DeviceView<Index>,
-                              Index) = 0;
+                              Index, Index) = 0;
   virtual void do_invert_blocks(Queue&, Uplo, DeviceView<const T>, DeviceView<T>,
                                 DeviceView<Real<T>>) = 0;
   virtual void do_back_substitute(Queue&, Uplo, DeviceView<const T>, DeviceView<const T>,

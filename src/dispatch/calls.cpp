@@ -29,7 +29,7 @@ Index cholesky(Call call, const Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostVi
       },
       [&](const algorithms::Options& options, Index committed) {
         if (committed == 0) return on_cpu();  // which takes no memory of ours
-        return algorithms::resume_posv(cpu, options.nb, uplo, a, b, committed);
+        return algorithms::resume_posv(cpu, options, uplo, a, b, committed);
       });
 }
 
@@ -220,7 +220,7 @@ Index mixed_posv(Family family, Uplo uplo, HostView<T> a, HostView<const T> b, H
                                       committed);
       },
       [&](const algorithms::Options& options, Index committed) {
-        return algorithms::resume_posv(cpu, options.nb, uplo, a, x, committed);
+        return algorithms::resume_posv(cpu, options, uplo, a, x, committed);
       });
 }
 

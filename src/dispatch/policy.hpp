@@ -58,6 +58,9 @@ struct Shape {
 
 enum class Algorithm { automatic, tiled, hybrid };
 enum class DeviceChoice { automatic, cuda, host, off };
+/// The order in which a Cholesky factorization gets a matrix of the host: by block columns (rows of
+/// an upper triangle), or a leading triangle first, and then what is below it.
+enum class Upload { automatic, columns, triangle };
 
 /// What the environment says (README.md, "Settings"). Empty or absent means the default.
 struct Settings {
@@ -69,6 +72,7 @@ struct Settings {
   Index threads = 0;         ///< OVERLAPACK_THREADS: copy threads, 0 = by the number of cores
   bool strict_fp32 = false;  ///< OVERLAPACK_FP32=strict: no products of split operands
   bool strict_fp64 = false;  ///< OVERLAPACK_FP64=strict: no products of residues
+  Upload upload = Upload::automatic;  ///< OVERLAPACK_UPLOAD
   /// OVERLAPACK_REFINE: of the large products of mixed-precision solvers
   Precision refine = Precision::fp32;
   std::string profile;           ///< OVERLAPACK_PROFILE: path of the profile file
@@ -133,6 +137,7 @@ struct Plan {
   Index nb = 256;
   bool split = false;                     ///< large products by split operands
   bool residues = false;                  ///< long sums in double precision by residues
+  Index leading = 0;                      ///< order of a leading triangle that goes up first, or 0
   Precision precision = Precision::fp32;  ///< of these
   std::size_t memory = 0;                 ///< bytes of device memory that the call may take
   std::string why;                        ///< one phrase for the call log

@@ -125,6 +125,8 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
          "auto, or strict: no large single-precision products on the tensor cores", "NAME");
   mirror(*run, options, "--fp64", "OVERLAPACK_FP64",
          "auto, or strict: no sums of double-precision Cholesky by integers", "NAME");
+  mirror(*run, options, "--upload", "OVERLAPACK_UPLOAD",
+         "auto, columns or triangle: what a Cholesky factorization gets first", "NAME");
   mirror(*run, options, "--refine", "OVERLAPACK_REFINE",
          "auto, fp32, tf32 or fp16: large products of mixed-precision solvers", "NAME");
   mirror(*run, options, "--profile", "OVERLAPACK_PROFILE", "File with the break-even sizes", kFile);

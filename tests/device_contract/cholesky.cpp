@@ -139,6 +139,39 @@ TYPED_TEST(CholeskyContract, PotrfPanelKeepsAnEarlierInfo) {
   EXPECT_EQ(this->download_index(panel.info), 5);
 }
 
+TYPED_TEST(CholeskyContract, PotrfPanelGoesOnWithRowsBehindAGap) {
+  using T = TypeParam;
+  for (const Index n : this->orders()) {
+    for (const Index gap : {Index{1}, Index{64}}) {
+      for (const Uplo uplo : kUplos) {
+        SCOPED_TRACE(testing::Message() << n << " " << gap << " " << char(uplo));
+        const Index below = 130, first = n + gap, m = first + below;
+        const auto whole = positive_definite<T>(m, 1);
+        Padded<T> a(m, n, 2);
+        for (Index j = 0; j < n; ++j) {
+          for (Index i = j; i < m; ++i) a(i, j) = whole(i, j);
+        }
+        const bool lower = uplo == Uplo::lower;
+        const auto from = this->upload(lower ? a : conj_transposed(a, 2));
+        const auto at_once = this->factor(uplo, lower ? a : conj_transposed(a, 2));
+        // Nothing but the rows behind the gap is written, so the rest may be anything.
+        const auto given = random_matrix<T>(lower ? m : n, lower ? n : m, 5);
+        const auto later = this->upload(given);
+        const auto info = this->upload_index(3);
+        this->kernels().potrf_panel(this->queue(), uplo, from, later, info, 0, gap);
+        const auto expected = this->download(at_once.factor), got = this->download(later);
+        EXPECT_EQ(this->download_index(info), 3);
+        for (Index j = 0; j < got.cols(); ++j) {
+          for (Index i = 0; i < got.rows(); ++i) {
+            const bool behind = (lower ? i : j) >= first;
+            ASSERT_EQ(got(i, j), behind ? expected(i, j) : given(i, j)) << i << "," << j;
+          }
+        }
+      }
+    }
+  }
+}
+
 /// The largest |x L^H - a| relative to |x| |L^H|, in units of the precision.
 template <class T>
 double strip_error(const Padded<T>& l, const Padded<T>& a, const Padded<T>& x) {

@@ -108,7 +108,7 @@ class CudaKernels final : public Kernels<T> {
   void do_herk(Queue&, Uplo, Op, Real<T>, DeviceView<const T>, Real<T>, DeviceView<T>) override;
   void do_trsm(Queue&, Side, Uplo, Op, Diag, T, DeviceView<const T>, DeviceView<T>) override;
   Index do_potrf_panel_width() const override;
-  void do_potrf_panel(Queue&, Uplo, DeviceView<const T>, DeviceView<T>, DeviceView<Index>,
+  void do_potrf_panel(Queue&, Uplo, DeviceView<const T>, DeviceView<T>, DeviceView<Index>, Index,
                       Index) override;
   void do_invert_blocks(Queue&, Uplo, DeviceView<const T>, DeviceView<T>,
                         DeviceView<Real<T>>) override;

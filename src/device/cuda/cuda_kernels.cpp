@@ -124,9 +124,10 @@ Index CudaKernels<T>::do_potrf_panel_width() const {
 
 template <class T>
 void CudaKernels<T>::do_potrf_panel(Queue& queue, Uplo uplo, DeviceView<const T> a,
-                                    DeviceView<T> factor, DeviceView<Index> info, Index offset) {
+                                    DeviceView<T> factor, DeviceView<Index> info, Index offset,
+                                    Index gap) {
   const CurrentDevice current(cuda(queue).index());
-  potrf_panel(cuda(queue).stream(), cuda(queue).relay(), uplo, a, factor, info.data, offset);
+  potrf_panel(cuda(queue).stream(), cuda(queue).relay(), uplo, a, factor, info.data, offset, gap);
 }
 
 template <class T>

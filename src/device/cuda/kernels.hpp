@@ -43,7 +43,7 @@ Index potrf_panel_width();
 /// already enqueued behind spreads no Inf or NaN into columns that are right.
 template <class T>
 void potrf_panel(cudaStream_t stream, Relay& relay, Uplo uplo, DeviceView<const T> a,
-                 DeviceView<T> factor, Index* info, Index offset);
+                 DeviceView<T> factor, Index* info, Index offset, Index gap);
 
 /// Inverses of the diagonal blocks of a triangular factor; as Kernels<T>::invert_blocks.
 template <class T>

@@ -99,17 +99,24 @@ struct Shared {
   Gate handed_over[kTiles<E>];  // ahead[k] is there
 };
 
-/// The problem: rows 0 ... n-1 are the diagonal block.
+/// The problem: rows 0 ... n-1 are the diagonal block. The others follow in memory after `gap` rows;
+/// if there are any of these, what belongs to the diagonal block has been stored before.
 template <class T>
 struct Panel {
   Index rows;
   int n;
+  Index gap;
   Trapezoid<const T> a;
   Trapezoid<T> factor;
   Index* info;
   Index offset;
 
   __device__ int tiles() const { return (n + kTile - 1) / kTile; }
+  /// Where element (row, column) of a trapezoid is.
+  template <class U>
+  __device__ U* place(const Trapezoid<U>& x, Index row, int column) const {
+    return x.at(row < n ? row : row + gap, column);
+  }
 };
 
 template <class E>
@@ -123,7 +130,7 @@ template <class E, class T>
 __device__ Fragment<E> load_tile(const Panel<T>& panel, Index row, int k, int lane) {
   const Index i = row + fragment_row(lane, 0);
   const int column = k * kTile + fragment_column(lane, 0, 0);
-  const T* const p = panel.a.at(i, column);
+  const T* const p = panel.place(panel.a, i, column);
   Fragment<E> x;
   for_each_element([&](int h, int j, int e) {
     const Index r = i + 8 * h;
@@ -143,6 +150,7 @@ __device__ Fragment<E> load_tile(const Panel<T>& panel, Index row, int k, int la
 template <class E, class T>
 __device__ void store_tile(const Panel<T>& panel, int completed, Index row, int k, int lane,
                            Fragment<E> x) {
+  if (panel.gap > 0 && row < panel.n) return;
   const Index i = row + fragment_row(lane, 0);
   const int column = k * kTile + fragment_column(lane, 0, 0);
   if (completed < panel.n) {
@@ -152,7 +160,7 @@ __device__ void store_tile(const Panel<T>& panel, int completed, Index row, int 
       if (c >= completed) x.set(h, j, e, zero_or_one<E>(r == c));
     });
   }
-  T* const p = panel.factor.at(i, column);
+  T* const p = panel.place(panel.factor, i, column);
   for_each_element([&](int h, int j, int e) {
     const Index r = i + 8 * h;
     const int c = column + 8 * j + e;
@@ -580,7 +588,7 @@ __device__ void publish_board(const Panel<T>& panel, Shared<E>& shared, bool rea
       for (int j = k + 1; j < tiles; ++j) {
         store_tile(panel, completed, j * kTile, j, lane, zero_fragment<E>());
       }
-      if (lane == 0 && *panel.info == 0) *panel.info = panel.offset + completed + 1;
+      if (lane == 0 && panel.gap == 0 && *panel.info == 0) *panel.info = panel.offset + completed + 1;
       return;
     }
   }
@@ -706,13 +714,14 @@ Index potrf_panel_width() {
 
 template <class T>
 void potrf_panel(cudaStream_t stream, Relay& relay, Uplo uplo, DeviceView<const T> a,
-                 DeviceView<T> factor, Index* info, Index offset) {
+                 DeviceView<T> factor, Index* info, Index offset, Index gap) {
   using D = typename DeviceScalar<T>::type;
   using E = Accumulated<T>;
   const bool upper = uplo == Uplo::upper;
-  const Index rows = upper ? a.cols : a.rows, n = upper ? a.rows : a.cols;
+  const Index rows = (upper ? a.cols : a.rows) - gap, n = upper ? a.rows : a.cols;
   const Panel<D> panel{rows,
                        static_cast<int>(n),
+                       gap,
                        Trapezoid<const D>{device_cast(a.data), a.ld, upper},
                        Trapezoid<D>{device_cast(factor.data), factor.ld, upper},
                        info,
@@ -732,7 +741,7 @@ void potrf_panel(cudaStream_t stream, Relay& relay, Uplo uplo, DeviceView<const 
 #define OVERLAPACK_INSTANTIATE(T)                                                           \
   template Index potrf_panel_width<T>();                                                    \
   template void potrf_panel(cudaStream_t, Relay&, Uplo, DeviceView<const T>, DeviceView<T>, \
-                            Index*, Index);
+                            Index*, Index, Index);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #undef OVERLAPACK_INSTANTIATE
 

@@ -71,27 +71,37 @@ class EmulatedKernels final : public Kernels<T> {
   Index do_potrf_panel_width() const override { return 16; }
 
   void do_potrf_panel(Queue& queue, Uplo uplo, DeviceView<const T> a, DeviceView<T> factor,
-                      DeviceView<Index> info, Index offset) override {
+                      DeviceView<Index> info, Index offset, Index gap) override {
     enqueue(queue, "potrf_panel", [=] {
       const bool lower = uplo == Uplo::lower;
-      const Index n = lower ? a.cols : a.rows, below = (lower ? a.rows : a.cols) - n;
+      const Index n = lower ? a.cols : a.rows, below = (lower ? a.rows : a.cols) - n - gap;
       require(n <= do_potrf_panel_width() && below >= 0 && factor.rows == a.rows &&
                   factor.cols == a.cols && info.rows == 1 && info.cols == 1,
               "potrf_panel", "the shapes do not fit");
       const HostView<const T> from = open("potrf_panel", a);
       const HostView<T> to = open("potrf_panel", factor);
-      for (Index j = 0; j < a.cols; ++j) {
-        const Index first = lower ? j : 0, end = lower ? a.rows : std::min(j + 1, n);
-        std::copy(&from(first, j), &from(first, j) + (end - first), &to(first, j));
-      }
       const HostView<Index> host_info = open("potrf_panel", info);
-      const Index k = reference::potrf(uplo, to.block(0, 0, n, n));
-      if (k != 0 && host_info(0) == 0) host_info(0) = offset + k;
+      const auto copy = [](HostView<const T> x, HostView<T> y, Part part) {
+        for (Index j = 0; j < x.cols; ++j) {
+          const RowRange rows = rows_of_column(part, 0, x.rows, j);
+          for (Index i = rows.first; i < rows.end; ++i) y(i, j) = x(i, j);
+        }
+      };
+      const auto rows_below = [&](auto x, Index width) {
+        return lower ? x.block(n + gap, 0, below, width) : x.block(0, n + gap, width, below);
+      };
+      // With a gap it is factored again, as a GPU does.
+      std::vector<T> again(static_cast<std::size_t>(n * n));
+      const HostView<T> diagonal =
+          gap > 0 ? HostView<T>(again.data(), n, n, n) : to.block(0, 0, n, n);
+      copy(from.block(0, 0, n, n), diagonal, part_of(uplo));
+      copy(rows_below(from, n), rows_below(to, n), Part::all);
+      const Index k = reference::potrf(uplo, diagonal);
+      if (k != 0 && gap == 0 && host_info(0) == 0) host_info(0) = offset + k;
       const Index good = k == 0 ? n : k - 1;
-      const HostView<const T> diagonal = to.block(0, 0, good, good);
       reference::trsm<T>(lower ? Side::right : Side::left, uplo, Op::conj_trans, Diag::non_unit,
-                         T(1), diagonal,
-                         lower ? to.block(n, 0, below, good) : to.block(0, n, good, below));
+                         T(1), HostView<const T>(diagonal.block(0, 0, good, good)),
+                         rows_below(to, good));
     });
   }
 
