@@ -114,11 +114,11 @@ Index default_nb(Routine routine, char type, const Shape& shape, bool residues =
 }
 
 /// The order of the triangle that goes up first, in whole blocks. 0: all goes up by columns.
-/// Measured on an H200: it pays in double precision, where the device takes about as long as the
-/// link or longer, and not by much.
+/// Measured on an H200: it pays where the device takes about as long as the link, in real double
+/// precision.
 Index leading_order(char type, Index n, Index nb, Upload upload) {
   constexpr Index kManyBlocks = 32;  // n = 16384 with residues
-  const bool pays = (type == 'd' || type == 'z') && n >= kManyBlocks * nb;
+  const bool pays = type == 'd' && n >= kManyBlocks * nb;
   if (upload == Upload::columns || (upload == Upload::automatic && !pays)) return 0;
   return 3 * n / 5 / nb * nb;
 }
