@@ -527,8 +527,10 @@ TEST(Plans, LeadingTrianglesAreWholeBlocksOfLargeMatricesOfTheHost) {
   };
   EXPECT_EQ(leading(Routine::potrf, 'd', 16384), 9728);
   EXPECT_EQ(leading(Routine::posv, 'd', 16384), 9728);
-  for (const auto& [routine, type] :
-       {std::pair(Routine::potrf, 'z'), {Routine::potrf, 's'}, {Routine::sposv, 'd'}, {Routine::getrf, 'd'}}) {
+  for (const auto& [routine, type] : {std::pair(Routine::potrf, 'z'),
+                                      {Routine::potrf, 's'},
+                                      {Routine::sposv, 'd'},
+                                      {Routine::getrf, 'd'}}) {
     EXPECT_EQ(leading(routine, type, 16384), 0);
   }
   EXPECT_EQ(leading(Routine::potrf, 'd', 16384, true), 0);

@@ -228,8 +228,8 @@ void finish_below(const cpu::Lapack<T>& cpu, Storage storage, HostView<T> a, con
     cpu.gemm(storage.direct(), storage.adjoint(), T(-1), storage.lower() ? of_rows : of_columns,
              storage.lower() ? of_columns : of_rows, T(1), l(i, j));
   }
-  cpu.trsm(storage.lower() ? Side::right : Side::left, storage.uplo, Op::conj_trans,
-           Diag::non_unit, T(1), l(j, j), l(i, j));
+  cpu.trsm(storage.lower() ? Side::right : Side::left, storage.uplo, Op::conj_trans, Diag::non_unit,
+           T(1), l(j, j), l(i, j));
 }
 
 /// The same from the diagonal on. Returns LAPACK's info.
@@ -306,7 +306,8 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
     uploads.push_back(
         transfer.add_upload(make_region<T>(block(input.a), block(cholesky.input()), part)));
     // B takes part in the factorization. It is on its way while the host enqueues what comes first.
-    if (solve && region.first == 0) upload_of_b = transfer.add_upload(make_region<T>(input.b, solve->x()));
+    if (solve && region.first == 0)
+      upload_of_b = transfer.add_upload(make_region<T>(input.b, solve->x()));
     const Region home = make_region<T>(block(a), block(cholesky.factor()), part);
     if (!piece.on_diagonal()) {
       transfer.add_download(home);
@@ -328,8 +329,7 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
   transfer.start();
   if (cholesky.needs_diagonal()) cholesky.give_diagonal(diagonal<T>(device, input.a));
 
-  RegionFlow<T> flow(transfer, regions, std::move(uploads), solve ? &*solve : nullptr,
-                     upload_of_b);
+  RegionFlow<T> flow(transfer, regions, std::move(uploads), solve ? &*solve : nullptr, upload_of_b);
   cholesky.factor(flow);
   if (solve && !transfer.stopped()) {
     solve->solve(cholesky.panel());
@@ -392,10 +392,10 @@ Index resume_posv(const cpu::Lapack<T>& cpu, const Options& options, Uplo uplo, 
   return 0;
 }
 
-#define OVERLAPACK_INSTANTIATE(T)                                                             \
-  template Index posv<T>(Device&, const cpu::Lapack<T>&, const Options&, Uplo, Input<T>,      \
-                         HostView<T>, HostView<T>, Index&);                                   \
-  template Index resume_posv<T>(const cpu::Lapack<T>&, const Options&, Uplo, HostView<T>,     \
+#define OVERLAPACK_INSTANTIATE(T)                                                         \
+  template Index posv<T>(Device&, const cpu::Lapack<T>&, const Options&, Uplo, Input<T>,  \
+                         HostView<T>, HostView<T>, Index&);                               \
+  template Index resume_posv<T>(const cpu::Lapack<T>&, const Options&, Uplo, HostView<T>, \
                                 HostView<T>, Index);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 

@@ -167,7 +167,8 @@ const std::vector<SettingDoc>& setting_docs() {
        "tensor cores, as accurate, where that is faster; strict = in FP64 throughout"},
       {"OVERLAPACK_UPLOAD", "auto|columns|triangle",
        "how a Cholesky factorization gets a matrix of the host: columns = by block columns (block "
-       "rows of an upper triangle); triangle = a leading triangle first, which brings more work for "
+       "rows of an upper triangle); triangle = a leading triangle first, which brings more work "
+       "for "
        "its bytes, then what is below it; auto = triangle for large matrices"},
       {"OVERLAPACK_REFINE", "auto|fp32|tf32|fp16",
        "large products of mixed-precision solvers (dsgesv and its sisters): fp32 = as those of "

@@ -99,8 +99,8 @@ struct Shared {
   Gate handed_over[kTiles<E>];  // ahead[k] is there
 };
 
-/// The problem: rows 0 ... n-1 are the diagonal block. The others follow in memory after `gap` rows;
-/// if there are any of these, what belongs to the diagonal block has been stored before.
+/// The problem: rows 0 ... n-1 are the diagonal block. The others follow in memory after `gap`
+/// rows; if there are any of these, what belongs to the diagonal block has been stored before.
 template <class T>
 struct Panel {
   Index rows;
@@ -588,7 +588,8 @@ __device__ void publish_board(const Panel<T>& panel, Shared<E>& shared, bool rea
       for (int j = k + 1; j < tiles; ++j) {
         store_tile(panel, completed, j * kTile, j, lane, zero_fragment<E>());
       }
-      if (lane == 0 && panel.gap == 0 && *panel.info == 0) *panel.info = panel.offset + completed + 1;
+      if (lane == 0 && panel.gap == 0 && *panel.info == 0)
+        *panel.info = panel.offset + completed + 1;
       return;
     }
   }
