@@ -56,6 +56,20 @@ class Faults : public RoutedTest {
     }
   }
 
+  void factor_at_every_action() {
+    for (const Uplo uplo : kUplos) {
+      auto a = positive_definite<T>(100, 1, 3);
+      a.forbid_other_triangle(uplo);
+      at_every_action([&] {
+        auto factor = a;
+        EXPECT_EQ(potrf<T>(uplo, factor.view()), 0) << char(uplo);
+        EXPECT_LT(potrf_residual<T>(uplo, a.view(), factor.view()), kThreshold) << char(uplo);
+        EXPECT_TRUE(factor.padding_untouched());
+        EXPECT_TRUE(factor.other_triangle_untouched(uplo));
+      });
+    }
+  }
+
   Index nb_ = 16;
   Index stride_factor_ = 1;
   std::size_t memory_limit_ = 0;
@@ -64,35 +78,11 @@ class Faults : public RoutedTest {
 };
 TYPED_TEST_SUITE(Faults, Precisions);
 
-TYPED_TEST(Faults, PotrfOfALeadingTriangleFirst) {
-  using T = TypeParam;
-  this->upload_ = dispatch::Upload::triangle;
-  for (const Uplo uplo : kUplos) {
-    auto a = positive_definite<T>(100, 1, 3);
-    a.forbid_other_triangle(uplo);
-    this->at_every_action([&] {
-      auto factor = a;
-      EXPECT_EQ(potrf<T>(uplo, factor.view()), 0) << char(uplo);
-      EXPECT_LT(potrf_residual<T>(uplo, a.view(), factor.view()), kThreshold) << char(uplo);
-      EXPECT_TRUE(factor.padding_untouched());
-      EXPECT_TRUE(factor.other_triangle_untouched(uplo));
-    });
-  }
-}
+TYPED_TEST(Faults, Potrf) { this->factor_at_every_action(); }
 
-TYPED_TEST(Faults, Potrf) {
-  using T = TypeParam;
-  for (const Uplo uplo : kUplos) {
-    auto a = positive_definite<T>(100, 1, 3);
-    a.forbid_other_triangle(uplo);
-    this->at_every_action([&] {
-      auto factor = a;
-      EXPECT_EQ(potrf<T>(uplo, factor.view()), 0) << char(uplo);
-      EXPECT_LT(potrf_residual<T>(uplo, a.view(), factor.view()), kThreshold) << char(uplo);
-      EXPECT_TRUE(factor.padding_untouched());
-      EXPECT_TRUE(factor.other_triangle_untouched(uplo));
-    });
-  }
+TYPED_TEST(Faults, PotrfOfALeadingTriangleFirst) {
+  this->upload_ = dispatch::Upload::triangle;
+  this->factor_at_every_action();
 }
 
 TYPED_TEST(Faults, PotrfOfManyBlocks) {  // some applied ahead, several in a region

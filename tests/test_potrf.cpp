@@ -39,6 +39,17 @@ class Potrf : public RoutedTest {
       EXPECT_GT(uploaded(), before) << "the call did not reach the device";
     }
   }
+  /// The same of a matrix whose leading minor of order position + 1 is not positive definite.
+  void expect_stopped(Uplo uplo, Index n, Index position) {
+    auto a = indefinite_at<T>(n, position, 1, 3);
+    a.forbid_other_triangle(uplo);
+    auto factor = a;
+    EXPECT_EQ(potrf<T>(uplo, factor.view()), position + 1);
+    EXPECT_TRUE(factor.padding_untouched());
+    EXPECT_TRUE(factor.other_triangle_untouched(uplo));
+    // The leading minor before it holds its factor.
+    EXPECT_LT(partial_potrf_residual<T>(uplo, a.view(), factor.view(), position + 1), kThreshold);
+  }
 };
 TYPED_TEST_SUITE(Potrf, Precisions);
 
@@ -71,14 +82,9 @@ TYPED_TEST(Potrf, LeadingTriangleFirst) {
       this->expect_factored(uplo, graded(positive_definite<T>(100, 3)));
       // Of 100 rows 48 lead: in them, at their end, below them.
       for (const Index position : {0, 20, 47, 48, 60, 99}) {
-        auto a = indefinite_at<T>(100, position, 1, 3);
-        a.forbid_other_triangle(uplo);
-        auto factor = a;
-        EXPECT_EQ(potrf<T>(uplo, factor.view()), position + 1);
-        EXPECT_TRUE(factor.padding_untouched());
-        EXPECT_TRUE(factor.other_triangle_untouched(uplo));
-        EXPECT_LT(partial_potrf_residual<T>(uplo, a.view(), factor.view(), position + 1),
-                  kThreshold);
+        SCOPED_TRACE(testing::Message()
+                     << name_of(algorithm) << " " << char(uplo) << " at " << position);
+        this->expect_stopped(uplo, 100, position);
       }
     }
   }
@@ -194,7 +200,6 @@ TYPED_TEST(Potrf, IgnoresTheImaginaryPartOfTheDiagonal) {
 }
 
 TYPED_TEST(Potrf, StopsAtTheFirstMinorThatIsNotPositiveDefinite) {
-  using T = TypeParam;
   const Index n = 100;
   for (const Algorithm algorithm : this->kAlgorithms) {
     this->route(algorithm, 16);
@@ -202,15 +207,7 @@ TYPED_TEST(Potrf, StopsAtTheFirstMinorThatIsNotPositiveDefinite) {
       for (const Index position : {0, 1, 15, 16, 50, 98, 99}) {
         SCOPED_TRACE(testing::Message()
                      << name_of(algorithm) << " " << char(uplo) << " at " << position);
-        auto a = indefinite_at<T>(n, position, 1, 3);
-        a.forbid_other_triangle(uplo);
-        auto factor = a;
-        EXPECT_EQ(potrf<T>(uplo, factor.view()), position + 1);
-        EXPECT_TRUE(factor.padding_untouched());
-        EXPECT_TRUE(factor.other_triangle_untouched(uplo));
-        // The leading minor before it holds its factor.
-        EXPECT_LT(partial_potrf_residual<T>(uplo, a.view(), factor.view(), position + 1),
-                  kThreshold);
+        this->expect_stopped(uplo, n, position);
       }
     }
   }
