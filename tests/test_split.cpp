@@ -106,7 +106,7 @@ TYPED_TEST(Split, UpdatesOfALeftLookingFactorization) {
         const auto device_c = w.view().block(0, 0, c.rows(), c.cols());
         this->copy(*update, device_c, c);
         update->wait(*appended);
-        updates.subtract(*update, workspace, below, j, k, 1, device_c);
+        updates.subtract(*update, workspace, below, j, k, device_c);
         const auto rows = lower ? factor.view().block(j.first, 0, below.size(), k.size())
                                 : factor.view().block(0, j.first, k.size(), below.size());
         const auto columns = lower ? factor.view().block(j.first, 0, j.size(), k.size())

@@ -100,7 +100,7 @@ void Cholesky<T>::subtract_all(Index p, Range k) {
   const Span span(queue, "update", p);
   const Range rows = piece(p).rows, all = all_rows(piece(p)), j = piece(p).columns;
   if (!long_sums_.pay(rows, j, k)) {
-    updates_.subtract(queue, update_space_, all, j, k, 1, work(all, j));
+    updates_.subtract(queue, update_space_, all, j, k, work(all, j));
     return;
   }
   long_sums_.subtract(queue, rows, j, k, work(rows, j));

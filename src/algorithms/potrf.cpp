@@ -306,8 +306,9 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
     uploads.push_back(
         transfer.add_upload(make_region<T>(block(input.a), block(cholesky.input()), part)));
     // B takes part in the factorization. It is on its way while the host enqueues what comes first.
-    if (solve && region.first == 0)
+    if (solve && region.first == 0) {
       upload_of_b = transfer.add_upload(make_region<T>(input.b, solve->x()));
+    }
     const Region home = make_region<T>(block(a), block(cholesky.factor()), part);
     if (!piece.on_diagonal()) {
       transfer.add_download(home);

@@ -57,8 +57,7 @@ Updates<T>::Updates(Device& device, const Options& options, const Triangle<T>& t
       wide_(triangle.lower() ? Side::left : Side::right),
       narrow_(triangle.lower() ? Side::right : Side::left),
       form_{options.precision, std::min(options.nb, Kernels<T>::kSplitSection)},
-      factor_(factor),
-      rows_(rows) {
+      factor_(factor) {
   const Index n = triangle.lower() ? factor.cols : factor.rows, nb = std::min(options.nb, n);
   const bool whole = options.nb % form_.section == 0;  // blocks are whole sections
   if (options.split && whole && n > 2 * nb &&
@@ -84,11 +83,11 @@ void Updates<T>::append(Queue& queue, Range rows, Range block) {
 
 template <class T>
 void Updates<T>::subtract(Queue& queue, const Workspace& workspace, Range rows, Range columns,
-                          Range k, Real<T> beta, DeviceView<T> c) const {
+                          Range k, DeviceView<T> c) const {
   if (!split_ ||
       !triangle_.kernels.split_pays(form_.precision, rows.size(), columns.size(), k.size())) {
     triangle_.subtract(queue, triangle_.block(factor_, rows, k),
-                       triangle_.block(factor_, columns, k), T(beta), c);
+                       triangle_.block(factor_, columns, k), T(1), c);
     return;
   }
   const DeviceView<Real<T>> wide = split_block<T>(*split_, form_, wide_, k, rows);
@@ -97,7 +96,7 @@ void Updates<T>::subtract(Queue& queue, const Workspace& workspace, Range rows, 
   triangle_.kernels.split(queue, form_, narrow_, Op::conj_trans,
                           triangle_.block(factor_, columns, k), narrow);
   triangle_.kernels.split_gemm(queue, form_, k.size(), -1, triangle_.lower() ? wide : narrow,
-                               triangle_.lower() ? narrow : wide, beta, c);
+                               triangle_.lower() ? narrow : wide, 1, c);
 }
 
 #define OVERLAPACK_INSTANTIATE(T) \

@@ -33,7 +33,7 @@ class Subtraction {
   std::optional<Workspace> split_;
 };
 
-/// The updates C := beta C - L(rows, k) L(columns, k)^H of a left-looking Cholesky factorization,
+/// The updates C -= L(rows, k) L(columns, k)^H of a left-looking Cholesky factorization,
 /// for row ranges far longer than column ranges. A block column of the factor is split once, when
 /// it is final, and kept beside the factor; the other operand, which is narrow, is split for each
 /// update.
@@ -56,17 +56,16 @@ class Updates {
   /// From now on updates may use these rows of a block column, which lie below its diagonal block;
   /// they are final. All must be appended once, in any order.
   void append(Queue& queue, Range rows, Range block);
-  /// C := beta C - L(rows, k) L(columns, k)^H, where C is stored as the triangle is. All of k lies
+  /// C -= L(rows, k) L(columns, k)^H, where C is stored as the triangle is. All of k lies
   /// left of `rows` and `columns`, begins and ends with blocks, and has been appended.
   void subtract(Queue& queue, const Workspace& workspace, Range rows, Range columns, Range k,
-                Real<T> beta, DeviceView<T> c) const;
+                DeviceView<T> c) const;
 
  private:
   Triangle<T> triangle_;
   Side wide_, narrow_;  // which factor of the product is L(rows, k), and which L(columns, k)
   SplitForm form_;      // a block is one section or several
   DeviceView<const T> factor_;
-  Index rows_;
   std::optional<DeviceMatrix<Real<T>>> split_;  // what append() has split, at k and the row of L
 };
 
