@@ -50,6 +50,7 @@ need_for_testing() {
   need pkg-config command -v pkg-config
   need liblapacke-dev has_library lapacke
   need libqrupdate-dev has_library qrupdate
+  need octave command -v octave-cli
   need liblapack-test has_file '/usr/lib/*/lapack/xlintstd'
   need python3-numpy has_module numpy
   need python3-scipy has_module scipy
