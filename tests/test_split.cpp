@@ -135,7 +135,7 @@ TYPED_TEST(Split, SubtractionsOfManyShapes) {
     Options options;
     options.split = split;
     const algorithms::DeviceMatrix<T> a(this->device(), m, k), b(this->device(), k, n),
-        c(this->device(), m, n);
+        c(this->device(), m, n), u(this->device(), n, k), d(this->device(), n, m);
     const algorithms::Subtraction<T> subtract(this->device(), options, m, n, k);
     const QueueLease queue(this->device());
     const int before = this->calls_.of("split_gemm");
@@ -157,6 +157,19 @@ TYPED_TEST(Split, SubtractionsOfManyShapes) {
                 kLimit)
           << rows << "x" << cols << "x" << depth;
       ++products;
+
+      const auto host_u = random_matrix<T>(cols, depth, 4);
+      const auto host_d = random_matrix<T>(cols, rows, 5);
+      const auto device_u = u.view().block(0, 0, cols, depth);
+      const auto device_d = d.view().block(0, 0, cols, rows);
+      this->copy(*queue, device_u, host_u);
+      this->copy(*queue, device_d, host_d);
+      subtract.by_rows(*queue, device_a, device_u, device_d);
+      EXPECT_LT(this->error(this->download(*queue, device_d), host_d, Op::none, host_u.view(),
+                            Op::conj_trans, host_a.view()),
+                kLimit)
+          << "by rows " << rows << "x" << cols << "x" << depth;
+      ++products;
     }
     if (this->device().emulated()) {
       EXPECT_EQ(this->calls_.of("split_gemm") - before, this->expect_split(split) ? products : 0);
@@ -168,7 +181,7 @@ TYPED_TEST(Split, SubtractionsWhoseFactorsDifferInSize) {
   using T = TypeParam;
   const Index m = 60, n = 50, k = 20;
   const auto a = random_matrix<T>(m, k, 1), b = random_matrix<T>(k, n, 2);
-  const auto c = random_matrix<T>(m, n, 3);
+  const auto c = random_matrix<T>(m, n, 3), d = random_matrix<T>(n, m, 4);
   for (const int exponent : {20, 40, 60}) {
     SCOPED_TRACE(exponent);
     // As in an LU of rows some of which are larger: the products are the same.
@@ -178,7 +191,7 @@ TYPED_TEST(Split, SubtractionsWhoseFactorsDifferInSize) {
       for (Index j = 0; j < n; ++j) large(l, j) *= std::ldexp(Real<T>(1), exponent);
     }
     const algorithms::DeviceMatrix<T> da(this->device(), m, k), db(this->device(), k, n),
-        dc(this->device(), m, n);
+        dc(this->device(), m, n), du(this->device(), n, k), dd(this->device(), n, m);
     const algorithms::Subtraction<T> subtract(this->device(), Options{}, m, n, k);
     const QueueLease queue(this->device());
     this->copy(*queue, da.view(), small);
@@ -188,6 +201,13 @@ TYPED_TEST(Split, SubtractionsWhoseFactorsDifferInSize) {
     EXPECT_LT(
         this->error(this->download(*queue, dc.view()), c, Op::none, a.view(), Op::none, b.view()),
         kLimit);
+
+    this->copy(*queue, dd.view(), d);
+    this->device().template kernels<T>().add(*queue, Op::conj_trans, db.view(), T(0), du.view());
+    subtract.by_rows(*queue, da.view(), du.view(), dd.view());
+    EXPECT_LT(this->error(this->download(*queue, dd.view()), d, Op::conj_trans, b.view(),
+                          Op::conj_trans, a.view()),
+              kLimit);
   }
 }
 

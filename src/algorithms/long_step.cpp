@@ -44,19 +44,15 @@ template <class T>
 void LongStep<T>::apply(Queue& queue, const Workspace& workspace, DeviceView<T> a) const {
   const DeviceView<T> l = l_.view();
   const Index k = l.cols;
-  const auto rows_of_a = [&a](Range i) { return a.block(i.first, 0, i.size(), a.cols); };
+  const auto rows_of_a = [&a](Range i) { return a.block(0, i.first, a.rows, i.size()); };
   queue.wait(*begun_);
-  if (composes()) {
-    kernels_.permute_rows(queue, a, a.cols, sources_.view().block(0, 0, l.rows, 1));
-  } else {
-    kernels_.swap_rows(queue, a, pivots_, offset_);
-  }
+  kernels_.swap_columns(queue, a, pivots_, offset_);
   for (const Range i : partition(k, nb_)) {
     const Range below = {i.last, k};
-    kernels_.trsm(queue, Side::left, Uplo::lower, Op::none, Diag::unit, T(1),
+    kernels_.trsm(queue, Side::right, Uplo::lower, Op::conj_trans, Diag::unit, T(1),
                   l.block(i.first, i.first, nb_, nb_), rows_of_a(i));
-    kernels_.gemm(queue, Op::none, Op::none, T(-1), l.block(i.last, i.first, below.size(), nb_),
-                  rows_of_a(i), T(1), rows_of_a(below));
+    kernels_.gemm(queue, Op::none, Op::conj_trans, T(-1), rows_of_a(i),
+                  l.block(i.last, i.first, below.size(), nb_), T(1), rows_of_a(below));
   }
   subtract_(queue, workspace, rows_of_a({0, k}), rows_of_a({k, l.rows}));
 }

@@ -8,7 +8,7 @@ namespace overlapack::algorithms {
 
 /// What the columns right of some panels get from them: interchanges, U := L^-1 A, and
 /// A := A - L U, as one sum for all these panels. Such sums are long enough for products by
-/// residues.
+/// residues. The columns are given by rows (Lu), as A^T.
 template <class T>
 class LongStep {
  public:
@@ -24,7 +24,8 @@ class LongStep {
   /// Takes L from the panels `a`, each of which has seen the interchanges of those before it. Row i
   /// was interchanged with row pivots(i) - 1 - offset.
   void begin(Queue& queue, DeviceView<const T> a, DeviceView<const Index> pivots, Index offset);
-  /// The step on the same rows of other columns, which are ready in `queue`. L is waited for.
+  /// The step on the same rows of other columns, by rows, which are ready in `queue`. L is waited
+  /// for.
   void apply(Queue& queue, const Workspace& workspace, DeviceView<T> a) const;
 
  private:
@@ -33,7 +34,7 @@ class LongStep {
   Kernels<T>& kernels_;
   Index nb_;
   DeviceMatrix<T> l_;            // with all interchanges
-  DeviceMatrix<Index> sources_;  // of rows, for the columns of each panel and those right of it
+  DeviceMatrix<Index> sources_;  // of rows, for the columns of each panel but the last one
   DeviceView<const Index> pivots_;
   Index offset_ = 0;
   ResidueSubtraction<T> subtract_;  // with what of L lies below the panels' last row

@@ -28,6 +28,7 @@ Lu<T>::Lu(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Ind
       blocks_(block_columns(m, n, options.nb)),
       panels_(static_cast<Index>(partition(std::min(m, n), options.nb).size())),
       matrix_(device, m, n + nrhs),
+      first_by_rows_(n + nrhs),
       pivots_(device, Space::device, std::min(m, n)),
       info_(device, Space::device, panels_),
       step_width_(kernels_.getrf_panel_width()),
@@ -51,7 +52,8 @@ Lu<T>::Lu(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Ind
     late_.push_back(std::make_unique<QueueLease>(device, Priority::normal, "catch up"));
     in_catch_up_.emplace_back(device, options, m, n + nrhs, width(options));
   }
-  plan_long_steps(options);
+  if (options.by_rows && steps_of(0).size() > 1) plan_by_rows();
+  if (by_rows_) plan_long_steps(options);
   panel().zero(info_.data(), sizeof(Index) * at(panels_));
 }
 
@@ -59,6 +61,7 @@ template <class T>
 void Lu<T>::factor(Flow& flow) {
   at_once_ = std::clamp<Index>(flow.at_once(), std::min<Index>(2, total()), total());
   joined_ = pending_ = std::min(at_once_, first_far(0));
+  if (by_rows_ && by_whole_blocks(0)) first_by_rows_ = block(std::min<Index>(1, total() - 1)).last;
   flow.before(panel(), 0);
   Range before;  // the step before
   bool whole_before = false;
@@ -76,6 +79,7 @@ void Lu<T>::factor(Flow& flow) {
         update_by_step(whole, i, before, step.last);
       } else {
         end_block(flow, i - 1, whole_before, before, step.last);
+        if (!whole) put_joined_back();
       }
       finish_panel(i, step);
       const Range next = last ? first_step_of(i + 1) : steps[k + 1];
@@ -100,6 +104,7 @@ void Lu<T>::factor(Flow& flow) {
     (*far.queue)->record(*there_);
     update().wait(*there_);
   }
+  put_joined_back();
   for (Index j = panels_; j < count(); ++j) flow.release(update(), j);
 }
 
@@ -193,6 +198,7 @@ bool Lu<T>::by_whole_blocks(Index i) const {
 template <class T>
 void Lu<T>::begin_updates(Flow& flow) {
   for (Index j = 1; j < at_once_; ++j) flow.before(update(), j);
+  put_by_rows(update(), {first_by_rows_, columns(0, at_once_).last});
   update().record(*there_);
   for (EventLease* event : {&updated_, &far_done_}) update().record(**event);
   near().wait(*far_done_);
@@ -253,9 +259,11 @@ void Lu<T>::end_block(Flow& flow, Index b, bool whole, Range step, Index column)
   // that there is time until block b + 1 ends.
   const Index far = std::min(b + 3, panels_);
   apply(near(), in_near_, block(b), {by_steps_until(b), block(b + 1).last});
+  put_back(near(), block(b + 1).last);
   near().record(*updated_);
   near().wait(*far_done_);
   apply(near(), in_near_, block(b), columns(b + 2, far));
+  put_back(near(), first_step_of(b + 2).last);
   near().record(*near_done_);
   update().wait(*final_[at(b)]);
   update().wait(*begun_);
@@ -283,13 +291,68 @@ void Lu<T>::complete(Flow& flow, Index i) {
 template <class T>
 void Lu<T>::apply(Queue& queue, const Subtraction<T>& subtract, Range step, Range c) {
   if (c.empty()) return;
+  const Span span(queue, "update", step.first / block(0).size());
+  const Index border = std::clamp(first_by_rows_, c.first, c.last);
+  apply_by_columns(queue, subtract, step, {c.first, border});
+  apply_by_rows(queue, subtract, step, {border, c.last});
+}
+
+template <class T>
+void Lu<T>::apply_by_columns(Queue& queue, const Subtraction<T>& subtract, Range step, Range c) {
+  if (c.empty()) return;
   const Index i0 = step.first, i1 = step.last, w = i1 - i0;
-  const Span span(queue, "update", i0 / block(0).size());
   const DeviceView<T> A = matrix();
   kernels_.interchange_and_solve(queue, A.block(i0, i0, w, w), pivots(step), i0,
                                  A.block(i0, c.first, m_ - i0, c.size()));
   subtract(queue, A.block(i1, i0, m_ - i1, w), A.block(i0, c.first, w, c.size()),
            A.block(i1, c.first, m_ - i1, c.size()));
+}
+
+template <class T>
+void Lu<T>::apply_by_rows(Queue& queue, const Subtraction<T>& subtract, Range step, Range c) {
+  if (c.empty()) return;
+  const Index i0 = step.first, w = step.size();
+  const Range i = {step.last, m_};
+  const DeviceView<T> A = matrix();
+  kernels_.swap_columns(queue, by_rows({i0, m_}, c), pivots(step), i0);
+  kernels_.trsm(queue, Side::right, Uplo::lower, Op::conj_trans, Diag::unit, T(1),
+                A.block(i0, i0, w, w), by_rows(step, c));
+  subtract.by_rows(queue, A.block(i.first, i0, i.size(), w), by_rows(step, c), by_rows(i, c));
+}
+
+/// Columns by rows, if there is memory for them.
+template <class T>
+void Lu<T>::plan_by_rows() {
+  try {
+    by_rows_.emplace(device_, n_ + nrhs_, m_);
+  } catch (const DeviceError& error) {
+    if (error.lost()) throw;
+  }
+}
+
+/// Columns that have arrived are by rows from now on.
+template <class T>
+void Lu<T>::put_by_rows(Queue& queue, Range c) {
+  if (c.empty() || c.first < first_by_rows_) return;
+  kernels_.add(queue, Op::conj_trans, matrix().block(0, c.first, m_, c.size()), T(0),
+               by_rows({0, m_}, c));
+}
+
+/// Columns up to `end` are by columns from now on, as matrix() is.
+template <class T>
+void Lu<T>::put_back(Queue& queue, Index end) {
+  const Range c = {first_by_rows_, end};
+  if (c.empty()) return;
+  kernels_.add(queue, Op::conj_trans, by_rows({0, m_}, c), T(0),
+               matrix().block(0, c.first, m_, c.size()));
+  first_by_rows_ = end;
+}
+
+/// All columns that take part, for single steps and in the end. near() may have some of them.
+template <class T>
+void Lu<T>::put_joined_back() {
+  update().wait(*near_done_);
+  put_back(update(), block(joined_ - 1).last);
 }
 
 /// Where a block is one step, there are enough steps to keep the host busy with one group.
@@ -336,7 +399,9 @@ void Lu<T>::arrive(Flow& flow, Index end, bool is_far) {
   Queue& queue = is_far ? **far_[groups_.back().far].queue : late(groups_.back());
   queue.wait(*there_);
   for (; pending_ < end; ++pending_) {
-    if (pending_ >= at_once_) flow.before(queue, pending_);
+    if (pending_ < at_once_) continue;
+    flow.before(queue, pending_);
+    put_by_rows(queue, block(pending_));
   }
   if (is_far) queue.record(*groups_.back().done);
 }
@@ -447,7 +512,7 @@ bool Lu<T>::catch_up_far(Group& group, Index end) {
   const Range c = columns(group.first, group.last);
   const Span span(queue, "long update", group.first);
   long_steps_[at(s)].apply(queue, far.workspace,
-                           matrix().block(first, c.first, m_ - first, c.size()));
+                           by_rows({first, m_}, c));
   queue.record(*group.done);
   group.steps = after;
   return true;

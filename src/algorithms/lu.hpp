@@ -22,6 +22,11 @@ namespace overlapack::algorithms {
 /// what takes part, or the block before if that is worth while: then `near` (high priority) applies
 /// steps to what the next panels need. `late` brings blocks up that arrive late.
 ///
+/// Interchanges are costly in a matrix that is stored by columns, where each number of a row lies in
+/// another piece of memory. So columns that get the steps of whole blocks are kept by rows meanwhile,
+/// as A^H. They are put back in their places when it is almost their turn, for panels and single
+/// steps.
+///
 /// In a very large matrix in double precision, blocks far from the panels get the steps of many
 /// blocks as one, a long step (algorithms/long_step.hpp). They join the others, who get steps block
 /// by block, when it is almost their turn.
@@ -109,6 +114,15 @@ class Lu {
   void end_block(Flow& flow, Index b, bool whole, Range step, Index column);
   void complete(Flow& flow, Index i);
   void apply(Queue& queue, const Subtraction<T>& subtract, Range step, Range c);
+  void apply_by_columns(Queue& queue, const Subtraction<T>& subtract, Range step, Range c);
+  void apply_by_rows(Queue& queue, const Subtraction<T>& subtract, Range step, Range c);
+  DeviceView<T> by_rows(Range i, Range c) const {
+    return by_rows_->view().block(c.first, i.first, c.size(), i.size());
+  }
+  void plan_by_rows();
+  void put_by_rows(Queue& queue, Range c);
+  void put_back(Queue& queue, Index end);
+  void put_joined_back();
   Index most_groups() const;
   void bring_up(Flow& flow, Index i);
   void arrive(Flow& flow, Index end, bool is_far = false);
@@ -131,6 +145,8 @@ class Lu {
   std::deque<Group> groups_;  // of [joined, pending)
   std::size_t next_late_ = 0;
   DeviceMatrix<T> matrix_;
+  std::optional<DeviceMatrix<T>> by_rows_;  // the adjoint, for columns from first_by_rows_ on
+  Index first_by_rows_;
   Buffer<Index> pivots_, info_;
   std::optional<DeviceMatrix<Index>> sources_;  // of rows, by panel: see compose()
   Range composed_;                              // the panels of which they are

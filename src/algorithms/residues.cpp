@@ -127,21 +127,22 @@ template <class T>
 void ResidueSubtraction<T>::give(Queue& queue, DeviceView<const T> l) {
   matrix_ = l;
   kernels_.column_norms(queue, l, sizes_.view());
-  kernels_.scaled_residues(queue, Side::left, l_.form(Op::none, l), sizes_.view());
+  kernels_.scaled_residues(queue, Weigh::divide, l_.form(Op::none, l), sizes_.view());
 }
 
 template <class T>
 void ResidueSubtraction<T>::operator()(Queue& queue, const Workspace& workspace,
                                        DeviceView<const T> u, DeviceView<T> c) const {
-  const auto columns = [](const auto& x, Range c) { return x.block(0, c.first, x.rows, c.size()); };
-  const ResidueForm<T> left = l_.form(Op::none, matrix_);
-  for (const Range at_once : partition(c.cols, workspace.columns)) {
-    const DeviceView<const T> some = columns(u, at_once);
-    kernels_.scaled_residues(queue, Side::right, workspace.u.form(Op::trans, some), sizes_.view());
+  const auto rows = [](const auto& x, Range i) { return x.block(i.first, 0, i.size(), x.cols); };
+  const ResidueForm<T> l = l_.form(Op::none, matrix_);
+  for (const Range at_once : partition(c.rows, workspace.columns)) {
+    const DeviceView<const T> some = rows(u, at_once);
+    kernels_.scaled_residues(queue, Weigh::multiply, workspace.u.form(Op::none, some),
+                             sizes_.view());
     for (const Range part : partition(at_once.size(), kColumns)) {
-      kernels_.residue_gemm(
-          queue, left, workspace.u.form(Op::trans, columns(some, part), part.first), T(1),
-          columns(columns(c, at_once), part), {workspace.sums.data(), workspace.sums.size()});
+      kernels_.residue_gemm(queue, workspace.u.form(Op::none, rows(some, part), part.first), l,
+                            T(1), rows(rows(c, at_once), part),
+                            {workspace.sums.data(), workspace.sums.size()});
     }
   }
 }

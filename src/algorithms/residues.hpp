@@ -61,7 +61,8 @@ class ResidueUpdates {
   std::optional<Form> form_;
 };
 
-/// C -= L U with many summands, for one L and any number of U.
+/// C -= L U with many summands, for one L and any number of U. U and C are given by their
+/// transposes (U^T and C^T, for they are real).
 ///
 /// The columns of L are made equal in size, as by Subtraction and for its reason. Then an element
 /// of the product has an error of about 2^-53 times the norms of its row of L and its column of U,
@@ -94,7 +95,7 @@ class ResidueSubtraction {
   ResidueSubtraction(Device& device, Index m, Index k);
   /// L must stay as it is from now on.
   void give(Queue& queue, DeviceView<const T> l);
-  /// c -= L u.
+  /// c -= u L^T.
   void operator()(Queue& queue, const Workspace& workspace, DeviceView<const T> u,
                   DeviceView<T> c) const;
 

@@ -25,29 +25,56 @@ template <class T>
 Subtraction<T>::Subtraction(Device& device, const Options& options, Index m, Index n, Index k)
     : kernels_(device.kernels<T>()), form_{options.precision, Kernels<T>::kSplitSection} {
   if (options.split && kernels_.split_pays(form_.precision, m, n, k)) {
-    split_.emplace(Workspace{split_matrix<T>(device, form_, Side::left, k, m),
-                             split_matrix<T>(device, form_, Side::right, k, n),
+    const Index longer = std::max(m, n);  // L and U^H are left factors, U and L^H right ones
+    split_.emplace(Workspace{split_matrix<T>(device, form_, Side::left, k, longer),
+                             split_matrix<T>(device, form_, Side::right, k, longer),
                              DeviceMatrix<Real<T>>(device, k, 1)});
   }
 }
 
 template <class T>
-void Subtraction<T>::operator()(Queue& queue, DeviceView<const T> a, DeviceView<const T> b,
+void Subtraction<T>::operator()(Queue& queue, DeviceView<const T> l, DeviceView<const T> u,
                                 DeviceView<T> c) const {
-  if (!split_ || !kernels_.split_pays(form_.precision, c.rows, c.cols, a.cols)) {
-    kernels_.gemm(queue, Op::none, Op::none, T(-1), a, b, T(1), c);
-    return;
+  if (splits(c, l.cols)) {
+    subtract_split(queue, l, Side::left, u, c);
+  } else {
+    kernels_.gemm(queue, Op::none, Op::none, T(-1), l, u, T(1), c);
   }
-  const auto left = split_block<T>(split_->a, form_, Side::left, {0, a.cols}, {0, c.rows});
-  const auto right = split_block<T>(split_->b, form_, Side::right, {0, a.cols}, {0, c.cols});
+}
+
+template <class T>
+void Subtraction<T>::by_rows(Queue& queue, DeviceView<const T> l, DeviceView<const T> u,
+                             DeviceView<T> c) const {
+  if (splits(c, l.cols)) {
+    subtract_split(queue, l, Side::right, u, c);
+  } else {
+    kernels_.gemm(queue, Op::none, Op::conj_trans, T(-1), u, l, T(1), c);
+  }
+}
+
+template <class T>
+bool Subtraction<T>::splits(DeviceView<T> c, Index k) const {
+  return split_ && kernels_.split_pays(form_.precision, c.rows, c.cols, k);
+}
+
+/// Of the product's factors one is L or, on the right, L^H; the other one is given as it is.
+template <class T>
+void Subtraction<T>::subtract_split(Queue& queue, DeviceView<const T> l, Side side_of_l,
+                                    DeviceView<const T> other, DeviceView<T> c) const {
+  const bool is_left = side_of_l == Side::left;
+  const Index k = l.cols;
+  const auto left = split_block<T>(split_->left, form_, Side::left, {0, k}, {0, c.rows});
+  const auto right = split_block<T>(split_->right, form_, Side::right, {0, k}, {0, c.cols});
   DeviceView<Real<T>> sizes;
   if (form_.precision == Precision::fp32) {
-    sizes = split_->sizes.view().block(0, 0, a.cols, 1);
-    kernels_.column_norms(queue, a, sizes);
+    sizes = split_->sizes.view().block(0, 0, k, 1);
+    kernels_.column_norms(queue, l, sizes);
   }
-  kernels_.split(queue, form_, Side::left, Op::none, a, left, sizes);
-  kernels_.split(queue, form_, Side::right, Op::none, b, right, sizes);
-  kernels_.split_gemm(queue, form_, a.cols, -1, left, right, 1, c);
+  kernels_.split(queue, form_, side_of_l, is_left ? Op::none : Op::conj_trans, l,
+                 is_left ? left : right, sizes, Weigh::divide);
+  kernels_.split(queue, form_, is_left ? Side::right : Side::left, Op::none, other,
+                 is_left ? right : left, sizes, Weigh::multiply);
+  kernels_.split_gemm(queue, form_, k, -1, left, right, 1, c);
 }
 
 template <class T>

@@ -20,14 +20,20 @@ class Subtraction {
  public:
   /// For C of up to m x n and summations of up to k.
   Subtraction(Device& device, const Options& options, Index m, Index n, Index k);
-  /// c -= a b. One queue at a time: there is one workspace.
-  void operator()(Queue& queue, DeviceView<const T> a, DeviceView<const T> b,
+  /// c -= l u. One queue at a time: there is one workspace.
+  void operator()(Queue& queue, DeviceView<const T> l, DeviceView<const T> u,
                   DeviceView<T> c) const;
+  /// The same where U and C are given by their adjoints: c -= u l^H.
+  void by_rows(Queue& queue, DeviceView<const T> l, DeviceView<const T> u, DeviceView<T> c) const;
 
  private:
   struct Workspace {
-    DeviceMatrix<Real<T>> a, b, sizes;
+    DeviceMatrix<Real<T>> left, right, sizes;
   };
+  bool splits(DeviceView<T> c, Index k) const;
+  void subtract_split(Queue& queue, DeviceView<const T> l, Side side_of_l,
+                      DeviceView<const T> other, DeviceView<T> c) const;
+
   Kernels<T>& kernels_;
   SplitForm form_;
   std::optional<Workspace> split_;

@@ -28,6 +28,10 @@ enum class Norm : char { max = 'M', one = 'O', infinity = 'I', frobenius = 'F' }
 /// What a matrix is of which one triangle is given.
 enum class Symmetry { none, symmetric, hermitian };
 
+/// What happens to the summands of one factor of a product, and is undone in the other one; see
+/// Kernels<T>::split().
+enum class Weigh { multiply, divide };
+
 /// How accurate the large products of a factorization in single precision are, in ascending order.
 /// Their sums are in FP32 always.
 enum class Precision { fp16, tf32, fp32 };

@@ -555,7 +555,7 @@ inline Index split_section(const float* numbers, Index size, float* to) {
 /// `to` := the split form of op(from), a factor of a product; as Kernels<T>::split.
 template <class T>
 void split(SplitForm form, Side side, Op op, HostView<const T> from, HostView<float> to,
-           HostView<const float> sizes = {}) {
+           HostView<const float> sizes = {}, Weigh weigh = Weigh::multiply) {
   constexpr Index reals = is_complex<T> ? 2 : 1;
   const bool left = side == Side::left;
   const Index rows = op == Op::none ? from.rows : from.cols;
@@ -570,7 +570,7 @@ void split(SplitForm form, Side side, Op op, HostView<const T> from, HostView<fl
         const float size = sizes(l, 0);
         const bool normal = size >= std::numeric_limits<float>::min();
         const int exponent = size >= 1 || std::isnan(size) ? 0 : normal ? std::ilogb(size) : -126;
-        x *= std::ldexp(1.f, left ? -exponent : exponent);
+        x *= std::ldexp(1.f, weigh == Weigh::divide ? -exponent : exponent);
       }
       if constexpr (!is_complex<T>) {
         column[static_cast<std::size_t>(l)] = x;
@@ -715,7 +715,7 @@ void to_residues(Op op, HostView<const double> matrix, HostView<const double> sc
 
 /// The same as Kernels<double>::scaled_residues: by scales that it finds.
 template <class Numbers>
-void to_scaled_residues(Op op, Side side, HostView<const double> matrix,
+void to_scaled_residues(Op op, Weigh weigh, HostView<const double> matrix,
                         HostView<const double> sizes, HostView<double> scales, Numbers numbers) {
   const Index n = op == Op::none ? matrix.rows : matrix.cols;
   const Index k = op == Op::none ? matrix.cols : matrix.rows;
@@ -729,7 +729,7 @@ void to_scaled_residues(Op op, Side side, HostView<const double> matrix,
         size = std::clamp(size, -residues::kSmallestSize, 0);
       }
       double& x = row[static_cast<std::size_t>(l)];
-      x = std::ldexp(detail::element(op, matrix, i, l), side == Side::left ? -size : size);
+      x = std::ldexp(detail::element(op, matrix, i, l), weigh == Weigh::divide ? -size : size);
       if (!(std::abs(x) <= largest)) largest = std::isnan(x) ? HUGE_VAL : std::abs(x);
     }
     // 2^exponent is at least the norm of the row.

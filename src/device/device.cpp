@@ -242,6 +242,14 @@ void Kernels<T>::swap_rows(Queue& queue, DeviceView<T> a, DeviceView<const Index
 }
 
 template <class T>
+void Kernels<T>::swap_columns(Queue& queue, DeviceView<T> a, DeviceView<const Index> pivots,
+                              Index offset) {
+  if (a.empty() || pivots.empty()) return;
+  device_.before(Action::kernel, "swap_columns");
+  do_swap_columns(queue, a, pivots, offset);
+}
+
+template <class T>
 void Kernels<T>::compose_interchanges(Queue& queue, DeviceView<const Index> pivots, Index offset,
                                       Index nb, DeviceView<Index> sources) {
   if (sources.empty()) return;
@@ -269,10 +277,10 @@ void Kernels<T>::interchange_and_solve(Queue& queue, DeviceView<const T> l,
 
 template <class T>
 void Kernels<T>::split(Queue& queue, SplitForm form, Side side, Op op, DeviceView<const T> from,
-                       DeviceView<Real<T>> to, DeviceView<const Real<T>> sizes) {
+                       DeviceView<Real<T>> to, DeviceView<const Real<T>> sizes, Weigh weigh) {
   if (from.empty()) return;
   device_.before(Action::kernel, "split");
-  do_split(queue, form, side, op, from, to, sizes);
+  do_split(queue, form, side, op, from, to, sizes, weigh);
 }
 
 template <class T>
@@ -297,11 +305,11 @@ void Kernels<T>::residues(Queue& queue, const ResidueForm<T>& of, DeviceView<con
 }
 
 template <class T>
-void Kernels<T>::scaled_residues(Queue& queue, Side side, const ResidueForm<T>& of,
+void Kernels<T>::scaled_residues(Queue& queue, Weigh weigh, const ResidueForm<T>& of,
                                  DeviceView<const Real<T>> sizes) {
   if (of.rows() == 0) return;
   device_.before(Action::kernel, "scaled_residues");
-  do_scaled_residues(queue, side, of, sizes);
+  do_scaled_residues(queue, weigh, of, sizes);
 }
 
 template <class T>

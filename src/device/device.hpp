@@ -245,6 +245,9 @@ class Kernels {
   /// of `a` are exchanged. One gather, not swap by swap.
   void swap_rows(Queue& queue, DeviceView<T> a, DeviceView<const Index> pivots, Index offset,
                  bool forward = true);
+  /// The same interchanges, forward, of a matrix that is stored by rows, as `a`: columns j and
+  /// pivots[j]-1-offset are exchanged.
+  void swap_columns(Queue& queue, DeviceView<T> a, DeviceView<const Index> pivots, Index offset);
   /// The pivots of panels of nb columns, as of getrf_panel() for one after the other from row
   /// `offset` on, as permutations: of the interchanges of panel p and all later ones, row
   /// sources(i, p) is what ends up in row i, both counted from row `offset`. `sources` is
@@ -384,11 +387,12 @@ class Kernels {
   }
   /// `to` := the split form of op(from), the factor on that side of a product. With fp32, it must
   /// lie at a multiple of 32 bytes and so must its columns. If there are `sizes`, with fp32 and for
-  /// both factors, the right factor's row l is multiplied by the largest power of two that is not
-  /// larger than sizes(l), within 2^-126 and 1, and the left one's column l divided. So the largest
-  /// numbers of the left factor's columns, if not beyond 1, become equal.
+  /// both factors, summand l of one factor is multiplied by the largest power of two that is not
+  /// larger than sizes(l), within 2^-126 and 1, and that of the other one divided. So if sizes(l)
+  /// are the largest numbers of these, not beyond 1, they become equal.
   void split(Queue& queue, SplitForm form, Side side, Op op, DeviceView<const T> from,
-             DeviceView<Real<T>> to, DeviceView<const Real<T>> sizes = {});
+             DeviceView<Real<T>> to, DeviceView<const Real<T>> sizes = {},
+             Weigh weigh = Weigh::multiply);
   /// C := alpha A B + beta C for split forms of A and B with k summands, with sums in FP32.
   void split_gemm(Queue& queue, SplitForm form, Index k, Real<T> alpha, DeviceView<const Real<T>> a,
                   DeviceView<const Real<T>> b, Real<T> beta, DeviceView<T> c);
@@ -430,11 +434,11 @@ class Kernels {
   /// short any more, if that is less than what it is.
   void residues(Queue& queue, const ResidueForm<T>& of, DeviceView<const T> before);
   /// Finds scales for rows of which nothing is known, and of.numbers by them; all rows are short
-  /// then, but what belongs to one with an infinity or a NaN becomes NaN. If there are `sizes`, a
-  /// right factor's summand l is multiplied by the largest power of two that is not larger than
-  /// sizes(l), within 2^-900 and 1, and a left one's divided; see split(). A left factor's rows
-  /// must not be longer than 2^900 then. `of` has no squares.
-  void scaled_residues(Queue& queue, Side side, const ResidueForm<T>& of,
+  /// then, but what belongs to one with an infinity or a NaN becomes NaN. If there are `sizes`,
+  /// summand l is multiplied by the largest power of two that is not larger than sizes(l), within
+  /// 2^-900 and 1, or divided by it; see split(). Rows of which summands are divided must not be
+  /// longer than 2^900. `of` has no squares.
+  void scaled_residues(Queue& queue, Weigh weigh, const ResidueForm<T>& of,
                        DeviceView<const Real<T>> sizes);
   /// C := beta C - A B^T for short rows of A and B. What belongs to another one becomes NaN, but
   /// what belongs to the first one of all is computed in double precision, slowly.
@@ -517,6 +521,7 @@ class Kernels {
   virtual void do_getrf_panel(Queue&, DeviceView<T>, DeviceView<Index>, DeviceView<Index>, Index,
                               Event*) = 0;
   virtual void do_swap_rows(Queue&, DeviceView<T>, DeviceView<const Index>, Index, bool) = 0;
+  virtual void do_swap_columns(Queue&, DeviceView<T>, DeviceView<const Index>, Index) = 0;
   virtual void do_compose_interchanges(Queue&, DeviceView<const Index>, Index, Index,
                                        DeviceView<Index>) = 0;
   virtual Index do_permutable_rows() const = 0;
@@ -535,14 +540,14 @@ class Kernels {
   virtual void do_find_not_finite(Queue&, Part, DeviceView<const T>, DeviceView<Index>) = 0;
   virtual bool do_split_pays(Precision, Index, Index, Index) const = 0;
   virtual void do_split(Queue&, SplitForm, Side, Op, DeviceView<const T>, DeviceView<Real<T>>,
-                        DeviceView<const Real<T>>) = 0;
+                        DeviceView<const Real<T>>, Weigh) = 0;
   virtual void do_split_gemm(Queue&, SplitForm, Index k, Real<T>, DeviceView<const Real<T>>,
                              DeviceView<const Real<T>>, Real<T>, DeviceView<T>) = 0;
   virtual bool do_residues_pay(Index, Index, Index) const = 0;
   virtual bool do_scaled_residues_pay(Index, Index, Index) const = 0;
   virtual Index do_residue_unit() const = 0;
   virtual void do_residues(Queue&, const ResidueForm<T>&, DeviceView<const T>) = 0;
-  virtual void do_scaled_residues(Queue&, Side, const ResidueForm<T>&,
+  virtual void do_scaled_residues(Queue&, Weigh, const ResidueForm<T>&,
                                   DeviceView<const Real<T>>) = 0;
   virtual void do_residue_gemm(Queue&, const ResidueForm<T>&, const ResidueForm<T>&, T,
                                DeviceView<T>, DeviceView<std::int32_t>) = 0;

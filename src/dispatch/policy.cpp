@@ -67,6 +67,14 @@ double memory_needed(Routine routine, char type, const Shape& shape, Index nb) {
          static_cast<double>(columns);
 }
 
+/// Bytes beyond that for the matrix of an LU by rows. (Of a mixed-precision solver the one in double
+/// precision counts, to which it falls back.)
+double memory_by_rows(Routine routine, char type, const Shape& shape) {
+  if (!is_lu(routine)) return 0;
+  return static_cast<double>(element_size(type)) * static_cast<double>(shape.n + shape.nrhs + 64) *
+         static_cast<double>(shape.m);
+}
+
 /// Bytes beyond that for long sums by residues: the factor of a Cholesky factorization as such, and
 /// the sums of a block column; the same of L in LU, and L once more.
 double memory_for_residues(Routine routine, const Shape& shape, Index nb) {
@@ -81,15 +89,16 @@ double memory_for_residues(Routine routine, const Shape& shape, Index nb) {
 }
 
 /// Bytes beyond that for products of split operands: the factor of a Cholesky factorization once
-/// more, in its split form; LU splits panels as it goes, in six queues.
+/// more, in its split form; LU splits panels as it goes, in six queues, and either factor may be the
+/// left one.
 double memory_to_split(Routine routine, char type, const Shape& shape, Index nb) {
   const bool complex = type == 'c' || type == 'z';
   const auto m = static_cast<double>(shape.m + 64), n = static_cast<double>(shape.n + shape.nrhs);
-  const double left = (complex ? 12 : 3) * m, right = (complex ? 6 : 3) * n;
+  const double left = complex ? 12 : 3, right = complex ? 6 : 3;
   const auto summands = static_cast<double>(nb);
   constexpr auto bytes = static_cast<double>(sizeof(float));
-  if (is_cholesky(routine)) return bytes * (left * n + right * summands);
-  if (is_lu(routine)) return bytes * 6 * summands * (left + right);
+  if (is_cholesky(routine)) return bytes * (left * m * n + right * n * summands);
+  if (is_lu(routine)) return bytes * 6 * summands * (left + right) * std::max(m, n);
   return 0;
 }
 
@@ -464,12 +473,19 @@ Plan plan(Routine routine, char type, const Shape& shape, const Settings& settin
   // The device's own panel kernels beat a round trip through the CPU on every GPU measured.
   plan.algorithm =
       settings.algorithm == Algorithm::automatic ? Algorithm::tiled : settings.algorithm;
+  // What makes it faster takes memory of its own, as far as there is some.
+  const auto affords = [&](double bytes) {
+    const bool enough = needed + bytes <= usable;
+    if (enough) needed += bytes;
+    return enough;
+  };
   const bool single = type == 's' || type == 'c' || is_mixed(routine);
+  plan.by_rows = is_lu(routine) && affords(memory_by_rows(routine, type, shape));
   plan.split = !settings.strict_fp32 && single &&
-               needed + memory_to_split(routine, type, shape, plan.nb) <= usable;
+               affords(memory_to_split(routine, type, shape, plan.nb));
   plan.residues = !settings.strict_fp64 && type == 'd' &&
                   (is_cholesky(routine) || is_lu(routine)) &&
-                  needed + memory_for_residues(routine, shape, plan.nb) <= usable;
+                  affords(memory_for_residues(routine, shape, plan.nb));
   if (plan.residues && settings.nb == 0 && !is_mixed(routine)) {
     plan.nb = default_nb(routine, type, shape, true);
   }

@@ -137,6 +137,7 @@ struct Plan {
   Index nb = 256;
   bool split = false;                     ///< large products by split operands
   bool residues = false;                  ///< long sums in double precision by residues
+  bool by_rows = false;                   ///< LU: columns far from the panels by rows
   Index leading = 0;                      ///< order of a leading triangle that goes up first, or 0
   Precision precision = Precision::fp32;  ///< of these
   std::size_t memory = 0;                 ///< bytes of device memory that the call may take

@@ -110,6 +110,7 @@ algorithms::Options options_of(const Plan& plan, const Settings& settings) {
   options.hybrid = plan.algorithm == Algorithm::hybrid;
   options.split = plan.split;
   options.residues = plan.residues;
+  options.by_rows = plan.by_rows;
   options.leading = plan.leading;
   options.precision = plan.precision;
   options.threads = copy_threads(settings, available_cores());

@@ -273,36 +273,71 @@ TYPED_TEST(PanelContract, ASubnormalPivotGivesFiniteMultipliers) {
   }
 }
 
-// ---- swap_rows ----------------------------------------------------------------------------
+// ---- interchanges -------------------------------------------------------------------------
+
+/// Pivots of a matrix with that many rows, and as the device has them.
+struct Pivots {
+  static constexpr Index kOffset = 4000;
+
+  /// `narrow`: most targets are repeated.
+  Pivots(Index rows, Index count, bool narrow) : shifted(count, 1) {
+    Random random(1);
+    for (Index j = 0; j < count; ++j) {
+      local.push_back(1 + random.integer(narrow ? std::max(j, rows - 3) : j, rows - 1));
+      shifted(j, 0) = kOffset + local.back();
+    }
+  }
+  std::vector<Index> local;
+  Padded<Index> shifted;
+};
+
+struct InterchangeShape {
+  Index rows, cols, pivots;
+};
+constexpr InterchangeShape kInterchangeShapes[] = {{1, 1, 1},      {5, 3, 2},       {64, 33, 64},
+                                                   {1500, 7, 300}, {1000, 5, 1000}, {3000, 2, 1000}};
 
 TYPED_TEST(InterchangeContract, SwapRowsFollowsThePivotsInBothDirections) {
   using T = TypeParam;
-  struct Shape {
-    Index rows, cols, pivots;
-  };
-  const Index offset = 4000;
-  for (const Shape s : {Shape{1, 1, 1}, Shape{5, 3, 2}, Shape{64, 33, 64}, Shape{1500, 7, 300},
-                        Shape{1000, 5, 1000}, Shape{3000, 2, 1000}}) {
-    for (const bool narrow : {false, true}) {  // narrow: most targets are repeated
+  for (const InterchangeShape& s : kInterchangeShapes) {
+    for (const bool narrow : {false, true}) {
       SCOPED_TRACE(testing::Message() << s.rows << "x" << s.cols << ", " << s.pivots << " pivots"
                                       << (narrow ? ", repeated targets" : ""));
-      Random random(1);
-      Padded<Index> pivots(s.pivots, 1);
-      std::vector<Index> local;
-      for (Index j = 0; j < s.pivots; ++j) {
-        const Index first = narrow ? std::max(j, s.rows - 3) : j;
-        local.push_back(1 + random.integer(first, s.rows - 1));
-        pivots(j, 0) = offset + local.back();
-      }
-      const auto dp = this->upload(pivots);
+      const Pivots pivots(s.rows, s.pivots, narrow);
+      const auto dp = this->upload(pivots.shifted);
       const auto a = random_matrix<T>(s.rows, s.cols, 2, 1);
       for (const bool forward : {true, false}) {
         const auto da = this->upload(a);
-        this->kernels().swap_rows(this->queue(), da, dp, offset, forward);
+        this->kernels().swap_rows(this->queue(), da, dp, Pivots::kOffset, forward);
         const auto result = this->download(da);
         auto expected = a;
-        reference::laswp<T>(expected.view(), 0, s.pivots, local.data(), forward);
+        reference::laswp<T>(expected.view(), 0, s.pivots, pivots.local.data(), forward);
         EXPECT_EQ(max_difference(result, applied(Op::none, expected)), 0) << "forward " << forward;
+        EXPECT_TRUE(result.padding_untouched());
+      }
+    }
+  }
+}
+
+TYPED_TEST(InterchangeContract, SwapColumnsDoesTheSameByRows) {
+  using T = TypeParam;
+  for (const InterchangeShape& s : kInterchangeShapes) {
+    for (const Index cols : {s.cols, 100 * s.cols + 1}) {
+      for (const bool narrow : {false, true}) {
+        SCOPED_TRACE(testing::Message() << s.rows << "x" << cols << ", " << s.pivots << " pivots"
+                                        << (narrow ? ", repeated targets" : ""));
+        const Pivots pivots(s.rows, s.pivots, narrow);
+        auto expected = random_matrix<T>(s.rows, cols, 2, 1);
+        Padded<T> by_rows(cols, s.rows, 1);
+        for (Index i = 0; i < s.rows; ++i) {
+          for (Index j = 0; j < cols; ++j) by_rows(j, i) = expected(i, j);
+        }
+        const auto da = this->upload(by_rows);
+        this->kernels().swap_columns(this->queue(), da, this->upload(pivots.shifted),
+                                     Pivots::kOffset);
+        const auto result = this->download(da);
+        reference::laswp<T>(expected.view(), 0, s.pivots, pivots.local.data());
+        EXPECT_EQ(max_difference(result, applied(Op::trans, expected)), 0);
         EXPECT_TRUE(result.padding_untouched());
       }
     }
@@ -314,25 +349,19 @@ TYPED_TEST(InterchangeContract, ComposedInterchangesOfPanelsPermuteRows) {
   struct Shape {
     Index rows, pivots, nb;
   };
-  const Index most = this->kernels().permutable_rows(), offset = 4000;
+  const Index most = this->kernels().permutable_rows();
   for (const Shape s : {Shape{1, 1, 1}, Shape{2, 1, 4}, Shape{70, 70, 16}, Shape{90, 40, 40},
                         Shape{100, 100, 7}, Shape{most, most, 256}, Shape{most, 30, 10},
                         // Just what a thread block may have without asking, with its own memory.
                         Shape{std::min<Index>(most, 12288), 30, 10}}) {
-    for (const bool narrow : {false, true}) {  // narrow: most targets are repeated
+    for (const bool narrow : {false, true}) {
       SCOPED_TRACE(testing::Message() << s.rows << " rows, " << s.pivots << " pivots, panels of "
                                       << s.nb << (narrow ? ", repeated targets" : ""));
-      Random random(1);
-      Padded<Index> pivots(s.pivots, 1);
-      std::vector<Index> local;
-      for (Index j = 0; j < s.pivots; ++j) {
-        local.push_back(1 + random.integer(narrow ? std::max(j, s.rows - 3) : j, s.rows - 1));
-        pivots(j, 0) = offset + local.back();
-      }
+      const Pivots pivots(s.rows, s.pivots, narrow);
       const Index panels = (s.pivots + s.nb - 1) / s.nb, width = 3, cols = 3 * panels - 1;
       const auto sources = this->upload(Padded<Index>(s.rows, panels, 1));
-      this->kernels().compose_interchanges(this->queue(), this->upload(pivots), offset, s.nb,
-                                           sources);
+      this->kernels().compose_interchanges(this->queue(), this->upload(pivots.shifted),
+                                           Pivots::kOffset, s.nb, sources);
       const auto a = random_matrix<T>(s.rows, cols, 2, 1);
       const auto da = this->upload(a);
       this->kernels().permute_rows(this->queue(), da, width, sources);
@@ -341,7 +370,7 @@ TYPED_TEST(InterchangeContract, ComposedInterchangesOfPanelsPermuteRows) {
       for (Index p = 0; p < panels; ++p) {
         const Index c = p * width;
         reference::laswp<T>(expected.view().block(0, c, s.rows, std::min(width, cols - c)),
-                            p * s.nb, s.pivots, local.data());
+                            p * s.nb, s.pivots, pivots.local.data());
       }
       EXPECT_EQ(max_difference(result, applied(Op::none, expected)), 0);
       EXPECT_TRUE(result.padding_untouched());

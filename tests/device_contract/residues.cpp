@@ -271,7 +271,7 @@ TEST_F(ResidueContract, LongRowsAreFoundAndTheFirstIsMultipliedAllTheSame) {
 /// A matrix with its residues by scales that the device finds.
 class FoundOperand {
  public:
-  FoundOperand(Queue& queue, Side side, Op op, const Padded<double>& stored,
+  FoundOperand(Queue& queue, Weigh weigh, Op op, const Padded<double>& stored,
                const Padded<double>& sizes)
       : op_(op),
         rows_(op == Op::none ? stored.rows() : stored.cols()),
@@ -284,7 +284,7 @@ class FoundOperand {
     stride_ = ld_ * round_up(rows_, unit);
     numbers_ = Buffer<std::int8_t>(queue.device(), Space::device, stride_ * residues::kModuli);
     const auto there = upload(queue, sizes);
-    kernels.scaled_residues(queue, side, form(), there.view);
+    kernels.scaled_residues(queue, weigh, form(), there.view);
     queue.synchronize();
   }
   ResidueForm<double> form() const {
@@ -308,8 +308,8 @@ class ScaledResidueContract : public ResidueContract {
   /// C - A B^T, where the columns of A have the given sizes (or all have one).
   Padded<double> subtract(Op op_a, const Padded<double>& a, Op op_b, const Padded<double>& b,
                           const Padded<double>& sizes, const Padded<double>& c) {
-    const FoundOperand left(queue(), Side::left, op_a, a, sizes);
-    const FoundOperand right(queue(), Side::right, op_b, b, sizes);
+    const FoundOperand left(queue(), Weigh::divide, op_a, a, sizes);
+    const FoundOperand right(queue(), Weigh::multiply, op_b, b, sizes);
     return multiply(left, right, 1, c);
   }
   /// |computed - (C - A B^T)|(i, j) is at most 2^-52 |c| and 2^-50 of the product of the norms of

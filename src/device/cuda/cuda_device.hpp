@@ -118,6 +118,7 @@ class CudaKernels final : public Kernels<T> {
   void do_getrf_panel(Queue&, DeviceView<T>, DeviceView<Index>, DeviceView<Index>, Index,
                       Event*) override;
   void do_swap_rows(Queue&, DeviceView<T>, DeviceView<const Index>, Index, bool) override;
+  void do_swap_columns(Queue&, DeviceView<T>, DeviceView<const Index>, Index) override;
   void do_compose_interchanges(Queue&, DeviceView<const Index>, Index, Index,
                                DeviceView<Index>) override;
   Index do_permutable_rows() const override;
@@ -138,14 +139,14 @@ class CudaKernels final : public Kernels<T> {
   void do_find_not_finite(Queue&, Part, DeviceView<const T>, DeviceView<Index>) override;
   bool do_split_pays(Precision, Index, Index, Index) const override;
   void do_split(Queue&, SplitForm, Side, Op, DeviceView<const T>, DeviceView<Real<T>>,
-                DeviceView<const Real<T>>) override;
+                DeviceView<const Real<T>>, Weigh) override;
   void do_split_gemm(Queue&, SplitForm, Index, Real<T>, DeviceView<const Real<T>>,
                      DeviceView<const Real<T>>, Real<T>, DeviceView<T>) override;
   bool do_residues_pay(Index, Index, Index) const override;
   bool do_scaled_residues_pay(Index, Index, Index) const override;
   Index do_residue_unit() const override { return kResidueUnit; }
   void do_residues(Queue&, const ResidueForm<T>&, DeviceView<const T>) override;
-  void do_scaled_residues(Queue&, Side, const ResidueForm<T>&, DeviceView<const Real<T>>) override;
+  void do_scaled_residues(Queue&, Weigh, const ResidueForm<T>&, DeviceView<const Real<T>>) override;
   void do_residue_gemm(Queue&, const ResidueForm<T>&, const ResidueForm<T>&, T, DeviceView<T>,
                        DeviceView<std::int32_t>) override;
   void do_column_norms(Queue&, DeviceView<const T>, DeviceView<Real<T>>) override;

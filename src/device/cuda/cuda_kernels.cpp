@@ -194,6 +194,13 @@ void CudaKernels<T>::do_swap_rows(Queue& queue, DeviceView<T> a, DeviceView<cons
 }
 
 template <class T>
+void CudaKernels<T>::do_swap_columns(Queue& queue, DeviceView<T> a, DeviceView<const Index> pivots,
+                                     Index offset) {
+  const CurrentDevice current(cuda(queue).index());
+  swap_columns(cuda(queue).stream(), a, pivots, offset);
+}
+
+template <class T>
 void CudaKernels<T>::do_compose_interchanges(Queue& queue, DeviceView<const Index> pivots,
                                              Index offset, Index nb, DeviceView<Index> sources) {
   const CurrentDevice current(cuda(queue).index());
@@ -294,10 +301,10 @@ bool CudaKernels<T>::do_split_pays(Precision precision, Index m, Index n, Index 
 template <class T>
 void CudaKernels<T>::do_split(Queue& queue, SplitForm form, Side side, Op op,
                               DeviceView<const T> from, DeviceView<Real<T>> to,
-                              DeviceView<const Real<T>> sizes) {
+                              DeviceView<const Real<T>> sizes, Weigh weigh) {
   if constexpr (Kernels<T>::kSplits) {
     const CurrentDevice current(cuda(queue).index());
-    cuda::split<T>(cuda(queue).stream(), form, side, op, from, to, sizes.data);
+    cuda::split<T>(cuda(queue).stream(), form, side, op, from, to, sizes.data, weigh);
   }
 }
 
@@ -361,11 +368,11 @@ void CudaKernels<T>::do_residues(Queue& queue, const ResidueForm<T>& of,
 }
 
 template <class T>
-void CudaKernels<T>::do_scaled_residues(Queue& queue, Side side, const ResidueForm<T>& of,
+void CudaKernels<T>::do_scaled_residues(Queue& queue, Weigh weigh, const ResidueForm<T>& of,
                                         DeviceView<const Real<T>> sizes) {
   if constexpr (Kernels<T>::kResidues) {
     const CurrentDevice current(cuda(queue).index());
-    scaled_residue_form(cuda(queue).stream(), side, of, sizes.empty() ? nullptr : sizes.data);
+    scaled_residue_form(cuda(queue).stream(), weigh, of, sizes.empty() ? nullptr : sizes.data);
   }
 }
 

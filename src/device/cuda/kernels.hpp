@@ -172,6 +172,11 @@ template <class T>
 void swap_rows(cudaStream_t stream, DeviceView<T> a, DeviceView<const Index> pivots, Index offset,
                bool forward);
 
+/// The same of a matrix that is stored by rows; as Kernels<T>::swap_columns.
+template <class T>
+void swap_columns(cudaStream_t stream, DeviceView<T> a, DeviceView<const Index> pivots,
+                  Index offset);
+
 /// As Kernels<T>::compose_interchanges and permute_rows, for fewer than 2^31 rows; a column of
 /// those of permute_rows must fit in the shared memory of a thread block, and to compose them 4
 /// bytes a row and composition_bytes() more.
@@ -197,7 +202,7 @@ void interchange_and_solve(cudaStream_t stream, DeviceView<const T> l, const Ind
 /// null.
 template <class T>
 void split(cudaStream_t stream, SplitForm form, Side side, Op op, DeviceView<const T> from,
-           DeviceView<Real<T>> to, const float* sizes);
+           DeviceView<Real<T>> to, const float* sizes, Weigh weigh);
 
 /// Whether the current GPU can do the following, and the code for it has been built: those of
 /// compute capability 9.0.
@@ -211,7 +216,7 @@ void split_gemm(cudaStream_t stream, int multiprocessors, Index section, Index n
 /// The residues of of.rows(), and of.squares; as Kernels<T>::residues. `before` may be null.
 void residue_form(cudaStream_t stream, const ResidueForm<double>& of, const double* before);
 /// As Kernels<T>::scaled_residues; `sizes` may be null.
-void scaled_residue_form(cudaStream_t stream, Side side, const ResidueForm<double>& of,
+void scaled_residue_form(cudaStream_t stream, Weigh weigh, const ResidueForm<double>& of,
                          const double* sizes);
 /// C := beta C - A B^T from the products of residues: those for the first modulus in `sums`, those
 /// for each other one `stride` elements further.

@@ -350,7 +350,7 @@ void residue_form(cudaStream_t stream, const ResidueForm<double>& of, const doub
          of.first, reinterpret_cast<long long*>(of.first_long.data));
 }
 
-void scaled_residue_form(cudaStream_t stream, Side side, const ResidueForm<double>& of,
+void scaled_residue_form(cudaStream_t stream, Weigh weigh, const ResidueForm<double>& of,
                          const double* sizes) {
   constexpr Index kManyBlocks = 1024;  // occupy the device
   const Index blocks = quotient_up(of.rows(), kLines);
@@ -359,7 +359,7 @@ void scaled_residue_form(cudaStream_t stream, Side side, const ResidueForm<doubl
   shape.threads = kLineThreads;
   shape.blocks = static_cast<unsigned>(blocks);
   shape.blocks_y = static_cast<unsigned>(quotient_up(of.summands(), part));
-  const Weights weights{sizes, side == Side::left ? -1 : 1};
+  const Weights weights{sizes, weigh == Weigh::divide ? -1 : 1};
   launch(stream, shape, "scaled_residues", scaled_residues_kernel, rows_of(of), of.rows(),
          of.summands(), part, weights, residues::log2_of_root(of.summands()), of.scales.data,
          of.numbers.data, of.numbers.ld, of.stride);

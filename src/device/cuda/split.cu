@@ -149,8 +149,8 @@ __device__ void get(const float* x, int l, Complex<float>& to) { to = {x[2 * l],
 template <class T, int kReals>
 __global__ void __launch_bounds__(kThreads)
     split_fp32_kernel(const T* __restrict__ from, Index ld, bool across, bool conjugated, bool left,
-                      Index k, Index n, const float* __restrict__ sizes, float* __restrict__ to,
-                      int section, Index to_ld) {
+                      Index k, Index n, const float* __restrict__ sizes, bool divide,
+                      float* __restrict__ to, int section, Index to_ld) {
   constexpr int kSummands = kPiece / kReals;
   __shared__ __align__(16) float tiles[kPieces][kLines * (kPiece + 1)];
   __shared__ float maxima[kPieces][kLines];
@@ -191,7 +191,7 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
       for (int l = 0; l < kSummands; ++l) {
         const int exponent = first + l < summands ? exponent_of(sizes[l0 + first + l]) : 0;
-        mine[l] = scale(mine[l], power_of_two(left ? -exponent : exponent));
+        mine[l] = scale(mine[l], power_of_two(divide ? -exponent : exponent));
       }
     }
     float largest = 0;
@@ -256,7 +256,7 @@ __global__ void __launch_bounds__(kThreads)
 
 template <class T>
 void split(cudaStream_t stream, SplitForm form, Side side, Op op, DeviceView<const T> from,
-           DeviceView<Real<T>> to, const float* sizes) {
+           DeviceView<Real<T>> to, const float* sizes, Weigh weigh) {
   using D = typename DeviceScalar<T>::type;
   constexpr int kReals = is_complex<T> ? 2 : 1;
   const bool left = side == Side::left, conjugated = op == Op::conj_trans;
@@ -282,14 +282,14 @@ void split(cudaStream_t stream, SplitForm form, Side side, Op op, DeviceView<con
       return in_one_part(std::integral_constant<Precision, Precision::tf32>{});
     case Precision::fp32:
       launch(stream, shape_for(form.section), "split", split_fp32_kernel<D, kReals>,
-             device_cast(from.data), from.ld, across, conjugated, left, k, n, sizes, to.data,
-             static_cast<int>(form.section), to.ld);
+             device_cast(from.data), from.ld, across, conjugated, left, k, n, sizes,
+             weigh == Weigh::divide, to.data, static_cast<int>(form.section), to.ld);
   }
 }
 
 template void split(cudaStream_t, SplitForm, Side, Op, DeviceView<const float>, DeviceView<float>,
-                    const float*);
+                    const float*, Weigh);
 template void split(cudaStream_t, SplitForm, Side, Op, DeviceView<const std::complex<float>>,
-                    DeviceView<float>, const float*);
+                    DeviceView<float>, const float*, Weigh);
 
 }  // namespace overlapack::cuda

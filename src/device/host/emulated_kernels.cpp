@@ -210,6 +210,18 @@ class EmulatedKernels final : public Kernels<T> {
     });
   }
 
+  void do_swap_columns(Queue& queue, DeviceView<T> a, DeviceView<const Index> pivots,
+                       Index offset) override {
+    enqueue(queue, "swap_columns", [=] {
+      const std::vector<Index> local = local_pivots("swap_columns", pivots, offset, a.cols);
+      const HostView<T> columns = open("swap_columns", a);
+      for (Index j = 0; j < pivots.rows; ++j) {
+        const Index p = local[static_cast<std::size_t>(j)] - 1;
+        if (p != j) std::swap_ranges(&columns(0, j), &columns(0, j) + a.rows, &columns(0, p));
+      }
+    });
+  }
+
   void do_compose_interchanges(Queue& queue, DeviceView<const Index> pivots, Index offset, Index nb,
                                DeviceView<Index> sources) override {
     enqueue(queue, "compose_interchanges", [=] {
@@ -429,7 +441,7 @@ class EmulatedKernels final : public Kernels<T> {
   bool do_split_pays(Precision, Index, Index, Index) const override { return true; }
 
   void do_split(Queue& queue, SplitForm form, Side side, Op op, DeviceView<const T> from,
-                DeviceView<Real<T>> to, DeviceView<const Real<T>> sizes) override {
+                DeviceView<Real<T>> to, DeviceView<const Real<T>> sizes, Weigh weigh) override {
     enqueue(queue, "split", [=] {
       const bool left = side == Side::left;
       const Index k = left ? cols(op, from) : rows(op, from);
@@ -442,7 +454,7 @@ class EmulatedKernels final : public Kernels<T> {
               "the sizes do not fit");
       if constexpr (Kernels<T>::kSplits) {
         reference::split<T>(form, side, op, open("split", from), open("split", to),
-                            open("split", sizes));
+                            open("split", sizes), weigh);
       } else {
         require(false, "split", "not in double precision");
       }
@@ -513,7 +525,7 @@ class EmulatedKernels final : public Kernels<T> {
     });
   }
 
-  void do_scaled_residues(Queue& queue, Side side, const ResidueForm<T>& of,
+  void do_scaled_residues(Queue& queue, Weigh weigh, const ResidueForm<T>& of,
                           DeviceView<const Real<T>> sizes) override {
     enqueue(queue, "scaled_residues", [=] {
       check("scaled_residues", of);
@@ -523,7 +535,7 @@ class EmulatedKernels final : public Kernels<T> {
       if constexpr (Kernels<T>::kResidues) {
         const HostView<std::int8_t> numbers = open("scaled_residues", of.numbers);
         reference::to_scaled_residues(
-            of.op, side, open("scaled_residues", of.matrix), open("scaled_residues", sizes),
+            of.op, weigh, open("scaled_residues", of.matrix), open("scaled_residues", sizes),
             open("scaled_residues", of.scales), [&](Index l, Index i, int number) -> std::int8_t& {
               return (&numbers(l, i))[number * of.stride];
             });
