@@ -135,7 +135,8 @@ TYPED_TEST(Split, SubtractionsOfManyShapes) {
     Options options;
     options.split = split;
     const algorithms::DeviceMatrix<T> a(this->device(), m, k), b(this->device(), k, n),
-        c(this->device(), m, n), u(this->device(), n, k), d(this->device(), n, m);
+        c(this->device(), m, n), u(this->device(), n, k), d(this->device(), n, m),
+        a_adjoint(this->device(), k, m);
     const algorithms::Subtraction<T> subtract(this->device(), options, m, n, k);
     const QueueLease queue(this->device());
     const int before = this->calls_.of("split_gemm");
@@ -164,7 +165,10 @@ TYPED_TEST(Split, SubtractionsOfManyShapes) {
       const auto device_d = d.view().block(0, 0, cols, rows);
       this->copy(*queue, device_u, host_u);
       this->copy(*queue, device_d, host_d);
-      subtract.by_rows(*queue, device_a, device_u, device_d);
+      const auto device_a_adjoint = a_adjoint.view().block(0, 0, depth, rows);
+      this->device().template kernels<T>().add(*queue, Op::conj_trans, device_a, T(0),
+                                               device_a_adjoint);
+      subtract.by_rows(*queue, device_a, device_a_adjoint, device_u, device_d);
       EXPECT_LT(this->error(this->download(*queue, device_d), host_d, Op::none, host_u.view(),
                             Op::conj_trans, host_a.view()),
                 kLimit)
@@ -203,8 +207,11 @@ TYPED_TEST(Split, SubtractionsWhoseFactorsDifferInSize) {
         kLimit);
 
     this->copy(*queue, dd.view(), d);
-    this->device().template kernels<T>().add(*queue, Op::conj_trans, db.view(), T(0), du.view());
-    subtract.by_rows(*queue, da.view(), du.view(), dd.view());
+    Kernels<T>& kernels = this->device().template kernels<T>();
+    const algorithms::DeviceMatrix<T> da_adjoint(this->device(), k, m);
+    kernels.add(*queue, Op::conj_trans, da.view(), T(0), da_adjoint.view());
+    kernels.add(*queue, Op::conj_trans, db.view(), T(0), du.view());
+    subtract.by_rows(*queue, da.view(), da_adjoint.view(), du.view(), dd.view());
     EXPECT_LT(this->error(this->download(*queue, dd.view()), d, Op::conj_trans, b.view(),
                           Op::conj_trans, a.view()),
               kLimit);

@@ -43,12 +43,12 @@ void Subtraction<T>::operator()(Queue& queue, DeviceView<const T> l, DeviceView<
 }
 
 template <class T>
-void Subtraction<T>::by_rows(Queue& queue, DeviceView<const T> l, DeviceView<const T> u,
-                             DeviceView<T> c) const {
+void Subtraction<T>::by_rows(Queue& queue, DeviceView<const T> l, DeviceView<const T> l_adjoint,
+                             DeviceView<const T> u, DeviceView<T> c) const {
   if (splits(c, l.cols)) {
     subtract_split(queue, l, Side::right, u, c);
   } else {
-    kernels_.gemm(queue, Op::none, Op::conj_trans, T(-1), u, l, T(1), c);
+    kernels_.gemm(queue, Op::none, Op::none, T(-1), u, l_adjoint, T(1), c);
   }
 }
 

@@ -23,8 +23,9 @@ class Subtraction {
   /// c -= l u. One queue at a time: there is one workspace.
   void operator()(Queue& queue, DeviceView<const T> l, DeviceView<const T> u,
                   DeviceView<T> c) const;
-  /// The same where U and C are given by their adjoints: c -= u l^H.
-  void by_rows(Queue& queue, DeviceView<const T> l, DeviceView<const T> u, DeviceView<T> c) const;
+  /// The same where U and C are given by their adjoints, and L both ways: c -= u l^H.
+  void by_rows(Queue& queue, DeviceView<const T> l, DeviceView<const T> l_adjoint,
+               DeviceView<const T> u, DeviceView<T> c) const;
 
  private:
   struct Workspace {

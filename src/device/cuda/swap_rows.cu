@@ -7,8 +7,9 @@
 // thread block for itself, so there is no list in global memory and no serial composition. Then the
 // threads load their rows from a few columns at a time, wait for each other, and store.
 //
-// By columns, numbers of a row lie far apart, and each one moves by itself. By rows they lie side by
-// side: a few neighbouring threads have a row, all of which goes through memory in whole sectors.
+// By columns, numbers of a row lie far apart, and each one moves by itself. By rows they lie side
+// by side: a few neighbouring threads have a row, all of which goes through memory in whole
+// sectors.
 //
 // Long sequences go in batches, one launch each; the batches are applied one after the other like
 // the interchanges in them.
@@ -86,8 +87,8 @@ __global__ void __launch_bounds__(2 * kBatch)
   }
 }
 
-/// The same where rows are the columns of `a`, of `rows` numbers each: pieces of kPiece of them at a
-/// time, by as many neighbouring threads.
+/// The same where rows are the columns of `a`, of `rows` numbers each: pieces of kPiece of them at
+/// a time, by as many neighbouring threads.
 template <class T, class Row>
 __global__ void __launch_bounds__(2 * kBatch)
     swap_columns_kernel(T* a, Index rows, Index ld, const Index* __restrict__ pivots, Row first,
@@ -168,8 +169,8 @@ void swap_columns(cudaStream_t stream, DeviceView<T> a, DeviceView<const Index> 
   });
 }
 
-#define OVERLAPACK_INSTANTIATE(T)                                                               \
-  template void swap_rows(cudaStream_t, DeviceView<T>, DeviceView<const Index>, Index, bool);   \
+#define OVERLAPACK_INSTANTIATE(T)                                                             \
+  template void swap_rows(cudaStream_t, DeviceView<T>, DeviceView<const Index>, Index, bool); \
   template void swap_columns(cudaStream_t, DeviceView<T>, DeviceView<const Index>, Index);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #undef OVERLAPACK_INSTANTIATE
