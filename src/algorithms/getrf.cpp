@@ -61,7 +61,13 @@ class ResidentFlow final : public Flow {
     if (j == lu_.count()) return transfer_->before(queue, 0);
     if (j > kAlone) return true;
     const Range c = {lu_.block(j).first, j < kAlone ? lu_.block(j).last : a_.cols};
-    copy(queue, "upload", j, input_, lu_.matrix(), c);
+    if (const auto by_rows = lu_.place_by_rows(c)) {
+      const Span span(queue, "upload", j);
+      lu_.kernels().add(queue, Op::conj_trans, input_.block(0, c.first, a_.rows, c.size()), T(0),
+                        *by_rows);
+    } else {
+      copy(queue, "upload", j, input_, lu_.matrix(), c);
+    }
     return true;
   }
   void release(Queue& queue, Index j) override {

@@ -197,7 +197,7 @@ bool Lu<T>::by_whole_blocks(Index i) const {
 template <class T>
 void Lu<T>::begin_updates(Flow& flow) {
   for (Index j = 1; j < at_once_; ++j) flow.before(update(), j);
-  put_by_rows(update(), {first_by_rows_, columns(0, at_once_).last});
+  put_by_rows(update(), {std::max(first_by_rows_, placed_by_rows_), columns(0, at_once_).last});
   update().record(*there_);
   for (EventLease* event : {&updated_, &far_done_}) update().record(**event);
   near().wait(*far_done_);
@@ -335,6 +335,13 @@ void Lu<T>::plan_by_rows() {
   } catch (const DeviceError& error) {
     if (error.lost()) throw;
   }
+}
+
+template <class T>
+std::optional<DeviceView<T>> Lu<T>::place_by_rows(Range c) {
+  if (c.first < first_by_rows_) return {};
+  placed_by_rows_ = c.last;
+  return by_rows({0, m_}, c);
 }
 
 /// Columns that have arrived are by rows from now on.
@@ -505,7 +512,9 @@ void Lu<T>::take_long_steps(Flow& flow, Index i, Index arrived) {
   }
   if (begun_long_steps_ == 0) return;
   while (pending_ >= first_far(0) && pending_ < arrived) {
-    arrive(flow, std::min(pending_ + pace_.together, arrived), true);
+    // The last blocks one by one, lest all of them be final, and go home, at the same time.
+    const bool last = total() - pending_ <= 2 * pace_.together;
+    arrive(flow, std::min(pending_ + (last ? 1 : pace_.together), arrived), true);
   }
   Index left = 1 + static_cast<Index>(groups_.size()) / pace_.blocks;
   for (Group& group : groups_) {

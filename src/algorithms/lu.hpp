@@ -37,6 +37,7 @@ class Lu {
   Lu(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Index m, Index n,
      Index nrhs);
 
+  Kernels<T>& kernels() const { return kernels_; }
   Index panels() const { return panels_; }
   /// Block columns of A.
   Index count() const { return static_cast<Index>(blocks_.size()); }
@@ -46,6 +47,9 @@ class Lu {
   /// Where A and B are to arrive, and where the factors appear: in the columns of a panel without
   /// the interchanges of later panels.
   DeviceView<T> matrix() const { return matrix_.view(); }
+  /// For a flow that brings columns c before the factorization needs them: where their adjoint may
+  /// go instead, if it may.
+  std::optional<DeviceView<T>> place_by_rows(Range c);
   /// B, or what is left of it: its first rows, of which X will be.
   DeviceView<T> rhs() const { return matrix().block(0, n_, std::min(m_, n_), nrhs_); }
   DeviceView<Index> pivots(Index i) const { return pivots(block(i)); }
@@ -157,6 +161,7 @@ class Lu {
   std::optional<DeviceMatrix<T>>
       by_rows_;  // the adjoint of columns from first_by_rows_ on, and L^H
   Index first_by_rows_;
+  Index placed_by_rows_ = 0;  // up to there a flow has put them there
   Buffer<Index> pivots_, info_;
   std::optional<DeviceMatrix<Index>> sources_;  // of rows, by panel: see compose()
   Range composed_;                              // the panels of which they are
