@@ -232,14 +232,18 @@ class LongSteps : public RoutedTest {
   /// Factors `a` in panels of nb columns; returns how often residues have been found for that.
   int expect_factored(const Padded<double>& a, Index nb) {
     route(Algorithm::tiled, nb);
-    const int before = calls_.of("scaled_residues");
+    return calls_to_factor(a, "scaled_residues");
+  }
+  /// Factors `a`; returns how often `kernel` has been called for that.
+  int calls_to_factor(const Padded<double>& a, const char* kernel) {
+    const int before = calls_.of(kernel);
     auto factor = a;
     std::vector<Index> pivots;
     EXPECT_EQ(getrf<double>(factor.view(), pivots), 0);
     EXPECT_TRUE(factor.padding_untouched());
     EXPECT_TRUE(valid_pivots(pivots, a.rows()));
     EXPECT_LT(getrf_residual<double>(a.view(), factor.view(), pivots), kThreshold);
-    return calls_.of("scaled_residues") - before;
+    return calls_.of(kernel) - before;
   }
 
   /// Has no more device memory at a time than it is told.
@@ -247,11 +251,13 @@ class LongSteps : public RoutedTest {
    public:
     void before(Action action, const char* name, double amount) override {
       Calls::before(action, name, amount);
-      if (action == Action::allocate && std::string(name) == "device memory" && amount > most) {
+      if (action == Action::allocate && std::string(name) == "device memory" && amount > most &&
+          spared-- <= 0) {
         throw DeviceError("no memory for so much");
       }
     }
     double most = HUGE_VAL;
+    int spared = 0;  // so many times it has
   };
   Limited calls_;
 };
@@ -324,6 +330,42 @@ TEST_F(LongSteps, WithoutMemoryThereAreNone) {
   EXPECT_EQ(expect_factored(a, nb), 0);
   calls_.most = HUGE_VAL;
   EXPECT_GT(expect_factored(a, nb), 0);
+}
+
+/// Of blocks that arrive late; only sums by residues are long enough for others.
+TEST_F(LongSteps, PlainOnes) {
+  if (!device().emulated()) GTEST_SKIP() << "a real device has none in small matrices";
+  dispatch::Settings settings = settings_for(Algorithm::tiled, 8);
+  settings.strict_fp64 = true;
+  use(settings);
+  // They compose the interchanges of their panels, which nothing else does on the way.
+  for (const auto& [m, n] : {std::pair<Index, Index>{100, 100}, {100, 300}, {90, 91}}) {
+    EXPECT_GT(calls_to_factor(random_matrix<double>(m, n, 1, 3), "compose_interchanges"), 0)
+        << m << "x" << n;
+  }
+  EXPECT_GT(calls_to_factor(random_matrix<double>(300, 100, 1), "swap_columns"), 0);
+  settings.nb = 6;  // too narrow
+  use(settings);
+  EXPECT_EQ(calls_to_factor(random_matrix<double>(100, 100, 1), "compose_interchanges"), 0);
+}
+
+/// Columns by rows take as much as the matrix, and are not needed, either.
+TEST_F(LongSteps, WithoutMemoryColumnsStayWhereTheyAre) {
+  const Index n = 600;
+  const auto a = random_matrix<double>(n, n, 1);
+  const auto swaps = [&](std::size_t limit) {
+    device_ = open_device_under_test();  // that has no memory in reserve
+    device_->set_observer(&calls_);
+    dispatch::Settings settings = settings_for(Algorithm::tiled, device_->emulated() ? 32 : 256);
+    settings.memory_limit = limit;
+    use(settings);
+    return calls_to_factor(a, "swap_columns");
+  };
+  EXPECT_GT(swaps(0), 0);
+  EXPECT_EQ(swaps(6 << 20), 0) << "LU fits, but not twice";
+  calls_.most = 0.9 * n * n * sizeof(double);
+  calls_.spared = 1;
+  EXPECT_EQ(swaps(0), 0) << "refused";
 }
 
 TEST_F(LongSteps, OfALargeMatrix) {

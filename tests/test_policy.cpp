@@ -504,9 +504,9 @@ TEST(Plans, ResiduesInDoublePrecisionWhereTheyFit) {
   EXPECT_TRUE(planned(Routine::sposv, 'd', 100000).residues);  // in its fall-back
   EXPECT_EQ(planned(Routine::sposv, 'd', 100000).nb, 256);
   for (const Routine routine : {Routine::getrf, Routine::gesv}) {  // 1584 MB, and 748 for sums
-    EXPECT_TRUE(planned(routine, 'd', 4000).residues);
-    EXPECT_TRUE(planned(routine, 'd', 3000).on_device);
-    EXPECT_FALSE(planned(routine, 'd', 3000).residues);
+    EXPECT_TRUE(planned(routine, 'd', 6000).residues);
+    EXPECT_TRUE(planned(routine, 'd', 4000).by_rows);
+    EXPECT_FALSE(planned(routine, 'd', 4000).residues);
   }
   EXPECT_FALSE(planned(Routine::getrf, 's', 100000).residues);
   EXPECT_FALSE(planned(Routine::potrf, 'z', 100000).residues);
@@ -515,6 +515,32 @@ TEST(Plans, ResiduesInDoublePrecisionWhereTheyFit) {
   EXPECT_FALSE(planned(Routine::potrf, 'd', 100000).residues);
   EXPECT_FALSE(planned(Routine::sposv, 'd', 100000).residues);
   EXPECT_TRUE(planned(Routine::sposv, 'd', 100000).split);
+}
+
+TEST(Plans, ColumnsByRowsWhereTheyFit) {
+  Settings settings;
+  settings.min_n = 1;
+  const Index n = 10000;
+  const auto planned = [&](Routine routine, char type, std::size_t megabytes) {
+    return plan(routine, type, {n, n, 0}, settings, builtin_profile(), megabytes * 1000000);
+  };
+  struct Case {
+    Routine routine;
+    char type;
+    std::size_t too_few, enough;  // megabytes, of which nine tenths are used
+  };
+  for (const Case& c : {Case{Routine::getrf, 'd', 1700, 1900},
+                        {Routine::gesv, 'z', 3500, 3700},
+                        // The split operands of single precision are worth more.
+                        {Routine::getrf, 's', 1250, 1350},
+                        // A, its factorization in double precision, and that by rows.
+                        {Routine::sgesv, 'd', 3000, 3200}}) {
+    EXPECT_TRUE(planned(c.routine, c.type, c.too_few).on_device) << c.type;
+    EXPECT_FALSE(planned(c.routine, c.type, c.too_few).by_rows) << c.type;
+    EXPECT_TRUE(planned(c.routine, c.type, c.enough).by_rows) << c.type;
+  }
+  EXPECT_FALSE(planned(Routine::potrf, 'd', 100000).by_rows);
+  EXPECT_FALSE(planned(Routine::getrs, 'd', 100000).by_rows);
 }
 
 TEST(Plans, LeadingTrianglesAreWholeBlocksOfLargeMatricesOfTheHost) {

@@ -69,8 +69,7 @@ double memory_needed(Routine routine, char type, const Shape& shape, Index nb) {
 
 /// Bytes beyond that for the matrix of an LU by rows. (Of a mixed-precision solver the one in double
 /// precision counts, to which it falls back.)
-double memory_by_rows(Routine routine, char type, const Shape& shape) {
-  if (!is_lu(routine)) return 0;
+double memory_by_rows(char type, const Shape& shape) {
   return static_cast<double>(element_size(type)) * static_cast<double>(shape.n + shape.nrhs + 64) *
          static_cast<double>(shape.m);
 }
@@ -480,11 +479,10 @@ Plan plan(Routine routine, char type, const Shape& shape, const Settings& settin
     return enough;
   };
   const bool single = type == 's' || type == 'c' || is_mixed(routine);
-  plan.by_rows = is_lu(routine) && affords(memory_by_rows(routine, type, shape));
   plan.split = !settings.strict_fp32 && single &&
                affords(memory_to_split(routine, type, shape, plan.nb));
-  plan.residues = !settings.strict_fp64 && type == 'd' &&
-                  (is_cholesky(routine) || is_lu(routine)) &&
+  plan.by_rows = is_lu(routine) && affords(memory_by_rows(type, shape));
+  plan.residues = !settings.strict_fp64 && type == 'd' && (is_cholesky(routine) || plan.by_rows) &&
                   affords(memory_for_residues(routine, shape, plan.nb));
   if (plan.residues && settings.nb == 0 && !is_mixed(routine)) {
     plan.nb = default_nb(routine, type, shape, true);

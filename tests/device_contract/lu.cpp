@@ -294,8 +294,8 @@ struct Pivots {
 struct InterchangeShape {
   Index rows, cols, pivots;
 };
-constexpr InterchangeShape kInterchangeShapes[] = {{1, 1, 1},      {5, 3, 2},       {64, 33, 64},
-                                                   {1500, 7, 300}, {1000, 5, 1000}, {3000, 2, 1000}};
+constexpr InterchangeShape kInterchangeShapes[] = {
+    {1, 1, 1}, {5, 3, 2}, {64, 33, 64}, {1500, 7, 300}, {1000, 5, 1000}, {3000, 2, 1000}};
 
 TYPED_TEST(InterchangeContract, SwapRowsFollowsThePivotsInBothDirections) {
   using T = TypeParam;
