@@ -195,6 +195,16 @@ std::unique_ptr<Factorization<T>> make_cholesky(Device& device, const cpu::Lapac
 
 namespace {
 
+/// One triangle, in the host's memory.
+template <class T>
+void copy_triangle(Uplo uplo, HostView<const T> from, HostView<T> to) {
+  for (Index c = 0; c < from.cols; ++c) {
+    const RowRange rows = rows_of_column(part_of(uplo), 0, from.rows, c);
+    std::copy(&from(rows.first, c), &from(rows.first, c) + (rows.end - rows.first),
+              &to(rows.first, c));
+  }
+}
+
 /// Copies the triangle of `factor` to the caller's `a`, which a fault on the way leaves as it was.
 template <class T>
 void bring_home_at_once(Device& device, Queue& queue, const Triangle<T>& triangle,
@@ -210,10 +220,7 @@ void bring_home_at_once(Device& device, Queue& queue, const Triangle<T>& triangl
   const HostView<T> here(staging.data(), n, n, n);
   queue.copy(here, factor);
   queue.synchronize();
-  for (Index c = 0; c < n; ++c) {
-    const Index top = triangle.lower() ? c : 0, bottom = triangle.lower() ? n : c + 1;
-    std::copy(&here(top, c), &here(top, c) + (bottom - top), &a(top, c));
-  }
+  copy_triangle<T>(triangle.uplo, here, a);
 }
 
 /// Finishes a piece of L below the diagonal, whose columns on and above the diagonal are final, as
@@ -266,9 +273,36 @@ void complete_failing_row(Device& device, const cpu::Lapack<T>& cpu, Queue& queu
     queue.synchronize();
     return;
   }
-  finish_below(cpu, triangle, a, {row, good});
-  cpu.herk(triangle.uplo, triangle.direct(), Real<T>(-1), triangle.block(a, row, all), Real<T>(1),
-           triangle.block(a, row, row));
+  try {
+    finish_below(cpu, triangle, a, {row, good});
+    cpu.herk(triangle.uplo, triangle.direct(), Real<T>(-1), triangle.block(a, row, all), Real<T>(1),
+             triangle.block(a, row, row));
+  } catch (const std::bad_alloc&) {  // of a CPU LAPACK; nobody may go on from what A is now
+  }
+}
+
+/// ?potrf of a matrix of the host's that is one panel: one kernel, which reads staging memory and
+/// writes it by itself. Copies and the waits between them would take longer than all of it.
+template <class T>
+Index potrf_at_once(Device& device, const cpu::Lapack<T>& cpu, const Triangle<T>& triangle,
+                    HostView<T> a) {
+  const Index n = a.rows;
+  const Buffer<T> staging(device, Space::host, n * n);
+  const Buffer<Index> info(device, Space::host, 1);
+  const QueueLease queue(device, Priority::high, "panel");
+  const HostView<T> here(staging.data(), n, n, n);
+  const DeviceView<T> there(staging.data(), n, n, n);
+  const auto bytes = static_cast<double>(sizeof(T)) * static_cast<double>(n * n);
+  *info.data() = 0;
+  copy_triangle<T>(triangle.uplo, a, here);
+  device.before(Action::copy_to_device, "a panel's reads", bytes);
+  triangle.kernels.potrf_panel(*queue, triangle.uplo, there, there, {info.data(), 1}, 0);
+  device.before(Action::copy_to_host, "a panel's writes", bytes);
+  queue->synchronize();
+  const Index good = *info.data() == 0 ? n : *info.data() - 1;
+  copy_triangle<T>(triangle.uplo, here.block(0, 0, good, good), a.block(0, 0, good, good));
+  if (good < n) complete_failing_row(device, cpu, *queue, triangle, a, 0, good);
+  return *info.data();
 }
 
 /// The first column of the region on the diagonal that has column j.
@@ -288,8 +322,13 @@ template <class T>
 Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Uplo uplo,
            Input<T> input, HostView<T> a, HostView<T> b, Index& committed) {
   const Index n = a.rows;
+  const Triangle<T> triangle{{uplo}, device.kernels<T>()};
+  if (n <= triangle.kernels.potrf_panel_width() && b.empty() && !options.hybrid &&
+      device.kind_of(a.data) != MemoryKind::device &&
+      device.kind_of(input.a.data) != MemoryKind::device) {
+    return potrf_at_once(device, cpu, triangle, a);
+  }
   Cholesky<T> cholesky(device, cpu, options, uplo, n, b.cols);
-  const Triangle<T>& triangle = cholesky.triangle();
   const std::vector<Piece>& pieces = cholesky.pieces();
   const Buffer<Index> status(device, Space::host, cholesky.info().rows);
   std::optional<BackSubstitution<T>> solve;
@@ -344,10 +383,7 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
     bring_home_at_once<T>(device, cholesky.panel(), triangle,
                           triangle.block(cholesky.factor(), good, good),
                           triangle.block(a, good, good));
-    try {
-      complete_failing_row(device, cpu, cholesky.panel(), triangle, a, good.first, info - 1);
-    } catch (const std::bad_alloc&) {  // of a CPU LAPACK; nobody may go on from what A is now
-    }
+    complete_failing_row(device, cpu, cholesky.panel(), triangle, a, good.first, info - 1);
     return info;
   }
   if (solve && !solve->trusted()) {

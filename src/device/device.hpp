@@ -202,6 +202,7 @@ class Kernels {
   /// then, all else is undefined. `info` is one element.
   /// With a `gap` the rows of A21 and L21 follow that many rows behind those of A11 and L11, and
   /// L11 and *info are there already, from an earlier call: nothing but L21 is written.
+  /// All three may also lie in staging memory, which a device reaches by itself, once each way.
   void potrf_panel(Queue& queue, Uplo uplo, DeviceView<const T> a, DeviceView<T> factor,
                    DeviceView<Index> info, Index offset, Index gap = 0);
   /// The inverses of the diagonal blocks of a Cholesky factor L (or U = L^H), n x n; imaginary

@@ -133,6 +133,31 @@ TYPED_TEST(CholeskyContract, PotrfPanelStopsAtTheFirstMinorThatIsNotPositiveDefi
   }
 }
 
+TYPED_TEST(CholeskyContract, PotrfPanelReachesStagingMemory) {
+  using T = TypeParam;
+  for (const Index n : this->orders()) {
+    for (const Uplo uplo : kUplos) {
+      for (const bool definite : {true, false}) {
+        SCOPED_TRACE(testing::Message() << n << " " << char(uplo) << (definite ? "" : ", info"));
+        const Index good = definite ? n : n / 2;
+        const auto a = definite ? positive_definite<T>(n, 1) : indefinite_at<T>(n, good, 1);
+        const Buffer<T> staging(this->device(), Space::host, n * n);
+        const Buffer<Index> info(this->device(), Space::host, 1);
+        const HostView<T> here(staging.data(), n, n, n);
+        const DeviceView<T> there(staging.data(), n, n, n);
+        reference::lacpy<T>(a.view(), here);
+        *info.data() = 0;
+        this->kernels().potrf_panel(this->queue(), uplo, there, there, {info.data(), 1}, 0);
+        this->queue().synchronize();
+        EXPECT_EQ(*info.data(), definite ? 0 : good + 1);
+        EXPECT_LT(
+            potrf_residual<T>(uplo, a.view().block(0, 0, good, good), here.block(0, 0, good, good)),
+            kThreshold);
+      }
+    }
+  }
+}
+
 TYPED_TEST(CholeskyContract, PotrfPanelKeepsAnEarlierInfo) {
   using T = TypeParam;
   const auto panel = this->factor(Uplo::lower, indefinite_at<T>(15, 10, 1), 100, 5);

@@ -78,9 +78,9 @@ class EmulatedKernels final : public Kernels<T> {
       require(n <= do_potrf_panel_width() && below >= 0 && factor.rows == a.rows &&
                   factor.cols == a.cols && info.rows == 1 && info.cols == 1,
               "potrf_panel", "the shapes do not fit");
-      const HostView<const T> from = open("potrf_panel", a);
-      const HostView<T> to = open("potrf_panel", factor);
-      const HostView<Index> host_info = open("potrf_panel", info);
+      const HostView<const T> from = open_anywhere("potrf_panel", a);
+      const HostView<T> to = open_anywhere("potrf_panel", factor);
+      const HostView<Index> host_info = open_anywhere("potrf_panel", info);
       const auto copy = [](HostView<const T> x, HostView<T> y, Part part) {
         for (Index j = 0; j < x.cols; ++j) {
           const RowRange rows = rows_of_column(part, 0, x.rows, j);
@@ -788,14 +788,21 @@ class EmulatedKernels final : public Kernels<T> {
 
   /// The view as this machine's CPU sees it, once it is known to lie in device memory.
   template <class U>
-  HostView<U> open(const char* operation, const DeviceView<U>& view) const {
+  HostView<U> open(const char* operation, const DeviceView<U>& view,
+                   Space space = Space::device) const {
     if (!view.empty()) {
       require(view.ld >= view.rows, operation, "a leading dimension is less than the rows");
       machine_.memory.check(
-          operation, Space::device, view.data,
+          operation, space, view.data,
           static_cast<std::size_t>((view.cols - 1) * view.ld + view.rows) * sizeof(U));
     }
     return {view.data, view.rows, view.cols, view.ld};
+  }
+  /// The same if it may lie in staging memory as well.
+  template <class U>
+  HostView<U> open_anywhere(const char* operation, const DeviceView<U>& view) const {
+    const bool staged = machine_.memory.holds(Space::host, view.data, sizeof(U));
+    return open(operation, view, staged ? Space::host : Space::device);
   }
 
   Machine& machine_;
