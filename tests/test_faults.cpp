@@ -33,7 +33,8 @@ class Faults : public RoutedTest {
     const bool every =
         device().emulated() &&
         (every_precision || (std::is_same_v<T, double> && device_under_test() == "lazy"));
-    const Index stride = stride_factor_ * (every ? 1 : device().emulated() ? 11 : 17);
+    const Index some = every ? 1 : device().emulated() ? 11 : 17;
+    const Index stride = std::max<Index>(stride_factor_ * some, 1);
     for (const Algorithm algorithm : kAlgorithms) {
       Index faults = 0;
       for (Index at = 1;; at += stride) {
@@ -71,7 +72,7 @@ class Faults : public RoutedTest {
   }
 
   Index nb_ = 16;
-  Index stride_factor_ = 1;
+  Index stride_factor_ = 1;  // 0: every action, of few
   std::size_t memory_limit_ = 0;
   Precision refine_ = Precision::fp32;
   dispatch::Upload upload_ = dispatch::Upload::automatic;
@@ -95,6 +96,33 @@ TYPED_TEST(Faults, PotrfOfManyBlocks) {  // some applied ahead, several in a reg
       auto factor = a;
       EXPECT_EQ(potrf<T>(uplo, factor.view()), 0) << char(uplo);
       EXPECT_LT(potrf_residual<T>(uplo, a.view(), factor.view()), kThreshold) << char(uplo);
+    });
+  }
+}
+
+TYPED_TEST(Faults, PotrfOfOnePanel) {  // by one kernel on staging memory
+  using T = TypeParam;
+  const Index n = 15, position = 7;
+  this->stride_factor_ = 0;
+  for (const Uplo uplo : kUplos) {
+    auto a = positive_definite<T>(n, 1, 3), indefinite = indefinite_at<T>(n, position, 1, 3);
+    a.forbid_other_triangle(uplo);
+    indefinite.forbid_other_triangle(uplo);
+    this->at_every_action([&] {
+      auto factor = a;
+      EXPECT_EQ(potrf<T>(uplo, factor.view()), 0) << char(uplo);
+      EXPECT_LT(potrf_residual<T>(uplo, a.view(), factor.view()), kThreshold) << char(uplo);
+      EXPECT_TRUE(factor.padding_untouched());
+      EXPECT_TRUE(factor.other_triangle_untouched(uplo));
+    });
+    this->at_every_action([&] {
+      auto factor = indefinite;
+      EXPECT_EQ(potrf<T>(uplo, factor.view()), position + 1) << char(uplo);
+      EXPECT_LT(partial_potrf_residual<T>(uplo, indefinite.view(), factor.view(), position + 1),
+                kThreshold)
+          << char(uplo);
+      EXPECT_TRUE(factor.padding_untouched());
+      EXPECT_TRUE(factor.other_triangle_untouched(uplo));
     });
   }
 }

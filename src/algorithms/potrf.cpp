@@ -323,8 +323,8 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
            Input<T> input, HostView<T> a, HostView<T> b, Index& committed) {
   const Index n = a.rows;
   const Triangle<T> triangle{{uplo}, device.kernels<T>()};
-  if (n <= triangle.kernels.potrf_panel_width() && b.empty() && !options.hybrid &&
-      device.kind_of(a.data) != MemoryKind::device &&
+  if (n <= std::min(options.nb, triangle.kernels.potrf_panel_width()) && b.empty() &&
+      !options.hybrid && device.kind_of(a.data) != MemoryKind::device &&
       device.kind_of(input.a.data) != MemoryKind::device) {
     return potrf_at_once(device, cpu, triangle, a);
   }
