@@ -332,23 +332,6 @@ TEST_F(LongSteps, WithoutMemoryThereAreNone) {
   EXPECT_GT(expect_factored(a, nb), 0);
 }
 
-/// Of blocks that arrive late; only sums by residues are long enough for others.
-TEST_F(LongSteps, PlainOnes) {
-  if (!device().emulated()) GTEST_SKIP() << "a real device has none in small matrices";
-  dispatch::Settings settings = settings_for(Algorithm::tiled, 8);
-  settings.strict_fp64 = true;
-  use(settings);
-  // They compose the interchanges of their panels, which nothing else does on the way.
-  for (const auto& [m, n] : {std::pair<Index, Index>{100, 100}, {100, 300}, {90, 91}}) {
-    EXPECT_GT(calls_to_factor(random_matrix<double>(m, n, 1, 3), "compose_interchanges"), 0)
-        << m << "x" << n;
-  }
-  EXPECT_GT(calls_to_factor(random_matrix<double>(300, 100, 1), "swap_columns"), 0);
-  settings.nb = 6;  // too narrow
-  use(settings);
-  EXPECT_EQ(calls_to_factor(random_matrix<double>(100, 100, 1), "compose_interchanges"), 0);
-}
-
 /// Columns by rows take as much as the matrix, and are not needed, either.
 TEST_F(LongSteps, WithoutMemoryColumnsStayWhereTheyAre) {
   const Index n = 600;

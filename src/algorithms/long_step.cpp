@@ -3,28 +3,25 @@
 namespace overlapack::algorithms {
 
 template <class T>
-LongStep<T>::LongStep(Device& device, Index rows, Form form)
+LongStep<T>::LongStep(Device& device, Index rows, Index panels, Index nb)
     : kernels_(device.kernels<T>()),
-      nb_(form.nb),
-      l_(device, rows, form.width()),
-      sources_(device, rows, form.panels),
-      begun_(device) {
-  if (form.residues) by_residues_.emplace(device, rows - form.width(), form.width());
-}
+      nb_(nb),
+      l_(device, rows, panels * nb),
+      sources_(device, rows, panels),
+      subtract_(device, rows - panels * nb, panels * nb),
+      begun_(device) {}
 
 template <class T>
-typename LongStep<T>::Workspace LongStep<T>::workspace(Device& device, Index rows, Form form,
-                                                       Index columns) {
-  Workspace workspace;
-  if (form.residues) workspace.emplace(device, rows - form.width(), columns, form.width());
-  return workspace;
+typename LongStep<T>::Workspace LongStep<T>::workspace(Device& device, Index rows, Index panels,
+                                                       Index nb, Index columns) {
+  return Workspace(device, rows - panels * nb, columns, panels * nb);
 }
 
 template <class T>
 void LongStep<T>::begin(Queue& queue, DeviceView<const T> a, DeviceView<const Index> pivots,
                         Index offset) {
   const DeviceView<T> l = l_.view();
-  const Index k = l.cols, before_last = k - nb_;
+  const Index k = l.cols, before_last = k - nb_, below = l.rows - k;
   pivots_ = pivots;
   offset_ = offset;
   queue.copy<T>(l, a);
@@ -39,7 +36,7 @@ void LongStep<T>::begin(Queue& queue, DeviceView<const T> a, DeviceView<const In
       kernels_.swap_rows(queue, l.block(i, 0, l.rows - i, i), {pivots.data + i, nb_}, offset + i);
     }
   }
-  if (by_residues_) by_residues_->give(queue, l.block(k, 0, l.rows - k, k));
+  subtract_.give(queue, l.block(k, 0, below, k));
   queue.record(*begun_);
 }
 
@@ -57,13 +54,7 @@ void LongStep<T>::apply(Queue& queue, const Workspace& workspace, DeviceView<T> 
     kernels_.gemm(queue, Op::none, Op::conj_trans, T(-1), rows_of_a(i),
                   l.block(i.last, i.first, below.size(), nb_), T(1), rows_of_a(below));
   }
-  const DeviceView<T> u = rows_of_a({0, k}), rest = rows_of_a({k, l.rows});
-  if (by_residues_) {
-    (*by_residues_)(queue, *workspace, u, rest);
-  } else {
-    kernels_.gemm(queue, Op::none, Op::conj_trans, T(-1), u, l.block(k, 0, rest.cols, k), T(1),
-                  rest);
-  }
+  subtract_(queue, workspace, rows_of_a({0, k}), rows_of_a({k, l.rows}));
 }
 
 #define OVERLAPACK_INSTANTIATE(T) template class LongStep<T>;

@@ -1,34 +1,25 @@
 // The steps of many panels of an LU factorization as one.
 #pragma once
 
-#include <optional>
-
 #include "algorithms/blocks.hpp"
 #include "algorithms/residues.hpp"
 
 namespace overlapack::algorithms {
 
 /// What the columns right of some panels get from them: interchanges, U := L^-1 A, and
-/// A := A - L U, as one sum for all these panels: by residues, for which such sums are long enough,
-/// or plain. The columns are given by rows (Lu), as A^H.
+/// A := A - L U, as one sum for all these panels. Such sums are long enough for products by
+/// residues. The columns are given by rows (Lu), as A^T.
 template <class T>
 class LongStep {
  public:
-  /// What residues need: one for each queue.
-  using Workspace = std::optional<typename ResidueSubtraction<T>::Workspace>;
+  using Workspace = typename ResidueSubtraction<T>::Workspace;
 
-  /// How the panels are cut: so many of nb columns each. By residues nb is a multiple of
+  /// For panels of nb columns each; `rows` of the matrix are not above them. nb is a multiple of
   /// Kernels<T>::residue_unit().
-  struct Form {
-    Index panels, nb;
-    bool residues;
-    Index width() const { return panels * nb; }
-  };
-
-  /// `rows` of the matrix are not above the panels.
-  LongStep(Device& device, Index rows, Form form);
-  /// Work space to apply steps of up to that many rows to `columns` columns at a time.
-  static Workspace workspace(Device& device, Index rows, Form form, Index columns);
+  LongStep(Device& device, Index rows, Index panels, Index nb);
+  /// Work space to apply steps of up to that many rows, panels and columns to `columns` columns at
+  /// a time: one for each queue.
+  static Workspace workspace(Device& device, Index rows, Index panels, Index nb, Index columns);
 
   /// Takes L from the panels `a`, each of which has seen the interchanges of those before it. Row i
   /// was interchanged with row pivots(i) - 1 - offset.
@@ -41,12 +32,12 @@ class LongStep {
   bool composes() const { return l_.view().rows <= kernels_.permutable_rows(); }
 
   Kernels<T>& kernels_;
-  const Index nb_;
+  Index nb_;
   DeviceMatrix<T> l_;            // with all interchanges
   DeviceMatrix<Index> sources_;  // of rows, for the columns of each panel but the last one
   DeviceView<const Index> pivots_;
   Index offset_ = 0;
-  std::optional<ResidueSubtraction<T>> by_residues_;  // with what of L lies below the panels
+  ResidueSubtraction<T> subtract_;  // with what of L lies below the panels' last row
   EventLease begun_;
 };
 

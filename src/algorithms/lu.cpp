@@ -5,6 +5,8 @@
 namespace overlapack::algorithms {
 namespace {
 
+constexpr Index kFarBlocks = 4;  // of a group that gets long steps
+
 /// The block columns of an m x n matrix: panels up to column min(m, n), then what is only updated.
 std::vector<Range> block_columns(Index m, Index n, Index nb) {
   const Index k = std::min(m, n);
@@ -19,7 +21,6 @@ template <class T>
 Lu<T>::Lu(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Index m, Index n,
           Index nrhs)
     : device_(device),
-      options_(options),
       kernels_(device.kernels<T>()),
       m_(m),
       n_(n),
@@ -52,13 +53,13 @@ Lu<T>::Lu(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Ind
     in_catch_up_.emplace_back(device, options, m, n + nrhs, width(options));
   }
   if (options.by_rows && steps_of(0).size() > 1) plan_by_rows();
+  plan_long_steps(options);
   panel().zero(info_.data(), sizeof(Index) * at(panels_));
 }
 
 template <class T>
 void Lu<T>::factor(Flow& flow) {
   at_once_ = std::clamp<Index>(flow.at_once(), std::min<Index>(2, total()), total());
-  plan_long_steps();
   joined_ = pending_ = std::min(at_once_, first_far(0));
   if (by_rows_ && by_whole_blocks(0)) first_by_rows_ = block(std::min<Index>(1, total() - 1)).last;
   flow.before(panel(), 0);
@@ -327,7 +328,7 @@ void Lu<T>::apply_by_rows(Queue& queue, const Subtraction<T>& subtract, Range st
                    by_rows(i, c));
 }
 
-/// Columns by rows, if there is memory for them.
+/// Makes room for columns by rows, if there is memory.
 template <class T>
 void Lu<T>::plan_by_rows() {
   try {
@@ -365,8 +366,10 @@ void Lu<T>::put_back(Queue& queue, Index end) {
 /// All columns that take part, for single steps and in the end. near() may have some of them.
 template <class T>
 void Lu<T>::put_joined_back() {
+  const Index end = block(joined_ - 1).last;
+  if (first_by_rows_ >= end) return;
   update().wait(*near_done_);
-  put_back(update(), block(joined_ - 1).last);
+  put_back(update(), end);
 }
 
 /// Where a block is one step, there are enough steps to keep the host busy with one group.
@@ -445,32 +448,22 @@ void Lu<T>::join(Index end) {
 
 // ---- long steps ----
 
-/// Long steps as far as they pay, and as there is memory for them. By residues they take many
-/// blocks each. For blocks that arrive late, fewer, wide ones are worth while: they catch up
-/// faster.
+/// Long steps as far as they pay, and as there is memory for them.
 template <class T>
-void Lu<T>::plan_long_steps() {
-  constexpr bool kDouble = std::is_same_v<Real<T>, double>;
-  constexpr Index kWide = 4;    // panels of a block
+void Lu<T>::plan_long_steps(const Options& options) {
   constexpr Index kQueues = 2;  // groups side by side: solves are many small products
-  const Index nb = options_.nb;
-  const auto residues_pay = [&](Index first) {
-    const Index width = kByResidues.blocks * nb;
-    return options_.residues && nb % kernels_.residue_unit() == 0 &&
-           kernels_.scaled_residues_pay(m_ - first - width, n_ + nrhs_ - first - width, width);
-  };
-  const bool plain = kDouble && at_once_ < total() && steps_of(0).size() >= kWide;
-  if (!by_rows_ || (!residues_pay(0) && !plain)) return;
-  if (!residues_pay(0)) pace_ = kPlain;
-  const typename LongStep<T>::Form form = {pace_.blocks, nb, residues_pay(0)};
+  const Index width = kLong * options.nb;
+  if (!options.residues || !by_rows_ || options.nb % kernels_.residue_unit() != 0) return;
   try {
-    for (Index first = 0; first + form.width() < std::min(m_, n_); first += form.width()) {
-      if (form.residues && !residues_pay(first)) break;
+    for (Index first = 0; first + width < std::min(m_, n_); first += width) {
+      const Index rows = m_ - first;
+      if (!kernels_.scaled_residues_pay(rows - width, n_ + nrhs_ - first - width, width)) break;
       for (Index q = 0; first == 0 && q < kQueues; ++q) {
-        far_.push_back({LongStep<T>::workspace(device_, m_, form, pace_.together * nb),
-                        std::make_unique<QueueLease>(device_, Priority::normal, "far")});
+        far_.push_back(
+            {LongStep<T>::workspace(device_, rows, kLong, options.nb, kFarBlocks * options.nb),
+             std::make_unique<QueueLease>(device_, Priority::normal, "far")});
       }
-      long_steps_.emplace_back(device_, m_ - first, form);
+      long_steps_.emplace_back(device_, rows, kLong, options.nb);
     }
   } catch (const DeviceError& error) {  // without that much memory there are none
     if (error.lost()) throw;
@@ -483,16 +476,16 @@ void Lu<T>::plan_long_steps() {
 /// behind a long step's blocks do not wait for it: they are needed before it is through.
 template <class T>
 Index Lu<T>::first_far(Index i) const {
-  const Index s = i / pace_.blocks;
-  return s < long_steps() ? std::min((s + 1) * pace_.blocks + pace_.sooner, total()) : total();
+  constexpr Index kSooner = 6;
+  const Index s = i / kLong;
+  return s < long_steps() ? std::min((s + 1) * kLong + kSooner, total()) : total();
 }
 
 /// Whether a group is to catch up block by block while panel i is computed: it is not at a long
 /// step, or it has had them all, and the next one would come too late for it.
 template <class T>
 bool Lu<T>::takes_single_steps(const Group& group, Index i) const {
-  const bool at_long_step =
-      group.steps % pace_.blocks == 0 && group.steps < begun_long_steps_ * pace_.blocks;
+  const bool at_long_step = group.steps % kLong == 0 && group.steps < begun_long_steps_ * kLong;
   return group.first < first_far(i) && !at_long_step;
 }
 
@@ -500,23 +493,21 @@ bool Lu<T>::takes_single_steps(const Group& group, Index i) const {
 /// whose turn comes first, so that they keep the device busy until the end.
 template <class T>
 void Lu<T>::take_long_steps(Flow& flow, Index i, Index arrived) {
-  for (; begun_long_steps_ < long_steps() && (begun_long_steps_ + 1) * pace_.blocks <= i;
+  for (; begun_long_steps_ < long_steps() && (begun_long_steps_ + 1) * kLong <= i;
        ++begun_long_steps_) {
     const Index s = begun_long_steps_;
-    const Range c = columns(s * pace_.blocks, (s + 1) * pace_.blocks);
+    const Range c = columns(s * kLong, (s + 1) * kLong);
     Queue& queue = **far_[next_far_].queue;
     const Span span(queue, "long step", s);
-    queue.wait(*final_[at((s + 1) * pace_.blocks - 1)]);
+    queue.wait(*final_[at((s + 1) * kLong - 1)]);
     long_steps_[at(s)].begin(queue, matrix().block(c.first, c.first, m_ - c.first, c.size()),
                              pivots(c), c.first);
   }
   if (begun_long_steps_ == 0) return;
   while (pending_ >= first_far(0) && pending_ < arrived) {
-    // The last blocks one by one, lest all of them be final, and go home, at the same time.
-    const bool last = total() - pending_ <= 2 * pace_.together;
-    arrive(flow, std::min(pending_ + (last ? 1 : pace_.together), arrived), true);
+    arrive(flow, std::min(pending_ + kFarBlocks, arrived), true);
   }
-  Index left = 1 + static_cast<Index>(groups_.size()) / pace_.blocks;
+  Index left = 1 + static_cast<Index>(groups_.size()) / kLong;
   for (Group& group : groups_) {
     while (left > 0 && catch_up_far(group, i)) --left;
   }
@@ -525,8 +516,8 @@ void Lu<T>::take_long_steps(Flow& flow, Index i, Index arrived) {
 /// The next long step of a group, if it is one of blocks before `end`.
 template <class T>
 bool Lu<T>::catch_up_far(Group& group, Index end) {
-  const Index s = group.steps / pace_.blocks, after = group.steps + pace_.blocks;
-  if (group.steps % pace_.blocks != 0 || s >= begun_long_steps_ || after > end) return false;
+  const Index s = group.steps / kLong, after = group.steps + kLong;
+  if (group.steps % kLong != 0 || s >= begun_long_steps_ || after > end) return false;
   const Far& far = far_[group.far];
   Queue& queue = **far.queue;
   if (!group.is_far) {

@@ -27,9 +27,9 @@ namespace overlapack::algorithms {
 /// meanwhile, as A^H. They are put back in their places when it is almost their turn, for panels
 /// and single steps; L^H takes their place, since products with it are a little faster than with L.
 ///
-/// In a large matrix in double precision, blocks far from the panels get the steps of many blocks
-/// as one, a long step (algorithms/long_step.hpp): of a very large one, by residues, and those that
-/// arrive late. They join the others, who get steps block by block, when it is almost their turn.
+/// In a very large matrix in double precision, blocks far from the panels get the steps of many
+/// blocks as one, a long step (algorithms/long_step.hpp). They join the others, who get steps block
+/// by block, when it is almost their turn.
 template <class T>
 class Lu {
  public:
@@ -85,20 +85,12 @@ class Lu {
     EventLease done;
   };
 
-  // How blocks get long steps, measured on an H200.
-  struct Pace {
-    Index blocks;  // of a step
-    Index
-        sooner;  // of those behind them, how many do without: they are needed before it is through
-    Index together;  // that get it at a time
-  };
-  static constexpr Pace kByResidues = {8, 6, 4}, kPlain = {4, 4, 3};
-
   // Where far groups make long steps.
   struct Far {
     typename LongStep<T>::Workspace workspace;
     std::unique_ptr<QueueLease> queue;
   };
+  static constexpr Index kLong = 8;  // blocks of a long step
 
   Index width(const Options& options) const { return std::min(options.nb, std::min(m_, n_)); }
   Queue& panel() const { return **panel_; }
@@ -140,7 +132,7 @@ class Lu {
   void arrive(Flow& flow, Index end, bool is_far = false);
   void catch_up(Group& group);
   void join(Index end);
-  void plan_long_steps();
+  void plan_long_steps(const Options& options);
   Index long_steps() const { return static_cast<Index>(long_steps_.size()); }
   Index first_far(Index i) const;
   bool takes_single_steps(const Group& group, Index i) const;
@@ -148,7 +140,6 @@ class Lu {
   bool catch_up_far(Group& group, Index end);
 
   Device& device_;
-  const Options options_;
   Kernels<T>& kernels_;
   Index m_, n_, nrhs_;
   std::vector<Range> blocks_;
@@ -158,8 +149,8 @@ class Lu {
   std::deque<Group> groups_;  // of [joined, pending)
   std::size_t next_late_ = 0;
   DeviceMatrix<T> matrix_;
-  std::optional<DeviceMatrix<T>>
-      by_rows_;  // the adjoint of columns from first_by_rows_ on, and L^H
+  // The adjoint of columns from first_by_rows_ on, and L^H.
+  std::optional<DeviceMatrix<T>> by_rows_;
   Index first_by_rows_;
   Index placed_by_rows_ = 0;  // up to there a flow has put them there
   Buffer<Index> pivots_, info_;
@@ -172,7 +163,6 @@ class Lu {
   EventLease there_, factored_, updated_, near_done_, far_done_, begun_;
   Subtraction<T> in_panel_, in_near_, in_update_;  // one for each queue
   std::vector<Subtraction<T>> in_catch_up_;
-  Pace pace_ = kByResidues;
   std::deque<LongStep<T>> long_steps_;
   Index begun_long_steps_ = 0;
   std::deque<Far> far_;  // if there are long steps; groups take turns

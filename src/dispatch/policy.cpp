@@ -67,8 +67,8 @@ double memory_needed(Routine routine, char type, const Shape& shape, Index nb) {
          static_cast<double>(columns);
 }
 
-/// Bytes beyond that for the matrix of an LU by rows. (Of a mixed-precision solver the one in double
-/// precision counts, to which it falls back.)
+/// Bytes beyond that for the matrix of an LU by rows. (Of a mixed-precision solver the one in
+/// double precision counts, to which it falls back.)
 double memory_by_rows(char type, const Shape& shape) {
   return static_cast<double>(element_size(type)) * static_cast<double>(shape.n + shape.nrhs + 64) *
          static_cast<double>(shape.m);
@@ -88,8 +88,8 @@ double memory_for_residues(Routine routine, const Shape& shape, Index nb) {
 }
 
 /// Bytes beyond that for products of split operands: the factor of a Cholesky factorization once
-/// more, in its split form; LU splits panels as it goes, in six queues, and either factor may be the
-/// left one.
+/// more, in its split form; LU splits panels as it goes, in six queues, and either factor may be
+/// the left one.
 double memory_to_split(Routine routine, char type, const Shape& shape, Index nb) {
   const bool complex = type == 'c' || type == 'z';
   const auto m = static_cast<double>(shape.m + 64), n = static_cast<double>(shape.n + shape.nrhs);
@@ -479,8 +479,8 @@ Plan plan(Routine routine, char type, const Shape& shape, const Settings& settin
     return enough;
   };
   const bool single = type == 's' || type == 'c' || is_mixed(routine);
-  plan.split = !settings.strict_fp32 && single &&
-               affords(memory_to_split(routine, type, shape, plan.nb));
+  plan.split =
+      !settings.strict_fp32 && single && affords(memory_to_split(routine, type, shape, plan.nb));
   plan.by_rows = is_lu(routine) && affords(memory_by_rows(type, shape));
   plan.residues = !settings.strict_fp64 && type == 'd' && (is_cholesky(routine) || plan.by_rows) &&
                   affords(memory_for_residues(routine, shape, plan.nb));
