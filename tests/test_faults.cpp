@@ -57,9 +57,9 @@ class Faults : public RoutedTest {
     }
   }
 
-  void factor_at_every_action() {
+  void factor_at_every_action(Index n = 100) {
     for (const Uplo uplo : kUplos) {
-      auto a = positive_definite<T>(100, 1, 3);
+      auto a = positive_definite<T>(n, 1, 3);
       a.forbid_other_triangle(uplo);
       at_every_action([&] {
         auto factor = a;
@@ -68,6 +68,25 @@ class Faults : public RoutedTest {
         EXPECT_TRUE(factor.padding_untouched());
         EXPECT_TRUE(factor.other_triangle_untouched(uplo));
       });
+    }
+  }
+
+  /// Of a matrix whose leading minor of order position + 1 is not positive definite.
+  void stop_at_every_action(Index n, Index position, bool every_precision = false) {
+    for (const Uplo uplo : kUplos) {
+      auto a = indefinite_at<T>(n, position, 1, 3);
+      a.forbid_other_triangle(uplo);
+      at_every_action(
+          [&] {
+            auto factor = a;
+            EXPECT_EQ(potrf<T>(uplo, factor.view()), position + 1) << char(uplo);
+            EXPECT_LT(partial_potrf_residual<T>(uplo, a.view(), factor.view(), position + 1),
+                      kThreshold)
+                << char(uplo);
+            EXPECT_TRUE(factor.padding_untouched());
+            EXPECT_TRUE(factor.other_triangle_untouched(uplo));
+          },
+          every_precision);
     }
   }
 
@@ -101,50 +120,14 @@ TYPED_TEST(Faults, PotrfOfManyBlocks) {  // some applied ahead, several in a reg
 }
 
 TYPED_TEST(Faults, PotrfOfOnePanel) {  // by one kernel on staging memory
-  using T = TypeParam;
-  const Index n = 15, position = 7;
   this->stride_factor_ = 0;
-  for (const Uplo uplo : kUplos) {
-    auto a = positive_definite<T>(n, 1, 3), indefinite = indefinite_at<T>(n, position, 1, 3);
-    a.forbid_other_triangle(uplo);
-    indefinite.forbid_other_triangle(uplo);
-    this->at_every_action([&] {
-      auto factor = a;
-      EXPECT_EQ(potrf<T>(uplo, factor.view()), 0) << char(uplo);
-      EXPECT_LT(potrf_residual<T>(uplo, a.view(), factor.view()), kThreshold) << char(uplo);
-      EXPECT_TRUE(factor.padding_untouched());
-      EXPECT_TRUE(factor.other_triangle_untouched(uplo));
-    });
-    this->at_every_action([&] {
-      auto factor = indefinite;
-      EXPECT_EQ(potrf<T>(uplo, factor.view()), position + 1) << char(uplo);
-      EXPECT_LT(partial_potrf_residual<T>(uplo, indefinite.view(), factor.view(), position + 1),
-                kThreshold)
-          << char(uplo);
-      EXPECT_TRUE(factor.padding_untouched());
-      EXPECT_TRUE(factor.other_triangle_untouched(uplo));
-    });
-  }
+  this->factor_at_every_action(15);
+  this->stop_at_every_action(15, 7);
 }
 
 TYPED_TEST(Faults, PotrfOfAnIndefiniteMatrix) {
-  using T = TypeParam;
-  const Index position = 60;
-  for (const Uplo uplo : kUplos) {
-    auto a = indefinite_at<T>(100, position, 1, 3);
-    a.forbid_other_triangle(uplo);
-    this->at_every_action(
-        [&] {
-          auto factor = a;
-          EXPECT_EQ(potrf<T>(uplo, factor.view()), position + 1) << char(uplo);
-          EXPECT_LT(partial_potrf_residual<T>(uplo, a.view(), factor.view(), position + 1),
-                    kThreshold)
-              << char(uplo);
-          EXPECT_TRUE(factor.padding_untouched());
-          EXPECT_TRUE(factor.other_triangle_untouched(uplo));
-        },
-        true);  // a fault after the failed block has come home is rare enough
-  }
+  // A fault after the failed block has come home is rare enough.
+  this->stop_at_every_action(100, 60, true);
 }
 
 TYPED_TEST(Faults, Getrf) {
