@@ -7,6 +7,7 @@
 #include "algorithms/cholesky.hpp"
 #include "algorithms/substitution.hpp"
 #include "algorithms/transfer.hpp"
+#include "cpu/reference.hpp"
 
 namespace overlapack::algorithms {
 namespace {
@@ -195,16 +196,6 @@ std::unique_ptr<Factorization<T>> make_cholesky(Device& device, const cpu::Lapac
 
 namespace {
 
-/// One triangle, in the host's memory.
-template <class T>
-void copy_triangle(Uplo uplo, HostView<const T> from, HostView<T> to) {
-  for (Index c = 0; c < from.cols; ++c) {
-    const RowRange rows = rows_of_column(part_of(uplo), 0, from.rows, c);
-    std::copy(&from(rows.first, c), &from(rows.first, c) + (rows.end - rows.first),
-              &to(rows.first, c));
-  }
-}
-
 /// Copies the triangle of `factor` to the caller's `a`, which a fault on the way leaves as it was.
 template <class T>
 void bring_home_at_once(Device& device, Queue& queue, const Triangle<T>& triangle,
@@ -220,7 +211,7 @@ void bring_home_at_once(Device& device, Queue& queue, const Triangle<T>& triangl
   const HostView<T> here(staging.data(), n, n, n);
   queue.copy(here, factor);
   queue.synchronize();
-  copy_triangle<T>(triangle.uplo, here, a);
+  reference::lacpy<T>(here, a, part_of(triangle.uplo));
 }
 
 /// Finishes a piece of L below the diagonal, whose columns on and above the diagonal are final, as
@@ -294,13 +285,14 @@ Index potrf_at_once(Device& device, const cpu::Lapack<T>& cpu, const Triangle<T>
   const DeviceView<T> there(staging.data(), n, n, n);
   const auto bytes = static_cast<double>(sizeof(T)) * static_cast<double>(n * n);
   *info.data() = 0;
-  copy_triangle<T>(triangle.uplo, a, here);
+  reference::lacpy<T>(a, here, part_of(triangle.uplo));
   device.before(Action::copy_to_device, "a panel's reads", bytes);
   triangle.kernels.potrf_panel(*queue, triangle.uplo, there, there, {info.data(), 1}, 0);
   device.before(Action::copy_to_host, "a panel's writes", bytes);
   queue->synchronize();
   const Index good = *info.data() == 0 ? n : *info.data() - 1;
-  copy_triangle<T>(triangle.uplo, here.block(0, 0, good, good), a.block(0, 0, good, good));
+  reference::lacpy<T>(here.block(0, 0, good, good), a.block(0, 0, good, good),
+                      part_of(triangle.uplo));
   if (good < n) complete_failing_row(device, cpu, *queue, triangle, a, 0, good);
   return *info.data();
 }
@@ -324,8 +316,7 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
   const Index n = a.rows;
   const Triangle<T> triangle{{uplo}, device.kernels<T>()};
   if (n <= std::min(options.nb, triangle.kernels.potrf_panel_width()) && b.empty() &&
-      !options.hybrid && device.kind_of(a.data) != MemoryKind::device &&
-      device.kind_of(input.a.data) != MemoryKind::device) {
+      !options.hybrid && device.kind_of(a.data) != MemoryKind::device) {
     return potrf_at_once(device, cpu, triangle, a);
   }
   Cholesky<T> cholesky(device, cpu, options, uplo, n, b.cols);

@@ -321,10 +321,15 @@ Real<T> invert_factor(Uplo uplo, HostView<const T> factor, HostView<T> inverse) 
   return condition;
 }
 
-/// B := A (LAPACK ?lacpy).
+/// B := A, all or a part of it (LAPACK ?lacpy). B may be A.
 template <class T>
-void lacpy(HostView<const T> a, HostView<T> b) {
-  for (Index j = 0; j < a.cols; ++j) std::copy_n(&a(0, j), a.rows, &b(0, j));
+void lacpy(HostView<const T> a, HostView<T> b, Part part = Part::all) {
+  if (a.empty()) return;
+  for (Index j = 0; j < a.cols; ++j) {
+    const RowRange rows = rows_of_column(part, 0, a.rows, j);
+    std::memmove(&b(rows.first, j), &a(rows.first, j),
+                 static_cast<std::size_t>(rows.end - rows.first) * sizeof(T));
+  }
 }
 
 /// Row interchanges: rows j and pivots[j] - 1 (1-based, as LAPACK stores them) are exchanged for

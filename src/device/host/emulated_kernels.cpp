@@ -81,12 +81,6 @@ class EmulatedKernels final : public Kernels<T> {
       const HostView<const T> from = open_anywhere("potrf_panel", a);
       const HostView<T> to = open_anywhere("potrf_panel", factor);
       const HostView<Index> host_info = open_anywhere("potrf_panel", info);
-      const auto copy = [](HostView<const T> x, HostView<T> y, Part part) {
-        for (Index j = 0; j < x.cols; ++j) {
-          const RowRange rows = rows_of_column(part, 0, x.rows, j);
-          for (Index i = rows.first; i < rows.end; ++i) y(i, j) = x(i, j);
-        }
-      };
       const auto rows_below = [&](auto x, Index width) {
         return lower ? x.block(n + gap, 0, below, width) : x.block(0, n + gap, width, below);
       };
@@ -94,8 +88,8 @@ class EmulatedKernels final : public Kernels<T> {
       std::vector<T> again(static_cast<std::size_t>(n * n));
       const HostView<T> diagonal =
           gap > 0 ? HostView<T>(again.data(), n, n, n) : to.block(0, 0, n, n);
-      copy(from.block(0, 0, n, n), diagonal, part_of(uplo));
-      copy(rows_below(from, n), rows_below(to, n), Part::all);
+      reference::lacpy<T>(from.block(0, 0, n, n), diagonal, part_of(uplo));
+      reference::lacpy<T>(rows_below(from, n), rows_below(to, n));
       const Index k = reference::potrf(uplo, diagonal);
       if (k != 0 && gap == 0 && host_info(0) == 0) host_info(0) = offset + k;
       const Index good = k == 0 ? n : k - 1;
