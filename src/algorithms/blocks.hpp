@@ -76,6 +76,19 @@ std::vector<T> diagonal(Device& device, HostView<const T> a) {
   return result;
 }
 
+/// Calls allocate() for what a faster way needs and a slower one can do without. False if there is
+/// no memory for it; what it had allocated before remains.
+template <class F>
+bool try_to_allocate(F allocate) {
+  try {
+    allocate();
+  } catch (const DeviceError& error) {
+    if (error.lost()) throw;
+    return false;
+  }
+  return true;
+}
+
 /// A matrix in device memory. Columns are aligned and, for large matrices, padded, so that a power
 /// of two as the order does not map every row onto the same memory channel.
 template <class T>

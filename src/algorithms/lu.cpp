@@ -52,7 +52,9 @@ Lu<T>::Lu(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Ind
     late_.push_back(std::make_unique<QueueLease>(device, Priority::normal, "catch up"));
     in_catch_up_.emplace_back(device, options, m, n + nrhs, width(options));
   }
-  if (options.by_rows && steps_of(0).size() > 1) plan_by_rows();
+  if (options.by_rows && steps_of(0).size() > 1) {
+    try_to_allocate([&] { by_rows_.emplace(device, n + nrhs, m); });  // or else all is by columns
+  }
   plan_long_steps(options);
   panel().zero(info_.data(), sizeof(Index) * at(panels_));
 }
@@ -154,13 +156,9 @@ bool Lu<T>::compose(Queue& queue, Range panels) {
   const Index rows = m_ - columns.first;
   if (!composes_ || rows > kernels_.permutable_rows()) return false;
   if (composed_.first == panels.first && composed_.last == panels.last) return true;
-  if (!sources_) {
-    try {
-      sources_.emplace(device_, rows, panels.size());
-    } catch (const DeviceError& error) {  // of many panels it is large
-      if (error.lost()) throw;
-      return composes_ = false;
-    }
+  if (!sources_) {  // of many panels it is large
+    composes_ = try_to_allocate([&] { sources_.emplace(device_, rows, panels.size()); });
+    if (!composes_) return false;
   }
   composed_ = panels;
   kernels_.compose_interchanges(queue, pivots(columns), columns.first, block(0).size(),
@@ -198,7 +196,7 @@ bool Lu<T>::by_whole_blocks(Index i) const {
 template <class T>
 void Lu<T>::begin_updates(Flow& flow) {
   for (Index j = 1; j < at_once_; ++j) flow.before(update(), j);
-  put_by_rows(update(), {std::max(first_by_rows_, placed_by_rows_), columns(0, at_once_).last});
+  put_by_rows(update(), columns(0, at_once_));
   update().record(*there_);
   for (EventLease* event : {&updated_, &far_done_}) update().record(**event);
   near().wait(*far_done_);
@@ -328,16 +326,6 @@ void Lu<T>::apply_by_rows(Queue& queue, const Subtraction<T>& subtract, Range st
                    by_rows(i, c));
 }
 
-/// Makes room for columns by rows, if there is memory.
-template <class T>
-void Lu<T>::plan_by_rows() {
-  try {
-    by_rows_.emplace(device_, n_ + nrhs_, m_);
-  } catch (const DeviceError& error) {
-    if (error.lost()) throw;
-  }
-}
-
 template <class T>
 std::optional<DeviceView<T>> Lu<T>::place_by_rows(Range c) {
   if (c.first < first_by_rows_) return {};
@@ -345,10 +333,11 @@ std::optional<DeviceView<T>> Lu<T>::place_by_rows(Range c) {
   return by_rows({0, m_}, c);
 }
 
-/// Columns that have arrived are by rows from now on.
+/// Those of the columns that have arrived in their places and are to be by rows.
 template <class T>
 void Lu<T>::put_by_rows(Queue& queue, Range c) {
-  if (c.empty() || c.first < first_by_rows_) return;
+  c.first = std::max({c.first, first_by_rows_, placed_by_rows_});
+  if (c.empty()) return;
   kernels_.add(queue, Op::conj_trans, matrix().block(0, c.first, m_, c.size()), T(0),
                by_rows({0, m_}, c));
 }
@@ -454,7 +443,7 @@ void Lu<T>::plan_long_steps(const Options& options) {
   constexpr Index kQueues = 2;  // groups side by side: solves are many small products
   const Index width = kLong * options.nb;
   if (!options.residues || !by_rows_ || options.nb % kernels_.residue_unit() != 0) return;
-  try {
+  const bool enough = try_to_allocate([&] {
     for (Index first = 0; first + width < std::min(m_, n_); first += width) {
       const Index rows = m_ - first;
       if (!kernels_.scaled_residues_pay(rows - width, n_ + nrhs_ - first - width, width)) break;
@@ -465,8 +454,8 @@ void Lu<T>::plan_long_steps(const Options& options) {
       }
       long_steps_.emplace_back(device_, rows, kLong, options.nb);
     }
-  } catch (const DeviceError& error) {  // without that much memory there are none
-    if (error.lost()) throw;
+  });
+  if (!enough) {  // for all of them
     long_steps_.clear();
     far_.clear();
   }

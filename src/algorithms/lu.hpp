@@ -123,7 +123,6 @@ class Lu {
   DeviceView<T> by_rows(Range i, Range c) const {
     return by_rows_->view().block(c.first, i.first, c.size(), i.size());
   }
-  void plan_by_rows();
   void put_by_rows(Queue& queue, Range c);
   void put_back(Queue& queue, Index end);
   void put_joined_back();

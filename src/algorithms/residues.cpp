@@ -27,15 +27,13 @@ ResidueUpdates<T>::ResidueUpdates(Device& device, const Options& options,
   stride_ = ld_ * round_up(n, unit);
   const Index middle = n / 2 / nb_ * nb_;
   if (!options.residues || nb_ % unit != 0 || !kernels.residues_pay(middle, nb_, middle)) return;
-  try {
+  try_to_allocate([&] {  // or else sums are plain ones
     form_.emplace(Form{Buffer<std::int8_t>(device, Space::device, stride_ * residues::kModuli),
                        DeviceMatrix<T>(device, n, n / nb_), Buffer<T>(device, Space::device, n),
                        Buffer<T>(device, Space::host, n), Buffer<Index>(device, Space::device, 1),
                        Buffer<Index>(device, Space::host, 1),
                        Buffer<std::int32_t>(device, Space::device, kernels.residue_work(n, nb_))});
-  } catch (const DeviceError& error) {  // without that much memory sums are plain ones
-    if (error.lost()) throw;
-  }
+  });
 }
 
 template <class T>
