@@ -22,6 +22,7 @@ namespace {
 
 using namespace testing_support;
 using dispatch::Algorithm;
+using dispatch::Upload;
 
 template <class T>
 class Faults : public RoutedTest {
@@ -94,14 +95,14 @@ class Faults : public RoutedTest {
   Index stride_factor_ = 1;  // 0: every action, of few
   std::size_t memory_limit_ = 0;
   Precision refine_ = Precision::fp32;
-  dispatch::Upload upload_ = dispatch::Upload::automatic;
+  Upload upload_ = Upload::automatic;
 };
 TYPED_TEST_SUITE(Faults, Precisions);
 
 TYPED_TEST(Faults, Potrf) { this->factor_at_every_action(); }
 
 TYPED_TEST(Faults, PotrfOfALeadingTriangleFirst) {
-  this->upload_ = dispatch::Upload::triangle;
+  this->upload_ = Upload::triangle;
   this->factor_at_every_action();
 }
 
@@ -300,20 +301,23 @@ TYPED_TEST(MixedFaults, Refinement) {
     }
     EXPECT_TRUE(x.padding_untouched());
   };
-  this->at_every_action([&] {
-    auto same = a;
-    Padded<T> x(n, 3, 1);
-    const MixedResult result = mixed_gesv<T>(same.view(), b.view(), x.view());
-    ASSERT_TRUE(valid_pivots(result.pivots, n));
-    expect_right(a, same, x, result);
-  });
-  for (const Uplo uplo : kUplos) {
+  for (const Upload upload : {Upload::columns, Upload::halves}) {
+    this->upload_ = upload;
     this->at_every_action([&] {
-      auto same = spd;
+      auto same = a;
       Padded<T> x(n, 3, 1);
-      const MixedResult result = mixed_posv<T>(uplo, same.view(), b.view(), x.view());
-      expect_right(spd, same, x, result);
+      const MixedResult result = mixed_gesv<T>(same.view(), b.view(), x.view());
+      ASSERT_TRUE(valid_pivots(result.pivots, n));
+      expect_right(a, same, x, result);
     });
+    for (const Uplo uplo : kUplos) {
+      this->at_every_action([&] {
+        auto same = spd;
+        Padded<T> x(n, 3, 1);
+        const MixedResult result = mixed_posv<T>(uplo, same.view(), b.view(), x.view());
+        expect_right(spd, same, x, result);
+      });
+    }
   }
 }
 
@@ -343,6 +347,7 @@ TYPED_TEST(MixedFaults, RefinementThatSwitches) {  // from FP16 to TF32 to FP32
 
 TYPED_TEST(MixedFaults, RefinementThatFallsBack) {
   using T = TypeParam;
+  this->upload_ = Upload::halves;
   const Index n = 60;
   const auto a = random_matrix<T>(n, n, 1, 3), spd = positive_definite<T>(n, 1, 3);
   auto large = random_matrix<T>(n, 20, 2, 1);

@@ -114,6 +114,7 @@ TEST(Settings, AcceptEveryDocumentedValue) {
   EXPECT_EQ(parse({{"OVERLAPACK_UPLOAD", "auto"}}).upload, Upload::automatic);
   EXPECT_EQ(parse({{"OVERLAPACK_UPLOAD", "columns"}}).upload, Upload::columns);
   EXPECT_EQ(parse({{"OVERLAPACK_UPLOAD", "triangle"}}).upload, Upload::triangle);
+  EXPECT_EQ(parse({{"OVERLAPACK_UPLOAD", "halves"}}).upload, Upload::halves);
   EXPECT_EQ(parse({{"OVERLAPACK_REFINE", "auto"}}).refine, Precision::fp32);
   EXPECT_EQ(parse({{"OVERLAPACK_REFINE", "fp32"}}).refine, Precision::fp32);
   EXPECT_EQ(parse({{"OVERLAPACK_REFINE", "tf32"}}).refine, Precision::tf32);
@@ -566,6 +567,29 @@ TEST(Plans, LeadingTrianglesAreWholeBlocksOfLargeMatricesOfTheHost) {
   EXPECT_EQ(leading(Routine::potrf, 'd', 4096, true), 0);
   settings.upload = Upload::columns;
   EXPECT_EQ(leading(Routine::potrf, 'd', 16384), 0);
+}
+
+TEST(Plans, LargeMatricesOfMixedPrecisionGoUpInHalves) {
+  Settings settings;
+  const Profile profile = builtin_profile();
+  const auto halves = [&](Routine routine, Index n, std::size_t memory = kPlenty,
+                          bool resident = false) {
+    return plan(routine, 'd', {n, n, 1}, settings, profile, memory, resident).halves;
+  };
+  for (const Routine routine : {Routine::sgesv, Routine::sposv}) {
+    EXPECT_TRUE(halves(routine, 2048));
+    EXPECT_FALSE(halves(routine, 2048, kPlenty, true));
+    EXPECT_FALSE(halves(routine, 2047));
+  }
+  EXPECT_FALSE(halves(Routine::gesv, 4096));
+  const std::size_t matrix = 8 * 8192 * std::size_t{8192};
+  EXPECT_FALSE(halves(Routine::sgesv, 8192, 4 * matrix));
+  EXPECT_TRUE(halves(Routine::sgesv, 8192, 7 * matrix));
+  settings.upload = Upload::columns;
+  EXPECT_FALSE(halves(Routine::sgesv, 8192));
+  settings.upload = Upload::halves;
+  settings.min_n = 1;
+  EXPECT_TRUE(halves(Routine::sgesv, 100));
 }
 
 TEST(Plans, ASolveWithOneRightHandSideIsNotWorthTheTransfer) {

@@ -159,6 +159,7 @@ class RandomCalls : public RoutedTest {
       fault_.emplace(random.integer(1, random.integer(1, 1000)), random.integer(0, 1) == 0);
       device().set_observer(&*fault_);
     }
+    if (random.integer(0, 1) == 0) settings.upload = dispatch::Upload::halves;
     use(settings);
     residents_ = luck > 2;         // what lies on a device that fails is lost
     device().set_memory_limit(0);  // until the call sets it

@@ -23,6 +23,7 @@ namespace {
 
 using namespace testing_support;
 using dispatch::Algorithm;
+using dispatch::Upload;
 
 // For n = 1 and 2 LAPACK's stopping test may be out of reach: the rounding of the residual can be
 // larger.
@@ -45,9 +46,26 @@ struct Solved {
   MixedResult result;
 };
 
-template <class T>
+/// A type, and how large matrices of it arrive.
+template <class T, Upload kUpload>
+struct Arrival {
+  using Scalar = T;
+  static constexpr Upload upload = kUpload;
+};
+using Arrivals =
+    testing::Types<Arrival<double, Upload::columns>, Arrival<std::complex<double>, Upload::columns>,
+                   Arrival<double, Upload::halves>, Arrival<std::complex<double>, Upload::halves>>;
+
+template <class Arriving>
 class Refine : public RoutedTest {
  protected:
+  using T = typename Arriving::Scalar;
+
+  void route(Algorithm algorithm, Index nb, Index min_n = 1) {
+    auto settings = settings_for(algorithm, nb, min_n);
+    settings.upload = Arriving::upload;
+    use(settings);
+  }
   Solved<T> gesv(const Padded<T>& a, const Padded<T>& b) {
     Solved<T> s{a, b, Padded<T>(b.rows(), b.cols(), 2), {}};
     s.result = mixed_gesv<T>(s.a.view(), s.b.view(), s.x.view());
@@ -83,10 +101,10 @@ class Refine : public RoutedTest {
     expect_solution(a, s);
   }
 };
-TYPED_TEST_SUITE(Refine, DoublePrecisions);
+TYPED_TEST_SUITE(Refine, Arrivals);
 
 TYPED_TEST(Refine, GesvLeavesTheMatrix) {
-  using T = TypeParam;
+  using T = typename TypeParam::Scalar;
   for (const Algorithm algorithm : this->kAlgorithms) {
     this->route(algorithm, 16);
     for (const Index n : kOrders) {
@@ -109,7 +127,7 @@ TYPED_TEST(Refine, GesvLeavesTheMatrix) {
 }
 
 TYPED_TEST(Refine, PosvLeavesTheMatrix) {
-  using T = TypeParam;
+  using T = typename TypeParam::Scalar;
   for (const Algorithm algorithm : this->kAlgorithms) {
     this->route(algorithm, 16);
     for (const Index n : kOrders) {
@@ -136,7 +154,7 @@ TYPED_TEST(Refine, PosvLeavesTheMatrix) {
 }
 
 TYPED_TEST(Refine, PosvOfManyBlocks) {  // several in a region, the first applied ahead
-  using T = TypeParam;
+  using T = typename TypeParam::Scalar;
   this->route(Algorithm::tiled, 2);
   for (const Uplo uplo : kUplos) {
     const auto a = positive_definite<T>(99, 1);
@@ -148,7 +166,7 @@ TYPED_TEST(Refine, PosvOfManyBlocks) {  // several in a region, the first applie
 }
 
 TYPED_TEST(Refine, PosvIgnoresImaginaryPartsOfTheDiagonal) {
-  using T = TypeParam;
+  using T = typename TypeParam::Scalar;
   if constexpr (is_complex<T>) {
     this->route(Algorithm::tiled, 16);
     const Index n = 40;
@@ -165,7 +183,7 @@ TYPED_TEST(Refine, PosvIgnoresImaginaryPartsOfTheDiagonal) {
 }
 
 TYPED_TEST(Refine, PivotsAreThoseOfTheFactorsInSinglePrecision) {
-  using T = TypeParam;
+  using T = typename TypeParam::Scalar;
   this->route(Algorithm::tiled, 16);
   const Index n = 100;
   const auto a = random_matrix<T>(n, n, 1);
@@ -179,7 +197,7 @@ TYPED_TEST(Refine, PivotsAreThoseOfTheFactorsInSinglePrecision) {
 }
 
 TYPED_TEST(Refine, TheMatrixGoesUpOnceAndNeverComesHome) {
-  using T = TypeParam;
+  using T = typename TypeParam::Scalar;
   this->route(Algorithm::tiled, 16);
   const Index n = 100, nrhs = 3;
   auto a = random_matrix<T>(n, n, 1);
@@ -198,7 +216,7 @@ TYPED_TEST(Refine, TheMatrixGoesUpOnceAndNeverComesHome) {
 }
 
 TYPED_TEST(Refine, ExactSolutionsNeedNoIteration) {
-  using T = TypeParam;
+  using T = typename TypeParam::Scalar;
   this->route(Algorithm::tiled, 16);
   const Index n = 40;
   Padded<T> a(n, n), b(n, 2);
@@ -211,7 +229,7 @@ TYPED_TEST(Refine, ExactSolutionsNeedNoIteration) {
 }
 
 TYPED_TEST(Refine, WhatOverflowsIsSolvedInDoublePrecision) {
-  using T = TypeParam;
+  using T = typename TypeParam::Scalar;
   const Real<T> beyond = std::nextafter(Real<T>(std::numeric_limits<float>::max()), 1e300);
   const T large[] = {T(1e300), T(-1e39), T(beyond)};
   for (const Algorithm algorithm : this->kAlgorithms) {
@@ -253,7 +271,7 @@ TYPED_TEST(Refine, WhatOverflowsIsSolvedInDoublePrecision) {
 }
 
 TYPED_TEST(Refine, OverflowIsFoundBeforeTheFactorizationBreaksDown) {
-  using T = TypeParam;
+  using T = typename TypeParam::Scalar;
   this->route(Algorithm::tiled, 16);
   const Index n = 40;
   const auto b = random_matrix<T>(n, 2, 2);
@@ -275,7 +293,7 @@ TYPED_TEST(Refine, OverflowIsFoundBeforeTheFactorizationBreaksDown) {
 }
 
 TYPED_TEST(Refine, EveryRightHandSideConvergesByItself) {
-  using T = TypeParam;
+  using T = typename TypeParam::Scalar;
   this->route(Algorithm::tiled, 16);
   // The first solution is exact at once and large; the others are small, and need refinement.
   const Index n = 60, exact = 10, nrhs = 3;
@@ -295,7 +313,7 @@ TYPED_TEST(Refine, EveryRightHandSideConvergesByItself) {
 }
 
 TYPED_TEST(Refine, TheLargestFloatDoesNotOverflow) {
-  using T = TypeParam;
+  using T = typename TypeParam::Scalar;
   this->route(Algorithm::tiled, 16);
   const Index n = 20;
   Padded<T> a(n, n), b(n, 1);
@@ -307,7 +325,7 @@ TYPED_TEST(Refine, TheLargestFloatDoesNotOverflow) {
 }
 
 TYPED_TEST(Refine, WhatIsSingularInSinglePrecisionOnlyIsSolvedInDouble) {
-  using T = TypeParam;
+  using T = typename TypeParam::Scalar;
   const Index n = 70;
   for (const Algorithm algorithm : this->kAlgorithms) {
     this->route(algorithm, 16);
@@ -334,7 +352,7 @@ TYPED_TEST(Refine, WhatIsSingularInSinglePrecisionOnlyIsSolvedInDouble) {
 }
 
 TYPED_TEST(Refine, InfoIsThatOfTheFactorizationInDoublePrecision) {
-  using T = TypeParam;
+  using T = typename TypeParam::Scalar;
   const Index n = 70;
   for (const Algorithm algorithm : this->kAlgorithms) {
     this->route(algorithm, 16);
@@ -361,7 +379,7 @@ TYPED_TEST(Refine, InfoIsThatOfTheFactorizationInDoublePrecision) {
 }
 
 TYPED_TEST(Refine, WhatDoesNotConvergeIsSolvedInDoublePrecision) {
-  using T = TypeParam;
+  using T = typename TypeParam::Scalar;
   for (const Algorithm algorithm : this->kAlgorithms) {
     this->route(algorithm, 16);
     for (const Index n : {2, 50}) {
@@ -385,7 +403,7 @@ TYPED_TEST(Refine, WhatDoesNotConvergeIsSolvedInDoublePrecision) {
 /// Rounding decides whether the step after the first one within the limit is within it, too. On the
 /// emulated device it is not for these systems, a few of 300000.
 TYPED_TEST(Refine, WhatHasConvergedStaysConverged) {
-  using T = TypeParam;
+  using T = typename TypeParam::Scalar;
   this->route(Algorithm::tiled, 8);
   const Index n = 8;
   for (const std::uint64_t seed : {123024, 138206, 202938, 228661}) {
@@ -400,7 +418,7 @@ TYPED_TEST(Refine, WhatHasConvergedStaysConverged) {
 }
 
 TYPED_TEST(Refine, GivesUpOnceItIsHopeless) {
-  using T = TypeParam;
+  using T = typename TypeParam::Scalar;
   this->route(Algorithm::tiled, 16);
   const Index n = 50;
   const auto a = hardly_refinable<T>(n);
@@ -418,11 +436,14 @@ TYPED_TEST(Refine, GivesUpOnceItIsHopeless) {
   });
   const std::size_t hopeless =
       kernels([&] { EXPECT_EQ(this->gesv(a, b).result.iter, kNoConvergence); });
-  EXPECT_LT(hopeless, 2 * direct + 200) << "30 steps of more than 10 kernels have been made";
+  // What breaks down with 21 bits, as this does, is factored once more.
+  const std::size_t attempts = TypeParam::upload == Upload::halves ? 2 : 1;
+  EXPECT_LT(hopeless, (1 + attempts) * direct + attempts * 200)
+      << "30 steps of more than 10 kernels have been made";
 }
 
 TYPED_TEST(Refine, NaNsAndInfinities) {
-  using T = TypeParam;
+  using T = typename TypeParam::Scalar;
   const Index n = 40;
   for (const Algorithm algorithm : this->kAlgorithms) {
     SCOPED_TRACE(name_of(algorithm));
@@ -461,7 +482,7 @@ TYPED_TEST(Refine, NaNsAndInfinities) {
 
 /// The solvers as algorithms, which also say in which precision they have ended.
 template <class T>
-class RefinePrecisions : public Refine<T> {
+class RefinePrecisions : public Refine<Arrival<T, Upload::columns>> {
  protected:
   struct Result {
     Index info;
@@ -707,7 +728,7 @@ TYPED_TEST(RefinePrecisions, TheCallLogSaysWhichOne) {
 }
 
 TYPED_TEST(Refine, NothingInfiniteOfFiniteSystems) {
-  using T = TypeParam;
+  using T = typename TypeParam::Scalar;
   const Index n = 40;
   auto a = positive_definite<T>(n, 1);
   for (Index i = 0; i < n; ++i) a(i, 5) = a(5, i) = T(0);
@@ -731,7 +752,7 @@ TYPED_TEST(Refine, NothingInfiniteOfFiniteSystems) {
 }
 
 TYPED_TEST(Refine, EmptySystems) {
-  using T = TypeParam;
+  using T = typename TypeParam::Scalar;
   this->route(Algorithm::tiled, 16);
   const Padded<T> empty(0, 0, 1), b(0, 3, 1);
   auto s = this->gesv(empty, b);
@@ -743,7 +764,7 @@ TYPED_TEST(Refine, EmptySystems) {
 }
 
 TYPED_TEST(Refine, SmallCallsGoToTheCpu) {
-  using T = TypeParam;
+  using T = typename TypeParam::Scalar;
   this->route(Algorithm::automatic, 0, 1000);
   const std::size_t before = this->uploaded();
   const auto a = random_matrix<T>(50, 50, 1), spd = positive_definite<T>(50, 1);
@@ -758,7 +779,7 @@ TYPED_TEST(Refine, SmallCallsGoToTheCpu) {
 }
 
 TYPED_TEST(Refine, InTwoThreadsAtOnce) {
-  using T = TypeParam;
+  using T = typename TypeParam::Scalar;
   this->route(Algorithm::tiled, 16);
   EXPECT_LT(worst_in_two_threads([&](std::size_t thread, std::uint64_t round) {
               const auto a = random_matrix<T>(90, 90, 10 * round + thread);

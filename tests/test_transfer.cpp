@@ -15,6 +15,7 @@
 #include "algorithms/transfer.hpp"
 #include "support/fixtures.hpp"
 #include "support/matrices.hpp"
+#include "support/on_device.hpp"
 
 namespace overlapack {
 namespace {
@@ -265,6 +266,57 @@ TYPED_TEST(Transfers, MoveEveryPartFromAndToEveryKindOfMemory) {
               }
               EXPECT_TRUE(moved.padding_untouched());
             }
+          }
+        }
+      }
+    }
+  }
+}
+
+template <class T>
+class HalfTransfers : public Transfers<T> {};
+TYPED_TEST_SUITE(HalfTransfers, DoublePrecisions);
+
+TYPED_TEST(HalfTransfers, BringOneWordOfEachNumber) {
+  using T = TypeParam;
+  const std::pair<Index, Index> shapes[] = {{60, 60}, {90, 35}, {35, 90}, {1, 1}, {700, 2}};
+  for (const auto& tuning : this->tunings()) {
+    for (const MemoryKind from : {MemoryKind::pageable, MemoryKind::pinned}) {
+      for (const auto& [m, n] : shapes) {
+        for (const Part part : kParts) {
+          SCOPED_TRACE(testing::Message()
+                       << name_of(tuning) << ", from " << static_cast<int>(from) << ", " << m << "x"
+                       << n << ", part " << static_cast<int>(part));
+          const auto a = random_matrix<T>(m, n, 1, 3);
+          Placed<T> source(this->device(), from, a);
+          const QueueLease queue(this->device());
+          const Words both[] = {Words::high, Words::low};
+          const auto high = upload(*queue, Padded<Single<T>>(m, n, 1)),
+                     low = upload(*queue, Padded<Single<T>>(m, n, 4));
+          const std::size_t up = this->device().counters().bytes_to_device;
+          Index none = 0;
+          Transfer transfer(this->device(), 2, none, tuning);
+          for (const Words words : both) {
+            const DeviceView<Single<T>> to = words == Words::high ? high : low;
+            transfer.add_upload(make_region<T>(source.view(), to, part, words));
+          }
+          transfer.start();
+          EXPECT_TRUE(transfer.before(*queue, 0) && transfer.before(*queue, 1));
+          transfer.finish();
+          if (part == Part::all) {
+            EXPECT_EQ(this->device().counters().bytes_to_device - up, sizeof(T) * m * n);
+          }
+          for (const Words words : both) {
+            const auto expected = words_of(a, words);
+            const auto got = download(*queue, words == Words::high ? high : low);
+            for (Index j = 0; j < n; ++j) {
+              for (Index i = 0; i < m; ++i) {
+                if (!inside(part, 0, i, j)) continue;
+                ASSERT_EQ(std::memcmp(&got(i, j), &expected(i, j), sizeof(Single<T>)), 0)
+                    << i << "," << j;
+              }
+            }
+            EXPECT_TRUE(got.padding_untouched());
           }
         }
       }

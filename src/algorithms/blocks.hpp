@@ -21,6 +21,9 @@ struct Options {
   /// Cholesky: the order of the leading block that is factored first, before the rows below it are
   /// needed. A multiple of nb; 0: none is.
   Index leading = 0;
+  /// Mixed precision: a matrix in ordinary memory goes up in two halves, the high words of all
+  /// numbers first, if there is memory for them. Not with products in fp16.
+  bool halves = false;
   /// Of these products. For fp16 nb must be even, and the matrix well scaled.
   Precision precision = Precision::fp32;
   /// Bytes of device memory that may be taken, where an algorithm has the choice; 0: any number.

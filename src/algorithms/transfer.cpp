@@ -92,6 +92,31 @@ void store(char* to, const char* from, std::size_t bytes, const char*) {
   std::memcpy(to, from, bytes);
 }
 
+/// As store_past_cache(), of the high or the low word of each double. `bytes` are those of `to`.
+template <Words kWords>
+void store_words_past_cache(char* to, const char* from, std::size_t bytes, const char* next) {
+  constexpr std::size_t kWord = sizeof(std::uint32_t), kPlace = kWords == Words::high ? kWord : 0;
+  const auto word = [=](std::size_t i) { std::memcpy(to + i, from + 2 * i + kPlace, kWord); };
+  std::size_t i = 0;
+#if defined(__x86_64__)
+  prefetch(next, std::min(bytes, kAhead));
+  for (; i < bytes && reinterpret_cast<std::uintptr_t>(to + i) % kLine != 0; i += kWord) word(i);
+  for (; i + kLine <= bytes; i += kLine) {
+    prefetch(from + 2 * i + kAhead, 2 * kLine);
+    for (std::size_t v = i; v < i + kLine; v += kVector) {
+      const auto* const two = reinterpret_cast<const float*>(from + 2 * v);
+      constexpr int kOdd = kWords == Words::high ? 1 : 0;
+      const __m128 words = _mm_shuffle_ps(_mm_loadu_ps(two), _mm_loadu_ps(two + 4),
+                                          _MM_SHUFFLE(2 + kOdd, kOdd, 2 + kOdd, kOdd));
+      _mm_stream_si128(reinterpret_cast<__m128i*>(to + v), _mm_castps_si128(words));
+    }
+  }
+#else
+  static_cast<void>(next);
+#endif
+  for (; i < bytes; i += kWord) word(i);
+}
+
 void stores_complete() {
 #if defined(__x86_64__)
   _mm_sfence();
@@ -196,7 +221,8 @@ void Transfer::find_kinds() {
 
 bool Transfer::staged(const Direction& direction, Index region) const {
   const MemoryKind kind = direction.kinds[size(region)];
-  return kind == MemoryKind::pageable || (kind == MemoryKind::pinned && &direction == &down_);
+  const bool as_it_is = &direction == &up_ && direction.regions[size(region)].words == Words::all;
+  return kind == MemoryKind::pageable || (kind == MemoryKind::pinned && !as_it_is);
 }
 
 /// A triangle counts as the rectangle around it: regions are narrow, as a rule.
@@ -204,7 +230,7 @@ std::size_t Transfer::staged_bytes(const Direction& direction) const {
   std::size_t bytes = 0;
   for (Index r = 0; r < count(direction.regions); ++r) {
     const Region& region = direction.regions[size(r)];
-    if (staged(direction, r)) bytes += size(region.rows) * size(region.cols) * region.element;
+    if (staged(direction, r)) bytes += size(region.rows) * size(region.cols) * region.moved();
   }
   return bytes;
 }
@@ -252,11 +278,11 @@ void Transfer::cut(Direction& direction, std::size_t chunk_bytes, std::size_t un
       Index last = std::min(first + 1, region.cols), beyond = region.cols + 1;
       while (beyond - last > 1) {
         const Index middle = last + (beyond - last) / 2;
-        const bool fits = size(height(middle)) * region.element * size(middle - first) <= limit;
+        const bool fits = size(height(middle)) * region.moved() * size(middle - first) <= limit;
         (fits ? last : beyond) = middle;
       }
       const Index bottom = last > first ? top + height(last) : top;
-      const std::size_t pitch = size(bottom - top) * region.element;
+      const std::size_t pitch = size(bottom - top) * region.moved();
       const std::size_t width = unit_bytes / std::max<std::size_t>(pitch, 1);
       add({r, first, last, top, bottom, pitch, staged, 0, first == 0, last >= region.cols},
           static_cast<Index>(std::max<std::size_t>(width, 1)));
@@ -351,7 +377,7 @@ Queue& Transfer::queue(const Direction& direction, Index chunk) const {
 
 /// Where a chunk begins in memory of that pitch.
 std::size_t Transfer::offset(const Chunk& chunk, const Region& region, std::size_t pitch) const {
-  return size(chunk.top) * region.element + size(chunk.first) * pitch;
+  return size(chunk.top) * region.moved() + size(chunk.first) * pitch;
 }
 
 /// A queue works in order, so one counter tells about all of its chunks.
@@ -686,7 +712,7 @@ Index Transfer::home() {
 }
 
 /// Calls f with the elements of each column of a unit, where they are in the caller's memory and
-/// where in the slot.
+/// where in the slot, and the number of bytes there.
 template <class F>
 void Transfer::for_each_column(const Direction& direction, const Unit& unit, F f) const {
   const Chunk& chunk = direction.chunks[size(unit.chunk)];
@@ -696,8 +722,8 @@ void Transfer::for_each_column(const Direction& direction, const Unit& unit, F f
     const auto [first, end] = region.rows_of(c);
     if (first >= end) continue;
     f(region.host + size(c) * region.host_pitch + size(first) * region.element,
-      staged + size(c - chunk.first) * chunk.pitch + size(first - chunk.top) * region.element,
-      size(end - first) * region.element);
+      staged + size(c - chunk.first) * chunk.pitch + size(first - chunk.top) * region.moved(),
+      size(end - first) * region.moved());
   }
 }
 
@@ -709,10 +735,13 @@ bool Transfer::copy_up() {
   if (previous >= 0 && !complete(up_, previous)) return false;
   if (!up_.next_unit.compare_exchange_strong(u, u + 1, std::memory_order_acq_rel)) return true;
   const Index number = up_.chunks[size(unit.chunk)].region;
-  const std::size_t pitch = up_.regions[size(number)].host_pitch;
+  const Region& region = up_.regions[size(number)];
+  const Copy pack = region.words == Words::all    ? pack_
+                    : region.words == Words::high ? store_words_past_cache<Words::high>
+                                                  : store_words_past_cache<Words::low>;
   const Span span(device_, "pack", number);
-  for_each_column(up_, unit, [=](const char* host, char* staged, std::size_t bytes) {
-    pack_(staged, host, bytes, host + pitch);
+  for_each_column(up_, unit, [&](const char* host, char* staged, std::size_t bytes) {
+    pack(staged, host, bytes, host + region.host_pitch);
   });
   stores_complete();
   up_.units_done[size(unit.chunk)].fetch_add(1, std::memory_order_acq_rel);

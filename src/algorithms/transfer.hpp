@@ -40,16 +40,23 @@ namespace overlapack {
 ///    fails while it writes would leave columns that are neither input nor result, and the CPU
 ///    could not resume;
 ///  - device: copied on the device, both ways.
+///
+/// Of an upload of numbers in double precision, halves can go up by themselves: `words` other than
+/// all, from the host's memory. An element has half as many bytes on the device then.
 struct Region {
   char* host = nullptr;
   std::size_t host_pitch = 0;
   char* device = nullptr;
   std::size_t device_pitch = 0;
-  std::size_t element = 0;
+  std::size_t element = 0;  // in the caller's memory
   Index rows = 0;
   Index cols = 0;
   Part part = Part::all;
   Index diagonal = 0;
+  Words words = Words::all;
+
+  /// Bytes of an element that move.
+  std::size_t moved() const { return words == Words::all ? element : element / 2; }
 
   RowRange rows_of(Index j) const { return rows_of_column(part, diagonal, rows, j); }
 };
@@ -67,6 +74,16 @@ Region make_region(HostView<const T> host, DeviceView<T> device, Part part = Par
           host.cols,
           part,
           diagonal};
+}
+
+/// The same of one half of each number.
+template <class T>
+Region make_region(HostView<const T> host, DeviceView<Single<T>> device, Part part, Words words) {
+  Region region = make_region<T>(host, DeviceView<T>(), part);
+  region.device = reinterpret_cast<char*>(device.data);
+  region.device_pitch = sizeof(Single<T>) * static_cast<std::size_t>(device.ld);
+  region.words = words;
+  return region;
 }
 
 /// A few bytes that come home just before a region: pivots, info.

@@ -45,6 +45,10 @@ struct View {
 /// i >= j + diagonal, Part::upper those with i <= j + diagonal, for a `diagonal` that goes with it.
 enum class Part { all, lower, upper };
 
+/// All of a number in double precision; or the half of it with its sign, its exponent and the first
+/// 20 bits of its fraction; or the half with the other 32.
+enum class Words { all, high, low };
+
 /// The part that a triangle is, with its diagonal.
 constexpr Part part_of(Uplo uplo) { return uplo == Uplo::lower ? Part::lower : Part::upper; }
 

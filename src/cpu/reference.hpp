@@ -458,6 +458,19 @@ bool overflows_single(T x) {
   }
 }
 
+/// The number in double precision whose words have the bits of these.
+inline double join_words(float high, float low) {
+  std::uint32_t words[2];  // as little-endian machines, and GPUs, store them
+  std::memcpy(&words[0], &low, sizeof low);
+  std::memcpy(&words[1], &high, sizeof high);
+  double x;
+  std::memcpy(&x, words, sizeof x);
+  return x;
+}
+inline std::complex<double> join_words(std::complex<float> high, std::complex<float> low) {
+  return {join_words(high.real(), low.real()), join_words(high.imag(), low.imag())};
+}
+
 /// 1 / p(x) of Kernels<T>::round.
 inline double inverse_power(double x) {
   if (x == 0 || !std::isfinite(x)) return 1;

@@ -375,6 +375,23 @@ void Kernels<T>::round(Queue& queue, Part part, DeviceView<const T> from, Device
 }
 
 template <class T>
+void Kernels<T>::round_high(Queue& queue, Part part, DeviceView<const Single<T>> high,
+                            DeviceView<Single<T>> to) {
+  if (high.empty()) return;
+  device_.before(Action::kernel, "round high words");
+  do_round_high(queue, part, high, to);
+}
+
+template <class T>
+void Kernels<T>::join(Queue& queue, Part part, DeviceView<const Single<T>> high,
+                      DeviceView<const Single<T>> low, DeviceView<T> to,
+                      DeviceView<Index> overflow) {
+  if (high.empty()) return;
+  device_.before(Action::kernel, "join words");
+  do_join(queue, part, high, low, to, overflow);
+}
+
+template <class T>
 void Kernels<T>::widen(Queue& queue, DeviceView<const Single<T>> from, T beta, DeviceView<T> to,
                        DeviceView<const Real<T>> row_sizes) {
   if (from.empty()) return;

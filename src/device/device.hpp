@@ -494,6 +494,14 @@ class Kernels {
   void round(Queue& queue, Part part, DeviceView<const T> from, DeviceView<Single<T>> to,
              DeviceView<Index> overflow, DeviceView<const Real<T>> row_sizes = {},
              DeviceView<const Real<T>> column_sizes = {});
+  /// The same without sizes, of numbers of which only the high words are there: those of one number
+  /// lie where its rounded form would. The others count as zero, so that what is rounded has 21
+  /// significant bits. Nothing is said of overflow: join() knows.
+  void round_high(Queue& queue, Part part, DeviceView<const Single<T>> high,
+                  DeviceView<Single<T>> to);
+  /// Makes numbers of their high and low words. *overflow as by round().
+  void join(Queue& queue, Part part, DeviceView<const Single<T>> high,
+            DeviceView<const Single<T>> low, DeviceView<T> to, DeviceView<Index> overflow);
   /// to := from + beta to, with row i of `from` divided by p(row_sizes(i)) if there are sizes.
   void widen(Queue& queue, DeviceView<const Single<T>> from, T beta, DeviceView<T> to,
              DeviceView<const Real<T>> row_sizes = {});
@@ -559,6 +567,9 @@ class Kernels {
   virtual void do_extreme(Queue&, bool largest, DeviceView<const Real<T>>, DeviceView<Real<T>>) = 0;
   virtual void do_round(Queue&, Part, DeviceView<const T>, DeviceView<Single<T>>, DeviceView<Index>,
                         DeviceView<const Real<T>>, DeviceView<const Real<T>>) = 0;
+  virtual void do_round_high(Queue&, Part, DeviceView<const Single<T>>, DeviceView<Single<T>>) = 0;
+  virtual void do_join(Queue&, Part, DeviceView<const Single<T>>, DeviceView<const Single<T>>,
+                       DeviceView<T>, DeviceView<Index>) = 0;
   virtual void do_widen(Queue&, DeviceView<const Single<T>>, T, DeviceView<T>,
                         DeviceView<const Real<T>>) = 0;
   virtual void do_mirror(Queue&, Uplo, DeviceView<T>) = 0;

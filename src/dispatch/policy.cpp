@@ -67,6 +67,12 @@ double memory_needed(Routine routine, char type, const Shape& shape, Index nb) {
          static_cast<double>(columns);
 }
 
+/// Bytes beyond that for a matrix that comes in halves.
+double memory_for_halves(char type, const Shape& shape) {
+  return static_cast<double>(element_size(type)) * static_cast<double>(shape.n + 64) *
+         static_cast<double>(shape.n);
+}
+
 /// Bytes beyond that for the matrix of an LU by rows. (Of a mixed-precision solver the one in
 /// double precision counts, to which it falls back.)
 double memory_by_rows(char type, const Shape& shape) {
@@ -127,8 +133,15 @@ Index default_nb(Routine routine, char type, const Shape& shape, bool residues =
 Index leading_order(char type, Index n, Index nb, Upload upload) {
   constexpr Index kManyBlocks = 32;  // n = 16384 with residues
   const bool pays = type == 'd' && n >= kManyBlocks * nb;
-  if (upload == Upload::columns || (upload == Upload::automatic && !pays)) return 0;
-  return 3 * n / 5 / nb * nb;
+  const bool wanted = upload == Upload::triangle || (upload != Upload::columns && pays);
+  return wanted ? 3 * n / 5 / nb * nb : 0;
+}
+
+/// Whether high words go up first. Small matrices arrive soon enough; besides, what is missing in
+/// 21 bits matters there: factors in single precision are better than that.
+bool goes_up_in_halves(Index n, Upload upload) {
+  constexpr Index kPays = 2048;
+  return upload == Upload::halves || (upload != Upload::columns && n >= kPays);
 }
 
 }  // namespace
@@ -173,11 +186,11 @@ const std::vector<SettingDoc>& setting_docs() {
       {"OVERLAPACK_FP64", "auto|strict",
        "long sums of Cholesky factorizations in double precision: auto = of small integers on the "
        "tensor cores, as accurate, where that is faster; strict = in FP64 throughout"},
-      {"OVERLAPACK_UPLOAD", "auto|columns|triangle",
-       "how a Cholesky factorization gets a matrix of the host: columns = by block columns (block "
-       "rows of an upper triangle); triangle = a leading triangle first, which brings more work "
-       "for "
-       "its bytes, then what is below it; auto = triangle for large matrices"},
+      {"OVERLAPACK_UPLOAD", "auto|columns|triangle|halves",
+       "how a matrix of the host goes up: columns = by block columns (block rows of an upper "
+       "triangle); triangle = for Cholesky, a leading triangle first, which brings more work for "
+       "its bytes, then what is below it; halves = for mixed-precision solvers, the high words of "
+       "all numbers first, which are enough to factor; auto = the last two for large matrices"},
       {"OVERLAPACK_REFINE", "auto|fp32|tf32|fp16",
        "large products of mixed-precision solvers (dsgesv and its sisters): fp32 = as those of "
        "single precision; tf32 = of operands rounded to TF32; fp16 = of operands rounded to FP16. "
@@ -258,6 +271,7 @@ Settings parse_settings(const std::function<const char*(const char*)>& lookup,
   read("OVERLAPACK_UPLOAD", [&](const std::string& text) {
     if (text == "columns") settings.upload = Upload::columns;
     if (text == "triangle") settings.upload = Upload::triangle;
+    if (text == "halves") settings.upload = Upload::halves;
     return settings.upload != Upload::automatic || text == "auto";
   });
   read("OVERLAPACK_REFINE", [&](const std::string& text) {
@@ -482,6 +496,8 @@ Plan plan(Routine routine, char type, const Shape& shape, const Settings& settin
   plan.split =
       !settings.strict_fp32 && single && affords(memory_to_split(routine, type, shape, plan.nb));
   plan.by_rows = is_lu(routine) && affords(memory_by_rows(type, shape));
+  plan.halves = is_mixed(routine) && !resident && goes_up_in_halves(shape.n, settings.upload) &&
+                affords(memory_for_halves(type, shape));
   plan.residues = !settings.strict_fp64 && type == 'd' && (is_cholesky(routine) || plan.by_rows) &&
                   affords(memory_for_residues(routine, shape, plan.nb));
   if (plan.residues && settings.nb == 0 && !is_mixed(routine)) {

@@ -58,9 +58,10 @@ struct Shape {
 
 enum class Algorithm { automatic, tiled, hybrid };
 enum class DeviceChoice { automatic, cuda, host, off };
-/// The order in which a Cholesky factorization gets a matrix of the host: by block columns (rows of
-/// an upper triangle), or a leading triangle first, and then what is below it.
-enum class Upload { automatic, columns, triangle };
+/// The order in which a matrix of the host goes up: by block columns (rows of an upper triangle);
+/// of a Cholesky factorization a leading triangle first, and then what is below it; of a
+/// mixed-precision solver the high words of all numbers first, and then the low ones.
+enum class Upload { automatic, columns, triangle, halves };
 
 /// What the environment says (README.md, "Settings"). Empty or absent means the default.
 struct Settings {
@@ -139,6 +140,7 @@ struct Plan {
   bool residues = false;                  ///< long sums in double precision by residues
   bool by_rows = false;                   ///< LU: columns far from the panels by rows
   Index leading = 0;                      ///< order of a leading triangle that goes up first, or 0
+  bool halves = false;                    ///< high words go up before low ones
   Precision precision = Precision::fp32;  ///< of these
   std::size_t memory = 0;                 ///< bytes of device memory that the call may take
   std::string why;                        ///< one phrase for the call log

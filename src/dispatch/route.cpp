@@ -112,6 +112,7 @@ algorithms::Options options_of(const Plan& plan, const Settings& settings) {
   options.residues = plan.residues;
   options.by_rows = plan.by_rows;
   options.leading = plan.leading;
+  options.halves = plan.halves;
   options.precision = plan.precision;
   options.threads = copy_threads(settings, available_cores());
   options.memory = plan.memory;

@@ -126,7 +126,7 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
   mirror(*run, options, "--fp64", "OVERLAPACK_FP64",
          "auto, or strict: no sums of double-precision Cholesky by integers", "NAME");
   mirror(*run, options, "--upload", "OVERLAPACK_UPLOAD",
-         "auto, columns or triangle: what a Cholesky factorization gets first", "NAME");
+         "auto, columns, triangle or halves: what of a matrix goes up first", "NAME");
   mirror(*run, options, "--refine", "OVERLAPACK_REFINE",
          "auto, fp32, tf32 or fp16: large products of mixed-precision solvers", "NAME");
   mirror(*run, options, "--profile", "OVERLAPACK_PROFILE", "File with the break-even sizes", kFile);

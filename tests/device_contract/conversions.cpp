@@ -1,5 +1,6 @@
 // Rounding, widening, mirroring.
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -34,6 +35,58 @@ TYPED_TEST(MixedContract, RoundsAPart) {
       }
       EXPECT_TRUE(rounded.padding_untouched());
       EXPECT_EQ(this->download_index(overflow), 0);
+    }
+  }
+}
+
+TYPED_TEST(MixedContract, RoundsHighWordsAndJoinsThemWithTheLowOnes) {
+  using T = TypeParam;
+  using R = Real<T>;
+  const R largest = std::numeric_limits<float>::max(), inf = std::numeric_limits<R>::infinity();
+  const struct {
+    R number;
+    bool overflows;
+  } cases[] = {{0, false},      {-3, false}, {largest, false}, {std::nextafter(largest, inf), true},
+               {1e-310, false}, {inf, true}, {nan<R>(), false}};
+  const std::pair<Index, Index> shapes[] = {{1, 1}, {7, 5}, {5, 9}, {300, 40}, {5000, 3}};
+  for (const auto& [m, n] : shapes) {
+    for (const auto& c : cases) {
+      auto a = random_matrix<T>(m, n, 1, 2);
+      a(m - 1, n - 1) = scalar<T>(1, c.number);
+      a(0, 0) = T(c.number);
+      const auto high = this->upload(words_of(a, Words::high)),
+                 low = this->upload(words_of(a, Words::low));
+      for (const Part part : {Part::all, Part::lower, Part::upper}) {
+        SCOPED_TRACE(testing::Message() << m << "x" << n << " part " << static_cast<int>(part)
+                                        << " with " << c.number);
+        const auto rounded = this->upload(Padded<Single<T>>(m, n, 3));
+        const auto joined = this->upload(Padded<T>(m, n, 1));
+        const auto overflow = this->upload_index(0);
+        this->kernels().round_high(this->queue(), part, high, rounded);
+        this->kernels().join(this->queue(), part, high, low, joined, overflow);
+        const auto singles = this->download(rounded);
+        const auto doubles = this->download(joined);
+        for (Index j = 0; j < n; ++j) {
+          for (Index i = 0; i < m; ++i) {
+            const bool inside = part == Part::all || (part == Part::lower ? i >= j : i <= j);
+            const T expected = inside ? a(i, j) : sentinel<T>();
+            ASSERT_EQ(std::memcmp(&doubles(i, j), &expected, sizeof(T)), 0) << i << "," << j;
+            if (!inside) {
+              ASSERT_EQ(singles(i, j), sentinel<Single<T>>()) << i << "," << j;
+            } else if (!is_nan(expected) && std::abs(expected) < largest / 2) {
+              // Towards zero, to 21 bits: numbers that have no more are as they were.
+              ASSERT_LE(std::abs(T(singles(i, j)) - expected),
+                        0x1p-20 * std::abs(expected) + 0x1p-149);
+              if (std::abs(expected) == 3) {
+                ASSERT_EQ(T(singles(i, j)), expected);
+              }
+            }
+          }
+        }
+        EXPECT_TRUE(singles.padding_untouched());
+        EXPECT_TRUE(doubles.padding_untouched());
+        EXPECT_EQ(this->download_index(overflow), c.overflows ? 1 : 0);
+      }
     }
   }
 }

@@ -176,6 +176,22 @@ Padded<T> closed_form_spd(Index n, Index padding = 0) {
   return a;
 }
 
+/// The high or the low words of numbers in double precision, in place of numbers in single.
+template <class T>
+Padded<Single<T>> words_of(const Padded<T>& a, Words words) {
+  Padded<Single<T>> result(a.rows(), a.cols(), 2);
+  constexpr std::size_t kReals = is_complex<T> ? 2 : 1;
+  for (Index j = 0; j < a.cols(); ++j) {
+    for (Index i = 0; i < a.rows(); ++i) {
+      std::uint32_t both[2 * kReals], one[kReals];
+      std::memcpy(both, &a(i, j), sizeof both);
+      for (std::size_t x = 0; x < kReals; ++x) one[x] = both[2 * x + (words == Words::high)];
+      std::memcpy(&result(i, j), one, sizeof one);
+    }
+  }
+  return result;
+}
+
 /// A = L L^H with the unit lower triangular L that has -1 everywhere below its diagonal. All
 /// numbers are small integers, so the factorization is exact; but L^-1 has elements up to 2^(n-2),
 /// and products with inverses of blocks of L are far off.

@@ -38,25 +38,73 @@ __device__ double inverse_power(const double* sizes, Index i) {
   return __hiloint2double((1023 - max(-500, min(field - 1022, 500))) << 20, 0);
 }
 
+/// Calls f(j, first, end) with what this thread is to do of column j: rows first, first + step, ...
+/// before `end`, where step is stripes * kThreads.
+template <class F>
+__device__ void for_each_stripe(Part part, Index rows, Index cols, Index stripes, F f) {
+  for (Index item = blockIdx.x; item < cols * stripes; item += gridDim.x) {
+    const Index j = item / stripes, stripe = item % stripes;
+    const Index first = part == Part::lower ? min(j, rows) : 0;
+    const Index end = part == Part::upper ? min(j + 1, rows) : rows;
+    f(j, first + stripe * kThreads + threadIdx.x, end);
+  }
+}
+
 template <class T, class S>
 __global__ void __launch_bounds__(kThreads)
     round_kernel(Part part, Index rows, Index cols, const T* __restrict__ from, Index from_ld,
                  S* __restrict__ to, Index to_ld, Index stripes, Index* overflow,
                  const double* __restrict__ row_sizes, const double* __restrict__ column_sizes) {
   bool over = false;
-  for (Index item = blockIdx.x; item < cols * stripes; item += gridDim.x) {
-    const Index j = item / stripes, stripe = item % stripes;
-    const Index first = part == Part::lower ? min(j, rows) : 0;
-    const Index end = part == Part::upper ? min(j + 1, rows) : rows;
+  for_each_stripe(part, rows, cols, stripes, [&](Index j, Index first, Index end) {
     const double by_column = inverse_power(column_sizes, j);
 #pragma unroll 4
-    for (Index i = first + stripe * kThreads + threadIdx.x; i < end; i += stripes * kThreads) {
+    for (Index i = first; i < end; i += stripes * kThreads) {
       const T x = from[i + j * from_ld];
       over = over || overflows(x);
       convert(to[i + j * to_ld], scale(x, by_column * inverse_power(row_sizes, i)));
     }
-  }
+  });
   if (over) *overflow = 1;  // whoever writes writes the same
+}
+
+__device__ void join_words(double& x, float high, float low) {
+  x = __hiloint2double(__float_as_int(high), __float_as_int(low));
+}
+__device__ void join_words(Complex<double>& x, Complex<float> high, Complex<float> low) {
+  join_words(x.re, high.re, low.re);
+  join_words(x.im, high.im, low.im);
+}
+
+template <class T, class S>
+__global__ void __launch_bounds__(kThreads)
+    round_high_kernel(Part part, Index rows, Index cols, const S* __restrict__ high, Index high_ld,
+                      S* __restrict__ to, Index to_ld, Index stripes) {
+  for_each_stripe(part, rows, cols, stripes, [&](Index j, Index first, Index end) {
+#pragma unroll 4
+    for (Index i = first; i < end; i += stripes * kThreads) {
+      T x;
+      join_words(x, high[i + j * high_ld], S{});
+      convert(to[i + j * to_ld], x);
+    }
+  });
+}
+
+template <class T, class S>
+__global__ void __launch_bounds__(kThreads)
+    join_kernel(Part part, Index rows, Index cols, const S* __restrict__ high, Index high_ld,
+                const S* __restrict__ low, Index low_ld, T* __restrict__ to, Index to_ld,
+                Index stripes, Index* overflow) {
+  bool over = false;
+  for_each_stripe(part, rows, cols, stripes, [&](Index j, Index first, Index end) {
+#pragma unroll 4
+    for (Index i = first; i < end; i += stripes * kThreads) {
+      T& x = to[i + j * to_ld];
+      join_words(x, high[i + j * high_ld], low[i + j * low_ld]);
+      over = over || overflows(x);
+    }
+  });
+  if (over) *overflow = 1;
 }
 
 __device__ double add_scaled(double x, double beta, double y) { return fma(beta, y, x); }
@@ -127,6 +175,27 @@ void round_part(cudaStream_t stream, Part part, DeviceView<const T> from, Device
 }
 
 template <class T>
+void round_high(cudaStream_t stream, Part part, DeviceView<const Single<T>> high,
+                DeviceView<Single<T>> to) {
+  using D = typename DeviceScalar<T>::type;
+  using S = typename DeviceScalar<Single<T>>::type;
+  const Stripes over(to.rows, to.cols);
+  launch(stream, over.shape, "round high words", round_high_kernel<D, S>, part, to.rows, to.cols,
+         device_cast(high.data), high.ld, device_cast(to.data), to.ld, over.stripes);
+}
+
+template <class T>
+void join(cudaStream_t stream, Part part, DeviceView<const Single<T>> high,
+          DeviceView<const Single<T>> low, DeviceView<T> to, Index* overflow) {
+  using D = typename DeviceScalar<T>::type;
+  using S = typename DeviceScalar<Single<T>>::type;
+  const Stripes over(to.rows, to.cols);
+  launch(stream, over.shape, "join words", join_kernel<D, S>, part, to.rows, to.cols,
+         device_cast(high.data), high.ld, device_cast(low.data), low.ld, device_cast(to.data),
+         to.ld, over.stripes, overflow);
+}
+
+template <class T>
 void widen(cudaStream_t stream, DeviceView<const Single<T>> from, T beta, DeviceView<T> to,
            const double* row_sizes) {
   using D = typename DeviceScalar<T>::type;
@@ -149,6 +218,10 @@ void mirror(cudaStream_t stream, Uplo uplo, DeviceView<T> a) {
 #define OVERLAPACK_INSTANTIATE(T)                                                                  \
   template void round_part(cudaStream_t, Part, DeviceView<const T>, DeviceView<Single<T>>, Index*, \
                            const double*, const double*);                                          \
+  template void round_high<T>(cudaStream_t, Part, DeviceView<const Single<T>>,                     \
+                              DeviceView<Single<T>>);                                              \
+  template void join(cudaStream_t, Part, DeviceView<const Single<T>>, DeviceView<const Single<T>>, \
+                     DeviceView<T>, Index*);                                                       \
   template void widen(cudaStream_t, DeviceView<const Single<T>>, T, DeviceView<T>, const double*);
 OVERLAPACK_INSTANTIATE(double)
 OVERLAPACK_INSTANTIATE(std::complex<double>)

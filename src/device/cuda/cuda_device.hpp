@@ -156,6 +156,9 @@ class CudaKernels final : public Kernels<T> {
   void do_extreme(Queue&, bool, DeviceView<const Real<T>>, DeviceView<Real<T>>) override;
   void do_round(Queue&, Part, DeviceView<const T>, DeviceView<Single<T>>, DeviceView<Index>,
                 DeviceView<const Real<T>>, DeviceView<const Real<T>>) override;
+  void do_round_high(Queue&, Part, DeviceView<const Single<T>>, DeviceView<Single<T>>) override;
+  void do_join(Queue&, Part, DeviceView<const Single<T>>, DeviceView<const Single<T>>,
+               DeviceView<T>, DeviceView<Index>) override;
   void do_widen(Queue&, DeviceView<const Single<T>>, T, DeviceView<T>,
                 DeviceView<const Real<T>>) override;
   void do_mirror(Queue&, Uplo, DeviceView<T>) override;

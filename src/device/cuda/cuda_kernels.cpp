@@ -439,6 +439,25 @@ void CudaKernels<T>::do_round(Queue& queue, Part part, DeviceView<const T> from,
 }
 
 template <class T>
+void CudaKernels<T>::do_round_high(Queue& queue, Part part, DeviceView<const Single<T>> high,
+                                   DeviceView<Single<T>> to) {
+  if constexpr (Kernels<T>::kRounds) {
+    const CurrentDevice current(cuda(queue).index());
+    round_high<T>(cuda(queue).stream(), part, high, to);
+  }
+}
+
+template <class T>
+void CudaKernels<T>::do_join(Queue& queue, Part part, DeviceView<const Single<T>> high,
+                             DeviceView<const Single<T>> low, DeviceView<T> to,
+                             DeviceView<Index> overflow) {
+  if constexpr (Kernels<T>::kRounds) {
+    const CurrentDevice current(cuda(queue).index());
+    join<T>(cuda(queue).stream(), part, high, low, to, overflow.data);
+  }
+}
+
+template <class T>
 void CudaKernels<T>::do_widen(Queue& queue, DeviceView<const Single<T>> from, T beta,
                               DeviceView<T> to, DeviceView<const Real<T>> row_sizes) {
   if constexpr (Kernels<T>::kRounds) {

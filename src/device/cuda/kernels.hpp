@@ -270,10 +270,16 @@ void substitute(cudaStream_t stream, Uplo uplo, Diag diag, DeviceView<const T> a
 template <class T>
 void mirror(cudaStream_t stream, Uplo uplo, DeviceView<T> a);
 
-/// As Kernels<T>::round and widen. For double and complex double.
+/// As Kernels<T>::round, round_high, join and widen. For double and complex double.
 template <class T>
 void round_part(cudaStream_t stream, Part part, DeviceView<const T> from, DeviceView<Single<T>> to,
                 Index* overflow, const double* row_sizes, const double* column_sizes);
+template <class T>
+void round_high(cudaStream_t stream, Part part, DeviceView<const Single<T>> high,
+                DeviceView<Single<T>> to);
+template <class T>
+void join(cudaStream_t stream, Part part, DeviceView<const Single<T>> high,
+          DeviceView<const Single<T>> low, DeviceView<T> to, Index* overflow);
 template <class T>
 void widen(cudaStream_t stream, DeviceView<const Single<T>> from, T beta, DeviceView<T> to,
            const double* row_sizes);

@@ -706,6 +706,46 @@ class EmulatedKernels final : public Kernels<T> {
     return powers;
   }
 
+  void do_round_high(Queue& queue, Part part, DeviceView<const Single<T>> high,
+                     DeviceView<Single<T>> to) override {
+    enqueue(queue, "round high words", [=] {
+      require(Kernels<T>::kRounds, "round high words", "not in single precision");
+      require(to.rows == high.rows && to.cols == high.cols, "round high words",
+              "the shapes do not fit");
+      const HostView<const Single<T>> words = open("round high words", high);
+      const HostView<Single<T>> single_to = open("round high words", to);
+      for (Index j = 0; j < to.cols; ++j) {
+        const RowRange rows = rows_of_column(part, 0, to.rows, j);
+        for (Index i = rows.first; i < rows.end; ++i) {
+          single_to(i, j) =
+              static_cast<Single<T>>(reference::join_words(words(i, j), Single<T>(0)));
+        }
+      }
+    });
+  }
+
+  void do_join(Queue& queue, Part part, DeviceView<const Single<T>> high,
+               DeviceView<const Single<T>> low, DeviceView<T> to,
+               DeviceView<Index> overflow) override {
+    enqueue(queue, "join words", [=] {
+      require(Kernels<T>::kRounds, "join words", "not in single precision");
+      require(to.rows == high.rows && to.cols == high.cols && low.rows == high.rows &&
+                  low.cols == high.cols && overflow.rows == 1,
+              "join words", "the shapes do not fit");
+      const HostView<const Single<T>> high_words = open("join words", high),
+                                      low_words = open("join words", low);
+      const HostView<T> double_to = open("join words", to);
+      for (Index j = 0; j < to.cols; ++j) {
+        const RowRange rows = rows_of_column(part, 0, to.rows, j);
+        for (Index i = rows.first; i < rows.end; ++i) {
+          double_to(i, j) =
+              static_cast<T>(reference::join_words(high_words(i, j), low_words(i, j)));
+          if (reference::overflows_single(double_to(i, j))) open("join words", overflow)(0) = 1;
+        }
+      }
+    });
+  }
+
   void do_widen(Queue& queue, DeviceView<const Single<T>> from, T beta, DeviceView<T> to,
                 DeviceView<const Real<T>> row_sizes) override {
     enqueue(queue, "widen", [=] {
