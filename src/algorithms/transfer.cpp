@@ -92,15 +92,15 @@ void store(char* to, const char* from, std::size_t bytes, const char*) {
   std::memcpy(to, from, bytes);
 }
 
-/// As store_past_cache(), of the high or the low word of each double. `bytes` are those of `to`.
+/// The high or the low word of each double; `bytes` are those of `to`. All of it is read twice that
+/// way, so that memory has enough to do without what is written: that stays in the cache.
 template <Words kWords>
-void store_words_past_cache(char* to, const char* from, std::size_t bytes, const char* next) {
+void store_words(char* to, const char* from, std::size_t bytes, const char* next) {
   constexpr std::size_t kWord = sizeof(std::uint32_t), kPlace = kWords == Words::high ? kWord : 0;
   const auto word = [=](std::size_t i) { std::memcpy(to + i, from + 2 * i + kPlace, kWord); };
   std::size_t i = 0;
 #if defined(__x86_64__)
   prefetch(next, std::min(bytes, kAhead));
-  for (; i < bytes && reinterpret_cast<std::uintptr_t>(to + i) % kLine != 0; i += kWord) word(i);
   for (; i + kLine <= bytes; i += kLine) {
     prefetch(from + 2 * i + kAhead, 2 * kLine);
     for (std::size_t v = i; v < i + kLine; v += kVector) {
@@ -108,7 +108,7 @@ void store_words_past_cache(char* to, const char* from, std::size_t bytes, const
       constexpr int kOdd = kWords == Words::high ? 1 : 0;
       const __m128 words = _mm_shuffle_ps(_mm_loadu_ps(two), _mm_loadu_ps(two + 4),
                                           _MM_SHUFFLE(2 + kOdd, kOdd, 2 + kOdd, kOdd));
-      _mm_stream_si128(reinterpret_cast<__m128i*>(to + v), _mm_castps_si128(words));
+      _mm_storeu_ps(reinterpret_cast<float*>(to + v), words);
     }
   }
 #else
@@ -737,8 +737,8 @@ bool Transfer::copy_up() {
   const Index number = up_.chunks[size(unit.chunk)].region;
   const Region& region = up_.regions[size(number)];
   const Copy pack = region.words == Words::all    ? pack_
-                    : region.words == Words::high ? store_words_past_cache<Words::high>
-                                                  : store_words_past_cache<Words::low>;
+                    : region.words == Words::high ? store_words<Words::high>
+                                                  : store_words<Words::low>;
   const Span span(device_, "pack", number);
   for_each_column(up_, unit, [&](const char* host, char* staged, std::size_t bytes) {
     pack(staged, host, bytes, host + region.host_pitch);
