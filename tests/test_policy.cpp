@@ -576,11 +576,10 @@ TEST(Plans, LargeMatricesOfMixedPrecisionGoUpInHalves) {
                           bool resident = false) {
     return plan(routine, 'd', {n, n, 1}, settings, profile, memory, resident).halves;
   };
-  for (const Routine routine : {Routine::sgesv, Routine::sposv}) {
-    EXPECT_TRUE(halves(routine, 2048));
-    EXPECT_FALSE(halves(routine, 2048, kPlenty, true));
-    EXPECT_FALSE(halves(routine, 2047));
-  }
+  EXPECT_TRUE(halves(Routine::sgesv, 6144));
+  EXPECT_FALSE(halves(Routine::sgesv, 6144, kPlenty, true));
+  EXPECT_FALSE(halves(Routine::sgesv, 6143));
+  EXPECT_FALSE(halves(Routine::sposv, 20000));
   EXPECT_FALSE(halves(Routine::gesv, 4096));
   const std::size_t matrix = 8 * 8192 * std::size_t{8192};
   EXPECT_FALSE(halves(Routine::sgesv, 8192, 4 * matrix));
@@ -590,6 +589,7 @@ TEST(Plans, LargeMatricesOfMixedPrecisionGoUpInHalves) {
   settings.upload = Upload::halves;
   settings.min_n = 1;
   EXPECT_TRUE(halves(Routine::sgesv, 100));
+  EXPECT_TRUE(halves(Routine::sposv, 100));
 }
 
 TEST(Plans, ASolveWithOneRightHandSideIsNotWorthTheTransfer) {

@@ -373,8 +373,7 @@ template <class T>
 void Lu<T>::bring_up(Flow& flow, Index i) {
   constexpr Index kStepsAtOnce = 2;  // of a group, lest the next panel wait for the host
   const Index needed = std::min(i + 3, total());
-  // The link brings blocks faster than panels are factored: three in the time of two.
-  const Index arrived = std::min(std::max({needed, 3 * i / 2 + 4, at_once_}), total());
+  const Index arrived = std::min(std::max({needed, flow.pace() * i / 2 + 4, at_once_}), total());
   const Index far = first_far(0), arrived_near = std::min(arrived, far);
   // Groups that are side by side have two blocks each, at least: one took longer at n = 8192.
   const Index least = most_groups() > 1 ? 2 : 1;

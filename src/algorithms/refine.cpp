@@ -179,6 +179,7 @@ class RoundedFlow final : public Flow {
   Index at_once() const override {
     return arriving_ ? 0 : regions_.back().last / nb_ + 1;  // blocks, if not fewer
   }
+  Index pace() const override { return in_halves() ? 4 : 3; }
   bool before(Queue& queue, Index j) override {
     const Index region = index_of(regions_, j * nb_);
     for (; rounded_count_ <= region; ++rounded_count_) round(rounded_count_);

@@ -137,11 +137,11 @@ Index leading_order(char type, Index n, Index nb, Upload upload) {
   return wanted ? 3 * n / 5 / nb * nb : 0;
 }
 
-/// Whether high words go up first. Small matrices arrive soon enough; besides, what is missing in
-/// 21 bits matters there: factors in single precision are better than that.
-bool goes_up_in_halves(Index n, Upload upload) {
-  constexpr Index kPays = 2048;
-  return upload == Upload::halves || (upload != Upload::columns && n >= kPays);
+/// Whether high words go up first. In small matrices factors in single precision are better than 21
+/// bits are, and such matrices arrive soon enough, as all do for Cholesky factorizations.
+bool goes_up_in_halves(Routine routine, Index n, Upload upload) {
+  constexpr Index kPays = 6144;
+  return upload == Upload::halves || (upload != Upload::columns && is_lu(routine) && n >= kPays);
 }
 
 }  // namespace
@@ -190,7 +190,8 @@ const std::vector<SettingDoc>& setting_docs() {
        "how a matrix of the host goes up: columns = by block columns (block rows of an upper "
        "triangle); triangle = for Cholesky, a leading triangle first, which brings more work for "
        "its bytes, then what is below it; halves = for mixed-precision solvers, the high words of "
-       "all numbers first, which are enough to factor; auto = the last two for large matrices"},
+       "all numbers first, which are enough to factor; auto = the last two for large matrices, "
+       "halves for LU"},
       {"OVERLAPACK_REFINE", "auto|fp32|tf32|fp16",
        "large products of mixed-precision solvers (dsgesv and its sisters): fp32 = as those of "
        "single precision; tf32 = of operands rounded to TF32; fp16 = of operands rounded to FP16. "
@@ -496,7 +497,8 @@ Plan plan(Routine routine, char type, const Shape& shape, const Settings& settin
   plan.split =
       !settings.strict_fp32 && single && affords(memory_to_split(routine, type, shape, plan.nb));
   plan.by_rows = is_lu(routine) && affords(memory_by_rows(type, shape));
-  plan.halves = is_mixed(routine) && !resident && goes_up_in_halves(shape.n, settings.upload) &&
+  plan.halves = is_mixed(routine) && !resident &&
+                goes_up_in_halves(routine, shape.n, settings.upload) &&
                 affords(memory_for_halves(type, shape));
   plan.residues = !settings.strict_fp64 && type == 'd' && (is_cholesky(routine) || plan.by_rows) &&
                   affords(memory_for_residues(routine, shape, plan.nb));
