@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dispatch/policy.hpp"
+#include "dispatch/route.hpp"
 
 namespace overlapack::dispatch {
 namespace {
@@ -584,9 +585,16 @@ TEST(Plans, LargeMatricesOfMixedPrecisionGoUpInHalves) {
   const std::size_t matrix = 8 * 8192 * std::size_t{8192};
   EXPECT_FALSE(halves(Routine::sgesv, 8192, 4 * matrix));
   EXPECT_TRUE(halves(Routine::sgesv, 8192, 7 * matrix));
+  // Copy threads read the matrix twice.
+  const Plan large = plan(Routine::sgesv, 'd', {8192, 8192, 1}, settings, profile, kPlenty);
+  settings.threads = 12;
+  EXPECT_TRUE(options_of(large, settings).halves);
+  settings.threads = 11;
+  EXPECT_FALSE(options_of(large, settings).halves);
   settings.upload = Upload::columns;
   EXPECT_FALSE(halves(Routine::sgesv, 8192));
   settings.upload = Upload::halves;
+  EXPECT_TRUE(options_of(large, settings).halves);
   settings.min_n = 1;
   EXPECT_TRUE(halves(Routine::sgesv, 100));
   EXPECT_TRUE(halves(Routine::sposv, 100));

@@ -29,7 +29,7 @@ constexpr double kNoProgress = 0.8;
 /// residual is no more than this part of its limit.
 constexpr double kFast = 0.01, kRoundingPart = 0.25;
 constexpr Index kOverflow = -2;
-/// The factorization broke down, but not of A as LAPACK rounds it.
+/// The factorization broke down, of an A cut off after 21 bits; of one rounded to 24 it may not.
 constexpr Index kTruncated = -4;
 
 /// A and B in double precision on the device.

@@ -112,9 +112,11 @@ algorithms::Options options_of(const Plan& plan, const Settings& settings) {
   options.residues = plan.residues;
   options.by_rows = plan.by_rows;
   options.leading = plan.leading;
-  options.halves = plan.halves;
   options.precision = plan.precision;
   options.threads = copy_threads(settings, available_cores());
+  // For its halves a matrix is read twice. Fewer threads would not keep up with the link.
+  constexpr Index kKeepUp = 12;
+  options.halves = plan.halves && (options.threads >= kKeepUp || settings.upload == Upload::halves);
   options.memory = plan.memory;
   return options;
 }
