@@ -159,10 +159,9 @@ class RoundedFlow final : public Flow {
     transfer_->add_upload(make_region<T>(b, problem_.b.view()));
     if (comes_in_halves(a)) {
       for (const Words words : {Words::high, Words::low}) {
-        const DeviceView<Single<T>> to = (words == Words::high ? high_ : low_)->view();
         for (const Range& region : regions_) {
-          transfer_->add_upload(make_region<T>(problem_.block(a, region),
-                                               problem_.block(to, region), problem_.part(), words));
+          transfer_->add_upload(make_region<T>(problem_.block(a, region), block_of(words, region),
+                                               problem_.part(), words));
         }
       }
     } else {
@@ -189,7 +188,7 @@ class RoundedFlow final : public Flow {
   void release(Queue&, Index) override {}
 
   /// Whether what has been factored had 21 bits.
-  bool in_halves() const { return low_.has_value(); }
+  bool in_halves() const { return words_.has_value(); }
   /// Behind everything that has arrived: B, too.
   Queue& queue() const { return *queue_; }
   /// All uploads are issued.
@@ -209,10 +208,12 @@ class RoundedFlow final : public Flow {
     if (!halves_ || scaling_.wanted() || device_.kind_of(a.data) != MemoryKind::pageable) {
       return false;
     }
-    return try_to_allocate([&] {
-      high_.emplace(device_, a.rows, a.cols);
-      low_.emplace(device_, a.rows, a.cols);
-    });
+    return try_to_allocate([&] { words_.emplace(device_, a.rows, 2 * a.cols); });
+  }
+  DeviceView<Single<T>> block_of(Words words, Range region) const {
+    const DeviceView<Single<T>> both = words_->view();
+    const Index n = both.rows, first = words == Words::high ? 0 : n;
+    return problem_.block(both.block(0, first, n, n), region);
   }
 
   void round(Index region) {
@@ -221,7 +222,7 @@ class RoundedFlow final : public Flow {
     const Span span(queue(), "round", region);
     const DeviceView<Single<T>> to = problem_.block(input_, block);
     if (in_halves()) {
-      kernels_.round_high(queue(), problem_.part(), problem_.block(high_->view(), block), to);
+      kernels_.round_high(queue(), problem_.part(), block_of(Words::high, block), to);
       queue().record(*rounded_[at(region)]);
       return;
     }
@@ -239,9 +240,8 @@ class RoundedFlow final : public Flow {
     const Range block = regions_[at(region)];
     transfer_->before(queue(), 1 + count() + region);
     const Span span(queue(), "join", region);
-    kernels_.join(queue(), problem_.part(), problem_.block(high_->view(), block),
-                  problem_.block(low_->view(), block), problem_.block(problem_.a.view(), block),
-                  overflow_);
+    kernels_.join(queue(), problem_.part(), block_of(Words::high, block),
+                  block_of(Words::low, block), problem_.block(problem_.a.view(), block), overflow_);
     problem_.complete(queue(), kernels_, block);
   }
 
@@ -258,7 +258,7 @@ class RoundedFlow final : public Flow {
   Index rounded_count_ = 0;
   Index unused_;  // nothing is committed, as nothing comes down
   bool arriving_ = false;
-  std::optional<DeviceMatrix<Single<T>>> high_, low_;  // words
+  std::optional<DeviceMatrix<Single<T>>> words_;  // of A: the high ones, then the low ones
   std::optional<Transfer> transfer_;
   QueueLease queue_;
 };

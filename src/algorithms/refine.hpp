@@ -22,7 +22,8 @@ struct Refinement {
 /// X := A^-1 B for an n x n matrix A and n x nrhs matrices B and X: LAPACK's ?sgesv (?cgesv).
 ///
 /// A goes up once and is rounded to single precision block column by block column, as it arrives;
-/// its factorization begins with the first one. The copy in double precision stays for the
+/// its factorization begins with the first one. (With options.halves the high words of all numbers
+/// go up first, and are what is factored.) The copy in double precision stays for the
 /// residuals R = B - A X, each of which gives a correction from the factors in single precision
 /// (Wilkinson; LAPACK Working Note 175), until for every right-hand side
 ///
