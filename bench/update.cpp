@@ -281,8 +281,8 @@ struct Point {
   /// The way that the library takes where the break-evens decide.
   std::size_t ours() const {
     const dispatch::Profile& profile = dispatch::Context::instance().profile();
-    const bool routed = dispatch::size_of(dispatch::Routine::cholupdate, {n, n, k}) >=
-                        profile.at(dispatch::Routine::cholupdate, 'd');
+    const bool routed =
+        dispatch::wants_device(dispatch::Routine::cholupdate, 'd', {n, n, k}, {}, profile);
     return routed ? kByDevice : kCpu;
   }
 };

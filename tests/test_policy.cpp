@@ -644,32 +644,44 @@ TEST(Plans, AMemoryLimitSendsLargerCallsToTheCpu) {
   }
 }
 
-TEST(Policy, ManyCoresUpdateAFactorThemselves) {
-  for (const char type : {'s', 'd', 'c', 'z'}) {
-    EXPECT_LE(builtin_profile(2).at(Routine::cholupdate, type), 4096);
-    EXPECT_EQ(builtin_profile(16).at(Routine::cholupdate, type), kNever);
-    EXPECT_EQ(builtin_profile(16).at(Routine::potrf, type),
-              builtin_profile(2).at(Routine::potrf, type));
-  }
-  EXPECT_LE(builtin_profile(11).at(Routine::cholupdate, 'd'), 4096);
-  EXPECT_EQ(builtin_profile(12).at(Routine::cholupdate, 'd'), kNever);
-  std::string complaint;  // what a profile leaves out keeps its built-in value, what it says counts
-  const auto silent = parse_profile("dpotrf 300\n", complaint, builtin_profile(16));
-  ASSERT_TRUE(silent) << complaint;
-  EXPECT_EQ(silent->at(Routine::cholupdate, 'd'), kNever);
-  const auto tuned = parse_profile("dcholupdate 5000\n", complaint, builtin_profile(16));
-  ASSERT_TRUE(tuned) << complaint;
-  EXPECT_EQ(tuned->at(Routine::cholupdate, 'd'), 5000);
+TEST(Policy, UpdatesByFewVectorsStayWithTheCpu) {
+  Profile profile = builtin_profile();
+  profile.at(Routine::cholupdate, 'd') = 1000;
+  const auto from = [&](Index k) {
+    const Index n = break_even(Routine::cholupdate, 'd', {5000, 5000, k}, profile);
+    const auto on_device = [&](Index order) {
+      return plan(Routine::cholupdate, 'd', {order, order, k}, Settings(), profile, kPlenty)
+          .on_device;
+    };
+    EXPECT_TRUE(on_device(n));
+    EXPECT_FALSE(on_device(n - 1));
+    return n;
+  };
+  EXPECT_EQ(from(1), 256000);
+  EXPECT_EQ(from(4), 16000);
+  EXPECT_EQ(from(8), 4000);
+  EXPECT_EQ(from(16), 1000);
+  EXPECT_EQ(from(500), 1000);
+  EXPECT_EQ(break_even(Routine::posv, 'd', {5000, 5000, 1}, profile),
+            profile.at(Routine::posv, 'd'));
+  profile.at(Routine::cholupdate, 'd') = kNever;
+  EXPECT_EQ(break_even(Routine::cholupdate, 'd', {5000, 5000, 1}, profile), kNever);
+  Settings settings;  // what the user says is taken as it is
+  settings.min_n = 100;
+  const Plan forced =
+      plan(Routine::cholupdate, 'd', {100, 100, 1}, settings, builtin_profile(), kPlenty);
+  EXPECT_TRUE(forced.on_device);
+  EXPECT_EQ(forced.why, "size 100 >= 100 (OVERLAPACK_MIN_N)");
 }
 
 TEST(Policy, AProfileMaySayNever) {
   std::string complaint;
-  const auto never = parse_profile("zgetrf never\n", complaint, builtin_profile(2));
+  const auto never = parse_profile("zgetrf never\n", complaint);
   ASSERT_TRUE(never) << complaint;
   EXPECT_EQ(never->at(Routine::getrf, 'z'), kNever);
   const std::string text = format_profile(*never, "");
   EXPECT_NE(text.find("zgetrf never\n"), std::string::npos) << text;
-  EXPECT_FALSE(parse_profile("zgetrf Never\n", complaint, builtin_profile(2)));
+  EXPECT_FALSE(parse_profile("zgetrf Never\n", complaint));
 }
 
 TEST(Policy, SaysWhereASizeIsFrom) {
@@ -697,7 +709,7 @@ TEST(Plans, UpdatesOfAFactorTakeLittleMemory) {
   EXPECT_TRUE(narrow.on_device);
   EXPECT_LT(narrow.nb, 256);
   // Regions are wide beside the vectors that come home with each of them.
-  for (const Index k : {1, 16, 100}) {
+  for (const Index k : {8, 16, 100}) {
     const Plan p =
         plan(Routine::cholupdate, 'd', {8192, 8192, k}, Settings(), builtin_profile(), kPlenty);
     EXPECT_TRUE(p.on_device);
@@ -705,7 +717,7 @@ TEST(Plans, UpdatesOfAFactorTakeLittleMemory) {
   }
   // So few columns of this one may be staged that they make no whole unit.
   const Plan huge =
-      plan(Routine::cholupdate, 'z', {400000, 400000, 1}, Settings(), builtin_profile(), kPlenty);
+      plan(Routine::cholupdate, 'z', {400000, 400000, 2}, Settings(), builtin_profile(), kPlenty);
   EXPECT_TRUE(huge.on_device);
   EXPECT_GE(huge.nb, 1);
   EXPECT_FALSE(

@@ -81,7 +81,6 @@ std::optional<std::string> read_file(const std::string& path) {
 }
 
 Profile load_profile(const Settings& settings) {
-  const Profile builtin = builtin_profile(available_cores());
   const std::string path = profile_path(settings);
   const std::optional<std::string> text = path.empty() ? std::nullopt : read_file(path);
   if (!text) {
@@ -90,14 +89,14 @@ Profile load_profile(const Settings& settings) {
                "' is ignored: it cannot be read; `overlapack tune` "
                "writes a profile");
     }
-    return builtin;
+    return builtin_profile();
   }
   std::string complaint;
-  std::optional<Profile> profile = parse_profile(*text, complaint, builtin);
+  std::optional<Profile> profile = parse_profile(*text, complaint);
   if (!profile) {
     complain("the profile " + path + " is ignored: " + complaint +
              "; remove it or run `overlapack tune`");
-    return builtin;
+    return builtin_profile();
   }
   profile->source = path;
   return *profile;

@@ -321,17 +321,12 @@ std::string Profile::source_of(Routine routine, char type) const {
   return of_routine[static_cast<std::size_t>(type_index(type))] ? source : kBuiltIn;
 }
 
-Profile builtin_profile(Index cores) {
+Profile builtin_profile() {
   // High enough that no machine with a current GPU loses; a first call pays for starting CUDA.
   Profile profile;
   for (auto& row : profile.threshold) row.fill(2048);
   for (Routine routine : {Routine::potrs, Routine::getrs}) {
     for (char type : kTypeLetters) profile.at(routine, type) = 1024;
-  }
-  // So many cores update a factor in less time than it travels.
-  constexpr Index kMany = 12;
-  for (char type : kTypeLetters) {
-    if (cores >= kMany) profile.at(Routine::cholupdate, type) = kNever;
   }
   return profile;
 }
@@ -343,9 +338,8 @@ std::string threshold_text(Index threshold) {
   return threshold >= kNever ? kNeverInProfiles : std::to_string(threshold);
 }
 
-std::optional<Profile> parse_profile(const std::string& text, std::string& complaint,
-                                     const Profile& builtin) {
-  Profile profile = builtin;
+std::optional<Profile> parse_profile(const std::string& text, std::string& complaint) {
+  Profile profile = builtin_profile();
   std::istringstream lines(text);
   std::string line;
   for (int number = 1; std::getline(lines, line); ++number) {
@@ -404,11 +398,18 @@ std::string profile_path(const Settings& settings) {
 
 Index size_of(Routine routine, const Shape& shape) {
   const auto order = static_cast<double>(shape.n);
-  // An update takes the CPU hardly longer for a few vectors than for one, and so the device.
   if (is_cholesky(routine) || routine == Routine::cholupdate) return shape.n;
   if (!is_lu(routine)) return std::min(shape.n, shape.nrhs);
   const auto m = static_cast<double>(shape.m);
   return std::llround(std::cbrt(m * order * std::min(m, order)));
+}
+
+Index break_even(Routine routine, char type, const Shape& shape, const Profile& profile) {
+  const Index threshold = profile.at(routine, type);
+  if (routine != Routine::cholupdate || threshold >= kNever) return threshold;
+  const auto vectors = static_cast<double>(std::clamp<Index>(shape.nrhs, 1, kManyVectors));
+  const double ratio = static_cast<double>(kManyVectors) / vectors;
+  return std::llround(static_cast<double>(threshold) * ratio * ratio);
 }
 
 double flops_of(Routine routine, char type, const Shape& shape) {
@@ -427,7 +428,8 @@ double flops_of(Routine routine, char type, const Shape& shape) {
 bool wants_device(Routine routine, char type, const Shape& shape, const Settings& settings,
                   const Profile& profile) {
   return settings.device != DeviceChoice::off &&
-         size_of(routine, shape) >= settings.min_n.value_or(profile.at(routine, type));
+         size_of(routine, shape) >=
+             settings.min_n.value_or(break_even(routine, type, shape, profile));
 }
 
 Index copy_threads(const Settings& settings, Index cores) {
@@ -455,8 +457,8 @@ Plan plan(Routine routine, char type, const Shape& shape, const Settings& settin
   }
   const bool large = resident || wants_device(routine, type, shape, settings, profile);
   plan.why = "size " + std::to_string(size_of(routine, shape)) + (large ? " >= " : " < ") +
-             std::to_string(settings.min_n.value_or(profile.at(routine, type))) + " (" +
-             (settings.min_n ? "OVERLAPACK_MIN_N" : profile.source_of(routine, type)) + ")";
+             std::to_string(settings.min_n.value_or(break_even(routine, type, shape, profile))) +
+             " (" + (settings.min_n ? "OVERLAPACK_MIN_N" : profile.source_of(routine, type)) + ")";
   if (resident) plan.why = "an operand lies on the device";
   if (!large) return plan;
   if (device_memory == 0) {

@@ -97,7 +97,7 @@ Settings parse_settings(const std::function<const char*(const char*)>& lookup,
                         std::vector<std::string>& complaints);
 
 /// Break-even sizes. The size of a call is what size_of() says; from its threshold up a call goes
-/// to the device.
+/// to the device, but for updates by few vectors (break_even()).
 struct Profile {
   std::array<std::array<Index, 4>, kRoutineCount> threshold;  // [routine][type letter]
   std::array<std::array<bool, 4>, kRoutineCount> read{};      // those that are from the file
@@ -114,13 +114,11 @@ struct Profile {
 inline constexpr Index kNever = 1000000000;
 /// As in profiles: a number, or "never".
 std::string threshold_text(Index threshold);
-/// Conservative values for a machine nobody has measured, of which the process may use so many CPU
-/// cores.
-Profile builtin_profile(Index cores = 1);
+/// Conservative values for a machine nobody has measured.
+Profile builtin_profile();
 /// Text form: one line "dpotrf 384" per entry, '#' starts a comment. Entries that are missing keep
 /// their built-in value. Returns nothing, and says why in `complaint`, if a line is malformed.
-std::optional<Profile> parse_profile(const std::string& text, std::string& complaint,
-                                     const Profile& builtin = builtin_profile());
+std::optional<Profile> parse_profile(const std::string& text, std::string& complaint);
 std::string format_profile(const Profile& profile, const std::string& comment);
 /// $OVERLAPACK_PROFILE, or overlapack/profile under $XDG_CACHE_HOME or ~/.cache.
 std::string profile_path(const Settings& settings);
@@ -129,6 +127,12 @@ std::string profile_path(const Settings& settings);
 /// root of m n min(m, n) for LU, min(n, nrhs) for potrs and getrs (a solve moves n^2 elements for
 /// n^2 nrhs operations, so it is the number of right-hand sides that pays for the transfer).
 Index size_of(Routine routine, const Shape& shape);
+/// Vectors of an update from which on its break-even size does not depend on their number.
+inline constexpr Index kManyVectors = 16;
+/// The size from which on a call of this shape goes to the device. An update by few vectors spares
+/// the CPU much of its time, but the link, which bounds the device, none: by k vectors it is
+/// (kManyVectors / k)^2 times as large as the profile's.
+Index break_even(Routine routine, char type, const Shape& shape, const Profile& profile);
 /// LAPACK's operation count in real floating-point operations.
 double flops_of(Routine routine, char type, const Shape& shape);
 

@@ -53,11 +53,11 @@ struct Point {
 
 template <class T>
 Point measure_point(Routine routine, char type, Index n, bool quick, Device& device) {
-  // One right-hand side is what most programs solve for, and an update by one vector is the one
-  // that pays least. A solve with a given factor is judged by the number of right-hand sides, so
-  // there it grows with n.
+  // One right-hand side is what most programs solve for. A solve with a given factor is judged by
+  // the number of right-hand sides, so there it grows with n.
   const bool given = routine == Routine::potrs || routine == Routine::getrs;
-  Problem<T> problem(square_call(routine, type, n, given ? n : 1));
+  const Index nrhs = given ? n : routine == Routine::cholupdate ? dispatch::kManyVectors : 1;
+  Problem<T> problem(square_call(routine, type, n, nrhs));
   const Limits limits = {quick ? 3 : 7, quick ? 0.2 : 1.0};
   Point point;
   const std::size_t before = activity(&device);
