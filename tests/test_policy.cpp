@@ -645,10 +645,19 @@ TEST(Plans, AMemoryLimitSendsLargerCallsToTheCpu) {
 }
 
 TEST(Policy, UpdatesByFewVectorsStayWithTheCpu) {
-  Profile profile = builtin_profile();
-  profile.at(Routine::cholupdate, 'd') = 1000;
+  for (const char type : {'s', 'd', 'c', 'z'}) {
+    EXPECT_LE(builtin_profile().at(Routine::cholupdate, type), 4096);
+  }
+  std::string complaint;  // what a profile leaves out keeps its built-in value, what it says counts
+  const auto silent = parse_profile("dpotrf 300\n", complaint);
+  ASSERT_TRUE(silent) << complaint;
+  EXPECT_EQ(silent->at(Routine::cholupdate, 'd'), builtin_profile().at(Routine::cholupdate, 'd'));
+  const auto tuned = parse_profile("dcholupdate 1000\n", complaint);
+  ASSERT_TRUE(tuned) << complaint;
+  EXPECT_EQ(tuned->at(Routine::cholupdate, 'd'), 1000);
+  Profile profile = *tuned;
   const auto from = [&](Index k) {
-    const Index n = break_even(Routine::cholupdate, 'd', {5000, 5000, k}, profile);
+    const Index n = break_even(Routine::cholupdate, 'd', {5000, 5000, k}, Settings(), profile);
     const auto on_device = [&](Index order) {
       return plan(Routine::cholupdate, 'd', {order, order, k}, Settings(), profile, kPlenty)
           .on_device;
@@ -662,10 +671,10 @@ TEST(Policy, UpdatesByFewVectorsStayWithTheCpu) {
   EXPECT_EQ(from(8), 4000);
   EXPECT_EQ(from(16), 1000);
   EXPECT_EQ(from(500), 1000);
-  EXPECT_EQ(break_even(Routine::posv, 'd', {5000, 5000, 1}, profile),
+  EXPECT_EQ(break_even(Routine::posv, 'd', {5000, 5000, 1}, Settings(), profile),
             profile.at(Routine::posv, 'd'));
   profile.at(Routine::cholupdate, 'd') = kNever;
-  EXPECT_EQ(break_even(Routine::cholupdate, 'd', {5000, 5000, 1}, profile), kNever);
+  EXPECT_EQ(break_even(Routine::cholupdate, 'd', {5000, 5000, 1}, Settings(), profile), kNever);
   Settings settings;  // what the user says is taken as it is
   settings.min_n = 100;
   const Plan forced =

@@ -404,7 +404,9 @@ Index size_of(Routine routine, const Shape& shape) {
   return std::llround(std::cbrt(m * order * std::min(m, order)));
 }
 
-Index break_even(Routine routine, char type, const Shape& shape, const Profile& profile) {
+Index break_even(Routine routine, char type, const Shape& shape, const Settings& settings,
+                 const Profile& profile) {
+  if (settings.min_n) return *settings.min_n;
   const Index threshold = profile.at(routine, type);
   if (routine != Routine::cholupdate || threshold >= kNever) return threshold;
   const auto vectors = static_cast<double>(std::clamp<Index>(shape.nrhs, 1, kManyVectors));
@@ -428,8 +430,7 @@ double flops_of(Routine routine, char type, const Shape& shape) {
 bool wants_device(Routine routine, char type, const Shape& shape, const Settings& settings,
                   const Profile& profile) {
   return settings.device != DeviceChoice::off &&
-         size_of(routine, shape) >=
-             settings.min_n.value_or(break_even(routine, type, shape, profile));
+         size_of(routine, shape) >= break_even(routine, type, shape, settings, profile);
 }
 
 Index copy_threads(const Settings& settings, Index cores) {
@@ -457,8 +458,8 @@ Plan plan(Routine routine, char type, const Shape& shape, const Settings& settin
   }
   const bool large = resident || wants_device(routine, type, shape, settings, profile);
   plan.why = "size " + std::to_string(size_of(routine, shape)) + (large ? " >= " : " < ") +
-             std::to_string(settings.min_n.value_or(break_even(routine, type, shape, profile))) +
-             " (" + (settings.min_n ? "OVERLAPACK_MIN_N" : profile.source_of(routine, type)) + ")";
+             std::to_string(break_even(routine, type, shape, settings, profile)) + " (" +
+             (settings.min_n ? "OVERLAPACK_MIN_N" : profile.source_of(routine, type)) + ")";
   if (resident) plan.why = "an operand lies on the device";
   if (!large) return plan;
   if (device_memory == 0) {

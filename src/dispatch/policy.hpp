@@ -129,10 +129,11 @@ std::string profile_path(const Settings& settings);
 Index size_of(Routine routine, const Shape& shape);
 /// Vectors of an update from which on its break-even size does not depend on their number.
 inline constexpr Index kManyVectors = 16;
-/// The size from which on a call of this shape goes to the device. An update by few vectors spares
-/// the CPU much of its time, but the link, which bounds the device, none: by k vectors it is
-/// (kManyVectors / k)^2 times as large as the profile's.
-Index break_even(Routine routine, char type, const Shape& shape, const Profile& profile);
+/// The size from which on a call of this shape goes to the device: what the user says, or the
+/// profile. An update by few vectors spares the CPU much of its time, but the link, which bounds
+/// the device, none: by k vectors it is (kManyVectors / k)^2 times as large as the profile's.
+Index break_even(Routine routine, char type, const Shape& shape, const Settings& settings,
+                 const Profile& profile);
 /// LAPACK's operation count in real floating-point operations.
 double flops_of(Routine routine, char type, const Shape& shape);
 
