@@ -400,8 +400,9 @@ bool Transfer::before(Queue& queue, Index id) {
   Backoff wait(Backoff::kLong);
   while (!stopped() && up_.regions_ready.load(std::memory_order_acquire) <= id) {
     throw_if_failed();
-    bool progress = copy_up();  // better than to wait idly
-    if (caller_issues_) {
+    bool progress = false;
+    if (caller_issues_) {    // or else what has arrived would have to wait until a copy is complete
+      progress = copy_up();  // better than to wait idly
       progress |= issue_upload();
       // Perhaps it waits for what is to go home first.
       if (!progress) progress = issue_download() || see_download() || copy_down();
