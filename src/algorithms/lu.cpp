@@ -439,7 +439,7 @@ void Lu<T>::join(Index end) {
 /// Long steps as far as they pay, and as there is memory for them.
 template <class T>
 void Lu<T>::plan_long_steps(const Options& options) {
-  constexpr Index kQueues = 2;  // groups side by side: solves are many small products
+  constexpr Index kQueues = 3;  // groups side by side: solves are many small products
   const Index width = kLong * options.nb;
   if (!options.residues || !by_rows_ || options.nb % kernels_.residue_unit() != 0) return;
   const bool enough = try_to_allocate([&] {
@@ -454,7 +454,8 @@ void Lu<T>::plan_long_steps(const Options& options) {
       long_steps_.emplace_back(device_, rows, kLong, options.nb);
     }
   });
-  if (!enough) {  // for all of them
+  // Until the first one there is little to do, so that one alone does not pay.
+  if (!enough || long_steps_.size() < 2) {
     long_steps_.clear();
     far_.clear();
   }

@@ -84,10 +84,10 @@ double memory_by_rows(char type, const Shape& shape) {
 /// the sums of a block column; the same of L in LU, and L once more.
 double memory_for_residues(Routine routine, const Shape& shape, Index nb) {
   const auto n = static_cast<double>(shape.n + 128), width = static_cast<double>(nb);
-  if (is_lu(routine)) {  // in blocks of 512 columns, or of residues of 4 x 8 blocks, in two queues
+  if (is_lu(routine)) {  // in blocks of 512 columns, or of residues of 4 x 8 blocks, in 3 queues
     const auto m = static_cast<double>(shape.m + 128), least = std::min(m, n);
     return (m - least / 2) * least * (residues::kModuli + sizeof(double)) +
-           2 * residues::kModuli * (m * 512 * sizeof(std::int32_t) + 4 * width * 8 * width);
+           3 * residues::kModuli * (m * 512 * sizeof(std::int32_t) + 4 * width * 8 * width);
   }
   return n * n * (residues::kModuli + sizeof(double) / width) +
          n * width * residues::kModuli * sizeof(std::int32_t);

@@ -352,9 +352,7 @@ bool CudaKernels<T>::do_residues_pay(Index m, Index n, Index k) const {
 
 template <class T>
 bool CudaKernels<T>::do_scaled_residues_pay(Index m, Index n, Index k) const {
-  // So long for each number, beside the products of panels. Matrices of order 16384 are as fast
-  // without.
-  constexpr double kLost = 70e-12;
+  constexpr double kLost = 35e-12;  // so long for each number, beside other kernels
   return won_by_residues(m, n, k) > kLost * static_cast<double>(k) * static_cast<double>(m + n);
 }
 

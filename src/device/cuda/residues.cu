@@ -206,40 +206,69 @@ __global__ void __launch_bounds__(kLineThreads, 5)
   }
 }
 
-/// Residues by scales that are found first, from the norms of rows, or from their largest numbers
-/// where squares would overflow or vanish. Thread blocks (., p) do that by themselves, all of them
-/// for the same rows, and then take `part` summands.
+/// The largest modulus of some numbers, and the sum of their squares.
+struct Size {
+  double largest, sum;
+
+  __device__ void add(double x) {
+    if (!(fabs(x) <= largest)) largest = isfinite(x) ? fabs(x) : CUDART_INF;
+    sum = fma(x, x, sum);
+  }
+  __device__ void add(const Size& other) {
+    largest = fmax(largest, other.largest);
+    sum += other.sum;
+  }
+  /// A scale, NaN if not all numbers are finite: from the norm, or from the largest number where
+  /// squares would overflow or vanish.
+  __device__ double scale(int root_of_count) const {
+    constexpr int kSquares = 400;  // exponents up to which squares are right
+    constexpr int kNone = 1024;    // the exponent of what is not finite
+    const int size = exponent_of(largest);
+    const int exponent =
+        abs(size) < kSquares ? (exponent_of(sum) >> 1) + 1 : size + 1 + root_of_count;
+    return size == kNone
+               ? CUDART_NAN
+               : power_of_two(max(exponent - residues::kSpareBits, residues::kSmallestScale));
+  }
+};
+
+constexpr int kScaleThreads = 512;
+
+/// Scales of rows of which nothing is known. Threads that follow each other read what lies side by
+/// side, be it rows or summands.
+__global__ void __launch_bounds__(kScaleThreads)
+    scales_kernel(Rows from, Index n, Index k, Weights weights, int root_of_k,
+                  double* __restrict__ scales) {
+  __shared__ Size sizes[kScaleThreads];
+  const int thread = static_cast<int>(threadIdx.x), next = thread % kWarp, other = thread / kWarp;
+  const bool across = from.next_row == 1;
+  const int line = across ? next : other, lines = across ? kWarp : kScaleThreads / kWarp;
+  const int sharers = kScaleThreads / lines;
+  const Index row = static_cast<Index>(blockIdx.x) * lines + line;
+  Size size = {0, 0};
+  if (row < n) {
+#pragma unroll 8
+    for (Index l = across ? other : next; l < k; l += sharers) {
+      size.add(from(row, l) * weights(l));
+    }
+  }
+  sizes[thread] = size;
+  __syncthreads();
+  if (row >= n || (across ? other : next) != 0) return;
+  for (int s = 1; s < sharers; ++s) size.add(sizes[across ? line + s * lines : thread + s]);
+  scales[row] = size.scale(root_of_k);
+}
+
+/// Residues by scales that have been found. Thread blocks (., p) take part p of the summands.
 __global__ void __launch_bounds__(kLineThreads, 5)
-    scaled_residues_kernel(Rows from, Index n, Index k, Index part, Weights weights, int root_of_k,
-                           double* __restrict__ scales, std::int8_t* __restrict__ to, Index ld,
-                           Index stride) {
-  constexpr int kSquares = 400;  // exponents up to which squares are right
-  constexpr int kNone = 1024;    // the exponent of what is not finite
+    scaled_residues_kernel(Rows from, Index n, Index k, Index part, Weights weights,
+                           const double* __restrict__ scales, std::int8_t* __restrict__ to,
+                           Index ld, Index stride) {
   __shared__ double numbers[kLines * kPitch];
   const Tile tile{numbers, from, weights, n, k};
   const Index row = tile.row();
-  double largest = 0, sum = 0;
-  for (Index l0 = 0; l0 < k; l0 += kTile) {
-    tile.load(l0);
-#pragma unroll
-    for (int i = 0; i < kChunk; ++i) {
-      const double x = fabs(tile.mine(i));
-      if (!(x <= largest)) largest = isfinite(x) ? x : CUDART_INF;
-      sum = fma(x, x, sum);
-    }
-  }
-#pragma unroll
-  for (int lanes = kChunks / 2; lanes > 0; lanes /= 2) {
-    largest = fmax(largest, __shfl_xor_sync(kAllLanes, largest, lanes));
-  }
-  sum = sum_of_line(sum);
-  const int size = exponent_of(largest);
-  int exponent = abs(size) < kSquares ? (exponent_of(sum) >> 1) + 1 : size + 1 + root_of_k;
-  exponent = max(exponent, residues::kSmallestScale + residues::kSpareBits);
-  if (blockIdx.y == 0 && Tile::chunk() == 0 && row < n) {
-    scales[row] = size == kNone ? CUDART_NAN : power_of_two(exponent - residues::kSpareBits);
-  }
   // Twice a power of two, since one alone might overflow.
+  const int exponent = row < n ? exponent_of(scales[row]) + residues::kSpareBits : 0;
   const int shift = residues::kBits - exponent, half = shift / 2;
   const Index begin = blockIdx.y * part, end = min(begin + part, k);
   for (Index l0 = begin; l0 < end; l0 += kTile) {
@@ -352,17 +381,20 @@ void residue_form(cudaStream_t stream, const ResidueForm<double>& of, const doub
 
 void scaled_residue_form(cudaStream_t stream, Weigh weigh, const ResidueForm<double>& of,
                          const double* sizes) {
-  constexpr Index kManyBlocks = 1024;  // occupy the device
-  const Index blocks = quotient_up(of.rows(), kLines);
-  const Index part = round_up(quotient_up(of.summands(), quotient_up(kManyBlocks, blocks)), kTile);
-  LaunchShape shape;
-  shape.threads = kLineThreads;
-  shape.blocks = static_cast<unsigned>(blocks);
-  shape.blocks_y = static_cast<unsigned>(quotient_up(of.summands(), part));
+  constexpr Index kPart = 4 * kTile;  // so that few rows occupy the device, too
   const Weights weights{sizes, weigh == Weigh::divide ? -1 : 1};
-  launch(stream, shape, "scaled_residues", scaled_residues_kernel, rows_of(of), of.rows(),
-         of.summands(), part, weights, residues::log2_of_root(of.summands()), of.scales.data,
-         of.numbers.data, of.numbers.ld, of.stride);
+  const Rows from = rows_of(of);
+  LaunchShape shape;
+  shape.threads = kScaleThreads;
+  shape.blocks = static_cast<unsigned>(
+      quotient_up(of.rows(), Index{from.next_row == 1 ? kWarp : kScaleThreads / kWarp}));
+  launch(stream, shape, "scaled_residues", scales_kernel, from, of.rows(), of.summands(), weights,
+         residues::log2_of_root(of.summands()), of.scales.data);
+  shape.threads = kLineThreads;
+  shape.blocks = static_cast<unsigned>(quotient_up(of.rows(), kLines));
+  shape.blocks_y = static_cast<unsigned>(quotient_up(of.summands(), kPart));
+  launch(stream, shape, "scaled_residues", scaled_residues_kernel, from, of.rows(), of.summands(),
+         kPart, weights, of.scales.data, of.numbers.data, of.numbers.ld, of.stride);
 }
 
 void from_residues(cudaStream_t stream, const ResidueForm<double>& a, const ResidueForm<double>& b,
