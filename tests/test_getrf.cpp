@@ -342,7 +342,7 @@ TEST_F(LongSteps, WithoutMemoryColumnsStayWhereTheyAre) {
     dispatch::Settings settings = settings_for(Algorithm::tiled, device_->emulated() ? 32 : 256);
     settings.memory_limit = limit;
     use(settings);
-    return calls_to_factor(a, "swap_columns");
+    return calls_to_factor(a, "interchange_and_solve_by_rows");
   };
   EXPECT_GT(swaps(0), 0);
   EXPECT_EQ(swaps(6 << 20), 0) << "LU fits, but not twice";

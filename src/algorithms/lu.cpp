@@ -319,9 +319,8 @@ void Lu<T>::apply_by_rows(Queue& queue, const Subtraction<T>& subtract, Range st
   const Index i0 = step.first, w = step.size();
   const Range i = {step.last, m_};
   const DeviceView<T> A = matrix();
-  kernels_.swap_columns(queue, by_rows({i0, m_}, c), pivots(step), i0);
-  kernels_.trsm(queue, Side::right, Uplo::lower, Op::conj_trans, Diag::unit, T(1),
-                A.block(i0, i0, w, w), by_rows(step, c));
+  kernels_.interchange_and_solve_by_rows(queue, A.block(i0, i0, w, w), pivots(step), i0,
+                                         by_rows({i0, m_}, c));
   subtract.by_rows(queue, A.block(i.first, i0, i.size(), w), by_rows(i, step), by_rows(step, c),
                    by_rows(i, c));
 }

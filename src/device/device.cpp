@@ -276,6 +276,16 @@ void Kernels<T>::interchange_and_solve(Queue& queue, DeviceView<const T> l,
 }
 
 template <class T>
+void Kernels<T>::interchange_and_solve_by_rows(Queue& queue, DeviceView<const T> l,
+                                               DeviceView<const Index> pivots, Index offset,
+                                               DeviceView<T> a) {
+  if (a.empty() || pivots.empty()) return;
+  device_.before(Action::kernel, "interchange_and_solve_by_rows",
+                 flops<T>(product(l.rows, l.rows, a.rows) / 2));
+  do_interchange_and_solve_by_rows(queue, l, pivots, offset, a);
+}
+
+template <class T>
 void Kernels<T>::split(Queue& queue, SplitForm form, Side side, Op op, DeviceView<const T> from,
                        DeviceView<Real<T>> to, DeviceView<const Real<T>> sizes, Weigh weigh) {
   if (from.empty()) return;

@@ -265,6 +265,10 @@ class Kernels {
   /// itself or one below.
   void interchange_and_solve(Queue& queue, DeviceView<const T> l, DeviceView<const Index> pivots,
                              Index offset, DeviceView<T> a);
+  /// The same for columns that are kept by rows, as their adjoint `a`: interchanges of its columns
+  /// as swap_columns(), then X := X L^-H for the first columns of `a`.
+  void interchange_and_solve_by_rows(Queue& queue, DeviceView<const T> l,
+                                     DeviceView<const Index> pivots, Index offset, DeviceView<T> a);
 
   /// Largest number of columns of update_panel().
   Index update_panel_width() const { return do_update_panel_width(); }
@@ -537,6 +541,8 @@ class Kernels {
   virtual void do_permute_rows(Queue&, DeviceView<T>, Index, DeviceView<const Index>) = 0;
   virtual void do_interchange_and_solve(Queue&, DeviceView<const T>, DeviceView<const Index>, Index,
                                         DeviceView<T>) = 0;
+  virtual void do_interchange_and_solve_by_rows(Queue&, DeviceView<const T>,
+                                                DeviceView<const Index>, Index, DeviceView<T>) = 0;
   virtual Index do_update_panel_width() const = 0;
   virtual void do_update_panel(Queue&, Uplo, DeviceView<const T>, DeviceView<T>, Index,
                                DeviceView<const T>, DeviceView<T>, DeviceView<Index>, Index,

@@ -1,4 +1,4 @@
-// getrf_panel, row interchanges, interchange_and_solve.
+// getrf_panel, row interchanges, interchange_and_solve (by columns and by rows).
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -432,30 +432,51 @@ class LuStepContract : public DeviceContract<Scalar> {
  protected:
   using T = Scalar;
 
-  Padded<T> result(const LuStep<T>& step, Index offset = 0) {
+  enum Storage { by_columns, by_rows };
+
+  Padded<T> result(const LuStep<T>& step, Storage storage, Index offset = 0) {
     Padded<Index> pivots(step.l.rows(), 1);
     for (Index j = 0; j < pivots.rows(); ++j) pivots(j, 0) = offset + step.pivots[std::size_t(j)];
-    const auto dl = this->upload(step.l), da = this->upload(step.a);
+    const auto dl = this->upload(step.l);
+    const auto da = this->upload(storage == by_columns ? step.a : adjoint_of(step.a));
     const auto dp = this->upload(pivots);
-    this->kernels().interchange_and_solve(this->queue(), dl, dp, offset, da);
-    return this->download(da);
+    if (storage == by_columns) {
+      this->kernels().interchange_and_solve(this->queue(), dl, dp, offset, da);
+    } else {
+      this->kernels().interchange_and_solve_by_rows(this->queue(), dl, dp, offset, da);
+    }
+    const auto there = this->download(da);
+    EXPECT_TRUE(there.padding_untouched());
+    return storage == by_columns ? there : adjoint_of(there);
   }
 
   void expect_right(const LuStep<T>& step, Index offset = 0) {
     const Index w = step.l.rows();
-    SCOPED_TRACE(testing::Message() << step.a.rows() << "x" << step.a.cols() << ", " << w);
-    const auto x = this->result(step, offset);
     const auto expected = step.expected();
-    EXPECT_LT(max_difference(x, expected, [w](Index i, Index) { return i < w; }), sum_bound<T>(w));
-    EXPECT_EQ(max_difference(x, expected, [w](Index i, Index) { return i >= w; }), 0);
-    EXPECT_TRUE(x.padding_untouched());
+    for (const Storage storage : {by_columns, by_rows}) {
+      SCOPED_TRACE(testing::Message() << step.a.rows() << "x" << step.a.cols() << ", " << w
+                                      << (storage == by_rows ? ", by rows" : ""));
+      const auto x = this->result(step, storage, offset);
+      EXPECT_LT(max_difference(x, expected, [w](Index i, Index) { return i < w; }),
+                sum_bound<T>(w));
+      EXPECT_EQ(max_difference(x, expected, [w](Index i, Index) { return i >= w; }), 0);
+    }
+  }
+
+  /// As A^H is stored where A is kept by rows.
+  static Padded<T> adjoint_of(const Padded<T>& a) {
+    Padded<T> adjoint(a.cols(), a.rows(), 3);
+    for (Index j = 0; j < a.cols(); ++j) {
+      for (Index i = 0; i < a.rows(); ++i) adjoint(j, i) = conj(a(i, j));
+    }
+    return adjoint;
   }
 };
 TYPED_TEST_SUITE(LuStepContract, Precisions);
 
 TYPED_TEST(LuStepContract, InterchangesAndSolves) {
   using Step = LuStep<TypeParam>;
-  for (const Index w : {1, 5, 16, 17, 64, 65, 100, 128, 150}) {
+  for (const Index w : {1, 5, 16, 17, 64, 65, 100, 128, 150, 256, 257, 500, 512}) {
     for (const Index below : {0, 1, 3, 500}) {
       for (const Index n : {1, 16, 33}) {
         const Index m = w + below;
@@ -468,7 +489,7 @@ TYPED_TEST(LuStepContract, InterchangesAndSolves) {
 TYPED_TEST(LuStepContract, PivotsMayRepeatOrStayInTheBlock) {
   using Step = LuStep<TypeParam>;
   const Index n = 20;
-  for (const Index w : {2, 17, 64, 128, 150}) {
+  for (const Index w : {2, 17, 64, 128, 150, 256, 300}) {
     const Index m = 2 * w;
     this->expect_right(Step(m, n, w, m - 1, [m](Index) { return m - 2; }));  // two rows below
     this->expect_right(Step(m, n, w, w - 1, [](Index j) { return j; }));     // none below
@@ -489,34 +510,38 @@ TYPED_TEST(LuStepContract, TakesAnyNumberOfColumns) {
   }
   const Step step(10, 3, 4, 9, [](Index j) { return j; });
   const auto dl = this->upload(step.l), da = this->upload(step.a);
-  this->kernels().interchange_and_solve(this->queue(), dl, DeviceView<const Index>(), 0,
-                                        da.view.block(0, 0, 10, 0));
+  const DeviceView<const Index> none;
+  this->kernels().interchange_and_solve(this->queue(), dl, none, 0, da.view.block(0, 0, 10, 0));
+  this->kernels().interchange_and_solve_by_rows(this->queue(), dl, none, 0,
+                                                da.view.block(0, 0, 0, 3));
   EXPECT_EQ(max_difference(this->download(da), applied(Op::none, step.a)), 0);
 }
 
 TYPED_TEST(LuStepContract, WhatIsNotFiniteStaysInItsColumnAndBelow) {
   using T = TypeParam;
-  for (const Index w : {5, 40, 128, 150}) {
+  for (const Index w : {5, 40, 128, 150, 300}) {
     for (const Index i : {Index{0}, w / 2, w - 1, w + 7}) {
-      SCOPED_TRACE(testing::Message() << w << ", row " << i);
       LuStep<T> step(w + 10, 35, w, w + 9, [](Index j) { return j; });
       step.a(i, 3) = nan<T>();
       if (!is_complex<T>) step.a(i, 20) = infinity<T>();
-      const auto x = this->result(step);
       const auto expected = step.expected();
       const auto finite = [](auto y) { return std::isfinite(std::abs(y)); };
-      Index different = 0;
-      for (Index c = 0; c < x.cols(); ++c) {
-        for (Index r = 0; r < x.rows(); ++r) {
-          if (finite(expected(r, c))) {
-            if (!(std::abs(Wide<T>(x(r, c)) - expected(r, c)) < sum_bound<T>(w))) ++different;
-          } else if (is_nan(expected(r, c)) ? !is_nan(x(r, c))
-                                            : Wide<T>(x(r, c)) != expected(r, c)) {
-            ++different;
+      for (const auto storage : {TestFixture::by_columns, TestFixture::by_rows}) {
+        SCOPED_TRACE(testing::Message() << w << ", row " << i << ", storage " << storage);
+        const auto x = this->result(step, storage);
+        Index different = 0;
+        for (Index c = 0; c < x.cols(); ++c) {
+          for (Index r = 0; r < x.rows(); ++r) {
+            if (finite(expected(r, c))) {
+              if (!(std::abs(Wide<T>(x(r, c)) - expected(r, c)) < sum_bound<T>(w))) ++different;
+            } else if (is_nan(expected(r, c)) ? !is_nan(x(r, c))
+                                              : Wide<T>(x(r, c)) != expected(r, c)) {
+              ++different;
+            }
           }
         }
+        EXPECT_EQ(different, 0);
       }
-      EXPECT_EQ(different, 0);
     }
   }
 }

@@ -236,6 +236,23 @@ void CudaKernels<T>::do_interchange_and_solve(Queue& queue, DeviceView<const T> 
 }
 
 template <class T>
+void CudaKernels<T>::do_interchange_and_solve_by_rows(Queue& queue, DeviceView<const T> l,
+                                                      DeviceView<const Index> pivots, Index offset,
+                                                      DeviceView<T> a) {
+  const CurrentDevice current(cuda(queue).index());
+  constexpr Index kMostColumns = std::numeric_limits<int>::max();
+  constexpr Index kFewRows = 4096;  // many take as long in several kernels, which need less memory
+  if (l.rows <= interchange_and_solve_by_rows_order<T>(shared_bytes_) && a.rows <= kFewRows &&
+      a.cols <= kMostColumns) {
+    interchange_and_solve_by_rows(cuda(queue).stream(), l, pivots.data, offset, a);
+    return;
+  }
+  do_swap_columns(queue, a, pivots, offset);
+  do_trsm(queue, Side::right, Uplo::lower, Op::conj_trans, Diag::unit, T(1), l,
+          a.block(0, 0, a.rows, l.rows));
+}
+
+template <class T>
 Index CudaKernels<T>::do_update_panel_width() const {
   return update_panel_width();
 }

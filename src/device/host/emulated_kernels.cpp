@@ -208,11 +208,7 @@ class EmulatedKernels final : public Kernels<T> {
                        Index offset) override {
     enqueue(queue, "swap_columns", [=] {
       const std::vector<Index> local = local_pivots("swap_columns", pivots, offset, a.cols);
-      const HostView<T> columns = open("swap_columns", a);
-      for (Index j = 0; j < pivots.rows; ++j) {
-        const Index p = local[static_cast<std::size_t>(j)] - 1;
-        if (p != j) std::swap_ranges(&columns(0, j), &columns(0, j) + a.rows, &columns(0, p));
-      }
+      exchange_columns(open("swap_columns", a), local);
     });
   }
 
@@ -260,14 +256,21 @@ class EmulatedKernels final : public Kernels<T> {
                                 Index offset, DeviceView<T> a) override {
     enqueue(queue, "interchange_and_solve", [=] {
       const char* const name = "interchange_and_solve";
-      require(l.rows == l.cols && l.rows == pivots.rows, name, "the shapes do not fit");
-      const std::vector<Index> local = local_pivots(name, pivots, offset, a.rows);
-      for (std::size_t j = 0; j < local.size(); ++j) {
-        require(local[j] > static_cast<Index>(j), name, "a pivot is above its own row");
-      }
+      const std::vector<Index> local = pivots_of_panel(name, l, pivots, offset, a.rows);
       reference::laswp(open(name, a), 0, pivots.rows, local.data());
       reference::trsm<T>(Side::left, Uplo::lower, Op::none, Diag::unit, T(1), open(name, l),
                          open(name, a.block(0, 0, l.rows, a.cols)));
+    });
+  }
+
+  void do_interchange_and_solve_by_rows(Queue& queue, DeviceView<const T> l,
+                                        DeviceView<const Index> pivots, Index offset,
+                                        DeviceView<T> a) override {
+    enqueue(queue, "interchange_and_solve_by_rows", [=] {
+      const char* const name = "interchange_and_solve_by_rows";
+      exchange_columns(open(name, a), pivots_of_panel(name, l, pivots, offset, a.cols));
+      reference::trsm<T>(Side::right, Uplo::lower, Op::conj_trans, Diag::unit, T(1), open(name, l),
+                         open(name, a.block(0, 0, a.rows, l.rows)));
     });
   }
 
@@ -818,6 +821,24 @@ class EmulatedKernels final : public Kernels<T> {
       local[static_cast<std::size_t>(j)] = p;
     }
     return local;
+  }
+  /// The same of a panel, of whose rows `l` has the first.
+  std::vector<Index> pivots_of_panel(const char* operation, const DeviceView<const T>& l,
+                                     const DeviceView<const Index>& pivots, Index offset,
+                                     Index rows) const {
+    require(l.rows == l.cols && l.rows == pivots.rows, operation, "the shapes do not fit");
+    const std::vector<Index> local = local_pivots(operation, pivots, offset, rows);
+    for (std::size_t j = 0; j < local.size(); ++j) {
+      require(local[j] > static_cast<Index>(j), operation, "a pivot is above its own row");
+    }
+    return local;
+  }
+  /// Exchanges column j and column local[j] - 1, for all j in turn.
+  static void exchange_columns(HostView<T> a, const std::vector<Index>& local) {
+    for (Index j = 0; j < static_cast<Index>(local.size()); ++j) {
+      const Index p = local[static_cast<std::size_t>(j)] - 1;
+      if (p != j) std::swap_ranges(&a(0, j), &a(0, j) + a.rows, &a(0, p));
+    }
   }
 
   /// The view as this machine's CPU sees it, once it is known to lie in device memory.
