@@ -13,27 +13,48 @@ using residues::kModuli;
 
 constexpr int kThreads = 256;
 
-/// What a kernel needs to know about the moduli.
-struct Constants {
-  float modulus[kModuli], inverse[kModuli];
-  float power14[kModuli], power28[kModuli], power42[kModuli];  // of two, modulo modulus
-  residues::Weight weight[kModuli];
+/// What a kernel needs to know about a modulus p.
+struct Modulus {
+  unsigned p;
+  int low, high;  // powers of 2^8, modulo p: a byte for each byte of a number
+  // A float of 24 bits that is a multiple of 2^8 p, by its bits; 1 / p; and kUnits without the
+  // former divided by p.
+  int start;
+  float inverse, offset;
+  residues::Weight weight;
 };
+struct Constants {
+  Modulus modulus[kModuli];
+};
+
+/// In its last bits, kUnits plus an integer is that integer.
+constexpr int kUnits = 3 << 22;
+constexpr int kUnitsBits = 0x4b400000;
 
 constexpr Constants make_constants() {
   Constants c = {};
   for (int l = 0; l < kModuli; ++l) {
-    const long long p = residues::kModulus[l];
-    const auto smallest = [p](long long x) {
-      const long long rest = x % p;
-      return static_cast<float>(2 * rest > p ? rest - p : rest);
+    const int p = residues::kModulus[l];
+    int power = 1;  // the one of the smallest modulus
+    const auto bytes = [p, &power] {
+      unsigned word = 0;
+      for (int i = 0; i < 4; ++i) {
+        word |= (static_cast<unsigned>(power) & 0xff) << (8 * i);
+        power = power * 256 % p;
+        if (2 * power > p) power -= p;
+        if (2 * power < -p) power += p;
+      }
+      return static_cast<int>(word);
     };
-    c.modulus[l] = static_cast<float>(p);
-    c.inverse[l] = 1 / static_cast<float>(p);
-    c.power14[l] = smallest(1LL << 14);
-    c.power28[l] = smallest(1LL << 28);
-    c.power42[l] = smallest(1LL << 42);
-    c.weight[l] = residues::weight(l);
+    Modulus& m = c.modulus[l];
+    m.p = static_cast<unsigned>(p);
+    m.low = bytes();
+    m.high = bytes();
+    const int multiple = (kUnits + 128 * p) / (256 * p) * 256;
+    m.start = kUnitsBits + (multiple * p - kUnits);
+    m.inverse = 1 / static_cast<float>(p);
+    m.offset = static_cast<float>(kUnits - multiple);
+    m.weight = residues::weight(l);
   }
   return c;
 }
@@ -65,7 +86,7 @@ Rows rows_of(const ResidueForm<double>& form) {
 // ---- to residues ----
 
 constexpr int kLines = 16;  // rows that a thread block takes
-constexpr int kTile = 128;  // and so many summands of them at a time
+constexpr int kTile = 256;  // and so many summands of them at a time
 constexpr int kChunk = 16;  // of which a thread takes so many: their residues are one store
 constexpr int kChunks = kTile / kChunk;
 constexpr int kLineThreads = kLines * kChunks;
@@ -75,34 +96,26 @@ constexpr int kLineThreads = kLines * kChunks;
 constexpr int kPitch = kTile + kTile / kChunk + 1;
 __device__ int place(int line, int l) { return line * kPitch + l + l / kChunk; }
 
-/// In its last bits, kUnits plus an integer is that integer.
-constexpr float kUnits = 3 << 22;
-
-/// An integer of at most 56 bits with its sign, as digits to the base 2^14, from -2^13 to 2^13.
+/// An integer of at most 56 bits with its sign, as digits to the base 2^8, from -2^7 to 2^7 - 1.
 struct Digits {
   Digits() = default;
   __device__ explicit Digits(long long x) {
-    // 2^23 plus an integer below that is a float with the integer in its last bits.
-    constexpr unsigned long long kBias =
-        (1ULL << 13) * (1 + (1ULL << 14) + (1ULL << 28) + (1ULL << 42));
-    const unsigned long long biased = static_cast<unsigned long long>(x) + kBias;
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const auto bits = static_cast<unsigned>(biased >> (14 * i)) & 0x3fff;
-      digit[i] = __uint_as_float(0x4b000000u | bits) - static_cast<float>((1 << 23) + (1 << 13));
-    }
+    constexpr unsigned long long kBias = 0x0080808080808080;
+    const unsigned long long digits = (static_cast<unsigned long long>(x) + kBias) ^ kBias;
+    low = static_cast<int>(digits);
+    high = static_cast<int>(digits >> 32);
   }
-  float digit[4];
+  int low, high;
 };
 
 /// A residue for modulus number l, in the last byte.
 __device__ unsigned residue(const Digits& x, int l) {
-  // Exact: all of this is less than 2^22, and kUnits rounds to integers.
-  const float sum = fmaf(
-      x.digit[3], constants.power42[l],
-      fmaf(x.digit[2], constants.power28[l], fmaf(x.digit[1], constants.power14[l], x.digit[0])));
-  const float quotient = fmaf(sum, constants.inverse[l], kUnits) - kUnits;
-  return __float_as_uint(fmaf(-quotient, constants.modulus[l], sum + kUnits));
+  // The sum is below 2^18. As bits of a float that begins with a multiple of p, it is divided by p
+  // and rounded to an integer by one operation. (All sums there may be have been tried.)
+  const Modulus& m = constants.modulus[l];
+  const int sum = __dp4a(x.high, m.high, __dp4a(x.low, m.low, m.start));
+  const float quotient = fmaf(__int_as_float(sum), m.inverse, m.offset);
+  return static_cast<unsigned>(sum) - __float_as_uint(quotient) * m.p;
 }
 
 /// What the summands of rows are multiplied by before anything else: powers of two.
@@ -134,16 +147,35 @@ struct Tile {
 
   /// Numbers l0 and following, and zeros where there are none. Everybody calls it.
   __device__ void load(Index l0) const {
-    const bool across = from.next_row == 1;
     __syncthreads();  // the tile before has been read
-#pragma unroll 8
-    for (int s = 0; s < kLines * kTile; s += kLineThreads) {
-      const int e = s + static_cast<int>(threadIdx.x);
-      const int i = across ? e % kLines : e / kTile, l = across ? e / kLines : e % kTile;
-      const bool inside = first() + i < n && l0 + l < k;
-      numbers[place(i, l)] = inside ? from(first() + i, l0 + l) * weights(l0 + l) : 0;
+    if (from.next_row == 1) {
+      load_in_steps<0, kLineThreads / kLines>(l0, thread() % kLines, thread() / kLines);
+    } else {
+      load_in_steps<1, 0>(l0, 0, thread());
     }
     __syncthreads();
+  }
+
+ private:
+  static __device__ int thread() { return static_cast<int>(threadIdx.x); }
+
+  /// Of each line or of each few summands a thread takes one number, the first one at (i, l).
+  template <int kNextLine, int kNext>
+  __device__ void load_in_steps(Index l0, int i, int l) const {
+    constexpr int kSteps = kLines * kTile / kLineThreads;
+    const auto until = [](Index first, Index end, int step) {
+      if (first >= end) return 0;
+      return step == 0 ? kSteps
+                       : static_cast<int>(min((end - first + step - 1) / step, Index{kSteps}));
+    };
+    const int steps = min(until(first() + i, n, kNextLine), until(l0 + l, k, kNext));
+    const double* source = from.data + (first() + i) * from.next_row + (l0 + l) * from.next_summand;
+    const Index next = kNextLine * from.next_row + kNext * from.next_summand;
+#pragma unroll 8
+    for (int s = 0; s < kSteps; ++s, source += next) {
+      const double x = s < steps ? *source * weights(l0 + l + s * kNext) : 0;
+      numbers[place(i + s * kNextLine, l + s * kNext)] = x;
+    }
   }
 };
 
@@ -172,16 +204,16 @@ __device__ void store_residues(const Digits (&digits)[kChunk], std::int8_t* targ
 
 /// Residues by scales that are given. What is far too large for them, or no number, counts as
 /// kTooLarge among the squares.
-__global__ void __launch_bounds__(kLineThreads, 5)
+__global__ void __launch_bounds__(kLineThreads, 4)
     residues_kernel(Rows from, Index n, Index k, const double* __restrict__ scales,
                     const double* __restrict__ before, std::int8_t* __restrict__ to, Index ld,
                     Index stride, double* __restrict__ squares, Index first_number,
                     long long* first_long) {
-  constexpr double kTooLarge = 256;
+  constexpr double kUnit = 1LL << residues::kBits, kTooLarge = 256 * kUnit;
   __shared__ double numbers[kLines * kPitch];
   const Tile tile{numbers, from, {nullptr, 0}, n, k};
   const Index row = tile.row();
-  const double inverse = row < n ? power_of_two(-exponent_of(scales[row])) : 0;
+  const double units = row < n ? power_of_two(residues::kBits - exponent_of(scales[row])) : 0;
   double sum = 0;
   for (Index l0 = 0; l0 < k; l0 += kTile) {
     tile.load(l0);
@@ -189,16 +221,14 @@ __global__ void __launch_bounds__(kLineThreads, 5)
     Digits digits[kChunk];
 #pragma unroll
     for (int i = 0; i < kChunk; ++i) {
-      double x = tile.mine(i) * inverse;
-      if (!(fabs(x) <= 2)) x = kTooLarge;
-      const long long rounded = __double2ll_rn(x * power_of_two(residues::kBits));
-      const double y = static_cast<double>(rounded) * power_of_two(-residues::kBits);
-      sum = fma(y, y, sum);
-      digits[i] = Digits(rounded);
+      double x = tile.mine(i) * units;
+      if (!(fabs(x) <= 2 * kUnit)) x = kTooLarge;
+      sum = fma(x, x, sum);
+      digits[i] = Digits(__double2ll_rn(x));
     }
     store_residues(digits, to + row * ld + l0 + Tile::chunk() * kChunk, stride);
   }
-  sum = sum_of_line(sum);
+  sum = sum_of_line(sum) / (kUnit * kUnit);
   if (Tile::chunk() == 0 && row < n) {
     sum += before == nullptr ? 0 : before[row];
     squares[row] = sum;
@@ -260,7 +290,7 @@ __global__ void __launch_bounds__(kScaleThreads)
 }
 
 /// Residues by scales that have been found. Thread blocks (., p) take part p of the summands.
-__global__ void __launch_bounds__(kLineThreads, 5)
+__global__ void __launch_bounds__(kLineThreads, 4)
     scaled_residues_kernel(Rows from, Index n, Index k, Index part, Weights weights,
                            const double* __restrict__ scales, std::int8_t* __restrict__ to,
                            Index ld, Index stride) {
@@ -287,7 +317,6 @@ __global__ void __launch_bounds__(kLineThreads, 5)
 // ---- from residues ----
 
 constexpr int kColumns = 4;  // of C that a thread block takes
-constexpr unsigned kLongRowBlocks = 64;
 
 /// A factor but for its residues. Where scales have been found for the rows, all of them are short,
 /// and there are no squares.
@@ -306,24 +335,61 @@ struct Factor {
   }
 };
 
-/// c := beta c - v, where v is the product of row i of A and row j of B, and `unit` that of their
-/// scales. What belongs to the first long row is left to the next kernel.
-__global__ void __launch_bounds__(kThreads)
-    reconstruct_kernel(Factor a, Factor b, const Index* first_long, double unit,
-                       const std::int32_t* __restrict__ sums, Index ld_sums, Index stride, Index m,
-                       Index n, double beta, double* __restrict__ c, Index ldc) {
-  const Index i = static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x;
-  if (i >= m) return;
-  const double scale = a.scales[i];
-  const bool is_short = a.is_short(i);
+/// C := beta C - A B^T, and how it is stored.
+struct Result {
+  double* data;
+  Index ld, rows, columns;
+  double beta;
+
+  __device__ void subtract(Index i, Index j, double v) const {
+    double& c = data[i + j * ld];
+    c = beta == 0 ? -v : beta * c - v;
+  }
+};
+
+/// What the first long row has to do with C, if it is one of A or B: a warp for each element.
+__device__ void subtract_long_row(const Factor& a, const Factor& b, Index long_row, Index k,
+                                  const Result& c) {
+  const Index row = long_row - a.first, column = long_row - b.first;
+  const bool of_a = row >= 0 && row < c.rows, of_b = column >= 0 && column < c.columns;
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const Index warps = static_cast<Index>(gridDim.x) * (kThreads / kWarp);
+  const Index first = (static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x) / kWarp;
+  const auto element = [&](Index i, Index j) {
+    double v = 0;
+#pragma unroll 1
+    for (Index l = lane; l < k; l += kWarp) v = fma(a.rows(i, l), b.rows(j, l), v);
+#pragma unroll
+    for (int lanes = kWarp / 2; lanes > 0; lanes /= 2) v += __shfl_xor_sync(kAllLanes, v, lanes);
+    if (lane == 0) c.subtract(i, j, v);
+  };
+  for (Index j = first; of_a && j < c.columns; j += warps) element(row, j);
+  for (Index i = first; of_b && i < c.rows; i += warps) {
+    if (!of_a || i != row) element(i, column);
+  }
+}
+
+/// `unit` is that of the scales' products. The last thread blocks (., y) are for the first long
+/// row, if there may be one.
+__global__ void __launch_bounds__(kThreads, 8)
+    reconstruct_kernel(Factor a, Factor b, const Index* first_long, double unit, Index k,
+                       const std::int32_t* __restrict__ sums, Index ld_sums, Index stride,
+                       Result c) {
   const Index first = static_cast<Index>(blockIdx.y) * kColumns;
+  const Index long_row = first_long == nullptr ? -1 : *first_long;
+  if (first >= c.columns) {
+    subtract_long_row(a, b, long_row, k, c);
+    return;
+  }
+  const Index i = static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x;
+  if (i >= c.rows) return;
+  const double scale = a.scales[i];
+  const bool is_short = a.is_short(i), is_first_long = a.first + i == long_row;
 #pragma unroll
   for (int q = 0; q < kColumns; ++q) {
     const Index j = first + q;
-    if (j >= n) return;
-    if (first_long != nullptr && (a.first + i == *first_long || b.first + j == *first_long)) {
-      continue;
-    }
+    if (j >= c.columns) return;
+    if (is_first_long || b.first + j == long_row) continue;
     double v = CUDART_NAN;
     if (is_short && b.is_short(j)) {
       const std::int32_t* s = sums + i + j * ld_sums;
@@ -332,39 +398,15 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
       for (int l = 0; l < kModuli; ++l, s += stride) {
         const std::int64_t sum = *s;
-        high += static_cast<std::uint64_t>(sum) * constants.weight[l].high;
-        low += sum * constants.weight[l].low;
+        high += static_cast<std::uint64_t>(sum) * constants.modulus[l].weight.high;
+        low += sum * constants.modulus[l].weight.low;
       }
       // The fractional part, between -1/2 and 1/2, in units of 2^-64.
       const auto part =
           static_cast<std::int64_t>(high + static_cast<std::uint64_t>(low >> residues::kLowBits));
       v = static_cast<double>(part) * (residues::kRange * 0x1p-64 * unit) * scale * b.scales[j];
     }
-    double& result = c[i + j * ldc];
-    result = beta == 0 ? -v : beta * result - v;
-  }
-}
-
-/// The same for the first long row, if it is one of A or B: a warp for each element of C.
-__global__ void __launch_bounds__(kThreads)
-    long_row_kernel(Factor a, Factor b, const Index* first_long, Index k, Index m, Index n,
-                    double beta, double* __restrict__ c, Index ldc) {
-  const Index row = *first_long - a.first, column = *first_long - b.first;
-  const bool of_a = row >= 0 && row < m, of_b = column >= 0 && column < n;
-  const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  const Index warps = static_cast<Index>(gridDim.x) * (kThreads / kWarp);
-  const Index first = (static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x) / kWarp;
-  const auto element = [&](Index i, Index j) {
-    double v = 0;
-    for (Index l = lane; l < k; l += kWarp) v = fma(a.rows(i, l), b.rows(j, l), v);
-#pragma unroll
-    for (int lanes = kWarp / 2; lanes > 0; lanes /= 2) v += __shfl_xor_sync(kAllLanes, v, lanes);
-    double& result = c[i + j * ldc];
-    if (lane == 0) result = beta == 0 ? -v : beta * result - v;
-  };
-  for (Index j = first; of_a && j < n; j += warps) element(row, j);
-  for (Index i = first; of_b && i < m; i += warps) {
-    if (!of_a || i != row) element(i, column);
+    c.subtract(i, j, v);
   }
 }
 
@@ -404,13 +446,10 @@ void from_residues(cudaStream_t stream, const ResidueForm<double>& a, const Resi
   shape.threads = kThreads;
   shape.blocks = static_cast<unsigned>(quotient_up(c.rows, kThreads));
   shape.blocks_y = static_cast<unsigned>(quotient_up(c.cols, kColumns));
+  if (!a.first_long.empty()) ++shape.blocks_y;
   launch(stream, shape, "residue_gemm", reconstruct_kernel, Factor(a), Factor(b), a.first_long.data,
-         a.unit() * b.unit(), sums.data, sums.ld, stride, c.rows, c.cols, beta, c.data, c.ld);
-  if (a.first_long.empty()) return;
-  shape.blocks = kLongRowBlocks;
-  shape.blocks_y = 1;
-  launch(stream, shape, "residue_gemm", long_row_kernel, Factor(a), Factor(b), a.first_long.data,
-         a.summands(), c.rows, c.cols, beta, c.data, c.ld);
+         a.unit() * b.unit(), a.summands(), sums.data, sums.ld, stride,
+         Result{c.data, c.ld, c.rows, c.cols, beta});
 }
 
 }  // namespace overlapack::cuda
