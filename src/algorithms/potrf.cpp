@@ -162,15 +162,12 @@ class CholeskyOnDevice final : public Factorization<T> {
 }  // namespace
 
 std::vector<Range> regions_of(Uplo uplo, const std::vector<Piece>& pieces) {
-  constexpr Index kMany = 48;  // block rows
+  constexpr Index kWidest = 4;
   const Index count = static_cast<Index>(pieces.size());
-  const Index rows = std::count_if(pieces.begin(), pieces.end(),
-                                   [](const Piece& piece) { return piece.on_diagonal(); });
-  const Index widest = rows < kMany ? 2 : 4;
   std::vector<Range> regions;
   for (Index p = 0; p < count;) {
     const Index width =
-        uplo == Uplo::lower ? 1 : std::clamp<Index>(std::min(p, count - p) / 2, 1, widest);
+        uplo == Uplo::lower ? 1 : std::clamp<Index>(std::min(p, count - p) / 2, 1, kWidest);
     const Piece& first = pieces[at(p)];
     Index last = p + 1;
     while (last < p + width && pieces[at(last)].rows.last == first.rows.last &&
