@@ -133,8 +133,7 @@ TYPED_TEST(ProductContract, HerkUpdatesOneTriangleAndMakesTheDiagonalReal) {
 TYPED_TEST(ProductContract, TrsmForAllOperands) {
   using T = TypeParam;
   using W = Wide<T>;
-  const Index shapes[][2] = {{1, 1}, {5, 3}, {33, 20}, {20, 65}, {130, 17}};
-  const T alpha = scalar<T>(-0.5, 1);
+  const Index shapes[][2] = {{1, 1}, {5, 3}, {33, 20}, {20, 65}, {130, 17}, {37, 200}, {3, 257}};
   for (const auto& [m, n] : shapes) {
     for (const Side side : {Side::left, Side::right}) {
       const Index order = side == Side::left ? m : n;
@@ -155,23 +154,25 @@ TYPED_TEST(ProductContract, TrsmForAllOperands) {
           }
           const auto da = this->upload(a);
           for (const Op op : kOps) {
-            SCOPED_TRACE(testing::Message() << m << "x" << n << " " << char(side) << char(uplo)
-                                            << char(op) << char(diag));
-            const auto b = random_matrix<T>(m, n, 2, 1);
-            const auto db = this->upload(b);
-            this->kernels().trsm(this->queue(), side, uplo, op, diag, alpha, da, db);
-            const auto x = this->download(db);
-            EXPECT_TRUE(x.padding_untouched());
-            // op(A) X = alpha B, or X op(A) = alpha B.
-            const auto wide_x = applied(Op::none, x);
-            const auto product =
-                side == Side::left ? multiply_add<W, T>(W(1), applied(op, whole), wide_x, W(0), b)
-                                   : multiply_add<W, T>(W(1), wide_x, applied(op, whole), W(0), b);
-            Padded<W> scaled_b(m, n);
-            for (Index j = 0; j < n; ++j) {
-              for (Index i = 0; i < m; ++i) scaled_b(i, j) = W(alpha) * W(b(i, j));
+            for (const T alpha : {scalar<T>(-0.5, 1), T(1)}) {
+              SCOPED_TRACE(testing::Message() << m << "x" << n << " " << char(side) << char(uplo)
+                                              << char(op) << char(diag) << ", alpha " << alpha);
+              const auto b = random_matrix<T>(m, n, 2, 1);
+              const auto db = this->upload(b);
+              this->kernels().trsm(this->queue(), side, uplo, op, diag, alpha, da, db);
+              const auto x = this->download(db);
+              EXPECT_TRUE(x.padding_untouched());
+              // op(A) X = alpha B, or X op(A) = alpha B.
+              const auto wide_x = applied(Op::none, x), wide_a = applied(op, whole);
+              const auto product = side == Side::left
+                                       ? multiply_add<W, T>(W(1), wide_a, wide_x, W(0), b)
+                                       : multiply_add<W, T>(W(1), wide_x, wide_a, W(0), b);
+              Padded<W> scaled_b(m, n);
+              for (Index j = 0; j < n; ++j) {
+                for (Index i = 0; i < m; ++i) scaled_b(i, j) = W(alpha) * W(b(i, j));
+              }
+              EXPECT_LT(max_difference(product, scaled_b), sum_bound<T>(order));
             }
-            EXPECT_LT(max_difference(product, scaled_b), sum_bound<T>(order));
           }
         }
       }

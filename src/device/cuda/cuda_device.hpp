@@ -167,6 +167,7 @@ class CudaKernels final : public Kernels<T> {
   void do_substitute(Queue&, Uplo, Diag, DeviceView<const T>, DeviceView<T>,
                      DeviceView<Index>) override;
 
+  bool solves_by_rows_at_once(Index order, Index rows) const;
   void solve_forward(Queue&, Side, Uplo, Diag, DeviceView<const T>, DeviceView<T>);
 
   /// Seconds, but for the time to find residues.

@@ -65,6 +65,14 @@ void CudaKernels<T>::do_herk(Queue& queue, Uplo uplo, Op op, Real<T> alpha, Devi
         "herk");
 }
 
+/// Whether `rows` rows are solved for by one kernel: many take as long in several, in which they
+/// need fewer multiprocessors at a time.
+template <class T>
+bool CudaKernels<T>::solves_by_rows_at_once(Index order, Index rows) const {
+  constexpr Index kFewRows = 4096;
+  return rows <= kFewRows && order <= interchange_and_solve_by_rows_order<T>(shared_bytes_);
+}
+
 // Solves with small triangles are slow in cuBLAS (1.5 TFLOP/s at order 128 on an H200).
 //
 //   [ L11      ] [ X1 ]   [ B1 ]      X1 = L11^-1 B1,
@@ -75,6 +83,11 @@ template <class T>
 void CudaKernels<T>::solve_forward(Queue& queue, Side side, Uplo uplo, Diag diag,
                                    DeviceView<const T> a, DeviceView<T> b) {
   const Index n = a.rows, width = trsm_block_order<T>();
+  if (side == Side::right && n > width && solves_by_rows_at_once(n, b.rows)) {
+    const CurrentDevice current(cuda(queue).index());
+    interchange_and_solve_by_rows<T>(cuda(queue).stream(), uplo, diag, a, nullptr, 0, b);
+    return;
+  }
   if (n <= width) {
     const CurrentDevice current(cuda(queue).index());
     trsm_block(cuda(queue).stream(), side, uplo, diag, a, b);
@@ -241,10 +254,9 @@ void CudaKernels<T>::do_interchange_and_solve_by_rows(Queue& queue, DeviceView<c
                                                       DeviceView<T> a) {
   const CurrentDevice current(cuda(queue).index());
   constexpr Index kMostColumns = std::numeric_limits<int>::max();
-  constexpr Index kFewRows = 4096;  // many take as long in several kernels, which need less memory
-  if (l.rows <= interchange_and_solve_by_rows_order<T>(shared_bytes_) && a.rows <= kFewRows &&
-      a.cols <= kMostColumns) {
-    interchange_and_solve_by_rows(cuda(queue).stream(), l, pivots.data, offset, a);
+  if (solves_by_rows_at_once(l.rows, a.rows) && a.cols <= kMostColumns) {
+    interchange_and_solve_by_rows(cuda(queue).stream(), Uplo::lower, Diag::unit, l, pivots.data,
+                                  offset, a);
     return;
   }
   do_swap_columns(queue, a, pivots, offset);

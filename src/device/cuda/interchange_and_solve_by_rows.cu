@@ -1,5 +1,5 @@
 // A step of LU on the columns to the right of a panel, where these are kept by rows, as A^H: column
-// interchanges and X := X L^-H for the first columns, in one pass.
+// interchanges and X := X L^-H for the first columns, in one pass; or the solve alone.
 //
 // A thread block has 16 rows at a time, in which it does everything, so that only its own threads
 // have to wait for each other. It makes the interchanges a list of moves for itself
@@ -31,7 +31,7 @@ struct Memory {
 template <class T>
 struct Step {
   Triangle<T> triangle;
-  const Index* pivots;
+  const Index* pivots;  // or null: no interchanges
   Index offset;
   T* a;
   Index rows, ld;
@@ -45,16 +45,17 @@ __global__ void __launch_bounds__(kThreads, 1) by_rows_kernel(Step<T> step) {
   const int t = static_cast<int>(threadIdx.x), lane = t % kWarp, warp = t / kWarp;
   const Triangle<T>& triangle = step.triangle;
   const int n = triangle.n, tiles = triangle.tiles();
-  const Index pivot = t < n ? step.pivots[t] : 0;
+  const bool moving = step.pivots != nullptr && t < n;
+  const int partner = moving ? static_cast<int>(step.pivots[t] - 1 - step.offset) : t;
 
   Rows<E>&diagonal = memory.diagonal[warp], &inverse = memory.inverse[warp];
   if (warp < tiles) {
     RawFragment<T> raw;
     load_l<true>(raw, triangle, warp, warp, lane);
-    diagonal.store(lane, converted<E>(raw, false));
+    diagonal.store(lane, converted<E>(raw, triangle.l.mirrored));
   }
-  memory.interchanges.compose(n, static_cast<int>(pivot - 1 - step.offset));
-  if (warp < tiles) invert_tile(inverse, diagonal, true, lane);
+  memory.interchanges.compose(n, partner);
+  if (warp < tiles) invert_tile(inverse, diagonal, triangle.unit, lane);
   __syncwarp();
 
   const RowMoves* const moves = memory.interchanges.moves;
@@ -96,7 +97,8 @@ __global__ void __launch_bounds__(kThreads, 1) by_rows_kernel(Step<T> step) {
       }
       __syncthreads();
       if (k >= warp || warp >= tiles) continue;
-      multiply_add(x, solved.tile.load_left_operand(lane), negated(converted<E>(l, false)), x);
+      const Fragment<E> minus_l = negated(converted<E>(l, triangle.l.mirrored));
+      multiply_add(x, solved.tile.load_left_operand(lane), minus_l, x);
       load_column(k + 1);
     }
     for_each_own(
@@ -113,23 +115,23 @@ Index interchange_and_solve_by_rows_order(Index shared_bytes) {
 }
 
 template <class T>
-void interchange_and_solve_by_rows(cudaStream_t stream, DeviceView<const T> l, const Index* pivots,
-                                   Index offset, DeviceView<T> a) {
+void interchange_and_solve_by_rows(cudaStream_t stream, Uplo uplo, Diag diag, DeviceView<const T> l,
+                                   const Index* pivots, Index offset, DeviceView<T> a) {
   using D = typename DeviceScalar<T>::type;
   LaunchShape shape;
   shape.blocks = static_cast<unsigned>(std::min((a.rows + kTile - 1) / kTile, kMaxBlocks));
   shape.threads = kThreads;
   shape.shared_bytes = sizeof(Memory<DoubleScalar<D>>);
-  const Triangle<D> triangle{static_cast<int>(l.rows), true,
-                             Trapezoid<const D>(device_cast(l.data), l.ld, false)};
+  const Triangle<D> triangle{static_cast<int>(l.rows), diag == Diag::unit,
+                             Trapezoid<const D>(device_cast(l.data), l.ld, uplo == Uplo::upper)};
   const Step<D> step{triangle, pivots, offset, device_cast(a.data), a.rows, a.ld};
   launch(stream, shape, "interchange and solve by rows", by_rows_kernel<D>, step);
 }
 
-#define OVERLAPACK_INSTANTIATE(T)                                                              \
-  template Index interchange_and_solve_by_rows_order<T>(Index);                                \
-  template void interchange_and_solve_by_rows(cudaStream_t, DeviceView<const T>, const Index*, \
-                                              Index, DeviceView<T>);
+#define OVERLAPACK_INSTANTIATE(T)                                                            \
+  template Index interchange_and_solve_by_rows_order<T>(Index);                              \
+  template void interchange_and_solve_by_rows(cudaStream_t, Uplo, Diag, DeviceView<const T>, \
+                                              const Index*, Index, DeviceView<T>);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #undef OVERLAPACK_INSTANTIATE
 

@@ -200,12 +200,13 @@ void interchange_and_solve(cudaStream_t stream, DeviceView<const T> l, const Ind
 
 /// The same of a matrix that is kept by rows, for a triangle of at most
 /// interchange_and_solve_by_rows_order rows and fewer than 2^31 columns of `a`; as
-/// Kernels<T>::interchange_and_solve_by_rows.
+/// Kernels<T>::interchange_and_solve_by_rows, but L is `l` (lower) or its conjugate transpose
+/// (upper). `pivots` may be null: then there are no interchanges.
 template <class T>
 Index interchange_and_solve_by_rows_order(Index shared_bytes);
 template <class T>
-void interchange_and_solve_by_rows(cudaStream_t stream, DeviceView<const T> l, const Index* pivots,
-                                   Index offset, DeviceView<T> a);
+void interchange_and_solve_by_rows(cudaStream_t stream, Uplo uplo, Diag diag, DeviceView<const T> l,
+                                   const Index* pivots, Index offset, DeviceView<T> a);
 
 /// The split form of op(from); as Kernels<T>::split. For float and complex float; `sizes` may be
 /// null.
