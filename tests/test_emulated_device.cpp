@@ -180,17 +180,17 @@ TEST(EmulatedDevice, RefusesMemoryThatIsNotItsOwn) {
       << "pivots that nobody has computed";
   const DeviceView<const Index> pivot(pivots.data(), 1);
   queue->zero(pivots.data(), 3 * sizeof(Index));
-  EXPECT_THROW(kernels.interchange_and_solve(*queue, good.block(0, 0, 1, 1), pivot, -2,
-                                             good.block(0, 0, 1, 3)),
-               std::logic_error)
-      << "a pivot beyond the rows";
-  EXPECT_THROW(kernels.interchange_and_solve(*queue, good.block(0, 0, 2, 2), pivot, -1, good),
-               std::logic_error)
-      << "more rows to solve for than pivots";
-  EXPECT_THROW(kernels.interchange_and_solve(*queue, good.block(0, 0, 2, 2),
-                                             DeviceView<const Index>(pivots.data(), 2), -1, good),
-               std::logic_error)
-      << "a pivot above its own row";
+  for (const auto step :
+       {&Kernels<double>::interchange_and_solve, &Kernels<double>::interchange_and_solve_by_rows}) {
+    const DeviceView<const Index> two(pivots.data(), 2);
+    EXPECT_THROW((kernels.*step)(*queue, good.block(0, 0, 1, 1), pivot, -2, good.block(0, 0, 1, 1)),
+                 std::logic_error)
+        << "a pivot beyond the rows";
+    EXPECT_THROW((kernels.*step)(*queue, good.block(0, 0, 2, 2), pivot, -1, good), std::logic_error)
+        << "more rows to solve for than pivots";
+    EXPECT_THROW((kernels.*step)(*queue, good.block(0, 0, 2, 2), two, -1, good), std::logic_error)
+        << "a pivot above its own row";
+  }
   try {
     gemm(host, good);
   } catch (const std::logic_error& error) {

@@ -401,8 +401,9 @@ bool Transfer::before(Queue& queue, Index id) {
   while (!stopped() && up_.regions_ready.load(std::memory_order_acquire) <= id) {
     throw_if_failed();
     bool progress = false;
-    if (caller_issues_) {    // or else what has arrived would have to wait until a copy is complete
-      progress = copy_up();  // better than to wait idly
+    // With copy threads it only waits: what has arrived must not wait until a copy is complete.
+    if (caller_issues_) {
+      progress = copy_up();
       progress |= issue_upload();
       // Perhaps it waits for what is to go home first.
       if (!progress) progress = issue_download() || see_download() || copy_down();

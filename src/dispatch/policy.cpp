@@ -184,8 +184,8 @@ const std::vector<SettingDoc>& setting_docs() {
        "large products of single precision: auto = on the tensor cores, each number split into two "
        "of FP16, where that is faster; strict = in FP32 throughout"},
       {"OVERLAPACK_FP64", "auto|strict",
-       "long sums of Cholesky factorizations in double precision: auto = of small integers on the "
-       "tensor cores, as accurate, where that is faster; strict = in FP64 throughout"},
+       "long sums of Cholesky and LU factorizations in double precision: auto = of small integers "
+       "on the tensor cores, as accurate, where that is faster; strict = in FP64 throughout"},
       {"OVERLAPACK_UPLOAD", "auto|columns|triangle|halves",
        "how a matrix of the host goes up: columns = by block columns (block rows of an upper "
        "triangle); triangle = for Cholesky, a leading triangle first, which brings more work for "
