@@ -264,7 +264,8 @@ class LongSteps : public RoutedTest {
 
 TEST_F(LongSteps, OfManyShapes) {
   if (!device().emulated()) GTEST_SKIP() << "a real device has none in small matrices";
-  // With up to 100 rows, interchanges are one permutation on the emulated device.
+  // With up to 100 rows, interchanges are one permutation on the emulated device: in the second
+  // long step of the smallest ones.
   for (const auto& [m, n] : {std::pair<Index, Index>{150, 150},
                              {300, 140},
                              {130, 400},
