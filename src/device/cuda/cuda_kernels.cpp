@@ -83,14 +83,14 @@ template <class T>
 void CudaKernels<T>::solve_forward(Queue& queue, Side side, Uplo uplo, Diag diag,
                                    DeviceView<const T> a, DeviceView<T> b) {
   const Index n = a.rows, width = trsm_block_order<T>();
-  if (side == Side::right && n > width && solves_by_rows_at_once(n, b.rows)) {
-    const CurrentDevice current(cuda(queue).index());
-    interchange_and_solve_by_rows<T>(cuda(queue).stream(), uplo, diag, a, nullptr, 0, b);
-    return;
-  }
   if (n <= width) {
     const CurrentDevice current(cuda(queue).index());
     trsm_block(cuda(queue).stream(), side, uplo, diag, a, b);
+    return;
+  }
+  if (side == Side::right && solves_by_rows_at_once(n, b.rows)) {
+    const CurrentDevice current(cuda(queue).index());
+    interchange_and_solve_by_rows<T>(cuda(queue).stream(), uplo, diag, a, nullptr, 0, b);
     return;
   }
   const bool lower = uplo == Uplo::lower, left = side == Side::left;

@@ -22,7 +22,7 @@ namespace {
 
 template <class T>
 constexpr int kOrder = kTiles<DoubleScalar<T>>* kTile;  // of a block
-constexpr int kParts = 4;  // of the columns of a block: each thread has a row of one
+constexpr int kParts = 4;  // of the columns of a block: four lanes have a row
 template <class T>
 constexpr int kWidth = kOrder<T> / kParts;  // columns of a part
 template <class T>
@@ -55,6 +55,13 @@ struct Substitution {
   }
 };
 
+/// Column number k of a part. As many lie side by side as shared memory gives a lane at a time.
+template <class E>
+__device__ constexpr int column_of(int part, int k) {
+  constexpr int kAtOnce = 16 / sizeof(E);
+  return k / kAtOnce * (kAtOnce * kParts) + part * kAtOnce + k % kAtOnce;
+}
+
 template <class T>
 struct Memory {
   using E = DoubleScalar<T>;
@@ -63,9 +70,7 @@ struct Memory {
     TriangleMemory<E, kTiles<E>> triangle;  // until the inverse is there
     struct {
       alignas(16) T x[2][kColumns][kOrder<T>];  // of the blocks j, alternately
-      T sums[kParts][kColumns][kOrder<T>];      // - A(b, j) x(j) by parts
-      E y[kColumns][kOrder<T>];                 // what is left of block b
-      E products[kParts][kColumns][kOrder<T>];
+      alignas(16) E y[kColumns][kOrder<T>];     // what is left of block b
     } step;
   };
 };
@@ -77,9 +82,20 @@ __device__ inline auto in_double(T x) {
   return y;
 }
 
+template <class R>
+__device__ inline R of_other_lane(R x, int mask) {
+  return __shfl_xor_sync(kAllLanes, x, mask);
+}
+template <class R>
+__device__ inline Complex<R> of_other_lane(Complex<R> x, int mask) {
+  return {of_other_lane(x.re, mask), of_other_lane(x.im, mask)};
+}
+/// The sum of what the parts of a row have, for all of them.
 template <class E>
-__device__ inline E times(E x, E y) {
-  return negate(subtract_product(from_real<E>(0), x, y));
+__device__ inline E sum_of_parts(E x) {
+#pragma unroll
+  for (int mask = 1; mask < kParts; mask *= 2) x = add(x, of_other_lane(x, mask));
+  return x;
 }
 
 /// The value of a word once it is there.
@@ -92,18 +108,17 @@ __device__ inline unsigned long long await(const Word* from, bool near) {
   return word.value;
 }
 
-/// Sends a column of x, of which thread r of kOrder has element r.
-__device__ inline void send(Word* message, int r, float x) {
-  const float neighbour = __shfl_xor_sync(kAllLanes, x, 1);
-  const float pair[2] = {x, neighbour};
+/// Sends row r of a column of x, if anybody waits for it. By whole warps.
+__device__ inline void send(bool awaited, Word* message, int r, float x) {
+  const float pair[2] = {x, of_other_lane(x, kParts)};
   unsigned long long value;
   memcpy(&value, pair, sizeof value);
-  if (r % 2 == 0) store(message + r / 2, 1, value);
+  if (awaited && r % 2 == 0) store(message + r / 2, 1, value);
 }
-__device__ inline void send(Word* message, int r, Complex<float> x) {
+__device__ inline void send(bool awaited, Word* message, int r, Complex<float> x) {
   unsigned long long value;
   memcpy(&value, &x, sizeof value);
-  store(message + r, 1, value);
+  if (awaited) store(message + r, 1, value);
 }
 
 template <class T>
@@ -114,7 +129,7 @@ __global__ void __launch_bounds__(kThreads<T>) substitution_kernel(Substitution<
   auto& memory = *reinterpret_cast<Memory<T>*>(raw_memory);
   auto& step = memory.step;
   const int t = static_cast<int>(threadIdx.x), lane = t % kWarp, warp = t / kWarp;
-  const int r = t % kOrder<T>, part = t / kOrder<T>;
+  const int r = t / kParts, part = t % kParts;
   const Index b = blockIdx.x / p.chunks, chunk = blockIdx.x % p.chunks;
   const Index first = b * kOrder<T>, row = first + r, first_column = chunk * kColumns;
   const int count = static_cast<int>(min(p.columns - first_column, Index{kColumns}));
@@ -127,20 +142,21 @@ __global__ void __launch_bounds__(kThreads<T>) substitution_kernel(Substitution<
   invert_triangle(memory.inverse, memory.triangle, triangle.tiles(), warp, lane);
   __syncthreads();  // the triangle makes room for what a step needs
 
-  const auto load_tile = [&](T(&tile)[kWidth<T>], Index j) {
-    const T* const from = p.a.at(row, j * kOrder<T> + part * kWidth<T>);
-#pragma unroll
-    for (int k = 0; k < kWidth<T>; ++k) {
-      tile[k] = row < p.n ? from[k * p.a.column_stride] : from_real<T>(0);
-    }
-  };
-  T sums[kColumns], tile[kWidth<T>], next[kWidth<T>];
+  static_assert(kColumns == kParts, "a part for each right-hand side");
+  const bool mine = part < count && row < p.n;  // x of row r and right-hand side `part`
+  E y = mine ? in_double(*p.solution(row, first_column + part)) : from_real<E>(0);
+  T sums[kColumns];  // - A(b, j) x(j), this part of it
 #pragma unroll
   for (int c = 0; c < kColumns; ++c) sums[c] = from_real<T>(0);
-  if (b > 0) load_tile(tile, 0);
-#pragma unroll 1
-  for (Index j = 0; j < b; ++j) {
-    if (j + 1 < b) load_tile(next, j + 1);
+
+  const auto load_tile = [&](T(&tile)[kWidth<T>], Index j) {
+    const T* const from = p.a.at(row, j * kOrder<T>);
+#pragma unroll
+    for (int k = 0; k < kWidth<T>; ++k) {
+      tile[k] = row < p.n ? from[column_of<T>(part, k) * p.a.column_stride] : from_real<T>(0);
+    }
+  };
+  const auto subtract = [&](const T(&tile)[kWidth<T>], Index j) {
     auto& x = step.x[j % 2];
     if (t < count * kWords<T>) {
       const int c = t / kWords<T>, word = t % kWords<T>;
@@ -153,43 +169,54 @@ __global__ void __launch_bounds__(kThreads<T>) substitution_kernel(Substitution<
       if (c >= count) break;
 #pragma unroll
       for (int k = 0; k < kWidth<T>; ++k) {
-        sums[c] = subtract_product(sums[c], tile[k], x[c][part * kWidth<T> + k]);
+        sums[c] = subtract_product(sums[c], tile[k], x[c][column_of<T>(part, k)]);
       }
     }
+  };
+  T tile[kWidth<T>];
+  if (b > 0) load_tile(tile, 0);
+#pragma unroll 1
+  for (Index j = 0; j + 1 < b; ++j) {
+    T next[kWidth<T>];
+    load_tile(next, j + 1);
+    subtract(tile, j);
 #pragma unroll
     for (int k = 0; k < kWidth<T>; ++k) tile[k] = next[k];
   }
+  // All that can be is in registers before the last message comes.
+  E inverse[kWidth<T>];
+#pragma unroll
+  for (int k = 0; k < kWidth<T>; ++k) {
+    const int i = column_of<E>(part, k);
+    inverse[k] = i <= r ? memory.inverse.at(r, i) : from_real<E>(0);
+  }
+  if (b > 0) subtract(tile, b - 1);
 
-#pragma unroll
-  for (int c = 0; c < kColumns; ++c) step.sums[part][c][r] = sums[c];
-  __syncthreads();
-  static_assert(kColumns == kParts, "a part for each right-hand side");
-  const bool mine = part < count && row < p.n;  // x of row r and right-hand side `part`
-  E y = mine ? in_double(*p.solution(row, first_column + part)) : from_real<E>(0);
-#pragma unroll
-  for (int s = 0; s < kParts; ++s) y = add(y, in_double(step.sums[s][part][r]));
-  step.y[part][r] = y;
-  __syncthreads();
 #pragma unroll
   for (int c = 0; c < kColumns; ++c) {
     if (c >= count) break;
-    E product = from_real<E>(0);
+    const T sum = sum_of_parts(sums[c]);
+    if (c == part) y = add(y, in_double(sum));
+  }
+  step.y[part][r] = y;
+  __syncthreads();
+  E x = from_real<E>(0);
+#pragma unroll
+  for (int c = 0; c < kColumns; ++c) {
+    if (c >= count) break;
+    E products[2] = {from_real<E>(0), from_real<E>(0)};  // so that they need not wait
 #pragma unroll
     for (int k = 0; k < kWidth<T>; ++k) {
-      const int i = part * kWidth<T> + k;
-      if (i <= r) product = add(product, times(memory.inverse.at(r, i), step.y[c][i]));
+      const int i = column_of<E>(part, k);
+      if (i <= r) products[k % 2] = subtract_product(products[k % 2], inverse[k], step.y[c][i]);
     }
-    step.products[part][c][r] = product;
+    const E product = sum_of_parts(add(products[0], products[1]));
+    if (c == part) x = negate(product);
   }
-  __syncthreads();
-  if (part >= count) return;
-  E sum = from_real<E>(0);
-#pragma unroll
-  for (int s = 0; s < kParts; ++s) sum = add(sum, step.products[s][part][r]);
-  T x;
-  convert(x, sum);
-  if (first + kOrder<T> < p.n) send(p.message(b, chunk, part), r, x);
-  if (mine) *p.solution(row, first_column + part) = x;
+  T rounded;
+  convert(rounded, x);
+  send(part < count && first + kOrder<T> < p.n, p.message(b, chunk, part), r, rounded);
+  if (mine) *p.solution(row, first_column + part) = rounded;
 }
 
 }  // namespace
