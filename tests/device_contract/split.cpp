@@ -466,6 +466,25 @@ TYPED_TEST(SplitContract, SubstitutionKeepsToTheRangeOfItsNumbers) {
   }
 }
 
+TYPED_TEST(SplitContract, SubstitutionGivesZerosNoSign) {
+  using T = TypeParam;
+  const Index n = 200;
+  for (const Uplo uplo : kUplos) {
+    auto a = random_matrix<T>(n, n, 1, 3);
+    for (Index j = 0; j < n; ++j) a(j, j) += T(2);
+    Padded<T> zeros(n, 1);
+    for (Index i = 0; i < n; ++i) zeros(i, 0) = T(0);
+    const auto da = this->upload(a), dx = this->upload(zeros);
+    const auto progress = this->upload(Padded<Index>(Kernels<T>::substitution_progress(n, 1), 1));
+    this->kernels().substitute(this->queue(), uplo, Diag::non_unit, da, dx, progress);
+    const auto x = this->download(dx);
+    for (Index i = 0; i < n; ++i) {
+      ASSERT_EQ(x(i, 0), T(0)) << i;
+      ASSERT_FALSE(std::signbit(std::real(x(i, 0))) || std::signbit(std::imag(x(i, 0)))) << i;
+    }
+  }
+}
+
 TYPED_TEST(SplitContract, SplitProductsOfEmptyOperands) {
   using T = TypeParam;
   const Index m = 9, n = 6, k = 4;

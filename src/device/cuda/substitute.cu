@@ -184,11 +184,11 @@ __global__ void __launch_bounds__(kThreads<T>) substitution_kernel(Substitution<
     for (int k = 0; k < kWidth<T>; ++k) tile[k] = next[k];
   }
   // All that can be is in registers before the last message comes.
-  E inverse[kWidth<T>];
+  E minus_inverse[kWidth<T>];
 #pragma unroll
   for (int k = 0; k < kWidth<T>; ++k) {
     const int i = column_of<E>(part, k);
-    inverse[k] = i <= r ? memory.inverse.at(r, i) : from_real<E>(0);
+    minus_inverse[k] = i <= r ? negate(memory.inverse.at(r, i)) : from_real<E>(0);
   }
   if (b > 0) subtract(tile, b - 1);
 
@@ -208,10 +208,11 @@ __global__ void __launch_bounds__(kThreads<T>) substitution_kernel(Substitution<
 #pragma unroll
     for (int k = 0; k < kWidth<T>; ++k) {
       const int i = column_of<E>(part, k);
-      if (i <= r) products[k % 2] = subtract_product(products[k % 2], inverse[k], step.y[c][i]);
+      if (i > r) continue;
+      products[k % 2] = subtract_product(products[k % 2], minus_inverse[k], step.y[c][i]);
     }
     const E product = sum_of_parts(add(products[0], products[1]));
-    if (c == part) x = negate(product);
+    if (c == part) x = product;
   }
   T rounded;
   convert(rounded, x);
