@@ -9,7 +9,8 @@ side, on a matrix in the host's or the device's memory, e.g.
 Prints the sums by kernel and queue, largest first, and leaves the list in OUT_DIR (tab-separated:
 start and duration in microseconds, queue, kernel). Needs PyTorch with CUDA, whose profiler sees all
 that the process does on the GPU. Times of whole calls are printed without the profiler, too, which
-makes calls of a few milliseconds longer.
+makes calls of a few milliseconds longer. It has a thread of its own: leave it a core where copy
+threads have them all (OVERLAPACK_THREADS=12 with 16 cores), or copies stand still for milliseconds.
 """
 import collections
 import ctypes
