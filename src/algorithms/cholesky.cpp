@@ -32,9 +32,10 @@ Cholesky<T>::Cholesky(Device& device, const cpu::Lapack<T>& cpu, const Options& 
       nb_(options.nb),
       pieces_(pieces_of(n, nb_, options.leading)),
       hybrid_(options.hybrid),
+      lookahead_(n > small_order(device) || hybrid_),
       work_(matrix(device)),
       factor_(matrix(device)),
-      info_(device, Space::device, (n + nb_ - 1) / nb_),
+      info_(device, Space::host, (n + nb_ - 1) / nb_),
       long_sums_(device, options, triangle_, factor_.view(), n),
       updates_(device, options, triangle_, factor_.view(), rows_),
       update_space_(updates_.workspace(device, n, std::min(nb_, n))),
@@ -44,11 +45,10 @@ Cholesky<T>::Cholesky(Device& device, const cpu::Lapack<T>& cpu, const Options& 
   if (hybrid_) {
     const Index order = std::min(nb_, n);
     diagonal_ = Buffer<T>(device, Space::host, order * order);
-    block_info_ = Buffer<Index>(device, Space::host, 1);
   }
   panel_ = std::make_unique<QueueLease>(device, Priority::high, "panel");
-  update_ = std::make_unique<QueueLease>(device, Priority::normal, "update");
-  panel().zero(info_.data(), sizeof(Index) * at(info_.size()));
+  if (lookahead_) update_ = std::make_unique<QueueLease>(device, Priority::normal, "update");
+  std::fill_n(info_.data(), info_.size(), Index{0});
 }
 
 template <class T>
@@ -69,7 +69,7 @@ bool Cholesky<T>::step(Index p, Flow& flow) {
   const Range below = {std::max(rows.first, j.last), rows.last};
   const Index number = j.first / nb_;
   bool going = true;
-  panel().wait(*prepared_);
+  if (lookahead_) panel().wait(*prepared_);
   Span span(panel(), "panel", p);
   if (!before(j).empty()) subtract(panel(), rows, j, before(j));
   if (hybrid_) {
@@ -82,7 +82,7 @@ bool Cholesky<T>::step(Index p, Flow& flow) {
   }
   updates_.append(panel(), below, j);
   span.end();
-  panel().record(final(p));
+  if (lookahead_) panel().record(final(p));
   if (!hybrid_ && !last) going = prepare(p + 1, flow);
   return going;
 }
@@ -96,7 +96,7 @@ void Cholesky<T>::subtract(Queue& queue, Range i, Range j, Range k) {
 /// The same for a piece and many columns k.
 template <class T>
 void Cholesky<T>::subtract_all(Index p, Range k) {
-  Queue& queue = **update_;
+  Queue& queue = update();
   const Span span(queue, "update", p);
   const Range rows = piece(p).rows, all = all_rows(piece(p)), j = piece(p).columns;
   if (!long_sums_.pay(rows, j, k)) {
@@ -107,20 +107,21 @@ void Cholesky<T>::subtract_all(Index p, Range k) {
   if (nrhs_ > 0 && all.last > n_) subtract(queue, {n_, all.last}, j, k);
 }
 
-/// All of piece p that does not need piece p - 1. False if the work is to stop.
+/// All of piece p that does not need piece p - 1, or all without lookahead. False if the work is to
+/// stop.
 template <class T>
 bool Cholesky<T>::prepare(Index p, Flow& flow) {
-  Queue& queue = **update_;
+  Queue& queue = update();
   const Range j = piece(p).columns;
   if (!flow.before(queue, p)) return false;
   if (piece(p).on_diagonal()) clear_imaginary_diagonal(queue, work(j, j));
-  if (p >= 2) {
-    const Piece& ready = piece(p - 2);
-    queue.wait(final(p - 2));
+  if (const Index last = p - (lookahead_ ? 2 : 1); last >= 0) {
+    const Piece& ready = piece(last);
+    if (lookahead_) queue.wait(final(last));
     if (long_sums_.used()) long_sums_.append(queue, ready.rows, ready.columns);
   }
   if (!long_before(j).empty()) subtract_all(p, long_before(j));
-  queue.record(*prepared_);
+  if (lookahead_) queue.record(*prepared_);
   return true;
 }
 
@@ -159,9 +160,8 @@ void Cholesky<T>::factor_diagonal_on_cpu(Range j, Index block_number) {
   Queue& queue = panel();
   diagonal_arrived_->synchronize();
   const Index failed = cpu_.potrf(triangle_.uplo, l);
-  *block_info_.data() = failed == 0 ? 0 : j.first + failed;
+  if (failed != 0) info_.data()[block_number] = j.first + failed;
   queue.copy<T>(factor(j, j), l);
-  queue.copy<Index>({info_.data() + block_number, 1}, HostView<const Index>(block_info_.data(), 1));
 }
 
 /// Rows below a diagonal block that the CPU has factored.

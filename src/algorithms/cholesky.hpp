@@ -13,6 +13,9 @@
 
 namespace overlapack::algorithms {
 
+/// Up to this order of a matrix the host needs longer to enqueue work than the device to do it.
+inline Index small_order(const Device& device) { return device.emulated() ? 64 : 2048; }
+
 /// The factorization on the device, by two matrices:
 ///
 ///   W(j:, j) = A(j:, j) - L(j:, 0:j) L(j, 0:j)^H,
@@ -29,6 +32,9 @@ namespace overlapack::algorithms {
 /// leading block first, and for the others, with the L(j, j) that are there, afterwards.
 ///
 /// Long sums are by residues where that is faster (algorithms/residues.hpp).
+///
+/// In a small matrix to enqueue products takes longer than to carry them out. So there is no
+/// lookahead: everything is in one queue, and all blocks before a block update it in one product.
 template <class T>
 class Cholesky {
  public:
@@ -47,13 +53,14 @@ class Cholesky {
   /// The right-hand sides in input() and factor().
   Range rhs() const { return {n_, n_ + nrhs_}; }
   Range columns() const { return {0, n_}; }
-  /// Whether the diagonal blocks are positive definite: for each LAPACK's info or 0, on the device.
-  DeviceView<Index> info() const { return {info_.data(), info_.size()}; }
+  /// Whether the diagonal blocks are positive definite: for each LAPACK's info or 0. In staging
+  /// memory, where the panels' kernels write it.
+  const Buffer<Index>& info() const { return info_; }
   Queue& panel() const { return **panel_; }
 
   /// Whether the factorization must know A's diagonal beforehand.
   bool needs_diagonal() const { return long_sums_.used(); }
-  void give_diagonal(const std::vector<T>& diagonal) { long_sums_.begin(**update_, diagonal); }
+  void give_diagonal(const std::vector<T>& diagonal) { long_sums_.begin(update(), diagonal); }
   /// Enqueues the factorization. The flow is told when a block is final.
   void factor(Flow& flow);
 
@@ -68,11 +75,14 @@ class Cholesky {
   Range all_rows(const Piece& piece) const {
     return {piece.rows.first, piece.rows.last == n_ ? rows_ : piece.rows.last};
   }
-  /// The block column before, if there is one, and all those before that.
-  Range before(Range j) const { return {std::max<Index>(j.first - nb_, 0), j.first}; }
+  /// With lookahead the block column before, if there is one; and what comes before that.
+  Range before(Range j) const {
+    return {std::max<Index>(j.first - (lookahead_ ? nb_ : 0), 0), j.first};
+  }
   Range long_before(Range j) const { return {0, before(j).first}; }
   DeviceView<T> work(Range i, Range j) const { return triangle_.block(work_.view(), i, j); }
   DeviceView<T> factor(Range i, Range j) const { return triangle_.block(factor_.view(), i, j); }
+  Queue& update() const { return lookahead_ ? **update_ : panel(); }
   /// Reached when piece p of the factor is complete.
   Event& final(Index p) const { return *final_[at(p)]; }
   HostView<T> staged_diagonal(Range j) const {
@@ -95,9 +105,9 @@ class Cholesky {
   Index rows_;  // of L: those of A and the right-hand sides, padded; nobody reads the padding
   Index nb_;
   std::vector<Piece> pieces_;
-  bool hybrid_;
+  bool hybrid_, lookahead_;
   DeviceMatrix<T> work_, factor_;
-  Buffer<Index> info_;  // one per diagonal block
+  Buffer<Index> info_;  // one per diagonal block: staging
   ResidueUpdates<T> long_sums_;
   Updates<T> updates_;
   typename Updates<T>::Workspace update_space_;
@@ -105,7 +115,6 @@ class Cholesky {
   EventLease diagonal_arrived_;    // hybrid
   std::vector<EventLease> final_;  // by piece
   Buffer<T> diagonal_;             // hybrid: staging
-  Buffer<Index> block_info_;
   std::unique_ptr<QueueLease> panel_, update_;
 };
 

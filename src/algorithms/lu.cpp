@@ -74,6 +74,7 @@ void Lu<T>::factor(Flow& flow) {
       const Range step = steps[k];
       const bool last = k + 1 == steps.size();
       start_panel(i, step);
+      if (k == 0 && i > 0) bring_up(flow, i - 1);  // behind the panel: it keeps the host busy
       // Meanwhile what remains of the step before.
       if (before.empty()) {
         begin_updates(flow);
@@ -92,8 +93,8 @@ void Lu<T>::factor(Flow& flow) {
       before = step;
     }
     whole_before = whole;
-    bring_up(flow, i);
   }
+  bring_up(flow, panels_ - 1);
 
   // What has no panel of its own: the columns beyond row m of a wide matrix, and B.
   complete(flow, panels_ - 1);

@@ -121,20 +121,14 @@ class CholeskyOnDevice final : public Factorization<T> {
  public:
   CholeskyOnDevice(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Uplo uplo,
                    Index n)
-      : status_(device, Space::host, static_cast<Index>(partition(n, options.nb).size())),
-        substitute_(device, n),
-        cholesky_(device, cpu, options, uplo, n, 0) {}
+      : substitute_(device, n), cholesky_(device, cpu, options, uplo, n, 0) {}
 
   DeviceView<T> input() const override {
     return cholesky_.triangle().block(cholesky_.input(), cholesky_.columns(), cholesky_.columns());
   }
   Queue& queue() const override { return cholesky_.panel(); }
 
-  void factor(Flow& flow) override {
-    cholesky_.factor(flow);
-    queue().template copy<Index>(HostView<Index>(status_.data(), status_.size()),
-                                 DeviceView<const Index>(cholesky_.info()));
-  }
+  void factor(Flow& flow) override { cholesky_.factor(flow); }
 
   /// The other triangle gets the adjoint of the factor, so that L^H, too, is a matrix whose rows
   /// lie side by side.
@@ -149,11 +143,10 @@ class CholeskyOnDevice final : public Factorization<T> {
     }
   }
 
-  Index info() const override { return first_failure(status_); }
+  Index info() const override { return first_failure(cholesky_.info()); }
   std::vector<Index> pivots() const override { return {}; }
 
  private:
-  Buffer<Index> status_;
   Substitution<T> substitute_;
   Cholesky<T> cholesky_;
   bool mirrored_ = false;
@@ -161,13 +154,12 @@ class CholeskyOnDevice final : public Factorization<T> {
 
 }  // namespace
 
-std::vector<Range> regions_of(Uplo uplo, const std::vector<Piece>& pieces) {
-  constexpr Index kWidest = 4;
+std::vector<Range> regions_of(Uplo uplo, const std::vector<Piece>& pieces, bool resident) {
   const Index count = static_cast<Index>(pieces.size());
+  const Index widest = resident ? count : uplo == Uplo::upper ? 4 : 1;
   std::vector<Range> regions;
   for (Index p = 0; p < count;) {
-    const Index width =
-        uplo == Uplo::lower ? 1 : std::clamp<Index>(std::min(p, count - p) / 2, 1, kWidest);
+    const Index width = std::clamp<Index>(std::min(p, count - p) / 2, 1, widest);
     const Piece& first = pieces[at(p)];
     Index last = p + 1;
     while (last < p + width && pieces[at(last)].rows.last == first.rows.last &&
@@ -312,18 +304,19 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
            Input<T> input, HostView<T> a, HostView<T> b, Index& committed) {
   const Index n = a.rows;
   const Triangle<T> triangle{{uplo}, device.kernels<T>()};
+  const bool resident = device.kind_of(a.data) == MemoryKind::device;
   if (n <= std::min(options.nb, triangle.kernels.potrf_panel_width()) && b.empty() &&
-      !options.hybrid && device.kind_of(a.data) != MemoryKind::device) {
+      !options.hybrid && !resident) {
     return potrf_at_once(device, cpu, triangle, a);
   }
   Cholesky<T> cholesky(device, cpu, options, uplo, n, b.cols);
   const std::vector<Piece>& pieces = cholesky.pieces();
-  const Buffer<Index> status(device, Space::host, cholesky.info().rows);
   std::optional<BackSubstitution<T>> solve;
   if (!b.empty()) solve.emplace(device, cholesky);
   Transfer transfer(device, options.threads, committed);
 
-  const std::vector<Range> regions = regions_of(uplo, pieces);
+  std::vector<Range> regions = regions_of(uplo, pieces, resident);
+  if (resident && n <= small_order(device)) regions = {{0, static_cast<Index>(pieces.size())}};
   std::vector<Index> uploads;  // by region
   Index upload_of_b = 0;
   for (const Range& region : regions) {
@@ -342,13 +335,10 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
       continue;
     }
     // The diagonal blocks in it, which all must be positive definite.
-    const Index first = piece.columns.first / options.nb, size = region.size();
-    const Index* const infos = status.data() + first;
-    transfer.add_download(
-        home, {{cholesky.info().data + first, status.data() + first, sizeof(Index) * at(size)}},
-        [infos, size] {
-          return std::all_of(infos, infos + size, [](Index info) { return info == 0; });
-        });
+    const Index* const infos = cholesky.info().data() + piece.columns.first / options.nb;
+    transfer.add_download(home, {}, [infos, count = region.size()] {
+      return std::all_of(infos, infos + count, [](Index info) { return info == 0; });
+    });
   }
   if (solve) {
     transfer.add_download(make_region<T>(b, solve->x()), {solve->conditions()},
@@ -365,7 +355,7 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
   }
   transfer.finish();
 
-  if (const Index info = first_failure(status); info != 0) {
+  if (const Index info = first_failure(cholesky.info()); info != 0) {
     // The leading minor before the failing one reaches into the region that did not come home.
     const Range good = {start_of_region(pieces, regions, info - 1), info - 1};
     bring_home_at_once<T>(device, cholesky.panel(), triangle,

@@ -37,10 +37,11 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
 /// The pieces that move at a time, by their numbers: each by itself of a lower triangle, where it
 /// is columns, and several of an upper one, where it is rows. A block row is made of short pieces
 /// of many columns, each on a page of its own (2 KB of 256 doubles), and costs the copy threads
-/// more than bandwidth; so up to four blocks of an upper triangle move together: but no more than
-/// half of those before them and half of those that are left, because for the first ones the device
-/// waits, and for the last ones the caller.
-std::vector<Range> regions_of(Uplo uplo, const std::vector<Piece>& pieces);
+/// more than bandwidth; so up to four blocks of an upper triangle move together, and any number
+/// within the device's memory, where to launch a copy takes longer than it takes itself. But no
+/// more than half of those before them and half of those that are left, because for the first ones
+/// the device waits, and for the last ones the caller.
+std::vector<Range> regions_of(Uplo uplo, const std::vector<Piece>& pieces, bool resident = false);
 /// The pieces of a region as one.
 Piece united(const std::vector<Piece>& pieces, Range region);
 

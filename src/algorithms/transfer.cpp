@@ -302,9 +302,11 @@ void Transfer::start() {
   pack_ = large && !keeps_uploads_ ? store : store_past_cache;
   unpack_ = large || keeps_uploads_ ? store_past_cache : store_ahead;
   // Powers of two, here and below, so that calls of many shapes share the pooled staging memory.
-  const std::size_t chunk_bytes = std::clamp(power_of_two_from(std::max(up, down) / tuning_.chunks),
-                                             tuning_.min_chunk, tuning_.max_chunk);
-  const std::size_t unit_bytes = std::max(tuning_.min_unit, chunk_bytes / tuning_.units);
+  const std::size_t wanted = std::max(up, down) / tuning_.chunks;
+  const std::size_t chunk_bytes =
+      std::clamp(power_of_two_from(wanted), tuning_.min_chunk, tuning_.max_chunk);
+  const std::size_t unit_bytes =
+      std::clamp(wanted / tuning_.units, tuning_.min_unit, chunk_bytes / tuning_.units);
   flags_ = Buffer<PaddedFlag>(device_, Space::host, 2 * kQueues);
   static constexpr const char* kNames[2][kQueues] = {{"upload 0", "upload 1"},
                                                      {"download 0", "download 1"}};
@@ -428,14 +430,14 @@ bool Transfer::before(Queue& queue, Index id) {
 
 void Transfer::release(Queue& queue, Index id) {
   throw_if_failed();
+  // Those released before: what the caller has enqueued since is under way now, and the device need
+  // not wait until this is issued.
+  while (caller_issues_ && (issue_download() || see_download())) continue;
   if (stopped()) return;
   std::optional<EventLease>& released = down_.events[size(kQueues * id)];
   released.emplace(device_);
   queue.record(**released);
   down_.regions_ready.store(id + 1, std::memory_order_release);
-  if (caller_issues_) {
-    while (issue_download() || see_download()) continue;
-  }
 }
 
 void Transfer::finish() {

@@ -104,12 +104,13 @@ struct TransferTuning {
   /// A direction is cut into about this many chunks, within the limits that follow: smaller ones
   /// cost more to issue than to move, larger ones only lengthen the pipeline.
   std::size_t chunks = 128;
-  std::size_t min_chunk = 512 << 10;
+  std::size_t min_chunk = 1 << 20;
   std::size_t max_chunk = 2 << 20;
   /// Staging memory of each direction, cut into slots of the size of a chunk: two at least. With
   /// less, copy threads wait for slots; with more, the caches do not keep it.
   std::size_t staging = 24 << 20;
-  /// Pieces of a chunk that copy threads share, and the least that is worth a hand-over.
+  /// Pieces that copy threads share, so many for each chunk and more where chunks are at their
+  /// lower limit, and the least that is worth a hand-over.
   std::size_t units = 4;
   std::size_t min_unit = 64 << 10;
   /// Chunks that copy threads pack ahead of the device before they turn to what has come home.

@@ -124,7 +124,7 @@ Index default_nb(Routine routine, char type, const Shape& shape, bool residues =
     return std::max(width / kUnit * kUnit, kUnit);
   }
   if (is_lu(routine)) return size <= 4096 ? 128 : size < 12288 ? 256 : 512;
-  return size <= 512 ? 128 : size < (residues ? 10240 : 32768) ? 256 : 512;
+  return size <= 1024 ? 128 : size < (residues ? 10240 : 32768) ? 256 : 512;
 }
 
 /// The order of the triangle that goes up first, in whole blocks. 0: all goes up by columns.

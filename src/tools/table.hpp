@@ -7,7 +7,8 @@
 
 namespace overlapack::tools {
 
-/// A number with two or three significant digits and no exponent: 0.00012, 0.123, 4.56, 78.9, 12345.
+/// A number with two or three significant digits and no exponent: 0.00012, 0.123, 4.56, 78.9,
+/// 12345.
 /// "-" for NaN.
 std::string brief(double value);
 
