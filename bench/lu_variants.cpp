@@ -46,13 +46,12 @@ class Lu {
      Index summands)
       : kernels_(device.kernels<T>()),
         pivots_(device, Space::device, n),
-        info_(device, Space::device, n),
-        host_pivots_(device, Space::host, n),
-        host_info_(device, Space::host, n),
+        pivots_home_(device, Space::host, n),
+        info_(device, Space::host, n),
         subtraction_(device, options, m, n, summands),
         queue_(device) {
     if (options.hybrid) panel_on_cpu_.emplace(device, cpu, m, std::min(options.nb, n));
-    queue_->zero(info_.data(), sizeof(Index) * at(n));
+    std::fill_n(info_.data(), n, Index{0});
   }
 
   /// Each column of U and L is computed when it is needed; what is to the right of it is not
@@ -96,17 +95,9 @@ class Lu {
 
   /// Waits, and returns info.
   Index finish(std::vector<Index>& pivots) {
-    const Index n = pivots_.size();
-    queue_->template copy<Index>(HostView<Index>(host_pivots_.data(), n),
-                                 DeviceView<const Index>(pivots_.data(), n));
-    queue_->template copy<Index>(HostView<Index>(host_info_.data(), n),
-                                 DeviceView<const Index>(info_.data(), n));
     queue_->synchronize();
-    pivots.assign(host_pivots_.data(), host_pivots_.data() + n);
-    const Index* const last = host_info_.data() + n;
-    const Index* const zero = std::find_if(static_cast<const Index*>(host_info_.data()), last,
-                                           [](Index info) { return info != 0; });
-    return zero == last ? 0 : *zero;
+    pivots.assign(pivots_home_.data(), pivots_home_.data() + pivots_home_.size());
+    return algorithms::first_failure(info_);
   }
 
  private:
@@ -114,12 +105,12 @@ class Lu {
   DeviceView<Index> pivots(Index k, Index b) const { return {pivots_.data() + k, b}; }
 
   void factor_panel(const Parts<T>& A) {
-    const DeviceView<Index> info(info_.data() + A.k, 1);  // one for each panel
+    Index *const home = pivots_home_.data() + A.k, *const info = info_.data() + A.k;
     if (panel_on_cpu_) {
       panel_on_cpu_->start(*queue_, A.panel);
-      panel_on_cpu_->finish(*queue_, A.panel, pivots(A.k, A.b), info, A.k);
+      panel_on_cpu_->finish(*queue_, A.panel, pivots(A.k, A.b), {home, A.b}, *info, A.k);
     } else {
-      kernels_.getrf_panel(*queue_, A.panel, pivots(A.k, A.b), info, A.k);
+      kernels_.getrf_panel(*queue_, A.panel, pivots(A.k, A.b), {home, A.b}, {info, 1}, A.k);
     }
   }
   void interchange(const Parts<T>& A, DeviceView<T> x) {
@@ -137,7 +128,8 @@ class Lu {
   }
 
   Kernels<T>& kernels_;
-  Buffer<Index> pivots_, info_, host_pivots_, host_info_;
+  Buffer<Index> pivots_, pivots_home_;
+  Buffer<Index> info_;  // one for each panel
   algorithms::Subtraction<T> subtraction_;
   std::optional<algorithms::PanelOnCpu<T>> panel_on_cpu_;
   QueueLease queue_;

@@ -86,11 +86,8 @@ class ResidentFlow final : public Flow {
       due_ = left * lu_.block(0).size() / 4;
     }
   }
-  /// Waits until all is there, with the pivots and the infos of the panels.
-  void finish(const Buffer<Index>& pivots, const Buffer<Index>& infos) {
-    lu_.fetch(*queue_, pivots, infos);
-    queue_->synchronize();
-  }
+  /// Waits until all is there.
+  void finish() { queue_->synchronize(); }
 
  private:
   static constexpr Index kFewPanels = 16, kFewColumns = 2048;
@@ -118,10 +115,7 @@ template <class T>
 class LuOnDevice final : public Factorization<T> {
  public:
   LuOnDevice(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Index n)
-      : host_pivots_(device, Space::host, n),
-        status_(device, Space::host, static_cast<Index>(partition(n, options.nb).size())),
-        substitute_(device, n),
-        lu_(device, cpu, options, n, n, 0) {}
+      : substitute_(device, n), lu_(device, cpu, options, n, n, 0) {}
 
   DeviceView<T> input() const override { return lu_.matrix(); }
   Queue& queue() const override { return lu_.update(); }
@@ -129,7 +123,6 @@ class LuOnDevice final : public Factorization<T> {
   void factor(Flow& flow) override {
     lu_.factor(flow);
     lu_.interchange_left(queue(), lu_.matrix(), {0, lu_.panels()});
-    lu_.fetch(queue(), host_pivots_, status_);
   }
 
   void solve(DeviceView<T> b) override {
@@ -139,13 +132,13 @@ class LuOnDevice final : public Factorization<T> {
     substitute_(queue(), Uplo::upper, Diag::non_unit, A, b);
   }
 
-  Index info() const override { return first_failure(status_); }
+  Index info() const override { return first_failure(lu_.info()); }
   std::vector<Index> pivots() const override {
-    return {host_pivots_.data(), host_pivots_.data() + host_pivots_.size()};
+    const Buffer<Index>& home = lu_.pivots_home();
+    return {home.data(), home.data() + home.size()};
   }
 
  private:
-  Buffer<Index> host_pivots_, status_;
   Substitution<T> substitute_;
   Lu<T> lu_;
 };
@@ -164,17 +157,13 @@ namespace {
 template <class T>
 Index gesv_resident(Device& device, Lu<T>& lu, const Options& options, Input<T> input,
                     HostView<T> a, Interchanges& interchanges, HostView<T> b, Index& committed) {
-  const Buffer<Index> host_pivots(device, Space::host, std::min(a.rows, a.cols)),
-      status(device, Space::host, lu.panels());
   std::optional<Transfer> transfer;  // of B
   if (!b.empty()) {
     transfer.emplace(device, options.threads, committed);
     transfer->add_upload(make_region<T>(input.b, lu.rhs()));
-    transfer->add_download(make_region<T>(b, lu.rhs()),
-                           {{lu.info(0).data, status.data(), sizeof(Index) * at(status.size())}},
-                           [&status] {
-                             return first_failure(status) == 0;  // else B stays as it is
-                           });
+    transfer->add_download(make_region<T>(b, lu.rhs()), {}, [&lu] {
+      return first_failure(lu.info()) == 0;  // else B stays as it is
+    });
     transfer->start();
   }
   ResidentFlow<T> flow(device, lu, input.a, a, transfer ? &*transfer : nullptr);
@@ -184,9 +173,9 @@ Index gesv_resident(Device& device, Lu<T>& lu, const Options& options, Input<T> 
     transfer->release(lu.update(), 0);
     transfer->finish();
   }
-  flow.finish(host_pivots, status);
-  std::copy_n(host_pivots.data(), host_pivots.size(), interchanges.pivots.begin());
-  return first_failure(status);
+  flow.finish();
+  std::copy_n(lu.pivots_home().data(), lu.pivots_home().size(), interchanges.pivots.begin());
+  return first_failure(lu.info());
 }
 
 }  // namespace
@@ -201,8 +190,6 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, In
   if (device.kind_of(a.data) == MemoryKind::device) {
     return gesv_resident(device, lu, options, input, a, interchanges, b, committed);
   }
-  const Buffer<Index> host_pivots(device, Space::host, std::min(m, n)),
-      status(device, Space::host, lu.panels());
   LaterInterchanges<T> later(device, a, interchanges, options.nb);
   Transfer transfer(device, options.threads, committed);
 
@@ -216,20 +203,16 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, In
       transfer.add_download(region);
       continue;
     }
-    Index* const here = host_pivots.data() + c.first;
-    transfer.add_download(region,
-                          {{lu.pivots(j).data, here, sizeof(Index) * at(c.size())},
-                           {lu.info(j).data, status.data() + j, sizeof(Index)}},
-                          [&interchanges, here, c] {
-                            std::copy(here, here + c.size(), &interchanges.pivots[at(c.first)]);
-                            std::fill_n(&interchanges.seen[at(c.first)], c.size(), c.last);
-                            return true;
-                          });
+    transfer.add_download(region, {}, [&interchanges, &lu, c] {
+      std::copy_n(lu.pivots_home().data() + c.first, c.size(), &interchanges.pivots[at(c.first)]);
+      std::fill_n(&interchanges.seen[at(c.first)], c.size(), c.last);
+      return true;
+    });
   }
   if (!b.empty()) {
     uploads.push_back(transfer.add_upload(make_region<T>(input.b, lu.rhs())));
-    transfer.add_download(make_region<T>(b, lu.rhs()), {}, [&status] {
-      return first_failure(status) == 0;  // else B stays as it is
+    transfer.add_download(make_region<T>(b, lu.rhs()), {}, [&lu] {
+      return first_failure(lu.info()) == 0;  // else B stays as it is
     });
   }
   // The hybrid form's CPU LAPACK wants the cores while the device computes.
@@ -247,7 +230,7 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, In
   }
   transfer.finish();
   later.finish(options.threads);
-  return first_failure(status);
+  return first_failure(lu.info());
 }
 
 template <class T>

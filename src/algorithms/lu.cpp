@@ -30,7 +30,8 @@ Lu<T>::Lu(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Ind
       matrix_(device, m, n + nrhs),
       first_by_rows_(n + nrhs),
       pivots_(device, Space::device, std::min(m, n)),
-      info_(device, Space::device, panels_),
+      pivots_home_(device, Space::host, std::min(m, n)),
+      info_(device, Space::host, panels_),
       step_width_(kernels_.getrf_panel_width()),
       there_(device),
       factored_(device),
@@ -56,7 +57,7 @@ Lu<T>::Lu(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Ind
     try_to_allocate([&] { by_rows_.emplace(device, n + nrhs, m); });  // or else all is by columns
   }
   plan_long_steps(options);
-  panel().zero(info_.data(), sizeof(Index) * at(panels_));
+  std::fill_n(info_.data(), info_.size(), Index{0});
 }
 
 template <class T>
@@ -109,16 +110,6 @@ void Lu<T>::factor(Flow& flow) {
   }
   put_joined_back();
   for (Index j = panels_; j < count(); ++j) flow.release(update(), j);
-}
-
-template <class T>
-void Lu<T>::fetch(Queue& queue, const Buffer<Index>& pivots, const Buffer<Index>& infos) const {
-  const auto copy = [&queue](const Buffer<Index>& to, const Buffer<Index>& from) {
-    queue.copy<Index>(HostView<Index>(to.data(), to.size()),
-                      DeviceView<const Index>(from.data(), from.size()));
-  };
-  copy(pivots, pivots_);
-  copy(infos, info_);
 }
 
 template <class T>
@@ -211,14 +202,18 @@ void Lu<T>::start_panel(Index i, Range step) {
     panel_on_cpu_->start(panel(), panel_of(step));
   } else {
     const Span span(panel(), "panel", i);
-    kernels_.getrf_panel(panel(), panel_of(step), pivots(step), info(i), step.first, &*begun_);
+    kernels_.getrf_panel(panel(), panel_of(step), pivots(step),
+                         {pivots_home_.data() + step.first, step.size()}, {info_.data() + i, 1},
+                         step.first, &*begun_);
   }
 }
 
 template <class T>
 void Lu<T>::finish_panel(Index i, Range step) {
   if (panel_on_cpu_) {
-    panel_on_cpu_->finish(panel(), panel_of(step), pivots(step), info(i), step.first);
+    panel_on_cpu_->finish(panel(), panel_of(step), pivots(step),
+                          {pivots_home_.data() + step.first, step.size()}, info_.data()[i],
+                          step.first);
   }
   panel().record(*factored_);
 }

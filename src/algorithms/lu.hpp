@@ -53,10 +53,10 @@ class Lu {
   /// B, or what is left of it: its first rows, of which X will be.
   DeviceView<T> rhs() const { return matrix().block(0, n_, std::min(m_, n_), nrhs_); }
   DeviceView<Index> pivots(Index i) const { return pivots(block(i)); }
-  /// Of panel i, on the device: where its first pivot that is exactly zero stands, or 0.
-  DeviceView<Index> info(Index i) const { return {info_.data() + i, 1}; }
-  /// Brings the pivots and the infos of all panels to the host.
-  void fetch(Queue& queue, const Buffer<Index>& pivots, const Buffer<Index>& infos) const;
+  /// What panels report into staging memory: LAPACK's pivots, and of each panel where its first
+  /// pivot that is exactly zero stands, or 0.
+  const Buffer<Index>& pivots_home() const { return pivots_home_; }
+  const Buffer<Index>& info() const { return info_; }
   /// Of all queues the one that all others have been waited for in when factor() is through.
   Queue& update() const { return **update_; }
 
@@ -152,7 +152,7 @@ class Lu {
   std::optional<DeviceMatrix<T>> by_rows_;
   Index first_by_rows_;
   Index placed_by_rows_ = 0;  // up to there a flow has put them there
-  Buffer<Index> pivots_, info_;
+  Buffer<Index> pivots_, pivots_home_, info_;
   std::optional<DeviceMatrix<Index>> sources_;  // of rows, by panel: see compose()
   Range composed_;                              // the panels of which they are
   bool composes_ = true;                        // there has been memory for them

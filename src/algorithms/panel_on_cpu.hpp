@@ -13,32 +13,26 @@ template <class T>
 class PanelOnCpu {
  public:
   PanelOnCpu(Device& device, const cpu::Lapack<T>& cpu, Index rows, Index nb)
-      : cpu_(cpu),
-        nb_(nb),
-        arrived_(device),
-        panel_(device, Space::host, rows * nb),
-        pivots_(device, Space::host, nb),
-        info_(device, Space::host, 1) {}
+      : cpu_(cpu), nb_(nb), arrived_(device), panel_(device, Space::host, rows * nb) {}
 
   /// The panel goes to the host, behind what the queue holds.
   void start(Queue& queue, DeviceView<const T> panel) {
     queue.copy(view(panel), panel);
     queue.record(*arrived_);
   }
-  /// Factors it there and sends it back, with what Kernels::getrf_panel would store in `pivots` and
-  /// `info`; an info from before is overwritten.
-  void finish(Queue& queue, DeviceView<T> panel, DeviceView<Index> pivots, DeviceView<Index> info,
-              Index offset) {
+  /// Factors it there and sends it back, with what Kernels::getrf_panel would store in `pivots`,
+  /// and, of staging memory, in `home` and `info`.
+  void finish(Queue& queue, DeviceView<T> panel, DeviceView<Index> pivots, HostView<Index> home,
+              Index& info, Index offset) {
     arrived_->synchronize();
     Span span(queue.device(), "panel", offset / nb_);
     const HostView<T> here = view(panel);
-    const Index failed = cpu_.getrf(here, cpu::Pivots(pivots_.data()));
+    const Index failed = cpu_.getrf(here, cpu::Pivots(home.data));
     span.end();
-    info_.data()[0] = failed == 0 ? 0 : offset + failed;
-    for (Index j = 0; j < pivots.rows; ++j) pivots_.data()[j] += offset;
+    if (failed != 0 && info == 0) info = offset + failed;
+    for (Index j = 0; j < home.rows; ++j) home(j) += offset;
     queue.copy<T>(panel, here);
-    queue.copy<Index>(pivots, HostView<const Index>(pivots_.data(), pivots.rows));
-    queue.copy<Index>(info, HostView<const Index>(info_.data(), 1));
+    queue.copy<Index>(pivots, HostView<const Index>(home));
   }
 
  private:
@@ -49,8 +43,6 @@ class PanelOnCpu {
   Index nb_;
   EventLease arrived_;
   Buffer<T> panel_;
-  Buffer<Index> pivots_;
-  Buffer<Index> info_;
 };
 
 }  // namespace overlapack::algorithms

@@ -225,11 +225,12 @@ void Kernels<T>::update_panels(Queue& queue, Uplo uplo, int sign, DeviceView<T> 
 
 template <class T>
 void Kernels<T>::getrf_panel(Queue& queue, DeviceView<T> a, DeviceView<Index> pivots,
-                             DeviceView<Index> info, Index offset, Event* begun) {
+                             DeviceView<Index> home, DeviceView<Index> info, Index offset,
+                             Event* begun) {
   if (a.empty()) return;
   const Index k = a.rows < a.cols ? a.rows : a.cols;
   device_.before(Action::kernel, "getrf_panel", flops<T>(product(a.rows, a.cols, k) / 2));
-  do_getrf_panel(queue, a, pivots, info, offset, begun);
+  do_getrf_panel(queue, a, pivots, home, info, offset, begun);
   if (begun != nullptr) begun->recorded_ = true;
 }
 

@@ -234,11 +234,12 @@ class Kernels {
   /// if it stands on the diagonal (as the reference i?amax does). pivots[j] = offset + 1 + (0-based
   /// row of the panel that was interchanged with row j): LAPACK's ipiv for a panel whose first row
   /// is row `offset` of the matrix; min(m, n) of them. The first exactly zero pivot j stores
-  /// offset + j + 1 to *info if *info is still 0; the factorization goes on.
+  /// offset + j + 1 to *info if *info is still 0; the factorization goes on. `home`, if it is not
+  /// empty, gets the pivots as well; it and *info may lie in staging memory.
   /// `begun`, if there is one, is recorded no later than when the panel has the multiprocessors it
   /// needs all at a time: other queues that wait for it do not take them away.
-  void getrf_panel(Queue& queue, DeviceView<T> a, DeviceView<Index> pivots, DeviceView<Index> info,
-                   Index offset, Event* begun = nullptr);
+  void getrf_panel(Queue& queue, DeviceView<T> a, DeviceView<Index> pivots, DeviceView<Index> home,
+                   DeviceView<Index> info, Index offset, Event* begun = nullptr);
   /// Width of the panels that take the least time for a column; one after the other, they make a
   /// wider one.
   Index getrf_panel_width() const { return do_getrf_panel_width(); }
@@ -531,8 +532,8 @@ class Kernels {
   virtual void do_eliminate(Queue&, Uplo, DeviceView<const T>, DeviceView<const T>, DeviceView<T>,
                             Index, DeviceView<T>, DeviceView<Index>) = 0;
   virtual Index do_getrf_panel_width() const = 0;
-  virtual void do_getrf_panel(Queue&, DeviceView<T>, DeviceView<Index>, DeviceView<Index>, Index,
-                              Event*) = 0;
+  virtual void do_getrf_panel(Queue&, DeviceView<T>, DeviceView<Index>, DeviceView<Index>,
+                              DeviceView<Index>, Index, Event*) = 0;
   virtual void do_swap_rows(Queue&, DeviceView<T>, DeviceView<const Index>, Index, bool) = 0;
   virtual void do_swap_columns(Queue&, DeviceView<T>, DeviceView<const Index>, Index) = 0;
   virtual void do_compose_interchanges(Queue&, DeviceView<const Index>, Index, Index,

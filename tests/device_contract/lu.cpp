@@ -32,10 +32,12 @@ class PanelContract : public DeviceContract<T> {
     const auto da = this->upload(a);
     const auto pivots = this->upload(Padded<Index>(steps, 1));
     const auto info = this->upload_index(info_before);
-    this->kernels().getrf_panel(this->queue(), da, pivots, info, offset);
+    const Buffer<Index> home(this->device(), Space::host, steps);
+    this->kernels().getrf_panel(this->queue(), da, pivots, {home.data(), steps}, info, offset);
     Panel<T> panel{this->download(da), {}, this->download_index(info)};
-    const auto stored = this->download(pivots);
+    auto stored = this->download(pivots);
     for (Index j = 0; j < steps; ++j) panel.pivots.push_back(stored(j, 0) - offset);
+    EXPECT_TRUE(std::equal(home.data(), home.data() + steps, stored.data()));
     return panel;
   }
 

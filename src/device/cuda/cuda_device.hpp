@@ -115,8 +115,8 @@ class CudaKernels final : public Kernels<T> {
   void do_back_substitute(Queue&, Uplo, DeviceView<const T>, DeviceView<const T>, DeviceView<T>,
                           DeviceView<Index>) override;
   Index do_getrf_panel_width() const override { return 128; }
-  void do_getrf_panel(Queue&, DeviceView<T>, DeviceView<Index>, DeviceView<Index>, Index,
-                      Event*) override;
+  void do_getrf_panel(Queue&, DeviceView<T>, DeviceView<Index>, DeviceView<Index>,
+                      DeviceView<Index>, Index, Event*) override;
   void do_swap_rows(Queue&, DeviceView<T>, DeviceView<const Index>, Index, bool) override;
   void do_swap_columns(Queue&, DeviceView<T>, DeviceView<const Index>, Index) override;
   void do_compose_interchanges(Queue&, DeviceView<const Index>, Index, Index,

@@ -175,27 +175,31 @@ void CudaKernels<T>::do_eliminate(Queue& queue, Uplo uplo, DeviceView<const T> f
 //   A22 - L21 U12 = P' L22 U22,      L21 := P'^T L21.
 template <class T>
 void CudaKernels<T>::do_getrf_panel(Queue& queue, DeviceView<T> a, DeviceView<Index> pivots,
-                                    DeviceView<Index> info, Index offset, Event* begun) {
+                                    DeviceView<Index> home, DeviceView<Index> info, Index offset,
+                                    Event* begun) {
   const Index m = a.rows, n = a.cols, k = std::min(m, n);
   const Index width = getrf_leaf_width<T>(m, cuda(queue).exchange());
   if (n <= width) {
     const CurrentDevice current(cuda(queue).index());
-    getrf_leaf(cuda(queue).stream(), cuda(queue).exchange(), a, pivots.data, info.data, offset,
-               begun == nullptr ? nullptr : static_cast<CudaEvent&>(*begun).handle());
+    getrf_leaf(cuda(queue).stream(), cuda(queue).exchange(), a, {pivots.data, home.data, info.data},
+               offset, begun == nullptr ? nullptr : static_cast<CudaEvent&>(*begun).handle());
     return;
   }
   // More columns than rows: the left square holds all pivots.
   const Index n1 = n > k ? k : half(k, width), n2 = n - n1;
   const DeviceView<T> left = a.block(0, 0, m, n1), right = a.block(0, n1, m, n2);
-  const DeviceView<Index> pivots1 = pivots.block(0, 0, n1, 1);
-  do_getrf_panel(queue, left, pivots1, info, offset, begun);
+  const auto part = [](DeviceView<Index> x, Index first, Index count) {
+    return x.empty() ? x : x.block(first, 0, count, 1);
+  };
+  const DeviceView<Index> pivots1 = part(pivots, 0, n1);
+  do_getrf_panel(queue, left, pivots1, part(home, 0, n1), info, offset, begun);
   const DeviceView<T> a11 = a.block(0, 0, n1, n1), a12 = a.block(0, n1, n1, n2);
   do_interchange_and_solve(queue, a11, pivots1, offset, right);
   if (n1 == m) return;
   const DeviceView<T> a21 = a.block(n1, 0, m - n1, n1), a22 = a.block(n1, n1, m - n1, n2);
   do_gemm(queue, Op::none, Op::none, T(-1), a21, a12, T(1), a22);
-  const DeviceView<Index> pivots2 = pivots.block(n1, 0, k - n1, 1);
-  do_getrf_panel(queue, a22, pivots2, info, offset + n1, nullptr);
+  const DeviceView<Index> pivots2 = part(pivots, n1, k - n1);
+  do_getrf_panel(queue, a22, pivots2, part(home, n1, k - n1), info, offset + n1, nullptr);
   do_swap_rows(queue, a21, pivots2, offset + n1, true);
 }
 

@@ -201,12 +201,13 @@ class Strip {
   __device__ int partner() const { return partner_; }
 
   /// Stores what there is to be told of all steps.
-  __device__ void report(int steps, Index* pivots, int first_zero, Index* info,
-                         Index offset) const {
+  __device__ void tell(int steps, int first_zero, const PanelReport& report, Index offset) const {
     if (rank_ != 0) return;
     const int j = static_cast<int>(threadIdx.x);
-    if (j < steps) pivots[j] = offset + 1 + partner_;
-    if (j == 0 && first_zero < steps && *info == 0) *info = offset + first_zero + 1;
+    if (j < steps) report.pivot(j, offset + 1 + partner_);
+    if (j == 0 && first_zero < steps && *report.info == 0) {
+      *report.info = offset + first_zero + 1;
+    }
   }
 
  private:
@@ -376,7 +377,7 @@ class Strip {
 /// Factors the m x n panel `a`, n <= W. The launch must be one cluster with enough rows.
 template <class T, int W, int R, int N>
 __global__ void __launch_bounds__(N, 1)
-    getrf_strip_kernel(int m, int n, T* a, Index ld, Index* pivots, Index* info, Index offset) {
+    getrf_strip_kernel(int m, int n, T* a, Index ld, PanelReport report, Index offset) {
 #if __CUDA_ARCH__ >= 900
   extern __shared__ int4 memory[];
   Strip<T, W, R, N> strip(*reinterpret_cast<StripMemory<T, W, R, N>*>(memory), m);
@@ -386,7 +387,7 @@ __global__ void __launch_bounds__(N, 1)
   strip.factor(steps, first_zero, [](int, int) {});
   synchronize_cluster();  // nobody stores before all have loaded
   strip.store(n, a, ld, true);
-  strip.report(steps, pivots, first_zero, info, offset);
+  strip.tell(steps, first_zero, report, offset);
 #endif
 }
 
@@ -626,7 +627,7 @@ __device__ void interchange(Interchanges<kPanelWidth>& interchanges, int n, int 
 /// cluster with enough rows.
 template <class T, int W, int R, int N>
 __global__ void __launch_bounds__(N, 1)
-    getrf_panel_kernel(int m, int n, T* a, Index ld, Index* pivots, Index* info, Index offset) {
+    getrf_panel_kernel(int m, int n, T* a, Index ld, PanelReport report, Index offset) {
 #if __CUDA_ARCH__ >= 900
   extern __shared__ int4 raw_memory[];
   auto& memory = *reinterpret_cast<PanelMemory<T, W, R, N>*>(raw_memory);
@@ -667,7 +668,7 @@ __global__ void __launch_bounds__(N, 1)
   }
   synchronize_cluster();  // all rows are stored
   interchange<N>(memory.interchanges, n, strip.partner(), a, ld);
-  strip.report(n, pivots, first_zero, info, offset);
+  strip.tell(n, first_zero, report, offset);
 #endif
 }
 
@@ -754,7 +755,7 @@ Index getrf_cluster_width(Index rows, int limit) {
 }
 
 template <class T>
-void getrf_cluster(cudaStream_t stream, int limit, DeviceView<T> a, Index* pivots, Index* info,
+void getrf_cluster(cudaStream_t stream, int limit, DeviceView<T> a, PanelReport report,
                    Index offset, cudaEvent_t begun) {
   using D = typename DeviceScalar<T>::type;
   const int m = static_cast<int>(a.rows), n = static_cast<int>(a.cols);
@@ -766,19 +767,18 @@ void getrf_cluster(cudaStream_t stream, int limit, DeviceView<T> a, Index* pivot
       static_assert(sizeof(Memory) <= kMostSharedBytes);
       if (n > W) {
         launch(stream, cluster_shape(blocks, N, sizeof(Memory), begun), "getrf panel",
-               getrf_panel_kernel<D, W, R, N>, m, n, device_cast(a.data), a.ld, pivots, info,
-               offset);
+               getrf_panel_kernel<D, W, R, N>, m, n, device_cast(a.data), a.ld, report, offset);
         return;
       }
     }
     launch(stream, cluster_shape(blocks, N, sizeof(StripMemory<D, W, R, N>), begun), "getrf strip",
-           getrf_strip_kernel<D, W, R, N>, m, n, device_cast(a.data), a.ld, pivots, info, offset);
+           getrf_strip_kernel<D, W, R, N>, m, n, device_cast(a.data), a.ld, report, offset);
   });
 }
 
 #define OVERLAPACK_INSTANTIATE(T)                    \
   template Index getrf_cluster_width<T>(Index, int); \
-  template void getrf_cluster(cudaStream_t, int, DeviceView<T>, Index*, Index*, Index, cudaEvent_t);
+  template void getrf_cluster(cudaStream_t, int, DeviceView<T>, PanelReport, Index, cudaEvent_t);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #undef OVERLAPACK_INSTANTIATE
 

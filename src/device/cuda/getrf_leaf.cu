@@ -125,7 +125,7 @@ struct LeafShape {
 /// first_tag ... first_tag + min(m, n) - 1 must not occur in `messages`.
 template <class T, int W, int R>
 __global__ void __launch_bounds__(kThreads, 1)
-    getrf_leaf_kernel(int m, int n, T* a, Index ld, Index* pivots, Index* info, Index offset,
+    getrf_leaf_kernel(int m, int n, T* a, Index ld, PanelReport report, Index offset,
                       Message* messages, unsigned first_tag) {
   using Key = KeyOf<DeviceReal<T>>;
   constexpr int kRowWords = W * sizeof(T) / sizeof(unsigned long long);
@@ -205,7 +205,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     const T pivot = u[0];
     const bool zero = is_zero(pivot);
     if (zero) first_zero = min(first_zero, j);
-    if (first_thread) pivots[j] = offset + 1 + p;
+    if (first_thread) report.pivot(j, offset + 1 + p);
 
     // The interchange, then the elimination. Rows above and at the pivot only rotate, and so do the
     // columns that are finished, which have come round to the end of each row. They are left alone
@@ -238,7 +238,9 @@ __global__ void __launch_bounds__(kThreads, 1)
       if (position[r] >= 0 && column < n) a[position[r] + column * ld] = x[r][c];
     }
   }
-  if (first_thread && first_zero < steps && *info == 0) *info = offset + first_zero + 1;
+  if (first_thread && first_zero < steps && *report.info == 0) {
+    *report.info = offset + first_zero + 1;
+  }
 }
 
 // ---- the leaf in memory --------------------------------------------------------------------
@@ -280,7 +282,7 @@ __global__ void __launch_bounds__(kThreads)
 /// Chooses the pivot of step j among `blocks` candidates and interchanges the rows. One block.
 template <class T>
 __global__ void __launch_bounds__(kThreads)
-    tall_interchange_kernel(int n, T* a, Index ld, int j, Index* pivots, Index* info, Index offset,
+    tall_interchange_kernel(int n, T* a, Index ld, int j, PanelReport report, Index offset,
                             const Candidate<KeyOf<DeviceReal<T>>>* of_block, int blocks) {
   using Key = KeyOf<DeviceReal<T>>;
   __shared__ Candidate<Key> of_warp[kWarps];
@@ -293,8 +295,8 @@ __global__ void __launch_bounds__(kThreads)
     a[p + t * ld] = a[j + t * ld];
     a[j + t * ld] = pivot_row_element;
     if (t == j) {
-      pivots[j] = offset + 1 + p;
-      if (is_zero(pivot_row_element) && *info == 0) *info = offset + j + 1;
+      report.pivot(j, offset + 1 + p);
+      if (is_zero(pivot_row_element) && *report.info == 0) *report.info = offset + j + 1;
     }
   }
 }
@@ -319,8 +321,8 @@ bool with_leaf(Index rows, int multiprocessors, F f) {
 }
 
 template <class D, int W, int R, class T>
-void launch_leaf(cudaStream_t stream, Exchange& exchange, DeviceView<T> a, Index* pivots,
-                 Index* info, Index offset) {
+void launch_leaf(cudaStream_t stream, Exchange& exchange, DeviceView<T> a, PanelReport report,
+                 Index offset) {
   const Index rows_per_block = Index{kThreads} * R;
   LaunchShape shape;
   shape.blocks = static_cast<unsigned>((a.rows + rows_per_block - 1) / rows_per_block);
@@ -329,13 +331,13 @@ void launch_leaf(cudaStream_t stream, Exchange& exchange, DeviceView<T> a, Index
   const unsigned steps = static_cast<unsigned>(std::min(a.rows, a.cols));
   const unsigned tag = shape.cooperative ? exchange.reserve_tags(stream, steps) : 0;
   launch(stream, shape, "getrf leaf", getrf_leaf_kernel<D, W, R>, static_cast<int>(a.rows),
-         static_cast<int>(a.cols), device_cast(a.data), a.ld, pivots, info, offset,
+         static_cast<int>(a.cols), device_cast(a.data), a.ld, report, offset,
          static_cast<Message*>(exchange.messages()), tag);
 }
 
 template <class D, class T>
-void launch_tall(cudaStream_t stream, Exchange& exchange, DeviceView<T> a, Index* pivots,
-                 Index* info, Index offset) {
+void launch_tall(cudaStream_t stream, Exchange& exchange, DeviceView<T> a, PanelReport report,
+                 Index offset) {
   if (a.rows >= Index{kNobody}) {
     throw DeviceError("getrf: a panel of " + std::to_string(a.rows) + " rows is too tall");
   }
@@ -351,7 +353,7 @@ void launch_tall(cudaStream_t stream, Exchange& exchange, DeviceView<T> a, Index
            device_cast(a.data), a.ld, j, candidates);
     if (j == n) break;
     launch(stream, single, "getrf interchange", tall_interchange_kernel<D>, n, device_cast(a.data),
-           a.ld, j, pivots, info, offset, candidates, kTallBlocks);
+           a.ld, j, report, offset, candidates, kTallBlocks);
   }
 }
 
@@ -392,12 +394,12 @@ Index getrf_leaf_width(Index rows, const Exchange& exchange) {
 }
 
 template <class T>
-void getrf_leaf(cudaStream_t stream, Exchange& exchange, DeviceView<T> a, Index* pivots,
-                Index* info, Index offset, cudaEvent_t begun) {
+void getrf_leaf(cudaStream_t stream, Exchange& exchange, DeviceView<T> a, PanelReport report,
+                Index offset, cudaEvent_t begun) {
   using D = typename DeviceScalar<T>::type;
   constexpr int kCheapBlocks = 16;
   if (getrf_cluster_width<T>(a.rows, exchange.cluster_limit()) > 0) {
-    getrf_cluster(stream, exchange.cluster_limit(), a, pivots, info, offset, begun);
+    getrf_cluster(stream, exchange.cluster_limit(), a, report, offset, begun);
     return;
   }
   if (begun != nullptr) check(cudaEventRecord(begun, stream), "recording an event");
@@ -407,20 +409,19 @@ void getrf_leaf(cudaStream_t stream, Exchange& exchange, DeviceView<T> a, Index*
   const bool one_block = a.rows > kThreads && a.rows <= kThreads * Widest::max_rows;
   const int blocks_at_most = std::min(kCheapBlocks, exchange.multiprocessors());
   if (!one_block && a.rows <= blocks_at_most * kThreads) {
-    launch_leaf<D, Widest::width, 1>(stream, exchange, a, pivots, info, offset);
+    launch_leaf<D, Widest::width, 1>(stream, exchange, a, report, offset);
     return;
   }
   const bool fits = with_leaf<D>(a.rows, exchange.multiprocessors(), [&](auto shape) {
     using Shape = decltype(shape);
-    launch_leaf<D, Shape::width, Shape::max_rows>(stream, exchange, a, pivots, info, offset);
+    launch_leaf<D, Shape::width, Shape::max_rows>(stream, exchange, a, report, offset);
   });
-  if (!fits) launch_tall<D>(stream, exchange, a, pivots, info, offset);
+  if (!fits) launch_tall<D>(stream, exchange, a, report, offset);
 }
 
-#define OVERLAPACK_INSTANTIATE(T)                                                         \
-  template Index getrf_leaf_width<T>(Index, const Exchange&);                             \
-  template void getrf_leaf(cudaStream_t, Exchange&, DeviceView<T>, Index*, Index*, Index, \
-                           cudaEvent_t);
+#define OVERLAPACK_INSTANTIATE(T)                             \
+  template Index getrf_leaf_width<T>(Index, const Exchange&); \
+  template void getrf_leaf(cudaStream_t, Exchange&, DeviceView<T>, PanelReport, Index, cudaEvent_t);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #undef OVERLAPACK_INSTANTIATE
 

@@ -137,11 +137,25 @@ class Exchange {
 template <class T>
 Index getrf_leaf_width(Index rows, const Exchange& exchange);
 
+/// Where a panel of LU leaves what there is to be told of it, see Kernels<T>::getrf_panel. `home`
+/// may be null.
+struct PanelReport {
+  Index *pivots, *home, *info;
+
+#ifdef __CUDACC__
+  /// Of step j: LAPACK's pivot.
+  __device__ void pivot(int j, Index row) const {
+    pivots[j] = row;
+    if (home != nullptr) home[j] = row;
+  }
+#endif
+};
+
 /// LU factorization with partial pivoting of at most getrf_leaf_width columns; as
 /// Kernels<T>::getrf_panel. `begun` may be null.
 template <class T>
-void getrf_leaf(cudaStream_t stream, Exchange& exchange, DeviceView<T> a, Index* pivots,
-                Index* info, Index offset, cudaEvent_t begun);
+void getrf_leaf(cudaStream_t stream, Exchange& exchange, DeviceView<T> a, PanelReport report,
+                Index offset, cudaEvent_t begun);
 
 /// The leaf for GPUs with clusters of thread blocks. Blocks in a cluster at most, for the current
 /// device; 0 if it has none or they are too small.
@@ -154,7 +168,7 @@ Index getrf_cluster_width(Index rows, int limit);
 
 /// As getrf_leaf, of at most getrf_cluster_width columns.
 template <class T>
-void getrf_cluster(cudaStream_t stream, int limit, DeviceView<T> a, Index* pivots, Index* info,
+void getrf_cluster(cudaStream_t stream, int limit, DeviceView<T> a, PanelReport report,
                    Index offset, cudaEvent_t begun);
 
 /// Largest order of the triangle of trsm_block.

@@ -182,16 +182,21 @@ class EmulatedKernels final : public Kernels<T> {
 
   Index do_getrf_panel_width() const override { return 2; }
   void do_getrf_panel(Queue& queue, DeviceView<T> a, DeviceView<Index> pivots,
-                      DeviceView<Index> info, Index offset, Event* begun) override {
+                      DeviceView<Index> home, DeviceView<Index> info, Index offset,
+                      Event* begun) override {
     if (begun != nullptr) queue.record(*begun);
     enqueue(queue, "getrf_panel", [=] {
       const Index steps = std::min(a.rows, a.cols);
-      require(pivots.rows >= steps && pivots.cols == 1 && info.rows == 1 && info.cols == 1,
+      require(pivots.rows >= steps && pivots.cols == 1 && info.rows == 1 && info.cols == 1 &&
+                  (home.empty() || (home.rows >= steps && home.cols == 1)),
               "getrf_panel", "the shapes do not fit");
       const HostView<Index> host_pivots = open("getrf_panel", pivots);
-      const HostView<Index> host_info = open("getrf_panel", info);
+      const HostView<Index> host_info = open_anywhere("getrf_panel", info);
       const Index k = reference::getrf(open("getrf_panel", a), host_pivots.data);
       for (Index j = 0; j < steps; ++j) host_pivots(j) += offset;
+      if (!home.empty()) {
+        std::copy_n(host_pivots.data, steps, open_anywhere("getrf_panel", home).data);
+      }
       if (k != 0 && host_info(0) == 0) host_info(0) = offset + k;
     });
   }
