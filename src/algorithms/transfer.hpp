@@ -86,7 +86,7 @@ Region make_region(HostView<const T> host, DeviceView<Single<T>> device, Part pa
   return region;
 }
 
-/// A few bytes that come home just before a region: pivots, info.
+/// A few bytes that come home just before a region, for its inspection.
 struct Sidecar {
   const void* device = nullptr;
   void* staging = nullptr;
@@ -145,9 +145,10 @@ class Transfer {
   /// has left the device. So more can be streamed than the device's memory holds.
   Index add_upload(const Region& region, Index after = kAtOnce);
   static constexpr Index kAtOnce = -1;
-  /// `inspect` is called once the sidecars have arrived and before anything of the region is
-  /// committed, on the issuing thread. If it returns false, the transfer stops: neither this region
-  /// nor any later one is committed.
+  /// `inspect` is called once the sidecars and the beginning of the region have arrived, and with
+  /// them what kernels before have written into staging memory, and before anything of the region
+  /// is committed, on the issuing thread. If it returns false, the transfer stops: neither this
+  /// region nor any later one is committed.
   Index add_download(const Region& region, std::vector<Sidecar> sidecars = {},
                      std::function<bool()> inspect = {});
   /// Declare before start() what copy threads are to do while there is nothing to copy, in tasks of
