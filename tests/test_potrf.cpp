@@ -4,6 +4,7 @@
 #include <set>
 #include <vector>
 
+#include "algorithms/cholesky.hpp"
 #include "cpu/reference.hpp"
 #include "support/fixtures.hpp"
 #include "support/lapack_calls.hpp"
@@ -256,6 +257,31 @@ TYPED_TEST(Potrf, NaNsAndInfinitiesEndInInfo) {
       EXPECT_TRUE(info == 0 || info > 40) << info;
     }
   }
+}
+
+class PotrfLookahead : public RoutedTest {
+ protected:
+  /// Products in a factorization of a matrix of the host's.
+  int products(Index n, Index nb) {
+    auto settings = settings_for(Algorithm::tiled, nb);
+    settings.strict_fp64 = true;
+    use(settings);
+    Calls calls;
+    device().set_observer(&calls);
+    auto a = positive_definite<double>(n, 1, 0);
+    EXPECT_EQ(potrf<double>(Uplo::lower, a.view()), 0);
+    device().set_observer(nullptr);
+    return calls.of("gemm");
+  }
+};
+
+// With lookahead a block gets one product by the block before it and one by those before that.
+TEST_F(PotrfLookahead, BeginsBeyondASmallOrder) {
+  const Index small = algorithms::small_order(device());
+  const Index nb = std::min(device().kernels<double>().potrf_panel_width(), small / 4);
+  const auto blocks = static_cast<int>(small / nb);
+  EXPECT_EQ(products(small, nb), blocks - 1);
+  EXPECT_EQ(products(small + nb, nb), blocks + (blocks - 1));
 }
 
 /// Long sums by residues, which a real device has in large matrices only. A has the diagonal d and
