@@ -198,6 +198,27 @@ TEST(EmulatedDevice, RefusesMemoryThatIsNotItsOwn) {
   }
 }
 
+TEST(EmulatedDevice, SubstitutionWantsTheLinksOfItsOwnTriangle) {
+  const auto device = make_emulated_device({Schedule::eager});
+  using K = Kernels<float>;
+  K& kernels = device->kernels<float>();
+  Buffer<float> memory(*device, Space::device, 2);
+  Buffer<Index> links(*device, Space::device, K::substitution_links(1)),
+      progress(*device, Space::device, K::substitution_progress(1, 1));
+  QueueLease queue(*device);
+  queue->zero(memory.data(), 2 * sizeof(float));
+  const DeviceView<float> a(memory.data(), 1), x(memory.data() + 1, 1);
+  const auto substitute = [&](Uplo uplo, Diag diag) {
+    kernels.substitute(*queue, uplo, diag, a, DeviceView<const Index>(links.data(), links.size()),
+                       x, {progress.data(), progress.size()});
+  };
+  EXPECT_THROW(substitute(Uplo::lower, Diag::unit), std::logic_error) << "found by nobody";
+  kernels.find_links(*queue, Uplo::lower, Diag::unit, a, {links.data(), links.size()});
+  substitute(Uplo::lower, Diag::unit);
+  EXPECT_THROW(substitute(Uplo::upper, Diag::unit), std::logic_error);
+  EXPECT_THROW(substitute(Uplo::lower, Diag::non_unit), std::logic_error);
+}
+
 TEST(EmulatedDevice, ManyThreadsMayUseIt) {
   for (const Schedule schedule : {Schedule::lazy, Schedule::eager, Schedule::shuffle}) {
     const auto device = make_emulated_device({schedule});

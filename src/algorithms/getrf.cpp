@@ -115,7 +115,9 @@ template <class T>
 class LuOnDevice final : public Factorization<T> {
  public:
   LuOnDevice(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Index n)
-      : substitute_(device, n), lu_(device, cpu, options, n, n, 0) {}
+      : solve_with_l_(device, Uplo::lower, Diag::unit, n),
+        solve_with_u_(device, Uplo::upper, Diag::non_unit, n),
+        lu_(device, cpu, options, n, n, 0) {}
 
   DeviceView<T> input() const override { return lu_.matrix(); }
   Queue& queue() const override { return lu_.update(); }
@@ -126,10 +128,9 @@ class LuOnDevice final : public Factorization<T> {
   }
 
   void solve(DeviceView<T> b) override {
-    const DeviceView<T> A = lu_.matrix();
     lu_.interchange(b);
-    substitute_(queue(), Uplo::lower, Diag::unit, A, b);
-    substitute_(queue(), Uplo::upper, Diag::non_unit, A, b);
+    solve_with_l_(queue(), lu_.matrix(), b);
+    solve_with_u_(queue(), lu_.matrix(), b);
   }
 
   Index info() const override { return first_failure(lu_.info()); }
@@ -139,7 +140,7 @@ class LuOnDevice final : public Factorization<T> {
   }
 
  private:
-  Substitution<T> substitute_;
+  Substitution<T> solve_with_l_, solve_with_u_;
   Lu<T> lu_;
 };
 

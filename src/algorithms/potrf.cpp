@@ -121,7 +121,9 @@ class CholeskyOnDevice final : public Factorization<T> {
  public:
   CholeskyOnDevice(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Uplo uplo,
                    Index n)
-      : substitute_(device, n), cholesky_(device, cpu, options, uplo, n, 0) {}
+      : solve_with_l_(device, Uplo::lower, Diag::non_unit, n),
+        solve_with_adjoint_(device, Uplo::upper, Diag::non_unit, n),
+        cholesky_(device, cpu, options, uplo, n, 0) {}
 
   DeviceView<T> input() const override {
     return cholesky_.triangle().block(cholesky_.input(), cholesky_.columns(), cholesky_.columns());
@@ -138,16 +140,15 @@ class CholeskyOnDevice final : public Factorization<T> {
         triangle.block(cholesky_.factor(), cholesky_.columns(), cholesky_.columns());
     if (!mirrored_) triangle.kernels.mirror(queue(), triangle.uplo, factors);
     mirrored_ = true;
-    for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {  // L, then L^H
-      substitute_(queue(), uplo, Diag::non_unit, factors, b);
-    }
+    solve_with_l_(queue(), factors, b);
+    solve_with_adjoint_(queue(), factors, b);
   }
 
   Index info() const override { return first_failure(cholesky_.info()); }
   std::vector<Index> pivots() const override { return {}; }
 
  private:
-  Substitution<T> substitute_;
+  Substitution<T> solve_with_l_, solve_with_adjoint_;
   Cholesky<T> cholesky_;
   bool mirrored_ = false;
 };

@@ -64,30 +64,37 @@ class BlockInverses {
   const Buffer<Index> progress_;
 };
 
-/// X := A^-1 X, again and again in one queue: for few right-hand sides, where each step of trsm is
-/// a launch with little to do, by one kernel. In single precision.
+/// X := A^-1 X for the same triangle A, again and again in one queue: for few right-hand sides,
+/// where each step of trsm is a launch with little to do, by one kernel. In single precision.
 template <class T>
 class Substitution {
  public:
   static constexpr Index kFew = 8;  // columns
 
-  /// For A of order up to n.
-  Substitution(Device& device, Index n)
+  Substitution(Device& device, Uplo uplo, Diag diag, Index n)
       : kernels_(device.kernels<T>()),
+        uplo_(uplo),
+        diag_(diag),
+        links_(device, Space::device, Kernels<T>::substitution_links(n)),
         progress_(device, Space::device, Kernels<T>::substitution_progress(n, kFew)) {}
 
-  void operator()(Queue& queue, Uplo uplo, Diag diag, DeviceView<const T> a,
-                  DeviceView<T> x) const {
-    if (x.cols <= kFew) {
-      kernels_.substitute(queue, uplo, diag, a, x, {progress_.data(), progress_.size()});
-    } else {
-      kernels_.trsm(queue, Side::left, uplo, Op::none, diag, T(1), a, x);
+  void operator()(Queue& queue, DeviceView<const T> a, DeviceView<T> x) {
+    if (x.cols > kFew) {
+      kernels_.trsm(queue, Side::left, uplo_, Op::none, diag_, T(1), a, x);
+      return;
     }
+    const DeviceView<Index> links(links_.data(), links_.size());
+    if (!found_) kernels_.find_links(queue, uplo_, diag_, a, links);
+    found_ = true;
+    kernels_.substitute(queue, uplo_, diag_, a, links, x, {progress_.data(), progress_.size()});
   }
 
  private:
   Kernels<T>& kernels_;
-  Buffer<Index> progress_;
+  const Uplo uplo_;
+  const Diag diag_;
+  const Buffer<Index> links_, progress_;
+  bool found_ = false;
 };
 
 }  // namespace overlapack::algorithms

@@ -411,11 +411,20 @@ void Kernels<T>::widen(Queue& queue, DeviceView<const Single<T>> from, T beta, D
 }
 
 template <class T>
+void Kernels<T>::find_links(Queue& queue, Uplo uplo, Diag diag, DeviceView<const T> a,
+                            DeviceView<Index> links) {
+  if (a.empty()) return;
+  device_.before(Action::kernel, "find_links");
+  do_find_links(queue, uplo, diag, a, links);
+}
+
+template <class T>
 void Kernels<T>::substitute(Queue& queue, Uplo uplo, Diag diag, DeviceView<const T> a,
-                            DeviceView<T> x, DeviceView<Index> progress) {
+                            DeviceView<const Index> links, DeviceView<T> x,
+                            DeviceView<Index> progress) {
   if (x.empty()) return;
   device_.before(Action::kernel, "substitute", flops<T>(product(a.rows, a.rows, x.cols) / 2));
-  do_substitute(queue, uplo, diag, a, x, progress);
+  do_substitute(queue, uplo, diag, a, links, x, progress);
 }
 
 template <class T>

@@ -234,8 +234,8 @@ class Kernels {
   /// if it stands on the diagonal (as the reference i?amax does). pivots[j] = offset + 1 + (0-based
   /// row of the panel that was interchanged with row j): LAPACK's ipiv for a panel whose first row
   /// is row `offset` of the matrix; min(m, n) of them. The first exactly zero pivot j stores
-  /// offset + j + 1 to *info if *info is still 0; the factorization goes on. `home`, if it is not
-  /// empty, gets the pivots as well; it and *info may lie in staging memory.
+  /// offset + j + 1 to *info if *info is still 0; the factorization goes on. `home` gets the pivots
+  /// as well; it and *info may lie in staging memory.
   /// `begun`, if there is one, is recorded no later than when the panel has the multiprocessors it
   /// needs all at a time: other queues that wait for it do not take them away.
   void getrf_panel(Queue& queue, DeviceView<T> a, DeviceView<Index> pivots, DeviceView<Index> home,
@@ -451,12 +451,21 @@ class Kernels {
   void residue_gemm(Queue& queue, const ResidueForm<T>& a, const ResidueForm<T>& b, T beta,
                     DeviceView<T> c, DeviceView<std::int32_t> work);
 
+  /// Finds what substitute() multiplies by instead of solving, for a triangular n x n matrix A: a
+  /// link of its chain for each block of rows, in double precision. For T in single precision only.
+  void find_links(Queue& queue, Uplo uplo, Diag diag, DeviceView<const T> a,
+                  DeviceView<Index> links);
+  /// Elements of `links`.
+  static constexpr Index substitution_links(Index n) {
+    constexpr Index kRows = is_complex<T> ? 64 : 128, kWords = is_complex<T> ? 2 : 1;
+    return (n + kRows - 1) / kRows * (2 * kRows * kRows * kWords);
+  }
   /// X := A^-1 X for a triangular n x n matrix A and few columns of X: what trsm() does from the
-  /// left, by one kernel instead of many. For T in single precision only. `progress` is work space.
-  /// Blocks on the diagonal are inverted in double precision: if an inverse overflows that, so may
-  /// X, and a NaN or an infinity may spread to elements of X before it.
-  void substitute(Queue& queue, Uplo uplo, Diag diag, DeviceView<const T> a, DeviceView<T> x,
-                  DeviceView<Index> progress);
+  /// left, by one kernel instead of many. `links` is what find_links() has left of the same
+  /// triangle, `progress` work space. If the inverse of a block on the diagonal overflows double
+  /// precision, so may X, and a NaN or an infinity may spread to elements of X before it.
+  void substitute(Queue& queue, Uplo uplo, Diag diag, DeviceView<const T> a,
+                  DeviceView<const Index> links, DeviceView<T> x, DeviceView<Index> progress);
   /// Elements of `progress` that are enough.
   static constexpr Index substitution_progress(Index n, Index columns) {
     constexpr Index kRows = is_complex<T> ? 64 : 128, kColumns = 4, kPerBlock = 128 * kColumns;
@@ -580,8 +589,9 @@ class Kernels {
   virtual void do_widen(Queue&, DeviceView<const Single<T>>, T, DeviceView<T>,
                         DeviceView<const Real<T>>) = 0;
   virtual void do_mirror(Queue&, Uplo, DeviceView<T>) = 0;
-  virtual void do_substitute(Queue&, Uplo, Diag, DeviceView<const T>, DeviceView<T>,
-                             DeviceView<Index>) = 0;
+  virtual void do_find_links(Queue&, Uplo, Diag, DeviceView<const T>, DeviceView<Index>) = 0;
+  virtual void do_substitute(Queue&, Uplo, Diag, DeviceView<const T>, DeviceView<const Index>,
+                             DeviceView<T>, DeviceView<Index>) = 0;
 };
 
 /// Bytes of one pool of memory. A lease counts with the whole block that it was given.

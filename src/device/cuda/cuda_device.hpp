@@ -164,8 +164,9 @@ class CudaKernels final : public Kernels<T> {
   void do_widen(Queue&, DeviceView<const Single<T>>, T, DeviceView<T>,
                 DeviceView<const Real<T>>) override;
   void do_mirror(Queue&, Uplo, DeviceView<T>) override;
-  void do_substitute(Queue&, Uplo, Diag, DeviceView<const T>, DeviceView<T>,
-                     DeviceView<Index>) override;
+  void do_find_links(Queue&, Uplo, Diag, DeviceView<const T>, DeviceView<Index>) override;
+  void do_substitute(Queue&, Uplo, Diag, DeviceView<const T>, DeviceView<const Index>,
+                     DeviceView<T>, DeviceView<Index>) override;
 
   bool solves_by_rows_at_once(Index order, Index rows) const;
   void solve_forward(Queue&, Side, Uplo, Diag, DeviceView<const T>, DeviceView<T>);

@@ -188,18 +188,15 @@ void CudaKernels<T>::do_getrf_panel(Queue& queue, DeviceView<T> a, DeviceView<In
   // More columns than rows: the left square holds all pivots.
   const Index n1 = n > k ? k : half(k, width), n2 = n - n1;
   const DeviceView<T> left = a.block(0, 0, m, n1), right = a.block(0, n1, m, n2);
-  const auto part = [](DeviceView<Index> x, Index first, Index count) {
-    return x.empty() ? x : x.block(first, 0, count, 1);
-  };
-  const DeviceView<Index> pivots1 = part(pivots, 0, n1);
-  do_getrf_panel(queue, left, pivots1, part(home, 0, n1), info, offset, begun);
+  const DeviceView<Index> pivots1 = pivots.block(0, 0, n1, 1);
+  do_getrf_panel(queue, left, pivots1, home.block(0, 0, n1, 1), info, offset, begun);
   const DeviceView<T> a11 = a.block(0, 0, n1, n1), a12 = a.block(0, n1, n1, n2);
   do_interchange_and_solve(queue, a11, pivots1, offset, right);
   if (n1 == m) return;
   const DeviceView<T> a21 = a.block(n1, 0, m - n1, n1), a22 = a.block(n1, n1, m - n1, n2);
   do_gemm(queue, Op::none, Op::none, T(-1), a21, a12, T(1), a22);
-  const DeviceView<Index> pivots2 = part(pivots, n1, k - n1);
-  do_getrf_panel(queue, a22, pivots2, part(home, n1, k - n1), info, offset + n1, nullptr);
+  const DeviceView<Index> pivots2 = pivots.block(n1, 0, k - n1, 1);
+  do_getrf_panel(queue, a22, pivots2, home.block(n1, 0, k - n1, 1), info, offset + n1, nullptr);
   do_swap_rows(queue, a21, pivots2, offset + n1, true);
 }
 
@@ -504,8 +501,21 @@ void CudaKernels<T>::do_mirror(Queue& queue, Uplo uplo, DeviceView<T> a) {
 }
 
 template <class T>
-void CudaKernels<T>::do_substitute(Queue& queue, Uplo uplo, Diag diag, DeviceView<const T> a,
-                                   DeviceView<T> x, DeviceView<Index> progress) {
+void CudaKernels<T>::do_find_links(Queue& queue, Uplo uplo, Diag diag, DeviceView<const T> a,
+                                   DeviceView<Index> links) {
+  if constexpr (Kernels<T>::kSplits) {
+    constexpr Index order = kSubstitutionOrder<T>;
+    static_assert(Kernels<T>::substitution_links(order) * sizeof(Index) == kLinkBytes<T> &&
+                  Kernels<T>::substitution_links(order + 1) * sizeof(Index) == 2 * kLinkBytes<T>);
+    const CurrentDevice current(cuda(queue).index());
+    find_links<T>(cuda(queue).stream(), uplo, diag, a, links.data);
+  }
+}
+
+template <class T>
+void CudaKernels<T>::do_substitute(Queue& queue, Uplo uplo, Diag, DeviceView<const T> a,
+                                   DeviceView<const Index> links, DeviceView<T> x,
+                                   DeviceView<Index> progress) {
   if constexpr (Kernels<T>::kSplits) {
     constexpr Index order = kSubstitutionOrder<T>, columns = kSubstitutionColumns;
     constexpr Index of_block = 2 * kSubstitutionWords * columns;  // a word takes two elements
@@ -513,7 +523,7 @@ void CudaKernels<T>::do_substitute(Queue& queue, Uplo uplo, Diag diag, DeviceVie
                   Kernels<T>::substitution_progress(order + 1, 1) == 2 * of_block &&
                   Kernels<T>::substitution_progress(1, columns + 1) == 2 * of_block);
     const CurrentDevice current(cuda(queue).index());
-    substitute<T>(cuda(queue).stream(), uplo, diag, a, x, progress);
+    substitute<T>(cuda(queue).stream(), uplo, a, links.data, x, progress);
   }
 }
 

@@ -205,9 +205,7 @@ class Strip {
     if (rank_ != 0) return;
     const int j = static_cast<int>(threadIdx.x);
     if (j < steps) report.pivot(j, offset + 1 + partner_);
-    if (j == 0 && first_zero < steps && *report.info == 0) {
-      *report.info = offset + first_zero + 1;
-    }
+    if (j == 0 && first_zero < steps) report.zero_pivot(offset + first_zero + 1);
   }
 
  private:

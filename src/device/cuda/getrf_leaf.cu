@@ -238,9 +238,7 @@ __global__ void __launch_bounds__(kThreads, 1)
       if (position[r] >= 0 && column < n) a[position[r] + column * ld] = x[r][c];
     }
   }
-  if (first_thread && first_zero < steps && *report.info == 0) {
-    *report.info = offset + first_zero + 1;
-  }
+  if (first_thread && first_zero < steps) report.zero_pivot(offset + first_zero + 1);
 }
 
 // ---- the leaf in memory --------------------------------------------------------------------
@@ -296,7 +294,7 @@ __global__ void __launch_bounds__(kThreads)
     a[j + t * ld] = pivot_row_element;
     if (t == j) {
       report.pivot(j, offset + 1 + p);
-      if (is_zero(pivot_row_element) && *report.info == 0) *report.info = offset + j + 1;
+      if (is_zero(pivot_row_element)) report.zero_pivot(offset + j + 1);
     }
   }
 }

@@ -137,16 +137,16 @@ class Exchange {
 template <class T>
 Index getrf_leaf_width(Index rows, const Exchange& exchange);
 
-/// Where a panel of LU leaves what there is to be told of it, see Kernels<T>::getrf_panel. `home`
-/// may be null.
+/// Where a panel of LU leaves what there is to be told of it, see Kernels<T>::getrf_panel.
 struct PanelReport {
   Index *pivots, *home, *info;
 
 #ifdef __CUDACC__
   /// Of step j: LAPACK's pivot.
-  __device__ void pivot(int j, Index row) const {
-    pivots[j] = row;
-    if (home != nullptr) home[j] = row;
+  __device__ void pivot(int j, Index row) const { pivots[j] = home[j] = row; }
+  /// LAPACK's info of a pivot that is zero: only the first one counts.
+  __device__ void zero_pivot(Index number) const {
+    if (*info == 0) *info = number;
   }
 #endif
 };
@@ -285,10 +285,16 @@ void extreme(cudaStream_t stream, const ReduceScratch& scratch, bool largest, De
 template <class T>
 constexpr int kSubstitutionOrder = is_complex<T> ? 64 : 128;
 constexpr int kSubstitutionWords = 64, kSubstitutionColumns = 4;
-/// As Kernels<T>::substitute. For float and complex float.
+/// Bytes of what find_links() finds for a block.
 template <class T>
-void substitute(cudaStream_t stream, Uplo uplo, Diag diag, DeviceView<const T> a, DeviceView<T> x,
-                DeviceView<Index> progress);
+constexpr std::size_t kLinkBytes =
+    2 * kSubstitutionOrder<T>* kSubstitutionOrder<T>*(is_complex<T> ? 2 : 1) * sizeof(double);
+/// As Kernels<T>::find_links and substitute. For float and complex float.
+template <class T>
+void find_links(cudaStream_t stream, Uplo uplo, Diag diag, DeviceView<const T> a, void* links);
+template <class T>
+void substitute(cudaStream_t stream, Uplo uplo, DeviceView<const T> a, const void* links,
+                DeviceView<T> x, DeviceView<Index> progress);
 
 /// As Kernels<T>::mirror.
 template <class T>

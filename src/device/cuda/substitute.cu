@@ -6,13 +6,19 @@
 //
 // A thread block has one block b of rows. As soon as some x(j) is there, as a message
 // (message.cuh), everybody who waits for it subtracts his share; A(b, j), which does not depend on
-// it, is in registers by then. So what counts is the chain from one block to the next: a message,
-// two small products and another message. The blocks on the diagonal are inverted while their turn
-// has not come, in double precision, which makes a product with the inverse as good as
-// substitution.
+// it, is in registers by then. What counts is the chain from one block to the next. A link of it is
+// a message and one product:
+//
+//   x(b) = z(b) - M(b) x(b - 1),  M(b) = A(b, b)^-1 A(b, b - 1),
+//   z(b) = A(b, b)^-1 (y(b) - sum over j < b - 1 of A(b, j) x(j)),
+//
+// since z(b) is found while x(b - 1) is. The inverses and M are found once for all right-hand sides
+// (find_links). They are in double precision, and so are the products with them, which makes these
+// as good as substitution.
 //
 // Thread blocks start in the order of their numbers, and each waits for earlier ones only.
 #include "device/cuda/arithmetic.cuh"
+#include "device/cuda/async_copy.cuh"
 #include "device/cuda/inverse.cuh"
 #include "device/cuda/kernels.hpp"
 #include "device/cuda/message.cuh"
@@ -22,7 +28,7 @@ namespace {
 
 template <class T>
 constexpr int kOrder = kTiles<DoubleScalar<T>>* kTile;  // of a block
-constexpr int kParts = 4;  // of the columns of a block: four lanes have a row
+constexpr int kParts = 4;  // of the columns of a block: four threads have a row
 template <class T>
 constexpr int kWidth = kOrder<T> / kParts;  // columns of a part
 template <class T>
@@ -36,13 +42,128 @@ static_assert(kWords<float> == kSubstitutionWords && kWords<Complex<float>> == k
 static_assert(kOrder<float> == kSubstitutionOrder<float> &&
               kOrder<Complex<float>> == kSubstitutionOrder<std::complex<float>>);
 
+/// Elements that lie side by side, as many as a thread moves at a time.
+template <class E>
+struct alignas(16) Unit {
+  static constexpr int kSize = 16 / sizeof(E);
+  E element[kSize];
+};
+template <class T>
+using UnitOf = Unit<DoubleScalar<T>>;
+
+// For a product in double precision a lane has parts of four rows: then it needs few numbers of x,
+// which shared memory would take longer to give than products to be computed.
+constexpr int kRowsOfLane = 4, kLanesOfRow = kParts * kRowsOfLane;
+template <class T>
+constexpr int kUnits = kWidth<T> / UnitOf<T>::kSize;  // of a lane, of all its rows
+
+/// A matrix of the order of a block as its threads have it: unit u of thread t.
+template <class T>
+struct ByThreads {
+  UnitOf<T> unit[kUnits<T>][kThreads<T>];
+
+  __device__ DoubleScalar<T>& at(int row, int column) {
+    constexpr int kSize = UnitOf<T>::kSize;
+    const int i = row % kRowsOfLane, u = column / kSize;
+    return unit[u / kLanesOfRow * kRowsOfLane + i][(row - i) * kParts + u % kLanesOfRow]
+        .element[column % kSize];
+  }
+};
+
+/// What a block multiplies by: -A(b, b)^-1, where only its lower triangle is defined, and M(b).
+template <class T>
+struct Link {
+  ByThreads<T> minus_inverse, m;
+};
+static_assert(sizeof(Link<float>) == kLinkBytes<float> &&
+              sizeof(Link<Complex<float>>) == kLinkBytes<std::complex<float>>);
+
+// ---- the links -----------------------------------------------------------------------------
+
+template <class T>
+struct LinkMemory {
+  using E = DoubleScalar<T>;
+  TriangleMemory<E, kTiles<E>> triangle;
+  InverseMemory<E> inverse;
+};
+
+/// A thread block has one block of rows.
+template <class T>
+__global__ void __launch_bounds__(kThreads<T>)
+    find_links_kernel(Index n, Trapezoid<const T> a, bool unit, Link<T>* links) {
+  using E = DoubleScalar<T>;
+  constexpr int kShare = kTiles<E> / (kThreads<T> / kWarp / kTiles<E>);  // of a row of tiles
+  extern __shared__ double2 raw_memory[];
+  auto& memory = *reinterpret_cast<LinkMemory<T>*>(raw_memory);
+  const int t = static_cast<int>(threadIdx.x), lane = t % kWarp, warp = t / kWarp;
+  const Index b = blockIdx.x, first = b * kOrder<T>;
+  Link<T>& link = links[b];
+
+  Triangle<T> triangle{static_cast<int>(min(Index{kOrder<T>}, n - first)), unit, a};
+  triangle.l.data = a.at(first, first);
+  load_triangle(memory.triangle, triangle, warp, lane);
+  invert_diagonal(memory.triangle, triangle, warp, lane);
+  __syncthreads();
+  invert_triangle(memory.inverse, memory.triangle, triangle.tiles(), warp, lane);
+  __syncthreads();
+  const auto inverse_at = [&](int i, int j) {
+    return i < j ? from_real<E>(0) : memory.inverse.at(i, j);
+  };
+  for (int i = t; i < kOrder<T> * kOrder<T>; i += kThreads<T>) {
+    const int row = i / kOrder<T>, column = i % kOrder<T>;
+    link.minus_inverse.at(row, column) = negate(inverse_at(row, column));
+  }
+  if (b == 0) return;
+
+  // M: a warp has some tiles of a row of tiles.
+  const int row = warp * kShare / kTiles<E>, first_column = warp * kShare % kTiles<E>;
+  Fragment<E> m[kShare];
+#pragma unroll
+  for (int c = 0; c < kShare; ++c) m[c] = zero_fragment<E>();
+#pragma unroll 1
+  for (int k = 0; k <= min(row, triangle.tiles() - 1); ++k) {
+    RawFragment<T> adjoint[kShare];  // conjugates, at first, of tiles of A(b, b - 1)^H
+#pragma unroll
+    for (int c = 0; c < kShare; ++c) {
+      const int i = k * kTile + fragment_column(lane, 0, 0);
+      const int l = (first_column + c) * kTile + fragment_row(lane, 0);
+      const T* const from = a.at(first + i, first - kOrder<T> + l);
+      for_each_element([&](int h, int j, int e) {
+        const bool inside = i + 8 * j + e < triangle.n;
+        T& to = adjoint[c].value[h][j][e];
+        to = from_real<T>(0);
+        if (inside) to = from[(8 * j + e) * a.row_stride + 8 * h * a.column_stride];
+      });
+    }
+    Fragment<E> inverse;
+    for_each_element([&](int h, int j, int e) {
+      inverse.set(
+          h, j, e,
+          inverse_at(row * kTile + fragment_row(lane, h), k * kTile + fragment_column(lane, j, e)));
+    });
+#pragma unroll
+    for (int c = 0; c < kShare; ++c) {
+      multiply_add(m[c], inverse, converted<E>(adjoint[c], true), m[c]);
+    }
+  }
+#pragma unroll
+  for (int c = 0; c < kShare; ++c) {
+    for_each_element([&](int h, int j, int e) {
+      link.m.at(row * kTile + fragment_row(lane, h),
+                (first_column + c) * kTile + fragment_column(lane, j, e)) = m[c].get(h, j, e);
+    });
+  }
+}
+
+// ---- the substitution ----------------------------------------------------------------------
+
 /// The problem, in the order of forward substitution.
 template <class T>
 struct Substitution {
   Index n;
   Trapezoid<const T> a;
-  bool unit;  // A has ones on its diagonal, which are not stored
-  T* x;       // element (i, c) is x[i * row_step + c * ld]
+  const Link<T>* links;  // of each block
+  T* x;                  // element (i, c) is x[i * row_step + c * ld]
   Index row_step, ld;
   Index columns;
   Word* messages;  // zeros at first
@@ -55,24 +176,14 @@ struct Substitution {
   }
 };
 
-/// Column number k of a part. As many lie side by side as shared memory gives a lane at a time.
-template <class E>
-__device__ constexpr int column_of(int part, int k) {
-  constexpr int kAtOnce = 16 / sizeof(E);
-  return k / kAtOnce * (kAtOnce * kParts) + part * kAtOnce + k % kAtOnce;
-}
-
 template <class T>
 struct Memory {
   using E = DoubleScalar<T>;
-  InverseMemory<E> inverse;
-  union {
-    TriangleMemory<E, kTiles<E>> triangle;  // until the inverse is there
-    struct {
-      alignas(16) T x[2][kColumns][kOrder<T>];  // of the blocks j, alternately
-      alignas(16) E y[kColumns][kOrder<T>];     // what is left of block b
-    } step;
-  };
+  ByThreads<T> m;
+  alignas(16) T x[2][kColumns][kOrder<T>];  // of the blocks j, alternately
+  T sums[kParts][kColumns][kOrder<T>];      // - A(b, j) x(j), the parts
+  alignas(16) E y[kColumns][kOrder<T>];     // what is left of block b
+  alignas(16) E last[kColumns][kOrder<T>];  // x(b - 1)
 };
 
 template <class T>
@@ -96,6 +207,47 @@ __device__ inline E sum_of_parts(E x) {
 #pragma unroll
   for (int mask = 1; mask < kParts; mask *= 2) x = add(x, of_other_lane(x, mask));
   return x;
+}
+
+/// The element for a thread's row and right-hand side of - A x, for `count` right-hand sides.
+template <class T, class E = DoubleScalar<T>>
+__device__ inline E minus_product(const UnitOf<T> (&a)[kUnits<T>],
+                                  const E (&x)[kColumns][kOrder<T>], int count) {
+  constexpr int kSize = UnitOf<T>::kSize;
+  const int t = static_cast<int>(threadIdx.x);
+  E result = from_real<E>(0);
+#pragma unroll
+  for (int c = 0; c < kColumns; ++c) {
+    if (c >= count) break;
+    E sums[kRowsOfLane];
+#pragma unroll
+    for (E& sum : sums) sum = from_real<E>(0);
+#pragma unroll
+    for (int u = 0; u < kUnits<T>; u += kRowsOfLane) {
+      const int first = (u / kRowsOfLane * kLanesOfRow + t % kLanesOfRow) * kSize;
+      const auto of_x = reinterpret_cast<const UnitOf<T>&>(x[c][first]);
+#pragma unroll
+      for (int e = 0; e < kSize; ++e) {
+#pragma unroll
+        for (int i = 0; i < kRowsOfLane; ++i) {
+          sums[i] = subtract_product(sums[i], a[u + i].element[e], of_x.element[e]);
+        }
+      }
+    }
+    // Each exchange with another lane leaves half as many rows, until four lanes have one.
+#pragma unroll
+    for (int rows = kRowsOfLane / 2; rows > 0; rows /= 2) {
+      const bool upper = t / kParts & rows;
+#pragma unroll
+      for (int i = 0; i < rows; ++i) {
+        const E keep = upper ? sums[rows + i] : sums[i], give = upper ? sums[i] : sums[rows + i];
+        sums[i] = add(keep, of_other_lane(give, rows * kParts));
+      }
+    }
+    const E product = sum_of_parts(sums[0]);
+    if (c == t % kParts) result = product;
+  }
+  return result;
 }
 
 /// The value of a word once it is there.
@@ -127,92 +279,109 @@ __global__ void __launch_bounds__(kThreads<T>) substitution_kernel(Substitution<
   constexpr int kNear = 3;  // blocks
   extern __shared__ double2 raw_memory[];
   auto& memory = *reinterpret_cast<Memory<T>*>(raw_memory);
-  auto& step = memory.step;
-  const int t = static_cast<int>(threadIdx.x), lane = t % kWarp, warp = t / kWarp;
+  const int t = static_cast<int>(threadIdx.x), warp = t / kWarp;
   const int r = t / kParts, part = t % kParts;
   const Index b = blockIdx.x / p.chunks, chunk = blockIdx.x % p.chunks;
   const Index first = b * kOrder<T>, row = first + r, first_column = chunk * kColumns;
   const int count = static_cast<int>(min(p.columns - first_column, Index{kColumns}));
-
-  Triangle<T> triangle{static_cast<int>(min(Index{kOrder<T>}, p.n - first)), p.unit, p.a};
-  triangle.l.data = p.a.at(first, first);
-  load_triangle(memory.triangle, triangle, warp, lane);
-  invert_diagonal(memory.triangle, triangle, warp, lane);
-  __syncthreads();
-  invert_triangle(memory.inverse, memory.triangle, triangle.tiles(), warp, lane);
-  __syncthreads();  // the triangle makes room for what a step needs
+  const Link<T>& link = p.links[b];
+  if (b > 0) {  // each thread reads what it has copied
+#pragma unroll
+    for (int u = 0; u < kUnits<T>; ++u) start_copy(&memory.m.unit[u][t], &link.m.unit[u][t]);
+  }
 
   static_assert(kColumns == kParts, "a part for each right-hand side");
   const bool mine = part < count && row < p.n;  // x of row r and right-hand side `part`
-  E y = mine ? in_double(*p.solution(row, first_column + part)) : from_real<E>(0);
-  T sums[kColumns];  // - A(b, j) x(j), this part of it
+  const E y = mine ? in_double(*p.solution(row, first_column + part)) : from_real<E>(0);
+
+  // Calls f(c, word, its value) for what a thread has of the message x(j).
+  const auto receive = [&](Index j, auto f) {
+    if (t < count * kWords<T>) {
+      const int c = t / kWords<T>, word = t % kWords<T>;
+      f(c, word, await(p.message(j, chunk, c) + word, b - j <= kNear));
+    }
+    __syncthreads();
+  };
+  // For these products neighbouring lanes have neighbouring rows.
+  const int tile_row = t % kOrder<T>, tile_part = t / kOrder<T>;
+  T sums[kColumns];
 #pragma unroll
   for (int c = 0; c < kColumns; ++c) sums[c] = from_real<T>(0);
-
   const auto load_tile = [&](T(&tile)[kWidth<T>], Index j) {
-    const T* const from = p.a.at(row, j * kOrder<T>);
+    const T* const from = p.a.at(first + tile_row, j * kOrder<T> + tile_part * kWidth<T>);
 #pragma unroll
     for (int k = 0; k < kWidth<T>; ++k) {
-      tile[k] = row < p.n ? from[column_of<T>(part, k) * p.a.column_stride] : from_real<T>(0);
+      tile[k] = first + tile_row < p.n ? from[k * p.a.column_stride] : from_real<T>(0);
     }
   };
   const auto subtract = [&](const T(&tile)[kWidth<T>], Index j) {
-    auto& x = step.x[j % 2];
-    if (t < count * kWords<T>) {
-      const int c = t / kWords<T>, word = t % kWords<T>;
-      const unsigned long long value = await(p.message(j, chunk, c) + word, b - j <= kNear);
+    auto& x = memory.x[j % 2];  // which nobody has needed since the block before the last one
+    receive(j, [&](int c, int word, unsigned long long value) {
       reinterpret_cast<unsigned long long*>(x[c])[word] = value;
-    }
-    __syncthreads();  // and nobody needs the x before the last one
+    });
 #pragma unroll
     for (int c = 0; c < kColumns; ++c) {
       if (c >= count) break;
 #pragma unroll
       for (int k = 0; k < kWidth<T>; ++k) {
-        sums[c] = subtract_product(sums[c], tile[k], x[c][column_of<T>(part, k)]);
+        sums[c] = subtract_product(sums[c], tile[k], x[c][tile_part * kWidth<T> + k]);
       }
     }
   };
-  T tile[kWidth<T>];
-  if (b > 0) load_tile(tile, 0);
+
+  // Two tiles are on their way while the message for the one before them is waited for: tile[0] is
+  // that of block j and tile[1] of j + 1.
+  T tile[2][kWidth<T>];
+  const Index last = b - 2;
+  Index j = last % 2 == 0 ? 0 : -1;
+  if (last >= 0 && j == 0) load_tile(tile[0], j);
+  if (j + 1 < last) load_tile(tile[1], j + 1);
 #pragma unroll 1
-  for (Index j = 0; j + 1 < b; ++j) {
-    T next[kWidth<T>];
-    load_tile(next, j + 1);
-    subtract(tile, j);
-#pragma unroll
-    for (int k = 0; k < kWidth<T>; ++k) tile[k] = next[k];
+  for (; j < last; j += 2) {
+    if (j >= 0) subtract(tile[0], j);
+    load_tile(tile[0], j + 2);
+    subtract(tile[1], j + 1);
+    if (j + 3 < last) load_tile(tile[1], j + 3);
   }
-  // All that can be is in registers before the last message comes.
-  E minus_inverse[kWidth<T>];
+  // All that can be is in registers before the message for which it is wanted comes.
+  UnitOf<T> matrix[kUnits<T>];
+  const auto load_matrix = [&](const ByThreads<T>& from, int last_row) {
 #pragma unroll
-  for (int k = 0; k < kWidth<T>; ++k) {
-    const int i = column_of<E>(part, k);
-    minus_inverse[k] = i <= r ? negate(memory.inverse.at(r, i)) : from_real<E>(0);
-  }
-  if (b > 0) subtract(tile, b - 1);
+    for (int u = 0; u < kUnits<T>; ++u) {
+      const int unit = u / kRowsOfLane * kLanesOfRow + t % kLanesOfRow;
+      const bool inside = unit * UnitOf<T>::kSize <= last_row;
+      matrix[u] = inside ? from.unit[u][t] : UnitOf<T>{};
+    }
+  };
+  load_matrix(link.minus_inverse, (warp + 1) * (kWarp / kParts) - 1);
+  if (last >= 0) subtract(tile[0], last);
 
 #pragma unroll
   for (int c = 0; c < kColumns; ++c) {
-    if (c >= count) break;
-    const T sum = sum_of_parts(sums[c]);
-    if (c == part) y = add(y, in_double(sum));
+    if (c < count) memory.sums[tile_part][c][tile_row] = sums[c];
   }
-  step.y[part][r] = y;
   __syncthreads();
-  E x = from_real<E>(0);
+  if (part < count) {
+    T sum = memory.sums[0][part][r];
 #pragma unroll
-  for (int c = 0; c < kColumns; ++c) {
-    if (c >= count) break;
-    E products[2] = {from_real<E>(0), from_real<E>(0)};  // so that they need not wait
+    for (int q = 1; q < kParts; ++q) sum = add(sum, memory.sums[q][part][r]);
+    memory.y[part][r] = add(y, in_double(sum));
+  }
+  __syncthreads();
+  E x = minus_product<T>(matrix, memory.y, count);
+  if (b > 0) {
+    finish_copies();
+    load_matrix(memory.m, kOrder<T>);
+    receive(b - 1, [&](int c, int word, unsigned long long value) {
+      constexpr int kPerWord = sizeof value / sizeof(T);
+      T in_word[kPerWord];
+      memcpy(in_word, &value, sizeof value);
 #pragma unroll
-    for (int k = 0; k < kWidth<T>; ++k) {
-      const int i = column_of<E>(part, k);
-      if (i > r) continue;
-      products[k % 2] = subtract_product(products[k % 2], minus_inverse[k], step.y[c][i]);
-    }
-    const E product = sum_of_parts(add(products[0], products[1]));
-    if (c == part) x = product;
+      for (int i = 0; i < kPerWord; ++i) {
+        memory.last[c][word * kPerWord + i] = in_double(in_word[i]);
+      }
+    });
+    x = add(x, minus_product<T>(matrix, memory.last, count));
   }
   T rounded;
   convert(rounded, x);
@@ -220,41 +389,59 @@ __global__ void __launch_bounds__(kThreads<T>) substitution_kernel(Substitution<
   if (mine) *p.solution(row, first_column + part) = rounded;
 }
 
+/// The triangle in the order of forward substitution.
+template <class D>
+Trapezoid<const D> forward(Uplo uplo, Index n, const D* a, Index ld) {
+  Trapezoid<const D> lower(a, ld, false);
+  if (uplo == Uplo::upper) {
+    lower.data += (n - 1) * (ld + 1);
+    lower.row_stride = -1;
+    lower.column_stride = -ld;
+  }
+  return lower;
+}
+
+template <class D>
+unsigned blocks_of(Index n) {
+  return static_cast<unsigned>((n + kOrder<D> - 1) / kOrder<D>);
+}
+
 }  // namespace
 
 template <class T>
-void substitute(cudaStream_t stream, Uplo uplo, Diag diag, DeviceView<const T> a, DeviceView<T> x,
-                DeviceView<Index> progress) {
+void find_links(cudaStream_t stream, Uplo uplo, Diag diag, DeviceView<const T> a, void* links) {
   using D = typename DeviceScalar<T>::type;
-  const Index blocks = (a.rows + kOrder<D> - 1) / kOrder<D>;
-  const Index chunks = (x.cols + kColumns - 1) / kColumns;
-  const auto words = static_cast<std::size_t>(blocks * chunks * kColumns * kWords<D>);
-  check(cudaMemsetAsync(progress.data, 0, sizeof(Word) * words, stream), "substitution");
-  Substitution<D> problem{a.rows,
-                          Trapezoid<const D>(device_cast(a.data), a.ld, false),
-                          diag == Diag::unit,
-                          device_cast(x.data),
-                          1,
-                          x.ld,
-                          x.cols,
-                          reinterpret_cast<Word*>(progress.data),
-                          chunks};
-  if (uplo == Uplo::upper) {
-    problem.a.data += (a.rows - 1) * (a.ld + 1);
-    problem.a.row_stride = -1;
-    problem.a.column_stride = -a.ld;
-    problem.x += a.rows - 1;
-    problem.row_step = -1;
-  }
   LaunchShape shape;
-  shape.blocks = static_cast<unsigned>(blocks * chunks);
+  shape.blocks = blocks_of<D>(a.rows);
   shape.threads = kThreads<D>;
-  shape.shared_bytes = sizeof(Memory<D>);
-  launch(stream, shape, "substitution", substitution_kernel<D>, problem);
+  shape.shared_bytes = sizeof(LinkMemory<D>);
+  launch(stream, shape, "links of a substitution", find_links_kernel<D>, a.rows,
+         forward(uplo, a.rows, device_cast(a.data), a.ld), diag == Diag::unit,
+         static_cast<Link<D>*>(links));
 }
 
-#define OVERLAPACK_INSTANTIATE(T)                                                        \
-  template void substitute(cudaStream_t, Uplo, Diag, DeviceView<const T>, DeviceView<T>, \
+template <class T>
+void substitute(cudaStream_t stream, Uplo uplo, DeviceView<const T> a, const void* links,
+                DeviceView<T> x, DeviceView<Index> progress) {
+  using D = typename DeviceScalar<T>::type;
+  const Index chunks = (x.cols + kColumns - 1) / kColumns;
+  LaunchShape shape;
+  shape.blocks = blocks_of<D>(a.rows) * static_cast<unsigned>(chunks);
+  shape.threads = kThreads<D>;
+  shape.shared_bytes = sizeof(Memory<D>);
+  const std::size_t words = std::size_t{shape.blocks} * kColumns * kWords<D>;
+  check(cudaMemsetAsync(progress.data, 0, sizeof(Word) * words, stream), "substitution");
+  const bool upper = uplo == Uplo::upper;
+  D* const first = device_cast(x.data) + (upper ? a.rows - 1 : 0);
+  launch(stream, shape, "substitution", substitution_kernel<D>,
+         Substitution<D>{a.rows, forward(uplo, a.rows, device_cast(a.data), a.ld),
+                         static_cast<const Link<D>*>(links), first, upper ? -1 : 1, x.ld, x.cols,
+                         reinterpret_cast<Word*>(progress.data), chunks});
+}
+
+#define OVERLAPACK_INSTANTIATE(T)                                                               \
+  template void find_links(cudaStream_t, Uplo, Diag, DeviceView<const T>, void*);               \
+  template void substitute(cudaStream_t, Uplo, DeviceView<const T>, const void*, DeviceView<T>, \
                            DeviceView<Index>);
 OVERLAPACK_INSTANTIATE(float)
 OVERLAPACK_INSTANTIATE(std::complex<float>)

@@ -187,16 +187,14 @@ class EmulatedKernels final : public Kernels<T> {
     if (begun != nullptr) queue.record(*begun);
     enqueue(queue, "getrf_panel", [=] {
       const Index steps = std::min(a.rows, a.cols);
-      require(pivots.rows >= steps && pivots.cols == 1 && info.rows == 1 && info.cols == 1 &&
-                  (home.empty() || (home.rows >= steps && home.cols == 1)),
+      require(pivots.rows >= steps && pivots.cols == 1 && home.rows >= steps && home.cols == 1 &&
+                  info.rows == 1 && info.cols == 1,
               "getrf_panel", "the shapes do not fit");
       const HostView<Index> host_pivots = open("getrf_panel", pivots);
       const HostView<Index> host_info = open_anywhere("getrf_panel", info);
       const Index k = reference::getrf(open("getrf_panel", a), host_pivots.data);
       for (Index j = 0; j < steps; ++j) host_pivots(j) += offset;
-      if (!home.empty()) {
-        std::copy_n(host_pivots.data, steps, open_anywhere("getrf_panel", home).data);
-      }
+      std::copy_n(host_pivots.data, steps, open_anywhere("getrf_panel", home).data);
       if (k != 0 && host_info(0) == 0) host_info(0) = offset + k;
     });
   }
@@ -771,13 +769,34 @@ class EmulatedKernels final : public Kernels<T> {
     });
   }
 
-  void do_substitute(Queue& queue, Uplo uplo, Diag diag, DeviceView<const T> a, DeviceView<T> x,
+  void do_find_links(Queue& queue, Uplo uplo, Diag diag, DeviceView<const T> a,
+                     DeviceView<Index> links) override {
+    enqueue(queue, "find_links", [=] {
+      require(Kernels<T>::kSplits, "find_links", "not in double precision");
+      require(a.rows == a.cols && links.rows >= Kernels<T>::substitution_links(a.rows),
+              "find_links", "the shapes do not fit");
+      open("find_links", a);
+      std::fill_n(open("find_links", links).data, links.rows, triangle_number(uplo, diag, a.rows));
+    });
+  }
+  /// What tells the links of one triangle from those of another.
+  static Index triangle_number(Uplo uplo, Diag diag, Index n) {
+    return 4 * n + (uplo == Uplo::lower ? 2 : 0) + (diag == Diag::unit ? 1 : 0);
+  }
+
+  void do_substitute(Queue& queue, Uplo uplo, Diag diag, DeviceView<const T> a,
+                     DeviceView<const Index> links, DeviceView<T> x,
                      DeviceView<Index> progress) override {
     enqueue(queue, "substitute", [=] {
       require(Kernels<T>::kSplits, "substitute", "not in double precision");
       require(a.rows == a.cols && a.rows == x.rows &&
-                  progress.rows >= Kernels<T>::substitution_progress(a.rows, x.cols),
+                  progress.rows >= Kernels<T>::substitution_progress(a.rows, x.cols) &&
+                  links.rows >= Kernels<T>::substitution_links(a.rows),
               "substitute", "the shapes do not fit");
+      const HostView<const Index> found = open("substitute", links);
+      require(std::all_of(found.data, found.data + Kernels<T>::substitution_links(a.rows),
+                          [&](Index x) { return x == triangle_number(uplo, diag, a.rows); }),
+              "substitute", "the links are not those of this triangle");
       open("substitute", progress);
       reference::trsm<T>(Side::left, uplo, Op::none, diag, T(1), open("substitute", a),
                          open("substitute", x));
