@@ -1,6 +1,7 @@
 #include "algorithms/getrf.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -15,18 +16,32 @@
 namespace overlapack::algorithms {
 namespace {
 
-/// Blocks come by a transfer's uploads, and go by its downloads of the same numbers.
+/// Blocks come by a transfer's uploads, and go by its downloads of the same numbers. The host
+/// learns of some panels before they are home.
+template <class T>
 class TransferFlow final : public Flow {
  public:
   /// `uploads`: the number of that with block j; several blocks may have the same.
-  TransferFlow(Transfer& transfer, std::vector<Index> uploads, Index at_once)
-      : transfer_(transfer), uploads_(std::move(uploads)), at_once_(at_once) {}
+  TransferFlow(Transfer& transfer, const Lu<T>& lu, std::vector<Index> uploads, Index at_once)
+      : transfer_(transfer), lu_(lu), uploads_(std::move(uploads)), at_once_(at_once) {}
   Index at_once() const override { return at_once_; }
   bool before(Queue& queue, Index j) override { return transfer_.before(queue, uploads_[at(j)]); }
-  void release(Queue& queue, Index j) override { transfer_.release(queue, j); }
+  void release(Queue& queue, Index j) override {
+    if (tells_of(j)) queue.signal(lu_.panels_known(), static_cast<std::uint32_t>(j + 1));
+    transfer_.release(queue, j);
+  }
 
  private:
+  /// The host makes interchanges when half of many panels are known. Not each is worth a signal,
+  /// which takes the caller 5 us.
+  bool tells_of(Index j) const {
+    constexpr Index kMany = 16, kApart = 4;
+    const Index panels = lu_.panels(), later = panels - 1 - j;
+    return panels > kMany && later >= 0 && later < panels / 2 && later % kApart == 0;
+  }
+
   Transfer& transfer_;
+  const Lu<T>& lu_;
   std::vector<Index> uploads_;
   Index at_once_;
 };
@@ -191,7 +206,8 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, In
   if (device.kind_of(a.data) == MemoryKind::device) {
     return gesv_resident(device, lu, options, input, a, interchanges, b, committed);
   }
-  LaterInterchanges<T> later(device, a, interchanges, options.nb);
+  LaterInterchanges<T> later(device, a, lu.pivots_home(), lu.panels_known(), interchanges,
+                             options.nb);
   Transfer transfer(device, options.threads, committed);
 
   std::vector<Index> uploads;  // by block
@@ -204,9 +220,8 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, In
       transfer.add_download(region);
       continue;
     }
-    transfer.add_download(region, {}, [&interchanges, &lu, c] {
-      std::copy_n(lu.pivots_home().data() + c.first, c.size(), &interchanges.pivots[at(c.first)]);
-      std::fill_n(&interchanges.seen[at(c.first)], c.size(), c.last);
+    transfer.add_download(region, {}, [&later, j] {
+      later.arrives(j);
       return true;
     });
   }
@@ -223,7 +238,7 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, In
   transfer.start();
 
   const bool on_device = device.kind_of(input.a.data) == MemoryKind::device;
-  TransferFlow flow(transfer, std::move(uploads), on_device ? lu.total() : 0);
+  TransferFlow<T> flow(transfer, lu, std::move(uploads), on_device ? lu.total() : 0);
   lu.factor(flow);
   if (!b.empty()) {
     lu.back_substitute();

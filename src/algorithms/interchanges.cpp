@@ -1,5 +1,8 @@
 #include "algorithms/interchanges.hpp"
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <new>
 #include <numeric>
 
@@ -13,13 +16,21 @@ namespace {
 constexpr Index kColumns = 32;  // per task: enough to pay for composing the permutation
 constexpr Index kManyRows = 4;  // per interchange: beyond, single swaps cost less
 
+/// The number of a row in a permutation that the cache is to keep beside a column.
+using ShortIndex = std::uint32_t;
+constexpr Index kMostRows = std::numeric_limits<ShortIndex>::max();
+
+void prefetch(const void* from) { __builtin_prefetch(from); }
+
 }  // namespace
 
 template <class T>
-LaterInterchanges<T>::LaterInterchanges(Device& device, HostView<T> a, Interchanges& interchanges,
-                                        Index nb)
+LaterInterchanges<T>::LaterInterchanges(Device& device, HostView<T> a, const Buffer<Index>& pivots,
+                                        const Flag& known, Interchanges& interchanges, Index nb)
     : device_(device),
       a_(a),
+      staged_(pivots),
+      staged_panels_(known),
       pivots_(interchanges.pivots),
       seen_(interchanges.seen),
       nb_(nb),
@@ -27,13 +38,28 @@ LaterInterchanges<T>::LaterInterchanges(Device& device, HostView<T> a, Interchan
       groups_per_panel_((nb + kColumns - 1) / kColumns) {}
 
 template <class T>
+void LaterInterchanges<T>::arrives(Index j) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  learn(j + 1);
+  const Range c = panel(j);
+  std::fill(&seen_[at(c.first)], &seen_[at(c.first)] + c.size(), c.last);
+}
+
+template <class T>
 bool LaterInterchanges<T>::advance(Index home) {
   Index group = 0, end = 0;
   {
     const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
-    if (!lock || (next_ == last_ && !begin_sweep(home))) return false;
+    if (!lock) return false;
+    learn(static_cast<Index>(staged_panels_.load(std::memory_order_acquire)));
+    const Index groups = std::min(home, known_ - 1) * groups_per_panel_;
+    if (next_ < last_) {
+      last_ = std::max(last_, groups);  // what has come home since it began
+    } else if (!begin_sweep(groups)) {
+      return false;
+    }
     group = next_++;
-    end = end_;
+    end = panel(known_ - 1).last;
     under_way_.fetch_add(1, std::memory_order_relaxed);
   }
   apply(group, end);
@@ -43,34 +69,35 @@ bool LaterInterchanges<T>::advance(Index home) {
 
 template <class T>
 void LaterInterchanges<T>::finish(Index threads) {
-  const Index groups = groups_before(panels_);
+  const Index groups = (panels_ - 1) * groups_per_panel_;
   Workers::instance().parallel_for(std::min(threads, groups), groups,
                                    [this](Index group) { apply(group, count()); });
 }
 
-/// Groups of columns, no wider than a task, in panels before the last of the first `panels`.
-template <class T>
-Index LaterInterchanges<T>::groups_before(Index panels) const {
-  return std::max<Index>(panels - 1, 0) * groups_per_panel_;
-}
-
 template <class T>
 Range LaterInterchanges<T>::columns(Index group) const {
-  const Index panel = group / groups_per_panel_;
-  const Index first = panel * nb_ + group % groups_per_panel_ * kColumns;
-  return {first, std::min(first + kColumns, (panel + 1) * nb_)};
+  const Range of_panel = panel(group / groups_per_panel_);
+  const Index first = of_panel.first + group % groups_per_panel_ * kColumns;
+  return {first, std::min(first + kColumns, of_panel.last)};
+}
+
+/// The first so many panels are known.
+template <class T>
+void LaterInterchanges<T>::learn(Index panels) {
+  for (; known_ < panels; ++known_) {
+    const Range c = panel(known_);
+    std::copy(staged_.data() + c.first, staged_.data() + c.last, &pivots_[at(c.first)]);
+  }
 }
 
 /// A sweep begins when nothing of the one before is under way: no column has two tasks at once.
 template <class T>
-bool LaterInterchanges<T>::begin_sweep(Index home) {
-  home = std::min(home, panels_);
-  if (home < due_ || under_way_.load(std::memory_order_acquire) > 0) return false;
-  due_ = home + (panels_ - home) / 4 + 1;
+bool LaterInterchanges<T>::begin_sweep(Index groups) {
+  if (known_ < due_ || groups <= 0 || under_way_.load(std::memory_order_acquire) > 0) return false;
+  due_ = known_ + (panels_ - known_) / 4 + 1;
   next_ = 0;
-  last_ = groups_before(home);
-  end_ = std::min(home * nb_, count());
-  return next_ < last_;
+  last_ = groups;
+  return true;
 }
 
 /// The interchanges before `end` that a group has not seen yet.
@@ -83,7 +110,8 @@ void LaterInterchanges<T>::apply(Index group, Index end) {
   const auto swap = [&] {
     reference::laswp(a_.block(0, c.first, a_.rows, c.size()), first, end, pivots_.data());
   };
-  if (a_.rows - first > kManyRows * (end - first)) {
+  const Index rows = a_.rows - first;
+  if (rows > kManyRows * (end - first) || rows > kMostRows) {
     swap();
   } else {
     try {
@@ -97,11 +125,11 @@ void LaterInterchanges<T>::apply(Index group, Index end) {
 
 /// Each column is one gather by the composed permutation; rows above `first` stay. The column is
 /// copied first, since memory is read faster in order: what is then read in any order is in the
-/// cache.
+/// cache, to which the next column comes meanwhile.
 template <class T>
 void LaterInterchanges<T>::gather(Range c, Index first, Index end) {
-  std::vector<Index> source(at(a_.rows - first));
-  std::iota(source.begin(), source.end(), Index{0});
+  std::vector<ShortIndex> source(at(a_.rows - first));
+  std::iota(source.begin(), source.end(), ShortIndex{0});
   for (Index j = first; j < end; ++j) {
     std::swap(source[at(j - first)], source[at(pivots_[at(j)] - 1 - first)]);
   }
@@ -109,7 +137,14 @@ void LaterInterchanges<T>::gather(Range c, Index first, Index end) {
   for (Index j = c.first; j < c.last; ++j) {
     T* const column = &a_(first, j);
     std::copy_n(column, copy.size(), copy.begin());
-    for (std::size_t i = 0; i < source.size(); ++i) column[i] = copy[at(source[i])];
+    const T* const next = j + 1 < c.last ? &a_(first, j + 1) : column;
+    constexpr std::size_t kOfLine = 64 / sizeof(T);
+    std::size_t i = 0;
+    for (; i + kOfLine <= source.size(); i += kOfLine) {
+      prefetch(next + i);
+      for (std::size_t k = i; k < i + kOfLine; ++k) column[k] = copy[source[k]];
+    }
+    for (; i < source.size(); ++i) column[i] = copy[source[i]];
   }
 }
 

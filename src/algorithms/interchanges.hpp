@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "algorithms/blocks.hpp"
+#include "device/buffer.hpp"
 
 namespace overlapack::algorithms {
 
@@ -19,38 +20,47 @@ struct Interchanges {
 /// Carries out in the caller's memory, in columns of panels that have come home, the interchanges
 /// of later panels.
 ///
-/// While the device computes, idle threads do so in sweeps over all panels at home, through the
-/// last of them. The first one begins when half of the panels are home, each further one when a
-/// quarter of the rest has followed. Together they move almost three times what one pass at the end
-/// would, and little is left for that. What is done when does not matter to the result:
-/// interchanges only move data.
+/// While the device computes, idle threads do so in sweeps over all panels at home. The first one
+/// begins when half of the panels are known, each further one when a quarter of the rest has
+/// followed. Together they move almost three times what one pass at the end would, and little is
+/// left for that. Each column goes as far as panels are known when it is its turn: when the last
+/// one is, while the last columns are still on their way, that is the end. What is done when does
+/// not matter to the result: interchanges only move data.
 template <class T>
 class LaterInterchanges {
  public:
-  LaterInterchanges(Device& device, HostView<T> a, Interchanges& interchanges, Index nb);
+  /// The pivots of the first so many panels as `known` says stand in `pivots`, in staging memory.
+  LaterInterchanges(Device& device, HostView<T> a, const Buffer<Index>& pivots, const Flag& known,
+                    Interchanges& interchanges, Index nb);
 
-  /// Does one task of a sweep, if there is one. `home` panels have come home, with their pivots.
-  /// Any number of threads may call it at once.
+  /// Panel j has come home, without interchanges of later ones. Before anything of it is stored.
+  void arrives(Index j);
+  /// Does one task of a sweep, if there is one. `home` panels have come home. Any number of threads
+  /// may call it at once.
   bool advance(Index home);
   /// Does the rest, once all panels are home and advance() is not called any more.
   void finish(Index threads);
 
  private:
   Index count() const { return static_cast<Index>(pivots_.size()); }
-  Index groups_before(Index panels) const;
+  Range panel(Index j) const { return {j * nb_, std::min((j + 1) * nb_, count())}; }
   Range columns(Index group) const;
-  bool begin_sweep(Index home);
+  void learn(Index panels);
+  bool begin_sweep(Index groups);
   void apply(Index group, Index end);
   void gather(Range c, Index first, Index end);
 
   Device& device_;
   const HostView<T> a_;
-  const std::vector<Index>& pivots_;
+  const Buffer<Index>& staged_;
+  const Flag& staged_panels_;
+  std::vector<Index>& pivots_;
   std::vector<Index>& seen_;
   const Index nb_, panels_, groups_per_panel_;
-  std::mutex mutex_;  // guards the sweep: groups [next_, last_) are left, interchanges before end_
-  Index next_ = 0, last_ = 0, end_ = 0;
-  Index due_ = panels_ / 2 + 1;  // so many panels at home begin the next one
+  std::mutex mutex_;             // guards what follows, and pivots_ as long as known_ grows
+  Index known_ = 0;              // panels
+  Index next_ = 0, last_ = 0;    // groups that are left of the sweep
+  Index due_ = panels_ / 2 + 1;  // so many known panels begin the next one
   std::atomic<Index> under_way_{0};
 };
 

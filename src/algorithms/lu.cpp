@@ -1,5 +1,7 @@
 #include "algorithms/lu.hpp"
 
+#include <new>
+
 #include "device/timeline.hpp"
 
 namespace overlapack::algorithms {
@@ -32,6 +34,7 @@ Lu<T>::Lu(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Ind
       pivots_(device, Space::device, std::min(m, n)),
       pivots_home_(device, Space::host, std::min(m, n)),
       info_(device, Space::host, panels_),
+      panels_known_(device, Space::host, 1),
       step_width_(kernels_.getrf_panel_width()),
       there_(device),
       factored_(device),
@@ -58,6 +61,7 @@ Lu<T>::Lu(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Ind
   }
   plan_long_steps(options);
   std::fill_n(info_.data(), info_.size(), Index{0});
+  new (panels_known_.data()) Flag(0);
 }
 
 template <class T>

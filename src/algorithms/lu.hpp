@@ -57,6 +57,9 @@ class Lu {
   /// pivot that is exactly zero stands, or 0.
   const Buffer<Index>& pivots_home() const { return pivots_home_; }
   const Buffer<Index>& info() const { return info_; }
+  /// In staging memory, zero at first: for a flow that wants to tell the host how many panels have
+  /// reported.
+  Flag& panels_known() const { return *panels_known_.data(); }
   /// Of all queues the one that all others have been waited for in when factor() is through.
   Queue& update() const { return **update_; }
 
@@ -153,6 +156,7 @@ class Lu {
   Index first_by_rows_;
   Index placed_by_rows_ = 0;  // up to there a flow has put them there
   Buffer<Index> pivots_, pivots_home_, info_;
+  Buffer<Flag> panels_known_;
   std::optional<DeviceMatrix<Index>> sources_;  // of rows, by panel: see compose()
   Range composed_;                              // the panels of which they are
   bool composes_ = true;                        // there has been memory for them
