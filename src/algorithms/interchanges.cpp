@@ -13,7 +13,6 @@
 namespace overlapack::algorithms {
 namespace {
 
-constexpr Index kColumns = 32;  // per task: enough to pay for composing the permutation
 constexpr Index kManyRows = 4;  // per interchange: beyond, single swaps cost less
 
 /// The number of a row in a permutation that the cache is to keep beside a column.
@@ -21,6 +20,14 @@ using ShortIndex = std::uint32_t;
 constexpr Index kMostRows = std::numeric_limits<ShortIndex>::max();
 
 void prefetch(const void* from) { __builtin_prefetch(from); }
+
+/// Columns of a task: enough to pay for composing the permutation, and a short one if possible.
+template <class T>
+Index columns_of_task(Index rows) {
+  constexpr Index kBytes = 1 << 20, kLeast = 8, kMost = 32;
+  const Index bytes = std::max<Index>(rows, 1) * static_cast<Index>(sizeof(T));
+  return std::clamp(kBytes / bytes, kLeast, kMost);
+}
 
 }  // namespace
 
@@ -35,7 +42,8 @@ LaterInterchanges<T>::LaterInterchanges(Device& device, HostView<T> a, const Buf
       seen_(interchanges.seen),
       nb_(nb),
       panels_((count() + nb - 1) / nb),
-      groups_per_panel_((nb + kColumns - 1) / kColumns) {}
+      width_(columns_of_task<T>(a.rows)),
+      groups_per_panel_((nb + width_ - 1) / width_) {}
 
 template <class T>
 void LaterInterchanges<T>::arrives(Index j) {
@@ -47,11 +55,14 @@ void LaterInterchanges<T>::arrives(Index j) {
 
 template <class T>
 bool LaterInterchanges<T>::advance(Index home) {
+  // Threads ask all the time, mostly in vain: they must not keep arrives() from the lock.
+  const auto staged = static_cast<Index>(staged_panels_.load(std::memory_order_acquire));
+  if (!sweeping_ && std::max<Index>(known_, staged) < due_) return false;
   Index group = 0, end = 0;
   {
     const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
     if (!lock) return false;
-    learn(static_cast<Index>(staged_panels_.load(std::memory_order_acquire)));
+    learn(staged);
     const Index groups = std::min(home, known_ - 1) * groups_per_panel_;
     if (next_ < last_) {
       last_ = std::max(last_, groups);  // what has come home since it began
@@ -59,6 +70,7 @@ bool LaterInterchanges<T>::advance(Index home) {
       return false;
     }
     group = next_++;
+    sweeping_ = next_ < last_;
     end = panel(known_ - 1).last;
     under_way_.fetch_add(1, std::memory_order_relaxed);
   }
@@ -77,8 +89,8 @@ void LaterInterchanges<T>::finish(Index threads) {
 template <class T>
 Range LaterInterchanges<T>::columns(Index group) const {
   const Range of_panel = panel(group / groups_per_panel_);
-  const Index first = of_panel.first + group % groups_per_panel_ * kColumns;
-  return {first, std::min(first + kColumns, of_panel.last)};
+  const Index first = of_panel.first + group % groups_per_panel_ * width_;
+  return {first, std::min(first + width_, of_panel.last)};
 }
 
 /// The first so many panels are known.

@@ -56,11 +56,12 @@ class LaterInterchanges {
   const Flag& staged_panels_;
   std::vector<Index>& pivots_;
   std::vector<Index>& seen_;
-  const Index nb_, panels_, groups_per_panel_;
-  std::mutex mutex_;             // guards what follows, and pivots_ as long as known_ grows
-  Index known_ = 0;              // panels
-  Index next_ = 0, last_ = 0;    // groups that are left of the sweep
-  Index due_ = panels_ / 2 + 1;  // so many known panels begin the next one
+  const Index nb_, panels_, width_, groups_per_panel_;
+  std::mutex mutex_;                   // guards what follows, and pivots_ as long as known_ grows
+  Index next_ = 0, last_ = 0;          // groups that are left of the sweep
+  std::atomic<bool> sweeping_{false};  // whether there are any
+  std::atomic<Index> known_{0};        // panels
+  std::atomic<Index> due_{panels_ / 2 + 1};  // so many known panels begin the next sweep
   std::atomic<Index> under_way_{0};
 };
 
