@@ -4,10 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "algorithms/interchanges.hpp"
 #include "cpu/lapack.hpp"
 #include "cpu/reference.hpp"
 #include "device/timeline.hpp"
@@ -94,6 +96,47 @@ TYPED_TEST(Getrf, ManyPanelsGiveTheSameBitsWhateverTheTiming) {
       }
     }
   }
+}
+
+TYPED_TEST(Getrf, LaterInterchangesGoAsFarAsPanelsAreKnown) {
+  using T = TypeParam;
+  const Index m = 70, n = 40, nb = 4, home = 4, known = 8;  // panels
+  const auto a = random_matrix<T>(m, n, 1, 3);
+  Buffer<Index> staged(this->device(), Space::host, n);
+  for (Index j = 0; j < n; ++j) staged.data()[j] = j + 1 + 37 * j % (m - j);
+  Flag flag(0);
+  algorithms::Interchanges interchanges{std::vector<Index>(algorithms::at(n), 0),
+                                        std::vector<Index>(algorithms::at(n), 0)};
+  auto moved = a, expected = a;
+  // Interchanges before `end` in the columns of the first `panels`.
+  const auto expect_moved = [&](Index panels, Index end) {
+    for (Index j = 0; j < panels * nb; ++j) {
+      Index& seen = interchanges.seen[algorithms::at(j)];
+      const Index first = (j / nb + 1) * nb;
+      auto column = a;
+      reference::laswp(column.view(), first, std::max(first, end), staged.data(), true);
+      std::copy_n(&column(0, j), m, &expected(0, j));
+      EXPECT_EQ(seen, std::max(first, end)) << j;
+    }
+    for (Index j = 0; j < n; ++j) {
+      for (Index i = 0; i < m; ++i) ASSERT_EQ(moved(i, j), expected(i, j)) << i << "," << j;
+    }
+    EXPECT_TRUE(moved.padding_untouched());
+  };
+  algorithms::LaterInterchanges<T> later(this->device(), moved.view(), staged, flag, interchanges,
+                                         nb);
+  for (Index j = 0; j < home; ++j) later.arrives(j);
+  EXPECT_FALSE(later.advance(home)) << "fewer than half of the panels are known";
+  expect_moved(home, 0);
+  flag = static_cast<std::uint32_t>(known);
+  while (later.advance(home)) continue;
+  expect_moved(home, known * nb);
+  for (Index j = 0; j < n; ++j) {  // for a call that goes on by the CPU
+    EXPECT_EQ(interchanges.pivots[algorithms::at(j)], j < known * nb ? staged.data()[j] : 0);
+  }
+  for (Index j = home; j < n / nb; ++j) later.arrives(j);
+  later.finish(3);
+  expect_moved(n / nb, n);
 }
 
 TYPED_TEST(Getrf, IdleCopyThreadsInterchangeWhatIsHome) {
