@@ -19,8 +19,6 @@ constexpr Index kManyRows = 4;  // per interchange: beyond, single swaps cost le
 using ShortIndex = std::uint32_t;
 constexpr Index kMostRows = std::numeric_limits<ShortIndex>::max();
 
-void prefetch(const void* from) { __builtin_prefetch(from); }
-
 /// Columns of a task: enough to pay for composing the permutation, and a short one if possible.
 template <class T>
 Index columns_of_task(Index rows) {
@@ -57,7 +55,7 @@ template <class T>
 bool LaterInterchanges<T>::advance(Index home) {
   // Threads ask all the time, mostly in vain: they must not keep arrives() from the lock.
   const auto staged = static_cast<Index>(staged_panels_.load(std::memory_order_acquire));
-  if (!sweeping_ && std::max<Index>(known_, staged) < due_) return false;
+  if (next_ >= last_ && std::max<Index>(known_, staged) < due_) return false;
   Index group = 0, end = 0;
   {
     const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
@@ -65,12 +63,11 @@ bool LaterInterchanges<T>::advance(Index home) {
     learn(staged);
     const Index groups = std::min(home, known_ - 1) * groups_per_panel_;
     if (next_ < last_) {
-      last_ = std::max(last_, groups);  // what has come home since it began
+      last_ = std::max<Index>(last_, groups);  // what has come home since it began
     } else if (!begin_sweep(groups)) {
       return false;
     }
     group = next_++;
-    sweeping_ = next_ < last_;
     end = panel(known_ - 1).last;
     under_way_.fetch_add(1, std::memory_order_relaxed);
   }
@@ -81,7 +78,7 @@ bool LaterInterchanges<T>::advance(Index home) {
 
 template <class T>
 void LaterInterchanges<T>::finish(Index threads) {
-  const Index groups = (panels_ - 1) * groups_per_panel_;
+  const Index groups = std::max<Index>(panels_ - 1, 0) * groups_per_panel_;
   Workers::instance().parallel_for(std::min(threads, groups), groups,
                                    [this](Index group) { apply(group, count()); });
 }
@@ -93,7 +90,7 @@ Range LaterInterchanges<T>::columns(Index group) const {
   return {first, std::min(first + width_, of_panel.last)};
 }
 
-/// The first so many panels are known.
+/// So many panels have reported: their pivots are known from now on.
 template <class T>
 void LaterInterchanges<T>::learn(Index panels) {
   for (; known_ < panels; ++known_) {
@@ -153,7 +150,7 @@ void LaterInterchanges<T>::gather(Range c, Index first, Index end) {
     constexpr std::size_t kOfLine = 64 / sizeof(T);
     std::size_t i = 0;
     for (; i + kOfLine <= source.size(); i += kOfLine) {
-      prefetch(next + i);
+      __builtin_prefetch(next + i);
       for (std::size_t k = i; k < i + kOfLine; ++k) column[k] = copy[source[k]];
     }
     for (; i < source.size(); ++i) column[i] = copy[source[i]];

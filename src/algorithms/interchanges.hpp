@@ -33,7 +33,7 @@ class LaterInterchanges {
   LaterInterchanges(Device& device, HostView<T> a, const Buffer<Index>& pivots, const Flag& known,
                     Interchanges& interchanges, Index nb);
 
-  /// Panel j has come home, without interchanges of later ones. Before anything of it is stored.
+  /// Panel j, which has not seen the interchanges of later ones, is about to be stored.
   void arrives(Index j);
   /// Does one task of a sweep, if there is one. `home` panels have come home. Any number of threads
   /// may call it at once.
@@ -57,12 +57,13 @@ class LaterInterchanges {
   std::vector<Index>& pivots_;
   std::vector<Index>& seen_;
   const Index nb_, panels_, width_, groups_per_panel_;
-  std::mutex mutex_;                   // guards what follows, and pivots_ as long as known_ grows
-  Index next_ = 0, last_ = 0;          // groups that are left of the sweep
-  std::atomic<bool> sweeping_{false};  // whether there are any
-  std::atomic<Index> known_{0};        // panels
+  // Who changes these, or pivots_ as long as known_ grows, has the mutex; who has not may look.
+  std::mutex mutex_;
+  std::atomic<Index> next_{0}, last_{0};     // groups that are left of the sweep
+  std::atomic<Index> known_{0};              // panels
   std::atomic<Index> due_{panels_ / 2 + 1};  // so many known panels begin the next sweep
-  std::atomic<Index> under_way_{0};
+
+  std::atomic<Index> under_way_{0};  // tasks
 };
 
 }  // namespace overlapack::algorithms
