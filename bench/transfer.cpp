@@ -143,16 +143,22 @@ class TransferBench {
     queue_->synchronize();
   }
 
+  /// A block column, from the diagonal on if the matrix is a triangle; a block row of an upper one.
+  Region region(HostView<double> host, Range b) const {
+    const Index first = part_ == Part::all ? 0 : b.first;
+    const auto block = [&](auto x) {
+      return part_ == Part::upper ? x.block(first, first, b.size(), n_ - first)
+                                  : x.block(first, b.first, n_ - first, b.size());
+    };
+    return make_region<double>(block(host), block(matrix_.view()), part_);
+  }
+
   void move(bool up, bool down) {
     Index committed = 0;
     Transfer transfer(device_, threads_, committed);
-    const auto region = [&](HostView<double> host, Range c) {
-      return make_region<double>(host.block(0, c.first, n_, c.size()),
-                                 matrix_.view().block(0, c.first, n_, c.size()), part_, c.first);
-    };
-    for (const Range c : blocks_) {
-      if (up) transfer.add_upload(region(source_.view(), c));
-      if (down) transfer.add_download(region(target_.view(), c));
+    for (const Range b : blocks_) {
+      if (up) transfer.add_upload(region(source_.view(), b));
+      if (down) transfer.add_download(region(target_.view(), b));
     }
     transfer.start();
     for (Index b = 0; b < static_cast<Index>(blocks_.size()); ++b) {
@@ -214,10 +220,11 @@ int show_transfers(const Options& options) {
   tools::print_table(std::cout,
                      {"what", "memory", "n", "MB", "up GB/s", "down GB/s", "both GB/s each way"},
                      rows, 2, options.style);
-  std::cout << "\nWhole calls of the transfer engine, in double precision and block columns of "
+  std::cout << "\nWhole calls of the transfer engine, in double precision and block columns (upper "
+               "triangles:\nblock rows) of "
             << nb
-            << ", from start to finish:\nall that goes up, all that comes down, and everything up "
-               "and down again at once. Every element\nhas arrived as it was sent.\n";
+            << ", from start to finish: all that goes up, all that comes down, and everything\nup "
+               "and down again at once. Every element has arrived as it was sent.\n";
   return 0;
 }
 

@@ -1,8 +1,8 @@
 """Usage: python3 profile_calls.py LIBRARY OUT_DIR ROUTINE:N:host|device[:U]...
 
 Every kernel and copy of one call, by the GPU's own clock: when it began, how long it took, and in which
-queue. For potrf and getrf in all precisions, and the mixed-precision solvers with one right-hand
-side, on a matrix in the host's or the device's memory, e.g.
+queue. For potrf and getrf, posv and gesv in all precisions and the mixed-precision solvers, with
+one right-hand side, on a matrix in the host's or the device's memory, e.g.
 
     profile_calls.py build/liboverlapack.so /tmp/profile dgetrf:16384:device dpotrf:8192:host:U
 
@@ -52,6 +52,9 @@ def call(torch, library, routine, a, b, uplo):
     first = [] if pivots else [uplo.encode()]
     if routine.endswith("trf"):
         arguments = first + [order] * (2 if pivots else 1) + [matrix, order] + pivots + end
+    elif len(routine) == len("dposv"):
+        right_hand_side = [ctypes.c_void_p(b.data_ptr()), order]
+        arguments = first + [order, columns, matrix, order] + pivots + right_hand_side + end
     else:  # mixed precision
         x, work = torch.empty_like(b), torch.empty(2 * n.value, dtype=torch.complex128)
         rounded = torch.empty((n.value, n.value + 1), dtype=torch.complex64)
@@ -104,7 +107,7 @@ def profile(torch, library, out, spec):
 def main():
     if len(sys.argv) < 4:
         sys.exit(print(__doc__) if sys.argv[1:] == ["--help"] else __doc__)
-    pattern = r"([sdcz](potrf|getrf)|(ds|zc)(gesv|posv)):[1-9]\d*:(host|device)(:[LU])?"
+    pattern = r"([sdcz](potrf|getrf)|([sdcz]|ds|zc)(gesv|posv)):[1-9]\d*:(host|device)(:[LU])?"
     for spec in sys.argv[3:]:
         if not re.fullmatch(pattern, spec):
             sys.exit(f"profile_calls: '{spec}' is not like dgetrf:4096:device or dpotrf:4096:host:U")
