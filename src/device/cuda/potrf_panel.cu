@@ -124,52 +124,102 @@ __device__ E zero_or_one(bool one) {
   return from_real<E>(one ? 1.0 : 0.0);
 }
 
-/// The tile of the rows from `row` on and of column tile k; beyond row n or column n of the
-/// diagonal block that of a unit matrix, beyond the last row zero.
-template <class E, class T>
-__device__ Fragment<E> load_tile(const Panel<T>& panel, Index row, int k, int lane) {
-  const Index i = row + fragment_row(lane, 0);
-  const int column = k * kTile + fragment_column(lane, 0, 0);
-  const T* const p = panel.place(panel.a, i, column);
-  Fragment<E> x;
-  for_each_element([&](int h, int j, int e) {
-    const Index r = i + 8 * h;
-    const int c = column + 8 * j + e;
-    T loaded = from_real<T>(r == c);
-    if (r < panel.rows && c < panel.n && c <= r) {
-      loaded = p[8 * h * panel.a.row_stride + (8 * j + e) * panel.a.column_stride];
-    }
+/// A tile of a panel's matrix where it lies in memory. It may reach beyond the last row, the last
+/// column or, upwards, the diagonal.
+template <class T>
+struct TileInMemory {
+  T* data;
+  Index row_stride, column_stride;
+  bool mirrored;
+  int rows, columns;  // which there are
+  int diagonal;       // element (r, r + diagonal) is on the diagonal
+
+  __device__ bool complete() const { return rows >= kTile && columns >= kTile; }
+  __device__ bool exists(int r, int c) const {
+    return r < rows && c < columns && c <= r + diagonal;
+  }
+  /// Calls f(element, h, j, e) for every element of the lane.
+  template <class F>
+  __device__ void for_each(int lane, F f) const {
+    T* const first =
+        data + fragment_row(lane, 0) * row_stride + fragment_column(lane, 0, 0) * column_stride;
+    for_each_element([&](int h, int j, int e) {
+      f(first + fragment_row(0, h) * row_stride + fragment_column(0, j, e) * column_stride, h, j,
+        e);
+    });
+  }
+  template <class E>
+  __device__ void load(Fragment<E>& x, const T& element, int h, int j, int e) const {
     E value;
-    convert(value, panel.a.mirrored ? conjugate(loaded) : loaded);
+    convert(value, mirrored ? conjugate(element) : element);
     x.set(h, j, e, value);
+  }
+  template <class E>
+  __device__ void store(T& element, const Fragment<E>& x, int h, int j, int e) const {
+    const E value = x.get(h, j, e);
+    convert(element, mirrored ? conjugate(value) : value);
+  }
+};
+
+/// That of the rows from `row` on and of column tile k.
+template <class T, class U>
+__device__ TileInMemory<U> tile_of(const Panel<T>& panel, const Trapezoid<U>& x, Index row, int k) {
+  const int column = k * kTile;
+  return {panel.place(x, row, column),
+          x.row_stride,
+          x.column_stride,
+          x.mirrored,
+          static_cast<int>(min(panel.rows - row, Index{kTile})),
+          panel.n - column,
+          static_cast<int>(min(row - column, Index{kTile}))};
+}
+
+// Most tiles are complete, and the chain waits for some of these. What is done for the others is
+// kept out of the way: instructions that are not at hand have to be waited for like data.
+
+template <class E, class T>
+__device__ __noinline__ Fragment<E> load_edge_tile(TileInMemory<const T> tile, int lane) {
+  Fragment<E> x;
+  tile.for_each(lane, [&](const T* from, int h, int j, int e) {
+    const int r = fragment_row(lane, h), c = fragment_column(lane, j, e);
+    tile.load(x, tile.exists(r, c) ? *from : from_real<T>(c == r + tile.diagonal), h, j, e);
   });
   return x;
 }
 
-/// Stores it in the factor. Columns from `completed` on become those of a unit matrix.
+/// Beyond row n or column n of the diagonal block it is that of a unit matrix, beyond the last row
+/// zero. Above the diagonal it has whatever lies there.
+template <class E, class T>
+__device__ Fragment<E> load_tile(const Panel<T>& panel, Index row, int k, int lane) {
+  const TileInMemory<const T> tile = tile_of(panel, panel.a, row, k);
+  if (!tile.complete()) return load_edge_tile<E>(tile, lane);
+  Fragment<E> x;
+  tile.for_each(lane, [&](const T* from, int h, int j, int e) { tile.load(x, *from, h, j, e); });
+  return x;
+}
+
+/// Columns from `completed` on become those of a unit matrix.
+template <class E, class T>
+__device__ __noinline__ void store_edge_tile(TileInMemory<T> tile, int completed, int lane,
+                                             Fragment<E> x) {
+  tile.for_each(lane, [&](T* to, int h, int j, int e) {
+    const int r = fragment_row(lane, h), c = fragment_column(lane, j, e);
+    if (c >= completed) x.set(h, j, e, zero_or_one<E>(c == r + tile.diagonal));
+    if (tile.exists(r, c)) tile.store(*to, x, h, j, e);
+  });
+}
+
+/// Stores it in the factor, of which only the columns before `completed` are right.
 template <class E, class T>
 __device__ void store_tile(const Panel<T>& panel, int completed, Index row, int k, int lane,
-                           Fragment<E> x) {
+                           const Fragment<E>& x) {
   if (panel.gap > 0 && row < panel.n) return;
-  const Index i = row + fragment_row(lane, 0);
-  const int column = k * kTile + fragment_column(lane, 0, 0);
-  if (completed < panel.n) {
-    for_each_element([&](int h, int j, int e) {
-      const Index r = i + 8 * h;
-      const int c = column + 8 * j + e;
-      if (c >= completed) x.set(h, j, e, zero_or_one<E>(r == c));
-    });
+  const TileInMemory<T> tile = tile_of(panel, panel.factor, row, k);
+  if (tile.complete() && tile.diagonal > 0 && completed == panel.n) {
+    tile.for_each(lane, [&](T* to, int h, int j, int e) { tile.store(*to, x, h, j, e); });
+  } else {
+    store_edge_tile(tile, completed - k * kTile, lane, x);
   }
-  T* const p = panel.place(panel.factor, i, column);
-  for_each_element([&](int h, int j, int e) {
-    const Index r = i + 8 * h;
-    const int c = column + 8 * j + e;
-    if (r < panel.rows && c < panel.n && c <= r) {
-      const E value = x.get(h, j, e);
-      convert(p[8 * h * panel.factor.row_stride + (8 * j + e) * panel.factor.column_stride],
-              panel.factor.mirrored ? conjugate(value) : value);
-    }
-  });
 }
 
 /// d y - x conj(l).
@@ -260,7 +310,7 @@ __device__ void exchange_square(Square<E>& pivots, Square<E>& shared, const E (&
 
 /// For any tile. After the first pivot that is not positive, columns are those of the unit matrix.
 template <class E>
-__device__ void factor_tile_carefully(Step<E>& step, Square<E>& shared, int lane) {
+__device__ __noinline__ void factor_tile_carefully(Step<E>& step, Square<E>& shared, int lane) {
   E row[kTile], pivots[kStrip][kStrip];
   load_row(row, step, lane);
   load_square(pivots, step.factor.row(0), Rows<E>::kStride);
