@@ -55,6 +55,18 @@ template <class T, int R>
 constexpr int kWidth = std::min(32, 512 / (R * static_cast<int>(sizeof(T))));
 constexpr int kMaxRows = 4;  // of a thread
 
+// What is hardly ever needed is kept out of the loops over steps: their instructions should be at
+// hand, too.
+
+template <class T>
+__device__ __noinline__ T multiplier_of(T x, T pivot) {
+  return is_zero(pivot) ? x : divide(x, pivot);
+}
+template <class Key>
+__device__ __noinline__ int exactly_best_lane(Candidate<Key> c) {
+  return best_lane(c);
+}
+
 /// Calls f(kColumns) for kColumns = W, 3 W / 4, W / 2, W / 4 as compile-time constants.
 template <int W, class F>
 __device__ void for_each_quarter(F f) {
@@ -261,7 +273,7 @@ class Strip {
     const int lane = static_cast<int>(threadIdx.x) % kWarp;
     return best_lane<DeviceReal<T>>(lane < count ? heads[lane].word : 0, true, [&] {
       const bool somebody = lane < count && heads[lane].word != 0;
-      return best_lane(
+      return exactly_best_lane(
           somebody ? candidate(heads[lane].pivot, heads[lane].position, static_cast<unsigned>(j))
                    : nobody<Key>());
     });
@@ -287,7 +299,7 @@ class Strip {
       word = best.position == kNobody ? 0 : candidate_word(pivot);
       position = best.position;
       inverse = reciprocal(pivot);
-      return best_lane(best);
+      return exactly_best_lane(best);
     });
     compute_now(inverse);  // by all lanes, during the search
     if (static_cast<int>(threadIdx.x) % kWarp != winner) return;
@@ -342,7 +354,6 @@ class Strip {
   /// The interchange, the multipliers of step j, and column j + 1 with the pivot row's element
   /// `next` in it.
   __device__ void eliminate(const Head<T>& head, T next, int j) {
-    const bool zero = is_zero(head.pivot);
     const int p = static_cast<int>(head.position);
 #pragma unroll
     for (int r = 0; r < R; ++r) {
@@ -350,7 +361,7 @@ class Strip {
       if (head.ordinary) {
         l = quotient(complete_[r], head.pivot, head.inverse);
       } else {
-        l = zero ? complete_[r] : divide(complete_[r], head.pivot);
+        l = multiplier_of(complete_[r], head.pivot);
       }
       memory_.column[j - first_][own_row(r)] = position_[r] == p ? head.pivot : l;
       complete_[r] = subtract_product(x_[r][0], l, next);
@@ -421,26 +432,29 @@ constexpr int kMultiplierBytes = [] {
 }();
 
 /// Sends the multipliers of those pivots' rows that this block owns to all blocks, into memory.l.
+/// The warps take turns at the rows.
 template <class T, int W, int R, int N>
 __device__ void send_multipliers(PanelMemory<T, W, R, N>& memory) {
   constexpr int kRows = R * N, kChunks = W / kElements<T>;
+  static_assert(kWarp % kChunks == 0);
   const int t = static_cast<int>(threadIdx.x), rank = rank_in_cluster();
   const int blocks = blocks_in_cluster();
-  const int lane = t % kWarp;
+  const int lane = t % kWarp, k = lane % kChunks * kElements<T>;
   const bool own = lane < W && memory.strip.chosen[lane] / kRows == rank;
+  int turn = t / kWarp;
   for (unsigned rows = __ballot_sync(kAllLanes, own); rows != 0; rows &= rows - 1) {
     const int s = __ffs(static_cast<int>(rows)) - 1, row = memory.strip.chosen[s] % kRows;
+    const bool mine = turn == 0;
+    turn = mine ? N / kWarp - 1 : turn - 1;
+    if (!mine || k >= s) continue;
+    struct alignas(kChunk) {
+      T element[kElements<T>];
+    } l;
 #pragma unroll
-    for (int first = 0; first < kChunks * kMaxBlocks; first += N) {
-      const int block = (first + t) / kChunks, k = (first + t) % kChunks * kElements<T>;
-      if (block >= blocks || k >= s) continue;
-      struct alignas(kChunk) {
-        T element[kElements<T>];
-      } l;
-#pragma unroll
-      for (int c = 0; c < kElements<T>; ++c) {
-        l.element[c] = k + c < s ? memory.strip.column[k + c][row] : from_real<T>(0);
-      }
+    for (int c = 0; c < kElements<T>; ++c) {
+      l.element[c] = k + c < s ? memory.strip.column[k + c][row] : from_real<T>(0);
+    }
+    for (int block = lane / kChunks; block < blocks; block += kWarp / kChunks) {
       send(block, &memory.l[s][k], &memory.l_arrived, reinterpret_cast<const int4&>(l));
     }
   }
@@ -451,11 +465,13 @@ struct alignas(std::min<int>(kChunk, 2 * sizeof(T))) Pair {
   T first, second;
 };
 
-/// U12 = L11^-1 A12, in memory.u. Every block does it for itself; a thread has a column. Two steps
-/// at a time, because of L11 two neighbours in a row are read at once.
+/// U12 = L11^-1 A12, in memory.u. Every block does it for itself; a thread has a column. Four steps
+/// at a time, which makes the chain of dependent operations shorter; two neighbours in a row of L11
+/// are read at once.
 template <class T, int W, int R, int N>
 __device__ void solve_rest(PanelMemory<T, W, R, N>& memory, int rest) {
-  static_assert(W % 8 == 0);  // a quarter has an even number of columns
+  constexpr int kSteps = 4;
+  static_assert(W / 4 % kSteps == 0);  // a quarter has whole groups of steps
   const int t = static_cast<int>(threadIdx.x);
   if (t >= rest) return;
   Pair<T>* const u = reinterpret_cast<Pair<T>*>(memory.u[t]);
@@ -470,14 +486,26 @@ __device__ void solve_rest(PanelMemory<T, W, R, N>& memory, int rest) {
   for_each_quarter<W>([&](auto columns) {
     constexpr int kColumns = decltype(columns)::value;
 #pragma unroll 1
-    for (; k < W - kColumns + W / 4; k += 2) {
-      const Pair<T> top = {x[0], subtract_product(x[1], memory.l[k + 1][k], x[0])};
-      u[k / 2] = top;
+    for (; k < W - kColumns + W / 4; k += kSteps) {
+      T top[kSteps];
 #pragma unroll
-      for (int c = 2; c < kColumns; ++c) {
-        const Pair<T> l = reinterpret_cast<const Pair<T>&>(memory.l[k + c][k]);
-        x[c - 2] =
-            subtract_product(subtract_product(x[c], l.first, top.first), l.second, top.second);
+      for (int s = 0; s < kSteps; ++s) {
+        top[s] = x[s];
+#pragma unroll
+        for (int i = 0; i < s; ++i)
+          top[s] = subtract_product(top[s], memory.l[k + s][k + i], top[i]);
+      }
+#pragma unroll
+      for (int s = 0; s < kSteps; s += 2) u[(k + s) / 2] = {top[s], top[s + 1]};
+#pragma unroll
+      for (int c = kSteps; c < kColumns; ++c) {
+        T y = x[c];
+#pragma unroll
+        for (int s = 0; s < kSteps; s += 2) {
+          const Pair<T> l = reinterpret_cast<const Pair<T>&>(memory.l[k + c][k + s]);
+          y = subtract_product(subtract_product(y, l.first, top[s]), l.second, top[s + 1]);
+        }
+        x[c - kSteps] = y;
       }
     }
   });
