@@ -155,9 +155,15 @@ class CholeskyOnDevice final : public Factorization<T> {
 
 }  // namespace
 
-std::vector<Range> regions_of(Uplo uplo, const std::vector<Piece>& pieces, bool resident) {
+std::vector<Range> regions_of(Uplo uplo, const std::vector<Piece>& pieces, std::size_t element,
+                              bool resident) {
+  constexpr std::size_t kPiece = 4096;
   const Index count = static_cast<Index>(pieces.size());
-  const Index widest = resident ? count : uplo == Uplo::upper ? 4 : 1;
+  Index widest = resident ? count : 1;
+  if (!resident && uplo == Uplo::upper && count > 0) {
+    const auto block = static_cast<Index>(kPiece / element) / pieces.front().columns.size();
+    widest = std::clamp<Index>(block, 2, 4);
+  }
   std::vector<Range> regions;
   for (Index p = 0; p < count;) {
     const Index width = std::clamp<Index>(std::min(p, count - p) / 2, 1, widest);
@@ -316,7 +322,7 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
   if (!b.empty()) solve.emplace(device, cholesky);
   Transfer transfer(device, options.threads, committed);
 
-  std::vector<Range> regions = regions_of(uplo, pieces, resident);
+  std::vector<Range> regions = regions_of(uplo, pieces, sizeof(T), resident);
   if (resident && n <= small_order(device)) regions = {{0, static_cast<Index>(pieces.size())}};
   std::vector<Index> uploads;  // by region
   Index upload_of_b = 0;
@@ -377,7 +383,7 @@ Index resume_posv(const cpu::Lapack<T>& cpu, const Options& options, Uplo uplo, 
                   HostView<T> b, Index committed) {
   const Storage storage{uplo};
   const std::vector<Piece> pieces = pieces_of(a.rows, options.nb, options.leading);
-  for (const Range& region : regions_of(uplo, pieces)) {
+  for (const Range& region : regions_of(uplo, pieces, sizeof(T))) {
     Piece rest = united(pieces, region);  // what of it has not come home
     const bool on_diagonal = rest.on_diagonal();
     const Index columns = storage.lower() ? rest.columns.size() : rest.rows.size();

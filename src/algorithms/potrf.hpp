@@ -37,11 +37,13 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
 /// The pieces that move at a time, by their numbers: each by itself of a lower triangle, where it
 /// is columns, and several of an upper one, where it is rows. A block row is made of short pieces
 /// of many columns, each on a page of its own (2 KB of 256 doubles), and costs the copy threads
-/// more than bandwidth; so up to four blocks of an upper triangle move together, and any number
-/// within the device's memory, where to launch a copy takes longer than it takes itself. But no
-/// more than half of those before them and half of those that are left, because for the first ones
-/// the device waits, and for the last ones the caller.
-std::vector<Range> regions_of(Uplo uplo, const std::vector<Piece>& pieces, bool resident = false);
+/// more than bandwidth; but what moves together, the device waits for together. So two blocks of an
+/// upper triangle are a region, or up to four if that makes pieces of 4 KB, with so many bytes an
+/// element. Within the device's memory, where to launch a copy takes longer than it takes itself,
+/// any number is. But no more than half of those before them and half of those that are left,
+/// because for the first ones the device waits, and for the last ones the caller.
+std::vector<Range> regions_of(Uplo uplo, const std::vector<Piece>& pieces, std::size_t element,
+                              bool resident = false);
 /// The pieces of a region as one.
 Piece united(const std::vector<Piece>& pieces, Range region);
 

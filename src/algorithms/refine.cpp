@@ -44,7 +44,7 @@ struct Problem {
     if (!uplo) return partition(n, nb);
     const std::vector<Piece> pieces = pieces_of(n, nb, 0);
     std::vector<Range> columns;
-    for (const Range& region : regions_of(*uplo, pieces)) {
+    for (const Range& region : regions_of(*uplo, pieces, sizeof(T))) {
       columns.push_back(united(pieces, region).columns);
     }
     return columns;
