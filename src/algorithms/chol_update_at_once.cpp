@@ -114,10 +114,7 @@ class UpdateAtOnce {
   }
 
   /// Brings home what fits() looks at.
-  void fetch_verdict(Queue& queue) const {
-    unfit_.fetch(queue);
-    inverses_.conditions().fetch(queue);
-  }
+  void fetch_verdict(Queue& queue) const { unfit_.fetch(queue); }
   bool fits() const { return *unfit_.here() == 0 && inverses_.trusted(); }
 
  private:

@@ -41,7 +41,7 @@ Cholesky<T>::Cholesky(Device& device, const cpu::Lapack<T>& cpu, const Options& 
       update_space_(updates_.workspace(device, n, std::min(nb_, n))),
       prepared_(device),
       diagonal_arrived_(device) {
-  for (Index p = 0; p < count(); ++p) final_.emplace_back(device);
+  for (Index p = 0; lookahead_ && p < count(); ++p) final_.emplace_back(device);
   if (hybrid_) {
     const Index order = std::min(nb_, n);
     diagonal_ = Buffer<T>(device, Space::host, order * order);

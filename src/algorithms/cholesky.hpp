@@ -83,7 +83,7 @@ class Cholesky {
   DeviceView<T> work(Range i, Range j) const { return triangle_.block(work_.view(), i, j); }
   DeviceView<T> factor(Range i, Range j) const { return triangle_.block(factor_.view(), i, j); }
   Queue& update() const { return lookahead_ ? **update_ : panel(); }
-  /// Reached when piece p of the factor is complete.
+  /// Reached when piece p of the factor is complete; with lookahead.
   Event& final(Index p) const { return *final_[at(p)]; }
   HostView<T> staged_diagonal(Range j) const {
     return {diagonal_.data(), j.size(), j.size(), j.size()};
@@ -113,7 +113,7 @@ class Cholesky {
   typename Updates<T>::Workspace update_space_;
   EventLease prepared_;            // the next piece needs the block column before it only
   EventLease diagonal_arrived_;    // hybrid
-  std::vector<EventLease> final_;  // by piece
+  std::vector<EventLease> final_;  // by piece, with lookahead
   Buffer<T> diagonal_;             // hybrid: staging
   std::unique_ptr<QueueLease> panel_, update_;
 };

@@ -130,8 +130,8 @@ template <class T>
 class LuOnDevice final : public Factorization<T> {
  public:
   LuOnDevice(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Index n)
-      : solve_with_l_(device, Uplo::lower, Diag::unit, n),
-        solve_with_u_(device, Uplo::upper, Diag::non_unit, n),
+      : solve_with_l_(device, Uplo::lower, Diag::unit),
+        solve_with_u_(device, Uplo::upper, Diag::non_unit),
         lu_(device, cpu, options, n, n, 0) {}
 
   DeviceView<T> input() const override { return lu_.matrix(); }
@@ -177,7 +177,7 @@ Index gesv_resident(Device& device, Lu<T>& lu, const Options& options, Input<T> 
   if (!b.empty()) {
     transfer.emplace(device, options.threads, committed);
     transfer->add_upload(make_region<T>(input.b, lu.rhs()));
-    transfer->add_download(make_region<T>(b, lu.rhs()), {}, [&lu] {
+    transfer->add_download(make_region<T>(b, lu.rhs()), [&lu] {
       return first_failure(lu.info()) == 0;  // else B stays as it is
     });
     transfer->start();
@@ -220,14 +220,14 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, In
       transfer.add_download(region);
       continue;
     }
-    transfer.add_download(region, {}, [&later, j] {
+    transfer.add_download(region, [&later, j] {
       later.arrives(j);
       return true;
     });
   }
   if (!b.empty()) {
     uploads.push_back(transfer.add_upload(make_region<T>(input.b, lu.rhs())));
-    transfer.add_download(make_region<T>(b, lu.rhs()), {}, [&lu] {
+    transfer.add_download(make_region<T>(b, lu.rhs()), [&lu] {
       return first_failure(lu.info()) == 0;  // else B stays as it is
     });
   }

@@ -47,12 +47,7 @@ class BackSubstitution {
     triangle.kernels.back_substitute(queue, triangle.uplo, factor(), inverses_.view({0, n()}), x(),
                                      inverses_.progress());
   }
-  /// What trusted() looks at is to travel with X.
-  Sidecar conditions() const {
-    const Readout<Real<T>>& all = inverses_.conditions();
-    return {all.there().data, all.here(), sizeof(Real<T>) * at(all.size())};
-  }
-  /// Whether products with the inverses are accurate (src/README.md).
+  /// Whether products with the inverses are accurate (src/README.md), once X has arrived.
   bool trusted() const { return inverses_.trusted(); }
 
   /// X in any case.
@@ -121,8 +116,8 @@ class CholeskyOnDevice final : public Factorization<T> {
  public:
   CholeskyOnDevice(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Uplo uplo,
                    Index n)
-      : solve_with_l_(device, Uplo::lower, Diag::non_unit, n),
-        solve_with_adjoint_(device, Uplo::upper, Diag::non_unit, n),
+      : solve_with_l_(device, Uplo::lower, Diag::non_unit),
+        solve_with_adjoint_(device, Uplo::upper, Diag::non_unit),
         cholesky_(device, cpu, options, uplo, n, 0) {}
 
   DeviceView<T> input() const override {
@@ -343,13 +338,12 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
     }
     // The diagonal blocks in it, which all must be positive definite.
     const Index* const infos = cholesky.info().data() + piece.columns.first / options.nb;
-    transfer.add_download(home, {}, [infos, count = region.size()] {
+    transfer.add_download(home, [infos, count = region.size()] {
       return std::all_of(infos, infos + count, [](Index info) { return info == 0; });
     });
   }
   if (solve) {
-    transfer.add_download(make_region<T>(b, solve->x()), {solve->conditions()},
-                          [&solve] { return solve->trusted(); });
+    transfer.add_download(make_region<T>(b, solve->x()), [&solve] { return solve->trusted(); });
   }
   transfer.start();
   if (cholesky.needs_diagonal()) cholesky.give_diagonal(diagonal<T>(device, input.a));

@@ -15,7 +15,7 @@ namespace overlapack::algorithms {
 inline constexpr double kTrustedCondition = 256;
 
 /// Inverses of the diagonal blocks of a Cholesky factor, side by side on the device, with their
-/// conditions, and what kernels that multiply by them work in.
+/// conditions, in staging memory, and what kernels that multiply by them work in.
 template <class T>
 class BlockInverses {
  public:
@@ -26,7 +26,7 @@ class BlockInverses {
         uplo_(uplo),
         order_(order),
         inverses_(device, order, n),
-        conditions_(device, count(n)),
+        conditions_(device, Space::host, count(n)),
         progress_(device, Space::device,
                   Kernels<T>::substitution_with_factor_progress(count(n), columns)) {}
 
@@ -35,7 +35,7 @@ class BlockInverses {
   void invert(Queue& queue, DeviceView<const T> a, Range columns) const {
     kernels_.invert_blocks(
         queue, uplo_, a, view(columns),
-        conditions_.there().block(columns.first / order_, 0, count(columns.size()), 1));
+        DeviceView<Real<T>>(conditions_.data() + columns.first / order_, count(columns.size())));
   }
   DeviceView<T> view(Range columns) const {
     return inverses_.view().block(0, columns.first, std::min(order_, columns.size()),
@@ -43,11 +43,10 @@ class BlockInverses {
   }
   DeviceView<Index> progress() const { return {progress_.data(), progress_.size()}; }
 
-  const Readout<Real<T>>& conditions() const { return conditions_; }
-  /// Whether products with all inverses are accurate, once the conditions are here. Comparing a NaN
-  /// must not raise an exception that the caller may have set a trap for.
+  /// Whether products with all inverses are accurate, once the queue has been waited for. Comparing
+  /// a NaN must not raise an exception that the caller may have set a trap for.
   bool trusted() const {
-    const Real<T>* const conditions = conditions_.here();
+    const Real<T>* const conditions = conditions_.data();
     return std::all_of(conditions, conditions + conditions_.size(), [](double condition) {
       return std::islessequal(condition, kTrustedCondition);
     });
@@ -60,7 +59,7 @@ class BlockInverses {
   const Uplo uplo_;
   const Index order_;
   const DeviceMatrix<T> inverses_;
-  const Readout<Real<T>> conditions_;
+  const Buffer<Real<T>> conditions_;
   const Buffer<Index> progress_;
 };
 
@@ -71,30 +70,29 @@ class Substitution {
  public:
   static constexpr Index kFew = 8;  // columns
 
-  Substitution(Device& device, Uplo uplo, Diag diag, Index n)
-      : kernels_(device.kernels<T>()),
-        uplo_(uplo),
-        diag_(diag),
-        links_(device, Space::device, Kernels<T>::substitution_links(n)),
-        progress_(device, Space::device, Kernels<T>::substitution_progress(n, kFew)) {}
+  Substitution(Device& device, Uplo uplo, Diag diag) : device_(device), uplo_(uplo), diag_(diag) {}
 
   void operator()(Queue& queue, DeviceView<const T> a, DeviceView<T> x) {
+    Kernels<T>& kernels = device_.kernels<T>();
     if (x.cols > kFew) {
-      kernels_.trsm(queue, Side::left, uplo_, Op::none, diag_, T(1), a, x);
+      kernels.trsm(queue, Side::left, uplo_, Op::none, diag_, T(1), a, x);
       return;
     }
+    const bool known = links_.size() > 0;
+    if (!known) {
+      links_ = {device_, Space::device, Kernels<T>::substitution_links(a.rows)};
+      progress_ = {device_, Space::device, Kernels<T>::substitution_progress(a.rows, kFew)};
+    }
     const DeviceView<Index> links(links_.data(), links_.size());
-    if (!found_) kernels_.find_links(queue, uplo_, diag_, a, links);
-    found_ = true;
-    kernels_.substitute(queue, uplo_, diag_, a, links, x, {progress_.data(), progress_.size()});
+    if (!known) kernels.find_links(queue, uplo_, diag_, a, links);
+    kernels.substitute(queue, uplo_, diag_, a, links, x, {progress_.data(), progress_.size()});
   }
 
  private:
-  Kernels<T>& kernels_;
+  Device& device_;
   const Uplo uplo_;
   const Diag diag_;
-  const Buffer<Index> links_, progress_;
-  bool found_ = false;
+  Buffer<Index> links_, progress_;  // if there has been a solve for few right-hand sides
 };
 
 }  // namespace overlapack::algorithms

@@ -185,10 +185,9 @@ Index Transfer::add_upload(const Region& region, Index after) {
   return count(up_.regions) - 1;
 }
 
-Index Transfer::add_download(const Region& region, std::vector<Sidecar> sidecars,
-                             std::function<bool()> inspect) {
+Index Transfer::add_download(const Region& region, std::function<bool()> inspect) {
   down_.regions.push_back(region);
-  downloads_.push_back({std::move(sidecars), std::move(inspect)});
+  downloads_.push_back({std::move(inspect)});
   return count(down_.regions) - 1;
 }
 
@@ -258,8 +257,8 @@ void Transfer::cut(Direction& direction, std::size_t chunk_bytes, std::size_t un
       direction.chunks.push_back(chunk);
     };
     if (direction.kinds[size(r)] == MemoryKind::device) {
-      // One copy of the whole. On the way home it must not start before the inspection, so the
-      // sidecars travel ahead.
+      // One copy of the whole. On the way home it must not start before the inspection, so an
+      // empty chunk travels ahead.
       const bool ahead = down && downloads_[size(r)].inspect;
       if (ahead) add({r, 0, 0, 0, 0, 0, false, 0, true, false}, 1);
       add({r, 0, region.cols, 0, region.rows, 0, false, 0, !ahead, true},
@@ -268,7 +267,7 @@ void Transfer::cut(Direction& direction, std::size_t chunk_bytes, std::size_t un
     }
     const std::size_t limit = staged ? chunk_bytes : tuning_.max_chunk;
     Index first = 0;
-    do {  // an empty region still has one (empty) chunk, which carries its sidecars
+    do {  // an empty region still has one (empty) chunk, which starts its inspection
       const Index top = region.rows_of(first).first;
       // The rectangle around the columns first ... last-1.
       const auto height = [&](Index last) {
@@ -585,12 +584,6 @@ bool Transfer::issue_download() {
   Queue& queue = this->queue(down_, k);
   queue.wait(**down_.events[size(kQueues * chunk.region)]);
   Span span(queue, "download", chunk.region);
-  if (chunk.starts_region) {
-    for (const Sidecar& sidecar : downloads_[size(chunk.region)].sidecars) {
-      queue.copy_to_host(sidecar.staging, sidecar.bytes, sidecar.device, sidecar.bytes,
-                         sidecar.bytes, 1);
-    }
-  }
   if (chunk.staged) {
     queue.copy_to_host(slot(down_, k), chunk.pitch,
                        region.device + offset(chunk, region, region.device_pitch),

@@ -86,13 +86,6 @@ Region make_region(HostView<const T> host, DeviceView<Single<T>> device, Part pa
   return region;
 }
 
-/// A few bytes that come home just before a region, for its inspection.
-struct Sidecar {
-  const void* device = nullptr;
-  void* staging = nullptr;
-  std::size_t bytes = 0;
-};
-
 /// How transfers are cut and paced.
 struct TransferTuning {
   /// If at most this many bytes are staged, both directions together, the caller issues and copies
@@ -145,12 +138,11 @@ class Transfer {
   /// has left the device. So more can be streamed than the device's memory holds.
   Index add_upload(const Region& region, Index after = kAtOnce);
   static constexpr Index kAtOnce = -1;
-  /// `inspect` is called once the sidecars and the beginning of the region have arrived, and with
-  /// them what kernels before have written into staging memory, and before anything of the region
-  /// is committed, on the issuing thread. If it returns false, the transfer stops: neither this
-  /// region nor any later one is committed.
-  Index add_download(const Region& region, std::vector<Sidecar> sidecars = {},
-                     std::function<bool()> inspect = {});
+  /// `inspect` is called once the beginning of the region has arrived, and with it what kernels
+  /// before have written into staging memory, and before anything of the region is committed, on
+  /// the issuing thread. If it returns false, the transfer stops: neither this region nor any later
+  /// one is committed.
+  Index add_download(const Region& region, std::function<bool()> inspect = {});
   /// Declare before start() what copy threads are to do while there is nothing to copy, in tasks of
   /// a millisecond or so. Each call does one task, or returns false if there is none; it is told
   /// how many downloads, in order, have come home completely, and must not throw. There may be no
@@ -230,7 +222,6 @@ class Transfer {
     std::optional<QueueLease> queues[kQueues];  // last: drained before the memory goes
   };
   struct Download {
-    std::vector<Sidecar> sidecars;
     std::function<bool()> inspect;
     bool whole = false;
     Index after = kAtOnce;  // the download whose memory it takes over

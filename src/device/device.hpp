@@ -209,7 +209,8 @@ class Kernels {
   /// parts of its diagonal are ignored. Blocks have the order of `inverses`' rows, the last one may
   /// be smaller; `inverses` has n columns, and those of a block become its L^-1 (for both
   /// triangles) with zeros above the diagonal. `conditions` has one element for each block: Skeel's
-  /// condition number || |L^-1| |L| ||_inf, which no scaling of rows of L changes.
+  /// condition number || |L^-1| |L| ||_inf, which no scaling of rows of L changes. They may lie in
+  /// staging memory.
   void invert_blocks(Queue& queue, Uplo uplo, DeviceView<const T> factor, DeviceView<T> inverses,
                      DeviceView<Real<T>> conditions);
   /// X := L^-H X for a Cholesky factor L (or U = L^H), n x n, with the inverses that

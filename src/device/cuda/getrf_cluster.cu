@@ -678,7 +678,7 @@ __global__ void __launch_bounds__(N, 1)
     if (rest != 0) {
       __syncthreads();  // all multipliers and pivots are noted
       send_multipliers(memory);
-      arrive_at_cluster();
+      arrive_at_cluster_having_read();
     }
     strip.store(columns, left, ld, false);
     if (rest == 0) break;

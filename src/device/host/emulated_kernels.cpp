@@ -108,7 +108,7 @@ class EmulatedKernels final : public Kernels<T> {
               "invert_blocks", "the shapes do not fit");
       const HostView<const T> from = open("invert_blocks", factor);
       const HostView<T> to = open("invert_blocks", inverses);
-      const HostView<Real<T>> of_block = open("invert_blocks", conditions);
+      const HostView<Real<T>> of_block = open_anywhere("invert_blocks", conditions);
       for (Index b = 0; b < count; ++b) {
         const Index first = b * order, size = std::min(order, n - first);
         of_block(b) = reference::invert_factor<T>(uplo, from.block(first, first, size, size),
