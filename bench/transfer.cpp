@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "algorithms/blocks.hpp"
+#include "algorithms/triangle.hpp"
 #include "bench.hpp"
 #include "dispatch/context.hpp"
 #include "report.hpp"
@@ -18,6 +19,7 @@ namespace {
 
 using algorithms::partition;
 using algorithms::Range;
+using algorithms::Storage;
 
 constexpr Index kDefaultBlock = 128;
 
@@ -145,12 +147,10 @@ class TransferBench {
 
   /// A block column, from the diagonal on if the matrix is a triangle; a block row of an upper one.
   Region region(HostView<double> host, Range b) const {
-    const Index first = part_ == Part::all ? 0 : b.first;
-    const auto block = [&](auto x) {
-      return part_ == Part::upper ? x.block(first, first, b.size(), n_ - first)
-                                  : x.block(first, b.first, n_ - first, b.size());
-    };
-    return make_region<double>(block(host), block(matrix_.view()), part_);
+    const Storage storage{part_ == Part::upper ? Uplo::upper : Uplo::lower};
+    const Range rows{part_ == Part::all ? 0 : b.first, n_};
+    return make_region<double>(storage.block(host, rows, b), storage.block(matrix_.view(), rows, b),
+                               part_);
   }
 
   void move(bool up, bool down) {

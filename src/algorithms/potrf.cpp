@@ -154,10 +154,12 @@ std::vector<Range> regions_of(Uplo uplo, const std::vector<Piece>& pieces, std::
                               bool resident) {
   constexpr std::size_t kPiece = 4096;
   const Index count = static_cast<Index>(pieces.size());
-  Index widest = resident ? count : 1;
-  if (!resident && uplo == Uplo::upper && count > 0) {
-    const auto block = static_cast<Index>(kPiece / element) / pieces.front().columns.size();
-    widest = std::clamp<Index>(block, 2, 4);
+  Index widest = 1;
+  if (resident) {
+    widest = count;
+  } else if (uplo == Uplo::upper && count > 0) {
+    const Index blocks = static_cast<Index>(kPiece / element) / pieces.front().columns.size();
+    widest = std::clamp<Index>(blocks, 2, 4);
   }
   std::vector<Range> regions;
   for (Index p = 0; p < count;) {

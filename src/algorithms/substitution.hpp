@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "algorithms/blocks.hpp"
 #include "device/device.hpp"
@@ -78,14 +79,14 @@ class Substitution {
       kernels.trsm(queue, Side::left, uplo_, Op::none, diag_, T(1), a, x);
       return;
     }
-    const bool known = links_.size() > 0;
-    if (!known) {
-      links_ = {device_, Space::device, Kernels<T>::substitution_links(a.rows)};
+    if (links_.size() == 0) {
       progress_ = {device_, Space::device, Kernels<T>::substitution_progress(a.rows, kFew)};
+      Buffer<Index> links(device_, Space::device, Kernels<T>::substitution_links(a.rows));
+      kernels.find_links(queue, uplo_, diag_, a, {links.data(), links.size()});
+      links_ = std::move(links);  // only what has been found
     }
-    const DeviceView<Index> links(links_.data(), links_.size());
-    if (!known) kernels.find_links(queue, uplo_, diag_, a, links);
-    kernels.substitute(queue, uplo_, diag_, a, links, x, {progress_.data(), progress_.size()});
+    kernels.substitute(queue, uplo_, diag_, a, {links_.data(), links_.size()}, x,
+                       {progress_.data(), progress_.size()});
   }
 
  private:
