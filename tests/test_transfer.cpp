@@ -99,6 +99,7 @@ TransferTuning with_threads() {
   tuning.min_chunk = tuning.max_chunk = 2048;
   tuning.min_unit = 512;
   tuning.staging = 3 * tuning.max_chunk;
+  tuning.unpackers = 1;
   return tuning;
 }
 TransferTuning caller_issues(bool helped) {

@@ -351,14 +351,14 @@ void Transfer::start() {
     threads_ = std::min<Index>(threads_, static_cast<Index>((up + down) / tuning_.per_helper));
     constexpr Index kWoken = 2;  // the caller copies, too: it should begin soon
     Workers::instance().start(
-        threads_, [=](Index) { copy_loop(patience); }, kWoken);
+        threads_, [=](Index id) { copy_loop(id, patience); }, kWoken);
     return;
   }
   // No more threads than there is work for: waking one takes as long as copying 100 KB.
   const Index units = std::max(count(up_.units), count(down_.units));
   threads_ = std::clamp<Index>(units / 2, 1, threads_);
   Workers::instance().start(threads_ + 1, [=](Index id) {
-    if (id > 0) return copy_loop(patience);
+    if (id > 0) return copy_loop(id - 1, patience);
     try {
       issue_loop();
     } catch (...) {
@@ -444,7 +444,7 @@ void Transfer::finish() {
     issue_loop();
     halted_.store(true, std::memory_order_release);  // a helper may still wait for work
   } else {
-    copy_loop(Backoff(Backoff::kLong));  // the caller has nothing better to do
+    copy_loop(kCaller, Backoff(Backoff::kLong));  // it has nothing better to do
   }
   end();
   throw_if_failed();
@@ -582,7 +582,10 @@ bool Transfer::issue_download() {
   if (direct && !passed(chunk)) return false;
   const Region& region = down_.regions[size(chunk.region)];
   Queue& queue = this->queue(down_, k);
-  queue.wait(**down_.events[size(kQueues * chunk.region)]);
+  // Later ones of the region follow in the same queues.
+  if (k - down_.first_chunk[size(chunk.region)] < down_.queue_count) {
+    queue.wait(**down_.events[size(kQueues * chunk.region)]);
+  }
   Span span(queue, "download", chunk.region);
   if (chunk.staged) {
     queue.copy_to_host(slot(down_, k), chunk.pitch,
@@ -670,9 +673,10 @@ bool Transfer::poll() {
 
 // ---- the copy threads ---------------------------------------------------------------------
 
-void Transfer::copy_loop(Backoff wait) {
+void Transfer::copy_loop(Index id, Backoff wait) {
   while (!halted_.load(std::memory_order_acquire) && !copies_done()) {
-    if ((upload_is_urgent() && copy_up()) || copy_down() || copy_up() || (idle_ && idle_(home()))) {
+    if ((upload_is_urgent() && copy_up()) || (may_unpack(id) && copy_down()) || copy_up() ||
+        (idle_ && idle_(home()))) {
       wait.reset();
     } else {
       wait();
@@ -687,6 +691,13 @@ bool Transfer::upload_is_urgent() const {
   if (u >= count(up_.units)) return false;
   const Index k = up_.units[size(u)].chunk - tuning_.ahead;
   return k < 0 || complete(up_, k);
+}
+
+/// Whether copy thread `id` is one of those who unpack now. What is packed drives staging memory
+/// that has been read out of their caches; without that, it is left to few of them.
+bool Transfer::may_unpack(Index id) const {
+  return id < tuning_.unpackers || down_.slots == count(down_.chunks) ||
+         up_.next_unit.load(std::memory_order_relaxed) < count(up_.units);
 }
 
 bool Transfer::copies_done() const {

@@ -106,6 +106,10 @@ struct TransferTuning {
   /// lower limit, and the least that is worth a hand-over.
   std::size_t units = 4;
   std::size_t min_unit = 64 << 10;
+  /// Copy threads that unpack when nothing goes up any more, if slots are used again and again. The
+  /// device writes into memory that lies in the caches of all cores at two thirds of the speed of
+  /// the link; those of so few are too small for the ring.
+  Index unpackers = 6;
   /// Chunks that copy threads pack ahead of the device before they turn to what has come home.
   Index ahead = 8;
   /// From so many bytes of downloads on, which no cache would keep, stores into the caller's memory
@@ -176,6 +180,7 @@ class Transfer {
 
  private:
   static constexpr Index kQueues = 2;  // per direction: one copy starts while the other ends
+  static constexpr Index kCaller = 0;  // among the copy threads
 
   struct Chunk {
     Index region;       // of its direction
@@ -248,7 +253,8 @@ class Transfer {
   bool within_whole_region() const;
   bool see_download();
   bool poll();
-  void copy_loop(Backoff wait);
+  void copy_loop(Index id, Backoff wait);
+  bool may_unpack(Index id) const;
   bool upload_is_urgent() const;
   template <class F>
   void for_each_column(const Direction& direction, const Unit& unit, F f) const;
