@@ -247,6 +247,7 @@ Index Lu<T>::by_steps_until(Index b) const {
 template <class T>
 void Lu<T>::end_block(Flow& flow, Index b, bool whole, Range step, Index column) {
   if (!whole) {
+    near_waits_for_joined();
     complete(flow, b);  // which waits for the steps before this one
     update_by_step(whole, b, step, column);
     return;
@@ -260,6 +261,7 @@ void Lu<T>::end_block(Flow& flow, Index b, bool whole, Range step, Index column)
   put_back(near(), block(b + 1).last);
   near().record(*updated_);
   near().wait(*far_done_);
+  near_waits_for_joined();  // so late, lest the next panels wait, too
   apply(near(), in_near_, block(b), columns(b + 2, far));
   put_back(near(), first_step_of(b + 2).last);
   near().record(*near_done_);
@@ -385,10 +387,9 @@ void Lu<T>::bring_up(Flow& flow, Index i) {
       catch_up(group);
     }
   }
-  // Far groups join late, as long as there are others: panels would wait for their long steps.
+  // Far groups join when they are needed, and not before: panels would wait for their long steps.
   const auto has_caught_up = [&](const Group& group) {
-    const bool is_near = group.first < far || (first_far(i) == total() && !group.is_far);
-    return group.steps == i && is_near;
+    return group.steps == i && group.first < far;
   };
   while (joined_ < needed || (!groups_.empty() && has_caught_up(groups_.front()))) join(i);
 }
@@ -428,9 +429,16 @@ void Lu<T>::join(Index end) {
     if (!catch_up_far(group, end)) catch_up(group);
   }
   if (!group.is_far) late(group).record(*group.done);
-  for (Queue* queue : {&near(), &update()}) queue->wait(*group.done);
+  update().wait(*group.done);
+  joined_done_.push_back(std::move(group.done));
   joined_ = group.last;
   groups_.pop_front();
+}
+
+template <class T>
+void Lu<T>::near_waits_for_joined() {
+  for (const EventLease& done : joined_done_) near().wait(*done);
+  joined_done_.clear();
 }
 
 // ---- long steps ----

@@ -134,6 +134,7 @@ class Lu {
   void arrive(Flow& flow, Index end, bool is_far = false);
   void catch_up(Group& group);
   void join(Index end);
+  void near_waits_for_joined();
   void plan_long_steps(const Options& options);
   Index long_steps() const { return static_cast<Index>(long_steps_.size()); }
   Index first_far(Index i) const;
@@ -147,8 +148,9 @@ class Lu {
   std::vector<Range> blocks_;
   Index panels_;
   Index joined_ = 0, pending_ = 0;
-  Index at_once_ = 0;         // blocks that are there from the beginning
-  std::deque<Group> groups_;  // of [joined, pending)
+  Index at_once_ = 0;                    // blocks that are there from the beginning
+  std::deque<Group> groups_;             // of [joined, pending)
+  std::vector<EventLease> joined_done_;  // of groups that have joined, for near()
   std::size_t next_late_ = 0;
   DeviceMatrix<T> matrix_;
   // The adjoint of columns from first_by_rows_ on, and L^H.
