@@ -553,8 +553,9 @@ TEST(Plans, LeadingTrianglesAreWholeBlocksOfLargeMatricesOfTheHost) {
     EXPECT_EQ(result.leading % result.nb, 0);
     return result.leading;
   };
-  EXPECT_EQ(leading(Routine::potrf, 'd', 16384), 9728);
-  EXPECT_EQ(leading(Routine::posv, 'd', 16384), 9728);
+  EXPECT_EQ(leading(Routine::potrf, 'd', 16384), 11264);
+  EXPECT_EQ(leading(Routine::posv, 'd', 16384), 11264);
+  EXPECT_EQ(leading(Routine::potrf, 'd', 10240), 6144);
   for (const auto& [routine, type] : {std::pair(Routine::potrf, 'z'),
                                       {Routine::potrf, 's'},
                                       {Routine::sposv, 'd'},

@@ -46,6 +46,11 @@ Cholesky<T>::Cholesky(Device& device, const cpu::Lapack<T>& cpu, const Options& 
     const Index order = std::min(nb_, n);
     diagonal_ = Buffer<T>(device, Space::host, order * order);
   }
+  if (options.leading > 0 && !hybrid_) {
+    const Kernels<T>& kernels = triangle_.kernels;
+    const Index panels = options.leading / nb_ * quotient_up(nb_, kernels.potrf_panel_width());
+    notes_ = Buffer<T>(device, Space::device, panels * kernels.potrf_notes());
+  }
   panel_ = std::make_unique<QueueLease>(device, Priority::high, "panel");
   if (lookahead_) update_ = std::make_unique<QueueLease>(device, Priority::normal, "update");
   std::fill_n(info_.data(), info_.size(), Index{0});
@@ -131,11 +136,14 @@ template <class T>
 void Cholesky<T>::factor_columns(Range rows, Range j, Index block_number) {
   const Index width = triangle_.kernels.potrf_panel_width();
   if (j.size() <= width) {
-    const Range panel_rows = {j.first, rows.last};
-    const Index gap = std::max<Index>(rows.first - j.last, 0);
-    triangle_.kernels.potrf_panel(panel(), triangle_.uplo, work(panel_rows, j),
-                                  factor(panel_rows, j), {info_.data() + block_number, 1}, j.first,
-                                  gap);
+    const DeviceView<const T> from = work(rows, j);
+    const DeviceView<T> to = factor(rows, j);
+    if (rows.first > j.first) {
+      triangle_.kernels.potrf_rows(panel(), triangle_.uplo, notes(j), from, to);
+    } else {
+      triangle_.kernels.potrf_panel(panel(), triangle_.uplo, from, to,
+                                    {info_.data() + block_number, 1}, j.first, notes(j));
+    }
     return;
   }
   const Index half = round_up(j.size() / 2, width);

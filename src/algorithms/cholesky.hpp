@@ -29,7 +29,8 @@ inline Index small_order(const Device& device) { return device.emulated() ? 64 :
 /// In a large matrix the long block columns at the beginning come slower than the device works. So
 /// the rows below a leading block may come after it, Options::leading: a triangle brings more work
 /// for each of its bytes than columns do. Then the same three steps are done for the rows of the
-/// leading block first, and for the others, with the L(j, j) that are there, afterwards.
+/// leading block first, and for the others, with the notes that are left of the L(j, j),
+/// afterwards.
 ///
 /// Long sums are by residues where that is faster (algorithms/residues.hpp).
 ///
@@ -85,6 +86,14 @@ class Cholesky {
   Queue& update() const { return lookahead_ ? **update_ : panel(); }
   /// Reached when piece p of the factor is complete; with lookahead.
   Event& final(Index p) const { return *final_[at(p)]; }
+  /// Of the panel of columns j, if rows below it come later.
+  DeviceView<T> notes(Range j) const {
+    const Index width = triangle_.kernels.potrf_panel_width(),
+                size = triangle_.kernels.potrf_notes();
+    const Index number = j.first / nb_ * quotient_up(nb_, width) + j.first % nb_ / width;
+    if ((number + 1) * size > notes_.size()) return {};
+    return {notes_.data() + number * size, size};
+  }
   HostView<T> staged_diagonal(Range j) const {
     return {diagonal_.data(), j.size(), j.size(), j.size()};
   }
@@ -108,6 +117,7 @@ class Cholesky {
   bool hybrid_, lookahead_;
   DeviceMatrix<T> work_, factor_;
   Buffer<Index> info_;  // one per diagonal block: staging
+  Buffer<T> notes_;     // on the panels of the leading block
   ResidueUpdates<T> long_sums_;
   Updates<T> updates_;
   typename Updates<T>::Workspace update_space_;

@@ -148,12 +148,21 @@ void Kernels<T>::trsm(Queue& queue, Side side, Uplo uplo, Op op, Diag diag, T al
 
 template <class T>
 void Kernels<T>::potrf_panel(Queue& queue, Uplo uplo, DeviceView<const T> a, DeviceView<T> factor,
-                             DeviceView<Index> info, Index offset, Index gap) {
+                             DeviceView<Index> info, Index offset, DeviceView<T> notes) {
   if (a.empty()) return;
-  const Index n = std::min(a.rows, a.cols), m = std::max(a.rows, a.cols) - gap;
+  const Index n = std::min(a.rows, a.cols), m = std::max(a.rows, a.cols);
   device_.before(Action::kernel, "potrf_panel",
                  flops<T>(product(n, n, n) / 6 + product(m - n, n, n) / 2));
-  do_potrf_panel(queue, uplo, a, factor, info, offset, gap);
+  do_potrf_panel(queue, uplo, a, factor, info, offset, notes);
+}
+
+template <class T>
+void Kernels<T>::potrf_rows(Queue& queue, Uplo uplo, DeviceView<const T> notes,
+                            DeviceView<const T> a, DeviceView<T> factor) {
+  if (a.empty()) return;
+  const Index n = uplo == Uplo::upper ? a.rows : a.cols;
+  device_.before(Action::kernel, "potrf_rows", flops<T>(product(a.rows, a.cols, n) / 2));
+  do_potrf_rows(queue, uplo, notes, a, factor);
 }
 
 template <class T>

@@ -194,17 +194,25 @@ class Kernels {
   /// Largest number of columns of potrf_panel() and largest order of the blocks of invert_blocks().
   Index potrf_panel_width() const { return do_potrf_panel_width(); }
   /// Cholesky factorization of a block column and what it is below the diagonal: with lower, `a` is
-  /// m x n, m >= n; A11 = L11 L11^H for its first n rows, of which the lower triangle is read and
+  /// m x n, m >= n; A11 = L11 L11^H for its first n rows, of which the lower triangle is used and
   /// written, and L21 = A21 L11^-H for the others. With upper, `a` is n x m, A11 = U11^H U11 and
-  /// U12 = U11^-H A12. The imaginary part of A11's diagonal is ignored. `factor` may be `a`.
+  /// U12 = U11^-H A12. What A11's other triangle holds is ignored, as is the imaginary part of its
+  /// diagonal. `factor` may be `a`.
   /// If the leading minor of order k is not positive definite (its pivot is <= 0 or NaN) and *info
   /// is still 0, *info becomes offset + k; columns (rows for upper) before k of `factor` are right
   /// then, all else is undefined. `info` is one element.
-  /// With a `gap` the rows of A21 and L21 follow that many rows behind those of A11 and L11, and
-  /// L11 and *info are there already, from an earlier call: nothing but L21 is written.
   /// All three may also lie in staging memory, which a device reaches by itself, once each way.
+  /// `notes`, potrf_notes() elements of the device's memory unless it is empty, becomes what
+  /// potrf_rows() needs to know of A11.
   void potrf_panel(Queue& queue, Uplo uplo, DeviceView<const T> a, DeviceView<T> factor,
-                   DeviceView<Index> info, Index offset, Index gap = 0);
+                   DeviceView<Index> info, Index offset, DeviceView<T> notes = {});
+  /// L21 = A21 L11^-H (U12 = U11^-H A12) for rows that come later than A11, from the notes on that.
+  /// `a` and `factor`, which may be `a`, are these rows (columns): m x n (n x m), n the order of
+  /// A11. If A11 was not positive definite, columns (rows) before k are right and all else is
+  /// undefined.
+  void potrf_rows(Queue& queue, Uplo uplo, DeviceView<const T> notes, DeviceView<const T> a,
+                  DeviceView<T> factor);
+  Index potrf_notes() const { return do_potrf_notes(); }
   /// The inverses of the diagonal blocks of a Cholesky factor L (or U = L^H), n x n; imaginary
   /// parts of its diagonal are ignored. Blocks have the order of `inverses`' rows, the last one may
   /// be smaller; `inverses` has n columns, and those of a block become its L^-1 (for both
@@ -534,7 +542,10 @@ class Kernels {
   virtual void do_trsm(Queue&, Side, Uplo, Op, Diag, T, DeviceView<const T>, DeviceView<T>) = 0;
   virtual Index do_potrf_panel_width() const = 0;
   virtual void do_potrf_panel(Queue&, Uplo, DeviceView<const T>, DeviceView<T>, DeviceView<Index>,
-                              Index, Index) = 0;
+                              Index, DeviceView<T>) = 0;
+  virtual void do_potrf_rows(Queue&, Uplo, DeviceView<const T>, DeviceView<const T>,
+                             DeviceView<T>) = 0;
+  virtual Index do_potrf_notes() const = 0;
   virtual void do_invert_blocks(Queue&, Uplo, DeviceView<const T>, DeviceView<T>,
                                 DeviceView<Real<T>>) = 0;
   virtual void do_back_substitute(Queue&, Uplo, DeviceView<const T>, DeviceView<const T>,

@@ -124,17 +124,17 @@ Index default_nb(Routine routine, char type, const Shape& shape, bool residues =
     return std::max(width / kUnit * kUnit, kUnit);
   }
   if (is_lu(routine)) return size <= 4096 ? 128 : size < 12288 ? 256 : 512;
-  return size <= 1024 ? 128 : size < (residues ? 10240 : 32768) ? 256 : 512;
+  return size <= 1024 ? 128 : size < (residues ? 9216 : 32768) ? 256 : 512;
 }
 
 /// The order of the triangle that goes up first, in whole blocks. 0: all goes up by columns.
 /// Measured on an H200: it pays where the device takes about as long as the link, in real double
-/// precision.
+/// precision. The larger the matrix, the longer the device takes, and the more may come first.
 Index leading_order(char type, Index n, Index nb, Upload upload) {
-  constexpr Index kManyBlocks = 32;  // n = 16384 with residues
-  const bool pays = type == 'd' && n >= kManyBlocks * nb;
+  constexpr Index kLarge = 8192, kVeryLarge = 12288;
+  const bool pays = type == 'd' && n >= kLarge;
   const bool wanted = upload == Upload::triangle || (upload != Upload::columns && pays);
-  return wanted ? 3 * n / 5 / nb * nb : 0;
+  return wanted ? (n < kVeryLarge ? 3 * n / 5 : 7 * n / 10) / nb * nb : 0;
 }
 
 /// Whether high words go up first. In small matrices factors in single precision are better than 21

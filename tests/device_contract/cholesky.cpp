@@ -164,33 +164,39 @@ TYPED_TEST(CholeskyContract, PotrfPanelKeepsAnEarlierInfo) {
   EXPECT_EQ(this->download_index(panel.info), 5);
 }
 
-TYPED_TEST(CholeskyContract, PotrfPanelGoesOnWithRowsBehindAGap) {
+TYPED_TEST(CholeskyContract, PotrfRowsGoesOnWithRowsThatComeLater) {
   using T = TypeParam;
   for (const Index n : this->orders()) {
-    for (const Index gap : {Index{1}, Index{64}}) {
+    for (const Index beside : {Index{0}, Index{70}}) {  // rows that the panel has
       for (const Uplo uplo : kUplos) {
-        SCOPED_TRACE(testing::Message() << n << " " << gap << " " << char(uplo));
-        const Index below = 130, first = n + gap, m = first + below;
-        const auto whole = positive_definite<T>(m, 1);
-        Padded<T> a(m, n, 2);
-        for (Index j = 0; j < n; ++j) {
-          for (Index i = j; i < m; ++i) a(i, j) = whole(i, j);
-        }
-        const bool lower = uplo == Uplo::lower;
-        const Padded<T> panel = lower ? a : conj_transposed(a, 2);
-        const auto expected = this->download(this->factor(uplo, panel).factor);
-        const auto from = this->upload(panel);
-        // Nothing but the rows behind the gap is written, so the rest may be anything.
-        const auto given = random_matrix<T>(lower ? m : n, lower ? n : m, 5);
-        const auto later = this->upload(given);
-        const auto info = this->upload_index(3);
-        this->kernels().potrf_panel(this->queue(), uplo, from, later, info, 0, gap);
-        const auto got = this->download(later);
-        EXPECT_EQ(this->download_index(info), 3);
-        for (Index j = 0; j < got.cols(); ++j) {
-          for (Index i = 0; i < got.rows(); ++i) {
-            const bool behind = (lower ? i : j) >= first;
-            ASSERT_EQ(got(i, j), behind ? expected(i, j) : given(i, j)) << i << "," << j;
+        SCOPED_TRACE(testing::Message() << n << " " << beside << " " << char(uplo));
+        const Index later = 130, first = n + beside;
+        const auto whole = positive_definite<T>(first + later, 1);
+        const auto rows = [&](Index from, Index end) {  // the first n columns, stored as they are
+          Padded<T> a(end - from, n, 2);
+          for (Index j = 0; j < n; ++j) {
+            for (Index i = std::max(from, j); i < end; ++i) a(i - from, j) = whole(i, j);
+          }
+          return uplo == Uplo::lower ? a : conj_transposed(a, 2);
+        };
+        const auto expected = this->download(this->factor(uplo, rows(0, first + later)).factor);
+        const Buffer<T> notes(this->device(), Space::device, this->kernels().potrf_notes());
+        const DeviceView<T> noted(notes.data(), notes.size());
+        const auto from = this->upload(rows(0, first));
+        const auto info = this->upload_index(0);
+        this->kernels().potrf_panel(this->queue(), uplo, from, from, info, 0, noted);
+        for (const bool in_place : {false, true}) {
+          const auto a = this->upload(rows(first, first + later));
+          const auto other = this->upload(rows(first, first + later));
+          const auto& result = in_place ? a : other;
+          this->kernels().potrf_rows(this->queue(), uplo, noted, a, result);
+          const auto got = this->download(result);
+          EXPECT_TRUE(got.padding_untouched());
+          for (Index j = 0; j < got.cols(); ++j) {
+            for (Index i = 0; i < got.rows(); ++i) {
+              const T there = uplo == Uplo::lower ? expected(first + i, j) : expected(i, first + j);
+              ASSERT_EQ(got(i, j), there) << i << "," << j;
+            }
           }
         }
       }

@@ -109,7 +109,10 @@ class CudaKernels final : public Kernels<T> {
   void do_trsm(Queue&, Side, Uplo, Op, Diag, T, DeviceView<const T>, DeviceView<T>) override;
   Index do_potrf_panel_width() const override;
   void do_potrf_panel(Queue&, Uplo, DeviceView<const T>, DeviceView<T>, DeviceView<Index>, Index,
-                      Index) override;
+                      DeviceView<T>) override;
+  void do_potrf_rows(Queue&, Uplo, DeviceView<const T>, DeviceView<const T>,
+                     DeviceView<T>) override;
+  Index do_potrf_notes() const override;
   void do_invert_blocks(Queue&, Uplo, DeviceView<const T>, DeviceView<T>,
                         DeviceView<Real<T>>) override;
   void do_back_substitute(Queue&, Uplo, DeviceView<const T>, DeviceView<const T>, DeviceView<T>,

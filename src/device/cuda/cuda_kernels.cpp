@@ -138,9 +138,22 @@ Index CudaKernels<T>::do_potrf_panel_width() const {
 template <class T>
 void CudaKernels<T>::do_potrf_panel(Queue& queue, Uplo uplo, DeviceView<const T> a,
                                     DeviceView<T> factor, DeviceView<Index> info, Index offset,
-                                    Index gap) {
+                                    DeviceView<T> notes) {
   const CurrentDevice current(cuda(queue).index());
-  potrf_panel(cuda(queue).stream(), cuda(queue).relay(), uplo, a, factor, info.data, offset, gap);
+  potrf_panel(cuda(queue).stream(), cuda(queue).relay(), uplo, a, factor, info.data, offset,
+              notes.data);
+}
+
+template <class T>
+void CudaKernels<T>::do_potrf_rows(Queue& queue, Uplo uplo, DeviceView<const T> notes,
+                                   DeviceView<const T> a, DeviceView<T> factor) {
+  const CurrentDevice current(cuda(queue).index());
+  potrf_rows(cuda(queue).stream(), uplo, notes.data, a, factor);
+}
+
+template <class T>
+Index CudaKernels<T>::do_potrf_notes() const {
+  return potrf_notes<T>();
 }
 
 template <class T>
@@ -376,7 +389,7 @@ template <class T>
 bool CudaKernels<T>::do_residues_pay(Index m, Index n, Index k) const {
   // To find residues, and that block columns must be wide for such a rate, costs so many seconds
   // for each.
-  constexpr double kLostOnce = 150e-6;
+  constexpr double kLostOnce = 60e-6;
   return won_by_residues(m, n, k) > kLostOnce;
 }
 

@@ -40,10 +40,19 @@ Index potrf_panel_width();
 
 /// Cholesky factorization of one panel; as Kernels<T>::potrf_panel. If its diagonal block is not
 /// positive definite, the panel is completed by columns (rows) of the unit matrix, so that what is
-/// already enqueued behind spreads no Inf or NaN into columns that are right.
+/// already enqueued behind spreads no Inf or NaN into columns that are right. `notes` may be null.
 template <class T>
 void potrf_panel(cudaStream_t stream, Relay& relay, Uplo uplo, DeviceView<const T> a,
-                 DeviceView<T> factor, Index* info, Index offset, Index gap);
+                 DeviceView<T> factor, Index* info, Index offset, T* notes);
+
+/// As Kernels<T>::potrf_rows.
+template <class T>
+void potrf_rows(cudaStream_t stream, Uplo uplo, const T* notes, DeviceView<const T> a,
+                DeviceView<T> factor);
+
+/// How many elements the notes on a panel have.
+template <class T>
+Index potrf_notes();
 
 /// Inverses of the diagonal blocks of a triangular factor; as Kernels<T>::invert_blocks.
 template <class T>

@@ -78,7 +78,11 @@ struct Board {
   Tile<E> tiles[kTilesBelow];  // L(j, k), j > k, by columns
 
   /// The tiles of column k; that of row k + 1 comes first.
-  __device__ Tile<E>* column(int k) { return &tiles[k * (2 * kTiles<E> - 1 - k) / 2]; }
+  __device__ Tile<E>* column(int k) { return tiles + begin(k); }
+  __device__ const Tile<E>* column(int k) const { return tiles + begin(k); }
+
+ private:
+  static __device__ int begin(int k) { return k * (2 * kTiles<E> - 1 - k) / 2; }
 };
 
 /// Columns that the chain eliminates at a time.
@@ -99,13 +103,13 @@ struct Shared {
   Gate handed_over[kTiles<E>];  // ahead[k] is there
 };
 
-/// The problem: rows 0 ... n-1 are the diagonal block. The others follow in memory after `gap`
-/// rows; if there are any of these, what belongs to the diagonal block has been stored before.
+/// The problem: rows 0 ... n-1 are the diagonal block. Where those have been factored before, the
+/// first row in memory is row n.
 template <class T>
 struct Panel {
   Index rows;
   int n;
-  Index gap;
+  Index first;
   Trapezoid<const T> a;
   Trapezoid<T> factor;
   Index* info;
@@ -115,7 +119,7 @@ struct Panel {
   /// Where element (row, column) of a trapezoid is.
   template <class U>
   __device__ U* place(const Trapezoid<U>& x, Index row, int column) const {
-    return x.at(row < n ? row : row + gap, column);
+    return x.at(row - first, column);
   }
 };
 
@@ -213,7 +217,6 @@ __device__ __noinline__ void store_edge_tile(TileInMemory<T> tile, int completed
 template <class E, class T>
 __device__ void store_tile(const Panel<T>& panel, int completed, Index row, int k, int lane,
                            const Fragment<E>& x) {
-  if (panel.gap > 0 && row < panel.n) return;
   const TileInMemory<T> tile = tile_of(panel, panel.factor, row, k);
   if (tile.complete() && tile.diagonal > 0 && completed == panel.n) {
     tile.for_each(lane, [&](T* to, int h, int j, int e) { tile.store(*to, x, h, j, e); });
@@ -638,8 +641,7 @@ __device__ void publish_board(const Panel<T>& panel, Shared<E>& shared, bool rea
       for (int j = k + 1; j < tiles; ++j) {
         store_tile(panel, completed, j * kTile, j, lane, zero_fragment<E>());
       }
-      if (lane == 0 && panel.gap == 0 && *panel.info == 0)
-        *panel.info = panel.offset + completed + 1;
+      if (lane == 0 && *panel.info == 0) *panel.info = panel.offset + completed + 1;
       return;
     }
   }
@@ -648,13 +650,13 @@ __device__ void publish_board(const Panel<T>& panel, Shared<E>& shared, bool rea
 // ---- the thread blocks of strips -----------------------------------------------------------
 
 /// Their courier. Behind a step that is not positive definite there is nothing to fetch; the tiles
-/// of its column are not valid, but nobody looks at them.
+/// of its column are not valid, but nobody looks at them. `progress` is null if all is there.
 template <class T, class E>
-__device__ void fetch_board(const Panel<T>& panel, Shared<E>& shared, Board<E>& published,
+__device__ void fetch_board(const Panel<T>& panel, Shared<E>& shared, const Board<E>& published,
                             const unsigned* progress, unsigned posted, int lane) {
   const int tiles = panel.tiles();
   for (int k = 0; k < tiles; ++k) {
-    await(progress, posted + k + 1, lane);
+    if (progress != nullptr) await(progress, posted + k + 1, lane);
     fetch(&shared.board.step[k], &published.step[k], 1, lane);
     fetch(shared.board.column(k), published.column(k), tiles - k - 1, lane);
     fetched();
@@ -695,30 +697,56 @@ __device__ void eliminate_row(const Panel<T>& panel, Shared<E>& shared, Tile<E>&
   }
 }
 
+/// Thread block number `strip` of these.
 template <class T, class E>
-__global__ void __launch_bounds__(kWarps* kWarp)
-    potrf_panel_kernel(Panel<T> panel, Board<E>* published, unsigned* progress, unsigned posted) {
+__device__ void eliminate_strip(const Panel<T>& panel, Shared<E>& shared, Index strip,
+                                const Board<E>& published, const unsigned* progress,
+                                unsigned posted) {
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % kWarp, warp = thread / kWarp;
+  if (warp == 0) {
+    fetch_board(panel, shared, published, progress, posted, lane);
+    return;
+  }
+  const Index row = panel.n + (strip * kRowWarps + (warp - 1)) * kTile;
+  if (row < panel.rows) eliminate_row(panel, shared, shared.scratch[warp - 1], row, lane);
+}
+
+// ---- the kernels ---------------------------------------------------------------------------
+
+template <class E>
+__device__ Shared<E>& shared_memory(int tiles) {
   extern __shared__ double2 memory[];
   Shared<E>& shared = *reinterpret_cast<Shared<E>*>(memory);
-  const int tiles = panel.tiles(), thread = static_cast<int>(threadIdx.x);
-  const bool strip = blockIdx.x > 0;
+  const int thread = static_cast<int>(threadIdx.x);
   if (thread < tiles) {
     shared.factored[thread].expect(1);
     shared.handed_over[thread].expect(1);
     shared.solved[thread].expect(max(tiles - thread - 1, 1));  // all rows below
   }
   __syncthreads();
-  const int lane = thread % kWarp, warp = thread / kWarp;
-  if (strip) {
-    if (warp == 0) {
-      fetch_board(panel, shared, *published, progress, posted, lane);
-      return;
-    }
-    const Index i = (Index{blockIdx.x} - 1) * kRowWarps + (warp - 1);
-    const Index row = panel.n + i * kTile;
-    if (row < panel.rows) eliminate_row(panel, shared, shared.scratch[warp - 1], row, lane);
+  return shared;
+}
+
+/// Rows below a diagonal block whose board has been kept.
+template <class T, class E>
+__global__ void __launch_bounds__(kWarps* kWarp)
+    potrf_rows_kernel(Panel<T> panel, const Board<E>* kept) {
+  Shared<E>& shared = shared_memory<E>(panel.tiles());
+  eliminate_strip(panel, shared, Index{blockIdx.x}, *kept, nullptr, 0);
+}
+
+/// `keep`: somebody wants the board later.
+template <class T, class E>
+__global__ void __launch_bounds__(kWarps* kWarp)
+    potrf_panel_kernel(Panel<T> panel, Board<E>* published, unsigned* progress, unsigned posted,
+                       bool keep) {
+  Shared<E>& shared = shared_memory<E>(panel.tiles());
+  const int tiles = panel.tiles(), thread = static_cast<int>(threadIdx.x);
+  if (blockIdx.x > 0) {
+    eliminate_strip(panel, shared, Index{blockIdx.x} - 1, *published, progress, posted);
     return;
   }
+  const int lane = thread % kWarp, warp = thread / kWarp;
   Panel<T> block = panel;
   block.rows = panel.n;
   if (warp == 0) {
@@ -728,7 +756,7 @@ __global__ void __launch_bounds__(kWarps* kWarp)
   const int i = row_of(warp);
   if (i < tiles) eliminate_block_row(block, shared, i, lane);
   if (i == 1) {
-    const bool readers = gridDim.x > 1;
+    const bool readers = gridDim.x > 1 || keep;
     publish_board(block, shared, readers, *published, progress, posted, lane);
   }
 }
@@ -738,6 +766,8 @@ using Accumulated = DoubleScalar<typename DeviceScalar<T>::type>;
 
 /// In the memory of a Relay the board is behind the counter, aligned.
 constexpr std::size_t kCounterBytes = 256;
+/// Notes are whole multiples of this, so that those behind them are aligned.
+constexpr Index kNotesUnit = 64;
 
 }  // namespace
 
@@ -764,35 +794,73 @@ Index potrf_panel_width() {
 }
 
 template <class T>
+Index potrf_notes() {
+  constexpr auto kElements = (sizeof(Board<Accumulated<T>>) + sizeof(T) - 1) / sizeof(T);
+  return round_up(static_cast<Index>(kElements), kNotesUnit);
+}
+
+namespace {
+
+template <class T>
+LaunchShape panel_shape(Index blocks) {
+  LaunchShape shape;
+  shape.blocks = static_cast<unsigned>(blocks);
+  shape.threads = kWarps * kWarp;
+  shape.shared_bytes = sizeof(Shared<Accumulated<T>>);
+  return shape;
+}
+
+/// Thread blocks for so many rows below the diagonal block.
+Index strips_of(Index rows) { return quotient_up(rows, Index{kRowWarps * kTile}); }
+
+}  // namespace
+
+template <class T>
 void potrf_panel(cudaStream_t stream, Relay& relay, Uplo uplo, DeviceView<const T> a,
-                 DeviceView<T> factor, Index* info, Index offset, Index gap) {
+                 DeviceView<T> factor, Index* info, Index offset, T* notes) {
   using D = typename DeviceScalar<T>::type;
   using E = Accumulated<T>;
   const bool upper = uplo == Uplo::upper;
-  const Index rows = (upper ? a.cols : a.rows) - gap, n = upper ? a.rows : a.cols;
+  const Index rows = upper ? a.cols : a.rows, n = upper ? a.rows : a.cols;
   const Panel<D> panel{rows,
                        static_cast<int>(n),
-                       gap,
+                       0,
                        Trapezoid<const D>{device_cast(a.data), a.ld, upper},
                        Trapezoid<D>{device_cast(factor.data), factor.ld, upper},
                        info,
                        offset};
-  constexpr Index kStripRows = kRowWarps * kTile;
-  LaunchShape shape;
-  shape.blocks = 1 + static_cast<unsigned>((rows - n + kStripRows - 1) / kStripRows);
-  shape.threads = kWarps * kWarp;
-  shape.shared_bytes = sizeof(Shared<E>);
-  auto* const progress = static_cast<unsigned*>(relay.memory());
+  char* const memory = static_cast<char*>(relay.memory());
+  const bool keep = notes != nullptr;
   auto* const board =
-      reinterpret_cast<Board<E>*>(static_cast<char*>(relay.memory()) + kCounterBytes);
-  launch(stream, shape, "potrf panel", potrf_panel_kernel<D, E>, panel, board, progress,
-         relay.first_post(stream));
+      reinterpret_cast<Board<E>*>(keep ? reinterpret_cast<char*>(notes) : memory + kCounterBytes);
+  launch(stream, panel_shape<T>(1 + strips_of(rows - n)), "potrf panel", potrf_panel_kernel<D, E>,
+         panel, board, reinterpret_cast<unsigned*>(memory), relay.first_post(stream), keep);
+}
+
+template <class T>
+void potrf_rows(cudaStream_t stream, Uplo uplo, const T* notes, DeviceView<const T> a,
+                DeviceView<T> factor) {
+  using D = typename DeviceScalar<T>::type;
+  using E = Accumulated<T>;
+  const bool upper = uplo == Uplo::upper;
+  const Index rows = upper ? a.cols : a.rows, n = upper ? a.rows : a.cols;
+  const Panel<D> panel{n + rows,
+                       static_cast<int>(n),
+                       n,
+                       Trapezoid<const D>{device_cast(a.data), a.ld, upper},
+                       Trapezoid<D>{device_cast(factor.data), factor.ld, upper},
+                       nullptr,
+                       0};
+  launch(stream, panel_shape<T>(strips_of(rows)), "potrf rows", potrf_rows_kernel<D, E>, panel,
+         reinterpret_cast<const Board<E>*>(notes));
 }
 
 #define OVERLAPACK_INSTANTIATE(T)                                                           \
   template Index potrf_panel_width<T>();                                                    \
+  template Index potrf_notes<T>();                                                          \
   template void potrf_panel(cudaStream_t, Relay&, Uplo, DeviceView<const T>, DeviceView<T>, \
-                            Index*, Index, Index);
+                            Index*, Index, T*);                                             \
+  template void potrf_rows(cudaStream_t, Uplo, const T*, DeviceView<const T>, DeviceView<T>);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #undef OVERLAPACK_INSTANTIATE
 

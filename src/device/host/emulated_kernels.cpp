@@ -71,31 +71,55 @@ class EmulatedKernels final : public Kernels<T> {
   Index do_potrf_panel_width() const override { return 16; }
 
   void do_potrf_panel(Queue& queue, Uplo uplo, DeviceView<const T> a, DeviceView<T> factor,
-                      DeviceView<Index> info, Index offset, Index gap) override {
+                      DeviceView<Index> info, Index offset, DeviceView<T> notes) override {
     enqueue(queue, "potrf_panel", [=] {
       const bool lower = uplo == Uplo::lower;
-      const Index n = lower ? a.cols : a.rows, below = (lower ? a.rows : a.cols) - n - gap;
+      const Index n = lower ? a.cols : a.rows, below = (lower ? a.rows : a.cols) - n;
       require(n <= do_potrf_panel_width() && below >= 0 && factor.rows == a.rows &&
-                  factor.cols == a.cols && info.rows == 1 && info.cols == 1,
+                  factor.cols == a.cols && info.rows == 1 && info.cols == 1 &&
+                  (notes.empty() || notes.rows == do_potrf_notes()),
               "potrf_panel", "the shapes do not fit");
       const HostView<const T> from = open_anywhere("potrf_panel", a);
       const HostView<T> to = open_anywhere("potrf_panel", factor);
       const HostView<Index> host_info = open_anywhere("potrf_panel", info);
       const auto rows_below = [&](auto x, Index width) {
-        return lower ? x.block(n + gap, 0, below, width) : x.block(0, n + gap, width, below);
+        return lower ? x.block(n, 0, below, width) : x.block(0, n, width, below);
       };
-      // With a gap it is factored again, as a GPU does.
-      std::vector<T> again(static_cast<std::size_t>(n * n));
-      const HostView<T> diagonal =
-          gap > 0 ? HostView<T>(again.data(), n, n, n) : to.block(0, 0, n, n);
+      const HostView<T> diagonal = to.block(0, 0, n, n);
       reference::lacpy<T>(from.block(0, 0, n, n), diagonal, part_of(uplo));
       reference::lacpy<T>(rows_below(from, n), rows_below(to, n));
       const Index k = reference::potrf(uplo, diagonal);
-      if (k != 0 && gap == 0 && host_info(0) == 0) host_info(0) = offset + k;
+      if (k != 0 && host_info(0) == 0) host_info(0) = offset + k;
+      if (!notes.empty()) {  // the factor and, beyond it, its order
+        const HostView<T> noted = open("potrf_panel", notes);
+        reference::lacpy<T>(diagonal, HostView<T>(noted.data, n, n, n), part_of(uplo));
+        noted(notes.rows - 1, 0) = T(static_cast<Real<T>>(n));
+      }
       const Index good = k == 0 ? n : k - 1;
       reference::trsm<T>(lower ? Side::right : Side::left, uplo, Op::conj_trans, Diag::non_unit,
                          T(1), HostView<const T>(diagonal.block(0, 0, good, good)),
                          rows_below(to, good));
+    });
+  }
+
+  Index do_potrf_notes() const override {
+    return do_potrf_panel_width() * do_potrf_panel_width() + 1;
+  }
+
+  void do_potrf_rows(Queue& queue, Uplo uplo, DeviceView<const T> notes, DeviceView<const T> a,
+                     DeviceView<T> factor) override {
+    enqueue(queue, "potrf_rows", [=] {
+      const bool lower = uplo == Uplo::lower;
+      const Index n = lower ? a.cols : a.rows;
+      require(notes.rows == do_potrf_notes() && factor.rows == a.rows && factor.cols == a.cols,
+              "potrf_rows", "the shapes do not fit");
+      const HostView<const T> noted = open("potrf_rows", notes);
+      require(noted(notes.rows - 1, 0) == T(static_cast<Real<T>>(n)), "potrf_rows",
+              "the notes are on a block of another order");
+      const HostView<T> to = open("potrf_rows", factor);
+      reference::lacpy<T>(open("potrf_rows", a), to);
+      reference::trsm<T>(lower ? Side::right : Side::left, uplo, Op::conj_trans, Diag::non_unit,
+                         T(1), HostView<const T>(noted.data, n, n, n), to);
     });
   }
 
