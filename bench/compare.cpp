@@ -116,7 +116,7 @@ int compare(const Options& options) {
           call.type, [&](auto one) { return bench.measure_row<decltype(one)>(call); }));
       add(rows.back(), files);
       const Timing& ours = rows.back().ours.timing;
-      right &= ours.runs == 0 || (ours.residual < 30 && ours.info == 0);
+      right &= ours.runs == 0 || (ours.residual < tools::residual_limit(call) && ours.info == 0);
     }
     print_rows(rows, options.style);
     all.insert(all.end(), rows.begin(), rows.end());

@@ -124,7 +124,8 @@ int show_speed_of_light(const Options& options) {
         missing = "not served by the device (OVERLAPACK_VERBOSE=1 says why)";
       }
       if (!missing.empty()) notes.add(missing, row_title(call));
-      right &= ours.timing.runs == 0 || (ours.timing.residual < 30 && ours.timing.info == 0);
+      right &= ours.timing.runs == 0 ||
+               (ours.timing.residual < tools::residual_limit(call) && ours.timing.info == 0);
       if (missing.empty() && name == options.routines.front() &&
           (!to_trace || n >= to_trace->first.shape.n)) {
         to_trace.emplace(call, bound);
@@ -163,7 +164,7 @@ int show_speed_of_light(const Options& options) {
     const auto& [call, bound] = *to_trace;
     const TracedCall traced = tools::with_type(
         call.type, [&](auto one) { return trace<decltype(one)>(*device, call, bound); });
-    right &= traced.residual < 30;
+    right &= traced.residual < tools::residual_limit(call);
     write(options.trace, trace_events(traced).dump() + "\n");
     write(options.svg, timeline_svg(traced));
   }

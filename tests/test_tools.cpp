@@ -37,6 +37,17 @@ class Asked {
   std::set<Index> sizes_;
 };
 
+TEST(Problems, LimitsOfSolvesGrowWithTheOrder) {
+  using tools::Routine;
+  const auto limit = [](Routine routine, Index n, Index nrhs) {
+    return tools::residual_limit(tools::square_call(routine, 'd', n, nrhs));
+  };
+  EXPECT_EQ(limit(Routine::getrf, 16384, 0), 30);
+  EXPECT_EQ(limit(Routine::cholupdate, 16384, 16), 30);
+  EXPECT_EQ(limit(Routine::gesv, 500, 1), 30);
+  EXPECT_EQ(limit(Routine::gesv, 10000, 1), 300);
+}
+
 TEST(BreakEven, IsFoundAsPreciselyAsAskedFor) {
   for (const Index truth : {33, 100, 700, 1024, 1025, 4000}) {
     for (const double precision : {0.25, 0.1, 0.0}) {

@@ -273,6 +273,12 @@ auto Problem<T>::updated_times(const Vector& x) const -> Vector {
   return y;
 }
 
+double residual_limit(const Call& call) {
+  constexpr double kLimit = 30, kOrder = 1000;
+  const bool solves = call.shape.nrhs > 0 && call.routine != Routine::cholupdate;
+  return solves ? kLimit * std::max(1.0, static_cast<double>(call.shape.n) / kOrder) : kLimit;
+}
+
 template <class T>
 double Problem<T>::residual() const {
   const double eps = static_cast<double>(std::numeric_limits<Real<T>>::epsilon()) / 2;  // LAPACK's

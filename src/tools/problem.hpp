@@ -43,6 +43,10 @@ bool is_factor_given(Routine routine);
 /// A call on a square matrix of order n with leading dimensions n + pad.
 Call square_call(Routine routine, char type, Index n, Index nrhs, Index pad = 0);
 
+/// The least Problem::residual() that counts as wrong: LAPACK's 30. The scale of solves leaves the
+/// order out, so beyond the orders of LAPACK's tests their limit grows with it.
+double residual_limit(const Call& call);
+
 /// Calls f with a value of the type that a LAPACK letter stands for.
 template <class F>
 auto with_type(char letter, F f) {
@@ -93,8 +97,8 @@ class Problem {
   std::int32_t* pivots() { return pivots_.data(); }
   std::size_t pivot_count() const { return pivots_.size(); }
 
-  /// How wrong the result is, in LAPACK's scale: a few units or less for a correct routine, 30 is
-  /// the usual limit. With E = A - L L^H (or A - P^T L U; A = L0 L0^H + B B^H for an update) and
+  /// How wrong the result is, in LAPACK's scale: a few units or less for a correct routine
+  /// (residual_limit()). With E = A - L L^H (or A - P^T L U; A = L0 L0^H + B B^H for an update) and
   /// random vectors x of +-1,
   ///   factorizations  ||E||_F / (n ||A||_F eps), where ||E||_F^2 is estimated by the mean of
   ///   and updates     ||E x||^2, whose expectation it is; so is ||A||_F of an update;
