@@ -27,8 +27,7 @@ std::string machine_line(const std::vector<std::pair<std::string, std::string>>&
 void print_heading(const Options& options, const Device* device);
 
 /// That of the benchmark. Says what is wrong if not all is right.
-int exit_status(bool right,
-                const std::string& wrong = "a result of ours is WRONG (residual)");
+int exit_status(bool right, const std::string& wrong = "a result of ours is WRONG (residual)");
 
 /// What there is to say below a table: a line for each thing, with all the places it is true of.
 class Notes {
