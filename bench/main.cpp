@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kFooter = R"(
 Columns: the median wall time of each contender with, beside it, the residual of its
-result (in LAPACK's scale: a few units at most; 30 counts as wrong, for a solve of order n
+result (in LAPACK's scale: a few units at most; 30 counts as wrong, for gesv of an order n
 above 1000 0.03 n, since that scale leaves the order out);
   ours           from and to ordinary (pageable) memory, through dpotrf_ and its sisters
   on device      ours on a matrix that lies in the memory of the device

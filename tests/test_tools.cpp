@@ -37,7 +37,7 @@ class Asked {
   std::set<Index> sizes_;
 };
 
-TEST(Problems, LimitsOfSolvesGrowWithTheOrder) {
+TEST(Problems, OnlyTheLimitOfGesvGrowsWithTheOrder) {
   using tools::Routine;
   const auto limit = [](Routine routine, Index n, Index nrhs) {
     return tools::residual_limit(tools::square_call(routine, 'd', n, nrhs));
@@ -46,6 +46,8 @@ TEST(Problems, LimitsOfSolvesGrowWithTheOrder) {
   EXPECT_EQ(limit(Routine::cholupdate, 16384, 16), 30);
   EXPECT_EQ(limit(Routine::gesv, 500, 1), 30);
   EXPECT_EQ(limit(Routine::gesv, 10000, 1), 300);
+  EXPECT_EQ(limit(Routine::posv, 10000, 1), 30);
+  EXPECT_EQ(limit(Routine::sgesv, 10000, 1), 30);
 }
 
 TEST(BreakEven, IsFoundAsPreciselyAsAskedFor) {

@@ -47,9 +47,8 @@ Cholesky<T>::Cholesky(Device& device, const cpu::Lapack<T>& cpu, const Options& 
     diagonal_ = Buffer<T>(device, Space::host, order * order);
   }
   if (options.leading > 0 && !hybrid_) {
-    const Kernels<T>& kernels = triangle_.kernels;
-    const Index panels = options.leading / nb_ * quotient_up(nb_, kernels.potrf_panel_width());
-    notes_ = Buffer<T>(device, Space::device, panels * kernels.potrf_notes());
+    const Index panels = panels_before(options.leading);  // which is whole blocks
+    notes_ = Buffer<T>(device, Space::device, panels * triangle_.kernels.potrf_notes());
   }
   panel_ = std::make_unique<QueueLease>(device, Priority::high, "panel");
   if (lookahead_) update_ = std::make_unique<QueueLease>(device, Priority::normal, "update");

@@ -86,13 +86,16 @@ class Cholesky {
   Queue& update() const { return lookahead_ ? **update_ : panel(); }
   /// Reached when piece p of the factor is complete; with lookahead.
   Event& final(Index p) const { return *final_[at(p)]; }
+  /// How many panels there are left of a panel's first column.
+  Index panels_before(Index column) const {
+    const Index width = triangle_.kernels.potrf_panel_width();
+    return column / nb_ * quotient_up(nb_, width) + column % nb_ / width;
+  }
   /// Of the panel of columns j, if rows below it come later.
   DeviceView<T> notes(Range j) const {
-    const Index width = triangle_.kernels.potrf_panel_width(),
-                size = triangle_.kernels.potrf_notes();
-    const Index number = j.first / nb_ * quotient_up(nb_, width) + j.first % nb_ / width;
-    if ((number + 1) * size > notes_.size()) return {};
-    return {notes_.data() + number * size, size};
+    const Index size = triangle_.kernels.potrf_notes(), first = panels_before(j.first) * size;
+    if (first >= notes_.size()) return {};
+    return {notes_.data() + first, size};
   }
   HostView<T> staged_diagonal(Range j) const {
     return {diagonal_.data(), j.size(), j.size(), j.size()};

@@ -275,8 +275,8 @@ auto Problem<T>::updated_times(const Vector& x) const -> Vector {
 
 double residual_limit(const Call& call) {
   constexpr double kLimit = 30, kOrder = 1000;
-  const bool solves = call.shape.nrhs > 0 && call.routine != Routine::cholupdate;
-  return solves ? kLimit * std::max(1.0, static_cast<double>(call.shape.n) / kOrder) : kLimit;
+  if (call.routine != Routine::gesv) return kLimit;
+  return kLimit * std::max(1.0, static_cast<double>(call.shape.n) / kOrder);
 }
 
 template <class T>

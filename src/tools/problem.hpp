@@ -44,7 +44,8 @@ bool is_factor_given(Routine routine);
 Call square_call(Routine routine, char type, Index n, Index nrhs, Index pad = 0);
 
 /// The least Problem::residual() that counts as wrong: LAPACK's 30. The scale of solves leaves the
-/// order out, so beyond the orders of LAPACK's tests their limit grows with it.
+/// order out; that of gesv, whose residuals grow with it in every LAPACK, has a limit in proportion
+/// beyond the orders of LAPACK's tests. Refined solutions and those by Cholesky do not need one.
 double residual_limit(const Call& call);
 
 /// Calls f with a value of the type that a LAPACK letter stands for.
