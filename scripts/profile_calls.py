@@ -1,10 +1,10 @@
-"""Usage: python3 profile_calls.py LIBRARY OUT_DIR ROUTINE:N:host|device[:U]...
+"""Usage: python3 profile_calls.py LIBRARY OUT_DIR ROUTINE:N:host|device[:U][:COLUMNS]...
 
 Every kernel and copy of one call, by the GPU's own clock: when it began, how long it took, and in which
 queue. For potrf and getrf, posv and gesv in all precisions and the mixed-precision solvers, with
-one right-hand side, on a matrix in the host's or the device's memory, e.g.
+one right-hand side or COLUMNS of them, on a matrix in the host's or the device's memory, e.g.
 
-    profile_calls.py build/liboverlapack.so /tmp/profile dgetrf:16384:device dpotrf:8192:host:U
+    profile_calls.py build/liboverlapack.so /tmp/profile dpotrf:8192:host:U dposv:4096:host:100
 
 Prints the sums by kernel and queue, largest first, and leaves the list in OUT_DIR (tab-separated:
 start and duration in microseconds, queue, kernel). Needs PyTorch with CUDA, whose profiler sees all
@@ -43,10 +43,10 @@ def random_matrix(torch, routine, n, columns=None):
 
 
 def call(torch, library, routine, a, b, uplo):
-    """LAPACK's routine on `a` in place, with one right-hand side `b` if it is a solver; returns its
+    """LAPACK's routine on `a` in place, with the right-hand sides `b` if it is a solver; returns its
     seconds and info."""
-    n, one, info = ctypes.c_int(a.shape[0]), ctypes.c_int(1), ctypes.c_int(-99)
-    order, columns, matrix = ctypes.byref(n), ctypes.byref(one), ctypes.c_void_p(a.data_ptr())
+    n, nrhs, info = ctypes.c_int(a.shape[0]), ctypes.c_int(b.shape[1]), ctypes.c_int(-99)
+    order, columns, matrix = ctypes.byref(n), ctypes.byref(nrhs), ctypes.c_void_p(a.data_ptr())
     pivots = [(ctypes.c_int * n.value)()] if "ge" in routine else []
     end = [ctypes.byref(info)] + ([] if pivots else [ctypes.c_size_t(1)])
     first = [] if pivots else [uplo.encode()]
@@ -56,8 +56,9 @@ def call(torch, library, routine, a, b, uplo):
         right_hand_side = [ctypes.c_void_p(b.data_ptr()), order]
         arguments = first + [order, columns, matrix, order] + pivots + right_hand_side + end
     else:  # mixed precision
-        x, work = torch.empty_like(b), torch.empty(2 * n.value, dtype=torch.complex128)
-        rounded = torch.empty((n.value, n.value + 1), dtype=torch.complex64)
+        size = n.value * (nrhs.value + 1)
+        x, work = torch.empty_like(b), torch.empty(size, dtype=torch.complex128)
+        rounded = torch.empty((n.value, n.value + nrhs.value), dtype=torch.complex64)
         arguments = first + [order, columns, matrix, order] + pivots
         arguments += [ctypes.c_void_p(b.data_ptr()), order, ctypes.c_void_p(x.data_ptr()), order]
         arguments += [ctypes.c_void_p(work.data_ptr()), ctypes.c_void_p(rounded.data_ptr())]
@@ -76,10 +77,13 @@ def short(kernel):
 
 
 def profile(torch, library, out, spec):
-    routine, n, where, uplo = (spec.split(":") + ["L"])[:4]
+    routine, n, where, *rest = spec.split(":")
+    uplo = "U" if "U" in rest else "L"
+    columns = int(next((part for part in rest if part.isdigit()), 1))
 
     def fresh():
-        a, b = random_matrix(torch, routine, int(n)), random_matrix(torch, routine, int(n), 1)
+        a = random_matrix(torch, routine, int(n))
+        b = random_matrix(torch, routine, int(n), columns)
         return (a, b) if where == "device" else (a.cpu(), b.cpu())
 
     # The first call starts the device and takes its memory.
@@ -107,7 +111,8 @@ def profile(torch, library, out, spec):
 def main():
     if len(sys.argv) < 4:
         sys.exit(print(__doc__) if sys.argv[1:] == ["--help"] else __doc__)
-    pattern = r"([sdcz](potrf|getrf)|([sdcz]|ds|zc)(gesv|posv)):[1-9]\d*:(host|device)(:[LU])?"
+    routine = r"([sdcz](potrf|getrf)|([sdcz]|ds|zc)(gesv|posv))"
+    pattern = routine + r":[1-9]\d*:(host|device)(:[LU])?(:[1-9]\d*)?"
     for spec in sys.argv[3:]:
         if not re.fullmatch(pattern, spec):
             sys.exit(f"profile_calls: '{spec}' is not like dgetrf:4096:device or dpotrf:4096:host:U")

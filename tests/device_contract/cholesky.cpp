@@ -369,10 +369,10 @@ class BackSubstitutionContract : public DeviceContract<T> {
   }
 
   /// In blocks of that order, for any number of right-hand sides.
-  void solves(Index order, Index n) {
+  void solves(Index order, Index n, const std::vector<Index>& numbers = {1, 8, 9, 16, 17, 50}) {
     for (const Uplo uplo : kUplos) {
       prepare(uplo, n, order);
-      for (const Index nrhs : {1, 8, 9, 16, 17, 50}) {
+      for (const Index nrhs : numbers) {
         SCOPED_TRACE(testing::Message() << n << " " << order << " " << nrhs << " " << char(uplo));
         const auto b = random_matrix<T>(n, nrhs, 3, 2);
         const auto x = solve(b), again = solve(b);
@@ -417,6 +417,8 @@ TYPED_TEST(BackSubstitutionContract, SolvesForAnyNumberOfRightHandSides) {
 
 TYPED_TEST(BackSubstitutionContract, SolvesWithMoreBlocksThanMultiprocessors) {
   this->solves(4, 603);
+  const Index width = this->kernels().potrf_panel_width();
+  this->solves(width, 5 * width + 3, {1100});  // thread blocks of many right-hand sides
 }
 
 TYPED_TEST(BackSubstitutionContract, NoNaNIsMistakenForNothing) {

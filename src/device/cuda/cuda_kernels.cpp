@@ -169,7 +169,8 @@ void CudaKernels<T>::do_back_substitute(Queue& queue, Uplo uplo, DeviceView<cons
                                         DeviceView<Index> progress) {
   static_assert(Kernels<T>::substitution_with_factor_progress(1, 1) == kSubstitutionNumbers);
   const CurrentDevice current(cuda(queue).index());
-  back_substitute(cuda(queue).stream(), uplo, factor, inverses, x, progress);
+  back_substitute(cuda(queue).stream(), cuda(queue).multiprocessors(), uplo, factor, inverses, x,
+                  progress);
 }
 
 template <class T>
@@ -177,7 +178,8 @@ void CudaKernels<T>::do_eliminate(Queue& queue, Uplo uplo, DeviceView<const T> f
                                   DeviceView<const T> inverses, DeviceView<T> x, Index width,
                                   DeviceView<T> states, DeviceView<Index> progress) {
   const CurrentDevice current(cuda(queue).index());
-  eliminate(cuda(queue).stream(), uplo, factor, inverses, x, width, states, progress);
+  eliminate(cuda(queue).stream(), cuda(queue).multiprocessors(), uplo, factor, inverses, x, width,
+            states, progress);
 }
 
 // Recursive LU (Toledo; LAPACK's ?getrf2). With n1 of the min(m, n) columns on the left,

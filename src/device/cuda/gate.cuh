@@ -23,6 +23,10 @@ class Gate {
     asm volatile("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; }" ::"r"(address())
                  : "memory");
   }
+  /// By all lanes; each has arrived when its asynchronous copies until now have been written.
+  __device__ void arrive_with_copies() {
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(address()) : "memory");
+  }
   __device__ void wait() {
     unsigned open = 0;
     while (open == 0) {

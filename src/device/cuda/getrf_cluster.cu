@@ -58,10 +58,6 @@ constexpr int kMaxRows = 4;  // of a thread
 // What is hardly ever needed is kept out of the loops over steps: their instructions should be at
 // hand, too.
 
-template <class T>
-__device__ __noinline__ T multiplier_of(T x, T pivot) {
-  return is_zero(pivot) ? x : divide(x, pivot);
-}
 template <class Key>
 __device__ __noinline__ int exactly_best_lane(Candidate<Key> c) {
   return best_lane(c);

@@ -261,8 +261,7 @@ __global__ void __launch_bounds__(kThreads)
     if (j > 0) {
       const T* const u = a + (j - 1);  // the pivot's row
       const T pivot = u[(j - 1) * ld];
-      const T x = a[i + (j - 1) * ld];
-      const T l = is_zero(pivot) ? x : divide(x, pivot);
+      const T l = multiplier_of(a[i + (j - 1) * ld], pivot);
       a[i + (j - 1) * ld] = l;
       for (int c = j; c < n; ++c) {
         a[i + c * ld] = subtract_product(a[i + c * ld], l, u[c * ld]);

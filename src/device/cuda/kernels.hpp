@@ -25,13 +25,13 @@ class Relay {
   Relay(const Relay&) = delete;
 
   void* memory() const { return memory_; }
-  /// The number that the counter in the memory starts from in the next launch. May enqueue a
-  /// memset.
-  unsigned first_post(cudaStream_t stream);
+  /// The number of the next launch, never that of an earlier one whose traces are in the memory.
+  /// May enqueue a memset.
+  unsigned next_launch(cudaStream_t stream);
 
  private:
   void* memory_ = nullptr;
-  unsigned posts_ = 0;
+  unsigned launches_ = 0;
 };
 
 /// Largest number of columns of potrf_panel.
@@ -108,10 +108,11 @@ void find_not_finite(cudaStream_t stream, Part part, DeviceView<const T> a, Inde
 constexpr int kSubstitutionNumbers = 128;
 /// As Kernels<T>::back_substitute and eliminate, for blocks of at most potrf_panel_width() columns.
 template <class T>
-void back_substitute(cudaStream_t stream, Uplo uplo, DeviceView<const T> factor,
-                     DeviceView<const T> inverses, DeviceView<T> x, DeviceView<Index> progress);
+void back_substitute(cudaStream_t stream, int multiprocessors, Uplo uplo,
+                     DeviceView<const T> factor, DeviceView<const T> inverses, DeviceView<T> x,
+                     DeviceView<Index> progress);
 template <class T>
-void eliminate(cudaStream_t stream, Uplo uplo, DeviceView<const T> factor,
+void eliminate(cudaStream_t stream, int multiprocessors, Uplo uplo, DeviceView<const T> factor,
                DeviceView<const T> inverses, DeviceView<T> x, Index width, DeviceView<T> states,
                DeviceView<Index> progress);
 

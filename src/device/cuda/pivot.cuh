@@ -74,6 +74,14 @@ __device__ int best_lane(Candidate<Key> c) {
   return __ffs(static_cast<int>(lanes)) - 1;
 }
 
+/// The element of L where x is below the pivot. A column whose pivot is zero stays as it is. Not
+/// inline: where the pivot has a reciprocal there are faster ways, and this should not be in
+/// theirs.
+template <class T>
+__device__ __noinline__ T multiplier_of(T x, T pivot) {
+  return is_zero(pivot) ? x : divide(x, pivot);
+}
+
 // ---- The same in half the time, where the upper words of the keys decide.
 
 /// The upper word of the key; a NaN's is above infinity's.

@@ -19,12 +19,13 @@
 // k + 1 handed over after step k - 1, and factors on.
 //
 // The other thread blocks have strips of the rows below. What step k needs of the diagonal block is
-// the same for all of them: L(k, k), M, and the L(j, k). A warp of the first thread block, the
-// courier, copies it to global memory, one in each of the others copies it from there. So the
-// strips follow a step or two behind, and when the diagonal block is finished so are they, almost.
-// Thread blocks start in the order of their numbers, and the first one waits for nobody, so it does
-// not matter how many of the others can run at the same time. (CUB's scan relies on the same
-// order.)
+// the same for all of them: L(k, k), M, and the L(j, k). The warp of row k + 1, which has nothing
+// else to do any more, copies it to global memory, a warp in each of the others, the courier,
+// copies it from there. (Copying and the fence behind it take longer than a step of the chain, so
+// one warp for all steps would be what everybody waits for.) So the strips follow a step or two
+// behind, and when the diagonal block is finished so are they, almost. Thread blocks start in the
+// order of their numbers, and the first one waits for nobody, so it does not matter how many of the
+// others can run at the same time. (CUB's scan relies on the same order.)
 //
 // Phase 2 multiplies with an inverse, which by itself is as stable as the tile is well conditioned.
 // Where that is in doubt, one step of iterative refinement makes the result as good as that of
@@ -49,8 +50,7 @@ namespace {
 // Who does what. Warp w runs in quarter w % 4 of the multiprocessor. The first warp is the chain in
 // the thread block of the diagonal block, and the courier in the others. The other warps have rows,
 // spread so that each quarter has the same work, but the chain's little: row 1 is finished after
-// the first step, and its warp is the courier from then on. (A ninth warp would leave each of them
-// only two thirds of the registers.)
+// the first step. (A ninth warp would leave each of them only two thirds of the registers.)
 constexpr int kWarps = 8;
 constexpr int kRowWarps = kWarps - 1;
 /// The row of tiles of a warp other than the first.
@@ -94,12 +94,12 @@ template <class E>
 struct Shared {
   Board<E> board;
   struct {
-    Tile<E> below, diagonal;   // A(k + 1, k) and A(k + 1, k + 1) after step k - 1
-  } ahead[kTiles<E>];          // for the chain
-  Tile<E> scratch[kRowWarps];  // a warp's own, in a strip
-  Square<E> pivots;            // the chain's own
-  Gate factored[kTiles<E>];    // the chain has published step k; in a strip: the courier, all of it
-  Gate solved[kTiles<E>];      // all rows have published their tiles of column k
+    Tile<E> below, diagonal;    // A(k + 1, k) and A(k + 1, k + 1) after step k - 1
+  } ahead[kTiles<E>];           // for the chain
+  Tile<E> scratch[kRowWarps];   // a warp's own, in a strip
+  Square<E> pivots;             // the chain's own
+  Gate factored[kTiles<E>];     // step k is on the board; in a strip: with its column of tiles
+  Gate solved[kTiles<E>];       // all rows have published their tiles of column k
   Gate handed_over[kTiles<E>];  // ahead[k] is there
 };
 
@@ -520,28 +520,95 @@ __device__ void store_unit_tiles(const Panel<T>& panel, int completed, Index row
   for (; k < last; ++k) store_tile(panel, completed, row, k, lane, zero_fragment<E>());
 }
 
+// ---- between the thread blocks ---------------------------------------------------------------
+
+/// Objects from board to board, by one warp.
+template <class X>
+__device__ void publish(X* to, const X* from, int count, int lane) {
+  const int words = count * static_cast<int>(sizeof(X) / sizeof(int4));
+#pragma unroll 4
+  for (int w = lane; w < words; w += kWarp) {
+    reinterpret_cast<int4*>(to)[w] = reinterpret_cast<const int4*>(from)[w];
+  }
+}
+template <class X>
+__device__ void fetch(X* to, const X* from, int count, int lane) {
+  const int words = count * static_cast<int>(sizeof(X) / sizeof(int4));
+#pragma unroll 4
+  for (int w = lane; w < words; w += kWarp) {
+    __pipeline_memcpy_async(reinterpret_cast<int4*>(to) + w,
+                            reinterpret_cast<const int4*>(from) + w, sizeof(int4));
+  }
+}
+
+/// The board in global memory.
+template <class E>
+struct Relayed {
+  Board<E>* board;
+  unsigned*
+      posted;  ///< by step: number of the last launch that has written it; null if all is there
+  unsigned launch;
+  bool wanted;  ///< somebody reads it
+
+  /// Says that the steps [k, last) are there, or will not be needed, after a warp has written them.
+  __device__ void post(int k, int last, int lane) const {
+    __syncwarp();
+    if (k + lane < last) {
+      asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(posted + k + lane), "r"(launch)
+                   : "memory");
+    }
+  }
+  __device__ void await(int k, int lane) const {
+    if (lane == 0) {
+      unsigned seen;
+      do {
+        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
+                     : "=r"(seen)
+                     : "l"(posted + k)
+                     : "memory");
+      } while (seen != launch);
+    }
+    __syncwarp();
+  }
+};
+
 // ---- the thread block of the diagonal block ------------------------------------------------
 
-/// The chain: diagonal tiles and nothing else.
+/// The chain: diagonal tiles and nothing else, until the last one.
 template <class T, class E>
-__device__ void factor_diagonal(const Panel<T>& panel, Shared<E>& shared, int lane) {
+__device__ void factor_diagonal(const Panel<T>& panel, Shared<E>& shared, const Relayed<E>& relayed,
+                                int lane) {
   const int tiles = panel.tiles();
   Fragment<E> diagonal = load_tile<E>(panel, 0, 0, lane);
-  for (int k = 0; k < tiles; ++k) {
+  int k = 0;
+  for (;; ++k) {
     Step<E>& step = shared.board.step[k];
     factor_tile(step, shared.pivots, diagonal, lane);
     shared.factored[k].arrive();
     __syncwarp();
-    if (k + 1 == tiles || step.completed < kTile) return;
+    if (k + 1 == tiles || step.completed < kTile) break;
     shared.handed_over[k].wait();
     const Fragment<E> x = solve(step, shared.ahead[k].below.load(lane), lane);
     multiply_add(diagonal, x, negated(x), shared.ahead[k].diagonal.load(lane));
   }
+  const Step<E>& step = shared.board.step[k];
+  if (relayed.wanted) {
+    publish(&relayed.board->step[k], &step, 1, lane);
+    relayed.post(k, tiles, lane);
+  }
+  const int completed = completed_columns(panel, step, k);
+  store_tile(panel, completed, k * kTile, k, lane, step.factor.load(lane));
+  if (lane == 0 && completed < panel.n && *panel.info == 0) {
+    *panel.info = panel.offset + completed + 1;
+  }
 }
 
-/// Row i > 0 of the tiles below the diagonal.
+/// Row i > 0 of the tiles below the diagonal, and what is left to do of step i - 1: telling the
+/// strips, and storing the diagonal tile.
 template <class T, class E>
-__device__ void eliminate_block_row(const Panel<T>& panel, Shared<E>& shared, int i, int lane) {
+__device__ void eliminate_block_row(const Panel<T>& panel, Shared<E>& shared,
+                                    const Relayed<E>& relayed, int i, int lane) {
+  const int tiles = panel.tiles();
   const Index row = i * kTile;
   Fragment<E> tile[kTiles<E>];  // tile[j] belongs to column k + j in step k
 #pragma unroll
@@ -567,7 +634,7 @@ __device__ void eliminate_block_row(const Panel<T>& panel, Shared<E>& shared, in
     const Fragment<E> x = mine.load_left_operand(lane);
     if (completed < panel.n) {
       store_tile(panel, completed, row, k, lane, x);
-      store_unit_tiles<E>(panel, completed, row, k + 1, i, lane);
+      store_unit_tiles<E>(panel, completed, row, k + 1, i + 1, lane);
       return;
     }
     if (k + 1 < i) {
@@ -577,93 +644,33 @@ __device__ void eliminate_block_row(const Panel<T>& panel, Shared<E>& shared, in
     }
     store_tile(panel, completed, row, k, lane, x);
   }
-}
-
-/// Through global memory: how far the board there has been written. Counts up over the life of the
-/// queue.
-__device__ inline void post(unsigned* progress, unsigned value, int lane) {
-  __syncwarp();
-  if (lane == 0) {
-    asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(progress), "r"(value) : "memory");
+  const int k = i - 1;
+  const Step<E>& step = shared.board.step[k];
+  if (relayed.wanted) {
+    publish(&relayed.board->step[k], &step, 1, lane);
+    shared.solved[k].wait();
+    publish(relayed.board->column(k), shared.board.column(k), tiles - i, lane);
+    relayed.post(k, i, lane);
   }
-}
-__device__ inline void await(const unsigned* progress, unsigned value, int lane) {
-  if (lane == 0) {
-    unsigned seen;
-    do {
-      asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(progress) : "memory");
-    } while (static_cast<int>(seen - value) < 0);
-  }
-  __syncwarp();
-}
-
-/// Objects between the boards, by one warp.
-template <class X>
-__device__ void publish(X* to, const X* from, int count, int lane) {
-  const int words = count * static_cast<int>(sizeof(X) / sizeof(int4));
-#pragma unroll 4
-  for (int w = lane; w < words; w += kWarp) {
-    reinterpret_cast<int4*>(to)[w] = reinterpret_cast<const int4*>(from)[w];
-  }
-}
-template <class X>
-__device__ void fetch(X* to, const X* from, int count, int lane) {
-  const int words = count * static_cast<int>(sizeof(X) / sizeof(int4));
-  for (int w = lane; w < words; w += kWarp) {
-    __pipeline_memcpy_async(reinterpret_cast<int4*>(to) + w,
-                            reinterpret_cast<const int4*>(from) + w, sizeof(int4));
-  }
-}
-__device__ inline void fetched() {
-  __pipeline_commit();
-  __pipeline_wait_prior(0);
-}
-
-/// The courier of the diagonal block, who also stores the diagonal tiles. One post a step, because
-/// the fence in it takes as long as the copy.
-template <class T, class E>
-__device__ void publish_board(const Panel<T>& panel, Shared<E>& shared, bool readers,
-                              Board<E>& published, unsigned* progress, unsigned posted, int lane) {
-  const int tiles = panel.tiles();
-  for (int k = 0; k < tiles; ++k) {
-    shared.factored[k].wait();
-    const Step<E>& step = shared.board.step[k];
-    const int completed = completed_columns(panel, step, k);
-    const int below = completed == panel.n ? tiles - k - 1 : 0;
-    if (below > 0) shared.solved[k].wait();
-    if (readers) {
-      publish(&published.step[k], &step, 1, lane);
-      publish(published.column(k), shared.board.column(k), below, lane);
-      post(progress, posted + k + 1, lane);
-    }
-    store_tile(panel, completed, k * kTile, k, lane, step.factor.load(lane));
-    if (completed < panel.n) {
-      for (int j = k + 1; j < tiles; ++j) {
-        store_tile(panel, completed, j * kTile, j, lane, zero_fragment<E>());
-      }
-      if (lane == 0 && *panel.info == 0) *panel.info = panel.offset + completed + 1;
-      return;
-    }
-  }
+  store_tile(panel, panel.n, k * kTile, k, lane, step.factor.load(lane));
 }
 
 // ---- the thread blocks of strips -----------------------------------------------------------
 
-/// Their courier. Behind a step that is not positive definite there is nothing to fetch; the tiles
-/// of its column are not valid, but nobody looks at them. `progress` is null if all is there.
+/// Their courier. Behind a step that is not positive definite nothing on the board is valid, not
+/// even the tiles of its column; they come all the same, but nobody looks at them.
 template <class T, class E>
-__device__ void fetch_board(const Panel<T>& panel, Shared<E>& shared, const Board<E>& published,
-                            const unsigned* progress, unsigned posted, int lane) {
+__device__ void fetch_board(const Panel<T>& panel, Shared<E>& shared, const Relayed<E>& relayed,
+                            int lane) {
   const int tiles = panel.tiles();
   for (int k = 0; k < tiles; ++k) {
-    if (progress != nullptr) await(progress, posted + k + 1, lane);
-    fetch(&shared.board.step[k], &published.step[k], 1, lane);
-    fetch(shared.board.column(k), published.column(k), tiles - k - 1, lane);
-    fetched();
-    shared.factored[k].arrive();
-    __syncwarp();
-    if (shared.board.step[k].completed < kTile) return;
+    if (relayed.posted != nullptr) relayed.await(k, lane);
+    fetch(&shared.board.step[k], &relayed.board->step[k], 1, lane);
+    fetch(shared.board.column(k), relayed.board->column(k), tiles - k - 1, lane);
+    shared.factored[k].arrive_with_copies();
   }
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
 }
 
 /// The rows from `row` >= n on.
@@ -700,11 +707,10 @@ __device__ void eliminate_row(const Panel<T>& panel, Shared<E>& shared, Tile<E>&
 /// Thread block number `strip` of these.
 template <class T, class E>
 __device__ void eliminate_strip(const Panel<T>& panel, Shared<E>& shared, Index strip,
-                                const Board<E>& published, const unsigned* progress,
-                                unsigned posted) {
+                                const Relayed<E>& relayed) {
   const int thread = static_cast<int>(threadIdx.x), lane = thread % kWarp, warp = thread / kWarp;
   if (warp == 0) {
-    fetch_board(panel, shared, published, progress, posted, lane);
+    fetch_board(panel, shared, relayed, lane);
     return;
   }
   const Index row = panel.n + (strip * kRowWarps + (warp - 1)) * kTile;
@@ -727,79 +733,33 @@ __device__ Shared<E>& shared_memory(int tiles) {
   return shared;
 }
 
-/// Rows below a diagonal block whose board has been kept.
+/// Without the thread block of the diagonal block if its board is there.
 template <class T, class E>
 __global__ void __launch_bounds__(kWarps* kWarp)
-    potrf_rows_kernel(Panel<T> panel, const Board<E>* kept) {
+    potrf_panel_kernel(Panel<T> panel, Relayed<E> relayed) {
   Shared<E>& shared = shared_memory<E>(panel.tiles());
-  eliminate_strip(panel, shared, Index{blockIdx.x}, *kept, nullptr, 0);
-}
-
-/// `keep`: somebody wants the board later.
-template <class T, class E>
-__global__ void __launch_bounds__(kWarps* kWarp)
-    potrf_panel_kernel(Panel<T> panel, Board<E>* published, unsigned* progress, unsigned posted,
-                       bool keep) {
-  Shared<E>& shared = shared_memory<E>(panel.tiles());
-  const int tiles = panel.tiles(), thread = static_cast<int>(threadIdx.x);
-  if (blockIdx.x > 0) {
-    eliminate_strip(panel, shared, Index{blockIdx.x} - 1, *published, progress, posted);
+  const bool factored = relayed.posted == nullptr;
+  if (blockIdx.x > 0 || factored) {
+    eliminate_strip(panel, shared, Index{blockIdx.x} - (factored ? 0 : 1), relayed);
     return;
   }
-  const int lane = thread % kWarp, warp = thread / kWarp;
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % kWarp, warp = thread / kWarp;
   Panel<T> block = panel;
   block.rows = panel.n;
   if (warp == 0) {
-    factor_diagonal(block, shared, lane);
-    return;
-  }
-  const int i = row_of(warp);
-  if (i < tiles) eliminate_block_row(block, shared, i, lane);
-  if (i == 1) {
-    const bool readers = gridDim.x > 1 || keep;
-    publish_board(block, shared, readers, *published, progress, posted, lane);
+    factor_diagonal(block, shared, relayed, lane);
+  } else if (row_of(warp) < panel.tiles()) {
+    eliminate_block_row(block, shared, relayed, row_of(warp), lane);
   }
 }
 
 template <class T>
 using Accumulated = DoubleScalar<typename DeviceScalar<T>::type>;
 
-/// In the memory of a Relay the board is behind the counter, aligned.
-constexpr std::size_t kCounterBytes = 256;
+/// In the memory of a Relay the board is behind what is posted, aligned.
+constexpr std::size_t kPostedBytes = 256;
 /// Notes are whole multiples of this, so that those behind them are aligned.
 constexpr Index kNotesUnit = 64;
-
-}  // namespace
-
-Relay::Relay() {
-  constexpr std::size_t board = std::max(sizeof(Board<double>), sizeof(Board<Complex<double>>));
-  check(cudaMalloc(&memory_, kCounterBytes + board), "memory of the Cholesky panel");
-}
-
-Relay::~Relay() { ignore(cudaFree(memory_)); }
-
-unsigned Relay::first_post(cudaStream_t stream) {
-  constexpr unsigned kPosts = 32;  // more than there are in one launch
-  if (posts_ == 0) {
-    check(cudaMemsetAsync(memory_, 0, kCounterBytes, stream), "clearing the Cholesky panel");
-  }
-  const unsigned first = posts_;
-  posts_ += kPosts;
-  return first;
-}
-
-template <class T>
-Index potrf_panel_width() {
-  return kTiles<Accumulated<T>> * kTile;
-}
-
-template <class T>
-Index potrf_notes() {
-  constexpr auto kElements = (sizeof(Board<Accumulated<T>>) + sizeof(T) - 1) / sizeof(T);
-  return round_up(static_cast<Index>(kElements), kNotesUnit);
-}
-
-namespace {
 
 template <class T>
 LaunchShape panel_shape(Index blocks) {
@@ -814,6 +774,32 @@ LaunchShape panel_shape(Index blocks) {
 Index strips_of(Index rows) { return quotient_up(rows, Index{kRowWarps * kTile}); }
 
 }  // namespace
+
+Relay::Relay() {
+  constexpr std::size_t board = std::max(sizeof(Board<double>), sizeof(Board<Complex<double>>));
+  check(cudaMalloc(&memory_, kPostedBytes + board), "memory of the Cholesky panel");
+}
+
+Relay::~Relay() { ignore(cudaFree(memory_)); }
+
+unsigned Relay::next_launch(cudaStream_t stream) {
+  if (launches_ == 0) {
+    check(cudaMemsetAsync(memory_, 0, kPostedBytes, stream), "clearing the Cholesky panel");
+    launches_ = 1;
+  }
+  return launches_++;
+}
+
+template <class T>
+Index potrf_panel_width() {
+  return kTiles<Accumulated<T>> * kTile;
+}
+
+template <class T>
+Index potrf_notes() {
+  constexpr auto kElements = (sizeof(Board<Accumulated<T>>) + sizeof(T) - 1) / sizeof(T);
+  return round_up(static_cast<Index>(kElements), kNotesUnit);
+}
 
 template <class T>
 void potrf_panel(cudaStream_t stream, Relay& relay, Uplo uplo, DeviceView<const T> a,
@@ -831,10 +817,12 @@ void potrf_panel(cudaStream_t stream, Relay& relay, Uplo uplo, DeviceView<const 
                        offset};
   char* const memory = static_cast<char*>(relay.memory());
   const bool keep = notes != nullptr;
-  auto* const board =
-      reinterpret_cast<Board<E>*>(keep ? reinterpret_cast<char*>(notes) : memory + kCounterBytes);
-  launch(stream, panel_shape<T>(1 + strips_of(rows - n)), "potrf panel", potrf_panel_kernel<D, E>,
-         panel, board, reinterpret_cast<unsigned*>(memory), relay.first_post(stream), keep);
+  const Index strips = strips_of(rows - n);
+  const Relayed<E> relayed{
+      reinterpret_cast<Board<E>*>(keep ? reinterpret_cast<char*>(notes) : memory + kPostedBytes),
+      reinterpret_cast<unsigned*>(memory), relay.next_launch(stream), keep || strips > 0};
+  launch(stream, panel_shape<T>(1 + strips), "potrf panel", potrf_panel_kernel<D, E>, panel,
+         relayed);
 }
 
 template <class T>
@@ -851,8 +839,10 @@ void potrf_rows(cudaStream_t stream, Uplo uplo, const T* notes, DeviceView<const
                        Trapezoid<D>{device_cast(factor.data), factor.ld, upper},
                        nullptr,
                        0};
-  launch(stream, panel_shape<T>(strips_of(rows)), "potrf rows", potrf_rows_kernel<D, E>, panel,
-         reinterpret_cast<const Board<E>*>(notes));
+  const Relayed<E> kept{const_cast<Board<E>*>(reinterpret_cast<const Board<E>*>(notes)), nullptr, 0,
+                        true};
+  launch(stream, panel_shape<T>(strips_of(rows)), "potrf rows", potrf_panel_kernel<D, E>, panel,
+         kept);
 }
 
 #define OVERLAPACK_INSTANTIATE(T)                                                           \

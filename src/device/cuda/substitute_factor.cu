@@ -9,8 +9,8 @@
 //
 // where L may have rows below the last block, for which there is no X(b).
 //
-// A thread block has one block b and 8 or 16 right-hand sides, and each of its warps 16 rows of the
-// block. As soon as some X(j) is there, as a message (message.cuh), everybody who waits for it
+// A thread block has one block b and 8, 16 or 32 right-hand sides, and each of its warps 16 rows of
+// the block. As soon as some X(j) is there, as a message (message.cuh), everybody who waits for it
 // subtracts his share. What counts is the chain from one block to the next: a message, two small
 // products and another message. So what does not depend on the message is there before it comes:
 // L(j, b) in registers, where each tile makes room for the one of the next message as soon as it
@@ -32,6 +32,13 @@ namespace overlapack::cuda {
 namespace {
 
 constexpr int kHalf = kTile / 2;  // right-hand sides that a tensor core takes at a time
+
+// Of the templates: kColumns right-hand sides, kHalf or a multiple of kTile, of a thread block.
+// Each fragment of X and Y has those of a tile, or half of one.
+template <int kColumns>
+constexpr int kHalves = kColumns == kHalf ? 1 : 2;
+template <int kColumns>
+constexpr int kFragments = (kColumns + kTile - 1) / kTile;
 
 template <class E>
 constexpr int kOrder = kTiles<E>* kTile;  // of a block at most
@@ -135,32 +142,42 @@ class TileReader {
   int rows_, columns_;  // from here on
 };
 
-/// Tile k of X^H or Y^H as the right factor of a product.
-template <int kHalves, class E>
-__device__ Fragment<E> load_right_factor(const Columns<E, kHalves * kHalf>& from, int k, int lane) {
+/// Tile (f, k) of X^H or Y^H as the right factor of a product.
+template <class E, int kColumns>
+__device__ Fragment<E> load_right_factor(const Columns<E, kColumns>& from, int f, int k, int lane) {
   Fragment<E> x;
   for_each_element([&](int h, int j, int e) {
-    if (h >= kHalves) return;
-    x.set(h, j, e, from.column[fragment_row(lane, h)][k * kTile + summand(lane, j, e)]);
+    if (h >= kHalves<kColumns>) return;
+    x.set(h, j, e, from.column[f * kTile + fragment_row(lane, h)][k * kTile + summand(lane, j, e)]);
   });
   return x;
 }
 
-/// D += A B^H, of which only the first kHalves halves of the columns count.
-template <int kHalves>
+/// D += A B^H, of which only the first kCount halves of the columns count.
+template <int kCount>
 __device__ void multiply_add_halves(Fragment<double>& d, const Fragment<double>& a,
                                     const Fragment<double>& b) {
 #pragma unroll
-  for (int n = 0; n < kHalves; ++n) multiply_add_half<2>(n, d, a, b, d);
+  for (int n = 0; n < kCount; ++n) multiply_add_half<2>(n, d, a, b, d);
 }
-template <int kHalves>
+template <int kCount>
 __device__ void multiply_add_halves(Fragment<Complex<double>>& d,
                                     const Fragment<Complex<double>>& a,
                                     const Fragment<Complex<double>>& b) {
-  multiply_add_halves<kHalves>(d.re, a.re, b.re);
-  multiply_add_halves<kHalves>(d.im, a.im, b.re);
-  multiply_add_halves<kHalves>(d.re, a.im, b.im);
-  multiply_add_halves<kHalves>(d.im, a.re, negated(b.im));
+  multiply_add_halves<kCount>(d.re, a.re, b.re);
+  multiply_add_halves<kCount>(d.im, a.im, b.re);
+  multiply_add_halves<kCount>(d.re, a.im, b.im);
+  multiply_add_halves<kCount>(d.im, a.re, negated(b.im));
+}
+
+/// X += L Y for tile k of Y^H.
+template <class E, int kColumns>
+__device__ void multiply_add_columns(Fragment<E> (&x)[kFragments<kColumns>], const Fragment<E>& l,
+                                     const Columns<E, kColumns>& y, int k, int lane) {
+#pragma unroll
+  for (int f = 0; f < kFragments<kColumns>; ++f) {
+    multiply_add_halves<kHalves<kColumns>>(x[f], l, load_right_factor(y, f, k, lane));
+  }
 }
 
 /// Sends element i of a column.
@@ -196,11 +213,11 @@ __device__ void receive(Columns<E, kColumns>& to, const double2* message, int co
   }
 }
 
-template <class T, int kHalves, Direction kDirection>
+template <class T, int kColumns, Direction kDirection>
 __global__ void __launch_bounds__(kThreads<DoubleScalar<T>>, 1) substitution_kernel(Problem<T> p) {
   using E = DoubleScalar<T>;
   constexpr bool kForward = kDirection == Direction::forward;
-  constexpr int kCount = kTiles<E>, kColumns = kHalves * kHalf;
+  constexpr int kCount = kTiles<E>;
   constexpr int kNear = 3;  // blocks
   extern __shared__ double2 memory[];
   auto& shared = *reinterpret_cast<Shared<E, kColumns>*>(memory);
@@ -216,6 +233,17 @@ __global__ void __launch_bounds__(kThreads<DoubleScalar<T>>, 1) substitution_ker
   const bool solves = b < p.blocks;
   const int count = static_cast<int>(min(p.columns - column, Index{kColumns}));
   const int rows = p.rows_of(b);
+  // Calls f(fragment, h, n, e, i, c) for the elements of the block that the lane has: row i and
+  // right-hand side c.
+  const auto for_each_of_mine = [&](auto f) {
+#pragma unroll
+    for (int g = 0; g < kFragments<kColumns>; ++g) {
+      for_each_element([&](int h, int n, int e) {
+        if (n >= kHalves<kColumns>) return;
+        f(g, h, n, e, w * kTile + fragment_row(lane, h), g * kTile + fragment_column(lane, n, e));
+      });
+    }
+  };
   T* const mine = p.x + b * p.order + column * p.ld;
   const auto has = [&](int k) { return kForward ? k <= w : k >= w; };  // tile k of the inverse
   const auto inverse_tile = [&](int k) -> Tile<E>& {
@@ -228,13 +256,11 @@ __global__ void __launch_bounds__(kThreads<DoubleScalar<T>>, 1) substitution_ker
                         solves ? rows : 0, solves ? rows : 0, w, lane);
 #pragma unroll
   for (int k = 0; k < kCount; ++k) inverse.next(l[k], k);
-  Fragment<E> y = zero_fragment<E>();
-  for_each_element([&](int h, int n, int e) {
-    const int i = w * kTile + fragment_row(lane, h), c = fragment_column(lane, n, e);
-    if (n >= kHalves || i >= rows || c >= count) return;
-    E value;
-    convert(value, mine[i + c * p.ld]);
-    y.set(h, n, e, value);
+  Fragment<E> y[kFragments<kColumns>];
+  for_each_of_mine([&](int g, int h, int n, int e, int i, int c) {
+    E value = from_real<E>(0);
+    if (i < rows && c < count) convert(value, mine[i + c * p.ld]);
+    y[g].set(h, n, e, value);
   });
 #pragma unroll
   for (int k = 0; k < kCount; ++k) {
@@ -249,10 +275,9 @@ __global__ void __launch_bounds__(kThreads<DoubleScalar<T>>, 1) substitution_ker
                                     p.l.row_stride, rows, p.rows_of(j), w, lane);
   };
   const bool conjugated = kForward == p.l.mirrored;
-  const auto store = [&](T* to, Index ld, const Fragment<E>& x) {
-    for_each_element([&](int h, int n, int e) {
-      const int i = w * kTile + fragment_row(lane, h), c = fragment_column(lane, n, e);
-      if (n < kHalves && i < rows && c < count) convert(to[i + c * ld], x.get(h, n, e));
+  const auto store = [&](T* to, Index ld, const Fragment<E>(&x)[kFragments<kColumns>]) {
+    for_each_of_mine([&](int g, int h, int n, int e, int i, int c) {
+      if (i < rows && c < count) convert(to[i + c * ld], x[g].get(h, n, e));
     });
   };
   const auto store_state = [&](Index step) {
@@ -275,8 +300,7 @@ __global__ void __launch_bounds__(kThreads<DoubleScalar<T>>, 1) substitution_ker
     __syncthreads();  // and nobody needs the x before the last one
 #pragma unroll
     for (int k = 0; k < kCount; ++k) {
-      multiply_add_halves<kHalves>(y, converted<E>(l[k], conjugated),
-                                   load_right_factor<kHalves>(x, k, lane));
+      multiply_add_columns(y, converted<E>(l[k], conjugated), x, k, lane);
       if (more) next.next(l[k], k);
     }
   }
@@ -286,44 +310,40 @@ __global__ void __launch_bounds__(kThreads<DoubleScalar<T>>, 1) substitution_ker
   }
   store_state(steps);
 
-  for_each_element([&](int h, int n, int e) {
-    if (n >= kHalves) return;
-    shared.y.column[fragment_column(lane, n, e)][w * kTile + fragment_row(lane, h)] =
-        conjugate(y.get(h, n, e));
+  for_each_of_mine([&](int g, int h, int n, int e, int i, int c) {
+    shared.y.column[c][i] = conjugate(y[g].get(h, n, e));
   });
   __syncthreads();
-  Fragment<E> x = zero_fragment<E>();
+  Fragment<E> x[kFragments<kColumns>];
+#pragma unroll
+  for (int g = 0; g < kFragments<kColumns>; ++g) x[g] = zero_fragment<E>();
 #pragma unroll 1
   for (int k = kForward ? 0 : w; has(k) && k < kCount; ++k) {
-    multiply_add_halves<kHalves>(x, inverse_tile(k).load_left_operand(lane),
-                                 load_right_factor<kHalves>(shared.y, k, lane));
+    multiply_add_columns(x, inverse_tile(k).load_left_operand(lane), shared.y, k, lane);
   }
-  for_each_element([&](int h, int n, int e) {
-    const int i = w * kTile + fragment_row(lane, h), c = fragment_column(lane, n, e);
-    if (n >= kHalves || c >= count || blockIdx.x + p.chunks >= gridDim.x) return;
-    send(p.message(b, column + c), i, negate(conjugate(x.get(h, n, e))));
+  for_each_of_mine([&](int g, int h, int n, int e, int i, int c) {
+    if (c >= count || blockIdx.x + p.chunks >= gridDim.x) return;
+    send(p.message(b, column + c), i, negate(conjugate(x[g].get(h, n, e))));
   });
   store(mine, p.ld, x);
 }
 
-template <int kHalves, Direction kDirection, class T>
+template <int kColumns, Direction kDirection, class T>
 void launch_for(cudaStream_t stream, Problem<T> problem) {
   using E = DoubleScalar<T>;
-  constexpr int kColumns = kHalves * kHalf;
-  problem.chunks = (problem.columns + kColumns - 1) / kColumns;
-  const Index blocks = (problem.rows + problem.order - 1) / problem.order;
+  problem.chunks = quotient_up(problem.columns, Index{kColumns});
   LaunchShape shape;
-  shape.blocks = static_cast<unsigned>(blocks * problem.chunks);
+  shape.blocks = static_cast<unsigned>(quotient_up(problem.rows, problem.order) * problem.chunks);
   shape.threads = kThreads<E>;
   shape.shared_bytes = sizeof(Shared<E, kColumns>);
-  launch(stream, shape, "substitution with a factor", substitution_kernel<T, kHalves, kDirection>,
+  launch(stream, shape, "substitution with a factor", substitution_kernel<T, kColumns, kDirection>,
          problem);
 }
 
 template <Direction kDirection, class T>
-void substitute_factor(cudaStream_t stream, Uplo uplo, DeviceView<const T> factor,
-                       DeviceView<const T> inverses, DeviceView<T> x, DeviceView<Index> progress,
-                       Index width, DeviceView<T> states) {
+void substitute_factor(cudaStream_t stream, int multiprocessors, Uplo uplo,
+                       DeviceView<const T> factor, DeviceView<const T> inverses, DeviceView<T> x,
+                       DeviceView<Index> progress, Index width, DeviceView<T> states) {
   using D = typename DeviceScalar<T>::type;
   const Index n = inverses.cols, order = inverses.rows, blocks = (n + order - 1) / order;
   const auto numbers = static_cast<std::size_t>(blocks * x.cols * kSubstitutionNumbers);
@@ -345,34 +365,41 @@ void substitute_factor(cudaStream_t stream, Uplo uplo, DeviceView<const T> facto
                            device_cast(states.data),
                            states.ld};
   // Few right-hand sides at a time make the chain faster; but for each chunk of them all of L is
-  // read again.
+  // read again, which takes longer than the chain where thread blocks take many turns at the
+  // multiprocessors.
+  constexpr int kTurns = 3;
+  const Index narrow = quotient_up(x.rows, order) * quotient_up(x.cols, Index{kTile});
   if (x.cols <= kHalf) {
-    launch_for<1, kDirection>(stream, problem);
+    launch_for<kHalf, kDirection>(stream, problem);
+  } else if (x.cols <= kTile || narrow <= kTurns * multiprocessors) {
+    launch_for<kTile, kDirection>(stream, problem);
   } else {
-    launch_for<2, kDirection>(stream, problem);
+    launch_for<2 * kTile, kDirection>(stream, problem);
   }
 }
 
 }  // namespace
 
 template <class T>
-void back_substitute(cudaStream_t stream, Uplo uplo, DeviceView<const T> factor,
-                     DeviceView<const T> inverses, DeviceView<T> x, DeviceView<Index> progress) {
-  substitute_factor<Direction::backward>(stream, uplo, factor, inverses, x, progress, 0,
-                                         DeviceView<T>());
+void back_substitute(cudaStream_t stream, int multiprocessors, Uplo uplo,
+                     DeviceView<const T> factor, DeviceView<const T> inverses, DeviceView<T> x,
+                     DeviceView<Index> progress) {
+  substitute_factor<Direction::backward>(stream, multiprocessors, uplo, factor, inverses, x,
+                                         progress, 0, DeviceView<T>());
 }
 
 template <class T>
-void eliminate(cudaStream_t stream, Uplo uplo, DeviceView<const T> factor,
+void eliminate(cudaStream_t stream, int multiprocessors, Uplo uplo, DeviceView<const T> factor,
                DeviceView<const T> inverses, DeviceView<T> x, Index width, DeviceView<T> states,
                DeviceView<Index> progress) {
-  substitute_factor<Direction::forward>(stream, uplo, factor, inverses, x, progress, width, states);
+  substitute_factor<Direction::forward>(stream, multiprocessors, uplo, factor, inverses, x,
+                                        progress, width, states);
 }
 
-#define OVERLAPACK_INSTANTIATE(T)                                                             \
-  template void back_substitute(cudaStream_t, Uplo, DeviceView<const T>, DeviceView<const T>, \
-                                DeviceView<T>, DeviceView<Index>);                            \
-  template void eliminate(cudaStream_t, Uplo, DeviceView<const T>, DeviceView<const T>,       \
+#define OVERLAPACK_INSTANTIATE(T)                                                                  \
+  template void back_substitute(cudaStream_t, int, Uplo, DeviceView<const T>, DeviceView<const T>, \
+                                DeviceView<T>, DeviceView<Index>);                                 \
+  template void eliminate(cudaStream_t, int, Uplo, DeviceView<const T>, DeviceView<const T>,       \
                           DeviceView<T>, Index, DeviceView<T>, DeviceView<Index>);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #undef OVERLAPACK_INSTANTIATE
