@@ -63,6 +63,12 @@ __device__ __noinline__ int exactly_best_lane(Candidate<Key> c) {
   return best_lane(c);
 }
 
+/// Where column c of a matrix begins. (As long as c may be negative, that takes twice as many
+/// instructions.)
+__device__ inline Index column_offset(int c, Index ld) {
+  return static_cast<Index>(static_cast<unsigned>(c)) * ld;
+}
+
 /// Calls f(kColumns) for kColumns = W, 3 W / 4, W / 2, W / 4 as compile-time constants.
 template <int W, class F>
 __device__ void for_each_quarter(F f) {
@@ -146,15 +152,18 @@ class Strip {
     synchronize_cluster();
   }
 
-  /// Loads `columns` columns, the first of which is `a`, the pivot column of step `first`.
+  /// Loads `columns` columns, the first of which is `a`, the pivot column of step `first`. There is
+  /// no condition for each element: what becomes of finished rows is never read; the first row
+  /// stands in for rows that are not there, and the last column for such columns.
   __device__ void load(int first, int columns, const T* a, Index ld) {
     first_ = first;
 #pragma unroll
     for (int r = 0; r < R; ++r) {
-      const bool unfinished = position_[r] >= first;
+      const T* from = a + (position_[r] >= 0 ? row(r) : 0);
 #pragma unroll
       for (int c = 0; c < W; ++c) {
-        x_[r][c] = unfinished && c < columns ? a[row(r) + c * ld] : from_real<T>(0);
+        x_[r][c] = *from;
+        if (c + 1 < columns) from += ld;
       }
       complete_[r] = x_[r][0];
       multiplier_[r] = from_real<T>(0);
@@ -192,9 +201,14 @@ class Strip {
     for (int r = 0; r < R; ++r) {
       const int p = position_[r] - first_, i = to_position ? position_[r] : row(r);
       if (p < 0) continue;
+      T* to = a + i;
+      const T* finished = &memory_.column[0][own_row(r)];
+      const T* unfinished = memory_.candidate_row[min(p, W - 1)];
       for (int c = 0; c < columns; ++c) {
-        a[i + c * ld] =
-            c <= p ? memory_.column[c][own_row(r)] : memory_.candidate_row[p][c - p - 1];
+        *to = c <= p ? *finished : *unfinished;
+        to += ld;
+        finished += Memory::kPitch;
+        if (c > p) ++unfinished;
       }
     }
   }
@@ -561,17 +575,21 @@ __device__ void update_rest(const PanelMemory<T, W, R, N>& memory, int rest, T* 
         const int c = column + lane_column + 8 * j + e;
 #pragma unroll
         for (int d = 0; d < kDown; ++d) {
-          T* const x = a + (row + d * kTile + 8 * h + lane_row) + c * ld;
+          T* const x = a + (row + lane_row) + (column_offset(c, ld) + d * kTile + 8 * h);
           if (active[d][h] && c < rest) f(*x, d, h, j, e);
         }
       });
     };
     using Raw = T[kDown][2][2][2];  // as it is in memory: a conversion would wait for it
     const auto load = [&](int column, Raw& x) {
+#pragma unroll
+      for (int d = 0; d < kDown; ++d) {
+        for_each_element([&](int h, int j, int e) { x[d][h][j][e] = from_real<T>(0); });
+      }
       for_each_active(column,
                       [&](const T& from, int d, int h, int j, int e) { x[d][h][j][e] = from; });
     };
-    Raw ahead[kAhead] = {};
+    Raw ahead[kAhead];
 #pragma unroll
     for (int s = 0; s < kAhead; ++s) load(s * kTile, ahead[s]);
 #pragma unroll 1
@@ -609,7 +627,7 @@ __device__ void store_rest(const PanelMemory<T, W, R, N>& memory, int rest, T* a
   for (int i = static_cast<int>(threadIdx.x);; i += N) {
     const int k = i % W, c = rank_in_cluster() + i / W * blocks_in_cluster();
     if (c >= rest) break;
-    a[memory.strip.chosen[k] + c * ld] = memory.u[c][k];
+    a[memory.strip.chosen[k] + column_offset(c, ld)] = memory.u[c][k];
   }
 }
 
@@ -630,7 +648,7 @@ __device__ void interchange(Interchanges<kPanelWidth>& interchanges, int n, int 
 #pragma unroll
       for (int i = 0; i < kColumns; ++i) {
         const int c = first + t / kPanelWidth + i * stride;
-        if (row < n && c < n) f(a + c * ld, top[i], displaced[i]);
+        if (row < n && c < n) f(a + column_offset(c, ld), top[i], displaced[i]);
       }
     };
     for_each_column([&](const T* column, T& x, T& y) {
@@ -668,7 +686,7 @@ __global__ void __launch_bounds__(N, 1)
     if (rest != 0 && threadIdx.x == 0) expect(&memory.l_arrived, kMultiplierBytes<T, W>);
     strip.factor(n, first_zero, [&](int s, int row) {
       const int c = static_cast<int>(threadIdx.x);
-      if (c < rest) start_copy(&memory.u[c][s], &right[row + c * ld]);
+      if (c < rest) start_copy(&memory.u[c][s], &right[row + column_offset(c, ld)]);
     });
     finish_copies();
     if (rest != 0) {
