@@ -766,11 +766,7 @@ int getrf_cluster_limit() {
   constexpr int W = kWidth<D, 1>, N = 256;
   using Memory = PanelMemory<D, W, 1, N>;
   const auto kernel = getrf_panel_kernel<D, W, 1, N>;
-  constexpr int kOldestCode = 90;
-  cudaFuncAttributes attributes = {};
-  const cudaError_t status = cudaFuncGetAttributes(&attributes, kernel);
-  ignore(status);
-  if (status != cudaSuccess || attributes.ptxVersion < kOldestCode) return 0;
+  if (code_of(kernel) < kHopperCode) return 0;
   for (int blocks = kMaxBlocks; blocks >= static_cast<int>(kClusterWithoutAsking); blocks /= 2) {
     const LaunchShape shape = cluster_shape(blocks, N, sizeof(Memory), nullptr);
     int clusters = 0;

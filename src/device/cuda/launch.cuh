@@ -22,12 +22,25 @@ struct LaunchShape {
   bool cooperative = false;      ///< all blocks are resident at the same time
   unsigned cluster = 1;          ///< so many blocks reach each other's shared memory
   cudaEvent_t begun = nullptr;   ///< recorded when all blocks are running
+  /// Blocks may begin before what is in front of the kernel in its queue has ended, where the GPU
+  /// can do that (Hopper and later). They must call wait_for_queue().
+  bool early = false;
 };
+
+/// Waits for what is in front of the kernel in its queue: before that nothing may touch what others
+/// have written or read.
+__device__ inline void wait_for_queue() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 
 /// What a kernel may have without asking for it. It may have 48 KB of shared memory in all, but the
 /// size of a launch is only what comes on top of its own.
 constexpr std::size_t kSharedWithoutAsking = 16 * 1024;
 constexpr unsigned kClusterWithoutAsking = 8;
+/// The oldest code with clusters and early launches, as cudaFuncAttributes has it.
+constexpr int kHopperCode = 90;
 
 /// A launch as the runtime wants it.
 class Launch {
@@ -48,6 +61,11 @@ class Launch {
       attribute.id = cudaLaunchAttributeClusterDimension;
       attribute.val.clusterDim = {shape.cluster, 1, 1};
     }
+    if (shape.early) {
+      cudaLaunchAttribute& attribute = attributes_[config_.numAttrs++];
+      attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+      attribute.val.programmaticStreamSerializationAllowed = 1;
+    }
     if (shape.begun != nullptr) {
       cudaLaunchAttribute& attribute = attributes_[config_.numAttrs++];
       attribute.id = cudaLaunchAttributeLaunchCompletionEvent;
@@ -60,7 +78,7 @@ class Launch {
 
  private:
   cudaLaunchConfig_t config_ = {};
-  cudaLaunchAttribute attributes_[3] = {};
+  cudaLaunchAttribute attributes_[4] = {};
 };
 
 /// What each kernel has asked for on each device: asking costs more than a launch does otherwise.
@@ -68,6 +86,7 @@ struct Asked {
   struct Limits {
     std::size_t shared_bytes = kSharedWithoutAsking;
     unsigned cluster = kClusterWithoutAsking;
+    int code = 0;  // code_of() once it is known
   };
   std::mutex mutex;
   std::map<std::pair<int, const void*>, Limits> limits;  // by device and kernel
@@ -100,11 +119,28 @@ cudaError_t ask_for(const LaunchShape& shape, void (*kernel)(Parameters...)) {
   return status;
 }
 
+/// What the kernel's code for the current device has been compiled for, or -1.
+template <class... Parameters>
+int code_of(void (*kernel)(Parameters...)) {
+  int device = 0;
+  cudaError_t status = cudaGetDevice(&device);
+  const std::lock_guard<std::mutex> lock(Asked::instance().mutex);
+  int& code = Asked::instance().limits[{device, reinterpret_cast<const void*>(kernel)}].code;
+  if (code == 0) {
+    cudaFuncAttributes attributes = {};
+    if (status == cudaSuccess) status = cudaFuncGetAttributes(&attributes, kernel);
+    ignore(status);
+    code = status == cudaSuccess ? attributes.ptxVersion : -1;
+  }
+  return code;
+}
+
 /// kernel<<<...>>>(arguments...).
 template <class... Parameters, class... Arguments>
-void launch(cudaStream_t stream, const LaunchShape& shape, const char* what,
-            void (*kernel)(Parameters...), const Arguments&... arguments) {
+void launch(cudaStream_t stream, LaunchShape shape, const char* what, void (*kernel)(Parameters...),
+            const Arguments&... arguments) {
   check(ask_for(shape, kernel), what);
+  shape.early = shape.early && code_of(kernel) >= kHopperCode;
   check(cudaLaunchKernelEx(&Launch(stream, shape).config(), kernel, arguments...), what);
 }
 

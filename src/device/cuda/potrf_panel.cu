@@ -147,9 +147,11 @@ struct TileInMemory {
   __device__ void for_each(int lane, F f) const {
     T* const first =
         data + fragment_row(lane, 0) * row_stride + fragment_column(lane, 0, 0) * column_stride;
+    Index down = row_stride, right = column_stride;
+    compute_now(down);  // or else each element would be found by two multiplications
+    compute_now(right);
     for_each_element([&](int h, int j, int e) {
-      f(first + fragment_row(0, h) * row_stride + fragment_column(0, j, e) * column_stride, h, j,
-        e);
+      f(first + fragment_row(0, h) * down + fragment_column(0, j, e) * right, h, j, e);
     });
   }
   template <class E>
@@ -738,6 +740,7 @@ template <class T, class E>
 __global__ void __launch_bounds__(kWarps* kWarp)
     potrf_panel_kernel(Panel<T> panel, Relayed<E> relayed) {
   Shared<E>& shared = shared_memory<E>(panel.tiles());
+  wait_for_queue();
   const bool factored = relayed.posted == nullptr;
   if (blockIdx.x > 0 || factored) {
     eliminate_strip(panel, shared, Index{blockIdx.x} - (factored ? 0 : 1), relayed);
@@ -767,6 +770,7 @@ LaunchShape panel_shape(Index blocks) {
   shape.blocks = static_cast<unsigned>(blocks);
   shape.threads = kWarps * kWarp;
   shape.shared_bytes = sizeof(Shared<Accumulated<T>>);
+  shape.early = true;
   return shape;
 }
 
