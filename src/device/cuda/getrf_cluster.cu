@@ -63,12 +63,6 @@ __device__ __noinline__ int exactly_best_lane(Candidate<Key> c) {
   return best_lane(c);
 }
 
-/// Where column c of a matrix begins. (As long as c may be negative, that takes twice as many
-/// instructions.)
-__device__ inline Index column_offset(int c, Index ld) {
-  return static_cast<Index>(static_cast<unsigned>(c)) * ld;
-}
-
 /// Calls f(kColumns) for kColumns = W, 3 W / 4, W / 2, W / 4 as compile-time constants.
 template <int W, class F>
 __device__ void for_each_quarter(F f) {
@@ -581,6 +575,7 @@ __device__ void update_rest(const PanelMemory<T, W, R, N>& memory, int rest, T* 
       });
     };
     using Raw = T[kDown][2][2][2];  // as it is in memory: a conversion would wait for it
+    // What is not there becomes zero, or else the register's content before would be copied.
     const auto load = [&](int column, Raw& x) {
 #pragma unroll
       for (int d = 0; d < kDown; ++d) {

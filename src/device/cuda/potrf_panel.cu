@@ -78,11 +78,7 @@ struct Board {
   Tile<E> tiles[kTilesBelow];  // L(j, k), j > k, by columns
 
   /// The tiles of column k; that of row k + 1 comes first.
-  __device__ Tile<E>* column(int k) { return tiles + begin(k); }
-  __device__ const Tile<E>* column(int k) const { return tiles + begin(k); }
-
- private:
-  static __device__ int begin(int k) { return k * (2 * kTiles<E> - 1 - k) / 2; }
+  __device__ Tile<E>* column(int k) { return &tiles[k * (2 * kTiles<E> - 1 - k) / 2]; }
 };
 
 /// Columns that the chain eliminates at a time.
@@ -547,8 +543,8 @@ __device__ void fetch(X* to, const X* from, int count, int lane) {
 template <class E>
 struct Relayed {
   Board<E>* board;
-  unsigned*
-      posted;  ///< by step: number of the last launch that has written it; null if all is there
+  /// By step: the number of the last launch that has written it. Null if all is there.
+  unsigned* posted;
   unsigned launch;
   bool wanted;  ///< somebody reads it
 
