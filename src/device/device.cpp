@@ -313,11 +313,6 @@ void Kernels<T>::split_gemm(Queue& queue, SplitForm form, Index k, Real<T> alpha
 }
 
 template <class T>
-Index Kernels<T>::residue_work(Index m, Index n) const {
-  return round_up(m, residue_unit()) * round_up(n, residue_unit()) * residues::kModuli;
-}
-
-template <class T>
 void Kernels<T>::residues(Queue& queue, const ResidueForm<T>& of, DeviceView<const T> before) {
   if (of.rows() == 0) return;
   device_.before(Action::kernel, "residues");

@@ -443,7 +443,7 @@ class Kernels {
   /// product may read beyond the residues of its last rows, up to a multiple of this many rows.
   Index residue_unit() const { return do_residue_unit(); }
   /// Elements of `work` below.
-  Index residue_work(Index m, Index n) const;
+  Index residue_work(Index m, Index n) const { return do_residue_work(m, n); }
   /// Finds the residues of.numbers of of.matrix. of.squares become those `before` (zeros, if there
   /// are none) and what the matrix adds, and *of.first_long the number of the first row that is not
   /// short any more, if that is less than what it is.
@@ -583,6 +583,7 @@ class Kernels {
   virtual bool do_residues_pay(Index, Index, Index) const = 0;
   virtual bool do_scaled_residues_pay(Index, Index, Index) const = 0;
   virtual Index do_residue_unit() const = 0;
+  virtual Index do_residue_work(Index m, Index n) const = 0;
   virtual void do_residues(Queue&, const ResidueForm<T>&, DeviceView<const T>) = 0;
   virtual void do_scaled_residues(Queue&, Weigh, const ResidueForm<T>&,
                                   DeviceView<const Real<T>>) = 0;

@@ -35,8 +35,9 @@ constexpr int log2_of_root(std::int64_t k) {
   return root;
 }
 
-/// Sums of so many products of two residues do not overflow an int32.
-inline constexpr std::int64_t kSummands = (std::int64_t{1} << 31) / (128 * 128) - 1;
+/// Sums of so many products of two residues are below 127 / 128 of 2^31: they do not overflow an
+/// int32, and their digits to the base 2^8 may have signs.
+inline constexpr std::int64_t kSummands = (std::int64_t{127} << 24) / (128 * 128) - 1;
 
 /// The inverse of P / p modulo p, for the modulus p of this number.
 constexpr int inverse_of_rest(int number) {

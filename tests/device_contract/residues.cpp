@@ -139,7 +139,7 @@ TEST_F(ResidueContract, ModuliAreCoprimeAndTheirProductIsLargeEnough) {
 }
 
 TEST_F(ResidueContract, ResiduesAreThoseOfRoundedNumbers) {
-  const Index n = 37, k = 192;
+  const Index n = 37, k = 256;
   for (const Op op : kResidueOps) {
     auto a = matrix(op, n, k, 1, 3);
     a(0, 0) = 0;
@@ -231,7 +231,7 @@ TEST_F(ResidueContract, SquaresAreThoseOfAllBlocks) {
 }
 
 TEST_F(ResidueContract, LongRowsAreFoundAndTheFirstIsMultipliedAllTheSame) {
-  const Index n = 40, k = 64, first = 1000;
+  const Index n = 40, k = 128, first = 1000;
   for (const Op op : kResidueOps) {
     for (const double bad : {1e5, std::numeric_limits<double>::infinity(), nan<double>(), 1e300}) {
       SCOPED_TRACE(bad);
@@ -377,7 +377,7 @@ TEST_F(ScaledResidueContract, RowsOfAnySizeThatDoublesHave) {
 }
 
 TEST_F(ScaledResidueContract, SizesOfSummandsDoNotMatter) {
-  const Index k = 192, m = 40, n = 11;
+  const Index k = 256, m = 40, n = 11;
   for (const Op op : kResidueOps) {
     auto a = matrix(op, m, k, 1), b = matrix(op, n, k, 2);
     Padded<double> sizes(k, 1);

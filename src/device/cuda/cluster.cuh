@@ -42,9 +42,13 @@ __device__ inline void synchronize_cluster() {
   wait_for_cluster();
 }
 
-/// One thread makes the barrier; synchronize_cluster() must follow before anything is sent.
-__device__ inline void make_barrier(Barrier* barrier) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(barrier)) : "memory");
+/// One thread makes the barrier, for so many threads that arrive in each phase; before anything is
+/// sent, synchronize_cluster() must follow, or __syncthreads() where that comes from no other
+/// block.
+__device__ inline void make_barrier(Barrier* barrier, unsigned arrivals = 1) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)),
+               "r"(arrivals)
+               : "memory");
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
@@ -55,6 +59,12 @@ __device__ inline void expect(Barrier* barrier, unsigned bytes) {
       "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
       "r"(bytes)
       : "memory");
+}
+
+/// One of the threads without whom the phase is not complete arrives, and expects nothing.
+__device__ inline void arrive(Barrier* barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier))
+               : "memory");
 }
 
 /// Waits until a phase is complete: phases have parity 0, 1, 0, 1, ... What is waited for comes

@@ -1,10 +1,9 @@
 #include "device/cuda/cuda_device.hpp"
 
-#include <cuda.h>
-
 #include <atomic>
 #include <cstdint>
 
+#include "device/cuda/driver.hpp"
 #include "device/cuda/plugin.hpp"
 
 namespace overlapack::cuda {
@@ -13,17 +12,6 @@ namespace {
 /// cuBLAS's workspace per handle, the size that NVIDIA recommends for Hopper. A handle with a
 /// workspace of its own allocates nothing later, which would synchronise the device.
 constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;
-
-/// A function of the driver that the runtime has no counterpart of, or null. To ask the runtime for
-/// it spares us linking the driver's library.
-template <class Function>
-Function* driver_function(const char* name) noexcept {
-  constexpr unsigned kVersion = 12000;
-  void* found = nullptr;
-  cudaDriverEntryPointQueryResult result = cudaDriverEntryPointSymbolNotFound;
-  ignore(cudaGetDriverEntryPointByVersion(name, &found, kVersion, cudaEnableDefault, &result));
-  return reinterpret_cast<Function*>(found);
-}
 
 /// Lets a stream write a word.
 auto stream_write_value() {
@@ -285,14 +273,15 @@ void CudaQueue::do_drain() noexcept {
 
 // ---- CudaDevice ---------------------------------------------------------------------------
 
-CudaDevice::CudaDevice(int index, const cudaDeviceProp& properties, bool fast_tf32)
+CudaDevice::CudaDevice(int index, const cudaDeviceProp& properties, bool fast_tf32,
+                       bool has_hopper_code)
     : Device("cuda:" + std::to_string(index), properties.name, properties.totalGlobalMem, false),
       index_(index),
       multiprocessors_(properties.multiProcessorCount),
-      s_(*this, properties, fast_tf32),
-      d_(*this, properties, fast_tf32),
-      c_(*this, properties, fast_tf32),
-      z_(*this, properties, fast_tf32) {}
+      s_(*this, properties, fast_tf32, has_hopper_code),
+      d_(*this, properties, fast_tf32, has_hopper_code),
+      c_(*this, properties, fast_tf32, has_hopper_code),
+      z_(*this, properties, fast_tf32, has_hopper_code) {}
 
 CudaDevice::~CudaDevice() { clear_pools(); }
 
@@ -424,5 +413,6 @@ std::string version_text(int version) {
   overlapack::cuda::check(
       cudaDeviceGetAttribute(&single_to_double, cudaDevAttrSingleToDoublePrecisionPerfRatio, index),
       "reading the GPU's data");
-  return new overlapack::cuda::CudaDevice(index, properties, single_to_double <= 2);
+  return new overlapack::cuda::CudaDevice(index, properties, single_to_double <= 2,
+                                          overlapack::cuda::has_hopper_code());
 }

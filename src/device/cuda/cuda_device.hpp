@@ -94,10 +94,11 @@ template <class T>
 class CudaKernels final : public Kernels<T> {
  public:
   /// `fast_tf32`: products of TF32 numbers are faster than those of floats.
-  CudaKernels(Device& device, const cudaDeviceProp& properties, bool fast_tf32)
+  CudaKernels(Device& device, const cudaDeviceProp& properties, bool fast_tf32,
+              bool has_hopper_code)
       : Kernels<T>(device),
         fast_tf32_(fast_tf32),
-        has_split_gemm_(Kernels<T>::kSplits && has_split_gemm()),
+        has_hopper_code_(has_hopper_code),
         has_int8_cores_(properties.major >= 8),
         shared_bytes_(static_cast<Index>(properties.sharedMemPerBlockOptin)) {}
 
@@ -150,6 +151,7 @@ class CudaKernels final : public Kernels<T> {
   bool do_residues_pay(Index, Index, Index) const override;
   bool do_scaled_residues_pay(Index, Index, Index) const override;
   Index do_residue_unit() const override { return kResidueUnit; }
+  Index do_residue_work(Index m, Index n) const override;
   void do_residues(Queue&, const ResidueForm<T>&, DeviceView<const T>) override;
   void do_scaled_residues(Queue&, Weigh, const ResidueForm<T>&, DeviceView<const Real<T>>) override;
   void do_residue_gemm(Queue&, const ResidueForm<T>&, const ResidueForm<T>&, T, DeviceView<T>,
@@ -176,16 +178,16 @@ class CudaKernels final : public Kernels<T> {
 
   /// Seconds, but for the time to find residues.
   double won_by_residues(Index m, Index n, Index k) const;
-  /// Tensor cores want residues at multiples of 16 bytes; tiles are multiples of this.
-  static constexpr Index kResidueUnit = 64;
+  /// What is copied for the tensor cores at once, of a row.
+  static constexpr Index kResidueUnit = 128;
 
-  bool fast_tf32_, has_split_gemm_, has_int8_cores_;
+  bool fast_tf32_, has_hopper_code_, has_int8_cores_;
   Index shared_bytes_;  // that a thread block may have
 };
 
 class CudaDevice final : public Device {
  public:
-  CudaDevice(int index, const cudaDeviceProp& properties, bool fast_tf32);
+  CudaDevice(int index, const cudaDeviceProp& properties, bool fast_tf32, bool has_hopper_code);
   ~CudaDevice() override;
 
  private:

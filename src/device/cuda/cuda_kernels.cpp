@@ -325,7 +325,7 @@ void CudaKernels<T>::do_find_not_finite(Queue& queue, Part part, DeviceView<cons
 
 template <class T>
 bool CudaKernels<T>::do_split_pays(Precision precision, Index m, Index n, Index k) const {
-  if (precision == Precision::fp32 && !has_split_gemm_) return false;
+  if (precision == Precision::fp32 && !has_hopper_code_) return false;
   // Rates of an H200. What is won: 44 Tflop/s of float products against those of split ones (that
   // of FP16 is an estimate; it decides about small products only).
   const double rate = precision == Precision::fp32   ? 180e12
@@ -419,13 +419,24 @@ void CudaKernels<T>::do_scaled_residues(Queue& queue, Weigh weigh, const Residue
   }
 }
 
-// The sums have rows and columns beyond those of C, up to a multiple of the unit: with an odd
-// number of them cuBLAS takes much longer.
+template <class T>
+Index CudaKernels<T>::do_residue_work(Index m, Index n) const {
+  if (has_hopper_code_) return words_of_remainders(m, n);
+  return round_up(m, kResidueUnit) * round_up(n, kResidueUnit) * residues::kModuli;
+}
+
+// cuBLAS's sums have rows and columns beyond those of C, up to a multiple of the unit: with an odd
+// number of them it takes much longer.
 template <class T>
 void CudaKernels<T>::do_residue_gemm(Queue& queue, const ResidueForm<T>& a, const ResidueForm<T>& b,
                                      T beta, DeviceView<T> c, DeviceView<std::int32_t> work) {
   if constexpr (Kernels<T>::kResidues) {
     const CurrentDevice current(cuda(queue).index());
+    if (has_hopper_code_) {
+      residue_products(cuda(queue).stream(), a, b, work.data);
+      from_remainders(cuda(queue).stream(), a, b, work.data, beta, c);
+      return;
+    }
     const Index m = round_up(c.rows, kResidueUnit), n = round_up(c.cols, kResidueUnit);
     const Index stride = m * n;
     const std::int32_t one = 1, zero = 0;
@@ -435,8 +446,8 @@ void CudaKernels<T>::do_residue_gemm(Queue& queue, const ResidueForm<T>& a, cons
                                         &zero, work.data, CUDA_R_32I, m, stride, residues::kModuli,
                                         CUBLAS_COMPUTE_32I, CUBLAS_GEMM_DEFAULT),
           "residue_gemm");
-    from_residues(cuda(queue).stream(), a, b, DeviceView<const std::int32_t>(work.data, m, n, m),
-                  stride, beta, c);
+    from_sums(cuda(queue).stream(), a, b, DeviceView<const std::int32_t>(work.data, m, n, m),
+              stride, beta, c);
   }
 }
 

@@ -238,11 +238,10 @@ template <class T>
 void split(cudaStream_t stream, SplitForm form, Side side, Op op, DeviceView<const T> from,
            DeviceView<Real<T>> to, const float* sizes, Weigh weigh);
 
-/// Whether the current GPU can do the following, and the code for it has been built: those of
-/// compute capability 9.0.
-bool has_split_gemm();
+/// Whether the current GPU is of compute capability 9.0, and code for it has been built.
+bool has_hopper_code();
 /// C := alpha A B + beta C for split forms in FP32 of `numbers` real numbers a column, in sections
-/// of `section`; as Kernels<T>::split_gemm. Where has_split_gemm() only.
+/// of `section`; as Kernels<T>::split_gemm. Where has_hopper_code() only.
 void split_gemm(cudaStream_t stream, int multiprocessors, Index section, Index numbers, float alpha,
                 DeviceView<const float> a, DeviceView<const float> b, float beta, float* c,
                 Index ldc);
@@ -252,11 +251,21 @@ void residue_form(cudaStream_t stream, const ResidueForm<double>& of, const doub
 /// As Kernels<T>::scaled_residues; `sizes` may be null.
 void scaled_residue_form(cudaStream_t stream, Weigh weigh, const ResidueForm<double>& of,
                          const double* sizes);
-/// C := beta C - A B^T from the products of residues: those for the first modulus in `sums`, those
-/// for each other one `stride` elements further.
-void from_residues(cudaStream_t stream, const ResidueForm<double>& a, const ResidueForm<double>& b,
-                   DeviceView<const std::int32_t> sums, Index stride, double beta,
-                   DeviceView<double> c);
+/// Words of `remainders` below, for `rows` rows of A and `columns` rows of B.
+Index words_of_remainders(Index rows, Index columns);
+/// The sums of products of residues of rows of A and rows of B: their remainders, in tiles
+/// (residue.cuh). Where has_hopper_code() only.
+void residue_products(cudaStream_t stream, const ResidueForm<double>& a,
+                      const ResidueForm<double>& b, std::int32_t* remainders);
+/// C := beta C - A B^T from these.
+void from_remainders(cudaStream_t stream, const ResidueForm<double>& a,
+                     const ResidueForm<double>& b, const std::int32_t* remainders, double beta,
+                     DeviceView<double> c);
+/// The same from the sums themselves: those for the first modulus in `sums`, those for each other
+/// one `stride` elements further.
+void from_sums(cudaStream_t stream, const ResidueForm<double>& a, const ResidueForm<double>& b,
+               DeviceView<const std::int32_t> sums, Index stride, double beta,
+               DeviceView<double> c);
 
 /// Device memory through which the thread blocks of a reduction talk to each other. One per queue,
 /// because the queues run at the same time.

@@ -1,10 +1,13 @@
 // Products in double precision by residues (device.hpp): numbers become small integers modulo each
-// of fourteen numbers, cuBLAS multiplies these, and the sums become numbers again.
+// of fourteen numbers, tensor cores multiply these (residue_products.cu, or cuBLAS), and the sums
+// become numbers again.
 #include <math_constants.h>
+
+#include <algorithm>
 
 #include "device/cuda/kernels.hpp"
 #include "device/cuda/launch.cuh"
-#include "device/residues.hpp"
+#include "device/cuda/residue.cuh"
 
 namespace overlapack::cuda {
 namespace {
@@ -12,54 +15,6 @@ namespace {
 using residues::kModuli;
 
 constexpr int kThreads = 256;
-
-/// What a kernel needs to know about a modulus p.
-struct Modulus {
-  unsigned p;
-  int low, high;  // powers of 2^8, modulo p: a byte for each byte of a number
-  // A float of 24 bits that is a multiple of 2^8 p, by its bits; 1 / p; and kUnits without the
-  // former divided by p.
-  int start;
-  float inverse, offset;
-  residues::Weight weight;
-};
-struct Constants {
-  Modulus modulus[kModuli];
-};
-
-/// In its last bits, kUnits plus an integer is that integer.
-constexpr int kUnits = 3 << 22;
-constexpr int kUnitsBits = 0x4b400000;
-
-constexpr Constants make_constants() {
-  Constants c = {};
-  for (int l = 0; l < kModuli; ++l) {
-    const int p = residues::kModulus[l];
-    int power = 1;  // the one of the smallest modulus
-    const auto bytes = [p, &power] {
-      unsigned word = 0;
-      for (int i = 0; i < 4; ++i) {
-        word |= (static_cast<unsigned>(power) & 0xff) << (8 * i);
-        power = power * 256 % p;
-        if (2 * power > p) power -= p;
-        if (2 * power < -p) power += p;
-      }
-      return static_cast<int>(word);
-    };
-    Modulus& m = c.modulus[l];
-    m.p = static_cast<unsigned>(p);
-    m.low = bytes();
-    m.high = bytes();
-    const int multiple = (kUnits + 128 * p) / (256 * p) * 256;
-    m.start = kUnitsBits + (multiple * p - kUnits);
-    m.inverse = 1 / static_cast<float>(p);
-    m.offset = static_cast<float>(kUnits - multiple);
-    m.weight = residues::weight(l);
-  }
-  return c;
-}
-
-__constant__ const Constants constants = make_constants();
 
 /// 2^exponent, within the normal range.
 __device__ double power_of_two(int exponent) {
@@ -95,28 +50,6 @@ constexpr int kLineThreads = kLines * kChunks;
 /// same number of all chunks of two lines, hardly meet in a bank.
 constexpr int kPitch = kTile + kTile / kChunk + 1;
 __device__ int place(int line, int l) { return line * kPitch + l + l / kChunk; }
-
-/// An integer of at most 56 bits with its sign, as digits to the base 2^8, from -2^7 to 2^7 - 1.
-struct Digits {
-  Digits() = default;
-  __device__ explicit Digits(long long x) {
-    constexpr unsigned long long kBias = 0x0080808080808080;
-    const unsigned long long digits = (static_cast<unsigned long long>(x) + kBias) ^ kBias;
-    low = static_cast<int>(digits);
-    high = static_cast<int>(digits >> 32);
-  }
-  int low, high;
-};
-
-/// A residue for modulus number l, in the last byte.
-__device__ unsigned residue(const Digits& x, int l) {
-  // The sum is below 2^18. As bits of a float that begins with a multiple of p, it is divided by p
-  // and rounded to an integer by one operation. (All sums there may be have been tried.)
-  const Modulus& m = constants.modulus[l];
-  const int sum = __dp4a(x.high, m.high, __dp4a(x.low, m.low, m.start));
-  const float quotient = fmaf(__int_as_float(sum), m.inverse, m.offset);
-  return static_cast<unsigned>(sum) - __float_as_uint(quotient) * m.p;
-}
 
 /// What the summands of rows are multiplied by before anything else: powers of two.
 struct Weights {
@@ -189,14 +122,12 @@ __device__ double sum_of_line(double x) {
 __device__ void store_residues(const Digits (&digits)[kChunk], std::int8_t* target, Index stride) {
 #pragma unroll 2
   for (int l = 0; l < kModuli; ++l, target += stride) {
+    const Modulus& m = moduli.modulus[l];
     unsigned words[kChunk / 4];
 #pragma unroll
     for (int w = 0; w < kChunk / 4; ++w) {
-      const unsigned low =
-          __byte_perm(residue(digits[4 * w], l), residue(digits[4 * w + 1], l), 0x0040);
-      const unsigned high =
-          __byte_perm(residue(digits[4 * w + 2], l), residue(digits[4 * w + 3], l), 0x0040);
-      words[w] = __byte_perm(low, high, 0x5410);
+      words[w] = last_bytes(residue(digits[4 * w], m), residue(digits[4 * w + 1], m),
+                            residue(digits[4 * w + 2], m), residue(digits[4 * w + 3], m));
     }
     *reinterpret_cast<uint4*>(target) = {words[0], words[1], words[2], words[3]};
   }
@@ -316,7 +247,7 @@ __global__ void __launch_bounds__(kLineThreads, 4)
 
 // ---- from residues ----
 
-constexpr int kColumns = 4;  // of C that a thread block takes
+constexpr int kElements = 4;  // of C that a thread finds
 
 /// A factor but for its residues. Where scales have been found for the rows, all of them are short,
 /// and there are no squares.
@@ -348,13 +279,15 @@ struct Result {
 };
 
 /// What the first long row has to do with C, if it is one of A or B: a warp for each element.
+/// Thread blocks from `first_block` on do that.
 __device__ void subtract_long_row(const Factor& a, const Factor& b, Index long_row, Index k,
-                                  const Result& c) {
+                                  const Result& c, unsigned first_block) {
   const Index row = long_row - a.first, column = long_row - b.first;
   const bool of_a = row >= 0 && row < c.rows, of_b = column >= 0 && column < c.columns;
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  const Index warps = static_cast<Index>(gridDim.x) * (kThreads / kWarp);
-  const Index first = (static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x) / kWarp;
+  const Index warps = static_cast<Index>(gridDim.x - first_block) * (kThreads / kWarp);
+  const Index first =
+      (static_cast<Index>(blockIdx.x - first_block) * kThreads + threadIdx.x) / kWarp;
   const auto element = [&](Index i, Index j) {
     double v = 0;
 #pragma unroll 1
@@ -369,45 +302,122 @@ __device__ void subtract_long_row(const Factor& a, const Factor& b, Index long_r
   }
 }
 
-/// `unit` is that of the scales' products. The last thread blocks (., y) are for the first long
+/// Sums for each modulus: a thread has those of a row in kElements columns.
+struct Sums {
+  const std::int32_t* data;
+  Index ld, stride;
+  unsigned blocks_of_rows;
+
+  Sums(DeviceView<const std::int32_t> sums, Index next_modulus, const Result& c)
+      : data(sums.data),
+        ld(sums.ld),
+        stride(next_modulus),
+        blocks_of_rows(static_cast<unsigned>(quotient_up(c.rows, kThreads))) {}
+  unsigned blocks(const Result& c) const {
+    return blocks_of_rows * static_cast<unsigned>(quotient_up(c.columns, kElements));
+  }
+
+  __device__ Index row(int) const {
+    return static_cast<Index>(blockIdx.x % blocks_of_rows) * kThreads + threadIdx.x;
+  }
+  __device__ Index column(int element) const {
+    return static_cast<Index>(blockIdx.x / blocks_of_rows) * kElements + element;
+  }
+  __device__ void load(int modulus, int (&sums)[kElements]) const {
+    const std::int32_t* const from = data + modulus * stride + row(0) + column(0) * ld;
+#pragma unroll
+    for (int e = 0; e < kElements; ++e) sums[e] = from[e * ld];
+  }
+};
+
+/// Their remainders (RemainderTile): a thread has those in a word.
+struct Remainders {
+  const std::int32_t* data;
+  unsigned tiles_of_columns, tiles;
+
+  Remainders(const std::int32_t* remainders, const Result& c)
+      : data(remainders),
+        tiles_of_columns(static_cast<unsigned>(quotient_up(c.columns, RemainderTile::kColumns))),
+        tiles(tiles_of_columns * static_cast<unsigned>(quotient_up(c.rows, RemainderTile::kRows))) {
+  }
+  unsigned blocks(const Result&) const { return tiles * kBlocks; }
+
+  __device__ Index row(int element) const {
+    return static_cast<Index>(tile() / tiles_of_columns) * RemainderTile::kRows +
+           RemainderTile::row(word()) + element % 2;
+  }
+  __device__ Index column(int element) const {
+    return static_cast<Index>(tile() % tiles_of_columns) * RemainderTile::kColumns +
+           RemainderTile::column(word()) + element / 2 * 8;
+  }
+  __device__ void load(int modulus, int (&remainders)[kElements]) const {
+    const Index number = static_cast<Index>(modulus) * tiles + tile();
+    const int bytes = data[number * RemainderTile::kWords + word()];
+#pragma unroll
+    for (int e = 0; e < kElements; ++e) remainders[e] = static_cast<std::int8_t>(bytes >> (8 * e));
+  }
+
+ private:
+  static constexpr unsigned kBlocks = RemainderTile::kWords / kThreads;  // of a tile
+  static __device__ unsigned tile() { return blockIdx.x / kBlocks; }
+  static __device__ int word() {
+    return static_cast<int>(blockIdx.x % kBlocks * kThreads + threadIdx.x);
+  }
+};
+
+/// `unit` is that of the scales' products. Thread blocks from `blocks` on are for the first long
 /// row, if there may be one.
+template <class Source>
 __global__ void __launch_bounds__(kThreads, 8)
     reconstruct_kernel(Factor a, Factor b, const Index* first_long, double unit, Index k,
-                       const std::int32_t* __restrict__ sums, Index ld_sums, Index stride,
-                       Result c) {
-  const Index first = static_cast<Index>(blockIdx.y) * kColumns;
+                       Source source, unsigned blocks, Result c) {
   const Index long_row = first_long == nullptr ? -1 : *first_long;
-  if (first >= c.columns) {
-    subtract_long_row(a, b, long_row, k, c);
+  if (blockIdx.x >= blocks) {
+    subtract_long_row(a, b, long_row, k, c, blocks);
     return;
   }
-  const Index i = static_cast<Index>(blockIdx.x) * kThreads + threadIdx.x;
-  if (i >= c.rows) return;
-  const double scale = a.scales[i];
-  const bool is_short = a.is_short(i), is_first_long = a.first + i == long_row;
+  if (source.row(0) >= c.rows || source.column(0) >= c.columns) return;
+  std::uint64_t high[kElements] = {};
+  std::int64_t low[kElements] = {};
 #pragma unroll
-  for (int q = 0; q < kColumns; ++q) {
-    const Index j = first + q;
-    if (j >= c.columns) return;
-    if (is_first_long || b.first + j == long_row) continue;
+  for (int l = 0; l < kModuli; ++l) {
+    int x[kElements];
+    source.load(l, x);
+    const residues::Weight& weight = moduli.modulus[l].weight;
+#pragma unroll
+    for (int e = 0; e < kElements; ++e) {
+      high[e] += static_cast<std::uint64_t>(std::int64_t{x[e]}) * weight.high;
+      low[e] += x[e] * weight.low;
+    }
+  }
+#pragma unroll
+  for (int e = 0; e < kElements; ++e) {
+    const Index i = source.row(e), j = source.column(e);
+    if (i >= c.rows || j >= c.columns) continue;
+    if (a.first + i == long_row || b.first + j == long_row) continue;
     double v = CUDART_NAN;
-    if (is_short && b.is_short(j)) {
-      const std::int32_t* s = sums + i + j * ld_sums;
-      std::uint64_t high = 0;
-      std::int64_t low = 0;
-#pragma unroll
-      for (int l = 0; l < kModuli; ++l, s += stride) {
-        const std::int64_t sum = *s;
-        high += static_cast<std::uint64_t>(sum) * constants.modulus[l].weight.high;
-        low += sum * constants.modulus[l].weight.low;
-      }
+    if (a.is_short(i) && b.is_short(j)) {
       // The fractional part, between -1/2 and 1/2, in units of 2^-64.
-      const auto part =
-          static_cast<std::int64_t>(high + static_cast<std::uint64_t>(low >> residues::kLowBits));
-      v = static_cast<double>(part) * (residues::kRange * 0x1p-64 * unit) * scale * b.scales[j];
+      const auto part = static_cast<std::int64_t>(
+          high[e] + static_cast<std::uint64_t>(low[e] >> residues::kLowBits));
+      v = static_cast<double>(part) * (residues::kRange * 0x1p-64 * unit) * a.scales[i] *
+          b.scales[j];
     }
     c.subtract(i, j, v);
   }
+}
+
+template <class Source>
+void reconstruct(cudaStream_t stream, const ResidueForm<double>& a, const ResidueForm<double>& b,
+                 const Source& source, const Result& c) {
+  LaunchShape shape;
+  shape.threads = kThreads;
+  const unsigned blocks = shape.blocks = source.blocks(c);
+  if (!a.first_long.empty()) {
+    shape.blocks += static_cast<unsigned>(quotient_up(std::max(c.rows, c.columns), kThreads));
+  }
+  launch(stream, shape, "residue_gemm", reconstruct_kernel<Source>, Factor(a), Factor(b),
+         a.first_long.data, a.unit() * b.unit(), a.summands(), source, blocks, c);
 }
 
 }  // namespace
@@ -439,17 +449,23 @@ void scaled_residue_form(cudaStream_t stream, Weigh weigh, const ResidueForm<dou
          kPart, weights, of.scales.data, of.numbers.data, of.numbers.ld, of.stride);
 }
 
-void from_residues(cudaStream_t stream, const ResidueForm<double>& a, const ResidueForm<double>& b,
-                   DeviceView<const std::int32_t> sums, Index stride, double beta,
-                   DeviceView<double> c) {
-  LaunchShape shape;
-  shape.threads = kThreads;
-  shape.blocks = static_cast<unsigned>(quotient_up(c.rows, kThreads));
-  shape.blocks_y = static_cast<unsigned>(quotient_up(c.cols, kColumns));
-  if (!a.first_long.empty()) ++shape.blocks_y;
-  launch(stream, shape, "residue_gemm", reconstruct_kernel, Factor(a), Factor(b), a.first_long.data,
-         a.unit() * b.unit(), a.summands(), sums.data, sums.ld, stride,
-         Result{c.data, c.ld, c.rows, c.cols, beta});
+Index words_of_remainders(Index rows, Index columns) {
+  return quotient_up(rows, RemainderTile::kRows) * quotient_up(columns, RemainderTile::kColumns) *
+         RemainderTile::kWords * kModuli;
+}
+
+void from_remainders(cudaStream_t stream, const ResidueForm<double>& a,
+                     const ResidueForm<double>& b, const std::int32_t* remainders, double beta,
+                     DeviceView<double> c) {
+  const Result result{c.data, c.ld, c.rows, c.cols, beta};
+  reconstruct(stream, a, b, Remainders(remainders, result), result);
+}
+
+void from_sums(cudaStream_t stream, const ResidueForm<double>& a, const ResidueForm<double>& b,
+               DeviceView<const std::int32_t> sums, Index stride, double beta,
+               DeviceView<double> c) {
+  const Result result{c.data, c.ld, c.rows, c.cols, beta};
+  reconstruct(stream, a, b, Sums(sums, stride, result), result);
 }
 
 }  // namespace overlapack::cuda

@@ -18,12 +18,12 @@
 #include "device/cuda/async_copy.cuh"
 #include "device/cuda/kernels.hpp"
 #include "device/cuda/launch.cuh"
+#include "device/cuda/wgmma.cuh"
 
 namespace overlapack::cuda {
 namespace {
 
 constexpr int kTile = 128;                   // rows and columns of a tile of C
-constexpr int kGroupThreads = 128;           // what one wgmma instruction is executed by
 constexpr int kThreads = 2 * kGroupThreads;  // and a line of A and of B for each
 constexpr int kBuffers = 6;
 constexpr int kAhead = kBuffers - 2;  // pieces that may be on their way
@@ -32,7 +32,7 @@ constexpr int kPiece = SplitForm::kPiece, kHeader = SplitForm::kHeader;
 static_assert(kThreads == 2 * kTile);
 static_assert(kPiece == 32, "two products of 16 numbers each, from rows of 128 bytes");
 
-/// A piece of the lines of a tile, 1024 byte aligned.
+/// A piece of the lines of a tile, kSwizzledBytes aligned.
 struct Buffer {
   float a[kTile * kPiece], b[kTile * kPiece];
 };
@@ -40,7 +40,6 @@ struct Shared {
   Buffer buffers[kBuffers];
   float scales[kBuffers][2 * kTile];  // of the lines of A, then of B, in the section of the piece
 };
-constexpr std::size_t kAlignment = 1024;
 
 /// One of the factors: `lines` columns of the split form.
 struct Factor {
@@ -56,14 +55,6 @@ struct Sections {
   __device__ int pieces_of(int section) const { return section < full ? pieces : rest; }
 };
 
-/// Whether this machine code is Hopper's: what a build for compute capability 90 without the a has
-/// instead runs there, too, but is empty.
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-__device__ const int for_hopper = 1;
-#else
-__device__ const int for_hopper = 0;
-#endif
-
 /// Copies 16 (or 4) bytes to shared memory in the background, or zeros if there is nothing.
 __device__ void copy_16(unsigned to, const float* from, bool there) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from),
@@ -77,14 +68,8 @@ __device__ void copy_4(unsigned to, const float* from, bool there) {
 }
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-/// What the tensor cores are to read: rows of 128 bytes, permuted in groups of eight.
-__device__ std::uint64_t descriptor(const float* rows) {
-  constexpr std::uint64_t kSwizzle128 = std::uint64_t{1} << 62;
-  constexpr std::uint64_t kEightRows = std::uint64_t{1024 >> 4} << 32;
-  return (shared_address(rows) & 0x3ffff) >> 4 | std::uint64_t{1} << 16 | kEightRows | kSwizzle128;
-}
 /// Steps from the high parts of the first 16 numbers of a piece to others.
-constexpr std::uint64_t kNextNumbers = 32 >> 4, kLowParts = 64 >> 4;
+constexpr std::uint64_t kNextNumbers = kNext32Bytes, kLowParts = 2 * kNext32Bytes;
 
 /// d := A B + (accumulate ? d : 0) for 64 rows of A, 128 columns of B and 16 summands.
 __device__ void multiply(float (&d)[64], std::uint64_t a, std::uint64_t b, bool accumulate) {
@@ -110,12 +95,6 @@ __device__ void multiply(float (&d)[64], std::uint64_t a, std::uint64_t b, bool 
         "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]),
         "+f"(d[63])
       : "l"(a), "l"(b), "r"(static_cast<int>(accumulate)));
-}
-__device__ void begin_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
-__device__ void end_of_products() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
-template <int kPending>
-__device__ void wait_for_products() {
-  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
 }
 /// Copies by threads become visible to the tensor cores.
 __device__ void show_copies() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
@@ -183,7 +162,7 @@ __global__ void __launch_bounds__(kThreads, 1)
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ char memory[];
   Shared& shared = *reinterpret_cast<Shared*>(
-      memory + (kAlignment - shared_address(memory) % kAlignment) % kAlignment);
+      memory + (kSwizzledBytes - shared_address(memory) % kSwizzledBytes) % kSwizzledBytes);
   namespace cg = cooperative_groups;
   const cg::cluster_group cluster = cg::this_cluster();
   const int ranks = static_cast<int>(cluster.num_blocks());
@@ -290,12 +269,6 @@ __global__ void __launch_bounds__(kThreads, 1)
 
 }  // namespace
 
-bool has_split_gemm() {
-  int result = 0;
-  check(cudaMemcpyFromSymbol(&result, for_hopper, sizeof result), "reading the GPU's data");
-  return result != 0;
-}
-
 void split_gemm(cudaStream_t stream, int multiprocessors, Index section, Index numbers, float alpha,
                 DeviceView<const float> a, DeviceView<const float> b, float beta, float* c,
                 Index ldc) {
@@ -306,7 +279,7 @@ void split_gemm(cudaStream_t stream, int multiprocessors, Index section, Index n
   LaunchShape shape;
   shape.blocks = static_cast<unsigned>(tiles(a.cols) * tiles(b.cols));
   shape.threads = kThreads;
-  shape.shared_bytes = sizeof(Shared) + kAlignment;
+  shape.shared_bytes = sizeof(Shared) + kSwizzledBytes;
   while (shape.cluster < kClusterWithoutAsking &&
          2 * shape.blocks <= static_cast<unsigned>(multiprocessors) &&
          2 * shape.cluster <= static_cast<unsigned>(sections.count())) {
