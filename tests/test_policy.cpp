@@ -511,7 +511,8 @@ TEST(Plans, ResiduesInDoublePrecisionWhereTheyFit) {
     EXPECT_FALSE(planned(routine, 'd', 4000).residues);
   }
   EXPECT_FALSE(planned(Routine::getrf, 's', 100000).residues);
-  EXPECT_FALSE(planned(Routine::potrf, 'z', 100000).residues);
+  EXPECT_TRUE(planned(Routine::potrf, 'z', 100000).residues);
+  EXPECT_FALSE(planned(Routine::getrf, 'z', 100000).residues);
   EXPECT_FALSE(planned(Routine::potrf, 's', 100000).residues);
   settings.strict_fp64 = true;
   EXPECT_FALSE(planned(Routine::potrf, 'd', 100000).residues);

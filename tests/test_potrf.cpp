@@ -285,87 +285,111 @@ TEST_F(PotrfLookahead, BeginsBeyondASmallOrder) {
 }
 
 /// Long sums by residues, which a real device has in large matrices only. A has the diagonal d and
-/// elsewhere c u u^T, so that products with it take O(n).
+/// elsewhere u u^H, so that products with it take O(n).
+template <class T>
 class LargePotrf : public RoutedTest {
  protected:
-  static constexpr Index n = 11000;
+  static constexpr Index n = is_complex<T> ? 6600 : 11000, kBlock = is_complex<T> ? 256 : 512;
+  static constexpr Index kMiddle = 5 * n / 11, kLate = 3 * n / 4;  // rows that are looked at
 
   LargePotrf() {
-    for (Index i = 0; i < n; ++i) u_.push_back(std::sin(static_cast<double>(i * i % 9973) + 0.5));
+    for (Index i = 0; i < n; ++i) {
+      const double size = std::sin(static_cast<double>(i * i % 9973) + 0.5);
+      if constexpr (is_complex<T>) {
+        u_.push_back(std::polar(size, static_cast<double>(i)));
+      } else {
+        u_.push_back(size);
+      }
+    }
   }
-  double u(Index i) const { return u_[static_cast<std::size_t>(i)]; }
-  double element(const std::vector<double>& d, Index i, Index j) const {
-    return i == j ? d[static_cast<std::size_t>(i)] : u(i) * u(j);
+  T u(Index i) const { return u_[static_cast<std::size_t>(i)]; }
+  T element(const std::vector<double>& d, Index i, Index j) const {
+    return i == j ? T(d[static_cast<std::size_t>(i)]) : u(i) * conj(u(j));
   }
-  Padded<double> matrix(const std::vector<double>& d) const {
-    Padded<double> a(n, n, 1);
+  Padded<T> matrix(const std::vector<double>& d) const {
+    Padded<T> a(n, n, 1);
     for (Index j = 0; j < n; ++j) {
       for (Index i = 0; i < n; ++i) a(i, j) = element(d, i, j);
     }
     return a;
   }
   /// The element of L.
-  static double l(Uplo uplo, const Padded<double>& factor, Index i, Index j) {
-    return uplo == Uplo::lower ? factor(i, j) : factor(j, i);
+  static T l(Uplo uplo, const Padded<T>& factor, Index i, Index j) {
+    return uplo == Uplo::lower ? factor(i, j) : conj(factor(j, i));
   }
-  /// max |A - L L^T|(i, :) / sqrt(a(i, i) a(:, :)) for a row of the leading minor of order m.
-  double row_error(Uplo uplo, const std::vector<double>& d, const Padded<double>& factor, Index m,
+  /// The sum of the products of the first elements of two rows of L.
+  static T product(Uplo uplo, const Padded<T>& factor, Index i, Index j, Index count) {
+    using Long = std::conditional_t<is_complex<T>, std::complex<long double>, long double>;
+    Long sum = 0;
+    for (Index k = 0; k < count; ++k) {
+      sum +=
+          static_cast<Long>(l(uplo, factor, i, k)) * static_cast<Long>(conj(l(uplo, factor, j, k)));
+    }
+    return static_cast<T>(sum);
+  }
+  /// max |A - L L^H|(i, :) / sqrt(a(i, i) a(:, :)) for a row of the leading minor of order m.
+  double row_error(Uplo uplo, const std::vector<double>& d, const Padded<T>& factor, Index m,
                    Index i) const {
     double worst = 0;
     for (Index j = 0; j < m; j += 97) {
-      long double sum = 0;
-      for (Index k = 0; k <= std::min(i, j); ++k) {
-        sum += static_cast<long double>(l(uplo, factor, i, k)) * l(uplo, factor, j, k);
-      }
-      const double difference = static_cast<double>(sum) - element(d, i, j);
-      const double scale = std::sqrt(element(d, i, i) * element(d, j, j));
-      worst = std::max(worst, std::isnan(difference) ? HUGE_VAL : std::abs(difference) / scale);
+      const T difference = product(uplo, factor, i, j, std::min(i, j) + 1) - element(d, i, j);
+      const double scale = std::sqrt(real(element(d, i, i)) * real(element(d, j, j)));
+      const double error = std::abs(difference) / scale;
+      worst = std::max(worst, std::isnan(error) ? HUGE_VAL : error);
     }
     return worst;
   }
 
  private:
-  std::vector<double> u_;
+  std::vector<T> u_;
 };
+TYPED_TEST_SUITE(LargePotrf, DoublePrecisions);
 
-TEST_F(LargePotrf, ByResidues) {
-  if (device().emulated()) GTEST_SKIP() << "the emulated device has residues in small ones, too";
+TYPED_TEST(LargePotrf, ByResidues) {
+  using T = TypeParam;
+  if (this->device().emulated()) {
+    GTEST_SKIP() << "the emulated device has residues in small ones, too";
+  }
   Calls calls;
-  device().set_observer(&calls);
-  const std::vector<double> d(static_cast<std::size_t>(n), 1.5);  // the norm of u u^T is n / 2
+  this->device().set_observer(&calls);
+  const Index n = this->n;
+  const std::vector<double> d(static_cast<std::size_t>(n), 1.5);  // the norm of u u^H is n / 2
   for (const Uplo uplo : kUplos) {
-    route(Algorithm::tiled, 512);
-    const Padded<double> a = matrix(d);
+    this->route(Algorithm::tiled, this->kBlock);
+    const Padded<T> a = this->matrix(d);
     auto factor = a;
-    ASSERT_EQ(potrf<double>(uplo, factor.view()), 0);
-    for (const Index i : {Index{1}, Index{5000}, Index{8200}, n - 1}) {
-      EXPECT_LT(row_error(uplo, d, factor, n, i), 50 * epsilon<double>()) << i;
+    ASSERT_EQ(potrf<T>(uplo, factor.view()), 0);
+    for (const Index i : {Index{1}, this->kMiddle, this->kLate, n - 1}) {
+      EXPECT_LT(this->row_error(uplo, d, factor, n, i), 50 * epsilon<double>()) << i;
     }
     EXPECT_TRUE(factor.padding_untouched());
   }
   EXPECT_GT(calls.of("residue_gemm"), 10);
 }
 
-TEST_F(LargePotrf, ThatAreNotPositiveDefinite) {
-  if (device().emulated()) GTEST_SKIP() << "the emulated device has residues in small ones, too";
+TYPED_TEST(LargePotrf, ThatAreNotPositiveDefinite) {
+  using T = TypeParam;
+  if (this->device().emulated()) {
+    GTEST_SKIP() << "the emulated device has residues in small ones, too";
+  }
+  const Index n = this->n;
   std::vector<double> d(static_cast<std::size_t>(n), 1.5);
-  const Index first = 9000;  // rows from there on are too long for their diagonal early
-  for (Index i = first; i < n; ++i) d[static_cast<std::size_t>(i)] = 0.3 * u(i) * u(i);
+  const Index first = 9 * n / 11;  // rows from there on are too long for their diagonal early
+  for (Index i = first; i < n; ++i) {
+    d[static_cast<std::size_t>(i)] = 0.3 * std::norm(this->u(i));
+  }
   for (const Uplo uplo : kUplos) {
-    route(Algorithm::tiled, 512);
-    auto factor = matrix(d);
-    ASSERT_EQ(potrf<double>(uplo, factor.view()), first + 1);
-    for (const Index i : {Index{5000}, Index{8200}, first - 1}) {
-      EXPECT_LT(row_error(uplo, d, factor, first, i), 50 * epsilon<double>()) << i;
+    this->route(Algorithm::tiled, this->kBlock);
+    auto factor = this->matrix(d);
+    ASSERT_EQ(potrf<T>(uplo, factor.view()), first + 1);
+    for (const Index i : {this->kMiddle, this->kLate, first - 1}) {
+      EXPECT_LT(this->row_error(uplo, d, factor, first, i), 50 * epsilon<double>()) << i;
     }
     // LAPACK leaves the row of the pivot that fails.
     double worst = 0;
     for (Index j = 0; j < first; j += 97) {
-      long double sum = 0;
-      for (Index k = 0; k <= j; ++k) {
-        sum += static_cast<long double>(l(uplo, factor, first, k)) * l(uplo, factor, j, k);
-      }
-      worst = std::max(worst, std::abs(static_cast<double>(sum) - element(d, first, j)));
+      const T sum = this->product(uplo, factor, first, j, j + 1);
+      worst = std::max(worst, std::abs(sum - this->element(d, first, j)));
     }
     EXPECT_LT(worst, 100 * epsilon<double>());
   }

@@ -9,11 +9,14 @@ namespace {
 
 /// A power of two above the root of a positive number, at most twice that.
 template <class T>
-T scale_of(T x) {
+Real<T> scale_of(T x) {
   int exponent;  // x < 2^exponent
   std::frexp(real(x), &exponent);
-  return T(std::ldexp(Real<T>(1), exponent > 0 ? (exponent + 1) / 2 : exponent / 2));
+  return std::ldexp(Real<T>(1), exponent > 0 ? (exponent + 1) / 2 : exponent / 2);
 }
+
+template <class T>
+constexpr Index kParts = is_complex<T> ? 2 : 1;  // of a number: its real and its imaginary one
 
 }  // namespace
 
@@ -23,16 +26,18 @@ ResidueUpdates<T>::ResidueUpdates(Device& device, const Options& options,
     : triangle_(triangle), factor_(factor), n_(n), nb_(options.nb) {
   const Kernels<T>& kernels = triangle.kernels;
   const Index unit = kernels.residue_unit();
-  ld_ = round_up(n, unit) + unit;  // not a power of two
+  imaginary_ = round_up(n, unit) + unit;  // not a power of two
+  ld_ = kParts<T> * imaginary_;
   stride_ = ld_ * round_up(n, unit);
   const Index middle = n / 2 / nb_ * nb_;
   if (!options.residues || nb_ % unit != 0 || !kernels.residues_pay(middle, nb_, middle)) return;
   try_to_allocate([&] {  // or else sums are plain ones
-    form_.emplace(Form{Buffer<std::int8_t>(device, Space::device, stride_ * residues::kModuli),
-                       DeviceMatrix<T>(device, n, n / nb_), Buffer<T>(device, Space::device, n),
-                       Buffer<T>(device, Space::host, n), Buffer<Index>(device, Space::device, 1),
-                       Buffer<Index>(device, Space::host, 1),
-                       Buffer<std::int32_t>(device, Space::device, kernels.residue_work(n, nb_))});
+    form_.emplace(
+        Form{Buffer<std::int8_t>(device, Space::device, stride_ * residues::kModuli),
+             DeviceMatrix<Real<T>>(device, n, n / nb_), Buffer<Real<T>>(device, Space::device, n),
+             Buffer<Real<T>>(device, Space::host, n), Buffer<Index>(device, Space::device, 1),
+             Buffer<Index>(device, Space::host, 1),
+             Buffer<std::int32_t>(device, Space::device, kernels.residue_work(n, nb_))});
   });
 }
 
@@ -45,8 +50,8 @@ void ResidueUpdates<T>::begin(Queue& queue, const std::vector<T>& diagonal) {
     return;
   }
   std::transform(diagonal.begin(), diagonal.end(), form_->staged_scales.data(), scale_of<T>);
-  queue.copy<T>(DeviceView<T>(form_->scales.data(), n_),
-                HostView<const T>(form_->staged_scales.data(), n_));
+  queue.copy<Real<T>>(DeviceView<Real<T>>(form_->scales.data(), n_),
+                      HostView<const Real<T>>(form_->staged_scales.data(), n_));
   *form_->staged_order.data() = n_;
   queue.copy<Index>(DeviceView<Index>(form_->first_long.data(), 1),
                     HostView<const Index>(form_->staged_order.data(), 1));
@@ -57,7 +62,7 @@ void ResidueUpdates<T>::append(Queue& queue, Range rows, Range block) {
   const Range below{std::max(rows.first, block.last), rows.last};
   if (below.empty()) return;
   const Index number = block.first / nb_;
-  DeviceView<const T> before;
+  DeviceView<const Real<T>> before;
   if (number > 0) before = form_->squares.view().block(below.first, number - 1, below.size(), 1);
   triangle_.kernels.residues(queue, form(below, block), before);
 }
@@ -81,18 +86,19 @@ template <class T>
 ResidueForm<T> ResidueUpdates<T>::form(Range rows, Range k) const {
   const DeviceView<std::int8_t> numbers(form_->numbers.data() + k.first + rows.first * ld_,
                                         k.size(), rows.size(), ld_);
-  const auto part = [&](const DeviceView<T>& of_rows) {
+  const auto part = [&](const DeviceView<Real<T>>& of_rows) {
     return of_rows.block(rows.first, 0, rows.size(), 1);
   };
   const Index last = k.last / nb_ - 1;
-  return {triangle_.lower() ? Op::none : Op::trans,
+  return {triangle_.lower() ? Op::none : Op::conj_trans,
           triangle_.block(factor_, rows, k),
           part({form_->scales.data(), n_}),
           numbers,
           stride_,
           part(form_->squares.view().block(0, last, n_, 1)),
           rows.first,
-          {form_->first_long.data(), 1}};
+          {form_->first_long.data(), 1},
+          is_complex<T> ? imaginary_ : 0};
 }
 
 template <class T>

@@ -10,7 +10,7 @@
 
 namespace overlapack::algorithms {
 
-/// The updates C -= L(rows, k) L(columns, k)^T for many columns k, where they are faster
+/// The updates C -= L(rows, k) L(columns, k)^H for many columns k, where they are faster
 /// that way. The factor's rows become residues block column by block column as these become final,
 /// once, and serve as both operands.
 ///
@@ -39,7 +39,7 @@ class ResidueUpdates {
   void append(Queue& queue, Range rows, Range block);
   /// Whether an update is faster that way.
   bool pay(Range rows, Range columns, Range k) const;
-  /// C -= L(rows, k) L(columns, k)^T, where C is stored as the triangle is. All of k lies
+  /// C -= L(rows, k) L(columns, k)^H, where C is stored as the triangle is. All of k lies
   /// left of `rows` and `columns`, which begin with a block, begins and ends with blocks, and has
   /// been appended. One queue at a time: there is one workspace.
   void subtract(Queue& queue, Range rows, Range columns, Range k, DeviceView<T> c) const;
@@ -47,8 +47,8 @@ class ResidueUpdates {
  private:
   struct Form {
     Buffer<std::int8_t> numbers;
-    DeviceMatrix<T> squares;  // of each row's elements up to those of a block, by block
-    Buffer<T> scales, staged_scales;
+    DeviceMatrix<Real<T>> squares;  // of each row's elements up to those of a block, by block
+    Buffer<Real<T>> scales, staged_scales;
     Buffer<Index> first_long, staged_order;
     Buffer<std::int32_t> work;
   };
@@ -57,7 +57,7 @@ class ResidueUpdates {
   Triangle<T> triangle_;
   DeviceView<T> factor_;
   Index n_, nb_;
-  Index ld_, stride_;  // of the residues
+  Index imaginary_, ld_, stride_;  // of the residues
   std::optional<Form> form_;
 };
 
@@ -79,7 +79,7 @@ class ResidueSubtraction {
    private:
     Index ld_, stride_;
     Buffer<std::int8_t> numbers_;
-    Buffer<T> scales_;
+    Buffer<Real<T>> scales_;
   };
 
  public:

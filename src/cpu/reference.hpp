@@ -716,18 +716,25 @@ double row_to_residues(Index k, Element element, Numbers numbers) {
 
 }  // namespace detail
 
-/// The residues of n rows of k numbers, element by element; as Kernels<double>::residues.
-/// `numbers(l, i, modulus number)` is where one goes.
-template <class Numbers>
-void to_residues(Op op, HostView<const double> matrix, HostView<const double> scales,
+/// The residues of n rows of k numbers, element by element; as Kernels<T>::residues, for T in
+/// double precision. `numbers(l, i, modulus number, part)` is where one goes; part 1 is the
+/// imaginary one.
+template <class T, class Numbers>
+void to_residues(Op op, HostView<const T> matrix, HostView<const double> scales,
                  HostView<const double> before, HostView<double> squares, Numbers numbers) {
   const Index n = op == Op::none ? matrix.rows : matrix.cols;
   const Index k = op == Op::none ? matrix.cols : matrix.rows;
   for (Index i = 0; i < n; ++i) {
-    squares(i) = (before.empty() ? 0 : before(i)) +
-                 detail::row_to_residues(
-                     k, [&](Index l) { return detail::element(op, matrix, i, l) / scales(i); },
-                     [&](Index l, int number) -> std::int8_t& { return numbers(l, i, number); });
+    squares(i) = before.empty() ? 0 : before(i);
+    for (int part = 0; part < (is_complex<T> ? 2 : 1); ++part) {
+      squares(i) += detail::row_to_residues(
+          k,
+          [&](Index l) {
+            const T x = detail::element(op, matrix, i, l);
+            return (part == 0 ? std::real(x) : std::imag(x)) / scales(i);
+          },
+          [&](Index l, int number) -> std::int8_t& { return numbers(l, i, number, part); });
+    }
   }
 }
 

@@ -313,7 +313,8 @@ void Kernels<T>::split_gemm(Queue& queue, SplitForm form, Index k, Real<T> alpha
 }
 
 template <class T>
-void Kernels<T>::residues(Queue& queue, const ResidueForm<T>& of, DeviceView<const T> before) {
+void Kernels<T>::residues(Queue& queue, const ResidueForm<T>& of,
+                          DeviceView<const Real<T>> before) {
   if (of.rows() == 0) return;
   device_.before(Action::kernel, "residues");
   do_residues(queue, of, before);

@@ -150,18 +150,20 @@ class Queue {
 /// rows perhaps.
 template <class T>
 struct ResidueForm {
-  Op op;  ///< op(matrix) is the matrix, none or trans
+  Op op;  ///< op(matrix) is the matrix, none or conj_trans
   DeviceView<const T> matrix;
-  DeviceView<T> scales;             ///< of the rows: powers of two
-  DeviceView<std::int8_t> numbers;  ///< k x n: the residues for the first modulus
+  DeviceView<Real<T>> scales;       ///< of the rows: powers of two
+  DeviceView<std::int8_t> numbers;  ///< k x n: the residues (of real parts) for the first modulus
   Index stride;                     ///< from these to those for the next one
 
   // Only with scales that were given to Kernels<T>::residues(), of the rows: sums of squares up to
   // these columns, in units of the squares of scales; the number of the first row; and one element,
   // the number of the first row that is not short.
-  DeviceView<T> squares = {};
+  DeviceView<Real<T>> squares = {};
   Index first = 0;
   DeviceView<Index> first_long = {};
+
+  Index imaginary = 0;  ///< complex T: from the residues of real parts to those of imaginary ones
 
   bool has_found_scales() const { return squares.empty(); }
   /// By which the product of scales and numbers is to be multiplied.
@@ -428,16 +430,21 @@ class Kernels {
   // by, as they are in a Cholesky factorization: with scales between one and two times the roots of
   // the diagonal of A = L L^T, every row of L is short.
 
-  /// Whether residues exist for T: for double. The rest is for such T only.
-  static constexpr bool kResidues = std::is_same_v<T, double>;
-  /// Whether C - A B^T, for matrices of m x k and n x k, is faster by residues, of which those of m
+  // Complex numbers are two, so a product is four: remainders of sums may be subtracted as they may
+  // be added.
+
+  /// Whether residues exist for T: in double precision. The rest is for such T only; what finds
+  /// scales, for real ones.
+  static constexpr bool kResidues = std::is_same_v<Real<T>, double>;
+  static constexpr bool kScaledResidues = std::is_same_v<T, double>;
+  /// Whether C - A B^H, for matrices of m x k and n x k, is faster by residues, of which those of m
   /// times n numbers must be found for it.
   bool residues_pay(Index m, Index n, Index k) const {
     return kResidues && do_residues_pay(m, n, k);
   }
   /// The same for scaled_residues(), where the residues of both factors must be found.
   bool scaled_residues_pay(Index m, Index n, Index k) const {
-    return kResidues && do_scaled_residues_pay(m, n, k);
+    return kScaledResidues && do_scaled_residues_pay(m, n, k);
   }
   /// Summands of products are multiples of this, and so are all distances within the residues. A
   /// product may read beyond the residues of its last rows, up to a multiple of this many rows.
@@ -447,7 +454,7 @@ class Kernels {
   /// Finds the residues of.numbers of of.matrix. of.squares become those `before` (zeros, if there
   /// are none) and what the matrix adds, and *of.first_long the number of the first row that is not
   /// short any more, if that is less than what it is.
-  void residues(Queue& queue, const ResidueForm<T>& of, DeviceView<const T> before);
+  void residues(Queue& queue, const ResidueForm<T>& of, DeviceView<const Real<T>> before);
   /// Finds scales for rows of which nothing is known, and of.numbers by them; all rows are short
   /// then, but what belongs to one with an infinity or a NaN becomes NaN. If there are `sizes`,
   /// summand l is multiplied by the largest power of two that is not larger than sizes(l), within
@@ -455,7 +462,7 @@ class Kernels {
   /// longer than 2^900. `of` has no squares.
   void scaled_residues(Queue& queue, Weigh weigh, const ResidueForm<T>& of,
                        DeviceView<const Real<T>> sizes);
-  /// C := beta C - A B^T for short rows of A and B. What belongs to another one becomes NaN, but
+  /// C := beta C - A B^H for short rows of A and B. What belongs to another one becomes NaN, but
   /// what belongs to the first one of all is computed in double precision, slowly.
   void residue_gemm(Queue& queue, const ResidueForm<T>& a, const ResidueForm<T>& b, T beta,
                     DeviceView<T> c, DeviceView<std::int32_t> work);
@@ -584,7 +591,7 @@ class Kernels {
   virtual bool do_scaled_residues_pay(Index, Index, Index) const = 0;
   virtual Index do_residue_unit() const = 0;
   virtual Index do_residue_work(Index m, Index n) const = 0;
-  virtual void do_residues(Queue&, const ResidueForm<T>&, DeviceView<const T>) = 0;
+  virtual void do_residues(Queue&, const ResidueForm<T>&, DeviceView<const Real<T>>) = 0;
   virtual void do_scaled_residues(Queue&, Weigh, const ResidueForm<T>&,
                                   DeviceView<const Real<T>>) = 0;
   virtual void do_residue_gemm(Queue&, const ResidueForm<T>&, const ResidueForm<T>&, T,

@@ -82,15 +82,16 @@ double memory_by_rows(char type, const Shape& shape) {
 
 /// Bytes beyond that for long sums by residues: the factor of a Cholesky factorization as such, and
 /// the sums of a block column; the same of L in LU, and L once more.
-double memory_for_residues(Routine routine, const Shape& shape, Index nb) {
+double memory_for_residues(Routine routine, char type, const Shape& shape, Index nb) {
   const auto n = static_cast<double>(shape.n + 128), width = static_cast<double>(nb);
   if (is_lu(routine)) {  // in blocks of 512 columns, or of residues of 4 x 8 blocks, in 3 queues
     const auto m = static_cast<double>(shape.m + 128), least = std::min(m, n);
     return (m - least / 2) * least * (residues::kModuli + sizeof(double)) +
            3 * residues::kModuli * (m * 512 * sizeof(std::int32_t) + 4 * width * 8 * width);
   }
-  return n * n * (residues::kModuli + sizeof(double) / width) +
-         n * width * residues::kModuli * sizeof(std::int32_t);
+  const double parts = type == 'z' ? 2 : 1;
+  return n * n * (parts * residues::kModuli + sizeof(double) / width) +
+         parts * n * width * residues::kModuli * sizeof(std::int32_t);
 }
 
 /// Bytes beyond that for products of split operands: the factor of a Cholesky factorization once
@@ -503,8 +504,10 @@ Plan plan(Routine routine, char type, const Shape& shape, const Settings& settin
   plan.halves = is_mixed(routine) && !resident &&
                 goes_up_in_halves(routine, shape.n, settings.upload) &&
                 affords(memory_for_halves(type, shape));
-  plan.residues = !settings.strict_fp64 && type == 'd' && (is_cholesky(routine) || plan.by_rows) &&
-                  affords(memory_for_residues(routine, shape, plan.nb));
+  const bool exist =
+      is_cholesky(routine) ? type == 'd' || type == 'z' : type == 'd' && plan.by_rows;
+  plan.residues =
+      !settings.strict_fp64 && exist && affords(memory_for_residues(routine, type, shape, plan.nb));
   if (plan.residues && settings.nb == 0 && !is_mixed(routine)) {
     plan.nb = default_nb(routine, type, shape, true);
   }

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <limits>
+#include <string>
+#include <tuple>
 #include <vector>
 
 #include "device_contract/contract.hpp"
@@ -14,11 +17,12 @@ namespace {
 using namespace testing_support;
 
 /// A matrix of n rows of k numbers with its residues, in device memory.
-class Operand {
+template <class T>
+class OperandOf {
  public:
   /// op(stored) is the matrix. Its rows have the numbers `first` and following.
-  Operand(Queue& queue, Op op, const Padded<double>& stored, const std::vector<double>& scales,
-          Index first, Index order)
+  OperandOf(Queue& queue, Op op, const Padded<T>& stored, const std::vector<double>& scales,
+            Index first, Index order)
       : op_(op),
         rows_(op == Op::none ? stored.rows() : stored.cols()),
         summands_(op == Op::none ? stored.cols() : stored.rows()),
@@ -27,14 +31,16 @@ class Operand {
         scales_(upload(queue, column(scales))),
         squares_(upload(queue, column(std::vector<double>(scales.size(), 0)))),
         first_long_(upload(queue, one(order))) {
-    const Index unit = queue.device().kernels<double>().residue_unit();
-    ld_ = summands_ + unit;
+    const Index unit = queue.device().kernels<T>().residue_unit();
+    if (is_complex<T>) imaginary_ = summands_ + unit;
+    ld_ = imaginary_ + summands_ + unit;
     stride_ = ld_ * (rows_ + unit) / unit * unit;
     numbers_ = Buffer<std::int8_t>(queue.device(), Space::device, stride_ * residues::kModuli);
   }
-  ResidueForm<double> form() const {
-    return {op_,     matrix_.view,  scales_.view, {numbers_.data(), summands_, rows_, ld_},
-            stride_, squares_.view, first_,       first_long_.view};
+  ResidueForm<T> form() const {
+    return {op_,       matrix_.view,  scales_.view, {numbers_.data(), summands_, rows_, ld_},
+            stride_,   squares_.view, first_,       first_long_.view,
+            imaginary_};
   }
   Index rows() const { return rows_; }
   Index summands() const { return summands_; }
@@ -63,11 +69,13 @@ class Operand {
   }
 
   Op op_;
-  Index rows_, summands_, first_, ld_ = 0, stride_ = 0;
-  Uploaded<double> matrix_, scales_, squares_;
+  Index rows_, summands_, first_, imaginary_ = 0, ld_ = 0, stride_ = 0;
+  Uploaded<T> matrix_;
+  Uploaded<double> scales_, squares_;
   Uploaded<Index> first_long_;
   Buffer<std::int8_t> numbers_;
 };
+using Operand = OperandOf<double>;
 
 class ResidueContract : public DeviceContract<double> {
  protected:
@@ -122,7 +130,7 @@ class ResidueContract : public DeviceContract<double> {
   }
 };
 
-constexpr Op kResidueOps[] = {Op::none, Op::trans};
+constexpr Op kResidueOps[] = {Op::none, Op::conj_trans};
 
 TEST_F(ResidueContract, ModuliAreCoprimeAndTheirProductIsLargeEnough) {
   double bits = 0;
@@ -259,6 +267,144 @@ TEST_F(ResidueContract, LongRowsAreFoundAndTheFirstIsMultipliedAllTheSame) {
             EXPECT_NEAR(got(i, j), expected, 1e-13 * (std::abs(v) + 1)) << i << " " << j;
           } else {
             EXPECT_FALSE(std::isfinite(got(i, j))) << i << " " << j;
+          }
+        }
+      }
+    }
+  }
+}
+
+/// Shapes of which a tile is a part, and sums that are longer than what is multiplied at once.
+TEST_F(ResidueContract, TallAndWideProducts) {
+  for (const auto& [m, n, k] : {std::tuple<Index, Index, Index>{600, 130, 128},
+                                {130, 600, 384},
+                                {257, 129, 1152},
+                                {5, 1, 6144}}) {
+    SCOPED_TRACE(m);
+    const auto a = matrix(Op::none, m, k, 6), b = matrix(Op::none, n, k, 7);
+    const auto c = random_matrix<double>(m, n, 8, 3);
+    const auto got = multiply(operand(Op::none, a), operand(Op::none, b), -0.5, c);
+    for (Index j = 0; j < n; ++j) {
+      for (Index i = 0; i < m; ++i) {
+        double v = -0.5 * c(i, j);
+        for (Index l = 0; l < k; ++l) v -= a(i, l) * b(j, l);
+        ASSERT_NEAR(got(i, j), v, 1e-12) << i << " " << j;
+      }
+    }
+    EXPECT_TRUE(got.padding_untouched());
+  }
+}
+
+// ---- complex numbers ----
+
+class ComplexResidueContract : public DeviceContract<std::complex<double>> {
+ protected:
+  using T = std::complex<double>;
+  static constexpr Index kOrder = 100000;
+
+  void SetUp() override {
+    DeviceContract<T>::SetUp();
+    if (!kernels().residues_pay(100000, 512, 100000)) {
+      GTEST_SKIP() << "this GPU has no residues of complex numbers";
+    }
+  }
+  static T element(Op op, const Padded<T>& a, Index i, Index l) {
+    return op == Op::none ? a(i, l) : std::conj(a(l, i));
+  }
+  static Padded<T> matrix(Op op, Index n, Index k, std::uint64_t seed) {
+    return op == Op::none ? random_matrix<T>(n, k, seed, 1) : random_matrix<T>(k, n, seed, 1);
+  }
+  static std::vector<double> scales_of(Op op, const Padded<T>& a) {
+    std::vector<double> scales;
+    const bool none = op == Op::none;
+    for (Index i = 0; i < (none ? a.rows() : a.cols()); ++i) {
+      double sum = 0;
+      for (Index l = 0; l < (none ? a.cols() : a.rows()); ++l)
+        sum += std::norm(element(op, a, i, l));
+      scales.push_back(std::exp2(std::floor(std::log2(sum) / 2 + 1)));
+    }
+    return scales;
+  }
+  OperandOf<T> operand(Op op, const Padded<T>& stored, const std::vector<double>& scales,
+                       Index first = 0) {
+    OperandOf<T> result(queue(), op, stored, scales, first, kOrder);
+    kernels().residues(queue(), result.form(), {});
+    return result;
+  }
+  Padded<T> multiply(const OperandOf<T>& a, const OperandOf<T>& b, double beta,
+                     const Padded<T>& c) {
+    const auto there = upload(c);
+    const Index count = kernels().residue_work(c.rows(), c.cols());
+    const Buffer<std::int32_t> work(device(), Space::device, count);
+    kernels().residue_gemm(queue(), a.form(), b.form(), beta, there, {work.data(), count});
+    return download(there);
+  }
+};
+
+TEST_F(ComplexResidueContract, ErrorsAreThoseOfDoublePrecisionInTheNormsOfRows) {
+  for (const Op op : kResidueOps) {
+    for (const auto& [m, n, k] : {std::tuple<Index, Index, Index>{33, 20, 128},
+                                  {300, 140, 384},
+                                  {140, 300, 256},
+                                  {9, 7, 3072}}) {
+      SCOPED_TRACE(m);
+      auto a = matrix(op, m, k, 3), b = matrix(op, n, k, 4);
+      const std::vector<double> of_a = scales_of(op, a), of_b = scales_of(op, b);
+      const auto c = random_matrix<T>(m, n, 5, 2);
+      const auto got = multiply(operand(op, a, of_a), operand(op, b, of_b), 1, c);
+      for (Index j = 0; j < n; ++j) {
+        for (Index i = 0; i < m; ++i) {
+          std::complex<long double> v = c(i, j);
+          for (Index l = 0; l < k; ++l) {
+            v -= std::complex<long double>(element(op, a, i, l)) *
+                 std::complex<long double>(std::conj(element(op, b, j, l)));
+          }
+          const double scale =
+              of_a[static_cast<std::size_t>(i)] * of_b[static_cast<std::size_t>(j)];
+          const double rounding = 0x1p-52 * std::abs(c(i, j)) + 0x1p-50 * scale;
+          ASSERT_LE(std::abs(got(i, j) - T(v)), rounding) << i << " " << j;
+        }
+      }
+      EXPECT_TRUE(got.padding_untouched());
+    }
+  }
+}
+
+TEST_F(ComplexResidueContract, SquaresAreThoseOfBothPartsAndOfAllBlocks) {
+  const Index n = 20, k = 128;
+  const auto a = random_matrix<T>(n, k, 1), b = random_matrix<T>(n, k, 2);
+  const std::vector<double> scales(static_cast<std::size_t>(n), 16);
+  const OperandOf<T> first = operand(Op::none, a, scales), second = operand(Op::none, b, scales);
+  kernels().residues(queue(), second.form(), first.form().squares);
+  for (Index i = 0; i < n; ++i) {
+    double sum = 0;
+    for (Index l = 0; l < k; ++l) sum += (std::norm(a(i, l)) + std::norm(b(i, l))) / 256;
+    EXPECT_NEAR(second.squares(queue(), i), sum, 1e-13);
+  }
+}
+
+TEST_F(ComplexResidueContract, LongRowsAreFoundAndTheFirstIsMultipliedAllTheSame) {
+  const Index n = 40, k = 128, first = 1000;
+  for (const Op op : kResidueOps) {
+    for (const T bad : {T(1e5, 0), T(0, 1e5), T(0, nan<double>())}) {
+      SCOPED_TRACE(std::to_string(bad.real()) + " " + std::to_string(bad.imag()));
+      auto a = matrix(op, n, k, 1), b = matrix(op, 5, k, 2);
+      const std::vector<double> of_a = scales_of(op, a), of_b = scales_of(op, b);
+      for (const Index i : {Index{9}, Index{11}}) (op == Op::none ? a(i, 5) : a(5, i)) = bad;
+      const OperandOf<T> left = operand(op, a, of_a, first);
+      EXPECT_EQ(left.first_long(queue()), first + 9);
+      const auto c = random_matrix<T>(n, 5, 3);
+      const auto got = multiply(left, operand(op, b, of_b), 1, c);
+      for (Index j = 0; j < 5; ++j) {
+        for (Index i = 0; i < n; ++i) {
+          T v = c(i, j);
+          for (Index l = 0; l < k; ++l) v -= element(op, a, i, l) * std::conj(element(op, b, j, l));
+          if (i == 11) {
+            EXPECT_TRUE(std::isnan(got(i, j).real()) && std::isnan(got(i, j).imag())) << j;
+          } else if (std::isfinite(std::abs(v))) {
+            EXPECT_LE(std::abs(got(i, j) - v), 1e-13 * (std::abs(v) + 1)) << i << " " << j;
+          } else {
+            EXPECT_FALSE(std::isfinite(std::abs(got(i, j)))) << i << " " << j;
           }
         }
       }

@@ -152,7 +152,7 @@ class CudaKernels final : public Kernels<T> {
   bool do_scaled_residues_pay(Index, Index, Index) const override;
   Index do_residue_unit() const override { return kResidueUnit; }
   Index do_residue_work(Index m, Index n) const override;
-  void do_residues(Queue&, const ResidueForm<T>&, DeviceView<const T>) override;
+  void do_residues(Queue&, const ResidueForm<T>&, DeviceView<const Real<T>>) override;
   void do_scaled_residues(Queue&, Weigh, const ResidueForm<T>&, DeviceView<const Real<T>>) override;
   void do_residue_gemm(Queue&, const ResidueForm<T>&, const ResidueForm<T>&, T, DeviceView<T>,
                        DeviceView<std::int32_t>) override;

@@ -377,14 +377,18 @@ void CudaKernels<T>::do_split_gemm(Queue& queue, SplitForm form, Index k, Real<T
   }
 }
 
-// Rates of an H200. What is won: products at 50 against some 90 Tflop/s. What is lost: sums for
-// each modulus are written and read.
+// Rates of H100s and H200s. What is won: products at 50 against 100 Tflop/s, or 90 by cuBLAS, which
+// has none of complex numbers. What is lost: remainders for each modulus, or sums, are written and
+// read.
 template <class T>
 double CudaKernels<T>::won_by_residues(Index m, Index n, Index k) const {
-  if (!has_int8_cores_ || k > residues::kSummands) return -1;
-  constexpr double kWon = 1 / 50e12 - 1 / 90e12, kLost = 8. * residues::kModuli / 4e12;
+  constexpr double kParts = is_complex<T> ? 2 : 1;
+  const bool exist = has_hopper_code_ || (has_int8_cores_ && !is_complex<T>);
+  if (!exist || static_cast<Index>(kParts) * k > residues::kSummands) return -1;
+  const double won = 1 / 50e12 - 1 / (has_hopper_code_ ? 100e12 : 90e12);
+  const double lost = (has_hopper_code_ ? 2. : 8.) * residues::kModuli / 3e12;
   const double elements = static_cast<double>(m) * static_cast<double>(n);
-  return elements * (2 * static_cast<double>(k) * kWon - kLost);
+  return elements * kParts * (2 * kParts * static_cast<double>(k) * won - lost);
 }
 
 template <class T>
@@ -403,7 +407,7 @@ bool CudaKernels<T>::do_scaled_residues_pay(Index m, Index n, Index k) const {
 
 template <class T>
 void CudaKernels<T>::do_residues(Queue& queue, const ResidueForm<T>& of,
-                                 DeviceView<const T> before) {
+                                 DeviceView<const Real<T>> before) {
   if constexpr (Kernels<T>::kResidues) {
     const CurrentDevice current(cuda(queue).index());
     residue_form(cuda(queue).stream(), of, before.data);
@@ -413,7 +417,7 @@ void CudaKernels<T>::do_residues(Queue& queue, const ResidueForm<T>& of,
 template <class T>
 void CudaKernels<T>::do_scaled_residues(Queue& queue, Weigh weigh, const ResidueForm<T>& of,
                                         DeviceView<const Real<T>> sizes) {
-  if constexpr (Kernels<T>::kResidues) {
+  if constexpr (Kernels<T>::kScaledResidues) {
     const CurrentDevice current(cuda(queue).index());
     scaled_residue_form(cuda(queue).stream(), weigh, of, sizes.empty() ? nullptr : sizes.data);
   }
@@ -421,7 +425,7 @@ void CudaKernels<T>::do_scaled_residues(Queue& queue, Weigh weigh, const Residue
 
 template <class T>
 Index CudaKernels<T>::do_residue_work(Index m, Index n) const {
-  if (has_hopper_code_) return words_of_remainders(m, n);
+  if (has_hopper_code_) return words_of_remainders(m, n) * (is_complex<T> ? 2 : 1);
   return round_up(m, kResidueUnit) * round_up(n, kResidueUnit) * residues::kModuli;
 }
 
@@ -437,6 +441,9 @@ void CudaKernels<T>::do_residue_gemm(Queue& queue, const ResidueForm<T>& a, cons
       from_remainders(cuda(queue).stream(), a, b, work.data, beta, c);
       return;
     }
+  }
+  if constexpr (std::is_same_v<T, double>) {
+    const CurrentDevice current(cuda(queue).index());
     const Index m = round_up(c.rows, kResidueUnit), n = round_up(c.cols, kResidueUnit);
     const Index stride = m * n;
     const std::int32_t one = 1, zero = 0;

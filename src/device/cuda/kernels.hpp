@@ -246,21 +246,25 @@ void split_gemm(cudaStream_t stream, int multiprocessors, Index section, Index n
                 DeviceView<const float> a, DeviceView<const float> b, float beta, float* c,
                 Index ldc);
 
-/// The residues of of.rows(), and of.squares; as Kernels<T>::residues. `before` may be null.
-void residue_form(cudaStream_t stream, const ResidueForm<double>& of, const double* before);
+/// The residues of of.rows(), and of.squares; as Kernels<T>::residues, for T in double precision.
+/// `before` may be null.
+template <class T>
+void residue_form(cudaStream_t stream, const ResidueForm<T>& of, const double* before);
 /// As Kernels<T>::scaled_residues; `sizes` may be null.
 void scaled_residue_form(cudaStream_t stream, Weigh weigh, const ResidueForm<double>& of,
                          const double* sizes);
-/// Words of `remainders` below, for `rows` rows of A and `columns` rows of B.
+/// Words of `remainders` below, for `rows` rows of A and `columns` rows of B; twice as many if they
+/// are complex.
 Index words_of_remainders(Index rows, Index columns);
-/// The sums of products of residues of rows of A and rows of B: their remainders, in tiles
-/// (residue.cuh). Where has_hopper_code() only.
-void residue_products(cudaStream_t stream, const ResidueForm<double>& a,
-                      const ResidueForm<double>& b, std::int32_t* remainders);
-/// C := beta C - A B^T from these.
-void from_remainders(cudaStream_t stream, const ResidueForm<double>& a,
-                     const ResidueForm<double>& b, const std::int32_t* remainders, double beta,
-                     DeviceView<double> c);
+/// The sums of products of residues of rows of A and (conjugated) rows of B: their remainders, in
+/// tiles (residue.cuh). Where has_hopper_code() only, for T in double precision.
+template <class T>
+void residue_products(cudaStream_t stream, const ResidueForm<T>& a, const ResidueForm<T>& b,
+                      std::int32_t* remainders);
+/// C := beta C - A B^H from these.
+template <class T>
+void from_remainders(cudaStream_t stream, const ResidueForm<T>& a, const ResidueForm<T>& b,
+                     const std::int32_t* remainders, T beta, DeviceView<T> c);
 /// The same from the sums themselves: those for the first modulus in `sums`, those for each other
 /// one `stride` elements further.
 void from_sums(cudaStream_t stream, const ResidueForm<double>& a, const ResidueForm<double>& b,

@@ -38,20 +38,27 @@ struct Shared {
   Barrier arrived[kBuffers], read[kBuffers];
 };
 
-/// The tiles of C: which one a thread block makes.
+/// The tiles of C: which one a thread block makes, and of which part of complex numbers (0 real, 1
+/// imaginary).
+template <int kParts>
 struct Tiles {
   unsigned of_rows, of_columns;
 
+  __device__ int part() const { return static_cast<int>(blockIdx.x % kParts); }
   __device__ unsigned row() const {
-    return of_rows < of_columns ? blockIdx.x % of_rows : blockIdx.x / of_columns;
+    return of_rows < of_columns ? tile() % of_rows : tile() / of_columns;
   }
   __device__ unsigned column() const {
-    return of_rows < of_columns ? blockIdx.x / of_rows : blockIdx.x % of_columns;
+    return of_rows < of_columns ? tile() / of_rows : tile() % of_columns;
   }
   /// Of the remainders for a modulus.
   __device__ Index number(int modulus) const {
-    return Index{modulus} * of_rows * of_columns + row() * of_columns + column();
+    const Index tiles = Index{of_rows} * of_columns;
+    return (modulus * tiles + row() * of_columns + column()) * kParts + part();
   }
+
+ private:
+  static __device__ unsigned tile() { return blockIdx.x / kParts; }
 };
 
 /// Which buffer is next, and how often it has been filled before, modulo 2.
@@ -66,14 +73,14 @@ struct Place {
 };
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-/// Has kCopied rows of kPiece residues copied to shared memory, from (summand, row, modulus) on;
-/// they count in the barrier.
-__device__ void copy(void* to, const CUtensorMap& from, int summand, int row, int modulus,
+/// Has kCopied rows of kPiece residues copied to shared memory, from (summand, part, row, modulus)
+/// on; they count in the barrier.
+__device__ void copy(void* to, const CUtensorMap& from, int summand, int part, int row, int modulus,
                      Barrier* barrier) {
   asm volatile(
-      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes "
-      "[%0], [%1, {%2, %3, %4}], [%5];" ::"r"(shared_address(to)),
-      "l"(&from), "r"(summand), "r"(row), "r"(modulus), "r"(shared_address(barrier))
+      "cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes "
+      "[%0], [%1, {%2, %3, %4, %5}], [%6];" ::"r"(shared_address(to)),
+      "l"(&from), "r"(summand), "r"(part), "r"(row), "r"(modulus), "r"(shared_address(barrier))
       : "memory");
 }
 
@@ -116,49 +123,62 @@ __device__ void multiply(int (&d)[128], std::uint64_t a, std::uint64_t b, bool a
       : "l"(a), "l"(b), "r"(static_cast<int>(accumulate)));
 }
 
+// A part of the sums is, with parts of both factors, (re re) + (im im) or -(re im) + (im re), in
+// this order: that of A's parts.
+
 /// The tiles of `summands` summands for moduli [first, end): copies.
+template <int kParts>
 __device__ void copy_pieces(Shared& shared, const CUtensorMap& a, const CUtensorMap& b,
-                            const Tiles& tiles, int summands, int first, int end) {
+                            const Tiles<kParts>& tiles, int summands, int first, int end) {
   const int row = static_cast<int>(tiles.row()) * kRows;
   const int column = static_cast<int>(tiles.column()) * kColumns;
   Place place;
   for (int modulus = first; modulus < end; ++modulus) {
-    for (int l = 0; l < summands; l += kPiece, place.next()) {
-      Buffer& buffer = shared.buffers[place.buffer];
-      Barrier* const arrived = &shared.arrived[place.buffer];
-      await(&shared.read[place.buffer], place.parity ^ 1);
-      expect(arrived, sizeof buffer);
-      copy(buffer.columns, b, l, column, modulus, arrived);
-      copy(buffer.rows, a, l, row, modulus, arrived);
-      copy(buffer.rows + kCopied * kPiece, a, l, row + kCopied, modulus, arrived);
+    for (int part = 0; part < kParts; ++part) {
+      for (int l = 0; l < summands; l += kPiece, place.next()) {
+        Buffer& buffer = shared.buffers[place.buffer];
+        Barrier* const arrived = &shared.arrived[place.buffer];
+        await(&shared.read[place.buffer], place.parity ^ 1);
+        expect(arrived, sizeof buffer);
+        copy(buffer.columns, b, l, part ^ tiles.part(), column, modulus, arrived);
+        copy(buffer.rows, a, l, part, row, modulus, arrived);
+        copy(buffer.rows + kCopied * kPiece, a, l, part, row + kCopied, modulus, arrived);
+      }
     }
   }
 }
 
 /// The same: products, and remainders.
-__device__ void multiply_pieces(Shared& shared, const Tiles& tiles, int summands, int first,
+template <int kParts>
+__device__ void multiply_pieces(Shared& shared, const Tiles<kParts>& tiles, int summands, int first,
                                 int end, std::int32_t* __restrict__ remainders) {
   const int thread = static_cast<int>(threadIdx.x), group = thread / kGroupThreads;
   const bool speaks = thread % kGroupThreads == 0;
   Place place;
   int sums[128];
   for (int modulus = first; modulus < end; ++modulus) {
-    int last = 0;
-    for (int l = 0; l < summands; l += kPiece, place.next()) {
-      await(&shared.arrived[place.buffer], place.parity);
-      const Buffer& buffer = shared.buffers[place.buffer];
-      std::uint64_t columns = descriptor(buffer.columns + group * kColumns / 2 * kPiece);
-      std::uint64_t rows = descriptor(buffer.rows);
-      begin_products();
+    int last = -1;
+    for (int part = 0; part < kParts; ++part) {
+      for (int l = 0; l < summands; l += kPiece, place.next()) {
+        await(&shared.arrived[place.buffer], place.parity);
+        const Buffer& buffer = shared.buffers[place.buffer];
+        const std::uint64_t columns = descriptor(buffer.columns + group * kColumns / 2 * kPiece);
+        const std::uint64_t rows = descriptor(buffer.rows);
+        begin_products();
 #  pragma unroll
-      for (int part = 0; part < kPiece / 32; ++part) {
-        multiply(sums, columns + part * kNext32Bytes, rows + part * kNext32Bytes,
-                 l > 0 || part > 0);
+        for (int k = 0; k < kPiece / 32; ++k) {
+          multiply(sums, columns + k * kNext32Bytes, rows + k * kNext32Bytes, last >= 0 || k > 0);
+        }
+        end_of_products();
+        wait_for_products<1>();
+        if (last >= 0 && speaks) arrive(&shared.read[last]);
+        last = place.buffer;
       }
-      end_of_products();
-      wait_for_products<1>();
-      if (l > 0 && speaks) arrive(&shared.read[last]);
-      last = place.buffer;
+      if (kParts > 1 && part == 0 && tiles.part() == 1) {
+        wait_for_products<0>();
+#  pragma unroll
+        for (int& sum : sums) sum = -sum;
+      }
     }
     wait_for_products<0>();
     if (speaks) arrive(&shared.read[last]);
@@ -182,9 +202,10 @@ __device__ void multiply_pieces(Shared& shared, const Tiles& tiles, int summands
 #endif
 
 /// Thread blocks (., y) make their tiles for `at_once` moduli.
+template <int kParts>
 __global__ void __launch_bounds__(kThreads, 1)
     products_kernel(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
-                    Tiles tiles, int summands, int at_once, std::int32_t* remainders) {
+                    Tiles<kParts> tiles, int summands, int at_once, std::int32_t* remainders) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ unsigned char memory[];
   Shared& shared = *reinterpret_cast<Shared*>(
@@ -206,18 +227,21 @@ __global__ void __launch_bounds__(kThreads, 1)
 #endif
 }
 
-/// The residues as what copies read: (summand, row, modulus).
-CUtensorMap map_of(const ResidueForm<double>& form) {
+/// The residues as what copies read: (summand, part, row, modulus).
+template <class T>
+CUtensorMap map_of(const ResidueForm<T>& form) {
   static const auto encode =
       driver_function<decltype(cuTensorMapEncodeTiled)>("cuTensorMapEncodeTiled");
   if (encode == nullptr) throw DeviceError("the driver has no cuTensorMapEncodeTiled", true);
   const auto number = [](Index x) { return static_cast<cuuint64_t>(x); };
-  const cuuint64_t sizes[] = {number(form.summands()), number(form.rows()), residues::kModuli};
-  const cuuint64_t strides[] = {number(form.numbers.ld), number(form.stride)};
-  const cuuint32_t box[] = {kPiece, kCopied, 1}, steps[] = {1, 1, 1};
+  const Index parts = is_complex<T> ? 2 : 1, next_part = is_complex<T> ? form.imaginary : kPiece;
+  const cuuint64_t sizes[] = {number(form.summands()), number(parts), number(form.rows()),
+                              residues::kModuli};
+  const cuuint64_t strides[] = {number(next_part), number(form.numbers.ld), number(form.stride)};
+  const cuuint32_t box[] = {kPiece, 1, kCopied, 1}, steps[] = {1, 1, 1, 1};
   CUtensorMap map;
   const CUresult status =
-      encode(&map, CU_TENSOR_MAP_DATA_TYPE_UINT8, 3, form.numbers.data, sizes, strides, box, steps,
+      encode(&map, CU_TENSOR_MAP_DATA_TYPE_UINT8, 4, form.numbers.data, sizes, strides, box, steps,
              CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
              CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (status != CUDA_SUCCESS) throw DeviceError("residue_gemm: no map of the residues", true);
@@ -226,21 +250,28 @@ CUtensorMap map_of(const ResidueForm<double>& form) {
 
 }  // namespace
 
-void residue_products(cudaStream_t stream, const ResidueForm<double>& a,
-                      const ResidueForm<double>& b, std::int32_t* remainders) {
+template <class T>
+void residue_products(cudaStream_t stream, const ResidueForm<T>& a, const ResidueForm<T>& b,
+                      std::int32_t* remainders) {
+  constexpr int kParts = is_complex<T> ? 2 : 1;
   // A thread block sets up its buffers once, but many of them share multiprocessors with other
   // kernels sooner: so long sums are for one modulus, short ones for up to seven.
-  const int summands = static_cast<int>(a.summands());
-  const int at_once = summands > 4096 ? 1 : summands > 1024 ? 2 : 7;
-  const Tiles tiles = {static_cast<unsigned>(quotient_up(a.rows(), Index{kRows})),
-                       static_cast<unsigned>(quotient_up(b.rows(), Index{kColumns}))};
+  const int summands = static_cast<int>(a.summands()), all = kParts * summands;
+  const int at_once = all > 4096 ? 1 : all > 1024 ? 2 : 7;
+  const Tiles<kParts> tiles = {static_cast<unsigned>(quotient_up(a.rows(), Index{kRows})),
+                               static_cast<unsigned>(quotient_up(b.rows(), Index{kColumns}))};
   LaunchShape shape;
-  shape.blocks = tiles.of_rows * tiles.of_columns;
+  shape.blocks = tiles.of_rows * tiles.of_columns * kParts;
   shape.blocks_y = static_cast<unsigned>(quotient_up(residues::kModuli, at_once));
   shape.threads = kThreads;
   shape.shared_bytes = sizeof(Shared) + kSwizzledBytes;
-  launch(stream, shape, "residue_gemm", products_kernel, map_of(a), map_of(b), tiles, summands,
-         at_once, remainders);
+  launch(stream, shape, "residue_gemm", products_kernel<kParts>, map_of(a), map_of(b), tiles,
+         summands, at_once, remainders);
 }
+
+template void residue_products(cudaStream_t, const ResidueForm<double>&, const ResidueForm<double>&,
+                               std::int32_t*);
+template void residue_products(cudaStream_t, const ResidueForm<std::complex<double>>&,
+                               const ResidueForm<std::complex<double>>&, std::int32_t*);
 
 }  // namespace overlapack::cuda

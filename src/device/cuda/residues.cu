@@ -23,20 +23,34 @@ __device__ double power_of_two(int exponent) {
 /// The exponent of a power of two.
 __device__ int exponent_of(double power) { return (__double2hiint(power) >> 20) - 1023; }
 
-/// Rows of a matrix, side by side or one after the other.
+template <class T>
+constexpr int kParts = is_complex<T> ? 2 : 1;  // of a number: its real and its imaginary one
+
+/// Rows of a matrix, side by side or one after the other, or one part of them.
 struct Rows {
   const double* data;
   Index next_row, next_summand;
+  double sign = 1;
+  bool side_by_side;
 
   __device__ double operator()(Index i, Index l) const {
-    return data[i * next_row + l * next_summand];
+    return sign * data[i * next_row + l * next_summand];
   }
 };
 
-Rows rows_of(const ResidueForm<double>& form) {
-  const Index ld = form.matrix.ld;
-  return form.op == Op::none ? Rows{form.matrix.data, 1, ld} : Rows{form.matrix.data, ld, 1};
-}
+template <class T>
+struct AllRows {
+  Rows part[kParts<T>];
+
+  explicit AllRows(const ResidueForm<T>& form) {
+    const bool none = form.op == Op::none;
+    const Index next = kParts<T>, ld = form.matrix.ld * kParts<T>;
+    for (int p = 0; p < kParts<T>; ++p) {
+      part[p] = {reinterpret_cast<const double*>(form.matrix.data) + p, none ? next : ld,
+                 none ? ld : next, p == 1 && !none ? -1. : 1., none};
+    }
+  }
+};
 
 // ---- to residues ----
 
@@ -81,7 +95,7 @@ struct Tile {
   /// Numbers l0 and following, and zeros where there are none. Everybody calls it.
   __device__ void load(Index l0) const {
     __syncthreads();  // the tile before has been read
-    if (from.next_row == 1) {
+    if (from.side_by_side) {
       load_in_steps<0, kLineThreads / kLines>(l0, thread() % kLines, thread() / kLines);
     } else {
       load_in_steps<1, 0>(l0, 0, thread());
@@ -106,7 +120,7 @@ struct Tile {
     const Index next = kNextLine * from.next_row + kNext * from.next_summand;
 #pragma unroll 8
     for (int s = 0; s < kSteps; ++s, source += next) {
-      const double x = s < steps ? *source * weights(l0 + l + s * kNext) : 0;
+      const double x = s < steps ? from.sign * *source * weights(l0 + l + s * kNext) : 0;
       numbers[place(i + s * kNextLine, l + s * kNext)] = x;
     }
   }
@@ -133,31 +147,36 @@ __device__ void store_residues(const Digits (&digits)[kChunk], std::int8_t* targ
   }
 }
 
-/// Residues by scales that are given. What is far too large for them, or no number, counts as
-/// kTooLarge among the squares.
+/// Residues by scales that are given, those of imaginary parts `imaginary` behind those of real
+/// ones. What is far too large for them, or no number, counts as kTooLarge among the squares.
+template <class T>
 __global__ void __launch_bounds__(kLineThreads, 4)
-    residues_kernel(Rows from, Index n, Index k, const double* __restrict__ scales,
+    residues_kernel(AllRows<T> from, Index n, Index k, const double* __restrict__ scales,
                     const double* __restrict__ before, std::int8_t* __restrict__ to, Index ld,
-                    Index stride, double* __restrict__ squares, Index first_number,
+                    Index stride, Index imaginary, double* __restrict__ squares, Index first_number,
                     long long* first_long) {
   constexpr double kUnit = 1LL << residues::kBits, kTooLarge = 256 * kUnit;
   __shared__ double numbers[kLines * kPitch];
-  const Tile tile{numbers, from, {nullptr, 0}, n, k};
-  const Index row = tile.row();
+  const Index row = Tile::first() + Tile::line();
   const double units = row < n ? power_of_two(residues::kBits - exponent_of(scales[row])) : 0;
   double sum = 0;
-  for (Index l0 = 0; l0 < k; l0 += kTile) {
-    tile.load(l0);
-    if (!tile.is_mine(l0)) continue;
-    Digits digits[kChunk];
+#pragma unroll 1
+  for (int part = 0; part < kParts<T>; ++part) {
+    const Tile tile{numbers, from.part[part], {nullptr, 0}, n, k};
+    for (Index l0 = 0; l0 < k; l0 += kTile) {
+      tile.load(l0);
+      if (!tile.is_mine(l0)) continue;
+      Digits digits[kChunk];
 #pragma unroll
-    for (int i = 0; i < kChunk; ++i) {
-      double x = tile.mine(i) * units;
-      if (!(fabs(x) <= 2 * kUnit)) x = kTooLarge;
-      sum = fma(x, x, sum);
-      digits[i] = Digits(__double2ll_rn(x));
+      for (int i = 0; i < kChunk; ++i) {
+        double x = tile.mine(i) * units;
+        if (!(fabs(x) <= 2 * kUnit)) x = kTooLarge;
+        sum = fma(x, x, sum);
+        digits[i] = Digits(__double2ll_rn(x));
+      }
+      store_residues(digits, to + part * imaginary + row * ld + l0 + Tile::chunk() * kChunk,
+                     stride);
     }
-    store_residues(digits, to + row * ld + l0 + Tile::chunk() * kChunk, stride);
   }
   sum = sum_of_line(sum) / (kUnit * kUnit);
   if (Tile::chunk() == 0 && row < n) {
@@ -202,7 +221,7 @@ __global__ void __launch_bounds__(kScaleThreads)
                   double* __restrict__ scales) {
   __shared__ Size sizes[kScaleThreads];
   const int thread = static_cast<int>(threadIdx.x), next = thread % kWarp, other = thread / kWarp;
-  const bool across = from.next_row == 1;
+  const bool across = from.side_by_side;
   const int line = across ? next : other, lines = across ? kWarp : kScaleThreads / kWarp;
   const int sharers = kScaleThreads / lines;
   const Index row = static_cast<Index>(blockIdx.x) * lines + line;
@@ -251,37 +270,46 @@ constexpr int kElements = 4;  // of C that a thread finds
 
 /// A factor but for its residues. Where scales have been found for the rows, all of them are short,
 /// and there are no squares.
+template <class T>
 struct Factor {
-  Rows rows;
+  AllRows<T> rows;
   const double *scales, *squares;
   Index first;
 
-  explicit Factor(const ResidueForm<double>& form)
-      : rows(rows_of(form)),
-        scales(form.scales.data),
-        squares(form.squares.data),
-        first(form.first) {}
+  explicit Factor(const ResidueForm<T>& form)
+      : rows(form), scales(form.scales.data), squares(form.squares.data), first(form.first) {}
   __device__ bool is_short(Index i) const {
     return squares == nullptr || squares[i] <= residues::kLongest;
   }
 };
 
-/// C := beta C - A B^T, and how it is stored.
+/// C := beta C - A B^H, and how it is stored. (Nobody needs a beta that is not real.)
+template <class T>
 struct Result {
   double* data;
   Index ld, rows, columns;
   double beta;
 
-  __device__ void subtract(Index i, Index j, double v) const {
-    double& c = data[i + j * ld];
-    c = beta == 0 ? -v : beta * c - v;
+  Result(DeviceView<T> c, T factor)
+      : data(reinterpret_cast<double*>(c.data)),
+        ld(c.ld),
+        rows(c.rows),
+        columns(c.cols),
+        beta(real(factor)) {}
+  __device__ void subtract(Index i, Index j, const double (&v)[kParts<T>]) const {
+    double* const c = data + (i + j * ld) * kParts<T>;
+#pragma unroll
+    for (int part = 0; part < kParts<T>; ++part) {
+      c[part] = beta == 0 ? -v[part] : beta * c[part] - v[part];
+    }
   }
 };
 
 /// What the first long row has to do with C, if it is one of A or B: a warp for each element.
 /// Thread blocks from `first_block` on do that.
-__device__ void subtract_long_row(const Factor& a, const Factor& b, Index long_row, Index k,
-                                  const Result& c, unsigned first_block) {
+template <class T>
+__device__ void subtract_long_row(const Factor<T>& a, const Factor<T>& b, Index long_row, Index k,
+                                  const Result<T>& c, unsigned first_block) {
   const Index row = long_row - a.first, column = long_row - b.first;
   const bool of_a = row >= 0 && row < c.rows, of_b = column >= 0 && column < c.columns;
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
@@ -289,11 +317,22 @@ __device__ void subtract_long_row(const Factor& a, const Factor& b, Index long_r
   const Index first =
       (static_cast<Index>(blockIdx.x - first_block) * kThreads + threadIdx.x) / kWarp;
   const auto element = [&](Index i, Index j) {
-    double v = 0;
+    double v[kParts<T>] = {};
 #pragma unroll 1
-    for (Index l = lane; l < k; l += kWarp) v = fma(a.rows(i, l), b.rows(j, l), v);
+    for (Index l = lane; l < k; l += kWarp) {
 #pragma unroll
-    for (int lanes = kWarp / 2; lanes > 0; lanes /= 2) v += __shfl_xor_sync(kAllLanes, v, lanes);
+      for (int part = 0; part < kParts<T>; ++part) {  // of A
+        const double x = a.rows.part[part](i, l);
+        v[0] = fma(x, b.rows.part[part](j, l), v[0]);
+        if constexpr (is_complex<T>) {
+          v[1] = fma(part == 1 ? x : -x, b.rows.part[1 - part](j, l), v[1]);
+        }
+      }
+    }
+#pragma unroll
+    for (int lanes = kWarp / 2; lanes > 0; lanes /= 2) {
+      for (double& x : v) x += __shfl_xor_sync(kAllLanes, x, lanes);
+    }
     if (lane == 0) c.subtract(i, j, v);
   };
   for (Index j = first; of_a && j < c.columns; j += warps) element(row, j);
@@ -302,18 +341,18 @@ __device__ void subtract_long_row(const Factor& a, const Factor& b, Index long_r
   }
 }
 
-/// Sums for each modulus: a thread has those of a row in kElements columns.
+/// Sums for each modulus, of real numbers: a thread has those of a row in kElements columns.
 struct Sums {
   const std::int32_t* data;
   Index ld, stride;
   unsigned blocks_of_rows;
 
-  Sums(DeviceView<const std::int32_t> sums, Index next_modulus, const Result& c)
+  Sums(DeviceView<const std::int32_t> sums, Index next_modulus, const Result<double>& c)
       : data(sums.data),
         ld(sums.ld),
         stride(next_modulus),
         blocks_of_rows(static_cast<unsigned>(quotient_up(c.rows, kThreads))) {}
-  unsigned blocks(const Result& c) const {
+  unsigned blocks(const Result<double>& c) const {
     return blocks_of_rows * static_cast<unsigned>(quotient_up(c.columns, kElements));
   }
 
@@ -323,24 +362,25 @@ struct Sums {
   __device__ Index column(int element) const {
     return static_cast<Index>(blockIdx.x / blocks_of_rows) * kElements + element;
   }
-  __device__ void load(int modulus, int (&sums)[kElements]) const {
+  __device__ void load(int modulus, int, int (&sums)[kElements]) const {
     const std::int32_t* const from = data + modulus * stride + row(0) + column(0) * ld;
 #pragma unroll
     for (int e = 0; e < kElements; ++e) sums[e] = from[e * ld];
   }
 };
 
-/// Their remainders (RemainderTile): a thread has those in a word.
+/// Their remainders (RemainderTile): a thread has those in a word for each part.
+template <class T>
 struct Remainders {
   const std::int32_t* data;
   unsigned tiles_of_columns, tiles;
 
-  Remainders(const std::int32_t* remainders, const Result& c)
+  Remainders(const std::int32_t* remainders, const Result<T>& c)
       : data(remainders),
         tiles_of_columns(static_cast<unsigned>(quotient_up(c.columns, RemainderTile::kColumns))),
         tiles(tiles_of_columns * static_cast<unsigned>(quotient_up(c.rows, RemainderTile::kRows))) {
   }
-  unsigned blocks(const Result&) const { return tiles * kBlocks; }
+  unsigned blocks(const Result<T>&) const { return tiles * kBlocks; }
 
   __device__ Index row(int element) const {
     return static_cast<Index>(tile() / tiles_of_columns) * RemainderTile::kRows +
@@ -350,8 +390,8 @@ struct Remainders {
     return static_cast<Index>(tile() % tiles_of_columns) * RemainderTile::kColumns +
            RemainderTile::column(word()) + element / 2 * 8;
   }
-  __device__ void load(int modulus, int (&remainders)[kElements]) const {
-    const Index number = static_cast<Index>(modulus) * tiles + tile();
+  __device__ void load(int modulus, int part, int (&remainders)[kElements]) const {
+    const Index number = (static_cast<Index>(modulus) * tiles + tile()) * kParts<T> + part;
     const int bytes = data[number * RemainderTile::kWords + word()];
 #pragma unroll
     for (int e = 0; e < kElements; ++e) remainders[e] = static_cast<std::int8_t>(bytes >> (8 * e));
@@ -365,81 +405,96 @@ struct Remainders {
   }
 };
 
+/// What the sums or remainders of a thread stand for, as multiples of P.
+template <class Source>
+__device__ void fractions(const Source& source, int part, double (&x)[kElements]) {
+  std::uint64_t high[kElements] = {};
+  std::int64_t low[kElements] = {};
+#pragma unroll
+  for (int l = 0; l < kModuli; ++l) {
+    int s[kElements];
+    source.load(l, part, s);
+    const residues::Weight& weight = moduli.modulus[l].weight;
+#pragma unroll
+    for (int e = 0; e < kElements; ++e) {
+      high[e] += static_cast<std::uint64_t>(std::int64_t{s[e]}) * weight.high;
+      low[e] += s[e] * weight.low;
+    }
+  }
+#pragma unroll
+  for (int e = 0; e < kElements; ++e) {
+    // The fractional part, between -1/2 and 1/2, in units of 2^-64.
+    const auto fraction = static_cast<std::int64_t>(
+        high[e] + static_cast<std::uint64_t>(low[e] >> residues::kLowBits));
+    x[e] = static_cast<double>(fraction) * 0x1p-64;
+  }
+}
+
 /// `unit` is that of the scales' products. Thread blocks from `blocks` on are for the first long
 /// row, if there may be one.
-template <class Source>
-__global__ void __launch_bounds__(kThreads, 8)
-    reconstruct_kernel(Factor a, Factor b, const Index* first_long, double unit, Index k,
-                       Source source, unsigned blocks, Result c) {
+template <class T, class Source>
+__global__ void __launch_bounds__(kThreads, is_complex<T> ? 6 : 8)
+    reconstruct_kernel(Factor<T> a, Factor<T> b, const Index* first_long, double unit, Index k,
+                       Source source, unsigned blocks, Result<T> c) {
   const Index long_row = first_long == nullptr ? -1 : *first_long;
   if (blockIdx.x >= blocks) {
     subtract_long_row(a, b, long_row, k, c, blocks);
     return;
   }
   if (source.row(0) >= c.rows || source.column(0) >= c.columns) return;
-  std::uint64_t high[kElements] = {};
-  std::int64_t low[kElements] = {};
+  double x[kParts<T>][kElements];
 #pragma unroll
-  for (int l = 0; l < kModuli; ++l) {
-    int x[kElements];
-    source.load(l, x);
-    const residues::Weight& weight = moduli.modulus[l].weight;
-#pragma unroll
-    for (int e = 0; e < kElements; ++e) {
-      high[e] += static_cast<std::uint64_t>(std::int64_t{x[e]}) * weight.high;
-      low[e] += x[e] * weight.low;
-    }
-  }
+  for (int part = 0; part < kParts<T>; ++part) fractions(source, part, x[part]);
 #pragma unroll
   for (int e = 0; e < kElements; ++e) {
     const Index i = source.row(e), j = source.column(e);
     if (i >= c.rows || j >= c.columns) continue;
     if (a.first + i == long_row || b.first + j == long_row) continue;
-    double v = CUDART_NAN;
-    if (a.is_short(i) && b.is_short(j)) {
-      // The fractional part, between -1/2 and 1/2, in units of 2^-64.
-      const auto part = static_cast<std::int64_t>(
-          high[e] + static_cast<std::uint64_t>(low[e] >> residues::kLowBits));
-      v = static_cast<double>(part) * (residues::kRange * 0x1p-64 * unit) * a.scales[i] *
-          b.scales[j];
+    const bool is_short = a.is_short(i) && b.is_short(j);
+    double v[kParts<T>];
+#pragma unroll
+    for (int part = 0; part < kParts<T>; ++part) {
+      v[part] = is_short ? x[part][e] * (residues::kRange * unit) * a.scales[i] * b.scales[j]
+                         : CUDART_NAN;
     }
     c.subtract(i, j, v);
   }
 }
 
-template <class Source>
-void reconstruct(cudaStream_t stream, const ResidueForm<double>& a, const ResidueForm<double>& b,
-                 const Source& source, const Result& c) {
+template <class T, class Source>
+void reconstruct(cudaStream_t stream, const ResidueForm<T>& a, const ResidueForm<T>& b,
+                 const Source& source, const Result<T>& c) {
   LaunchShape shape;
   shape.threads = kThreads;
   const unsigned blocks = shape.blocks = source.blocks(c);
   if (!a.first_long.empty()) {
     shape.blocks += static_cast<unsigned>(quotient_up(std::max(c.rows, c.columns), kThreads));
   }
-  launch(stream, shape, "residue_gemm", reconstruct_kernel<Source>, Factor(a), Factor(b),
+  launch(stream, shape, "residue_gemm", reconstruct_kernel<T, Source>, Factor<T>(a), Factor<T>(b),
          a.first_long.data, a.unit() * b.unit(), a.summands(), source, blocks, c);
 }
 
 }  // namespace
 
-void residue_form(cudaStream_t stream, const ResidueForm<double>& of, const double* before) {
+template <class T>
+void residue_form(cudaStream_t stream, const ResidueForm<T>& of, const double* before) {
   LaunchShape shape;
   shape.threads = kLineThreads;
   shape.blocks = static_cast<unsigned>(quotient_up(of.rows(), kLines));
-  launch(stream, shape, "residues", residues_kernel, rows_of(of), of.rows(), of.summands(),
-         of.scales.data, before, of.numbers.data, of.numbers.ld, of.stride, of.squares.data,
-         of.first, reinterpret_cast<long long*>(of.first_long.data));
+  launch(stream, shape, "residues", residues_kernel<T>, AllRows<T>(of), of.rows(), of.summands(),
+         of.scales.data, before, of.numbers.data, of.numbers.ld, of.stride, of.imaginary,
+         of.squares.data, of.first, reinterpret_cast<long long*>(of.first_long.data));
 }
 
 void scaled_residue_form(cudaStream_t stream, Weigh weigh, const ResidueForm<double>& of,
                          const double* sizes) {
   constexpr Index kPart = 4 * kTile;  // so that few rows occupy the device, too
   const Weights weights{sizes, weigh == Weigh::divide ? -1 : 1};
-  const Rows from = rows_of(of);
+  const Rows from = AllRows<double>(of).part[0];
   LaunchShape shape;
   shape.threads = kScaleThreads;
   shape.blocks = static_cast<unsigned>(
-      quotient_up(of.rows(), Index{from.next_row == 1 ? kWarp : kScaleThreads / kWarp}));
+      quotient_up(of.rows(), Index{from.side_by_side ? kWarp : kScaleThreads / kWarp}));
   launch(stream, shape, "scaled_residues", scales_kernel, from, of.rows(), of.summands(), weights,
          residues::log2_of_root(of.summands()), of.scales.data);
   shape.threads = kLineThreads;
@@ -454,18 +509,25 @@ Index words_of_remainders(Index rows, Index columns) {
          RemainderTile::kWords * kModuli;
 }
 
-void from_remainders(cudaStream_t stream, const ResidueForm<double>& a,
-                     const ResidueForm<double>& b, const std::int32_t* remainders, double beta,
-                     DeviceView<double> c) {
-  const Result result{c.data, c.ld, c.rows, c.cols, beta};
-  reconstruct(stream, a, b, Remainders(remainders, result), result);
+template <class T>
+void from_remainders(cudaStream_t stream, const ResidueForm<T>& a, const ResidueForm<T>& b,
+                     const std::int32_t* remainders, T beta, DeviceView<T> c) {
+  const Result<T> result(c, beta);
+  reconstruct(stream, a, b, Remainders<T>(remainders, result), result);
 }
 
 void from_sums(cudaStream_t stream, const ResidueForm<double>& a, const ResidueForm<double>& b,
                DeviceView<const std::int32_t> sums, Index stride, double beta,
                DeviceView<double> c) {
-  const Result result{c.data, c.ld, c.rows, c.cols, beta};
+  const Result<double> result(c, beta);
   reconstruct(stream, a, b, Sums(sums, stride, result), result);
 }
+
+#define OVERLAPACK_INSTANTIATE(T)                                                           \
+  template void residue_form(cudaStream_t, const ResidueForm<T>&, const double*);           \
+  template void from_remainders(cudaStream_t, const ResidueForm<T>&, const ResidueForm<T>&, \
+                                const std::int32_t*, T, DeviceView<T>);
+OVERLAPACK_INSTANTIATE(double)
+OVERLAPACK_INSTANTIATE(std::complex<double>)
 
 }  // namespace overlapack::cuda

@@ -526,7 +526,8 @@ class EmulatedKernels final : public Kernels<T> {
   Index do_residue_unit() const override { return 2; }
   Index do_residue_work(Index m, Index n) const override { return m * n; }
 
-  void do_residues(Queue& queue, const ResidueForm<T>& of, DeviceView<const T> before) override {
+  void do_residues(Queue& queue, const ResidueForm<T>& of,
+                   DeviceView<const Real<T>> before) override {
     enqueue(queue, "residues", [=] {
       check("residues", of);
       require(of.squares.rows == of.rows() && of.first_long.rows == 1, "residues",
@@ -535,13 +536,15 @@ class EmulatedKernels final : public Kernels<T> {
               "the shapes do not fit");
       if constexpr (Kernels<T>::kResidues) {
         const HostView<std::int8_t> numbers = open("residues", of.numbers);
-        reference::to_residues(of.op, open("residues", of.matrix),
-                               open("residues", DeviceView<const T>(of.scales)),
-                               open("residues", before), open("residues", of.squares),
-                               [&](Index l, Index i, int number) -> std::int8_t& {
-                                 return (&numbers(l, i))[number * of.stride];
-                               });
-        const HostView<const T> squares = open("residues", DeviceView<const T>(of.squares));
+        reference::to_residues<T>(
+            of.op, open("residues", of.matrix),
+            open("residues", DeviceView<const Real<T>>(of.scales)), open("residues", before),
+            open("residues", of.squares),
+            [&](Index l, Index i, int number, int part) -> std::int8_t& {
+              return (&numbers(l, i))[number * of.stride + part * of.imaginary];
+            });
+        const HostView<const Real<T>> squares =
+            open("residues", DeviceView<const Real<T>>(of.squares));
         Index& first_long = open("residues", of.first_long)(0);
         for (Index i = of.rows() - 1; i >= 0; --i) {
           if (!(squares(i) <= residues::kLongest)) first_long = std::min(first_long, of.first + i);
@@ -557,7 +560,7 @@ class EmulatedKernels final : public Kernels<T> {
       require(of.has_found_scales() && of.first_long.empty() &&
                   (sizes.empty() || (sizes.rows == of.summands() && sizes.cols == 1)),
               "scaled_residues", "the shapes do not fit");
-      if constexpr (Kernels<T>::kResidues) {
+      if constexpr (Kernels<T>::kScaledResidues) {
         const HostView<std::int8_t> numbers = open("scaled_residues", of.numbers);
         reference::to_scaled_residues(
             of.op, weigh, open("scaled_residues", of.matrix), open("scaled_residues", sizes),
@@ -593,59 +596,90 @@ class EmulatedKernels final : public Kernels<T> {
   void check(const char* operation, const ResidueForm<T>& form) const {
     const Index n = form.rows(), k = form.summands(), unit = do_residue_unit();
     require(Kernels<T>::kResidues, operation, "not in this precision");
-    require(form.op != Op::conj_trans && form.numbers.rows == k && form.numbers.cols == n &&
+    require(form.op != Op::trans && form.numbers.rows == k && form.numbers.cols == n &&
                 form.scales.rows == n && form.stride >= (n - 1) * form.numbers.ld + k,
             operation, "the shapes do not fit");
     require(k % unit == 0 && form.numbers.ld % unit == 0 && form.stride % unit == 0 &&
+                form.imaginary % unit == 0 && (form.imaginary >= k) == is_complex<T> &&
                 reinterpret_cast<std::uintptr_t>(form.numbers.data) % unit == 0,
             operation, "not a multiple of the unit");
     for (int number = 0; number < residues::kModuli; ++number) {
-      const DeviceView<std::int8_t>& first = form.numbers;
-      open(operation, DeviceView<std::int8_t>(first.data + number * form.stride, first.rows,
-                                              first.cols, first.ld));
+      for (Index part = 0; part < kParts; ++part) {
+        const DeviceView<std::int8_t>& first = form.numbers;
+        open(operation,
+             DeviceView<std::int8_t>(first.data + number * form.stride + part * form.imaginary,
+                                     first.rows, first.cols, first.ld));
+      }
     }
   }
+  static constexpr Index kParts = is_complex<T> ? 2 : 1;  // of a number
   /// A factor as this machine's CPU sees it.
   struct Factor {
     Op op;
-    HostView<const T> matrix, scales, squares;
+    HostView<const T> matrix;
+    HostView<const Real<T>> scales, squares;
     HostView<const std::int8_t> numbers;
-    Index stride, first, first_long;
+    Index stride, imaginary, first, first_long;
     double unit;
     bool is_short(Index i) const { return squares.empty() || squares(i) <= residues::kLongest; }
     bool is_first_long(Index i) const { return first + i == first_long; }
-    T operator()(Index i, Index l) const { return op == Op::none ? matrix(i, l) : matrix(l, i); }
+    T operator()(Index i, Index l) const {
+      return op == Op::none ? matrix(i, l) : conj(matrix(l, i));
+    }
   };
   Factor factor(const char* operation, const ResidueForm<T>& form) const {
     return {form.op,
             open(operation, form.matrix),
-            open(operation, DeviceView<const T>(form.scales)),
-            open(operation, DeviceView<const T>(form.squares)),
+            open(operation, DeviceView<const Real<T>>(form.scales)),
+            open(operation, DeviceView<const Real<T>>(form.squares)),
             open(operation, DeviceView<const std::int8_t>(form.numbers)),
             form.stride,
+            form.imaginary,
             form.first,
             form.has_found_scales() ? -1 : open(operation, form.first_long)(0),
             form.unit()};
   }
-  /// The sum of products of row i of A and row j of B.
+  /// The sum of products of row i of A and the conjugate row j of B.
   static T product(const Factor& a, Index i, const Factor& b, Index j) {
-    const Index k = a.numbers.rows;
     T v(0);
     if constexpr (Kernels<T>::kResidues) {
       if (a.is_short(i) && b.is_short(j)) {
-        std::int64_t sums[residues::kModuli] = {};
-        for (int number = 0; number < residues::kModuli; ++number) {
-          const std::int8_t *const x = &a.numbers(0, i) + number * a.stride, *const y =
-                                                                                 &b.numbers(0, j) +
-                                                                                 number * b.stride;
-          for (Index l = 0; l < k; ++l) sums[number] += x[l] * y[l];
+        double parts[2] = {};
+        for (Index part = 0; part < kParts; ++part) {
+          std::int64_t sums[residues::kModuli] = {};
+          for (Index of_a = 0; of_a < kParts; ++of_a) {
+            const int sign = of_a < part ? -1 : 1;
+            add_products(a, i, of_a, b, j, of_a ^ part, sign, sums);
+          }
+          parts[part] =
+              reference::from_residues(sums) * a.unit * b.unit * a.scales(i) * b.scales(j);
         }
-        return reference::from_residues(sums) * a.unit * b.unit * a.scales(i) * b.scales(j);
+        if constexpr (is_complex<T>) {
+          return {parts[0], parts[1]};
+        } else {
+          return parts[0];
+        }
       }
-      if (!a.is_first_long(i) && !b.is_first_long(j)) return std::numeric_limits<T>::quiet_NaN();
-      for (Index l = 0; l < k; ++l) v += a(i, l) * b(j, l);
+      if (!a.is_first_long(i) && !b.is_first_long(j)) {
+        constexpr auto kNan = std::numeric_limits<double>::quiet_NaN();
+        if constexpr (is_complex<T>) {
+          return {kNan, kNan};
+        } else {
+          return kNan;
+        }
+      }
+      for (Index l = 0; l < a.numbers.rows; ++l) v += a(i, l) * conj(b(j, l));
     }
     return v;
+  }
+  /// The sums for each modulus, of one part of the numbers of A and one of those of B.
+  static void add_products(const Factor& a, Index i, Index part_of_a, const Factor& b, Index j,
+                           Index part_of_b, int sign, std::int64_t (&sums)[residues::kModuli]) {
+    for (int number = 0; number < residues::kModuli; ++number) {
+      const std::int8_t* const x = &a.numbers(0, i) + number * a.stride + part_of_a * a.imaginary;
+      const std::int8_t* const y = &b.numbers(0, j) + number * b.stride + part_of_b * b.imaginary;
+      for (Index l = 0; l < a.numbers.rows; ++l) sums[number] += sign * x[l] * y[l];
+    }
   }
 
   void do_column_norms(Queue& queue, DeviceView<const T> a, DeviceView<Real<T>> norms) override {
