@@ -15,9 +15,6 @@ Real<T> scale_of(T x) {
   return std::ldexp(Real<T>(1), exponent > 0 ? (exponent + 1) / 2 : exponent / 2);
 }
 
-template <class T>
-constexpr Index kParts = is_complex<T> ? 2 : 1;  // of a number: its real and its imaginary one
-
 }  // namespace
 
 template <class T>
@@ -26,8 +23,8 @@ ResidueUpdates<T>::ResidueUpdates(Device& device, const Options& options,
     : triangle_(triangle), factor_(factor), n_(n), nb_(options.nb) {
   const Kernels<T>& kernels = triangle.kernels;
   const Index unit = kernels.residue_unit();
-  imaginary_ = round_up(n, unit) + unit;  // not a power of two
-  ld_ = kParts<T> * imaginary_;
+  next_plane_ = round_up(n, unit) + unit;  // not a power of two
+  ld_ = ResidueForm<T>::kPlanes * next_plane_;
   stride_ = ld_ * round_up(n, unit);
   const Index middle = n / 2 / nb_ * nb_;
   if (!options.residues || nb_ % unit != 0 || !kernels.residues_pay(middle, nb_, middle)) return;
@@ -98,7 +95,7 @@ ResidueForm<T> ResidueUpdates<T>::form(Range rows, Range k) const {
           part(form_->squares.view().block(0, last, n_, 1)),
           rows.first,
           {form_->first_long.data(), 1},
-          is_complex<T> ? imaginary_ : 0};
+          is_complex<T> ? next_plane_ : 0};
 }
 
 template <class T>

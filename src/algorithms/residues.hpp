@@ -57,7 +57,7 @@ class ResidueUpdates {
   Triangle<T> triangle_;
   DeviceView<T> factor_;
   Index n_, nb_;
-  Index imaginary_, ld_, stride_;  // of the residues
+  Index next_plane_, ld_, stride_;  // of the residues
   std::optional<Form> form_;
 };
 

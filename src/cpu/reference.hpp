@@ -10,6 +10,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -692,48 +693,46 @@ inline void split_gemm(Precision precision, float alpha, HostView<const float> a
 
 namespace detail {
 
-/// The residues of a row; `element(l)` is a number of it, in units of its scale, and
-/// `numbers(l, modulus number)` is where a residue goes. Returns the sum of squares.
-template <class Element, class Numbers>
-double row_to_residues(Index k, Element element, Numbers numbers) {
-  double sum = 0;
-  for (Index l = 0; l < k; ++l) {
-    const double scaled = element(l);
-    const double rounded = std::abs(scaled) <= 2  // is not true of a NaN
-                               ? std::nearbyint(std::ldexp(scaled, residues::kBits))
-                               : std::ldexp(-256., residues::kBits);
-    const double y = std::ldexp(rounded, -residues::kBits);
-    sum += y * y;
-    const auto x = static_cast<std::int64_t>(rounded);
-    for (int number = 0; number < residues::kModuli; ++number) {
-      const int p = residues::kModulus[number];
-      const int rest = static_cast<int>((x % p + p) % p);
-      numbers(l, number) = static_cast<std::int8_t>(rest > 127 ? rest - p : rest);
-    }
-  }
-  return sum;
+/// A number in units of its scale, as an integer; 0 if it is far too large, or none.
+inline std::int64_t in_units(double scaled) {
+  if (!(std::abs(scaled) <= 2)) return 0;
+  return static_cast<std::int64_t>(std::nearbyint(std::ldexp(scaled, residues::kBits)));
+}
+
+/// The residue of the smallest modulus.
+inline std::int8_t residue(std::int64_t x, int number) {
+  const int p = residues::kModulus[number];
+  const int rest = static_cast<int>((x % p + p) % p);
+  return static_cast<std::int8_t>(rest > 127 ? rest - p : rest);
 }
 
 }  // namespace detail
 
 /// The residues of n rows of k numbers, element by element; as Kernels<T>::residues, for T in
-/// double precision. `numbers(l, i, modulus number, part)` is where one goes; part 1 is the
-/// imaginary one.
+/// double precision. `numbers(l, i, modulus number, plane)` is where one goes.
 template <class T, class Numbers>
 void to_residues(Op op, HostView<const T> matrix, HostView<const double> scales,
                  HostView<const double> before, HostView<double> squares, Numbers numbers) {
   const Index n = op == Op::none ? matrix.rows : matrix.cols;
   const Index k = op == Op::none ? matrix.cols : matrix.rows;
+  constexpr int kParts = is_complex<T> ? 2 : 1, kPlanes = is_complex<T> ? 4 : 1;
   for (Index i = 0; i < n; ++i) {
     squares(i) = before.empty() ? 0 : before(i);
-    for (int part = 0; part < (is_complex<T> ? 2 : 1); ++part) {
-      squares(i) += detail::row_to_residues(
-          k,
-          [&](Index l) {
-            const T x = detail::element(op, matrix, i, l);
-            return (part == 0 ? std::real(x) : std::imag(x)) / scales(i);
-          },
-          [&](Index l, int number) -> std::int8_t& { return numbers(l, i, number, part); });
+    for (Index l = 0; l < k; ++l) {
+      const T x = detail::element(op, matrix, i, l);
+      const double scaled[] = {std::real(x) / scales(i), std::imag(x) / scales(i)};
+      const std::int64_t re = detail::in_units(scaled[0]), im = detail::in_units(scaled[1]);
+      const std::int64_t planes[] = {re, im, re + im, re - im};
+      for (int part = 0; part < kParts; ++part) {
+        const bool too_large = !(std::abs(scaled[part]) <= 2);
+        const double rounded = std::ldexp(static_cast<double>(planes[part]), -residues::kBits);
+        squares(i) += too_large ? 256. * 256 : rounded * rounded;
+      }
+      for (int number = 0; number < residues::kModuli; ++number) {
+        for (int plane = 0; plane < kPlanes; ++plane) {
+          numbers(l, i, number, plane) = detail::residue(planes[plane], number);
+        }
+      }
     }
   }
 }
@@ -767,21 +766,25 @@ void to_scaled_residues(Op op, Weigh weigh, HostView<const double> matrix,
       exponent = std::max(exponent, size + static_cast<int>(std::ceil(std::log2(sum) / 2)));
     }
     scales(i) = finite ? std::ldexp(1., exponent - residues::kSpareBits) : std::nan("");
-    detail::row_to_residues(
-        k, [&](Index l) { return std::ldexp(row[static_cast<std::size_t>(l)], -exponent); },
-        [&](Index l, int number) -> std::int8_t& { return numbers(l, i, number); });
+    for (Index l = 0; l < k; ++l) {
+      const std::int64_t x =
+          detail::in_units(std::ldexp(row[static_cast<std::size_t>(l)], -exponent));
+      for (int number = 0; number < residues::kModuli; ++number) {
+        numbers(l, i, number) = detail::residue(x, number);
+      }
+    }
   }
 }
 
 /// The integer of modulus less than P / 2 that has the given residues, as a multiple of
 /// 2^(2 kBits), by the Chinese remainder theorem.
-inline double from_residues(const std::int64_t (&sums)[residues::kModuli]) {
+inline double from_residues(const std::array<std::int64_t, residues::kModuli>& sums) {
   __extension__ using Wide = unsigned __int128;
   Wide all = 1, x = 0;
   for (const int p : residues::kModulus) all *= static_cast<Wide>(p);
   for (int number = 0; number < residues::kModuli; ++number) {
     const int p = residues::kModulus[number];
-    const auto rest = static_cast<int>((sums[number] % p + p) % p);
+    const auto rest = static_cast<int>((sums[static_cast<std::size_t>(number)] % p + p) % p);
     x += all / static_cast<Wide>(p) *
          static_cast<Wide>(rest * residues::inverse_of_rest(number) % p);
   }

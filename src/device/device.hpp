@@ -152,9 +152,10 @@ template <class T>
 struct ResidueForm {
   Op op;  ///< op(matrix) is the matrix, none or conj_trans
   DeviceView<const T> matrix;
-  DeviceView<Real<T>> scales;       ///< of the rows: powers of two
-  DeviceView<std::int8_t> numbers;  ///< k x n: the residues (of real parts) for the first modulus
-  Index stride;                     ///< from these to those for the next one
+  DeviceView<Real<T>> scales;  ///< of the rows: powers of two
+  DeviceView<std::int8_t>
+      numbers;   ///< k x n: the residues for the first modulus, of the first plane
+  Index stride;  ///< from these to those for the next one
 
   // Only with scales that were given to Kernels<T>::residues(), of the rows: sums of squares up to
   // these columns, in units of the squares of scales; the number of the first row; and one element,
@@ -163,7 +164,13 @@ struct ResidueForm {
   Index first = 0;
   DeviceView<Index> first_long = {};
 
-  Index imaginary = 0;  ///< complex T: from the residues of real parts to those of imaginary ones
+  /// Complex T: from the residues of each plane to those of the next. Planes have the real parts of
+  /// numbers, their imaginary parts, the sums of both, and real parts without imaginary ones.
+  Index next_plane = 0;
+  static constexpr int kPlanes = is_complex<T> ? 4 : 1;
+  /// Of a complex product A B^H: A0 B0^T, A1 B1^T and A2 B3^T of the planes. The first two are its
+  /// real part; the third without the first and with the second its imaginary part.
+  static constexpr int kProducts = is_complex<T> ? 3 : 1;
 
   bool has_found_scales() const { return squares.empty(); }
   /// By which the product of scales and numbers is to be multiplied.
@@ -430,8 +437,8 @@ class Kernels {
   // by, as they are in a Cholesky factorization: with scales between one and two times the roots of
   // the diagonal of A = L L^T, every row of L is short.
 
-  // Complex numbers are two, so a product is four: remainders of sums may be subtracted as they may
-  // be added.
+  // Of complex numbers it is three products of real ones instead of four. That loses accuracy in
+  // floating point (Higham, Accuracy and Stability, 23.2.4), but nothing where products are exact.
 
   /// Whether residues exist for T: in double precision. The rest is for such T only; what finds
   /// scales, for real ones.

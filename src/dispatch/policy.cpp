@@ -89,9 +89,9 @@ double memory_for_residues(Routine routine, char type, const Shape& shape, Index
     return (m - least / 2) * least * (residues::kModuli + sizeof(double)) +
            3 * residues::kModuli * (m * 512 * sizeof(std::int32_t) + 4 * width * 8 * width);
   }
-  const double parts = type == 'z' ? 2 : 1;
-  return n * n * (parts * residues::kModuli + sizeof(double) / width) +
-         parts * n * width * residues::kModuli * sizeof(std::int32_t);
+  const double planes = type == 'z' ? 4 : 1, products = type == 'z' ? 3 : 1;  // ResidueForm's
+  return n * n * (planes * residues::kModuli + sizeof(double) / width) +
+         products * n * width * residues::kModuli * sizeof(std::int32_t);
 }
 
 /// Bytes beyond that for products of split operands: the factor of a Cholesky factorization once

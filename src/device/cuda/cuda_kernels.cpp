@@ -382,26 +382,27 @@ void CudaKernels<T>::do_split_gemm(Queue& queue, SplitForm form, Index k, Real<T
 // read.
 template <class T>
 double CudaKernels<T>::won_by_residues(Index m, Index n, Index k) const {
-  constexpr double kParts = is_complex<T> ? 2 : 1;
+  constexpr double kReal = is_complex<T> ? 4 : 1;  // of plain products
+  constexpr double kProducts = ResidueForm<T>::kProducts;
   const bool exist = has_hopper_code_ || (has_int8_cores_ && !is_complex<T>);
-  if (!exist || static_cast<Index>(kParts) * k > residues::kSummands) return -1;
-  const double won = 1 / 50e12 - 1 / (has_hopper_code_ ? 100e12 : 90e12);
-  const double lost = (has_hopper_code_ ? 2. : 8.) * residues::kModuli / 3e12;
+  if (!exist || k > residues::kSummands) return -1;
+  const double won = kReal / 50e12 - kProducts / (has_hopper_code_ ? 100e12 : 90e12);
+  const double lost = kProducts * (has_hopper_code_ ? 44 / 2e12 : 112 / 4e12);
   const double elements = static_cast<double>(m) * static_cast<double>(n);
-  return elements * kParts * (2 * kParts * static_cast<double>(k) * won - lost);
+  return elements * (2 * static_cast<double>(k) * won - lost);
 }
 
 template <class T>
 bool CudaKernels<T>::do_residues_pay(Index m, Index n, Index k) const {
   // To find residues, and that block columns must be wide for such a rate, costs so many seconds
   // for each.
-  constexpr double kLostOnce = 60e-6;
+  constexpr double kLostOnce = is_complex<T> ? 150e-6 : 100e-6;
   return won_by_residues(m, n, k) > kLostOnce;
 }
 
 template <class T>
 bool CudaKernels<T>::do_scaled_residues_pay(Index m, Index n, Index k) const {
-  constexpr double kLost = 35e-12;  // so long for each number, beside other kernels
+  constexpr double kLost = 47e-12;  // so long for each number, beside other kernels
   return won_by_residues(m, n, k) > kLost * static_cast<double>(k) * static_cast<double>(m + n);
 }
 
@@ -425,7 +426,7 @@ void CudaKernels<T>::do_scaled_residues(Queue& queue, Weigh weigh, const Residue
 
 template <class T>
 Index CudaKernels<T>::do_residue_work(Index m, Index n) const {
-  if (has_hopper_code_) return words_of_remainders(m, n) * (is_complex<T> ? 2 : 1);
+  if (has_hopper_code_) return words_of_remainders(m, n) * ResidueForm<T>::kProducts;
   return round_up(m, kResidueUnit) * round_up(n, kResidueUnit) * residues::kModuli;
 }
 

@@ -253,11 +253,10 @@ void residue_form(cudaStream_t stream, const ResidueForm<T>& of, const double* b
 /// As Kernels<T>::scaled_residues; `sizes` may be null.
 void scaled_residue_form(cudaStream_t stream, Weigh weigh, const ResidueForm<double>& of,
                          const double* sizes);
-/// Words of `remainders` below, for `rows` rows of A and `columns` rows of B; twice as many if they
-/// are complex.
+/// Words of `remainders` below, for each product of `rows` rows of A and `columns` rows of B.
 Index words_of_remainders(Index rows, Index columns);
-/// The sums of products of residues of rows of A and (conjugated) rows of B: their remainders, in
-/// tiles (residue.cuh). Where has_hopper_code() only, for T in double precision.
+/// The sums of products of residues of rows of A and rows of B: their remainders, in tiles
+/// (residue.cuh). Where has_hopper_code() only, for T in double precision.
 template <class T>
 void residue_products(cudaStream_t stream, const ResidueForm<T>& a, const ResidueForm<T>& b,
                       std::int32_t* remainders);

@@ -57,11 +57,15 @@ __constant__ const Moduli moduli = make_moduli();
 /// An integer of at most 56 bits with its sign, as digits to the base 2^8, from -2^7 to 2^7 - 1.
 struct Digits {
   Digits() = default;
+  static constexpr unsigned long long kBias = 0x0080808080808080;
   __device__ explicit Digits(long long x) {
-    constexpr unsigned long long kBias = 0x0080808080808080;
     const unsigned long long digits = (static_cast<unsigned long long>(x) + kBias) ^ kBias;
     low = static_cast<int>(digits);
     high = static_cast<int>(digits >> 32);
+  }
+  __device__ long long number() const {
+    const unsigned long long high_word = static_cast<unsigned>(high);
+    return static_cast<long long>(((high_word << 32 | static_cast<unsigned>(low)) ^ kBias) - kBias);
   }
   int low, high;
 };

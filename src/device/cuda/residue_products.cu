@@ -38,13 +38,14 @@ struct Shared {
   Barrier arrived[kBuffers], read[kBuffers];
 };
 
-/// The tiles of C: which one a thread block makes, and of which part of complex numbers (0 real, 1
-/// imaginary).
-template <int kParts>
+/// The tiles of C: which one a thread block makes, and of which product (ResidueForm).
+template <int kProducts>
 struct Tiles {
   unsigned of_rows, of_columns;
 
-  __device__ int part() const { return static_cast<int>(blockIdx.x % kParts); }
+  __device__ int product() const { return static_cast<int>(blockIdx.x % kProducts); }
+  __device__ int plane_of_a() const { return product(); }
+  __device__ int plane_of_b() const { return product() == 2 ? 3 : product(); }
   __device__ unsigned row() const {
     return of_rows < of_columns ? tile() % of_rows : tile() / of_columns;
   }
@@ -54,13 +55,14 @@ struct Tiles {
   /// Of the remainders for a modulus.
   __device__ Index number(int modulus) const {
     const Index tiles = Index{of_rows} * of_columns;
-    return (modulus * tiles + row() * of_columns + column()) * kParts + part();
+    return (modulus * tiles + row() * of_columns + column()) * kProducts + product();
   }
 
  private:
-  static __device__ unsigned tile() { return blockIdx.x / kParts; }
+  static __device__ unsigned tile() { return blockIdx.x / kProducts; }
 };
 
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
 /// Which buffer is next, and how often it has been filled before, modulo 2.
 struct Place {
   int buffer = 0;
@@ -72,15 +74,14 @@ struct Place {
   }
 };
 
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-/// Has kCopied rows of kPiece residues copied to shared memory, from (summand, part, row, modulus)
+/// Has kCopied rows of kPiece residues copied to shared memory, from (summand, plane, row, modulus)
 /// on; they count in the barrier.
-__device__ void copy(void* to, const CUtensorMap& from, int summand, int part, int row, int modulus,
-                     Barrier* barrier) {
+__device__ void copy(void* to, const CUtensorMap& from, int summand, int plane, int row,
+                     int modulus, Barrier* barrier) {
   asm volatile(
       "cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes "
       "[%0], [%1, {%2, %3, %4, %5}], [%6];" ::"r"(shared_address(to)),
-      "l"(&from), "r"(summand), "r"(part), "r"(row), "r"(modulus), "r"(shared_address(barrier))
+      "l"(&from), "r"(summand), "r"(plane), "r"(row), "r"(modulus), "r"(shared_address(barrier))
       : "memory");
 }
 
@@ -123,62 +124,51 @@ __device__ void multiply(int (&d)[128], std::uint64_t a, std::uint64_t b, bool a
       : "l"(a), "l"(b), "r"(static_cast<int>(accumulate)));
 }
 
-// A part of the sums is, with parts of both factors, (re re) + (im im) or -(re im) + (im re), in
-// this order: that of A's parts.
-
 /// The tiles of `summands` summands for moduli [first, end): copies.
-template <int kParts>
+template <int kProducts>
 __device__ void copy_pieces(Shared& shared, const CUtensorMap& a, const CUtensorMap& b,
-                            const Tiles<kParts>& tiles, int summands, int first, int end) {
+                            const Tiles<kProducts>& tiles, int summands, int first, int end) {
   const int row = static_cast<int>(tiles.row()) * kRows;
   const int column = static_cast<int>(tiles.column()) * kColumns;
   Place place;
   for (int modulus = first; modulus < end; ++modulus) {
-    for (int part = 0; part < kParts; ++part) {
-      for (int l = 0; l < summands; l += kPiece, place.next()) {
-        Buffer& buffer = shared.buffers[place.buffer];
-        Barrier* const arrived = &shared.arrived[place.buffer];
-        await(&shared.read[place.buffer], place.parity ^ 1);
-        expect(arrived, sizeof buffer);
-        copy(buffer.columns, b, l, part ^ tiles.part(), column, modulus, arrived);
-        copy(buffer.rows, a, l, part, row, modulus, arrived);
-        copy(buffer.rows + kCopied * kPiece, a, l, part, row + kCopied, modulus, arrived);
-      }
+    for (int l = 0; l < summands; l += kPiece, place.next()) {
+      Buffer& buffer = shared.buffers[place.buffer];
+      Barrier* const arrived = &shared.arrived[place.buffer];
+      await(&shared.read[place.buffer], place.parity ^ 1);
+      expect(arrived, sizeof buffer);
+      copy(buffer.columns, b, l, tiles.plane_of_b(), column, modulus, arrived);
+      copy(buffer.rows, a, l, tiles.plane_of_a(), row, modulus, arrived);
+      copy(buffer.rows + kCopied * kPiece, a, l, tiles.plane_of_a(), row + kCopied, modulus,
+           arrived);
     }
   }
 }
 
 /// The same: products, and remainders.
-template <int kParts>
-__device__ void multiply_pieces(Shared& shared, const Tiles<kParts>& tiles, int summands, int first,
-                                int end, std::int32_t* __restrict__ remainders) {
+template <int kProducts>
+__device__ void multiply_pieces(Shared& shared, const Tiles<kProducts>& tiles, int summands,
+                                int first, int end, std::int32_t* __restrict__ remainders) {
   const int thread = static_cast<int>(threadIdx.x), group = thread / kGroupThreads;
   const bool speaks = thread % kGroupThreads == 0;
   Place place;
   int sums[128];
   for (int modulus = first; modulus < end; ++modulus) {
     int last = -1;
-    for (int part = 0; part < kParts; ++part) {
-      for (int l = 0; l < summands; l += kPiece, place.next()) {
-        await(&shared.arrived[place.buffer], place.parity);
-        const Buffer& buffer = shared.buffers[place.buffer];
-        const std::uint64_t columns = descriptor(buffer.columns + group * kColumns / 2 * kPiece);
-        const std::uint64_t rows = descriptor(buffer.rows);
-        begin_products();
+    for (int l = 0; l < summands; l += kPiece, place.next()) {
+      await(&shared.arrived[place.buffer], place.parity);
+      const Buffer& buffer = shared.buffers[place.buffer];
+      const std::uint64_t columns = descriptor(buffer.columns + group * kColumns / 2 * kPiece);
+      const std::uint64_t rows = descriptor(buffer.rows);
+      begin_products();
 #  pragma unroll
-        for (int k = 0; k < kPiece / 32; ++k) {
-          multiply(sums, columns + k * kNext32Bytes, rows + k * kNext32Bytes, last >= 0 || k > 0);
-        }
-        end_of_products();
-        wait_for_products<1>();
-        if (last >= 0 && speaks) arrive(&shared.read[last]);
-        last = place.buffer;
+      for (int k = 0; k < kPiece / 32; ++k) {
+        multiply(sums, columns + k * kNext32Bytes, rows + k * kNext32Bytes, last >= 0 || k > 0);
       }
-      if (kParts > 1 && part == 0 && tiles.part() == 1) {
-        wait_for_products<0>();
-#  pragma unroll
-        for (int& sum : sums) sum = -sum;
-      }
+      end_of_products();
+      wait_for_products<1>();
+      if (last >= 0 && speaks) arrive(&shared.read[last]);
+      last = place.buffer;
     }
     wait_for_products<0>();
     if (speaks) arrive(&shared.read[last]);
@@ -202,10 +192,10 @@ __device__ void multiply_pieces(Shared& shared, const Tiles<kParts>& tiles, int 
 #endif
 
 /// Thread blocks (., y) make their tiles for `at_once` moduli.
-template <int kParts>
+template <int kProducts>
 __global__ void __launch_bounds__(kThreads, 1)
     products_kernel(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
-                    Tiles<kParts> tiles, int summands, int at_once, std::int32_t* remainders) {
+                    Tiles<kProducts> tiles, int summands, int at_once, std::int32_t* remainders) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ unsigned char memory[];
   Shared& shared = *reinterpret_cast<Shared*>(
@@ -227,17 +217,17 @@ __global__ void __launch_bounds__(kThreads, 1)
 #endif
 }
 
-/// The residues as what copies read: (summand, part, row, modulus).
+/// The residues as what copies read: (summand, plane, row, modulus).
 template <class T>
 CUtensorMap map_of(const ResidueForm<T>& form) {
   static const auto encode =
       driver_function<decltype(cuTensorMapEncodeTiled)>("cuTensorMapEncodeTiled");
   if (encode == nullptr) throw DeviceError("the driver has no cuTensorMapEncodeTiled", true);
   const auto number = [](Index x) { return static_cast<cuuint64_t>(x); };
-  const Index parts = is_complex<T> ? 2 : 1, next_part = is_complex<T> ? form.imaginary : kPiece;
-  const cuuint64_t sizes[] = {number(form.summands()), number(parts), number(form.rows()),
+  const Index planes = ResidueForm<T>::kPlanes, next_plane = planes > 1 ? form.next_plane : kPiece;
+  const cuuint64_t sizes[] = {number(form.summands()), number(planes), number(form.rows()),
                               residues::kModuli};
-  const cuuint64_t strides[] = {number(next_part), number(form.numbers.ld), number(form.stride)};
+  const cuuint64_t strides[] = {number(next_plane), number(form.numbers.ld), number(form.stride)};
   const cuuint32_t box[] = {kPiece, 1, kCopied, 1}, steps[] = {1, 1, 1, 1};
   CUtensorMap map;
   const CUresult status =
@@ -253,19 +243,19 @@ CUtensorMap map_of(const ResidueForm<T>& form) {
 template <class T>
 void residue_products(cudaStream_t stream, const ResidueForm<T>& a, const ResidueForm<T>& b,
                       std::int32_t* remainders) {
-  constexpr int kParts = is_complex<T> ? 2 : 1;
+  constexpr int kProducts = ResidueForm<T>::kProducts;
   // A thread block sets up its buffers once, but many of them share multiprocessors with other
   // kernels sooner: so long sums are for one modulus, short ones for up to seven.
-  const int summands = static_cast<int>(a.summands()), all = kParts * summands;
-  const int at_once = all > 4096 ? 1 : all > 1024 ? 2 : 7;
-  const Tiles<kParts> tiles = {static_cast<unsigned>(quotient_up(a.rows(), Index{kRows})),
-                               static_cast<unsigned>(quotient_up(b.rows(), Index{kColumns}))};
+  const int summands = static_cast<int>(a.summands());
+  const int at_once = summands > 4096 ? 1 : summands > 1024 ? 2 : 7;
+  const Tiles<kProducts> tiles = {static_cast<unsigned>(quotient_up(a.rows(), Index{kRows})),
+                                  static_cast<unsigned>(quotient_up(b.rows(), Index{kColumns}))};
   LaunchShape shape;
-  shape.blocks = tiles.of_rows * tiles.of_columns * kParts;
+  shape.blocks = tiles.of_rows * tiles.of_columns * kProducts;
   shape.blocks_y = static_cast<unsigned>(quotient_up(residues::kModuli, at_once));
   shape.threads = kThreads;
   shape.shared_bytes = sizeof(Shared) + kSwizzledBytes;
-  launch(stream, shape, "residue_gemm", products_kernel<kParts>, map_of(a), map_of(b), tiles,
+  launch(stream, shape, "residue_gemm", products_kernel<kProducts>, map_of(a), map_of(b), tiles,
          summands, at_once, remainders);
 }
 

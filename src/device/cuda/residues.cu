@@ -44,10 +44,11 @@ struct AllRows {
 
   explicit AllRows(const ResidueForm<T>& form) {
     const bool none = form.op == Op::none;
-    const Index next = kParts<T>, ld = form.matrix.ld * kParts<T>;
+    constexpr Index kNext = kParts<T>;
+    const Index ld = form.matrix.ld * kNext;
     for (int p = 0; p < kParts<T>; ++p) {
-      part[p] = {reinterpret_cast<const double*>(form.matrix.data) + p, none ? next : ld,
-                 none ? ld : next, p == 1 && !none ? -1. : 1., none};
+      part[p] = {reinterpret_cast<const double*>(form.matrix.data) + p, none ? kNext : ld,
+                 none ? ld : kNext, p == 1 && !none ? -1. : 1., none};
     }
   }
 };
@@ -147,35 +148,48 @@ __device__ void store_residues(const Digits (&digits)[kChunk], std::int8_t* targ
   }
 }
 
-/// Residues by scales that are given, those of imaginary parts `imaginary` behind those of real
-/// ones. What is far too large for them, or no number, counts as kTooLarge among the squares.
+/// Residues by scales that are given, in planes that are `next_plane` apart. What is far too large
+/// for them, or no number, counts as kTooLarge among the squares.
 template <class T>
-__global__ void __launch_bounds__(kLineThreads, 4)
+__global__ void __launch_bounds__(kLineThreads, is_complex<T> ? 2 : 4)
     residues_kernel(AllRows<T> from, Index n, Index k, const double* __restrict__ scales,
                     const double* __restrict__ before, std::int8_t* __restrict__ to, Index ld,
-                    Index stride, Index imaginary, double* __restrict__ squares, Index first_number,
-                    long long* first_long) {
+                    Index stride, Index next_plane, double* __restrict__ squares,
+                    Index first_number, long long* first_long) {
   constexpr double kUnit = 1LL << residues::kBits, kTooLarge = 256 * kUnit;
   __shared__ double numbers[kLines * kPitch];
   const Index row = Tile::first() + Tile::line();
   const double units = row < n ? power_of_two(residues::kBits - exponent_of(scales[row])) : 0;
   double sum = 0;
-#pragma unroll 1
-  for (int part = 0; part < kParts<T>; ++part) {
-    const Tile tile{numbers, from.part[part], {nullptr, 0}, n, k};
-    for (Index l0 = 0; l0 < k; l0 += kTile) {
+  for (Index l0 = 0; l0 < k; l0 += kTile) {
+    Digits digits[kParts<T>][kChunk];
+#pragma unroll
+    for (int part = 0; part < kParts<T>; ++part) {
+      const Tile tile{numbers, from.part[part], {nullptr, 0}, n, k};
       tile.load(l0);
       if (!tile.is_mine(l0)) continue;
-      Digits digits[kChunk];
 #pragma unroll
       for (int i = 0; i < kChunk; ++i) {
-        double x = tile.mine(i) * units;
-        if (!(fabs(x) <= 2 * kUnit)) x = kTooLarge;
-        sum = fma(x, x, sum);
-        digits[i] = Digits(__double2ll_rn(x));
+        const double y = tile.mine(i) * units;
+        const bool too_large = !(fabs(y) <= 2 * kUnit);
+        sum = fma(too_large ? kTooLarge : y, too_large ? kTooLarge : y, sum);
+        digits[part][i] = Digits(too_large ? 0 : __double2ll_rn(y));
       }
-      store_residues(digits, to + part * imaginary + row * ld + l0 + Tile::chunk() * kChunk,
-                     stride);
+    }
+    const Index l = l0 + Tile::chunk() * kChunk;
+    if (row >= n || l >= k) continue;
+    std::int8_t* const target = to + row * ld + l;
+    store_residues(digits[0], target, stride);
+    if constexpr (is_complex<T>) {
+      store_residues(digits[1], target + next_plane, stride);
+#pragma unroll
+      for (int i = 0; i < kChunk; ++i) {
+        const long long re = digits[0][i].number(), im = digits[1][i].number();
+        digits[0][i] = Digits(re + im);
+        digits[1][i] = Digits(re - im);
+      }
+      store_residues(digits[0], target + 2 * next_plane, stride);
+      store_residues(digits[1], target + 3 * next_plane, stride);
     }
   }
   sum = sum_of_line(sum) / (kUnit * kUnit);
@@ -362,14 +376,14 @@ struct Sums {
   __device__ Index column(int element) const {
     return static_cast<Index>(blockIdx.x / blocks_of_rows) * kElements + element;
   }
-  __device__ void load(int modulus, int, int (&sums)[kElements]) const {
+  __device__ void load(int modulus, int (&sums)[1][kElements]) const {
     const std::int32_t* const from = data + modulus * stride + row(0) + column(0) * ld;
 #pragma unroll
-    for (int e = 0; e < kElements; ++e) sums[e] = from[e * ld];
+    for (int e = 0; e < kElements; ++e) sums[0][e] = from[e * ld];
   }
 };
 
-/// Their remainders (RemainderTile): a thread has those in a word for each part.
+/// Their remainders (RemainderTile): a thread has those in a word of each product.
 template <class T>
 struct Remainders {
   const std::int32_t* data;
@@ -390,11 +404,27 @@ struct Remainders {
     return static_cast<Index>(tile() % tiles_of_columns) * RemainderTile::kColumns +
            RemainderTile::column(word()) + element / 2 * 8;
   }
-  __device__ void load(int modulus, int part, int (&remainders)[kElements]) const {
-    const Index number = (static_cast<Index>(modulus) * tiles + tile()) * kParts<T> + part;
-    const int bytes = data[number * RemainderTile::kWords + word()];
+  /// For a complex number, those of its real part and those of its imaginary part.
+  __device__ void load(int modulus, int (&remainders)[kParts<T>][kElements]) const {
+    constexpr int kProducts = ResidueForm<T>::kProducts;
+    const Index number = (static_cast<Index>(modulus) * tiles + tile()) * kProducts;
+    int of_product[kProducts][kElements];
 #pragma unroll
-    for (int e = 0; e < kElements; ++e) remainders[e] = static_cast<std::int8_t>(bytes >> (8 * e));
+    for (int product = 0; product < kProducts; ++product) {
+      const int bytes = data[(number + product) * RemainderTile::kWords + word()];
+#pragma unroll
+      for (int e = 0; e < kElements; ++e) {
+        of_product[product][e] = static_cast<std::int8_t>(bytes >> (8 * e));
+      }
+    }
+#pragma unroll
+    for (int e = 0; e < kElements; ++e) {
+      remainders[0][e] = of_product[0][e];
+      if constexpr (is_complex<T>) {
+        remainders[0][e] += of_product[1][e];
+        remainders[1][e] = of_product[2][e] - of_product[0][e] + of_product[1][e];
+      }
+    }
   }
 
  private:
@@ -406,34 +436,40 @@ struct Remainders {
 };
 
 /// What the sums or remainders of a thread stand for, as multiples of P.
-template <class Source>
-__device__ void fractions(const Source& source, int part, double (&x)[kElements]) {
-  std::uint64_t high[kElements] = {};
-  std::int64_t low[kElements] = {};
+template <class Source, int kParts>
+__device__ void fractions(const Source& source, double (&x)[kParts][kElements]) {
+  std::uint64_t high[kParts][kElements] = {};
+  std::int64_t low[kParts][kElements] = {};
 #pragma unroll
   for (int l = 0; l < kModuli; ++l) {
-    int s[kElements];
-    source.load(l, part, s);
+    int s[kParts][kElements];
+    source.load(l, s);
     const residues::Weight& weight = moduli.modulus[l].weight;
 #pragma unroll
-    for (int e = 0; e < kElements; ++e) {
-      high[e] += static_cast<std::uint64_t>(std::int64_t{s[e]}) * weight.high;
-      low[e] += s[e] * weight.low;
+    for (int part = 0; part < kParts; ++part) {
+#pragma unroll
+      for (int e = 0; e < kElements; ++e) {
+        high[part][e] += static_cast<std::uint64_t>(std::int64_t{s[part][e]}) * weight.high;
+        low[part][e] += s[part][e] * weight.low;
+      }
     }
   }
 #pragma unroll
-  for (int e = 0; e < kElements; ++e) {
-    // The fractional part, between -1/2 and 1/2, in units of 2^-64.
-    const auto fraction = static_cast<std::int64_t>(
-        high[e] + static_cast<std::uint64_t>(low[e] >> residues::kLowBits));
-    x[e] = static_cast<double>(fraction) * 0x1p-64;
+  for (int part = 0; part < kParts; ++part) {
+#pragma unroll
+    for (int e = 0; e < kElements; ++e) {
+      // The fractional part, between -1/2 and 1/2, in units of 2^-64.
+      const auto fraction = static_cast<std::int64_t>(
+          high[part][e] + static_cast<std::uint64_t>(low[part][e] >> residues::kLowBits));
+      x[part][e] = static_cast<double>(fraction) * 0x1p-64;
+    }
   }
 }
 
 /// `unit` is that of the scales' products. Thread blocks from `blocks` on are for the first long
 /// row, if there may be one.
 template <class T, class Source>
-__global__ void __launch_bounds__(kThreads, is_complex<T> ? 6 : 8)
+__global__ void __launch_bounds__(kThreads, is_complex<T> ? 4 : 6)
     reconstruct_kernel(Factor<T> a, Factor<T> b, const Index* first_long, double unit, Index k,
                        Source source, unsigned blocks, Result<T> c) {
   const Index long_row = first_long == nullptr ? -1 : *first_long;
@@ -443,8 +479,7 @@ __global__ void __launch_bounds__(kThreads, is_complex<T> ? 6 : 8)
   }
   if (source.row(0) >= c.rows || source.column(0) >= c.columns) return;
   double x[kParts<T>][kElements];
-#pragma unroll
-  for (int part = 0; part < kParts<T>; ++part) fractions(source, part, x[part]);
+  fractions(source, x);
 #pragma unroll
   for (int e = 0; e < kElements; ++e) {
     const Index i = source.row(e), j = source.column(e);
@@ -482,7 +517,7 @@ void residue_form(cudaStream_t stream, const ResidueForm<T>& of, const double* b
   shape.threads = kLineThreads;
   shape.blocks = static_cast<unsigned>(quotient_up(of.rows(), kLines));
   launch(stream, shape, "residues", residues_kernel<T>, AllRows<T>(of), of.rows(), of.summands(),
-         of.scales.data, before, of.numbers.data, of.numbers.ld, of.stride, of.imaginary,
+         of.scales.data, before, of.numbers.data, of.numbers.ld, of.stride, of.next_plane,
          of.squares.data, of.first, reinterpret_cast<long long*>(of.first_long.data));
 }
 

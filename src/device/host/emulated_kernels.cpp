@@ -540,8 +540,8 @@ class EmulatedKernels final : public Kernels<T> {
             of.op, open("residues", of.matrix),
             open("residues", DeviceView<const Real<T>>(of.scales)), open("residues", before),
             open("residues", of.squares),
-            [&](Index l, Index i, int number, int part) -> std::int8_t& {
-              return (&numbers(l, i))[number * of.stride + part * of.imaginary];
+            [&](Index l, Index i, int number, int plane) -> std::int8_t& {
+              return (&numbers(l, i))[number * of.stride + plane * of.next_plane];
             });
         const HostView<const Real<T>> squares =
             open("residues", DeviceView<const Real<T>>(of.squares));
@@ -600,26 +600,25 @@ class EmulatedKernels final : public Kernels<T> {
                 form.scales.rows == n && form.stride >= (n - 1) * form.numbers.ld + k,
             operation, "the shapes do not fit");
     require(k % unit == 0 && form.numbers.ld % unit == 0 && form.stride % unit == 0 &&
-                form.imaginary % unit == 0 && (form.imaginary >= k) == is_complex<T> &&
+                form.next_plane % unit == 0 && (form.next_plane >= k) == is_complex<T> &&
                 reinterpret_cast<std::uintptr_t>(form.numbers.data) % unit == 0,
             operation, "not a multiple of the unit");
     for (int number = 0; number < residues::kModuli; ++number) {
-      for (Index part = 0; part < kParts; ++part) {
+      for (Index plane = 0; plane < ResidueForm<T>::kPlanes; ++plane) {
         const DeviceView<std::int8_t>& first = form.numbers;
         open(operation,
-             DeviceView<std::int8_t>(first.data + number * form.stride + part * form.imaginary,
+             DeviceView<std::int8_t>(first.data + number * form.stride + plane * form.next_plane,
                                      first.rows, first.cols, first.ld));
       }
     }
   }
-  static constexpr Index kParts = is_complex<T> ? 2 : 1;  // of a number
   /// A factor as this machine's CPU sees it.
   struct Factor {
     Op op;
     HostView<const T> matrix;
     HostView<const Real<T>> scales, squares;
     HostView<const std::int8_t> numbers;
-    Index stride, imaginary, first, first_long;
+    Index stride, next_plane, first, first_long;
     double unit;
     bool is_short(Index i) const { return squares.empty() || squares(i) <= residues::kLongest; }
     bool is_first_long(Index i) const { return first + i == first_long; }
@@ -634,7 +633,7 @@ class EmulatedKernels final : public Kernels<T> {
             open(operation, DeviceView<const Real<T>>(form.squares)),
             open(operation, DeviceView<const std::int8_t>(form.numbers)),
             form.stride,
-            form.imaginary,
+            form.next_plane,
             form.first,
             form.has_found_scales() ? -1 : open(operation, form.first_long)(0),
             form.unit()};
@@ -644,42 +643,47 @@ class EmulatedKernels final : public Kernels<T> {
     T v(0);
     if constexpr (Kernels<T>::kResidues) {
       if (a.is_short(i) && b.is_short(j)) {
-        double parts[2] = {};
-        for (Index part = 0; part < kParts; ++part) {
-          std::int64_t sums[residues::kModuli] = {};
-          for (Index of_a = 0; of_a < kParts; ++of_a) {
-            const int sign = of_a < part ? -1 : 1;
-            add_products(a, i, of_a, b, j, of_a ^ part, sign, sums);
+        const double unit = a.unit * b.unit * a.scales(i) * b.scales(j);
+        const Sums sums = sums_of(a, i, b, j, 0);
+        if constexpr (is_complex<T>) {
+          const Sums of_imaginary = sums_of(a, i, b, j, 1), of_both = sums_of(a, i, b, j, 2);
+          Sums re, im;
+          for (std::size_t p = 0; p < sums.size(); ++p) {
+            re[p] = sums[p] + of_imaginary[p];
+            im[p] = of_both[p] - sums[p] + of_imaginary[p];
           }
-          parts[part] =
-              reference::from_residues(sums) * a.unit * b.unit * a.scales(i) * b.scales(j);
-        }
-        if constexpr (is_complex<T>) {
-          return {parts[0], parts[1]};
+          return {reference::from_residues(re) * unit, reference::from_residues(im) * unit};
         } else {
-          return parts[0];
+          return reference::from_residues(sums) * unit;
         }
       }
-      if (!a.is_first_long(i) && !b.is_first_long(j)) {
-        constexpr auto kNan = std::numeric_limits<double>::quiet_NaN();
-        if constexpr (is_complex<T>) {
-          return {kNan, kNan};
-        } else {
-          return kNan;
-        }
-      }
+      if (!a.is_first_long(i) && !b.is_first_long(j)) return nan();
       for (Index l = 0; l < a.numbers.rows; ++l) v += a(i, l) * conj(b(j, l));
     }
     return v;
   }
-  /// The sums for each modulus, of one part of the numbers of A and one of those of B.
-  static void add_products(const Factor& a, Index i, Index part_of_a, const Factor& b, Index j,
-                           Index part_of_b, int sign, std::int64_t (&sums)[residues::kModuli]) {
-    for (int number = 0; number < residues::kModuli; ++number) {
-      const std::int8_t* const x = &a.numbers(0, i) + number * a.stride + part_of_a * a.imaginary;
-      const std::int8_t* const y = &b.numbers(0, j) + number * b.stride + part_of_b * b.imaginary;
-      for (Index l = 0; l < a.numbers.rows; ++l) sums[number] += sign * x[l] * y[l];
+  /// NaN in all parts.
+  static T nan() {
+    constexpr auto kNan = std::numeric_limits<Real<T>>::quiet_NaN();
+    if constexpr (is_complex<T>) {
+      return {kNan, kNan};
+    } else {
+      return kNan;
     }
+  }
+  /// Those of one of the products (ResidueForm), for each modulus.
+  using Sums = std::array<std::int64_t, residues::kModuli>;
+  static Sums sums_of(const Factor& a, Index i, const Factor& b, Index j, int product) {
+    const Index of_a = product * a.next_plane;
+    const Index of_b = (product == 2 ? 3 : product) * b.next_plane;
+    Sums sums = {};
+    for (Index number = 0; number < residues::kModuli; ++number) {
+      const std::int8_t* const x = &a.numbers(0, i) + number * a.stride + of_a;
+      const std::int8_t* const y = &b.numbers(0, j) + number * b.stride + of_b;
+      for (Index l = 0; l < a.numbers.rows; ++l)
+        sums[static_cast<std::size_t>(number)] += x[l] * y[l];
+    }
+    return sums;
   }
 
   void do_column_norms(Queue& queue, DeviceView<const T> a, DeviceView<Real<T>> norms) override {
