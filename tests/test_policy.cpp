@@ -557,12 +557,18 @@ TEST(Plans, LeadingTrianglesAreWholeBlocksOfLargeMatricesOfTheHost) {
   EXPECT_EQ(leading(Routine::potrf, 'd', 16384), 11264);
   EXPECT_EQ(leading(Routine::posv, 'd', 16384), 11264);
   EXPECT_EQ(leading(Routine::potrf, 'd', 10240), 6144);
-  for (const auto& [routine, type] : {std::pair(Routine::potrf, 'z'),
+  EXPECT_EQ(leading(Routine::potrf, 'z', 16384), 9728);
+  EXPECT_EQ(leading(Routine::potrf, 'z', 12288), 0);
+  for (const auto& [routine, type] : {std::pair(Routine::potrf, 'c'),
                                       {Routine::potrf, 's'},
                                       {Routine::sposv, 'd'},
                                       {Routine::getrf, 'd'}}) {
     EXPECT_EQ(leading(routine, type, 16384), 0);
   }
+  settings.strict_fp64 = true;
+  EXPECT_EQ(leading(Routine::potrf, 'z', 16384), 0);
+  EXPECT_EQ(leading(Routine::potrf, 'd', 16384), 11264);
+  settings.strict_fp64 = false;
   EXPECT_EQ(leading(Routine::potrf, 'd', 16384, true), 0);
   EXPECT_EQ(leading(Routine::potrf, 'd', 4096), 0);
   settings.upload = Upload::triangle;

@@ -129,13 +129,14 @@ Index default_nb(Routine routine, char type, const Shape& shape, bool residues =
 }
 
 /// The order of the triangle that goes up first, in whole blocks. 0: all goes up by columns.
-/// Measured on an H200: it pays where the device takes about as long as the link, in real double
-/// precision. The larger the matrix, the longer the device takes, and the more may come first.
-Index leading_order(char type, Index n, Index nb, Upload upload) {
-  constexpr Index kLarge = 8192, kVeryLarge = 12288;
-  const bool pays = type == 'd' && n >= kLarge;
+/// Measured on an H200 and H100s: it pays where the device takes about as long as the link, in real
+/// double precision, and in complex one where long sums are by residues. The larger the matrix, the
+/// longer the device takes, and the more may come first.
+Index leading_order(char type, Index n, Index nb, bool residues, Upload upload) {
+  constexpr Index kLarge = 8192, kVeryLarge = 12288, kLargeComplex = 14336;
+  const bool pays = (type == 'd' && n >= kLarge) || (type == 'z' && n >= kLargeComplex && residues);
   const bool wanted = upload == Upload::triangle || (upload != Upload::columns && pays);
-  return wanted ? (n < kVeryLarge ? 3 * n / 5 : 7 * n / 10) / nb * nb : 0;
+  return wanted ? (n < kVeryLarge || type == 'z' ? 3 * n / 5 : 7 * n / 10) / nb * nb : 0;
 }
 
 /// Whether high words go up first. In small matrices factors in single precision are better than 21
@@ -512,7 +513,7 @@ Plan plan(Routine routine, char type, const Shape& shape, const Settings& settin
     plan.nb = default_nb(routine, type, shape, true);
   }
   if (is_cholesky(routine) && !is_mixed(routine) && !resident) {
-    plan.leading = leading_order(type, shape.n, plan.nb, settings.upload);
+    plan.leading = leading_order(type, shape.n, plan.nb, plan.residues, settings.upload);
   }
   if (plan.split && is_mixed(routine) && settings.refine != Precision::fp32) {
     plan.precision = settings.refine;

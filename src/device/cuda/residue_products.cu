@@ -43,7 +43,7 @@ template <int kProducts>
 struct Tiles {
   unsigned of_rows, of_columns;
 
-  __device__ int product() const { return static_cast<int>(blockIdx.x % kProducts); }
+  __device__ int product() const { return static_cast<int>(blockIdx.y % kProducts); }
   __device__ int plane_of_a() const { return product(); }
   __device__ int plane_of_b() const { return product() == 2 ? 3 : product(); }
   __device__ unsigned row() const {
@@ -59,7 +59,7 @@ struct Tiles {
   }
 
  private:
-  static __device__ unsigned tile() { return blockIdx.x / kProducts; }
+  static __device__ unsigned tile() { return blockIdx.x; }
 };
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
@@ -207,7 +207,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     }
   }
   __syncthreads();
-  const int first = static_cast<int>(blockIdx.y) * at_once;
+  const int first = static_cast<int>(blockIdx.y / kProducts) * at_once;
   const int end = min(first + at_once, residues::kModuli);
   if (threadIdx.x < RemainderTile::kThreads) {
     multiply_pieces(shared, tiles, summands, first, end, remainders);
@@ -251,8 +251,8 @@ void residue_products(cudaStream_t stream, const ResidueForm<T>& a, const Residu
   const Tiles<kProducts> tiles = {static_cast<unsigned>(quotient_up(a.rows(), Index{kRows})),
                                   static_cast<unsigned>(quotient_up(b.rows(), Index{kColumns}))};
   LaunchShape shape;
-  shape.blocks = tiles.of_rows * tiles.of_columns * kProducts;
-  shape.blocks_y = static_cast<unsigned>(quotient_up(residues::kModuli, at_once));
+  shape.blocks = tiles.of_rows * tiles.of_columns;
+  shape.blocks_y = kProducts * static_cast<unsigned>(quotient_up(residues::kModuli, at_once));
   shape.threads = kThreads;
   shape.shared_bytes = sizeof(Shared) + kSwizzledBytes;
   launch(stream, shape, "residue_gemm", products_kernel<kProducts>, map_of(a), map_of(b), tiles,

@@ -524,7 +524,9 @@ class EmulatedKernels final : public Kernels<T> {
   bool do_residues_pay(Index, Index, Index k) const override { return k >= 16; }
   bool do_scaled_residues_pay(Index, Index, Index k) const override { return k >= 16; }
   Index do_residue_unit() const override { return 2; }
-  Index do_residue_work(Index m, Index n) const override { return m * n; }
+  Index do_residue_work(Index m, Index n) const override {
+    return ResidueForm<T>::kProducts * residues::kModuli * m * n;
+  }
 
   void do_residues(Queue& queue, const ResidueForm<T>& of,
                    DeviceView<const Real<T>> before) override {
