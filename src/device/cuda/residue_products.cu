@@ -8,7 +8,8 @@
 // they permute rows as tensor cores want them, and are zeros beyond the ends of the matrices.
 //
 // Tiles of neighbouring thread blocks lie side by side, so most of what is copied comes from the
-// cache. Clusters whose thread blocks copy for each other (multicast) were half as fast.
+// cache. Clusters whose thread blocks copy for each other (multicast) take half as long again: a
+// buffer is free only when both have read it.
 #include <algorithm>
 #include <cstdint>
 
