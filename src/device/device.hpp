@@ -427,8 +427,8 @@ class Kernels {
   // that a product of integers of 54 bits is faster by residues: modulo each of fourteen numbers of
   // eight bits the factors are int8 matrices, their product is exact in int32, and fourteen of
   // these tell the sum of products, which is an integer of 109 bits (Ozaki, Uchino and Imamura,
-  // "Ozaki scheme II", 2025). To get there and back costs as much as a sum of 1500 products, so
-  // that this is for long sums only.
+  // "Ozaki scheme II", 2025). To get there and back costs as much as a sum of 1000 products and
+  // more, so that this is for long sums only.
   //
   // A number is rounded to a multiple of 2^-54 of the scale of its row, a power of two. A row is
   // short if its norm is no more than its scale, within 2^-20. So the error of a product of two
