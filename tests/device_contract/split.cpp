@@ -106,6 +106,8 @@ double fp16_number(const float* elements, Index i) {
 
 bool same(double x, double y) { return std::isnan(x) ? std::isnan(y) : x == y; }
 
+constexpr Index kHeader = 32;  // the scale of a section, and zeros
+
 /// Is this a section of a split form in FP32 of these numbers?
 testing::AssertionResult holds_section(const float* section, const float* numbers, Index count) {
   double largest = 0;
@@ -123,11 +125,11 @@ testing::AssertionResult holds_section(const float* section, const float* number
   if (stored >= 0x1p15 || (largest > 0 && stored < 0x1p14 && back != 0x1p-126)) {
     return testing::AssertionFailure() << "the largest is stored as " << stored;
   }
-  for (Index i = 1; i < 8; ++i) {
+  for (Index i = 1; i < kHeader; ++i) {
     if (section[i] != 0) return testing::AssertionFailure() << "element " << i << " is not zero";
   }
   for (Index i = 0; i < (count + 31) / 32 * 32; ++i) {
-    const float* const piece = section + 8 + i / 32 * 32;
+    const float* const piece = section + kHeader + i / 32 * 32;
     const double high = fp16_number(piece, i % 32), low = fp16_number(piece + 16, i % 32);
     const double x = i < count ? static_cast<double>(numbers[i]) : 0;
     const double error = std::abs((high + low) * back - x);
@@ -152,7 +154,7 @@ testing::AssertionResult holds(Precision precision, const float* column,
       const Index size = std::min(section, count - i);
       auto result = holds_section(column, &numbers[static_cast<std::size_t>(i)], size);
       if (!result) return result << ", in the section at " << i;
-      column += 8 + (size + 31) / 32 * 32;
+      column += kHeader + (size + 31) / 32 * 32;
     }
     return testing::AssertionSuccess();
   }
@@ -324,13 +326,48 @@ TYPED_TEST(SplitContract, SplitProductsAreAsAccurateAsFloatOnes) {
     for (auto* form : {&sa.columns, &sb.columns}) {
       const Index numbers = (is_complex<T> ? 2 : 1) * section;
       for (Index row = 0; row < form->rows();) {  // section by section, piece by piece
-        row += 8;
+        row += kHeader;
         for (Index i = 0; i < numbers && row < form->rows(); i += 32, row += 32) {
           for (Index j = 0; j < form->cols(); ++j) std::fill_n(&(*form)(row + 16, j), 16, 0.f);
         }
       }
     }
     EXPECT_GT(error(this->multiply(alpha, sa, sb, beta, c)), 4 * kLimit);
+  }
+}
+
+TYPED_TEST(SplitContract, ManyTilesAreMadeAsFewAre) {
+  using T = TypeParam;
+  const bool few = this->device().emulated();
+  const Index m = few ? 300 : 3700, n = few ? 290 : 3600, strip = few ? 100 : 640;
+  for (const auto& [k, section] : {std::pair<Index, Index>{90, 32}, {300, 128}}) {
+    SCOPED_TRACE(testing::Message() << k << " summands in sections of " << section);
+    const auto a =
+        this->split(Precision::fp32, Side::left, Op::none, random_matrix<T>(m, k, 1), 0, section);
+    const auto b =
+        this->split(Precision::fp32, Side::right, Op::none, random_matrix<T>(k, n, 2), 0, section);
+    const auto c = random_matrix<T>(m, n, 3, 1);
+    const auto da = this->upload(a.columns), db = this->upload(b.columns);
+    const auto at_once = this->upload(c), by_strips = this->upload(c);
+    this->kernels().split_gemm(this->queue(), a.form, k, -1, da, db, 1, at_once);
+    for (Index first = 0; first < n; first += strip) {
+      const Index columns = std::min(strip, n - first);
+      this->kernels().split_gemm(this->queue(), a.form, k, -1, da,
+                                 db.view.block(0, first, db.view.rows, columns), 1,
+                                 by_strips.view.block(0, first, m, columns));
+    }
+    EXPECT_TRUE(same_bits(this->download(at_once), this->download(by_strips)));
+  }
+}
+
+TYPED_TEST(SplitContract, ProductsWithoutSummandsScale) {
+  using T = TypeParam;
+  const auto c = random_matrix<T>(20, 30, 1, 2);
+  const auto a = this->split(Precision::fp32, Side::left, Op::none, Padded<T>(20, 0));
+  const auto b = this->split(Precision::fp32, Side::right, Op::none, Padded<T>(0, 30));
+  const auto got = this->multiply(-1, a, b, 0.5f, c);
+  for (Index j = 0; j < c.cols(); ++j) {
+    for (Index i = 0; i < c.rows(); ++i) EXPECT_EQ(got(i, j), c(i, j) * 0.5f);
   }
 }
 

@@ -2,10 +2,9 @@
 // reduced modulo its number while it is in registers, and leaves them as a byte instead of four.
 //
 // A thread block makes a tile of 256 x 128 of C, each of its two groups of four warps one half of
-// the columns. One thread has pieces of 128 summands copied into a ring of buffers; it is ahead of
-// the products by as many pieces as there are buffers, and goes on with the tile for the next
-// modulus while the last one ends. The copies are the hardware's (PTX ISA, "cp.async.bulk.tensor"):
-// they permute rows as tensor cores want them, and are zeros beyond the ends of the matrices.
+// the columns. One thread has pieces of 128 summands copied into a ring of buffers (ring.cuh); it
+// is ahead of the products by as many pieces as there are buffers, and goes on with the tile for
+// the next modulus while the last one ends.
 //
 // Tiles of neighbouring thread blocks lie side by side, so most of what is copied comes from the
 // cache. Clusters whose thread blocks copy for each other (multicast) take half as long again: a
@@ -13,11 +12,11 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "device/cuda/cluster.cuh"
-#include "device/cuda/driver.hpp"
 #include "device/cuda/kernels.hpp"
 #include "device/cuda/launch.cuh"
 #include "device/cuda/residue.cuh"
+#include "device/cuda/ring.cuh"
+#include "device/cuda/tensor_map.hpp"
 #include "device/cuda/wgmma.cuh"
 
 namespace overlapack::cuda {
@@ -36,8 +35,9 @@ struct Buffer {
 };
 struct Shared {
   Buffer buffers[kBuffers];
-  Barrier arrived[kBuffers], read[kBuffers];
+  Ring<kBuffers> ring;
 };
+using Place = RingPlace<kBuffers>;
 
 /// The tiles of C: which one a thread block makes, and of which product (ResidueForm).
 template <int kProducts>
@@ -45,36 +45,22 @@ struct Tiles {
   unsigned of_rows, of_columns;
 
   __device__ int product() const { return static_cast<int>(blockIdx.y % kProducts); }
-  __device__ int plane_of_a() const { return product(); }
+  /// The plane of A is the product's number.
   __device__ int plane_of_b() const { return product() == 2 ? 3 : product(); }
   __device__ unsigned row() const {
-    return of_rows < of_columns ? tile() % of_rows : tile() / of_columns;
+    return of_rows < of_columns ? blockIdx.x % of_rows : blockIdx.x / of_columns;
   }
   __device__ unsigned column() const {
-    return of_rows < of_columns ? tile() / of_rows : tile() % of_columns;
+    return of_rows < of_columns ? blockIdx.x / of_rows : blockIdx.x % of_columns;
   }
   /// Of the remainders for a modulus.
   __device__ Index number(int modulus) const {
     const Index tiles = Index{of_rows} * of_columns;
     return (modulus * tiles + row() * of_columns + column()) * kProducts + product();
   }
-
- private:
-  static __device__ unsigned tile() { return blockIdx.x; }
 };
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-/// Which buffer is next, and how often it has been filled before, modulo 2.
-struct Place {
-  int buffer = 0;
-  unsigned parity = 0;
-
-  __device__ void next() {
-    buffer = buffer + 1 == kBuffers ? 0 : buffer + 1;
-    parity ^= buffer == 0 ? 1 : 0;
-  }
-};
-
 /// Has kCopied rows of kPiece residues copied to shared memory, from (summand, plane, row, modulus)
 /// on; they count in the barrier.
 __device__ void copy(void* to, const CUtensorMap& from, int summand, int plane, int row,
@@ -135,13 +121,12 @@ __device__ void copy_pieces(Shared& shared, const CUtensorMap& a, const CUtensor
   for (int modulus = first; modulus < end; ++modulus) {
     for (int l = 0; l < summands; l += kPiece, place.next()) {
       Buffer& buffer = shared.buffers[place.buffer];
-      Barrier* const arrived = &shared.arrived[place.buffer];
-      await(&shared.read[place.buffer], place.parity ^ 1);
+      Barrier* const arrived = &shared.ring.arrived[place.buffer];
+      await(&shared.ring.read[place.buffer], place.parity ^ 1);
       expect(arrived, sizeof buffer);
       copy(buffer.columns, b, l, tiles.plane_of_b(), column, modulus, arrived);
-      copy(buffer.rows, a, l, tiles.plane_of_a(), row, modulus, arrived);
-      copy(buffer.rows + kCopied * kPiece, a, l, tiles.plane_of_a(), row + kCopied, modulus,
-           arrived);
+      copy(buffer.rows, a, l, tiles.product(), row, modulus, arrived);
+      copy(buffer.rows + kCopied * kPiece, a, l, tiles.product(), row + kCopied, modulus, arrived);
     }
   }
 }
@@ -157,7 +142,7 @@ __device__ void multiply_pieces(Shared& shared, const Tiles<kProducts>& tiles, i
   for (int modulus = first; modulus < end; ++modulus) {
     int last = -1;
     for (int l = 0; l < summands; l += kPiece, place.next()) {
-      await(&shared.arrived[place.buffer], place.parity);
+      await(&shared.ring.arrived[place.buffer], place.parity);
       const Buffer& buffer = shared.buffers[place.buffer];
       const std::uint64_t columns = descriptor(buffer.columns + group * kColumns / 2 * kPiece);
       const std::uint64_t rows = descriptor(buffer.rows);
@@ -168,16 +153,16 @@ __device__ void multiply_pieces(Shared& shared, const Tiles<kProducts>& tiles, i
       }
       end_of_products();
       wait_for_products<1>();
-      if (last >= 0 && speaks) arrive(&shared.read[last]);
+      if (last >= 0 && speaks) arrive(&shared.ring.read[last]);
       last = place.buffer;
     }
     wait_for_products<0>();
-    if (speaks) arrive(&shared.read[last]);
+    if (speaks) arrive(&shared.ring.read[last]);
     const Modulus& m = moduli.modulus[modulus];
     std::int32_t* const tile = remainders + tiles.number(modulus) * RemainderTile::kWords;
     constexpr int kAtOnce = RemainderTile::kWordsAtOnce;
 #  pragma unroll
-    for (int word = 0; word < 32; word += kAtOnce) {
+    for (int word = 0; word < RemainderTile::kWords / RemainderTile::kThreads; word += kAtOnce) {
       unsigned words[kAtOnce];
 #  pragma unroll
       for (int w = 0; w < kAtOnce; ++w) {
@@ -201,13 +186,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   extern __shared__ unsigned char memory[];
   Shared& shared = *reinterpret_cast<Shared*>(
       memory + (kSwizzledBytes - shared_address(memory) % kSwizzledBytes) % kSwizzledBytes);
-  if (threadIdx.x == 0) {
-    for (int i = 0; i < kBuffers; ++i) {
-      make_barrier(&shared.arrived[i]);
-      make_barrier(&shared.read[i], RemainderTile::kThreads / kGroupThreads);
-    }
-  }
-  __syncthreads();
+  shared.ring.make(RemainderTile::kThreads / kGroupThreads);
   const int first = static_cast<int>(blockIdx.y / kProducts) * at_once;
   const int end = min(first + at_once, residues::kModuli);
   if (threadIdx.x < RemainderTile::kThreads) {
@@ -221,22 +200,14 @@ __global__ void __launch_bounds__(kThreads, 1)
 /// The residues as what copies read: (summand, plane, row, modulus).
 template <class T>
 CUtensorMap map_of(const ResidueForm<T>& form) {
-  static const auto encode =
-      driver_function<decltype(cuTensorMapEncodeTiled)>("cuTensorMapEncodeTiled");
-  if (encode == nullptr) throw DeviceError("the driver has no cuTensorMapEncodeTiled", true);
   const auto number = [](Index x) { return static_cast<cuuint64_t>(x); };
   const Index planes = ResidueForm<T>::kPlanes, next_plane = planes > 1 ? form.next_plane : kPiece;
   const cuuint64_t sizes[] = {number(form.summands()), number(planes), number(form.rows()),
                               residues::kModuli};
   const cuuint64_t strides[] = {number(next_plane), number(form.numbers.ld), number(form.stride)};
-  const cuuint32_t box[] = {kPiece, 1, kCopied, 1}, steps[] = {1, 1, 1, 1};
-  CUtensorMap map;
-  const CUresult status =
-      encode(&map, CU_TENSOR_MAP_DATA_TYPE_UINT8, 4, form.numbers.data, sizes, strides, box, steps,
-             CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-             CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-  if (status != CUDA_SUCCESS) throw DeviceError("residue_gemm: no map of the residues", true);
-  return map;
+  const cuuint32_t box[] = {kPiece, 1, kCopied, 1};
+  return tensor_map(CU_TENSOR_MAP_DATA_TYPE_UINT8, form.numbers.data, sizes, strides, box,
+                    CU_TENSOR_MAP_SWIZZLE_128B);
 }
 
 }  // namespace

@@ -215,7 +215,8 @@ __global__ void __launch_bounds__(kThreads)
         float4* const header =
             reinterpret_cast<float4*>(begin + ((i0 + lane) * columns_per_line + c) * to_ld);
         header[0] = {power_of_two(-exponent), 0, 0, 0};
-        header[1] = {0, 0, 0, 0};
+#pragma unroll
+        for (int i = 1; i < kHeader / 4; ++i) header[i] = {0, 0, 0, 0};
       }
       if (kReals * summands <= warp * kPiece) continue;
       float x[kPiece];

@@ -1,11 +1,11 @@
 // C := alpha A B + beta C for split forms of A and B in FP32 (device.hpp): three products of FP16
 // matrices by Hopper's tensor cores, which read both factors from shared memory.
 //
-// A thread block makes a tile of 128 x 128 of C, each of its two groups of four warps one half of
-// the rows. Pieces of 32 summands go through a ring of buffers: one is multiplied, one may still
-// be, the others arrive. A piece of a column is 128 bytes in the split form, high parts and then
-// low ones, so it arrives as it is; its 16 byte chunks are permuted as tensor cores expect it (PTX
-// ISA, "128-byte swizzling mode"), with which no two of eight rows meet in a bank.
+// A thread block makes tiles of 128 x 128 of C, one after the other, each of its two groups of four
+// warps one half of the rows. One thread has pieces of 32 summands copied into a ring of buffers
+// (ring.cuh). It is ahead of the products by as many pieces as there are buffers, and goes on with
+// the next tile while one ends. A piece of a column is 128 bytes in the split form, high parts and
+// then low ones, so it arrives as it is.
 //
 // Tensor cores cut their sums off where float rounds them. So small products and large ones have
 // sums of their own, and after each section both are scaled and added to the tile in FP32.
@@ -13,38 +13,48 @@
 // Where there are few tiles, the thread blocks of a cluster share the sections of one.
 #include <cooperative_groups.h>
 
+#include <algorithm>
 #include <cstdint>
 
-#include "device/cuda/async_copy.cuh"
 #include "device/cuda/kernels.hpp"
 #include "device/cuda/launch.cuh"
+#include "device/cuda/ring.cuh"
+#include "device/cuda/tensor_map.hpp"
 #include "device/cuda/wgmma.cuh"
 
 namespace overlapack::cuda {
 namespace {
 
-constexpr int kTile = 128;                   // rows and columns of a tile of C
-constexpr int kThreads = 2 * kGroupThreads;  // and a line of A and of B for each
+constexpr int kTile = 128;  // rows and columns of a tile of C
+constexpr int kGroups = 2;
+constexpr int kMultiplying = kGroups * kGroupThreads;
+constexpr int kThreads = kMultiplying + kGroupThreads;  // the last group copies
 constexpr int kBuffers = 6;
-constexpr int kAhead = kBuffers - 2;  // pieces that may be on their way
-constexpr int kBand = 12;             // tiles of a band: its factors stay in the cache
+constexpr int kBehind = 2;  // pieces
+constexpr int kBand = 12;   // tiles of a band: its factors stay in the cache
 constexpr int kPiece = SplitForm::kPiece, kHeader = SplitForm::kHeader;
-static_assert(kThreads == 2 * kTile);
 static_assert(kPiece == 32, "two products of 16 numbers each, from rows of 128 bytes");
 
-/// A piece of the lines of a tile, kSwizzledBytes aligned.
+/// The scale of a line in a section, as copies bring it: they are of 16 bytes at least.
+struct Scale {
+  float value, rest[3];
+};
+/// A piece of the lines of a tile, kSwizzledBytes aligned; with the last one of a section come its
+/// scales.
 struct Buffer {
   float a[kTile * kPiece], b[kTile * kPiece];
+  Scale a_scales[kTile], b_scales[kTile];
 };
 struct Shared {
   Buffer buffers[kBuffers];
-  float scales[kBuffers][2 * kTile];  // of the lines of A, then of B, in the section of the piece
+  Ring<kBuffers> ring;
 };
+using Place = RingPlace<kBuffers>;
 
-/// One of the factors: `lines` columns of the split form.
+/// One of the factors, as copies read it: `lines` columns of the split form.
 struct Factor {
-  const float* data;
-  Index ld, lines;
+  CUtensorMap pieces, scales;
+  Index lines;
 };
 
 /// The sections of a column: `full` of `pieces` and, if it is not 0, one of `rest`.
@@ -53,21 +63,41 @@ struct Sections {
 
   __host__ __device__ int count() const { return full + (rest > 0 ? 1 : 0); }
   __device__ int pieces_of(int section) const { return section < full ? pieces : rest; }
+  /// Where a section begins in a column.
+  __device__ int begin(int section) const { return section * (kHeader + pieces * kPiece); }
 };
 
-/// Copies 16 (or 4) bytes to shared memory in the background, or zeros if there is nothing.
-__device__ void copy_16(unsigned to, const float* from, bool there) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from),
-               "r"(there ? 16 : 0)
-               : "memory");
-}
-__device__ void copy_4(unsigned to, const float* from, bool there) {
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to), "l"(from),
-               "r"(there ? 4 : 0)
-               : "memory");
-}
+/// Where the tiles of C are: in bands of kBand rows, column by column.
+struct Tiles {
+  Index rows, columns;  // of tiles
+
+  __host__ __device__ Index count() const { return rows * columns; }
+  __device__ Index row(Index tile) const { return band(tile) * kBand + in_band(tile) % size(tile); }
+  __device__ Index column(Index tile) const { return in_band(tile) / size(tile); }
+
+ private:
+  __device__ Index band(Index tile) const { return tile / (kBand * columns); }
+  __device__ Index in_band(Index tile) const { return tile % (kBand * columns); }
+  __device__ Index size(Index tile) const { return min(Index{kBand}, rows - band(tile) * kBand); }
+};
+
+/// What a thread block has to do: some sections of some tiles.
+struct Work {
+  Index first_tile, end_tile;
+  int first_section, end_section;
+};
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
+/// Has a box of a factor copied to shared memory, from element `row` of column `line` on; it counts
+/// in the barrier.
+__device__ void copy(void* to, const CUtensorMap& from, int row, Index line, Barrier* barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "
+      "[%0], [%1, {%2, %3}], [%4];" ::"r"(shared_address(to)),
+      "l"(&from), "r"(row), "r"(static_cast<int>(line)), "r"(shared_address(barrier))
+      : "memory");
+}
+
 /// Steps from the high parts of the first 16 numbers of a piece to others.
 constexpr std::uint64_t kNextNumbers = kNext32Bytes, kLowParts = 2 * kNext32Bytes;
 
@@ -96,175 +126,158 @@ __device__ void multiply(float (&d)[64], std::uint64_t a, std::uint64_t b, bool 
         "+f"(d[63])
       : "l"(a), "l"(b), "r"(static_cast<int>(accumulate)));
 }
-/// Copies by threads become visible to the tensor cores.
-__device__ void show_copies() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+/// Copies, by one thread.
+__device__ void copy_pieces(Shared& shared, const Factor& a, const Factor& b,
+                            const Sections& sections, const Tiles& tiles, const Work& work) {
+  Place place;
+  for (Index tile = work.first_tile; tile < work.end_tile; ++tile) {
+    const Index row = tiles.row(tile) * kTile, column = tiles.column(tile) * kTile;
+    for (int section = work.first_section; section < work.end_section; ++section) {
+      const int begin = sections.begin(section), pieces = sections.pieces_of(section);
+      for (int piece = 0; piece < pieces; ++piece, place.next()) {
+        const bool last = piece + 1 == pieces;
+        Buffer& buffer = shared.buffers[place.buffer];
+        Barrier* const arrived = &shared.ring.arrived[place.buffer];
+        await(&shared.ring.read[place.buffer], place.parity ^ 1);
+        expect(arrived, last ? sizeof buffer : sizeof buffer.a + sizeof buffer.b);
+        const int first = begin + kHeader + piece * kPiece;
+        copy(buffer.a, a.pieces, first, row, arrived);
+        copy(buffer.b, b.pieces, first, column, arrived);
+        if (!last) continue;
+        copy(buffer.a_scales, a.scales, begin, row, arrived);
+        copy(buffer.b_scales, b.scales, begin, column, arrived);
+      }
+    }
+  }
+}
 #endif
 
-/// The copies of some sections of a tile's lines, piece after piece.
-class Loader {
- public:
-  __device__ Loader(const Factor& a, const Factor& b, const Sections& sections, Index first_a,
-                    Index first_b, int first, int end)
-      : sections_(sections), section_(first), end_(end) {
-    // Eight threads copy a piece of one column, so what they read is 128 bytes in a row.
-    const int row = thread() / 8, chunk = thread() % 8;
-    const Index begin = Index{first} * (kHeader + sections.pieces * kPiece);
-    a_ = a.data + begin + kHeader + 4 * chunk + (first_a + row) * a.ld;
-    b_ = b.data + begin + kHeader + 4 * chunk + (first_b + row) * b.ld;
-    step_a_ = kRows * a.ld;
-    step_b_ = kRows * b.ld;
-    left_a_ = static_cast<int>(min(a.lines - first_a, Index{kTile})) - row;
-    left_b_ = static_cast<int>(min(b.lines - first_b, Index{kTile})) - row;
-    place_ = row * kPiece + 4 * (chunk ^ row % 8);
-    const Factor& factor = thread() < kTile ? a : b;
-    const Index line = (thread() < kTile ? first_a : first_b) + thread() % kTile;
-    scale_there_ = line < factor.lines;
-    scale_ = factor.data + begin + line * factor.ld;
-  }
-  /// Begins to copy the next piece, if there is one.
-  __device__ void next(Buffer& to, float (&scales)[2 * kTile]) {
-    if (section_ < end_) {
-#pragma unroll
-      for (int s = 0; s < kTile / kRows; ++s) {
-        const int place = place_ + s * kRows * kPiece;
-        copy_16(shared_address(to.a + place), a_ + s * step_a_, s * kRows < left_a_);
-        copy_16(shared_address(to.b + place), b_ + s * step_b_, s * kRows < left_b_);
-      }
-      Index step = kPiece;
-      if (++piece_ == sections_.pieces_of(section_)) {
-        // Scales come with the last piece of a section, behind which they are used.
-        copy_4(shared_address(scales + thread()), scale_, scale_there_);
-        scale_ += kHeader + piece_ * kPiece;
-        ++section_;
-        piece_ = 0;
-        step += kHeader;
-      }
-      a_ += step;
-      b_ += step;
-    }
-    end_of_copies();
-  }
-
- private:
-  static constexpr int kRows = kThreads / 8;  // that all threads copy at once
-  __device__ static int thread() { return static_cast<int>(threadIdx.x); }
-  const float *a_, *b_, *scale_;
-  Index step_a_, step_b_;
-  int left_a_, left_b_, place_;
-  bool scale_there_;
-  Sections sections_;
-  int section_, end_, piece_ = 0;
-};
-
 __global__ void __launch_bounds__(kThreads, 1)
-    split_gemm_kernel(Factor a, Factor b, Sections sections, float alpha, float beta, float* c,
-                      Index ldc) {
+    split_gemm_kernel(const __grid_constant__ Factor a, const __grid_constant__ Factor b,
+                      Sections sections, Tiles tiles, int at_once, float alpha, float beta,
+                      float* c, Index ldc) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ char memory[];
   Shared& shared = *reinterpret_cast<Shared*>(
       memory + (kSwizzledBytes - shared_address(memory) % kSwizzledBytes) % kSwizzledBytes);
-  namespace cg = cooperative_groups;
-  const cg::cluster_group cluster = cg::this_cluster();
-  const int ranks = static_cast<int>(cluster.num_blocks());
-  const int rank = static_cast<int>(cluster.block_rank());
-  const int first_section = static_cast<int>(Index{rank} * sections.count() / ranks);
-  const int end_section = static_cast<int>(Index{rank + 1} * sections.count() / ranks);
-  // Tiles in bands of kBand rows, column by column.
-  const Index tile = blockIdx.x / ranks;
-  const Index tile_rows = (a.lines + kTile - 1) / kTile, tile_cols = (b.lines + kTile - 1) / kTile;
-  const Index band = tile / (kBand * tile_cols), in_band = tile % (kBand * tile_cols);
-  const Index band_rows = min(Index{kBand}, tile_rows - band * kBand);
-  const Index first_row = (band * kBand + in_band % band_rows) * kTile;
-  const Index first_col = in_band / band_rows * kTile;
-
-  Loader loader(a, b, sections, first_row, first_col, first_section, end_section);
-#  pragma unroll
-  for (int p = 0; p < kAhead; ++p) loader.next(shared.buffers[p], shared.scales[p]);
-
-  // Of the tile a thread has element i of two rows and of columns 8 j + (0, 1).
+  shared.ring.make(kGroups);
+  const int ranks = blocks_in_cluster(), rank = rank_in_cluster();
+  const Index first_tile = Index{blockIdx.x} / ranks * at_once;
+  const Work work = {first_tile, min(first_tile + at_once, tiles.count()),
+                     static_cast<int>(Index{rank} * sections.count() / ranks),
+                     static_cast<int>(Index{rank + 1} * sections.count() / ranks)};
   const int thread = static_cast<int>(threadIdx.x), group = thread / kGroupThreads;
+  if (thread >= kMultiplying) {
+    give_registers<24>();
+    if (thread == kMultiplying) copy_pieces(shared, a, b, sections, tiles, work);
+    for (int i = 0; ranks > 1 && i < 3; ++i) synchronize_cluster();  // as below
+    return;
+  }
+  take_registers<240>();
+
+  // Of a tile a thread has elements i in two rows and in columns 8 j + (0, 1).
   const int lane = thread % kWarp;
   const int row = group * 64 + thread % kGroupThreads / kWarp * 16 + lane / 4;
   const int col = 2 * (lane % 4);
-  const auto place = [&](int i, Index& r, Index& s) {
-    r = first_row + row + (i % 4 < 2 ? 0 : 8);
-    s = first_col + col + i / 4 * 8 + i % 2;
-    return r < a.lines && s < b.lines;
-  };
+  const auto row_of = [](int i) { return i % 4 < 2 ? 0 : 8; };
+  const auto column_of = [](int i) { return i / 4 * 8 + i % 2; };
+  // The second group stays behind the first one, so that one multiplies while the other one scales
+  // its sums, or loads or stores its tile.
+  if (group > 0 && sections.pieces_of(work.first_section) > kBehind) {
+    await(&shared.ring.arrived[kBehind], 0);
+  }
   float sum[64], large[64] = {}, small[64] = {};
-  if (rank == 0 && beta != 0) {
-    // All loads at once: what is beyond the end is something else, and not used.
+  Place place;
+  for (Index tile = work.first_tile; tile < work.end_tile; ++tile) {
+    const Index first_row = tiles.row(tile) * kTile + row;
+    const Index first_col = tiles.column(tile) * kTile + col;
+    const int rows_left = static_cast<int>(min(a.lines - first_row, Index{kTile}));
+    const int columns_left = static_cast<int>(min(b.lines - first_col, Index{kTile}));
+    float* const corner = c + first_row + first_col * ldc;
+    // All loads at once, which without conditions stay in the background: in place of what is not
+    // there comes something else, which is not used.
+    const auto load = [&] {
+      const bool adds = rank == 0 && beta != 0;
+#  pragma unroll
+      for (int i = 0; i < 64; ++i) {
+        const int r = min(row_of(i), rows_left - 1), s = min(column_of(i), columns_left - 1);
+        sum[i] = adds ? corner[r + s * ldc] : 0;
+      }
+    };
+    for (int section = work.first_section; section < work.end_section; ++section) {
+      const int pieces = sections.pieces_of(section);
+      int last = -1;
+      for (int piece = 0; piece < pieces; ++piece, place.next()) {
+        await(&shared.ring.arrived[place.buffer], place.parity);
+        const Buffer& buffer = shared.buffers[place.buffer];
+        const std::uint64_t rows = descriptor(buffer.a + group * 64 * kPiece);
+        const std::uint64_t cols = descriptor(buffer.b);
+        begin_products();
+        multiply(small, rows + kLowParts, cols, piece > 0);
+        multiply(small, rows + kLowParts + kNextNumbers, cols + kNextNumbers, true);
+        multiply(small, rows, cols + kLowParts, true);
+        multiply(small, rows + kNextNumbers, cols + kLowParts + kNextNumbers, true);
+        multiply(large, rows, cols, piece > 0);
+        multiply(large, rows + kNextNumbers, cols + kNextNumbers, true);
+        end_of_products();
+        if (section == work.first_section && piece == 0) load();
+        wait_for_products<1>();
+        if (last >= 0 && thread % kGroupThreads == 0) arrive(&shared.ring.read[last]);
+        last = place.buffer;
+      }
+      wait_for_products<0>();
+      const Scale* const scale_a = shared.buffers[last].a_scales + row;
+      const Scale* const scale_b = shared.buffers[last].b_scales + col;
+      const float scales[2] = {alpha * scale_a[0].value, alpha * scale_a[8].value};
+      const float before = section == work.first_section ? beta : 1;
+#  pragma unroll
+      for (int i = 0; i < 64; ++i) {
+        const float scaled = (large[i] + small[i]) * scales[i % 4 / 2];
+        sum[i] = before * sum[i] + scaled * scale_b[i / 4 * 8 + i % 2].value;
+      }
+      synchronize_group(group);  // the scales have been read
+      if (thread % kGroupThreads == 0) arrive(&shared.ring.read[last]);
+    }
+    if (ranks > 1) break;  // there is one tile
 #  pragma unroll
     for (int i = 0; i < 64; ++i) {
-      Index r, s;
-      place(i, r, s);
-      sum[i] = c[min(r, a.lines - 1) + min(s, b.lines - 1) * ldc];
-    }
-#  pragma unroll
-    for (int i = 0; i < 64; ++i) sum[i] *= beta;
-  } else {
-#  pragma unroll
-    for (int i = 0; i < 64; ++i) sum[i] = 0;
-  }
-
-  int slot = 0, slot_ahead = kAhead;
-  for (int section = first_section; section < end_section; ++section) {
-    const int pieces = sections.pieces_of(section);
-    int last_slot = 0;
-    for (int piece = 0; piece < pieces; ++piece) {
-      wait_for_copies<kAhead - 1>();
-      show_copies();
-      wait_for_products<1>();
-      __syncthreads();  // this piece is there, and the buffer of the one before the last is free
-      const std::uint64_t rows = descriptor(shared.buffers[slot].a + group * 64 * kPiece);
-      const std::uint64_t cols = descriptor(shared.buffers[slot].b);
-      begin_products();
-      multiply(small, rows + kLowParts, cols, piece > 0);
-      multiply(small, rows + kLowParts + kNextNumbers, cols + kNextNumbers, true);
-      multiply(small, rows, cols + kLowParts, true);
-      multiply(small, rows + kNextNumbers, cols + kLowParts + kNextNumbers, true);
-      multiply(large, rows, cols, piece > 0);
-      multiply(large, rows + kNextNumbers, cols + kNextNumbers, true);
-      end_of_products();
-      loader.next(shared.buffers[slot_ahead], shared.scales[slot_ahead]);
-      last_slot = slot;
-      slot = slot + 1 == kBuffers ? 0 : slot + 1;
-      slot_ahead = slot_ahead + 1 == kBuffers ? 0 : slot_ahead + 1;
-    }
-    wait_for_products<0>();
-    const float* const scale_a = shared.scales[last_slot] + row;
-    const float* const scale_b = shared.scales[last_slot] + kTile + col;
-    const float scales[2] = {alpha * scale_a[0], alpha * scale_a[8]};
-#  pragma unroll
-    for (int i = 0; i < 64; ++i) {
-      const float scaled = (large[i] + small[i]) * scales[i % 4 / 2];
-      sum[i] += scaled * scale_b[i / 4 * 8 + i % 2];
+      const int r = row_of(i), s = column_of(i);
+      if (r < rows_left && s < columns_left) corner[r + s * ldc] = sum[i];
     }
   }
-  if (ranks == 1) {
-#  pragma unroll
-    for (int i = 0; i < 64; ++i) {
-      Index r, s;
-      if (place(i, r, s)) c[r + s * ldc] = sum[i];
-    }
-    return;
-  }
+  if (ranks == 1) return;
   // Each block adds up a part of the tile, in the order of the blocks.
+  namespace cg = cooperative_groups;
   float* const all = reinterpret_cast<float*>(&shared);
-  __syncthreads();  // the last piece has been read
+  synchronize_cluster();  // all pieces have been read
 #  pragma unroll
-  for (int i = 0; i < 64; ++i) all[i * kThreads + thread] = sum[i];
-  cluster.sync();
+  for (int i = 0; i < 64; ++i) all[i * kMultiplying + thread] = sum[i];
+  synchronize_cluster();
+  const Index first_row = tiles.row(work.first_tile) * kTile + row;
+  const Index first_col = tiles.column(work.first_tile) * kTile + col;
   for (int i = 64 * rank / ranks; i < 64 * (rank + 1) / ranks; ++i) {
     float total = 0;
     for (int q = 0; q < ranks; ++q) {
-      total += cluster.map_shared_rank(all, static_cast<unsigned>(q))[i * kThreads + thread];
+      total += cg::this_cluster().map_shared_rank(
+          all, static_cast<unsigned>(q))[i * kMultiplying + thread];
     }
-    Index r, s;
-    if (place(i, r, s)) c[r + s * ldc] = total;
+    const Index r = first_row + row_of(i), s = first_col + column_of(i);
+    if (r < a.lines && s < b.lines) c[r + s * ldc] = total;
   }
-  cluster.sync();  // nobody leaves while others read its sums
+  synchronize_cluster();  // nobody leaves while others read its sums
 #endif
+}
+
+Factor factor_of(DeviceView<const float> x) {
+  const auto number = [](Index y) { return static_cast<cuuint64_t>(y); };
+  const cuuint64_t sizes[] = {number(x.rows), number(x.cols)};
+  const cuuint64_t strides[] = {number(x.ld) * sizeof(float)};
+  const auto map = [&](cuuint32_t rows, CUtensorMapSwizzle swizzle) {
+    return tensor_map(CU_TENSOR_MAP_DATA_TYPE_FLOAT32, x.data, sizes, strides, {rows, kTile},
+                      swizzle);
+  };
+  return {map(kPiece, CU_TENSOR_MAP_SWIZZLE_128B),
+          map(sizeof(Scale) / sizeof(float), CU_TENSOR_MAP_SWIZZLE_NONE), x.cols};
 }
 
 }  // namespace
@@ -275,9 +288,16 @@ void split_gemm(cudaStream_t stream, int multiprocessors, Index section, Index n
   const auto pieces = [](Index count) { return static_cast<int>((count + kPiece - 1) / kPiece); };
   const Sections sections = {static_cast<int>(numbers / section), pieces(section),
                              pieces(numbers % section)};
-  const auto tiles = [](Index lines) { return (lines + kTile - 1) / kTile; };
+  const auto tiles_of = [](Index lines) { return (lines + kTile - 1) / kTile; };
+  const Tiles tiles = {tiles_of(a.cols), tiles_of(b.cols)};
+  // A thread block with two tiles copies for the second one while the first one ends. But what has
+  // priority waits until thread blocks end, and in few turns no multiprocessor should have one
+  // more.
+  constexpr Index kManyTurns = 6, kShort = 1024;
+  const bool many = tiles.count() >= kManyTurns * multiprocessors;
+  const Index at_once = many && numbers <= kShort ? 2 : 1;
   LaunchShape shape;
-  shape.blocks = static_cast<unsigned>(tiles(a.cols) * tiles(b.cols));
+  shape.blocks = static_cast<unsigned>((tiles.count() + at_once - 1) / at_once);
   shape.threads = kThreads;
   shape.shared_bytes = sizeof(Shared) + kSwizzledBytes;
   while (shape.cluster < kClusterWithoutAsking &&
@@ -286,8 +306,8 @@ void split_gemm(cudaStream_t stream, int multiprocessors, Index section, Index n
     shape.cluster *= 2;
     shape.blocks *= 2;
   }
-  launch(stream, shape, "split_gemm", split_gemm_kernel, Factor{a.data, a.ld, a.cols},
-         Factor{b.data, b.ld, b.cols}, sections, alpha, beta, c, ldc);
+  launch(stream, shape, "split_gemm", split_gemm_kernel, factor_of(a), factor_of(b), sections,
+         tiles, static_cast<int>(at_once), alpha, beta, c, ldc);
 }
 
 }  // namespace overlapack::cuda

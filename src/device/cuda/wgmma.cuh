@@ -32,6 +32,21 @@ template <int kPending>
 __device__ void wait_for_products() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
 }
+
+// How many registers each thread of a group may have from now on, by all of them.
+template <int kRegisters>
+__device__ void give_registers() {
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kRegisters));
+}
+template <int kRegisters>
+__device__ void take_registers() {
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters));
+}
+
+/// All threads of a group, which has that number, wait for each other.
+__device__ inline void synchronize_group(int group) {
+  asm volatile("bar.sync %0, %1;" ::"r"(1 + group), "n"(kGroupThreads) : "memory");
+}
 #endif
 
 }  // namespace overlapack::cuda
