@@ -98,6 +98,11 @@ __device__ void copy(void* to, const CUtensorMap& from, int row, Index line, Bar
       : "memory");
 }
 
+/// So that the first copies need not wait for it.
+__device__ void prefetch(const CUtensorMap& map) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
+}
+
 /// Steps from the high parts of the first 16 numbers of a piece to others.
 constexpr std::uint64_t kNextNumbers = kNext32Bytes, kLowParts = 2 * kNext32Bytes;
 
@@ -160,6 +165,12 @@ __global__ void __launch_bounds__(kThreads, 1)
   extern __shared__ char memory[];
   Shared& shared = *reinterpret_cast<Shared*>(
       memory + (kSwizzledBytes - shared_address(memory) % kSwizzledBytes) % kSwizzledBytes);
+  if (threadIdx.x == kMultiplying) {
+    for (const Factor* factor : {&a, &b}) {
+      prefetch(factor->pieces);
+      prefetch(factor->scales);
+    }
+  }
   shared.ring.make(kGroups);
   const int ranks = blocks_in_cluster(), rank = rank_in_cluster();
   const Index first_tile = Index{blockIdx.x} / ranks * at_once;
