@@ -169,10 +169,21 @@ TYPED_TEST(Split, SubtractionsOfManyShapes) {
       this->device().template kernels<T>().add(*queue, Op::conj_trans, device_a, T(0),
                                                device_a_adjoint);
       subtract.by_rows(*queue, device_a, device_a_adjoint, device_u, device_d);
-      EXPECT_LT(this->error(this->download(*queue, device_d), host_d, Op::none, host_u.view(),
-                            Op::conj_trans, host_a.view()),
-                kLimit)
+      const auto by_rows = this->download(*queue, device_d);
+      EXPECT_LT(
+          this->error(by_rows, host_d, Op::none, host_u.view(), Op::conj_trans, host_a.view()),
+          kLimit)
           << "by rows " << rows << "x" << cols << "x" << depth;
+      ++products;
+
+      if (!this->expect_split(split)) continue;
+      // The same with L split before, where it is no more.
+      algorithms::SplitAdjoint<T> split_a(this->device(), options, m, k);
+      split_a.split(*queue, device_a);
+      if (this->device().emulated()) this->copy(*queue, device_a, random_matrix<T>(rows, depth, 6));
+      this->copy(*queue, device_d, host_d);
+      subtract.by_rows(*queue, device_a, device_a_adjoint, device_u, device_d, &split_a);
+      EXPECT_TRUE(same_bits(this->download(*queue, device_d), by_rows));
       ++products;
     }
     if (this->device().emulated()) {
@@ -241,6 +252,25 @@ TYPED_TEST(Split, TheSettingDecides) {
       EXPECT_EQ(products, 0);
     }
   }
+}
+
+TYPED_TEST(Split, LIsSplitOnceForAllThatComesLate) {
+  using T = TypeParam;
+  if (!this->device().emulated()) GTEST_SKIP() << "the emulated device splits small products, too";
+  if (!this->expect_split(true)) GTEST_SKIP() << "this precision has no split form";
+  const Index width = this->device().template kernels<T>().getrf_panel_width();
+  const Index n = 16 * width;  // eight blocks
+  const auto a = random_matrix<T>(n, n, 1);
+  dispatch::Settings settings;
+  settings.min_n = 1;
+  settings.nb = 2 * width;
+  this->use(settings);
+  auto factor = a;
+  std::vector<Index> pivots;
+  const int products = this->calls_.of("split_gemm"), split = this->calls_.of("column_norms");
+  EXPECT_EQ(getrf<T>(factor.view(), pivots), 0);
+  EXPECT_LT(getrf_residual<T>(a.view(), factor.view(), pivots), kThreshold);
+  EXPECT_LT(this->calls_.of("column_norms") - split, this->calls_.of("split_gemm") - products);
 }
 
 TYPED_TEST(Split, BlocksThatAreNoWholeSectionsDoWithout) {

@@ -59,6 +59,7 @@ Lu<T>::Lu(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Ind
   if (options.by_rows && steps_of(0).size() > 1) {
     try_to_allocate([&] { by_rows_.emplace(device, n + nrhs, m); });  // or else all is by columns
   }
+  make_room_to_split(options);
   plan_long_steps(options);
   std::fill_n(info_.data(), info_.size(), Index{0});
   new (panels_known_.data()) Flag(0);
@@ -260,6 +261,7 @@ void Lu<T>::end_block(Flow& flow, Index b, bool whole, Range step, Index column)
   apply(near(), in_near_, block(b), {by_steps_until(b), block(b + 1).last});
   put_back(near(), block(b + 1).last);
   near().record(*updated_);
+  split(b);  // not sooner: the next panel would wait for it
   near().wait(*far_done_);
   near_waits_for_joined();  // so late, lest the next panels wait, too
   apply(near(), in_near_, block(b), columns(b + 2, far));
@@ -269,6 +271,36 @@ void Lu<T>::end_block(Flow& flow, Index b, bool whole, Range step, Index column)
   update().wait(*begun_);
   apply(update(), in_update_, block(b), columns(far, joined_));
   update().record(*far_done_);
+}
+
+/// Whole blocks meet most columns by rows, and groups one after the other: their L is split once.
+/// If there is no memory for that, it is for each product.
+template <class T>
+void Lu<T>::make_room_to_split(const Options& options) {
+  if (!options.split || !by_rows_) return;
+  try_to_allocate([&] {
+    for (Index i = 0; i < panels_ && block(i).size() == options.nb; ++i) {
+      const Index rows = m_ - block(i).last, columns = n_ + nrhs_ - block(i).last;
+      if (!kernels_.split_pays(options.precision, columns, rows, options.nb)) break;
+      split_.emplace_back(device_, options, rows, options.nb);
+    }
+  });
+}
+
+/// What lies below block b, for columns that are by rows.
+template <class T>
+void Lu<T>::split(Index b) {
+  if (b >= static_cast<Index>(split_.size()) || first_by_rows_ >= n_ + nrhs_) return;
+  const Range i = {block(b).last, m_}, c = block(b);
+  split_[at(b)].split(near(), matrix().block(i.first, c.first, i.size(), c.size()));
+}
+
+/// L of a step as split(), or null.
+template <class T>
+const SplitAdjoint<T>* Lu<T>::split_of(Range step) const {
+  const Index b = index_of(blocks_, step.first);
+  const bool may_be = step.size() == block(b).size() && b < static_cast<Index>(split_.size());
+  return may_be && split_[at(b)].is_split() ? &split_[at(b)] : nullptr;
 }
 
 /// The part of L in panel i sees the interchanges of all its steps, and goes home. What lies below
@@ -324,7 +356,7 @@ void Lu<T>::apply_by_rows(Queue& queue, const Subtraction<T>& subtract, Range st
   kernels_.interchange_and_solve_by_rows(queue, A.block(i0, i0, w, w), pivots(step), i0,
                                          by_rows({i0, m_}, c));
   subtract.by_rows(queue, A.block(i.first, i0, i.size(), w), by_rows(i, step), by_rows(step, c),
-                   by_rows(i, c));
+                   by_rows(i, c), split_of(step));
 }
 
 template <class T>

@@ -135,6 +135,9 @@ class Lu {
   void catch_up(Group& group);
   void join(Index end);
   void near_waits_for_joined();
+  void make_room_to_split(const Options& options);
+  void split(Index b);
+  const SplitAdjoint<T>* split_of(Range step) const;
   void plan_long_steps(const Options& options);
   Index long_steps() const { return static_cast<Index>(long_steps_.size()); }
   Index first_far(Index i) const;
@@ -168,6 +171,7 @@ class Lu {
   EventLease there_, factored_, updated_, near_done_, far_done_, begun_;
   Subtraction<T> in_panel_, in_near_, in_update_;  // one for each queue
   std::vector<Subtraction<T>> in_catch_up_;
+  std::vector<SplitAdjoint<T>> split_;  // split_[b]: what lies below block b
   std::deque<LongStep<T>> long_steps_;
   Index begun_long_steps_ = 0;
   std::deque<Far> far_;  // if there are long steps; groups take turns

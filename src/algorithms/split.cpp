@@ -19,11 +19,50 @@ DeviceView<Real<T>> split_block(const DeviceMatrix<Real<T>>& matrix, SplitForm f
                              K::split_rows(form, k.size()), K::split_cols(side, n.size()));
 }
 
+/// Splits L, a left factor, or its adjoint, a right one. The columns of L are made equal in size
+/// where that matters; their sizes are in `sizes` then, which is empty elsewhere.
+template <class T>
+void split_l(Queue& queue, SplitForm form, Side side, DeviceView<const T> l, DeviceView<Real<T>> to,
+             DeviceView<Real<T>> sizes) {
+  Kernels<T>& kernels = queue.device().kernels<T>();
+  if (!sizes.empty()) kernels.column_norms(queue, l, sizes);
+  kernels.split(queue, form, side, side == Side::left ? Op::none : Op::conj_trans, l, to, sizes,
+                Weigh::divide);
+}
+
+/// The sizes of k columns, in `memory`.
+template <class T>
+DeviceView<Real<T>> sizes_in(const DeviceMatrix<Real<T>>& memory, SplitForm form, Index k) {
+  if (form.precision != Precision::fp32) return {};
+  return memory.view().block(0, 0, k, 1);
+}
+
+template <class T>
+SplitForm form_of(const Options& options) {
+  return {options.precision, Kernels<T>::kSplitSection};
+}
+
 }  // namespace
 
 template <class T>
+SplitAdjoint<T>::SplitAdjoint(Device& device, const Options& options, Index m, Index k)
+    : kernels_(device.kernels<T>()),
+      form_(form_of<T>(options)),
+      memory_(split_matrix<T>(device, form_, Side::right, k, m)),
+      memory_for_sizes_(device, k, 1),
+      done_(device) {}
+
+template <class T>
+void SplitAdjoint<T>::split(Queue& queue, DeviceView<const T> l) {
+  numbers_ = split_block<T>(memory_, form_, Side::right, {0, l.cols}, {0, l.rows});
+  sizes_ = sizes_in<T>(memory_for_sizes_, form_, l.cols);
+  split_l<T>(queue, form_, Side::right, l, numbers_, sizes_);
+  queue.record(*done_);
+}
+
+template <class T>
 Subtraction<T>::Subtraction(Device& device, const Options& options, Index m, Index n, Index k)
-    : kernels_(device.kernels<T>()), form_{options.precision, Kernels<T>::kSplitSection} {
+    : kernels_(device.kernels<T>()), form_(form_of<T>(options)) {
   if (options.split && kernels_.split_pays(form_.precision, m, n, k)) {
     const Index longer = std::max(m, n);  // L and U^H are left factors, U and L^H right ones
     split_.emplace(Workspace{split_matrix<T>(device, form_, Side::left, k, longer),
@@ -35,21 +74,42 @@ Subtraction<T>::Subtraction(Device& device, const Options& options, Index m, Ind
 template <class T>
 void Subtraction<T>::operator()(Queue& queue, DeviceView<const T> l, DeviceView<const T> u,
                                 DeviceView<T> c) const {
-  if (splits(c, l.cols)) {
-    subtract_split(queue, l, Side::left, u, c);
-  } else {
+  const Index k = l.cols;
+  if (!splits(c, k)) {
     kernels_.gemm(queue, Op::none, Op::none, T(-1), l, u, T(1), c);
+    return;
   }
+  const DeviceView<Real<T>> left = place(Side::left, k, c), right = place(Side::right, k, c);
+  const DeviceView<Real<T>> sizes = sizes_in<T>(split_->sizes, form_, k);
+  split_l<T>(queue, form_, Side::left, l, left, sizes);
+  kernels_.split(queue, form_, Side::right, Op::none, u, right, sizes, Weigh::multiply);
+  kernels_.split_gemm(queue, form_, k, -1, left, right, 1, c);
 }
 
 template <class T>
 void Subtraction<T>::by_rows(Queue& queue, DeviceView<const T> l, DeviceView<const T> l_adjoint,
-                             DeviceView<const T> u, DeviceView<T> c) const {
-  if (splits(c, l.cols)) {
-    subtract_split(queue, l, Side::right, u, c);
-  } else {
+                             DeviceView<const T> u, DeviceView<T> c,
+                             const SplitAdjoint<T>* split) const {
+  const Index k = l.cols;
+  if (!splits(c, k)) {
     kernels_.gemm(queue, Op::none, Op::none, T(-1), u, l_adjoint, T(1), c);
+    return;
   }
+  const DeviceView<Real<T>> left = place(Side::left, k, c);
+  DeviceView<const Real<T>> right, sizes;
+  if (split != nullptr) {
+    split->wait(queue);
+    right = split->numbers();
+    sizes = split->sizes();
+  } else {
+    const DeviceView<Real<T>> to = place(Side::right, k, c),
+                              to_sizes = sizes_in<T>(split_->sizes, form_, k);
+    split_l<T>(queue, form_, Side::right, l, to, to_sizes);
+    right = to;
+    sizes = to_sizes;
+  }
+  kernels_.split(queue, form_, Side::left, Op::none, u, left, sizes, Weigh::multiply);
+  kernels_.split_gemm(queue, form_, k, -1, left, right, 1, c);
 }
 
 template <class T>
@@ -57,24 +117,11 @@ bool Subtraction<T>::splits(DeviceView<T> c, Index k) const {
   return split_ && kernels_.split_pays(form_.precision, c.rows, c.cols, k);
 }
 
-/// Of the product's factors one is L or, on the right, L^H; the other one is given as it is.
 template <class T>
-void Subtraction<T>::subtract_split(Queue& queue, DeviceView<const T> l, Side side_of_l,
-                                    DeviceView<const T> other, DeviceView<T> c) const {
-  const bool is_left = side_of_l == Side::left;
-  const Index k = l.cols;
-  const auto left = split_block<T>(split_->left, form_, Side::left, {0, k}, {0, c.rows});
-  const auto right = split_block<T>(split_->right, form_, Side::right, {0, k}, {0, c.cols});
-  DeviceView<Real<T>> sizes;
-  if (form_.precision == Precision::fp32) {
-    sizes = split_->sizes.view().block(0, 0, k, 1);
-    kernels_.column_norms(queue, l, sizes);
-  }
-  kernels_.split(queue, form_, side_of_l, is_left ? Op::none : Op::conj_trans, l,
-                 is_left ? left : right, sizes, Weigh::divide);
-  kernels_.split(queue, form_, is_left ? Side::right : Side::left, Op::none, other,
-                 is_left ? right : left, sizes, Weigh::multiply);
-  kernels_.split_gemm(queue, form_, k, -1, left, right, 1, c);
+DeviceView<Real<T>> Subtraction<T>::place(Side side, Index k, DeviceView<T> c) const {
+  const bool left = side == Side::left;
+  return split_block<T>(left ? split_->left : split_->right, form_, side, {0, k},
+                        {0, left ? c.rows : c.cols});
 }
 
 template <class T>
@@ -127,6 +174,7 @@ void Updates<T>::subtract(Queue& queue, const Workspace& workspace, Range rows, 
 }
 
 #define OVERLAPACK_INSTANTIATE(T) \
+  template class SplitAdjoint<T>; \
   template class Subtraction<T>;  \
   template class Updates<T>;
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)

@@ -10,11 +10,34 @@
 
 namespace overlapack::algorithms {
 
-/// C -= L U, again and again in one queue. Both factors are split anew for each product, which
-/// costs k (m + n) where the product costs k m n, and each time the columns of L are made equal in
-/// size. Without that, an LU of rows of very different sizes (equations in different units, say)
-/// would be right in the large rows only: where L is small in a column, because the row of its
-/// pivot was large, U is large in that row, and the rest of L and U would be lost beside both.
+/// L^H, split once for products with it in any queue.
+template <class T>
+class SplitAdjoint {
+ public:
+  /// For L of up to m x k.
+  SplitAdjoint(Device& device, const Options& options, Index m, Index k);
+  /// Splits L, which may change afterwards.
+  void split(Queue& queue, DeviceView<const T> l);
+  bool is_split() const { return !numbers_.empty(); }
+  /// For what comes next in that queue.
+  void wait(Queue& queue) const { queue.wait(*done_); }
+  DeviceView<const Real<T>> numbers() const { return numbers_; }
+  /// Of the columns of L, by which the rows of U are to be multiplied.
+  DeviceView<const Real<T>> sizes() const { return sizes_; }
+
+ private:
+  Kernels<T>& kernels_;
+  SplitForm form_;
+  DeviceMatrix<Real<T>> memory_, memory_for_sizes_;
+  DeviceView<Real<T>> numbers_, sizes_;
+  EventLease done_;
+};
+
+/// C -= L U, again and again in one queue. The factors are split for each product, which costs
+/// k (m + n) where the product costs k m n, and the columns of L are made equal in size. Without
+/// that, an LU of rows of very different sizes (equations in different units, say) would be right
+/// in the large rows only: where L is small in a column, because the row of its pivot was large, U
+/// is large in that row, and the rest of L and U would be lost beside both.
 template <class T>
 class Subtraction {
  public:
@@ -23,17 +46,19 @@ class Subtraction {
   /// c -= l u. One queue at a time: there is one workspace.
   void operator()(Queue& queue, DeviceView<const T> l, DeviceView<const T> u,
                   DeviceView<T> c) const;
-  /// The same where U and C are given by their adjoints, and L both ways: c -= u l^H.
+  /// The same where U and C are given by their adjoints, and L both ways: c -= u l^H. If there is a
+  /// `split`, it is that of L.
   void by_rows(Queue& queue, DeviceView<const T> l, DeviceView<const T> l_adjoint,
-               DeviceView<const T> u, DeviceView<T> c) const;
+               DeviceView<const T> u, DeviceView<T> c,
+               const SplitAdjoint<T>* split = nullptr) const;
 
  private:
   struct Workspace {
     DeviceMatrix<Real<T>> left, right, sizes;
   };
   bool splits(DeviceView<T> c, Index k) const;
-  void subtract_split(Queue& queue, DeviceView<const T> l, Side side_of_l,
-                      DeviceView<const T> other, DeviceView<T> c) const;
+  /// Where a factor of C with k summands is split.
+  DeviceView<Real<T>> place(Side side, Index k, DeviceView<T> c) const;
 
   Kernels<T>& kernels_;
   SplitForm form_;

@@ -95,8 +95,8 @@ double memory_for_residues(Routine routine, char type, const Shape& shape, Index
 }
 
 /// Bytes beyond that for products of split operands: the factor of a Cholesky factorization once
-/// more, in its split form; LU splits panels as it goes, in six queues, and either factor may be
-/// the left one.
+/// more, in its split form; of an LU L, and panels in six queues, where either factor may be the
+/// left one.
 double memory_to_split(Routine routine, char type, const Shape& shape, Index nb) {
   const bool complex = type == 'c' || type == 'z';
   const auto m = static_cast<double>(shape.m + 64), n = static_cast<double>(shape.n + shape.nrhs);
@@ -104,7 +104,10 @@ double memory_to_split(Routine routine, char type, const Shape& shape, Index nb)
   const auto summands = static_cast<double>(nb);
   constexpr auto bytes = static_cast<double>(sizeof(float));
   if (is_cholesky(routine)) return bytes * (left * m * n + right * n * summands);
-  if (is_lu(routine)) return bytes * 6 * summands * (left + right) * std::max(m, n);
+  if (is_lu(routine)) {
+    const double least = std::min(m, n), of_l = (complex ? 2.25 : 1.125) * (m - least / 2) * least;
+    return bytes * (of_l + 6 * summands * (left + right) * std::max(m, n));
+  }
   return 0;
 }
 
