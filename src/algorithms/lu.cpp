@@ -290,7 +290,7 @@ void Lu<T>::make_room_to_split(const Options& options) {
 /// What lies below block b, for columns that are by rows.
 template <class T>
 void Lu<T>::split(Index b) {
-  if (b >= static_cast<Index>(split_.size()) || first_by_rows_ >= n_ + nrhs_) return;
+  if (!may_be_split(b) || first_by_rows_ >= n_ + nrhs_) return;
   const Range i = {block(b).last, m_}, c = block(b);
   split_[at(b)].split(near(), matrix().block(i.first, c.first, i.size(), c.size()));
 }
@@ -299,12 +299,12 @@ void Lu<T>::split(Index b) {
 template <class T>
 const SplitAdjoint<T>* Lu<T>::split_of(Range step) const {
   const Index b = index_of(blocks_, step.first);
-  const bool may_be = step.size() == block(b).size() && b < static_cast<Index>(split_.size());
+  const bool may_be = step.size() == block(b).size() && may_be_split(b);
   return may_be && split_[at(b)].is_split() ? &split_[at(b)] : nullptr;
 }
 
 /// The part of L in panel i sees the interchanges of all its steps, and goes home. What lies below
-/// it is put by rows as well, if columns by rows still need it.
+/// it is put by rows as well, if columns by rows still need it and it will not be split().
 template <class T>
 void Lu<T>::complete(Flow& flow, Index i) {
   const Index first = block(i).first;
@@ -316,7 +316,7 @@ void Lu<T>::complete(Flow& flow, Index i) {
                        matrix().block(step.first, first, m_ - step.first, step.first - first),
                        pivots(step), step.first);
   }
-  if (first_by_rows_ < n_ + nrhs_) {
+  if (first_by_rows_ < n_ + nrhs_ && !may_be_split(i)) {
     const Range below = {block(i).last, m_};
     kernels_.add(near(), Op::conj_trans,
                  matrix().block(below.first, first, below.size(), block(i).size()), T(0),
@@ -355,7 +355,9 @@ void Lu<T>::apply_by_rows(Queue& queue, const Subtraction<T>& subtract, Range st
   const DeviceView<T> A = matrix();
   kernels_.interchange_and_solve_by_rows(queue, A.block(i0, i0, w, w), pivots(step), i0,
                                          by_rows({i0, m_}, c));
-  subtract.by_rows(queue, A.block(i.first, i0, i.size(), w), by_rows(i, step), by_rows(step, c),
+  DeviceView<T> l_adjoint;
+  if (!may_be_split(index_of(blocks_, i0))) l_adjoint = by_rows(i, step);
+  subtract.by_rows(queue, A.block(i.first, i0, i.size(), w), l_adjoint, by_rows(step, c),
                    by_rows(i, c), split_of(step));
 }
 

@@ -25,7 +25,8 @@ namespace overlapack::algorithms {
 /// Interchanges are costly in a matrix that is stored by columns, where each number of a row lies
 /// in another piece of memory. So columns that get the steps of whole blocks are kept by rows
 /// meanwhile, as A^H. They are put back in their places when it is almost their turn, for panels
-/// and single steps; L^H takes their place, since products with it are a little faster than with L.
+/// and single steps; L^H takes their place, since products with it are a little faster than with L,
+/// or L is split (algorithms/split.hpp), once for all of them.
 ///
 /// In a very large matrix in double precision, blocks far from the panels get the steps of many
 /// blocks as one, a long step (algorithms/long_step.hpp). They join the others, who get steps block
@@ -136,6 +137,7 @@ class Lu {
   void join(Index end);
   void near_waits_for_joined();
   void make_room_to_split(const Options& options);
+  bool may_be_split(Index b) const { return b < static_cast<Index>(split_.size()); }
   void split(Index b);
   const SplitAdjoint<T>* split_of(Range step) const;
   void plan_long_steps(const Options& options);

@@ -185,7 +185,16 @@ class RoundedFlow final : public Flow {
     queue.wait(*rounded_[at(region)]);
     return true;
   }
-  void release(Queue&, Index) override {}
+  /// Nothing goes home, but the time has come for low words that are there.
+  void release(Queue&, Index) override {
+    constexpr Index kAtOnce = 3;  // lest the factorization wait for the host
+    const bool all_are_rounded = rounded_count_ == count();
+    for (Index i = 0; i < kAtOnce && in_halves() && all_are_rounded && joined_count_ < count() &&
+                      transfer_->is_issued(low_words(joined_count_));
+         ++i) {
+      join(joined_count_);
+    }
+  }
 
   /// Whether what has been factored had 21 bits.
   bool in_halves() const { return words_.has_value(); }
@@ -195,7 +204,7 @@ class RoundedFlow final : public Flow {
   void finish() {
     if (!transfer_) return;
     if (in_halves()) {
-      for (Index region = 0; region < count(); ++region) join(region);
+      while (joined_count_ < count()) join(joined_count_);
     }
     transfer_->before(queue(), 0);
     transfer_->finish();
@@ -203,6 +212,8 @@ class RoundedFlow final : public Flow {
 
  private:
   Index count() const { return static_cast<Index>(regions_.size()); }
+  /// The upload of a region's low words.
+  Index low_words(Index region) const { return 1 + count() + region; }
 
   bool comes_in_halves(HostView<const T> a) {
     if (!halves_ || scaling_.wanted() || device_.kind_of(a.data) != MemoryKind::pageable) {
@@ -235,10 +246,11 @@ class RoundedFlow final : public Flow {
     if (transfer_) problem_.complete(queue(), kernels_, block);
   }
 
-  /// Once the low words of a region are there, too, A is.
+  /// Once the low words of a region are there, too, A is. In order of the regions.
   void join(Index region) {
     const Range block = regions_[at(region)];
-    transfer_->before(queue(), 1 + count() + region);
+    ++joined_count_;
+    transfer_->before(queue(), low_words(region));
     const Span span(queue(), "join", region);
     kernels_.join(queue(), problem_.part(), block_of(Words::high, block),
                   block_of(Words::low, block), problem_.block(problem_.a.view(), block), overflow_);
@@ -255,7 +267,7 @@ class RoundedFlow final : public Flow {
   bool halves_;  // are wanted
   std::vector<Range> regions_;
   std::vector<EventLease> rounded_;
-  Index rounded_count_ = 0;
+  Index rounded_count_ = 0, joined_count_ = 0;
   Index unused_;  // nothing is committed, as nothing comes down
   bool arriving_ = false;
   std::optional<DeviceMatrix<Single<T>>> words_;  // of A: the high ones, then the low ones

@@ -92,7 +92,9 @@ void Subtraction<T>::by_rows(Queue& queue, DeviceView<const T> l, DeviceView<con
                              const SplitAdjoint<T>* split) const {
   const Index k = l.cols;
   if (!splits(c, k)) {
-    kernels_.gemm(queue, Op::none, Op::none, T(-1), u, l_adjoint, T(1), c);
+    const bool both = !l_adjoint.empty();
+    kernels_.gemm(queue, Op::none, both ? Op::none : Op::conj_trans, T(-1), u, both ? l_adjoint : l,
+                  T(1), c);
     return;
   }
   const DeviceView<Real<T>> left = place(Side::left, k, c);

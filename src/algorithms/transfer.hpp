@@ -168,6 +168,8 @@ class Transfer {
   /// Work enqueued in `queue` from now on sees upload `id` complete. Waits on the host until the
   /// upload has been issued. Returns false if the transfer has been stopped.
   bool before(Queue& queue, Index id);
+  /// Whether before() would not wait for it.
+  bool is_issued(Index id) const { return up_.regions_ready.load(std::memory_order_acquire) > id; }
   /// Download `id` may go home once the work now in `queue` is done. In order of the numbers.
   void release(Queue& queue, Index id);
   /// An inspection has stopped the transfer: further computation is useless.

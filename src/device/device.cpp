@@ -307,7 +307,12 @@ template <class T>
 void Kernels<T>::split_gemm(Queue& queue, SplitForm form, Index k, Real<T> alpha,
                             DeviceView<const Real<T>> a, DeviceView<const Real<T>> b, Real<T> beta,
                             DeviceView<T> c) {
-  if (c.empty() || (k == 0 && beta == Real<T>(1))) return;
+  if (k == 0) {
+    gemm(queue, Op::none, Op::none, T(0), c.block(0, 0, c.rows, 0), c.block(0, 0, 0, c.cols),
+         T(beta), c);
+    return;
+  }
+  if (c.empty()) return;
   device_.before(Action::kernel, "split_gemm", flops<T>(product(c.rows, c.cols, k)));
   do_split_gemm(queue, form, k, alpha, a, b, beta, c);
 }

@@ -360,11 +360,6 @@ void CudaKernels<T>::do_split_gemm(Queue& queue, SplitForm form, Index k, Real<T
   if constexpr (Kernels<T>::kSplits) {
     const CurrentDevice current(cuda(queue).index());
     constexpr Index reals = is_complex<T> ? 2 : 1;  // a complex C is a real one with more rows
-    if (k == 0) {
-      do_gemm(queue, Op::none, Op::none, T(0), c.block(0, 0, c.rows, 0), c.block(0, 0, 0, c.cols),
-              T(beta), c);
-      return;
-    }
     if (form.precision == Precision::fp32) {
       split_gemm(cuda(queue).stream(), cuda(queue).multiprocessors(), reals * form.section,
                  reals * k, alpha, a, b, beta, reinterpret_cast<float*>(c.data), reals * c.ld);

@@ -131,6 +131,7 @@ __device__ void multiply(float (&d)[64], std::uint64_t a, std::uint64_t b, bool 
         "+f"(d[63])
       : "l"(a), "l"(b), "r"(static_cast<int>(accumulate)));
 }
+
 /// Copies, by one thread.
 __device__ void copy_pieces(Shared& shared, const Factor& a, const Factor& b,
                             const Sections& sections, const Tiles& tiles, const Work& work) {
@@ -187,6 +188,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   take_registers<240>();
 
   // Of a tile a thread has elements i in two rows and in columns 8 j + (0, 1).
+  const bool speaks = thread % kGroupThreads == 0;
   const int lane = thread % kWarp;
   const int row = group * 64 + thread % kGroupThreads / kWarp * 16 + lane / 4;
   const int col = 2 * (lane % 4);
@@ -233,7 +235,7 @@ __global__ void __launch_bounds__(kThreads, 1)
         end_of_products();
         if (section == work.first_section && piece == 0) load();
         wait_for_products<1>();
-        if (last >= 0 && thread % kGroupThreads == 0) arrive(&shared.ring.read[last]);
+        if (last >= 0 && speaks) arrive(&shared.ring.read[last]);
         last = place.buffer;
       }
       wait_for_products<0>();
@@ -244,10 +246,10 @@ __global__ void __launch_bounds__(kThreads, 1)
 #  pragma unroll
       for (int i = 0; i < 64; ++i) {
         const float scaled = (large[i] + small[i]) * scales[i % 4 / 2];
-        sum[i] = before * sum[i] + scaled * scale_b[i / 4 * 8 + i % 2].value;
+        sum[i] = before * sum[i] + scaled * scale_b[column_of(i)].value;
       }
       synchronize_group(group);  // the scales have been read
-      if (thread % kGroupThreads == 0) arrive(&shared.ring.read[last]);
+      if (speaks) arrive(&shared.ring.read[last]);
     }
     if (ranks > 1) break;  // there is one tile
 #  pragma unroll
@@ -296,11 +298,12 @@ Factor factor_of(DeviceView<const float> x) {
 void split_gemm(cudaStream_t stream, int multiprocessors, Index section, Index numbers, float alpha,
                 DeviceView<const float> a, DeviceView<const float> b, float beta, float* c,
                 Index ldc) {
-  const auto pieces = [](Index count) { return static_cast<int>((count + kPiece - 1) / kPiece); };
+  const auto pieces = [](Index count) {
+    return static_cast<int>(quotient_up(count, Index{kPiece}));
+  };
   const Sections sections = {static_cast<int>(numbers / section), pieces(section),
                              pieces(numbers % section)};
-  const auto tiles_of = [](Index lines) { return (lines + kTile - 1) / kTile; };
-  const Tiles tiles = {tiles_of(a.cols), tiles_of(b.cols)};
+  const Tiles tiles = {quotient_up(a.cols, Index{kTile}), quotient_up(b.cols, Index{kTile})};
   // A thread block with two tiles copies for the second one while the first one ends. But what has
   // priority waits until thread blocks end, and in few turns no multiprocessor should have one
   // more.
@@ -308,7 +311,7 @@ void split_gemm(cudaStream_t stream, int multiprocessors, Index section, Index n
   const bool many = tiles.count() >= kManyTurns * multiprocessors;
   const Index at_once = many && numbers <= kShort ? 2 : 1;
   LaunchShape shape;
-  shape.blocks = static_cast<unsigned>((tiles.count() + at_once - 1) / at_once);
+  shape.blocks = static_cast<unsigned>(quotient_up(tiles.count(), at_once));
   shape.threads = kThreads;
   shape.shared_bytes = sizeof(Shared) + kSwizzledBytes;
   while (shape.cluster < kClusterWithoutAsking &&
