@@ -187,13 +187,10 @@ class RoundedFlow final : public Flow {
   }
   /// Nothing goes home, but the time has come for low words that are there.
   void release(Queue&, Index) override {
+    if (!in_halves() || rounded_count_ < count()) return;
     constexpr Index kAtOnce = 3;  // lest the factorization wait for the host
-    const bool all_are_rounded = rounded_count_ == count();
-    for (Index i = 0; i < kAtOnce && in_halves() && all_are_rounded && joined_count_ < count() &&
-                      transfer_->is_issued(low_words(joined_count_));
-         ++i) {
-      join(joined_count_);
-    }
+    const Index end = std::min(joined_count_ + kAtOnce, count());
+    while (joined_count_ < end && transfer_->is_issued(low_words(joined_count_))) join_next();
   }
 
   /// Whether what has been factored had 21 bits.
@@ -204,7 +201,7 @@ class RoundedFlow final : public Flow {
   void finish() {
     if (!transfer_) return;
     if (in_halves()) {
-      while (joined_count_ < count()) join(joined_count_);
+      while (joined_count_ < count()) join_next();
     }
     transfer_->before(queue(), 0);
     transfer_->finish();
@@ -246,10 +243,10 @@ class RoundedFlow final : public Flow {
     if (transfer_) problem_.complete(queue(), kernels_, block);
   }
 
-  /// Once the low words of a region are there, too, A is. In order of the regions.
-  void join(Index region) {
+  /// Once the low words of a region are there, too, A is.
+  void join_next() {
+    const Index region = joined_count_++;
     const Range block = regions_[at(region)];
-    ++joined_count_;
     transfer_->before(queue(), low_words(region));
     const Span span(queue(), "join", region);
     kernels_.join(queue(), problem_.part(), block_of(Words::high, block),

@@ -186,9 +186,9 @@ __global__ void __launch_bounds__(kThreads, 1)
     return;
   }
   take_registers<240>();
+  const bool speaks = thread % kGroupThreads == 0;
 
   // Of a tile a thread has elements i in two rows and in columns 8 j + (0, 1).
-  const bool speaks = thread % kGroupThreads == 0;
   const int lane = thread % kWarp;
   const int row = group * 64 + thread % kGroupThreads / kWarp * 16 + lane / 4;
   const int col = 2 * (lane % 4);
