@@ -180,7 +180,7 @@ TYPED_TEST(Split, SubtractionsOfManyShapes) {
       // The same with L split before, where it is no more.
       algorithms::SplitAdjoint<T> split_a(this->device(), options, m, k);
       split_a.split(*queue, device_a);
-      if (this->device().emulated()) this->copy(*queue, device_a, random_matrix<T>(rows, depth, 6));
+      this->copy(*queue, device_a, random_matrix<T>(rows, depth, 6));
       this->copy(*queue, device_d, host_d);
       subtract.by_rows(*queue, device_a, device_a_adjoint, device_u, device_d, &split_a);
       EXPECT_TRUE(same_bits(this->download(*queue, device_d), by_rows));

@@ -46,8 +46,7 @@ SplitForm form_of(const Options& options) {
 
 template <class T>
 SplitAdjoint<T>::SplitAdjoint(Device& device, const Options& options, Index m, Index k)
-    : kernels_(device.kernels<T>()),
-      form_(form_of<T>(options)),
+    : form_(form_of<T>(options)),
       memory_(split_matrix<T>(device, form_, Side::right, k, m)),
       memory_for_sizes_(device, k, 1),
       done_(device) {}

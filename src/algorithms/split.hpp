@@ -26,7 +26,6 @@ class SplitAdjoint {
   DeviceView<const Real<T>> sizes() const { return sizes_; }
 
  private:
-  Kernels<T>& kernels_;
   SplitForm form_;
   DeviceMatrix<Real<T>> memory_, memory_for_sizes_;
   DeviceView<Real<T>> numbers_, sizes_;

@@ -399,7 +399,7 @@ void Transfer::signal(const Direction& direction, Index chunk) const {
 
 bool Transfer::before(Queue& queue, Index id) {
   Backoff wait(Backoff::kLong);
-  while (!stopped() && up_.regions_ready.load(std::memory_order_acquire) <= id) {
+  while (!stopped() && !is_issued(id)) {
     throw_if_failed();
     bool progress = false;
     // With copy threads it only waits: what has arrived must not wait until a copy is complete.

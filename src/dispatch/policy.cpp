@@ -105,6 +105,7 @@ double memory_to_split(Routine routine, char type, const Shape& shape, Index nb)
   constexpr auto bytes = static_cast<double>(sizeof(float));
   if (is_cholesky(routine)) return bytes * (left * m * n + right * n * summands);
   if (is_lu(routine)) {
+    // Of each number of L its reals, and 32 more for each 256 of them.
     const double least = std::min(m, n), of_l = (complex ? 2.25 : 1.125) * (m - least / 2) * least;
     return bytes * (of_l + 6 * summands * (left + right) * std::max(m, n));
   }
