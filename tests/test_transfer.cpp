@@ -100,6 +100,13 @@ TransferTuning with_threads() {
   tuning.min_unit = 512;
   tuning.staging = 3 * tuning.max_chunk;
   tuning.unpackers = 1;
+  tuning.past_cache = 4 * tuning.max_chunk;
+  return tuning;
+}
+/// With slots enough for signals that tell of several chunks.
+TransferTuning with_many_slots() {
+  TransferTuning tuning = with_threads();
+  tuning.staging = 12 * tuning.max_chunk;
   return tuning;
 }
 TransferTuning caller_issues(bool helped) {
@@ -116,7 +123,7 @@ template <class T>
 class Transfers : public DeviceTest {
  protected:
   static std::vector<TransferTuning> tunings() {
-    return {with_threads(), caller_issues(true), caller_issues(false)};
+    return {with_threads(), with_many_slots(), caller_issues(true), caller_issues(false)};
   }
 
   /// Random inside the part, sentinels outside.

@@ -87,8 +87,17 @@ void store_ahead(char* to, const char* from, std::size_t bytes, const char*) {
 #endif
 }
 
-/// Into memory that this core has just used.
-void store(char* to, const char* from, std::size_t bytes, const char*) {
+/// Into memory that this core has just used. Of short pieces more is fetched ahead than of others:
+/// a core has hardly begun to see one coming when it ends.
+void store(char* to, const char* from, std::size_t bytes, const char* next) {
+#if defined(__x86_64__)
+  constexpr std::size_t kShort = 4096;
+  for (std::size_t i = 0; i < std::min(bytes, kShort); i += kLine) {
+    _mm_prefetch(next + i, _MM_HINT_T1);  // more than there is room for in the first cache
+  }
+#else
+  static_cast<void>(next);
+#endif
   std::memcpy(to, from, bytes);
 }
 
@@ -306,9 +315,7 @@ void Transfer::start() {
       std::clamp(power_of_two_from(wanted), tuning_.min_chunk, tuning_.max_chunk);
   const std::size_t unit_bytes =
       std::clamp(wanted / tuning_.units, tuning_.min_unit, chunk_bytes / tuning_.units);
-  flags_ = Buffer<PaddedFlag>(device_, Space::host, 2 * kQueues);
-  static constexpr const char* kNames[2][kQueues] = {{"upload 0", "upload 1"},
-                                                     {"download 0", "download 1"}};
+  flags_ = Buffer<PaddedFlag>(device_, Space::host, 1 + kQueuesDown);
   for (Direction* direction : {&up_, &down_}) {
     cut(*direction, chunk_bytes, unit_bytes);
     const Index chunks = count(direction->chunks);
@@ -331,16 +338,22 @@ void Transfer::start() {
       if (keeps) bytes = (bytes + tuning_.staging - 1) / tuning_.staging * tuning_.staging;
       direction->ring = Buffer<char>(device_, Space::host, static_cast<Index>(bytes));
     }
-    direction->events.resize(size(kQueues) * direction->regions.size());
-    // Without copy threads nobody waits for an uploaded slot that is not used again.
-    direction->signals = direction == &down_ || !caller_issues_
-                             ? chunks
-                             : std::max<Index>(chunks - direction->slots, 0);
-    direction->queue_count = caller_issues_ ? 1 : kQueues;
-    direction->flags = flags_.data() + (direction == &up_ ? 0 : kQueues);
-    for (Index q = 0; q < direction->queue_count; ++q) {
+    direction->events.resize(direction->regions.size());
+    direction->flags = flags_.data() + (direction == &up_ ? 0 : 1);
+    const auto open = [&](Index q, const char* name) {
       new (&direction->flags[q].flag) Flag(0);
-      direction->queues[q].emplace(device_, Priority::normal, kNames[direction == &down_][q]);
+      direction->queues[q].emplace(device_, Priority::normal, name);
+      direction->queue_count = q + 1;
+    };
+    if (direction == &up_) {
+      // Nobody waits for a slot that is not used again.
+      up_.signals = std::max<Index>(chunks - up_.slots, 0);
+      up_.told = std::clamp<Index>(up_.slots / 4, 1, tuning_.told);
+      open(0, "upload");
+    } else {
+      down_.signals = chunks;
+      open(0, "download 0");
+      if (!caller_issues_) open(1, "download 1");
     }
   }
   end_units_ = count(down_.units);
@@ -391,7 +404,8 @@ bool Transfer::complete(const Direction& direction, Index chunk) const {
 }
 
 void Transfer::signal(const Direction& direction, Index chunk) const {
-  if (chunk >= direction.signals) return;
+  const Index first = chunk - direction.told + 1;  // that it tells of
+  if (first % direction.told != 0 || first >= direction.signals) return;
   queue(direction, chunk).signal(flag(direction, chunk), static_cast<std::uint32_t>(chunk) + 1);
 }
 
@@ -420,10 +434,7 @@ bool Transfer::before(Queue& queue, Index id) {
   if (caller_issues_) {  // what needs no packing may run ahead of the computation
     for (int ahead = 0; ahead < 2 && issue_upload(); ++ahead) continue;
   }
-  for (Index q = 0; q < up_.queue_count; ++q) {
-    const auto& issued = up_.events[size(kQueues * id + q)];
-    if (issued) queue.wait(**issued);
-  }
+  queue.wait(**up_.events[size(id)]);
   return true;
 }
 
@@ -433,7 +444,7 @@ void Transfer::release(Queue& queue, Index id) {
   // not wait until this is issued.
   while (caller_issues_ && (issue_download() || see_download())) continue;
   if (stopped()) return;
-  std::optional<EventLease>& released = down_.events[size(kQueues * id)];
+  std::optional<EventLease>& released = down_.events[size(id)];
   released.emplace(device_);
   queue.record(**released);
   down_.regions_ready.store(id + 1, std::memory_order_release);
@@ -555,12 +566,9 @@ bool Transfer::issue_upload() {
   signal(up_, k);
   ++up_.issued;
   if (chunk.ends_region) {
-    for (Index q = 0; q < up_.queue_count; ++q) {
-      if (chunk.starts_region && q != k % up_.queue_count) continue;  // all of it went one way
-      auto& issued = up_.events[size(kQueues * chunk.region + q)];
-      issued.emplace(device_);
-      (**up_.queues[q]).record(**issued);
-    }
+    std::optional<EventLease>& issued = up_.events[size(chunk.region)];
+    issued.emplace(device_);
+    queue(up_, k).record(**issued);
     up_.regions_ready.store(chunk.region + 1, std::memory_order_release);
   }
   return true;
@@ -584,7 +592,7 @@ bool Transfer::issue_download() {
   Queue& queue = this->queue(down_, k);
   // Later ones of the region follow in the same queues.
   if (k - down_.first_chunk[size(chunk.region)] < down_.queue_count) {
-    queue.wait(**down_.events[size(kQueues * chunk.region)]);
+    queue.wait(**down_.events[size(chunk.region)]);
   }
   Span span(queue, "download", chunk.region);
   if (chunk.staged) {
@@ -690,13 +698,15 @@ bool Transfer::upload_is_urgent() const {
   const Index u = up_.next_unit.load(std::memory_order_relaxed);
   if (u >= count(up_.units)) return false;
   const Index k = up_.units[size(u)].chunk - tuning_.ahead;
-  return k < 0 || complete(up_, k);
+  return k < 0 || k >= up_.signals || complete(up_, k);
 }
 
 /// Whether copy thread `id` is one of those who unpack now. What is packed drives staging memory
-/// that has been read out of their caches; without that, it is left to few of them.
+/// that has been read out of their caches; without that, it is left to few of them, where stores
+/// into the caller's memory go past the cache.
 bool Transfer::may_unpack(Index id) const {
-  return id < tuning_.unpackers || down_.slots == count(down_.chunks) ||
+  return id < tuning_.unpackers || unpack_ != store_past_cache ||
+         down_.slots == count(down_.chunks) ||
          up_.next_unit.load(std::memory_order_relaxed) < count(up_.units);
 }
 

@@ -106,10 +106,13 @@ struct TransferTuning {
   /// lower limit, and the least that is worth a hand-over.
   std::size_t units = 4;
   std::size_t min_unit = 64 << 10;
-  /// Copy threads that unpack when nothing goes up any more, if slots are used again and again. The
-  /// device writes into memory that lies in the caches of all cores at two thirds of the speed of
-  /// the link; those of so few are too small for the ring.
+  /// Copy threads that unpack past the cache when nothing goes up any more, if slots are used again
+  /// and again. The device writes into memory that lies in the caches of all cores at two thirds of
+  /// the speed of the link; those of so few are too small for the ring.
   Index unpackers = 6;
+  /// Uploads that one signal tells of, at most: each is a call of the driver, for whose lock the
+  /// caller waits, too.
+  Index told = 3;
   /// Chunks that copy threads pack ahead of the device before they turn to what has come home.
   Index ahead = 8;
   /// From so many bytes of downloads on, which no cache would keep, stores into the caller's memory
@@ -181,8 +184,8 @@ class Transfer {
   void take_back(Index first);
 
  private:
-  static constexpr Index kQueues = 2;  // per direction: one copy starts while the other ends
-  static constexpr Index kCaller = 0;  // among the copy threads
+  static constexpr Index kQueuesDown = 2;  // one copy starts while the other is signalled
+  static constexpr Index kCaller = 0;      // among the copy threads
 
   struct Chunk {
     Index region;       // of its direction
@@ -217,16 +220,16 @@ class Transfer {
     std::unique_ptr<std::atomic<Index>[]> units_done;  // per chunk
     std::atomic<Index> next_unit{0};                   // claimed by copy threads in order
     std::atomic<Index> regions_ready{0};  // up: issued to the device; down: released by the caller
-    // Up: issued, one per queue that took part; down: released. One row of kQueues per region.
-    std::vector<std::optional<EventLease>> events;
+    std::vector<std::optional<EventLease>> events;  // by region. Up: issued; down: released
     // Chunks. Issuing thread only, like `launched` and `seen`.
     Index issued = 0;
     Index launched = 0;  // the copy is enqueued, if not its signal
     Index seen = 0;      // of them, how many, in order, are known to be complete
-    Index signals = 0;   // the first so many chunks are signalled
+    Index signals = 0;   // the first so many chunks are signalled,
+    Index told = 1;      // so many by one signal
     Index queue_count = 0;
     PaddedFlag* flags = nullptr;  // of queue q: chunks before this one are complete in it
-    std::optional<QueueLease> queues[kQueues];  // last: drained before the memory goes
+    std::optional<QueueLease> queues[kQueuesDown];  // last: drained before the memory goes
   };
   struct Download {
     std::function<bool()> inspect;
