@@ -1,10 +1,12 @@
 // ?potrf by its exported names, on every device and in both algorithms.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <vector>
 
 #include "algorithms/cholesky.hpp"
+#include "algorithms/potrf.hpp"
 #include "cpu/reference.hpp"
 #include "support/fixtures.hpp"
 #include "support/lapack_calls.hpp"
@@ -276,6 +278,33 @@ class PotrfLookahead : public RoutedTest {
 };
 
 // With lookahead a block gets one product by the block before it and one by those before that.
+/// Sizes of the regions, which must be all pieces in order.
+std::vector<Index> region_sizes(Uplo uplo, Index n, Index nb, Index leading) {
+  const auto pieces = algorithms::pieces_of(n, nb, leading);
+  std::vector<Index> sizes;
+  Index next = 0;
+  for (const algorithms::Range& region : algorithms::regions_of(uplo, pieces, sizeof(double))) {
+    EXPECT_EQ(region.first, next);
+    next = region.last;
+    sizes.push_back(region.size());
+  }
+  EXPECT_EQ(next, static_cast<Index>(pieces.size()));
+  return sizes;
+}
+
+TEST(PotrfRegions, AreLargerTheMorePagesThereAre) {
+  EXPECT_EQ(region_sizes(Uplo::lower, 8192, 256, 0), std::vector<Index>(32, 1));
+  EXPECT_EQ(region_sizes(Uplo::upper, 300, 256, 0), std::vector<Index>(2, 1));
+  const auto few = region_sizes(Uplo::upper, 4096, 256, 0);
+  EXPECT_EQ(few, (std::vector<Index>{1, 1, 1, 1, 2, 2, 2, 2, 2, 1, 1}));
+  for (const Index leading : {0, 4096}) {
+    const auto many = region_sizes(Uplo::upper, 8192, 256, leading);
+    EXPECT_EQ(many.front(), 2);
+    EXPECT_EQ(many.back(), 1);
+    EXPECT_EQ(*std::max_element(many.begin(), many.end()), 3);
+  }
+}
+
 TEST_F(PotrfLookahead, BeginsBeyondASmallOrder) {
   const Index small = algorithms::small_order(device());
   const Index nb = std::min(device().kernels<double>().potrf_panel_width(), small / 4);

@@ -152,22 +152,26 @@ class CholeskyOnDevice final : public Factorization<T> {
 
 std::vector<Range> regions_of(Uplo uplo, const std::vector<Piece>& pieces, std::size_t element,
                               bool resident) {
-  constexpr std::size_t kPiece = 4096;
+  constexpr std::size_t kPage = 4096, kManyPages = 160 << 20;
   const Index count = static_cast<Index>(pieces.size());
-  Index widest = 1;
+  Index first = 1, widest = 1;
   if (resident) {
     widest = count;
   } else if (uplo == Uplo::upper && count > 0) {
-    const Index blocks = static_cast<Index>(kPiece / element) / pieces.front().columns.size();
-    widest = std::clamp<Index>(blocks, 2, 4);
+    const Index n = pieces.back().rows.last;
+    const bool many_pages = element * at(n) * at(n) >= kManyPages;
+    const Index blocks = static_cast<Index>(kPage / element) / pieces.front().columns.size();
+    first = many_pages ? 2 : 1;
+    widest = std::clamp<Index>(blocks, first + 1, 4);
   }
   std::vector<Range> regions;
   for (Index p = 0; p < count;) {
-    const Index width = std::clamp<Index>(std::min(p, count - p) / 2, 1, widest);
-    const Piece& first = pieces[at(p)];
+    const Index least = p < count / 2 ? first : 1;
+    const Index width = std::clamp<Index>(std::min(p, count - p) / 2, least, widest);
+    const Piece& one = pieces[at(p)];
     Index last = p + 1;
-    while (last < p + width && pieces[at(last)].rows.last == first.rows.last &&
-           pieces[at(last)].on_diagonal() == first.on_diagonal()) {
+    while (last < p + width && pieces[at(last)].rows.last == one.rows.last &&
+           pieces[at(last)].on_diagonal() == one.on_diagonal()) {
       ++last;
     }
     regions.push_back({p, last});

@@ -38,10 +38,12 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
 /// is columns, and several of an upper one, where it is rows. A block row is made of short pieces
 /// of many columns, each on a page of its own (2 KB of 256 doubles), and costs the copy threads
 /// more than bandwidth; but what moves together, the device waits for together. So two blocks of an
-/// upper triangle are a region, or up to four if that makes pieces of 4 KB, with so many bytes an
-/// element. Within the device's memory, where to launch a copy takes longer than it takes itself,
-/// any number is. But no more than half of those before them and half of those that are left,
-/// because for the first ones the device waits, and for the last ones the caller.
+/// upper triangle are a region, or up to four if that makes pieces of a page, with so many bytes an
+/// element. But no more than half of those before them and half of those that are left, because for
+/// the first ones the device waits, and for the last ones the caller. A matrix of so many pages
+/// that even the tables of their addresses do not stay in a core's caches moves by three blocks,
+/// and by two from the beginning. Within the device's memory, where to launch a copy takes longer
+/// than it takes itself, any number is a region.
 std::vector<Range> regions_of(Uplo uplo, const std::vector<Piece>& pieces, std::size_t element,
                               bool resident = false);
 /// The pieces of a region as one.
