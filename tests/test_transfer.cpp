@@ -107,7 +107,7 @@ TransferTuning with_threads() {
 TransferTuning with_many_slots() {
   TransferTuning tuning = with_threads();
   tuning.staging = 12 * tuning.max_chunk;
-  tuning.apart = 0;
+  tuning.span = 0;
   return tuning;
 }
 TransferTuning caller_issues(bool helped) {
@@ -264,7 +264,7 @@ TYPED_TEST(Transfers, MoveEveryPartFromAndToEveryKindOfMemory) {
               }
               if (to == MemoryKind::device) {
                 EXPECT_EQ(counters.bytes_to_host, down);
-                const bool scattered = tuning.apart == 0;
+                const bool scattered = tuning.span == 0;
                 if (from == MemoryKind::device || (from == MemoryKind::pinned && !scattered)) {
                   EXPECT_LE(staging.bytes, 1024) << "flags only";
                 }

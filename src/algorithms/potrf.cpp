@@ -351,8 +351,13 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
   if (solve) {
     transfer.add_download(make_region<T>(b, solve->x()), [&solve] { return solve->trusted(); });
   }
+  // The diagonal is read while the first columns travel. But what is sent after a page-locked
+  // matrix comes after it.
+  const bool pinned = device.kind_of(input.a.data) == MemoryKind::pinned;
+  const auto give_diagonal = [&] { cholesky.give_diagonal(diagonal<T>(device, input.a)); };
+  if (cholesky.needs_diagonal() && pinned) give_diagonal();
   transfer.start();
-  if (cholesky.needs_diagonal()) cholesky.give_diagonal(diagonal<T>(device, input.a));
+  if (cholesky.needs_diagonal() && !pinned) give_diagonal();
 
   RegionFlow<T> flow(transfer, regions, std::move(uploads), solve ? &*solve : nullptr, upload_of_b);
   cholesky.factor(flow);

@@ -170,8 +170,10 @@ class RoundedFlow final : public Flow {
             problem_.block(a, region), problem_.block(problem_.a.view(), region), problem_.part()));
       }
     }
+    const bool pinned = device_.kind_of(a.data) == MemoryKind::pinned;
+    if (pinned) scaling_.fetch(device_, queue(), a);  // or else it would come after all of A
     transfer_->start();
-    scaling_.fetch(device_, queue(), a);
+    if (!pinned) scaling_.fetch(device_, queue(), a);
     arriving_ = device_.kind_of(a.data) != MemoryKind::device;
   }
 

@@ -236,7 +236,7 @@ bool Transfer::staged(const Direction& direction, Index number) const {
 
 bool Transfer::scattered(const Region& region) const {
   return size(region.rows) * region.element < tuning_.short_piece &&
-         region.host_pitch > tuning_.apart;
+         size(region.cols) * region.host_pitch > tuning_.span;
 }
 
 /// A triangle counts as the rectangle around it: regions are narrow, as a rule.
@@ -353,9 +353,7 @@ void Transfer::start() {
     };
     if (direction == &up_) {
       // Nobody waits for a slot that is not used again.
-      const bool paced = std::any_of(up_.chunks.begin(), up_.chunks.end(),
-                                     [this](const Chunk& chunk) { return this->paced(chunk); });
-      up_.signals = std::max<Index>(paced ? chunks : chunks - up_.slots, 0);
+      up_.signals = std::max<Index>(chunks - up_.slots, 0);
       up_.told = std::clamp<Index>(up_.slots / 4, 1, tuning_.told);
       open(0, "upload");
     } else {
@@ -542,11 +540,6 @@ void Transfer::issue_loop() {
   }
 }
 
-/// Whether what goes up directly waits for what is under way.
-bool Transfer::paced(const Chunk& chunk) const {
-  return !caller_issues_ && !chunk.staged && up_.kinds[size(chunk.region)] == MemoryKind::pinned;
-}
-
 /// Whether the download whose device memory it takes over has left.
 bool Transfer::may_start(Index upload) const {
   const Index after = upload_after_[size(upload)];
@@ -559,7 +552,6 @@ bool Transfer::issue_upload() {
   const Chunk& chunk = up_.chunks[size(k)];
   if (chunk.starts_region && !may_start(chunk.region)) return false;
   if (up_.units_done[size(k)].load(std::memory_order_acquire) < chunk.units) return false;
-  if (paced(chunk) && k >= tuning_.ahead && !complete(up_, k - tuning_.ahead)) return false;
   const Region& region = up_.regions[size(chunk.region)];
   char* const device = region.device + offset(chunk, region, region.device_pitch);
   const std::size_t columns = size(chunk.last - chunk.first);

@@ -36,9 +36,10 @@ namespace overlapack {
 ///
 /// The caller's memory may be of any MemoryKind:
 ///  - pageable: through the staging slots;
-///  - pinned: uploads go straight to the device, unless they are scattered (TransferTuning).
-///    Downloads are staged all the same: a device that fails while it writes would leave columns
-///    that are neither input nor result, and the CPU could not resume;
+///  - pinned: uploads go straight to the device, unless they are scattered (TransferTuning); all
+///    are issued at once, and what else goes to the device afterwards comes after them. Downloads
+///    are staged all the same: a device that fails while it writes would leave columns that are
+///    neither input nor result, and the CPU could not resume;
 ///  - device: copied on the device, both ways.
 ///
 /// Of an upload of numbers in double precision, halves can go up by themselves: `words` other than
@@ -106,11 +107,11 @@ struct TransferTuning {
   /// lower limit, and the least that is worth a hand-over.
   std::size_t units = 4;
   std::size_t min_unit = 64 << 10;
-  /// An upload is scattered whose columns have less than `short_piece` bytes and are more than
-  /// `apart` apart. The device reads those at two thirds of the speed of the link, or at half of it
-  /// when it writes, too.
+  /// An upload is scattered whose columns have less than `short_piece` bytes and which extends over
+  /// more than `span`. The device reads those at two thirds of the speed of the link, or at half of
+  /// it when it writes, too.
   std::size_t short_piece = 16 << 10;
-  std::size_t apart = 32 << 10;
+  std::size_t span = 128 << 20;
   /// Copy threads that unpack past the cache when nothing goes up any more, if slots are used again
   /// and again. The device writes into memory that lies in the caches of all cores at two thirds of
   /// the speed of the link; those of so few are too small for the ring.
@@ -118,9 +119,7 @@ struct TransferTuning {
   /// Uploads that one signal tells of, at most: each is a call of the driver, for whose lock the
   /// caller waits, too.
   Index told = 3;
-  /// Chunks that copy threads pack ahead of the device before they turn to what has come home. As
-  /// many are under way of page-locked memory: of what any thread of the process sends to the
-  /// device, nothing begins before all that is.
+  /// Chunks that copy threads pack ahead of the device before they turn to what has come home.
   Index ahead = 8;
   /// From so many bytes of downloads on, which no cache would keep, stores into the caller's memory
   /// go past the cache. Below it those into staging memory do: the device reads memory faster than
@@ -259,7 +258,6 @@ class Transfer {
   void issue_loop();
   bool issue_upload();
   bool may_start(Index upload) const;
-  bool paced(const Chunk& chunk) const;
   bool issue_download();
   bool passed(const Chunk& chunk) const;
   bool memory_is_free(const Chunk& chunk);
