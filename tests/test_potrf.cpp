@@ -103,6 +103,23 @@ TYPED_TEST(Potrf, ManyBlocks) {  // some of which lead
   }
 }
 
+TYPED_TEST(Potrf, PageLockedMemory) {
+  using T = TypeParam;
+  constexpr Index n = 30 * 8 + 3;
+  this->route(Algorithm::tiled, 8);
+  for (const Uplo uplo : kUplos) {
+    auto a = positive_definite<T>(n, 4);
+    const Buffer<T> memory(this->device(), Space::host, n * n);
+    const HostView<T> here(memory.data(), n, n, n);
+    reference::lacpy<T>(a.view(), here, Part::all);
+    EXPECT_EQ(potrf<T>(uplo, here), 0);
+    EXPECT_EQ(potrf<T>(uplo, a.view()), 0);
+    for (Index j = 0; j < n; ++j) {
+      for (Index i = 0; i < n; ++i) ASSERT_EQ(here(i, j), a(i, j)) << i << "," << j;
+    }
+  }
+}
+
 TYPED_TEST(Potrf, HadamardAndGradedMatrices) {
   for (const Algorithm algorithm : this->kAlgorithms) {
     this->route(algorithm, 16);
