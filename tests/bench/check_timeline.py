@@ -43,11 +43,10 @@ def check_trace(trace, routine, kinds):
         assert span["name"] == f"{span['cat']} {span['args']['block']}", span
         assert span["args"]["block"] in BLOCKS, span
     # Lanes of the transfers have their names; those that compute hold no transfer.
-    for number in (0, 1):
-        for kind in ("upload", "download"):
-            lane = [t for t, name in lanes.items() if name == f"{kind} {number}"]
-            assert len(lane) == 1, lanes
-            assert {s["cat"] for s in spans if s["tid"] == lane[0]} == {kind}
+    for name in ("upload", "download 0", "download 1"):
+        lane = [t for t, other in lanes.items() if other == name]
+        assert len(lane) == 1, lanes
+        assert {s["cat"] for s in spans if s["tid"] == lane[0]} == {name.split()[0]}
     for tid, lane in lanes.items():
         here = sorted((s for s in spans if s["tid"] == tid), key=lambda s: (s["ts"], s["dur"]))
         assert here, f"lane {lane} is empty"
