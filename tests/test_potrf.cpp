@@ -294,7 +294,6 @@ class PotrfLookahead : public RoutedTest {
   }
 };
 
-// With lookahead a block gets one product by the block before it and one by those before that.
 /// Sizes of the regions, which must be all pieces in order.
 std::vector<Index> region_sizes(Uplo uplo, Index n, Index nb, Index leading) {
   const auto pieces = algorithms::pieces_of(n, nb, leading);
@@ -322,6 +321,7 @@ TEST(PotrfRegions, AreLargerTheMorePagesThereAre) {
   }
 }
 
+// With lookahead a block gets one product by the block before it and one by those before that.
 TEST_F(PotrfLookahead, BeginsBeyondASmallOrder) {
   const Index small = algorithms::small_order(device());
   const Index nb = std::min(device().kernels<double>().potrf_panel_width(), small / 4);

@@ -170,11 +170,12 @@ class RoundedFlow final : public Flow {
             problem_.block(a, region), problem_.block(problem_.a.view(), region), problem_.part()));
       }
     }
-    const bool pinned = device_.kind_of(a.data) == MemoryKind::pinned;
+    const MemoryKind kind = device_.kind_of(a.data);
+    const bool pinned = kind == MemoryKind::pinned;
     if (pinned) scaling_.fetch(device_, queue(), a);  // or else it would come after all of A
     transfer_->start();
     if (!pinned) scaling_.fetch(device_, queue(), a);
-    arriving_ = device_.kind_of(a.data) != MemoryKind::device;
+    arriving_ = kind != MemoryKind::device;
   }
 
   Index at_once() const override {
