@@ -556,9 +556,11 @@ TEST(Plans, LeadingTrianglesAreWholeBlocksOfLargeMatricesOfTheHost) {
   };
   EXPECT_EQ(leading(Routine::potrf, 'd', 16384), 11264);
   EXPECT_EQ(leading(Routine::posv, 'd', 16384), 11264);
-  EXPECT_EQ(leading(Routine::potrf, 'd', 10240), 6144);
+  EXPECT_EQ(leading(Routine::potrf, 'd', 10240), 5120);
+  EXPECT_EQ(leading(Routine::potrf, 'd', 4096), 2048);
   EXPECT_EQ(leading(Routine::potrf, 'z', 16384), 9728);
-  EXPECT_EQ(leading(Routine::potrf, 'z', 12288), 0);
+  EXPECT_EQ(leading(Routine::potrf, 'z', 12288), 7168);
+  EXPECT_EQ(leading(Routine::potrf, 'z', 11264), 0);
   for (const auto& [routine, type] : {std::pair(Routine::potrf, 'c'),
                                       {Routine::potrf, 's'},
                                       {Routine::sposv, 'd'},
@@ -570,9 +572,9 @@ TEST(Plans, LeadingTrianglesAreWholeBlocksOfLargeMatricesOfTheHost) {
   EXPECT_EQ(leading(Routine::potrf, 'd', 16384), 11264);
   settings.strict_fp64 = false;
   EXPECT_EQ(leading(Routine::potrf, 'd', 16384, true), 0);
-  EXPECT_EQ(leading(Routine::potrf, 'd', 4096), 0);
+  EXPECT_EQ(leading(Routine::potrf, 'd', 4095), 0);
   settings.upload = Upload::triangle;
-  EXPECT_EQ(leading(Routine::potrf, 's', 4096), 2304);
+  EXPECT_EQ(leading(Routine::potrf, 's', 4096), 2048);
   EXPECT_EQ(leading(Routine::potrf, 'd', 4096, true), 0);
   settings.upload = Upload::columns;
   EXPECT_EQ(leading(Routine::potrf, 'd', 16384), 0);

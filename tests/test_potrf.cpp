@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <vector>
 
@@ -295,8 +296,7 @@ class PotrfLookahead : public RoutedTest {
 };
 
 /// Sizes of the regions, which must be all pieces in order.
-std::vector<Index> region_sizes(Uplo uplo, Index n, Index nb, Index leading) {
-  const auto pieces = algorithms::pieces_of(n, nb, leading);
+std::vector<Index> region_sizes(Uplo uplo, const std::vector<algorithms::Piece>& pieces) {
   std::vector<Index> sizes;
   Index next = 0;
   for (const algorithms::Range& region : algorithms::regions_of(uplo, pieces, sizeof(double))) {
@@ -308,16 +308,36 @@ std::vector<Index> region_sizes(Uplo uplo, Index n, Index nb, Index leading) {
   return sizes;
 }
 
-TEST(PotrfRegions, AreLargerTheMorePagesThereAre) {
-  EXPECT_EQ(region_sizes(Uplo::lower, 8192, 256, 0), std::vector<Index>(32, 1));
-  EXPECT_EQ(region_sizes(Uplo::upper, 300, 256, 0), std::vector<Index>(2, 1));
-  const auto few = region_sizes(Uplo::upper, 4096, 256, 0);
-  EXPECT_EQ(few, (std::vector<Index>{1, 1, 1, 1, 2, 2, 2, 2, 2, 1, 1}));
-  for (const Index leading : {0, 4096}) {
-    const auto many = region_sizes(Uplo::upper, 8192, 256, leading);
-    EXPECT_EQ(many.front(), 2);
-    EXPECT_EQ(many.back(), 1);
-    EXPECT_EQ(*std::max_element(many.begin(), many.end()), 3);
+TEST(PotrfRegions, HaveMoreBlocksWhereTheseAreShort) {
+  const auto pieces = algorithms::pieces_of(4096, 256, 0);
+  EXPECT_EQ(region_sizes(Uplo::lower, pieces), std::vector<Index>(16, 1));
+  EXPECT_EQ(region_sizes(Uplo::upper, pieces),
+            (std::vector<Index>{1, 1, 1, 1, 1, 1, 1, 1, 2, 3, 1, 1, 1}));
+}
+
+TEST(PotrfRegions, HaveNoMoreElementsThanTheFirst) {
+  struct Case {
+    Index n, nb, leading, first;
+  };
+  for (const auto& [n, nb, leading, first] : {Case{100, 256, 0, 1},
+                                              {300, 256, 0, 1},
+                                              {4097, 256, 2048, 1},
+                                              {8192, 256, 0, 2},
+                                              {8192, 256, 4096, 2},
+                                              {12288, 512, 8192, 1}}) {
+    const auto pieces = algorithms::pieces_of(n, nb, leading);
+    const std::vector<Index> sizes = region_sizes(Uplo::upper, pieces);
+    EXPECT_EQ(sizes.front(), first) << n;
+    EXPECT_EQ(sizes.back(), 1) << n;
+    const Index bound = first * pieces[0].rows.size() * pieces[0].columns.size();
+    auto piece = pieces.begin();
+    for (const Index size : sizes) {
+      const Index elements = std::accumulate(
+          piece, piece + size, Index{0},
+          [](Index sum, const auto& one) { return sum + one.rows.size() * one.columns.size(); });
+      EXPECT_TRUE(elements <= bound || size == 1) << n << ", piece " << piece - pieces.begin();
+      piece += size;
+    }
   }
 }
 

@@ -406,14 +406,13 @@ Index Lu<T>::most_groups() const {
 /// the next step.
 template <class T>
 void Lu<T>::bring_up(Flow& flow, Index i) {
-  constexpr Index kStepsAtOnce = 2;  // of a group, lest the next panel wait for the host
+  constexpr Index kStepsAtOnce = 3;  // of a group, lest the next panel wait for the host
   const Index needed = std::min(i + 3, total());
   const Index arrived = std::min(std::max({needed, flow.pace() * i / 2 + 4, at_once_}), total());
   const Index far = first_far(0), arrived_near = std::min(arrived, far);
-  // Groups that are side by side have two blocks each, at least: one took longer at n = 8192.
-  const Index least = most_groups() > 1 ? 2 : 1;
+  constexpr Index kLeast = 2;  // blocks of a group: groups of one take longer
   const bool room = static_cast<Index>(groups_.size()) < most_groups();
-  const bool enough = arrived_near == far || arrived_near - pending_ >= least;
+  const bool enough = arrived_near == far || arrived_near - pending_ >= kLeast;
   if ((room && enough) || pending_ < needed) arrive(flow, arrived_near);
   take_long_steps(flow, i, arrived);
   for (Group& group : groups_) {

@@ -152,27 +152,33 @@ class CholeskyOnDevice final : public Factorization<T> {
 
 std::vector<Range> regions_of(Uplo uplo, const std::vector<Piece>& pieces, std::size_t element,
                               bool resident) {
-  constexpr std::size_t kPage = 4096, kManyPages = 160 << 20;
+  constexpr std::size_t kPage = 4096, kManyPages = 256 << 20;
+  constexpr Index kWidest = 4;
   const Index count = static_cast<Index>(pieces.size());
-  Index first = 1, widest = 1;
-  if (resident) {
-    widest = count;
-  } else if (uplo == Uplo::upper && count > 0) {
-    const Index n = pieces.back().rows.last;
-    const bool many_pages = element * at(n) * at(n) >= kManyPages;
-    const Index blocks = static_cast<Index>(kPage / element) / pieces.front().columns.size();
-    first = many_pages ? 2 : 1;
-    widest = std::clamp<Index>(blocks, first + 1, 4);
+  const bool by_rows = uplo == Uplo::upper && !resident;
+  const auto size = [&](Index p) {
+    return pieces[at(p)].rows.size() * pieces[at(p)].columns.size();
+  };
+  Index first = 1;
+  if (by_rows && count > 0) {
+    const auto n = at(pieces.back().rows.last), width = at(pieces.front().columns.size());
+    if (element * n * n >= kManyPages && element * width < kPage) first = 2;
   }
+  const auto most_pieces = [&](Index p) -> Index {
+    if (resident) return std::min(p, count - p) / 2;
+    if (p == 0) return first;
+    return by_rows ? std::min((count - p) / 2, kWidest) : 1;
+  };
   std::vector<Range> regions;
   for (Index p = 0; p < count;) {
-    const Index least = p < count / 2 ? first : 1;
-    const Index width = std::clamp<Index>(std::min(p, count - p) / 2, least, widest);
     const Piece& one = pieces[at(p)];
-    Index last = p + 1;
-    while (last < p + width && pieces[at(last)].rows.last == one.rows.last &&
-           pieces[at(last)].on_diagonal() == one.on_diagonal()) {
-      ++last;
+    const Index end = p + most_pieces(p);
+    Index last = p + 1, elements = size(p);
+    for (; last < end; ++last) {
+      const Piece& next = pieces[at(last)];
+      elements += size(last);
+      if (by_rows && elements > first * size(0)) break;
+      if (next.rows.last != one.rows.last || next.on_diagonal() != one.on_diagonal()) break;
     }
     regions.push_back({p, last});
     p = last;

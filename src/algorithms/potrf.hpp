@@ -36,14 +36,18 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
 
 /// The pieces that move at a time, by their numbers: each by itself of a lower triangle, where it
 /// is columns, and several of an upper one, where it is rows. A block row is made of short pieces
-/// of many columns, each on a page of its own (2 KB of 256 doubles), and costs the copy threads
-/// more than bandwidth; but what moves together, the device waits for together. So two blocks of an
-/// upper triangle are a region, or up to four if that makes pieces of a page, with so many bytes an
-/// element. But no more than half of those before them and half of those that are left, because for
-/// the first ones the device waits, and for the last ones the caller. A matrix of so many pages
-/// that even the tables of their addresses do not stay in a core's caches moves by three blocks,
-/// and by two from the beginning. Within the device's memory, where to launch a copy takes longer
-/// than it takes itself, any number is a region.
+/// of many columns (2 KB of 256 doubles, `element` bytes each), each on a page of its own, and
+/// costs the copy threads more than bandwidth; what moves together costs them less.
+///
+/// But results go home behind uploads by the time that the largest region is on its way, from the
+/// first one to the last. So no region of an upper triangle has more elements than the first, for
+/// which the device waits in any case: block rows get shorter, and more of them move together. The
+/// first is one block; or two, if they are less than a page high and the matrix has so many pages
+/// that even the tables of their addresses do not stay in a core's caches. For the last ones the
+/// caller waits: no region has more than half of the pieces that are left, nor more than four.
+///
+/// Within the device's memory, where to launch a copy takes longer than it takes itself, any number
+/// is a region, but no more than half of those before them and half of those that are left.
 std::vector<Range> regions_of(Uplo uplo, const std::vector<Piece>& pieces, std::size_t element,
                               bool resident = false);
 /// The pieces of a region as one.

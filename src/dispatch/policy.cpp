@@ -134,13 +134,15 @@ Index default_nb(Routine routine, char type, const Shape& shape, bool residues =
 
 /// The order of the triangle that goes up first, in whole blocks. 0: all goes up by columns.
 /// Measured on an H200 and H100s: it pays where the device takes about as long as the link, in real
-/// double precision, and in complex one where long sums are by residues. The larger the matrix, the
-/// longer the device takes, and the more may come first.
+/// double precision, and in complex one where long sums are by residues. Half of the order makes
+/// the largest block, behind which all results go home, as small as it gets; where the device takes
+/// longer than the link, more may come first.
 Index leading_order(char type, Index n, Index nb, bool residues, Upload upload) {
-  constexpr Index kLarge = 8192, kVeryLarge = 12288, kLargeComplex = 14336;
-  const bool pays = (type == 'd' && n >= kLarge) || (type == 'z' && n >= kLargeComplex && residues);
-  const bool wanted = upload == Upload::triangle || (upload != Upload::columns && pays);
-  return wanted ? (n < kVeryLarge || type == 'z' ? 3 * n / 5 : 7 * n / 10) / nb * nb : 0;
+  constexpr Index kLarge = 4096, kVeryLarge = 12288;
+  const bool pays = (type == 'd' && n >= kLarge) || (type == 'z' && n >= kVeryLarge && residues);
+  if (upload == Upload::columns || (upload != Upload::triangle && !pays)) return 0;
+  const Index leading = n < kVeryLarge ? n / 2 : type == 'z' ? 3 * n / 5 : 7 * n / 10;
+  return leading / nb * nb;
 }
 
 /// Whether high words go up first. In small matrices factors in single precision are better than 21
