@@ -167,7 +167,9 @@ std::vector<Range> regions_of(Uplo uplo, const std::vector<Piece>& pieces, std::
   const auto most_pieces = [&](Index p) -> Index {
     if (resident) return std::min(p, count - p) / 2;
     if (p == 0) return first;
-    return by_rows ? std::min((count - p) / 2, kWidest) : 1;
+    const bool begins_last_triangle =
+        pieces[at(p)].on_diagonal() && !pieces[at(p - 1)].on_diagonal();
+    return by_rows && !begins_last_triangle ? std::min((count - p) / 2, kWidest) : 1;
   };
   std::vector<Range> regions;
   for (Index p = 0; p < count;) {

@@ -40,8 +40,9 @@ constexpr std::size_t kAhead = 1024, kLine = 64;
 #if defined(__x86_64__)
 constexpr std::size_t kVector = sizeof(__m128i);
 
+template <_mm_hint kHint = _MM_HINT_T0>
 void prefetch(const char* from, std::size_t bytes) {
-  for (std::size_t i = 0; i < bytes; i += kLine) _mm_prefetch(from + i, _MM_HINT_T0);
+  for (std::size_t i = 0; i < bytes; i += kLine) _mm_prefetch(from + i, kHint);
 }
 
 /// Calls f with the offset of each whole line of `to`, and copies what is left.
@@ -92,9 +93,7 @@ void store_ahead(char* to, const char* from, std::size_t bytes, const char*) {
 void store(char* to, const char* from, std::size_t bytes, const char* next) {
 #if defined(__x86_64__)
   constexpr std::size_t kShort = 4096;
-  for (std::size_t i = 0; i < std::min(bytes, kShort); i += kLine) {
-    _mm_prefetch(next + i, _MM_HINT_T1);  // more than there is room for in the first cache
-  }
+  prefetch<_MM_HINT_T1>(next, std::min(bytes, kShort));  // too much for the first cache
 #else
   static_cast<void>(next);
 #endif
