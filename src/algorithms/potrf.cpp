@@ -159,7 +159,8 @@ std::vector<Range> regions_of(Uplo uplo, const std::vector<Piece>& pieces, std::
   const auto size = [&](Index p) {
     return pieces[at(p)].rows.size() * pieces[at(p)].columns.size();
   };
-  Index first = 1;
+  Index first = 1, largest = 0;
+  for (Index p = 0; p < count; ++p) largest = std::max(largest, size(p));
   if (by_rows && count > 0) {
     const auto n = at(pieces.back().rows.last), width = at(pieces.front().columns.size());
     if (element * n * n >= kManyPages && element * width < kPage) first = 2;
@@ -179,7 +180,7 @@ std::vector<Range> regions_of(Uplo uplo, const std::vector<Piece>& pieces, std::
     for (; last < end; ++last) {
       const Piece& next = pieces[at(last)];
       elements += size(last);
-      if (by_rows && elements > first * size(0)) break;
+      if (by_rows && elements > first * largest) break;
       if (next.rows.last != one.rows.last || next.on_diagonal() != one.on_diagonal()) break;
     }
     regions.push_back({p, last});

@@ -40,12 +40,12 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
 /// costs the copy threads more than bandwidth; what moves together costs them less.
 ///
 /// But results go home behind uploads by the time that the largest region is on its way, from the
-/// first one to the last. So no region of an upper triangle has more elements than the first, for
-/// which the device waits in any case: block rows get shorter, and more of them move together. The
-/// first is one block; or two, if they are less than a page high and the matrix has so many pages
-/// that even the tables of their addresses do not stay in a core's caches. The device waits for the
-/// first block of the last triangle, too, which is one by itself. For the last ones the caller
-/// waits: no region has more than half of the pieces that are left, nor more than four.
+/// first one to the last. So no region of an upper triangle has more elements than the largest
+/// block, and more blocks move together where they are shorter. It is twice that if blocks are less
+/// than a page high and the matrix has so many pages that even the tables of their addresses do not
+/// stay in a core's caches. The device waits for the first block of the last triangle, too, which
+/// is a region by itself. For the last ones the caller waits: no region has more than half of the
+/// pieces that are left, nor more than four.
 ///
 /// Within the device's memory, where to launch a copy takes longer than it takes itself, any number
 /// is a region, but no more than half of those before them and half of those that are left.
