@@ -60,7 +60,7 @@ class Faults : public RoutedTest {
 
   void factor_at_every_action(Index n = 100) {
     for (const Uplo uplo : kUplos) {
-      auto a = positive_definite<T>(n, 1, 3);
+      auto a = positive_definite<T>(n, 1, padding_);
       a.forbid_other_triangle(uplo);
       at_every_action([&] {
         auto factor = a;
@@ -75,7 +75,7 @@ class Faults : public RoutedTest {
   /// Of a matrix whose leading minor of order position + 1 is not positive definite.
   void stop_at_every_action(Index n, Index position, bool every_precision = false) {
     for (const Uplo uplo : kUplos) {
-      auto a = indefinite_at<T>(n, position, 1, 3);
+      auto a = indefinite_at<T>(n, position, 1, padding_);
       a.forbid_other_triangle(uplo);
       at_every_action(
           [&] {
@@ -92,6 +92,7 @@ class Faults : public RoutedTest {
   }
 
   Index nb_ = 16;
+  Index padding_ = 3;
   Index stride_factor_ = 1;  // 0: every action, of few
   std::size_t memory_limit_ = 0;
   Precision refine_ = Precision::fp32;
@@ -103,6 +104,7 @@ TYPED_TEST(Faults, Potrf) { this->factor_at_every_action(); }
 
 TYPED_TEST(Faults, PotrfOfALeadingTriangleFirst) {
   this->upload_ = Upload::triangle;
+  this->padding_ = 12;  // columns of whole cache lines
   this->factor_at_every_action();
 }
 
@@ -127,6 +129,7 @@ TYPED_TEST(Faults, PotrfOfOnePanel) {  // by one kernel on staging memory
 }
 
 TYPED_TEST(Faults, PotrfOfAnIndefiniteMatrix) {
+  this->padding_ = 12;  // columns of whole cache lines
   // A fault after the failed block has come home is rare enough.
   this->stop_at_every_action(100, 60, true);
 }

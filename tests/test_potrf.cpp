@@ -43,8 +43,8 @@ class Potrf : public RoutedTest {
     }
   }
   /// The same of a matrix whose leading minor of order position + 1 is not positive definite.
-  void expect_stopped(Uplo uplo, Index n, Index position) {
-    auto a = indefinite_at<T>(n, position, 1, 3);
+  void expect_stopped(Uplo uplo, Index n, Index position, Index padding = 3) {
+    auto a = indefinite_at<T>(n, position, 1, padding);
     a.forbid_other_triangle(uplo);
     auto factor = a;
     EXPECT_EQ(potrf<T>(uplo, factor.view()), position + 1);
@@ -88,6 +88,23 @@ TYPED_TEST(Potrf, LeadingTriangleFirst) {
         SCOPED_TRACE(testing::Message()
                      << name_of(algorithm) << " " << char(uplo) << " at " << position);
         this->expect_stopped(uplo, 100, position);
+      }
+    }
+  }
+}
+
+TYPED_TEST(Potrf, ColumnsOfWholeCacheLines) {
+  using T = TypeParam;
+  for (const auto upload : {dispatch::Upload::columns, dispatch::Upload::triangle}) {
+    auto settings = this->settings_for(Algorithm::tiled, 24);
+    settings.upload = upload;
+    this->use(settings);
+    for (const Uplo uplo : kUplos) {
+      this->expect_factored(uplo, positive_definite<T>(240, 1));
+      this->expect_factored(uplo, positive_definite<T>(235, 1, 5));
+      for (const Index position : {0, 21, 22, 23, 24, 95, 120, 125, 238, 239}) {
+        SCOPED_TRACE(testing::Message() << char(uplo) << " at " << position);
+        this->expect_stopped(uplo, 240, position, 16);
       }
     }
   }
@@ -342,6 +359,31 @@ TEST(PotrfRegions, HaveNoMoreElementsThanTheLargestBlock) {
       Index sum = 0;
       for (const auto end = piece + size; piece != end; ++piece) sum += elements(*piece);
       EXPECT_LE(sum, first * largest) << n << ", before piece " << piece - pieces.begin();
+    }
+  }
+}
+
+TEST(PotrfRegions, GoHomeByWholeCacheLines) {
+  constexpr Index n = 160, nb = 16, kLine = 8;  // doubles of a cache line
+  alignas(64) static double memory[n];          // of which only addresses are asked for
+  const auto pieces = algorithms::pieces_of(n, nb, 80);
+  for (const Uplo uplo : kUplos) {
+    const auto regions = algorithms::regions_of(uplo, pieces, sizeof(double));
+    for (const Index ld : {n, n + 1}) {
+      const HostView<const double> a(memory + 2, n, n, ld);
+      const auto homes = algorithms::homes_of<double>({uplo}, pieces, regions, a);
+      ASSERT_EQ(homes.size(), regions.size());
+      for (std::size_t r = 0; r < regions.size(); ++r) {
+        const algorithms::Piece piece = algorithms::united(pieces, regions[r]), &home = homes[r];
+        EXPECT_EQ(home.on_diagonal(), piece.on_diagonal());
+        EXPECT_EQ(home.rows.last, piece.rows.last);
+        const bool ends = piece.columns.last == 80 || piece.columns.last == n;
+        const bool lines = uplo == Uplo::upper && ld == n && !ends;
+        EXPECT_EQ(home.columns.last, piece.columns.last - (lines ? 2 : 0));
+        EXPECT_TRUE(!lines || (home.columns.last + 2) % kLine == 0);
+        const bool begins = piece.columns.first == 0 || piece.columns.first == 80;
+        EXPECT_EQ(home.columns.first, begins ? piece.columns.first : homes[r - 1].columns.last);
+      }
     }
   }
 }

@@ -1,5 +1,6 @@
 #include "algorithms/potrf.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <new>
 #include <optional>
@@ -148,6 +149,11 @@ class CholeskyOnDevice final : public Factorization<T> {
   bool mirrored_ = false;
 };
 
+/// Whether two pieces belong to one triangle, or to the rows below the leading one.
+bool same_part(const Piece& one, const Piece& other) {
+  return one.rows.last == other.rows.last && one.on_diagonal() == other.on_diagonal();
+}
+
 }  // namespace
 
 std::vector<Range> regions_of(Uplo uplo, const std::vector<Piece>& pieces, std::size_t element,
@@ -174,14 +180,11 @@ std::vector<Range> regions_of(Uplo uplo, const std::vector<Piece>& pieces, std::
   };
   std::vector<Range> regions;
   for (Index p = 0; p < count;) {
-    const Piece& one = pieces[at(p)];
     const Index end = p + most_pieces(p);
     Index last = p + 1, elements = size(p);
-    for (; last < end; ++last) {
-      const Piece& next = pieces[at(last)];
+    for (; last < end && same_part(pieces[at(p)], pieces[at(last)]); ++last) {
       elements += size(last);
       if (by_rows && elements > first * largest) break;
-      if (next.rows.last != one.rows.last || next.on_diagonal() != one.on_diagonal()) break;
     }
     regions.push_back({p, last});
     p = last;
@@ -192,6 +195,34 @@ std::vector<Range> regions_of(Uplo uplo, const std::vector<Piece>& pieces, std::
 Piece united(const std::vector<Piece>& pieces, Range region) {
   const Piece &first = pieces[at(region.first)], &last = pieces[at(region.last - 1)];
   return {first.rows, {first.columns.first, last.columns.last}};
+}
+
+template <class T>
+std::vector<Piece> homes_of(Storage storage, const std::vector<Piece>& pieces,
+                            const std::vector<Range>& regions, HostView<const T> a) {
+  constexpr Index kLine = 64 / sizeof(T);
+  // Of a cache line, where column 0 begins.
+  const auto begin =
+      static_cast<Index>(reinterpret_cast<std::uintptr_t>(a.data) / sizeof(T)) % kLine;
+  const bool lines = !storage.lower() && a.ld % kLine == 0;
+  std::vector<Piece> homes;
+  for (auto region = regions.begin(); region != regions.end(); ++region) {
+    const auto continues = [&](auto before, auto after) {
+      return lines && same_part(pieces[at(before->first)], pieces[at(after->first)]);
+    };
+    Piece home = united(pieces, *region);
+    const bool on_diagonal = home.on_diagonal();
+    if (region != regions.begin() && continues(region - 1, region)) {
+      home.columns.first = homes.back().columns.last;
+      if (on_diagonal) home.rows.first = home.columns.first;
+    }
+    if (region + 1 != regions.end() && continues(region, region + 1)) {
+      const Index shared = (home.columns.last + begin) % kLine;
+      home.columns.last = std::max(home.columns.last - shared, home.columns.first);
+    }
+    homes.push_back(home);
+  }
+  return homes;
 }
 
 template <class T>
@@ -303,17 +334,6 @@ Index potrf_at_once(Device& device, const cpu::Lapack<T>& cpu, const Triangle<T>
   return *info.data();
 }
 
-/// The first column of the region on the diagonal that has column j.
-Index start_of_region(const std::vector<Piece>& pieces, const std::vector<Range>& regions,
-                      Index j) {
-  Index start = 0;
-  for (const Range& region : regions) {
-    const Piece piece = united(pieces, region);
-    if (piece.on_diagonal() && piece.columns.first <= j) start = piece.columns.first;
-  }
-  return start;
-}
-
 }  // namespace
 
 template <class T>
@@ -334,19 +354,24 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
 
   std::vector<Range> regions = regions_of(uplo, pieces, sizeof(T), resident);
   if (resident && n <= small_order(device)) regions = {{0, static_cast<Index>(pieces.size())}};
+  const std::vector<Piece> homes = homes_of<T>(triangle, pieces, regions, a);
   std::vector<Index> uploads;  // by region
   Index upload_of_b = 0;
-  for (const Range& region : regions) {
+  for (std::size_t r = 0; r < regions.size(); ++r) {
+    const Range& region = regions[r];
     const Piece piece = united(pieces, region);
-    const auto block = [&](auto x) { return triangle.block(x, piece.rows, piece.columns); };
+    const auto block = [&](auto x, const Piece& of) {
+      return triangle.block(x, of.rows, of.columns);
+    };
     const Part part = piece.on_diagonal() ? part_of(uplo) : Part::all;
-    uploads.push_back(
-        transfer.add_upload(make_region<T>(block(input.a), block(cholesky.input()), part)));
+    uploads.push_back(transfer.add_upload(
+        make_region<T>(block(input.a, piece), block(cholesky.input(), piece), part)));
     // B takes part in the factorization. It is on its way while the host enqueues what comes first.
     if (solve && region.first == 0) {
       upload_of_b = transfer.add_upload(make_region<T>(input.b, solve->x()));
     }
-    const Region home = make_region<T>(block(a), block(cholesky.factor()), part);
+    const Region home =
+        make_region<T>(block(a, homes[r]), block(cholesky.factor(), homes[r]), part);
     if (!piece.on_diagonal()) {
       transfer.add_download(home);
       continue;
@@ -378,7 +403,11 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
 
   if (const Index info = first_failure(cholesky.info()); info != 0) {
     // The leading minor before the failing one reaches into the region that did not come home.
-    const Range good = {start_of_region(pieces, regions, info - 1), info - 1};
+    Range good{0, info - 1};
+    for (std::size_t r = 0; r < regions.size(); ++r) {
+      const Piece piece = united(pieces, regions[r]);
+      if (piece.on_diagonal() && piece.columns.first < info) good.first = homes[r].columns.first;
+    }
     bring_home_at_once<T>(device, cholesky.panel(), triangle,
                           triangle.block(cholesky.factor(), good, good),
                           triangle.block(a, good, good));
@@ -397,8 +426,8 @@ Index resume_posv(const cpu::Lapack<T>& cpu, const Options& options, Uplo uplo, 
                   HostView<T> b, Index committed) {
   const Storage storage{uplo};
   const std::vector<Piece> pieces = pieces_of(a.rows, options.nb, options.leading);
-  for (const Range& region : regions_of(uplo, pieces, sizeof(T))) {
-    Piece rest = united(pieces, region);  // what of it has not come home
+  const std::vector<Range> regions = regions_of(uplo, pieces, sizeof(T));
+  for (Piece rest : homes_of<T>(storage, pieces, regions, a)) {  // what of it has not come home
     const bool on_diagonal = rest.on_diagonal();
     const Index columns = storage.lower() ? rest.columns.size() : rest.rows.size();
     const Index here = std::min(committed, columns);
@@ -429,6 +458,8 @@ Index resume_posv(const cpu::Lapack<T>& cpu, const Options& options, Uplo uplo, 
 }
 
 #define OVERLAPACK_INSTANTIATE(T)                                                         \
+  template std::vector<Piece> homes_of<T>(Storage, const std::vector<Piece>&,             \
+                                          const std::vector<Range>&, HostView<const T>);  \
   template Index posv<T>(Device&, const cpu::Lapack<T>&, const Options&, Uplo, Input<T>,  \
                          HostView<T>, HostView<T>, Index&);                               \
   template Index resume_posv<T>(const cpu::Lapack<T>&, const Options&, Uplo, HostView<T>, \

@@ -54,6 +54,14 @@ std::vector<Range> regions_of(Uplo uplo, const std::vector<Piece>& pieces, std::
 /// The pieces of a region as one.
 Piece united(const std::vector<Piece>& pieces, Range region);
 
+/// What goes home to `a` with each region: its pieces. But rows of an upper triangle that share
+/// cache lines with rows of the next region wait for these (if they do so in all columns), since a
+/// line that is written in part costs as much as several whole ones. A piece of a page would have
+/// two such lines, because memory from malloc begins in the middle of one.
+template <class T>
+std::vector<Piece> homes_of(Storage storage, const std::vector<Piece>& pieces,
+                            const std::vector<Range>& regions, HostView<const T> a);
+
 /// Finishes on the CPU what posv() left after a fault.
 template <class T>
 Index resume_posv(const cpu::Lapack<T>& cpu, const Options& options, Uplo uplo, HostView<T> a,
