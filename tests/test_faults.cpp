@@ -113,7 +113,7 @@ TYPED_TEST(Faults, PotrfOfManyBlocks) {  // some applied ahead, several in a reg
   this->nb_ = 2;
   this->stride_factor_ = 7;
   for (const Uplo uplo : kUplos) {
-    const auto a = positive_definite<T>(99, 1);
+    const auto a = positive_definite<T>(99, 1, 13);  // columns of whole cache lines
     this->at_every_action([&] {
       auto factor = a;
       EXPECT_EQ(potrf<T>(uplo, factor.view()), 0) << char(uplo);
