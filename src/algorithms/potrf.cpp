@@ -165,15 +165,17 @@ std::vector<Range> regions_of(Uplo uplo, const std::vector<Piece>& pieces, std::
   const auto size = [&](Index p) {
     return pieces[at(p)].rows.size() * pieces[at(p)].columns.size();
   };
-  Index first = 1, largest = 0;
+  Index largest = 0;
   for (Index p = 0; p < count; ++p) largest = std::max(largest, size(p));
+  // So many of the largest blocks a region may be as large as, and the first one is.
+  Index blocks = 1;
   if (by_rows && count > 0) {
     const auto n = at(pieces.back().rows.last), width = at(pieces.front().columns.size());
-    if (element * n * n >= kManyPages && element * width < kPage) first = 2;
+    if (element * n * n >= kManyPages && element * width < kPage) blocks = 2;
   }
   const auto most_pieces = [&](Index p) -> Index {
     if (resident) return std::min(p, count - p) / 2;
-    if (p == 0) return first;
+    if (p == 0) return blocks;
     const bool begins_last_triangle =
         pieces[at(p)].on_diagonal() && !pieces[at(p - 1)].on_diagonal();
     return by_rows && !begins_last_triangle ? std::min((count - p) / 2, kWidest) : 1;
@@ -184,7 +186,7 @@ std::vector<Range> regions_of(Uplo uplo, const std::vector<Piece>& pieces, std::
     Index last = p + 1, elements = size(p);
     for (; last < end && same_part(pieces[at(p)], pieces[at(last)]); ++last) {
       elements += size(last);
-      if (by_rows && elements > first * largest) break;
+      if (by_rows && elements > blocks * largest) break;
     }
     regions.push_back({p, last});
     p = last;
@@ -206,17 +208,18 @@ std::vector<Piece> homes_of(Storage storage, const std::vector<Piece>& pieces,
       static_cast<Index>(reinterpret_cast<std::uintptr_t>(a.data) / sizeof(T)) % kLine;
   const bool lines = !storage.lower() && a.ld % kLine == 0;
   std::vector<Piece> homes;
+  bool continued = false;  // the part that the region before belongs to
   for (auto region = regions.begin(); region != regions.end(); ++region) {
-    const auto continues = [&](auto before, auto after) {
-      return lines && same_part(pieces[at(before->first)], pieces[at(after->first)]);
-    };
     Piece home = united(pieces, *region);
     const bool on_diagonal = home.on_diagonal();
-    if (region != regions.begin() && continues(region - 1, region)) {
+    if (continued) {
       home.columns.first = homes.back().columns.last;
       if (on_diagonal) home.rows.first = home.columns.first;
     }
-    if (region + 1 != regions.end() && continues(region, region + 1)) {
+    const auto next = region + 1;
+    continued = lines && next != regions.end() &&
+                same_part(pieces[at(region->first)], pieces[at(next->first)]);
+    if (continued) {
       const Index shared = (home.columns.last + begin) % kLine;
       home.columns.last = std::max(home.columns.last - shared, home.columns.first);
     }
@@ -232,6 +235,17 @@ std::unique_ptr<Factorization<T>> make_cholesky(Device& device, const cpu::Lapac
 }
 
 namespace {
+
+/// The region in whose diagonal blocks pivot k lies.
+Index region_of_pivot(const std::vector<Piece>& pieces, const std::vector<Range>& regions,
+                      Index k) {
+  Index found = 0;
+  for (std::size_t r = 0; r < regions.size(); ++r) {
+    const Piece piece = united(pieces, regions[r]);
+    if (piece.on_diagonal() && piece.columns.first <= k) found = static_cast<Index>(r);
+  }
+  return found;
+}
 
 /// Copies the triangle of `factor` to the caller's `a`, which a fault on the way leaves as it was.
 template <class T>
@@ -403,11 +417,8 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
 
   if (const Index info = first_failure(cholesky.info()); info != 0) {
     // The leading minor before the failing one reaches into the region that did not come home.
-    Range good{0, info - 1};
-    for (std::size_t r = 0; r < regions.size(); ++r) {
-      const Piece piece = united(pieces, regions[r]);
-      if (piece.on_diagonal() && piece.columns.first < info) good.first = homes[r].columns.first;
-    }
+    const Index region = region_of_pivot(pieces, regions, info - 1);
+    const Range good{homes[at(region)].columns.first, info - 1};
     bring_home_at_once<T>(device, cholesky.panel(), triangle,
                           triangle.block(cholesky.factor(), good, good),
                           triangle.block(a, good, good));
