@@ -303,4 +303,11 @@ void cposv(Caller caller, const char* uplo, const I* n, const I* nrhs, T* a, con
   mixed_posv<T>(caller, uplo, n, nrhs, a, lda, b, ldb, x, ldx, {work, swork, rwork}, iter, info);
 }
 
+// ---- BLAS ---------------------------------------------------------------------------------
+
+template <class T, class I>
+void copy(const I* n, const T* x, const I* incx, T* y, const I* incy) {
+  if (*n > 0) dispatch::copy<T>(*n, x, *incx, y, *incy);
+}
+
 }  // namespace overlapack::compat

@@ -45,4 +45,8 @@ constexpr auto kFamily = cpu::Family::ilp64;
 }
 #include "update_spellings.def"
 
+#define OVERLAPACK_ENTRY(symbol, name, parameters, arguments) \
+  extern "C" __attribute__((visibility("default"))) void symbol parameters { name<T, I> arguments; }
+#include "blas_spellings.def"
+
 }  // namespace overlapack::compat

@@ -12,8 +12,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <filesystem>
-#include <iterator>
 #include <new>
 #include <numeric>
 #include <set>
@@ -23,6 +21,7 @@
 #include "algorithms/workers.hpp"
 #include "support/child.hpp"
 #include "support/scarce_memory.hpp"
+#include "support/threads.hpp"
 
 /// The size of the kernel's own set of CPUs: it refuses smaller ones.
 static std::size_t cpu_set_of_kernel = 0;
@@ -41,6 +40,7 @@ namespace {
 
 using testing_support::expect_in_child;
 using testing_support::ScarceMemory;
+using testing_support::threads_of_process;
 
 TEST(Workers, CountTheCoresOfALargeMachine) {
   cpu_set_t set;
@@ -52,11 +52,6 @@ TEST(Workers, CountTheCoresOfALargeMachine) {
   cpu_set_of_kernel = kCpus / 8;
   EXPECT_EQ(available_cores(), cores);
   cpu_set_of_kernel = 0;
-}
-
-std::ptrdiff_t threads_of_process() {
-  const std::filesystem::directory_iterator tasks("/proc/self/task");
-  return std::distance(begin(tasks), end(tasks));
 }
 
 TEST(Workers, EndWhenThereIsNothingToDoAndComeBack) {

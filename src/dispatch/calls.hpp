@@ -66,4 +66,10 @@ void update_one(const char* name, HostView<T> r, T* x, Real<T>* c);
 template <class T>
 algorithms::Downdate downdate_one(const char* name, HostView<T> r, T* x, Real<T>* c);
 
+/// BLAS's ?copy of n > 0 elements, on the CPU. NumPy makes matrices with columns by it, and rows of
+/// the results again: one call for each column, whose elements lie a row apart. Calls of that kind
+/// are done by several threads from the few first ones on.
+template <class T>
+void copy(Index n, const T* x, Index incx, T* y, Index incy);
+
 }  // namespace overlapack::dispatch

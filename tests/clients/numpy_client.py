@@ -35,6 +35,10 @@ for letter, dtype in LETTERS.items():
     show(letter, "cholesky", np.linalg.cholesky(spd))
     show(letter, "stack", np.linalg.solve(np.stack([a, spd]), np.stack([b, b])))
 
+    # Enough columns, and long enough, for their copies to be made by several threads.
+    tall = np.concatenate([spd, np.cos(np.arange(2100 * N, dtype=float).reshape(2100, N))])
+    show(letter, "qr", np.abs(np.linalg.qr(tall, mode="r")))
+
     singular = a.copy()
     singular[:, 10] = 0
     for name, call in (("solve", lambda: np.linalg.solve(singular, b)),

@@ -1,0 +1,46 @@
+#include "algorithms/strided_copy.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+
+#include "algorithms/workers.hpp"
+
+namespace overlapack::algorithms {
+namespace {
+
+constexpr Index kMostParts = 64;
+/// Bytes of a part. Threads that are the first to write to the same page would wait for each other.
+constexpr Index kPage = 4096;
+
+template <class T>
+void copy_part(Index first, Index last, const T* x, Index incx, T* y, Index incy) {
+  if (incx == 1 && incy == 1) {
+    std::copy(x + first, x + last, y + first);
+    return;
+  }
+  for (Index i = first; i < last; ++i) y[i * incy] = x[i * incx];
+}
+
+}  // namespace
+
+template <class T>
+void copy(Index n, const T* x, Index incx, T* y, Index incy, Index threads) {
+  if (incx < 0) x -= (n - 1) * incx;
+  if (incy < 0) y -= (n - 1) * incy;
+  const Index size = sizeof(T);
+  const Index parts = std::min({threads, n * size / kPage, kMostParts});
+  if (parts <= 1) return copy_part(0, n, x, incx, y, incy);
+  std::array<std::atomic<bool>, kMostParts> taken{};
+  compute_in_parallel(parts, parts, [&](Index) {
+    static thread_local Index mine = 0;  // which part this thread had before
+    while (taken[static_cast<std::size_t>(mine %= parts)].exchange(true)) ++mine;
+    copy_part(n * mine / parts, n * (mine + 1) / parts, x, incx, y, incy);
+  });
+}
+
+#define OVERLAPACK_INSTANTIATE(T) template void copy<T>(Index, const T*, Index, T*, Index, Index);
+OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
+
+}  // namespace overlapack::algorithms

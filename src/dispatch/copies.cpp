@@ -1,0 +1,86 @@
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <exception>
+
+#include "algorithms/strided_copy.hpp"
+#include "algorithms/workers.hpp"
+#include "core/once.hpp"
+#include "dispatch/calls.hpp"
+#include "dispatch/context.hpp"
+
+namespace overlapack::dispatch {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+Index threads_of_copy() {
+  try {
+    constexpr Index kEnough = 16;
+    const Index wanted = Context::instance().settings().threads;
+    return wanted > 0 ? wanted : std::min(kEnough, available_cores());
+  } catch (const std::exception&) {  // no memory for the settings
+    return 1;
+  }
+}
+
+/// Copies of one thread, each like the one before and close behind it: those of a transposition.
+/// The first ones are done by that thread alone, which tells what a copy takes and that there will
+/// be more; then several threads take part, for as long as that is faster. If other threads of the
+/// program keep their cores, as those of a CPU LAPACK do for a while after a call, it is not.
+class Series {
+ public:
+  Series() = default;
+  /// How many threads are to make a copy, which is about to begin.
+  Index begin(Index n, Index incx, Index incy) {
+    constexpr std::chrono::microseconds kClose{50};
+    const Clock::time_point now = Clock::now();
+    const bool continues = n == n_ && incx == incx_ && incy == incy_ && now - time_ < kClose;
+    if (!continues) *this = Series(n, incx, incy);
+    time_ = now;
+    return threads_;
+  }
+
+  void end() {
+    const Clock::time_point now = Clock::now();
+    ++length_;
+    if (length_ != kBlock + 1) block_ += now - time_;  // in that one threads are made, or woken
+    time_ = now;
+    if (length_ > kBlock && block_ > alone_) threads_ = 1;
+    if (length_ == kBlock) {
+      alone_ = block_;
+      threads_ = threads_of_copy();
+    }
+    if (length_ % kBlock == 0) block_ = {};
+  }
+
+ private:
+  static constexpr Index kBlock = 16;
+
+  Series(Index n, Index incx, Index incy) : n_(n), incx_(incx), incy_(incy) {}
+
+  Index n_ = 0, incx_ = 0, incy_ = 0, length_ = 0, threads_ = 1;
+  Clock::time_point time_;             // of the last event
+  Clock::duration block_{}, alone_{};  // what the copies of this and of the first block took
+};
+
+}  // namespace
+
+template <class T>
+void copy(Index n, const T* x, Index incx, T* y, Index incy) {
+  // What is smaller, or lies closer together, one core copies in the time that it takes to tell
+  // others.
+  constexpr Index kMany = 2048, kApart = 256 / sizeof(T);
+  if (n < kMany || std::max(std::abs(incx), std::abs(incy)) < kApart) {
+    return algorithms::copy(n, x, incx, y, incy, 1);
+  }
+  const NoCancellation no_cancellation;
+  static thread_local Series series;
+  algorithms::copy(n, x, incx, y, incy, series.begin(n, incx, incy));
+  series.end();
+}
+
+#define OVERLAPACK_INSTANTIATE(T) template void copy<T>(Index, const T*, Index, T*, Index);
+OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
+
+}  // namespace overlapack::dispatch
