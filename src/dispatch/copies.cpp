@@ -68,12 +68,11 @@ class Series {
 
 template <class T>
 void copy(Index n, const T* x, Index incx, T* y, Index incy) {
-  // What is smaller, or lies closer together, one core copies in the time that it takes to tell
-  // others.
-  constexpr Index kMany = 2048, kApart = 256 / sizeof(T);
-  if (n < kMany || std::max(std::abs(incx), std::abs(incy)) < kApart) {
-    return algorithms::copy(n, x, incx, y, incy, 1);
-  }
+  // What is smaller one core copies in the time that it takes to tell others. What lies side by
+  // side takes it less, except in memory that is written for the first time.
+  constexpr Index kMany = 2048, kApart = 256 / sizeof(T), kManyTogether = 32768 / sizeof(T);
+  const bool apart = std::max(std::abs(incx), std::abs(incy)) >= kApart;
+  if (n < (apart ? kMany : kManyTogether)) return algorithms::copy(n, x, incx, y, incy, 1);
   const NoCancellation no_cancellation;
   static thread_local Series series;
   algorithms::copy(n, x, incx, y, incy, series.begin(n, incx, incy));
