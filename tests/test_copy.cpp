@@ -99,6 +99,11 @@ TYPED_TEST(CopyTest, OfAnIncrementOfZero) {
   Padded<T> y(9, 1);
   copy_by_name(Index{9}, &one, Index{0}, y.data(), Index{1});
   for (Index i = 0; i < 9; ++i) EXPECT_EQ(y(i, 0), one);
+  const auto x = random_matrix<T>(kRows, 1, 3);
+  for (int repeat = 0; repeat < 100; ++repeat) {
+    algorithms::copy(kRows, &x(0, 0), Index{1}, y.data(), Index{0}, Index{4});
+    ASSERT_EQ(y(0, 0), x(kRows - 1, 0));
+  }
   copy_by_name(Index{-1}, &one, Index{1}, static_cast<T*>(nullptr), Index{1});
 }
 

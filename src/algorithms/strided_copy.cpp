@@ -31,7 +31,8 @@ void copy(Index n, const T* x, Index incx, T* y, Index incy, Index threads) {
   if (incy < 0) y -= (n - 1) * incy;
   const Index size = sizeof(T);
   const Index parts = std::min({threads, n * size / kPage, kMostParts});
-  if (parts <= 1) return copy_part(0, n, x, incx, y, incy);
+  // An element that all are written to must become the last one.
+  if (parts <= 1 || incy == 0) return copy_part(0, n, x, incx, y, incy);
   std::array<std::atomic<bool>, kMostParts> taken{};
   compute_in_parallel(parts, parts, [&](Index) {
     static thread_local Index mine = 0;  // which part this thread had before
