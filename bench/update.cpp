@@ -164,7 +164,7 @@ Way on_cpu() {
             require(algorithms::all_finite<double>(Part::all, data.v(), 1));
             const Index info = algorithms::chol_update<double>(blas(), Uplo::upper, r, data.v(),
                                                                algorithms::Signs(&sign, false),
-                                                               dispatch::update_threads(r.rows));
+                                                               dispatch::cpu_threads(r.rows));
             require(info == 0);
           },
           nothing};

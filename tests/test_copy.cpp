@@ -3,6 +3,8 @@
 
 #include <complex>
 #include <cstdint>
+#include <cstdlib>
+#include <type_traits>
 #include <vector>
 
 #include "algorithms/strided_copy.hpp"

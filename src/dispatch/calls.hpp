@@ -48,10 +48,11 @@ template <class T>
 Index mixed_posv(cpu::Family family, Uplo uplo, HostView<T> a, HostView<const T> b, HostView<T> x,
                  cpu::MixedWork<T> work, Index& iter);
 
+/// Threads that the CPU works with, on an update of order n or a copy of n elements.
+Index cpu_threads(Index n);
+
 // Updates of a Cholesky factor. `name` is the one that the caller used, for the log.
 
-/// Threads of an update of order n on the CPU.
-Index update_threads(Index n);
 /// What an update returns that is given vectors with a NaN or an infinity.
 inline constexpr Index kVectorsNotFinite = -6;
 /// As algorithms::chol_update, but the factor and V need not be finite, and may lie on the device.
@@ -67,8 +68,8 @@ template <class T>
 algorithms::Downdate downdate_one(const char* name, HostView<T> r, T* x, Real<T>* c);
 
 /// BLAS's ?copy of n > 0 elements, on the CPU. NumPy makes matrices with columns by it, and rows of
-/// the results again: one call for each column, whose elements lie a row apart. Calls of that kind
-/// are done by several threads from the few first ones on.
+/// the results again: one call for each column, whose elements lie a row apart. After a few calls
+/// of that kind several threads make the others.
 template <class T>
 void copy(Index n, const T* x, Index incx, T* y, Index incy);
 

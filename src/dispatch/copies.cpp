@@ -4,21 +4,17 @@
 #include <exception>
 
 #include "algorithms/strided_copy.hpp"
-#include "algorithms/workers.hpp"
 #include "core/once.hpp"
 #include "dispatch/calls.hpp"
-#include "dispatch/context.hpp"
 
 namespace overlapack::dispatch {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-Index threads_of_copy() {
+Index threads_of_copy(Index n) {
   try {
-    constexpr Index kEnough = 16;
-    const Index wanted = Context::instance().settings().threads;
-    return wanted > 0 ? wanted : std::min(kEnough, available_cores());
+    return cpu_threads(n);
   } catch (const std::exception&) {  // no memory for the settings
     return 1;
   }
@@ -49,7 +45,7 @@ class Series {
     if (length_ > kBlock && block_ > alone_) threads_ = 1;
     if (length_ == kBlock) {
       alone_ = block_;
-      threads_ = threads_of_copy();
+      threads_ = threads_of_copy(n_);
     }
     if (length_ % kBlock == 0) block_ = {};
   }

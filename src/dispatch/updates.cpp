@@ -25,7 +25,7 @@ Call update_call(const char* name, Uplo uplo, HostView<const T> a, Index k) {
 /// As algorithms::all_finite, of a matrix that lies on a device or, if that is null, on the host.
 template <class T>
 bool all_finite(Context& context, Device* device, Part part, HostView<const T> a) {
-  if (device == nullptr) return algorithms::all_finite(part, a, update_threads(a.rows));
+  if (device == nullptr) return algorithms::all_finite(part, a, cpu_threads(a.rows));
   const std::lock_guard<std::mutex> lock(context.device_mutex());
   return algorithms::all_finite_on_device(*device, part, a);
 }
@@ -118,7 +118,7 @@ class OneVector {
 
 }  // namespace
 
-Index update_threads(Index n) {
+Index cpu_threads(Index n) {
   // More than these gain nothing where memory is the limit, and in small ones it takes longer to
   // wake them up (or even to ask how many there could be).
   constexpr Index kSmall = 256, kEnough = 16;
@@ -135,7 +135,7 @@ Index chol_update(const char* name, Uplo uplo, HostView<T> a, HostView<const T> 
   const Lapack<T>& cpu = cpu_lapack<T>(Family::lp64);
   algorithms::UpdateCheckpoint<T> checkpoint;
   const auto on_cpu = [&] {
-    return algorithms::chol_update(cpu, uplo, a, v, signs, update_threads(n));
+    return algorithms::chol_update(cpu, uplo, a, v, signs, cpu_threads(n));
   };
   Context& context = Context::instance();
   Call call = update_call<T>(name, uplo, a, k);
@@ -172,7 +172,7 @@ Index chol_update(const char* name, Uplo uplo, HostView<T> a, HostView<const T> 
           for (Index j = 0; j < k; ++j) updates += signs[j] > 0;
           if (done < n) {
             algorithms::finish_chol_update<T>(uplo, a.block(done, done, n - done, n - done),
-                                              checkpoint.v, updates, update_threads(n));
+                                              checkpoint.v, updates, cpu_threads(n));
           }
           return Index{0};
         });
@@ -187,7 +187,7 @@ Index chol_update(const char* name, Uplo uplo, HostView<T> a, HostView<const T> 
 template <class T>
 void update_one(const char* name, HostView<T> r, T* x, Real<T>* c) {
   const NoCancellation no_cancellation;  // the CPU, too, uses threads of ours
-  const Index n = r.rows, threads = update_threads(n);
+  const Index n = r.rows, threads = cpu_threads(n);
   if (n == 0) return;
   OneVector<T> vector(r, x, c);
   const auto with = [&](HostView<T> factor) {
@@ -221,7 +221,7 @@ template <class T>
 algorithms::Downdate downdate_one(const char* name, HostView<T> r, T* x, Real<T>* c) {
   const NoCancellation no_cancellation;  // the CPU, too, uses threads of ours
   using algorithms::Downdate;
-  const Index n = r.rows, threads = update_threads(n);
+  const Index n = r.rows, threads = cpu_threads(n);
   if (n == 0) return Downdate::done;
   OneVector<T> vector(r, x, c);
   const auto with = [&](HostView<T> factor) {

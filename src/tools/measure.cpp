@@ -119,7 +119,7 @@ void CpuContender<T>::run(Problem<T>& problem) {
       const int sign = 1;
       problem.info = algorithms::chol_update<T>(lapack, call.uplo, a, HostView<const T>(b),
                                                 algorithms::Signs(&sign, false),
-                                                dispatch::update_threads(call.shape.n));
+                                                dispatch::cpu_threads(call.shape.n));
       break;
     }
     default:
