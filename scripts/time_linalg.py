@@ -15,9 +15,10 @@ import numpy as np
 
 
 def library(name):
-    """Its functions, from and to NumPy's arrays."""
+    """Its functions by name, from and to NumPy's arrays."""
+    names = "solve", "cholesky", "inv"
     if name == "numpy":
-        return {f: getattr(np.linalg, f) for f in ("solve", "cholesky", "inv")}
+        return {f: getattr(np.linalg, f) for f in names}
     import torch
 
     def by_gpu(function):
@@ -25,7 +26,7 @@ def library(name):
             return function(*(torch.from_numpy(x).cuda() for x in arrays)).cpu().numpy()
         return call
 
-    return {f: by_gpu(getattr(torch.linalg, f)) for f in ("solve", "cholesky", "inv")}
+    return {f: by_gpu(getattr(torch.linalg, f)) for f in names}
 
 
 def problem(function, n, random):

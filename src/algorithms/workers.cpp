@@ -16,16 +16,13 @@
 namespace overlapack {
 namespace {
 
-/// How long a thread without work stays awake. Longer than the gap between two calls of a loop,
-/// too short for a program that computes on all cores afterwards to notice.
-constexpr std::chrono::microseconds kAwake{50};
 /// In nanoseconds; by default a sleep may last 50 us longer than asked for.
 constexpr unsigned long kTimerSlack = 1000;
 
-/// Spins until `done` says so, for kAwake at most. Returns what it said last.
+/// Spins until `done` says so, for Workers::kAwake at most. Returns what it said last.
 template <class Done>
 bool spin_until(Done done) {
-  const auto deadline = std::chrono::steady_clock::now() + kAwake;
+  const auto deadline = std::chrono::steady_clock::now() + Workers::kAwake;
   do {
     for (int i = 0; i < 64; ++i) {
       if (done()) return true;

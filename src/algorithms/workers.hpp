@@ -39,6 +39,10 @@ inline void pause_spinning() {
 /// machine a thread may come late. It is not waited for.
 class Workers {
  public:
+  /// How long a thread without work stays awake. Longer than the gap between two calls of a loop,
+  /// too short for a program that computes on all cores afterwards to notice.
+  static constexpr std::chrono::microseconds kAwake{50};
+
   /// Threads end after so long without a job.
   explicit Workers(std::chrono::milliseconds idle = std::chrono::seconds(5)) : idle_(idle) {}
   /// Never destroyed: parked threads may outlive main().

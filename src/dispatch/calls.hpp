@@ -68,8 +68,8 @@ template <class T>
 algorithms::Downdate downdate_one(const char* name, HostView<T> r, T* x, Real<T>* c);
 
 /// BLAS's ?copy of n > 0 elements, on the CPU. NumPy makes matrices with columns by it, and rows of
-/// the results again: one call for each column, whose elements lie a row apart. After a few calls
-/// of that kind several threads make the others.
+/// the results again: one call for each column, whose elements lie a row apart or side by side.
+/// After a few calls of that kind several threads make the others.
 template <class T>
 void copy(Index n, const T* x, Index incx, T* y, Index incy);
 

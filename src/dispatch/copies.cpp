@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "algorithms/strided_copy.hpp"
+#include "algorithms/workers.hpp"
 #include "core/once.hpp"
 #include "dispatch/calls.hpp"
 
@@ -20,7 +21,7 @@ Index threads_of_copy(Index n) {
   }
 }
 
-/// Copies of one thread, each like the one before and close behind it: those of a transposition.
+/// Copies of one thread, each like the one before and close behind it: the columns of a matrix.
 /// The first ones are done by that thread alone, which tells what a copy takes and that there will
 /// be more; then several threads take part, for as long as that is faster. If other threads of the
 /// program keep their cores, as those of a CPU LAPACK do for a while after a call, it is not.
@@ -29,9 +30,9 @@ class Series {
   Series() = default;
   /// How many threads are to make a copy, which is about to begin.
   Index begin(Index n, Index incx, Index incy) {
-    constexpr std::chrono::microseconds kClose{50};
     const Clock::time_point now = Clock::now();
-    const bool continues = n == n_ && incx == incx_ && incy == incy_ && now - time_ < kClose;
+    const bool continues =
+        n == n_ && incx == incx_ && incy == incy_ && now - time_ < Workers::kAwake;
     if (!continues) *this = Series(n, incx, incy);
     time_ = now;
     return threads_;
