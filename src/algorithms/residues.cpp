@@ -28,13 +28,13 @@ ResidueUpdates<T>::ResidueUpdates(Device& device, const Options& options,
   stride_ = ld_ * round_up(n, unit);
   const Index middle = n / 2 / nb_ * nb_;
   if (!options.residues || nb_ % unit != 0 || !kernels.residues_pay(middle, nb_, middle)) return;
+  const Index work = triangle.lower() ? kernels.residue_work(n, nb_) : kernels.residue_work(nb_, n);
   try_to_allocate([&] {  // or else sums are plain ones
-    form_.emplace(
-        Form{Buffer<std::int8_t>(device, Space::device, stride_ * residues::kModuli),
-             DeviceMatrix<Real<T>>(device, n, n / nb_), Buffer<Real<T>>(device, Space::device, n),
-             Buffer<Real<T>>(device, Space::host, n), Buffer<Index>(device, Space::device, 1),
-             Buffer<Index>(device, Space::host, 1),
-             Buffer<std::int32_t>(device, Space::device, kernels.residue_work(n, nb_))});
+    form_.emplace(Form{
+        Buffer<std::int8_t>(device, Space::device, stride_ * residues::kModuli),
+        DeviceMatrix<Real<T>>(device, n, n / nb_), Buffer<Real<T>>(device, Space::device, n),
+        Buffer<Real<T>>(device, Space::host, n), Buffer<Index>(device, Space::device, 1),
+        Buffer<Index>(device, Space::host, 1), Buffer<std::int32_t>(device, Space::device, work)});
   });
 }
 
@@ -118,7 +118,7 @@ template <class T>
 ResidueSubtraction<T>::Workspace::Workspace(Device& device, Index m, Index n, Index k)
     : columns(n),
       u(device, n, k),
-      sums(device, Space::device, device.kernels<T>().residue_work(m, kColumns)) {}
+      sums(device, Space::device, device.kernels<T>().residue_work(kColumns, m)) {}
 
 template <class T>
 ResidueSubtraction<T>::ResidueSubtraction(Device& device, Index m, Index k)

@@ -525,7 +525,8 @@ class EmulatedKernels final : public Kernels<T> {
   bool do_scaled_residues_pay(Index, Index, Index k) const override { return k >= 16; }
   Index do_residue_unit() const override { return 2; }
   Index do_residue_work(Index m, Index n) const override {
-    return ResidueForm<T>::kProducts * residues::kModuli * m * n;
+    constexpr Index kTileRows = 16;  // so that it matters what is a row
+    return ResidueForm<T>::kProducts * residues::kModuli * round_up(m, kTileRows) * n;
   }
 
   void do_residues(Queue& queue, const ResidueForm<T>& of,
