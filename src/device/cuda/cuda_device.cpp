@@ -394,13 +394,11 @@ std::string version_text(int version) {
                           "; a GPU with 8.0 or later (Ampere and newer) is needed",
                       true);
   }
-  // What a thread block of compute capability 8.0 may have; kernels are written for that.
-  constexpr std::size_t kSharedMemory = 163 * 1024;
-  if (properties.sharedMemPerBlockOptin < kSharedMemory) {
+  if (properties.sharedMemPerBlockOptin < overlapack::cuda::kSharedByAll) {
     throw DeviceError(std::string(properties.name) + " has " +
                           std::to_string(properties.sharedMemPerBlockOptin / 1024) +
                           " KiB of shared memory for a thread block; " +
-                          std::to_string(kSharedMemory / 1024) +
+                          std::to_string(overlapack::cuda::kSharedByAll / 1024) +
                           " are needed, which GPUs made for computing have (A100, H100, B200)",
                       true);
   }

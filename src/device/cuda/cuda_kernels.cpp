@@ -70,7 +70,7 @@ void CudaKernels<T>::do_herk(Queue& queue, Uplo uplo, Op op, Real<T> alpha, Devi
 template <class T>
 bool CudaKernels<T>::solves_by_rows_at_once(Index order, Index rows) const {
   constexpr Index kFewRows = 4096;
-  return rows <= kFewRows && order <= interchange_and_solve_by_rows_order<T>(shared_bytes_);
+  return rows <= kFewRows && order <= kInterchangeAndSolveByRowsOrder;
 }
 
 // Solves with small triangles are slow in cuBLAS (1.5 TFLOP/s at order 128 on an H200).

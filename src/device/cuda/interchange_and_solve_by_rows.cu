@@ -20,6 +20,7 @@ constexpr int kThreads = kWarps * kWarp;
 constexpr Index kMaxBlocks = 128;  // about one for each multiprocessor
 
 constexpr int kOrder = kWarps * kTile;  // of L at most
+static_assert(kOrder == kInterchangeAndSolveByRowsOrder);
 
 template <class E>
 struct Memory {
@@ -109,19 +110,13 @@ __global__ void __launch_bounds__(kThreads, 1) by_rows_kernel(Step<T> step) {
 }  // namespace
 
 template <class T>
-Index interchange_and_solve_by_rows_order(Index shared_bytes) {
-  using E = DoubleScalar<typename DeviceScalar<T>::type>;
-  return static_cast<Index>(sizeof(Memory<E>)) <= shared_bytes ? kOrder : 0;
-}
-
-template <class T>
 void interchange_and_solve_by_rows(cudaStream_t stream, Uplo uplo, Diag diag, DeviceView<const T> l,
                                    const Index* pivots, Index offset, DeviceView<T> a) {
   using D = typename DeviceScalar<T>::type;
   LaunchShape shape;
-  shape.blocks = static_cast<unsigned>(std::min((a.rows + kTile - 1) / kTile, kMaxBlocks));
+  shape.blocks = static_cast<unsigned>(std::min(quotient_up(a.rows, kTile), kMaxBlocks));
   shape.threads = kThreads;
-  shape.shared_bytes = sizeof(Memory<DoubleScalar<D>>);
+  shape.shared_bytes = shared_by_all<Memory<DoubleScalar<D>>>();
   const Triangle<D> triangle{static_cast<int>(l.rows), diag == Diag::unit,
                              Trapezoid<const D>(device_cast(l.data), l.ld, uplo == Uplo::upper)};
   const Step<D> step{triangle, pivots, offset, device_cast(a.data), a.rows, a.ld};
@@ -129,7 +124,6 @@ void interchange_and_solve_by_rows(cudaStream_t stream, Uplo uplo, Diag diag, De
 }
 
 #define OVERLAPACK_INSTANTIATE(T)                                                            \
-  template Index interchange_and_solve_by_rows_order<T>(Index);                              \
   template void interchange_and_solve_by_rows(cudaStream_t, Uplo, Diag, DeviceView<const T>, \
                                               const Index*, Index, DeviceView<T>);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)

@@ -90,9 +90,9 @@ void invert_blocks(cudaStream_t stream, Uplo uplo, DeviceView<const T> factor,
   using E = DoubleScalar<D>;
   const Index order = inverses.rows;
   LaunchShape shape;
-  shape.blocks = static_cast<unsigned>((factor.cols + order - 1) / order);
+  shape.blocks = static_cast<unsigned>(quotient_up(factor.cols, order));
   shape.threads = kTiles<E> * kWarp;
-  shape.shared_bytes = sizeof(Memory<E>);
+  shape.shared_bytes = shared_by_all<Memory<E>>();
   launch(stream, shape, "invert_blocks", invert_blocks_kernel<D>, factor.rows,
          static_cast<int>(order),
          Trapezoid<const D>(device_cast(factor.data), factor.ld, uplo == Uplo::upper),

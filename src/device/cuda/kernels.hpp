@@ -15,6 +15,10 @@
 
 namespace overlapack::cuda {
 
+/// Bytes of shared memory that any kernel may ask for that does not need a Hopper GPU: what a
+/// thread block of compute capability 8.0 may have.
+constexpr std::size_t kSharedByAll = 163 * 1024;
+
 /// Device memory through which the thread blocks of a Cholesky panel talk to each other. One per
 /// queue, because the queues run at the same time; within a queue one panel follows another.
 class Relay {
@@ -223,11 +227,10 @@ void interchange_and_solve(cudaStream_t stream, DeviceView<const T> l, const Ind
                            Index offset, DeviceView<T> a);
 
 /// The same of a matrix that is kept by rows, for a triangle of at most
-/// interchange_and_solve_by_rows_order rows and fewer than 2^31 columns of `a`; as
+/// kInterchangeAndSolveByRowsOrder rows and fewer than 2^31 columns of `a`; as
 /// Kernels<T>::interchange_and_solve_by_rows, but L is `l` (lower) or its conjugate transpose
 /// (upper). `pivots` may be null: then there are no interchanges.
-template <class T>
-Index interchange_and_solve_by_rows_order(Index shared_bytes);
+constexpr Index kInterchangeAndSolveByRowsOrder = 256;
 template <class T>
 void interchange_and_solve_by_rows(cudaStream_t stream, Uplo uplo, Diag diag, DeviceView<const T> l,
                                    const Index* pivots, Index offset, DeviceView<T> a);

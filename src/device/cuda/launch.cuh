@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "device/cuda/check.hpp"
+#include "device/cuda/kernels.hpp"
 
 namespace overlapack::cuda {
 
@@ -39,6 +40,12 @@ __device__ inline void wait_for_queue() {
 /// size of a launch is only what comes on top of its own.
 constexpr std::size_t kSharedWithoutAsking = 16 * 1024;
 constexpr unsigned kClusterWithoutAsking = 8;
+/// The shared memory of such a kernel.
+template <class Memory>
+constexpr std::size_t shared_by_all() {
+  static_assert(sizeof(Memory) <= kSharedByAll);
+  return sizeof(Memory);
+}
 /// The oldest code with clusters and early launches, as cudaFuncAttributes has it.
 constexpr int kHopperCode = 90;
 

@@ -765,7 +765,7 @@ LaunchShape panel_shape(Index blocks) {
   LaunchShape shape;
   shape.blocks = static_cast<unsigned>(blocks);
   shape.threads = kWarps * kWarp;
-  shape.shared_bytes = sizeof(Shared<Accumulated<T>>);
+  shape.shared_bytes = shared_by_all<Shared<Accumulated<T>>>();
   shape.early = true;
   return shape;
 }

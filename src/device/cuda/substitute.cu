@@ -403,7 +403,7 @@ Trapezoid<const D> forward(Uplo uplo, Index n, const D* a, Index ld) {
 
 template <class D>
 unsigned blocks_of(Index n) {
-  return static_cast<unsigned>((n + kOrder<D> - 1) / kOrder<D>);
+  return static_cast<unsigned>(quotient_up(n, kOrder<D>));
 }
 
 }  // namespace
@@ -414,7 +414,7 @@ void find_links(cudaStream_t stream, Uplo uplo, Diag diag, DeviceView<const T> a
   LaunchShape shape;
   shape.blocks = blocks_of<D>(a.rows);
   shape.threads = kThreads<D>;
-  shape.shared_bytes = sizeof(LinkMemory<D>);
+  shape.shared_bytes = shared_by_all<LinkMemory<D>>();
   launch(stream, shape, "links of a substitution", find_links_kernel<D>, a.rows,
          forward(uplo, a.rows, device_cast(a.data), a.ld), diag == Diag::unit,
          static_cast<Link<D>*>(links));
@@ -424,11 +424,11 @@ template <class T>
 void substitute(cudaStream_t stream, Uplo uplo, DeviceView<const T> a, const void* links,
                 DeviceView<T> x, DeviceView<Index> progress) {
   using D = typename DeviceScalar<T>::type;
-  const Index chunks = (x.cols + kColumns - 1) / kColumns;
+  const Index chunks = quotient_up(x.cols, kColumns);
   LaunchShape shape;
   shape.blocks = blocks_of<D>(a.rows) * static_cast<unsigned>(chunks);
   shape.threads = kThreads<D>;
-  shape.shared_bytes = sizeof(Memory<D>);
+  shape.shared_bytes = shared_by_all<Memory<D>>();
   const std::size_t words = std::size_t{shape.blocks} * kColumns * kWords<D>;
   check(cudaMemsetAsync(progress.data, 0, sizeof(Word) * words, stream), "substitution");
   const bool upper = uplo == Uplo::upper;

@@ -93,8 +93,7 @@ struct alignas(16) Columns {
 template <class E, int kColumns>
 struct Shared {
   Tile<E> inverse[kTiles<E> * (kTiles<E> + 1) / 2];  // L(b, b)^-H or L(b, b)^-1
-  Columns<E, kColumns> x[2];                         // -X(j)^H for odd and even j
-  Columns<E, kColumns> y;                            // Y(b)^H, what is left of it
+  Columns<E, kColumns> x[2];                         // -X(j)^H for odd and even steps; Y(b)^H
 
   /// Tile (i, j) of the triangle, with the larger one of i and j first.
   __device__ Tile<E>& inverse_tile(int larger, int other) {
@@ -310,8 +309,10 @@ __global__ void __launch_bounds__(kThreads<DoubleScalar<T>>, 1) substitution_ker
   }
   store_state(steps);
 
+  // What is left of Y(b), where nobody needs the x before the last one.
+  auto& left = shared.x[steps % 2];
   for_each_of_mine([&](int g, int h, int n, int e, int i, int c) {
-    shared.y.column[c][i] = conjugate(y[g].get(h, n, e));
+    left.column[c][i] = conjugate(y[g].get(h, n, e));
   });
   __syncthreads();
   Fragment<E> x[kFragments<kColumns>];
@@ -319,7 +320,7 @@ __global__ void __launch_bounds__(kThreads<DoubleScalar<T>>, 1) substitution_ker
   for (int g = 0; g < kFragments<kColumns>; ++g) x[g] = zero_fragment<E>();
 #pragma unroll 1
   for (int k = kForward ? 0 : w; has(k) && k < kCount; ++k) {
-    multiply_add_columns(x, inverse_tile(k).load_left_operand(lane), shared.y, k, lane);
+    multiply_add_columns(x, inverse_tile(k).load_left_operand(lane), left, k, lane);
   }
   for_each_of_mine([&](int g, int h, int n, int e, int i, int c) {
     if (c >= count || blockIdx.x + p.chunks >= gridDim.x) return;
@@ -335,7 +336,7 @@ void launch_for(cudaStream_t stream, Problem<T> problem) {
   LaunchShape shape;
   shape.blocks = static_cast<unsigned>(quotient_up(problem.rows, problem.order) * problem.chunks);
   shape.threads = kThreads<E>;
-  shape.shared_bytes = sizeof(Shared<E, kColumns>);
+  shape.shared_bytes = shared_by_all<Shared<E, kColumns>>();
   launch(stream, shape, "substitution with a factor", substitution_kernel<T, kColumns, kDirection>,
          problem);
 }
@@ -345,7 +346,7 @@ void substitute_factor(cudaStream_t stream, int multiprocessors, Uplo uplo,
                        DeviceView<const T> factor, DeviceView<const T> inverses, DeviceView<T> x,
                        DeviceView<Index> progress, Index width, DeviceView<T> states) {
   using D = typename DeviceScalar<T>::type;
-  const Index n = inverses.cols, order = inverses.rows, blocks = (n + order - 1) / order;
+  const Index n = inverses.cols, order = inverses.rows, blocks = quotient_up(n, order);
   const auto numbers = static_cast<std::size_t>(blocks * x.cols * kSubstitutionNumbers);
   check(cudaMemsetAsync(progress.data, kEmptyByte, sizeof(double) * numbers, stream),
         "substitution with a factor");

@@ -146,7 +146,7 @@ void trsm_block(cudaStream_t stream, Side side, Uplo uplo, Diag diag, DeviceView
                          Trapezoid<D>(device_cast(b.data), b.ld, left)};
   LaunchShape shape;
   shape.threads = kThreads;
-  shape.shared_bytes = sizeof(Memory<E>);
+  shape.shared_bytes = shared_by_all<Memory<E>>();
   if (strips <= kFewBlocks) {
     shape.blocks = static_cast<unsigned>(strips);
     launch(stream, shape, "trsm block", solve_few_kernel<D>, problem);

@@ -585,18 +585,18 @@ __global__ void __launch_bounds__(kFollowers, K * sizeof(E) <= 128 ? 2 : 1)
 template <class D, int K>
 void launch_panels(cudaStream_t stream, Panels<D, DoubleScalar<D>, K> panels) {
   using E = DoubleScalar<D>;
-  const Index count = (panels.n + kWidth - 1) / kWidth;
+  const Index count = quotient_up(panels.n, kWidth);
   LaunchShape shape;
   shape.blocks = static_cast<unsigned>(count);
   shape.threads = kDiagonalWarps * kWarp;
-  shape.shared_bytes = sizeof(Shared<E, K>);
+  shape.shared_bytes = shared_by_all<Shared<E, K>>();
   launch(stream, shape, "update panels", reflectors_kernel<D, E, K>, panels);
   const Index below = panels.rows - std::min<Index>(panels.n, kWidth);
-  const auto parts = static_cast<unsigned>((below + kFollowers - 1) / kFollowers);
+  const auto parts = static_cast<unsigned>(quotient_up(below, kFollowers));
   if (parts == 0) return;
   shape.blocks = static_cast<unsigned>(count) * parts;
   shape.threads = kFollowers;
-  shape.shared_bytes = sizeof(SharedOfFollowers<D, E, K>);
+  shape.shared_bytes = shared_by_all<SharedOfFollowers<D, E, K>>();
   launch(stream, shape, "update panels", followers_kernel<D, E, K>, panels, parts);
 }
 
@@ -604,11 +604,11 @@ template <class D, int K>
 void launch_update(cudaStream_t stream, int multiprocessors, const Panel<D>& panel) {
   using E = DoubleScalar<D>;
   constexpr Index kRows = kRowWarps * kWarp;
-  const Index wanted = (panel.rows - panel.n + kRows - 1) / kRows;
+  const Index wanted = quotient_up(panel.rows - panel.n, kRows);
   LaunchShape shape;
   shape.blocks = static_cast<unsigned>(std::clamp<Index>(wanted, 1, multiprocessors));
   shape.threads = kWarps * kWarp;
-  shape.shared_bytes = sizeof(Shared<E, K>);
+  shape.shared_bytes = shared_by_all<Shared<E, K>>();
   launch(stream, shape, "update panel", update_panel_kernel<D, E, K>, panel);
 }
 
