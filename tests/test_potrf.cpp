@@ -120,6 +120,14 @@ TYPED_TEST(Potrf, ManyBlocks) {  // some of which lead
   }
 }
 
+TYPED_TEST(Potrf, BlocksThatAreNotWholeTilesOfAProduct) {  // by residues
+  this->route(Algorithm::tiled, 18);
+  for (const Uplo uplo : kUplos) {
+    SCOPED_TRACE(testing::Message() << char(uplo));
+    this->expect_factored(uplo, positive_definite<TypeParam>(131, 1));
+  }
+}
+
 TYPED_TEST(Potrf, PageLockedMemory) {
   using T = TypeParam;
   constexpr Index n = 30 * 8 + 3;
@@ -524,6 +532,29 @@ TYPED_TEST(Potrf, NaNsEndInInfoOnTheCpu) {
       a = same_a;
       EXPECT_EQ(posv<T>(uplo, a.view(), b.view()), i + 1);
       EXPECT_TRUE(same(b, before));
+    }
+  }
+}
+
+TYPED_TEST(Potrf, ANaNBeforeAPivotThatIsNotPositiveEndsInInfo) {
+  using T = TypeParam;
+  const Index n = 70;
+  for (const bool on_cpu : {true, false}) {
+    dispatch::Settings settings = this->settings_for(Algorithm::hybrid, 128);
+    if (on_cpu) settings.device = dispatch::DeviceChoice::off;
+    on_cpu ? dispatch::Context::instance().reset(settings, dispatch::builtin_profile())
+           : this->use(settings);
+    for (const Uplo uplo : kUplos) {
+      for (const Index position : {0, 20, 68}) {
+        SCOPED_TRACE(testing::Message() << on_cpu << " " << char(uplo) << " " << position);
+        Padded<T> a(n, n, 1);
+        for (Index j = 0; j < n; ++j) {
+          for (Index i = 0; i < n; ++i) a(i, j) = T(i == j ? 1 : 0);
+        }
+        a(position, position) = nan<T>();
+        a(n - 1, n - 1) = T(-1);
+        EXPECT_EQ(potrf<T>(uplo, a.view()), position + 1);
+      }
     }
   }
 }

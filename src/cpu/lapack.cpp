@@ -163,9 +163,10 @@ std::string configure(const std::string& path) {
 
 template <class T>
 Lapack<T>::Lapack(Family family) {
+  const Search search;
   for (std::size_t i = 0; i < std::size(kWantedNames); ++i) {
     const char* const name = name_for<T>(static_cast<Wanted>(i));
-    symbols_.push_back(name != nullptr ? find_symbol(family, ScalarTraits<T>::letter, name)
+    symbols_.push_back(name != nullptr ? search.find(family, ScalarTraits<T>::letter, name)
                                        : Symbol{});
     any_foreign_ = any_foreign_ || symbols_.back().foreign;
   }
@@ -190,9 +191,11 @@ Index Lapack<T>::potrf(Uplo uplo, HostView<T> a) const {
       })) {
     result = reference::potrf(uplo, a);
   }
-  // LAPACK reports a NaN as a pivot that is not positive; OpenBLAS lets it pass.
-  for (Index j = 0; j < a.rows && result == 0; ++j) {
-    if (std::isnan(real(a(j, j)))) result = j + 1;
+  // LAPACK reports a NaN as a pivot that is not positive; OpenBLAS lets it pass, and may stop at a
+  // later one.
+  const Index factored = result == 0 ? a.rows : result - 1;
+  for (Index j = 0; j < factored; ++j) {
+    if (std::isnan(real(a(j, j)))) return j + 1;
   }
   return result;
 }
