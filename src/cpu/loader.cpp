@@ -18,27 +18,42 @@ namespace {
 
 void* configured_handle = nullptr;
 
-const void* base_of(const void* address) {
+/// An object that the process has loaded.
+struct Object {
+  const link_map* identity = nullptr;
+  std::string file;  // empty for the program itself, and if there is no such object
+
+  bool operator==(const Object& other) const { return identity == other.identity; }
+};
+
+/// The object that an address lies in. dladdr() looks through all its symbols for the nearest one,
+/// which takes longer than everything else here; newer C libraries can do without.
+Object object_of(const void* address) {
+  link_map* map = nullptr;
+#if defined(DLFO_STRUCT_HAS_EH_DBASE)
+  dl_find_object found;
+  if (_dl_find_object(const_cast<void*>(address), &found) == 0) map = found.dlfo_link_map;
+#else
   Dl_info info;
-  return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
+  void* extra = nullptr;
+  if (dladdr1(address, &info, &extra, RTLD_DL_LINKMAP) != 0) map = static_cast<link_map*>(extra);
+#endif
+  if (map == nullptr) return {};
+  return {map, map->l_name};
 }
 
-std::string file_of(const void* address) {
-  Dl_info info;
-  return dladdr(address, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "unknown";
-}
-
-/// Whether a routine would hand calls back to this library for ever: one of our own, one of another
-/// copy of it in the process, or one of a switch to some LAPACK that may be us (Julia's).
-bool is_ours(const void* address) {
-  const void* const base = base_of(address);
-  if (base == base_of(reinterpret_cast<const void*>(&is_ours))) return true;
-  if (file_of(address).find("blastrampoline") != std::string::npos) return true;
-  void* const object = dlopen(file_of(address).c_str(), RTLD_LAZY | RTLD_NOLOAD);
-  if (object == nullptr) return false;  // the program itself
-  const void* const mark = dlsym(object, "ovl_dcholupdate");
-  dlclose(object);
-  return mark != nullptr && base_of(mark) == base;
+/// Whether the routines of an object would hand calls back to this library for ever: it is this
+/// one, another copy of it in the process, or a switch to some LAPACK that may be us (Julia's).
+bool is_ours(const Object& object) {
+  static const char kHere = 0;
+  if (object == object_of(&kHere)) return true;
+  if (object.file.empty()) return false;  // the program itself
+  if (object.file.find("blastrampoline") != std::string::npos) return true;
+  void* const handle = dlopen(object.file.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  if (handle == nullptr) return false;
+  const void* const mark = dlsym(handle, "ovl_dcholupdate");
+  dlclose(handle);
+  return mark != nullptr && object_of(mark) == object;
 }
 
 /// Debian's ILP64 libraries (libopenblas64, liblapack64, libblas64) and MKL's (libmkl_intel_ilp64)
@@ -66,52 +81,17 @@ Symbol look(void* handle, const std::vector<Family>& order, char type, const cha
             const char* how) {
   for (Family spelling : order) {
     void* const address = dlsym(handle, spell(spelling, type, name).c_str());
-    if (address == nullptr || is_ours(address)) continue;
+    if (address == nullptr) continue;
+    const Object object = object_of(address);
+    if (is_ours(object)) continue;
     Symbol symbol;
     symbol.name = name;
     symbol.address = address;
-    const std::string file = file_of(address);
-    symbol.wide = is_wide(spelling) || is_ilp64_file(file);
-    symbol.source = file + " (" + how + ")";
+    symbol.wide = is_wide(spelling) || is_ilp64_file(object.file);
+    symbol.source = (object.file.empty() ? "the program itself" : object.file) + " (" + how + ")";
     return symbol;
   }
   return {};
-}
-
-/// Handles of all objects in the process, whether their symbols are global or not.
-std::vector<void*> loaded_objects() {
-  std::vector<std::string> files;
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, std::size_t, void* data) {
-        if (info->dlpi_name != nullptr && info->dlpi_name[0] != '\0') {
-          static_cast<std::vector<std::string>*>(data)->push_back(info->dlpi_name);
-        }
-        return 0;
-      },
-      &files);
-  std::vector<void*> handles;
-  for (const std::string& file : files) {
-    if (void* handle = dlopen(file.c_str(), RTLD_LAZY | RTLD_NOLOAD)) handles.push_back(handle);
-  }
-  return handles;
-}
-
-/// Looks among the libraries that the process has loaded. What is found stays loaded, even if the
-/// program closes its library.
-Symbol look_in_process(const std::vector<Family>& order, char type, const char* name) {
-  Symbol symbol = look(RTLD_NEXT, order, type, name, "next in the link order");
-  if (symbol.address != nullptr) {
-    dlopen(file_of(symbol.address).c_str(), RTLD_LAZY | RTLD_NOLOAD);
-    return symbol;
-  }
-  for (void* handle : loaded_objects()) {
-    if (symbol.address == nullptr) {
-      symbol = look(handle, order, type, name, "already loaded");
-      if (symbol.address != nullptr) continue;  // keep this one open
-    }
-    dlclose(handle);
-  }
-  return symbol;
 }
 
 void* build_time_library() {
@@ -153,15 +133,53 @@ Symbol find_configured(Family family, char type, const char* name) {
   return look(configured_handle, spellings(family), type, name, "OVERLAPACK_CPU_LAPACK");
 }
 
-Symbol find_symbol(Family family, char type, const char* name) {
+const std::vector<void*>& Search::objects() const {
+  if (!objects_.empty()) return objects_;
+  std::vector<std::string> files;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* data) {
+        if (info->dlpi_name != nullptr && info->dlpi_name[0] != '\0') {
+          static_cast<std::vector<std::string>*>(data)->push_back(info->dlpi_name);
+        }
+        return 0;
+      },
+      &files);
+  objects_.reserve(files.size());
+  for (const std::string& file : files) {
+    if (void* handle = dlopen(file.c_str(), RTLD_LAZY | RTLD_NOLOAD)) objects_.push_back(handle);
+  }
+  return objects_;
+}
+
+Search::~Search() {
+  for (void* handle : objects_) dlclose(handle);
+}
+
+/// Looks among the libraries that the process has loaded. What is found stays loaded, even if the
+/// program closes its library.
+Symbol Search::in_process(const std::vector<Family>& spellings, char type, const char* name) const {
+  Symbol symbol = look(RTLD_NEXT, spellings, type, name, "next in the link order");
+  if (symbol.address == nullptr) {
+    for (void* object : objects()) {
+      symbol = look(object, spellings, type, name, "already loaded");
+      if (symbol.address != nullptr) break;
+    }
+  }
+  if (symbol.address != nullptr) {
+    dlopen(object_of(symbol.address).file.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  }
+  return symbol;
+}
+
+Symbol Search::find(Family family, char type, const char* name) const {
   const Symbol configured = find_configured(family, type, name);
   if (configured.address != nullptr) return configured;
   // The library that this very name belongs to, even if its symbols are private (as those of
   // NumPy's wheel): a program that has other LAPACKs, too, would have called it without us.
-  Symbol symbol = look_in_process({family}, type, name);
+  Symbol symbol = in_process({family}, type, name);
   symbol.foreign = symbol.address != nullptr && symbol.wide != is_wide(family) &&
                    dlsym(RTLD_NEXT, spell(family, type, name).c_str()) == symbol.address;
-  if (symbol.address == nullptr) symbol = look_in_process(spellings(family), type, name);
+  if (symbol.address == nullptr) symbol = in_process(spellings(family), type, name);
   if (symbol.address == nullptr && build_time_library() != nullptr) {
     symbol = look(build_time_library(), spellings(family), type, name,
                   "found when overlapack was built");
