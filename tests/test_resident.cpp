@@ -458,6 +458,36 @@ TYPED_TEST(Resident, CallsDoNothingWithoutTheDevicesLock) {
   this->device().set_observer(nullptr);
 }
 
+TYPED_TEST(Resident, ComplexNumbersThatBeginWhereRealOnesMayAreRefused) {
+  using T = TypeParam;
+  if constexpr (is_complex<T>) {
+    const Index n = 64;
+    this->route(Algorithm::tiled, 16);
+    Buffer<Real<T>> memory(this->device(), Space::device, 2 * n * n + 1);
+    auto* const first = reinterpret_cast<T*>(memory.data() + 1);
+    const DeviceView<T> there(first, n, n, n);
+    {
+      const QueueLease queue(this->device());
+      queue->zero(first, sizeof(T) * static_cast<std::size_t>(n * n));
+      queue->synchronize();
+    }
+    const std::size_t kernels = this->device().counters().kernels;
+    std::vector<Index> pivots;
+    EXPECT_EQ(potrf<T>(Uplo::lower, as_argument(there)), -1010);
+    EXPECT_EQ(getrf<T>(as_argument(there), pivots), -1010);
+    auto v = random_matrix<T>(n, 2, 1), a = positive_definite<T>(n, 1);
+    Index info = 0;
+    Exported<T>::cholupdate('L', n, 2, as_argument(there).data, n, v.data(), v.ld(), 1, &info);
+    EXPECT_EQ(info, -1010);
+    Exported<T>::cholupdate('L', n, 2, a.data(), a.ld(), as_argument(there).data, n, 1, &info);
+    EXPECT_EQ(info, -1010);
+    EXPECT_EQ(this->device().counters().kernels, kernels);
+    // There is no such answer of a norm, which therefore is that of a copy.
+    EXPECT_EQ(lange<T>('M', as_argument(there)), 0);
+    EXPECT_EQ(potrf<T>(Uplo::lower, a.view()), 0) << "the device is as good as before";
+  }
+}
+
 TYPED_TEST(Resident, ADeviceThatFailsIsReportedAsMissingMemory) {
   using T = TypeParam;
   this->route(Algorithm::tiled, 16);

@@ -20,6 +20,7 @@ Real<T> norm_on_device(Context& context, Device& device, const Lapack<T>& cpu, N
   device.set_memory_limit(context.settings().memory_limit);
   try {
     try {
+      require_aligned(sizeof(T), a.data);
       return algorithms::norm<T>(device, norm, symmetry, uplo, on_device(a));
     } catch (const DeviceError& error) {
       if (error.lost()) context.lose_device(error.what());

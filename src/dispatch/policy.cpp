@@ -41,17 +41,6 @@ std::size_t parse_bytes(std::string text) {
   return valid ? static_cast<std::size_t>(*value) << shift : 0;
 }
 
-std::size_t element_size(char type) {
-  switch (type) {
-    case 's':
-      return 4;
-    case 'z':
-      return 16;
-    default:
-      return 8;
-  }
-}
-
 /// Bytes of device memory that the algorithms take for a call: the matrix and the right-hand sides,
 /// which Cholesky holds twice and, besides, as they come and go and, of the latter, as messages in
 /// double precision. A mixed-precision solver holds them once more, beside a factorization in
@@ -89,9 +78,11 @@ double memory_for_residues(Routine routine, char type, const Shape& shape, Index
     return (m - least / 2) * least * (residues::kModuli + sizeof(double)) +
            3 * residues::kModuli * (m * 512 * sizeof(std::int32_t) + 4 * width * 8 * width);
   }
+  constexpr Index kTileRows = 256;  // of the products; a block of an upper triangle is rows
+  const auto rows = static_cast<double>(round_up(nb, kTileRows));
   const double planes = type == 'z' ? 4 : 1, products = type == 'z' ? 3 : 1;  // ResidueForm's
   return n * n * (planes * residues::kModuli + sizeof(double) / width) +
-         products * n * width * residues::kModuli * sizeof(std::int32_t);
+         products * n * rows * residues::kModuli * sizeof(std::int32_t);
 }
 
 /// Bytes beyond that for products of split operands: the factor of a Cholesky factorization once
@@ -391,6 +382,17 @@ std::string format_profile(const Profile& profile, const std::string& comment) {
     }
   }
   return out.str();
+}
+
+std::size_t element_size(char type) {
+  switch (type) {
+    case 's':
+      return 4;
+    case 'z':
+      return 16;
+    default:
+      return 8;
+  }
 }
 
 std::string profile_path(const Settings& settings) {

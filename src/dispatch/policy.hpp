@@ -44,6 +44,8 @@ inline constexpr bool exists(Routine routine, char type) {
   if (!is_mixed(routine)) return true;
   return type == (routine == Routine::sgesv || routine == Routine::sposv ? 'd' : 'z');
 }
+/// Bytes of a number of that type.
+std::size_t element_size(char type);
 /// Routines that factor a matrix by LU, or by Cholesky.
 bool is_lu(Routine routine);
 bool is_cholesky(Routine routine);

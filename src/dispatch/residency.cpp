@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string>
 
 #include "core/once.hpp"
 
@@ -48,9 +49,11 @@ Device* device_holding(Context& context, const void* matrix) {
 
 }  // namespace
 
-Device* device_of_call(Context& context, Index elements, const void* matrix) {
+Device* device_of_call(Context& context, Index elements, std::size_t bytes, const void* matrix) {
   if (elements < kSmallestResident || !context.opened()) return nullptr;
-  return device_holding(context, matrix);
+  Device* const device = device_holding(context, matrix);
+  if (device != nullptr) require_aligned(bytes, matrix);
+  return device;
 }
 
 Device* device_of_norm(Context& context, Index elements, const void* matrix) {
@@ -58,6 +61,14 @@ Device* device_of_norm(Context& context, Index elements, const void* matrix) {
   const NoCancellation no_cancellation;  // locks would be left behind
   if (!context.opened() && !is_cuda_memory(matrix)) return nullptr;
   return device_holding(context, matrix);
+}
+
+void require_aligned(std::size_t bytes, const void* matrix) {
+  if (reinterpret_cast<std::uintptr_t>(matrix) % bytes == 0) return;
+  throw DeviceError(
+      "a matrix in the device's memory must begin at a multiple of the size of its "
+      "elements, " +
+      std::to_string(bytes) + " bytes");
 }
 
 bool cuda_in_process() {

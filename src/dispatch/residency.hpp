@@ -17,14 +17,20 @@ inline constexpr Index kSmallestResident = 64 * 64;
 inline constexpr Index kLargeMatrix = 256 * 256;
 
 /// The device if a matrix of a call lies in its memory, or else null; `elements` are those of the
-/// call's largest matrix, and no device is started for this question. What the program has enqueued
-/// on the device before the call has been waited for then: it may be making the matrix. Throws
-/// DeviceError if the matrix lies on a device that cannot be used.
-Device* device_of_call(Context& context, Index elements, const void* matrix);
+/// call's largest matrix, each of `bytes`, and no device is started for this question. What the
+/// program has enqueued on the device before the call has been waited for then: it may be making
+/// the matrix. Throws DeviceError if the matrix lies on a device that cannot be used, or where
+/// require_aligned() does.
+Device* device_of_call(Context& context, Index elements, std::size_t bytes, const void* matrix);
 
 /// The same for routines without `info`, which could not say that they were given a matrix that
 /// they cannot read: of any size once a device is started, and large ones before.
 Device* device_of_norm(Context& context, Index elements, const void* matrix);
+
+/// Throws DeviceError if a matrix on the device does not begin at a multiple of its elements' size.
+/// C++ and Fortran let a complex number begin where a real one may, but cuBLAS and our kernels read
+/// it at once; elsewhere that fails, and takes the program's own work on the GPU with it.
+void require_aligned(std::size_t bytes, const void* matrix);
 
 /// Whether the process has loaded the CUDA driver: its own work then has paid for starting the GPU,
 /// and its matrices may lie there.
