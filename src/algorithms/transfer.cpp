@@ -319,7 +319,7 @@ void Transfer::start() {
   const std::size_t chunk_bytes =
       std::clamp(power_of_two_from(wanted), tuning_.min_chunk, tuning_.max_chunk);
   const std::size_t unit_bytes =
-      std::clamp(wanted / tuning_.units, tuning_.min_unit, chunk_bytes / tuning_.units);
+      std::max(tuning_.min_unit, std::min(wanted, chunk_bytes) / tuning_.units);
   flags_ = Buffer<PaddedFlag>(device_, Space::host, 1 + kQueuesDown);
   for (Direction* direction : {&up_, &down_}) {
     cut(*direction, chunk_bytes, unit_bytes);

@@ -96,7 +96,15 @@ void Workers::expect(Index id) {
 void Workers::start(Index count, std::function<void(Index)> job, Index woken) {
   if (count <= 0) return;
   while (static_cast<Index>(workers_.size()) < count) add_thread();
-  for (Index id = 0; id < count; ++id) expect(id);
+  try {
+    for (Index id = 0; id < count; ++id) expect(id);
+  } catch (const DeviceError&) {  // there will be no job, so nobody is to stay for it
+    for (const auto& worker : workers_) {
+      const std::lock_guard<std::mutex> lock(worker->mutex);
+      worker->expected_after = kNoTicket;
+    }
+    throw;
+  }
   job_ = std::move(job);
   woken_ = std::min(count, woken);
   const State serial = static_cast<std::uint32_t>((state_.load() >> kSerialShift) + 1);

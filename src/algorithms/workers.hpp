@@ -62,6 +62,7 @@ class Workers {
  private:
   /// An invitation: the serial number of the job and, in the lower bits, how many are invited.
   using Ticket = std::uint64_t;
+  static constexpr Ticket kNoTicket = ~Ticket{0};
   static constexpr int kCountBits = 16;
   /// The serial number of the current job, whether it is closed to newcomers, and, in the lower
   /// bits, how many take part. In one word, so that nobody enters the wrong job.
@@ -74,7 +75,7 @@ class Workers {
     std::condition_variable wake;
     std::atomic<bool> parked{false};
     // Guarded by the mutex:
-    Ticket expected_after = ~Ticket{0};  // when this is the ticket, the next one is for the thread
+    Ticket expected_after = kNoTicket;  // when this is the ticket, the next one is for the thread
     bool ended = false;
   };
 
