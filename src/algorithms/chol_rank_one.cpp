@@ -99,13 +99,11 @@ void downdate_columns(HostView<T> r, Index j, Index m, const Real<T>* c, const T
   }
 }
 
-Index groups_of(Index together, Index columns) { return (columns + together - 1) / together; }
-
 template <class T>
 void update_upper(HostView<T> r, T* x, Real<T>* c, Index threads) {
   for (Index first = 0; first < r.cols; first += kPanel) {
     const Index last = std::min(first + kPanel, r.cols);
-    share_out(first < kParallel ? 1 : threads, groups_of(kTogether<T>, last - first),
+    share_out(first < kParallel ? 1 : threads, quotient_up(last - first, kTogether<T>),
               [&](Index group) {
                 const Index j = first + group * kTogether<T>;
                 rotate(r.block(0, j, first, std::min(kTogether<T>, last - j)), c, x, x + j);
@@ -129,7 +127,7 @@ void solve(HostView<T> r, T* x) {
   }
 }
 
-/// Whether sweeps (chol_update.hpp) are the faster way, and possible: if there is memory for them.
+/// Whether sweeps (chol_update.hpp) are the faster way, and possible: for a real diagonal.
 template <class T>
 bool sweeps_pay(HostView<const T> r) {
   constexpr Index kSmall = 256;
@@ -187,7 +185,7 @@ Downdate downdate_one(HostView<T> r, T* x, Real<T>* c, Index threads) {
   }
   solve(r, x);
   if (!downdate_rotations(n, x, c)) return Downdate::not_definite;
-  share_out(n < kParallel ? 1 : threads, groups_of(kTogether<T>, n), [&](Index group) {
+  share_out(n < kParallel ? 1 : threads, quotient_up(n, kTogether<T>), [&](Index group) {
     const Index j = group * kTogether<T>;
     downdate_columns(r, j, std::min(kTogether<T>, n - j), c, x);
   });

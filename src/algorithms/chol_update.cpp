@@ -164,7 +164,7 @@ class Sweep {
   Sweep(Uplo uplo, HostView<T> a, Index k)
       : uplo_(uplo),
         a_(a),
-        blocks_((a.rows + kPanel - 1) / kPanel),
+        blocks_(quotient_up(a.rows, kPanel)),
         numbers_(new Real<T>[static_cast<std::size_t>(blocks_ * kGroups * Group<T>::size(k))]) {}
 
   /// V is destroyed. `sign`, for Pass::reflect: the one of all vectors; `x`, for Pass::eliminate:
@@ -314,7 +314,7 @@ class Sweep {
   /// Makes the groups of a diagonal block whose rows have been through all panels before, and takes
   /// it through them.
   void finish(Range all, Diagonal& diagonal) {
-    const Index order = all.size(), count = (order + kStrip<T> - 1) / kStrip<T>;
+    const Index order = all.size(), count = quotient_up(order, kStrip<T>);
     for (Index j = 0; j < order; j += kGroup) {
       const Panel<T> panel = this->panel(all.first + j, 1);
       const Index end = std::min(j + kGroup, order), first = j / kStrip<T>;
@@ -594,7 +594,7 @@ bool all_finite(Part part, HostView<const T> a, Index threads) {
   constexpr Index kShare = Index{1} << 18;  // takes as long as another thread to wake up
   threads = std::min(threads, 1 + kReals * a.rows * a.cols / 2 / kShare);
   std::atomic<bool> good{true};
-  share_out(threads, (a.cols + kColumns - 1) / kColumns, [&](Index group) {
+  share_out(threads, quotient_up(a.cols, kColumns), [&](Index group) {
     const Index end = std::min((group + 1) * kColumns, a.cols);
     for (Index j = group * kColumns; j < end && good; ++j) {
       const RowRange rows = rows_of_column(part, 0, a.rows, j);

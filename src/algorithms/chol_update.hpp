@@ -28,8 +28,8 @@ inline constexpr Index kFactorNotFinite = -4;
 /// Returns 0; or j > 0 if the leading minor of order j of the result is not positive definite, or
 /// kFactorNotFinite, and then A is as it was. Throws std::bad_alloc before anything is written; the
 /// workspace is of up to three times the size of V, and no more than for 32 columns unless there
-/// are downdates. `threads` is the number of threads that may take part; how many do changes no bit
-/// of the result.
+/// are downdates; if the signs differ and the factor is singular, of a copy of the factor besides.
+/// `threads` is the number of threads that may take part; how many do changes no bit of the result.
 template <class T>
 Index chol_update(const cpu::Lapack<T>& cpu, Uplo uplo, HostView<T> a, HostView<const T> v,
                   Signs signs, Index threads);

@@ -118,8 +118,8 @@ class UpdateAtOnce {
   bool fits() const { return *unfit_.here() == 0 && inverses_.trusted(); }
 
  private:
-  Index panels() const { return (n_ + width_ - 1) / width_; }
-  Index panels_of(Range columns) const { return (columns.size() + width_ - 1) / width_; }
+  Index panels() const { return quotient_up(n_, width_); }
+  Index panels_of(Range columns) const { return quotient_up(columns.size(), width_); }
   DeviceView<T> states(Range columns) const {
     return states_.view().block(columns.first, columns.first / width_ * k_, n_ - columns.first,
                                 panels_of(columns) * k_);

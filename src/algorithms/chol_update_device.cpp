@@ -65,7 +65,7 @@ std::size_t other_bytes(Index n, std::size_t element) {
 }  // namespace
 
 double chol_update_memory(Index n, Index k, Index nb, std::size_t element) {
-  const Index regions = std::min((n + nb - 1) / nb, kLeastWindow);
+  const Index regions = std::min(quotient_up(n, nb), kLeastWindow);
   return static_cast<double>(regions) *
              static_cast<double>(region_bytes(n, k, std::min(n, nb), element)) +
          static_cast<double>(other_bytes(n, element));

@@ -35,7 +35,7 @@ Cholesky<T>::Cholesky(Device& device, const cpu::Lapack<T>& cpu, const Options& 
       lookahead_(n > small_order(device) || hybrid_),
       work_(matrix(device)),
       factor_(matrix(device)),
-      info_(device, Space::host, (n + nb_ - 1) / nb_),
+      info_(device, Space::host, quotient_up(n, nb_)),
       long_sums_(device, options, triangle_, factor_.view(), n),
       updates_(device, options, triangle_, factor_.view(), rows_),
       update_space_(updates_.workspace(device, n, std::min(nb_, n))),

@@ -39,9 +39,9 @@ LaterInterchanges<T>::LaterInterchanges(Device& device, HostView<T> a, const Buf
       pivots_(interchanges.pivots),
       seen_(interchanges.seen),
       nb_(nb),
-      panels_((count() + nb - 1) / nb),
+      panels_(quotient_up(count(), nb)),
       width_(columns_of_task<T>(a.rows)),
-      groups_per_panel_((nb + width_ - 1) / width_) {}
+      groups_per_panel_(quotient_up(nb, width_)) {}
 
 template <class T>
 void LaterInterchanges<T>::arrives(Index j) {

@@ -54,7 +54,7 @@ class BlockInverses {
   }
 
  private:
-  Index count(Index n) const { return (n + order_ - 1) / order_; }
+  Index count(Index n) const { return quotient_up(n, order_); }
 
   Kernels<T>& kernels_;
   const Uplo uplo_;

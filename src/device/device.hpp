@@ -356,12 +356,12 @@ class Kernels {
   // number.
   //
   // A column is a sequence of sections of so many summands, of which the last one may have fewer. A
-  // section begins with eight floats, the first of which is a power of two by which all its numbers
-  // are to be multiplied, the others zero: what is stored is at most 2^15, and, unless all is zero
-  // or so small that it is exact anyway, 2^14 is reached. Then follow the numbers, 32 by 32 with
-  // zeros at the end: their high parts, then their low parts, two to a float, the first in its
-  // lower half. So a number is stored to within 2^-23 of itself or 2^-39 of the largest one in its
-  // section, whichever is more. A form may be cut between sections.
+  // section begins with SplitForm::kHeader floats, the first of which is a power of two by which
+  // all its numbers are to be multiplied, the others zero: what is stored is at most 2^15, and,
+  // unless all is zero or so small that it is exact anyway, 2^14 is reached. Then follow the
+  // numbers, 32 by 32 with zeros at the end: their high parts, then their low parts, two to a
+  // float, the first in its lower half. So a number is stored to within 2^-23 of itself or 2^-39 of
+  // the largest one in its section, whichever is more. A form may be cut between sections.
   //
   // The error of element (i, j) of A B is that of float in k max_l |a_il| max_l |b_lj|, not in
   // sum_l |a_il b_lj|. That makes a difference where what is large in the row and what is large in
@@ -401,7 +401,7 @@ class Kernels {
     if (form.precision == Precision::tf32) return reals * k;
     constexpr Index kPiece = SplitForm::kPiece;
     const auto rows = [](Index numbers) {
-      return numbers > 0 ? SplitForm::kHeader + (numbers + kPiece - 1) / kPiece * kPiece : 0;
+      return numbers > 0 ? SplitForm::kHeader + round_up(numbers, kPiece) : 0;
     };
     return k / form.section * rows(reals * form.section) + rows(reals * (k % form.section));
   }
@@ -456,7 +456,8 @@ class Kernels {
   /// Summands of products are multiples of this, and so are all distances within the residues. A
   /// product may read beyond the residues of its last rows, up to a multiple of this many rows.
   Index residue_unit() const { return do_residue_unit(); }
-  /// Elements of `work` below.
+  /// Elements of `work` below for an m x n matrix C or a smaller one. Another number than for one
+  /// of n x m.
   Index residue_work(Index m, Index n) const { return do_residue_work(m, n); }
   /// Finds the residues of.numbers of of.matrix. of.squares become those `before` (zeros, if there
   /// are none) and what the matrix adds, and *of.first_long the number of the first row that is not
@@ -481,7 +482,7 @@ class Kernels {
   /// Elements of `links`.
   static constexpr Index substitution_links(Index n) {
     constexpr Index kRows = is_complex<T> ? 64 : 128, kWords = is_complex<T> ? 2 : 1;
-    return (n + kRows - 1) / kRows * (2 * kRows * kRows * kWords);
+    return quotient_up(n, kRows) * (2 * kRows * kRows * kWords);
   }
   /// X := A^-1 X for a triangular n x n matrix A and few columns of X: what trsm() does from the
   /// left, by one kernel instead of many. `links` is what find_links() has left of the same
@@ -492,7 +493,7 @@ class Kernels {
   /// Elements of `progress` that are enough.
   static constexpr Index substitution_progress(Index n, Index columns) {
     constexpr Index kRows = is_complex<T> ? 64 : 128, kColumns = 4, kPerBlock = 128 * kColumns;
-    return (n + kRows - 1) / kRows * ((columns + kColumns - 1) / kColumns) * kPerBlock;
+    return quotient_up(n, kRows) * quotient_up(columns, kColumns) * kPerBlock;
   }
 
   /// Writes the other triangle of a Hermitian matrix of which the `uplo` one is given; imaginary

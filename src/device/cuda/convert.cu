@@ -207,7 +207,7 @@ void widen(cudaStream_t stream, DeviceView<const Single<T>> from, T beta, Device
 
 template <class T>
 void mirror(cudaStream_t stream, Uplo uplo, DeviceView<T> a) {
-  const Index tiles = (a.rows + kTile - 1) / kTile;
+  const Index tiles = quotient_up(a.rows, kTile);
   LaunchShape shape;
   shape.threads = kThreads;
   shape.blocks = static_cast<unsigned>(tiles * tiles);

@@ -106,7 +106,7 @@ void interchange_and_solve(cudaStream_t stream, DeviceView<const T> l, const Ind
                            Index offset, DeviceView<T> a) {
   using D = typename DeviceScalar<T>::type;
   LaunchShape shape;
-  shape.blocks = static_cast<unsigned>(std::min((a.cols + kTile - 1) / kTile, kMaxBlocks));
+  shape.blocks = static_cast<unsigned>(std::min(quotient_up(a.cols, kTile), kMaxBlocks));
   shape.threads = kThreads;
   shape.shared_bytes = sizeof(Memory<DoubleScalar<D>>);
   const Triangle<D> triangle{static_cast<int>(l.rows), true,

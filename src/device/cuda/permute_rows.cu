@@ -76,7 +76,7 @@ Index composition_bytes() { return sizeof(Interchanges<kStep>); }
 void compose_interchanges(cudaStream_t stream, DeviceView<const Index> pivots, Index offset,
                           Index nb, DeviceView<Index> sources) {
   LaunchShape shape;
-  shape.blocks = static_cast<unsigned>((sources.rows + kStep - 1) / kStep);
+  shape.blocks = static_cast<unsigned>(quotient_up(sources.rows, kStep));
   shape.threads = kStep;
   shape.shared_bytes = static_cast<std::size_t>(sources.rows) * sizeof(int);
   launch(stream, shape, "compose_interchanges", compose_kernel, static_cast<int>(sources.rows),

@@ -125,7 +125,7 @@ __device__ Pack<T> load(const T* __restrict__ p, int count) {
   return pack;
 }
 
-/// take(u, pack) for the packs at p, p + stride, ...: kBatch of them if `kFull`, or else the first
+/// take(pack) for the packs at p, p + stride, ...: kBatch of them if `kFull`, or else the first
 /// `packs`. None of the loads is conditional, so that the compiler starts them all at once; a batch
 /// that is not full loads its first pack again and again.
 template <bool kAligned, bool kFull, class T, class Take>

@@ -2,8 +2,9 @@
 //
 // With a tile L(k, k) of the diagonal this is a product with its inverse and one step of iterative
 // refinement, which makes it as good as substitution (Higham, Accuracy and Stability of Numerical
-// Algorithms, 2nd ed., Theorem 12.3). What is not finite goes through substitution itself: a
-// product would spread it to columns before it.
+// Algorithms, 2nd ed., Theorem 12.3). A row x that is not finite goes through substitution
+// itself: a product would spread that to columns before it. What is not finite in L, or a zero on
+// its diagonal, does spread within a tile.
 //
 // All precisions compute in double.
 #pragma once

@@ -134,7 +134,7 @@ void update_bases(cudaStream_t stream, int sign, DeviceView<const T> w, Index wi
                   Index* unfit) {
   using D = typename DeviceScalar<T>::type;
   using E = DoubleScalar<D>;
-  const Index k = w.cols, panels = (w.rows + width - 1) / width;
+  const Index k = w.cols, panels = quotient_up(w.rows, width);
   E* const all = device_cast(grams.data);
   LaunchShape shape;
   shape.blocks = static_cast<unsigned>(panels);
