@@ -1,6 +1,7 @@
 """Installs the library into a scratch folder and builds a program against it with CMake and with
 pkg-config, as a user's project does: check_package.py BUILD_FOLDER SOURCE_FOLDER CMAKE CC"""
 
+import contextlib
 import glob
 import os
 import shutil
@@ -19,6 +20,23 @@ def needs_the_library(program):
         harness.fail(f"{program} does not load the library:\n{output}{errors}")
 
 
+@contextlib.contextmanager
+def manifest_kept(build):
+    """Whoever has installed from this build folder uninstalls by its manifest, which lists the files of
+    the latest installation."""
+    manifest = os.path.join(build, "install_manifest.txt")
+    kept = manifest + ".kept"
+    if os.path.exists(manifest):
+        os.rename(manifest, kept)  # it may be root's, and not for us to write
+    try:
+        yield
+    finally:
+        if os.path.exists(kept):
+            os.replace(kept, manifest)
+        elif os.path.exists(manifest):
+            os.remove(manifest)
+
+
 def main():
     build, source, cmake, compiler = sys.argv[1:]
     env = dict(harness.environment("host"))
@@ -31,7 +49,8 @@ def main():
 
     with tempfile.TemporaryDirectory(prefix="overlapack-") as scratch:
         prefix = os.path.join(scratch, "prefix")
-        step("install", [cmake, "--install", build, "--prefix", prefix])
+        with manifest_kept(build):
+            step("install", [cmake, "--install", build, "--prefix", prefix])
         libraries = glob.glob(os.path.join(prefix, "**", "liboverlapack.so"), recursive=True)
         if not libraries:
             harness.fail("liboverlapack.so was not installed")
