@@ -104,7 +104,7 @@ int compare(const Options& options) {
     std::cerr << "overlapack-bench: no device: " << error.what() << '\n';
   }
   print_heading(options, device);
-  if (!options.plot.empty()) open_for_writing(options.plot);  // fails now
+  check_writable(options.plot);
   ResultFiles files(options, device, row_columns());
   Bench bench(options, device);
   bool right = true;
@@ -123,8 +123,8 @@ int compare(const Options& options) {
   }
   files.finish();
   if (!options.plot.empty()) {
-    open_for_writing(options.plot)
-        << comparison_svg(all, machine(device), device != nullptr && device->emulated());
+    const bool emulated = device != nullptr && device->emulated();
+    write_file(options.plot, comparison_svg(all, machine(device), emulated));
   }
   if (device != nullptr) {
     std::cout << "Kept for later calls: "

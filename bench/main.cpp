@@ -367,7 +367,7 @@ int main(int argc, char** argv) {
     const bool own = at.size() == 1 && at[0]->option != option->get_name();
     if (own && !at[0]->is_comparison()) option->group("With " + at[0]->option);
   }
-  try {
+  return tools::run_program(app, [&] {
     app.parse(argc, argv);
     options.uplo = static_cast<Uplo>(uplo.front());
     options.op = static_cast<Op>(op.front());
@@ -378,12 +378,7 @@ int main(int argc, char** argv) {
     const Mode& mode = chosen_mode(app);
     set_defaults(mode, app, options);
     return mode.run(options);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  } catch (const std::exception& error) {
-    std::cerr << "overlapack-bench: " << error.what() << '\n';
-    return 1;
-  }
+  });
 }
 
 }  // namespace

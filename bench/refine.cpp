@@ -331,7 +331,7 @@ bool right(const Points& points) {
 int show_refinement(const Options& options) {
   Device* const device = tools::force_device(options.device, 1, options.algorithm, options.nb);
   if (device == nullptr) throw std::runtime_error("--refine needs a device");
-  if (!options.plot.empty()) open_for_writing(options.plot);  // fails now
+  check_writable(options.plot);
   print_heading(options, device);
   ResultFiles files(options, device,
                     {"routine", "n", "nrhs", "uplo", "condition", "form", "ms", "runs", "factor_ms",
@@ -357,7 +357,7 @@ int show_refinement(const Options& options) {
   }
   set_precision(Precision::fp32);
   files.finish();
-  if (!options.plot.empty()) open_for_writing(options.plot) << svg(all, options, *device);
+  if (!options.plot.empty()) write_file(options.plot, svg(all, options, *device));
   return exit_status(right(all), "a solution of ours is WRONG (backward error)");
 }
 

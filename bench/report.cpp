@@ -36,6 +36,22 @@ std::string order_of(const Call& call) {
   return text;
 }
 
+[[noreturn]] void fail_to_write(const std::string& path) {
+  throw std::runtime_error("cannot write " + path);
+}
+
+std::ofstream open_for_writing(const std::string& path) {
+  std::ofstream out(path);
+  if (!out) fail_to_write(path);
+  return out;
+}
+
+/// Closes a file. What was written before is known to be there only then.
+void finish(std::ofstream& out, const std::string& path) {
+  out.close();
+  if (!out) fail_to_write(path);
+}
+
 std::string csv_field(const nlohmann::json& value) {
   if (value.is_null() || (value.is_number_float() && std::isnan(value.get<double>()))) return "";
   if (!value.is_string()) return value.dump();
@@ -139,21 +155,24 @@ void print_rows(const std::vector<Row>& rows, TableStyle style) {
   std::cout << '\n' << std::flush;
 }
 
-std::ofstream open_for_writing(const std::string& path) {
-  std::ofstream out(path);
-  if (!out) throw std::runtime_error("cannot write " + path);
-  return out;
+void check_writable(const std::string& path) { write_file(path, ""); }
+
+void write_file(const std::string& path, const std::string& text) {
+  if (path.empty()) return;
+  std::ofstream out = open_for_writing(path);
+  out << text;
+  finish(out, path);
 }
 
 ResultFiles::ResultFiles(const Options& options, const Device* device,
                          std::vector<std::string> columns)
-    : columns_(std::move(columns)), json_path_(options.json) {
-  if (!options.csv.empty()) {
-    csv_ = open_for_writing(options.csv);
+    : columns_(std::move(columns)), csv_path_(options.csv), json_path_(options.json) {
+  if (!csv_path_.empty()) {
+    csv_ = open_for_writing(csv_path_);
     for (std::size_t c = 0; c < columns_.size(); ++c) csv_ << (c > 0 ? "," : "") << columns_[c];
     csv_ << '\n';
   }
-  if (!json_path_.empty()) open_for_writing(json_path_);  // fails now rather than after an hour
+  check_writable(json_path_);
   for (const auto& [name, value] : machine(device)) json_["machine"][name] = value;
   json_["machine"]["emulated"] = device != nullptr && device->emulated();
   json_["options"] = {{"algorithm", options.algorithm}, {"nb", options.nb}, {"runs", options.runs}};
@@ -169,7 +188,8 @@ void ResultFiles::add_line(const nlohmann::json& fields) {
 }
 
 void ResultFiles::finish() {
-  if (!json_path_.empty()) open_for_writing(json_path_) << json_.dump(2) << '\n';
+  write_file(json_path_, json_.dump(2) + '\n');
+  if (csv_.is_open()) bench::finish(csv_, csv_path_);
 }
 
 std::vector<std::string> row_columns() {

@@ -54,8 +54,11 @@ std::string comparison_svg(const std::vector<Row>& rows,
                            const std::vector<std::pair<std::string, std::string>>& machine,
                            bool emulated);
 
-/// Throws std::runtime_error if that is not possible.
-std::ofstream open_for_writing(const std::string& path);
+/// A file that is asked for by its name, or nothing if the name is empty: whether it can be
+/// written, asked before all the measuring; and its text. Both throw std::runtime_error if it
+/// cannot.
+void check_writable(const std::string& path);
+void write_file(const std::string& path, const std::string& text);
 
 /// A CSV file, written line by line, and a JSON file, written at the end, where asked for.
 class ResultFiles {
@@ -65,12 +68,13 @@ class ResultFiles {
   void add_line(const nlohmann::json& fields);
   /// An element of "rows" in the JSON file.
   void add_row(const nlohmann::json& row) { json_["rows"].push_back(row); }
+  /// Throws std::runtime_error if a file is not complete.
   void finish();
 
  private:
   std::vector<std::string> columns_;
+  std::string csv_path_, json_path_;
   std::ofstream csv_;
-  std::string json_path_;
   nlohmann::json json_;
 };
 

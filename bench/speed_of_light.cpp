@@ -63,18 +63,13 @@ TracedCall trace(Device& device, const Call& call, const Bound& bound) {
   return traced;
 }
 
-void write(const std::string& path, const std::string& text) {
-  if (!path.empty()) open_for_writing(path) << text;
-}
-
 }  // namespace
 
 int show_speed_of_light(const Options& options) {
   Device* const device = tools::force_device(options.device, 1, options.algorithm, options.nb);
   if (device == nullptr) throw std::runtime_error("--speed-of-light needs a device");
-  for (const std::string& path : {options.trace, options.svg}) {
-    if (!path.empty()) open_for_writing(path);  // fails now rather than after an hour
-  }
+  check_writable(options.trace);
+  check_writable(options.svg);
   print_heading(options, device);
   ResultFiles files(
       options, device,
@@ -159,16 +154,16 @@ int show_speed_of_light(const Options& options) {
     notes.print(options.style);
     std::cout << '\n' << std::flush;
   }
+  files.finish();
   if (!options.trace.empty() || !options.svg.empty()) {
     if (!to_trace) throw std::runtime_error("no call to draw a timeline of");
     const auto& [call, bound] = *to_trace;
     const TracedCall traced = tools::with_type(
         call.type, [&](auto one) { return trace<decltype(one)>(*device, call, bound); });
     right &= traced.residual < tools::residual_limit(call);
-    write(options.trace, trace_events(traced).dump() + "\n");
-    write(options.svg, timeline_svg(traced));
+    write_file(options.trace, trace_events(traced).dump() + "\n");
+    write_file(options.svg, timeline_svg(traced));
   }
-  files.finish();
   return exit_status(right);
 }
 

@@ -525,7 +525,7 @@ bool right(const Past& points) {
 int show_updates(const Options& options) {
   Device* const device = tools::force_device(options.device, 1, options.algorithm, options.nb);
   if (device == nullptr) throw std::runtime_error("--update needs a device");
-  if (!options.plot.empty()) open_for_writing(options.plot);  // fails now
+  check_writable(options.plot);
   print_heading(options, device);
   ResultFiles files(options, device,
                     {"n", "k", "direction", "who", "ms", "runs", "error", "copies", "missing"});
@@ -538,9 +538,7 @@ int show_updates(const Options& options) {
   print(points, options);
   print_break_evens(points, options);
   files.finish();
-  if (!options.plot.empty()) {
-    open_for_writing(options.plot) << updates_svg(points, options, *device);
-  }
+  if (!options.plot.empty()) write_file(options.plot, updates_svg(points, options, *device));
   std::cout
       << "error: the largest |R^T R - (A +- V V^T)| in 64 columns. by device, CPU: host to host. "
          "dpotrf: A +- V V^T\nfrom an A that was kept, and our dpotrf. ours: which of the two the "

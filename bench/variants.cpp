@@ -401,7 +401,7 @@ std::string variants_svg(const std::vector<std::vector<Group>>& by_routine, cons
 int show_variants(const Options& options) {
   Device* const device = tools::force_device(options.device, 1, options.algorithm, options.nb);
   if (device == nullptr) throw std::runtime_error("--variants needs a device");
-  if (!options.plot.empty()) open_for_writing(options.plot);  // fails now
+  check_writable(options.plot);
   print_heading(options, device);
   ResultFiles files(options, device,
                     {"routine", "m", "n", "variant", "panel", "columns", "lda", "nb", "ms", "runs",
@@ -425,7 +425,7 @@ int show_variants(const Options& options) {
     by_routine.push_back(groups);
   }
   files.finish();
-  if (!options.plot.empty()) open_for_writing(options.plot) << variants_svg(by_routine, *device);
+  if (!options.plot.empty()) write_file(options.plot, variants_svg(by_routine, *device));
   std::cout << "resid.: the largest of all block sizes. columns: padded to the library's leading "
                "dimension, or\nunpadded, lda = n. library: its own call on data that lie on the "
                "device.\n";

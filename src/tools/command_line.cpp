@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cstdlib>
+#include <iostream>
 #include <memory>
 #include <sstream>
 #include <vector>
@@ -45,6 +46,20 @@ std::string refusal(const std::string& value, const std::string& wanted) {
 void set_style(CLI::App& app) {
   app.formatter(std::make_shared<HelpFormatter>());
   app.failure_message(failure_message);
+}
+
+int run_program(const CLI::App& app, const std::function<int()>& work) {
+  int status = 1;
+  try {
+    status = work();
+  } catch (const CLI::ParseError& error) {
+    status = app.exit(error) == 0 ? 0 : 2;
+  } catch (const std::exception& error) {
+    std::cerr << app.get_name() << ": " << error.what() << '\n';
+  }
+  if (std::cout.flush()) return status;
+  std::cerr << app.get_name() << ": cannot write to standard output\n";
+  return 1;
 }
 
 std::string check_setting(const std::string& variable, const std::string& value) {

@@ -13,6 +13,10 @@ namespace overlapack::tools {
 /// columns that leaves out which options exclude each other, and messages that say what to do.
 void set_style(CLI::App& app);
 
+/// Does the work of a program and returns its exit status: 2 for arguments that are refused, 1 for
+/// what is thrown or if standard output does not take everything; both are said on standard error.
+int run_program(const CLI::App& app, const std::function<int()>& work);
+
 /// Whether the library accepts `value` for an environment variable: empty, or the message for the
 /// user.
 std::string check_setting(const std::string& variable, const std::string& value);

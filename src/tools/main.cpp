@@ -208,7 +208,7 @@ int main(int argc, char** argv) {
   // its arguments.
   char** const end = argv + argc;
   char** const dashes = std::find_if(argv, end, [](char* s) { return std::strcmp(s, "--") == 0; });
-  try {
+  return run_program(app, [&] {
     const auto named = [&](const CLI::App* command) { return command->check_name(argv[1]); };
     if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(named).empty()) {
       throw CLI::ParseError(
@@ -228,21 +228,10 @@ int main(int argc, char** argv) {
       }
       return run(run_options);
     }
-    int status = 0;
-    if (tune_app->parsed()) {
-      if (tune_options.quick && tune_app->count("--max-n") == 0) tune_options.max_n = 2048;
-      status = tune(tune_options);
-    } else {
-      status = info();
-    }
-    if (!std::cout.flush()) throw std::runtime_error("cannot write to standard output");
-    return status;
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  } catch (const std::exception& error) {
-    std::cerr << "overlapack: " << error.what() << '\n';
-    return 1;
-  }
+    if (!tune_app->parsed()) return info();
+    if (tune_options.quick && tune_app->count("--max-n") == 0) tune_options.max_n = 2048;
+    return tune(tune_options);
+  });
 }
 
 }  // namespace

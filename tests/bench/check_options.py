@@ -52,6 +52,17 @@ def main():
         assert ("ours was not measured" in done.stderr) == (status == 1), done.stderr
         assert ("EMULATED" in done.stdout) == (settings.get("OVERLAPACK_DEVICE") == "host"), done
 
+    # What cannot be written is said, and nothing is lost in silence.
+    small = small[:-1] + ["--device", "host"]
+    for options in (["--csv"], ["--json"], ["--plot"], ["--speed-of-light", "--trace"],
+                    ["--speed-of-light", "--svg"]):
+        done = run(*small, *options, "/dev/full")
+        assert done.returncode == 1 and "cannot write /dev/full" in done.stderr, (options, done)
+    with open("/dev/full", "w") as full:
+        for options in (small, ["--help"]):
+            done = subprocess.run([sys.argv[1], *options], stdout=full, stderr=subprocess.PIPE, text=True)
+            assert done.returncode == 1 and "cannot write to standard output" in done.stderr, done
+
     text = run("--help").stdout
     assert max(map(len, text.splitlines())) <= 100, text
     assert "Excludes" not in text and "Needs" not in text and "`overlapack bench`" in text, text

@@ -61,6 +61,10 @@ def main():
         assert max(map(len, done.stdout.splitlines())) <= 100, done.stdout
         assert "Excludes" not in done.stdout, done.stdout
     assert "overlapack run [OPTIONS] [--] PROGRAM" in run(sys.argv[1], "run", "--help").stdout
+    with open("/dev/full", "w") as full:
+        for name in (["--help"], ["info"]):
+            done = subprocess.run([sys.argv[1], *name], stdout=full, stderr=subprocess.PIPE, text=True)
+            assert done.returncode == 1 and "cannot write to standard output" in done.stderr, done
     done = run(sys.argv[1], "foo")
     assert done.returncode == 2 and "no subcommand 'foo': run, info, tune or bench" in done.stderr, done
 
