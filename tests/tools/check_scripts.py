@@ -33,6 +33,9 @@ def main():
         tools.joinpath("nvidia-smi").symlink_to("/bin/false")
         done = run("gpu-check", cwd=folder, env=dict(os.environ, PATH=f"{tools}:{os.environ['PATH']}"))
         assert done.returncode == 1 and done.stderr.startswith("gpu-check: nvidia-smi finds no"), done
+        for stages in (["typo"], ["tests", "typo"], [""], ["tests memcheck"]):
+            done = run("gpu-check", "build", "logs", *stages, cwd=folder)
+            assert done.returncode == 2 and f"no stage '{stages[-1]}'" in done.stderr, done
         for script in ("gpu-check", "benchmark"):
             assert run(script, "--unknown", cwd=folder).returncode == 2
         assert sorted(os.listdir(tests.parent)) == ["tests"], os.listdir(tests.parent)
@@ -42,14 +45,21 @@ def main():
         bench = pathlib.Path(folder, "built", "overlapack-bench")
         bench.write_text('#!/bin/sh\necho "$@"\ncase $* in *8192*) exit 1; esac\n')
         bench.chmod(0o755)
-        done = run("benchmark", "built", "out", "nothing", cwd=folder)
-        assert done.returncode == 2 and "no stage nothing" in done.stderr, done
+        for stage in ("nothing", "has_header", "bench", "exit"):
+            done = run("benchmark", "built", "out", stage, cwd=folder)
+            assert done.returncode == 2 and f"no stage '{stage}'" in done.stderr, done
+        for order in ("abc", "0", "-5", "1 2"):
+            done = run("benchmark", "built", "out", "large", cwd=folder,
+                       env=dict(os.environ, MAX_N=order))
+            assert done.returncode == 2 and "is no order" in done.stderr, done
         small = dict(os.environ, MAX_N="4096")
         done = run("benchmark", "built", "out", "large", "layouts", cwd=folder, env=small)
         assert done.returncode == 0, done
         written = pathlib.Path(folder, "out", "layouts.md").read_text()
         assert "--sizes 1024,4096 --routines dpotrf,dposv --uplo U" in written, written
         assert written in done.stdout, done.stdout
+        done = run("benchmark", "built", "out", "large", cwd=folder, env=small)
+        assert done.returncode == 1 and "nothing was measured" in done.stderr, done
         assert run("benchmark", "built", "out", "types", cwd=folder).returncode == 1
 
 
