@@ -11,7 +11,10 @@ import time
 if len(sys.argv) < 3 or sys.argv[1] not in ("numpy", "torch"):
     sys.exit(print(__doc__) if sys.argv[1:] == ["--help"] else __doc__)
 
-import numpy as np
+try:
+    import numpy as np
+except ImportError:
+    sys.exit("time_linalg: skipped: there is no NumPy")
 
 
 def library(name):

@@ -19,6 +19,15 @@ def main():
             assert "scripts/" + script in done.stdout and "set -" not in done.stdout, done.stdout
             assert "-- Missing" not in done.stdout, done.stdout
 
+        for argument in ("--unknown", "x", ""):
+            done = run("demo", argument, cwd=folder)
+            assert done.returncode == 2 and "no argument " + argument in done.stderr, done
+
+        # A Python without packages.
+        done = subprocess.run([sys.executable, "-I", "-S", os.path.join(sys.argv[1], "time_linalg.py"),
+                               "numpy", "10"], capture_output=True, text=True)
+        assert done.returncode == 1 and done.stderr == "time_linalg: skipped: there is no NumPy\n", done
+
         done = run("gpu-check", cwd=folder)
         assert done.returncode == 1 and "no finished build" in done.stderr, done
         done = run("benchmark", cwd=folder)
