@@ -42,7 +42,7 @@ class Cells {
       std::cerr << name_of(call) << ", n = " << call.shape.n << ": " << who << ' '
                 << tools::brief(cell.timing.ms) << " ms (" << cell.timing.runs << " runs)\n";
     } catch (const std::exception& error) {
-      cell.missing = error.what();
+      cell.missing = tools::text_of(error);
     }
     return cell;
   }

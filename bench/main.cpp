@@ -1,5 +1,6 @@
 // The benchmark: one binary for every routine of the table.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iostream>
 #include <optional>
 #include <sstream>
@@ -106,7 +107,8 @@ std::optional<std::pair<Index, Index>> parse_shape(const std::string& text) {
   std::istringstream words(text);
   Index m = 0, n = 0;
   char x = 0;
-  if (!(words >> m >> x >> n) || x != 'x' || m < 1 || n < 1 || words.peek() != EOF) return {};
+  if (!(words >> m >> x >> n) || x != 'x' || words.peek() != EOF) return {};
+  if (std::min(m, n) < 1 || std::max(m, n) > tools::kLargest) return {};
   return std::pair(m, n);
 }
 
@@ -352,7 +354,10 @@ int main(int argc, char** argv) {
       option = app.add_option(mode.option, shapes, mode.meaning)
                    ->delimiter(',')
                    ->check([](const std::string& text) {
-                     return parse_shape(text) ? "" : "'" + text + "' is no shape like 300x200";
+                     return parse_shape(text)
+                                ? std::string()
+                                : "'" + text + "' is no shape like 300x200, of at most " +
+                                      std::to_string(tools::kLargest);
                    })
                    ->type_name("MxN");
     } else if (mode.option == "--replay") {

@@ -200,7 +200,7 @@ Point measure_point(const Options& options, Device& device, const Call& call, do
       std::cerr << name_of(call) << ", n = " << n << ", condition " << condition << ": "
                 << form.name << ' ' << tools::brief(one.ms) << " ms, " << one.end << '\n';
     } catch (const std::exception& error) {
-      one.missing = error.what();
+      one.missing = tools::text_of(error);
     }
   }
   return point;

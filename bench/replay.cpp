@@ -56,6 +56,11 @@ int replay(const Options& options) {
   if (!in) throw std::runtime_error("cannot read " + options.replay);
   const std::vector<tools::LoggedCall> calls = tools::read_call_log(in);
   if (calls.empty()) throw std::runtime_error(options.replay + " holds no line of a call log");
+  for (const tools::LoggedCall& logged : calls) {
+    if (logged.fault.empty()) continue;
+    throw std::runtime_error(options.replay + ", line " + std::to_string(logged.line) +
+                             ": this call of " + logged.name + " is not valid: " + logged.fault);
+  }
   const std::vector<Group> groups = group(calls);
   const auto left_out =
       std::count_if(calls.begin(), calls.end(), [](const auto& c) { return !c.call.has_value(); });

@@ -380,7 +380,7 @@ void measure_order(const Options& options, Device* device, Index n, Past& points
           std::cerr << "n = " << n << ", k = " << k << ", " << point.direction() << ": "
                     << kWho[way] << ' ' << tools::brief(measurement.ms) << " ms\n";
         } catch (const std::exception& error) {
-          measurement.missing = error.what();
+          measurement.missing = tools::text_of(error);
         }
       }
       points.push_back(point);

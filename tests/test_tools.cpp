@@ -134,6 +134,26 @@ TEST(LogReader, OperationsOfWhatIsNotRepeatedAreThoseOfTheLine) {
   EXPECT_DOUBLE_EQ(logged->flops, 1e7);
 }
 
+TEST(LogReader, WhatNoLapackCanHaveServed) {
+  const auto fault = [](const std::string& numbers) {
+    std::istringstream log(std::string(kLine) + "\n" + "overlapack " + numbers +
+                           " uplo=- trans=- info=0 where=cpu ms=1 gflops=1 up=0 down=0 why=\"\"");
+    const auto calls = read_call_log(log);
+    EXPECT_EQ(calls.size(), 2u) << numbers;
+    EXPECT_EQ(calls.front().fault, "");
+    EXPECT_EQ(calls.back().line, 2) << numbers;
+    return calls.back().fault;
+  };
+  EXPECT_EQ(fault("dgetrf m=5 n=9 nrhs=0 lda=5 ldb=1"), "");
+  EXPECT_EQ(fault("dgesv m=5 n=5 nrhs=0 lda=5 ldb=5"), "");
+  EXPECT_EQ(fault("dgetrf m=-5 n=9 nrhs=0 lda=5 ldb=1"), "m=-5 is out of range");
+  EXPECT_EQ(fault("dgetrf m=5 n=4294967296 nrhs=0 lda=5 ldb=1"), "n=4294967296 is out of range");
+  EXPECT_EQ(fault("dgetrf m=5 n=9 nrhs=0 lda=4 ldb=1"), "lda=4 is less than m=5");
+  EXPECT_EQ(fault("dpotrf m=5 n=9 nrhs=0 lda=5 ldb=1"), "m=5 is not n=9");
+  EXPECT_EQ(fault("dgesv m=5 n=5 nrhs=1 lda=5 ldb=4"), "ldb=4 is less than n=5");
+  EXPECT_EQ(fault("dlange m=5 n=5 nrhs=0 lda=4 ldb=0"), "") << "it is not repeated";
+}
+
 TEST(LogReader, WhatIsNoLineOfItIsSkipped) {
   const std::string line = kLine;
   std::istringstream log("The program's own output\noverlapack\noverlapack: a complaint\n\n" +

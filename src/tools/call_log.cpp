@@ -22,6 +22,29 @@ std::map<std::string, std::string> key_values(const std::string& line, std::size
   return values;
 }
 
+/// A number of a line with its key.
+struct Number {
+  const char* key;
+  Index value;
+  std::string text() const { return key + ("=" + std::to_string(value)); }
+};
+
+std::string fault_of(const Call& call) {
+  const Number m = {"m", call.shape.m}, n = {"n", call.shape.n}, nrhs = {"nrhs", call.shape.nrhs},
+               lda = {"lda", call.lda}, ldb = {"ldb", call.ldb};
+  const bool solve = !is_factorization(call.routine);
+  for (const Number& number : {m, n, nrhs, lda, ldb}) {
+    const bool may_be_zero = number.key == nrhs.key || (number.key == ldb.key && !solve);
+    if (number.value < (may_be_zero ? 0 : 1) || number.value > kLargest) {
+      return number.text() + " is out of range";
+    }
+  }
+  if (call.routine != Routine::getrf && m.value != n.value) return m.text() + " is not " + n.text();
+  if (lda.value < m.value) return lda.text() + " is less than " + m.text();
+  if (solve && ldb.value < n.value) return ldb.text() + " is less than " + n.text();
+  return {};
+}
+
 Index to_index(const std::string& text) { return std::stoll(text); }
 
 }  // namespace
@@ -51,6 +74,7 @@ std::optional<LoggedCall> parse_call(const std::string& line) {
     logged.shape = call.shape;
     if (parse_name(logged.name, call)) {
       logged.call = call;
+      logged.fault = fault_of(call);
       logged.flops = dispatch::flops_of(call.routine, call.type, call.shape);  // not rounded
     }
   } catch (const std::logic_error&) {  // a key is missing, or a number is none
@@ -61,8 +85,13 @@ std::optional<LoggedCall> parse_call(const std::string& line) {
 
 std::vector<LoggedCall> read_call_log(std::istream& in) {
   std::vector<LoggedCall> calls;
+  Index number = 0;
   for (std::string line; std::getline(in, line);) {
-    if (auto call = parse_call(line)) calls.push_back(std::move(*call));
+    ++number;
+    auto call = parse_call(line);
+    if (!call) continue;
+    call->line = number;
+    calls.push_back(std::move(*call));
   }
   return calls;
 }

@@ -28,6 +28,8 @@ struct LoggedCall {
   double flops = 0;
   double bytes_up = 0;    ///< to the device
   double bytes_down = 0;  ///< from the device
+  Index line = 0;         ///< of the log, from 1
+  std::string fault;  ///< why no LAPACK can have served `call`; empty if nothing speaks against it
 };
 
 /// Reads one line. Nothing if it is not a line of the call log: a program's own output may stand

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "dispatch/policy.hpp"
+#include "tools/measure.hpp"
 #include "tools/table.hpp"
 
 namespace overlapack::tools {
@@ -55,7 +56,7 @@ int run_program(const CLI::App& app, const std::function<int()>& work) {
   } catch (const CLI::ParseError& error) {
     status = app.exit(error) == 0 ? 0 : 2;
   } catch (const std::exception& error) {
-    std::cerr << app.get_name() << ": " << error.what() << '\n';
+    std::cerr << app.get_name() << ": " << text_of(error) << '\n';
   }
   if (std::cout.flush()) return status;
   std::cerr << app.get_name() << ": cannot write to standard output\n";
@@ -82,8 +83,10 @@ Check whole_number(Index least) {
     Index value = 0;
     const char* const end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, value);
-    const bool valid = error == std::errc() && stop == end && value >= least;
-    return valid ? "" : refusal(text, "a whole number >= " + std::to_string(least));
+    const bool valid = error == std::errc() && stop == end && value >= least && value <= kLargest;
+    return valid ? ""
+                 : refusal(text, "a whole number from " + std::to_string(least) + " to " +
+                                     std::to_string(kLargest));
   };
 }
 

@@ -24,7 +24,7 @@ std::string check_setting(const std::string& variable, const std::string& value)
 /// Checks of an option's value, likewise.
 using Check = std::function<std::string(const std::string&)>;
 Check accepted_for(const std::string& variable);
-Check whole_number(Index least);
+Check whole_number(Index least);  ///< at most kLargest
 Check number(double least);
 
 /// The default of --device: what OVERLAPACK_DEVICE says, or "auto".

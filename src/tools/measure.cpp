@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
+#include <stdexcept>
 #include <vector>
 
 #include "algorithms/chol_update.hpp"
@@ -159,6 +161,13 @@ Timing measure(Contender<T>& contender, Problem<T>& problem, const Limits& limit
   timing.residual = problem.residual();
   timing.iter = problem.iter;
   return timing;
+}
+
+std::string text_of(const std::exception& error) {
+  // Of vectors, a length beyond all memory.
+  const bool memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
+                      dynamic_cast<const std::length_error*>(&error) != nullptr;
+  return memory ? "not enough memory; use smaller sizes" : error.what();
 }
 
 double median(std::vector<double> values) {

@@ -1,6 +1,7 @@
 // Timing a contender on a problem, the same way for everybody.
 #pragma once
 
+#include <exception>
 #include <limits>
 #include <string>
 
@@ -58,6 +59,9 @@ Timing measure(Contender<T>& contender, Problem<T>& problem, const Limits& limit
 /// std::runtime_error with the reason if there is no such device.
 Device* force_device(const std::string& device, Index min_n = 1,
                      const std::string& algorithm = "auto", Index nb = 0);
+
+/// What an exception says to the user.
+std::string text_of(const std::exception& error);
 
 /// Of at least one number; the larger of two in the middle.
 double median(std::vector<double> values);

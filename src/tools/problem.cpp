@@ -90,6 +90,13 @@ double squared_norm(const std::vector<Wide>& x) {
   return sum;
 }
 
+std::string name_and_shape(const Call& call) {
+  std::string text =
+      name_of(call) + " m=" + std::to_string(call.shape.m) + " n=" + std::to_string(call.shape.n);
+  if (!is_factorization(call.routine)) text += " nrhs=" + std::to_string(call.shape.nrhs);
+  return text + " lda=" + std::to_string(call.lda);
+}
+
 /// A vector of +-1.
 template <class Wide>
 std::vector<Wide> signs(std::uint64_t seed, Index count) {
@@ -144,8 +151,12 @@ Call square_call(Routine routine, char type, Index n, Index nrhs, Index pad) {
 
 template <class T>
 template <class U>
-auto Problem<T>::allocate(Index count) -> Array<U> {
-  void* const memory = std::malloc(sizeof(U) * static_cast<std::size_t>(std::max<Index>(count, 1)));
+auto Problem<T>::allocate(Index rows, Index cols) -> Array<U> {
+  std::size_t bytes = 0;
+  const bool too_many =
+      __builtin_mul_overflow(std::max<Index>(rows, 1), std::max<Index>(cols, 1), &bytes) ||
+      __builtin_mul_overflow(bytes, sizeof(U), &bytes);
+  void* const memory = too_many ? nullptr : std::malloc(bytes);
   if (memory == nullptr) throw std::bad_alloc();
   return Array<U>(static_cast<U*>(memory));
 }
@@ -156,17 +167,26 @@ Problem<T>::Problem(const Call& call) : call_(call) {
   const bool factor_given = is_factor_given(call.routine);
   scale_ = factor_given ? 1 / std::sqrt(n) : 1;
   diagonal_ = factor_given ? 1 : std::sqrt(n) + 1;
-  a_ = allocate<T>(call.lda * call.shape.n);
-  b_ = allocate<T>(call.ldb * call.shape.nrhs);
-  if (call.routine == Routine::cholupdate) given_ = allocate<T>(call.shape.n * call.shape.n);
-  if (dispatch::is_mixed(call.routine)) {
-    x_ = allocate<T>(call.ldb * call.shape.nrhs);
-    work_ = allocate<T>(call.shape.n * call.shape.nrhs);
-    swork_ = allocate<Single<T>>(call.shape.n * (call.shape.n + call.shape.nrhs));
-    rwork_ = allocate<Real<T>>(call.shape.n);
+  const Shape& shape = call.shape;
+  if (std::max({shape.m, shape.n, shape.nrhs, call.lda, call.ldb}) > kLargest) {
+    throw std::runtime_error(name_and_shape(call) + " is too large for 32-bit integers");
   }
-  const bool has_pivots = dispatch::is_lu(call.routine) || call.routine == Routine::getrs;
-  if (has_pivots) pivots_.resize(static_cast<std::size_t>(std::min(call.shape.m, call.shape.n)));
+  try {
+    a_ = allocate<T>(call.lda, shape.n);
+    b_ = allocate<T>(call.ldb, shape.nrhs);
+    if (call.routine == Routine::cholupdate) given_ = allocate<T>(shape.n, shape.n);
+    if (dispatch::is_mixed(call.routine)) {
+      x_ = allocate<T>(call.ldb, shape.nrhs);
+      work_ = allocate<T>(shape.n, shape.nrhs);
+      swork_ = allocate<Single<T>>(shape.n, shape.n + shape.nrhs);
+      rwork_ = allocate<Real<T>>(shape.n, 1);
+    }
+    const bool has_pivots = dispatch::is_lu(call.routine) || call.routine == Routine::getrs;
+    if (has_pivots) pivots_.resize(static_cast<std::size_t>(std::min(shape.m, shape.n)));
+  } catch (const std::bad_alloc&) {
+    throw std::runtime_error("not enough memory for " + name_and_shape(call) +
+                             "; use smaller sizes");
+  }
 }
 
 template <class T>

@@ -4,6 +4,7 @@
 #include <complex>
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -18,6 +19,9 @@ namespace overlapack::tools {
 
 using dispatch::Routine;
 using dispatch::Shape;
+
+/// The largest order, leading dimension and so on: LAPACK's integers have 32 bits here.
+constexpr Index kLargest = std::numeric_limits<std::int32_t>::max();
 
 /// One call of a LAPACK routine, without its data.
 struct Call {
@@ -78,6 +82,8 @@ auto with_type(char letter, F f) {
 template <class T>
 class Problem {
  public:
+  /// Throws std::runtime_error, for the user to read, if the call is too large for its integers or
+  /// for the memory.
   explicit Problem(const Call& call);
 
   /// Fills A, B and (for getrs) the pivots, from several threads.
@@ -119,7 +125,7 @@ class Problem {
   template <class U>
   using Array = std::unique_ptr<U[], Free>;
   template <class U>
-  static Array<U> allocate(Index count);
+  static Array<U> allocate(Index rows, Index cols);
 
   T entry_a(Index i, Index j) const;
   T entry_b(Index i, Index j) const;

@@ -20,9 +20,13 @@ REFUSED = [
     (["--refine", "--routines", "dgesv"], "not dgesv"),
     (["--speed-of-light", "--routines", "dgetrs"], "not dgetrs"),
     (["--sizes", "9", "--max-n", "9"], "--sizes"),
-    (["--sizes", "8,0"], "--sizes: '0' is not accepted: give a whole number >= 1"),
-    (["--reps", "1.5"], "--reps: '1.5' is not accepted: give a whole number >= 1"),
-    (["--lda-pad", "-1"], "--lda-pad: '-1' is not accepted: give a whole number >= 0"),
+    (["--sizes", "8,0"], "--sizes: '0' is not accepted: give a whole number from 1 to 2147483647"),
+    (["--reps", "1.5"], "--reps: '1.5' is not accepted: give a whole number from 1 to 2147483647"),
+    (["--lda-pad", "-1"], "--lda-pad: '-1' is not accepted: give a whole number from 0 to 2147483647"),
+    (["--sizes", "3037000500"], "--sizes: '3037000500' is not accepted"),
+    (["--nrhs", "9223372036854775807"], "'9223372036854775807' is not accepted"),
+    (["--update", "--vectors", "9223372036854775807"], "is not accepted"),
+    (["--shapes", "4294967296x4294967296"], "no shape like 300x200"),
     (["--refine", "--conditions", "0.5"], "'0.5' is not accepted: give a number >= 1"),
     (["--refine", "--conditions", "nan"], "'nan' is not accepted: give a number >= 1"),
     (["--seconds", "2s"], "'2s' is not accepted: give a number >= 0.001"),
@@ -62,6 +66,14 @@ def main():
         for options in (small, ["--help"]):
             done = subprocess.run([sys.argv[1], *options], stdout=full, stderr=subprocess.PIPE, text=True)
             assert done.returncode == 1 and "cannot write to standard output" in done.stderr, done
+
+    # What is too large is said, too.
+    for options, text in ((["--sizes", "2000000000"], "not enough memory for dpotrf m=2000000000"),
+                          (["--sizes", "2147483647"], "not enough memory for dpotrf"),
+                          (["--sizes", "9", "--lda-pad", "2147483647"], "too large for 32-bit"),
+                          (["--sizes", "1518500250", "--update"], "not enough memory")):
+        done = run(*options, "--device", "host", "--no-peers")
+        assert done.returncode == 1 and text in done.stderr, (options, done)
 
     text = run("--help").stdout
     assert max(map(len, text.splitlines())) <= 100, text
