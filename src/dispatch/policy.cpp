@@ -199,7 +199,7 @@ const std::vector<SettingDoc>& setting_docs() {
       {"OVERLAPACK_THREADS", "a whole number from 1 to 1024",
        "threads that copy between the program's memory and the device's staging memory; default "
        "all cores that the process may use but 3, at least 1 and at most 13. Also those of a "
-       "Cholesky update; default one for each core, at most 16"},
+       "Cholesky update on the CPU and of NumPy's copies; default one for each core, at most 16"},
       {"OVERLAPACK_MEMORY_LIMIT", "a number of bytes, perhaps with K, M or G for powers of 1024",
        "device memory that calls may take in all; a call that needs more goes to the CPU LAPACK. "
        "(Updates of a Cholesky factor make do with little, whatever the size.) What the driver, "

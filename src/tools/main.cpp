@@ -47,8 +47,8 @@ Examples:
   overlapack bench --replay calls.log
 
 Exit status: the program's own; if a signal ended it, the same signal ends this
-command. 127 if there is no such program, 126 if it cannot be executed, 125 if the
-library cannot be found, 2 for a usage error.
+command. 127 if there is no such program, 126 if it cannot be executed, 125 if
+overlapack itself failed, 2 for a usage error.
 )";
 
 constexpr const char* kTuneFooter = R"(
@@ -119,13 +119,14 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
          "Send every call of at least this size to the device", "N");
   mirror(*run, options, "--algorithm", "OVERLAPACK_ALGORITHM", "auto, tiled or hybrid", "NAME");
   mirror(*run, options, "--nb", "OVERLAPACK_NB", "Block size", "N");
-  mirror(*run, options, "--threads", "OVERLAPACK_THREADS", "Copy threads", "N");
+  mirror(*run, options, "--threads", "OVERLAPACK_THREADS",
+         "Copy threads; also those of updates on the CPU and of NumPy's copies", "N");
   mirror(*run, options, "--memory-limit", "OVERLAPACK_MEMORY_LIMIT",
          "Device memory that calls may take, e.g. 8G", "BYTES");
   mirror(*run, options, "--fp32", "OVERLAPACK_FP32",
          "auto, or strict: no large single-precision products on the tensor cores", "NAME");
   mirror(*run, options, "--fp64", "OVERLAPACK_FP64",
-         "auto, or strict: no sums of double-precision Cholesky by integers", "NAME");
+         "auto, or strict: no sums of double-precision Cholesky and LU by integers", "NAME");
   mirror(*run, options, "--upload", "OVERLAPACK_UPLOAD",
          "auto, columns, triangle or halves: what of a matrix goes up first", "NAME");
   mirror(*run, options, "--refine", "OVERLAPACK_REFINE",
