@@ -144,7 +144,8 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
       ->excludes(verbose);
   run->add_flag("-s,--summary", options.summary,
                 "Afterwards print on stderr which calls went where (takes the place of "
-                "OVERLAPACK_VERBOSE; --log FILE goes with it)")
+                "OVERLAPACK_VERBOSE; --log FILE goes with it, otherwise the log is in TMPDIR, or "
+                "/tmp, meanwhile)")
       ->excludes(verbose);
   return run;
 }

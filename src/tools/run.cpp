@@ -147,8 +147,8 @@ class LogFile {
       folder_ =
           std::string(named != nullptr && *named != '\0' ? named : "/tmp") + "/overlapack-XXXXXX";
       if (mkdtemp(folder_.data()) == nullptr) {
-        throw std::system_error(errno, std::generic_category(),
-                                "cannot make the folder " + folder_ + " for the log");
+        throw std::runtime_error("cannot make the folder " + folder_ + " for the log (" +
+                                 std::strerror(errno) + "); set TMPDIR or use --log FILE");
       }
       path_ = folder_ + "/calls.log";
     } else if (fs::exists(path_)) {

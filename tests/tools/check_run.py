@@ -163,6 +163,7 @@ def main():
         assert not list(scratch.iterdir()), list(scratch.iterdir())
         nowhere = run("--summary", "--", "true", env=dict(os.environ, TMPDIR="/nonexistent"))
         assert nowhere.returncode == 125 and "/nonexistent" in nowhere.stderr, nowhere
+        assert "set TMPDIR or use --log FILE" in nowhere.stderr, nowhere
 
 
 main()
