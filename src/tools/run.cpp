@@ -190,8 +190,9 @@ int start(const RunOptions& options) {
     return kOwnFailure;
   }
   if (library.find_first_of(": ") != std::string::npos) {
-    std::cerr << "overlapack: LD_PRELOAD cannot name '" << library
-              << "': its path contains a blank or a colon\n";
+    std::cerr
+        << "overlapack: LD_PRELOAD cannot name '" << library
+        << "': its path contains a blank or a colon; install overlapack in a folder without\n";
     return kOwnFailure;
   }
   const char* const preloaded = getenv("LD_PRELOAD");

@@ -87,27 +87,41 @@ namespace fs = std::filesystem;
   throw std::system_error(error, std::generic_category(), "cannot write " + path);
 }
 
+/// Opens a new file beside `target`, whose name it puts into `name`. -1 and errno if that fails.
+int open_beside(const fs::path& target, std::string& name) {
+  name = target.string() + ".XXXXXX";
+  return mkstemp(name.data());
+}
+
 /// Where a profile at `path` is written: behind symbolic links, in a folder that now exists. Throws
-/// if it cannot be.
+/// if it cannot be, which some folders (/proc) tell only who tries.
 fs::path writable(const std::string& path) {
   if (fs::exists(path) && !fs::is_regular_file(path) && !fs::is_directory(path)) return path;
   const fs::path target = fs::weakly_canonical(fs::absolute(path)), folder = target.parent_path();
-  fs::create_directories(folder);
-  const fs::path& needed = fs::exists(target) ? target : folder;
-  if (access(needed.c_str(), W_OK) != 0) fail_to_write(path, errno);
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) fail_to_write(path, error.value());
   if (fs::is_directory(target)) fail_to_write(path, EISDIR);
+  if (fs::exists(target) && access(target.c_str(), W_OK) != 0) fail_to_write(path, errno);
+  std::string trial;
+  const int file = open_beside(target, trial);
+  if (file < 0) fail_to_write(path, errno);
+  close(file);
+  unlink(trial.c_str());
   return target;
 }
 
 /// Writes a regular file as a whole or not at all, and into anything else (a pipe, /dev/stdout).
-void write_profile(const fs::path& path, const std::string& text) {
-  const bool whole = !fs::exists(path) || fs::is_regular_file(path);
-  std::string written = path.string() + (whole ? ".XXXXXX" : "");
-  const int file = whole ? mkstemp(written.data()) : open(written.c_str(), O_WRONLY | O_CLOEXEC);
+/// `target` is writable(path).
+void write_profile(const std::string& path, const fs::path& target, const std::string& text) {
+  const bool whole = !fs::exists(target) || fs::is_regular_file(target);
+  std::string written;
+  const int file =
+      whole ? open_beside(target, written) : open(target.c_str(), O_WRONLY | O_CLOEXEC);
   const auto fail = [&] {
     const int error = errno;
     if (whole && file >= 0) unlink(written.c_str());
-    fail_to_write(written, error);
+    fail_to_write(path, error);
   };
   if (file < 0) fail();
   std::size_t done = 0;
@@ -127,7 +141,7 @@ void write_profile(const fs::path& path, const std::string& text) {
   umask(mask);
   fchmod(file, 0666 & ~mask);
   if (fsync(file) != 0 || close(file) != 0) fail();
-  if (std::rename(written.c_str(), path.c_str()) != 0) fail();
+  if (std::rename(written.c_str(), target.c_str()) != 0) fail();
 }
 
 }  // namespace
@@ -157,7 +171,8 @@ int tune(const TuneOptions& options) {
     return 1;
   }
   if (device == nullptr) {
-    std::cerr << "overlapack: nothing to tune: the device is switched off\n";
+    std::cerr << "overlapack: nothing to tune: the device is switched off by --device or "
+                 "OVERLAPACK_DEVICE; name one with --device\n";
     return 1;
   }
   if (device->emulated() && options.output.empty()) {
@@ -217,7 +232,7 @@ int tune(const TuneOptions& options) {
   const std::string comment = "measured " + today() + " by `overlapack tune`: " + device->model() +
                               " against " + cpu_model() + ", " + std::to_string(available_cores()) +
                               " cores";
-  write_profile(target, dispatch::format_profile(profile, comment));
+  write_profile(path, target, dispatch::format_profile(profile, comment));
   std::cout << "written to " << path << '\n';
   return 0;
 }

@@ -63,6 +63,11 @@ def main():
         run(*one, env=home, status=1)
         assert not pathlib.Path(folder, "overlapack", "profile").exists()
         run(*one, "--output", folder, status=1)
+        for unwritable in ("/proc/foo", str(profile / "below")):  # said before measuring
+            done = subprocess.run([*one, "--output", unwritable], capture_output=True, text=True)
+            assert done.returncode == 1, done
+            assert done.stderr.startswith(f"overlapack: cannot write {unwritable}: "), done
+        assert sorted(os.listdir(profile.parent)) == ["profile"], os.listdir(profile.parent)
 
         # What the CPU has served says nothing of the device.
         small = dict(os.environ, OVERLAPACK_MEMORY_LIMIT="1")
