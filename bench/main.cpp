@@ -317,16 +317,17 @@ int main(int argc, char** argv) {
                  "Time for one cell (default 20): fewer runs, or none, if it would take longer")
       ->check(tools::number(0.001))
       ->type_name("X");
-  app.add_option("--csv", options.csv, "Write a CSV file, one line per cell")->type_name("FILE");
-  app.add_option("--json", options.json, "Write a JSON file")->type_name("FILE");
+  const auto add_file = [&](const std::string& name, std::string& value,
+                            const std::string& meaning) {
+    return app.add_option(name, value, meaning)->check(tools::not_empty)->type_name("FILE");
+  };
+  add_file("--csv", options.csv, "Write a CSV file, one line per cell");
+  add_file("--json", options.json, "Write a JSON file");
   app.add_flag("--markdown", markdown, "Print Markdown");
-  app.add_option("--plot", options.plot,
-                 "Draw the comparison, or that of --variants, --update or --refine (SVG)")
-      ->type_name("FILE");
-  app.add_option("--trace", options.trace,
-                 "Write the timeline of one call for ui.perfetto.dev (JSON)")
-      ->type_name("FILE");
-  app.add_option("--svg", options.svg, "Draw the timeline of one call (SVG)")->type_name("FILE");
+  add_file("--plot", options.plot,
+           "Draw the comparison, or that of --variants, --update or --refine (SVG)");
+  add_file("--trace", options.trace, "Write the timeline of one call for ui.perfetto.dev (JSON)");
+  add_file("--svg", options.svg, "Draw the timeline of one call (SVG)");
   add_number("--vectors", options.vectors, "How many at a time (default 16,1)")->delimiter(',');
   app.add_option("--conditions", options.conditions, "Default: 10,1e3,1e5,1e7,1e10,1e14")
       ->delimiter(',')
@@ -361,7 +362,7 @@ int main(int argc, char** argv) {
                    })
                    ->type_name("MxN");
     } else if (mode.option == "--replay") {
-      option = app.add_option(mode.option, options.replay, mode.meaning)->type_name("FILE");
+      option = add_file(mode.option, options.replay, mode.meaning);
     } else {
       option = app.add_flag(mode.option, mode.meaning);
     }

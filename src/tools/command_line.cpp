@@ -74,8 +74,14 @@ std::string check_setting(const std::string& variable, const std::string& value)
   return complaints.front();
 }
 
+std::string not_empty(const std::string& value) {
+  return value.empty() ? "the value is empty" : std::string();
+}
+
 Check accepted_for(const std::string& variable) {
-  return [variable](const std::string& value) { return check_setting(variable, value); };
+  return [variable](const std::string& value) {
+    return value.empty() ? not_empty(value) : check_setting(variable, value);
+  };
 }
 
 Check whole_number(Index least) {

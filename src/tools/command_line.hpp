@@ -21,6 +21,10 @@ int run_program(const CLI::App& app, const std::function<int()>& work);
 /// user.
 std::string check_setting(const std::string& variable, const std::string& value);
 
+/// An empty value is that of a shell variable that is not set, as a rule. Check for options, as the
+/// next three; accepted_for() refuses it, too.
+std::string not_empty(const std::string& value);
+
 /// Checks of an option's value, likewise.
 using Check = std::function<std::string(const std::string&)>;
 Check accepted_for(const std::string& variable);

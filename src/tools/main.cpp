@@ -76,11 +76,6 @@ std::string absolute_file(const std::string& path) {
   return is_path ? std::filesystem::absolute(path).string() : path;
 }
 
-/// An empty value is that of a shell variable that is not set, as a rule.
-std::string not_empty(const std::string& value) {
-  return value.empty() ? "the value is empty" : std::string();
-}
-
 /// Adds an option that sets an environment variable for the program.
 void mirror(CLI::App& app, RunOptions& options, const std::string& flag, const char* variable,
             const std::string& meaning, const std::string& type) {
@@ -92,7 +87,6 @@ void mirror(CLI::App& app, RunOptions& options, const std::string& flag, const c
            options.environment.emplace_back(variable, there);
          },
          meaning + " (" + variable + ")")
-      ->check(not_empty)
       ->check(accepted_for(variable))
       ->type_name(type);
 }
@@ -162,7 +156,17 @@ CLI::App* add_tune(CLI::App& app, TuneOptions& options) {
   tune->add_flag("--quick", options.quick, "Coarser, and up to n = 2048 only");
   tune->add_option("--routines", options.routines, "Only these, e.g. potrf,getrf")
       ->delimiter(',')
-      ->check(CLI::IsMember(options.routines).description(""))
+      ->check([all = options.routines](const std::string& name) {
+        const auto has = [&](const std::string& routine) {
+          return std::find(all.begin(), all.end(), routine) != all.end();
+        };
+        if (has(name)) return std::string();
+        const std::string refusal = "no routine '" + name + "'";
+        const bool typed = !name.empty() && has(name.substr(1));
+        return typed
+                   ? refusal + ": give " + name.substr(1) + ", without the type letter; see --types"
+                   : refusal + ": --help lists them";
+      })
       ->type_name("NAME");
   tune->add_option("--types", options.types, "Only these of s, d, c and z, e.g. sd")
       ->type_name("LETTERS")
@@ -177,7 +181,6 @@ CLI::App* add_tune(CLI::App& app, TuneOptions& options) {
   tune->add_option("--device", options.device,
                    "auto, cuda, cuda:INDEX, or host (emulated: for tests only); default: what "
                    "OVERLAPACK_DEVICE says, or auto")
-      ->check(not_empty)
       ->check(accepted_for("OVERLAPACK_DEVICE"))
       ->type_name("NAME");
   tune->add_option("--output", options.output,

@@ -152,8 +152,9 @@ int tune(const TuneOptions& options) {
     const auto routine = static_cast<Routine>(r);
     const bool named = std::find(options.routines.begin(), options.routines.end(),
                                  title_of(routine)) != options.routines.end();
-    for (const char type : options.types) {
-      if (named && dispatch::exists(routine, type)) tasks.emplace_back(routine, type);
+    for (const char type : dispatch::kTypeLetters) {
+      const bool wanted = named && options.types.find(type) != std::string::npos;
+      if (wanted && dispatch::exists(routine, type)) tasks.emplace_back(routine, type);
     }
   }
   if (tasks.empty()) {

@@ -30,6 +30,10 @@ REFUSED = [
     (["--refine", "--conditions", "0.5"], "'0.5' is not accepted: give a number >= 1"),
     (["--refine", "--conditions", "nan"], "'nan' is not accepted: give a number >= 1"),
     (["--seconds", "2s"], "'2s' is not accepted: give a number >= 0.001"),
+    (["--device", ""], "--device: the value is empty"),
+    (["--algorithm", ""], "--algorithm: the value is empty"),
+    (["--csv", ""], "--csv: the value is empty"),
+    (["--replay", ""], "--replay: the value is empty"),
     (["--device", "off", "--device", "host"], "--device: given more than once"),
 ]
 

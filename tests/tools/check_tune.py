@@ -57,6 +57,8 @@ def main():
         run(*one, "--output", str(link))
         assert link.is_symlink() and "dpotrf" in profile.read_text(), link
         assert "dgetrf" in run(*one, "--output", "/dev/stdout")  # measured was potrf alone
+        assert run(*["ss" if word == "d" else word for word in one], "--output",
+                   str(link)).count("spotrf") == 1
         run(*one, "--output", "mere_name", folder=folder)
         assert "dpotrf" in pathlib.Path(folder, "mere_name").read_text()
         home = dict(os.environ, HOME=folder, XDG_CACHE_HOME=folder)
@@ -83,6 +85,9 @@ def main():
         for empty in (["tune", "--device", ""], ["tune", "--device", "host", "--output", ""],
                       ["run", "--log", "", "--", "true"], ["run", "--device", "", "--", "true"]):
             run(overlapack, *empty, status=2)
+        done = subprocess.run([overlapack, "tune", "--routines", "dcholupdate"], capture_output=True,
+                              text=True)
+        assert done.returncode == 2 and "give cholupdate, without the type letter" in done.stderr, done
         off = dict(os.environ, OVERLAPACK_DEVICE="off")
         run(overlapack, "tune", "--output", str(profile), env=off, status=1)
         run(overlapack, "tune", "--device", "off", "--output", str(profile), status=1)
