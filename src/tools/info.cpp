@@ -152,6 +152,12 @@ constexpr const char* kNativeUpdates[] = {
 #undef OVERLAPACK_ROUTINE
 };
 
+constexpr const char* kCopies[] = {
+#define OVERLAPACK_ROUTINE(name, parameters, arguments) #name,
+#include "blas.def"
+#undef OVERLAPACK_ROUTINE
+};
+
 void print_names() {
   std::cout << "Names served\n";
   for (const auto& [family, meaning] : kFamilies) {
@@ -174,6 +180,15 @@ void print_names() {
     std::cout << "   ";
     for (const char* const name : kUpdates) std::cout << ' ' << type << name << '_';
     for (const char* const name : kNativeUpdates) std::cout << " ovl_" << type << name;
+    std::cout << '\n';
+  }
+  std::cout << "  copies of BLAS, as NumPy calls them\n";
+  for (const char type : dispatch::kTypeLetters) {
+    std::cout << "   ";
+    for (const auto& [family, meaning] : kFamilies) {
+      if (family == cpu::Family::lp64) continue;  // that name is left to the BLAS
+      for (const char* const name : kCopies) std::cout << ' ' << cpu::spell(family, type, name);
+    }
     std::cout << '\n';
   }
 }
