@@ -81,6 +81,24 @@ TYPED_TEST(Resident, LuInPlace) {
   }
 }
 
+TYPED_TEST(Resident, LuInterchangesFewPanelsAndThenMoreAtOnce) {
+  using T = TypeParam;
+  const bool emulated = this->device().emulated();  // where all of this begins with fewer columns
+  const Index n = emulated ? 98 : 2400;
+  this->route(Algorithm::tiled, emulated ? 4 : 128);
+  const auto a = random_matrix<T>(n, n, 1);
+  auto factors = a;
+  OnDevice<T> there(this->device(), factors);
+  std::vector<Index> pivots;
+  Calls calls;
+  this->device().set_observer(&calls);
+  EXPECT_EQ(getrf<T>(there.view(), pivots), 0);
+  this->device().set_observer(nullptr);
+  there.fetch();
+  EXPECT_LT(getrf_residual<T>(a.view(), factors.view(), pivots), kThreshold);
+  EXPECT_GT(calls.of("compose_interchanges"), 1);
+}
+
 TYPED_TEST(Resident, SolvesWithRightHandSidesHereAndThere) {
   using T = TypeParam;
   const Index n = 100, nrhs = 7;

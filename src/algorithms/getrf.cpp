@@ -67,6 +67,7 @@ class ResidentFlow final : public Flow {
         a_(on_device(a)),
         transfer_(transfer),
         few_panels_(lu.panels() <= kFewPanels),
+        due_(device.emulated() ? 80 : 2048),
         there_(device),
         queue_(device, Priority::normal, "home") {}
 
@@ -105,7 +106,7 @@ class ResidentFlow final : public Flow {
   void finish() { queue_->synchronize(); }
 
  private:
-  static constexpr Index kFewPanels = 16, kFewColumns = 2048;
+  static constexpr Index kFewPanels = 16;
 
   void copy(Queue& queue, const char* kind, Index j, DeviceView<const T> from, DeviceView<T> to,
             Range c) const {
@@ -119,9 +120,9 @@ class ResidentFlow final : public Flow {
   const DeviceView<T> a_;
   Transfer* const transfer_;
   const bool few_panels_;
-  Index interchanged_ = 0;   // so many panels have
-  Index due_ = kFewColumns;  // the next ones do when so many columns are left
-  EventLease there_;         // the block last released, in that queue
+  Index interchanged_ = 0;  // so many panels have
+  Index due_;               // the next ones do when so many columns are left
+  EventLease there_;        // the block last released, in that queue
   QueueLease queue_;
 };
 

@@ -146,7 +146,8 @@ void Lu<T>::interchange(DeviceView<T> b) {
 }
 
 /// The interchanges of panels as permutations of the rows from the first of them on, in sources_.
-/// Later ones are of fewer panels. False if there are too many rows to use them, or no memory.
+/// Later ones are of panels behind these. False if there are too many rows to use them, or no
+/// memory.
 template <class T>
 bool Lu<T>::compose(Queue& queue, Range panels) {
   const Range columns = {block(panels.first).first, block(panels.last - 1).last};
@@ -154,7 +155,8 @@ bool Lu<T>::compose(Queue& queue, Range panels) {
   if (!composes_ || rows > kernels_.permutable_rows()) return false;
   if (composed_.first == panels.first && composed_.last == panels.last) return true;
   if (!sources_) {  // of many panels it is large
-    composes_ = try_to_allocate([&] { sources_.emplace(device_, rows, panels.size()); });
+    const Index most = std::max(panels.size(), panels_ - panels.last);
+    composes_ = try_to_allocate([&] { sources_.emplace(device_, rows, most); });
     if (!composes_) return false;
   }
   composed_ = panels;
