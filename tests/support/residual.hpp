@@ -129,6 +129,33 @@ double getrf_residual(HostView<const T> a, HostView<const T> factor,
   return scaled(norm1(original), scale, epsilon<T>());
 }
 
+/// ||A x - P L U x|| / (n ||A|| ||x|| eps) for a random x: of large matrices.
+template <class T>
+double getrf_residual_of_product(HostView<const T> a, HostView<const T> factor,
+                                 const std::vector<Index>& pivots) {
+  using W = Wide<T>;
+  const Index m = a.rows, n = a.cols, k = std::min(m, n);
+  const auto x = random_matrix<T>(n, 1, 9);
+  const auto zeros = [](Index count) {
+    Padded<W> v(count, 1);
+    for (Index i = 0; i < count; ++i) v(i, 0) = W(0);
+    return v;
+  };
+  auto ax = zeros(m), ux = zeros(k), lux = zeros(m);
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < m; ++i) ax(i, 0) += W(a(i, j)) * W(x(j, 0));
+    for (Index i = 0; i < std::min(j + 1, k); ++i) ux(i, 0) += W(factor(i, j)) * W(x(j, 0));
+  }
+  for (Index j = 0; j < k; ++j) {
+    lux(j, 0) += ux(j, 0);
+    for (Index i = j + 1; i < m; ++i) lux(i, 0) += W(factor(i, j)) * ux(j, 0);
+  }
+  reference::laswp<W>(lux.view(), 0, k, pivots.data(), false);
+  for (Index i = 0; i < m; ++i) ax(i, 0) -= lux(i, 0);
+  const double scale = static_cast<double>(n) * norm1(widen<T>(a)) * norm1(widen<T>(x.view()));
+  return scaled(norm1(ax), scale, epsilon<T>());
+}
+
 /// max over the right-hand sides of ||b - op(A) x|| / (||A|| ||x|| eps): dget02 and dpot02. `a` is
 /// the whole matrix.
 template <class W, class T>
