@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <set>
 #include <string>
 #include <vector>
@@ -170,6 +172,24 @@ TYPED_TEST(Getrf, MatricesWithAStructure) {
     this->expect_factored(closed_form_spd<T>(25));
     this->expect_factored(diagonally_dominant<T>(100, 4));
   }
+}
+
+TYPED_TEST(Getrf, ElementsNearTheLargestNumber) {
+  using T = TypeParam;
+  const Index n = 300;
+  this->route(Algorithm::tiled, 16);
+  const Real<T> size = std::ldexp(Real<T>(1), std::numeric_limits<Real<T>>::max_exponent - 12);
+  const auto a = random_matrix<T>(n, n, 1);
+  auto factors = a;
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < n; ++i) factors(i, j) *= size;
+  }
+  std::vector<Index> pivots;
+  EXPECT_EQ(getrf<T>(factors.view(), pivots), 0);
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i <= j; ++i) factors(i, j) /= size;
+  }
+  EXPECT_LT(getrf_residual<T>(a.view(), factors.view(), pivots), kThreshold);
 }
 
 TYPED_TEST(Getrf, InterchangesNothingWithoutNeed) {

@@ -665,8 +665,11 @@ inline void split_gemm(Index section, Index numbers, float alpha, HostView<const
           small += element(x.low, p) * element(y.high, q) + element(x.high, p) * element(y.low, q);
           large += element(x.high, p) * element(y.high, q);
         }
-        sum += (large + small) * (alpha * element(x.scales, i * sections + s)) *
-               element(y.scales, j * sections + s);
+        const float of_x = element(x.scales, i * sections + s),
+                    of_y = element(y.scales, j * sections + s);
+        // The smaller one first: the sum times the larger one may overflow. A NaN remains one.
+        const float product = large + small;
+        sum += alpha * (of_x < of_y ? product * of_x * of_y : product * of_y * of_x);
       }
       c(i, j) = sum;
     }

@@ -486,11 +486,14 @@ __global__ void __launch_bounds__(kThreads, is_complex<T> ? 4 : 6)
     if (i >= c.rows || j >= c.columns) continue;
     if (a.first + i == long_row || b.first + j == long_row) continue;
     const bool is_short = a.is_short(i) && b.is_short(j);
+    // The smaller scale first: a sum times the larger one may overflow. A NaN remains one.
+    const bool in_order = a.scales[i] < b.scales[j];
+    const double first = in_order ? a.scales[i] : b.scales[j];
+    const double second = in_order ? b.scales[j] : a.scales[i];
     double v[kParts<T>];
 #pragma unroll
     for (int part = 0; part < kParts<T>; ++part) {
-      v[part] = is_short ? x[part][e] * (residues::kRange * unit) * a.scales[i] * b.scales[j]
-                         : CUDART_NAN;
+      v[part] = is_short ? x[part][e] * residues::kRange * (unit * first) * second : CUDART_NAN;
     }
     c.subtract(i, j, v);
   }

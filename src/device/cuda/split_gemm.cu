@@ -241,12 +241,21 @@ __global__ void __launch_bounds__(kThreads, 1)
       wait_for_products<0>();
       const Scale* const scale_a = shared.buffers[last].a_scales + row;
       const Scale* const scale_b = shared.buffers[last].b_scales + col;
-      const float scales[2] = {alpha * scale_a[0].value, alpha * scale_a[8].value};
+      // The sums, of 2^36 at most, times a large scale may overflow where the result does not. What
+      // is beyond kMost comes last.
+      constexpr float kMost = 0x1p64f;
+      const float all[2] = {scale_a[0].value, scale_a[8].value};
+      float scales[2], rest[2];
+      for (int h = 0; h < 2; ++h) {
+        scales[h] = all[h] > kMost ? kMost : all[h];
+        rest[h] = all[h] > kMost ? alpha * (all[h] / kMost) : alpha;
+      }
       const float before = section == work.first_section ? beta : 1;
 #  pragma unroll
       for (int i = 0; i < 64; ++i) {
-        const float scaled = (large[i] + small[i]) * scales[i % 4 / 2];
-        sum[i] = before * sum[i] + scaled * scale_b[column_of(i)].value;
+        const int h = i % 4 / 2;
+        const float scaled = (large[i] + small[i]) * scales[h] * scale_b[column_of(i)].value;
+        sum[i] = before * sum[i] + scaled * rest[h];
       }
       synchronize_group(group);  // the scales have been read
       if (speaks) arrive(&shared.ring.read[last]);

@@ -646,7 +646,12 @@ class EmulatedKernels final : public Kernels<T> {
     T v(0);
     if constexpr (Kernels<T>::kResidues) {
       if (a.is_short(i) && b.is_short(j)) {
-        const double unit = a.unit * b.unit * a.scales(i) * b.scales(j);
+        // The smaller scale first: a sum times the larger one may overflow. A NaN remains one.
+        double first = a.scales(i), second = b.scales(j);
+        if (second < first) std::swap(first, second);
+        const auto value = [&](const Sums& sums) {
+          return reference::from_residues(sums) * (a.unit * b.unit * first) * second;
+        };
         const Sums sums = sums_of(a, i, b, j, 0);
         if constexpr (is_complex<T>) {
           const Sums of_imaginary = sums_of(a, i, b, j, 1), of_both = sums_of(a, i, b, j, 2);
@@ -655,9 +660,9 @@ class EmulatedKernels final : public Kernels<T> {
             re[p] = sums[p] + of_imaginary[p];
             im[p] = of_both[p] - sums[p] + of_imaginary[p];
           }
-          return {reference::from_residues(re) * unit, reference::from_residues(im) * unit};
+          return {value(re), value(im)};
         } else {
-          return reference::from_residues(sums) * unit;
+          return value(sums);
         }
       }
       if (!a.is_first_long(i) && !b.is_first_long(j)) return nan();
