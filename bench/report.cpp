@@ -188,7 +188,7 @@ void ResultFiles::add_line(const nlohmann::json& fields) {
 }
 
 void ResultFiles::finish() {
-  write_file(json_path_, json_.dump(2) + '\n');
+  if (!json_path_.empty()) write_file(json_path_, json_.dump(2) + '\n');
   if (csv_.is_open()) bench::finish(csv_, csv_path_);
 }
 

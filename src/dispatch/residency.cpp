@@ -66,8 +66,7 @@ Device* device_of_norm(Context& context, Index elements, const void* matrix) {
 void require_aligned(std::size_t bytes, const void* matrix) {
   if (reinterpret_cast<std::uintptr_t>(matrix) % bytes == 0) return;
   throw DeviceError(
-      "a matrix in the device's memory must begin at a multiple of the size of its "
-      "elements, " +
+      "a matrix in the device's memory must begin at a multiple of its elements' size, " +
       std::to_string(bytes) + " bytes");
 }
 
