@@ -40,7 +40,8 @@ class Cells {
       cell.timing = tools::measure(*contender, problem, {options_.runs, options_.seconds});
       past = {flops, cell.timing.ms};
       std::cerr << name_of(call) << ", n = " << call.shape.n << ": " << who << ' '
-                << tools::brief(cell.timing.ms) << " ms (" << cell.timing.runs << " runs)\n";
+                << tools::brief(cell.timing.ms) << " ms (" << cell.timing.runs
+                << (cell.timing.runs == 1 ? " run)\n" : " runs)\n");
     } catch (const std::exception& error) {
       cell.missing = tools::text_of(error);
     }

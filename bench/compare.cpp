@@ -42,8 +42,8 @@ class Bench {
     }
     row.on_device.missing = device_ == nullptr ? "no device" : not_recognised(call.shape.n);
     if (row.on_device.missing.empty()) {
-      row.on_device = cell("ours on the device",
-                           [&] { return std::make_unique<OursOnDevice<T>>(*device_, call); });
+      row.on_device =
+          cell("on device", [&] { return std::make_unique<OursOnDevice<T>>(*device_, call); });
     }
     if (options_.cpu) {
       row.cpu = cell("CPU", [] { return std::make_unique<tools::CpuContender<T>>(); });
@@ -52,7 +52,7 @@ class Bench {
     }
     if (options_.peers) {
       const int gpu = dispatch::Context::instance().settings().cuda_index;
-      row.round_trip = cell("copy + cuSOLVER", [&] { return make_cusolver<T>(call, true, gpu); });
+      row.round_trip = cell("copy+cuSOLVER", [&] { return make_cusolver<T>(call, true, gpu); });
       row.resident = cell("cuSOLVER", [&] { return make_cusolver<T>(call, false, gpu); });
     } else {
       row.round_trip.missing = row.resident.missing = "--no-peers";

@@ -271,12 +271,15 @@ int main(int argc, char** argv) {
   Options options;
   const auto known = [](const std::string& name) {
     Call call;
-    return tools::parse_name(name, call) ? std::string() : "no routine '" + name + "'";
+    return tools::parse_name(name, call) ? std::string()
+                                         : "no routine '" + name + "': --help lists them";
   };
   const auto add_number = [&](const char* name, auto& value, const char* meaning) {
     return app.add_option(name, value, meaning)->check(tools::whole_number(1))->type_name("N");
   };
-  app.add_option("--routines", options.routines, "Default: dpotrf,dgetrf")
+  app.add_option("--routines", options.routines,
+                 "potrf, potrs, posv, getrf, getrs and gesv with their type letters, e.g. dpotrf; "
+                 "dsgesv, zcgesv, dsposv and zcposv (default dpotrf,dgetrf)")
       ->delimiter(',')
       ->check(known)
       ->type_name("NAME");
@@ -288,10 +291,10 @@ int main(int argc, char** argv) {
       ->excludes("--max-n");
   std::string uplo = "L", op = "N";
   app.add_option("--uplo", uplo, "Triangle of potrf, potrs and posv: L (default) or U")
-      ->check(CLI::IsMember({"L", "U"}).description(""))
+      ->check(tools::one_of({"L", "U"}))
       ->type_name("L|U");
   app.add_option("--trans", op, "For getrs (default N)")
-      ->check(CLI::IsMember({"N", "T", "C"}).description(""))
+      ->check(tools::one_of({"N", "T", "C"}))
       ->type_name("N|T|C");
   add_number("--nrhs", options.nrhs, "Right-hand sides of a solve (default 1)");
   app.add_option("--lda-pad", options.lda_pad, "Leading dimension minus n (default 0)")
@@ -340,7 +343,7 @@ int main(int argc, char** argv) {
                               const char* meaning) {
     app.add_option(name, chosen, meaning)
         ->delimiter(',')
-        ->check(CLI::IsMember(chosen).description(""))
+        ->check(tools::one_of(chosen))
         ->type_name("NAME");
   };
   add_choice("--lu", options.lu, "Of unblocked,left-looking,crout,right-looking (default all)");

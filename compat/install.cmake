@@ -9,6 +9,9 @@ install(FILES ${PROJECT_SOURCE_DIR}/compat/overlapack.f90
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md
               ${PROJECT_SOURCE_DIR}/CHANGELOG.md
         DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/bench/README.md ${PROJECT_SOURCE_DIR}/bench/RESULTS.md
+              ${PROJECT_SOURCE_DIR}/bench/HISTORY.md
+        DESTINATION ${CMAKE_INSTALL_DOCDIR}/bench)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/overlapack)
 install(EXPORT overlapack-targets NAMESPACE overlapack:: DESTINATION ${package_dir})

@@ -5,11 +5,14 @@ torch.linalg on the GPU from and to the host's memory. Prints the median of four
 residual in the one norm: ||A x - b|| / (||A|| ||x|| eps n), ||L L^T - A|| / (||A|| eps n) or
 ||A X - I|| / (||A|| ||X|| eps n). Exit status 0 if all are below 30.
 """
+import re
 import sys
 import time
 
 if len(sys.argv) < 3 or sys.argv[1] not in ("numpy", "torch"):
     sys.exit(print(__doc__) if sys.argv[1:] == ["--help"] else __doc__)
+if not re.fullmatch("[1-9][0-9]*", sys.argv[2]):
+    sys.exit(f"time_linalg: '{sys.argv[2]}' is not the order of a matrix")
 
 try:
     import numpy as np
@@ -22,7 +25,10 @@ def library(name):
     names = "solve", "cholesky", "inv"
     if name == "numpy":
         return {f: getattr(np.linalg, f) for f in names}
-    import torch
+    try:
+        import torch
+    except ImportError:
+        sys.exit("time_linalg: skipped: there is no PyTorch")
 
     def by_gpu(function):
         def call(*arrays):

@@ -64,9 +64,11 @@ Subtraction<T>::Subtraction(Device& device, const Options& options, Index m, Ind
     : kernels_(device.kernels<T>()), form_(form_of<T>(options)) {
   if (options.split && kernels_.split_pays(form_.precision, m, n, k)) {
     const Index longer = std::max(m, n);  // L and U^H are left factors, U and L^H right ones
-    split_.emplace(Workspace{split_matrix<T>(device, form_, Side::left, k, longer),
-                             split_matrix<T>(device, form_, Side::right, k, longer),
-                             DeviceMatrix<Real<T>>(device, k, 1)});
+    try_to_allocate([&] {                 // or else products are of floats
+      split_.emplace(Workspace{split_matrix<T>(device, form_, Side::left, k, longer),
+                               split_matrix<T>(device, form_, Side::right, k, longer),
+                               DeviceMatrix<Real<T>>(device, k, 1)});
+    });
   }
 }
 
@@ -137,7 +139,7 @@ Updates<T>::Updates(Device& device, const Options& options, const Triangle<T>& t
   const bool whole = options.nb % form_.section == 0;  // blocks are whole sections
   if (options.split && whole && n > 2 * nb &&
       triangle_.kernels.split_pays(form_.precision, n, nb, n)) {
-    split_.emplace(split_matrix<T>(device, form_, wide_, n, rows));
+    try_to_allocate([&] { split_.emplace(split_matrix<T>(device, form_, wide_, n, rows)); });
   }
 }
 

@@ -98,7 +98,7 @@ void* build_time_library() {
   static bool tried = false;  // guarded by OnceLock, which whoever looks for symbols holds
   static void* handle = nullptr;
   if (std::exchange(tried, true)) return handle;
-  for (const char* file : {OVERLAPACK_CPU_LAPACK_SONAME, OVERLAPACK_CPU_LAPACK_FILE}) {
+  for (const char* file : {OVERLAPACK_CPU_LAPACK_FILE, OVERLAPACK_CPU_LAPACK_SONAME}) {
     if (handle == nullptr && file[0] != '\0') handle = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
   }
   return handle;

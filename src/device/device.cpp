@@ -525,11 +525,14 @@ void Device::give_back(Space space, void* memory) noexcept {
   to.leased.erase(it);
   to.use.leased -= bytes;
   try {
-    to.idle.push_back({memory, bytes});
+    if (space == Space::device || to.use.held <= kMaxPooledStaging) {
+      to.idle.push_back({memory, bytes});
+      return;
+    }
   } catch (const std::bad_alloc&) {  // then it cannot be kept
-    do_free(space, memory);
-    to.use.held -= bytes;
   }
+  do_free(space, memory);
+  to.use.held -= bytes;
 }
 
 std::unique_ptr<Queue> Device::acquire_queue(Priority priority) {

@@ -468,7 +468,7 @@ Plan plan(Routine routine, char type, const Shape& shape, const Settings& settin
   }
   const bool large = resident || wants_device(routine, type, shape, settings, profile);
   plan.why = "size " + std::to_string(size_of(routine, shape)) + (large ? " >= " : " < ") +
-             std::to_string(break_even(routine, type, shape, settings, profile)) + " (" +
+             threshold_text(break_even(routine, type, shape, settings, profile)) + " (" +
              (settings.min_n ? "OVERLAPACK_MIN_N" : profile.source_of(routine, type)) + ")";
   if (resident) plan.why = "an operand lies on the device";
   if (!large) return plan;

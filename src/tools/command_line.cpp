@@ -1,11 +1,12 @@
 #include "tools/command_line.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <sstream>
-#include <vector>
+#include <utility>
 
 #include "dispatch/policy.hpp"
 #include "tools/measure.hpp"
@@ -105,6 +106,17 @@ Check number(double least) {
     std::ostringstream wanted;
     wanted << "a number >= " << least;
     return valid ? "" : refusal(text, wanted.str());
+  };
+}
+
+Check one_of(std::vector<std::string> accepted) {
+  return [accepted = std::move(accepted)](const std::string& text) {
+    if (std::find(accepted.begin(), accepted.end(), text) != accepted.end()) return std::string();
+    std::string wanted = accepted.front();
+    for (std::size_t i = 1; i < accepted.size(); ++i) {
+      wanted += (i + 1 < accepted.size() ? ", " : " or ") + accepted[i];
+    }
+    return refusal(text, wanted);
   };
 }
 

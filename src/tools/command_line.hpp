@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "core/scalar.hpp"
 
@@ -30,6 +31,7 @@ using Check = std::function<std::string(const std::string&)>;
 Check accepted_for(const std::string& variable);
 Check whole_number(Index least);  ///< at most kLargest
 Check number(double least);
+Check one_of(std::vector<std::string> accepted);
 
 /// The default of --device: what OVERLAPACK_DEVICE says, or "auto".
 std::string default_device();

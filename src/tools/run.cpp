@@ -190,9 +190,9 @@ int start(const RunOptions& options) {
     return kOwnFailure;
   }
   if (library.find_first_of(": ") != std::string::npos) {
-    std::cerr
-        << "overlapack: LD_PRELOAD cannot name '" << library
-        << "': its path contains a blank or a colon; install overlapack in a folder without\n";
+    std::cerr << "overlapack: LD_PRELOAD cannot name '" << library
+              << "': its path contains a blank or a colon; install overlapack in a folder\n"
+                 "whose path has neither\n";
     return kOwnFailure;
   }
   const char* const preloaded = getenv("LD_PRELOAD");

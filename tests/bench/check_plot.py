@@ -41,7 +41,7 @@ def main():
         assert len(ours) == 1
         assert float(ours[0]["ms"]) == row["contenders"]["ours"]["ms"]
         assert float(ours[0]["device_bytes"]) == row["device_bytes"]
-        peer = row["contenders"]["cuSOLVER resident"]
+        peer = row["contenders"]["cuSOLVER"]
         assert peer == {"missing": "--no-peers"}, peer
     assert "pinned MB" in run.output and "Kept for later calls" in run.output, run.output
 

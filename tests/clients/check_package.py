@@ -59,7 +59,10 @@ def main():
         folder = os.path.dirname(libraries[0])
         for path in ("include/overlapack/lapack.h", "include/overlapack/overlapack.h",
                      "include/overlapack/overlapack.f90", "share/doc/overlapack/LICENSE",
-                     "share/doc/overlapack/README.md", "share/doc/overlapack/CHANGELOG.md"):
+                     "share/doc/overlapack/README.md", "share/doc/overlapack/CHANGELOG.md",
+                     "share/doc/overlapack/bench/README.md",
+                     "share/doc/overlapack/bench/RESULTS.md",
+                     "share/doc/overlapack/bench/HISTORY.md"):
             if not os.path.exists(os.path.join(prefix, path)):
                 harness.fail(f"{path} was not installed")
 

@@ -12,15 +12,18 @@ namespace overlapack::cuda {
 
 /// Throws DeviceError, "<what>: <CUDA's own words>", unless `status` is success.
 ///
-/// Only a failed allocation leaves the device usable. Nearly every other error is sticky (the
+/// Only a failed allocation, and what a graph that somebody captures forbids, leave the device
+/// usable. Nearly every other error is sticky (the
 /// context is corrupt, each later call fails too) and the few that are not mean that the plug-in
 /// does not fit this machine: in both cases the rest of the process is better served by the CPU.
 /// The runtime's record of the error is cleared, because the application may read it as its own.
 inline void check(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
   cudaGetLastError();
-  throw DeviceError(std::string(what) + ": " + cudaGetErrorString(status),
-                    status != cudaErrorMemoryAllocation);
+  const bool passes =
+      status == cudaErrorMemoryAllocation ||
+      (status >= cudaErrorStreamCaptureUnsupported && status <= cudaErrorStreamCaptureWrongThread);
+  throw DeviceError(std::string(what) + ": " + cudaGetErrorString(status), !passes);
 }
 
 inline void check(cublasStatus_t status, const char* what) {

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <utility>
 
 #include "device/cuda/driver.hpp"
 #include "device/cuda/plugin.hpp"
@@ -21,53 +22,77 @@ auto stream_write_value() {
   return function;
 }
 
-/// The stack of contexts of the calling thread.
-struct ContextStack {
-  decltype(cuDeviceGet)* device = driver_function<decltype(cuDeviceGet)>("cuDeviceGet");
-  decltype(cuDevicePrimaryCtxRetain)* retain =
-      driver_function<decltype(cuDevicePrimaryCtxRetain)>("cuDevicePrimaryCtxRetain");
-  decltype(cuCtxPushCurrent)* push =
-      driver_function<decltype(cuCtxPushCurrent)>("cuCtxPushCurrent");
-  decltype(cuCtxPopCurrent)* pop = driver_function<decltype(cuCtxPopCurrent)>("cuCtxPopCurrent");
-
-  static const ContextStack& instance() {
-    static const ContextStack stack;
-    return stack;
+/// The primary contexts of devices, which are those that the runtime uses, and the calling thread's
+/// stack of contexts.
+class Contexts {
+ public:
+  static const Contexts& instance() {
+    static const Contexts contexts;
+    return contexts;
   }
-  /// Pushes the context of a device that the runtime uses.
   bool push_primary(int index) const noexcept {
-    // Retained once for each device, and never given back.
+    const CUcontext context = primary(index);
+    return context != nullptr && push_ != nullptr && pop_ != nullptr &&
+           push_(context) == CUDA_SUCCESS;
+  }
+  void pop() const noexcept {
+    CUcontext popped;
+    pop_(&popped);
+  }
+  /// Whether memory of a device belongs to a context other than the primary one, where the
+  /// runtime's kernels cannot reach it.
+  bool is_foreign(int index, const void* memory) const noexcept {
+    CUcontext context = nullptr;  // stays so for memory that belongs to all contexts
+    return attribute_ != nullptr &&
+           attribute_(&context, CU_POINTER_ATTRIBUTE_CONTEXT,
+                      reinterpret_cast<CUdeviceptr>(memory)) == CUDA_SUCCESS &&
+           context != nullptr && context != primary(index);
+  }
+
+ private:
+  /// Null if there is none. Retained once for each device, and never given back.
+  CUcontext primary(int index) const noexcept {
     constexpr int kDevices = 64;
     static std::atomic<CUcontext> contexts[kDevices];
-    const bool complete =
-        device != nullptr && retain != nullptr && push != nullptr && pop != nullptr;
-    if (!complete || index >= kDevices) return false;
+    if (device_ == nullptr || retain_ == nullptr || index >= kDevices) return nullptr;
     CUcontext context = contexts[index];
-    if (context == nullptr) {
-      CUdevice handle;
-      if (device(&handle, index) != CUDA_SUCCESS) return false;
-      if (retain(&context, handle) != CUDA_SUCCESS) return false;
+    CUdevice handle;
+    if (context == nullptr && device_(&handle, index) == CUDA_SUCCESS &&
+        retain_(&context, handle) == CUDA_SUCCESS) {
       contexts[index] = context;
     }
-    return push(context) == CUDA_SUCCESS;
+    return context;
   }
+
+  decltype(cuDeviceGet)* device_ = driver_function<decltype(cuDeviceGet)>("cuDeviceGet");
+  decltype(cuDevicePrimaryCtxRetain)* retain_ =
+      driver_function<decltype(cuDevicePrimaryCtxRetain)>("cuDevicePrimaryCtxRetain");
+  decltype(cuCtxPushCurrent)* push_ =
+      driver_function<decltype(cuCtxPushCurrent)>("cuCtxPushCurrent");
+  decltype(cuCtxPopCurrent)* pop_ = driver_function<decltype(cuCtxPopCurrent)>("cuCtxPopCurrent");
+  decltype(cuPointerGetAttribute)* attribute_ =
+      driver_function<decltype(cuPointerGetAttribute)>("cuPointerGetAttribute");
 };
+
+constexpr int kNoDevice = -1;
+thread_local int current_device = kNoDevice;  // of the innermost CurrentDevice
 
 }  // namespace
 
 // ---- CurrentDevice ------------------------------------------------------------------------
 
-CurrentDevice::CurrentDevice(int index) noexcept {
-  int current = index;
-  ignore(cudaGetDevice(&current));
-  if (current == index) return;
-  pushed_ = ContextStack::instance().push_primary(index);
+CurrentDevice::CurrentDevice(int index) noexcept : outer_(std::exchange(current_device, index)) {
+  if (outer_ == index) return;
+  pushed_ = Contexts::instance().push_primary(index);
   if (!pushed_) ignore(cudaSetDevice(index));  // what fails here, too, is told by what comes next
+  ignore(cudaThreadExchangeStreamCaptureMode(&mode_));
 }
 
 CurrentDevice::~CurrentDevice() {
-  CUcontext popped;
-  if (pushed_) ContextStack::instance().pop(&popped);
+  const int index = std::exchange(current_device, outer_);
+  if (outer_ == index) return;
+  ignore(cudaThreadExchangeStreamCaptureMode(&mode_));
+  if (pushed_) Contexts::instance().pop();
 }
 
 // ---- CudaEvent ----------------------------------------------------------------------------
@@ -229,12 +254,7 @@ void CudaQueue::do_signal(Flag& flag, std::uint32_t value) {
     return stream_write_value()(stream_, reinterpret_cast<CUdeviceptr>(&flag), value,
                                 CU_STREAM_WRITE_VALUE_DEFAULT);
   };
-  CUresult status = write();
-  if (status == CUDA_ERROR_INVALID_CONTEXT) {
-    // A thread that has used the runtime has its context; this one may not have yet.
-    check(cudaSetDevice(index_), "signal");
-    status = write();
-  }
+  const CUresult status = write();
   if (status != CUDA_SUCCESS) {
     throw DeviceError("signal: CUDA driver error " + std::to_string(status), true);
   }
@@ -312,6 +332,9 @@ MemoryKind CudaDevice::do_kind_of(const void* memory) {
       return MemoryKind::pinned;
     case cudaMemoryTypeDevice:
       if (attributes.device != index_) throw DeviceError("the matrix lies on another GPU");
+      if (Contexts::instance().is_foreign(index_, memory)) {
+        throw DeviceError("the matrix belongs to a CUDA context other than the GPU's primary one");
+      }
       return MemoryKind::device;
     default:
       return MemoryKind::pageable;

@@ -16,8 +16,15 @@ __device__ const int for_hopper = 0;
 }  // namespace
 
 bool has_hopper_code() {
+  const char* const what = "reading the GPU's data";
   int result = 0;
-  check(cudaMemcpyFromSymbol(&result, for_hopper, sizeof result), "reading the GPU's data");
+  cudaStream_t stream = nullptr;  // the default one may be one that the application captures
+  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), what);
+  cudaError_t status = cudaMemcpyFromSymbolAsync(&result, for_hopper, sizeof result, 0,
+                                                 cudaMemcpyDeviceToHost, stream);
+  if (status == cudaSuccess) status = cudaStreamSynchronize(stream);
+  ignore(cudaStreamDestroy(stream));
+  check(status, what);
   return result != 0;
 }
 

@@ -142,12 +142,27 @@ int code_of(void (*kernel)(Parameters...)) {
   return code;
 }
 
+/// Whether the driver can record LaunchShape::begun; since CUDA 12.3.
+inline bool records_beginnings() {
+  static const bool result = [] {
+    constexpr int kSince = 12030;
+    int version = 0;
+    ignore(cudaDriverGetVersion(&version));
+    return version >= kSince;
+  }();
+  return result;
+}
+
 /// kernel<<<...>>>(arguments...).
 template <class... Parameters, class... Arguments>
 void launch(cudaStream_t stream, LaunchShape shape, const char* what, void (*kernel)(Parameters...),
             const Arguments&... arguments) {
   check(ask_for(shape, kernel), what);
   shape.early = shape.early && code_of(kernel) >= kHopperCode;
+  if (shape.begun != nullptr && !records_beginnings()) {  // then a little too early
+    check(cudaEventRecord(shape.begun, stream), what);
+    shape.begun = nullptr;
+  }
   check(cudaLaunchKernelEx(&Launch(stream, shape).config(), kernel, arguments...), what);
 }
 
