@@ -18,7 +18,6 @@ namespace overlapack::bench {
 namespace {
 
 using algorithms::partition;
-using algorithms::Range;
 using algorithms::Storage;
 
 constexpr Index kDefaultBlock = 128;

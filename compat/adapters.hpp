@@ -76,9 +76,9 @@ void report(Caller caller, I info, Arguments... arguments) {
   std::transform(routine.begin(), routine.end(), routine.begin(), upper_case);
   routine.resize(6, ' ');
   if (call_xerbla<I>(caller.family, routine, static_cast<int>(-info))) return;
-  bool wide = false;
-  void* const real_routine = dispatch::cpu_lapack<T>(caller.family).find(caller.name, wide);
-  if (real_routine != nullptr && wide == (sizeof(I) == 8)) {
+  void* const real_routine =
+      dispatch::cpu_lapack<T>(caller.family).find(caller.name, sizeof(I) == 8);
+  if (real_routine != nullptr) {
     forward<void>(real_routine, arguments...);
   } else {
     std::fprintf(stderr, " ** On entry to %s parameter number %2d had an illegal value\n",
@@ -95,7 +95,7 @@ template <class T, class I>
 void potrf(Caller caller, const char* uplo, const I* n, T* a, const I* lda, I* info) {
   *info = static_cast<I>(
       -first_invalid({{1, is_uplo(*uplo)}, {2, *n >= 0}, {4, *lda >= at_least_one(*n)}}));
-  if (*info != 0) return report<T>(caller, I{*info}, uplo, n, a, lda, info);
+  if (*info != 0) return report<T>(caller, *info, uplo, n, a, lda, info);
   if (*n == 0) return;
   *info = static_cast<I>(
       dispatch::potrf<T>(caller.family, to_uplo(*uplo), HostView<T>(a, *n, *n, *lda)));
@@ -109,7 +109,7 @@ void potrs(Caller caller, const char* uplo, const I* n, const I* nrhs, const T* 
                                          {3, *nrhs >= 0},
                                          {5, *lda >= at_least_one(*n)},
                                          {7, *ldb >= at_least_one(*n)}}));
-  if (*info != 0) return report<T>(caller, I{*info}, uplo, n, nrhs, a, lda, b, ldb, info);
+  if (*info != 0) return report<T>(caller, *info, uplo, n, nrhs, a, lda, b, ldb, info);
   if (*n == 0 || *nrhs == 0) return;
   *info = static_cast<I>(dispatch::potrs<T>(caller.family, to_uplo(*uplo),
                                             HostView<const T>(a, *n, *n, *lda),
@@ -124,7 +124,7 @@ void posv(Caller caller, const char* uplo, const I* n, const I* nrhs, T* a, cons
                                          {3, *nrhs >= 0},
                                          {5, *lda >= at_least_one(*n)},
                                          {7, *ldb >= at_least_one(*n)}}));
-  if (*info != 0) return report<T>(caller, I{*info}, uplo, n, nrhs, a, lda, b, ldb, info);
+  if (*info != 0) return report<T>(caller, *info, uplo, n, nrhs, a, lda, b, ldb, info);
   if (*n == 0) return;
   *info =
       static_cast<I>(dispatch::posv<T>(caller.family, to_uplo(*uplo), HostView<T>(a, *n, *n, *lda),
@@ -135,7 +135,7 @@ template <class T, class I>
 void getrf(Caller caller, const I* m, const I* n, T* a, const I* lda, I* ipiv, I* info) {
   *info =
       static_cast<I>(-first_invalid({{1, *m >= 0}, {2, *n >= 0}, {4, *lda >= at_least_one(*m)}}));
-  if (*info != 0) return report<T>(caller, I{*info}, m, n, a, lda, ipiv, info);
+  if (*info != 0) return report<T>(caller, *info, m, n, a, lda, ipiv, info);
   if (*m == 0 || *n == 0) return;
   *info = static_cast<I>(
       dispatch::getrf<T>(caller.family, HostView<T>(a, *m, *n, *lda), cpu::Pivots(ipiv)));
@@ -152,7 +152,7 @@ void getrs(Caller caller, const char* trans, const I* n, const I* nrhs, const T*
   if (*info != 0) {
     const char unknown = 'X';  // OpenBLAS takes letters that LAPACK refuses, and would compute
     const char* const reported = is_trans(*trans) ? trans : &unknown;
-    return report<T>(caller, I{*info}, reported, n, nrhs, a, lda, ipiv, b, ldb, info);
+    return report<T>(caller, *info, reported, n, nrhs, a, lda, ipiv, b, ldb, info);
   }
   if (*n == 0 || *nrhs == 0) return;
   // ipiv is only read; Pivots serves both directions.
@@ -168,7 +168,7 @@ void gesv(Caller caller, const I* n, const I* nrhs, T* a, const I* lda, I* ipiv,
                                          {2, *nrhs >= 0},
                                          {4, *lda >= at_least_one(*n)},
                                          {7, *ldb >= at_least_one(*n)}}));
-  if (*info != 0) return report<T>(caller, I{*info}, n, nrhs, a, lda, ipiv, b, ldb, info);
+  if (*info != 0) return report<T>(caller, *info, n, nrhs, a, lda, ipiv, b, ldb, info);
   if (*n == 0) return;
   *info = static_cast<I>(dispatch::gesv<T>(caller.family, HostView<T>(a, *n, *n, *lda),
                                            cpu::Pivots(ipiv), HostView<T>(b, *n, *nrhs, *ldb)));
@@ -207,73 +207,61 @@ Real<T> lanhe(Caller caller, const char* which, const char* uplo, const I* n, co
 
 // ---- Mixed precision ----------------------------------------------------------------------
 
-/// What info becomes if an argument of a mixed-precision LU solve is invalid.
-template <class I>
-I check_mixed_gesv(const I* n, const I* nrhs, const I* lda, const I* ldb, const I* ldx) {
-  return static_cast<I>(-first_invalid({{1, *n >= 0},
-                                        {2, *nrhs >= 0},
-                                        {4, *lda >= at_least_one(*n)},
-                                        {7, *ldb >= at_least_one(*n)},
-                                        {9, *ldx >= at_least_one(*n)}}));
-}
-
-template <class T, class I>
+/// ?sgesv and ?cgesv. `works`: the work spaces as the caller has given them.
+template <class T, class I, class... Works>
 void mixed_gesv(Caller caller, const I* n, const I* nrhs, T* a, const I* lda, I* ipiv, const T* b,
-                const I* ldb, T* x, const I* ldx, cpu::MixedWork<T> work, I* iter, I* info) {
+                const I* ldb, T* x, const I* ldx, I* iter, I* info, Works*... works) {
+  *iter = 0;
+  *info = static_cast<I>(-first_invalid({{1, *n >= 0},
+                                         {2, *nrhs >= 0},
+                                         {4, *lda >= at_least_one(*n)},
+                                         {7, *ldb >= at_least_one(*n)},
+                                         {9, *ldx >= at_least_one(*n)}}));
+  if (*info != 0) {
+    return report<T>(caller, *info, n, nrhs, a, lda, ipiv, b, ldb, x, ldx, works..., iter, info);
+  }
   if (*n == 0) return;
   Index iterations = 0;
   *info = static_cast<I>(dispatch::mixed_gesv<T>(
       caller.family, HostView<T>(a, *n, *n, *lda), cpu::Pivots(ipiv),
-      HostView<const T>(b, *n, *nrhs, *ldb), HostView<T>(x, *n, *nrhs, *ldx), work, iterations));
+      HostView<const T>(b, *n, *nrhs, *ldb), HostView<T>(x, *n, *nrhs, *ldx),
+      cpu::MixedWork<T>{works...}, iterations));
   *iter = static_cast<I>(iterations);
 }
 
 template <class T, class I>
 void sgesv(Caller caller, const I* n, const I* nrhs, T* a, const I* lda, I* ipiv, const T* b,
            const I* ldb, T* x, const I* ldx, T* work, Single<T>* swork, I* iter, I* info) {
-  *iter = 0;
-  *info = check_mixed_gesv(n, nrhs, lda, ldb, ldx);
-  if (*info != 0) {
-    return report<T>(caller, I{*info}, n, nrhs, a, lda, ipiv, b, ldb, x, ldx, work, swork, iter,
-                     info);
-  }
-  mixed_gesv<T>(caller, n, nrhs, a, lda, ipiv, b, ldb, x, ldx, {work, swork, nullptr}, iter, info);
+  mixed_gesv(caller, n, nrhs, a, lda, ipiv, b, ldb, x, ldx, iter, info, work, swork);
 }
 
 template <class T, class I>
 void cgesv(Caller caller, const I* n, const I* nrhs, T* a, const I* lda, I* ipiv, const T* b,
            const I* ldb, T* x, const I* ldx, T* work, Single<T>* swork, Real<T>* rwork, I* iter,
            I* info) {
-  *iter = 0;
-  *info = check_mixed_gesv(n, nrhs, lda, ldb, ldx);
-  if (*info != 0) {
-    return report<T>(caller, I{*info}, n, nrhs, a, lda, ipiv, b, ldb, x, ldx, work, swork, rwork,
-                     iter, info);
-  }
-  mixed_gesv<T>(caller, n, nrhs, a, lda, ipiv, b, ldb, x, ldx, {work, swork, rwork}, iter, info);
+  mixed_gesv(caller, n, nrhs, a, lda, ipiv, b, ldb, x, ldx, iter, info, work, swork, rwork);
 }
 
-/// What info becomes if an argument of a mixed-precision Cholesky solve is invalid.
-template <class I>
-I check_mixed_posv(const char* uplo, const I* n, const I* nrhs, const I* lda, const I* ldb,
-                   const I* ldx) {
-  return static_cast<I>(-first_invalid({{1, is_uplo(*uplo)},
-                                        {2, *n >= 0},
-                                        {3, *nrhs >= 0},
-                                        {5, *lda >= at_least_one(*n)},
-                                        {7, *ldb >= at_least_one(*n)},
-                                        {9, *ldx >= at_least_one(*n)}}));
-}
-
-template <class T, class I>
+/// ?sposv and ?cposv.
+template <class T, class I, class... Works>
 void mixed_posv(Caller caller, const char* uplo, const I* n, const I* nrhs, T* a, const I* lda,
-                const T* b, const I* ldb, T* x, const I* ldx, cpu::MixedWork<T> work, I* iter,
-                I* info) {
+                const T* b, const I* ldb, T* x, const I* ldx, I* iter, I* info, Works*... works) {
+  *iter = 0;
+  *info = static_cast<I>(-first_invalid({{1, is_uplo(*uplo)},
+                                         {2, *n >= 0},
+                                         {3, *nrhs >= 0},
+                                         {5, *lda >= at_least_one(*n)},
+                                         {7, *ldb >= at_least_one(*n)},
+                                         {9, *ldx >= at_least_one(*n)}}));
+  if (*info != 0) {
+    return report<T>(caller, *info, uplo, n, nrhs, a, lda, b, ldb, x, ldx, works..., iter, info);
+  }
   if (*n == 0) return;
   Index iterations = 0;
   *info = static_cast<I>(dispatch::mixed_posv<T>(
       caller.family, to_uplo(*uplo), HostView<T>(a, *n, *n, *lda),
-      HostView<const T>(b, *n, *nrhs, *ldb), HostView<T>(x, *n, *nrhs, *ldx), work, iterations));
+      HostView<const T>(b, *n, *nrhs, *ldb), HostView<T>(x, *n, *nrhs, *ldx),
+      cpu::MixedWork<T>{works...}, iterations));
   *iter = static_cast<I>(iterations);
 }
 
@@ -281,26 +269,14 @@ template <class T, class I>
 void sposv(Caller caller, const char* uplo, const I* n, const I* nrhs, T* a, const I* lda,
            const T* b, const I* ldb, T* x, const I* ldx, T* work, Single<T>* swork, I* iter,
            I* info) {
-  *iter = 0;
-  *info = check_mixed_posv(uplo, n, nrhs, lda, ldb, ldx);
-  if (*info != 0) {
-    return report<T>(caller, I{*info}, uplo, n, nrhs, a, lda, b, ldb, x, ldx, work, swork, iter,
-                     info);
-  }
-  mixed_posv<T>(caller, uplo, n, nrhs, a, lda, b, ldb, x, ldx, {work, swork, nullptr}, iter, info);
+  mixed_posv(caller, uplo, n, nrhs, a, lda, b, ldb, x, ldx, iter, info, work, swork);
 }
 
 template <class T, class I>
 void cposv(Caller caller, const char* uplo, const I* n, const I* nrhs, T* a, const I* lda,
            const T* b, const I* ldb, T* x, const I* ldx, T* work, Single<T>* swork, Real<T>* rwork,
            I* iter, I* info) {
-  *iter = 0;
-  *info = check_mixed_posv(uplo, n, nrhs, lda, ldb, ldx);
-  if (*info != 0) {
-    return report<T>(caller, I{*info}, uplo, n, nrhs, a, lda, b, ldb, x, ldx, work, swork, rwork,
-                     iter, info);
-  }
-  mixed_posv<T>(caller, uplo, n, nrhs, a, lda, b, ldb, x, ldx, {work, swork, rwork}, iter, info);
+  mixed_posv(caller, uplo, n, nrhs, a, lda, b, ldb, x, ldx, iter, info, work, swork, rwork);
 }
 
 // ---- BLAS ---------------------------------------------------------------------------------

@@ -28,13 +28,19 @@ namespace scipy_ilp64 {
 constexpr auto kFamily = cpu::Family::scipy_ilp64;
 }
 
+#define OVERLAPACK_TABLE "routines.def"
 #include "spellings.def"
+#define OVERLAPACK_TABLE "mixed.def"
+#include "spellings.def"
+#undef OVERLAPACK_ENTRY
 
 #define OVERLAPACK_ENTRY(symbol, name, parameters, arguments)                      \
   extern "C" __attribute__((visibility("default"))) Real<T> symbol parameters {    \
     return Entry<T, decltype(&name<T, I>)>{kFamily, #name, &name<T, I>} arguments; \
   }
-#include "norm_spellings.def"
+#define OVERLAPACK_TABLE "all_norms.def"
+#include "spellings.def"
+#undef OVERLAPACK_ENTRY
 
 #define OVERLAPACK_ENTRY(symbol, name, parameters, arguments)                    \
   extern "C" __attribute__((visibility("default"))) void symbol parameters {     \
@@ -47,6 +53,8 @@ constexpr auto kFamily = cpu::Family::ilp64;
 
 #define OVERLAPACK_ENTRY(symbol, name, parameters, arguments) \
   extern "C" __attribute__((visibility("default"))) void symbol parameters { name<T, I> arguments; }
-#include "blas_spellings.def"
+#define OVERLAPACK_TABLE "blas.def"  // not dcopy_: every program would pay for it
+#include "wheel_spellings.def"
+#undef OVERLAPACK_ENTRY
 
 }  // namespace overlapack::compat

@@ -13,20 +13,13 @@ namespace overlapack::compat {
 
 #define OVERLAPACK_ENTRY(symbol, name, parameters, arguments) extern "C" void symbol parameters;
 #define OVERLAPACK_TABLE "routines.def"
-#define OVERLAPACK_SPELLING lp64
-#define OVERLAPACK_INTEGER std::int32_t
-#define OVERLAPACK_SYMBOL(type, name) type##name##_
-#include "expand.def"
-#define OVERLAPACK_SPELLING lp64
-#define OVERLAPACK_INTEGER std::int32_t
-#define OVERLAPACK_SYMBOL(type, name) type##name##_
-#include "expand_mixed.def"
+#include "spellings.def"
+#define OVERLAPACK_TABLE "mixed.def"
+#include "spellings.def"
 #include "update_spellings.def"
 #define OVERLAPACK_ENTRY(symbol, name, parameters, arguments) extern "C" Real<T> symbol parameters;
-#define OVERLAPACK_SPELLING lp64
-#define OVERLAPACK_INTEGER std::int32_t
-#define OVERLAPACK_SYMBOL(type, name) type##name##_
-#include "expand_norms.def"
+#define OVERLAPACK_TABLE "all_norms.def"
+#include "spellings.def"
 #undef OVERLAPACK_ENTRY
 
 /// Exported<double>::potrf is dpotrf_, and so on.

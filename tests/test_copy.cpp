@@ -19,7 +19,9 @@ namespace {
 using namespace testing_support;
 
 #define OVERLAPACK_ENTRY(symbol, name, parameters, arguments) extern "C" void symbol parameters;
-#include "blas_spellings.def"
+#define OVERLAPACK_TABLE "blas.def"
+#include "wheel_spellings.def"
+#undef OVERLAPACK_ENTRY
 
 /// scipy_dcopy_64_ and its kin.
 template <class T>

@@ -141,6 +141,22 @@ TEST(EmulatedDevice, ItsMemoryIsBounded) {
   Buffer<char> whole(*device, Space::device, 1000);  // idle blocks make room
 }
 
+TEST(EmulatedDevice, KeepsLittleStagingMemoryThatLiesIdle) {
+  const auto device = make_emulated_device();
+  { const Buffer<char> large(*device, Space::host, Index{200} << 20); }
+  EXPECT_EQ(device->pool_use(Space::host).held, std::size_t{200} << 20);
+  const Buffer<char> other(*device, Space::host, Index{90} << 20);  // would waste more than half
+  EXPECT_EQ(device->pool_use(Space::host).held, std::size_t{90} << 20);
+}
+
+TEST(EmulatedDevice, GivesBackWhatALowerLimitForbidsToKeep) {
+  const auto device = make_emulated_device();
+  { const Buffer<char> idle(*device, Space::device, 5000); }
+  device->set_memory_limit(4000);
+  EXPECT_EQ(device->pool_use(Space::device).held, 0u);
+  const Buffer<char> other(*device, Space::device, 4000);
+}
+
 TEST(EmulatedDevice, RefusesMemoryThatIsNotItsOwn) {
   const auto device = make_emulated_device({Schedule::eager});
   const auto other = make_emulated_device({Schedule::eager});

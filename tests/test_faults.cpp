@@ -58,6 +58,48 @@ class Faults : public RoutedTest {
     }
   }
 
+  /// A factor of order n is updated by a vector, then the result downdated.
+  void update_by_one_vector(std::int32_t n) {
+    auto larger = positive_definite<T>(n, 1, 3);
+    const auto a = larger;
+    const auto x = random_matrix<T>(n, 1, 2, 1);
+    reference::herk<T>(Uplo::upper, Op::none, 1, x.view(), 1, larger.view());
+    for (const int sigma : {1, -1}) {
+      auto before = sigma > 0 ? a : larger;
+      const auto& after = sigma > 0 ? larger : a;
+      reference::potrf<T>(Uplo::upper, before.view());
+      before.forbid_other_triangle(Uplo::upper);
+      at_every_action([&] {
+        auto factor = before;
+        auto u = x;
+        std::vector<Real<T>> c(static_cast<std::size_t>(n), Real<T>(7));
+        const auto ld = static_cast<std::int32_t>(factor.ld());
+        std::int32_t info = 0;
+        if (sigma > 0) {
+          Exported<T>::ch1up(&n, factor.data(), &ld, u.data(), c.data());
+        } else {
+          Exported<T>::ch1dn(&n, factor.data(), &ld, u.data(), c.data(), &info);
+        }
+        EXPECT_EQ(info, 0);
+        EXPECT_LT(potrf_residual<T>(Uplo::upper, after.view(), factor.view()), kThreshold);
+        EXPECT_TRUE(factor.other_triangle_untouched(Uplo::upper));
+        // The rotations take the old factor, and the row, to the new one.
+        for (Index j = 0; j < n; j += 9) {
+          T y = sigma > 0 ? conj(x(j, 0)) : T(0);
+          for (Index q = 0; q <= j; ++q) {
+            const Index i = sigma > 0 ? q : j - q;
+            const Real<T> ci = c[static_cast<std::size_t>(i)];
+            const T s = u(i, 0), r = before(i, j);
+            const T next = sigma > 0 ? ci * r + s * y : ci * r - conj(s) * y;
+            y = sigma > 0 ? ci * y - conj(s) * r : ci * y + s * r;
+            EXPECT_LT(std::abs(next - factor(i, j)), 1000 * epsilon<T>()) << i << " " << j;
+          }
+          EXPECT_LT(std::abs(y - (sigma > 0 ? T(0) : conj(x(j, 0)))), 1000 * epsilon<T>()) << j;
+        }
+      });
+    }
+  }
+
   void factor_at_every_action(Index n = 100) {
     for (const Uplo uplo : kUplos) {
       auto a = positive_definite<T>(n, 1, padding_);
@@ -215,6 +257,19 @@ TYPED_TEST(Faults, GetrfOfASingularMatrix) {
       EXPECT_LT(getrf_residual<T>(a.view(), factor.view(), pivots), kThreshold);
     });
   }
+}
+
+TYPED_TEST(Faults, GetrfOfAMatrixWithSeveralZeroPivots) {  // the first one counts
+  using T = TypeParam;
+  auto a = singular_at<T>(100, 100, 3, 1, 3);
+  for (Index i = 0; i < 100; ++i) a(i, 20) = a(i, 70) = T(0);
+  this->at_every_action([&] {
+    auto factor = a;
+    std::vector<Index> pivots;
+    EXPECT_EQ(getrf<T>(factor.view(), pivots), 4);
+    ASSERT_TRUE(valid_pivots(pivots, 100));
+    EXPECT_LT(getrf_residual<T>(a.view(), factor.view(), pivots), kThreshold);
+  });
 }
 
 TYPED_TEST(Faults, Posv) {
@@ -505,47 +560,12 @@ TYPED_TEST(Faults, DowndatesThatAreNotPossible) {
   }
 }
 
-TYPED_TEST(Faults, UpdatesByOneVector) {
-  using T = TypeParam;
-  const std::int32_t n = 100;
-  auto larger = positive_definite<T>(n, 1, 3);
-  const auto a = larger;
-  const auto x = random_matrix<T>(n, 1, 2, 1);
-  reference::herk<T>(Uplo::upper, Op::none, 1, x.view(), 1, larger.view());
-  for (const int sigma : {1, -1}) {
-    auto before = sigma > 0 ? a : larger;
-    const auto& after = sigma > 0 ? larger : a;
-    reference::potrf<T>(Uplo::upper, before.view());
-    before.forbid_other_triangle(Uplo::upper);
-    this->at_every_action([&] {
-      auto factor = before;
-      auto u = x;
-      std::vector<Real<T>> c(static_cast<std::size_t>(n), Real<T>(7));
-      const auto ld = static_cast<std::int32_t>(factor.ld());
-      std::int32_t info = 0;
-      if (sigma > 0) {
-        Exported<T>::ch1up(&n, factor.data(), &ld, u.data(), c.data());
-      } else {
-        Exported<T>::ch1dn(&n, factor.data(), &ld, u.data(), c.data(), &info);
-      }
-      EXPECT_EQ(info, 0);
-      EXPECT_LT(potrf_residual<T>(Uplo::upper, after.view(), factor.view()), kThreshold);
-      EXPECT_TRUE(factor.other_triangle_untouched(Uplo::upper));
-      // The rotations take the old factor, and the row, to the new one.
-      for (Index j = 0; j < n; j += 9) {
-        T y = sigma > 0 ? conj(x(j, 0)) : T(0);
-        for (Index q = 0; q <= j; ++q) {
-          const Index i = sigma > 0 ? q : j - q;
-          const Real<T> ci = c[static_cast<std::size_t>(i)];
-          const T s = u(i, 0), r = before(i, j);
-          const T next = sigma > 0 ? ci * r + s * y : ci * r - conj(s) * y;
-          y = sigma > 0 ? ci * y - conj(s) * r : ci * y + s * r;
-          EXPECT_LT(std::abs(next - factor(i, j)), 1000 * epsilon<T>()) << i << " " << j;
-        }
-        EXPECT_LT(std::abs(y - (sigma > 0 ? T(0) : conj(x(j, 0)))), 1000 * epsilon<T>()) << j;
-      }
-    });
-  }
+TYPED_TEST(Faults, UpdatesByOneVector) { this->update_by_one_vector(100); }
+
+TYPED_TEST(Faults, UpdatesByOneVectorOfManyRegions) {
+  this->nb_ = 6;
+  this->stride_factor_ = 3;
+  this->update_by_one_vector(200);  // too large to be kept: regions come home one by one
 }
 
 TYPED_TEST(Faults, CallsWithATimeline) {

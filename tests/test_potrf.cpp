@@ -323,7 +323,7 @@ class PotrfLookahead : public RoutedTest {
 std::vector<Index> region_sizes(Uplo uplo, const std::vector<algorithms::Piece>& pieces) {
   std::vector<Index> sizes;
   Index next = 0;
-  for (const algorithms::Range& region : algorithms::regions_of(uplo, pieces, sizeof(double))) {
+  for (const Range& region : algorithms::regions_of(uplo, pieces, sizeof(double))) {
     EXPECT_EQ(region.first, next);
     next = region.last;
     sizes.push_back(region.size());

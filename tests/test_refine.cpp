@@ -779,6 +779,22 @@ TYPED_TEST(Refine, SmallCallsGoToTheCpu) {
   EXPECT_EQ(this->uploaded(), before);
 }
 
+/// The outcome is LAPACK's, which lets a NaN pass.
+TYPED_TEST(Refine, NaNsOnTheCpu) {
+  using T = typename TypeParam::Scalar;
+  this->route(Algorithm::automatic, 0, 1000);
+  const T nan(std::numeric_limits<Real<T>>::quiet_NaN());
+  for (const bool in_a : {false, true}) {
+    SCOPED_TRACE(in_a);
+    auto a = random_matrix<T>(50, 50, 1);
+    auto b = random_matrix<T>(50, 3, 2);
+    (in_a ? a : b)(20, 1) = nan;
+    const auto s = this->gesv(a, b);
+    EXPECT_EQ(s.result.info, 0);
+    EXPECT_GE(s.result.iter, 0);
+  }
+}
+
 TYPED_TEST(Refine, InTwoThreadsAtOnce) {
   using T = typename TypeParam::Scalar;
   this->route(Algorithm::tiled, 16);

@@ -502,6 +502,7 @@ TYPED_TEST(Resident, ComplexNumbersThatBeginWhereRealOnesMayAreRefused) {
     EXPECT_EQ(this->device().counters().kernels, kernels);
     // There is no such answer of a norm, which therefore is that of a copy.
     EXPECT_EQ(lange<T>('M', as_argument(there)), 0);
+    EXPECT_EQ(this->device().counters().kernels, kernels);
     EXPECT_EQ(potrf<T>(Uplo::lower, a.view()), 0) << "the device is as good as before";
   }
 }
@@ -532,6 +533,98 @@ TYPED_TEST(Resident, ADeviceThatFailsIsReportedAsMissingMemory) {
   this->device_->set_observer(&again);
   EXPECT_EQ(posv<T>(Uplo::lower, factor.view(), b_there.view()), -1010);
   this->device_->set_observer(nullptr);
+}
+
+// The factor may have been changed, and nobody can read it: no second attempt with a copy of it.
+TYPED_TEST(Resident, AnUpdateByOneVectorThatFailsMakesNoRotations) {
+  using T = TypeParam;
+  const Index n = 100;
+  const auto order = static_cast<std::int32_t>(n);
+  this->route(Algorithm::tiled, 16);
+  auto factor = positive_definite<T>(n, 1);
+  reference::potrf<T>(Uplo::upper, factor.view());
+  const auto ld = static_cast<std::int32_t>(factor.ld());
+  auto small = random_matrix<T>(n, 1, 2);
+  for (Index i = 0; i < n; ++i) small(i, 0) *= Real<T>(0.01);
+  bool failed = true;
+  Index failures = 0;
+  for (Index at = 1; failed; ++at) {
+    failed = false;
+    for (const bool update : {true, false}) {
+      SCOPED_TRACE(testing::Message() << "fault at action " << at << (update ? " up" : " down"));
+      auto a = factor;
+      OnDevice<T> there(this->device(), a);
+      auto u = small;
+      std::vector<Real<T>> c(static_cast<std::size_t>(n), Real<T>(-7));
+      std::int32_t info = 0;
+      FaultAt fault(at);
+      this->device_->set_observer(&fault);
+      if (update) {
+        Exported<T>::ch1up(&order, there.view().data, &ld, u.data(), c.data());
+      } else {
+        Exported<T>::ch1dn(&order, there.view().data, &ld, u.data(), c.data(), &info);
+      }
+      this->device_->set_observer(nullptr);
+      if (fault.count() < at) continue;
+      failed = true;
+      there.fetch();
+      const bool none =
+          update ? c[0] == 1 && u(0, 0) == T(0) && c.back() == 1 && u(n - 1, 0) == T(0) : info == 1;
+      if (none) {
+        ++failures;
+        continue;
+      }
+      // It had not begun: then all of it has been done with a copy.
+      auto expected = factor;
+      auto w = small;
+      std::vector<Real<T>> d(c.size());
+      if (update) {
+        Exported<T>::ch1up(&order, expected.data(), &ld, w.data(), d.data());
+      } else {
+        Exported<T>::ch1dn(&order, expected.data(), &ld, w.data(), d.data(), &info);
+      }
+      for (Index j = 0; j < n; ++j) {
+        EXPECT_LT(std::abs(c[static_cast<std::size_t>(j)] - d[static_cast<std::size_t>(j)]),
+                  1e3 * epsilon<T>());
+        for (Index i = 0; i <= j; ++i) {
+          ASSERT_LT(std::abs(a(i, j) - expected(i, j)), 1e3 * epsilon<T>());
+        }
+      }
+    }
+  }
+  EXPECT_GT(failures, 10);
+}
+
+TYPED_TEST(Resident, VectorsOnTheDeviceIfItFails) {
+  using T = TypeParam;
+  const Index n = 100, k = 3;
+  this->route(Algorithm::tiled, 16);
+  auto a = positive_definite<T>(n, 1, 3);
+  auto v = random_matrix<T>(n, k, 2, 1);
+  auto updated = a;
+  reference::herk<T>(Uplo::upper, Op::none, 1, v.view(), 1, updated.view());
+  reference::potrf<T>(Uplo::upper, a.view());
+  const OnDevice<T> there(this->device(), v);
+  auto factor = a;
+  FaultAt fault(60);
+  this->device_->set_observer(&fault);
+  Index info = -1;
+  Exported<T>::cholupdate('U', n, k, factor.data(), factor.ld(), there.view().data, there.view().ld,
+                          1, &info);
+  this->device_->set_observer(nullptr);
+  EXPECT_GE(fault.count(), 60);
+  EXPECT_EQ(info, 0);
+  EXPECT_LT(potrf_residual<T>(Uplo::upper, updated.view(), factor.view()), kThreshold);
+}
+
+TEST_F(RoutedTest, ADeviceLostTwiceIsNotDestroyed) {
+  this->route(Algorithm::tiled, 16);
+  const std::weak_ptr<Device> device = device_;
+  device_.reset();
+  auto& context = dispatch::Context::instance();
+  context.lose_device("once");
+  context.lose_device("twice");
+  EXPECT_FALSE(device.expired());
 }
 
 }  // namespace

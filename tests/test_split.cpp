@@ -20,7 +20,6 @@ namespace {
 
 using namespace testing_support;
 using algorithms::Options;
-using algorithms::Range;
 
 template <class T>
 class Split : public RoutedTest {
@@ -166,8 +165,7 @@ TYPED_TEST(Split, SubtractionsOfManyShapes) {
       this->copy(*queue, device_u, host_u);
       this->copy(*queue, device_d, host_d);
       const auto device_a_adjoint = a_adjoint.view().block(0, 0, depth, rows);
-      this->device().template kernels<T>().add(*queue, Op::conj_trans, device_a, T(0),
-                                               device_a_adjoint);
+      this->device().template kernels<T>().copy(*queue, Op::conj_trans, device_a, device_a_adjoint);
       subtract.by_rows(*queue, device_a, device_a_adjoint, device_u, device_d);
       const auto by_rows = this->download(*queue, device_d);
       EXPECT_LT(
@@ -220,8 +218,8 @@ TYPED_TEST(Split, SubtractionsWhoseFactorsDifferInSize) {
     this->copy(*queue, dd.view(), d);
     Kernels<T>& kernels = this->device().template kernels<T>();
     const algorithms::DeviceMatrix<T> da_adjoint(this->device(), k, m);
-    kernels.add(*queue, Op::conj_trans, da.view(), T(0), da_adjoint.view());
-    kernels.add(*queue, Op::conj_trans, db.view(), T(0), du.view());
+    kernels.copy(*queue, Op::conj_trans, da.view(), da_adjoint.view());
+    kernels.copy(*queue, Op::conj_trans, db.view(), du.view());
     subtract.by_rows(*queue, da.view(), da_adjoint.view(), du.view(), dd.view());
     EXPECT_LT(this->error(this->download(*queue, dd.view()), d, Op::conj_trans, b.view(),
                           Op::conj_trans, a.view()),

@@ -137,7 +137,8 @@ TYPED_TEST(StripsTest, RowsGoThroughPanels) {
                 }
                 EXPECT_LE(largest, tolerance * scale);
               };
-              reflection<T>(instructions).rows(reflectors.panel, uplo, a.view(), strips.strip(0));
+              passes<T>(Pass::reflect, instructions)
+                  .rows(reflectors.panel, uplo, a.view(), strips.strip(0));
               EXPECT_LE(difference(a, uplo == Uplo::lower ? l_after : transposed(l_after)),
                         tolerance * scale);
               EXPECT_TRUE(a.padding_untouched());
@@ -146,7 +147,8 @@ TYPED_TEST(StripsTest, RowsGoThroughPanels) {
               a = uplo == Uplo::lower ? l : transposed(l);
               const auto before = a;
               strips = strips_of(v);
-              elimination<T>(instructions).rows(reflectors.panel, uplo, a.view(), strips.strip(0));
+              passes<T>(Pass::eliminate, instructions)
+                  .rows(reflectors.panel, uplo, a.view(), strips.strip(0));
               EXPECT_TRUE(same_bits(a, before));
               strips_match(v_eliminated);
             }
@@ -172,8 +174,10 @@ TYPED_TEST(StripsTest, PiecesAreRows) {
       }
     }
     Strips<T> strips = strips_of(v), expected = strips_of(v);
-    reflection<T>(instructions).rows(reflectors.panel, Uplo::lower, l.view(), expected.strip(0));
-    reflection<T>(instructions).pieces(reflectors.panel, 2, pieces[0].at(0, 4), strips.strip(0));
+    passes<T>(Pass::reflect, instructions)
+        .rows(reflectors.panel, Uplo::lower, l.view(), expected.strip(0));
+    passes<T>(Pass::reflect, instructions)
+        .pieces(reflectors.panel, 2, pieces[0].at(0, 4), strips.strip(0));
     for (Index i = 0; i < rows; ++i) {
       for (Index j = 0; j < l.cols(); ++j) {
         EXPECT_EQ(pieces[static_cast<std::size_t>(i / kStrip<T>)].get(i % kStrip<T>, j + 4),

@@ -24,7 +24,6 @@ using namespace testing_support;
 using algorithms::at;
 using algorithms::DeviceMatrix;
 using algorithms::partition;
-using algorithms::Range;
 
 constexpr MemoryKind kKinds[] = {MemoryKind::pageable, MemoryKind::pinned, MemoryKind::device};
 constexpr Part kParts[] = {Part::all, Part::lower, Part::upper};
@@ -531,8 +530,8 @@ TYPED_TEST(Transfers, TakeBackWhatTheyHaveKept) {
         }
         transfer.take_back(1);  // all but the first region
         for (Index j = nb; j < n; ++j) {
-          const RowRange rows = rows_of_column(part, 0, n, j);
-          for (Index i = rows.first; i < rows.end; ++i) ASSERT_EQ(home(i, j), a(i, j));
+          const Range rows = rows_of_column(part, 0, n, j);
+          for (Index i = rows.first; i < rows.last; ++i) ASSERT_EQ(home(i, j), a(i, j));
         }
         if (finishes) {
           EXPECT_TRUE(this->zero_up_to(nb, part, 0, a, home));

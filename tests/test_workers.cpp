@@ -1,4 +1,5 @@
 // The copy threads: nobody takes part in a job twice, or after its end, whatever came before it.
+#include <fenv.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sched.h>
@@ -244,6 +245,48 @@ TEST(Workers, LeaveSignalsToTheApplication) {
   sigset_t mask;
   pthread_sigmask(SIG_SETMASK, nullptr, &mask);
   EXPECT_EQ(sigismember(&mask, SIGUSR1), 0);
+}
+
+TEST(Workers, ComputeAsTheirCallerDoes) {
+  Workers workers;
+  std::atomic<int> toward_zero{0}, done{0};
+  const int before = fegetround();
+  for (const int rounding : {FE_TOWARDZERO, FE_TONEAREST}) {
+    toward_zero = done = 0;
+    fesetround(rounding);
+    workers.start(3, [&](Index) {
+      if (fegetround() == FE_TOWARDZERO) ++toward_zero;
+      ++done;
+    });
+    while (done < 3) std::this_thread::yield();
+    workers.join();
+    EXPECT_EQ(toward_zero, rounding == FE_TOWARDZERO ? 3 : 0);
+  }
+  fesetround(before);
+}
+
+/// Whatever stack the program gives its own threads.
+TEST(Workers, HaveRoomOnTheirStacks) {
+  pthread_attr_t defaults, small;
+  ASSERT_EQ(pthread_getattr_default_np(&defaults), 0);
+  ASSERT_EQ(pthread_getattr_default_np(&small), 0);
+  ASSERT_EQ(pthread_attr_setstacksize(&small, std::size_t{64} << 10), 0);
+  ASSERT_EQ(pthread_setattr_default_np(&small), 0);
+  Workers workers;
+  std::atomic<std::size_t> stack{0};
+  workers.start(1, [&](Index) {
+    pthread_attr_t own;
+    std::size_t bytes = 0;
+    if (pthread_getattr_np(pthread_self(), &own) == 0) {
+      pthread_attr_getstacksize(&own, &bytes);
+      pthread_attr_destroy(&own);
+    }
+    stack = bytes;
+  });
+  while (stack == 0) std::this_thread::yield();
+  workers.join();
+  EXPECT_GE(stack, std::size_t{1} << 20);
+  pthread_setattr_default_np(&defaults);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ struct Options {
   /// Mixed precision: a matrix in ordinary memory goes up in two halves, the high words of all
   /// numbers first, if there is memory for them. Not with products in fp16.
   bool halves = false;
-  /// Of these products. For fp16 nb must be even, and the matrix well scaled.
+  /// Of products by split operands. For fp16 nb must be even, and the matrix well scaled.
   Precision precision = Precision::fp32;
   /// Bytes of device memory that may be taken, where an algorithm has the choice; 0: any number.
   std::size_t memory = 0;
@@ -40,20 +40,14 @@ struct Input {
 /// A vector subscript from an Index.
 inline std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
-/// A half-open range of columns.
-struct Range {
-  Index first = 0;
-  Index last = 0;
-  Index size() const { return last - first; }
-  bool empty() const { return last <= first; }
-};
-
-/// [0, n) cut every nb columns.
-inline std::vector<Range> partition(Index n, Index nb) {
+/// A range cut into pieces of nb, but for the last one.
+inline std::vector<Range> partition(Range all, Index nb) {
   std::vector<Range> ranges;
-  for (Index j = 0; j < n; j += nb) ranges.push_back({j, std::min(j + nb, n)});
+  for (Index j = all.first; j < all.last; j += nb)
+    ranges.push_back({j, std::min(j + nb, all.last)});
   return ranges;
 }
+inline std::vector<Range> partition(Index n, Index nb) { return partition({0, n}, nb); }
 
 /// Which of the ranges, which are in order, holds `i`.
 inline Index index_of(const std::vector<Range>& ranges, Index i) {

@@ -78,6 +78,7 @@ using cpu::kPanel;
 using cpu::kStrip;
 using cpu::load_parts;
 using cpu::Panel;
+using cpu::Pass;
 using cpu::Piece;
 using cpu::store_parts;
 using cpu::Strips;
@@ -146,12 +147,6 @@ Columns<T> columns_of(HostView<const T> v) {
   return columns;
 }
 
-/// What happens to L and V in a sweep.
-enum class Pass {
-  reflect,   ///< L becomes the factor of A + s V V^H, and V zero
-  eliminate  ///< X becomes L^-1 V
-};
-
 /// One pass over a factor with up to kTogether vectors. What is made of a diagonal block, in groups
 /// of columns, all rows below go through; rows depend on each other in no other way. So each thread
 /// takes a block of rows through all panels, as they are there, up to its own diagonal block, and
@@ -171,10 +166,8 @@ class Sweep {
   /// takes L^-1 V; `rotations`, for Pass::reflect and one vector: take those of an upper factor.
   void run(Pass pass, int sign, Strips<T>& v, HostView<T> x, Rotations<T> rotations,
            Index threads) {
-    const cpu::Instructions instructions = cpu::best_instructions();
     pass_ = pass;
-    passes_ = pass == Pass::reflect ? cpu::reflection<T>(instructions)
-                                    : cpu::elimination<T>(instructions);
+    passes_ = cpu::passes<T>(pass, cpu::best_instructions());
     sign_ = sign;
     v_ = &v;
     x_ = x;
@@ -202,8 +195,7 @@ class Sweep {
   }
   /// Rows and columns of L.
   HostView<T> part(Range rows, Range columns) const {
-    return uplo_ == Uplo::lower ? a_.block(rows.first, columns.first, rows.size(), columns.size())
-                                : a_.block(columns.first, rows.first, columns.size(), rows.size());
+    return uplo_ == Uplo::lower ? a_.block(rows, columns) : a_.block(columns, rows);
   }
 
   /// More would take longer to wake up than their shares take, or would wait for diagonal blocks.
@@ -597,9 +589,9 @@ bool all_finite(Part part, HostView<const T> a, Index threads) {
   share_out(threads, quotient_up(a.cols, kColumns), [&](Index group) {
     const Index end = std::min((group + 1) * kColumns, a.cols);
     for (Index j = group * kColumns; j < end && good; ++j) {
-      const RowRange rows = rows_of_column(part, 0, a.rows, j);
+      const Range rows = rows_of_column(part, 0, a.rows, j);
       const auto* const x = reinterpret_cast<const Real<T>*>(a.data + j * a.ld);
-      if (!finite(x, kReals * rows.first, kReals * rows.end)) good = false;
+      if (!finite(x, kReals * rows.first, kReals * rows.last)) good = false;
     }
   });
   return good;

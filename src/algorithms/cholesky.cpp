@@ -175,7 +175,7 @@ void Cholesky<T>::factor_diagonal_on_cpu(Range j, Index block_number) {
 template <class T>
 void Cholesky<T>::solve(Range rows, Range j) {
   const DeviceView<T> x = factor(rows, j);
-  triangle_.kernels.add(panel(), Op::none, work(rows, j), T(0), x);
+  triangle_.kernels.copy(panel(), Op::none, work(rows, j), x);
   triangle_.kernels.trsm(panel(), triangle_.lower() ? Side::right : Side::left, triangle_.uplo,
                          Op::conj_trans, Diag::non_unit, T(1), factor(j, j), x);
 }

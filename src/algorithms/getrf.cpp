@@ -79,8 +79,8 @@ class ResidentFlow final : public Flow {
     const Range c = {lu_.block(j).first, j < kAlone ? lu_.block(j).last : a_.cols};
     if (const auto by_rows = lu_.place_by_rows(c)) {
       const Span span(queue, "upload", j);
-      lu_.kernels().add(queue, Op::conj_trans, input_.block(0, c.first, a_.rows, c.size()), T(0),
-                        *by_rows);
+      lu_.kernels().copy(queue, Op::conj_trans, input_.block(0, c.first, a_.rows, c.size()),
+                         *by_rows);
     } else {
       copy(queue, "upload", j, input_, lu_.matrix(), c);
     }

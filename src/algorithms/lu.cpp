@@ -13,7 +13,7 @@ constexpr Index kFarBlocks = 4;  // of a group that gets long steps
 std::vector<Range> block_columns(Index m, Index n, Index nb) {
   const Index k = std::min(m, n);
   std::vector<Range> blocks = partition(k, nb);
-  for (Range range : partition(n - k, nb)) blocks.push_back({k + range.first, k + range.last});
+  for (const Range& rest : partition({k, n}, nb)) blocks.push_back(rest);
   return blocks;
 }
 
@@ -175,10 +175,7 @@ void Lu<T>::back_substitute() {
 /// The columns of block i that are factored at a time: by the device in panels of its width.
 template <class T>
 std::vector<Range> Lu<T>::steps_of(Index i) const {
-  std::vector<Range> steps =
-      partition(block(i).size(), panel_on_cpu_ ? block(i).size() : step_width_);
-  for (Range& step : steps) step = {step.first + block(i).first, step.last + block(i).first};
-  return steps;
+  return partition(block(i), panel_on_cpu_ ? block(i).size() : step_width_);
 }
 
 /// Whether what lies beyond the block after block i gets the steps of block i as one. That makes
@@ -294,7 +291,7 @@ template <class T>
 void Lu<T>::split(Index b) {
   if (!may_be_split(b) || first_by_rows_ >= n_ + nrhs_) return;
   const Range i = {block(b).last, m_}, c = block(b);
-  split_[at(b)].split(near(), matrix().block(i.first, c.first, i.size(), c.size()));
+  split_[at(b)].split(near(), matrix().block(i, c));
 }
 
 /// L of a step as split(), or null.
@@ -320,9 +317,9 @@ void Lu<T>::complete(Flow& flow, Index i) {
   }
   if (first_by_rows_ < n_ + nrhs_ && !may_be_split(i)) {
     const Range below = {block(i).last, m_};
-    kernels_.add(near(), Op::conj_trans,
-                 matrix().block(below.first, first, below.size(), block(i).size()), T(0),
-                 by_rows(below, block(i)));
+    kernels_.copy(near(), Op::conj_trans,
+                  matrix().block(below.first, first, below.size(), block(i).size()),
+                  by_rows(below, block(i)));
   }
   near().record(*final_[at(i)]);
   flow.release(near(), i);
@@ -375,8 +372,8 @@ template <class T>
 void Lu<T>::put_by_rows(Queue& queue, Range c) {
   c.first = std::max({c.first, first_by_rows_, placed_by_rows_});
   if (c.empty()) return;
-  kernels_.add(queue, Op::conj_trans, matrix().block(0, c.first, m_, c.size()), T(0),
-               by_rows({0, m_}, c));
+  kernels_.copy(queue, Op::conj_trans, matrix().block(0, c.first, m_, c.size()),
+                by_rows({0, m_}, c));
 }
 
 /// Columns up to `end` are by columns from now on, as matrix() is.
@@ -384,8 +381,8 @@ template <class T>
 void Lu<T>::put_back(Queue& queue, Index end) {
   const Range c = {first_by_rows_, end};
   if (c.empty()) return;
-  kernels_.add(queue, Op::conj_trans, by_rows({0, m_}, c), T(0),
-               matrix().block(0, c.first, m_, c.size()));
+  kernels_.copy(queue, Op::conj_trans, by_rows({0, m_}, c),
+                matrix().block(0, c.first, m_, c.size()));
   first_by_rows_ = end;
 }
 

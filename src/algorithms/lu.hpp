@@ -124,9 +124,7 @@ class Lu {
   void apply(Queue& queue, const Subtraction<T>& subtract, Range step, Range c);
   void apply_by_columns(Queue& queue, const Subtraction<T>& subtract, Range step, Range c);
   void apply_by_rows(Queue& queue, const Subtraction<T>& subtract, Range step, Range c);
-  DeviceView<T> by_rows(Range i, Range c) const {
-    return by_rows_->view().block(c.first, i.first, c.size(), i.size());
-  }
+  DeviceView<T> by_rows(Range i, Range c) const { return by_rows_->view().block(c, i); }
   void put_by_rows(Queue& queue, Range c);
   void put_back(Queue& queue, Index end);
   void put_joined_back();

@@ -35,8 +35,8 @@ class BackSubstitution {
   /// B^H := B, below A.
   void place(Queue& queue) {
     const Triangle<T>& triangle = cholesky_.triangle();
-    triangle.kernels.add(queue, triangle.adjoint(), x(), T(0),
-                         triangle.block(cholesky_.input(), cholesky_.rhs(), cholesky_.columns()));
+    triangle.kernels.copy(queue, triangle.adjoint(), x(),
+                          triangle.block(cholesky_.input(), cholesky_.rhs(), cholesky_.columns()));
   }
 
   /// X, if trusted(). All diagonal blocks are inverted now: to invert them one by one as they
@@ -67,9 +67,9 @@ class BackSubstitution {
 
   void fetch_y(Queue& queue) {
     const Triangle<T>& triangle = cholesky_.triangle();
-    triangle.kernels.add(queue, triangle.adjoint(),
-                         triangle.block(cholesky_.factor(), cholesky_.rhs(), cholesky_.columns()),
-                         T(0), x());
+    triangle.kernels.copy(queue, triangle.adjoint(),
+                          triangle.block(cholesky_.factor(), cholesky_.rhs(), cholesky_.columns()),
+                          x());
   }
 
   const Cholesky<T>& cholesky_;

@@ -5,7 +5,6 @@
 #include <limits>
 #include <memory>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "algorithms/factorization.hpp"
@@ -53,8 +52,7 @@ struct Problem {
   /// Columns `c` of a matrix; of a lower triangle, from the diagonal on; rows of an upper triangle.
   template <class View>
   View block(View x, Range c) const {
-    const Range i = rows(c), j = columns(c);
-    return x.block(i.first, j.first, i.size(), j.size());
+    return x.block(rows(c), columns(c));
   }
   Range rows(Range c) const {
     if (!uplo) return {0, a.view().rows};
@@ -67,14 +65,11 @@ struct Problem {
   void complete(Queue& queue, Kernels<T>& kernels, Range c) const {
     if (!uplo) return;
     const Index n = a.view().rows;
+    const Storage storage{*uplo};
     const Range beyond{c.last, n};
-    const auto part = [&](Range i, Range j) {
-      return a.view().block(i.first, j.first, i.size(), j.size());
-    };
-    const bool lower = *uplo == Uplo::lower;
-    kernels.mirror(queue, *uplo, part(c, c));
-    kernels.add(queue, Op::conj_trans, lower ? part(beyond, c) : part(c, beyond), T(0),
-                lower ? part(c, beyond) : part(beyond, c));
+    kernels.mirror(queue, *uplo, a.view().block(c, c));
+    kernels.copy(queue, Op::conj_trans, storage.block(a.view(), beyond, c),
+                 storage.block(a.view(), c, beyond));
   }
 
   std::optional<Uplo> uplo;  // which triangle of A is given; none if all of it
@@ -405,7 +400,7 @@ Index refine(Device& device, const Problem<T>& problem, Make make, const Options
     kernels.round(queue, Part::all, i == 0 ? B : R, D, status.overflow(), scaling.of_rows({0, n}));
     low->solve(D);
     kernels.widen(queue, D, T(i == 0 ? 0 : 1), X, scaling.of_columns({0, n}));
-    kernels.add(queue, Op::none, B, T(0), R);
+    kernels.copy(queue, Op::none, B, R);
     kernels.gemm(queue, Op::none, Op::none, T(-1), A, X, T(1), R);
     kernels.column_norms(queue, X, status.norms_of_x());
     kernels.column_norms(queue, R, status.norms_of_r());

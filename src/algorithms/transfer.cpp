@@ -274,9 +274,8 @@ void Transfer::cut(Direction& direction, std::size_t chunk_bytes, std::size_t un
       // One copy of the whole. On the way home it must not start before the inspection, so an
       // empty chunk travels ahead.
       const bool ahead = down && downloads_[size(r)].inspect;
-      if (ahead) add({r, 0, 0, 0, 0, 0, false, 0, true, false}, 1);
-      add({r, 0, region.cols, 0, region.rows, 0, false, 0, !ahead, true},
-          std::max<Index>(region.cols, 1));
+      if (ahead) add({r, 0, 0, 0, 0, false, 0, true, false}, 1);
+      add({r, 0, region.cols, 0, 0, false, 0, !ahead, true}, std::max<Index>(region.cols, 1));
       continue;
     }
     const std::size_t limit = staged ? chunk_bytes : tuning_.max_chunk;
@@ -285,7 +284,7 @@ void Transfer::cut(Direction& direction, std::size_t chunk_bytes, std::size_t un
       const Index top = region.rows_of(first).first;
       // The rectangle around the columns first ... last-1.
       const auto height = [&](Index last) {
-        return std::max<Index>(region.rows_of(last - 1).end - top, 0);
+        return std::max<Index>(region.rows_of(last - 1).last - top, 0);
       };
       // As many columns as make a rectangle within the limit, but at least one.
       Index last = std::min(first + 1, region.cols), beyond = region.cols + 1;
@@ -294,10 +293,9 @@ void Transfer::cut(Direction& direction, std::size_t chunk_bytes, std::size_t un
         const bool fits = size(height(middle)) * region.moved() * size(middle - first) <= limit;
         (fits ? last : beyond) = middle;
       }
-      const Index bottom = last > first ? top + height(last) : top;
-      const std::size_t pitch = size(bottom - top) * region.moved();
+      const std::size_t pitch = last > first ? size(height(last)) * region.moved() : 0;
       const std::size_t width = unit_bytes / std::max<std::size_t>(pitch, 1);
-      add({r, first, last, top, bottom, pitch, staged, 0, first == 0, last >= region.cols},
+      add({r, first, last, top, pitch, staged, 0, first == 0, last >= region.cols},
           static_cast<Index>(std::max<std::size_t>(width, 1)));
       first = last;
     } while (first < region.cols);

@@ -59,7 +59,7 @@ struct Region {
   /// Bytes of an element that move.
   std::size_t moved() const { return words == Words::all ? element : element / 2; }
 
-  RowRange rows_of(Index j) const { return rows_of_column(part, diagonal, rows, j); }
+  Range rows_of(Index j) const { return rows_of_column(part, diagonal, rows, j); }
 };
 
 /// Uploads read the caller's memory only; the cast away from const is confined to here.
@@ -197,7 +197,6 @@ class Transfer {
     Index region;       // of its direction
     Index first, last;  // columns
     Index top;          // first row of the rectangle that is copied
-    Index bottom;       // one past its last row
     std::size_t pitch;  // bytes per column of the rectangle
     bool staged;        // through a slot
     Index units;        // how many pieces the copy threads divide it into

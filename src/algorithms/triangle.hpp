@@ -24,7 +24,7 @@ inline std::vector<Piece> pieces_of(Index n, Index nb, Index leading) {
   std::vector<Piece> pieces;
   for (const Range& j : partition(leading, nb)) pieces.push_back({{j.first, leading}, j});
   for (const Range& j : partition(leading, nb)) pieces.push_back({{leading, n}, j});
-  for (Index j = leading; j < n; j += nb) pieces.push_back({{j, n}, {j, std::min(j + nb, n)}});
+  for (const Range& j : partition({leading, n}, nb)) pieces.push_back({{j.first, n}, j});
   return pieces;
 }
 
@@ -37,8 +37,7 @@ struct Storage {
   /// Rows `i` and columns `j` of L as they are stored in x.
   template <class U, Space S>
   View<U, S> block(const View<U, S>& x, Range i, Range j) const {
-    return lower() ? x.block(i.first, j.first, i.size(), j.size())
-                   : x.block(j.first, i.first, j.size(), i.size());
+    return lower() ? x.block(i, j) : x.block(j, i);
   }
 
   /// The operation on a stored block of L that gives L itself.

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <chrono>
 #include <system_error>
-#include <thread>
 
 #include "core/error.hpp"
 #include "core/once.hpp"
@@ -75,12 +74,32 @@ void Workers::add_thread() {
 }
 
 void Workers::run(Worker& worker, Index id) {
+  struct Start {
+    Workers& workers;
+    Worker& worker;
+    Index id;
+    Ticket seen;
+  };
+  auto start = std::make_unique<Start>(Start{*this, worker, id, ticket_.load()});
+  const auto enter = [](void* argument) -> void* {
+    const Start given = *std::unique_ptr<Start>(static_cast<Start*>(argument));
+    given.workers.loop(given.worker, given.id, given.seen);
+    return nullptr;
+  };
+  // Enough for the driver and for updates, whatever the program has chosen for its own threads.
+  constexpr std::size_t kStackBytes = std::size_t{2} << 20;
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_attr_setstacksize(&attributes, kStackBytes);
   const SignalsBlocked blocked;
-  try {
-    std::thread(&Workers::loop, this, std::ref(worker), id, ticket_.load()).detach();
-  } catch (const std::system_error& error) {
-    throw DeviceError(std::string("cannot start a copy thread: ") + error.what());
+  pthread_t thread;
+  const int error = pthread_create(&thread, &attributes, enter, start.get());
+  pthread_attr_destroy(&attributes);
+  if (error != 0) {
+    throw DeviceError("cannot start a copy thread: " + std::system_category().message(error));
   }
+  static_cast<void>(start.release());  // the thread's own now
 }
 
 /// Thread `id` will be there for the next job: it does not end before, and if it has, is made anew.
@@ -106,6 +125,7 @@ void Workers::start(Index count, std::function<void(Index)> job, Index woken) {
     throw;
   }
   job_ = std::move(job);
+  std::fegetenv(&arithmetic_);
   woken_ = std::min(count, woken);
   const State serial = static_cast<std::uint32_t>((state_.load() >> kSerialShift) + 1);
   state_.store(serial << kSerialShift);
@@ -169,6 +189,9 @@ void Workers::loop(Worker& self, Index id, Ticket seen) {
     const auto count = static_cast<Index>(seen & ((Ticket{1} << kCountBits) - 1));
     if (id >= count || !enter(seen)) continue;
     for (Index other = woken_; id + 1 == woken_ && other < count; ++other) wake(other);
+    std::fenv_t with_traps;
+    std::fesetenv(&arithmetic_);
+    std::feholdexcept(&with_traps);  // which are the caller's own affair
     job_(id);
     leave();
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cfenv>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -29,7 +30,8 @@ inline void pause_spinning() {
 /// Lets several threads take part in one job. Threads are made at the first job that needs them and
 /// parked between jobs. One that has had no job for a while ends, so that a process ends when the
 /// program's own threads have. They block all signals but those that they cause themselves
-/// (SIGSEGV, say), so that an application's handlers run on them only for its own memory. One job
+/// (SIGSEGV, say), so that an application's handlers run on them only for its own memory. They
+/// compute as the thread that starts the job does, as to rounding and subnormal numbers. One job
 /// at a time: callers hold the device, or compute_in_parallel()'s lock.
 ///
 /// Waking a parked thread takes its waker 5 to 10 microseconds, and 30 to 90 until the thread runs:
@@ -91,7 +93,8 @@ class Workers {
   const std::chrono::milliseconds idle_;
   std::vector<std::unique_ptr<Worker>> workers_;  // grows between jobs only
   std::function<void(Index)> job_;
-  Index woken_ = 0;  // by the caller
+  std::fenv_t arithmetic_;  // of whoever has started the job: how it rounds, and small numbers
+  Index woken_ = 0;         // by the caller
   std::atomic<Ticket> ticket_{0};
   std::atomic<State> state_{kClosed};
   std::mutex mutex_;  // for finished_

@@ -12,6 +12,14 @@ namespace overlapack {
 
 enum class Space { host, device };
 
+/// The indices first <= i < last.
+struct Range {
+  Index first = 0;
+  Index last = 0;
+  Index size() const { return last - first; }
+  bool empty() const { return last <= first; }
+};
+
 /// A non-owning rows x cols matrix; element (i, j) lies at data[i + j * ld], ld >= rows.
 /// Vectors are views with one column.
 template <class T, Space S>
@@ -32,6 +40,8 @@ struct View {
 
   /// The m x n block whose first element is (i, j). Empty blocks may lie at the edge.
   View block(Index i, Index j, Index m, Index n) const { return {data + i + j * ld, m, n, ld}; }
+  /// Rows i, columns j.
+  View block(Range i, Range j) const { return block(i.first, j.first, i.size(), j.size()); }
   bool empty() const { return rows <= 0 || cols <= 0; }
 
   /// Element access exists for host memory only.
@@ -52,12 +62,8 @@ enum class Words { all, high, low };
 /// The part that a triangle is, with its diagonal.
 constexpr Part part_of(Uplo uplo) { return uplo == Uplo::lower ? Part::lower : Part::upper; }
 
-/// The rows first <= i < end of column j that belong to a part of a matrix with `rows` rows.
-struct RowRange {
-  Index first;
-  Index end;
-};
-inline RowRange rows_of_column(Part part, Index diagonal, Index rows, Index j) {
+/// The rows of column j that belong to a part of a matrix with `rows` rows.
+inline Range rows_of_column(Part part, Index diagonal, Index rows, Index j) {
   return {part == Part::lower ? std::clamp<Index>(j + diagonal, 0, rows) : 0,
           part == Part::upper ? std::clamp<Index>(j + diagonal + 1, 0, rows) : rows};
 }

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <memory>
 
-#include "core/once.hpp"
 #include "cpu/loader.hpp"
 #include "cpu/reference.hpp"
 
@@ -162,19 +162,42 @@ std::string configure(const std::string& path) {
 }
 
 template <class T>
-Lapack<T>::Lapack(Family family) {
+Lapack<T>::Lapack(Family family) : family_(family) {
   const Search search;
   for (std::size_t i = 0; i < std::size(kWantedNames); ++i) {
     const char* const name = name_for<T>(static_cast<Wanted>(i));
-    symbols_.push_back(name != nullptr ? search.find(family, ScalarTraits<T>::letter, name)
-                                       : Symbol{});
-    any_foreign_ = any_foreign_ || symbols_.back().foreign;
+    in_process_.push_back(name != nullptr ? search.find(family, ScalarTraits<T>::letter, name)
+                                          : Symbol{});
+    any_foreign_ = any_foreign_ || in_process_.back().foreign;
   }
 }
 
 template <class T>
 const Symbol& Lapack<T>::symbol(Wanted routine) const {
-  return symbols_[static_cast<std::size_t>(routine)];
+  const auto i = static_cast<std::size_t>(routine);
+  if (in_process_[i].address != nullptr) return in_process_[i];
+  const std::vector<Symbol>& last_resort = at_build_time_.get([this] {
+    auto found = std::make_unique<std::vector<Symbol>>();
+    for (std::size_t k = 0; k < std::size(kWantedNames); ++k) {
+      const char* const name = name_for<T>(static_cast<Wanted>(k));
+      const bool missing = name != nullptr && in_process_[k].address == nullptr;
+      found->push_back(missing ? find_at_build_time(family_, ScalarTraits<T>::letter, name)
+                               : Symbol{});
+    }
+    return found.release();
+  });
+  return last_resort[i];
+}
+
+/// info of a Cholesky factorization, which a library says to be `info`. LAPACK reports a NaN as a
+/// pivot that is not positive; OpenBLAS lets it pass, and may stop at a later one.
+template <class T>
+Index first_failure(HostView<const T> factor, Index info) {
+  const Index factored = info == 0 ? factor.rows : info - 1;
+  for (Index j = 0; j < factored; ++j) {
+    if (std::isnan(real(factor(j, j)))) return j + 1;
+  }
+  return info;
 }
 
 template <class T>
@@ -191,13 +214,7 @@ Index Lapack<T>::potrf(Uplo uplo, HostView<T> a) const {
       })) {
     result = reference::potrf(uplo, a);
   }
-  // LAPACK reports a NaN as a pivot that is not positive; OpenBLAS lets it pass, and may stop at a
-  // later one.
-  const Index factored = result == 0 ? a.rows : result - 1;
-  for (Index j = 0; j < factored; ++j) {
-    if (std::isnan(real(a(j, j)))) return j + 1;
-  }
-  return result;
+  return first_failure<T>(a, result);
 }
 
 template <class T>
@@ -378,7 +395,7 @@ Index Lapack<T>::mixed_posv(Uplo uplo, HostView<T> a, HostView<const T> b, HostV
     reference::lacpy(b, x);
     result = posv(uplo, a, x);
   }
-  return result;
+  return iter < 0 ? first_failure<T>(a, result) : result;  // or else A is what it was
 }
 
 template <class T>
@@ -453,55 +470,44 @@ void Lapack<T>::trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, HostView<c
   }
 }
 
+/// The index of `name` for type T among the routines that are looked for, or how many these are.
 template <class T>
-const Symbol* Lapack<T>::named(const char* name) const {
-  const auto found = std::find_if(symbols_.begin(), symbols_.end(), [name](const Symbol& symbol) {
-    return symbol.name != nullptr && std::strcmp(symbol.name, name) == 0;
-  });
-  return found != symbols_.end() ? &*found : nullptr;
+std::size_t index_of(const char* name) {
+  std::size_t i = 0;
+  for (; i < std::size(kWantedNames); ++i) {
+    const char* const wanted = name_for<T>(static_cast<Wanted>(i));
+    if (wanted != nullptr && std::strcmp(wanted, name) == 0) break;
+  }
+  return i;
 }
 
 template <class T>
-void* Lapack<T>::find(const char* name, bool& wide) const {
-  const Symbol* const symbol = named(name);
-  wide = symbol != nullptr && symbol->wide;
-  return symbol != nullptr ? symbol->address : nullptr;
+void* Lapack<T>::find(const char* name, bool wide) const {
+  const std::size_t i = index_of<T>(name);
+  if (i == std::size(kWantedNames)) return nullptr;
+  const Symbol& found = symbol(static_cast<Wanted>(i));
+  return found.wide == wide ? found.address : nullptr;
 }
 
 template <class T>
 void* Lapack<T>::foreign(const char* name) const {
   if (!any_foreign_) return nullptr;  // what every call pays
-  const Symbol* const symbol = named(name);
-  return symbol != nullptr && symbol->foreign ? symbol->address : nullptr;
+  const std::size_t i = index_of<T>(name);
+  return i < in_process_.size() && in_process_[i].foreign ? in_process_[i].address : nullptr;
 }
 
 template <class T>
 std::string Lapack<T>::source(const char* name) const {
-  const Symbol* const symbol = named(name);
-  return symbol != nullptr && symbol->address != nullptr ? symbol->source
-                                                         : "built-in reference loops";
+  const std::size_t i = index_of<T>(name);
+  const bool exists = i < std::size(kWantedNames);
+  const Symbol found = exists ? symbol(static_cast<Wanted>(i)) : Symbol{};
+  return found.address != nullptr ? found.source : "built-in reference loops";
 }
-
-namespace {
-template <class T, Family family>
-const Lapack<T>& found_once() {
-  static Once<const Lapack<T>> found;
-  return found.get([] { return new Lapack<T>(family); });
-}
-}  // namespace
 
 template <class T>
 const Lapack<T>& lapack(Family family) {
-  switch (family) {
-    case Family::lp64:
-      return found_once<T, Family::lp64>();
-    case Family::ilp64:
-      return found_once<T, Family::ilp64>();
-    case Family::scipy_lp64:
-      return found_once<T, Family::scipy_lp64>();
-    default:
-      return found_once<T, Family::scipy_ilp64>();
-  }
+  static Once<const Lapack<T>> found[4];  // one for each Family
+  return found[static_cast<int>(family)].get([family] { return new Lapack<T>(family); });
 }
 
 #define OVERLAPACK_INSTANTIATE(T) \

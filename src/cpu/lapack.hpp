@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/once.hpp"
 #include "core/scalar.hpp"
 #include "core/view.hpp"
 
@@ -54,14 +55,13 @@ template <class T>
 struct MixedWork {
   T* work;
   Single<T>* swork;
-  Real<T>* rwork;
+  Real<T>* rwork = nullptr;
 };
 
 enum class Wanted;
 
 /// A routine found in some library of the process.
 struct Symbol {
-  const char* name = nullptr;
   void* address = nullptr;
   bool wide = false;     ///< takes 64-bit integers
   bool foreign = false;  ///< the family's own spelling, but with the other integer width
@@ -105,9 +105,9 @@ class Lapack {
   void trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, HostView<const T> a,
             HostView<T> b) const;
 
-  /// The routine `name` ("potrf") as found for this family, or null. `wide` tells its integer
-  /// width.
-  void* find(const char* name, bool& wide) const;
+  /// The routine `name` ("potrf") as found for this family, or null if there is none whose integers
+  /// have 64 bits (`wide`) or 32.
+  void* find(const char* name, bool wide) const;
   /// The routine `name` if it has the spelling of this family but integers of the other width
   /// (Debian's ILP64 libraries use the unsuffixed names). A call through such a name must be handed
   /// on untouched. Null otherwise.
@@ -117,12 +117,13 @@ class Lapack {
   std::string source(const char* name = "potrf") const;
 
  private:
-  /// The routine `name`, if it is one of those that are looked for; its address is null if no
-  /// library has it.
-  const Symbol* named(const char* name) const;
+  /// Its address is null if no library has it.
   const Symbol& symbol(Wanted routine) const;
 
-  std::vector<Symbol> symbols_;
+  const Family family_;
+  std::vector<Symbol> in_process_;  // by Wanted, as the next ones
+  /// Looked for when one is missing: to load an OpenBLAS takes 20 ms, and makes its threads.
+  mutable Once<std::vector<Symbol>> at_build_time_;
   bool any_foreign_ = false;
 };
 

@@ -85,7 +85,6 @@ Symbol look(void* handle, const std::vector<Family>& order, char type, const cha
     const Object object = object_of(address);
     if (is_ours(object)) continue;
     Symbol symbol;
-    symbol.name = name;
     symbol.address = address;
     symbol.wide = is_wide(spelling) || is_ilp64_file(object.file);
     symbol.source = (object.file.empty() ? "the program itself" : object.file) + " (" + how + ")";
@@ -180,12 +179,13 @@ Symbol Search::find(Family family, char type, const char* name) const {
   symbol.foreign = symbol.address != nullptr && symbol.wide != is_wide(family) &&
                    dlsym(RTLD_NEXT, spell(family, type, name).c_str()) == symbol.address;
   if (symbol.address == nullptr) symbol = in_process(spellings(family), type, name);
-  if (symbol.address == nullptr && build_time_library() != nullptr) {
-    symbol = look(build_time_library(), spellings(family), type, name,
-                  "found when overlapack was built");
-  }
-  symbol.name = name;
   return symbol;
+}
+
+Symbol find_at_build_time(Family family, char type, const char* name) {
+  if (build_time_library() == nullptr) return {};
+  return look(build_time_library(), spellings(family), type, name,
+              "found when overlapack was built");
 }
 
 void* find_xerbla(Family family) {

@@ -19,8 +19,7 @@ class Search {
   ///  2. under the family's own spelling in what the dynamic linker finds after us (RTLD_NEXT), as
   ///     in programs that link LAPACK, and in every object the process has loaded, also locally:
   ///     Python wheels bring an OpenBLAS that RTLD_NEXT cannot see;
-  ///  3. there under all spellings;
-  ///  4. in the OpenBLAS found when overlapack was built.
+  ///  3. there under all spellings.
   /// Of several spellings the family's own comes first, then those of the same integer width, then
   /// the others. The result's address is null if there is none.
   Symbol find(Family family, char type, const char* name) const;
@@ -33,6 +32,10 @@ class Search {
 
   mutable std::vector<void*> objects_;  // empty until somebody asks
 };
+
+/// Looks in the OpenBLAS found when overlapack was built, which this loads. The caller holds the
+/// OnceLock.
+Symbol find_at_build_time(Family family, char type, const char* name);
 
 /// Opens the library that the user names. Returns an error text, empty if it could be opened.
 std::string open_configured(const std::string& path);

@@ -327,9 +327,9 @@ template <class T>
 void lacpy(HostView<const T> a, HostView<T> b, Part part = Part::all) {
   if (a.empty()) return;
   for (Index j = 0; j < a.cols; ++j) {
-    const RowRange rows = rows_of_column(part, 0, a.rows, j);
+    const Range rows = rows_of_column(part, 0, a.rows, j);
     std::memmove(&b(rows.first, j), &a(rows.first, j),
-                 static_cast<std::size_t>(rows.end - rows.first) * sizeof(T));
+                 static_cast<std::size_t>(rows.last - rows.first) * sizeof(T));
   }
 }
 
@@ -425,9 +425,9 @@ Real<T> norm(Norm norm, Symmetry symmetry, Uplo uplo, HostView<const T> a, Real<
   Real<T> result(0);
   long double squares = 0;
   for (Index j = 0; j < a.cols; ++j) {
-    const RowRange rows = rows_of_column(part, 0, a.rows, j);
+    const Range rows = rows_of_column(part, 0, a.rows, j);
     Real<T> column(0);
-    for (Index i = rows.first; i < rows.end; ++i) {
+    for (Index i = rows.first; i < rows.last; ++i) {
       const bool twice = triangle && i != j;
       const T x = symmetry == Symmetry::hermitian && i == j ? T(real(a(i, j))) : a(i, j);
       if (norm == Norm::frobenius) {

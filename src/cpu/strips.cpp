@@ -133,8 +133,6 @@ template <class T>
   }
 }
 
-enum class Action { reflect, eliminate };
-
 /// What happens to as many lanes of a strip at a time as kAbreast vectors of kBytes bytes hold:
 /// the sums of a group are to fit into the registers. All loops but those over q are unrolled.
 template <class T, int kBytes>
@@ -150,10 +148,10 @@ struct Lanes {
   }
 
   /// `l` has the columns of the group.
-  template <Action kAction>
+  template <Pass kPass>
   [[gnu::always_inline]] static void take(const Group<T>& group, R sign, R* l, R* v) {
     Vector w[kGroup][kParts<T>][kAbreast];
-    if constexpr (kAction == Action::reflect) {
+    if constexpr (kPass == Pass::reflect) {
       multiply(group, v, w);
       solve(group, sign, l, w);
     } else {
@@ -256,29 +254,29 @@ struct Lanes {
   }
 };
 
-template <class T, int kBytes, Action kAction>
+template <class T, int kBytes, Pass kPass>
 [[gnu::always_inline]] inline void take_piece(const Panel<T>& panel, Real<T>* l, Real<T>* v,
                                               const Next<T>* next) {
   using Taken = Lanes<T, kBytes>;
   for (Index g = 0; g < panel.groups; ++g) {
     if (next != nullptr) next->prefetch(g);
     for (Index lane = 0; lane < kStrip<T>; lane += Taken::kCount) {
-      Taken::template take<kAction>(panel.group(g), static_cast<Real<T>>(panel.sign),
-                                    l + kGroup * g * Taken::kColumn + lane, v + lane);
+      Taken::template take<kPass>(panel.group(g), static_cast<Real<T>>(panel.sign),
+                                  l + kGroup * g * Taken::kColumn + lane, v + lane);
     }
   }
 }
 
-template <class T, int kBytes, Action kAction>
+template <class T, int kBytes, Pass kPass>
 [[gnu::always_inline]] inline void take_pieces(const Panel<T>& panel, Index count, Real<T>* l,
                                                Real<T>* v) {
   for (Index i = 0; i < count; ++i) {
-    take_piece<T, kBytes, kAction>(panel, l + i * static_cast<Index>(sizeof(Piece<T>) / sizeof *l),
-                                   v + i * Lanes<T, kBytes>::kColumn * panel.k, nullptr);
+    take_piece<T, kBytes, kPass>(panel, l + i * static_cast<Index>(sizeof(Piece<T>) / sizeof *l),
+                                 v + i * Lanes<T, kBytes>::kColumn * panel.k, nullptr);
   }
 }
 
-template <class T, int kBytes, Action kAction>
+template <class T, int kBytes, Pass kPass>
 [[gnu::always_inline]] inline void take_rows(const Panel<T>& panel, Uplo uplo, HostView<T> a,
                                              Real<T>* v) {
   const Index rows = uplo == Uplo::lower ? a.rows : a.cols, columns = kGroup * panel.groups;
@@ -292,56 +290,56 @@ template <class T, int kBytes, Action kAction>
     } else {
       next = {&a(0, first) + columns, a.ld, kStrip<T> * kGroup / kPanel, columns};
     }
-    take_piece<T, kBytes, kAction>(panel, piece.numbers, v, &next);
-    if (kAction == Action::reflect) store<T>(uplo, a, first, count, columns, piece);
+    take_piece<T, kBytes, kPass>(panel, piece.numbers, v, &next);
+    if (kPass == Pass::reflect) store<T>(uplo, a, first, count, columns, piece);
     v += Lanes<T, kBytes>::kColumn * panel.k;
   }
 }
 
 // Functions of their own, because only a function may ask for instructions.
 
-template <class T, Action kAction>
+template <class T, Pass kPass>
 void rows_baseline(const Panel<T>& panel, Uplo uplo, HostView<T> a, Real<T>* v) {
-  take_rows<T, 16, kAction>(panel, uplo, a, v);
+  take_rows<T, 16, kPass>(panel, uplo, a, v);
 }
-template <class T, Action kAction>
+template <class T, Pass kPass>
 void pieces_baseline(const Panel<T>& panel, Index count, Real<T>* l, Real<T>* v) {
-  take_pieces<T, 16, kAction>(panel, count, l, v);
+  take_pieces<T, 16, kPass>(panel, count, l, v);
 }
 #if defined(__x86_64__)
-template <class T, Action kAction>
+template <class T, Pass kPass>
 [[gnu::target("avx2,fma")]] void rows_avx2(const Panel<T>& panel, Uplo uplo, HostView<T> a,
                                            Real<T>* v) {
-  take_rows<T, 32, kAction>(panel, uplo, a, v);
+  take_rows<T, 32, kPass>(panel, uplo, a, v);
 }
-template <class T, Action kAction>
+template <class T, Pass kPass>
 [[gnu::target("avx2,fma")]] void pieces_avx2(const Panel<T>& panel, Index count, Real<T>* l,
                                              Real<T>* v) {
-  take_pieces<T, 32, kAction>(panel, count, l, v);
+  take_pieces<T, 32, kPass>(panel, count, l, v);
 }
-template <class T, Action kAction>
+template <class T, Pass kPass>
 [[gnu::target("avx512f,avx2,fma")]] void rows_avx512(const Panel<T>& panel, Uplo uplo,
                                                      HostView<T> a, Real<T>* v) {
-  take_rows<T, 64, kAction>(panel, uplo, a, v);
+  take_rows<T, 64, kPass>(panel, uplo, a, v);
 }
-template <class T, Action kAction>
+template <class T, Pass kPass>
 [[gnu::target("avx512f,avx2,fma")]] void pieces_avx512(const Panel<T>& panel, Index count,
                                                        Real<T>* l, Real<T>* v) {
-  take_pieces<T, 64, kAction>(panel, count, l, v);
+  take_pieces<T, 64, kPass>(panel, count, l, v);
 }
 #endif
 
-template <class T, Action kAction>
+template <class T, Pass kPass>
 Passes<T> version(Instructions instructions) {
 #if defined(__x86_64__)
   if (instructions == Instructions::avx512) {
-    return {rows_avx512<T, kAction>, pieces_avx512<T, kAction>};
+    return {rows_avx512<T, kPass>, pieces_avx512<T, kPass>};
   }
-  if (instructions == Instructions::avx2) return {rows_avx2<T, kAction>, pieces_avx2<T, kAction>};
+  if (instructions == Instructions::avx2) return {rows_avx2<T, kPass>, pieces_avx2<T, kPass>};
 #else
   static_cast<void>(instructions);
 #endif
-  return {rows_baseline<T, kAction>, pieces_baseline<T, kAction>};
+  return {rows_baseline<T, kPass>, pieces_baseline<T, kPass>};
 }
 
 }  // namespace
@@ -365,18 +363,14 @@ Instructions best_instructions() {
 }
 
 template <class T>
-Passes<T> reflection(Instructions instructions) {
-  return version<T, Action::reflect>(instructions);
-}
-template <class T>
-Passes<T> elimination(Instructions instructions) {
-  return version<T, Action::eliminate>(instructions);
+Passes<T> passes(Pass pass, Instructions instructions) {
+  return pass == Pass::reflect ? version<T, Pass::reflect>(instructions)
+                               : version<T, Pass::eliminate>(instructions);
 }
 
-#define OVERLAPACK_INSTANTIATE(T)                 \
-  template class Strips<T>;                       \
-  template Passes<T> reflection<T>(Instructions); \
-  template Passes<T> elimination<T>(Instructions);
+#define OVERLAPACK_INSTANTIATE(T) \
+  template class Strips<T>;       \
+  template Passes<T> passes<T>(Pass, Instructions);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 
 }  // namespace overlapack::cpu

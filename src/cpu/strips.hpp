@@ -130,9 +130,12 @@ bool supported(Instructions instructions);
 /// The best that it has.
 Instructions best_instructions();
 
+/// What happens to rows of L and V.
+enum class Pass {
+  reflect,   ///< L becomes the factor of A + s V V^H, and V zero
+  eliminate  ///< X becomes L^-1 V
+};
 template <class T>
-Passes<T> reflection(Instructions instructions);
-template <class T>
-Passes<T> elimination(Instructions instructions);
+Passes<T> passes(Pass pass, Instructions instructions);
 
 }  // namespace overlapack::cpu

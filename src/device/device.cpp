@@ -123,10 +123,10 @@ void Kernels<T>::gemm(Queue& queue, Op op_a, Op op_b, T alpha, DeviceView<const 
 }
 
 template <class T>
-void Kernels<T>::add(Queue& queue, Op op, DeviceView<const T> a, T beta, DeviceView<T> b) {
+void Kernels<T>::copy(Queue& queue, Op op, DeviceView<const T> a, DeviceView<T> b) {
   if (b.empty()) return;
-  device_.before(Action::kernel, "add", flops<T>(product(b.rows, b.cols, 1) / 2));
-  do_add(queue, op, a, beta, b);
+  device_.before(Action::kernel, "copy", flops<T>(product(b.rows, b.cols, 1) / 2));
+  do_copy(queue, op, a, b);
 }
 
 template <class T>

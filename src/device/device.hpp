@@ -62,7 +62,7 @@ class Event {
 };
 
 /// Which work a busy device starts first.
-enum class Priority { low, normal, high };
+enum class Priority { normal, high };
 
 /// What a pointer of the caller points to: ordinary memory (a GPU's managed memory counts as such),
 /// page-locked memory, memory of the device at hand.
@@ -191,8 +191,8 @@ class Kernels {
   /// C := alpha op(A) op(B) + beta C.
   void gemm(Queue& queue, Op op_a, Op op_b, T alpha, DeviceView<const T> a, DeviceView<const T> b,
             T beta, DeviceView<T> c);
-  /// B := op(A) + beta B. A and B do not overlap.
-  void add(Queue& queue, Op op, DeviceView<const T> a, T beta, DeviceView<T> b);
+  /// B := op(A). A and B do not overlap.
+  void copy(Queue& queue, Op op, DeviceView<const T> a, DeviceView<T> b);
   /// C := alpha op(A) op(A)^H + beta C on the `uplo` triangle (?syrk for real T, ?herk for
   /// complex T, where the diagonal's imaginary part becomes zero). op is none or conj_trans.
   void herk(Queue& queue, Uplo uplo, Op op, Real<T> alpha, DeviceView<const T> a, Real<T> beta,
@@ -552,7 +552,7 @@ class Kernels {
 
   virtual void do_gemm(Queue&, Op, Op, T, DeviceView<const T>, DeviceView<const T>, T,
                        DeviceView<T>) = 0;
-  virtual void do_add(Queue&, Op, DeviceView<const T>, T, DeviceView<T>) = 0;
+  virtual void do_copy(Queue&, Op, DeviceView<const T>, DeviceView<T>) = 0;
   virtual void do_herk(Queue&, Uplo, Op, Real<T>, DeviceView<const T>, Real<T>, DeviceView<T>) = 0;
   virtual void do_trsm(Queue&, Side, Uplo, Op, Diag, T, DeviceView<const T>, DeviceView<T>) = 0;
   virtual Index do_potrf_panel_width() const = 0;
@@ -726,7 +726,7 @@ class Device {
   std::mutex mutex_;  // guards the pools
   MemoryPool device_pool_, staging_pool_;
   std::size_t memory_limit_ = 0;
-  std::vector<std::unique_ptr<Queue>> idle_queues_[3];  // by Priority
+  std::vector<std::unique_ptr<Queue>> idle_queues_[2];  // by Priority
   std::vector<std::unique_ptr<Event>> idle_events_[2];  // by Timed
 };
 

@@ -1,9 +1,9 @@
 #include "dispatch/calls.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include "algorithms/getrf.hpp"
-#include "algorithms/norm.hpp"
 #include "algorithms/potrf.hpp"
 #include "algorithms/refine.hpp"
 #include "algorithms/solve.hpp"
@@ -100,6 +100,15 @@ Index refine(Call call, Index& iter, OnCpu on_cpu, Solve solve, Resume resume) {
 }
 
 }  // namespace
+
+Index cpu_threads(Index n) {
+  // More than these gain nothing where memory is the limit, and in small ones it takes longer to
+  // wake them up (or even to ask how many there could be).
+  constexpr Index kSmall = 256, kEnough = 16;
+  const Settings& settings = Context::instance().settings();
+  if (n < kSmall) return 1;
+  return settings.threads > 0 ? settings.threads : std::min(kEnough, available_cores());
+}
 
 template <class T>
 const Lapack<T>& cpu_lapack(Family family) {

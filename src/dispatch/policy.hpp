@@ -148,7 +148,7 @@ struct Plan {
   bool by_rows = false;                   ///< LU: columns far from the panels by rows
   Index leading = 0;                      ///< order of a leading triangle that goes up first, or 0
   bool halves = false;                    ///< high words go up before low ones
-  Precision precision = Precision::fp32;  ///< of these
+  Precision precision = Precision::fp32;  ///< of split operands
   std::size_t memory = 0;                 ///< bytes of device memory that the call may take
   std::string why;                        ///< one phrase for the call log
 };

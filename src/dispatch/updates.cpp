@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "algorithms/chol_update_device.hpp"
-#include "algorithms/norm.hpp"
 #include "dispatch/route.hpp"
 
 namespace overlapack::dispatch {
@@ -117,15 +116,6 @@ class OneVector {
 };
 
 }  // namespace
-
-Index cpu_threads(Index n) {
-  // More than these gain nothing where memory is the limit, and in small ones it takes longer to
-  // wake them up (or even to ask how many there could be).
-  constexpr Index kSmall = 256, kEnough = 16;
-  const Settings& settings = Context::instance().settings();
-  if (n < kSmall) return 1;
-  return settings.threads > 0 ? settings.threads : std::min(kEnough, available_cores());
-}
 
 template <class T>
 Index chol_update(const char* name, Uplo uplo, HostView<T> a, HostView<const T> v,

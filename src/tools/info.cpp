@@ -9,7 +9,6 @@
 #include "cpu/lapack.hpp"
 #include "device/cuda/plugin.hpp"
 #include "dispatch/context.hpp"
-#include "tools/break_even.hpp"
 #include "tools/commands.hpp"
 #include "tools/hardware.hpp"
 #include "tools/problem.hpp"

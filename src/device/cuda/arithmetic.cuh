@@ -160,6 +160,21 @@ __device__ inline Complex<R> subtract_product(Complex<R> x, Complex<R> y, Comple
   return {fma(y.im, z.im, fma(-y.re, z.re, x.re)), fma(-y.im, z.re, fma(-y.re, z.im, x.im))};
 }
 
+/// x + y z.
+template <class T>
+__device__ inline T add_product(T x, T y, T z) {
+  return subtract_product(x, negate(y), z);
+}
+/// x + y conj(z), a term of an inner product.
+template <class R>
+__device__ inline R add_conjugated(R x, R y, R z) {
+  return fma(y, z, x);
+}
+template <class R>
+__device__ inline Complex<R> add_conjugated(Complex<R> x, Complex<R> y, Complex<R> z) {
+  return {fma(y.im, z.im, fma(y.re, z.re, x.re)), fma(-y.re, z.im, fma(y.im, z.re, x.im))};
+}
+
 /// Safe bounds for the parts of a divisor: between them no intermediate of Smith's formula leaves
 /// the range of normal numbers early. All are powers of two, so scaling by them is exact.
 template <class R>

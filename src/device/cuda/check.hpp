@@ -4,6 +4,7 @@
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
 #include <string>
 
 #include "core/error.hpp"
@@ -37,5 +38,19 @@ inline void check(cublasStatus_t status, const char* what) {
 inline void ignore(cudaError_t status) noexcept {
   if (status != cudaSuccess) cudaGetLastError();
 }
+
+/// Device memory of its own, on the device that is current when it is made.
+class DeviceMemory {
+ public:
+  /// `what`: for the message if there is not enough.
+  DeviceMemory(std::size_t bytes, const char* what) { check(cudaMalloc(&memory_, bytes), what); }
+  ~DeviceMemory() { ignore(cudaFree(memory_)); }
+  DeviceMemory(const DeviceMemory&) = delete;
+
+  void* at(std::size_t offset) const { return static_cast<char*>(memory_) + offset; }
+
+ private:
+  void* memory_ = nullptr;
+};
 
 }  // namespace overlapack::cuda

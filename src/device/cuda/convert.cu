@@ -107,27 +107,21 @@ __global__ void __launch_bounds__(kThreads)
   if (over) *overflow = 1;
 }
 
-__device__ double add_scaled(double x, double beta, double y) { return fma(beta, y, x); }
-__device__ Complex<double> add_scaled(Complex<double> x, Complex<double> beta, Complex<double> y) {
-  return subtract_product(x, negate(beta), y);
-}
-
 /// beta = 0 means that `to` is not read.
 template <class T, class S>
 __global__ void __launch_bounds__(kThreads)
     widen_kernel(Index rows, Index cols, const S* __restrict__ from, Index from_ld, T beta, T* to,
                  Index to_ld, Index stripes, const double* __restrict__ row_sizes) {
-  for (Index item = blockIdx.x; item < cols * stripes; item += gridDim.x) {
-    const Index j = item / stripes, stripe = item % stripes;
+  for_each_stripe(Part::all, rows, cols, stripes, [&](Index j, Index first, Index end) {
 #pragma unroll 4
-    for (Index i = stripe * kThreads + threadIdx.x; i < rows; i += stripes * kThreads) {
+    for (Index i = first; i < end; i += stripes * kThreads) {
       T x;
       convert(x, from[i + j * from_ld]);
       x = scale(x, inverse_power(row_sizes, i));
       T& result = to[i + j * to_ld];
-      result = is_zero(beta) ? x : add_scaled(x, beta, result);
+      result = is_zero(beta) ? x : add_product(x, beta, result);
     }
-  }
+  });
 }
 
 constexpr int kTile = 32;     // order of the tiles of mirror

@@ -14,6 +14,14 @@ namespace {
 /// workspace of its own allocates nothing later, which would synchronise the device.
 constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;
 
+/// Whether the current device has less memory left than a library may want for its start.
+bool is_short_of_memory() {
+  constexpr std::size_t kEnough = std::size_t{1} << 30;
+  std::size_t free = 0, total = 0;
+  ignore(cudaMemGetInfo(&free, &total));
+  return free < kEnough;
+}
+
 /// Lets a stream write a word.
 auto stream_write_value() {
   static const auto function =
@@ -144,9 +152,7 @@ CudaQueue::CudaQueue(Device& device, int index, int multiprocessors, Priority pr
   try {
     int least = 0, greatest = 0;
     check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "reading the stream priorities");
-    const int value = priority == Priority::high  ? greatest
-                      : priority == Priority::low ? least
-                                                  : (least + greatest) / 2;
+    const int value = priority == Priority::high ? greatest : (least + greatest) / 2;
     check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, value),
           "creating a stream");
   } catch (...) {
@@ -162,14 +168,16 @@ CudaQueue::~CudaQueue() {
 
 cublasHandle_t CudaQueue::cublas() {
   if (cublas_ == nullptr) {
-    if (workspace_ == nullptr) {
-      check(cudaMalloc(&workspace_, kWorkspaceBytes), "cuBLAS workspace");
-    }
+    void* const workspace = made(workspace_, kWorkspaceBytes, "cuBLAS workspace").at(0);
     cublasHandle_t handle = nullptr;
-    check(cublasCreate(&handle), "starting cuBLAS");
+    cublasStatus_t status = cublasCreate(&handle);
+    if (status == CUBLAS_STATUS_NOT_INITIALIZED && is_short_of_memory()) {
+      status = CUBLAS_STATUS_ALLOC_FAILED;  // cuBLAS does not tell
+    }
+    check(status, "starting cuBLAS");
     cublas_ = handle;
     check(cublasSetStream(cublas_, stream_), "starting cuBLAS");
-    check(cublasSetWorkspace(cublas_, workspace_, kWorkspaceBytes), "starting cuBLAS");
+    check(cublasSetWorkspace(cublas_, workspace, kWorkspaceBytes), "starting cuBLAS");
   }
   return cublas_;
 }
@@ -195,7 +203,7 @@ void CudaQueue::release() noexcept {
   relay_.reset();
   exchange_.reset();
   if (cublas_ != nullptr) cublasDestroy(cublas_);
-  ignore(cudaFree(workspace_));
+  workspace_.reset();
   if (stream_ != nullptr) ignore(cudaStreamDestroy(stream_));
 }
 

@@ -90,7 +90,7 @@ class CudaQueue final : public Queue {
   int index_, multiprocessors_;
   cudaStream_t stream_ = nullptr;
   cublasHandle_t cublas_ = nullptr;
-  void* workspace_ = nullptr;
+  std::unique_ptr<DeviceMemory> workspace_;  // of cuBLAS
   std::unique_ptr<Exchange> exchange_;
   std::unique_ptr<Relay> relay_;
   std::unique_ptr<UpdateScratch> update_scratch_;
@@ -106,13 +106,12 @@ class CudaKernels final : public Kernels<T> {
       : Kernels<T>(device),
         fast_tf32_(fast_tf32),
         has_hopper_code_(has_hopper_code),
-        has_int8_cores_(properties.major >= 8),
         shared_bytes_(static_cast<Index>(properties.sharedMemPerBlockOptin)) {}
 
  private:
   void do_gemm(Queue&, Op, Op, T, DeviceView<const T>, DeviceView<const T>, T,
                DeviceView<T>) override;
-  void do_add(Queue&, Op, DeviceView<const T>, T, DeviceView<T>) override;
+  void do_copy(Queue&, Op, DeviceView<const T>, DeviceView<T>) override;
   void do_herk(Queue&, Uplo, Op, Real<T>, DeviceView<const T>, Real<T>, DeviceView<T>) override;
   void do_trsm(Queue&, Side, Uplo, Op, Diag, T, DeviceView<const T>, DeviceView<T>) override;
   Index do_potrf_panel_width() const override;
@@ -188,7 +187,7 @@ class CudaKernels final : public Kernels<T> {
   /// What is copied for the tensor cores at once, of a row.
   static constexpr Index kResidueUnit = 128;
 
-  bool fast_tf32_, has_hopper_code_, has_int8_cores_;
+  bool fast_tf32_, has_hopper_code_;
   Index shared_bytes_;  // that a thread block may have
 };
 

@@ -45,14 +45,14 @@ void CudaKernels<T>::do_gemm(Queue& queue, Op op_a, Op op_b, T alpha, DeviceView
 }
 
 template <class T>
-void CudaKernels<T>::do_add(Queue& queue, Op op, DeviceView<const T> a, T beta, DeviceView<T> b) {
+void CudaKernels<T>::do_copy(Queue& queue, Op op, DeviceView<const T> a, DeviceView<T> b) {
   const CurrentDevice current(cuda(queue).index());
-  const T one(1);
+  const T one(1), zero(0);
   check(
       blas::Functions<T>::geam(cuda(queue).cublas(), operation<T>(op), CUBLAS_OP_N, b.rows, b.cols,
-                               blas::cast(&one), blas::cast(a.data), a.ld, blas::cast(&beta),
+                               blas::cast(&one), blas::cast(a.data), a.ld, blas::cast(&zero),
                                blas::cast(b.data), b.ld, blas::cast(b.data), b.ld),
-      "add");
+      "copy");
 }
 
 template <class T>
@@ -384,7 +384,7 @@ template <class T>
 double CudaKernels<T>::won_by_residues(Index m, Index n, Index k) const {
   constexpr double kReal = is_complex<T> ? 4 : 1;  // of plain products
   constexpr double kProducts = ResidueForm<T>::kProducts;
-  const bool exist = has_hopper_code_ || (has_int8_cores_ && !is_complex<T>);
+  const bool exist = has_hopper_code_ || !is_complex<T>;
   if (!exist || k > residues::kSummands) return -1;
   const double won = kReal / 50e12 - kProducts / (has_hopper_code_ ? 100e12 : 90e12);
   const double lost = kProducts * (has_hopper_code_ ? 44 / 2e12 : 112 / 4e12);

@@ -354,24 +354,25 @@ void launch_tall(cudaStream_t stream, Exchange& exchange, DeviceView<T> a, Panel
   }
 }
 
+/// Of two sets, see the top.
+std::size_t message_bytes(int multiprocessors) {
+  return 2 * sizeof(Message) * static_cast<std::size_t>(multiprocessors);
+}
+
 }  // namespace
 
 Exchange::Exchange(int multiprocessors)
-    : multiprocessors_(multiprocessors), cluster_limit_(getrf_cluster_limit()) {
-  const std::size_t blocks = static_cast<std::size_t>(multiprocessors);
-  const std::size_t message_bytes = 2 * sizeof(Message) * blocks;  // two sets, see the top
-  const std::size_t candidate_bytes = sizeof(Candidate<unsigned long long>) * kTallBlocks;
-  check(cudaMalloc(&messages_, message_bytes + candidate_bytes), "memory of the LU exchange");
-  candidates_ = static_cast<char*>(messages_) + message_bytes;
-}
-
-Exchange::~Exchange() { ignore(cudaFree(messages_)); }
+    : multiprocessors_(multiprocessors),
+      cluster_limit_(getrf_cluster_limit()),
+      memory_(message_bytes(multiprocessors) + sizeof(Candidate<unsigned long long>) * kTallBlocks,
+              "memory of the LU exchange"),
+      candidates_(memory_.at(message_bytes(multiprocessors))) {}
 
 unsigned Exchange::reserve_tags(cudaStream_t stream, unsigned columns) {
   const bool wraps = next_tag_ + columns < next_tag_;
   if (next_tag_ == 0 || wraps) {
-    const std::size_t bytes = 2 * sizeof(Message) * static_cast<std::size_t>(multiprocessors_);
-    check(cudaMemsetAsync(messages_, 0, bytes, stream), "clearing the LU exchange");
+    check(cudaMemsetAsync(messages(), 0, message_bytes(multiprocessors_), stream),
+          "clearing the LU exchange");
     next_tag_ = 1;
   }
   const unsigned first = next_tag_;

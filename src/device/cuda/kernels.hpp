@@ -11,6 +11,7 @@
 
 #include "core/scalar.hpp"
 #include "core/view.hpp"
+#include "device/cuda/check.hpp"
 #include "device/device.hpp"
 
 namespace overlapack::cuda {
@@ -25,16 +26,14 @@ class Relay {
  public:
   /// On the current device.
   Relay();
-  ~Relay();
-  Relay(const Relay&) = delete;
 
-  void* memory() const { return memory_; }
+  void* memory() const { return memory_.at(0); }
   /// The number of the next launch, never that of an earlier one whose traces are in the memory.
   /// May enqueue a memset.
   unsigned next_launch(cudaStream_t stream);
 
  private:
-  void* memory_ = nullptr;
+  DeviceMemory memory_;
   unsigned launches_ = 0;
 };
 
@@ -69,13 +68,11 @@ class UpdateScratch {
  public:
   /// On the current device.
   UpdateScratch();
-  ~UpdateScratch();
-  UpdateScratch(const UpdateScratch&) = delete;
 
-  void* memory() const { return memory_; }
+  void* memory() const { return memory_.at(0); }
 
  private:
-  void* memory_ = nullptr;
+  DeviceMemory memory_;
 };
 
 /// Largest number of columns of update_panel.
@@ -127,13 +124,11 @@ class Exchange {
  public:
   /// For the current device, which has this many multiprocessors.
   explicit Exchange(int multiprocessors);
-  ~Exchange();
-  Exchange(const Exchange&) = delete;
 
   int multiprocessors() const { return multiprocessors_; }
   /// Blocks in a cluster at most; 0 if there are none.
   int cluster_limit() const { return cluster_limit_; }
-  void* messages() const { return messages_; }
+  void* messages() const { return memory_.at(0); }
   void* candidates() const { return candidates_; }
   /// Reserves `columns` consecutive tags that no message in the memory carries; returns the first.
   /// May enqueue a memset.
@@ -142,8 +137,8 @@ class Exchange {
  private:
   int multiprocessors_;
   int cluster_limit_;
-  void* messages_ = nullptr;
-  void* candidates_ = nullptr;
+  DeviceMemory memory_;
+  void* candidates_;
   unsigned next_tag_ = 0;  // 0: the messages must be cleared first
 };
 
@@ -279,15 +274,14 @@ class ReduceScratch {
  public:
   /// On the current device. Enqueues a memset.
   explicit ReduceScratch(cudaStream_t stream);
-  ~ReduceScratch();
-  ReduceScratch(const ReduceScratch&) = delete;
 
-  void* parts() const { return memory_; }
+  void* parts() const { return memory_.at(0); }
   void* totals() const { return totals_; }
   void* tickets() const { return tickets_; }
 
  private:
-  void *memory_ = nullptr, *totals_ = nullptr, *tickets_ = nullptr;
+  DeviceMemory memory_;
+  void *totals_, *tickets_;
 };
 
 /// As Kernels<T>::column_norms, row_sums and norm.

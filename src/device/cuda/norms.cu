@@ -153,26 +153,23 @@ ReducedMatrix<typename DeviceScalar<T>::type> triangle(Symmetry symmetry, Uplo u
   return result;
 }
 
-}  // namespace
+constexpr std::size_t kPartBytes = kReduceBlocks * kTileLines * sizeof(float),
+                      kTotalBytes = kReduceBlocks * sizeof(double),
+                      kTicketBytes = (kReduceBlocks + 1) * sizeof(unsigned);
+static_assert(kPartBytes >= kReduceBlocks * sizeof(Squares<double>), "of a whole matrix");
 
-ReduceScratch::ReduceScratch(cudaStream_t stream) {
-  constexpr std::size_t kParts = kReduceBlocks * kTileLines * sizeof(float),
-                        kTotals = kReduceBlocks * sizeof(double),
-                        kTickets = (kReduceBlocks + 1) * sizeof(unsigned);
-  static_assert(kParts >= kReduceBlocks * sizeof(Squares<double>), "of a whole matrix");
-  check(cudaMalloc(&memory_, kParts + kTotals + kTickets), "memory for reductions");
-  totals_ = static_cast<char*>(memory_) + kParts;
-  tickets_ = static_cast<char*>(totals_) + kTotals;
-  check(cudaMemsetAsync(tickets_, 0, kTickets, stream), "memory for reductions");
-}
-
-ReduceScratch::~ReduceScratch() { ignore(cudaFree(memory_)); }
-
-namespace {
 ReduceMemory memory_of(const ReduceScratch& scratch) {
   return {scratch.parts(), scratch.totals(), static_cast<unsigned*>(scratch.tickets())};
 }
+
 }  // namespace
+
+ReduceScratch::ReduceScratch(cudaStream_t stream)
+    : memory_(kPartBytes + kTotalBytes + kTicketBytes, "memory for reductions"),
+      totals_(memory_.at(kPartBytes)),
+      tickets_(memory_.at(kPartBytes + kTotalBytes)) {
+  check(cudaMemsetAsync(tickets_, 0, kTicketBytes, stream), "memory for reductions");
+}
 
 template <class T>
 void column_norms(cudaStream_t stream, const ReduceScratch& scratch, DeviceView<const T> a,

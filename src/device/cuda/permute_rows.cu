@@ -7,7 +7,6 @@
 // is.
 //
 // Application: a thread block reads a column into shared memory and writes it back in order.
-#include <algorithm>
 
 #include "device/cuda/arithmetic.cuh"
 #include "device/cuda/interchange.cuh"

@@ -775,16 +775,13 @@ Index strips_of(Index rows) { return quotient_up(rows, Index{kRowWarps * kTile})
 
 }  // namespace
 
-Relay::Relay() {
-  constexpr std::size_t board = std::max(sizeof(Board<double>), sizeof(Board<Complex<double>>));
-  check(cudaMalloc(&memory_, kPostedBytes + board), "memory of the Cholesky panel");
-}
-
-Relay::~Relay() { ignore(cudaFree(memory_)); }
+Relay::Relay()
+    : memory_(kPostedBytes + std::max(sizeof(Board<double>), sizeof(Board<Complex<double>>)),
+              "memory of the Cholesky panel") {}
 
 unsigned Relay::next_launch(cudaStream_t stream) {
   if (launches_ == 0) {
-    check(cudaMemsetAsync(memory_, 0, kPostedBytes, stream), "clearing the Cholesky panel");
+    check(cudaMemsetAsync(memory(), 0, kPostedBytes, stream), "clearing the Cholesky panel");
     launches_ = 1;
   }
   return launches_++;

@@ -9,7 +9,6 @@
 // Tiles of neighbouring thread blocks lie side by side, so most of what is copied comes from the
 // cache. Clusters whose thread blocks copy for each other (multicast) take half as long again: a
 // buffer is free only when both have read it.
-#include <algorithm>
 #include <cstdint>
 
 #include "device/cuda/kernels.hpp"

@@ -13,7 +13,6 @@
 // Where there are few tiles, the thread blocks of a cluster share the sections of one.
 #include <cooperative_groups.h>
 
-#include <algorithm>
 #include <cstdint>
 
 #include "device/cuda/kernels.hpp"

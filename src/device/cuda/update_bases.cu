@@ -16,12 +16,6 @@ constexpr int kPairs = kMost * kMost / kThreads;  // elements of a k x k matrix 
 template <class E>
 using Small = E[kMost][kMost + 1];
 
-/// conj(x) y added to a sum.
-__device__ inline double add_product(double sum, double x, double y) { return fma(x, y, sum); }
-__device__ inline Complex<double> add_product(Complex<double> sum, Complex<double> x,
-                                              Complex<double> y) {
-  return {fma(x.im, y.im, fma(x.re, y.re, sum.re)), fma(-x.im, y.re, fma(x.re, y.im, sum.im))};
-}
 __device__ inline double square_modulus(double x) { return x * x; }
 __device__ inline double square_modulus(Complex<double> x) { return fma(x.re, x.re, x.im * x.im); }
 
@@ -51,7 +45,7 @@ __global__ void __launch_bounds__(kThreads)
       const int e = thread + q * kThreads;
       if (e >= k * k) break;
       for (int i = 0; i < kRows; ++i) {
-        sums[q] = add_product(sums[q], part[i][e % k], part[i][e / k]);
+        sums[q] = add_conjugated(sums[q], part[i][e / k], part[i][e % k]);
       }
     }
   }

@@ -154,12 +154,6 @@ __device__ inline double rough_rsqrt(double x) {
 
 // ---- one reflector ----
 
-/// x conj(y) added to a sum.
-__device__ inline double add_conjugated(double sum, double x, double y) { return fma(x, y, sum); }
-__device__ inline Complex<double> add_conjugated(Complex<double> sum, Complex<double> x,
-                                                 Complex<double> y) {
-  return {fma(x.im, y.im, fma(x.re, y.re, sum.re)), fma(-x.re, y.im, fma(x.im, y.re, sum.im))};
-}
 __device__ inline double add_square(double sum, double x) { return fma(x, x, sum); }
 __device__ inline double add_square(double sum, Complex<double> x) {
   return fma(x.im, x.im, fma(x.re, x.re, sum));
@@ -311,7 +305,7 @@ __device__ void apply(const Base<E, K>& base, E (&v)[K]) {
   for (int c = K - 1; c >= 0; --c) {
     E sum = from_real<E>(0);
 #pragma unroll
-    for (int d = 0; d <= c; ++d) sum = subtract_product(sum, negate(v[d]), base.column[c][d]);
+    for (int d = 0; d <= c; ++d) sum = add_product(sum, v[d], base.column[c][d]);
     v[c] = sum;
   }
 }
@@ -644,12 +638,8 @@ __global__ void find_not_finite_kernel(Part part, Index rows, Index cols, const 
 
 }  // namespace
 
-UpdateScratch::UpdateScratch() {
-  check(cudaMalloc(&memory_, kWidth * kWidth * sizeof(Complex<double>)),
-        "memory for updates of a factor");
-}
-
-UpdateScratch::~UpdateScratch() { ignore(cudaFree(memory_)); }
+UpdateScratch::UpdateScratch()
+    : memory_(kWidth * kWidth * sizeof(Complex<double>), "memory for updates of a factor") {}
 
 Index update_panel_width() { return kWidth; }
 
@@ -689,8 +679,7 @@ void update_panel(cudaStream_t stream, const UpdateScratch& scratch, int multipr
     });
     if (in_place) {
       copy_part(stream, factor.data, sizeof(T) * static_cast<std::size_t>(factor.ld), home,
-                sizeof(T) * static_cast<std::size_t>(home_ld), sizeof(T), n, n,
-                upper ? Part::upper : Part::lower, 0);
+                sizeof(T) * static_cast<std::size_t>(home_ld), sizeof(T), n, n, part_of(uplo), 0);
     }
     a = factor;  // for the next group
     j += count;

@@ -34,16 +34,15 @@ class EmulatedKernels final : public Kernels<T> {
     });
   }
 
-  void do_add(Queue& queue, Op op, DeviceView<const T> a, T beta, DeviceView<T> b) override {
-    enqueue(queue, "add", [=] {
-      require(rows(op, a) == b.rows && cols(op, a) == b.cols, "add", "the shapes do not fit");
-      const HostView<const T> from = open("add", a);
-      const HostView<T> to = open("add", b);
+  void do_copy(Queue& queue, Op op, DeviceView<const T> a, DeviceView<T> b) override {
+    enqueue(queue, "copy", [=] {
+      require(rows(op, a) == b.rows && cols(op, a) == b.cols, "copy", "the shapes do not fit");
+      const HostView<const T> from = open("copy", a);
+      const HostView<T> to = open("copy", b);
       for (Index j = 0; j < b.cols; ++j) {
         for (Index i = 0; i < b.rows; ++i) {
-          T x = op == Op::none ? from(i, j) : from(j, i);
-          if (op == Op::conj_trans) x = conj(x);
-          to(i, j) = beta == T(0) ? x : x + beta * to(i, j);
+          const T x = op == Op::none ? from(i, j) : from(j, i);
+          to(i, j) = op == Op::conj_trans ? conj(x) : x;
         }
       }
     });
@@ -453,8 +452,8 @@ class EmulatedKernels final : public Kernels<T> {
       const HostView<const T> from = open("find_not_finite", a);
       const HostView<Index> result = open("find_not_finite", found);
       for (Index j = 0; j < a.cols; ++j) {
-        const RowRange column = rows_of_column(part, 0, a.rows, j);
-        for (Index i = column.first; i < column.end; ++i) {
+        const Range column = rows_of_column(part, 0, a.rows, j);
+        for (Index i = column.first; i < column.last; ++i) {
           if (!std::isfinite(abs1(from(i, j)))) result(0) = 1;
         }
       }
@@ -757,8 +756,8 @@ class EmulatedKernels final : public Kernels<T> {
       const HostView<const T> double_from = open("round", from);
       const HostView<Single<T>> single_to = open("round", to);
       for (Index j = 0; j < from.cols; ++j) {
-        const RowRange rows = rows_of_column(part, 0, from.rows, j);
-        for (Index i = rows.first; i < rows.end; ++i) {
+        const Range rows = rows_of_column(part, 0, from.rows, j);
+        for (Index i = rows.first; i < rows.last; ++i) {
           const T x = double_from(i, j);
           const Real<T> scale =
               by_row[static_cast<std::size_t>(i)] * by_column[static_cast<std::size_t>(j)];
@@ -792,8 +791,8 @@ class EmulatedKernels final : public Kernels<T> {
       const HostView<const Single<T>> words = open("round high words", high);
       const HostView<Single<T>> single_to = open("round high words", to);
       for (Index j = 0; j < to.cols; ++j) {
-        const RowRange rows = rows_of_column(part, 0, to.rows, j);
-        for (Index i = rows.first; i < rows.end; ++i) {
+        const Range rows = rows_of_column(part, 0, to.rows, j);
+        for (Index i = rows.first; i < rows.last; ++i) {
           single_to(i, j) =
               static_cast<Single<T>>(reference::join_words(words(i, j), Single<T>(0)));
         }
@@ -813,8 +812,8 @@ class EmulatedKernels final : public Kernels<T> {
                                       low_words = open("join words", low);
       const HostView<T> double_to = open("join words", to);
       for (Index j = 0; j < to.cols; ++j) {
-        const RowRange rows = rows_of_column(part, 0, to.rows, j);
-        for (Index i = rows.first; i < rows.end; ++i) {
+        const Range rows = rows_of_column(part, 0, to.rows, j);
+        for (Index i = rows.first; i < rows.last; ++i) {
           double_to(i, j) =
               static_cast<T>(reference::join_words(high_words(i, j), low_words(i, j)));
           if (reference::overflows_single(double_to(i, j))) open("join words", overflow)(0) = 1;

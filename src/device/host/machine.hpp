@@ -269,11 +269,11 @@ class EmulatedQueue final : public Queue {
       const char* const operation = "copy on device";
       require(element % 4 == 0, operation, "the size of an element is no multiple of 4");
       for (Index j = 0; j < cols; ++j) {
-        const RowRange column = rows_of_column(part, diagonal, rows, j);
-        if (column.first >= column.end) continue;
+        const Range column = rows_of_column(part, diagonal, rows, j);
+        if (column.first >= column.last) continue;
         const auto column_index = static_cast<std::size_t>(j);
         const std::size_t first = element * static_cast<std::size_t>(column.first);
-        const std::size_t bytes = element * static_cast<std::size_t>(column.end - column.first);
+        const std::size_t bytes = element * static_cast<std::size_t>(column.last - column.first);
         char* const to_column = static_cast<char*>(to) + column_index * to_pitch + first;
         const char* const from_column =
             static_cast<const char*>(from) + column_index * from_pitch + first;

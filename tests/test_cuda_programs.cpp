@@ -1,0 +1,116 @@
+// Programs that use CUDA themselves, in other ways than the runtime does: with a context of their
+// own, or while they capture a graph.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <thread>
+#include <vector>
+
+#include "dispatch/calls.hpp"
+#include "support/fixtures.hpp"
+#include "support/lapack_calls.hpp"
+#include "support/matrices.hpp"
+#include "support/residual.hpp"
+
+namespace overlapack {
+namespace {
+
+using namespace testing_support;
+using dispatch::Algorithm;
+
+/// A function of the driver, which the plug-in has loaded. The header is not needed: handles are
+/// pointers, codes are integers, 0 is success.
+template <class... Parameters>
+int driver(const char* name, Parameters... parameters) {
+  static void* const library = dlopen("libcuda.so.1", RTLD_LAZY);
+  const auto function = reinterpret_cast<int (*)(Parameters...)>(dlsym(library, name));
+  return function != nullptr ? function(parameters...) : -1;
+}
+
+using Handle = void*;
+
+class CudaPrograms : public RoutedTest {
+ protected:
+  void SetUp() override {
+    RoutedTest::SetUp();
+    if (IsSkipped()) return;
+    if (device().emulated()) GTEST_SKIP() << "the emulated device is not CUDA's";
+    route(Algorithm::tiled, 64);
+  }
+
+  /// Calls that travel through staging memory, small and large.
+  static void expect_right_results() {
+    for (const Index n : {100, 1500}) {
+      const auto a = positive_definite<double>(n, 1, 3);
+      auto factor = a;
+      EXPECT_EQ(potrf<double>(Uplo::lower, factor.view()), 0);
+      EXPECT_LT(potrf_residual<double>(Uplo::lower, a.view(), factor.view()), kThreshold);
+      const auto general = random_matrix<double>(n, n, 2);
+      auto lu = general;
+      std::vector<Index> pivots;
+      EXPECT_EQ(getrf<double>(lu.view(), pivots), 0);
+      EXPECT_LT(getrf_residual<double>(general.view(), lu.view(), pivots), kThreshold);
+    }
+    EXPECT_NE(dispatch::Context::instance().device(), nullptr);
+  }
+};
+
+TEST_F(CudaPrograms, MayHaveAContextOfTheirOwn) {
+  std::thread([] {
+    Handle context = nullptr, current = nullptr;
+    ASSERT_EQ(driver("cuCtxCreate_v2", &context, 0U, 0), 0);
+    expect_right_results();
+    EXPECT_EQ(driver("cuCtxGetCurrent", &current), 0);
+    EXPECT_EQ(current, context);
+    // What lies there is out of reach, and nothing else suffers.
+    constexpr Index kOrder = 300;
+    double* matrix = nullptr;
+    ASSERT_EQ(driver("cuMemAlloc_v2", &matrix, sizeof(double) * kOrder * kOrder), 0);
+    EXPECT_EQ(potrf<double>(Uplo::lower, HostView<double>(matrix, kOrder, kOrder, kOrder)),
+              dispatch::kNoMemory);
+    expect_right_results();
+    EXPECT_EQ(driver("cuCtxDestroy_v2", context), 0);
+  }).join();
+  expect_right_results();
+}
+
+TEST_F(CudaPrograms, MayTakeAllOfTheMemory) {
+  Handle primary = nullptr;
+  ASSERT_EQ(driver("cuDevicePrimaryCtxRetain", &primary, 0), 0);
+  ASSERT_EQ(driver("cuCtxSetCurrent", primary), 0);
+  for (const std::size_t left : {100, 50, 20, 1}) {  // MiB, more or less
+    SCOPED_TRACE(left);
+    std::vector<Handle> taken;
+    for (std::size_t mib = 4096; mib >= 1; mib /= 2) {
+      std::size_t free = 0, total = 0;
+      Handle memory = nullptr;
+      const auto fits = [&] {
+        return driver("cuMemGetInfo_v2", &free, &total) == 0 && free >> 20 > mib + left;
+      };
+      while (fits() && driver("cuMemAlloc_v2", &memory, mib << 20) == 0) taken.push_back(memory);
+    }
+    expect_right_results();
+    for (const Handle memory : taken) EXPECT_EQ(driver("cuMemFree_v2", memory), 0);
+  }
+  const std::size_t before = device().counters().kernels;
+  expect_right_results();
+  EXPECT_GT(device().counters().kernels, before);
+}
+
+TEST_F(CudaPrograms, MayCaptureAGraphMeanwhile) {
+  Handle primary = nullptr, stream = nullptr, graph = nullptr;
+  ASSERT_EQ(driver("cuDevicePrimaryCtxRetain", &primary, 0), 0);
+  ASSERT_EQ(driver("cuCtxSetCurrent", primary), 0);
+  constexpr unsigned kNonBlocking = 1;
+  constexpr int kGlobal = 0;
+  ASSERT_EQ(driver("cuStreamCreate", &stream, kNonBlocking), 0);
+  ASSERT_EQ(driver("cuStreamBeginCapture_v2", stream, kGlobal), 0);
+  std::thread(expect_right_results).join();
+  expect_right_results();  // by the thread that captures, too
+  EXPECT_EQ(driver("cuStreamEndCapture", stream, &graph), 0);
+  EXPECT_EQ(driver("cuStreamDestroy_v2", stream), 0);
+}
+
+}  // namespace
+}  // namespace overlapack
