@@ -473,6 +473,16 @@ TYPED_TEST(Resident, CallsDoNothingWithoutTheDevicesLock) {
   }
   EXPECT_GT(lange<T>('M', there.view()), 0);
   expect_more();
+  // What the device cannot do the CPU does with a copy.
+  dispatch::Settings settings = this->settings_for(Algorithm::tiled, 16);
+  settings.memory_limit = 1000;
+  this->use(settings);
+  const auto order = static_cast<std::int32_t>(n), ld = static_cast<std::int32_t>(there.view().ld);
+  std::vector<Real<T>> c(static_cast<std::size_t>(n));
+  auto u = random_matrix<T>(n, 1, 3);
+  Exported<T>::ch1up(&order, there.view().data, &ld, u.data(), c.data());
+  EXPECT_NE(u(0, 0), T(0));
+  expect_more();
   this->device().set_observer(nullptr);
 }
 

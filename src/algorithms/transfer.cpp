@@ -305,6 +305,47 @@ void Transfer::cut(Direction& direction, std::size_t chunk_bytes, std::size_t un
   for (std::size_t c = 0; c < direction.chunks.size(); ++c) direction.units_done[c] = 0;
 }
 
+/// Staging memory for all chunks of a direction that is kept, for some of another one.
+void Transfer::make_ring(Direction& direction) {
+  direction.slots = count(direction.chunks);
+  if (direction.slot_bytes == 0) return;
+  direction.slot_bytes = power_of_two_from(direction.slot_bytes);
+  const bool keeps = keeps_uploads_ && &direction == &up_;
+  if (!keeps) {
+    const auto affordable = static_cast<Index>(tuning_.staging / direction.slot_bytes);
+    Index needed = 2;
+    for (Index r = 0; &direction == &down_ && r < count(down_.regions); ++r) {
+      if (!downloads_[size(r)].whole) continue;
+      // While one such region is unpacked the next one arrives.
+      needed = std::max(needed, 2 * (down_.first_chunk[size(r) + 1] - down_.first_chunk[size(r)]));
+    }
+    direction.slots = std::min(direction.slots, std::max(affordable, needed));
+  }
+  const std::size_t bytes = direction.slot_bytes * size(direction.slots);
+  // In steps, so that a call that keeps a little more than the one before need not wait for the
+  // driver to lock all of it anew.
+  direction.ring = Buffer<char>(
+      device_, Space::host, static_cast<Index>(keeps ? round_up(bytes, tuning_.staging) : bytes));
+}
+
+void Transfer::open_queues() {
+  flags_ = Buffer<PaddedFlag>(device_, Space::host, 1 + kQueuesDown);
+  up_.flags = flags_.data();
+  down_.flags = flags_.data() + 1;
+  const auto open = [this](Direction& direction, Index q, const char* name) {
+    new (&direction.flags[q].flag) Flag(0);
+    direction.queues[q].emplace(device_, Priority::normal, name);
+    direction.queue_count = q + 1;
+  };
+  open(up_, 0, "upload");
+  open(down_, 0, "download 0");
+  if (!caller_issues_) open(down_, 1, "download 1");
+  // Nobody waits for a slot that is not used again.
+  up_.signals = std::max<Index>(count(up_.chunks) - up_.slots, 0);
+  up_.told = std::clamp<Index>(up_.slots / 4, 1, tuning_.told);
+  down_.signals = count(down_.chunks);
+}
+
 void Transfer::start() {
   find_kinds();
   const std::size_t up = staged_bytes(up_), down = staged_bytes(down_);
@@ -318,47 +359,12 @@ void Transfer::start() {
       std::clamp(power_of_two_from(wanted), tuning_.min_chunk, tuning_.max_chunk);
   const std::size_t unit_bytes =
       std::max(tuning_.min_unit, std::min(wanted, chunk_bytes) / tuning_.units);
-  flags_ = Buffer<PaddedFlag>(device_, Space::host, 1 + kQueuesDown);
   for (Direction* direction : {&up_, &down_}) {
     cut(*direction, chunk_bytes, unit_bytes);
-    const Index chunks = count(direction->chunks);
-    direction->slots = chunks;
-    if (direction->slot_bytes > 0) {
-      direction->slot_bytes = power_of_two_from(direction->slot_bytes);
-      const auto affordable = static_cast<Index>(tuning_.staging / direction->slot_bytes);
-      Index needed = 2;
-      for (Index r = 0; direction == &down_ && r < count(down_.regions); ++r) {
-        if (!downloads_[size(r)].whole) continue;
-        // While one such region is unpacked the next one arrives.
-        needed =
-            std::max(needed, 2 * (down_.first_chunk[size(r) + 1] - down_.first_chunk[size(r)]));
-      }
-      const bool keeps = keeps_uploads_ && direction == &up_;
-      if (!keeps) direction->slots = std::min(chunks, std::max<Index>(affordable, needed));
-      std::size_t bytes = direction->slot_bytes * size(direction->slots);
-      // In steps, so that a call that keeps a little more than the one before need not wait for the
-      // driver to lock all of it anew.
-      if (keeps) bytes = (bytes + tuning_.staging - 1) / tuning_.staging * tuning_.staging;
-      direction->ring = Buffer<char>(device_, Space::host, static_cast<Index>(bytes));
-    }
+    make_ring(*direction);
     direction->events.resize(direction->regions.size());
-    direction->flags = flags_.data() + (direction == &up_ ? 0 : 1);
-    const auto open = [&](Index q, const char* name) {
-      new (&direction->flags[q].flag) Flag(0);
-      direction->queues[q].emplace(device_, Priority::normal, name);
-      direction->queue_count = q + 1;
-    };
-    if (direction == &up_) {
-      // Nobody waits for a slot that is not used again.
-      up_.signals = std::max<Index>(chunks - up_.slots, 0);
-      up_.told = std::clamp<Index>(up_.slots / 4, 1, tuning_.told);
-      open(0, "upload");
-    } else {
-      down_.signals = chunks;
-      open(0, "download 0");
-      if (!caller_issues_) open(1, "download 1");
-    }
   }
+  open_queues();
   end_units_ = count(down_.units);
   end_chunks_ = count(down_.chunks);
   started_ = true;

@@ -247,6 +247,8 @@ class Transfer {
   bool scattered(const Region& region) const;
   std::size_t staged_bytes(const Direction& direction) const;
   bool staged(const Direction& direction, Index number) const;
+  void make_ring(Direction& direction);
+  void open_queues();
   void cut(Direction& direction, std::size_t chunk_bytes, std::size_t unit_bytes);
   char* slot(const Direction& direction, Index chunk) const;
   std::size_t offset(const Chunk& chunk, const Region& region, std::size_t pitch) const;
