@@ -46,7 +46,7 @@ RowSums<T> row_sums(HostView<const T> a, const T* x, const T* b) {
   constexpr Index kRows = 256;  // per task
   const Index n = a.rows;
   RowSums<T> sums{std::vector<Real<T>>(at(n)), {b, b + n}};
-  share_out(available_cores(), (n + kRows - 1) / kRows, [&](Index part) {
+  share_out(available_cores(), quotient_up(n, kRows), [&](Index part) {
     const Index end = std::min(n, (part + 1) * kRows);
     for (Index j = 0; j < n; ++j) {
       for (Index i = part * kRows; i < end; ++i) {

@@ -29,7 +29,7 @@ class Data {
  public:
   Data(Index m, Index n) : m_(m), n_(n), a_(static_cast<std::size_t>(m * n)) {
     constexpr Index kStrip = 256;
-    const Index strips = (m + kStrip - 1) / kStrip;
+    const Index strips = quotient_up(m, kStrip);
     std::vector<Sums> columns(static_cast<std::size_t>(n));
     std::vector<long double> rows(static_cast<std::size_t>(strips));
     share_out(available_cores(), n, [&](Index j) {

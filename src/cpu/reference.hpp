@@ -216,7 +216,7 @@ template <class T>
 void trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, HostView<const T> a, HostView<T> b) {
   detail::scale(alpha, b);
   if (alpha == T(0) || b.empty()) return;
-  const Index n = a.rows, nb = detail::kBlock, blocks = (n + nb - 1) / nb;
+  const Index n = a.rows, nb = detail::kBlock, blocks = quotient_up(n, nb);
   const bool lower = (uplo == Uplo::lower) == (op == Op::none);  // shape of op(A)
   const bool down = lower == (side == Side::left);               // order of the unknowns
   for (Index s = 0; s < blocks; ++s) {
@@ -625,7 +625,7 @@ struct SplitParts {
   SplitParts(HostView<const float> form, Index section, Index numbers)
       : high(static_cast<std::size_t>(numbers * form.cols)),
         low(high.size()),
-        scales(static_cast<std::size_t>((numbers + section - 1) / section * form.cols)) {
+        scales(static_cast<std::size_t>(quotient_up(numbers, section) * form.cols)) {
     constexpr Index kPiece = SplitForm::kPiece;
     std::size_t to = 0, scale = 0;
     for (Index j = 0; j < form.cols; ++j) {
@@ -639,7 +639,7 @@ struct SplitParts {
           high[to] = fp16_of_pairs(piece, i % kPiece);
           low[to] = fp16_of_pairs(piece + kPiece / 2, i % kPiece);
         }
-        row += (size + kPiece - 1) / kPiece * kPiece;
+        row += round_up(size, kPiece);
       }
     }
   }
@@ -651,7 +651,7 @@ struct SplitParts {
 inline void split_gemm(Index section, Index numbers, float alpha, HostView<const float> a,
                        HostView<const float> b, float beta, HostView<float> c) {
   const SplitParts x(a, section, numbers), y(b, section, numbers);
-  const Index sections = (numbers + section - 1) / section;
+  const Index sections = quotient_up(numbers, section);
   const auto element = [](const std::vector<float>& of, Index i) {
     return of[static_cast<std::size_t>(i)];
   };

@@ -12,7 +12,7 @@ namespace overlapack::cpu {
 template <class T>
 Strips<T>::Strips(Index n, Index k) : n_(n), k_(k) {
   constexpr std::size_t kAlignment = alignof(Piece<T>), kSpare = kAlignment / sizeof(Real<T>);
-  const Index count = (n + kStrip<T> - 1) / kStrip<T> * size();
+  const Index count = quotient_up(n, kStrip<T>) * size();
   memory_.reset(new Real<T>[static_cast<std::size_t>(count) + kSpare]);
   const auto address = reinterpret_cast<std::uintptr_t>(memory_.get());
   strips_ = memory_.get() + (kAlignment - address % kAlignment) % kAlignment / sizeof(Real<T>);

@@ -44,7 +44,7 @@ T uniform(std::uint64_t seed, Index i, Index j, double scale) {
 /// Calls work(begin, end) for parts of 0, 1, ..., count - 1, on all cores.
 template <class Work>
 void in_parallel(Index count, const Work& work) {
-  const Index parts = std::min(available_cores(), (count + 63) / 64);
+  const Index parts = std::min(available_cores(), quotient_up(count, 64));
   share_out(parts, parts, [&](Index p) { work(count * p / parts, count * (p + 1) / parts); });
 }
 

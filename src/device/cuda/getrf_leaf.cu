@@ -322,7 +322,7 @@ void launch_leaf(cudaStream_t stream, Exchange& exchange, DeviceView<T> a, Panel
                  Index offset) {
   const Index rows_per_block = Index{kThreads} * R;
   LaunchShape shape;
-  shape.blocks = static_cast<unsigned>((a.rows + rows_per_block - 1) / rows_per_block);
+  shape.blocks = static_cast<unsigned>(quotient_up(a.rows, rows_per_block));
   shape.threads = kThreads;
   shape.cooperative = shape.blocks > 1;
   const unsigned steps = static_cast<unsigned>(std::min(a.rows, a.cols));

@@ -109,8 +109,7 @@ void interchange_and_solve(cudaStream_t stream, DeviceView<const T> l, const Ind
   shape.blocks = static_cast<unsigned>(std::min(quotient_up(a.cols, kTile), kMaxBlocks));
   shape.threads = kThreads;
   shape.shared_bytes = sizeof(Memory<DoubleScalar<D>>);
-  const Triangle<D> triangle{static_cast<int>(l.rows), true,
-                             Trapezoid<const D>(device_cast(l.data), l.ld, false)};
+  const Triangle<D> triangle{static_cast<int>(l.rows), true, Trapezoid<const D>(l, false)};
   const Step<D> step{triangle, pivots, offset, device_cast(a.data), a.cols, a.ld};
   launch(stream, shape, "interchange and solve", interchange_and_solve_kernel<D>, step);
 }

@@ -118,7 +118,7 @@ void interchange_and_solve_by_rows(cudaStream_t stream, Uplo uplo, Diag diag, De
   shape.threads = kThreads;
   shape.shared_bytes = shared_by_all<Memory<DoubleScalar<D>>>();
   const Triangle<D> triangle{static_cast<int>(l.rows), diag == Diag::unit,
-                             Trapezoid<const D>(device_cast(l.data), l.ld, uplo == Uplo::upper)};
+                             Trapezoid<const D>(l, uplo == Uplo::upper)};
   const Step<D> step{triangle, pivots, offset, device_cast(a.data), a.rows, a.ld};
   launch(stream, shape, "interchange and solve by rows", by_rows_kernel<D>, step);
 }

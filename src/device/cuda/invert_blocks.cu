@@ -94,8 +94,7 @@ void invert_blocks(cudaStream_t stream, Uplo uplo, DeviceView<const T> factor,
   shape.threads = kTiles<E> * kWarp;
   shape.shared_bytes = shared_by_all<Memory<E>>();
   launch(stream, shape, "invert_blocks", invert_blocks_kernel<D>, factor.rows,
-         static_cast<int>(order),
-         Trapezoid<const D>(device_cast(factor.data), factor.ld, uplo == Uplo::upper),
+         static_cast<int>(order), Trapezoid<const D>(factor, uplo == Uplo::upper),
          device_cast(inverses.data), inverses.ld, conditions);
 }
 

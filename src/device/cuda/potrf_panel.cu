@@ -808,8 +808,8 @@ void potrf_panel(cudaStream_t stream, Relay& relay, Uplo uplo, DeviceView<const 
   const Panel<D> panel{rows,
                        static_cast<int>(n),
                        0,
-                       Trapezoid<const D>{device_cast(a.data), a.ld, upper},
-                       Trapezoid<D>{device_cast(factor.data), factor.ld, upper},
+                       Trapezoid<const D>{a, upper},
+                       Trapezoid<D>{factor, upper},
                        info,
                        offset};
   char* const memory = static_cast<char*>(relay.memory());
@@ -832,8 +832,8 @@ void potrf_rows(cudaStream_t stream, Uplo uplo, const T* notes, DeviceView<const
   const Panel<D> panel{n + rows,
                        static_cast<int>(n),
                        n,
-                       Trapezoid<const D>{device_cast(a.data), a.ld, upper},
-                       Trapezoid<D>{device_cast(factor.data), factor.ld, upper},
+                       Trapezoid<const D>{a, upper},
+                       Trapezoid<D>{factor, upper},
                        nullptr,
                        0};
   const Relayed<E> kept{const_cast<Board<E>*>(reinterpret_cast<const Board<E>*>(notes)), nullptr, 0,

@@ -264,7 +264,7 @@ void split(cudaStream_t stream, SplitForm form, Side side, Op op, DeviceView<con
   const bool across = left == (op == Op::none);  // rows of op(from) are summands of the right
   const Index k = across ? from.cols : from.rows, n = across ? from.rows : from.cols;
   const auto shape_for = [&](Index summands) {  // of a tile
-    const Index tiles = (k + summands - 1) / summands * ((n + kLines - 1) / kLines);
+    const Index tiles = quotient_up(k, summands) * quotient_up(n, kLines);
     LaunchShape shape;
     shape.blocks = static_cast<unsigned>(std::min(tiles, kMaxBlocks));
     shape.threads = kThreads;

@@ -122,7 +122,7 @@ void for_each_batch(Index interchanges, bool forward, F launch_batch) {
   for (Index b = 0; b < batches; ++b) {
     const Index first = (forward ? b : batches - 1 - b) * kBatch;
     const int count = static_cast<int>(std::min(interchanges - first, Index{kBatch}));
-    launch_batch(first, count, static_cast<unsigned>((2 * count + kWarp - 1) / kWarp * kWarp));
+    launch_batch(first, count, static_cast<unsigned>(round_up(2 * count, kWarp)));
   }
 }
 

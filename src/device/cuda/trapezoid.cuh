@@ -18,6 +18,8 @@ struct Trapezoid {
         row_stride(mirrored_ ? ld : 1),
         column_stride(mirrored_ ? 1 : ld),
         mirrored(mirrored_) {}
+  template <class U>
+  Trapezoid(DeviceView<U> a, bool mirrored_) : Trapezoid(device_cast(a.data), a.ld, mirrored_) {}
   __device__ T* at(Index i, Index j) const { return data + i * row_stride + j * column_stride; }
   /// The part that begins with element (i, j).
   __device__ Trapezoid from(Index i, Index j) const {

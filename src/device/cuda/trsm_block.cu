@@ -140,10 +140,10 @@ void trsm_block(cudaStream_t stream, Side side, Uplo uplo, Diag diag, DeviceView
   const bool left = side == Side::left;  // L X = B is X^H L^H = B^H
   const Index count = left ? b.cols : b.rows;
   const Index strips = quotient_up(count, kTile);
-  const Solve<D> problem{{static_cast<int>(a.rows), diag == Diag::unit,
-                          Trapezoid<const D>(device_cast(a.data), a.ld, uplo == Uplo::upper)},
-                         count,
-                         Trapezoid<D>(device_cast(b.data), b.ld, left)};
+  const Solve<D> problem{
+      {static_cast<int>(a.rows), diag == Diag::unit, Trapezoid<const D>(a, uplo == Uplo::upper)},
+      count,
+      Trapezoid<D>(b, left)};
   LaunchShape shape;
   shape.threads = kThreads;
   shape.shared_bytes = shared_by_all<Memory<E>>();

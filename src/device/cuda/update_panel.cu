@@ -620,22 +620,6 @@ void with_kernel_for(Index vectors, F f) {
   }
 }
 
-template <class D>
-__global__ void find_not_finite_kernel(Part part, Index rows, Index cols, const D* a, Index ld,
-                                       Index* found) {
-  bool all_finite = true;
-  for (Index j = blockIdx.x; j < cols; j += gridDim.x) {
-    const Index first = part == Part::lower ? j : 0;
-    const Index end = part == Part::upper ? min(j + 1, rows) : rows;
-    for (Index i = first + static_cast<int>(threadIdx.x); i < end; i += blockDim.x) {
-      // Times zero that is a NaN or zero.
-      const DeviceReal<D> zero = cheap_modulus(scale(a[i + j * ld], DeviceReal<D>(0)));
-      all_finite = all_finite && zero == 0;
-    }
-  }
-  if (!all_finite) *found = 1;
-}
-
 }  // namespace
 
 UpdateScratch::UpdateScratch()
@@ -663,8 +647,8 @@ void update_panel(cudaStream_t stream, const UpdateScratch& scratch, int multipr
                          static_cast<int>(count),
                          adds ? 1.0 : -1.0,
                          adds ? 0.0 : kLeast<D>,
-                         Trapezoid<const D>{device_cast(a.data), a.ld, upper},
-                         Trapezoid<D>{device_cast(factor.data), factor.ld, upper},
+                         Trapezoid<const D>{a, upper},
+                         Trapezoid<D>{factor, upper},
                          Trapezoid<D>{device_cast(home), home_ld, upper},
                          device_cast(v.data) + j * v.ld,
                          v.ld,
@@ -714,23 +698,13 @@ void update_panels(cudaStream_t stream, Uplo uplo, int sign, DeviceView<T> a,
   });
 }
 
-template <class T>
-void find_not_finite(cudaStream_t stream, Part part, DeviceView<const T> a, Index* found) {
-  LaunchShape shape;
-  shape.blocks = static_cast<unsigned>(std::min<Index>(a.cols, 4096));
-  shape.threads = 256;
-  launch(stream, shape, "find_not_finite", find_not_finite_kernel<typename DeviceScalar<T>::type>,
-         part, a.rows, a.cols, device_cast(a.data), a.ld, found);
-}
-
 #define OVERLAPACK_INSTANTIATE(T)                                                                 \
   template void update_panel(cudaStream_t, const UpdateScratch&, int, Uplo, DeviceView<const T>,  \
                              DeviceView<T>, Index, DeviceView<const T>, DeviceView<T>, Index*,    \
                              Index, Real<T>*, T*);                                                \
   template void update_panels(cudaStream_t, Uplo, int, DeviceView<T>, DeviceView<const T>, Index, \
                               DeviceView<const Double<T>>, DeviceView<Double<T>>, Index*,         \
-                              Real<T>*, T*);                                                      \
-  template void find_not_finite(cudaStream_t, Part, DeviceView<const T>, Index*);
+                              Real<T>*, T*);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #undef OVERLAPACK_INSTANTIATE
 

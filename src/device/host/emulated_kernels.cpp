@@ -125,7 +125,7 @@ class EmulatedKernels final : public Kernels<T> {
   void do_invert_blocks(Queue& queue, Uplo uplo, DeviceView<const T> factor, DeviceView<T> inverses,
                         DeviceView<Real<T>> conditions) override {
     enqueue(queue, "invert_blocks", [=] {
-      const Index n = factor.rows, order = inverses.rows, count = (n + order - 1) / order;
+      const Index n = factor.rows, order = inverses.rows, count = quotient_up(n, order);
       require(factor.cols == n && inverses.cols == n && order <= do_potrf_panel_width() &&
                   conditions.rows == count && conditions.cols == 1,
               "invert_blocks", "the shapes do not fit");
@@ -146,8 +146,8 @@ class EmulatedKernels final : public Kernels<T> {
     enqueue(queue, "back_substitute", [=] {
       const Index n = factor.rows, order = inverses.rows;
       require(factor.cols == n && inverses.cols == n && x.rows == n && order > 0 &&
-                  progress.rows >= Kernels<T>::substitution_with_factor_progress(
-                                       (n + order - 1) / order, x.cols),
+                  progress.rows >=
+                      Kernels<T>::substitution_with_factor_progress(quotient_up(n, order), x.cols),
               "back_substitute", "the shapes do not fit");
       const bool lower = uplo == Uplo::lower;
       const HostView<const T> l = open("back_substitute", factor);
@@ -173,13 +173,13 @@ class EmulatedKernels final : public Kernels<T> {
     enqueue(queue, "eliminate", [=] {
       const bool lower = uplo == Uplo::lower;
       const Index m = x.rows, k = x.cols, n = inverses.cols, order = inverses.rows;
-      const Index panels = (n + width - 1) / width;
+      const Index panels = quotient_up(n, width);
       require((lower ? factor.rows : factor.cols) == m &&
                   (lower ? factor.cols : factor.rows) == n && n <= m && order > 0 &&
                   (width % order == 0 || n <= order) && (n == m || n % order == 0) &&
                   states.rows == m && states.cols == panels * k &&
                   progress.rows >=
-                      Kernels<T>::substitution_with_factor_progress((n + order - 1) / order, k),
+                      Kernels<T>::substitution_with_factor_progress(quotient_up(n, order), k),
               "eliminate", "the shapes do not fit");
       const HostView<const T> l = open("eliminate", factor), inverse = open("eliminate", inverses);
       const HostView<T> to = open("eliminate", x), kept = open("eliminate", states);
@@ -243,7 +243,7 @@ class EmulatedKernels final : public Kernels<T> {
     enqueue(queue, "compose_interchanges", [=] {
       const char* const name = "compose_interchanges";
       const Index m = sources.rows, panels = sources.cols;
-      require(nb > 0 && panels == (pivots.rows + nb - 1) / nb, name, "the shapes do not fit");
+      require(nb > 0 && panels == quotient_up(pivots.rows, nb), name, "the shapes do not fit");
       const std::vector<Index> local = local_pivots(name, pivots, offset, m);
       const HostView<Index> to = open(name, sources);
       for (Index p = 0; p < panels; ++p) {
@@ -263,7 +263,7 @@ class EmulatedKernels final : public Kernels<T> {
     enqueue(queue, "permute_rows", [=] {
       const char* const name = "permute_rows";
       require(width > 0 && sources.rows == a.rows && a.rows <= do_permutable_rows() &&
-                  sources.cols >= (a.cols + width - 1) / width,
+                  sources.cols >= quotient_up(a.cols, width),
               name, "the shapes do not fit");
       const HostView<const Index> from = open(name, sources);
       const HostView<T> to = open(name, a);
@@ -354,7 +354,7 @@ class EmulatedKernels final : public Kernels<T> {
                        DeviceView<Index> unfit) override {
     enqueue(queue, "update_bases", [=] {
       using D = Double<T>;
-      const Index k = w.cols, last = first + (w.rows + width - 1) / width;
+      const Index k = w.cols, last = first + quotient_up(w.rows, width);
       require(k <= Kernels<T>::kUpdateVectors && grams.rows == k && grams.cols >= last * k &&
                   bases.rows == k && bases.cols >= (last + 1) * k && unfit.rows == 1,
               "update_bases", "the shapes do not fit");
@@ -407,7 +407,7 @@ class EmulatedKernels final : public Kernels<T> {
       const bool lower = uplo == Uplo::lower;
       const Index width = do_update_panel_width();
       const Index m = lower ? a.rows : a.cols, n = lower ? a.cols : a.rows;
-      const Index panels = (n + width - 1) / width;
+      const Index panels = quotient_up(n, width);
       require(m >= n && (m == n || n % width == 0) && k <= Kernels<T>::kUpdateVectors &&
                   states.rows == m && states.cols == panels * k && bases.rows == k &&
                   bases.cols >= panels * k &&
