@@ -276,7 +276,7 @@ TEST(Workers, HaveRoomOnTheirStacks) {
   std::atomic<std::size_t> stack{0};
   workers.start(1, [&](Index) {
     pthread_attr_t own;
-    std::size_t bytes = 0;
+    std::size_t bytes = 1;  // if nobody knows
     if (pthread_getattr_np(pthread_self(), &own) == 0) {
       pthread_attr_getstacksize(&own, &bytes);
       pthread_attr_destroy(&own);

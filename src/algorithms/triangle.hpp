@@ -2,7 +2,6 @@
 // U = L^H, block (i, j) of L stands conjugate-transposed as block (j, i).
 #pragma once
 
-#include <algorithm>
 #include <vector>
 
 #include "algorithms/blocks.hpp"

@@ -86,12 +86,15 @@ void Workers::run(Worker& worker, Index id) {
     given.workers.loop(given.worker, given.id, given.seen);
     return nullptr;
   };
-  // Enough for the driver and for updates, whatever the program has chosen for its own threads.
-  constexpr std::size_t kStackBytes = std::size_t{2} << 20;
+  // Enough for the driver and for updates, even if the program's own threads have less. If they
+  // have more they may need it: what is local to a thread lies on its stack, too.
+  constexpr std::size_t kEnough = std::size_t{2} << 20;
   pthread_attr_t attributes;
+  std::size_t stack = 0;
   pthread_attr_init(&attributes);
+  pthread_attr_getstacksize(&attributes, &stack);
+  pthread_attr_setstacksize(&attributes, std::max(stack, kEnough));
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  pthread_attr_setstacksize(&attributes, kStackBytes);
   const SignalsBlocked blocked;
   pthread_t thread;
   const int error = pthread_create(&thread, &attributes, enter, start.get());
@@ -117,7 +120,7 @@ void Workers::start(Index count, std::function<void(Index)> job, Index woken) {
   while (static_cast<Index>(workers_.size()) < count) add_thread();
   try {
     for (Index id = 0; id < count; ++id) expect(id);
-  } catch (const DeviceError&) {  // there will be no job, so nobody is to stay for it
+  } catch (...) {  // there will be no job, so nobody is to stay for it
     for (const auto& worker : workers_) {
       const std::lock_guard<std::mutex> lock(worker->mutex);
       worker->expected_after = kNoTicket;
