@@ -295,24 +295,6 @@ TYPED_TEST(Resident, UpdatesRefuseAFactorThatIsNotFinite) {
   }
 }
 
-TYPED_TEST(Resident, VectorsOnTheDeviceForAFactorInOrdinaryMemory) {
-  using T = TypeParam;
-  const Index n = 100, k = 3;
-  this->route(Algorithm::tiled, 16);
-  auto a = positive_definite<T>(n, 1, 3);
-  auto v = random_matrix<T>(n, k, 2, 1);
-  auto updated = a;
-  reference::herk<T>(Uplo::upper, Op::none, 1, v.view(), 1, updated.view());
-  auto factor = a;
-  reference::potrf<T>(Uplo::upper, factor.view());
-  const OnDevice<T> there(this->device(), v);
-  Index info = -1;
-  Exported<T>::cholupdate('U', n, k, factor.data(), factor.ld(), there.view().data, there.view().ld,
-                          1, &info);
-  EXPECT_EQ(info, 0);
-  EXPECT_LT(potrf_residual<T>(Uplo::upper, updated.view(), factor.view()), kThreshold);
-}
-
 TYPED_TEST(Resident, UpdatesByOneVectorWithTheirRotations) {
   using T = TypeParam;
   const Index n = 100;
@@ -607,7 +589,8 @@ TYPED_TEST(Resident, AnUpdateByOneVectorThatFailsMakesNoRotations) {
 }
 
 /// With a copy of them the CPU finishes an update of a factor in ordinary memory.
-TYPED_TEST(Resident, VectorsOnTheDeviceIfItFails) {
+/// With a device that fails and without.
+TYPED_TEST(Resident, VectorsOnTheDeviceForAFactorInOrdinaryMemory) {
   using T = TypeParam;
   const Index n = 100, k = 3;
   this->route(Algorithm::tiled, 16);
@@ -630,7 +613,7 @@ TYPED_TEST(Resident, VectorsOnTheDeviceIfItFails) {
     EXPECT_LT(potrf_residual<T>(Uplo::upper, updated.view(), factor.view()), kThreshold);
     return fault.count();
   };
-  const Index all = update_with_fault_at(std::numeric_limits<Index>::max());
+  const Index all = update_with_fault_at(std::numeric_limits<Index>::max());  // none
   Index faults = 0;  // a GPU is asked now more often, now less, whether work is done
   for (const Index at : {all / 2, 2 * all / 3, 3 * all / 4}) {
     faults += update_with_fault_at(at) >= at;

@@ -74,13 +74,14 @@ constexpr double kLimit = 10;
 TYPED_TEST(Split, UpdatesOfALeftLookingFactorization) {
   using T = TypeParam;
   const Index n = 75;
-  for (const bool split : {true, false}) {
+  enum class Form { split, no_memory_to_split, plain };
+  for (const Form form : {Form::split, Form::no_memory_to_split, Form::plain}) {
     for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
-      SCOPED_TRACE(testing::Message() << char(uplo) << (split ? " split" : ""));
+      SCOPED_TRACE(testing::Message() << char(uplo) << " form " << static_cast<int>(form));
       const bool lower = uplo == Uplo::lower;
       Options options;
       options.nb = 16;
-      options.split = split;
+      options.split = form != Form::plain;
       // Of the factor only what lies beside the diagonal blocks may be used.
       const std::vector<Range> blocks = algorithms::partition(n, options.nb);
       auto factor = random_matrix<T>(n, n, 1);
@@ -93,7 +94,9 @@ TYPED_TEST(Split, UpdatesOfALeftLookingFactorization) {
       const algorithms::DeviceMatrix<T> matrix(this->device(), n, n), w(this->device(), n, n);
       const algorithms::Triangle<T> triangle{{uplo}, this->device().template kernels<T>()};
       algorithms::Updates<T> updates(this->device(), options, triangle, matrix.view(), n);
+      this->device().set_memory_limit(form == Form::no_memory_to_split ? 1 : 0);
       const auto workspace = updates.workspace(this->device(), n, options.nb);
+      this->device().set_memory_limit(0);
       EventLease appended(this->device());
       const QueueLease panel(this->device(), Priority::high), update(this->device());
       this->copy(*panel, matrix.view(), factor);
@@ -121,7 +124,7 @@ TYPED_TEST(Split, UpdatesOfALeftLookingFactorization) {
       const int products = this->calls_.of("split_gemm") - before;
       const int expected = static_cast<int>(blocks.size()) - 1;  // the first has no predecessor
       if (this->device().emulated()) {
-        EXPECT_EQ(products, this->expect_split(split) ? expected : 0);
+        EXPECT_EQ(products, this->expect_split(form == Form::split) ? expected : 0);
       }
     }
   }

@@ -147,7 +147,8 @@ template <class T>
 typename Updates<T>::Workspace Updates<T>::workspace(Device& device, Index k, Index columns) const {
   Workspace workspace;
   if (!split_) return workspace;
-  workspace.narrow_.emplace(split_matrix<T>(device, form_, narrow_, k, columns));
+  try_to_allocate(
+      [&] { workspace.narrow_.emplace(split_matrix<T>(device, form_, narrow_, k, columns)); });
   return workspace;
 }
 
@@ -161,7 +162,7 @@ void Updates<T>::append(Queue& queue, Range rows, Range block) {
 template <class T>
 void Updates<T>::subtract(Queue& queue, const Workspace& workspace, Range rows, Range columns,
                           Range k, DeviceView<T> c) const {
-  if (!split_ ||
+  if (!workspace.narrow_ ||
       !triangle_.kernels.split_pays(form_.precision, rows.size(), columns.size(), k.size())) {
     triangle_.subtract(queue, triangle_.block(factor_, rows, k),
                        triangle_.block(factor_, columns, k), T(1), c);

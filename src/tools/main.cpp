@@ -215,7 +215,11 @@ int main(int argc, char** argv) {
   char** const dashes = std::find_if(argv, end, [](char* s) { return std::strcmp(s, "--") == 0; });
   return run_program(app, [&] {
     const auto named = [&](const CLI::App* command) { return command->check_name(argv[1]); };
-    if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(named).empty()) {
+    const bool option = argc > 1 && argv[1][0] == '-';
+    if (option && argv + 1 != dashes && app.get_option_no_throw(argv[1]) == nullptr) {
+      throw CLI::ExtrasError({argv[1]});  // rather than say that a subcommand is required
+    }
+    if (argc > 1 && !option && app.get_subcommands(named).empty()) {
       throw CLI::ParseError(
           "no subcommand '" + std::string(argv[1]) + "': run, info, tune or bench",
           CLI::ExitCodes::ExtrasError);

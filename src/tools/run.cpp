@@ -90,13 +90,15 @@ struct Total {
   Index calls = 0;
   Index failed = 0;     // info != 0
   double largest = -1;  // operations of one call, whose shape follows
-  Shape shape;
+  std::string shape;
   double ms = 0, flops = 0, up = 0, down = 0;
 };
 
-std::string format_shape(const Shape& shape) {
+std::string shape_of(const LoggedCall& logged) {
+  const Shape& shape = logged.shape;
   std::string text = std::to_string(shape.m) + " x " + std::to_string(shape.n);
-  if (shape.nrhs > 0) text += ", " + std::to_string(shape.nrhs) + " rhs";
+  // What is no LAPACK routine's and has them is an update of a Cholesky factor.
+  if (shape.nrhs > 0) text += ", " + std::to_string(shape.nrhs) + (logged.call ? " rhs" : " vec");
   return text;
 }
 
@@ -114,7 +116,7 @@ void print_summary(const std::vector<LoggedCall>& calls) {
       total->failed += logged.info != 0;
       if (logged.flops > total->largest) {
         total->largest = logged.flops;
-        total->shape = logged.shape;
+        total->shape = shape_of(logged);
       }
       total->ms += logged.ms;
       total->flops += logged.flops;
@@ -124,9 +126,9 @@ void print_summary(const std::vector<LoggedCall>& calls) {
   }
   std::vector<std::vector<std::string>> rows;
   const auto add = [&](const std::string& name, const std::string& where, const Total& t) {
-    rows.push_back({name, where, std::to_string(t.calls), std::to_string(t.failed),
-                    format_shape(t.shape), brief(t.ms), brief(t.ms > 0 ? t.flops / t.ms / 1e6 : 0),
-                    brief(t.up / 1e6), brief(t.down / 1e6)});
+    rows.push_back({name, where, std::to_string(t.calls), std::to_string(t.failed), t.shape,
+                    brief(t.ms), brief(t.ms > 0 ? t.flops / t.ms / 1e6 : 0), brief(t.up / 1e6),
+                    brief(t.down / 1e6)});
   };
   for (const auto& [key, total] : totals) add(key.first, key.second, total);
   if (totals.size() > 1) add("all", "", all);

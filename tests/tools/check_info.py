@@ -72,6 +72,8 @@ def main():
             assert done.returncode == 1 and "cannot write to standard output" in done.stderr, done
     done = run(sys.argv[1], "foo")
     assert done.returncode == 2 and "no subcommand 'foo': run, info, tune or bench" in done.stderr, done
+    done = run(sys.argv[1], "--foo", "info")
+    assert done.returncode == 2 and "not expected: --foo" in done.stderr, done
 
 
 main()

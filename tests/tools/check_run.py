@@ -123,6 +123,7 @@ def main():
                 if len(line.split()) > 8}
         for name in ("dpotrf", "dcholupdate", "dgesv"):
             assert rows[name][:3] == ["host", "1", "0"], summary.stderr
+        assert "1 vec" in " ".join(rows["dcholupdate"]), summary.stderr
         assert len(log.read_text().splitlines()) == 3, log.read_text()
         if len(sys.argv) > 2:  # the benchmark runs the calls again
             replay = subprocess.run([sys.argv[2], "--replay", str(log), "--device", "host",
