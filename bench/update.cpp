@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "algorithms/chol_update.hpp"
+#include "algorithms/finite.hpp"
 #include "algorithms/workers.hpp"
 #include "chart.hpp"
 #include "cpu/lapack.hpp"

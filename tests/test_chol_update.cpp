@@ -13,6 +13,7 @@
 
 #include "algorithms/chol_update.hpp"
 #include "algorithms/chol_update_at_once.hpp"
+#include "algorithms/finite.hpp"
 #include "cpu/reflectors.hpp"
 #include "exported.hpp"
 #include "support/fixtures.hpp"

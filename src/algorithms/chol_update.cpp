@@ -14,6 +14,7 @@
 
 #include "algorithms/blocks.hpp"
 #include "algorithms/chol_rank_one.hpp"
+#include "algorithms/finite.hpp"
 #include "algorithms/workers.hpp"
 #include "cpu/reflectors.hpp"
 #include "cpu/strips.hpp"
@@ -72,6 +73,7 @@
 namespace overlapack::algorithms {
 namespace {
 
+using cpu::FactorStrip;
 using cpu::Group;
 using cpu::kGroup;
 using cpu::kPanel;
@@ -79,7 +81,6 @@ using cpu::kStrip;
 using cpu::load_parts;
 using cpu::Panel;
 using cpu::Pass;
-using cpu::Piece;
 using cpu::store_parts;
 using cpu::Strips;
 
@@ -101,28 +102,6 @@ class Matrix {
   Index rows_, cols_;
   std::vector<T> data_;
 };
-
-/// Whether real numbers first, ..., end - 1 are finite. Told from their bits: arithmetic with what
-/// is not finite would raise floating-point exceptions, for which the caller may have set traps.
-template <class R>
-bool finite(const R* x, Index first, Index end) {
-  using Bits = std::conditional_t<sizeof(R) == sizeof(std::uint32_t), std::uint32_t, std::uint64_t>;
-  static_assert(sizeof(Bits) == sizeof(R) && std::numeric_limits<R>::is_iec559);
-  constexpr Bits kSign = Bits{1} << (8 * sizeof(Bits) - 1);
-  constexpr Bits kOne = Bits{1} << (std::numeric_limits<R>::digits - 1);  // in the exponent
-  Bits signs = 0;
-  for (Index i = first; i < end; ++i) {
-    Bits bits;
-    std::memcpy(&bits, x + i, sizeof bits);
-    signs |= (bits & (kSign - kOne)) + kOne;  // an exponent of ones only overflows into the sign
-  }
-  return (signs & kSign) == 0;
-}
-
-template <class T>
-bool finite(T x) {
-  return finite(reinterpret_cast<const Real<T>*>(&x), 0, is_complex<T> ? 2 : 1);
-}
 
 /// Arithmetic with what is not finite raises floating-point exceptions, for which the caller may
 /// have set traps.
@@ -267,16 +246,16 @@ class Sweep {
   /// The diagonal block of some rows, in strips, with zeros above the diagonal.
   struct Diagonal {
     static constexpr Index kPieces = kPanel / kStrip<T>;
-    Piece<T> pieces[kPieces];
+    FactorStrip<T> pieces[kPieces];
 
-    Piece<T>& piece(Index i) { return pieces[i / kStrip<T>]; }
+    FactorStrip<T>& piece(Index i) { return pieces[i / kStrip<T>]; }
     /// Element (i, j) of L.
     T get(Index i, Index j) { return piece(i).get(i % kStrip<T>, j); }
     void set(Index i, Index j, T x) { piece(i).set(i % kStrip<T>, j, x); }
 
     /// Imaginary parts of the diagonal count as zero. Returns whether the diagonal is finite.
     bool load(Uplo uplo, HostView<const T> a) {
-      for (Piece<T>& piece : pieces) {
+      for (FactorStrip<T>& piece : pieces) {
         std::fill(std::begin(piece.numbers), std::end(piece.numbers), Real<T>(0));
       }
       bool good = true;
@@ -324,7 +303,7 @@ class Sweep {
   /// V, which are those from `top` + columns.first on. These rows go through it here, the others in
   /// between, by pass_others(), for which these are zero.
   template <class PassOthers>
-  void make(const Panel<T>& panel, Piece<T>& piece, Index top, Range columns,
+  void make(const Panel<T>& panel, FactorStrip<T>& piece, Index top, Range columns,
             PassOthers pass_others) {
     using reference::detail::dot;
     using reference::detail::subtract_scaled;
@@ -580,30 +559,12 @@ bool downdate_one_in_sweeps(HostView<T> r, T* x, Real<T>* c, Index threads) {
   return true;
 }
 
-template <class T>
-bool all_finite(Part part, HostView<const T> a, Index threads) {
-  constexpr Index kReals = is_complex<T> ? 2 : 1, kColumns = 64;
-  constexpr Index kShare = Index{1} << 18;  // takes as long as another thread to wake up
-  threads = std::min(threads, 1 + kReals * a.rows * a.cols / 2 / kShare);
-  std::atomic<bool> good{true};
-  share_out(threads, quotient_up(a.cols, kColumns), [&](Index group) {
-    const Index end = std::min((group + 1) * kColumns, a.cols);
-    for (Index j = group * kColumns; j < end && good; ++j) {
-      const Range rows = rows_of_column(part, 0, a.rows, j);
-      const auto* const x = reinterpret_cast<const Real<T>*>(a.data + j * a.ld);
-      if (!finite(x, kReals * rows.first, kReals * rows.last)) good = false;
-    }
-  });
-  return good;
-}
-
 #define OVERLAPACK_INSTANTIATE(T)                                                            \
   template Index chol_update<T>(const cpu::Lapack<T>&, Uplo, HostView<T>, HostView<const T>, \
                                 Signs, Index);                                               \
   template void finish_chol_update<T>(Uplo, HostView<T>, HostView<const T>, Index, Index);   \
   template void update_one_in_sweeps<T>(HostView<T>, T*, Real<T>*, Index);                   \
-  template bool downdate_one_in_sweeps<T>(HostView<T>, T*, Real<T>*, Index);                 \
-  template bool all_finite<T>(Part, HostView<const T>, Index);
+  template bool downdate_one_in_sweeps<T>(HostView<T>, T*, Real<T>*, Index);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 
 }  // namespace overlapack::algorithms

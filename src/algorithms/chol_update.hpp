@@ -49,8 +49,4 @@ void update_one_in_sweeps(HostView<T> r, T* x, Real<T>* c, Index threads);
 template <class T>
 bool downdate_one_in_sweeps(HostView<T> r, T* x, Real<T>* c, Index threads);
 
-/// Whether all elements of a part of a matrix (`part` as in rows_of_column, diagonal 0) are finite.
-template <class T>
-bool all_finite(Part part, HostView<const T> a, Index threads);
-
 }  // namespace overlapack::algorithms

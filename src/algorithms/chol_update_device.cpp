@@ -4,6 +4,7 @@
 
 #include "algorithms/chol_rank_one.hpp"
 #include "algorithms/chol_update_at_once.hpp"
+#include "algorithms/finite.hpp"
 #include "algorithms/transfer.hpp"
 #include "algorithms/triangle.hpp"
 #include "device/timeline.hpp"
@@ -121,15 +122,15 @@ class DeviceUpdate {
 
   /// LAPACK's info, or kFactorNotFinite.
   Index run() {
-    if (holds()) return sweep(Sweep::trial);
+    if (holds()) return sweep(Phase::trial);
     if (checks_ && !(resident_ ? all_finite_on_device<T>(device_, part(), a_)
                                : all_finite<T>(part(), a_, options_.threads))) {
       return kFactorNotFinite;
     }
     if (downdates()) {
-      if (const Index info = sweep(Sweep::trial); info != 0) return info;
+      if (const Index info = sweep(Phase::trial); info != 0) return info;
     }
-    return sweep(Sweep::commit);
+    return sweep(Phase::commit);
   }
 
   void note_checkpoint() const {
@@ -151,7 +152,7 @@ class DeviceUpdate {
  private:
   /// A trial finds out whether the result exists, and whether the factor is what it should be; it
   /// commits the results if it can keep them all.
-  enum class Sweep { trial, commit };
+  enum class Phase { trial, commit };
 
   Index count() const { return static_cast<Index>(regions_.size()); }
   Queue& queue() const { return **queue_; }
@@ -248,8 +249,8 @@ class DeviceUpdate {
   }
   Part part() const { return part_of(triangle_.uplo); }
 
-  Index sweep(Sweep kind) {
-    const bool trial = kind == Sweep::trial, stores = !trial || holds();
+  Index sweep(Phase phase) {
+    const bool trial = phase == Phase::trial, stores = !trial || holds();
     committed_ = 0;
     Transfer transfer(device_, options_.threads, committed_, tuning());
     const Index vectors = add_vectors(transfer);
@@ -285,7 +286,7 @@ class DeviceUpdate {
       }
       const Span span(queue(), "update", r);
       if (trial && rotates()) solve(r);
-      transform(r, kind);
+      transform(r, phase);
       holds() ? queue().record(*done_[at(r)]) : release(queue(), r);
     }
     if (trial) {
@@ -301,9 +302,9 @@ class DeviceUpdate {
   }
 
   /// Takes region r and V through the update.
-  void transform(Index r, Sweep kind) {
+  void transform(Index r, Phase phase) {
     const Range region = regions_[at(r)];
-    const bool aside = resident_ && kind == Sweep::trial;
+    const bool aside = resident_ && phase == Phase::trial;
     const DeviceView<T> from = panel(r), to = aside ? place(0, region) : from;
     const Index width = triangle_.kernels.update_panel_width(), rows = n_ - region.first;
     for (const Range& local : partition(region.size(), width)) {
@@ -386,17 +387,6 @@ class DeviceUpdate {
 };
 
 template <class T>
-bool all_finite_on_device(Device& device, Part part, HostView<const T> a) {
-  const Readout<Index> found(device, 1);
-  const QueueLease queue(device);
-  queue->zero(found.there().data, sizeof(Index));
-  device.kernels<T>().find_not_finite(*queue, part, on_device(a), found.there());
-  found.fetch(*queue);
-  queue->synchronize();
-  return *found.here() == 0;
-}
-
-template <class T>
 Index chol_update_on_device(Device& device, const Options& options, const Update<T>& update,
                             UpdateCheckpoint<T>& checkpoint) {
   if (chol_update_at_once(device, options, update)) return 0;
@@ -410,7 +400,6 @@ Index chol_update_on_device(Device& device, const Options& options, const Update
 }
 
 #define OVERLAPACK_INSTANTIATE(T)                                                    \
-  template bool all_finite_on_device<T>(Device&, Part, HostView<const T>);           \
   template Index chol_update_on_device<T>(Device&, const Options&, const Update<T>&, \
                                           UpdateCheckpoint<T>&);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)

@@ -45,10 +45,6 @@ struct UpdateCheckpoint {
 /// Bytes of device memory without which chol_update_on_device() does not run.
 double chol_update_memory(Index n, Index k, Index nb, std::size_t element);
 
-/// As all_finite(), of a matrix in the device's memory. Throws DeviceError.
-template <class T>
-bool all_finite_on_device(Device& device, Part part, HostView<const T> a);
-
 /// As chol_update(), on the device: by chol_update_at_once(), or else by regions of options.nb
 /// columns. Takes at most options.memory bytes of the device's memory (0: any), but as much as
 /// chol_update_memory() in any case. Without rotations a factor that is not finite stays as it was,

@@ -40,7 +40,8 @@ Cholesky<T>::Cholesky(Device& device, const cpu::Lapack<T>& cpu, const Options& 
       updates_(device, options, triangle_, factor_.view(), rows_),
       update_space_(updates_.workspace(device, n, std::min(nb_, n))),
       prepared_(device),
-      diagonal_arrived_(device) {
+      diagonal_arrived_(device),
+      panel_(device, Priority::high, "panel") {
   for (Index p = 0; lookahead_ && p < count(); ++p) final_.emplace_back(device);
   if (hybrid_) {
     const Index order = std::min(nb_, n);
@@ -50,8 +51,7 @@ Cholesky<T>::Cholesky(Device& device, const cpu::Lapack<T>& cpu, const Options& 
     const Index panels = panels_before(options.leading);  // which is whole blocks
     notes_ = Buffer<T>(device, Space::device, panels * triangle_.kernels.potrf_notes());
   }
-  panel_ = std::make_unique<QueueLease>(device, Priority::high, "panel");
-  if (lookahead_) update_ = std::make_unique<QueueLease>(device, Priority::normal, "update");
+  if (lookahead_) update_.emplace(device, Priority::normal, "update");
   std::fill_n(info_.data(), info_.size(), Index{0});
 }
 
@@ -94,7 +94,7 @@ bool Cholesky<T>::step(Index p, Flow& flow) {
 /// W(i, j) -= L(i, k) L(j, k)^H for few columns or rows.
 template <class T>
 void Cholesky<T>::subtract(Queue& queue, Range i, Range j, Range k) {
-  triangle_.subtract(queue, factor(i, k), factor(j, k), T(1), work(i, j));
+  triangle_.subtract(queue, factor(i, k), factor(j, k), work(i, j));
 }
 
 /// The same for a piece and many columns k.

@@ -57,7 +57,7 @@ class Cholesky {
   /// Whether the diagonal blocks are positive definite: for each LAPACK's info or 0. In staging
   /// memory, where the panels' kernels write it.
   const Buffer<Index>& info() const { return info_; }
-  Queue& panel() const { return **panel_; }
+  Queue& panel() const { return *panel_; }
 
   /// Whether the factorization must know A's diagonal beforehand.
   bool needs_diagonal() const { return long_sums_.used(); }
@@ -128,7 +128,8 @@ class Cholesky {
   EventLease diagonal_arrived_;    // hybrid
   std::vector<EventLease> final_;  // by piece, with lookahead
   Buffer<T> diagonal_;             // hybrid: staging
-  std::unique_ptr<QueueLease> panel_, update_;
+  QueueLease panel_;
+  std::optional<QueueLease> update_;  // with lookahead
 };
 
 }  // namespace overlapack::algorithms

@@ -44,16 +44,16 @@ Lu<T>::Lu(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Ind
       begun_(device),
       in_panel_(device, options, m, width(options), width(options)),
       in_near_(device, options, m, 2 * width(options), width(options)),
-      in_update_(device, options, m, n + nrhs, width(options)) {
+      in_update_(device, options, m, n + nrhs, width(options)),
+      panel_(device, Priority::high, "panel"),
+      near_(device, Priority::high, "near"),
+      update_(device, Priority::normal, "update") {
   if (options.hybrid) {
     panel_on_cpu_ = std::make_unique<PanelOnCpu<T>>(device, cpu, m, width(options));
   }
   for (Index i = 0; i < panels_; ++i) final_.emplace_back(device);
-  panel_ = std::make_unique<QueueLease>(device, Priority::high, "panel");
-  near_ = std::make_unique<QueueLease>(device, Priority::high, "near");
-  update_ = std::make_unique<QueueLease>(device, Priority::normal, "update");
   for (Index g = 0; g < most_groups(); ++g) {
-    late_.push_back(std::make_unique<QueueLease>(device, Priority::normal, "catch up"));
+    late_.emplace_back(device, Priority::normal, "catch up");
     in_catch_up_.emplace_back(device, options, m, n + nrhs, width(options));
   }
   if (options.by_rows && steps_of(0).size() > 1) {
@@ -110,7 +110,7 @@ void Lu<T>::factor(Flow& flow) {
   arrive(flow, total());
   while (!groups_.empty()) join(panels_);
   for (const Far& far : far_) {
-    (*far.queue)->record(*there_);
+    far.queue->record(*there_);
     update().wait(*there_);
   }
   put_joined_back();
@@ -433,7 +433,7 @@ void Lu<T>::arrive(Flow& flow, Index end, bool is_far) {
   groups_.push_back(
       {pending_, end, 0, next_late_++ % late_.size(), next_far_, is_far, EventLease(device_)});
   if (is_far) next_far_ = (next_far_ + 1) % far_.size();
-  Queue& queue = is_far ? **far_[groups_.back().far].queue : late(groups_.back());
+  Queue& queue = is_far ? *far_[groups_.back().far].queue : late(groups_.back());
   queue.wait(*there_);
   for (; pending_ < end; ++pending_) {
     if (pending_ < at_once_) continue;
@@ -488,7 +488,7 @@ void Lu<T>::plan_long_steps(const Options& options) {
       for (Index q = 0; first == 0 && q < kQueues; ++q) {
         far_.push_back(
             {LongStep<T>::workspace(device_, rows, kLong, options.nb, kFarBlocks * options.nb),
-             std::make_unique<QueueLease>(device_, Priority::normal, "far")});
+             QueueLease(device_, Priority::normal, "far")});
       }
       long_steps_.emplace_back(device_, rows, kLong, options.nb);
     }
@@ -525,7 +525,7 @@ void Lu<T>::take_long_steps(Flow& flow, Index i, Index arrived) {
        ++begun_long_steps_) {
     const Index s = begun_long_steps_;
     const Range c = columns(s * kLong, (s + 1) * kLong);
-    Queue& queue = **far_[next_far_].queue;
+    Queue& queue = *far_[next_far_].queue;
     const Span span(queue, "long step", s);
     queue.wait(*final_[at((s + 1) * kLong - 1)]);
     long_steps_[at(s)].begin(queue, matrix().block(c.first, c.first, m_ - c.first, c.size()),
@@ -547,7 +547,7 @@ bool Lu<T>::catch_up_far(Group& group, Index end) {
   const Index s = group.steps / kLong, after = group.steps + kLong;
   if (group.steps % kLong != 0 || s >= begun_long_steps_ || after > end) return false;
   const Far& far = far_[group.far];
-  Queue& queue = **far.queue;
+  Queue& queue = *far.queue;
   if (!group.is_far) {
     late(group).record(*group.done);
     queue.wait(*group.done);

@@ -62,7 +62,7 @@ class Lu {
   /// reported.
   Flag& panels_known() const { return *panels_known_.data(); }
   /// Of all queues the one that all others have been waited for in when factor() is through.
-  Queue& update() const { return **update_; }
+  Queue& update() const { return *update_; }
 
   /// Enqueues the factorization. The flow is told when a block of A is final; what is left of B is
   /// L^-1 P B then.
@@ -92,14 +92,14 @@ class Lu {
   // Where far groups make long steps.
   struct Far {
     typename LongStep<T>::Workspace workspace;
-    std::unique_ptr<QueueLease> queue;
+    QueueLease queue;
   };
   static constexpr Index kLong = 8;  // blocks of a long step
 
   Index width(const Options& options) const { return std::min(options.nb, std::min(m_, n_)); }
-  Queue& panel() const { return **panel_; }
-  Queue& near() const { return **near_; }
-  Queue& late(const Group& group) const { return **late_[group.queue]; }
+  Queue& panel() const { return *panel_; }
+  Queue& near() const { return *near_; }
+  Queue& late(const Group& group) const { return *late_[group.queue]; }
   DeviceView<Index> pivots(Range step) const { return {pivots_.data() + step.first, step.size()}; }
   DeviceView<T> panel_of(Range step) const {
     return matrix().block(step.first, step.first, m_ - step.first, step.size());
@@ -176,8 +176,8 @@ class Lu {
   Index begun_long_steps_ = 0;
   std::deque<Far> far_;  // if there are long steps; groups take turns
   std::size_t next_far_ = 0;
-  std::unique_ptr<QueueLease> panel_, near_, update_;
-  std::vector<std::unique_ptr<QueueLease>> late_;
+  QueueLease panel_, near_, update_;
+  std::vector<QueueLease> late_;
 };
 
 }  // namespace overlapack::algorithms

@@ -307,7 +307,7 @@ void complete_failing_row(Device& device, const cpu::Lapack<T>& cpu, Queue& queu
   // L(k, good) := (A(k, good) - L(k, before) L(good, before)^H) L(good, good)^-H, and the pivot.
   if (device.kind_of(a.data) == MemoryKind::device) {
     const auto l = [&](Range i, Range j) { return triangle.block(on_device(a), i, j); };
-    triangle.subtract(queue, l(row, before), l(good, before), T(1), l(row, good));
+    triangle.subtract(queue, l(row, before), l(good, before), l(row, good));
     triangle.kernels.trsm(queue, triangle.lower() ? Side::right : Side::left, triangle.uplo,
                           Op::conj_trans, Diag::non_unit, T(1), l(good, good), l(row, good));
     triangle.kernels.herk(queue, triangle.uplo, triangle.direct(), Real<T>(-1), l(row, all),

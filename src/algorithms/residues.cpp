@@ -106,12 +106,14 @@ ResidueSubtraction<T>::Residues::Residues(Device& device, Index n, Index k)
       scales_(device, Space::device, n) {}
 
 template <class T>
-ResidueForm<T> ResidueSubtraction<T>::Residues::form(Op op, DeviceView<const T> matrix,
+ResidueForm<T> ResidueSubtraction<T>::Residues::form(DeviceView<const T> matrix,
                                                      Index first) const {
-  const Index n = op == Op::none ? matrix.rows : matrix.cols;
-  const Index k = op == Op::none ? matrix.cols : matrix.rows;
-  return {
-      op, matrix, {scales_.data() + first, n}, {numbers_.data() + first * ld_, k, n, ld_}, stride_};
+  const Index n = matrix.rows, k = matrix.cols;
+  return {Op::none,
+          matrix,
+          {scales_.data() + first, n},
+          {numbers_.data() + first * ld_, k, n, ld_},
+          stride_};
 }
 
 template <class T>
@@ -128,21 +130,20 @@ template <class T>
 void ResidueSubtraction<T>::give(Queue& queue, DeviceView<const T> l) {
   matrix_ = l;
   kernels_.column_norms(queue, l, sizes_.view());
-  kernels_.scaled_residues(queue, Weigh::divide, l_.form(Op::none, l), sizes_.view());
+  kernels_.scaled_residues(queue, Weigh::divide, l_.form(l), sizes_.view());
 }
 
 template <class T>
 void ResidueSubtraction<T>::operator()(Queue& queue, const Workspace& workspace,
                                        DeviceView<const T> u, DeviceView<T> c) const {
   const auto rows = [](const auto& x, Range i) { return x.block(i.first, 0, i.size(), x.cols); };
-  const ResidueForm<T> l = l_.form(Op::none, matrix_);
+  const ResidueForm<T> l = l_.form(matrix_);
   for (const Range at_once : partition(c.rows, workspace.columns)) {
     const DeviceView<const T> some = rows(u, at_once);
-    kernels_.scaled_residues(queue, Weigh::multiply, workspace.u.form(Op::none, some),
-                             sizes_.view());
+    kernels_.scaled_residues(queue, Weigh::multiply, workspace.u.form(some), sizes_.view());
     for (const Range part : partition(at_once.size(), kColumns)) {
-      kernels_.residue_gemm(queue, workspace.u.form(Op::none, rows(some, part), part.first), l,
-                            T(1), rows(rows(c, at_once), part),
+      kernels_.residue_gemm(queue, workspace.u.form(rows(some, part), part.first), l, T(1),
+                            rows(rows(c, at_once), part),
                             {workspace.sums.data(), workspace.sums.size()});
     }
   }

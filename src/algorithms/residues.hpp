@@ -73,8 +73,8 @@ class ResidueSubtraction {
   class Residues {
    public:
     Residues(Device& device, Index n, Index k);
-    /// Those of the rows of op(matrix), the first of which is number `first`.
-    ResidueForm<T> form(Op op, DeviceView<const T> matrix, Index first = 0) const;
+    /// Those of the rows of a matrix, the first of which is number `first`.
+    ResidueForm<T> form(DeviceView<const T> matrix, Index first = 0) const;
 
    private:
     Index ld_, stride_;

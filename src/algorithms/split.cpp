@@ -165,7 +165,7 @@ void Updates<T>::subtract(Queue& queue, const Workspace& workspace, Range rows, 
   if (!workspace.narrow_ ||
       !triangle_.kernels.split_pays(form_.precision, rows.size(), columns.size(), k.size())) {
     triangle_.subtract(queue, triangle_.block(factor_, rows, k),
-                       triangle_.block(factor_, columns, k), T(1), c);
+                       triangle_.block(factor_, columns, k), c);
     return;
   }
   const DeviceView<Real<T>> wide = split_block<T>(*split_, form_, wide_, k, rows);

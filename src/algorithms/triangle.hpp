@@ -49,13 +49,12 @@ template <class T>
 struct Triangle : Storage {
   Kernels<T>& kernels;
 
-  /// C := beta C - A B^H, for a real beta.
-  void subtract(Queue& queue, DeviceView<const T> a, DeviceView<const T> b, T beta,
-                DeviceView<T> c) const {
+  /// C := C - A B^H.
+  void subtract(Queue& queue, DeviceView<const T> a, DeviceView<const T> b, DeviceView<T> c) const {
     if (lower()) {
-      kernels.gemm(queue, Op::none, Op::conj_trans, T(-1), a, b, beta, c);
+      kernels.gemm(queue, Op::none, Op::conj_trans, T(-1), a, b, T(1), c);
     } else {
-      kernels.gemm(queue, Op::conj_trans, Op::none, T(-1), b, a, beta, c);
+      kernels.gemm(queue, Op::conj_trans, Op::none, T(-1), b, a, T(1), c);
     }
   }
 };

@@ -28,10 +28,6 @@ enum class Norm : char { max = 'M', one = 'O', infinity = 'I', frobenius = 'F' }
 /// What a matrix is of which one triangle is given.
 enum class Symmetry { none, symmetric, hermitian };
 
-/// What happens to the summands of one factor of a product, and is undone in the other one; see
-/// Kernels<T>::split().
-enum class Weigh { multiply, divide };
-
 /// How accurate the large products of a factorization in single precision are, in ascending order.
 /// Their sums are in FP32 always.
 enum class Precision { fp16, tf32, fp32 };
@@ -39,16 +35,6 @@ inline constexpr Precision kPrecisions[] = {Precision::fp16, Precision::tf32, Pr
 inline constexpr const char* name_of(Precision precision) {
   return precision == Precision::fp16 ? "fp16" : precision == Precision::tf32 ? "tf32" : "fp32";
 }
-/// How the factors of a product are split into parts of low precision (Kernels<T>::split).
-struct SplitForm {
-  Precision precision;
-  Index section;  ///< summands that have a common scale, with fp32
-
-  static constexpr int kPiece = 32;  ///< numbers whose parts stand together, and floats they take
-  /// Floats at the beginning of a section. With as many as a piece has, pieces are lines of the
-  /// cache; with eight, products took a fifth longer.
-  static constexpr int kHeader = kPiece;
-};
 
 template <class T>
 struct ScalarTraits;

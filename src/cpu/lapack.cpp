@@ -192,7 +192,7 @@ const Symbol& Lapack<T>::symbol(Wanted routine) const {
 /// info of a Cholesky factorization, which a library says to be `info`. LAPACK reports a NaN as a
 /// pivot that is not positive; OpenBLAS lets it pass, and may stop at a later one.
 template <class T>
-Index first_failure(HostView<const T> factor, Index info) {
+Index info_of_factor(HostView<const T> factor, Index info) {
   const Index factored = info == 0 ? factor.rows : info - 1;
   for (Index j = 0; j < factored; ++j) {
     if (std::isnan(real(factor(j, j)))) return j + 1;
@@ -214,7 +214,7 @@ Index Lapack<T>::potrf(Uplo uplo, HostView<T> a) const {
       })) {
     result = reference::potrf(uplo, a);
   }
-  return first_failure<T>(a, result);
+  return info_of_factor<T>(a, result);
 }
 
 template <class T>
@@ -395,7 +395,7 @@ Index Lapack<T>::mixed_posv(Uplo uplo, HostView<T> a, HostView<const T> b, HostV
     reference::lacpy(b, x);
     result = posv(uplo, a, x);
   }
-  return iter < 0 ? first_failure<T>(a, result) : result;  // or else A is what it was
+  return iter < 0 ? info_of_factor<T>(a, result) : result;  // or else A is what it was
 }
 
 template <class T>
@@ -497,10 +497,8 @@ void* Lapack<T>::foreign(const char* name) const {
 }
 
 template <class T>
-std::string Lapack<T>::source(const char* name) const {
-  const std::size_t i = index_of<T>(name);
-  const bool exists = i < std::size(kWantedNames);
-  const Symbol found = exists ? symbol(static_cast<Wanted>(i)) : Symbol{};
+std::string Lapack<T>::source() const {
+  const Symbol& found = symbol(Wanted::potrf);
   return found.address != nullptr ? found.source : "built-in reference loops";
 }
 

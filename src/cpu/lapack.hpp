@@ -112,9 +112,9 @@ class Lapack {
   /// (Debian's ILP64 libraries use the unsuffixed names). A call through such a name must be handed
   /// on untouched. Null otherwise.
   void* foreign(const char* name) const;
-  /// Where a routine comes from, for `overlapack info`: "/usr/lib/.../libopenblas.so.0 (next in the
-  /// link order)", or "built-in reference loops".
-  std::string source(const char* name = "potrf") const;
+  /// Where the routines come from (potrf, for one), for `overlapack info`:
+  /// "/usr/lib/.../libopenblas.so.0 (next in the link order)", or "built-in reference loops".
+  std::string source() const;
 
  private:
   /// Its address is null if no library has it.

@@ -11,7 +11,7 @@ namespace overlapack::cpu {
 
 template <class T>
 Strips<T>::Strips(Index n, Index k) : n_(n), k_(k) {
-  constexpr std::size_t kAlignment = alignof(Piece<T>), kSpare = kAlignment / sizeof(Real<T>);
+  constexpr std::size_t kAlignment = alignof(FactorStrip<T>), kSpare = kAlignment / sizeof(Real<T>);
   const Index count = quotient_up(n, kStrip<T>) * size();
   memory_.reset(new Real<T>[static_cast<std::size_t>(count) + kSpare]);
   const auto address = reinterpret_cast<std::uintptr_t>(memory_.get());
@@ -76,7 +76,7 @@ struct Next {
 /// lanes become zero.
 template <class T>
 [[gnu::always_inline]] inline void load(Uplo uplo, HostView<const T> a, Index first, Index count,
-                                        Index columns, Piece<T>& piece) {
+                                        Index columns, FactorStrip<T>& piece) {
   using R = Real<T>;
   if constexpr (!is_complex<T>) {
     if (count == kStrip<T> && uplo == Uplo::lower) {
@@ -104,7 +104,7 @@ template <class T>
 
 template <class T>
 [[gnu::always_inline]] inline void store(Uplo uplo, HostView<T> a, Index first, Index count,
-                                         Index columns, Piece<T>& piece) {
+                                         Index columns, FactorStrip<T>& piece) {
   using R = Real<T>;
   if constexpr (!is_complex<T>) {
     if (uplo == Uplo::lower) {
@@ -271,7 +271,8 @@ template <class T, int kBytes, Pass kPass>
 [[gnu::always_inline]] inline void take_pieces(const Panel<T>& panel, Index count, Real<T>* l,
                                                Real<T>* v) {
   for (Index i = 0; i < count; ++i) {
-    take_piece<T, kBytes, kPass>(panel, l + i * static_cast<Index>(sizeof(Piece<T>) / sizeof *l),
+    take_piece<T, kBytes, kPass>(panel,
+                                 l + i * static_cast<Index>(sizeof(FactorStrip<T>) / sizeof *l),
                                  v + i * Lanes<T, kBytes>::kColumn * panel.k, nullptr);
   }
 }
@@ -280,7 +281,7 @@ template <class T, int kBytes, Pass kPass>
 [[gnu::always_inline]] inline void take_rows(const Panel<T>& panel, Uplo uplo, HostView<T> a,
                                              Real<T>* v) {
   const Index rows = uplo == Uplo::lower ? a.rows : a.cols, columns = kGroup * panel.groups;
-  Piece<T> piece;
+  FactorStrip<T> piece;
   Next<T> next;
   for (Index first = 0; first < rows; first += kStrip<T>) {
     const Index count = std::min(kStrip<T>, rows - first);

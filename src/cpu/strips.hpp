@@ -49,7 +49,6 @@ class Strips {
   static constexpr Index kColumn = kParts<T> * kStrip<T>;
   Real<T>* row(Index i) const { return strip(i) + i % kStrip<T>; }
   T get(Index i, Index q) const { return load_parts<T>(row(i) + q * kColumn, kStrip<T>); }
-  void set(Index i, Index q, T x) { store_parts<T>(x, row(i) + q * kColumn, kStrip<T>); }
   /// The strip that row i is in: kStrip numbers for each part of each column.
   Real<T>* strip(Index i) const { return strips_ + i / kStrip<T> * size(); }
 
@@ -95,7 +94,7 @@ struct Panel {
 
 /// A strip of L: kPanel columns of its rows.
 template <class T>
-struct Piece {
+struct FactorStrip {
   alignas(64) Real<T> numbers[kPanel * kParts<T> * kStrip<T>];
 
   Real<T>* at(Index lane, Index j) { return numbers + j * kParts<T> * kStrip<T> + lane; }

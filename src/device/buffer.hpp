@@ -71,19 +71,20 @@ class QueueLease {
   /// `name`, a string that lives on, is what the queue's work is called in a timeline.
   explicit QueueLease(Device& device, Priority priority = Priority::normal,
                       const char* name = "queue")
-      : device_(device), priority_(priority), queue_(device.acquire_queue(priority)) {
+      : device_(&device), priority_(priority), queue_(device.acquire_queue(priority)) {
     queue_->name_ = name;
   }
-  QueueLease(const QueueLease&) = delete;
+  QueueLease(QueueLease&&) = default;
   ~QueueLease() {
+    if (!queue_) return;
     queue_->drain();
-    device_.give_back(priority_, std::move(queue_));
+    device_->give_back(priority_, std::move(queue_));
   }
   Queue& operator*() const { return *queue_; }
   Queue* operator->() const { return queue_.get(); }
 
  private:
-  Device& device_;
+  Device* device_;
   Priority priority_;
   std::unique_ptr<Queue> queue_;
 };

@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/observer.hpp"
 #include "core/scalar.hpp"
-#include "core/trace.hpp"
 #include "core/view.hpp"
 #include "device/residues.hpp"
 
@@ -144,6 +144,21 @@ class Queue {
   virtual void do_wait(Event&) = 0;
   virtual void do_synchronize() = 0;
   virtual void do_drain() noexcept = 0;
+};
+
+/// What happens to the summands of one factor of a product, and is undone in the other one; see
+/// Kernels<T>::split().
+enum class Weigh { multiply, divide };
+
+/// How the factors of a product are split into parts of low precision (Kernels<T>::split).
+struct SplitForm {
+  Precision precision;
+  Index section;  ///< summands that have a common scale, with fp32
+
+  static constexpr int kPiece = 32;  ///< numbers whose parts stand together, and floats they take
+  /// Floats at the beginning of a section. With as many as a piece has, pieces are lines of the
+  /// cache; with eight, products took a fifth longer.
+  static constexpr int kHeader = kPiece;
 };
 
 /// A matrix with its residues (Kernels<T>::residues), n rows of k numbers, which are part of longer

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "algorithms/finite.hpp"
 #include "algorithms/getrf.hpp"
 #include "algorithms/potrf.hpp"
 #include "algorithms/refine.hpp"

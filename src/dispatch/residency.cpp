@@ -37,12 +37,23 @@ bool is_readable(const void* pointer) {
   return std::exchange(errno, before) != EFAULT;
 }
 
+/// Whether a matrix lies in the memory of `device`. One that the CPU can read does not, should the
+/// device have failed and not say.
+bool lies_on(Device& device, const void* matrix) {
+  try {
+    return device.kind_of(matrix) == MemoryKind::device;
+  } catch (const DeviceError&) {
+    if (is_readable(matrix)) return false;
+    throw;
+  }
+}
+
 /// The device if a matrix of the caller lies in its memory, or else null; the device is opened if
 /// it is not yet. Throws DeviceError if the matrix lies on a device that cannot be used.
 Device* device_holding(Context& context, const void* matrix) {
   Device* const device = context.device();
   if (device != nullptr) {
-    if (device->kind_of(matrix) != MemoryKind::device) return nullptr;
+    if (!lies_on(*device, matrix)) return nullptr;
     device->await_all();
     return device;
   }

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "algorithms/chol_update_device.hpp"
+#include "algorithms/finite.hpp"
 #include "dispatch/route.hpp"
 
 namespace overlapack::dispatch {

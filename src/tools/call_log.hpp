@@ -1,7 +1,7 @@
 // The call log: one line per call, written by the library under OVERLAPACK_VERBOSE, read by
 // `overlapack run --summary` and `overlapack-bench --replay`.
 //
-//   overlapack dgetrf m=8192 n=8192 nrhs=0 lda=8192 ldb=0 uplo=- trans=- info=0 where=cuda:0
+//   overlapack dgetrf m=8192 n=8192 nrhs=0 lda=8192 ldb=1 uplo=- trans=- info=0 where=cuda:0
 //   algorithm=tiled nb=256 ms=45.120 gflops=8123.4 up=536870912 down=536870912
 //   why="size 8192 >= 2048 (built-in)"
 //

@@ -61,9 +61,9 @@ void print_cpu() {
   const auto file_of = [](const std::string& source) {
     return source.substr(0, source.find(" ("));
   };
-  const std::string first = cpu::lapack<double>(kFamilies[0].first).source("potrf");
+  const std::string first = cpu::lapack<double>(kFamilies[0].first).source();
   for (const auto& [family, meaning] : kFamilies) {
-    std::string source = cpu::lapack<double>(family).source("potrf");
+    std::string source = cpu::lapack<double>(family).source();
     // What served the first family is in the process now, which is no news.
     if (file_of(source) == file_of(first)) source = first;
     rows.push_back({"  " + cpu::spell(family, 'd', "potrf"), meaning, source});

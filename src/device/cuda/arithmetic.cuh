@@ -114,11 +114,11 @@ __device__ inline bool is_zero(Complex<R> x) {
 
 /// |re| + |im|, LAPACK's cheap modulus.
 template <class R>
-__device__ inline R cheap_modulus(R x) {
+__device__ inline R abs1(R x) {
   return fabs(x);
 }
 template <class R>
-__device__ inline R cheap_modulus(Complex<R> x) {
+__device__ inline R abs1(Complex<R> x) {
   return fabs(x.re) + fabs(x.im);
 }
 
@@ -188,7 +188,7 @@ struct DivisionRange<double> {
   static constexpr double tiny = 0x1p-960, enlarge = 0x1p+200, huge = 0x1p+1021, shrink = 0x1p-4;
 };
 
-/// x / y for |x| <= |y| in the sense of cheap_modulus: the multipliers of partial pivoting.
+/// x / y for |x| <= |y| in the sense of abs1: the multipliers of partial pivoting.
 /// A true division, not a product with 1 / y: it is right also where 1 / y overflows or is
 /// subnormal. Complex: Smith, Algorithm 116, CACM 1962, with both operands scaled when y lies near
 /// an end of the range.
@@ -213,7 +213,7 @@ __device__ inline Complex<R> divide(Complex<R> x, Complex<R> y) {
 
 // Multipliers where one division must serve many of them.
 
-/// A divisor whose cheap_modulus() lies between these bounds has a reciprocal() without overflow or
+/// A divisor whose abs1() lies between these bounds has a reciprocal() without overflow or
 /// loss of digits.
 template <class T>
 struct Ordinary;

@@ -14,10 +14,10 @@ namespace overlapack::cuda {
 /// Throws DeviceError, "<what>: <CUDA's own words>", unless `status` is success.
 ///
 /// Only a failed allocation, and what a graph that somebody captures forbids, leave the device
-/// usable. Nearly every other error is sticky (the
-/// context is corrupt, each later call fails too) and the few that are not mean that the plug-in
-/// does not fit this machine: in both cases the rest of the process is better served by the CPU.
-/// The runtime's record of the error is cleared, because the application may read it as its own.
+/// usable. Nearly every other error is sticky (the context is corrupt, each later call fails too)
+/// and the few that are not mean that the plug-in does not fit this machine: in both cases the rest
+/// of the process is better served by the CPU. The runtime's record of the error is cleared,
+/// because the application may read it as its own.
 inline void check(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
   cudaGetLastError();

@@ -258,11 +258,8 @@ void CudaQueue::do_signal(Flag& flag, std::uint32_t value) {
   const CurrentDevice current(index_);
   // Page-locked memory has the same address on the device. The default mode makes all earlier
   // writes of the stream visible before the flag.
-  const auto write = [&] {
-    return stream_write_value()(stream_, reinterpret_cast<CUdeviceptr>(&flag), value,
-                                CU_STREAM_WRITE_VALUE_DEFAULT);
-  };
-  const CUresult status = write();
+  const CUresult status = stream_write_value()(stream_, reinterpret_cast<CUdeviceptr>(&flag), value,
+                                               CU_STREAM_WRITE_VALUE_DEFAULT);
   if (status != CUDA_SUCCESS) {
     throw DeviceError("signal: CUDA driver error " + std::to_string(status), true);
   }
@@ -333,8 +330,7 @@ MemoryKind CudaDevice::do_kind_of(const void* memory) {
   const CurrentDevice current(index_);
   cudaPointerAttributes attributes = {};
   const cudaError_t status = cudaPointerGetAttributes(&attributes, memory);
-  ignore(status);
-  if (status != cudaSuccess) return MemoryKind::pageable;
+  check(status, "asking what a pointer points to");
   switch (attributes.type) {
     case cudaMemoryTypeHost:
       return MemoryKind::pinned;

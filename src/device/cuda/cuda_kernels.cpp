@@ -309,8 +309,6 @@ void CudaKernels<T>::do_update_panels(Queue& queue, Uplo uplo, int sign, DeviceV
                                       DeviceView<const Double<T>> bases,
                                       DeviceView<Double<T>> reflectors, DeviceView<Index> info,
                                       DeviceView<Real<T>> c, DeviceView<T> s) {
-  static_assert(Kernels<T>::kUpdateVectors == cuda::kUpdateVectors<T> &&
-                Kernels<T>::kUpdateReflector == cuda::kUpdateReflector<T>);
   const CurrentDevice current(cuda(queue).index());
   update_panels(cuda(queue).stream(), uplo, sign, a, states, k, bases, reflectors, info.data,
                 c.data, s.data);

@@ -17,7 +17,7 @@ __global__ void find_not_finite_kernel(Part part, Index rows, Index cols, const 
     const Index end = part == Part::upper ? min(j + 1, rows) : rows;
     for (Index i = first + static_cast<int>(threadIdx.x); i < end; i += blockDim.x) {
       // Times zero that is a NaN or zero.
-      const DeviceReal<D> zero = cheap_modulus(scale(a[i + j * ld], DeviceReal<D>(0)));
+      const DeviceReal<D> zero = abs1(scale(a[i + j * ld], DeviceReal<D>(0)));
       all_finite = all_finite && zero == 0;
     }
   }

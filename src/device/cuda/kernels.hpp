@@ -89,9 +89,9 @@ void update_panel(cudaStream_t stream, const UpdateScratch& scratch, int multipr
 /// kUpdateVectors; `reflectors` has room for kUpdateReflector numbers for each column. `c` and `s`
 /// may be null.
 template <class T>
-constexpr int kUpdateVectors = is_complex<T> ? 8 : 32;
+constexpr int kUpdateVectors = static_cast<int>(Kernels<T>::kUpdateVectors);
 template <class T>
-constexpr int kUpdateReflector = kUpdateVectors<T> + 4;
+constexpr int kUpdateReflector = static_cast<int>(Kernels<T>::kUpdateReflector);
 template <class T>
 void update_bases(cudaStream_t stream, int sign, DeviceView<const T> w, Index width, Index first,
                   double limit, DeviceView<Double<T>> grams, DeviceView<Double<T>> bases,

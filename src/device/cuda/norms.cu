@@ -43,7 +43,7 @@ struct LargestModulus : ToLargest<DeviceReal<T>> {
 /// In the sense of |re| + |im|.
 template <class T>
 struct LargestCheapModulus : ToLargest<DeviceReal<T>> {
-  __device__ void fold(DeviceReal<T>& value, T x) const { value = larger(value, cheap_modulus(x)); }
+  __device__ void fold(DeviceReal<T>& value, T x) const { value = larger(value, abs1(x)); }
 };
 
 /// The largest, or with kSign = -1 the smallest, of any numbers.

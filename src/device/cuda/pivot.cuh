@@ -46,7 +46,7 @@ __device__ Candidate<Key> better(Candidate<Key> a, Candidate<Key> b) {
 template <class T>
 __device__ auto candidate(T x, unsigned position, unsigned j) -> Candidate<KeyOf<DeviceReal<T>>> {
   using Key = KeyOf<DeviceReal<T>>;
-  const Key key = to_key(cheap_modulus(x));
+  const Key key = to_key(abs1(x));
   if (key <= kInfinityKey<Key>) return {key, position};
   return position == j ? Candidate<Key>{~Key{0}, position} : nobody<Key>();
 }
@@ -91,7 +91,7 @@ __device__ inline unsigned upper_word(double x) {
 }
 template <class R>
 __device__ unsigned upper_word(Complex<R> x) {
-  return upper_word(cheap_modulus(x));
+  return upper_word(abs1(x));
 }
 /// That of infinity.
 template <class R>

@@ -6,6 +6,7 @@
 
 #include "cpu/reference.hpp"
 #include "cpu/reflectors.hpp"
+#include "device/host/formats.hpp"
 
 namespace overlapack::emulated {
 namespace {
@@ -476,8 +477,8 @@ class EmulatedKernels final : public Kernels<T> {
       require(sizes.empty() || (form.precision == Precision::fp32 && sizes.rows == k), "split",
               "the sizes do not fit");
       if constexpr (Kernels<T>::kSplits) {
-        reference::split<T>(form, side, op, open("split", from), open("split", to),
-                            open("split", sizes), weigh);
+        split<T>(form, side, op, open("split", from), open("split", to), open("split", sizes),
+                 weigh);
       } else {
         require(false, "split", "not in double precision");
       }
@@ -502,10 +503,9 @@ class EmulatedKernels final : public Kernels<T> {
         const auto host_a = open("split_gemm", a), host_b = open("split_gemm", b);
         if (form.precision == Precision::fp32) {
           require(aligned(a) && aligned(b), "split_gemm", "unaligned columns");
-          reference::split_gemm(reals * form.section, reals * k, alpha, host_a, host_b, beta,
-                                real_c);
+          split_gemm(reals * form.section, reals * k, alpha, host_a, host_b, beta, real_c);
         } else {
-          reference::split_gemm(form.precision, alpha, host_a, host_b, beta, real_c);
+          split_gemm(form.precision, alpha, host_a, host_b, beta, real_c);
         }
       } else {
         require(false, "split_gemm", "not in double precision");
@@ -538,13 +538,12 @@ class EmulatedKernels final : public Kernels<T> {
               "the shapes do not fit");
       if constexpr (Kernels<T>::kResidues) {
         const HostView<std::int8_t> numbers = open("residues", of.numbers);
-        reference::to_residues<T>(
-            of.op, open("residues", of.matrix),
-            open("residues", DeviceView<const Real<T>>(of.scales)), open("residues", before),
-            open("residues", of.squares),
-            [&](Index l, Index i, int number, int plane) -> std::int8_t& {
-              return (&numbers(l, i))[number * of.stride + plane * of.next_plane];
-            });
+        to_residues<T>(of.op, open("residues", of.matrix),
+                       open("residues", DeviceView<const Real<T>>(of.scales)),
+                       open("residues", before), open("residues", of.squares),
+                       [&](Index l, Index i, int number, int plane) -> std::int8_t& {
+                         return (&numbers(l, i))[number * of.stride + plane * of.next_plane];
+                       });
         const HostView<const Real<T>> squares =
             open("residues", DeviceView<const Real<T>>(of.squares));
         Index& first_long = open("residues", of.first_long)(0);
@@ -564,11 +563,11 @@ class EmulatedKernels final : public Kernels<T> {
               "scaled_residues", "the shapes do not fit");
       if constexpr (Kernels<T>::kScaledResidues) {
         const HostView<std::int8_t> numbers = open("scaled_residues", of.numbers);
-        reference::to_scaled_residues(
-            of.op, weigh, open("scaled_residues", of.matrix), open("scaled_residues", sizes),
-            open("scaled_residues", of.scales), [&](Index l, Index i, int number) -> std::int8_t& {
-              return (&numbers(l, i))[number * of.stride];
-            });
+        to_scaled_residues(of.op, weigh, open("scaled_residues", of.matrix),
+                           open("scaled_residues", sizes), open("scaled_residues", of.scales),
+                           [&](Index l, Index i, int number) -> std::int8_t& {
+                             return (&numbers(l, i))[number * of.stride];
+                           });
       }
     });
   }
@@ -649,7 +648,7 @@ class EmulatedKernels final : public Kernels<T> {
         double first = a.scales(i), second = b.scales(j);
         if (second < first) std::swap(first, second);
         const auto value = [&](const Sums& sums) {
-          return reference::from_residues(sums) * (a.unit * b.unit * first) * second;
+          return from_residues(sums) * (a.unit * b.unit * first) * second;
         };
         const Sums sums = sums_of(a, i, b, j, 0);
         if constexpr (is_complex<T>) {
@@ -762,7 +761,7 @@ class EmulatedKernels final : public Kernels<T> {
           const Real<T> scale =
               by_row[static_cast<std::size_t>(i)] * by_column[static_cast<std::size_t>(j)];
           single_to(i, j) = static_cast<Single<T>>(scale * x);
-          if (reference::overflows_single(x)) open("round", overflow)(0) = 1;
+          if (overflows_single(x)) open("round", overflow)(0) = 1;
         }
       }
     });
@@ -777,7 +776,7 @@ class EmulatedKernels final : public Kernels<T> {
     const HostView<const Real<T>> host = open(operation, sizes);
     for (Index i = 0; i < count; ++i) {
       powers[static_cast<std::size_t>(i)] =
-          static_cast<Real<T>>(reference::inverse_power(static_cast<double>(host(i))));
+          static_cast<Real<T>>(inverse_power(static_cast<double>(host(i))));
     }
     return powers;
   }
@@ -793,8 +792,7 @@ class EmulatedKernels final : public Kernels<T> {
       for (Index j = 0; j < to.cols; ++j) {
         const Range rows = rows_of_column(part, 0, to.rows, j);
         for (Index i = rows.first; i < rows.last; ++i) {
-          single_to(i, j) =
-              static_cast<Single<T>>(reference::join_words(words(i, j), Single<T>(0)));
+          single_to(i, j) = static_cast<Single<T>>(join_words(words(i, j), Single<T>(0)));
         }
       }
     });
@@ -814,9 +812,8 @@ class EmulatedKernels final : public Kernels<T> {
       for (Index j = 0; j < to.cols; ++j) {
         const Range rows = rows_of_column(part, 0, to.rows, j);
         for (Index i = rows.first; i < rows.last; ++i) {
-          double_to(i, j) =
-              static_cast<T>(reference::join_words(high_words(i, j), low_words(i, j)));
-          if (reference::overflows_single(double_to(i, j))) open("join words", overflow)(0) = 1;
+          double_to(i, j) = static_cast<T>(join_words(high_words(i, j), low_words(i, j)));
+          if (overflows_single(double_to(i, j))) open("join words", overflow)(0) = 1;
         }
       }
     });
