@@ -502,6 +502,9 @@ TEST(Plans, ResiduesInDoublePrecisionWhereTheyFit) {
     EXPECT_TRUE(planned(routine, type, 4000).on_device);
     EXPECT_FALSE(planned(routine, type, 4000).residues);
     EXPECT_EQ(planned(routine, type, 4000).nb, 256);
+    // 4762 in all, of nine tenths: 4680 and 4860. With blocks as narrow as before it were 4591.
+    EXPECT_FALSE(planned(routine, type, 5200).residues);
+    EXPECT_TRUE(planned(routine, type, 5400).residues);
   }
   EXPECT_TRUE(planned(Routine::sposv, 'd', 100000).residues);  // in its fall-back
   EXPECT_EQ(planned(Routine::sposv, 'd', 100000).nb, 256);

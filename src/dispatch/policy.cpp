@@ -515,11 +515,11 @@ Plan plan(Routine routine, char type, const Shape& shape, const Settings& settin
                 affords(memory_for_halves(type, shape));
   const bool exist =
       is_cholesky(routine) ? type == 'd' || type == 'z' : type == 'd' && plan.by_rows;
-  plan.residues =
-      !settings.strict_fp64 && exist && affords(memory_for_residues(routine, type, shape, plan.nb));
-  if (plan.residues && settings.nb == 0 && !is_mixed(routine)) {
-    plan.nb = default_nb(routine, type, shape, true);
-  }
+  const Index nb_of_residues =
+      settings.nb > 0 || is_mixed(routine) ? plan.nb : default_nb(routine, type, shape, true);
+  plan.residues = !settings.strict_fp64 && exist &&
+                  affords(memory_for_residues(routine, type, shape, nb_of_residues));
+  if (plan.residues) plan.nb = nb_of_residues;
   if (is_cholesky(routine) && !is_mixed(routine) && !resident) {
     plan.leading = leading_order(type, shape.n, plan.nb, plan.residues, settings.upload);
   }
