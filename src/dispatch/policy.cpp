@@ -428,12 +428,12 @@ double flops_of(Routine routine, char type, const Shape& shape) {
   const auto m = static_cast<double>(shape.m), n = static_cast<double>(shape.n);
   const auto nrhs = static_cast<double>(shape.nrhs);
   const double k = std::min(m, n);
-  const double cholesky = n * n * n / 3, solve = 2 * n * n * nrhs;
+  const double cholesky = n * n * n / 3;
   const double lu = 2 * (m * n * k - (m + n) * k * k / 2 + k * k * k / 3);
+  // An update takes as many as a solve: nrhs products for each of n^2 / 2 elements, at twice the
+  // operations of V V^H.
+  const double solve = 2 * n * n * nrhs;
   const double scale = type == 'c' || type == 'z' ? 4 : 1;
-  // An update makes k products for each of n^2 / 2 elements, at twice the operations of V V^H.
-  if (routine == Routine::potrf) return scale * cholesky;
-  if (routine == Routine::getrf) return scale * lu;
   return scale * (solve + (is_cholesky(routine) ? cholesky : is_lu(routine) ? lu : 0));
 }
 
