@@ -88,7 +88,7 @@ TEST(Settings, AreDefaultsInAnEmptyEnvironment) {
 
 TEST(Settings, EmptyValuesMeanTheDefault) {
   Environment environment;
-  for (const SettingDoc& doc : setting_docs()) environment[doc.name] = "";
+  for (const Setting& setting : kSettings) environment[setting.name] = "";
   const Settings settings = parse(environment);
   EXPECT_EQ(settings.device, DeviceChoice::automatic);
   EXPECT_FALSE(settings.min_n.has_value());
@@ -174,9 +174,9 @@ TEST(Settings, ComplainOnceAboutABadValueAndIgnoreIt) {
     ASSERT_EQ(complaints.size(), 1u);
     EXPECT_NE(complaints[0].find(name), std::string::npos) << complaints[0];
     EXPECT_NE(complaints[0].find(value), std::string::npos) << complaints[0];
-    for (const SettingDoc& doc : setting_docs()) {
-      if (std::string(doc.name) == name) {
-        EXPECT_NE(complaints[0].find(doc.values), std::string::npos) << complaints[0];
+    for (const Setting& setting : kSettings) {
+      if (std::string(setting.name) == name) {
+        EXPECT_NE(complaints[0].find(setting.values), std::string::npos) << complaints[0];
       }
     }
     EXPECT_EQ(settings.device, defaults.device);
@@ -202,7 +202,7 @@ TEST(Settings, AllVariablesAreDocumented) {
       "OVERLAPACK_VERBOSE", "OVERLAPACK_REFINE"};
   for (const std::string name : names) {
     int found = 0;
-    for (const SettingDoc& doc : setting_docs()) found += doc.name == name ? 1 : 0;
+    for (const Setting& setting : kSettings) found += setting.name == name ? 1 : 0;
     EXPECT_EQ(found, 1) << name;
   }
 }

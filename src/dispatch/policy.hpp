@@ -86,12 +86,14 @@ struct Settings {
 };
 
 /// One environment variable: for parsing, `overlapack info` and the README.
-struct SettingDoc {
+struct Setting {
   const char* name;
   const char* values;
   const char* meaning;
+  /// Takes a value, which is not empty. False, and the default remains, if it is not accepted.
+  bool (*accept)(Settings&, const std::string&);
 };
-const std::vector<SettingDoc>& setting_docs();
+extern const std::array<Setting, 13> kSettings;
 
 /// Reads the settings through `lookup` (a getenv). A bad value adds one message, which names the
 /// variable and the accepted values, to `complaints` and is ignored.
