@@ -469,6 +469,7 @@ bool worth_starting(Routine routine, char type, const Shape& shape, const Settin
 Plan plan(Routine routine, char type, const Shape& shape, const Settings& settings,
           const Profile& profile, std::size_t device_memory, bool resident) {
   Plan plan;
+  plan.split = plan.residues = plan.by_rows = false;  // until it is known that there is memory
   if (settings.device == DeviceChoice::off) {
     plan.why = "OVERLAPACK_DEVICE=off";
     return plan;
@@ -505,8 +506,7 @@ Plan plan(Routine routine, char type, const Shape& shape, const Settings& settin
   plan.memory = static_cast<std::size_t>(usable);
   plan.on_device = true;
   // The device's own panel kernels beat a round trip through the CPU on every GPU measured.
-  plan.algorithm =
-      settings.algorithm == Algorithm::automatic ? Algorithm::tiled : settings.algorithm;
+  plan.hybrid = settings.algorithm == Algorithm::hybrid;
   // What makes it faster takes memory of its own, as far as there is some.
   const auto affords = [&](double bytes) {
     const bool enough = needed + bytes <= usable;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "algorithms/blocks.hpp"
 #include "core/scalar.hpp"
 
 namespace overlapack::dispatch {
@@ -141,18 +142,10 @@ Index break_even(Routine routine, char type, const Shape& shape, const Settings&
 /// LAPACK's operation count in real floating-point operations.
 double flops_of(Routine routine, char type, const Shape& shape);
 
-struct Plan {
+/// Where a call goes and, if to the device, how.
+struct Plan : algorithms::Options {
   bool on_device = false;
-  Algorithm algorithm = Algorithm::tiled;
-  Index nb = 256;
-  bool split = false;                     ///< large products by split operands
-  bool residues = false;                  ///< long sums in double precision by residues
-  bool by_rows = false;                   ///< LU: columns far from the panels by rows
-  Index leading = 0;                      ///< order of a leading triangle that goes up first, or 0
-  bool halves = false;                    ///< high words go up before low ones
-  Precision precision = Precision::fp32;  ///< of split operands
-  std::size_t memory = 0;                 ///< bytes of device memory that the call may take
-  std::string why;                        ///< one phrase for the call log
+  std::string why;  ///< one phrase for the call log
 };
 
 /// The first half of the decision, cheap and without opening the device: is the call large enough?

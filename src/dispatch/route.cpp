@@ -20,9 +20,7 @@ bool is_resident(Context& context, const Call& call) {
 std::string describe(const Call& call, const Decision& decision, Index info, double ms,
                      double flops, std::size_t up, std::size_t down) {
   const Plan& plan = decision.plan;
-  const char* const algorithm = !plan.on_device                       ? "-"
-                                : plan.algorithm == Algorithm::hybrid ? "hybrid"
-                                                                      : "tiled";
+  const char* const algorithm = !plan.on_device ? "-" : plan.hybrid ? "hybrid" : "tiled";
   std::ostringstream out;
   out.imbue(std::locale::classic());  // a point, whatever the program's locale has
   out << std::fixed << std::setprecision(3);
@@ -106,19 +104,11 @@ Decision decide(Context& context, const Call& call, bool large) {
 }
 
 algorithms::Options options_of(const Plan& plan, const Settings& settings) {
-  algorithms::Options options;
-  options.nb = plan.nb;
-  options.hybrid = plan.algorithm == Algorithm::hybrid;
-  options.split = plan.split;
-  options.residues = plan.residues;
-  options.by_rows = plan.by_rows;
-  options.leading = plan.leading;
-  options.precision = plan.precision;
+  algorithms::Options options = plan;
   options.threads = copy_threads(settings, available_cores());
   // For its halves a matrix is read twice. Fewer threads would not keep up with the link.
   constexpr Index kKeepUp = 12;
-  options.halves = plan.halves && (options.threads >= kKeepUp || settings.upload == Upload::halves);
-  options.memory = plan.memory;
+  options.halves &= options.threads >= kKeepUp || settings.upload == Upload::halves;
   return options;
 }
 
