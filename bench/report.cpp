@@ -98,6 +98,10 @@ void print_heading(const Options& options, const Device* device) {
   std::cout << '\n' << std::flush;
 }
 
+bool is_right(const Call& call, const Timing& timing) {
+  return timing.runs == 0 || (timing.residual < tools::residual_limit(call) && timing.info == 0);
+}
+
 int exit_status(bool right, const std::string& wrong) {
   if (!right) std::cerr << "overlapack-bench: " << wrong << '\n';
   return right ? 0 : 1;

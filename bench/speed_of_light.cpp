@@ -119,8 +119,7 @@ int show_speed_of_light(const Options& options) {
         missing = "not served by the device (OVERLAPACK_VERBOSE=1 says why)";
       }
       if (!missing.empty()) notes.add(missing, row_title(call));
-      right &= ours.timing.runs == 0 ||
-               (ours.timing.residual < tools::residual_limit(call) && ours.timing.info == 0);
+      right &= is_right(call, ours.timing);
       if (missing.empty() && name == options.routines.front() &&
           (!to_trace || n >= to_trace->first.shape.n)) {
         to_trace.emplace(call, bound);
