@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <ctime>
 #include <filesystem>
 #include <iostream>
 #include <map>
@@ -72,13 +71,6 @@ Point measure_point(Routine routine, char type, Index n, bool quick, Device& dev
 
 bool device_wins(const Point& point) {
   return point.served && point.right && point.device.ms < point.cpu.ms;
-}
-
-std::string today() {
-  const std::time_t now = std::time(nullptr);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%d", std::localtime(&now));
-  return text;
 }
 
 namespace fs = std::filesystem;
