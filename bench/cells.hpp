@@ -11,10 +11,36 @@
 
 namespace overlapack::bench {
 
-/// Measures cells and remembers what they took, to leave out those that would take too long.
+/// Remembers what measurements took, to leave out those that would take too long.
+class Forecast {
+ public:
+  explicit Forecast(const Options& options) : options_(options) {}
+
+  /// Why a measurement is left out; empty if it is not. It would be a warm-up and one run, at the
+  /// rate at which the last one of its kind did its work (rates grow with size, so this errs on the
+  /// slow side).
+  std::string too_long(const std::string& kind, double work) const {
+    const auto past = past_.find(kind);
+    if (past == past_.end()) return {};
+    const double seconds = 2e-3 * past->second.ms * work / past->second.work;
+    if (seconds <= options_.seconds) return {};
+    return "would take about " + tools::brief(seconds) + " s (--seconds allows " +
+           tools::brief(options_.seconds) + ")";
+  }
+  void took(const std::string& kind, double work, double ms) { past_[kind] = {work, ms}; }
+
+ private:
+  struct Past {
+    double work, ms;
+  };
+  const Options& options_;
+  std::map<std::string, Past> past_;
+};
+
+/// Measures cells, but those that would take too long.
 class Cells {
  public:
-  explicit Cells(const Options& options) : options_(options) {}
+  explicit Cells(const Options& options) : options_(options), forecast_(options) {}
 
   /// `who` and the routine name the contender that `make` makes; what it throws is the reason why
   /// there is no measurement.
@@ -23,22 +49,16 @@ class Cells {
                const std::function<std::unique_ptr<Contender<T>>()>& make) {
     const Call& call = problem.call();
     const double flops = dispatch::flops_of(call.routine, call.type, call.shape);
+    const std::string kind = name_of(call) + " " + who;
     Cell cell;
-    Past& past = past_[name_of(call) + " " + who];
-    // A warm-up and one run, at the rate of the largest size so far (rates grow with size, so this
-    // errs on the slow side).
-    const double expected = past.flops > 0 ? 2e-3 * past.ms * flops / past.flops : 0;
-    if (expected > options_.seconds) {
-      cell.missing = "would take about " + tools::brief(expected) + " s (--seconds allows " +
-                     tools::brief(options_.seconds) + ")";
-      return cell;
-    }
+    cell.missing = forecast_.too_long(kind, flops);
+    if (!cell.missing.empty()) return cell;
     // OpenBLAS's threads spin for a while after a call; nobody is to share the cores with them.
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     try {
       const auto contender = make();
       cell.timing = tools::measure(*contender, problem, {options_.runs, options_.seconds});
-      past = {flops, cell.timing.ms};
+      forecast_.took(kind, flops, cell.timing.ms);
       std::cerr << name_of(call) << ", n = " << call.shape.n << ": " << who << ' '
                 << tools::brief(cell.timing.ms) << " ms (" << cell.timing.runs
                 << (cell.timing.runs == 1 ? " run)\n" : " runs)\n");
@@ -49,11 +69,8 @@ class Cells {
   }
 
  private:
-  struct Past {
-    double flops = 0, ms = 0;
-  };
   const Options& options_;
-  std::map<std::string, Past> past_;
+  Forecast forecast_;
 };
 
 }  // namespace overlapack::bench

@@ -115,8 +115,7 @@ int compare(const Options& options) {
       rows.push_back(tools::with_type(
           call.type, [&](auto one) { return bench.measure_row<decltype(one)>(call); }));
       add(rows.back(), files);
-      const Timing& ours = rows.back().ours.timing;
-      right &= ours.runs == 0 || (ours.residual < tools::residual_limit(call) && ours.info == 0);
+      right &= is_right(call, rows.back().ours.timing);
     }
     print_rows(rows, options.style);
     all.insert(all.end(), rows.begin(), rows.end());

@@ -261,21 +261,43 @@ void set_defaults(const Mode& mode, const CLI::App& app, Options& options) {
   }
 }
 
-int main(int argc, char** argv) {
-  CLI::App app(
-      "Times overlapack against the CPU LAPACK and cuSOLVER. `overlapack bench` is this program.",
-      "overlapack-bench");
-  tools::set_style(app);
-  app.set_version_flag("--version", OVERLAPACK_VERSION);
-  app.footer(kFooter);
-  Options options;
+/// What the command line says.
+struct Arguments {
+  /// In the form that the modes take.
+  Options parsed() const {
+    Options result = options;
+    result.uplo = static_cast<Uplo>(uplo.front());
+    result.op = static_cast<Op>(op.front());
+    result.cpu = !no_cpu;
+    result.peers = !no_peers;
+    if (markdown) result.style = TableStyle::markdown;
+    for (const std::string& text : shapes) result.shapes.push_back(*parse_shape(text));
+    return result;
+  }
+
+  Options options;  // but for what is below
+  std::string uplo = "L", op = "N";
+  bool no_cpu = false, no_peers = false, markdown = false;
+  std::vector<std::string> shapes;
+};
+
+template <class T>
+CLI::Option* add_number(CLI::App& app, const char* name, T& value, const char* meaning) {
+  return app.add_option(name, value, meaning)->check(tools::whole_number(1))->type_name("N");
+}
+
+CLI::Option* add_file(CLI::App& app, const std::string& name, std::string& value,
+                      const std::string& meaning) {
+  return app.add_option(name, value, meaning)->check(tools::not_empty)->type_name("FILE");
+}
+
+/// Which calls are measured.
+void add_calls(CLI::App& app, Arguments& given) {
+  Options& options = given.options;
   const auto known = [](const std::string& name) {
     Call call;
     return tools::parse_name(name, call) ? std::string()
                                          : "no routine '" + name + "': --help lists them";
-  };
-  const auto add_number = [&](const char* name, auto& value, const char* meaning) {
-    return app.add_option(name, value, meaning)->check(tools::whole_number(1))->type_name("N");
   };
   app.add_option("--routines", options.routines,
                  "potrf, potrs, posv, getrf, getrs and gesv with their type letters, e.g. dpotrf; "
@@ -283,23 +305,28 @@ int main(int argc, char** argv) {
       ->delimiter(',')
       ->check(known)
       ->type_name("NAME");
-  add_number("--from", options.min_size, "Smallest order (default 256, or --max-n), then doubled");
-  add_number("--max-n", options.max_size, "Largest order (default 16384)");
-  add_number("--sizes", options.sizes, "These orders instead, e.g. 1000,3000")
+  add_number(app, "--from", options.min_size,
+             "Smallest order (default 256, or --max-n), then doubled");
+  add_number(app, "--max-n", options.max_size, "Largest order (default 16384)");
+  add_number(app, "--sizes", options.sizes, "These orders instead, e.g. 1000,3000")
       ->delimiter(',')
       ->excludes("--from")
       ->excludes("--max-n");
-  std::string uplo = "L", op = "N";
-  app.add_option("--uplo", uplo, "Triangle of potrf, potrs and posv: L (default) or U")
+  app.add_option("--uplo", given.uplo, "Triangle of potrf, potrs and posv: L (default) or U")
       ->check(tools::one_of({"L", "U"}))
       ->type_name("L|U");
-  app.add_option("--trans", op, "For getrs (default N)")
+  app.add_option("--trans", given.op, "For getrs (default N)")
       ->check(tools::one_of({"N", "T", "C"}))
       ->type_name("N|T|C");
-  add_number("--nrhs", options.nrhs, "Right-hand sides of a solve (default 1)");
+  add_number(app, "--nrhs", options.nrhs, "Right-hand sides of a solve (default 1)");
   app.add_option("--lda-pad", options.lda_pad, "Leading dimension minus n (default 0)")
       ->check(tools::whole_number(0))
       ->type_name("N");
+}
+
+/// Who computes them, and for how long.
+void add_contenders(CLI::App& app, Arguments& given) {
+  Options& options = given.options;
   options.device = tools::default_device();
   app.add_option("--device", options.device,
                  "auto, cuda, cuda:INDEX, host or off (default: what OVERLAPACK_DEVICE says, or "
@@ -309,35 +336,41 @@ int main(int argc, char** argv) {
   app.add_option("--algorithm", options.algorithm, "auto (default), tiled or hybrid")
       ->check(tools::accepted_for("OVERLAPACK_ALGORITHM"))
       ->type_name("NAME");
-  add_number("--nb", options.nb, "Block size (default: chosen by size)");
-  add_number("--threshold", options.min_n,
+  add_number(app, "--nb", options.nb, "Block size (default: chosen by size)");
+  add_number(app, "--threshold", options.min_n,
              "Smallest call sent to the device (default: all; in a replay the library's choice)");
-  bool no_cpu = false, no_peers = false, markdown = false;
-  app.add_flag("--no-cpu", no_cpu, "Leave the CPU LAPACK out");
-  app.add_flag("--no-peers", no_peers, "Leave cuSOLVER (CUB, Thrust) out");
-  add_number("--reps", options.runs, "Timed runs of a cell (default 5)");
+  app.add_flag("--no-cpu", given.no_cpu, "Leave the CPU LAPACK out");
+  app.add_flag("--no-peers", given.no_peers, "Leave cuSOLVER (CUB, Thrust) out");
+  add_number(app, "--reps", options.runs, "Timed runs of a cell (default 5)");
   app.add_option("--seconds", options.seconds,
                  "Time for one cell (default 20): fewer runs, or none, if it would take longer")
       ->check(tools::number(0.001))
       ->type_name("X");
-  const auto add_file = [&](const std::string& name, std::string& value,
-                            const std::string& meaning) {
-    return app.add_option(name, value, meaning)->check(tools::not_empty)->type_name("FILE");
-  };
-  add_file("--csv", options.csv, "Write a CSV file, one line per cell");
-  add_file("--json", options.json, "Write a JSON file");
-  app.add_flag("--markdown", markdown, "Print Markdown");
-  add_file("--plot", options.plot,
+}
+
+/// Where the results go.
+void add_outputs(CLI::App& app, Arguments& given) {
+  Options& options = given.options;
+  add_file(app, "--csv", options.csv, "Write a CSV file, one line per cell");
+  add_file(app, "--json", options.json, "Write a JSON file");
+  app.add_flag("--markdown", given.markdown, "Print Markdown");
+  add_file(app, "--plot", options.plot,
            "Draw the comparison, or that of --variants, --update or --refine (SVG)");
-  add_file("--trace", options.trace, "Write the timeline of one call for ui.perfetto.dev (JSON)");
-  add_file("--svg", options.svg, "Draw the timeline of one call (SVG)");
-  add_number("--vectors", options.vectors, "How many at a time (default 16,1)")->delimiter(',');
+  add_file(app, "--trace", options.trace,
+           "Write the timeline of one call for ui.perfetto.dev (JSON)");
+  add_file(app, "--svg", options.svg, "Draw the timeline of one call (SVG)");
+}
+
+/// What only one mode heeds.
+void add_options_of_modes(CLI::App& app, Options& options) {
+  add_number(app, "--vectors", options.vectors, "How many at a time (default 16,1)")
+      ->delimiter(',');
   app.add_option("--conditions", options.conditions, "Default: 10,1e3,1e5,1e7,1e10,1e14")
       ->delimiter(',')
       ->check(tools::number(1))
       ->type_name("X");
   app.add_flag("--resident", options.resident, "Matrices lie on the device");
-  add_number("--block-sizes", options.block_sizes, "Panels' widths (default 64,128,256)")
+  add_number(app, "--block-sizes", options.block_sizes, "Panels' widths (default 64,128,256)")
       ->delimiter(',');
   const auto add_choice = [&](const char* name, std::vector<std::string>& chosen,
                               const char* meaning) {
@@ -349,41 +382,52 @@ int main(int argc, char** argv) {
   add_choice("--lu", options.lu, "Of unblocked,left-looking,crout,right-looking (default all)");
   add_choice("--panels", options.panels, "Of device,hybrid (default both)");
   add_choice("--padding", options.padding, "Of padded,unpadded (default both)");
+}
 
-  std::vector<std::string> shapes;
+CLI::Option* add_mode(CLI::App& app, const Mode& mode, Arguments& given) {
+  if (mode.option == "--replay") {
+    return add_file(app, mode.option, given.options.replay, mode.meaning);
+  }
+  if (mode.option != "--shapes") return app.add_flag(mode.option, mode.meaning);
+  return app.add_option(mode.option, given.shapes, mode.meaning)
+      ->delimiter(',')
+      ->check([](const std::string& text) {
+        return parse_shape(text) ? std::string()
+                                 : "'" + text + "' is no shape like 300x200, of at most " +
+                                       std::to_string(tools::kLargest);
+      })
+      ->type_name("MxN");
+}
+
+/// The modes, and in the help their own options below each.
+void add_modes(CLI::App& app, Arguments& given) {
   for (const Mode& mode : modes()) {
     if (mode.is_comparison()) continue;
-    CLI::Option* option = nullptr;
-    if (mode.option == "--shapes") {
-      option = app.add_option(mode.option, shapes, mode.meaning)
-                   ->delimiter(',')
-                   ->check([](const std::string& text) {
-                     return parse_shape(text)
-                                ? std::string()
-                                : "'" + text + "' is no shape like 300x200, of at most " +
-                                      std::to_string(tools::kLargest);
-                   })
-                   ->type_name("MxN");
-    } else if (mode.option == "--replay") {
-      option = add_file(mode.option, options.replay, mode.meaning);
-    } else {
-      option = app.add_flag(mode.option, mode.meaning);
-    }
-    option->group("Modes (one at a time, instead of the comparison)");
+    add_mode(app, mode, given)->group("Modes (one at a time, instead of the comparison)");
   }
   for (CLI::Option* const option : app.get_options()) {
     const std::vector<const Mode*> at = modes_with(option->get_name());
     const bool own = at.size() == 1 && at[0]->option != option->get_name();
     if (own && !at[0]->is_comparison()) option->group("With " + at[0]->option);
   }
+}
+
+int main(int argc, char** argv) {
+  CLI::App app(
+      "Times overlapack against the CPU LAPACK and cuSOLVER. `overlapack bench` is this program.",
+      "overlapack-bench");
+  tools::set_style(app);
+  app.set_version_flag("--version", OVERLAPACK_VERSION);
+  app.footer(kFooter);
+  Arguments given;
+  add_calls(app, given);
+  add_contenders(app, given);
+  add_outputs(app, given);
+  add_options_of_modes(app, given.options);
+  add_modes(app, given);
   return tools::run_program(app, [&] {
     app.parse(argc, argv);
-    options.uplo = static_cast<Uplo>(uplo.front());
-    options.op = static_cast<Op>(op.front());
-    options.cpu = !no_cpu;
-    options.peers = !no_peers;
-    if (markdown) options.style = TableStyle::markdown;
-    for (const std::string& text : shapes) options.shapes.push_back(*parse_shape(text));
+    Options options = given.parsed();
     const Mode& mode = chosen_mode(app);
     set_defaults(mode, app, options);
     return mode.run(options);

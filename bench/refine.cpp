@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "algorithms/workers.hpp"
+#include "cells.hpp"
 #include "chart.hpp"
 #include "conditioned.hpp"
 #include "cusolver.hpp"
@@ -164,32 +165,19 @@ class Solver {
   std::unique_ptr<Contender<T>> contender_;
 };
 
-/// Why a measurement is left out; nothing if it is not.
-std::string too_long(const Options& options, const Points& past, const Point& point,
-                     std::size_t form) {
-  for (auto earlier = past.rbegin(); earlier != past.rend(); ++earlier) {
-    const Measurement& one = earlier->forms[form];
-    if (earlier->call.routine != point.call.routine || one.runs == 0) continue;
-    const double growth =
-        static_cast<double>(point.call.shape.n) / static_cast<double>(earlier->call.shape.n);
-    const double seconds = 2e-3 * one.ms * growth * growth * growth;
-    if (seconds <= options.seconds) return {};
-    return "would take about " + tools::brief(seconds) + " s";
-  }
-  return {};
-}
-
 template <class T>
 Point measure_point(const Options& options, Device& device, const Call& call, double condition,
-                    const Points& past) {
+                    Forecast& forecast) {
   Point point{call, condition, {}};
   const Index n = call.shape.n;
+  const double work = std::pow(static_cast<double>(n), 3);
   const ConditionedSystem<T> system(n, call.shape.nrhs, condition,
                                     dispatch::is_cholesky(call.routine), 1);
   for (std::size_t f = 0; f < kFormCount; ++f) {
     const Form& form = kForms[f];
     Measurement& one = point.forms[f];
-    one.missing = too_long(options, past, point, f);
+    const std::string kind = name_of(call) + " " + form.name;
+    one.missing = forecast.too_long(kind, work);
     if (!form.ours && !options.peers) one.missing = "--no-peers";
     if (form.ours && options.resident && one.missing.empty()) one.missing = not_recognised(n);
     if (!one.missing.empty()) continue;
@@ -197,6 +185,7 @@ Point measure_point(const Options& options, Device& device, const Call& call, do
     if (!form.mixed) formed.routine = in_double(call.routine);
     try {
       one = Solver<T>(options, device, system, formed, form).measure();
+      forecast.took(kind, work, one.ms);
       std::cerr << name_of(call) << ", n = " << n << ", condition " << condition << ": "
                 << form.name << ' ' << tools::brief(one.ms) << " ms, " << one.end << '\n';
     } catch (const std::exception& error) {
@@ -336,6 +325,7 @@ int show_refinement(const Options& options) {
   ResultFiles files(options, device,
                     {"routine", "n", "nrhs", "uplo", "condition", "form", "ms", "runs", "factor_ms",
                      "refine_ms", "iter", "end", "backward_error", "info", "missing"});
+  Forecast forecast(options);
   Points all;
   for (const std::string& name : options.routines) {
     for (const Index n : options.orders()) {
@@ -347,8 +337,8 @@ int show_refinement(const Options& options) {
         call.uplo = options.uplo;
         points.push_back(
             call.type == 'd'
-                ? measure_point<double>(options, *device, call, condition, all)
-                : measure_point<std::complex<double>>(options, *device, call, condition, all));
+                ? measure_point<double>(options, *device, call, condition, forecast)
+                : measure_point<std::complex<double>>(options, *device, call, condition, forecast));
         add(points.back(), files);
         all.push_back(points.back());
       }

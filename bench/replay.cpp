@@ -94,7 +94,7 @@ int replay(const Options& options) {
         cpu = tools::measure(cpu_contender, problem, limits);
       }
     });
-    right &= ours.residual < tools::residual_limit(call);
+    right &= is_right(call, ours);
     rows.push_back({describe(call), std::to_string(one.calls), one.where,
                     tools::brief(one.ms / static_cast<double>(one.calls)), where,
                     tools::brief(ours.ms), tools::brief(ours.residual), tools::brief(cpu.ms),

@@ -1,7 +1,6 @@
 #include "report.hpp"
 
 #include <cmath>
-#include <ctime>
 #include <iostream>
 #include <stdexcept>
 
@@ -65,11 +64,8 @@ std::string csv_field(const nlohmann::json& value) {
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> machine(const Device* device) {
-  const std::time_t now = std::time(nullptr);
-  char date[32];
-  std::strftime(date, sizeof date, "%Y-%m-%d", std::localtime(&now));
   const std::string driver = tools::driver_version();
-  return {{"date", date},
+  return {{"date", tools::today()},
           {"device", device == nullptr ? "none" : device->model() + " (" + device->name() + ")"},
           {"driver", driver.empty() ? "none" : driver},
           {"CPU", tools::cpu_model() + ", " + std::to_string(available_cores()) + " cores used"},
@@ -96,6 +92,10 @@ void print_heading(const Options& options, const Device* device) {
     std::cout << "\nThe device is EMULATED on the CPU: its times are no performance figures.\n";
   }
   std::cout << '\n' << std::flush;
+}
+
+bool is_right(const Call& call, const Timing& timing) {
+  return timing.runs == 0 || (timing.residual < tools::residual_limit(call) && timing.info == 0);
 }
 
 int exit_status(bool right, const std::string& wrong) {

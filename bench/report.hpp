@@ -26,6 +26,8 @@ std::string machine_line(const std::vector<std::pair<std::string, std::string>>&
 /// Prints machine(), as lines or as a Markdown list; labels an emulated device as no measurement.
 void print_heading(const Options& options, const Device* device);
 
+/// Of what has been measured; true if nothing has.
+bool is_right(const Call& call, const Timing& timing);
 /// That of the benchmark. Says what is wrong if not all is right.
 int exit_status(bool right, const std::string& wrong = "a result of ours is WRONG (residual)");
 

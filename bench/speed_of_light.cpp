@@ -63,6 +63,105 @@ TracedCall trace(Device& device, const Call& call, const Bound& bound) {
   return traced;
 }
 
+/// The rate of the products that a routine makes.
+ProductRate measure_products_of(Device& device, const Call& call) {
+  const dispatch::Settings& settings = dispatch::Context::instance().settings();
+  const bool mixed = dispatch::is_mixed(call.routine);
+  std::optional<Precision> split;
+  if (!settings.strict_fp32) split = mixed ? settings.refine : Precision::fp32;
+  return tools::with_type(call.type, [&](auto one) {
+    using T = decltype(one);
+    return mixed ? measure_products<Single<T>>(device, split) : measure_products<T>(device, split);
+  });
+}
+
+/// Ours and the bound of one call.
+struct Line {
+  double ratio() const { return ours.timing.ms / bound.ms(); }  // NaN where there is no time
+  double gflops() const {
+    return dispatch::flops_of(call.routine, call.type, call.shape) / ours.timing.ms / 1e6;
+  }
+
+  Call call;
+  Rates rates;
+  Bound bound;
+  Cell ours;  // missing, too, if the device has not served it
+};
+
+Line measure_line(Device& device, const Call& call, const Rates& rates, Cells& cells) {
+  const std::size_t before = tools::activity(&device);
+  Cell ours = tools::with_type(call.type, [&](auto one) {
+    using T = decltype(one);
+    Problem<T> problem(call);
+    return cells.measure<T>(problem, "ours", [] { return std::make_unique<tools::Ours<T>>(); });
+  });
+  if (ours.missing.empty() && tools::activity(&device) == before) {
+    ours.missing = "not served by the device (OVERLAPACK_VERBOSE=1 says why)";
+  }
+  return {call, rates, Bound(call, rates), ours};
+}
+
+std::vector<std::string> row_of(const Line& line) {
+  const Timing& ours = line.ours.timing;
+  return {row_title(line.call),
+          tools::brief(ours.ms),
+          tools::brief(ours.residual),
+          tools::brief(line.bound.flops_ms),
+          tools::brief(line.bound.link_ms),
+          tools::brief(line.bound.ms()),
+          line.bound.by(),
+          tools::brief(line.ratio()),
+          tools::brief(line.gflops())};
+}
+
+nlohmann::json fields_of(const Line& line) {
+  const Call& call = line.call;
+  const Timing& ours = line.ours.timing;
+  return {{"routine", name_of(call)},
+          {"m", call.shape.m},
+          {"n", call.shape.n},
+          {"nrhs", call.shape.nrhs},
+          {"uplo", std::string(1, static_cast<char>(call.uplo))},
+          {"lda", call.lda},
+          {"ms", ours.ms},
+          {"runs", ours.runs},
+          {"gflops", line.gflops()},
+          {"residual", ours.residual},
+          {"info", ours.info},
+          {"gemm_gflops", line.rates.products.flops / 1e9},
+          {"link_gbs", line.rates.link / 1e9},
+          {"flops_ms", line.bound.flops_ms},
+          {"link_ms", line.bound.link_ms},
+          {"bound_ms", line.bound.ms()},
+          {"ratio", line.ratio()},
+          {"missing", line.ours.missing}};
+}
+
+void print(const std::vector<Line>& lines, TableStyle style) {
+  std::vector<std::vector<std::string>> rows;
+  Notes notes;
+  for (const Line& line : lines) {
+    rows.push_back(row_of(line));
+    if (!line.ours.missing.empty()) notes.add(line.ours.missing, row_title(line.call));
+  }
+  tools::print_table(std::cout,
+                     {"routine, n", "ours ms", "resid.", "flops ms", "link ms", "bound ms",
+                      "bound by", "ours / bound", "ours GF/s"},
+                     rows, 1, style);
+  notes.print(style);
+  std::cout << '\n' << std::flush;
+}
+
+/// Runs a call once more for its timeline. False if the result was wrong.
+bool write_timeline(const Options& options, Device& device, const Line& line) {
+  const TracedCall traced = tools::with_type(line.call.type, [&](auto one) {
+    return trace<decltype(one)>(device, line.call, line.bound);
+  });
+  write_file(options.trace, trace_events(traced).dump() + "\n");
+  write_file(options.svg, timeline_svg(traced));
+  return traced.residual < tools::residual_limit(line.call);
+}
+
 }  // namespace
 
 int show_speed_of_light(const Options& options) {
@@ -78,91 +177,36 @@ int show_speed_of_light(const Options& options) {
   Cells cells(options);
   Rates rates;
   rates.link = measure_link(*device);
-  const dispatch::Settings& settings = dispatch::Context::instance().settings();
   bool right = true;
-  std::optional<std::pair<Call, Bound>> to_trace;  // the largest call of the first routine
+  std::optional<Line> to_trace;  // the largest call of the first routine
   for (const std::string& name : options.routines) {
     Call call;
     tools::parse_name(name, call);
-    rates.products = tools::with_type(call.type, [&](auto one) {
-      using T = decltype(one);
-      const bool mixed = dispatch::is_mixed(call.routine);
-      std::optional<Precision> split;
-      if (!settings.strict_fp32) split = mixed ? settings.refine : Precision::fp32;
-      return mixed ? measure_products<Single<T>>(*device, split)
-                   : measure_products<T>(*device, split);
-    });
+    rates.products = measure_products_of(*device, call);
     std::cout << name << ": products " << tools::brief(rates.products.flops / 1e9) << " GF/s ("
               << rates.products.shape << "), link " << tools::brief(rates.link / 1e9)
               << " GB/s each way\n\n";
-    std::vector<std::vector<std::string>> rows;
-    Notes notes;
+    std::vector<Line> lines;
     for (const Index n : options.orders()) {
       call = tools::square_call(call.routine, call.type, n, options.nrhs, options.lda_pad);
       call.uplo = options.uplo;
-      const std::size_t before = tools::activity(device);
-      const Cell ours = tools::with_type(call.type, [&](auto one) {
-        using T = decltype(one);
-        Problem<T> problem(call);
-        return cells.measure<T>(problem, "ours", [] { return std::make_unique<tools::Ours<T>>(); });
-      });
-      const Bound bound(call, rates);
-      const double ratio = ours.timing.ms / bound.ms();  // NaN where there is no time
-      const double gflops =
-          dispatch::flops_of(call.routine, call.type, call.shape) / ours.timing.ms / 1e6;
-      rows.push_back({row_title(call), tools::brief(ours.timing.ms),
-                      tools::brief(ours.timing.residual), tools::brief(bound.flops_ms),
-                      tools::brief(bound.link_ms), tools::brief(bound.ms()), bound.by(),
-                      tools::brief(ratio), tools::brief(gflops)});
-      std::string missing = ours.missing;
-      if (missing.empty() && tools::activity(device) == before) {
-        missing = "not served by the device (OVERLAPACK_VERBOSE=1 says why)";
+      const Line line = measure_line(*device, call, rates, cells);
+      right &= is_right(call, line.ours.timing);
+      if (line.ours.missing.empty() && name == options.routines.front() &&
+          (!to_trace || n >= to_trace->call.shape.n)) {
+        to_trace = line;
       }
-      if (!missing.empty()) notes.add(missing, row_title(call));
-      right &= ours.timing.runs == 0 ||
-               (ours.timing.residual < tools::residual_limit(call) && ours.timing.info == 0);
-      if (missing.empty() && name == options.routines.front() &&
-          (!to_trace || n >= to_trace->first.shape.n)) {
-        to_trace.emplace(call, bound);
-      }
-
-      const nlohmann::json fields = {{"routine", name},
-                                     {"m", call.shape.m},
-                                     {"n", n},
-                                     {"nrhs", call.shape.nrhs},
-                                     {"uplo", std::string(1, static_cast<char>(call.uplo))},
-                                     {"lda", call.lda},
-                                     {"ms", ours.timing.ms},
-                                     {"runs", ours.timing.runs},
-                                     {"gflops", gflops},
-                                     {"residual", ours.timing.residual},
-                                     {"info", ours.timing.info},
-                                     {"gemm_gflops", rates.products.flops / 1e9},
-                                     {"link_gbs", rates.link / 1e9},
-                                     {"flops_ms", bound.flops_ms},
-                                     {"link_ms", bound.link_ms},
-                                     {"bound_ms", bound.ms()},
-                                     {"ratio", ratio},
-                                     {"missing", missing}};
+      const nlohmann::json fields = fields_of(line);
       files.add_line(fields);
       files.add_row(fields);
+      lines.push_back(line);
     }
-    tools::print_table(std::cout,
-                       {"routine, n", "ours ms", "resid.", "flops ms", "link ms", "bound ms",
-                        "bound by", "ours / bound", "ours GF/s"},
-                       rows, 1, options.style);
-    notes.print(options.style);
-    std::cout << '\n' << std::flush;
+    print(lines, options.style);
   }
   files.finish();
   if (!options.trace.empty() || !options.svg.empty()) {
     if (!to_trace) throw std::runtime_error("no call to draw a timeline of");
-    const auto& [call, bound] = *to_trace;
-    const TracedCall traced = tools::with_type(
-        call.type, [&](auto one) { return trace<decltype(one)>(*device, call, bound); });
-    right &= traced.residual < tools::residual_limit(call);
-    write_file(options.trace, trace_events(traced).dump() + "\n");
-    write_file(options.svg, timeline_svg(traced));
+    right &= write_timeline(options, *device, *to_trace);
   }
   return exit_status(right);
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "report.hpp"
 #include "svg.hpp"
 #include "tools/table.hpp"
 
@@ -149,12 +150,8 @@ std::string timeline_svg(const TracedCall& traced) {
 
   Svg svg(kLeft + kPlot + kRight, bottom + 45);
   svg.text(kLeft, 26, title_of(traced), {18, "start", "#222", true});
-  std::string about;
-  for (const auto& [name, value] : traced.machine) {
-    if (name == "date" || name == "device" || name == "CPU") about += value + "; ";
-  }
-  about += traced.emulated ? "EMULATED on the CPU: no performance figures"
-                           : "numbers are blocks; marking costs time of its own";
+  const std::string about = machine_line(traced.machine, traced.emulated) +
+                            "; numbers are blocks; marking costs time of its own";
   svg.text(kLeft, 46, about, {12, "start", "#555"});
 
   double legend = kLeft;

@@ -14,6 +14,7 @@
 #include "algorithms/chol_update.hpp"
 #include "algorithms/finite.hpp"
 #include "algorithms/workers.hpp"
+#include "cells.hpp"
 #include "chart.hpp"
 #include "cpu/lapack.hpp"
 #include "dispatch/calls.hpp"
@@ -347,24 +348,10 @@ double device_copy_ms(Device& device, Index n) {
   return best;
 }
 
-/// What has been measured so far.
-using Past = std::vector<Point>;
+using Points = std::vector<Point>;
 
-/// Why a measurement is left out; nothing if it is not.
-std::string too_long(const Options& options, const Past& past, const Point& point,
-                     std::size_t way) {
-  for (auto earlier = past.rbegin(); earlier != past.rend(); ++earlier) {
-    if (earlier->k != point.k || earlier->sign != point.sign) continue;
-    if (earlier->ways[way].runs == 0) continue;
-    const double growth = static_cast<double>(point.n) / static_cast<double>(earlier->n);
-    const double seconds = 2e-3 * earlier->ways[way].ms * growth * growth;
-    if (seconds <= options.seconds) return {};
-    return "would take about " + tools::brief(seconds) + " s";
-  }
-  return {};
-}
-
-void measure_order(const Options& options, Device* device, Index n, Past& points) {
+void measure_order(const Options& options, Device* device, Index n, Forecast& forecast,
+                   Points& points) {
   Matrix work(n, n);
   for (const Index k : options.vectors) {
     Data data(n, k);
@@ -372,14 +359,18 @@ void measure_order(const Options& options, Device* device, Index n, Past& points
       Point point{n, k, sign, {}, device_copy_ms(*device, n)};
       for (std::size_t way = 0; way < kWays; ++way) {
         Measurement& measurement = point.ways[way];
-        measurement.missing = too_long(options, points, point, way);
+        const std::string kind =
+            "k = " + std::to_string(k) + ", " + point.direction() + ": " + kWho[way];
+        const double elements = static_cast<double>(n) * static_cast<double>(n);
+        measurement.missing = forecast.too_long(kind, elements);
         if (way == kCpu && !options.cpu) measurement.missing = "--no-cpu";
         if (way > kCpu && !options.peers) measurement.missing = "--no-peers";
         if (!measurement.missing.empty()) continue;
         try {
           measurement = measure(options, data, sign, work.view(), make_way(way, device, n, k));
-          std::cerr << "n = " << n << ", k = " << k << ", " << point.direction() << ": "
-                    << kWho[way] << ' ' << tools::brief(measurement.ms) << " ms\n";
+          forecast.took(kind, elements, measurement.ms);
+          std::cerr << "n = " << n << ", " << kind << ' ' << tools::brief(measurement.ms)
+                    << " ms\n";
         } catch (const std::exception& error) {
           measurement.missing = tools::text_of(error);
         }
@@ -400,7 +391,7 @@ std::string scientific(double x) {
 
 std::string ratio(double a, double b) { return a > 0 && b > 0 ? tools::brief(a / b) : "-"; }
 
-void print(const Past& points, const Options& options) {
+void print(const Points& points, const Options& options) {
   std::vector<std::string> titles = {"n", "k", "direction"};
   for (const char* who : kWho) {
     titles.push_back(std::string(who) + " ms");
@@ -437,7 +428,7 @@ void print(const Past& points, const Options& options) {
 
 /// From which of the measured orders on the device, beginning and ending in the host's memory, is
 /// faster than the others, for each k and direction.
-void print_break_evens(const Past& points, const Options& options) {
+void print_break_evens(const Points& points, const Options& options) {
   for (const Index k : options.vectors) {
     for (const int sign : {1, -1}) {
       std::string text =
@@ -481,7 +472,7 @@ void add(const Point& point, ResultFiles& files) {
   }
 }
 
-Chart chart(const Past& points, Index k, const char* what, double Measurement::*value) {
+Chart chart(const Points& points, Index k, const char* what, double Measurement::*value) {
   const std::string vectors = k == 1 ? "1 vector" : std::to_string(k) + " vectors";
   Chart result{vectors + ": " + what, "order n", what, {}};
   for (std::size_t way = 0; way < kWays; ++way) {
@@ -498,7 +489,7 @@ Chart chart(const Past& points, Index k, const char* what, double Measurement::*
   return result;
 }
 
-std::string updates_svg(const Past& points, const Options& options, const Device& device) {
+std::string updates_svg(const Points& points, const Options& options, const Device& device) {
   std::vector<Chart> charts;
   for (const Index k : options.vectors) {
     charts.push_back(chart(points, k, "milliseconds", &Measurement::ms));
@@ -509,7 +500,7 @@ std::string updates_svg(const Past& points, const Options& options, const Device
 }
 
 /// Whether our errors are those of the others: in any case not much above rounding.
-bool right(const Past& points) {
+bool right(const Points& points) {
   for (const Point& point : points) {
     for (const std::size_t way : {kByDevice, kDevice, kCpu}) {
       const Measurement& one = point.ways[way];
@@ -530,10 +521,11 @@ int show_updates(const Options& options) {
   print_heading(options, device);
   ResultFiles files(options, device,
                     {"n", "k", "direction", "who", "ms", "runs", "error", "copies", "missing"});
-  Past points;
+  Forecast forecast(options);
+  Points points;
   for (const Index n : options.orders()) {
     const std::size_t done = points.size();
-    measure_order(options, device, n, points);
+    measure_order(options, device, n, forecast, points);
     for (std::size_t p = done; p < points.size(); ++p) add(points[p], files);
   }
   print(points, options);

@@ -178,10 +178,9 @@ Group measure_group(const Options& options, Device& device, const Call& call, Ce
     }
     group.lines.push_back(line);
   }
-  const bool hybrid = plan.algorithm == dispatch::Algorithm::hybrid;
   Line library{kLibrary,
                {},
-               kPanelNames[hybrid ? 1 : 0],
+               kPanelNames[plan.hybrid ? 1 : 0],
                kPaddingNames[1],
                algorithms::DeviceMatrix<T>::leading_dimension(call.shape.m),
                {{plan.nb, {}}}};

@@ -3,8 +3,10 @@
 #include <sys/mman.h>
 
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <new>
 #include <utility>
 #include <vector>
@@ -172,6 +174,42 @@ TEST_F(OutOfReach, OfADeviceThatIsLost) {
   EXPECT_EQ(potrf<T>(Uplo::lower, a.view()), 0);
   EXPECT_EQ(dispatch::Context::instance().device(), nullptr);
   expect_refusals();
+}
+
+/// A device that the program's own work has broken: it cannot even say where a matrix lies.
+class BrokenDevice final : public Device {
+ public:
+  BrokenDevice() : Device("broken", "broken device", std::size_t{1} << 40, true) {}
+
+ private:
+  [[noreturn]] static void fail() { throw DeviceError("the device is broken", true); }
+  void* do_allocate(Space, std::size_t) override { fail(); }
+  void do_free(Space, void*) noexcept override {}
+  MemoryKind do_kind_of(const void*) override { fail(); }
+  std::unique_ptr<Queue> do_make_queue(Priority) override { fail(); }
+  std::unique_ptr<Event> do_make_event(Timed) override { fail(); }
+  std::shared_ptr<void> do_make_current() override { fail(); }
+  void do_await_all() override { fail(); }
+  Kernels<float>& do_kernels(float) override { fail(); }
+  Kernels<double>& do_kernels(double) override { fail(); }
+  Kernels<std::complex<float>>& do_kernels(std::complex<float>) override { fail(); }
+  Kernels<std::complex<double>>& do_kernels(std::complex<double>) override { fail(); }
+};
+
+TEST_F(OutOfReach, ADeviceThatIsLostBeforeACallIsNotAskedAgain) {
+  auto& context = dispatch::Context::instance();
+  for (const bool norm : {false, true}) {
+    route(dispatch::Algorithm::tiled, 16);
+    context.use_device(std::make_shared<BrokenDevice>());
+    auto a = a_;
+    if (norm) {
+      EXPECT_TRUE(std::isnan(lange<T>('F', a.view())));
+    } else {
+      EXPECT_EQ(potrf<T>(Uplo::lower, a.view()), dispatch::kNoMemory);
+    }
+    EXPECT_EQ(context.device(), nullptr);
+    EXPECT_EQ(potrf<T>(Uplo::lower, a.view()), 0);
+  }
 }
 
 }  // namespace

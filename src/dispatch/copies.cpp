@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <exception>
+#include <new>
 
 #include "algorithms/strided_copy.hpp"
 #include "algorithms/workers.hpp"
@@ -16,7 +16,7 @@ using Clock = std::chrono::steady_clock;
 Index threads_of_copy(Index n) {
   try {
     return cpu_threads(n);
-  } catch (const std::exception&) {  // no memory for the settings
+  } catch (const std::bad_alloc&) {  // no memory for the settings
     return 1;
   }
 }

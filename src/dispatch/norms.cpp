@@ -1,4 +1,3 @@
-#include <exception>
 #include <limits>
 #include <new>
 #include <vector>
@@ -30,9 +29,11 @@ Real<T> norm_on_device(Context& context, Device& device, const Lapack<T>& cpu, N
     const std::vector<T> copy = copy_of(device, on_device(a));
     std::vector<Real<T>> work(static_cast<std::size_t>(a.rows));
     return cpu.norm(norm, symmetry, uplo, {copy.data(), a.rows, a.cols, a.rows}, work.data());
-  } catch (const std::exception&) {  // DeviceError or bad_alloc: nobody can read the matrix
-    return std::numeric_limits<Real<T>>::quiet_NaN();
+  } catch (const DeviceError& error) {  // nobody can read the matrix
+    if (error.lost()) context.lose_device(error.what());
+  } catch (const std::bad_alloc&) {
   }
+  return std::numeric_limits<Real<T>>::quiet_NaN();
 }
 
 /// The call, for the log.
@@ -58,7 +59,8 @@ Real<T> norm(Family family, Norm norm, Symmetry symmetry, Uplo uplo, HostView<co
   Device* device = nullptr;
   try {
     if (nesting.outermost()) device = device_of_norm(context, a.rows * a.cols, a.data);
-  } catch (const std::exception&) {  // it lies on a device that cannot be used; the CPU cannot read
+  } catch (const DeviceError& error) {  // of a device that cannot be used; the CPU cannot read it
+    if (error.lost()) context.lose_device(error.what());
     return std::numeric_limits<Real<T>>::quiet_NaN();
   }
   if (device == nullptr) return cpu.norm(norm, symmetry, uplo, a, work);

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <cstring>
+#include <initializer_list>
 #include <limits>
 #include <sstream>
+#include <utility>
 
 #include "algorithms/chol_update_device.hpp"
 #include "device/residues.hpp"
@@ -39,6 +40,38 @@ std::size_t parse_bytes(std::string text) {
   const std::optional<Index> value = parse_integer(text);
   const bool valid = value && *value >= 1 && *value <= (std::numeric_limits<Index>::max() >> shift);
   return valid ? static_cast<std::size_t>(*value) << shift : 0;
+}
+
+std::optional<Index> positive(const std::string& text) {
+  const std::optional<Index> value = parse_integer(text);
+  return value && *value >= 1 ? value : std::nullopt;
+}
+
+/// Makes `choice` what `text` names. False if it names none.
+template <class T>
+bool choose(T& choice, const std::string& text,
+            std::initializer_list<std::pair<const char*, T>> names) {
+  for (const auto& [name, value] : names) {
+    if (text != name) continue;
+    choice = value;
+    return true;
+  }
+  return false;
+}
+
+bool accept_device(Settings& settings, const std::string& text) {
+  if (text.rfind("cuda:", 0) != 0) {
+    return choose(settings.device, text,
+                  {{"auto", DeviceChoice::automatic},
+                   {"cuda", DeviceChoice::cuda},
+                   {"host", DeviceChoice::host},
+                   {"off", DeviceChoice::off}});
+  }
+  const std::optional<Index> index = parse_integer(text.substr(5));
+  if (!index || *index < 0 || *index > 1024) return false;
+  settings.device = DeviceChoice::cuda;
+  settings.cuda_index = static_cast<int>(*index);
+  return true;
 }
 
 /// Bytes of device memory that the algorithms take for a call: the matrix and the right-hand sides,
@@ -169,142 +202,116 @@ bool is_cholesky(Routine routine) {
   }
 }
 
-const std::vector<SettingDoc>& setting_docs() {
-  static const auto* const docs = new std::vector<SettingDoc>{
-      {"OVERLAPACK_DEVICE", "auto|cuda[:i]|host|off",
-       "where large calls go: auto = the first CUDA device if there is one; cuda:i = that device; "
-       "host = the emulated device (for tests); off = every call to the CPU LAPACK"},
-      {"OVERLAPACK_MIN_N", "a whole number >= 1",
-       "send calls of at least this size to the device, instead of the measured break-even"},
-      {"OVERLAPACK_ALGORITHM", "auto|tiled|hybrid",
-       "tiled = everything on the device; hybrid = panels on the CPU, updates on the device"},
-      {"OVERLAPACK_NB", "a whole number >= 1", "block size, instead of one chosen by the size"},
-      {"OVERLAPACK_FP32", "auto|strict",
-       "large products of single precision: auto = on the tensor cores, each number split into two "
-       "of FP16, where that is faster; strict = in FP32 throughout"},
-      {"OVERLAPACK_FP64", "auto|strict",
-       "long sums of Cholesky and LU factorizations in double precision: auto = of small integers "
-       "on the tensor cores, as accurate, where that is faster; strict = in FP64 throughout"},
-      {"OVERLAPACK_UPLOAD", "auto|columns|triangle|halves",
-       "how a matrix of the host goes up: columns = by block columns (block rows of an upper "
-       "triangle); triangle = for Cholesky, a leading triangle first, which brings more work for "
-       "its bytes, then what is below it; halves = for mixed-precision solvers, the high words of "
-       "all numbers first, which are enough to factor; auto = the last two for large matrices, "
-       "halves for LU"},
-      {"OVERLAPACK_REFINE", "auto|fp32|tf32|fp16",
-       "large products of mixed-precision solvers (dsgesv and its sisters): fp32 = as those of "
-       "single precision; tf32 = of operands rounded to TF32; fp16 = of operands rounded to FP16. "
-       "What does not converge is factored again in the next higher precision, at last in double; "
-       "auto = fp32. OVERLAPACK_FP32=strict means fp32, too"},
-      {"OVERLAPACK_THREADS", "a whole number from 1 to 1024",
-       "threads that copy between the program's memory and the device's staging memory; default "
-       "all cores that the process may use but 3, at least 1 and at most 13. Also those of a "
-       "Cholesky update on the CPU and of NumPy's copies; default one for each core, at most 16"},
-      {"OVERLAPACK_MEMORY_LIMIT", "a number of bytes, perhaps with K, M or G for powers of 1024",
-       "device memory that calls may take in all; a call that needs more goes to the CPU LAPACK. "
-       "(Updates of a Cholesky factor make do with little, whatever the size.) What the driver, "
-       "cuBLAS and kernels need beside the matrices does not count. Default no limit"},
-      {"OVERLAPACK_PROFILE", "a path",
-       "the file of measured break-even sizes that `overlapack tune` writes; default "
-       "overlapack/profile under $XDG_CACHE_HOME or ~/.cache"},
-      {"OVERLAPACK_CPU_LAPACK", "a path of a shared library",
-       "the CPU LAPACK to use, instead of the one found in the process"},
-      {"OVERLAPACK_VERBOSE", "0|1|a path with a '/'",
-       "1 = one line per call on stderr; a path = the same lines appended to that file"},
-  };
-  return *docs;
-}
+constexpr std::array<Setting, 13> kSettings = {{
+    {"OVERLAPACK_DEVICE", "auto|cuda[:i]|host|off",
+     "where large calls go: auto = the first CUDA device if there is one; cuda:i = that device; "
+     "host = the emulated device (for tests); off = every call to the CPU LAPACK",
+     accept_device},
+    {"OVERLAPACK_MIN_N", "a whole number >= 1",
+     "send calls of at least this size to the device, instead of the measured break-even",
+     [](Settings& settings, const std::string& text) {
+       settings.min_n = positive(text);
+       return settings.min_n.has_value();
+     }},
+    {"OVERLAPACK_ALGORITHM", "auto|tiled|hybrid",
+     "tiled = everything on the device; hybrid = panels on the CPU, updates on the device",
+     [](Settings& settings, const std::string& text) {
+       return choose(settings.algorithm, text,
+                     {{"auto", Algorithm::automatic},
+                      {"tiled", Algorithm::tiled},
+                      {"hybrid", Algorithm::hybrid}});
+     }},
+    {"OVERLAPACK_NB", "a whole number >= 1", "block size, instead of one chosen by the size",
+     [](Settings& settings, const std::string& text) {
+       settings.nb = positive(text).value_or(0);
+       return settings.nb > 0;
+     }},
+    {"OVERLAPACK_FP32", "auto|strict",
+     "large products of single precision: auto = on the tensor cores, each number split into two "
+     "of FP16, where that is faster; strict = in FP32 throughout",
+     [](Settings& settings, const std::string& text) {
+       return choose(settings.strict_fp32, text, {{"auto", false}, {"strict", true}});
+     }},
+    {"OVERLAPACK_FP64", "auto|strict",
+     "long sums of Cholesky and LU factorizations in double precision: auto = of small integers "
+     "on the tensor cores, as accurate, where that is faster; strict = in FP64 throughout",
+     [](Settings& settings, const std::string& text) {
+       return choose(settings.strict_fp64, text, {{"auto", false}, {"strict", true}});
+     }},
+    {"OVERLAPACK_UPLOAD", "auto|columns|triangle|halves",
+     "how a matrix of the host goes up: columns = by block columns (block rows of an upper "
+     "triangle); triangle = for Cholesky, a leading triangle first, which brings more work for "
+     "its bytes, then what is below it; halves = for mixed-precision solvers, the high words of "
+     "all numbers first, which are enough to factor; auto = the last two for large matrices, "
+     "halves for LU",
+     [](Settings& settings, const std::string& text) {
+       return choose(settings.upload, text,
+                     {{"auto", Upload::automatic},
+                      {"columns", Upload::columns},
+                      {"triangle", Upload::triangle},
+                      {"halves", Upload::halves}});
+     }},
+    {"OVERLAPACK_REFINE", "auto|fp32|tf32|fp16",
+     "large products of mixed-precision solvers (dsgesv and its sisters): fp32 = as those of "
+     "single precision; tf32 = of operands rounded to TF32; fp16 = of operands rounded to FP16. "
+     "What does not converge is factored again in the next higher precision, at last in double; "
+     "auto = fp32. OVERLAPACK_FP32=strict means fp32, too",
+     [](Settings& settings, const std::string& text) {
+       return choose(settings.refine, text,
+                     {{"auto", Precision::fp32},
+                      {"fp32", Precision::fp32},
+                      {"tf32", Precision::tf32},
+                      {"fp16", Precision::fp16}});
+     }},
+    {"OVERLAPACK_THREADS", "a whole number from 1 to 1024",
+     "threads that copy between the program's memory and the device's staging memory; default "
+     "all cores that the process may use but 3, at least 1 and at most 13. Also those of a "
+     "Cholesky update on the CPU and of NumPy's copies; default one for each core, at most 16",
+     [](Settings& settings, const std::string& text) {
+       const Index threads = positive(text).value_or(0);
+       if (threads <= 1024) settings.threads = threads;
+       return settings.threads > 0;
+     }},
+    {"OVERLAPACK_MEMORY_LIMIT", "a number of bytes, perhaps with K, M or G for powers of 1024",
+     "device memory that calls may take in all; a call that needs more goes to the CPU LAPACK. "
+     "(Updates of a Cholesky factor make do with little, whatever the size.) What the driver, "
+     "cuBLAS and kernels need beside the matrices does not count. Default no limit",
+     [](Settings& settings, const std::string& text) {
+       settings.memory_limit = parse_bytes(text);
+       return settings.memory_limit > 0;
+     }},
+    {"OVERLAPACK_PROFILE", "a path",
+     "the file of measured break-even sizes that `overlapack tune` writes; default "
+     "overlapack/profile under $XDG_CACHE_HOME or ~/.cache",
+     [](Settings& settings, const std::string& text) {
+       settings.profile = text;
+       return true;
+     }},
+    {"OVERLAPACK_CPU_LAPACK", "a path of a shared library",
+     "the CPU LAPACK to use, instead of the one found in the process",
+     [](Settings& settings, const std::string& text) {
+       settings.cpu_lapack = text;
+       return true;
+     }},
+    {"OVERLAPACK_VERBOSE", "0|1|a path with a '/'",
+     "1 = one line per call on stderr; a path = the same lines appended to that file",
+     [](Settings& settings, const std::string& text) {
+       if (text.find('/') != std::string::npos) settings.log = text;
+       settings.verbose = text == "1" || !settings.log.empty();
+       return settings.verbose || text == "0";
+     }},
+}};
 
 Settings parse_settings(const std::function<const char*(const char*)>& lookup,
                         std::vector<std::string>& complaints) {
-  Settings settings;
-  // For each variable that is set: accept(value) or one complaint.
-  const auto read = [&](const char* name, const std::function<bool(const std::string&)>& accept) {
-    const char* const text = lookup(name);
-    if (text == nullptr || *text == '\0' || accept(text)) return;
-    const auto& docs = setting_docs();
-    const auto doc = std::find_if(docs.begin(), docs.end(), [name](const SettingDoc& d) {
-      return std::strcmp(d.name, name) == 0;
-    });
-    complaints.push_back(std::string(name) + "='" + text +
-                         "' is ignored; accepted: " + doc->values);
-  };
-  const auto positive = [](const std::string& text) {
-    const std::optional<Index> value = parse_integer(text);
-    return value && *value >= 1 ? value : std::nullopt;
-  };
-
-  read("OVERLAPACK_DEVICE", [&](const std::string& text) {
-    if (text == "auto") return true;
-    if (text == "host") settings.device = DeviceChoice::host;
-    if (text == "off") settings.device = DeviceChoice::off;
-    if (text == "cuda") settings.device = DeviceChoice::cuda;
-    if (text.rfind("cuda:", 0) == 0) {
-      const std::optional<Index> index = parse_integer(text.substr(5));
-      if (!index || *index < 0 || *index > 1024) return false;
-      settings.device = DeviceChoice::cuda;
-      settings.cuda_index = static_cast<int>(*index);
-    }
-    return settings.device != DeviceChoice::automatic;
-  });
-  read("OVERLAPACK_MIN_N", [&](const std::string& text) {
-    settings.min_n = positive(text);
-    return settings.min_n.has_value();
-  });
-  read("OVERLAPACK_ALGORITHM", [&](const std::string& text) {
-    if (text == "tiled") settings.algorithm = Algorithm::tiled;
-    if (text == "hybrid") settings.algorithm = Algorithm::hybrid;
-    return text == "auto" || settings.algorithm != Algorithm::automatic;
-  });
-  read("OVERLAPACK_NB", [&](const std::string& text) {
-    settings.nb = positive(text).value_or(0);
-    return settings.nb > 0;
-  });
-  read("OVERLAPACK_FP32", [&](const std::string& text) {
-    settings.strict_fp32 = text == "strict";
-    return settings.strict_fp32 || text == "auto";
-  });
-  read("OVERLAPACK_FP64", [&](const std::string& text) {
-    settings.strict_fp64 = text == "strict";
-    return settings.strict_fp64 || text == "auto";
-  });
-  read("OVERLAPACK_UPLOAD", [&](const std::string& text) {
-    if (text == "columns") settings.upload = Upload::columns;
-    if (text == "triangle") settings.upload = Upload::triangle;
-    if (text == "halves") settings.upload = Upload::halves;
-    return settings.upload != Upload::automatic || text == "auto";
-  });
-  read("OVERLAPACK_REFINE", [&](const std::string& text) {
-    for (const Precision precision : kPrecisions) {
-      if (text != name_of(precision)) continue;
-      settings.refine = precision;
-      return true;
-    }
-    return text == "auto";
-  });
-  read("OVERLAPACK_THREADS", [&](const std::string& text) {
-    const Index threads = positive(text).value_or(0);
-    if (threads <= 1024) settings.threads = threads;
-    return settings.threads > 0;
-  });
-  read("OVERLAPACK_MEMORY_LIMIT", [&](const std::string& text) {
-    settings.memory_limit = parse_bytes(text);
-    return settings.memory_limit > 0;
-  });
-  read("OVERLAPACK_PROFILE", [&](const std::string& text) {
-    settings.profile = text;
-    return true;
-  });
-  read("OVERLAPACK_CPU_LAPACK", [&](const std::string& text) {
-    settings.cpu_lapack = text;
-    return true;
-  });
-  read("OVERLAPACK_VERBOSE", [&](const std::string& text) {
-    if (text.find('/') != std::string::npos) settings.log = text;
-    settings.verbose = text == "1" || !settings.log.empty();
-    return settings.verbose || text == "0";
-  });
-  return settings;
+  Settings result;
+  for (const Setting& setting : kSettings) {
+    const char* const text = lookup(setting.name);
+    if (text == nullptr || *text == '\0' || setting.accept(result, text)) continue;
+    complaints.push_back(std::string(setting.name) + "='" + text +
+                         "' is ignored; accepted: " + setting.values);
+  }
+  return result;
 }
 
 Index& Profile::at(Routine routine, char type) {
@@ -428,12 +435,12 @@ double flops_of(Routine routine, char type, const Shape& shape) {
   const auto m = static_cast<double>(shape.m), n = static_cast<double>(shape.n);
   const auto nrhs = static_cast<double>(shape.nrhs);
   const double k = std::min(m, n);
-  const double cholesky = n * n * n / 3, solve = 2 * n * n * nrhs;
+  const double cholesky = n * n * n / 3;
   const double lu = 2 * (m * n * k - (m + n) * k * k / 2 + k * k * k / 3);
+  // An update takes as many as a solve: nrhs products for each of n^2 / 2 elements, at twice the
+  // operations of V V^H.
+  const double solve = 2 * n * n * nrhs;
   const double scale = type == 'c' || type == 'z' ? 4 : 1;
-  // An update makes k products for each of n^2 / 2 elements, at twice the operations of V V^H.
-  if (routine == Routine::potrf) return scale * cholesky;
-  if (routine == Routine::getrf) return scale * lu;
   return scale * (solve + (is_cholesky(routine) ? cholesky : is_lu(routine) ? lu : 0));
 }
 
@@ -462,6 +469,7 @@ bool worth_starting(Routine routine, char type, const Shape& shape, const Settin
 Plan plan(Routine routine, char type, const Shape& shape, const Settings& settings,
           const Profile& profile, std::size_t device_memory, bool resident) {
   Plan plan;
+  plan.split = plan.residues = plan.by_rows = false;  // until it is known that there is memory
   if (settings.device == DeviceChoice::off) {
     plan.why = "OVERLAPACK_DEVICE=off";
     return plan;
@@ -498,8 +506,7 @@ Plan plan(Routine routine, char type, const Shape& shape, const Settings& settin
   plan.memory = static_cast<std::size_t>(usable);
   plan.on_device = true;
   // The device's own panel kernels beat a round trip through the CPU on every GPU measured.
-  plan.algorithm =
-      settings.algorithm == Algorithm::automatic ? Algorithm::tiled : settings.algorithm;
+  plan.hybrid = settings.algorithm == Algorithm::hybrid;
   // What makes it faster takes memory of its own, as far as there is some.
   const auto affords = [&](double bytes) {
     const bool enough = needed + bytes <= usable;
@@ -515,11 +522,11 @@ Plan plan(Routine routine, char type, const Shape& shape, const Settings& settin
                 affords(memory_for_halves(type, shape));
   const bool exist =
       is_cholesky(routine) ? type == 'd' || type == 'z' : type == 'd' && plan.by_rows;
-  plan.residues =
-      !settings.strict_fp64 && exist && affords(memory_for_residues(routine, type, shape, plan.nb));
-  if (plan.residues && settings.nb == 0 && !is_mixed(routine)) {
-    plan.nb = default_nb(routine, type, shape, true);
-  }
+  const Index nb_of_residues =
+      settings.nb > 0 || is_mixed(routine) ? plan.nb : default_nb(routine, type, shape, true);
+  plan.residues = !settings.strict_fp64 && exist &&
+                  affords(memory_for_residues(routine, type, shape, nb_of_residues));
+  if (plan.residues) plan.nb = nb_of_residues;
   if (is_cholesky(routine) && !is_mixed(routine) && !resident) {
     plan.leading = leading_order(type, shape.n, plan.nb, plan.residues, settings.upload);
   }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "algorithms/blocks.hpp"
 #include "core/scalar.hpp"
 
 namespace overlapack::dispatch {
@@ -86,12 +87,14 @@ struct Settings {
 };
 
 /// One environment variable: for parsing, `overlapack info` and the README.
-struct SettingDoc {
+struct Setting {
   const char* name;
   const char* values;
   const char* meaning;
+  /// Takes a value, which is not empty. False, and the default remains, if it is not accepted.
+  bool (*accept)(Settings&, const std::string&);
 };
-const std::vector<SettingDoc>& setting_docs();
+extern const std::array<Setting, 13> kSettings;
 
 /// Reads the settings through `lookup` (a getenv). A bad value adds one message, which names the
 /// variable and the accepted values, to `complaints` and is ignored.
@@ -139,18 +142,10 @@ Index break_even(Routine routine, char type, const Shape& shape, const Settings&
 /// LAPACK's operation count in real floating-point operations.
 double flops_of(Routine routine, char type, const Shape& shape);
 
-struct Plan {
+/// Where a call goes and, if to the device, how.
+struct Plan : algorithms::Options {
   bool on_device = false;
-  Algorithm algorithm = Algorithm::tiled;
-  Index nb = 256;
-  bool split = false;                     ///< large products by split operands
-  bool residues = false;                  ///< long sums in double precision by residues
-  bool by_rows = false;                   ///< LU: columns far from the panels by rows
-  Index leading = 0;                      ///< order of a leading triangle that goes up first, or 0
-  bool halves = false;                    ///< high words go up before low ones
-  Precision precision = Precision::fp32;  ///< of split operands
-  std::size_t memory = 0;                 ///< bytes of device memory that the call may take
-  std::string why;                        ///< one phrase for the call log
+  std::string why;  ///< one phrase for the call log
 };
 
 /// The first half of the decision, cheap and without opening the device: is the call large enough?

@@ -20,9 +20,7 @@ bool is_resident(Context& context, const Call& call) {
 std::string describe(const Call& call, const Decision& decision, Index info, double ms,
                      double flops, std::size_t up, std::size_t down) {
   const Plan& plan = decision.plan;
-  const char* const algorithm = !plan.on_device                       ? "-"
-                                : plan.algorithm == Algorithm::hybrid ? "hybrid"
-                                                                      : "tiled";
+  const char* const algorithm = !plan.on_device ? "-" : plan.hybrid ? "hybrid" : "tiled";
   std::ostringstream out;
   out.imbue(std::locale::classic());  // a point, whatever the program's locale has
   out << std::fixed << std::setprecision(3);
@@ -95,6 +93,7 @@ Decision decide(Context& context, const Call& call, bool large) {
     try {
       fill_in(context, call, large, decision);
     } catch (const DeviceError& error) {  // the CPU cannot read the operands, either
+      if (error.lost()) context.lose_device(error.what());
       decision.resident = true;
       decision.where = "none";
       decision.plan.why = error.what();
@@ -106,19 +105,11 @@ Decision decide(Context& context, const Call& call, bool large) {
 }
 
 algorithms::Options options_of(const Plan& plan, const Settings& settings) {
-  algorithms::Options options;
-  options.nb = plan.nb;
-  options.hybrid = plan.algorithm == Algorithm::hybrid;
-  options.split = plan.split;
-  options.residues = plan.residues;
-  options.by_rows = plan.by_rows;
-  options.leading = plan.leading;
-  options.precision = plan.precision;
+  algorithms::Options options = plan;
   options.threads = copy_threads(settings, available_cores());
   // For its halves a matrix is read twice. Fewer threads would not keep up with the link.
   constexpr Index kKeepUp = 12;
-  options.halves = plan.halves && (options.threads >= kKeepUp || settings.upload == Upload::halves);
-  options.memory = plan.memory;
+  options.halves &= options.threads >= kKeepUp || settings.upload == Upload::halves;
   return options;
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
-#include <exception>
+#include <new>
+#include <stdexcept>
 #include <vector>
 
 #include "algorithms/chol_update_device.hpp"
@@ -169,10 +170,10 @@ Index chol_update(const char* name, Uplo uplo, HostView<T> a, HostView<const T> 
         });
   } catch (const DeviceError& error) {
     if (error.lost()) context.lose_device(error.what());
-    return kNoMemory;
-  } catch (const std::exception&) {  // bad_alloc; length_error for a size beyond all
-    return kNoMemory;
+  } catch (const std::bad_alloc&) {
+  } catch (const std::length_error&) {  // a size beyond all
   }
+  return kNoMemory;
 }
 
 template <class T>

@@ -65,14 +65,12 @@ int run_program(const CLI::App& app, const std::function<int()>& work) {
 }
 
 std::string check_setting(const std::string& variable, const std::string& value) {
-  std::vector<std::string> complaints;
-  dispatch::parse_settings(
-      [&](const char* name) { return variable == name ? value.c_str() : nullptr; }, complaints);
-  if (complaints.empty()) return {};
-  for (const dispatch::SettingDoc& setting : dispatch::setting_docs()) {
-    if (variable == setting.name) return refusal(value, setting.values);
+  for (const dispatch::Setting& setting : dispatch::kSettings) {
+    if (variable != setting.name || value.empty()) continue;
+    dispatch::Settings settings;
+    if (!setting.accept(settings, value)) return refusal(value, setting.values);
   }
-  return complaints.front();
+  return {};
 }
 
 std::string not_empty(const std::string& value) {

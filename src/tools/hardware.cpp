@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <ctime>
 #include <fstream>
 
 #include "cpu/lapack.hpp"
@@ -53,6 +54,13 @@ std::string cpu_lapack_description() {
   if (own) description += std::string(", ") + config();
   dlclose(library);
   return description;
+}
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%d", std::localtime(&now));
+  return text;
 }
 
 std::string plugin_path() {

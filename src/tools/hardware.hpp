@@ -1,4 +1,4 @@
-// What this machine is, for `overlapack info` and the heading of benchmark tables.
+// What this machine is, and the date, for `overlapack info` and the heading of benchmark tables.
 #pragma once
 
 #include <string>
@@ -12,6 +12,8 @@ std::string cpu_model();
 std::string driver_version();
 /// Where the CPU LAPACK comes from, and OpenBLAS's own description of itself where it is OpenBLAS.
 std::string cpu_lapack_description();
+/// "2026-11-27".
+std::string today();
 /// The path of the CUDA plug-in if this process has opened it, otherwise empty.
 std::string plugin_path();
 

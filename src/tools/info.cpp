@@ -104,8 +104,7 @@ std::vector<std::string> misspelt_settings() {
   std::vector<std::string> names;
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const std::string text = *variable, name = text.substr(0, text.find('='));
-    const auto& docs = dispatch::setting_docs();
-    const bool known = std::any_of(docs.begin(), docs.end(),
+    const bool known = std::any_of(dispatch::kSettings.begin(), dispatch::kSettings.end(),
                                    [&](const auto& setting) { return setting.name == name; });
     if (name.rfind(prefix, 0) == 0 && !known) names.push_back(name);
   }
@@ -114,7 +113,7 @@ std::vector<std::string> misspelt_settings() {
 
 void print_settings() {
   std::cout << "Settings\n";
-  for (const dispatch::SettingDoc& setting : dispatch::setting_docs()) {
+  for (const dispatch::Setting& setting : dispatch::kSettings) {
     const char* const variable = std::getenv(setting.name);
     const std::string value = variable == nullptr ? "" : variable;
     const bool ignored = !check_setting(setting.name, value).empty();

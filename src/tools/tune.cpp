@@ -5,10 +5,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <ctime>
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <map>
+#include <stdexcept>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -74,13 +75,6 @@ bool device_wins(const Point& point) {
   return point.served && point.right && point.device.ms < point.cpu.ms;
 }
 
-std::string today() {
-  const std::time_t now = std::time(nullptr);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%d", std::localtime(&now));
-  return text;
-}
-
 namespace fs = std::filesystem;
 
 [[noreturn]] void fail_to_write(const std::string& path, int error) {
@@ -144,10 +138,11 @@ void write_profile(const std::string& path, const fs::path& target, const std::s
   if (std::rename(written.c_str(), target.c_str()) != 0) fail();
 }
 
-}  // namespace
+/// A routine and its type.
+using Task = std::pair<Routine, char>;
 
-int tune(const TuneOptions& options) {
-  std::vector<std::pair<Routine, char>> tasks;
+std::vector<Task> tasks_of(const TuneOptions& options) {
+  std::vector<Task> tasks;
   for (std::size_t r = 0; r < dispatch::kRoutineCount; ++r) {
     const auto routine = static_cast<Routine>(r);
     const bool named = std::find(options.routines.begin(), options.routines.end(),
@@ -157,6 +152,83 @@ int tune(const TuneOptions& options) {
       if (wanted && dispatch::exists(routine, type)) tasks.emplace_back(routine, type);
     }
   }
+  return tasks;
+}
+
+/// The device that every call is sent to from now on. Throws std::runtime_error, for the user to
+/// read, if there is nothing to measure, or nothing to be believed.
+Device& device_to_tune(const TuneOptions& options) {
+  Device* device = nullptr;
+  try {
+    device = force_device(options.device);
+  } catch (const std::runtime_error& error) {
+    throw std::runtime_error(std::string("nothing to tune: ") + error.what());
+  }
+  if (device == nullptr) {
+    throw std::runtime_error(
+        "nothing to tune: the device is switched off by --device or OVERLAPACK_DEVICE; name one "
+        "with --device");
+  }
+  if (device->emulated() && options.output.empty()) {
+    throw std::runtime_error(
+        "the device is emulated, and programs would believe what is measured on it; to have\nit "
+        "written all the same, name a file with --output");
+  }
+  return *device;
+}
+
+/// Throws std::runtime_error, for the user to read, if there is no place for the profile.
+std::string path_of_profile(const TuneOptions& options, const dispatch::Settings& settings) {
+  const std::string path =
+      options.output.empty() ? dispatch::profile_path(settings) : options.output;
+  if (!path.empty()) return path;
+  throw std::runtime_error(
+      "no place for the profile: set HOME, XDG_CACHE_HOME or OVERLAPACK_PROFILE, or use --output");
+}
+
+/// The break-even of one task, and what has been measured for it.
+struct BreakEven {
+  Index threshold = kNever;
+  std::map<Index, Point> points;  // by size
+
+  bool any_served() const {
+    return std::any_of(points.begin(), points.end(),
+                       [](const auto& entry) { return entry.second.served; });
+  }
+};
+
+/// `show` is called with each size before that is measured.
+BreakEven measure_break_even(const TuneOptions& options, Device& device, const Task& task,
+                             const std::function<void(Index)>& show) {
+  const auto [routine, type] = task;
+  BreakEven result;
+  const auto wins = [&, routine = routine, type = type](Index n) {
+    show(n);
+    const Point point = with_type(type, [&](auto one) {
+      return measure_point<decltype(one)>(routine, type, n, options.quick, device);
+    });
+    result.points[n] = point;
+    return device_wins(point);
+  };
+  result.threshold = find_break_even(options.max_n, options.quick ? 0.25 : 0.1, wins);
+  return result;
+}
+
+std::vector<std::string> row_of(const std::string& name, const BreakEven& found) {
+  const auto& [largest, point] = *found.points.rbegin();
+  return {name,
+          dispatch::threshold_text(found.threshold),
+          std::to_string(largest),
+          brief(point.cpu.ms),
+          brief(point.device.ms),
+          point.served ? brief(point.cpu.ms / point.device.ms) : "not served",
+          brief(point.device.residual)};
+}
+
+}  // namespace
+
+int tune(const TuneOptions& options) {
+  const std::vector<Task> tasks = tasks_of(options);
   if (tasks.empty()) {
     std::cerr << "overlapack: --routines: no such routine for these types\n";
     return 2;
@@ -164,34 +236,12 @@ int tune(const TuneOptions& options) {
   auto& context = dispatch::Context::instance();
   const dispatch::Settings settings = context.settings();
   dispatch::Profile profile = context.profile();
-  Device* device = nullptr;
-  try {
-    device = force_device(options.device);
-  } catch (const std::runtime_error& error) {
-    std::cerr << "overlapack: nothing to tune: " << error.what() << '\n';
-    return 1;
-  }
-  if (device == nullptr) {
-    std::cerr << "overlapack: nothing to tune: the device is switched off by --device or "
-                 "OVERLAPACK_DEVICE; name one with --device\n";
-    return 1;
-  }
-  if (device->emulated() && options.output.empty()) {
-    std::cerr << "overlapack: the device is emulated, and programs would believe what is measured "
-                 "on it; to have\nit written all the same, name a file with --output\n";
-    return 1;
-  }
-  const std::string path =
-      options.output.empty() ? dispatch::profile_path(settings) : options.output;
-  if (path.empty()) {
-    std::cerr << "overlapack: no place for the profile: set HOME, XDG_CACHE_HOME or "
-                 "OVERLAPACK_PROFILE, or use --output\n";
-    return 1;
-  }
+  Device& device = device_to_tune(options);
+  const std::string path = path_of_profile(options, settings);
   const fs::path target = writable(path);  // before all the measuring
-  std::cerr << "Measuring " << device->model() << " (" << device->name() << ") against "
+  std::cerr << "Measuring " << device.model() << " (" << device.name() << ") against "
             << cpu_lapack_description() << '\n';
-  if (device->emulated()) {
+  if (device.emulated()) {
     std::cerr << "This device is emulated: what follows says nothing about a GPU.\n";
   }
 
@@ -199,27 +249,15 @@ int tune(const TuneOptions& options) {
   bool any_served = false;
   {
     Progress progress;
-    for (const auto& task : tasks) {
-      const Routine routine = task.first;
-      const char type = task.second;
-      const std::string name = type + std::string(name_of(routine));
-      std::map<Index, Point> points;
-      const auto wins = [&](Index n) {
-        progress.show(static_cast<double>(rows.size()) / static_cast<double>(tasks.size()),
-                      name + ", n = " + std::to_string(n));
-        points[n] = with_type(type, [&](auto one) {
-          return measure_point<decltype(one)>(routine, type, n, options.quick, *device);
-        });
-        any_served |= points[n].served;
-        return device_wins(points[n]);
-      };
-      const Index threshold = find_break_even(options.max_n, options.quick ? 0.25 : 0.1, wins);
-      profile.at(routine, type) = threshold;
-      const auto& [largest, point] = *points.rbegin();
-      rows.push_back({name, dispatch::threshold_text(threshold), std::to_string(largest),
-                      brief(point.cpu.ms), brief(point.device.ms),
-                      point.served ? brief(point.cpu.ms / point.device.ms) : "not served",
-                      brief(point.device.residual)});
+    for (const Task& task : tasks) {
+      const std::string name = task.second + std::string(name_of(task.first));
+      const double done = static_cast<double>(rows.size()) / static_cast<double>(tasks.size());
+      const BreakEven found = measure_break_even(options, device, task, [&](Index n) {
+        progress.show(done, name + ", n = " + std::to_string(n));
+      });
+      profile.at(task.first, task.second) = found.threshold;
+      any_served |= found.any_served();
+      rows.push_back(row_of(name, found));
     }
   }
   print_table(
@@ -230,7 +268,7 @@ int tune(const TuneOptions& options) {
               << "); nothing is written\n";
     return 1;
   }
-  const std::string comment = "measured " + today() + " by `overlapack tune`: " + device->model() +
+  const std::string comment = "measured " + today() + " by `overlapack tune`: " + device.model() +
                               " against " + cpu_model() + ", " + std::to_string(available_cores()) +
                               " cores";
   write_profile(path, target, dispatch::format_profile(profile, comment));

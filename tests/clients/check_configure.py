@@ -35,6 +35,10 @@ def main():
     if status == 0 or "-DOVERLAPACK_TESTS=OFF" not in output:
         harness.fail("without GoogleTest nothing says what to do: " + output)
 
+    status, output, _ = configure(*without, "-DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON")
+    if status != 0 or "the benchmark is left out" not in output or "CLI11 not" in output:
+        harness.fail("without nlohmann-json: " + output)
+
     if nvcc:  # one that says it is older
         with tempfile.TemporaryDirectory(prefix="overlapack-") as folder:
             older = os.path.join(folder, "nvcc")
