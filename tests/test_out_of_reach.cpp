@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstdint>
@@ -17,6 +18,7 @@
 #include "support/fixtures.hpp"
 #include "support/lapack_calls.hpp"
 #include "support/matrices.hpp"
+#include "support/residual.hpp"
 
 namespace overlapack {
 namespace {
@@ -196,20 +198,36 @@ class BrokenDevice final : public Device {
   Kernels<std::complex<double>>& do_kernels(std::complex<double>) override { fail(); }
 };
 
-TEST_F(OutOfReach, ADeviceThatIsLostBeforeACallIsNotAskedAgain) {
+TEST_F(OutOfReach, OfADeviceThatIsLostBeforeTheCall) {  // and not asked again
   auto& context = dispatch::Context::instance();
   for (const bool norm : {false, true}) {
     route(dispatch::Algorithm::tiled, 16);
     context.use_device(std::make_shared<BrokenDevice>());
     auto a = a_;
-    if (norm) {
-      EXPECT_TRUE(std::isnan(lange<T>('F', a.view())));
-    } else {
-      EXPECT_EQ(potrf<T>(Uplo::lower, a.view()), dispatch::kNoMemory);
+    {
+      const OnGpu there(a_);
+      if (norm) {
+        EXPECT_TRUE(std::isnan(lange<T>('F', there.view())));
+      } else {
+        EXPECT_EQ(potrf<T>(Uplo::lower, there.view()), dispatch::kNoMemory);
+      }
     }
     EXPECT_EQ(context.device(), nullptr);
     EXPECT_EQ(potrf<T>(Uplo::lower, a.view()), 0);
   }
+}
+
+TEST_F(OutOfReach, ButNotWhatTheCpuCanReadIfTheDeviceIsLostBeforeTheCall) {
+  route(dispatch::Algorithm::tiled, 16);
+  auto& context = dispatch::Context::instance();
+  context.use_device(std::make_shared<BrokenDevice>());
+  T largest = 0;
+  for (Index i = 0; i < kOrder; ++i) largest = std::max(largest, a_(i, i));  // of all elements
+  EXPECT_EQ(lange<T>('M', a_.view()), largest);
+  auto a = a_;
+  EXPECT_EQ(potrf<T>(Uplo::lower, a.view()), 0);
+  EXPECT_LT(potrf_residual<T>(Uplo::lower, a_.view(), a.view()), kThreshold);
+  EXPECT_EQ(context.device(), nullptr);
 }
 
 }  // namespace

@@ -62,6 +62,8 @@ Real<T> norm(Family family, Norm norm, Symmetry symmetry, Uplo uplo, HostView<co
   } catch (const DeviceError& error) {  // of a device that cannot be used; the CPU cannot read it
     if (error.lost()) context.lose_device(error.what());
     return std::numeric_limits<Real<T>>::quiet_NaN();
+  } catch (const std::bad_alloc&) {
+    return std::numeric_limits<Real<T>>::quiet_NaN();
   }
   if (device == nullptr) return cpu.norm(norm, symmetry, uplo, a, work);
 
