@@ -5,7 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
+#include <fstream>
 #include <functional>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "adapters.hpp"
@@ -280,6 +284,57 @@ TEST(FirstCall, SaysThatThereIsNoMemory) {  // to look for the CPU LAPACK of its
       EXPECT_GT(at, 1);
     }
   }
+}
+
+TEST(FirstCall, AProfileIsReadAsAWholeOrNotAtAll) {
+  const std::string text = "dpotrf 384   # as measured by hand\ndgetrf 512\n";
+  const auto as_written = [](const dispatch::Profile& profile) {
+    return profile.at(dispatch::Routine::potrf, 'd') == 384 &&
+           profile.at(dispatch::Routine::getrf, 'd') == 512;
+  };
+  bool read = false;
+  for (long at = 1; !read; ++at) {
+    ASSERT_LT(at, 1000);
+    std::string complaint;
+    std::optional<dispatch::Profile> profile;
+    try {
+      const ScarceMemory scarce(at, false);
+      profile = dispatch::parse_profile(text, complaint);
+      read = ScarceMemory::count() < at;
+    } catch (const std::bad_alloc&) {
+      continue;
+    }
+    ASSERT_TRUE(profile && as_written(*profile)) << at << " " << complaint;
+  }
+}
+
+TEST_F(RoutedTest, ALineOfTheLogIsWholeOrAbsent) {
+  dispatch::Settings settings;
+  settings.device = dispatch::DeviceChoice::off;
+  settings.verbose = true;
+  settings.log = testing::TempDir() + "scarce_memory.log";
+  dispatch::Context::instance().reset(settings, dispatch::builtin_profile());
+  std::remove(settings.log.c_str());
+  const auto a = random_matrix<T>(20, 20, 1);
+  bool enough = false;
+  for (long at = 1; !enough; ++at) {
+    ASSERT_LT(at, 1000);
+    auto factor = a;
+    Integer pivots[20], info = -1;
+    const Integer n = 20, ld = static_cast<Integer>(factor.ld());
+    const ScarceMemory scarce(at, false);
+    Lapack::getrf(&n, &n, factor.data(), &ld, pivots, &info);
+    enough = ScarceMemory::count() < at;
+  }
+  std::ifstream log(settings.log);
+  Index lines = 0;
+  for (std::string line; std::getline(log, line); ++lines) {
+    EXPECT_EQ(line.rfind("overlapack dgetrf m=20 ", 0), 0) << line;
+    EXPECT_NE(line.find(" why=\""), std::string::npos) << line;
+    EXPECT_EQ(line.back(), '"') << line;
+  }
+  EXPECT_GT(lines, 0);
+  std::remove(settings.log.c_str());
 }
 
 TEST(FirstCall, ANormIsNotANumber) {

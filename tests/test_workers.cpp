@@ -248,7 +248,7 @@ TEST(Workers, LeaveSignalsToTheApplication) {
 }
 
 TEST(Workers, ComputeAsTheirCallerDoes) {
-  Workers workers;
+  auto& workers = *new Workers;  // for threads that wait in it
   std::atomic<int> toward_zero{0}, done{0};
   const int before = fegetround();
   for (const int rounding : {FE_TOWARDZERO, FE_TONEAREST}) {
@@ -272,7 +272,7 @@ TEST(Workers, HaveRoomOnTheirStacks) {
   ASSERT_EQ(pthread_getattr_default_np(&small), 0);
   ASSERT_EQ(pthread_attr_setstacksize(&small, std::size_t{64} << 10), 0);
   ASSERT_EQ(pthread_setattr_default_np(&small), 0);
-  Workers workers;
+  auto& workers = *new Workers;
   std::atomic<std::size_t> stack{0};
   workers.start(1, [&](Index) {
     pthread_attr_t own;

@@ -347,9 +347,11 @@ std::string threshold_text(Index threshold) {
 std::optional<Profile> parse_profile(const std::string& text, std::string& complaint) {
   Profile profile = builtin_profile();
   std::istringstream lines(text);
+  lines.exceptions(std::ios::badbit);  // a stream without memory throws
   std::string line;
   for (int number = 1; std::getline(lines, line); ++number) {
     std::istringstream words(line.substr(0, line.find('#')));
+    words.exceptions(std::ios::badbit);
     std::string name, value, excess;
     if (!(words >> name)) continue;
     words >> value;

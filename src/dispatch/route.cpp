@@ -22,6 +22,7 @@ std::string describe(const Call& call, const Decision& decision, Index info, dou
   const Plan& plan = decision.plan;
   const char* const algorithm = !plan.on_device ? "-" : plan.hybrid ? "hybrid" : "tiled";
   std::ostringstream out;
+  out.exceptions(std::ios::badbit);   // half a line is none: a stream without memory throws
   out.imbue(std::locale::classic());  // a point, whatever the program's locale has
   out << std::fixed << std::setprecision(3);
   out << "overlapack " << call.type << call.name << " m=" << call.shape.m << " n=" << call.shape.n

@@ -19,7 +19,7 @@ static double norm(void) {
 }
 
 struct thread {
-  volatile int started, stop;
+  _Atomic int started, stop;
 };
 
 static void* compute_norms(void* argument) {
