@@ -37,8 +37,8 @@ bool is_readable(const void* pointer) {
   return std::exchange(errno, before) != EFAULT;
 }
 
-/// Whether a matrix lies in the memory of `device`. One that has failed may not say, or deny it; but
-/// what the CPU can read does not.
+/// Whether a matrix lies in the memory of `device`. One that has failed may not say, or deny it;
+/// but what the CPU can read does not.
 bool lies_on(Device& device, const void* matrix) {
   try {
     if (device.kind_of(matrix) == MemoryKind::device) return true;
