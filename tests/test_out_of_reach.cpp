@@ -178,11 +178,6 @@ TEST_F(OutOfReach, OfADeviceThatIsLost) {
   expect_refusals();
 }
 
-TEST_F(OutOfReach, OfADeviceThatDeniesIt) {  // as CUDA does when the program's own work has failed
-  route(dispatch::Algorithm::tiled, 16);
-  expect_refusals();
-}
-
 /// A device that the program's own work has broken: it cannot even say where a matrix lies.
 class BrokenDevice final : public Device {
  public:

@@ -4,12 +4,8 @@
 #include <atomic>
 #include <cfenv>
 #include <cmath>
-#include <cstdint>
-#include <cstring>
-#include <limits>
 #include <memory>
 #include <thread>
-#include <type_traits>
 #include <vector>
 
 #include "algorithms/blocks.hpp"

@@ -2,7 +2,7 @@
 // final when, and in which queue.
 #pragma once
 
-#include <memory>
+#include <optional>
 #include <vector>
 
 #include "algorithms/blocks.hpp"

@@ -38,6 +38,10 @@ class Context {
   std::mutex& device_mutex() { return device_mutex_; }
   /// Gives the device up for the rest of the process.
   void lose_device(const char* why) noexcept;
+  /// The same, if the error says that the device is lost.
+  void heed(const DeviceError& error) noexcept {
+    if (error.lost()) lose_device(error.what());
+  }
 
   /// For tests, `overlapack tune` and the benchmark: replaces settings (and profile) and, if given,
   /// the device. No call may be under way.

@@ -22,7 +22,7 @@ Real<T> norm_on_device(Context& context, Device& device, const Lapack<T>& cpu, N
       require_aligned(sizeof(T), a.data);
       return algorithms::norm<T>(device, norm, symmetry, uplo, on_device(a));
     } catch (const DeviceError& error) {
-      if (error.lost()) context.lose_device(error.what());
+      context.heed(error);
     } catch (const std::bad_alloc&) {  // a copy of a small matrix may need less
     }
     on_cpu = true;
@@ -30,7 +30,7 @@ Real<T> norm_on_device(Context& context, Device& device, const Lapack<T>& cpu, N
     std::vector<Real<T>> work(static_cast<std::size_t>(a.rows));
     return cpu.norm(norm, symmetry, uplo, {copy.data(), a.rows, a.cols, a.rows}, work.data());
   } catch (const DeviceError& error) {  // nobody can read the matrix
-    if (error.lost()) context.lose_device(error.what());
+    context.heed(error);
   } catch (const std::bad_alloc&) {
   }
   return std::numeric_limits<Real<T>>::quiet_NaN();
@@ -60,7 +60,7 @@ Real<T> norm(Family family, Norm norm, Symmetry symmetry, Uplo uplo, HostView<co
   try {
     if (nesting.outermost()) device = device_of_norm(context, a.rows * a.cols, a.data);
   } catch (const DeviceError& error) {  // of a device that cannot be used; the CPU cannot read it
-    if (error.lost()) context.lose_device(error.what());
+    context.heed(error);
     return std::numeric_limits<Real<T>>::quiet_NaN();
   } catch (const std::bad_alloc&) {
     return std::numeric_limits<Real<T>>::quiet_NaN();

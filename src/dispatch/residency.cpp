@@ -37,17 +37,15 @@ bool is_readable(const void* pointer) {
   return std::exchange(errno, before) != EFAULT;
 }
 
-/// Whether a matrix lies in the memory of `device`. One that has failed may not say, or deny it;
-/// but what the CPU can read does not.
+/// Whether a matrix lies in the memory of `device`. Should that have failed and not say, what the
+/// CPU can read does not.
 bool lies_on(Device& device, const void* matrix) {
   try {
-    if (device.kind_of(matrix) == MemoryKind::device) return true;
+    return device.kind_of(matrix) == MemoryKind::device;
   } catch (const DeviceError&) {
     if (is_readable(matrix)) return false;
     throw;
   }
-  if (is_cuda_memory(matrix)) throw DeviceError("the matrix lies on a device that has failed");
-  return false;
 }
 
 /// The device if a matrix of the caller lies in its memory, or else null; the device is opened if

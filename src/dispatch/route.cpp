@@ -94,7 +94,7 @@ Decision decide(Context& context, const Call& call, bool large) {
     try {
       fill_in(context, call, large, decision);
     } catch (const DeviceError& error) {  // the CPU cannot read the operands, either
-      if (error.lost()) context.lose_device(error.what());
+      context.heed(error);
       decision.resident = true;
       decision.where = "none";
       decision.plan.why = error.what();

@@ -155,7 +155,7 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume,
     info = on_device(device, options, committed);
   } catch (const DeviceError& error) {
     finish_on_cpu(error.what());
-    if (error.lost()) context.lose_device(error.what());
+    context.heed(error);
   } catch (const std::bad_alloc&) {
     finish_on_cpu("out of host memory");
   }

@@ -62,7 +62,7 @@ Index on_a_copy(HostView<T> r, OnCpu on_cpu) {
     if (info == 0) store_upper<T>(*device, here, on_device(r));
     return info;
   } catch (const DeviceError& error) {
-    if (error.lost()) context.lose_device(error.what());
+    context.heed(error);
   } catch (const std::bad_alloc&) {
   }
   return kNoMemory;
@@ -169,7 +169,7 @@ Index chol_update(const char* name, Uplo uplo, HostView<T> a, HostView<const T> 
           return Index{0};
         });
   } catch (const DeviceError& error) {
-    if (error.lost()) context.lose_device(error.what());
+    context.heed(error);
   } catch (const std::bad_alloc&) {
   } catch (const std::length_error&) {  // a size beyond all
   }
