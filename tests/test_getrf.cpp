@@ -293,19 +293,21 @@ class LongSteps : public RoutedTest {
   }
 
   /// Factors `a` in panels of nb columns; returns how often residues have been found for that.
-  int expect_factored(const Padded<double>& a, Index nb) {
+  template <class T>
+  int expect_factored(const Padded<T>& a, Index nb) {
     route(Algorithm::tiled, nb);
     return calls_to_factor(a, "scaled_residues");
   }
   /// Factors `a`; returns how often `kernel` has been called for that.
-  int calls_to_factor(const Padded<double>& a, const char* kernel) {
+  template <class T>
+  int calls_to_factor(const Padded<T>& a, const char* kernel) {
     const int before = calls_.of(kernel);
     auto factor = a;
     std::vector<Index> pivots;
-    EXPECT_EQ(getrf<double>(factor.view(), pivots), 0);
+    EXPECT_EQ(getrf<T>(factor.view(), pivots), 0);
     EXPECT_TRUE(factor.padding_untouched());
     EXPECT_TRUE(valid_pivots(pivots, a.rows()));
-    EXPECT_LT(getrf_residual<double>(a.view(), factor.view(), pivots), kThreshold);
+    EXPECT_LT(getrf_residual<T>(a.view(), factor.view(), pivots), kThreshold);
     return calls_.of(kernel) - before;
   }
 
@@ -338,9 +340,11 @@ TEST_F(LongSteps, OfManyShapes) {
     SCOPED_TRACE(testing::Message() << m << "x" << n);
     EXPECT_GT(expect_factored(random_matrix<double>(m, n, 1, 3), 8), 0);
     EXPECT_GT(expect_factored(graded(random_matrix<double>(m, n, 2)), 8), 0);
+    EXPECT_GT(expect_factored(random_matrix<std::complex<double>>(m, n, 3, 2), 8), 0);
   }
   EXPECT_EQ(expect_factored(random_matrix<double>(128, 128, 1), 8), 0) << "there would be one";
   EXPECT_EQ(expect_factored(random_matrix<double>(200, 200, 1), 9), 0) << "not a multiple";
+  EXPECT_EQ(expect_factored(random_matrix<float>(200, 200, 1), 8), 0) << "not in this precision";
 }
 
 /// Equations in very different units: what is small must not be lost beside what is large.

@@ -100,7 +100,9 @@ ResidueForm<T> ResidueUpdates<T>::form(Range rows, Range k) const {
 
 template <class T>
 ResidueSubtraction<T>::Residues::Residues(Device& device, Index n, Index k)
-    : ld_(round_up(k, device.kernels<T>().residue_unit()) + device.kernels<T>().residue_unit()),
+    : next_plane_(round_up(k, device.kernels<T>().residue_unit()) +
+                  device.kernels<T>().residue_unit()),
+      ld_(ResidueForm<T>::kPlanes * next_plane_),
       stride_(ld_ * round_up(n, device.kernels<T>().residue_unit())),
       numbers_(device, Space::device, stride_ * residues::kModuli),
       scales_(device, Space::device, n) {}
@@ -113,7 +115,11 @@ ResidueForm<T> ResidueSubtraction<T>::Residues::form(DeviceView<const T> matrix,
           matrix,
           {scales_.data() + first, n},
           {numbers_.data() + first * ld_, k, n, ld_},
-          stride_};
+          stride_,
+          {},
+          0,
+          {},
+          is_complex<T> ? next_plane_ : 0};
 }
 
 template <class T>

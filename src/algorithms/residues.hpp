@@ -62,7 +62,7 @@ class ResidueUpdates {
 };
 
 /// C -= L U with many summands, for one L and any number of U. U and C are given by their
-/// transposes (U^T and C^T, for they are real).
+/// adjoints, U^H and C^H.
 ///
 /// The columns of L are made equal in size, as by Subtraction and for its reason. Then an element
 /// of the product has an error of about 2^-53 times the norms of its row of L and its column of U,
@@ -77,7 +77,7 @@ class ResidueSubtraction {
     ResidueForm<T> form(DeviceView<const T> matrix, Index first = 0) const;
 
    private:
-    Index ld_, stride_;
+    Index next_plane_, ld_, stride_;
     Buffer<std::int8_t> numbers_;
     Buffer<Real<T>> scales_;
   };
@@ -95,7 +95,7 @@ class ResidueSubtraction {
   ResidueSubtraction(Device& device, Index m, Index k);
   /// L must stay as it is from now on.
   void give(Queue& queue, DeviceView<const T> l);
-  /// c -= u L^T.
+  /// c -= u L^H.
   void operator()(Queue& queue, const Workspace& workspace, DeviceView<const T> u,
                   DeviceView<T> c) const;
 

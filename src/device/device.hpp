@@ -455,10 +455,8 @@ class Kernels {
   // Of complex numbers it is three products of real ones instead of four. That loses accuracy in
   // floating point (Higham, Accuracy and Stability, 23.2.4), but nothing where products are exact.
 
-  /// Whether residues exist for T: in double precision. The rest is for such T only; what finds
-  /// scales, for real ones.
+  /// Whether residues exist for T: in double precision. The rest is for such T only.
   static constexpr bool kResidues = std::is_same_v<Real<T>, double>;
-  static constexpr bool kScaledResidues = std::is_same_v<T, double>;
   /// Whether C - A B^H, for matrices of m x k and n x k, is faster by residues, of which those of m
   /// times n numbers must be found for it.
   bool residues_pay(Index m, Index n, Index k) const {
@@ -466,7 +464,7 @@ class Kernels {
   }
   /// The same for scaled_residues(), where the residues of both factors must be found.
   bool scaled_residues_pay(Index m, Index n, Index k) const {
-    return kScaledResidues && do_scaled_residues_pay(m, n, k);
+    return kResidues && do_scaled_residues_pay(m, n, k);
   }
   /// Summands of products are multiples of this, and so are all distances within the residues. A
   /// product may read beyond the residues of its last rows, up to a multiple of this many rows.

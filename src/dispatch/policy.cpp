@@ -106,14 +106,16 @@ double memory_by_rows(char type, const Shape& shape) {
 /// the sums of a block column; the same of L in LU, and L once more.
 double memory_for_residues(Routine routine, char type, const Shape& shape, Index nb) {
   const auto n = static_cast<double>(shape.n + 128), width = static_cast<double>(nb);
+  const double planes = type == 'z' ? 4 : 1, products = type == 'z' ? 3 : 1;  // ResidueForm's
   if (is_lu(routine)) {  // in blocks of 512 columns, or of residues of 4 x 8 blocks, in 3 queues
     const auto m = static_cast<double>(shape.m + 128), least = std::min(m, n);
-    return (m - least / 2) * least * (residues::kModuli + sizeof(double)) +
-           3 * residues::kModuli * (m * 512 * sizeof(std::int32_t) + 4 * width * 8 * width);
+    const auto element = static_cast<double>(element_size(type));
+    return (m - least / 2) * least * (planes * residues::kModuli + element) +
+           3 * residues::kModuli *
+               (products * m * 512 * sizeof(std::int32_t) + planes * 4 * width * 8 * width);
   }
   constexpr Index kTileRows = 256;  // of the products; a block of an upper triangle is rows
   const auto rows = static_cast<double>(round_up(nb, kTileRows));
-  const double planes = type == 'z' ? 4 : 1, products = type == 'z' ? 3 : 1;  // ResidueForm's
   return n * n * (planes * residues::kModuli + sizeof(double) / width) +
          products * n * rows * residues::kModuli * sizeof(std::int32_t);
 }
@@ -522,8 +524,7 @@ Plan plan(Routine routine, char type, const Shape& shape, const Settings& settin
   plan.halves = is_mixed(routine) && !resident &&
                 goes_up_in_halves(routine, shape.n, settings.upload) &&
                 affords(memory_for_halves(type, shape));
-  const bool exist =
-      is_cholesky(routine) ? type == 'd' || type == 'z' : type == 'd' && plan.by_rows;
+  const bool exist = (type == 'd' || type == 'z') && (is_cholesky(routine) || plan.by_rows);
   const Index nb_of_residues =
       settings.nb > 0 || is_mixed(routine) ? plan.nb : default_nb(routine, type, shape, true);
   plan.residues = !settings.strict_fp64 && exist &&

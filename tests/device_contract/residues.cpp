@@ -77,60 +77,76 @@ class OperandOf {
 };
 using Operand = OperandOf<double>;
 
-class ResidueContract : public DeviceContract<double> {
+constexpr Op kResidueOps[] = {Op::none, Op::conj_trans};
+
+template <class T>
+class ResidueContractOf : public DeviceContract<T> {
  protected:
   static constexpr Index kOrder = 100000;  // nothing is long yet
 
-  static double element(Op op, const Padded<double>& a, Index i, Index l) {
-    return op == Op::none ? a(i, l) : a(l, i);
+  void SetUp() override {
+    DeviceContract<T>::SetUp();
+    if (this->IsSkipped() || this->kernels().residues_pay(20000, 512, 20000)) return;
+    GTEST_SKIP() << "this GPU has no residues of such numbers";
   }
-  static double& element(Op op, Padded<double>& a, Index i, Index l) {
+
+  static Padded<T> matrix(Op op, Index n, Index k, std::uint64_t seed, Index padding = 1) {
+    return op == Op::none ? random_matrix<T>(n, k, seed, padding)
+                          : random_matrix<T>(k, n, seed, padding);
+  }
+  static T element(Op op, const Padded<T>& a, Index i, Index l) {
+    return op == Op::none ? a(i, l) : conj(a(l, i));
+  }
+  /// The same, or its conjugate.
+  static T& stored(Op op, Padded<T>& a, Index i, Index l) {
     return op == Op::none ? a(i, l) : a(l, i);
   }
   /// Rows of very different sizes, numbers of very different sizes, a row of one number.
-  static void make_rows_differ(Op op_a, Padded<double>& a, Op op_b, Padded<double>& b, Index k) {
+  static void make_rows_differ(Op op_a, Padded<T>& a, Op op_b, Padded<T>& b, Index k) {
     for (Index l = 0; l < k; ++l) {
-      element(op_a, a, 1, l) *= 1e-150;
-      element(op_b, b, 2, l) *= 1e150;
-      element(op_a, a, 3, l) *= std::pow(0.5, static_cast<double>(l % 50));
-      element(op_b, b, 4, l) = l == 7 ? 0.75 : 0;
-      element(op_a, a, 5, l) = 1;  // the largest sum there may be
-      element(op_b, b, 5, l) = 1;
+      stored(op_a, a, 1, l) *= 1e-150;
+      stored(op_b, b, 2, l) *= 1e150;
+      stored(op_a, a, 3, l) *= std::pow(0.5, static_cast<double>(l % 50));
+      stored(op_b, b, 4, l) = l == 7 ? 0.75 : 0;
+      stored(op_a, a, 5, l) = 1;  // the largest sum there may be
+      stored(op_b, b, 5, l) = 1;
     }
   }
   /// Scales that are powers of two above the norms of rows.
-  static std::vector<double> scales_of(Op op, const Padded<double>& a) {
+  static std::vector<double> scales_of(Op op, const Padded<T>& a) {
+    const bool none = op == Op::none;
     std::vector<double> scales;
-    for (Index i = 0; i < (op == Op::none ? a.rows() : a.cols()); ++i) {
+    for (Index i = 0; i < (none ? a.rows() : a.cols()); ++i) {
       double sum = 0;
-      for (Index l = 0; l < (op == Op::none ? a.cols() : a.rows()); ++l) {
-        sum += std::pow(element(op, a, i, l), 2);
+      for (Index l = 0; l < (none ? a.cols() : a.rows()); ++l) {
+        sum += std::norm(element(op, a, i, l));
       }
       scales.push_back(std::exp2(std::floor(std::log2(std::max(sum, 1e-300)) / 2 + 1)));
     }
     return scales;
   }
-  Operand operand(Op op, const Padded<double>& stored, Index first = 0) {
-    Operand result(queue(), op, stored, scales_of(op, stored), first, kOrder);
-    kernels().residues(queue(), result.form(), {});
+  OperandOf<T> operand(Op op, const Padded<T>& a) { return operand(op, a, scales_of(op, a)); }
+  OperandOf<T> operand(Op op, const Padded<T>& a, const std::vector<double>& scales,
+                       Index first = 0) {
+    OperandOf<T> result(this->queue(), op, a, scales, first, kOrder);
+    this->kernels().residues(this->queue(), result.form(), {});
     return result;
   }
-  /// beta C - A B^T; an operand is what has form().
+  /// beta C - A B^H; an operand is what has form().
   template <class A>
-  Padded<double> multiply(const A& a, const A& b, double beta, const Padded<double>& c) {
-    const auto there = upload(c);
-    const Index count = kernels().residue_work(c.rows(), c.cols());
-    const Buffer<std::int32_t> work(device(), Space::device, count);
-    kernels().residue_gemm(queue(), a.form(), b.form(), beta, there, {work.data(), count});
-    return download(there);
-  }
-  static Padded<double> matrix(Op op, Index n, Index k, std::uint64_t seed, Index padding = 0) {
-    return op == Op::none ? random_matrix<double>(n, k, seed, padding)
-                          : random_matrix<double>(k, n, seed, padding);
+  Padded<T> multiply(const A& a, const A& b, double beta, const Padded<T>& c) {
+    const auto there = this->upload(c);
+    const Index count = this->kernels().residue_work(c.rows(), c.cols());
+    const Buffer<std::int32_t> work(this->device(), Space::device, count);
+    this->kernels().residue_gemm(this->queue(), a.form(), b.form(), beta, there,
+                                 {work.data(), count});
+    return this->download(there);
   }
 };
 
-constexpr Op kResidueOps[] = {Op::none, Op::conj_trans};
+// ---- real numbers ----
+
+using ResidueContract = ResidueContractOf<double>;
 
 TEST_F(ResidueContract, ModuliAreCoprimeAndTheirProductIsLargeEnough) {
   double bits = 0;
@@ -179,7 +195,7 @@ TEST_F(ResidueContract, ResiduesAreThoseOfRoundedNumbers) {
 TEST_F(ResidueContract, ProductsOfIntegersAreAsGoodAsExact) {
   const Index k = 256;
   for (const Op op : kResidueOps) {
-    Padded<double> a = matrix(op, 70, k, 1), b = matrix(op, 67, k, 2);
+    Padded<double> a = matrix(op, 70, k, 1, 0), b = matrix(op, 67, k, 2, 0);
     for (Padded<double>* x : {&a, &b}) {
       for (Index e = 0; e < x->rows() * x->cols(); ++e) {
         x->data()[e] = std::nearbyint(1000 * x->data()[e]);
@@ -246,7 +262,7 @@ TEST_F(ResidueContract, LongRowsAreFoundAndTheFirstIsMultipliedAllTheSame) {
       auto a = matrix(op, n, k, 1), b = matrix(op, 5, k, 2);
       const std::vector<double> scales = scales_of(op, a);
       for (const Index i : {Index{9}, Index{11}, Index{30}}) {
-        element(op, a, i, 5) = bad;
+        stored(op, a, i, 5) = bad;
       }
       Operand left(queue(), op, a, scales, first, kOrder);
       kernels().residues(queue(), left.form(), {});
@@ -297,49 +313,7 @@ TEST_F(ResidueContract, TallAndWideProducts) {
 
 // ---- complex numbers ----
 
-class ComplexResidueContract : public DeviceContract<std::complex<double>> {
- protected:
-  using T = std::complex<double>;
-  static constexpr Index kOrder = 100000;
-
-  void SetUp() override {
-    DeviceContract<T>::SetUp();
-    if (!IsSkipped() && !kernels().residues_pay(20000, 512, 20000)) {
-      GTEST_SKIP() << "this GPU has no residues of complex numbers";
-    }
-  }
-  static T element(Op op, const Padded<T>& a, Index i, Index l) {
-    return op == Op::none ? a(i, l) : std::conj(a(l, i));
-  }
-  static Padded<T> matrix(Op op, Index n, Index k, std::uint64_t seed) {
-    return op == Op::none ? random_matrix<T>(n, k, seed, 1) : random_matrix<T>(k, n, seed, 1);
-  }
-  static std::vector<double> scales_of(Op op, const Padded<T>& a) {
-    std::vector<double> scales;
-    const bool none = op == Op::none;
-    for (Index i = 0; i < (none ? a.rows() : a.cols()); ++i) {
-      double sum = 0;
-      for (Index l = 0; l < (none ? a.cols() : a.rows()); ++l)
-        sum += std::norm(element(op, a, i, l));
-      scales.push_back(std::exp2(std::floor(std::log2(sum) / 2 + 1)));
-    }
-    return scales;
-  }
-  OperandOf<T> operand(Op op, const Padded<T>& stored, const std::vector<double>& scales,
-                       Index first = 0) {
-    OperandOf<T> result(queue(), op, stored, scales, first, kOrder);
-    kernels().residues(queue(), result.form(), {});
-    return result;
-  }
-  Padded<T> multiply(const OperandOf<T>& a, const OperandOf<T>& b, double beta,
-                     const Padded<T>& c) {
-    const auto there = upload(c);
-    const Index count = kernels().residue_work(c.rows(), c.cols());
-    const Buffer<std::int32_t> work(device(), Space::device, count);
-    kernels().residue_gemm(queue(), a.form(), b.form(), beta, there, {work.data(), count});
-    return download(there);
-  }
-};
+using ComplexResidueContract = ResidueContractOf<std::complex<double>>;
 
 TEST_F(ComplexResidueContract, ErrorsAreThoseOfDoublePrecisionInTheNormsOfRows) {
   for (const Op op : kResidueOps) {
@@ -390,7 +364,7 @@ TEST_F(ComplexResidueContract, LongRowsAreFoundAndTheFirstIsMultipliedAllTheSame
       SCOPED_TRACE(std::to_string(bad.real()) + " " + std::to_string(bad.imag()));
       auto a = matrix(op, n, k, 1), b = matrix(op, 5, k, 2);
       const std::vector<double> of_a = scales_of(op, a), of_b = scales_of(op, b);
-      for (const Index i : {Index{9}, Index{11}}) (op == Op::none ? a(i, 5) : a(5, i)) = bad;
+      for (const Index i : {Index{9}, Index{11}}) stored(op, a, i, 5) = bad;
       const OperandOf<T> left = operand(op, a, of_a, first);
       EXPECT_EQ(left.first_long(queue()), first + 9);
       const auto c = random_matrix<T>(n, 5, 3);
@@ -415,68 +389,77 @@ TEST_F(ComplexResidueContract, LongRowsAreFoundAndTheFirstIsMultipliedAllTheSame
 // ---- scales that are found ----
 
 /// A matrix with its residues by scales that the device finds.
+template <class T>
 class FoundOperand {
  public:
-  FoundOperand(Queue& queue, Weigh weigh, Op op, const Padded<double>& stored,
+  FoundOperand(Queue& queue, Weigh weigh, Op op, const Padded<T>& stored,
                const Padded<double>& sizes)
       : op_(op),
         rows_(op == Op::none ? stored.rows() : stored.cols()),
         summands_(op == Op::none ? stored.cols() : stored.rows()),
         matrix_(upload(queue, stored)),
         scales_(queue.device(), Space::device, rows_) {
-    Kernels<double>& kernels = queue.device().kernels<double>();
+    Kernels<T>& kernels = queue.device().template kernels<T>();
     const Index unit = kernels.residue_unit();
-    ld_ = summands_ + unit;
+    next_plane_ = summands_ + unit;
+    ld_ = ResidueForm<T>::kPlanes * next_plane_;
     stride_ = ld_ * round_up(rows_, unit);
     numbers_ = Buffer<std::int8_t>(queue.device(), Space::device, stride_ * residues::kModuli);
     const auto there = upload(queue, sizes);
     kernels.scaled_residues(queue, weigh, form(), there.view);
     queue.synchronize();
   }
-  ResidueForm<double> form() const {
+  ResidueForm<T> form() const {
     return {op_,
             matrix_.view,
             {scales_.data(), rows_},
             {numbers_.data(), summands_, rows_, ld_},
-            stride_};
+            stride_,
+            {},
+            0,
+            {},
+            is_complex<T> ? next_plane_ : 0};
   }
 
  private:
   Op op_;
-  Index rows_, summands_, ld_ = 0, stride_ = 0;
-  Uploaded<double> matrix_;
+  Index rows_, summands_, next_plane_ = 0, ld_ = 0, stride_ = 0;
+  Uploaded<T> matrix_;
   Buffer<double> scales_;
   Buffer<std::int8_t> numbers_;
 };
 
-class ScaledResidueContract : public ResidueContract {
+template <class T>
+class ScaledResidueContract : public ResidueContractOf<T> {
  protected:
-  /// C - A B^T, where the columns of A have the given sizes (or all have one).
-  Padded<double> subtract(Op op_a, const Padded<double>& a, Op op_b, const Padded<double>& b,
-                          const Padded<double>& sizes, const Padded<double>& c) {
-    const FoundOperand left(queue(), Weigh::divide, op_a, a, sizes);
-    const FoundOperand right(queue(), Weigh::multiply, op_b, b, sizes);
-    return multiply(left, right, 1, c);
+  using Base = ResidueContractOf<T>;
+
+  /// C - A B^H, where the columns of A have the given sizes (or all have one).
+  Padded<T> subtract(Op op_a, const Padded<T>& a, Op op_b, const Padded<T>& b,
+                     const Padded<double>& sizes, const Padded<T>& c) {
+    const FoundOperand<T> left(this->queue(), Weigh::divide, op_a, a, sizes);
+    const FoundOperand<T> right(this->queue(), Weigh::multiply, op_b, b, sizes);
+    return this->multiply(left, right, 1, c);
   }
-  /// |computed - (C - A B^T)|(i, j) is at most 2^-52 |c| and 2^-50 of the product of the norms of
+  /// |computed - (C - A B^H)|(i, j) is at most 2^-51 |c| and 2^-50 of the product of the norms of
   /// the row of A D^-1 and the row of B D, D being the given diagonal.
-  static void expect_right(Op op_a, const Padded<double>& a, Op op_b, const Padded<double>& b,
-                           const std::vector<double>& d, const Padded<double>& c,
-                           const Padded<double>& got) {
+  static void expect_right(Op op_a, const Padded<T>& a, Op op_b, const Padded<T>& b,
+                           const std::vector<double>& d, const Padded<T>& c, const Padded<T>& got) {
+    using Long = std::complex<long double>;
     for (Index j = 0; j < c.cols(); ++j) {
       for (Index i = 0; i < c.rows(); ++i) {
-        long double v = 0, norm_a = 0, norm_b = 0;
+        Long v = c(i, j);
+        long double norm_a = 0, norm_b = 0;
         for (Index l = 0; l < static_cast<Index>(d.size()); ++l) {
-          const long double x = element(op_a, a, i, l), y = element(op_b, b, j, l);
+          const Long x = Base::element(op_a, a, i, l), y = conj(Base::element(op_b, b, j, l));
           const long double size = d[static_cast<std::size_t>(l)];
-          v += x * y;
-          norm_a += x / size * (x / size);
-          norm_b += y * size * (y * size);
+          v -= x * y;
+          norm_a += std::norm(x / size);
+          norm_b += std::norm(y * size);
         }
-        const long double expected = c(i, j) - v;
         const long double bound =
-            0x1p-52L * std::abs(c(i, j)) + 0x1p-50L * std::sqrt(norm_a) * std::sqrt(norm_b);
-        ASSERT_LE(std::abs(got(i, j) - expected), bound) << i << " " << j;
+            0x1p-51L * std::abs(c(i, j)) + 0x1p-50L * std::sqrt(norm_a) * std::sqrt(norm_b);
+        ASSERT_LE(std::abs(Long(got(i, j)) - v), bound) << i << " " << j;
       }
     }
     EXPECT_TRUE(got.padding_untouched());
@@ -485,35 +468,51 @@ class ScaledResidueContract : public ResidueContract {
     return std::vector<double>(static_cast<std::size_t>(k), 1);
   }
 };
+using DoublePrecisions = testing::Types<double, std::complex<double>>;
+TYPED_TEST_SUITE(ScaledResidueContract, DoublePrecisions);
 
-TEST_F(ScaledResidueContract, ErrorsAreThoseOfDoublePrecisionInTheNormsOfRows) {
+TYPED_TEST(ScaledResidueContract, ErrorsAreThoseOfDoublePrecisionInTheNormsOfRows) {
+  using T = TypeParam;
   for (const Op op_a : kResidueOps) {
     for (const Op op_b : kResidueOps) {
       for (const Index k : {Index{64}, Index{640}, Index{2048}}) {
         const Index m = 33, n = 20;
-        auto a = matrix(op_a, m, k, 3, 1), b = matrix(op_b, n, k, 4, 2);
-        make_rows_differ(op_a, a, op_b, b, k);
-        for (Index l = 0; l < k; ++l) element(op_a, a, 6, l) = 0;
-        const auto c = random_matrix<double>(m, n, 5, 1);
-        const auto got = subtract(op_a, a, op_b, b, Padded<double>(0, 0), c);
-        expect_right(op_a, a, op_b, b, ones(k), c, got);
+        auto a = this->matrix(op_a, m, k, 3), b = this->matrix(op_b, n, k, 4, 2);
+        this->make_rows_differ(op_a, a, op_b, b, k);
+        for (Index l = 0; l < k; ++l) this->stored(op_a, a, 6, l) = 0;
+        const auto c = random_matrix<T>(m, n, 5, 1);
+        const auto got = this->subtract(op_a, a, op_b, b, Padded<double>(0, 0), c);
+        this->expect_right(op_a, a, op_b, b, this->ones(k), c, got);
       }
     }
   }
 }
 
-TEST_F(ScaledResidueContract, RowsOfAnySizeThatDoublesHave) {
+using ScaledComplexResidueContract = ScaledResidueContract<std::complex<double>>;
+
+TEST_F(ScaledComplexResidueContract, RowsOfWhichOnePartIsTiny) {
+  const Index m = 12, n = 7, k = 256;
+  auto a = random_matrix<T>(m, k, 1), b = random_matrix<T>(n, k, 2);
+  for (Index e = 0; e < m * k; ++e) a.data()[e].imag(0x1p-30 * a.data()[e].imag());
+  for (Index e = 0; e < n * k; ++e) b.data()[e] = T(0, b.data()[e].imag());
+  const auto c = random_matrix<T>(m, n, 3);
+  const auto got = subtract(Op::none, a, Op::none, b, Padded<double>(0, 0), c);
+  expect_right(Op::none, a, Op::none, b, ones(k), c, got);
+}
+
+TYPED_TEST(ScaledResidueContract, RowsOfAnySizeThatDoublesHave) {
+  using T = TypeParam;
   const Index k = 256, m = 12, n = 7;
   for (const double size : {1e300, 1e-290, 1e-307, 3e307, 1e120, 1e-120}) {
     SCOPED_TRACE(size);
-    auto a = random_matrix<double>(m, k, 1), b = random_matrix<double>(n, k, 2);
+    auto a = random_matrix<T>(m, k, 1), b = random_matrix<T>(n, k, 2);
     for (Index e = 0; e < n * k; ++e) b.data()[e] *= size;
     for (Index e = 0; e < m * k; ++e) a.data()[e] /= static_cast<double>(k);
-    auto c = random_matrix<double>(m, n, 3);
+    auto c = random_matrix<T>(m, n, 3);
     for (Index e = 0; e < m * n; ++e) c.data()[e] *= size;
-    const auto got = subtract(Op::none, a, Op::none, b, Padded<double>(0, 0), c);
+    const auto got = this->subtract(Op::none, a, Op::none, b, Padded<double>(0, 0), c);
     if (size > 1e-300) {
-      expect_right(Op::none, a, Op::none, b, ones(k), c, got);
+      this->expect_right(Op::none, a, Op::none, b, this->ones(k), c, got);
     } else {  // the products themselves are no normal numbers
       for (Index j = 0; j < n; ++j) {
         for (Index i = 0; i < m; ++i) ASSERT_LE(std::abs(got(i, j)), 3 * size);
@@ -522,10 +521,11 @@ TEST_F(ScaledResidueContract, RowsOfAnySizeThatDoublesHave) {
   }
 }
 
-TEST_F(ScaledResidueContract, SizesOfSummandsDoNotMatter) {
+TYPED_TEST(ScaledResidueContract, SizesOfSummandsDoNotMatter) {
+  using T = TypeParam;
   const Index k = 256, m = 40, n = 11;
   for (const Op op : kResidueOps) {
-    auto a = matrix(op, m, k, 1), b = matrix(op, n, k, 2);
+    auto a = this->matrix(op, m, k, 1), b = this->matrix(op, n, k, 2);
     Padded<double> sizes(k, 1);
     std::vector<double> d;
     for (Index l = 0; l < k; ++l) {
@@ -533,35 +533,43 @@ TEST_F(ScaledResidueContract, SizesOfSummandsDoNotMatter) {
       d.push_back(size);
       double largest = 0;
       for (Index i = 0; i < m; ++i) {
-        double& x = element(op, a, i, l);
+        T& x = this->stored(op, a, i, l);
         x *= size;
         largest = std::max(largest, std::abs(x));
       }
-      for (Index j = 0; j < n; ++j) element(op, b, j, l) /= size;
+      for (Index j = 0; j < n; ++j) this->stored(op, b, j, l) /= size;
       sizes(l, 0) = largest;
     }
-    const auto c = random_matrix<double>(m, n, 3);
-    expect_right(op, a, op, b, d, c, subtract(op, a, op, b, sizes, c));
+    const auto c = random_matrix<T>(m, n, 3);
+    this->expect_right(op, a, op, b, d, c, this->subtract(op, a, op, b, sizes, c));
   }
 }
 
-TEST_F(ScaledResidueContract, WhatIsNotFiniteStaysInItsRow) {
+TYPED_TEST(ScaledResidueContract, WhatIsNotFiniteStaysInItsRow) {
+  using T = TypeParam;
   const Index k = 128, m = 20, n = 9;
+  std::vector<T> bad_ones = {T(HUGE_VAL), nan<T>()};
+  if constexpr (is_complex<T>)
+    bad_ones.insert(bad_ones.end(), {T(0, HUGE_VAL), T(1, nan<double>())});
   for (const Op op : kResidueOps) {
-    for (const double bad : {std::numeric_limits<double>::infinity(), nan<double>()}) {
-      auto a = matrix(op, m, k, 1), b = matrix(op, n, k, 2);
-      element(op, a, 7, 100) = bad;
-      element(op, b, 3, 5) = -bad;
-      const auto c = random_matrix<double>(m, n, 3);
-      const auto got = subtract(op, a, op, b, Padded<double>(0, 0), c);
+    for (const T bad : bad_ones) {
+      auto a = this->matrix(op, m, k, 1), b = this->matrix(op, n, k, 2);
+      this->stored(op, a, 7, 100) = bad;
+      this->stored(op, b, 3, 5) = -bad;
+      const auto c = random_matrix<T>(m, n, 3);
+      const auto got = this->subtract(op, a, op, b, Padded<double>(0, 0), c);
       for (Index j = 0; j < n; ++j) {
         for (Index i = 0; i < m; ++i) {
-          double v = c(i, j);
-          for (Index l = 0; l < k; ++l) v -= element(op, a, i, l) * element(op, b, j, l);
+          T v = c(i, j);
+          for (Index l = 0; l < k; ++l) {
+            v -= this->element(op, a, i, l) * conj(this->element(op, b, j, l));
+          }
           if (i == 7 || j == 3) {
-            EXPECT_TRUE(std::isnan(got(i, j))) << i << " " << j;
+            const std::complex<double> parts = got(i, j);
+            EXPECT_TRUE(std::isnan(parts.real())) << i << " " << j;
+            EXPECT_EQ(std::isnan(parts.imag()), is_complex<T>) << i << " " << j;
           } else {
-            EXPECT_NEAR(got(i, j), v, 1e-12) << i << " " << j;
+            EXPECT_LE(std::abs(got(i, j) - v), 1e-12) << i << " " << j;
           }
         }
       }

@@ -416,7 +416,7 @@ void CudaKernels<T>::do_residues(Queue& queue, const ResidueForm<T>& of,
 template <class T>
 void CudaKernels<T>::do_scaled_residues(Queue& queue, Weigh weigh, const ResidueForm<T>& of,
                                         DeviceView<const Real<T>> sizes) {
-  if constexpr (Kernels<T>::kScaledResidues) {
+  if constexpr (Kernels<T>::kResidues) {
     const CurrentDevice current(cuda(queue).index());
     scaled_residue_form(cuda(queue).stream(), weigh, of, sizes.empty() ? nullptr : sizes.data);
   }

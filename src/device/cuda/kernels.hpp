@@ -249,7 +249,8 @@ void split_gemm(cudaStream_t stream, int multiprocessors, Index section, Index n
 template <class T>
 void residue_form(cudaStream_t stream, const ResidueForm<T>& of, const double* before);
 /// As Kernels<T>::scaled_residues; `sizes` may be null.
-void scaled_residue_form(cudaStream_t stream, Weigh weigh, const ResidueForm<double>& of,
+template <class T>
+void scaled_residue_form(cudaStream_t stream, Weigh weigh, const ResidueForm<T>& of,
                          const double* sizes);
 /// Words of `remainders` below, for each product of `rows` rows of A and `columns` rows of B.
 Index words_of_remainders(Index rows, Index columns);

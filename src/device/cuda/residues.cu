@@ -148,6 +148,25 @@ __device__ void store_residues(const Digits (&digits)[kChunk], std::int8_t* targ
   }
 }
 
+/// The residues of numbers, or of their parts in all planes.
+__device__ void store_planes(const Digits (&digits)[1][kChunk], std::int8_t* target, Index stride,
+                             Index) {
+  store_residues(digits[0], target, stride);
+}
+__device__ void store_planes(Digits (&digits)[2][kChunk], std::int8_t* target, Index stride,
+                             Index next_plane) {
+  store_residues(digits[0], target, stride);
+  store_residues(digits[1], target + next_plane, stride);
+#pragma unroll
+  for (int i = 0; i < kChunk; ++i) {
+    const long long re = digits[0][i].number(), im = digits[1][i].number();
+    digits[0][i] = Digits(re + im);
+    digits[1][i] = Digits(re - im);
+  }
+  store_residues(digits[0], target + 2 * next_plane, stride);
+  store_residues(digits[1], target + 3 * next_plane, stride);
+}
+
 /// Residues by scales that are given, in planes that are `next_plane` apart. What is far too large
 /// for them, or no number, counts as kTooLarge among the squares.
 template <class T>
@@ -178,19 +197,7 @@ __global__ void __launch_bounds__(kLineThreads, is_complex<T> ? 2 : 4)
     }
     const Index l = l0 + Tile::chunk() * kChunk;
     if (row >= n || l >= k) continue;
-    std::int8_t* const target = to + row * ld + l;
-    store_residues(digits[0], target, stride);
-    if constexpr (is_complex<T>) {
-      store_residues(digits[1], target + next_plane, stride);
-#pragma unroll
-      for (int i = 0; i < kChunk; ++i) {
-        const long long re = digits[0][i].number(), im = digits[1][i].number();
-        digits[0][i] = Digits(re + im);
-        digits[1][i] = Digits(re - im);
-      }
-      store_residues(digits[0], target + 2 * next_plane, stride);
-      store_residues(digits[1], target + 3 * next_plane, stride);
-    }
+    store_planes(digits, to + row * ld + l, stride, next_plane);
   }
   sum = sum_of_line(sum) / (kUnit * kUnit);
   if (Tile::chunk() == 0 && row < n) {
@@ -230,12 +237,13 @@ constexpr int kScaleThreads = 512;
 
 /// Scales of rows of which nothing is known. Threads that follow each other read what lies side by
 /// side, be it rows or summands.
+template <class T>
 __global__ void __launch_bounds__(kScaleThreads)
-    scales_kernel(Rows from, Index n, Index k, Weights weights, int root_of_k,
+    scales_kernel(AllRows<T> from, Index n, Index k, Weights weights, int root_of_k,
                   double* __restrict__ scales) {
   __shared__ Size sizes[kScaleThreads];
   const int thread = static_cast<int>(threadIdx.x), next = thread % kWarp, other = thread / kWarp;
-  const bool across = from.side_by_side;
+  const bool across = from.part[0].side_by_side;
   const int line = across ? next : other, lines = across ? kWarp : kScaleThreads / kWarp;
   const int sharers = kScaleThreads / lines;
   const Index row = static_cast<Index>(blockIdx.x) * lines + line;
@@ -243,7 +251,9 @@ __global__ void __launch_bounds__(kScaleThreads)
   if (row < n) {
 #pragma unroll 8
     for (Index l = across ? other : next; l < k; l += sharers) {
-      size.add(from(row, l) * weights(l));
+      const double weight = weights(l);
+#pragma unroll
+      for (const Rows& part : from.part) size.add(part(row, l) * weight);
     }
   }
   sizes[thread] = size;
@@ -254,27 +264,32 @@ __global__ void __launch_bounds__(kScaleThreads)
 }
 
 /// Residues by scales that have been found. Thread blocks (., p) take part p of the summands.
-__global__ void __launch_bounds__(kLineThreads, 4)
-    scaled_residues_kernel(Rows from, Index n, Index k, Index part, Weights weights,
+template <class T>
+__global__ void __launch_bounds__(kLineThreads, is_complex<T> ? 2 : 4)
+    scaled_residues_kernel(AllRows<T> from, Index n, Index k, Index part_of_k, Weights weights,
                            const double* __restrict__ scales, std::int8_t* __restrict__ to,
-                           Index ld, Index stride) {
+                           Index ld, Index stride, Index next_plane) {
   __shared__ double numbers[kLines * kPitch];
-  const Tile tile{numbers, from, weights, n, k};
-  const Index row = tile.row();
+  const Index row = Tile::first() + Tile::line();
   // Twice a power of two, since one alone might overflow.
   const int exponent = row < n ? exponent_of(scales[row]) + residues::kSpareBits : 0;
   const int shift = residues::kBits - exponent, half = shift / 2;
-  const Index begin = blockIdx.y * part, end = min(begin + part, k);
+  const Index begin = blockIdx.y * part_of_k, end = min(begin + part_of_k, k);
   for (Index l0 = begin; l0 < end; l0 += kTile) {
-    tile.load(l0);
-    if (!tile.is_mine(l0)) continue;
-    Digits digits[kChunk];
+    Digits digits[kParts<T>][kChunk];
 #pragma unroll
-    for (int i = 0; i < kChunk; ++i) {
-      digits[i] =
-          Digits(__double2ll_rn(tile.mine(i) * power_of_two(half) * power_of_two(shift - half)));
+    for (int part = 0; part < kParts<T>; ++part) {
+      const Tile tile{numbers, from.part[part], weights, n, k};
+      tile.load(l0);
+      if (!tile.is_mine(l0)) continue;
+#pragma unroll
+      for (int i = 0; i < kChunk; ++i) {
+        digits[part][i] =
+            Digits(__double2ll_rn(tile.mine(i) * power_of_two(half) * power_of_two(shift - half)));
+      }
     }
-    store_residues(digits, to + row * ld + l0 + Tile::chunk() * kChunk, stride);
+    const Index l = l0 + Tile::chunk() * kChunk;
+    if (row < n && l < k) store_planes(digits, to + row * ld + l, stride, next_plane);
   }
 }
 
@@ -524,22 +539,24 @@ void residue_form(cudaStream_t stream, const ResidueForm<T>& of, const double* b
          of.squares.data, of.first, reinterpret_cast<long long*>(of.first_long.data));
 }
 
-void scaled_residue_form(cudaStream_t stream, Weigh weigh, const ResidueForm<double>& of,
+template <class T>
+void scaled_residue_form(cudaStream_t stream, Weigh weigh, const ResidueForm<T>& of,
                          const double* sizes) {
   constexpr Index kPart = 4 * kTile;  // so that few rows occupy the device, too
   const Weights weights{sizes, weigh == Weigh::divide ? -1 : 1};
-  const Rows from = AllRows<double>(of).part[0];
+  const AllRows<T> from(of);
   LaunchShape shape;
   shape.threads = kScaleThreads;
   shape.blocks = static_cast<unsigned>(
-      quotient_up(of.rows(), Index{from.side_by_side ? kWarp : kScaleThreads / kWarp}));
-  launch(stream, shape, "scaled_residues", scales_kernel, from, of.rows(), of.summands(), weights,
-         residues::log2_of_root(of.summands()), of.scales.data);
+      quotient_up(of.rows(), Index{from.part[0].side_by_side ? kWarp : kScaleThreads / kWarp}));
+  launch(stream, shape, "scaled_residues", scales_kernel<T>, from, of.rows(), of.summands(),
+         weights, residues::log2_of_root(kParts<T> * of.summands()), of.scales.data);
   shape.threads = kLineThreads;
   shape.blocks = static_cast<unsigned>(quotient_up(of.rows(), kLines));
   shape.blocks_y = static_cast<unsigned>(quotient_up(of.summands(), kPart));
-  launch(stream, shape, "scaled_residues", scaled_residues_kernel, from, of.rows(), of.summands(),
-         kPart, weights, of.scales.data, of.numbers.data, of.numbers.ld, of.stride);
+  launch(stream, shape, "scaled_residues", scaled_residues_kernel<T>, from, of.rows(),
+         of.summands(), kPart, weights, of.scales.data, of.numbers.data, of.numbers.ld, of.stride,
+         of.next_plane);
 }
 
 Index words_of_remainders(Index rows, Index columns) {
@@ -561,9 +578,10 @@ void from_sums(cudaStream_t stream, const ResidueForm<double>& a, const ResidueF
   reconstruct(stream, a, b, Sums(sums, stride, result), result);
 }
 
-#define OVERLAPACK_INSTANTIATE(T)                                                           \
-  template void residue_form(cudaStream_t, const ResidueForm<T>&, const double*);           \
-  template void from_remainders(cudaStream_t, const ResidueForm<T>&, const ResidueForm<T>&, \
+#define OVERLAPACK_INSTANTIATE(T)                                                               \
+  template void residue_form(cudaStream_t, const ResidueForm<T>&, const double*);               \
+  template void scaled_residue_form(cudaStream_t, Weigh, const ResidueForm<T>&, const double*); \
+  template void from_remainders(cudaStream_t, const ResidueForm<T>&, const ResidueForm<T>&,     \
                                 const std::int32_t*, T, DeviceView<T>);
 OVERLAPACK_INSTANTIATE(double)
 OVERLAPACK_INSTANTIATE(std::complex<double>)

@@ -537,13 +537,10 @@ class EmulatedKernels final : public Kernels<T> {
       require(before.empty() || (before.rows == of.rows() && before.cols == 1), "residues",
               "the shapes do not fit");
       if constexpr (Kernels<T>::kResidues) {
-        const HostView<std::int8_t> numbers = open("residues", of.numbers);
         to_residues<T>(of.op, open("residues", of.matrix),
                        open("residues", DeviceView<const Real<T>>(of.scales)),
                        open("residues", before), open("residues", of.squares),
-                       [&](Index l, Index i, int number, int plane) -> std::int8_t& {
-                         return (&numbers(l, i))[number * of.stride + plane * of.next_plane];
-                       });
+                       places_in("residues", of));
         const HostView<const Real<T>> squares =
             open("residues", DeviceView<const Real<T>>(of.squares));
         Index& first_long = open("residues", of.first_long)(0);
@@ -561,13 +558,10 @@ class EmulatedKernels final : public Kernels<T> {
       require(of.has_found_scales() && of.first_long.empty() &&
                   (sizes.empty() || (sizes.rows == of.summands() && sizes.cols == 1)),
               "scaled_residues", "the shapes do not fit");
-      if constexpr (Kernels<T>::kScaledResidues) {
-        const HostView<std::int8_t> numbers = open("scaled_residues", of.numbers);
-        to_scaled_residues(of.op, weigh, open("scaled_residues", of.matrix),
-                           open("scaled_residues", sizes), open("scaled_residues", of.scales),
-                           [&](Index l, Index i, int number) -> std::int8_t& {
-                             return (&numbers(l, i))[number * of.stride];
-                           });
+      if constexpr (Kernels<T>::kResidues) {
+        to_scaled_residues<T>(of.op, weigh, open("scaled_residues", of.matrix),
+                              open("scaled_residues", sizes), open("scaled_residues", of.scales),
+                              places_in("scaled_residues", of));
       }
     });
   }
@@ -612,6 +606,14 @@ class EmulatedKernels final : public Kernels<T> {
                                      first.rows, first.cols, first.ld));
       }
     }
+  }
+  /// Where the residue of number l of row i for a modulus goes, in a plane.
+  auto places_in(const char* operation, const ResidueForm<T>& form) const {
+    const HostView<std::int8_t> numbers = open(operation, form.numbers);
+    return [numbers, next = form.stride, next_plane = form.next_plane](Index l, Index i, int number,
+                                                                       int plane) -> std::int8_t& {
+      return (&numbers(l, i))[number * next + plane * next_plane];
+    };
   }
   /// A factor as this machine's CPU sees it.
   struct Factor {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -281,6 +282,17 @@ inline std::int8_t residue(std::int64_t x, int number) {
   return static_cast<std::int8_t>(rest > 127 ? rest - p : rest);
 }
 
+/// The residues of number l of row i, in all planes.
+template <class T, class Numbers>
+void to_planes(std::int64_t re, std::int64_t im, Index l, Index i, Numbers numbers) {
+  const std::int64_t planes[] = {re, im, re + im, re - im};
+  for (int number = 0; number < residues::kModuli; ++number) {
+    for (int plane = 0; plane < (is_complex<T> ? 4 : 1); ++plane) {
+      numbers(l, i, number, plane) = residue(planes[plane], number);
+    }
+  }
+}
+
 }  // namespace detail
 
 /// The residues of n rows of k numbers, element by element; as Kernels<T>::residues, for T in
@@ -290,35 +302,31 @@ void to_residues(Op op, HostView<const T> matrix, HostView<const double> scales,
                  HostView<const double> before, HostView<double> squares, Numbers numbers) {
   const Index n = op == Op::none ? matrix.rows : matrix.cols;
   const Index k = op == Op::none ? matrix.cols : matrix.rows;
-  constexpr int kParts = is_complex<T> ? 2 : 1, kPlanes = is_complex<T> ? 4 : 1;
+  constexpr int kParts = is_complex<T> ? 2 : 1;
   for (Index i = 0; i < n; ++i) {
     squares(i) = before.empty() ? 0 : before(i);
     for (Index l = 0; l < k; ++l) {
       const T x = reference::detail::element(op, matrix, i, l);
       const double scaled[] = {std::real(x) / scales(i), std::imag(x) / scales(i)};
       const std::int64_t re = detail::in_units(scaled[0]), im = detail::in_units(scaled[1]);
-      const std::int64_t planes[] = {re, im, re + im, re - im};
+      const std::int64_t units[] = {re, im};
       for (int part = 0; part < kParts; ++part) {
         const bool too_large = !(std::abs(scaled[part]) <= 2);
-        const double rounded = std::ldexp(static_cast<double>(planes[part]), -residues::kBits);
+        const double rounded = std::ldexp(static_cast<double>(units[part]), -residues::kBits);
         squares(i) += too_large ? 256. * 256 : rounded * rounded;
       }
-      for (int number = 0; number < residues::kModuli; ++number) {
-        for (int plane = 0; plane < kPlanes; ++plane) {
-          numbers(l, i, number, plane) = detail::residue(planes[plane], number);
-        }
-      }
+      detail::to_planes<T>(re, im, l, i, numbers);
     }
   }
 }
 
-/// The same as Kernels<double>::scaled_residues: by scales that it finds.
-template <class Numbers>
-void to_scaled_residues(Op op, Weigh weigh, HostView<const double> matrix,
-                        HostView<const double> sizes, HostView<double> scales, Numbers numbers) {
+/// The same as Kernels<T>::scaled_residues: by scales that it finds.
+template <class T, class Numbers>
+void to_scaled_residues(Op op, Weigh weigh, HostView<const T> matrix, HostView<const double> sizes,
+                        HostView<double> scales, Numbers numbers) {
   const Index n = op == Op::none ? matrix.rows : matrix.cols;
   const Index k = op == Op::none ? matrix.cols : matrix.rows;
-  std::vector<double> row(static_cast<std::size_t>(k));
+  std::vector<std::complex<double>> row(static_cast<std::size_t>(k));
   for (Index i = 0; i < n; ++i) {
     double largest = 0;
     for (Index l = 0; l < k; ++l) {
@@ -327,10 +335,14 @@ void to_scaled_residues(Op op, Weigh weigh, HostView<const double> matrix,
         size = sizes(l) == 0 ? -residues::kSmallestSize : std::ilogb(sizes(l));
         size = std::clamp(size, -residues::kSmallestSize, 0);
       }
-      double& x = row[static_cast<std::size_t>(l)];
-      x = std::ldexp(reference::detail::element(op, matrix, i, l),
-                     weigh == Weigh::divide ? -size : size);
-      if (!(std::abs(x) <= largest)) largest = std::isnan(x) ? HUGE_VAL : std::abs(x);
+      const T x = reference::detail::element(op, matrix, i, l);
+      const int exponent = weigh == Weigh::divide ? -size : size;
+      const double parts[] = {std::ldexp(std::real(x), exponent),
+                              std::ldexp(std::imag(x), exponent)};
+      row[static_cast<std::size_t>(l)] = {parts[0], parts[1]};
+      for (const double part : parts) {
+        if (!(std::abs(part) <= largest)) largest = std::isnan(part) ? HUGE_VAL : std::abs(part);
+      }
     }
     // 2^exponent is at least the norm of the row.
     const bool finite = std::isfinite(largest);
@@ -338,16 +350,16 @@ void to_scaled_residues(Op op, Weigh weigh, HostView<const double> matrix,
     if (finite && largest > 0) {
       const int size = std::ilogb(largest);
       double sum = 0;
-      for (const double x : row) sum += std::pow(std::ldexp(x, -size), 2);
+      for (const std::complex<double>& x : row) {
+        sum += std::pow(std::ldexp(x.real(), -size), 2) + std::pow(std::ldexp(x.imag(), -size), 2);
+      }
       exponent = std::max(exponent, size + static_cast<int>(std::ceil(std::log2(sum) / 2)));
     }
     scales(i) = finite ? std::ldexp(1., exponent - residues::kSpareBits) : std::nan("");
     for (Index l = 0; l < k; ++l) {
-      const std::int64_t x =
-          detail::in_units(std::ldexp(row[static_cast<std::size_t>(l)], -exponent));
-      for (int number = 0; number < residues::kModuli; ++number) {
-        numbers(l, i, number) = detail::residue(x, number);
-      }
+      const std::complex<double>& x = row[static_cast<std::size_t>(l)];
+      detail::to_planes<T>(detail::in_units(std::ldexp(x.real(), -exponent)),
+                           detail::in_units(std::ldexp(x.imag(), -exponent)), l, i, numbers);
     }
   }
 }
