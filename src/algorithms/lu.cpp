@@ -504,7 +504,7 @@ void Lu<T>::plan_long_steps(const Options& options) {
 /// behind a long step's blocks do not wait for it: they are needed before it is through.
 template <class T>
 Index Lu<T>::first_far(Index i) const {
-  constexpr Index kSooner = 6;
+  constexpr Index kSooner = is_complex<T> ? 4 : 5;
   const Index s = i / kLong;
   return s < long_steps() ? std::min((s + 1) * kLong + kSooner, total()) : total();
 }

@@ -140,7 +140,8 @@ double memory_to_split(Routine routine, char type, const Shape& shape, Index nb)
 
 /// Block sizes measured on an H200 (double precision): narrow ones, because the chain of diagonal
 /// blocks and panels decides, and the updates have a long inner dimension anyway. Products of
-/// residues are a third faster with wide ones.
+/// residues are a third faster with wide ones. In a complex LU they pay for so few summands that
+/// narrow ones let more columns have them.
 ///
 /// The regions of an update are wider the more vectors there are, because these come home with each
 /// of them, wider in a large matrix, because the rows of an upper factor are copied in pieces of
@@ -154,7 +155,9 @@ Index default_nb(Routine routine, char type, const Shape& shape, bool residues =
     const Index width = std::min(std::max(least, 8 * shape.nrhs), std::max<Index>(affordable, 1));
     return std::max(width / kUnit * kUnit, kUnit);
   }
-  if (is_lu(routine)) return size <= 4096 ? 128 : size < 12288 ? 256 : 512;
+  if (is_lu(routine)) {
+    return size <= 4096 ? 128 : size < 12288 || (type == 'z' && residues) ? 256 : 512;
+  }
   return size <= 1024 ? 128 : size < (residues ? 9216 : 32768) ? 256 : 512;
 }
 
