@@ -518,6 +518,14 @@ TEST(Plans, ResiduesInDoublePrecisionWhereTheyFit) {
   EXPECT_TRUE(planned(Routine::getrf, 'z', 20000).residues);  // 3168 MB; 5240, and 4700 for sums
   EXPECT_FALSE(planned(Routine::getrf, 'z', 12000).residues);
   EXPECT_FALSE(planned(Routine::getrf, 'c', 100000).residues);
+  const auto nb = [&](char type, std::size_t gigabytes) {
+    const Shape large{16384, 16384, 0};
+    const auto profile = builtin_profile();
+    return plan(Routine::getrf, type, large, settings, profile, gigabytes * 1000000000).nb;
+  };
+  EXPECT_EQ(nb('z', 40), 256);
+  EXPECT_EQ(nb('z', 12), 512) << "no memory for residues";
+  EXPECT_EQ(nb('d', 40), 512);
   EXPECT_FALSE(planned(Routine::potrf, 's', 100000).residues);
   settings.strict_fp64 = true;
   EXPECT_FALSE(planned(Routine::potrf, 'd', 100000).residues);

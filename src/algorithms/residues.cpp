@@ -7,11 +7,11 @@
 namespace overlapack::algorithms {
 namespace {
 
-/// A power of two above the root of a positive number, at most twice that.
+/// The smallest power of two for a row of which the square of the norm is not above x.
 template <class T>
 Real<T> scale_of(T x) {
-  int exponent;  // x < 2^exponent
-  std::frexp(real(x), &exponent);
+  int exponent;  // above x / kLongest
+  std::frexp(real(x) * residues::kRounding / residues::kLongest, &exponent);
   return std::ldexp(Real<T>(1), exponent > 0 ? (exponent + 1) / 2 : exponent / 2);
 }
 

@@ -15,7 +15,7 @@ namespace overlapack::algorithms {
 /// once, and serve as both operands.
 ///
 /// As backward stable as the factorization is anyway. The norm of row i of L is at most the root of
-/// A's element a(i, i), and its scale at most twice that. So an element of the sum has an error
+/// A's element a(i, i), and its scale hardly more. So an element of the sum has an error
 /// of about 2^-53 sqrt(a(i, i) a(j, j)), which is what the analysis of Cholesky's algorithm bounds
 /// its errors by (Demmel, LAPACK Working Note 14, 1989; Higham, Accuracy and Stability, 10.1.1),
 /// and no scaling of A by powers of two changes anything. A row that gets longer belongs to a

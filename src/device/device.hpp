@@ -446,11 +446,11 @@ class Kernels {
   // more, so that this is for long sums only.
   //
   // A number is rounded to a multiple of 2^-54 of the scale of its row, a power of two. A row is
-  // short if its norm is no more than its scale, within 2^-20. So the error of a product of two
-  // short rows is at most 2^-53 of the product of their scales and of the root of the number of
-  // summands. That is as good as double precision if the norms of rows are what errors are measured
-  // by, as they are in a Cholesky factorization: with scales between one and two times the roots of
-  // the diagonal of A = L L^T, every row of L is short.
+  // short if its norm is no more than 1.375 times its scale. So the error of a product of two short
+  // rows is at most 2^-53 of the product of their scales and of the root of the number of summands.
+  // That is as good as double precision if the norms of rows are what errors are measured by, as
+  // they are in a Cholesky factorization: with scales of 0.73 to 1.46 times the roots of the
+  // diagonal of A = L L^T, every row of L is short.
 
   // Of complex numbers it is three products of real ones instead of four. That loses accuracy in
   // floating point (Higham, Accuracy and Stability, 23.2.4), but nothing where products are exact.

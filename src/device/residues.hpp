@@ -12,16 +12,19 @@ inline constexpr int kModuli = 14;
 inline constexpr int kModulus[kModuli] = {256, 255, 253, 251, 247, 241, 239,
                                           233, 229, 227, 223, 217, 211, 199};
 
-/// Numbers are rounded to multiples of 2^-kBits of their scales. By Cauchy and Schwarz, a product
-/// of two rows that are not longer than their scales is then an integer of modulus
-/// 2^(2 kBits) (1 + 2^-19) at most. That is less than P / 2, as it must be.
+/// Numbers are rounded to multiples of 2^-kBits of their scales.
 inline constexpr int kBits = 54;
-/// P 2^(-2 kBits), rounded; it is more than 2, see above.
+/// P 2^(-2 kBits), rounded.
 inline constexpr double kRange = 0x1.1e3fc471eb44fp+2;
 
-/// A row counts as not longer than its scale if the sum of its squares, in units of the square of
-/// the scale, is at most this. It is summed up in double precision.
-inline constexpr double kLongest = 1 + 0x1p-20;
+/// A row is short if the sum of its squares, in units of the square of its scale, is at most this:
+/// the larger, the less is lost by rounding. By Cauchy and Schwarz, a product of two short rows is
+/// no more, and must be below P / 2. And the parts of a complex number, added, must have no more
+/// than 56 bits.
+inline constexpr double kLongest = 1.375 * 1.375;
+static_assert(kLongest < kRange / 2);
+/// Beyond which a norm that is known beforehand, and squared, may be by rounding errors.
+inline constexpr double kRounding = 1 + 0x1p-20;
 
 /// Where scales are found for rows: they are 2^-kSpareBits times what they would have to be, lest
 /// one overflow, and 2^kSmallestScale at least.

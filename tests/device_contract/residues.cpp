@@ -107,21 +107,21 @@ class ResidueContractOf : public DeviceContract<T> {
       stored(op_a, a, 1, l) *= 1e-150;
       stored(op_b, b, 2, l) *= 1e150;
       stored(op_a, a, 3, l) *= std::pow(0.5, static_cast<double>(l % 50));
-      stored(op_b, b, 4, l) = l == 7 ? 0.75 : 0;
+      stored(op_b, b, 4, l) = l == 7 ? 1.37 : 0;
       stored(op_a, a, 5, l) = 1;  // the largest sum there may be
       stored(op_b, b, 5, l) = 1;
     }
   }
-  /// Scales that are powers of two above the norms of rows.
+  /// The smallest powers of two by which rows are short.
   static std::vector<double> scales_of(Op op, const Padded<T>& a) {
     const bool none = op == Op::none;
     std::vector<double> scales;
     for (Index i = 0; i < (none ? a.rows() : a.cols()); ++i) {
-      double sum = 0;
+      double sum = 1e-300;
       for (Index l = 0; l < (none ? a.cols() : a.rows()); ++l) {
         sum += std::norm(element(op, a, i, l));
       }
-      scales.push_back(std::exp2(std::floor(std::log2(std::max(sum, 1e-300)) / 2 + 1)));
+      scales.push_back(std::exp2(std::ceil(std::log2(sum / residues::kLongest) / 2)));
     }
     return scales;
   }
@@ -441,7 +441,7 @@ class ScaledResidueContract : public ResidueContractOf<T> {
     const FoundOperand<T> right(this->queue(), Weigh::multiply, op_b, b, sizes);
     return this->multiply(left, right, 1, c);
   }
-  /// |computed - (C - A B^H)|(i, j) is at most 2^-51 |c| and 2^-50 of the product of the norms of
+  /// |computed - (C - A B^H)|(i, j) is at most 2^-51 |c| and 2^-51 of the product of the norms of
   /// the row of A D^-1 and the row of B D, D being the given diagonal.
   static void expect_right(Op op_a, const Padded<T>& a, Op op_b, const Padded<T>& b,
                            const std::vector<double>& d, const Padded<T>& c, const Padded<T>& got) {
@@ -458,7 +458,7 @@ class ScaledResidueContract : public ResidueContractOf<T> {
           norm_b += std::norm(y * size);
         }
         const long double bound =
-            0x1p-51L * std::abs(c(i, j)) + 0x1p-50L * std::sqrt(norm_a) * std::sqrt(norm_b);
+            0x1p-51L * std::abs(c(i, j)) + 0x1p-51L * std::sqrt(norm_a) * std::sqrt(norm_b);
         ASSERT_LE(std::abs(Long(got(i, j)) - v), bound) << i << " " << j;
       }
     }
@@ -495,6 +495,20 @@ TEST_F(ScaledComplexResidueContract, RowsOfWhichOnePartIsTiny) {
   auto a = random_matrix<T>(m, k, 1), b = random_matrix<T>(n, k, 2);
   for (Index e = 0; e < m * k; ++e) a.data()[e].imag(0x1p-30 * a.data()[e].imag());
   for (Index e = 0; e < n * k; ++e) b.data()[e] = T(0, b.data()[e].imag());
+  const auto c = random_matrix<T>(m, n, 3);
+  const auto got = subtract(Op::none, a, Op::none, b, Padded<double>(0, 0), c);
+  expect_right(Op::none, a, Op::none, b, ones(k), c, got);
+}
+
+/// The sum and the difference of its parts are the largest numbers there are.
+TEST_F(ScaledComplexResidueContract, RowsOfOneNumber) {
+  const Index m = 6, n = 6, k = 64;
+  auto a = random_matrix<T>(m, k, 1), b = random_matrix<T>(n, k, 2);
+  for (const auto& [i, x] : {std::pair<Index, double>{0, 0.97}, {1, 1}, {2, 0.7}, {3, 0.51}}) {
+    for (Index l = 0; l < k; ++l) a(i, l) = b(i, l) = 0;
+    a(i, 5) = {x, i % 2 == 0 ? x : -x};
+    b(i, 5) = {-x, x};
+  }
   const auto c = random_matrix<T>(m, n, 3);
   const auto got = subtract(Op::none, a, Op::none, b, Padded<double>(0, 0), c);
   expect_right(Op::none, a, Op::none, b, ones(k), c, got);

@@ -225,8 +225,11 @@ struct Size {
     constexpr int kSquares = 400;  // exponents up to which squares are right
     constexpr int kNone = 1024;    // the exponent of what is not finite
     const int size = exponent_of(largest);
-    const int exponent =
-        abs(size) < kSquares ? (exponent_of(sum) >> 1) + 1 : size + 1 + root_of_count;
+    int exponent = size + 1 + root_of_count;
+    if (abs(size) < kSquares) {
+      exponent = exponent_of(sum) >> 1;  // the norm is between 1 and 2 times this power
+      if (sum * power_of_two(-2 * exponent) > residues::kLongest) ++exponent;
+    }
     return size == kNone
                ? CUDART_NAN
                : power_of_two(max(exponent - residues::kSpareBits, residues::kSmallestScale));

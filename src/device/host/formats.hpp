@@ -344,7 +344,6 @@ void to_scaled_residues(Op op, Weigh weigh, HostView<const T> matrix, HostView<c
         if (!(std::abs(part) <= largest)) largest = std::isnan(part) ? HUGE_VAL : std::abs(part);
       }
     }
-    // 2^exponent is at least the norm of the row.
     const bool finite = std::isfinite(largest);
     int exponent = residues::kSmallestScale + residues::kSpareBits;
     if (finite && largest > 0) {
@@ -353,7 +352,8 @@ void to_scaled_residues(Op op, Weigh weigh, HostView<const T> matrix, HostView<c
       for (const std::complex<double>& x : row) {
         sum += std::pow(std::ldexp(x.real(), -size), 2) + std::pow(std::ldexp(x.imag(), -size), 2);
       }
-      exponent = std::max(exponent, size + static_cast<int>(std::ceil(std::log2(sum) / 2)));
+      exponent = std::max(
+          exponent, size + static_cast<int>(std::ceil(std::log2(sum / residues::kLongest) / 2)));
     }
     scales(i) = finite ? std::ldexp(1., exponent - residues::kSpareBits) : std::nan("");
     for (Index l = 0; l < k; ++l) {
