@@ -354,6 +354,20 @@ class LongSteps : public RoutedTest {
     }
   }
 
+  /// Solves with nrhs right-hand sides, in panels of eight columns.
+  template <class T>
+  void expect_solved(Index n, Index nrhs) {
+    route(Algorithm::tiled, 8);
+    const auto a = random_matrix<T>(n, n, 1, 1), b = random_matrix<T>(n, nrhs, 2, 2);
+    auto factor = a, x = b;
+    std::vector<Index> pivots;
+    const int before = calls_.of("scaled_residues");
+    ASSERT_EQ(gesv<T>(factor.view(), pivots, x.view()), 0);
+    EXPECT_GT(calls_.of("scaled_residues"), before);
+    EXPECT_LT(getrf_residual<T>(a.view(), factor.view(), pivots), kThreshold);
+    EXPECT_LT(solve_residual(Op::none, widen<T>(a.view()), x, b), kThreshold);
+  }
+
   /// Has no more device memory at a time than it is told.
   class Limited : public Calls {
    public:
@@ -421,15 +435,8 @@ TEST_F(LongSteps, RowsOfVeryDifferentSizes) {
 
 TEST_F(LongSteps, OfManyRightHandSides) {
   if (!device().emulated()) GTEST_SKIP() << "a real device has none in small matrices";
-  const Index n = 150, nrhs = 101, nb = 8;
-  route(Algorithm::tiled, nb);
-  const auto a = random_matrix<double>(n, n, 1, 1), b = random_matrix<double>(n, nrhs, 2, 2);
-  auto factor = a, x = b;
-  std::vector<Index> pivots;
-  ASSERT_EQ(gesv<double>(factor.view(), pivots, x.view()), 0);
-  EXPECT_GT(calls_.of("scaled_residues"), 0);
-  EXPECT_LT(getrf_residual<double>(a.view(), factor.view(), pivots), kThreshold);
-  EXPECT_LT(solve_residual(Op::none, widen<double>(a.view()), x, b), kThreshold);
+  expect_solved<double>(150, 101);
+  expect_solved<std::complex<double>>(150, 101);
 }
 
 /// They are not needed, and take as much as the matrix.
