@@ -17,21 +17,32 @@ Real<T> scale_of(T x) {
 
 }  // namespace
 
+/// Neither planes nor rows are a power of two apart.
+template <class T>
+ResidueLayout<T>::ResidueLayout(const Kernels<T>& kernels, Index n, Index k) {
+  const Index unit = kernels.residue_unit(), plane = round_up(k, unit) + unit;
+  next_plane = is_complex<T> ? plane : 0;
+  ld = ResidueForm<T>::kPlanes * plane;
+  stride = ld * round_up(n, unit);
+}
+
 template <class T>
 ResidueUpdates<T>::ResidueUpdates(Device& device, const Options& options,
                                   const Triangle<T>& triangle, DeviceView<T> factor, Index n)
-    : triangle_(triangle), factor_(factor), n_(n), nb_(options.nb) {
+    : triangle_(triangle),
+      factor_(factor),
+      n_(n),
+      nb_(options.nb),
+      layout_(triangle.kernels, n, n) {
   const Kernels<T>& kernels = triangle.kernels;
-  const Index unit = kernels.residue_unit();
-  next_plane_ = round_up(n, unit) + unit;  // not a power of two
-  ld_ = ResidueForm<T>::kPlanes * next_plane_;
-  stride_ = ld_ * round_up(n, unit);
   const Index middle = n / 2 / nb_ * nb_;
-  if (!options.residues || nb_ % unit != 0 || !kernels.residues_pay(middle, nb_, middle)) return;
+  if (!options.residues || nb_ % kernels.residue_unit() != 0 ||
+      !kernels.residues_pay(middle, nb_, middle))
+    return;
   const Index work = triangle.lower() ? kernels.residue_work(n, nb_) : kernels.residue_work(nb_, n);
   try_to_allocate([&] {  // or else sums are plain ones
     form_.emplace(Form{
-        Buffer<std::int8_t>(device, Space::device, stride_ * residues::kModuli),
+        Buffer<std::int8_t>(device, Space::device, layout_.bytes()),
         DeviceMatrix<Real<T>>(device, n, n / nb_), Buffer<Real<T>>(device, Space::device, n),
         Buffer<Real<T>>(device, Space::host, n), Buffer<Index>(device, Space::device, 1),
         Buffer<Index>(device, Space::host, 1), Buffer<std::int32_t>(device, Space::device, work)});
@@ -81,8 +92,8 @@ void ResidueUpdates<T>::subtract(Queue& queue, Range rows, Range columns, Range 
 /// Rows of L, and columns k of them.
 template <class T>
 ResidueForm<T> ResidueUpdates<T>::form(Range rows, Range k) const {
-  const DeviceView<std::int8_t> numbers(form_->numbers.data() + k.first + rows.first * ld_,
-                                        k.size(), rows.size(), ld_);
+  const DeviceView<std::int8_t> numbers(form_->numbers.data() + k.first + rows.first * layout_.ld,
+                                        k.size(), rows.size(), layout_.ld);
   const auto part = [&](const DeviceView<Real<T>>& of_rows) {
     return of_rows.block(rows.first, 0, rows.size(), 1);
   };
@@ -91,20 +102,17 @@ ResidueForm<T> ResidueUpdates<T>::form(Range rows, Range k) const {
           triangle_.block(factor_, rows, k),
           part({form_->scales.data(), n_}),
           numbers,
-          stride_,
+          layout_.stride,
           part(form_->squares.view().block(0, last, n_, 1)),
           rows.first,
           {form_->first_long.data(), 1},
-          is_complex<T> ? next_plane_ : 0};
+          layout_.next_plane};
 }
 
 template <class T>
 ResidueSubtraction<T>::Residues::Residues(Device& device, Index n, Index k)
-    : next_plane_(round_up(k, device.kernels<T>().residue_unit()) +
-                  device.kernels<T>().residue_unit()),
-      ld_(ResidueForm<T>::kPlanes * next_plane_),
-      stride_(ld_ * round_up(n, device.kernels<T>().residue_unit())),
-      numbers_(device, Space::device, stride_ * residues::kModuli),
+    : layout_(device.kernels<T>(), n, k),
+      numbers_(device, Space::device, layout_.bytes()),
       scales_(device, Space::device, n) {}
 
 template <class T>
@@ -114,12 +122,12 @@ ResidueForm<T> ResidueSubtraction<T>::Residues::form(DeviceView<const T> matrix,
   return {Op::none,
           matrix,
           {scales_.data() + first, n},
-          {numbers_.data() + first * ld_, k, n, ld_},
-          stride_,
+          {numbers_.data() + first * layout_.ld, k, n, layout_.ld},
+          layout_.stride,
           {},
           0,
           {},
-          is_complex<T> ? next_plane_ : 0};
+          layout_.next_plane};
 }
 
 template <class T>
@@ -156,6 +164,7 @@ void ResidueSubtraction<T>::operator()(Queue& queue, const Workspace& workspace,
 }
 
 #define OVERLAPACK_INSTANTIATE(T)   \
+  template struct ResidueLayout<T>; \
   template class ResidueUpdates<T>; \
   template class ResidueSubtraction<T>;
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)

@@ -10,6 +10,15 @@
 
 namespace overlapack::algorithms {
 
+/// How the residues of n rows of up to k numbers lie (ResidueForm).
+template <class T>
+struct ResidueLayout {
+  ResidueLayout(const Kernels<T>& kernels, Index n, Index k);
+  Index bytes() const { return stride * residues::kModuli; }
+
+  Index next_plane, ld, stride;
+};
+
 /// The updates C -= L(rows, k) L(columns, k)^H for many columns k, where they are faster
 /// that way. The factor's rows become residues block column by block column as these become final,
 /// once, and serve as both operands.
@@ -57,7 +66,7 @@ class ResidueUpdates {
   Triangle<T> triangle_;
   DeviceView<T> factor_;
   Index n_, nb_;
-  Index next_plane_, ld_, stride_;  // of the residues
+  ResidueLayout<T> layout_;
   std::optional<Form> form_;
 };
 
@@ -77,7 +86,7 @@ class ResidueSubtraction {
     ResidueForm<T> form(DeviceView<const T> matrix, Index first = 0) const;
 
    private:
-    Index next_plane_, ld_, stride_;
+    ResidueLayout<T> layout_;
     Buffer<std::int8_t> numbers_;
     Buffer<Real<T>> scales_;
   };

@@ -23,7 +23,7 @@ inline constexpr double kRange = 0x1.1e3fc471eb44fp+2;
 /// than 56 bits.
 inline constexpr double kLongest = 1.375 * 1.375;
 static_assert(kLongest < kRange / 2);
-/// Beyond which a norm that is known beforehand, and squared, may be by rounding errors.
+/// By this factor rounding errors may take the square of a norm beyond a bound known beforehand.
 inline constexpr double kRounding = 1 + 0x1p-20;
 
 /// Where scales are found for rows: they are 2^-kSpareBits times what they would have to be, lest

@@ -441,7 +441,7 @@ class ScaledResidueContract : public ResidueContractOf<T> {
     const FoundOperand<T> right(this->queue(), Weigh::multiply, op_b, b, sizes);
     return this->multiply(left, right, 1, c);
   }
-  /// |computed - (C - A B^H)|(i, j) is at most 2^-51 |c| and 2^-51 of the product of the norms of
+  /// |computed - (C - A B^H)|(i, j) is at most 2^-52 |c| and 2^-51 of the product of the norms of
   /// the row of A D^-1 and the row of B D, D being the given diagonal.
   static void expect_right(Op op_a, const Padded<T>& a, Op op_b, const Padded<T>& b,
                            const std::vector<double>& d, const Padded<T>& c, const Padded<T>& got) {
@@ -458,7 +458,7 @@ class ScaledResidueContract : public ResidueContractOf<T> {
           norm_b += std::norm(y * size);
         }
         const long double bound =
-            0x1p-51L * std::abs(c(i, j)) + 0x1p-51L * std::sqrt(norm_a) * std::sqrt(norm_b);
+            0x1p-52L * std::abs(c(i, j)) + 0x1p-51L * std::sqrt(norm_a) * std::sqrt(norm_b);
         ASSERT_LE(std::abs(Long(got(i, j)) - v), bound) << i << " " << j;
       }
     }

@@ -148,23 +148,22 @@ __device__ void store_residues(const Digits (&digits)[kChunk], std::int8_t* targ
   }
 }
 
-/// The residues of numbers, or of their parts in all planes.
-__device__ void store_planes(const Digits (&digits)[1][kChunk], std::int8_t* target, Index stride,
-                             Index) {
-  store_residues(digits[0], target, stride);
-}
-__device__ void store_planes(Digits (&digits)[2][kChunk], std::int8_t* target, Index stride,
+/// The residues of numbers in all planes, from those of their parts.
+template <class T>
+__device__ void store_planes(Digits (&digits)[kParts<T>][kChunk], std::int8_t* target, Index stride,
                              Index next_plane) {
   store_residues(digits[0], target, stride);
-  store_residues(digits[1], target + next_plane, stride);
+  if constexpr (is_complex<T>) {
+    store_residues(digits[1], target + next_plane, stride);
 #pragma unroll
-  for (int i = 0; i < kChunk; ++i) {
-    const long long re = digits[0][i].number(), im = digits[1][i].number();
-    digits[0][i] = Digits(re + im);
-    digits[1][i] = Digits(re - im);
+    for (int i = 0; i < kChunk; ++i) {
+      const long long re = digits[0][i].number(), im = digits[1][i].number();
+      digits[0][i] = Digits(re + im);
+      digits[1][i] = Digits(re - im);
+    }
+    store_residues(digits[0], target + 2 * next_plane, stride);
+    store_residues(digits[1], target + 3 * next_plane, stride);
   }
-  store_residues(digits[0], target + 2 * next_plane, stride);
-  store_residues(digits[1], target + 3 * next_plane, stride);
 }
 
 /// Residues by scales that are given, in planes that are `next_plane` apart. What is far too large
@@ -197,7 +196,7 @@ __global__ void __launch_bounds__(kLineThreads, is_complex<T> ? 2 : 4)
     }
     const Index l = l0 + Tile::chunk() * kChunk;
     if (row >= n || l >= k) continue;
-    store_planes(digits, to + row * ld + l, stride, next_plane);
+    store_planes<T>(digits, to + row * ld + l, stride, next_plane);
   }
   sum = sum_of_line(sum) / (kUnit * kUnit);
   if (Tile::chunk() == 0 && row < n) {
@@ -292,7 +291,7 @@ __global__ void __launch_bounds__(kLineThreads, is_complex<T> ? 2 : 4)
       }
     }
     const Index l = l0 + Tile::chunk() * kChunk;
-    if (row < n && l < k) store_planes(digits, to + row * ld + l, stride, next_plane);
+    if (row < n && l < k) store_planes<T>(digits, to + row * ld + l, stride, next_plane);
   }
 }
 
