@@ -51,7 +51,7 @@ class Bench {
       row.cpu.missing = "--no-cpu";
     }
     if (options_.peers) {
-      const int gpu = dispatch::Context::instance().settings().cuda_index;
+      const int gpu = dispatch::Context::instance().settings().cuda_index.value_or(0);
       row.round_trip = cell("copy+cuSOLVER", [&] { return make_cusolver<T>(call, true, gpu); });
       row.resident = cell("cuSOLVER", [&] { return make_cusolver<T>(call, false, gpu); });
     } else {

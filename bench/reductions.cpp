@@ -146,7 +146,7 @@ class ReductionBench {
     try {
       const PeerReduction result =
           reduce_by_peer<T>(peer, norm, a.data, a.rows * a.cols, launches_, runs_,
-                            dispatch::Context::instance().settings().cuda_index);
+                            dispatch::Context::instance().settings().cuda_index.value_or(0));
       return {
           result.ms, error<T>(result.value, sum ? data_.sum_of_moduli() : data_.norm(norm)), {}};
     } catch (const std::runtime_error& reason) {
@@ -184,7 +184,7 @@ Device& open_device(const Options& options) {
 /// Bytes per second that a copy within the device's memory reads and writes.
 double memory_rate(Device& device) {
   if (!device.emulated()) {
-    return measure_memory(dispatch::Context::instance().settings().cuda_index);
+    return measure_memory(dispatch::Context::instance().settings().cuda_index.value_or(0));
   }
   constexpr Index kBytes = Index{1} << 24;
   constexpr auto size = static_cast<std::size_t>(kBytes);

@@ -192,7 +192,7 @@ Group measure_group(const Options& options, Device& device, const Call& call, Ce
   }
   if (options.peers) {
     cusolver.by_nb[0].cell = cells.measure<T>(problem, kCusolver, [&] {
-      return make_cusolver<T>(call, false, context.settings().cuda_index);
+      return make_cusolver<T>(call, false, context.settings().cuda_index.value_or(0));
     });
   } else {
     cusolver.by_nb[0].cell.missing = "--no-peers";

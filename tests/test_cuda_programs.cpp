@@ -1,5 +1,5 @@
 // Programs that use CUDA themselves, in other ways than the runtime does: with a context of their
-// own, or while they capture a graph.
+// own, while they capture a graph, or on several GPUs.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -110,6 +110,71 @@ TEST_F(CudaPrograms, MayCaptureAGraphMeanwhile) {
   expect_right_results();  // by the thread that captures, too
   EXPECT_EQ(driver("cuStreamEndCapture", stream, &graph), 0);
   EXPECT_EQ(driver("cuStreamDestroy_v2", stream), 0);
+}
+
+/// The primary context of GPU `index`, which is the calling thread's from now on.
+void work_on(int index) {
+  Handle primary = nullptr;
+  ASSERT_EQ(driver("cuDevicePrimaryCtxRetain", &primary, index), 0);
+  ASSERT_EQ(driver("cuCtxSetCurrent", primary), 0);
+}
+
+int gpu_of_this_thread() {
+  int index = -1;
+  EXPECT_EQ(driver("cuCtxGetDevice", &index), 0);
+  return index;
+}
+
+class SeveralGpus : public CudaPrograms {
+ protected:
+  void SetUp() override {
+    CudaPrograms::SetUp();
+    if (IsSkipped()) return;
+    ASSERT_EQ(driver("cuDeviceGetCount", &count_), 0);
+    if (count_ < 2) GTEST_SKIP() << "this machine has one GPU";
+  }
+
+  int count_ = 0;
+};
+
+TEST_F(SeveralGpus, ThatOfTheProgramIsUsed) {
+  for (int index = 0; index < count_; ++index) {
+    std::thread([index] {
+      work_on(index);
+      EXPECT_EQ(dispatch::open_cuda_device({})->name(), "cuda:" + std::to_string(index));
+      EXPECT_EQ(gpu_of_this_thread(), index);
+    }).join();
+  }
+  std::thread([] {  // which works on none
+    EXPECT_EQ(dispatch::open_cuda_device({})->name(), "cuda:0");
+  })
+      .join();
+}
+
+TEST_F(SeveralGpus, AnyOfThemIsUsedWhileTheProgramWorksOnAnother) {
+  for (int index = 0; index < count_; ++index) {
+    SCOPED_TRACE(index);
+    const std::shared_ptr<Device> used = dispatch::open_cuda_device(index);
+    dispatch::Context::instance().use_device(used);
+    std::thread([&] {
+      const int other = (index + 1) % count_;
+      work_on(other);
+      const std::size_t before = used->counters().kernels;
+      expect_right_results();
+      EXPECT_GT(used->counters().kernels, before);
+      EXPECT_EQ(gpu_of_this_thread(), other);
+      // What lies there is out of reach, and nothing else suffers.
+      constexpr Index kOrder = 300;
+      double* matrix = nullptr;
+      ASSERT_EQ(driver("cuMemAlloc_v2", &matrix, sizeof(double) * kOrder * kOrder), 0);
+      EXPECT_EQ(potrf<double>(Uplo::lower, HostView<double>(matrix, kOrder, kOrder, kOrder)),
+                dispatch::kNoMemory);
+      EXPECT_EQ(driver("cuMemFree_v2", matrix), 0);
+      expect_right_results();
+    }).join();
+    dispatch::Context::instance().use_device(device_);
+  }
+  expect_right_results();
 }
 
 }  // namespace

@@ -97,7 +97,7 @@ TEST(Settings, EmptyValuesMeanTheDefault) {
 TEST(Settings, AcceptEveryDocumentedValue) {
   EXPECT_EQ(parse({{"OVERLAPACK_DEVICE", "auto"}}).device, DeviceChoice::automatic);
   EXPECT_EQ(parse({{"OVERLAPACK_DEVICE", "cuda"}}).device, DeviceChoice::cuda);
-  EXPECT_EQ(parse({{"OVERLAPACK_DEVICE", "cuda"}}).cuda_index, 0);
+  EXPECT_FALSE(parse({{"OVERLAPACK_DEVICE", "cuda"}}).cuda_index.has_value());
   EXPECT_EQ(parse({{"OVERLAPACK_DEVICE", "cuda:3"}}).device, DeviceChoice::cuda);
   EXPECT_EQ(parse({{"OVERLAPACK_DEVICE", "cuda:3"}}).cuda_index, 3);
   EXPECT_EQ(parse({{"OVERLAPACK_DEVICE", "host"}}).device, DeviceChoice::host);

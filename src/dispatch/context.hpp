@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "algorithms/workers.hpp"
@@ -66,7 +67,9 @@ class Context {
   std::string status_;
 };
 
-/// Opens a device. Throws DeviceError with a reason a user can act on.
-std::shared_ptr<Device> open_cuda_device(int index);
+/// Opens a CUDA device, or without an index the one on which the program itself works: to which the
+/// calling thread's CUDA context belongs, or else the first. Throws DeviceError with a reason a
+/// user can act on.
+std::shared_ptr<Device> open_cuda_device(std::optional<int> index);
 
 }  // namespace overlapack::dispatch

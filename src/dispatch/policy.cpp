@@ -209,8 +209,10 @@ bool is_cholesky(Routine routine) {
 
 constexpr std::array<Setting, 13> kSettings = {{
     {"OVERLAPACK_DEVICE", "auto|cuda[:i]|host|off",
-     "where large calls go: auto = the first CUDA device if there is one; cuda:i = that device; "
-     "host = the emulated device (for tests); off = every call to the CPU LAPACK",
+     "where large calls go: auto, cuda = the CUDA device on which the program itself works, or "
+     "else "
+     "the first one; cuda:i = that device; host = the emulated device (for tests); off = every "
+     "call to the CPU LAPACK",
      accept_device},
     {"OVERLAPACK_MIN_N", "a whole number >= 1",
      "send calls of at least this size to the device, instead of the measured break-even",

@@ -69,8 +69,8 @@ enum class Upload { automatic, columns, triangle, halves };
 /// What the environment says (README.md, "Settings"). Empty or absent means the default.
 struct Settings {
   DeviceChoice device = DeviceChoice::automatic;
-  int cuda_index = 0;
-  std::optional<Index> min_n;  ///< OVERLAPACK_MIN_N: overrides every break-even
+  std::optional<int> cuda_index;  ///< none: the GPU that the program itself uses, or the first
+  std::optional<Index> min_n;     ///< OVERLAPACK_MIN_N: overrides every break-even
   Algorithm algorithm = Algorithm::automatic;
   Index nb = 0;              ///< OVERLAPACK_NB: block size, 0 = chosen by size
   Index threads = 0;         ///< OVERLAPACK_THREADS: copy threads, 0 = by the number of cores

@@ -42,9 +42,12 @@ inline std::shared_ptr<Device> open_device_under_test() {
   if (name == "lazy") return make_emulated_device({Schedule::lazy});
   if (name == "eager") return make_emulated_device({Schedule::eager});
   if (name == "shuffle") return make_emulated_device({Schedule::shuffle, 7});
-  if (name != "cuda") throw std::invalid_argument("OVERLAPACK_TEST_DEVICE=" + name);
+  const std::string cuda = "cuda", numbered = cuda + ":";
+  const bool has_number = name.rfind(numbered, 0) == 0;
+  if (name != cuda && !has_number) throw std::invalid_argument("OVERLAPACK_TEST_DEVICE=" + name);
   // One for the whole process, and never destroyed: at exit the driver may be gone first.
-  static auto* const device = new std::shared_ptr<Device>(dispatch::open_cuda_device(0));
+  static auto* const device = new std::shared_ptr<Device>(
+      dispatch::open_cuda_device(has_number ? std::stoi(name.substr(numbered.size())) : 0));
   return *device;
 }
 

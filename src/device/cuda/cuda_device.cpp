@@ -405,6 +405,9 @@ std::string version_text(int version) {
   ignore(status);
   if (status != cudaSuccess) throw_no_driver(status);
   if (count == 0) throw_no_driver(cudaErrorNoDevice);
+  if (index == overlapack::kCurrentDevice) {
+    overlapack::cuda::check(cudaGetDevice(&index), "asking which GPU the program uses");
+  }
   if (index < 0 || index >= count) {
     throw DeviceError("there is no CUDA device " + std::to_string(index) + "; this machine has " +
                           (count == 1 ? std::string("device 0 only")

@@ -5,9 +5,11 @@
 
 namespace overlapack {
 
-/// Opens CUDA device `index` (the driver's numbering). The caller owns the result. Throws
-/// DeviceError: no driver, no such device, a device older than the plug-in was built for.
+/// Opens CUDA device `index` (the driver's numbering), or for kCurrentDevice that of the calling
+/// thread: to which its CUDA context belongs, or 0. The caller owns the result. Throws DeviceError:
+/// no driver, no such device, a device older than the plug-in was built for.
 using OpenCudaDevice = Device*(int index);
+inline constexpr int kCurrentDevice = -1;
 inline constexpr const char* kOpenCudaDevice = "overlapack_open_cuda_device";
 inline constexpr const char* kCudaPlugin = "liboverlapack_cuda.so";
 
