@@ -145,10 +145,13 @@ TEST_F(SeveralGpus, ThatOfTheProgramIsUsed) {
       EXPECT_EQ(gpu_of_this_thread(), index);
     }).join();
   }
-  std::thread([] {  // which works on none
-    EXPECT_EQ(dispatch::open_cuda_device({})->name(), "cuda:0");
-  })
-      .join();
+  for (int rank = 0; rank < 2 * count_; ++rank) {
+    std::thread([&] {  // which works on none
+      const std::string name = dispatch::open_cuda_device({}, rank)->name();
+      EXPECT_EQ(name, "cuda:" + std::to_string(rank % count_));
+    })
+        .join();
+  }
 }
 
 TEST_F(SeveralGpus, AnyOfThemIsUsedWhileTheProgramWorksOnAnother) {

@@ -94,6 +94,17 @@ TEST(Settings, EmptyValuesMeanTheDefault) {
   EXPECT_FALSE(settings.min_n.has_value());
 }
 
+TEST(Settings, KnowWhichProcessOfAParallelProgramItIs) {
+  EXPECT_EQ(parse({}).rank, 0);
+  EXPECT_EQ(parse({{"OMPI_COMM_WORLD_LOCAL_RANK", "3"}}).rank, 3);
+  EXPECT_EQ(parse({{"MPI_LOCALRANKID", "2"}, {"SLURM_LOCALID", "5"}}).rank, 2);
+  EXPECT_EQ(parse({{"SLURM_LOCALID", "5"}}).rank, 5);
+  for (const char* const strange : {"", "-1", "two", "99999999999999999999", "5000000000"}) {
+    SCOPED_TRACE(strange);
+    EXPECT_EQ(parse({{"MPI_LOCALRANKID", strange}}).rank, 0);
+  }
+}
+
 TEST(Settings, AcceptEveryDocumentedValue) {
   EXPECT_EQ(parse({{"OVERLAPACK_DEVICE", "auto"}}).device, DeviceChoice::automatic);
   EXPECT_EQ(parse({{"OVERLAPACK_DEVICE", "cuda"}}).device, DeviceChoice::cuda);

@@ -170,7 +170,7 @@ void Context::open_device() {
         device_ = make_emulated_device();
         break;
       default:
-        device_ = open_cuda_device(settings_.cuda_index);
+        device_ = open_cuda_device(settings_.cuda_index, settings_.rank);
     }
     status_ = device_->name() + " (" + device_->model() + ")";
   } catch (const std::exception& error) {
@@ -235,7 +235,7 @@ void Context::log(const std::string& line) {
   close(file);
 }
 
-std::shared_ptr<Device> open_cuda_device(std::optional<int> index) {
+std::shared_ptr<Device> open_cuda_device(std::optional<int> index, int rank) {
   // The driver first: where there is none, the plug-in and its libraries would be loaded, with
   // their memory, to find that out.
   if (dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL) == nullptr) {
@@ -258,7 +258,7 @@ std::shared_ptr<Device> open_cuda_device(std::optional<int> index) {
   const auto open = reinterpret_cast<OpenCudaDevice*>(dlsym(plugin, kOpenCudaDevice));
   if (open == nullptr)
     throw DeviceError(std::string(kCudaPlugin) + " is not an overlapack plug-in");
-  return std::shared_ptr<Device>(open(index.value_or(kCurrentDevice)));
+  return std::shared_ptr<Device>(open(index.value_or(kAnyDevice), rank));
 }
 
 }  // namespace overlapack::dispatch

@@ -68,8 +68,8 @@ class Context {
 };
 
 /// Opens a CUDA device, or without an index the one on which the program itself works: to which the
-/// calling thread's CUDA context belongs, or else the first. Throws DeviceError with a reason a
-/// user can act on.
-std::shared_ptr<Device> open_cuda_device(std::optional<int> index);
+/// calling thread's CUDA context belongs. If it has none, processes number `rank` = 0, 1, ... of a
+/// machine take turns at its devices. Throws DeviceError with a reason a user can act on.
+std::shared_ptr<Device> open_cuda_device(std::optional<int> index, int rank = 0);
 
 }  // namespace overlapack::dispatch

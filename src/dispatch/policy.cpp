@@ -174,6 +174,20 @@ Index leading_order(char type, Index n, Index nb, bool residues, Upload upload) 
   return leading / nb * nb;
 }
 
+/// A process's number among those of a parallel program on this machine.
+int rank_on_machine(const std::function<const char*(const char*)>& lookup) {
+  constexpr Index kMost = 1 << 20;
+  for (const char* const of_launcher :
+       {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK",
+        "PALS_LOCAL_RANKID", "SLURM_LOCALID"}) {
+    const char* const text = lookup(of_launcher);
+    if (text == nullptr) continue;
+    const std::optional<Index> rank = parse_integer(text);
+    if (rank && *rank >= 0 && *rank <= kMost) return static_cast<int>(*rank);
+  }
+  return 0;
+}
+
 /// Whether high words go up first. In small matrices factors in single precision are better than 21
 /// bits are, and such matrices arrive soon enough, as all do for Cholesky factorizations.
 bool goes_up_in_halves(Routine routine, Index n, Upload upload) {
@@ -211,8 +225,8 @@ constexpr std::array<Setting, 13> kSettings = {{
     {"OVERLAPACK_DEVICE", "auto|cuda[:i]|host|off",
      "where large calls go: auto, cuda = the CUDA device on which the program itself works, or "
      "else "
-     "the first one; cuda:i = that device; host = the emulated device (for tests); off = every "
-     "call to the CPU LAPACK",
+     "the first one (processes of a parallel program take turns); cuda:i = that device; host = the "
+     "emulated device (for tests); off = every call to the CPU LAPACK",
      accept_device},
     {"OVERLAPACK_MIN_N", "a whole number >= 1",
      "send calls of at least this size to the device, instead of the measured break-even",
@@ -312,6 +326,7 @@ constexpr std::array<Setting, 13> kSettings = {{
 Settings parse_settings(const std::function<const char*(const char*)>& lookup,
                         std::vector<std::string>& complaints) {
   Settings result;
+  result.rank = rank_on_machine(lookup);
   for (const Setting& setting : kSettings) {
     const char* const text = lookup(setting.name);
     if (text == nullptr || *text == '\0' || setting.accept(result, text)) continue;

@@ -69,7 +69,8 @@ enum class Upload { automatic, columns, triangle, halves };
 /// What the environment says (README.md, "Settings"). Empty or absent means the default.
 struct Settings {
   DeviceChoice device = DeviceChoice::automatic;
-  std::optional<int> cuda_index;  ///< none: the GPU that the program itself uses, or the first
+  std::optional<int> cuda_index;  ///< none: the GPU that the program itself uses, or by `rank`
+  int rank = 0;                   ///< among a parallel program's processes on this machine
   std::optional<Index> min_n;     ///< OVERLAPACK_MIN_N: overrides every break-even
   Algorithm algorithm = Algorithm::automatic;
   Index nb = 0;              ///< OVERLAPACK_NB: block size, 0 = chosen by size
@@ -97,7 +98,8 @@ struct Setting {
 extern const std::array<Setting, 13> kSettings;
 
 /// Reads the settings through `lookup` (a getenv). A bad value adds one message, which names the
-/// variable and the accepted values, to `complaints` and is ignored.
+/// variable and the accepted values, to `complaints` and is ignored. `rank` is what the launcher of
+/// a parallel program says (Open MPI, Intel MPI and MPICH, MVAPICH, PALS, Slurm), or 0.
 Settings parse_settings(const std::function<const char*(const char*)>& lookup,
                         std::vector<std::string>& complaints);
 

@@ -30,6 +30,14 @@ auto stream_write_value() {
   return function;
 }
 
+/// Whether the program has made a context current in the calling thread. The driver must have been
+/// started.
+bool thread_has_context() {
+  const auto function = driver_function<decltype(cuCtxGetCurrent)>("cuCtxGetCurrent");
+  CUcontext context = nullptr;
+  return function != nullptr && function(&context) == CUDA_SUCCESS && context != nullptr;
+}
+
 /// The primary contexts of devices, which are those that the runtime uses, and the calling thread's
 /// stack of contexts.
 class Contexts {
@@ -399,13 +407,16 @@ std::string version_text(int version) {
 }  // namespace
 
 // The one symbol that is not hidden.
-[[gnu::visibility("default")]] overlapack::Device* overlapack_open_cuda_device(int index) {
+[[gnu::visibility("default")]] overlapack::Device* overlapack_open_cuda_device(int index,
+                                                                               int rank) {
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
   ignore(status);
   if (status != cudaSuccess) throw_no_driver(status);
   if (count == 0) throw_no_driver(cudaErrorNoDevice);
-  if (index == overlapack::kCurrentDevice) {
+  if (index == overlapack::kAnyDevice && !overlapack::cuda::thread_has_context()) {
+    index = rank % count;
+  } else if (index == overlapack::kAnyDevice) {
     overlapack::cuda::check(cudaGetDevice(&index), "asking which GPU the program uses");
   }
   if (index < 0 || index >= count) {
