@@ -89,7 +89,7 @@ struct Tile {
   static __device__ int line() { return static_cast<int>(threadIdx.x) / kChunks; }
   static __device__ int chunk() { return static_cast<int>(threadIdx.x) % kChunks; }
   static __device__ Index first() { return static_cast<Index>(blockIdx.x) * kLines; }
-  __device__ Index row() const { return first() + line(); }
+  static __device__ Index row() { return first() + line(); }
   __device__ bool is_mine(Index l0) const { return row() < n && l0 + chunk() * kChunk < k; }
   __device__ double mine(int i) const { return numbers[place(line(), chunk() * kChunk + i)]; }
 
@@ -176,7 +176,7 @@ __global__ void __launch_bounds__(kLineThreads, is_complex<T> ? 2 : 4)
                     Index first_number, long long* first_long) {
   constexpr double kUnit = 1LL << residues::kBits, kTooLarge = 256 * kUnit;
   __shared__ double numbers[kLines * kPitch];
-  const Index row = Tile::first() + Tile::line();
+  const Index row = Tile::row();
   const double units = row < n ? power_of_two(residues::kBits - exponent_of(scales[row])) : 0;
   double sum = 0;
   for (Index l0 = 0; l0 < k; l0 += kTile) {
@@ -272,7 +272,7 @@ __global__ void __launch_bounds__(kLineThreads, is_complex<T> ? 2 : 4)
                            const double* __restrict__ scales, std::int8_t* __restrict__ to,
                            Index ld, Index stride, Index next_plane) {
   __shared__ double numbers[kLines * kPitch];
-  const Index row = Tile::first() + Tile::line();
+  const Index row = Tile::row();
   // Twice a power of two, since one alone might overflow.
   const int exponent = row < n ? exponent_of(scales[row]) + residues::kSpareBits : 0;
   const int shift = residues::kBits - exponent, half = shift / 2;
