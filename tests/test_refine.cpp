@@ -418,6 +418,22 @@ TYPED_TEST(Refine, WhatHasConvergedStaysConverged) {
   }
 }
 
+/// LAPACK stops within a limit of sqrt(n) units. Here a residual that is not far below it, and
+/// falls from step to step, gets further ones, until it is a few units, as behind factors in double
+/// precision.
+TYPED_TEST(Refine, GoesOnAsLongAsItGains) {
+  using T = typename TypeParam::Scalar;
+  this->route(Algorithm::tiled, 32);
+  const Index n = 300;
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    SCOPED_TRACE(seed);
+    const auto a = conditioned<T>(n, 1e6, false, seed);
+    const auto s = this->gesv(a, random_matrix<T>(n, 1, seed + 100));
+    EXPECT_GE(s.result.iter, 0);
+    EXPECT_LT(solve_residual(Op::none, a, s.x, s.b), 1);
+  }
+}
+
 TYPED_TEST(Refine, GivesUpOnceItIsHopeless) {
   using T = typename TypeParam::Scalar;
   this->route(Algorithm::tiled, 16);
