@@ -77,40 +77,6 @@ class BackSubstitution {
   BlockInverses<T> inverses_;
 };
 
-/// Pieces come and go by a transfer's regions of one or several pieces, and B comes with the first.
-template <class T>
-class RegionFlow final : public Flow {
- public:
-  /// `uploads`: the number of that with each region; downloads have those of the regions. `solve`
-  /// is null if there is no B.
-  RegionFlow(Transfer& transfer, const std::vector<Range>& regions, std::vector<Index> uploads,
-             BackSubstitution<T>* solve, Index upload_of_b)
-      : transfer_(transfer),
-        regions_(regions),
-        uploads_(std::move(uploads)),
-        solve_(solve),
-        upload_of_b_(upload_of_b) {}
-
-  bool before(Queue& queue, Index p) override {
-    if (!transfer_.before(queue, uploads_[at(index_of(regions_, p))])) return false;
-    if (solve_ == nullptr || p > 0) return true;
-    if (!transfer_.before(queue, upload_of_b_)) return false;
-    solve_->place(queue);
-    return true;
-  }
-  void release(Queue& queue, Index p) override {
-    const Index region = index_of(regions_, p);
-    if (p + 1 == regions_[at(region)].last) transfer_.release(queue, region);
-  }
-
- private:
-  Transfer& transfer_;
-  const std::vector<Range>& regions_;
-  std::vector<Index> uploads_;
-  BackSubstitution<T>* const solve_;
-  Index upload_of_b_;
-};
-
 /// The factor stays where it is, for solves.
 template <class T>
 class CholeskyOnDevice final : public Factorization<T> {
@@ -236,15 +202,88 @@ std::unique_ptr<Factorization<T>> make_cholesky(Device& device, const cpu::Lapac
 
 namespace {
 
-/// The region in whose diagonal blocks pivot k lies.
-Index region_of_pivot(const std::vector<Piece>& pieces, const std::vector<Range>& regions,
-                      Index k) {
-  Index found = 0;
-  for (std::size_t r = 0; r < regions.size(); ++r) {
-    const Piece piece = united(pieces, regions[r]);
-    if (piece.on_diagonal() && piece.columns.first <= k) found = static_cast<Index>(r);
+/// Pieces come and go by a transfer's regions of one or several pieces, and B comes with the first.
+template <class T>
+class RegionFlow final : public Flow {
+ public:
+  /// `solve` is null if there is no B.
+  RegionFlow(Transfer& transfer, const Cholesky<T>& cholesky, std::vector<Range> regions,
+             BackSubstitution<T>* solve)
+      : transfer_(transfer), cholesky_(cholesky), regions_(std::move(regions)), solve_(solve) {}
+
+  /// Declares what goes up, and what comes home to `a` and `b`. `nb`: the order of a diagonal
+  /// block.
+  void declare(const Input<T>& input, HostView<T> a, HostView<T> b, Index nb);
+
+  bool before(Queue& queue, Index p) override {
+    if (!transfer_.before(queue, uploads_[at(index_of(regions_, p))])) return false;
+    if (solve_ == nullptr || p > 0) return true;
+    if (!transfer_.before(queue, upload_of_b_)) return false;
+    solve_->place(queue);
+    return true;
   }
-  return found;
+  void release(Queue& queue, Index p) override {
+    const Index region = index_of(regions_, p);
+    if (p + 1 == regions_[at(region)].last) transfer_.release(queue, region);
+  }
+  /// X has been found.
+  void release_solution(Queue& queue) {
+    transfer_.release(queue, static_cast<Index>(regions_.size()));
+  }
+
+  /// The first column that has not come home if pivot k is not positive: that of the region in
+  /// whose diagonal blocks it lies.
+  Index first_missing(Index k) const {
+    Index found = 0;
+    for (std::size_t r = 0; r < regions_.size(); ++r) {
+      const Piece piece = united(cholesky_.pieces(), regions_[r]);
+      if (piece.on_diagonal() && piece.columns.first <= k) found = homes_[r].columns.first;
+    }
+    return found;
+  }
+
+ private:
+  Transfer& transfer_;
+  const Cholesky<T>& cholesky_;
+  const std::vector<Range> regions_;
+  std::vector<Piece> homes_;    // by region, whose numbers downloads have
+  std::vector<Index> uploads_;  // by region
+  Index upload_of_b_ = 0;
+  BackSubstitution<T>* const solve_;
+};
+
+template <class T>
+void RegionFlow<T>::declare(const Input<T>& input, HostView<T> a, HostView<T> b, Index nb) {
+  const Triangle<T>& triangle = cholesky_.triangle();
+  const auto block = [&](auto x, const Piece& of) {
+    return triangle.block(x, of.rows, of.columns);
+  };
+  homes_ = homes_of<T>(triangle, cholesky_.pieces(), regions_, a);
+  for (std::size_t r = 0; r < regions_.size(); ++r) {
+    const Piece piece = united(cholesky_.pieces(), regions_[r]);
+    const Part part = piece.on_diagonal() ? part_of(triangle.uplo) : Part::all;
+    uploads_.push_back(transfer_.add_upload(
+        make_region<T>(block(input.a, piece), block(cholesky_.input(), piece), part)));
+    // B takes part in the factorization. It is on its way while the host enqueues what comes first.
+    if (solve_ != nullptr && r == 0) {
+      upload_of_b_ = transfer_.add_upload(make_region<T>(input.b, solve_->x()));
+    }
+    const Region home =
+        make_region<T>(block(a, homes_[r]), block(cholesky_.factor(), homes_[r]), part);
+    if (!piece.on_diagonal()) {
+      transfer_.add_download(home);
+      continue;
+    }
+    // The diagonal blocks in it, which all must be positive definite.
+    const Index* const infos = cholesky_.info().data() + piece.columns.first / nb;
+    transfer_.add_download(home, [infos, count = regions_[r].size()] {
+      return std::all_of(infos, infos + count, [](Index info) { return info == 0; });
+    });
+  }
+  if (solve_ != nullptr) {
+    transfer_.add_download(make_region<T>(b, solve_->x()),
+                           [solve = solve_] { return solve->trusted(); });
+  }
 }
 
 /// Copies the triangle of `factor` to the caller's `a`, which a fault on the way leaves as it was.
@@ -364,41 +403,12 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
   const std::vector<Piece>& pieces = cholesky.pieces();
   std::optional<BackSubstitution<T>> solve;
   if (!b.empty()) solve.emplace(device, cholesky);
-  Transfer transfer(device, options.threads, committed);
-
   std::vector<Range> regions = regions_of(uplo, pieces, sizeof(T), resident);
   if (resident && n <= small_order(device)) regions = {{0, static_cast<Index>(pieces.size())}};
-  const std::vector<Piece> homes = homes_of<T>(triangle, pieces, regions, a);
-  std::vector<Index> uploads;  // by region
-  Index upload_of_b = 0;
-  for (std::size_t r = 0; r < regions.size(); ++r) {
-    const Range& region = regions[r];
-    const Piece piece = united(pieces, region);
-    const auto block = [&](auto x, const Piece& of) {
-      return triangle.block(x, of.rows, of.columns);
-    };
-    const Part part = piece.on_diagonal() ? part_of(uplo) : Part::all;
-    uploads.push_back(transfer.add_upload(
-        make_region<T>(block(input.a, piece), block(cholesky.input(), piece), part)));
-    // B takes part in the factorization. It is on its way while the host enqueues what comes first.
-    if (solve && region.first == 0) {
-      upload_of_b = transfer.add_upload(make_region<T>(input.b, solve->x()));
-    }
-    const Region home =
-        make_region<T>(block(a, homes[r]), block(cholesky.factor(), homes[r]), part);
-    if (!piece.on_diagonal()) {
-      transfer.add_download(home);
-      continue;
-    }
-    // The diagonal blocks in it, which all must be positive definite.
-    const Index* const infos = cholesky.info().data() + piece.columns.first / options.nb;
-    transfer.add_download(home, [infos, count = region.size()] {
-      return std::all_of(infos, infos + count, [](Index info) { return info == 0; });
-    });
-  }
-  if (solve) {
-    transfer.add_download(make_region<T>(b, solve->x()), [&solve] { return solve->trusted(); });
-  }
+  Transfer transfer(device, options.threads, committed);
+  RegionFlow<T> flow(transfer, cholesky, std::move(regions), solve ? &*solve : nullptr);
+  flow.declare(input, a, b, options.nb);
+
   // The diagonal is read while the first columns travel. But what is sent after a page-locked
   // matrix comes after it.
   const bool pinned = device.kind_of(input.a.data) == MemoryKind::pinned;
@@ -407,18 +417,15 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
   transfer.start();
   if (cholesky.needs_diagonal() && !pinned) give_diagonal();
 
-  RegionFlow<T> flow(transfer, regions, std::move(uploads), solve ? &*solve : nullptr, upload_of_b);
   cholesky.factor(flow);
   if (solve && !transfer.stopped()) {
     solve->solve(cholesky.panel());
-    transfer.release(cholesky.panel(), static_cast<Index>(regions.size()));
+    flow.release_solution(cholesky.panel());
   }
   transfer.finish();
 
   if (const Index info = first_failure(cholesky.info()); info != 0) {
-    // The leading minor before the failing one reaches into the region that did not come home.
-    const Index region = region_of_pivot(pieces, regions, info - 1);
-    const Range good{homes[at(region)].columns.first, info - 1};
+    const Range good{flow.first_missing(info - 1), info - 1};
     bring_home_at_once<T>(device, cholesky.panel(), triangle,
                           triangle.block(cholesky.factor(), good, good),
                           triangle.block(a, good, good));
