@@ -4,11 +4,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "algorithms/interchanges.hpp"
@@ -139,6 +142,43 @@ TYPED_TEST(Getrf, LaterInterchangesGoAsFarAsPanelsAreKnown) {
   for (Index j = home; j < n / nb; ++j) later.arrives(j);
   later.finish(3);
   expect_moved(n / nb, n);
+}
+
+/// The next sweep may be due while a task of the one before is under way, in the same columns. By
+/// timing, so it takes many rounds.
+TYPED_TEST(Getrf, LaterInterchangesTakeAColumnOnceAtATime) {
+  using T = TypeParam;
+  const Index m = 4000, n = 2000, nb = 32, home = 2, half = n / nb / 2;
+  Buffer<Index> staged(this->device(), Space::host, n);
+  for (Index j = 0; j < n; ++j) staged.data()[j] = j + 1 + 7919 * j % (m - j);
+  const auto a = random_matrix<T>(m, home * nb, 1);  // other columns have no part in this
+  auto expected = a;
+  for (Index j = 0; j < home; ++j) {
+    reference::laswp(expected.view().block(0, j * nb, m, nb), (j + 1) * nb, n, staged.data(), true);
+  }
+  for (int round = 0; round < 40; ++round) {
+    auto moved = a;
+    Flag flag(static_cast<std::uint32_t>(half + 1));
+    algorithms::Interchanges interchanges{std::vector<Index>(algorithms::at(n), 0),
+                                          std::vector<Index>(algorithms::at(n), 0)};
+    algorithms::LaterInterchanges<T> later(this->device(), moved.view(), staged, flag, interchanges,
+                                           nb);
+    for (Index j = 0; j < home; ++j) later.arrives(j);
+    std::atomic<bool> all_known{false};
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&] {
+        while (later.advance(home) || !all_known) continue;
+      });
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(100));  // the first sweep is under way
+    flag = static_cast<std::uint32_t>(quotient_up(n, nb));
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    all_known = true;
+    for (std::thread& thread : threads) thread.join();
+    while (later.advance(home)) continue;  // if all looked while a task was still under way
+    ASSERT_TRUE(same_bits(moved, expected));
+  }
 }
 
 TYPED_TEST(Getrf, IdleCopyThreadsInterchangeWhatIsHome) {
