@@ -30,6 +30,13 @@ int driver(const char* name, Parameters... parameters) {
 
 using Handle = void*;
 
+/// The primary context of GPU `index`, which is the calling thread's from now on.
+void work_on(int index) {
+  Handle primary = nullptr;
+  ASSERT_EQ(driver("cuDevicePrimaryCtxRetain", &primary, index), 0);
+  ASSERT_EQ(driver("cuCtxSetCurrent", primary), 0);
+}
+
 class CudaPrograms : public RoutedTest {
  protected:
   void SetUp() override {
@@ -76,9 +83,7 @@ TEST_F(CudaPrograms, MayHaveAContextOfTheirOwn) {
 }
 
 TEST_F(CudaPrograms, MayTakeAllOfTheMemory) {
-  Handle primary = nullptr;
-  ASSERT_EQ(driver("cuDevicePrimaryCtxRetain", &primary, 0), 0);
-  ASSERT_EQ(driver("cuCtxSetCurrent", primary), 0);
+  work_on(0);
   for (const std::size_t left : {100, 50, 20, 1}) {  // MiB, more or less
     SCOPED_TRACE(left);
     std::vector<Handle> taken;
@@ -99,9 +104,8 @@ TEST_F(CudaPrograms, MayTakeAllOfTheMemory) {
 }
 
 TEST_F(CudaPrograms, MayCaptureAGraphMeanwhile) {
-  Handle primary = nullptr, stream = nullptr, graph = nullptr;
-  ASSERT_EQ(driver("cuDevicePrimaryCtxRetain", &primary, 0), 0);
-  ASSERT_EQ(driver("cuCtxSetCurrent", primary), 0);
+  Handle stream = nullptr, graph = nullptr;
+  work_on(0);
   constexpr unsigned kNonBlocking = 1;
   constexpr int kGlobal = 0;
   ASSERT_EQ(driver("cuStreamCreate", &stream, kNonBlocking), 0);
@@ -110,13 +114,6 @@ TEST_F(CudaPrograms, MayCaptureAGraphMeanwhile) {
   expect_right_results();  // by the thread that captures, too
   EXPECT_EQ(driver("cuStreamEndCapture", stream, &graph), 0);
   EXPECT_EQ(driver("cuStreamDestroy_v2", stream), 0);
-}
-
-/// The primary context of GPU `index`, which is the calling thread's from now on.
-void work_on(int index) {
-  Handle primary = nullptr;
-  ASSERT_EQ(driver("cuDevicePrimaryCtxRetain", &primary, index), 0);
-  ASSERT_EQ(driver("cuCtxSetCurrent", primary), 0);
 }
 
 int gpu_of_this_thread() {
@@ -146,11 +143,11 @@ TEST_F(SeveralGpus, ThatOfTheProgramIsUsed) {
     }).join();
   }
   for (int rank = 0; rank < 2 * count_; ++rank) {
-    std::thread([&] {  // which works on none
+    // In a thread that works on none.
+    std::thread([&] {
       const std::string name = dispatch::open_cuda_device({}, rank)->name();
       EXPECT_EQ(name, "cuda:" + std::to_string(rank % count_));
-    })
-        .join();
+    }).join();
   }
 }
 

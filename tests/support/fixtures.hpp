@@ -1,7 +1,7 @@
 // The device under test, and tests typed over the four precisions.
 //
 // OVERLAPACK_TEST_DEVICE chooses the device: lazy (the default), eager, shuffle (the emulated
-// device's schedules) or cuda. ctest runs every test once for each.
+// device's schedules) or cuda. ctest runs every test once for each. cuda:1 is the second GPU.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -42,12 +42,12 @@ inline std::shared_ptr<Device> open_device_under_test() {
   if (name == "lazy") return make_emulated_device({Schedule::lazy});
   if (name == "eager") return make_emulated_device({Schedule::eager});
   if (name == "shuffle") return make_emulated_device({Schedule::shuffle, 7});
-  const std::string cuda = "cuda", numbered = cuda + ":";
+  const std::string numbered = "cuda:";
   const bool has_number = name.rfind(numbered, 0) == 0;
-  if (name != cuda && !has_number) throw std::invalid_argument("OVERLAPACK_TEST_DEVICE=" + name);
+  if (name != "cuda" && !has_number) throw std::invalid_argument("OVERLAPACK_TEST_DEVICE=" + name);
+  const int index = has_number ? std::stoi(name.substr(numbered.size())) : 0;
   // One for the whole process, and never destroyed: at exit the driver may be gone first.
-  static auto* const device = new std::shared_ptr<Device>(
-      dispatch::open_cuda_device(has_number ? std::stoi(name.substr(numbered.size())) : 0));
+  static auto* const device = new std::shared_ptr<Device>(dispatch::open_cuda_device(index));
   return *device;
 }
 
