@@ -4,7 +4,6 @@
 #include "bench.hpp"
 #include "cells.hpp"
 #include "cusolver.hpp"
-#include "dispatch/context.hpp"
 #include "ours_on_device.hpp"
 #include "report.hpp"
 
@@ -51,7 +50,7 @@ class Bench {
       row.cpu.missing = "--no-cpu";
     }
     if (options_.peers) {
-      const int gpu = dispatch::Context::instance().settings().cuda_index.value_or(0);
+      const int gpu = tools::gpu_in_use();
       row.round_trip = cell("copy+cuSOLVER", [&] { return make_cusolver<T>(call, true, gpu); });
       row.resident = cell("cuSOLVER", [&] { return make_cusolver<T>(call, false, gpu); });
     } else {

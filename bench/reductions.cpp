@@ -6,7 +6,6 @@
 #include <random>
 
 #include "algorithms/workers.hpp"
-#include "dispatch/context.hpp"
 #include "peer_reductions.hpp"
 #include "report.hpp"
 #include "resident_matrix.hpp"
@@ -144,9 +143,8 @@ class ReductionBench {
     if (a.ld != a.rows) return missing("the data are not contiguous");
     const bool sum = norm == Norm::one || norm == Norm::infinity;
     try {
-      const PeerReduction result =
-          reduce_by_peer<T>(peer, norm, a.data, a.rows * a.cols, launches_, runs_,
-                            dispatch::Context::instance().settings().cuda_index.value_or(0));
+      const PeerReduction result = reduce_by_peer<T>(peer, norm, a.data, a.rows * a.cols, launches_,
+                                                     runs_, tools::gpu_in_use());
       return {
           result.ms, error<T>(result.value, sum ? data_.sum_of_moduli() : data_.norm(norm)), {}};
     } catch (const std::runtime_error& reason) {
@@ -184,7 +182,7 @@ Device& open_device(const Options& options) {
 /// Bytes per second that a copy within the device's memory reads and writes.
 double memory_rate(Device& device) {
   if (!device.emulated()) {
-    return measure_memory(dispatch::Context::instance().settings().cuda_index.value_or(0));
+    return measure_memory(tools::gpu_in_use());
   }
   constexpr Index kBytes = Index{1} << 24;
   constexpr auto size = static_cast<std::size_t>(kBytes);

@@ -74,7 +74,7 @@ class Solver {
   Solver(const Options& options, Device& device, const ConditionedSystem<T>& system,
          const Call& call, const Form& form)
       : options_(options), device_(device), system_(system), form_(form), problem_(call) {
-    const int gpu = dispatch::Context::instance().settings().cuda_index.value_or(0);
+    const int gpu = tools::gpu_in_use();
     if (!form.ours) {
       contender_ = make_cusolver<T>(call, !options.resident, gpu, form.precision);
     } else if (options.resident) {

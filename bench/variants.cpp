@@ -191,9 +191,8 @@ Group measure_group(const Options& options, Device& device, const Call& call, Ce
         problem, kLibrary, [&] { return std::make_unique<OursOnDevice<T>>(device, call); });
   }
   if (options.peers) {
-    cusolver.by_nb[0].cell = cells.measure<T>(problem, kCusolver, [&] {
-      return make_cusolver<T>(call, false, context.settings().cuda_index.value_or(0));
-    });
+    cusolver.by_nb[0].cell = cells.measure<T>(
+        problem, kCusolver, [&] { return make_cusolver<T>(call, false, tools::gpu_in_use()); });
   } else {
     cusolver.by_nb[0].cell.missing = "--no-peers";
   }

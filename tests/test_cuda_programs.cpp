@@ -61,6 +61,17 @@ class CudaPrograms : public RoutedTest {
     }
     EXPECT_NE(dispatch::Context::instance().device(), nullptr);
   }
+
+  /// What lies in the calling thread's context is out of reach, and nothing else suffers.
+  static void expect_out_of_reach() {
+    constexpr Index kOrder = 300;
+    double* matrix = nullptr;
+    ASSERT_EQ(driver("cuMemAlloc_v2", &matrix, sizeof(double) * kOrder * kOrder), 0);
+    EXPECT_EQ(potrf<double>(Uplo::lower, HostView<double>(matrix, kOrder, kOrder, kOrder)),
+              dispatch::kNoMemory);
+    EXPECT_EQ(driver("cuMemFree_v2", matrix), 0);
+    expect_right_results();
+  }
 };
 
 TEST_F(CudaPrograms, MayHaveAContextOfTheirOwn) {
@@ -70,13 +81,7 @@ TEST_F(CudaPrograms, MayHaveAContextOfTheirOwn) {
     expect_right_results();
     EXPECT_EQ(driver("cuCtxGetCurrent", &current), 0);
     EXPECT_EQ(current, context);
-    // What lies there is out of reach, and nothing else suffers.
-    constexpr Index kOrder = 300;
-    double* matrix = nullptr;
-    ASSERT_EQ(driver("cuMemAlloc_v2", &matrix, sizeof(double) * kOrder * kOrder), 0);
-    EXPECT_EQ(potrf<double>(Uplo::lower, HostView<double>(matrix, kOrder, kOrder, kOrder)),
-              dispatch::kNoMemory);
-    expect_right_results();
+    expect_out_of_reach();
     EXPECT_EQ(driver("cuCtxDestroy_v2", context), 0);
   }).join();
   expect_right_results();
@@ -163,14 +168,7 @@ TEST_F(SeveralGpus, AnyOfThemIsUsedWhileTheProgramWorksOnAnother) {
       expect_right_results();
       EXPECT_GT(used->counters().kernels, before);
       EXPECT_EQ(gpu_of_this_thread(), other);
-      // What lies there is out of reach, and nothing else suffers.
-      constexpr Index kOrder = 300;
-      double* matrix = nullptr;
-      ASSERT_EQ(driver("cuMemAlloc_v2", &matrix, sizeof(double) * kOrder * kOrder), 0);
-      EXPECT_EQ(potrf<double>(Uplo::lower, HostView<double>(matrix, kOrder, kOrder, kOrder)),
-                dispatch::kNoMemory);
-      EXPECT_EQ(driver("cuMemFree_v2", matrix), 0);
-      expect_right_results();
+      expect_out_of_reach();
     }).join();
     dispatch::Context::instance().use_device(device_);
   }

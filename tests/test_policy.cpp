@@ -105,6 +105,14 @@ TEST(Settings, KnowWhichProcessOfAParallelProgramItIs) {
   }
 }
 
+TEST(Settings, DevicesHaveTheNamesThatSettingsHave) {
+  EXPECT_EQ(cuda_index_of("cuda:0"), 0);
+  EXPECT_EQ(cuda_index_of("cuda:12"), 12);
+  for (const char* const other : {"cuda", "cuda:", "cuda:x", "cuda:-1", "host", ""}) {
+    EXPECT_FALSE(cuda_index_of(other).has_value()) << other;
+  }
+}
+
 TEST(Settings, AcceptEveryDocumentedValue) {
   EXPECT_EQ(parse({{"OVERLAPACK_DEVICE", "auto"}}).device, DeviceChoice::automatic);
   EXPECT_EQ(parse({{"OVERLAPACK_DEVICE", "cuda"}}).device, DeviceChoice::cuda);

@@ -60,18 +60,16 @@ bool choose(T& choice, const std::string& text,
 }
 
 bool accept_device(Settings& settings, const std::string& text) {
-  if (text.rfind("cuda:", 0) != 0) {
-    return choose(settings.device, text,
-                  {{"auto", DeviceChoice::automatic},
-                   {"cuda", DeviceChoice::cuda},
-                   {"host", DeviceChoice::host},
-                   {"off", DeviceChoice::off}});
+  if (const std::optional<int> index = cuda_index_of(text)) {
+    settings.device = DeviceChoice::cuda;
+    settings.cuda_index = index;
+    return true;
   }
-  const std::optional<Index> index = parse_integer(text.substr(5));
-  if (!index || *index < 0 || *index > 1024) return false;
-  settings.device = DeviceChoice::cuda;
-  settings.cuda_index = static_cast<int>(*index);
-  return true;
+  return choose(settings.device, text,
+                {{"auto", DeviceChoice::automatic},
+                 {"cuda", DeviceChoice::cuda},
+                 {"host", DeviceChoice::host},
+                 {"off", DeviceChoice::off}});
 }
 
 /// Bytes of device memory that the algorithms take for a call: the matrix and the right-hand sides,
@@ -224,9 +222,8 @@ bool is_cholesky(Routine routine) {
 constexpr std::array<Setting, 13> kSettings = {{
     {"OVERLAPACK_DEVICE", "auto|cuda[:i]|host|off",
      "where large calls go: auto, cuda = the CUDA device on which the program itself works, or "
-     "else "
-     "the first one (processes of a parallel program take turns); cuda:i = that device; host = the "
-     "emulated device (for tests); off = every call to the CPU LAPACK",
+     "else the first one (processes of a parallel program take turns); cuda:i = that device; "
+     "host = the emulated device (for tests); off = every call to the CPU LAPACK",
      accept_device},
     {"OVERLAPACK_MIN_N", "a whole number >= 1",
      "send calls of at least this size to the device, instead of the measured break-even",
@@ -322,6 +319,15 @@ constexpr std::array<Setting, 13> kSettings = {{
        return settings.verbose || text == "0";
      }},
 }};
+
+std::optional<int> cuda_index_of(const std::string& device) {
+  constexpr Index kMost = 1024;
+  const std::string cuda = "cuda:";
+  if (device.rfind(cuda, 0) != 0) return std::nullopt;
+  const std::optional<Index> index = parse_integer(device.substr(cuda.size()));
+  if (!index || *index < 0 || *index > kMost) return std::nullopt;
+  return static_cast<int>(*index);
+}
 
 Settings parse_settings(const std::function<const char*(const char*)>& lookup,
                         std::vector<std::string>& complaints) {

@@ -97,6 +97,9 @@ struct Setting {
 };
 extern const std::array<Setting, 13> kSettings;
 
+/// 3 of "cuda:3", which is a setting and a device's name; none of anything else.
+std::optional<int> cuda_index_of(const std::string& device);
+
 /// Reads the settings through `lookup` (a getenv). A bad value adds one message, which names the
 /// variable and the accepted values, to `complaints` and is ignored. `rank` is what the launcher of
 /// a parallel program says (Open MPI, Intel MPI and MPICH, MVAPICH, PALS, Slurm), or 0.

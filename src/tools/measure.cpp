@@ -163,6 +163,11 @@ Timing measure(Contender<T>& contender, Problem<T>& problem, const Limits& limit
   return timing;
 }
 
+int gpu_in_use() {
+  Device* const device = dispatch::Context::instance().device();
+  return device == nullptr ? 0 : dispatch::cuda_index_of(device->name()).value_or(0);
+}
+
 std::string text_of(const std::exception& error) {
   // Of vectors, a length beyond all memory.
   const bool memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||

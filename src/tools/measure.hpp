@@ -60,6 +60,9 @@ Timing measure(Contender<T>& contender, Problem<T>& problem, const Limits& limit
 Device* force_device(const std::string& device, Index min_n = 1,
                      const std::string& algorithm = "auto", Index nb = 0);
 
+/// The number of the GPU in use, where peers are to run, too; 0 if there is none.
+int gpu_in_use();
+
 /// What an exception says to the user.
 std::string text_of(const std::exception& error);
 

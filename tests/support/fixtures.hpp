@@ -42,10 +42,8 @@ inline std::shared_ptr<Device> open_device_under_test() {
   if (name == "lazy") return make_emulated_device({Schedule::lazy});
   if (name == "eager") return make_emulated_device({Schedule::eager});
   if (name == "shuffle") return make_emulated_device({Schedule::shuffle, 7});
-  const std::string numbered = "cuda:";
-  const bool has_number = name.rfind(numbered, 0) == 0;
-  if (name != "cuda" && !has_number) throw std::invalid_argument("OVERLAPACK_TEST_DEVICE=" + name);
-  const int index = has_number ? std::stoi(name.substr(numbered.size())) : 0;
+  const std::optional<int> index = name == "cuda" ? 0 : dispatch::cuda_index_of(name);
+  if (!index) throw std::invalid_argument("OVERLAPACK_TEST_DEVICE=" + name);
   // One for the whole process, and never destroyed: at exit the driver may be gone first.
   static auto* const device = new std::shared_ptr<Device>(dispatch::open_cuda_device(index));
   return *device;
