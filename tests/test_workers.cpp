@@ -13,6 +13,8 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <functional>
+#include <initializer_list>
 #include <new>
 #include <numeric>
 #include <set>
@@ -198,37 +200,71 @@ TEST(Workers, ShareOutALoop) {
   }
 }
 
+TEST(Workers, GiveAThreadTheSamePartInAllCalls) {
+  constexpr Index kCount = 5;
+  std::thread::id before[kCount];
+  for (int call = 0; call < 300; ++call) {
+    const bool wait = call % 3 == 0;  // until each part has a thread of its own
+    std::atomic<Index> runs[kCount] = {}, begun{0};
+    std::thread::id ids[kCount];
+    Workers::instance().for_each_part(kCount, [&](Index i) {
+      ++runs[i];
+      ids[i] = std::this_thread::get_id();
+      ++begun;
+      while (wait && begun < kCount) std::this_thread::yield();
+    });
+    for (Index i = 0; i < kCount; ++i) {
+      ASSERT_EQ(runs[i], 1) << "part " << i << " in call " << call;
+      if (!wait) continue;
+      ASSERT_TRUE(call == 0 || ids[i] == before[i]) << "part " << i << " in call " << call;
+      before[i] = ids[i];
+    }
+    EXPECT_EQ(ids[0], std::this_thread::get_id());
+  }
+}
+
+/// Two ways to have the same done.
+const auto kWaysToCompute = {
+    std::function<void(Index, const std::function<void(Index)>&)>(
+        [](Index count, const auto& body) { compute_in_parallel(4, count, body); }),
+    std::function<void(Index, const std::function<void(Index)>&)>(compute_parts),
+};
+
 TEST(Workers, ComputeInParallelAndAloneInAForkedChild) {
-  constexpr Index kCount = 1000;
-  const auto all_run_once = [] {
-    std::vector<std::atomic<int>> runs(kCount);
-    share_out(4, kCount, [&](Index i) { ++runs[static_cast<std::size_t>(i)]; });
-    return std::all_of(runs.begin(), runs.end(), [](const auto& run) { return run == 1; });
-  };
-  for (int repetition = 0; repetition < 20; ++repetition) {
-    EXPECT_TRUE(all_run_once());
-    expect_in_child(60, all_run_once);
+  constexpr Index kCount = Workers::kMostParts;
+  for (const auto& compute : kWaysToCompute) {
+    const auto all_run_once = [&] {
+      std::vector<std::atomic<int>> runs(kCount);
+      compute(kCount, [&](Index i) { ++runs[static_cast<std::size_t>(i)]; });
+      return std::all_of(runs.begin(), runs.end(), [](const auto& run) { return run == 1; });
+    };
+    for (int repetition = 0; repetition < 20; ++repetition) {
+      EXPECT_TRUE(all_run_once());
+      expect_in_child(60, all_run_once);
+    }
   }
 }
 
 TEST(Workers, ComputeInParallelForSeveralCallersAtOnce) {
-  constexpr Index kCount = 100;
-  std::vector<std::thread> callers;
-  std::atomic<Index> wrong{0};
-  for (int caller = 0; caller < 4; ++caller) {
-    callers.emplace_back([&wrong] {
-      for (int round = 0; round < 200; ++round) {
-        std::atomic<int> calls[kCount] = {};
-        compute_in_parallel(3, kCount, [&](Index i) {
-          ++calls[i];
-          std::this_thread::yield();  // to the other callers
-        });
-        for (const auto& count : calls) wrong += count != 1;
-      }
-    });
+  constexpr Index kCount = 60;
+  for (const auto& compute : kWaysToCompute) {
+    std::vector<std::thread> callers;
+    std::atomic<Index> wrong{0};
+    for (int caller = 0; caller < 4; ++caller) {
+      callers.emplace_back([&] {
+        for (int round = 0; round < 200; ++round) {
+          std::atomic<int> calls[kCount] = {};
+          compute(kCount, [&](Index i) {
+            ++calls[i];
+            std::this_thread::yield();  // to the other callers
+          });
+          for (const auto& count : calls) wrong += count != 1;
+        }
+      });
+    }
+    for (std::thread& caller : callers) caller.join();
+    EXPECT_EQ(wrong, 0);
   }
-  for (std::thread& caller : callers) caller.join();
-  EXPECT_EQ(wrong, 0);
 }
 
 TEST(Workers, LeaveSignalsToTheApplication) {

@@ -1,16 +1,12 @@
 #include "algorithms/strided_copy.hpp"
 
 #include <algorithm>
-#include <array>
-#include <atomic>
-#include <cstddef>
 
 #include "algorithms/workers.hpp"
 
 namespace overlapack::algorithms {
 namespace {
 
-constexpr Index kMostParts = 64;
 /// Bytes of a part. Threads that are the first to write to the same page would wait for each other.
 constexpr Index kPage = 4096;
 
@@ -30,15 +26,11 @@ void copy(Index n, const T* x, Index incx, T* y, Index incy, Index threads) {
   if (incx < 0) x -= (n - 1) * incx;
   if (incy < 0) y -= (n - 1) * incy;
   const Index size = sizeof(T);
-  const Index parts = std::min({threads, n * size / kPage, kMostParts});
+  const Index parts = std::min({threads, n * size / kPage, Workers::kMostParts});
   // An element that all are written to must become the last one.
   if (parts <= 1 || incy == 0) return copy_part(0, n, x, incx, y, incy);
-  std::array<std::atomic<bool>, kMostParts> taken{};
-  compute_in_parallel(parts, parts, [&](Index) {
-    static thread_local Index mine = 0;  // which part this thread had before
-    while (taken[static_cast<std::size_t>(mine %= parts)].exchange(true)) ++mine;
-    copy_part(n * mine / parts, n * (mine + 1) / parts, x, incx, y, incy);
-  });
+  compute_parts(parts,
+                [=](Index p) { copy_part(n * p / parts, n * (p + 1) / parts, x, incx, y, incy); });
 }
 
 #define OVERLAPACK_INSTANTIATE(T) template void copy<T>(Index, const T*, Index, T*, Index, Index);

@@ -6,6 +6,7 @@
 #include <sys/prctl.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <system_error>
 
@@ -130,34 +131,44 @@ void Workers::start(Index count, std::function<void(Index)> job, Index woken) {
   job_ = std::move(job);
   std::fegetenv(&arithmetic_);
   woken_ = std::min(count, woken);
-  const State serial = static_cast<std::uint32_t>((state_.load() >> kSerialShift) + 1);
-  state_.store(serial << kSerialShift);
-  ticket_.store(serial << kCountBits | static_cast<Ticket>(count));
+  issue_ticket(count);
   for (Index id = 0; id < woken_; ++id) wake(id);
 }
 
+void Workers::issue_ticket(Index count) {
+  const Ticket serial = (ticket_.load() >> kCountBits) + 1;
+  ticket_.store(serial << kCountBits | static_cast<Ticket>(count));
+}
+
+// A thread enters by saying that it is busy and then looking at the ticket; whoever joins has
+// withdrawn the ticket before looking at who is busy. So one of the two sees the other. Likewise a
+// thread that leaves and somebody who goes to sleep until all have left.
+
 void Workers::join() {
-  state_.fetch_or(kClosed);
-  const auto done = [this] { return (state_.load() & kParticipants) == 0; };
+  issue_ticket(0);
+  const auto done = [this] {
+    return std::none_of(workers_.begin(), workers_.end(),
+                        [](const auto& worker) { return worker->busy.load(); });
+  };
   if (spin_until(done)) return;
   std::unique_lock<std::mutex> lock(mutex_);
+  joining_.store(true);
   finished_.wait(lock, done);
+  joining_.store(false);
 }
 
-bool Workers::enter(Ticket ticket) {
-  State state = state_.load();
-  do {
-    if (state >> kSerialShift != ticket >> kCountBits || (state & kClosed) != 0) return false;
-  } while (!state_.compare_exchange_weak(state, state + 1));
-  return true;
+bool Workers::enter(Worker& self, Ticket ticket) {
+  self.busy.store(true);
+  if (ticket_.load() == ticket) return true;
+  leave(self);
+  return false;
 }
 
-void Workers::leave() {
-  const State before = state_.fetch_sub(1);
-  if ((before & kClosed) != 0 && (before & kParticipants) == 1) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    finished_.notify_all();
-  }
+void Workers::leave(Worker& self) {
+  self.busy.store(false);
+  if (!joining_.load()) return;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  finished_.notify_all();
 }
 
 // A thread parks by setting `parked` and then looking at the ticket; whoever wakes it has set the
@@ -190,13 +201,13 @@ void Workers::loop(Worker& self, Index id, Ticket seen) {
   prctl(PR_SET_TIMERSLACK, kTimerSlack);
   while (await_ticket(self, id, seen)) {
     const auto count = static_cast<Index>(seen & ((Ticket{1} << kCountBits) - 1));
-    if (id >= count || !enter(seen)) continue;
+    if (id >= count || !enter(self, seen)) continue;
     for (Index other = woken_; id + 1 == woken_ && other < count; ++other) wake(other);
     std::fenv_t with_traps;
     std::fesetenv(&arithmetic_);
     std::feholdexcept(&with_traps);  // which are the caller's own affair
     job_(id);
-    leave();
+    leave(self);
   }
 }
 
@@ -210,7 +221,26 @@ void Workers::parallel_for(Index threads, Index count, const std::function<void(
   join();
 }
 
-void compute_in_parallel(Index threads, Index count, const std::function<void(Index)>& body) {
+void Workers::for_each_part(Index count, const std::function<void(Index)>& body) {
+  struct alignas(kLine) Part {
+    std::atomic<bool> taken{false};
+  };
+  std::array<Part, kMostParts> parts;
+  const auto work = [&](Index i) {
+    std::atomic<bool>& taken = parts[static_cast<std::size_t>(i)].taken;
+    if (!taken.load() && !taken.exchange(true)) body(i);
+  };
+  start(count - 1, [&](Index id) { work(id + 1); });
+  for (Index i = 0; i < count; ++i) work(i);  // and what nobody has come for
+  join();
+}
+
+namespace {
+
+/// Calls work(workers) with threads that compute on the CPU. False, and nothing is done, if those
+/// are busy with another call, or none are to be had.
+template <class Work>
+bool with_cpu_threads(Work work) {
   struct Pool {
     Workers workers;
     const std::uint64_t process = process_identity();  // a child has none of the threads
@@ -220,11 +250,26 @@ void compute_in_parallel(Index threads, Index count, const std::function<void(In
   const std::unique_lock<std::mutex> lock(mutex, std::try_to_lock);
   try {
     Pool& pool = made.get([] { return new Pool; });
-    if (lock && pool.process == process_identity()) {
-      return pool.workers.parallel_for(std::min(threads, count), count, body);
-    }
+    if (!lock || pool.process != process_identity()) return false;
+    work(pool.workers);
+    return true;
   } catch (const std::exception&) {  // a thread could not be made, so nothing has been done
+    return false;
   }
+}
+
+}  // namespace
+
+void compute_in_parallel(Index threads, Index count, const std::function<void(Index)>& body) {
+  const auto work = [&](Workers& workers) {
+    workers.parallel_for(std::min(threads, count), count, body);
+  };
+  if (with_cpu_threads(work)) return;
+  for (Index i = 0; i < count; ++i) body(i);
+}
+
+void compute_parts(Index count, const std::function<void(Index)>& body) {
+  if (with_cpu_threads([&](Workers& workers) { workers.for_each_part(count, body); })) return;
   for (Index i = 0; i < count; ++i) body(i);
 }
 

@@ -60,22 +60,26 @@ class Workers {
   /// Calls body(i) for i in [0, count), shared out among the caller and up to `threads - 1` others;
   /// returns when all are done. The body must not throw.
   void parallel_for(Index threads, Index count, const std::function<void(Index)>& body);
+  /// The same for up to kMostParts of them, each on a thread of its own: the same one in all calls,
+  /// if it comes in time.
+  void for_each_part(Index count, const std::function<void(Index)>& body);
+  static constexpr Index kMostParts = 64;
 
  private:
-  /// An invitation: the serial number of the job and, in the lower bits, how many are invited.
+  /// An invitation: a serial number and, in the lower bits, how many are invited. Nobody is to one
+  /// that has been withdrawn.
   using Ticket = std::uint64_t;
   static constexpr Ticket kNoTicket = ~Ticket{0};
   static constexpr int kCountBits = 16;
-  /// The serial number of the current job, whether it is closed to newcomers, and, in the lower
-  /// bits, how many take part. In one word, so that nobody enters the wrong job.
-  using State = std::uint64_t;
-  static constexpr int kSerialShift = 32;
-  static constexpr State kClosed = State{1} << 31, kParticipants = kClosed - 1;
+  static constexpr std::size_t kLine = 64;
 
   struct Worker {
+    /// Takes part in the current job, or looks whether it may. Each has a cache line for it: many
+    /// who write to the same one wait for each other.
+    alignas(kLine) std::atomic<bool> busy{false};
+    alignas(kLine) std::atomic<bool> parked{false};
     std::mutex mutex;
     std::condition_variable wake;
-    std::atomic<bool> parked{false};
     // Guarded by the mutex:
     Ticket expected_after = kNoTicket;  // when this is the ticket, the next one is for the thread
     bool ended = false;
@@ -86,18 +90,19 @@ class Workers {
   void expect(Index id);
   void loop(Worker& self, Index id, Ticket seen);
   bool await_ticket(Worker& self, Index id, Ticket& seen);
+  void issue_ticket(Index count);
   void wake(Index id);
-  bool enter(Ticket ticket);
-  void leave();
+  bool enter(Worker& self, Ticket ticket);
+  void leave(Worker& self);
 
   const std::chrono::milliseconds idle_;
   std::vector<std::unique_ptr<Worker>> workers_;  // grows between jobs only
   std::function<void(Index)> job_;
   std::fenv_t arithmetic_;  // of whoever has started the job: how it rounds, and small numbers
   Index woken_ = 0;         // by the caller
-  std::atomic<Ticket> ticket_{0};
-  std::atomic<State> state_{kClosed};
-  std::mutex mutex_;  // for finished_
+  alignas(kLine) std::atomic<Ticket> ticket_{0};
+  alignas(kLine) std::atomic<bool> joining_{false};  // in its sleep, until nobody is busy
+  std::mutex mutex_;                                 // for finished_
   std::condition_variable finished_;
 };
 
@@ -105,6 +110,8 @@ class Workers {
 /// that compute on the CPU; all on the caller's if those are busy with another call, or none are to
 /// be had. The body must not throw.
 void compute_in_parallel(Index threads, Index count, const std::function<void(Index)>& body);
+/// The same by Workers::for_each_part().
+void compute_parts(Index count, const std::function<void(Index)>& body);
 template <class Body>
 void share_out(Index threads, Index count, const Body& body) {
   if (threads > 1 && count > 1) return compute_in_parallel(threads, count, std::cref(body));
