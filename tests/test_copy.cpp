@@ -4,6 +4,7 @@
 #include <complex>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <type_traits>
 #include <vector>
 
@@ -129,6 +130,24 @@ TYPED_TEST(CopyTest, TransposesThereAndBack) {
   }
   EXPECT_EQ(wrong, 0);
   EXPECT_TRUE(transposed.padding_untouched());
+}
+
+/// Enough for memory to be provided.
+TEST(Copy, TransposesIntoNewMemory) {
+  constexpr Index kMany = 400;
+  const auto a = random_matrix<double>(kMany, kRows, 4);
+  for (int repetition = 0; repetition < 3; ++repetition) {
+    std::unique_ptr<double[]> b(new double[kRows * kMany]);
+    for (Index j = 0; j < kMany; ++j) {
+      copy_by_name(kRows, &a(j, 0), a.ld(), b.get() + j * kRows, Index{1});
+    }
+    Index wrong = 0;
+    for (Index j = 0; j < kMany; ++j) {
+      for (Index i = 0; i < kRows; ++i)
+        wrong += b[static_cast<std::size_t>(j * kRows + i)] != a(j, i);
+    }
+    EXPECT_EQ(wrong, 0);
+  }
 }
 
 TEST(Copy, BySpellingsOfEitherWidth) {

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <new>
 
+#include "algorithms/new_memory.hpp"
 #include "algorithms/strided_copy.hpp"
 #include "algorithms/workers.hpp"
 #include "core/once.hpp"
@@ -28,13 +30,18 @@ Index threads_of_copy(Index n) {
 class Series {
  public:
   Series() = default;
-  /// How many threads are to make a copy, which is about to begin.
-  Index begin(Index n, Index incx, Index incy) {
+  /// How many threads are to make a copy to y, which is about to begin.
+  template <class T>
+  Index begin(Index n, Index incx, const T* y, Index incy) {
     const Clock::time_point now = Clock::now();
     const bool continues =
         n == n_ && incx == incx_ && incy == incy_ && now - time_ < Workers::kAwake;
     if (!continues) *this = Series(n, incx, incy);
-    time_ = now;
+    if (threads_ > 1 && incy == 1) {
+      columns_.before(reinterpret_cast<std::uintptr_t>(y),
+                      sizeof(T) * static_cast<std::uintptr_t>(n), n, threads_);
+    }
+    time_ = Clock::now();  // memory for many copies has nothing to do with this one
     return threads_;
   }
 
@@ -57,6 +64,7 @@ class Series {
   Series(Index n, Index incx, Index incy) : n_(n), incx_(incx), incy_(incy) {}
 
   Index n_ = 0, incx_ = 0, incy_ = 0, length_ = 0, threads_ = 1;
+  algorithms::NewColumns columns_;
   Clock::time_point time_;             // of the last event
   Clock::duration block_{}, alone_{};  // what the copies of this and of the first block took
 };
@@ -72,7 +80,8 @@ void copy(Index n, const T* x, Index incx, T* y, Index incy) {
   if (n < (apart ? kMany : kManyTogether)) return algorithms::copy(n, x, incx, y, incy, 1);
   const NoCancellation no_cancellation;
   static thread_local Series series;
-  algorithms::copy(n, x, incx, y, incy, series.begin(n, incx, incy));
+  const Index threads = series.begin(n, incx, y, incy);
+  algorithms::copy(n, x, incx, y, incy, threads);
   series.end();
 }
 

@@ -1,0 +1,60 @@
+#include "algorithms/new_memory.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "algorithms/workers.hpp"
+
+namespace overlapack::algorithms {
+namespace {
+
+constexpr std::uintptr_t kPage = 4096, kLargePage = 2 << 20;
+constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE, which older C libraries do not name
+
+/// Where a page begins.
+void* address(std::uintptr_t page) { return reinterpret_cast<void*>(page); }
+
+bool is_missing(std::uintptr_t page) {
+  unsigned char there = 0;
+  return mincore(address(page), kPage, &there) == 0 && (there & 1) == 0;
+}
+
+}  // namespace
+
+void provide(std::uintptr_t begin, std::uintptr_t end, Index threads) {
+  const std::uintptr_t first = (begin + kLargePage - 1) / kLargePage * kLargePage;
+  if (end < first + kLargePage) return;
+  const auto count = static_cast<Index>((end - first) / kLargePage);
+  const int error = errno;  // the program's
+  if (is_missing(first)) {
+    madvise(address(first), kLargePage * static_cast<std::uintptr_t>(count), MADV_HUGEPAGE);
+    share_out(threads, count, [=](Index i) {
+      madvise(address(first + kLargePage * static_cast<std::uintptr_t>(i)), kLargePage,
+              kPopulateWrite);
+    });
+  }
+  errno = error;
+}
+
+void NewColumns::before(std::uintptr_t column, std::uintptr_t bytes, Index n, Index threads) {
+  // What is smaller is not worth it; of more, what has been cleared leaves the caches again before
+  // it is written.
+  constexpr std::uintptr_t kLeast = 2 * kLargePage, kMost = 32 * kLargePage;
+  if (column - column_ != pitch_) {
+    begin_ = column_;
+    pitch_ = column - column_;
+    written_ = provided_ = 0;
+  }
+  column_ = column;
+  written_ += bytes;
+  const bool adjacent = pitch_ >= bytes && pitch_ - bytes < kPage;
+  if (!adjacent || written_ < kLeast || column + bytes <= provided_) return;
+  const std::uintptr_t end_of_square = begin_ + pitch_ * static_cast<std::uintptr_t>(n);
+  const std::uintptr_t end = std::min(column + std::min(written_, kMost), end_of_square);
+  provide(std::max(column, provided_), end, threads);
+  provided_ = std::max(column + bytes, end);
+}
+
+}  // namespace overlapack::algorithms

@@ -1,0 +1,30 @@
+// Memory that is about to be written for the first time.
+#pragma once
+
+#include <cstdint>
+
+#include "core/scalar.hpp"
+
+namespace overlapack::algorithms {
+
+/// Has the system provide what is not there yet of the whole large pages (2 MB) between two
+/// addresses: by several threads, and as large pages if it has those. Otherwise each page of 4 KB
+/// would be asked for when it is first written, by several threads perhaps. What the memory holds
+/// stays as it is. Does nothing if the first of it is there, or no memory of the process, and fails
+/// in silence.
+void provide(std::uintptr_t begin, std::uintptr_t end, Index threads);
+
+/// The columns of a matrix that are written one behind the other, perhaps into new memory.
+class NewColumns {
+ public:
+  /// A column of n elements, `bytes` in all, is about to be written at `column`. Provides as much
+  /// again as has been written, but nothing beyond a square matrix.
+  void before(std::uintptr_t column, std::uintptr_t bytes, Index n, Index threads);
+
+ private:
+  std::uintptr_t begin_ = 0, column_ = 0;  // the first one, the last one
+  std::uintptr_t pitch_ = 0, written_ = 0;
+  std::uintptr_t provided_ = 0;  // where that ends
+};
+
+}  // namespace overlapack::algorithms

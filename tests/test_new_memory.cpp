@@ -1,0 +1,138 @@
+// Memory that is written for the first time: what is provided of it, and that it stays as it is.
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "algorithms/new_memory.hpp"
+
+namespace overlapack::algorithms {
+namespace {
+
+constexpr std::size_t kPage = 4096, kLarge = 2 << 20;
+
+/// New memory, `count` large pages from the beginning of one on, with memory behind it that must
+/// not be touched.
+class NewMemory {
+ public:
+  explicit NewMemory(std::size_t count) : bytes_((count + 2) * kLarge) {
+    all_ = mmap(nullptr, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    const auto first = (reinterpret_cast<std::uintptr_t>(all_) + kLarge - 1) / kLarge * kLarge;
+    begin_ = reinterpret_cast<char*>(first);
+    mprotect(begin_, count * kLarge, PROT_READ | PROT_WRITE);
+  }
+  ~NewMemory() { munmap(all_, bytes_); }
+  NewMemory(const NewMemory&) = delete;
+
+  char* begin() const { return begin_; }
+  std::uintptr_t at(std::size_t offset) const {
+    return reinterpret_cast<std::uintptr_t>(begin_) + offset;
+  }
+  /// Whether all pages between two offsets are there, or none is.
+  bool is_there(std::size_t first, std::size_t last) const {
+    return pages(first, last) == count(first, last);
+  }
+  bool is_missing(std::size_t first, std::size_t last) const { return pages(first, last) == 0; }
+
+ private:
+  static std::size_t count(std::size_t first, std::size_t last) { return (last - first) / kPage; }
+  std::size_t pages(std::size_t first, std::size_t last) const {
+    std::vector<unsigned char> there(count(first, last));
+    EXPECT_EQ(mincore(begin_ + first, last - first, there.data()), 0);
+    std::size_t found = 0;
+    for (const unsigned char page : there) found += page & 1;
+    return found;
+  }
+
+  std::size_t bytes_;
+  void* all_;
+  char* begin_;
+};
+
+/// Older kernels have no such service.
+class ProvideMemory : public testing::Test {
+ protected:
+  void SetUp() override {
+    const NewMemory memory(1);
+    provide(memory.at(0), memory.at(kLarge), 1);
+    if (memory.is_missing(0, kLarge)) GTEST_SKIP() << "the kernel does not provide memory";
+  }
+};
+
+TEST_F(ProvideMemory, WholeLargePagesByAnyNumberOfThreads) {
+  for (const Index threads : {1, 3}) {
+    const NewMemory memory(6);
+    memory.begin()[3 * kLarge + 5] = 'x';
+    errno = ERANGE;
+    provide(memory.at(100), memory.at(5 * kLarge + 100), threads);
+    EXPECT_EQ(errno, ERANGE);
+    EXPECT_TRUE(memory.is_there(kLarge, 5 * kLarge));
+    EXPECT_TRUE(memory.is_missing(0, kLarge));
+    EXPECT_TRUE(memory.is_missing(5 * kLarge, 6 * kLarge));
+    EXPECT_EQ(memory.begin()[3 * kLarge + 5], 'x');
+  }
+}
+
+TEST_F(ProvideMemory, NothingWhereThereIsSomethingOrNoMemory) {
+  const NewMemory memory(4);
+  memory.begin()[0] = 'x';  // which may bring a large page
+  provide(memory.at(0), memory.at(4 * kLarge), 2);
+  EXPECT_TRUE(memory.is_missing(kLarge, 4 * kLarge));
+  provide(memory.at(4 * kLarge), memory.at(6 * kLarge), 2);  // not the process's to write
+  provide(memory.at(kLarge), memory.at(kLarge), 2);
+  provide(memory.at(2 * kLarge), memory.at(kLarge), 2);
+  provide(memory.at(kLarge), memory.at(2 * kLarge - 1), 2);
+  EXPECT_TRUE(memory.is_missing(kLarge, 4 * kLarge));
+  provide(memory.at(3 * kLarge), memory.at(5 * kLarge), 2);  // in part
+  EXPECT_TRUE(memory.is_missing(kLarge, 3 * kLarge));
+}
+
+/// Tells `columns` of the first `count` columns from `offset` on.
+void announce(NewColumns& columns, const NewMemory& memory, std::size_t offset, std::size_t pitch,
+              std::size_t bytes, Index n, std::size_t count) {
+  for (std::size_t j = 0; j < count; ++j)
+    columns.before(memory.at(offset + j * pitch), bytes, n, 2);
+}
+
+TEST_F(ProvideMemory, AsMuchAgainAsHasBeenWritten) {
+  constexpr std::size_t kColumn = 64 << 10, kHalf = kLarge / kColumn;  // columns for 2 MB
+  constexpr Index kOrder = kColumn / sizeof(double);
+  const NewMemory memory(20);
+  NewColumns columns;
+  announce(columns, memory, 0, kColumn, kColumn, kOrder, 2 * kHalf - 2);
+  EXPECT_TRUE(memory.is_missing(0, 20 * kLarge));  // too small until now
+  announce(columns, memory, 0, kColumn, kColumn, kOrder, 2 * kHalf + 2);
+  EXPECT_TRUE(memory.is_there(2 * kLarge, 3 * kLarge));
+  EXPECT_TRUE(memory.is_missing(4 * kLarge, 20 * kLarge));
+  announce(columns, memory, 0, kColumn, kColumn, kOrder, 4 * kHalf + 2);
+  EXPECT_TRUE(memory.is_there(2 * kLarge, 7 * kLarge));
+  EXPECT_TRUE(memory.is_missing(9 * kLarge, 20 * kLarge));
+}
+
+TEST_F(ProvideMemory, NothingBeyondASquareMatrix) {
+  constexpr std::size_t kColumn = 8 << 10;
+  constexpr Index kOrder = kColumn / sizeof(double);  // 8 MB
+  const NewMemory memory(8);
+  NewColumns columns;
+  announce(columns, memory, 0, kColumn, kColumn, kOrder, 1500);
+  EXPECT_TRUE(memory.is_there(3 * kLarge, 4 * kLarge));
+  EXPECT_TRUE(memory.is_missing(4 * kLarge, 8 * kLarge));
+}
+
+TEST_F(ProvideMemory, NothingBetweenColumnsThatLieApart) {
+  constexpr std::size_t kColumn = 64 << 10;
+  constexpr Index kOrder = kColumn / sizeof(double);
+  const NewMemory memory(20);
+  NewColumns columns;
+  announce(columns, memory, 0, 2 * kColumn, kColumn, kOrder, 200);
+  announce(columns, memory, 0, 0, kColumn, kOrder, 200);  // the same one again and again
+  for (std::size_t j = 500; j > 0; --j) columns.before(memory.at(j * kColumn), kColumn, kOrder, 2);
+  announce(columns, memory, 10 * kLarge, kColumn, kColumn, kOrder, 3);  // of another matrix
+  EXPECT_TRUE(memory.is_missing(0, 20 * kLarge));
+}
+
+}  // namespace
+}  // namespace overlapack::algorithms
