@@ -92,9 +92,9 @@ TEST_F(ProvideMemory, NothingWhereThereIsSomethingOrNoMemory) {
 
 /// Tells `columns` of the first `count` columns from `offset` on.
 void announce(NewColumns& columns, const NewMemory& memory, std::size_t offset, std::size_t pitch,
-              std::size_t bytes, Index n, std::size_t count) {
+              std::size_t bytes, Index n, std::size_t count, Index threads = 2) {
   for (std::size_t j = 0; j < count; ++j)
-    columns.before(memory.at(offset + j * pitch), bytes, n, 2);
+    columns.before(memory.at(offset + j * pitch), bytes, n, threads);
 }
 
 TEST_F(ProvideMemory, AsMuchAgainAsHasBeenWritten) {
@@ -122,11 +122,12 @@ TEST_F(ProvideMemory, NothingBeyondASquareMatrix) {
   EXPECT_TRUE(memory.is_missing(4 * kLarge, 8 * kLarge));
 }
 
-TEST_F(ProvideMemory, NothingBetweenColumnsThatLieApart) {
+TEST_F(ProvideMemory, NothingForOneThreadOrColumnsThatLieApart) {
   constexpr std::size_t kColumn = 64 << 10;
   constexpr Index kOrder = kColumn / sizeof(double);
   const NewMemory memory(20);
   NewColumns columns;
+  announce(columns, memory, 0, kColumn, kColumn, kOrder, 200, 1);  // by one thread
   announce(columns, memory, 0, 2 * kColumn, kColumn, kOrder, 200);
   announce(columns, memory, 0, 0, kColumn, kOrder, 200);  // the same one again and again
   for (std::size_t j = 500; j > 0; --j) columns.before(memory.at(j * kColumn), kColumn, kOrder, 2);

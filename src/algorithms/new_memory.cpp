@@ -50,7 +50,7 @@ void NewColumns::before(std::uintptr_t column, std::uintptr_t bytes, Index n, In
   column_ = column;
   written_ += bytes;
   const bool adjacent = pitch_ >= bytes && pitch_ - bytes < kPage;
-  if (!adjacent || written_ < kLeast || column + bytes <= provided_) return;
+  if (!adjacent || threads <= 1 || written_ < kLeast || column + bytes <= provided_) return;
   const std::uintptr_t end_of_square = begin_ + pitch_ * static_cast<std::uintptr_t>(n);
   const std::uintptr_t end = std::min(column + std::min(written_, kMost), end_of_square);
   provide(std::max(column, provided_), end, threads);

@@ -17,8 +17,8 @@ void provide(std::uintptr_t begin, std::uintptr_t end, Index threads);
 /// The columns of a matrix that are written one behind the other, perhaps into new memory.
 class NewColumns {
  public:
-  /// A column of n elements, `bytes` in all, is about to be written at `column`. Provides as much
-  /// again as has been written, but nothing beyond a square matrix.
+  /// A column of n elements, `bytes` in all, is about to be written at `column`. Several threads
+  /// provide as much again as has been written, but nothing beyond a square matrix; one does not.
   void before(std::uintptr_t column, std::uintptr_t bytes, Index n, Index threads);
 
  private:

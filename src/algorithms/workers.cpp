@@ -51,6 +51,27 @@ class SignalsBlocked {
   sigset_t before_;
 };
 
+/// Calls work(workers) with threads that compute on the CPU. False, and nothing is done, if those
+/// are busy with another call, or none are to be had.
+template <class Work>
+bool with_cpu_threads(Work work) {
+  struct Pool {
+    Workers workers;
+    const std::uint64_t process = process_identity();  // a child has none of the threads
+  };
+  static std::mutex mutex;
+  static Once<Pool> made;
+  const std::unique_lock<std::mutex> lock(mutex, std::try_to_lock);
+  try {
+    Pool& pool = made.get([] { return new Pool; });
+    if (!lock || pool.process != process_identity()) return false;
+    work(pool.workers);
+    return true;
+  } catch (const std::exception&) {  // a thread could not be made, so nothing has been done
+    return false;
+  }
+}
+
 }  // namespace
 
 Index available_cores() {
@@ -234,31 +255,6 @@ void Workers::for_each_part(Index count, const std::function<void(Index)>& body)
   for (Index i = 0; i < count; ++i) work(i);  // and what nobody has come for
   join();
 }
-
-namespace {
-
-/// Calls work(workers) with threads that compute on the CPU. False, and nothing is done, if those
-/// are busy with another call, or none are to be had.
-template <class Work>
-bool with_cpu_threads(Work work) {
-  struct Pool {
-    Workers workers;
-    const std::uint64_t process = process_identity();  // a child has none of the threads
-  };
-  static std::mutex mutex;
-  static Once<Pool> made;
-  const std::unique_lock<std::mutex> lock(mutex, std::try_to_lock);
-  try {
-    Pool& pool = made.get([] { return new Pool; });
-    if (!lock || pool.process != process_identity()) return false;
-    work(pool.workers);
-    return true;
-  } catch (const std::exception&) {  // a thread could not be made, so nothing has been done
-    return false;
-  }
-}
-
-}  // namespace
 
 void compute_in_parallel(Index threads, Index count, const std::function<void(Index)>& body) {
   const auto work = [&](Workers& workers) {

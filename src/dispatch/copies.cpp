@@ -37,7 +37,7 @@ class Series {
     const bool continues =
         n == n_ && incx == incx_ && incy == incy_ && now - time_ < Workers::kAwake;
     if (!continues) *this = Series(n, incx, incy);
-    if (threads_ > 1 && incy == 1) {
+    if (incy == 1) {
       columns_.before(reinterpret_cast<std::uintptr_t>(y),
                       sizeof(T) * static_cast<std::uintptr_t>(n), n, threads_);
     }
