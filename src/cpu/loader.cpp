@@ -4,6 +4,7 @@
 #include <link.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <utility>
 
 // Weak, so that a process without any xerbla_ still loads us; and a reference at all, so that the
@@ -42,11 +43,15 @@ Object object_of(const void* address) {
   return {map, map->l_name};
 }
 
+Object this_library() {
+  static const char kHere = 0;
+  return object_of(&kHere);
+}
+
 /// Whether the routines of an object would hand calls back to this library for ever: it is this
 /// one, another copy of it in the process, or a switch to some LAPACK that may be us (Julia's).
 bool is_ours(const Object& object) {
-  static const char kHere = 0;
-  if (object == object_of(&kHere)) return true;
+  if (object == this_library()) return true;
   if (object.file.empty()) return false;  // the program itself
   if (object.file.find("blastrampoline") != std::string::npos) return true;
   void* const handle = dlopen(object.file.c_str(), RTLD_LAZY | RTLD_NOLOAD);
@@ -91,6 +96,24 @@ Symbol look(void* handle, const std::vector<Family>& order, char type, const cha
     return symbol;
   }
   return {};
+}
+
+/// Whether a program that calls the routine gets it from that object although this library has it:
+/// the object comes first in the link order. It may hand its calls on to us, as a tool does that
+/// counts them.
+bool precedes_us(const Object& object, const std::vector<Family>& order, char type,
+                 const char* name) {
+  const Object ours = this_library();
+  if (ours.file.empty()) return false;
+  void* const handle = dlopen(ours.file.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  if (handle == nullptr) return false;
+  const bool precedes = std::any_of(order.begin(), order.end(), [&](Family spelling) {
+    const std::string symbol = spell(spelling, type, name);
+    return object_of(dlsym(RTLD_DEFAULT, symbol.c_str())) == object &&
+           object_of(dlsym(handle, symbol.c_str())) == ours;
+  });
+  dlclose(handle);
+  return precedes;
 }
 
 void* build_time_library() {
@@ -161,7 +184,9 @@ Symbol Search::in_process(const std::vector<Family>& spellings, char type, const
   if (symbol.address == nullptr) {
     for (void* object : objects()) {
       symbol = look(object, spellings, type, name, "already loaded");
-      if (symbol.address != nullptr) break;
+      if (symbol.address == nullptr) continue;
+      if (!precedes_us(object_of(symbol.address), spellings, type, name)) break;
+      symbol = {};
     }
   }
   if (symbol.address != nullptr) {

@@ -17,8 +17,9 @@ class Search {
   /// The routine `name` ("getrf") of precision `type`, in this order:
   ///  1. in the library that the user configured;
   ///  2. under the family's own spelling in what the dynamic linker finds after us (RTLD_NEXT), as
-  ///     in programs that link LAPACK, and in every object the process has loaded, also locally:
-  ///     Python wheels bring an OpenBLAS that RTLD_NEXT cannot see;
+  ///     in programs that link LAPACK, and in every object the process has loaded, also locally
+  ///     (Python wheels bring an OpenBLAS that RTLD_NEXT cannot see), but for what precedes us in
+  ///     the link order: its routines may hand their calls on to us;
   ///  3. there under all spellings.
   /// Of several spellings the family's own comes first, then those of the same integer width, then
   /// the others. The result's address is null if there is none.

@@ -5,14 +5,15 @@
                                       exactly the tables' names are exported (@ in a spelling stands
                                       for a routine's name, with the letter of one of the types
                                       before it); no CUDA library needed
-    check_process.py self LIB DEVICE [--preload [--copy]] [--cpu-lapack PATH] [--print WORDS]
-                  [--log ROUTINE [--only]] -- PROGRAM ARGS
+    check_process.py self LIB DEVICE [--preload [--copy]] [--before PATH] [--cpu-lapack PATH]
+                  [--print WORDS] [--log ROUTINE [--only]] -- PROGRAM ARGS
                                       a program that judges its answers itself: must end with 0,
                                       print WORDS, and have a call of ROUTINE (and of no other, with
                                       --only) served by DEVICE;
                                       "hidden" stands for a GPU that the driver does not show or
                                       that is not there, so that the CPU serves the calls. With
-                                      --copy a copy of LIB is preloaded as well
+                                      --copy a copy of LIB is preloaded as well, with --before
+                                      the library PATH, before anything else
 """
 
 import argparse
@@ -110,6 +111,9 @@ def judged_by_itself(options):
         copy = os.path.join(os.path.dirname(log), "liboverlapack_copy.so")
         shutil.copy(options.library, copy)
         env["LD_PRELOAD"] += " " + copy
+    if options.before:
+        env["LD_PRELOAD"] = " ".join(harness.runtimes(options.library) +
+                                     [options.before, env.get("LD_PRELOAD", "")])
     status, output, errors = harness.run(options.program, env)
     print(output + errors, end="")
     if status == harness.SKIPPED:
@@ -145,6 +149,7 @@ def main():
     command.add_argument("device", choices=["host", "cuda", "off", "hidden"])
     command.add_argument("--preload", action="store_true")
     command.add_argument("--copy", action="store_true")
+    command.add_argument("--before")
     command.add_argument("--cpu-lapack")
     command.add_argument("--print")
     command.add_argument("--log")
