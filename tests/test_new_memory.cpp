@@ -8,9 +8,16 @@
 #include <vector>
 
 #include "algorithms/new_memory.hpp"
+#include "algorithms/workers.hpp"
+#include "dispatch/calls.hpp"
+#include "support/matrices.hpp"
+#include "support/threads.hpp"
 
 namespace overlapack::algorithms {
 namespace {
+
+using testing_support::random_matrix;
+using testing_support::threads_of_process;
 
 constexpr std::size_t kPage = 4096, kLarge = 2 << 20;
 
@@ -51,6 +58,28 @@ class NewMemory {
   void* all_;
   char* begin_;
 };
+
+// The first of all, since threads that have been made stay.
+TEST(NewMemoryTest, OneCopyIntoItIsSharedOutIfItsElementsLieApart) {
+  if (available_cores() < 2) GTEST_SKIP() << "the process has one core";
+  constexpr Index kRows = 3000, kPitch = 1024;
+  const NewMemory memory(12);
+  auto* const y = reinterpret_cast<double*>(memory.begin());
+  const auto x = random_matrix<double>(kRows, 1, 1);
+  const auto before = threads_of_process();
+  dispatch::copy<double>(kRows, &x(0, 0), 1, y, 2);
+  EXPECT_EQ(threads_of_process(), before) << "side by side";
+  dispatch::copy<double>(kRows, &x(0, 0), 1, y, kPitch);
+  EXPECT_EQ(threads_of_process(), before) << "the first page is there";
+  const NewMemory other(12);
+  auto* const z = reinterpret_cast<double*>(other.begin());
+  dispatch::copy<double>(kRows, &x(0, 0), 1, z, kPitch);
+  EXPECT_GT(threads_of_process(), before);
+  for (Index i = 0; i < kRows; ++i) {
+    ASSERT_EQ(y[i * kPitch], x(i, 0));
+    ASSERT_EQ(z[i * kPitch], x(i, 0));
+  }
+}
 
 /// Older kernels have no such service.
 class ProvideMemory : public testing::Test {

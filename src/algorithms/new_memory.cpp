@@ -16,25 +16,28 @@ constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE, which older C librar
 /// Where a page begins.
 void* address(std::uintptr_t page) { return reinterpret_cast<void*>(page); }
 
-bool is_missing(std::uintptr_t page) {
-  unsigned char there = 0;
-  return mincore(address(page), kPage, &there) == 0 && (there & 1) == 0;
-}
-
 }  // namespace
+
+bool is_new(const void* address) {
+  const int error = errno;  // the program's
+  unsigned char there = 0;
+  const auto page = reinterpret_cast<std::uintptr_t>(address) / kPage * kPage;
+  const bool known = mincore(reinterpret_cast<void*>(page), kPage, &there) == 0;
+  errno = error;
+  return known && (there & 1) == 0;
+}
 
 void provide(std::uintptr_t begin, std::uintptr_t end, Index threads) {
   const std::uintptr_t first = (begin + kLargePage - 1) / kLargePage * kLargePage;
   if (end < first + kLargePage) return;
   const auto count = static_cast<Index>((end - first) / kLargePage);
+  if (!is_new(address(first))) return;
   const int error = errno;  // the program's
-  if (is_missing(first)) {
-    madvise(address(first), kLargePage * static_cast<std::uintptr_t>(count), MADV_HUGEPAGE);
-    share_out(threads, count, [=](Index i) {
-      madvise(address(first + kLargePage * static_cast<std::uintptr_t>(i)), kLargePage,
-              kPopulateWrite);
-    });
-  }
+  madvise(address(first), kLargePage * static_cast<std::uintptr_t>(count), MADV_HUGEPAGE);
+  share_out(threads, count, [=](Index i) {
+    madvise(address(first + kLargePage * static_cast<std::uintptr_t>(i)), kLargePage,
+            kPopulateWrite);
+  });
   errno = error;
 }
 
