@@ -18,11 +18,11 @@ void* address(std::uintptr_t page) { return reinterpret_cast<void*>(page); }
 
 }  // namespace
 
-bool is_new(const void* address) {
+bool is_new(const void* byte) {
   const int error = errno;  // the program's
   unsigned char there = 0;
-  const auto page = reinterpret_cast<std::uintptr_t>(address) / kPage * kPage;
-  const bool known = mincore(reinterpret_cast<void*>(page), kPage, &there) == 0;
+  const auto page = reinterpret_cast<std::uintptr_t>(byte) / kPage * kPage;
+  const bool known = mincore(address(page), kPage, &there) == 0;
   errno = error;
   return known && (there & 1) == 0;
 }

@@ -7,9 +7,9 @@
 
 namespace overlapack::algorithms {
 
-/// Whether the page at an address of the process's memory is not there yet, so that the system has
-/// to provide it when it is written.
-bool is_new(const void* address);
+/// Whether the page that holds a byte of the process's memory is not there yet, so that the system
+/// has to provide it when it is written.
+bool is_new(const void* byte);
 
 /// Has the system provide what is not there yet of the whole large pages (2 MB) between two
 /// addresses: by several threads, and as large pages if it has those. Otherwise each page of 4 KB

@@ -1,5 +1,5 @@
-/* What a tool is that watches a program's calls of LAPACK: it comes before liboverlapack in the link
- * order, and hands each call on to what comes next.
+/* What a tool is that watches a program's calls of LAPACK: it comes before liboverlapack in the
+ * link order, and hands each call on to what comes next.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
