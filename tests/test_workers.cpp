@@ -14,7 +14,6 @@
 #include <chrono>
 #include <cstring>
 #include <functional>
-#include <initializer_list>
 #include <new>
 #include <numeric>
 #include <set>
@@ -223,19 +222,31 @@ TEST(Workers, GiveAThreadTheSamePartInAllCalls) {
   }
 }
 
-/// Two ways to have the same done.
-const auto kWaysToCompute = {
-    std::function<void(Index, const std::function<void(Index)>&)>(
-        [](Index count, const auto& body) { compute_in_parallel(4, count, body); }),
-    std::function<void(Index, const std::function<void(Index)>&)>(compute_parts),
+/// A way to have body(i) called for i in [0, count).
+struct Way {
+  Index count;
+  std::function<void(Index, const std::function<void(Index)>&)> compute;
 };
 
+const std::vector<Way> kWays = {
+    {1000, [](Index count, const auto& body) { share_out(4, count, body); }},
+    {Workers::kMostParts, compute_parts},
+};
+
+TEST(Workers, ComputeEitherWayWithTheSameThreads) {
+  constexpr Index kCount = 6;
+  const auto nothing = [](Index) {};
+  compute_in_parallel(kCount, kCount, nothing);
+  const auto threads = threads_of_process();
+  compute_parts(kCount, nothing);
+  EXPECT_EQ(threads_of_process(), threads);
+}
+
 TEST(Workers, ComputeInParallelAndAloneInAForkedChild) {
-  constexpr Index kCount = Workers::kMostParts;
-  for (const auto& compute : kWaysToCompute) {
+  for (const Way& way : kWays) {
     const auto all_run_once = [&] {
-      std::vector<std::atomic<int>> runs(kCount);
-      compute(kCount, [&](Index i) { ++runs[static_cast<std::size_t>(i)]; });
+      std::vector<std::atomic<int>> runs(static_cast<std::size_t>(way.count));
+      way.compute(way.count, [&](Index i) { ++runs[static_cast<std::size_t>(i)]; });
       return std::all_of(runs.begin(), runs.end(), [](const auto& run) { return run == 1; });
     };
     for (int repetition = 0; repetition < 20; ++repetition) {
@@ -246,19 +257,19 @@ TEST(Workers, ComputeInParallelAndAloneInAForkedChild) {
 }
 
 TEST(Workers, ComputeInParallelForSeveralCallersAtOnce) {
-  constexpr Index kCount = 60;
-  for (const auto& compute : kWaysToCompute) {
+  for (const Way& way : kWays) {
+    const Index count = std::min<Index>(way.count, 100);
     std::vector<std::thread> callers;
     std::atomic<Index> wrong{0};
     for (int caller = 0; caller < 4; ++caller) {
       callers.emplace_back([&] {
         for (int round = 0; round < 200; ++round) {
-          std::atomic<int> calls[kCount] = {};
-          compute(kCount, [&](Index i) {
-            ++calls[i];
+          std::vector<std::atomic<int>> calls(static_cast<std::size_t>(count));
+          way.compute(count, [&](Index i) {
+            ++calls[static_cast<std::size_t>(i)];
             std::this_thread::yield();  // to the other callers
           });
-          for (const auto& count : calls) wrong += count != 1;
+          for (const auto& runs : calls) wrong += runs != 1;
         }
       });
     }

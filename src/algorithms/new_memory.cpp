@@ -10,21 +10,28 @@
 namespace overlapack::algorithms {
 namespace {
 
-constexpr std::uintptr_t kPage = 4096, kLargePage = 2 << 20;
+constexpr std::uintptr_t kSmallPage = kPage, kLargePage = 2 << 20;
 constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE, which older C libraries do not name
 
 /// Where a page begins.
 void* address(std::uintptr_t page) { return reinterpret_cast<void*>(page); }
 
+/// The program's errno is what it was.
+class KeepErrno {
+ public:
+  ~KeepErrno() { errno = before_; }
+
+ private:
+  const int before_ = errno;
+};
+
 }  // namespace
 
 bool is_new(const void* byte) {
-  const int error = errno;  // the program's
+  const KeepErrno keep_errno;
   unsigned char there = 0;
-  const auto page = reinterpret_cast<std::uintptr_t>(byte) / kPage * kPage;
-  const bool known = mincore(address(page), kPage, &there) == 0;
-  errno = error;
-  return known && (there & 1) == 0;
+  const auto page = reinterpret_cast<std::uintptr_t>(byte) / kSmallPage * kSmallPage;
+  return mincore(address(page), kSmallPage, &there) == 0 && (there & 1) == 0;
 }
 
 void provide(std::uintptr_t begin, std::uintptr_t end, Index threads) {
@@ -32,13 +39,12 @@ void provide(std::uintptr_t begin, std::uintptr_t end, Index threads) {
   if (end < first + kLargePage) return;
   const auto count = static_cast<Index>((end - first) / kLargePage);
   if (!is_new(address(first))) return;
-  const int error = errno;  // the program's
+  const KeepErrno keep_errno;
   madvise(address(first), kLargePage * static_cast<std::uintptr_t>(count), MADV_HUGEPAGE);
   share_out(threads, count, [=](Index i) {
     madvise(address(first + kLargePage * static_cast<std::uintptr_t>(i)), kLargePage,
             kPopulateWrite);
   });
-  errno = error;
 }
 
 void NewColumns::before(std::uintptr_t column, std::uintptr_t bytes, Index n, Index threads) {
@@ -52,7 +58,7 @@ void NewColumns::before(std::uintptr_t column, std::uintptr_t bytes, Index n, In
   }
   column_ = column;
   written_ += bytes;
-  const bool adjacent = pitch_ >= bytes && pitch_ - bytes < kPage;
+  const bool adjacent = pitch_ >= bytes && pitch_ - bytes < kSmallPage;
   if (!adjacent || threads <= 1 || written_ < kLeast || column + bytes <= provided_) return;
   const std::uintptr_t end_of_square = begin_ + pitch_ * static_cast<std::uintptr_t>(n);
   const std::uintptr_t end = std::min(column + std::min(written_, kMost), end_of_square);

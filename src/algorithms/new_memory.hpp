@@ -7,6 +7,9 @@
 
 namespace overlapack::algorithms {
 
+/// Bytes of a page.
+constexpr Index kPage = 4096;
+
 /// Whether the page that holds a byte of the process's memory is not there yet, so that the system
 /// has to provide it when it is written.
 bool is_new(const void* byte);

@@ -2,13 +2,11 @@
 
 #include <algorithm>
 
+#include "algorithms/new_memory.hpp"
 #include "algorithms/workers.hpp"
 
 namespace overlapack::algorithms {
 namespace {
-
-/// Bytes of a part. Threads that are the first to write to the same page would wait for each other.
-constexpr Index kPage = 4096;
 
 template <class T>
 void copy_part(Index first, Index last, const T* x, Index incx, T* y, Index incy) {
@@ -26,6 +24,7 @@ void copy(Index n, const T* x, Index incx, T* y, Index incy, Index threads) {
   if (incx < 0) x -= (n - 1) * incx;
   if (incy < 0) y -= (n - 1) * incy;
   const Index size = sizeof(T);
+  // Threads that are the first to write to the same page would wait for each other.
   const Index parts = std::min({threads, n * size / kPage, Workers::kMostParts});
   // An element that all are written to must become the last one.
   if (parts <= 1 || incy == 0) return copy_part(0, n, x, incx, y, incy);

@@ -51,25 +51,29 @@ class SignalsBlocked {
   sigset_t before_;
 };
 
-/// Calls work(workers) with threads that compute on the CPU. False, and nothing is done, if those
-/// are busy with another call, or none are to be had.
-template <class Work>
-bool with_cpu_threads(Work work) {
-  struct Pool {
-    Workers workers;
-    const std::uint64_t process = process_identity();  // a child has none of the threads
-  };
-  static std::mutex mutex;
+/// The threads that compute on the CPU, for one call at a time.
+struct Pool {
+  std::mutex mutex;
+  Workers workers;
+  const std::uint64_t process = process_identity();  // a child has none of the threads
+};
+
+Pool& cpu_pool() {
   static Once<Pool> made;
-  const std::unique_lock<std::mutex> lock(mutex, std::try_to_lock);
+  return made.get([] { return new Pool; });
+}
+
+/// Has work(workers) call body(i) for i in [0, count), with the threads of the pool. The caller's
+/// does all of it if those are busy with another call, or none are to be had.
+template <class Work>
+void compute(Index count, const std::function<void(Index)>& body, Work work) {
   try {
-    Pool& pool = made.get([] { return new Pool; });
-    if (!lock || pool.process != process_identity()) return false;
-    work(pool.workers);
-    return true;
+    Pool& pool = cpu_pool();
+    const std::unique_lock<std::mutex> lock(pool.mutex, std::try_to_lock);
+    if (lock && pool.process == process_identity()) return work(pool.workers);
   } catch (const std::exception&) {  // a thread could not be made, so nothing has been done
-    return false;
   }
+  for (Index i = 0; i < count; ++i) body(i);
 }
 
 }  // namespace
@@ -257,16 +261,12 @@ void Workers::for_each_part(Index count, const std::function<void(Index)>& body)
 }
 
 void compute_in_parallel(Index threads, Index count, const std::function<void(Index)>& body) {
-  const auto work = [&](Workers& workers) {
-    workers.parallel_for(std::min(threads, count), count, body);
-  };
-  if (with_cpu_threads(work)) return;
-  for (Index i = 0; i < count; ++i) body(i);
+  compute(count, body,
+          [&](Workers& workers) { workers.parallel_for(std::min(threads, count), count, body); });
 }
 
 void compute_parts(Index count, const std::function<void(Index)>& body) {
-  if (with_cpu_threads([&](Workers& workers) { workers.for_each_part(count, body); })) return;
-  for (Index i = 0; i < count; ++i) body(i);
+  compute(count, body, [&](Workers& workers) { workers.for_each_part(count, body); });
 }
 
 }  // namespace overlapack

@@ -43,11 +43,9 @@ class Series {
     }
     time_ = Clock::now();  // memory for many copies has nothing to do with this one
     // One copy whose elements lie apart makes the system provide all of a new matrix.
-    constexpr Index kPage = 4096 / sizeof(T);
-    if (threads_ == 1 && std::abs(incy) >= kPage && algorithms::is_new(y)) {
-      return threads_of_copy(n);
-    }
-    return threads_;
+    constexpr Index kPage = algorithms::kPage / sizeof(T);
+    const bool provides = threads_ == 1 && std::abs(incy) >= kPage && algorithms::is_new(y);
+    return provides ? threads_of_copy(n) : threads_;
   }
 
   void end() {
