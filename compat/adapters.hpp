@@ -281,9 +281,21 @@ void cposv(Caller caller, const char* uplo, const I* n, const I* nrhs, T* a, con
 
 // ---- BLAS ---------------------------------------------------------------------------------
 
+/// Calls `adapter` with the place that the exported function has been called from.
+template <class Adapter>
+struct BlasEntry {
+  const void* caller;
+  Adapter adapter;
+
+  template <class... Arguments>
+  void operator()(Arguments... arguments) const {
+    adapter(caller, arguments...);
+  }
+};
+
 template <class T, class I>
-void copy(const I* n, const T* x, const I* incx, T* y, const I* incy) {
-  if (*n > 0) dispatch::copy<T>(*n, x, *incx, y, *incy);
+void copy(const void* caller, const I* n, const T* x, const I* incx, T* y, const I* incy) {
+  if (*n > 0) dispatch::copy<T>(caller, *n, x, *incx, y, *incy);
 }
 
 }  // namespace overlapack::compat

@@ -51,8 +51,10 @@ constexpr auto kFamily = cpu::Family::ilp64;
 }
 #include "update_spellings.def"
 
-#define OVERLAPACK_ENTRY(symbol, name, parameters, arguments) \
-  extern "C" __attribute__((visibility("default"))) void symbol parameters { name<T, I> arguments; }
+#define OVERLAPACK_ENTRY(symbol, name, parameters, arguments)                             \
+  extern "C" __attribute__((visibility("default"))) void symbol parameters {              \
+    BlasEntry<decltype(&name<T, I>)>{__builtin_return_address(0), &name<T, I>} arguments; \
+  }
 #define OVERLAPACK_TABLE "blas.def"  // not dcopy_: every program would pay for it
 #include "wheel_spellings.def"
 #undef OVERLAPACK_ENTRY

@@ -1,6 +1,7 @@
 // BLAS's ?copy: NumPy's way from rows to columns and back.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <complex>
 #include <cstdint>
 #include <cstdlib>
@@ -10,8 +11,10 @@
 
 #include "algorithms/strided_copy.hpp"
 #include "algorithms/workers.hpp"
+#include "cpu/loader.hpp"
 #include "support/fixtures.hpp"
 #include "support/matrices.hpp"
+#include "support/numpy_loop.hpp"
 #include "support/threads.hpp"
 
 namespace overlapack {
@@ -148,6 +151,133 @@ TEST(Copy, TransposesIntoNewMemory) {
     }
     EXPECT_EQ(wrong, 0);
   }
+}
+
+/// A matrix that lies by rows. The first one begins with a line.
+template <class T>
+struct ByRows {
+  static constexpr Index kRows = 1300;
+  explicit ByRows(Index ld) : ld(ld), all(random_matrix<T>(ld * kRows + 4 * kLine, 1, 5)) {
+    const auto in_line = reinterpret_cast<std::uintptr_t>(all.data()) % 128 / sizeof(T);
+    a = all.data() + (kLine - static_cast<Index>(in_line)) % kLine;
+  }
+  T& operator()(Index i, Index j) { return a[i * ld + j]; }
+  const T* column(Index j) const { return a + j; }
+
+  static constexpr Index kLine = 128 / sizeof(T);
+  Index ld;
+  Padded<T> all;
+  T* a;
+};
+
+TYPED_TEST(CopyTest, OfNextColumns) {
+  using T = TypeParam;
+  using Matrix = ByRows<T>;
+  constexpr Index kLine = Matrix::kLine, kCols = 3 * kLine;
+  for (const Index ld : {kCols, 5 * kLine, kCols + 1, Index{2}}) {
+    for (const Index first : {Index{0}, Index{1}, kLine - 1}) {
+      for (const Index threads : {1, 3}) {
+        Matrix a(ld);
+        algorithms::NextColumns<T> columns;
+        Padded<T> y(Matrix::kRows, 1, 3);
+        for (Index j = first; j < kCols; ++j) {
+          columns.copy(Matrix::kRows, a.column(j), ld, y.data(), threads, j % 7 != 0);
+          Index wrong = 0;
+          for (Index i = 0; i < Matrix::kRows; ++i) wrong += y(i, 0) != a(i, j);
+          EXPECT_EQ(wrong, 0) << "ld " << ld << " column " << j << " of those from " << first;
+        }
+        EXPECT_TRUE(y.padding_untouched());
+      }
+    }
+  }
+}
+
+/// What is kept is used where it is said to be unchanged, and nowhere else.
+TYPED_TEST(CopyTest, OfNextColumnsThatChange) {
+  using T = TypeParam;
+  using Matrix = ByRows<T>;
+  Matrix a(Matrix::kLine);
+  algorithms::NextColumns<T> columns;
+  Padded<T> y(Matrix::kRows, 1);
+  const auto copy = [&](Index j, bool unchanged) {
+    columns.copy(Matrix::kRows, a.column(j), a.ld, y.data(), 1, unchanged);
+  };
+  copy(0, false);
+  const T old = a(7, 1);
+  a(7, 1) = a(Matrix::kRows - 1, 1) = T(2);
+  copy(1, true);
+  EXPECT_EQ(y(7, 0), old);
+  EXPECT_EQ(y(Matrix::kRows - 1, 0), T(2));  // nothing behind the last element has been read
+  copy(0, true);                             // not the next one
+  EXPECT_EQ(y(7, 0), a(7, 0));
+  copy(1, false);
+  EXPECT_EQ(y(7, 0), T(2));
+  a(7, 2) = T(3);
+  copy(2, true);
+  EXPECT_NE(y(7, 0), T(3));
+  a(7, 3) = T(4);
+  copy(3, false);
+  EXPECT_EQ(y(7, 0), T(4));
+}
+
+TEST(Copy, KnowsWhoCalls) {
+  EXPECT_TRUE(cpu::is_in_numpy_linalg(reinterpret_cast<const void*>(&numpy_loop)));
+  EXPECT_FALSE(cpu::is_in_numpy_linalg(reinterpret_cast<const void*>(&std::abort)));
+  EXPECT_FALSE(cpu::is_in_numpy_linalg(&kRows));  // of the program, which has no name
+  EXPECT_FALSE(cpu::is_in_numpy_linalg(nullptr));
+}
+
+/// Of NumPy's loop, with its columns in lines of their own or not.
+TEST(Copy, ReadsAlongForNumPy) {
+  for (const Index ld : {80, 81}) {
+    auto a = random_matrix<double>(ld * kRows + 1, 1, 6);
+    for (const Index first : {0, 1}) {
+      Padded<double> y(kRows, kCols);
+      for (int repetition = 0; repetition < 3; ++repetition) {
+        numpy_loop(&scipy_ilp64::d::scipy_dcopy_64_, kRows, kCols, a.data() + first, ld, y.data());
+        Index wrong = 0;
+        for (Index j = 0; j < kCols; ++j) {
+          for (Index i = 0; i < kRows; ++i) wrong += y(i, j) != a(i * ld + first + j, 0);
+        }
+        EXPECT_EQ(wrong, 0);
+      }
+    }
+  }
+}
+
+/// Only NumPy's loop itself leaves the next column alone: not what it may call, and nobody else.
+TEST(Copy, SeesWhatHasChangedInBetween) {
+  constexpr Index kLd = 80;
+  auto a = random_matrix<double>(kLd * kRows, 1, 7);
+  Padded<double> y(kRows, kCols);
+  struct Change {
+    double* next;
+    bool by_numpy;
+  } change{};
+  const auto between = [](void* data) {
+    auto& [next, by_numpy] = *static_cast<Change*>(data);
+    const auto start = std::chrono::steady_clock::now();
+    while (by_numpy && std::chrono::steady_clock::now() - start < std::chrono::microseconds(3)) {
+    }
+    next[(kRows / 2) * kLd] = 5;
+    ++next;
+  };
+  const auto expect_changes = [&] {
+    Index changed = 0;
+    for (Index j = 1; j < kCols; ++j) changed += y(kRows / 2, j) == 5;
+    EXPECT_EQ(changed, kCols - 1);
+  };
+  change = {a.data() + 1, true};
+  numpy_loop(&scipy_ilp64::d::scipy_dcopy_64_, kRows, kCols, a.data(), kLd, y.data(), between,
+             &change);
+  expect_changes();
+  a = random_matrix<double>(kLd * kRows, 1, 8);
+  change = {a.data() + 1, false};
+  for (Index j = 0; j < kCols; ++j) {
+    copy_by_name(kRows, a.data() + j, kLd, y.data() + j * kRows, Index{1});
+    between(&change);
+  }
+  expect_changes();
 }
 
 TEST(Copy, BySpellingsOfEitherWidth) {

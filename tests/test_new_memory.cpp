@@ -3,11 +3,16 @@
 #include <sys/mman.h>
 
 #include <cerrno>
+#include <cinttypes>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <string>
 #include <vector>
 
 #include "algorithms/new_memory.hpp"
+#include "algorithms/strided_copy.hpp"
 #include "algorithms/workers.hpp"
 #include "dispatch/calls.hpp"
 #include "support/matrices.hpp"
@@ -16,6 +21,7 @@
 namespace overlapack::algorithms {
 namespace {
 
+using testing_support::Padded;
 using testing_support::random_matrix;
 using testing_support::threads_of_process;
 
@@ -67,17 +73,78 @@ TEST(NewMemoryTest, OneCopyIntoItIsSharedOutIfItsElementsLieApart) {
   auto* const y = reinterpret_cast<double*>(memory.begin());
   const auto x = random_matrix<double>(kRows, 1, 1);
   const auto before = threads_of_process();
-  dispatch::copy<double>(kRows, &x(0, 0), 1, y, 2);
+  dispatch::copy<double>(nullptr, kRows, &x(0, 0), 1, y, 2);
   EXPECT_EQ(threads_of_process(), before) << "side by side";
-  dispatch::copy<double>(kRows, &x(0, 0), 1, y, kPitch);
-  EXPECT_EQ(threads_of_process(), before) << "the first page is there";
+  y[(kRows - 1) * kPitch] = 1;
+  dispatch::copy<double>(nullptr, kRows, &x(0, 0), 1, y, kPitch);
+  EXPECT_EQ(threads_of_process(), before) << "the last page is there";
   const NewMemory other(12);
   auto* const z = reinterpret_cast<double*>(other.begin());
-  dispatch::copy<double>(kRows, &x(0, 0), 1, z, kPitch);
+  dispatch::copy<double>(nullptr, kRows, &x(0, 0), 1, z, kPitch);
   EXPECT_GT(threads_of_process(), before);
   for (Index i = 0; i < kRows; ++i) {
     ASSERT_EQ(y[i * kPitch], x(i, 0));
     ASSERT_EQ(z[i * kPitch], x(i, 0));
+  }
+}
+
+/// Whether the system may provide large pages at an address.
+bool may_be_large(std::uintptr_t address) {
+  std::ifstream maps("/proc/self/smaps");
+  bool here = false;
+  for (std::string line; std::getline(maps, line);) {
+    std::uintptr_t begin = 0, end = 0;
+    if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR, &begin, &end) == 2) {
+      here = begin <= address && address < end;
+    }
+    if (here && line.rfind("VmFlags:", 0) == 0) return line.find(" nh") == std::string::npos;
+  }
+  ADD_FAILURE() << "nothing is there";
+  return false;
+}
+
+/// Of 5000 elements, few of whose lines have places in a cache if they are 32 KB apart.
+TEST(NewMemoryTest, IsInSmallPagesWhereLinesWouldBeInEachOthersWay) {
+  constexpr Index kRows = 5000;
+  const auto x = random_matrix<double>(kRows, 1, 1);
+  for (const Index pitch : {4096, 4104}) {
+    const auto bytes = static_cast<std::size_t>(kRows * pitch) * sizeof(double);
+    const NewMemory memory(bytes / kLarge + 2);
+    const std::uintptr_t end = memory.at(bytes - static_cast<std::size_t>(pitch) * sizeof(double));
+    auto* const y = reinterpret_cast<double*>(memory.begin());
+    y[0] = 1;  // as malloc() does, next to it
+    dispatch::copy<double>(nullptr, kRows, &x(0, 0), 1, y, pitch);
+    for (const std::uintptr_t address : {memory.at(kLarge), end}) {
+      EXPECT_EQ(may_be_large(address), pitch != 4096);
+    }
+    EXPECT_TRUE(may_be_large(end + kPage));
+    for (Index i = 0; i < kRows; ++i) ASSERT_EQ(y[i * pitch], x(i, 0));
+    y[1] = 1;
+    dispatch::copy<double>(nullptr, kRows - 1, &x(0, 0), 1, y + 1, pitch);  // not new any more
+    EXPECT_EQ(may_be_large(memory.at(kLarge)), pitch != 4096);
+  }
+}
+
+TEST(NewMemoryTest, SmallPagesWhereThereIsNoMemory) {
+  errno = ERANGE;
+  provide_small_pages(kPage, 3 * kPage);  // nobody has these
+  EXPECT_EQ(errno, ERANGE);
+}
+
+/// What is read along with a column is part of the matrix, up to its last element.
+TEST(NewMemoryTest, BehindAMatrixIsNotReadAlongWithIt) {
+  constexpr Index kRows = 100;
+  const NewMemory memory(1);
+  auto* const end = reinterpret_cast<double*>(memory.begin() + kLarge);
+  for (const Index ld : {2, 15, 16, 17, 48}) {
+    double* const a = end - ((kRows - 1) * ld + 2);  // two columns
+    NextColumns<double> columns;
+    Padded<double> y(kRows, 1);
+    for (Index j = 0; j < 2; ++j) {
+      for (Index i = 0; i < kRows; ++i) a[i * ld + j] = static_cast<double>(i + j);
+      columns.copy(kRows, a + j, ld, y.data(), 1, false);
+      for (Index i = 0; i < kRows; ++i) EXPECT_EQ(y(i, 0), static_cast<double>(i + j));
+    }
   }
 }
 

@@ -47,6 +47,12 @@ void provide(std::uintptr_t begin, std::uintptr_t end, Index threads) {
   });
 }
 
+void provide_small_pages(std::uintptr_t begin, std::uintptr_t end) {
+  const KeepErrno keep_errno;
+  const std::uintptr_t first = (begin + kSmallPage - 1) / kSmallPage * kSmallPage;
+  if (first < end) madvise(address(first), end - first, MADV_NOHUGEPAGE);
+}
+
 void NewColumns::before(std::uintptr_t column, std::uintptr_t bytes, Index n, Index threads) {
   // What is smaller is not worth it; of more, what has been cleared leaves the caches again before
   // it is written.

@@ -21,6 +21,10 @@ bool is_new(const void* byte);
 /// in silence.
 void provide(std::uintptr_t begin, std::uintptr_t end, Index threads);
 
+/// Has the system provide what is not there yet between two addresses in small pages, those of 4
+/// KB, which lie here and there. Fails in silence.
+void provide_small_pages(std::uintptr_t begin, std::uintptr_t end);
+
 /// The columns of a matrix that are written one behind the other, perhaps into new memory.
 class NewColumns {
  public:

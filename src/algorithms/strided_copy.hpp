@@ -1,6 +1,8 @@
 // BLAS's ?copy by several threads.
 #pragma once
 
+#include <memory>
+
 #include "core/scalar.hpp"
 
 namespace overlapack::algorithms {
@@ -12,5 +14,32 @@ namespace overlapack::algorithms {
 /// pages.
 template <class T>
 void copy(Index n, const T* x, Index incx, T* y, Index incy, Index threads);
+
+/// Copies the columns of a matrix that lies by rows, one after the other, and reads each of its
+/// cache lines once: what lies behind the elements of one column is kept for the next ones.
+/// Otherwise the lines of a column must stay in the caches for as many columns as there are
+/// elements in a line, and if rows are a power of two apart there are few places in which they may.
+template <class T>
+class NextColumns {
+ public:
+  /// y := the n > 0 elements x[i * incx], incx > 0, which do not overlap, by up to `threads`
+  /// threads as in copy(). If x is `unchanged` since the last copy, what has been kept for it is
+  /// used. n and incx are the same in all calls.
+  void copy(Index n, const T* x, Index incx, T* y, Index threads, bool unchanged);
+
+ private:
+  /// Bytes: two lines, which memory delivers as fast as one.
+  static constexpr Index kLine = 128, kWidth = kLine / Index{sizeof(T)};
+
+  /// Between two kept columns. Not a power of two, for the caches' sake.
+  static Index pitch(Index n) { return n + kWidth; }
+  Index elements_of_row(Index n, const T* x, Index incx);
+  void read_rows(Index n, const T* x, Index incx, T* y, Index threads);
+  void copy_kept(Index n, T* y, Index threads);
+
+  std::unique_ptr<T[]> columns_;  // room for kWidth - 1
+  Index kept_ = 0, copied_ = 0;   // how many are there, and how many of these have been asked for
+  const T* next_ = nullptr;       // the column that follows the one copied last
+};
 
 }  // namespace overlapack::algorithms

@@ -4,9 +4,11 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#if defined(__x86_64__)
+#  include <xmmintrin.h>
+#endif
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <system_error>
 
@@ -51,6 +53,12 @@ class SignalsBlocked {
   sigset_t before_;
 };
 
+/// Floating-point exceptions of this thread do not trap: those of the program are its own affair.
+void hold_traps() {
+  std::fenv_t before;
+  std::feholdexcept(&before);
+}
+
 /// The threads that compute on the CPU, for one call at a time.
 struct Pool {
   std::mutex mutex;
@@ -89,6 +97,27 @@ Index available_cores() {
 Workers& Workers::instance() {
   static Once<Workers> workers;
   return workers.get([] { return new Workers; });
+}
+
+Arithmetic Arithmetic::of_this_thread() {
+  Arithmetic arithmetic;
+#if defined(__x86_64__)
+  arithmetic.rounding_ = std::fegetround();
+  arithmetic.vectors_ = _mm_getcsr();
+#else
+  std::fegetenv(&arithmetic.environment_);
+#endif
+  return arithmetic;
+}
+
+void Arithmetic::adopt() const {
+#if defined(__x86_64__)
+  std::fesetround(rounding_);
+  _mm_setcsr(vectors_ | _MM_MASK_MASK);
+#else
+  std::fesetenv(&environment_);
+  hold_traps();
+#endif
 }
 
 void Workers::add_thread() {
@@ -131,78 +160,80 @@ void Workers::run(Worker& worker, Index id) {
   static_cast<void>(start.release());  // the thread's own now
 }
 
-/// Thread `id` will be there for the next job: it does not end before, and if it has, is made anew.
-void Workers::expect(Index id) {
-  Worker& worker = *workers_[static_cast<std::size_t>(id)];
-  const std::lock_guard<std::mutex> lock(worker.mutex);
-  worker.expected_after = ticket_.load();
-  if (!worker.ended) return;
-  run(worker, id);
-  worker.ended = false;
-}
-
 void Workers::start(Index count, std::function<void(Index)> job, Index woken) {
   if (count <= 0) return;
-  while (static_cast<Index>(workers_.size()) < count) add_thread();
+  // Threads that have ended are made anew, and the others stay. A thread ends by saying so and then
+  // looking whether there is a start; so one of the two sees the other.
+  starting_.store(true);
   try {
-    for (Index id = 0; id < count; ++id) expect(id);
-  } catch (...) {  // there will be no job, so nobody is to stay for it
-    for (const auto& worker : workers_) {
-      const std::lock_guard<std::mutex> lock(worker->mutex);
-      worker->expected_after = kNoTicket;
+    while (static_cast<Index>(workers_.size()) < count) add_thread();
+    for (Index id = 0; id < count; ++id) {
+      if (!worker(id).ended.load() || !worker(id).ended.exchange(false)) continue;
+      try {
+        run(worker(id), id);
+      } catch (...) {
+        worker(id).ended.store(true);
+        throw;
+      }
     }
+  } catch (...) {
+    starting_.store(false);
     throw;
   }
   job_ = std::move(job);
-  std::fegetenv(&arithmetic_);
+  arithmetic_ = Arithmetic::of_this_thread();
   woken_ = std::min(count, woken);
-  issue_ticket(count);
+  const Ticket serial = (ticket_.load() >> kCountBits) + 1;
+  ticket_.store(serial << kCountBits | static_cast<Ticket>(count));
+  starting_.store(false);
   for (Index id = 0; id < woken_; ++id) wake(id);
 }
 
-void Workers::issue_ticket(Index count) {
-  const Ticket serial = (ticket_.load() >> kCountBits) + 1;
-  ticket_.store(serial << kCountBits | static_cast<Ticket>(count));
+/// A ticket is settled once: by the thread that accepts it, or by whoever withdraws it. So a thread
+/// that has accepted one is waited for, and one that comes too late sees that.
+bool Workers::settle(Worker& worker, Ticket ticket) {
+  Ticket last = worker.settled.load();
+  return last < ticket && worker.settled.compare_exchange_strong(last, ticket);
 }
 
-// A thread enters by saying that it is busy and then looking at the ticket; whoever joins has
-// withdrawn the ticket before looking at who is busy. So one of the two sees the other. Likewise a
-// thread that leaves and somebody who goes to sleep until all have left.
+bool Workers::withdraw(Index id) {
+  const Ticket ticket = ticket_.load();
+  if (!settle(worker(id), ticket)) return false;
+  worker(id).over.store(ticket);
+  return true;
+}
 
 void Workers::join() {
-  issue_ticket(0);
-  const auto done = [this] {
-    return std::none_of(workers_.begin(), workers_.end(),
-                        [](const auto& worker) { return worker->busy.load(); });
+  const Ticket ticket = ticket_.load();
+  const Index count = count_of(ticket);
+  for (Index id = 0; id < count; ++id) withdraw(id);
+  const auto done = [&] {
+    for (Index id = 0; id < count; ++id) {
+      if (worker(id).over.load() != ticket) return false;
+    }
+    return true;
   };
   if (spin_until(done)) return;
+  // A thread whose part is over looks whether somebody sleeps, who has said so and then looked.
   std::unique_lock<std::mutex> lock(mutex_);
   joining_.store(true);
   finished_.wait(lock, done);
   joining_.store(false);
 }
 
-bool Workers::enter(Worker& self, Ticket ticket) {
-  self.busy.store(true);
-  if (ticket_.load() == ticket) return true;
-  leave(self);
-  return false;
-}
-
-void Workers::leave(Worker& self) {
-  self.busy.store(false);
-  if (!joining_.load()) return;
-  const std::lock_guard<std::mutex> lock(mutex_);
-  finished_.notify_all();
-}
-
 // A thread parks by setting `parked` and then looking at the ticket; whoever wakes it has set the
 // ticket, or seen it set, before looking at `parked`. So one of the two sees the other.
 void Workers::wake(Index id) {
-  Worker& worker = *workers_[static_cast<std::size_t>(id)];
-  if (!worker.parked.load()) return;
-  const std::lock_guard<std::mutex> lock(worker.mutex);
-  worker.wake.notify_one();
+  if (!worker(id).parked.load()) return;
+  const std::lock_guard<std::mutex> lock(worker(id).mutex);
+  worker(id).wake.notify_one();
+}
+
+/// Whether a thread that has had no job for a while, since that of ticket `seen`, ends.
+bool Workers::end(Worker& self, Ticket seen) {
+  self.ended.store(true);
+  const bool is_wanted = starting_.load() || ticket_.load() != seen;
+  return !is_wanted || !self.ended.exchange(false);  // or else another one has its place
 }
 
 /// Waits for a ticket other than `seen`, which it becomes. False if the thread is to end.
@@ -213,8 +244,7 @@ bool Workers::await_ticket(Worker& self, Index id, Ticket& seen) {
     std::unique_lock<std::mutex> lock(self.mutex);
     self.parked.store(true);
     while (!self.wake.wait_for(lock, idle_, changed)) {
-      self.ended = self.expected_after != seen;
-      if (self.ended) return false;
+      if (end(self, seen)) return false;
     }
     self.parked.store(false);
   }
@@ -224,15 +254,16 @@ bool Workers::await_ticket(Worker& self, Index id, Ticket& seen) {
 
 void Workers::loop(Worker& self, Index id, Ticket seen) {
   prctl(PR_SET_TIMERSLACK, kTimerSlack);
+  hold_traps();
   while (await_ticket(self, id, seen)) {
-    const auto count = static_cast<Index>(seen & ((Ticket{1} << kCountBits) - 1));
-    if (id >= count || !enter(self, seen)) continue;
-    for (Index other = woken_; id + 1 == woken_ && other < count; ++other) wake(other);
-    std::fenv_t with_traps;
-    std::fesetenv(&arithmetic_);
-    std::feholdexcept(&with_traps);  // which are the caller's own affair
+    if (id >= count_of(seen) || !settle(self, seen)) continue;
+    for (Index other = woken_; id + 1 == woken_ && other < count_of(seen); ++other) wake(other);
+    arithmetic_.adopt();
     job_(id);
-    leave(self);
+    self.over.store(seen);
+    if (!joining_.load()) continue;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    finished_.notify_all();
   }
 }
 
@@ -247,16 +278,11 @@ void Workers::parallel_for(Index threads, Index count, const std::function<void(
 }
 
 void Workers::for_each_part(Index count, const std::function<void(Index)>& body) {
-  struct alignas(kLine) Part {
-    std::atomic<bool> taken{false};
-  };
-  std::array<Part, kMostParts> parts;
-  const auto work = [&](Index i) {
-    std::atomic<bool>& taken = parts[static_cast<std::size_t>(i)].taken;
-    if (!taken.load() && !taken.exchange(true)) body(i);
-  };
-  start(count - 1, [&](Index id) { work(id + 1); });
-  for (Index i = 0; i < count; ++i) work(i);  // and what nobody has come for
+  start(count - 1, [&](Index id) { body(id + 1); });
+  body(0);
+  for (Index i = 1; i < count; ++i) {
+    if (withdraw(i - 1)) body(i);  // nobody has come for it
+  }
   join();
 }
 

@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cstring>
+#include <string_view>
 #include <utility>
 
 // Weak, so that a process without any xerbla_ still loads us; and a reference at all, so that the
@@ -27,9 +29,10 @@ struct Object {
   bool operator==(const Object& other) const { return identity == other.identity; }
 };
 
-/// The object that an address lies in. dladdr() looks through all its symbols for the nearest one,
-/// which takes longer than everything else here; newer C libraries can do without.
-Object object_of(const void* address) {
+/// What the dynamic linker knows of the object that an address lies in, or null. dladdr() looks
+/// through all its symbols for the nearest one, which takes longer than everything else here; newer
+/// C libraries can do without.
+const link_map* map_of(const void* address) {
   link_map* map = nullptr;
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)
   dl_find_object found;
@@ -39,6 +42,12 @@ Object object_of(const void* address) {
   void* extra = nullptr;
   if (dladdr1(address, &info, &extra, RTLD_DL_LINKMAP) != 0) map = static_cast<link_map*>(extra);
 #endif
+  return map;
+}
+
+/// The object that an address lies in.
+Object object_of(const void* address) {
+  const link_map* const map = map_of(address);
   if (map == nullptr) return {};
   return {map, map->l_name};
 }
@@ -127,6 +136,15 @@ void* build_time_library() {
 }
 
 }  // namespace
+
+bool is_in_numpy_linalg(const void* code) {
+  const link_map* const map = map_of(code);
+  if (map == nullptr) return false;
+  const char* const slash = std::strrchr(map->l_name, '/');
+  const std::string_view file = slash == nullptr ? map->l_name : slash + 1;
+  constexpr std::string_view kModule = "_umath_linalg.";
+  return file.substr(0, kModule.size()) == kModule;
+}
 
 std::string spell(Family family, char type, const std::string& name) {
   const bool scipy = family == Family::scipy_lp64 || family == Family::scipy_ilp64;

@@ -44,6 +44,9 @@ void close_configured();
 /// Looks in that library alone.
 Symbol find_configured(Family family, char type, const char* name);
 
+/// Whether an address lies in the extension module of numpy.linalg.
+bool is_in_numpy_linalg(const void* code);
+
 /// The xerbla_ that a caller of this family has a right to: the application's own if it has one.
 /// Null if none is visible.
 void* find_xerbla(Family family);

@@ -69,8 +69,10 @@ algorithms::Downdate downdate_one(const char* name, HostView<T> r, T* x, Real<T>
 
 /// BLAS's ?copy of n > 0 elements, on the CPU. NumPy makes matrices with columns by it, and rows of
 /// the results again: one call for each column, whose elements lie a row apart or side by side.
-/// After a few calls of that kind several threads make the others.
+/// After a few calls of that kind several threads make the others. `caller` is where the call comes
+/// from, or null: what lies next to a column is read along with it only for a caller of which is
+/// known that it leaves that alone until it asks for it.
 template <class T>
-void copy(Index n, const T* x, Index incx, T* y, Index incy);
+void copy(const void* caller, Index n, const T* x, Index incx, T* y, Index incy);
 
 }  // namespace overlapack::dispatch

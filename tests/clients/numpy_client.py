@@ -38,6 +38,10 @@ for letter, dtype in LETTERS.items():
     # Enough columns, and long enough, for their copies to be made by several threads.
     tall = np.concatenate([spd, np.cos(np.arange(2100 * N, dtype=float).reshape(2100, N))])
     show(letter, "qr", np.abs(np.linalg.qr(tall, mode="r")))
+    # Several columns may be read together; these rows begin with a cache line.
+    lines = np.hstack([tall, tall[::-1, :4]]).astype(dtype)
+    for first in (0, 3):
+        show(letter, f"qr{first}", np.abs(np.linalg.qr(lines[:, first:], mode="r")))
 
     singular = a.copy()
     singular[:, 10] = 0
