@@ -170,15 +170,21 @@ struct ByRows {
   T* a;
 };
 
+template <class T>
+struct Room : std::vector<T> {
+  Room() : std::vector<T>(static_cast<std::size_t>(algorithms::NextColumns<T>::kRoom)) {}
+};
+
 TYPED_TEST(CopyTest, OfNextColumns) {
   using T = TypeParam;
+  Room<T> room;
   using Matrix = ByRows<T>;
   constexpr Index kLine = Matrix::kLine, kCols = 3 * kLine;
   for (const Index ld : {kCols, 5 * kLine, kCols + 1, Index{2}}) {
     for (const Index first : {Index{0}, Index{1}, kLine - 1}) {
       for (const Index threads : {1, 3}) {
         Matrix a(ld);
-        algorithms::NextColumns<T> columns;
+        algorithms::NextColumns<T> columns(first == 1 ? nullptr : room.data());
         Padded<T> y(Matrix::kRows, 1, 3);
         for (Index j = first; j < kCols; ++j) {
           columns.copy(Matrix::kRows, a.column(j), ld, y.data(), threads, j % 7 != 0);
@@ -197,7 +203,8 @@ TYPED_TEST(CopyTest, OfNextColumnsThatChange) {
   using T = TypeParam;
   using Matrix = ByRows<T>;
   Matrix a(Matrix::kLine);
-  algorithms::NextColumns<T> columns;
+  Room<T> room;
+  algorithms::NextColumns<T> columns(room.data());
   Padded<T> y(Matrix::kRows, 1);
   const auto copy = [&](Index j, bool unchanged) {
     columns.copy(Matrix::kRows, a.column(j), a.ld, y.data(), 1, unchanged);

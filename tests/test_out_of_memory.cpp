@@ -10,11 +10,13 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "adapters.hpp"
 #include "algorithms/chol_rank_one.hpp"
 #include "algorithms/chol_update.hpp"
+#include "core/thread_memory.hpp"
 #include "cpu/reference.hpp"
 #include "dispatch/calls.hpp"
 #include "exported.hpp"
@@ -202,6 +204,30 @@ TEST_F(OutOfMemory, NormOfAMatrixOnTheDevice) {
     if (refused_for_good() && std::isnan(result)) return;
     EXPECT_NEAR(result, expected, 1e-12 * expected);
   });
+}
+
+TEST(ThreadMemoryTest, IsTheThreadsOwn) {
+  static ThreadMemory memory, other;
+  void* const here = memory.get(1000);
+  ASSERT_NE(here, nullptr);
+  EXPECT_EQ(memory.get(1000), here);
+  EXPECT_NE(other.get(1000), here);
+  void* there = nullptr;
+  std::thread([&] {
+    there = memory.get(1000);
+    EXPECT_EQ(memory.get(1000), there);
+  }).join();
+  EXPECT_NE(there, nullptr);
+  EXPECT_NE(there, here);
+}
+
+TEST(ThreadMemoryTest, IsNotThereWithoutMemory) {
+  static ThreadMemory memory;
+  for (const long at : {1, 2, 1}) {  // for the key, for the memory, and with the key there
+    const ScarceMemory scarce(at);
+    EXPECT_EQ(memory.get(1000), nullptr);
+  }
+  EXPECT_NE(memory.get(1000), nullptr);
 }
 
 TEST(CholUpdateOnTheCpu, LeavesTheFactorWithoutMemory) {

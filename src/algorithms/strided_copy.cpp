@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <new>
 
 #include "algorithms/new_memory.hpp"
 #include "algorithms/workers.hpp"
@@ -44,12 +43,8 @@ void copy(Index n, const T* x, Index incx, T* y, Index incy, Index threads) {
 /// How many elements of each row are read for a column that begins at x: as far as its line goes.
 /// No more than to the row's next element, or what is read might not be the matrix's.
 template <class T>
-Index NextColumns<T>::elements_of_row(Index n, const T* x, Index incx) {
-  constexpr Index kMost = (Index{4} << 20) / sizeof(T);  // beyond that no cache has them
-  const Index size = (kWidth - 1) * pitch(n);
-  if (incx < kWidth || size > kMost) return 1;
-  if (!columns_) columns_.reset(new (std::nothrow) T[static_cast<std::size_t>(size)]);
-  if (!columns_) return 1;
+Index NextColumns<T>::elements_of_row(Index n, const T* x, Index incx) const {
+  if (incx < kWidth || columns_ == nullptr || (kWidth - 1) * pitch(n) > kRoom) return 1;
   const auto in_line = static_cast<Index>(reinterpret_cast<std::uintptr_t>(x) % kLine);
   return kWidth - in_line / Index{sizeof(T)};
 }
@@ -73,8 +68,9 @@ template <class T>
 void NextColumns<T>::read_rows(Index n, const T* x, Index incx, T* y, Index threads) {
   // Enough to wait for at a time. What is further ahead would not stay in the cache until then.
   constexpr Index kRowsAhead = 8;
-  T* const columns = columns_.get();
-  in_parts(threads, n - 1, sizeof(T), [=, kept = kept_](Index first, Index last) {
+  T* const columns = columns_;
+  const Index kept = kept_;
+  in_parts(threads, n - 1, sizeof(T), [=](Index first, Index last) {
     for (Index i = first; i < last; ++i) {
       const T *const line = x + i * incx, *const ahead = x + std::min(i + kRowsAhead, n - 1) * incx;
       __builtin_prefetch(ahead);
@@ -87,7 +83,7 @@ void NextColumns<T>::read_rows(Index n, const T* x, Index incx, T* y, Index thre
 
 template <class T>
 void NextColumns<T>::copy_kept(Index n, T* y, Index threads) {
-  const T* const column = &columns_[static_cast<std::size_t>(copied_++ * pitch(n))];
+  const T* const column = columns_ + copied_++ * pitch(n);
   in_parts(threads, n - 1, sizeof(T), [=](Index first, Index last) {
     copy_part(first, last, column, 1, y, 1);
     // The next column is written behind this one, as a rule.

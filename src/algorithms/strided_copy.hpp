@@ -1,8 +1,6 @@
 // BLAS's ?copy by several threads.
 #pragma once
 
-#include <memory>
-
 #include "core/scalar.hpp"
 
 namespace overlapack::algorithms {
@@ -22,6 +20,12 @@ void copy(Index n, const T* x, Index incx, T* y, Index incy, Index threads);
 template <class T>
 class NextColumns {
  public:
+  /// Elements of the memory that it keeps columns in. Of more no cache would have them.
+  static constexpr Index kRoom = (Index{4} << 20) / sizeof(T);
+
+  /// `room` may be null, and then nothing is kept.
+  constexpr explicit NextColumns(T* room = nullptr) : columns_(room) {}
+
   /// y := the n > 0 elements x[i * incx], incx > 0, which do not overlap, by up to `threads`
   /// threads as in copy(). If x is `unchanged` since the last copy, what has been kept for it is
   /// used. n and incx are the same in all calls.
@@ -33,13 +37,13 @@ class NextColumns {
 
   /// Between two kept columns. Not a power of two, for the caches' sake.
   static Index pitch(Index n) { return n + kWidth; }
-  Index elements_of_row(Index n, const T* x, Index incx);
+  Index elements_of_row(Index n, const T* x, Index incx) const;
   void read_rows(Index n, const T* x, Index incx, T* y, Index threads);
   void copy_kept(Index n, T* y, Index threads);
 
-  std::unique_ptr<T[]> columns_;  // room for kWidth - 1
-  Index kept_ = 0, copied_ = 0;   // how many are there, and how many of these have been asked for
-  const T* next_ = nullptr;       // the column that follows the one copied last
+  T* columns_;
+  Index kept_ = 0, copied_ = 0;  // how many are there, and how many of these have been asked for
+  const T* next_ = nullptr;      // the column that follows the one copied last
 };
 
 }  // namespace overlapack::algorithms

@@ -8,6 +8,7 @@
 #include "algorithms/strided_copy.hpp"
 #include "algorithms/workers.hpp"
 #include "core/once.hpp"
+#include "core/thread_memory.hpp"
 #include "cpu/loader.hpp"
 #include "dispatch/calls.hpp"
 
@@ -73,7 +74,13 @@ class Series {
         n_(n),
         incx_(incx),
         incy_(incy),
-        reads_along_(incx > 1 && incy == 1 && cpu::is_in_numpy_linalg(caller)) {}
+        reads_along_(incx > 1 && incy == 1 && cpu::is_in_numpy_linalg(caller)),
+        source_(reads_along_ ? room() : nullptr) {}
+
+  static T* room() {
+    static ThreadMemory memory;
+    return static_cast<T*>(memory.get(sizeof(T) * algorithms::NextColumns<T>::kRoom));
+  }
 
   Index threads_for(const T* y) const {
     // One copy whose elements lie apart makes the system provide all of a new matrix. Whoever has
