@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cstring>
 #include <string_view>
 #include <utility>
 
@@ -70,12 +69,15 @@ bool is_ours(const Object& object) {
   return mark != nullptr && object_of(mark) == object;
 }
 
+/// The name of a file without its folders.
+std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
 /// Debian's ILP64 libraries (libopenblas64, liblapack64, libblas64) and MKL's (libmkl_intel_ilp64)
 /// use the unsuffixed names.
 bool is_ilp64_file(const std::string& path) {
-  const std::string file = path.substr(path.rfind('/') + 1);
+  const std::string_view file = file_name(path);
   for (const char* part : {"blas64", "lapack64", "ilp64"}) {
-    if (file.find(part) != std::string::npos) return true;
+    if (file.find(part) != std::string_view::npos) return true;
   }
   return false;
 }
@@ -138,12 +140,9 @@ void* build_time_library() {
 }  // namespace
 
 bool is_in_numpy_linalg(const void* code) {
-  const link_map* const map = map_of(code);
-  if (map == nullptr) return false;
-  const char* const slash = std::strrchr(map->l_name, '/');
-  const std::string_view file = slash == nullptr ? map->l_name : slash + 1;
   constexpr std::string_view kModule = "_umath_linalg.";
-  return file.substr(0, kModule.size()) == kModule;
+  const link_map* const map = map_of(code);
+  return map != nullptr && file_name(map->l_name).substr(0, kModule.size()) == kModule;
 }
 
 std::string spell(Family family, char type, const std::string& name) {
