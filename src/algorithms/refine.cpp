@@ -126,7 +126,8 @@ class Refiner {
         x_(device, n(), nrhs()),
         r_(device, n(), nrhs()),
         correction_(device, n(), nrhs()),
-        sums_(device, Space::device, n()),
+        sums_(device, Space::device, problem.uplo ? n() : 0),
+        products_(device, Space::device, problem.by_triangle() ? Kernels<T>::hemv_work(n()) : 0),
         complete_(device),
         measured_(device),
         scaling_(device, n(), options.precision == Precision::fp16, problem.uplo.has_value()),
@@ -157,7 +158,8 @@ class Refiner {
   Status<T> status_;
   DeviceMatrix<T> x_, r_;
   DeviceMatrix<Single<T>> correction_;
-  Buffer<Real<T>> sums_;            // of the rows of A
+  Buffer<Real<T>> sums_;            // of the rows of a triangle
+  Buffer<T> products_;              // with a triangle
   EventLease complete_, measured_;  // A and B are there; their norms are
   Scaling<T> scaling_;
   std::unique_ptr<Factorization<Single<T>>> low_;
@@ -166,14 +168,15 @@ class Refiner {
 
 template <class T>
 void Refiner<T>::factor() {
-  const DeviceView<Real<T>> row_sums(sums_.data(), n());
+  const bool hermitian = problem_.uplo.has_value();
   Queue& queue = flow_.queue();
   low_->factor(flow_);
   flow_.finish();
   queue.record(*complete_);
   // While the last blocks are factored, and the first solution is found.
-  kernels_.row_sums(queue, problem_.a.view(), row_sums);
-  device_.kernels<Real<T>>().column_norms(queue, row_sums, status_.norm_of_a());
+  kernels_.norm(queue, Norm::infinity, hermitian ? Symmetry::hermitian : Symmetry::none,
+                problem_.uplo.value_or(Uplo::lower), problem_.a.view(),
+                {sums_.data(), sums_.size()}, status_.norm_of_a());
   kernels_.column_norms(queue, problem_.b.view(), status_.norms_of_b());
   queue.record(*measured_);
   low_->queue().wait(*complete_);
@@ -192,7 +195,11 @@ void Refiner<T>::step(Index i) {
   low_->solve(d);
   kernels_.widen(queue, d, T(i == 0 ? 0 : 1), x, scaling_.of_columns({0, n()}));
   kernels_.copy(queue, Op::none, b, r);
-  kernels_.gemm(queue, Op::none, Op::none, T(-1), a, x, T(1), r);
+  if (problem_.by_triangle()) {
+    kernels_.hemv(queue, *problem_.uplo, a, x, r, {products_.data(), products_.size()});
+  } else {
+    kernels_.gemm(queue, Op::none, Op::none, T(-1), a, x, T(1), r);
+  }
   kernels_.column_norms(queue, x, status_.norms_of_x());
   kernels_.column_norms(queue, r, status_.norms_of_r());
   if (i == 0) queue.wait(*measured_);

@@ -23,7 +23,7 @@ std::vector<Range> Problem<T>::regions(Index nb) const {
 
 template <class T>
 void Problem<T>::complete(Queue& queue, Range c) const {
-  if (!uplo) return;
+  if (!uplo || by_triangle()) return;
   Kernels<T>& kernels = queue.device().template kernels<T>();
   const Storage storage{*uplo};
   const Range beyond{c.last, a.view().rows};

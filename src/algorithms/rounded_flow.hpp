@@ -31,8 +31,10 @@ struct Problem {
     return *uplo == Uplo::lower ? Range{c.first, a.view().rows} : c;
   }
   Range columns(Range c) const { return uplo == Uplo::upper ? Range{c.first, a.view().cols} : c; }
+  /// Whether residuals take a triangle alone. For more columns all of A is faster.
+  bool by_triangle() const { return uplo && b.view().cols == 1; }
   /// Columns `c` of a lower triangle of A, rows of an upper one, are the same in the other
-  /// triangle.
+  /// triangle, if that is needed.
   void complete(Queue& queue, Range c) const;
 
   std::optional<Uplo> uplo;  // which triangle of A is given; none if all of it

@@ -139,6 +139,14 @@ void Kernels<T>::herk(Queue& queue, Uplo uplo, Op op, Real<T> alpha, DeviceView<
 }
 
 template <class T>
+void Kernels<T>::hemv(Queue& queue, Uplo uplo, DeviceView<const T> a, DeviceView<const T> x,
+                      DeviceView<T> y, DeviceView<T> work) {
+  if (y.empty()) return;
+  device_.before(Action::kernel, "hemv", flops<T>(product(a.rows, a.rows, 1)));
+  do_hemv(queue, uplo, a, x, y, work);
+}
+
+template <class T>
 void Kernels<T>::trsm(Queue& queue, Side side, Uplo uplo, Op op, Diag diag, T alpha,
                       DeviceView<const T> a, DeviceView<T> b) {
   if (b.empty()) return;
@@ -346,13 +354,6 @@ void Kernels<T>::column_norms(Queue& queue, DeviceView<const T> a, DeviceView<Re
   if (a.cols == 0) return;
   device_.before(Action::kernel, "column_norms");
   do_column_norms(queue, a, norms);
-}
-
-template <class T>
-void Kernels<T>::row_sums(Queue& queue, DeviceView<const T> a, DeviceView<Real<T>> sums) {
-  if (a.rows == 0) return;
-  device_.before(Action::kernel, "row_sums");
-  do_row_sums(queue, a, sums);
 }
 
 template <class T>

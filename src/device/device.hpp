@@ -212,6 +212,16 @@ class Kernels {
   /// complex T, where the diagonal's imaginary part becomes zero). op is none or conj_trans.
   void herk(Queue& queue, Uplo uplo, Op op, Real<T> alpha, DeviceView<const T> a, Real<T> beta,
             DeviceView<T> c);
+  /// y := y - A x for a Hermitian matrix A of which the `uplo` triangle is given (?symv, ?hemv) and
+  /// two columns that do not overlap. Imaginary parts of the diagonal are ignored. `work` is work
+  /// space.
+  void hemv(Queue& queue, Uplo uplo, DeviceView<const T> a, DeviceView<const T> x, DeviceView<T> y,
+            DeviceView<T> work);
+  /// Elements of `work` that are enough.
+  static constexpr Index hemv_work(Index n) {
+    constexpr Index kRows = 512, kColumns = sizeof(T) == 16 ? 16 : 32;
+    return n * (quotient_up(n, kColumns) + quotient_up(n, kRows));
+  }
   /// B := alpha op(A)^-1 B (left) or alpha B op(A)^-1 (right), A triangular.
   void trsm(Queue& queue, Side side, Uplo uplo, Op op, Diag diag, T alpha, DeviceView<const T> a,
             DeviceView<T> b);
@@ -517,8 +527,6 @@ class Kernels {
 
   /// norms(j) := the largest |re| + |im| of column j, 0 if it has no element.
   void column_norms(Queue& queue, DeviceView<const T> a, DeviceView<Real<T>> norms);
-  /// sums(i) := the sum of the moduli of row i; their largest is the infinity norm.
-  void row_sums(Queue& queue, DeviceView<const T> a, DeviceView<Real<T>> sums);
   /// *result := a norm as by ?lange, or of a matrix of which the `uplo` triangle is given, as by
   /// ?lansy and ?lanhe (imaginary parts of a Hermitian matrix's diagonal are ignored). 0 if `a` has
   /// no elements. `work` is work space of a.rows elements for the latter, and is not touched
@@ -567,6 +575,8 @@ class Kernels {
                        DeviceView<T>) = 0;
   virtual void do_copy(Queue&, Op, DeviceView<const T>, DeviceView<T>) = 0;
   virtual void do_herk(Queue&, Uplo, Op, Real<T>, DeviceView<const T>, Real<T>, DeviceView<T>) = 0;
+  virtual void do_hemv(Queue&, Uplo, DeviceView<const T>, DeviceView<const T>, DeviceView<T>,
+                       DeviceView<T>) = 0;
   virtual void do_trsm(Queue&, Side, Uplo, Op, Diag, T, DeviceView<const T>, DeviceView<T>) = 0;
   virtual Index do_potrf_panel_width() const = 0;
   virtual void do_potrf_panel(Queue&, Uplo, DeviceView<const T>, DeviceView<T>, DeviceView<Index>,
@@ -618,7 +628,6 @@ class Kernels {
   virtual void do_residue_gemm(Queue&, const ResidueForm<T>&, const ResidueForm<T>&, T,
                                DeviceView<T>, DeviceView<std::int32_t>) = 0;
   virtual void do_column_norms(Queue&, DeviceView<const T>, DeviceView<Real<T>>) = 0;
-  virtual void do_row_sums(Queue&, DeviceView<const T>, DeviceView<Real<T>>) = 0;
   virtual void do_norm(Queue&, Norm, Symmetry, Uplo, DeviceView<const T>, DeviceView<Real<T>>,
                        DeviceView<Real<T>>) = 0;
   virtual void do_extreme(Queue&, bool largest, DeviceView<const Real<T>>, DeviceView<Real<T>>) = 0;

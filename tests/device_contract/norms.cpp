@@ -16,7 +16,7 @@ template <class T>
 class NormContract : public DeviceContract<T> {};
 TYPED_TEST_SUITE(NormContract, Precisions);
 
-TYPED_TEST(NormContract, NormsOfColumnsAndSumsOfRows) {
+TYPED_TEST(NormContract, NormsOfColumns) {
   using T = TypeParam;
   const Index sizes[] = {1, 2, 7, 42, 666, 2048};
   for (const Index m : sizes) {
@@ -25,27 +25,14 @@ TYPED_TEST(NormContract, NormsOfColumnsAndSumsOfRows) {
       const auto a = random_matrix<T>(m, n, 1, 3);  // padding would change every result
       const auto on_device = this->upload(a);
       const auto norms = this->upload(Padded<Real<T>>(n, 1, 1));
-      const auto sums = this->upload(Padded<Real<T>>(m, 1, 1));
       this->kernels().column_norms(this->queue(), on_device, norms);
-      this->kernels().row_sums(this->queue(), on_device, sums);
-      const auto got_norms = this->download(norms), got_sums = this->download(sums);
-      std::vector<double> row(static_cast<std::size_t>(m));
+      const auto got = this->download(norms);
       for (Index j = 0; j < n; ++j) {
         Real<T> largest(0);
-        for (Index i = 0; i < m; ++i) {
-          largest = std::max(largest, abs1(a(i, j)));
-          row[static_cast<std::size_t>(i)] += std::abs(Wide<T>(a(i, j)));
-        }
-        ASSERT_EQ(got_norms(j, 0), largest) << j;
+        for (Index i = 0; i < m; ++i) largest = std::max(largest, abs1(a(i, j)));
+        ASSERT_EQ(got(j, 0), largest) << j;
       }
-      for (Index i = 0; i < m; ++i) {
-        const double sum = row[static_cast<std::size_t>(i)];
-        ASSERT_NEAR(static_cast<double>(got_sums(i, 0)), sum,
-                    static_cast<double>(n + 2) * epsilon<T>() * sum)
-            << i;
-      }
-      EXPECT_TRUE(got_norms.padding_untouched());
-      EXPECT_TRUE(got_sums.padding_untouched());
+      EXPECT_TRUE(got.padding_untouched());
     }
   }
 }
@@ -59,28 +46,20 @@ TYPED_TEST(NormContract, NormsSpreadNaNsAndInfinities) {
     a(position, 2) = infinity<T>();
     const auto on_device = this->upload(a);
     const auto norms = this->upload(Padded<Real<T>>(n, 1));
-    const auto sums = this->upload(Padded<Real<T>>(m, 1));
     this->kernels().column_norms(this->queue(), on_device, norms);
-    this->kernels().row_sums(this->queue(), on_device.view.block(0, 0, m, 2), sums);
-    const auto got_norms = this->download(norms), got_sums = this->download(sums);
-    EXPECT_TRUE(std::isfinite(got_norms(0, 0)));
-    EXPECT_TRUE(std::isnan(got_norms(1, 0)));
-    EXPECT_TRUE(std::isinf(got_norms(2, 0)));
-    for (Index i = 0; i < m; ++i) EXPECT_EQ(std::isnan(got_sums(i, 0)), i == position) << i;
+    const auto got = this->download(norms);
+    EXPECT_TRUE(std::isfinite(got(0, 0)));
+    EXPECT_TRUE(std::isnan(got(1, 0)));
+    EXPECT_TRUE(std::isinf(got(2, 0)));
   }
 }
 
 TYPED_TEST(NormContract, NormsOfNothingAreZero) {
   using T = TypeParam;
-  const auto norms = this->upload(Padded<Real<T>>(3, 1)),
-             sums = this->upload(Padded<Real<T>>(3, 1));
+  const auto norms = this->upload(Padded<Real<T>>(3, 1));
   this->kernels().column_norms(this->queue(), DeviceView<const T>(nullptr, 0, 3, 1), norms);
-  this->kernels().row_sums(this->queue(), DeviceView<const T>(nullptr, 3, 0, 3), sums);
-  const auto got_norms = this->download(norms), got_sums = this->download(sums);
-  for (Index i = 0; i < 3; ++i) {
-    EXPECT_EQ(got_norms(i, 0), 0);
-    EXPECT_EQ(got_sums(i, 0), 0);
-  }
+  const auto got = this->download(norms);
+  for (Index i = 0; i < 3; ++i) EXPECT_EQ(got(i, 0), 0);
 }
 
 constexpr Norm kNorms[] = {Norm::max, Norm::one, Norm::infinity, Norm::frobenius};

@@ -130,6 +130,34 @@ TYPED_TEST(ProductContract, HerkUpdatesOneTriangleAndMakesTheDiagonalReal) {
   }
 }
 
+TYPED_TEST(ProductContract, HemvReadsOneTriangle) {
+  using T = TypeParam;
+  using W = Wide<T>;
+  for (const Index n : {1, 2, 15, 16, 17, 31, 32, 33, 100, 511, 512, 513, 545, 1024, 1100}) {
+    for (const Uplo uplo : kUplos) {
+      SCOPED_TRACE(testing::Message() << n << " " << char(uplo));
+      auto a = random_matrix<T>(n, n, 1, 3);
+      const auto whole = widen_hermitian<T>(uplo, a.view());
+      for (Index j = 0; j < n && is_complex<T>; ++j)
+        a(j, j) = scalar<T>(real(whole(j, j)), nan<double>());
+      a.forbid_other_triangle(uplo);
+      const auto x = random_matrix<T>(n, 1, 2), y = random_matrix<T>(n, 1, 3, 2);
+      const auto da = this->upload(a), dx = this->upload(x), dy = this->upload(y);
+      const auto work = this->upload(Padded<T>(Kernels<T>::hemv_work(n), 1, 1));
+      this->kernels().hemv(this->queue(), uplo, da, dx, dy, work);
+      const auto got = this->download(dy);
+      const auto expected = multiply_add<W, T>(W(-1), whole, applied(Op::none, x), W(1), y);
+      EXPECT_LT(max_difference(got, expected), sum_bound<T>(n));
+      EXPECT_TRUE(got.padding_untouched());
+      EXPECT_TRUE(this->download(work).padding_untouched());
+
+      const auto again = this->upload(y);
+      this->kernels().hemv(this->queue(), uplo, da, dx, again, work);
+      EXPECT_EQ(max_difference(this->download(again), widen<T>(got.view())), 0) << "another order";
+    }
+  }
+}
+
 TYPED_TEST(ProductContract, TrsmForAllOperands) {
   using T = TypeParam;
   using W = Wide<T>;

@@ -113,6 +113,8 @@ class CudaKernels final : public Kernels<T> {
                DeviceView<T>) override;
   void do_copy(Queue&, Op, DeviceView<const T>, DeviceView<T>) override;
   void do_herk(Queue&, Uplo, Op, Real<T>, DeviceView<const T>, Real<T>, DeviceView<T>) override;
+  void do_hemv(Queue&, Uplo, DeviceView<const T>, DeviceView<const T>, DeviceView<T>,
+               DeviceView<T>) override;
   void do_trsm(Queue&, Side, Uplo, Op, Diag, T, DeviceView<const T>, DeviceView<T>) override;
   Index do_potrf_panel_width() const override;
   void do_potrf_panel(Queue&, Uplo, DeviceView<const T>, DeviceView<T>, DeviceView<Index>, Index,
@@ -163,7 +165,6 @@ class CudaKernels final : public Kernels<T> {
   void do_residue_gemm(Queue&, const ResidueForm<T>&, const ResidueForm<T>&, T, DeviceView<T>,
                        DeviceView<std::int32_t>) override;
   void do_column_norms(Queue&, DeviceView<const T>, DeviceView<Real<T>>) override;
-  void do_row_sums(Queue&, DeviceView<const T>, DeviceView<Real<T>>) override;
   void do_norm(Queue&, Norm, Symmetry, Uplo, DeviceView<const T>, DeviceView<Real<T>>,
                DeviceView<Real<T>>) override;
   void do_extreme(Queue&, bool, DeviceView<const Real<T>>, DeviceView<Real<T>>) override;

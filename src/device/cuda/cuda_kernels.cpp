@@ -65,6 +65,16 @@ void CudaKernels<T>::do_herk(Queue& queue, Uplo uplo, Op op, Real<T> alpha, Devi
         "herk");
 }
 
+template <class T>
+void CudaKernels<T>::do_hemv(Queue& queue, Uplo uplo, DeviceView<const T> a, DeviceView<const T> x,
+                             DeviceView<T> y, DeviceView<T> work) {
+  constexpr Index rows = kHemvRows, columns = kHemvColumns<T>;
+  static_assert(Kernels<T>::hemv_work(columns) == 2 * columns &&
+                Kernels<T>::hemv_work(rows + 1) == (rows + 1) * (rows / columns + 1 + 2));
+  const CurrentDevice current(cuda(queue).index());
+  cuda::hemv<T>(cuda(queue).stream(), uplo, a, x.data, y.data, work.data);
+}
+
 /// Whether `rows` rows are solved for by one kernel: many take as long in several, in which they
 /// need fewer multiprocessors at a time.
 template <class T>
@@ -462,12 +472,6 @@ void CudaKernels<T>::do_column_norms(Queue& queue, DeviceView<const T> a,
                                      DeviceView<Real<T>> norms) {
   const CurrentDevice current(cuda(queue).index());
   column_norms<T>(cuda(queue).stream(), cuda(queue).reduce_scratch(), a, norms.data);
-}
-
-template <class T>
-void CudaKernels<T>::do_row_sums(Queue& queue, DeviceView<const T> a, DeviceView<Real<T>> sums) {
-  const CurrentDevice current(cuda(queue).index());
-  row_sums<T>(cuda(queue).stream(), cuda(queue).reduce_scratch(), a, sums.data);
 }
 
 template <class T>

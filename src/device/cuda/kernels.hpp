@@ -285,13 +285,18 @@ class ReduceScratch {
   void *totals_, *tickets_;
 };
 
-/// As Kernels<T>::column_norms, row_sums and norm.
+/// Rows and columns of a thread block of hemv().
+constexpr int kHemvRows = 512;
+template <class T>
+constexpr int kHemvColumns = sizeof(T) == 16 ? 16 : 32;
+/// As Kernels<T>::hemv.
+template <class T>
+void hemv(cudaStream_t stream, Uplo uplo, DeviceView<const T> a, const T* x, T* y, T* work);
+
+/// As Kernels<T>::column_norms and norm.
 template <class T>
 void column_norms(cudaStream_t stream, const ReduceScratch& scratch, DeviceView<const T> a,
                   Real<T>* norms);
-template <class T>
-void row_sums(cudaStream_t stream, const ReduceScratch& scratch, DeviceView<const T> a,
-              Real<T>* sums);
 template <class T>
 void norm(cudaStream_t stream, const ReduceScratch& scratch, Norm norm, Symmetry symmetry,
           Uplo uplo, DeviceView<const T> a, Real<T>* work, Real<T>* result);

@@ -180,13 +180,6 @@ void column_norms(cudaStream_t stream, const ReduceScratch& scratch, DeviceView<
 }
 
 template <class T>
-void row_sums(cudaStream_t stream, const ReduceScratch& scratch, DeviceView<const T> a,
-              Real<T>* sums) {
-  reduce<Lines::rows>(stream, "row_sums", memory_of(scratch),
-                      SumOfModuli<typename DeviceScalar<T>::type>{}, EachLine{}, whole(a), sums);
-}
-
-template <class T>
 void norm(cudaStream_t stream, const ReduceScratch& scratch, Norm norm, Symmetry symmetry,
           Uplo uplo, DeviceView<const T> a, Real<T>* work, Real<T>* result) {
   using D = typename DeviceScalar<T>::type;
@@ -225,7 +218,6 @@ void extreme(cudaStream_t stream, const ReduceScratch& scratch, bool largest, De
 
 #define OVERLAPACK_INSTANTIATE(T)                                                                \
   template void column_norms(cudaStream_t, const ReduceScratch&, DeviceView<const T>, Real<T>*); \
-  template void row_sums(cudaStream_t, const ReduceScratch&, DeviceView<const T>, Real<T>*);     \
   template void norm(cudaStream_t, const ReduceScratch&, Norm, Symmetry, Uplo,                   \
                      DeviceView<const T>, Real<T>*, Real<T>*);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)

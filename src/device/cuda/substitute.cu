@@ -21,6 +21,7 @@
 #include "device/cuda/async_copy.cuh"
 #include "device/cuda/inverse.cuh"
 #include "device/cuda/kernels.hpp"
+#include "device/cuda/lanes.cuh"
 #include "device/cuda/message.cuh"
 
 namespace overlapack::cuda {
@@ -193,14 +194,6 @@ __device__ inline auto in_double(T x) {
   return y;
 }
 
-template <class R>
-__device__ inline R of_other_lane(R x, int mask) {
-  return __shfl_xor_sync(kAllLanes, x, mask);
-}
-template <class R>
-__device__ inline Complex<R> of_other_lane(Complex<R> x, int mask) {
-  return {of_other_lane(x.re, mask), of_other_lane(x.im, mask)};
-}
 /// The sum of what the parts of a row have, for all of them.
 template <class E>
 __device__ inline E sum_of_parts(E x) {
@@ -234,17 +227,7 @@ __device__ inline E minus_product(const UnitOf<T> (&a)[kUnits<T>],
         }
       }
     }
-    // Each exchange with another lane leaves half as many rows, until four lanes have one.
-#pragma unroll
-    for (int rows = kRowsOfLane / 2; rows > 0; rows /= 2) {
-      const bool upper = t / kParts & rows;
-#pragma unroll
-      for (int i = 0; i < rows; ++i) {
-        const E keep = upper ? sums[rows + i] : sums[i], give = upper ? sums[i] : sums[rows + i];
-        sums[i] = add(keep, of_other_lane(give, rows * kParts));
-      }
-    }
-    const E product = sum_of_parts(sums[0]);
+    const E product = sum_of_parts(sum_of_mine<kRowsOfLane, kParts>(sums, t / kParts));
     if (c == t % kParts) result = product;
   }
   return result;

@@ -58,6 +58,26 @@ class EmulatedKernels final : public Kernels<T> {
     });
   }
 
+  void do_hemv(Queue& queue, Uplo uplo, DeviceView<const T> a, DeviceView<const T> x,
+               DeviceView<T> y, DeviceView<T> work) override {
+    enqueue(queue, "hemv", [=] {
+      require(a.rows == a.cols && x.rows == a.rows && y.rows == a.rows && x.cols == 1 &&
+                  y.cols == 1 && work.rows >= Kernels<T>::hemv_work(a.rows),
+              "hemv", "the shapes do not fit");
+      const HostView<const T> matrix = open("hemv", a), from = open("hemv", x);
+      const HostView<T> to = open("hemv", y);
+      open("hemv", work);
+      for (Index j = 0; j < a.cols; ++j) {
+        to(j) -= real(matrix(j, j)) * from(j);
+        for (Index i = j + 1; i < a.rows; ++i) {
+          const T l = uplo == Uplo::lower ? matrix(i, j) : conj(matrix(j, i));
+          to(i) -= l * from(j);
+          to(j) -= conj(l) * from(i);
+        }
+      }
+    });
+  }
+
   void do_trsm(Queue& queue, Side side, Uplo uplo, Op op, Diag diag, T alpha, DeviceView<const T> a,
                DeviceView<T> b) override {
     enqueue(queue, "trsm", [=] {
@@ -700,18 +720,6 @@ class EmulatedKernels final : public Kernels<T> {
       const HostView<const T> from = open("column_norms", a);
       const HostView<Real<T>> to = open("column_norms", norms);
       for (Index j = 0; j < a.cols; ++j) to(j) = reference::max_norm(a.rows, &from(0, j));
-    });
-  }
-
-  void do_row_sums(Queue& queue, DeviceView<const T> a, DeviceView<Real<T>> sums) override {
-    enqueue(queue, "row_sums", [=] {
-      require(sums.rows == a.rows && sums.cols == 1, "row_sums", "the shapes do not fit");
-      const HostView<const T> from = open("row_sums", a);
-      const HostView<Real<T>> to = open("row_sums", sums);
-      std::fill_n(to.data, to.rows, Real<T>(0));
-      for (Index j = 0; j < a.cols; ++j) {
-        for (Index i = 0; i < a.rows; ++i) to(i) += std::abs(from(i, j));
-      }
     });
   }
 
