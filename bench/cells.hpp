@@ -59,9 +59,10 @@ class Cells {
       const auto contender = make();
       cell.timing = tools::measure(*contender, problem, {options_.runs, options_.seconds});
       forecast_.took(kind, flops, cell.timing.ms);
-      std::cerr << name_of(call) << ", n = " << call.shape.n << ": " << who << ' '
-                << tools::brief(cell.timing.ms) << " ms (" << cell.timing.runs
-                << (cell.timing.runs == 1 ? " run)\n" : " runs)\n");
+      const bool square = call.shape.m == call.shape.n;
+      std::cerr << name_of(call) << (square ? "" : ", m = " + std::to_string(call.shape.m))
+                << ", n = " << call.shape.n << ": " << who << ' ' << tools::brief(cell.timing.ms)
+                << " ms (" << cell.timing.runs << (cell.timing.runs == 1 ? " run)\n" : " runs)\n");
     } catch (const std::exception& error) {
       cell.missing = tools::text_of(error);
     }

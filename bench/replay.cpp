@@ -68,6 +68,7 @@ int replay(const Options& options) {
     std::cerr << "overlapack-bench: " << left_out << " of " << calls.size()
               << " calls are left out: updates and norms are not replayed\n";
   }
+  if (groups.empty()) throw std::runtime_error(options.replay + " holds no call to replay");
   Device* device = nullptr;
   try {
     device = tools::force_device(options.device, options.min_n, options.algorithm, options.nb);

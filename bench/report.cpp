@@ -1,8 +1,10 @@
 #include "report.hpp"
 
+#include <cerrno>
 #include <cmath>
 #include <iostream>
 #include <stdexcept>
+#include <system_error>
 
 #include "dispatch/context.hpp"
 #include "tools/hardware.hpp"
@@ -36,7 +38,7 @@ std::string order_of(const Call& call) {
 }
 
 [[noreturn]] void fail_to_write(const std::string& path) {
-  throw std::runtime_error("cannot write " + path);
+  throw std::system_error(errno, std::generic_category(), "cannot write " + path);
 }
 
 std::ofstream open_for_writing(const std::string& path) {

@@ -69,6 +69,12 @@ TEST(Policy, OperationCounts) {
   EXPECT_NEAR(flops_of(Routine::potrf, 'z', square) / flops_of(Routine::potrf, 'd', square), 4,
               0.1);
   EXPECT_NEAR(flops_of(Routine::gesv, 'c', solve) / flops_of(Routine::gesv, 's', solve), 4, 0.1);
+
+  EXPECT_EQ(flops_done(Routine::posv, 'd', solve, 0), flops_of(Routine::posv, 'd', solve));
+  EXPECT_EQ(flops_done(Routine::posv, 'd', solve, 1), 0);
+  EXPECT_EQ(flops_done(Routine::sposv, 'd', solve, 501),
+            flops_of(Routine::potrf, 'd', {500, 500, 0}));
+  EXPECT_EQ(flops_done(Routine::gesv, 'd', solve, 1), flops_of(Routine::getrf, 'd', square));
 }
 
 // ---- Settings -----------------------------------------------------------------------------

@@ -82,6 +82,8 @@ double memory_needed(Routine routine, char type, const Shape& shape, Index nb) {
     return algorithms::chol_update_memory(shape.n, shape.nrhs, nb, element_size(type));
   }
   Index columns = is_cholesky(routine) ? 2 * shape.n + 5 * shape.nrhs : shape.n + shape.nrhs;
+  // A mixed-precision solver has A in double precision, and what it falls back to. That takes more
+  // than what it refines with, which is given back before.
   if (is_mixed(routine)) columns += shape.n + 4 * shape.nrhs;
   return static_cast<double>(element_size(type)) * static_cast<double>(shape.m + 256) *
          static_cast<double>(columns);
@@ -472,6 +474,13 @@ double flops_of(Routine routine, char type, const Shape& shape) {
   const double solve = 2 * n * n * nrhs;
   const double scale = type == 'c' || type == 'z' ? 4 : 1;
   return scale * (solve + (is_cholesky(routine) ? cholesky : is_lu(routine) ? lu : 0));
+}
+
+double flops_done(Routine routine, char type, const Shape& shape, Index info) {
+  if (info <= 0) return flops_of(routine, type, shape);
+  if (is_cholesky(routine)) return flops_of(Routine::potrf, type, {info - 1, info - 1, 0});
+  return is_lu(routine) ? flops_of(Routine::getrf, type, {shape.m, shape.n, 0})
+                        : flops_of(routine, type, shape);
 }
 
 bool wants_device(Routine routine, char type, const Shape& shape, const Settings& settings,

@@ -146,6 +146,8 @@ Index break_even(Routine routine, char type, const Shape& shape, const Settings&
                  const Profile& profile);
 /// LAPACK's operation count in real floating-point operations.
 double flops_of(Routine routine, char type, const Shape& shape);
+/// The same of a call that returned `info`: what it has not done because of that does not count.
+double flops_done(Routine routine, char type, const Shape& shape, Index info);
 
 /// Where a call goes and, if to the device, how.
 struct Plan : algorithms::Options {

@@ -117,7 +117,6 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume,
   Decision decision = decide(context, call, large);
   const bool resident = decision.resident;
   const CallLog log(context, call, decision);
-  const double flops = flops_of(call.routine, call.type, call.shape);
   if (!decision.plan.on_device) {
     Index info = kNoMemory;
     if (!resident) {
@@ -128,7 +127,7 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume,
       if (info != kNoMemory) decision.where = "cpu";
     }
     if (decision.waits) context.add_seconds_before_start(log.seconds());
-    log.write(info, flops);
+    log.write(info, flops_done(call.routine, call.type, call.shape, info));
     return info;
   }
 
@@ -159,8 +158,8 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume,
   } catch (const std::bad_alloc&) {
     finish_on_cpu("out of host memory");
   }
-  log.write(info, flops, device.counters().bytes_to_device - up,
-            device.counters().bytes_to_host - down);
+  log.write(info, flops_done(call.routine, call.type, call.shape, info),
+            device.counters().bytes_to_device - up, device.counters().bytes_to_host - down);
   return info;
 }
 

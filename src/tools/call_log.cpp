@@ -75,7 +75,8 @@ std::optional<LoggedCall> parse_call(const std::string& line) {
     if (parse_name(logged.name, call)) {
       logged.call = call;
       logged.fault = fault_of(call);
-      logged.flops = dispatch::flops_of(call.routine, call.type, call.shape);  // not rounded
+      logged.flops =  // not rounded
+          dispatch::flops_done(call.routine, call.type, call.shape, logged.info);
     }
   } catch (const std::logic_error&) {  // a key is missing, or a number is none
     return {};

@@ -111,12 +111,26 @@ std::vector<std::string> misspelt_settings() {
   return names;
 }
 
+/// Whether the file that a setting names has turned out to be of no use.
+bool is_useless_file(const std::string& name) {
+  const dispatch::Context& context = dispatch::Context::instance();
+  if (name == "OVERLAPACK_PROFILE") {
+    return !context.settings().profile.empty() &&
+           context.profile().source == dispatch::Profile::kBuiltIn;
+  }
+  if (name != "OVERLAPACK_CPU_LAPACK" || context.settings().cpu_lapack.empty()) return false;
+  return std::none_of(std::begin(kFamilies), std::end(kFamilies), [&](const auto& family) {
+    return cpu::lapack<double>(family.first).source().find(name) != std::string::npos;
+  });
+}
+
 void print_settings() {
   std::cout << "Settings\n";
   for (const dispatch::Setting& setting : dispatch::kSettings) {
     const char* const variable = std::getenv(setting.name);
     const std::string value = variable == nullptr ? "" : variable;
-    const bool ignored = !check_setting(setting.name, value).empty();
+    const bool ignored =
+        !check_setting(setting.name, value).empty() || is_useless_file(setting.name);
     std::cout << "  " << setting.name << '=' << setting.values << '\n'
               << wrap(setting.meaning, 92, "      ") << '\n'
               << "      now: " << (value.empty() ? "not set" : value)

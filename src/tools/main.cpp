@@ -184,7 +184,7 @@ CLI::App* add_tune(CLI::App& app, TuneOptions& options) {
       ->check(accepted_for("OVERLAPACK_DEVICE"))
       ->type_name("NAME");
   tune->add_option("--output", options.output,
-                   "Profile to write (default: where the library looks for it)")
+                   "Profile to write (default: where the library looks for it); folders are made")
       ->check(not_empty)
       ->type_name("FILE");
   return tune;

@@ -154,6 +154,10 @@ class LogFile {
       }
       path_ = folder_ + "/calls.log";
     } else if (fs::exists(path_)) {
+      if (!fs::is_regular_file(path_)) {
+        throw std::runtime_error("--summary reads the log afterwards, and " + path_ +
+                                 " is no regular file");
+      }
       start_ = fs::file_size(path_);  // what earlier runs appended is not ours
     }
   }

@@ -65,7 +65,7 @@ def main():
     for options in (["--csv"], ["--json"], ["--plot"], ["--speed-of-light", "--trace"],
                     ["--speed-of-light", "--svg"]):
         done = run(*small, *options, "/dev/full")
-        assert done.returncode == 1 and "cannot write /dev/full" in done.stderr, (options, done)
+        assert done.returncode == 1 and "cannot write /dev/full: No space" in done.stderr, (options, done)
     with open("/dev/full", "w") as full:
         for options in (small, ["--help"]):
             done = subprocess.run([sys.argv[1], *options], stdout=full, stderr=subprocess.PIPE, text=True)

@@ -23,7 +23,8 @@ def info(**settings):
 def main():
     text = info(OVERLAPACK_DEVICE="off", OVERLAPACK_PROFILE="/nowhere")
     assert "in use  none: OVERLAPACK_DEVICE=off\n" in text, text
-    assert "overrides" not in text and "(ignored)" not in text, text
+    assert "overrides" not in text and text.count("(ignored)") == 1, text
+    assert "now: /nowhere (ignored)" in text, text
     table = [line.split() for line in text.splitlines() if len(line.split()) == 5]
     assert {"dsgesv", "zcposv", "gesv"} <= {words[0] for words in table}, table
     assert not {"sgesv", "sposv", "cgesv", "cposv"} & {words[0] for words in table}, table
@@ -52,6 +53,8 @@ def main():
     for other in glob.glob("/usr/lib/*/lapack/liblapack.so.3"):
         line = re.search("  LAPACK  (.*)", info(OVERLAPACK_CPU_LAPACK=other)).group(1)
         assert line == f"{other} (OVERLAPACK_CPU_LAPACK)", line
+        assert f"now: {other}\n" in info(OVERLAPACK_CPU_LAPACK=other)
+    assert "now: /nowhere (ignored)" in info(OVERLAPACK_CPU_LAPACK="/nowhere")
 
     with tempfile.TemporaryDirectory() as folder:
         command = shutil.copy(sys.argv[1], folder)

@@ -143,6 +143,11 @@ def main():
         assert rows["all"][:2] == ["4", "1"], again.stderr
         assert len(log.read_text().splitlines()) == 7, log.read_text()
 
+        pipe = os.path.join(folder, "pipe")
+        os.mkfifo(pipe)
+        unreadable = run("--summary", "--log", pipe, "--", "true")
+        assert unreadable.returncode == 125 and "no regular file" in unreadable.stderr, unreadable
+
         # What cannot be logged is said before the program runs.
         unwritable = run("--log", os.path.join(folder, "no", "such", "folder"), "--", "true")
         assert unwritable.returncode == 125 and "cannot write" in unwritable.stderr, unwritable

@@ -1,6 +1,7 @@
 """The scripts explain themselves, and say what is missing before they begin: check_scripts.py FOLDER"""
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,12 @@ def main():
         for argument in ("--unknown", "x", ""):
             done = run("demo", argument, cwd=folder)
             assert done.returncode == 2 and "no argument " + argument in done.stderr, done
+
+        if shutil.which("ctest"):
+            for option in ("--unknown", "-R", "-%"):
+                done = run("test", option, "--unknown", cwd=folder)
+                wrong = "--unknown" if option == "-R" else option
+                assert done.returncode == 2 and f"no option {wrong}" in done.stderr, done
 
         # A Python without packages.
         done = subprocess.run([sys.executable, "-I", "-S", os.path.join(sys.argv[1], "time_linalg.py"),
