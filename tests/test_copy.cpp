@@ -1,11 +1,13 @@
 // BLAS's ?copy: NumPy's way from rows to columns and back.
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <chrono>
 #include <complex>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <thread>
 #include <type_traits>
 #include <vector>
 
@@ -285,6 +287,36 @@ TEST(Copy, SeesWhatHasChangedInBetween) {
     between(&change);
   }
   expect_changes();
+}
+
+/// A thread may copy to its very end, when the memory is gone in which columns were kept.
+TEST(Copy, AsLongAsThereIsAThread) {
+  static auto a = random_matrix<double>(80 * kRows, 1, 9);
+  static Padded<double> y(kRows, kCols);
+  const auto copy = [](Index first, Index columns) {
+    numpy_loop(&scipy_ilp64::d::scipy_dcopy_64_, kRows, columns, a.data() + first, 80,
+               y.data() + first * kRows);
+  };
+  copy(0, kCols);  // makes the memory's key
+  constexpr Index kEarly = 20;
+  static pthread_key_t key;  // of a destructor that comes after the memory's
+  ASSERT_EQ(
+      pthread_key_create(
+          &key, [](void* call) { (*static_cast<decltype(copy)*>(call))(kEarly, kCols - kEarly); }),
+      0);
+  for (int round = 0; round < 10; ++round) {
+    y = Padded<double>(kRows, kCols);
+    std::thread([&] {
+      pthread_setspecific(key, &copy);
+      copy(0, kEarly);
+    }).join();
+    Index wrong = 0;
+    for (Index j = 0; j < kCols; ++j) {
+      for (Index i = 0; i < kRows; ++i) wrong += y(i, j) != a(i * 80 + j, 0);
+    }
+    ASSERT_EQ(wrong, 0);
+  }
+  pthread_key_delete(key);
 }
 
 TEST(Copy, BySpellingsOfEitherWidth) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cfenv>
 #include <cmath>
 #include <complex>
 #include <cstdio>
@@ -716,6 +717,34 @@ TYPED_TEST(RefinePrecisions, WhatIsNotFiniteIsFoundByFp32) {
   }
 }
 
+/// LAPACK computes nothing invalid here, and the caller may have set traps.
+TYPED_TEST(RefinePrecisions, RaisesNoExceptions) {
+  using T = TypeParam;
+  const Index n = 40;
+  for (const Precision precision : kPrecisions) {
+    SCOPED_TRACE(name_of(precision));
+    auto settings = this->settings_for(Algorithm::automatic, 8);
+    settings.refine = precision;
+    this->use(settings);
+    const auto expect_silence = [](auto call) {
+      std::feclearexcept(FE_ALL_EXCEPT);
+      const auto s = call();
+      EXPECT_EQ(std::fetestexcept(FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW), 0);
+      return s;
+    };
+    auto b = random_matrix<T>(n, 2, 2);
+    for (Index i = 0; i < n; ++i) b(i, 1) = T(0);
+    const auto a = random_matrix<T>(n, n, 1);
+    EXPECT_GE(expect_silence([&] { return this->gesv(a, b); }).result.iter, 0);
+    for (const Uplo uplo : kUplos) {
+      auto spd = positive_definite<T>(n, 1);
+      EXPECT_GE(expect_silence([&] { return this->posv(uplo, spd, b); }).result.iter, 0);
+      spd(20, 20) = T(-1);
+      EXPECT_EQ(expect_silence([&] { return this->posv(uplo, spd, b); }).result.info, 21);
+    }
+  }
+}
+
 TYPED_TEST(RefinePrecisions, TheCallLogSaysWhichOne) {
   using T = TypeParam;
   const Index n = 100;
@@ -808,6 +837,20 @@ TYPED_TEST(Refine, NaNsOnTheCpu) {
     const auto s = this->gesv(a, b);
     EXPECT_EQ(s.result.info, 0);
     EXPECT_GE(s.result.iter, 0);
+  }
+  if constexpr (is_complex<T>) {  // nor does it read imaginary parts of the diagonal
+    const auto spd = positive_definite<T>(50, 1);
+    for (const Index place : {0, 20, 49}) {
+      for (const Uplo uplo : kUplos) {
+        auto a = spd;
+        a(place, place).imag(nan.real());
+        a.forbid_other_triangle(uplo);
+        const auto s = this->posv(uplo, a, Padded<T>(50, 0));
+        EXPECT_EQ(s.result.info, 0);
+        EXPECT_EQ(s.result.iter, 0);
+        EXPECT_TRUE(same_or_nan(s.a, a));
+      }
+    }
   }
 }
 

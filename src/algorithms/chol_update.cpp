@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cfenv>
 #include <cmath>
 #include <memory>
 #include <thread>
@@ -12,6 +11,7 @@
 #include "algorithms/chol_rank_one.hpp"
 #include "algorithms/finite.hpp"
 #include "algorithms/workers.hpp"
+#include "core/no_traps.hpp"
 #include "cpu/reflectors.hpp"
 #include "cpu/strips.hpp"
 
@@ -97,18 +97,6 @@ class Matrix {
  private:
   Index rows_, cols_;
   std::vector<T> data_;
-};
-
-/// Arithmetic with what is not finite raises floating-point exceptions, for which the caller may
-/// have set traps.
-class NoTraps {
- public:
-  NoTraps() { std::feholdexcept(&before_); }
-  ~NoTraps() { std::fesetenv(&before_); }
-  NoTraps(const NoTraps&) = delete;
-
- private:
-  std::fenv_t before_;
 };
 
 /// Some columns of V.

@@ -63,7 +63,8 @@ class Status {
     }
     return true;
   }
-  /// How many times larger than its limit the worst residual is.
+  /// How many times larger than its limit the worst residual is. (One of zero may have a limit of
+  /// zero, too, and counts for nothing.)
   Real<T> excess() const {
     Real<T> worst(0);
     for (Index j = 0; j < nrhs_; ++j) worst = std::max(worst, norm_of_r(j) / limit(j));

@@ -64,7 +64,16 @@ Index lu(const Call& call, const Lapack<T>& cpu, HostView<T> a, Pivots ipiv, Hos
 template <class T, class Refine, class Solve>
 Index refine_on_cpu(Part part, HostView<const T> a, HostView<const T> b, HostView<T> x, Index& iter,
                     Refine refine, Solve solve) {
-  const auto finite = [](Part of, HostView<const T> m) { return algorithms::all_finite(of, m, 1); };
+  const auto finite = [](Part of, HostView<const T> m) {
+    if (of == Part::all) return algorithms::all_finite(of, m, 1);
+    // Of the diagonal only the real parts count.
+    const Index below = std::max<Index>(m.rows - 1, 0), lower = of == Part::lower ? 1 : 0;
+    if (!algorithms::all_finite(of, m.block(lower, 1 - lower, below, below), 1)) return false;
+    for (Index j = 0; j < m.rows; ++j) {
+      if (!algorithms::finite(real(m(j, j)))) return false;
+    }
+    return true;
+  };
   const Index info = refine();
   if (info != 0 || iter < 0) return info;
   if (b.cols > 0 ? finite(Part::all, x) : finite(part, a)) return info;

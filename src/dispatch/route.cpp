@@ -101,6 +101,7 @@ Decision decide(Context& context, const Call& call, bool large) {
     }
   } catch (const std::bad_alloc&) {  // the CPU may do with less
     decision.plan.on_device = false;
+    decision.resident = std::any_of(call.operands.begin(), call.operands.end(), is_cuda_memory);
   }
   return decision;
 }

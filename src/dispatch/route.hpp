@@ -11,6 +11,7 @@
 #include <string>
 
 #include "algorithms/refine.hpp"
+#include "core/no_traps.hpp"
 #include "core/once.hpp"
 #include "core/view.hpp"
 #include "dispatch/calls.hpp"
@@ -151,6 +152,7 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume,
   };
   try {
     const std::shared_ptr<void> current = device.make_current();
+    const NoTraps no_traps;  // as the device has none
     info = on_device(device, options, committed);
   } catch (const DeviceError& error) {
     finish_on_cpu(error.what());
