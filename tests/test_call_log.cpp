@@ -151,14 +151,21 @@ TEST_F(CallLog, NumbersHaveDecimalPointsInEveryLocale) {
   EXPECT_EQ(line.find(','), std::string::npos) << line;
 }
 
-TEST_F(CallLog, AFileThatCannotBeOpenedIsReportedOnce) {
-  log_to(directory_ + "/nowhere/calls.log");
-  testing::internal::CaptureStderr();
-  write_line();
-  write_line();
-  const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_NE(said.find("/nowhere/calls.log': calls cannot be logged: "), std::string::npos) << said;
-  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
+TEST_F(CallLog, AFileThatCannotBeWrittenIsReportedOnce) {
+  for (const char* const file : {"nowhere/calls.log", "full"}) {
+    const std::string path = directory_ + "/" + file;
+    log_to(path);
+    expect_in_child(kSeconds, [&] {
+      if (symlink("/dev/full", (directory_ + "/full").c_str()) != 0) return false;
+      testing::internal::CaptureStderr();
+      write_line();
+      write_line();
+      const std::string said = testing::internal::GetCapturedStderr();
+      unlink((directory_ + "/full").c_str());
+      return said.find(path + "': calls cannot be logged: ") != std::string::npos &&
+             std::count(said.begin(), said.end(), '\n') == 1;
+    });
+  }
 }
 
 TEST_F(CallLog, ACallThatNobodyCanServe) {

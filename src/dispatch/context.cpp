@@ -47,8 +47,8 @@ class WriteSignalsHeld {
   sigset_t held_, before_;
 };
 
-/// A log that cannot be written is no reason to disturb the program.
-void write_all(int file, const std::string& text) {
+/// A log that cannot be written is no reason to disturb the program. Returns errno then, or 0.
+int write_all(int file, const std::string& text) {
   const WriteSignalsHeld held;
   // One write per line, as a rule, keeps lines of several processes whole.
   for (std::size_t done = 0; done < text.size();) {
@@ -56,9 +56,21 @@ void write_all(int file, const std::string& text) {
     if (written > 0) {
       done += static_cast<std::size_t>(written);
     } else if (written == 0 || errno != EINTR) {
-      return;
+      return written == 0 ? ENOSPC : errno;
     }
   }
+  return 0;
+}
+
+/// The same at the end of a file.
+int append(const std::string& path, const std::string& text) {
+  // Without waiting: nobody may read what turns out to be a pipe. Nor is a terminal to become ours.
+  constexpr int kFlags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+  const int file = open(path.c_str(), kFlags, 0644);
+  if (file < 0) return errno;
+  const int reason = write_all(file, text);
+  close(file);
+  return reason;
 }
 
 void complain(const std::string& what) { write_all(STDERR_FILENO, "overlapack: " + what + "\n"); }
@@ -220,19 +232,13 @@ void Context::log(const std::string& line) {
     write_all(STDERR_FILENO, line + "\n");
     return;
   }
-  // Without waiting: nobody may read what turns out to be a pipe. Nor is a terminal to become ours.
-  constexpr int kFlags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
-  const int file = open(settings_.log.c_str(), kFlags, 0644);
-  if (file < 0) {
-    const int reason = errno;  // ENXIO: a pipe that nobody reads yet
-    if (reason != ENXIO && !log_failed_.exchange(true)) {
-      complain("OVERLAPACK_VERBOSE='" + settings_.log +
-               "': calls cannot be logged: " + std::generic_category().message(reason));
-    }
-    return;
+  const int reason = append(settings_.log, line + "\n");
+  // A pipe that nobody reads yet, or any more, or not fast enough.
+  const bool unread = reason == ENXIO || reason == EPIPE || reason == EAGAIN;
+  if (reason != 0 && !unread && !log_failed_.exchange(true)) {
+    complain("OVERLAPACK_VERBOSE='" + settings_.log +
+             "': calls cannot be logged: " + std::generic_category().message(reason));
   }
-  write_all(file, line + "\n");
-  close(file);
 }
 
 std::shared_ptr<Device> open_cuda_device(std::optional<int> index, int rank) {
