@@ -219,6 +219,26 @@ TEST_F(ProvideMemory, NothingBeyondASquareMatrix) {
   EXPECT_TRUE(memory.is_missing(4 * kLarge, 8 * kLarge));
 }
 
+TEST_F(ProvideMemory, NothingThatOthersMayNeed) {
+  constexpr std::size_t kColumn = 64 << 10, kHalf = kLarge / kColumn;
+  constexpr Index kOrder = kColumn / sizeof(double);
+  const NewMemory memory(20);
+  const auto share = [&](std::size_t first, std::size_t last) {
+    void* const begin = memory.begin() + first * kLarge;
+    ASSERT_EQ(mmap(begin, (last - first) * kLarge, PROT_READ | PROT_WRITE,
+                   MAP_FIXED | MAP_SHARED | MAP_ANONYMOUS, -1, 0),
+              begin);
+  };
+  share(5, 20);  // behind the matrix
+  NewColumns columns;
+  announce(columns, memory, 0, kColumn, kColumn, kOrder, 4 * kHalf + 2);
+  EXPECT_TRUE(memory.is_there(2 * kLarge, 5 * kLarge));
+  EXPECT_TRUE(memory.is_missing(5 * kLarge, 20 * kLarge));
+  share(0, 5);  // and all of it
+  announce(columns, memory, 0, kColumn, kColumn, kOrder, 10 * kHalf);
+  EXPECT_TRUE(memory.is_missing(0, 20 * kLarge));
+}
+
 TEST_F(ProvideMemory, NothingForOneThreadOrColumnsThatLieApart) {
   constexpr std::size_t kColumn = 64 << 10;
   constexpr Index kOrder = kColumn / sizeof(double);

@@ -29,13 +29,15 @@ void provide_small_pages(std::uintptr_t begin, std::uintptr_t end);
 class NewColumns {
  public:
   /// A column of n elements, `bytes` in all, is about to be written at `column`. Several threads
-  /// provide as much again as has been written, but nothing beyond a square matrix; one does not.
+  /// provide as much again as has been written, but nothing beyond a square matrix, or beyond the
+  /// mapping of private memory that the column lies in; one does not.
   void before(std::uintptr_t column, std::uintptr_t bytes, Index n, Index threads);
 
  private:
   std::uintptr_t begin_ = 0, column_ = 0;  // the first one, the last one
   std::uintptr_t pitch_ = 0, written_ = 0;
-  std::uintptr_t provided_ = 0;  // where that ends
+  std::uintptr_t provided_ = 0;     // where that ends
+  std::uintptr_t end_of_mine_ = 0;  // of the mapping that it lies in
 };
 
 }  // namespace overlapack::algorithms
