@@ -514,6 +514,12 @@ class RefinePrecisions : public Refine<Arrival<T, Upload::columns>> {
     options.hybrid = algorithm == Algorithm::hybrid;
     return options;
   }
+  /// What is called by name.
+  void refine_in(Precision precision) {
+    auto settings = this->settings_for(Algorithm::automatic, 8);
+    settings.refine = precision;
+    this->use(settings);
+  }
   Result solve(const algorithms::Options& options, std::optional<Uplo> uplo, const Padded<T>& a) {
     const auto& cpu = dispatch::cpu_lapack<T>(cpu::Family::lp64);
     const auto& single = dispatch::cpu_lapack<Single<T>>(cpu::Family::lp64);
@@ -686,9 +692,7 @@ TYPED_TEST(RefinePrecisions, WhatIsNotFiniteIsFoundByFp32) {
   const Index n = 40;
   for (const Precision precision : kPrecisions) {
     SCOPED_TRACE(name_of(precision));
-    auto settings = this->settings_for(Algorithm::automatic, 8);
-    settings.refine = precision;
-    this->use(settings);
+    this->refine_in(precision);
     auto a = random_matrix<T>(n, n, 1);
     const auto b = random_matrix<T>(n, 2, 2);
     a(20, 20) = nan<T>();
@@ -723,9 +727,7 @@ TYPED_TEST(RefinePrecisions, RaisesNoExceptions) {
   const Index n = 40;
   for (const Precision precision : kPrecisions) {
     SCOPED_TRACE(name_of(precision));
-    auto settings = this->settings_for(Algorithm::automatic, 8);
-    settings.refine = precision;
-    this->use(settings);
+    this->refine_in(precision);
     const auto expect_silence = [](auto call) {
       std::feclearexcept(FE_ALL_EXCEPT);
       const auto s = call();

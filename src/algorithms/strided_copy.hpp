@@ -25,6 +25,7 @@ class NextColumns {
 
   /// `room` may be null, and then nothing is kept.
   constexpr explicit NextColumns(T* room = nullptr) : columns_(room) {}
+  const T* room() const { return columns_; }
 
   /// y := the n > 0 elements x[i * incx], incx > 0, which do not overlap, by up to `threads`
   /// threads as in copy(). If x is `unchanged` since the last copy, what has been kept for it is

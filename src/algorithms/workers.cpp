@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "core/error.hpp"
+#include "core/no_traps.hpp"
 #include "core/once.hpp"
 
 namespace overlapack {
@@ -52,12 +53,6 @@ class SignalsBlocked {
  private:
   sigset_t before_;
 };
-
-/// Floating-point exceptions of this thread do not trap: those of the program are its own affair.
-void hold_traps() {
-  std::fenv_t before;
-  std::feholdexcept(&before);
-}
 
 /// The threads that compute on the CPU, for one call at a time.
 struct Pool {
@@ -115,8 +110,9 @@ void Arithmetic::adopt() const {
   std::fesetround(rounding_);
   _mm_setcsr(vectors_ | _MM_MASK_MASK);
 #else
+  std::fenv_t before;
   std::fesetenv(&environment_);
-  hold_traps();
+  std::feholdexcept(&before);
 #endif
 }
 
@@ -254,7 +250,7 @@ bool Workers::await_ticket(Worker& self, Index id, Ticket& seen) {
 
 void Workers::loop(Worker& self, Index id, Ticket seen) {
   prctl(PR_SET_TIMERSLACK, kTimerSlack);
-  hold_traps();
+  const NoTraps no_traps;  // those of the program are its own affair
   while (await_ticket(self, id, seen)) {
     if (id >= count_of(seen) || !settle(self, seen)) continue;
     for (Index other = woken_; id + 1 == woken_ && other < count_of(seen); ++other) wake(other);

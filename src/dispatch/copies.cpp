@@ -48,7 +48,7 @@ class Series {
     const Clock::time_point now = Clock::now();
     const Clock::duration gap = now - time_;
     const bool continues = caller == caller_ && n == n_ && incx == incx_ && incy == incy_ &&
-                           gap < Workers::kAwake && (!reads_along_ || room_ == room());
+                           gap < Workers::kAwake && (!reads_along_ || source_.room() == room());
     if (!continues) *this = Series(caller, n, incx, incy);
     if (incy == 1) {
       columns_.before(reinterpret_cast<std::uintptr_t>(y),
@@ -75,8 +75,7 @@ class Series {
         incx_(incx),
         incy_(incy),
         reads_along_(incx > 1 && incy == 1 && cpu::is_in_numpy_linalg(caller)),
-        room_(reads_along_ ? room() : nullptr),
-        source_(room_) {}
+        source_(reads_along_ ? room() : nullptr) {}
 
   /// It ends with the thread, which may copy even then.
   static T* room() {
@@ -122,7 +121,6 @@ class Series {
   const void* caller_ = nullptr;
   Index n_ = 0, incx_ = 0, incy_ = 0, threads_ = 1;
   bool reads_along_ = false;
-  T* room_ = nullptr;  // of source_
   algorithms::NextColumns<T> source_;
   algorithms::NewColumns columns_;
   Clock::time_point time_;             // of the last event

@@ -68,6 +68,11 @@ void fill_in(Context& context, const Call& call, bool large, Decision& decision)
   }
 }
 
+/// Whether an operand of a call lies on a GPU, as far as can be told without a device.
+bool has_cuda_memory(const Call& call) {
+  return std::any_of(call.operands.begin(), call.operands.end(), is_cuda_memory);
+}
+
 }  // namespace
 
 bool is_large(const Context& context, const Call& call) {
@@ -82,9 +87,7 @@ bool is_small(const Context& context, const Call& call, bool large) {
 void open_beside_cuda(Context& context, const Call& call, bool large) {
   if (context.opened() || context.forked()) return;
   const bool wanted =
-      large ? cuda_in_process()
-            : call.elements() >= kLargeMatrix &&
-                  std::any_of(call.operands.begin(), call.operands.end(), is_cuda_memory);
+      large ? cuda_in_process() : call.elements() >= kLargeMatrix && has_cuda_memory(call);
   if (wanted) context.device();
 }
 
@@ -101,7 +104,7 @@ Decision decide(Context& context, const Call& call, bool large) {
     }
   } catch (const std::bad_alloc&) {  // the CPU may do with less
     decision.plan.on_device = false;
-    decision.resident = std::any_of(call.operands.begin(), call.operands.end(), is_cuda_memory);
+    decision.resident = has_cuda_memory(call);
   }
   return decision;
 }
