@@ -209,6 +209,26 @@ TEST_F(ProvideMemory, AsMuchAgainAsHasBeenWritten) {
   EXPECT_TRUE(memory.is_missing(9 * kLarge, 20 * kLarge));
 }
 
+/// Of 16 threads three provide the next part while the others copy.
+TEST_F(ProvideMemory, InALoopMoreIsProvidedAhead) {
+  constexpr std::size_t kColumn = 64 << 10, kHalf = kLarge / kColumn;
+  constexpr Index kOrder = 10 * kHalf;
+  const NewMemory memory(20);
+  NewColumns columns(true);
+  const auto before = [&](std::size_t j) {
+    return columns.before(memory.at(j * kColumn), kColumn, kOrder, 16);
+  };
+  Index most = 0;
+  for (std::size_t j = 0; j < 2 * kHalf; ++j) most = std::max(most, 16 - before(j));
+  EXPECT_EQ(most, 0) << "too small until now";
+  EXPECT_TRUE(memory.is_missing(0, 20 * kLarge));
+  for (std::size_t j = 2 * kHalf; j < 10 * kHalf; ++j) {
+    ASSERT_EQ(before(j), j < 6 * kHalf ? 13 : 16) << j;
+    ASSERT_TRUE(memory.is_there(j * kColumn, (j + 1) * kColumn)) << j;
+  }
+  EXPECT_TRUE(memory.is_missing(10 * kLarge, 20 * kLarge)) << "beyond the square matrix";
+}
+
 TEST_F(ProvideMemory, NothingBeyondASquareMatrix) {
   constexpr std::size_t kColumn = 8 << 10;
   constexpr Index kOrder = kColumn / sizeof(double);  // 8 MB

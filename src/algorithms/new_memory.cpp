@@ -35,6 +35,25 @@ class KeepErrno {
   const int before_ = errno;
 };
 
+/// The whole large pages between two addresses, or none if the first of them is not new.
+class LargePages {
+ public:
+  LargePages(std::uintptr_t begin, std::uintptr_t end) : first_(large_page_from(begin)) {
+    if (end < first_ + kLargePage || !is_new(address(first_))) return;
+    count_ = static_cast<Index>((end - first_) / kLargePage);
+    madvise(address(first_), kLargePage * static_cast<std::uintptr_t>(count_), MADV_HUGEPAGE);
+  }
+  Index count() const { return count_; }
+  void provide(Index i) const {
+    madvise(address(first_ + kLargePage * static_cast<std::uintptr_t>(i)), kLargePage,
+            kPopulateWrite);
+  }
+
+ private:
+  std::uintptr_t first_;
+  Index count_ = 0;
+};
+
 /// Where the mapping ends that an address belongs to, if it is private and of no file: what is
 /// provided of another one takes memory, or room on a disk, from others. 0 if it is none such, or
 /// that cannot be told.
@@ -69,16 +88,9 @@ bool is_new(const void* byte) {
 }
 
 void provide(std::uintptr_t begin, std::uintptr_t end, Index threads) {
-  const std::uintptr_t first = large_page_from(begin);
-  if (end < first + kLargePage) return;
-  const auto count = static_cast<Index>((end - first) / kLargePage);
-  if (!is_new(address(first))) return;
   const KeepErrno keep_errno;
-  madvise(address(first), kLargePage * static_cast<std::uintptr_t>(count), MADV_HUGEPAGE);
-  share_out(threads, count, [=](Index i) {
-    madvise(address(first + kLargePage * static_cast<std::uintptr_t>(i)), kLargePage,
-            kPopulateWrite);
-  });
+  const LargePages pages(begin, end);
+  share_out(threads, pages.count(), [=](Index i) { pages.provide(i); });
 }
 
 void provide_small_pages(std::uintptr_t begin, std::uintptr_t end) {
@@ -87,22 +99,41 @@ void provide_small_pages(std::uintptr_t begin, std::uintptr_t end) {
   if (first < end) madvise(address(first), end - first, MADV_NOHUGEPAGE);
 }
 
-void NewColumns::before(std::uintptr_t column, std::uintptr_t bytes, Index n, Index threads) {
-  // What is smaller is not worth it; of more, what has been cleared leaves the caches again before
-  // it is written.
-  constexpr std::uintptr_t kLeast = 2 * kLargePage, kMost = 32 * kLargePage;
-  if (column - column_ != pitch_) {
-    begin_ = column_;
-    pitch_ = column - column_;
-    written_ = provided_ = end_of_mine_ = 0;
+Index NewColumns::before(std::uintptr_t column, std::uintptr_t bytes, Index n, Index threads) {
+  constexpr std::uintptr_t kLeast = 2 * kLargePage;  // what is smaller is not worth it
+  const std::uintptr_t last = column_;
+  if (column - last != pitch_) {
+    *this = NewColumns(in_loop_);
+    begin_ = last;
+    pitch_ = column - last;
   }
   column_ = column;
   written_ += bytes;
   const bool adjacent = pitch_ >= bytes && pitch_ - bytes < kSmallPage;
-  if (!adjacent || threads <= 1 || written_ < kLeast || column + bytes <= provided_) return;
-  const std::uintptr_t end_of_square = begin_ + pitch_ * static_cast<std::uintptr_t>(n);
+  if (!adjacent || threads <= 1 || written_ < kLeast) return threads;
+  const KeepErrno keep_errno;
+  const std::uintptr_t needed = column + bytes,
+                       end_of_square = begin_ + pitch_ * static_cast<std::uintptr_t>(n);
+  if (needed > there_) await();
+  if (needed > provided_) provide_next(column, needed, end_of_square, threads);
+  const Index ahead = in_loop_ ? (threads + 2) / 5 : 0;  // which keep up with the others
+  if (ahead > 0 && job_ == 0) provide_ahead(end_of_square, ahead);
+  return job_ != 0 ? threads - ahead : threads;
+}
+
+/// Where that ends what is provided at a time from `begin` on. Of more, what has been cleared
+/// leaves the caches again before it is written.
+std::uintptr_t NewColumns::end_of_part(std::uintptr_t begin) const {
+  constexpr std::uintptr_t kMost = 32 * kLargePage;
+  return (begin + std::min(written_, kMost)) / kLargePage * kLargePage;
+}
+
+/// From what has been provided until now on, or from `column` on if more is needed than that.
+void NewColumns::provide_next(std::uintptr_t column, std::uintptr_t needed,
+                              std::uintptr_t end_of_square, Index threads) {
   const std::uintptr_t begin = std::max(column, provided_);
-  std::uintptr_t end = std::min(column + std::min(written_, kMost), end_of_square);
+  std::uintptr_t end = std::min(end_of_part(column), end_of_square);
+  if (begin >= end) return;
   if (begin >= end_of_mine_ && is_new(address(large_page_from(begin)))) {
     end_of_mine_ = end_of_private_memory(begin);  // takes a while
   }
@@ -110,7 +141,22 @@ void NewColumns::before(std::uintptr_t column, std::uintptr_t bytes, Index n, In
     end = std::min(end, end_of_mine_);
     provide(begin, end, threads);
   }
-  provided_ = std::max(column + bytes, end);
+  there_ = provided_ = std::max(needed, end);
+}
+
+/// What comes after that, while columns are copied.
+void NewColumns::provide_ahead(std::uintptr_t end_of_square, Index threads) {
+  const std::uintptr_t end = std::min({end_of_part(provided_), end_of_square, end_of_mine_});
+  if (provided_ >= end) return;
+  const LargePages pages(provided_, end);
+  job_ = compute_in_background(threads, pages.count(), [=](Index i) { pages.provide(i); });
+  if (job_ != 0) provided_ = end;
+}
+
+void NewColumns::await() {
+  if (job_ != 0) await_background(job_);
+  job_ = 0;
+  there_ = provided_;
 }
 
 }  // namespace overlapack::algorithms

@@ -28,16 +28,29 @@ void provide_small_pages(std::uintptr_t begin, std::uintptr_t end);
 /// The columns of a matrix that are written one behind the other, perhaps into new memory.
 class NewColumns {
  public:
+  /// `in_loop`: nothing happens between two columns of the matrix, so that its memory will not be
+  /// given back meanwhile. Then some of the threads provide more of it while the others copy.
+  constexpr explicit NewColumns(bool in_loop = false) : in_loop_(in_loop) {}
+
   /// A column of n elements, `bytes` in all, is about to be written at `column`. Several threads
-  /// provide as much again as has been written, but nothing beyond a square matrix, or beyond the
-  /// mapping of private memory that the column lies in; one does not.
-  void before(std::uintptr_t column, std::uintptr_t bytes, Index n, Index threads);
+  /// provide as much again as has been written, and while columns are copied as much once more, but
+  /// nothing beyond a square matrix, or beyond the mapping of private memory that the column lies
+  /// in; one does not. Returns how many of `threads` are left to copy the column.
+  Index before(std::uintptr_t column, std::uintptr_t bytes, Index n, Index threads);
 
  private:
+  std::uintptr_t end_of_part(std::uintptr_t begin) const;
+  void provide_next(std::uintptr_t column, std::uintptr_t needed, std::uintptr_t end_of_square,
+                    Index threads);
+  void provide_ahead(std::uintptr_t end_of_square, Index threads);
+  void await();
+
+  bool in_loop_;
   std::uintptr_t begin_ = 0, column_ = 0;  // the first one, the last one
   std::uintptr_t pitch_ = 0, written_ = 0;
-  std::uintptr_t provided_ = 0;     // where that ends
-  std::uintptr_t end_of_mine_ = 0;  // of the mapping that it lies in
+  std::uintptr_t there_ = 0, provided_ = 0;  // where that ends, the latter with the job
+  std::uint64_t job_ = 0;                    // in the background, or 0
+  std::uintptr_t end_of_mine_ = 0;           // of the mapping that it lies in
 };
 
 }  // namespace overlapack::algorithms

@@ -50,15 +50,15 @@ class Series {
     const bool continues = caller == caller_ && n == n_ && incx == incx_ && incy == incy_ &&
                            gap < Workers::kAwake && (!reads_along_ || source_.room() == room());
     if (!continues) *this = Series(caller, n, incx, incy);
-    if (incy == 1) {
-      columns_.before(reinterpret_cast<std::uintptr_t>(y),
-                      sizeof(T) * static_cast<std::uintptr_t>(n), n, threads_);
-    }
+    const Index threads =
+        incy == 1 ? columns_.before(reinterpret_cast<std::uintptr_t>(y),
+                                    sizeof(T) * static_cast<std::uintptr_t>(n), n, threads_)
+                  : threads_for(y);
     time_ = Clock::now();  // memory for many copies has nothing to do with this one
     if (reads_along_ && continues) {
-      source_.copy(n, x, incx, y, threads_, gap < kNothingElse);
+      source_.copy(n, x, incx, y, threads, gap < kNothingElse);
     } else {
-      algorithms::copy(n, x, incx, y, incy, threads_for(y));
+      algorithms::copy(n, x, incx, y, incy, threads);
     }
     end();
   }
@@ -70,12 +70,15 @@ class Series {
   static constexpr std::chrono::microseconds kNothingElse{2};
 
   Series(const void* caller, Index n, Index incx, Index incy)
+      : Series(caller, n, incx, incy, incy == 1 && cpu::is_in_numpy_linalg(caller)) {}
+  Series(const void* caller, Index n, Index incx, Index incy, bool in_numpy)
       : caller_(caller),
         n_(n),
         incx_(incx),
         incy_(incy),
-        reads_along_(incx > 1 && incy == 1 && cpu::is_in_numpy_linalg(caller)),
-        source_(reads_along_ ? room() : nullptr) {}
+        reads_along_(in_numpy && incx > 1),
+        source_(reads_along_ ? room() : nullptr),
+        columns_(in_numpy) {}
 
   /// It ends with the thread, which may copy even then.
   static T* room() {
