@@ -99,10 +99,12 @@ void provide_small_pages(std::uintptr_t begin, std::uintptr_t end) {
   if (first < end) madvise(address(first), end - first, MADV_NOHUGEPAGE);
 }
 
-Index NewColumns::before(std::uintptr_t column, std::uintptr_t bytes, Index n, Index threads) {
+Index NewColumns::before(std::uintptr_t column, std::uintptr_t bytes, Index columns,
+                         Index threads) {
   constexpr std::uintptr_t kLeast = 2 * kLargePage;  // what is smaller is not worth it
   const std::uintptr_t last = column_;
   if (column - last != pitch_) {
+    await();
     *this = NewColumns(in_loop_);
     begin_ = last;
     pitch_ = column - last;
@@ -113,11 +115,11 @@ Index NewColumns::before(std::uintptr_t column, std::uintptr_t bytes, Index n, I
   if (!adjacent || threads <= 1 || written_ < kLeast) return threads;
   const KeepErrno keep_errno;
   const std::uintptr_t needed = column + bytes,
-                       end_of_square = begin_ + pitch_ * static_cast<std::uintptr_t>(n);
+                       end_of_matrix = begin_ + pitch_ * static_cast<std::uintptr_t>(columns);
   if (needed > there_) await();
-  if (needed > provided_) provide_next(column, needed, end_of_square, threads);
+  if (needed > provided_) provide_next(column, needed, end_of_matrix, threads);
   const Index ahead = in_loop_ ? (threads + 2) / 5 : 0;  // which keep up with the others
-  if (ahead > 0 && job_ == 0) provide_ahead(end_of_square, ahead);
+  if (ahead > 0 && job_ == 0) provide_ahead(end_of_matrix, ahead);
   return job_ != 0 ? threads - ahead : threads;
 }
 
@@ -130,9 +132,9 @@ std::uintptr_t NewColumns::end_of_part(std::uintptr_t begin) const {
 
 /// From what has been provided until now on, or from `column` on if more is needed than that.
 void NewColumns::provide_next(std::uintptr_t column, std::uintptr_t needed,
-                              std::uintptr_t end_of_square, Index threads) {
+                              std::uintptr_t end_of_matrix, Index threads) {
   const std::uintptr_t begin = std::max(column, provided_);
-  std::uintptr_t end = std::min(end_of_part(column), end_of_square);
+  std::uintptr_t end = std::min(end_of_part(column), end_of_matrix);
   if (begin >= end) return;
   if (begin >= end_of_mine_ && is_new(address(large_page_from(begin)))) {
     end_of_mine_ = end_of_private_memory(begin);  // takes a while
@@ -145,8 +147,8 @@ void NewColumns::provide_next(std::uintptr_t column, std::uintptr_t needed,
 }
 
 /// What comes after that, while columns are copied.
-void NewColumns::provide_ahead(std::uintptr_t end_of_square, Index threads) {
-  const std::uintptr_t end = std::min({end_of_part(provided_), end_of_square, end_of_mine_});
+void NewColumns::provide_ahead(std::uintptr_t end_of_matrix, Index threads) {
+  const std::uintptr_t end = std::min({end_of_part(provided_), end_of_matrix, end_of_mine_});
   if (provided_ >= end) return;
   const LargePages pages(provided_, end);
   job_ = compute_in_background(threads, pages.count(), [=](Index i) { pages.provide(i); });

@@ -32,18 +32,21 @@ class NewColumns {
   /// given back meanwhile. Then some of the threads provide more of it while the others copy.
   constexpr explicit NewColumns(bool in_loop = false) : in_loop_(in_loop) {}
 
-  /// A column of n elements, `bytes` in all, is about to be written at `column`. Several threads
-  /// provide as much again as has been written, and while columns are copied as much once more, but
-  /// nothing beyond a square matrix, or beyond the mapping of private memory that the column lies
-  /// in; one does not. Returns how many of `threads` are left to copy the column.
-  Index before(std::uintptr_t column, std::uintptr_t bytes, Index n, Index threads);
+  /// A column of so many bytes is about to be written at `column`, of a matrix that has `columns`
+  /// of them at most. Several threads provide as much again as has been written, and in a loop as
+  /// much once more while columns are copied, but nothing beyond the matrix, or beyond the mapping
+  /// of private memory that the column lies in; one does not. Returns how many of `threads` are
+  /// left to copy the column.
+  Index before(std::uintptr_t column, std::uintptr_t bytes, Index columns, Index threads);
+  /// Waits for those who provide what comes next. If a matrix has fewer columns than there could
+  /// be, the last of them are still at it when all have been written.
+  void await();
 
  private:
   std::uintptr_t end_of_part(std::uintptr_t begin) const;
-  void provide_next(std::uintptr_t column, std::uintptr_t needed, std::uintptr_t end_of_square,
+  void provide_next(std::uintptr_t column, std::uintptr_t needed, std::uintptr_t end_of_matrix,
                     Index threads);
-  void provide_ahead(std::uintptr_t end_of_square, Index threads);
-  void await();
+  void provide_ahead(std::uintptr_t end_of_matrix, Index threads);
 
   bool in_loop_;
   std::uintptr_t begin_ = 0, column_ = 0;  // the first one, the last one

@@ -229,7 +229,8 @@ void Transfer::find_kinds() {
 bool Transfer::staged(const Direction& direction, Index number) const {
   const MemoryKind kind = direction.kinds[size(number)];
   const Region& region = direction.regions[size(number)];
-  const bool as_it_is = &direction == &up_ && region.words == Words::all && !scattered(region);
+  const bool as_it_is =
+      &direction == &up_ && region.words == Words::all && !scattered(region) && !keeps_uploads_;
   return kind == MemoryKind::pageable || (kind == MemoryKind::pinned && !as_it_is);
 }
 

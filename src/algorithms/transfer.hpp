@@ -36,10 +36,11 @@ namespace overlapack {
 ///
 /// The caller's memory may be of any MemoryKind:
 ///  - pageable: through the staging slots;
-///  - pinned: uploads go straight to the device, unless they are scattered (TransferTuning); all
-///    are issued at once, and what else goes to the device afterwards comes after them. Downloads
-///    are staged all the same: a device that fails while it writes would leave columns that are
-///    neither input nor result, and the CPU could not resume;
+///  - pinned: uploads go straight to the device, unless they are scattered (TransferTuning) or to
+///  be
+///    kept; all are issued at once, and what else goes to the device afterwards comes after them.
+///    Downloads are staged all the same: a device that fails while it writes would leave columns
+///    that are neither input nor result, and the CPU could not resume;
 ///  - device: copied on the device, both ways.
 ///
 /// Of an upload of numbers in double precision, halves can go up by themselves: `words` other than
@@ -169,8 +170,8 @@ class Transfer {
   /// before all of that one is there. (Copy threads begin regions in order, but may end them in
   /// any.)
   Index add_download_over(const Region& region, Index after);
-  /// Declare before start() that everything staged on its way up is to stay there, so that
-  /// take_back() can undo what downloads into the same memory have changed.
+  /// Declare before start() that everything on its way up from the host is to stay in staging
+  /// memory, so that take_back() can undo what downloads into the same memory have changed.
   void keep_uploads() { keeps_uploads_ = true; }
   void start();
 
@@ -186,7 +187,7 @@ class Transfer {
   /// Waits until all downloads are committed (up to a stop). Throws what went wrong, if anything.
   void finish();
   /// Stops what is under way, if anything, and makes the caller's memory of upload `first` and
-  /// later ones what it was at the start. With keep_uploads(), for pageable memory.
+  /// later ones what it was at the start. With keep_uploads(), for memory of the host.
   void take_back(Index first);
 
  private:

@@ -49,7 +49,10 @@ class Series {
     const Clock::duration gap = now - time_;
     const bool continues = caller == caller_ && n == n_ && incx == incx_ && incy == incy_ &&
                            gap < Workers::kAwake && (!reads_along_ || source_.room() == room());
-    if (!continues) *this = Series(caller, n, incx, incy);
+    if (!continues) {
+      columns_.await();
+      *this = Series(caller, n, incx, incy);
+    }
     const Index threads =
         incy == 1 ? columns_.before(reinterpret_cast<std::uintptr_t>(y),
                                     sizeof(T) * static_cast<std::uintptr_t>(n), n, threads_)
@@ -70,20 +73,25 @@ class Series {
   static constexpr std::chrono::microseconds kNothingElse{2};
 
   Series(const void* caller, Index n, Index incx, Index incy)
-      : Series(caller, n, incx, incy, incy == 1 && cpu::is_in_numpy_linalg(caller)) {}
-  Series(const void* caller, Index n, Index incx, Index incy, bool in_numpy)
       : caller_(caller),
         n_(n),
         incx_(incx),
         incy_(incy),
-        reads_along_(in_numpy && incx > 1),
+        reads_along_(incx > 1 && incy == 1 && cpu::is_in_numpy_linalg(caller)),
         source_(reads_along_ ? room() : nullptr),
-        columns_(in_numpy) {}
+        columns_(reads_along_) {}
 
   /// It ends with the thread, which may copy even then.
   static T* room() {
     static ThreadMemory memory;
     return static_cast<T*>(memory.get(sizeof(T) * algorithms::NextColumns<T>::kRoom));
+  }
+
+  /// A matrix that lies by rows has no more columns than there is room for in a row.
+  Index threads_after_memory_for(const T* y) {
+    const Index columns = incx_ > 1 ? std::min(incx_, n_) : n_;
+    return columns_.before(reinterpret_cast<std::uintptr_t>(y),
+                           sizeof(T) * static_cast<std::uintptr_t>(n_), columns, threads_);
   }
 
   Index threads_for(const T* y) const {
