@@ -182,6 +182,37 @@ TYPED_TEST(CholUpdate, UpAndDown) {
   }
 }
 
+/// Each element of the product is as accurate as its row and its column are long, also where rows
+/// of V are zero.
+TYPED_TEST(CholUpdate, VectorsThatAreLongBesideTheFactor) {
+  using T = TypeParam;
+  const auto length = static_cast<Real<T>>(1 / std::sqrt(epsilon<T>()));
+  for (const Index n : {40, 330}) {
+    for (const Index k : {1, 4}) {
+      for (const Uplo uplo : kUplos) {
+        SCOPED_TRACE(testing::Message() << "n=" << n << " k=" << k << " " << char(uplo));
+        auto factor = random_factor<T>(uplo, n, 1);
+        auto v = random_matrix<T>(n, k, 2, 1);
+        for (Index j = 0; j < k; ++j) {
+          for (Index i = 0; i < n; ++i) v(i, j) *= i % 3 == 2 ? Real<T>(0) : length;
+        }
+        const auto a = product(uplo, factor, v, std::vector<int>(static_cast<std::size_t>(k), 1));
+        ASSERT_EQ(update(uplo, factor, v, 1), 0);
+        const auto got = product<T>(uplo, factor, Padded<T>(n, 0), {});
+        double worst = 0;
+        for (Index j = 0; j < n; ++j) {
+          for (Index i = 0; i < n; ++i) {
+            const auto size = std::sqrt(std::abs(a(i, i)) * std::abs(a(j, j)));
+            worst = std::max(worst, static_cast<double>(std::abs(got(i, j) - a(i, j)) / size));
+          }
+        }
+        EXPECT_LT(worst, 30 * std::sqrt(static_cast<double>(n)) * epsilon<T>());
+        expect_untouched(uplo, factor);
+      }
+    }
+  }
+}
+
 TYPED_TEST(CholUpdate, RunsWhereItIsSent) {
   using T = TypeParam;
   if (this->off()) GTEST_SKIP() << "no device";
@@ -744,11 +775,14 @@ TYPED_TEST(UpdateAtOnce, LeavesToOthersWhatItCannotDo) {
     this->expect_declined(uplo, factor, v, this->all(1, 3));
     this->options.memory = 0;
 
-    // Vectors of very different lengths; a downdate to a matrix that is nearly singular, and one to
-    // a matrix that is not definite.
+    // A vector that is long beside the factor, and one beside others; a downdate to a matrix that
+    // is nearly singular, and one to a matrix that is not definite.
     auto long_v = v;
     for (Index i = 0; i < n; ++i) long_v(i, 1) *= Real<T>(1e4);
     this->expect_declined(uplo, factor, long_v, this->all(1, 3));
+    Padded<T> alone(n, 1);
+    std::copy_n(&long_v(0, 1), n, &alone(0, 0));
+    this->expect_declined(uplo, factor, alone, {1});
     for (const double part : {0.9999, 1.5}) {
       for (const Index column : {Index{0}, n / 2, n - 1}) {
         Padded<T> column_v(n, 1);

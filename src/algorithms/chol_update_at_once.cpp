@@ -28,12 +28,15 @@
 // eps sqrt(A(i, i) cond(T)), and the error of R^-1 itself, cond(T) eps, does the same to X R^-1,
 // whose row is never larger than sqrt(A(i, i)) or that of V. What a panel starts from is then the
 // exact V of a problem as close as that to the given one; the errors of panels do not add up along
-// the chain, since there is none. So the method is as good as the chain of reflectors if the
-// condition of T is small (kLargestCondition). It is unless the vectors, seen through L^-1, have
-// very different lengths, or the downdated matrix is nearly singular: then the chain has to do it.
+// the chain, since there is none. But each panel's problem is another one, where a chain goes on
+// with the V that it has, errors and all. What a reflector leaves of a row of V that is long beside
+// L's is short, with an error of eps times that length, and to the next panels that error is what
+// the result differs by: eps |W|. So the method is as good as the chain of reflectors if neither T
+// nor its inverse is large (kLargest). That is so unless vectors, seen through L^-1, are long, or
+// the downdated matrix is nearly singular: then the chain has to do it.
 // The same is so where a diagonal block of L is not well conditioned, since elimination multiplies
 // by its inverse (src/README.md, "Inverses of diagonal blocks"). What is not finite in L or V makes
-// T, or a condition, so.
+// T, or a condition, large, too.
 //
 // Nothing may be changed if there is no result, which is known only when all of the factor has been
 // read. For a factor in the device's memory nothing is written before. A factor in the host's
@@ -44,9 +47,9 @@
 namespace overlapack::algorithms {
 namespace {
 
-/// Of T, as update_bases() estimates it: up to here results are as accurate as those of the chain,
-/// or at worst half as accurate.
-constexpr double kLargestCondition = 128;
+/// max(1, |T|) max(1, |T^-1|), as update_bases() estimates it: up to here results are as accurate
+/// as those of the chain, or at worst half as accurate.
+constexpr double kLargest = 128;
 
 template <class T>
 class UpdateAtOnce {
@@ -90,7 +93,7 @@ class UpdateAtOnce {
                                 x().block(columns.first, 0, n_ - columns.first, k_), width_,
                                 states(columns), inverses_.progress());
     triangle_.kernels.update_bases(queue, sign_, x().block(columns.first, 0, size, k_), width_,
-                                   first_panel, kLargestCondition, grams_.view(), bases_.view(),
+                                   first_panel, kLargest, grams_.view(), bases_.view(),
                                    unfit_.there());
   }
 

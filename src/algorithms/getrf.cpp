@@ -131,9 +131,7 @@ template <class T>
 class LuOnDevice final : public Factorization<T> {
  public:
   LuOnDevice(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Index n)
-      : solve_with_l_(device, Uplo::lower, Diag::unit),
-        solve_with_u_(device, Uplo::upper, Diag::non_unit),
-        lu_(device, cpu, options, n, n, 0) {}
+      : solve_with_l_(device, Uplo::lower, Diag::unit), lu_(device, cpu, options, n, n, 0) {}
 
   DeviceView<T> input() const override { return lu_.matrix(); }
   Queue& queue() const override { return lu_.update(); }
@@ -146,7 +144,7 @@ class LuOnDevice final : public Factorization<T> {
   void solve(DeviceView<T> b) override {
     lu_.interchange(b);
     solve_with_l_(queue(), lu_.matrix(), b);
-    solve_with_u_(queue(), lu_.matrix(), b);
+    lu_.solve_with_u(b);
   }
 
   Index info() const override { return first_failure(lu_.info()); }
@@ -156,7 +154,7 @@ class LuOnDevice final : public Factorization<T> {
   }
 
  private:
-  Substitution<T> solve_with_l_, solve_with_u_;
+  Substitution<T> solve_with_l_;
   Lu<T> lu_;
 };
 
@@ -169,6 +167,13 @@ std::unique_ptr<Factorization<T>> make_lu(Device& device, const cpu::Lapack<T>& 
 }
 
 namespace {
+
+/// X := U^-1 B, once A is factored.
+template <class T>
+void back_substitute(Lu<T>& lu) {
+  const Span span(lu.update(), "solve", lu.count());
+  lu.solve_with_u(lu.rhs());
+}
 
 /// gesv() of a matrix in the device's memory.
 template <class T>
@@ -186,7 +191,7 @@ Index gesv_resident(Device& device, Lu<T>& lu, const Options& options, Input<T> 
   ResidentFlow<T> flow(device, lu, input.a, a, transfer ? &*transfer : nullptr);
   lu.factor(flow);
   if (transfer) {
-    lu.back_substitute();
+    back_substitute(lu);
     transfer->release(lu.update(), 0);
     transfer->finish();
   }
@@ -242,7 +247,7 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, In
   TransferFlow<T> flow(transfer, lu, std::move(uploads), on_device ? lu.total() : 0);
   lu.factor(flow);
   if (!b.empty()) {
-    lu.back_substitute();
+    back_substitute(lu);
     transfer.release(lu.update(), lu.count());
   }
   transfer.finish();

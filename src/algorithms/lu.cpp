@@ -45,6 +45,7 @@ Lu<T>::Lu(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Ind
       in_panel_(device, options, m, width(options), width(options)),
       in_near_(device, options, m, 2 * width(options), width(options)),
       in_update_(device, options, m, n + nrhs, width(options)),
+      solve_with_u_(device, Uplo::upper, Diag::non_unit),
       panel_(device, Priority::high, "panel"),
       near_(device, Priority::high, "near"),
       update_(device, Priority::normal, "update") {
@@ -163,13 +164,6 @@ bool Lu<T>::compose(Queue& queue, Range panels) {
   kernels_.compose_interchanges(queue, pivots(columns), columns.first, block(0).size(),
                                 sources_->view().block(0, 0, rows, panels.size()));
   return true;
-}
-
-template <class T>
-void Lu<T>::back_substitute() {
-  const Span span(update(), "solve", count());
-  kernels_.trsm(update(), Side::left, Uplo::upper, Op::none, Diag::non_unit, T(1),
-                matrix().block(0, 0, m_, n_), rhs());
 }
 
 /// The columns of block i that are factored at a time: by the device in panels of its width.

@@ -12,6 +12,7 @@
 #include "algorithms/long_step.hpp"
 #include "algorithms/panel_on_cpu.hpp"
 #include "algorithms/split.hpp"
+#include "algorithms/substitution.hpp"
 
 namespace overlapack::algorithms {
 
@@ -73,8 +74,8 @@ class Lu {
   void interchange_left(Queue& queue, DeviceView<T> a, Range panels);
   /// Carries out all interchanges in an m x nrhs matrix.
   void interchange(DeviceView<T> b);
-  /// X := U^-1 B, once A is factored.
-  void back_substitute();
+  /// X := U^-1 X in update(), once A is factored.
+  void solve_with_u(DeviceView<T> x) { solve_with_u_(update(), matrix().block(0, 0, m_, n_), x); }
 
  private:
   // Blocks [0, joined) take part in the updates. Blocks [joined, pending) have arrived later and
@@ -172,6 +173,7 @@ class Lu {
   Subtraction<T> in_panel_, in_near_, in_update_;  // one for each queue
   std::vector<Subtraction<T>> in_catch_up_;
   std::vector<SplitAdjoint<T>> split_;  // split_[b]: what lies below block b
+  Substitution<T> solve_with_u_;
   std::deque<LongStep<T>> long_steps_;
   Index begun_long_steps_ = 0;
   std::deque<Far> far_;  // if there are long steps; groups take turns

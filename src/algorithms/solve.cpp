@@ -1,5 +1,6 @@
 #include "algorithms/solve.hpp"
 
+#include "algorithms/substitution.hpp"
 #include "algorithms/transfer.hpp"
 #include "algorithms/triangle.hpp"
 
@@ -48,12 +49,14 @@ void getrs(Device& device, const Options& options, Op op, HostView<const T> a,
   const Buffer<Index> interchanges(device, Space::device, n), staged(device, Space::host, n);
   std::copy(pivots.begin(), pivots.end(), staged.data());
   const DeviceView<Index> p(interchanges.data(), n);
+  Substitution<T> solve_with_l(device, Uplo::lower, Diag::unit),
+      solve_with_u(device, Uplo::upper, Diag::non_unit);
   const auto solve = [&](Queue& queue, DeviceView<const T> A, DeviceView<T> B) {
     queue.copy<Index>(p, HostView<const Index>(staged.data(), n));
     if (op == Op::none) {  // A = P^T L U
       kernels.swap_rows(queue, B, p, 0);
-      kernels.trsm(queue, Side::left, Uplo::lower, op, Diag::unit, T(1), A, B);
-      kernels.trsm(queue, Side::left, Uplo::upper, op, Diag::non_unit, T(1), A, B);
+      solve_with_l(queue, A, B);
+      solve_with_u(queue, A, B);
     } else {
       kernels.trsm(queue, Side::left, Uplo::upper, op, Diag::non_unit, T(1), A, B);
       kernels.trsm(queue, Side::left, Uplo::lower, op, Diag::unit, T(1), A, B);

@@ -65,7 +65,7 @@ class BlockInverses {
 };
 
 /// X := A^-1 X for the same triangle A, again and again in one queue: for few right-hand sides,
-/// where each step of trsm is a launch with little to do, by one kernel. In single precision.
+/// where each step of trsm is a launch with little to do, by one kernel.
 template <class T>
 class Substitution {
  public:
@@ -79,8 +79,10 @@ class Substitution {
       kernels.trsm(queue, Side::left, uplo_, Op::none, diag_, T(1), a, x);
       return;
     }
-    if (links_.size() == 0) {
+    if (progress_.size() == 0) {
       progress_ = {device_, Space::device, Kernels<T>::substitution_progress(a.rows, kFew)};
+    }
+    if (links_.size() < Kernels<T>::substitution_links(a.rows)) {
       Buffer<Index> links(device_, Space::device, Kernels<T>::substitution_links(a.rows));
       kernels.find_links(queue, uplo_, diag_, a, {links.data(), links.size()});
       links_ = std::move(links);  // only what has been found

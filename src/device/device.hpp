@@ -343,9 +343,9 @@ class Kernels {
   /// `w` has the rows of W from panel `first` on. With its k columns, columns k p, ... of `bases`
   /// become R(p)^-1 (with zeros below the diagonal) for the panels behind those of w, and for panel
   /// 0 if `first` is 0. `grams` keeps the sums of each panel between calls for consecutive panels.
-  /// *unfit becomes 1 if a T(p) is not positive definite, has a NaN, or is not well conditioned:
-  /// if max(1, T(c, c)) max (T^-1)(c, c), which bounds the condition within a factor of k^2, is
-  /// larger than `limit`.
+  /// *unfit becomes 1 if a T(p) is not positive definite, has a NaN, or is large or has a large
+  /// inverse: if max(1, T(c, c)) max(1, (T^-1)(c, c)), which also bounds the condition within a
+  /// factor of k^2, is larger than `limit`.
   void update_bases(Queue& queue, int sign, DeviceView<const T> w, Index width, Index first,
                     double limit, DeviceView<Double<T>> grams, DeviceView<Double<T>> bases,
                     DeviceView<Index> unfit);
@@ -502,21 +502,24 @@ class Kernels {
   /// link of its chain for each block of rows, in double precision. For T in single precision only.
   void find_links(Queue& queue, Uplo uplo, Diag diag, DeviceView<const T> a,
                   DeviceView<Index> links);
+  /// Rows of a block of substitute().
+  static constexpr Index kSubstituted = std::is_same_v<T, float> ? 128 : 64;
   /// Elements of `links`.
   static constexpr Index substitution_links(Index n) {
-    constexpr Index kRows = is_complex<T> ? 64 : 128, kWords = is_complex<T> ? 2 : 1;
-    return quotient_up(n, kRows) * (2 * kRows * kRows * kWords);
+    constexpr Index kWords = is_complex<T> ? 2 : 1;
+    return kSplits ? quotient_up(n, kSubstituted) * (2 * kSubstituted * kSubstituted * kWords) : 0;
   }
   /// X := A^-1 X for a triangular n x n matrix A and few columns of X: what trsm() does from the
-  /// left, by one kernel instead of many. `links` is what find_links() has left of the same
-  /// triangle, `progress` work space. If the inverse of a block on the diagonal overflows double
-  /// precision, so may X, and a NaN or an infinity may spread to elements of X before it.
+  /// left, by one kernel instead of many. `progress` is work space. In single precision `links` is
+  /// what find_links() has left of the same triangle; if the inverse of a block on the diagonal
+  /// overflows double precision, so may X. A NaN or an infinity may spread to elements of X before
+  /// it.
   void substitute(Queue& queue, Uplo uplo, Diag diag, DeviceView<const T> a,
                   DeviceView<const Index> links, DeviceView<T> x, DeviceView<Index> progress);
   /// Elements of `progress` that are enough.
   static constexpr Index substitution_progress(Index n, Index columns) {
-    constexpr Index kRows = is_complex<T> ? 64 : 128, kColumns = 4, kPerBlock = 128 * kColumns;
-    return quotient_up(n, kRows) * quotient_up(columns, kColumns) * kPerBlock;
+    constexpr Index kColumns = 4, kPerColumn = kSubstituted * Index{sizeof(T)} / 4;
+    return quotient_up(n, kSubstituted) * quotient_up(columns, kColumns) * kColumns * kPerColumn;
   }
 
   /// Writes the other triangle of a Hermitian matrix of which the `uplo` one is given; imaginary

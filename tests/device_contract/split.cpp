@@ -1,4 +1,4 @@
-// Products of split operands, and substitution with few right-hand sides.
+// Products of split operands.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -46,17 +46,6 @@ class SplitContract : public DeviceContract<T> {
     this->kernels().split_gemm(this->queue(), a.form, a.summands, alpha, this->upload(a.columns),
                                this->upload(b.columns), beta, dc);
     return this->download(dc);
-  }
-
-  /// X := A^-1 X, in work space behind which there is something to be left alone.
-  void substitute(Uplo uplo, Diag diag, DeviceView<const T> a, DeviceView<T> x) {
-    const auto links = this->upload(Padded<Index>(K::substitution_links(a.rows), 1, 1));
-    const auto progress =
-        this->upload(Padded<Index>(K::substitution_progress(a.rows, x.cols), 1, 1));
-    this->kernels().find_links(this->queue(), uplo, diag, a, links);
-    this->kernels().substitute(this->queue(), uplo, diag, a, links, x, progress);
-    EXPECT_TRUE(this->download(links).padding_untouched());
-    EXPECT_TRUE(this->download(progress).padding_untouched());
   }
 };
 using SinglePrecisions = testing::Types<float, std::complex<float>>;
@@ -443,88 +432,6 @@ TYPED_TEST(SplitContract, InfinitiesAndNaNsSpreadAsInSumsOfProducts) {
       }
     }
     EXPECT_GT(infinities, m);
-  }
-}
-
-TYPED_TEST(SplitContract, SubstitutesForAFewRightHandSides) {
-  using T = TypeParam;
-  for (const Index n : {1, 2, 63, 64, 65, 128, 200, 1000, 2500}) {
-    for (const Index nrhs : {1, 3, 4, 5, 9}) {
-      for (const Uplo uplo : kUplos) {
-        for (const Diag diag : {Diag::non_unit, Diag::unit}) {
-          SCOPED_TRACE(testing::Message() << n << " " << nrhs << " " << char(uplo) << char(diag));
-          auto a = random_matrix<T>(n, n, 1, 3);
-          a.forbid_other_triangle(uplo);
-          for (Index j = 0; j < n; ++j) {
-            for (Index i = 0; i < n; ++i) {
-              const bool inside = uplo == Uplo::lower ? i > j : i < j;
-              if (inside) a(i, j) /= std::sqrt(static_cast<float>(n));
-              if (i == j) a(i, j) = diag == Diag::unit ? sentinel<T>() : a(i, j) + T(2);
-            }
-          }
-          const auto b = random_matrix<T>(n, nrhs, 2, 1);
-          const auto da = this->upload(a), dx = this->upload(b);
-          this->substitute(uplo, diag, da, dx);
-          const auto x = this->download(dx);
-          EXPECT_TRUE(x.padding_untouched());
-          // |b - A x| <= c eps |A| |x|, row by row, as substitution has it.
-          for (Index c = 0; c < nrhs; ++c) {
-            for (Index i = 0; i < n; ++i) {
-              Wide<T> sum(b(i, c));
-              double size = 0;
-              for (Index j = uplo == Uplo::lower ? 0 : i; j < (uplo == Uplo::lower ? i + 1 : n);
-                   ++j) {
-                const Wide<T> product =
-                    (i == j && diag == Diag::unit ? Wide<T>(1) : Wide<T>(a(i, j))) *
-                    Wide<T>(x(j, c));
-                sum -= product;
-                size += std::abs(product);
-              }
-              ASSERT_LE(std::abs(sum), 30 * std::sqrt(static_cast<double>(n)) * epsilon<T>() * size)
-                  << i << "," << c;
-            }
-          }
-        }
-      }
-    }
-  }
-}
-
-TYPED_TEST(SplitContract, SubstitutionKeepsToTheRangeOfItsNumbers) {
-  using T = TypeParam;
-  const Index n = 100;  // diagonals whose inverses are no single precision numbers
-  for (const float scale : {1e-40f, 1e38f}) {
-    for (const Uplo uplo : kUplos) {
-      Padded<T> a(n, n), b(n, 1);
-      for (Index j = 0; j < n; ++j) {
-        for (Index i = 0; i < n; ++i) a(i, j) = T(i == j ? scale : 0.f);
-        b(j, 0) = T(scale);
-      }
-      const auto da = this->upload(a), dx = this->upload(b);
-      this->substitute(uplo, Diag::non_unit, da, dx);
-      const auto x = this->download(dx);
-      for (Index i = 0; i < n; ++i) {
-        ASSERT_LE(std::abs(x(i, 0) - T(1)), 4 * std::numeric_limits<float>::epsilon()) << i;
-      }
-    }
-  }
-}
-
-TYPED_TEST(SplitContract, SubstitutionGivesZerosNoSign) {
-  using T = TypeParam;
-  const Index n = 200;
-  for (const Uplo uplo : kUplos) {
-    auto a = random_matrix<T>(n, n, 1, 3);
-    for (Index j = 0; j < n; ++j) a(j, j) += T(2);
-    Padded<T> zeros(n, 1);
-    for (Index i = 0; i < n; ++i) zeros(i, 0) = T(0);
-    const auto da = this->upload(a), dx = this->upload(zeros);
-    this->substitute(uplo, Diag::non_unit, da, dx);
-    const auto x = this->download(dx);
-    for (Index i = 0; i < n; ++i) {
-      ASSERT_EQ(x(i, 0), T(0)) << i;
-      ASSERT_FALSE(std::signbit(std::real(x(i, 0))) || std::signbit(std::imag(x(i, 0)))) << i;
-    }
   }
 }
 

@@ -342,7 +342,7 @@ TYPED_TEST(EliminationContract, BasesThatAreUnfit) {
       return true;
     };
     EXPECT_FALSE(unfit(1, T(3), 100));
-    EXPECT_EQ(unfit(1, T(12), 100), k > 1);  // one number alone is never ill conditioned
+    EXPECT_TRUE(unfit(1, T(12), 100));  // one number alone is large, if not ill conditioned
     EXPECT_FALSE(unfit(-1, T(Real<T>(0.9)), 100));
     EXPECT_TRUE(unfit(-1, T(Real<T>(0.999)), 100));
     EXPECT_TRUE(unfit(-1, T(2), 100));

@@ -549,18 +549,16 @@ void CudaKernels<T>::do_find_links(Queue& queue, Uplo uplo, Diag diag, DeviceVie
 }
 
 template <class T>
-void CudaKernels<T>::do_substitute(Queue& queue, Uplo uplo, Diag, DeviceView<const T> a,
+void CudaKernels<T>::do_substitute(Queue& queue, Uplo uplo, Diag diag, DeviceView<const T> a,
                                    DeviceView<const Index> links, DeviceView<T> x,
                                    DeviceView<Index> progress) {
-  if constexpr (Kernels<T>::kSplits) {
-    constexpr Index order = kSubstitutionOrder<T>, columns = kSubstitutionColumns;
-    constexpr Index of_block = 2 * kSubstitutionWords * columns;  // a word takes two elements
-    static_assert(Kernels<T>::substitution_progress(order, columns) == of_block &&
-                  Kernels<T>::substitution_progress(order + 1, 1) == 2 * of_block &&
-                  Kernels<T>::substitution_progress(1, columns + 1) == 2 * of_block);
-    const CurrentDevice current(cuda(queue).index());
-    substitute<T>(cuda(queue).stream(), uplo, a, links.data, x, progress);
-  }
+  constexpr Index order = kSubstitutionOrder<T>, columns = kSubstitutionColumns;
+  constexpr Index of_block = 2 * kSubstitutionWords<T> * columns;  // a word takes two elements
+  static_assert(Kernels<T>::substitution_progress(order, columns) == of_block &&
+                Kernels<T>::substitution_progress(order + 1, 1) == 2 * of_block &&
+                Kernels<T>::substitution_progress(1, columns + 1) == 2 * of_block);
+  const CurrentDevice current(cuda(queue).index());
+  substitute<T>(cuda(queue).stream(), uplo, diag, a, links.data, x, progress);
 }
 
 #define OVERLAPACK_INSTANTIATE(T) template class CudaKernels<T>;

@@ -308,17 +308,19 @@ void extreme(cudaStream_t stream, const ReduceScratch& scratch, bool largest, De
 /// Rows of a block of substitute(), words of a column of its messages, and right-hand sides of a
 /// thread block.
 template <class T>
-constexpr int kSubstitutionOrder = is_complex<T> ? 64 : 128;
-constexpr int kSubstitutionWords = 64, kSubstitutionColumns = 4;
+constexpr int kSubstitutionOrder = std::is_same_v<T, float> ? 128 : 64;
+template <class T>
+constexpr int kSubstitutionWords = kSubstitutionOrder<T>* static_cast<int>(sizeof(T)) / 8;
+constexpr int kSubstitutionColumns = 4;
 /// Bytes of what find_links() finds for a block.
 template <class T>
 constexpr std::size_t kLinkBytes =
     2 * kSubstitutionOrder<T>* kSubstitutionOrder<T>*(is_complex<T> ? 2 : 1) * sizeof(double);
-/// As Kernels<T>::find_links and substitute. For float and complex float.
+/// As Kernels<T>::find_links, for float and complex float, and substitute.
 template <class T>
 void find_links(cudaStream_t stream, Uplo uplo, Diag diag, DeviceView<const T> a, void* links);
 template <class T>
-void substitute(cudaStream_t stream, Uplo uplo, DeviceView<const T> a, const void* links,
+void substitute(cudaStream_t stream, Uplo uplo, Diag diag, DeviceView<const T> a, const void* links,
                 DeviceView<T> x, DeviceView<Index> progress);
 
 /// As Kernels<T>::mirror.

@@ -15,6 +15,15 @@ __device__ inline Complex<R> of_other_lane(Complex<R> x, int mask) {
   return {of_other_lane(x.re, mask), of_other_lane(x.im, mask)};
 }
 
+template <class R>
+__device__ inline R of_lane(R x, int lane) {
+  return __shfl_sync(kAllLanes, x, lane);
+}
+template <class R>
+__device__ inline Complex<R> of_lane(Complex<R> x, int lane) {
+  return {of_lane(x.re, lane), of_lane(x.im, lane)};
+}
+
 /// Sums over kCount lanes, whose numbers are `kApart` apart, of as many numbers that each of them
 /// has: lane i of them, of which only the lower bits count, gets that of the x[i]. Destroys `x`.
 ///

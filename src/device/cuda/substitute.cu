@@ -1,13 +1,13 @@
-// Substitution with a triangular matrix for a few right-hand sides, in one launch: A X = B in
-// single precision. From an upper triangle both orders are turned around, so that all is forward
-// substitution:
+// Substitution with a triangular matrix for a few right-hand sides, in one launch: A X = B. From an
+// upper triangle both orders are turned around, so that all is forward substitution:
 //
 //   x(b) = A(b, b)^-1 (y(b) - sum over j < b of A(b, j) x(j)).
 //
 // A thread block has one block b of rows. As soon as some x(j) is there, as a message
 // (message.cuh), everybody who waits for it subtracts his share; A(b, j), which does not depend on
-// it, is in registers by then. What counts is the chain from one block to the next. A link of it is
-// a message and one product:
+// it, is in registers by then. What counts is the chain from one block to the next.
+//
+// In single precision a link of it is a message and one product:
 //
 //   x(b) = z(b) - M(b) x(b - 1),  M(b) = A(b, b)^-1 A(b, b - 1),
 //   z(b) = A(b, b)^-1 (y(b) - sum over j < b - 1 of A(b, j) x(j)),
@@ -16,7 +16,12 @@
 // (find_links). They are in double precision, and so are the products with them, which makes these
 // as good as substitution.
 //
+// In double precision there is nothing more precise for inverses to be in. A link is a message, its
+// product, and substitution with A(b, b), by one warp for each right-hand side.
+//
 // Thread blocks start in the order of their numbers, and each waits for earlier ones only.
+#include <type_traits>
+
 #include "device/cuda/arithmetic.cuh"
 #include "device/cuda/async_copy.cuh"
 #include "device/cuda/inverse.cuh"
@@ -28,7 +33,9 @@ namespace overlapack::cuda {
 namespace {
 
 template <class T>
-constexpr int kOrder = kTiles<DoubleScalar<T>>* kTile;  // of a block
+constexpr bool kHasLinks = !std::is_same_v<T, DoubleScalar<T>>;
+template <class T>
+constexpr int kOrder = kHasLinks<T> ? kTiles<DoubleScalar<T>>* kTile : 64;  // of a block
 constexpr int kParts = 4;  // of the columns of a block: four threads have a row
 template <class T>
 constexpr int kWidth = kOrder<T> / kParts;  // columns of a part
@@ -39,9 +46,10 @@ constexpr int kColumns = kSubstitutionColumns;  // right-hand sides of a thread 
 /// Words of a column of x(j).
 template <class T>
 constexpr int kWords = kOrder<T> * sizeof(T) / sizeof(Word::value);
-static_assert(kWords<float> == kSubstitutionWords && kWords<Complex<float>> == kSubstitutionWords);
 static_assert(kOrder<float> == kSubstitutionOrder<float> &&
-              kOrder<Complex<float>> == kSubstitutionOrder<std::complex<float>>);
+              kOrder<Complex<float>> == kSubstitutionOrder<std::complex<float>> &&
+              kOrder<double> == kSubstitutionOrder<double> &&
+              kOrder<Complex<double>> == kSubstitutionOrder<std::complex<double>>);
 
 /// Elements that lie side by side, as many as a thread moves at a time.
 template <class E>
@@ -163,6 +171,7 @@ template <class T>
 struct Substitution {
   Index n;
   Trapezoid<const T> a;
+  bool unit;             // if there are no links
   const Link<T>* links;  // of each block
   T* x;                  // element (i, c) is x[i * row_step + c * ld]
   Index row_step, ld;
@@ -178,13 +187,24 @@ struct Substitution {
 };
 
 template <class T>
-struct Memory {
+struct Sums {
   using E = DoubleScalar<T>;
-  ByThreads<T> m;
   alignas(16) T x[2][kColumns][kOrder<T>];  // of the blocks j, alternately
   T sums[kParts][kColumns][kOrder<T>];      // - A(b, j) x(j), the parts
   alignas(16) E y[kColumns][kOrder<T>];     // what is left of block b
-  alignas(16) E last[kColumns][kOrder<T>];  // x(b - 1)
+};
+
+/// What comes next in a thread block: with a link, or with A(b, b) itself.
+template <class T, bool = kHasLinks<T>>
+struct Memory : Sums<T> {
+  ByThreads<T> m;
+  alignas(16) DoubleScalar<T> last[kColumns][kOrder<T>];  // x(b - 1)
+};
+template <class T>
+struct Memory<T, false> : Sums<T> {
+  T column[kOrder<T>][kOrder<T>];  // of A(b, b), below the diagonal, with zeros above
+  T diagonal[kOrder<T>], inverse[kOrder<T>];
+  bool ordinary[kOrder<T>];  // whether the inverse is of use
 };
 
 template <class T>
@@ -255,6 +275,79 @@ __device__ inline void send(bool awaited, Word* message, int r, Complex<float> x
   memcpy(&value, &x, sizeof value);
   if (awaited) store(message + r, 1, value);
 }
+template <class E>
+__device__ inline void send(bool awaited, Word* message, int r, E x) {
+  constexpr int kNumbers = sizeof(E) / sizeof(double);
+  unsigned long long value[kNumbers];
+  memcpy(value, &x, sizeof x);
+#pragma unroll
+  for (int i = 0; i < kNumbers; ++i) {
+    if (awaited) store(message + r * kNumbers + i, 1, value[i]);
+  }
+}
+
+/// A(b, b), of which there are `rows` rows. Each thread has a part of a row.
+template <class T>
+__device__ void load_block(Memory<T, false>& memory, const Trapezoid<const T>& block, int rows,
+                           bool unit, int row, int part) {
+#pragma unroll
+  for (int k = 0; k < kWidth<T>; ++k) {
+    const int column = part * kWidth<T> + k;
+    const bool inside = row < rows && column < row;
+    memory.column[column][row] = inside ? *block.at(row, column) : from_real<T>(0);
+  }
+  if (part > 0) return;
+  const T diagonal = row < rows && !unit ? *block.at(row, row) : from_real<T>(1);
+  memory.diagonal[row] = diagonal;
+  memory.inverse[row] = reciprocal(diagonal);
+  const auto size = abs1(diagonal);
+  memory.ordinary[row] = size >= Ordinary<T>::least && size <= Ordinary<T>::largest;
+}
+
+/// y := A(b, b)^-1 y by a warp, whose lanes have every 32nd row. divided(x, h) is x over the
+/// diagonal element of the lane's row h.
+template <class T, int kRows, class Divided>
+__device__ void substitute_in_block(const Memory<T, false>& memory, T (&y)[kRows],
+                                    Divided divided) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  T x[kRows];
+#pragma unroll
+  for (int h = 0; h < kRows; ++h) {
+#pragma unroll 8
+    for (int j = 0; j < kWarp; ++j) {
+      const T mine = divided(y[h], h), next = of_lane(mine, j);
+      if (lane == j) x[h] = mine;
+#pragma unroll
+      for (int r = h; r < kRows; ++r) {
+        y[r] = subtract_product(y[r], memory.column[h * kWarp + j][r * kWarp + lane], next);
+      }
+    }
+  }
+#pragma unroll
+  for (int h = 0; h < kRows; ++h) y[h] = x[h];
+}
+
+/// The same, with memory.y of right-hand side c.
+template <class T, int kRows>
+__device__ void solve_block(const Memory<T, false>& memory, int c, T (&y)[kRows]) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  T diagonal[kRows], inverse[kRows];
+  bool ordinary = true;
+#pragma unroll
+  for (int h = 0; h < kRows; ++h) {
+    const int row = h * kWarp + lane;
+    y[h] = memory.y[c][row];
+    diagonal[h] = memory.diagonal[row];
+    inverse[h] = memory.inverse[row];
+    ordinary = ordinary && memory.ordinary[row];
+  }
+  if (__all_sync(kAllLanes, ordinary)) {
+    substitute_in_block(memory, y,
+                        [&](T x, int h) { return quotient(x, diagonal[h], inverse[h]); });
+  } else {
+    substitute_in_block(memory, y, [&](T x, int h) { return divide(x, diagonal[h]); });
+  }
+}
 
 template <class T>
 __global__ void __launch_bounds__(kThreads<T>) substitution_kernel(Substitution<T> p) {
@@ -267,10 +360,14 @@ __global__ void __launch_bounds__(kThreads<T>) substitution_kernel(Substitution<
   const Index b = blockIdx.x / p.chunks, chunk = blockIdx.x % p.chunks;
   const Index first = b * kOrder<T>, row = first + r, first_column = chunk * kColumns;
   const int count = static_cast<int>(min(p.columns - first_column, Index{kColumns}));
-  const Link<T>& link = p.links[b];
-  if (b > 0) {  // each thread reads what it has copied
+  // For products with A(b, j) neighbouring lanes have neighbouring rows.
+  const int tile_row = t % kOrder<T>, tile_part = t / kOrder<T>;
+  if constexpr (!kHasLinks<T>) {
+    load_block(memory, p.a.from(first, first), static_cast<int>(min(p.n - first, Index{kOrder<T>})),
+               p.unit, tile_row, tile_part);
+  } else if (b > 0) {  // each thread reads what it has copied
 #pragma unroll
-    for (int u = 0; u < kUnits<T>; ++u) start_copy(&memory.m.unit[u][t], &link.m.unit[u][t]);
+    for (int u = 0; u < kUnits<T>; ++u) start_copy(&memory.m.unit[u][t], &p.links[b].m.unit[u][t]);
   }
 
   static_assert(kColumns == kParts, "a part for each right-hand side");
@@ -279,14 +376,14 @@ __global__ void __launch_bounds__(kThreads<T>) substitution_kernel(Substitution<
 
   // Calls f(c, word, its value) for what a thread has of the message x(j).
   const auto receive = [&](Index j, auto f) {
-    if (t < count * kWords<T>) {
-      const int c = t / kWords<T>, word = t % kWords<T>;
-      f(c, word, await(p.message(j, chunk, c) + word, b - j <= kNear));
+    constexpr int kTurns = (kColumns * kWords<T> + kThreads<T> - 1) / kThreads<T>;
+#pragma unroll
+    for (int turn = 0; turn < kTurns; ++turn) {
+      const int i = turn * kThreads<T> + t, c = i / kWords<T>, word = i % kWords<T>;
+      if (c < count) f(c, word, await(p.message(j, chunk, c) + word, b - j <= kNear));
     }
     __syncthreads();
   };
-  // For these products neighbouring lanes have neighbouring rows.
-  const int tile_row = t % kOrder<T>, tile_part = t / kOrder<T>;
   T sums[kColumns];
 #pragma unroll
   for (int c = 0; c < kColumns; ++c) sums[c] = from_real<T>(0);
@@ -315,7 +412,7 @@ __global__ void __launch_bounds__(kThreads<T>) substitution_kernel(Substitution<
   // Two tiles are on their way while the message for the one before them is waited for: tile[0] is
   // that of block j and tile[1] of j + 1.
   T tile[2][kWidth<T>];
-  const Index last = b - 2;
+  const Index last = b - (kHasLinks<T> ? 2 : 1);
   Index j = last % 2 == 0 ? 0 : -1;
   if (last >= 0 && j == 0) load_tile(tile[0], j);
   if (j + 1 < last) load_tile(tile[1], j + 1);
@@ -327,8 +424,8 @@ __global__ void __launch_bounds__(kThreads<T>) substitution_kernel(Substitution<
     if (j + 3 < last) load_tile(tile[1], j + 3);
   }
   // All that can be is in registers before the message for which it is wanted comes.
-  UnitOf<T> matrix[kUnits<T>];
-  const auto load_matrix = [&](const ByThreads<T>& from, int last_row) {
+  [[maybe_unused]] UnitOf<T> matrix[kUnits<T>];
+  [[maybe_unused]] const auto load_matrix = [&](const ByThreads<T>& from, int last_row) {
 #pragma unroll
     for (int u = 0; u < kUnits<T>; ++u) {
       const int unit = u / kRowsOfLane * kLanesOfRow + t % kLanesOfRow;
@@ -336,7 +433,9 @@ __global__ void __launch_bounds__(kThreads<T>) substitution_kernel(Substitution<
       matrix[u] = inside ? from.unit[u][t] : UnitOf<T>{};
     }
   };
-  load_matrix(link.minus_inverse, (warp + 1) * (kWarp / kParts) - 1);
+  if constexpr (kHasLinks<T>) {
+    load_matrix(p.links[b].minus_inverse, (warp + 1) * (kWarp / kParts) - 1);
+  }
   if (last >= 0) subtract(tile[0], last);
 
 #pragma unroll
@@ -351,25 +450,37 @@ __global__ void __launch_bounds__(kThreads<T>) substitution_kernel(Substitution<
     memory.y[part][r] = add(y, in_double(sum));
   }
   __syncthreads();
-  E x = minus_product<T>(matrix, memory.y, count);
-  if (b > 0) {
-    finish_copies();
-    load_matrix(memory.m, kOrder<T>);
-    receive(b - 1, [&](int c, int word, unsigned long long value) {
-      constexpr int kPerWord = sizeof value / sizeof(T);
-      T in_word[kPerWord];
-      memcpy(in_word, &value, sizeof value);
+  const bool awaited = first + kOrder<T> < p.n;
+  if constexpr (kHasLinks<T>) {
+    E x = minus_product<T>(matrix, memory.y, count);
+    if (b > 0) {
+      finish_copies();
+      load_matrix(memory.m, kOrder<T>);
+      receive(b - 1, [&](int c, int word, unsigned long long value) {
+        constexpr int kPerWord = sizeof value / sizeof(T);
+        T in_word[kPerWord];
+        memcpy(in_word, &value, sizeof value);
 #pragma unroll
-      for (int i = 0; i < kPerWord; ++i) {
-        memory.last[c][word * kPerWord + i] = in_double(in_word[i]);
-      }
-    });
-    x = add(x, minus_product<T>(matrix, memory.last, count));
+        for (int i = 0; i < kPerWord; ++i) {
+          memory.last[c][word * kPerWord + i] = in_double(in_word[i]);
+        }
+      });
+      x = add(x, minus_product<T>(matrix, memory.last, count));
+    }
+    T rounded;
+    convert(rounded, x);
+    send(part < count && awaited, p.message(b, chunk, part), r, rounded);
+    if (mine) *p.solution(row, first_column + part) = rounded;
+  } else if (warp < count) {
+    T x[kOrder<T> / kWarp];
+    solve_block(memory, warp, x);
+#pragma unroll
+    for (int h = 0; h < kOrder<T> / kWarp; ++h) {
+      const int i = h * kWarp + t % kWarp;
+      send(awaited, p.message(b, chunk, warp), i, x[h]);
+      if (first + i < p.n) *p.solution(first + i, first_column + warp) = x[h];
+    }
   }
-  T rounded;
-  convert(rounded, x);
-  send(part < count && first + kOrder<T> < p.n, p.message(b, chunk, part), r, rounded);
-  if (mine) *p.solution(row, first_column + part) = rounded;
 }
 
 /// The triangle in the order of forward substitution.
@@ -404,7 +515,7 @@ void find_links(cudaStream_t stream, Uplo uplo, Diag diag, DeviceView<const T> a
 }
 
 template <class T>
-void substitute(cudaStream_t stream, Uplo uplo, DeviceView<const T> a, const void* links,
+void substitute(cudaStream_t stream, Uplo uplo, Diag diag, DeviceView<const T> a, const void* links,
                 DeviceView<T> x, DeviceView<Index> progress) {
   using D = typename DeviceScalar<T>::type;
   const Index chunks = quotient_up(x.cols, kColumns);
@@ -416,18 +527,19 @@ void substitute(cudaStream_t stream, Uplo uplo, DeviceView<const T> a, const voi
   check(cudaMemsetAsync(progress.data, 0, sizeof(Word) * words, stream), "substitution");
   const bool upper = uplo == Uplo::upper;
   D* const first = device_cast(x.data) + (upper ? a.rows - 1 : 0);
-  launch(stream, shape, "substitution", substitution_kernel<D>,
-         Substitution<D>{a.rows, forward(uplo, a.rows, device_cast(a.data), a.ld),
-                         static_cast<const Link<D>*>(links), first, upper ? -1 : 1, x.ld, x.cols,
-                         reinterpret_cast<Word*>(progress.data), chunks});
+  launch(
+      stream, shape, "substitution", substitution_kernel<D>,
+      Substitution<D>{a.rows, forward(uplo, a.rows, device_cast(a.data), a.ld), diag == Diag::unit,
+                      static_cast<const Link<D>*>(links), first, upper ? -1 : 1, x.ld, x.cols,
+                      reinterpret_cast<Word*>(progress.data), chunks});
 }
 
-#define OVERLAPACK_INSTANTIATE(T)                                                               \
-  template void find_links(cudaStream_t, Uplo, Diag, DeviceView<const T>, void*);               \
-  template void substitute(cudaStream_t, Uplo, DeviceView<const T>, const void*, DeviceView<T>, \
-                           DeviceView<Index>);
-OVERLAPACK_INSTANTIATE(float)
-OVERLAPACK_INSTANTIATE(std::complex<float>)
+#define OVERLAPACK_INSTANTIATE(T)                                                      \
+  template void substitute(cudaStream_t, Uplo, Diag, DeviceView<const T>, const void*, \
+                           DeviceView<T>, DeviceView<Index>);
+OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #undef OVERLAPACK_INSTANTIATE
+template void find_links(cudaStream_t, Uplo, Diag, DeviceView<const float>, void*);
+template void find_links(cudaStream_t, Uplo, Diag, DeviceView<const std::complex<float>>, void*);
 
 }  // namespace overlapack::cuda

@@ -104,17 +104,18 @@ __global__ void __launch_bounds__(kThreads)
   }
   __syncthreads();
   if (thread >= kWarp) return;
-  double largest = thread < k ? real_part(t[thread][thread]) : 0;
+  double largest = thread < k ? fmax(real_part(t[thread][thread]), 1.0) : 1;
   const bool definite = factor<E>(t, k, thread);
   invert<E>(t, x, k, thread);
   __syncwarp();
   double largest_inverse = 0;  // diagonal element of T^-1
   for (int j = 0; j < k && thread < k; ++j) largest_inverse += square_modulus(x[thread][j]);
+  largest_inverse = fmax(largest_inverse, 1.0);
   for (int apart = kWarp / 2; apart > 0; apart /= 2) {
     largest = fmax(largest, __shfl_xor_sync(kAllLanes, largest, apart));
     largest_inverse = fmax(largest_inverse, __shfl_xor_sync(kAllLanes, largest_inverse, apart));
   }
-  if (thread == 0 && !(definite && fmax(largest, 1.0) * largest_inverse <= limit)) *unfit = 1;
+  if (thread == 0 && !(definite && largest * largest_inverse <= limit)) *unfit = 1;
   for (int j = 0; j < k && thread < k; ++j) {
     bases[(base * k + j) * bases_ld + thread] = x[thread][j];
   }

@@ -399,7 +399,7 @@ class EmulatedKernels final : public Kernels<T> {
       for (Index p = first == 0 ? 0 : first + 1; p <= last; ++p) {
         std::vector<D> memory(vectors * vectors);
         const HostView<D> t(memory.data(), k, k, k), inverse = results.block(0, p * k, k, k);
-        double largest = 1, largest_inverse = 0;
+        double largest = 1, largest_inverse = 1;
         for (Index j = 0; j < k; ++j) {
           for (Index i = 0; i < k; ++i) {
             t(i, j) = inverse(i, j) = D(i == j ? 1 : 0);
@@ -865,13 +865,13 @@ class EmulatedKernels final : public Kernels<T> {
                      DeviceView<const Index> links, DeviceView<T> x,
                      DeviceView<Index> progress) override {
     enqueue(queue, "substitute", [=] {
-      require(Kernels<T>::kSplits, "substitute", "not in double precision");
+      const Index needed = Kernels<T>::substitution_links(a.rows);
       require(a.rows == a.cols && a.rows == x.rows &&
                   progress.rows >= Kernels<T>::substitution_progress(a.rows, x.cols) &&
-                  links.rows >= Kernels<T>::substitution_links(a.rows),
+                  links.rows >= needed,
               "substitute", "the shapes do not fit");
       const HostView<const Index> found = open("substitute", links);
-      require(std::all_of(found.data, found.data + Kernels<T>::substitution_links(a.rows),
+      require(std::all_of(found.data, found.data + needed,
                           [&](Index x) { return x == triangle_number(uplo, diag, a.rows); }),
               "substitute", "the links are not those of this triangle");
       open("substitute", progress);
