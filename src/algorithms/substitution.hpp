@@ -75,23 +75,26 @@ class Substitution {
 
   void operator()(Queue& queue, DeviceView<const T> a, DeviceView<T> x) {
     Kernels<T>& kernels = device_.kernels<T>();
-    if (x.cols > kFew) {
+    if (x.cols > kFew || !try_to_allocate([&] { prepare(queue, a); })) {
       kernels.trsm(queue, Side::left, uplo_, Op::none, diag_, T(1), a, x);
       return;
-    }
-    if (progress_.size() == 0) {
-      progress_ = {device_, Space::device, Kernels<T>::substitution_progress(a.rows, kFew)};
-    }
-    if (links_.size() < Kernels<T>::substitution_links(a.rows)) {
-      Buffer<Index> links(device_, Space::device, Kernels<T>::substitution_links(a.rows));
-      kernels.find_links(queue, uplo_, diag_, a, {links.data(), links.size()});
-      links_ = std::move(links);  // only what has been found
     }
     kernels.substitute(queue, uplo_, diag_, a, {links_.data(), links_.size()}, x,
                        {progress_.data(), progress_.size()});
   }
 
  private:
+  void prepare(Queue& queue, DeviceView<const T> a) {
+    if (progress_.size() > 0) return;
+    Buffer<Index> progress(device_, Space::device, Kernels<T>::substitution_progress(a.rows, kFew));
+    const Index count = Kernels<T>::substitution_links(a.rows);
+    if (count > 0) {
+      links_ = {device_, Space::device, count};
+      device_.kernels<T>().find_links(queue, uplo_, diag_, a, {links_.data(), count});
+    }
+    progress_ = std::move(progress);  // all is there
+  }
+
   Device& device_;
   const Uplo uplo_;
   const Diag diag_;
