@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/once.hpp"
+#include "core/traces.hpp"
 #include "cpu/lapack.hpp"
 #include "device/cuda/plugin.hpp"
 #include "device/host/emulated_device.hpp"
@@ -242,6 +243,7 @@ void Context::log(const std::string& line) {
 }
 
 std::shared_ptr<Device> open_cuda_device(std::optional<int> index, int rank) {
+  const NoDlerror no_dlerror;
   // The driver first: where there is none, the plug-in and its libraries would be loaded, with
   // their memory, to find that out.
   if (dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL) == nullptr) {
