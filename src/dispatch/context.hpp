@@ -44,9 +44,11 @@ class Context {
     if (error.lost()) lose_device(error.what());
   }
 
-  /// For tests, `overlapack tune` and the benchmark: replaces settings (and profile) and, if given,
-  /// the device. No call may be under way.
+  /// For tests, `overlapack tune` and the benchmark: replaces settings and profile. If the settings
+  /// name another device than before, that is opened when it is next needed. No call may be under
+  /// way.
   void reset(Settings settings, Profile profile);
+  /// For tests: replaces the device. No call may be under way.
   void use_device(std::shared_ptr<Device> device);
 
   /// Writes one line to the call log.
