@@ -133,7 +133,8 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
       "-v,--verbose", [&options] { options.environment.emplace_back("OVERLAPACK_VERBOSE", "1"); },
       "One line on stderr for every call (OVERLAPACK_VERBOSE=1)");
   run->add_option("--log", options.log,
-                  "Append one line for every call to a file (OVERLAPACK_VERBOSE=FILE)")
+                  "Append one line for every call to a file (OVERLAPACK_VERBOSE=FILE), which is "
+                  "opened for each: read a pipe by tail -f -n +1")
       ->check(not_empty)
       ->type_name("FILE")
       ->excludes(verbose);
