@@ -112,7 +112,7 @@ struct Profile {
   std::array<std::array<Index, 4>, kRoutineCount> threshold;  // [routine][type letter]
   std::array<std::array<bool, 4>, kRoutineCount> read{};      // those that are from the file
   std::string source = kBuiltIn;                              // or the file it was read from
-  std::string unread;  // the file that there is but cannot be read, and why
+  std::string unread;  // the file that may be there but cannot be read, and why
 
   Index& at(Routine routine, char type);
   Index at(Routine routine, char type) const;
