@@ -3,7 +3,6 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
@@ -11,6 +10,7 @@
 #include <memory>
 
 #include "algorithms/workers.hpp"
+#include "core/traces.hpp"
 
 namespace overlapack::algorithms {
 namespace {
@@ -25,15 +25,6 @@ void* address(std::uintptr_t page) { return reinterpret_cast<void*>(page); }
 std::uintptr_t large_page_from(std::uintptr_t begin) {
   return (begin + kLargePage - 1) / kLargePage * kLargePage;
 }
-
-/// The program's errno is what it was.
-class KeepErrno {
- public:
-  ~KeepErrno() { errno = before_; }
-
- private:
-  const int before_ = errno;
-};
 
 /// The whole large pages between two addresses, or none if the first of them is not new.
 class LargePages {

@@ -45,9 +45,9 @@ std::uint64_t process_identity() {
   return std::uint64_t{forks} << 32 | static_cast<std::uint32_t>(getpid());
 }
 
-NoCancellation::NoCancellation() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+AtWork::AtWork() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation_before_); }
 
-NoCancellation::~NoCancellation() noexcept(false) { pthread_setcancelstate(before_, nullptr); }
+AtWork::~AtWork() noexcept(false) { pthread_setcancelstate(cancellation_before_, nullptr); }
 
 OnceLock::OnceLock() {
   static_cast<void>(registered);

@@ -4,23 +4,27 @@
 #include <atomic>
 #include <cstdint>
 
+#include "core/traces.hpp"
+
 namespace overlapack {
 
 /// A number that this process shares with none of its ancestors, and which is never 0. The process
 /// id alone would not do: a child may get that of an ancestor which has ended.
 std::uint64_t process_identity();
 
-/// While it lives, the thread that made it is not cancelled (pthread_cancel), but at its next
-/// cancellation point afterwards.
-class NoCancellation {
+/// While it lives, the thread that made it works for the library: more than to hand a call on. It
+/// is not cancelled (pthread_cancel), which would leave locks and threads behind, but at its next
+/// cancellation point afterwards; and errno then is what it was.
+class AtWork {
  public:
-  NoCancellation();
-  ~NoCancellation() noexcept(false);  // a cancellation that was asynchronous takes place here
-  NoCancellation(const NoCancellation&) = delete;
-  NoCancellation& operator=(const NoCancellation&) = delete;
+  AtWork();
+  ~AtWork() noexcept(false);  // a cancellation that was asynchronous takes place here
+  AtWork(const AtWork&) = delete;
+  AtWork& operator=(const AtWork&) = delete;
 
  private:
-  int before_;
+  int cancellation_before_;
+  KeepErrno keep_errno_;
 };
 
 /// Held while a value is made: by one thread of the process at a time, and by none during a fork
@@ -34,7 +38,7 @@ class OnceLock {
   OnceLock& operator=(const OnceLock&) = delete;
 
  private:
-  NoCancellation no_cancellation_;
+  AtWork at_work_;
 };
 
 /// A value that the first get() makes and that is never destroyed, since calls may still come while

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
 #include <type_traits>
 
 #include "core/scalar.hpp"

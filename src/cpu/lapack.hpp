@@ -5,7 +5,6 @@
 // reference.hpp, so every call has an answer.
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <vector>
 

@@ -5,8 +5,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "device/residues.hpp"
-
 namespace overlapack {
 namespace {
 

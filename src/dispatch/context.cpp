@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/once.hpp"
+#include "core/traces.hpp"
 #include "cpu/lapack.hpp"
 #include "device/cuda/plugin.hpp"
 #include "device/host/emulated_device.hpp"
@@ -75,43 +76,50 @@ int append(const std::string& path, const std::string& text) {
 
 void complain(const std::string& what) { write_all(STDERR_FILENO, "overlapack: " + what + "\n"); }
 
-/// The text of a regular file, or nothing if there is none.
-std::optional<std::string> read_file(const std::string& path) {
+/// The text of a regular file. Returns errno, or 0.
+int read_file(const std::string& path, std::string& text) {
   constexpr std::size_t kLimit = 1 << 20;
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (file < 0) return std::nullopt;
+  if (file < 0) return errno;
   struct stat status;
-  std::string text;
-  bool good = fstat(file, &status) == 0 && S_ISREG(status.st_mode);
+  int error = 0;
+  if (fstat(file, &status) != 0) {
+    error = errno;
+  } else if (!S_ISREG(status.st_mode)) {
+    error = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
+  }
   char buffer[4096];
-  for (ssize_t got;
-       good && text.size() < kLimit && (got = read(file, buffer, sizeof buffer)) > 0;) {
-    text.append(buffer, static_cast<std::size_t>(got));
+  for (ssize_t got = 1; error == 0 && got != 0 && text.size() < kLimit;) {
+    got = read(file, buffer, sizeof buffer);
+    if (got > 0) text.append(buffer, static_cast<std::size_t>(got));
+    if (got < 0 && errno != EINTR) error = errno;
   }
   close(file);
-  return good ? std::optional<std::string>(text) : std::nullopt;
+  return error;
 }
+
+bool new_profile_expected = false;
 
 Profile load_profile(const Settings& settings) {
   const std::string path = profile_path(settings);
-  const std::optional<std::string> text = path.empty() ? std::nullopt : read_file(path);
-  if (!text) {
-    if (!settings.profile.empty()) {
-      complain("OVERLAPACK_PROFILE='" + path +
-               "' is ignored: it cannot be read; `overlapack tune` "
-               "writes a profile");
-    }
-    return builtin_profile();
-  }
-  std::string complaint;
-  std::optional<Profile> profile = parse_profile(*text, complaint);
-  if (!profile) {
-    complain("the profile " + path + " is ignored: " + complaint +
+  Profile none = builtin_profile();
+  if (path.empty()) return none;
+  const ProfileFile file = read_profile(path);
+  if (file.profile) return *file.profile;
+  if (file.error == 0) {
+    complain("the profile " + path + " is ignored: " + file.complaint +
              "; remove it or run `overlapack tune`");
-    return builtin_profile();
+  } else if (settings.profile.empty()) {
+    // Nobody has named it, and it may be none of this user's: in many containers, and after a
+    // change of user, HOME is another one's. So only those are told who ask what is used.
+    const bool absent = file.error == ENOENT || file.error == ENOTDIR;
+    if (!absent) none.unread = path + ": " + std::generic_category().message(file.error);
+  } else if (file.error != ENOENT || !new_profile_expected) {
+    complain("OVERLAPACK_PROFILE='" + path +
+             "' is ignored: it cannot be read; `overlapack tune` "
+             "writes a profile");
   }
-  profile->source = path;
-  return *profile;
+  return none;
 }
 
 std::string directory_of_this_library() {
@@ -126,6 +134,17 @@ std::string directory_of_this_library() {
 }
 
 }  // namespace
+
+ProfileFile read_profile(const std::string& path) {
+  ProfileFile file;
+  std::string text;
+  file.error = read_file(path, text);
+  if (file.error == 0) file.profile = parse_profile(text, file.complaint);
+  if (file.profile) file.profile->source = path;
+  return file;
+}
+
+void Context::expect_new_profile() { new_profile_expected = true; }
 
 Context& Context::instance() {
   static Once<Context> context;
@@ -242,6 +261,7 @@ void Context::log(const std::string& line) {
 }
 
 std::shared_ptr<Device> open_cuda_device(std::optional<int> index, int rank) {
+  const NoDlerror no_dlerror;
   // The driver first: where there is none, the plug-in and its libraries would be loaded, with
   // their memory, to find that out.
   if (dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL) == nullptr) {

@@ -14,10 +14,21 @@
 
 namespace overlapack::dispatch {
 
+/// What has come of reading a profile.
+struct ProfileFile {
+  std::optional<Profile> profile;
+  int error = 0;          ///< errno, if there is no file or it cannot be read
+  std::string complaint;  ///< about a file that can be, but is no profile
+};
+ProfileFile read_profile(const std::string& path);
+
 /// The process-wide state. It is never destroyed: at exit the driver may be gone before us.
 class Context {
  public:
   static Context& instance();
+  /// For `overlapack tune`, before anybody asks for the instance: the profile that the settings
+  /// name need not be there, since it is about to be written.
+  static void expect_new_profile();
 
   const Settings& settings() const { return settings_; }
   const Profile& profile() const { return profile_; }
@@ -44,9 +55,11 @@ class Context {
     if (error.lost()) lose_device(error.what());
   }
 
-  /// For tests, `overlapack tune` and the benchmark: replaces settings (and profile) and, if given,
-  /// the device. No call may be under way.
+  /// For tests, `overlapack tune` and the benchmark: replaces settings and profile. If the settings
+  /// name another device than before, that is opened when it is next needed. No call may be under
+  /// way.
   void reset(Settings settings, Profile profile);
+  /// For tests: replaces the device. No call may be under way.
   void use_device(std::shared_ptr<Device> device);
 
   /// Writes one line to the call log.

@@ -149,7 +149,7 @@ void copy(const void* caller, Index n, const T* x, Index incx, T* y, Index incy)
   constexpr Index kMany = 2048, kApart = 256 / sizeof(T), kManyTogether = 32768 / sizeof(T);
   const bool apart = std::max(std::abs(incx), std::abs(incy)) >= kApart;
   if (n < (apart ? kMany : kManyTogether)) return algorithms::copy(n, x, incx, y, incy, 1);
-  const NoCancellation no_cancellation;
+  const AtWork at_work;
   static thread_local Series<T> series;
   series.copy(caller, n, x, incx, y, incy);
 }

@@ -67,7 +67,7 @@ Real<T> norm(Family family, Norm norm, Symmetry symmetry, Uplo uplo, HostView<co
   }
   if (device == nullptr) return cpu.norm(norm, symmetry, uplo, a, work);
 
-  const NoCancellation no_cancellation;
+  const AtWork at_work;
   const Call call = norm_call(norm, symmetry, uplo, a);
   Decision decision;
   const CallLog log(context, call, decision);

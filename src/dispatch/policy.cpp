@@ -352,9 +352,20 @@ Index Profile::at(Routine routine, char type) const {
   return const_cast<Profile*>(this)->at(routine, type);
 }
 
+bool& Profile::is_read(Routine routine, char type) {
+  return read[static_cast<std::size_t>(routine)][static_cast<std::size_t>(type_index(type))];
+}
+
+bool Profile::is_read(Routine routine, char type) const {
+  return const_cast<Profile*>(this)->is_read(routine, type);
+}
+
 std::string Profile::source_of(Routine routine, char type) const {
-  const auto& of_routine = read[static_cast<std::size_t>(routine)];
-  return of_routine[static_cast<std::size_t>(type_index(type))] ? source : kBuiltIn;
+  return is_read(routine, type) ? source : built_in();
+}
+
+std::string Profile::built_in() const {
+  return unread.empty() ? kBuiltIn : kBuiltIn + ("; " + unread);
 }
 
 Profile builtin_profile() {
@@ -410,17 +421,17 @@ std::optional<Profile> parse_profile(const std::string& text, std::string& compl
 }
 
 std::string format_profile(const Profile& profile, const std::string& comment) {
-  std::ostringstream out;
+  std::ostringstream heading, entries;
   std::istringstream lines(comment);
-  for (std::string line; std::getline(lines, line);) out << "# " << line << '\n';
+  for (std::string line; std::getline(lines, line);) heading << "# " << line << '\n';
   for (std::size_t r = 0; r < kRoutineCount; ++r) {
     for (std::size_t t = 0; t < 4; ++t) {
-      if (!exists(static_cast<Routine>(r), kTypeLetters[t])) continue;
-      out << kTypeLetters[t] << kRoutineNames[r] << ' ' << threshold_text(profile.threshold[r][t])
-          << '\n';
+      if (!profile.read[r][t]) continue;
+      entries << kTypeLetters[t] << kRoutineNames[r] << ' '
+              << threshold_text(profile.threshold[r][t]) << '\n';
     }
   }
-  return out.str();
+  return entries.str().empty() ? std::string() : heading.str() + entries.str();
 }
 
 std::size_t element_size(char type) {

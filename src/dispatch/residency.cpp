@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/once.hpp"
+#include "core/traces.hpp"
 
 namespace overlapack::dispatch {
 namespace {
@@ -75,7 +76,7 @@ Device* device_of_call(Context& context, Index elements, std::size_t bytes, cons
 
 Device* device_of_norm(Context& context, Index elements, const void* matrix) {
   if (!context.opened() && elements < kLargeMatrix) return nullptr;
-  const NoCancellation no_cancellation;  // locks would be left behind
+  const AtWork at_work;
   if (!context.opened() && !is_cuda_memory(matrix)) return nullptr;
   return device_holding(context, matrix);
 }
@@ -88,6 +89,7 @@ void require_aligned(std::size_t bytes, const void* matrix) {
 }
 
 bool cuda_in_process() {
+  const NoDlerror no_dlerror;
   void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
   if (driver != nullptr) dlclose(driver);  // the reference; the process keeps it
   return driver != nullptr;
@@ -102,6 +104,7 @@ bool is_cuda_memory(const void* pointer) {
   static std::atomic<GetPointerAttribute*> found{nullptr};
   GetPointerAttribute* get = found.load();
   if (get == nullptr) {
+    const NoDlerror no_dlerror;
     // The reference is kept: the function must not go away.
     void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
     if (driver == nullptr) return false;

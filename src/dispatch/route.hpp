@@ -114,7 +114,7 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume,
   const bool large = is_large(context, call);
   if (is_small(context, call, large)) return on_cpu();  // all that small calls pay
 
-  const NoCancellation no_cancellation;  // locks and threads would be left behind
+  const AtWork at_work;
   Decision decision = decide(context, call, large);
   const bool resident = decision.resident;
   const CallLog log(context, call, decision);

@@ -122,7 +122,7 @@ class OneVector {
 template <class T>
 Index chol_update(const char* name, Uplo uplo, HostView<T> a, HostView<const T> v,
                   algorithms::Signs signs) {
-  const NoCancellation no_cancellation;  // the CPU, too, uses threads of ours
+  const AtWork at_work;  // the CPU, too, uses threads of ours
   const Index n = a.rows, k = v.cols;
   const Lapack<T>& cpu = cpu_lapack<T>(Family::lp64);
   algorithms::UpdateCheckpoint<T> checkpoint;
@@ -178,7 +178,7 @@ Index chol_update(const char* name, Uplo uplo, HostView<T> a, HostView<const T> 
 
 template <class T>
 void update_one(const char* name, HostView<T> r, T* x, Real<T>* c) {
-  const NoCancellation no_cancellation;  // the CPU, too, uses threads of ours
+  const AtWork at_work;  // the CPU, too, uses threads of ours
   const Index n = r.rows, threads = cpu_threads(n);
   if (n == 0) return;
   OneVector<T> vector(r, x, c);
@@ -211,7 +211,7 @@ void update_one(const char* name, HostView<T> r, T* x, Real<T>* c) {
 
 template <class T>
 algorithms::Downdate downdate_one(const char* name, HostView<T> r, T* x, Real<T>* c) {
-  const NoCancellation no_cancellation;  // the CPU, too, uses threads of ours
+  const AtWork at_work;  // the CPU, too, uses threads of ours
   using algorithms::Downdate;
   const Index n = r.rows, threads = cpu_threads(n);
   if (n == 0) return Downdate::done;

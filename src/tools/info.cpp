@@ -76,8 +76,9 @@ void print_thresholds() {
   const dispatch::Context& context = dispatch::Context::instance();
   const dispatch::Profile& profile = context.profile();
   const bool read = profile.source != dispatch::Profile::kBuiltIn;
-  std::cout << "Break-even sizes (" << profile.source
-            << (read ? "; built-in where that says nothing" : "") << ")\n";
+  std::cout << "Break-even sizes ("
+            << (read ? profile.source + "; built-in where that says nothing" : profile.built_in())
+            << ")\n";
   std::vector<std::vector<std::string>> rows;
   for (std::size_t r = 0; r < dispatch::kRoutineCount; ++r) {
     const auto routine = static_cast<dispatch::Routine>(r);

@@ -56,9 +56,10 @@ For each routine and type, n is doubled from 32 and both sides are timed from an
 ordinary memory; the smallest size from which the device wins at this and every
 larger measured size becomes its threshold, after bisection to within 10 % (25 % with
 --quick). A result with a large residual counts as lost. potrs and getrs are measured
-with n right-hand sides, posv and gesv with one, cholupdate with 16 vectors. Thresholds
-that are not measured keep the value they have now. Other work on the machine spoils the
-measurement.
+with n right-hand sides, posv and gesv with one, cholupdate with 16 vectors. The profile
+keeps what it says of all others or, if it is new, takes it from the profile in use; what
+neither says is left out, and keeps its built-in value. Other work on the machine spoils
+the measurement.
 
 Examples:
   overlapack tune --quick
@@ -132,7 +133,8 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
       "-v,--verbose", [&options] { options.environment.emplace_back("OVERLAPACK_VERBOSE", "1"); },
       "One line on stderr for every call (OVERLAPACK_VERBOSE=1)");
   run->add_option("--log", options.log,
-                  "Append one line for every call to a file (OVERLAPACK_VERBOSE=FILE)")
+                  "Append one line for every call to a file (OVERLAPACK_VERBOSE=FILE), which is "
+                  "opened for each: read a pipe by tail -f -n +1")
       ->check(not_empty)
       ->type_name("FILE")
       ->excludes(verbose);

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -178,11 +179,14 @@ class LogFile {
   std::uintmax_t start_ = 0;
 };
 
-/// Complains now rather than to lose all lines later.
+/// Complains now rather than to lose all lines later. A pipe is not opened for that: its reader
+/// would see it end before the first line.
 void check_log(const std::string& path) {
-  const int file = open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_NOCTTY, 0644);
-  // ENXIO: a pipe that nobody reads yet.
-  if (file < 0 && errno != ENXIO) {
+  struct stat status;
+  const bool is_pipe = stat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode);
+  constexpr int kFlags = O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_NOCTTY;
+  const int file = is_pipe ? -1 : open(path.c_str(), kFlags, 0644);
+  if (is_pipe ? access(path.c_str(), W_OK) != 0 : file < 0) {
     throw std::system_error(errno, std::generic_category(), "cannot write the log " + path);
   }
   if (file >= 0) close(file);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <iostream>
@@ -87,16 +88,24 @@ int open_beside(const fs::path& target, std::string& name) {
   return mkstemp(name.data());
 }
 
+/// Without symbolic links, as far as it is there. Empty, and why, if that cannot be said.
+fs::path real_path(const std::string& path, std::error_code& error) {
+  const fs::path whole = fs::absolute(path, error);
+  return error ? fs::path() : fs::weakly_canonical(whole, error);
+}
+
 /// Where a profile at `path` is written: behind symbolic links, in a folder that now exists. Throws
 /// if it cannot be, which some folders (/proc) tell only who tries.
 fs::path writable(const std::string& path) {
-  if (fs::exists(path) && !fs::is_regular_file(path) && !fs::is_directory(path)) return path;
-  const fs::path target = fs::weakly_canonical(fs::absolute(path)), folder = target.parent_path();
   std::error_code error;
-  fs::create_directories(folder, error);
+  const fs::file_status there = fs::status(path, error);
+  if (!fs::status_known(there)) fail_to_write(path, error.value());
+  if (fs::is_other(there)) return path;
+  if (fs::is_directory(there)) fail_to_write(path, EISDIR);
+  const fs::path target = real_path(path, error);
+  if (!error) fs::create_directories(target.parent_path(), error);
   if (error) fail_to_write(path, error.value());
-  if (fs::is_directory(target)) fail_to_write(path, EISDIR);
-  if (fs::exists(target) && access(target.c_str(), W_OK) != 0) fail_to_write(path, errno);
+  if (fs::exists(there) && access(target.c_str(), W_OK) != 0) fail_to_write(path, errno);
   std::string trial;
   const int file = open_beside(target, trial);
   if (file < 0) fail_to_write(path, errno);
@@ -108,7 +117,8 @@ fs::path writable(const std::string& path) {
 /// Writes a regular file as a whole or not at all, and into anything else (a pipe, /dev/stdout).
 /// `target` is writable(path).
 void write_profile(const std::string& path, const fs::path& target, const std::string& text) {
-  const bool whole = !fs::exists(target) || fs::is_regular_file(target);
+  std::error_code ignored;
+  const bool whole = !fs::is_other(fs::status(target, ignored));
   std::string written;
   const int file =
       whole ? open_beside(target, written) : open(target.c_str(), O_WRONLY | O_CLOEXEC);
@@ -186,6 +196,24 @@ std::string path_of_profile(const TuneOptions& options, const dispatch::Settings
       "no place for the profile: set HOME, XDG_CACHE_HOME or OVERLAPACK_PROFILE, or use --output");
 }
 
+/// A profile that OVERLAPACK_PROFILE names but that is not there is nothing to complain of if it is
+/// about to be written.
+void expect_new_profile(const TuneOptions& options) {
+  const char* const named = std::getenv("OVERLAPACK_PROFILE");
+  if (named == nullptr || *named == '\0') return;
+  std::error_code error;
+  if (options.output.empty() || real_path(options.output, error) == real_path(named, error)) {
+    dispatch::Context::expect_new_profile();
+  }
+}
+
+/// What is known before anything is measured: by the profile that is written anew or, if there is
+/// none, by the one in use.
+dispatch::Profile profile_until_now(const fs::path& target) {
+  const dispatch::ProfileFile file = dispatch::read_profile(target);
+  return file.profile ? *file.profile : dispatch::Context::instance().profile();
+}
+
 /// The break-even of one task, and what has been measured for it.
 struct BreakEven {
   Index threshold = kNever;
@@ -233,12 +261,13 @@ int tune(const TuneOptions& options) {
     std::cerr << "overlapack: --routines: no such routine for these types\n";
     return 2;
   }
+  expect_new_profile(options);
   auto& context = dispatch::Context::instance();
   const dispatch::Settings settings = context.settings();
-  dispatch::Profile profile = context.profile();
   Device& device = device_to_tune(options);
   const std::string path = path_of_profile(options, settings);
   const fs::path target = writable(path);  // before all the measuring
+  dispatch::Profile kept = profile_until_now(target), measured = dispatch::builtin_profile();
   std::cerr << "Measuring " << device.model() << " (" << device.name() << ") against "
             << cpu_lapack_description() << '\n';
   if (device.emulated()) {
@@ -255,7 +284,9 @@ int tune(const TuneOptions& options) {
       const BreakEven found = measure_break_even(options, device, task, [&](Index n) {
         progress.show(done, name + ", n = " + std::to_string(n));
       });
-      profile.at(task.first, task.second) = found.threshold;
+      measured.at(task.first, task.second) = found.threshold;
+      measured.is_read(task.first, task.second) = true;
+      kept.is_read(task.first, task.second) = false;
       any_served |= found.any_served();
       rows.push_back(row_of(name, found));
     }
@@ -271,7 +302,9 @@ int tune(const TuneOptions& options) {
   const std::string comment = "measured " + today() + " by `overlapack tune`: " + device.model() +
                               " against " + cpu_model() + ", " + std::to_string(available_cores()) +
                               " cores";
-  write_profile(path, target, dispatch::format_profile(profile, comment));
+  write_profile(path, target,
+                dispatch::format_profile(kept, "as read from " + kept.source) +
+                    dispatch::format_profile(measured, comment));
   std::cout << "written to " << path << '\n';
   return 0;
 }

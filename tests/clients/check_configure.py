@@ -39,6 +39,11 @@ def main():
     if status != 0 or "the benchmark is left out" not in output or "CLI11 not" in output:
         harness.fail("without nlohmann-json: " + output)
 
+    for file in ("/etc/passwd", sys.executable):
+        status, output, _ = configure(*without, "-DOVERLAPACK_OPENBLAS=" + file)
+        if status != 0 or ("is no shared library" in output) != (file == "/etc/passwd"):
+            harness.fail(f"with {file} as OpenBLAS: {output}")
+
     if nvcc:  # one that says it is older
         with tempfile.TemporaryDirectory(prefix="overlapack-") as folder:
             older = os.path.join(folder, "nvcc")

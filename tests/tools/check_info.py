@@ -9,6 +9,14 @@ import sys
 import tempfile
 
 
+ONE_CALL = """
+import ctypes
+n, info = ctypes.c_int32(1), ctypes.c_int32(-1)
+by = ctypes.byref
+ctypes.CDLL(None).dpotrf_(b"L", by(n), by(ctypes.c_double(4)), by(n), by(info), 1)
+"""
+
+
 def run(*command, **settings):
     env = {name: value for name, value in os.environ.items() if not name.startswith("OVERLAPACK_")}
     return subprocess.run(command, capture_output=True, text=True, env=dict(env, **settings))
@@ -48,6 +56,25 @@ def main():
     for other in ("/dev/zero", "/"):
         done = run(sys.argv[1], "info", OVERLAPACK_DEVICE="off", OVERLAPACK_PROFILE=other)
         assert f"OVERLAPACK_PROFILE='{other}' is ignored" in done.stderr, done
+
+    # A profile that nobody has named is not complained of, but it is said why it is not used. What is
+    # not there needs no word.
+    with tempfile.TemporaryDirectory() as cache:
+        profile = pathlib.Path(cache, "overlapack", "profile")
+        where = {"OVERLAPACK_DEVICE": "off", "XDG_CACHE_HOME": cache}
+        for make, reason in (((lambda: None), ""), (profile.parent.touch, ""),
+                             ((lambda: (profile.parent.unlink(), profile.mkdir(parents=True))),
+                              f"; {profile}: Is a directory")):
+            make()
+            done = run(sys.argv[1], "info", **where)
+            assert f"Break-even sizes (built-in{reason})" in done.stdout, done.stdout
+            assert done.stderr == "", done
+        done = run(sys.argv[1], "run", "-v", "--", sys.executable, "-c", ONE_CALL,
+                   XDG_CACHE_HOME=cache)
+        assert f"built-in; {profile}: Is a directory" in done.stderr, done
+        profile.rmdir()
+        profile.write_text("no profile")
+        assert f"the profile {profile} is ignored" in run(sys.argv[1], "info", **where).stderr
 
     # A LAPACK that uses OpenBLAS's BLAS is not OpenBLAS.
     for other in glob.glob("/usr/lib/*/lapack/liblapack.so.3"):

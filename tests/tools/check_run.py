@@ -148,6 +148,11 @@ def main():
         unreadable = run("--summary", "--log", pipe, "--", "true")
         assert unreadable.returncode == 125 and "no regular file" in unreadable.stderr, unreadable
 
+        # The first to open a pipe is the program: its reader goes when it ends.
+        with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True) as reader:
+            done = run("--log", pipe, "--", "sh", "-c", 'echo a line >"$OVERLAPACK_VERBOSE"', timeout=60)
+            assert done.returncode == 0 and reader.stdout.read() == "a line\n", done
+
         # What cannot be logged is said before the program runs.
         unwritable = run("--log", os.path.join(folder, "no", "such", "folder"), "--", "true")
         assert unwritable.returncode == 125 and "cannot write" in unwritable.stderr, unwritable

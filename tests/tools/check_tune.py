@@ -1,6 +1,7 @@
 """Break-even sizes are measured, written, and read back: check_tune.py OVERLAPACK"""
 import os
 import pathlib
+import shutil
 import stat
 import subprocess
 import sys
@@ -16,9 +17,82 @@ def run(*command, env=None, folder=None, status=0):
     return done.stdout
 
 
+def entries(text):
+    """The lines of a profile, and the comment above each."""
+    found, comment = {}, ""
+    for line in text.splitlines():
+        if line.startswith("#"):
+            comment = line
+        elif line:
+            name, size = line.split()
+            assert name not in found, text
+            found[name] = size, comment
+    return found
+
+
+def check_what_is_kept(one, folder):
+    """Only what has been measured or read is written; of what is left out the profile that there is,
+    or else the one in use, stays."""
+    profile, other = pathlib.Path(folder, "kept", "profile"), pathlib.Path(folder, "other")
+    assert one[-2:] == ["--routines", "potrf"], one
+    tune = [*one[:-2], "--output", str(profile), "--routines"]
+    run(*tune, "potrf")
+    assert list(entries(profile.read_text())) == ["dpotrf"], profile.read_text()
+    profile.write_text("# by hand\ndpotrf 77\nzgesv never\n")
+    run(*tune, "getrf")
+    found = entries(profile.read_text())
+    assert sorted(found) == ["dgetrf", "dpotrf", "zgesv"], found
+    assert found["dpotrf"] == ("77", f"# as read from {profile.resolve()}"), found
+    assert found["zgesv"][0] == "never" and found["dgetrf"][1].startswith("# measured "), found
+
+    other.write_text("dgesv 55\ndpotrf 66\n")
+    in_use = dict(os.environ, OVERLAPACK_PROFILE=str(other))
+    run(*tune, "potrf", env=in_use)  # what there is comes before what is in use
+    found = entries(profile.read_text())
+    assert sorted(found) == ["dgetrf", "dpotrf", "zgesv"] and "measured" in found["dpotrf"][1], found
+    profile.unlink()
+    run(*tune, "potrf", env=in_use)
+    found = entries(profile.read_text())
+    assert found["dgesv"] == ("55", f"# as read from {other}") and len(found) == 2, found
+    profile.write_text("no profile")
+    run(*tune, "potrf")
+    assert list(entries(profile.read_text())) == ["dpotrf"], profile.read_text()
+
+
+def check_what_is_said(one, folder):
+    """A profile that is about to be written may be absent, another one may not; and a folder in which
+    nobody may look is reported like one in which nobody may write."""
+    new, other = pathlib.Path(folder, "new.prof"), pathlib.Path(folder, "absent.prof")
+    for named, output, complaint in ((new, ["--output", "new.prof"], False), (new, [], False),
+                                     (other, ["--output", "new.prof"], True)):
+        done = subprocess.run([*one, *output], capture_output=True, text=True, cwd=folder,
+                              env=dict(os.environ, OVERLAPACK_PROFILE=str(named)))
+        # Without --output an emulated device's profile is not written.
+        assert (done.returncode == 0) == bool(output), done
+        assert ("is ignored" in done.stderr) == complaint, done
+        assert new.exists() == bool(output), done
+        new.unlink(missing_ok=True)
+
+    closed = pathlib.Path(folder, "closed")
+    closed.mkdir(mode=0)
+    command = [*one, "--output", str(closed / "x" / "y")]
+    if os.geteuid() == 0:  # who may look everywhere
+        nobody = ["setpriv", "--reuid", "65534", "--clear-groups"]
+        os.chmod(folder, 0o755)
+        if shutil.which("setpriv") is None or subprocess.run([*nobody, *command[:1], "--version"],
+                                                             capture_output=True).returncode != 0:
+            return
+        command = nobody + command
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 1, done
+    assert done.stderr == f"overlapack: cannot write {closed}/x/y: Permission denied\n", done
+
+
 def main():
     overlapack = sys.argv[1]
     with tempfile.TemporaryDirectory() as folder:
+        os.environ["XDG_CACHE_HOME"] = os.path.join(folder, "cache")  # no profile is in use
+        os.environ.pop("OVERLAPACK_PROFILE", None)
         profile = pathlib.Path(folder, "new", "profile")
         tune = [overlapack, "tune", "--device", "host", "--quick", "--max-n", "64", "--types", "dc",
                 "--output", str(profile)]
@@ -37,10 +111,10 @@ def main():
         mask = os.umask(0)
         os.umask(mask)
         assert stat.S_IMODE(profile.stat().st_mode) == 0o666 & ~mask, oct(profile.stat().st_mode)
-        written = dict(line.split() for line in profile.read_text().splitlines()
-                       if line and not line.startswith("#"))
+        written = entries(profile.read_text())
+        assert sorted(written) == sorted(rows), written
         for name, words in rows.items():
-            assert written[name] == words[1], (name, written[name], words)
+            assert written[name][0] == words[1], (name, written[name], words)
 
         info = run(overlapack, "info", env={"OVERLAPACK_PROFILE": str(profile)})
         assert str(profile) in info, info
@@ -56,7 +130,9 @@ def main():
                "--routines", "potrf"]
         run(*one, "--output", str(link))
         assert link.is_symlink() and "dpotrf" in profile.read_text(), link
-        assert "dgetrf" in run(*one, "--output", "/dev/stdout")  # measured was potrf alone
+        assert "dpotrf" in run(*one, "--output", "/dev/stdout")
+        check_what_is_kept(one, folder)
+        check_what_is_said(one, folder)
         assert run(*["ss" if word == "d" else word for word in one], "--output",
                    str(link)).count("spotrf") == 1
         run(*one, "--output", "mere_name", folder=folder)

@@ -5,7 +5,6 @@
 #include <cublas_v2.h>
 
 #include <complex>
-#include <cstdint>
 
 namespace overlapack::cuda::blas {
 

@@ -6,7 +6,6 @@
 #include <cuda_runtime_api.h>
 
 #include <memory>
-#include <string>
 
 #include "device/cuda/check.hpp"
 #include "device/cuda/kernels.hpp"

@@ -1,7 +1,6 @@
 // How warps of a thread block wait for each other (PTX ISA, "mbarrier").
 #pragma once
 
-#include "core/scalar.hpp"
 #include "device/cuda/launch.cuh"
 
 namespace overlapack::cuda {
