@@ -57,9 +57,9 @@ struct Cell {
   std::string missing;
 };
 
-/// Why a matrix of order n on the device is not measured; empty if it is.
-inline std::string not_recognised(Index n) {
-  if (n * n >= dispatch::kSmallestResident) return {};
+/// Why a call on a matrix that lies on the device is not measured; empty if it is.
+inline std::string not_recognised(const dispatch::Shape& shape) {
+  if (shape.elements() >= dispatch::kSmallestResident) return {};
   return "matrices on the device are recognised from " +
          std::to_string(dispatch::kSmallestResident) + " elements on";
 }

@@ -39,7 +39,7 @@ class Bench {
       row.device = static_cast<double>(device_->pool_use(Space::device).peak);
       row.served = !row.ours.missing.empty() || tools::activity(device_) > before;
     }
-    row.on_device.missing = device_ == nullptr ? "no device" : not_recognised(call.shape.n);
+    row.on_device.missing = device_ == nullptr ? "no device" : not_recognised(call.shape);
     if (row.on_device.missing.empty()) {
       row.on_device =
           cell("on device", [&] { return std::make_unique<OursOnDevice<T>>(*device_, call); });

@@ -179,7 +179,9 @@ Point measure_point(const Options& options, Device& device, const Call& call, do
     const std::string kind = name_of(call) + " " + form.name;
     one.missing = forecast.too_long(kind, work);
     if (!form.ours && !options.peers) one.missing = "--no-peers";
-    if (form.ours && options.resident && one.missing.empty()) one.missing = not_recognised(n);
+    if (form.ours && options.resident && one.missing.empty()) {
+      one.missing = not_recognised(call.shape);
+    }
     if (!one.missing.empty()) continue;
     Call formed = call;
     if (!form.mixed) formed.routine = in_double(call.routine);

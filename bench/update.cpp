@@ -317,7 +317,9 @@ Way make_way(std::size_t way, Device* device, Index n, Index k) {
     case 0:
       return by_device();
     case 1:
-      if (const std::string why = not_recognised(n); !why.empty()) throw std::runtime_error(why);
+      if (const std::string why = not_recognised({n, n, k}); !why.empty()) {
+        throw std::runtime_error(why);
+      }
       return on_device(*device, n, k);
     case 2:
       return on_cpu();

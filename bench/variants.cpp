@@ -185,7 +185,7 @@ Group measure_group(const Options& options, Device& device, const Call& call, Ce
                algorithms::DeviceMatrix<T>::leading_dimension(call.shape.m),
                {{plan.nb, {}}}};
   Line cusolver{kCusolver, {}, "-", "-", call.shape.m, {{0, {}}}};
-  library.by_nb[0].cell.missing = not_recognised(call.shape.n);
+  library.by_nb[0].cell.missing = not_recognised(call.shape);
   if (library.by_nb[0].cell.missing.empty()) {
     library.by_nb[0].cell = cells.measure<T>(
         problem, kLibrary, [&] { return std::make_unique<OursOnDevice<T>>(device, call); });
