@@ -115,6 +115,7 @@ int compare(const Options& options) {
           call.type, [&](auto one) { return bench.measure_row<decltype(one)>(call); }));
       add(rows.back(), files);
       right &= is_right(call, rows.back().ours.timing);
+      right &= is_right(call, rows.back().on_device.timing);
     }
     print_rows(rows, options.style);
     all.insert(all.end(), rows.begin(), rows.end());

@@ -100,10 +100,11 @@ class Solver {
     result.runs = static_cast<int>(times.size());
     result.iter = problem_.iter;
     result.info = problem_.info;
+    check_not_refused(result.info);
     const HostView<T> x = form_.mixed ? problem_.x() : problem_.b();
     result.error = system_.backward_error({x.data, x.rows, x.cols, x.ld});
     if (form_.ours && tools::activity(&device_) == before) {
-      throw std::runtime_error("not served by the device (OVERLAPACK_VERBOSE=1 says why)");
+      throw std::runtime_error(kNotServed);
     }
     Index factorizations = 1;
     if (form_.ours && form_.mixed) trace(result, factorizations);

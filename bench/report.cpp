@@ -134,7 +134,7 @@ void print_rows(const std::vector<Row>& rows, TableStyle style) {
         note(std::string(name) + ": iter = " + std::to_string(cell.timing.iter));
       }
     }
-    if (!row.served) note("ours: not served by the device (OVERLAPACK_VERBOSE=1 says why)");
+    if (!row.served) note(std::string("ours: ") + kNotServed);
     line.push_back(tools::brief(gflops(row)));
     line.push_back(ratio(row.round_trip, row.ours));
     line.push_back(ratio(row.cpu, row.ours));

@@ -31,6 +31,10 @@ bool is_right(const Call& call, const Timing& timing);
 /// That of the benchmark. Says what is wrong if not all is right.
 int exit_status(bool right, const std::string& wrong = "a result of ours is WRONG (residual)");
 
+/// Of a call of ours that was to go to the device.
+inline constexpr const char* kNotServed =
+    "not served by the device (OVERLAPACK_VERBOSE=1 says why)";
+
 /// What there is to say below a table: a line for each thing, with all the places it is true of.
 class Notes {
  public:

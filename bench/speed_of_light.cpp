@@ -96,7 +96,7 @@ Line measure_line(Device& device, const Call& call, const Rates& rates, Cells& c
     return cells.measure<T>(problem, "ours", [] { return std::make_unique<tools::Ours<T>>(); });
   });
   if (ours.missing.empty() && tools::activity(&device) == before) {
-    ours.missing = "not served by the device (OVERLAPACK_VERBOSE=1 says why)";
+    ours.missing = kNotServed;
   }
   return {call, rates, Bound(call, rates), ours};
 }

@@ -135,6 +135,7 @@ void require(bool done) {
 void update(double* r, Index ld, HostView<const double> v, int sign) {
   Index info = 0;
   Abi::cholupdate('U', v.rows, v.cols, r, ld, v.data, v.ld, sign, &info);
+  check_not_refused(info);
   require(info == 0);
 }
 
@@ -369,7 +370,13 @@ void measure_order(const Options& options, Device* device, Index n, Forecast& fo
         if (way > kCpu && !options.peers) measurement.missing = "--no-peers";
         if (!measurement.missing.empty()) continue;
         try {
-          measurement = measure(options, data, sign, work.view(), make_way(way, device, n, k));
+          const std::size_t before = tools::activity(device);
+          const Measurement found =
+              measure(options, data, sign, work.view(), make_way(way, device, n, k));
+          if (way == kByDevice && tools::activity(device) == before) {
+            throw std::runtime_error(kNotServed);
+          }
+          measurement = found;
           forecast.took(kind, elements, measurement.ms);
           std::cerr << "n = " << n << ", " << kind << ' ' << tools::brief(measurement.ms)
                     << " ms\n";

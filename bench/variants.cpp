@@ -206,9 +206,7 @@ bool right(const Group& group) {
   for (const Line& line : group.lines) {
     if (line.who == kCusolver) continue;
     for (const auto& [nb, cell] : line.by_nb) {
-      if (cell.timing.runs > 0 && !(cell.timing.residual < 30 && cell.timing.info == 0)) {
-        return false;
-      }
+      if (!is_right(group.call, cell.timing)) return false;
     }
   }
   return true;
