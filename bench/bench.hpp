@@ -49,6 +49,8 @@ struct Options {
   std::vector<std::string> padding = {"padded", "unpadded"};
 
   std::vector<Index> orders() const;
+  /// That of a routine on a matrix of order n.
+  Call call(const std::string& routine, Index n) const;
 };
 
 /// A measured cell of a table, or the reason why there is none.

@@ -165,12 +165,10 @@ int show_components(const Options& options) {
   print_heading(options, device);
   bool right = true;
   for (const std::string& name : options.routines) {
-    Call call;
-    tools::parse_name(name, call);
     std::vector<std::vector<std::string>> rows;
     Notes notes;
     for (const Index n : options.orders()) {
-      call = tools::square_call(call.routine, call.type, n, 0, options.lda_pad);
+      const Call call = options.call(name, n);
       const Breakdown found = tools::with_type(
           call.type, [&](auto one) { return break_down<decltype(one)>(options, *device, call); });
       const double cpu = found.cpu.ms, with = found.with_transfer.ms,

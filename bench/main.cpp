@@ -26,6 +26,7 @@ bytes of one call of ours that crossed the link; pinned MB and device MB what it
 at most of page-locked host memory and of device memory (cuBLAS's workspaces come on top).
 Every run gets fresh random data; the first one warms up. A missing cell is explained
 below the table, as are the iterations of mixed-precision solvers (dsgesv and its sisters).
+U, T or C behind a name: with --uplo U, --trans T or --trans C.
 
 With --speed-of-light, instead:
   flops ms       the routine's operations at the rate of the device's matrix products,

@@ -112,14 +112,21 @@ void Notes::print(TableStyle style) const {
   }
 }
 
-std::string row_title(const Call& call) { return name_of(call) + " " + order_of(call); }
+std::string name_and_case(const Call& call) {
+  std::string text = name_of(call);
+  if (call.uplo != Uplo::lower) text += std::string(" ") + static_cast<char>(call.uplo);
+  if (call.op != Op::none) text += std::string(" ") + static_cast<char>(call.op);
+  return text;
+}
+
+std::string row_title(const Call& call) { return name_and_case(call) + " " + order_of(call); }
 
 void print_rows(const std::vector<Row>& rows, TableStyle style) {
   std::vector<std::vector<std::string>> cells;
   Notes notes;
   for (const Row& row : rows) {
     const auto note = [&](const std::string& text) {
-      notes.add(text, order_of(row.call), name_of(row.call) + " ");
+      notes.add(text, order_of(row.call), name_and_case(row.call) + " ");
     };
     std::vector<std::string> line = {row_title(row.call)};
     for (const auto& [name, member] : kContenders) {
@@ -195,9 +202,10 @@ void ResultFiles::finish() {
 }
 
 std::vector<std::string> row_columns() {
-  return {"routine",   "m",        "n",          "nrhs",         "uplo",         "lda",
-          "contender", "ms",       "runs",       "gflops",       "residual",     "info",
-          "iter",      "bytes_up", "bytes_down", "pinned_bytes", "device_bytes", "missing"};
+  return {"routine", "m",         "n",        "nrhs",       "uplo",         "trans",
+          "lda",     "contender", "ms",       "runs",       "gflops",       "residual",
+          "info",    "iter",      "bytes_up", "bytes_down", "pinned_bytes", "device_bytes",
+          "missing"};
 }
 
 void add(const Row& row, ResultFiles& files) {
@@ -208,6 +216,7 @@ void add(const Row& row, ResultFiles& files) {
                                    {"n", call.shape.n},
                                    {"nrhs", call.shape.nrhs},
                                    {"uplo", std::string(1, static_cast<char>(call.uplo))},
+                                   {"trans", std::string(1, static_cast<char>(call.op))},
                                    {"lda", call.lda}};
   const nlohmann::json traffic = {{"bytes_up", row.bytes_up},
                                   {"bytes_down", row.bytes_down},

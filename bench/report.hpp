@@ -50,7 +50,9 @@ class Notes {
   std::map<std::string, std::string> places_;  // by what is said of them
 };
 
-/// "dgesv 4096 (1 rhs)".
+/// "dgesv", or where --uplo or --trans ask for that "dposv U", "dgetrs C".
+std::string name_and_case(const Call& call);
+/// "dgesv 4096 (1 rhs)", likewise.
 std::string row_title(const Call& call);
 /// The table of a group of rows, and below it why cells are missing.
 void print_rows(const std::vector<Row>& rows, TableStyle style);

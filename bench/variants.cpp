@@ -408,9 +408,7 @@ int show_variants(const Options& options) {
   for (const std::string& name : options.routines) {
     std::vector<Group> groups;
     for (const Index n : options.orders()) {
-      Call call;
-      tools::parse_name(name, call);
-      call = tools::square_call(call.routine, call.type, n, 0, options.lda_pad);
+      const Call call = options.call(name, n);
       groups.push_back(tools::with_type(call.type, [&](auto one) {
         return measure_group<decltype(one)>(options, *device, call, cells);
       }));
