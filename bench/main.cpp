@@ -178,7 +178,7 @@ const std::vector<Mode>& modes() {
       {"--variants",
        "The textbook forms of LU on the device, and their block sizes",
        show_variants,
-       "--routines --from --max-n --sizes --lda-pad --no-peers --seconds --csv --json --plot --lu "
+       "--routines --from --max-n --sizes --no-peers --seconds --csv --json --plot --lu "
        "--panels --padding --block-sizes",
        {"dgetrf"},
        {1024, 2048, 4096, 8192},
@@ -341,7 +341,9 @@ void add_contenders(CLI::App& app, Arguments& given) {
   add_number(app, "--threshold", options.min_n,
              "Smallest call sent to the device (default: all; in a replay the library's choice)");
   app.add_flag("--no-cpu", given.no_cpu, "Leave the CPU LAPACK out");
-  app.add_flag("--no-peers", given.no_peers, "Leave cuSOLVER (CUB, Thrust) out");
+  app.add_flag("--no-peers", given.no_peers,
+               "Leave cuSOLVER out; with --update qrupdate, LINPACK and a new factorization; with "
+               "--reductions CUB and Thrust");
   add_number(app, "--reps", options.runs, "Timed runs of a cell (default 5)");
   app.add_option("--seconds", options.seconds,
                  "Time for one cell (default 20): fewer runs, or none, if it would take longer")

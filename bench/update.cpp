@@ -438,11 +438,10 @@ void print(const Points& points, const Options& options) {
 /// From which of the measured orders on the device, beginning and ending in the host's memory, is
 /// faster than the others, for each k and direction.
 void print_break_evens(const Points& points, const Options& options) {
+  std::string lines;
   for (const Index k : options.vectors) {
     for (const int sign : {1, -1}) {
-      std::string text =
-          "k = " + std::to_string(k) + (sign > 0 ? ", up:" : ", down:") + " the device is faster";
-      const char* separator = " than ";
+      std::string others;
       for (std::size_t way = kCpu; way < kWays; ++way) {
         std::optional<Index> from;
         bool compared = false;
@@ -455,14 +454,15 @@ void print_break_evens(const Points& points, const Options& options) {
           if (wins && !from) from = point.n;
         }
         if (!compared) continue;
-        text += separator + std::string(kWho[way]) +
-                (from ? " from n = " + std::to_string(*from) : " nowhere");
-        separator = ", ";
+        others += (others.empty() ? "" : ", ") + std::string(kWho[way]) +
+                  (from ? " from n = " + std::to_string(*from) : " nowhere");
       }
-      std::cout << text << '\n';
+      if (others.empty()) continue;
+      lines += "k = " + std::to_string(k) + (sign > 0 ? ", up:" : ", down:") +
+               " the device is faster than " + others + '\n';
     }
   }
-  std::cout << '\n';
+  if (!lines.empty()) std::cout << lines << '\n';
 }
 
 void add(const Point& point, ResultFiles& files) {
