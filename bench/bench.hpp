@@ -1,7 +1,6 @@
 // The parts of the benchmark.
 #pragma once
 
-#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>

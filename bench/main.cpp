@@ -1,7 +1,6 @@
-// The benchmark: one binary for every routine of the table.
+// The benchmark's command line: its modes, and which options each of them heeds.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <iostream>
 #include <optional>
 #include <sstream>
 #include <vector>

@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <cmath>
 #include <iostream>
-#include <stdexcept>
 #include <system_error>
 
 #include "dispatch/context.hpp"

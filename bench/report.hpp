@@ -1,6 +1,7 @@
 // What a comparison found, as table, CSV and JSON.
 #pragma once
 
+#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <vector>

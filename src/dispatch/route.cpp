@@ -11,8 +11,8 @@ namespace {
 /// Whether an operand of a call lies on the device: the CPU cannot serve it then.
 bool is_resident(Context& context, const Call& call) {
   return std::any_of(call.operands.begin(), call.operands.end(), [&](const void* operand) {
-    return operand != nullptr &&
-           device_of_call(context, call.shape.elements(), element_size(call.type), operand) != nullptr;
+    return operand != nullptr && device_of_call(context, call.shape.elements(),
+                                                element_size(call.type), operand) != nullptr;
   });
 }
 
