@@ -1,7 +1,6 @@
 // The parts of the benchmark.
 #pragma once
 
-#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,6 +48,8 @@ struct Options {
   std::vector<std::string> padding = {"padded", "unpadded"};
 
   std::vector<Index> orders() const;
+  /// That of a routine on a matrix of order n.
+  Call call(const std::string& routine, Index n) const;
 };
 
 /// A measured cell of a table, or the reason why there is none.
@@ -57,9 +58,9 @@ struct Cell {
   std::string missing;
 };
 
-/// Why a matrix of order n on the device is not measured; empty if it is.
-inline std::string not_recognised(Index n) {
-  if (n * n >= dispatch::kSmallestResident) return {};
+/// Why a call on a matrix that lies on the device is not measured; empty if it is.
+inline std::string not_recognised(const dispatch::Shape& shape) {
+  if (shape.elements() >= dispatch::kSmallestResident) return {};
   return "matrices on the device are recognised from " +
          std::to_string(dispatch::kSmallestResident) + " elements on";
 }

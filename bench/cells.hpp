@@ -8,8 +8,17 @@
 #include <thread>
 
 #include "bench.hpp"
+#include "dispatch/calls.hpp"
 
 namespace overlapack::bench {
+
+/// Throws, with the reason for the table, if the library has refused a call: the time that took is
+/// none of a result.
+inline void check_not_refused(Index info) {
+  if (info != dispatch::kNoMemory) return;
+  throw std::runtime_error("refused with info = " + std::to_string(info) +
+                           " (OVERLAPACK_VERBOSE=1 says why)");
+}
 
 /// Remembers what measurements took, to leave out those that would take too long.
 class Forecast {
@@ -57,7 +66,9 @@ class Cells {
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     try {
       const auto contender = make();
-      cell.timing = tools::measure(*contender, problem, {options_.runs, options_.seconds});
+      const Timing timing = tools::measure(*contender, problem, {options_.runs, options_.seconds});
+      check_not_refused(timing.info);
+      cell.timing = timing;
       forecast_.took(kind, flops, cell.timing.ms);
       const bool square = call.shape.m == call.shape.n;
       std::cerr << name_of(call) << (square ? "" : ", m = " + std::to_string(call.shape.m))

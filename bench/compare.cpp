@@ -39,7 +39,7 @@ class Bench {
       row.device = static_cast<double>(device_->pool_use(Space::device).peak);
       row.served = !row.ours.missing.empty() || tools::activity(device_) > before;
     }
-    row.on_device.missing = device_ == nullptr ? "no device" : not_recognised(call.shape.n);
+    row.on_device.missing = device_ == nullptr ? "no device" : not_recognised(call.shape);
     if (row.on_device.missing.empty()) {
       row.on_device =
           cell("on device", [&] { return std::make_unique<OursOnDevice<T>>(*device_, call); });
@@ -73,13 +73,9 @@ std::vector<Call> calls_of(const std::string& name, const Options& options) {
   }
   std::vector<Call> calls;
   for (const auto& [m, n] : shapes) {
-    Call call;
-    tools::parse_name(name, call);
-    call = tools::square_call(call.routine, call.type, n, options.nrhs, options.lda_pad);
+    Call call = options.call(name, n);
     call.shape.m = m;
     call.lda = m + options.lda_pad;
-    call.uplo = options.uplo;
-    call.op = options.op;
     calls.push_back(call);
   }
   return calls;
@@ -92,6 +88,15 @@ std::vector<Index> Options::orders() const {
   std::vector<Index> orders;
   for (Index n = std::min(min_size, max_size); n <= max_size; n *= 2) orders.push_back(n);
   return orders;
+}
+
+Call Options::call(const std::string& routine, Index n) const {
+  Call call;
+  tools::parse_name(routine, call);
+  call = tools::square_call(call.routine, call.type, n, nrhs, lda_pad);
+  if (dispatch::is_cholesky(call.routine)) call.uplo = uplo;
+  if (call.routine == Routine::getrs) call.op = op;
+  return call;
 }
 
 int compare(const Options& options) {
@@ -115,6 +120,7 @@ int compare(const Options& options) {
           call.type, [&](auto one) { return bench.measure_row<decltype(one)>(call); }));
       add(rows.back(), files);
       right &= is_right(call, rows.back().ours.timing);
+      right &= is_right(call, rows.back().on_device.timing);
     }
     print_rows(rows, options.style);
     all.insert(all.end(), rows.begin(), rows.end());

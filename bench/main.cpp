@@ -1,7 +1,6 @@
-// The benchmark: one binary for every routine of the table.
+// The benchmark's command line: its modes, and which options each of them heeds.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <iostream>
 #include <optional>
 #include <sstream>
 #include <vector>
@@ -26,6 +25,7 @@ bytes of one call of ours that crossed the link; pinned MB and device MB what it
 at most of page-locked host memory and of device memory (cuBLAS's workspaces come on top).
 Every run gets fresh random data; the first one warms up. A missing cell is explained
 below the table, as are the iterations of mixed-precision solvers (dsgesv and its sisters).
+U, T or C behind a name: with --uplo U, --trans T or --trans C.
 
 With --speed-of-light, instead:
   flops ms       the routine's operations at the rate of the device's matrix products,
@@ -177,7 +177,7 @@ const std::vector<Mode>& modes() {
       {"--variants",
        "The textbook forms of LU on the device, and their block sizes",
        show_variants,
-       "--routines --from --max-n --sizes --lda-pad --no-peers --seconds --csv --json --plot --lu "
+       "--routines --from --max-n --sizes --no-peers --seconds --csv --json --plot --lu "
        "--panels --padding --block-sizes",
        {"dgetrf"},
        {1024, 2048, 4096, 8192},
@@ -340,7 +340,9 @@ void add_contenders(CLI::App& app, Arguments& given) {
   add_number(app, "--threshold", options.min_n,
              "Smallest call sent to the device (default: all; in a replay the library's choice)");
   app.add_flag("--no-cpu", given.no_cpu, "Leave the CPU LAPACK out");
-  app.add_flag("--no-peers", given.no_peers, "Leave cuSOLVER (CUB, Thrust) out");
+  app.add_flag("--no-peers", given.no_peers,
+               "Leave cuSOLVER out; with --update qrupdate, LINPACK and a new factorization; with "
+               "--reductions CUB and Thrust");
   add_number(app, "--reps", options.runs, "Timed runs of a cell (default 5)");
   app.add_option("--seconds", options.seconds,
                  "Time for one cell (default 20): fewer runs, or none, if it would take longer")

@@ -15,7 +15,7 @@ constexpr struct {
                    {"cuSOLVER", &Row::resident, "#009e73"}};
 
 Chart empty_chart(const Call& call) {
-  Chart chart{name_of(call), "order n", "milliseconds", {}};
+  Chart chart{name_and_case(call), "order n", "milliseconds", {}};
   for (const auto& contender : kContenders) {
     chart.curves.push_back({contender.name, contender.colour, {}});
   }
@@ -29,7 +29,7 @@ std::string comparison_svg(const std::vector<Row>& rows,
                            bool emulated) {
   std::vector<Chart> charts;
   for (const Row& row : rows) {
-    if (charts.empty() || charts.back().title != name_of(row.call)) {
+    if (charts.empty() || charts.back().title != name_and_case(row.call)) {
       charts.push_back(empty_chart(row.call));
     }
     auto curve = charts.back().curves.begin();

@@ -100,10 +100,11 @@ class Solver {
     result.runs = static_cast<int>(times.size());
     result.iter = problem_.iter;
     result.info = problem_.info;
+    check_not_refused(result.info);
     const HostView<T> x = form_.mixed ? problem_.x() : problem_.b();
     result.error = system_.backward_error({x.data, x.rows, x.cols, x.ld});
     if (form_.ours && tools::activity(&device_) == before) {
-      throw std::runtime_error("not served by the device (OVERLAPACK_VERBOSE=1 says why)");
+      throw std::runtime_error(kNotServed);
     }
     Index factorizations = 1;
     if (form_.ours && form_.mixed) trace(result, factorizations);
@@ -179,7 +180,9 @@ Point measure_point(const Options& options, Device& device, const Call& call, do
     const std::string kind = name_of(call) + " " + form.name;
     one.missing = forecast.too_long(kind, work);
     if (!form.ours && !options.peers) one.missing = "--no-peers";
-    if (form.ours && options.resident && one.missing.empty()) one.missing = not_recognised(n);
+    if (form.ours && options.resident && one.missing.empty()) {
+      one.missing = not_recognised(call.shape);
+    }
     if (!one.missing.empty()) continue;
     Call formed = call;
     if (!form.mixed) formed.routine = in_double(call.routine);
@@ -288,12 +291,13 @@ std::string svg(const Points& points, const Options& options, const Device& devi
   const double best = *std::min_element(options.conditions.begin(), options.conditions.end());
   for (const std::string& name : options.routines) {
     const auto same = [&](const Point& point) { return name_of(point.call) == name; };
+    const std::string title = name_and_case(options.call(name, largest));
     charts.push_back(chart(
-        points, name + ", condition " + text_of("%.0e", best), "order n",
+        points, title + ", condition " + text_of("%.0e", best), "order n",
         [](const Point& point) { return static_cast<double>(point.call.shape.n); },
         [&](const Point& point) { return same(point) && point.condition == best; }));
     charts.push_back(chart(
-        points, name + ", n = " + std::to_string(largest), "condition number",
+        points, title + ", n = " + std::to_string(largest), "condition number",
         [](const Point& point) { return point.condition; },
         [&](const Point& point) { return same(point) && point.call.shape.n == largest; }));
   }
@@ -331,10 +335,7 @@ int show_refinement(const Options& options) {
     for (const Index n : options.orders()) {
       Points points;
       for (const double condition : options.conditions) {
-        Call call;
-        tools::parse_name(name, call);
-        call = tools::square_call(call.routine, call.type, n, options.nrhs, options.lda_pad);
-        call.uplo = options.uplo;
+        const Call call = options.call(name, n);
         points.push_back(
             call.type == 'd'
                 ? measure_point<double>(options, *device, call, condition, forecast)

@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <cmath>
 #include <iostream>
-#include <stdexcept>
 #include <system_error>
 
 #include "dispatch/context.hpp"
@@ -112,14 +111,21 @@ void Notes::print(TableStyle style) const {
   }
 }
 
-std::string row_title(const Call& call) { return name_of(call) + " " + order_of(call); }
+std::string name_and_case(const Call& call) {
+  std::string text = name_of(call);
+  if (call.uplo != Uplo::lower) text += std::string(" ") + static_cast<char>(call.uplo);
+  if (call.op != Op::none) text += std::string(" ") + static_cast<char>(call.op);
+  return text;
+}
+
+std::string row_title(const Call& call) { return name_and_case(call) + " " + order_of(call); }
 
 void print_rows(const std::vector<Row>& rows, TableStyle style) {
   std::vector<std::vector<std::string>> cells;
   Notes notes;
   for (const Row& row : rows) {
     const auto note = [&](const std::string& text) {
-      notes.add(text, order_of(row.call), name_of(row.call) + " ");
+      notes.add(text, order_of(row.call), name_and_case(row.call) + " ");
     };
     std::vector<std::string> line = {row_title(row.call)};
     for (const auto& [name, member] : kContenders) {
@@ -134,7 +140,7 @@ void print_rows(const std::vector<Row>& rows, TableStyle style) {
         note(std::string(name) + ": iter = " + std::to_string(cell.timing.iter));
       }
     }
-    if (!row.served) note("ours: not served by the device (OVERLAPACK_VERBOSE=1 says why)");
+    if (!row.served) note(std::string("ours: ") + kNotServed);
     line.push_back(tools::brief(gflops(row)));
     line.push_back(ratio(row.round_trip, row.ours));
     line.push_back(ratio(row.cpu, row.ours));
@@ -195,9 +201,10 @@ void ResultFiles::finish() {
 }
 
 std::vector<std::string> row_columns() {
-  return {"routine",   "m",        "n",          "nrhs",         "uplo",         "lda",
-          "contender", "ms",       "runs",       "gflops",       "residual",     "info",
-          "iter",      "bytes_up", "bytes_down", "pinned_bytes", "device_bytes", "missing"};
+  return {"routine", "m",         "n",        "nrhs",       "uplo",         "trans",
+          "lda",     "contender", "ms",       "runs",       "gflops",       "residual",
+          "info",    "iter",      "bytes_up", "bytes_down", "pinned_bytes", "device_bytes",
+          "missing"};
 }
 
 void add(const Row& row, ResultFiles& files) {
@@ -208,6 +215,7 @@ void add(const Row& row, ResultFiles& files) {
                                    {"n", call.shape.n},
                                    {"nrhs", call.shape.nrhs},
                                    {"uplo", std::string(1, static_cast<char>(call.uplo))},
+                                   {"trans", std::string(1, static_cast<char>(call.op))},
                                    {"lda", call.lda}};
   const nlohmann::json traffic = {{"bytes_up", row.bytes_up},
                                   {"bytes_down", row.bytes_down},

@@ -1,6 +1,7 @@
 // What a comparison found, as table, CSV and JSON.
 #pragma once
 
+#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -31,6 +32,10 @@ bool is_right(const Call& call, const Timing& timing);
 /// That of the benchmark. Says what is wrong if not all is right.
 int exit_status(bool right, const std::string& wrong = "a result of ours is WRONG (residual)");
 
+/// Of a call of ours that was to go to the device.
+inline constexpr const char* kNotServed =
+    "not served by the device (OVERLAPACK_VERBOSE=1 says why)";
+
 /// What there is to say below a table: a line for each thing, with all the places it is true of.
 class Notes {
  public:
@@ -46,7 +51,9 @@ class Notes {
   std::map<std::string, std::string> places_;  // by what is said of them
 };
 
-/// "dgesv 4096 (1 rhs)".
+/// "dgesv", or where --uplo or --trans ask for that "dposv U", "dgetrs C".
+std::string name_and_case(const Call& call);
+/// "dgesv 4096 (1 rhs)", likewise.
 std::string row_title(const Call& call);
 /// The table of a group of rows, and below it why cells are missing.
 void print_rows(const std::vector<Row>& rows, TableStyle style);

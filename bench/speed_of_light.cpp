@@ -96,7 +96,7 @@ Line measure_line(Device& device, const Call& call, const Rates& rates, Cells& c
     return cells.measure<T>(problem, "ours", [] { return std::make_unique<tools::Ours<T>>(); });
   });
   if (ours.missing.empty() && tools::activity(&device) == before) {
-    ours.missing = "not served by the device (OVERLAPACK_VERBOSE=1 says why)";
+    ours.missing = kNotServed;
   }
   return {call, rates, Bound(call, rates), ours};
 }
@@ -180,16 +180,13 @@ int show_speed_of_light(const Options& options) {
   bool right = true;
   std::optional<Line> to_trace;  // the largest call of the first routine
   for (const std::string& name : options.routines) {
-    Call call;
-    tools::parse_name(name, call);
-    rates.products = measure_products_of(*device, call);
+    rates.products = measure_products_of(*device, options.call(name, 1));
     std::cout << name << ": products " << tools::brief(rates.products.flops / 1e9) << " GF/s ("
               << rates.products.shape << "), link " << tools::brief(rates.link / 1e9)
               << " GB/s each way\n\n";
     std::vector<Line> lines;
     for (const Index n : options.orders()) {
-      call = tools::square_call(call.routine, call.type, n, options.nrhs, options.lda_pad);
-      call.uplo = options.uplo;
+      const Call call = options.call(name, n);
       const Line line = measure_line(*device, call, rates, cells);
       right &= is_right(call, line.ours.timing);
       if (line.ours.missing.empty() && name == options.routines.front() &&

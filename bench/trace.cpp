@@ -44,7 +44,7 @@ std::string label(const TimedSpan& span) {
 }
 
 std::string title_of(const TracedCall& traced) {
-  return name_of(traced.call) + ", n = " + std::to_string(traced.call.shape.n) + ": " +
+  return name_and_case(traced.call) + ", n = " + std::to_string(traced.call.shape.n) + ": " +
          tools::brief(traced.ms) + " ms; bound " + tools::brief(traced.bound_ms) + " ms (" +
          traced.bound_by + ")";
 }

@@ -135,6 +135,7 @@ void require(bool done) {
 void update(double* r, Index ld, HostView<const double> v, int sign) {
   Index info = 0;
   Abi::cholupdate('U', v.rows, v.cols, r, ld, v.data, v.ld, sign, &info);
+  check_not_refused(info);
   require(info == 0);
 }
 
@@ -317,7 +318,9 @@ Way make_way(std::size_t way, Device* device, Index n, Index k) {
     case 0:
       return by_device();
     case 1:
-      if (const std::string why = not_recognised(n); !why.empty()) throw std::runtime_error(why);
+      if (const std::string why = not_recognised({n, n, k}); !why.empty()) {
+        throw std::runtime_error(why);
+      }
       return on_device(*device, n, k);
     case 2:
       return on_cpu();
@@ -367,7 +370,13 @@ void measure_order(const Options& options, Device* device, Index n, Forecast& fo
         if (way > kCpu && !options.peers) measurement.missing = "--no-peers";
         if (!measurement.missing.empty()) continue;
         try {
-          measurement = measure(options, data, sign, work.view(), make_way(way, device, n, k));
+          const std::size_t before = tools::activity(device);
+          const Measurement found =
+              measure(options, data, sign, work.view(), make_way(way, device, n, k));
+          if (way == kByDevice && tools::activity(device) == before) {
+            throw std::runtime_error(kNotServed);
+          }
+          measurement = found;
           forecast.took(kind, elements, measurement.ms);
           std::cerr << "n = " << n << ", " << kind << ' ' << tools::brief(measurement.ms)
                     << " ms\n";
@@ -429,11 +438,10 @@ void print(const Points& points, const Options& options) {
 /// From which of the measured orders on the device, beginning and ending in the host's memory, is
 /// faster than the others, for each k and direction.
 void print_break_evens(const Points& points, const Options& options) {
+  std::string lines;
   for (const Index k : options.vectors) {
     for (const int sign : {1, -1}) {
-      std::string text =
-          "k = " + std::to_string(k) + (sign > 0 ? ", up:" : ", down:") + " the device is faster";
-      const char* separator = " than ";
+      std::string others;
       for (std::size_t way = kCpu; way < kWays; ++way) {
         std::optional<Index> from;
         bool compared = false;
@@ -446,14 +454,15 @@ void print_break_evens(const Points& points, const Options& options) {
           if (wins && !from) from = point.n;
         }
         if (!compared) continue;
-        text += separator + std::string(kWho[way]) +
-                (from ? " from n = " + std::to_string(*from) : " nowhere");
-        separator = ", ";
+        others += (others.empty() ? "" : ", ") + std::string(kWho[way]) +
+                  (from ? " from n = " + std::to_string(*from) : " nowhere");
       }
-      std::cout << text << '\n';
+      if (others.empty()) continue;
+      lines += "k = " + std::to_string(k) + (sign > 0 ? ", up:" : ", down:") +
+               " the device is faster than " + others + '\n';
     }
   }
-  std::cout << '\n';
+  if (!lines.empty()) std::cout << lines << '\n';
 }
 
 void add(const Point& point, ResultFiles& files) {

@@ -185,7 +185,7 @@ Group measure_group(const Options& options, Device& device, const Call& call, Ce
                algorithms::DeviceMatrix<T>::leading_dimension(call.shape.m),
                {{plan.nb, {}}}};
   Line cusolver{kCusolver, {}, "-", "-", call.shape.m, {{0, {}}}};
-  library.by_nb[0].cell.missing = not_recognised(call.shape.n);
+  library.by_nb[0].cell.missing = not_recognised(call.shape);
   if (library.by_nb[0].cell.missing.empty()) {
     library.by_nb[0].cell = cells.measure<T>(
         problem, kLibrary, [&] { return std::make_unique<OursOnDevice<T>>(device, call); });
@@ -206,9 +206,7 @@ bool right(const Group& group) {
   for (const Line& line : group.lines) {
     if (line.who == kCusolver) continue;
     for (const auto& [nb, cell] : line.by_nb) {
-      if (cell.timing.runs > 0 && !(cell.timing.residual < 30 && cell.timing.info == 0)) {
-        return false;
-      }
+      if (!is_right(group.call, cell.timing)) return false;
     }
   }
   return true;
@@ -410,9 +408,7 @@ int show_variants(const Options& options) {
   for (const std::string& name : options.routines) {
     std::vector<Group> groups;
     for (const Index n : options.orders()) {
-      Call call;
-      tools::parse_name(name, call);
-      call = tools::square_call(call.routine, call.type, n, 0, options.lda_pad);
+      const Call call = options.call(name, n);
       groups.push_back(tools::with_type(call.type, [&](auto one) {
         return measure_group<decltype(one)>(options, *device, call, cells);
       }));

@@ -1,5 +1,13 @@
 # Sourced by scripts/benchmark and scripts/gpu-check.
 
+# folder_for_results FOLDER: makes it where it is missing, and prints its absolute path. A caller
+# without it would measure for minutes and write elsewhere.
+folder_for_results() {
+  if mkdir -p "$1" && [ -w "$1" ] && (cd "$1" && pwd); then return; fi
+  echo "${0##*/}: cannot write into the folder '$1'" >&2
+  return 1
+}
+
 # check_stages KNOWN STAGE...: exits with 2 if a STAGE is not one word of KNOWN.
 check_stages() {
   local known=" $1 " stage

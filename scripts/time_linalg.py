@@ -9,7 +9,7 @@ import re
 import sys
 import time
 
-if len(sys.argv) < 3 or sys.argv[1] not in ("numpy", "torch"):
+if len(sys.argv) not in (3, 4) or sys.argv[1] not in ("numpy", "torch"):
     sys.exit(print(__doc__) if sys.argv[1:] == ["--help"] else __doc__)
 if not re.fullmatch("[1-9][0-9]*", sys.argv[2]):
     sys.exit(f"time_linalg: '{sys.argv[2]}' is not the order of a matrix")
@@ -17,7 +17,7 @@ if not re.fullmatch("[1-9][0-9]*", sys.argv[2]):
 try:
     import numpy as np
 except ImportError:
-    sys.exit("time_linalg: skipped: there is no NumPy")
+    sys.exit("time_linalg: there is no NumPy")
 
 
 def library(name):
@@ -28,7 +28,7 @@ def library(name):
     try:
         import torch
     except ImportError:
-        sys.exit("time_linalg: skipped: there is no PyTorch")
+        sys.exit("time_linalg: there is no PyTorch")
 
     def by_gpu(function):
         def call(*arrays):

@@ -1,6 +1,7 @@
 // Which calls go to the device: pure functions of the call, the settings and the measured profile.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <functional>
@@ -57,6 +58,9 @@ struct Shape {
   Index m = 0;
   Index n = 0;
   Index nrhs = 0;
+
+  /// Of the largest matrix of the call.
+  Index elements() const { return m * std::max(n, nrhs); }
 };
 
 enum class Algorithm { automatic, tiled, hybrid };

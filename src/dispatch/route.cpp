@@ -11,8 +11,8 @@ namespace {
 /// Whether an operand of a call lies on the device: the CPU cannot serve it then.
 bool is_resident(Context& context, const Call& call) {
   return std::any_of(call.operands.begin(), call.operands.end(), [&](const void* operand) {
-    return operand != nullptr &&
-           device_of_call(context, call.elements(), element_size(call.type), operand) != nullptr;
+    return operand != nullptr && device_of_call(context, call.shape.elements(),
+                                                element_size(call.type), operand) != nullptr;
   });
 }
 
@@ -81,13 +81,13 @@ bool is_large(const Context& context, const Call& call) {
 
 bool is_small(const Context& context, const Call& call, bool large) {
   return !large && !context.settings().verbose &&
-         call.elements() < (context.opened() ? kSmallestResident : kLargeMatrix);
+         call.shape.elements() < (context.opened() ? kSmallestResident : kLargeMatrix);
 }
 
 void open_beside_cuda(Context& context, const Call& call, bool large) {
   if (context.opened() || context.forked()) return;
   const bool wanted =
-      large ? cuda_in_process() : call.elements() >= kLargeMatrix && has_cuda_memory(call);
+      large ? cuda_in_process() : call.shape.elements() >= kLargeMatrix && has_cuda_memory(call);
   if (wanted) context.device();
 }
 

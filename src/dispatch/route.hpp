@@ -2,7 +2,6 @@
 // routines, and the CPU finishes what the device cannot.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <memory>
@@ -32,9 +31,6 @@ struct Call {
   char trans = '-';
   const Index* iter = nullptr;  // mixed precision: how many iterations it took
   const algorithms::Refinement* refinement = nullptr;  // likewise, if the device has done it
-
-  /// Of the largest matrix.
-  Index elements() const { return shape.m * std::max(shape.n, shape.nrhs); }
 };
 
 /// A call with matrix `a` and, if it has columns, right-hand sides `b`; `x`, if not `b`, is for the

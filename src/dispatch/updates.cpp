@@ -136,7 +136,7 @@ Index chol_update(const char* name, Uplo uplo, HostView<T> a, HostView<const T> 
     call.operands[1] = v.data;
     open_beside_cuda(context, call, is_large(context, call));
     const auto device_of = [&](const T* matrix) {
-      return device_of_call(context, call.elements(), sizeof(T), matrix);
+      return device_of_call(context, call.shape.elements(), sizeof(T), matrix);
     };
     Device* const device_of_v = device_of(v.data);
     if (!all_finite<T>(context, device_of_v, Part::all, v)) {

@@ -13,6 +13,7 @@ REFUSED = [
     (["--reductions", "--routines", "dpotrf"], "--routines: not an option of --reductions"),
     (["--replay", "calls.log", "--nrhs", "2"], "--nrhs: not an option of --replay"),
     (["--variants", "--nb", "8"], "--nb: not an option of --variants"),
+    (["--variants", "--lda-pad", "1"], "--lda-pad: not an option of --variants"),
     (["--vectors", "2"], "--vectors: not an option of the comparison, but of --update"),
     (["--shapes", "9x9", "--refine"], "not together with"),
     (["--components", "--routines", "dgetrf"], "--components is about potrf, not dgetrf"),

@@ -2,6 +2,7 @@
 import csv
 import io
 import json
+import re
 import sys
 
 from outputs import SVG, Run
@@ -43,7 +44,23 @@ def main():
         assert float(ours[0]["device_bytes"]) == row["device_bytes"]
         peer = row["contenders"]["cuSOLVER"]
         assert peer == {"missing": "--no-peers"}, peer
+        assert row["uplo"] == "L" and row["trans"] == ours[0]["trans"] == "N", row
     assert "pinned MB" in run.output and "Kept for later calls" in run.output, run.output
+
+    # The triangle and op(A) where they are not the usual ones, of routines that have them.
+    run = Run(sys.argv[1], "--routines", "dposv,sgetrs,dgetrf", "--sizes", "32", "--uplo", "U",
+              "--trans", "C", "--reps", "1", "--no-cpu", "--no-peers", "--plot", "p.svg", "--csv",
+              "c.csv", "--json", "c.json")
+    expected = [("dposv", "U", "N"), ("sgetrs", "L", "C"), ("dgetrf", "L", "N")]
+    for found in (json.loads(run.text("c.json"))["rows"],
+                  list(csv.DictReader(io.StringIO(run.text("c.csv"))))[::5]):
+        assert [(row["routine"], row["uplo"], row["trans"]) for row in found] == expected, found
+    lines = [re.split("  +", line) for line in run.output.splitlines()]
+    titles = [text.text for text in run.svg("p.svg").iter(SVG + "text")]
+    for name, order in (("dposv U", "32 (1 rhs)"), ("sgetrs C", "32 (1 rhs)"), ("dgetrf", "32")):
+        assert any(line[0] == f"{name} {order}" for line in lines), (name, run.output)
+        assert f"{name} {order}; CPU: --no-cpu" in run.output, run.output
+        assert name in titles, titles
 
 
 if __name__ == "__main__":

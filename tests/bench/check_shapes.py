@@ -5,7 +5,8 @@ import sys
 
 from outputs import Run
 
-SHAPES = [(300, 70), (70, 300), (90, 90)]
+SHAPES = [(300, 70), (70, 300), (90, 90), (1000, 32)]
+TINY = (8, 64)  # fewer than the 4096 elements from which on the library asks where a matrix lies
 
 
 def refused(bench, *options):
@@ -16,15 +17,22 @@ def refused(bench, *options):
 
 def main():
     bench = sys.argv[1]
-    run = Run(bench, "--shapes", ",".join(f"{m}x{n}" for m, n in SHAPES), "--lda-pad", "3",
+    run = Run(bench, "--shapes", ",".join(f"{m}x{n}" for m, n in [*SHAPES, TINY]), "--lda-pad", "3",
               "--reps", "1", "--no-peers", "--json", "s.json")
-    rows = json.loads(run.text("s.json"))["rows"]
+    *rows, tiny = json.loads(run.text("s.json"))["rows"]
     assert [(r["routine"], r["m"], r["n"]) for r in rows] == [("dgetrf", *s) for s in SHAPES]
+    assert "from 4096 elements on" in tiny["contenders"]["on device"]["missing"], tiny
     for row in rows:
         for who in ["ours", "on device", "CPU"]:
             assert 0 < row["contenders"][who]["residual"] < 30, (who, row)
         assert row["bytes_up"] >= 8 * row["m"] * row["n"], row
     assert "300 x 70" in run.output, run.output
+
+    # Many right-hand sides make a small matrix a large call.
+    run = Run(bench, "--routines", "dgetrs", "--sizes", "32", "--nrhs", "1000", "--reps", "1",
+              "--no-cpu", "--no-peers", "--json", "s.json")
+    [row] = json.loads(run.text("s.json"))["rows"]
+    assert 0 < row["contenders"]["on device"]["residual"] < 30, row
 
     assert "dpotrf" in refused(bench, "--shapes", "300x70", "--routines", "dgetrf,dpotrf")
     for text in ["300", "300x", "x70", "0x70", "300x70x2", "300xy"]:

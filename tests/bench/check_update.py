@@ -85,6 +85,7 @@ def main():
     for row in json.loads(run.text("u.json"))["rows"]:
         left_out = {"CPU": "--no-cpu"}.get(row["who"], "--no-peers")
         assert row["missing"] == ("" if row["who"] in ("by device", "on device") else left_out), row
+    assert "the device is faster" not in run.output, "than nobody"
 
 
 if __name__ == "__main__":

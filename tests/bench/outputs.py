@@ -1,5 +1,6 @@
 """What the checks of the benchmark's outputs share."""
 import math
+import os
 import pathlib
 import subprocess
 import tempfile
@@ -18,11 +19,11 @@ def brief(value):
 class Run:
     """Runs the benchmark on the emulated device in a directory of its own."""
 
-    def __init__(self, bench, *options):
+    def __init__(self, bench, *options, **settings):
         self._folder = tempfile.TemporaryDirectory()
         self.folder = pathlib.Path(self._folder.name)
         done = subprocess.run([bench, "--device", "host", *options], cwd=self.folder,
-                              capture_output=True, text=True)
+                              capture_output=True, text=True, env=dict(os.environ, **settings))
         self.output = done.stdout
         assert done.returncode == 0, f"exit status {done.returncode}:\n{done.stdout}{done.stderr}"
 

@@ -31,9 +31,11 @@ def main():
                 assert done.returncode == 2 and f"no option {wrong}" in done.stderr, done
 
         # A Python without packages.
-        done = subprocess.run([sys.executable, "-I", "-S", os.path.join(sys.argv[1], "time_linalg.py"),
-                               "numpy", "10"], capture_output=True, text=True)
-        assert done.returncode == 1 and done.stderr == "time_linalg: skipped: there is no NumPy\n", done
+        time_linalg = [sys.executable, "-I", "-S", os.path.join(sys.argv[1], "time_linalg.py")]
+        done = subprocess.run([*time_linalg, "numpy", "10"], capture_output=True, text=True)
+        assert done.returncode == 1 and done.stderr == "time_linalg: there is no NumPy\n", done
+        done = subprocess.run([*time_linalg, "numpy", "10", "a", "b"], capture_output=True, text=True)
+        assert done.returncode == 1 and done.stderr.startswith("Usage: "), done
 
         done = run("gpu-check", cwd=folder)
         assert done.returncode == 1 and "no finished build" in done.stderr, done
@@ -47,7 +49,8 @@ def main():
         tools = pathlib.Path(folder, "bin")
         tools.mkdir()
         tools.joinpath("nvidia-smi").symlink_to("/bin/false")
-        done = run("gpu-check", cwd=folder, env=dict(os.environ, PATH=f"{tools}:{os.environ['PATH']}"))
+        with_tools = dict(os.environ, PATH=f"{tools}:{os.environ['PATH']}")
+        done = run("gpu-check", cwd=folder, env=with_tools)
         assert done.returncode == 1 and done.stderr.startswith("gpu-check: nvidia-smi finds no"), done
         for stages in (["typo"], ["tests", "typo"], [""], ["tests memcheck"]):
             done = run("gpu-check", "build", "logs", *stages, cwd=folder)
@@ -55,6 +58,12 @@ def main():
         for script in ("gpu-check", "benchmark"):
             assert run(script, "--unknown", cwd=folder).returncode == 2
         assert sorted(os.listdir(tests.parent)) == ["tests"], os.listdir(tests.parent)
+        # Nobody can make a folder there.
+        tools.joinpath("nvidia-smi").unlink()
+        tools.joinpath("nvidia-smi").symlink_to("/bin/true")
+        done = run("gpu-check", "build", "/proc/x/y", cwd=folder, env=with_tools)
+        assert done.returncode == 1 and "gpu-check: cannot write into the folder '/proc/x/y'" in \
+            done.stderr and done.stdout == "", done
 
         # Stages by their names; OUT_DIR holds what each of them printed.
         pathlib.Path(folder, "built").mkdir()
@@ -68,6 +77,9 @@ def main():
             done = run("benchmark", "built", "out", "large", cwd=folder,
                        env=dict(os.environ, MAX_N=order))
             assert done.returncode == 2 and "is no order" in done.stderr, done
+        done = run("benchmark", "built", "/proc/x/y", cwd=folder)
+        assert done.returncode == 1 and "benchmark: cannot write into the folder '/proc/x/y'" in \
+            done.stderr and done.stdout == "", done
         small = dict(os.environ, MAX_N="4096")
         done = run("benchmark", "built", "out", "large", "layouts", cwd=folder, env=small)
         assert done.returncode == 0, done
@@ -77,6 +89,13 @@ def main():
         done = run("benchmark", "built", "out", "large", cwd=folder, env=small)
         assert done.returncode == 1 and "nothing was measured" in done.stderr, done
         assert run("benchmark", "built", "out", "types", cwd=folder).returncode == 1
+        # Where every Python lacks NumPy.
+        pathlib.Path(folder, "numpy.py").write_text("raise ImportError\n")
+        without = dict(small, PYTHONPATH=folder)
+        done = run("benchmark", "built", "out", "layouts", "programs", cwd=folder, env=without)
+        assert done.returncode == 0 and "no NumPy: left out" in done.stdout, done
+        done = run("benchmark", "built", "out", "programs", cwd=folder, env=without)
+        assert done.returncode == 1 and "or NumPy is missing" in done.stderr, done
 
 
 main()
