@@ -399,9 +399,9 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
       !options.hybrid && !resident) {
     return potrf_at_once(device, cpu, triangle, a);
   }
+  std::optional<BackSubstitution<T>> solve;  // whose memory the queues use to their end
   Cholesky<T> cholesky(device, cpu, options, uplo, n, b.cols);
   const std::vector<Piece>& pieces = cholesky.pieces();
-  std::optional<BackSubstitution<T>> solve;
   if (!b.empty()) solve.emplace(device, cholesky);
   std::vector<Range> regions = regions_of(uplo, pieces, sizeof(T), resident);
   if (resident && n <= small_order(device)) regions = {{0, static_cast<Index>(pieces.size())}};
