@@ -239,6 +239,21 @@ TEST_F(ProvideMemory, NothingBeyondASquareMatrix) {
   EXPECT_TRUE(memory.is_missing(4 * kLarge, 8 * kLarge));
 }
 
+/// It has no more columns than a row of the source has room for.
+TEST_F(ProvideMemory, NothingBehindTheColumnsOfAMatrixByRows) {
+  // (The first to ask takes a while, in which a series would end.)
+  if (dispatch::cpu_threads(1000) < 2) GTEST_SKIP() << "the process has one core";
+  constexpr Index kRows = 64 << 10, kCols = 24;  // 12 MB; the first 16 copies are by one thread
+  const auto x = random_matrix<double>(kCols, kRows, 1);
+  const NewMemory memory(20);
+  auto* const y = reinterpret_cast<double*>(memory.begin());
+  for (Index j = 0; j < kCols; ++j) {
+    dispatch::copy<double>(nullptr, kRows, &x(j, 0), x.ld(), y + j * kRows, 1);
+  }
+  EXPECT_TRUE(memory.is_there(0, 6 * kLarge));
+  EXPECT_TRUE(memory.is_missing(6 * kLarge, 20 * kLarge));
+}
+
 TEST_F(ProvideMemory, NothingThatOthersMayNeed) {
   constexpr std::size_t kColumn = 64 << 10, kHalf = kLarge / kColumn;
   constexpr Index kOrder = kColumn / sizeof(double);

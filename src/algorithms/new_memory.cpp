@@ -104,7 +104,6 @@ Index NewColumns::before(std::uintptr_t column, std::uintptr_t bytes, Index colu
   written_ += bytes;
   const bool adjacent = pitch_ >= bytes && pitch_ - bytes < kSmallPage;
   if (!adjacent || threads <= 1 || written_ < kLeast) return threads;
-  const KeepErrno keep_errno;
   const std::uintptr_t needed = column + bytes,
                        end_of_matrix = begin_ + pitch_ * static_cast<std::uintptr_t>(columns);
   if (needed > there_) await();

@@ -53,10 +53,7 @@ class Series {
       columns_.await();
       *this = Series(caller, n, incx, incy);
     }
-    const Index threads =
-        incy == 1 ? columns_.before(reinterpret_cast<std::uintptr_t>(y),
-                                    sizeof(T) * static_cast<std::uintptr_t>(n), n, threads_)
-                  : threads_for(y);
+    const Index threads = incy == 1 ? threads_after_memory_for(y) : threads_for(y);
     time_ = Clock::now();  // memory for many copies has nothing to do with this one
     if (reads_along_ && continues) {
       source_.copy(n, x, incx, y, threads, gap < kNothingElse);
