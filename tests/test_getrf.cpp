@@ -490,7 +490,7 @@ TEST_F(LongSteps, WithoutMemoryThereAreNone) {
   EXPECT_GT(expect_factored(a, nb), 0);
 }
 
-/// Columns by rows take as much as the matrix, and are not needed, either.
+/// Columns by rows take as much as the matrix, and are not needed, either. Nor are inverses then.
 TEST_F(LongSteps, WithoutMemoryColumnsStayWhereTheyAre) {
   const Index n = 600;
   const auto a = random_matrix<double>(n, n, 1);
@@ -500,7 +500,10 @@ TEST_F(LongSteps, WithoutMemoryColumnsStayWhereTheyAre) {
     dispatch::Settings settings = settings_for(Algorithm::tiled, device_->emulated() ? 32 : 256);
     settings.memory_limit = limit;
     use(settings);
-    return calls_to_factor(a, "interchange_and_solve_by_rows");
+    const int inversions = calls_.of("find_inverses");
+    const int steps = calls_to_factor(a, "interchange_and_solve_by_rows");
+    EXPECT_EQ(calls_.of("find_inverses") > inversions, steps > 0);
+    return steps;
   };
   EXPECT_GT(swaps(0), 0);
   EXPECT_EQ(swaps(6 << 20), 0) << "LU fits, but not twice";

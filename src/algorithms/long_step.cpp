@@ -19,10 +19,11 @@ typename LongStep<T>::Workspace LongStep<T>::workspace(Device& device, Index row
 
 template <class T>
 void LongStep<T>::begin(Queue& queue, DeviceView<const T> a, DeviceView<const Index> pivots,
-                        Index offset) {
+                        Index offset, DeviceView<const Index> inverses) {
   const DeviceView<T> l = l_.view();
   const Index k = l.cols, before_last = k - nb_, below = l.rows - k;
   pivots_ = pivots;
+  inverses_ = inverses;
   offset_ = offset;
   queue.copy<T>(l, a);
   if (composes()) {
@@ -49,8 +50,8 @@ void LongStep<T>::apply(Queue& queue, const Workspace& workspace, DeviceView<T> 
   kernels_.swap_columns(queue, a, pivots_, offset_);
   for (const Range i : partition(k, nb_)) {
     const Range below = {i.last, k};
-    kernels_.trsm(queue, Side::right, Uplo::lower, Op::conj_trans, Diag::unit, T(1),
-                  l.block(i.first, i.first, nb_, nb_), rows_of_a(i));
+    kernels_.interchange_and_solve_by_rows(queue, l.block(i.first, i.first, nb_, nb_), {}, 0,
+                                           rows_of_a(i), inverses_.column(i.first / nb_));
     kernels_.gemm(queue, Op::none, Op::conj_trans, T(-1), rows_of_a(i),
                   l.block(i.last, i.first, below.size(), nb_), T(1), rows_of_a(below));
   }

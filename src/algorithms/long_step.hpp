@@ -22,8 +22,10 @@ class LongStep {
   static Workspace workspace(Device& device, Index rows, Index panels, Index nb, Index columns);
 
   /// Takes L from the panels `a`, each of which has seen the interchanges of those before it. Row i
-  /// was interchanged with row pivots(i) - 1 - offset.
-  void begin(Queue& queue, DeviceView<const T> a, DeviceView<const Index> pivots, Index offset);
+  /// was interchanged with row pivots(i) - 1 - offset. Column p of `inverses` is what
+  /// Kernels<T>::find_inverses() has left of panel p's triangle.
+  void begin(Queue& queue, DeviceView<const T> a, DeviceView<const Index> pivots, Index offset,
+             DeviceView<const Index> inverses);
   /// The step on the same rows of other columns, by rows, which are ready in `queue`. L is waited
   /// for.
   void apply(Queue& queue, const Workspace& workspace, DeviceView<T> a) const;
@@ -35,7 +37,7 @@ class LongStep {
   Index nb_;
   DeviceMatrix<T> l_;            // with all interchanges
   DeviceMatrix<Index> sources_;  // of rows, for the columns of each panel but the last one
-  DeviceView<const Index> pivots_;
+  DeviceView<const Index> pivots_, inverses_;
   Index offset_ = 0;
   ResidueSubtraction<T> subtract_;  // with what of L lies below the panels' last row
   EventLease begun_;

@@ -58,7 +58,13 @@ Lu<T>::Lu(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Ind
     in_catch_up_.emplace_back(device, options, m, n + nrhs, width(options));
   }
   if (options.by_rows && steps_of(0).size() > 1) {
-    try_to_allocate([&] { by_rows_.emplace(device, n + nrhs, m); });  // or else all is by columns
+    try_to_allocate([&] {  // or else all is by columns
+      // In single precision panels are what takes time.
+      if (!Kernels<T>::kSplits) {
+        inverses_.emplace(device, Kernels<T>::elements_of_inverses(block(0).size()), panels_);
+      }
+      by_rows_.emplace(device, n + nrhs, m);
+    });
   }
   make_room_to_split(options);
   plan_long_steps(options);
@@ -296,8 +302,17 @@ const SplitAdjoint<T>* Lu<T>::split_of(Range step) const {
   return may_be && split_[at(b)].is_split() ? &split_[at(b)] : nullptr;
 }
 
-/// The part of L in panel i sees the interchanges of all its steps, and goes home. What lies below
-/// it is put by rows as well, if columns by rows still need it and it will not be split().
+/// What columns by rows are multiplied by instead of solving, for a whole block.
+template <class T>
+DeviceView<const Index> Lu<T>::inverses_of(Range step) const {
+  const Index b = index_of(blocks_, step.first);
+  if (!inverses_ || step.size() != block(b).size()) return {};
+  return inverses_->view().column(b);
+}
+
+/// The part of L in panel i sees the interchanges of all its steps, and goes home. If columns by
+/// rows still need it, it is inverted, and what lies below it put by rows as well, if it will not
+/// be split().
 template <class T>
 void Lu<T>::complete(Flow& flow, Index i) {
   const Index first = block(i).first;
@@ -309,7 +324,11 @@ void Lu<T>::complete(Flow& flow, Index i) {
                        matrix().block(step.first, first, m_ - step.first, step.first - first),
                        pivots(step), step.first);
   }
-  if (first_by_rows_ < n_ + nrhs_ && !may_be_split(i)) {
+  const bool needed = first_by_rows_ < n_ + nrhs_;
+  if (needed && inverses_) {
+    kernels_.find_inverses(near(), matrix().block(block(i), block(i)), inverses_->view().column(i));
+  }
+  if (needed && !may_be_split(i)) {
     const Range below = {block(i).last, m_};
     kernels_.copy(near(), Op::conj_trans,
                   matrix().block(below.first, first, below.size(), block(i).size()),
@@ -347,7 +366,7 @@ void Lu<T>::apply_by_rows(Queue& queue, const Subtraction<T>& subtract, Range st
   const Range i = {step.last, m_};
   const DeviceView<T> A = matrix();
   kernels_.interchange_and_solve_by_rows(queue, A.block(i0, i0, w, w), pivots(step), i0,
-                                         by_rows({i0, m_}, c));
+                                         by_rows({i0, m_}, c), inverses_of(step));
   DeviceView<T> l_adjoint;
   if (!may_be_split(index_of(blocks_, i0))) l_adjoint = by_rows(i, step);
   subtract.by_rows(queue, A.block(i.first, i0, i.size(), w), l_adjoint, by_rows(step, c),
@@ -495,12 +514,12 @@ void Lu<T>::plan_long_steps(const Options& options) {
 }
 
 /// From which block on blocks get nothing but long steps while panel i is computed. Those just
-/// behind a long step's blocks do not wait for it: they are needed before it is through.
+/// behind a long step's blocks do not wait for it: they are needed before it is through. If blocks
+/// arrive while others are factored, fewer of them: there is more to catch up with.
 template <class T>
 Index Lu<T>::first_far(Index i) const {
-  constexpr Index kSooner = is_complex<T> ? 4 : 5;
-  const Index s = i / kLong;
-  return s < long_steps() ? std::min((s + 1) * kLong + kSooner, total()) : total();
+  const Index sooner = (is_complex<T> ? 4 : 5) - (at_once_ < total() ? 1 : 0), s = i / kLong;
+  return s < long_steps() ? std::min((s + 1) * kLong + sooner, total()) : total();
 }
 
 /// Whether a group is to catch up block by block while panel i is computed: it is not at a long
@@ -523,7 +542,8 @@ void Lu<T>::take_long_steps(Flow& flow, Index i, Index arrived) {
     const Span span(queue, "long step", s);
     queue.wait(*final_[at((s + 1) * kLong - 1)]);
     long_steps_[at(s)].begin(queue, matrix().block(c.first, c.first, m_ - c.first, c.size()),
-                             pivots(c), c.first);
+                             pivots(c), c.first,
+                             inverses_->view().block(0, s * kLong, inverses_->view().rows, kLong));
   }
   if (begun_long_steps_ == 0) return;
   while (pending_ >= first_far(0) && pending_ < arrived) {

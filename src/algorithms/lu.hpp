@@ -126,6 +126,7 @@ class Lu {
   void apply_by_columns(Queue& queue, const Subtraction<T>& subtract, Range step, Range c);
   void apply_by_rows(Queue& queue, const Subtraction<T>& subtract, Range step, Range c);
   DeviceView<T> by_rows(Range i, Range c) const { return by_rows_->view().block(c, i); }
+  DeviceView<const Index> inverses_of(Range step) const;
   void put_by_rows(Queue& queue, Range c);
   void put_back(Queue& queue, Index end);
   void put_joined_back();
@@ -159,6 +160,8 @@ class Lu {
   DeviceMatrix<T> matrix_;
   // The adjoint of columns from first_by_rows_ on, and L^H.
   std::optional<DeviceMatrix<T>> by_rows_;
+  // Column b: of L in block b, for columns by rows (Kernels<T>::find_inverses).
+  std::optional<DeviceMatrix<Index>> inverses_;
   Index first_by_rows_;
   Index placed_by_rows_ = 0;  // up to there a flow has put them there
   Buffer<Index> pivots_, pivots_home_, info_;

@@ -39,6 +39,7 @@ struct View {
 
   /// The m x n block whose first element is (i, j). Empty blocks may lie at the edge.
   View block(Index i, Index j, Index m, Index n) const { return {data + i + j * ld, m, n, ld}; }
+  View column(Index j) const { return block(0, j, rows, 1); }
   /// Rows i, columns j.
   View block(Range i, Range j) const { return block(i.first, j.first, i.size(), j.size()); }
   bool empty() const { return rows <= 0 || cols <= 0; }

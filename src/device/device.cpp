@@ -294,11 +294,18 @@ void Kernels<T>::interchange_and_solve(Queue& queue, DeviceView<const T> l,
 template <class T>
 void Kernels<T>::interchange_and_solve_by_rows(Queue& queue, DeviceView<const T> l,
                                                DeviceView<const Index> pivots, Index offset,
-                                               DeviceView<T> a) {
-  if (a.empty() || pivots.empty()) return;
+                                               DeviceView<T> a, DeviceView<const Index> inverses) {
+  if (a.empty() || l.empty()) return;
   device_.before(Action::kernel, "interchange_and_solve_by_rows",
                  flops<T>(product(l.rows, l.rows, a.rows) / 2));
-  do_interchange_and_solve_by_rows(queue, l, pivots, offset, a);
+  do_interchange_and_solve_by_rows(queue, l, pivots, offset, a, inverses);
+}
+
+template <class T>
+void Kernels<T>::find_inverses(Queue& queue, DeviceView<const T> l, DeviceView<Index> inverses) {
+  if (l.empty()) return;
+  device_.before(Action::kernel, "find_inverses");
+  do_find_inverses(queue, l, inverses);
 }
 
 template <class T>

@@ -310,9 +310,25 @@ class Kernels {
   void interchange_and_solve(Queue& queue, DeviceView<const T> l, DeviceView<const Index> pivots,
                              Index offset, DeviceView<T> a);
   /// The same for columns that are kept by rows, as their adjoint `a`: interchanges of its columns
-  /// as swap_columns(), then X := X L^-H for the first columns of `a`.
+  /// as swap_columns(), then X := X L^-H for the first columns of `a`. No interchanges if there are
+  /// no pivots. If there are `inverses`, X is multiplied by them where that is about as accurate:
+  /// where no element of an inverse is larger than 32, and for rows of X that are finite.
   void interchange_and_solve_by_rows(Queue& queue, DeviceView<const T> l,
-                                     DeviceView<const Index> pivots, Index offset, DeviceView<T> a);
+                                     DeviceView<const Index> pivots, Index offset, DeviceView<T> a,
+                                     DeviceView<const Index> inverses = {});
+  /// Finds `inverses`: those of the diagonal blocks of order kInverted of the unit lower triangle
+  /// of a square matrix, in double precision.
+  void find_inverses(Queue& queue, DeviceView<const T> l, DeviceView<Index> inverses);
+  static constexpr Index kInverted = 256;
+  /// Elements of `inverses` for a triangle of order n.
+  static constexpr Index elements_of_inverses(Index n) {
+    constexpr Index kTile = 16, kWords = kTile * kTile * (is_complex<T> ? 2 : 1);
+    const auto of_block = [](Index order) {
+      const Index tiles = quotient_up(order, kTile);
+      return order > 0 ? kInverted / kTile + tiles * (tiles + 1) / 2 * kWords : 0;
+    };
+    return n / kInverted * of_block(kInverted) + of_block(n % kInverted);
+  }
 
   /// Largest number of columns of update_panel().
   Index update_panel_width() const { return do_update_panel_width(); }
@@ -605,7 +621,9 @@ class Kernels {
   virtual void do_interchange_and_solve(Queue&, DeviceView<const T>, DeviceView<const Index>, Index,
                                         DeviceView<T>) = 0;
   virtual void do_interchange_and_solve_by_rows(Queue&, DeviceView<const T>,
-                                                DeviceView<const Index>, Index, DeviceView<T>) = 0;
+                                                DeviceView<const Index>, Index, DeviceView<T>,
+                                                DeviceView<const Index>) = 0;
+  virtual void do_find_inverses(Queue&, DeviceView<const T>, DeviceView<Index>) = 0;
   virtual Index do_update_panel_width() const = 0;
   virtual void do_update_panel(Queue&, Uplo, DeviceView<const T>, DeviceView<T>, Index,
                                DeviceView<const T>, DeviceView<T>, DeviceView<Index>, Index,

@@ -434,9 +434,12 @@ class LuStepContract : public DeviceContract<Scalar> {
  protected:
   using T = Scalar;
 
-  enum Storage { by_columns, by_rows };
+  enum Storage { by_columns, by_rows, by_rows_with_inverses };
+  static constexpr Storage kStorages[] = {by_columns, by_rows, by_rows_with_inverses};
 
-  Padded<T> result(const LuStep<T>& step, Storage storage, Index offset = 0) {
+  /// The inverses are those of `inverted`, which is L if it is null.
+  Padded<T> result(const LuStep<T>& step, Storage storage, Index offset = 0,
+                   const Padded<T>* inverted = nullptr) {
     Padded<Index> pivots(step.l.rows(), 1);
     for (Index j = 0; j < pivots.rows(); ++j) pivots(j, 0) = offset + step.pivots[std::size_t(j)];
     const auto dl = this->upload(step.l);
@@ -445,7 +448,14 @@ class LuStepContract : public DeviceContract<Scalar> {
     if (storage == by_columns) {
       this->kernels().interchange_and_solve(this->queue(), dl, dp, offset, da);
     } else {
-      this->kernels().interchange_and_solve_by_rows(this->queue(), dl, dp, offset, da);
+      const bool wanted = storage == by_rows_with_inverses;
+      Padded<Index> none(wanted ? Kernels<T>::elements_of_inverses(step.l.rows()) : 0, 1);
+      const auto inverses = this->upload(none);
+      if (wanted) {
+        const auto to_invert = this->upload(inverted == nullptr ? step.l : *inverted);
+        this->kernels().find_inverses(this->queue(), to_invert, inverses);
+      }
+      this->kernels().interchange_and_solve_by_rows(this->queue(), dl, dp, offset, da, inverses);
     }
     const auto there = this->download(da);
     EXPECT_TRUE(there.padding_untouched());
@@ -455,9 +465,9 @@ class LuStepContract : public DeviceContract<Scalar> {
   void expect_right(const LuStep<T>& step, Index offset = 0) {
     const Index w = step.l.rows();
     const auto expected = step.expected();
-    for (const Storage storage : {by_columns, by_rows}) {
+    for (const Storage storage : kStorages) {
       SCOPED_TRACE(testing::Message() << step.a.rows() << "x" << step.a.cols() << ", " << w
-                                      << (storage == by_rows ? ", by rows" : ""));
+                                      << ", storage " << storage);
       const auto x = this->result(step, storage, offset);
       EXPECT_LT(max_difference(x, expected, [w](Index i, Index) { return i < w; }),
                 sum_bound<T>(w));
@@ -528,7 +538,7 @@ TYPED_TEST(LuStepContract, WhatIsNotFiniteStaysInItsColumnAndBelow) {
       if (!is_complex<T>) step.a(i, 20) = infinity<T>();
       const auto expected = step.expected();
       const auto finite = [](auto y) { return std::isfinite(std::abs(y)); };
-      for (const auto storage : {TestFixture::by_columns, TestFixture::by_rows}) {
+      for (const auto storage : TestFixture::kStorages) {
         SCOPED_TRACE(testing::Message() << w << ", row " << i << ", storage " << storage);
         const auto x = this->result(step, storage);
         Index different = 0;
@@ -545,6 +555,54 @@ TYPED_TEST(LuStepContract, WhatIsNotFiniteStaysInItsColumnAndBelow) {
         EXPECT_EQ(different, 0);
       }
     }
+  }
+}
+
+/// Inverses that are not those of L tell whether A was multiplied by them.
+TYPED_TEST(LuStepContract, MultipliesByModerateInversesOnly) {
+  using T = TypeParam;
+  for (const Index w : {20, 128, 256, 300}) {
+    LuStep<T> step(w + 3, 40, w, w + 2, [](Index j) { return j; });
+    Padded<T> inverted = step.l;
+    const Index last = std::min<Index>(w, Kernels<T>::kInverted) - 1;  // of the first block
+    const auto expect = [&](T corner, bool multiplied) {
+      for (Index j = 0; j < w; ++j) {
+        for (Index i = j + 1; i < w; ++i) inverted(i, j) = step.l(i, j) = T(0);
+      }
+      inverted(last, 0) = corner;
+      if (multiplied) step.l(last, 0) = corner;
+      const auto expected = step.expected();
+      step.l(last, 0) = T(0);
+      const auto x = this->result(step, TestFixture::by_rows_with_inverses, 0, &inverted);
+      EXPECT_LT(max_difference(x, expected), 40 * sum_bound<T>(w)) << corner << ", " << w;
+    };
+    expect(T(1), true);
+    expect(T(31), true);
+    expect(T(33), false);
+    expect(nan<T>(), false);
+    expect(infinity<T>(), false);
+  }
+}
+
+/// Where products would lose all digits: L^-1 has elements of 2^62.
+TYPED_TEST(LuStepContract, IsAccurateWhereInversesAreLarge) {
+  using T = TypeParam;
+  const Index w = 64, n = 20;
+  LuStep<T> step(w, n, w, w - 1, [](Index j) { return j; });
+  for (Index j = 0; j < w; ++j) {
+    for (Index i = j + 1; i < w; ++i) step.l(i, j) = T(-1);
+    step.pivots[std::size_t(j)] = j + 1;
+  }
+  Padded<T> x = random_matrix<T>(w, n, 5, 2);
+  for (Index c = 0; c < n; ++c) {  // A = L X
+    for (Index i = 0; i < w; ++i) {
+      x(i, c) = T(std::round(8 * real(x(i, c))));  // so that A is exact
+      step.a(i, c) = x(i, c);
+      for (Index j = 0; j < i; ++j) step.a(i, c) -= x(j, c);
+    }
+  }
+  for (const auto storage : TestFixture::kStorages) {
+    EXPECT_EQ(max_difference(this->result(step, storage), applied(Op::none, x)), 0) << storage;
   }
 }
 

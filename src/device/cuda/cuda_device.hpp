@@ -137,7 +137,8 @@ class CudaKernels final : public Kernels<T> {
   void do_interchange_and_solve(Queue&, DeviceView<const T>, DeviceView<const Index>, Index,
                                 DeviceView<T>) override;
   void do_interchange_and_solve_by_rows(Queue&, DeviceView<const T>, DeviceView<const Index>, Index,
-                                        DeviceView<T>) override;
+                                        DeviceView<T>, DeviceView<const Index>) override;
+  void do_find_inverses(Queue&, DeviceView<const T>, DeviceView<Index>) override;
   void do_eliminate(Queue&, Uplo, DeviceView<const T>, DeviceView<const T>, DeviceView<T>, Index,
                     DeviceView<T>, DeviceView<Index>) override;
   Index do_update_panel_width() const override;

@@ -100,7 +100,7 @@ void CudaKernels<T>::solve_forward(Queue& queue, Side side, Uplo uplo, Diag diag
   }
   if (side == Side::right && solves_by_rows_at_once(n, b.rows)) {
     const CurrentDevice current(cuda(queue).index());
-    interchange_and_solve_by_rows<T>(cuda(queue).stream(), uplo, diag, a, nullptr, 0, b);
+    interchange_and_solve_by_rows<T>(cuda(queue).stream(), uplo, diag, a, nullptr, nullptr, 0, b);
     return;
   }
   const bool lower = uplo == Uplo::lower, left = side == Side::left;
@@ -277,17 +277,47 @@ void CudaKernels<T>::do_interchange_and_solve(Queue& queue, DeviceView<const T> 
 template <class T>
 void CudaKernels<T>::do_interchange_and_solve_by_rows(Queue& queue, DeviceView<const T> l,
                                                       DeviceView<const Index> pivots, Index offset,
-                                                      DeviceView<T> a) {
-  const CurrentDevice current(cuda(queue).index());
+                                                      DeviceView<T> a,
+                                                      DeviceView<const Index> inverses) {
   constexpr Index kMostColumns = std::numeric_limits<int>::max();
-  if (solves_by_rows_at_once(l.rows, a.rows) && a.cols <= kMostColumns) {
-    interchange_and_solve_by_rows(cuda(queue).stream(), Uplo::lower, Diag::unit, l, pivots.data,
-                                  offset, a);
+  const CurrentDevice current(cuda(queue).index());
+  const auto step = [&](Range i, const Index* inverse, const Index* interchanges) {
+    interchange_and_solve_by_rows<T>(cuda(queue).stream(), Uplo::lower, Diag::unit,
+                                     l.block(i.first, i.first, i.size(), i.size()), inverse,
+                                     interchanges, offset,
+                                     a.block(0, i.first, a.rows, a.cols - i.first));
+  };
+  const bool at_once =
+      inverses.empty() ? solves_by_rows_at_once(l.rows, a.rows) : l.rows <= Kernels<T>::kInverted;
+  if (at_once && a.cols <= kMostColumns) {
+    step({0, l.rows}, inverses.data, pivots.data);
     return;
   }
-  do_swap_columns(queue, a, pivots, offset);
-  do_trsm(queue, Side::right, Uplo::lower, Op::conj_trans, Diag::unit, T(1), l,
-          a.block(0, 0, a.rows, l.rows));
+  if (!pivots.empty()) do_swap_columns(queue, a, pivots, offset);
+  if (inverses.empty()) {
+    do_trsm(queue, Side::right, Uplo::lower, Op::conj_trans, Diag::unit, T(1), l,
+            a.block(0, 0, a.rows, l.rows));
+    return;
+  }
+  constexpr Index kOrder = Kernels<T>::kInverted;
+  for (Index i = 0; i < l.rows; i += kOrder) {
+    const Range block = {i, std::min(i + kOrder, l.rows)};
+    const Index rest = l.rows - block.last;
+    step(block, inverses.data + Kernels<T>::elements_of_inverses(i), nullptr);
+    if (rest == 0) continue;
+    do_gemm(queue, Op::none, Op::conj_trans, T(-1), a.block(0, i, a.rows, block.size()),
+            l.block(block.last, i, rest, block.size()), T(1), a.block(0, block.last, a.rows, rest));
+  }
+}
+
+template <class T>
+void CudaKernels<T>::do_find_inverses(Queue& queue, DeviceView<const T> l,
+                                      DeviceView<Index> inverses) {
+  static_assert(Kernels<T>::kInverted == kInterchangeAndSolveByRowsOrder &&
+                Kernels<T>::elements_of_inverses(kInterchangeAndSolveByRowsOrder) * sizeof(Index) ==
+                    kInverseBytes<T>);
+  const CurrentDevice current(cuda(queue).index());
+  find_inverses<T>(cuda(queue).stream(), l, inverses.data);
 }
 
 template <class T>

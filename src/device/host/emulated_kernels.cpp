@@ -1,6 +1,8 @@
 #include "device/host/emulated_kernels.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -312,13 +314,96 @@ class EmulatedKernels final : public Kernels<T> {
 
   void do_interchange_and_solve_by_rows(Queue& queue, DeviceView<const T> l,
                                         DeviceView<const Index> pivots, Index offset,
-                                        DeviceView<T> a) override {
+                                        DeviceView<T> a,
+                                        DeviceView<const Index> inverses) override {
     enqueue(queue, "interchange_and_solve_by_rows", [=] {
       const char* const name = "interchange_and_solve_by_rows";
-      exchange_columns(open(name, a), pivots_of_panel(name, l, pivots, offset, a.cols));
-      reference::trsm<T>(Side::right, Uplo::lower, Op::conj_trans, Diag::unit, T(1), open(name, l),
-                         open(name, a.block(0, 0, a.rows, l.rows)));
+      const Index n = l.rows, order = Kernels<T>::kInverted;
+      require(l.cols == n && a.cols >= n, name, "the shapes do not fit");
+      if (!pivots.empty()) {
+        exchange_columns(open(name, a), pivots_of_panel(name, l, pivots, offset, a.cols));
+      }
+      const HostView<const T> triangle = open(name, l);
+      const HostView<T> x = open(name, a.block(0, 0, a.rows, n));
+      for (Index i = 0; i < n; i += order) {
+        const Range block = {i, std::min(i + order, n)}, rest = {block.last, n}, all = {0, a.rows};
+        const HostView<T> of_block = x.block(all, block);
+        const HostView<const T> on_diagonal = triangle.block(block, block);
+        const bool multiplied =
+            !inverses.empty() &&
+            multiply_by_inverse(open(name, inverse_of(inverses, i, block.size())), of_block);
+        if (!multiplied) {
+          reference::trsm<T>(Side::right, Uplo::lower, Op::conj_trans, Diag::unit, T(1),
+                             on_diagonal, of_block);
+        }
+        reference::gemm<T>(Op::none, Op::conj_trans, T(-1), of_block, triangle.block(rest, block),
+                           T(1), x.block(all, rest));
+      }
     });
+  }
+
+  void do_find_inverses(Queue& queue, DeviceView<const T> l, DeviceView<Index> inverses) override {
+    enqueue(queue, "find_inverses", [=] {
+      const char* const name = "find_inverses";
+      require(l.rows == l.cols && inverses.rows >= Kernels<T>::elements_of_inverses(l.rows), name,
+              "the shapes do not fit");
+      const HostView<const T> triangle = open(name, l);
+      for (Index i = 0; i < l.rows; i += Kernels<T>::kInverted) {
+        const Index n = std::min(Kernels<T>::kInverted, l.rows - i);
+        invert(triangle.block(i, i, n, n), open(name, inverse_of(inverses, i, n)));
+      }
+    });
+  }
+  /// That of the block of order n that begins with row i: the largest modulus of its elements, and
+  /// these, in double precision.
+  template <class W>
+  static DeviceView<W> inverse_of(DeviceView<W> inverses, Index i, Index n) {
+    return inverses.block(Kernels<T>::elements_of_inverses(i), 0,
+                          Kernels<T>::elements_of_inverses(n), 1);
+  }
+  template <class W>
+  static auto elements_of_inverse(HostView<W> inverse) {
+    using D = std::conditional_t<std::is_const_v<W>, const Double<T>, Double<T>>;
+    return reinterpret_cast<D*>(inverse.data + 1);
+  }
+
+  /// Rows of the inverse one after the other, up to the diagonal.
+  static void invert(HostView<const T> l, HostView<Index> inverse) {
+    const Index n = l.rows;
+    Double<T>* const v = elements_of_inverse(inverse);
+    double largest = 1;
+    for (Index i = 0; i < n; ++i) {
+      Double<T>* const row = v + i * (i + 1) / 2;
+      for (Index j = 0; j <= i; ++j) {
+        Double<T> sum = i == j ? 1 : 0;
+        for (Index k = j; k < i; ++k) sum -= Double<T>(l(i, k)) * v[k * (k + 1) / 2 + j];
+        row[j] = sum;
+        const double size = std::abs(sum);
+        largest =
+            std::isfinite(size) ? std::max(largest, size) : std::numeric_limits<double>::infinity();
+      }
+    }
+    *reinterpret_cast<double*>(inverse.data) = largest;
+  }
+  /// X := X V^H for the rows that are finite, if V is moderate; the others by substitution, which
+  /// is the same with what is left out here.
+  static bool multiply_by_inverse(HostView<const Index> inverse, HostView<T> x) {
+    constexpr double kLargest = 32;
+    const double largest = *reinterpret_cast<const double*>(inverse.data);
+    const auto finite = [](T y) { return std::isfinite(std::abs(y)); };
+    if (!std::islessequal(largest, kLargest)) return false;
+    for (Index j = 0; j < x.cols; ++j) {
+      if (!std::all_of(&x(0, j), &x(0, j) + x.rows, finite)) return false;
+    }
+    const Double<T>* const v = elements_of_inverse(inverse);
+    for (Index r = 0; r < x.rows; ++r) {
+      for (Index i = x.cols - 1; i >= 0; --i) {
+        Double<T> sum = 0;
+        for (Index k = 0; k <= i; ++k) sum += Double<T>(x(r, k)) * conj(v[i * (i + 1) / 2 + k]);
+        x(r, i) = T(sum);
+      }
+    }
+    return true;
   }
 
   /// Small, so that small matrices have many panels.
