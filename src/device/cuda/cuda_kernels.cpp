@@ -290,7 +290,8 @@ void CudaKernels<T>::do_interchange_and_solve_by_rows(Queue& queue, DeviceView<c
   const bool at_once =
       inverses.empty() ? solves_by_rows_at_once(l.rows, a.rows) : l.rows <= Kernels<T>::kInverted;
   if (at_once && a.cols <= kMostColumns) {
-    step({0, l.rows}, inverses.data, pivots.data);
+    step({0, l.rows}, inverses.empty() ? nullptr : inverses.data,
+         pivots.empty() ? nullptr : pivots.data);
     return;
   }
   if (!pivots.empty()) do_swap_columns(queue, a, pivots, offset);
