@@ -584,6 +584,27 @@ TYPED_TEST(LuStepContract, MultipliesByModerateInversesOnly) {
   }
 }
 
+/// Views of no rows, whatever they point to: here to what would lead elsewhere.
+TYPED_TEST(LuStepContract, EmptyPivotsAndInversesAreNone) {
+  using T = TypeParam;
+  const Index w = 40;
+  LuStep<T> step(w, 20, w, w - 1, [](Index j) { return j; });
+  Padded<T> unit = step.l;
+  Padded<Index> pivots(w, 1), inverses(Kernels<T>::elements_of_inverses(w), 1);
+  for (Index j = 0; j < w; ++j) {
+    pivots(j, 0) = w;
+    for (Index i = j + 1; i < w; ++i) unit(i, j) = T(0);
+    step.pivots[std::size_t(j)] = j + 1;
+  }
+  const auto dl = this->upload(step.l), da = this->upload(this->adjoint_of(step.a));
+  const auto du = this->upload(unit);
+  const auto dp = this->upload(pivots), di = this->upload(inverses);
+  this->kernels().find_inverses(this->queue(), du, di);
+  this->kernels().interchange_and_solve_by_rows(this->queue(), dl, dp.view.block(0, 0, 0, 1), 0, da,
+                                                di.view.block(0, 0, 0, 1));
+  EXPECT_LT(max_difference(this->adjoint_of(this->download(da)), step.expected()), sum_bound<T>(w));
+}
+
 /// Where products would lose all digits: L^-1 has elements of 2^62.
 TYPED_TEST(LuStepContract, IsAccurateWhereInversesAreLarge) {
   using T = TypeParam;
