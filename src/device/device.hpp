@@ -312,7 +312,8 @@ class Kernels {
   /// The same for columns that are kept by rows, as their adjoint `a`: interchanges of its columns
   /// as swap_columns(), then X := X L^-H for the first columns of `a`. No interchanges if there are
   /// no pivots. If there are `inverses`, X is multiplied by them where that is about as accurate:
-  /// where no element of an inverse is larger than 32, and for rows of X that are finite.
+  /// where no element of an inverse is larger than kLargestOfInverse, and for rows of X that are
+  /// finite.
   void interchange_and_solve_by_rows(Queue& queue, DeviceView<const T> l,
                                      DeviceView<const Index> pivots, Index offset, DeviceView<T> a,
                                      DeviceView<const Index> inverses = {});
@@ -320,6 +321,7 @@ class Kernels {
   /// of a square matrix, in double precision.
   void find_inverses(Queue& queue, DeviceView<const T> l, DeviceView<Index> inverses);
   static constexpr Index kInverted = 256;
+  static constexpr double kLargestOfInverse = 32;
   /// Elements of `inverses` for a triangle of order n.
   static constexpr Index elements_of_inverses(Index n) {
     constexpr Index kTile = 16, kWords = kTile * kTile * (is_complex<T> ? 2 : 1);

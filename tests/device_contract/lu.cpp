@@ -449,8 +449,8 @@ class LuStepContract : public DeviceContract<Scalar> {
       this->kernels().interchange_and_solve(this->queue(), dl, dp, offset, da);
     } else {
       const bool wanted = storage == by_rows_with_inverses;
-      Padded<Index> none(wanted ? Kernels<T>::elements_of_inverses(step.l.rows()) : 0, 1);
-      const auto inverses = this->upload(none);
+      const Index elements = wanted ? Kernels<T>::elements_of_inverses(step.l.rows()) : 0;
+      const auto inverses = this->upload(Padded<Index>(elements, 1));
       if (wanted) {
         const auto to_invert = this->upload(inverted == nullptr ? step.l : *inverted);
         this->kernels().find_inverses(this->queue(), to_invert, inverses);

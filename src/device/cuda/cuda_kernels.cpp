@@ -314,9 +314,6 @@ void CudaKernels<T>::do_interchange_and_solve_by_rows(Queue& queue, DeviceView<c
 template <class T>
 void CudaKernels<T>::do_find_inverses(Queue& queue, DeviceView<const T> l,
                                       DeviceView<Index> inverses) {
-  static_assert(Kernels<T>::kInverted == kInterchangeAndSolveByRowsOrder &&
-                Kernels<T>::elements_of_inverses(kInterchangeAndSolveByRowsOrder) * sizeof(Index) ==
-                    kInverseBytes<T>);
   const CurrentDevice current(cuda(queue).index());
   find_inverses<T>(cuda(queue).stream(), l, inverses.data);
 }

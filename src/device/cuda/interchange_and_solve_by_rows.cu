@@ -43,8 +43,8 @@ struct Inverse {
   __device__ const Tile<E>* row(int j) const { return &tiles[j * (j + 1) / 2]; }
   /// Whether products with it are as good as substitution. By whole warps.
   __device__ bool is_moderate(int tiles_of_l, int lane) const {
-    constexpr double kLargest = 32;
-    return __all_sync(kAllLanes, lane >= tiles_of_l || largest[lane] <= kLargest) != 0;
+    constexpr double kMost = Kernels<double>::kLargestOfInverse;
+    return __all_sync(kAllLanes, lane >= tiles_of_l || largest[lane] <= kMost) != 0;
   }
 };
 
@@ -315,7 +315,9 @@ template <class T>
 void find_inverses(cudaStream_t stream, DeviceView<const T> l, void* inverses) {
   using D = typename DeviceScalar<T>::type;
   using E = DoubleScalar<D>;
-  static_assert(sizeof(Inverse<E>) == kInverseBytes<T>);
+  static_assert(kOrder == Kernels<T>::kInverted &&
+                sizeof(Inverse<E>) ==
+                    Kernels<T>::elements_of_inverses(kOrder) * static_cast<Index>(sizeof(Index)));
   LaunchShape shape;
   shape.blocks = static_cast<unsigned>(std::min(quotient_up(l.rows, kTile), Index{kWarps}));
   shape.blocks_y = static_cast<unsigned>(quotient_up(l.rows, kOrder));

@@ -231,10 +231,6 @@ template <class T>
 void interchange_and_solve_by_rows(cudaStream_t stream, Uplo uplo, Diag diag, DeviceView<const T> l,
                                    const void* inverse, const Index* pivots, Index offset,
                                    DeviceView<T> a);
-/// Bytes of what find_inverses() finds for each block of that order: a number for each column of
-/// its tiles of 16 x 16 numbers in double precision, and the lower triangle of these.
-template <class T>
-constexpr std::size_t kInverseBytes = 8 * (16 * 17 / 2 * 256 * (is_complex<T> ? 2 : 1) + 16);
 /// As Kernels<T>::find_inverses, for fewer than 2^31 rows.
 template <class T>
 void find_inverses(cudaStream_t stream, DeviceView<const T> l, void* inverses);

@@ -385,13 +385,12 @@ class EmulatedKernels final : public Kernels<T> {
     }
     *reinterpret_cast<double*>(inverse.data) = largest;
   }
-  /// X := X V^H for the rows that are finite, if V is moderate; the others by substitution, which
-  /// is the same with what is left out here.
+  /// X := X V^H, if V is moderate and X is finite; or else false. (It would do to leave out only
+  /// the rows that are not.)
   static bool multiply_by_inverse(HostView<const Index> inverse, HostView<T> x) {
-    constexpr double kLargest = 32;
     const double largest = *reinterpret_cast<const double*>(inverse.data);
     const auto finite = [](T y) { return std::isfinite(std::abs(y)); };
-    if (!std::islessequal(largest, kLargest)) return false;
+    if (largest > Kernels<T>::kLargestOfInverse) return false;
     for (Index j = 0; j < x.cols; ++j) {
       if (!std::all_of(&x(0, j), &x(0, j) + x.rows, finite)) return false;
     }
