@@ -1,16 +1,21 @@
 // BLAS's ?copy: NumPy's way from rows to columns and back.
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <pthread.h>
+#include <sys/mman.h>
 
+#include <algorithm>
 #include <chrono>
 #include <complex>
 #include <cstdint>
 #include <cstdlib>
+#include <list>
 #include <memory>
 #include <thread>
 #include <type_traits>
 #include <vector>
 
+#include "algorithms/new_memory.hpp"
 #include "algorithms/strided_copy.hpp"
 #include "algorithms/workers.hpp"
 #include "cpu/loader.hpp"
@@ -243,7 +248,8 @@ TEST(Copy, ReadsAlongForNumPy) {
     for (const Index first : {0, 1}) {
       Padded<double> y(kRows, kCols);
       for (int repetition = 0; repetition < 3; ++repetition) {
-        numpy_loop(&scipy_ilp64::d::scipy_dcopy_64_, kRows, kCols, a.data() + first, ld, y.data());
+        numpy_loop(&scipy_ilp64::d::scipy_dcopy_64_, kRows, kCols, a.data() + first, ld, 1,
+                   y.data(), 1, kRows);
         Index wrong = 0;
         for (Index j = 0; j < kCols; ++j) {
           for (Index i = 0; i < kRows; ++i) wrong += y(i, j) != a(i * ld + first + j, 0);
@@ -266,7 +272,7 @@ TEST(Copy, SeesWhatHasChangedInBetween) {
   const auto between = [](void* data) {
     auto& [next, by_numpy] = *static_cast<Change*>(data);
     const auto start = std::chrono::steady_clock::now();
-    while (by_numpy && std::chrono::steady_clock::now() - start < std::chrono::microseconds(3)) {
+    while (by_numpy && std::chrono::steady_clock::now() - start < std::chrono::microseconds(25)) {
     }
     next[(kRows / 2) * kLd] = 5;
     ++next;
@@ -277,8 +283,8 @@ TEST(Copy, SeesWhatHasChangedInBetween) {
     EXPECT_EQ(changed, kCols - 1);
   };
   change = {a.data() + 1, true};
-  numpy_loop(&scipy_ilp64::d::scipy_dcopy_64_, kRows, kCols, a.data(), kLd, y.data(), between,
-             &change);
+  numpy_loop(&scipy_ilp64::d::scipy_dcopy_64_, kRows, kCols, a.data(), kLd, 1, y.data(), 1, kRows,
+             between, &change);
   expect_changes();
   a = random_matrix<double>(kLd * kRows, 1, 8);
   change = {a.data() + 1, false};
@@ -289,13 +295,327 @@ TEST(Copy, SeesWhatHasChangedInBetween) {
   expect_changes();
 }
 
+/// Y = X, whatever the order of either: in one piece, with what waits for its turn.
+TYPED_TEST(CopyTest, OfColumnsAhead) {
+  using T = TypeParam;
+  using algorithms::Strided;
+  constexpr Index kN = 1300, kColumns = 150;
+  const auto x = random_matrix<T>(kN, kColumns, 11);
+  enum class Order { kRows, kColumns };
+  const auto matrix = [](Order order, Padded<T>& all, Index offset) {
+    return order == Order::kRows ? Strided<T>{all.data() + offset, all.ld(), 1}
+                                 : Strided<T>{all.data() + offset, 1, all.ld()};
+  };
+  for (const auto& [from, to] :
+       {std::pair{Order::kRows, Order::kColumns}, std::pair{Order::kColumns, Order::kRows},
+        std::pair{Order::kColumns, Order::kColumns}}) {
+    for (const Index columns : {2, 64, 150}) {
+      for (const Index offset : {0, 1, 3}) {
+        for (const Index threads : {1, 3}) {
+          const auto sizes = [&](Order order) {
+            return order == Order::kRows ? std::pair{kColumns, kN} : std::pair{kN, kColumns};
+          };
+          const auto [rows_of_x, columns_of_x] = sizes(from);
+          const auto [rows_of_y, columns_of_y] = sizes(to);
+          Padded<T> source(rows_of_x + 4, columns_of_x), target(rows_of_y + 4, columns_of_y);
+          const Strided<T> a = matrix(from, source, 0), y = matrix(to, target, offset);
+          for (Index j = 0; j < kColumns; ++j) {
+            for (Index i = 0; i < kN; ++i) a.column(j)[i * a.inc] = x(i, j);
+          }
+          Padded<T> expected = target;
+          const Strided<T> all = matrix(to, expected, offset);
+          for (Index j = 0; j < columns; ++j) {
+            for (Index i = 0; i < kN - 1; ++i) all.column(j)[i * all.inc] = x(i, j);
+          }
+          algorithms::ColumnsAhead<T> ahead;
+          EXPECT_FALSE(ahead.take(kN, a.begin, y.begin));
+          ahead.copy(kN, columns, {a.begin, a.inc, a.ld}, y, threads);
+          EXPECT_TRUE(same_bits(target, expected)) << "before the last row";
+          EXPECT_FALSE(ahead.take(kN, a.column(1), y.column(1))) << "not the next one";
+          for (Index j = 0; j < columns; ++j) {
+            EXPECT_FALSE(ahead.take(kN, a.column(j), y.column(j) + 1));
+            EXPECT_TRUE(ahead.take(kN, a.column(j), y.column(j)));
+            all.column(j)[(kN - 1) * all.inc] = x(kN - 1, j);
+          }
+          EXPECT_FALSE(ahead.take(kN, a.column(columns), y.column(columns))) << "none is left";
+          EXPECT_TRUE(same_bits(target, expected));
+        }
+      }
+    }
+  }
+}
+
+/// NumPy's loops between matrices that malloc() has given pages of their own.
+class NumPyCopy : public testing::Test {
+ protected:
+  static constexpr Index kN = 2100, kColumns = 900;
+  using Elements = std::unique_ptr<double, void (*)(void*)>;
+  struct Layout {
+    Index inc, ld;
+  };
+  static constexpr Layout kByRows{kColumns, 1}, kByColumns{1, kN};
+  struct Way {
+    Layout from, to;
+  };
+  static constexpr Way kWays[] = {
+      {kByRows, kByColumns}, {kByColumns, kByRows}, {kByColumns, kByColumns}};
+
+  static Elements allocate(Index count = kN * kColumns) {
+    return {static_cast<double*>(std::malloc(static_cast<std::size_t>(count) * sizeof(double))),
+            std::free};
+  }
+  static Elements random(unsigned seed) {
+    const auto values = random_matrix<double>(kN * kColumns, 1, seed);
+    Elements elements = allocate();
+    std::copy_n(&values(0, 0), kN * kColumns, elements.get());
+    return elements;
+  }
+  static std::uintptr_t address(const double* element) {
+    return reinterpret_cast<std::uintptr_t>(element);
+  }
+  void SetUp() override {
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
+    const Elements a = allocate();
+    if (!algorithms::allocation_at(address(a.get())).contains(address(a.get()))) {
+      GTEST_SKIP() << "another malloc()";
+    }
+  }
+
+  static void copy(const double* x, Layout from, double* y, Layout to, Index columns = kColumns,
+                   void (*between)(void*) = nullptr, void* data = nullptr) {
+    numpy_loop(&scipy_ilp64::d::scipy_dcopy_64_, kN, columns, x, from.inc, from.ld, y, to.inc,
+               to.ld, between, data);
+  }
+  static Index differences(const double* x, Layout from, const double* y, Layout to,
+                           Index columns = kColumns) {
+    Index found = 0;
+    for (Index j = 0; j < columns; ++j) {
+      for (Index i = 0; i < kN; ++i) {
+        found += x[i * from.inc + j * from.ld] != y[i * to.inc + j * to.ld];
+      }
+    }
+    return found;
+  }
+};
+
+TEST_F(NumPyCopy, WhateverTheOrder) {
+  const Elements a = random(21);
+  for (const auto& [from, to] : kWays) {
+    for (int repetition = 0; repetition < 3; ++repetition) {
+      const Elements y = allocate();
+      copy(a.get(), from, y.get(), to);
+      EXPECT_EQ(differences(a.get(), from, y.get(), to), 0);
+      copy(a.get(), from, y.get(), to);  // it is not new any more
+      EXPECT_EQ(differences(a.get(), from, y.get(), to), 0);
+    }
+  }
+}
+
+/// Columns that change after those before them have been copied.
+struct Changing {
+  double *next, *end;
+  Index ld;
+  std::chrono::microseconds after;
+  static void change(void* data) {
+    auto& [next, end, ld, after] = *static_cast<Changing*>(data);
+    const auto start = std::chrono::steady_clock::now();
+    while (std::chrono::steady_clock::now() - start < after) {
+    }
+    if (next < end) *next = 5;
+    next += ld;
+  }
+};
+
+/// That is how one sees it. Other processes may take the core away for a while.
+TEST_F(NumPyCopy, CopiesAhead) {
+  if (available_cores() < 2) GTEST_SKIP() << "the process has one core";
+  for (const auto& [from, to] : kWays) {
+    Index seen = kColumns;
+    for (int attempt = 0; attempt < 100 && seen > kColumns / 2; ++attempt) {
+      const Elements a = random(22), y = allocate();
+      Changing changing{a.get() + from.ld, a.get() + kColumns * from.ld, from.ld, {}};
+      copy(a.get(), from, y.get(), to, kColumns, &Changing::change, &changing);
+      seen = 0;
+      for (Index j = 1; j < kColumns; ++j) seen += y.get()[j * to.ld] == 5;
+    }
+    EXPECT_LT(seen, kColumns / 2);
+  }
+}
+
+/// From the middle of the allocation that NumPy has copied to before, as it does with an inverse;
+/// and from memory that is there instead of it.
+TEST_F(NumPyCopy, KnowsItsLastAllocation) {
+  if (available_cores() < 2) GTEST_SKIP() << "the process has one core";
+  constexpr Index kFew = 300;
+  const Elements a = random(29);
+  Index seen = kFew;
+  for (int attempt = 0; attempt < 100 && seen > kFew / 2; ++attempt) {
+    const Elements memory = allocate(), y = allocate();
+    double* const result = memory.get() + kFew * kN;
+    copy(a.get(), kByRows, memory.get(), kByColumns, kFew);
+    std::copy_n(memory.get(), kFew * kN, result);
+    Changing changing{result + kN, result + kFew * kN, kN, {}};
+    copy(result, kByColumns, y.get(), kByRows, kFew, &Changing::change, &changing);
+    seen = 0;
+    for (Index j = 1; j < kFew; ++j) seen += y.get()[j] == 5;
+  }
+  EXPECT_LT(seen, kFew / 2);
+
+  const auto elsewhere = [&](bool has_beginning) {
+    Elements memory = allocate();
+    const std::uintptr_t begin = address(memory.get()) - 2 * sizeof(double);
+    const Index kept = kFew * kN, bytes = (kN * kColumns * 8 + 16 + 4095) / 4096 * 4096;
+    copy(a.get(), kByRows, memory.get(), kByColumns, kFew);
+    memory.reset();
+    // A matrix of a few columns in the middle, nothing behind it.
+    const std::uintptr_t middle = (begin + kept * sizeof(double)) / 4096 * 4096,
+                         behind = middle + kFew * kN * sizeof(double) / 4096 * 4096;
+    const auto map = [](std::uintptr_t from, std::uintptr_t to, int access) {
+      void* const at = reinterpret_cast<void*>(from);
+      return mmap(at, to - from, access, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
+                  0) == at;
+    };
+    if (!map(middle, behind, PROT_READ | PROT_WRITE)) return;  // somebody else's
+    const bool both = map(behind, begin + bytes, PROT_NONE);
+    const bool first = has_beginning && map(begin, middle, PROT_READ | PROT_WRITE);
+    const auto* const x = reinterpret_cast<const double*>(middle);
+    const Elements y = allocate();
+    copy(x, kByColumns, y.get(), kByRows, kFew - 1);
+    EXPECT_EQ(differences(x, kByColumns, y.get(), kByRows, kFew - 1), 0);
+    munmap(reinterpret_cast<void*>(middle), behind - middle);
+    if (both) munmap(reinterpret_cast<void*>(behind), begin + bytes - behind);
+    if (first) munmap(reinterpret_cast<void*>(begin), middle - begin);
+  };
+  elsewhere(false);
+  elsewhere(true);
+}
+
+TEST_F(NumPyCopy, SeesWhatHasChangedWhenTimeHasPassed) {
+  for (const auto& [from, to] : kWays) {
+    const Elements a = random(23), y = allocate();
+    Changing changing{a.get() + from.ld, a.get() + kColumns * from.ld, from.ld,
+                      std::chrono::microseconds(25)};
+    copy(a.get(), from, y.get(), to, kColumns, &Changing::change, &changing);
+    EXPECT_EQ(differences(a.get(), from, y.get(), to), 0);
+  }
+}
+
+/// Of a matrix that is part of a larger one nothing else is written where somebody has been.
+TEST_F(NumPyCopy, LeavesWhatIsThere) {
+  constexpr Index kFew = 400, kPage = 4096 / sizeof(double);
+  const Elements a = random(24);
+  for (const auto& [from, to] : kWays) {
+    for (const Index row : {Index{0}, kN / 2, kN - 1}) {
+      const Elements y = allocate();
+      // The first whole page behind the columns, or in a row behind them.
+      const Index last = to.inc == 1 ? kFew * kN : row * to.inc + kFew;
+      double* const page = y.get() + (last / kPage + 1) * kPage;
+      if (page >= y.get() + kN * kColumns) continue;
+      *page = 7;
+      copy(a.get(), from, y.get(), to, kFew);
+      EXPECT_EQ(differences(a.get(), from, y.get(), to, kFew), 0);
+      EXPECT_EQ(*page, 7);
+    }
+  }
+}
+
+/// A loop that follows another one at once may be into memory of another kind.
+TEST_F(NumPyCopy, WritesNothingIntoOtherMemory) {
+  constexpr Index kFew = 100;
+  constexpr std::size_t kBytes = sizeof(double) * kN * kColumns;
+  const Elements a = random(25);
+  for (const auto& [from, to] : kWays) {
+    auto* const other = static_cast<double*>(
+        mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    const Elements y = allocate();
+    copy(a.get(), from, y.get(), to);
+    copy(a.get(), from, other, to, kFew);
+    EXPECT_EQ(differences(a.get(), from, other, to, kFew), 0);
+    Index written = 0;
+    for (Index j = kFew; j < kColumns; ++j) {
+      for (Index i = 0; i < kN; ++i) written += other[i * to.inc + j * to.ld] != 0;
+    }
+    EXPECT_EQ(written, 0);
+    munmap(other, kBytes);
+  }
+}
+
+/// A matrix that ends with the memory of the process, in one of malloc()'s allocations or not.
+class LastMatrix {
+ public:
+  LastMatrix(Index elements, bool is_allocation) {
+    const auto needed = static_cast<std::size_t>(elements) * sizeof(double) + kHeader;
+    bytes_ = (needed + kPage - 1) / kPage * kPage;
+    begin_ = static_cast<char*>(
+        mmap(nullptr, bytes_ + kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    mprotect(begin_ + bytes_, kPage, PROT_NONE);
+    if (is_allocation) reinterpret_cast<std::size_t*>(begin_)[1] = bytes_ | 2;
+    const auto values = random_matrix<double>(elements, 1, 26);
+    std::copy_n(&values(0, 0), elements, data());
+  }
+  ~LastMatrix() { munmap(begin_, bytes_ + kPage); }
+  LastMatrix(const LastMatrix&) = delete;
+  double* data() const { return reinterpret_cast<double*>(begin_ + kHeader); }
+
+ private:
+  static constexpr std::size_t kPage = 4096, kHeader = 2 * sizeof(std::size_t);
+  std::size_t bytes_;
+  char* begin_;
+};
+
+TEST_F(NumPyCopy, ReadsNothingBehindAMatrix) {
+  for (const bool is_allocation : {false, true}) {
+    const LastMatrix a(kN * kColumns, is_allocation);
+    for (const auto& [from, to] : kWays) {
+      const Elements y = allocate(2 * kN * kColumns);
+      copy(a.data(), from, y.get(), to);
+      EXPECT_EQ(differences(a.data(), from, y.get(), to), 0);
+    }
+  }
+}
+
+/// Nor behind one whose columns follow at once those of an allocation that goes on.
+TEST_F(NumPyCopy, ReadsNothingBehindTheNextMatrix) {
+  constexpr Index kFew = 200;
+  const Elements a = random(27);
+  std::list<LastMatrix> matrices;  // before the allocation in memory, and behind it
+  for (int i = 0; i < 10; ++i) {
+    const LastMatrix& next = matrices.emplace_back(kFew * kN, false);
+    const Elements y = allocate();
+    copy(a.get(), kByColumns, y.get(), kByColumns, kFew);
+    copy(next.data(), kByColumns, y.get() + kFew * kN, kByColumns, kFew);
+    EXPECT_EQ(differences(a.get(), kByColumns, y.get(), kByColumns, kFew), 0);
+    EXPECT_EQ(differences(next.data(), kByColumns, y.get() + kFew * kN, kByColumns, kFew), 0);
+  }
+}
+
+/// What has been copied ahead is of no use when time has passed, not even when it goes on.
+TEST_F(NumPyCopy, ForgetsWhatItHasCopiedAhead) {
+  const Elements a = random(28);
+  for (int repetition = 0; repetition < 10; ++repetition) {
+    const Elements y = allocate();
+    copy(a.get(), kByRows, y.get(), kByColumns, 3);
+    const auto again = [&](double value) {
+      a.get()[3] = value;
+      numpy_loop(&scipy_ilp64::d::scipy_dcopy_64_, kN, 1, a.get() + 3, kByRows.inc, 1,
+                 y.get() + 3 * kN, 1, kN);
+      EXPECT_EQ(y.get()[3 * kN], value);
+    };
+    const auto start = std::chrono::steady_clock::now();
+    while (std::chrono::steady_clock::now() - start < std::chrono::microseconds(25)) {
+    }
+    again(1);
+    again(2);
+  }
+}
+
 /// A thread may copy to its very end, when the memory is gone in which columns were kept.
 TEST(Copy, AsLongAsThereIsAThread) {
   static auto a = random_matrix<double>(80 * kRows, 1, 9);
   static Padded<double> y(kRows, kCols);
   const auto copy = [](Index first, Index columns) {
-    numpy_loop(&scipy_ilp64::d::scipy_dcopy_64_, kRows, columns, a.data() + first, 80,
-               y.data() + first * kRows);
+    numpy_loop(&scipy_ilp64::d::scipy_dcopy_64_, kRows, columns, a.data() + first, 80, 1,
+               y.data() + first * kRows, 1, kRows);
   };
   copy(0, kCols);  // makes the memory's key
   constexpr Index kEarly = 20;

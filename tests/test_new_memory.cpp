@@ -1,5 +1,6 @@
 // Memory that is written for the first time: what is provided of it, and that it stays as it is.
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <sys/mman.h>
 
 #include <cerrno>
@@ -7,7 +8,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -150,12 +153,16 @@ TEST(NewMemoryTest, BehindAMatrixIsNotReadAlongWithIt) {
 }
 
 /// Older kernels have no such service.
+bool kernel_provides_memory() {
+  const NewMemory memory(1);
+  provide(memory.at(0), memory.at(kLarge), 1);
+  return !memory.is_missing(0, kLarge);
+}
+
 class ProvideMemory : public testing::Test {
  protected:
   void SetUp() override {
-    const NewMemory memory(1);
-    provide(memory.at(0), memory.at(kLarge), 1);
-    if (memory.is_missing(0, kLarge)) GTEST_SKIP() << "the kernel does not provide memory";
+    if (!kernel_provides_memory()) GTEST_SKIP() << "the kernel does not provide memory";
   }
 };
 
@@ -209,24 +216,110 @@ TEST_F(ProvideMemory, AsMuchAgainAsHasBeenWritten) {
   EXPECT_TRUE(memory.is_missing(9 * kLarge, 20 * kLarge));
 }
 
-/// Of 16 threads three provide the next part while the others copy.
-TEST_F(ProvideMemory, InALoopMoreIsProvidedAhead) {
-  constexpr std::size_t kColumn = 64 << 10, kHalf = kLarge / kColumn;
-  constexpr Index kOrder = 10 * kHalf;
-  const NewMemory memory(20);
-  NewColumns columns(true);
-  const auto before = [&](std::size_t j) {
-    return columns.before(memory.at(j * kColumn), kColumn, kOrder, 16);
-  };
-  Index most = 0;
-  for (std::size_t j = 0; j < 2 * kHalf; ++j) most = std::max(most, 16 - before(j));
-  EXPECT_EQ(most, 0) << "too small until now";
-  EXPECT_TRUE(memory.is_missing(0, 20 * kLarge));
-  for (std::size_t j = 2 * kHalf; j < 10 * kHalf; ++j) {
-    ASSERT_EQ(before(j), j < 6 * kHalf ? 13 : 16) << j;
-    ASSERT_TRUE(memory.is_there(j * kColumn, (j + 1) * kColumn)) << j;
+/// What malloc() gives with pages of its own, whatever it has given and got back before.
+class Allocation : public testing::Test {
+ protected:
+  static constexpr std::size_t kBytes = 11 * kLarge + 1000;
+  using Bytes = std::unique_ptr<char, void (*)(void*)>;
+  static Bytes allocate(std::size_t bytes = kBytes) {
+    return {static_cast<char*>(std::malloc(bytes)), std::free};
   }
-  EXPECT_TRUE(memory.is_missing(10 * kLarge, 20 * kLarge)) << "beyond the square matrix";
+  static std::uintptr_t at(const Bytes& bytes, std::size_t offset = 0) {
+    return reinterpret_cast<std::uintptr_t>(bytes.get()) + offset;
+  }
+  void SetUp() override {
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
+    const Bytes bytes = allocate();
+    if (!allocation_at(at(bytes)).contains(at(bytes))) GTEST_SKIP() << "another malloc()";
+  }
+};
+
+TEST_F(Allocation, HasAnEnd) {
+  const Bytes bytes = allocate();
+  const Memory memory = allocation_at(at(bytes));
+  EXPECT_EQ(memory.begin, at(bytes));
+  EXPECT_GE(memory.end, at(bytes, kBytes));
+  EXPECT_LE(memory.end, at(bytes, kBytes + kPage));
+  EXPECT_TRUE(memory.contains(at(bytes, kBytes - 1)));
+  EXPECT_FALSE(memory.contains(at(bytes) - 1));
+  EXPECT_FALSE(memory.contains(at(bytes, kBytes + kPage)));
+}
+
+TEST_F(Allocation, IsNoOtherMemory) {
+  const Bytes bytes = allocate(), small = allocate(100);
+  const auto is_none = [](std::uintptr_t begin) {
+    const Memory memory = allocation_at(begin);
+    return memory.begin == 0 && memory.end == 0;
+  };
+  EXPECT_TRUE(is_none(at(small)));
+  EXPECT_TRUE(is_none(at(bytes, 1)));
+  EXPECT_TRUE(is_none(at(bytes, kPage))) << "zeros before it";
+  const Bytes aligned(static_cast<char*>(std::aligned_alloc(kPage, kBytes / kPage * kPage)),
+                      std::free);
+  EXPECT_TRUE(is_none(at(aligned)));
+  EXPECT_TRUE(is_none(at(aligned, 2 * sizeof(std::size_t))));
+  auto* const words = reinterpret_cast<std::size_t*>(aligned.get());
+  const auto with_words = [&](std::size_t first, std::size_t second) {
+    words[0] = first;
+    words[1] = second;
+    return is_none(at(aligned, 2 * sizeof(std::size_t)));
+  };
+  EXPECT_FALSE(with_words(0, kPage | 2));  // so it is these that tell
+  EXPECT_TRUE(with_words(0, kPage));
+  EXPECT_TRUE(with_words(0, kPage | 3));
+  EXPECT_TRUE(with_words(0, (kPage + 16) | 2));
+  EXPECT_TRUE(with_words(kPage, kPage | 2));
+  EXPECT_TRUE(with_words(0, 2));
+  EXPECT_TRUE(with_words(0, 0));
+}
+
+/// Columns that are announced in it are untouched as far as it goes, but for what has been there.
+TEST_F(Allocation, WhatIsUntouchedOfIt) {
+  constexpr std::size_t kColumn = 64 << 10, kColumns = kBytes / kColumn;
+  const Bytes bytes = allocate();
+  NewColumns columns(allocation_at(at(bytes)));
+  const auto untouched = [&](std::size_t j, Index n = 1000) {
+    columns.before(at(bytes, j * kColumn), kColumn, n, 2);
+    return columns.untouched();
+  };
+  EXPECT_EQ(untouched(0), 0) << "nobody knows where the next one begins";
+  EXPECT_EQ(untouched(1), kColumns - 1);
+  EXPECT_EQ(untouched(2), kColumns - 2);
+  EXPECT_EQ(untouched(kColumns - 1), 0) << "another matrix";
+
+  for (const std::size_t there : {5 * kColumn + 100, 5 * kLarge}) {
+    const Bytes others = allocate();
+    others.get()[there] = 'x';
+    columns = NewColumns(allocation_at(at(others)));
+    bool seen = false;
+    for (std::size_t j = 0; j < kColumns; ++j) {
+      columns.before(at(others, j * kColumn), kColumn, 1000, 2);
+      seen = seen || columns.untouched() > 0;
+      ASSERT_TRUE(columns.untouched() == 0 || j * kColumn > there) << j;
+    }
+    EXPECT_EQ(seen, there < kLarge) << "the next large pages are";
+    EXPECT_EQ(others.get()[there], 'x');
+  }
+}
+
+TEST_F(Allocation, NothingIsUntouchedBeyondAMatrixOrOutsideOfIt) {
+  constexpr std::size_t kColumn = 64 << 10;
+  const Bytes bytes = allocate(), others = allocate();
+  NewColumns columns(allocation_at(at(bytes)));
+  const auto announce = [&](const Bytes& memory, Index n, Index threads) {
+    for (std::size_t j = 0; j < 70; ++j) {  // 4 MB and more
+      columns.before(at(memory, j * kColumn), kColumn, n, threads);
+    }
+    return columns.untouched();
+  };
+  EXPECT_EQ(announce(bytes, 80, 1), 0) << "one thread provides nothing";
+  columns = NewColumns(allocation_at(at(bytes)));
+  EXPECT_EQ(announce(bytes, 80, 2), 11);
+  EXPECT_NE(is_new(bytes.get() + kBytes - 2 * kLarge), kernel_provides_memory())
+      << "what will be written behind it";
+  EXPECT_EQ(announce(others, 80, 2), 0);
+  columns = NewColumns();
+  EXPECT_EQ(announce(others, 80, 2), 0);
 }
 
 TEST_F(ProvideMemory, NothingBeyondASquareMatrix) {
@@ -282,7 +375,9 @@ TEST_F(ProvideMemory, NothingForOneThreadOrColumnsThatLieApart) {
   announce(columns, memory, 0, kColumn, kColumn, kOrder, 200, 1);  // by one thread
   announce(columns, memory, 0, 2 * kColumn, kColumn, kOrder, 200);
   announce(columns, memory, 0, 0, kColumn, kOrder, 200);  // the same one again and again
-  for (std::size_t j = 500; j > 0; --j) columns.before(memory.at(j * kColumn), kColumn, kOrder, 2);
+  for (std::size_t j = 500; j > 0; --j) {
+    columns.before(memory.at(j * kColumn), kColumn, kOrder, 2);
+  }
   announce(columns, memory, 10 * kLarge, kColumn, kColumn, kOrder, 3);  // of another matrix
   EXPECT_TRUE(memory.is_missing(0, 20 * kLarge));
 }

@@ -278,58 +278,6 @@ TEST(Workers, ComputeInParallelForSeveralCallersAtOnce) {
   }
 }
 
-TEST(Workers, ComputeInTheBackground) {
-  constexpr Index kCount = 50;
-  for (int repetition = 0; repetition < 300; ++repetition) {
-    std::vector<std::atomic<int>> runs(kCount);
-    const std::uint64_t job =
-        compute_in_background(2, kCount, [&](Index i) { ++runs[static_cast<std::size_t>(i)]; });
-    ASSERT_NE(job, 0u);
-    if (repetition % 2 == 0) std::this_thread::yield();
-    await_background(job);
-    for (const auto& run : runs) ASSERT_EQ(run, 1);
-    await_background(job);  // which is over
-  }
-}
-
-/// A job that nobody waits for makes room for the next one when all of it has begun.
-TEST(Workers, ComputeOneJobInTheBackgroundAtATime) {
-  std::atomic<bool> go{false};
-  std::atomic<int> done{0};
-  const auto wait = [&](Index) {
-    while (!go) std::this_thread::yield();
-    ++done;
-  };
-  const std::uint64_t first = compute_in_background(1, 2, wait);
-  ASSERT_NE(first, 0u);
-  EXPECT_EQ(compute_in_background(1, 1, [](Index) {}), 0u);
-  expect_in_child(60, [&] {  // which has none of the threads
-    await_background(first);
-    return compute_in_background(1, 1, [](Index) {}) == 0;
-  });
-  go = true;
-  std::uint64_t second = 0;
-  while (second == 0) second = compute_in_background(1, 1, [&](Index) { EXPECT_EQ(done, 2); });
-  await_background(first);
-  await_background(second);
-}
-
-TEST(Workers, ComputeInTheBackgroundNothingWithoutMemory) {
-  bool refused = true;
-  for (long at = 1; refused; ++at) {
-    std::atomic<int> runs{0};
-    std::uint64_t job = 0;
-    {
-      const ScarceMemory memory(at);
-      job = compute_in_background(2, 3, [&](Index) { ++runs; });
-      refused = memory.count() >= at;
-    }
-    if (job != 0) await_background(job);
-    EXPECT_EQ(runs, job != 0 ? 3 : 0);
-    EXPECT_TRUE(job != 0 || refused);
-  }
-}
-
 TEST(Workers, LeaveSignalsToTheApplication) {
   std::atomic<int> asked{0}, blocked{0};
   Workers::instance().start(3, [&](Index) {

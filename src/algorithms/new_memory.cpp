@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
@@ -20,6 +21,11 @@ constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE, which older C librar
 
 /// Where a page begins.
 void* address(std::uintptr_t page) { return reinterpret_cast<void*>(page); }
+
+/// The first page that begins there or later.
+std::uintptr_t small_page_from(std::uintptr_t begin) {
+  return (begin + kSmallPage - 1) / kSmallPage * kSmallPage;
+}
 
 /// The first large page that begins there or later.
 std::uintptr_t large_page_from(std::uintptr_t begin) {
@@ -72,10 +78,35 @@ std::uintptr_t end_of_private_memory(std::uintptr_t address) {
 }  // namespace
 
 bool is_new(const void* byte) {
-  const KeepErrno keep_errno;
-  unsigned char there = 0;
   const auto page = reinterpret_cast<std::uintptr_t>(byte) / kSmallPage * kSmallPage;
-  return mincore(address(page), kSmallPage, &there) == 0 && (there & 1) == 0;
+  return is_new(page, page + kSmallPage);
+}
+
+bool is_new(std::uintptr_t first_page, std::uintptr_t end) {
+  const KeepErrno keep_errno;
+  std::array<unsigned char, 4096> there;
+  for (std::uintptr_t begin = first_page; begin < end; begin += kSmallPage * there.size()) {
+    const std::uintptr_t bytes = std::min(end - begin, kSmallPage * there.size());
+    if (mincore(address(begin), bytes, there.data()) != 0) return false;
+    const auto last = there.begin() + static_cast<Index>((bytes + kSmallPage - 1) / kSmallPage);
+    if (std::any_of(there.begin(), last, [](unsigned char page) { return (page & 1) != 0; })) {
+      return false;
+    }
+  }
+  return true;
+}
+
+Memory allocation_at(std::uintptr_t begin) {
+  // The GNU C library maps pages for whatever is large, and begins them with two words: how far
+  // from the mapping's begin that is, and its size, with bit 1 set for pages of its own.
+  constexpr std::uintptr_t kHeader = 2 * sizeof(std::size_t), kFlags = 7, kOwnPages = 2;
+  if (begin % kSmallPage != kHeader) return {};
+  std::array<std::size_t, 2> header;
+  std::memcpy(header.data(), address(begin - kHeader), kHeader);
+  const std::uintptr_t size = header[1] - kOwnPages;
+  const bool has_pages = header[0] == 0 && (header[1] & kFlags) == kOwnPages && size > kHeader &&
+                         size % kSmallPage == 0;
+  return has_pages ? Memory{begin, begin - kHeader + size} : Memory{};
 }
 
 void provide(std::uintptr_t begin, std::uintptr_t end, Index threads) {
@@ -86,69 +117,57 @@ void provide(std::uintptr_t begin, std::uintptr_t end, Index threads) {
 
 void provide_small_pages(std::uintptr_t begin, std::uintptr_t end) {
   const KeepErrno keep_errno;
-  const std::uintptr_t first = (begin + kSmallPage - 1) / kSmallPage * kSmallPage;
+  const std::uintptr_t first = small_page_from(begin);
   if (first < end) madvise(address(first), end - first, MADV_NOHUGEPAGE);
 }
 
-Index NewColumns::before(std::uintptr_t column, std::uintptr_t bytes, Index columns,
-                         Index threads) {
+void NewColumns::before(std::uintptr_t column, std::uintptr_t bytes, Index columns, Index threads) {
   constexpr std::uintptr_t kLeast = 2 * kLargePage;  // what is smaller is not worth it
   const std::uintptr_t last = column_;
   if (column - last != pitch_) {
-    await();
-    *this = NewColumns(in_loop_);
+    *this = NewColumns(allocation_);
     begin_ = last;
     pitch_ = column - last;
   }
   column_ = column;
+  bytes_ = bytes;
   written_ += bytes;
   const bool adjacent = pitch_ >= bytes && pitch_ - bytes < kSmallPage;
-  if (!adjacent || threads <= 1 || written_ < kLeast) return threads;
-  const std::uintptr_t needed = column + bytes,
-                       end_of_matrix = begin_ + pitch_ * static_cast<std::uintptr_t>(columns);
-  if (needed > there_) await();
-  if (needed > provided_) provide_next(column, needed, end_of_matrix, threads);
-  const Index ahead = in_loop_ ? (threads + 2) / 5 : 0;  // which keep up with the others
-  if (ahead > 0 && job_ == 0) provide_ahead(end_of_matrix, ahead);
-  return job_ != 0 ? threads - ahead : threads;
+  const bool is_much = allocation_.contains(column_) || written_ >= kLeast;
+  if (!adjacent || threads <= 1 || !is_much || column + bytes <= provided_) return;
+  provide_next(begin_ + pitch_ * static_cast<std::uintptr_t>(columns), threads);
 }
 
-/// Where that ends what is provided at a time from `begin` on. Of more, what has been cleared
-/// leaves the caches again before it is written.
-std::uintptr_t NewColumns::end_of_part(std::uintptr_t begin) const {
-  constexpr std::uintptr_t kMost = 32 * kLargePage;
-  return (begin + std::min(written_, kMost)) / kLargePage * kLargePage;
-}
-
-/// From what has been provided until now on, or from `column` on if more is needed than that.
-void NewColumns::provide_next(std::uintptr_t column, std::uintptr_t needed,
-                              std::uintptr_t end_of_matrix, Index threads) {
-  const std::uintptr_t begin = std::max(column, provided_);
-  std::uintptr_t end = std::min(end_of_part(column), end_of_matrix);
+/// From what has been provided until now on, or from the column on if more is needed than that.
+void NewColumns::provide_next(std::uintptr_t end_of_matrix, Index threads) {
+  constexpr std::uintptr_t kMost = 32 * kLargePage, kMostOfAllocation = 4 * kMost;
+  const std::uintptr_t part =
+      allocation_.contains(column_) ? kMostOfAllocation : std::min(written_, kMost);
+  const std::uintptr_t begin = std::max(column_, provided_), first = large_page_from(begin);
+  std::uintptr_t end = std::min((column_ + part) / kLargePage * kLargePage, end_of_matrix);
   if (begin >= end) return;
-  if (begin >= end_of_mine_ && is_new(address(large_page_from(begin)))) {
+  if (allocation_.contains(column_)) {
+    end_of_mine_ = allocation_.end;
+  } else if (begin >= end_of_mine_ && is_new(address(first))) {
     end_of_mine_ = end_of_private_memory(begin);  // takes a while
   }
   if (begin < end_of_mine_) {
     end = std::min(end, end_of_mine_);
-    provide(begin, end, threads);
+    // Where small pages come first, malloc() or the column before may have brought large ones.
+    const std::uintptr_t page = small_page_from(begin), rest = std::min(first, end);
+    const std::uintptr_t first_new = is_new(page, rest) ? page : rest;
+    const bool all_new = first_new < end && is_new(rest, end);
+    const bool last = end == end_of_matrix && allocation_.contains(column_);
+    provide(begin, last ? allocation_.end : end, threads);
+    if (all_new) new_ = {begin == new_.end ? new_.begin : first_new, end};
   }
-  there_ = provided_ = std::max(needed, end);
+  provided_ = std::max(column_ + bytes_, end);
 }
 
-/// What comes after that, while columns are copied.
-void NewColumns::provide_ahead(std::uintptr_t end_of_matrix, Index threads) {
-  const std::uintptr_t end = std::min({end_of_part(provided_), end_of_matrix, end_of_mine_});
-  if (provided_ >= end) return;
-  const LargePages pages(provided_, end);
-  job_ = compute_in_background(threads, pages.count(), [=](Index i) { pages.provide(i); });
-  if (job_ != 0) provided_ = end;
-}
-
-void NewColumns::await() {
-  if (job_ != 0) await_background(job_);
-  job_ = 0;
-  there_ = provided_;
+Index NewColumns::untouched() const {
+  const std::uintptr_t behind = column_ + bytes_;
+  if (!allocation_.contains(column_) || behind < new_.begin || behind > new_.end) return 0;
+  return static_cast<Index>((new_.end - behind) / pitch_) + 1;
 }
 
 }  // namespace overlapack::algorithms

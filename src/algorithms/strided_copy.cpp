@@ -1,8 +1,14 @@
 #include "algorithms/strided_copy.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <cstring>
 #include <functional>
+
+#if defined(__x86_64__)
+#  include <immintrin.h>
+#endif
 
 #include "algorithms/new_memory.hpp"
 #include "algorithms/workers.hpp"
@@ -92,9 +98,114 @@ void NextColumns<T>::copy_kept(Index n, T* y, Index threads) {
   });
 }
 
+namespace {
+
+/// Rows and columns that are turned around at a time: they are read by pieces of 512 bytes and
+/// written by such, and the first cache has them meanwhile.
+template <class T>
+constexpr Index kTile = 512 / Index{sizeof(T)};
+
+/// The last row up to `row` > 0 of a column at y with which a cache line begins.
+template <class T>
+Index row_at_line(const T* y, Index row) {
+  return row - static_cast<Index>(reinterpret_cast<std::uintptr_t>(y + row) % 64 / sizeof(T));
+}
+
+/// Copies elements to where nobody reads them soon: past the caches if it can. Otherwise their
+/// lines would be read first, to be written in part, for all that the processor knows.
+template <class T>
+void copy_past_caches(const T* from, Index count, T* to) {
+#if defined(__x86_64__)
+  constexpr std::uintptr_t kWord = 8;
+  const auto bytes = static_cast<std::uintptr_t>(count) * sizeof(T);
+  if ((reinterpret_cast<std::uintptr_t>(to) | bytes) % kWord == 0) {
+    for (std::uintptr_t at = 0; at < bytes; at += kWord) {
+      long long word;
+      std::memcpy(&word, reinterpret_cast<const char*>(from) + at, kWord);
+      _mm_stream_si64(reinterpret_cast<long long*>(reinterpret_cast<char*>(to) + at), word);
+    }
+    return;
+  }
+#endif
+  std::copy_n(from, count, to);
+}
+
+/// What has been copied so is there for others before what follows.
+void fence_copies() {
+#if defined(__x86_64__)
+  _mm_sfence();
+#endif
+}
+
+/// y[i + j * ldy] := x[i * ldx + j] for first <= i < last, j < columns <= kTile<T>.
+template <class T>
+void turn_around(Index first, Index last, Index columns, const T* x, Index ldx, T* y, Index ldy) {
+  constexpr Index kLine = 64 / Index{sizeof(T)}, kRowsAhead = 4;  // more than that is no faster
+  std::array<T, kTile<T> * kTile<T>> tile;
+  for (Index row = first, end; row < last; row = end) {
+    end = std::min(row_at_line(y, row + kTile<T>), last);
+    const Index rows = end - row;
+    for (Index i = 0; i < rows; ++i) {
+      const T* const line = x + (row + i) * ldx;
+      const T* const ahead = x + std::min(row + i + kRowsAhead, last - 1) * ldx;
+      for (Index j = 0; j < columns; j += kLine) __builtin_prefetch(ahead + j);
+      for (Index j = 0; j < columns; ++j) tile[j * kTile<T> + i] = line[j];
+    }
+    for (Index j = 0; j < columns; ++j) {
+      copy_past_caches(tile.data() + j * kTile<T>, rows, y + row + j * ldy);
+    }
+  }
+  fence_copies();
+}
+
+/// The same for i < rows and any number of columns, by up to `threads` threads.
+template <class T>
+void turn_around(Index rows, Index columns, const T* x, Index ldx, T* y, Index ldy, Index threads) {
+  constexpr Index kRows = 8 * kTile<T>;
+  const Index blocks = (rows + kRows - 1) / kRows, strips = (columns + kTile<T> - 1) / kTile<T>;
+  share_out(threads, blocks * strips, [=](Index i) {
+    const Index block = i % blocks, j = i / blocks * kTile<T>;
+    // Lines of the first column are written as a whole, and those of others as a rule.
+    const Index first = block == 0 ? 0 : row_at_line(y, block * kRows);
+    const Index last = block == blocks - 1 ? rows : row_at_line(y, (block + 1) * kRows);
+    turn_around(first, last, std::min(kTile<T>, columns - j), x + j, ldx, y + j * ldy, ldy);
+  });
+}
+
+}  // namespace
+
+template <class T>
+void ColumnsAhead<T>::copy(Index n, Index columns, Strided<const T> x, Strided<T> y,
+                           Index threads) {
+  if (x.inc != 1) {
+    turn_around(n - 1, columns, x.begin, x.inc, y.begin, y.ld, threads);
+  } else if (y.inc != 1) {
+    turn_around(columns, n - 1, x.begin, x.ld, y.begin, y.inc, threads);
+  } else {
+    share_out(threads, columns, [=](Index j) {
+      copy_past_caches(x.column(j), n - 1, y.column(j));
+      fence_copies();
+    });
+  }
+  x_ = x;
+  y_ = y;
+  left_ = columns;
+}
+
+template <class T>
+bool ColumnsAhead<T>::take(Index n, const T* x, T* y) {
+  if (left_ == 0 || x != x_.begin || y != y_.begin) return false;
+  y[(n - 1) * y_.inc] = x[(n - 1) * x_.inc];
+  x_.begin = x_.column(1);
+  y_.begin = y_.column(1);
+  --left_;
+  return true;
+}
+
 #define OVERLAPACK_INSTANTIATE(T)                                  \
   template void copy<T>(Index, const T*, Index, T*, Index, Index); \
-  template class NextColumns<T>;
+  template class NextColumns<T>;                                   \
+  template class ColumnsAhead<T>;
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 
 }  // namespace overlapack::algorithms

@@ -47,4 +47,30 @@ class NextColumns {
   const T* next_ = nullptr;      // the column that follows the one copied last
 };
 
+/// A matrix of which element (i, j) is begin[i * inc + j * ld].
+template <class T>
+struct Strided {
+  T* begin;
+  Index inc, ld;
+  T* column(Index j) const { return begin + j * ld; }
+};
+
+/// Copies columns of a matrix before they are asked for, many at once by several threads. That
+/// takes half as long as reading and writing column by column, with all threads told of each.
+template <class T>
+class ColumnsAhead {
+ public:
+  /// Y := X, n x columns matrices, n > 0. Of each, inc or ld is 1, and one inc at least. But the
+  /// last row waits until take() asks for it: behind the last element of the first column there may
+  /// be no more of X.
+  void copy(Index n, Index columns, Strided<const T> x, Strided<T> y, Index threads);
+  /// Whether the column at x has been copied to y, and is the next one of those. Now all of it is.
+  bool take(Index n, const T* x, T* y);
+
+ private:
+  Strided<const T> x_{};  // from the next column on
+  Strided<T> y_{};
+  Index left_ = 0;
+};
+
 }  // namespace overlapack::algorithms

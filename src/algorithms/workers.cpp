@@ -79,32 +79,6 @@ void compute(Index count, const std::function<void(Index)>& body, Work work) {
   for (Index i = 0; i < count; ++i) body(i);
 }
 
-/// What is computed in the background: one job at a time, which is the last one that has begun.
-struct Background {
-  /// Its threads and whoever waits for it share it out.
-  void work() {
-    for (Index i; (i = next.fetch_add(1)) < count;) body(i);
-  }
-  void become(Index new_count, std::function<void(Index)> new_body) {
-    count = new_count;
-    body = std::move(new_body);
-    next.store(0);
-  }
-
-  std::mutex mutex;  // for all that follows, but work()
-  Workers workers;
-  const std::uint64_t process = process_identity();
-  std::uint64_t job = 0;
-  Index count = 0;
-  std::function<void(Index)> body;
-  std::atomic<Index> next{0};
-};
-
-Background& background() {
-  static Once<Background> made;
-  return made.get([] { return new Background; });
-}
-
 }  // namespace
 
 Index available_cores() {
@@ -311,35 +285,6 @@ void Workers::for_each_part(Index count, const std::function<void(Index)>& body)
 void compute_in_parallel(Index threads, Index count, const std::function<void(Index)>& body) {
   compute(count, body,
           [&](Workers& workers) { workers.parallel_for(std::min(threads, count), count, body); });
-}
-
-std::uint64_t compute_in_background(Index threads, Index count, std::function<void(Index)> body) {
-  try {
-    Background& jobs = background();
-    const std::unique_lock<std::mutex> lock(jobs.mutex, std::try_to_lock);
-    if (!lock || jobs.process != process_identity()) return 0;
-    if (jobs.next.load() < jobs.count) return 0;
-    jobs.workers.join();  // nobody may have waited for the last ones
-    jobs.become(count, std::move(body));
-    try {
-      jobs.workers.start(threads, [&jobs](Index) { jobs.work(); });
-    } catch (...) {
-      jobs.become(0, {});
-      throw;
-    }
-    return ++jobs.job;
-  } catch (const std::exception&) {
-    return 0;
-  }
-}
-
-void await_background(std::uint64_t job) {
-  Background& jobs = background();
-  if (jobs.process != process_identity()) return;  // the lock may be a thread's that is not here
-  const std::lock_guard<std::mutex> lock(jobs.mutex);
-  if (jobs.job != job) return;  // another one has begun since
-  jobs.work();
-  jobs.workers.join();
 }
 
 void compute_parts(Index count, const std::function<void(Index)>& body) {

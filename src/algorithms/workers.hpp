@@ -128,13 +128,6 @@ class Workers {
 /// that compute on the CPU; all on the caller's if those are busy with another call, or none are to
 /// be had. The body must not throw.
 void compute_in_parallel(Index threads, Index count, const std::function<void(Index)>& body);
-/// Has up to `threads` other threads call body(i) for i in [0, count) while the caller goes on.
-/// Returns a number for await_background(), which should be called once, or 0 if nothing has been
-/// begun: there is room for one such job in a process, or no thread is to be had. The body must not
-/// throw.
-std::uint64_t compute_in_background(Index threads, Index count, std::function<void(Index)> body);
-/// Does what is left of that job, and waits for those who are at it.
-void await_background(std::uint64_t job);
 /// As compute_in_parallel() by Workers::for_each_part().
 void compute_parts(Index count, const std::function<void(Index)>& body);
 template <class Body>

@@ -11,6 +11,7 @@
 #include "core/thread_memory.hpp"
 #include "cpu/loader.hpp"
 #include "dispatch/calls.hpp"
+#include "dispatch/residency.hpp"
 
 namespace overlapack::dispatch {
 namespace {
@@ -24,6 +25,8 @@ Index threads_of_copy(Index n) {
     return 1;
   }
 }
+
+std::uintptr_t address(const void* element) { return reinterpret_cast<std::uintptr_t>(element); }
 
 /// Whether n elements that are so many bytes apart in large pages have too few places in the
 /// caches, which look for a line by the lower bits of its address. Small pages lie here and there.
@@ -49,34 +52,78 @@ class Series {
     const Clock::duration gap = now - time_;
     const bool continues = caller == caller_ && n == n_ && incx == incx_ && incy == incy_ &&
                            gap < Workers::kAwake && (!reads_along_ || source_.room() == room());
-    if (!continues) {
-      columns_.await();
-      *this = Series(caller, n, incx, incy);
-    }
+    const bool unchanged = continues && gap < kNothingElse;
+    if (!continues) *this = Series(caller, n, x, incx, y, incy, allocation_);
     const Index threads = incy == 1 ? threads_after_memory_for(y) : threads_for(y);
-    time_ = Clock::now();  // memory for many copies has nothing to do with this one
-    if (reads_along_ && continues) {
-      source_.copy(n, x, incx, y, threads, gap < kNothingElse);
-    } else {
-      algorithms::copy(n, x, incx, y, incy, threads);
+    if (!unchanged) ahead_ = {};
+    if (!unchanged || !take_ahead(x, y)) {
+      time_ = Clock::now();  // memory for many copies has nothing to do with this one
+      if (reads_along_ && continues) {
+        source_.copy(n, x, incx, y, threads, unchanged);
+      } else {
+        algorithms::copy(n, x, incx, y, incy, threads);
+      }
+      end();
     }
-    end();
+    x_ = x;
+    y_ = y;
+    time_ = Clock::now();
   }
 
  private:
   static constexpr Index kBlock = 16;
-  /// Nothing but a loop of copies takes less between two of them: no call of a Python function, and
-  /// no factorization.
-  static constexpr std::chrono::microseconds kNothingElse{2};
+  /// Columns that lie side by side one core copies in the time that it takes to tell others of
+  /// each, except of long ones into memory that is written for the first time.
+  static constexpr Index kApart = 256 / sizeof(T), kManyTogether = 32768 / sizeof(T);
+  /// Between the copies of two columns that are next to each other, on either side, a program that
+  /// does more than to copy takes longer, and an interrupt less.
+  static constexpr std::chrono::microseconds kNothingElse{20};
 
-  Series(const void* caller, Index n, Index incx, Index incy)
-      : caller_(caller),
-        n_(n),
-        incx_(incx),
-        incy_(incy),
-        reads_along_(incx > 1 && incy == 1 && cpu::is_in_numpy_linalg(caller)),
-        source_(reads_along_ ? room() : nullptr),
-        columns_(reads_along_) {}
+  /// `last` is NumPy's last allocation.
+  Series(const void* caller, Index n, const T* x, Index incx, T* y, Index incy,
+         algorithms::Memory last)
+      : caller_(caller), n_(n), incx_(incx), incy_(incy), allocation_(last) {
+    if (incx < 1 || incy < 1 || !cpu::is_in_numpy_linalg(caller)) return;
+    reads_along_ = incx > 1 && incy == 1;
+    if (reads_along_) source_ = algorithms::NextColumns<T>(room());
+    if (incx == 1) source_allocation_ = allocation_of(x);
+    const algorithms::Memory allocation = allocation_of(y);
+    if (!allocation.contains(address(y))) return;
+    if (incx == 1 && !source_allocation_.contains(address(x))) return;
+    threads_ahead_ = threads_of_copy(n);
+    if (incy == 1) {
+      allocation_ = allocation;
+      columns_ = algorithms::NewColumns(allocation);
+    } else if (incx == 1) {
+      new_row_ = provide_rows(y, allocation);
+    }
+  }
+
+  /// The allocation that begins with an element, or NumPy's last one if the element lies there: it
+  /// has room for several matrices. Nothing if neither is known.
+  algorithms::Memory allocation_of(const T* element) const {
+    const algorithms::Memory own = algorithms::allocation_at(address(element));
+    if (own.contains(address(element)) || !allocation_.contains(address(element))) return own;
+    // The memory may have become another one's since, or nobody's.
+    const auto* const begin = reinterpret_cast<const char*>(allocation_.begin);
+    if (!is_readable(begin - 1)) return {};
+    const algorithms::Memory now = algorithms::allocation_at(allocation_.begin);
+    return now.end == allocation_.end ? now : algorithms::Memory{};
+  }
+
+  /// Has memory provided for a new matrix that is written by rows. Returns its first row, up to the
+  /// columns of a square matrix, if nobody has written to any of that; nothing otherwise.
+  algorithms::Memory provide_rows(const T* y, algorithms::Memory allocation) const {
+    constexpr auto kPage = std::uintptr_t{algorithms::kPage};
+    const Index columns = std::min(n_, incy_);
+    const std::uintptr_t begin = address(y), end = address(y + (n_ - 1) * incy_ + columns);
+    // malloc() has written to the first page.
+    const bool all_new =
+        end <= allocation.end && algorithms::is_new((begin / kPage + 1) * kPage, end);
+    if (!all_new) return {};
+    algorithms::provide(begin, end, threads_ahead_);
+    return {begin, address(y + columns)};
+  }
 
   /// It ends with the thread, which may copy even then.
   static T* room() {
@@ -87,8 +134,39 @@ class Series {
   /// A matrix that lies by rows has no more columns than there is room for in a row.
   Index threads_after_memory_for(const T* y) {
     const Index columns = incx_ > 1 ? std::min(incx_, n_) : n_;
-    return columns_.before(reinterpret_cast<std::uintptr_t>(y),
-                           sizeof(T) * static_cast<std::uintptr_t>(n_), columns, threads_);
+    columns_.before(address(y), sizeof(T) * static_cast<std::uintptr_t>(n_), columns,
+                    std::max(threads_, threads_ahead_));
+    return threads_;
+  }
+
+  /// Copies the column x if it has been copied with others before it, or can be with those behind
+  /// it, and returns whether it is there.
+  bool take_ahead(const T* x, T* y) {
+    if (ahead_.take(n_, x, y)) return true;
+    const algorithms::Strided<const T> from{x, incx_, x - x_};
+    const algorithms::Strided<T> to{y, incy_, y - y_};
+    const Index columns = std::min(columns_to_read(from), columns_to_write(to));
+    if (columns <= 1) return false;
+    ahead_.copy(n_, columns, from, to, threads_ahead_);
+    return ahead_.take(n_, x, y);
+  }
+
+  /// How many columns are the program's to read. Those of a matrix that lies by rows are between
+  /// two elements of the first one.
+  Index columns_to_read(const algorithms::Strided<const T>& x) const {
+    if (x.inc > 1) return x.ld == 1 ? x.inc : 0;
+    const std::uintptr_t begin = address(x.begin), behind = address(x.begin + n_);
+    if (x.ld < n_ || !source_allocation_.contains(begin) || behind > source_allocation_.end)
+      return 0;
+    return static_cast<Index>((source_allocation_.end - behind) / sizeof(T)) / x.ld + 1;
+  }
+
+  /// How many columns lie in memory that nobody has written to.
+  Index columns_to_write(const algorithms::Strided<T>& y) const {
+    if (y.inc == 1) return y.ld >= n_ ? columns_.untouched() : 0;
+    const std::uintptr_t begin = address(y.begin);
+    if (y.ld != 1 || !new_row_.contains(begin)) return 0;
+    return static_cast<Index>((new_row_.end - begin) / sizeof(T));
   }
 
   Index threads_for(const T* y) const {
@@ -98,21 +176,19 @@ class Series {
     const T* const last = y + (n_ - 1) * std::abs(incy_);
     if (threads_ > 1 || distance < algorithms::kPage || !algorithms::is_new(last)) return threads_;
     if (are_in_each_others_way(n_, distance)) {
-      algorithms::provide_small_pages(reinterpret_cast<std::uintptr_t>(y),
-                                      reinterpret_cast<std::uintptr_t>(last + 1));
+      algorithms::provide_small_pages(address(y), address(last + 1));
     }
     return threads_of_copy(n_);
   }
 
   void end() {
-    const Clock::time_point now = Clock::now();
     ++length_;
-    if (length_ != kBlock + 1) block_ += now - time_;  // in that one threads are made, or woken
-    time_ = now;
+    if (length_ != kBlock + 1) block_ += Clock::now() - time_;  // threads are made, or woken, then
     ++in_block_;
     if (length_ == kBlock) {
       alone_ = block_;
-      threads_ = threads_of_copy(n_);
+      const bool apart = std::max(std::abs(incx_), std::abs(incy_)) >= kApart;
+      if (apart || n_ >= kManyTogether) threads_ = threads_of_copy(n_);
     } else if (length_ > kBlock && block_ > alone_) {
       // Once may be because the system has provided pages.
       if (is_slow_) threads_ = 1;
@@ -131,6 +207,13 @@ class Series {
   bool reads_along_ = false;
   algorithms::NextColumns<T> source_;
   algorithms::NewColumns columns_;
+  algorithms::ColumnsAhead<T> ahead_;
+  Index threads_ahead_ = 1;
+  algorithms::Memory allocation_;         // of NumPy, the last one that it has copied to
+  algorithms::Memory source_allocation_;  // of a matrix by columns
+  algorithms::Memory new_row_;
+  const T* x_ = nullptr;  // the column before
+  T* y_ = nullptr;
   Clock::time_point time_;             // of the last event
   Index length_ = 0, in_block_ = 0;    // copies until now, and those of this block
   Clock::duration block_{}, alone_{};  // what those of this and of the first block took
@@ -141,11 +224,9 @@ class Series {
 
 template <class T>
 void copy(const void* caller, Index n, const T* x, Index incx, T* y, Index incy) {
-  // What is smaller one core copies in the time that it takes to tell others. What lies side by
-  // side takes it less, except in memory that is written for the first time.
-  constexpr Index kMany = 2048, kApart = 256 / sizeof(T), kManyTogether = 32768 / sizeof(T);
-  const bool apart = std::max(std::abs(incx), std::abs(incy)) >= kApart;
-  if (n < (apart ? kMany : kManyTogether)) return algorithms::copy(n, x, incx, y, incy, 1);
+  // What is smaller one core copies in the time that it takes to tell others.
+  constexpr Index kMany = 2048;
+  if (n < kMany) return algorithms::copy(n, x, incx, y, incy, 1);
   const AtWork at_work;
   static thread_local Series<T> series;
   series.copy(caller, n, x, incx, y, incy);
