@@ -3,14 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstring>
 #include <functional>
 
-#if defined(__x86_64__)
-#  include <immintrin.h>
-#endif
-
 #include "algorithms/new_memory.hpp"
+#include "algorithms/stores.hpp"
 #include "algorithms/workers.hpp"
 
 namespace overlapack::algorithms {
@@ -111,30 +107,12 @@ Index row_at_line(const T* y, Index row) {
   return row - static_cast<Index>(reinterpret_cast<std::uintptr_t>(y + row) % 64 / sizeof(T));
 }
 
-/// Copies elements to where nobody reads them soon: past the caches if it can. Otherwise their
-/// lines would be read first, to be written in part, for all that the processor knows.
+/// Copies elements to where nobody reads them soon; those of `next` are copied next.
 template <class T>
-void copy_past_caches(const T* from, Index count, T* to) {
-#if defined(__x86_64__)
-  constexpr std::uintptr_t kWord = 8;
-  const auto bytes = static_cast<std::uintptr_t>(count) * sizeof(T);
-  if ((reinterpret_cast<std::uintptr_t>(to) | bytes) % kWord == 0) {
-    for (std::uintptr_t at = 0; at < bytes; at += kWord) {
-      long long word;
-      std::memcpy(&word, reinterpret_cast<const char*>(from) + at, kWord);
-      _mm_stream_si64(reinterpret_cast<long long*>(reinterpret_cast<char*>(to) + at), word);
-    }
-    return;
-  }
-#endif
-  std::copy_n(from, count, to);
-}
-
-/// What has been copied so is there for others before what follows.
-void fence_copies() {
-#if defined(__x86_64__)
-  _mm_sfence();
-#endif
+void copy_past_cache(const T* from, Index count, T* to, const T* next) {
+  store_past_cache(reinterpret_cast<char*>(to), reinterpret_cast<const char*>(from),
+                   static_cast<std::size_t>(count) * sizeof(T),
+                   reinterpret_cast<const char*>(next));
 }
 
 /// y[i + j * ldy] := x[i * ldx + j] for first <= i < last, j < columns <= kTile<T>.
@@ -152,10 +130,11 @@ void turn_around(Index first, Index last, Index columns, const T* x, Index ldx, 
       for (Index j = 0; j < columns; ++j) tile[j * kTile<T> + i] = line[j];
     }
     for (Index j = 0; j < columns; ++j) {
-      copy_past_caches(tile.data() + j * kTile<T>, rows, y + row + j * ldy);
+      const T* const column = tile.data() + j * kTile<T>;
+      copy_past_cache(column, rows, y + row + j * ldy, column);
     }
   }
-  fence_copies();
+  stores_complete();
 }
 
 /// The same for i < rows and any number of columns, by up to `threads` threads.
@@ -183,8 +162,8 @@ void ColumnsAhead<T>::copy(Index n, Index columns, Strided<const T> x, Strided<T
     turn_around(columns, n - 1, x.begin, x.ld, y.begin, y.inc, threads);
   } else {
     share_out(threads, columns, [=](Index j) {
-      copy_past_caches(x.column(j), n - 1, y.column(j));
-      fence_copies();
+      copy_past_cache(x.column(j), n - 1, y.column(j), x.column(j + 1));
+      stores_complete();
     });
   }
   x_ = x;
