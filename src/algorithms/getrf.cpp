@@ -251,7 +251,8 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, In
     transfer.release(lu.update(), lu.count());
   }
   transfer.finish();
-  later.finish(options.threads);
+  constexpr Index kIssuerAndCaller = 2;  // who have nothing else to do now
+  later.finish(options.threads + kIssuerAndCaller);
   return first_failure(lu.info());
 }
 
