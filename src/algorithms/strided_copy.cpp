@@ -96,10 +96,11 @@ void NextColumns<T>::copy_kept(Index n, T* y, Index threads) {
 
 namespace {
 
-/// Rows and columns that are turned around at a time: they are read by pieces of 512 bytes and
-/// written by such, and the first cache has them meanwhile.
+/// Rows and columns that are turned around at a time. They are read by pieces of 512 bytes, and the
+/// first cache has them meanwhile.
+constexpr Index kTileRows = 64;
 template <class T>
-constexpr Index kTile = 512 / Index{sizeof(T)};
+constexpr Index kTileColumns = 512 / Index{sizeof(T)};
 
 /// The last row up to `row` > 0 of a column at y with which a cache line begins.
 template <class T>
@@ -115,22 +116,22 @@ void copy_past_cache(const T* from, Index count, T* to, const T* next) {
                    reinterpret_cast<const char*>(next));
 }
 
-/// y[i + j * ldy] := x[i * ldx + j] for first <= i < last, j < columns <= kTile<T>.
+/// y[i + j * ldy] := x[i * ldx + j] for first <= i < last, j < columns <= kTileColumns<T>.
 template <class T>
 void turn_around(Index first, Index last, Index columns, const T* x, Index ldx, T* y, Index ldy) {
   constexpr Index kLine = 64 / Index{sizeof(T)}, kRowsAhead = 4;  // more than that is no faster
-  std::array<T, kTile<T> * kTile<T>> tile;
+  std::array<T, kTileRows * kTileColumns<T>> tile;
   for (Index row = first, end; row < last; row = end) {
-    end = std::min(row_at_line(y, row + kTile<T>), last);
+    end = std::min(row_at_line(y, row + kTileRows), last);
     const Index rows = end - row;
     for (Index i = 0; i < rows; ++i) {
       const T* const line = x + (row + i) * ldx;
       const T* const ahead = x + std::min(row + i + kRowsAhead, last - 1) * ldx;
       for (Index j = 0; j < columns; j += kLine) __builtin_prefetch(ahead + j);
-      for (Index j = 0; j < columns; ++j) tile[j * kTile<T> + i] = line[j];
+      for (Index j = 0; j < columns; ++j) tile[j * kTileRows + i] = line[j];
     }
     for (Index j = 0; j < columns; ++j) {
-      const T* const column = tile.data() + j * kTile<T>;
+      const T* const column = tile.data() + j * kTileRows;
       copy_past_cache(column, rows, y + row + j * ldy, column);
     }
   }
@@ -140,14 +141,14 @@ void turn_around(Index first, Index last, Index columns, const T* x, Index ldx, 
 /// The same for i < rows and any number of columns, by up to `threads` threads.
 template <class T>
 void turn_around(Index rows, Index columns, const T* x, Index ldx, T* y, Index ldy, Index threads) {
-  constexpr Index kRows = 8 * kTile<T>;
-  const Index blocks = (rows + kRows - 1) / kRows, strips = (columns + kTile<T> - 1) / kTile<T>;
+  constexpr Index kRows = 8 * kTileRows, kWidth = kTileColumns<T>;
+  const Index blocks = quotient_up(rows, kRows), strips = quotient_up(columns, kWidth);
   share_out(threads, blocks * strips, [=](Index i) {
-    const Index block = i % blocks, j = i / blocks * kTile<T>;
+    const Index block = i % blocks, j = i / blocks * kWidth;
     // Lines of the first column are written as a whole, and those of others as a rule.
     const Index first = block == 0 ? 0 : row_at_line(y, block * kRows);
     const Index last = block == blocks - 1 ? rows : row_at_line(y, (block + 1) * kRows);
-    turn_around(first, last, std::min(kTile<T>, columns - j), x + j, ldx, y + j * ldy, ldy);
+    turn_around(first, last, std::min(kWidth, columns - j), x + j, ldx, y + j * ldy, ldy);
   });
 }
 
