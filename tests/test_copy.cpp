@@ -379,6 +379,7 @@ class NumPyCopy : public testing::Test {
     if (!algorithms::allocation_at(address(a.get())).contains(address(a.get()))) {
       GTEST_SKIP() << "another malloc()";
     }
+    if (!algorithms::is_new(a.get() + 1024)) GTEST_SKIP() << "malloc() writes to what it gives";
   }
 
   static void copy(const double* x, Layout from, double* y, Layout to, Index columns = kColumns,
@@ -446,7 +447,7 @@ TEST_F(NumPyCopy, CopiesAhead) {
 /// and from memory that is there instead of it.
 TEST_F(NumPyCopy, KnowsItsLastAllocation) {
   if (available_cores() < 2) GTEST_SKIP() << "the process has one core";
-  constexpr Index kFew = 300;
+  constexpr Index kFew = kColumns / 2;
   const Elements a = random(29);
   Index seen = kFew;
   for (int attempt = 0; attempt < 100 && seen > kFew / 2; ++attempt) {
@@ -455,7 +456,7 @@ TEST_F(NumPyCopy, KnowsItsLastAllocation) {
     copy(a.get(), kByRows, memory.get(), kByColumns, kFew);
     std::copy_n(memory.get(), kFew * kN, result);
     Changing changing{result + kN, result + kFew * kN, kN, {}};
-    copy(result, kByColumns, y.get(), kByRows, kFew, &Changing::change, &changing);
+    copy(result, kByColumns, y.get(), {kFew, 1}, kFew, &Changing::change, &changing);
     seen = 0;
     for (Index j = 1; j < kFew; ++j) seen += y.get()[j] == 5;
   }
@@ -467,9 +468,10 @@ TEST_F(NumPyCopy, KnowsItsLastAllocation) {
     const Index kept = kFew * kN, bytes = (kN * kColumns * 8 + 16 + 4095) / 4096 * 4096;
     copy(a.get(), kByRows, memory.get(), kByColumns, kFew);
     memory.reset();
-    // A matrix of a few columns in the middle, nothing behind it.
+    // A matrix of fewer columns in the middle than there were, nothing behind it.
+    constexpr Index kFewer = 200, kWide = 300;
     const std::uintptr_t middle = (begin + kept * sizeof(double)) / 4096 * 4096,
-                         behind = middle + kFew * kN * sizeof(double) / 4096 * 4096;
+                         behind = middle + kFewer * kN * sizeof(double) / 4096 * 4096;
     const auto map = [](std::uintptr_t from, std::uintptr_t to, int access) {
       void* const at = reinterpret_cast<void*>(from);
       return mmap(at, to - from, access, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
@@ -480,8 +482,8 @@ TEST_F(NumPyCopy, KnowsItsLastAllocation) {
     const bool first = has_beginning && map(begin, middle, PROT_READ | PROT_WRITE);
     const auto* const x = reinterpret_cast<const double*>(middle);
     const Elements y = allocate();
-    copy(x, kByColumns, y.get(), kByRows, kFew - 1);
-    EXPECT_EQ(differences(x, kByColumns, y.get(), kByRows, kFew - 1), 0);
+    copy(x, kByColumns, y.get(), {kWide, 1}, kFewer - 1);
+    EXPECT_EQ(differences(x, kByColumns, y.get(), {kWide, 1}, kFewer - 1), 0);
     munmap(reinterpret_cast<void*>(middle), behind - middle);
     if (both) munmap(reinterpret_cast<void*>(behind), begin + bytes - behind);
     if (first) munmap(reinterpret_cast<void*>(begin), middle - begin);
@@ -515,6 +517,34 @@ TEST_F(NumPyCopy, LeavesWhatIsThere) {
       copy(a.get(), from, y.get(), to, kFew);
       EXPECT_EQ(differences(a.get(), from, y.get(), to, kFew), 0);
       EXPECT_EQ(*page, 7);
+    }
+  }
+}
+
+/// A result may be for a part of a larger matrix, of which the rest is zero without anybody having
+/// written to it.
+TEST_F(NumPyCopy, LeavesTheRestOfAMatrix) {
+  constexpr Index kWide = 2 * kColumns, kWider = kN + 100;
+  struct Place {
+    Layout to;
+    Index behind;  // columns in NumPy's memory
+  };
+  const Elements a = random(30);
+  for (const auto& [to, behind] : {Place{{kWide, 1}, 100}, {kByColumns, 100}, {{kWider, 1}, kN}}) {
+    for (const Index first : {Index{0}, kColumns}) {  // the result is where A was, or behind it
+      const Elements memory = allocate((first + kColumns + behind) * kN);
+      copy(a.get(), kByRows, memory.get(), kByColumns);
+      double* const result = memory.get() + first * kN;
+      std::copy_n(a.get(), kColumns * kN, result);
+      std::fill_n(result + kColumns * kN, behind * kN, 1.0);
+      const Elements y(static_cast<double*>(std::calloc(kN * kWider, sizeof(double))), std::free);
+      copy(result, kByColumns, y.get(), to);
+      EXPECT_EQ(differences(result, kByColumns, y.get(), to), 0);
+      Index written = 0;
+      for (Index j = kColumns; j < kWide; ++j) {
+        for (Index i = 0; i < kN; ++i) written += y.get()[i * to.inc + j * to.ld] != 0;
+      }
+      EXPECT_EQ(written, 0);
     }
   }
 }

@@ -245,6 +245,19 @@ TEST_F(Allocation, HasAnEnd) {
   EXPECT_FALSE(memory.contains(at(bytes, kBytes + kPage)));
 }
 
+TEST_F(Allocation, IsThereUntilItIsGivenBack) {
+  Bytes bytes = allocate();
+  const Memory memory = allocation_at(at(bytes));
+  errno = ERANGE;
+  EXPECT_TRUE(is_there(memory));
+  EXPECT_FALSE(is_there({memory.begin, memory.end + kPage}));
+  EXPECT_FALSE(is_there({memory.begin, memory.end + (std::uintptr_t{1} << 32)}));
+  EXPECT_FALSE(is_there({memory.begin + kPage, memory.end}));
+  bytes.reset();
+  EXPECT_FALSE(is_there(memory));
+  EXPECT_EQ(errno, ERANGE);
+}
+
 TEST_F(Allocation, IsNoOtherMemory) {
   const Bytes bytes = allocate(), small = allocate(100);
   const auto is_none = [](std::uintptr_t begin) {

@@ -1,13 +1,18 @@
 #include "algorithms/new_memory.hpp"
 
+#include <linux/futex.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <memory>
 
 #include "algorithms/workers.hpp"
@@ -75,6 +80,18 @@ std::uintptr_t end_of_private_memory(std::uintptr_t address) {
   return 0;
 }
 
+// The GNU C library maps pages for whatever is large, and begins them with two words: how far from
+// the mapping's begin that is, and its size, with bit 1 set for pages of its own.
+constexpr std::uintptr_t kHeader = 2 * sizeof(std::size_t), kFlags = 7, kOwnPages = 2;
+
+/// Whether there is memory at an address, with that value. The kernel compares: another thread may
+/// give the memory back in between.
+bool holds(std::uintptr_t place, std::uint32_t value) {
+  const timespec at_once{};
+  return syscall(SYS_futex, place, FUTEX_WAIT_PRIVATE, value, &at_once, nullptr, 0) == -1 &&
+         errno == ETIMEDOUT;
+}
+
 }  // namespace
 
 bool is_new(const void* byte) {
@@ -97,9 +114,6 @@ bool is_new(std::uintptr_t first_page, std::uintptr_t end) {
 }
 
 Memory allocation_at(std::uintptr_t begin) {
-  // The GNU C library maps pages for whatever is large, and begins them with two words: how far
-  // from the mapping's begin that is, and its size, with bit 1 set for pages of its own.
-  constexpr std::uintptr_t kHeader = 2 * sizeof(std::size_t), kFlags = 7, kOwnPages = 2;
   if (begin % kSmallPage != kHeader) return {};
   std::array<std::size_t, 2> header;
   std::memcpy(header.data(), address(begin - kHeader), kHeader);
@@ -107,6 +121,14 @@ Memory allocation_at(std::uintptr_t begin) {
   const bool has_pages = header[0] == 0 && (header[1] & kFlags) == kOwnPages && size > kHeader &&
                          size % kSmallPage == 0;
   return has_pages ? Memory{begin, begin - kHeader + size} : Memory{};
+}
+
+bool is_there(Memory allocation) {
+  const KeepErrno keep_errno;
+  const std::uintptr_t size = allocation.end - allocation.begin + kHeader + kOwnPages,
+                       place = allocation.begin - sizeof size;
+  const auto low = static_cast<std::uint32_t>(size), high = static_cast<std::uint32_t>(size >> 32);
+  return holds(place, low) && holds(place + sizeof low, high);
 }
 
 void provide(std::uintptr_t begin, std::uintptr_t end, Index threads) {

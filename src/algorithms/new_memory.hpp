@@ -10,11 +10,10 @@ namespace overlapack::algorithms {
 /// Bytes of a page.
 constexpr Index kPage = 4096;
 
-/// Whether the page that holds a byte of the process's memory is not there yet, so that the system
-/// has to provide it when it is written.
+/// Whether the page that holds a byte of the process's memory is not there, so that the system has
+/// to provide it when it is written: nobody has written to it yet, or it has been swapped out.
 bool is_new(const void* byte);
-/// Whether none of the pages between two addresses is there yet, of which the first one begins
-/// there.
+/// Whether none of the pages between two addresses is there, of which the first one begins there.
 bool is_new(std::uintptr_t first_page, std::uintptr_t end);
 
 /// Has the system provide what is not there yet of the whole large pages (2 MB) between two
@@ -37,6 +36,9 @@ struct Memory {
 /// What malloc() has given at an address, if that has pages of its own; nothing otherwise. The
 /// address must be one of the process's memory.
 Memory allocation_at(std::uintptr_t begin);
+/// Whether what allocation_at() has told of before is still there, and as large: its memory may
+/// have become another one's since, or nobody's.
+bool is_there(Memory allocation);
 
 /// The columns of a matrix that are written one behind the other, perhaps into new memory.
 class NewColumns {

@@ -11,7 +11,6 @@
 #include "core/thread_memory.hpp"
 #include "cpu/loader.hpp"
 #include "dispatch/calls.hpp"
-#include "dispatch/residency.hpp"
 
 namespace overlapack::dispatch {
 namespace {
@@ -54,9 +53,13 @@ class Series {
                            gap < Workers::kAwake && (!reads_along_ || source_.room() == room());
     const bool unchanged = continues && gap < kNothingElse;
     if (!continues) *this = Series(caller, n, x, incx, y, incy, allocation_);
-    const Index threads = incy == 1 ? threads_after_memory_for(y) : threads_for(y);
-    if (!unchanged) ahead_ = {};
+    if (!unchanged) {
+      ahead_ = {};
+      in_row_ = 0;
+    }
+    if (incy == 1) provide_memory_for(y);
     if (!unchanged || !take_ahead(x, y)) {
+      const Index threads = incy == 1 ? threads_ : threads_for(y);
       time_ = Clock::now();  // memory for many copies has nothing to do with this one
       if (reads_along_ && continues) {
         source_.copy(n, x, incx, y, threads, unchanged);
@@ -65,6 +68,7 @@ class Series {
       }
       end();
     }
+    ++in_row_;
     x_ = x;
     y_ = y;
     time_ = Clock::now();
@@ -86,10 +90,15 @@ class Series {
     if (incx < 1 || incy < 1 || !cpu::is_in_numpy_linalg(caller)) return;
     reads_along_ = incx > 1 && incy == 1;
     if (reads_along_) source_ = algorithms::NextColumns<T>(room());
-    if (incx == 1) source_allocation_ = allocation_of(x);
     const algorithms::Memory allocation = allocation_of(y);
     if (!allocation.contains(address(y))) return;
+    if (incx == 1 && incy == 1) source_allocation_ = algorithms::allocation_at(address(x));
+    if (incx == 1 && incy > 1) source_allocation_ = allocation_of(x);
     if (incx == 1 && !source_allocation_.contains(address(x))) return;
+    // Columns that NumPy has copied before are a result, which may be for a part of a matrix.
+    const bool is_result =
+        source_allocation_.begin == allocation_.begin && source_allocation_.end == allocation_.end;
+    if (incx == 1 && incy == 1 && is_result) return;
     threads_ahead_ = threads_of_copy(n);
     if (incy == 1) {
       allocation_ = allocation;
@@ -102,20 +111,17 @@ class Series {
   /// The allocation that begins with an element, or NumPy's last one if the element lies there: it
   /// has room for several matrices. Nothing if neither is known.
   algorithms::Memory allocation_of(const T* element) const {
-    const algorithms::Memory own = algorithms::allocation_at(address(element));
-    if (own.contains(address(element)) || !allocation_.contains(address(element))) return own;
-    // The memory may have become another one's since, or nobody's.
-    const auto* const begin = reinterpret_cast<const char*>(allocation_.begin);
-    if (!is_readable(begin - 1)) return {};
-    const algorithms::Memory now = algorithms::allocation_at(allocation_.begin);
-    return now.end == allocation_.end ? now : algorithms::Memory{};
+    const bool is_in_last = allocation_.contains(address(element));
+    return is_in_last && is_there(allocation_) ? allocation_
+                                               : algorithms::allocation_at(address(element));
   }
 
-  /// Has memory provided for a new matrix that is written by rows. Returns its first row, up to the
-  /// columns of a square matrix, if nobody has written to any of that; nothing otherwise.
+  /// Has memory provided for a new matrix that is written by rows. Returns its first row, if nobody
+  /// has written to any of the matrix and it is not wider than high; nothing otherwise.
   algorithms::Memory provide_rows(const T* y, algorithms::Memory allocation) const {
     constexpr auto kPage = std::uintptr_t{algorithms::kPage};
-    const Index columns = std::min(n_, incy_);
+    const Index columns = incy_;
+    if (columns > n_) return {};
     const std::uintptr_t begin = address(y), end = address(y + (n_ - 1) * incy_ + columns);
     // malloc() has written to the first page.
     const bool all_new =
@@ -132,11 +138,10 @@ class Series {
   }
 
   /// A matrix that lies by rows has no more columns than there is room for in a row.
-  Index threads_after_memory_for(const T* y) {
+  void provide_memory_for(const T* y) {
     const Index columns = incx_ > 1 ? std::min(incx_, n_) : n_;
     columns_.before(address(y), sizeof(T) * static_cast<std::uintptr_t>(n_), columns,
                     std::max(threads_, threads_ahead_));
-    return threads_;
   }
 
   /// Copies the column x if it has been copied with others before it, or can be with those behind
@@ -145,7 +150,12 @@ class Series {
     if (ahead_.take(n_, x, y)) return true;
     const algorithms::Strided<const T> from{x, incx_, x - x_};
     const algorithms::Strided<T> to{y, incy_, y - y_};
-    const Index columns = std::min(columns_to_read(from), columns_to_write(to));
+    const Index there = columns_to_read(from), room = columns_to_write(to);
+    // Of rows that have more room than there are columns some may be another matrix's.
+    if (incy_ > 1 && there < room) return false;
+    // A matrix may have fewer columns than that. It costs little to begin with some.
+    constexpr Index kFirst = 64, kTimes = 4;
+    const Index columns = std::min({there, room, std::max(kFirst, kTimes * in_row_)});
     if (columns <= 1) return false;
     ahead_.copy(n_, columns, from, to, threads_ahead_);
     return ahead_.take(n_, x, y);
@@ -212,6 +222,7 @@ class Series {
   algorithms::Memory allocation_;         // of NumPy, the last one that it has copied to
   algorithms::Memory source_allocation_;  // of a matrix by columns
   algorithms::Memory new_row_;
+  Index in_row_ = 0;      // columns since anything else may have happened
   const T* x_ = nullptr;  // the column before
   T* y_ = nullptr;
   Clock::time_point time_;             // of the last event

@@ -26,6 +26,18 @@ bool cuda_without_device() {
   return answer == yes;
 }
 
+/// Whether the CPU can read a byte: a device's memory it cannot. Asked by a system call that every
+/// sandbox lets pass, with an operation that there is not: the kernel reads the set of signals
+/// first, and says if it cannot.
+bool is_readable(const void* pointer) {
+  constexpr std::uintptr_t kSetBytes = 8;  // the kernel's
+  constexpr int kNoOperation = -1;
+  const int before = errno;
+  const std::uintptr_t set = reinterpret_cast<std::uintptr_t>(pointer) / kSetBytes * kSetBytes;
+  syscall(SYS_rt_sigprocmask, kNoOperation, set, nullptr, kSetBytes);
+  return std::exchange(errno, before) != EFAULT;
+}
+
 /// Whether a matrix lies in the memory of `device`. Should that have failed and not say, what the
 /// CPU can read does not.
 bool lies_on(Device& device, const void* matrix) {
@@ -54,17 +66,6 @@ Device* device_holding(Context& context, const void* matrix) {
 }
 
 }  // namespace
-
-bool is_readable(const void* pointer) {
-  // A system call that every sandbox lets pass, with an operation that there is not: the kernel
-  // reads the set of signals first, and says if it cannot.
-  constexpr std::uintptr_t kSetBytes = 8;  // the kernel's
-  constexpr int kNoOperation = -1;
-  const int before = errno;
-  const std::uintptr_t set = reinterpret_cast<std::uintptr_t>(pointer) / kSetBytes * kSetBytes;
-  syscall(SYS_rt_sigprocmask, kNoOperation, set, nullptr, kSetBytes);
-  return std::exchange(errno, before) != EFAULT;
-}
 
 Device* device_of_call(Context& context, Index elements, std::size_t bytes, const void* matrix) {
   if (elements < kSmallestResident || !context.opened()) return nullptr;

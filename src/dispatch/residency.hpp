@@ -32,8 +32,6 @@ Device* device_of_norm(Context& context, Index elements, const void* matrix);
 /// it at once; elsewhere that fails, and takes the program's own work on the GPU with it.
 void require_aligned(std::size_t bytes, const void* matrix);
 
-/// Whether the CPU can read a byte: a device's memory it cannot.
-bool is_readable(const void* pointer);
 /// Whether the process has loaded the CUDA driver: its own work then has paid for starting the GPU,
 /// and its matrices may lie there.
 bool cuda_in_process();
