@@ -162,13 +162,13 @@ void NewColumns::before(std::uintptr_t column, std::uintptr_t bytes, Index colum
 
 /// From what has been provided until now on, or from the column on if more is needed than that.
 void NewColumns::provide_next(std::uintptr_t end_of_matrix, Index threads) {
-  constexpr std::uintptr_t kMost = 32 * kLargePage, kMostOfAllocation = 4 * kMost;
-  const std::uintptr_t part =
-      allocation_.contains(column_) ? kMostOfAllocation : std::min(written_, kMost);
+  constexpr std::uintptr_t kMost = 32 * kLargePage;
+  const bool is_known = allocation_.contains(column_);
   const std::uintptr_t begin = std::max(column_, provided_), first = large_page_from(begin);
-  std::uintptr_t end = std::min((column_ + part) / kLargePage * kLargePage, end_of_matrix);
+  std::uintptr_t end = (column_ + std::min(written_, kMost)) / kLargePage * kLargePage;
+  end = is_known ? allocation_.end : std::min(end, end_of_matrix);
   if (begin >= end) return;
-  if (allocation_.contains(column_)) {
+  if (is_known) {
     end_of_mine_ = allocation_.end;
   } else if (begin >= end_of_mine_ && is_new(address(first))) {
     end_of_mine_ = end_of_private_memory(begin);  // takes a while
@@ -178,10 +178,8 @@ void NewColumns::provide_next(std::uintptr_t end_of_matrix, Index threads) {
     // Where small pages come first, malloc() or the column before may have brought large ones.
     const std::uintptr_t page = small_page_from(begin), rest = std::min(first, end);
     const std::uintptr_t first_new = is_new(page, rest) ? page : rest;
-    const bool all_new = first_new < end && is_new(rest, end);
-    const bool last = end == end_of_matrix && allocation_.contains(column_);
-    provide(begin, last ? allocation_.end : end, threads);
-    if (all_new) new_ = {begin == new_.end ? new_.begin : first_new, end};
+    if (first_new < end && is_new(rest, end)) new_ = {first_new, end};
+    provide(begin, end, threads);
   }
   provided_ = std::max(column_ + bytes_, end);
 }

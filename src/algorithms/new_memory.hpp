@@ -50,7 +50,7 @@ class NewColumns {
   /// A column of so many bytes is about to be written at `column`, of a matrix that has `columns`
   /// of them at most. Several threads provide as much again as has been written, but nothing beyond
   /// the matrix, or beyond the mapping of private memory that the column lies in; one does not. Of
-  /// the allocation they provide as much as is of use, and what is behind the matrix with its end.
+  /// the allocation they provide all that is behind the column.
   void before(std::uintptr_t column, std::uintptr_t bytes, Index columns, Index threads);
   /// How many columns, that one and those behind it, lie in memory of the allocation that was new
   /// when it was provided: nobody has written to what is behind that column.
