@@ -34,6 +34,19 @@ bool are_in_each_others_way(Index n, Index distance) {
   return n > kRoom / std::min(distance & -distance, kLowerBits);
 }
 
+/// Elements of a column that is copied with others.
+constexpr Index kMany = 2048;
+
+/// Whether several threads may take less time for a copy than one. What is smaller one core copies
+/// in the time that it takes to tell others. What lies side by side takes it less, except in memory
+/// that is written for the first time.
+template <class T>
+bool is_worth_telling(Index n, Index incx, Index incy) {
+  constexpr Index kApart = 256 / sizeof(T), kManyTogether = 32768 / sizeof(T);
+  const bool apart = std::max(std::abs(incx), std::abs(incy)) >= kApart;
+  return n >= (apart ? kMany : kManyTogether);
+}
+
 /// Copies of one thread, each like the one before and close behind it: the columns of a matrix.
 /// The first ones are done by that thread alone, which tells what a copy takes and that there will
 /// be more; then several threads take part, for as long as that is faster. If other threads of the
@@ -74,11 +87,16 @@ class Series {
     time_ = Clock::now();
   }
 
+  /// Whether a copy that is not worth telling others of may be one of many: of a series, or of one
+  /// that begins.
+  bool may_copy_ahead(const void* caller, Index n, const T* y) const {
+    if (n < kMany) return false;
+    const bool goes_on = caller == caller_ && n == n_ && threads_ahead_ > 1;
+    return goes_on || algorithms::allocation_at(address(y)).contains(address(y));
+  }
+
  private:
   static constexpr Index kBlock = 16;
-  /// Columns that lie side by side one core copies in the time that it takes to tell others of
-  /// each, except of long ones into memory that is written for the first time.
-  static constexpr Index kApart = 256 / sizeof(T), kManyTogether = 32768 / sizeof(T);
   /// Between the copies of two columns that are next to each other, on either side, a program that
   /// does more than to copy takes longer, and an interrupt less.
   static constexpr std::chrono::microseconds kNothingElse{20};
@@ -197,8 +215,7 @@ class Series {
     ++in_block_;
     if (length_ == kBlock) {
       alone_ = block_;
-      const bool apart = std::max(std::abs(incx_), std::abs(incy_)) >= kApart;
-      if (apart || n_ >= kManyTogether) threads_ = threads_of_copy(n_);
+      if (is_worth_telling<T>(n_, incx_, incy_)) threads_ = threads_of_copy(n_);
     } else if (length_ > kBlock && block_ > alone_) {
       // Once may be because the system has provided pages.
       if (is_slow_) threads_ = 1;
@@ -235,11 +252,11 @@ class Series {
 
 template <class T>
 void copy(const void* caller, Index n, const T* x, Index incx, T* y, Index incy) {
-  // What is smaller one core copies in the time that it takes to tell others.
-  constexpr Index kMany = 2048;
-  if (n < kMany) return algorithms::copy(n, x, incx, y, incy, 1);
-  const AtWork at_work;
   static thread_local Series<T> series;
+  if (!is_worth_telling<T>(n, incx, incy) && !series.may_copy_ahead(caller, n, y)) {
+    return algorithms::copy(n, x, incx, y, incy, 1);
+  }
+  const AtWork at_work;
   series.copy(caller, n, x, incx, y, incy);
 }
 
