@@ -99,12 +99,13 @@ bool is_new(const void* byte) {
   return is_new(page, page + kSmallPage);
 }
 
-bool is_new(std::uintptr_t first_page, std::uintptr_t end) {
+bool is_new(std::uintptr_t begin, std::uintptr_t end) {
   const KeepErrno keep_errno;
   std::array<unsigned char, 4096> there;
-  for (std::uintptr_t begin = first_page; begin < end; begin += kSmallPage * there.size()) {
-    const std::uintptr_t bytes = std::min(end - begin, kSmallPage * there.size());
-    if (mincore(address(begin), bytes, there.data()) != 0) return false;
+  const std::uintptr_t step = kSmallPage * there.size();
+  for (std::uintptr_t first = small_page_from(begin); first < end; first += step) {
+    const std::uintptr_t bytes = std::min(end - first, step);
+    if (mincore(address(first), bytes, there.data()) != 0) return false;
     const auto last = there.begin() + static_cast<Index>((bytes + kSmallPage - 1) / kSmallPage);
     if (std::any_of(there.begin(), last, [](unsigned char page) { return (page & 1) != 0; })) {
       return false;

@@ -13,8 +13,8 @@ constexpr Index kPage = 4096;
 /// Whether the page that holds a byte of the process's memory is not there, so that the system has
 /// to provide it when it is written: nobody has written to it yet, or it has been swapped out.
 bool is_new(const void* byte);
-/// Whether none of the pages between two addresses is there, of which the first one begins there.
-bool is_new(std::uintptr_t first_page, std::uintptr_t end);
+/// Whether none of the pages is there that begin between two addresses.
+bool is_new(std::uintptr_t begin, std::uintptr_t end);
 
 /// Has the system provide what is not there yet of the whole large pages (2 MB) between two
 /// addresses: by several threads, and as large pages if it has those. Otherwise each page of 4 KB

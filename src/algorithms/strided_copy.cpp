@@ -132,7 +132,7 @@ void turn_around(Index first, Index last, Index columns, const T* x, Index ldx, 
     }
     for (Index j = 0; j < columns; ++j) {
       const T* const column = tile.data() + j * kTileRows;
-      copy_past_cache(column, rows, y + row + j * ldy, column);
+      copy_past_cache(column, rows, y + row + j * ldy, column + kTileRows);
     }
   }
   stores_complete();

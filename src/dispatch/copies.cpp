@@ -110,13 +110,14 @@ class Series {
     if (reads_along_) source_ = algorithms::NextColumns<T>(room());
     const algorithms::Memory allocation = allocation_of(y);
     if (!allocation.contains(address(y))) return;
-    if (incx == 1 && incy == 1) source_allocation_ = algorithms::allocation_at(address(x));
-    if (incx == 1 && incy > 1) source_allocation_ = allocation_of(x);
-    if (incx == 1 && !source_allocation_.contains(address(x))) return;
-    // Columns that NumPy has copied before are a result, which may be for a part of a matrix.
-    const bool is_result =
-        source_allocation_.begin == allocation_.begin && source_allocation_.end == allocation_.end;
-    if (incx == 1 && incy == 1 && is_result) return;
+    if (incx == 1) {
+      source_allocation_ = allocation_of(x);
+      if (!source_allocation_.contains(address(x))) return;
+      // What comes from where NumPy has copied to is a result, maybe for a part of a matrix.
+      const bool is_result = source_allocation_.begin == allocation_.begin &&
+                             source_allocation_.end == allocation_.end;
+      if (incy == 1 && is_result) return;
+    }
     threads_ahead_ = threads_of_copy(n);
     if (incy == 1) {
       allocation_ = allocation;
@@ -137,16 +138,12 @@ class Series {
   /// Has memory provided for a new matrix that is written by rows. Returns its first row, if nobody
   /// has written to any of the matrix and it is not wider than high; nothing otherwise.
   algorithms::Memory provide_rows(const T* y, algorithms::Memory allocation) const {
-    constexpr auto kPage = std::uintptr_t{algorithms::kPage};
-    const Index columns = incy_;
-    if (columns > n_) return {};
-    const std::uintptr_t begin = address(y), end = address(y + (n_ - 1) * incy_ + columns);
-    // malloc() has written to the first page.
-    const bool all_new =
-        end <= allocation.end && algorithms::is_new((begin / kPage + 1) * kPage, end);
-    if (!all_new) return {};
+    if (incy_ > n_) return {};
+    const std::uintptr_t begin = address(y), end = address(y + n_ * incy_);
+    // malloc() has written to the page in which it begins.
+    if (end > allocation.end || !algorithms::is_new(begin, end)) return {};
     algorithms::provide(begin, end, threads_ahead_);
-    return {begin, address(y + columns)};
+    return {begin, address(y + incy_)};
   }
 
   /// It ends with the thread, which may copy even then.
@@ -238,9 +235,9 @@ class Series {
   Index threads_ahead_ = 1;
   algorithms::Memory allocation_;         // of NumPy, the last one that it has copied to
   algorithms::Memory source_allocation_;  // of a matrix by columns
-  algorithms::Memory new_row_;
-  Index in_row_ = 0;      // columns since anything else may have happened
-  const T* x_ = nullptr;  // the column before
+  algorithms::Memory new_row_;            // the first one of a matrix by rows
+  Index in_row_ = 0;                      // columns since anything else may have happened
+  const T* x_ = nullptr;                  // the column before
   T* y_ = nullptr;
   Clock::time_point time_;             // of the last event
   Index length_ = 0, in_block_ = 0;    // copies until now, and those of this block
