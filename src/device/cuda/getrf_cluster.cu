@@ -3,7 +3,8 @@
 //
 // A panel is factored strip by strip, W columns each. In a strip rows are in registers and never
 // move: an interchange exchanges two positions. The thread blocks are one cluster and write their
-// messages into each other's shared memory (cluster.cuh).
+// messages into each other's shared memory (cluster.cuh). The last few rows of a matrix fit in one
+// block, which needs no messages.
 //
 // What takes time is the chain from one pivot to the next. Only this is on it:
 //
@@ -79,6 +80,31 @@ __device__ void update_and_shift(T (&x)[W], T l, const T* u) {
   for (int c = 1; c < kColumns; ++c) x[c - 1] = subtract_product(x[c], l, u[c]);
 }
 
+// ---- who factors a panel -------------------------------------------------------------------
+
+/// The thread blocks of a cluster.
+struct Cluster {
+  static constexpr bool kAlone = false;
+  __device__ static int rank() { return rank_in_cluster(); }
+  __device__ static int blocks() { return blocks_in_cluster(); }
+  __device__ static void arrive() { arrive_at_cluster(); }
+  __device__ static void arrive_having_read() { arrive_at_cluster_having_read(); }
+  __device__ static void wait() { wait_for_cluster(); }
+  __device__ static void synchronize() { synchronize_cluster(); }
+};
+
+/// One thread block by itself, which sends nothing: without a cluster that is an illegal
+/// instruction.
+struct OneBlock {
+  static constexpr bool kAlone = true;
+  __device__ static int rank() { return 0; }
+  __device__ static int blocks() { return 1; }
+  __device__ static void arrive() {}
+  __device__ static void arrive_having_read() {}
+  __device__ static void wait() { __syncthreads(); }
+  __device__ static void synchronize() { __syncthreads(); }
+};
+
 // ---- messages ------------------------------------------------------------------------------
 
 constexpr int kChunk = sizeof(int4);  // bytes that one thread sends at a time
@@ -119,31 +145,31 @@ struct alignas(kChunk) StripMemory {
   T row[2][W];  // of the pivot, from the column to its right; sent by the winner
   T no_row[W];  // zeros
   // Of step s of the strip:
-  T candidate_row[W][W];  // [s]: of this block's candidate, from the column to its right
-  T column[W][kPitch];    // [s]: the multipliers, and the pivot
-  int chosen[W];          // [s]: the pivot's row of the panel in memory
-  Head<T> of_warp[N / kWarp];
+  T candidate_row[W][W];            // [s]: of this block's candidate, from the column to its right
+  T column[W][kPitch];              // [s]: the multipliers, and the pivot
+  int chosen[W];                    // [s]: the pivot's row of the panel in memory
+  Head<T> of_warp[2][N / kWarp];    // of one block by itself: for even and odd steps
   Head<T> of_block[2][kMaxBlocks];  // sent by the blocks
   Barrier row_arrived[2], heads_arrived[2];
 };
 
 /// The rows of one thread in up to W columns of a panel, and their elimination by all threads of
-/// the cluster. Steps count from the first column of the panel.
-template <class T, int W, int R, int N>
+/// the team. Steps count from the first column of the panel.
+template <class T, int W, int R, int N, class Team>
 class Strip {
   using Memory = StripMemory<T, W, R, N>;
 
  public:
   __device__ Strip(Memory& memory, int m)
-      : memory_(memory), rank_(rank_in_cluster()), blocks_(blocks_in_cluster()) {
+      : memory_(memory), rank_(Team::rank()), blocks_(Team::blocks()) {
 #pragma unroll
     for (int r = 0; r < R; ++r) position_[r] = row(r) < m ? row(r) : -1;
     if (threadIdx.x < W) memory_.no_row[threadIdx.x] = from_real<T>(0);
-    if (threadIdx.x == 0) {
+    if (threadIdx.x == 0 && !Team::kAlone) {
       for (Barrier& barrier : memory_.row_arrived) make_barrier(&barrier);
       for (Barrier& barrier : memory_.heads_arrived) make_barrier(&barrier);
     }
-    synchronize_cluster();
+    Team::synchronize();
   }
 
   /// Loads `columns` columns, the first of which is `a`, the pivot column of step `first`. There is
@@ -236,37 +262,50 @@ class Strip {
   template <int kColumns, class Meanwhile>
   __device__ Head<T> step(int j, bool last, Meanwhile meanwhile) {
     const unsigned now = static_cast<unsigned>(j) % 2, before = 1 - now;
-    nominate(j);
+    Head<T>* const of_warp = memory_.of_warp[Team::kAlone ? now : 0];
+    nominate(j, of_warp);
     __syncthreads();
-    const Head<T>& best = memory_.of_warp[best_of(memory_.of_warp, N / kWarp, j)];
-    send_to_all<sizeof(Head<T>), N>(&memory_.of_block[now][rank_], &best,
-                                    &memory_.heads_arrived[now], blocks_);
-    if (threadIdx.x == N - 1) {  // whose warp has nothing to send
-      expect(&memory_.heads_arrived[now], static_cast<unsigned>(blocks_ * sizeof(Head<T>)));
-      if (!last) expect(&memory_.row_arrived[now], kColumns * sizeof(T));
-    }
-
-    // While the heads travel: the update of step j - 1, then the candidate's row is known. Rows
-    // that were pivots take part; what becomes of them is never read.
-    if (j > 0) await(&memory_.row_arrived[before], phase_of(j - 1));
-    const T* const u = j == first_ ? memory_.no_row : memory_.row[before];
-    const T u_next = u[1];
+    const Head<T>& best = of_warp[best_of(of_warp, N / kWarp, j)];
+    if constexpr (Team::kAlone) {
+      const Head<T> head = best;
+      const T* const u = j == first_ ? memory_.no_row : memory_.candidate_row[j - 1 - first_];
 #pragma unroll
-    for (int r = 0; r < R; ++r) update_and_shift<kColumns>(x_[r], multiplier_[r], u);
-    T* const candidate_row = memory_.candidate_row[j - first_];
-    keep_row<kColumns>(best.position, candidate_row);
-    __syncthreads();
+      for (int r = 0; r < R; ++r) update_and_shift<kColumns>(x_[r], multiplier_[r], u);
+      // Nobody looks at it before the barrier of the next step.
+      keep_row<kColumns>(head.position, memory_.candidate_row[j - first_]);
+      meanwhile();
+      eliminate(head, subtract_product(head.next, head.multiplier, u[1]), j);
+      return head;
+    } else {
+      send_to_all<sizeof(Head<T>), N>(&memory_.of_block[now][rank_], &best,
+                                      &memory_.heads_arrived[now], blocks_);
+      if (threadIdx.x == N - 1) {  // whose warp has nothing to send
+        expect(&memory_.heads_arrived[now], static_cast<unsigned>(blocks_ * sizeof(Head<T>)));
+        if (!last) expect(&memory_.row_arrived[now], kColumns * sizeof(T));
+      }
 
-    meanwhile();
-    await(&memory_.heads_arrived[now], phase_of(j));
-    const int winner = best_of(memory_.of_block[now], blocks_, j);
-    const Head<T> head = memory_.of_block[now][winner];
-    if (winner == rank_ && !last) {
-      send_to_all<kColumns * sizeof(T), N>(memory_.row[now], candidate_row,
-                                           &memory_.row_arrived[now], blocks_);
+      // While the heads travel: the update of step j - 1, then the candidate's row is known. Rows
+      // that were pivots take part; what becomes of them is never read.
+      if (j > 0) await(&memory_.row_arrived[before], phase_of(j - 1));
+      const T* const u = j == first_ ? memory_.no_row : memory_.row[before];
+      const T u_next = u[1];
+#pragma unroll
+      for (int r = 0; r < R; ++r) update_and_shift<kColumns>(x_[r], multiplier_[r], u);
+      T* const candidate_row = memory_.candidate_row[j - first_];
+      keep_row<kColumns>(best.position, candidate_row);
+      __syncthreads();
+
+      meanwhile();
+      await(&memory_.heads_arrived[now], phase_of(j));
+      const int winner = best_of(memory_.of_block[now], blocks_, j);
+      const Head<T> head = memory_.of_block[now][winner];
+      if (winner == rank_ && !last) {
+        send_to_all<kColumns * sizeof(T), N>(memory_.row[now], candidate_row,
+                                             &memory_.row_arrived[now], blocks_);
+      }
+      eliminate(head, subtract_product(head.next, head.multiplier, u_next), j);
+      return head;
     }
-    eliminate(head, subtract_product(head.next, head.multiplier, u_next), j);
-    return head;
   }
 
   /// The parity of the phase of its barriers that step j uses.
@@ -284,7 +323,7 @@ class Strip {
   }
 
   /// Each warp leaves its best row in of_warp.
-  __device__ void nominate(int j) {
+  __device__ void nominate(int j, Head<T>* of_warp) {
     T pivot = complete_[0];
     unsigned word = word_of(0, j), position = word == 0 ? kNobody : position_[0];
     bool sure = true;
@@ -307,7 +346,7 @@ class Strip {
     });
     compute_now(inverse);  // by all lanes, during the search
     if (static_cast<int>(threadIdx.x) % kWarp != winner) return;
-    Head<T>& head = memory_.of_warp[threadIdx.x / kWarp];
+    Head<T>& head = of_warp[threadIdx.x / kWarp];
     head.pivot = pivot;
     head.inverse = inverse;
     head.ordinary =
@@ -387,18 +426,18 @@ class Strip {
   int partner_ = 0;
 };
 
-/// Factors the m x n panel `a`, n <= W. The launch must be one cluster with enough rows.
-template <class T, int W, int R, int N>
+/// Factors the m x n panel `a`, n <= W. The launch must be one team with enough rows.
+template <class T, int W, int R, int N, class Team>
 __global__ void __launch_bounds__(N, 1)
     getrf_strip_kernel(int m, int n, T* a, Index ld, PanelReport report, Index offset) {
 #if __CUDA_ARCH__ >= 900
   extern __shared__ int4 memory[];
-  Strip<T, W, R, N> strip(*reinterpret_cast<StripMemory<T, W, R, N>*>(memory), m);
+  Strip<T, W, R, N, Team> strip(*reinterpret_cast<StripMemory<T, W, R, N>*>(memory), m);
   const int steps = min(m, n);
   int first_zero = steps;
   strip.load(0, n, a, ld);
   strip.factor(steps, first_zero, [](int, int) {});
-  synchronize_cluster();  // nobody stores before all have loaded
+  Team::synchronize();  // nobody stores before all have loaded
   strip.store(n, a, ld, true);
   strip.tell(steps, first_zero, report, offset);
 #endif
@@ -437,12 +476,12 @@ constexpr int kMultiplierBytes = [] {
 
 /// Sends the multipliers of those pivots' rows that this block owns to all blocks, into memory.l.
 /// The warps take turns at the rows.
-template <class T, int W, int R, int N>
+template <class Team, class T, int W, int R, int N>
 __device__ void send_multipliers(PanelMemory<T, W, R, N>& memory) {
   constexpr int kRows = R * N, kChunks = W / kElements<T>;
   static_assert(kWarp % kChunks == 0);
-  const int t = static_cast<int>(threadIdx.x), rank = rank_in_cluster();
-  const int blocks = blocks_in_cluster();
+  const int t = static_cast<int>(threadIdx.x), rank = Team::rank();
+  const int blocks = Team::blocks();
   const int lane = t % kWarp, k = lane % kChunks * kElements<T>;
   const bool own = lane < W && memory.strip.chosen[lane] / kRows == rank;
   int turn = t / kWarp;
@@ -459,7 +498,11 @@ __device__ void send_multipliers(PanelMemory<T, W, R, N>& memory) {
       l.element[c] = k + c < s ? memory.strip.column[k + c][row] : from_real<T>(0);
     }
     for (int block = lane / kChunks; block < blocks; block += kWarp / kChunks) {
-      send(block, &memory.l[s][k], &memory.l_arrived, reinterpret_cast<const int4&>(l));
+      if constexpr (Team::kAlone) {
+        reinterpret_cast<int4&>(memory.l[s][k]) = reinterpret_cast<const int4&>(l);
+      } else {
+        send(block, &memory.l[s][k], &memory.l_arrived, reinterpret_cast<const int4&>(l));
+      }
     }
   }
 }
@@ -617,10 +660,10 @@ __device__ void update_rest(const PanelMemory<T, W, R, N>& memory, int rest, T* 
 }
 
 /// Stores U12, the columns divided among the blocks. `a` is the first of them.
-template <class T, int W, int R, int N>
+template <class Team, class T, int W, int R, int N>
 __device__ void store_rest(const PanelMemory<T, W, R, N>& memory, int rest, T* a, Index ld) {
   for (int i = static_cast<int>(threadIdx.x);; i += N) {
-    const int k = i % W, c = rank_in_cluster() + i / W * blocks_in_cluster();
+    const int k = i % W, c = Team::rank() + i / W * Team::blocks();
     if (c >= rest) break;
     a[memory.strip.chosen[k] + column_offset(c, ld)] = memory.u[c][k];
   }
@@ -628,16 +671,16 @@ __device__ void store_rest(const PanelMemory<T, W, R, N>& memory, int rest, T* a
 
 /// Carries out the interchanges in the n columns `a`, which are divided among the blocks.
 /// `partner` is that of the thread's own number.
-template <int N, class T>
+template <int N, class Team, class T>
 __device__ void interchange(Interchanges<kPanelWidth>& interchanges, int n, int partner, T* a,
                             Index ld) {
   constexpr int kApart = N / kPanelWidth;
-  constexpr int kColumns = 8;  // of a thread, at a time
+  constexpr int kColumns = Team::kAlone ? 16 : 8;  // of a thread, at a time
   interchanges.compose(n, partner);
   const int t = static_cast<int>(threadIdx.x), row = t % kPanelWidth;
   const RowMoves moves = row < n ? interchanges.moves[row] : RowMoves{0, 0, -1};
-  const int stride = blocks_in_cluster() * kApart;
-  for (int first = rank_in_cluster() * kApart; first < n; first += stride * kColumns) {
+  const int stride = Team::blocks() * kApart;
+  for (int first = Team::rank() * kApart; first < n; first += stride * kColumns) {
     T top[kColumns], displaced[kColumns];
     const auto for_each_column = [&](auto f) {
 #pragma unroll
@@ -659,16 +702,16 @@ __device__ void interchange(Interchanges<kPanelWidth>& interchanges, int n, int 
 }
 
 /// Factors the m x n panel `a`, n <= min(m, kPanelWidth), strip by strip. The launch must be one
-/// cluster with enough rows.
-template <class T, int W, int R, int N>
+/// team with enough rows.
+template <class T, int W, int R, int N, class Team>
 __global__ void __launch_bounds__(N, 1)
     getrf_panel_kernel(int m, int n, T* a, Index ld, PanelReport report, Index offset) {
 #if __CUDA_ARCH__ >= 900
   extern __shared__ int4 raw_memory[];
   auto& memory = *reinterpret_cast<PanelMemory<T, W, R, N>*>(raw_memory);
-  if (threadIdx.x == 0) make_barrier(&memory.l_arrived);
-  Strip<T, W, R, N> strip(memory.strip, m);  // synchronizes the cluster
-  const int first_row = rank_in_cluster() * (R * N);
+  if (threadIdx.x == 0 && !Team::kAlone) make_barrier(&memory.l_arrived);
+  Strip<T, W, R, N, Team> strip(memory.strip, m);  // synchronizes the team
+  const int first_row = Team::rank() * (R * N);
   int first_zero = n;
   unsigned phase = 0;
 #  pragma unroll 1
@@ -677,8 +720,10 @@ __global__ void __launch_bounds__(N, 1)
     T* const right = left + W * ld;
     const int columns = min(W, n - first), rest = n - first - columns;
     strip.load(first, columns, left, ld);
-    if (first > 0) wait_for_cluster();  // all rows are updated; no old copies of them are used
-    if (rest != 0 && threadIdx.x == 0) expect(&memory.l_arrived, kMultiplierBytes<T, W>);
+    if (first > 0) Team::wait();  // all rows are updated; no old copies of them are used
+    if (rest != 0 && threadIdx.x == 0 && !Team::kAlone) {
+      expect(&memory.l_arrived, kMultiplierBytes<T, W>);
+    }
     strip.factor(n, first_zero, [&](int s, int row) {
       const int c = static_cast<int>(threadIdx.x);
       if (c < rest) start_copy(&memory.u[c][s], &right[row + column_offset(c, ld)]);
@@ -686,36 +731,41 @@ __global__ void __launch_bounds__(N, 1)
     finish_copies();
     if (rest != 0) {
       __syncthreads();  // all multipliers and pivots are noted
-      send_multipliers(memory);
-      arrive_at_cluster_having_read();
+      send_multipliers<Team>(memory);
+      Team::arrive_having_read();
     }
     strip.store(columns, left, ld, false);
     if (rest == 0) break;
     strip.mark_active(memory.active);
-    await(&memory.l_arrived, phase);
+    if constexpr (Team::kAlone) {
+      __syncthreads();  // all multipliers are in memory.l
+    } else {
+      await(&memory.l_arrived, phase);
+    }
     solve_rest(memory, rest);
-    wait_for_cluster();  // nobody copies rows any more
-    __syncthreads();     // U12 is complete
+    Team::wait();     // nobody copies rows any more
+    __syncthreads();  // U12 is complete
     update_rest(memory, rest, right + first_row, ld);
-    store_rest(memory, rest, right, ld);
-    arrive_at_cluster();
+    store_rest<Team>(memory, rest, right, ld);
+    Team::arrive();
     __syncwarp();  // the warp's rows are updated
   }
-  synchronize_cluster();  // all rows are stored
-  interchange<N>(memory.interchanges, n, strip.partner(), a, ld);
+  Team::synchronize();  // all rows are stored
+  interchange<N, Team>(memory.interchanges, n, strip.partner(), a, ld);
   strip.tell(n, first_zero, report, offset);
 #endif
 }
 
 // ---- host side -----------------------------------------------------------------------------
 
-/// How rows are divided: R for each of N threads.
-template <int R_, int N_>
+/// How rows are divided: R for each of N threads of a team's blocks.
+template <int R_, int N_, class Team_ = Cluster>
 struct Division {
+  using Team = Team_;
   static constexpr int R = R_, N = N_;
 };
 
-LaunchShape cluster_shape(Index blocks, int threads, std::size_t shared_bytes, cudaEvent_t begun) {
+LaunchShape team_shape(Index blocks, int threads, std::size_t shared_bytes, cudaEvent_t begun) {
   LaunchShape shape;
   shape.begun = begun;
   shape.blocks = shape.cluster = static_cast<unsigned>(blocks);
@@ -724,12 +774,12 @@ LaunchShape cluster_shape(Index blocks, int threads, std::size_t shared_bytes, c
   return shape;
 }
 
-/// The least power of two of blocks for so many rows, but at least eight: those without rows have
-/// their shares of U12's columns and of the interchanges, which saves 12 us of a panel of 128 rows.
-/// (A launch of single blocks has no clusters, and sending is an illegal instruction there.)
-Index blocks_for(Index rows, Index rows_of_block) {
-  Index blocks = 8;
-  while (blocks * rows_of_block < rows) blocks *= 2;
+/// The least power of two of blocks for so many rows, but at least eight in a cluster: those
+/// without rows have their shares of U12's columns and of the interchanges.
+template <class By>
+Index blocks_for(Index rows) {
+  Index blocks = By::Team::kAlone ? 1 : 8;
+  while (blocks * By::R * By::N < rows) blocks *= 2;
   return blocks;
 }
 
@@ -737,20 +787,23 @@ Index blocks_for(Index rows, Index rows_of_block) {
 template <class D, int R>
 constexpr bool kHasPanels = kWidth<D, R> >= kTile;
 
-/// Calls f(Division{}, blocks) for the least rows and threads of a block with which so many rows
-/// fit in a cluster of `limit` blocks. Does nothing if there are none. Fewer threads of a block are
-/// faster: each step is a chain of instructions, and fewer warps take turns at it.
+/// Calls f(Division{}, blocks) for one block of 128 threads if that has so many rows, or else for
+/// the least rows and threads of a block with which they fit in a cluster of `limit` blocks. Does
+/// nothing if there are none. Fewer threads of a block are faster: each step is a chain of
+/// instructions, and fewer warps take turns at it. With 256 rows one block is as fast as a cluster:
+/// what it saves in steps it takes longer for everything else.
 template <class F>
 void with_division(Index rows, int limit, F f) {
   const auto fits = [&](auto division) {
     using By = decltype(division);
-    const Index blocks = blocks_for(rows, By::R * By::N);
-    if (blocks > limit) return false;
+    const Index blocks = blocks_for<By>(rows);
+    if (blocks > (By::Team::kAlone ? std::min(limit, 1) : limit)) return false;
     f(division, blocks);
     return true;
   };
-  static_cast<void>(fits(Division<1, 128>{}) || fits(Division<1, 256>{}) ||
-                    fits(Division<2, 256>{}) || fits(Division<kMaxRows, 256>{}));
+  static_cast<void>(fits(Division<1, 128, OneBlock>{}) || fits(Division<1, 128>{}) ||
+                    fits(Division<1, 256>{}) || fits(Division<2, 256>{}) ||
+                    fits(Division<kMaxRows, 256>{}));
 }
 
 }  // namespace
@@ -760,10 +813,10 @@ int getrf_cluster_limit() {
   using D = Complex<double>;
   constexpr int W = kWidth<D, 1>, N = 256;
   using Memory = PanelMemory<D, W, 1, N>;
-  const auto kernel = getrf_panel_kernel<D, W, 1, N>;
+  const auto kernel = getrf_panel_kernel<D, W, 1, N, Cluster>;
   if (code_of(kernel) < kHopperCode) return 0;
   for (int blocks = kMaxBlocks; blocks >= static_cast<int>(kClusterWithoutAsking); blocks /= 2) {
-    const LaunchShape shape = cluster_shape(blocks, N, sizeof(Memory), nullptr);
+    const LaunchShape shape = team_shape(blocks, N, sizeof(Memory), nullptr);
     int clusters = 0;
     const bool possible = ask_for(shape, kernel) == cudaSuccess &&
                           cudaOccupancyMaxActiveClusters(
@@ -792,18 +845,20 @@ void getrf_cluster(cudaStream_t stream, int limit, DeviceView<T> a, PanelReport 
   const int m = static_cast<int>(a.rows), n = static_cast<int>(a.cols);
   with_division(a.rows, limit, [&](auto division, Index blocks) {
     using By = decltype(division);
+    using Team = typename By::Team;
     constexpr int R = By::R, N = By::N, W = kWidth<D, R>;
     if constexpr (kHasPanels<D, R>) {
       using Memory = PanelMemory<D, W, R, N>;
       static_assert(sizeof(Memory) <= kMostSharedBytes);
       if (n > W) {
-        launch(stream, cluster_shape(blocks, N, sizeof(Memory), begun), "getrf panel",
-               getrf_panel_kernel<D, W, R, N>, m, n, device_cast(a.data), a.ld, report, offset);
+        launch(stream, team_shape(blocks, N, sizeof(Memory), begun), "getrf panel",
+               getrf_panel_kernel<D, W, R, N, Team>, m, n, device_cast(a.data), a.ld, report,
+               offset);
         return;
       }
     }
-    launch(stream, cluster_shape(blocks, N, sizeof(StripMemory<D, W, R, N>), begun), "getrf strip",
-           getrf_strip_kernel<D, W, R, N>, m, n, device_cast(a.data), a.ld, report, offset);
+    launch(stream, team_shape(blocks, N, sizeof(StripMemory<D, W, R, N>), begun), "getrf strip",
+           getrf_strip_kernel<D, W, R, N, Team>, m, n, device_cast(a.data), a.ld, report, offset);
   });
 }
 
