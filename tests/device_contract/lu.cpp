@@ -88,11 +88,16 @@ TYPED_TEST(PanelContract, FactorsPanelsOfAllShapes) {
   for (const auto& [m, n] : shapes) this->factors(m, n);
 }
 
-// The least panels of which the rows need all of a cluster, and several to a thread: for racecheck,
-// under which the shapes above would take an hour.
+// Panels of one thread block, and the least of which the rows need all of a cluster, and several to
+// a thread: for racecheck, under which the shapes above would take an hour.
 TYPED_TEST(PanelContract, FactorsPanelsInEveryForm) {
-  for (const auto& [m, n] :
-       {std::pair<Index, Index>{300, 70}, {2049, 40}, {4097, 40}, {8193, 40}, {16400, 9}}) {
+  for (const auto& [m, n] : {std::pair<Index, Index>{128, 70},
+                             {100, 20},
+                             {300, 70},
+                             {2049, 40},
+                             {4097, 40},
+                             {8193, 40},
+                             {16400, 9}}) {
     if (m < 1000 || !this->device().emulated()) this->factors(m, n);
   }
 }
