@@ -82,7 +82,7 @@ __device__ void update_and_shift(T (&x)[W], T l, const T* u) {
 
 // ---- who factors a panel -------------------------------------------------------------------
 
-/// The thread blocks of a cluster.
+/// The thread blocks of a cluster, which wait for each other as cluster.cuh says.
 struct Cluster {
   static constexpr bool kAlone = false;
   __device__ static int rank() { return rank_in_cluster(); }
@@ -797,7 +797,8 @@ void with_division(Index rows, int limit, F f) {
   const auto fits = [&](auto division) {
     using By = decltype(division);
     const Index blocks = blocks_for<By>(rows);
-    if (blocks > (By::Team::kAlone ? std::min(limit, 1) : limit)) return false;
+    const int most = By::Team::kAlone ? std::min(limit, 1) : limit;  // none without Hopper's code
+    if (blocks > most) return false;
     f(division, blocks);
     return true;
   };
