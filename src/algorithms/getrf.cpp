@@ -16,6 +16,8 @@
 namespace overlapack::algorithms {
 namespace {
 
+constexpr Index kFewPanels = 16;
+
 /// Blocks come by a transfer's uploads, and go by its downloads of the same numbers. The host
 /// learns of some panels before they are home.
 template <class T>
@@ -66,7 +68,7 @@ class ResidentFlow final : public Flow {
         input_(on_device(input)),
         a_(on_device(a)),
         transfer_(transfer),
-        few_panels_(lu.panels() <= kFewPanels),
+        few_panels_(lu.panels() <= kFewPanels),  // with right-hand sides
         due_(device.emulated() ? 80 : 2048),
         there_(device),
         queue_(device, Priority::normal, "home") {}
@@ -106,8 +108,6 @@ class ResidentFlow final : public Flow {
   void finish() { queue_->synchronize(); }
 
  private:
-  static constexpr Index kFewPanels = 16;
-
   void copy(Queue& queue, const char* kind, Index j, DeviceView<const T> from, DeviceView<T> to,
             Range c) const {
     const Span span(queue, kind, j);
@@ -124,6 +124,36 @@ class ResidentFlow final : public Flow {
   Index due_;               // the next ones do when so many columns are left
   EventLease there_;        // the block last released, in that queue
   QueueLease queue_;
+};
+
+/// The caller's matrix lies on the device, and is factored where it is. L sees the interchanges of
+/// a later panel once no product needs it any more.
+template <class T>
+class InPlaceFlow final : public Flow {
+ public:
+  InPlaceFlow(Device& device, Lu<T>& lu) : lu_(lu), there_(device) {}
+
+  Index at_once() const override { return lu_.total(); }
+  bool before(Queue&, Index) override { return true; }
+  void release(Queue& queue, Index j) override {
+    if (j >= lu_.panels()) return;  // in update()
+    if (j > 0) {
+      lu_.update().record(*there_);
+      queue.wait(*there_);
+      lu_.interchange_left(queue, lu_.matrix(), {j, j + 1});
+    }
+    queue.record(*there_);
+  }
+  /// Waits until all is there.
+  void finish() {
+    lu_.update().wait(*there_);
+    lu_.update().synchronize();
+    lu_.settle();
+  }
+
+ private:
+  Lu<T>& lu_;
+  EventLease there_;
 };
 
 /// The factors stay where they are, for solves.
@@ -200,6 +230,19 @@ Index gesv_resident(Device& device, Lu<T>& lu, const Options& options, Input<T> 
   return first_failure(lu.info());
 }
 
+/// gesv() of few panels in the device's memory, without right-hand sides and in the place of the
+/// input. For more, columns lie better in a matrix of our own, and copies take none of the time.
+template <class T>
+Index getrf_in_place(Device& device, const cpu::Lapack<T>& cpu, const Options& options,
+                     HostView<T> a, Interchanges& interchanges) {
+  Lu<T> lu(device, cpu, options, a.rows, a.cols, 0, on_device(a));
+  InPlaceFlow<T> flow(device, lu);
+  lu.factor(flow);
+  flow.finish();
+  std::copy_n(lu.pivots_home().data(), lu.pivots_home().size(), interchanges.pivots.begin());
+  return first_failure(lu.info());
+}
+
 }  // namespace
 
 template <class T>
@@ -208,8 +251,13 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, In
   const Index m = a.rows, n = a.cols;
   interchanges.pivots.assign(at(std::min(m, n)), 0);
   interchanges.seen.assign(interchanges.pivots.size(), 0);
+  const bool resident = device.kind_of(a.data) == MemoryKind::device;
+  if (resident && b.empty() && input.a.data == a.data &&
+      std::min(m, n) <= kFewPanels * options.nb) {
+    return getrf_in_place(device, cpu, options, a, interchanges);
+  }
   Lu<T> lu(device, cpu, options, m, n, b.cols);
-  if (device.kind_of(a.data) == MemoryKind::device) {
+  if (resident) {
     return gesv_resident(device, lu, options, input, a, interchanges, b, committed);
   }
   LaterInterchanges<T> later(device, a, lu.pivots_home(), lu.panels_known(), interchanges,

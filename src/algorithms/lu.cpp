@@ -21,7 +21,7 @@ std::vector<Range> block_columns(Index m, Index n, Index nb) {
 
 template <class T>
 Lu<T>::Lu(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Index m, Index n,
-          Index nrhs)
+          Index nrhs, DeviceView<T> place)
     : device_(device),
       kernels_(device.kernels<T>()),
       m_(m),
@@ -29,7 +29,7 @@ Lu<T>::Lu(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Ind
       nrhs_(nrhs),
       blocks_(block_columns(m, n, options.nb)),
       panels_(static_cast<Index>(partition(std::min(m, n), options.nb).size())),
-      matrix_(device, m, n + nrhs),
+      matrix_(place),
       first_by_rows_(n + nrhs),
       pivots_(device, Space::device, std::min(m, n)),
       pivots_home_(device, Space::host, std::min(m, n)),
@@ -49,6 +49,7 @@ Lu<T>::Lu(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Ind
       panel_(device, Priority::high, "panel"),
       near_(device, Priority::high, "near"),
       update_(device, Priority::normal, "update") {
+  if (place.empty()) matrix_ = memory_.emplace(device, m, n + nrhs).view();
   if (options.hybrid) {
     panel_on_cpu_ = std::make_unique<PanelOnCpu<T>>(device, cpu, m, width(options));
   }
@@ -122,6 +123,12 @@ void Lu<T>::factor(Flow& flow) {
   }
   put_joined_back();
   for (Index j = panels_; j < count(); ++j) flow.release(update(), j);
+}
+
+template <class T>
+void Lu<T>::settle() {
+  for (QueueLease* queue : {&panel_, &near_, &update_}) queue->settle();
+  for (QueueLease& queue : late_) queue.settle();
 }
 
 template <class T>
@@ -352,9 +359,9 @@ template <class T>
 void Lu<T>::apply_by_columns(Queue& queue, const Subtraction<T>& subtract, Range step, Range c) {
   if (c.empty()) return;
   const Index i0 = step.first, i1 = step.last, w = i1 - i0;
-  const DeviceView<T> A = matrix();
-  kernels_.interchange_and_solve(queue, A.block(i0, i0, w, w), pivots(step), i0,
-                                 A.block(i0, c.first, m_ - i0, c.size()));
+  const DeviceView<T> A = matrix(), rest = A.block(i0, c.first, m_ - i0, c.size());
+  if (kernels_.step_at_once(queue, panel_of(step), pivots(step), i0, rest)) return;
+  kernels_.interchange_and_solve(queue, A.block(i0, i0, w, w), pivots(step), i0, rest);
   subtract(queue, A.block(i1, i0, m_ - i1, w), A.block(i0, c.first, w, c.size()),
            A.block(i1, c.first, m_ - i1, c.size()));
 }

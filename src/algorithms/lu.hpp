@@ -35,9 +35,10 @@ namespace overlapack::algorithms {
 template <class T>
 class Lu {
  public:
-  /// A is m x n; B, if nrhs > 0, is one more block column.
+  /// A is m x n; B, if nrhs > 0, is one more block column. [A B] gets memory of its own, unless it
+  /// is to be factored in `place`.
   Lu(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Index m, Index n,
-     Index nrhs);
+     Index nrhs, DeviceView<T> place = {});
 
   Kernels<T>& kernels() const { return kernels_; }
   Index panels() const { return panels_; }
@@ -48,7 +49,7 @@ class Lu {
   Range block(Index j) const { return j < count() ? blocks_[at(j)] : Range{n_, n_ + nrhs_}; }
   /// Where A and B are to arrive, and where the factors appear: in the columns of a panel without
   /// the interchanges of later panels.
-  DeviceView<T> matrix() const { return matrix_.view(); }
+  DeviceView<T> matrix() const { return matrix_; }
   /// For a flow that brings columns c before the factorization needs them: where their adjoint may
   /// go instead, if it may.
   std::optional<DeviceView<T>> place_by_rows(Range c);
@@ -68,6 +69,8 @@ class Lu {
   /// Enqueues the factorization. The flow is told when a block of A is final; what is left of B is
   /// L^-1 P B then.
   void factor(Flow& flow);
+  /// All that factor() and the flow have enqueued is known to be done.
+  void settle();
 
   /// Carries out, in the factors `a`, the interchanges of the given panels in the columns of panels
   /// before each of them.
@@ -157,7 +160,8 @@ class Lu {
   std::deque<Group> groups_;             // of [joined, pending)
   std::vector<EventLease> joined_done_;  // of groups that have joined, for near()
   std::size_t next_late_ = 0;
-  DeviceMatrix<T> matrix_;
+  std::optional<DeviceMatrix<T>> memory_;
+  DeviceView<T> matrix_;
   // The adjoint of columns from first_by_rows_ on, and L^H.
   std::optional<DeviceMatrix<T>> by_rows_;
   // Column b: of L in block b, for columns by rows (Kernels<T>::find_inverses).

@@ -77,15 +77,18 @@ class QueueLease {
   QueueLease(QueueLease&&) = default;
   ~QueueLease() {
     if (!queue_) return;
-    queue_->drain();
+    if (!settled_) queue_->drain();
     device_->give_back(priority_, std::move(queue_));
   }
+  /// The queue's work is known to be done, and there will be no more.
+  void settle() { settled_ = true; }
   Queue& operator*() const { return *queue_; }
   Queue* operator->() const { return queue_.get(); }
 
  private:
   Device* device_;
   Priority priority_;
+  bool settled_ = false;
   std::unique_ptr<Queue> queue_;
 };
 

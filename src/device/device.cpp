@@ -292,6 +292,17 @@ void Kernels<T>::interchange_and_solve(Queue& queue, DeviceView<const T> l,
 }
 
 template <class T>
+bool Kernels<T>::step_at_once(Queue& queue, DeviceView<const T> panel,
+                              DeviceView<const Index> pivots, Index offset, DeviceView<T> a) {
+  const Index m = panel.rows, w = panel.cols;
+  if (a.empty() || !do_has_step_at_once(m, w, a.cols)) return false;
+  device_.before(Action::kernel, "step_at_once",
+                 flops<T>(product(w, w, a.cols) / 2 + product(m - w, w, a.cols)));
+  do_step_at_once(queue, panel, pivots, offset, a);
+  return true;
+}
+
+template <class T>
 void Kernels<T>::interchange_and_solve_by_rows(Queue& queue, DeviceView<const T> l,
                                                DeviceView<const Index> pivots, Index offset,
                                                DeviceView<T> a, DeviceView<const Index> inverses) {

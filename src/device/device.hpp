@@ -309,11 +309,16 @@ class Kernels {
   /// itself or one below.
   void interchange_and_solve(Queue& queue, DeviceView<const T> l, DeviceView<const Index> pivots,
                              Index offset, DeviceView<T> a);
-  /// The same for columns that are kept by rows, as their adjoint `a`: interchanges of its columns
-  /// as swap_columns(), then X := X L^-H for the first columns of `a`. No interchanges if there are
-  /// no pivots. If there are `inverses`, X is multiplied by them where that is about as accurate:
-  /// where no element of an inverse is larger than kLargestOfInverse, and for rows of X that are
-  /// finite.
+  /// A step of LU whole, by one kernel, where the device has one for such shapes: the same with L11
+  /// of `panel` = [L11; L21], then A2 -= L21 U for the rows of `a` below. Returns false where it
+  /// has none, and then has done nothing.
+  bool step_at_once(Queue& queue, DeviceView<const T> panel, DeviceView<const Index> pivots,
+                    Index offset, DeviceView<T> a);
+  /// interchange_and_solve() for columns that are kept by rows, as their adjoint `a`: interchanges
+  /// of its columns as swap_columns(), then X := X L^-H for the first columns of `a`. No
+  /// interchanges if there are no pivots. If there are `inverses`, X is multiplied by them where
+  /// that is about as accurate: where no element of an inverse is larger than kLargestOfInverse,
+  /// and for rows of X that are finite.
   void interchange_and_solve_by_rows(Queue& queue, DeviceView<const T> l,
                                      DeviceView<const Index> pivots, Index offset, DeviceView<T> a,
                                      DeviceView<const Index> inverses = {});
@@ -622,6 +627,9 @@ class Kernels {
   virtual void do_permute_rows(Queue&, DeviceView<T>, Index, DeviceView<const Index>) = 0;
   virtual void do_interchange_and_solve(Queue&, DeviceView<const T>, DeviceView<const Index>, Index,
                                         DeviceView<T>) = 0;
+  virtual bool do_has_step_at_once(Index rows, Index order, Index columns) const = 0;
+  virtual void do_step_at_once(Queue&, DeviceView<const T>, DeviceView<const Index>, Index,
+                               DeviceView<T>) = 0;
   virtual void do_interchange_and_solve_by_rows(Queue&, DeviceView<const T>,
                                                 DeviceView<const Index>, Index, DeviceView<T>,
                                                 DeviceView<const Index>) = 0;

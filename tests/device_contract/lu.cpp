@@ -1,4 +1,4 @@
-// getrf_panel, row interchanges, interchange_and_solve (by columns and by rows).
+// getrf_panel, row interchanges, interchange_and_solve (by columns and by rows), step_at_once.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -561,6 +561,74 @@ TYPED_TEST(LuStepContract, WhatIsNotFiniteStaysInItsColumnAndBelow) {
       }
     }
   }
+}
+
+/// Whole steps on an m x n block. What is not of L in the panel's first rows is a NaN, and so is
+/// what lies right of the panel.
+TYPED_TEST(LuStepContract, StepsAtOnce) {
+  using T = TypeParam;
+  Index done = 0;
+  const auto expect_right = [&](LuStep<T> step, bool with_nan) {
+    const Index m = step.a.rows(), w = step.l.rows(), offset = 4000;
+    SCOPED_TRACE(testing::Message() << m << "x" << step.a.cols() << ", " << w);
+    Padded<T> panel = random_matrix<T>(m, w + 3, 7, 3);
+    for (Index j = 0; j < w + 3; ++j) {
+      for (Index i = 0; i < m; ++i) {
+        if (j >= w) panel(i, j) = nan<T>();
+        if (j < w && i < w) panel(i, j) = step.l(i, j);
+      }
+    }
+    if (with_nan) step.a(m - 1, 0) = nan<T>();
+    Padded<Wide<T>> expected = step.expected();
+    for (Index c = 0; c < expected.cols(); ++c) {
+      for (Index j = 0; j < w; ++j) {
+        for (Index i = w; i < m; ++i) expected(i, c) -= Wide<T>(panel(i, j)) * expected(j, c);
+      }
+    }
+    Padded<Index> pivots(w, 1);
+    for (Index j = 0; j < w; ++j) pivots(j, 0) = offset + step.pivots[std::size_t(j)];
+    const auto dp = this->upload(panel), da = this->upload(step.a);
+    const auto dpivots = this->upload(pivots);
+    const bool at_once =
+        this->kernels().step_at_once(this->queue(), dp.view.block(0, 0, m, w), dpivots, offset, da);
+    const auto x = this->download(da);
+    EXPECT_TRUE(x.padding_untouched());
+    if (!at_once) {
+      EXPECT_EQ(max_difference(x, applied(Op::none, step.a),
+                               [&](Index i, Index j) { return !is_nan(step.a(i, j)); }),
+                0);
+      return;
+    }
+    ++done;
+    Index different = 0;
+    for (Index c = 0; c < x.cols(); ++c) {
+      for (Index i = 0; i < m; ++i) {
+        const bool right = is_nan(expected(i, c))
+                               ? is_nan(x(i, c))
+                               : std::abs(Wide<T>(x(i, c)) - expected(i, c)) < sum_bound<T>(2 * w);
+        if (!right) ++different;
+      }
+    }
+    EXPECT_EQ(different, 0);
+  };
+  for (const Index w : {1, 5, 16, 17, 100, 128}) {
+    for (const Index below : {1, 3, 16, 127, 129, 500, 1024, 1025, 3000}) {
+      for (const Index n : {1, 4, 17, 128}) {
+        if (n == 128 && below > 1025) continue;  // which takes long here
+        const Index m = w + below;
+        expect_right(LuStep<T>(m, n, w, m - 1, [](Index j) { return j; }), false);
+      }
+    }
+    const Index m = 3 * w + 2, n = 3;
+    expect_right(LuStep<T>(m, n, w, m - 1, [m](Index) { return m - 2; }), false);
+    expect_right(LuStep<T>(m, n, w, w - 1, [](Index j) { return j; }), false);
+    expect_right(LuStep<T>(m, n, w, w, [w](Index j) { return std::max(j, w - 1); }), false);
+    expect_right(LuStep<T>(m, n, w, m - 1, [](Index j) { return j; }), true);
+    auto sinking = LuStep<T>(m, n, w, m - 1, [](Index j) { return j; });
+    for (Index j = 0; j < w; ++j) sinking.pivots[std::size_t(j)] = j + 2;  // row 0 sinks to row w
+    expect_right(sinking, false);
+  }
+  if (done == 0) GTEST_SKIP() << "this device has no such kernel";
 }
 
 /// Inverses that are not those of L tell whether A was multiplied by them.

@@ -13,6 +13,14 @@ __device__ void start_copy(T* to, const T* from) {
                "n"(sizeof(T))
                : "memory");
 }
+/// The same for kBytes bytes, 4, 8 or 16, that begin at a multiple of kBytes: only the first
+/// `count` bytes are copied, and zeros stored behind them.
+template <int kBytes>
+__device__ void start_copy(void* to, const void* from, int count) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(shared_address(to)), "l"(from),
+               "n"(kBytes), "r"(count)
+               : "memory");
+}
 __device__ inline void finish_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
 /// What the thread has started since the last time is a group.

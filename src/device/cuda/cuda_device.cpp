@@ -312,10 +312,10 @@ CudaDevice::CudaDevice(int index, const cudaDeviceProp& properties, bool fast_tf
     : Device("cuda:" + std::to_string(index), properties.name, properties.totalGlobalMem, false),
       index_(index),
       multiprocessors_(properties.multiProcessorCount),
-      s_(*this, properties, fast_tf32, has_hopper_code),
-      d_(*this, properties, fast_tf32, has_hopper_code),
-      c_(*this, properties, fast_tf32, has_hopper_code),
-      z_(*this, properties, fast_tf32, has_hopper_code) {}
+      s_(*this, index, properties, fast_tf32, has_hopper_code),
+      d_(*this, index, properties, fast_tf32, has_hopper_code),
+      c_(*this, index, properties, fast_tf32, has_hopper_code),
+      z_(*this, index, properties, fast_tf32, has_hopper_code) {}
 
 CudaDevice::~CudaDevice() { clear_pools(); }
 

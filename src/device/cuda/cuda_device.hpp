@@ -5,6 +5,7 @@
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 
+#include <atomic>
 #include <memory>
 
 #include "device/cuda/check.hpp"
@@ -100,9 +101,10 @@ template <class T>
 class CudaKernels final : public Kernels<T> {
  public:
   /// `fast_tf32`: products of TF32 numbers are faster than those of floats.
-  CudaKernels(Device& device, const cudaDeviceProp& properties, bool fast_tf32,
+  CudaKernels(Device& device, int index, const cudaDeviceProp& properties, bool fast_tf32,
               bool has_hopper_code)
       : Kernels<T>(device),
+        index_(index),
         fast_tf32_(fast_tf32),
         has_hopper_code_(has_hopper_code),
         shared_bytes_(static_cast<Index>(properties.sharedMemPerBlockOptin)) {}
@@ -136,6 +138,9 @@ class CudaKernels final : public Kernels<T> {
   void do_permute_rows(Queue&, DeviceView<T>, Index, DeviceView<const Index>) override;
   void do_interchange_and_solve(Queue&, DeviceView<const T>, DeviceView<const Index>, Index,
                                 DeviceView<T>) override;
+  bool do_has_step_at_once(Index, Index, Index) const override;
+  void do_step_at_once(Queue&, DeviceView<const T>, DeviceView<const Index>, Index,
+                       DeviceView<T>) override;
   void do_interchange_and_solve_by_rows(Queue&, DeviceView<const T>, DeviceView<const Index>, Index,
                                         DeviceView<T>, DeviceView<const Index>) override;
   void do_find_inverses(Queue&, DeviceView<const T>, DeviceView<Index>) override;
@@ -188,6 +193,8 @@ class CudaKernels final : public Kernels<T> {
   /// What is copied for the tensor cores at once, of a row.
   static constexpr Index kResidueUnit = 128;
 
+  int index_;
+  mutable std::atomic<int> cluster_limit_{-1};  // getrf_cluster_limit(), once it is known
   bool fast_tf32_, has_hopper_code_;
   Index shared_bytes_;  // that a thread block may have
 };

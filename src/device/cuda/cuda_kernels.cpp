@@ -275,6 +275,25 @@ void CudaKernels<T>::do_interchange_and_solve(Queue& queue, DeviceView<const T> 
 }
 
 template <class T>
+bool CudaKernels<T>::do_has_step_at_once(Index rows, Index order, Index columns) const {
+  const int cluster = step_at_once_cluster<T>(rows, order, columns, shared_bytes_);
+  if (cluster == 0) return false;
+  if (cluster_limit_ < 0) {
+    const CurrentDevice current(index_);
+    cluster_limit_ = getrf_cluster_limit();
+  }
+  return cluster <= cluster_limit_;
+}
+
+template <class T>
+void CudaKernels<T>::do_step_at_once(Queue& queue, DeviceView<const T> panel,
+                                     DeviceView<const Index> pivots, Index offset,
+                                     DeviceView<T> a) {
+  const CurrentDevice current(cuda(queue).index());
+  step_at_once(cuda(queue).stream(), panel, pivots.data, offset, a);
+}
+
+template <class T>
 void CudaKernels<T>::do_interchange_and_solve_by_rows(Queue& queue, DeviceView<const T> l,
                                                       DeviceView<const Index> pivots, Index offset,
                                                       DeviceView<T> a,

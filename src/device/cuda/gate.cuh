@@ -9,8 +9,9 @@ __device__ inline unsigned shared_address(const void* p) {
   return static_cast<unsigned>(__cvta_generic_to_shared(p));
 }
 
-/// A barrier for one use: waiting ends when all expected warps have arrived. Each step has its own,
-/// so nobody can be overtaken.
+/// A barrier: waiting ends when all expected warps have arrived. Each step has its own, so nobody
+/// can be overtaken. It is for one use, or for several (of parity 0, 1, 0, ...) if all threads meet
+/// in between.
 class Gate {
  public:
   __device__ void expect(int warps) {
@@ -26,20 +27,21 @@ class Gate {
   __device__ void arrive_with_copies() {
     asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(address()) : "memory");
   }
-  __device__ void wait() {
+  __device__ void wait(unsigned parity = 0) {
     unsigned open = 0;
     while (open == 0) {
 #if __CUDA_ARCH__ >= 900
       asm volatile(
-          "{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
+          "{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
           : "=r"(open)
-          : "r"(address())
+          : "r"(address()), "r"(parity)
           : "memory");
 #else
       asm volatile(
-          "{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
+          "{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; "
+          "}"
           : "=r"(open)
-          : "r"(address())
+          : "r"(address()), "r"(parity)
           : "memory");
 #endif
     }

@@ -32,27 +32,52 @@ struct alignas(16) Interchanges {
     return j;
   }
 
+  /// The last interchange before j with that partner, or -1.
+  __device__ int previous_with(int mine, int j) const {
+    constexpr int kBits = 32, kWords = kMost / kBits;
+    static_assert(kMost % kBits == 0);
+    unsigned same[kWords] = {};  // several chains of instructions side by side
+#pragma unroll
+    for (int i = 0; i < kBits; ++i) {
+#pragma unroll
+      for (int w = 0; w < kWords; ++w) {
+        if (partner[w * kBits + i] == mine) same[w] |= 1u << i;
+      }
+    }
+    int previous = -1;
+#pragma unroll
+    for (int w = 0; w < kWords; ++w) {
+      const int before_j = j - w * kBits;
+      if (before_j < kBits) same[w] &= before_j > 0 ? (1u << before_j) - 1 : 0u;
+      if (same[w] != 0) previous = w * kBits + kBits - 1 - __clz(static_cast<int>(same[w]));
+    }
+    return previous;
+  }
+
   /// Makes `moves` of `count` partners: each thread knows that of its own number. All threads of
   /// the block, at least kMost; what they have stored to shared memory before, all see after it.
   __device__ void compose(int count, int mine) {
+    compose(count, mine, [] { __syncthreads(); });
+  }
+  /// By the first threads of the block, at least kMost, who wait for each other by synchronize().
+  template <class Synchronize>
+  __device__ void compose(int count, int mine, Synchronize synchronize) {
     const int j = static_cast<int>(threadIdx.x);
     if (j < kMost) {
       partner[j] = j < count ? mine : -1;
       before[j] = -1;
       moves[j].place = mine >= count ? mine : -1;
     }
-    __syncthreads();
+    synchronize();
     if (j < count && mine > j && mine < count) atomicMax(&before[mine], j);
-    __syncthreads();
+    const int previous = j < count ? previous_with(mine, j) : -1;
+    synchronize();
     if (j < count) {
-      int previous = -1;  // interchange with the same partner
-#pragma unroll 32
-      for (int i = 0; i < kMost; ++i) previous = partner[i] == mine && i < j ? i : previous;
       moves[j].source = previous < 0 ? mine : origin(previous);
       moves[j].displaced = origin(j);
       if (previous >= 0) moves[previous].place = -1;  // what it has taken there goes on
     }
-    __syncthreads();
+    synchronize();
   }
 };
 

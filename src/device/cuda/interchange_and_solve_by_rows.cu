@@ -181,14 +181,6 @@ __device__ void store(const Step<T>& step, Index row, int warp, int lane, const 
   });
 }
 
-/// The sum of a lane's elements, which is not finite if one of them is not.
-template <class E>
-__device__ E sum_of(const Fragment<E>& x) {
-  E sum = from_real<E>(0);
-  for_each_element([&](int h, int half, int e) { sum = add(sum, x.get(h, half, e)); });
-  return sum;
-}
-
 /// The step on the thread block's rows from `row` on, by substitution. Products would lack the
 /// registers it takes, were it not a function.
 template <class T>

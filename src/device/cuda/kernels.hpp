@@ -221,7 +221,15 @@ template <class T>
 void interchange_and_solve(cudaStream_t stream, DeviceView<const T> l, const Index* pivots,
                            Index offset, DeviceView<T> a);
 
-/// The same of a matrix that is kept by rows, for a triangle of at most
+/// The thread blocks of a cluster of step_at_once() for such shapes; 0 if it cannot do them.
+template <class T>
+int step_at_once_cluster(Index rows, Index order, Index columns, Index shared_bytes);
+/// As Kernels<T>::step_at_once.
+template <class T>
+void step_at_once(cudaStream_t stream, DeviceView<const T> panel, const Index* pivots, Index offset,
+                  DeviceView<T> a);
+
+/// interchange_and_solve of a matrix that is kept by rows, for a triangle of at most
 /// kInterchangeAndSolveByRowsOrder rows and fewer than 2^31 columns of `a`; as
 /// Kernels<T>::interchange_and_solve_by_rows, but L is `l` (lower) or its conjugate transpose
 /// (upper). `inverse` may be null: then it is substitution; and `pivots`, too: then there are no

@@ -36,6 +36,12 @@ __device__ inline void wait_for_queue() {
 #endif
 }
 
+/// So many threads of a block, whole warps, wait for each other, as all do in __syncthreads(). They
+/// have one of the barriers 1 to 15 to themselves.
+__device__ inline void synchronize_some(int barrier, int threads) {
+  asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
+}
+
 /// What a kernel may have without asking for it. It may have 48 KB of shared memory in all, but the
 /// size of a launch is only what comes on top of its own.
 constexpr std::size_t kSharedWithoutAsking = 16 * 1024;

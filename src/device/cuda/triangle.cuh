@@ -118,9 +118,10 @@ __device__ void invert_diagonal(TriangleMemory<E, N>& memory, const Triangle<T>&
 __device__ inline bool is_finite(double x) { return isfinite(x); }
 __device__ inline bool is_finite(Complex<double> x) { return is_finite(x.re) && is_finite(x.im); }
 
-/// x l^H = a by substitution; a lane has a row. `rows` is the warp's own.
-template <class E>
-__device__ Fragment<E> substitute(Rows<E>& rows, const Rows<E>& l, const Fragment<E>& a, int lane) {
+/// x l^H = a by substitution, where l(i, j) is an element of l; a lane has a row. `rows` is the
+/// warp's own.
+template <class E, class L>
+__device__ Fragment<E> substitute(Rows<E>& rows, L l, const Fragment<E>& a, int lane) {
   __syncwarp();
   rows.store(lane, a);
   __syncwarp();
@@ -128,13 +129,22 @@ __device__ Fragment<E> substitute(Rows<E>& rows, const Rows<E>& l, const Fragmen
     for (int c = 0; c < kTile; ++c) {
       E x = rows.row(lane)[c];
       for (int j = 0; j < c; ++j) {
-        x = subtract_product(x, rows.row(lane)[j], conjugate(l.row(c)[j]));
+        x = subtract_product(x, rows.row(lane)[j], conjugate(l(c, j)));
       }
-      rows.row(lane)[c] = divide(x, conjugate(l.row(c)[c]));
+      rows.row(lane)[c] = divide(x, conjugate(l(c, c)));
     }
   }
   __syncwarp();
   return rows.load(lane);
+}
+
+/// The sum of a lane's elements, which is not finite if one of them is not.
+template <class E>
+__device__ E sum_of(const Fragment<E>& a) {
+  const auto of_four = [&](int h) {
+    return add(add(a.get(h, 0, 0), a.get(h, 0, 1)), add(a.get(h, 1, 0), a.get(h, 1, 1)));
+  };
+  return add(of_four(0), of_four(1));
 }
 
 /// x l^H = a.
@@ -146,13 +156,11 @@ __device__ Fragment<E> solve_tile(Rows<E>& rows, const Rows<E>& l, const Rows<E>
   multiply_add_lower(x, a, m, zero_fragment<E>());
   multiply_add_lower(residual, x, negated(l.load(lane)), a);
   multiply_add_lower(x, residual, m, x);
-  // Only now, because the products take time in which the lanes can look: at the sum, which is not
-  // finite if an element is not.
-  E sum = from_real<E>(0);
-  for_each_element([&](int h, int j, int e) {
-    if (e == 0) sum = add(sum, add(a.get(h, j, 0), a.get(h, j, 1)));
-  });
-  return __all_sync(kAllLanes, is_finite(sum)) ? x : substitute(rows, l, a, lane);
+  // Only now, because the products take time in which the lanes can look.
+  return __all_sync(kAllLanes, is_finite(sum_of(a)))
+             ? x
+             : substitute(
+                   rows, [&](int i, int j) { return l.row(i)[j]; }, a, lane);
 }
 
 /// x L^H = a for 16 rows, by all warps of a block: warp j has tile a(j), and gets x(j).

@@ -312,6 +312,27 @@ class EmulatedKernels final : public Kernels<T> {
     });
   }
 
+  // Few rows and columns, so that tests have more.
+  bool do_has_step_at_once(Index rows, Index order, Index columns) const override {
+    return rows > order && rows <= 60 && columns <= 4;
+  }
+
+  void do_step_at_once(Queue& queue, DeviceView<const T> panel, DeviceView<const Index> pivots,
+                       Index offset, DeviceView<T> a) override {
+    enqueue(queue, "step_at_once", [=] {
+      const char* const name = "step_at_once";
+      const Index w = panel.cols, below = panel.rows - w;
+      require(a.rows == panel.rows, name, "the shapes do not fit");
+      const DeviceView<const T> l11 = panel.block(0, 0, w, w);
+      const std::vector<Index> local = pivots_of_panel(name, l11, pivots, offset, a.rows);
+      reference::laswp(open(name, a), 0, pivots.rows, local.data());
+      const HostView<T> u = open(name, a.block(0, 0, w, a.cols));
+      reference::trsm<T>(Side::left, Uplo::lower, Op::none, Diag::unit, T(1), open(name, l11), u);
+      reference::gemm<T>(Op::none, Op::none, T(-1), open(name, panel.block(w, 0, below, w)), u,
+                         T(1), open(name, a.block(w, 0, below, a.cols)));
+    });
+  }
+
   void do_interchange_and_solve_by_rows(Queue& queue, DeviceView<const T> l,
                                         DeviceView<const Index> pivots, Index offset,
                                         DeviceView<T> a,
