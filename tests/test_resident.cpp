@@ -82,6 +82,24 @@ TYPED_TEST(Resident, LuInPlace) {
   }
 }
 
+TYPED_TEST(Resident, LuOfFewPanelsMakesNoCopy) {
+  using T = TypeParam;
+  for (const auto& [panels, copies] : {std::pair<Index, bool>{16, false}, {17, true}}) {
+    this->route(Algorithm::tiled, 16);
+    const auto a = random_matrix<T>(16 * panels + 9, 16 * panels, 1, 3);
+    auto factors = a;
+    OnDevice<T> there(this->device(), factors);
+    std::vector<Index> pivots;
+    Calls calls;
+    this->device().set_observer(&calls);
+    EXPECT_EQ(getrf<T>(there.view(), pivots), 0);
+    this->device().set_observer(nullptr);
+    there.fetch();
+    EXPECT_LT(getrf_residual<T>(a.view(), factors.view(), pivots), kThreshold);
+    EXPECT_EQ(calls.of("copy on device") > 0, copies) << panels << " panels";
+  }
+}
+
 TYPED_TEST(Resident, LuInterchangesFewPanelsAndThenMoreAtOnce) {
   using T = TypeParam;
   const bool emulated = this->device().emulated();  // where all of this begins with fewer columns
