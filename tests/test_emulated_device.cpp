@@ -200,7 +200,7 @@ TEST(EmulatedDevice, RefusesMemoryThatIsNotItsOwn) {
     kernels.step_at_once(*queue, good.block(0, 0, 3, 1), pivot, offset, a);
   };
   EXPECT_THROW(at_once(good.block(0, 1, 2, 1), -1), std::logic_error) << "shapes";
-  EXPECT_THROW(at_once(good.block(0, 1, 3, 1), -3), std::logic_error) << "a pivot beyond the rows";
+  EXPECT_THROW(at_once(good.block(0, 1, 3, 1), -4), std::logic_error) << "a pivot beyond the rows";
   for (const bool by_rows : {false, true}) {
     const auto step = [&](DeviceView<const double> l, DeviceView<const Index> p, Index offset,
                           DeviceView<double> a) {
