@@ -27,6 +27,13 @@ class TransferFlow final : public Flow {
   TransferFlow(Transfer& transfer, const Lu<T>& lu, std::vector<Index> uploads, Index at_once)
       : transfer_(transfer), lu_(lu), uploads_(std::move(uploads)), at_once_(at_once) {}
   Index at_once() const override { return at_once_; }
+  /// Of tall blocks in double precision fewer arrive, and panels would wait for what is counted too
+  /// soon.
+  Index arrived(Index i) const override {
+    constexpr Index kTall = 8192;
+    const bool tall = !Kernels<T>::kSplits && lu_.matrix().rows >= kTall;
+    return tall ? 5 * i / 4 + 3 : Flow::arrived(i);
+  }
   bool before(Queue& queue, Index j) override { return transfer_.before(queue, uploads_[at(j)]); }
   void release(Queue& queue, Index j) override {
     if (tells_of(j)) queue.signal(lu_.panels_known(), static_cast<std::uint32_t>(j + 1));

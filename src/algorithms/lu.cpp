@@ -318,8 +318,7 @@ DeviceView<const Index> Lu<T>::inverses_of(Range step) const {
 }
 
 /// The part of L in panel i sees the interchanges of all its steps, and goes home. If columns by
-/// rows still need it, it is inverted, and what lies below it put by rows as well, if it will not
-/// be split().
+/// rows still need it, it is inverted.
 template <class T>
 void Lu<T>::complete(Flow& flow, Index i) {
   const Index first = block(i).first;
@@ -334,12 +333,6 @@ void Lu<T>::complete(Flow& flow, Index i) {
   const bool needed = first_by_rows_ < n_ + nrhs_;
   if (needed && inverses_) {
     kernels_.find_inverses(near(), matrix().block(block(i), block(i)), inverses_->view().column(i));
-  }
-  if (needed && !may_be_split(i)) {
-    const Range below = {block(i).last, m_};
-    kernels_.copy(near(), Op::conj_trans,
-                  matrix().block(below.first, first, below.size(), block(i).size()),
-                  by_rows(below, block(i)));
   }
   near().record(*final_[at(i)]);
   flow.release(near(), i);
@@ -374,10 +367,8 @@ void Lu<T>::apply_by_rows(Queue& queue, const Subtraction<T>& subtract, Range st
   const DeviceView<T> A = matrix();
   kernels_.interchange_and_solve_by_rows(queue, A.block(i0, i0, w, w), pivots(step), i0,
                                          by_rows({i0, m_}, c), inverses_of(step));
-  DeviceView<T> l_adjoint;
-  if (!may_be_split(index_of(blocks_, i0))) l_adjoint = by_rows(i, step);
-  subtract.by_rows(queue, A.block(i.first, i0, i.size(), w), l_adjoint, by_rows(step, c),
-                   by_rows(i, c), split_of(step));
+  subtract.by_rows(queue, A.block(i.first, i0, i.size(), w), by_rows(step, c), by_rows(i, c),
+                   split_of(step));
 }
 
 template <class T>
@@ -427,7 +418,7 @@ template <class T>
 void Lu<T>::bring_up(Flow& flow, Index i) {
   constexpr Index kStepsAtOnce = 3;  // of a group, lest the next panel wait for the host
   const Index needed = std::min(i + 3, total());
-  const Index arrived = std::min(std::max({needed, flow.pace() * i / 2 + 4, at_once_}), total());
+  const Index arrived = std::min(std::max({needed, flow.arrived(i), at_once_}), total());
   const Index far = first_far(0), arrived_near = std::min(arrived, far);
   constexpr Index kLeast = 2;  // blocks of a group: groups of one take longer
   const bool room = static_cast<Index>(groups_.size()) < most_groups();

@@ -26,8 +26,7 @@ namespace overlapack::algorithms {
 /// Interchanges are costly in a matrix that is stored by columns, where each number of a row lies
 /// in another piece of memory. So columns that get the steps of whole blocks are kept by rows
 /// meanwhile, as A^H. They are put back in their places when it is almost their turn, for panels
-/// and single steps; L^H takes their place, since products with it are a little faster than with L,
-/// or L is split (algorithms/split.hpp), once for all of them.
+/// and single steps. If L is split (algorithms/split.hpp), it is once for all of them.
 ///
 /// In a very large matrix in double precision, blocks far from the panels get the steps of many
 /// blocks as one, a long step (algorithms/long_step.hpp). They join the others, who get steps block
@@ -162,7 +161,7 @@ class Lu {
   std::size_t next_late_ = 0;
   std::optional<DeviceMatrix<T>> memory_;
   DeviceView<T> matrix_;
-  // The adjoint of columns from first_by_rows_ on, and L^H.
+  // The adjoint of columns from first_by_rows_ on.
   std::optional<DeviceMatrix<T>> by_rows_;
   // Column b: of L in block b, for columns by rows (Kernels<T>::find_inverses).
   std::optional<DeviceMatrix<Index>> inverses_;

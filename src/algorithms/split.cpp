@@ -88,14 +88,11 @@ void Subtraction<T>::operator()(Queue& queue, DeviceView<const T> l, DeviceView<
 }
 
 template <class T>
-void Subtraction<T>::by_rows(Queue& queue, DeviceView<const T> l, DeviceView<const T> l_adjoint,
-                             DeviceView<const T> u, DeviceView<T> c,
-                             const SplitAdjoint<T>* split) const {
+void Subtraction<T>::by_rows(Queue& queue, DeviceView<const T> l, DeviceView<const T> u,
+                             DeviceView<T> c, const SplitAdjoint<T>* split) const {
   const Index k = l.cols;
   if (!splits(c, k)) {
-    const bool both = !l_adjoint.empty();
-    kernels_.gemm(queue, Op::none, both ? Op::none : Op::conj_trans, T(-1), u, both ? l_adjoint : l,
-                  T(1), c);
+    kernels_.gemm(queue, Op::none, Op::conj_trans, T(-1), u, l, T(1), c);
     return;
   }
   const DeviceView<Real<T>> left = place(Side::left, k, c);

@@ -45,10 +45,9 @@ class Subtraction {
   /// c -= l u. One queue at a time: there is one workspace.
   void operator()(Queue& queue, DeviceView<const T> l, DeviceView<const T> u,
                   DeviceView<T> c) const;
-  /// The same where U and C are given by their adjoints: c -= u l^H. L^H may be given as well, and
-  /// L as it has been `split`; without both it takes a little longer.
-  void by_rows(Queue& queue, DeviceView<const T> l, DeviceView<const T> l_adjoint,
-               DeviceView<const T> u, DeviceView<T> c,
+  /// The same where U and C are given by their adjoints: c -= u l^H. L may be given as it has been
+  /// `split` as well; without that it takes a little longer.
+  void by_rows(Queue& queue, DeviceView<const T> l, DeviceView<const T> u, DeviceView<T> c,
                const SplitAdjoint<T>* split = nullptr) const;
 
  private:

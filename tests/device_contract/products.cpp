@@ -41,6 +41,39 @@ TYPED_TEST(ProductContract, GemmForAllOperands) {
   }
 }
 
+// C - A B^H for few summands has a kernel of its own, for rows that lie at even places.
+TYPED_TEST(ProductContract, GemmThatSubtractsTheProductWithAnAdjoint) {
+  using T = TypeParam;
+  using W = Wide<T>;
+  struct Case {
+    Index m, n, k, pad_a, pad_b, pad_c, first;  // the first row of all three that counts
+  };
+  const Case cases[] = {{64, 64, 16, 0, 0, 0, 0},   {128, 64, 64, 2, 4, 6, 2},
+                        {65, 131, 48, 1, 3, 1, 0},  {131, 66, 80, 3, 2, 1, 0},
+                        {200, 70, 256, 0, 1, 0, 0}, {77, 90, 512, 1, 0, 1, 1},
+                        {80, 66, 528, 0, 0, 0, 0},  {2180, 65, 32, 0, 1, 2, 2}};
+  for (const auto& [m, n, k, pad_a, pad_b, pad_c, first] : cases) {
+    const auto a = random_matrix<T>(first + m, k, 1, pad_a);
+    const auto b = random_matrix<T>(first + n, k, 2, pad_b);
+    const auto c = random_matrix<T>(first + m, n, 3, pad_c);
+    const auto da = this->upload(a), db = this->upload(b);
+    SCOPED_TRACE(testing::Message() << m << "x" << n << "x" << k << " from row " << first);
+    const auto dc = this->upload(c);
+    this->kernels().gemm(this->queue(), Op::none, Op::conj_trans, T(-1),
+                         DeviceView<const T>(da).block(first, 0, m, k),
+                         DeviceView<const T>(db).block(first, 0, n, k), T(1),
+                         dc.view.block(first, 0, m, n));
+    const auto result = this->download(dc);
+    auto expected = applied(Op::none, c);
+    reference::gemm<W>(Op::none, Op::conj_trans, W(-1),
+                       applied(Op::none, a).view().block(first, 0, m, k),
+                       applied(Op::none, b).view().block(first, 0, n, k), W(1),
+                       expected.view().block(first, 0, m, n));
+    EXPECT_LT(max_difference(result, expected), sum_bound<T>(k));
+    EXPECT_TRUE(result.padding_untouched());
+  }
+}
+
 TYPED_TEST(ProductContract, GemmWithZeroFactorsAndEmptyOperands) {
   using T = TypeParam;
   const Index m = 9, n = 6, k = 4;

@@ -27,6 +27,18 @@ cublasOperation_t operation(Op op) {
   return op == Op::conj_trans && is_complex<T> ? CUBLAS_OP_C : CUBLAS_OP_T;
 }
 
+/// Whether subtract_product() can make a product, and is no slower than cuBLAS.
+bool subtracts_product(Index k, DeviceView<const double> a, DeviceView<const double> b,
+                       DeviceView<double> c) {
+  constexpr Index kFew = 512, kLeast = 64, kMost = Index{1} << 20;
+  constexpr std::uintptr_t kAligned = 16;
+  const auto aligned = [](DeviceView<const double> x) {
+    return reinterpret_cast<std::uintptr_t>(x.data) % kAligned == 0 && x.ld % 2 == 0;
+  };
+  return k % kSubtractedSummands == 0 && k <= kFew && std::min(c.rows, c.cols) >= kLeast &&
+         std::max(c.rows, c.cols) <= kMost && aligned(a) && aligned(b) && aligned(c);
+}
+
 /// n/2 rounded up to a multiple of `unit`: where the recursions split.
 Index half(Index n, Index unit) { return round_up(n / 2, unit); }
 
@@ -37,6 +49,13 @@ void CudaKernels<T>::do_gemm(Queue& queue, Op op_a, Op op_b, T alpha, DeviceView
                              DeviceView<const T> b, T beta, DeviceView<T> c) {
   const CurrentDevice current(cuda(queue).index());
   const Index k = op_a == Op::none ? a.cols : a.rows;
+  if constexpr (std::is_same_v<T, double>) {
+    const bool form = op_a == Op::none && op_b != Op::none && alpha == -1 && beta == 1;
+    if (form && has_hopper_code_ && subtracts_product(k, a, b, c)) {
+      subtract_product(cuda(queue).stream(), a, b, c);
+      return;
+    }
+  }
   check(blas::Functions<T>::gemm(cuda(queue).cublas(), operation<T>(op_a), operation<T>(op_b),
                                  c.rows, c.cols, k, blas::cast(&alpha), blas::cast(a.data), a.ld,
                                  blas::cast(b.data), b.ld, blas::cast(&beta), blas::cast(c.data),

@@ -251,6 +251,12 @@ void split(cudaStream_t stream, SplitForm form, Side side, Op op, DeviceView<con
 
 /// Whether the current GPU is of compute capability 9.0, and code for it has been built.
 bool has_hopper_code();
+/// C := C - A B^H for a multiple of kSubtractedSummands columns of A and B, and less than 2^31 rows
+/// and columns of C; everything is 16 bytes aligned, and leading dimensions are even. Where
+/// has_hopper_code() only.
+constexpr int kSubtractedSummands = 16;
+void subtract_product(cudaStream_t stream, DeviceView<const double> a, DeviceView<const double> b,
+                      DeviceView<double> c);
 /// C := alpha A B + beta C for split forms in FP32 of `numbers` real numbers a column, in sections
 /// of `section`; as Kernels<T>::split_gemm. Where has_hopper_code() only.
 void split_gemm(cudaStream_t stream, int multiprocessors, Index section, Index numbers, float alpha,
