@@ -2,6 +2,8 @@
 // ISA, "cp.async.bulk.tensor"), and that groups of warps read.
 #pragma once
 
+#include <cuda.h>
+
 #include "device/cuda/cluster.cuh"
 
 namespace overlapack::cuda {
@@ -20,6 +22,15 @@ struct Ring {
     __syncthreads();
   }
 };
+
+/// Has a box copied to shared memory whose first element is (i, j); its bytes count in the barrier.
+__device__ inline void copy_box(void* to, const CUtensorMap& from, int i, int j, Barrier* barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "
+      "[%0], [%1, {%2, %3}], [%4];" ::"r"(shared_address(to)),
+      "l"(&from), "r"(i), "r"(j), "r"(shared_address(barrier))
+      : "memory");
+}
 
 /// Which buffer is next, and how often it has been filled before, modulo 2.
 template <int kBuffers>

@@ -87,16 +87,6 @@ struct Work {
 };
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-/// Has a box of a factor copied to shared memory, from element `row` of column `line` on; it counts
-/// in the barrier.
-__device__ void copy(void* to, const CUtensorMap& from, int row, Index line, Barrier* barrier) {
-  asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "
-      "[%0], [%1, {%2, %3}], [%4];" ::"r"(shared_address(to)),
-      "l"(&from), "r"(row), "r"(static_cast<int>(line)), "r"(shared_address(barrier))
-      : "memory");
-}
-
 /// So that the first copies need not wait for it.
 __device__ void prefetch(const CUtensorMap& map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
@@ -136,7 +126,8 @@ __device__ void copy_pieces(Shared& shared, const Factor& a, const Factor& b,
                             const Sections& sections, const Tiles& tiles, const Work& work) {
   Place place;
   for (Index tile = work.first_tile; tile < work.end_tile; ++tile) {
-    const Index row = tiles.row(tile) * kTile, column = tiles.column(tile) * kTile;
+    const int row = static_cast<int>(tiles.row(tile) * kTile),
+              column = static_cast<int>(tiles.column(tile) * kTile);
     for (int section = work.first_section; section < work.end_section; ++section) {
       const int begin = sections.begin(section), pieces = sections.pieces_of(section);
       for (int piece = 0; piece < pieces; ++piece, place.next()) {
@@ -146,11 +137,11 @@ __device__ void copy_pieces(Shared& shared, const Factor& a, const Factor& b,
         await(&shared.ring.read[place.buffer], place.parity ^ 1);
         expect(arrived, last ? sizeof buffer : sizeof buffer.a + sizeof buffer.b);
         const int first = begin + kHeader + piece * kPiece;
-        copy(buffer.a, a.pieces, first, row, arrived);
-        copy(buffer.b, b.pieces, first, column, arrived);
+        copy_box(buffer.a, a.pieces, first, row, arrived);
+        copy_box(buffer.b, b.pieces, first, column, arrived);
         if (!last) continue;
-        copy(buffer.a_scales, a.scales, begin, row, arrived);
-        copy(buffer.b_scales, b.scales, begin, column, arrived);
+        copy_box(buffer.a_scales, a.scales, begin, row, arrived);
+        copy_box(buffer.b_scales, b.scales, begin, column, arrived);
       }
     }
   }

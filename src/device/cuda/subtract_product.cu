@@ -42,15 +42,6 @@ struct Shared {
 };
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-/// Has a box copied to shared memory; it counts in the barrier.
-__device__ void copy(Box& to, const CUtensorMap& from, int row, int summand, Barrier* barrier) {
-  asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "
-      "[%0], [%1, {%2, %3}], [%4];" ::"r"(shared_address(&to)),
-      "l"(&from), "r"(row), "r"(summand), "r"(shared_address(barrier))
-      : "memory");
-}
-
 /// d += a b^T for 16 rows of A, 8 of B and 8 summands. A lane has rows 2 g and 2 g + 1 of A and row
 /// g of B, summands t and 4 + t, for g = lane / 4 and t = lane % 4; of d what is said at Part.
 __device__ void multiply_add(double (&d)[4], const double2 (&a)[2], const double (&b)[2]) {
@@ -181,10 +172,11 @@ __global__ void __launch_bounds__(kThreads, kBlocks)
     Barrier* const arrived = &shared.ring.arrived[buffer];
     expect(arrived, sizeof(Buffer));
 #  pragma unroll
-    for (int i = 0; i < kRows / kBox; ++i) copy(to.a[i], a, row + i * kBox, piece * kBox, arrived);
+    for (int i = 0; i < kRows / kBox; ++i)
+      copy_box(&to.a[i], a, row + i * kBox, piece * kBox, arrived);
 #  pragma unroll
     for (int i = 0; i < kColumns / kBox; ++i) {
-      copy(to.b[i], b, column + i * kBox, piece * kBox, arrived);
+      copy_box(&to.b[i], b, column + i * kBox, piece * kBox, arrived);
     }
   };
   shared.ring.make(kWarps);
