@@ -27,15 +27,17 @@ cublasOperation_t operation(Op op) {
   return op == Op::conj_trans && is_complex<T> ? CUBLAS_OP_C : CUBLAS_OP_T;
 }
 
-/// Whether subtract_product() can make a product, and is no slower than cuBLAS.
-bool subtracts_product(Index k, DeviceView<const double> a, DeviceView<const double> b,
+/// Whether subtract_product() can make a product, and is worth it: with more summands cuBLAS is
+/// faster, and so it is for less than a tile. A million rows are as many as have been thought of.
+bool subtracts_product(DeviceView<const double> a, DeviceView<const double> b,
                        DeviceView<double> c) {
   constexpr Index kFew = 512, kLeast = 64, kMost = Index{1} << 20;
   constexpr std::uintptr_t kAligned = 16;
+  const Index k = a.cols;
   const auto aligned = [](DeviceView<const double> x) {
     return reinterpret_cast<std::uintptr_t>(x.data) % kAligned == 0 && x.ld % 2 == 0;
   };
-  return k % kSubtractedSummands == 0 && k <= kFew && std::min(c.rows, c.cols) >= kLeast &&
+  return k > 0 && k % kSubtractedSummands == 0 && k <= kFew && std::min(c.rows, c.cols) >= kLeast &&
          std::max(c.rows, c.cols) <= kMost && aligned(a) && aligned(b) && aligned(c);
 }
 
@@ -51,7 +53,7 @@ void CudaKernels<T>::do_gemm(Queue& queue, Op op_a, Op op_b, T alpha, DeviceView
   const Index k = op_a == Op::none ? a.cols : a.rows;
   if constexpr (std::is_same_v<T, double>) {
     const bool form = op_a == Op::none && op_b != Op::none && alpha == -1 && beta == 1;
-    if (form && has_hopper_code_ && subtracts_product(k, a, b, c)) {
+    if (form && has_hopper_code_ && subtracts_product(a, b, c)) {
       subtract_product(cuda(queue).stream(), a, b, c);
       return;
     }

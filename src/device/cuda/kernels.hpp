@@ -251,9 +251,9 @@ void split(cudaStream_t stream, SplitForm form, Side side, Op op, DeviceView<con
 
 /// Whether the current GPU is of compute capability 9.0, and code for it has been built.
 bool has_hopper_code();
-/// C := C - A B^H for a multiple of kSubtractedSummands columns of A and B, and less than 2^31 rows
-/// and columns of C; everything is 16 bytes aligned, and leading dimensions are even. Where
-/// has_hopper_code() only.
+/// C := C - A B^H for a multiple of kSubtractedSummands columns of A and B, at least as many, and 1
+/// to 2^20 rows and columns of C, which overlaps neither A nor B; everything is 16 bytes aligned,
+/// and leading dimensions are even. Where has_hopper_code() only.
 constexpr int kSubtractedSummands = 16;
 void subtract_product(cudaStream_t stream, DeviceView<const double> a, DeviceView<const double> b,
                       DeviceView<double> c);

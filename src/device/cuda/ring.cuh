@@ -1,5 +1,5 @@
-// Buffers in shared memory that one thread has filled in turn, by copies of the hardware's (PTX
-// ISA, "cp.async.bulk.tensor"), and that groups of warps read.
+// Buffers in shared memory that are filled in turn, each time by one thread, with copies of the
+// hardware's (PTX ISA, "cp.async.bulk.tensor"), and that warps or groups of them read.
 #pragma once
 
 #include <cuda.h>

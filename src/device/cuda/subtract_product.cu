@@ -1,14 +1,14 @@
-// C := C - A B^H in double precision for few summands, where reading and writing C takes a good
-// part of the time and launching takes the rest: cuBLAS asks so much about its kernel that a call
-// takes the host three times as long.
+// C := C - A B^H in double precision for few summands. The products of late blocks of LU are such,
+// and there are so many of them that the time counts in which the host enqueues one: a third of
+// that of a call of cuBLAS, which chooses among kernels and asks the driver about the one it takes.
 //
 // A thread block makes a tile of C by Hopper's tensor cores for double precision, each of its warps
 // 32 x 32 elements. There are two on a multiprocessor: one multiplies while the other one takes or
 // puts its tile of C, which is asked for when it begins. Pieces of 16 summands come by copies of
-// the hardware's, as boxes of 16 rows of A or B, into buffers that the last four pieces have. A
-// warp is told when one has arrived, and tells when it has read it; one after the other, warps see
-// to it that a buffer that all have read is filled again. So none waits for the others until it is
-// three pieces ahead of them.
+// the hardware's, as boxes of 16 rows of A or B, into four buffers in turn. A warp is told when a
+// piece has arrived, and tells when it has read it. Warps take turns in having a buffer filled
+// again, and the one whose turn it is waits until all have read it. The others wait for nobody
+// until they are three pieces ahead.
 //
 // In a box the 16 bytes of two rows and one summand have changed places so that those of eight
 // summands lie in different banks (swizzle). A fragment takes its 16 rows in the order that
@@ -42,8 +42,9 @@ struct Shared {
 };
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-/// d += a b^T for 16 rows of A, 8 of B and 8 summands. A lane has rows 2 g and 2 g + 1 of A and row
-/// g of B, summands t and 4 + t, for g = lane / 4 and t = lane % 4; of d what is said at Part.
+/// d += a b^T for 16 rows of A, 8 of B and 8 summands, given summands t and 4 + t (t = lane % 4) of
+/// two rows of A and one of B. To the hardware these are rows g, g + 8 and g, for g = lane / 4;
+/// which ones they are in fact shows in what d is (Part).
 __device__ void multiply_add(double (&d)[4], const double2 (&a)[2], const double (&b)[2]) {
   asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
       "{%8, %9}, {%0, %1, %2, %3};"
@@ -141,8 +142,8 @@ __device__ void subtract(const Part& part, DeviceView<double> c, int row, int co
   }
 }
 
-/// The lines of the cache that hold the part are fetched.
-__device__ void ask_for(DeviceView<double> c, int row, int column, int lane) {
+/// Lines of the cache are fetched that hold the part: all of them, if those of C begin at lines.
+__device__ void fetch_ahead(DeviceView<double> c, int row, int column, int lane) {
   static_assert(kPart == kWarp);
   constexpr int kLine = 128 / sizeof(double);
   if (column + lane >= c.cols) return;
@@ -183,7 +184,7 @@ __global__ void __launch_bounds__(kThreads, kBlocks)
   if (lane == 0 && warp < min(kBuffers, pieces)) fill(warp, warp);
 
   const int part_row = warp % (kRows / kPart) * kPart, part_column = warp / (kRows / kPart) * kPart;
-  ask_for(c, row + part_row, column + part_column, lane);
+  fetch_ahead(c, row + part_row, column + part_column, lane);
   const auto first_of = [&](int first_row, int chunk) {  // of the lane's elements in the boxes
     const int summand = lane % 4;
     return static_cast<unsigned>(first_row / kBox * static_cast<int>(sizeof(Box)) +
