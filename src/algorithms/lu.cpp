@@ -318,7 +318,7 @@ DeviceView<const Index> Lu<T>::inverses_of(Range step) const {
 }
 
 /// The part of L in panel i sees the interchanges of all its steps, and goes home. If columns by
-/// rows still need it, it is inverted.
+/// rows still need it, its diagonal block is inverted (inverses_).
 template <class T>
 void Lu<T>::complete(Flow& flow, Index i) {
   const Index first = block(i).first;

@@ -26,7 +26,7 @@ namespace overlapack::algorithms {
 /// Interchanges are costly in a matrix that is stored by columns, where each number of a row lies
 /// in another piece of memory. So columns that get the steps of whole blocks are kept by rows
 /// meanwhile, as A^H. They are put back in their places when it is almost their turn, for panels
-/// and single steps. If L is split (algorithms/split.hpp), it is once for all of them.
+/// and single steps. Where L is split (algorithms/split.hpp), it is split once for all of them.
 ///
 /// In a very large matrix in double precision, blocks far from the panels get the steps of many
 /// blocks as one, a long step (algorithms/long_step.hpp). They join the others, who get steps block

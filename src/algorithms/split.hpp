@@ -45,8 +45,8 @@ class Subtraction {
   /// c -= l u. One queue at a time: there is one workspace.
   void operator()(Queue& queue, DeviceView<const T> l, DeviceView<const T> u,
                   DeviceView<T> c) const;
-  /// The same where U and C are given by their adjoints: c -= u l^H. L may be given as it has been
-  /// `split` as well; without that it takes a little longer.
+  /// The same where U and C are given by their adjoints: c -= u l^H. `split`: L, if it has been
+  /// split already.
   void by_rows(Queue& queue, DeviceView<const T> l, DeviceView<const T> u, DeviceView<T> c,
                const SplitAdjoint<T>* split = nullptr) const;
 

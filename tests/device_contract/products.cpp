@@ -61,13 +61,16 @@ TYPED_TEST(ProductContract, GemmThatSubtractsTheProductWithAnAdjoint) {
                         {2120, 68, 160, 0, 0, 0, 0},
                         // Not by it: rows that lie at odd places, and more summands.
                         {200, 70, 64, 1, 0, 0, 0},
+                        {200, 70, 64, 0, 1, 0, 0},
+                        {200, 70, 64, 0, 0, 1, 0},
+                        {77, 89, 48, 0, 0, 0, 1},
                         {77, 90, 48, 1, 0, 1, 1},
                         {80, 66, 528, 0, 0, 0, 0}};
   for (const auto& [m, n, k, pad_a, pad_b, pad_c, first] : cases) {
     constexpr Index kBehind = 2;
     auto a = random_matrix<T>(first + m + kBehind, k, 1, pad_a);
     auto b = random_matrix<T>(first + n + kBehind, k, 2, pad_b);
-    const auto c = random_matrix<T>(first + m + kBehind, n, 3, pad_c);
+    const auto c = random_matrix<T>(first + m + kBehind, n + kBehind, 3, pad_c);
     for (auto* const x : {&a, &b}) {
       for (Index j = 0; j < k; ++j) {
         for (Index i = 0; i < x->rows(); ++i) {

@@ -28,7 +28,8 @@ cublasOperation_t operation(Op op) {
 }
 
 /// Whether subtract_product() can make a product, and is worth it: with more summands cuBLAS is
-/// faster, and so it is for less than a tile. A million rows are as many as have been thought of.
+/// faster. Fewer than 64 rows or columns are not worth a tile, and a million of either are as many
+/// as have been thought of.
 bool subtracts_product(DeviceView<const double> a, DeviceView<const double> b,
                        DeviceView<double> c) {
   constexpr Index kFew = 512, kLeast = 64, kMost = Index{1} << 20;

@@ -52,9 +52,9 @@ __device__ void multiply_add(double (&d)[4], const double2 (&a)[2], const double
       : "d"(a[0].x), "d"(a[0].y), "d"(a[1].x), "d"(a[1].y), "d"(b[0]), "d"(b[1]));
 }
 
-/// A warp's part of a tile. Of the 16 x 16 elements (i, j) of it a lane has those in rows
-/// row() + {0, 1} and columns column() + 4 {0, 1} + {0, 1}: in sums[i][j][r] column 0 of row 0,
-/// column 1 of row 0, column 0 of row 1 and column 1 of row 1.
+/// A warp's part of a tile. Of its block (i, j) of 16 x 16 elements a lane has those in two rows
+/// from row() on, and in two columns from column() + 4 r on for r = 0, 1: in sums[i][j][r] first
+/// those of the first row, then those of the second.
 struct Part {
   double sums[kBoxes][kBoxes][2][4];
 
@@ -106,16 +106,17 @@ __device__ void subtract(const Part& part, DeviceView<double> c, int row, int co
   double* const first = c.data + row + column * c.ld;
   const int rows = static_cast<int>(c.rows) - row, columns = static_cast<int>(c.cols) - column;
   const bool whole = __all_sync(kAllLanes, rows >= kPart && columns >= kPart) != 0;
-  const auto for_each = [](int j, auto f) {  // calls f(i, r, e, m, n)
+  const auto for_each =
+      [](int j, auto f) {  // calls f(i, r, e, m, n) for element (m, n) from the lane's first
 #  pragma unroll
-    for (int r = 0; r < 2; ++r) {
+        for (int r = 0; r < 2; ++r) {
 #  pragma unroll
-      for (int e = 0; e < 2; ++e) {
+          for (int e = 0; e < 2; ++e) {
 #  pragma unroll
-        for (int i = 0; i < kBoxes; ++i) f(i, r, e, kBox * i, kBox * j + 4 * r + e);
-      }
-    }
-  };
+            for (int i = 0; i < kBoxes; ++i) f(i, r, e, kBox * i, kBox * j + 4 * r + e);
+          }
+        }
+      };
 #  pragma unroll
   for (int j = 0; j < kBoxes; ++j) {
     double2 x[kBoxes][2][2] = {};
