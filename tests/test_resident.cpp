@@ -20,7 +20,20 @@ using namespace testing_support;
 using dispatch::Algorithm;
 
 template <class T>
-class Resident : public RoutedTest {};
+class Resident : public RoutedTest {
+ protected:
+  /// The factors of A by LU in the device's memory, all of whose pivots are expected not to be
+  /// zero. Counts what the device does meanwhile.
+  Padded<T> factored_there(const Padded<T>& a, std::vector<Index>& pivots, Calls& calls) {
+    auto factors = a;
+    OnDevice<T> there(device(), factors);
+    device().set_observer(&calls);
+    EXPECT_EQ(getrf<T>(there.view(), pivots), 0);
+    device().set_observer(nullptr);
+    there.fetch();
+    return factors;
+  }
+};
 TYPED_TEST_SUITE(Resident, Precisions);
 
 TYPED_TEST(Resident, CholeskyInPlace) {
@@ -87,14 +100,9 @@ TYPED_TEST(Resident, LuOfFewPanelsMakesNoCopy) {
   for (const auto& [panels, copies] : {std::pair<Index, bool>{16, false}, {17, true}}) {
     this->route(Algorithm::tiled, 16);
     const auto a = random_matrix<T>(16 * panels + 9, 16 * panels, 1, 3);
-    auto factors = a;
-    OnDevice<T> there(this->device(), factors);
     std::vector<Index> pivots;
     Calls calls;
-    this->device().set_observer(&calls);
-    EXPECT_EQ(getrf<T>(there.view(), pivots), 0);
-    this->device().set_observer(nullptr);
-    there.fetch();
+    const auto factors = this->factored_there(a, pivots, calls);
     EXPECT_LT(getrf_residual<T>(a.view(), factors.view(), pivots), kThreshold);
     EXPECT_EQ(calls.of("copy on device") > 0, copies) << panels << " panels";
   }
@@ -106,14 +114,9 @@ TYPED_TEST(Resident, LuInterchangesFewPanelsAndThenMoreAtOnce) {
   const Index n = emulated ? 98 : 2400;
   this->route(Algorithm::tiled, emulated ? 4 : 128);
   const auto a = random_matrix<T>(n, n, 1);
-  auto factors = a;
-  OnDevice<T> there(this->device(), factors);
   std::vector<Index> pivots;
   Calls calls;
-  this->device().set_observer(&calls);
-  EXPECT_EQ(getrf<T>(there.view(), pivots), 0);
-  this->device().set_observer(nullptr);
-  there.fetch();
+  const auto factors = this->factored_there(a, pivots, calls);
   EXPECT_LT(getrf_residual_of_product<T>(a.view(), factors.view(), pivots), kThreshold);
   EXPECT_GT(calls.of("compose_interchanges"), 1);
 }
