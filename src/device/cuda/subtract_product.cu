@@ -174,8 +174,9 @@ __global__ void __launch_bounds__(kThreads, kBlocks)
     Barrier* const arrived = &shared.ring.arrived[buffer];
     expect(arrived, sizeof(Buffer));
 #  pragma unroll
-    for (int i = 0; i < kRows / kBox; ++i)
+    for (int i = 0; i < kRows / kBox; ++i) {
       copy_box(&to.a[i], a, row + i * kBox, piece * kBox, arrived);
+    }
 #  pragma unroll
     for (int i = 0; i < kColumns / kBox; ++i) {
       copy_box(&to.b[i], b, column + i * kBox, piece * kBox, arrived);
