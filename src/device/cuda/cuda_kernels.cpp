@@ -28,18 +28,20 @@ cublasOperation_t operation(Op op) {
 }
 
 /// Whether subtract_product() can make a product, and is worth it: with more summands cuBLAS is
-/// faster. Fewer than 64 rows or columns are not worth a tile, and a million of either are as many
-/// as have been thought of.
-bool subtracts_product(DeviceView<const double> a, DeviceView<const double> b,
+/// faster, and so it is with fewer tiles than multiprocessors. Fewer than 64 rows or columns are
+/// not worth a tile, and a million of either are as many as have been thought of.
+bool subtracts_product(int multiprocessors, DeviceView<const double> a, DeviceView<const double> b,
                        DeviceView<double> c) {
   constexpr Index kFew = 512, kLeast = 64, kMost = Index{1} << 20;
   constexpr std::uintptr_t kAligned = 16;
-  const Index k = a.cols;
+  const Index k = a.cols, tiles = quotient_up(c.rows, Index{kSubtractedRows}) *
+                                  quotient_up(c.cols, Index{kSubtractedColumns});
   const auto aligned = [](DeviceView<const double> x) {
     return reinterpret_cast<std::uintptr_t>(x.data) % kAligned == 0 && x.ld % 2 == 0;
   };
   return k > 0 && k % kSubtractedSummands == 0 && k <= kFew && std::min(c.rows, c.cols) >= kLeast &&
-         std::max(c.rows, c.cols) <= kMost && aligned(a) && aligned(b) && aligned(c);
+         std::max(c.rows, c.cols) <= kMost && tiles >= multiprocessors && aligned(a) &&
+         aligned(b) && aligned(c);
 }
 
 /// n/2 rounded up to a multiple of `unit`: where the recursions split.
@@ -54,7 +56,7 @@ void CudaKernels<T>::do_gemm(Queue& queue, Op op_a, Op op_b, T alpha, DeviceView
   const Index k = op_a == Op::none ? a.cols : a.rows;
   if constexpr (std::is_same_v<T, double>) {
     const bool form = op_a == Op::none && op_b != Op::none && alpha == -1 && beta == 1;
-    if (form && has_hopper_code_ && subtracts_product(a, b, c)) {
+    if (form && has_hopper_code_ && subtracts_product(cuda(queue).multiprocessors(), a, b, c)) {
       subtract_product(cuda(queue).stream(), a, b, c);
       return;
     }

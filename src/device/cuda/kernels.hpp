@@ -253,8 +253,9 @@ void split(cudaStream_t stream, SplitForm form, Side side, Op op, DeviceView<con
 bool has_hopper_code();
 /// C := C - A B^H for a multiple of kSubtractedSummands columns of A and B, at least as many, and 1
 /// to 2^20 rows and columns of C, which overlaps neither A nor B; everything is 16 bytes aligned,
-/// and leading dimensions are even. Where has_hopper_code() only.
-constexpr int kSubtractedSummands = 16;
+/// and leading dimensions are even. A thread block makes a tile of C of so many rows and columns.
+/// Where has_hopper_code() only.
+constexpr int kSubtractedSummands = 16, kSubtractedRows = 128, kSubtractedColumns = 64;
 void subtract_product(cudaStream_t stream, DeviceView<const double> a, DeviceView<const double> b,
                       DeviceView<double> c);
 /// C := alpha A B + beta C for split forms in FP32 of `numbers` real numbers a column, in sections

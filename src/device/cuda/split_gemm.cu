@@ -19,6 +19,7 @@
 #include "device/cuda/launch.cuh"
 #include "device/cuda/ring.cuh"
 #include "device/cuda/tensor_map.hpp"
+#include "device/cuda/tiles.cuh"
 #include "device/cuda/wgmma.cuh"
 
 namespace overlapack::cuda {
@@ -30,7 +31,6 @@ constexpr int kMultiplying = kGroups * kGroupThreads;
 constexpr int kThreads = kMultiplying + kGroupThreads;  // the last group copies
 constexpr int kBuffers = 6;
 constexpr int kBehind = 2;  // pieces
-constexpr int kBand = 12;   // tiles of a band: its factors stay in the cache
 constexpr int kPiece = SplitForm::kPiece, kHeader = SplitForm::kHeader;
 static_assert(kPiece == 32, "two products of 16 numbers each, from rows of 128 bytes");
 
@@ -49,6 +49,7 @@ struct Shared {
   Ring<kBuffers> ring;
 };
 using Place = RingPlace<kBuffers>;
+using TilesOfC = Tiles<12>;
 
 /// One of the factors, as copies read it: `lines` columns of the split form.
 struct Factor {
@@ -66,23 +67,9 @@ struct Sections {
   __device__ int begin(int section) const { return section * (kHeader + pieces * kPiece); }
 };
 
-/// Where the tiles of C are: in bands of kBand rows, column by column.
-struct Tiles {
-  Index rows, columns;  // of tiles
-
-  __host__ __device__ Index count() const { return rows * columns; }
-  __device__ Index row(Index tile) const { return band(tile) * kBand + in_band(tile) % size(tile); }
-  __device__ Index column(Index tile) const { return in_band(tile) / size(tile); }
-
- private:
-  __device__ Index band(Index tile) const { return tile / (kBand * columns); }
-  __device__ Index in_band(Index tile) const { return tile % (kBand * columns); }
-  __device__ Index size(Index tile) const { return min(Index{kBand}, rows - band(tile) * kBand); }
-};
-
 /// What a thread block has to do: some sections of some tiles.
 struct Work {
-  Index first_tile, end_tile;
+  int first_tile, end_tile;
   int first_section, end_section;
 };
 
@@ -123,11 +110,10 @@ __device__ void multiply(float (&d)[64], std::uint64_t a, std::uint64_t b, bool 
 
 /// Copies, by one thread.
 __device__ void copy_pieces(Shared& shared, const Factor& a, const Factor& b,
-                            const Sections& sections, const Tiles& tiles, const Work& work) {
+                            const Sections& sections, const TilesOfC& tiles, const Work& work) {
   Place place;
-  for (Index tile = work.first_tile; tile < work.end_tile; ++tile) {
-    const int row = static_cast<int>(tiles.row(tile) * kTile),
-              column = static_cast<int>(tiles.column(tile) * kTile);
+  for (int tile = work.first_tile; tile < work.end_tile; ++tile) {
+    const int row = tiles.row(tile) * kTile, column = tiles.column(tile) * kTile;
     for (int section = work.first_section; section < work.end_section; ++section) {
       const int begin = sections.begin(section), pieces = sections.pieces_of(section);
       for (int piece = 0; piece < pieces; ++piece, place.next()) {
@@ -150,7 +136,7 @@ __device__ void copy_pieces(Shared& shared, const Factor& a, const Factor& b,
 
 __global__ void __launch_bounds__(kThreads, 1)
     split_gemm_kernel(const __grid_constant__ Factor a, const __grid_constant__ Factor b,
-                      Sections sections, Tiles tiles, int at_once, float alpha, float beta,
+                      Sections sections, TilesOfC tiles, int at_once, float alpha, float beta,
                       float* c, Index ldc) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ char memory[];
@@ -164,7 +150,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   }
   shared.ring.make(kGroups);
   const int ranks = blocks_in_cluster(), rank = rank_in_cluster();
-  const Index first_tile = Index{blockIdx.x} / ranks * at_once;
+  const int first_tile = static_cast<int>(blockIdx.x) / ranks * at_once;
   const Work work = {first_tile, min(first_tile + at_once, tiles.count()),
                      static_cast<int>(Index{rank} * sections.count() / ranks),
                      static_cast<int>(Index{rank + 1} * sections.count() / ranks)};
@@ -191,9 +177,9 @@ __global__ void __launch_bounds__(kThreads, 1)
   }
   float sum[64], large[64] = {}, small[64] = {};
   Place place;
-  for (Index tile = work.first_tile; tile < work.end_tile; ++tile) {
-    const Index first_row = tiles.row(tile) * kTile + row;
-    const Index first_col = tiles.column(tile) * kTile + col;
+  for (int tile = work.first_tile; tile < work.end_tile; ++tile) {
+    const Index first_row = Index{tiles.row(tile)} * kTile + row;
+    const Index first_col = Index{tiles.column(tile)} * kTile + col;
     const int rows_left = static_cast<int>(min(a.lines - first_row, Index{kTile}));
     const int columns_left = static_cast<int>(min(b.lines - first_col, Index{kTile}));
     float* const corner = c + first_row + first_col * ldc;
@@ -265,8 +251,8 @@ __global__ void __launch_bounds__(kThreads, 1)
 #  pragma unroll
   for (int i = 0; i < 64; ++i) all[i * kMultiplying + thread] = sum[i];
   synchronize_cluster();
-  const Index first_row = tiles.row(work.first_tile) * kTile + row;
-  const Index first_col = tiles.column(work.first_tile) * kTile + col;
+  const Index first_row = Index{tiles.row(work.first_tile)} * kTile + row;
+  const Index first_col = Index{tiles.column(work.first_tile)} * kTile + col;
   for (int i = 64 * rank / ranks; i < 64 * (rank + 1) / ranks; ++i) {
     float total = 0;
     for (int q = 0; q < ranks; ++q) {
@@ -302,13 +288,16 @@ void split_gemm(cudaStream_t stream, int multiprocessors, Index section, Index n
   };
   const Sections sections = {static_cast<int>(numbers / section), pieces(section),
                              pieces(numbers % section)};
-  const Tiles tiles = {quotient_up(a.cols, Index{kTile}), quotient_up(b.cols, Index{kTile})};
+  const auto tiles_of = [](Index lines) {
+    return static_cast<int>(quotient_up(lines, Index{kTile}));
+  };
+  const TilesOfC tiles = {tiles_of(a.cols), tiles_of(b.cols)};
   // A thread block with two tiles copies for the second one while the first one ends. But what has
   // priority waits until thread blocks end, and in few turns no multiprocessor should have one
   // more.
   constexpr Index kManyTurns = 6, kShort = 1024;
   const bool many = tiles.count() >= kManyTurns * multiprocessors;
-  const Index at_once = many && numbers <= kShort ? 2 : 1;
+  const int at_once = many && numbers <= kShort ? 2 : 1;
   LaunchShape shape;
   shape.blocks = static_cast<unsigned>(quotient_up(tiles.count(), at_once));
   shape.threads = kThreads;
@@ -320,7 +309,7 @@ void split_gemm(cudaStream_t stream, int multiprocessors, Index section, Index n
     shape.blocks *= 2;
   }
   launch(stream, shape, "split_gemm", split_gemm_kernel, factor_of(a), factor_of(b), sections,
-         tiles, static_cast<int>(at_once), alpha, beta, c, ldc);
+         tiles, at_once, alpha, beta, c, ldc);
 }
 
 }  // namespace overlapack::cuda

@@ -17,21 +17,22 @@
 #include "device/cuda/launch.cuh"
 #include "device/cuda/ring.cuh"
 #include "device/cuda/tensor_map.hpp"
+#include "device/cuda/tiles.cuh"
 #include "device/cuda/wgmma.cuh"
 
 namespace overlapack::cuda {
 namespace {
 
-constexpr int kRows = 128, kColumns = 64;  // of a tile of C
-constexpr int kPart = 32;                  // rows and columns of a warp's part of it
+constexpr int kRows = kSubtractedRows, kColumns = kSubtractedColumns;  // of a tile of C
+constexpr int kPart = 32;  // rows and columns of a warp's part of it
 constexpr int kWarps = kRows / kPart * (kColumns / kPart), kThreads = kWarps * kWarp;
 constexpr int kBlocks = 2;  // on a multiprocessor
 constexpr int kBox = 16;    // rows, and summands of a piece
 constexpr int kBoxes = kPart / kBox;
 constexpr int kBuffers = 4;
-constexpr int kBand = 16;  // tiles of a band: its rows of A stay in the cache
 static_assert(kBox == kSubtractedSummands && kBuffers <= kWarps);
 
+using TilesOfC = Tiles<16>;
 using Box = double[kBox][kBox];  // by summands
 struct Buffer {
   Box a[kRows / kBox], b[kColumns / kBox];
@@ -101,11 +102,11 @@ __device__ void multiply_add(Part& part, const Buffer& buffer, unsigned of_a, un
 /// C := C - sums for a part that begins at element (row, column) of C, of which it may have less
 /// than all.
 __device__ void subtract(const Part& part, DeviceView<double> c, int row, int column, int lane) {
+  const bool whole = c.rows - row >= kPart && c.cols - column >= kPart;
   row += Part::row(lane);
   column += Part::column(lane);
   double* const first = c.data + row + column * c.ld;
   const int rows = static_cast<int>(c.rows) - row, columns = static_cast<int>(c.cols) - column;
-  const bool whole = __all_sync(kAllLanes, rows >= kPart && columns >= kPart) != 0;
   const auto for_each =
       [](int j, auto f) {  // calls f(i, r, e, m, n) for element (m, n) from the lane's first
 #  pragma unroll
@@ -157,17 +158,15 @@ __device__ void fetch_ahead(DeviceView<double> c, int row, int column, int lane)
 
 __global__ void __launch_bounds__(kThreads, kBlocks)
     subtract_product_kernel(const __grid_constant__ CUtensorMap a,
-                            const __grid_constant__ CUtensorMap b, int pieces, int tiles_of_rows,
-                            int tiles_of_columns, DeviceView<double> c) {
+                            const __grid_constant__ CUtensorMap b, TilesOfC tiles, int pieces,
+                            DeviceView<double> c) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ __align__(kSwizzledBytes) char raw_memory[];
   Shared& shared = *reinterpret_cast<Shared*>(raw_memory);
   const int t = static_cast<int>(threadIdx.x), lane = t % kWarp, warp = t / kWarp;
 
-  const int tile = static_cast<int>(blockIdx.x), band = tile / (kBand * tiles_of_columns);
-  const int in_band = tile - band * kBand * tiles_of_columns;
-  const int height = min(kBand, tiles_of_rows - band * kBand);
-  const int row = (band * kBand + in_band % height) * kRows, column = in_band / height * kColumns;
+  const int tile = static_cast<int>(blockIdx.x);
+  const int row = tiles.row(tile) * kRows, column = tiles.column(tile) * kColumns;
 
   const auto fill = [&](int buffer, int piece) {  // by one thread
     Buffer& to = shared.buffers[buffer];
@@ -228,14 +227,14 @@ CUtensorMap boxes_of(DeviceView<const double> x) {
 
 void subtract_product(cudaStream_t stream, DeviceView<const double> a, DeviceView<const double> b,
                       DeviceView<double> c) {
-  const Index rows = quotient_up(c.rows, Index{kRows}),
-              columns = quotient_up(c.cols, Index{kColumns});
+  const TilesOfC tiles = {static_cast<int>(quotient_up(c.rows, Index{kRows})),
+                          static_cast<int>(quotient_up(c.cols, Index{kColumns}))};
   LaunchShape shape;
-  shape.blocks = static_cast<unsigned>(rows * columns);
+  shape.blocks = static_cast<unsigned>(tiles.count());
   shape.threads = kThreads;
   shape.shared_bytes = sizeof(Shared);
   launch(stream, shape, "subtract_product", subtract_product_kernel, boxes_of(a), boxes_of(b),
-         static_cast<int>(a.cols / kBox), static_cast<int>(rows), static_cast<int>(columns), c);
+         tiles, static_cast<int>(a.cols / kBox), c);
 }
 
 }  // namespace overlapack::cuda
