@@ -67,8 +67,8 @@ class Cholesky {
 
  private:
   DeviceMatrix<T> matrix(Device& device) const {
-    return triangle_.lower() ? DeviceMatrix<T>(device, rows_, n_)
-                             : DeviceMatrix<T>(device, n_, rows_);
+    return triangle_.lower() ? DeviceMatrix<T>(device, rows_, columns_)
+                             : DeviceMatrix<T>(device, columns_, rows_);
   }
   Index count() const { return static_cast<Index>(pieces_.size()); }
   const Piece& piece(Index p) const { return pieces_[at(p)]; }
@@ -76,6 +76,8 @@ class Cholesky {
   Range all_rows(const Piece& piece) const {
     return {piece.rows.first, piece.rows.last == n_ ? rows_ : piece.rows.last};
   }
+  /// Columns of L, with the padding behind the last one.
+  Range all_columns(Range j) const { return {j.first, j.last == n_ ? columns_ : j.last}; }
   /// With lookahead the block column before, if there is one; and what comes before that.
   Range before(Range j) const {
     return {std::max<Index>(j.first - (lookahead_ ? nb_ : 0), 0), j.first};
@@ -114,7 +116,8 @@ class Cholesky {
   Triangle<T> triangle_;
   Index n_;
   Index nrhs_;
-  Index rows_;  // of L: those of A and the right-hand sides, padded; nobody reads the padding
+  // Of L: those of A and the right-hand sides, padded, and columns. Nobody reads the padding.
+  Index rows_, columns_;
   Index nb_;
   std::vector<Piece> pieces_;
   bool hybrid_, lookahead_;
