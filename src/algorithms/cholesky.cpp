@@ -97,7 +97,8 @@ bool Cholesky<T>::step(Index p, Flow& flow) {
 /// W(i, j) -= L(i, k) L(j, k)^H for few columns or rows.
 template <class T>
 void Cholesky<T>::subtract(Queue& queue, Range i, Range j, Range k) {
-  triangle_.subtract(queue, factor(i, k), factor(j, k), work(i, j));
+  const Range columns = all_columns(j);
+  triangle_.subtract(queue, factor(i, k), factor(columns, k), work(i, columns));
 }
 
 /// The same for a piece and many columns k.

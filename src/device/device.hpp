@@ -305,8 +305,9 @@ class Kernels {
   Index permutable_rows() const { return do_permutable_rows(); }
   /// A step of LU on the columns `a` to the right of a panel: forward interchanges as swap_rows(),
   /// then U := L^-1 U for the first rows of `a`, as many as there are pivots. L is the unit lower
-  /// triangle of the square matrix `l`. The pivots are those of a panel: row j is exchanged with
-  /// itself or one below.
+  /// triangle of the square matrix `l`, on whose diagonal that of its U may tell whether rows are
+  /// of different sizes. The pivots are those of a panel: row j is exchanged with itself or one
+  /// below.
   void interchange_and_solve(Queue& queue, DeviceView<const T> l, DeviceView<const Index> pivots,
                              Index offset, DeviceView<T> a);
   /// A step of LU whole, by one kernel, where the device has one for such shapes: the same with L11
@@ -317,16 +318,18 @@ class Kernels {
   /// interchange_and_solve() for columns that are kept by rows, as their adjoint `a`: interchanges
   /// of its columns as swap_columns(), then X := X L^-H for the first columns of `a`. No
   /// interchanges if there are no pivots. If there are `inverses`, X is multiplied by them where
-  /// that is about as accurate: where no element of an inverse is larger than kLargestOfInverse,
-  /// and for rows of X that are finite.
+  /// that is about as accurate: where no element of an inverse is larger than kLargestOfInverse as
+  /// compared with the sizes of rows, and for rows of X that are finite.
   void interchange_and_solve_by_rows(Queue& queue, DeviceView<const T> l,
                                      DeviceView<const Index> pivots, Index offset, DeviceView<T> a,
                                      DeviceView<const Index> inverses = {});
-  /// Finds `inverses`: those of the diagonal blocks of order kInverted of the unit lower triangle
-  /// of a square matrix, in double precision.
-  void find_inverses(Queue& queue, DeviceView<const T> l, DeviceView<Index> inverses);
-  static constexpr Index kInverted = 256;
-  static constexpr double kLargestOfInverse = 32;
+  /// Finds `inverses`: those of the diagonal blocks of order kInverted of the unit lower triangle L
+  /// of a square matrix `lu`, in double precision. For the size of a row the largest element of U
+  /// counts that it has in the last kSizing columns of a block: columns may be of any sizes, since
+  /// those are the same for all rows (but the last ones, which may thus seem smaller).
+  void find_inverses(Queue& queue, DeviceView<const T> lu, DeviceView<Index> inverses);
+  static constexpr Index kInverted = 256, kSizing = 16;
+  static constexpr double kLargestOfInverse = 16;
   /// Elements of `inverses` for a triangle of order n.
   static constexpr Index elements_of_inverses(Index n) {
     constexpr Index kTile = 16, kWords = kTile * kTile * (is_complex<T> ? 2 : 1);

@@ -408,7 +408,8 @@ struct LuStep {
   Padded<T> l, a;
   std::vector<Index> pivots;  // of a's rows
 
-  /// The pivot of row j is one of rows first(j) to last. What is not of L's triangle is a NaN.
+  /// The pivot of row j is one of rows first(j) to last. What is not of L's triangle is a NaN, but
+  /// on the diagonal there are ones if n is odd.
   template <class First>
   LuStep(Index m, Index n, Index w, Index last, First first)
       : l(random_matrix<T>(w, w, 1, 2)), a(random_matrix<T>(m, n, 2, 3)) {
@@ -416,6 +417,7 @@ struct LuStep {
     for (Index j = 0; j < w; ++j) {
       for (Index i = 0; i < w; ++i) {
         l(i, j) = i > j ? l(i, j) / T(static_cast<Real<T>>(w)) : nan<T>();
+        if (i == j && n % 2 == 1) l(i, j) = T(1);
       }
       pivots.push_back(1 + random.integer(first(j), last));
     }
@@ -442,7 +444,7 @@ class LuStepContract : public DeviceContract<Scalar> {
   enum Storage { by_columns, by_rows, by_rows_with_inverses };
   static constexpr Storage kStorages[] = {by_columns, by_rows, by_rows_with_inverses};
 
-  /// The inverses are those of `inverted`, which is L if it is null.
+  /// The inverses are those of `inverted`, which is L if it is null, with rows of U of size 1.
   Padded<T> result(const LuStep<T>& step, Storage storage, Index offset = 0,
                    const Padded<T>* inverted = nullptr) {
     Padded<Index> pivots(step.l.rows(), 1);
@@ -457,7 +459,8 @@ class LuStepContract : public DeviceContract<Scalar> {
       const Index elements = wanted ? Kernels<T>::elements_of_inverses(step.l.rows()) : 0;
       const auto inverses = this->upload(Padded<Index>(elements, 1));
       if (wanted) {
-        const auto to_invert = this->upload(inverted == nullptr ? step.l : *inverted);
+        const auto to_invert =
+            this->upload(inverted == nullptr ? with_rows_of_u(step.l) : *inverted);
         this->kernels().find_inverses(this->queue(), to_invert, inverses);
       }
       this->kernels().interchange_and_solve_by_rows(this->queue(), dl, dp, offset, da, inverses);
@@ -478,6 +481,18 @@ class LuStepContract : public DeviceContract<Scalar> {
                 sum_bound<T>(w));
       EXPECT_EQ(max_difference(x, expected, [w](Index i, Index) { return i >= w; }), 0);
     }
+  }
+
+  /// L and U, of which row i has elements of modulus size(i).
+  template <class Size>
+  static Padded<T> with_rows_of_u(Padded<T> l, Size size) {
+    for (Index j = 0; j < l.cols(); ++j) {
+      for (Index i = 0; i <= j; ++i) l(i, j) = T((i + j) % 2 == 0 ? size(i) : -size(i));
+    }
+    return l;
+  }
+  static Padded<T> with_rows_of_u(const Padded<T>& l) {
+    return with_rows_of_u(l, [](Index) { return Real<T>(1); });
   }
 
   /// As A^H is stored where A is kept by rows.
@@ -631,29 +646,82 @@ TYPED_TEST(LuStepContract, StepsAtOnce) {
   if (done == 0) GTEST_SKIP() << "this device has no such kernel";
 }
 
+/// L is what partial pivoting makes of rows of very different sizes, and A has such rows, too. Each
+/// element of A - L X is compared with those of |L| |X|: substitution has a few eps.
+TYPED_TEST(LuStepContract, RowsMayBeOfVeryDifferentSizes) {
+  using T = TypeParam;
+  const Index most = std::is_same_v<Real<T>, float> ? 30 : 120;  // of exponents
+  for (const Index w : {16, 128, 300}) {
+    for (unsigned seed = 1; seed <= (w == 16 ? 100 : 3); ++seed) {
+      Random random(seed);
+      LuStep<T> step(w, 60, w, w - 1, [](Index j) { return j; });
+      Padded<T> lu = random_matrix<T>(w, w, 100 + seed, 2);
+      for (Index i = 0; i < w; ++i) {
+        const auto size = std::ldexp(Real<T>(1), static_cast<int>(random.integer(-most, most)));
+        for (Index j = 0; j < w; ++j) lu(i, j) *= size;
+        for (Index j = 0; j < step.a.cols(); ++j) step.a(i, j) *= size;
+      }
+      std::vector<Index> pivots(static_cast<std::size_t>(w));
+      ASSERT_EQ(reference::detail::getrf_block<T>(lu.view(), pivots.data()), 0);
+      reference::laswp(step.a.view(), 0, w, pivots.data());
+      for (Index j = 0; j < w; ++j) step.pivots[std::size_t(j)] = j + 1;
+      step.l = lu;
+      for (const auto storage : TestFixture::kStorages) {
+        const auto x = this->result(step, storage, 0, &lu);
+        double worst = 0;
+        for (Index c = 0; c < x.cols(); ++c) {
+          for (Index i = 0; i < w; ++i) {
+            Wide<T> residual = Wide<T>(step.a(i, c)) - Wide<T>(x(i, c));
+            double moduli = std::abs(Wide<T>(x(i, c)));
+            for (Index k = 0; k < i; ++k) {
+              residual -= Wide<T>(lu(i, k)) * Wide<T>(x(k, c));
+              moduli += std::abs(Wide<T>(lu(i, k))) * std::abs(Wide<T>(x(k, c)));
+            }
+            worst = std::max(worst, std::abs(residual) / (moduli * epsilon<T>()));
+          }
+        }
+        EXPECT_LT(worst, 20) << w << ", seed " << seed << ", storage " << storage;
+      }
+    }
+  }
+}
+
 /// Inverses that are not those of L tell whether A was multiplied by them.
 TYPED_TEST(LuStepContract, MultipliesByModerateInversesOnly) {
   using T = TypeParam;
+  using R = Real<T>;
   for (const Index w : {20, 128, 256, 300}) {
     LuStep<T> step(w + 3, 40, w, w + 2, [](Index j) { return j; });
-    Padded<T> inverted = step.l;
     const Index last = std::min<Index>(w, Kernels<T>::kInverted) - 1;  // of the first block
-    const auto expect = [&](T corner, bool multiplied) {
-      for (Index j = 0; j < w; ++j) {
-        for (Index i = j + 1; i < w; ++i) inverted(i, j) = step.l(i, j) = T(0);
-      }
+    for (Index j = 0; j < w; ++j) {
+      for (Index i = j + 1; i < w; ++i) step.l(i, j) = T(0);
+    }
+    // `size`: of row 0 of U. Those of other rows are 1.
+    const auto expect = [&](T corner, R size, bool multiplied) {
+      Padded<T> inverted =
+          TestFixture::with_rows_of_u(step.l, [size](Index i) { return i == 0 ? size : R(1); });
       inverted(last, 0) = corner;
       if (multiplied) step.l(last, 0) = corner;
       const auto expected = step.expected();
       step.l(last, 0) = T(0);
       const auto x = this->result(step, TestFixture::by_rows_with_inverses, 0, &inverted);
-      EXPECT_LT(max_difference(x, expected), 40 * sum_bound<T>(w)) << corner << ", " << w;
+      EXPECT_LT(max_difference(x, expected), 40 * sum_bound<T>(w))
+          << corner << ", " << size << ", " << w;
     };
-    expect(T(1), true);
-    expect(T(31), true);
-    expect(T(33), false);
-    expect(nan<T>(), false);
-    expect(infinity<T>(), false);
+    expect(T(1), 1, true);
+    expect(T(15), 1, true);
+    expect(T(17), 1, false);
+    expect(nan<T>(), 1, false);
+    expect(infinity<T>(), 1, false);
+    // A row that is so much larger than another one makes more of it.
+    expect(T(1), 15, true);
+    expect(T(1), 17, false);
+    expect(T(R(0.25)), 50, true);
+    expect(T(31), R(0.25), true);
+    // Of what has no size nobody knows how it compares.
+    expect(T(1), 0, false);
+    expect(T(1), real(nan<T>()), false);
+    expect(T(1), real(infinity<T>()), false);
   }
 }
 
@@ -670,7 +738,7 @@ TYPED_TEST(LuStepContract, EmptyPivotsAndInversesAreNone) {
     step.pivots[std::size_t(j)] = j + 1;
   }
   const auto dl = this->upload(step.l), da = this->upload(this->adjoint_of(step.a));
-  const auto du = this->upload(unit);
+  const auto du = this->upload(TestFixture::with_rows_of_u(unit));
   const auto dp = this->upload(pivots), di = this->upload(inverses);
   this->kernels().find_inverses(this->queue(), du, di);
   this->kernels().interchange_and_solve_by_rows(this->queue(), dl, dp.view.block(0, 0, 0, 1), 0, da,

@@ -31,7 +31,7 @@ constexpr Index kMaxBlocks = 128;  // about one for each multiprocessor
 
 constexpr int kOrder = kWarps * kTile;  // of L at most
 static_assert(kOrder == kHalf * kWarp);
-constexpr double kLargestOfInverse = Kernels<double>::kLargestOfInverse;
+constexpr double kLargestOfInverse = Kernels<double>::kLargestOfInverse, kFarApart = 8;
 
 template <class T>
 struct Step {
@@ -62,7 +62,7 @@ template <class T, class E>
 struct Memory {
   Columns<T> l;
   Rows<E> inverse[kWarps];  // of the tiles on the diagonal of L
-  bool moderate[kWarps];    // it has no large elements
+  bool moderate[kWarps];    // products with it are as good as substitution
   TileMemory<E> strip[kWarps];
   Gate solved[kWarps];  // a tile of U is in its strip
   Interchanges<kOrder> interchanges;
@@ -119,7 +119,9 @@ __device__ Fragment<E> load_diagonal(const Columns<T>& l, int k, int lane) {
   return x;
 }
 
-/// The inverses of the tiles on the diagonal, two by a warp; a lane has a column.
+/// The inverses of the tiles on the diagonal, two by a warp; a lane has a column. One is moderate
+/// if it has no large elements, and if the pivots are about as large as the first one: among rows
+/// of different sizes it would not be known by its elements (see interchange_and_solve_by_rows.cu).
 template <class T, class E>
 __device__ void invert_diagonal(Memory<T, E>& memory, int tiles, int warp, int lane) {
   const int tile = 2 * warp + lane / kTile, column = lane % kTile;
@@ -127,8 +129,10 @@ __device__ void invert_diagonal(Memory<T, E>& memory, int tiles, int warp, int l
   const unsigned lanes = 0xffffu << (lane - column);  // of this tile
   const T* const l = &memory.l.element[Columns<T>::tile(tile, tile)];
   const int ld = Columns<T>::ld(tile);
-  E x[kTile];
-  bool moderate = true;
+  E x[kTile], u;
+  convert(u, l[column + column * ld]);
+  const double pivot = abs1(u), first = __shfl_sync(lanes, pivot, lane - column);
+  bool moderate = pivot <= kFarApart * first && first <= kFarApart * pivot;
 #pragma unroll
   for (int i = 0; i < kTile; ++i) x[i] = from_real<E>(i == column ? 1 : 0);
 #pragma unroll
@@ -270,8 +274,8 @@ class Solve {
   }
 
  private:
-  /// x l^H = a with tile k on the diagonal, as triangle.cuh says; without refinement if all of the
-  /// inverse is of moderate size.
+  /// x l^H = a with tile k on the diagonal, as triangle.cuh says; without refinement if its
+  /// inverse is moderate.
   __device__ void finish(int k, Fragment<E>& a, const Fragment<E>& inverse, bool moderate) {
     Fragment<E> x;
     multiply_add_lower(x, a, inverse, zero_fragment<E>());

@@ -13,8 +13,10 @@
 // V has no large elements: |A - X L^H| is at most about eps |A| |V|^H |L|^H then. Those that
 // partial pivoting leaves are hardly larger than elements of L in practice (Viswanath and
 // Trefethen, Condition numbers of random triangular matrices, SIAM J. Matrix Anal. Appl. 19, 1998).
-// Where one is, or a row of A is not finite, it is substitution after all. V is the solution for
-// the rows of a unit matrix.
+// That is so as long as pivots are chosen among rows of one size. Rows d(i) times as large make
+// v(i, k) d(i) / d(k) of v(i, k), which is small wherever d(i) is, so it counts in proportion.
+// Where one is large, or a row of A is not finite, it is substitution after all. V is the solution
+// for the rows of a unit matrix.
 #include <math_constants.h>
 
 #include <algorithm>
@@ -33,7 +35,8 @@ constexpr Index kMaxBlocks = 128;  // about one for each multiprocessor
 constexpr int kOrder = kWarps * kTile;  // of L at most
 static_assert(kOrder == kInterchangeAndSolveByRowsOrder);
 
-/// V, and the largest modulus in each of its columns of tiles. There are no more tiles than V has.
+/// V, and the largest modulus in each of its columns of tiles, as compared with the sizes of rows
+/// of U. There are no more tiles than V has.
 template <class E>
 struct Inverse {
   double largest[kWarps];
@@ -229,6 +232,23 @@ __global__ void __launch_bounds__(kThreads, 1) by_rows_kernel(Step<T> step) {
   if (row < step.rows) substitute_from(row, step, memory, warp, lane);
 }
 
+/// The size of row i of U: the largest modulus in the last columns of the block.
+template <class T>
+__device__ double size_of_row(const Triangle<T>& lu, int i) {
+  constexpr int kColumns = static_cast<int>(Kernels<double>::kSizing);
+  double size = 0;
+#pragma unroll
+  for (int e = 0; e < kColumns; ++e) {
+    const int j = lu.n - kColumns + e;
+    if (j < i) continue;
+    DoubleScalar<T> u;
+    convert(u, *lu.l.at(i, j));
+    const double x = modulus(u);
+    size = fmax(size, isfinite(x) ? x : CUDART_INF);
+  }
+  return size;
+}
+
 /// V of blocks of kOrder on the diagonal of a unit lower triangle. Thread block (k, b) finds column
 /// k of tiles of that of block b: rows of a unit matrix are solved for.
 template <class T>
@@ -237,6 +257,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   using E = DoubleScalar<T>;
   extern __shared__ double2 raw_memory[];
   auto& memory = reinterpret_cast<StepMemory<E>*>(raw_memory)->solve;
+  __shared__ double sizes[kOrder];  // of rows of U
   const int t = static_cast<int>(threadIdx.x), lane = t % kWarp, warp = t / kWarp;
   const int k = static_cast<int>(blockIdx.x), first = static_cast<int>(blockIdx.y) * kOrder;
   triangle.l = triangle.l.from(first, first);
@@ -244,6 +265,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   const int tiles = triangle.tiles();
   if (k >= tiles) return;
   Inverse<E>& inverse = inverses[blockIdx.y];
+  if (t < kOrder) sizes[t] = t < triangle.n ? size_of_row(triangle, t) : 1;
   begin_substitution(memory, triangle, warp, lane);
   Fragment<E> x;
   for_each_element([&](int h, int j, int e) {
@@ -252,7 +274,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   });
   __syncwarp();
   x = by_substitution(memory, triangle, x, k, warp, lane);
-  __syncthreads();  // of memory there is nothing left to read
+  __syncthreads();  // of memory there is nothing left to read, and sizes are known
 
   double largest = 0;
   if (warp >= k && warp < tiles) {
@@ -260,8 +282,9 @@ __global__ void __launch_bounds__(kThreads, 1)
     Rows<E>& tile = memory.substitution.diagonal[warp];
     for_each_element([&](int h, int j, int e) {
       const E v = conjugate(x.get(h, j, e));
-      tile.row(fragment_column(lane, j, e))[fragment_row(lane, h)] = v;
-      const double size = modulus(v);
+      const int r = fragment_column(lane, j, e), c = fragment_row(lane, h);
+      tile.row(r)[c] = v;
+      const double size = modulus(v) * sizes[k * kTile + c] / sizes[warp * kTile + r];
       largest = fmax(largest, isfinite(size) ? size : CUDART_INF);
     });
     __syncwarp();

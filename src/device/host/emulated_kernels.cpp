@@ -375,8 +375,8 @@ class EmulatedKernels final : public Kernels<T> {
       }
     });
   }
-  /// That of the block of order n that begins with row i: the largest modulus of its elements, and
-  /// these, in double precision.
+  /// That of the block of order n that begins with row i: the largest modulus of its elements, as
+  /// compared with the sizes of rows, and these, in double precision.
   template <class W>
   static DeviceView<W> inverse_of(DeviceView<W> inverses, Index i, Index n) {
     return inverses.block(Kernels<T>::elements_of_inverses(i), 0,
@@ -393,13 +393,22 @@ class EmulatedKernels final : public Kernels<T> {
     const Index n = l.rows;
     Double<T>* const v = elements_of_inverse(inverse);
     double largest = 1;
+    std::vector<double> sizes(static_cast<std::size_t>(n));  // of rows of U
+    const auto size_of = [&](Index i) -> double& { return sizes[static_cast<std::size_t>(i)]; };
+    for (Index j = std::max<Index>(n - Kernels<T>::kSizing, 0); j < n; ++j) {
+      for (Index i = 0; i <= j; ++i) {
+        const double size = std::abs(Double<T>(l(i, j)));
+        size_of(i) = std::isfinite(size) ? std::max(size_of(i), size)
+                                         : std::numeric_limits<double>::infinity();
+      }
+    }
     for (Index i = 0; i < n; ++i) {
       Double<T>* const row = v + i * (i + 1) / 2;
       for (Index j = 0; j <= i; ++j) {
         Double<T> sum = i == j ? 1 : 0;
         for (Index k = j; k < i; ++k) sum -= Double<T>(l(i, k)) * v[k * (k + 1) / 2 + j];
         row[j] = sum;
-        const double size = std::abs(sum);
+        const double size = std::abs(sum) * size_of(j) / size_of(i);
         largest =
             std::isfinite(size) ? std::max(largest, size) : std::numeric_limits<double>::infinity();
       }
