@@ -324,9 +324,9 @@ class Kernels {
                                      DeviceView<const Index> pivots, Index offset, DeviceView<T> a,
                                      DeviceView<const Index> inverses = {});
   /// Finds `inverses`: those of the diagonal blocks of order kInverted of the unit lower triangle L
-  /// of a square matrix `lu`, in double precision. For the size of a row the largest element of U
-  /// counts that it has in the last kSizing columns of a block: columns may be of any sizes, since
-  /// those are the same for all rows (but the last ones, which may thus seem smaller).
+  /// of a square matrix `lu`, in double precision. The size of a row is that of the largest element
+  /// of U in the last kSizing columns of a block: all rows but the last few have elements in the
+  /// same columns there, so sizes of columns do not matter.
   void find_inverses(Queue& queue, DeviceView<const T> lu, DeviceView<Index> inverses);
   static constexpr Index kInverted = 256, kSizing = 16;
   static constexpr double kLargestOfInverse = 16;
