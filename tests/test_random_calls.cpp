@@ -35,63 +35,8 @@ Index number_in(const char* variable, Index otherwise) {
   return text == nullptr ? otherwise : std::atoll(text);
 }
 
-template <class T>
-Padded<double> moduli(const Padded<T>& a) {
-  Padded<double> result(a.rows(), a.cols());
-  for (Index j = 0; j < a.cols(); ++j) {
-    for (Index i = 0; i < a.rows(); ++i) result(i, j) = std::abs(a(i, j));
-  }
-  return result;
-}
-
-/// C - op(A) op(B).
-template <class W>
-Padded<W> rest(Padded<W> c, Op op_a, const Padded<W>& a, Op op_b, const Padded<W>& b) {
-  reference::gemm<W>(op_a, op_b, W(-1), a.view(), b.view(), W(1), c.view());
-  return c;
-}
-/// |op(A)| |op(B)|.
-template <class A, class B>
-Padded<double> bound(Op op_a, const Padded<A>& a, Op op_b, const Padded<B>& b) {
-  Padded<double> c(op_a == Op::none ? a.rows() : a.cols(), op_b == Op::none ? b.cols() : b.rows());
-  reference::gemm<double>(op_a, op_b, 1, moduli(a).view(), moduli(b).view(), 0, c.view());
-  return c;
-}
-
-/// max |error| / (bound eps). An error without a bound, and a NaN, is infinitely large.
-template <class T, class W>
-double worst_ratio(const Padded<W>& error, const Padded<double>& bound) {
-  double worst = 0;
-  for (Index j = 0; j < error.cols(); ++j) {
-    for (Index i = 0; i < error.rows(); ++i) {
-      const double size = std::abs(error(i, j));
-      const double ratio = size == 0 ? 0 : size / (bound(i, j) * epsilon<T>());
-      worst = std::max(worst, std::isnan(ratio) ? HUGE_VAL : ratio);
-    }
-  }
-  return worst;
-}
-
 /// A result's error beside that of the CPU LAPACK.
 void expect_as_accurate(double ours, double cpus) { EXPECT_LT(ours, 4 * cpus + 10); }
-
-/// Whole powers of two, so that scaling by them rounds nothing.
-std::vector<int> random_exponents(Random& random, Index n, Index largest) {
-  std::vector<int> exponents;
-  for (Index i = 0; i < n; ++i) {
-    exponents.push_back(static_cast<int>(random.integer(-largest, largest)));
-  }
-  return exponents;
-}
-template <class T>
-void scale(Padded<T>& a, const std::vector<int>& rows, const std::vector<int>& cols) {
-  for (Index j = 0; j < a.cols(); ++j) {
-    for (Index i = 0; i < a.rows(); ++i) {
-      a(i, j) *= std::ldexp(Real<T>(1),
-                            rows[static_cast<std::size_t>(i)] + cols[static_cast<std::size_t>(j)]);
-    }
-  }
-}
 
 /// An operand in ordinary memory or in the device's.
 template <class T>
@@ -359,40 +304,6 @@ LuProblem<T> draw_lu(Random& random, Index m, Index n, Index exponent) {
   return problem;
 }
 
-/// The trapezoids of an LU factorization, and the rows of a matrix in the order of its pivots.
-template <class T>
-struct Factors {
-  Factors(HostView<const T> lu, const std::vector<Index>& ipiv)
-      : pivots(ipiv), l(lu.rows, std::min(lu.rows, lu.cols)), u(l.cols(), lu.cols) {
-    for (Index j = 0; j < l.cols(); ++j) {
-      for (Index i = 0; i < lu.rows; ++i) l(i, j) = i > j ? Wide<T>(lu(i, j)) : Wide<T>(i == j);
-    }
-    for (Index j = 0; j < lu.cols; ++j) {
-      for (Index i = 0; i < l.cols(); ++i) u(i, j) = i <= j ? Wide<T>(lu(i, j)) : Wide<T>(0);
-    }
-  }
-  template <class W>
-  Padded<W> interchanged(Padded<W> a, bool forward = true) const {
-    reference::laswp<W>(a.view(), 0, l.cols(), pivots.data(), forward);
-    return a;
-  }
-  /// max |P A - L U| / (|L| |U| eps).
-  double error(const Padded<T>& a) const {
-    return worst_ratio<T>(rest(interchanged(widen<T>(a.view())), Op::none, l, Op::none, u),
-                          bound(Op::none, l, Op::none, u));
-  }
-  /// max |B - op(A) X| / (|op(P^T L U)| |X| eps).
-  double solve_error(Op op, const Padded<T>& a, const Padded<T>& x, const Padded<T>& b) const {
-    const auto solution = widen<T>(x.view());
-    const auto sizes = interchanged(bound(Op::none, l, Op::none, u), false);
-    const auto error = rest(widen<T>(b.view()), op, widen<T>(a.view()), Op::none, solution);
-    return worst_ratio<T>(error, bound(op, sizes, Op::none, solution));
-  }
-
-  std::vector<Index> pivots;
-  Padded<Wide<T>> l, u;
-};
-
 TYPED_TEST(RandomCalls, Lu) {
   using T = TypeParam;
   this->repeat([this](Random& random) {
@@ -432,7 +343,7 @@ TYPED_TEST(RandomCalls, Lu) {
       EXPECT_EQ(pivots, cpu_pivots);
       EXPECT_TRUE(same(lu, cpu_lu));
     }
-    const Factors<T> factors(lu.view(), pivots), cpu_factors(cpu_lu.view(), cpu_pivots);
+    const LuFactors<T> factors(lu.view(), pivots), cpu_factors(cpu_lu.view(), cpu_pivots);
     expect_as_accurate(factors.error(a), cpu_factors.error(a));
     for (Index j = 0; j < factors.l.cols(); ++j) {
       for (Index i = j + 1; i < m; ++i) ASSERT_LE(abs1(lu(i, j)), 2.001) << i << " " << j;
@@ -529,7 +440,7 @@ TYPED_TEST(RandomMixedCalls, Lu) {
     auto cpu_lu = problem.a, cpu_x = b;
     std::vector<Index> cpu_pivots(static_cast<std::size_t>(n));
     const Index cpu_info = this->cpu_lapack().getrf(cpu_lu.view(), cpu::Pivots(cpu_pivots.data()));
-    const Factors<T> factors(a.view(), result.pivots), cpu_factors(cpu_lu.view(), cpu_pivots);
+    const LuFactors<T> factors(a.view(), result.pivots), cpu_factors(cpu_lu.view(), cpu_pivots);
     expect_as_accurate(factors.error(problem.a), cpu_factors.error(problem.a));
     if (result.info != 0 || cpu_info != 0 || nrhs == 0) return;
     this->cpu_lapack().getrs(Op::none, cpu_lu.view(), cpu::Pivots(cpu_pivots.data()), cpu_x.view());

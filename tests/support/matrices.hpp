@@ -192,6 +192,24 @@ Padded<Single<T>> words_of(const Padded<T>& a, Words words) {
   return result;
 }
 
+/// Whole powers of two, so that scaling by them rounds nothing.
+inline std::vector<int> random_exponents(Random& random, Index n, Index largest) {
+  std::vector<int> exponents;
+  for (Index i = 0; i < n; ++i) {
+    exponents.push_back(static_cast<int>(random.integer(-largest, largest)));
+  }
+  return exponents;
+}
+template <class T>
+void scale(Padded<T>& a, const std::vector<int>& rows, const std::vector<int>& cols) {
+  for (Index j = 0; j < a.cols(); ++j) {
+    for (Index i = 0; i < a.rows(); ++i) {
+      a(i, j) *= std::ldexp(Real<T>(1),
+                            rows[static_cast<std::size_t>(i)] + cols[static_cast<std::size_t>(j)]);
+    }
+  }
+}
+
 /// A = L L^H with the unit lower triangular L that has -1 everywhere below its diagonal. All
 /// numbers are small integers, so the factorization is exact; but L^-1 has elements up to 2^(n-2),
 /// and products with inverses of blocks of L are far off.

@@ -1,8 +1,11 @@
 // LAPACK's scaled residuals (TESTING/LIN: dpot01, dpot02, dget01, dget02), evaluated in double
 // precision. A result is right if its residual is below kThreshold, LAPACK's own limit.
+// And errors element by element, beside the products of moduli that bound them: a norm of the whole
+// matrix does not see what is lost in its small rows.
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <complex>
 #include <limits>
 #include <type_traits>
@@ -54,6 +57,81 @@ Padded<Wide<T>> widen_hermitian(Uplo uplo, HostView<const T> a) {
   }
   return wide;
 }
+
+// ---- element by element ----
+
+template <class T>
+Padded<double> moduli(const Padded<T>& a) {
+  Padded<double> result(a.rows(), a.cols());
+  for (Index j = 0; j < a.cols(); ++j) {
+    for (Index i = 0; i < a.rows(); ++i) result(i, j) = std::abs(a(i, j));
+  }
+  return result;
+}
+
+/// C - op(A) op(B).
+template <class W>
+Padded<W> rest(Padded<W> c, Op op_a, const Padded<W>& a, Op op_b, const Padded<W>& b) {
+  reference::gemm<W>(op_a, op_b, W(-1), a.view(), b.view(), W(1), c.view());
+  return c;
+}
+/// |op(A)| |op(B)|.
+template <class A, class B>
+Padded<double> bound(Op op_a, const Padded<A>& a, Op op_b, const Padded<B>& b) {
+  Padded<double> c(op_a == Op::none ? a.rows() : a.cols(), op_b == Op::none ? b.cols() : b.rows());
+  reference::gemm<double>(op_a, op_b, 1, moduli(a).view(), moduli(b).view(), 0, c.view());
+  return c;
+}
+
+/// max |error| / (bound eps). An error without a bound, and a NaN, is infinitely large.
+template <class T, class W>
+double worst_ratio(const Padded<W>& error, const Padded<double>& bound) {
+  double worst = 0;
+  for (Index j = 0; j < error.cols(); ++j) {
+    for (Index i = 0; i < error.rows(); ++i) {
+      const double size = std::abs(error(i, j));
+      const double ratio = size == 0 ? 0 : size / (bound(i, j) * epsilon<T>());
+      worst = std::max(worst, std::isnan(ratio) ? HUGE_VAL : ratio);
+    }
+  }
+  return worst;
+}
+
+/// The trapezoids of an LU factorization, and the rows of a matrix in the order of its pivots.
+template <class T>
+struct LuFactors {
+  LuFactors(HostView<const T> lu, const std::vector<Index>& ipiv)
+      : pivots(ipiv), l(lu.rows, std::min(lu.rows, lu.cols)), u(l.cols(), lu.cols) {
+    for (Index j = 0; j < l.cols(); ++j) {
+      for (Index i = 0; i < lu.rows; ++i) l(i, j) = i > j ? Wide<T>(lu(i, j)) : Wide<T>(i == j);
+    }
+    for (Index j = 0; j < lu.cols; ++j) {
+      for (Index i = 0; i < l.cols(); ++i) u(i, j) = i <= j ? Wide<T>(lu(i, j)) : Wide<T>(0);
+    }
+  }
+  template <class W>
+  Padded<W> interchanged(Padded<W> a, bool forward = true) const {
+    reference::laswp<W>(a.view(), 0, l.cols(), pivots.data(), forward);
+    return a;
+  }
+  /// max |P A - L U| / (|L| |U| eps).
+  double error(const Padded<T>& a) const {
+    return worst_ratio<T>(rest(interchanged(widen<T>(a.view())), Op::none, l, Op::none, u),
+                          bound(Op::none, l, Op::none, u));
+  }
+  /// max |B - op(A) X| / (|op(P^T L U)| |X| eps).
+  double solve_error(Op op, const Padded<T>& a, const Padded<T>& x, const Padded<T>& b) const {
+    const auto solution = widen<T>(x.view());
+    const auto sizes = interchanged(bound(Op::none, l, Op::none, u), false);
+    const auto error = rest(widen<T>(b.view()), op, widen<T>(a.view()), Op::none, solution);
+    return worst_ratio<T>(error, bound(op, sizes, Op::none, solution));
+  }
+
+  std::vector<Index> pivots;
+  Padded<Wide<T>> l, u;
+};
+
+// ---- by norms ----
 
 /// The one-norm. NaN if any element is NaN, so that no comparison with a limit accepts it.
 template <class W>
@@ -111,17 +189,13 @@ template <class T>
 double getrf_residual(HostView<const T> a, HostView<const T> factor,
                       const std::vector<Index>& pivots) {
   using W = Wide<T>;
-  const Index m = a.rows, n = a.cols, k = std::min(m, n);
+  const Index m = a.rows, n = a.cols;
   auto original = widen<T>(a);
-  Padded<W> l(m, k), u(k, n), product(m, n);
-  for (Index j = 0; j < k; ++j) {
-    for (Index i = 0; i < m; ++i) l(i, j) = i > j ? W(factor(i, j)) : W(i == j ? 1.0 : 0.0);
-  }
-  for (Index j = 0; j < n; ++j) {
-    for (Index i = 0; i < k; ++i) u(i, j) = i <= j ? W(factor(i, j)) : W(0);
-  }
-  reference::gemm<W>(Op::none, Op::none, W(1), l.view(), u.view(), W(0), product.view());
-  reference::laswp<W>(product.view(), 0, k, pivots.data(), false);
+  Padded<W> product(m, n);
+  const LuFactors<T> factors(factor, pivots);
+  reference::gemm<W>(Op::none, Op::none, W(1), factors.l.view(), factors.u.view(), W(0),
+                     product.view());
+  product = factors.interchanged(std::move(product), false);
   const double scale = static_cast<double>(n) * norm1(original);
   for (Index j = 0; j < n; ++j) {
     for (Index i = 0; i < m; ++i) original(i, j) -= product(i, j);

@@ -363,15 +363,15 @@ class EmulatedKernels final : public Kernels<T> {
     });
   }
 
-  void do_find_inverses(Queue& queue, DeviceView<const T> l, DeviceView<Index> inverses) override {
+  void do_find_inverses(Queue& queue, DeviceView<const T> lu, DeviceView<Index> inverses) override {
     enqueue(queue, "find_inverses", [=] {
       const char* const name = "find_inverses";
-      require(l.rows == l.cols && inverses.rows >= Kernels<T>::elements_of_inverses(l.rows), name,
-              "the shapes do not fit");
-      const HostView<const T> triangle = open(name, l);
-      for (Index i = 0; i < l.rows; i += Kernels<T>::kInverted) {
-        const Index n = std::min(Kernels<T>::kInverted, l.rows - i);
-        invert(triangle.block(i, i, n, n), open(name, inverse_of(inverses, i, n)));
+      require(lu.rows == lu.cols && inverses.rows >= Kernels<T>::elements_of_inverses(lu.rows),
+              name, "the shapes do not fit");
+      const HostView<const T> factors = open(name, lu);
+      for (Index i = 0; i < lu.rows; i += Kernels<T>::kInverted) {
+        const Index n = std::min(Kernels<T>::kInverted, lu.rows - i);
+        invert(factors.block(i, i, n, n), open(name, inverse_of(inverses, i, n)));
       }
     });
   }
@@ -389,15 +389,15 @@ class EmulatedKernels final : public Kernels<T> {
   }
 
   /// Rows of the inverse one after the other, up to the diagonal.
-  static void invert(HostView<const T> l, HostView<Index> inverse) {
-    const Index n = l.rows;
+  static void invert(HostView<const T> lu, HostView<Index> inverse) {
+    const Index n = lu.rows;
     Double<T>* const v = elements_of_inverse(inverse);
     double largest = 1;
     std::vector<double> sizes(static_cast<std::size_t>(n));  // of rows of U
     const auto size_of = [&](Index i) -> double& { return sizes[static_cast<std::size_t>(i)]; };
     for (Index j = std::max<Index>(n - Kernels<T>::kSizing, 0); j < n; ++j) {
       for (Index i = 0; i <= j; ++i) {
-        const double size = std::abs(Double<T>(l(i, j)));
+        const double size = std::abs(Double<T>(lu(i, j)));
         size_of(i) = std::isfinite(size) ? std::max(size_of(i), size)
                                          : std::numeric_limits<double>::infinity();
       }
@@ -406,7 +406,7 @@ class EmulatedKernels final : public Kernels<T> {
       Double<T>* const row = v + i * (i + 1) / 2;
       for (Index j = 0; j <= i; ++j) {
         Double<T> sum = i == j ? 1 : 0;
-        for (Index k = j; k < i; ++k) sum -= Double<T>(l(i, k)) * v[k * (k + 1) / 2 + j];
+        for (Index k = j; k < i; ++k) sum -= Double<T>(lu(i, k)) * v[k * (k + 1) / 2 + j];
         row[j] = sum;
         const double size = std::abs(sum) * size_of(j) / size_of(i);
         largest =
