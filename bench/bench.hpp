@@ -41,7 +41,7 @@ struct Options {
   std::string trace, svg;                ///< with --speed-of-light: of the timeline
   std::vector<Index> vectors = {16, 1};  ///< with --update
   std::vector<double> conditions = {10, 1e3, 1e5, 1e7, 1e10, 1e14};  ///< with --refine
-  bool resident = false;                                       ///< with --refine: on the device
+  bool resident = false;                            ///< with --refine: on the device
   std::vector<Index> block_sizes = {64, 128, 256};  ///< with --variants, as the next three
   std::vector<std::string> lu = {"unblocked", "left-looking", "crout", "right-looking"};
   std::vector<std::string> panels = {"device", "hybrid"};

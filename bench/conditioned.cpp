@@ -5,7 +5,7 @@
 #include <complex>
 #include <random>
 
-#include "algorithms/workers.hpp"
+#include "host/workers.hpp"
 
 namespace overlapack::bench {
 namespace {

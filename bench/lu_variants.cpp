@@ -3,8 +3,8 @@
 #include <optional>
 #include <stdexcept>
 
-#include "algorithms/panel_on_cpu.hpp"
-#include "algorithms/split.hpp"
+#include "algorithms/lu/panel_on_cpu.hpp"
+#include "algorithms/shared/split.hpp"
 
 namespace overlapack::bench {
 namespace {

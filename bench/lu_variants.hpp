@@ -4,14 +4,14 @@
 // the right-looking one as dgetrf.
 //
 // They stand beside the library, not in it. What the library runs is the right-looking form with
-// lookahead and with transfers in step with it (src/algorithms/lu.cpp); these show what that
-// choice is worth, and they build on the same parts: panel kernel, panel on the CPU, interchanges,
-// large products.
+// lookahead and with transfers in step with it (src/algorithms/lu/schedule.cpp); these show what
+// that choice is worth, and they build on the same parts: panel kernel, panel on the CPU,
+// interchanges, large products.
 #pragma once
 
 #include <vector>
 
-#include "algorithms/blocks.hpp"
+#include "algorithms/shared/blocks.hpp"
 #include "cpu/lapack.hpp"
 
 namespace overlapack::bench {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <random>
 
-#include "algorithms/workers.hpp"
+#include "host/workers.hpp"
 #include "peer_reductions.hpp"
 #include "report.hpp"
 #include "resident_matrix.hpp"

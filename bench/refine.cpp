@@ -5,13 +5,13 @@
 #include <cmath>
 #include <iostream>
 
-#include "algorithms/workers.hpp"
 #include "cells.hpp"
 #include "chart.hpp"
 #include "conditioned.hpp"
 #include "cusolver.hpp"
 #include "device/timeline.hpp"
 #include "dispatch/context.hpp"
+#include "host/workers.hpp"
 #include "ours_on_device.hpp"
 #include "report.hpp"
 

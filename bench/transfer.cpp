@@ -1,5 +1,5 @@
 // How fast the transfer engine moves matrices, beside the bare speed of the link.
-#include "algorithms/transfer.hpp"
+#include "transfer/transfer.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,8 +8,8 @@
 #include <iostream>
 #include <memory>
 
-#include "algorithms/blocks.hpp"
-#include "algorithms/triangle.hpp"
+#include "algorithms/shared/blocks.hpp"
+#include "algorithms/shared/triangle.hpp"
 #include "bench.hpp"
 #include "dispatch/context.hpp"
 #include "report.hpp"

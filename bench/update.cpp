@@ -11,15 +11,15 @@
 #include <random>
 #include <thread>
 
-#include "algorithms/chol_update.hpp"
-#include "algorithms/finite.hpp"
-#include "algorithms/workers.hpp"
+#include "algorithms/shared/finite.hpp"
+#include "algorithms/update/on_cpu.hpp"
 #include "cells.hpp"
 #include "chart.hpp"
 #include "cpu/lapack.hpp"
 #include "dispatch/calls.hpp"
 #include "dispatch/context.hpp"
 #include "exported.hpp"
+#include "host/workers.hpp"
 #include "report.hpp"
 #include "resident_matrix.hpp"
 

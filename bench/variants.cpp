@@ -4,7 +4,7 @@
 #include <iostream>
 #include <optional>
 
-#include "algorithms/blocks.hpp"
+#include "algorithms/shared/blocks.hpp"
 #include "cells.hpp"
 #include "chart.hpp"
 #include "cusolver.hpp"

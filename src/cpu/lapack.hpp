@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "core/once.hpp"
 #include "core/scalar.hpp"
 #include "core/view.hpp"
+#include "host/once.hpp"
 
 namespace overlapack::cpu {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/traces.hpp"
+#include "host/errno_guard.hpp"
 
 // Weak, so that a process without any xerbla_ still loads us; and a reference at all, so that the
 // linker exports the xerbla_ of an executable that defines its own.

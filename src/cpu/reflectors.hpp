@@ -1,5 +1,5 @@
 // Reflectors that take columns of a Cholesky factor through an update, one by one. What they are
-// and why they are stable says algorithms/chol_update.cpp; they are also what the emulated device
+// and why they are stable says algorithms/update/on_cpu.cpp; they are also what the emulated device
 // computes.
 #pragma once
 

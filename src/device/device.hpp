@@ -1,5 +1,5 @@
-// The contract between the algorithms and a device. device/cuda and device/host implement it and
-// pass the same contract test (tests/test_device_contract.cpp).
+// The contract between the algorithms and a device. device/cuda and device/emulated implement it
+// and pass the same contract test (tests/device/test_device_contract.cpp).
 //
 // Public functions are non-virtual: they tell the observer, then call the private virtual one.
 // Everything a Queue or Kernels function does is asynchronous: it is enqueued and may run at any

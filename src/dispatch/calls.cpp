@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <vector>
 
-#include "algorithms/finite.hpp"
-#include "algorithms/getrf.hpp"
-#include "algorithms/potrf.hpp"
-#include "algorithms/refine.hpp"
-#include "algorithms/solve.hpp"
+#include "algorithms/cholesky/cholesky.hpp"
+#include "algorithms/lu/lu.hpp"
+#include "algorithms/refine/refine.hpp"
+#include "algorithms/shared/finite.hpp"
+#include "algorithms/solve/solve.hpp"
 #include "cpu/reference.hpp"
 #include "dispatch/route.hpp"
 
@@ -84,7 +84,7 @@ Index refine_on_cpu(Part part, HostView<const T> a, HostView<const T> b, HostVie
   return in_double;
 }
 
-/// A mixed-precision solve. solve(device, options, refined) is one of algorithms/refine.hpp;
+/// A mixed-precision solve. solve(device, options, refined) is one of algorithms/refine/refine.hpp;
 /// resume(options, committed) finishes its factorization in double precision on the CPU. As long as
 /// nothing of that is committed A is as it was, and the CPU does the whole call.
 template <class OnCpu, class Solve, class Resume>

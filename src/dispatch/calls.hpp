@@ -2,8 +2,8 @@
 // the device fails. Arguments are valid and not empty (the ABI has checked them).
 #pragma once
 
-#include "algorithms/chol_rank_one.hpp"
-#include "algorithms/chol_update.hpp"
+#include "algorithms/update/on_cpu.hpp"
+#include "algorithms/update/rank_one.hpp"
 #include "cpu/lapack.hpp"
 
 namespace overlapack::dispatch {

@@ -15,11 +15,11 @@
 #include <system_error>
 #include <vector>
 
-#include "core/once.hpp"
-#include "core/traces.hpp"
 #include "cpu/lapack.hpp"
-#include "device/cuda/plugin.hpp"
-#include "device/host/emulated_device.hpp"
+#include "device/cuda/runtime/plugin.hpp"
+#include "device/emulated/emulated_device.hpp"
+#include "host/errno_guard.hpp"
+#include "host/once.hpp"
 
 namespace overlapack::dispatch {
 namespace {

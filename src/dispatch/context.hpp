@@ -8,9 +8,9 @@
 #include <optional>
 #include <string>
 
-#include "algorithms/workers.hpp"
 #include "device/device.hpp"
 #include "dispatch/policy.hpp"
+#include "host/workers.hpp"
 
 namespace overlapack::dispatch {
 

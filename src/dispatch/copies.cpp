@@ -4,13 +4,13 @@
 #include <cstdlib>
 #include <new>
 
-#include "algorithms/new_memory.hpp"
-#include "algorithms/strided_copy.hpp"
-#include "algorithms/workers.hpp"
-#include "core/once.hpp"
-#include "core/thread_memory.hpp"
 #include "cpu/loader.hpp"
 #include "dispatch/calls.hpp"
+#include "host/new_memory.hpp"
+#include "host/once.hpp"
+#include "host/strided_copy.hpp"
+#include "host/thread_memory.hpp"
+#include "host/workers.hpp"
 
 namespace overlapack::dispatch {
 namespace {

@@ -2,7 +2,7 @@
 #include <new>
 #include <vector>
 
-#include "algorithms/norm.hpp"
+#include "algorithms/norms/norm.hpp"
 #include "dispatch/route.hpp"
 
 namespace overlapack::dispatch {

@@ -8,7 +8,7 @@
 #include <sstream>
 #include <utility>
 
-#include "algorithms/chol_update_device.hpp"
+#include "algorithms/update/on_device.hpp"
 #include "device/residues.hpp"
 
 namespace overlapack::dispatch {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/blocks.hpp"
+#include "algorithms/shared/blocks.hpp"
 #include "core/scalar.hpp"
 
 namespace overlapack::dispatch {

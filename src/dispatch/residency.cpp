@@ -10,8 +10,8 @@
 #include <string>
 #include <utility>
 
-#include "core/once.hpp"
-#include "core/traces.hpp"
+#include "host/errno_guard.hpp"
+#include "host/once.hpp"
 
 namespace overlapack::dispatch {
 namespace {

@@ -9,12 +9,12 @@
 #include <new>
 #include <string>
 
-#include "algorithms/refine.hpp"
+#include "algorithms/refine/refine.hpp"
 #include "core/no_traps.hpp"
-#include "core/once.hpp"
 #include "core/view.hpp"
 #include "dispatch/calls.hpp"
 #include "dispatch/residency.hpp"
+#include "host/once.hpp"
 
 namespace overlapack::dispatch {
 

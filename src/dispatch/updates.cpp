@@ -3,8 +3,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "algorithms/chol_update_device.hpp"
-#include "algorithms/finite.hpp"
+#include "algorithms/shared/finite.hpp"
+#include "algorithms/update/on_device.hpp"
 #include "dispatch/route.hpp"
 
 namespace overlapack::dispatch {

@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "cpu/lapack.hpp"
-#include "device/cuda/plugin.hpp"
+#include "device/cuda/runtime/plugin.hpp"
 
 namespace overlapack::tools {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "cpu/lapack.hpp"
-#include "device/cuda/plugin.hpp"
+#include "device/cuda/runtime/plugin.hpp"
 #include "dispatch/context.hpp"
 #include "tools/commands.hpp"
 #include "tools/hardware.hpp"

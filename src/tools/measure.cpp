@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "algorithms/chol_update.hpp"
+#include "algorithms/update/on_cpu.hpp"
 #include "cpu/lapack.hpp"
 #include "dispatch/calls.hpp"
 #include "dispatch/context.hpp"

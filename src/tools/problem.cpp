@@ -6,7 +6,7 @@
 #include <mutex>
 #include <new>
 
-#include "algorithms/workers.hpp"
+#include "host/workers.hpp"
 
 namespace overlapack::tools {
 namespace {

@@ -23,7 +23,7 @@
 
 #include "device/buffer.hpp"
 #include "device/device.hpp"
-#include "device/host/emulated_device.hpp"
+#include "device/emulated/emulated_device.hpp"
 #include "dispatch/context.hpp"
 
 namespace overlapack::testing_support {

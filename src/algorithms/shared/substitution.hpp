@@ -1,0 +1,104 @@
+// Triangular solves for few right-hand sides or many, and by inverses of diagonal blocks.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "algorithms/shared/blocks.hpp"
+#include "device/device.hpp"
+
+namespace overlapack::algorithms {
+
+/// Up to this condition number a triangular block is solved with by a product with its inverse. The
+/// product's backward error grows with the condition, substitution's does not; with 256 it stays
+/// within a few of LAPACK's units (src/README.md, "Inverses of diagonal blocks").
+inline constexpr double kTrustedCondition = 256;
+
+/// Inverses of the diagonal blocks of a Cholesky factor, side by side on the device, with their
+/// conditions, in staging memory, and what kernels that multiply by them work in.
+template <class T>
+class BlockInverses {
+ public:
+  /// Of blocks of that order (the last one may be smaller), for an n x n factor and X with so many
+  /// columns.
+  BlockInverses(Device& device, Uplo uplo, Index order, Index n, Index columns)
+      : kernels_(device.kernels<T>()),
+        uplo_(uplo),
+        order_(order),
+        inverses_(device, order, n),
+        conditions_(device, Space::host, count(n)),
+        progress_(device, Space::device,
+                  Kernels<T>::substitution_with_factor_progress(count(n), columns)) {}
+
+  /// Inverts those of `columns`, which begin with a block. `a` is their diagonal block of the
+  /// factor.
+  void invert(Queue& queue, DeviceView<const T> a, Range columns) const {
+    kernels_.invert_blocks(
+        queue, uplo_, a, view(columns),
+        DeviceView<Real<T>>(conditions_.data() + columns.first / order_, count(columns.size())));
+  }
+  DeviceView<T> view(Range columns) const {
+    return inverses_.view().block(0, columns.first, std::min(order_, columns.size()),
+                                  columns.size());
+  }
+  DeviceView<Index> progress() const { return {progress_.data(), progress_.size()}; }
+
+  /// Whether products with all inverses are accurate, once the queue has been waited for. Comparing
+  /// a NaN must not raise an exception that the caller may have set a trap for.
+  bool trusted() const {
+    const Real<T>* const conditions = conditions_.data();
+    return std::all_of(conditions, conditions + conditions_.size(), [](double condition) {
+      return std::islessequal(condition, kTrustedCondition);
+    });
+  }
+
+ private:
+  Index count(Index n) const { return quotient_up(n, order_); }
+
+  Kernels<T>& kernels_;
+  const Uplo uplo_;
+  const Index order_;
+  const DeviceMatrix<T> inverses_;
+  const Buffer<Real<T>> conditions_;
+  const Buffer<Index> progress_;
+};
+
+/// X := A^-1 X for the same triangle A, again and again in one queue: for few right-hand sides,
+/// where each step of trsm is a launch with little to do, by one kernel.
+template <class T>
+class Substitution {
+ public:
+  static constexpr Index kFew = 8;  // columns
+
+  Substitution(Device& device, Uplo uplo, Diag diag) : device_(device), uplo_(uplo), diag_(diag) {}
+
+  void operator()(Queue& queue, DeviceView<const T> a, DeviceView<T> x) {
+    Kernels<T>& kernels = device_.kernels<T>();
+    if (x.cols > kFew || !try_to_allocate([&] { prepare(queue, a); })) {
+      kernels.trsm(queue, Side::left, uplo_, Op::none, diag_, T(1), a, x);
+      return;
+    }
+    kernels.substitute(queue, uplo_, diag_, a, {links_.data(), links_.size()}, x,
+                       {progress_.data(), progress_.size()});
+  }
+
+ private:
+  void prepare(Queue& queue, DeviceView<const T> a) {
+    if (progress_.size() > 0) return;
+    Buffer<Index> progress(device_, Space::device, Kernels<T>::substitution_progress(a.rows, kFew));
+    const Index count = Kernels<T>::substitution_links(a.rows);
+    if (count > 0) {
+      links_ = {device_, Space::device, count};
+      device_.kernels<T>().find_links(queue, uplo_, diag_, a, {links_.data(), count});
+    }
+    progress_ = std::move(progress);  // all is there
+  }
+
+  Device& device_;
+  const Uplo uplo_;
+  const Diag diag_;
+  Buffer<Index> links_, progress_;  // if there has been a solve for few right-hand sides
+};
+
+}  // namespace overlapack::algorithms

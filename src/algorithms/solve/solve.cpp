@@ -1,0 +1,75 @@
+#include "algorithms/solve/solve.hpp"
+
+#include "algorithms/shared/substitution.hpp"
+#include "algorithms/shared/triangle.hpp"
+#include "transfer/transfer.hpp"
+
+namespace overlapack::algorithms {
+
+namespace {
+
+/// Sends A and B up, calls solve(queue, A, B) with where they are, and brings B home.
+template <class T, class Solve>
+void solve_with(Device& device, const Options& options, HostView<const T> a, Part part,
+                HostView<T> b, Index& committed, Solve solve) {
+  const DeviceMatrix<T> factor(device, a.rows, a.cols), rhs(device, b.rows, b.cols);
+  const DeviceView<T> A = factor.view(), B = rhs.view();
+  const QueueLease queue(device);
+  Transfer transfer(device, options.threads, committed);
+  const Index all_of_a = transfer.add_upload(make_region<T>(a, A, part));
+  const Index all_of_b = transfer.add_upload(make_region<T>(b, B));
+  const Index solution = transfer.add_download(make_region<T>(b, B));
+  transfer.start();
+  transfer.before(*queue, all_of_a);
+  transfer.before(*queue, all_of_b);
+  solve(*queue, A, B);
+  transfer.release(*queue, solution);
+  transfer.finish();
+}
+
+}  // namespace
+
+template <class T>
+void potrs(Device& device, const Options& options, Uplo uplo, HostView<const T> a, HostView<T> b,
+           Index& committed) {
+  const Triangle<T> triangle{{uplo}, device.kernels<T>()};
+  solve_with<T>(device, options, a, part_of(uplo), b, committed,
+                [&](Queue& queue, DeviceView<const T> A, DeviceView<T> B) {
+                  for (const Op op : {triangle.direct(), triangle.adjoint()}) {  // L, then L^H
+                    triangle.kernels.trsm(queue, Side::left, uplo, op, Diag::non_unit, T(1), A, B);
+                  }
+                });
+}
+
+template <class T>
+void getrs(Device& device, const Options& options, Op op, HostView<const T> a,
+           const std::vector<Index>& pivots, HostView<T> b, Index& committed) {
+  const Index n = a.rows;
+  Kernels<T>& kernels = device.kernels<T>();
+  const Buffer<Index> interchanges(device, Space::device, n), staged(device, Space::host, n);
+  std::copy(pivots.begin(), pivots.end(), staged.data());
+  const DeviceView<Index> p(interchanges.data(), n);
+  Substitution<T> solve_with_l(device, Uplo::lower, Diag::unit),
+      solve_with_u(device, Uplo::upper, Diag::non_unit);
+  const auto solve = [&](Queue& queue, DeviceView<const T> A, DeviceView<T> B) {
+    queue.copy<Index>(p, HostView<const Index>(staged.data(), n));
+    if (op == Op::none) {  // A = P^T L U
+      kernels.swap_rows(queue, B, p, 0);
+      solve_with_l(queue, A, B);
+      solve_with_u(queue, A, B);
+    } else {
+      kernels.trsm(queue, Side::left, Uplo::upper, op, Diag::non_unit, T(1), A, B);
+      kernels.trsm(queue, Side::left, Uplo::lower, op, Diag::unit, T(1), A, B);
+      kernels.swap_rows(queue, B, p, 0, false);
+    }
+  };
+  solve_with<T>(device, options, a, Part::all, b, committed, solve);
+}
+
+#define OVERLAPACK_INSTANTIATE(T)                                                                \
+  template void potrs<T>(Device&, const Options&, Uplo, HostView<const T>, HostView<T>, Index&); \
+  template void getrs<T>(Device&, const Options&, Op, HostView<const T>,                         \
+                         const std::vector<Index>&, HostView<T>, Index&);
+OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
+
+}  // namespace overlapack::algorithms

@@ -1,0 +1,67 @@
+#include "device/emulated/emulated_device.hpp"
+
+#include <complex>
+#include <mutex>
+
+#include "device/emulated/emulated_kernels.hpp"
+#include "device/emulated/machine.hpp"
+
+namespace overlapack {
+namespace emulated {
+namespace {
+
+class EmulatedDevice final : public Device {
+ public:
+  explicit EmulatedDevice(const EmulatedOptions& options)
+      : Device("host", "emulated device", options.memory, true), machine_(options) {}
+  ~EmulatedDevice() override { clear_pools(); }
+
+ private:
+  void* do_allocate(Space space, std::size_t bytes) override {
+    std::lock_guard<std::mutex> lock(machine_.mutex);
+    return machine_.memory.allocate(space, bytes);
+  }
+  void do_free(Space space, void* memory) noexcept override {
+    std::lock_guard<std::mutex> lock(machine_.mutex);
+    machine_.memory.free(space, memory);
+  }
+  void do_reuse(Space, void* memory, std::size_t bytes) override { Memory::poison(memory, bytes); }
+  MemoryKind do_kind_of(const void* memory) override {
+    std::lock_guard<std::mutex> lock(machine_.mutex);
+    if (machine_.memory.holds(Space::device, memory, 1)) return MemoryKind::device;
+    if (machine_.memory.holds(Space::host, memory, 1)) return MemoryKind::pinned;
+    return MemoryKind::pageable;
+  }
+  std::unique_ptr<Queue> do_make_queue(Priority) override {
+    return std::make_unique<EmulatedQueue>(*this, machine_);
+  }
+  std::shared_ptr<void> do_make_current() override { return {}; }
+  void do_await_all() override {
+    std::lock_guard<std::mutex> lock(machine_.mutex);
+    machine_.run_all();
+  }
+  std::unique_ptr<Event> do_make_event(Timed timed) override {
+    return std::make_unique<EmulatedEvent>(*this, machine_, timed);
+  }
+  Kernels<float>& do_kernels(float) override { return *s_; }
+  Kernels<double>& do_kernels(double) override { return *d_; }
+  Kernels<std::complex<float>>& do_kernels(std::complex<float>) override { return *c_; }
+  Kernels<std::complex<double>>& do_kernels(std::complex<double>) override { return *z_; }
+
+  Machine machine_;
+  template <class T>
+  using Owned = std::unique_ptr<Kernels<T>>;
+  const Owned<float> s_ = make_kernels<float>(*this, machine_);
+  const Owned<double> d_ = make_kernels<double>(*this, machine_);
+  const Owned<std::complex<float>> c_ = make_kernels<std::complex<float>>(*this, machine_);
+  const Owned<std::complex<double>> z_ = make_kernels<std::complex<double>>(*this, machine_);
+};
+
+}  // namespace
+}  // namespace emulated
+
+std::unique_ptr<Device> make_emulated_device(EmulatedOptions options) {
+  return std::make_unique<emulated::EmulatedDevice>(options);
+}
+
+}  // namespace overlapack

@@ -1,0 +1,234 @@
+// Rounding, widening, mirroring.
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "device/contract/contract.hpp"
+
+namespace overlapack {
+namespace {
+
+using namespace testing_support;
+
+template <class T>
+class MixedContract : public DeviceContract<T> {};
+TYPED_TEST_SUITE(MixedContract, DoublePrecisions);
+
+TYPED_TEST(MixedContract, RoundsAPart) {
+  using T = TypeParam;
+  const std::pair<Index, Index> shapes[] = {{7, 5}, {5, 9}, {300, 40}, {1, 1}, {5000, 3}};
+  for (const auto& [m, n] : shapes) {
+    const auto a = random_matrix<T>(m, n, 1, 2);
+    const auto from = this->upload(a);
+    for (const Part part : {Part::all, Part::lower, Part::upper}) {
+      const auto to = this->upload(Padded<Single<T>>(m, n, 3));
+      const auto overflow = this->upload_index(0);
+      this->kernels().round(this->queue(), part, from, to, overflow);
+      const auto rounded = this->download(to);
+      for (Index j = 0; j < n; ++j) {
+        for (Index i = 0; i < m; ++i) {
+          const bool inside = part == Part::all || (part == Part::lower ? i >= j : i <= j);
+          ASSERT_EQ(rounded(i, j), inside ? static_cast<Single<T>>(a(i, j)) : sentinel<Single<T>>())
+              << m << "x" << n << " part " << static_cast<int>(part) << " at " << i << "," << j;
+        }
+      }
+      EXPECT_TRUE(rounded.padding_untouched());
+      EXPECT_EQ(this->download_index(overflow), 0);
+    }
+  }
+}
+
+TYPED_TEST(MixedContract, RoundsHighWordsAndJoinsThemWithTheLowOnes) {
+  using T = TypeParam;
+  using R = Real<T>;
+  const R largest = std::numeric_limits<float>::max(), inf = std::numeric_limits<R>::infinity();
+  const struct {
+    R number;
+    bool overflows;
+  } cases[] = {{0, false},      {-3, false}, {largest, false}, {std::nextafter(largest, inf), true},
+               {1e-310, false}, {inf, true}, {nan<R>(), false}};
+  const std::pair<Index, Index> shapes[] = {{1, 1}, {7, 5}, {5, 9}, {300, 40}, {5000, 3}};
+  for (const auto& [m, n] : shapes) {
+    for (const auto& c : cases) {
+      auto a = random_matrix<T>(m, n, 1, 2);
+      a(m - 1, n - 1) = scalar<T>(1, c.number);
+      a(0, 0) = T(c.number);
+      const auto high = this->upload(words_of(a, Words::high)),
+                 low = this->upload(words_of(a, Words::low));
+      for (const Part part : {Part::all, Part::lower, Part::upper}) {
+        SCOPED_TRACE(testing::Message() << m << "x" << n << " part " << static_cast<int>(part)
+                                        << " with " << c.number);
+        const auto rounded = this->upload(Padded<Single<T>>(m, n, 3));
+        const auto joined = this->upload(Padded<T>(m, n, 1));
+        const auto overflow = this->upload_index(0);
+        this->kernels().round_high(this->queue(), part, high, rounded);
+        this->kernels().join(this->queue(), part, high, low, joined, overflow);
+        const auto singles = this->download(rounded);
+        const auto doubles = this->download(joined);
+        for (Index j = 0; j < n; ++j) {
+          for (Index i = 0; i < m; ++i) {
+            const bool inside = part == Part::all || (part == Part::lower ? i >= j : i <= j);
+            const T expected = inside ? a(i, j) : sentinel<T>();
+            ASSERT_EQ(std::memcmp(&doubles(i, j), &expected, sizeof(T)), 0) << i << "," << j;
+            if (!inside) {
+              ASSERT_EQ(singles(i, j), sentinel<Single<T>>()) << i << "," << j;
+            } else if (!is_nan(expected) && std::abs(expected) < largest / 2) {
+              // Towards zero, to 21 bits: numbers that have no more are as they were.
+              ASSERT_LE(std::abs(T(singles(i, j)) - expected),
+                        0x1p-20 * std::abs(expected) + 0x1p-149);
+              if (std::abs(expected) == 3) {
+                ASSERT_EQ(T(singles(i, j)), expected);
+              }
+            }
+          }
+        }
+        EXPECT_TRUE(singles.padding_untouched());
+        EXPECT_TRUE(doubles.padding_untouched());
+        EXPECT_EQ(this->download_index(overflow), c.overflows ? 1 : 0);
+      }
+    }
+  }
+}
+
+TYPED_TEST(MixedContract, ScalesByPowersOfTwo) {
+  using T = TypeParam;
+  using R = Real<T>;
+  const Index m = 300, n = 40;
+  // Each with the power of two above it.
+  constexpr R kInfinity = std::numeric_limits<R>::infinity();
+  const std::pair<R, R> known[] = {
+      {1, 2},        {0.75, 1}, {-0.5, 1},      {1e30, 0x1p100},    {3e-9, 0x1p-28}, {0, 1},
+      {nan<R>(), 1}, {5, 8},    {kInfinity, 1}, {1e-310, 0x1p-500}, {1e300, 0x1p500}};
+  constexpr Index kKnown = std::size(known);
+  auto a = random_matrix<T>(m, n, 1, 2);
+  a(1, 1) = T(1e30);
+  Padded<R> sizes(m, 1);
+  for (Index i = 0; i < m; ++i) sizes(i, 0) = known[i % kKnown].first;
+  const auto power = [&](Index i) { return known[i % kKnown].second; };
+  const auto from = this->upload(a);
+  const auto row_sizes = this->upload(sizes);
+  const DeviceView<R> column_sizes = row_sizes.view.block(0, 0, n, 1);
+  const auto overflow = this->upload_index(0);
+  for (const Part part : {Part::all, Part::lower}) {
+    for (const bool by_rows : {false, true}) {
+      const auto to = this->upload(Padded<Single<T>>(m, n, 3));
+      this->kernels().round(this->queue(), part, from, to, overflow,
+                            by_rows ? DeviceView<const R>(row_sizes.view) : DeviceView<const R>(),
+                            column_sizes);
+      const auto got = this->download(to);
+      for (Index j = 0; j < n; ++j) {
+        for (Index i = part == Part::lower ? j : 0; i < m; ++i) {
+          const auto scaled = a(i, j) / (power(j) * (by_rows ? power(i) : 1));
+          ASSERT_EQ(got(i, j), static_cast<Single<T>>(scaled)) << i << "," << j;
+        }
+      }
+      EXPECT_TRUE(got.padding_untouched());
+    }
+  }
+  EXPECT_EQ(this->download_index(overflow), 0) << "it is not of the scaled numbers";
+
+  const auto x = random_matrix<Single<T>>(m, 3, 2);
+  const auto y = random_matrix<T>(m, 3, 3);
+  const auto dx = this->upload(x), dy = this->upload(y);
+  this->kernels().widen(this->queue(), dx, T(1), dy, row_sizes);
+  const auto sum = this->download(dy);
+  for (Index j = 0; j < 3; ++j) {
+    for (Index i = 0; i < m; ++i) {
+      const T expected = T(x(i, j)) / power(i) + y(i, j);
+      ASSERT_LE(std::abs(sum(i, j) - expected), 2 * epsilon<T>() * std::abs(expected));
+    }
+  }
+}
+
+TYPED_TEST(MixedContract, RoundingReportsWhatOverflows) {
+  using T = TypeParam;
+  const Index m = 700, n = 20;
+  const double largest = std::numeric_limits<float>::max();
+  const double beyond = std::nextafter(largest, 1e300);
+  const double inf = std::numeric_limits<double>::infinity();
+  const struct {
+    T number;
+    bool overflows;
+  } cases[] = {{T(largest), false},
+               {T(-largest), false},
+               {T(beyond), true},
+               {T(-beyond), true},
+               {T(inf), true},
+               {T(-inf), true},
+               {nan<T>(), false},
+               {T(1e-300), false},
+               {scalar<T>(is_complex<T> ? 0 : beyond, -beyond), true}};
+  for (const auto& c : cases) {
+    for (const Part part : {Part::all, Part::lower, Part::upper}) {
+      for (const auto& [i, j] : {std::pair<Index, Index>{500, 3}, {3, 17}, {7, 7}}) {
+        auto a = random_matrix<T>(m, n, 1);
+        a(i, j) = c.number;
+        const bool inside = part == Part::all || (part == Part::lower ? i >= j : i <= j);
+        const auto from = this->upload(a);
+        const auto to = this->upload(Padded<Single<T>>(m, n));
+        const auto overflow = this->upload_index(0);
+        this->kernels().round(this->queue(), part, from, to, overflow);
+        EXPECT_EQ(this->download_index(overflow), c.overflows && inside ? 1 : 0)
+            << c.number << " part " << static_cast<int>(part) << " at " << i << "," << j;
+      }
+    }
+  }
+  const auto overflow = this->upload_index(1);  // stays
+  const auto from = this->upload(random_matrix<T>(1, 1, 1));
+  const auto to = this->upload(Padded<Single<T>>(1, 1));
+  this->kernels().round(this->queue(), Part::all, from, to, overflow);
+  EXPECT_EQ(this->download_index(overflow), 1);
+}
+
+TYPED_TEST(MixedContract, WidensAndAdds) {
+  using T = TypeParam;
+  for (const auto& [m, n] : {std::pair<Index, Index>{1, 1}, {7, 5}, {5000, 3}, {300, 70}}) {
+    const auto a = random_matrix<Single<T>>(m, n, 1, 2);
+    const auto b = random_matrix<T>(m, n, 2, 1);
+    const auto from = this->upload(a);
+    for (const T beta : {T(0), T(1), T(-2)}) {
+      auto before = b;
+      if (beta == T(0)) before(0, 0) = nan<T>();  // not read
+      const auto to = this->upload(before);
+      this->kernels().widen(this->queue(), from, beta, to);
+      const auto got = this->download(to);
+      for (Index j = 0; j < n; ++j) {
+        for (Index i = 0; i < m; ++i) {
+          const T x(a(i, j));
+          const T expected = beta == T(0) ? x : x + beta * before(i, j);
+          ASSERT_LE(std::abs(got(i, j) - expected), 8 * epsilon<T>()) << i << "," << j;
+          if (beta == T(0) || beta == T(1)) {
+            ASSERT_EQ(got(i, j), expected);
+          }
+        }
+      }
+      EXPECT_TRUE(got.padding_untouched());
+    }
+  }
+}
+
+template <class T>
+class MirrorContract : public DeviceContract<T> {};
+TYPED_TEST_SUITE(MirrorContract, Precisions);
+
+TYPED_TEST(MirrorContract, MirrorsATriangle) {
+  using T = TypeParam;
+  for (const Index n : {1, 2, 31, 32, 33, 64, 100, 257}) {
+    for (const Uplo uplo : kUplos) {
+      SCOPED_TRACE(testing::Message() << n << " " << char(uplo));
+      const auto a = random_matrix<T>(n, n, 1, 2);
+      const auto expected = widen_hermitian<T>(uplo, a.view());
+      auto triangle = a;
+      triangle.forbid_other_triangle(uplo);
+      const auto on_device = this->upload(triangle);
+      this->kernels().mirror(this->queue(), uplo, on_device);
+      const auto got = this->download(on_device);
+      EXPECT_EQ(max_difference(got, expected), 0);
+      EXPECT_TRUE(got.padding_untouched());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace overlapack

@@ -1,0 +1,345 @@
+// gemm, herk, trsm, add.
+#include <cmath>
+#include <iterator>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "device/contract/contract.hpp"
+
+namespace overlapack {
+namespace {
+
+using namespace testing_support;
+
+template <class T>
+class ProductContract : public DeviceContract<T> {};
+TYPED_TEST_SUITE(ProductContract, Precisions);
+
+TYPED_TEST(ProductContract, GemmForAllOperands) {
+  using T = TypeParam;
+  using W = Wide<T>;
+  const Index shapes[][3] = {{1, 1, 1}, {5, 7, 3}, {33, 20, 65}, {64, 64, 64}, {130, 70, 33}};
+  for (const auto& [m, n, k] : shapes) {
+    const auto c = random_matrix<T>(m, n, 3, 2);
+    for (const Op op_a : kOps) {
+      const auto a = op_a == Op::none ? random_matrix<T>(m, k, 1, 1) : random_matrix<T>(k, m, 1, 1);
+      const auto da = this->upload(a);
+      for (const Op op_b : kOps) {
+        SCOPED_TRACE(testing::Message()
+                     << m << "x" << n << "x" << k << " " << char(op_a) << char(op_b));
+        const auto b =
+            op_b == Op::none ? random_matrix<T>(k, n, 2, 3) : random_matrix<T>(n, k, 2, 3);
+        const auto db = this->upload(b);
+        const auto dc = this->upload(c);
+        const T alpha = scalar<T>(-1.5, 0.5), beta = scalar<T>(0.75, -0.25);
+        this->kernels().gemm(this->queue(), op_a, op_b, alpha, da, db, beta, dc);
+        const auto result = this->download(dc);
+        const auto expected =
+            multiply_add<W, T>(W(alpha), applied(op_a, a), applied(op_b, b), W(beta), c);
+        EXPECT_LT(max_difference(result, expected), sum_bound<T>(k));
+        EXPECT_TRUE(result.padding_untouched());
+      }
+    }
+  }
+}
+
+// C - A B^H for few summands has a kernel of its own, in double precision, for rows that lie at
+// even places and enough tiles for 132 multiprocessors. Rows before and behind those that count are
+// not finite.
+TYPED_TEST(ProductContract, GemmThatSubtractsTheProductWithAnAdjoint) {
+  using T = TypeParam;
+  using W = Wide<T>;
+  struct Case {
+    Index m, n, k, pad_a, pad_b, pad_c, first;  // so many rows lie before those that count
+  };
+  std::vector<Case> cases = {{64, 64, 16, 0, 0, 0, 0},  {129, 65, 144, 1, 1, 1, 2},
+                             {200, 70, 64, 1, 0, 0, 0}, {200, 70, 64, 0, 1, 0, 0},
+                             {200, 70, 64, 0, 0, 1, 0}, {77, 89, 48, 0, 0, 0, 1},
+                             {77, 90, 48, 1, 0, 1, 1},  {80, 66, 528, 0, 0, 0, 0}};
+  if (std::is_same_v<T, double>) {
+    const Case large[] = {
+        {1152, 960, 16, 0, 0, 0, 0},  {1100, 962, 64, 2, 4, 6, 2},  {1091, 963, 48, 1, 1, 1, 0},
+        {2180, 501, 32, 0, 1, 2, 2},  {2111, 449, 160, 1, 1, 3, 0}, {64, 8448, 16, 0, 0, 0, 0},
+        {16901, 64, 16, 1, 0, 1, 4},  {129, 4209, 144, 1, 1, 1, 2}, {96, 8416, 192, 0, 0, 0, 0},
+        {200, 4260, 256, 0, 0, 0, 2}, {78, 8450, 512, 0, 2, 0, 2},  {1090, 962, 528, 0, 0, 0, 0},
+        {1090, 962, 64, 1, 0, 0, 0},  {1090, 962, 64, 0, 1, 0, 0},  {1090, 962, 64, 0, 0, 1, 0},
+        {1090, 962, 64, 0, 0, 0, 1}};
+    cases.insert(cases.end(), std::begin(large), std::end(large));
+  }
+  for (const auto& [m, n, k, pad_a, pad_b, pad_c, first] : cases) {
+    constexpr Index kBehind = 2;
+    auto a = random_matrix<T>(first + m + kBehind, k, 1, pad_a);
+    auto b = random_matrix<T>(first + n + kBehind, k, 2, pad_b);
+    const auto c = random_matrix<T>(first + m + kBehind, n + kBehind, 3, pad_c);
+    for (auto* const x : {&a, &b}) {
+      for (Index j = 0; j < k; ++j) {
+        for (Index i = 0; i < x->rows(); ++i) {
+          if (i < first || i >= x->rows() - kBehind) (*x)(i, j) = nan<T>();
+        }
+      }
+    }
+    const auto da = this->upload(a), db = this->upload(b);
+    SCOPED_TRACE(testing::Message() << m << "x" << n << "x" << k << " from row " << first);
+    const auto dc = this->upload(c);
+    this->kernels().gemm(this->queue(), Op::none, Op::conj_trans, T(-1),
+                         DeviceView<const T>(da).block(first, 0, m, k),
+                         DeviceView<const T>(db).block(first, 0, n, k), T(1),
+                         dc.view.block(first, 0, m, n));
+    const auto result = this->download(dc);
+    auto expected = applied(Op::none, c);
+    reference::gemm<W>(Op::none, Op::conj_trans, W(-1),
+                       applied(Op::none, a).view().block(first, 0, m, k),
+                       applied(Op::none, b).view().block(first, 0, n, k), W(1),
+                       expected.view().block(first, 0, m, n));
+    EXPECT_LT(max_difference(result, expected), sum_bound<T>(k));
+    EXPECT_TRUE(result.padding_untouched());
+  }
+}
+
+TYPED_TEST(ProductContract, GemmWithZeroFactorsAndEmptyOperands) {
+  using T = TypeParam;
+  const Index m = 9, n = 6, k = 4;
+  const auto a = random_matrix<T>(m, k, 1), b = random_matrix<T>(k, n, 2);
+  const auto c = random_matrix<T>(m, n, 3, 1);
+  const auto da = this->upload(a), db = this->upload(b);
+  const DeviceView<const T> no_columns = DeviceView<const T>(da).block(0, 0, m, 0),
+                            no_rows = DeviceView<const T>(db).block(0, 0, 0, n);
+  Padded<T> poisoned(m, n, 1);
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < m; ++i) poisoned(i, j) = nan<T>();
+  }
+  using W = Wide<T>;
+  const auto product =
+      multiply_add<W, T>(W(1), applied(Op::none, a), applied(Op::none, b), W(0), c);
+  auto& kernels = this->kernels();
+  auto& queue = this->queue();
+
+  auto dc = this->upload(poisoned);  // beta = 0 does not read C
+  kernels.gemm(queue, Op::none, Op::none, T(1), da, db, T(0), dc);
+  EXPECT_LT(max_difference(this->download(dc), product), sum_bound<T>(k));
+
+  dc = this->upload(poisoned);
+  kernels.gemm(queue, Op::none, Op::none, T(1), no_columns, no_rows, T(0), dc);
+  EXPECT_EQ(max_difference(this->download(dc), multiply_add<W, T>(W(0), applied(Op::none, a),
+                                                                  applied(Op::none, b), W(0), c)),
+            0);
+
+  dc = this->upload(c);  // nothing to add: C := beta C
+  kernels.gemm(queue, Op::none, Op::none, T(1), no_columns, no_rows, T(2), dc);
+  const auto doubled =
+      multiply_add<W, T>(W(0), applied(Op::none, a), applied(Op::none, b), W(2), c);
+  EXPECT_EQ(max_difference(this->download(dc), doubled), 0);
+  dc = this->upload(c);
+  kernels.gemm(queue, Op::none, Op::none, T(0), da, db, T(2), dc);
+  EXPECT_EQ(max_difference(this->download(dc), doubled), 0);
+
+  dc = this->upload(c);  // an empty C
+  kernels.gemm(queue, Op::none, Op::none, T(1), DeviceView<const T>(da).block(0, 0, 0, k), db, T(1),
+               dc.view.block(0, 0, 0, n));
+  kernels.gemm(queue, Op::none, Op::none, T(1), da, DeviceView<const T>(db).block(0, 0, k, 0), T(1),
+               dc.view.block(0, 0, m, 0));
+  EXPECT_EQ(max_difference(this->download(dc), applied(Op::none, c)), 0);
+}
+
+TYPED_TEST(ProductContract, HerkUpdatesOneTriangleAndMakesTheDiagonalReal) {
+  using T = TypeParam;
+  using W = Wide<T>;
+  struct Factors {
+    Real<T> alpha, beta;
+  };
+  const Index shapes[][2] = {{1, 1}, {2, 5}, {33, 7}, {64, 64}, {100, 130}};
+  for (const auto& [n, k] : shapes) {
+    for (const Uplo uplo : kUplos) {
+      for (const Op op : {Op::none, Op::conj_trans}) {
+        const auto a = op == Op::none ? random_matrix<T>(n, k, 1, 1) : random_matrix<T>(k, n, 1, 1);
+        const auto da = this->upload(a);
+        const Op op_h = op == Op::none ? Op::conj_trans : Op::none;
+        for (const Factors f : {Factors{-1, 1}, Factors{Real<T>(0.5), 0}, Factors{0, 2}}) {
+          SCOPED_TRACE(testing::Message() << n << "," << k << " " << char(uplo) << char(op)
+                                          << " alpha " << f.alpha << " beta " << f.beta);
+          auto c = random_matrix<T>(n, n, 2, 3);  // the diagonal is complex, too
+          if (f.beta == 0) {
+            for (Index j = 0; j < n; ++j) {
+              for (Index i = 0; i < n; ++i) c(i, j) = nan<T>();
+            }
+          }
+          c.forbid_other_triangle(uplo);
+          const auto dc = this->upload(c);
+          this->kernels().herk(this->queue(), uplo, op, f.alpha, da, f.beta, dc);
+          const auto result = this->download(dc);
+          EXPECT_TRUE(result.padding_untouched());
+          EXPECT_TRUE(result.other_triangle_untouched(uplo));
+          for (Index j = 0; j < n; ++j) c(j, j) = T(real(c(j, j)));
+          const auto expected =
+              multiply_add<W, T>(W(f.alpha), applied(op, a), applied(op_h, a), W(f.beta), c);
+          EXPECT_LT(max_difference(
+                        result, expected,
+                        [&](Index i, Index j) { return uplo == Uplo::lower ? i >= j : i <= j; }),
+                    sum_bound<T>(k));
+          if constexpr (is_complex<T>) {
+            for (Index j = 0; j < n; ++j) EXPECT_EQ(result(j, j).imag(), 0);
+          }
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(ProductContract, HemvReadsOneTriangle) {
+  using T = TypeParam;
+  using W = Wide<T>;
+  for (const Index n : {1, 2, 15, 16, 17, 31, 32, 33, 100, 511, 512, 513, 545, 1024, 1100}) {
+    for (const Uplo uplo : kUplos) {
+      SCOPED_TRACE(testing::Message() << n << " " << char(uplo));
+      auto a = random_matrix<T>(n, n, 1, 3);
+      const auto whole = widen_hermitian<T>(uplo, a.view());
+      for (Index j = 0; j < n && is_complex<T>; ++j)
+        a(j, j) = scalar<T>(real(whole(j, j)), nan<double>());
+      a.forbid_other_triangle(uplo);
+      const auto x = random_matrix<T>(n, 1, 2), y = random_matrix<T>(n, 1, 3, 2);
+      const auto da = this->upload(a), dx = this->upload(x), dy = this->upload(y);
+      const auto work = this->upload(Padded<T>(Kernels<T>::hemv_work(n), 1, 1));
+      this->kernels().hemv(this->queue(), uplo, da, dx, dy, work);
+      const auto got = this->download(dy);
+      const auto expected = multiply_add<W, T>(W(-1), whole, applied(Op::none, x), W(1), y);
+      EXPECT_LT(max_difference(got, expected), sum_bound<T>(n));
+      EXPECT_TRUE(got.padding_untouched());
+      EXPECT_TRUE(this->download(work).padding_untouched());
+
+      const auto again = this->upload(y);
+      this->kernels().hemv(this->queue(), uplo, da, dx, again, work);
+      EXPECT_EQ(max_difference(this->download(again), widen<T>(got.view())), 0) << "another order";
+    }
+  }
+}
+
+TYPED_TEST(ProductContract, TrsmForAllOperands) {
+  using T = TypeParam;
+  using W = Wide<T>;
+  const Index shapes[][2] = {{1, 1}, {5, 3}, {33, 20}, {20, 65}, {130, 17}, {37, 200}, {3, 257}};
+  for (const auto& [m, n] : shapes) {
+    for (const Side side : {Side::left, Side::right}) {
+      const Index order = side == Side::left ? m : n;
+      for (const Uplo uplo : kUplos) {
+        for (const Diag diag : {Diag::non_unit, Diag::unit}) {
+          // A well-conditioned triangle; everything that must not be referenced is a NaN.
+          auto a = random_matrix<T>(order, order, 1, 2);
+          Padded<T> whole(order, order);
+          for (Index j = 0; j < order; ++j) {
+            for (Index i = 0; i < order; ++i) {
+              const bool stored = uplo == Uplo::lower ? i > j : i < j;
+              const T small = a(i, j) / T(static_cast<Real<T>>(order));
+              whole(i, j) = stored ? small : T(0);
+              a(i, j) = stored ? small : nan<T>();
+            }
+            whole(j, j) = diag == Diag::unit ? T(1) : scalar<T>(2, 1);
+            if (diag == Diag::non_unit) a(j, j) = whole(j, j);
+          }
+          const auto da = this->upload(a);
+          for (const Op op : kOps) {
+            for (const T alpha : {scalar<T>(-0.5, 1), T(1)}) {
+              SCOPED_TRACE(testing::Message() << m << "x" << n << " " << char(side) << char(uplo)
+                                              << char(op) << char(diag) << ", alpha " << alpha);
+              const auto b = random_matrix<T>(m, n, 2, 1);
+              const auto db = this->upload(b);
+              this->kernels().trsm(this->queue(), side, uplo, op, diag, alpha, da, db);
+              const auto x = this->download(db);
+              EXPECT_TRUE(x.padding_untouched());
+              // op(A) X = alpha B, or X op(A) = alpha B.
+              const auto wide_x = applied(Op::none, x), wide_a = applied(op, whole);
+              const auto product = side == Side::left
+                                       ? multiply_add<W, T>(W(1), wide_a, wide_x, W(0), b)
+                                       : multiply_add<W, T>(W(1), wide_x, wide_a, W(0), b);
+              Padded<W> scaled_b(m, n);
+              for (Index j = 0; j < n; ++j) {
+                for (Index i = 0; i < m; ++i) scaled_b(i, j) = W(alpha) * W(b(i, j));
+              }
+              EXPECT_LT(max_difference(product, scaled_b), sum_bound<T>(order));
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(ProductContract, TrsmWithManyRightHandSides) {
+  using T = TypeParam;
+  using W = Wide<T>;
+  const Index order = 40;
+  auto l = random_matrix<T>(order, order, 1, 2);
+  Padded<T> whole(order, order);
+  for (Index j = 0; j < order; ++j) {
+    for (Index i = 0; i < order; ++i) {
+      l(i, j) = i > j ? l(i, j) / T(static_cast<Real<T>>(order)) : nan<T>();
+      whole(i, j) = i > j ? l(i, j) : T(i == j);
+    }
+  }
+  const auto dl = this->upload(l);
+  for (const Index count : {2047, 2049, 5000, 20000}) {
+    SCOPED_TRACE(count);
+    const auto b = random_matrix<T>(order, count, 2, 1), c = random_matrix<T>(count, order, 3, 1);
+    const auto db = this->upload(b), dc = this->upload(c);
+    this->kernels().trsm(this->queue(), Side::left, Uplo::lower, Op::none, Diag::unit, T(1), dl,
+                         db);
+    this->kernels().trsm(this->queue(), Side::right, Uplo::lower, Op::conj_trans, Diag::unit, T(1),
+                         dl, dc);
+    const auto x = this->download(db), y = this->download(dc);
+    const auto lx =
+        multiply_add<W, T>(W(1), applied(Op::none, whole), applied(Op::none, x), W(0), b);
+    const auto yl =
+        multiply_add<W, T>(W(1), applied(Op::none, y), applied(Op::conj_trans, whole), W(0), c);
+    EXPECT_LT(max_difference(b, lx), sum_bound<T>(order));
+    EXPECT_LT(max_difference(c, yl), sum_bound<T>(order));
+    EXPECT_TRUE(x.padding_untouched() && y.padding_untouched());
+  }
+}
+
+TYPED_TEST(ProductContract, TrsmWithZeroAlphaAndEmptyOperands) {
+  using T = TypeParam;
+  const Index m = 6, n = 4;
+  const auto da = this->upload(random_matrix<T>(m, m, 1));
+  Padded<T> b(m, n);
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < m; ++i) b(i, j) = nan<T>();
+  }
+  auto db = this->upload(b);
+  this->kernels().trsm(this->queue(), Side::left, Uplo::lower, Op::none, Diag::non_unit, T(0), da,
+                       db);
+  const auto zero = this->download(db);
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < m; ++i) EXPECT_EQ(zero(i, j), T(0));
+  }
+  this->kernels().trsm(this->queue(), Side::left, Uplo::lower, Op::none, Diag::non_unit, T(1), da,
+                       db.view.block(0, 0, m, 0));
+  this->kernels().trsm(this->queue(), Side::left, Uplo::lower, Op::none, Diag::non_unit, T(1),
+                       DeviceView<const T>(da).block(0, 0, 0, 0), db.view.block(0, 0, 0, n));
+  this->queue().synchronize();
+}
+
+TYPED_TEST(ProductContract, CopiesOrTransposes) {
+  using T = TypeParam;
+  for (const auto& [m, n] : {std::pair<Index, Index>{1, 1}, {100, 7}, {33, 130}, {0, 5}, {5, 0}}) {
+    for (const Op op : {Op::none, Op::trans, Op::conj_trans}) {
+      SCOPED_TRACE(testing::Message() << m << "x" << n << " " << char(op));
+      const bool same = op == Op::none;
+      const auto a = random_matrix<T>(same ? m : n, same ? n : m, 1, 2);
+      auto b = random_matrix<T>(m, n, 2, 3);
+      if (m > 0 && n > 0) b(0, 0) = nan<T>();  // what stood there does not count
+      const auto da = this->upload(a), db = this->upload(b);
+      this->kernels().copy(this->queue(), op, da, db);
+      const auto copied = this->download(db);
+      EXPECT_TRUE(copied.padding_untouched());
+      for (Index j = 0; j < n; ++j) {
+        for (Index i = 0; i < m; ++i) {
+          const T x = same ? a(i, j) : a(j, i);
+          ASSERT_EQ(copied(i, j), op == Op::conj_trans ? conj(x) : x) << i << "," << j;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace overlapack

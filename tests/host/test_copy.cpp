@@ -1,0 +1,686 @@
+// BLAS's ?copy: NumPy's way from rows to columns and back.
+#include <gtest/gtest.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <chrono>
+#include <complex>
+#include <cstdint>
+#include <cstdlib>
+#include <list>
+#include <memory>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+#include "cpu/loader.hpp"
+#include "host/new_memory.hpp"
+#include "host/strided_copy.hpp"
+#include "host/workers.hpp"
+#include "support/fixtures.hpp"
+#include "support/matrices.hpp"
+#include "support/numpy_loop.hpp"
+#include "support/threads.hpp"
+
+namespace overlapack {
+namespace {
+
+using namespace testing_support;
+
+#define OVERLAPACK_ENTRY(symbol, name, parameters, arguments) extern "C" void symbol parameters;
+#define OVERLAPACK_TABLE "blas.def"
+#include "wheel_spellings.def"
+#undef OVERLAPACK_ENTRY
+
+/// scipy_dcopy_64_ and its kin.
+template <class T>
+void copy_by_name(Index n, const T* x, Index incx, T* y, Index incy) {
+  if constexpr (std::is_same_v<T, float>) scipy_ilp64::s::scipy_scopy_64_(&n, x, &incx, y, &incy);
+  if constexpr (std::is_same_v<T, double>) scipy_ilp64::d::scipy_dcopy_64_(&n, x, &incx, y, &incy);
+  if constexpr (std::is_same_v<T, std::complex<float>>) {
+    scipy_ilp64::c::scipy_ccopy_64_(&n, x, &incx, y, &incy);
+  }
+  if constexpr (std::is_same_v<T, std::complex<double>>) {
+    scipy_ilp64::z::scipy_zcopy_64_(&n, x, &incx, y, &incy);
+  }
+}
+
+/// Columns of this matrix are long enough for several threads, and its rows for elements of a
+/// column to lie far apart.
+constexpr Index kRows = 4100, kCols = 70;
+
+// The first of them, since threads that have been made stay.
+TEST(Copy, ThreadsAreForTranspositions) {
+  if (available_cores() < 2) GTEST_SKIP() << "the process has one core";
+  const std::vector<double> a(kRows * kCols, 1);
+  std::vector<double> b(kRows * kCols);
+  const auto before = threads_of_process();
+  const auto column = [&](Index j) {
+    copy_by_name(kRows, a.data() + j, kCols, b.data() + j * kRows, Index{1});
+  };
+  for (Index j = 0; j < kCols; ++j) {  // others in between
+    column(j);
+    copy_by_name(kRows - 1, a.data(), kCols, b.data(), Index{1});
+    copy_by_name(Index{100}, a.data(), kCols, b.data(), Index{1});
+  }
+  for (Index j = 0; j < kCols; ++j) {  // too short
+    copy_by_name(Index{4000}, a.data(), Index{1}, b.data(), Index{1});
+    EXPECT_EQ(threads_of_process(), before);
+  }
+  // Somebody else may have the core for a while, which ends a series.
+  for (int i = 0; i < 10000 && threads_of_process() == before; ++i) {
+    for (Index j = 0; j < kCols; ++j) column(j);
+  }
+  EXPECT_GT(threads_of_process(), before);
+}
+
+template <class T>
+class CopyTest : public testing::Test {};
+TYPED_TEST_SUITE(CopyTest, Precisions);
+
+TYPED_TEST(CopyTest, IncrementsOfEitherSign) {
+  using T = TypeParam;
+  constexpr Index kIncrements[] = {-40, -2, -1, 1, 2, 40};
+  const auto place = [](Index n, Index increment, Index i) {
+    return increment < 0 ? (i - n + 1) * increment : i * increment;
+  };
+  for (const Index n : {0, 1, 3, 2500}) {
+    for (const Index incx : kIncrements) {
+      for (const Index incy : kIncrements) {
+        const auto x = random_matrix<T>(n * std::abs(incx) + 1, 1, 1);
+        for (const Index threads : {0, 1, 3, 1000}) {  // 0: by its name
+          Padded<T> y(n * std::abs(incy) + 1, 1), expected = y;
+          for (Index i = 0; i < n; ++i) expected(place(n, incy, i), 0) = x(place(n, incx, i), 0);
+          if (threads == 0) {
+            copy_by_name(n, &x(0, 0), incx, &y(0, 0), incy);
+          } else {
+            algorithms::copy(n, &x(0, 0), incx, &y(0, 0), incy, threads);
+          }
+          Index wrong = 0;
+          for (Index i = 0; i < y.rows(); ++i) wrong += y(i, 0) != expected(i, 0);
+          EXPECT_EQ(wrong, 0) << "n " << n << " incx " << incx << " incy " << incy << " threads "
+                              << threads;
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(CopyTest, OfAnIncrementOfZero) {
+  using T = TypeParam;
+  const T one(3);
+  Padded<T> y(9, 1);
+  copy_by_name(Index{9}, &one, Index{0}, y.data(), Index{1});
+  for (Index i = 0; i < 9; ++i) EXPECT_EQ(y(i, 0), one);
+  const auto x = random_matrix<T>(kRows, 1, 3);
+  for (int repeat = 0; repeat < 100; ++repeat) {
+    algorithms::copy(kRows, &x(0, 0), Index{1}, y.data(), Index{0}, Index{4});
+    ASSERT_EQ(y(0, 0), x(kRows - 1, 0));
+  }
+  copy_by_name(Index{-1}, &one, Index{1}, static_cast<T*>(nullptr), Index{1});
+}
+
+TYPED_TEST(CopyTest, TransposesThereAndBack) {
+  using T = TypeParam;
+  const auto a = random_matrix<T>(kCols, kRows, 2);  // its columns are the rows of the other
+  Padded<T> transposed(kRows, kCols, 3), back(kCols, kRows);
+  for (Index j = 0; j < kCols; ++j) {
+    copy_by_name(kRows, &a(j, 0), a.ld(), &transposed(0, j), Index{1});
+  }
+  for (Index j = 0; j < kCols; ++j) {
+    copy_by_name(kRows, &transposed(0, j), Index{1}, &back(j, 0), back.ld());
+  }
+  Index wrong = 0;
+  for (Index j = 0; j < kCols; ++j) {
+    for (Index i = 0; i < kRows; ++i) {
+      wrong += transposed(i, j) != a(j, i) || back(j, i) != a(j, i);
+    }
+  }
+  EXPECT_EQ(wrong, 0);
+  EXPECT_TRUE(transposed.padding_untouched());
+}
+
+/// Enough for memory to be provided.
+TEST(Copy, TransposesIntoNewMemory) {
+  constexpr Index kMany = 400;
+  const auto a = random_matrix<double>(kMany, kRows, 4);
+  for (int repetition = 0; repetition < 3; ++repetition) {
+    std::unique_ptr<double[]> b(new double[kRows * kMany]);
+    for (Index j = 0; j < kMany; ++j) {
+      copy_by_name(kRows, &a(j, 0), a.ld(), b.get() + j * kRows, Index{1});
+    }
+    Index wrong = 0;
+    for (Index j = 0; j < kMany; ++j) {
+      for (Index i = 0; i < kRows; ++i)
+        wrong += b[static_cast<std::size_t>(j * kRows + i)] != a(j, i);
+    }
+    EXPECT_EQ(wrong, 0);
+  }
+}
+
+/// A matrix that lies by rows. The first one begins with a line.
+template <class T>
+struct ByRows {
+  static constexpr Index kRows = 1300;
+  explicit ByRows(Index ld) : ld(ld), all(random_matrix<T>(ld * kRows + 4 * kLine, 1, 5)) {
+    const auto in_line = reinterpret_cast<std::uintptr_t>(all.data()) % 128 / sizeof(T);
+    a = all.data() + (kLine - static_cast<Index>(in_line)) % kLine;
+  }
+  T& operator()(Index i, Index j) { return a[i * ld + j]; }
+  const T* column(Index j) const { return a + j; }
+
+  static constexpr Index kLine = 128 / sizeof(T);
+  Index ld;
+  Padded<T> all;
+  T* a;
+};
+
+template <class T>
+struct Room : std::vector<T> {
+  Room() : std::vector<T>(static_cast<std::size_t>(algorithms::NextColumns<T>::kRoom)) {}
+};
+
+TYPED_TEST(CopyTest, OfNextColumns) {
+  using T = TypeParam;
+  Room<T> room;
+  using Matrix = ByRows<T>;
+  constexpr Index kLine = Matrix::kLine, kCols = 3 * kLine;
+  for (const Index ld : {kCols, 5 * kLine, kCols + 1, Index{2}}) {
+    for (const Index first : {Index{0}, Index{1}, kLine - 1}) {
+      for (const Index threads : {1, 3}) {
+        Matrix a(ld);
+        algorithms::NextColumns<T> columns(first == 1 ? nullptr : room.data());
+        Padded<T> y(Matrix::kRows, 1, 3);
+        for (Index j = first; j < kCols; ++j) {
+          columns.copy(Matrix::kRows, a.column(j), ld, y.data(), threads, j % 7 != 0);
+          Index wrong = 0;
+          for (Index i = 0; i < Matrix::kRows; ++i) wrong += y(i, 0) != a(i, j);
+          EXPECT_EQ(wrong, 0) << "ld " << ld << " column " << j << " of those from " << first;
+        }
+        EXPECT_TRUE(y.padding_untouched());
+      }
+    }
+  }
+}
+
+/// What is kept is used where it is said to be unchanged, and nowhere else.
+TYPED_TEST(CopyTest, OfNextColumnsThatChange) {
+  using T = TypeParam;
+  using Matrix = ByRows<T>;
+  Matrix a(Matrix::kLine);
+  Room<T> room;
+  algorithms::NextColumns<T> columns(room.data());
+  Padded<T> y(Matrix::kRows, 1);
+  const auto copy = [&](Index j, bool unchanged) {
+    columns.copy(Matrix::kRows, a.column(j), a.ld, y.data(), 1, unchanged);
+  };
+  copy(0, false);
+  const T old = a(7, 1);
+  a(7, 1) = a(Matrix::kRows - 1, 1) = T(2);
+  copy(1, true);
+  EXPECT_EQ(y(7, 0), old);
+  EXPECT_EQ(y(Matrix::kRows - 1, 0), T(2));  // nothing behind the last element has been read
+  copy(0, true);                             // not the next one
+  EXPECT_EQ(y(7, 0), a(7, 0));
+  copy(1, false);
+  EXPECT_EQ(y(7, 0), T(2));
+  a(7, 2) = T(3);
+  copy(2, true);
+  EXPECT_NE(y(7, 0), T(3));
+  a(7, 3) = T(4);
+  copy(3, false);
+  EXPECT_EQ(y(7, 0), T(4));
+}
+
+TEST(Copy, KnowsWhoCalls) {
+  EXPECT_TRUE(cpu::is_in_numpy_linalg(reinterpret_cast<const void*>(&numpy_loop)));
+  EXPECT_FALSE(cpu::is_in_numpy_linalg(reinterpret_cast<const void*>(&std::abort)));
+  EXPECT_FALSE(cpu::is_in_numpy_linalg(&kRows));  // of the program, which has no name
+  EXPECT_FALSE(cpu::is_in_numpy_linalg(nullptr));
+}
+
+/// Of NumPy's loop, with its columns in lines of their own or not.
+TEST(Copy, ReadsAlongForNumPy) {
+  for (const Index ld : {80, 81}) {
+    auto a = random_matrix<double>(ld * kRows + 1, 1, 6);
+    for (const Index first : {0, 1}) {
+      Padded<double> y(kRows, kCols);
+      for (int repetition = 0; repetition < 3; ++repetition) {
+        numpy_loop(&scipy_ilp64::d::scipy_dcopy_64_, kRows, kCols, a.data() + first, ld, 1,
+                   y.data(), 1, kRows);
+        Index wrong = 0;
+        for (Index j = 0; j < kCols; ++j) {
+          for (Index i = 0; i < kRows; ++i) wrong += y(i, j) != a(i * ld + first + j, 0);
+        }
+        EXPECT_EQ(wrong, 0);
+      }
+    }
+  }
+}
+
+/// Only NumPy's loop itself leaves the next column alone: not what it may call, and nobody else.
+TEST(Copy, SeesWhatHasChangedInBetween) {
+  constexpr Index kLd = 80;
+  auto a = random_matrix<double>(kLd * kRows, 1, 7);
+  Padded<double> y(kRows, kCols);
+  struct Change {
+    double* next;
+    bool by_numpy;
+  } change{};
+  const auto between = [](void* data) {
+    auto& [next, by_numpy] = *static_cast<Change*>(data);
+    const auto start = std::chrono::steady_clock::now();
+    while (by_numpy && std::chrono::steady_clock::now() - start < std::chrono::microseconds(25)) {
+    }
+    next[(kRows / 2) * kLd] = 5;
+    ++next;
+  };
+  const auto expect_changes = [&] {
+    Index changed = 0;
+    for (Index j = 1; j < kCols; ++j) changed += y(kRows / 2, j) == 5;
+    EXPECT_EQ(changed, kCols - 1);
+  };
+  change = {a.data() + 1, true};
+  numpy_loop(&scipy_ilp64::d::scipy_dcopy_64_, kRows, kCols, a.data(), kLd, 1, y.data(), 1, kRows,
+             between, &change);
+  expect_changes();
+  a = random_matrix<double>(kLd * kRows, 1, 8);
+  change = {a.data() + 1, false};
+  for (Index j = 0; j < kCols; ++j) {
+    copy_by_name(kRows, a.data() + j, kLd, y.data() + j * kRows, Index{1});
+    between(&change);
+  }
+  expect_changes();
+}
+
+/// Y = X, whatever the order of either: in one piece, with what waits for its turn.
+TYPED_TEST(CopyTest, OfColumnsAhead) {
+  using T = TypeParam;
+  using algorithms::Strided;
+  constexpr Index kN = 1300, kColumns = 150;
+  const auto x = random_matrix<T>(kN, kColumns, 11);
+  enum class Order { kRows, kColumns };
+  const auto matrix = [](Order order, Padded<T>& all, Index offset) {
+    return order == Order::kRows ? Strided<T>{all.data() + offset, all.ld(), 1}
+                                 : Strided<T>{all.data() + offset, 1, all.ld()};
+  };
+  for (const auto& [from, to] :
+       {std::pair{Order::kRows, Order::kColumns}, std::pair{Order::kColumns, Order::kRows},
+        std::pair{Order::kColumns, Order::kColumns}}) {
+    for (const Index columns : {2, 64, 150}) {
+      for (const Index offset : {0, 1, 3}) {
+        for (const Index threads : {1, 3}) {
+          const auto sizes = [&](Order order) {
+            return order == Order::kRows ? std::pair{kColumns, kN} : std::pair{kN, kColumns};
+          };
+          const auto [rows_of_x, columns_of_x] = sizes(from);
+          const auto [rows_of_y, columns_of_y] = sizes(to);
+          Padded<T> source(rows_of_x + 4, columns_of_x), target(rows_of_y + 4, columns_of_y);
+          const Strided<T> a = matrix(from, source, 0), y = matrix(to, target, offset);
+          for (Index j = 0; j < kColumns; ++j) {
+            for (Index i = 0; i < kN; ++i) a.column(j)[i * a.inc] = x(i, j);
+          }
+          Padded<T> expected = target;
+          const Strided<T> all = matrix(to, expected, offset);
+          for (Index j = 0; j < columns; ++j) {
+            for (Index i = 0; i < kN - 1; ++i) all.column(j)[i * all.inc] = x(i, j);
+          }
+          algorithms::ColumnsAhead<T> ahead;
+          EXPECT_FALSE(ahead.take(kN, a.begin, y.begin));
+          ahead.copy(kN, columns, {a.begin, a.inc, a.ld}, y, threads);
+          EXPECT_TRUE(same_bits(target, expected)) << "before the last row";
+          EXPECT_FALSE(ahead.take(kN, a.column(1), y.column(1))) << "not the next one";
+          for (Index j = 0; j < columns; ++j) {
+            EXPECT_FALSE(ahead.take(kN, a.column(j), y.column(j) + 1));
+            EXPECT_TRUE(ahead.take(kN, a.column(j), y.column(j)));
+            all.column(j)[(kN - 1) * all.inc] = x(kN - 1, j);
+          }
+          EXPECT_FALSE(ahead.take(kN, a.column(columns), y.column(columns))) << "none is left";
+          EXPECT_TRUE(same_bits(target, expected));
+        }
+      }
+    }
+  }
+}
+
+/// NumPy's loops between matrices that malloc() has given pages of their own.
+class NumPyCopy : public testing::Test {
+ protected:
+  static constexpr Index kN = 2100, kColumns = 900;
+  using Elements = std::unique_ptr<double, void (*)(void*)>;
+  struct Layout {
+    Index inc, ld;
+  };
+  static constexpr Layout kByRows{kColumns, 1}, kByColumns{1, kN};
+  struct Way {
+    Layout from, to;
+  };
+  static constexpr Way kWays[] = {
+      {kByRows, kByColumns}, {kByColumns, kByRows}, {kByColumns, kByColumns}};
+
+  static Elements allocate(Index count = kN * kColumns) {
+    return {static_cast<double*>(std::malloc(static_cast<std::size_t>(count) * sizeof(double))),
+            std::free};
+  }
+  static Elements random(unsigned seed) {
+    const auto values = random_matrix<double>(kN * kColumns, 1, seed);
+    Elements elements = allocate();
+    std::copy_n(&values(0, 0), kN * kColumns, elements.get());
+    return elements;
+  }
+  static std::uintptr_t address(const double* element) {
+    return reinterpret_cast<std::uintptr_t>(element);
+  }
+  void SetUp() override {
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
+    const Elements a = allocate();
+    if (!algorithms::allocation_at(address(a.get())).contains(address(a.get()))) {
+      GTEST_SKIP() << "another malloc()";
+    }
+    if (!algorithms::is_new(a.get() + 1024)) GTEST_SKIP() << "malloc() writes to what it gives";
+  }
+
+  static void copy(const double* x, Layout from, double* y, Layout to, Index columns = kColumns,
+                   void (*between)(void*) = nullptr, void* data = nullptr) {
+    numpy_loop(&scipy_ilp64::d::scipy_dcopy_64_, kN, columns, x, from.inc, from.ld, y, to.inc,
+               to.ld, between, data);
+  }
+  static Index differences(const double* x, Layout from, const double* y, Layout to,
+                           Index columns = kColumns) {
+    Index found = 0;
+    for (Index j = 0; j < columns; ++j) {
+      for (Index i = 0; i < kN; ++i) {
+        found += x[i * from.inc + j * from.ld] != y[i * to.inc + j * to.ld];
+      }
+    }
+    return found;
+  }
+};
+
+TEST_F(NumPyCopy, WhateverTheOrder) {
+  const Elements a = random(21);
+  for (const auto& [from, to] : kWays) {
+    for (int repetition = 0; repetition < 3; ++repetition) {
+      const Elements y = allocate();
+      copy(a.get(), from, y.get(), to);
+      EXPECT_EQ(differences(a.get(), from, y.get(), to), 0);
+      copy(a.get(), from, y.get(), to);  // it is not new any more
+      EXPECT_EQ(differences(a.get(), from, y.get(), to), 0);
+    }
+  }
+}
+
+/// Columns that change after those before them have been copied.
+struct Changing {
+  double *next, *end;
+  Index ld;
+  std::chrono::microseconds after;
+  static void change(void* data) {
+    auto& [next, end, ld, after] = *static_cast<Changing*>(data);
+    const auto start = std::chrono::steady_clock::now();
+    while (std::chrono::steady_clock::now() - start < after) {
+    }
+    if (next < end) *next = 5;
+    next += ld;
+  }
+};
+
+/// That is how one sees it. Other processes may take the core away for a while.
+TEST_F(NumPyCopy, CopiesAhead) {
+  if (available_cores() < 2) GTEST_SKIP() << "the process has one core";
+  for (const auto& [from, to] : kWays) {
+    Index seen = kColumns;
+    for (int attempt = 0; attempt < 100 && seen > kColumns / 2; ++attempt) {
+      const Elements a = random(22), y = allocate();
+      Changing changing{a.get() + from.ld, a.get() + kColumns * from.ld, from.ld, {}};
+      copy(a.get(), from, y.get(), to, kColumns, &Changing::change, &changing);
+      seen = 0;
+      for (Index j = 1; j < kColumns; ++j) seen += y.get()[j * to.ld] == 5;
+    }
+    EXPECT_LT(seen, kColumns / 2);
+  }
+}
+
+/// From the middle of the allocation that NumPy has copied to before, as it does with an inverse;
+/// and from memory that is there instead of it.
+TEST_F(NumPyCopy, KnowsItsLastAllocation) {
+  if (available_cores() < 2) GTEST_SKIP() << "the process has one core";
+  constexpr Index kFew = kColumns / 2;
+  const Elements a = random(29);
+  Index seen = kFew;
+  for (int attempt = 0; attempt < 100 && seen > kFew / 2; ++attempt) {
+    const Elements memory = allocate(), y = allocate();
+    double* const result = memory.get() + kFew * kN;
+    copy(a.get(), kByRows, memory.get(), kByColumns, kFew);
+    std::copy_n(memory.get(), kFew * kN, result);
+    Changing changing{result + kN, result + kFew * kN, kN, {}};
+    copy(result, kByColumns, y.get(), {kFew, 1}, kFew, &Changing::change, &changing);
+    seen = 0;
+    for (Index j = 1; j < kFew; ++j) seen += y.get()[j] == 5;
+  }
+  EXPECT_LT(seen, kFew / 2);
+
+  const auto elsewhere = [&](bool has_beginning) {
+    Elements memory = allocate();
+    const std::uintptr_t begin = address(memory.get()) - 2 * sizeof(double);
+    const Index kept = kFew * kN, bytes = (kN * kColumns * 8 + 16 + 4095) / 4096 * 4096;
+    copy(a.get(), kByRows, memory.get(), kByColumns, kFew);
+    memory.reset();
+    // A matrix of fewer columns in the middle than there were, nothing behind it.
+    constexpr Index kFewer = 200, kWide = 300;
+    const std::uintptr_t middle = (begin + kept * sizeof(double)) / 4096 * 4096,
+                         behind = middle + kFewer * kN * sizeof(double) / 4096 * 4096;
+    const auto map = [](std::uintptr_t from, std::uintptr_t to, int access) {
+      void* const at = reinterpret_cast<void*>(from);
+      return mmap(at, to - from, access, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
+                  0) == at;
+    };
+    if (!map(middle, behind, PROT_READ | PROT_WRITE)) return;  // somebody else's
+    const bool both = map(behind, begin + bytes, PROT_NONE);
+    const bool first = has_beginning && map(begin, middle, PROT_READ | PROT_WRITE);
+    const auto* const x = reinterpret_cast<const double*>(middle);
+    const Elements y = allocate();
+    copy(x, kByColumns, y.get(), {kWide, 1}, kFewer - 1);
+    EXPECT_EQ(differences(x, kByColumns, y.get(), {kWide, 1}, kFewer - 1), 0);
+    munmap(reinterpret_cast<void*>(middle), behind - middle);
+    if (both) munmap(reinterpret_cast<void*>(behind), begin + bytes - behind);
+    if (first) munmap(reinterpret_cast<void*>(begin), middle - begin);
+  };
+  elsewhere(false);
+  elsewhere(true);
+}
+
+TEST_F(NumPyCopy, SeesWhatHasChangedWhenTimeHasPassed) {
+  for (const auto& [from, to] : kWays) {
+    const Elements a = random(23), y = allocate();
+    Changing changing{a.get() + from.ld, a.get() + kColumns * from.ld, from.ld,
+                      std::chrono::microseconds(25)};
+    copy(a.get(), from, y.get(), to, kColumns, &Changing::change, &changing);
+    EXPECT_EQ(differences(a.get(), from, y.get(), to), 0);
+  }
+}
+
+/// Of a matrix that is part of a larger one nothing else is written where somebody has been.
+TEST_F(NumPyCopy, LeavesWhatIsThere) {
+  constexpr Index kFew = 400, kPage = 4096 / sizeof(double);
+  const Elements a = random(24);
+  for (const auto& [from, to] : kWays) {
+    for (const Index row : {Index{0}, kN / 2, kN - 1}) {
+      const Elements y = allocate();
+      // The first whole page behind the columns, or in a row behind them.
+      const Index last = to.inc == 1 ? kFew * kN : row * to.inc + kFew;
+      double* const page = y.get() + (last / kPage + 1) * kPage;
+      if (page >= y.get() + kN * kColumns) continue;
+      *page = 7;
+      copy(a.get(), from, y.get(), to, kFew);
+      EXPECT_EQ(differences(a.get(), from, y.get(), to, kFew), 0);
+      EXPECT_EQ(*page, 7);
+    }
+  }
+}
+
+/// A result may be for a part of a larger matrix, of which the rest is zero without anybody having
+/// written to it.
+TEST_F(NumPyCopy, LeavesTheRestOfAMatrix) {
+  constexpr Index kWide = 2 * kColumns, kWider = kN + 100;
+  struct Place {
+    Layout to;
+    Index behind;  // columns in NumPy's memory
+  };
+  const Elements a = random(30);
+  for (const auto& [to, behind] : {Place{{kWide, 1}, 100}, {kByColumns, 100}, {{kWider, 1}, kN}}) {
+    for (const Index first : {Index{0}, kColumns}) {  // the result is where A was, or behind it
+      const Elements memory = allocate((first + kColumns + behind) * kN);
+      copy(a.get(), kByRows, memory.get(), kByColumns);
+      double* const result = memory.get() + first * kN;
+      std::copy_n(a.get(), kColumns * kN, result);
+      std::fill_n(result + kColumns * kN, behind * kN, 1.0);
+      const Elements y(static_cast<double*>(std::calloc(kN * kWider, sizeof(double))), std::free);
+      copy(result, kByColumns, y.get(), to);
+      EXPECT_EQ(differences(result, kByColumns, y.get(), to), 0);
+      Index written = 0;
+      for (Index j = kColumns; j < kWide; ++j) {
+        for (Index i = 0; i < kN; ++i) written += y.get()[i * to.inc + j * to.ld] != 0;
+      }
+      EXPECT_EQ(written, 0);
+    }
+  }
+}
+
+/// A loop that follows another one at once may be into memory of another kind.
+TEST_F(NumPyCopy, WritesNothingIntoOtherMemory) {
+  constexpr Index kFew = 100;
+  constexpr std::size_t kBytes = sizeof(double) * kN * kColumns;
+  const Elements a = random(25);
+  for (const auto& [from, to] : kWays) {
+    auto* const other = static_cast<double*>(
+        mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    const Elements y = allocate();
+    copy(a.get(), from, y.get(), to);
+    copy(a.get(), from, other, to, kFew);
+    EXPECT_EQ(differences(a.get(), from, other, to, kFew), 0);
+    Index written = 0;
+    for (Index j = kFew; j < kColumns; ++j) {
+      for (Index i = 0; i < kN; ++i) written += other[i * to.inc + j * to.ld] != 0;
+    }
+    EXPECT_EQ(written, 0);
+    munmap(other, kBytes);
+  }
+}
+
+/// A matrix that ends with the memory of the process, in one of malloc()'s allocations or not.
+class LastMatrix {
+ public:
+  LastMatrix(Index elements, bool is_allocation) {
+    const auto needed = static_cast<std::size_t>(elements) * sizeof(double) + kHeader;
+    bytes_ = (needed + kPage - 1) / kPage * kPage;
+    begin_ = static_cast<char*>(
+        mmap(nullptr, bytes_ + kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    mprotect(begin_ + bytes_, kPage, PROT_NONE);
+    if (is_allocation) reinterpret_cast<std::size_t*>(begin_)[1] = bytes_ | 2;
+    const auto values = random_matrix<double>(elements, 1, 26);
+    std::copy_n(&values(0, 0), elements, data());
+  }
+  ~LastMatrix() { munmap(begin_, bytes_ + kPage); }
+  LastMatrix(const LastMatrix&) = delete;
+  double* data() const { return reinterpret_cast<double*>(begin_ + kHeader); }
+
+ private:
+  static constexpr std::size_t kPage = 4096, kHeader = 2 * sizeof(std::size_t);
+  std::size_t bytes_;
+  char* begin_;
+};
+
+TEST_F(NumPyCopy, ReadsNothingBehindAMatrix) {
+  for (const bool is_allocation : {false, true}) {
+    const LastMatrix a(kN * kColumns, is_allocation);
+    for (const auto& [from, to] : kWays) {
+      const Elements y = allocate(2 * kN * kColumns);
+      copy(a.data(), from, y.get(), to);
+      EXPECT_EQ(differences(a.data(), from, y.get(), to), 0);
+    }
+  }
+}
+
+/// Nor behind one whose columns follow at once those of an allocation that goes on.
+TEST_F(NumPyCopy, ReadsNothingBehindTheNextMatrix) {
+  constexpr Index kFew = 200;
+  const Elements a = random(27);
+  std::list<LastMatrix> matrices;  // before the allocation in memory, and behind it
+  for (int i = 0; i < 10; ++i) {
+    const LastMatrix& next = matrices.emplace_back(kFew * kN, false);
+    const Elements y = allocate();
+    copy(a.get(), kByColumns, y.get(), kByColumns, kFew);
+    copy(next.data(), kByColumns, y.get() + kFew * kN, kByColumns, kFew);
+    EXPECT_EQ(differences(a.get(), kByColumns, y.get(), kByColumns, kFew), 0);
+    EXPECT_EQ(differences(next.data(), kByColumns, y.get() + kFew * kN, kByColumns, kFew), 0);
+  }
+}
+
+/// What has been copied ahead is of no use when time has passed, not even when it goes on.
+TEST_F(NumPyCopy, ForgetsWhatItHasCopiedAhead) {
+  const Elements a = random(28);
+  for (int repetition = 0; repetition < 10; ++repetition) {
+    const Elements y = allocate();
+    copy(a.get(), kByRows, y.get(), kByColumns, 3);
+    const auto again = [&](double value) {
+      a.get()[3] = value;
+      numpy_loop(&scipy_ilp64::d::scipy_dcopy_64_, kN, 1, a.get() + 3, kByRows.inc, 1,
+                 y.get() + 3 * kN, 1, kN);
+      EXPECT_EQ(y.get()[3 * kN], value);
+    };
+    const auto start = std::chrono::steady_clock::now();
+    while (std::chrono::steady_clock::now() - start < std::chrono::microseconds(25)) {
+    }
+    again(1);
+    again(2);
+  }
+}
+
+/// A thread may copy to its very end, when the memory is gone in which columns were kept.
+TEST(Copy, AsLongAsThereIsAThread) {
+  static auto a = random_matrix<double>(80 * kRows, 1, 9);
+  static Padded<double> y(kRows, kCols);
+  const auto copy = [](Index first, Index columns) {
+    numpy_loop(&scipy_ilp64::d::scipy_dcopy_64_, kRows, columns, a.data() + first, 80, 1,
+               y.data() + first * kRows, 1, kRows);
+  };
+  copy(0, kCols);  // makes the memory's key
+  constexpr Index kEarly = 20;
+  static pthread_key_t key;  // of a destructor that comes after the memory's
+  ASSERT_EQ(
+      pthread_key_create(
+          &key, [](void* call) { (*static_cast<decltype(copy)*>(call))(kEarly, kCols - kEarly); }),
+      0);
+  for (int round = 0; round < 10; ++round) {
+    y = Padded<double>(kRows, kCols);
+    std::thread([&] {
+      pthread_setspecific(key, &copy);
+      copy(0, kEarly);
+    }).join();
+    Index wrong = 0;
+    for (Index j = 0; j < kCols; ++j) {
+      for (Index i = 0; i < kRows; ++i) wrong += y(i, j) != a(i * 80 + j, 0);
+    }
+    ASSERT_EQ(wrong, 0);
+  }
+  pthread_key_delete(key);
+}
+
+TEST(Copy, BySpellingsOfEitherWidth) {
+  const double x[] = {1, 2, 3};
+  double y[3] = {};
+  const std::int32_t three = 3, back = -1, on = 1;
+  scipy_lp64::d::scipy_dcopy_(&three, x, &back, y, &on);
+  EXPECT_EQ(y[0], 3);
+  EXPECT_EQ(y[2], 1);
+  const std::int64_t wide_three = 3, wide_on = 1;
+  ilp64::d::dcopy_64_(&wide_three, x, &wide_on, y, &wide_on);
+  EXPECT_EQ(y[0], 1);
+  EXPECT_EQ(y[2], 3);
+}
+
+}  // namespace
+}  // namespace overlapack

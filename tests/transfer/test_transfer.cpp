@@ -1,0 +1,894 @@
+// The transfer engine by itself: what arrives, in which order, and what stays untouched.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <limits>
+#include <thread>
+#include <vector>
+
+#include "algorithms/shared/blocks.hpp"
+#include "support/fixtures.hpp"
+#include "support/matrices.hpp"
+#include "support/on_device.hpp"
+#include "transfer/transfer.hpp"
+
+namespace overlapack {
+namespace {
+
+using namespace testing_support;
+using algorithms::at;
+using algorithms::DeviceMatrix;
+using algorithms::partition;
+
+constexpr MemoryKind kKinds[] = {MemoryKind::pageable, MemoryKind::pinned, MemoryKind::device};
+constexpr Part kParts[] = {Part::all, Part::lower, Part::upper};
+
+bool inside(Part part, Index diagonal, Index i, Index j) {
+  return part == Part::all || (part == Part::lower ? i >= j + diagonal : i <= j + diagonal);
+}
+
+/// A matrix of the caller in one kind of memory.
+template <class T>
+class Placed {
+ public:
+  Placed(Device& device, MemoryKind kind, const Padded<T>& a)
+      : device_(device), kind_(kind), pageable_(a), size_(a.ld() * std::max<Index>(1, a.cols())) {
+    if (kind == MemoryKind::pageable) return;
+    memory_ = Buffer<T>(device, kind == MemoryKind::pinned ? Space::host : Space::device, size_);
+    if (kind == MemoryKind::pinned) {
+      std::copy_n(pageable_.data(), size_, memory_.data());
+      return;
+    }
+    Buffer<T> staging(device, Space::host, size_);
+    std::copy_n(pageable_.data(), size_, staging.data());
+    QueueLease queue(device);
+    queue->copy<T>(DeviceView<T>(memory_.data(), size_), HostView<const T>(staging.data(), size_));
+    queue->synchronize();
+  }
+
+  HostView<T> view() {
+    HostView<T> view = pageable_.view();
+    if (kind_ != MemoryKind::pageable) view.data = memory_.data();
+    return view;
+  }
+  /// What it holds now.
+  Padded<T> content() const {
+    Padded<T> result = pageable_;
+    if (kind_ == MemoryKind::pageable) return result;
+    if (kind_ == MemoryKind::pinned) {
+      std::copy_n(memory_.data(), size_, result.data());
+      return result;
+    }
+    Buffer<T> staging(device_, Space::host, size_);
+    QueueLease queue(device_);
+    queue->copy<T>(HostView<T>(staging.data(), size_), DeviceView<const T>(memory_.data(), size_));
+    queue->synchronize();
+    std::copy_n(staging.data(), size_, result.data());
+    return result;
+  }
+
+ private:
+  Device& device_;
+  MemoryKind kind_;
+  Padded<T> pageable_;
+  Index size_;
+  Buffer<T> memory_;
+};
+
+/// The largest block of staging memory that is asked for.
+class LargestStaging : public Observer {
+ public:
+  void before(Action action, const char* name, double amount) override {
+    if (action == Action::allocate && std::string(name) == "staging memory") {
+      bytes = std::max(bytes, amount);  // in the thread that starts the transfer
+    }
+  }
+  double bytes = 0;
+};
+
+/// The ways of working, each with a ring that turns.
+TransferTuning with_threads() {
+  TransferTuning tuning;
+  tuning.small = 0;
+  tuning.min_chunk = tuning.max_chunk = 2048;
+  tuning.min_unit = 512;
+  tuning.staging = 3 * tuning.max_chunk;
+  tuning.unpackers = 1;
+  tuning.past_cache = 4 * tuning.max_chunk;
+  return tuning;
+}
+/// With slots enough for signals that tell of several chunks. All page-locked memory is scattered.
+TransferTuning with_many_slots() {
+  TransferTuning tuning = with_threads();
+  tuning.staging = 12 * tuning.max_chunk;
+  tuning.span = 0;
+  return tuning;
+}
+TransferTuning caller_issues(bool helped) {
+  TransferTuning tuning = with_threads();
+  tuning.small = std::numeric_limits<std::size_t>::max();
+  tuning.per_helper = helped ? 1 : tuning.small;
+  return tuning;
+}
+const char* name_of(const TransferTuning& tuning) {
+  return tuning.small == 0 ? "threads" : tuning.per_helper == 1 ? "caller and helpers" : "caller";
+}
+
+template <class T>
+class Transfers : public DeviceTest {
+ protected:
+  static std::vector<TransferTuning> tunings() {
+    return {with_threads(), with_many_slots(), caller_issues(true), caller_issues(false)};
+  }
+
+  /// Random inside the part, sentinels outside.
+  static Padded<T> random_part(Index m, Index n, Part part, Index diagonal) {
+    auto a = random_matrix<T>(m, n, 1, 3);
+    for (Index j = 0; j < n; ++j) {
+      for (Index i = 0; i < m; ++i) {
+        if (!inside(part, diagonal, i, j)) a(i, j) = sentinel<T>();
+      }
+    }
+    return a;
+  }
+
+  /// The part of the block columns [0, columns) is zero, everything else as in `before`.
+  static testing::AssertionResult zero_up_to(Index columns, Part part, Index diagonal,
+                                             const Padded<T>& before, const Padded<T>& now) {
+    for (Index j = 0; j < before.cols(); ++j) {
+      for (Index i = 0; i < before.rows(); ++i) {
+        const bool zero = j < columns && inside(part, diagonal, i, j);
+        if (now(i, j) != (zero ? T(0) : before(i, j))) {
+          return testing::AssertionFailure()
+                 << "element " << i << "," << j << " with " << columns << " columns final";
+        }
+      }
+    }
+    if (!now.padding_untouched()) return testing::AssertionFailure() << "padding";
+    return testing::AssertionSuccess();
+  }
+
+  /// The region of the columns c of a triangle or rectangle whose diagonal starts at `diagonal`.
+  static Region columns_of(HostView<T> a, DeviceView<T> d, Range c, Part part, Index diagonal) {
+    return make_region<T>(a.block(0, c.first, a.rows, c.size()),
+                          d.block(0, c.first, d.rows, c.size()), part, diagonal + c.first);
+  }
+
+  /// Declares that `a` goes up and comes home, in place, by block columns.
+  static void add_round_trips(Transfer& transfer, HostView<T> a, DeviceView<T> d, Index nb,
+                              Part part = Part::all) {
+    for (const Range c : partition(a.cols, nb)) {
+      const Region region = columns_of(a, d, c, part, 0);
+      transfer.add_upload(region);
+      transfer.add_download(region);
+    }
+  }
+
+  /// Sends `a` up and zeros home, in place, by block columns; the inspection of block `stop` says
+  /// no. Checks that nothing of a region is home before its inspection, nor at all if it says no.
+  void zero_in_place(Placed<T>& placed, Part part, Index diagonal, Index nb, Index stop,
+                     const TransferTuning& tuning, Index& committed) {
+    const HostView<T> a = placed.view();
+    const auto blocks = partition(a.cols, nb);
+    const DeviceMatrix<T> matrix(this->device(), a.rows, a.cols);
+    const DeviceView<T> A = matrix.view();
+    Buffer<Index> numbers(this->device(), Space::device, static_cast<Index>(blocks.size())),
+        staged(this->device(), Space::host, static_cast<Index>(blocks.size()));
+    const QueueLease queue(this->device());
+    std::vector<std::size_t> inspected;
+    Transfer transfer(this->device(), 2, committed, tuning);
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      const Region region = columns_of(a, A, blocks[b], part, diagonal);
+      EXPECT_EQ(transfer.add_upload(region), static_cast<Index>(b));
+      transfer.add_download(region, [&, b] {
+        EXPECT_EQ(staged.data()[b], 0) << "what was written before has not arrived";
+        inspected.push_back(b);
+        return static_cast<Index>(b) != stop;
+      });
+    }
+    queue->zero(numbers.data(), sizeof(Index) * blocks.size());
+    const auto committable = stop < 0 ? static_cast<Index>(blocks.size()) : stop;
+    transfer.when_idle([=](Index home) {
+      EXPECT_LE(home, committable);
+      return false;
+    });
+    transfer.start();
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      if (!transfer.before(*queue, static_cast<Index>(b))) break;
+      const Range c = blocks[b];
+      queue->zero(&A.data[c.first * A.ld], sizeof(T) * static_cast<std::size_t>(c.size() * A.ld));
+      queue->copy_to_host(staged.data() + b, sizeof(Index), numbers.data() + b, sizeof(Index),
+                          sizeof(Index), 1);
+      transfer.release(*queue, static_cast<Index>(b));
+    }
+    transfer.finish();
+    EXPECT_EQ(transfer.stopped(), stop >= 0);
+    const std::size_t expected = stop < 0 ? blocks.size() : static_cast<std::size_t>(stop) + 1;
+    EXPECT_EQ(inspected.size(), expected);
+    for (std::size_t b = 0; b < inspected.size(); ++b) EXPECT_EQ(inspected[b], b);
+  }
+};
+TYPED_TEST_SUITE(Transfers, Precisions);
+
+TYPED_TEST(Transfers, MoveEveryPartFromAndToEveryKindOfMemory) {
+  using T = TypeParam;
+  const std::pair<Index, Index> shapes[] = {{60, 60}, {90, 35}, {35, 90}, {1, 1}, {700, 2}};
+  for (const auto& tuning : this->tunings()) {
+    for (const MemoryKind from : kKinds) {
+      for (const MemoryKind to : kKinds) {
+        for (const auto& [m, n] : shapes) {
+          for (const Part part : kParts) {
+            for (const Index diagonal : {Index{0}, Index{-7}, Index{7}}) {
+              SCOPED_TRACE(testing::Message()
+                           << name_of(tuning) << ", from " << static_cast<int>(from) << " to "
+                           << static_cast<int>(to) << ", " << m << "x" << n << ", part "
+                           << static_cast<int>(part) << ", diagonal " << diagonal);
+              const auto a = this->random_part(m, n, part, diagonal);
+              Placed<T> source(this->device(), from, a),
+                  target(this->device(), to, Padded<T>(m, n, 5));
+              const DeviceCounters& counters = this->device().counters();
+              const std::size_t up = counters.bytes_to_device, down = counters.bytes_to_host;
+              LargestStaging staging;
+              Index committed = 0;
+              {
+                const DeviceMatrix<T> matrix(this->device(), m, n);
+                const QueueLease queue(this->device());
+                Transfer transfer(this->device(), 2, committed, tuning);
+                this->device().set_observer(&staging);
+                const auto blocks = partition(n, 20);
+                for (const Range c : blocks) {
+                  transfer.add_upload(
+                      this->columns_of(source.view(), matrix.view(), c, part, diagonal));
+                  transfer.add_download(
+                      this->columns_of(target.view(), matrix.view(), c, part, diagonal));
+                }
+                transfer.start();
+                for (std::size_t b = 0; b < blocks.size(); ++b) {
+                  EXPECT_TRUE(transfer.before(*queue, static_cast<Index>(b)));
+                  transfer.release(*queue, static_cast<Index>(b));
+                }
+                transfer.finish();
+                EXPECT_FALSE(transfer.stopped());
+                this->device().set_observer(nullptr);
+              }
+              EXPECT_EQ(committed, n);
+              // No detours.
+              if (from == MemoryKind::device) {
+                EXPECT_EQ(counters.bytes_to_device, up);
+              }
+              if (to == MemoryKind::device) {
+                EXPECT_EQ(counters.bytes_to_host, down);
+                const bool scattered = tuning.span == 0;
+                if (from == MemoryKind::device || (from == MemoryKind::pinned && !scattered)) {
+                  EXPECT_LE(staging.bytes, 1024) << "flags only";
+                }
+                if (from == MemoryKind::pinned && scattered && part == Part::all && m > 1) {
+                  EXPECT_GT(staging.bytes, 1024) << "through slots";
+                }
+              }
+              const auto moved = target.content();
+              for (Index j = 0; j < n; ++j) {
+                for (Index i = 0; i < m; ++i) {
+                  ASSERT_EQ(moved(i, j), a(i, j)) << i << "," << j;  // sentinels too
+                }
+              }
+              EXPECT_TRUE(moved.padding_untouched());
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+template <class T>
+class HalfTransfers : public Transfers<T> {};
+TYPED_TEST_SUITE(HalfTransfers, DoublePrecisions);
+
+TYPED_TEST(HalfTransfers, BringOneWordOfEachNumber) {
+  using T = TypeParam;
+  const std::pair<Index, Index> shapes[] = {{60, 60}, {90, 35}, {35, 90}, {1, 1}, {700, 2}};
+  for (const auto& tuning : this->tunings()) {
+    for (const MemoryKind from : {MemoryKind::pageable, MemoryKind::pinned}) {
+      for (const auto& [m, n] : shapes) {
+        for (const Part part : kParts) {
+          SCOPED_TRACE(testing::Message()
+                       << name_of(tuning) << ", from " << static_cast<int>(from) << ", " << m << "x"
+                       << n << ", part " << static_cast<int>(part));
+          const auto a = random_matrix<T>(m, n, 1, 3);
+          Placed<T> source(this->device(), from, a);
+          const QueueLease queue(this->device());
+          const Words both[] = {Words::high, Words::low};
+          const auto high = upload(*queue, Padded<Single<T>>(m, n, 1)),
+                     low = upload(*queue, Padded<Single<T>>(m, n, 4));
+          const std::size_t up = this->device().counters().bytes_to_device;
+          Index none = 0;
+          Transfer transfer(this->device(), 2, none, tuning);
+          for (const Words words : both) {
+            const DeviceView<Single<T>> to = words == Words::high ? high : low;
+            transfer.add_upload(make_region<T>(source.view(), to, part, words));
+          }
+          transfer.start();
+          EXPECT_TRUE(transfer.before(*queue, 0) && transfer.before(*queue, 1));
+          transfer.finish();
+          if (part == Part::all) {
+            EXPECT_EQ(this->device().counters().bytes_to_device - up, sizeof(T) * m * n);
+          }
+          for (const Words words : both) {
+            const auto expected = words_of(a, words);
+            const auto got = download(*queue, words == Words::high ? high : low);
+            for (Index j = 0; j < n; ++j) {
+              for (Index i = 0; i < m; ++i) {
+                if (!inside(part, 0, i, j)) continue;
+                ASSERT_EQ(std::memcmp(&got(i, j), &expected(i, j), sizeof(Single<T>)), 0)
+                    << i << "," << j;
+              }
+            }
+            EXPECT_TRUE(got.padding_untouched());
+          }
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(Transfers, TakeNothingForPageLockedThatEndsInOrdinaryMemory) {
+  using T = TypeParam;
+  constexpr Index m = 40;
+  // One column here and one on the stack, which lies above all other memory.
+  const Buffer<T> pinned(this->device(), Space::host, m);
+  std::array<T, m> pageable;
+  const auto a = random_matrix<T>(m, 2, 1);
+  std::copy_n(&a(0, 0), m, pinned.data());
+  std::copy_n(&a(0, 1), m, pageable.data());
+  char* const first = reinterpret_cast<char*>(pinned.data());
+  char* const second = reinterpret_cast<char*>(pageable.data());
+  ASSERT_LT(first, second);
+  for (const auto& tuning : this->tunings()) {
+    Padded<T> target(m, 2);
+    Index committed = 0;
+    const DeviceMatrix<T> matrix(this->device(), m, 2);
+    const QueueLease queue(this->device());
+    Transfer transfer(this->device(), 2, committed, tuning);
+    Region region = make_region<T>(target.view(), matrix.view());
+    transfer.add_download(region);
+    region.host = first;
+    region.host_pitch = static_cast<std::size_t>(second - first);
+    transfer.add_upload(region);
+    transfer.start();
+    EXPECT_TRUE(transfer.before(*queue, 0));
+    transfer.release(*queue, 0);
+    transfer.finish();
+    EXPECT_TRUE(same(target, a)) << name_of(tuning);
+  }
+}
+
+TYPED_TEST(Transfers, CommitInOrderUpToTheInspectionThatFails) {
+  using T = TypeParam;
+  const Index n = 70, nb = 16;
+  for (const auto& tuning : this->tunings()) {
+    for (const MemoryKind kind : kKinds) {
+      for (const Part part : kParts) {
+        for (const Index stop : {-1, 0, 2, 4}) {
+          SCOPED_TRACE(testing::Message()
+                       << name_of(tuning) << ", kind " << static_cast<int>(kind) << ", part "
+                       << static_cast<int>(part) << ", stop at block " << stop);
+          const auto a = this->random_part(n, n, part, 0);
+          Placed<T> placed(this->device(), kind, a);
+          Index committed = 0;
+          this->zero_in_place(placed, part, 0, nb, stop, tuning, committed);
+          EXPECT_EQ(committed, stop < 0 ? n : stop * nb);
+          EXPECT_TRUE(this->zero_up_to(committed, part, 0, a, placed.content()));
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(Transfers, LeaveACheckpointWhateverFails) {
+  using T = TypeParam;
+  const Index n = 40, nb = 16;
+  const bool every = device_under_test() == "lazy";
+  for (const auto& tuning : this->tunings()) {
+    for (const MemoryKind kind : kKinds) {
+      const auto a = this->random_part(n, n, Part::lower, 0);
+      Index faults = 0;
+      for (Index fault_at = 1;; fault_at += every ? 1 : 7) {
+        SCOPED_TRACE(testing::Message() << name_of(tuning) << ", kind " << static_cast<int>(kind)
+                                        << ", fault at action " << fault_at);
+        Placed<T> placed(this->device(), kind, a);
+        FaultAt fault(fault_at);
+        Index committed = 0;
+        this->device().set_observer(&fault);
+        bool failed = false;
+        try {
+          this->zero_in_place(placed, Part::lower, 0, nb, -1, tuning, committed);
+        } catch (const DeviceError&) {
+          failed = true;
+        }
+        this->device().set_observer(nullptr);
+        EXPECT_TRUE(this->zero_up_to(committed, Part::lower, 0, a, placed.content()));
+        if (this->HasFailure()) return;
+        if (!failed) {
+          EXPECT_EQ(committed, n);
+          break;
+        }
+        ++faults;
+        ASSERT_LT(faults, 10000) << "the transfer never ends";
+      }
+      EXPECT_GT(faults, 3);
+    }
+  }
+}
+
+/// Fails where the queues are asked for the first time after so many copies on the device, and in
+/// all later waits for a queue but the next `passes`.
+class QueuesFailAfter : public Observer {
+ public:
+  QueuesFailAfter(Index copies, Index passes) : copies_(copies), passes_(passes) {}
+  void before(Action action, const char* name, double) override {
+    if (std::string(name) == "copy on device") --copies_;
+    if (action != Action::synchronize || std::string(name) != "queue" || copies_ > 0) return;
+    if (!failed_.exchange(true) || passes_-- <= 0) throw DeviceError("injected fault");
+  }
+
+ private:
+  std::atomic<Index> copies_, passes_;
+  std::atomic<bool> failed_{false};
+};
+
+TYPED_TEST(Transfers, CountNothingThatOneOfTheQueuesHasLost) {
+  using T = TypeParam;
+  const Index n = 32, nb = 16;  // a block for each queue
+  const auto a = random_matrix<T>(n, n, 1);
+  for (const Index passes : {0, 1}) {  // then neither queue can be waited for, or only one
+    Placed<T> placed(this->device(), MemoryKind::device, a);
+    QueuesFailAfter fault(2, passes);
+    Index committed = 0;
+    try {
+      const DeviceMatrix<T> matrix(this->device(), n, n);
+      const QueueLease queue(this->device());
+      queue->zero(matrix.view().data, sizeof(T) * at(matrix.view().ld * n));
+      Transfer transfer(this->device(), 2, committed, with_threads());
+      auto ordinary = a;  // without any there are no threads, and there is one queue
+      const DeviceMatrix<T> elsewhere(this->device(), n, n);
+      transfer.add_upload(make_region<T>(ordinary.view(), elsewhere.view()));
+      for (const Range c : partition(n, nb)) {
+        transfer.add_download(this->columns_of(placed.view(), matrix.view(), c, Part::all, 0));
+      }
+      this->device().set_observer(&fault);
+      transfer.start();
+      for (const Index b : {0, 1}) transfer.release(*queue, b);
+      transfer.finish();
+      EXPECT_NE(device_under_test(), "lazy") << "no queue has been asked";
+    } catch (const DeviceError&) {
+    }
+    this->device().set_observer(nullptr);
+    const auto now = placed.content();
+    for (Index j = 0; j < committed; ++j) {
+      for (Index i = 0; i < n; ++i) ASSERT_EQ(now(i, j), T(0)) << committed << " columns final";
+    }
+  }
+}
+
+TYPED_TEST(Transfers, MayBeAbandoned) {
+  using T = TypeParam;
+  const Index n = 80, nb = 16;
+  for (const auto& tuning : this->tunings()) {
+    for (const MemoryKind kind : kKinds) {
+      const auto a = this->random_part(n, n, Part::all, 0);
+      Placed<T> placed(this->device(), kind, a);
+      Index committed = 0;
+      {
+        const DeviceMatrix<T> matrix(this->device(), n, n);
+        const DeviceView<T> A = matrix.view();
+        const QueueLease queue(this->device());
+        Transfer transfer(this->device(), 2, committed, tuning);
+        this->add_round_trips(transfer, placed.view(), A, nb);
+        transfer.start();
+        EXPECT_TRUE(transfer.before(*queue, 4));
+        queue->zero(A.data, sizeof(T) * static_cast<std::size_t>(A.ld * n));
+        for (const Index b : {0, 1, 2}) transfer.release(*queue, b);
+      }
+      EXPECT_LE(committed, 3 * nb);
+      EXPECT_TRUE(this->zero_up_to(committed, Part::all, 0, a, placed.content()));
+    }
+  }
+}
+
+/// Of page-locked memory, too: where a matrix begins tells nothing of what lies behind.
+TYPED_TEST(Transfers, TakeBackWhatTheyHaveKept) {
+  using T = TypeParam;
+  const Index n = 80, nb = 16;
+  for (const auto& tuning : this->tunings()) {
+    for (const Part part : kParts) {
+      for (const MemoryKind kind : {MemoryKind::pageable, MemoryKind::pinned}) {
+        for (const bool finishes : {true, false}) {
+          const auto a = this->random_part(n, n, part, 0);
+          Placed<T> placed(this->device(), kind, a);
+          Index committed = 0;
+          const DeviceMatrix<T> matrix(this->device(), n, n);
+          const DeviceView<T> A = matrix.view();
+          const QueueLease queue(this->device());
+          Transfer transfer(this->device(), 2, committed, tuning);
+          this->add_round_trips(transfer, placed.view(), A, nb, part);
+          transfer.keep_uploads();
+          transfer.start();
+          const Index regions = n / nb, released = finishes ? regions : regions - 2;
+          for (Index r = 0; r < released; ++r) {
+            EXPECT_TRUE(transfer.before(*queue, r));
+            queue->zero(A.block(0, r * nb, n, nb).data,
+                        sizeof(T) * static_cast<std::size_t>(A.ld * nb));
+            transfer.release(*queue, r);
+          }
+          if (finishes) {
+            transfer.finish();
+            EXPECT_TRUE(this->zero_up_to(n, part, 0, a, placed.content()));
+          }
+          transfer.take_back(1);  // all but the first region
+          const Padded<T> home = placed.content();
+          for (Index j = nb; j < n; ++j) {
+            const Range rows = rows_of_column(part, 0, n, j);
+            for (Index i = rows.first; i < rows.last; ++i) ASSERT_EQ(home(i, j), a(i, j));
+          }
+          if (finishes) {
+            EXPECT_TRUE(this->zero_up_to(nb, part, 0, a, home));
+          }
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(Transfers, FinishWithoutTheUploadsThatNobodyAsksFor) {
+  using T = TypeParam;
+  const Index n = 80, nb = 8;
+  const auto a = random_matrix<T>(n, n, 1);
+  auto target = Padded<T>(n, nb);
+  for (auto tuning : this->tunings()) {
+    tuning.staging = 1;  // two slots: those who pack ahead must wait for the issuing thread
+    Index committed = 0;
+    const DeviceMatrix<T> matrix(this->device(), n, n);
+    const QueueLease queue(this->device());
+    Transfer transfer(this->device(), 2, committed, tuning);
+    auto source = a;
+    for (const Range c : partition(n, nb)) {
+      transfer.add_upload(this->columns_of(source.view(), matrix.view(), c, Part::all, 0));
+    }
+    transfer.add_download(make_region<T>(target.view(), matrix.view().block(0, 0, n, nb)));
+    transfer.start();
+    EXPECT_TRUE(transfer.before(*queue, 0));
+    transfer.release(*queue, 0);
+    transfer.finish();
+    EXPECT_EQ(committed, nb);
+    for (Index j = 0; j < nb; ++j) {
+      for (Index i = 0; i < n; ++i) ASSERT_EQ(target(i, j), a(i, j));
+    }
+  }
+}
+
+TYPED_TEST(Transfers, WaitForSlotsBehindManyRegionsThatNeedNone) {
+  using T = TypeParam;
+  const Index n = 9, count = 60;
+  const auto a = random_matrix<T>(n, 3, 1);
+  for (auto tuning : this->tunings()) {
+    tuning.staging = 1;
+    Placed<T> there(this->device(), MemoryKind::device, a);
+    Padded<T> source = a, target(n, 3);
+    Index committed = 0;
+    {
+      const DeviceMatrix<T> matrix(this->device(), n, 3);
+      const QueueLease queue(this->device());
+      Transfer transfer(this->device(), 2, committed, tuning);
+      for (Index r = 0; r < count; ++r) {
+        transfer.add_upload(make_region<T>(there.view(), matrix.view()));
+      }
+      transfer.add_upload(make_region<T>(source.view(), matrix.view()));
+      transfer.add_download(make_region<T>(target.view(), matrix.view()));
+      transfer.start();
+      EXPECT_TRUE(transfer.before(*queue, count));
+      transfer.release(*queue, 0);
+      transfer.finish();
+    }
+    EXPECT_TRUE(same(target, a));
+  }
+}
+
+TYPED_TEST(Transfers, GiveIdleCopyThreadsWorkOnWhatIsHome) {
+  using T = TypeParam;
+  const Index n = 80, nb = 16;
+  for (const auto& tuning : this->tunings()) {
+    for (const MemoryKind kind : {MemoryKind::pageable, MemoryKind::pinned}) {
+      for (const bool abandoned : {false, true}) {
+        SCOPED_TRACE(testing::Message() << name_of(tuning) << ", kind " << static_cast<int>(kind)
+                                        << (abandoned ? ", abandoned" : ""));
+        const auto a = random_matrix<T>(n, n, 1, 3);
+        Placed<T> placed(this->device(), kind, a);
+        const HostView<T> here = placed.view();
+        std::atomic<Index> released{0}, calls{0};
+        std::atomic<bool> seen_three{false}, over{false};
+        Index committed = 0;
+        {
+          const DeviceMatrix<T> matrix(this->device(), n, n);
+          const DeviceView<T> A = matrix.view();
+          const QueueLease queue(this->device());
+          Transfer transfer(this->device(), 2, committed, tuning);
+          this->add_round_trips(transfer, here, A, nb);
+          transfer.when_idle([&](Index home) {
+            EXPECT_FALSE(over);
+            EXPECT_LE(home, released);
+            Index zeros = 0;
+            for (Index j = 0; j < home * nb; ++j) {
+              for (Index i = 0; i < n; ++i) zeros += here(i, j) == T(0);
+            }
+            EXPECT_EQ(zeros, home * nb * n);
+            if (home == 3) seen_three = true;
+            return ++calls % 2 == 0;
+          });
+          transfer.start();
+          EXPECT_TRUE(transfer.before(*queue, 4));
+          queue->zero(A.data, sizeof(T) * at(A.ld * n));
+          const auto release = [&](Index b) {
+            released = b + 1;
+            transfer.release(*queue, b);
+          };
+          for (const Index b : {0, 1, 2}) release(b);
+          if (tuning.small == 0) {  // then copy threads take it home meanwhile
+            while (!seen_three) std::this_thread::yield();
+          }
+          for (const Index b : {3, 4}) release(b);
+          if (!abandoned) {
+            transfer.finish();
+            over = true;
+          }
+        }
+        over = true;
+        if (tuning.per_helper == tuning.small) {
+          EXPECT_EQ(calls, 0) << "there is no copy thread";
+        }
+        EXPECT_TRUE(this->zero_up_to(committed, Part::all, 0, a, placed.content()));
+      }
+    }
+  }
+}
+
+TYPED_TEST(Transfers, TakeEmptyRegions) {
+  using T = TypeParam;
+  for (const auto& tuning : this->tunings()) {
+    for (const MemoryKind kind : kKinds) {
+      Index committed = 0;
+      {
+        Transfer nothing(this->device(), 2, committed, tuning);
+        nothing.start();
+        nothing.finish();
+      }
+      EXPECT_EQ(committed, 0);
+      const auto a = random_matrix<T>(9, 6, 1);
+      Placed<T> source(this->device(), kind, a), target(this->device(), kind, Padded<T>(9, 6));
+      int inspections = 0;
+      {
+        const DeviceMatrix<T> matrix(this->device(), 9, 6);
+        const QueueLease queue(this->device());
+        Transfer transfer(this->device(), 2, committed, tuning);
+        const std::pair<Index, Index> shapes[] = {{9, 0}, {0, 3}, {9, 6}, {0, 0}};
+        for (const auto& [m, n] : shapes) {
+          const auto region = [&](HostView<T> host) {
+            return make_region<T>(host.block(0, 0, m, n), matrix.view().block(0, 0, m, n));
+          };
+          transfer.add_upload(region(source.view()));
+          transfer.add_download(region(target.view()), [&] { return ++inspections > 0; });
+        }
+        transfer.start();
+        for (Index r = 0; r < 4; ++r) {
+          EXPECT_TRUE(transfer.before(*queue, r));
+          transfer.release(*queue, r);
+        }
+        transfer.finish();
+      }
+      EXPECT_EQ(inspections, 4);
+      EXPECT_EQ(committed, 9);
+      const auto moved = target.content();
+      for (Index j = 0; j < 6; ++j) {
+        for (Index i = 0; i < 9; ++i) EXPECT_EQ(moved(i, j), a(i, j));
+      }
+    }
+  }
+}
+
+TYPED_TEST(Transfers, StageNoMoreThanTheyMay) {
+  using T = TypeParam;
+  const Index m = 3000, n = 12;
+  const auto a = random_matrix<T>(m, n, 1);
+  auto target = Padded<T>(m, n, 1);
+  TransferTuning tuning = with_threads();
+  tuning.staging = 1;  // two slots of one column, each way, all the same
+  LargestStaging largest;
+  Index committed = 0;
+  {
+    const DeviceMatrix<T> matrix(this->device(), m, n);
+    const QueueLease queue(this->device());
+    Transfer transfer(this->device(), 2, committed, tuning);
+    transfer.add_upload(make_region<T>(a.view(), matrix.view()));
+    transfer.add_download(make_region<T>(target.view(), matrix.view()));
+    this->device().set_observer(&largest);
+    transfer.start();
+    EXPECT_TRUE(transfer.before(*queue, 0));
+    transfer.release(*queue, 0);
+    transfer.finish();
+    this->device().set_observer(nullptr);
+  }
+  EXPECT_LE(largest.bytes, 2 * 2 * static_cast<double>(m) * sizeof(T));
+  EXPECT_EQ(committed, n);
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < m; ++i) ASSERT_EQ(target(i, j), a(i, j));
+  }
+  EXPECT_TRUE(target.padding_untouched());
+}
+
+TYPED_TEST(Transfers, StreamThroughAWindowAndCommitWholeRegions) {
+  using T = TypeParam;
+  const Index m = 150, n = 40, nb = 8, window = 2;
+  const bool every = device_under_test() == "lazy";
+  for (const auto& tuning : this->tunings()) {
+    for (const MemoryKind kind : {MemoryKind::pageable, MemoryKind::pinned}) {
+      const auto a = this->random_part(m, n, Part::lower, 0);
+      for (Index fault_at = 1;; fault_at += every ? 1 : 7) {
+        SCOPED_TRACE(testing::Message() << name_of(tuning) << ", kind " << static_cast<int>(kind)
+                                        << ", fault at action " << fault_at);
+        ASSERT_LT(fault_at, 10000) << "the transfer never ends";
+        Placed<T> placed(this->device(), kind, a);
+        FaultAt fault(fault_at);
+        Index committed = 0;
+        bool failed = false;
+        this->device().set_observer(&fault);
+        try {
+          const DeviceMatrix<T> memory(this->device(), m, window * nb);
+          const QueueLease queue(this->device());
+          const std::vector<Range> blocks = partition(n, nb);
+          Transfer transfer(this->device(), 2, committed, tuning);
+          const auto count = static_cast<Index>(blocks.size());
+          const auto slot = [&](Index b) { return memory.view().block(0, b % window * nb, m, nb); };
+          for (Index b = 0; b < count; ++b) {
+            const Region region =
+                make_region<T>(placed.view().block(0, b * nb, m, nb), slot(b), Part::lower, b * nb);
+            transfer.add_upload(region, b < window ? Transfer::kAtOnce : b - window);
+            transfer.add_whole_download(region);
+          }
+          transfer.start();
+          for (Index b = 0; b < count; ++b) {
+            EXPECT_TRUE(transfer.before(*queue, b));
+            queue->zero(slot(b).data, sizeof(T) * static_cast<std::size_t>(slot(b).ld * nb));
+            transfer.release(*queue, b);
+          }
+          transfer.finish();
+        } catch (const DeviceError&) {
+          failed = true;
+        }
+        this->device().set_observer(nullptr);
+        EXPECT_EQ(committed % nb, 0);
+        EXPECT_TRUE(this->zero_up_to(committed, Part::lower, 0, a, placed.content()));
+        if (this->HasFailure()) return;
+        if (!failed) {
+          EXPECT_EQ(committed, n);
+          break;
+        }
+      }
+    }
+  }
+}
+
+/// Memory of which the first page holds up who writes it first, until somebody has written the byte
+/// `awaited`, which was 0, or for a while.
+class HoldingMemory {
+ public:
+  HoldingMemory(std::size_t bytes, std::size_t awaited) : bytes_(bytes) {
+    void* const memory =
+        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    page_ = static_cast<char*>(memory);
+    awaited_ = page_ + awaited;
+    struct sigaction action = {};
+    action.sa_handler = [](int) {
+      const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+      while (*awaited_ == 0 && std::chrono::steady_clock::now() < end) continue;
+      mprotect(page_, kPage, PROT_READ | PROT_WRITE);
+    };
+    sigaction(SIGSEGV, &action, &before_);
+    mprotect(page_, kPage, PROT_READ);
+  }
+  ~HoldingMemory() {
+    sigaction(SIGSEGV, &before_, nullptr);
+    munmap(page_, bytes_);
+  }
+  HoldingMemory(const HoldingMemory&) = delete;
+  char* data() const { return page_; }
+
+  static constexpr std::size_t kPage = 4096;
+
+ private:
+  static inline char* page_ = nullptr;
+  static inline volatile const char* awaited_ = nullptr;
+  std::size_t bytes_;
+  struct sigaction before_ = {};
+};
+
+TYPED_TEST(Transfers, DownloadsOverTheSameMemoryWaitForOneThatIsHeldUp) {
+  using T = TypeParam;
+  constexpr Index m = HoldingMemory::kPage / sizeof(T);
+  // Two columns, each a page, and then the second one again. What is awaited is its exponent.
+  const HoldingMemory memory(2 * HoldingMemory::kPage, HoldingMemory::kPage + sizeof(Real<T>) - 1);
+  const HostView<T> home(reinterpret_cast<T*>(memory.data()), m, 2, m);
+  auto tuning = with_threads();
+  tuning.min_chunk = tuning.max_chunk = tuning.min_unit = 2 * HoldingMemory::kPage;
+  tuning.staging = 2 * tuning.max_chunk;
+  const DeviceMatrix<T> matrix(this->device(), m, 3);
+  const DeviceView<T> all = matrix.view();
+  const QueueLease queue(this->device());
+  const Buffer<T> staging(this->device(), Space::host, m * 3);
+  for (Index i = 0; i < staging.size(); ++i) {
+    staging.data()[i] = T(Real<T>(i < 2 * m ? 1 : 2));
+  }
+  queue->template copy<T>(all, HostView<const T>(staging.data(), m, 3, m));
+  Index committed = 0;
+  Transfer transfer(this->device(), 3, committed, tuning);
+  const Index first = transfer.add_download(make_region<T>(home, all.block(0, 0, m, 2)));
+  transfer.add_download_over(make_region<T>(home.block(0, 1, m, 1), all.block(0, 2, m, 1)), first);
+  transfer.start();
+  for (const Index r : {0, 1}) transfer.release(*queue, r);
+  transfer.finish();
+  for (Index i = 0; i < m; ++i) {
+    ASSERT_EQ(home(i, 0), T(1));
+    ASSERT_EQ(home(i, 1), T(2));
+  }
+}
+
+TYPED_TEST(Transfers, DownloadsOverTheSameMemoryEndInOrder) {
+  using T = TypeParam;
+  // A long copy by one thread, then a short one over its end.
+  const Index m = 1000, n = 200, rounds = 4, repetitions = 10;
+  const DeviceMatrix<T> memory(this->device(), m, n * rounds);
+  const DeviceView<T> all = memory.view();
+  const QueueLease queue(this->device());
+  const Buffer<T> staging(this->device(), Space::host, m * n * rounds);
+  for (Index i = 0; i < staging.size(); ++i) {
+    staging.data()[i] = T(static_cast<Real<T>>(i / (m * n)));  // the number of the round
+  }
+  queue->template copy<T>(all, HostView<const T>(staging.data(), m, n * rounds, m));
+  queue->synchronize();
+  for (TransferTuning tuning : this->tunings()) {
+    SCOPED_TRACE(name_of(tuning));
+    tuning.min_chunk = tuning.max_chunk = 4 << 20;
+    tuning.units = 1;
+    tuning.staging = 4 * tuning.max_chunk;
+    for (Index repetition = 0; repetition < repetitions; ++repetition) {
+      Padded<T> home(m, n, 3);
+      Index committed = 0;
+      Transfer transfer(this->device(), 4, committed, tuning);
+      Index last = Transfer::kAtOnce;
+      for (Index r = 0; r < rounds; ++r) {
+        const Index first = r % 2 == 0 ? 0 : n - 1;
+        last = transfer.add_download_over(make_region<T>(home.view().block(0, first, m, n - first),
+                                                         all.block(0, r * n + first, m, n - first)),
+                                          last);
+      }
+      transfer.start();
+      for (Index r = 0; r < rounds; ++r) transfer.release(*queue, r);
+      transfer.finish();
+      EXPECT_TRUE(home.padding_untouched());
+      for (Index j = 0; j < n; ++j) {
+        const Index round = j < n - 1 ? rounds - 2 : rounds - 1;
+        for (Index i = 0; i < m; ++i) {
+          ASSERT_EQ(home(i, j), T(static_cast<Real<T>>(round))) << i << "," << j;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace overlapack
