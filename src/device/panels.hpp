@@ -1,0 +1,179 @@
+// Panels: factorizations of a block column that is narrow enough for one kernel. A device that has
+// no kernel for one gets it by a trip to the CPU (device/defaults.cpp).
+#pragma once
+
+#include "device/blas.hpp"
+
+namespace overlapack {
+
+template <class T>
+class Panels;
+
+/// What a device says of its panels and fused operations for one precision.
+struct Limits {
+  /// Columns of a PotrfPanel at most, and the order of the blocks of InvertBlocks at most.
+  Index potrf_panel_width = 64;
+  /// Elements of PotrfPanel::notes.
+  Index potrf_notes = 64 * 64 + 1;
+  /// Columns of the GetrfPanel that takes the least time for a column. Several of them, one after
+  /// the other, make a wider one.
+  Index getrf_panel_width = 64;
+  /// Columns of an UpdatePanel at most.
+  Index update_panel_width = 64;
+  /// Rows of PermuteRows at most; 0 where single interchanges do as well.
+  Index permutable_rows = 0;
+};
+
+/// Cholesky factorization of a block column. With lower, `a` is m x n, m >= n: A11 = L11 L11^H for
+/// its first n rows, and L21 = A21 L11^-H for the others. With upper, `a` is n x m, and
+/// A11 = U11^H U11, U12 = U11^-H A12.
+///   Operands  the `uplo` triangle of A11 counts; imaginary parts of its diagonal are ignored;
+///             n is at most Limits::potrf_panel_width
+///   Writes    factor, which may be a; notes, unless empty: what PotrfRows needs to know of A11
+///   Fails     if the leading minor of order k is not positive definite (its pivot is <= 0 or NaN)
+///             and *info is 0, *info becomes offset + k; columns (rows for upper) before k of
+///             `factor` are right then, and all else is undefined
+///   Staging   a, factor, info
+template <class T>
+struct PotrfPanel {
+  using Scalar = T;
+  using Group = Panels<T>;
+  static constexpr const char* kName = "potrf_panel";
+
+  Uplo uplo;
+  DeviceView<const T> a;
+  DeviceView<T> factor;
+  DeviceView<Index> info;
+  Index offset;
+  DeviceView<T> notes = {};
+
+  Index order() const { return uplo == Uplo::lower ? a.cols : a.rows; }
+  Index below() const { return (uplo == Uplo::lower ? a.rows : a.cols) - order(); }
+  bool empty() const { return a.empty(); }
+  bool fits() const {
+    return below() >= 0 && operation::same_shape(a, factor) && operation::is_column(info, 1);
+  }
+  double flops() const {
+    const Index n = order();
+    return operation::flops<T>(operation::product(n, n, n) / 6 +
+                               operation::product(below(), n, n) / 2);
+  }
+  template <class Self, class Visit>
+  static void operands(Self& self, Visit visit) {
+    visit(self.a, Staging::allowed), visit(self.factor, Staging::allowed);
+    visit(self.info, Staging::allowed), visit(self.notes);
+  }
+};
+
+/// LU factorization with partial pivoting of an m x n panel, in place. The pivot is LAPACK's: the
+/// largest |re| + |im|, the smallest row among equals; a NaN only if it stands on the diagonal, as
+/// the reference i?amax has it.
+///   Operands  offset: the row of the matrix that is the first one of the panel
+///   Writes    a; pivots[j] = offset + 1 + (the row of the panel that was exchanged with row j),
+///   for
+///             min(m, n) j: LAPACK's ipiv; home: the same; `begun`, if there is one, is recorded no
+///             later than when the panel has the multiprocessors that it needs all at a time, so
+///             that other queues that wait for it do not take them away
+///   Fails     the first pivot j that is exactly zero stores offset + j + 1 to *info if that is 0;
+///             the factorization goes on
+///   Staging   home, info
+template <class T>
+struct GetrfPanel {
+  using Scalar = T;
+  using Group = Panels<T>;
+  static constexpr const char* kName = "getrf_panel";
+
+  DeviceView<T> a;
+  DeviceView<Index> pivots, home, info;
+  Index offset;
+  Event* begun = nullptr;
+
+  Index steps() const { return a.rows < a.cols ? a.rows : a.cols; }
+  bool empty() const { return a.empty(); }
+  bool fits() const {
+    return pivots.rows >= steps() && pivots.cols == 1 && home.rows >= steps() && home.cols == 1 &&
+           operation::is_column(info, 1);
+  }
+  double flops() const {
+    return operation::flops<T>(operation::product(a.rows, a.cols, steps()) / 2);
+  }
+  template <class Self, class Visit>
+  static void operands(Self& self, Visit visit) {
+    visit(self.a), visit(self.pivots);
+    visit(self.home, Staging::allowed), visit(self.info, Staging::allowed);
+  }
+};
+
+/// Takes a block column of a Cholesky factor, and what V is when the columns before it have been
+/// through, to those of an updated matrix. With S = diag(I, -I), whose first part has the order
+/// `plus`,
+///
+///   L' L'^H + V' S V'^H = L L^H + V S V^H,  and the first n rows of V' (m x k) are zero.
+///
+///   Operands  with lower, a is m x n, m >= n, from the diagonal down; with upper, n x m. Of the
+///             diagonal block the `uplo` triangle counts; imaginary parts of the diagonal are
+///             ignored, its elements keep their signs. Vectors of zeros change nothing
+///   Writes    factor: L', which may be a; rest: the other rows of V', which may be those of v;
+///             c and s, unless empty, for one vector that is added: the rotation of each column,
+///             l' = c_j l + conj(s_j) v and v' = c_j v - s_j l with c_j >= 0
+///   Fails     if a leading minor of order j is not positive definite after the subtraction, as far
+///             as can be told (a square of a diagonal element has no more than eps of itself left),
+///             and *info is 0, *info becomes offset + j for the smallest j; all else is undefined
+template <class T>
+struct UpdatePanel {
+  using Scalar = T;
+  using Group = Panels<T>;
+  static constexpr const char* kName = "update_panel";
+
+  Uplo uplo;
+  DeviceView<const T> a;
+  DeviceView<T> factor;
+  Index plus;
+  DeviceView<const T> v;
+  DeviceView<T> rest;
+  DeviceView<Index> info;
+  Index offset;
+  DeviceView<Real<T>> c = {};
+  DeviceView<T> s = {};
+
+  Index rows() const { return uplo == Uplo::lower ? a.rows : a.cols; }
+  Index columns() const { return uplo == Uplo::lower ? a.cols : a.rows; }
+  Index vectors() const { return v.cols; }
+  bool empty() const { return a.empty() || v.empty(); }
+  bool fits() const {
+    const Index m = rows(), n = columns(), k = vectors();
+    return m >= n && v.rows == m && plus <= k && rest.rows == m - n && (rest.cols == k || m == n) &&
+           operation::is_column(info, 1) && operation::same_shape(a, factor) &&
+           (c.empty() || (k == 1 && plus == 1 && c.rows == n && s.rows == n));
+  }
+  double flops() const {
+    return operation::flops<T>(2 * operation::product(a.rows, a.cols, v.cols));
+  }
+  template <class Self, class Visit>
+  static void operands(Self& self, Visit visit) {
+    visit(self.a), visit(self.factor), visit(self.v), visit(self.rest), visit(self.info);
+    visit(self.c), visit(self.s);
+  }
+};
+
+/// Enqueues panels, by default by a trip to the CPU.
+template <class T>
+class Panels : public Blas<T> {
+ public:
+  Panels(Device& device, const Limits& limits) : device_(device), limits_(limits) {}
+  const Limits& limits() const { return limits_; }
+
+ protected:
+  friend class Queue;
+  using Blas<T>::run;
+  virtual void run(Queue&, const PotrfPanel<T>&);
+  virtual void run(Queue&, const GetrfPanel<T>&);
+  virtual void run(Queue&, const UpdatePanel<T>&);
+
+  Device& device_;
+
+ private:
+  const Limits limits_;
+};
+
+}  // namespace overlapack

@@ -1,0 +1,297 @@
+// The runtime part of the contract between the algorithms and a device: memory, queues, events.
+//
+// Public functions are non-virtual: they tell the observer, then call the private virtual one.
+// Everything that a queue does is asynchronous: it is enqueued and may run at any time until
+// somebody waits for it. Every function may throw DeviceError unless it is noexcept.
+#pragma once
+
+#include <atomic>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/observer.hpp"
+#include "core/scalar.hpp"
+#include "core/view.hpp"
+
+namespace overlapack {
+
+class Device;
+class HostTrip;
+class Timeline;
+template <class T>
+class Kernels;
+
+/// Whether an event notes the time at which its queue reaches it. Noting costs the device a little.
+enum class Timed { no, yes };
+
+/// A point in a queue that other queues and the host can wait for. Recording again moves it.
+/// An event that was never recorded counts as reached.
+class Event {
+ public:
+  Event(Device& device, Timed timed) : device_(device), timed_(timed) {}
+  virtual ~Event() = default;
+  Timed timed() const { return timed_; }
+  /// The host waits until the work recorded before the event is complete.
+  void synchronize();
+  /// Asks without waiting. On a lazy device asking makes the work before the event run.
+  bool done();
+  /// Microseconds of the device's clock from `earlier` to this event, negative if the device
+  /// reached this one first. Waits until it has reached both. NaN if one was dropped with its
+  /// queue's work. Both must have been recorded and note the time, else std::logic_error.
+  double since(Event& earlier);
+  /// For a device whose kernel has recorded the event by itself (GetrfPanel::begun).
+  void recorded_by_kernel() { recorded_ = true; }
+
+ protected:
+  Device& device_;
+
+ private:
+  friend class Queue;
+  virtual void do_synchronize() = 0;
+  virtual bool do_done() = 0;
+  virtual double do_since(Event& earlier) = 0;
+
+  const Timed timed_;
+  bool recorded_ = false;
+};
+
+/// Which work a busy device starts first.
+enum class Priority { normal, high };
+
+/// What a pointer of the caller points to: ordinary memory (a GPU's managed memory counts as such),
+/// page-locked memory, memory of the device at hand.
+enum class MemoryKind { pageable, pinned, device };
+
+/// A word of staging memory by which a queue tells the host how far it is; see Queue::signal().
+/// Make it with placement new.
+using Flag = std::atomic<std::uint32_t>;
+static_assert(sizeof(Flag) == sizeof(std::uint32_t) && Flag::is_always_lock_free,
+              "a device writes it as a plain word");
+
+/// An in-order stream of operations.
+class Queue {
+ public:
+  explicit Queue(Device& device) : device_(device) {}
+  virtual ~Queue() = default;
+  Device& device() const { return device_; }
+  /// What its work is called in a timeline.
+  const char* name() const { return name_; }
+
+  /// Enqueues an operation of blas.hpp, panels.hpp, fused.hpp or formats.hpp. One that has nothing
+  /// to do is no action. An emulated device throws std::logic_error if the shapes do not fit.
+  template <class Operation>
+  void enqueue(const Operation& operation);
+
+  /// Copies `count` columns of `bytes` bytes each; consecutive columns lie `to_pitch` and
+  /// `from_pitch` bytes apart. Host memory must be staging memory of this device or otherwise
+  /// MemoryKind::pinned and must not be touched until the copy is complete.
+  void copy_to_device(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                      std::size_t bytes, std::size_t count);
+  void copy_to_host(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                    std::size_t bytes, std::size_t count);
+  template <class T>
+  void copy(DeviceView<T> to, HostView<const T> from);
+  template <class T>
+  void copy(HostView<T> to, DeviceView<const T> from);
+  template <class T>
+  void copy(DeviceView<T> to, DeviceView<const T> from, Part part = Part::all);
+  /// Copies a part of a rows x cols matrix with elements of `element` bytes (a multiple of 4) from
+  /// one place in device memory to another; pitches in bytes. Nothing outside the part is touched.
+  void copy_on_device(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                      std::size_t element, Index rows, Index cols, Part part = Part::all,
+                      Index diagonal = 0);
+  /// Sets `bytes` bytes of device memory to zero.
+  void zero(void* device_memory, std::size_t bytes) { zero(device_memory, bytes, bytes, 1); }
+  /// `count` pieces of so many bytes, `pitch` bytes apart.
+  void zero(void* device_memory, std::size_t pitch, std::size_t bytes, std::size_t count);
+
+  /// `flag` becomes `value` once the work enqueued before is complete; whoever reads the value
+  /// (acquire) sees that work's results in staging memory. The flag must live until the queue is
+  /// drained. Reading it costs nothing, but whoever waits for it must poll() now and then.
+  void signal(Flag& flag, std::uint32_t value);
+  /// For a host that waits for a signal of this queue: throws if the device has failed (no signal
+  /// would ever come), and makes a lazy device work up to the next signal. Costs a driver call on a
+  /// real one: ask rarely.
+  void poll();
+
+  void record(Event& event);
+  /// Work enqueued from now on starts only after `event`'s last recording is complete.
+  void wait(Event& event);
+  /// The host waits until the queue is empty.
+  void synchronize();
+  /// Ends all use of memory by this queue: waits for work under way; work that has not started
+  /// may be dropped. For clean-up after success and failure alike.
+  void drain() noexcept { do_drain(); }
+
+ protected:
+  Device& device_;
+
+ private:
+  friend class QueueLease;
+  friend class HostTrip;
+  const char* name_ = "";
+
+  virtual void do_copy_to_device(void*, std::size_t, const void*, std::size_t, std::size_t,
+                                 std::size_t) = 0;
+  virtual void do_copy_to_host(void*, std::size_t, const void*, std::size_t, std::size_t,
+                               std::size_t) = 0;
+  virtual void do_copy_on_device(void*, std::size_t, const void*, std::size_t, std::size_t, Index,
+                                 Index, Part, Index) = 0;
+  virtual void do_zero(void*, std::size_t pitch, std::size_t bytes, std::size_t count) = 0;
+  virtual void do_signal(Flag&, std::uint32_t) = 0;
+  virtual void do_poll() = 0;
+  virtual void do_record(Event&) = 0;
+  virtual void do_wait(Event&) = 0;
+  virtual void do_synchronize() = 0;
+  virtual void do_drain() noexcept = 0;
+};
+
+/// Bytes of one pool of memory. A lease counts with the whole block that it was given.
+struct PoolUse {
+  std::size_t leased = 0;  ///< in use now
+  std::size_t peak = 0;    ///< the most in use at a time since Device::reset_peak_use()
+  std::size_t held = 0;    ///< in use, or kept for later
+};
+
+/// One accelerator. Thread-safe; the queues and events it makes are not.
+/// Memory, queues and events come from pools that keep what is given back.
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  const std::string& name() const { return name_; }    ///< "cuda:0", "host"
+  const std::string& model() const { return model_; }  ///< "NVIDIA H200", "emulated device"
+  std::size_t memory() const { return memory_; }       ///< total bytes of device memory
+  bool emulated() const { return emulated_; }
+
+  /// The matrix operations for one precision.
+  template <class T>
+  Kernels<T>& kernels() const {
+    return *std::get<Kernels<T>*>(kernels_);
+  }
+
+  /// Throws DeviceError if `memory` belongs to another device.
+  MemoryKind kind_of(const void* memory) { return do_kind_of(memory); }
+  /// As long as the calling thread holds the result, operations need not make the device current
+  /// one by one. Only saves time, where the program has another device or none.
+  std::shared_ptr<void> make_current() { return do_make_current(); }
+  /// Waits for all that has been enqueued on the device, in queues of ours or in the program's own
+  /// streams, which our queues take no notice of.
+  void await_all() { do_await_all(); }
+
+  void set_observer(Observer* observer) { observer_ = observer; }
+  DeviceCounters& counters() { return counters_; }
+  /// The timeline that the spans of algorithms go to (device/timeline.hpp); none by default. Set it
+  /// while no call is under way.
+  void set_timeline(Timeline* timeline) { timeline_ = timeline; }
+  Timeline* timeline() const { return timeline_; }
+  /// Memory that the leases of buffer.hpp take. What the driver and its libraries take for
+  /// themselves is not in it.
+  PoolUse pool_use(Space space);
+  void reset_peak_use();
+  /// From now on leases of device memory, and what is kept idle, are at most so many bytes
+  /// together; more is refused. 0: no limit.
+  void set_memory_limit(std::size_t bytes);
+  /// Tells the observer and counts. Called by every public operation.
+  void before(Action action, const char* name, double amount = 0);
+
+ protected:
+  Device(std::string name, std::string model, std::size_t memory, bool emulated)
+      : name_(std::move(name)), model_(std::move(model)), memory_(memory), emulated_(emulated) {}
+  /// For the constructor of a subclass, which owns them.
+  void set_kernels(Kernels<float>& s, Kernels<double>& d, Kernels<std::complex<float>>& c,
+                   Kernels<std::complex<double>>& z) {
+    kernels_ = {&s, &d, &c, &z};
+  }
+  /// Gives every pooled block, queue and event back to the driver. A subclass whose objects live
+  /// only as long as itself calls it in its destructor.
+  void clear_pools() noexcept;
+
+ private:
+  template <class T>
+  friend class Buffer;
+  friend class QueueLease;
+  friend class EventLease;
+
+  // Pooled acquisition, used by the leases in buffer.hpp.
+  void* acquire(Space space, std::size_t bytes);
+  void give_back(Space space, void* memory) noexcept;
+  std::unique_ptr<Queue> acquire_queue(Priority priority);
+  void give_back(Priority priority, std::unique_ptr<Queue> queue) noexcept;
+  std::unique_ptr<Event> acquire_event(Timed timed);
+  void give_back(std::unique_ptr<Event> event) noexcept;
+
+  /// Space::host means staging memory: page-locked, so that copies to and from it run
+  /// asynchronously at the speed of the link.
+  virtual void* do_allocate(Space space, std::size_t bytes) = 0;
+  virtual void do_free(Space space, void* memory) noexcept = 0;
+  /// Called when pooled memory is handed out again; the emulated device poisons it.
+  virtual void do_reuse(Space, void*, std::size_t) {}
+  virtual MemoryKind do_kind_of(const void* memory) = 0;
+  virtual std::unique_ptr<Queue> do_make_queue(Priority priority) = 0;
+  virtual std::unique_ptr<Event> do_make_event(Timed timed) = 0;
+  virtual std::shared_ptr<void> do_make_current() = 0;
+  virtual void do_await_all() = 0;
+
+  struct Block {
+    void* memory;
+    std::size_t bytes;
+  };
+  struct MemoryPool {
+    std::vector<Block> idle;
+    std::unordered_map<void*, std::size_t> leased;
+    PoolUse use;
+  };
+  MemoryPool& pool(Space space) { return space == Space::device ? device_pool_ : staging_pool_; }
+  void free_idle(MemoryPool& pool, Space space) noexcept;
+
+  std::string name_, model_;
+  std::size_t memory_;
+  bool emulated_;
+  std::tuple<Kernels<float>*, Kernels<double>*, Kernels<std::complex<float>>*,
+             Kernels<std::complex<double>>*>
+      kernels_;
+  Observer* observer_ = nullptr;
+  Timeline* timeline_ = nullptr;
+  DeviceCounters counters_;
+  std::mutex mutex_;  // guards the pools
+  MemoryPool device_pool_, staging_pool_;
+  std::size_t memory_limit_ = 0;
+  std::vector<std::unique_ptr<Queue>> idle_queues_[2];  // by Priority
+  std::vector<std::unique_ptr<Event>> idle_events_[2];  // by Timed
+};
+
+// ---- implementation of templates ----------------------------------------------------------
+
+template <class T>
+void Queue::copy(DeviceView<T> to, HostView<const T> from) {
+  copy_to_device(to.data, sizeof(T) * static_cast<std::size_t>(to.ld), from.data,
+                 sizeof(T) * static_cast<std::size_t>(from.ld),
+                 sizeof(T) * static_cast<std::size_t>(from.rows),
+                 static_cast<std::size_t>(from.cols));
+}
+
+template <class T>
+void Queue::copy(HostView<T> to, DeviceView<const T> from) {
+  copy_to_host(to.data, sizeof(T) * static_cast<std::size_t>(to.ld), from.data,
+               sizeof(T) * static_cast<std::size_t>(from.ld),
+               sizeof(T) * static_cast<std::size_t>(from.rows),
+               static_cast<std::size_t>(from.cols));
+}
+
+template <class T>
+void Queue::copy(DeviceView<T> to, DeviceView<const T> from, Part part) {
+  copy_on_device(to.data, sizeof(T) * static_cast<std::size_t>(to.ld), from.data,
+                 sizeof(T) * static_cast<std::size_t>(from.ld), sizeof(T), from.rows, from.cols,
+                 part);
+}
+
+}  // namespace overlapack
