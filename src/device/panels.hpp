@@ -156,12 +156,23 @@ struct UpdatePanel {
   }
 };
 
+/// LAPACK's ?potrf and ?getrf on the CPU, for matrices in its memory. Results are info; pivots are
+/// 1-based.
+template <class T>
+struct CpuPanels {
+  Index (*potrf)(Uplo uplo, HostView<T> a);
+  Index (*getrf)(HostView<T> a, Index* pivots);
+};
+
 /// Enqueues panels, by default by a trip to the CPU.
 template <class T>
 class Panels : public Blas<T> {
  public:
-  Panels(Device& device, const Limits& limits) : device_(device), limits_(limits) {}
+  Panels(Device& device, const Limits& limits);
   const Limits& limits() const { return limits_; }
+  /// What factors a panel that makes a trip to the CPU: textbook loops unless something faster is
+  /// given. To be called before the first operation.
+  void use(CpuPanels<T> cpu_panels) { cpu_panels_ = cpu_panels; }
 
  protected:
   friend class Queue;
@@ -174,6 +185,7 @@ class Panels : public Blas<T> {
 
  private:
   const Limits limits_;
+  CpuPanels<T> cpu_panels_;
 };
 
 }  // namespace overlapack

@@ -20,6 +20,7 @@
 #include "core/observer.hpp"
 #include "core/scalar.hpp"
 #include "core/view.hpp"
+#include "device/tuning.hpp"
 
 namespace overlapack {
 
@@ -171,6 +172,11 @@ class Device {
   const std::string& model() const { return model_; }  ///< "NVIDIA H200", "emulated device"
   std::size_t memory() const { return memory_; }       ///< total bytes of device memory
   bool emulated() const { return emulated_; }
+  /// Whether nothing that is enqueued runs until somebody asks or waits for it, as on an emulated
+  /// device: who wants progress must go on asking.
+  bool works_when_asked() const { return emulated_; }
+  /// What was measured of its generation.
+  const Tuning& tuning() const { return tuning_; }
 
   /// The matrix operations for one precision.
   template <class T>
@@ -204,8 +210,13 @@ class Device {
   void before(Action action, const char* name, double amount = 0);
 
  protected:
-  Device(std::string name, std::string model, std::size_t memory, bool emulated)
-      : name_(std::move(name)), model_(std::move(model)), memory_(memory), emulated_(emulated) {}
+  Device(std::string name, std::string model, std::size_t memory, bool emulated,
+         const Tuning& tuning)
+      : name_(std::move(name)),
+        model_(std::move(model)),
+        memory_(memory),
+        emulated_(emulated),
+        tuning_(tuning) {}
   /// For the constructor of a subclass, which owns them.
   void set_kernels(Kernels<float>& s, Kernels<double>& d, Kernels<std::complex<float>>& c,
                    Kernels<std::complex<double>>& z) {
@@ -256,6 +267,7 @@ class Device {
   std::string name_, model_;
   std::size_t memory_;
   bool emulated_;
+  const Tuning& tuning_;
   std::tuple<Kernels<float>*, Kernels<double>*, Kernels<std::complex<float>>*,
              Kernels<std::complex<double>>*>
       kernels_;

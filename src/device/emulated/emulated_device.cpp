@@ -13,7 +13,14 @@ namespace {
 class EmulatedDevice final : public Device {
  public:
   explicit EmulatedDevice(const EmulatedOptions& options)
-      : Device("host", "emulated device", options.memory, true), machine_(options) {}
+      : Device("host", "emulated device", options.memory, true, emulated_tuning()),
+        machine_(options),
+        s_(make_kernels<float>(*this, machine_, options.core_only)),
+        d_(make_kernels<double>(*this, machine_, options.core_only)),
+        c_(make_kernels<std::complex<float>>(*this, machine_, options.core_only)),
+        z_(make_kernels<std::complex<double>>(*this, machine_, options.core_only)) {
+    set_kernels(*s_.kernels, *d_.kernels, *c_.kernels, *z_.kernels);
+  }
   ~EmulatedDevice() override { clear_pools(); }
 
  private:
@@ -43,18 +50,11 @@ class EmulatedDevice final : public Device {
   std::unique_ptr<Event> do_make_event(Timed timed) override {
     return std::make_unique<EmulatedEvent>(*this, machine_, timed);
   }
-  Kernels<float>& do_kernels(float) override { return *s_; }
-  Kernels<double>& do_kernels(double) override { return *d_; }
-  Kernels<std::complex<float>>& do_kernels(std::complex<float>) override { return *c_; }
-  Kernels<std::complex<double>>& do_kernels(std::complex<double>) override { return *z_; }
-
   Machine machine_;
-  template <class T>
-  using Owned = std::unique_ptr<Kernels<T>>;
-  const Owned<float> s_ = make_kernels<float>(*this, machine_);
-  const Owned<double> d_ = make_kernels<double>(*this, machine_);
-  const Owned<std::complex<float>> c_ = make_kernels<std::complex<float>>(*this, machine_);
-  const Owned<std::complex<double>> z_ = make_kernels<std::complex<double>>(*this, machine_);
+  const OwnedKernels<float> s_;
+  const OwnedKernels<double> d_;
+  const OwnedKernels<std::complex<float>> c_;
+  const OwnedKernels<std::complex<double>> z_;
 };
 
 }  // namespace

@@ -21,6 +21,9 @@ struct EmulatedOptions {
   Schedule schedule = Schedule::lazy;
   std::uint64_t seed = 1;                     ///< for Schedule::shuffle
   std::size_t memory = std::size_t{8} << 30;  ///< allocations beyond it fail as on a real device
+  /// Only what every device must have (device/blas.hpp): panels and fused operations by their
+  /// defaults, and no formats.
+  bool core_only = false;
 };
 
 std::unique_ptr<Device> make_emulated_device(EmulatedOptions options = {});
