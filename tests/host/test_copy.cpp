@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "cpu/loader.hpp"
+#include "exported.hpp"
 #include "host/new_memory.hpp"
 #include "host/strided_copy.hpp"
 #include "host/workers.hpp"
@@ -29,14 +30,10 @@ namespace {
 
 using namespace testing_support;
 
-#define OVERLAPACK_ENTRY(symbol, name, parameters, arguments) extern "C" void symbol parameters;
-#define OVERLAPACK_TABLE "blas.def"
-#include "wheel_spellings.def"
-#undef OVERLAPACK_ENTRY
-
 /// scipy_dcopy_64_ and its kin.
 template <class T>
 void copy_by_name(Index n, const T* x, Index incx, T* y, Index incy) {
+  namespace scipy_ilp64 = compat::scipy_ilp64;
   if constexpr (std::is_same_v<T, float>) scipy_ilp64::s::scipy_scopy_64_(&n, x, &incx, y, &incy);
   if constexpr (std::is_same_v<T, double>) scipy_ilp64::d::scipy_dcopy_64_(&n, x, &incx, y, &incy);
   if constexpr (std::is_same_v<T, std::complex<float>>) {
