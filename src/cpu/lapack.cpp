@@ -7,7 +7,7 @@
 
 #include "cpu/loader.hpp"
 #include "cpu/reference.hpp"
-#include "table.hpp"
+#include "routines.hpp"
 
 namespace overlapack::cpu {
 namespace {

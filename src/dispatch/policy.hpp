@@ -12,7 +12,7 @@
 
 #include "algorithms/shared/blocks.hpp"
 #include "core/scalar.hpp"
-#include "table.hpp"
+#include "routines.hpp"
 
 namespace overlapack::dispatch {
 

@@ -38,7 +38,8 @@ def in_c(declared, letter, spelling):
     """A type of the table as the headers write it."""
     words = {"T": SCALAR[letter], "I": f"int{WIDTH[spelling]}_t", "std::size_t": HIDDEN,
              "Real<T>": REAL[letter], "Single<T>": SINGLE.get(letter)}
-    return re.sub(r"std::size_t|Real<T>|Single<T>|\bT\b|\bI\b", lambda m: words[m.group()], declared)
+    return re.sub(r"std::size_t|Real<T>|Single<T>|\bT\b|\bI\b", lambda m: words[m.group()],
+                  declared)
 
 
 def wanted_prototypes(table):
@@ -129,8 +130,8 @@ def procedures(path):
                                         re.MULTILINE | re.DOTALL):
         generic.add(interface)
         for what, name, arguments, rest, body in re.findall(
-                r"^    (subroutine|function) (\w+)\(([^()]*)\)([^\n]*)\n(.*?)^    end \1 \2$", inside,
-                re.MULTILINE | re.DOTALL):
+                r"^    (subroutine|function) (\w+)\(([^()]*)\)([^\n]*)\n(.*?)^    end \1 \2$",
+                inside, re.MULTILINE | re.DOTALL):
             declared = declarations(body)
             words = [f"{a}: {declared.pop(a, 'not declared')}" for a in
                      re.findall(r"\w+", arguments)]
@@ -155,8 +156,8 @@ def names_only(names):
 
 
 def exported(library):
-    listing = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True,
-                             check=True).stdout
+    listing = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True,
+                             text=True, check=True).stdout
     rows = [line.split()[-2:] for line in listing.splitlines()]
     return {name.split("@")[0] for kind, name in rows if kind != "A"}
 
@@ -167,16 +168,28 @@ def named_by_info(command):
     return set(" ".join(lines).split())
 
 
-def check(options, table):
-    found, problems = prototypes(options.cc, options.headers)
-    problems += differences("C headers", wanted_prototypes(table), found)
-    found, more = procedures(options.module)
-    problems += more + differences("Fortran module", wanted_procedures(table), found)
+def check_headers(compiler, folder, table):
+    found, problems = prototypes(compiler, folder)
+    return problems + differences("C headers", wanted_prototypes(table), found)
+
+
+def check_module(path, table):
+    found, problems = procedures(path)
+    return problems + differences("Fortran module", wanted_procedures(table), found)
+
+
+def check_names(options, table):
+    problems = []
     for what, source, read in (("library", options.library, exported),
                                ("overlapack info", options.info, named_by_info)):
         if source:
             problems += differences(what, names_only(table.exported()), names_only(read(source)))
     return problems
+
+
+def check(options, table):
+    return (check_headers(options.cc, options.headers, table) +
+            check_module(options.module, table) + check_names(options, table))
 
 
 def parse(arguments):

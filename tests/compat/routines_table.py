@@ -1,7 +1,7 @@
 """Reads the table of routines (compat/routines.def, compat/spellings.def) without a compiler.
 
-What the library should export is worked out here a second time, so that a mistake in the macros that
-expand the table shows.
+What the library should export is worked out here a second time, so that a mistake in the macros
+that expand the table shows.
 """
 
 import dataclasses
