@@ -86,7 +86,10 @@ void Ours<T>::run(Problem<T>& problem) {
       info = static_cast<std::int32_t>(status);
       break;
     }
-    default:
+    case Routine::sgesv:
+    case Routine::sposv:
+    case Routine::cgesv:
+    case Routine::cposv:
       return run_mixed(problem);
   }
   problem.info = info;
@@ -124,7 +127,10 @@ void CpuContender<T>::run(Problem<T>& problem) {
                                                 dispatch::cpu_threads(call.shape.n));
       break;
     }
-    default:
+    case Routine::sgesv:
+    case Routine::sposv:
+    case Routine::cgesv:
+    case Routine::cposv:
       if constexpr (Problem<T>::kMixed) {
         const HostView<T> x = problem.x();
         problem.info =
