@@ -398,11 +398,10 @@ std::optional<Profile> parse_profile(const std::string& text, std::string& compl
     words >> value;
     const std::optional<Index> threshold =
         value == kNeverInProfiles ? std::optional<Index>(kNever) : parse_integer(value);
-    const auto routine =
-        std::find_if(std::begin(kRoutines), std::end(kRoutines),
-                     [&](const RoutineRow& r) { return name.substr(1) == r.name; });
-    const bool known = routine != std::end(kRoutines) && type_index(name[0]) < 4 &&
-                       exists(static_cast<Routine>(routine - std::begin(kRoutines)), name[0]);
+    const auto routine = std::find_if(std::begin(kRoutineNames), std::end(kRoutineNames),
+                                      [&](const char* r) { return name.substr(1) == r; });
+    const bool known = routine != std::end(kRoutineNames) && type_index(name[0]) < 4 &&
+                       exists(static_cast<Routine>(routine - std::begin(kRoutineNames)), name[0]);
     if (!known || !threshold || *threshold < 1 || (words >> excess)) {
       constexpr std::size_t kEnough = 40;  // characters of what may be no text at all
       std::string quoted = line.substr(0, kEnough);
@@ -413,7 +412,7 @@ std::optional<Profile> parse_profile(const std::string& text, std::string& compl
                   (line.size() > kEnough ? "...'" : "'");
       return std::nullopt;
     }
-    const auto r = static_cast<std::size_t>(routine - std::begin(kRoutines));
+    const auto r = static_cast<std::size_t>(routine - std::begin(kRoutineNames));
     const auto t = static_cast<std::size_t>(type_index(name[0]));
     profile.threshold[r][t] = *threshold;
     profile.read[r][t] = true;
@@ -428,7 +427,7 @@ std::string format_profile(const Profile& profile, const std::string& comment) {
   for (std::size_t r = 0; r < kRoutineCount; ++r) {
     for (std::size_t t = 0; t < 4; ++t) {
       if (!profile.read[r][t]) continue;
-      entries << kTypeLetters[t] << kRoutines[r].name << ' '
+      entries << kTypeLetters[t] << kRoutineNames[r] << ' '
               << threshold_text(profile.threshold[r][t]) << '\n';
     }
   }

@@ -5,7 +5,6 @@
 #include <array>
 #include <cstddef>
 #include <functional>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,48 +15,34 @@
 
 namespace overlapack::dispatch {
 
-// Routines with break-even sizes are those of the kinds lapack and mixed. A row of another kind is
-// nothing here, which its kind's macro says.
-#define OVERLAPACK_ROUTED_lapack(...) __VA_ARGS__
-#define OVERLAPACK_ROUTED_mixed(...) __VA_ARGS__
-#define OVERLAPACK_ROUTED_norm(...)
-#define OVERLAPACK_ROUTED_update(...)
-#define OVERLAPACK_ROUTED_native(...)
-#define OVERLAPACK_ROUTED_blas(...)
 /// LAPACK's routines, and updates of a Cholesky factor under whatever name.
 enum class Routine {
-#define OVERLAPACK_ROUTINE(kind, types, name, parameters, arguments) \
-  OVERLAPACK_ROUTED_##kind(name, )
-#include "routines.def"
-#undef OVERLAPACK_ROUTINE
+#define OVERLAPACK_ROUTED(kind, types, name) name,
+#include "dispatch/routed.def"
   cholupdate,
 };
+inline constexpr const char* kRoutineNames[] = {
+#define OVERLAPACK_ROUTED(kind, types, name) #name,
+#include "dispatch/routed.def"
+    "cholupdate",
+};
 inline constexpr RoutineRow kRoutines[] = {
-#define OVERLAPACK_ROUTINE(kind, types, name, parameters, arguments) \
-  OVERLAPACK_ROUTED_##kind({RoutineKind::kind, #types, #name}, )
-#include "routines.def"
-#undef OVERLAPACK_ROUTINE
+#define OVERLAPACK_ROUTED(kind, types, name) {RoutineKind::kind, #types, #name},
+#include "dispatch/routed.def"
     {RoutineKind::update, "sdcz", "cholupdate"},
 };
-#undef OVERLAPACK_ROUTED_lapack
-#undef OVERLAPACK_ROUTED_mixed
-#undef OVERLAPACK_ROUTED_norm
-#undef OVERLAPACK_ROUTED_update
-#undef OVERLAPACK_ROUTED_native
-#undef OVERLAPACK_ROUTED_blas
-inline constexpr std::size_t kRoutineCount = std::size(kRoutines);
+inline constexpr std::size_t kRoutineCount = sizeof(kRoutineNames) / sizeof(kRoutineNames[0]);
 inline constexpr std::size_t kLapackRoutineCount = static_cast<std::size_t>(Routine::cholupdate);
 inline constexpr char kTypeLetters[] = {'s', 'd', 'c', 'z'};
-inline constexpr const RoutineRow& row_of(Routine routine) {
-  return kRoutines[static_cast<std::size_t>(routine)];
+inline const char* name_of(Routine routine) { return kRoutineNames[static_cast<int>(routine)]; }
+inline constexpr RoutineKind kind_of(Routine routine) {
+  return kRoutines[static_cast<int>(routine)].kind;
 }
-inline constexpr const char* name_of(Routine routine) { return row_of(routine).name; }
-inline constexpr RoutineKind kind_of(Routine routine) { return row_of(routine).kind; }
 /// Mixed-precision solvers: dsgesv is sgesv for the type d.
 inline constexpr bool is_mixed(Routine routine) { return kind_of(routine) == RoutineKind::mixed; }
 /// Whether the routine exists for a type.
 inline constexpr bool exists(Routine routine, char type) {
-  return row_of(routine).exists_for(type);
+  return kRoutines[static_cast<int>(routine)].exists_for(type);
 }
 /// Bytes of a number of that type.
 std::size_t element_size(char type);

@@ -122,7 +122,7 @@ std::string title_of(Routine routine) {
 bool parse_name(const std::string& name, Call& call) {
   for (const char type : dispatch::kTypeLetters) {
     for (std::size_t r = 0; r < dispatch::kLapackRoutineCount; ++r) {
-      if (name != type + std::string(dispatch::kRoutines[r].name)) continue;
+      if (name != type + std::string(dispatch::kRoutineNames[r])) continue;
       call.type = type;
       call.routine = static_cast<Routine>(r);
       return dispatch::exists(call.routine, type);

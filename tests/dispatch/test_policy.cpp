@@ -373,7 +373,7 @@ TEST(Plans, MinNOverridesEveryThreshold) {
     for (const char type : kTypeLetters) {
       const Shape shape{3, 3, 1};
       EXPECT_TRUE(plan(static_cast<Routine>(r), type, shape, settings, profile, kPlenty).on_device)
-          << type << kRoutines[r].name;
+          << type << kRoutineNames[r];
     }
   }
   settings.min_n = 1000000;
