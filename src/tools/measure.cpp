@@ -86,10 +86,7 @@ void Ours<T>::run(Problem<T>& problem) {
       info = static_cast<std::int32_t>(status);
       break;
     }
-    case Routine::sgesv:
-    case Routine::sposv:
-    case Routine::cgesv:
-    case Routine::cposv:
+    default:
       return run_mixed(problem);
   }
   problem.info = info;
@@ -127,10 +124,7 @@ void CpuContender<T>::run(Problem<T>& problem) {
                                                 dispatch::cpu_threads(call.shape.n));
       break;
     }
-    case Routine::sgesv:
-    case Routine::sposv:
-    case Routine::cgesv:
-    case Routine::cposv:
+    default:
       if constexpr (Problem<T>::kMixed) {
         const HostView<T> x = problem.x();
         problem.info =
