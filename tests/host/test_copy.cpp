@@ -29,11 +29,13 @@ namespace overlapack {
 namespace {
 
 using namespace testing_support;
+namespace ilp64 = compat::ilp64;
+namespace scipy_lp64 = compat::scipy_lp64;
+namespace scipy_ilp64 = compat::scipy_ilp64;
 
 /// scipy_dcopy_64_ and its kin.
 template <class T>
 void copy_by_name(Index n, const T* x, Index incx, T* y, Index incy) {
-  namespace scipy_ilp64 = compat::scipy_ilp64;
   if constexpr (std::is_same_v<T, float>) scipy_ilp64::s::scipy_scopy_64_(&n, x, &incx, y, &incy);
   if constexpr (std::is_same_v<T, double>) scipy_ilp64::d::scipy_dcopy_64_(&n, x, &incx, y, &incy);
   if constexpr (std::is_same_v<T, std::complex<float>>) {
