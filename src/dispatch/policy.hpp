@@ -11,40 +11,38 @@
 
 #include "algorithms/shared/blocks.hpp"
 #include "core/scalar.hpp"
+#include "routines.hpp"
 
 namespace overlapack::dispatch {
 
 /// LAPACK's routines, and updates of a Cholesky factor under whatever name.
 enum class Routine {
-#define OVERLAPACK_ROUTINE(name, parameters, arguments) name,
-#include "routines.def"
-// and, behind all others,
-#include "mixed_complex.def"
-#include "mixed_real.def"
-#undef OVERLAPACK_ROUTINE
+#define OVERLAPACK_ROUTED(kind, types, name) name,
+#include "dispatch/routed.def"
   cholupdate,
 };
 inline constexpr const char* kRoutineNames[] = {
-#define OVERLAPACK_ROUTINE(name, parameters, arguments) #name,
-#include "routines.def"
-// and, behind all others,
-#include "mixed_complex.def"
-#include "mixed_real.def"
-#undef OVERLAPACK_ROUTINE
+#define OVERLAPACK_ROUTED(kind, types, name) #name,
+#include "dispatch/routed.def"
     "cholupdate",
+};
+inline constexpr RoutineRow kRoutines[] = {
+#define OVERLAPACK_ROUTED(kind, types, name) {RoutineKind::kind, #types, #name},
+#include "dispatch/routed.def"
+    {RoutineKind::update, "sdcz", "cholupdate"},
 };
 inline constexpr std::size_t kRoutineCount = sizeof(kRoutineNames) / sizeof(kRoutineNames[0]);
 inline constexpr std::size_t kLapackRoutineCount = static_cast<std::size_t>(Routine::cholupdate);
 inline constexpr char kTypeLetters[] = {'s', 'd', 'c', 'z'};
 inline const char* name_of(Routine routine) { return kRoutineNames[static_cast<int>(routine)]; }
-/// Mixed-precision solvers: dsgesv is sgesv for the type d.
-inline constexpr bool is_mixed(Routine routine) {
-  return routine > Routine::gesv && routine < Routine::cholupdate;
+inline constexpr RoutineKind kind_of(Routine routine) {
+  return kRoutines[static_cast<int>(routine)].kind;
 }
-/// Whether the routine exists for a type: all for all four but the mixed-precision solvers.
+/// Mixed-precision solvers: dsgesv is sgesv for the type d.
+inline constexpr bool is_mixed(Routine routine) { return kind_of(routine) == RoutineKind::mixed; }
+/// Whether the routine exists for a type.
 inline constexpr bool exists(Routine routine, char type) {
-  if (!is_mixed(routine)) return true;
-  return type == (routine == Routine::sgesv || routine == Routine::sposv ? 'd' : 'z');
+  return kRoutines[static_cast<int>(routine)].exists_for(type);
 }
 /// Bytes of a number of that type.
 std::size_t element_size(char type);
