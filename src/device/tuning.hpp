@@ -123,7 +123,7 @@ struct Tuning {
     std::size_t chunks, chunk_bytes_at_least, chunk_bytes_at_most;
     std::size_t ring_bytes;
     std::size_t units_per_chunk, unit_bytes_at_least;
-    std::size_t scattered_below_column_bytes, scattered_from_span_bytes;
+    std::size_t scattered_below_column_bytes, scattered_beyond_span_bytes;
     Index unpacking_threads;
     Index uploads_per_signal;
     Index chunks_packed_ahead;

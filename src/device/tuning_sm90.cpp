@@ -105,7 +105,7 @@ constexpr Tuning::Transfer transfer() {
   transfer.units_per_chunk = 4;
   transfer.unit_bytes_at_least = 64 * kKiB;
   transfer.scattered_below_column_bytes = 16 * kKiB;
-  transfer.scattered_from_span_bytes = 128 * kMiB;
+  transfer.scattered_beyond_span_bytes = 128 * kMiB;
   transfer.unpacking_threads = 6;
   transfer.uploads_per_signal = 3;
   transfer.chunks_packed_ahead = 8;

@@ -10,6 +10,7 @@
 #include "algorithms/solve/solve.hpp"
 #include "cpu/reference.hpp"
 #include "dispatch/route.hpp"
+#include "host/tuning.hpp"
 
 namespace overlapack::dispatch {
 namespace {
@@ -114,10 +115,10 @@ Index refine(Call call, Index& iter, OnCpu on_cpu, Solve solve, Resume resume) {
 Index cpu_threads(Index n) {
   // More than these gain nothing where memory is the limit, and in small ones it takes longer to
   // wake them up (or even to ask how many there could be).
-  constexpr Index kSmall = 256, kEnough = 16;
+  const Index at_most = kHostTuning.computing_threads_at_most;
   const Settings& settings = Context::instance().settings();
-  if (n < kSmall) return 1;
-  return settings.threads > 0 ? settings.threads : std::min(kEnough, available_cores());
+  if (n < kHostTuning.computing_threads_from_order) return 1;
+  return settings.threads > 0 ? settings.threads : std::min(at_most, available_cores());
 }
 
 template <class T>

@@ -109,12 +109,12 @@ Decision decide(Context& context, const Call& call, bool large) {
   return decision;
 }
 
-algorithms::Options options_of(const Plan& plan, const Settings& settings) {
+algorithms::Options options_of(const Plan& plan, const Settings& settings, const Tuning& tuning) {
   algorithms::Options options = plan;
   options.threads = copy_threads(settings, available_cores());
   // For its halves a matrix is read twice. Fewer threads would not keep up with the link.
-  constexpr Index kKeepUp = 12;
-  options.halves &= options.threads >= kKeepUp || settings.upload == Upload::halves;
+  const bool keeps_up = options.threads >= tuning.refine.halves_from_threads;
+  options.halves &= keeps_up || settings.upload == Upload::halves;
   return options;
 }
 

@@ -58,20 +58,6 @@ class Transfer::Backoff {
   std::uint64_t spins_ = 0;
 };
 
-TransferTuning TransferTuning::of(const Device& device) {
-  TransferTuning tuning;
-  if (device.emulated()) {
-    tuning.small = 32 << 10;
-    tuning.past_cache = 64 << 10;
-    tuning.staging = 48 << 10;
-    tuning.per_helper = 8 << 10;
-    tuning.min_chunk = 4 << 10;
-    tuning.min_unit = 1 << 10;
-    tuning.kept = 140 << 10;
-  }
-  return tuning;
-}
-
 Transfer::Transfer(Device& device, Index threads, Index& committed, const TransferTuning& tuning)
     : device_(device),
       threads_(std::max<Index>(threads, 1)),
@@ -131,8 +117,8 @@ bool Transfer::staged(const Direction& direction, Index number) const {
 }
 
 bool Transfer::scattered(const Region& region) const {
-  return size(region.rows) * region.element < tuning_.short_piece &&
-         size(region.cols) * region.host_pitch > tuning_.span;
+  return size(region.rows) * region.element < tuning_.scattered_below_column_bytes &&
+         size(region.cols) * region.host_pitch > tuning_.scattered_beyond_span_bytes;
 }
 
 /// A triangle counts as the rectangle around it: regions are narrow, as a rule.
@@ -175,7 +161,7 @@ void Transfer::cut(Direction& direction, std::size_t chunk_bytes, std::size_t un
       add({r, 0, region.cols, 0, 0, false, 0, !ahead, true}, std::max<Index>(region.cols, 1));
       continue;
     }
-    const std::size_t limit = staged ? chunk_bytes : tuning_.max_chunk;
+    const std::size_t limit = staged ? chunk_bytes : tuning_.chunk_bytes_at_most;
     Index first = 0;
     do {  // an empty region still has one (empty) chunk, which starts its inspection
       const Index top = region.rows_of(first).first;
@@ -209,7 +195,7 @@ void Transfer::make_ring(Direction& direction) {
   direction.slot_bytes = power_of_two_from(direction.slot_bytes);
   const bool keeps = keeps_uploads_ && &direction == &up_;
   if (!keeps) {
-    const auto affordable = static_cast<Index>(tuning_.staging / direction.slot_bytes);
+    const auto affordable = static_cast<Index>(tuning_.ring_bytes / direction.slot_bytes);
     Index needed = 2;
     for (Index r = 0; &direction == &down_ && r < count(down_.regions); ++r) {
       if (!downloads_[size(r)].whole) continue;
@@ -221,8 +207,9 @@ void Transfer::make_ring(Direction& direction) {
   const std::size_t bytes = direction.slot_bytes * size(direction.slots);
   // In steps, so that a call that keeps a little more than the one before need not wait for the
   // driver to lock all of it anew.
-  direction.ring = Buffer<char>(
-      device_, Space::host, static_cast<Index>(keeps ? round_up(bytes, tuning_.staging) : bytes));
+  direction.ring =
+      Buffer<char>(device_, Space::host,
+                   static_cast<Index>(keeps ? round_up(bytes, tuning_.ring_bytes) : bytes));
 }
 
 void Transfer::open_queues() {
@@ -239,23 +226,23 @@ void Transfer::open_queues() {
   if (!caller_issues_) open(down_, 1, "download 1");
   // Nobody waits for a slot that is not used again.
   up_.signals = std::max<Index>(count(up_.chunks) - up_.slots, 0);
-  up_.told = std::clamp<Index>(up_.slots / 4, 1, tuning_.told);
+  up_.per_signal = std::clamp<Index>(up_.slots / 4, 1, tuning_.uploads_per_signal);
   down_.signals = count(down_.chunks);
 }
 
 void Transfer::start() {
   find_kinds();
   const std::size_t up = staged_bytes(up_), down = staged_bytes(down_);
-  caller_issues_ = up + down <= tuning_.small;
-  const bool large = down >= tuning_.past_cache;
+  caller_issues_ = up + down <= tuning_.caller_issues_up_to_bytes;
+  const bool large = down >= tuning_.past_cache_from_bytes;
   pack_ = large && !keeps_uploads_ ? store : store_past_cache;
   unpack_ = large || keeps_uploads_ ? store_past_cache : store_ahead;
   // Powers of two, here and below, so that calls of many shapes share the pooled staging memory.
   const std::size_t wanted = std::max(up, down) / tuning_.chunks;
-  const std::size_t chunk_bytes =
-      std::clamp(power_of_two_from(wanted), tuning_.min_chunk, tuning_.max_chunk);
-  const std::size_t unit_bytes =
-      std::max(tuning_.min_unit, std::min(wanted, chunk_bytes) / tuning_.units);
+  const std::size_t chunk_bytes = std::clamp(
+      power_of_two_from(wanted), tuning_.chunk_bytes_at_least, tuning_.chunk_bytes_at_most);
+  const std::size_t unit_bytes = std::max(tuning_.unit_bytes_at_least,
+                                          std::min(wanted, chunk_bytes) / tuning_.units_per_chunk);
   for (Direction* direction : {&up_, &down_}) {
     cut(*direction, chunk_bytes, unit_bytes);
     make_ring(*direction);
@@ -267,10 +254,10 @@ void Transfer::start() {
   started_ = true;
   const Backoff patience(Backoff::kShort);
   if (caller_issues_) {
-    threads_ = std::min<Index>(threads_, static_cast<Index>((up + down) / tuning_.per_helper));
-    constexpr Index kWoken = 2;  // the caller copies, too: it should begin soon
+    threads_ =
+        std::min<Index>(threads_, static_cast<Index>((up + down) / tuning_.bytes_per_helper));
     Workers::instance().start(
-        threads_, [=](Index id) { copy_loop(id, patience); }, kWoken);
+        threads_, [=](Index id) { copy_loop(id, patience); }, tuning_.threads_woken_by_caller);
     return;
   }
   // No more threads than there is work for: waking one takes as long as copying 100 KB.
@@ -310,8 +297,8 @@ bool Transfer::complete(const Direction& direction, Index chunk) const {
 }
 
 void Transfer::signal(const Direction& direction, Index chunk) const {
-  const Index first = chunk - direction.told + 1;  // that it tells of
-  if (first % direction.told != 0 || first >= direction.signals) return;
+  const Index first = chunk - direction.per_signal + 1;  // that it tells of
+  if (first % direction.per_signal != 0 || first >= direction.signals) return;
   queue(direction, chunk).signal(flag(direction, chunk), static_cast<std::uint32_t>(chunk) + 1);
 }
 
@@ -571,9 +558,9 @@ bool Transfer::see_download() {
   return true;
 }
 
-/// Asks the queues whose signals somebody waits for. Returns whether to ask again soon: the
-/// emulated device must be asked for each upload, and they may be many between two that use the
-/// same slot.
+/// Asks the queues whose signals somebody waits for. Returns whether to ask again soon: a
+/// device that works when asked must be asked for each upload, and they may be many between two
+/// that use the same slot.
 bool Transfer::poll() {
   const Index before = up_.seen;
   while (up_.seen < std::min(up_.issued, up_.signals) && complete(up_, up_.seen)) ++up_.seen;
@@ -582,7 +569,7 @@ bool Transfer::poll() {
       queue(*direction, direction->seen).poll();
     }
   }
-  return device_.emulated() && up_.seen > before;
+  return device_.works_when_asked() && up_.seen > before;
 }
 
 // ---- the copy threads ---------------------------------------------------------------------
@@ -603,7 +590,7 @@ void Transfer::copy_loop(Index id, Backoff wait) {
 bool Transfer::upload_is_urgent() const {
   const Index u = up_.next_unit.load(std::memory_order_relaxed);
   if (u >= count(up_.units)) return false;
-  const Index k = up_.units[size(u)].chunk - tuning_.ahead;
+  const Index k = up_.units[size(u)].chunk - tuning_.chunks_packed_ahead;
   return k < 0 || k >= up_.signals || complete(up_, k);
 }
 
@@ -611,7 +598,7 @@ bool Transfer::upload_is_urgent() const {
 /// that has been read out of their caches; without that, it is left to few of them, where stores
 /// into the caller's memory go past the cache.
 bool Transfer::may_unpack(Index id) const {
-  return id < tuning_.unpackers || unpack_ != store_past_cache ||
+  return id < tuning_.unpacking_threads || unpack_ != store_past_cache ||
          down_.slots == count(down_.chunks) ||
          up_.next_unit.load(std::memory_order_relaxed) < count(up_.units);
 }

@@ -641,13 +641,13 @@ TEST(Plans, LargeMatricesOfMixedPrecisionGoUpInHalves) {
   // Copy threads read the matrix twice.
   const Plan large = plan(Routine::sgesv, 'd', {8192, 8192, 1}, settings, profile, kPlenty);
   settings.threads = 12;
-  EXPECT_TRUE(options_of(large, settings).halves);
+  EXPECT_TRUE(options_of(large, settings, hopper_tuning()).halves);
   settings.threads = 11;
-  EXPECT_FALSE(options_of(large, settings).halves);
+  EXPECT_FALSE(options_of(large, settings, hopper_tuning()).halves);
   settings.upload = Upload::columns;
   EXPECT_FALSE(halves(Routine::sgesv, 8192));
   settings.upload = Upload::halves;
-  EXPECT_TRUE(options_of(large, settings).halves);
+  EXPECT_TRUE(options_of(large, settings, hopper_tuning()).halves);
   settings.min_n = 1;
   EXPECT_TRUE(halves(Routine::sgesv, 100));
   EXPECT_TRUE(halves(Routine::sposv, 100));

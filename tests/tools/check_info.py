@@ -28,7 +28,21 @@ def info(**settings):
     return done.stdout
 
 
+def check_tuning():
+    """The table of the device in use, or of Hopper if there is none."""
+    none = run(sys.argv[1], "info", "--tuning", OVERLAPACK_DEVICE="off").stdout
+    assert none.startswith("Tuning for Hopper (compute capability 9.0)\n"), none
+    assert "no device is in use (OVERLAPACK_DEVICE=off)" in none, none
+    emulated = run(sys.argv[1], "info", "--tuning", OVERLAPACK_DEVICE="host").stdout
+    assert emulated.startswith("Tuning for emulated device\n\n"), emulated
+    for text, order in ((none, "2048"), (emulated, "64")):
+        assert max(map(len, text.splitlines())) <= 100, text
+        found = re.search(r"^cholesky.one_queue_up_to_order +(\d+) +order$", text, re.MULTILINE)
+        assert found and found.group(1) == order, text
+
+
 def main():
+    check_tuning()
     text = info(OVERLAPACK_DEVICE="off", OVERLAPACK_PROFILE="/nowhere")
     assert "in use  none: OVERLAPACK_DEVICE=off\n" in text, text
     assert "overrides" not in text and text.count("(ignored)") == 1, text

@@ -123,8 +123,7 @@ bool same_part(const Piece& one, const Piece& other) {
 
 std::vector<Range> regions_of(Uplo uplo, const std::vector<Piece>& pieces, std::size_t element,
                               bool resident) {
-  constexpr std::size_t kPage = 4096, kManyPages = 256 << 20;
-  constexpr Index kWidest = 4;
+  constexpr std::size_t kPage = 4096;
   const Index count = static_cast<Index>(pieces.size());
   const bool by_rows = uplo == Uplo::upper && !resident;
   const auto size = [&](Index p) {
@@ -136,14 +135,17 @@ std::vector<Range> regions_of(Uplo uplo, const std::vector<Piece>& pieces, std::
   Index blocks = 1;
   if (by_rows && count > 0) {
     const auto n = at(pieces.back().rows.last), width = at(pieces.front().columns.size());
-    if (element * n * n >= kManyPages && element * width < kPage) blocks = 2;
+    const bool many_pages = element * n * n >= at(kHostTuning.double_regions_from_bytes);
+    if (many_pages && element * width < kPage) blocks = 2;
   }
   const auto most_pieces = [&](Index p) -> Index {
     if (resident) return std::min(p, count - p) / 2;
     if (p == 0) return blocks;
     const bool begins_last_triangle =
         pieces[at(p)].on_diagonal() && !pieces[at(p - 1)].on_diagonal();
-    return by_rows && !begins_last_triangle ? std::min((count - p) / 2, kWidest) : 1;
+    return by_rows && !begins_last_triangle
+               ? std::min((count - p) / 2, kHostTuning.region_pieces_at_most)
+               : 1;
   };
   std::vector<Range> regions;
   for (Index p = 0; p < count;) {
@@ -403,7 +405,8 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
   const std::vector<Piece>& pieces = cholesky.pieces();
   if (!b.empty()) solve.emplace(device, cholesky);
   std::vector<Range> regions = regions_of(uplo, pieces, sizeof(T), resident);
-  if (resident && n <= small_order(device)) regions = {{0, static_cast<Index>(pieces.size())}};
+  if (resident && n <= device.tuning().cholesky.one_queue_up_to_order)
+    regions = {{0, static_cast<Index>(pieces.size())}};
   Transfer transfer(device, options.threads, committed);
   RegionFlow<T> flow(transfer, cholesky, std::move(regions), solve ? &*solve : nullptr);
   flow.declare(input, a, b, options.nb);

@@ -15,8 +15,6 @@
 namespace overlapack::algorithms {
 namespace {
 
-constexpr Index kFewPanels = 16;
-
 /// Blocks come by a transfer's uploads, and go by its downloads of the same numbers. The host
 /// learns of some panels before they are home.
 template <class T>
@@ -28,10 +26,9 @@ class TransferFlow final : public Flow {
   Index at_once() const override { return at_once_; }
   /// Of tall blocks in double precision fewer arrive, and panels would wait for what is counted too
   /// soon.
-  Index arrived(Index i) const override {
-    constexpr Index kTall = 8192;
-    const bool tall = !Kernels<T>::kSplits && lu_.matrix().rows >= kTall;
-    return tall ? 5 * i / 4 + 3 : Flow::arrived(i);
+  Tuning::Lu::Arrival arrival(const Tuning::Lu& tuning) const override {
+    const bool tall = !Kernels<T>::kSplits && lu_.matrix().rows >= tuning.tall_from_rows;
+    return tall ? tuning.arrival_of_tall : tuning.arrival;
   }
   bool before(Queue& queue, Index j) override { return transfer_.before(queue, uploads_[at(j)]); }
   void release(Queue& queue, Index j) override {
@@ -41,11 +38,12 @@ class TransferFlow final : public Flow {
 
  private:
   /// The host makes interchanges when half of many panels are known. Not each is worth a signal,
-  /// which takes the caller 5 us.
+  /// which takes the caller its time.
   bool tells_of(Index j) const {
-    constexpr Index kMany = 16, kApart = 4;
+    const Tuning::Lu& tuning = lu_.update().device().tuning().lu;
     const Index panels = lu_.panels(), later = panels - 1 - j;
-    return panels > kMany && later >= 0 && later < panels / 2 && later % kApart == 0;
+    return panels >= tuning.signals_from_panels && later >= 0 && later < panels / 2 &&
+           later % tuning.panels_per_signal == 0;
   }
 
   Transfer& transfer_;
@@ -59,10 +57,9 @@ class TransferFlow final : public Flow {
 /// to copy it. Factored ones go home in a queue of their own.
 ///
 /// The interchanges of later panels follow behind them at once if there are few panels. Among many,
-/// they would keep panels and products from the multiprocessors (a matrix of order 8192 took 5 %
-/// longer, one of order 1024 takes 3 % less): then they begin when few columns are left, where
-/// panels take longer than all that is beside them, and go on each time that a quarter of those is
-/// left.
+/// they would keep panels and products from the multiprocessors: then they begin when few columns
+/// are left, where panels take longer than all that is beside them, and go on each time that a
+/// quarter of those is left.
 template <class T>
 class ResidentFlow final : public Flow {
  public:
@@ -74,17 +71,18 @@ class ResidentFlow final : public Flow {
         input_(on_device(input)),
         a_(on_device(a)),
         transfer_(transfer),
-        few_panels_(lu.panels() <= kFewPanels),  // with right-hand sides
-        due_(device.emulated() ? 80 : 2048),
+        tuning_(device.tuning().lu),
+        immediate_interchanges_(lu.panels() <= tuning_.immediate_interchanges_up_to_panels),
+        due_(tuning_.first_interchanges_columns_left),
         there_(device),
         queue_(device, Priority::normal, "home") {}
 
   Index at_once() const override { return lu_.total(); }
   bool before(Queue& queue, Index j) override {
-    constexpr Index kAlone = 2;
+    const Index alone = tuning_.resident_blocks_copied_alone;
     if (j == lu_.count()) return transfer_->before(queue, 0);
-    if (j > kAlone) return true;
-    const Range c = {lu_.block(j).first, j < kAlone ? lu_.block(j).last : a_.cols};
+    if (j > alone) return true;
+    const Range c = {lu_.block(j).first, j < alone ? lu_.block(j).last : a_.cols};
     if (const auto by_rows = lu_.place_by_rows(c)) {
       const Span span(queue, "upload", j);
       lu_.kernels().copy(queue, Op::conj_trans, input_.block(0, c.first, a_.rows, c.size()),
@@ -104,7 +102,7 @@ class ResidentFlow final : public Flow {
     queue_->wait(*there_);
     copy(*queue_, "download", j, lu_.matrix(), a_, c);
     const Index left = lu_.panels() - 1 - j;
-    if (j < lu_.panels() && (few_panels_ || left * lu_.block(0).size() <= due_)) {
+    if (j < lu_.panels() && (immediate_interchanges_ || left * lu_.block(0).size() <= due_)) {
       lu_.interchange_left(*queue_, a_, {interchanged_, j + 1});
       interchanged_ = j + 1;
       due_ = left * lu_.block(0).size() / 4;
@@ -125,10 +123,11 @@ class ResidentFlow final : public Flow {
   const DeviceView<const T> input_;
   const DeviceView<T> a_;
   Transfer* const transfer_;
-  const bool few_panels_;
-  Index interchanged_ = 0;  // so many panels have
-  Index due_;               // the next ones do when so many columns are left
-  EventLease there_;        // the block last released, in that queue
+  const Tuning::Lu& tuning_;
+  const bool immediate_interchanges_;  // few panels, but with right-hand sides
+  Index interchanged_ = 0;             // so many panels have
+  Index due_;                          // the next ones do when so many columns are left
+  EventLease there_;                   // the block last released, in that queue
   QueueLease queue_;
 };
 
@@ -259,7 +258,7 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, In
   interchanges.seen.assign(interchanges.pivots.size(), 0);
   const bool resident = device.kind_of(a.data) == MemoryKind::device;
   if (resident && b.empty() && input.a.data == a.data &&
-      std::min(m, n) <= kFewPanels * options.nb) {
+      std::min(m, n) <= device.tuning().lu.immediate_interchanges_up_to_panels * options.nb) {
     return getrf_in_place(device, cpu, options, a, interchanges);
   }
   Lu<T> lu(device, cpu, options, m, n, b.cols);

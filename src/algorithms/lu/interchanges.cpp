@@ -13,18 +13,16 @@
 namespace overlapack::algorithms {
 namespace {
 
-constexpr Index kManyRows = 4;  // per interchange: beyond, single swaps cost less
-
 /// The number of a row in a permutation that the cache is to keep beside a column.
 using ShortIndex = std::uint32_t;
-constexpr Index kMostRows = std::numeric_limits<ShortIndex>::max();
+constexpr Index kMaxPermutedRows = std::numeric_limits<ShortIndex>::max();
 
 /// Columns of a task: enough to pay for composing the permutation, and a short one if possible.
 template <class T>
-Index columns_of_task(Index rows) {
-  constexpr Index kBytes = 1 << 20, kLeast = 8, kMost = 32;
+Index columns_of_task(const Tuning::Lu& tuning, Index rows) {
   const Index bytes = std::max<Index>(rows, 1) * static_cast<Index>(sizeof(T));
-  return std::clamp(kBytes / bytes, kLeast, kMost);
+  return std::clamp(tuning.interchange_task_bytes / bytes, tuning.interchange_task_columns_at_least,
+                    tuning.interchange_task_columns_at_most);
 }
 
 }  // namespace
@@ -40,7 +38,7 @@ LaterInterchanges<T>::LaterInterchanges(Device& device, HostView<T> a, const Buf
       seen_(interchanges.seen),
       nb_(nb),
       panels_(quotient_up(count(), nb)),
-      width_(columns_of_task<T>(a.rows)),
+      width_(columns_of_task<T>(device.tuning().lu, a.rows)),
       groups_per_panel_(quotient_up(nb, width_)) {}
 
 template <class T>
@@ -120,7 +118,9 @@ void LaterInterchanges<T>::apply(Index group, Index end) {
     reference::laswp(a_.block(0, c.first, a_.rows, c.size()), first, end, pivots_.data());
   };
   const Index rows = a_.rows - first;
-  if (rows > kManyRows * (end - first) || rows > kMostRows) {
+  const Index gathered = device_.tuning().lu.gather_up_to_rows_per_interchange * (end - first);
+  if (rows >
+      std::min(gathered, kMaxPermutedRows)) {  // single swaps cost less, or rows are too many
     swap();
   } else {
     try {

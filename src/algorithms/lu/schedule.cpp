@@ -7,8 +7,6 @@
 namespace overlapack::algorithms {
 namespace {
 
-constexpr Index kFarBlocks = 4;  // of a group that gets long steps
-
 /// The block columns of an m x n matrix: panels up to column min(m, n), then what is only updated.
 std::vector<Range> block_columns(Index m, Index n, Index nb) {
   const Index k = std::min(m, n);
@@ -24,6 +22,7 @@ Lu<T>::Lu(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Ind
           Index nrhs, DeviceView<T> place)
     : device_(device),
       kernels_(device.kernels<T>()),
+      tuning_(device.tuning().lu),
       m_(m),
       n_(n),
       nrhs_(nrhs),
@@ -191,7 +190,7 @@ std::vector<Range> Lu<T>::steps_of(Index i) const {
 template <class T>
 bool Lu<T>::by_whole_blocks(Index i) const {
   if (block(i).size() <= step_width_ || panel_on_cpu_) return false;
-  const Index long_side = 32 * step_width_, end = block(i).last;
+  const Index long_side = tuning_.whole_blocks_from_panel_widths * step_width_, end = block(i).last;
   return joined_ < total() || (m_ - end) * (n_ + nrhs_ - end) >= long_side * long_side;
 }
 
@@ -409,26 +408,25 @@ void Lu<T>::put_joined_back() {
 /// Where a block is one step, there are enough steps to keep the host busy with one group.
 template <class T>
 Index Lu<T>::most_groups() const {
-  return block(0).size() > step_width_ ? 3 : 1;
+  return block(0).size() > step_width_ ? tuning_.late_groups_at_most : 1;
 }
 
 /// What the late blocks do while panel i is computed. The next panel but one must have joined by
 /// the next step.
 template <class T>
 void Lu<T>::bring_up(Flow& flow, Index i) {
-  constexpr Index kStepsAtOnce = 3;  // of a group, lest the next panel wait for the host
   const Index needed = std::min(i + 3, total());
-  const Index arrived = std::min(std::max({needed, flow.arrived(i), at_once_}), total());
+  const Index arrived =
+      std::min(std::max({needed, flow.arrival(tuning_).blocks(i), at_once_}), total());
   const Index far = first_far(0), arrived_near = std::min(arrived, far);
-  constexpr Index kLeast = 2;  // blocks of a group: groups of one take longer
   const bool room = static_cast<Index>(groups_.size()) < most_groups();
-  const bool enough = arrived_near == far || arrived_near - pending_ >= kLeast;
+  const bool enough =
+      arrived_near == far || arrived_near - pending_ >= tuning_.late_group_blocks_at_least;
   if ((room && enough) || pending_ < needed) arrive(flow, arrived_near);
   take_long_steps(flow, i, arrived);
   for (Group& group : groups_) {
-    for (Index k = 0; k < kStepsAtOnce && group.steps < i && takes_single_steps(group, i); ++k) {
-      catch_up(group);
-    }
+    Index left = tuning_.late_steps_per_panel;  // lest the next panel wait for the host
+    while (left-- > 0 && group.steps < i && takes_single_steps(group, i)) catch_up(group);
   }
   // Far groups join when they are needed, and not before: panels would wait for their long steps.
   const auto has_caught_up = [&](const Group& group) {
@@ -489,19 +487,18 @@ void Lu<T>::near_waits_for_joined() {
 /// Long steps as far as they pay, and as there is memory for them.
 template <class T>
 void Lu<T>::plan_long_steps(const Options& options) {
-  constexpr Index kQueues = 3;  // groups side by side: solves are many small products
-  const Index width = kLong * options.nb;
+  const Index panels = tuning_.long_step_blocks, width = panels * options.nb;
+  const Index columns = tuning_.far_group_blocks * options.nb;
   if (!options.residues || !by_rows_ || options.nb % kernels_.residue_unit() != 0) return;
   const bool enough = try_to_allocate([&] {
     for (Index first = 0; first + width < std::min(m_, n_); first += width) {
       const Index rows = m_ - first;
       if (!kernels_.scaled_residues_pay(rows - width, n_ + nrhs_ - first - width, width)) break;
-      for (Index q = 0; first == 0 && q < kQueues; ++q) {
-        far_.push_back(
-            {LongStep<T>::workspace(device_, rows, kLong, options.nb, kFarBlocks * options.nb),
-             QueueLease(device_, Priority::normal, "far")});
+      for (Index q = 0; first == 0 && q < tuning_.far_queues; ++q) {  // groups side by side
+        far_.push_back({LongStep<T>::workspace(device_, rows, panels, options.nb, columns),
+                        QueueLease(device_, Priority::normal, "far")});
       }
-      long_steps_.emplace_back(device_, rows, kLong, options.nb);
+      long_steps_.emplace_back(device_, rows, panels, options.nb);
     }
   });
   // Until the first one there is little to do, so that one alone does not pay.
@@ -516,15 +513,17 @@ void Lu<T>::plan_long_steps(const Options& options) {
 /// arrive while others are factored, fewer of them: there is more to catch up with.
 template <class T>
 Index Lu<T>::first_far(Index i) const {
-  const Index sooner = (is_complex<T> ? 4 : 5) - (at_once_ < total() ? 1 : 0), s = i / kLong;
-  return s < long_steps() ? std::min((s + 1) * kLong + sooner, total()) : total();
+  const Index blocks = tuning_.long_step_blocks, s = i / blocks;
+  const Index sooner = tuning_.blocks_before_far.of<T>() - (at_once_ < total() ? 1 : 0);
+  return s < long_steps() ? std::min((s + 1) * blocks + sooner, total()) : total();
 }
 
 /// Whether a group is to catch up block by block while panel i is computed: it is not at a long
 /// step, or it has had them all, and the next one would come too late for it.
 template <class T>
 bool Lu<T>::takes_single_steps(const Group& group, Index i) const {
-  const bool at_long_step = group.steps % kLong == 0 && group.steps < begun_long_steps_ * kLong;
+  const Index blocks = tuning_.long_step_blocks;
+  const bool at_long_step = group.steps % blocks == 0 && group.steps < begun_long_steps_ * blocks;
   return group.first < first_far(i) && !at_long_step;
 }
 
@@ -532,22 +531,23 @@ bool Lu<T>::takes_single_steps(const Group& group, Index i) const {
 /// whose turn comes first, so that they keep the device busy until the end.
 template <class T>
 void Lu<T>::take_long_steps(Flow& flow, Index i, Index arrived) {
-  for (; begun_long_steps_ < long_steps() && (begun_long_steps_ + 1) * kLong <= i;
+  const Index blocks = tuning_.long_step_blocks;
+  for (; begun_long_steps_ < long_steps() && (begun_long_steps_ + 1) * blocks <= i;
        ++begun_long_steps_) {
-    const Index s = begun_long_steps_;
-    const Range c = columns(s * kLong, (s + 1) * kLong);
+    const Index s = begun_long_steps_, end = (s + 1) * blocks;
+    const Range c = columns(s * blocks, end);
     Queue& queue = *far_[next_far_].queue;
     const Span span(queue, "long step", s);
-    queue.wait(*final_[at((s + 1) * kLong - 1)]);
-    long_steps_[at(s)].begin(queue, matrix().block(c.first, c.first, m_ - c.first, c.size()),
-                             pivots(c), c.first,
-                             inverses_->view().block(0, s * kLong, inverses_->view().rows, kLong));
+    queue.wait(*final_[at(end - 1)]);
+    long_steps_[at(s)].begin(
+        queue, matrix().block(c.first, c.first, m_ - c.first, c.size()), pivots(c), c.first,
+        inverses_->view().block(0, s * blocks, inverses_->view().rows, blocks));
   }
   if (begun_long_steps_ == 0) return;
   while (pending_ >= first_far(0) && pending_ < arrived) {
-    arrive(flow, std::min(pending_ + kFarBlocks, arrived), true);
+    arrive(flow, std::min(pending_ + tuning_.far_group_blocks, arrived), true);
   }
-  Index left = 1 + static_cast<Index>(groups_.size()) / kLong;
+  Index left = 1 + static_cast<Index>(groups_.size()) / blocks;
   for (Group& group : groups_) {
     while (left > 0 && catch_up_far(group, i)) --left;
   }
@@ -556,8 +556,9 @@ void Lu<T>::take_long_steps(Flow& flow, Index i, Index arrived) {
 /// The next long step of a group, if it is one of blocks before `end`.
 template <class T>
 bool Lu<T>::catch_up_far(Group& group, Index end) {
-  const Index s = group.steps / kLong, after = group.steps + kLong;
-  if (group.steps % kLong != 0 || s >= begun_long_steps_ || after > end) return false;
+  const Index blocks = tuning_.long_step_blocks;
+  const Index s = group.steps / blocks, after = group.steps + blocks;
+  if (group.steps % blocks != 0 || s >= begun_long_steps_ || after > end) return false;
   const Far& far = far_[group.far];
   Queue& queue = *far.queue;
   if (!group.is_far) {

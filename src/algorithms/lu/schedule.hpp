@@ -98,7 +98,6 @@ class Lu {
     typename LongStep<T>::Workspace workspace;
     QueueLease queue;
   };
-  static constexpr Index kLong = 8;  // blocks of a long step
 
   Index width(const Options& options) const { return std::min(options.nb, std::min(m_, n_)); }
   Queue& panel() const { return *panel_; }
@@ -152,6 +151,7 @@ class Lu {
 
   Device& device_;
   Kernels<T>& kernels_;
+  const Tuning::Lu& tuning_;
   Index m_, n_, nrhs_;
   std::vector<Range> blocks_;
   Index panels_;
