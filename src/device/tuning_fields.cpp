@@ -135,7 +135,7 @@ void add(const Part& row, const Tuning::Cholesky& cholesky) {
 void add_late_blocks(const Part& row, const Tuning::Lu& lu) {
   const auto arrival = [&](const std::string& name, const Tuning::Lu::Arrival& value,
                            const char* of, const char* measured) {
-    row((name + ".quarters_per_panel").c_str(), value.quarters_per_panel, "blocks / 4", of,
+    row((name + ".quarters_per_block").c_str(), value.quarters_per_block, "blocks / 4", of,
         measured);
     row((name + ".blocks_ahead").c_str(), value.blocks_ahead, "blocks",
         "that are there before the first panel is factored", measured);
@@ -158,7 +158,7 @@ void add_late_blocks(const Part& row, const Tuning::Lu& lu) {
   row("late_group_blocks_at_least", lu.late_group_blocks_at_least, "blocks",
       "of a group of late blocks: groups of one take longer",
       "2026-11-22-wide-blocks-and-late-blocks");
-  row("late_steps_per_panel", lu.late_steps_per_panel, "steps",
+  row("late_steps_per_block", lu.late_steps_per_block, "steps",
       "that a group is given for each panel, lest the next panel wait for the host",
       "2026-11-25-late-blocks-one-kernel");
 }
@@ -182,17 +182,17 @@ void add(const Part& row, const Tuning::Lu& lu) {
   row("resident_blocks_copied_alone", lu.resident_blocks_copied_alone, "blocks",
       "of a matrix on the device that are copied one by one before all others",
       "2026-11-22-resident-lu-and-checks");
-  row("immediate_interchanges_up_to_panels", lu.immediate_interchanges_up_to_panels, "panels",
+  row("immediate_interchanges_up_to_blocks", lu.immediate_interchanges_up_to_blocks, "panels",
       "up to as many, interchanges follow each panel on the device, and a matrix is factored in "
       "place",
       "2026-11-22-resident-lu-and-checks");
   row("first_interchanges_columns_left", lu.first_interchanges_columns_left, "columns",
       "left to factor when interchanges of many panels begin on the device",
       "2026-11-23-interchanges-and-solves-tried");
-  row("signals_from_panels", lu.signals_from_panels, "panels",
+  row("signals_from_blocks", lu.signals_from_blocks, "panels",
       "of a matrix from which on the host is told of panels before they are home",
       "2026-11-27-last-sweep-of-interchanges");
-  row("panels_per_signal", lu.panels_per_signal, "panels",
+  row("blocks_per_signal", lu.blocks_per_signal, "panels",
       "that one signal to the host tells of, each of which takes the caller 5 microseconds",
       "2026-11-27-last-sweep-of-interchanges");
   row("gather_up_to_rows_per_interchange", lu.gather_up_to_rows_per_interchange, "rows",

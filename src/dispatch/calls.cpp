@@ -210,8 +210,8 @@ Index mixed_gesv(Family family, HostView<T> a, Pivots ipiv, HostView<const T> b,
       },
       [&](Device& device, const algorithms::Options& options, algorithms::Refinement& refinement,
           Index& committed) {
-        return store(algorithms::mixed_gesv(device, cpu, single, options, a, interchanges, b, x,
-                                            refinement, committed),
+        return store(algorithms::mixed_gesv<T>(device, {cpu, single}, options, {a, b, x},
+                                               interchanges, refinement, committed),
                      interchanges.pivots, ipiv);
       },
       [&](const algorithms::Options&, Index committed) {
@@ -236,8 +236,8 @@ Index mixed_posv(Family family, Uplo uplo, HostView<T> a, HostView<const T> b, H
       },
       [&](Device& device, const algorithms::Options& options, algorithms::Refinement& refinement,
           Index& committed) {
-        return algorithms::mixed_posv(device, cpu, single, options, uplo, a, b, x, refinement,
-                                      committed);
+        return algorithms::mixed_posv<T>(device, {cpu, single}, options, uplo, {a, b, x},
+                                         refinement, committed);
       },
       [&](const algorithms::Options& options, Index committed) {
         return algorithms::resume_posv(cpu, options, uplo, a, x, committed);

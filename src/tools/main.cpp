@@ -112,7 +112,8 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
          "auto, cuda, cuda:INDEX, host (emulated) or off", "NAME");
   mirror(*run, options, "--min-n", "OVERLAPACK_MIN_N",
          "Send every call of at least this size to the device", "N");
-  mirror(*run, options, "--algorithm", "OVERLAPACK_ALGORITHM", "auto, tiled or hybrid", "NAME");
+  mirror(*run, options, "--algorithm", "OVERLAPACK_ALGORITHM", "auto, tiled, hybrid or textbook",
+         "NAME");
   mirror(*run, options, "--nb", "OVERLAPACK_NB", "Block size", "N");
   mirror(*run, options, "--threads", "OVERLAPACK_THREADS",
          "Copy threads; also those of updates on the CPU and of NumPy's copies", "N");

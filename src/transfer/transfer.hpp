@@ -107,8 +107,8 @@ class Transfer {
   /// Declare regions before start(); each returns its number, counted from 0 per direction.
   /// An upload with `after` >= 0 reuses device memory of that download: it starts when the download
   /// has left the device. So more can be streamed than the device's memory holds.
-  Index add_upload(const Region& region, Index after = kAtOnce);
-  static constexpr Index kAtOnce = -1;
+  Index add_upload(const Region& region, Index after = kNoDownload);
+  static constexpr Index kNoDownload = -1;  // to wait for
   /// `inspect` is called once the beginning of the region has arrived, and with it what kernels
   /// before have written into staging memory, and before anything of the region is committed, on
   /// the issuing thread. If it returns false, the transfer stops: neither this region nor any later
@@ -197,7 +197,7 @@ class Transfer {
   struct Download {
     std::function<bool()> inspect;
     bool whole = false;
-    Index after = kAtOnce;  // the download whose memory it takes over
+    Index after = kNoDownload;  // the download whose memory it takes over
   };
   class Backoff;
 
@@ -249,8 +249,8 @@ class Transfer {
   Direction up_, down_;
   std::vector<Download> downloads_;
   std::function<bool(Index)> idle_;
-  std::atomic<Index> chunks_home_{0};     // downloads, in order; home() brings it up to date
-  std::vector<Index> upload_after_;       // by upload: the download that it waits for, or kAtOnce
+  std::atomic<Index> chunks_home_{0};  // downloads, in order; home() brings it up to date
+  std::vector<Index> upload_after_;    // by upload: the download that it waits for, or kNoDownload
   std::atomic<Index> regions_passed_{0};  // downloads that may be committed as far as inspected
   std::atomic<Index> end_units_{0};       // downloads beyond are cancelled
   std::atomic<Index> end_chunks_{0};      // likewise

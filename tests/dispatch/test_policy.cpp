@@ -132,6 +132,7 @@ TEST(Settings, AcceptEveryDocumentedValue) {
   EXPECT_EQ(parse({{"OVERLAPACK_ALGORITHM", "auto"}}).algorithm, Algorithm::automatic);
   EXPECT_EQ(parse({{"OVERLAPACK_ALGORITHM", "tiled"}}).algorithm, Algorithm::tiled);
   EXPECT_EQ(parse({{"OVERLAPACK_ALGORITHM", "hybrid"}}).algorithm, Algorithm::hybrid);
+  EXPECT_EQ(parse({{"OVERLAPACK_ALGORITHM", "textbook"}}).algorithm, Algorithm::textbook);
   EXPECT_EQ(parse({{"OVERLAPACK_NB", "96"}}).nb, 96);
   EXPECT_FALSE(parse({{"OVERLAPACK_FP32", "auto"}}).strict_fp32);
   EXPECT_TRUE(parse({{"OVERLAPACK_FP32", "strict"}}).strict_fp32);
@@ -668,10 +669,11 @@ TEST(Plans, FollowTheForcedAlgorithmAndBlockSize) {
   settings.min_n = 1;
   settings.nb = 48;
   const Profile profile = builtin_profile();
-  for (const Algorithm algorithm : {Algorithm::tiled, Algorithm::hybrid}) {
+  for (const Algorithm algorithm : {Algorithm::tiled, Algorithm::hybrid, Algorithm::textbook}) {
     settings.algorithm = algorithm;
     const Plan p = plan(Routine::getrf, 'd', {500, 500, 0}, settings, profile, kPlenty);
     EXPECT_EQ(p.hybrid, algorithm == Algorithm::hybrid);
+    EXPECT_EQ(p.textbook, algorithm == Algorithm::textbook);
     EXPECT_EQ(p.nb, 48);
   }
   settings.nb = 1000000;  // no wider than the matrix

@@ -14,7 +14,7 @@ def run(script, *arguments, **options):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        for script in ("demo", "test", "gpu-check", "benchmark"):
+        for script in ("demo", "test", "gpu-check", "benchmark", "compare-launches"):
             done = run(script, "--help", cwd=folder)
             assert done.returncode == 0 and done.stderr == "", done
             assert "scripts/" + script in done.stdout and "set -" not in done.stdout, done.stdout

@@ -758,7 +758,7 @@ TYPED_TEST(Transfers, StreamThroughAWindowAndCommitWholeRegions) {
           for (Index b = 0; b < count; ++b) {
             const Region region =
                 make_region<T>(placed.view().block(0, b * nb, m, nb), slot(b), Part::lower, b * nb);
-            transfer.add_upload(region, b < window ? Transfer::kAtOnce : b - window);
+            transfer.add_upload(region, b < window ? Transfer::kNoDownload : b - window);
             transfer.add_whole_download(region);
           }
           transfer.start();
@@ -872,7 +872,7 @@ TYPED_TEST(Transfers, DownloadsOverTheSameMemoryEndInOrder) {
       Padded<T> home(m, n, 3);
       Index committed = 0;
       Transfer transfer(this->device(), 4, committed, tuning);
-      Index last = Transfer::kAtOnce;
+      Index last = Transfer::kNoDownload;
       for (Index r = 0; r < rounds; ++r) {
         const Index first = r % 2 == 0 ? 0 : n - 1;
         last = transfer.add_download_over(make_region<T>(home.view().block(0, first, m, n - first),

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <complex>
 
-#include "algorithms/cholesky/cholesky.hpp"
+#include "algorithms/cholesky/regions.hpp"
 #include "device/timeline.hpp"
 
 namespace overlapack::algorithms {

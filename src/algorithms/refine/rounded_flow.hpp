@@ -89,7 +89,7 @@ class RoundedFlow final : public Flow {
 
   /// Brings A and B up. Without this they must be there.
   void start(HostView<const T> a, HostView<const T> b);
-  Index at_once() const override {
+  Index present() const override {
     return arriving_ ? 0 : regions_.back().last / nb_ + 1;  // blocks, if not fewer
   }
   Tuning::Lu::Arrival arrival(const Tuning::Lu& tuning) const override {

@@ -17,9 +17,9 @@ namespace overlapack::algorithms {
 class Flow {
  public:
   virtual ~Flow() = default;
-  /// So many blocks, the first ones, need not be waited for.
-  virtual Index at_once() const { return 0; }
-  /// How fast the blocks of a large matrix arrive while LU factors panels.
+  /// So many blocks, the first ones, are present from the beginning.
+  virtual Index present() const { return 0; }
+  /// How fast the blocks of a large matrix arrive while LU factors them.
   virtual Tuning::Lu::Arrival arrival(const Tuning::Lu& tuning) const { return tuning.arrival; }
   /// Work enqueued in `queue` from now on sees block j of the input. False if the work is to stop.
   virtual bool before(Queue& queue, Index j) = 0;

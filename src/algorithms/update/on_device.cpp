@@ -255,7 +255,7 @@ class DeviceUpdate {
     committed_ = 0;
     Transfer transfer(device_, options_.threads, committed_, tuning());
     const Index vectors = add_vectors(transfer);
-    std::fill(std::begin(last_state_), std::end(last_state_), Transfer::kAtOnce);
+    std::fill(std::begin(last_state_), std::end(last_state_), Transfer::kNoDownload);
     std::vector<Index> downloads, uploads;  // by region, the last one of each
     for (Index r = 0; r < count(); ++r) {
       downloads.push_back(add_downloads(transfer, r, stores));
@@ -263,7 +263,7 @@ class DeviceUpdate {
       const HostView<T> home = triangle_.block(a_, {regions_[at(r)].first, n_}, regions_[at(r)]);
       uploads.push_back(
           transfer.add_upload(make_region<T>(home, panel(r), part()),
-                              r < window_ ? Transfer::kAtOnce : downloads[at(r - window_)]));
+                              r < window_ ? Transfer::kNoDownload : downloads[at(r - window_)]));
     }
     Index released = 0;
     const auto release = [&](Queue& when, Index r) {
