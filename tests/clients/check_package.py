@@ -22,8 +22,8 @@ def needs_the_library(program):
 
 @contextlib.contextmanager
 def manifest_kept(build):
-    """Whoever has installed from this build folder uninstalls by its manifest, which lists the files of
-    the latest installation."""
+    """Whoever has installed from this build folder uninstalls by its manifest, which lists the
+    files of the latest installation."""
     manifest = os.path.join(build, "install_manifest.txt")
     kept = manifest + ".kept"
     if os.path.exists(manifest):

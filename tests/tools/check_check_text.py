@@ -93,14 +93,19 @@ def main():
         done = check()
         assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), done
 
-        for name, (text, finding) in FAULTS.items():
-            path = put(name, text)
-            done = check()
-            assert done.returncode == 1 and done.stderr == "", (name, done)
-            lines = done.stdout.splitlines()
-            assert len(lines) == 1 and lines[0].startswith(finding), (name, lines)
-            assert check("good.md").returncode == 0
-            assert check("good.md", name).returncode == 1
+        # One finding for each fault, and none beside them.
+        paths = [put(name, text) for name, (text, finding) in FAULTS.items()]
+        done = check()
+        assert done.returncode == 1 and done.stderr == "", done
+        expected = sorted(finding for text, finding in FAULTS.values())
+        lines = sorted(done.stdout.splitlines())
+        assert len(lines) == len(expected), lines
+        for line, finding in zip(lines, expected):
+            assert line.startswith(finding), (line, finding)
+        assert check("good.md").returncode == 0
+        done = check("good.md", "link.md")
+        assert done.returncode == 1 and len(done.stdout.splitlines()) == 1, done
+        for path in paths:
             path.unlink()
 
         put("sentences.md", SENTENCES)
