@@ -61,7 +61,7 @@ struct Shape {
   Index elements() const { return m * std::max(n, nrhs); }
 };
 
-enum class Algorithm { automatic, tiled, hybrid };
+enum class Algorithm { automatic, tiled, hybrid, textbook };
 enum class DeviceChoice { automatic, cuda, host, off };
 /// The order in which a matrix of the host goes up: by block columns (rows of an upper triangle);
 /// of a Cholesky factorization a leading triangle first, and then what is below it; of a

@@ -44,8 +44,8 @@
 namespace overlapack::algorithms {
 namespace {
 
-/// Regions of an update in device memory: one is computed with, those around it travel.
-constexpr Index kWindow = 6, kLeastWindow = 3;
+/// Regions in device memory at least: one is computed with, those around it travel.
+constexpr Index kMinWindowRegions = 3;
 
 std::size_t element_bytes(std::size_t element, Index rows, Index cols) {
   return element * static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols);
@@ -66,7 +66,7 @@ std::size_t other_bytes(Index n, std::size_t element) {
 }  // namespace
 
 double chol_update_memory(Index n, Index k, Index nb, std::size_t element) {
-  const Index regions = std::min(quotient_up(n, nb), kLeastWindow);
+  const Index regions = std::min(quotient_up(n, nb), kMinWindowRegions);
   return static_cast<double>(regions) *
              static_cast<double>(region_bytes(n, k, std::min(n, nb), element)) +
          static_cast<double>(other_bytes(n, element));
@@ -174,7 +174,8 @@ class DeviceUpdate {
       affordable = static_cast<Index>(rest / region_bytes(n_, k_, nb, sizeof(T)));
     }
     if ((downdates() || checks_) && affordable >= count()) return count();
-    return std::min(count(), std::clamp(affordable, kLeastWindow, kWindow));
+    const Index wanted = device_.tuning().update.window_regions;
+    return std::min(count(), std::clamp(affordable, kMinWindowRegions, wanted));
   }
 
   /// Where region r, from its diagonal block on, is on the device.
@@ -212,12 +213,12 @@ class DeviceUpdate {
   /// If the results are held back, up and down take turns, and the memory and the threads of both
   /// are free for larger copies of one.
   TransferTuning tuning() const {
-    TransferTuning tuning = TransferTuning::of(device_);
+    TransferTuning tuning = device_.tuning().transfer;
     if (holds()) {
       tuning.chunks /= 2;
-      tuning.max_chunk *= 2;
-      tuning.units *= 2;
-      tuning.staging *= 2;
+      tuning.chunk_bytes_at_most *= 2;
+      tuning.units_per_chunk *= 2;
+      tuning.ring_bytes *= 2;
     }
     return tuning;
   }
@@ -254,7 +255,7 @@ class DeviceUpdate {
     committed_ = 0;
     Transfer transfer(device_, options_.threads, committed_, tuning());
     const Index vectors = add_vectors(transfer);
-    std::fill(std::begin(last_state_), std::end(last_state_), Transfer::kAtOnce);
+    std::fill(std::begin(last_state_), std::end(last_state_), Transfer::kNoDownload);
     std::vector<Index> downloads, uploads;  // by region, the last one of each
     for (Index r = 0; r < count(); ++r) {
       downloads.push_back(add_downloads(transfer, r, stores));
@@ -262,7 +263,7 @@ class DeviceUpdate {
       const HostView<T> home = triangle_.block(a_, {regions_[at(r)].first, n_}, regions_[at(r)]);
       uploads.push_back(
           transfer.add_upload(make_region<T>(home, panel(r), part()),
-                              r < window_ ? Transfer::kAtOnce : downloads[at(r - window_)]));
+                              r < window_ ? Transfer::kNoDownload : downloads[at(r - window_)]));
     }
     Index released = 0;
     const auto release = [&](Queue& when, Index r) {
