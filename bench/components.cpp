@@ -28,7 +28,7 @@ class ResidentCholesky final : public Contender<T> {
   ResidentCholesky(Device& device, const Call& call, Index nb)
       : device_(device),
         n_(call.shape.n),
-        nb_(std::min(nb, device.kernels<T>().potrf_panel_width())),
+        nb_(std::min(nb, device.kernels<T>().limits().potrf_panel_width)),
         a_memory_(device, Space::device, n_ * n_),
         l_memory_(device, Space::device, n_ * n_),
         info_memory_(device, Space::device, 1),
@@ -88,16 +88,16 @@ class ResidentCholesky final : public Contender<T> {
                         a1 = a().block(k, k, b + below, b), l1 = l().block(k, k, b + below, b);
     switch (component) {
       case diagonal_update:
-        kernels.herk(*queue_, Uplo::lower, Op::none, -1, l10, 1, a11);
+        queue_->enqueue(Herk<T>{Uplo::lower, Op::none, -1, l10, 1, a11});
         break;
       case lower_update:
-        kernels.gemm(*queue_, Op::none, Op::conj_trans, T(-1), l20, l10, T(1), a21);
+        queue_->enqueue(Gemm<T>{Op::none, Op::conj_trans, T(-1), l20, l10, T(1), a21});
         break;
       case diagonal_block:
-        kernels.potrf_panel(*queue_, Uplo::lower, a11, l1.block(0, 0, b, b), info(), k);
+        queue_->enqueue(PotrfPanel<T>{Uplo::lower, a11, l1.block(0, 0, b, b), info(), k});
         break;
       case strip:
-        kernels.potrf_panel(*queue_, Uplo::lower, a1, l1, info(), k);
+        queue_->enqueue(PotrfPanel<T>{Uplo::lower, a1, l1, info(), k});
         break;
       case kComponents:
         break;
@@ -145,7 +145,7 @@ Breakdown break_down(const Options& options, Device& device, const Call& call) {
   tools::Ours<T> ours;
   result.with_transfer = tools::measure(ours, problem, limits);
   result.served = tools::activity(&device) > before;
-  const Index nb = options.nb > 0 ? options.nb : device.kernels<T>().potrf_panel_width();
+  const Index nb = options.nb > 0 ? options.nb : device.kernels<T>().limits().potrf_panel_width;
   ResidentCholesky<T> resident(device, call, nb);
   result.without_transfer = tools::measure(resident, problem, limits);
   const int runs = result.without_transfer.runs;

@@ -65,18 +65,18 @@ class Lu {
       panel_on_cpu_->start(*queue_, A.panel);
       panel_on_cpu_->finish(*queue_, A.panel, pivots(A.k, A.b), {home, A.b}, *info, A.k);
     } else {
-      kernels_.getrf_panel(*queue_, A.panel, pivots(A.k, A.b), {home, A.b}, {info, 1}, A.k);
+      queue_->enqueue(GetrfPanel<T>{A.panel, pivots(A.k, A.b), {home, A.b}, {info, 1}, A.k});
     }
   }
   void interchange(const LuParts<T>& A, DeviceView<T> x) {
-    kernels_.swap_rows(*queue_, x, pivots(A.k, A.b), A.k);
+    queue_->enqueue(SwapRows<T>{x, pivots(A.k, A.b), A.k});
   }
   /// All interchanges before column k.
   void interchange_before(Index k, DeviceView<T> x) {
-    kernels_.swap_rows(*queue_, x, pivots(0, k), 0);
+    queue_->enqueue(SwapRows<T>{x, pivots(0, k), 0});
   }
   void solve(DeviceView<const T> l, DeviceView<T> x) {
-    kernels_.trsm(*queue_, Side::left, Uplo::lower, Op::none, Diag::unit, T(1), l, x);
+    queue_->enqueue(Trsm<T>{Side::left, Uplo::lower, Op::none, Diag::unit, T(1), l, x});
   }
   void subtract(DeviceView<const T> a, DeviceView<const T> b, DeviceView<T> c) {
     subtraction_(*queue_, a, b, c);

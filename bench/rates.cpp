@@ -63,7 +63,7 @@ class Products {
   explicit Products(Device& device)
       : device_(device), begin_(device, Timed::yes), end_(device, Timed::yes), queue_(device) {}
 
-  /// Of Kernels<T>::gemm and, where that pays, of operands split in such a precision.
+  /// Of Gemm and, where that pays, of operands split in such a precision.
   void measure(const Size& size, std::optional<Precision> split) {
     const auto& [m, n, k] = size;
     const Buffer<T> a(device_, Space::device, m * k), b(device_, Space::device, k * n),
@@ -75,11 +75,11 @@ class Products {
     for (const Op op : {Op::none, Op::conj_trans}) {
       const DeviceView<T> factor = op == Op::none ? right : DeviceView<T>(b.data(), n, k, n);
       take_time(size, [&] {
-        device_.kernels<T>().gemm(*queue_, Op::none, op, T(1), left, factor, T(0), result);
+        queue_->enqueue(Gemm<T>{Op::none, op, T(1), left, factor, T(0), result});
       });
     }
     if (split && device_.kernels<T>().split_pays(*split, m, n, k)) {
-      if constexpr (Kernels<T>::kSplits) measure_split(size, *split, left, right, result);
+      if constexpr (kSplits<T>) measure_split(size, *split, left, right, result);
     }
   }
 
@@ -88,18 +88,17 @@ class Products {
  private:
   void measure_split(const Size& size, Precision precision, DeviceView<const T> a,
                      DeviceView<const T> b, DeviceView<T> c) {
-    using K = Kernels<T>;
     K& kernels = device_.kernels<T>();
     const SplitForm form{precision, K::kSplitSection};
-    const Index rows = K::split_rows(form, size.k), left_cols = K::split_cols(Side::left, size.m),
-                right_cols = K::split_cols(Side::right, size.n);
+    const Index rows = split_rows<T>(form, size.k), left_cols = split_cols<T>(Side::left, size.m),
+                right_cols = split_cols<T>(Side::right, size.n);
     const Buffer<Real<T>> left_memory(device_, Space::device, rows * left_cols),
         right_memory(device_, Space::device, rows * right_cols);
     const DeviceView<Real<T>> left(left_memory.data(), rows, left_cols, rows),
         right(right_memory.data(), rows, right_cols, rows);
-    kernels.split(*queue_, form, Side::left, Op::none, a, left);
-    kernels.split(*queue_, form, Side::right, Op::none, b, right);
-    take_time(size, [&] { kernels.split_gemm(*queue_, form, size.k, 1, left, right, 0, c); });
+    queue_->enqueue(Split<T>{form, Side::left, Op::none, a, left});
+    queue_->enqueue(Split<T>{form, Side::right, Op::none, b, right});
+    take_time(size, [&] { queue_->enqueue(SplitGemm<T>{form, size.k, 1, left, right, 0, c}); });
   }
 
   template <class Multiply>

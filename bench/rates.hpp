@@ -15,7 +15,7 @@ struct ProductRate {
 };
 
 /// The best rate over a few large shapes of the products C := A B and C := A B^H that routines are
-/// made of (real operations of T per second, random operands): of Kernels<T>::gemm or, if
+/// made of (real operations of T per second, random operands): of Gemm or, if
 /// there is `split` and where that pays, of operands split in that precision, the splitting not
 /// included.
 template <class T>

@@ -420,7 +420,7 @@ TEST(PotrfRegions, GoHomeByWholeCacheLines) {
 // With lookahead a block gets one product by the block before it and one by those before that.
 TEST_F(PotrfLookahead, BeginsBeyondASmallOrder) {
   const Index small = device().tuning().cholesky.one_queue_up_to_order;
-  const Index nb = std::min(device().kernels<double>().potrf_panel_width(), small / 4);
+  const Index nb = std::min(device().kernels<double>().limits().potrf_panel_width, small / 4);
   const auto blocks = static_cast<int>(small / nb);
   EXPECT_EQ(products(small, nb), blocks - 1);
   EXPECT_EQ(products(small + nb, nb), blocks + (blocks - 1));

@@ -168,7 +168,7 @@ TYPED_TEST(DeviceContract, OrdersWorkOfSeveralQueuesByEvents) {
   up->copy<T>(db, HostView<const T>(staging.data() + n * n, n, n, n));
   up->record(*uploaded);
   compute->wait(*uploaded);
-  this->kernels().gemm(*compute, Op::none, Op::none, T(1), da, db, T(0), dc);
+  compute->enqueue(Gemm<T>{Op::none, Op::none, T(1), da, db, T(0), dc});
   compute->record(*computed);
   down->wait(*computed);
   down->copy<T>(HostView<T>(result.data(), n, n, n), DeviceView<const T>(dc));
@@ -293,7 +293,7 @@ TYPED_TEST(DeviceContract, TimedEventsTellTheTimeBetweenThem) {
   QueueLease queue(device), other(device);
   const auto multiply = [&](int times) {
     for (int i = 0; i < times; ++i) {
-      this->kernels().gemm(*queue, Op::none, Op::none, T(1), a, a, T(0), c);
+      queue->enqueue(Gemm<T>{Op::none, Op::none, T(1), a, a, T(0), c});
     }
   };
   multiply(1);  // warms up
@@ -346,7 +346,7 @@ TYPED_TEST(DeviceContract, ATimelineHoldsTheSpansOfItsLife) {
   QueueLease one(device, Priority::normal, "one"), two(device, Priority::high, "two");
   const auto multiply = [&](Queue& queue, const char* name, Index block) {
     const Span span(queue, name, block);
-    this->kernels().gemm(queue, Op::none, Op::none, T(0), a, a, T(1), a);
+    queue.enqueue(Gemm<T>{Op::none, Op::none, T(0), a, a, T(1), a});
   };
   multiply(*one, "early", 0);  // no timeline yet
   ASSERT_EQ(device.timeline(), nullptr);
@@ -450,7 +450,7 @@ TYPED_TEST(DeviceContract, AnObserverCanMakeAnyActionFail) {
     queue->copy<T>(view, HostView<const T>(staging.data(), 1));
     queue->record(*event);
     queue->wait(*event);
-    device.kernels<T>().gemm(*queue, Op::none, Op::none, T(1), view, view, T(1), view);
+    queue->enqueue(Gemm<T>{Op::none, Op::none, T(1), view, view, T(1), view});
     queue->copy<T>(HostView<T>(staging.data(), 1), DeviceView<const T>(view));
     queue->synchronize();
     EXPECT_EQ(event->since(*event), 0);

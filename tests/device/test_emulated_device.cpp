@@ -180,34 +180,34 @@ TEST(EmulatedDevice, RefusesMemoryThatIsNotItsOwn) {
   EXPECT_THROW(queue->signal(flag, 1), std::logic_error);
   queue->copy_to_device(memory.data() + 5, 40, staging.data(), 40, 40, 1);
 
-  auto& kernels = device->kernels<double>();
   const DeviceView<double> good(memory.data(), 3, 3, 3), host(staging.data(), 3, 3, 3),
       beyond(memory.data() + 2, 3, 3, 3);
   const auto gemm = [&](DeviceView<const double> a, DeviceView<double> c) {
-    kernels.gemm(*queue, Op::none, Op::none, 1, a, a, 0, c);
+    queue->enqueue(Gemm<double>{Op::none, Op::none, 1, a, a, 0, c});
   };
   EXPECT_THROW(gemm(host, good), std::logic_error);
   EXPECT_THROW(gemm(good, host), std::logic_error);
   EXPECT_THROW(gemm(beyond, good), std::logic_error);
   EXPECT_THROW(gemm(good.block(0, 0, 2, 3), good), std::logic_error) << "shapes";
   Buffer<Index> pivots(*device, Space::device, 3);
-  EXPECT_THROW(kernels.swap_rows(*queue, good, DeviceView<const Index>(pivots.data(), 3), 0),
+  EXPECT_THROW(queue->enqueue(SwapRows<double>{good, DeviceView<const Index>(pivots.data(), 3), 0}),
                std::logic_error)
       << "pivots that nobody has computed";
   const DeviceView<const Index> pivot(pivots.data(), 1);
   queue->zero(pivots.data(), 3 * sizeof(Index));
-  const auto at_once = [&](DeviceView<double> a, Index offset) {
-    kernels.step_at_once(*queue, good.block(0, 0, 3, 1), pivot, offset, a);
+  const auto whole_step = [&](DeviceView<double> a, Index offset) {
+    queue->enqueue(LuStep<double>{good.block(0, 0, 3, 1), pivot, offset, a});
   };
-  EXPECT_THROW(at_once(good.block(0, 1, 2, 1), -1), std::logic_error) << "shapes";
-  EXPECT_THROW(at_once(good.block(0, 1, 3, 1), -4), std::logic_error) << "a pivot beyond the rows";
+  EXPECT_THROW(whole_step(good.block(0, 1, 2, 1), -1), std::logic_error) << "shapes";
+  EXPECT_THROW(whole_step(good.block(0, 1, 3, 1), -4), std::logic_error)
+      << "a pivot beyond the rows";
   for (const bool by_rows : {false, true}) {
     const auto step = [&](DeviceView<const double> l, DeviceView<const Index> p, Index offset,
                           DeviceView<double> a) {
       if (by_rows) {
-        kernels.interchange_and_solve_by_rows(*queue, l, p, offset, a);
+        queue->enqueue(InterchangeAndSolveByRows<double>{l, p, offset, a});
       } else {
-        kernels.interchange_and_solve(*queue, l, p, offset, a);
+        queue->enqueue(InterchangeAndSolve<double>{l, p, offset, a});
       }
     };
     const DeviceView<const Index> two(pivots.data(), 2);
@@ -227,20 +227,23 @@ TEST(EmulatedDevice, RefusesMemoryThatIsNotItsOwn) {
 
 TEST(EmulatedDevice, SubstitutionWantsTheLinksOfItsOwnTriangle) {
   const auto device = make_emulated_device({Schedule::eager});
-  using K = Kernels<float>;
-  K& kernels = device->kernels<float>();
+  const Kernels<float>& kernels = device->kernels<float>();
   Buffer<float> memory(*device, Space::device, 2);
-  Buffer<Index> links(*device, Space::device, K::substitution_links(1)),
-      progress(*device, Space::device, K::substitution_progress(1, 1));
+  Buffer<Index> links(*device, Space::device, kernels.substitution_links(1)),
+      progress(*device, Space::device, kernels.substitution_progress(1, 1));
   QueueLease queue(*device);
   queue->zero(memory.data(), 2 * sizeof(float));
   const DeviceView<float> a(memory.data(), 1), x(memory.data() + 1, 1);
   const auto substitute = [&](Uplo uplo, Diag diag) {
-    kernels.substitute(*queue, uplo, diag, a, DeviceView<const Index>(links.data(), links.size()),
-                       x, {progress.data(), progress.size()});
+    queue->enqueue(Substitute<float>{uplo,
+                                     diag,
+                                     a,
+                                     DeviceView<const Index>(links.data(), links.size()),
+                                     x,
+                                     {progress.data(), progress.size()}});
   };
   EXPECT_THROW(substitute(Uplo::lower, Diag::unit), std::logic_error) << "found by nobody";
-  kernels.find_links(*queue, Uplo::lower, Diag::unit, a, {links.data(), links.size()});
+  queue->enqueue(FindLinks<float>{Uplo::lower, Diag::unit, a, {links.data(), links.size()}});
   substitute(Uplo::lower, Diag::unit);
   EXPECT_THROW(substitute(Uplo::upper, Diag::unit), std::logic_error);
   EXPECT_THROW(substitute(Uplo::lower, Diag::non_unit), std::logic_error);
@@ -260,7 +263,7 @@ TEST(EmulatedDevice, ManyThreadsMayUseIt) {
           staging.data()[0] = t + 1;
           const DeviceView<double> view(memory.data(), 1);
           up->copy<double>(view, HostView<const double>(staging.data(), 1));
-          device->kernels<double>().gemm(*up, Op::none, Op::none, 1, view, view, 1, view);
+          up->enqueue(Gemm<double>{Op::none, Op::none, 1, view, view, 1, view});
           up->record(*event);
           down->wait(*event);
           down->copy<double>(HostView<double>(staging.data() + 1, 1),

@@ -61,9 +61,7 @@ class Split : public RoutedTest {
     const Index k = op_a == Op::none ? a.cols : a.rows;
     return worst / (static_cast<double>(k + 1) * epsilon<T>());
   }
-  bool expect_split(bool allowed) const {
-    return allowed && device_->emulated() && Kernels<T>::kSplits;
-  }
+  bool expect_split(bool allowed) const { return allowed && device_->emulated() && kSplits<T>; }
 
   Calls calls_;
 };
@@ -217,7 +215,7 @@ TYPED_TEST(Split, SubtractionsWhoseFactorsDifferInSize) {
 
     this->copy(*queue, dd.view(), d);
     Kernels<T>& kernels = this->device().template kernels<T>();
-    kernels.copy(*queue, Op::conj_trans, db.view(), du.view());
+    queue->enqueue(Copy<T>{Op::conj_trans, db.view(), du.view()});
     subtract.by_rows(*queue, da.view(), du.view(), dd.view());
     EXPECT_LT(this->error(this->download(*queue, dd.view()), d, Op::conj_trans, b.view(),
                           Op::conj_trans, a.view()),
@@ -254,7 +252,7 @@ TYPED_TEST(Split, LIsSplitOnceForAllThatComesLate) {
   using T = TypeParam;
   if (!this->device().emulated()) GTEST_SKIP() << "the emulated device splits small products, too";
   if (!this->expect_split(true)) GTEST_SKIP() << "this precision has no split form";
-  const Index width = this->device().template kernels<T>().getrf_panel_width();
+  const Index width = this->device().template kernels<T>().limits().getrf_panel_width;
   const Index n = 16 * width;  // eight blocks
   const auto a = random_matrix<T>(n, n, 1);
   dispatch::Settings settings;
@@ -271,7 +269,7 @@ TYPED_TEST(Split, LIsSplitOnceForAllThatComesLate) {
 
 TYPED_TEST(Split, BlocksThatAreNoWholeSectionsDoWithout) {
   using T = TypeParam;
-  const Index section = Kernels<T>::kSplitSection, n = 3 * section;
+  const Index section = kSplitSection<T>, n = 3 * section;
   const auto a = closed_form_spd<T>(n);
   for (const Index nb : {section, section + 8}) {
     dispatch::Settings settings;

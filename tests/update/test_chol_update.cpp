@@ -765,7 +765,7 @@ TYPED_TEST(UpdateAtOnce, IsAboutAsAccurateAsTheChainIfItDoesNotDecline) {
 
 TYPED_TEST(UpdateAtOnce, LeavesToOthersWhatItCannotDo) {
   using T = TypeParam;
-  const Index n = 50, most = Kernels<T>::kUpdateVectors;
+  const Index n = 50, most = UpdatePanels<T>::kMaxVectors;
   for (const Uplo uplo : kUplos) {
     const auto factor = random_factor<T>(uplo, n, 1);
     const auto v = this->short_vectors(n, 3);

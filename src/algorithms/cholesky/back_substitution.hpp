@@ -21,7 +21,7 @@ class BackSubstitution {
       : cholesky_(cholesky),
         x_(device, n(), cholesky.rhs().size()),
         inverses_(device, cholesky.triangle().uplo,
-                  std::min(n(), cholesky.triangle().kernels.potrf_panel_width()), n(),
+                  std::min(n(), cholesky.triangle().kernels.limits().potrf_panel_width), n(),
                   x_.view().cols) {}
 
   /// Where B is to arrive, and where X appears.
@@ -30,8 +30,8 @@ class BackSubstitution {
   /// B^H := B, below A.
   void place(Queue& queue) {
     const Triangle<T>& triangle = cholesky_.triangle();
-    triangle.kernels.copy(queue, triangle.adjoint(), x(),
-                          triangle.block(cholesky_.input(), cholesky_.rhs(), cholesky_.columns()));
+    queue.enqueue(Copy<T>{triangle.adjoint(), x(),
+                          triangle.block(cholesky_.input(), cholesky_.rhs(), cholesky_.columns())});
   }
 
   /// X, if trusted(). All diagonal blocks are inverted now: to invert them one by one as they
@@ -40,8 +40,8 @@ class BackSubstitution {
     fetch_y(queue);
     const Triangle<T>& triangle = cholesky_.triangle();
     inverses_.invert(queue, factor(), {0, n()});
-    triangle.kernels.back_substitute(queue, triangle.uplo, factor(), inverses_.view({0, n()}), x(),
-                                     inverses_.progress());
+    queue.enqueue(BackSubstitute<T>{triangle.uplo, factor(), inverses_.view({0, n()}), x(),
+                                    inverses_.progress()});
   }
   /// Whether products with the inverses are accurate (src/README.md), once X has arrived.
   bool trusted() const { return inverses_.trusted(); }
@@ -50,8 +50,8 @@ class BackSubstitution {
   void substitute(Queue& queue) {
     fetch_y(queue);
     const Triangle<T>& triangle = cholesky_.triangle();
-    triangle.kernels.trsm(queue, Side::left, triangle.uplo, triangle.adjoint(), Diag::non_unit,
-                          T(1), factor(), x());
+    queue.enqueue(Trsm<T>{Side::left, triangle.uplo, triangle.adjoint(), Diag::non_unit, T(1),
+                          factor(), x()});
   }
 
  private:
@@ -62,9 +62,9 @@ class BackSubstitution {
 
   void fetch_y(Queue& queue) {
     const Triangle<T>& triangle = cholesky_.triangle();
-    triangle.kernels.copy(queue, triangle.adjoint(),
+    queue.enqueue(Copy<T>{triangle.adjoint(),
                           triangle.block(cholesky_.factor(), cholesky_.rhs(), cholesky_.columns()),
-                          x());
+                          x()});
   }
 
   const Cholesky<T>& cholesky_;

@@ -14,10 +14,10 @@ void complete_failing_row(Device& device, const cpu::Lapack<T>& cpu, Queue& queu
   if (device.kind_of(a.data) == MemoryKind::device) {
     const auto l = [&](Range i, Range j) { return triangle.block(on_device(a), i, j); };
     triangle.subtract(queue, l(row, before), l(good, before), l(row, good));
-    triangle.kernels.trsm(queue, triangle.lower() ? Side::right : Side::left, triangle.uplo,
-                          Op::conj_trans, Diag::non_unit, T(1), l(good, good), l(row, good));
-    triangle.kernels.herk(queue, triangle.uplo, triangle.direct(), Real<T>(-1), l(row, all),
-                          Real<T>(1), l(row, row));
+    queue.enqueue(Trsm<T>{triangle.lower() ? Side::right : Side::left, triangle.uplo,
+                          Op::conj_trans, Diag::non_unit, T(1), l(good, good), l(row, good)});
+    queue.enqueue(Herk<T>{triangle.uplo, triangle.direct(), Real<T>(-1), l(row, all), Real<T>(1),
+                          l(row, row)});
     queue.synchronize();
     return;
   }

@@ -19,7 +19,7 @@ Index potrf_one_panel(Device& device, const cpu::Lapack<T>& cpu, const Triangle<
   *info.data() = 0;
   reference::lacpy<T>(a, here, part_of(triangle.uplo));
   device.before(Action::copy_to_device, "a panel's reads", bytes);
-  triangle.kernels.potrf_panel(*queue, triangle.uplo, there, there, {info.data(), 1}, 0);
+  queue->enqueue(PotrfPanel<T>{triangle.uplo, there, there, {info.data(), 1}, 0});
   device.before(Action::copy_to_host, "a panel's writes", bytes);
   queue->synchronize();
   const Index good = *info.data() == 0 ? n : *info.data() - 1;

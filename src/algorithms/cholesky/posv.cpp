@@ -45,7 +45,7 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
   const Index n = a.rows;
   const Triangle<T> triangle{{uplo}, device.kernels<T>()};
   const bool resident = device.kind_of(a.data) == MemoryKind::device;
-  if (n <= std::min(options.nb, triangle.kernels.potrf_panel_width()) && b.empty() &&
+  if (n <= std::min(options.nb, triangle.kernels.limits().potrf_panel_width) && b.empty() &&
       !options.hybrid && !resident) {
     return potrf_one_panel(device, cpu, triangle, a);
   }

@@ -48,7 +48,7 @@ Cholesky<T>::Cholesky(Device& device, const cpu::Lapack<T>& cpu, const Options& 
   }
   if (options.leading > 0 && !hybrid_) {
     const Index panels = panels_before(options.leading);  // which is whole blocks
-    notes_ = Buffer<T>(device, Space::device, panels * triangle_.kernels.potrf_notes());
+    notes_ = Buffer<T>(device, Space::device, panels * triangle_.kernels.limits().potrf_notes);
   }
   if (lookahead_) update_.emplace(device, Priority::normal, "update");
   std::fill_n(info_.data(), info_.size(), Index{0});
@@ -134,15 +134,15 @@ bool Cholesky<T>::prepare(Index p, Flow& flow) {
 /// kernel factors.
 template <class T>
 void Cholesky<T>::factor_columns(Range rows, Range j, Index block_number) {
-  const Index width = triangle_.kernels.potrf_panel_width();
+  const Index width = triangle_.kernels.limits().potrf_panel_width;
   if (j.size() <= width) {
     const DeviceView<const T> from = work(rows, j);
     const DeviceView<T> to = factor(rows, j);
     if (rows.first > j.first) {
-      triangle_.kernels.potrf_rows(panel(), triangle_.uplo, notes(j), from, to);
+      panel().enqueue(PotrfRows<T>{triangle_.uplo, notes(j), from, to});
     } else {
-      triangle_.kernels.potrf_panel(panel(), triangle_.uplo, from, to,
-                                    {info_.data() + block_number, 1}, j.first, notes(j));
+      panel().enqueue(PotrfPanel<T>{
+          triangle_.uplo, from, to, {info_.data() + block_number, 1}, j.first, notes(j)});
     }
     return;
   }
@@ -176,9 +176,9 @@ void Cholesky<T>::factor_diagonal_on_cpu(Range j, Index block_number) {
 template <class T>
 void Cholesky<T>::solve(Range rows, Range j) {
   const DeviceView<T> x = factor(rows, j);
-  triangle_.kernels.copy(panel(), Op::none, work(rows, j), x);
-  triangle_.kernels.trsm(panel(), triangle_.lower() ? Side::right : Side::left, triangle_.uplo,
-                         Op::conj_trans, Diag::non_unit, T(1), factor(j, j), x);
+  panel().enqueue(Copy<T>{Op::none, work(rows, j), x});
+  panel().enqueue(Trsm<T>{triangle_.lower() ? Side::right : Side::left, triangle_.uplo,
+                          Op::conj_trans, Diag::non_unit, T(1), factor(j, j), x});
 }
 
 #define OVERLAPACK_INSTANTIATE(T) template class Cholesky<T>;

@@ -88,12 +88,13 @@ class Cholesky {
   Event& final(Index p) const { return *final_[at(p)]; }
   /// How many panels there are left of a panel's first column.
   Index panels_before(Index column) const {
-    const Index width = triangle_.kernels.potrf_panel_width();
+    const Index width = triangle_.kernels.limits().potrf_panel_width;
     return column / nb_ * quotient_up(nb_, width) + column % nb_ / width;
   }
   /// Of the panel of columns j, if rows below it come later.
   DeviceView<T> notes(Range j) const {
-    const Index size = triangle_.kernels.potrf_notes(), first = panels_before(j.first) * size;
+    const Index size = triangle_.kernels.limits().potrf_notes,
+                first = panels_before(j.first) * size;
     if (first >= notes_.size()) return {};
     return {notes_.data() + first, size};
   }

@@ -31,7 +31,7 @@ class CholeskyOnDevice final : public Factorization<T> {
     const Triangle<T>& triangle = cholesky_.triangle();
     const DeviceView<T> factors =
         triangle.block(cholesky_.factor(), cholesky_.columns(), cholesky_.columns());
-    if (!mirrored_) triangle.kernels.mirror(queue(), triangle.uplo, factors);
+    if (!mirrored_) queue().enqueue(Mirror<T>{triangle.uplo, factors});
     mirrored_ = true;
     solve_with_l_(queue(), factors, b);
     solve_with_adjoint_(queue(), factors, b);

@@ -15,8 +15,7 @@ Index textbook_posv(Device& device, const cpu::Lapack<T>& cpu, const Options& op
   const Buffer<Index> info(device, Space::host, 1);
   const QueueLease queue(device, Priority::normal, "textbook");
   const auto solve = [&](Op op) {
-    triangle.kernels.trsm(*queue, Side::left, uplo, op, Diag::non_unit, T(1), matrix.view(),
-                          rhs.view());
+    queue->enqueue(Trsm<T>{Side::left, uplo, op, Diag::non_unit, T(1), matrix.view(), rhs.view()});
   };
   *info.data() = 0;
 

@@ -39,14 +39,14 @@ void left_looking_step(const Triangle<T>& with, Queue& queue, const CholeskyPart
                        DeviceView<Index> info, Index first) {
   const Uplo uplo = with.uplo;
   // A11 := A11 - L10 L10^H
-  with.kernels.herk(queue, uplo, with.direct(), Real<T>(-1), A.A10, Real<T>(1), A.A11);
+  queue.enqueue(Herk<T>{uplo, with.direct(), Real<T>(-1), A.A10, Real<T>(1), A.A11});
   // A21 := A21 - L20 L10^H
   with.subtract(queue, A.A20, A.A10, A.A21);
   // A11 = L11 L11^H
-  with.kernels.potrf_panel(queue, uplo, A.A11, A.A11, info, first);
+  queue.enqueue(PotrfPanel<T>{uplo, A.A11, A.A11, info, first});
   // A21 := A21 L11^-H
-  with.kernels.trsm(queue, with.lower() ? Side::right : Side::left, uplo, Op::conj_trans,
-                    Diag::non_unit, T(1), A.A11, A.A21);
+  queue.enqueue(Trsm<T>{with.lower() ? Side::right : Side::left, uplo, Op::conj_trans,
+                        Diag::non_unit, T(1), A.A11, A.A21});
 }
 
 /// Enqueues A = L L^H for the triangle of an n x n matrix on the device, in place, in block columns
@@ -55,7 +55,7 @@ void left_looking_step(const Triangle<T>& with, Queue& queue, const CholeskyPart
 template <class T>
 void textbook_cholesky(const Triangle<T>& with, Queue& queue, DeviceView<T> a,
                        DeviceView<Index> info, Index nb) {
-  const Index width = std::min(nb, with.kernels.potrf_panel_width());
+  const Index width = std::min(nb, with.kernels.limits().potrf_panel_width);
   for (const Range& j : partition(a.cols, width)) {
     left_looking_step(with, queue, CholeskyParts<T>(with, a, j), info, j.first);
   }

@@ -11,7 +11,7 @@ namespace overlapack::algorithms {
 
 template <class T>
 Tuning::Lu::Arrival TransferFlow<T>::arrival(const Tuning::Lu& tuning) const {
-  const bool tall = !Kernels<T>::kSplits && lu_.matrix().rows() >= tuning.tall_from_rows;
+  const bool tall = !kSplits<T> && lu_.matrix().rows() >= tuning.tall_from_rows;
   return tall ? tuning.arrival_of_tall : tuning.arrival;
 }
 
@@ -57,7 +57,7 @@ bool ResidentFlow<T>::before(Queue& queue, Index b) {
   const Range c = {block.first, b < copied_alone ? block.last : a_.cols};
   if (const std::optional<DeviceView<T>> by_rows = lu_.matrix().place_by_rows(c)) {
     const Span span(queue, "upload", b);
-    kernels_.copy(queue, Op::conj_trans, input_.block(0, c.first, a_.rows, c.size()), *by_rows);
+    queue.enqueue(Copy<T>{Op::conj_trans, input_.block(0, c.first, a_.rows, c.size()), *by_rows});
   } else {
     copy(queue, "upload", b, input_, lu_.matrix().view(), c);
   }

@@ -28,13 +28,13 @@ void LongStep<T>::begin(Queue& queue, DeviceView<const T> a, DeviceView<const In
   queue.copy<T>(l, a);
   if (composes()) {
     const DeviceView<Index> sources = sources_.view();
-    kernels_.compose_interchanges(queue, pivots, offset, nb_, sources);
+    queue.enqueue(ComposeInterchanges<T>{pivots, offset, nb_, sources});
     // The columns of a panel have yet to see those of the panels behind it.
-    kernels_.permute_rows(queue, l.block(0, 0, l.rows, before_last), nb_,
-                          sources.block(0, 1, l.rows, sources.cols - 1));
+    queue.enqueue(PermuteRows<T>{l.block(0, 0, l.rows, before_last), nb_,
+                                 sources.block(0, 1, l.rows, sources.cols - 1)});
   } else {
     for (Index i = nb_; i < k; i += nb_) {
-      kernels_.swap_rows(queue, l.block(i, 0, l.rows - i, i), {pivots.data + i, nb_}, offset + i);
+      queue.enqueue(SwapRows<T>{l.block(i, 0, l.rows - i, i), {pivots.data + i, nb_}, offset + i});
     }
   }
   subtract_.give(queue, l.block(k, 0, below, k));
@@ -47,13 +47,13 @@ void LongStep<T>::apply(Queue& queue, const Workspace& workspace, DeviceView<T> 
   const Index k = l.cols;
   const auto rows_of_a = [&a](Range i) { return a.block(0, i.first, a.rows, i.size()); };
   queue.wait(*begun_);
-  kernels_.swap_columns(queue, a, pivots_, offset_);
+  queue.enqueue(SwapColumns<T>{a, pivots_, offset_});
   for (const Range i : partition(k, nb_)) {
     const Range below = {i.last, k};
-    kernels_.interchange_and_solve_by_rows(queue, l.block(i.first, i.first, nb_, nb_), {}, 0,
-                                           rows_of_a(i), inverses_.column(i.first / nb_));
-    kernels_.gemm(queue, Op::none, Op::conj_trans, T(-1), rows_of_a(i),
-                  l.block(i.last, i.first, below.size(), nb_), T(1), rows_of_a(below));
+    queue.enqueue(InterchangeAndSolveByRows<T>{
+        l.block(i.first, i.first, nb_, nb_), {}, 0, rows_of_a(i), inverses_.column(i.first / nb_)});
+    queue.enqueue(Gemm<T>{Op::none, Op::conj_trans, T(-1), rows_of_a(i),
+                          l.block(i.last, i.first, below.size(), nb_), T(1), rows_of_a(below)});
   }
   subtract_(queue, workspace, rows_of_a({0, k}), rows_of_a({k, l.rows}));
 }

@@ -15,7 +15,7 @@ class LongStep {
   using Workspace = typename ResidueSubtraction<T>::Workspace;
 
   /// For panels of nb columns each; `rows` of the matrix are not above them. nb is a multiple of
-  /// Kernels<T>::residue_unit().
+  /// ResidueProducts<T>::residue_unit().
   LongStep(Device& device, Index rows, Index panels, Index nb);
   /// Work space to apply steps of up to that many rows, panels and columns to `columns` columns at
   /// a time: one for each queue.
@@ -23,7 +23,7 @@ class LongStep {
 
   /// Takes L from the panels `a`, each of which has seen the interchanges of those before it. Row i
   /// was interchanged with row pivots(i) - 1 - offset. Column p of `inverses` is what
-  /// Kernels<T>::find_inverses() has left of panel p's triangle.
+  /// FindInverses has left of panel p's triangle.
   void begin(Queue& queue, DeviceView<const T> a, DeviceView<const Index> pivots, Index offset,
              DeviceView<const Index> inverses);
   /// The step on the same rows of other columns, by rows, which are ready in `queue`. L is waited
@@ -31,7 +31,7 @@ class LongStep {
   void apply(Queue& queue, const Workspace& workspace, DeviceView<T> a) const;
 
  private:
-  bool composes() const { return l_.view().rows <= kernels_.permutable_rows(); }
+  bool composes() const { return l_.view().rows <= kernels_.limits().permutable_rows; }
 
   Kernels<T>& kernels_;
   Index nb_;

@@ -20,7 +20,7 @@ template <class T>
 void LongSteps<T>::plan(const Options& options, Index columns) {
   const Index width = blocks() * options.nb;
   if (!options.residues || !matrix_.has_room_by_rows()) return;
-  if (options.nb % kernels_.residue_unit() != 0) return;
+  if (options.nb % kernels_.residue_products()->residue_unit() != 0) return;
   const bool enough = try_to_allocate([&] {
     for (Index first = 0; first + width < matrix_.pivot_count(); first += width) {
       const Index rows = matrix_.rows() - first, beyond = matrix_.columns() - first - width;

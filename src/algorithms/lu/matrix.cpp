@@ -37,14 +37,16 @@ template <class T>
 void LuMatrix<T>::put_by_rows(Queue& queue, Range c) {
   c.first = std::max({c.first, first_by_rows_, placed_by_rows_});
   if (c.empty()) return;
-  kernels_.copy(queue, Op::conj_trans, view_.block(0, c.first, m_, c.size()), by_rows({0, m_}, c));
+  queue.enqueue(
+      Copy<T>{Op::conj_trans, view_.block(0, c.first, m_, c.size()), by_rows({0, m_}, c)});
 }
 
 template <class T>
 void LuMatrix<T>::put_back(Queue& queue, Index end) {
   const Range c = {first_by_rows_, end};
   if (c.empty()) return;
-  kernels_.copy(queue, Op::conj_trans, by_rows({0, m_}, c), view_.block(0, c.first, m_, c.size()));
+  queue.enqueue(
+      Copy<T>{Op::conj_trans, by_rows({0, m_}, c), view_.block(0, c.first, m_, c.size())});
   first_by_rows_ = end;
 }
 

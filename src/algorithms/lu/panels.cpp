@@ -13,7 +13,7 @@ LuPanels<T>::LuPanels(Device& device, const cpu::Lapack<T>& cpu, const Options& 
     : device_(device),
       kernels_(device.kernels<T>()),
       matrix_(matrix),
-      width_(kernels_.getrf_panel_width()),
+      width_(kernels_.limits().getrf_panel_width),
       pivots_(device, Space::device, matrix.pivot_count()),
       pivots_home_(device, Space::host, matrix.pivot_count()),
       info_(device, Space::host, matrix.pivot_blocks()),
@@ -42,8 +42,12 @@ void LuPanels<T>::start(Queue& queue, Index b, Range panel, Event& begun) {
   } else {
     const Span span(queue, "panel", b);
     const HostView<Index> reported = home(panel);
-    kernels_.getrf_panel(queue, a, pivots(panel), {reported.data, reported.rows},
-                         {info_.data() + b, 1}, panel.first, &begun);
+    queue.enqueue(GetrfPanel<T>{a,
+                                pivots(panel),
+                                {reported.data, reported.rows},
+                                {info_.data() + b, 1},
+                                panel.first,
+                                &begun});
   }
 }
 
@@ -61,7 +65,7 @@ void LuPanels<T>::interchange_within(Queue& queue, Index b, Event& updated) {
     if (panel.first == first) continue;
     queue.wait(updated);
     const Range rows = {panel.first, matrix_.rows()}, earlier = {first, panel.first};
-    kernels_.swap_rows(queue, matrix_.view().block(rows, earlier), pivots(panel), panel.first);
+    queue.enqueue(SwapRows<T>{matrix_.view().block(rows, earlier), pivots(panel), panel.first});
   }
 }
 
@@ -72,25 +76,25 @@ void LuPanels<T>::interchange_left(Queue& queue, DeviceView<T> a, Range blocks) 
   if (blocks.size() > 1 && compose(queue, blocks)) {
     // Columns before all of them see all of them, those of a block among them only later ones.
     const DeviceView<Index> sources = sources_->view();
-    kernels_.permute_rows(queue, a.block(first, 0, rows, first), first,
-                          sources.block(0, 0, rows, 1));
-    kernels_.permute_rows(queue, a.block(first, first, rows, last - first), matrix_.block(0).size(),
-                          sources.block(0, 1, rows, blocks.size() - 1));
+    queue.enqueue(
+        PermuteRows<T>{a.block(first, 0, rows, first), first, sources.block(0, 0, rows, 1)});
+    queue.enqueue(PermuteRows<T>{a.block(first, first, rows, last - first), matrix_.block(0).size(),
+                                 sources.block(0, 1, rows, blocks.size() - 1)});
     return;
   }
   for (Index b = blocks.first; b < blocks.last; ++b) {
     const Range c = matrix_.block(b);
-    kernels_.swap_rows(queue, a.block(c.first, 0, matrix_.rows() - c.first, c.first), pivots(c),
-                       c.first);
+    queue.enqueue(
+        SwapRows<T>{a.block(c.first, 0, matrix_.rows() - c.first, c.first), pivots(c), c.first});
   }
 }
 
 template <class T>
 void LuPanels<T>::interchange(Queue& queue, DeviceView<T> b) {
   if (compose(queue, {0, matrix_.pivot_blocks()})) {
-    kernels_.permute_rows(queue, b, b.cols, sources_->view().block(0, 0, matrix_.rows(), 1));
+    queue.enqueue(PermuteRows<T>{b, b.cols, sources_->view().block(0, 0, matrix_.rows(), 1)});
   } else {
-    kernels_.swap_rows(queue, b, {pivots_.data(), pivots_.size()}, 0);
+    queue.enqueue(SwapRows<T>{b, {pivots_.data(), pivots_.size()}, 0});
   }
 }
 
@@ -101,7 +105,7 @@ template <class T>
 bool LuPanels<T>::compose(Queue& queue, Range blocks) {
   const Range columns = {matrix_.block(blocks.first).first, matrix_.block(blocks.last - 1).last};
   const Index rows = matrix_.rows() - columns.first;
-  if (!composes_ || rows > kernels_.permutable_rows()) return false;
+  if (!composes_ || rows > kernels_.limits().permutable_rows) return false;
   if (composed_.first == blocks.first && composed_.last == blocks.last) return true;
   if (!sources_) {  // of many blocks it is large
     const Index most = std::max(blocks.size(), matrix_.pivot_blocks() - blocks.last);
@@ -109,8 +113,8 @@ bool LuPanels<T>::compose(Queue& queue, Range blocks) {
     if (!composes_) return false;
   }
   composed_ = blocks;
-  kernels_.compose_interchanges(queue, pivots(columns), columns.first, matrix_.block(0).size(),
-                                sources_->view().block(0, 0, rows, blocks.size()));
+  queue.enqueue(ComposeInterchanges<T>{pivots(columns), columns.first, matrix_.block(0).size(),
+                                       sources_->view().block(0, 0, rows, blocks.size())});
   return true;
 }
 

@@ -13,7 +13,7 @@ LuSteps<T>::LuSteps(Device& device, const LuMatrix<T>& matrix, const LuPanels<T>
 template <class T>
 void LuSteps<T>::make_room_for_inverses(Device& device) {
   // In single precision panels are what takes time.
-  if (Kernels<T>::kSplits) return;
+  if (kSplits<T>) return;
   inverses_.emplace(device, Kernels<T>::elements_of_inverses(matrix_.block(0).size()),
                     matrix_.pivot_blocks());
 }
@@ -35,7 +35,7 @@ template <class T>
 void LuSteps<T>::invert(Queue& queue, Index b) {
   if (!inverses_ || !matrix_.keeps_any_by_rows()) return;
   const Range c = matrix_.block(b);
-  kernels_.find_inverses(queue, matrix_.view().block(c, c), inverses_->view().column(b));
+  queue.enqueue(FindInverses<T>{matrix_.view().block(c, c), inverses_->view().column(b)});
 }
 
 template <class T>
@@ -76,10 +76,10 @@ void LuSteps<T>::apply_by_columns(const LuLane<T>& lane, Range i, Range c) const
   const DeviceView<Index> pivots = panels_.pivots(i);
   const Range below = {i.last, matrix_.rows()};
   const DeviceView<T> from_i_on = A.block(Range{i.first, matrix_.rows()}, c);
-  if (kernels_.step_at_once(*lane.queue, matrix_.from_diagonal(i), pivots, i.first, from_i_on)) {
+  if (lane.queue->enqueue(LuStep<T>{matrix_.from_diagonal(i), pivots, i.first, from_i_on})) {
     return;
   }
-  kernels_.interchange_and_solve(*lane.queue, A.block(i, i), pivots, i.first, from_i_on);
+  lane.queue->enqueue(InterchangeAndSolve<T>{A.block(i, i), pivots, i.first, from_i_on});
   lane.subtract(*lane.queue, A.block(below, i), A.block(i, c), A.block(below, c));
 }
 
@@ -88,9 +88,9 @@ void LuSteps<T>::apply_by_rows(const LuLane<T>& lane, Range i, Range c) const {
   if (c.empty()) return;
   const DeviceView<T> A = matrix_.view();
   const Range below = {i.last, matrix_.rows()};
-  kernels_.interchange_and_solve_by_rows(*lane.queue, A.block(i, i), panels_.pivots(i), i.first,
-                                         matrix_.by_rows({i.first, matrix_.rows()}, c),
-                                         inverses_of(i));
+  lane.queue->enqueue(InterchangeAndSolveByRows<T>{A.block(i, i), panels_.pivots(i), i.first,
+                                                   matrix_.by_rows({i.first, matrix_.rows()}, c),
+                                                   inverses_of(i)});
   lane.subtract.by_rows(*lane.queue, A.block(below, i), matrix_.by_rows(i, c),
                         matrix_.by_rows(below, c), split_of(i));
 }

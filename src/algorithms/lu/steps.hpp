@@ -59,7 +59,7 @@ class LuSteps {
   Kernels<T>& kernels_;
   const LuMatrix<T>& matrix_;
   const LuPanels<T>& panels_;
-  // Column b: of L in block b (Kernels<T>::find_inverses).
+  // Column b: of L in block b (FindInverses).
   std::optional<DeviceMatrix<Index>> inverses_;
   std::vector<SplitAdjoint<T>> split_;  // split_[b]: what lies below block b
 };

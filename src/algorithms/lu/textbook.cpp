@@ -25,12 +25,12 @@ Index textbook_gesv(Device& device, const Options& options, Input<T> input, Host
   textbook_lu(with, matrix.view(), options.nb);
   if (!b.empty()) {
     // B := P B
-    kernels.swap_rows(*queue, rhs.view(), with.pivots, 0);
+    queue->enqueue(SwapRows<T>{rhs.view(), with.pivots, 0});
     // B := L^-1 B
     with.solve(matrix.view(), rhs.view());
     // B := U^-1 B
-    kernels.trsm(*queue, Side::left, Uplo::upper, Op::none, Diag::non_unit, T(1), matrix.view(),
-                 rhs.view());
+    queue->enqueue(Trsm<T>{Side::left, Uplo::upper, Op::none, Diag::non_unit, T(1), matrix.view(),
+                           rhs.view()});
   }
   matrix.fetch(*queue, a);
   rhs.fetch(*queue, b);

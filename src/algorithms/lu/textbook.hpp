@@ -64,16 +64,16 @@ struct LuOperations {
   DeviceView<Index> pivots, home, info;
 
   void factor_panel(const LuParts<T>& A) {
-    kernels().getrf_panel(queue, A.panel, of(A, pivots), of(A, home), info, A.k);
+    queue.enqueue(GetrfPanel<T>{A.panel, of(A, pivots), of(A, home), info, A.k});
   }
   void interchange(const LuParts<T>& A, DeviceView<T> x) {
-    kernels().swap_rows(queue, x, of(A, pivots), A.k);
+    queue.enqueue(SwapRows<T>{x, of(A, pivots), A.k});
   }
   void solve(DeviceView<const T> l, DeviceView<T> x) {
-    kernels().trsm(queue, Side::left, Uplo::lower, Op::none, Diag::unit, T(1), l, x);
+    queue.enqueue(Trsm<T>{Side::left, Uplo::lower, Op::none, Diag::unit, T(1), l, x});
   }
   void subtract(DeviceView<const T> a, DeviceView<const T> b, DeviceView<T> c) {
-    kernels().gemm(queue, Op::none, Op::none, T(-1), a, b, T(1), c);
+    queue.enqueue(Gemm<T>{Op::none, Op::none, T(-1), a, b, T(1), c});
   }
 
  private:

@@ -9,8 +9,8 @@ Real<T> norm(Device& device, Norm norm, Symmetry symmetry, Uplo uplo, DeviceView
   const Buffer<Real<T>> work(device, Space::device, symmetry == Symmetry::none ? 1 : a.rows);
   const Readout<Real<T>> result(device, 1);
   const QueueLease queue(device);
-  device.kernels<T>().norm(*queue, norm, symmetry, uplo, a, {work.data(), work.size()},
-                           result.there());
+  queue->enqueue(
+      MatrixNorm<T>{norm, symmetry, uplo, a, {work.data(), work.size()}, result.there()});
   result.fetch(*queue);
   queue->synchronize();
   return *result.here();

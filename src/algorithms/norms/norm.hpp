@@ -5,7 +5,7 @@
 
 namespace overlapack::algorithms {
 
-/// As Kernels<T>::norm, and waits for the result. `a` is not empty.
+/// As MatrixNorm, and waits for the result. `a` is not empty.
 template <class T>
 Real<T> norm(Device& device, Norm norm, Symmetry symmetry, Uplo uplo, DeviceView<const T> a);
 

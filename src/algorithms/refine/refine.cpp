@@ -128,7 +128,8 @@ class Refiner {
         r_(device, n(), nrhs()),
         correction_(device, n(), nrhs()),
         sums_(device, Space::device, problem.uplo ? n() : 0),
-        products_(device, Space::device, problem.by_triangle() ? Kernels<T>::hemv_work(n()) : 0),
+        products_(device, Space::device,
+                  problem.by_triangle() ? device.kernels<T>().hemv_work(n()) : 0),
         complete_(device),
         measured_(device),
         scaling_(device, n(), options.precision == Precision::fp16, problem.uplo.has_value()),
@@ -175,10 +176,13 @@ void Refiner<T>::factor() {
   flow_.finish();
   queue.record(*complete_);
   // While the last blocks are factored, and the first solution is found.
-  kernels_.norm(queue, Norm::infinity, hermitian ? Symmetry::hermitian : Symmetry::none,
-                problem_.uplo.value_or(Uplo::lower), problem_.a.view(),
-                {sums_.data(), sums_.size()}, status_.norm_of_a());
-  kernels_.column_norms(queue, problem_.b.view(), status_.norms_of_b());
+  queue.enqueue(MatrixNorm<T>{Norm::infinity,
+                              hermitian ? Symmetry::hermitian : Symmetry::none,
+                              problem_.uplo.value_or(Uplo::lower),
+                              problem_.a.view(),
+                              {sums_.data(), sums_.size()},
+                              status_.norm_of_a()});
+  queue.enqueue(ColumnNorms<T>{problem_.b.view(), status_.norms_of_b()});
   queue.record(*measured_);
   low_->queue().wait(*complete_);
 }
@@ -191,18 +195,18 @@ void Refiner<T>::step(Index i) {
   const DeviceView<Single<T>> d = correction_.view();
   Queue& queue = low_->queue();
   Span span(queue, "refine", i);
-  kernels_.round(queue, Part::all, i == 0 ? b : r, d, status_.overflow(),
-                 scaling_.of_rows({0, n()}));
+  queue.enqueue(
+      Round<T>{Part::all, i == 0 ? b : r, d, status_.overflow(), scaling_.of_rows({0, n()})});
   low_->solve(d);
-  kernels_.widen(queue, d, T(i == 0 ? 0 : 1), x, scaling_.of_columns({0, n()}));
-  kernels_.copy(queue, Op::none, b, r);
+  queue.enqueue(Widen<T>{d, T(i == 0 ? 0 : 1), x, scaling_.of_columns({0, n()})});
+  queue.enqueue(Copy<T>{Op::none, b, r});
   if (problem_.by_triangle()) {
-    kernels_.hemv(queue, *problem_.uplo, a, x, r, {products_.data(), products_.size()});
+    queue.enqueue(Hemv<T>{*problem_.uplo, a, x, r, {products_.data(), products_.size()}});
   } else {
-    kernels_.gemm(queue, Op::none, Op::none, T(-1), a, x, T(1), r);
+    queue.enqueue(Gemm<T>{Op::none, Op::none, T(-1), a, x, T(1), r});
   }
-  kernels_.column_norms(queue, x, status_.norms_of_x());
-  kernels_.column_norms(queue, r, status_.norms_of_r());
+  queue.enqueue(ColumnNorms<T>{x, status_.norms_of_x()});
+  queue.enqueue(ColumnNorms<T>{r, status_.norms_of_r()});
   if (i == 0) queue.wait(*measured_);
   span.end();
   status_.fetch(queue);

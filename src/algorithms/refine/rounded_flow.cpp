@@ -27,9 +27,9 @@ void Problem<T>::complete(Queue& queue, Range c) const {
   Kernels<T>& kernels = queue.device().template kernels<T>();
   const Storage storage{*uplo};
   const Range beyond{c.last, a.view().rows};
-  kernels.mirror(queue, *uplo, a.view().block(c, c));
-  kernels.copy(queue, Op::conj_trans, storage.block(a.view(), beyond, c),
-               storage.block(a.view(), c, beyond));
+  queue.enqueue(Mirror<T>{*uplo, a.view().block(c, c)});
+  queue.enqueue(Copy<T>{Op::conj_trans, storage.block(a.view(), beyond, c),
+                        storage.block(a.view(), c, beyond)});
 }
 
 template <class T>
@@ -52,7 +52,7 @@ void Scaling<T>::fetch(Queue& queue, HostView<const T> a) {
 template <class T>
 void Scaling<T>::measure(Queue& queue, DeviceView<const T> a, Range columns) {
   if (wanted() && !symmetric_) {
-    queue.device().template kernels<T>().column_norms(queue, a, part(columns));
+    queue.enqueue(ColumnNorms<T>{a, part(columns)});
   }
 }
 
@@ -148,15 +148,15 @@ void RoundedFlow<T>::round(Index region) {
   const Span span(queue(), "round", region);
   const DeviceView<Single<T>> to = problem_.block(input_, block);
   if (in_halves()) {
-    kernels_.round_high(queue(), problem_.part(), block_of(Words::high, block), to);
+    queue().enqueue(RoundHigh<T>{problem_.part(), block_of(Words::high, block), to});
     queue().record(*rounded_[at(region)]);
     return;
   }
   const DeviceView<T> from = problem_.block(problem_.a.view(), block);
   scaling_.measure(queue(), from, block);
-  kernels_.round(queue(), problem_.part(), from, to, overflow_,
-                 scaling_.of_rows(problem_.rows(block)),
-                 scaling_.of_columns(problem_.columns(block)));
+  queue().enqueue(Round<T>{problem_.part(), from, to, overflow_,
+                           scaling_.of_rows(problem_.rows(block)),
+                           scaling_.of_columns(problem_.columns(block))});
   queue().record(*rounded_[at(region)]);
   if (transfer_) problem_.complete(queue(), block);
 }
@@ -168,8 +168,9 @@ void RoundedFlow<T>::join_next() {
   const Range block = regions_[at(region)];
   transfer_->before(queue(), low_words(region));
   const Span span(queue(), "join", region);
-  kernels_.join(queue(), problem_.part(), block_of(Words::high, block), block_of(Words::low, block),
-                problem_.block(problem_.a.view(), block), overflow_);
+  queue().enqueue(Join<T>{problem_.part(), block_of(Words::high, block),
+                          block_of(Words::low, block), problem_.block(problem_.a.view(), block),
+                          overflow_});
   problem_.complete(queue(), block);
 }
 

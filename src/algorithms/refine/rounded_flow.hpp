@@ -41,7 +41,7 @@ struct Problem {
   DeviceMatrix<T> a, b;
 };
 
-/// Powers of two by which A is divided for products in FP16: p of Kernels<T>::round. Without them
+/// Powers of two by which A is divided for products in FP16: p of Round. Without them
 /// numbers would lie beyond FP16's range, with them the large ones of the factors are about 1.
 ///
 /// LU: each column by the power above its largest number. That changes no pivot, needs no more than

@@ -33,7 +33,7 @@ bool all_finite_on_device(Device& device, Part part, HostView<const T> a) {
   const Readout<Index> found(device, 1);
   const QueueLease queue(device);
   queue->zero(found.there().data, sizeof(Index));
-  device.kernels<T>().find_not_finite(*queue, part, on_device(a), found.there());
+  queue->enqueue(FindNotFinite<T>{part, on_device(a), found.there()});
   found.fetch(*queue);
   queue->synchronize();
   return *found.here() == 0;

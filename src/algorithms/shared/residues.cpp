@@ -20,7 +20,7 @@ Real<T> scale_of(T x) {
 /// Neither planes nor rows are a power of two apart.
 template <class T>
 ResidueLayout<T>::ResidueLayout(const Kernels<T>& kernels, Index n, Index k) {
-  const Index unit = kernels.residue_unit(), plane = round_up(k, unit) + unit;
+  const Index unit = kernels.residue_products()->residue_unit(), plane = round_up(k, unit) + unit;
   next_plane = is_complex<T> ? plane : 0;
   ld = ResidueForm<T>::kPlanes * plane;
   stride = ld * round_up(n, unit);
@@ -36,10 +36,11 @@ ResidueUpdates<T>::ResidueUpdates(Device& device, const Options& options,
       layout_(triangle.kernels, n, n) {
   const Kernels<T>& kernels = triangle.kernels;
   const Index middle = n / 2 / nb_ * nb_;
-  if (!options.residues || nb_ % kernels.residue_unit() != 0 ||
-      !kernels.residues_pay(middle, nb_, middle))
-    return;
-  const Index work = triangle.lower() ? kernels.residue_work(n, nb_) : kernels.residue_work(nb_, n);
+  const ResidueProducts<T>* const residues = kernels.residue_products();
+  if (!options.residues || residues == nullptr || nb_ % residues->residue_unit() != 0) return;
+  if (!kernels.residues_pay(middle, nb_, middle)) return;
+  const Index work = triangle.lower() ? kernels.residue_products()->residue_work(n, nb_)
+                                      : kernels.residue_products()->residue_work(nb_, n);
   try_to_allocate([&] {  // or else sums are plain ones
     form_.emplace(Form{
         Buffer<std::int8_t>(device, Space::device, layout_.bytes()),
@@ -72,7 +73,7 @@ void ResidueUpdates<T>::append(Queue& queue, Range rows, Range block) {
   const Index number = block.first / nb_;
   DeviceView<const Real<T>> before;
   if (number > 0) before = form_->squares.view().block(below.first, number - 1, below.size(), 1);
-  triangle_.kernels.residues(queue, form(below, block), before);
+  queue.enqueue(FindResidues<T>{form(below, block), before});
 }
 
 template <class T>
@@ -85,8 +86,11 @@ void ResidueUpdates<T>::subtract(Queue& queue, Range rows, Range columns, Range 
                                  DeviceView<T> c) const {
   const ResidueForm<T> wide = form(rows, k), narrow = form(columns, k);
   const bool lower = triangle_.lower();
-  triangle_.kernels.residue_gemm(queue, lower ? wide : narrow, lower ? narrow : wide, T(1), c,
-                                 {form_->work.data(), form_->work.size()});
+  queue.enqueue(ResidueGemm<T>{lower ? wide : narrow,
+                               lower ? narrow : wide,
+                               T(1),
+                               c,
+                               {form_->work.data(), form_->work.size()}});
 }
 
 /// Rows of L, and columns k of them.
@@ -135,7 +139,8 @@ ResidueSubtraction<T>::Workspace::Workspace(Device& device, Index m, Index n, In
     : columns(n),
       u(device, n, k),
       sums(device, Space::device,
-           device.kernels<T>().residue_work(device.tuning().lu.residue_product_columns, m)) {}
+           device.kernels<T>().residue_products()->residue_work(
+               device.tuning().lu.residue_product_columns, m)) {}
 
 template <class T>
 ResidueSubtraction<T>::ResidueSubtraction(Device& device, Index m, Index k)
@@ -147,8 +152,8 @@ ResidueSubtraction<T>::ResidueSubtraction(Device& device, Index m, Index k)
 template <class T>
 void ResidueSubtraction<T>::give(Queue& queue, DeviceView<const T> l) {
   matrix_ = l;
-  kernels_.column_norms(queue, l, sizes_.view());
-  kernels_.scaled_residues(queue, Weigh::divide, l_.form(l), sizes_.view());
+  queue.enqueue(ColumnNorms<T>{l, sizes_.view()});
+  queue.enqueue(FindScaledResidues<T>{Weigh::divide, l_.form(l), sizes_.view()});
 }
 
 template <class T>
@@ -158,11 +163,13 @@ void ResidueSubtraction<T>::operator()(Queue& queue, const Workspace& workspace,
   const ResidueForm<T> l = l_.form(matrix_);
   for (const Range at_once : partition(c.rows, workspace.columns)) {
     const DeviceView<const T> some = rows(u, at_once);
-    kernels_.scaled_residues(queue, Weigh::multiply, workspace.u.form(some), sizes_.view());
+    queue.enqueue(FindScaledResidues<T>{Weigh::multiply, workspace.u.form(some), sizes_.view()});
     for (const Range part : partition(at_once.size(), columns_)) {
-      kernels_.residue_gemm(queue, workspace.u.form(rows(some, part), part.first), l, T(1),
-                            rows(rows(c, at_once), part),
-                            {workspace.sums.data(), workspace.sums.size()});
+      queue.enqueue(ResidueGemm<T>{workspace.u.form(rows(some, part), part.first),
+                                   l,
+                                   T(1),
+                                   rows(rows(c, at_once), part),
+                                   {workspace.sums.data(), workspace.sums.size()}});
     }
   }
 }

@@ -100,7 +100,7 @@ class ResidueSubtraction {
     Buffer<std::int32_t> sums;
   };
 
-  /// L is m x k, and k a multiple of Kernels<T>::residue_unit().
+  /// L is m x k, and k a multiple of ResidueProducts<T>::residue_unit().
   ResidueSubtraction(Device& device, Index m, Index k);
   /// L must stay as it is from now on.
   void give(Queue& queue, DeviceView<const T> l);

@@ -52,9 +52,9 @@ struct Triangle : Storage {
   /// C := C - A B^H.
   void subtract(Queue& queue, DeviceView<const T> a, DeviceView<const T> b, DeviceView<T> c) const {
     if (lower()) {
-      kernels.gemm(queue, Op::none, Op::conj_trans, T(-1), a, b, T(1), c);
+      queue.enqueue(Gemm<T>{Op::none, Op::conj_trans, T(-1), a, b, T(1), c});
     } else {
-      kernels.gemm(queue, Op::conj_trans, Op::none, T(-1), b, a, T(1), c);
+      queue.enqueue(Gemm<T>{Op::conj_trans, Op::none, T(-1), b, a, T(1), c});
     }
   }
 };

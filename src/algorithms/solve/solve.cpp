@@ -36,7 +36,7 @@ void potrs(Device& device, const Options& options, Uplo uplo, HostView<const T> 
   solve_with<T>(device, options, a, part_of(uplo), b, committed,
                 [&](Queue& queue, DeviceView<const T> A, DeviceView<T> B) {
                   for (const Op op : {triangle.direct(), triangle.adjoint()}) {  // L, then L^H
-                    triangle.kernels.trsm(queue, Side::left, uplo, op, Diag::non_unit, T(1), A, B);
+                    queue.enqueue(Trsm<T>{Side::left, uplo, op, Diag::non_unit, T(1), A, B});
                   }
                 });
 }
@@ -54,13 +54,13 @@ void getrs(Device& device, const Options& options, Op op, HostView<const T> a,
   const auto solve = [&](Queue& queue, DeviceView<const T> A, DeviceView<T> B) {
     queue.copy<Index>(p, HostView<const Index>(staged.data(), n));
     if (op == Op::none) {  // A = P^T L U
-      kernels.swap_rows(queue, B, p, 0);
+      queue.enqueue(SwapRows<T>{B, p, 0});
       solve_with_l(queue, A, B);
       solve_with_u(queue, A, B);
     } else {
-      kernels.trsm(queue, Side::left, Uplo::upper, op, Diag::non_unit, T(1), A, B);
-      kernels.trsm(queue, Side::left, Uplo::lower, op, Diag::unit, T(1), A, B);
-      kernels.swap_rows(queue, B, p, 0, false);
+      queue.enqueue(Trsm<T>{Side::left, Uplo::upper, op, Diag::non_unit, T(1), A, B});
+      queue.enqueue(Trsm<T>{Side::left, Uplo::lower, op, Diag::unit, T(1), A, B});
+      queue.enqueue(SwapRows<T>{B, p, 0, false});
     }
   };
   solve_with<T>(device, options, a, Part::all, b, committed, solve);

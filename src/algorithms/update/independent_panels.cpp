@@ -59,22 +59,23 @@ class UpdateAtOnce {
         n_(n),
         k_(k),
         sign_(sign),
-        width_(triangle_.kernels.update_panel_width()),
+        width_(triangle_.kernels.limits().update_panel_width),
         x_(device, n, k),
         states_(device, n, panels() * k),
-        inverses_(device, uplo, std::min({n, width_, triangle_.kernels.potrf_panel_width()}), n, k),
+        inverses_(device, uplo, std::min({n, width_, triangle_.kernels.limits().potrf_panel_width}),
+                  n, k),
         grams_(device, k, panels() * k),
         bases_(device, k, (panels() + 1) * k),
-        reflectors_(device, Space::device, Kernels<T>::kUpdateReflector * n),
+        reflectors_(device, Space::device, UpdatePanels<T>::kReflector * n),
         unfit_(device, 1) {}
 
   /// Bytes of device memory.
   static double memory(const Kernels<T>& kernels, Index n, Index k) {
     const auto element = static_cast<double>(sizeof(T)), rows = static_cast<double>(n + 64);
-    const auto panels = static_cast<double>(n / kernels.update_panel_width() + 1);
+    const auto panels = static_cast<double>(n / kernels.limits().update_panel_width + 1);
     const auto columns = static_cast<double>(k) * (panels + 2) +
-                         static_cast<double>(kernels.potrf_panel_width()) +
-                         2 * static_cast<double>(Kernels<T>::kUpdateReflector);
+                         static_cast<double>(kernels.limits().potrf_panel_width) +
+                         2 * static_cast<double>(UpdatePanels<T>::kReflector);
     return element * rows * columns + 1e6;
   }
 
@@ -89,31 +90,36 @@ class UpdateAtOnce {
   void find_states(Queue& queue, DeviceView<const T> a, Range columns) const {
     const Index first_panel = columns.first / width_, size = columns.size();
     inverses_.invert(queue, triangle_.block(a, {0, size}, {0, size}), columns);
-    triangle_.kernels.eliminate(queue, triangle_.uplo, a, inverses_.view(columns),
-                                x().block(columns.first, 0, n_ - columns.first, k_), width_,
-                                states(columns), inverses_.progress());
-    triangle_.kernels.update_bases(queue, sign_, x().block(columns.first, 0, size, k_), width_,
-                                   first_panel, kMaxGrowth, grams_.view(), bases_.view(),
-                                   unfit_.there());
+    queue.enqueue(Eliminate<T>{triangle_.uplo, a, inverses_.view(columns),
+                               x().block(columns.first, 0, n_ - columns.first, k_), width_,
+                               states(columns), inverses_.progress()});
+    queue.enqueue(UpdateBases<T>{sign_, x().block(columns.first, 0, size, k_), width_, first_panel,
+                                 kMaxGrowth, grams_.view(), bases_.view(), unfit_.there()});
   }
 
   /// Takes the columns through the update. `c` and `s` may be empty.
   void transform(Queue& queue, DeviceView<T> a, Range columns, DeviceView<Real<T>> c,
                  DeviceView<T> s) const {
     const Index first_panel = columns.first / width_;
-    triangle_.kernels.update_panels(
-        queue, triangle_.uplo, sign_, a, states(columns), k_,
-        bases_.view().block(0, first_panel * k_, k_, panels_of(columns) * k_),
-        {reflectors_.data() + Kernels<T>::kUpdateReflector * columns.first,
-         Kernels<T>::kUpdateReflector * columns.size()},
-        unfit_.there(), c, s);
+    queue.enqueue(
+        UpdatePanels<T>{triangle_.uplo,
+                        sign_,
+                        a,
+                        states(columns),
+                        k_,
+                        bases_.view().block(0, first_panel * k_, k_, panels_of(columns) * k_),
+                        {reflectors_.data() + UpdatePanels<T>::kReflector * columns.first,
+                         UpdatePanels<T>::kReflector * columns.size()},
+                        unfit_.there(),
+                        c,
+                        s});
   }
 
   /// The imaginary parts of the diagonal are ignored, unless what is not finite is refused.
   void check_diagonal(Queue& queue, DeviceView<const T> a, Range columns) const {
     if (!is_complex<T>) return;
-    triangle_.kernels.find_not_finite(
-        queue, Part::all, DeviceView<const T>(a.data, 1, columns.size(), a.ld + 1), unfit_.there());
+    queue.enqueue(FindNotFinite<T>{
+        Part::all, DeviceView<const T>(a.data, 1, columns.size(), a.ld + 1), unfit_.there()});
   }
 
   /// Brings home what fits() looks at.
@@ -324,7 +330,7 @@ class StreamedUpdate {
 template <class T>
 bool chol_update_at_once(Device& device, const Options& options, const Update<T>& update) {
   const Index n = update.a.rows, k = update.v.cols;
-  if (k > Kernels<T>::kUpdateVectors) return false;
+  if (k > UpdatePanels<T>::kMaxVectors) return false;
   for (Index j = 1; j < k; ++j) {
     if (update.signs[j] != update.signs[0]) return false;
   }

@@ -279,7 +279,7 @@ class DeviceUpdate {
     for (Index r = 0; r < count(); ++r) {
       if (holds() && checks_) {
         transfer.before(side(), uploads[at(r)]);
-        triangle_.kernels.find_not_finite(side(), part(), panel(r), not_finite());
+        side().enqueue(FindNotFinite<T>{part(), panel(r), not_finite()});
         side().record(*seen_);
         queue().wait(*seen_);
       } else if (!resident_) {
@@ -307,7 +307,7 @@ class DeviceUpdate {
     const Range region = regions_[at(r)];
     const bool aside = resident_ && phase == Phase::trial;
     const DeviceView<T> from = panel(r), to = aside ? place(0, region) : from;
-    const Index width = triangle_.kernels.update_panel_width(), rows = n_ - region.first;
+    const Index width = triangle_.kernels.limits().update_panel_width, rows = n_ - region.first;
     for (const Range& local : partition(region.size(), width)) {
       const Range columns = {region.first + local.first, region.first + local.last};
       const auto block = [&](DeviceView<T> x) {
@@ -320,10 +320,10 @@ class DeviceUpdate {
         c = {cosines_.data() + columns.first, columns.size()};
         s = {vector_.data() + columns.first, columns.size()};
       }
-      triangle_.kernels.update_panel(queue(), triangle_.uplo, block(from), block(to), plus_,
+      queue().enqueue(UpdatePanel<T>{triangle_.uplo, block(from), block(to), plus_,
                                      before.block(columns.first, 0, n_ - columns.first, k_),
                                      after.block(columns.last, 0, n_ - columns.last, k_), info(),
-                                     columns.first, c, s);
+                                     columns.first, c, s});
     }
   }
 
@@ -334,11 +334,11 @@ class DeviceUpdate {
     const Range below = {columns.size(), n_ - columns.first};
     const DeviceView<T> x(vector_.data() + columns.first, n_ - columns.first);
     const DeviceView<T> top = x.block(0, 0, local.size(), 1);
-    triangle_.kernels.trsm(queue(), Side::left, triangle_.uplo, triangle_.direct(), Diag::non_unit,
-                           T(1), triangle_.block(panel(r), local, local), top);
-    triangle_.kernels.gemm(queue(), triangle_.direct(), Op::none, T(-1),
-                           triangle_.block(panel(r), below, local), top, T(1),
-                           x.block(below.first, 0, below.size(), 1));
+    queue().enqueue(Trsm<T>{Side::left, triangle_.uplo, triangle_.direct(), Diag::non_unit, T(1),
+                            triangle_.block(panel(r), local, local), top});
+    queue().enqueue(Gemm<T>{triangle_.direct(), Op::none, T(-1),
+                            triangle_.block(panel(r), below, local), top, T(1),
+                            x.block(below.first, 0, below.size(), 1)});
   }
 
   /// Waits for the trial: for its end, or if its result is sure to exist, only until all of the

@@ -34,7 +34,7 @@ class CholeskyContract : public DeviceContract<T> {
   std::vector<Index> orders() {
     std::vector<Index> all;
     for (const Index n : {1, 2, 7, 8, 9, 15, 16, 31, 32, 33, 63, 64, 65, 100, 127, 128}) {
-      if (n <= this->kernels().potrf_panel_width()) all.push_back(n);
+      if (n <= this->kernels().limits().potrf_panel_width) all.push_back(n);
     }
     return all;
   }
@@ -42,7 +42,7 @@ class CholeskyContract : public DeviceContract<T> {
   Panel factor(Uplo uplo, const Padded<T>& a, Index offset = 0, Index info = 0) {
     Panel panel{this->upload(a), this->upload_index(info)};
     const auto from = this->upload(a);
-    this->kernels().potrf_panel(this->queue(), uplo, from, panel.factor, panel.info, offset);
+    this->queue().enqueue(PotrfPanel<T>{uplo, from, panel.factor, panel.info, offset});
     return panel;
   }
 };
@@ -75,7 +75,7 @@ TYPED_TEST(CholeskyContract, PotrfPanelFactorsOneTriangle) {
 
 TYPED_TEST(CholeskyContract, PotrfPanelFindsTheClosedFormFactor) {
   using T = TypeParam;
-  const Index n = std::min<Index>(25, this->kernels().potrf_panel_width());
+  const Index n = std::min<Index>(25, this->kernels().limits().potrf_panel_width);
   for (const Uplo uplo : kUplos) {
     const auto panel = this->factor(uplo, closed_form_spd<T>(n));
     const auto factor = this->download(panel.factor);
@@ -147,7 +147,7 @@ TYPED_TEST(CholeskyContract, PotrfPanelReachesStagingMemory) {
         const DeviceView<T> there(staging.data(), n, n, n);
         reference::lacpy<T>(a.view(), here);
         *info.data() = 0;
-        this->kernels().potrf_panel(this->queue(), uplo, there, there, {info.data(), 1}, 0);
+        this->queue().enqueue(PotrfPanel<T>{uplo, there, there, {info.data(), 1}, 0});
         this->queue().synchronize();
         EXPECT_EQ(*info.data(), definite ? 0 : good + 1);
         EXPECT_LT(
@@ -180,16 +180,16 @@ TYPED_TEST(CholeskyContract, PotrfRowsGoesOnWithRowsThatComeLater) {
           return uplo == Uplo::lower ? a : conj_transposed(a, 2);
         };
         const auto expected = this->download(this->factor(uplo, rows(0, first + later)).factor);
-        const Buffer<T> notes(this->device(), Space::device, this->kernels().potrf_notes());
+        const Buffer<T> notes(this->device(), Space::device, this->kernels().limits().potrf_notes);
         const DeviceView<T> noted(notes.data(), notes.size());
         const auto from = this->upload(rows(0, first));
         const auto info = this->upload_index(0);
-        this->kernels().potrf_panel(this->queue(), uplo, from, from, info, 0, noted);
+        this->queue().enqueue(PotrfPanel<T>{uplo, from, from, info, 0, noted});
         for (const bool in_place : {false, true}) {
           const auto a = this->upload(rows(first, first + later));
           const auto other = this->upload(rows(first, first + later));
           const auto& result = in_place ? a : other;
-          this->kernels().potrf_rows(this->queue(), uplo, noted, a, result);
+          this->queue().enqueue(PotrfRows<T>{uplo, noted, a, result});
           const auto got = this->download(result);
           EXPECT_TRUE(got.padding_untouched());
           for (Index j = 0; j < got.cols(); ++j) {
@@ -255,7 +255,7 @@ TYPED_TEST(CholeskyContract, PotrfPanelSolvesForTheRowsBelow) {
             const auto to = this->upload(lower ? Padded<T>(n + m, n, 3) : Padded<T>(n, n + m, 3));
             const auto info = this->upload_index(0);
             const auto& result = in_place ? from : to;
-            this->kernels().potrf_panel(this->queue(), uplo, from, result, info, 0);
+            this->queue().enqueue(PotrfPanel<T>{uplo, from, result, info, 0});
             auto factor = this->download(result);
             EXPECT_EQ(this->download_index(info), 0);
             EXPECT_TRUE(factor.padding_untouched());
@@ -277,7 +277,7 @@ TYPED_TEST(CholeskyContract, PotrfPanelSolvesForTheRowsBelow) {
 TYPED_TEST(CholeskyContract, InvertBlocksAndTheirConditions) {
   using T = TypeParam;
   using W = Wide<T>;
-  const Index order = this->kernels().potrf_panel_width();
+  const Index order = this->kernels().limits().potrf_panel_width;
   for (const Index n : {Index{1}, order - 1, order, order + 1, 3 * order + 5}) {
     for (const Uplo uplo : kUplos) {
       SCOPED_TRACE(testing::Message() << n << " " << char(uplo));
@@ -287,8 +287,7 @@ TYPED_TEST(CholeskyContract, InvertBlocksAndTheirConditions) {
       const Index blocks = (n + order - 1) / order;
       const auto inverses = this->upload(Padded<T>(order, n, 1));
       const auto conditions = this->upload(Padded<Real<T>>(blocks, 1));
-      this->kernels().invert_blocks(this->queue(), uplo, this->upload(factor), inverses,
-                                    conditions);
+      this->queue().enqueue(InvertBlocks<T>{uplo, this->upload(factor), inverses, conditions});
       const auto inverse = this->download(inverses);
       const auto condition = this->download(conditions);
       EXPECT_TRUE(inverse.padding_untouched());
@@ -325,15 +324,14 @@ TYPED_TEST(CholeskyContract, InvertBlocksAndTheirConditions) {
 
 TYPED_TEST(CholeskyContract, InvertBlocksIgnoresImaginaryPartsOfTheDiagonal) {
   using T = TypeParam;
-  const Index order = this->kernels().potrf_panel_width(), n = order + 5;
+  const Index order = this->kernels().limits().potrf_panel_width, n = order + 5;
   for (const Uplo uplo : kUplos) {
     auto factor = positive_definite<T>(n, 2);
     ASSERT_EQ(reference::potrf(uplo, factor.view()), 0);
     const auto invert = [&] {
       const auto inverses = this->upload(Padded<T>(order, n));
       const auto conditions = this->upload(Padded<Real<T>>(2, 1));
-      this->kernels().invert_blocks(this->queue(), uplo, this->upload(factor), inverses,
-                                    conditions);
+      this->queue().enqueue(InvertBlocks<T>{uplo, this->upload(factor), inverses, conditions});
       return std::pair(this->download(inverses), this->download(conditions));
     };
     const auto expected = invert();
@@ -357,14 +355,14 @@ class BackSubstitutionContract : public DeviceContract<T> {
     factor_ = this->upload(factor);
     inverses_ = this->upload(Padded<T>(order, n, 1));
     conditions_ = this->upload(Padded<Real<T>>(blocks_, 1));
-    this->kernels().invert_blocks(this->queue(), uplo, factor_, inverses_, conditions_);
+    this->queue().enqueue(InvertBlocks<T>{uplo, factor_, inverses_, conditions_});
   }
 
   Padded<T> solve(const Padded<T>& b) {
-    const Index count = Kernels<T>::substitution_with_factor_progress(blocks_, b.cols());
+    const Index count = this->kernels().factor_progress(blocks_, b.cols());
     const auto x = this->upload(b);
     const auto progress = this->upload(Padded<Index>(count, 1));
-    this->kernels().back_substitute(this->queue(), uplo_, factor_, inverses_, x, progress);
+    this->queue().enqueue(BackSubstitute<T>{uplo_, factor_, inverses_, x, progress});
     return this->download(x);
   }
 
@@ -407,7 +405,7 @@ class BackSubstitutionContract : public DeviceContract<T> {
 TYPED_TEST_SUITE(BackSubstitutionContract, Precisions);
 
 TYPED_TEST(BackSubstitutionContract, SolvesForAnyNumberOfRightHandSides) {
-  const Index width = this->kernels().potrf_panel_width();
+  const Index width = this->kernels().limits().potrf_panel_width;
   for (const Index n : {Index{1}, width - 1, width, width + 1, 2 * width, 5 * width + 3}) {
     this->solves(width, n);
   }
@@ -417,13 +415,13 @@ TYPED_TEST(BackSubstitutionContract, SolvesForAnyNumberOfRightHandSides) {
 
 TYPED_TEST(BackSubstitutionContract, SolvesWithMoreBlocksThanMultiprocessors) {
   this->solves(4, 603);
-  const Index width = this->kernels().potrf_panel_width();
+  const Index width = this->kernels().limits().potrf_panel_width;
   this->solves(width, 5 * width + 3, {1100});  // thread blocks of many right-hand sides
 }
 
 TYPED_TEST(BackSubstitutionContract, NoNaNIsMistakenForNothing) {
   using T = TypeParam;
-  const Index order = this->kernels().potrf_panel_width(), n = 2 * order + 3;
+  const Index order = this->kernels().limits().potrf_panel_width, n = 2 * order + 3;
   this->prepare(Uplo::lower, n, order);
   const auto b = random_matrix<T>(n, 3, 3);
   auto with_nan = b;

@@ -24,7 +24,7 @@ TYPED_TEST(MixedContract, RoundsAPart) {
     for (const Part part : {Part::all, Part::lower, Part::upper}) {
       const auto to = this->upload(Padded<Single<T>>(m, n, 3));
       const auto overflow = this->upload_index(0);
-      this->kernels().round(this->queue(), part, from, to, overflow);
+      this->queue().enqueue(Round<T>{part, from, to, overflow});
       const auto rounded = this->download(to);
       for (Index j = 0; j < n; ++j) {
         for (Index i = 0; i < m; ++i) {
@@ -62,8 +62,8 @@ TYPED_TEST(MixedContract, RoundsHighWordsAndJoinsThemWithTheLowOnes) {
         const auto rounded = this->upload(Padded<Single<T>>(m, n, 3));
         const auto joined = this->upload(Padded<T>(m, n, 1));
         const auto overflow = this->upload_index(0);
-        this->kernels().round_high(this->queue(), part, high, rounded);
-        this->kernels().join(this->queue(), part, high, low, joined, overflow);
+        this->queue().enqueue(RoundHigh<T>{part, high, rounded});
+        this->queue().enqueue(Join<T>{part, high, low, joined, overflow});
         const auto singles = this->download(rounded);
         const auto doubles = this->download(joined);
         for (Index j = 0; j < n; ++j) {
@@ -113,9 +113,9 @@ TYPED_TEST(MixedContract, ScalesByPowersOfTwo) {
   for (const Part part : {Part::all, Part::lower}) {
     for (const bool by_rows : {false, true}) {
       const auto to = this->upload(Padded<Single<T>>(m, n, 3));
-      this->kernels().round(this->queue(), part, from, to, overflow,
-                            by_rows ? DeviceView<const R>(row_sizes.view) : DeviceView<const R>(),
-                            column_sizes);
+      this->queue().enqueue(Round<T>{
+          part, from, to, overflow,
+          by_rows ? DeviceView<const R>(row_sizes.view) : DeviceView<const R>(), column_sizes});
       const auto got = this->download(to);
       for (Index j = 0; j < n; ++j) {
         for (Index i = part == Part::lower ? j : 0; i < m; ++i) {
@@ -131,7 +131,7 @@ TYPED_TEST(MixedContract, ScalesByPowersOfTwo) {
   const auto x = random_matrix<Single<T>>(m, 3, 2);
   const auto y = random_matrix<T>(m, 3, 3);
   const auto dx = this->upload(x), dy = this->upload(y);
-  this->kernels().widen(this->queue(), dx, T(1), dy, row_sizes);
+  this->queue().enqueue(Widen<T>{dx, T(1), dy, row_sizes});
   const auto sum = this->download(dy);
   for (Index j = 0; j < 3; ++j) {
     for (Index i = 0; i < m; ++i) {
@@ -168,7 +168,7 @@ TYPED_TEST(MixedContract, RoundingReportsWhatOverflows) {
         const auto from = this->upload(a);
         const auto to = this->upload(Padded<Single<T>>(m, n));
         const auto overflow = this->upload_index(0);
-        this->kernels().round(this->queue(), part, from, to, overflow);
+        this->queue().enqueue(Round<T>{part, from, to, overflow});
         EXPECT_EQ(this->download_index(overflow), c.overflows && inside ? 1 : 0)
             << c.number << " part " << static_cast<int>(part) << " at " << i << "," << j;
       }
@@ -177,7 +177,7 @@ TYPED_TEST(MixedContract, RoundingReportsWhatOverflows) {
   const auto overflow = this->upload_index(1);  // stays
   const auto from = this->upload(random_matrix<T>(1, 1, 1));
   const auto to = this->upload(Padded<Single<T>>(1, 1));
-  this->kernels().round(this->queue(), Part::all, from, to, overflow);
+  this->queue().enqueue(Round<T>{Part::all, from, to, overflow});
   EXPECT_EQ(this->download_index(overflow), 1);
 }
 
@@ -191,7 +191,7 @@ TYPED_TEST(MixedContract, WidensAndAdds) {
       auto before = b;
       if (beta == T(0)) before(0, 0) = nan<T>();  // not read
       const auto to = this->upload(before);
-      this->kernels().widen(this->queue(), from, beta, to);
+      this->queue().enqueue(Widen<T>{from, beta, to});
       const auto got = this->download(to);
       for (Index j = 0; j < n; ++j) {
         for (Index i = 0; i < m; ++i) {
@@ -222,7 +222,7 @@ TYPED_TEST(MirrorContract, MirrorsATriangle) {
       auto triangle = a;
       triangle.forbid_other_triangle(uplo);
       const auto on_device = this->upload(triangle);
-      this->kernels().mirror(this->queue(), uplo, on_device);
+      this->queue().enqueue(Mirror<T>{uplo, on_device});
       const auto got = this->download(on_device);
       EXPECT_EQ(max_difference(got, expected), 0);
       EXPECT_TRUE(got.padding_untouched());

@@ -34,7 +34,7 @@ class PanelContract : public DeviceContract<T> {
     const auto pivots = this->upload(Padded<Index>(steps, 1));
     const auto info = this->upload_index(info_before);
     const Buffer<Index> home(this->device(), Space::host, steps);
-    this->kernels().getrf_panel(this->queue(), da, pivots, {home.data(), steps}, info, offset);
+    this->queue().enqueue(GetrfPanel<T>{da, pivots, {home.data(), steps}, info, offset});
     Panel<T> panel{this->download(da), {}, this->download_index(info)};
     auto stored = this->download(pivots);
     for (Index j = 0; j < steps; ++j) panel.pivots.push_back(stored(j, 0) - offset);
@@ -316,7 +316,7 @@ TYPED_TEST(InterchangeContract, SwapRowsFollowsThePivotsInBothDirections) {
       const auto a = random_matrix<T>(s.rows, s.cols, 2, 1);
       for (const bool forward : {true, false}) {
         const auto da = this->upload(a);
-        this->kernels().swap_rows(this->queue(), da, dp, Pivots::kOffset, forward);
+        this->queue().enqueue(SwapRows<T>{da, dp, Pivots::kOffset, forward});
         const auto result = this->download(da);
         auto expected = a;
         reference::laswp<T>(expected.view(), 0, s.pivots, pivots.local.data(), forward);
@@ -341,8 +341,7 @@ TYPED_TEST(InterchangeContract, SwapColumnsDoesTheSameByRows) {
           for (Index j = 0; j < cols; ++j) by_rows(j, i) = expected(i, j);
         }
         const auto da = this->upload(by_rows);
-        this->kernels().swap_columns(this->queue(), da, this->upload(pivots.shifted),
-                                     Pivots::kOffset);
+        this->queue().enqueue(SwapColumns<T>{da, this->upload(pivots.shifted), Pivots::kOffset});
         const auto result = this->download(da);
         reference::laswp<T>(expected.view(), 0, s.pivots, pivots.local.data());
         EXPECT_EQ(max_difference(result, applied(Op::trans, expected)), 0);
@@ -357,7 +356,7 @@ TYPED_TEST(InterchangeContract, ComposedInterchangesOfPanelsPermuteRows) {
   struct Shape {
     Index rows, pivots, nb;
   };
-  const Index most = this->kernels().permutable_rows();
+  const Index most = this->kernels().limits().permutable_rows;
   for (const Shape s : {Shape{1, 1, 1}, Shape{2, 1, 4}, Shape{70, 70, 16}, Shape{90, 40, 40},
                         Shape{100, 100, 7}, Shape{most, most, 256}, Shape{most, 30, 10},
                         // Just what a thread block may have without asking, with its own memory.
@@ -368,11 +367,11 @@ TYPED_TEST(InterchangeContract, ComposedInterchangesOfPanelsPermuteRows) {
       const Pivots pivots(s.rows, s.pivots, narrow);
       const Index panels = (s.pivots + s.nb - 1) / s.nb, width = 3, cols = 3 * panels - 1;
       const auto sources = this->upload(Padded<Index>(s.rows, panels, 1));
-      this->kernels().compose_interchanges(this->queue(), this->upload(pivots.shifted),
-                                           Pivots::kOffset, s.nb, sources);
+      this->queue().enqueue(
+          ComposeInterchanges<T>{this->upload(pivots.shifted), Pivots::kOffset, s.nb, sources});
       const auto a = random_matrix<T>(s.rows, cols, 2, 1);
       const auto da = this->upload(a);
-      this->kernels().permute_rows(this->queue(), da, width, sources);
+      this->queue().enqueue(PermuteRows<T>{da, width, sources});
       const auto result = this->download(da);
       auto expected = a;
       for (Index p = 0; p < panels; ++p) {
@@ -395,9 +394,9 @@ TYPED_TEST(InterchangeContract, SwapRowsBackUndoesSwapRows) {
   Padded<Index> pivots(50, 1);
   for (Index j = 0; j < 50; ++j) pivots(j, 0) = 1 + random.integer(j, 49);
   const auto dp = this->upload(pivots);
-  this->kernels().swap_rows(this->queue(), da, dp, 0, true);
-  this->kernels().swap_rows(this->queue(), da, dp, 0, false);
-  this->kernels().swap_rows(this->queue(), da.view.block(0, 0, 50, 0), dp, 0, true);
+  this->queue().enqueue(SwapRows<T>{da, dp, 0, true});
+  this->queue().enqueue(SwapRows<T>{da, dp, 0, false});
+  this->queue().enqueue(SwapRows<T>{da.view.block(0, 0, 50, 0), dp, 0, true});
   EXPECT_EQ(max_difference(this->download(da), applied(Op::none, a)), 0);
 }
 
@@ -405,14 +404,14 @@ TYPED_TEST(InterchangeContract, SwapRowsBackUndoesSwapRows) {
 
 /// A step of LU on an m x n block whose first w rows are solved for.
 template <class T>
-struct LuStep {
+struct LuStepCase {
   Padded<T> l, a;
   std::vector<Index> pivots;  // of a's rows
 
   /// The pivot of row j is one of rows first(j) to last. What is not of L's triangle is a NaN, but
   /// on the diagonal there are ones if n is odd.
   template <class First>
-  LuStep(Index m, Index n, Index w, Index last, First first)
+  LuStepCase(Index m, Index n, Index w, Index last, First first)
       : l(random_matrix<T>(w, w, 1, 2)), a(random_matrix<T>(m, n, 2, 3)) {
     Random random(3);
     for (Index j = 0; j < w; ++j) {
@@ -446,7 +445,7 @@ class LuStepContract : public DeviceContract<Scalar> {
   static constexpr Storage kStorages[] = {by_columns, by_rows, by_rows_with_inverses};
 
   /// The inverses are those of `inverted`, which is L if it is null, with rows of U of size 1.
-  Padded<T> result(const LuStep<T>& step, Storage storage, Index offset = 0,
+  Padded<T> result(const LuStepCase<T>& step, Storage storage, Index offset = 0,
                    const Padded<T>* inverted = nullptr) {
     Padded<Index> pivots(step.l.rows(), 1);
     for (Index j = 0; j < pivots.rows(); ++j) pivots(j, 0) = offset + step.pivots[std::size_t(j)];
@@ -454,24 +453,24 @@ class LuStepContract : public DeviceContract<Scalar> {
     const auto da = this->upload(storage == by_columns ? step.a : adjoint_of(step.a));
     const auto dp = this->upload(pivots);
     if (storage == by_columns) {
-      this->kernels().interchange_and_solve(this->queue(), dl, dp, offset, da);
+      this->queue().enqueue(InterchangeAndSolve<T>{dl, dp, offset, da});
     } else {
       const bool wanted = storage == by_rows_with_inverses;
-      const Index elements = wanted ? Kernels<T>::elements_of_inverses(step.l.rows()) : 0;
+      const Index elements = wanted ? this->kernels().elements_of_inverses(step.l.rows()) : 0;
       const auto inverses = this->upload(Padded<Index>(elements, 1));
       if (wanted) {
         const auto to_invert =
             this->upload(inverted == nullptr ? with_rows_of_u(step.l) : *inverted);
-        this->kernels().find_inverses(this->queue(), to_invert, inverses);
+        this->queue().enqueue(FindInverses<T>{to_invert, inverses});
       }
-      this->kernels().interchange_and_solve_by_rows(this->queue(), dl, dp, offset, da, inverses);
+      this->queue().enqueue(InterchangeAndSolveByRows<T>{dl, dp, offset, da, inverses});
     }
     const auto there = this->download(da);
     EXPECT_TRUE(there.padding_untouched());
     return storage == by_columns ? there : adjoint_of(there);
   }
 
-  void expect_right(const LuStep<T>& step, Index offset = 0) {
+  void expect_right(const LuStepCase<T>& step, Index offset = 0) {
     const Index w = step.l.rows();
     const auto expected = step.expected();
     for (const Storage storage : kStorages) {
@@ -508,7 +507,7 @@ class LuStepContract : public DeviceContract<Scalar> {
 TYPED_TEST_SUITE(LuStepContract, Precisions);
 
 TYPED_TEST(LuStepContract, InterchangesAndSolves) {
-  using Step = LuStep<TypeParam>;
+  using Step = LuStepCase<TypeParam>;
   for (const Index w : {1, 5, 16, 17, 64, 65, 100, 128, 150, 256, 257, 500, 512}) {
     for (const Index below : {0, 1, 3, 500}) {
       for (const Index n : {1, 16, 33}) {
@@ -520,7 +519,7 @@ TYPED_TEST(LuStepContract, InterchangesAndSolves) {
 }
 
 TYPED_TEST(LuStepContract, PivotsMayRepeatOrStayInTheBlock) {
-  using Step = LuStep<TypeParam>;
+  using Step = LuStepCase<TypeParam>;
   const Index n = 20;
   for (const Index w : {2, 17, 64, 128, 150, 256, 300}) {
     const Index m = 2 * w;
@@ -537,16 +536,15 @@ TYPED_TEST(LuStepContract, PivotsMayRepeatOrStayInTheBlock) {
 }
 
 TYPED_TEST(LuStepContract, TakesAnyNumberOfColumns) {
-  using Step = LuStep<TypeParam>;
+  using Step = LuStepCase<TypeParam>;
   for (const Index n : {15, 17, 127, 129, 2000, 4097, 9000}) {
     this->expect_right(Step(40, n, 20, 39, [](Index j) { return j; }));
   }
   const Step step(10, 3, 4, 9, [](Index j) { return j; });
   const auto dl = this->upload(step.l), da = this->upload(step.a);
   const DeviceView<const Index> none;
-  this->kernels().interchange_and_solve(this->queue(), dl, none, 0, da.view.block(0, 0, 10, 0));
-  this->kernels().interchange_and_solve_by_rows(this->queue(), dl, none, 0,
-                                                da.view.block(0, 0, 0, 3));
+  this->queue().enqueue(InterchangeAndSolve<T>{dl, none, 0, da.view.block(0, 0, 10, 0)});
+  this->queue().enqueue(InterchangeAndSolveByRows<T>{dl, none, 0, da.view.block(0, 0, 0, 3)});
   EXPECT_EQ(max_difference(this->download(da), applied(Op::none, step.a)), 0);
 }
 
@@ -554,7 +552,7 @@ TYPED_TEST(LuStepContract, WhatIsNotFiniteStaysInItsColumnAndBelow) {
   using T = TypeParam;
   for (const Index w : {5, 40, 128, 150, 300}) {
     for (const Index i : {Index{0}, w / 2, w - 1, w + 7}) {
-      LuStep<T> step(w + 10, 35, w, w + 9, [](Index j) { return j; });
+      LuStepCase<T> step(w + 10, 35, w, w + 9, [](Index j) { return j; });
       step.a(i, 3) = nan<T>();
       if (!is_complex<T>) step.a(i, 20) = infinity<T>();
       const auto expected = step.expected();
@@ -581,10 +579,10 @@ TYPED_TEST(LuStepContract, WhatIsNotFiniteStaysInItsColumnAndBelow) {
 
 /// Whole steps on an m x n block. What is not of L in the panel's first rows is a NaN, and so is
 /// what lies right of the panel.
-TYPED_TEST(LuStepContract, StepsAtOnce) {
+TYPED_TEST(LuStepContract, WholeSteps) {
   using T = TypeParam;
   Index done = 0;
-  const auto expect_right = [&](LuStep<T> step, bool with_nan) {
+  const auto expect_right = [&](LuStepCase<T> step, bool with_nan) {
     const Index m = step.a.rows(), w = step.l.rows(), offset = 4000;
     SCOPED_TRACE(testing::Message() << m << "x" << step.a.cols() << ", " << w);
     Padded<T> panel = random_matrix<T>(m, w + 3, 7, 3);
@@ -605,11 +603,13 @@ TYPED_TEST(LuStepContract, StepsAtOnce) {
     for (Index j = 0; j < w; ++j) pivots(j, 0) = offset + step.pivots[std::size_t(j)];
     const auto dp = this->upload(panel), da = this->upload(step.a);
     const auto dpivots = this->upload(pivots);
-    const bool at_once =
-        this->kernels().step_at_once(this->queue(), dp.view.block(0, 0, m, w), dpivots, offset, da);
+    const bool has_step = this->kernels().has_lu_step(m, w, step.a.cols());
+    if (has_step) {
+      this->queue().enqueue(LuStep<T>{dp.view.block(0, 0, m, w), dpivots, offset, da});
+    }
     const auto x = this->download(da);
     EXPECT_TRUE(x.padding_untouched());
-    if (!at_once) {
+    if (!has_step) {
       EXPECT_EQ(max_difference(x, applied(Op::none, step.a),
                                [&](Index i, Index j) { return !is_nan(step.a(i, j)); }),
                 0);
@@ -632,15 +632,15 @@ TYPED_TEST(LuStepContract, StepsAtOnce) {
       for (const Index n : {1, 4, 17, 128}) {
         if (n == 128 && below > 1025) continue;  // which takes long here
         const Index m = w + below;
-        expect_right(LuStep<T>(m, n, w, m - 1, [](Index j) { return j; }), false);
+        expect_right(LuStepCase<T>(m, n, w, m - 1, [](Index j) { return j; }), false);
       }
     }
     const Index m = 3 * w + 2, n = 3;
-    expect_right(LuStep<T>(m, n, w, m - 1, [m](Index) { return m - 2; }), false);
-    expect_right(LuStep<T>(m, n, w, w - 1, [](Index j) { return j; }), false);
-    expect_right(LuStep<T>(m, n, w, w, [w](Index j) { return std::max(j, w - 1); }), false);
-    expect_right(LuStep<T>(m, n, w, m - 1, [](Index j) { return j; }), true);
-    auto sinking = LuStep<T>(m, n, w, m - 1, [](Index j) { return j; });
+    expect_right(LuStepCase<T>(m, n, w, m - 1, [m](Index) { return m - 2; }), false);
+    expect_right(LuStepCase<T>(m, n, w, w - 1, [](Index j) { return j; }), false);
+    expect_right(LuStepCase<T>(m, n, w, w, [w](Index j) { return std::max(j, w - 1); }), false);
+    expect_right(LuStepCase<T>(m, n, w, m - 1, [](Index j) { return j; }), true);
+    auto sinking = LuStepCase<T>(m, n, w, m - 1, [](Index j) { return j; });
     for (Index j = 0; j < w; ++j) sinking.pivots[std::size_t(j)] = j + 2;  // row 0 sinks to row w
     expect_right(sinking, false);
   }
@@ -655,7 +655,7 @@ TYPED_TEST(LuStepContract, RowsMayBeOfVeryDifferentSizes) {
   for (const Index w : {16, 128, 300}) {
     for (unsigned seed = 1; seed <= (w == 16 ? 100 : 3); ++seed) {
       Random random(seed);
-      LuStep<T> step(w, 60, w, w - 1, [](Index j) { return j; });
+      LuStepCase<T> step(w, 60, w, w - 1, [](Index j) { return j; });
       Padded<T> lu = random_matrix<T>(w, w, 100 + seed, 2);
       const auto sizes = random_exponents(random, w, most);
       scale(lu, sizes, std::vector<int>(static_cast<std::size_t>(w)));
@@ -679,8 +679,8 @@ TYPED_TEST(LuStepContract, MultipliesByModerateInversesOnly) {
   using T = TypeParam;
   using R = Real<T>;
   for (const Index w : {20, 128, 256, 300}) {
-    LuStep<T> step(w + 3, 40, w, w + 2, [](Index j) { return j; });
-    const Index last = std::min<Index>(w, Kernels<T>::kInverted) - 1;  // of the first block
+    LuStepCase<T> step(w + 3, 40, w, w + 2, [](Index j) { return j; });
+    const Index last = std::min<Index>(w, FindInverses<T>::kOrder) - 1;  // of the first block
     for (Index j = 0; j < w; ++j) {
       for (Index i = j + 1; i < w; ++i) step.l(i, j) = T(0);
     }
@@ -717,9 +717,9 @@ TYPED_TEST(LuStepContract, MultipliesByModerateInversesOnly) {
 TYPED_TEST(LuStepContract, EmptyPivotsAndInversesAreNone) {
   using T = TypeParam;
   const Index w = 40;
-  LuStep<T> step(w, 20, w, w - 1, [](Index j) { return j; });
+  LuStepCase<T> step(w, 20, w, w - 1, [](Index j) { return j; });
   Padded<T> unit = step.l;
-  Padded<Index> pivots(w, 1), inverses(Kernels<T>::elements_of_inverses(w), 1);
+  Padded<Index> pivots(w, 1), inverses(this->kernels().elements_of_inverses(w), 1);
   for (Index j = 0; j < w; ++j) {
     pivots(j, 0) = w;
     for (Index i = j + 1; i < w; ++i) unit(i, j) = T(0);
@@ -728,9 +728,9 @@ TYPED_TEST(LuStepContract, EmptyPivotsAndInversesAreNone) {
   const auto dl = this->upload(step.l), da = this->upload(this->adjoint_of(step.a));
   const auto du = this->upload(TestFixture::with_rows_of_u(unit));
   const auto dp = this->upload(pivots), di = this->upload(inverses);
-  this->kernels().find_inverses(this->queue(), du, di);
-  this->kernels().interchange_and_solve_by_rows(this->queue(), dl, dp.view.block(0, 0, 0, 1), 0, da,
-                                                di.view.block(0, 0, 0, 1));
+  this->queue().enqueue(FindInverses<T>{du, di});
+  this->queue().enqueue(InterchangeAndSolveByRows<T>{dl, dp.view.block(0, 0, 0, 1), 0, da,
+                                                     di.view.block(0, 0, 0, 1)});
   EXPECT_LT(max_difference(this->adjoint_of(this->download(da)), step.expected()), sum_bound<T>(w));
 }
 
@@ -738,7 +738,7 @@ TYPED_TEST(LuStepContract, EmptyPivotsAndInversesAreNone) {
 TYPED_TEST(LuStepContract, IsAccurateWhereInversesAreLarge) {
   using T = TypeParam;
   const Index w = 64, n = 20;
-  LuStep<T> step(w, n, w, w - 1, [](Index j) { return j; });
+  LuStepCase<T> step(w, n, w, w - 1, [](Index j) { return j; });
   for (Index j = 0; j < w; ++j) {
     for (Index i = j + 1; i < w; ++i) step.l(i, j) = T(-1);
     step.pivots[std::size_t(j)] = j + 1;

@@ -25,7 +25,7 @@ TYPED_TEST(NormContract, NormsOfColumns) {
       const auto a = random_matrix<T>(m, n, 1, 3);  // padding would change every result
       const auto on_device = this->upload(a);
       const auto norms = this->upload(Padded<Real<T>>(n, 1, 1));
-      this->kernels().column_norms(this->queue(), on_device, norms);
+      this->queue().enqueue(ColumnNorms<T>{on_device, norms});
       const auto got = this->download(norms);
       for (Index j = 0; j < n; ++j) {
         Real<T> largest(0);
@@ -46,7 +46,7 @@ TYPED_TEST(NormContract, NormsSpreadNaNsAndInfinities) {
     a(position, 2) = infinity<T>();
     const auto on_device = this->upload(a);
     const auto norms = this->upload(Padded<Real<T>>(n, 1));
-    this->kernels().column_norms(this->queue(), on_device, norms);
+    this->queue().enqueue(ColumnNorms<T>{on_device, norms});
     const auto got = this->download(norms);
     EXPECT_TRUE(std::isfinite(got(0, 0)));
     EXPECT_TRUE(std::isnan(got(1, 0)));
@@ -57,7 +57,7 @@ TYPED_TEST(NormContract, NormsSpreadNaNsAndInfinities) {
 TYPED_TEST(NormContract, NormsOfNothingAreZero) {
   using T = TypeParam;
   const auto norms = this->upload(Padded<Real<T>>(3, 1));
-  this->kernels().column_norms(this->queue(), DeviceView<const T>(nullptr, 0, 3, 1), norms);
+  this->queue().enqueue(ColumnNorms<T>{DeviceView<const T>(nullptr, 0, 3, 1), norms});
   const auto got = this->download(norms);
   for (Index i = 0; i < 3; ++i) EXPECT_EQ(got(i, 0), 0);
 }
@@ -111,7 +111,7 @@ class ReductionContract : public DeviceContract<T> {
     const auto work = this->upload(
         Padded<Real<T>>(symmetry == Symmetry::none ? 1 : std::max<Index>(1, a.rows), 1));
     return result_of([&](DeviceView<Real<T>> result) {
-      this->kernels().norm(this->queue(), norm, symmetry, uplo, a, work, result);
+      this->queue().enqueue(MatrixNorm<T>{norm, symmetry, uplo, a, work, result});
     });
   }
 };

@@ -33,7 +33,7 @@ TYPED_TEST(ProductContract, GemmForAllOperands) {
         const auto db = this->upload(b);
         const auto dc = this->upload(c);
         const T alpha = scalar<T>(-1.5, 0.5), beta = scalar<T>(0.75, -0.25);
-        this->kernels().gemm(this->queue(), op_a, op_b, alpha, da, db, beta, dc);
+        this->queue().enqueue(Gemm<T>{op_a, op_b, alpha, da, db, beta, dc});
         const auto result = this->download(dc);
         const auto expected =
             multiply_add<W, T>(W(alpha), applied(op_a, a), applied(op_b, b), W(beta), c);
@@ -82,10 +82,9 @@ TYPED_TEST(ProductContract, GemmThatSubtractsTheProductWithAnAdjoint) {
     const auto da = this->upload(a), db = this->upload(b);
     SCOPED_TRACE(testing::Message() << m << "x" << n << "x" << k << " from row " << first);
     const auto dc = this->upload(c);
-    this->kernels().gemm(this->queue(), Op::none, Op::conj_trans, T(-1),
-                         DeviceView<const T>(da).block(first, 0, m, k),
-                         DeviceView<const T>(db).block(first, 0, n, k), T(1),
-                         dc.view.block(first, 0, m, n));
+    this->queue().enqueue(Gemm<T>{
+        Op::none, Op::conj_trans, T(-1), DeviceView<const T>(da).block(first, 0, m, k),
+        DeviceView<const T>(db).block(first, 0, n, k), T(1), dc.view.block(first, 0, m, n)});
     const auto result = this->download(dc);
     auto expected = applied(Op::none, c);
     reference::gemm<W>(Op::none, Op::conj_trans, W(-1),
@@ -116,29 +115,29 @@ TYPED_TEST(ProductContract, GemmWithZeroFactorsAndEmptyOperands) {
   auto& queue = this->queue();
 
   auto dc = this->upload(poisoned);  // beta = 0 does not read C
-  kernels.gemm(queue, Op::none, Op::none, T(1), da, db, T(0), dc);
+  queue.enqueue(Gemm<T>{Op::none, Op::none, T(1), da, db, T(0), dc});
   EXPECT_LT(max_difference(this->download(dc), product), sum_bound<T>(k));
 
   dc = this->upload(poisoned);
-  kernels.gemm(queue, Op::none, Op::none, T(1), no_columns, no_rows, T(0), dc);
+  queue.enqueue(Gemm<T>{Op::none, Op::none, T(1), no_columns, no_rows, T(0), dc});
   EXPECT_EQ(max_difference(this->download(dc), multiply_add<W, T>(W(0), applied(Op::none, a),
                                                                   applied(Op::none, b), W(0), c)),
             0);
 
   dc = this->upload(c);  // nothing to add: C := beta C
-  kernels.gemm(queue, Op::none, Op::none, T(1), no_columns, no_rows, T(2), dc);
+  queue.enqueue(Gemm<T>{Op::none, Op::none, T(1), no_columns, no_rows, T(2), dc});
   const auto doubled =
       multiply_add<W, T>(W(0), applied(Op::none, a), applied(Op::none, b), W(2), c);
   EXPECT_EQ(max_difference(this->download(dc), doubled), 0);
   dc = this->upload(c);
-  kernels.gemm(queue, Op::none, Op::none, T(0), da, db, T(2), dc);
+  queue.enqueue(Gemm<T>{Op::none, Op::none, T(0), da, db, T(2), dc});
   EXPECT_EQ(max_difference(this->download(dc), doubled), 0);
 
   dc = this->upload(c);  // an empty C
-  kernels.gemm(queue, Op::none, Op::none, T(1), DeviceView<const T>(da).block(0, 0, 0, k), db, T(1),
-               dc.view.block(0, 0, 0, n));
-  kernels.gemm(queue, Op::none, Op::none, T(1), da, DeviceView<const T>(db).block(0, 0, k, 0), T(1),
-               dc.view.block(0, 0, m, 0));
+  queue.enqueue(Gemm<T>{Op::none, Op::none, T(1), DeviceView<const T>(da).block(0, 0, 0, k), db,
+                        T(1), dc.view.block(0, 0, 0, n)});
+  queue.enqueue(Gemm<T>{Op::none, Op::none, T(1), da, DeviceView<const T>(db).block(0, 0, k, 0),
+                        T(1), dc.view.block(0, 0, m, 0)});
   EXPECT_EQ(max_difference(this->download(dc), applied(Op::none, c)), 0);
 }
 
@@ -166,7 +165,7 @@ TYPED_TEST(ProductContract, HerkUpdatesOneTriangleAndMakesTheDiagonalReal) {
           }
           c.forbid_other_triangle(uplo);
           const auto dc = this->upload(c);
-          this->kernels().herk(this->queue(), uplo, op, f.alpha, da, f.beta, dc);
+          this->queue().enqueue(Herk<T>{uplo, op, f.alpha, da, f.beta, dc});
           const auto result = this->download(dc);
           EXPECT_TRUE(result.padding_untouched());
           EXPECT_TRUE(result.other_triangle_untouched(uplo));
@@ -199,8 +198,8 @@ TYPED_TEST(ProductContract, HemvReadsOneTriangle) {
       a.forbid_other_triangle(uplo);
       const auto x = random_matrix<T>(n, 1, 2), y = random_matrix<T>(n, 1, 3, 2);
       const auto da = this->upload(a), dx = this->upload(x), dy = this->upload(y);
-      const auto work = this->upload(Padded<T>(Kernels<T>::hemv_work(n), 1, 1));
-      this->kernels().hemv(this->queue(), uplo, da, dx, dy, work);
+      const auto work = this->upload(Padded<T>(this->kernels().hemv_work(n), 1, 1));
+      this->queue().enqueue(Hemv<T>{uplo, da, dx, dy, work});
       const auto got = this->download(dy);
       const auto expected = multiply_add<W, T>(W(-1), whole, applied(Op::none, x), W(1), y);
       EXPECT_LT(max_difference(got, expected), sum_bound<T>(n));
@@ -208,7 +207,7 @@ TYPED_TEST(ProductContract, HemvReadsOneTriangle) {
       EXPECT_TRUE(this->download(work).padding_untouched());
 
       const auto again = this->upload(y);
-      this->kernels().hemv(this->queue(), uplo, da, dx, again, work);
+      this->queue().enqueue(Hemv<T>{uplo, da, dx, again, work});
       EXPECT_EQ(max_difference(this->download(again), widen<T>(got.view())), 0) << "another order";
     }
   }
@@ -243,7 +242,7 @@ TYPED_TEST(ProductContract, TrsmForAllOperands) {
                                               << char(op) << char(diag) << ", alpha " << alpha);
               const auto b = random_matrix<T>(m, n, 2, 1);
               const auto db = this->upload(b);
-              this->kernels().trsm(this->queue(), side, uplo, op, diag, alpha, da, db);
+              this->queue().enqueue(Trsm<T>{side, uplo, op, diag, alpha, da, db});
               const auto x = this->download(db);
               EXPECT_TRUE(x.padding_untouched());
               // op(A) X = alpha B, or X op(A) = alpha B.
@@ -281,10 +280,9 @@ TYPED_TEST(ProductContract, TrsmWithManyRightHandSides) {
     SCOPED_TRACE(count);
     const auto b = random_matrix<T>(order, count, 2, 1), c = random_matrix<T>(count, order, 3, 1);
     const auto db = this->upload(b), dc = this->upload(c);
-    this->kernels().trsm(this->queue(), Side::left, Uplo::lower, Op::none, Diag::unit, T(1), dl,
-                         db);
-    this->kernels().trsm(this->queue(), Side::right, Uplo::lower, Op::conj_trans, Diag::unit, T(1),
-                         dl, dc);
+    this->queue().enqueue(Trsm<T>{Side::left, Uplo::lower, Op::none, Diag::unit, T(1), dl, db});
+    this->queue().enqueue(
+        Trsm<T>{Side::right, Uplo::lower, Op::conj_trans, Diag::unit, T(1), dl, dc});
     const auto x = this->download(db), y = this->download(dc);
     const auto lx =
         multiply_add<W, T>(W(1), applied(Op::none, whole), applied(Op::none, x), W(0), b);
@@ -305,16 +303,16 @@ TYPED_TEST(ProductContract, TrsmWithZeroAlphaAndEmptyOperands) {
     for (Index i = 0; i < m; ++i) b(i, j) = nan<T>();
   }
   auto db = this->upload(b);
-  this->kernels().trsm(this->queue(), Side::left, Uplo::lower, Op::none, Diag::non_unit, T(0), da,
-                       db);
+  this->queue().enqueue(Trsm<T>{Side::left, Uplo::lower, Op::none, Diag::non_unit, T(0), da, db});
   const auto zero = this->download(db);
   for (Index j = 0; j < n; ++j) {
     for (Index i = 0; i < m; ++i) EXPECT_EQ(zero(i, j), T(0));
   }
-  this->kernels().trsm(this->queue(), Side::left, Uplo::lower, Op::none, Diag::non_unit, T(1), da,
-                       db.view.block(0, 0, m, 0));
-  this->kernels().trsm(this->queue(), Side::left, Uplo::lower, Op::none, Diag::non_unit, T(1),
-                       DeviceView<const T>(da).block(0, 0, 0, 0), db.view.block(0, 0, 0, n));
+  this->queue().enqueue(Trsm<T>{Side::left, Uplo::lower, Op::none, Diag::non_unit, T(1), da,
+                                db.view.block(0, 0, m, 0)});
+  this->queue().enqueue(Trsm<T>{Side::left, Uplo::lower, Op::none, Diag::non_unit, T(1),
+                                DeviceView<const T>(da).block(0, 0, 0, 0),
+                                db.view.block(0, 0, 0, n)});
   this->queue().synchronize();
 }
 
@@ -328,7 +326,7 @@ TYPED_TEST(ProductContract, CopiesOrTransposes) {
       auto b = random_matrix<T>(m, n, 2, 3);
       if (m > 0 && n > 0) b(0, 0) = nan<T>();  // what stood there does not count
       const auto da = this->upload(a), db = this->upload(b);
-      this->kernels().copy(this->queue(), op, da, db);
+      this->queue().enqueue(Copy<T>{op, da, db});
       const auto copied = this->download(db);
       EXPECT_TRUE(copied.padding_untouched());
       for (Index j = 0; j < n; ++j) {

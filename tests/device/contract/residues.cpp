@@ -31,7 +31,7 @@ class OperandOf {
         scales_(upload(queue, column(scales))),
         squares_(upload(queue, column(std::vector<double>(scales.size(), 0)))),
         first_long_(upload(queue, one(order))) {
-    const Index unit = queue.device().kernels<T>().residue_unit();
+    const Index unit = queue.device().kernels<T>().residue_products()->residue_unit();
     if (is_complex<T>) next_plane_ = summands_ + unit;
     ld_ = ResidueForm<T>::kPlanes * (summands_ + unit);
     stride_ = ld_ * (rows_ + unit) / unit * unit;
@@ -129,17 +129,16 @@ class ResidueContractOf : public DeviceContract<T> {
   OperandOf<T> operand(Op op, const Padded<T>& a, const std::vector<double>& scales,
                        Index first = 0) {
     OperandOf<T> result(this->queue(), op, a, scales, first, kOrder);
-    this->kernels().residues(this->queue(), result.form(), {});
+    this->queue().enqueue(FindResidues<T>{result.form(), {}});
     return result;
   }
   /// beta C - A B^H; an operand is what has form().
   template <class A>
   Padded<T> multiply(const A& a, const A& b, double beta, const Padded<T>& c) {
     const auto there = this->upload(c);
-    const Index count = this->kernels().residue_work(c.rows(), c.cols());
+    const Index count = this->kernels().residue_products()->residue_work(c.rows(), c.cols());
     const Buffer<std::int32_t> work(this->device(), Space::device, count);
-    this->kernels().residue_gemm(this->queue(), a.form(), b.form(), beta, there,
-                                 {work.data(), count});
+    this->queue().enqueue(ResidueGemm<T>{a.form(), b.form(), beta, there, {work.data(), count}});
     return this->download(there);
   }
 };
@@ -245,8 +244,8 @@ TEST_F(ResidueContract, SquaresAreThoseOfAllBlocks) {
   const std::vector<double> scales(static_cast<std::size_t>(n), 16);
   const Operand first(queue(), Op::none, a, scales, 0, kOrder);
   const Operand second(queue(), Op::none, b, scales, 0, kOrder);
-  kernels().residues(queue(), first.form(), {});
-  kernels().residues(queue(), second.form(), first.form().squares);
+  queue().enqueue(FindResidues<T>{first.form(), {}});
+  queue().enqueue(FindResidues<T>{second.form(), first.form().squares});
   for (Index i = 0; i < n; ++i) {
     double sum = 0;
     for (Index l = 0; l < k; ++l) sum += (a(i, l) * a(i, l) + b(i, l) * b(i, l)) / 256;
@@ -265,10 +264,10 @@ TEST_F(ResidueContract, LongRowsAreFoundAndTheFirstIsMultipliedAllTheSame) {
         stored(op, a, i, 5) = bad;
       }
       Operand left(queue(), op, a, scales, first, kOrder);
-      kernels().residues(queue(), left.form(), {});
+      queue().enqueue(FindResidues<T>{left.form(), {}});
       EXPECT_EQ(left.first_long(queue()), first + 9);
       // Found again, nothing changes; and a row beyond is not the first.
-      kernels().residues(queue(), left.form(), {});
+      queue().enqueue(FindResidues<T>{left.form(), {}});
       EXPECT_EQ(left.first_long(queue()), first + 9);
       const auto c = random_matrix<double>(n, 5, 3);
       const auto got = multiply(left, operand(op, b), 1, c);
@@ -349,7 +348,7 @@ TEST_F(ComplexResidueContract, SquaresAreThoseOfBothPartsAndOfAllBlocks) {
   const auto a = random_matrix<T>(n, k, 1), b = random_matrix<T>(n, k, 2);
   const std::vector<double> scales(static_cast<std::size_t>(n), 16);
   const OperandOf<T> first = operand(Op::none, a, scales), second = operand(Op::none, b, scales);
-  kernels().residues(queue(), second.form(), first.form().squares);
+  queue().enqueue(FindResidues<T>{second.form(), first.form().squares});
   for (Index i = 0; i < n; ++i) {
     double sum = 0;
     for (Index l = 0; l < k; ++l) sum += (std::norm(a(i, l)) + std::norm(b(i, l))) / 256;
@@ -400,13 +399,13 @@ class FoundOperand {
         matrix_(upload(queue, stored)),
         scales_(queue.device(), Space::device, rows_) {
     Kernels<T>& kernels = queue.device().template kernels<T>();
-    const Index unit = kernels.residue_unit();
+    const Index unit = kernels.residue_products()->residue_unit();
     next_plane_ = summands_ + unit;
     ld_ = ResidueForm<T>::kPlanes * next_plane_;
     stride_ = ld_ * round_up(rows_, unit);
     numbers_ = Buffer<std::int8_t>(queue.device(), Space::device, stride_ * residues::kModuli);
     const auto there = upload(queue, sizes);
-    kernels.scaled_residues(queue, weigh, form(), there.view);
+    queue.enqueue(FindScaledResidues<T>{weigh, form(), there.view});
     queue.synchronize();
   }
   ResidueForm<T> form() const {

@@ -17,8 +17,6 @@ using namespace testing_support;
 template <class T>
 class SplitContract : public DeviceContract<T> {
  protected:
-  using K = Kernels<T>;
-
   /// A factor in split form, and what that depends on.
   struct Form {
     SplitForm form;
@@ -36,15 +34,15 @@ class SplitContract : public DeviceContract<T> {
     const SplitForm form = {precision, section};
     if (precision == Precision::fp32) padding *= 8;  // columns begin at multiples of 32 bytes
     const auto to =
-        this->upload(Padded<float>(K::split_rows(form, k), K::split_cols(side, n), padding));
-    this->kernels().split(this->queue(), form, side, op, this->upload(a), to);
+        this->upload(Padded<float>(split_rows<T>(form, k), split_cols<T>(side, n), padding));
+    this->queue().enqueue(Split<T>{form, side, op, this->upload(a), to});
     return {form, k, this->download(to)};
   }
   Padded<T> multiply(Real<T> alpha, const Form& a, const Form& b, Real<T> beta,
                      const Padded<T>& c) {
     const auto dc = this->upload(c);
-    this->kernels().split_gemm(this->queue(), a.form, a.summands, alpha, this->upload(a.columns),
-                               this->upload(b.columns), beta, dc);
+    this->queue().enqueue(SplitGemm<T>{a.form, a.summands, alpha, this->upload(a.columns),
+                                       this->upload(b.columns), beta, dc});
     return this->download(dc);
   }
 };
@@ -170,7 +168,7 @@ TYPED_TEST(SplitContract, SplitFormsRunAlongTheSummation) {
         const auto a = random_matrix<T>(m, n, 1, padding);
         for (const Side side : {Side::left, Side::right}) {
           for (const Op op : kOps) {
-            for (const Index section : {Index{7}, Index{32}, Kernels<T>::kSplitSection}) {
+            for (const Index section : {Index{7}, Index{32}, kSplitSection<T>}) {
               SCOPED_TRACE(testing::Message()
                            << name_of(precision) << " " << m << "x" << n << "+" << padding << " "
                            << char(side) << char(op) << ", sections of " << section);
@@ -338,12 +336,12 @@ TYPED_TEST(SplitContract, ManyTilesAreMadeAsFewAre) {
     const auto c = random_matrix<T>(m, n, 3, 1);
     const auto da = this->upload(a.columns), db = this->upload(b.columns);
     const auto at_once = this->upload(c), by_strips = this->upload(c);
-    this->kernels().split_gemm(this->queue(), a.form, k, -1, da, db, 1, at_once);
+    this->queue().enqueue(SplitGemm<T>{a.form, k, -1, da, db, 1, at_once});
     for (Index first = 0; first < n; first += strip) {
       const Index columns = std::min(strip, n - first);
-      this->kernels().split_gemm(this->queue(), a.form, k, -1, da,
-                                 db.view.block(0, first, db.view.rows, columns), 1,
-                                 by_strips.view.block(0, first, m, columns));
+      this->queue().enqueue(SplitGemm<T>{a.form, k, -1, da,
+                                         db.view.block(0, first, db.view.rows, columns), 1,
+                                         by_strips.view.block(0, first, m, columns)});
     }
     EXPECT_TRUE(same_bits(this->download(at_once), this->download(by_strips)));
   }
@@ -370,7 +368,7 @@ TYPED_TEST(SplitContract, LongSumsDoNotDrift) {
       for (Index i = 0; i < x->rows(); ++i) (*x)(i, j) = T(std::abs((*x)(i, j)));
     }
   }
-  const Index section = Kernels<T>::kSplitSection;
+  const Index section = kSplitSection<T>;
   const auto got = this->multiply(
       1, this->split(Precision::fp32, Side::left, Op::none, a, 0, section),
       this->split(Precision::fp32, Side::right, Op::none, b, 0, section), 0, Padded<T>(m, n));
@@ -470,8 +468,8 @@ TYPED_TEST_SUITE(AnyPrecision, Precisions);
 
 TYPED_TEST(AnyPrecision, SplitOperandsAreForSinglePrecision) {
   using T = TypeParam;
-  EXPECT_EQ(Kernels<T>::kSplits, (std::is_same_v<Real<T>, float>));
-  if (!Kernels<T>::kSplits) {
+  EXPECT_EQ(kSplits<T>, (std::is_same_v<Real<T>, float>));
+  if (!kSplits<T>) {
     for (const Precision precision : kPrecisions) {
       EXPECT_FALSE(this->kernels().split_pays(precision, 100000, 100000, 100000));
     }

@@ -12,17 +12,15 @@ using namespace testing_support;
 template <class T>
 class SubstitutionContract : public DeviceContract<T> {
  protected:
-  using K = Kernels<T>;
-
   /// X := A^-1 X, in work space behind which there is something to be left alone.
   void substitute(Uplo uplo, Diag diag, DeviceView<const T> a, DeviceView<T> x) {
     const auto links = this->upload(Padded<Index>(K::substitution_links(a.rows), 1, 1));
     const auto progress =
         this->upload(Padded<Index>(K::substitution_progress(a.rows, x.cols), 1, 1));
     if (K::substitution_links(1) > 0) {
-      this->kernels().find_links(this->queue(), uplo, diag, a, links);
+      this->queue().enqueue(FindLinks<T>{uplo, diag, a, links});
     }
-    this->kernels().substitute(this->queue(), uplo, diag, a, links, x, progress);
+    this->queue().enqueue(Substitute<T>{uplo, diag, a, links, x, progress});
     EXPECT_TRUE(this->download(links).padding_untouched());
     EXPECT_TRUE(this->download(progress).padding_untouched());
   }
@@ -140,8 +138,7 @@ TYPED_TEST(SubstitutionContract, IsAsAccurateWithIllConditionedBlocks) {
   const Index n = 200;
   for (const Uplo uplo : kUplos) {
     auto a = random_matrix<T>(n, n, 3, 1);  // solutions grow by orders of magnitude
-    for (Index j = 0; j < n; ++j)
-      a(j, j) = T(Real<T>(j % 5 != 0 ? 1 : Kernels<T>::kSplits ? 0.3 : 0.01));
+    for (Index j = 0; j < n; ++j) a(j, j) = T(Real<T>(j % 5 != 0 ? 1 : kSplits<T> ? 0.3 : 0.01));
     for (Index j = 0; j < n; ++j) {
       for (Index i = 0; i < n; ++i) a(i, j) *= Real<T>(i == j ? 1 : 0.25);
     }

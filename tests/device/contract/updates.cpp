@@ -58,7 +58,7 @@ TYPED_TEST_SUITE(UpdateContract, Precisions);
 
 TYPED_TEST(UpdateContract, UpdatePanelKeepsTheProduct) {
   using T = TypeParam;
-  const Index width = this->kernels().update_panel_width();
+  const Index width = this->kernels().limits().update_panel_width;
   for (const Index n : {Index{1}, Index{7}, width / 2 + 1, width}) {
     for (const Index below : {Index{0}, Index{5}, Index{150}}) {
       for (const auto& [k, plus] :
@@ -81,8 +81,8 @@ TYPED_TEST(UpdateContract, UpdatePanelKeepsTheProduct) {
             const auto apart = this->upload(Padded<T>(below, k, 2));
             const auto info = this->upload_index(0);
             const DeviceView<T> below_v = vectors.view.block(n, 0, below, k);
-            this->kernels().update_panel(this->queue(), uplo, from, in_place ? from : to, plus,
-                                         vectors, in_place ? below_v : apart.view, info, 50);
+            this->queue().enqueue(UpdatePanel<T>{uplo, from, in_place ? from : to, plus, vectors,
+                                                 in_place ? below_v : apart.view, info, 50});
             const auto factor = this->download(in_place ? from : to);
             const auto rest = this->download(in_place ? vectors : apart);
             EXPECT_EQ(this->download_index(info), 0);
@@ -122,7 +122,7 @@ TYPED_TEST(UpdateContract, UpdatePanelKeepsTheProduct) {
 
 TYPED_TEST(UpdateContract, UpdatePanelFindsTheFirstMinorThatIsNotDefinite) {
   using T = TypeParam;
-  const Index n = this->kernels().update_panel_width(), m = n + 20;
+  const Index n = this->kernels().limits().update_panel_width, m = n + 20;
   for (const Index k : {1, 3, 40}) {
     for (const Index position : {Index{0}, n / 2, n - 1}) {
       for (const Index info_before : {0, 4}) {
@@ -137,8 +137,8 @@ TYPED_TEST(UpdateContract, UpdatePanelFindsTheFirstMinorThatIsNotDefinite) {
           }
           const auto a = this->upload(this->stored(uplo, l)), vectors = this->upload(v);
           const auto info = this->upload_index(info_before);
-          this->kernels().update_panel(this->queue(), uplo, a, a, 0, vectors,
-                                       vectors.view.block(n, 0, m - n, k), info, 50);
+          this->queue().enqueue(
+              UpdatePanel<T>{uplo, a, a, 0, vectors, vectors.view.block(n, 0, m - n, k), info, 50});
           EXPECT_EQ(this->download_index(info), info_before != 0 ? 4 : 50 + position + 1)
               << "k=" << k << " at " << position << " " << char(uplo);
         }
@@ -149,7 +149,7 @@ TYPED_TEST(UpdateContract, UpdatePanelFindsTheFirstMinorThatIsNotDefinite) {
 
 TYPED_TEST(UpdateContract, UpdatePanelTellsItsRotations) {
   using T = TypeParam;
-  const Index n = this->kernels().update_panel_width(), m = n + 30;
+  const Index n = this->kernels().limits().update_panel_width, m = n + 30;
   for (const Uplo uplo : kUplos) {
     const auto l = this->random_columns(m, n);
     auto v = random_matrix<T>(m, 1, 2);
@@ -158,8 +158,8 @@ TYPED_TEST(UpdateContract, UpdatePanelTellsItsRotations) {
     const auto info = this->upload_index(0);
     const auto cosines = this->upload(Padded<Real<T>>(n, 1));
     const auto sines = this->upload(Padded<T>(n, 1));
-    this->kernels().update_panel(this->queue(), uplo, a, a, 1, vectors,
-                                 vectors.view.block(n, 0, m - n, 1), info, 0, cosines, sines);
+    this->queue().enqueue(UpdatePanel<T>{uplo, a, a, 1, vectors, vectors.view.block(n, 0, m - n, 1),
+                                         info, 0, cosines, sines});
     const auto factor = this->download(a), rest = this->download(vectors);
     const auto c = this->download(cosines);
     const auto s = this->download(sines);
@@ -195,8 +195,10 @@ class EliminationContract : public UpdateContract<T> {
     return l;
   }
 
-  Index width() { return this->kernels().update_panel_width(); }
-  Index order(Index n) { return std::min({n, width(), this->kernels().potrf_panel_width()}); }
+  Index width() { return this->kernels().limits().update_panel_width; }
+  Index order(Index n) {
+    return std::min({n, width(), this->kernels().limits().potrf_panel_width});
+  }
 
   Result eliminate(Uplo uplo, const Padded<T>& l, const Padded<T>& v) {
     const Index m = l.rows(), n = l.cols(), k = v.cols(), size = order(n);
@@ -205,12 +207,12 @@ class EliminationContract : public UpdateContract<T> {
                   this->upload(Padded<T>(m, panels * k, 2))};
     const auto inverses = this->upload(Padded<T>(size, n, 1));
     const auto conditions = this->upload(Padded<Real<T>>(blocks, 1));
-    const Index count = Kernels<T>::substitution_with_factor_progress(blocks, k);
+    const Index count = this->kernels().factor_progress(blocks, k);
     const auto progress = this->upload(Padded<Index>(count, 1));
-    this->kernels().invert_blocks(this->queue(), uplo, result.factor.view.block(0, 0, n, n),
-                                  inverses, conditions);
-    this->kernels().eliminate(this->queue(), uplo, result.factor, inverses, result.x, width(),
-                              result.states, progress);
+    this->queue().enqueue(
+        InvertBlocks<T>{uplo, result.factor.view.block(0, 0, n, n), inverses, conditions});
+    this->queue().enqueue(
+        Eliminate<T>{uplo, result.factor, inverses, result.x, width(), result.states, progress});
     return result;
   }
 
@@ -222,10 +224,10 @@ class EliminationContract : public UpdateContract<T> {
     const auto unfit = this->upload_index(0);
     // In two steps, as for a factor that arrives by and by.
     const Index first = std::min(w.rows, panels / 2 * width());
-    this->kernels().update_bases(this->queue(), sign, w.block(0, 0, first, k), width(), 0, limit,
-                                 grams, bases, unfit);
-    this->kernels().update_bases(this->queue(), sign, w.block(first, 0, w.rows - first, k), width(),
-                                 first / width(), limit, grams, bases, unfit);
+    this->queue().enqueue(
+        UpdateBases<T>{sign, w.block(0, 0, first, k), width(), 0, limit, grams, bases, unfit});
+    this->queue().enqueue(UpdateBases<T>{sign, w.block(first, 0, w.rows - first, k), width(),
+                                         first / width(), limit, grams, bases, unfit});
     return {std::move(bases), this->download_index(unfit)};
   }
 };
@@ -356,7 +358,7 @@ TYPED_TEST(EliminationContract, PanelsAtOnceKeepTheProduct) {
   const Index width = this->width();
   for (const Index n : {Index{1}, Index{7}, width, width + 1, 3 * width - 5}) {
     for (const Index k : {1, 3, 5, 16, 32}) {
-      if (k > Kernels<T>::kUpdateVectors) continue;
+      if (k > UpdatePanels<T>::kMaxVectors) continue;
       for (const Uplo uplo : kUplos) {
         for (const int sign : {1, -1}) {
           SCOPED_TRACE(testing::Message() << n << " k=" << k << char(uplo) << " sign " << sign);
@@ -371,15 +373,15 @@ TYPED_TEST(EliminationContract, PanelsAtOnceKeepTheProduct) {
           const auto [bases, unfit] = this->bases(sign, result.x.view.block(0, 0, n, k), 1000);
           ASSERT_EQ(unfit, 0);
           const auto reflectors =
-              this->upload(Padded<Double<T>>(Kernels<T>::kUpdateReflector * n, 1));
+              this->upload(Padded<Double<T>>(UpdatePanels<T>::kReflector * n, 1));
           const auto info = this->upload_index(0);
           const bool rotates = k == 1 && sign > 0;
           const auto cosines = this->upload(Padded<Real<T>>(rotates ? n : 0, 1));
           const auto sines = this->upload(Padded<T>(rotates ? n : 0, 1));
-          this->kernels().update_panels(this->queue(), uplo, sign, result.factor, result.states, k,
-                                        bases, reflectors, info,
-                                        rotates ? cosines.view : DeviceView<Real<T>>(),
-                                        rotates ? sines.view : DeviceView<T>());
+          this->queue().enqueue(UpdatePanels<T>{uplo, sign, result.factor, result.states, k, bases,
+                                                reflectors, info,
+                                                rotates ? cosines.view : DeviceView<Real<T>>(),
+                                                rotates ? sines.view : DeviceView<T>()});
           EXPECT_EQ(this->download_index(info), 0);
           const auto factor = this->download(result.factor);
           EXPECT_TRUE(factor.padding_untouched());
@@ -427,7 +429,7 @@ TYPED_TEST(UpdateContract, FindNotFinite) {
   const auto find = [&](Part part, const Padded<T>& a) {
     const auto there = this->upload(a);
     const auto found = this->upload_index(0);
-    this->kernels().find_not_finite(this->queue(), part, there, found);
+    this->queue().enqueue(FindNotFinite<T>{part, there, found});
     return this->download_index(found);
   };
   for (const Part part : {Part::all, Part::lower, Part::upper}) {
