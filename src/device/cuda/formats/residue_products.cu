@@ -11,11 +11,11 @@
 // buffer is free only when both have read it.
 #include <cstdint>
 
+#include "device/cuda/formats/products.hpp"
 #include "device/cuda/formats/residue.cuh"
 #include "device/cuda/ptx/ring.cuh"
 #include "device/cuda/ptx/tensor_map.hpp"
 #include "device/cuda/ptx/wgmma.cuh"
-#include "device/cuda/runtime/kernels.hpp"
 #include "device/cuda/runtime/launch.cuh"
 
 namespace overlapack::cuda {
@@ -226,8 +226,8 @@ void residue_products(cudaStream_t stream, const ResidueForm<T>& a, const Residu
   shape.blocks_y = kProducts * static_cast<unsigned>(quotient_up(residues::kModuli, at_once));
   shape.threads = kThreads;
   shape.shared_bytes = sizeof(Shared) + kSwizzledBytes;
-  launch(stream, shape, "residue_gemm", products_kernel<kProducts>, map_of(a), map_of(b), tiles,
-         summands, at_once, remainders);
+  launch_kernel(stream, shape, "residue_gemm", products_kernel<kProducts>, map_of(a), map_of(b),
+                tiles, summands, at_once, remainders);
 }
 
 template void residue_products(cudaStream_t, const ResidueForm<double>&, const ResidueForm<double>&,

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 
+#include "device/cuda/formats/products.hpp"
 #include "device/cuda/parts/tiles.cuh"
 #include "device/cuda/ptx/ring.cuh"
 #include "device/cuda/ptx/tensor_map.hpp"
@@ -280,9 +281,10 @@ Factor factor_of(DeviceView<const float> x) {
 
 }  // namespace
 
-void split_gemm(cudaStream_t stream, int multiprocessors, Index section, Index numbers, float alpha,
-                DeviceView<const float> a, DeviceView<const float> b, float beta, float* c,
-                Index ldc) {
+void split_gemm(CudaQueue& queue, Index section, Index numbers, float alpha,
+                DeviceView<const float> a, DeviceView<const float> b, float beta,
+                DeviceView<float> c) {
+  const int multiprocessors = queue.gpu().multiprocessors;
   const auto pieces = [](Index count) {
     return static_cast<int>(quotient_up(count, Index{kPiece}));
   };
@@ -308,8 +310,8 @@ void split_gemm(cudaStream_t stream, int multiprocessors, Index section, Index n
     shape.cluster *= 2;
     shape.blocks *= 2;
   }
-  launch(stream, shape, "split_gemm", split_gemm_kernel, factor_of(a), factor_of(b), sections,
-         tiles, at_once, alpha, beta, c, ldc);
+  launch_kernel(queue.stream(), shape, "split_gemm", split_gemm_kernel, factor_of(a), factor_of(b),
+                sections, tiles, at_once, alpha, beta, c.data, c.ld);
 }
 
 }  // namespace overlapack::cuda
