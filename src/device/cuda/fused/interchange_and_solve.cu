@@ -355,10 +355,10 @@ __global__ void __launch_bounds__(kThreads) interchange_and_solve_kernel(Step<T>
 }
 
 constexpr int kMostOfRows = 8;  // thread blocks of a cluster
-constexpr Index kColumnsAtOnce = 128;
+constexpr Index kColumnsOfLuStep = 128;
 
 template <class T>
-struct MemoryAtOnce {
+struct LuStepMemory {
   Memory<T, DoubleScalar<T>> memory;
   T displaced[kTile][kOrder];  // rows, by the interchange that takes them to their place
   int source[kOrder];          // of this thread block's rows below: such an interchange, or -1
@@ -459,8 +459,8 @@ __global__ void __launch_bounds__(kThreads) lu_step_kernel(Step<T> step, int sha
 #if __CUDA_ARCH__ >= 900
   using E = DoubleScalar<T>;
   extern __shared__ double2 raw_memory[];
-  auto& at_once = *reinterpret_cast<MemoryAtOnce<T>*>(raw_memory);
-  auto& memory = at_once.memory;
+  auto& step_memory = *reinterpret_cast<LuStepMemory<T>*>(raw_memory);
+  auto& memory = step_memory.memory;
   const int t = static_cast<int>(threadIdx.x), lane = t % kWarp, warp = t / kWarp;
   const int rank = rank_in_cluster(), begin = step.triangle.n + rank * share;
   const int count = min(share, static_cast<int>(step.rows) - begin);
@@ -468,13 +468,13 @@ __global__ void __launch_bounds__(kThreads) lu_step_kernel(Step<T> step, int sha
   const bool solves = warp < kHalf;
   Solve<T, E> solve(memory, step.triangle.tiles(), t, lane);
   Product<T> product(step, column, begin, count, (warp - kHalf) * kTile, lane);
-  if (t < kOrder) at_once.source[t] = -1;
+  if (t < kOrder) step_memory.source[t] = -1;
   __syncthreads();
   if (solves) {
     Moving<T> moving;
     moving.compose(step, memory.interchanges, t);
     moving.load(step, column);
-    moving.put_displaced(at_once.displaced, at_once.source, begin, count);
+    moving.put_displaced(step_memory.displaced, step_memory.source, begin, count);
     moving.put_gathered(memory.strip);
   } else {
     bring_l(memory, step.triangle, warp - kHalf, lane);
@@ -492,7 +492,7 @@ __global__ void __launch_bounds__(kThreads) lu_step_kernel(Step<T> step, int sha
       if (tile % blocks_in_cluster() == rank) store_u(step, column, x[i], tile, lane);
     }
   } else {
-    product.load(at_once.source, at_once.displaced);
+    product.load(step_memory.source, step_memory.displaced);
     product.run(memory);
     wait_for_cluster();
     product.store();
@@ -551,7 +551,7 @@ void enqueue(CudaQueue& queue, const LuStep<T>& op) {
     shape.cluster = static_cast<unsigned>(shares.count);
     shape.blocks = static_cast<unsigned>(quotient_up(op.a.cols, kTile) * shares.count);
     shape.threads = kThreads;
-    shape.shared_bytes = sizeof(MemoryAtOnce<T>);
+    shape.shared_bytes = sizeof(LuStepMemory<T>);
     launch_kernel(queue.stream(), shape, "step of LU", lu_step_kernel<T>,
                   make_step(op.panel, op.pivots.data, op.offset, op.a),
                   static_cast<int>(shares.each));
@@ -563,8 +563,8 @@ void enqueue(CudaQueue& queue, const LuStep<T>& op) {
 template <class T>
 int lu_step_cluster(Index rows, Index order, Index columns, Index shared_bytes) {
   const bool has = !is_complex<T> && order <= kOrder && rows > order &&
-                   rows - order <= kMostOfRows * kOrder && columns <= kColumnsAtOnce &&
-                   shared_bytes >= static_cast<Index>(sizeof(MemoryAtOnce<T>));
+                   rows - order <= kMostOfRows * kOrder && columns <= kColumnsOfLuStep &&
+                   shared_bytes >= static_cast<Index>(sizeof(LuStepMemory<T>));
   return has ? static_cast<int>(RowShares(rows - order).count) : 0;
 }
 
