@@ -11,7 +11,7 @@ namespace overlapack::cuda {
 
 class CudaQueue;
 
-/// What is copied for the tensor cores at once, of a row of residues.
+/// Summands of a row of residues that one copy for the tensor cores takes.
 constexpr Index kResidueUnit = 128;
 
 /// C := alpha A B + beta C for split forms in FP32 of `numbers` real numbers a column, in sections

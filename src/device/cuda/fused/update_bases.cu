@@ -1,5 +1,5 @@
 // What V is when the columns before a panel have been through an update, in terms of what
-// elimination has left of it; as Kernels<T>::update_bases says.
+// elimination has left of it; as UpdateBases says.
 //
 // Everything here is small: k x k matrices, one for each panel. All precisions compute in double.
 #include "device/cuda/parts/arithmetic.cuh"
