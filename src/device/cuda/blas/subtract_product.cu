@@ -13,11 +13,11 @@
 // In a box the 16 bytes of two rows and one summand have changed places so that those of eight
 // summands lie in different banks (swizzle). A fragment takes its 16 rows in the order that
 // makes a warp's loads meet each bank once; C takes them in the same.
+#include "device/cuda/blas/blas.hpp"
 #include "device/cuda/parts/tiles.cuh"
 #include "device/cuda/ptx/ring.cuh"
 #include "device/cuda/ptx/tensor_map.hpp"
 #include "device/cuda/ptx/wgmma.cuh"
-#include "device/cuda/runtime/kernels.hpp"
 #include "device/cuda/runtime/launch.cuh"
 
 namespace overlapack::cuda {
@@ -233,8 +233,8 @@ void subtract_product(cudaStream_t stream, DeviceView<const double> a, DeviceVie
   shape.blocks = static_cast<unsigned>(tiles.count());
   shape.threads = kThreads;
   shape.shared_bytes = sizeof(Shared);
-  launch(stream, shape, "subtract_product", subtract_product_kernel, boxes_of(a), boxes_of(b),
-         tiles, static_cast<int>(a.cols / kBox), c);
+  launch_kernel(stream, shape, "subtract_product", subtract_product_kernel, boxes_of(a),
+                boxes_of(b), tiles, static_cast<int>(a.cols / kBox), c);
 }
 
 }  // namespace overlapack::cuda

@@ -136,42 +136,40 @@ void with_row(Index rows, Index number, F f) {
   }
 }
 
-}  // namespace
-
 template <class T>
-void swap_rows(cudaStream_t stream, DeviceView<T> a, DeviceView<const Index> pivots, Index offset,
-               bool forward) {
+void enqueue(CudaQueue& queue, const SwapRows<T>& op) {
   using D = typename DeviceScalar<T>::type;
   LaunchShape shape;
-  shape.blocks = static_cast<unsigned>(std::min(quotient_up(a.cols, kColumns), kMaxBlocks));
-  for_each_batch(pivots.rows, forward, [&](Index first, int count, unsigned threads) {
+  shape.blocks = static_cast<unsigned>(std::min(quotient_up(op.a.cols, kColumns), kMaxBlocks));
+  for_each_batch(op.pivots.rows, op.forward, [&](Index first, int count, unsigned threads) {
     shape.threads = threads;
-    with_row(a.rows, first, [&](auto row) {
-      launch(stream, shape, "swap_rows", swap_rows_kernel<D, decltype(row)>, device_cast(a.data),
-             a.cols, a.ld, pivots.data, row, count, offset, forward);
+    with_row(op.a.rows, first, [&](auto row) {
+      launch_kernel(queue.stream(), shape, op.kName, swap_rows_kernel<D, decltype(row)>,
+                    device_cast(op.a.data), op.a.cols, op.a.ld, op.pivots.data, row, count,
+                    op.offset, op.forward);
     });
   });
 }
 
 template <class T>
-void swap_columns(cudaStream_t stream, DeviceView<T> a, DeviceView<const Index> pivots,
-                  Index offset) {
+void enqueue(CudaQueue& queue, const SwapColumns<T>& op) {
   using D = typename DeviceScalar<T>::type;
   constexpr Index kPiece = kPieceBytes / sizeof(T);
   LaunchShape shape;
-  shape.blocks = static_cast<unsigned>(std::min(quotient_up(a.rows, kPiece), kMaxBlocks));
-  for_each_batch(pivots.rows, true, [&](Index first, int count, unsigned threads) {
+  shape.blocks = static_cast<unsigned>(std::min(quotient_up(op.a.rows, kPiece), kMaxBlocks));
+  for_each_batch(op.pivots.rows, true, [&](Index first, int count, unsigned threads) {
     shape.threads = threads;
-    with_row(a.cols, first, [&](auto row) {
-      launch(stream, shape, "swap_columns", swap_columns_kernel<D, decltype(row)>,
-             device_cast(a.data), a.rows, a.ld, pivots.data, row, count, offset);
+    with_row(op.a.cols, first, [&](auto row) {
+      launch_kernel(queue.stream(), shape, op.kName, swap_columns_kernel<D, decltype(row)>,
+                    device_cast(op.a.data), op.a.rows, op.a.ld, op.pivots.data, row, count,
+                    op.offset);
     });
   });
 }
 
-#define OVERLAPACK_INSTANTIATE(T)                                                             \
-  template void swap_rows(cudaStream_t, DeviceView<T>, DeviceView<const Index>, Index, bool); \
-  template void swap_columns(cudaStream_t, DeviceView<T>, DeviceView<const Index>, Index);
+}  // namespace
+
+#define OVERLAPACK_INSTANTIATE(T) OVERLAPACK_LAUNCH(SwapRows<T>) OVERLAPACK_LAUNCH(SwapColumns<T>)
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #undef OVERLAPACK_INSTANTIATE
 

@@ -10,9 +10,9 @@
 // time, but more of it is spent waiting.
 #include <algorithm>
 
+#include "device/cuda/blas/blas.hpp"
 #include "device/cuda/parts/arithmetic.cuh"
 #include "device/cuda/parts/triangle.cuh"
-#include "device/cuda/runtime/kernels.hpp"
 
 namespace overlapack::cuda {
 namespace {
@@ -149,13 +149,14 @@ void trsm_block(cudaStream_t stream, Side side, Uplo uplo, Diag diag, DeviceView
   shape.shared_bytes = shared_by_all<Memory<E>>();
   if (strips <= kFewBlocks) {
     shape.blocks = static_cast<unsigned>(strips);
-    launch(stream, shape, "trsm block", solve_few_kernel<D>, problem);
+    launch_kernel(stream, shape, "trsm block", solve_few_kernel<D>, problem);
     return;
   }
   // Rows are spread over all multiprocessors: warps of one compete for its tensor cores.
   const Index row_warps = std::min<Index>(quotient_up(strips, kFewBlocks), kWarps);
   shape.blocks = static_cast<unsigned>(std::min(quotient_up(strips, row_warps), kMaxBlocks));
-  launch(stream, shape, "trsm block", solve_many_kernel<D>, problem, static_cast<int>(row_warps));
+  launch_kernel(stream, shape, "trsm block", solve_many_kernel<D>, problem,
+                static_cast<int>(row_warps));
 }
 
 #define OVERLAPACK_INSTANTIATE(T)       \

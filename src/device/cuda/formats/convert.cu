@@ -28,7 +28,7 @@ struct Stripes {
 __device__ bool overflows(double x) { return fabs(x) > static_cast<double>(FLT_MAX); }
 __device__ bool overflows(Complex<double> x) { return overflows(x.re) || overflows(x.im); }
 
-/// 1 / p(sizes[i]) of Kernels<T>::round, or 1 if there are no sizes. What is subnormal counts as
+/// 1 / p(sizes[i]) of Round, or 1 if there are no sizes. What is subnormal counts as
 /// 2^-1022, which is as good.
 __device__ double inverse_power(const double* sizes, Index i) {
   if (sizes == nullptr) return 1;
@@ -155,73 +155,66 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-}  // namespace
-
 template <class T>
-void round_part(cudaStream_t stream, Part part, DeviceView<const T> from, DeviceView<Single<T>> to,
-                Index* overflow, const double* row_sizes, const double* column_sizes) {
+void enqueue(CudaQueue& queue, const Round<T>& op) {
   using D = typename DeviceScalar<T>::type;
   using S = typename DeviceScalar<Single<T>>::type;
-  const Stripes over(from.rows, from.cols);
-  launch(stream, over.shape, "round", round_kernel<D, S>, part, from.rows, from.cols,
-         device_cast(from.data), from.ld, device_cast(to.data), to.ld, over.stripes, overflow,
-         row_sizes, column_sizes);
+  const Stripes over(op.from.rows, op.from.cols);
+  launch_kernel(queue.stream(), over.shape, op.kName, round_kernel<D, S>, op.part, op.from.rows,
+                op.from.cols, device_cast(op.from.data), op.from.ld, device_cast(op.to.data),
+                op.to.ld, over.stripes, op.overflow.data, op.row_sizes.data, op.column_sizes.data);
 }
 
 template <class T>
-void round_high(cudaStream_t stream, Part part, DeviceView<const Single<T>> high,
-                DeviceView<Single<T>> to) {
+void enqueue(CudaQueue& queue, const RoundHigh<T>& op) {
   using D = typename DeviceScalar<T>::type;
   using S = typename DeviceScalar<Single<T>>::type;
-  const Stripes over(to.rows, to.cols);
-  launch(stream, over.shape, "round high words", round_high_kernel<D, S>, part, to.rows, to.cols,
-         device_cast(high.data), high.ld, device_cast(to.data), to.ld, over.stripes);
+  const Stripes over(op.to.rows, op.to.cols);
+  launch_kernel(queue.stream(), over.shape, op.kName, round_high_kernel<D, S>, op.part, op.to.rows,
+                op.to.cols, device_cast(op.high.data), op.high.ld, device_cast(op.to.data),
+                op.to.ld, over.stripes);
 }
 
 template <class T>
-void join(cudaStream_t stream, Part part, DeviceView<const Single<T>> high,
-          DeviceView<const Single<T>> low, DeviceView<T> to, Index* overflow) {
+void enqueue(CudaQueue& queue, const Join<T>& op) {
   using D = typename DeviceScalar<T>::type;
   using S = typename DeviceScalar<Single<T>>::type;
-  const Stripes over(to.rows, to.cols);
-  launch(stream, over.shape, "join words", join_kernel<D, S>, part, to.rows, to.cols,
-         device_cast(high.data), high.ld, device_cast(low.data), low.ld, device_cast(to.data),
-         to.ld, over.stripes, overflow);
+  const Stripes over(op.to.rows, op.to.cols);
+  launch_kernel(queue.stream(), over.shape, op.kName, join_kernel<D, S>, op.part, op.to.rows,
+                op.to.cols, device_cast(op.high.data), op.high.ld, device_cast(op.low.data),
+                op.low.ld, device_cast(op.to.data), op.to.ld, over.stripes, op.overflow.data);
 }
 
 template <class T>
-void widen(cudaStream_t stream, DeviceView<const Single<T>> from, T beta, DeviceView<T> to,
-           const double* row_sizes) {
+void enqueue(CudaQueue& queue, const Widen<T>& op) {
   using D = typename DeviceScalar<T>::type;
   using S = typename DeviceScalar<Single<T>>::type;
-  const Stripes over(to.rows, to.cols);
-  launch(stream, over.shape, "widen", widen_kernel<D, S>, to.rows, to.cols, device_cast(from.data),
-         from.ld, *device_cast(&beta), device_cast(to.data), to.ld, over.stripes, row_sizes);
+  const Stripes over(op.to.rows, op.to.cols);
+  launch_kernel(queue.stream(), over.shape, op.kName, widen_kernel<D, S>, op.to.rows, op.to.cols,
+                device_cast(op.from.data), op.from.ld, *device_cast(&op.beta),
+                device_cast(op.to.data), op.to.ld, over.stripes, op.row_sizes.data);
 }
 
 template <class T>
-void mirror(cudaStream_t stream, Uplo uplo, DeviceView<T> a) {
-  const Index tiles = quotient_up(a.rows, kTile);
+void enqueue(CudaQueue& queue, const Mirror<T>& op) {
+  const Index tiles = quotient_up(op.a.rows, kTile);
   LaunchShape shape;
   shape.threads = kThreads;
   shape.blocks = static_cast<unsigned>(tiles * tiles);
-  launch(stream, shape, "mirror", mirror_kernel<typename DeviceScalar<T>::type>,
-         uplo == Uplo::lower, a.rows, tiles, device_cast(a.data), a.ld);
+  launch_kernel(queue.stream(), shape, op.kName, mirror_kernel<typename DeviceScalar<T>::type>,
+                op.uplo == Uplo::lower, op.a.rows, tiles, device_cast(op.a.data), op.a.ld);
 }
 
-#define OVERLAPACK_INSTANTIATE(T)                                                                  \
-  template void round_part(cudaStream_t, Part, DeviceView<const T>, DeviceView<Single<T>>, Index*, \
-                           const double*, const double*);                                          \
-  template void round_high<T>(cudaStream_t, Part, DeviceView<const Single<T>>,                     \
-                              DeviceView<Single<T>>);                                              \
-  template void join(cudaStream_t, Part, DeviceView<const Single<T>>, DeviceView<const Single<T>>, \
-                     DeviceView<T>, Index*);                                                       \
-  template void widen(cudaStream_t, DeviceView<const Single<T>>, T, DeviceView<T>, const double*);
+}  // namespace
+
+#define OVERLAPACK_INSTANTIATE(T) \
+  OVERLAPACK_LAUNCH(Round<T>)     \
+  OVERLAPACK_LAUNCH(RoundHigh<T>) OVERLAPACK_LAUNCH(Join<T>) OVERLAPACK_LAUNCH(Widen<T>)
 OVERLAPACK_INSTANTIATE(double)
 OVERLAPACK_INSTANTIATE(std::complex<double>)
 #undef OVERLAPACK_INSTANTIATE
 
-#define OVERLAPACK_INSTANTIATE(T) template void mirror(cudaStream_t, Uplo, DeviceView<T>);
+#define OVERLAPACK_INSTANTIATE(T) OVERLAPACK_LAUNCH(Mirror<T>)
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #undef OVERLAPACK_INSTANTIATE
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "device/cuda/formats/products.hpp"
 #include "device/cuda/formats/residue.cuh"
 #include "device/cuda/runtime/kernels.hpp"
 #include "device/cuda/runtime/launch.cuh"
@@ -525,41 +526,45 @@ void reconstruct(cudaStream_t stream, const ResidueForm<T>& a, const ResidueForm
   if (!a.first_long.empty()) {
     shape.blocks += static_cast<unsigned>(quotient_up(std::max(c.rows, c.columns), kThreads));
   }
-  launch(stream, shape, "residue_gemm", reconstruct_kernel<T, Source>, Factor<T>(a), Factor<T>(b),
-         a.first_long.data, a.unit() * b.unit(), a.summands(), source, blocks, c);
+  launch_kernel(stream, shape, "residue_gemm", reconstruct_kernel<T, Source>, Factor<T>(a),
+                Factor<T>(b), a.first_long.data, a.unit() * b.unit(), a.summands(), source, blocks,
+                c);
 }
 
-}  // namespace
-
 template <class T>
-void residue_form(cudaStream_t stream, const ResidueForm<T>& of, const double* before) {
+void enqueue(CudaQueue& queue, const FindResidues<T>& op) {
+  const ResidueForm<T>& of = op.of;
   LaunchShape shape;
   shape.threads = kLineThreads;
   shape.blocks = static_cast<unsigned>(quotient_up(of.rows(), kLines));
-  launch(stream, shape, "residues", residues_kernel<T>, AllRows<T>(of), of.rows(), of.summands(),
-         of.scales.data, before, of.numbers.data, of.numbers.ld, of.stride, of.next_plane,
-         of.squares.data, of.first, reinterpret_cast<long long*>(of.first_long.data));
+  launch_kernel(queue.stream(), shape, op.kName, residues_kernel<T>, AllRows<T>(of), of.rows(),
+                of.summands(), of.scales.data, op.before.data, of.numbers.data, of.numbers.ld,
+                of.stride, of.next_plane, of.squares.data, of.first,
+                reinterpret_cast<long long*>(of.first_long.data));
 }
 
 template <class T>
-void scaled_residue_form(cudaStream_t stream, Weigh weigh, const ResidueForm<T>& of,
-                         const double* sizes) {
+void enqueue(CudaQueue& queue, const FindScaledResidues<T>& op) {
   constexpr Index kPart = 4 * kTile;  // so that few rows occupy the device, too
-  const Weights weights{sizes, weigh == Weigh::divide ? -1 : 1};
+  const ResidueForm<T>& of = op.of;
+  const Weights weights{op.sizes.empty() ? nullptr : op.sizes.data,
+                        op.weigh == Weigh::divide ? -1 : 1};
   const AllRows<T> from(of);
   LaunchShape shape;
   shape.threads = kScaleThreads;
   shape.blocks = static_cast<unsigned>(
       quotient_up(of.rows(), Index{from.part[0].side_by_side ? kWarp : kScaleThreads / kWarp}));
-  launch(stream, shape, "scaled_residues", scales_kernel<T>, from, of.rows(), of.summands(),
-         weights, residues::log2_of_root(kParts<T> * of.summands()), of.scales.data);
+  launch_kernel(queue.stream(), shape, op.kName, scales_kernel<T>, from, of.rows(), of.summands(),
+                weights, residues::log2_of_root(kParts<T> * of.summands()), of.scales.data);
   shape.threads = kLineThreads;
   shape.blocks = static_cast<unsigned>(quotient_up(of.rows(), kLines));
   shape.blocks_y = static_cast<unsigned>(quotient_up(of.summands(), kPart));
-  launch(stream, shape, "scaled_residues", scaled_residues_kernel<T>, from, of.rows(),
-         of.summands(), kPart, weights, of.scales.data, of.numbers.data, of.numbers.ld, of.stride,
-         of.next_plane);
+  launch_kernel(queue.stream(), shape, op.kName, scaled_residues_kernel<T>, from, of.rows(),
+                of.summands(), kPart, weights, of.scales.data, of.numbers.data, of.numbers.ld,
+                of.stride, of.next_plane);
 }
+
+}  // namespace
 
 Index words_of_remainders(Index rows, Index columns) {
   return quotient_up(rows, RemainderTile::kRows) * quotient_up(columns, RemainderTile::kColumns) *
@@ -580,12 +585,12 @@ void from_sums(cudaStream_t stream, const ResidueForm<double>& a, const ResidueF
   reconstruct(stream, a, b, Sums(sums, stride, result), result);
 }
 
-#define OVERLAPACK_INSTANTIATE(T)                                                               \
-  template void residue_form(cudaStream_t, const ResidueForm<T>&, const double*);               \
-  template void scaled_residue_form(cudaStream_t, Weigh, const ResidueForm<T>&, const double*); \
-  template void from_remainders(cudaStream_t, const ResidueForm<T>&, const ResidueForm<T>&,     \
-                                const std::int32_t*, T, DeviceView<T>);
+#define OVERLAPACK_INSTANTIATE(T)                                                           \
+  template void from_remainders(cudaStream_t, const ResidueForm<T>&, const ResidueForm<T>&, \
+                                const std::int32_t*, T, DeviceView<T>);                     \
+  OVERLAPACK_LAUNCH(FindResidues<T>) OVERLAPACK_LAUNCH(FindScaledResidues<T>)
 OVERLAPACK_INSTANTIATE(double)
 OVERLAPACK_INSTANTIATE(std::complex<double>)
+#undef OVERLAPACK_INSTANTIATE
 
 }  // namespace overlapack::cuda

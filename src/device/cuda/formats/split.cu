@@ -253,15 +253,14 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-}  // namespace
-
 template <class T>
-void split(cudaStream_t stream, SplitForm form, Side side, Op op, DeviceView<const T> from,
-           DeviceView<Real<T>> to, const float* sizes, Weigh weigh) {
+void enqueue(CudaQueue& queue, const Split<T>& op) {
   using D = typename DeviceScalar<T>::type;
   constexpr int kReals = is_complex<T> ? 2 : 1;
-  const bool left = side == Side::left, conjugated = op == Op::conj_trans;
-  const bool across = left == (op == Op::none);  // rows of op(from) are summands of the right
+  const DeviceView<const T>& from = op.from;
+  const DeviceView<Real<T>>& to = op.to;
+  const bool left = op.side == Side::left, conjugated = op.op == Op::conj_trans;
+  const bool across = left == (op.op == Op::none);  // rows of op(from) are summands of the right
   const Index k = across ? from.cols : from.rows, n = across ? from.rows : from.cols;
   const auto shape_for = [&](Index summands) {  // of a tile
     const Index tiles = quotient_up(k, summands) * quotient_up(n, kLines);
@@ -272,25 +271,26 @@ void split(cudaStream_t stream, SplitForm form, Side side, Op op, DeviceView<con
   };
   const auto in_one_part = [&](auto precision) {
     constexpr Precision kPrecision = decltype(precision)::value;
-    launch(stream, shape_for(Column<kPrecision>::kNumbers / kReals), "split",
-           split_kernel<D, kReals, kPrecision>, device_cast(from.data), from.ld, across, conjugated,
-           left, k, n, to.data, to.rows, to.ld);
+    launch_kernel(queue.stream(), shape_for(Column<kPrecision>::kNumbers / kReals), op.kName,
+                  split_kernel<D, kReals, kPrecision>, device_cast(from.data), from.ld, across,
+                  conjugated, left, k, n, to.data, to.rows, to.ld);
   };
-  switch (form.precision) {
+  switch (op.form.precision) {
     case Precision::fp16:
       return in_one_part(std::integral_constant<Precision, Precision::fp16>{});
     case Precision::tf32:
       return in_one_part(std::integral_constant<Precision, Precision::tf32>{});
     case Precision::fp32:
-      launch(stream, shape_for(form.section), "split", split_fp32_kernel<D, kReals>,
-             device_cast(from.data), from.ld, across, conjugated, left, k, n, sizes,
-             weigh == Weigh::divide, to.data, static_cast<int>(form.section), to.ld);
+      launch_kernel(queue.stream(), shape_for(op.form.section), op.kName,
+                    split_fp32_kernel<D, kReals>, device_cast(from.data), from.ld, across,
+                    conjugated, left, k, n, op.sizes.data, op.weigh == Weigh::divide, to.data,
+                    static_cast<int>(op.form.section), to.ld);
   }
 }
 
-template void split(cudaStream_t, SplitForm, Side, Op, DeviceView<const float>, DeviceView<float>,
-                    const float*, Weigh);
-template void split(cudaStream_t, SplitForm, Side, Op, DeviceView<const std::complex<float>>,
-                    DeviceView<float>, const float*, Weigh);
+}  // namespace
+
+OVERLAPACK_LAUNCH(Split<float>)
+OVERLAPACK_LAUNCH(Split<std::complex<float>>)
 
 }  // namespace overlapack::cuda

@@ -15,10 +15,12 @@
 
 #include <cstdint>
 
+#include "device/cuda/formats/products.hpp"
 #include "device/cuda/parts/tiles.cuh"
 #include "device/cuda/ptx/ring.cuh"
 #include "device/cuda/ptx/tensor_map.hpp"
 #include "device/cuda/ptx/wgmma.cuh"
+#include "device/cuda/ptx/wgmma_products.cuh"
 #include "device/cuda/runtime/kernels.hpp"
 #include "device/cuda/runtime/launch.cuh"
 
@@ -81,32 +83,6 @@ __device__ void prefetch(const CUtensorMap& map) {
 
 /// Steps from the high parts of the first 16 numbers of a piece to others.
 constexpr std::uint64_t kNextNumbers = kNext32Bytes, kLowParts = 2 * kNext32Bytes;
-
-/// d := A B + (accumulate ? d : 0) for 64 rows of A, 128 columns of B and 16 summands.
-__device__ void multiply(float (&d)[64], std::uint64_t a, std::uint64_t b, bool accumulate) {
-  asm volatile(
-      "{\n"
-      ".reg .pred accumulate;\n"
-      "setp.ne.b32 accumulate, %66, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 "
-      "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
-      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
-      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, "
-      "%64, %65, accumulate, 1, 1, 0, 0;\n"
-      "}\n"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]),
-        "+f"(d[7]), "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]),
-        "+f"(d[14]), "+f"(d[15]), "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]),
-        "+f"(d[21]), "+f"(d[22]), "+f"(d[23]), "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]),
-        "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]), "+f"(d[32]), "+f"(d[33]), "+f"(d[34]),
-        "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]), "+f"(d[40]), "+f"(d[41]),
-        "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]), "+f"(d[48]),
-        "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]),
-        "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]),
-        "+f"(d[63])
-      : "l"(a), "l"(b), "r"(static_cast<int>(accumulate)));
-}
 
 /// Copies, by one thread.
 __device__ void copy_pieces(Shared& shared, const Factor& a, const Factor& b,
@@ -202,12 +178,12 @@ __global__ void __launch_bounds__(kThreads, 1)
         const std::uint64_t rows = descriptor(buffer.a + group * 64 * kPiece);
         const std::uint64_t cols = descriptor(buffer.b);
         begin_products();
-        multiply(small, rows + kLowParts, cols, piece > 0);
-        multiply(small, rows + kLowParts + kNextNumbers, cols + kNextNumbers, true);
-        multiply(small, rows, cols + kLowParts, true);
-        multiply(small, rows + kNextNumbers, cols + kLowParts + kNextNumbers, true);
-        multiply(large, rows, cols, piece > 0);
-        multiply(large, rows + kNextNumbers, cols + kNextNumbers, true);
+        multiply_m64n128k16(small, rows + kLowParts, cols, piece > 0);
+        multiply_m64n128k16(small, rows + kLowParts + kNextNumbers, cols + kNextNumbers, true);
+        multiply_m64n128k16(small, rows, cols + kLowParts, true);
+        multiply_m64n128k16(small, rows + kNextNumbers, cols + kLowParts + kNextNumbers, true);
+        multiply_m64n128k16(large, rows, cols, piece > 0);
+        multiply_m64n128k16(large, rows + kNextNumbers, cols + kNextNumbers, true);
         end_of_products();
         if (section == work.first_section && piece == 0) load();
         wait_for_products<1>();
@@ -280,9 +256,10 @@ Factor factor_of(DeviceView<const float> x) {
 
 }  // namespace
 
-void split_gemm(cudaStream_t stream, int multiprocessors, Index section, Index numbers, float alpha,
-                DeviceView<const float> a, DeviceView<const float> b, float beta, float* c,
-                Index ldc) {
+void split_gemm(CudaQueue& queue, Index section, Index numbers, float alpha,
+                DeviceView<const float> a, DeviceView<const float> b, float beta,
+                DeviceView<float> c) {
+  const int multiprocessors = queue.gpu().multiprocessors;
   const auto pieces = [](Index count) {
     return static_cast<int>(quotient_up(count, Index{kPiece}));
   };
@@ -308,8 +285,8 @@ void split_gemm(cudaStream_t stream, int multiprocessors, Index section, Index n
     shape.cluster *= 2;
     shape.blocks *= 2;
   }
-  launch(stream, shape, "split_gemm", split_gemm_kernel, factor_of(a), factor_of(b), sections,
-         tiles, at_once, alpha, beta, c, ldc);
+  launch_kernel(queue.stream(), shape, "split_gemm", split_gemm_kernel, factor_of(a), factor_of(b),
+                sections, tiles, at_once, alpha, beta, c.data, c.ld);
 }
 
 }  // namespace overlapack::cuda

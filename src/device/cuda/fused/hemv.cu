@@ -5,6 +5,7 @@
 // A thread block has some columns and many rows of the triangle, a thread a row at a time. What
 // they bring for rows and for columns is written for each thread block, and added by a second
 // kernel, in an order that is always the same.
+#include "device/cuda/fused/fused.hpp"
 #include "device/cuda/parts/lanes.cuh"
 #include "device/cuda/runtime/kernels.hpp"
 
@@ -12,13 +13,13 @@ namespace overlapack::cuda {
 namespace {
 
 constexpr int kThreads = 128, kWarps = kThreads / kWarp;
-constexpr int kRows = kHemvRows;  // of a thread block
-constexpr int kParts = 8;         // of what is added for an element of y
+constexpr int kRows = 512;  // of a thread block
+constexpr int kParts = 8;   // of what is added for an element of y
 template <class T>
-constexpr int kColumns = kHemvColumns<T>;
+constexpr int kColumns = sizeof(T) == 16 ? 16 : 32;
 
 template <class T>
-struct Hemv {
+struct Problem {
   bool lower;
   Index n;
   const T* a;
@@ -35,13 +36,13 @@ __host__ __device__ constexpr Index blocks_of_columns(Index n) {
 
 /// The rows of a block of columns, which begin with its first column or end with its last one.
 template <class T>
-__device__ inline Range rows_of(const Hemv<T>& p, Index first_column) {
+__device__ inline Range rows_of(const Problem<T>& p, Index first_column) {
   const Index end = min(first_column + kColumns<T>, p.n);
   return p.lower ? Range{first_column, p.n} : Range{0, end};
 }
 
 template <class T>
-__global__ void __launch_bounds__(kThreads) hemv_kernel(Hemv<T> p) {
+__global__ void __launch_bounds__(kThreads) hemv_kernel(Problem<T> p) {
   constexpr int kAtOnce = 16;  // numbers on their way to a thread
   const int t = static_cast<int>(threadIdx.x), lane = t % kWarp, warp = t / kWarp;
   const Index first_column = Index{blockIdx.y} * kColumns<T>;
@@ -115,7 +116,7 @@ __global__ void __launch_bounds__(kThreads) hemv_kernel(Hemv<T> p) {
 
 /// A warp's lanes have neighbouring elements of y, its warps parts of what there is to add.
 template <class T>
-__global__ void __launch_bounds__(kWarp* kParts) add_kernel(Hemv<T> p) {
+__global__ void __launch_bounds__(kWarp* kParts) add_kernel(Problem<T> p) {
   __shared__ T sums[kParts][kWarp];
   const int lane = static_cast<int>(threadIdx.x) % kWarp,
             part = static_cast<int>(threadIdx.x) / kWarp;
@@ -140,29 +141,36 @@ __global__ void __launch_bounds__(kWarp* kParts) add_kernel(Hemv<T> p) {
   p.y[i] = add(p.y[i], negate(sum));
 }
 
-}  // namespace
-
 template <class T>
-void hemv(cudaStream_t stream, Uplo uplo, DeviceView<const T> a, const T* x, T* y, T* work) {
+void enqueue(CudaQueue& queue, const Hemv<T>& op) {
   using D = typename DeviceScalar<T>::type;
-  const char* const what = "hemv";
-  const Index n = a.rows, blocks = blocks_of_columns<D>(n);
-  D* const of_rows = device_cast(work);
-  const Hemv<D> problem{uplo == Uplo::lower, n,       device_cast(a.data), a.ld, device_cast(x),
-                        device_cast(y),      of_rows, of_rows + n * blocks};
+  const Index n = op.a.rows, blocks = blocks_of_columns<D>(n);
+  D* const of_rows = device_cast(op.work.data);
+  const Problem<D> problem{
+      op.uplo == Uplo::lower, n,       device_cast(op.a.data), op.a.ld, device_cast(op.x.data),
+      device_cast(op.y.data), of_rows, of_rows + n * blocks};
   LaunchShape shape;
   shape.blocks = static_cast<unsigned>(quotient_up(n, Index{kRows}));
   shape.blocks_y = static_cast<unsigned>(blocks);
   shape.threads = kThreads;
-  launch(stream, shape, what, hemv_kernel<D>, problem);
+  launch_kernel(queue.stream(), shape, op.kName, hemv_kernel<D>, problem);
   LaunchShape adding;
   adding.blocks = static_cast<unsigned>(quotient_up(n, Index{kWarp}));
   adding.threads = kWarp * kParts;
-  launch(stream, adding, what, add_kernel<D>, problem);
+  launch_kernel(queue.stream(), adding, op.kName, add_kernel<D>, problem);
 }
 
-#define OVERLAPACK_INSTANTIATE(T) \
-  template void hemv(cudaStream_t, Uplo, DeviceView<const T>, const T*, T*, T*);
+}  // namespace
+
+template <class T>
+Index hemv_work(Index n) {
+  using D = typename DeviceScalar<T>::type;
+  return n * (blocks_of_columns<D>(n) + quotient_up(n, Index{kRows}));
+}
+
+#define OVERLAPACK_INSTANTIATE(T)     \
+  template Index hemv_work<T>(Index); \
+  OVERLAPACK_LAUNCH(Hemv<T>)
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #undef OVERLAPACK_INSTANTIATE
 

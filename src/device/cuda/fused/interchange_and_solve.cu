@@ -15,7 +15,9 @@
 // been read.
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
+#include "device/cuda/fused/fused.hpp"
 #include "device/cuda/fused/interchange.cuh"
 #include "device/cuda/parts/triangle.cuh"
 #include "device/cuda/ptx/async_copy.cuh"
@@ -31,7 +33,7 @@ constexpr Index kMaxBlocks = 128;  // about one for each multiprocessor
 
 constexpr int kOrder = kWarps * kTile;  // of L at most
 static_assert(kOrder == kHalf * kWarp);
-constexpr double kLargestOfInverse = Kernels<double>::kLargestOfInverse, kFarApart = 8;
+constexpr double kLargestOfInverse = FindInverses<double>::kLargestElement, kFarApart = 8;
 
 template <class T>
 struct Step {
@@ -353,10 +355,10 @@ __global__ void __launch_bounds__(kThreads) interchange_and_solve_kernel(Step<T>
 }
 
 constexpr int kMostOfRows = 8;  // thread blocks of a cluster
-constexpr Index kColumnsAtOnce = 128;
+constexpr Index kColumnsOfLuStep = 128;
 
 template <class T>
-struct MemoryAtOnce {
+struct LuStepMemory {
   Memory<T, DoubleScalar<T>> memory;
   T displaced[kTile][kOrder];  // rows, by the interchange that takes them to their place
   int source[kOrder];          // of this thread block's rows below: such an interchange, or -1
@@ -453,12 +455,12 @@ class Product {
 
 /// A thread block has so many rows below the triangle, a multiple of 16.
 template <class T>
-__global__ void __launch_bounds__(kThreads) step_at_once_kernel(Step<T> step, int share) {
+__global__ void __launch_bounds__(kThreads) lu_step_kernel(Step<T> step, int share) {
 #if __CUDA_ARCH__ >= 900
   using E = DoubleScalar<T>;
   extern __shared__ double2 raw_memory[];
-  auto& at_once = *reinterpret_cast<MemoryAtOnce<T>*>(raw_memory);
-  auto& memory = at_once.memory;
+  auto& step_memory = *reinterpret_cast<LuStepMemory<T>*>(raw_memory);
+  auto& memory = step_memory.memory;
   const int t = static_cast<int>(threadIdx.x), lane = t % kWarp, warp = t / kWarp;
   const int rank = rank_in_cluster(), begin = step.triangle.n + rank * share;
   const int count = min(share, static_cast<int>(step.rows) - begin);
@@ -466,13 +468,13 @@ __global__ void __launch_bounds__(kThreads) step_at_once_kernel(Step<T> step, in
   const bool solves = warp < kHalf;
   Solve<T, E> solve(memory, step.triangle.tiles(), t, lane);
   Product<T> product(step, column, begin, count, (warp - kHalf) * kTile, lane);
-  if (t < kOrder) at_once.source[t] = -1;
+  if (t < kOrder) step_memory.source[t] = -1;
   __syncthreads();
   if (solves) {
     Moving<T> moving;
     moving.compose(step, memory.interchanges, t);
     moving.load(step, column);
-    moving.put_displaced(at_once.displaced, at_once.source, begin, count);
+    moving.put_displaced(step_memory.displaced, step_memory.source, begin, count);
     moving.put_gathered(memory.strip);
   } else {
     bring_l(memory, step.triangle, warp - kHalf, lane);
@@ -490,7 +492,7 @@ __global__ void __launch_bounds__(kThreads) step_at_once_kernel(Step<T> step, in
       if (tile % blocks_in_cluster() == rank) store_u(step, column, x[i], tile, lane);
     }
   } else {
-    product.load(at_once.source, at_once.displaced);
+    product.load(step_memory.source, step_memory.displaced);
     product.run(memory);
     wait_for_cluster();
     product.store();
@@ -498,7 +500,7 @@ __global__ void __launch_bounds__(kThreads) step_at_once_kernel(Step<T> step, in
 #endif
 }
 
-/// How step_at_once() shares out the rows below the triangle.
+/// How LuStep shares out the rows below the triangle.
 struct RowShares {
   explicit RowShares(Index rows)
       : each(round_up(quotient_up(rows, Index{kMostOfRows}), kTile)),
@@ -515,56 +517,60 @@ Step<typename DeviceScalar<T>::type> make_step(DeviceView<const T> l, const Inde
   return {triangle, pivots, offset, device_cast(a.data), a.rows, a.cols, a.ld};
 }
 
-}  // namespace
-
+/// Whether one kernel can do it.
 template <class T>
-Index interchange_and_solve_order(Index shared_bytes) {
+bool fits_in_one_pass(const Gpu& gpu, const InterchangeAndSolve<T>& op) {
   using D = typename DeviceScalar<T>::type;
-  return static_cast<Index>(sizeof(Memory<D, DoubleScalar<D>>)) <= shared_bytes ? kOrder : 0;
+  constexpr Index kMostRows = std::numeric_limits<int>::max();
+  return static_cast<Index>(sizeof(Memory<D, DoubleScalar<D>>)) <= gpu.shared_bytes &&
+         op.l.rows <= kOrder && op.a.rows <= kMostRows;
 }
 
 template <class T>
-void interchange_and_solve(cudaStream_t stream, DeviceView<const T> l, const Index* pivots,
-                           Index offset, DeviceView<T> a) {
+void enqueue(CudaQueue& queue, const InterchangeAndSolve<T>& op) {
   using D = typename DeviceScalar<T>::type;
+  if (!fits_in_one_pass(queue.gpu(), op)) {
+    launch(queue, SwapRows<T>{op.a, op.pivots, op.offset});
+    launch(queue, Trsm<T>{Side::left, Uplo::lower, Op::none, Diag::unit, T(1), op.l,
+                          op.a.block(0, 0, op.l.rows, op.a.cols)});
+    return;
+  }
   LaunchShape shape;
-  shape.blocks = static_cast<unsigned>(std::min(quotient_up(a.cols, kTile), kMaxBlocks));
+  shape.blocks = static_cast<unsigned>(std::min(quotient_up(op.a.cols, kTile), kMaxBlocks));
   shape.threads = kThreads;
   shape.shared_bytes = sizeof(Memory<D, DoubleScalar<D>>);
-  launch(stream, shape, "interchange and solve", interchange_and_solve_kernel<D>,
-         make_step(l, pivots, offset, a));
+  launch_kernel(queue.stream(), shape, "interchange and solve", interchange_and_solve_kernel<D>,
+                make_step(op.l, op.pivots.data, op.offset, op.a));
 }
 
 template <class T>
-int step_at_once_cluster(Index rows, Index order, Index columns, Index shared_bytes) {
-  const bool has = !is_complex<T> && order <= kOrder && rows > order &&
-                   rows - order <= kMostOfRows * kOrder && columns <= kColumnsAtOnce &&
-                   shared_bytes >= static_cast<Index>(sizeof(MemoryAtOnce<T>));
-  return has ? static_cast<int>(RowShares(rows - order).count) : 0;
-}
-
-template <class T>
-void step_at_once(cudaStream_t stream, DeviceView<const T> panel, const Index* pivots, Index offset,
-                  DeviceView<T> a) {
+void enqueue(CudaQueue& queue, const LuStep<T>& op) {
   if constexpr (!is_complex<T>) {
-    const RowShares shares(a.rows - panel.cols);
+    const RowShares shares(op.a.rows - op.panel.cols);
     LaunchShape shape;
     shape.cluster = static_cast<unsigned>(shares.count);
-    shape.blocks = static_cast<unsigned>(quotient_up(a.cols, kTile) * shares.count);
+    shape.blocks = static_cast<unsigned>(quotient_up(op.a.cols, kTile) * shares.count);
     shape.threads = kThreads;
-    shape.shared_bytes = sizeof(MemoryAtOnce<T>);
-    launch(stream, shape, "step of LU", step_at_once_kernel<T>, make_step(panel, pivots, offset, a),
-           static_cast<int>(shares.each));
+    shape.shared_bytes = sizeof(LuStepMemory<T>);
+    launch_kernel(queue.stream(), shape, "step of LU", lu_step_kernel<T>,
+                  make_step(op.panel, op.pivots.data, op.offset, op.a),
+                  static_cast<int>(shares.each));
   }
 }
 
-#define OVERLAPACK_INSTANTIATE(T)                                                             \
-  template Index interchange_and_solve_order<T>(Index);                                       \
-  template int step_at_once_cluster<T>(Index, Index, Index, Index);                           \
-  template void step_at_once(cudaStream_t, DeviceView<const T>, const Index*, Index,          \
-                             DeviceView<T>);                                                  \
-  template void interchange_and_solve(cudaStream_t, DeviceView<const T>, const Index*, Index, \
-                                      DeviceView<T>);
+}  // namespace
+
+template <class T>
+int lu_step_cluster(Index rows, Index order, Index columns, Index shared_bytes) {
+  const bool has = !is_complex<T> && order <= kOrder && rows > order &&
+                   rows - order <= kMostOfRows * kOrder && columns <= kColumnsOfLuStep &&
+                   shared_bytes >= static_cast<Index>(sizeof(LuStepMemory<T>));
+  return has ? static_cast<int>(RowShares(rows - order).count) : 0;
+}
+
+#define OVERLAPACK_INSTANTIATE(T)                              \
+  template int lu_step_cluster<T>(Index, Index, Index, Index); \
+  OVERLAPACK_LAUNCH(InterchangeAndSolve<T>) OVERLAPACK_LAUNCH(LuStep<T>)
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #undef OVERLAPACK_INSTANTIATE
 

@@ -21,6 +21,7 @@
 
 #include <algorithm>
 
+#include "device/cuda/fused/fused.hpp"
 #include "device/cuda/fused/interchange.cuh"
 #include "device/cuda/parts/triangle.cuh"
 #include "device/cuda/runtime/kernels.hpp"
@@ -33,7 +34,7 @@ constexpr int kThreads = kWarps * kWarp;
 constexpr Index kMaxBlocks = 128;  // about one for each multiprocessor
 
 constexpr int kOrder = kWarps * kTile;  // of L at most
-static_assert(kOrder == kInterchangeAndSolveByRowsOrder);
+static_assert(kOrder == FindInverses<double>::kOrder);
 
 /// V, and the largest modulus in each of its columns of tiles, as compared with the sizes of rows
 /// of U. There are no more tiles than V has.
@@ -46,7 +47,7 @@ struct Inverse {
   __device__ const Tile<E>* row(int j) const { return &tiles[j * (j + 1) / 2]; }
   /// Whether products with it are as good as substitution. By whole warps.
   __device__ bool is_moderate(int tiles_of_l, int lane) const {
-    constexpr double kMost = Kernels<double>::kLargestOfInverse;
+    constexpr double kMost = FindInverses<double>::kLargestElement;
     return __all_sync(kAllLanes, lane >= tiles_of_l || largest[lane] <= kMost) != 0;
   }
 };
@@ -235,7 +236,7 @@ __global__ void __launch_bounds__(kThreads, 1) by_rows_kernel(Step<T> step) {
 /// The size of row i of U: the largest modulus in the last columns of the block.
 template <class T>
 __device__ double size_of_row(const Triangle<T>& lu, int i) {
-  constexpr int kColumns = static_cast<int>(Kernels<double>::kSizing);
+  constexpr int kColumns = static_cast<int>(FindInverses<double>::kSizingColumns);
   double size = 0;
 #pragma unroll
   for (int e = 0; e < kColumns; ++e) {
@@ -302,7 +303,23 @@ __global__ void __launch_bounds__(kThreads, 1)
   inverse.largest[k] = largest;
 }
 
+template <class T>
+void enqueue(CudaQueue& queue, const FindInverses<T>& op) {
+  using D = typename DeviceScalar<T>::type;
+  using E = DoubleScalar<D>;
+  LaunchShape shape;
+  shape.blocks = static_cast<unsigned>(std::min(quotient_up(op.lu.rows, kTile), Index{kWarps}));
+  shape.blocks_y = static_cast<unsigned>(quotient_up(op.lu.rows, kOrder));
+  shape.threads = kThreads;
+  shape.shared_bytes = shared_by_all<StepMemory<E>>();
+  const Triangle<D> triangle{static_cast<int>(op.lu.rows), true, Trapezoid<const D>(op.lu, false)};
+  launch_kernel(queue.stream(), shape, op.kName, find_inverses_kernel<D>, triangle,
+                reinterpret_cast<Inverse<E>*>(op.inverses.data));
+}
+
 }  // namespace
+
+Index interchange_and_solve_by_rows_order() { return kOrder; }
 
 template <class T>
 void interchange_and_solve_by_rows(cudaStream_t stream, Uplo uplo, Diag diag, DeviceView<const T> l,
@@ -323,30 +340,28 @@ void interchange_and_solve_by_rows(cudaStream_t stream, Uplo uplo, Diag diag, De
                      device_cast(a.data),
                      a.rows,
                      a.ld};
-  launch(stream, shape, "interchange and solve by rows", by_rows_kernel<D>, step);
+  launch_kernel(stream, shape, "interchange and solve by rows", by_rows_kernel<D>, step);
 }
 
+/// Of the last block there are only as many tiles as it needs.
 template <class T>
-void find_inverses(cudaStream_t stream, DeviceView<const T> l, void* inverses) {
-  using D = typename DeviceScalar<T>::type;
-  using E = DoubleScalar<D>;
-  static_assert(kOrder == Kernels<T>::kInverted &&
-                sizeof(Inverse<E>) ==
-                    Kernels<T>::elements_of_inverses(kOrder) * static_cast<Index>(sizeof(Index)));
-  LaunchShape shape;
-  shape.blocks = static_cast<unsigned>(std::min(quotient_up(l.rows, kTile), Index{kWarps}));
-  shape.blocks_y = static_cast<unsigned>(quotient_up(l.rows, kOrder));
-  shape.threads = kThreads;
-  shape.shared_bytes = shared_by_all<StepMemory<E>>();
-  const Triangle<D> triangle{static_cast<int>(l.rows), true, Trapezoid<const D>(l, false)};
-  launch(stream, shape, "find_inverses", find_inverses_kernel<D>, triangle,
-         static_cast<Inverse<E>*>(inverses));
+Index elements_of_inverses(Index n) {
+  using E = DoubleScalar<typename DeviceScalar<T>::type>;
+  constexpr Index kOfTile = Index{sizeof(Tile<E>) / sizeof(Index)};
+  static_assert(sizeof(Inverse<E>) ==
+                kWarps * sizeof(Index) + kWarps * (kWarps + 1) / 2 * kOfTile * sizeof(Index));
+  const auto of_block = [](Index order) {
+    const Index tiles = quotient_up(order, kTile);
+    return order > 0 ? kWarps + tiles * (tiles + 1) / 2 * kOfTile : 0;
+  };
+  return n / kOrder * of_block(kOrder) + of_block(n % kOrder);
 }
 
 #define OVERLAPACK_INSTANTIATE(T)                                                               \
   template void interchange_and_solve_by_rows(cudaStream_t, Uplo, Diag, DeviceView<const T>,    \
                                               const void*, const Index*, Index, DeviceView<T>); \
-  template void find_inverses(cudaStream_t, DeviceView<const T>, void*);
+  template Index elements_of_inverses<T>(Index);                                                \
+  OVERLAPACK_LAUNCH(FindInverses<T>)
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #undef OVERLAPACK_INSTANTIATE
 

@@ -81,25 +81,23 @@ __global__ void __launch_bounds__(kTiles<DoubleScalar<T>>* kWarp)
   if (t == 0) conditions[blockIdx.x] = __uint_as_float(memory.condition);
 }
 
-}  // namespace
-
 template <class T>
-void invert_blocks(cudaStream_t stream, Uplo uplo, DeviceView<const T> factor,
-                   DeviceView<T> inverses, Real<T>* conditions) {
+void enqueue(CudaQueue& queue, const InvertBlocks<T>& op) {
   using D = typename DeviceScalar<T>::type;
   using E = DoubleScalar<D>;
-  const Index order = inverses.rows;
+  const Index order = op.inverses.rows;
   LaunchShape shape;
-  shape.blocks = static_cast<unsigned>(quotient_up(factor.cols, order));
+  shape.blocks = static_cast<unsigned>(quotient_up(op.factor.cols, order));
   shape.threads = kTiles<E> * kWarp;
   shape.shared_bytes = shared_by_all<Memory<E>>();
-  launch(stream, shape, "invert_blocks", invert_blocks_kernel<D>, factor.rows,
-         static_cast<int>(order), Trapezoid<const D>(factor, uplo == Uplo::upper),
-         device_cast(inverses.data), inverses.ld, conditions);
+  launch_kernel(queue.stream(), shape, op.kName, invert_blocks_kernel<D>, op.factor.rows,
+                static_cast<int>(order), Trapezoid<const D>(op.factor, op.uplo == Uplo::upper),
+                device_cast(op.inverses.data), op.inverses.ld, op.conditions.data);
 }
 
-#define OVERLAPACK_INSTANTIATE(T) \
-  template void invert_blocks(cudaStream_t, Uplo, DeviceView<const T>, DeviceView<T>, Real<T>*);
+}  // namespace
+
+#define OVERLAPACK_INSTANTIATE(T) OVERLAPACK_LAUNCH(InvertBlocks<T>)
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #undef OVERLAPACK_INSTANTIATE
 

@@ -8,6 +8,7 @@
 //
 // Application: a thread block reads a column into shared memory and writes it back in order.
 
+#include "device/cuda/fused/fused.hpp"
 #include "device/cuda/fused/interchange.cuh"
 #include "device/cuda/parts/arithmetic.cuh"
 #include "device/cuda/runtime/kernels.hpp"
@@ -68,35 +69,43 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-}  // namespace
-
-Index composition_bytes() { return sizeof(Interchanges<kStep>); }
-
-void compose_interchanges(cudaStream_t stream, DeviceView<const Index> pivots, Index offset,
-                          Index nb, DeviceView<Index> sources) {
+template <class T>
+void enqueue(CudaQueue& queue, const ComposeInterchanges<T>& op) {
+  const DeviceView<Index>& sources = op.sources;
   LaunchShape shape;
   shape.blocks = static_cast<unsigned>(quotient_up(sources.rows, kStep));
   shape.threads = kStep;
   shape.shared_bytes = static_cast<std::size_t>(sources.rows) * sizeof(int);
-  launch(stream, shape, "compose_interchanges", compose_kernel, static_cast<int>(sources.rows),
-         pivots.data, static_cast<int>(pivots.rows), offset, static_cast<int>(nb), sources.data,
-         sources.ld);
+  launch_kernel(queue.stream(), shape, op.kName, compose_kernel, static_cast<int>(sources.rows),
+                op.pivots.data, static_cast<int>(op.pivots.rows), op.offset,
+                static_cast<int>(op.nb), sources.data, sources.ld);
 }
 
 template <class T>
-void permute_rows(cudaStream_t stream, DeviceView<T> a, Index width,
-                  DeviceView<const Index> sources) {
+void enqueue(CudaQueue& queue, const PermuteRows<T>& op) {
   using D = typename DeviceScalar<T>::type;
   LaunchShape shape;
-  shape.blocks = static_cast<unsigned>(a.cols);
+  shape.blocks = static_cast<unsigned>(op.a.cols);
   shape.threads = kThreads;
-  shape.shared_bytes = static_cast<std::size_t>(a.rows) * sizeof(T);
-  launch(stream, shape, "permute_rows", permute_kernel<D>, static_cast<int>(a.rows),
-         device_cast(a.data), a.ld, width, sources.data, sources.ld);
+  shape.shared_bytes = static_cast<std::size_t>(op.a.rows) * sizeof(T);
+  launch_kernel(queue.stream(), shape, op.kName, permute_kernel<D>, static_cast<int>(op.a.rows),
+                device_cast(op.a.data), op.a.ld, op.width, op.sources.data, op.sources.ld);
 }
 
-#define OVERLAPACK_INSTANTIATE(T) \
-  template void permute_rows(cudaStream_t, DeviceView<T>, Index, DeviceView<const Index>);
+}  // namespace
+
+/// A column of PermuteRows must fit, and, to compose interchanges, 4 bytes a row and what it has
+/// besides.
+template <class T>
+Index permutable_rows(Index shared_bytes) {
+  static_assert(sizeof(T) >= sizeof(int));
+  return (shared_bytes - static_cast<Index>(sizeof(Interchanges<kStep>))) /
+         static_cast<Index>(sizeof(T));
+}
+
+#define OVERLAPACK_INSTANTIATE(T)           \
+  template Index permutable_rows<T>(Index); \
+  OVERLAPACK_LAUNCH(ComposeInterchanges<T>) OVERLAPACK_LAUNCH(PermuteRows<T>)
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #undef OVERLAPACK_INSTANTIATE
 

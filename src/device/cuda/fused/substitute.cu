@@ -22,6 +22,7 @@
 // Thread blocks start in the order of their numbers, and each waits for earlier ones only.
 #include <type_traits>
 
+#include "device/cuda/fused/fused.hpp"
 #include "device/cuda/parts/arithmetic.cuh"
 #include "device/cuda/parts/inverse.cuh"
 #include "device/cuda/parts/lanes.cuh"
@@ -41,15 +42,11 @@ template <class T>
 constexpr int kWidth = kOrder<T> / kParts;  // columns of a part
 template <class T>
 constexpr int kThreads = kOrder<T>* kParts;
-constexpr int kColumns = kSubstitutionColumns;  // right-hand sides of a thread block
+constexpr int kColumns = 4;  // right-hand sides of a thread block
 
 /// Words of a column of x(j).
 template <class T>
 constexpr int kWords = kOrder<T> * sizeof(T) / sizeof(Word::value);
-static_assert(kOrder<float> == kSubstitutionOrder<float> &&
-              kOrder<Complex<float>> == kSubstitutionOrder<std::complex<float>> &&
-              kOrder<double> == kSubstitutionOrder<double> &&
-              kOrder<Complex<double>> == kSubstitutionOrder<std::complex<double>>);
 
 /// Elements that lie side by side, as many as a thread moves at a time.
 template <class E>
@@ -84,8 +81,6 @@ template <class T>
 struct Link {
   ByThreads<T> minus_inverse, m;
 };
-static_assert(sizeof(Link<float>) == kLinkBytes<float> &&
-              sizeof(Link<Complex<float>>) == kLinkBytes<std::complex<float>>);
 
 // ---- the links -----------------------------------------------------------------------------
 
@@ -500,46 +495,66 @@ unsigned blocks_of(Index n) {
   return static_cast<unsigned>(quotient_up(n, kOrder<D>));
 }
 
-}  // namespace
-
 template <class T>
-void find_links(cudaStream_t stream, Uplo uplo, Diag diag, DeviceView<const T> a, void* links) {
+void enqueue(CudaQueue& queue, const FindLinks<T>& op) {
   using D = typename DeviceScalar<T>::type;
   LaunchShape shape;
-  shape.blocks = blocks_of<D>(a.rows);
+  shape.blocks = blocks_of<D>(op.a.rows);
   shape.threads = kThreads<D>;
   shape.shared_bytes = shared_by_all<LinkMemory<D>>();
-  launch(stream, shape, "links of a substitution", find_links_kernel<D>, a.rows,
-         forward(uplo, a.rows, device_cast(a.data), a.ld), diag == Diag::unit,
-         static_cast<Link<D>*>(links));
+  launch_kernel(queue.stream(), shape, "links of a substitution", find_links_kernel<D>, op.a.rows,
+                forward(op.uplo, op.a.rows, device_cast(op.a.data), op.a.ld), op.diag == Diag::unit,
+                reinterpret_cast<Link<D>*>(op.links.data));
 }
 
 template <class T>
-void substitute(cudaStream_t stream, Uplo uplo, Diag diag, DeviceView<const T> a, const void* links,
-                DeviceView<T> x, DeviceView<Index> progress) {
+void enqueue(CudaQueue& queue, const Substitute<T>& op) {
   using D = typename DeviceScalar<T>::type;
+  const DeviceView<const T>& a = op.a;
+  const DeviceView<T>& x = op.x;
   const Index chunks = quotient_up(x.cols, kColumns);
   LaunchShape shape;
   shape.blocks = blocks_of<D>(a.rows) * static_cast<unsigned>(chunks);
   shape.threads = kThreads<D>;
   shape.shared_bytes = shared_by_all<Memory<D>>();
   const std::size_t words = std::size_t{shape.blocks} * kColumns * kWords<D>;
-  check(cudaMemsetAsync(progress.data, 0, sizeof(Word) * words, stream), "substitution");
-  const bool upper = uplo == Uplo::upper;
+  check(cudaMemsetAsync(op.progress.data, 0, sizeof(Word) * words, queue.stream()), "substitution");
+  const bool upper = op.uplo == Uplo::upper;
   D* const first = device_cast(x.data) + (upper ? a.rows - 1 : 0);
-  launch(
-      stream, shape, "substitution", substitution_kernel<D>,
-      Substitution<D>{a.rows, forward(uplo, a.rows, device_cast(a.data), a.ld), diag == Diag::unit,
-                      static_cast<const Link<D>*>(links), first, upper ? -1 : 1, x.ld, x.cols,
-                      reinterpret_cast<Word*>(progress.data), chunks});
+  launch_kernel(
+      queue.stream(), shape, "substitution", substitution_kernel<D>,
+      Substitution<D>{a.rows, forward(op.uplo, a.rows, device_cast(a.data), a.ld),
+                      op.diag == Diag::unit, reinterpret_cast<const Link<D>*>(op.links.data), first,
+                      upper ? -1 : 1, x.ld, x.cols, reinterpret_cast<Word*>(op.progress.data),
+                      chunks});
 }
 
-#define OVERLAPACK_INSTANTIATE(T)                                                      \
-  template void substitute(cudaStream_t, Uplo, Diag, DeviceView<const T>, const void*, \
-                           DeviceView<T>, DeviceView<Index>);
+}  // namespace
+
+template <class T>
+Index substitution_links(Index n) {
+  using D = typename DeviceScalar<T>::type;
+  if constexpr (kHasLinks<D>) {
+    return quotient_up(n, kOrder<D>) * static_cast<Index>(sizeof(Link<D>) / sizeof(Index));
+  } else {
+    return 0;
+  }
+}
+
+template <class T>
+Index substitution_progress(Index n, Index columns) {
+  using D = typename DeviceScalar<T>::type;
+  constexpr Index kOfBlock = kColumns * kWords<D> * Index{sizeof(Word) / sizeof(Index)};
+  return quotient_up(n, kOrder<D>) * quotient_up(columns, kColumns) * kOfBlock;
+}
+
+#define OVERLAPACK_INSTANTIATE(T)                        \
+  template Index substitution_links<T>(Index);           \
+  template Index substitution_progress<T>(Index, Index); \
+  OVERLAPACK_LAUNCH(Substitute<T>)
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #undef OVERLAPACK_INSTANTIATE
-template void find_links(cudaStream_t, Uplo, Diag, DeviceView<const float>, void*);
-template void find_links(cudaStream_t, Uplo, Diag, DeviceView<const std::complex<float>>, void*);
+OVERLAPACK_LAUNCH(FindLinks<float>)
+OVERLAPACK_LAUNCH(FindLinks<std::complex<float>>)
 
 }  // namespace overlapack::cuda

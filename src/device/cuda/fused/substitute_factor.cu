@@ -21,6 +21,7 @@
 // All precisions compute in double.
 #include <algorithm>
 
+#include "device/cuda/fused/fused.hpp"
 #include "device/cuda/parts/arithmetic.cuh"
 #include "device/cuda/parts/tile.cuh"
 #include "device/cuda/parts/trapezoid.cuh"
@@ -47,8 +48,6 @@ constexpr int kThreads = kTiles<E>* kWarp;
 /// Pairs of real numbers in a column of a block.
 template <class E>
 constexpr int kPairs = kOrder<E>* static_cast<int>(sizeof(E)) / static_cast<int>(sizeof(double2));
-static_assert(2 * kPairs<double> == kSubstitutionNumbers &&
-              2 * kPairs<Complex<double>> == kSubstitutionNumbers);
 
 enum class Direction { forward, backward };
 
@@ -337,34 +336,36 @@ void launch_for(cudaStream_t stream, Problem<T> problem) {
   shape.blocks = static_cast<unsigned>(quotient_up(problem.rows, problem.order) * problem.chunks);
   shape.threads = kThreads<E>;
   shape.shared_bytes = shared_by_all<Shared<E, kColumns>>();
-  launch(stream, shape, "substitution with a factor", substitution_kernel<T, kColumns, kDirection>,
-         problem);
+  launch_kernel(stream, shape, "substitution with a factor",
+                substitution_kernel<T, kColumns, kDirection>, problem);
 }
 
+/// Backward without width and states.
 template <Direction kDirection, class T>
-void substitute_factor(cudaStream_t stream, int multiprocessors, Uplo uplo,
-                       DeviceView<const T> factor, DeviceView<const T> inverses, DeviceView<T> x,
-                       DeviceView<Index> progress, Index width, DeviceView<T> states) {
+void substitute_factor(CudaQueue& queue, const Eliminate<T>& op) {
   using D = typename DeviceScalar<T>::type;
+  const DeviceView<const T>&factor = op.factor, &inverses = op.inverses;
+  const DeviceView<T>& x = op.x;
   const Index n = inverses.cols, order = inverses.rows, blocks = quotient_up(n, order);
-  const auto numbers = static_cast<std::size_t>(blocks * x.cols * kSubstitutionNumbers);
-  check(cudaMemsetAsync(progress.data, kEmptyByte, sizeof(double) * numbers, stream),
+  const auto numbers = static_cast<std::size_t>(factor_progress<T>(blocks, x.cols));
+  cudaStream_t const stream = queue.stream();
+  check(cudaMemsetAsync(op.progress.data, kEmptyByte, sizeof(double) * numbers, stream),
         "substitution with a factor");
   const Problem<D> problem{x.rows,
                            n,
                            order,
-                           {device_cast(factor.data), factor.ld, uplo == Uplo::upper},
+                           {device_cast(factor.data), factor.ld, op.uplo == Uplo::upper},
                            device_cast(inverses.data),
                            inverses.ld,
                            device_cast(x.data),
                            x.ld,
                            x.cols,
-                           reinterpret_cast<double2*>(progress.data),
+                           reinterpret_cast<double2*>(op.progress.data),
                            blocks,
                            0,
-                           std::max<Index>(width / order, 1),
-                           device_cast(states.data),
-                           states.ld};
+                           std::max<Index>(op.width / order, 1),
+                           device_cast(op.states.data),
+                           op.states.ld};
   // Few right-hand sides at a time make the chain faster; but for each chunk of them all of L is
   // read again, which takes longer than the chain where thread blocks take many turns at the
   // multiprocessors.
@@ -372,36 +373,34 @@ void substitute_factor(cudaStream_t stream, int multiprocessors, Uplo uplo,
   const Index narrow = quotient_up(x.rows, order) * quotient_up(x.cols, Index{kTile});
   if (x.cols <= kHalf) {
     launch_for<kHalf, kDirection>(stream, problem);
-  } else if (x.cols <= kTile || narrow <= kTurns * multiprocessors) {
+  } else if (x.cols <= kTile || narrow <= kTurns * queue.gpu().multiprocessors) {
     launch_for<kTile, kDirection>(stream, problem);
   } else {
     launch_for<2 * kTile, kDirection>(stream, problem);
   }
 }
 
+template <class T>
+void enqueue(CudaQueue& queue, const BackSubstitute<T>& op) {
+  substitute_factor<Direction::backward, T>(
+      queue, {op.uplo, op.factor, op.inverses, op.x, 0, DeviceView<T>(), op.progress});
+}
+
+template <class T>
+void enqueue(CudaQueue& queue, const Eliminate<T>& op) {
+  substitute_factor<Direction::forward, T>(queue, op);
+}
+
 }  // namespace
 
 template <class T>
-void back_substitute(cudaStream_t stream, int multiprocessors, Uplo uplo,
-                     DeviceView<const T> factor, DeviceView<const T> inverses, DeviceView<T> x,
-                     DeviceView<Index> progress) {
-  substitute_factor<Direction::backward>(stream, multiprocessors, uplo, factor, inverses, x,
-                                         progress, 0, DeviceView<T>());
+Index factor_progress(Index blocks, Index columns) {
+  return blocks * columns * 2 * kPairs<DoubleScalar<typename DeviceScalar<T>::type>>;
 }
 
-template <class T>
-void eliminate(cudaStream_t stream, int multiprocessors, Uplo uplo, DeviceView<const T> factor,
-               DeviceView<const T> inverses, DeviceView<T> x, Index width, DeviceView<T> states,
-               DeviceView<Index> progress) {
-  substitute_factor<Direction::forward>(stream, multiprocessors, uplo, factor, inverses, x,
-                                        progress, width, states);
-}
-
-#define OVERLAPACK_INSTANTIATE(T)                                                                  \
-  template void back_substitute(cudaStream_t, int, Uplo, DeviceView<const T>, DeviceView<const T>, \
-                                DeviceView<T>, DeviceView<Index>);                                 \
-  template void eliminate(cudaStream_t, int, Uplo, DeviceView<const T>, DeviceView<const T>,       \
-                          DeviceView<T>, Index, DeviceView<T>, DeviceView<Index>);
+#define OVERLAPACK_INSTANTIATE(T)                  \
+  template Index factor_progress<T>(Index, Index); \
+  OVERLAPACK_LAUNCH(BackSubstitute<T>) OVERLAPACK_LAUNCH(Eliminate<T>)
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #undef OVERLAPACK_INSTANTIATE
 

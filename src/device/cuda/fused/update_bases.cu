@@ -1,5 +1,5 @@
 // What V is when the columns before a panel have been through an update, in terms of what
-// elimination has left of it; as Kernels<T>::update_bases says.
+// elimination has left of it; as UpdateBases says.
 //
 // Everything here is small: k x k matrices, one for each panel. All precisions compute in double.
 #include "device/cuda/parts/arithmetic.cuh"
@@ -121,31 +121,28 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-}  // namespace
-
 template <class T>
-void update_bases(cudaStream_t stream, int sign, DeviceView<const T> w, Index width, Index first,
-                  double limit, DeviceView<Double<T>> grams, DeviceView<Double<T>> bases,
-                  Index* unfit) {
+void enqueue(CudaQueue& queue, const UpdateBases<T>& op) {
   using D = typename DeviceScalar<T>::type;
   using E = DoubleScalar<D>;
-  const Index k = w.cols, panels = quotient_up(w.rows, width);
-  E* const all = device_cast(grams.data);
+  const Index k = op.vectors(), panels = quotient_up(op.w.rows, op.width);
+  E* const all = device_cast(op.grams.data);
   LaunchShape shape;
   shape.blocks = static_cast<unsigned>(panels);
   shape.threads = kThreads;
-  launch(stream, shape, "update_bases", gram_kernel<D, E>, static_cast<double>(sign), w.rows,
-         static_cast<int>(k), width, device_cast(w.data), w.ld, all + first * k * grams.ld,
-         grams.ld);
-  const Index begin = first == 0 ? 0 : first + 1;
-  shape.blocks = static_cast<unsigned>(first + panels + 1 - begin);
-  launch(stream, shape, "update_bases", bases_kernel<E>, begin, static_cast<int>(k), limit,
-         static_cast<const E*>(all), grams.ld, device_cast(bases.data), bases.ld, unfit);
+  launch_kernel(queue.stream(), shape, op.kName, gram_kernel<D, E>, static_cast<double>(op.sign),
+                op.w.rows, static_cast<int>(k), op.width, device_cast(op.w.data), op.w.ld,
+                all + op.first * k * op.grams.ld, op.grams.ld);
+  const Index begin = op.first == 0 ? 0 : op.first + 1;
+  shape.blocks = static_cast<unsigned>(op.first + panels + 1 - begin);
+  launch_kernel(queue.stream(), shape, op.kName, bases_kernel<E>, begin, static_cast<int>(k),
+                op.limit, static_cast<const E*>(all), op.grams.ld, device_cast(op.bases.data),
+                op.bases.ld, op.unfit.data);
 }
 
-#define OVERLAPACK_INSTANTIATE(T)                                                          \
-  template void update_bases(cudaStream_t, int, DeviceView<const T>, Index, Index, double, \
-                             DeviceView<Double<T>>, DeviceView<Double<T>>, Index*);
+}  // namespace
+
+#define OVERLAPACK_INSTANTIATE(T) OVERLAPACK_LAUNCH(UpdateBases<T>)
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #undef OVERLAPACK_INSTANTIATE
 

@@ -36,12 +36,12 @@
 #include <type_traits>
 
 #include "device/cuda/fused/interchange.cuh"
+#include "device/cuda/panels/panels.hpp"
 #include "device/cuda/panels/pivot.cuh"
 #include "device/cuda/parts/arithmetic.cuh"
 #include "device/cuda/parts/tile.cuh"
 #include "device/cuda/ptx/async_copy.cuh"
 #include "device/cuda/ptx/cluster.cuh"
-#include "device/cuda/runtime/kernels.hpp"
 #include "device/cuda/runtime/launch.cuh"
 
 namespace overlapack::cuda {
@@ -852,14 +852,15 @@ void getrf_cluster(cudaStream_t stream, int limit, DeviceView<T> a, PanelReport 
       using Memory = PanelMemory<D, W, R, N>;
       static_assert(sizeof(Memory) <= kMostSharedBytes);
       if (n > W) {
-        launch(stream, team_shape(blocks, N, sizeof(Memory), begun), "getrf panel",
-               getrf_panel_kernel<D, W, R, N, Team>, m, n, device_cast(a.data), a.ld, report,
-               offset);
+        launch_kernel(stream, team_shape(blocks, N, sizeof(Memory), begun), "getrf panel",
+                      getrf_panel_kernel<D, W, R, N, Team>, m, n, device_cast(a.data), a.ld, report,
+                      offset);
         return;
       }
     }
-    launch(stream, team_shape(blocks, N, sizeof(StripMemory<D, W, R, N>), begun), "getrf strip",
-           getrf_strip_kernel<D, W, R, N, Team>, m, n, device_cast(a.data), a.ld, report, offset);
+    launch_kernel(stream, team_shape(blocks, N, sizeof(StripMemory<D, W, R, N>), begun),
+                  "getrf strip", getrf_strip_kernel<D, W, R, N, Team>, m, n, device_cast(a.data),
+                  a.ld, report, offset);
   });
 }
 

@@ -37,10 +37,10 @@
 // column (tall_* below); launches are the barriers there.
 #include <algorithm>
 
+#include "device/cuda/panels/panels.hpp"
 #include "device/cuda/panels/pivot.cuh"
 #include "device/cuda/parts/arithmetic.cuh"
 #include "device/cuda/ptx/message.cuh"
-#include "device/cuda/runtime/kernels.hpp"
 #include "device/cuda/runtime/launch.cuh"
 
 namespace overlapack::cuda {
@@ -327,9 +327,9 @@ void launch_leaf(cudaStream_t stream, Exchange& exchange, DeviceView<T> a, Panel
   shape.cooperative = shape.blocks > 1;
   const unsigned steps = static_cast<unsigned>(std::min(a.rows, a.cols));
   const unsigned tag = shape.cooperative ? exchange.reserve_tags(stream, steps) : 0;
-  launch(stream, shape, "getrf leaf", getrf_leaf_kernel<D, W, R>, static_cast<int>(a.rows),
-         static_cast<int>(a.cols), device_cast(a.data), a.ld, report, offset,
-         static_cast<Message*>(exchange.messages()), tag);
+  launch_kernel(stream, shape, "getrf leaf", getrf_leaf_kernel<D, W, R>, static_cast<int>(a.rows),
+                static_cast<int>(a.cols), device_cast(a.data), a.ld, report, offset,
+                static_cast<Message*>(exchange.messages()), tag);
 }
 
 template <class D, class T>
@@ -346,11 +346,11 @@ void launch_tall(cudaStream_t stream, Exchange& exchange, DeviceView<T> a, Panel
   LaunchShape single;
   single.threads = kThreads;
   for (int j = 0; j <= n; ++j) {
-    launch(stream, grid, "getrf elimination", tall_eliminate_kernel<D>, a.rows, n,
-           device_cast(a.data), a.ld, j, candidates);
+    launch_kernel(stream, grid, "getrf elimination", tall_eliminate_kernel<D>, a.rows, n,
+                  device_cast(a.data), a.ld, j, candidates);
     if (j == n) break;
-    launch(stream, single, "getrf interchange", tall_interchange_kernel<D>, n, device_cast(a.data),
-           a.ld, j, report, offset, candidates, kTallBlocks);
+    launch_kernel(stream, single, "getrf interchange", tall_interchange_kernel<D>, n,
+                  device_cast(a.data), a.ld, j, report, offset, candidates, kTallBlocks);
   }
 }
 

@@ -38,6 +38,7 @@
 
 #include <algorithm>
 
+#include "device/cuda/panels/panels.hpp"
 #include "device/cuda/parts/tile.cuh"
 #include "device/cuda/parts/trapezoid.cuh"
 #include "device/cuda/ptx/gate.cuh"
@@ -773,6 +774,53 @@ LaunchShape panel_shape(Index blocks) {
 /// Thread blocks for so many rows below the diagonal block.
 Index strips_of(Index rows) { return quotient_up(rows, Index{kRowWarps * kTile}); }
 
+/// If the diagonal block is not positive definite, the panel is completed by columns (rows) of the
+/// unit matrix, so that what is already enqueued behind spreads no Inf or NaN into columns that are
+/// right.
+template <class T>
+void enqueue(CudaQueue& queue, const PotrfPanel<T>& op) {
+  using D = typename DeviceScalar<T>::type;
+  using E = Accumulated<T>;
+  const bool upper = op.uplo == Uplo::upper;
+  const Index n = op.order(), below = op.below();
+  const Panel<D> panel{n + below,
+                       static_cast<int>(n),
+                       0,
+                       Trapezoid<const D>{op.a, upper},
+                       Trapezoid<D>{op.factor, upper},
+                       op.info.data,
+                       op.offset};
+  Relay& relay = queue.relay();
+  T* const notes = op.notes.data;
+  char* const memory = static_cast<char*>(relay.memory());
+  const bool keep = notes != nullptr;
+  const Index strips = strips_of(below);
+  const Relayed<E> relayed{
+      reinterpret_cast<Board<E>*>(keep ? reinterpret_cast<char*>(notes) : memory + kPostedBytes),
+      reinterpret_cast<unsigned*>(memory), relay.next_launch(queue.stream()), keep || strips > 0};
+  launch_kernel(queue.stream(), panel_shape<T>(1 + strips), "potrf panel", potrf_panel_kernel<D, E>,
+                panel, relayed);
+}
+
+template <class T>
+void enqueue(CudaQueue& queue, const PotrfRows<T>& op) {
+  using D = typename DeviceScalar<T>::type;
+  using E = Accumulated<T>;
+  const bool upper = op.uplo == Uplo::upper;
+  const Index n = op.order(), rows = upper ? op.a.cols : op.a.rows;
+  const Panel<D> panel{n + rows,
+                       static_cast<int>(n),
+                       n,
+                       Trapezoid<const D>{op.a, upper},
+                       Trapezoid<D>{op.factor, upper},
+                       nullptr,
+                       0};
+  const Relayed<E> kept{const_cast<Board<E>*>(reinterpret_cast<const Board<E>*>(op.notes.data)),
+                        nullptr, 0, true};
+  launch_kernel(queue.stream(), panel_shape<T>(strips_of(rows)), "potrf rows",
+                potrf_panel_kernel<D, E>, panel, kept);
+}
+
 }  // namespace
 
 Relay::Relay()
@@ -798,56 +846,10 @@ Index potrf_notes() {
   return round_up(static_cast<Index>(kElements), kNotesUnit);
 }
 
-template <class T>
-void potrf_panel(cudaStream_t stream, Relay& relay, Uplo uplo, DeviceView<const T> a,
-                 DeviceView<T> factor, Index* info, Index offset, T* notes) {
-  using D = typename DeviceScalar<T>::type;
-  using E = Accumulated<T>;
-  const bool upper = uplo == Uplo::upper;
-  const Index rows = upper ? a.cols : a.rows, n = upper ? a.rows : a.cols;
-  const Panel<D> panel{rows,
-                       static_cast<int>(n),
-                       0,
-                       Trapezoid<const D>{a, upper},
-                       Trapezoid<D>{factor, upper},
-                       info,
-                       offset};
-  char* const memory = static_cast<char*>(relay.memory());
-  const bool keep = notes != nullptr;
-  const Index strips = strips_of(rows - n);
-  const Relayed<E> relayed{
-      reinterpret_cast<Board<E>*>(keep ? reinterpret_cast<char*>(notes) : memory + kPostedBytes),
-      reinterpret_cast<unsigned*>(memory), relay.next_launch(stream), keep || strips > 0};
-  launch(stream, panel_shape<T>(1 + strips), "potrf panel", potrf_panel_kernel<D, E>, panel,
-         relayed);
-}
-
-template <class T>
-void potrf_rows(cudaStream_t stream, Uplo uplo, const T* notes, DeviceView<const T> a,
-                DeviceView<T> factor) {
-  using D = typename DeviceScalar<T>::type;
-  using E = Accumulated<T>;
-  const bool upper = uplo == Uplo::upper;
-  const Index rows = upper ? a.cols : a.rows, n = upper ? a.rows : a.cols;
-  const Panel<D> panel{n + rows,
-                       static_cast<int>(n),
-                       n,
-                       Trapezoid<const D>{a, upper},
-                       Trapezoid<D>{factor, upper},
-                       nullptr,
-                       0};
-  const Relayed<E> kept{const_cast<Board<E>*>(reinterpret_cast<const Board<E>*>(notes)), nullptr, 0,
-                        true};
-  launch(stream, panel_shape<T>(strips_of(rows)), "potrf rows", potrf_panel_kernel<D, E>, panel,
-         kept);
-}
-
-#define OVERLAPACK_INSTANTIATE(T)                                                           \
-  template Index potrf_panel_width<T>();                                                    \
-  template Index potrf_notes<T>();                                                          \
-  template void potrf_panel(cudaStream_t, Relay&, Uplo, DeviceView<const T>, DeviceView<T>, \
-                            Index*, Index, T*);                                             \
-  template void potrf_rows(cudaStream_t, Uplo, const T*, DeviceView<const T>, DeviceView<T>);
+#define OVERLAPACK_INSTANTIATE(T)        \
+  template Index potrf_panel_width<T>(); \
+  template Index potrf_notes<T>();       \
+  OVERLAPACK_LAUNCH(PotrfPanel<T>) OVERLAPACK_LAUNCH(PotrfRows<T>)
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #undef OVERLAPACK_INSTANTIATE
 

@@ -26,7 +26,7 @@
 // the first one stores the diagonal block. It does so elsewhere, because the others still read: a
 // copy puts it in its place afterwards.
 //
-// Where V is known for all panels beforehand (Kernels<T>::update_panels), they need not wait for
+// Where V is known for all panels beforehand (UpdatePanels), they need not wait for
 // each other. Then one kernel makes the reflectors of all panels, a thread block those of one, and
 // another takes all rows below through them.
 //
@@ -35,10 +35,12 @@
 #include <limits>
 #include <type_traits>
 
+#include "device/cuda/panels/panels.hpp"
 #include "device/cuda/parts/arithmetic.cuh"
 #include "device/cuda/parts/trapezoid.cuh"
 #include "device/cuda/ptx/async_copy.cuh"
 #include "device/cuda/ptx/gate.cuh"
+#include "device/cuda/runtime/copy_part.hpp"
 #include "device/cuda/runtime/kernels.hpp"
 #include "device/cuda/runtime/launch.cuh"
 
@@ -585,14 +587,14 @@ void launch_panels(cudaStream_t stream, Panels<D, DoubleScalar<D>, K> panels) {
   shape.blocks = static_cast<unsigned>(count);
   shape.threads = kDiagonalWarps * kWarp;
   shape.shared_bytes = shared_by_all<Shared<E, K>>();
-  launch(stream, shape, "update panels", reflectors_kernel<D, E, K>, panels);
+  launch_kernel(stream, shape, "update panels", reflectors_kernel<D, E, K>, panels);
   const Index below = panels.rows - std::min<Index>(panels.n, kWidth);
   const auto parts = static_cast<unsigned>(quotient_up(below, kFollowers));
   if (parts == 0) return;
   shape.blocks = static_cast<unsigned>(count) * parts;
   shape.threads = kFollowers;
   shape.shared_bytes = shared_by_all<SharedOfFollowers<D, E, K>>();
-  launch(stream, shape, "update panels", followers_kernel<D, E, K>, panels, parts);
+  launch_kernel(stream, shape, "update panels", followers_kernel<D, E, K>, panels, parts);
 }
 
 template <class D, int K>
@@ -604,7 +606,7 @@ void launch_update(cudaStream_t stream, int multiprocessors, const Panel<D>& pan
   shape.blocks = static_cast<unsigned>(std::clamp<Index>(wanted, 1, multiprocessors));
   shape.threads = kWarps * kWarp;
   shape.shared_bytes = shared_by_all<Shared<E, K>>();
-  launch(stream, shape, "update panel", update_panel_kernel<D, E, K>, panel);
+  launch_kernel(stream, shape, "update panel", update_panel_kernel<D, E, K>, panel);
 }
 
 /// Calls f with the smallest number of vectors that there are kernels for, as a constant.
@@ -621,50 +623,53 @@ void with_kernel_for(Index vectors, F f) {
   }
 }
 
-}  // namespace
-
-UpdateScratch::UpdateScratch()
-    : memory_(kWidth * kWidth * sizeof(Complex<double>), "memory for updates of a factor") {}
-
-Index update_panel_width() { return kWidth; }
+/// The kernels' view of a group of vectors: columns j, ... of V.
+template <class T>
+Panel<typename DeviceScalar<T>::type> panel_of(const UpdatePanel<T>& op, DeviceView<const T> a,
+                                               DeviceView<T> home, Index j, Index count) {
+  using D = typename DeviceScalar<T>::type;
+  const bool upper = op.uplo == Uplo::upper, adds = j < op.plus;
+  return {op.rows(),
+          static_cast<int>(op.columns()),
+          static_cast<int>(count),
+          adds ? 1.0 : -1.0,
+          adds ? 0.0 : kLeast<D>,
+          Trapezoid<const D>{a, upper},
+          Trapezoid<D>{op.factor, upper},
+          Trapezoid<D>{device_cast(home.data), home.ld, upper},
+          device_cast(op.v.data) + j * op.v.ld,
+          op.v.ld,
+          device_cast(op.rest.data) + j * op.rest.ld,
+          op.rest.ld,
+          op.info.data,
+          op.offset,
+          op.c.data,
+          device_cast(op.s.data)};
+}
 
 template <class T>
-void update_panel(cudaStream_t stream, const UpdateScratch& scratch, int multiprocessors, Uplo uplo,
-                  DeviceView<const T> a, DeviceView<T> factor, Index plus, DeviceView<const T> v,
-                  DeviceView<T> rest, Index* info, Index offset, Real<T>* c, T* s) {
+void enqueue(CudaQueue& queue, const UpdatePanel<T>& op) {
   using D = typename DeviceScalar<T>::type;
   using E = DoubleScalar<D>;
-  const bool upper = uplo == Uplo::upper;
-  const Index rows = upper ? a.cols : a.rows, n = upper ? a.rows : a.cols;
+  const UpdateScratch& scratch = queue.update_scratch();
+  const DeviceView<T>& factor = op.factor;
+  const Index n = op.columns();
+  DeviceView<const T> a = op.a;
   // In groups of vectors, those that are added first.
-  for (Index j = 0; j < v.cols;) {
-    const bool adds = j < plus;
-    const Index count = std::min<Index>((adds ? plus : v.cols) - j, kVectors<E>);
+  for (Index j = 0; j < op.v.cols;) {
     const bool in_place = a.data == factor.data;
-    T* const home = in_place ? static_cast<T*>(scratch.memory()) : factor.data;
-    const Index home_ld = in_place ? kWidth : factor.ld;
-    const Panel<D> panel{rows,
-                         static_cast<int>(n),
-                         static_cast<int>(count),
-                         adds ? 1.0 : -1.0,
-                         adds ? 0.0 : kLeast<D>,
-                         Trapezoid<const D>{a, upper},
-                         Trapezoid<D>{factor, upper},
-                         Trapezoid<D>{device_cast(home), home_ld, upper},
-                         device_cast(v.data) + j * v.ld,
-                         v.ld,
-                         device_cast(rest.data) + j * rest.ld,
-                         rest.ld,
-                         info,
-                         offset,
-                         c,
-                         device_cast(s)};
+    const Index count = std::min<Index>((j < op.plus ? op.plus : op.v.cols) - j, kVectors<E>);
+    const DeviceView<T> home =
+        in_place ? DeviceView<T>(static_cast<T*>(scratch.memory()), n, n, kWidth) : factor;
+    const Panel<D> panel = panel_of(op, a, home, j, count);
     with_kernel_for<E>(count, [&](auto vectors) {
-      launch_update<D, decltype(vectors)::value>(stream, multiprocessors, panel);
+      launch_update<D, decltype(vectors)::value>(queue.stream(), queue.gpu().multiprocessors,
+                                                 panel);
     });
     if (in_place) {
-      copy_part(stream, factor.data, sizeof(T) * static_cast<std::size_t>(factor.ld), home,
-                sizeof(T) * static_cast<std::size_t>(home_ld), sizeof(T), n, n, part_of(uplo), 0);
+      copy_part(queue.stream(), {factor.data, sizeof(T) * static_cast<std::size_t>(factor.ld),
+                                 home.data, sizeof(T) * static_cast<std::size_t>(home.ld),
+                                 sizeof(T), n, n, part_of(op.uplo), 0});
     }
     a = factor;  // for the next group
     j += count;
@@ -672,40 +677,40 @@ void update_panel(cudaStream_t stream, const UpdateScratch& scratch, int multipr
 }
 
 template <class T>
-void update_panels(cudaStream_t stream, Uplo uplo, int sign, DeviceView<T> a,
-                   DeviceView<const T> states, Index k, DeviceView<const Double<T>> bases,
-                   DeviceView<Double<T>> reflectors, Index* info, Real<T>* c, T* s) {
+void enqueue(CudaQueue& queue, const UpdatePanels<T>& op) {
   using D = typename DeviceScalar<T>::type;
   using E = DoubleScalar<D>;
-  const bool upper = uplo == Uplo::upper;
-  with_kernel_for<E>(k, [&](auto vectors) {
+  const bool upper = op.uplo == Uplo::upper;
+  with_kernel_for<E>(op.k, [&](auto vectors) {
     constexpr int K = decltype(vectors)::value;
-    static_assert(K <= kUpdateVectors<T> &&
-                  sizeof(Reflector<E, K>) <= kUpdateReflector<T> * sizeof(E));
-    launch_panels<D, K>(stream, {upper ? a.cols : a.rows,
-                                 upper ? a.rows : a.cols,
-                                 static_cast<int>(k),
-                                 static_cast<double>(sign),
-                                 {device_cast(a.data), a.ld, upper},
-                                 {device_cast(a.data), a.ld, upper},
-                                 device_cast(states.data),
-                                 states.ld,
-                                 device_cast(bases.data),
-                                 bases.ld,
-                                 reinterpret_cast<Reflector<E, K>*>(reflectors.data),
-                                 info,
-                                 c,
-                                 device_cast(s)});
+    static_assert(K <= UpdatePanels<T>::kMaxVectors &&
+                  sizeof(Reflector<E, K>) <= UpdatePanels<T>::kReflector * sizeof(E));
+    launch_panels<D, K>(queue.stream(), {op.rows(),
+                                         op.columns(),
+                                         static_cast<int>(op.k),
+                                         static_cast<double>(op.sign),
+                                         {device_cast(op.a.data), op.a.ld, upper},
+                                         {device_cast(op.a.data), op.a.ld, upper},
+                                         device_cast(op.states.data),
+                                         op.states.ld,
+                                         device_cast(op.bases.data),
+                                         op.bases.ld,
+                                         reinterpret_cast<Reflector<E, K>*>(op.reflectors.data),
+                                         op.info.data,
+                                         op.c.data,
+                                         device_cast(op.s.data)});
   });
 }
 
-#define OVERLAPACK_INSTANTIATE(T)                                                                 \
-  template void update_panel(cudaStream_t, const UpdateScratch&, int, Uplo, DeviceView<const T>,  \
-                             DeviceView<T>, Index, DeviceView<const T>, DeviceView<T>, Index*,    \
-                             Index, Real<T>*, T*);                                                \
-  template void update_panels(cudaStream_t, Uplo, int, DeviceView<T>, DeviceView<const T>, Index, \
-                              DeviceView<const Double<T>>, DeviceView<Double<T>>, Index*,         \
-                              Real<T>*, T*);
+}  // namespace
+
+UpdateScratch::UpdateScratch()
+    : memory_(kWidth * kWidth * sizeof(Complex<double>), "memory for updates of a factor") {}
+
+Index update_panel_width() { return kWidth; }
+
+#define OVERLAPACK_INSTANTIATE(T) \
+  OVERLAPACK_LAUNCH(UpdatePanel<T>) OVERLAPACK_LAUNCH(UpdatePanels<T>)
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #undef OVERLAPACK_INSTANTIATE
 

@@ -1,6 +1,7 @@
 // A factor of Cholesky's, whichever triangle it is stored in.
 #pragma once
 
+#include "core/view.hpp"
 #include "device/cuda/parts/arithmetic.cuh"
 
 namespace overlapack::cuda {

@@ -24,19 +24,19 @@ __global__ void find_not_finite_kernel(Part part, Index rows, Index cols, const 
   if (!all_finite) *found = 1;
 }
 
-}  // namespace
-
 template <class T>
-void find_not_finite(cudaStream_t stream, Part part, DeviceView<const T> a, Index* found) {
+void enqueue(CudaQueue& queue, const FindNotFinite<T>& op) {
   LaunchShape shape;
-  shape.blocks = static_cast<unsigned>(std::min<Index>(a.cols, 4096));
+  shape.blocks = static_cast<unsigned>(std::min<Index>(op.a.cols, 4096));
   shape.threads = 256;
-  launch(stream, shape, "find_not_finite", find_not_finite_kernel<typename DeviceScalar<T>::type>,
-         part, a.rows, a.cols, device_cast(a.data), a.ld, found);
+  launch_kernel(queue.stream(), shape, op.kName,
+                find_not_finite_kernel<typename DeviceScalar<T>::type>, op.part, op.a.rows,
+                op.a.cols, device_cast(op.a.data), op.a.ld, op.found.data);
 }
 
-#define OVERLAPACK_INSTANTIATE(T) \
-  template void find_not_finite(cudaStream_t, Part, DeviceView<const T>, Index*);
+}  // namespace
+
+#define OVERLAPACK_INSTANTIATE(T) OVERLAPACK_LAUNCH(FindNotFinite<T>)
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #undef OVERLAPACK_INSTANTIATE
 

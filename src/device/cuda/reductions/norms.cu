@@ -1,7 +1,6 @@
-// Norms of device matrices, and their smallest and largest elements.
-#include <limits>
-
+// Norms of device matrices.
 #include "device/cuda/reductions/reduce.cuh"
+#include "device/cuda/reductions/reduce_scratch.hpp"
 #include "device/cuda/runtime/kernels.hpp"
 
 namespace overlapack::cuda {
@@ -44,15 +43,6 @@ struct LargestModulus : ToLargest<DeviceReal<T>> {
 template <class T>
 struct LargestCheapModulus : ToLargest<DeviceReal<T>> {
   __device__ void fold(DeviceReal<T>& value, T x) const { value = larger(value, abs1(x)); }
-};
-
-/// The largest, or with kSign = -1 the smallest, of any numbers.
-template <class R, int kSign>
-struct Extreme : ToLargest<R> {
-  R lowest;  // minus infinity
-  __device__ R identity() const { return lowest; }
-  __device__ void fold(R& value, R x) const { value = larger(value, kSign * x); }
-  __device__ R result(R value, Index) const { return kSign * value; }
 };
 
 template <class T>
@@ -162,6 +152,42 @@ ReduceMemory memory_of(const ReduceScratch& scratch) {
   return {scratch.parts(), scratch.totals(), static_cast<unsigned*>(scratch.tickets())};
 }
 
+template <class T>
+void enqueue(CudaQueue& queue, const ColumnNorms<T>& op) {
+  reduce<Lines::columns>(queue.stream(), op.kName, memory_of(queue.reduce_scratch()),
+                         LargestCheapModulus<typename DeviceScalar<T>::type>{}, EachLine{},
+                         whole(op.a), op.norms.data);
+}
+
+template <class T>
+void enqueue(CudaQueue& queue, const MatrixNorm<T>& op) {
+  using D = typename DeviceScalar<T>::type;
+  using R = Real<T>;
+  cudaStream_t const stream = queue.stream();
+  const char* const what = op.kName;
+  R *const work = op.work.data, *const result = op.result.data;
+  if (op.a.empty()) {
+    check(cudaMemsetAsync(result, 0, sizeof(R), stream), what);
+    return;
+  }
+  const ReduceMemory memory = memory_of(queue.reduce_scratch());
+  const bool general = !op.given_by_triangle();
+  const auto matrix = general ? whole(op.a) : triangle(op.symmetry, op.uplo, op.a);
+  if (op.norm == Norm::max) {
+    reduce<Lines::one>(stream, what, memory, LargestModulus<D>{}, EachLine{}, matrix, result);
+  } else if (op.norm == Norm::frobenius) {
+    reduce<Lines::one>(stream, what, memory, SumOfSquares<D>{}, EachLine{}, matrix, result);
+  } else if (!general) {
+    reduce<Lines::rows>(stream, what, memory, SumOfModuli<D>{}, EachLine{}, matrix, work);
+    const SumWithOtherTriangle<D> sum{{}, matrix.data, matrix.ld, matrix.hermitian, work};
+    reduce<Lines::columns>(stream, what, memory, sum, Largest<R>{}, matrix, result);
+  } else if (op.norm == Norm::one) {
+    reduce<Lines::columns>(stream, what, memory, SumOfModuli<D>{}, Largest<R>{}, matrix, result);
+  } else {
+    reduce<Lines::rows>(stream, what, memory, SumOfModuli<D>{}, Largest<R>{}, matrix, result);
+  }
+}
+
 }  // namespace
 
 ReduceScratch::ReduceScratch(cudaStream_t stream)
@@ -171,59 +197,8 @@ ReduceScratch::ReduceScratch(cudaStream_t stream)
   check(cudaMemsetAsync(tickets_, 0, kTicketBytes, stream), "memory for reductions");
 }
 
-template <class T>
-void column_norms(cudaStream_t stream, const ReduceScratch& scratch, DeviceView<const T> a,
-                  Real<T>* norms) {
-  reduce<Lines::columns>(stream, "column_norms", memory_of(scratch),
-                         LargestCheapModulus<typename DeviceScalar<T>::type>{}, EachLine{},
-                         whole(a), norms);
-}
-
-template <class T>
-void norm(cudaStream_t stream, const ReduceScratch& scratch, Norm norm, Symmetry symmetry,
-          Uplo uplo, DeviceView<const T> a, Real<T>* work, Real<T>* result) {
-  using D = typename DeviceScalar<T>::type;
-  using R = Real<T>;
-  const char* const what = "norm";
-  const ReduceMemory memory = memory_of(scratch);
-  const bool general = symmetry == Symmetry::none;
-  const auto matrix = general ? whole(a) : triangle(symmetry, uplo, a);
-  if (norm == Norm::max) {
-    reduce<Lines::one>(stream, what, memory, LargestModulus<D>{}, EachLine{}, matrix, result);
-  } else if (norm == Norm::frobenius) {
-    reduce<Lines::one>(stream, what, memory, SumOfSquares<D>{}, EachLine{}, matrix, result);
-  } else if (!general) {
-    reduce<Lines::rows>(stream, what, memory, SumOfModuli<D>{}, EachLine{}, matrix, work);
-    const SumWithOtherTriangle<D> sum{{}, matrix.data, matrix.ld, matrix.hermitian, work};
-    reduce<Lines::columns>(stream, what, memory, sum, Largest<R>{}, matrix, result);
-  } else if (norm == Norm::one) {
-    reduce<Lines::columns>(stream, what, memory, SumOfModuli<D>{}, Largest<R>{}, matrix, result);
-  } else {
-    reduce<Lines::rows>(stream, what, memory, SumOfModuli<D>{}, Largest<R>{}, matrix, result);
-  }
-}
-
-template <class R>
-void extreme(cudaStream_t stream, const ReduceScratch& scratch, bool largest, DeviceView<const R> a,
-             R* result) {
-  const R lowest = -std::numeric_limits<R>::infinity();
-  if (largest) {
-    reduce<Lines::one>(stream, "largest", memory_of(scratch), Extreme<R, 1>{{}, lowest}, EachLine{},
-                       whole(a), result);
-  } else {
-    reduce<Lines::one>(stream, "smallest", memory_of(scratch), Extreme<R, -1>{{}, lowest},
-                       EachLine{}, whole(a), result);
-  }
-}
-
-#define OVERLAPACK_INSTANTIATE(T)                                                                \
-  template void column_norms(cudaStream_t, const ReduceScratch&, DeviceView<const T>, Real<T>*); \
-  template void norm(cudaStream_t, const ReduceScratch&, Norm, Symmetry, Uplo,                   \
-                     DeviceView<const T>, Real<T>*, Real<T>*);
+#define OVERLAPACK_INSTANTIATE(T) OVERLAPACK_LAUNCH(ColumnNorms<T>) OVERLAPACK_LAUNCH(MatrixNorm<T>)
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #undef OVERLAPACK_INSTANTIATE
-
-template void extreme(cudaStream_t, const ReduceScratch&, bool, DeviceView<const float>, float*);
-template void extreme(cudaStream_t, const ReduceScratch&, bool, DeviceView<const double>, double*);
 
 }  // namespace overlapack::cuda

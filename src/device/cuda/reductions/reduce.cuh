@@ -459,8 +459,8 @@ void reduce(cudaStream_t stream, const char* what, const ReduceMemory& memory, R
   LaunchShape shape;
   shape.threads = kReduceThreads;
   shape.blocks = static_cast<unsigned>(std::min(cut.groups * cut.chunks, kReduceBlocks));
-  launch(stream, shape, what, reduce_kernel<kLines, Reduction, Outer, T>, reduction, outer, a, cut,
-         memory, results);
+  launch_kernel(stream, shape, what, reduce_kernel<kLines, Reduction, Outer, T>, reduction, outer,
+                a, cut, memory, results);
 }
 
 }  // namespace overlapack::cuda

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "device/cuda/runtime/kernels.hpp"
+#include "device/cuda/runtime/copy_part.hpp"
 #include "device/cuda/runtime/launch.cuh"
 
 namespace overlapack::cuda {
@@ -37,16 +37,15 @@ __global__ void __launch_bounds__(kThreads)
 
 }  // namespace
 
-void copy_part(cudaStream_t stream, void* to, std::size_t to_pitch, const void* from,
-               std::size_t from_pitch, std::size_t element, Index rows, Index cols, Part part,
-               Index diagonal) {
-  const auto words = static_cast<Index>(element / sizeof(std::uint32_t));
-  const Index stripes = rows * words / (kThreads * kPerThread) + 1;
+void copy_part(cudaStream_t stream, const PartCopy& copy) {
+  const auto words = static_cast<Index>(copy.element / sizeof(std::uint32_t));
+  const Index stripes = copy.rows * words / (kThreads * kPerThread) + 1;
   LaunchShape shape;
   shape.threads = kThreads;
-  shape.blocks = static_cast<unsigned>(std::min(cols * stripes, kMaxBlocks));
-  launch(stream, shape, "copy on device", copy_part_kernel, static_cast<char*>(to), to_pitch,
-         static_cast<const char*>(from), from_pitch, words, rows, cols, part, diagonal, stripes);
+  shape.blocks = static_cast<unsigned>(std::min(copy.cols * stripes, kMaxBlocks));
+  launch_kernel(stream, shape, "copy on device", copy_part_kernel, static_cast<char*>(copy.to),
+                copy.to_pitch, static_cast<const char*>(copy.from), copy.from_pitch, words,
+                copy.rows, copy.cols, copy.part, copy.diagonal, stripes);
 }
 
 }  // namespace overlapack::cuda

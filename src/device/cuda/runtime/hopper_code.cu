@@ -1,5 +1,5 @@
 // Whether code for Hopper alone runs here.
-#include "device/cuda/runtime/kernels.hpp"
+#include "device/cuda/runtime/gpu.hpp"
 #include "device/cuda/runtime/launch.cuh"
 
 namespace overlapack::cuda {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "device/cuda/runtime/check.hpp"
-#include "device/cuda/runtime/kernels.hpp"
+#include "device/cuda/runtime/gpu.hpp"
 
 namespace overlapack::cuda {
 
@@ -161,8 +161,8 @@ inline bool records_beginnings() {
 
 /// kernel<<<...>>>(arguments...).
 template <class... Parameters, class... Arguments>
-void launch(cudaStream_t stream, LaunchShape shape, const char* what, void (*kernel)(Parameters...),
-            const Arguments&... arguments) {
+void launch_kernel(cudaStream_t stream, LaunchShape shape, const char* what,
+                   void (*kernel)(Parameters...), const Arguments&... arguments) {
   check(ask_for(shape, kernel), what);
   shape.early = shape.early && code_of(kernel) >= kHopperCode;
   if (shape.begun != nullptr && !records_beginnings()) {  // then a little too early

@@ -1,0 +1,178 @@
+// Products and solves: by cuBLAS, and by kernels of our own where they are faster.
+#include <algorithm>
+#include <cstdint>
+
+#include "device/cuda/blas/blas.hpp"
+#include "device/cuda/blas/cublas.hpp"
+#include "device/cuda/fused/fused.hpp"
+#include "device/cuda/runtime/kernels.hpp"
+
+namespace overlapack::cuda {
+namespace {
+
+cublasFillMode_t fill(Uplo uplo) {
+  return uplo == Uplo::lower ? CUBLAS_FILL_MODE_LOWER : CUBLAS_FILL_MODE_UPPER;
+}
+cublasSideMode_t side_mode(Side side) {
+  return side == Side::left ? CUBLAS_SIDE_LEFT : CUBLAS_SIDE_RIGHT;
+}
+cublasDiagType_t diagonal(Diag diag) {
+  return diag == Diag::unit ? CUBLAS_DIAG_UNIT : CUBLAS_DIAG_NON_UNIT;
+}
+/// For real matrices the conjugate transpose is the transpose, and ?syrk knows it by that name
+/// only.
+template <class T>
+cublasOperation_t transposition(Op op) {
+  if (op == Op::none) return CUBLAS_OP_N;
+  return op == Op::conj_trans && is_complex<T> ? CUBLAS_OP_C : CUBLAS_OP_T;
+}
+
+// ---- Products -----------------------------------------------------------------------------
+
+/// Whether subtract_product() can make a product, and is worth it: with more summands cuBLAS is
+/// faster, and so it is with fewer tiles than multiprocessors. Fewer than 64 rows or columns are
+/// not worth a tile, and a million of either are as many as have been thought of.
+bool is_for_subtract_product(const Gpu& gpu, const Gemm<double>& op) {
+  constexpr Index kSummandsAtMost = 512, kLinesAtLeast = 64, kLinesAtMost = Index{1} << 20;
+  constexpr std::uintptr_t kAligned = 16;
+  const bool form = op.op_a == Op::none && op.op_b != Op::none && op.alpha == -1 && op.beta == 1;
+  const Index k = op.a.cols, tiles = quotient_up(op.c.rows, Index{kSubtractedRows}) *
+                                     quotient_up(op.c.cols, Index{kSubtractedColumns});
+  const auto aligned = [](DeviceView<const double> x) {
+    return reinterpret_cast<std::uintptr_t>(x.data) % kAligned == 0 && x.ld % 2 == 0;
+  };
+  return form && gpu.has_hopper_code && k > 0 && k % kSubtractedSummands == 0 &&
+         k <= kSummandsAtMost && std::min(op.c.rows, op.c.cols) >= kLinesAtLeast &&
+         std::max(op.c.rows, op.c.cols) <= kLinesAtMost && tiles >= gpu.multiprocessors &&
+         aligned(op.a) && aligned(op.b) && aligned(op.c);
+}
+
+template <class T>
+void enqueue(CudaQueue& queue, const Gemm<T>& op) {
+  if constexpr (std::is_same_v<T, double>) {
+    if (is_for_subtract_product(queue.gpu(), op)) {
+      subtract_product(queue.stream(), op.a, op.b, op.c);
+      return;
+    }
+  }
+  check(blas::Functions<T>::gemm(
+            queue.cublas(), transposition<T>(op.op_a), transposition<T>(op.op_b), op.c.rows,
+            op.c.cols, op.summands(), blas::cast(&op.alpha), blas::cast(op.a.data), op.a.ld,
+            blas::cast(op.b.data), op.b.ld, blas::cast(&op.beta), blas::cast(op.c.data), op.c.ld),
+        op.kName);
+}
+
+template <class T>
+void enqueue(CudaQueue& queue, const Herk<T>& op) {
+  check(blas::Functions<T>::herk(queue.cublas(), fill(op.uplo), transposition<T>(op.op), op.c.rows,
+                                 op.summands(), &op.alpha, blas::cast(op.a.data), op.a.ld, &op.beta,
+                                 blas::cast(op.c.data), op.c.ld),
+        op.kName);
+}
+
+template <class T>
+void enqueue(CudaQueue& queue, const Copy<T>& op) {
+  const T one(1), zero(0);
+  const DeviceView<T>& b = op.b;
+  check(
+      blas::Functions<T>::geam(queue.cublas(), transposition<T>(op.op), CUBLAS_OP_N, b.rows, b.cols,
+                               blas::cast(&one), blas::cast(op.a.data), op.a.ld, blas::cast(&zero),
+                               blas::cast(b.data), b.ld, blas::cast(b.data), b.ld),
+      op.kName);
+}
+
+// ---- Solves -------------------------------------------------------------------------------
+
+/// L X = B or X L^H = B, where L is `a` (lower) or its conjugate transpose (upper).
+template <class T>
+struct ForwardSolve {
+  Side side;
+  Uplo uplo;
+  Diag diag;
+  DeviceView<const T> a;
+  DeviceView<T> b;
+
+  /// The part of it that has so much of L's diagonal.
+  ForwardSolve part(Range i) const {
+    return {side, uplo, diag, a.block(i.first, i.first, i.size(), i.size()), rows_of_x(i)};
+  }
+  /// Rows of X, or columns from the right.
+  DeviceView<T> rows_of_x(Range i) const {
+    return side == Side::left ? b.block(i.first, 0, i.size(), b.cols)
+                              : b.block(0, i.first, b.rows, i.size());
+  }
+};
+
+/// B2 - L21 X1, or B2 - X1 L21^H.
+template <class T>
+void subtract_solved(CudaQueue& queue, const ForwardSolve<T>& op, Range one, Range two) {
+  const bool lower = op.uplo == Uplo::lower;
+  const Op stored = lower ? Op::none : Op::conj_trans, adjoint = lower ? Op::conj_trans : Op::none;
+  const DeviceView<const T> l21 = lower ? op.a.block(two, one) : op.a.block(one, two);
+  const DeviceView<T> x1 = op.rows_of_x(one), b2 = op.rows_of_x(two);
+  if (op.side == Side::left) {
+    enqueue(queue, Gemm<T>{stored, Op::none, T(-1), l21, x1, T(1), b2});
+  } else {
+    enqueue(queue, Gemm<T>{Op::none, adjoint, T(-1), x1, l21, T(1), b2});
+  }
+}
+
+// Solves with small triangles are slow in cuBLAS (1.5 TFLOP/s at order 128 on an H200).
+//
+//   [ L11      ] [ X1 ]   [ B1 ]      X1 = L11^-1 B1,
+//   [ L21  L22 ] [ X2 ] = [ B2 ],     X2 = L22^-1 (B2 - L21 X1),
+//
+// and likewise X L^H = B from the right.
+template <class T>
+void solve_forward(CudaQueue& queue, const ForwardSolve<T>& op) {
+  const Index n = op.a.rows, width = trsm_block_order<T>();
+  if (n <= width) {
+    trsm_block(queue.stream(), op.side, op.uplo, op.diag, op.a, op.b);
+    return;
+  }
+  if (op.side == Side::right && solves_by_rows_in_one_pass(n, op.b.rows)) {
+    interchange_and_solve_by_rows<T>(queue.stream(), op.uplo, op.diag, op.a, nullptr, nullptr, 0,
+                                     op.b);
+    return;
+  }
+  const Index middle = round_up(n / 2, width);
+  const Range one = {0, middle}, two = {middle, n};
+  solve_forward(queue, op.part(one));
+  subtract_solved(queue, op, one, two);
+  solve_forward(queue, op.part(two));
+}
+
+template <class T>
+void enqueue(CudaQueue& queue, const Trsm<T>& op) {
+  const DeviceView<T>& b = op.b;
+  if (op.alpha == T(0)) {  // cuBLAS would keep B's NaNs
+    enqueue(queue, Gemm<T>{Op::none, Op::none, T(0), b.block(0, 0, b.rows, 0),
+                           b.block(0, 0, 0, b.cols), T(0), b});
+    return;
+  }
+  constexpr Index kManyBlocks = 4;  // from there on cuBLAS does as well
+  const bool adjoint = op.op == Op::conj_trans || (op.op == Op::trans && !is_complex<T>);
+  const bool forward =
+      ((op.side == Side::left) == (op.uplo == Uplo::lower)) ? op.op == Op::none : adjoint;
+  if (op.alpha == T(1) && forward && op.a.rows <= kManyBlocks * trsm_block_order<T>()) {
+    solve_forward<T>(queue, {op.side, op.uplo, op.diag, op.a, b});
+    return;
+  }
+  check(blas::Functions<T>::trsm(queue.cublas(), side_mode(op.side), fill(op.uplo),
+                                 transposition<T>(op.op), diagonal(op.diag), b.rows, b.cols,
+                                 blas::cast(&op.alpha), blas::cast(op.a.data), op.a.ld,
+                                 blas::cast(b.data), b.ld),
+        op.kName);
+}
+
+}  // namespace
+
+#define OVERLAPACK_INSTANTIATE(T) \
+  OVERLAPACK_LAUNCH(Gemm<T>)      \
+  OVERLAPACK_LAUNCH(Herk<T>)      \
+  OVERLAPACK_LAUNCH(Copy<T>)      \
+  OVERLAPACK_LAUNCH(Trsm<T>)
+OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
+#undef OVERLAPACK_INSTANTIATE
+
+}  // namespace overlapack::cuda

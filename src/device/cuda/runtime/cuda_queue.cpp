@@ -1,0 +1,229 @@
+#include "device/cuda/runtime/cuda_queue.hpp"
+
+#include <cstdint>
+#include <string>
+
+#include "device/cuda/panels/panels.hpp"
+#include "device/cuda/reductions/reduce_scratch.hpp"
+#include "device/cuda/runtime/contexts.hpp"
+#include "device/cuda/runtime/copy_part.hpp"
+#include "device/cuda/runtime/driver.hpp"
+
+namespace overlapack::cuda {
+namespace {
+
+/// cuBLAS's workspace per handle, the size that NVIDIA recommends for Hopper. A handle with a
+/// workspace of its own allocates nothing later, which would synchronise the device.
+constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;
+
+/// Whether the current device has less memory left than a library may want for its start.
+bool is_short_of_memory() {
+  constexpr std::size_t kEnough = std::size_t{1} << 30;
+  std::size_t free = 0, total = 0;
+  ignore(cudaMemGetInfo(&free, &total));
+  return free < kEnough;
+}
+
+/// Lets a stream write a word.
+auto stream_write_value() {
+  static const auto function =
+      driver_function<decltype(cuStreamWriteValue32)>("cuStreamWriteValue32");
+  if (function == nullptr) throw DeviceError("the driver has no cuStreamWriteValue32", true);
+  return function;
+}
+
+}  // namespace
+
+// ---- CudaEvent ----------------------------------------------------------------------------
+
+CudaEvent::CudaEvent(Device& device, int index, Timed timed) : Event(device, timed), index_(index) {
+  const CurrentDevice current(index_);
+  check(cudaEventCreateWithFlags(&event_,
+                                 timed == Timed::yes ? cudaEventDefault : cudaEventDisableTiming),
+        "creating an event");
+}
+
+CudaEvent::~CudaEvent() {
+  const CurrentDevice current(index_);
+  ignore(cudaEventDestroy(event_));
+}
+
+void CudaEvent::do_synchronize() {
+  const CurrentDevice current(index_);
+  check(cudaEventSynchronize(event_), "waiting for an event");
+}
+
+bool CudaEvent::do_done() {
+  const CurrentDevice current(index_);
+  const cudaError_t status = cudaEventQuery(event_);
+  if (status == cudaErrorNotReady) {
+    ignore(status);
+    return false;
+  }
+  check(status, "asking about an event");
+  return true;
+}
+
+double CudaEvent::do_since(Event& earlier) {
+  const CurrentDevice current(index_);
+  const cudaEvent_t from = static_cast<CudaEvent&>(earlier).handle();
+  for (const cudaEvent_t event : {from, event_}) {
+    check(cudaEventSynchronize(event), "waiting for an event");
+  }
+  float ms = 0;
+  check(cudaEventElapsedTime(&ms, from, event_), "reading the time of an event");
+  return 1e3 * static_cast<double>(ms);
+}
+
+// ---- CudaQueue ----------------------------------------------------------------------------
+
+CudaQueue::CudaQueue(Device& device, const Gpu& gpu, Priority priority) : Queue(device), gpu_(gpu) {
+  const CurrentDevice current(gpu_.index);
+  try {
+    int least = 0, greatest = 0;
+    check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "reading the stream priorities");
+    const int value = priority == Priority::high ? greatest : (least + greatest) / 2;
+    check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, value),
+          "creating a stream");
+  } catch (...) {
+    release();
+    throw;
+  }
+}
+
+CudaQueue::~CudaQueue() {
+  const CurrentDevice current(gpu_.index);
+  release();
+}
+
+cublasHandle_t CudaQueue::cublas() {
+  if (cublas_ == nullptr) {
+    void* const workspace = made(workspace_, kWorkspaceBytes, "cuBLAS workspace").at(0);
+    cublasHandle_t handle = nullptr;
+    cublasStatus_t status = cublasCreate(&handle);
+    if (status == CUBLAS_STATUS_NOT_INITIALIZED && is_short_of_memory()) {
+      status = CUBLAS_STATUS_ALLOC_FAILED;  // cuBLAS does not tell
+    }
+    check(status, "starting cuBLAS");
+    cublas_ = handle;
+    check(cublasSetStream(cublas_, stream_), "starting cuBLAS");
+    check(cublasSetWorkspace(cublas_, workspace, kWorkspaceBytes), "starting cuBLAS");
+  }
+  return cublas_;
+}
+
+template <class X, class... Arguments>
+X& CudaQueue::made(std::unique_ptr<X>& x, Arguments... arguments) {
+  if (!x) {
+    const CurrentDevice current(gpu_.index);
+    x = std::make_unique<X>(arguments...);
+  }
+  return *x;
+}
+
+Exchange& CudaQueue::exchange() { return made(exchange_, gpu_.multiprocessors); }
+Relay& CudaQueue::relay() { return made(relay_); }
+const UpdateScratch& CudaQueue::update_scratch() { return made(update_scratch_); }
+const ReduceScratch& CudaQueue::reduce_scratch() { return made(reduce_scratch_, stream_); }
+
+void CudaQueue::release() noexcept {
+  if (stream_ != nullptr) ignore(cudaStreamSynchronize(stream_));
+  reduce_scratch_.reset();
+  update_scratch_.reset();
+  relay_.reset();
+  exchange_.reset();
+  if (cublas_ != nullptr) cublasDestroy(cublas_);
+  workspace_.reset();
+  if (stream_ != nullptr) ignore(cudaStreamDestroy(stream_));
+}
+
+void CudaQueue::copy(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                     std::size_t bytes, std::size_t count, cudaMemcpyKind kind) {
+  const CurrentDevice current(gpu_.index);
+  const char* const what = kind == cudaMemcpyHostToDevice ? "copy to device" : "copy to host";
+  if (count == 1 || (to_pitch == bytes && from_pitch == bytes)) {
+    check(cudaMemcpyAsync(to, from, bytes * count, kind, stream_), what);
+    return;
+  }
+  // A pitch beyond the hardware's limit (2^31 - 1 bytes) is refused by the two-dimensional copy.
+  constexpr std::size_t kMaxPitch = INT32_MAX;
+  if (to_pitch <= kMaxPitch && from_pitch <= kMaxPitch) {
+    check(cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, bytes, count, kind, stream_), what);
+    return;
+  }
+  for (std::size_t j = 0; j < count; ++j) {
+    check(cudaMemcpyAsync(static_cast<char*>(to) + j * to_pitch,
+                          static_cast<const char*>(from) + j * from_pitch, bytes, kind, stream_),
+          what);
+  }
+}
+
+void CudaQueue::do_copy_to_device(void* to, std::size_t to_pitch, const void* from,
+                                  std::size_t from_pitch, std::size_t bytes, std::size_t count) {
+  copy(to, to_pitch, from, from_pitch, bytes, count, cudaMemcpyHostToDevice);
+}
+
+void CudaQueue::do_copy_to_host(void* to, std::size_t to_pitch, const void* from,
+                                std::size_t from_pitch, std::size_t bytes, std::size_t count) {
+  copy(to, to_pitch, from, from_pitch, bytes, count, cudaMemcpyDeviceToHost);
+}
+
+void CudaQueue::do_copy_on_device(void* to, std::size_t to_pitch, const void* from,
+                                  std::size_t from_pitch, std::size_t element, Index rows,
+                                  Index cols, Part part, Index diagonal) {
+  const CurrentDevice current(gpu_.index);
+  copy_part(stream_, {to, to_pitch, from, from_pitch, element, rows, cols, part, diagonal});
+}
+
+void CudaQueue::do_zero(void* device_memory, std::size_t pitch, std::size_t bytes,
+                        std::size_t count) {
+  const CurrentDevice current(gpu_.index);
+  const cudaError_t status =
+      count == 1 ? cudaMemsetAsync(device_memory, 0, bytes, stream_)
+                 : cudaMemset2DAsync(device_memory, pitch, 0, bytes, count, stream_);
+  check(status, "zero");
+}
+
+void CudaQueue::do_signal(Flag& flag, std::uint32_t value) {
+  const CurrentDevice current(gpu_.index);
+  // Page-locked memory has the same address on the device. The default mode makes all earlier
+  // writes of the stream visible before the flag.
+  const CUresult status = stream_write_value()(stream_, reinterpret_cast<CUdeviceptr>(&flag), value,
+                                               CU_STREAM_WRITE_VALUE_DEFAULT);
+  if (status != CUDA_SUCCESS) {
+    throw DeviceError("signal: CUDA driver error " + std::to_string(status), true);
+  }
+}
+
+void CudaQueue::do_poll() {
+  const CurrentDevice current(gpu_.index);
+  const cudaError_t status = cudaStreamQuery(stream_);
+  if (status == cudaErrorNotReady) {
+    ignore(status);
+  } else {
+    check(status, "asking about a stream");
+  }
+}
+
+void CudaQueue::do_record(Event& event) {
+  const CurrentDevice current(gpu_.index);
+  check(cudaEventRecord(static_cast<CudaEvent&>(event).handle(), stream_), "recording an event");
+}
+
+void CudaQueue::do_wait(Event& event) {
+  const CurrentDevice current(gpu_.index);
+  check(cudaStreamWaitEvent(stream_, static_cast<CudaEvent&>(event).handle(), 0),
+        "making a stream wait");
+}
+
+void CudaQueue::do_synchronize() {
+  const CurrentDevice current(gpu_.index);
+  check(cudaStreamSynchronize(stream_), "waiting for a stream");
+}
+
+void CudaQueue::do_drain() noexcept {
+  const CurrentDevice current(gpu_.index);
+  ignore(cudaStreamSynchronize(stream_));
+}
+
+}  // namespace overlapack::cuda
