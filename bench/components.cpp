@@ -81,7 +81,6 @@ class ResidentCholesky final : public Contender<T> {
 
   /// One kernel computes the strip together with the diagonal block above it.
   void step(Component component, Index k) {
-    Kernels<T>& kernels = device_.kernels<T>();
     const Index b = std::min(nb_, n_ - k), below = n_ - k - b;
     const DeviceView<T> a11 = a().block(k, k, b, b), a21 = a().block(k + b, k, below, b),
                         l10 = l().block(k, 0, b, k), l20 = l().block(k + b, 0, below, k),

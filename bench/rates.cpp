@@ -88,8 +88,7 @@ class Products {
  private:
   void measure_split(const Size& size, Precision precision, DeviceView<const T> a,
                      DeviceView<const T> b, DeviceView<T> c) {
-    K& kernels = device_.kernels<T>();
-    const SplitForm form{precision, K::kSplitSection};
+    const SplitForm form{precision, kSplitSection<T>};
     const Index rows = split_rows<T>(form, size.k), left_cols = split_cols<T>(Side::left, size.m),
                 right_cols = split_cols<T>(Side::right, size.n);
     const Buffer<Real<T>> left_memory(device_, Space::device, rows * left_cols),

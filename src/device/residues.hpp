@@ -1,4 +1,4 @@
-// The residue number system of Kernels<T>::residues(): its moduli, and what takes residues back to
+// The residue number system of FindResidues: its moduli, and what takes residues back to
 // numbers.
 #pragma once
 

@@ -153,14 +153,14 @@ const Tuning& emulated_tuning();
 Tuning tuning_of_gpu(bool has_hopper_code, bool fast_tf32);
 
 /// Whether a product of an m x k and a k x n matrix in single precision is faster by split operands
-/// (Kernels<T>::split), the work of splitting them included.
+/// (Split), the work of splitting them included.
 template <class T>
 bool split_pays(const Tuning::Rates& rates, Precision precision, Index m, Index n, Index k);
 /// Whether C - A B^H in double precision, for matrices of m x k and n x k, is faster by residues
-/// (Kernels<T>::residues), of which those of m times n numbers must be found for it.
+/// (FindResidues), of which those of m times n numbers must be found for it.
 template <class T>
 bool residues_pay(const Tuning::Rates& rates, Index m, Index n, Index k);
-/// The same for scaled_residues(), where the residues of both factors must be found.
+/// The same for FindScaledResidues, where the residues of both factors must be found.
 template <class T>
 bool scaled_residues_pay(const Tuning::Rates& rates, Index m, Index n, Index k);
 

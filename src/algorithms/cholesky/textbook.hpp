@@ -33,7 +33,7 @@ struct CholeskyParts {
 };
 
 /// One step: columns of L are computed when it is their turn, from all those before them. `info`
-/// is that of Kernels<T>::potrf_panel(), and `first` is the number of the step's first column.
+/// is that of PotrfPanel, and `first` is the number of the step's first column.
 template <class T>
 void left_looking_step(const Triangle<T>& with, Queue& queue, const CholeskyParts<T>& A,
                        DeviceView<Index> info, Index first) {

@@ -19,8 +19,9 @@ LongSteps<T>::LongSteps(Device& device, const LuMatrix<T>& matrix, const LuPanel
 template <class T>
 void LongSteps<T>::plan(const Options& options, Index columns) {
   const Index width = blocks() * options.nb;
-  if (!options.residues || !matrix_.has_room_by_rows()) return;
-  if (options.nb % kernels_.residue_products()->residue_unit() != 0) return;
+  const ResidueProducts<T>* const residues = kernels_.residue_products();
+  if (!options.residues || residues == nullptr || !matrix_.has_room_by_rows()) return;
+  if (options.nb % residues->residue_unit() != 0) return;
   const bool enough = try_to_allocate([&] {
     for (Index first = 0; first + width < matrix_.pivot_count(); first += width) {
       const Index rows = matrix_.rows() - first, beyond = matrix_.columns() - first - width;

@@ -14,7 +14,7 @@ template <class T>
 void LuSteps<T>::make_room_for_inverses(Device& device) {
   // In single precision panels are what takes time.
   if (kSplits<T>) return;
-  inverses_.emplace(device, Kernels<T>::elements_of_inverses(matrix_.block(0).size()),
+  inverses_.emplace(device, kernels_.elements_of_inverses(matrix_.block(0).size()),
                     matrix_.pivot_blocks());
 }
 
@@ -76,7 +76,8 @@ void LuSteps<T>::apply_by_columns(const LuLane<T>& lane, Range i, Range c) const
   const DeviceView<Index> pivots = panels_.pivots(i);
   const Range below = {i.last, matrix_.rows()};
   const DeviceView<T> from_i_on = A.block(Range{i.first, matrix_.rows()}, c);
-  if (lane.queue->enqueue(LuStep<T>{matrix_.from_diagonal(i), pivots, i.first, from_i_on})) {
+  if (kernels_.has_lu_step(from_i_on.rows, i.size(), c.size())) {
+    lane.queue->enqueue(LuStep<T>{matrix_.from_diagonal(i), pivots, i.first, from_i_on});
     return;
   }
   lane.queue->enqueue(InterchangeAndSolve<T>{A.block(i, i), pivots, i.first, from_i_on});

@@ -11,7 +11,6 @@ template <class T>
 Index textbook_gesv(Device& device, const Options& options, Input<T> input, HostView<T> a,
                     Interchanges& interchanges, HostView<T> b) {
   const Index k = std::min(a.rows, a.cols);
-  Kernels<T>& kernels = device.kernels<T>();
   const RoundTrip<T> matrix(device, a.rows, a.cols), rhs(device, b.rows, b.cols);
   const Buffer<Index> pivots(device, Space::device, k), home(device, Space::host, k);
   const Buffer<Index> info(device, Space::host, 1);

@@ -56,7 +56,7 @@ void right_looking_step(Operations& with, const LuParts<T>& A) {
 }
 
 /// The operations of a step, in one queue of a device. P and info go where
-/// Kernels<T>::getrf_panel() says: all min(m, n) pivots, also to staging memory `home`, and one
+/// GetrfPanel says: all min(m, n) pivots, also to staging memory `home`, and one
 /// info, which is 0 at first.
 template <class T>
 struct LuOperations {

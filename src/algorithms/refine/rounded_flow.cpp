@@ -24,7 +24,6 @@ std::vector<Range> Problem<T>::regions(Index nb) const {
 template <class T>
 void Problem<T>::complete(Queue& queue, Range c) const {
   if (!uplo || by_triangle()) return;
-  Kernels<T>& kernels = queue.device().template kernels<T>();
   const Storage storage{*uplo};
   const Range beyond{c.last, a.view().rows};
   queue.enqueue(Mirror<T>{*uplo, a.view().block(c, c)});

@@ -23,7 +23,6 @@ DeviceView<Real<T>> split_block(const DeviceMatrix<Real<T>>& matrix, SplitForm f
 template <class T>
 void split_l(Queue& queue, SplitForm form, Side side, DeviceView<const T> l, DeviceView<Real<T>> to,
              DeviceView<Real<T>> sizes) {
-  Kernels<T>& kernels = queue.device().kernels<T>();
   if (!sizes.empty()) queue.enqueue(ColumnNorms<T>{l, sizes});
   queue.enqueue(Split<T>{form, side, side == Side::left ? Op::none : Op::conj_trans, l, to, sizes,
                          Weigh::divide});

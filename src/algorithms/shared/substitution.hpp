@@ -75,7 +75,6 @@ class Substitution {
         columns_at_most_(device.tuning().solve.substitution_columns_at_most) {}
 
   void operator()(Queue& queue, DeviceView<const T> a, DeviceView<T> x) {
-    Kernels<T>& kernels = device_.kernels<T>();
     if (x.cols > columns_at_most_ || !try_to_allocate([&] { prepare(queue, a); })) {
       queue.enqueue(Trsm<T>{Side::left, uplo_, Op::none, diag_, T(1), a, x});
       return;
@@ -87,6 +86,7 @@ class Substitution {
  private:
   void prepare(Queue& queue, DeviceView<const T> a) {
     if (progress_.size() > 0) return;
+    const Kernels<T>& kernels = device_.kernels<T>();
     Buffer<Index> progress(device_, Space::device,
                            kernels.substitution_progress(a.rows, columns_at_most_));
     const Index count = kernels.substitution_links(a.rows);

@@ -45,7 +45,6 @@ template <class T>
 void getrs(Device& device, const Options& options, Op op, HostView<const T> a,
            const std::vector<Index>& pivots, HostView<T> b, Index& committed) {
   const Index n = a.rows;
-  Kernels<T>& kernels = device.kernels<T>();
   const Buffer<Index> interchanges(device, Space::device, n), staged(device, Space::host, n);
   std::copy(pivots.begin(), pivots.end(), staged.data());
   const DeviceView<Index> p(interchanges.data(), n);

@@ -44,7 +44,7 @@ inline std::complex<double> join_words(std::complex<float> high, std::complex<fl
   return {join_words(high.real(), low.real()), join_words(high.imag(), low.imag())};
 }
 
-/// 1 / p(x) of Kernels<T>::round.
+/// 1 / p(x) of Round.
 inline double inverse_power(double x) {
   if (x == 0 || !std::isfinite(x)) return 1;
   int exponent;
@@ -112,7 +112,7 @@ inline float fp16_of_pairs(const float* elements, Index i) {
   return fp16_number(two[i % 2]);
 }
 
-/// Writes a section of a split form in FP32 of `size` numbers (Kernels<T>::split) to `to`, and
+/// Writes a section of a split form in FP32 of `size` numbers (Split) to `to`, and
 /// returns how many elements those are.
 inline Index split_section(const float* numbers, Index size, float* to) {
   constexpr Index kPiece = SplitForm::kPiece;
@@ -143,7 +143,7 @@ inline Index split_section(const float* numbers, Index size, float* to) {
   return rows;
 }
 
-/// `to` := the split form of op(from), a factor of a product; as Kernels<T>::split.
+/// `to` := the split form of op(from), a factor of a product; as Split.
 template <class T>
 void split(SplitForm form, Side side, Op op, HostView<const T> from, HostView<float> to,
            HostView<const float> sizes = {}, Weigh weigh = Weigh::multiply) {
@@ -219,7 +219,7 @@ struct SplitParts {
 };
 
 /// C := alpha A^T B + beta C for split forms in FP32 of so many numbers in a column, in sections of
-/// so many numbers; as Kernels<T>::split_gemm.
+/// so many numbers; as SplitGemm.
 inline void split_gemm(Index section, Index numbers, float alpha, HostView<const float> a,
                        HostView<const float> b, float beta, HostView<float> c) {
   const SplitParts x(a, section, numbers), y(b, section, numbers);
@@ -295,7 +295,7 @@ void to_planes(std::int64_t re, std::int64_t im, Index l, Index i, Numbers numbe
 
 }  // namespace detail
 
-/// The residues of n rows of k numbers, element by element; as Kernels<T>::residues, for T in
+/// The residues of n rows of k numbers, element by element; as FindResidues, for T in
 /// double precision. `numbers(l, i, modulus number, plane)` is where one goes.
 template <class T, class Numbers>
 void to_residues(Op op, HostView<const T> matrix, HostView<const double> scales,
@@ -320,7 +320,7 @@ void to_residues(Op op, HostView<const T> matrix, HostView<const double> scales,
   }
 }
 
-/// The same as Kernels<T>::scaled_residues: by scales that it finds.
+/// The same as FindScaledResidues: by scales that it finds.
 template <class T, class Numbers>
 void to_scaled_residues(Op op, Weigh weigh, HostView<const T> matrix, HostView<const double> sizes,
                         HostView<double> scales, Numbers numbers) {

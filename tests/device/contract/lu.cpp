@@ -1,4 +1,4 @@
-// getrf_panel, row interchanges, interchange_and_solve (by columns and by rows), step_at_once.
+// getrf_panel, row interchanges, interchange_and_solve (by columns and by rows), LuStep.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -543,8 +543,9 @@ TYPED_TEST(LuStepContract, TakesAnyNumberOfColumns) {
   const Step step(10, 3, 4, 9, [](Index j) { return j; });
   const auto dl = this->upload(step.l), da = this->upload(step.a);
   const DeviceView<const Index> none;
-  this->queue().enqueue(InterchangeAndSolve<T>{dl, none, 0, da.view.block(0, 0, 10, 0)});
-  this->queue().enqueue(InterchangeAndSolveByRows<T>{dl, none, 0, da.view.block(0, 0, 0, 3)});
+  this->queue().enqueue(InterchangeAndSolve<TypeParam>{dl, none, 0, da.view.block(0, 0, 10, 0)});
+  this->queue().enqueue(
+      InterchangeAndSolveByRows<TypeParam>{dl, none, 0, da.view.block(0, 0, 0, 3)});
   EXPECT_EQ(max_difference(this->download(da), applied(Op::none, step.a)), 0);
 }
 

@@ -111,7 +111,6 @@ TYPED_TEST(ProductContract, GemmWithZeroFactorsAndEmptyOperands) {
   using W = Wide<T>;
   const auto product =
       multiply_add<W, T>(W(1), applied(Op::none, a), applied(Op::none, b), W(0), c);
-  auto& kernels = this->kernels();
   auto& queue = this->queue();
 
   auto dc = this->upload(poisoned);  // beta = 0 does not read C

@@ -14,10 +14,11 @@ class SubstitutionContract : public DeviceContract<T> {
  protected:
   /// X := A^-1 X, in work space behind which there is something to be left alone.
   void substitute(Uplo uplo, Diag diag, DeviceView<const T> a, DeviceView<T> x) {
-    const auto links = this->upload(Padded<Index>(K::substitution_links(a.rows), 1, 1));
+    const auto& kernels = this->kernels();
+    const auto links = this->upload(Padded<Index>(kernels.substitution_links(a.rows), 1, 1));
     const auto progress =
-        this->upload(Padded<Index>(K::substitution_progress(a.rows, x.cols), 1, 1));
-    if (K::substitution_links(1) > 0) {
+        this->upload(Padded<Index>(kernels.substitution_progress(a.rows, x.cols), 1, 1));
+    if (kernels.substitution_links(1) > 0) {
       this->queue().enqueue(FindLinks<T>{uplo, diag, a, links});
     }
     this->queue().enqueue(Substitute<T>{uplo, diag, a, links, x, progress});
