@@ -62,7 +62,8 @@ def main():
                      "share/doc/overlapack/README.md", "share/doc/overlapack/CHANGELOG.md",
                      "share/doc/overlapack/bench/README.md",
                      "share/doc/overlapack/bench/RESULTS.md",
-                     "share/doc/overlapack/bench/HISTORY.md",
+                     "share/doc/overlapack/bench/results/README.md",
+                     "share/doc/overlapack/bench/log/README.md",
                      "share/doc/overlapack/bench/comparison.svg"):
             if not os.path.exists(os.path.join(prefix, path)):
                 harness.fail(f"{path} was not installed")
