@@ -47,7 +47,7 @@ class BackSubstitution {
     triangle.kernels.back_substitute(queue, triangle.uplo, factor(), inverses_.view({0, n()}), x(),
                                      inverses_.progress());
   }
-  /// Whether products with the inverses are accurate (src/README.md), once X has arrived.
+  /// Whether products with the inverses are accurate (docs/design/0030), once X has arrived.
   bool trusted() const { return inverses_.trusted(); }
 
   /// X in any case.
