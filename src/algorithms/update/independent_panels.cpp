@@ -35,7 +35,7 @@
 // nor its inverse is large (kMaxGrowth). That is so unless vectors, seen through L^-1, are long, or
 // the downdated matrix is nearly singular: then the chain has to do it.
 // The same is so where a diagonal block of L is not well conditioned, since elimination multiplies
-// by its inverse (src/README.md, "Inverses of diagonal blocks"). What is not finite in L or V makes
+// by its inverse (docs/design/0030-inverted-blocks.md). What is not finite in L or V makes
 // T, or a condition, large, too.
 //
 // Nothing may be changed if there is no result, which is known only when all of the factor has been
