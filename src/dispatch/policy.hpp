@@ -70,7 +70,7 @@ enum class DeviceChoice { automatic, cuda, host, off };
 /// mixed-precision solver the high words of all numbers first, and then the low ones.
 enum class Upload { automatic, columns, triangle, halves };
 
-/// What the environment says (docs/user/settings.md). Empty or absent means the default.
+/// What the environment says (README.md, "Settings"). Empty or absent means the default.
 struct Settings {
   DeviceChoice device = DeviceChoice::automatic;
   std::optional<int> cuda_index;  ///< none: the GPU that the program itself uses, or by `rank`
@@ -91,7 +91,7 @@ struct Settings {
   std::string log;               ///< file the log is appended to; empty means stderr
 };
 
-/// One environment variable: for parsing, `overlapack info` and docs/user/settings.md.
+/// One environment variable: for parsing, `overlapack info` and the README.
 struct Setting {
   const char* name;
   const char* values;

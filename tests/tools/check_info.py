@@ -40,7 +40,7 @@ def main():
     served = re.findall(r"^  \S*potrf_\S* .*  (\S.*)$", text, re.MULTILINE)
     assert len(served) == 4 and len(set(served)) == 1, served
 
-    # All that the library exports (docs/user/routines.md), by LAPACK's, qrupdate's and BLAS's names.
+    # All that the library exports (docs/user/routines.md), by the names of LAPACK, qrupdate and BLAS.
     names = re.findall(r"^    (.*)$", text[text.index("Names served"):], re.MULTILINE)
     assert len(set(" ".join(names).split())) == 152 + 24 + 12, names
     assert "scipy_zcopy_64_" in text and " zcopy_ " not in text, text
