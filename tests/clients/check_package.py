@@ -60,6 +60,8 @@ def main():
         for path in ("include/overlapack/lapack.h", "include/overlapack/overlapack.h",
                      "include/overlapack/overlapack.f90", "share/doc/overlapack/LICENSE",
                      "share/doc/overlapack/README.md", "share/doc/overlapack/CHANGELOG.md",
+                     "share/doc/overlapack/docs/user/quickstart.md",
+                     "share/doc/overlapack/docs/glossary.md",
                      "share/doc/overlapack/bench/README.md",
                      "share/doc/overlapack/bench/RESULTS.md",
                      "share/doc/overlapack/bench/results/README.md",
