@@ -1,7 +1,8 @@
 // The device under test, and tests typed over the four precisions.
 //
 // OVERLAPACK_TEST_DEVICE chooses the device: lazy (the default), eager, shuffle (the emulated
-// device's schedules) or cuda. ctest runs every test once for each. cuda:1 is the second GPU.
+// device's schedules), core (it has only what every device must have) or cuda. ctest runs every test
+// once for each. cuda:1 is the second GPU.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -42,6 +43,11 @@ inline std::shared_ptr<Device> open_device_under_test() {
   if (name == "lazy") return make_emulated_device({Schedule::lazy});
   if (name == "eager") return make_emulated_device({Schedule::eager});
   if (name == "shuffle") return make_emulated_device({Schedule::shuffle, 7});
+  if (name == "core") {
+    EmulatedOptions options;
+    options.core_only = true;
+    return make_emulated_device(options);
+  }
   const std::optional<int> index = name == "cuda" ? 0 : dispatch::cuda_index_of(name);
   if (!index) throw std::invalid_argument("OVERLAPACK_TEST_DEVICE=" + name);
   // One for the whole process, and never destroyed: at exit the driver may be gone first.

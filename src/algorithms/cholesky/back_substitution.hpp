@@ -43,7 +43,7 @@ class BackSubstitution {
     queue.enqueue(BackSubstitute<T>{triangle.uplo, factor(), inverses_.view({0, n()}), x(),
                                     inverses_.progress()});
   }
-  /// Whether products with the inverses are accurate (src/README.md), once X has arrived.
+  /// Whether products with the inverses are accurate (docs/design/0030), once X has arrived.
   bool trusted() const { return inverses_.trusted(); }
 
   /// X in any case.
