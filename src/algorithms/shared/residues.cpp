@@ -29,18 +29,15 @@ ResidueLayout<T>::ResidueLayout(const Kernels<T>& kernels, Index n, Index k) {
 template <class T>
 ResidueUpdates<T>::ResidueUpdates(Device& device, const Options& options,
                                   const Triangle<T>& triangle, DeviceView<T> factor, Index n)
-    : triangle_(triangle),
-      factor_(factor),
-      n_(n),
-      nb_(options.nb),
-      layout_(triangle.kernels, n, n) {
+    : triangle_(triangle), factor_(factor), n_(n), nb_(options.nb) {
   const Kernels<T>& kernels = triangle.kernels;
   const Index middle = n / 2 / nb_ * nb_;
   const ResidueProducts<T>* const residues = kernels.residue_products();
   if (!options.residues || residues == nullptr || nb_ % residues->residue_unit() != 0) return;
   if (!kernels.residues_pay(middle, nb_, middle)) return;
-  const Index work = triangle.lower() ? kernels.residue_products()->residue_work(n, nb_)
-                                      : kernels.residue_products()->residue_work(nb_, n);
+  layout_ = {kernels, n, n};
+  const Index work =
+      triangle.lower() ? residues->residue_work(n, nb_) : residues->residue_work(nb_, n);
   try_to_allocate([&] {  // or else sums are plain ones
     form_.emplace(Form{
         Buffer<std::int8_t>(device, Space::device, layout_.bytes()),

@@ -13,10 +13,12 @@ namespace overlapack::algorithms {
 /// How the residues of n rows of up to k numbers lie (ResidueForm).
 template <class T>
 struct ResidueLayout {
+  ResidueLayout() = default;
+  /// For a device that has products of residues.
   ResidueLayout(const Kernels<T>& kernels, Index n, Index k);
   Index bytes() const { return stride * residues::kModuli; }
 
-  Index next_plane, ld, stride;
+  Index next_plane = 0, ld = 0, stride = 0;
 };
 
 /// The updates C -= L(rows, k) L(columns, k)^H for many columns k, where they are faster

@@ -24,6 +24,18 @@ inline cuDoubleComplex* cast(std::complex<double>* p) {
   return reinterpret_cast<cuDoubleComplex*>(p);
 }
 
+/// A factor alpha or beta as cuBLAS reads it: aligned as CUDA's complex types are, which
+/// std::complex is not.
+template <class T>
+class Factor {
+ public:
+  explicit Factor(T value) : value_(value) {}
+  auto get() const { return cast(&value_); }
+
+ private:
+  alignas(sizeof(T)) const T value_;
+};
+
 /// The cuBLAS functions of one precision.
 template <class T>
 struct Functions;

@@ -55,10 +55,11 @@ void enqueue(CudaQueue& queue, const Gemm<T>& op) {
       return;
     }
   }
-  check(blas::Functions<T>::gemm(
-            queue.cublas(), transposition<T>(op.op_a), transposition<T>(op.op_b), op.c.rows,
-            op.c.cols, op.summands(), blas::cast(&op.alpha), blas::cast(op.a.data), op.a.ld,
-            blas::cast(op.b.data), op.b.ld, blas::cast(&op.beta), blas::cast(op.c.data), op.c.ld),
+  const blas::Factor<T> alpha(op.alpha), beta(op.beta);
+  check(blas::Functions<T>::gemm(queue.cublas(), transposition<T>(op.op_a),
+                                 transposition<T>(op.op_b), op.c.rows, op.c.cols, op.summands(),
+                                 alpha.get(), blas::cast(op.a.data), op.a.ld, blas::cast(op.b.data),
+                                 op.b.ld, beta.get(), blas::cast(op.c.data), op.c.ld),
         op.kName);
 }
 
@@ -72,13 +73,12 @@ void enqueue(CudaQueue& queue, const Herk<T>& op) {
 
 template <class T>
 void enqueue(CudaQueue& queue, const Copy<T>& op) {
-  const T one(1), zero(0);
+  const blas::Factor<T> one(T(1)), zero(T(0));
   const DeviceView<T>& b = op.b;
-  check(
-      blas::Functions<T>::geam(queue.cublas(), transposition<T>(op.op), CUBLAS_OP_N, b.rows, b.cols,
-                               blas::cast(&one), blas::cast(op.a.data), op.a.ld, blas::cast(&zero),
-                               blas::cast(b.data), b.ld, blas::cast(b.data), b.ld),
-      op.kName);
+  check(blas::Functions<T>::geam(queue.cublas(), transposition<T>(op.op), CUBLAS_OP_N, b.rows,
+                                 b.cols, one.get(), blas::cast(op.a.data), op.a.ld, zero.get(),
+                                 blas::cast(b.data), b.ld, blas::cast(b.data), b.ld),
+        op.kName);
 }
 
 // ---- Solves -------------------------------------------------------------------------------
@@ -158,10 +158,11 @@ void enqueue(CudaQueue& queue, const Trsm<T>& op) {
     solve_forward<T>(queue, {op.side, op.uplo, op.diag, op.a, b});
     return;
   }
+  const blas::Factor<T> alpha(op.alpha);
   check(blas::Functions<T>::trsm(queue.cublas(), side_mode(op.side), fill(op.uplo),
                                  transposition<T>(op.op), diagonal(op.diag), b.rows, b.cols,
-                                 blas::cast(&op.alpha), blas::cast(op.a.data), op.a.ld,
-                                 blas::cast(b.data), b.ld),
+                                 alpha.get(), blas::cast(op.a.data), op.a.ld, blas::cast(b.data),
+                                 b.ld),
         op.kName);
 }
 
