@@ -13,7 +13,7 @@
 #include "core/scalar.hpp"
 #include "core/view.hpp"
 #include "cpu/lapack.hpp"
-#include "dispatch/policy.hpp"
+#include "dispatch/plan.hpp"
 
 namespace overlapack::tools {
 
