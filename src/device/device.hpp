@@ -21,6 +21,7 @@
 #include "core/scalar.hpp"
 #include "core/view.hpp"
 #include "device/residues.hpp"
+#include "device/tuning.hpp"
 
 namespace overlapack {
 
@@ -440,9 +441,7 @@ class Kernels {
   static constexpr bool kSplits = std::is_same_v<Real<T>, float>;
   /// Whether a product of an m x k and a k x n matrix is faster by split operands, the work of
   /// splitting them included.
-  bool split_pays(Precision precision, Index m, Index n, Index k) const {
-    return kSplits && do_split_pays(precision, m, n, k);
-  }
+  bool split_pays(Precision precision, Index m, Index n, Index k) const;
   /// SplitForm::section at most.
   static constexpr Index kSplitSection = is_complex<T> ? 128 : 256;
   /// Rows of the split form of a factor of a product with k summands.
@@ -495,13 +494,9 @@ class Kernels {
   static constexpr bool kResidues = std::is_same_v<Real<T>, double>;
   /// Whether C - A B^H, for matrices of m x k and n x k, is faster by residues, of which those of m
   /// times n numbers must be found for it.
-  bool residues_pay(Index m, Index n, Index k) const {
-    return kResidues && do_residues_pay(m, n, k);
-  }
+  bool residues_pay(Index m, Index n, Index k) const;
   /// The same for scaled_residues(), where the residues of both factors must be found.
-  bool scaled_residues_pay(Index m, Index n, Index k) const {
-    return kResidues && do_scaled_residues_pay(m, n, k);
-  }
+  bool scaled_residues_pay(Index m, Index n, Index k) const;
   /// Summands of products are multiples of this, and so are all distances within the residues. A
   /// product may read beyond the residues of its last rows, up to a multiple of this many rows.
   Index residue_unit() const { return do_residue_unit(); }
@@ -647,13 +642,10 @@ class Kernels {
                                 DeviceView<const Double<T>>, DeviceView<Double<T>>,
                                 DeviceView<Index>, DeviceView<Real<T>>, DeviceView<T>) = 0;
   virtual void do_find_not_finite(Queue&, Part, DeviceView<const T>, DeviceView<Index>) = 0;
-  virtual bool do_split_pays(Precision, Index, Index, Index) const = 0;
   virtual void do_split(Queue&, SplitForm, Side, Op, DeviceView<const T>, DeviceView<Real<T>>,
                         DeviceView<const Real<T>>, Weigh) = 0;
   virtual void do_split_gemm(Queue&, SplitForm, Index k, Real<T>, DeviceView<const Real<T>>,
                              DeviceView<const Real<T>>, Real<T>, DeviceView<T>) = 0;
-  virtual bool do_residues_pay(Index, Index, Index) const = 0;
-  virtual bool do_scaled_residues_pay(Index, Index, Index) const = 0;
   virtual Index do_residue_unit() const = 0;
   virtual Index do_residue_work(Index m, Index n) const = 0;
   virtual void do_residues(Queue&, const ResidueForm<T>&, DeviceView<const Real<T>>) = 0;
@@ -695,6 +687,11 @@ class Device {
   const std::string& model() const { return model_; }  ///< "NVIDIA H200", "emulated device"
   std::size_t memory() const { return memory_; }       ///< total bytes of device memory
   bool emulated() const { return emulated_; }
+  /// Whether nothing that is enqueued runs until somebody asks or waits for it, as on an emulated
+  /// device: who wants progress must go on asking.
+  bool works_when_asked() const { return emulated_; }
+  /// What was measured of its generation.
+  const Tuning& tuning() const { return tuning_; }
 
   template <class T>
   Kernels<T>& kernels();
@@ -725,8 +722,13 @@ class Device {
   void before(Action action, const char* name, double amount = 0);
 
  protected:
-  Device(std::string name, std::string model, std::size_t memory, bool emulated)
-      : name_(std::move(name)), model_(std::move(model)), memory_(memory), emulated_(emulated) {}
+  Device(std::string name, std::string model, std::size_t memory, bool emulated,
+         const Tuning& tuning)
+      : name_(std::move(name)),
+        model_(std::move(model)),
+        memory_(memory),
+        emulated_(emulated),
+        tuning_(tuning) {}
   /// Gives every pooled block, queue and event back to the driver. A subclass whose objects live
   /// only as long as itself calls it in its destructor.
   void clear_pools() noexcept;
@@ -776,6 +778,7 @@ class Device {
   std::string name_, model_;
   std::size_t memory_;
   bool emulated_;
+  const Tuning tuning_;
   Observer* observer_ = nullptr;
   Timeline* timeline_ = nullptr;
   DeviceCounters counters_;
@@ -791,6 +794,21 @@ class Device {
 template <class T>
 Kernels<T>& Device::kernels() {
   return do_kernels(T{});
+}
+
+template <class T>
+bool Kernels<T>::split_pays(Precision precision, Index m, Index n, Index k) const {
+  return kSplits && overlapack::split_pays<T>(device_.tuning().rates, precision, m, n, k);
+}
+
+template <class T>
+bool Kernels<T>::residues_pay(Index m, Index n, Index k) const {
+  return kResidues && overlapack::residues_pay<T>(device_.tuning().rates, m, n, k);
+}
+
+template <class T>
+bool Kernels<T>::scaled_residues_pay(Index m, Index n, Index k) const {
+  return kResidues && overlapack::scaled_residues_pay<T>(device_.tuning().rates, m, n, k);
 }
 
 template <class T>

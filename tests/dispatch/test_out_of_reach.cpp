@@ -181,7 +181,8 @@ TEST_F(OutOfReach, OfADeviceThatIsLost) {
 /// A device that the program's own work has broken: it cannot even say where a matrix lies.
 class BrokenDevice final : public Device {
  public:
-  BrokenDevice() : Device("broken", "broken device", std::size_t{1} << 40, true) {}
+  BrokenDevice()
+      : Device("broken", "broken device", std::size_t{1} << 40, true, emulated_tuning()) {}
 
  private:
   [[noreturn]] static void fail() { throw DeviceError("the device is broken", true); }

@@ -13,7 +13,8 @@ namespace {
 class EmulatedDevice final : public Device {
  public:
   explicit EmulatedDevice(const EmulatedOptions& options)
-      : Device("host", "emulated device", options.memory, true), machine_(options) {}
+      : Device("host", "emulated device", options.memory, true, emulated_tuning()),
+        machine_(options) {}
   ~EmulatedDevice() override { clear_pools(); }
 
  private:

@@ -596,7 +596,6 @@ class EmulatedKernels final : public Kernels<T> {
   }
 
   /// Always, so that tests of any size see them.
-  bool do_split_pays(Precision, Index, Index, Index) const override { return true; }
 
   void do_split(Queue& queue, SplitForm form, Side side, Op op, DeviceView<const T> from,
                 DeviceView<Real<T>> to, DeviceView<const Real<T>> sizes, Weigh weigh) override {
@@ -654,8 +653,6 @@ class EmulatedKernels final : public Kernels<T> {
   }
 
   /// Not for every sum, so that tests of any size see both ways.
-  bool do_residues_pay(Index, Index, Index k) const override { return k >= 16; }
-  bool do_scaled_residues_pay(Index, Index, Index k) const override { return k >= 16; }
   Index do_residue_unit() const override { return 2; }
   Index do_residue_work(Index m, Index n) const override {
     constexpr Index kTileRows = 16;  // so that it matters what is a row

@@ -309,13 +309,14 @@ void CudaQueue::do_drain() noexcept {
 
 CudaDevice::CudaDevice(int index, const cudaDeviceProp& properties, bool fast_tf32,
                        bool has_hopper_code)
-    : Device("cuda:" + std::to_string(index), properties.name, properties.totalGlobalMem, false),
+    : Device("cuda:" + std::to_string(index), properties.name, properties.totalGlobalMem, false,
+             tuning_of_gpu(has_hopper_code, fast_tf32)),
       index_(index),
       multiprocessors_(properties.multiProcessorCount),
-      s_(*this, index, properties, fast_tf32, has_hopper_code),
-      d_(*this, index, properties, fast_tf32, has_hopper_code),
-      c_(*this, index, properties, fast_tf32, has_hopper_code),
-      z_(*this, index, properties, fast_tf32, has_hopper_code) {}
+      s_(*this, index, properties, has_hopper_code),
+      d_(*this, index, properties, has_hopper_code),
+      c_(*this, index, properties, has_hopper_code),
+      z_(*this, index, properties, has_hopper_code) {}
 
 CudaDevice::~CudaDevice() { clear_pools(); }
 

@@ -100,12 +100,9 @@ class CudaQueue final : public Queue {
 template <class T>
 class CudaKernels final : public Kernels<T> {
  public:
-  /// `fast_tf32`: products of TF32 numbers are faster than those of floats.
-  CudaKernels(Device& device, int index, const cudaDeviceProp& properties, bool fast_tf32,
-              bool has_hopper_code)
+  CudaKernels(Device& device, int index, const cudaDeviceProp& properties, bool has_hopper_code)
       : Kernels<T>(device),
         index_(index),
-        fast_tf32_(fast_tf32),
         has_hopper_code_(has_hopper_code),
         shared_bytes_(static_cast<Index>(properties.sharedMemPerBlockOptin)) {}
 
@@ -156,13 +153,10 @@ class CudaKernels final : public Kernels<T> {
                         DeviceView<const Double<T>>, DeviceView<Double<T>>, DeviceView<Index>,
                         DeviceView<Real<T>>, DeviceView<T>) override;
   void do_find_not_finite(Queue&, Part, DeviceView<const T>, DeviceView<Index>) override;
-  bool do_split_pays(Precision, Index, Index, Index) const override;
   void do_split(Queue&, SplitForm, Side, Op, DeviceView<const T>, DeviceView<Real<T>>,
                 DeviceView<const Real<T>>, Weigh) override;
   void do_split_gemm(Queue&, SplitForm, Index, Real<T>, DeviceView<const Real<T>>,
                      DeviceView<const Real<T>>, Real<T>, DeviceView<T>) override;
-  bool do_residues_pay(Index, Index, Index) const override;
-  bool do_scaled_residues_pay(Index, Index, Index) const override;
   Index do_residue_unit() const override { return kResidueUnit; }
   Index do_residue_work(Index m, Index n) const override;
   void do_residues(Queue&, const ResidueForm<T>&, DeviceView<const Real<T>>) override;
@@ -188,19 +182,18 @@ class CudaKernels final : public Kernels<T> {
   bool solves_by_rows_at_once(Index order, Index rows) const;
   void solve_forward(Queue&, Side, Uplo, Diag, DeviceView<const T>, DeviceView<T>);
 
-  /// Seconds, but for the time to find residues.
-  double won_by_residues(Index m, Index n, Index k) const;
   /// What is copied for the tensor cores at once, of a row.
   static constexpr Index kResidueUnit = 128;
 
   int index_;
   mutable std::atomic<int> cluster_limit_{-1};  // getrf_cluster_limit(), once it is known
-  bool fast_tf32_, has_hopper_code_;
+  bool has_hopper_code_;
   Index shared_bytes_;  // that a thread block may have
 };
 
 class CudaDevice final : public Device {
  public:
+  /// `fast_tf32`: products of TF32 numbers are faster than those of floats.
   CudaDevice(int index, const cudaDeviceProp& properties, bool fast_tf32, bool has_hopper_code);
   ~CudaDevice() override;
 

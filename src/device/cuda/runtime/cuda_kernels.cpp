@@ -403,26 +403,6 @@ void CudaKernels<T>::do_find_not_finite(Queue& queue, Part part, DeviceView<cons
 }
 
 template <class T>
-bool CudaKernels<T>::do_split_pays(Precision precision, Index m, Index n, Index k) const {
-  if (precision == Precision::fp32 && !has_hopper_code_) return false;
-  // Rates of an H200. What is won: 44 Tflop/s of float products against those of split ones (that
-  // of FP16 is an estimate; it decides about small products only).
-  const double rate = precision == Precision::fp32   ? 180e12
-                      : precision == Precision::tf32 ? 250e12
-                                                     : 450e12;
-  const double won_per_flop = 1 / 44e12 - 1 / rate;
-  // What is lost: the factors are read and their parts written, by two kernels more.
-  const double lost_per_float = 4 * (precision == Precision::fp16 ? 1.5 : 2.) / 4e12;
-  constexpr double kLost = 5e-6;
-  constexpr double reals = is_complex<T> ? 2 : 1;
-  const auto rows = static_cast<double>(m), cols = static_cast<double>(n);
-  const auto summands = static_cast<double>(k);
-  const double flops = 2 * reals * reals * rows * cols * summands;
-  const double floats = reals * (reals * rows + cols) * summands;
-  return fast_tf32_ && won_per_flop * flops > lost_per_float * floats + kLost;
-}
-
-template <class T>
 void CudaKernels<T>::do_split(Queue& queue, SplitForm form, Side side, Op op,
                               DeviceView<const T> from, DeviceView<Real<T>> to,
                               DeviceView<const Real<T>> sizes, Weigh weigh) {
@@ -454,35 +434,6 @@ void CudaKernels<T>::do_split_gemm(Queue& queue, SplitForm form, Index k, Real<T
                           CUBLAS_GEMM_DEFAULT),
           "split_gemm");
   }
-}
-
-// Rates of H100s and H200s. What is won: products at 50 against 100 Tflop/s, or 90 by cuBLAS, which
-// has none of complex numbers. What is lost: remainders for each modulus, or sums, are written and
-// read.
-template <class T>
-double CudaKernels<T>::won_by_residues(Index m, Index n, Index k) const {
-  constexpr double kReal = is_complex<T> ? 4 : 1;  // of plain products
-  constexpr double kProducts = ResidueForm<T>::kProducts;
-  const bool exist = has_hopper_code_ || !is_complex<T>;
-  if (!exist || k > residues::kSummands) return -1;
-  const double won = kReal / 50e12 - kProducts / (has_hopper_code_ ? 100e12 : 90e12);
-  const double lost = kProducts * (has_hopper_code_ ? 44 / 2e12 : 112 / 4e12);
-  const double elements = static_cast<double>(m) * static_cast<double>(n);
-  return elements * (2 * static_cast<double>(k) * won - lost);
-}
-
-template <class T>
-bool CudaKernels<T>::do_residues_pay(Index m, Index n, Index k) const {
-  // To find residues, and that block columns must be wide for such a rate, costs so many seconds
-  // for each.
-  constexpr double kLostOnce = is_complex<T> ? 150e-6 : 100e-6;
-  return won_by_residues(m, n, k) > kLostOnce;
-}
-
-template <class T>
-bool CudaKernels<T>::do_scaled_residues_pay(Index m, Index n, Index k) const {
-  constexpr double kLost = 47e-12;  // so long for each number, beside other kernels
-  return won_by_residues(m, n, k) > kLost * static_cast<double>(k) * static_cast<double>(m + n);
 }
 
 template <class T>
