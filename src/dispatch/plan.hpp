@@ -1,26 +1,21 @@
-// Which calls go to the device, and how: pure functions of the call, the settings and the measured
-// profile.
+// Which calls go to the device, and how: pure functions of the call, the settings, the measured
+// profile and the device's table of tuning.
 #pragma once
 
-#include <cstddef>
 #include <string>
 
 #include "algorithms/shared/blocks.hpp"
+#include "device/device.hpp"
 #include "dispatch/profile.hpp"
 #include "dispatch/routine.hpp"
 #include "dispatch/settings.hpp"
 
 namespace overlapack::dispatch {
 
-/// The one number a call is judged by: n for Cholesky factorizations and their updates, the cube
-/// root of m n min(m, n) for LU, min(n, nrhs) for potrs and getrs (a solve moves n^2 elements for
-/// n^2 nrhs operations, so it is the number of right-hand sides that pays for the transfer).
+/// The one number that a call is judged by (FamilyTraits::size).
 Index size_of(Routine routine, const Shape& shape);
-/// Vectors of an update from which on its break-even size does not depend on their number.
-inline constexpr Index kManyVectors = 16;
 /// The size from which on a call of this shape goes to the device: what the user says, or the
-/// profile. An update by few vectors spares the CPU much of its time, but the link, which bounds
-/// the device, none: by k vectors it is (kManyVectors / k)^2 times as large as the profile's.
+/// profile.
 Index break_even(Routine routine, char type, const Shape& shape, const Settings& settings,
                  const Profile& profile);
 /// LAPACK's operation count in real floating-point operations.
@@ -46,9 +41,9 @@ inline constexpr double kStartSeconds = 0.3;
 /// has named the device or the size. `spent` is the seconds of such calls so far.
 bool worth_starting(Routine routine, char type, const Shape& shape, const Settings& settings,
                     double spent, Index cores);
-/// The whole decision, for a device with that much memory; 0 means that there is none. `resident`:
-/// the matrix lies on the device, so no size is too small.
+/// The whole decision, for a device, or for none. `resident`: the matrix lies on the device, so no
+/// size is too small.
 Plan plan(Routine routine, char type, const Shape& shape, const Settings& settings,
-          const Profile& profile, std::size_t device_memory, bool resident = false);
+          const Profile& profile, Device* device, bool resident = false);
 
 }  // namespace overlapack::dispatch

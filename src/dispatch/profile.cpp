@@ -31,11 +31,9 @@ std::string Profile::built_in() const {
 }
 
 Profile builtin_profile() {
-  // High enough that no machine with a current GPU loses; a first call pays for starting CUDA.
   Profile profile;
-  for (auto& row : profile.threshold) row.fill(2048);
-  for (Routine routine : {Routine::potrs, Routine::getrs}) {
-    for (char type : kTypeLetters) profile.at(routine, type) = 1024;
+  for (std::size_t r = 0; r < kRoutineCount; ++r) {
+    profile.threshold[r].fill(family_of(static_cast<Routine>(r)).builtin_break_even());
   }
   return profile;
 }

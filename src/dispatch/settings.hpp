@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "algorithms/shared/shape.hpp"
 #include "core/scalar.hpp"
 #include "core/view.hpp"
 
@@ -15,10 +16,7 @@ namespace overlapack::dispatch {
 
 enum class Algorithm { automatic, tiled, hybrid };
 enum class DeviceChoice { automatic, cuda, host, off };
-/// The order in which a matrix of the host goes up: by block columns (rows of an upper triangle);
-/// of a Cholesky factorization a leading triangle first, and then what is below it; of a
-/// mixed-precision solver the high words of all numbers first, and then the low ones.
-enum class Upload { automatic, columns, triangle, halves };
+using algorithms::Upload;
 
 /// What the environment says (README.md, "Settings"). Empty or absent means the default.
 struct Settings {

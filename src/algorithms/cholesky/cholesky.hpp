@@ -34,6 +34,10 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
   return posv<T>(device, cpu, options, uplo, {a, b}, a, b, committed);
 }
 
+/// Bytes of device memory that posv() takes at most, whichever triangle is given.
+template <class T>
+std::size_t posv_bytes(Device& device, const Options& options, Index n, Index nrhs);
+
 /// The pieces that move at a time, by their numbers: each by itself of a lower triangle, where it
 /// is columns, and several of an upper one, where it is rows. A block row is made of short pieces
 /// of many columns (2 KB of 256 doubles, `element` bytes each), each on a page of its own, and

@@ -27,6 +27,11 @@ class BackSubstitution {
         inverses_(device, cholesky.triangle().uplo,
                   std::min(n(), cholesky.triangle().kernels.potrf_panel_width()), n(),
                   x_.view().cols) {}
+  /// Of device memory.
+  static std::size_t bytes(Device& device, Index n, Index nrhs) {
+    return DeviceMatrix<T>::bytes(n, nrhs) +
+           BlockInverses<T>::bytes(std::min(n, device.kernels<T>().potrf_panel_width()), n, nrhs);
+  }
 
   /// Where B is to arrive, and where X appears.
   DeviceView<T> x() const { return x_.view(); }
@@ -85,6 +90,10 @@ class CholeskyOnDevice final : public Factorization<T> {
       : solve_with_l_(device, Uplo::lower, Diag::non_unit),
         solve_with_adjoint_(device, Uplo::upper, Diag::non_unit),
         cholesky_(device, cpu, options, uplo, n, 0) {}
+  /// Of device memory, with solves for nrhs right-hand sides.
+  static std::size_t bytes(Device& device, const Options& options, Uplo uplo, Index n, Index nrhs) {
+    return Cholesky<T>::bytes(device, options, uplo, n, 0) + 2 * Substitution<T>::bytes(n, nrhs);
+  }
 
   DeviceView<T> input() const override {
     return cholesky_.triangle().block(cholesky_.input(), cholesky_.columns(), cholesky_.columns());
@@ -197,6 +206,11 @@ template <class T>
 std::unique_ptr<Factorization<T>> make_cholesky(Device& device, const cpu::Lapack<T>& cpu,
                                                 const Options& options, Uplo uplo, Index n) {
   return std::make_unique<CholeskyOnDevice<T>>(device, cpu, options, uplo, n);
+}
+
+template <class T>
+std::size_t cholesky_bytes(Device& device, const Options& options, Uplo uplo, Index n, Index nrhs) {
+  return CholeskyOnDevice<T>::bytes(device, options, uplo, n, nrhs);
 }
 
 namespace {
@@ -439,6 +453,15 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
 }
 
 template <class T>
+std::size_t posv_bytes(Device& device, const Options& options, Index n, Index nrhs) {
+  const auto factorization = [&](Uplo uplo) {
+    return Cholesky<T>::bytes(device, options, uplo, n, nrhs);
+  };
+  return std::max(factorization(Uplo::lower), factorization(Uplo::upper)) +
+         (nrhs > 0 ? BackSubstitution<T>::bytes(device, n, nrhs) : 0);
+}
+
+template <class T>
 Index resume_posv(const cpu::Lapack<T>& cpu, const Options& options, Uplo uplo, HostView<T> a,
                   HostView<T> b, Index committed) {
   const Storage storage{uplo};
@@ -479,6 +502,7 @@ Index resume_posv(const cpu::Lapack<T>& cpu, const Options& options, Uplo uplo, 
                                           const std::vector<Range>&, HostView<const T>);  \
   template Index posv<T>(Device&, const cpu::Lapack<T>&, const Options&, Uplo, Input<T>,  \
                          HostView<T>, HostView<T>, Index&);                               \
+  template std::size_t posv_bytes<T>(Device&, const Options&, Index, Index);              \
   template Index resume_posv<T>(const cpu::Lapack<T>&, const Options&, Uplo, HostView<T>, \
                                 HostView<T>, Index);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
@@ -487,5 +511,8 @@ template std::unique_ptr<Factorization<float>> make_cholesky(Device&, const cpu:
                                                              const Options&, Uplo, Index);
 template std::unique_ptr<Factorization<std::complex<float>>> make_cholesky(
     Device&, const cpu::Lapack<std::complex<float>>&, const Options&, Uplo, Index);
+template std::size_t cholesky_bytes<float>(Device&, const Options&, Uplo, Index, Index);
+template std::size_t cholesky_bytes<std::complex<float>>(Device&, const Options&, Uplo, Index,
+                                                         Index);
 
 }  // namespace overlapack::algorithms

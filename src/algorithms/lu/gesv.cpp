@@ -168,6 +168,11 @@ class LuOnDevice final : public Factorization<T> {
  public:
   LuOnDevice(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Index n)
       : solve_with_l_(device, Uplo::lower, Diag::unit), lu_(device, cpu, options, n, n, 0) {}
+  /// Of device memory, with solves for nrhs right-hand sides.
+  static std::size_t bytes(Device& device, const Options& options, Index n, Index nrhs) {
+    return Lu<T>::bytes(device, options, n, n, 0) +
+           Lu<T>::bytes_to_interchange(device, options, n, n) + 2 * Substitution<T>::bytes(n, nrhs);
+  }
 
   DeviceView<T> input() const override { return lu_.matrix(); }
   Queue& queue() const override { return lu_.update(); }
@@ -200,6 +205,11 @@ template <class T>
 std::unique_ptr<Factorization<T>> make_lu(Device& device, const cpu::Lapack<T>& cpu,
                                           const Options& options, Index n) {
   return std::make_unique<LuOnDevice<T>>(device, cpu, options, n);
+}
+
+template <class T>
+std::size_t lu_bytes(Device& device, const Options& options, Index n, Index nrhs) {
+  return LuOnDevice<T>::bytes(device, options, n, nrhs);
 }
 
 namespace {
@@ -311,6 +321,13 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, In
 }
 
 template <class T>
+std::size_t gesv_bytes(Device& device, const Options& options, Index m, Index n, Index nrhs,
+                       bool resident) {
+  return Lu<T>::bytes(device, options, m, n, nrhs) +
+         (resident ? Lu<T>::bytes_to_interchange(device, options, m, n) : 0);
+}
+
+template <class T>
 Index resume_gesv(const cpu::Lapack<T>& cpu, HostView<T> a, Interchanges& interchanges,
                   HostView<T> b, Index committed) {
   std::vector<Index>& pivots = interchanges.pivots;
@@ -357,6 +374,7 @@ Index resume_gesv(const cpu::Lapack<T>& cpu, HostView<T> a, Interchanges& interc
 #define OVERLAPACK_INSTANTIATE(T)                                                               \
   template Index gesv<T>(Device&, const cpu::Lapack<T>&, const Options&, Input<T>, HostView<T>, \
                          Interchanges&, HostView<T>, Index&);                                   \
+  template std::size_t gesv_bytes<T>(Device&, const Options&, Index, Index, Index, bool);       \
   template Index resume_gesv<T>(const cpu::Lapack<T>&, HostView<T>, Interchanges&, HostView<T>, \
                                 Index);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
@@ -365,5 +383,7 @@ template std::unique_ptr<Factorization<float>> make_lu(Device&, const cpu::Lapac
                                                        const Options&, Index);
 template std::unique_ptr<Factorization<std::complex<float>>> make_lu(
     Device&, const cpu::Lapack<std::complex<float>>&, const Options&, Index);
+template std::size_t lu_bytes<float>(Device&, const Options&, Index, Index);
+template std::size_t lu_bytes<std::complex<float>>(Device&, const Options&, Index, Index);
 
 }  // namespace overlapack::algorithms

@@ -54,7 +54,7 @@ Lu<T>::Lu(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Ind
     panel_on_cpu_ = std::make_unique<PanelOnCpu<T>>(device, cpu, m, width(options));
   }
   for (Index i = 0; i < panels_; ++i) final_.emplace_back(device);
-  for (Index g = 0; g < most_groups(); ++g) {
+  for (Index g = 0; g < most_groups(block(0).size(), step_width_); ++g) {
     late_.emplace_back(device, Priority::normal, "catch up");
     in_catch_up_.emplace_back(device, options, m, n + nrhs, width(options));
   }
@@ -71,6 +71,53 @@ Lu<T>::Lu(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Ind
   plan_long_steps(options);
   std::fill_n(info_.data(), info_.size(), Index{0});
   new (panels_known_.data()) Flag(0);
+}
+
+template <class T>
+std::size_t Lu<T>::bytes(Device& device, const Options& options, Index m, Index n, Index nrhs) {
+  const Kernels<T>& kernels = device.kernels<T>();
+  const Index k = std::min(m, n), nb = std::min(options.nb, k), columns = n + nrhs;
+  const Index panels = quotient_up(k, options.nb), step_width = kernels.getrf_panel_width();
+  const Index products_of_all = 1 + most_groups(nb, step_width);
+  std::size_t sum = DeviceMatrix<T>::bytes(m, columns) + Buffer<Index>::bytes(k) +
+                    Substitution<T>::bytes(n, nrhs) +
+                    Subtraction<T>::bytes(device, options, m, nb, nb) +
+                    Subtraction<T>::bytes(device, options, m, 2 * nb, nb) +
+                    at(products_of_all) * Subtraction<T>::bytes(device, options, m, columns, nb);
+  if (!options.by_rows || options.hybrid || nb <= step_width) return sum;
+  if (!Kernels<T>::kSplits) {
+    sum += DeviceMatrix<Index>::bytes(Kernels<T>::elements_of_inverses(nb), panels);
+  }
+  sum += DeviceMatrix<T>::bytes(columns, m);
+  for (Index end = options.nb; options.split && end <= k; end += options.nb) {
+    if (!kernels.split_pays(options.precision, columns - end, m - end, options.nb)) break;
+    sum += SplitAdjoint<T>::bytes(options, m - end, options.nb);
+  }
+  return sum + bytes_of_long_steps(device, options, m, n, columns);
+}
+
+template <class T>
+std::size_t Lu<T>::bytes_of_long_steps(Device& device, const Options& options, Index m, Index n,
+                                       Index columns) {
+  const Kernels<T>& kernels = device.kernels<T>();
+  const Index nb = options.nb, width = kLong * nb;
+  std::size_t sum = 0;
+  if (!options.residues || nb % kernels.residue_unit() != 0) return sum;
+  for (Index first = 0; first + width < std::min(m, n); first += width) {
+    const Index rows = m - first;
+    if (!kernels.scaled_residues_pay(rows - width, columns - first - width, width)) break;
+    if (first == 0) {
+      sum += kFarQueues * LongStep<T>::workspace_bytes(device, rows, kLong, nb, kFarBlocks * nb);
+    }
+    sum += LongStep<T>::bytes(device, rows, kLong, nb);
+  }
+  return sum;
+}
+
+template <class T>
+std::size_t Lu<T>::bytes_to_interchange(Device& device, const Options& options, Index m, Index n) {
+  const Index panels = quotient_up(std::min(m, n), options.nb);
+  return DeviceMatrix<Index>::bytes(std::min(m, device.kernels<T>().permutable_rows()), panels);
 }
 
 template <class T>
@@ -408,8 +455,8 @@ void Lu<T>::put_joined_back() {
 
 /// Where a block is one step, there are enough steps to keep the host busy with one group.
 template <class T>
-Index Lu<T>::most_groups() const {
-  return block(0).size() > step_width_ ? 3 : 1;
+Index Lu<T>::most_groups(Index nb, Index step_width) {
+  return nb > step_width ? 3 : 1;
 }
 
 /// What the late blocks do while panel i is computed. The next panel but one must have joined by
@@ -421,7 +468,7 @@ void Lu<T>::bring_up(Flow& flow, Index i) {
   const Index arrived = std::min(std::max({needed, flow.arrived(i), at_once_}), total());
   const Index far = first_far(0), arrived_near = std::min(arrived, far);
   constexpr Index kLeast = 2;  // blocks of a group: groups of one take longer
-  const bool room = static_cast<Index>(groups_.size()) < most_groups();
+  const bool room = static_cast<Index>(groups_.size()) < most_groups(block(0).size(), step_width_);
   const bool enough = arrived_near == far || arrived_near - pending_ >= kLeast;
   if ((room && enough) || pending_ < needed) arrive(flow, arrived_near);
   take_long_steps(flow, i, arrived);
@@ -486,17 +533,17 @@ void Lu<T>::near_waits_for_joined() {
 
 // ---- long steps ----
 
-/// Long steps as far as they pay, and as there is memory for them.
+/// Long steps as far as they pay, and as there is memory for them. Several groups take theirs side
+/// by side, since solves are many small products.
 template <class T>
 void Lu<T>::plan_long_steps(const Options& options) {
-  constexpr Index kQueues = 3;  // groups side by side: solves are many small products
   const Index width = kLong * options.nb;
   if (!options.residues || !by_rows_ || options.nb % kernels_.residue_unit() != 0) return;
   const bool enough = try_to_allocate([&] {
     for (Index first = 0; first + width < std::min(m_, n_); first += width) {
       const Index rows = m_ - first;
       if (!kernels_.scaled_residues_pay(rows - width, n_ + nrhs_ - first - width, width)) break;
-      for (Index q = 0; first == 0 && q < kQueues; ++q) {
+      for (Index q = 0; first == 0 && q < kFarQueues; ++q) {
         far_.push_back(
             {LongStep<T>::workspace(device_, rows, kLong, options.nb, kFarBlocks * options.nb),
              QueueLease(device_, Priority::normal, "far")});

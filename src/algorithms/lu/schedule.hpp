@@ -39,6 +39,10 @@ class Lu {
   /// is to be factored in `place`.
   Lu(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Index m, Index n,
      Index nrhs, DeviceView<T> place = {});
+  /// Bytes of device memory, with that for [A B]; and those that interchange_left() and
+  /// interchange() take beyond that.
+  static std::size_t bytes(Device& device, const Options& options, Index m, Index n, Index nrhs);
+  static std::size_t bytes_to_interchange(Device& device, const Options& options, Index m, Index n);
 
   Kernels<T>& kernels() const { return kernels_; }
   Index panels() const { return panels_; }
@@ -99,8 +103,11 @@ class Lu {
     QueueLease queue;
   };
   static constexpr Index kLong = 8;  // blocks of a long step
+  static constexpr Index kFarQueues = 3;
 
   Index width(const Options& options) const { return std::min(options.nb, std::min(m_, n_)); }
+  static std::size_t bytes_of_long_steps(Device& device, const Options& options, Index m, Index n,
+                                         Index columns);
   Queue& panel() const { return *panel_; }
   Queue& near() const { return *near_; }
   Queue& late(const Group& group) const { return *late_[group.queue]; }
@@ -133,7 +140,7 @@ class Lu {
   void put_by_rows(Queue& queue, Range c);
   void put_back(Queue& queue, Index end);
   void put_joined_back();
-  Index most_groups() const;
+  static Index most_groups(Index nb, Index step_width);
   void bring_up(Flow& flow, Index i);
   void arrive(Flow& flow, Index end, bool is_far = false);
   void catch_up(Group& group);

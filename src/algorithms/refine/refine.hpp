@@ -63,4 +63,10 @@ Index mixed_posv(Device& device, const cpu::Lapack<T>& cpu, const cpu::Lapack<Si
                  const Options& options, Uplo uplo, HostView<T> a, HostView<const T> b,
                  HostView<T> x, Refinement& refinement, Index& committed);
 
+/// Bytes of device memory that these take at most.
+template <class T>
+std::size_t mixed_gesv_bytes(Device& device, const Options& options, Index n, Index nrhs);
+template <class T>
+std::size_t mixed_posv_bytes(Device& device, const Options& options, Index n, Index nrhs);
+
 }  // namespace overlapack::algorithms

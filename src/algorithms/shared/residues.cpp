@@ -34,19 +34,31 @@ ResidueUpdates<T>::ResidueUpdates(Device& device, const Options& options,
       n_(n),
       nb_(options.nb),
       layout_(triangle.kernels, n, n) {
-  const Kernels<T>& kernels = triangle.kernels;
-  const Index middle = n / 2 / nb_ * nb_;
-  if (!options.residues || nb_ % kernels.residue_unit() != 0 ||
-      !kernels.residues_pay(middle, nb_, middle))
-    return;
-  const Index work = triangle.lower() ? kernels.residue_work(n, nb_) : kernels.residue_work(nb_, n);
+  if (!pay(device, options, n)) return;
   try_to_allocate([&] {  // or else sums are plain ones
-    form_.emplace(Form{
-        Buffer<std::int8_t>(device, Space::device, layout_.bytes()),
-        DeviceMatrix<Real<T>>(device, n, n / nb_), Buffer<Real<T>>(device, Space::device, n),
-        Buffer<Real<T>>(device, Space::host, n), Buffer<Index>(device, Space::device, 1),
-        Buffer<Index>(device, Space::host, 1), Buffer<std::int32_t>(device, Space::device, work)});
+    form_.emplace(
+        Form{Buffer<std::int8_t>(device, Space::device, layout_.bytes()),
+             DeviceMatrix<Real<T>>(device, n, n / nb_), Buffer<Real<T>>(device, Space::device, n),
+             Buffer<Real<T>>(device, Space::host, n), Buffer<Index>(device, Space::device, 1),
+             Buffer<Index>(device, Space::host, 1),
+             Buffer<std::int32_t>(device, Space::device, work(device, triangle.uplo, n, nb_))});
   });
+}
+
+template <class T>
+bool ResidueUpdates<T>::pay(Device& device, const Options& options, Index n) {
+  const Kernels<T>& kernels = device.kernels<T>();
+  const Index nb = options.nb, middle = n / 2 / nb * nb;
+  return options.residues && nb % kernels.residue_unit() == 0 &&
+         kernels.residues_pay(middle, nb, middle);
+}
+
+template <class T>
+std::size_t ResidueUpdates<T>::bytes(Device& device, const Options& options, Uplo uplo, Index n) {
+  if (!pay(device, options, n)) return 0;
+  return Buffer<std::int8_t>::bytes(ResidueLayout<T>(device.kernels<T>(), n, n).bytes()) +
+         DeviceMatrix<Real<T>>::bytes(n, n / options.nb) + Buffer<Real<T>>::bytes(n) +
+         Buffer<Index>::bytes(1) + Buffer<std::int32_t>::bytes(work(device, uplo, n, options.nb));
 }
 
 template <class T>
@@ -116,6 +128,12 @@ ResidueSubtraction<T>::Residues::Residues(Device& device, Index n, Index k)
       scales_(device, Space::device, n) {}
 
 template <class T>
+std::size_t ResidueSubtraction<T>::Residues::bytes(Device& device, Index n, Index k) {
+  return Buffer<std::int8_t>::bytes(ResidueLayout<T>(device.kernels<T>(), n, k).bytes()) +
+         Buffer<Real<T>>::bytes(n);
+}
+
+template <class T>
 ResidueForm<T> ResidueSubtraction<T>::Residues::form(DeviceView<const T> matrix,
                                                      Index first) const {
   const Index n = matrix.rows, k = matrix.cols;
@@ -137,8 +155,19 @@ ResidueSubtraction<T>::Workspace::Workspace(Device& device, Index m, Index n, In
       sums(device, Space::device, device.kernels<T>().residue_work(kColumns, m)) {}
 
 template <class T>
+std::size_t ResidueSubtraction<T>::Workspace::bytes(Device& device, Index m, Index n, Index k) {
+  return Residues::bytes(device, n, k) +
+         Buffer<std::int32_t>::bytes(device.kernels<T>().residue_work(kColumns, m));
+}
+
+template <class T>
 ResidueSubtraction<T>::ResidueSubtraction(Device& device, Index m, Index k)
     : kernels_(device.kernels<T>()), l_(device, m, k), sizes_(device, k, 1) {}
+
+template <class T>
+std::size_t ResidueSubtraction<T>::bytes(Device& device, Index m, Index k) {
+  return Residues::bytes(device, m, k) + DeviceMatrix<Real<T>>::bytes(k, 1);
+}
 
 template <class T>
 void ResidueSubtraction<T>::give(Queue& queue, DeviceView<const T> l) {

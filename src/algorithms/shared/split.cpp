@@ -9,6 +9,12 @@ DeviceMatrix<Real<T>> split_matrix(Device& device, SplitForm form, Side side, In
   return {device, Kernels<T>::split_rows(form, k), Kernels<T>::split_cols(side, n)};
 }
 
+template <class T>
+std::size_t bytes_of_split(SplitForm form, Side side, Index k, Index n) {
+  return DeviceMatrix<Real<T>>::bytes(Kernels<T>::split_rows(form, k),
+                                      Kernels<T>::split_cols(side, n));
+}
+
 /// The part of a split form that holds the summands k of its rows (left) or columns (right) n. It
 /// begins and ends with sections.
 template <class T>
@@ -52,6 +58,12 @@ SplitAdjoint<T>::SplitAdjoint(Device& device, const Options& options, Index m, I
       done_(device) {}
 
 template <class T>
+std::size_t SplitAdjoint<T>::bytes(const Options& options, Index m, Index k) {
+  return bytes_of_split<T>(form_of<T>(options), Side::right, k, m) +
+         DeviceMatrix<Real<T>>::bytes(k, 1);
+}
+
+template <class T>
 void SplitAdjoint<T>::split(Queue& queue, DeviceView<const T> l) {
   numbers_ = split_block<T>(memory_, form_, Side::right, {0, l.cols}, {0, l.rows});
   sizes_ = sizes_in<T>(memory_for_sizes_, form_, l.cols);
@@ -62,7 +74,7 @@ void SplitAdjoint<T>::split(Queue& queue, DeviceView<const T> l) {
 template <class T>
 Subtraction<T>::Subtraction(Device& device, const Options& options, Index m, Index n, Index k)
     : kernels_(device.kernels<T>()), form_(form_of<T>(options)) {
-  if (options.split && kernels_.split_pays(form_.precision, m, n, k)) {
+  if (pays(device, options, m, n, k)) {
     const Index longer = std::max(m, n);  // L and U^H are left factors, U and L^H right ones
     try_to_allocate([&] {                 // or else products are of floats
       split_.emplace(Workspace{split_matrix<T>(device, form_, Side::left, k, longer),
@@ -70,6 +82,21 @@ Subtraction<T>::Subtraction(Device& device, const Options& options, Index m, Ind
                                DeviceMatrix<Real<T>>(device, k, 1)});
     });
   }
+}
+
+template <class T>
+std::size_t Subtraction<T>::bytes(Device& device, const Options& options, Index m, Index n,
+                                  Index k) {
+  if (!pays(device, options, m, n, k)) return 0;
+  const SplitForm form = form_of<T>(options);
+  const Index longer = std::max(m, n);
+  return bytes_of_split<T>(form, Side::left, k, longer) +
+         bytes_of_split<T>(form, Side::right, k, longer) + DeviceMatrix<Real<T>>::bytes(k, 1);
+}
+
+template <class T>
+bool Subtraction<T>::pays(Device& device, const Options& options, Index m, Index n, Index k) {
+  return options.split && device.kernels<T>().split_pays(options.precision, m, n, k);
 }
 
 template <class T>
@@ -128,16 +155,30 @@ template <class T>
 Updates<T>::Updates(Device& device, const Options& options, const Triangle<T>& triangle,
                     DeviceView<const T> factor, Index rows)
     : triangle_(triangle),
-      wide_(triangle.lower() ? Side::left : Side::right),
-      narrow_(triangle.lower() ? Side::right : Side::left),
-      form_{options.precision, std::min(options.nb, Kernels<T>::kSplitSection)},
+      wide_(wide(triangle.uplo)),
+      narrow_(narrow(triangle.uplo)),
+      form_(form(options)),
       factor_(factor) {
-  const Index n = triangle.lower() ? factor.cols : factor.rows, nb = std::min(options.nb, n);
-  const bool whole = options.nb % form_.section == 0;  // blocks are whole sections
-  if (options.split && whole && n > 2 * nb &&
-      triangle_.kernels.split_pays(form_.precision, n, nb, n)) {
+  const Index n = triangle.lower() ? factor.cols : factor.rows;
+  if (pays(device, options, n)) {
     try_to_allocate([&] { split_.emplace(split_matrix<T>(device, form_, wide_, n, rows)); });
   }
+}
+
+template <class T>
+bool Updates<T>::pays(Device& device, const Options& options, Index n) {
+  const Index nb = std::min(options.nb, n);
+  const bool whole = options.nb % form(options).section == 0;  // blocks are whole sections
+  return options.split && whole && n > 2 * nb &&
+         device.kernels<T>().split_pays(options.precision, n, nb, n);
+}
+
+template <class T>
+std::size_t Updates<T>::bytes(Device& device, const Options& options, Uplo uplo, Index n,
+                              Index rows, Index workspaces, Index columns) {
+  if (!pays(device, options, n)) return 0;
+  return bytes_of_split<T>(form(options), wide(uplo), n, rows) +
+         at(workspaces) * bytes_of_split<T>(form(options), narrow(uplo), n, columns);
 }
 
 template <class T>

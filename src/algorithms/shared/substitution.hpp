@@ -30,6 +30,12 @@ class BlockInverses {
         conditions_(device, Space::host, count(n)),
         progress_(device, Space::device,
                   Kernels<T>::substitution_with_factor_progress(count(n), columns)) {}
+  /// Of device memory.
+  static std::size_t bytes(Index order, Index n, Index columns) {
+    return DeviceMatrix<T>::bytes(order, n) +
+           Buffer<Index>::bytes(
+               Kernels<T>::substitution_with_factor_progress(quotient_up(n, order), columns));
+  }
 
   /// Inverts those of `columns`, which begin with a block. `a` is their diagonal block of the
   /// factor.
@@ -72,6 +78,13 @@ class Substitution {
   static constexpr Index kFew = 8;  // columns
 
   Substitution(Device& device, Uplo uplo, Diag diag) : device_(device), uplo_(uplo), diag_(diag) {}
+  /// Of device memory, for a triangle of order n and X with so many columns.
+  static std::size_t bytes(Index n, Index columns) {
+    if (columns == 0 || columns > kFew) return 0;
+    const Index links = Kernels<T>::substitution_links(n);
+    return Buffer<Index>::bytes(Kernels<T>::substitution_progress(n, kFew)) +
+           (links > 0 ? Buffer<Index>::bytes(links) : 0);
+  }
 
   void operator()(Queue& queue, DeviceView<const T> a, DeviceView<T> x) {
     Kernels<T>& kernels = device_.kernels<T>();

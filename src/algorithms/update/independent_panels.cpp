@@ -68,14 +68,15 @@ class UpdateAtOnce {
         reflectors_(device, Space::device, Kernels<T>::kUpdateReflector * n),
         unfit_(device, 1) {}
 
-  /// Bytes of device memory.
-  static double memory(const Kernels<T>& kernels, Index n, Index k) {
-    const auto element = static_cast<double>(sizeof(T)), rows = static_cast<double>(n + 64);
-    const auto panels = static_cast<double>(n / kernels.update_panel_width() + 1);
-    const auto columns = static_cast<double>(k) * (panels + 2) +
-                         static_cast<double>(kernels.potrf_panel_width()) +
-                         2 * static_cast<double>(Kernels<T>::kUpdateReflector);
-    return element * rows * columns + 1e6;
+  /// Of device memory.
+  static std::size_t bytes(Device& device, Index n, Index k) {
+    const Kernels<T>& kernels = device.kernels<T>();
+    const Index width = kernels.update_panel_width(), panels = quotient_up(n, width);
+    const Index order = std::min({n, width, kernels.potrf_panel_width()});
+    return DeviceMatrix<T>::bytes(n, k) + DeviceMatrix<T>::bytes(n, panels * k) +
+           BlockInverses<T>::bytes(order, n, k) + DeviceMatrix<Double<T>>::bytes(k, panels * k) +
+           DeviceMatrix<Double<T>>::bytes(k, (panels + 1) * k) +
+           Buffer<Double<T>>::bytes(Kernels<T>::kUpdateReflector * n) + Readout<Index>::bytes(1);
   }
 
   Index width() const { return width_; }
@@ -152,6 +153,8 @@ class DeviceRotations {
     host_cosines_ = Buffer<Real<T>>(device, Space::host, n);
     sines_ = Buffer<T>(device, Space::device, n);
   }
+  /// Of device memory.
+  static std::size_t bytes(Index n) { return Buffer<Real<T>>::bytes(n) + Buffer<T>::bytes(n); }
 
   /// Those that an update brings with its reflectors.
   DeviceView<Real<T>> cosines(Range columns) const {
@@ -327,14 +330,16 @@ bool chol_update_at_once(Device& device, const Options& options, const Update<T>
   for (Index j = 1; j < k; ++j) {
     if (update.signs[j] != update.signs[0]) return false;
   }
-  const double factor =
-      static_cast<double>(sizeof(T)) * static_cast<double>(n + 64) * static_cast<double>(n + 64);
-  const double needed = factor + UpdateAtOnce<T>::memory(device.kernels<T>(), n, k);
-  if (options.memory > 0 && needed > static_cast<double>(options.memory)) return false;
+  const std::size_t factor = DeviceMatrix<T>::bytes(n, n);
+  const std::size_t needed =
+      factor + DeviceRotations<T>::bytes(n) + UpdateAtOnce<T>::bytes(device, n, k);
+  if (options.memory > 0 && needed > options.memory) return false;
   const MemoryKind kind = device.kind_of(update.a.data);
   if (kind == MemoryKind::device) return update_resident<T>(device, options, update);
   // Half of the elements, and what chunks of them waste.
-  const bool kept = 0.6 * factor <= static_cast<double>(TransferTuning::of(device).kept);
+  const double staged = 0.6 * static_cast<double>(sizeof(T)) * static_cast<double>(n + 64) *
+                        static_cast<double>(n + 64);
+  const bool kept = staged <= static_cast<double>(TransferTuning::of(device).kept);
   if (kind != MemoryKind::pageable || !kept) return false;
   return StreamedUpdate<T>(device, options, update).run();
 }
