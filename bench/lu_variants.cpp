@@ -4,39 +4,14 @@
 #include <stdexcept>
 
 #include "algorithms/lu/panel_on_cpu.hpp"
+#include "algorithms/lu/textbook.hpp"
 #include "algorithms/shared/split.hpp"
 
 namespace overlapack::bench {
 namespace {
 
-using algorithms::at;
+using algorithms::LuParts;
 using algorithms::Options;
-
-/// The matrix at one step: k columns are done, the next b are to become so.
-///
-///        A00 A01 A02   k rows
-///   A =  A10 A11 A12   b rows
-///        A20 A21 A22   the others
-///
-/// What is done holds L (unit diagonal not stored) and U. A name of its own has what is handled as
-/// one: from row k on, `left` = [A10; A20], `panel` = [A11; A21] and `right` = [A12; A22]; and all
-/// of the current block column, `column` = [A01; A11; A21].
-template <class T>
-struct Parts {
-  Parts(DeviceView<T> a, Index k_, Index b_) : k(k_), b(b_) {
-    const Index e = k + b, rows = a.rows - e, cols = a.cols - e;
-    A00 = a.block(0, 0, k, k), A01 = a.block(0, k, k, b), A02 = a.block(0, e, k, cols);
-    A10 = a.block(k, 0, b, k), A11 = a.block(k, k, b, b), A12 = a.block(k, e, b, cols);
-    A20 = a.block(e, 0, rows, k), A21 = a.block(e, k, rows, b), A22 = a.block(e, e, rows, cols);
-    left = a.block(k, 0, b + rows, k);
-    panel = a.block(k, k, b + rows, b);
-    right = a.block(k, e, b + rows, cols);
-    column = a.block(0, k, a.rows, b);
-  }
-  Index k, b;
-  DeviceView<T> A00, A01, A02, A10, A11, A12, A20, A21, A22;
-  DeviceView<T> left, panel, right, column;
-};
 
 template <class T>
 class Lu {
@@ -56,7 +31,7 @@ class Lu {
 
   /// Each column of U and L is computed when it is needed; what is to the right of it is not
   /// touched. Reads all of L at every step and writes one block column.
-  void left_looking(const Parts<T>& A) {
+  void left_looking(const LuParts<T>& A) {
     interchange_before(A.k, A.column);  // [A01; A11; A21] := P0 [A01; A11; A21]
     solve(A.A00, A.A01);                // A01 := L00^-1 A01
     subtract(A.left, A.A01, A.panel);   // [A11; A21] -= [A10; A20] A01
@@ -66,7 +41,7 @@ class Lu {
 
   /// A block column of L and a block row of U at a time; the rest to the lower right is not
   /// touched. Reads all that is done and writes what becomes so.
-  void crout(const Parts<T>& A) {
+  void crout(const LuParts<T>& A) {
     subtract(A.left, A.A01, A.panel);  // [A11; A21] -= [A10; A20] A01
     factor_panel(A);                   // P1 [A11; A21] = [L11; L21] U11
     interchange(A, A.left);            // [A10; A20] := P1 [A10; A20]
@@ -75,36 +50,16 @@ class Lu {
     solve(A.A11, A.A12);               // A12 := L11^-1 A12
   }
 
-  /// All that is to the lower right is kept up to date. Reads one panel and writes everything that
-  /// is not done: the largest products of the three.
-  void right_looking(const Parts<T>& A) {
-    factor_panel(A);                // P1 [A11; A21] = [L11; L21] U11
-    interchange(A, A.left);         // [A10; A20] := P1 [A10; A20]
-    interchange(A, A.right);        // [A12; A22] := P1 [A12; A22]
-    solve(A.A11, A.A12);            // A12 := L11^-1 A12
-    subtract(A.A21, A.A12, A.A22);  // A22 -= A21 A12
-  }
-
-  /// The same with b = 1, where L11 = 1 and there is nothing to solve: Gaussian elimination.
-  void unblocked(const Parts<T>& A) {
+  /// Right-looking with b = 1, where L11 = 1 and there is nothing to solve: Gaussian elimination.
+  void unblocked(const LuParts<T>& A) {
     factor_panel(A);  // the largest element to the top, the others by it
     interchange(A, A.left);
     interchange(A, A.right);
     subtract(A.A21, A.A12, A.A22);  // A22 -= a21 a12^T
   }
 
-  /// Waits, and returns info.
-  Index finish(std::vector<Index>& pivots) {
-    queue_->synchronize();
-    pivots.assign(pivots_home_.data(), pivots_home_.data() + pivots_home_.size());
-    return algorithms::first_failure(info_);
-  }
-
- private:
-  /// The pivots of columns [k, k + b), which belong to P1.
-  DeviceView<Index> pivots(Index k, Index b) const { return {pivots_.data() + k, b}; }
-
-  void factor_panel(const Parts<T>& A) {
+  // The operations, which the right-looking form (algorithms/lu/textbook.hpp) has, too.
+  void factor_panel(const LuParts<T>& A) {
     Index *const home = pivots_home_.data() + A.k, *const info = info_.data() + A.k;
     if (panel_on_cpu_) {
       panel_on_cpu_->start(*queue_, A.panel);
@@ -113,7 +68,7 @@ class Lu {
       kernels_.getrf_panel(*queue_, A.panel, pivots(A.k, A.b), {home, A.b}, {info, 1}, A.k);
     }
   }
-  void interchange(const Parts<T>& A, DeviceView<T> x) {
+  void interchange(const LuParts<T>& A, DeviceView<T> x) {
     kernels_.swap_rows(*queue_, x, pivots(A.k, A.b), A.k);
   }
   /// All interchanges before column k.
@@ -126,6 +81,17 @@ class Lu {
   void subtract(DeviceView<const T> a, DeviceView<const T> b, DeviceView<T> c) {
     subtraction_(*queue_, a, b, c);
   }
+
+  /// Waits, and returns info.
+  Index finish(std::vector<Index>& pivots) {
+    queue_->synchronize();
+    pivots.assign(pivots_home_.data(), pivots_home_.data() + pivots_home_.size());
+    return algorithms::first_failure(info_);
+  }
+
+ private:
+  /// The pivots of columns [k, k + b), which belong to P1.
+  DeviceView<Index> pivots(Index k, Index b) const { return {pivots_.data() + k, b}; }
 
   Kernels<T>& kernels_;
   Buffer<Index> pivots_, pivots_home_;
@@ -148,7 +114,7 @@ Index factor_lu(LuVariant variant, Device& device, const cpu::Lapack<T>& cpu, Op
       variant == LuVariant::unblocked || variant == LuVariant::right_looking;
   Lu<T> lu(device, cpu, options, m, n, sums_over_panel ? std::min(nb, n) : n);
   for (Index k = 0; k < n; k += nb) {
-    const Parts<T> parts(a, k, std::min(nb, n - k));
+    const LuParts<T> parts(a, k, std::min(nb, n - k));
     switch (variant) {
       case LuVariant::unblocked:
         lu.unblocked(parts);
@@ -160,7 +126,7 @@ Index factor_lu(LuVariant variant, Device& device, const cpu::Lapack<T>& cpu, Op
         lu.crout(parts);
         break;
       case LuVariant::right_looking:
-        lu.right_looking(parts);
+        algorithms::right_looking_step(lu, parts);
         break;
     }
   }

@@ -3,10 +3,10 @@
 // Matrix Computations, 4th ed., 3.2 and 3.4; LAPACK's SRC/VARIANTS/lu has them as LL and CR, and
 // the right-looking one as dgetrf.
 //
-// They stand beside the library, not in it. What the library runs is the right-looking form with
-// lookahead and with transfers in step with it (src/algorithms/lu/schedule.cpp); these show what
-// that choice is worth, and they build on the same parts: panel kernel, panel on the CPU,
-// interchanges, large products.
+// The right-looking form is the library's own textbook page (src/algorithms/lu/textbook.hpp). What
+// the library runs is that form with lookahead and with transfers in step with it
+// (src/algorithms/lu/schedule.cpp). These variants show what that choice is worth, and they build
+// on the same parts: panel kernel, panel on the CPU, interchanges, large products.
 #pragma once
 
 #include <vector>

@@ -10,7 +10,9 @@ install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md
               ${PROJECT_SOURCE_DIR}/CHANGELOG.md
         DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/bench/README.md ${PROJECT_SOURCE_DIR}/bench/RESULTS.md
-              ${PROJECT_SOURCE_DIR}/bench/HISTORY.md ${PROJECT_SOURCE_DIR}/bench/comparison.svg
+              ${PROJECT_SOURCE_DIR}/bench/comparison.svg
+        DESTINATION ${CMAKE_INSTALL_DOCDIR}/bench)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/bench/log ${PROJECT_SOURCE_DIR}/bench/results
         DESTINATION ${CMAKE_INSTALL_DOCDIR}/bench)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/overlapack)

@@ -1,6 +1,6 @@
-# Sourced by scripts/demo, scripts/test and scripts/benchmark: finds out what is missing on this machine
-# and installs it with apt-get. Nothing is asked. Where nothing can be installed the caller goes on with
-# what there is. With --help the caller prints the comment at its head instead.
+# Sourced by scripts/demo, scripts/test and scripts/benchmark: finds out what is missing on this
+# machine and installs it with apt-get. Nothing is asked. Where nothing can be installed the caller
+# goes on with what there is. With --help the caller prints the comment at its head instead.
 case ${1:-} in
   -h | --help) sed -n '2,/^set/s/^# \?//p' "scripts/${0##*/}" && exit ;;
 esac

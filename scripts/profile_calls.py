@@ -1,8 +1,8 @@
 """Usage: python3 profile_calls.py LIBRARY OUT_DIR ROUTINE:N:host|device[:U][:COLUMNS]...
 
-Every kernel and copy of one call, by the GPU's own clock: when it began, how long it took, and in which
-queue. For potrf and getrf, posv and gesv in all precisions and the mixed-precision solvers, with
-one right-hand side or COLUMNS of them, on a matrix in the host's or the device's memory, e.g.
+Every kernel and copy of one call, by the GPU's own clock: when it began, how long it took, and in
+which queue. For potrf and getrf, posv and gesv in all precisions and the mixed-precision solvers,
+with one right-hand side or COLUMNS of them, on a matrix in the host's or the device's memory, e.g.
 
     profile_calls.py build/liboverlapack.so /tmp/profile dpotrf:8192:host:U dposv:4096:host:100
 
@@ -43,8 +43,8 @@ def random_matrix(torch, routine, n, columns=None):
 
 
 def call(torch, library, routine, a, b, uplo):
-    """LAPACK's routine on `a` in place, with the right-hand sides `b` if it is a solver; returns its
-    seconds and info."""
+    """LAPACK's routine on `a` in place, with the right-hand sides `b` if it is a solver; returns
+    its seconds and info."""
     n, nrhs, info = ctypes.c_int(a.shape[0]), ctypes.c_int(b.shape[1]), ctypes.c_int(-99)
     order, columns, matrix = ctypes.byref(n), ctypes.byref(nrhs), ctypes.c_void_p(a.data_ptr())
     pivots = [(ctypes.c_int * n.value)()] if "ge" in routine else []
@@ -115,7 +115,8 @@ def main():
     pattern = routine + r":[1-9]\d*:(host|device)(:[LU])?(:[1-9]\d*)?"
     for spec in sys.argv[3:]:
         if not re.fullmatch(pattern, spec):
-            sys.exit(f"profile_calls: '{spec}' is not like dgetrf:4096:device or dpotrf:4096:host:U")
+            sys.exit(f"profile_calls: '{spec}' is not like dgetrf:4096:device or "
+                     "dpotrf:4096:host:U")
     torch = load_torch()
     library = ctypes.CDLL(sys.argv[1])
     os.makedirs(sys.argv[2], exist_ok=True)

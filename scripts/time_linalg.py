@@ -1,8 +1,8 @@
 """Usage: python3 time_linalg.py numpy|torch N [LABEL]
 
-Times solve (one right-hand side), cholesky and inv of numpy.linalg for random matrices of order N, or of
-torch.linalg on the GPU from and to the host's memory. Prints the median of four times, with the
-residual in the one norm: ||A x - b|| / (||A|| ||x|| eps n), ||L L^T - A|| / (||A|| eps n) or
+Times solve (one right-hand side), cholesky and inv of numpy.linalg for random matrices of order N,
+or of torch.linalg on the GPU from and to the host's memory. Prints the median of four times, with
+the residual in the one norm: ||A x - b|| / (||A|| ||x|| eps n), ||L L^T - A|| / (||A|| eps n) or
 ||A X - I|| / (||A|| ||X|| eps n). Exit status 0 if all are below 30.
 """
 import re

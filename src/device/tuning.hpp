@@ -74,23 +74,23 @@ struct Tuning {
   };
 
   struct Lu {
-    /// How many blocks of a matrix have arrived when panel i is factored.
+    /// How many blocks of a matrix have arrived when block b is factored.
     struct Arrival {
-      Index quarters_per_panel, blocks_ahead;
-      Index blocks(Index i) const { return quarters_per_panel * i / 4 + blocks_ahead; }
+      Index quarters_per_block, blocks_ahead;
+      Index blocks(Index b) const { return quarters_per_block * b / 4 + blocks_ahead; }
     };
 
     Blocks blocks;
     Arrival arrival, arrival_of_tall, arrival_of_halves;
     Index tall_from_rows;
     Index whole_blocks_from_panel_widths;
-    Index late_groups_at_most, late_group_blocks_at_least, late_steps_per_panel;
+    Index late_groups_at_most, late_group_blocks_at_least, late_steps_per_block;
     Index long_step_blocks, far_group_blocks, far_queues;
     PerType<Index> blocks_before_far;
     Index residue_product_columns;
     Index resident_blocks_copied_alone;
-    Index immediate_interchanges_up_to_panels, first_interchanges_columns_left;
-    Index signals_from_panels, panels_per_signal;
+    Index immediate_interchanges_up_to_blocks, first_interchanges_columns_left;
+    Index signals_from_blocks, blocks_per_signal;
     Index gather_up_to_rows_per_interchange;
     Index interchange_task_bytes;
     Index interchange_task_columns_at_least, interchange_task_columns_at_most;
@@ -123,7 +123,7 @@ struct Tuning {
     std::size_t chunks, chunk_bytes_at_least, chunk_bytes_at_most;
     std::size_t ring_bytes;
     std::size_t units_per_chunk, unit_bytes_at_least;
-    std::size_t scattered_below_column_bytes, scattered_from_span_bytes;
+    std::size_t scattered_below_column_bytes, scattered_beyond_span_bytes;
     Index unpacking_threads;
     Index uploads_per_signal;
     Index chunks_packed_ahead;

@@ -10,6 +10,7 @@
 #include "algorithms/solve/solve.hpp"
 #include "cpu/reference.hpp"
 #include "dispatch/route.hpp"
+#include "host/tuning.hpp"
 
 namespace overlapack::dispatch {
 namespace {
@@ -114,10 +115,10 @@ Index refine(Call call, Index& iter, OnCpu on_cpu, Solve solve, Resume resume) {
 Index cpu_threads(Index n) {
   // More than these gain nothing where memory is the limit, and in small ones it takes longer to
   // wake them up (or even to ask how many there could be).
-  constexpr Index kSmall = 256, kEnough = 16;
+  const Index at_most = kHostTuning.computing_threads_at_most;
   const Settings& settings = Context::instance().settings();
-  if (n < kSmall) return 1;
-  return settings.threads > 0 ? settings.threads : std::min(kEnough, available_cores());
+  if (n < kHostTuning.computing_threads_from_order) return 1;
+  return settings.threads > 0 ? settings.threads : std::min(at_most, available_cores());
 }
 
 template <class T>
@@ -209,8 +210,8 @@ Index mixed_gesv(Family family, HostView<T> a, Pivots ipiv, HostView<const T> b,
       },
       [&](Device& device, const algorithms::Options& options, algorithms::Refinement& refinement,
           Index& committed) {
-        return store(algorithms::mixed_gesv(device, cpu, single, options, a, interchanges, b, x,
-                                            refinement, committed),
+        return store(algorithms::mixed_gesv<T>(device, {cpu, single}, options, {a, b, x},
+                                               interchanges, refinement, committed),
                      interchanges.pivots, ipiv);
       },
       [&](const algorithms::Options&, Index committed) {
@@ -235,8 +236,8 @@ Index mixed_posv(Family family, Uplo uplo, HostView<T> a, HostView<const T> b, H
       },
       [&](Device& device, const algorithms::Options& options, algorithms::Refinement& refinement,
           Index& committed) {
-        return algorithms::mixed_posv(device, cpu, single, options, uplo, a, b, x, refinement,
-                                      committed);
+        return algorithms::mixed_posv<T>(device, {cpu, single}, options, uplo, {a, b, x},
+                                         refinement, committed);
       },
       [&](const algorithms::Options& options, Index committed) {
         return algorithms::resume_posv(cpu, options, uplo, a, x, committed);

@@ -10,6 +10,7 @@
 #include "host/once.hpp"
 #include "host/strided_copy.hpp"
 #include "host/thread_memory.hpp"
+#include "host/tuning.hpp"
 #include "host/workers.hpp"
 
 namespace overlapack::dispatch {
@@ -30,21 +31,21 @@ std::uintptr_t address(const void* element) { return reinterpret_cast<std::uintp
 /// Whether n elements that are so many bytes apart in large pages have too few places in the
 /// caches, which look for a line by the lower bits of its address. Small pages lie here and there.
 bool are_in_each_others_way(Index n, Index distance) {
-  constexpr Index kLowerBits = Index{128} << 10, kRoom = Index{64} << 20;  // measured
-  return n > kRoom / std::min(distance & -distance, kLowerBits);
+  const Index power_of_two = distance & -distance;
+  return n > kNumPyCopies.conflict_free_bytes /
+                 std::min(power_of_two, kNumPyCopies.conflicting_distance_bytes);
 }
-
-/// Elements of a column that is copied with others.
-constexpr Index kMany = 2048;
 
 /// Whether several threads may take less time for a copy than one. What is smaller one core copies
 /// in the time that it takes to tell others. What lies side by side takes it less, except in memory
 /// that is written for the first time.
 template <class T>
 bool is_worth_telling(Index n, Index incx, Index incy) {
-  constexpr Index kApart = 256 / sizeof(T), kManyTogether = 32768 / sizeof(T);
-  const bool apart = std::max(std::abs(incx), std::abs(incy)) >= kApart;
-  return n >= (apart ? kMany : kManyTogether);
+  constexpr Index kBytes = sizeof(T);
+  const bool apart =
+      std::max(std::abs(incx), std::abs(incy)) >= kNumPyCopies.apart_from_bytes / kBytes;
+  return n >= (apart ? kNumPyCopies.threads_from_elements
+                     : kNumPyCopies.threads_from_adjacent_bytes / kBytes);
 }
 
 /// Copies of one thread, each like the one before and close behind it: the columns of a matrix.
@@ -90,16 +91,16 @@ class Series {
   /// Whether a copy that is not worth telling others of may be one of many: of a series, or of one
   /// that begins.
   bool may_copy_ahead(const void* caller, Index n, const T* y) const {
-    if (n < kMany) return false;
+    if (n < kNumPyCopies.threads_from_elements) return false;
     const bool goes_on = caller == caller_ && n == n_ && threads_ahead_ > 1;
     return goes_on || algorithms::allocation_at(address(y)).contains(address(y));
   }
 
  private:
-  static constexpr Index kBlock = 16;
+  static constexpr Index kBlock = kNumPyCopies.copies_per_measurement;
   /// Between the copies of two columns that are next to each other, on either side, a program that
   /// does more than to copy takes longer, and an interrupt less.
-  static constexpr std::chrono::microseconds kNothingElse{20};
+  static constexpr std::chrono::microseconds kNothingElse{kNumPyCopies.unchanged_microseconds};
 
   /// `last` is NumPy's last allocation.
   Series(const void* caller, Index n, const T* x, Index incx, T* y, Index incy,
@@ -169,8 +170,9 @@ class Series {
     // Of rows that have more room than there are columns some may be another matrix's.
     if (incy_ > 1 && there < room) return false;
     // A matrix may have fewer columns than that. It costs little to begin with some.
-    constexpr Index kFirst = 64, kTimes = 4;
-    const Index columns = std::min({there, room, std::max(kFirst, kTimes * in_row_)});
+    const Index wanted =
+        std::max(kNumPyCopies.first_columns_ahead, kNumPyCopies.columns_ahead_per_copied * in_row_);
+    const Index columns = std::min({there, room, wanted});
     if (columns <= 1) return false;
     ahead_.copy(n_, columns, from, to, threads_ahead_);
     return ahead_.take(n_, x, y);

@@ -159,6 +159,8 @@ Plan plan(Routine routine, char type, const Shape& shape, const Settings& settin
   const Planner planner(family, request, settings);
   // The device's own panel kernels beat a round trip through the CPU on every GPU measured.
   plan.hybrid = settings.algorithm == Algorithm::hybrid;
+  plan.textbook = settings.algorithm == Algorithm::textbook && !is_mixed(routine) &&
+                  (is_lu(routine) || is_cholesky(routine));
   if (!planner.find_block_size(plan)) {
     plan.why = planner.why_not();
     return plan;

@@ -20,7 +20,10 @@ bool is_resident(Context& context, const Call& call) {
 std::string describe(const Call& call, const Decision& decision, Index info, double ms,
                      double flops, std::size_t up, std::size_t down) {
   const Plan& plan = decision.plan;
-  const char* const algorithm = !plan.on_device ? "-" : plan.hybrid ? "hybrid" : "tiled";
+  const char* const algorithm = !plan.on_device ? "-"
+                                : plan.textbook ? "textbook"
+                                : plan.hybrid   ? "hybrid"
+                                                : "tiled";
   std::ostringstream out;
   out.exceptions(std::ios::badbit);   // half a line is none: a stream without memory throws
   out.imbue(std::locale::classic());  // a point, whatever the program's locale has
@@ -109,12 +112,12 @@ Decision decide(Context& context, const Call& call, bool large) {
   return decision;
 }
 
-algorithms::Options options_of(const Plan& plan, const Settings& settings) {
+algorithms::Options options_of(const Plan& plan, const Settings& settings, const Tuning& tuning) {
   algorithms::Options options = plan;
   options.threads = copy_threads(settings, available_cores());
   // For its halves a matrix is read twice. Fewer threads would not keep up with the link.
-  constexpr Index kKeepUp = 12;
-  options.halves &= options.threads >= kKeepUp || settings.upload == Upload::halves;
+  const bool keeps_up = options.threads >= tuning.refine.halves_from_threads;
+  options.halves &= keeps_up || settings.upload == Upload::halves;
   return options;
 }
 

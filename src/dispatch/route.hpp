@@ -63,7 +63,8 @@ void open_beside_cuda(Context& context, const Call& call, bool large);
 bool is_small(const Context& context, const Call& call, bool large);
 /// For a call that is not small. Only the texts are missing if there is no memory.
 Decision decide(Context& context, const Call& call, bool large);
-algorithms::Options options_of(const Plan& plan, const Settings& settings);
+/// How the device carries a plan out.
+algorithms::Options options_of(const Plan& plan, const Settings& settings, const Tuning& tuning);
 
 /// Measures a call, from its construction on, and writes its line to the call log, if there is one
 /// and there is memory for the texts: the call has been done all the same.
@@ -134,7 +135,8 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume,
   device.set_memory_limit(context.settings().memory_limit);
   const std::size_t up = device.counters().bytes_to_device;
   const std::size_t down = device.counters().bytes_to_host;
-  const algorithms::Options options = options_of(decision.plan, context.settings());
+  const algorithms::Options options =
+      options_of(decision.plan, context.settings(), device.tuning());
   Index committed = 0, info = 0;
   const auto finish_on_cpu = [&](const char* reason) {
     info = kNoMemory;

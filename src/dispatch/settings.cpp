@@ -90,13 +90,15 @@ constexpr std::array<Setting, 13> kSettings = {{
        settings.min_n = positive(text);
        return settings.min_n.has_value();
      }},
-    {"OVERLAPACK_ALGORITHM", "auto|tiled|hybrid",
-     "tiled = everything on the device; hybrid = panels on the CPU, updates on the device",
+    {"OVERLAPACK_ALGORITHM", "auto|tiled|hybrid|textbook",
+     "tiled = everything on the device; hybrid = panels on the CPU, updates on the device; "
+     "textbook = no overlap of copies and computation (for new devices and tests)",
      [](Settings& settings, const std::string& text) {
        return choose(settings.algorithm, text,
                      {{"auto", Algorithm::automatic},
                       {"tiled", Algorithm::tiled},
-                      {"hybrid", Algorithm::hybrid}});
+                      {"hybrid", Algorithm::hybrid},
+                      {"textbook", Algorithm::textbook}});
      }},
     {"OVERLAPACK_NB", "a whole number >= 1", "block size, instead of one chosen by the size",
      [](Settings& settings, const std::string& text) {

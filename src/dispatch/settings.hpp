@@ -14,7 +14,7 @@
 
 namespace overlapack::dispatch {
 
-enum class Algorithm { automatic, tiled, hybrid };
+enum class Algorithm { automatic, tiled, hybrid, textbook };
 enum class DeviceChoice { automatic, cuda, host, off };
 using algorithms::Upload;
 

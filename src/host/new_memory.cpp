@@ -16,6 +16,7 @@
 #include <memory>
 
 #include "host/errno_guard.hpp"
+#include "host/tuning.hpp"
 #include "host/workers.hpp"
 
 namespace overlapack::algorithms {
@@ -145,7 +146,7 @@ void provide_small_pages(std::uintptr_t begin, std::uintptr_t end) {
 }
 
 void NewColumns::before(std::uintptr_t column, std::uintptr_t bytes, Index columns, Index threads) {
-  constexpr std::uintptr_t kLeast = 2 * kLargePage;  // what is smaller is not worth it
+  constexpr std::uintptr_t kWorthIt = kNumPyCopies.provide_from_bytes;
   const std::uintptr_t last = column_;
   if (column - last != pitch_) {
     *this = NewColumns(allocation_);
@@ -156,17 +157,17 @@ void NewColumns::before(std::uintptr_t column, std::uintptr_t bytes, Index colum
   bytes_ = bytes;
   written_ += bytes;
   const bool adjacent = pitch_ >= bytes && pitch_ - bytes < kSmallPage;
-  const bool is_much = allocation_.contains(column_) || written_ >= kLeast;
+  const bool is_much = allocation_.contains(column_) || written_ >= kWorthIt;
   if (!adjacent || threads <= 1 || !is_much || column + bytes <= provided_) return;
   provide_next(begin_ + pitch_ * static_cast<std::uintptr_t>(columns), threads);
 }
 
 /// From what has been provided until now on, or from the column on if more is needed than that.
 void NewColumns::provide_next(std::uintptr_t end_of_matrix, Index threads) {
-  constexpr std::uintptr_t kMost = 32 * kLargePage;
+  constexpr std::uintptr_t kAtATime = kNumPyCopies.provide_at_most_bytes;
   const bool is_known = allocation_.contains(column_);
   const std::uintptr_t begin = std::max(column_, provided_), first = large_page_from(begin);
-  std::uintptr_t end = (column_ + std::min(written_, kMost)) / kLargePage * kLargePage;
+  std::uintptr_t end = (column_ + std::min(written_, kAtATime)) / kLargePage * kLargePage;
   end = is_known ? allocation_.end : std::min(end, end_of_matrix);
   if (begin >= end) return;
   if (is_known) {

@@ -25,7 +25,7 @@ void copy_part(Index first, Index last, const T* x, Index incx, T* y, Index incy
 template <class Body>
 void in_parts(Index threads, Index n, Index size, const Body& body) {
   // Threads that are the first to write to the same page would wait for each other.
-  const Index parts = std::min({threads, n * size / kPage, Workers::kMostParts});
+  const Index parts = std::min({threads, n * size / kPage, Workers::kMaxParts});
   if (parts <= 1) return body(0, n);
   const auto part = [&](Index p) { body(n * p / parts, n * (p + 1) / parts); };
   compute_parts(parts, std::cref(part));  // or else it would need memory

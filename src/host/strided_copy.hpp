@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/scalar.hpp"
+#include "host/tuning.hpp"
 
 namespace overlapack::algorithms {
 
@@ -21,7 +22,7 @@ template <class T>
 class NextColumns {
  public:
   /// Elements of the memory that it keeps columns in. Of more no cache would have them.
-  static constexpr Index kRoom = (Index{4} << 20) / sizeof(T);
+  static constexpr Index kRoom = kNumPyCopies.kept_columns_bytes / Index{sizeof(T)};
 
   /// `room` may be null, and then nothing is kept.
   constexpr explicit NextColumns(T* room = nullptr) : columns_(room) {}

@@ -19,9 +19,6 @@
 namespace overlapack {
 namespace {
 
-/// In nanoseconds; by default a sleep may last 50 us longer than asked for.
-constexpr unsigned long kTimerSlack = 1000;
-
 /// Spins until `done` says so, for Workers::kAwake at most. Returns what it said last.
 template <class Done>
 bool spin_until(Done done) {
@@ -139,12 +136,12 @@ void Workers::run(Worker& worker, Index id) {
   };
   // Enough for the driver and for updates, even if the program's own threads have less. If they
   // have more they may need it: what is local to a thread lies on its stack, too.
-  constexpr std::size_t kEnough = std::size_t{2} << 20;
+  constexpr std::size_t kStackBytes = std::size_t{2} << 20;
   pthread_attr_t attributes;
   std::size_t stack = 0;
   pthread_attr_init(&attributes);
   pthread_attr_getstacksize(&attributes, &stack);
-  pthread_attr_setstacksize(&attributes, std::max(stack, kEnough));
+  pthread_attr_setstacksize(&attributes, std::max(stack, kStackBytes));
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   const SignalsBlocked blocked;
   pthread_t thread;
@@ -249,7 +246,8 @@ bool Workers::await_ticket(Worker& self, Index id, Ticket& seen) {
 }
 
 void Workers::loop(Worker& self, Index id, Ticket seen) {
-  prctl(PR_SET_TIMERSLACK, kTimerSlack);
+  // By default a sleep may last 50 us longer than asked for.
+  prctl(PR_SET_TIMERSLACK, static_cast<unsigned long>(kHostTuning.timer_slack_nanoseconds));
   const NoTraps no_traps;  // those of the program are its own affair
   while (await_ticket(self, id, seen)) {
     if (id >= count_of(seen) || !settle(self, seen)) continue;

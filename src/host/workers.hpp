@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/scalar.hpp"
+#include "host/tuning.hpp"
 
 namespace overlapack {
 
@@ -59,7 +60,7 @@ class Workers {
  public:
   /// How long a thread without work stays awake. Longer than the gap between two calls of a loop,
   /// too short for a program that computes on all cores afterwards to notice.
-  static constexpr std::chrono::microseconds kAwake{50};
+  static constexpr std::chrono::microseconds kAwake{kHostTuning.awake_microseconds};
 
   /// Threads end after so long without a job.
   explicit Workers(std::chrono::milliseconds idle = std::chrono::seconds(5)) : idle_(idle) {}
@@ -76,10 +77,10 @@ class Workers {
   /// Calls body(i) for i in [0, count), shared out among the caller and up to `threads - 1` others;
   /// returns when all are done. The body must not throw.
   void parallel_for(Index threads, Index count, const std::function<void(Index)>& body);
-  /// The same for up to kMostParts of them, each on a thread of its own: the same one in all calls,
+  /// The same for up to kMaxParts of them, each on a thread of its own: the same one in all calls,
   /// if it comes in time.
   void for_each_part(Index count, const std::function<void(Index)>& body);
-  static constexpr Index kMostParts = 64;
+  static constexpr Index kMaxParts = 64;
 
  private:
   /// An invitation: a serial number and, in the lower bits, how many are invited.

@@ -25,6 +25,8 @@ int run(const RunOptions& options);
 
 /// Prints what the library would do here and why.
 int info();
+/// Prints the table of tuning of the device in use.
+int print_tuning();
 
 struct TuneOptions {
   std::vector<std::string> routines;  ///< "potrf", ..., "dsgesv"

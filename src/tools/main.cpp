@@ -112,7 +112,8 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
          "auto, cuda, cuda:INDEX, host (emulated) or off", "NAME");
   mirror(*run, options, "--min-n", "OVERLAPACK_MIN_N",
          "Send every call of at least this size to the device", "N");
-  mirror(*run, options, "--algorithm", "OVERLAPACK_ALGORITHM", "auto, tiled or hybrid", "NAME");
+  mirror(*run, options, "--algorithm", "OVERLAPACK_ALGORITHM", "auto, tiled, hybrid or textbook",
+         "NAME");
   mirror(*run, options, "--nb", "OVERLAPACK_NB", "Block size", "N");
   mirror(*run, options, "--threads", "OVERLAPACK_THREADS",
          "Copy threads; also those of updates on the CPU and of NumPy's copies", "N");
@@ -205,7 +206,12 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   RunOptions run_options;
   CLI::App* const run_app = add_run(app, run_options);
-  app.add_subcommand("info", "Show devices, CPU LAPACK, break-even sizes, settings and names");
+  CLI::App* const info_app =
+      app.add_subcommand("info", "Show devices, CPU LAPACK, break-even sizes, settings and names");
+  bool wants_tuning = false;
+  info_app->add_flag("--tuning", wants_tuning,
+                     "Instead show what was measured of the device's generation: rates, block "
+                     "sizes, thresholds");
   TuneOptions tune_options;
   CLI::App* const tune_app = add_tune(app, tune_options);
   app.add_subcommand("bench", "Compare with the CPU and cuSOLVER: see `overlapack bench --help`");
@@ -239,7 +245,7 @@ int main(int argc, char** argv) {
       }
       return run(run_options);
     }
-    if (!tune_app->parsed()) return info();
+    if (!tune_app->parsed()) return wants_tuning ? print_tuning() : info();
     if (tune_options.quick && tune_app->count("--max-n") == 0) tune_options.max_n = 2048;
     return tune(tune_options);
   });

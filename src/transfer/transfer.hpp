@@ -36,7 +36,8 @@ namespace overlapack {
 ///
 /// The caller's memory may be of any MemoryKind:
 ///  - pageable: through the staging slots;
-///  - pinned: uploads go straight to the device, unless they are scattered (TransferTuning) or kept
+///  - pinned: uploads go straight to the device, unless they are scattered (of short columns, far
+///  apart) or kept
 ///    (keep_uploads); all are issued at once, and what else goes to the device afterwards comes
 ///    after them. Downloads are staged all the same: a device that fails while it writes would
 ///    leave columns that are neither input nor result, and the CPU could not resume;
@@ -87,52 +88,9 @@ Region make_region(HostView<const T> host, DeviceView<Single<T>> device, Part pa
   return region;
 }
 
-/// How transfers are cut and paced.
-struct TransferTuning {
-  /// If at most this many bytes are staged, both directions together, the caller issues and copies
-  /// by itself: one core copies that much in hardly more time than many threads need to wake. It
-  /// gets one copy thread to help for every `per_helper` bytes, which does what is left by the time
-  /// it is awake.
-  std::size_t small = 16 << 20;
-  std::size_t per_helper = 1 << 20;
-  /// A direction is cut into about this many chunks, within the limits that follow: smaller ones
-  /// cost more to issue than to move, larger ones only lengthen the pipeline.
-  std::size_t chunks = 128;
-  std::size_t min_chunk = 1 << 20;
-  std::size_t max_chunk = 2 << 20;
-  /// Staging memory of each direction, cut into slots of the size of a chunk: two at least. With
-  /// less, copy threads wait for slots; with more, the caches do not keep it.
-  std::size_t staging = 24 << 20;
-  /// Pieces that copy threads share, so many for each chunk and more where chunks are at their
-  /// lower limit, and the least that is worth a hand-over.
-  std::size_t units = 4;
-  std::size_t min_unit = 64 << 10;
-  /// An upload is scattered whose columns have less than `short_piece` bytes and which extends over
-  /// more than `span`. The device reads those at two thirds of the speed of the link, or at half of
-  /// it when it writes, too.
-  std::size_t short_piece = 16 << 10;
-  std::size_t span = 128 << 20;
-  /// Copy threads that unpack past the cache when nothing goes up any more, if slots are used again
-  /// and again. The device writes into memory that lies in the caches of all cores at two thirds of
-  /// the speed of the link; those of so few are too small for the ring.
-  Index unpackers = 6;
-  /// Uploads that one signal tells of, at most: each is a call of the driver, for whose lock the
-  /// caller waits, too.
-  Index told = 3;
-  /// Chunks that copy threads pack ahead of the device before they turn to what has come home.
-  Index ahead = 8;
-  /// From so many bytes of downloads on, which no cache would keep, stores into the caller's memory
-  /// go past the cache. Below it those into staging memory do: the device reads memory faster than
-  /// the caches of other cores.
-  std::size_t past_cache = 128 << 20;
-  /// Staging memory that keep_uploads() may take. Nothing of it is in the cache when it is used, so
-  /// both copies go past the cache then.
-  std::size_t kept = 200 << 20;
-
-  /// The values measured on an H200; on an emulated device, which meets small matrices only, limits
-  /// so low that these turn the ring, too.
-  static TransferTuning of(const Device& device);
-};
+/// How transfers are cut and paced. On an emulated device limits are so low that small matrices
+/// turn the ring, too.
+using TransferTuning = Tuning::Transfer;
 
 class Transfer {
  public:
@@ -140,7 +98,7 @@ class Transfer {
   /// transfer ends in whatever way, how many columns, counted over all downloads in order, are
   /// final in the caller's memory.
   Transfer(Device& device, Index threads, Index& committed)
-      : Transfer(device, threads, committed, TransferTuning::of(device)) {}
+      : Transfer(device, threads, committed, device.tuning().transfer) {}
   Transfer(Device& device, Index threads, Index& committed, const TransferTuning& tuning);
   Transfer(const Transfer&) = delete;
   /// Stops what is under way, if anything. The caller's memory is not touched afterwards.
@@ -149,8 +107,8 @@ class Transfer {
   /// Declare regions before start(); each returns its number, counted from 0 per direction.
   /// An upload with `after` >= 0 reuses device memory of that download: it starts when the download
   /// has left the device. So more can be streamed than the device's memory holds.
-  Index add_upload(const Region& region, Index after = kAtOnce);
-  static constexpr Index kAtOnce = -1;
+  Index add_upload(const Region& region, Index after = kNoDownload);
+  static constexpr Index kNoDownload = -1;  // to wait for
   /// `inspect` is called once the beginning of the region has arrived, and with it what kernels
   /// before have written into staging memory, and before anything of the region is committed, on
   /// the issuing thread. If it returns false, the transfer stops: neither this region nor any later
@@ -228,10 +186,10 @@ class Transfer {
     std::vector<std::optional<EventLease>> events;  // by region. Up: issued; down: released
     // Chunks. Issuing thread only, like `launched` and `seen`.
     Index issued = 0;
-    Index launched = 0;  // the copy is enqueued, if not its signal
-    Index seen = 0;      // of them, how many, in order, are known to be complete
-    Index signals = 0;   // the first so many chunks are signalled,
-    Index told = 1;      // so many by one signal
+    Index launched = 0;    // the copy is enqueued, if not its signal
+    Index seen = 0;        // of them, how many, in order, are known to be complete
+    Index signals = 0;     // the first so many chunks are signalled,
+    Index per_signal = 1;  // so many by one signal
     Index queue_count = 0;
     PaddedFlag* flags = nullptr;  // of queue q: chunks before this one are complete in it
     std::optional<QueueLease> queues[kQueuesDown];  // last: drained before the memory goes
@@ -239,7 +197,7 @@ class Transfer {
   struct Download {
     std::function<bool()> inspect;
     bool whole = false;
-    Index after = kAtOnce;  // the download whose memory it takes over
+    Index after = kNoDownload;  // the download whose memory it takes over
   };
   class Backoff;
 
@@ -291,8 +249,8 @@ class Transfer {
   Direction up_, down_;
   std::vector<Download> downloads_;
   std::function<bool(Index)> idle_;
-  std::atomic<Index> chunks_home_{0};     // downloads, in order; home() brings it up to date
-  std::vector<Index> upload_after_;       // by upload: the download that it waits for, or kAtOnce
+  std::atomic<Index> chunks_home_{0};  // downloads, in order; home() brings it up to date
+  std::vector<Index> upload_after_;    // by upload: the download that it waits for, or kNoDownload
   std::atomic<Index> regions_passed_{0};  // downloads that may be committed as far as inspected
   std::atomic<Index> end_units_{0};       // downloads beyond are cancelled
   std::atomic<Index> end_chunks_{0};      // likewise

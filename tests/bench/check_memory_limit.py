@@ -1,4 +1,5 @@
-"""What the library refuses, or leaves to the CPU, for want of device memory: check_memory_limit.py BENCH"""
+"""What the library refuses, or leaves to the CPU, for want of device memory:
+check_memory_limit.py BENCH"""
 import json
 import sys
 

@@ -1,4 +1,5 @@
-"""Which options go together, what is said of those that do not, and the help: check_options.py BENCH"""
+"""Which options go together, what is said of those that do not, and the help:
+check_options.py BENCH"""
 import os
 import subprocess
 import sys
@@ -23,7 +24,8 @@ REFUSED = [
     (["--sizes", "9", "--max-n", "9"], "--sizes"),
     (["--sizes", "8,0"], "--sizes: '0' is not accepted: give a whole number from 1 to 2147483647"),
     (["--reps", "1.5"], "--reps: '1.5' is not accepted: give a whole number from 1 to 2147483647"),
-    (["--lda-pad", "-1"], "--lda-pad: '-1' is not accepted: give a whole number from 0 to 2147483647"),
+    (["--lda-pad", "-1"],
+     "--lda-pad: '-1' is not accepted: give a whole number from 0 to 2147483647"),
     (["--sizes", "3037000500"], "--sizes: '3037000500' is not accepted"),
     (["--nrhs", "9223372036854775807"], "'9223372036854775807' is not accepted"),
     (["--update", "--vectors", "9223372036854775807"], "is not accepted"),
@@ -51,7 +53,8 @@ def main():
 
     # Ours has to be measured, unless nobody wants it to be.
     small = ["--sizes", "9", "--reps", "1", "--routines", "dpotrf", "--no-peers"]
-    for options, settings, status in [(["--device", "cuda:1000"], {}, 1), (["--device", "off"], {}, 0),
+    for options, settings, status in [(["--device", "cuda:1000"], {}, 1),
+                                      (["--device", "off"], {}, 0),
                                       ([], {"OVERLAPACK_DEVICE": "cuda:1000"}, 1),
                                       ([], {"OVERLAPACK_DEVICE": "off"}, 0),
                                       ([], {"OVERLAPACK_DEVICE": "host"}, 0),
@@ -66,10 +69,12 @@ def main():
     for options in (["--csv"], ["--json"], ["--plot"], ["--speed-of-light", "--trace"],
                     ["--speed-of-light", "--svg"]):
         done = run(*small, *options, "/dev/full")
-        assert done.returncode == 1 and "cannot write /dev/full: No space" in done.stderr, (options, done)
+        assert done.returncode == 1, (options, done)
+        assert "cannot write /dev/full: No space" in done.stderr, (options, done)
     with open("/dev/full", "w") as full:
         for options in (small, ["--help"]):
-            done = subprocess.run([sys.argv[1], *options], stdout=full, stderr=subprocess.PIPE, text=True)
+            done = subprocess.run([sys.argv[1], *options], stdout=full, stderr=subprocess.PIPE,
+                                  text=True)
             assert done.returncode == 1 and "cannot write to standard output" in done.stderr, done
 
     # What is too large is said, too.

@@ -1,4 +1,5 @@
-"""The timeline of a call, as a trace and as a picture: check_timeline.py BENCH ROUTINE --kinds K,K"""
+"""The timeline of a call, as a trace and as a picture:
+check_timeline.py BENCH ROUTINE --kinds K,K"""
 import argparse
 import csv
 import io
@@ -52,8 +53,8 @@ def check_trace(trace, routine, kinds):
         assert here, f"lane {lane} is empty"
         for one, two in zip(here, here[1:]):
             assert one["ts"] + one["dur"] <= two["ts"] + 1e-3, (lane, one, two)
-    # The first block of a left-looking factorization is updated by nothing. Each block of LU updates
-    # something: the last one itself, step by step.
+    # The first block of a left-looking factorization is updated by nothing. Each block of LU
+    # updates something: the last one itself, step by step.
     idle = {"dpotrf": {0}, "dgetrf": set()}[routine]
     for kind in [*kinds, "pack", "unpack"]:
         found = {s["args"]["block"] for s in spans if s["cat"] == kind}

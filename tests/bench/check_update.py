@@ -61,7 +61,8 @@ def check_break_evens(output, rows):
 def check_picture(root):
     texts = [text.text for text in root.iter(SVG + "text")]
     for word in ["5 vectors: milliseconds", "1 vector: milliseconds", "5 vectors: largest error",
-                 "1 vector: largest error", "order n", "by device", "CPU", "dpotrf", *map(str, SIZES)]:
+                 "1 vector: largest error", "order n", "by device", "CPU", "dpotrf",
+                 *map(str, SIZES)]:
         assert word in texts, (word, texts)
     assert any("EMULATED" in text for text in texts), "an emulated device must say so"
     assert any(curve.get("stroke-dasharray") for curve in root.iter(SVG + "polyline"))

@@ -36,7 +36,7 @@ class Faults : public RoutedTest {
         (every_precision || (std::is_same_v<T, double> && device_under_test() == "lazy"));
     const Index some = every ? 1 : device().emulated() ? 11 : 17;
     const Index stride = std::max<Index>(stride_factor_ * some, 1);
-    for (const Algorithm algorithm : kAlgorithms) {
+    for (const Algorithm algorithm : algorithms_) {
       Index faults = 0;
       for (Index at = 1;; at += stride) {
         ASSERT_LT(at, 100000) << "the call never ends";
@@ -133,6 +133,7 @@ class Faults : public RoutedTest {
     }
   }
 
+  std::vector<Algorithm> algorithms_{std::begin(kAlgorithms), std::end(kAlgorithms)};
   Index nb_ = 16;
   Index padding_ = 3;
   Index stride_factor_ = 1;  // 0: every action, of few
@@ -142,7 +143,10 @@ class Faults : public RoutedTest {
 };
 TYPED_TEST_SUITE(Faults, Precisions);
 
-TYPED_TEST(Faults, Potrf) { this->factor_at_every_action(); }
+TYPED_TEST(Faults, Potrf) {
+  this->algorithms_.push_back(Algorithm::textbook);
+  this->factor_at_every_action();
+}
 
 TYPED_TEST(Faults, PotrfOfALeadingTriangleFirst) {
   this->upload_ = Upload::triangle;
@@ -171,12 +175,14 @@ TYPED_TEST(Faults, PotrfOfOnePanel) {  // by one kernel on staging memory
 }
 
 TYPED_TEST(Faults, PotrfOfAnIndefiniteMatrix) {
+  this->algorithms_.push_back(Algorithm::textbook);
   this->padding_ = 12;  // columns of whole cache lines
   // A fault after the failed block has come home is rare enough.
   this->stop_at_every_action(100, 60, true);
 }
 
 TYPED_TEST(Faults, Getrf) {
+  this->algorithms_.push_back(Algorithm::textbook);
   using T = TypeParam;
   const std::pair<Index, Index> shapes[] = {{100, 100}, {130, 70}, {70, 130}};
   for (const auto& [m, n] : shapes) {
@@ -246,6 +252,7 @@ TYPED_TEST(Faults, ResumeFromColumnsThatHaveSeenDifferentInterchanges) {
 }
 
 TYPED_TEST(Faults, GetrfOfASingularMatrix) {
+  this->algorithms_.push_back(Algorithm::textbook);
   using T = TypeParam;
   for (const Index position : {3, 60}) {
     const auto a = singular_at<T>(100, 100, position, 1, 3);
@@ -273,6 +280,7 @@ TYPED_TEST(Faults, GetrfOfAMatrixWithSeveralZeroPivots) {  // the first one coun
 }
 
 TYPED_TEST(Faults, Posv) {
+  this->algorithms_.push_back(Algorithm::textbook);
   using T = TypeParam;
   for (const Uplo uplo : kUplos) {
     auto a = positive_definite<T>(100, 1, 3);
@@ -308,6 +316,7 @@ TYPED_TEST(Faults, PosvOfAnIllConditionedBlock) {  // X is computed twice
 }
 
 TYPED_TEST(Faults, Gesv) {
+  this->algorithms_.push_back(Algorithm::textbook);
   using T = TypeParam;
   const auto a = random_matrix<T>(100, 100, 1, 3);
   const auto whole = widen<T>(a.view());
@@ -326,6 +335,7 @@ TYPED_TEST(Faults, Gesv) {
 }
 
 TYPED_TEST(Faults, GesvOfASingularMatrix) {
+  this->algorithms_.push_back(Algorithm::textbook);
   using T = TypeParam;
   const Index position = 60;
   const auto a = singular_at<T>(100, 100, position, 1, 3);

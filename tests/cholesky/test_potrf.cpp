@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "algorithms/cholesky/cholesky.hpp"
+#include "algorithms/cholesky/regions.hpp"
 #include "algorithms/cholesky/schedule.hpp"
 #include "cpu/reference.hpp"
 #include "support/fixtures.hpp"
@@ -57,7 +58,7 @@ class Potrf : public RoutedTest {
 TYPED_TEST_SUITE(Potrf, Precisions);
 
 TYPED_TEST(Potrf, RandomMatricesOfManyOrders) {
-  for (const Algorithm algorithm : this->kAlgorithms) {
+  for (const Algorithm algorithm : this->kAllAlgorithms) {
     for (const Index nb : {Index{16}, Index{32}}) {
       this->route(algorithm, nb);
       for (const Index n : orders(nb)) {
@@ -66,6 +67,26 @@ TYPED_TEST(Potrf, RandomMatricesOfManyOrders) {
                        << name_of(algorithm) << " nb=" << nb << " n=" << n << " " << char(uplo));
           this->expect_factored(uplo, positive_definite<TypeParam>(n, 1, n % 3));
         }
+      }
+    }
+  }
+}
+
+TYPED_TEST(Potrf, SchedulesFindTheFactorOfTheTextbook) {
+  using T = TypeParam;
+  const double tolerance = std::sqrt(epsilon<T>());  // steps that are left out make more
+  for (const Index n : {33, 100, 161}) {
+    for (const Uplo uplo : kUplos) {
+      const auto a = positive_definite<T>(n, 1, 3);
+      auto expected = a;
+      this->route(Algorithm::textbook, 12);
+      EXPECT_EQ(potrf<T>(uplo, expected.view()), 0);
+      for (const Algorithm algorithm : this->kAlgorithms) {
+        SCOPED_TRACE(testing::Message() << name_of(algorithm) << " " << char(uplo) << " " << n);
+        auto factor = a;
+        this->route(algorithm, 12);
+        EXPECT_EQ(potrf<T>(uplo, factor.view()), 0);
+        EXPECT_LT(largest_difference(factor, expected), tolerance);
       }
     }
   }
@@ -146,7 +167,7 @@ TYPED_TEST(Potrf, PageLockedMemory) {
 }
 
 TYPED_TEST(Potrf, HadamardAndGradedMatrices) {
-  for (const Algorithm algorithm : this->kAlgorithms) {
+  for (const Algorithm algorithm : this->kAllAlgorithms) {
     this->route(algorithm, 16);
     for (const Uplo uplo : kUplos) {
       SCOPED_TRACE(testing::Message() << name_of(algorithm) << " " << char(uplo));
@@ -223,7 +244,7 @@ TYPED_TEST(Potrf, FindsTheClosedFormFactor) {
 TYPED_TEST(Potrf, IgnoresTheImaginaryPartOfTheDiagonal) {
   using T = TypeParam;
   if constexpr (is_complex<T>) {
-    for (const Algorithm algorithm : this->kAlgorithms) {
+    for (const Algorithm algorithm : this->kAllAlgorithms) {
       for (const Uplo uplo : kUplos) {
         // Of 50 blocks some lead.
         for (const auto& [n, imaginary] : {std::pair<Index, Real<T>>{70, 1000},
@@ -246,7 +267,7 @@ TYPED_TEST(Potrf, IgnoresTheImaginaryPartOfTheDiagonal) {
 
 TYPED_TEST(Potrf, StopsAtTheFirstMinorThatIsNotPositiveDefinite) {
   const Index n = 100;
-  for (const Algorithm algorithm : this->kAlgorithms) {
+  for (const Algorithm algorithm : this->kAllAlgorithms) {
     this->route(algorithm, 16);
     for (const Uplo uplo : kUplos) {
       for (const Index position : {0, 1, 15, 16, 50, 98, 99}) {
@@ -281,7 +302,7 @@ TYPED_TEST(Potrf, StopsAtTheFirstOfManyRowsThatAreTooLong) {
 TYPED_TEST(Potrf, NaNsAndInfinitiesEndInInfo) {
   using T = TypeParam;
   const Index n = 70;
-  for (const Algorithm algorithm : this->kAlgorithms) {
+  for (const Algorithm algorithm : this->kAllAlgorithms) {
     this->route(algorithm, 16);
     for (const Uplo uplo : kUplos) {
       const std::pair<Index, Index> places[] = {{0, 0}, {40, 40}, {69, 69}, {20, 3}, {69, 33}};
@@ -398,7 +419,7 @@ TEST(PotrfRegions, GoHomeByWholeCacheLines) {
 
 // With lookahead a block gets one product by the block before it and one by those before that.
 TEST_F(PotrfLookahead, BeginsBeyondASmallOrder) {
-  const Index small = algorithms::small_order(device());
+  const Index small = device().tuning().cholesky.one_queue_up_to_order;
   const Index nb = std::min(device().kernels<double>().potrf_panel_width(), small / 4);
   const auto blocks = static_cast<int>(small / nb);
   EXPECT_EQ(products(small, nb), blocks - 1);

@@ -1,4 +1,5 @@
-"""Configures the project in other ways than the one at hand: check_configure.py SOURCE CMAKE [NVCC]"""
+"""Configures the project in other ways than the one at hand:
+check_configure.py SOURCE CMAKE [NVCC]"""
 
 import os
 import re

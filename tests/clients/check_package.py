@@ -22,8 +22,8 @@ def needs_the_library(program):
 
 @contextlib.contextmanager
 def manifest_kept(build):
-    """Whoever has installed from this build folder uninstalls by its manifest, which lists the files of
-    the latest installation."""
+    """Whoever has installed from this build folder uninstalls by its manifest, which lists the
+    files of the latest installation."""
     manifest = os.path.join(build, "install_manifest.txt")
     kept = manifest + ".kept"
     if os.path.exists(manifest):
@@ -62,7 +62,8 @@ def main():
                      "share/doc/overlapack/README.md", "share/doc/overlapack/CHANGELOG.md",
                      "share/doc/overlapack/bench/README.md",
                      "share/doc/overlapack/bench/RESULTS.md",
-                     "share/doc/overlapack/bench/HISTORY.md",
+                     "share/doc/overlapack/bench/results/README.md",
+                     "share/doc/overlapack/bench/log/README.md",
                      "share/doc/overlapack/bench/comparison.svg"):
             if not os.path.exists(os.path.join(prefix, path)):
                 harness.fail(f"{path} was not installed")

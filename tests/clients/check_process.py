@@ -49,7 +49,8 @@ def idle(options):
     if threads != "1":
         harness.fail(f"{threads} threads run")
 
-    # The time. Other work on the machine only ever adds to it, so the best of several rounds counts.
+    # The time. Other work on the machine only ever adds to it, so the best of several rounds
+    # counts.
     def milliseconds(environment):
         start = time.perf_counter()
         subprocess.run(["/bin/true"], env=environment)

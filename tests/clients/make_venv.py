@@ -12,7 +12,8 @@ import sys
 
 import harness
 
-WHEELS = ("import glob, os, numpy, scipy; folder = os.path.dirname(os.path.dirname(numpy.__file__)); "
+WHEELS = ("import glob, os, numpy, scipy; "
+          "folder = os.path.dirname(os.path.dirname(numpy.__file__)); "
           "assert glob.glob(folder + '/numpy.libs/*scipy_openblas*'); "
           "print('NumPy', numpy.__version__, 'SciPy', scipy.__version__)")
 

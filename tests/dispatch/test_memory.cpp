@@ -244,11 +244,12 @@ class MemoryOfMixedPrecision : public Memory<T> {
     algorithms::Interchanges interchanges;
     algorithms::Refinement refinement;
     Index committed = 0;
-    const Index info =
-        lu ? algorithms::mixed_gesv<T>(this->device(), this->cpu(), single, options, a.view(),
-                                       interchanges, b.view(), x.view(), refinement, committed)
-           : algorithms::mixed_posv<T>(this->device(), this->cpu(), single, options, uplo, a.view(),
-                                       b.view(), x.view(), refinement, committed);
+    const algorithms::MixedLapack<T> lapack{this->cpu(), single};
+    const algorithms::System<T> system{a.view(), b.view(), x.view()};
+    const Index info = lu ? algorithms::mixed_gesv<T>(this->device(), lapack, options, system,
+                                                      interchanges, refinement, committed)
+                          : algorithms::mixed_posv<T>(this->device(), lapack, options, uplo, system,
+                                                      refinement, committed);
     EXPECT_EQ(info, 0);
     EXPECT_FALSE(refinement.fell_back);
   }

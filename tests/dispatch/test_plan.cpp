@@ -358,13 +358,13 @@ TEST(Plans, LargeMatricesOfMixedPrecisionGoUpInHalves) {
   // Copy threads read the matrix twice.
   const Plan large = plan(Routine::sgesv, 'd', {8192, 8192, 1}, settings, profile, kPlenty);
   settings.threads = 12;
-  EXPECT_TRUE(options_of(large, settings).halves);
+  EXPECT_TRUE(options_of(large, settings, hopper_tuning()).halves);
   settings.threads = 11;
-  EXPECT_FALSE(options_of(large, settings).halves);
+  EXPECT_FALSE(options_of(large, settings, hopper_tuning()).halves);
   settings.upload = Upload::columns;
   EXPECT_FALSE(halves(Routine::sgesv, 8192));
   settings.upload = Upload::halves;
-  EXPECT_TRUE(options_of(large, settings).halves);
+  EXPECT_TRUE(options_of(large, settings, hopper_tuning()).halves);
   settings.min_n = 1;
   EXPECT_TRUE(halves(Routine::sgesv, 100));
   EXPECT_TRUE(halves(Routine::sposv, 100));
@@ -385,10 +385,11 @@ TEST(Plans, FollowTheForcedAlgorithmAndBlockSize) {
   settings.min_n = 1;
   settings.nb = 48;
   const Profile profile = builtin_profile();
-  for (const Algorithm algorithm : {Algorithm::tiled, Algorithm::hybrid}) {
+  for (const Algorithm algorithm : {Algorithm::tiled, Algorithm::hybrid, Algorithm::textbook}) {
     settings.algorithm = algorithm;
     const Plan p = plan(Routine::getrf, 'd', {500, 500, 0}, settings, profile, kPlenty);
     EXPECT_EQ(p.hybrid, algorithm == Algorithm::hybrid);
+    EXPECT_EQ(p.textbook, algorithm == Algorithm::textbook);
     EXPECT_EQ(p.nb, 48);
   }
   settings.nb = 1000000;  // no wider than the matrix

@@ -64,6 +64,7 @@ TEST(Settings, AcceptEveryDocumentedValue) {
   EXPECT_EQ(parse({{"OVERLAPACK_ALGORITHM", "auto"}}).algorithm, Algorithm::automatic);
   EXPECT_EQ(parse({{"OVERLAPACK_ALGORITHM", "tiled"}}).algorithm, Algorithm::tiled);
   EXPECT_EQ(parse({{"OVERLAPACK_ALGORITHM", "hybrid"}}).algorithm, Algorithm::hybrid);
+  EXPECT_EQ(parse({{"OVERLAPACK_ALGORITHM", "textbook"}}).algorithm, Algorithm::textbook);
   EXPECT_EQ(parse({{"OVERLAPACK_NB", "96"}}).nb, 96);
   EXPECT_FALSE(parse({{"OVERLAPACK_FP32", "auto"}}).strict_fp32);
   EXPECT_TRUE(parse({{"OVERLAPACK_FP32", "strict"}}).strict_fp32);

@@ -230,7 +230,7 @@ struct Way {
 
 const std::vector<Way> kWays = {
     {1000, [](Index count, const auto& body) { share_out(4, count, body); }},
-    {Workers::kMostParts, compute_parts},
+    {Workers::kMaxParts, compute_parts},
 };
 
 TEST(Workers, ComputeEitherWayWithTheSameThreads) {

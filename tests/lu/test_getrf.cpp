@@ -64,13 +64,37 @@ class Getrf : public RoutedTest {
 TYPED_TEST_SUITE(Getrf, Precisions);
 
 TYPED_TEST(Getrf, RandomMatricesOfManyShapes) {
-  for (const Algorithm algorithm : this->kAlgorithms) {
+  for (const Algorithm algorithm : this->kAllAlgorithms) {
     for (const Index nb : {Index{16}, Index{32}}) {
       this->route(algorithm, nb);
       for (const auto& [m, n] : shapes(nb)) {
         SCOPED_TRACE(testing::Message()
                      << name_of(algorithm) << " nb=" << nb << " " << m << "x" << n);
         this->expect_factored(random_matrix<TypeParam>(m, n, 1, m % 3));
+      }
+    }
+  }
+}
+
+TYPED_TEST(Getrf, SchedulesFindTheFactorsOfTheTextbook) {
+  using T = TypeParam;
+  const double tolerance = std::sqrt(epsilon<T>());  // steps that are left out make more
+  for (const Index nb : {Index{6}, Index{32}}) {
+    for (const auto& [m, n] : {std::pair<Index, Index>{100, 100}, {130, 70}, {70, 130}}) {
+      const auto a = random_matrix<T>(m, n, 1, 3);
+      auto expected = a;
+      std::vector<Index> expected_pivots;
+      this->route(Algorithm::textbook, nb);
+      EXPECT_EQ(getrf<T>(expected.view(), expected_pivots), 0);
+      for (const Algorithm algorithm : this->kAlgorithms) {
+        SCOPED_TRACE(testing::Message()
+                     << name_of(algorithm) << " nb=" << nb << " " << m << "x" << n);
+        auto factor = a;
+        std::vector<Index> pivots;
+        this->route(algorithm, nb);
+        EXPECT_EQ(getrf<T>(factor.view(), pivots), 0);
+        EXPECT_EQ(pivots, expected_pivots);
+        EXPECT_LT(largest_difference(factor, expected), tolerance);
       }
     }
   }
@@ -202,7 +226,7 @@ TYPED_TEST(Getrf, IdleCopyThreadsInterchangeWhatIsHome) {
 
 TYPED_TEST(Getrf, MatricesWithAStructure) {
   using T = TypeParam;
-  for (const Algorithm algorithm : this->kAlgorithms) {
+  for (const Algorithm algorithm : this->kAllAlgorithms) {
     this->route(algorithm, 16);
     SCOPED_TRACE(name_of(algorithm));
     this->expect_factored(hadamard<T>(64, 1));
@@ -234,7 +258,7 @@ TYPED_TEST(Getrf, ElementsNearTheLargestNumber) {
 
 TYPED_TEST(Getrf, InterchangesNothingWithoutNeed) {
   using T = TypeParam;
-  for (const Algorithm algorithm : this->kAlgorithms) {
+  for (const Algorithm algorithm : this->kAllAlgorithms) {
     this->route(algorithm, 16);
     // In Wilkinson's matrix every candidate ties; all its numbers are exact.
     for (auto& a : {wilkinson<T>(23), diagonally_dominant<T>(100, 4)}) {
@@ -256,7 +280,7 @@ TYPED_TEST(Getrf, InterchangesNothingWithoutNeed) {
 TYPED_TEST(Getrf, AZeroPivotIsReportedAndTheFactorizationCompleted) {
   using T = TypeParam;
   const std::pair<Index, Index> sizes[] = {{100, 100}, {100, 40}, {40, 100}};
-  for (const Algorithm algorithm : this->kAlgorithms) {
+  for (const Algorithm algorithm : this->kAllAlgorithms) {
     this->route(algorithm, 16);
     for (const auto& [m, n] : sizes) {
       const Index k = std::min(m, n);
@@ -276,7 +300,7 @@ TYPED_TEST(Getrf, AZeroPivotIsReportedAndTheFactorizationCompleted) {
 TYPED_TEST(Getrf, NaNsAndInfinitiesNeitherHangNorBreakThePivots) {
   using T = TypeParam;
   const Index n = 70;
-  for (const Algorithm algorithm : this->kAlgorithms) {
+  for (const Algorithm algorithm : this->kAllAlgorithms) {
     this->route(algorithm, 16);
     for (const T bad : {nan<T>(), infinity<T>()}) {
       const std::pair<Index, Index> places[] = {{0, 0}, {40, 40}, {69, 69}, {20, 3}, {69, 33}};

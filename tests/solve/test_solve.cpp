@@ -31,7 +31,7 @@ double hermitian_residual(Uplo uplo, const Padded<T>& a, const Padded<T>& x, con
 
 TYPED_TEST(Solve, Posv) {
   using T = TypeParam;
-  for (const Algorithm algorithm : this->kAlgorithms) {
+  for (const Algorithm algorithm : this->kAllAlgorithms) {
     this->route(algorithm, 16);
     for (const Index n : kOrders) {
       for (const Index nrhs : kRightHandSides) {
@@ -145,7 +145,7 @@ TYPED_TEST(Solve, PosvInvertsBlocksThatAreNoMultipleOfItsOwn) {
 
 TYPED_TEST(Solve, PosvOfAnIndefiniteMatrixLeavesTheRightHandSide) {
   using T = TypeParam;
-  for (const Algorithm algorithm : this->kAlgorithms) {
+  for (const Algorithm algorithm : this->kAllAlgorithms) {
     this->route(algorithm, 16);
     for (const Uplo uplo : kUplos) {
       for (const Index position : {0, 40, 69}) {
@@ -209,7 +209,7 @@ TYPED_TEST(Solve, Potrs) {
 
 TYPED_TEST(Solve, Gesv) {
   using T = TypeParam;
-  for (const Algorithm algorithm : this->kAlgorithms) {
+  for (const Algorithm algorithm : this->kAllAlgorithms) {
     this->route(algorithm, 16);
     for (const Index n : kOrders) {
       for (const Index nrhs : kRightHandSides) {
@@ -257,7 +257,7 @@ TYPED_TEST(Solve, GesvOfEquationsOfAnySize) {
 
 TYPED_TEST(Solve, GesvOfASingularMatrixLeavesTheRightHandSide) {
   using T = TypeParam;
-  for (const Algorithm algorithm : this->kAlgorithms) {
+  for (const Algorithm algorithm : this->kAllAlgorithms) {
     this->route(algorithm, 16);
     for (const Index position : {0, 40, 69}) {
       SCOPED_TRACE(testing::Message() << name_of(algorithm) << " at " << position);

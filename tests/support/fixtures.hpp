@@ -91,10 +91,14 @@ class RoutedTest : public DeviceTest {
 
   static constexpr dispatch::Algorithm kAlgorithms[] = {dispatch::Algorithm::tiled,
                                                         dispatch::Algorithm::hybrid};
+  /// And the textbook's, for factorizations and solves with them.
+  static constexpr dispatch::Algorithm kAllAlgorithms[] = {
+      dispatch::Algorithm::tiled, dispatch::Algorithm::hybrid, dispatch::Algorithm::textbook};
 };
 
 inline const char* name_of(dispatch::Algorithm algorithm) {
-  return algorithm == dispatch::Algorithm::hybrid ? "hybrid" : "tiled";
+  static constexpr const char* kNames[] = {"automatic", "tiled", "hybrid", "textbook"};
+  return kNames[static_cast<int>(algorithm)];
 }
 
 /// Calls residual(thread, round) in two threads at once, ten rounds each; returns the worst result.

@@ -428,6 +428,18 @@ bool same(const Padded<T>& x, const Padded<T>& y, Equal equal = {}) {
   return true;
 }
 
+/// The largest |x(i, j) - y(i, j)|. Only of finite matrices of the same size.
+template <class T>
+double largest_difference(const Padded<T>& x, const Padded<T>& y) {
+  double largest = 0;
+  for (Index j = 0; j < x.cols(); ++j) {
+    for (Index i = 0; i < x.rows(); ++i) {
+      largest = std::max(largest, static_cast<double>(std::abs(x(i, j) - y(i, j))));
+    }
+  }
+  return largest;
+}
+
 /// Whether two matrices of the same shape are the same bits, padding and NaNs included.
 template <class T>
 bool same_bits(const Padded<T>& x, const Padded<T>& y) {

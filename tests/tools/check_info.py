@@ -28,7 +28,21 @@ def info(**settings):
     return done.stdout
 
 
+def check_tuning():
+    """The table of the device in use, or of Hopper if there is none."""
+    none = run(sys.argv[1], "info", "--tuning", OVERLAPACK_DEVICE="off").stdout
+    assert none.startswith("Tuning for Hopper (compute capability 9.0)\n"), none
+    assert "no device is in use (OVERLAPACK_DEVICE=off)" in none, none
+    emulated = run(sys.argv[1], "info", "--tuning", OVERLAPACK_DEVICE="host").stdout
+    assert emulated.startswith("Tuning for emulated device\n\n"), emulated
+    for text, order in ((none, "2048"), (emulated, "64")):
+        assert max(map(len, text.splitlines())) <= 100, text
+        found = re.search(r"^cholesky.one_queue_up_to_order +(\d+) +order$", text, re.MULTILINE)
+        assert found and found.group(1) == order, text
+
+
 def main():
+    check_tuning()
     text = info(OVERLAPACK_DEVICE="off", OVERLAPACK_PROFILE="/nowhere")
     assert "in use  none: OVERLAPACK_DEVICE=off\n" in text, text
     assert "overrides" not in text and text.count("(ignored)") == 1, text
@@ -47,18 +61,20 @@ def main():
 
     assert "OVERLAPACK_THREAD is no setting" not in text, text
 
-    text = info(OVERLAPACK_MIN_N="7", OVERLAPACK_DEVICE="q", OVERLAPACK_NB="0", OVERLAPACK_THREAD="2")
+    text = info(OVERLAPACK_MIN_N="7", OVERLAPACK_DEVICE="q", OVERLAPACK_NB="0",
+                OVERLAPACK_THREAD="2")
     assert "OVERLAPACK_THREAD is no setting" in text, text
     assert "OVERLAPACK_MIN_N=7 overrides" in text, text
-    assert "now: 7\n" in text and "now: q (ignored)\n" in text and "now: 0 (ignored)\n" in text, text
+    assert "now: 7\n" in text and "now: q (ignored)\n" in text, text
+    assert "now: 0 (ignored)\n" in text, text
 
     # Neither a device nor a folder is a profile; to read the one would take for ever.
     for other in ("/dev/zero", "/"):
         done = run(sys.argv[1], "info", OVERLAPACK_DEVICE="off", OVERLAPACK_PROFILE=other)
         assert f"OVERLAPACK_PROFILE='{other}' is ignored" in done.stderr, done
 
-    # A profile that nobody has named is not complained of, but it is said why it is not used. What is
-    # not there needs no word.
+    # A profile that nobody has named is not complained of, but it is said why it is not used. What
+    # is not there needs no word.
     with tempfile.TemporaryDirectory() as cache:
         profile = pathlib.Path(cache, "overlapack", "profile")
         where = {"OVERLAPACK_DEVICE": "off", "XDG_CACHE_HOME": cache}
@@ -98,10 +114,12 @@ def main():
     assert "overlapack run [OPTIONS] [--] PROGRAM" in run(sys.argv[1], "run", "--help").stdout
     with open("/dev/full", "w") as full:
         for name in (["--help"], ["info"]):
-            done = subprocess.run([sys.argv[1], *name], stdout=full, stderr=subprocess.PIPE, text=True)
+            done = subprocess.run([sys.argv[1], *name], stdout=full, stderr=subprocess.PIPE,
+                                  text=True)
             assert done.returncode == 1 and "cannot write to standard output" in done.stderr, done
     done = run(sys.argv[1], "foo")
-    assert done.returncode == 2 and "no subcommand 'foo': run, info, tune or bench" in done.stderr, done
+    assert done.returncode == 2, done
+    assert "no subcommand 'foo': run, info, tune or bench" in done.stderr, done
     done = run(sys.argv[1], "--foo", "info")
     assert done.returncode == 2 and "not expected: --foo" in done.stderr, done
 

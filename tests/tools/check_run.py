@@ -1,5 +1,5 @@
-"""`overlapack run` starts a program under the library and ends as it does; the benchmark, if there is
-one, runs the calls of its log again: check_run.py OVERLAPACK [OVERLAPACK_BENCH]"""
+"""`overlapack run` starts a program under the library and ends as it does; the benchmark, if there
+is one, runs the calls of its log again: check_run.py OVERLAPACK [OVERLAPACK_BENCH]"""
 import os
 import pathlib
 import re
@@ -98,8 +98,8 @@ def main():
         assert seen.stdout.split() == ["3", "1G", os.path.join(folder, "mine")], seen
 
     # The largest call is the one with most operations; every info but 0 counts.
-    line = ("overlapack {} m=9 n=9 nrhs={} lda=9 ldb=9 uplo=- trans=- info={} where=cpu algorithm=tiled "
-            "nb=1 ms=1.000 gflops=0.000 up=0 down=0 why=x")
+    line = ("overlapack {} m=9 n=9 nrhs={} lda=9 ldb=9 uplo=- trans=- info={} where=cpu "
+            "algorithm=tiled nb=1 ms=1.000 gflops=0.000 up=0 down=0 why=x")
     calls = [("dgesv", 600, 0), ("dgesv", 1, 3), ("dgesv", 1, -1010), ("dpotrf", 0, 0)]
     summary = run("--summary", "--", "sh", "-c", 'echo "$0" >>"$OVERLAPACK_VERBOSE"',
                   "\n".join(line.format(*call) for call in calls))
@@ -150,7 +150,8 @@ def main():
 
         # The first to open a pipe is the program: its reader goes when it ends.
         with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True) as reader:
-            done = run("--log", pipe, "--", "sh", "-c", 'echo a line >"$OVERLAPACK_VERBOSE"', timeout=60)
+            done = run("--log", pipe, "--", "sh", "-c", 'echo a line >"$OVERLAPACK_VERBOSE"',
+                       timeout=60)
             assert done.returncode == 0 and reader.stdout.read() == "a line\n", done
 
         # What cannot be logged is said before the program runs.

@@ -1,4 +1,5 @@
-"""The scripts explain themselves, and say what is missing before they begin: check_scripts.py FOLDER"""
+"""The scripts explain themselves, and say what is missing before they begin:
+check_scripts.py FOLDER"""
 import os
 import pathlib
 import shutil
@@ -14,7 +15,7 @@ def run(script, *arguments, **options):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        for script in ("demo", "test", "gpu-check", "benchmark"):
+        for script in ("demo", "test", "gpu-check", "benchmark", "compare-launches"):
             done = run(script, "--help", cwd=folder)
             assert done.returncode == 0 and done.stderr == "", done
             assert "scripts/" + script in done.stdout and "set -" not in done.stdout, done.stdout
@@ -34,7 +35,8 @@ def main():
         time_linalg = [sys.executable, "-I", "-S", os.path.join(sys.argv[1], "time_linalg.py")]
         done = subprocess.run([*time_linalg, "numpy", "10"], capture_output=True, text=True)
         assert done.returncode == 1 and done.stderr == "time_linalg: there is no NumPy\n", done
-        done = subprocess.run([*time_linalg, "numpy", "10", "a", "b"], capture_output=True, text=True)
+        done = subprocess.run([*time_linalg, "numpy", "10", "a", "b"], capture_output=True,
+                              text=True)
         assert done.returncode == 1 and done.stderr.startswith("Usage: "), done
 
         done = run("gpu-check", cwd=folder)
@@ -51,7 +53,8 @@ def main():
         tools.joinpath("nvidia-smi").symlink_to("/bin/false")
         with_tools = dict(os.environ, PATH=f"{tools}:{os.environ['PATH']}")
         done = run("gpu-check", cwd=folder, env=with_tools)
-        assert done.returncode == 1 and done.stderr.startswith("gpu-check: nvidia-smi finds no"), done
+        assert done.returncode == 1, done
+        assert done.stderr.startswith("gpu-check: nvidia-smi finds no"), done
         for stages in (["typo"], ["tests", "typo"], [""], ["tests memcheck"]):
             done = run("gpu-check", "build", "logs", *stages, cwd=folder)
             assert done.returncode == 2 and f"no stage '{stages[-1]}'" in done.stderr, done

@@ -31,8 +31,8 @@ def entries(text):
 
 
 def check_what_is_kept(one, folder):
-    """Only what has been measured or read is written; of what is left out the profile that there is,
-    or else the one in use, stays."""
+    """Only what has been measured or read is written; of what is left out the profile that there
+    is, or else the one in use, stays."""
     profile, other = pathlib.Path(folder, "kept", "profile"), pathlib.Path(folder, "other")
     assert one[-2:] == ["--routines", "potrf"], one
     tune = [*one[:-2], "--output", str(profile), "--routines"]
@@ -49,7 +49,8 @@ def check_what_is_kept(one, folder):
     in_use = dict(os.environ, OVERLAPACK_PROFILE=str(other))
     run(*tune, "potrf", env=in_use)  # what there is comes before what is in use
     found = entries(profile.read_text())
-    assert sorted(found) == ["dgetrf", "dpotrf", "zgesv"] and "measured" in found["dpotrf"][1], found
+    assert sorted(found) == ["dgetrf", "dpotrf", "zgesv"], found
+    assert "measured" in found["dpotrf"][1], found
     profile.unlink()
     run(*tune, "potrf", env=in_use)
     found = entries(profile.read_text())
@@ -60,8 +61,8 @@ def check_what_is_kept(one, folder):
 
 
 def check_what_is_said(one, folder):
-    """A profile that is about to be written may be absent, another one may not; and a folder in which
-    nobody may look is reported like one in which nobody may write."""
+    """A profile that is about to be written may be absent, another one may not; and a folder in
+    which nobody may look is reported like one in which nobody may write."""
     new, other = pathlib.Path(folder, "new.prof"), pathlib.Path(folder, "absent.prof")
     for named, output, complaint in ((new, ["--output", "new.prof"], False), (new, [], False),
                                      (other, ["--output", "new.prof"], True)):
@@ -157,13 +158,15 @@ def main():
         before = profile.read_text()
         for options in (["--routines", "potrf,nonsense"], ["--routines", "sgesv"],
                         ["--routines", "dsgesv", "--types", "sc"], ["--max-n", "0"]):
-            run(overlapack, "tune", "--device", "host", *options, "--output", str(profile), status=2)
+            run(overlapack, "tune", "--device", "host", *options, "--output", str(profile),
+                status=2)
         for empty in (["tune", "--device", ""], ["tune", "--device", "host", "--output", ""],
                       ["run", "--log", "", "--", "true"], ["run", "--device", "", "--", "true"]):
             run(overlapack, *empty, status=2)
-        done = subprocess.run([overlapack, "tune", "--routines", "dcholupdate"], capture_output=True,
-                              text=True)
-        assert done.returncode == 2 and "give cholupdate, without the type letter" in done.stderr, done
+        done = subprocess.run([overlapack, "tune", "--routines", "dcholupdate"],
+                              capture_output=True, text=True)
+        assert done.returncode == 2, done
+        assert "give cholupdate, without the type letter" in done.stderr, done
         off = dict(os.environ, OVERLAPACK_DEVICE="off")
         run(overlapack, "tune", "--output", str(profile), env=off, status=1)
         run(overlapack, "tune", "--device", "off", "--output", str(profile), status=1)

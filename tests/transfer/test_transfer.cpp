@@ -93,30 +93,32 @@ class LargestStaging : public Observer {
 
 /// The ways of working, each with a ring that turns.
 TransferTuning with_threads() {
-  TransferTuning tuning;
-  tuning.small = 0;
-  tuning.min_chunk = tuning.max_chunk = 2048;
-  tuning.min_unit = 512;
-  tuning.staging = 3 * tuning.max_chunk;
-  tuning.unpackers = 1;
-  tuning.past_cache = 4 * tuning.max_chunk;
+  TransferTuning tuning = hopper_tuning().transfer;
+  tuning.caller_issues_up_to_bytes = 0;
+  tuning.chunk_bytes_at_least = tuning.chunk_bytes_at_most = 2048;
+  tuning.unit_bytes_at_least = 512;
+  tuning.ring_bytes = 3 * tuning.chunk_bytes_at_most;
+  tuning.unpacking_threads = 1;
+  tuning.past_cache_from_bytes = 4 * tuning.chunk_bytes_at_most;
   return tuning;
 }
 /// With slots enough for signals that tell of several chunks. All page-locked memory is scattered.
 TransferTuning with_many_slots() {
   TransferTuning tuning = with_threads();
-  tuning.staging = 12 * tuning.max_chunk;
-  tuning.span = 0;
+  tuning.ring_bytes = 12 * tuning.chunk_bytes_at_most;
+  tuning.scattered_beyond_span_bytes = 0;
   return tuning;
 }
 TransferTuning caller_issues(bool helped) {
   TransferTuning tuning = with_threads();
-  tuning.small = std::numeric_limits<std::size_t>::max();
-  tuning.per_helper = helped ? 1 : tuning.small;
+  tuning.caller_issues_up_to_bytes = std::numeric_limits<std::size_t>::max();
+  tuning.bytes_per_helper = helped ? 1 : tuning.caller_issues_up_to_bytes;
   return tuning;
 }
 const char* name_of(const TransferTuning& tuning) {
-  return tuning.small == 0 ? "threads" : tuning.per_helper == 1 ? "caller and helpers" : "caller";
+  return tuning.caller_issues_up_to_bytes == 0 ? "threads"
+         : tuning.bytes_per_helper == 1        ? "caller and helpers"
+                                               : "caller";
 }
 
 template <class T>
@@ -263,7 +265,7 @@ TYPED_TEST(Transfers, MoveEveryPartFromAndToEveryKindOfMemory) {
               }
               if (to == MemoryKind::device) {
                 EXPECT_EQ(counters.bytes_to_host, down);
-                const bool scattered = tuning.span == 0;
+                const bool scattered = tuning.scattered_beyond_span_bytes == 0;
                 if (from == MemoryKind::device || (from == MemoryKind::pinned && !scattered)) {
                   EXPECT_LE(staging.bytes, 1024) << "flags only";
                 }
@@ -551,7 +553,7 @@ TYPED_TEST(Transfers, FinishWithoutTheUploadsThatNobodyAsksFor) {
   const auto a = random_matrix<T>(n, n, 1);
   auto target = Padded<T>(n, nb);
   for (auto tuning : this->tunings()) {
-    tuning.staging = 1;  // two slots: those who pack ahead must wait for the issuing thread
+    tuning.ring_bytes = 1;  // two slots: those who pack ahead must wait for the issuing thread
     Index committed = 0;
     const DeviceMatrix<T> matrix(this->device(), n, n);
     const QueueLease queue(this->device());
@@ -577,7 +579,7 @@ TYPED_TEST(Transfers, WaitForSlotsBehindManyRegionsThatNeedNone) {
   const Index n = 9, count = 60;
   const auto a = random_matrix<T>(n, 3, 1);
   for (auto tuning : this->tunings()) {
-    tuning.staging = 1;
+    tuning.ring_bytes = 1;
     Placed<T> there(this->device(), MemoryKind::device, a);
     Padded<T> source = a, target(n, 3);
     Index committed = 0;
@@ -638,7 +640,7 @@ TYPED_TEST(Transfers, GiveIdleCopyThreadsWorkOnWhatIsHome) {
             transfer.release(*queue, b);
           };
           for (const Index b : {0, 1, 2}) release(b);
-          if (tuning.small == 0) {  // then copy threads take it home meanwhile
+          if (tuning.caller_issues_up_to_bytes == 0) {  // then copy threads take it home meanwhile
             while (!seen_three) std::this_thread::yield();
           }
           for (const Index b : {3, 4}) release(b);
@@ -648,7 +650,7 @@ TYPED_TEST(Transfers, GiveIdleCopyThreadsWorkOnWhatIsHome) {
           }
         }
         over = true;
-        if (tuning.per_helper == tuning.small) {
+        if (tuning.bytes_per_helper == tuning.caller_issues_up_to_bytes) {
           EXPECT_EQ(calls, 0) << "there is no copy thread";
         }
         EXPECT_TRUE(this->zero_up_to(committed, Part::all, 0, a, placed.content()));
@@ -706,7 +708,7 @@ TYPED_TEST(Transfers, StageNoMoreThanTheyMay) {
   const auto a = random_matrix<T>(m, n, 1);
   auto target = Padded<T>(m, n, 1);
   TransferTuning tuning = with_threads();
-  tuning.staging = 1;  // two slots of one column, each way, all the same
+  tuning.ring_bytes = 1;  // two slots of one column, each way, all the same
   LargestStaging largest;
   Index committed = 0;
   {
@@ -756,7 +758,7 @@ TYPED_TEST(Transfers, StreamThroughAWindowAndCommitWholeRegions) {
           for (Index b = 0; b < count; ++b) {
             const Region region =
                 make_region<T>(placed.view().block(0, b * nb, m, nb), slot(b), Part::lower, b * nb);
-            transfer.add_upload(region, b < window ? Transfer::kAtOnce : b - window);
+            transfer.add_upload(region, b < window ? Transfer::kNoDownload : b - window);
             transfer.add_whole_download(region);
           }
           transfer.start();
@@ -824,8 +826,9 @@ TYPED_TEST(Transfers, DownloadsOverTheSameMemoryWaitForOneThatIsHeldUp) {
   const HoldingMemory memory(2 * HoldingMemory::kPage, HoldingMemory::kPage + sizeof(Real<T>) - 1);
   const HostView<T> home(reinterpret_cast<T*>(memory.data()), m, 2, m);
   auto tuning = with_threads();
-  tuning.min_chunk = tuning.max_chunk = tuning.min_unit = 2 * HoldingMemory::kPage;
-  tuning.staging = 2 * tuning.max_chunk;
+  tuning.chunk_bytes_at_least = tuning.chunk_bytes_at_most = tuning.unit_bytes_at_least =
+      2 * HoldingMemory::kPage;
+  tuning.ring_bytes = 2 * tuning.chunk_bytes_at_most;
   const DeviceMatrix<T> matrix(this->device(), m, 3);
   const DeviceView<T> all = matrix.view();
   const QueueLease queue(this->device());
@@ -862,14 +865,14 @@ TYPED_TEST(Transfers, DownloadsOverTheSameMemoryEndInOrder) {
   queue->synchronize();
   for (TransferTuning tuning : this->tunings()) {
     SCOPED_TRACE(name_of(tuning));
-    tuning.min_chunk = tuning.max_chunk = 4 << 20;
-    tuning.units = 1;
-    tuning.staging = 4 * tuning.max_chunk;
+    tuning.chunk_bytes_at_least = tuning.chunk_bytes_at_most = 4 << 20;
+    tuning.units_per_chunk = 1;
+    tuning.ring_bytes = 4 * tuning.chunk_bytes_at_most;
     for (Index repetition = 0; repetition < repetitions; ++repetition) {
       Padded<T> home(m, n, 3);
       Index committed = 0;
       Transfer transfer(this->device(), 4, committed, tuning);
-      Index last = Transfer::kAtOnce;
+      Index last = Transfer::kNoDownload;
       for (Index r = 0; r < rounds; ++r) {
         const Index first = r % 2 == 0 ? 0 : n - 1;
         last = transfer.add_download_over(make_region<T>(home.view().block(0, first, m, n - first),

@@ -5,11 +5,6 @@
 namespace overlapack::algorithms {
 namespace {
 
-/// Rows of L are padded to a multiple of this, since products of odd shapes take up to 12 % longer,
-/// and columns to one of that: with an odd number of columns and many summands A B^H takes ten
-/// times as long in cuBLAS 13.0 (256 x 255 elements of 3584 summands 335 us, 256 x 254 27).
-constexpr Index kRowPadding = 64, kColumnPadding = 2;
-
 /// LAPACK takes the imaginary parts of the diagonal for zero, whatever they are. The kernels for
 /// panels do, too, but in a complex product a NaN there would reach the real parts.
 template <class T>
@@ -30,18 +25,19 @@ Cholesky<T>::Cholesky(Device& device, const cpu::Lapack<T>& cpu, const Options& 
       triangle_{{uplo}, device.kernels<T>()},
       n_(n),
       nrhs_(nrhs),
-      rows_(round_up(n + nrhs, kRowPadding)),
-      columns_(round_up(n, kColumnPadding)),
+      rows_(round_up(n + nrhs, device.tuning().cholesky.row_multiple)),
+      columns_(round_up(n, device.tuning().cholesky.column_multiple)),
       nb_(options.nb),
       pieces_(pieces_of(n, nb_, options.leading)),
       hybrid_(options.hybrid),
-      lookahead_(n > small_order(device) || hybrid_),
+      lookahead_(n > device.tuning().cholesky.one_queue_up_to_order || hybrid_),
       work_(matrix(device)),
       factor_(matrix(device)),
       info_(device, Space::host, quotient_up(n, nb_)),
       long_sums_(device, options, triangle_, factor_.view(), n),
       updates_(device, options, triangle_, factor_.view(), rows_),
-      update_space_(updates_.workspace(device, n, round_up(std::min(nb_, n), kColumnPadding))),
+      update_space_(updates_.workspace(
+          device, n, round_up(std::min(nb_, n), device.tuning().cholesky.column_multiple))),
       prepared_(device),
       diagonal_arrived_(device),
       panel_(device, Priority::high, "panel") {
@@ -62,7 +58,9 @@ template <class T>
 std::size_t Cholesky<T>::bytes(Device& device, const Options& options, Uplo uplo, Index n,
                                Index nrhs) {
   const Kernels<T>& kernels = device.kernels<T>();
-  const Index rows = round_up(n + nrhs, kRowPadding), columns = round_up(n, kColumnPadding);
+  const Tuning::Cholesky& tuning = device.tuning().cholesky;
+  const Index rows = round_up(n + nrhs, tuning.row_multiple);
+  const Index columns = round_up(n, tuning.column_multiple);
   std::size_t sum = 2 * (uplo == Uplo::lower ? DeviceMatrix<T>::bytes(rows, columns)
                                              : DeviceMatrix<T>::bytes(columns, rows));
   if (options.leading > 0 && !options.hybrid) {
@@ -71,7 +69,7 @@ std::size_t Cholesky<T>::bytes(Device& device, const Options& options, Uplo uplo
   }
   return sum + ResidueUpdates<T>::bytes(device, options, uplo, n) +
          Updates<T>::bytes(device, options, uplo, columns, rows, 1,
-                           round_up(std::min(options.nb, n), kColumnPadding));
+                           round_up(std::min(options.nb, n), tuning.column_multiple));
 }
 
 template <class T>

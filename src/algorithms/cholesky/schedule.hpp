@@ -13,9 +13,6 @@
 
 namespace overlapack::algorithms {
 
-/// Up to this order of a matrix the host needs longer to enqueue work than the device to do it.
-inline Index small_order(const Device& device) { return device.emulated() ? 64 : 2048; }
-
 /// The factorization on the device, by two matrices:
 ///
 ///   W(j:, j) = A(j:, j) - L(j:, 0:j) L(j, 0:j)^H,
@@ -34,8 +31,9 @@ inline Index small_order(const Device& device) { return device.emulated() ? 64 :
 ///
 /// Long sums are by residues where that is faster (algorithms/shared/residues.hpp).
 ///
-/// In a small matrix to enqueue products takes longer than to carry them out. So there is no
-/// lookahead: everything is in one queue, and all blocks before a block update it in one product.
+/// In a small matrix (Tuning::Cholesky::one_queue_up_to_order) to enqueue products takes longer
+/// than to carry them out. So there is no lookahead: everything is in one queue, and all blocks
+/// before a block update it in one product.
 template <class T>
 class Cholesky {
  public:
@@ -120,7 +118,8 @@ class Cholesky {
   Triangle<T> triangle_;
   Index n_;
   Index nrhs_;
-  // Of L: those of A and the right-hand sides, padded, and columns. Nobody reads the padding.
+  // Of L: those of A and the right-hand sides, padded, and columns, since products of odd shapes
+  // take longer. Nobody reads the padding.
   Index rows_, columns_;
   Index nb_;
   std::vector<Piece> pieces_;

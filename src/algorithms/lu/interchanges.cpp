@@ -13,18 +13,16 @@
 namespace overlapack::algorithms {
 namespace {
 
-constexpr Index kManyRows = 4;  // per interchange: beyond, single swaps cost less
-
 /// The number of a row in a permutation that the cache is to keep beside a column.
 using ShortIndex = std::uint32_t;
-constexpr Index kMostRows = std::numeric_limits<ShortIndex>::max();
+constexpr Index kMaxPermutedRows = std::numeric_limits<ShortIndex>::max();
 
 /// Columns of a task: enough to pay for composing the permutation, and a short one if possible.
 template <class T>
-Index columns_of_task(Index rows) {
-  constexpr Index kBytes = 1 << 20, kLeast = 8, kMost = 32;
+Index columns_of_task(const Tuning::Lu& tuning, Index rows) {
   const Index bytes = std::max<Index>(rows, 1) * static_cast<Index>(sizeof(T));
-  return std::clamp(kBytes / bytes, kLeast, kMost);
+  return std::clamp(tuning.interchange_task_bytes / bytes, tuning.interchange_task_columns_at_least,
+                    tuning.interchange_task_columns_at_most);
 }
 
 }  // namespace
@@ -35,40 +33,40 @@ LaterInterchanges<T>::LaterInterchanges(Device& device, HostView<T> a, const Buf
     : device_(device),
       a_(a),
       staged_(pivots),
-      staged_panels_(known),
+      staged_blocks_(known),
       pivots_(interchanges.pivots),
       seen_(interchanges.seen),
       nb_(nb),
-      panels_(quotient_up(count(), nb)),
-      width_(columns_of_task<T>(a.rows)),
-      groups_per_panel_(quotient_up(nb, width_)) {}
+      blocks_(quotient_up(count(), nb)),
+      width_(columns_of_task<T>(device.tuning().lu, a.rows)),
+      groups_per_block_(quotient_up(nb, width_)) {}
 
 template <class T>
-void LaterInterchanges<T>::arrives(Index j) {
+void LaterInterchanges<T>::arrives(Index b) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  learn(j + 1);
-  const Range c = panel(j);
+  learn(b + 1);
+  const Range c = block(b);
   std::fill(&seen_[at(c.first)], &seen_[at(c.first)] + c.size(), c.last);
 }
 
 template <class T>
 bool LaterInterchanges<T>::advance(Index home) {
   // Threads ask all the time, mostly in vain: they must not keep arrives() from the lock.
-  const auto staged = static_cast<Index>(staged_panels_.load(std::memory_order_acquire));
+  const auto staged = static_cast<Index>(staged_blocks_.load(std::memory_order_acquire));
   if (next_ >= last_ && std::max<Index>(known_, staged) < due_) return false;
   Index group = 0, end = 0;
   {
     const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
     if (!lock) return false;
     learn(staged);
-    const Index groups = std::min(home, known_ - 1) * groups_per_panel_;
+    const Index groups = std::min(home, known_ - 1) * groups_per_block_;
     if (next_ < last_) {
       last_ = std::max<Index>(last_, groups);  // what has come home since it began
     } else if (!begin_sweep(groups)) {
       return false;
     }
     group = next_++;
-    end = panel(known_ - 1).last;
+    end = block(known_ - 1).last;
     under_way_.fetch_add(1, std::memory_order_relaxed);
   }
   apply(group, end);
@@ -78,23 +76,23 @@ bool LaterInterchanges<T>::advance(Index home) {
 
 template <class T>
 void LaterInterchanges<T>::finish(Index threads) {
-  const Index groups = std::max<Index>(panels_ - 1, 0) * groups_per_panel_;
+  const Index groups = std::max<Index>(blocks_ - 1, 0) * groups_per_block_;
   Workers::instance().parallel_for(std::min(threads, groups), groups,
                                    [this](Index group) { apply(group, count()); });
 }
 
 template <class T>
 Range LaterInterchanges<T>::columns(Index group) const {
-  const Range of_panel = panel(group / groups_per_panel_);
-  const Index first = of_panel.first + group % groups_per_panel_ * width_;
-  return {first, std::min(first + width_, of_panel.last)};
+  const Range of_block = block(group / groups_per_block_);
+  const Index first = of_block.first + group % groups_per_block_ * width_;
+  return {first, std::min(first + width_, of_block.last)};
 }
 
-/// So many panels have reported: their pivots are known from now on.
+/// So many blocks have reported: their pivots are known from now on.
 template <class T>
-void LaterInterchanges<T>::learn(Index panels) {
-  for (; known_ < panels; ++known_) {
-    const Range c = panel(known_);
+void LaterInterchanges<T>::learn(Index blocks) {
+  for (; known_ < blocks; ++known_) {
+    const Range c = block(known_);
     std::copy(staged_.data() + c.first, staged_.data() + c.last, &pivots_[at(c.first)]);
   }
 }
@@ -103,7 +101,7 @@ void LaterInterchanges<T>::learn(Index panels) {
 template <class T>
 bool LaterInterchanges<T>::begin_sweep(Index groups) {
   if (known_ < due_ || groups <= 0 || under_way_.load(std::memory_order_acquire) > 0) return false;
-  due_ = known_ + (panels_ - known_) / 4 + 1;
+  due_ = known_ + (blocks_ - known_) / 4 + 1;
   next_ = 0;
   last_ = groups;
   return true;
@@ -120,7 +118,8 @@ void LaterInterchanges<T>::apply(Index group, Index end) {
     reference::laswp(a_.block(0, c.first, a_.rows, c.size()), first, end, pivots_.data());
   };
   const Index rows = a_.rows - first;
-  if (rows > kManyRows * (end - first) || rows > kMostRows) {
+  const Index gathered = device_.tuning().lu.gather_up_to_rows_per_interchange * (end - first);
+  if (rows > gathered || rows > kMaxPermutedRows) {
     swap();
   } else {
     try {

@@ -1,5 +1,5 @@
-// Interchanges in the caller's memory, in columns of panels that have come home without those of
-// later panels.
+// Interchanges in the caller's memory, in columns of blocks that have come home without those of
+// later blocks.
 #pragma once
 
 #include <atomic>
@@ -17,35 +17,35 @@ struct Interchanges {
   std::vector<Index> seen;    ///< for each column at home with a pivot, how many it has seen
 };
 
-/// Carries out in the caller's memory, in columns of panels that have come home, the interchanges
-/// of later panels.
+/// Carries out in the caller's memory, in columns of blocks that have come home, the interchanges
+/// of later blocks.
 ///
-/// While the device computes, idle threads do so in sweeps over all panels at home. The first one
-/// begins when half of the panels are known, each further one when a quarter of the rest has
+/// While the device computes, idle threads do so in sweeps over all blocks at home. The first one
+/// begins when half of the blocks are known, each further one when a quarter of the rest has
 /// followed. Together they move almost three times what one pass at the end would, and little is
-/// left for that. Each column goes as far as panels are known when it is its turn: when the last
+/// left for that. Each column goes as far as blocks are known when it is its turn: when the last
 /// one is, while the last columns are still on their way, that is the end. What is done when does
 /// not matter to the result: interchanges only move data.
 template <class T>
 class LaterInterchanges {
  public:
-  /// The pivots of the first so many panels as `known` says stand in `pivots`, in staging memory.
+  /// The pivots of the first so many blocks as `known` says stand in `pivots`, in staging memory.
   LaterInterchanges(Device& device, HostView<T> a, const Buffer<Index>& pivots, const Flag& known,
                     Interchanges& interchanges, Index nb);
 
-  /// Panel j, which has not seen the interchanges of later ones, is about to be stored.
-  void arrives(Index j);
-  /// Does one task of a sweep, if there is one. `home` panels have come home. Any number of threads
+  /// Block b, which has not seen the interchanges of later ones, is about to be stored.
+  void arrives(Index b);
+  /// Does one task of a sweep, if there is one. `home` blocks have come home. Any number of threads
   /// may call it at once.
   bool advance(Index home);
-  /// Does the rest, once all panels are home and advance() is not called any more.
+  /// Does the rest, once all blocks are home and advance() is not called any more.
   void finish(Index threads);
 
  private:
   Index count() const { return static_cast<Index>(pivots_.size()); }
-  Range panel(Index j) const { return {j * nb_, std::min((j + 1) * nb_, count())}; }
+  Range block(Index b) const { return {b * nb_, std::min((b + 1) * nb_, count())}; }
   Range columns(Index group) const;
-  void learn(Index panels);
+  void learn(Index blocks);
   bool begin_sweep(Index groups);
   void apply(Index group, Index end);
   void gather(Range c, Index first, Index end);
@@ -53,15 +53,15 @@ class LaterInterchanges {
   Device& device_;
   const HostView<T> a_;
   const Buffer<Index>& staged_;
-  const Flag& staged_panels_;
+  const Flag& staged_blocks_;
   std::vector<Index>& pivots_;
   std::vector<Index>& seen_;
-  const Index nb_, panels_, width_, groups_per_panel_;
+  const Index nb_, blocks_, width_, groups_per_block_;
   // Who changes these, or pivots_ as long as known_ grows, has the mutex; who has not may look.
   std::mutex mutex_;
   std::atomic<Index> next_{0}, last_{0};     // groups that are left of the sweep
-  std::atomic<Index> known_{0};              // panels
-  std::atomic<Index> due_{panels_ / 2 + 1};  // so many known panels begin the next sweep
+  std::atomic<Index> known_{0};              // blocks
+  std::atomic<Index> due_{blocks_ / 2 + 1};  // so many known blocks begin the next sweep
 
   std::atomic<Index> under_way_{0};  // tasks
 };

@@ -8,7 +8,7 @@ namespace overlapack::algorithms {
 
 /// What the columns right of some panels get from them: interchanges, U := L^-1 A, and
 /// A := A - L U, as one sum for all these panels. Such sums are long enough for products by
-/// residues. The columns are given by rows (Lu), as A^H.
+/// residues. The columns are given by rows (LuMatrix), as A^H.
 template <class T>
 class LongStep {
  public:

@@ -279,13 +279,6 @@ Input<T> input_of(const Problem<T>& problem) {
   return {as_argument(problem.a.view()), as_argument(problem.b.view())};
 }
 
-/// The caller's A X = B.
-template <class T>
-struct System {
-  HostView<const T> a, b;
-  HostView<T> x;
-};
-
 /// The options of a factorization in that precision.
 Options with_precision(Options options, Precision precision) {
   options.precision = precision;
@@ -338,29 +331,31 @@ std::size_t solve_bytes(const Options& options, bool hermitian, Index n, Index n
 }  // namespace
 
 template <class T>
-Index mixed_gesv(Device& device, const cpu::Lapack<T>& cpu, const cpu::Lapack<Single<T>>& single,
-                 const Options& options, HostView<T> a, Interchanges& interchanges,
-                 HostView<const T> b, HostView<T> x, Refinement& refinement, Index& committed) {
+Index mixed_gesv(Device& device, const MixedLapack<T>& cpu, const Options& options,
+                 const System<T>& system, Interchanges& interchanges, Refinement& refinement,
+                 Index& committed) {
   return solve<T>(
-      device, options, {}, {a, b, x}, interchanges.pivots, refinement,
-      [&](const Options& attempt) { return make_lu<Single<T>>(device, single, attempt, a.rows); },
+      device, options, {}, system, interchanges.pivots, refinement,
+      [&](const Options& attempt) {
+        return make_lu<Single<T>>(device, cpu.in_single, attempt, system.a.rows);
+      },
       [&](const Input<T>& input) {
-        return gesv<T>(device, cpu, options, input, a, interchanges, x, committed);
+        return gesv<T>(device, cpu.in_double, options, input, system.a, interchanges, system.x,
+                       committed);
       });
 }
 
 template <class T>
-Index mixed_posv(Device& device, const cpu::Lapack<T>& cpu, const cpu::Lapack<Single<T>>& single,
-                 const Options& options, Uplo uplo, HostView<T> a, HostView<const T> b,
-                 HostView<T> x, Refinement& refinement, Index& committed) {
+Index mixed_posv(Device& device, const MixedLapack<T>& cpu, const Options& options, Uplo uplo,
+                 const System<T>& system, Refinement& refinement, Index& committed) {
   std::vector<Index> none;
   return solve<T>(
-      device, options, uplo, {a, b, x}, none, refinement,
+      device, options, uplo, system, none, refinement,
       [&](const Options& attempt) {
-        return make_cholesky<Single<T>>(device, single, attempt, uplo, a.rows);
+        return make_cholesky<Single<T>>(device, cpu.in_single, attempt, uplo, system.a.rows);
       },
       [&](const Input<T>& input) {
-        return posv<T>(device, cpu, options, uplo, input, a, x, committed);
+        return posv<T>(device, cpu.in_double, options, uplo, input, system.a, system.x, committed);
       });
 }
 
@@ -383,15 +378,13 @@ std::size_t mixed_posv_bytes(Device& device, const Options& options, Index n, In
       posv_bytes<T>(device, options, n, nrhs));
 }
 
-#define OVERLAPACK_INSTANTIATE(T)                                                                 \
-  template std::size_t mixed_gesv_bytes<T>(Device&, const Options&, Index, Index);                \
-  template std::size_t mixed_posv_bytes<T>(Device&, const Options&, Index, Index);                \
-  template Index mixed_gesv<T>(Device&, const cpu::Lapack<T>&, const cpu::Lapack<Single<T>>&,     \
-                               const Options&, HostView<T>, Interchanges&, HostView<const T>,     \
-                               HostView<T>, Refinement&, Index&);                                 \
-  template Index mixed_posv<T>(Device&, const cpu::Lapack<T>&, const cpu::Lapack<Single<T>>&,     \
-                               const Options&, Uplo, HostView<T>, HostView<const T>, HostView<T>, \
-                               Refinement&, Index&);
+#define OVERLAPACK_INSTANTIATE(T)                                                                \
+  template std::size_t mixed_gesv_bytes<T>(Device&, const Options&, Index, Index);               \
+  template std::size_t mixed_posv_bytes<T>(Device&, const Options&, Index, Index);               \
+  template Index mixed_gesv<T>(Device&, const MixedLapack<T>&, const Options&, const System<T>&, \
+                               Interchanges&, Refinement&, Index&);                              \
+  template Index mixed_posv<T>(Device&, const MixedLapack<T>&, const Options&, Uplo,             \
+                               const System<T>&, Refinement&, Index&);
 OVERLAPACK_INSTANTIATE(double)
 OVERLAPACK_INSTANTIATE(std::complex<double>)
 

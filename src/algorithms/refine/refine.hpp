@@ -19,7 +19,22 @@ struct Refinement {
   Precision precision = Precision::fp32;
 };
 
-/// X := A^-1 B for an n x n matrix A and n x nrhs matrices B and X: LAPACK's ?sgesv (?cgesv).
+/// The caller's A X = B: an n x n matrix A and n x nrhs matrices B and X.
+template <class T>
+struct System {
+  HostView<T> a;
+  HostView<const T> b;
+  HostView<T> x;
+};
+
+/// The CPU LAPACK for a type in double precision, and for the same in single precision.
+template <class T>
+struct MixedLapack {
+  const cpu::Lapack<T>& in_double;
+  const cpu::Lapack<Single<T>>& in_single;
+};
+
+/// X := A^-1 B: LAPACK's ?sgesv (?cgesv).
 ///
 /// A goes up once and is rounded to single precision block column by block column, as it arrives;
 /// its factorization begins with the first one. (With options.halves the high words of all numbers
@@ -52,16 +67,15 @@ struct Refinement {
 /// otherwise X takes the place of B in gesv() and `committed` tells how far it has come:
 /// resume_gesv() finishes the call.
 template <class T>
-Index mixed_gesv(Device& device, const cpu::Lapack<T>& cpu, const cpu::Lapack<Single<T>>& single,
-                 const Options& options, HostView<T> a, Interchanges& interchanges,
-                 HostView<const T> b, HostView<T> x, Refinement& refinement, Index& committed);
+Index mixed_gesv(Device& device, const MixedLapack<T>& cpu, const Options& options,
+                 const System<T>& system, Interchanges& interchanges, Refinement& refinement,
+                 Index& committed);
 
 /// The same for a Hermitian positive definite matrix of which the `uplo` triangle is given:
 /// LAPACK's ?sposv (?cposv).
 template <class T>
-Index mixed_posv(Device& device, const cpu::Lapack<T>& cpu, const cpu::Lapack<Single<T>>& single,
-                 const Options& options, Uplo uplo, HostView<T> a, HostView<const T> b,
-                 HostView<T> x, Refinement& refinement, Index& committed);
+Index mixed_posv(Device& device, const MixedLapack<T>& cpu, const Options& options, Uplo uplo,
+                 const System<T>& system, Refinement& refinement, Index& committed);
 
 /// Bytes of device memory that these take at most.
 template <class T>

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <complex>
 
-#include "algorithms/cholesky/cholesky.hpp"
+#include "algorithms/cholesky/regions.hpp"
 #include "device/timeline.hpp"
 
 namespace overlapack::algorithms {
@@ -111,8 +111,8 @@ bool RoundedFlow<T>::before(Queue& queue, Index j) {
 template <class T>
 void RoundedFlow<T>::release(Queue&, Index) {
   if (!in_halves() || rounded_count_ < count()) return;
-  constexpr Index kAtOnce = 3;  // lest the factorization wait for the host
-  const Index end = std::min(joined_count_ + kAtOnce, count());
+  const Index few = device_.tuning().refine.joined_regions_per_block;  // or it waits for the host
+  const Index end = std::min(joined_count_ + few, count());
   while (joined_count_ < end && transfer_->is_issued(low_words(joined_count_))) join_next();
 }
 

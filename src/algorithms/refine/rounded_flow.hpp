@@ -99,10 +99,12 @@ class RoundedFlow final : public Flow {
 
   /// Brings A and B up. Without this they must be there.
   void start(HostView<const T> a, HostView<const T> b);
-  Index at_once() const override {
+  Index present() const override {
     return arriving_ ? 0 : regions_.back().last / nb_ + 1;  // blocks, if not fewer
   }
-  Index arrived(Index i) const override { return in_halves() ? 2 * i + 4 : Flow::arrived(i); }
+  Tuning::Lu::Arrival arrival(const Tuning::Lu& tuning) const override {
+    return in_halves() ? tuning.arrival_of_halves : tuning.arrival;
+  }
   bool before(Queue& queue, Index j) override;
   /// Nothing goes home, but the time has come for low words that are there.
   void release(Queue& queue, Index j) override;

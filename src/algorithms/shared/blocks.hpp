@@ -12,8 +12,10 @@
 namespace overlapack::algorithms {
 
 struct Options {
-  Index nb = 256;        ///< order of a diagonal block
-  bool hybrid = false;   ///< panels on the CPU instead of the device
+  Index nb = 256;       ///< order of a diagonal block
+  bool hybrid = false;  ///< panels on the CPU instead of the device
+  /// The textbook's order of operations in one queue, between copies of all operands.
+  bool textbook = false;
   Index threads = 1;     ///< copy threads
   bool split = true;     ///< large products by split operands, where the device offers them
   bool residues = true;  ///< long sums by residues, where the device offers them

@@ -17,10 +17,10 @@ namespace overlapack::algorithms {
 class Flow {
  public:
   virtual ~Flow() = default;
-  /// So many blocks, the first ones, need not be waited for.
-  virtual Index at_once() const { return 0; }
-  /// About so many blocks of a large matrix have arrived when panel i of LU is factored.
-  virtual Index arrived(Index i) const { return 3 * i / 2 + 4; }
+  /// So many blocks, the first ones, are present from the beginning.
+  virtual Index present() const { return 0; }
+  /// How fast the blocks of a large matrix arrive while LU factors them.
+  virtual Tuning::Lu::Arrival arrival(const Tuning::Lu& tuning) const { return tuning.arrival; }
   /// Work enqueued in `queue` from now on sees block j of the input. False if the work is to stop.
   virtual bool before(Queue& queue, Index j) = 0;
   /// Block j of the factors is final once the work now in `queue` is done.

@@ -5,6 +5,7 @@
 
 #include "algorithms/shared/blocks.hpp"
 #include "device/buffer.hpp"
+#include "host/tuning.hpp"
 #include "host/workers.hpp"
 
 namespace overlapack::algorithms {
@@ -12,8 +13,9 @@ namespace overlapack::algorithms {
 template <class T>
 bool all_finite(Part part, HostView<const T> a, Index threads) {
   constexpr Index kReals = is_complex<T> ? 2 : 1, kColumns = 64;
-  constexpr Index kShare = Index{1} << 18;  // takes as long as another thread to wake up
-  threads = std::min(threads, 1 + kReals * a.rows * a.cols / 2 / kShare);
+  // Fewer numbers take less time than another thread to wake up.
+  const Index share = kHostTuning.numbers_looked_at_per_thread;
+  threads = std::min(threads, 1 + kReals * a.rows * a.cols / 2 / share);
   std::atomic<bool> good{true};
   share_out(threads, quotient_up(a.cols, kColumns), [&](Index group) {
     const Index end = std::min((group + 1) * kColumns, a.cols);

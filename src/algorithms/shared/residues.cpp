@@ -63,9 +63,9 @@ std::size_t ResidueUpdates<T>::bytes(Device& device, const Options& options, Upl
 
 template <class T>
 void ResidueUpdates<T>::begin(Queue& queue, const std::vector<T>& diagonal) {
-  constexpr double kLeast = 0x1p-900;  // the squares of what is much smaller underflow
+  constexpr double kSmallestDiagonal = 0x1p-900;  // the squares of what is much smaller underflow
   if (!std::all_of(diagonal.begin(), diagonal.end(),
-                   [](T x) { return real(x) >= kLeast && std::isfinite(real(x)); })) {
+                   [](T x) { return real(x) >= kSmallestDiagonal && std::isfinite(real(x)); })) {
     form_.reset();
     return;
   }
@@ -152,17 +152,22 @@ template <class T>
 ResidueSubtraction<T>::Workspace::Workspace(Device& device, Index m, Index n, Index k)
     : columns(n),
       u(device, n, k),
-      sums(device, Space::device, device.kernels<T>().residue_work(kColumns, m)) {}
+      sums(device, Space::device,
+           device.kernels<T>().residue_work(device.tuning().lu.residue_product_columns, m)) {}
 
 template <class T>
 std::size_t ResidueSubtraction<T>::Workspace::bytes(Device& device, Index m, Index n, Index k) {
   return Residues::bytes(device, n, k) +
-         Buffer<std::int32_t>::bytes(device.kernels<T>().residue_work(kColumns, m));
+         Buffer<std::int32_t>::bytes(
+             device.kernels<T>().residue_work(device.tuning().lu.residue_product_columns, m));
 }
 
 template <class T>
 ResidueSubtraction<T>::ResidueSubtraction(Device& device, Index m, Index k)
-    : kernels_(device.kernels<T>()), l_(device, m, k), sizes_(device, k, 1) {}
+    : kernels_(device.kernels<T>()),
+      columns_(device.tuning().lu.residue_product_columns),
+      l_(device, m, k),
+      sizes_(device, k, 1) {}
 
 template <class T>
 std::size_t ResidueSubtraction<T>::bytes(Device& device, Index m, Index k) {
@@ -184,7 +189,7 @@ void ResidueSubtraction<T>::operator()(Queue& queue, const Workspace& workspace,
   for (const Range at_once : partition(c.rows, workspace.columns)) {
     const DeviceView<const T> some = rows(u, at_once);
     kernels_.scaled_residues(queue, Weigh::multiply, workspace.u.form(some), sizes_.view());
-    for (const Range part : partition(at_once.size(), kColumns)) {
+    for (const Range part : partition(at_once.size(), columns_)) {
       kernels_.residue_gemm(queue, workspace.u.form(rows(some, part), part.first), l, T(1),
                             rows(rows(c, at_once), part),
                             {workspace.sums.data(), workspace.sums.size()});

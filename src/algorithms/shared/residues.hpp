@@ -123,10 +123,8 @@ class ResidueSubtraction {
                   DeviceView<T> c) const;
 
  private:
-  // Of C at a time. On an H200, products of residues are a third slower for twice the columns.
-  static constexpr Index kColumns = 512;
-
   Kernels<T>& kernels_;
+  const Index columns_;  // of C at a time
   DeviceView<const T> matrix_;
   Residues l_;
   DeviceMatrix<Real<T>> sizes_;  // of the columns of L

@@ -75,20 +75,23 @@ class BlockInverses {
 template <class T>
 class Substitution {
  public:
-  static constexpr Index kFew = 8;  // columns
-
-  Substitution(Device& device, Uplo uplo, Diag diag) : device_(device), uplo_(uplo), diag_(diag) {}
+  Substitution(Device& device, Uplo uplo, Diag diag)
+      : device_(device),
+        uplo_(uplo),
+        diag_(diag),
+        columns_at_most_(device.tuning().solve.substitution_columns_at_most) {}
   /// Of device memory, for a triangle of order n and X with so many columns.
-  static std::size_t bytes(Index n, Index columns) {
-    if (columns == 0 || columns > kFew) return 0;
+  static std::size_t bytes(Device& device, Index n, Index columns) {
+    const Index at_most = device.tuning().solve.substitution_columns_at_most;
+    if (columns == 0 || columns > at_most) return 0;
     const Index links = Kernels<T>::substitution_links(n);
-    return Buffer<Index>::bytes(Kernels<T>::substitution_progress(n, kFew)) +
+    return Buffer<Index>::bytes(Kernels<T>::substitution_progress(n, at_most)) +
            (links > 0 ? Buffer<Index>::bytes(links) : 0);
   }
 
   void operator()(Queue& queue, DeviceView<const T> a, DeviceView<T> x) {
     Kernels<T>& kernels = device_.kernels<T>();
-    if (x.cols > kFew || !try_to_allocate([&] { prepare(queue, a); })) {
+    if (x.cols > columns_at_most_ || !try_to_allocate([&] { prepare(queue, a); })) {
       kernels.trsm(queue, Side::left, uplo_, Op::none, diag_, T(1), a, x);
       return;
     }
@@ -99,7 +102,8 @@ class Substitution {
  private:
   void prepare(Queue& queue, DeviceView<const T> a) {
     if (progress_.size() > 0) return;
-    Buffer<Index> progress(device_, Space::device, Kernels<T>::substitution_progress(a.rows, kFew));
+    Buffer<Index> progress(device_, Space::device,
+                           Kernels<T>::substitution_progress(a.rows, columns_at_most_));
     const Index count = Kernels<T>::substitution_links(a.rows);
     if (count > 0) {
       links_ = {device_, Space::device, count};
@@ -111,6 +115,7 @@ class Substitution {
   Device& device_;
   const Uplo uplo_;
   const Diag diag_;
+  const Index columns_at_most_;     // with more, trsm is faster
   Buffer<Index> links_, progress_;  // if there has been a solve for few right-hand sides
 };
 

@@ -19,7 +19,7 @@ void potrs(Device& device, const Options& options, Uplo uplo, HostView<const T> 
 template <class T>
 std::size_t potrs_bytes(Index n, Index nrhs);
 template <class T>
-std::size_t getrs_bytes(Index n, Index nrhs);
+std::size_t getrs_bytes(Device& device, Index n, Index nrhs);
 
 /// B := op(A)^-1 B from getrf's factors and pivots (1-based, each in 1 .. n): LAPACK's ?getrs.
 template <class T>

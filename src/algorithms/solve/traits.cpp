@@ -36,7 +36,7 @@ class GetrsTraits final : public SolveTraits {
  public:
   std::size_t memory(const Request& request, const Options&) const override {
     return with_type(request.type, [&](auto one) {
-      return getrs_bytes<decltype(one)>(request.shape.n, request.shape.nrhs);
+      return getrs_bytes<decltype(one)>(request.device, request.shape.n, request.shape.nrhs);
     });
   }
 };

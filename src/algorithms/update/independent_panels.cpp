@@ -32,7 +32,7 @@
 // with the V that it has, errors and all. What a reflector leaves of a row of V that is long beside
 // L's is short, with an error of eps times that length, and to the next panels that error is what
 // the result differs by: eps |W|. So the method is as good as the chain of reflectors if neither T
-// nor its inverse is large (kLargest). That is so unless vectors, seen through L^-1, are long, or
+// nor its inverse is large (kMaxGrowth). That is so unless vectors, seen through L^-1, are long, or
 // the downdated matrix is nearly singular: then the chain has to do it.
 // The same is so where a diagonal block of L is not well conditioned, since elimination multiplies
 // by its inverse (src/README.md, "Inverses of diagonal blocks"). What is not finite in L or V makes
@@ -49,7 +49,7 @@ namespace {
 
 /// max(1, |T|) max(1, |T^-1|), as update_bases() estimates it: up to here results are as accurate
 /// as those of the chain, or at worst half as accurate.
-constexpr double kLargest = 128;
+constexpr double kMaxGrowth = 128;
 
 template <class T>
 class UpdateAtOnce {
@@ -94,7 +94,7 @@ class UpdateAtOnce {
                                 x().block(columns.first, 0, n_ - columns.first, k_), width_,
                                 states(columns), inverses_.progress());
     triangle_.kernels.update_bases(queue, sign_, x().block(columns.first, 0, size, k_), width_,
-                                   first_panel, kLargest, grams_.view(), bases_.view(),
+                                   first_panel, kMaxGrowth, grams_.view(), bases_.view(),
                                    unfit_.there());
   }
 
@@ -239,12 +239,15 @@ class StreamedUpdate {
         update_(device, problem.uplo, a_.rows, v_.cols, problem.signs[0]),
         rotations_(device, a_.rows, problem.rotations, problem.signs[0]),
         factor_(device, a_.rows, a_.rows),
-        regions_(partition(a_.rows, kPanels * update_.width())),
+        regions_(
+            partition(a_.rows, device.tuning().update.independent_region_panels * update_.width())),
         done_(device),
         transfer_(device, options.threads, committed_) {
     for (std::size_t r = 0; r < regions_.size(); ++r) found_.emplace_back(device);
     queue_.emplace(device, Priority::high, "states");
-    for (auto& panels : panels_) panels.emplace(device, Priority::normal, "panels");
+    for (Index q = 0; q < device.tuning().update.independent_panel_queues; ++q) {
+      panels_.emplace_back(device, Priority::normal, "panels");
+    }
   }
 
   bool run() {
@@ -260,8 +263,8 @@ class StreamedUpdate {
       update_.begin(queue());
       transfer_.before(queue(), vectors);
       for (Index r = 0; r < static_cast<Index>(regions_.size()); ++r) step(r);
-      for (const auto& panels : panels_) {
-        (**panels).record(*done_);
+      for (const QueueLease& panels : panels_) {
+        panels->record(*done_);
         queue().wait(*done_);
       }
       rotations_.fetch(queue(), update_.x());
@@ -294,7 +297,7 @@ class StreamedUpdate {
       update_.find_states(queue(), part(columns), columns);
     }
     // The reflectors take longer than what the next region waits for.
-    Queue& panels = **panels_[r % kQueues];
+    Queue& panels = *panels_[at(r) % panels_.size()];
     queue().record(*found_[at(r)]);
     panels.wait(*found_[at(r)]);
     const Span span(panels, "panel", r);
@@ -302,9 +305,6 @@ class StreamedUpdate {
                       rotations_.sines(columns));
     transfer_.release(panels, r);
   }
-
-  static constexpr Index kPanels = 2;  // of a region
-  static constexpr Index kQueues = 2;
 
   const Triangle<T> triangle_;
   const HostView<T> a_;
@@ -318,7 +318,8 @@ class StreamedUpdate {
   std::vector<EventLease> found_;  // the states of a region
   const EventLease done_;          // all panels of a queue
   Transfer transfer_;
-  std::optional<QueueLease> queue_, panels_[kQueues];
+  std::optional<QueueLease> queue_;
+  std::vector<QueueLease> panels_;
 };
 
 }  // namespace
@@ -339,7 +340,7 @@ bool chol_update_at_once(Device& device, const Options& options, const Update<T>
   // Half of the elements, and what chunks of them waste.
   const double staged = 0.6 * static_cast<double>(sizeof(T)) * static_cast<double>(n + 64) *
                         static_cast<double>(n + 64);
-  const bool kept = staged <= static_cast<double>(TransferTuning::of(device).kept);
+  const bool kept = staged <= static_cast<double>(device.tuning().transfer.kept_upload_bytes);
   if (kind != MemoryKind::pageable || !kept) return false;
   return StreamedUpdate<T>(device, options, update).run();
 }

@@ -13,6 +13,7 @@
 #include "core/no_traps.hpp"
 #include "cpu/reflectors.hpp"
 #include "cpu/strips.hpp"
+#include "host/tuning.hpp"
 #include "host/workers.hpp"
 
 // The method
@@ -82,7 +83,7 @@ using cpu::Strips;
 
 /// Vectors that a factor is taken through at a time. With more, what a panel needs would not stay
 /// in a core's first cache; and with as many, arithmetic takes far longer than memory.
-constexpr Index kTogether = 32;
+constexpr Index kVectorsPerSweep = kHostTuning.update_vectors_per_sweep;
 
 /// A rows x cols matrix in memory of its own.
 template <class T>
@@ -110,11 +111,11 @@ Columns<T> columns_of(HostView<const T> v) {
   return columns;
 }
 
-/// One pass over a factor with up to kTogether vectors. What is made of a diagonal block, in groups
-/// of columns, all rows below go through; rows depend on each other in no other way. So each thread
-/// takes a block of rows through all panels, as they are there, up to its own diagonal block, and
-/// then another one. Since blocks are taken from the top, nobody waits for what nobody has taken,
-/// however many threads take part.
+/// One pass over a factor with up to kVectorsPerSweep vectors. What is made of a diagonal block, in
+/// groups of columns, all rows below go through; rows depend on each other in no other way. So each
+/// thread takes a block of rows through all panels, as they are there, up to its own diagonal
+/// block, and then another one. Since blocks are taken from the top, nobody waits for what nobody
+/// has taken, however many threads take part.
 template <class T>
 class Sweep {
  public:
@@ -163,9 +164,10 @@ class Sweep {
 
   /// More would take longer to wake up than their shares take, or would wait for diagonal blocks.
   Index useful_threads() const {
-    constexpr double kShare = 2e6;
+    constexpr auto kNumbersPerThread = static_cast<double>(kHostTuning.update_numbers_per_thread);
     const auto order = static_cast<double>(a_.rows), columns = static_cast<double>(v_->cols() + 4);
-    return std::min(static_cast<Index>(order * order * columns / kShare), 1 + blocks_ / 4);
+    return std::min(static_cast<Index>(order * order * columns / kNumbersPerThread),
+                    1 + blocks_ / 4);
   }
 
   /// A block of rows on its way through the panels: it has been through the columns before
@@ -222,9 +224,9 @@ class Sweep {
   }
 
   static void wait(int spins) {
-    constexpr int kPatience = 8192;  // who lets others run may wait for a whole time slice
     pause_spinning();
-    if (spins > kPatience) std::this_thread::yield();
+    // Who lets others run may wait for a whole time slice.
+    if (spins > kHostTuning.update_spins_before_yield) std::this_thread::yield();
   }
 
   /// The diagonal block of some rows, in strips, with zeros above the diagonal.
@@ -293,7 +295,8 @@ class Sweep {
     using reference::detail::subtract_scaled;
     const Group<T> group = panel.group(0);
     const Index count = columns.size(), k = group.k, lane = columns.first % kStrip<T>;
-    T l[kGroup][kGroup], v[kGroup][kTogether], z[kGroup][kTogether];  // z: its conjugate
+    T l[kGroup][kGroup], v[kGroup][kVectorsPerSweep],
+        z[kGroup][kVectorsPerSweep];  // z: its conjugate
     for (Index i = 0; i < count; ++i) {
       for (Index j = 0; j < count; ++j) {
         l[i][j] = piece.get(lane + i, columns.first + j);
@@ -355,7 +358,7 @@ class Sweep {
   alignas(64) std::atomic<Index> finished_{0};  // columns of the diagonal blocks
 };
 
-/// Sweeps with any number of vectors, kTogether at a time.
+/// Sweeps with any number of vectors, kVectorsPerSweep at a time.
 template <class T>
 class Sweeps {
  public:
@@ -363,8 +366,8 @@ class Sweeps {
   Sweeps(Uplo uplo, HostView<T> a, Index k, Index threads)
       : uplo_(uplo),
         a_(a),
-        sweep_(uplo, a, std::min(k, kTogether)),
-        strips_(a.rows, std::min(k, kTogether)),
+        sweep_(uplo, a, std::min(k, kVectorsPerSweep)),
+        strips_(a.rows, std::min(k, kVectorsPerSweep)),
         threads_(threads) {}
 
   /// Replaces the factor of A by that of A + sign V V^H; it must exist.
@@ -382,8 +385,8 @@ class Sweeps {
  private:
   void run(Pass pass, int sign, const Columns<T>& v, HostView<T> x, Rotations<T> rotations) {
     const auto count = static_cast<Index>(v.size());
-    for (Index first = 0; first < count; first += kTogether) {
-      const Index columns = std::min(kTogether, count - first);
+    for (Index first = 0; first < count; first += kVectorsPerSweep) {
+      const Index columns = std::min(kVectorsPerSweep, count - first);
       strips_.load(v.data() + first, columns);
       sweep_.run(pass, sign, strips_, {x.data + first * x.ld, x.rows, columns, x.ld}, rotations,
                  threads_);

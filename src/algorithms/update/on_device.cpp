@@ -44,8 +44,8 @@
 namespace overlapack::algorithms {
 namespace {
 
-/// Regions of an update in device memory: one is computed with, those around it travel.
-constexpr Index kWindow = 6, kLeastWindow = 3;
+/// Regions in device memory at least: one is computed with, those around it travel.
+constexpr Index kMinWindowRegions = 3;
 
 }  // namespace
 
@@ -58,7 +58,7 @@ class DeviceUpdate {
   }
   /// Places without which there is no update.
   static Index least_places(Index n, Index nb) {
-    return std::min(quotient_up(n, nb), kLeastWindow);
+    return std::min(quotient_up(n, nb), kMinWindowRegions);
   }
 
   DeviceUpdate(Device& device, const Options& options, const Update<T>& update,
@@ -171,7 +171,8 @@ class DeviceUpdate {
       affordable = static_cast<Index>(rest / place_bytes(n_, k_, nb));
     }
     if ((downdates() || checks_) && affordable >= count()) return count();
-    return std::min(count(), std::clamp(affordable, kLeastWindow, kWindow));
+    const Index wanted = device_.tuning().update.window_regions;
+    return std::min(count(), std::clamp(affordable, kMinWindowRegions, wanted));
   }
 
   /// Where region r, from its diagonal block on, is on the device.
@@ -209,12 +210,12 @@ class DeviceUpdate {
   /// If the results are held back, up and down take turns, and the memory and the threads of both
   /// are free for larger copies of one.
   TransferTuning tuning() const {
-    TransferTuning tuning = TransferTuning::of(device_);
+    TransferTuning tuning = device_.tuning().transfer;
     if (holds()) {
       tuning.chunks /= 2;
-      tuning.max_chunk *= 2;
-      tuning.units *= 2;
-      tuning.staging *= 2;
+      tuning.chunk_bytes_at_most *= 2;
+      tuning.units_per_chunk *= 2;
+      tuning.ring_bytes *= 2;
     }
     return tuning;
   }
@@ -251,7 +252,7 @@ class DeviceUpdate {
     committed_ = 0;
     Transfer transfer(device_, options_.threads, committed_, tuning());
     const Index vectors = add_vectors(transfer);
-    std::fill(std::begin(last_state_), std::end(last_state_), Transfer::kAtOnce);
+    std::fill(std::begin(last_state_), std::end(last_state_), Transfer::kNoDownload);
     std::vector<Index> downloads, uploads;  // by region, the last one of each
     for (Index r = 0; r < count(); ++r) {
       downloads.push_back(add_downloads(transfer, r, stores));
@@ -259,7 +260,7 @@ class DeviceUpdate {
       const HostView<T> home = triangle_.block(a_, {regions_[at(r)].first, n_}, regions_[at(r)]);
       uploads.push_back(
           transfer.add_upload(make_region<T>(home, panel(r), part()),
-                              r < window_ ? Transfer::kAtOnce : downloads[at(r - window_)]));
+                              r < window_ ? Transfer::kNoDownload : downloads[at(r - window_)]));
     }
     Index released = 0;
     const auto release = [&](Queue& when, Index r) {

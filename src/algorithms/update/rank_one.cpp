@@ -6,6 +6,7 @@
 
 #include "algorithms/update/on_cpu.hpp"
 #include "cpu/reference.hpp"
+#include "host/tuning.hpp"
 #include "host/workers.hpp"
 
 // Updates by Givens rotations, from the first row to the last. Downdates as in LINPACK (Stewart,
@@ -28,11 +29,13 @@ using reference::detail::multiply;
 
 /// Columns that go side by side.
 template <class T>
-constexpr Index kTogether = is_complex<T> ? 4 : 8;
+constexpr Index kColumnsAbreast = is_complex<T> ? 4 : 8;
 /// Columns that are brought up to date before their own rotations are determined.
 constexpr Index kPanel = 128;
-/// Smaller matrices take less time than another thread to wake up.
-constexpr Index kParallel = 512;
+/// Threads for that many rows or columns: fewer take less time than another thread to wake up.
+Index useful_threads(Index size, Index threads) {
+  return size < kHostTuning.rotations_by_threads_from_order ? 1 : threads;
+}
 
 /// The rotation that takes (f, g) to (r, 0), with c >= 0: LAPACK's ?lartg. f becomes r.
 template <class T>
@@ -88,12 +91,12 @@ void rotate_columns_back(HostView<T> rows, const Real<T>* c, const T* s, T* x) {
 /// Columns j, ..., j + m - 1 of a downdate; they are independent of all others.
 template <class T>
 void downdate_columns(HostView<T> r, Index j, Index m, const Real<T>* c, const T* s) {
-  T x[kTogether<T>] = {};
+  T x[kColumnsAbreast<T>] = {};
   for (Index q = 0; q < m; ++q) {
     rotate_columns_back<1>(r.block(j, j + q, q + 1, 1), c + j, s + j, x + q);
   }
   const HostView<T> above = r.block(0, j, j, m);
-  if (m == kTogether<T>) return rotate_columns_back<kTogether<T>>(above, c, s, x);
+  if (m == kColumnsAbreast<T>) return rotate_columns_back<kColumnsAbreast<T>>(above, c, s, x);
   for (Index q = 0; q < m; ++q) {
     rotate_columns_back<1>(above.block(0, q, j, 1), c, s, x + q);
   }
@@ -103,13 +106,13 @@ template <class T>
 void update_upper(HostView<T> r, T* x, Real<T>* c, Index threads) {
   for (Index first = 0; first < r.cols; first += kPanel) {
     const Index last = std::min(first + kPanel, r.cols);
-    share_out(first < kParallel ? 1 : threads, quotient_up(last - first, kTogether<T>),
+    share_out(useful_threads(first, threads), quotient_up(last - first, kColumnsAbreast<T>),
               [&](Index group) {
-                const Index j = first + group * kTogether<T>;
-                rotate(r.block(0, j, first, std::min(kTogether<T>, last - j)), c, x, x + j);
+                const Index j = first + group * kColumnsAbreast<T>;
+                rotate(r.block(0, j, first, std::min(kColumnsAbreast<T>, last - j)), c, x, x + j);
               });
-    for (Index group = first; group < last; group += kTogether<T>) {
-      const Index end = std::min(group + kTogether<T>, last);
+    for (Index group = first; group < last; group += kColumnsAbreast<T>) {
+      const Index end = std::min(group + kColumnsAbreast<T>, last);
       rotate(r.block(first, group, group - first, end - group), c + first, x + first, x + group);
       for (Index j = group; j < end; ++j) {
         rotate_columns<1>(r.block(group, j, j - group, 1), c + group, x + group, x + j);
@@ -130,8 +133,7 @@ void solve(HostView<T> r, T* x) {
 /// Whether sweeps (chol_update.hpp) are the faster way, and possible: for a real diagonal.
 template <class T>
 bool sweeps_pay(HostView<const T> r) {
-  constexpr Index kSmall = 256;
-  if (r.cols < kSmall) return false;
+  if (r.cols < kHostTuning.rotations_by_sweeps_from_order) return false;
   if constexpr (is_complex<T>) {
     for (Index j = 0; j < r.cols; ++j) {
       if (r(j, j).imag() != 0) return false;
@@ -145,8 +147,8 @@ bool sweeps_pay(HostView<const T> r) {
 template <class T>
 void rotate(HostView<T> z, const Real<T>* c, const T* s, T* y) {
   Index j = 0;
-  for (; j + kTogether<T> <= z.cols; j += kTogether<T>) {
-    rotate_columns<kTogether<T>>(z.block(0, j, z.rows, kTogether<T>), c, s, y + j);
+  for (; j + kColumnsAbreast<T> <= z.cols; j += kColumnsAbreast<T>) {
+    rotate_columns<kColumnsAbreast<T>>(z.block(0, j, z.rows, kColumnsAbreast<T>), c, s, y + j);
   }
   for (; j < z.cols; ++j) rotate_columns<1>(z.block(0, j, z.rows, 1), c, s, y + j);
 }
@@ -185,9 +187,9 @@ Downdate downdate_one(HostView<T> r, T* x, Real<T>* c, Index threads) {
   }
   solve(r, x);
   if (!downdate_rotations(n, x, c)) return Downdate::not_definite;
-  share_out(n < kParallel ? 1 : threads, quotient_up(n, kTogether<T>), [&](Index group) {
-    const Index j = group * kTogether<T>;
-    downdate_columns(r, j, std::min(kTogether<T>, n - j), c, x);
+  share_out(useful_threads(n, threads), quotient_up(n, kColumnsAbreast<T>), [&](Index group) {
+    const Index j = group * kColumnsAbreast<T>;
+    downdate_columns(r, j, std::min(kColumnsAbreast<T>, n - j), c, x);
   });
   return Downdate::done;
 }
