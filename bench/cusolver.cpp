@@ -124,11 +124,10 @@ class Cusolver final : public Contender<T> {
   static constexpr cudaDataType kType = data_type<T>();
 
   bool cholesky() const {
-    return call_.routine == Routine::potrf || call_.routine == Routine::potrs ||
-           call_.routine == Routine::posv;
+    return dispatch::traits_of(call_.routine).factors == dispatch::Factors::cholesky;
   }
   bool factors() const {
-    return call_.routine != Routine::potrs && call_.routine != Routine::getrs;
+    return dispatch::traits_of(call_.routine).given == dispatch::Given::matrix;
   }
   bool solves() const { return call_.shape.nrhs > 0; }
   cublasFillMode_t uplo() const {

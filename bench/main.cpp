@@ -114,7 +114,9 @@ std::optional<std::pair<Index, Index>> parse_shape(const std::string& text) {
 
 bool is_potrf(Routine routine) { return routine == Routine::potrf; }
 bool is_getrf(Routine routine) { return routine == Routine::getrf; }
-bool factors(Routine routine) { return routine != Routine::potrs && routine != Routine::getrs; }
+bool factors(Routine routine) {
+  return dispatch::traits_of(routine).given == dispatch::Given::matrix;
+}
 
 /// What the benchmark can do, and which options it heeds then.
 struct Mode {

@@ -157,9 +157,8 @@ constexpr const char* kCusolver = "cuSOLVER";
 template <class T>
 Group measure_group(const Options& options, Device& device, const Call& call, Cells& cells) {
   const dispatch::Context& context = dispatch::Context::instance();
-  const dispatch::Plan plan =
-      dispatch::plan(call.routine, call.type, call.shape, context.settings(), context.profile(),
-                     device.memory(), true);
+  const dispatch::Plan plan = dispatch::plan(call.routine, call.type, call.shape,
+                                             context.settings(), context.profile(), &device, true);
   Group group{call, {}};
   Problem<T> problem(call);
   for (const Form& form : forms(options)) {

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <complex>
 #include <cstdint>
+#include <stdexcept>
+#include <string>
 #include <type_traits>
 
 namespace overlapack {
@@ -73,6 +75,22 @@ using Single = std::conditional_t<is_complex<T>, std::complex<float>, float>;
 /// Double precision of the same kind.
 template <class T>
 using Double = std::conditional_t<is_complex<T>, std::complex<double>, double>;
+
+/// Calls f with a number of the type that a LAPACK letter stands for.
+template <class F>
+auto with_type(char letter, F f) {
+  switch (letter) {
+    case 's':
+      return f(float{});
+    case 'd':
+      return f(double{});
+    case 'c':
+      return f(std::complex<float>{});
+    case 'z':
+      return f(std::complex<double>{});
+  }
+  throw std::invalid_argument(std::string("no LAPACK type '") + letter + "'");
+}
 
 /// Complex conjugate that stays real for real types (std::conj does not).
 template <class T>

@@ -17,8 +17,10 @@ class Buffer {
   Buffer() = default;
   Buffer(Device& device, Space space, Index count)
       : device_(&device), space_(space), count_(count) {
-    data_ = static_cast<T*>(
-        device.acquire(space, sizeof(T) * static_cast<std::size_t>(count > 0 ? count : 1)));
+    data_ = static_cast<T*>(device.acquire(space, bytes(count)));
+  }
+  static constexpr std::size_t bytes(Index count) {
+    return sizeof(T) * static_cast<std::size_t>(count > 0 ? count : 1);
   }
   Buffer(Buffer&& other) noexcept { swap(other); }
   Buffer& operator=(Buffer&& other) noexcept {
@@ -53,6 +55,8 @@ class Readout {
   Readout() = default;
   Readout(Device& device, Index count)
       : there_(device, Space::device, count), here_(device, Space::host, count) {}
+  /// Of device memory.
+  static constexpr std::size_t bytes(Index count) { return Buffer<T>::bytes(count); }
 
   Index size() const { return here_.size(); }
   DeviceView<T> there() const { return {there_.data(), size()}; }

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "device/device.hpp"
-#include "dispatch/policy.hpp"
+#include "dispatch/profile.hpp"
 #include "host/workers.hpp"
 
 namespace overlapack::dispatch {

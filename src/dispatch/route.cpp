@@ -55,8 +55,8 @@ void fill_in(Context& context, const Call& call, bool large, Decision& decision)
           !worth_starting(call.routine, call.type, call.shape, settings,
                           context.seconds_before_start(), available_cores());
   device = (large || resident) && !waits ? context.device() : nullptr;
-  plan = dispatch::plan(call.routine, call.type, call.shape, settings, context.profile(),
-                        device != nullptr ? device->memory() : 0, resident);
+  plan = dispatch::plan(call.routine, call.type, call.shape, settings, context.profile(), device,
+                        resident);
   if (waits) {
     plan.why =
         "no device yet: starting the device takes longer than the calls it would have served so "

@@ -13,6 +13,7 @@
 #include "core/no_traps.hpp"
 #include "core/view.hpp"
 #include "dispatch/calls.hpp"
+#include "dispatch/plan.hpp"
 #include "dispatch/residency.hpp"
 #include "host/once.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "dispatch/policy.hpp"
+#include "dispatch/profile.hpp"
 
 namespace overlapack::tools {
 

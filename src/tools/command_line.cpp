@@ -8,7 +8,7 @@
 #include <sstream>
 #include <utility>
 
-#include "dispatch/policy.hpp"
+#include "dispatch/plan.hpp"
 #include "tools/measure.hpp"
 #include "tools/table.hpp"
 

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <iostream>
 
-#include "dispatch/policy.hpp"
+#include "dispatch/plan.hpp"
 #include "tools/command_line.hpp"
 #include "tools/commands.hpp"
 #include "tools/problem.hpp"

@@ -6,133 +6,18 @@
 #include <stdexcept>
 #include <vector>
 
-#include "algorithms/update/on_cpu.hpp"
-#include "cpu/lapack.hpp"
-#include "dispatch/calls.hpp"
 #include "dispatch/context.hpp"
-#include "exported.hpp"
+#include "tools/problems/row.hpp"
 
 namespace overlapack::tools {
-namespace {
-
-template <class T>
-void run_mixed(Problem<T>& problem) {
-  if constexpr (Problem<T>::kMixed) {
-    using Abi = compat::Exported<T>;
-    const Call& call = problem.call();
-    const char uplo = static_cast<char>(call.uplo);
-    const auto n = static_cast<std::int32_t>(call.shape.n),
-               nrhs = static_cast<std::int32_t>(call.shape.nrhs),
-               lda = static_cast<std::int32_t>(call.lda), ldb = static_cast<std::int32_t>(call.ldb);
-    T *const a = problem.a_argument(), *const b = problem.b().data, *const x = problem.x().data;
-    const cpu::MixedWork<T> w = problem.mixed_work();
-    std::int32_t iter = 0, info = 0;
-    if constexpr (is_complex<T>) {
-      if (dispatch::is_lu(call.routine)) {
-        Abi::cgesv(&n, &nrhs, a, &lda, problem.pivots(), b, &ldb, x, &ldb, w.work, w.swork, w.rwork,
-                   &iter, &info);
-      } else {
-        Abi::cposv(&uplo, &n, &nrhs, a, &lda, b, &ldb, x, &ldb, w.work, w.swork, w.rwork, &iter,
-                   &info, 1);
-      }
-    } else if (dispatch::is_lu(call.routine)) {
-      Abi::sgesv(&n, &nrhs, a, &lda, problem.pivots(), b, &ldb, x, &ldb, w.work, w.swork, &iter,
-                 &info);
-    } else {
-      Abi::sposv(&uplo, &n, &nrhs, a, &lda, b, &ldb, x, &ldb, w.work, w.swork, &iter, &info, 1);
-    }
-    problem.iter = iter;
-    problem.info = info;
-  }
-}
-
-}  // namespace
-
 template <class T>
 void Ours<T>::run(Problem<T>& problem) {
-  using Abi = compat::Exported<T>;
-  const Call& call = problem.call();
-  const char uplo = static_cast<char>(call.uplo), op = static_cast<char>(call.op);
-  const auto m = static_cast<std::int32_t>(call.shape.m),
-             n = static_cast<std::int32_t>(call.shape.n),
-             nrhs = static_cast<std::int32_t>(call.shape.nrhs),
-             lda = static_cast<std::int32_t>(call.lda), ldb = static_cast<std::int32_t>(call.ldb);
-  T* const a = problem.a_argument();
-  T* const b = problem.b().data;
-  std::int32_t* const ipiv = problem.pivots();
-  std::int32_t info = 0;
-  switch (call.routine) {
-    case Routine::potrf:
-      Abi::potrf(&uplo, &n, a, &lda, &info, 1);
-      break;
-    case Routine::potrs:
-      Abi::potrs(&uplo, &n, &nrhs, a, &lda, b, &ldb, &info, 1);
-      break;
-    case Routine::posv:
-      Abi::posv(&uplo, &n, &nrhs, a, &lda, b, &ldb, &info, 1);
-      break;
-    case Routine::getrf:
-      Abi::getrf(&m, &n, a, &lda, ipiv, &info);
-      break;
-    case Routine::getrs:
-      Abi::getrs(&op, &n, &nrhs, a, &lda, ipiv, b, &ldb, &info, 1);
-      break;
-    case Routine::gesv:
-      Abi::gesv(&n, &nrhs, a, &lda, ipiv, b, &ldb, &info);
-      break;
-    case Routine::cholupdate: {
-      Index status = 0;
-      Abi::cholupdate(uplo, call.shape.n, call.shape.nrhs, a, call.lda, b, call.ldb, 1, &status);
-      info = static_cast<std::int32_t>(status);
-      break;
-    }
-    default:
-      return run_mixed(problem);
-  }
-  problem.info = info;
+  row_of<T>(problem.call().routine).run(problem);
 }
 
 template <class T>
 void CpuContender<T>::run(Problem<T>& problem) {
-  const cpu::Lapack<T>& lapack = cpu::lapack<T>(cpu::Family::lp64);
-  const Call& call = problem.call();
-  const HostView<T> a = problem.a(), b = problem.b();
-  const cpu::Pivots pivots(problem.pivots());
-  switch (call.routine) {
-    case Routine::potrf:
-      problem.info = lapack.potrf(call.uplo, a);
-      break;
-    case Routine::potrs:
-      problem.info = lapack.potrs(call.uplo, a, b);
-      break;
-    case Routine::posv:
-      problem.info = lapack.posv(call.uplo, a, b);
-      break;
-    case Routine::getrf:
-      problem.info = lapack.getrf(a, pivots);
-      break;
-    case Routine::getrs:
-      problem.info = lapack.getrs(call.op, a, pivots, b);
-      break;
-    case Routine::gesv:
-      problem.info = lapack.gesv(a, pivots, b);
-      break;
-    case Routine::cholupdate: {
-      const int sign = 1;
-      problem.info = algorithms::chol_update<T>(lapack, call.uplo, a, HostView<const T>(b),
-                                                algorithms::Signs(&sign, false),
-                                                dispatch::cpu_threads(call.shape.n));
-      break;
-    }
-    default:
-      if constexpr (Problem<T>::kMixed) {
-        const HostView<T> x = problem.x();
-        problem.info =
-            dispatch::is_lu(call.routine)
-                ? lapack.mixed_gesv(a, pivots, b, x, problem.mixed_work(), problem.iter)
-                : lapack.mixed_posv(call.uplo, a, b, x, problem.mixed_work(), problem.iter);
-      }
-  }
+  row_of<T>(problem.call().routine).run_on_cpu(problem);
 }
 
 template <class T>

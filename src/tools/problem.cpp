@@ -7,6 +7,7 @@
 #include <new>
 
 #include "host/workers.hpp"
+#include "tools/problems/row.hpp"
 
 namespace overlapack::tools {
 namespace {
@@ -132,11 +133,11 @@ bool parse_name(const std::string& name, Call& call) {
 }
 
 bool is_factorization(Routine routine) {
-  return routine == Routine::potrf || routine == Routine::getrf;
+  return dispatch::traits_of(routine).right_hand_sides == dispatch::RightHandSides::none;
 }
 
 bool is_factor_given(Routine routine) {
-  return routine == Routine::potrs || routine == Routine::getrs || routine == Routine::cholupdate;
+  return dispatch::traits_of(routine).given == dispatch::Given::factors;
 }
 
 Call square_call(Routine routine, char type, Index n, Index nrhs, Index pad) {
@@ -162,7 +163,7 @@ auto Problem<T>::allocate(Index rows, Index cols) -> Array<U> {
 }
 
 template <class T>
-Problem<T>::Problem(const Call& call) : call_(call) {
+Problem<T>::Problem(const Call& call) : call_(call), matrix_(row_of<T>(call.routine).matrix) {
   const double n = static_cast<double>(std::max<Index>(call.shape.n, 1));
   const bool factor_given = is_factor_given(call.routine);
   scale_ = factor_given ? 1 / std::sqrt(n) : 1;
@@ -174,14 +175,14 @@ Problem<T>::Problem(const Call& call) : call_(call) {
   try {
     a_ = allocate<T>(call.lda, shape.n);
     b_ = allocate<T>(call.ldb, shape.nrhs);
-    if (call.routine == Routine::cholupdate) given_ = allocate<T>(shape.n, shape.n);
+    if (row_of<T>(call.routine).keeps_factor) given_ = allocate<T>(shape.n, shape.n);
     if (dispatch::is_mixed(call.routine)) {
       x_ = allocate<T>(call.ldb, shape.nrhs);
       work_ = allocate<T>(shape.n, shape.nrhs);
       swork_ = allocate<Single<T>>(shape.n, shape.n + shape.nrhs);
       rwork_ = allocate<Real<T>>(shape.n, 1);
     }
-    const bool has_pivots = dispatch::is_lu(call.routine) || call.routine == Routine::getrs;
+    const bool has_pivots = matrix_ == Matrix::general || matrix_ == Matrix::lu_factors;
     if (has_pivots) pivots_.resize(static_cast<std::size_t>(std::min(shape.m, shape.n)));
   } catch (const std::bad_alloc&) {
     throw std::runtime_error("not enough memory for " + name_and_shape(call) +
@@ -191,11 +192,9 @@ Problem<T>::Problem(const Call& call) : call_(call) {
 
 template <class T>
 T Problem<T>::entry_a(Index i, Index j) const {
-  if (dispatch::is_lu(call_.routine)) {
-    return uniform<T>(seed_, i, j, scale_);
-  }
+  if (matrix_ == Matrix::general) return uniform<T>(seed_, i, j, scale_);
   if (i == j) return T(static_cast<Real<T>>(diagonal_));
-  if (call_.routine == Routine::getrs || i > j) return uniform<T>(seed_, i, j, scale_);
+  if (matrix_ == Matrix::lu_factors || i > j) return uniform<T>(seed_, i, j, scale_);
   return conj(uniform<T>(seed_, j, i, scale_));
 }
 
@@ -219,7 +218,7 @@ void Problem<T>::generate(std::uint64_t seed) {
     for (Index i = 0; i < call_.ldb; ++i) column[i] = i < call_.shape.n ? entry_b(i, j) : T(0);
   }
   std::fill(pivots_.begin(), pivots_.end(), 0);
-  if (call_.routine == Routine::getrs) {
+  if (matrix_ == Matrix::lu_factors) {
     for (Index i = 0; i < call_.shape.n; ++i) {
       const auto below = static_cast<std::uint64_t>(call_.shape.n - i);
       pivots_[static_cast<std::size_t>(i)] =
@@ -295,38 +294,77 @@ auto Problem<T>::updated_times(const Vector& x) const -> Vector {
 
 double residual_limit(const Call& call) {
   constexpr double kLimit = 30, kOrder = 1000;
-  if (call.routine != Routine::gesv) return kLimit;
-  return kLimit * std::max(1.0, static_cast<double>(call.shape.n) / kOrder);
+  const bool grows = with_type(
+      call.type, [&](auto one) { return row_of<decltype(one)>(call.routine).limit_grows; });
+  return grows ? kLimit * std::max(1.0, static_cast<double>(call.shape.n) / kOrder) : kLimit;
 }
+
+namespace {
+
+/// LAPACK's.
+template <class T>
+constexpr double kEps = static_cast<double>(std::numeric_limits<Real<T>>::epsilon()) / 2;
+
+/// That of the numbers from which random vectors are made.
+std::uint64_t seed_of(std::uint64_t seed, int probe) {
+  return mix(seed + 3 + static_cast<std::uint64_t>(probe));
+}
+
+}  // namespace
 
 template <class T>
 double Problem<T>::residual() const {
-  const double eps = static_cast<double>(std::numeric_limits<Real<T>>::epsilon()) / 2;  // LAPACK's
-  const bool factor_given = is_factor_given(call_.routine);
-  const bool update = call_.routine == Routine::cholupdate;
-  const bool solves = call_.shape.nrhs > 0;
-  if (!solves && (dispatch::is_mixed(call_.routine) || (factor_given && !update))) return 0;
-  const bool new_factor = is_factorization(call_.routine) || update || !solves;
-  const HostView<T> solution = dispatch::is_mixed(call_.routine) ? x() : b();
-  if (new_factor && dispatch::is_lu(call_.routine)) {
-    for (std::size_t i = 0; i < pivots_.size(); ++i) {
-      const bool valid = pivots_[i] > static_cast<Index>(i) && pivots_[i] <= call_.shape.m;
-      if (!valid) return std::numeric_limits<double>::infinity();
-    }
+  return row_of<T>(call_.routine).residual(*this);
+}
+
+template <class T>
+bool Problem<T>::pivots_are_valid() const {
+  for (std::size_t i = 0; i < pivots_.size(); ++i) {
+    if (pivots_[i] <= static_cast<Index>(i) || pivots_[i] > call_.shape.m) return false;
   }
-  double worst = 0, squares = 0, norm_a = 0;
+  return true;
+}
+
+/// `input(x, norm)` is what the product of the factors with x should be, and sets the norm of A.
+template <class T>
+template <class Input>
+double Problem<T>::residual_of_new_factors(Input input) const {
+  if (!pivots_are_valid()) return std::numeric_limits<double>::infinity();
+  double squares = 0, norm_a = 0;
   for (int probe = 0; probe < kProbes; ++probe) {
-    const std::uint64_t seed = mix(seed_ + 3 + static_cast<std::uint64_t>(probe));
-    if (new_factor) {
-      const Vector x = signs<Wide>(seed, call_.shape.n);
-      Vector difference = update ? updated_times(x) : input_times(x, norm_a);
-      if (update) norm_a = std::sqrt(squared_norm(difference));
-      const Vector product = factor_times(a(), x, Op::none);
-      for (std::size_t i = 0; i < product.size(); ++i) difference[i] -= product[i];
-      squares += squared_norm(difference) / kProbes;
-      continue;
-    }
-    // (B - op(A) X) x
+    const Vector x = signs<Wide>(seed_of(seed_, probe), call_.shape.n);
+    Vector difference = input(x, norm_a);
+    const Vector product = factor_times(a(), x, Op::none);
+    for (std::size_t i = 0; i < product.size(); ++i) difference[i] -= product[i];
+    squares += squared_norm(difference) / kProbes;
+  }
+  const double order = static_cast<double>(std::max(call_.shape.m, call_.shape.n));
+  return std::sqrt(squares) / (order * norm_a * kEps<T>);
+}
+
+template <class T>
+double Problem<T>::residual_of_factors() const {
+  return residual_of_new_factors(
+      [this](const Vector& x, double& norm_a) { return input_times(x, norm_a); });
+}
+
+template <class T>
+double Problem<T>::residual_of_update() const {
+  return residual_of_new_factors([this](const Vector& x, double& norm_a) {
+    Vector y = updated_times(x);
+    norm_a = std::sqrt(squared_norm(y));
+    return y;
+  });
+}
+
+/// That of (B - op(A) X) x.
+template <class T>
+double Problem<T>::residual_of_solution() const {
+  const HostView<T> solution = x_ ? x() : b();
+  const bool factor_given = is_factor_given(call_.routine);
+  double worst = 0, norm_a = 0;
+  for (int probe = 0; probe < kProbes; ++probe) {
+    const std::uint64_t seed = seed_of(seed_, probe);
     const Vector x = signs<Wide>(seed, call_.shape.nrhs);
     Vector bx(static_cast<std::size_t>(call_.shape.n)), xx(bx.size());
     for (Index j = 0; j < call_.shape.nrhs; ++j) {
@@ -344,12 +382,10 @@ double Problem<T>::residual() const {
       ax = input_times(xx, norm_a);
     }
     for (std::size_t i = 0; i < bx.size(); ++i) bx[i] -= ax[i];
-    const double scaled = std::sqrt(squared_norm(bx) / squared_norm(xx)) / (norm_a * eps);
+    const double scaled = std::sqrt(squared_norm(bx) / squared_norm(xx)) / (norm_a * kEps<T>);
     if (!(scaled <= worst)) worst = scaled;  // keeps a NaN
   }
-  if (!new_factor) return worst;
-  const double order = static_cast<double>(std::max(call_.shape.m, call_.shape.n));
-  return std::sqrt(squares) / (order * norm_a * eps);
+  return worst;
 }
 
 #define OVERLAPACK_INSTANTIATE(T) template class Problem<T>;

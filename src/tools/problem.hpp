@@ -13,12 +13,13 @@
 #include "core/scalar.hpp"
 #include "core/view.hpp"
 #include "cpu/lapack.hpp"
-#include "dispatch/policy.hpp"
+#include "dispatch/plan.hpp"
 
 namespace overlapack::tools {
 
 using dispatch::Routine;
 using dispatch::Shape;
+using overlapack::with_type;
 
 /// The largest order, leading dimension and so on: LAPACK's integers have 32 bits here.
 constexpr Index kLargest = std::numeric_limits<std::int32_t>::max();
@@ -52,33 +53,20 @@ Call square_call(Routine routine, char type, Index n, Index nrhs, Index pad = 0)
 /// beyond the orders of LAPACK's tests. Refined solutions and those by Cholesky do not need one.
 double residual_limit(const Call& call);
 
-/// Calls f with a value of the type that a LAPACK letter stands for.
-template <class F>
-auto with_type(char letter, F f) {
-  switch (letter) {
-    case 's':
-      return f(float{});
-    case 'd':
-      return f(double{});
-    case 'c':
-      return f(std::complex<float>{});
-    case 'z':
-      return f(std::complex<double>{});
-  }
-  throw std::invalid_argument(std::string("no LAPACK type '") + letter + "'");
-}
+/// How A is made. Every element is a function of the seed and its position.
+enum class Matrix {
+  general,            ///< uniform in [-1/2, 1/2) (real and imaginary part), so that pivots move
+  positive_definite,  ///< Hermitian, uniform off the diagonal, sqrt(n) + 1 on it: positive definite
+                      ///< by Wigner's semicircle law, yet not dominated by its diagonal
+  cholesky_factor,    ///< well-conditioned: unit diagonal, the rest divided by sqrt(n)
+  lu_factors,         ///< the same of both factors, and pivots drawn at random
+};
 
 /// Data for a call, in ordinary pageable memory: 32-bit pivots, padding included in the leading
 /// dimensions.
 ///
-/// Every element is a function of the seed and its position, so the input can be looked up again
-/// after a routine has overwritten it, and large matrices need no second copy:
-///   Cholesky      Hermitian, uniform off the diagonal, sqrt(n) + 1 on it: positive definite by
-///                 Wigner's semicircle law, yet not dominated by its diagonal;
-///   LU            uniform in [-1/2, 1/2) (real and imaginary part), so that pivots really move;
-///   potrs, getrs, cholupdate
-///                 a well-conditioned factor (unit diagonal, the rest divided by sqrt(n)), pivots
-///                 drawn at random. For an update, which adds B B^H, it is kept twice after all.
+/// The input can be looked up again after a routine has overwritten it, and large matrices need no
+/// second copy. But for an update, which adds B B^H, the factor is kept twice after all.
 template <class T>
 class Problem {
  public:
@@ -112,6 +100,10 @@ class Problem {
   ///   solves          ||(B - op(A) X) x|| / (||A||_F ||X x|| eps).
   /// Sums run in double precision. Pivots that are none count as infinitely wrong.
   double residual() const;
+  /// The three forms of it, one of which a routine has (problems/row.hpp).
+  double residual_of_factors() const;
+  double residual_of_update() const;
+  double residual_of_solution() const;
 
   Index info = 0;  ///< what the routine returned
   Index iter = 0;  ///< likewise, if it is a mixed-precision solver
@@ -127,6 +119,9 @@ class Problem {
   template <class U>
   static Array<U> allocate(Index rows, Index cols);
 
+  bool pivots_are_valid() const;
+  template <class Input>
+  double residual_of_new_factors(Input input) const;
   T entry_a(Index i, Index j) const;
   T entry_b(Index i, Index j) const;
   Vector input_times(const Vector& x, double& frobenius) const;
@@ -134,6 +129,7 @@ class Problem {
   Vector updated_times(const Vector& x) const;
 
   Call call_;
+  Matrix matrix_;
   std::uint64_t seed_ = 0;
   double scale_;     // of the entries off the diagonal
   double diagonal_;  // where the diagonal is set apart

@@ -54,10 +54,7 @@ struct Point {
 
 template <class T>
 Point measure_point(Routine routine, char type, Index n, bool quick, Device& device) {
-  // One right-hand side is what most programs solve for. A solve with a given factor is judged by
-  // the number of right-hand sides, so there it grows with n.
-  const bool given = routine == Routine::potrs || routine == Routine::getrs;
-  const Index nrhs = given ? n : routine == Routine::cholupdate ? dispatch::kManyVectors : 1;
+  const Index nrhs = dispatch::family_of(routine).typical_right_hand_sides(n);
   const Call call = square_call(routine, type, n, nrhs);
   Problem<T> problem(call);
   const Limits limits = {quick ? 3 : 7, quick ? 0.2 : 1.0};

@@ -23,6 +23,11 @@ class BackSubstitution {
         inverses_(device, cholesky.triangle().uplo,
                   std::min(n(), cholesky.triangle().kernels.limits().potrf_panel_width), n(),
                   x_.view().cols) {}
+  /// Of device memory.
+  static std::size_t bytes(Device& device, Index n, Index nrhs) {
+    return DeviceMatrix<T>::bytes(n, nrhs) +
+           BlockInverses<T>::bytes(std::min(n, device.kernels<T>().potrf_panel_width()), n, nrhs);
+  }
 
   /// Where B is to arrive, and where X appears.
   DeviceView<T> x() const { return x_.view(); }

@@ -39,4 +39,8 @@ template <class T>
 Index resume_posv(const cpu::Lapack<T>& cpu, const Options& options, Uplo uplo, HostView<T> a,
                   HostView<T> b, Index committed);
 
+/// Bytes of device memory that posv() takes at most, whichever triangle is given.
+template <class T>
+std::size_t posv_bytes(Device& device, const Options& options, Index n, Index nrhs);
+
 }  // namespace overlapack::algorithms

@@ -90,9 +90,19 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
   return 0;
 }
 
+template <class T>
+std::size_t posv_bytes(Device& device, const Options& options, Index n, Index nrhs) {
+  const auto factorization = [&](Uplo uplo) {
+    return Cholesky<T>::bytes(device, options, uplo, n, nrhs);
+  };
+  return std::max(factorization(Uplo::lower), factorization(Uplo::upper)) +
+         (nrhs > 0 ? BackSubstitution<T>::bytes(device, n, nrhs) : 0);
+}
+
 #define OVERLAPACK_INSTANTIATE(T)                                                        \
   template Index posv<T>(Device&, const cpu::Lapack<T>&, const Options&, Uplo, Input<T>, \
-                         HostView<T>, HostView<T>, Index&);
+                         HostView<T>, HostView<T>, Index&);                              \
+  template std::size_t posv_bytes<T>(Device&, const Options&, Index, Index);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 
 }  // namespace overlapack::algorithms

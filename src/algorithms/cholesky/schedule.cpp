@@ -55,6 +55,24 @@ Cholesky<T>::Cholesky(Device& device, const cpu::Lapack<T>& cpu, const Options& 
 }
 
 template <class T>
+std::size_t Cholesky<T>::bytes(Device& device, const Options& options, Uplo uplo, Index n,
+                               Index nrhs) {
+  const Kernels<T>& kernels = device.kernels<T>();
+  const Tuning::Cholesky& tuning = device.tuning().cholesky;
+  const Index rows = round_up(n + nrhs, tuning.row_multiple);
+  const Index columns = round_up(n, tuning.column_multiple);
+  std::size_t sum = 2 * (uplo == Uplo::lower ? DeviceMatrix<T>::bytes(rows, columns)
+                                             : DeviceMatrix<T>::bytes(columns, rows));
+  if (options.leading > 0 && !options.hybrid) {
+    const Index panels = panels_before(options.leading, options.nb, kernels.potrf_panel_width());
+    sum += Buffer<T>::bytes(panels * kernels.potrf_notes());
+  }
+  return sum + ResidueUpdates<T>::bytes(device, options, uplo, n) +
+         Updates<T>::bytes(device, options, uplo, columns, rows, 1,
+                           round_up(std::min(options.nb, n), tuning.column_multiple));
+}
+
+template <class T>
 void Cholesky<T>::factor(Flow& flow) {
   bool going = prepare(0, flow);
   for (Index p = 0; going && p < count(); ++p) {

@@ -41,6 +41,8 @@ class Cholesky {
   /// sides.
   Cholesky(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Uplo uplo, Index n,
            Index nrhs);
+  /// Of device memory.
+  static std::size_t bytes(Device& device, const Options& options, Uplo uplo, Index n, Index nrhs);
 
   const Triangle<T>& triangle() const { return triangle_; }
   /// The blocks of the flow: pieces of L.
@@ -86,15 +88,16 @@ class Cholesky {
   Queue& update() const { return lookahead_ ? **update_ : panel(); }
   /// Reached when piece p of the factor is complete; with lookahead.
   Event& final(Index p) const { return *final_[at(p)]; }
-  /// How many panels there are left of a panel's first column.
+  /// How many panels of `width` columns, in blocks of nb, there are left of a panel's first column.
+  static Index panels_before(Index column, Index nb, Index width) {
+    return column / nb * quotient_up(nb, width) + column % nb / width;
+  }
   Index panels_before(Index column) const {
-    const Index width = triangle_.kernels.limits().potrf_panel_width;
-    return column / nb_ * quotient_up(nb_, width) + column % nb_ / width;
+    return panels_before(column, nb_, triangle_.kernels.potrf_panel_width());
   }
   /// Of the panel of columns j, if rows below it come later.
   DeviceView<T> notes(Range j) const {
-    const Index size = triangle_.kernels.limits().potrf_notes,
-                first = panels_before(j.first) * size;
+    const Index size = triangle_.kernels.potrf_notes(), first = panels_before(j.first) * size;
     if (first >= notes_.size()) return {};
     return {notes_.data() + first, size};
   }

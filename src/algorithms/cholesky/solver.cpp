@@ -17,6 +17,11 @@ class CholeskyOnDevice final : public Factorization<T> {
       : solve_with_l_(device, Uplo::lower, Diag::non_unit),
         solve_with_adjoint_(device, Uplo::upper, Diag::non_unit),
         cholesky_(device, cpu, options, uplo, n, 0) {}
+  /// Of device memory, with solves for nrhs right-hand sides.
+  static std::size_t bytes(Device& device, const Options& options, Uplo uplo, Index n, Index nrhs) {
+    return Cholesky<T>::bytes(device, options, uplo, n, 0) +
+           2 * Substitution<T>::bytes(device, n, nrhs);
+  }
 
   DeviceView<T> input() const override {
     return cholesky_.triangle().block(cholesky_.input(), cholesky_.columns(), cholesky_.columns());
@@ -54,9 +59,17 @@ std::unique_ptr<Factorization<T>> make_cholesky(Device& device, const cpu::Lapac
   return std::make_unique<CholeskyOnDevice<T>>(device, cpu, options, uplo, n);
 }
 
+template <class T>
+std::size_t cholesky_bytes(Device& device, const Options& options, Uplo uplo, Index n, Index nrhs) {
+  return CholeskyOnDevice<T>::bytes(device, options, uplo, n, nrhs);
+}
+
 template std::unique_ptr<Factorization<float>> make_cholesky(Device&, const cpu::Lapack<float>&,
                                                              const Options&, Uplo, Index);
 template std::unique_ptr<Factorization<std::complex<float>>> make_cholesky(
     Device&, const cpu::Lapack<std::complex<float>>&, const Options&, Uplo, Index);
+template std::size_t cholesky_bytes<float>(Device&, const Options&, Uplo, Index, Index);
+template std::size_t cholesky_bytes<std::complex<float>>(Device&, const Options&, Uplo, Index,
+                                                         Index);
 
 }  // namespace overlapack::algorithms

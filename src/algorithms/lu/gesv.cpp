@@ -158,9 +158,17 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, In
   return resident ? solve_resident(call, lu) : solve_streamed(call, lu);
 }
 
+template <class T>
+std::size_t gesv_bytes(Device& device, const Options& options, Index m, Index n, Index nrhs,
+                       bool resident) {
+  return Lu<T>::bytes(device, options, m, n, nrhs) +
+         (resident ? LuPanels<T>::bytes_to_interchange(device, options, m, n) : 0);
+}
+
 #define OVERLAPACK_INSTANTIATE(T)                                                               \
   template Index gesv<T>(Device&, const cpu::Lapack<T>&, const Options&, Input<T>, HostView<T>, \
-                         Interchanges&, HostView<T>, Index&);
+                         Interchanges&, HostView<T>, Index&);                                   \
+  template std::size_t gesv_bytes<T>(Device&, const Options&, Index, Index, Index, bool);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 
 }  // namespace overlapack::algorithms

@@ -41,12 +41,6 @@ void LateBlocks<T>::bring_present(Flow& flow) {
   update_.record(*present_ready_);
 }
 
-/// Where a block is one panel, there are enough steps to keep the host busy with one group.
-template <class T>
-Index LateBlocks<T>::most_groups() const {
-  return matrix_.block(0).size() > panels_.width() ? tuning_.late_groups_at_most : 1;
-}
-
 template <class T>
 void LateBlocks<T>::bring_up(Flow& flow, Index b) {
   const Index total = matrix_.total(), needed = std::min(b + 3, total);

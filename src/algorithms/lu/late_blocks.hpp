@@ -25,6 +25,14 @@ class LateBlocks {
   LateBlocks(Device& device, const Options& options, LuMatrix<T>& matrix, const LuPanels<T>& panels,
              const LuSteps<T>& steps, Queue& update);
   void plan_long_steps(const Options& options);
+  /// Of device memory, without long steps, for blocks of nb columns: that of products of an m x nb
+  /// matrix with `columns` columns.
+  static std::size_t bytes(Device& device, const Options& options, Index m, Index nb,
+                           Index columns) {
+    const Index groups =
+        most_groups(device.tuning().lu, nb, device.kernels<T>().getrf_panel_width());
+    return at(groups) * Subtraction<T>::bytes(device, options, m, columns, nb);
+  }
 
   /// From here on blocks come by `flow`, which says how many are present from the beginning.
   void begin(const Flow& flow);
@@ -57,7 +65,13 @@ class LateBlocks {
 
   Queue& queue(const Group& group) const { return *lanes_[group.lane].queue; }
   Range columns(const Group& group) const { return matrix_.columns_of(group.first, group.last); }
-  Index most_groups() const;
+  /// Where a block is one panel, there are enough panels to keep the host busy with one group.
+  static Index most_groups(const Tuning::Lu& tuning, Index nb, Index panel_width) {
+    return nb > panel_width ? tuning.late_groups_at_most : 1;
+  }
+  Index most_groups() const {
+    return most_groups(tuning_, matrix_.block(0).size(), panels_.width());
+  }
   void arrive(Flow& flow, Index end, bool in_long_queue);
   void take_step(Group& group);
   bool take_long_step(Group& group, Index end);

@@ -18,6 +18,19 @@ typename LongStep<T>::Workspace LongStep<T>::workspace(Device& device, Index row
 }
 
 template <class T>
+std::size_t LongStep<T>::bytes(Device& device, Index rows, Index panels, Index nb) {
+  const Index width = panels * nb;
+  return DeviceMatrix<T>::bytes(rows, width) + DeviceMatrix<Index>::bytes(rows, panels) +
+         ResidueSubtraction<T>::bytes(device, rows - width, width);
+}
+
+template <class T>
+std::size_t LongStep<T>::workspace_bytes(Device& device, Index rows, Index panels, Index nb,
+                                         Index columns) {
+  return Workspace::bytes(device, rows - panels * nb, columns, panels * nb);
+}
+
+template <class T>
 void LongStep<T>::begin(Queue& queue, DeviceView<const T> a, DeviceView<const Index> pivots,
                         Index offset, DeviceView<const Index> inverses) {
   const DeviceView<T> l = l_.view();

@@ -20,6 +20,10 @@ class LongStep {
   /// Work space to apply steps of up to that many rows, panels and columns to `columns` columns at
   /// a time: one for each queue.
   static Workspace workspace(Device& device, Index rows, Index panels, Index nb, Index columns);
+  /// Of device memory, of a step and of such a work space.
+  static std::size_t bytes(Device& device, Index rows, Index panels, Index nb);
+  static std::size_t workspace_bytes(Device& device, Index rows, Index panels, Index nb,
+                                     Index columns);
 
   /// Takes L from the panels `a`, each of which has seen the interchanges of those before it. Row i
   /// was interchanged with row pivots(i) - 1 - offset. Column p of `inverses` is what

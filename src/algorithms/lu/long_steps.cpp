@@ -41,6 +41,26 @@ void LongSteps<T>::plan(const Options& options, Index columns) {
 }
 
 template <class T>
+std::size_t LongSteps<T>::bytes(Device& device, const Options& options, Index m, Index n,
+                                Index all) {
+  const Kernels<T>& kernels = device.kernels<T>();
+  const Tuning::Lu& tuning = device.tuning().lu;
+  const Index nb = options.nb, blocks = tuning.long_step_blocks, width = blocks * nb;
+  std::size_t sum = 0;
+  if (!options.residues || nb % kernels.residue_unit() != 0) return sum;
+  for (Index first = 0; first + width < std::min(m, n); first += width) {
+    const Index rows = m - first;
+    if (!kernels.scaled_residues_pay(rows - width, all - first - width, width)) break;
+    if (first == 0) {
+      sum += at(tuning.far_queues) *
+             LongStep<T>::workspace_bytes(device, rows, blocks, nb, tuning.far_group_blocks * nb);
+    }
+    sum += LongStep<T>::bytes(device, rows, blocks, nb);
+  }
+  return sum;
+}
+
+template <class T>
 void LongSteps<T>::begin_before(Index end) {
   for (; begun_ < count() && (begun_ + 1) * blocks() <= end; ++begun_) {
     const Range own = {begun_ * blocks(), (begun_ + 1) * blocks()};

@@ -21,6 +21,8 @@ class LongSteps {
   /// Decides how many there are: as many as pay and as there is memory for, to be applied to up to
   /// `columns` columns at a time. Before it there are none.
   void plan(const Options& options, Index columns);
+  /// Of device memory, for an m x n matrix of which, with right-hand sides, `all` columns are.
+  static std::size_t bytes(Device& device, const Options& options, Index m, Index n, Index all);
 
   /// Whose steps one long step is.
   Index blocks() const { return tuning_.long_step_blocks; }

@@ -35,6 +35,11 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Ho
   return gesv<T>(device, cpu, options, {a, b}, a, interchanges, b, committed);
 }
 
+/// Bytes of device memory that gesv() takes at most. `resident`: A lies in the device's memory.
+template <class T>
+std::size_t gesv_bytes(Device& device, const Options& options, Index m, Index n, Index nrhs,
+                       bool resident);
+
 /// Finishes on the CPU what gesv() left after a fault.
 template <class T>
 Index resume_gesv(const cpu::Lapack<T>& cpu, HostView<T> a, Interchanges& interchanges,

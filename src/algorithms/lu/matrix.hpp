@@ -24,6 +24,11 @@ class LuMatrix {
  public:
   /// [A B] gets memory of its own, unless it is to be factored in `place`.
   LuMatrix(Device& device, Index m, Index n, Index nrhs, Index nb, DeviceView<T> place);
+  /// Of device memory, with memory of its own; and what make_room_by_rows() takes beyond that.
+  static std::size_t bytes(Index m, Index columns) { return DeviceMatrix<T>::bytes(m, columns); }
+  static std::size_t bytes_by_rows(Index m, Index columns) {
+    return DeviceMatrix<T>::bytes(columns, m);
+  }
 
   // ---- the blocks ----
 

@@ -19,6 +19,14 @@ class LuPanels {
  public:
   LuPanels(Device& device, const cpu::Lapack<T>& cpu, const Options& options,
            const LuMatrix<T>& matrix);
+  /// Of device memory, for an m x n matrix; and what interchange_left() and interchange() take
+  /// beyond that.
+  static std::size_t bytes(Index m, Index n) { return Buffer<Index>::bytes(std::min(m, n)); }
+  static std::size_t bytes_to_interchange(Device& device, const Options& options, Index m,
+                                          Index n) {
+    const Index rows = std::min(m, device.kernels<T>().permutable_rows());
+    return DeviceMatrix<Index>::bytes(rows, quotient_up(std::min(m, n), options.nb));
+  }
 
   /// The panels of block b.
   std::vector<Range> of(Index b) const;

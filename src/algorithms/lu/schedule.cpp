@@ -44,6 +44,23 @@ Lu<T>::Lu(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Ind
 }
 
 template <class T>
+std::size_t Lu<T>::bytes(Device& device, const Options& options, Index m, Index n, Index nrhs) {
+  const Index nb = std::min({options.nb, m, n}), columns = n + nrhs;
+  const auto lane = [&](Index of_columns) {
+    return Subtraction<T>::bytes(device, options, m, of_columns, nb);
+  };
+  const std::size_t sum = LuMatrix<T>::bytes(m, columns) + LuPanels<T>::bytes(m, n) +
+                          Substitution<T>::bytes(device, n, nrhs) + lane(nb) + lane(2 * nb) +
+                          lane(columns) + LateBlocks<T>::bytes(device, options, m, nb, columns);
+  const bool several_panels = !options.hybrid && nb > device.kernels<T>().getrf_panel_width();
+  if (!options.by_rows || !several_panels) return sum;
+  return sum + LuMatrix<T>::bytes_by_rows(m, columns) +
+         LuSteps<T>::bytes_of_inverses(options, m, n) +
+         LuSteps<T>::bytes_to_split(device, options, m, n, columns) +
+         LongSteps<T>::bytes(device, options, m, n, columns);
+}
+
+template <class T>
 void Lu<T>::factor(Flow& flow) {
   const Index blocks = matrix_.pivot_blocks(), total = matrix_.total();
   late_.begin(flow);

@@ -25,6 +25,8 @@ class Lu {
   /// be factored in `place`.
   Lu(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Index m, Index n,
      Index nrhs, DeviceView<T> place = {});
+  /// Of device memory, with memory of its own for [A B].
+  static std::size_t bytes(Device& device, const Options& options, Index m, Index n, Index nrhs);
 
   /// Where A and B are to arrive, and where the factors appear: in the columns of a block without
   /// the interchanges of later blocks.

@@ -14,6 +14,12 @@ class LuOnDevice final : public Factorization<T> {
  public:
   LuOnDevice(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Index n)
       : solve_with_l_(device, Uplo::lower, Diag::unit), lu_(device, cpu, options, n, n, 0) {}
+  /// Of device memory, with solves for nrhs right-hand sides.
+  static std::size_t bytes(Device& device, const Options& options, Index n, Index nrhs) {
+    return Lu<T>::bytes(device, options, n, n, 0) +
+           LuPanels<T>::bytes_to_interchange(device, options, n, n) +
+           2 * Substitution<T>::bytes(device, n, nrhs);
+  }
 
   DeviceView<T> input() const override { return lu_.matrix().view(); }
   Queue& queue() const override { return lu_.update(); }
@@ -48,9 +54,16 @@ std::unique_ptr<Factorization<T>> make_lu(Device& device, const cpu::Lapack<T>& 
   return std::make_unique<LuOnDevice<T>>(device, cpu, options, n);
 }
 
+template <class T>
+std::size_t lu_bytes(Device& device, const Options& options, Index n, Index nrhs) {
+  return LuOnDevice<T>::bytes(device, options, n, nrhs);
+}
+
 template std::unique_ptr<Factorization<float>> make_lu(Device&, const cpu::Lapack<float>&,
                                                        const Options&, Index);
 template std::unique_ptr<Factorization<std::complex<float>>> make_lu(
     Device&, const cpu::Lapack<std::complex<float>>&, const Options&, Index);
+template std::size_t lu_bytes<float>(Device&, const Options&, Index, Index);
+template std::size_t lu_bytes<std::complex<float>>(Device&, const Options&, Index, Index);
 
 }  // namespace overlapack::algorithms

@@ -32,6 +32,26 @@ void LuSteps<T>::make_room_to_split(Device& device, const Options& options) {
 }
 
 template <class T>
+std::size_t LuSteps<T>::bytes_of_inverses(const Options& options, Index m, Index n) {
+  const Index k = std::min(m, n);
+  if (Kernels<T>::kSplits) return 0;
+  return DeviceMatrix<Index>::bytes(Kernels<T>::elements_of_inverses(std::min(options.nb, k)),
+                                    quotient_up(k, options.nb));
+}
+
+template <class T>
+std::size_t LuSteps<T>::bytes_to_split(Device& device, const Options& options, Index m, Index n,
+                                       Index columns) {
+  const Kernels<T>& kernels = device.kernels<T>();
+  std::size_t sum = 0;
+  for (Index end = options.nb; options.split && end <= std::min(m, n); end += options.nb) {
+    if (!kernels.split_pays(options.precision, columns - end, m - end, options.nb)) break;
+    sum += SplitAdjoint<T>::bytes(options, m - end, options.nb);
+  }
+  return sum;
+}
+
+template <class T>
 void LuSteps<T>::invert(Queue& queue, Index b) {
   if (!inverses_ || !matrix_.keeps_any_by_rows()) return;
   const Range c = matrix_.block(b);

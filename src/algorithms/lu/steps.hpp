@@ -33,6 +33,10 @@ class LuSteps {
   void make_room_for_inverses(Device& device);
   /// As far as there is memory and it pays. Other products split L for themselves.
   void make_room_to_split(Device& device, const Options& options);
+  /// Of device memory, for an m x n matrix and right-hand sides, in all that many columns.
+  static std::size_t bytes_of_inverses(const Options& options, Index m, Index n);
+  static std::size_t bytes_to_split(Device& device, const Options& options, Index m, Index n,
+                                    Index columns);
 
   /// Block b is final. For columns by rows its diagonal block is inverted, and then L is split.
   void invert(Queue& queue, Index b);

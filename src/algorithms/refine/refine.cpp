@@ -38,6 +38,10 @@ class Status {
  public:
   Status(Device& device, Index n, Index nrhs)
       : n_(n), nrhs_(nrhs), norms_(device, 3 * nrhs + 1), overflow_(device, 1) {}
+  /// Of device memory.
+  static std::size_t bytes(Index nrhs) {
+    return Readout<Real<T>>::bytes(3 * nrhs + 1) + Readout<Index>::bytes(1);
+  }
 
   DeviceView<Index> overflow() const { return overflow_.there(); }
   DeviceView<Real<T>> norm_of_a() const { return norms_.there().block(0, 0, 1, 1); }
@@ -132,10 +136,19 @@ class Refiner {
                   problem.by_triangle() ? device.kernels<T>().hemv_work(n()) : 0),
         complete_(device),
         measured_(device),
-        scaling_(device, n(), options.precision == Precision::fp16, problem.uplo.has_value()),
+        scaling_(device, n(), scales(options), problem.uplo.has_value()),
         low_(std::move(low)),
         flow_(device, problem, options, low_->input(), status_.overflow(), scaling_) {
     flow_.queue().zero(status_.overflow().data, sizeof(Index));
+  }
+  /// Of device memory, without what factors. `hermitian`: one triangle of A is given.
+  static std::size_t bytes(const Options& options, bool hermitian, Index n, Index nrhs) {
+    const bool by_triangle = hermitian && nrhs == 1;  // Problem::by_triangle()
+    return Status<T>::bytes(nrhs) + 2 * DeviceMatrix<T>::bytes(n, nrhs) +
+           DeviceMatrix<Single<T>>::bytes(n, nrhs) + Buffer<Real<T>>::bytes(hermitian ? n : 0) +
+           Buffer<T>::bytes(by_triangle ? Kernels<T>::hemv_work(n) : 0) +
+           Scaling<T>::bytes(n, scales(options)) +
+           RoundedFlow<T>::bytes(options, n, scales(options));
   }
 
   /// Brings A and B up. Without this they must be there.
@@ -145,6 +158,7 @@ class Refiner {
   Index solve(HostView<T> x, std::vector<Index>& pivots);
 
  private:
+  static bool scales(const Options& options) { return options.precision == Precision::fp16; }
   Index n() const { return problem_.b.view().rows; }
   Index nrhs() const { return problem_.b.view().cols; }
   bool in_lower_precision() const { return options_.precision != Precision::fp32; }
@@ -269,6 +283,13 @@ Input<T> input_of(const Problem<T>& problem) {
   return {as_argument(problem.a.view()), as_argument(problem.b.view())};
 }
 
+/// The options of a factorization in that precision.
+Options with_precision(Options options, Precision precision) {
+  options.precision = precision;
+  if (precision == Precision::fp16) options.nb += options.nb % 2;
+  return options;
+}
+
 /// Refinement with factorizations that make(options) makes, in ascending precision from
 /// options.precision on, or else fall_back(A and B on the device).
 template <class T, class Make, class FallBack>
@@ -279,9 +300,8 @@ Index solve(Device& device, const Options& options, std::optional<Uplo> uplo,
   bool arrived = false;
   for (const Precision precision : kPrecisions) {
     if (precision < options.precision) continue;
-    Options attempt = options;
-    attempt.precision = refinement.precision = precision;
-    if (precision == Precision::fp16) attempt.nb += attempt.nb % 2;
+    const Options attempt = with_precision(options, precision);
+    refinement.precision = precision;
     const auto refine = [&] {
       Refiner<T> refiner(device, problem, attempt, make(attempt));
       if (!arrived) refiner.start(system.a, system.b);
@@ -296,6 +316,20 @@ Index solve(Device& device, const Options& options, std::optional<Uplo> uplo,
   copy_on_host(device, system.b, system.x);
   refinement.fell_back = true;
   return fall_back(input_of(problem));
+}
+
+/// Bytes of device memory that solve() takes, if factorizations in lower precision take
+/// make(options), and the fall-back takes `fall_back`.
+template <class T, class Make>
+std::size_t solve_bytes(const Options& options, bool hermitian, Index n, Index nrhs, Make make,
+                        std::size_t fall_back) {
+  std::size_t largest = fall_back;  // of what comes one after the other
+  for (const Precision precision : kPrecisions) {
+    if (precision < options.precision) continue;
+    const Options attempt = with_precision(options, precision);
+    largest = std::max(largest, Refiner<T>::bytes(attempt, hermitian, n, nrhs) + make(attempt));
+  }
+  return Problem<T>::bytes(n, nrhs) + largest;
 }
 
 }  // namespace
@@ -329,7 +363,28 @@ Index mixed_posv(Device& device, const MixedLapack<T>& cpu, const Options& optio
       });
 }
 
+template <class T>
+std::size_t mixed_gesv_bytes(Device& device, const Options& options, Index n, Index nrhs) {
+  return solve_bytes<T>(
+      options, false, n, nrhs,
+      [&](const Options& attempt) { return lu_bytes<Single<T>>(device, attempt, n, nrhs); },
+      gesv_bytes<T>(device, options, n, n, nrhs, true));
+}
+
+template <class T>
+std::size_t mixed_posv_bytes(Device& device, const Options& options, Index n, Index nrhs) {
+  return solve_bytes<T>(
+      options, true, n, nrhs,
+      [&](const Options& attempt) {
+        return std::max(cholesky_bytes<Single<T>>(device, attempt, Uplo::lower, n, nrhs),
+                        cholesky_bytes<Single<T>>(device, attempt, Uplo::upper, n, nrhs));
+      },
+      posv_bytes<T>(device, options, n, nrhs));
+}
+
 #define OVERLAPACK_INSTANTIATE(T)                                                                \
+  template std::size_t mixed_gesv_bytes<T>(Device&, const Options&, Index, Index);               \
+  template std::size_t mixed_posv_bytes<T>(Device&, const Options&, Index, Index);               \
   template Index mixed_gesv<T>(Device&, const MixedLapack<T>&, const Options&, const System<T>&, \
                                Interchanges&, Refinement&, Index&);                              \
   template Index mixed_posv<T>(Device&, const MixedLapack<T>&, const Options&, Uplo,             \

@@ -77,4 +77,10 @@ template <class T>
 Index mixed_posv(Device& device, const MixedLapack<T>& cpu, const Options& options, Uplo uplo,
                  const System<T>& system, Refinement& refinement, Index& committed);
 
+/// Bytes of device memory that these take at most.
+template <class T>
+std::size_t mixed_gesv_bytes(Device& device, const Options& options, Index n, Index nrhs);
+template <class T>
+std::size_t mixed_posv_bytes(Device& device, const Options& options, Index n, Index nrhs);
+
 }  // namespace overlapack::algorithms

@@ -17,6 +17,10 @@ template <class T>
 struct Problem {
   Problem(Device& device, std::optional<Uplo> uplo_, Index n, Index nrhs)
       : uplo(uplo_), a(device, n, n), b(device, n, nrhs) {}
+  /// Of device memory.
+  static std::size_t bytes(Index n, Index nrhs) {
+    return DeviceMatrix<T>::bytes(n, n) + DeviceMatrix<T>::bytes(n, nrhs);
+  }
 
   /// The regions in which A moves.
   std::vector<Range> regions(Index nb) const;
@@ -52,6 +56,8 @@ template <class T>
 class Scaling {
  public:
   Scaling(Device& device, Index n, bool wanted, bool symmetric);
+  /// Of device memory.
+  static std::size_t bytes(Index n, bool wanted) { return wanted ? Buffer<Real<T>>::bytes(n) : 0; }
   /// For a Hermitian matrix: what is enqueued in `queue` from now on has the sizes.
   void fetch(Queue& queue, HostView<const T> a);
   /// For columns of a general matrix that have arrived.
@@ -86,6 +92,10 @@ class RoundedFlow final : public Flow {
   /// `overflow` becomes 1 if a number is too large for single precision, and stays otherwise.
   RoundedFlow(Device& device, const Problem<T>& problem, const Options& options,
               DeviceView<Single<T>> input, DeviceView<Index> overflow, Scaling<T>& scaling);
+  /// Of device memory, for a matrix of order n. `scaled`: the Scaling is wanted.
+  static std::size_t bytes(const Options& options, Index n, bool scaled) {
+    return options.halves && !scaled ? DeviceMatrix<Single<T>>::bytes(n, 2 * n) : 0;
+  }
 
   /// Brings A and B up. Without this they must be there.
   void start(HostView<const T> a, HostView<const T> b);

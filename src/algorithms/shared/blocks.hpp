@@ -95,8 +95,9 @@ class DeviceMatrix {
  public:
   DeviceMatrix(Device& device, Index rows, Index cols)
       : ld_(leading_dimension(rows)),
-        buffer_(device, Space::device, ld_ * std::max<Index>(cols, 1)),
+        buffer_(device, Space::device, count(rows, cols)),
         view_(buffer_.data(), rows, cols, ld_) {}
+  static std::size_t bytes(Index rows, Index cols) { return Buffer<T>::bytes(count(rows, cols)); }
   const DeviceView<T>& view() const { return view_; }
 
   static Index leading_dimension(Index rows) {
@@ -105,6 +106,10 @@ class DeviceMatrix {
   }
 
  private:
+  static Index count(Index rows, Index cols) {
+    return leading_dimension(rows) * std::max<Index>(cols, 1);
+  }
+
   Index ld_;
   Buffer<T> buffer_;
   DeviceView<T> view_;

@@ -54,5 +54,10 @@ std::unique_ptr<Factorization<T>> make_lu(Device& device, const cpu::Lapack<T>& 
 template <class T>
 std::unique_ptr<Factorization<T>> make_cholesky(Device& device, const cpu::Lapack<T>& cpu,
                                                 const Options& options, Uplo uplo, Index n);
+/// Bytes of device memory that these take, with solves for nrhs right-hand sides.
+template <class T>
+std::size_t lu_bytes(Device& device, const Options& options, Index n, Index nrhs);
+template <class T>
+std::size_t cholesky_bytes(Device& device, const Options& options, Uplo uplo, Index n, Index nrhs);
 
 }  // namespace overlapack::algorithms

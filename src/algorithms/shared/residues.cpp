@@ -20,7 +20,7 @@ Real<T> scale_of(T x) {
 /// Neither planes nor rows are a power of two apart.
 template <class T>
 ResidueLayout<T>::ResidueLayout(const Kernels<T>& kernels, Index n, Index k) {
-  const Index unit = kernels.residue_products()->residue_unit(), plane = round_up(k, unit) + unit;
+  const Index unit = kernels.residue_unit(), plane = round_up(k, unit) + unit;
   next_plane = is_complex<T> ? plane : 0;
   ld = ResidueForm<T>::kPlanes * plane;
   stride = ld * round_up(n, unit);
@@ -29,22 +29,36 @@ ResidueLayout<T>::ResidueLayout(const Kernels<T>& kernels, Index n, Index k) {
 template <class T>
 ResidueUpdates<T>::ResidueUpdates(Device& device, const Options& options,
                                   const Triangle<T>& triangle, DeviceView<T> factor, Index n)
-    : triangle_(triangle), factor_(factor), n_(n), nb_(options.nb) {
-  const Kernels<T>& kernels = triangle.kernels;
-  const Index middle = n / 2 / nb_ * nb_;
-  const ResidueProducts<T>* const residues = kernels.residue_products();
-  if (!options.residues || residues == nullptr || nb_ % residues->residue_unit() != 0) return;
-  if (!kernels.residues_pay(middle, nb_, middle)) return;
-  layout_ = {kernels, n, n};
-  const Index work =
-      triangle.lower() ? residues->residue_work(n, nb_) : residues->residue_work(nb_, n);
+    : triangle_(triangle),
+      factor_(factor),
+      n_(n),
+      nb_(options.nb),
+      layout_(triangle.kernels, n, n) {
+  if (!pay(device, options, n)) return;
   try_to_allocate([&] {  // or else sums are plain ones
-    form_.emplace(Form{
-        Buffer<std::int8_t>(device, Space::device, layout_.bytes()),
-        DeviceMatrix<Real<T>>(device, n, n / nb_), Buffer<Real<T>>(device, Space::device, n),
-        Buffer<Real<T>>(device, Space::host, n), Buffer<Index>(device, Space::device, 1),
-        Buffer<Index>(device, Space::host, 1), Buffer<std::int32_t>(device, Space::device, work)});
+    form_.emplace(
+        Form{Buffer<std::int8_t>(device, Space::device, layout_.bytes()),
+             DeviceMatrix<Real<T>>(device, n, n / nb_), Buffer<Real<T>>(device, Space::device, n),
+             Buffer<Real<T>>(device, Space::host, n), Buffer<Index>(device, Space::device, 1),
+             Buffer<Index>(device, Space::host, 1),
+             Buffer<std::int32_t>(device, Space::device, work(device, triangle.uplo, n, nb_))});
   });
+}
+
+template <class T>
+bool ResidueUpdates<T>::pay(Device& device, const Options& options, Index n) {
+  const Kernels<T>& kernels = device.kernels<T>();
+  const Index nb = options.nb, middle = n / 2 / nb * nb;
+  return options.residues && nb % kernels.residue_unit() == 0 &&
+         kernels.residues_pay(middle, nb, middle);
+}
+
+template <class T>
+std::size_t ResidueUpdates<T>::bytes(Device& device, const Options& options, Uplo uplo, Index n) {
+  if (!pay(device, options, n)) return 0;
+  return Buffer<std::int8_t>::bytes(ResidueLayout<T>(device.kernels<T>(), n, n).bytes()) +
+         DeviceMatrix<Real<T>>::bytes(n, n / options.nb) + Buffer<Real<T>>::bytes(n) +
+         Buffer<Index>::bytes(1) + Buffer<std::int32_t>::bytes(work(device, uplo, n, options.nb));
 }
 
 template <class T>
@@ -70,7 +84,7 @@ void ResidueUpdates<T>::append(Queue& queue, Range rows, Range block) {
   const Index number = block.first / nb_;
   DeviceView<const Real<T>> before;
   if (number > 0) before = form_->squares.view().block(below.first, number - 1, below.size(), 1);
-  queue.enqueue(FindResidues<T>{form(below, block), before});
+  triangle_.kernels.residues(queue, form(below, block), before);
 }
 
 template <class T>
@@ -83,11 +97,8 @@ void ResidueUpdates<T>::subtract(Queue& queue, Range rows, Range columns, Range 
                                  DeviceView<T> c) const {
   const ResidueForm<T> wide = form(rows, k), narrow = form(columns, k);
   const bool lower = triangle_.lower();
-  queue.enqueue(ResidueGemm<T>{lower ? wide : narrow,
-                               lower ? narrow : wide,
-                               T(1),
-                               c,
-                               {form_->work.data(), form_->work.size()}});
+  triangle_.kernels.residue_gemm(queue, lower ? wide : narrow, lower ? narrow : wide, T(1), c,
+                                 {form_->work.data(), form_->work.size()});
 }
 
 /// Rows of L, and columns k of them.
@@ -117,6 +128,12 @@ ResidueSubtraction<T>::Residues::Residues(Device& device, Index n, Index k)
       scales_(device, Space::device, n) {}
 
 template <class T>
+std::size_t ResidueSubtraction<T>::Residues::bytes(Device& device, Index n, Index k) {
+  return Buffer<std::int8_t>::bytes(ResidueLayout<T>(device.kernels<T>(), n, k).bytes()) +
+         Buffer<Real<T>>::bytes(n);
+}
+
+template <class T>
 ResidueForm<T> ResidueSubtraction<T>::Residues::form(DeviceView<const T> matrix,
                                                      Index first) const {
   const Index n = matrix.rows, k = matrix.cols;
@@ -136,8 +153,14 @@ ResidueSubtraction<T>::Workspace::Workspace(Device& device, Index m, Index n, In
     : columns(n),
       u(device, n, k),
       sums(device, Space::device,
-           device.kernels<T>().residue_products()->residue_work(
-               device.tuning().lu.residue_product_columns, m)) {}
+           device.kernels<T>().residue_work(device.tuning().lu.residue_product_columns, m)) {}
+
+template <class T>
+std::size_t ResidueSubtraction<T>::Workspace::bytes(Device& device, Index m, Index n, Index k) {
+  return Residues::bytes(device, n, k) +
+         Buffer<std::int32_t>::bytes(
+             device.kernels<T>().residue_work(device.tuning().lu.residue_product_columns, m));
+}
 
 template <class T>
 ResidueSubtraction<T>::ResidueSubtraction(Device& device, Index m, Index k)
@@ -147,10 +170,15 @@ ResidueSubtraction<T>::ResidueSubtraction(Device& device, Index m, Index k)
       sizes_(device, k, 1) {}
 
 template <class T>
+std::size_t ResidueSubtraction<T>::bytes(Device& device, Index m, Index k) {
+  return Residues::bytes(device, m, k) + DeviceMatrix<Real<T>>::bytes(k, 1);
+}
+
+template <class T>
 void ResidueSubtraction<T>::give(Queue& queue, DeviceView<const T> l) {
   matrix_ = l;
-  queue.enqueue(ColumnNorms<T>{l, sizes_.view()});
-  queue.enqueue(FindScaledResidues<T>{Weigh::divide, l_.form(l), sizes_.view()});
+  kernels_.column_norms(queue, l, sizes_.view());
+  kernels_.scaled_residues(queue, Weigh::divide, l_.form(l), sizes_.view());
 }
 
 template <class T>
@@ -160,13 +188,11 @@ void ResidueSubtraction<T>::operator()(Queue& queue, const Workspace& workspace,
   const ResidueForm<T> l = l_.form(matrix_);
   for (const Range at_once : partition(c.rows, workspace.columns)) {
     const DeviceView<const T> some = rows(u, at_once);
-    queue.enqueue(FindScaledResidues<T>{Weigh::multiply, workspace.u.form(some), sizes_.view()});
+    kernels_.scaled_residues(queue, Weigh::multiply, workspace.u.form(some), sizes_.view());
     for (const Range part : partition(at_once.size(), columns_)) {
-      queue.enqueue(ResidueGemm<T>{workspace.u.form(rows(some, part), part.first),
-                                   l,
-                                   T(1),
-                                   rows(rows(c, at_once), part),
-                                   {workspace.sums.data(), workspace.sums.size()}});
+      kernels_.residue_gemm(queue, workspace.u.form(rows(some, part), part.first), l, T(1),
+                            rows(rows(c, at_once), part),
+                            {workspace.sums.data(), workspace.sums.size()});
     }
   }
 }

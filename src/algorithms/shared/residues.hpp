@@ -38,6 +38,8 @@ class ResidueUpdates {
   /// `factor` is the matrix that will hold L (or U) of order n in its triangle.
   ResidueUpdates(Device& device, const Options& options, const Triangle<T>& triangle,
                  DeviceView<T> factor, Index n);
+  /// Of device memory.
+  static std::size_t bytes(Device& device, const Options& options, Uplo uplo, Index n);
 
   /// Whether there is any use for them. If not, only pay() may be called.
   bool used() const { return form_.has_value(); }
@@ -63,6 +65,13 @@ class ResidueUpdates {
     Buffer<Index> first_long, staged_order;
     Buffer<std::int32_t> work;
   };
+  /// Whether any updates of a matrix of order n are faster that way.
+  static bool pay(Device& device, const Options& options, Index n);
+  /// Elements of work space for the updates of a block column.
+  static Index work(Device& device, Uplo uplo, Index n, Index nb) {
+    const Kernels<T>& kernels = device.kernels<T>();
+    return uplo == Uplo::lower ? kernels.residue_work(n, nb) : kernels.residue_work(nb, n);
+  }
   ResidueForm<T> form(Range rows, Range k) const;
 
   Triangle<T> triangle_;
@@ -84,6 +93,7 @@ class ResidueSubtraction {
   class Residues {
    public:
     Residues(Device& device, Index n, Index k);
+    static std::size_t bytes(Device& device, Index n, Index k);
     /// Those of the rows of a matrix, the first of which is number `first`.
     ResidueForm<T> form(DeviceView<const T> matrix, Index first = 0) const;
 
@@ -97,6 +107,8 @@ class ResidueSubtraction {
   /// For C of up to m rows, n columns of it at a time, and up to k summands: one for each queue.
   struct Workspace {
     Workspace(Device& device, Index m, Index n, Index k);
+    /// Of device memory.
+    static std::size_t bytes(Device& device, Index m, Index n, Index k);
     Index columns;
     Residues u;
     Buffer<std::int32_t> sums;
@@ -104,6 +116,8 @@ class ResidueSubtraction {
 
   /// L is m x k, and k a multiple of ResidueProducts<T>::residue_unit().
   ResidueSubtraction(Device& device, Index m, Index k);
+  /// Of device memory.
+  static std::size_t bytes(Device& device, Index m, Index k);
   /// L must stay as it is from now on.
   void give(Queue& queue, DeviceView<const T> l);
   /// c -= u L^H.

@@ -6,7 +6,13 @@ namespace {
 /// Uninitialised memory for the split form of a factor with n rows (left) or columns (right).
 template <class T>
 DeviceMatrix<Real<T>> split_matrix(Device& device, SplitForm form, Side side, Index k, Index n) {
-  return {device, split_rows<T>(form, k), split_cols<T>(side, n)};
+  return {device, Kernels<T>::split_rows(form, k), Kernels<T>::split_cols(side, n)};
+}
+
+template <class T>
+std::size_t bytes_of_split(SplitForm form, Side side, Index k, Index n) {
+  return DeviceMatrix<Real<T>>::bytes(Kernels<T>::split_rows(form, k),
+                                      Kernels<T>::split_cols(side, n));
 }
 
 /// The part of a split form that holds the summands k of its rows (left) or columns (right) n. It
@@ -14,8 +20,9 @@ DeviceMatrix<Real<T>> split_matrix(Device& device, SplitForm form, Side side, In
 template <class T>
 DeviceView<Real<T>> split_block(const DeviceMatrix<Real<T>>& matrix, SplitForm form, Side side,
                                 Range k, Range n) {
-  return matrix.view().block(split_rows<T>(form, k.first), split_cols<T>(side, n.first),
-                             split_rows<T>(form, k.size()), split_cols<T>(side, n.size()));
+  using K = Kernels<T>;
+  return matrix.view().block(K::split_rows(form, k.first), K::split_cols(side, n.first),
+                             K::split_rows(form, k.size()), K::split_cols(side, n.size()));
 }
 
 /// Splits L, a left factor, or its adjoint, a right one. The columns of L are made equal in size
@@ -23,9 +30,10 @@ DeviceView<Real<T>> split_block(const DeviceMatrix<Real<T>>& matrix, SplitForm f
 template <class T>
 void split_l(Queue& queue, SplitForm form, Side side, DeviceView<const T> l, DeviceView<Real<T>> to,
              DeviceView<Real<T>> sizes) {
-  if (!sizes.empty()) queue.enqueue(ColumnNorms<T>{l, sizes});
-  queue.enqueue(Split<T>{form, side, side == Side::left ? Op::none : Op::conj_trans, l, to, sizes,
-                         Weigh::divide});
+  Kernels<T>& kernels = queue.device().kernels<T>();
+  if (!sizes.empty()) kernels.column_norms(queue, l, sizes);
+  kernels.split(queue, form, side, side == Side::left ? Op::none : Op::conj_trans, l, to, sizes,
+                Weigh::divide);
 }
 
 /// The sizes of k columns, in `memory`.
@@ -37,7 +45,7 @@ DeviceView<Real<T>> sizes_in(const DeviceMatrix<Real<T>>& memory, SplitForm form
 
 template <class T>
 SplitForm form_of(const Options& options) {
-  return {options.precision, kSplitSection<T>};
+  return {options.precision, Kernels<T>::kSplitSection};
 }
 
 }  // namespace
@@ -50,6 +58,12 @@ SplitAdjoint<T>::SplitAdjoint(Device& device, const Options& options, Index m, I
       done_(device) {}
 
 template <class T>
+std::size_t SplitAdjoint<T>::bytes(const Options& options, Index m, Index k) {
+  return bytes_of_split<T>(form_of<T>(options), Side::right, k, m) +
+         DeviceMatrix<Real<T>>::bytes(k, 1);
+}
+
+template <class T>
 void SplitAdjoint<T>::split(Queue& queue, DeviceView<const T> l) {
   numbers_ = split_block<T>(memory_, form_, Side::right, {0, l.cols}, {0, l.rows});
   sizes_ = sizes_in<T>(memory_for_sizes_, form_, l.cols);
@@ -60,7 +74,7 @@ void SplitAdjoint<T>::split(Queue& queue, DeviceView<const T> l) {
 template <class T>
 Subtraction<T>::Subtraction(Device& device, const Options& options, Index m, Index n, Index k)
     : kernels_(device.kernels<T>()), form_(form_of<T>(options)) {
-  if (options.split && kernels_.split_pays(form_.precision, m, n, k)) {
+  if (pays(device, options, m, n, k)) {
     const Index longer = std::max(m, n);  // L and U^H are left factors, U and L^H right ones
     try_to_allocate([&] {                 // or else products are of floats
       split_.emplace(Workspace{split_matrix<T>(device, form_, Side::left, k, longer),
@@ -71,18 +85,33 @@ Subtraction<T>::Subtraction(Device& device, const Options& options, Index m, Ind
 }
 
 template <class T>
+std::size_t Subtraction<T>::bytes(Device& device, const Options& options, Index m, Index n,
+                                  Index k) {
+  if (!pays(device, options, m, n, k)) return 0;
+  const SplitForm form = form_of<T>(options);
+  const Index longer = std::max(m, n);
+  return bytes_of_split<T>(form, Side::left, k, longer) +
+         bytes_of_split<T>(form, Side::right, k, longer) + DeviceMatrix<Real<T>>::bytes(k, 1);
+}
+
+template <class T>
+bool Subtraction<T>::pays(Device& device, const Options& options, Index m, Index n, Index k) {
+  return options.split && device.kernels<T>().split_pays(options.precision, m, n, k);
+}
+
+template <class T>
 void Subtraction<T>::operator()(Queue& queue, DeviceView<const T> l, DeviceView<const T> u,
                                 DeviceView<T> c) const {
   const Index k = l.cols;
   if (!splits(c, k)) {
-    queue.enqueue(Gemm<T>{Op::none, Op::none, T(-1), l, u, T(1), c});
+    kernels_.gemm(queue, Op::none, Op::none, T(-1), l, u, T(1), c);
     return;
   }
   const DeviceView<Real<T>> left = place(Side::left, k, c), right = place(Side::right, k, c);
   const DeviceView<Real<T>> sizes = sizes_in<T>(split_->sizes, form_, k);
   split_l<T>(queue, form_, Side::left, l, left, sizes);
-  queue.enqueue(Split<T>{form_, Side::right, Op::none, u, right, sizes, Weigh::multiply});
-  queue.enqueue(SplitGemm<T>{form_, k, -1, left, right, 1, c});
+  kernels_.split(queue, form_, Side::right, Op::none, u, right, sizes, Weigh::multiply);
+  kernels_.split_gemm(queue, form_, k, -1, left, right, 1, c);
 }
 
 template <class T>
@@ -90,7 +119,7 @@ void Subtraction<T>::by_rows(Queue& queue, DeviceView<const T> l, DeviceView<con
                              DeviceView<T> c, const SplitAdjoint<T>* split) const {
   const Index k = l.cols;
   if (!splits(c, k)) {
-    queue.enqueue(Gemm<T>{Op::none, Op::conj_trans, T(-1), u, l, T(1), c});
+    kernels_.gemm(queue, Op::none, Op::conj_trans, T(-1), u, l, T(1), c);
     return;
   }
   const DeviceView<Real<T>> left = place(Side::left, k, c);
@@ -106,8 +135,8 @@ void Subtraction<T>::by_rows(Queue& queue, DeviceView<const T> l, DeviceView<con
     right = to;
     sizes = to_sizes;
   }
-  queue.enqueue(Split<T>{form_, Side::left, Op::none, u, left, sizes, Weigh::multiply});
-  queue.enqueue(SplitGemm<T>{form_, k, -1, left, right, 1, c});
+  kernels_.split(queue, form_, Side::left, Op::none, u, left, sizes, Weigh::multiply);
+  kernels_.split_gemm(queue, form_, k, -1, left, right, 1, c);
 }
 
 template <class T>
@@ -126,16 +155,30 @@ template <class T>
 Updates<T>::Updates(Device& device, const Options& options, const Triangle<T>& triangle,
                     DeviceView<const T> factor, Index rows)
     : triangle_(triangle),
-      wide_(triangle.lower() ? Side::left : Side::right),
-      narrow_(triangle.lower() ? Side::right : Side::left),
-      form_{options.precision, std::min(options.nb, kSplitSection<T>)},
+      wide_(wide(triangle.uplo)),
+      narrow_(narrow(triangle.uplo)),
+      form_(form(options)),
       factor_(factor) {
-  const Index n = triangle.lower() ? factor.cols : factor.rows, nb = std::min(options.nb, n);
-  const bool whole = options.nb % form_.section == 0;  // blocks are whole sections
-  if (options.split && whole && n > 2 * nb &&
-      triangle_.kernels.split_pays(form_.precision, n, nb, n)) {
+  const Index n = triangle.lower() ? factor.cols : factor.rows;
+  if (pays(device, options, n)) {
     try_to_allocate([&] { split_.emplace(split_matrix<T>(device, form_, wide_, n, rows)); });
   }
+}
+
+template <class T>
+bool Updates<T>::pays(Device& device, const Options& options, Index n) {
+  const Index nb = std::min(options.nb, n);
+  const bool whole = options.nb % form(options).section == 0;  // blocks are whole sections
+  return options.split && whole && n > 2 * nb &&
+         device.kernels<T>().split_pays(options.precision, n, nb, n);
+}
+
+template <class T>
+std::size_t Updates<T>::bytes(Device& device, const Options& options, Uplo uplo, Index n,
+                              Index rows, Index workspaces, Index columns) {
+  if (!pays(device, options, n)) return 0;
+  return bytes_of_split<T>(form(options), wide(uplo), n, rows) +
+         at(workspaces) * bytes_of_split<T>(form(options), narrow(uplo), n, columns);
 }
 
 template <class T>
@@ -150,8 +193,8 @@ typename Updates<T>::Workspace Updates<T>::workspace(Device& device, Index k, In
 template <class T>
 void Updates<T>::append(Queue& queue, Range rows, Range block) {
   if (!split_ || rows.empty()) return;
-  queue.enqueue(Split<T>{form_, wide_, Op::none, triangle_.block(factor_, rows, block),
-                         split_block<T>(*split_, form_, wide_, block, rows)});
+  triangle_.kernels.split(queue, form_, wide_, Op::none, triangle_.block(factor_, rows, block),
+                          split_block<T>(*split_, form_, wide_, block, rows));
 }
 
 template <class T>
@@ -166,10 +209,10 @@ void Updates<T>::subtract(Queue& queue, const Workspace& workspace, Range rows, 
   const DeviceView<Real<T>> wide = split_block<T>(*split_, form_, wide_, k, rows);
   const DeviceView<Real<T>> narrow =
       split_block<T>(*workspace.narrow_, form_, narrow_, {0, k.size()}, {0, columns.size()});
-  queue.enqueue(
-      Split<T>{form_, narrow_, Op::conj_trans, triangle_.block(factor_, columns, k), narrow});
-  queue.enqueue(SplitGemm<T>{form_, k.size(), -1, triangle_.lower() ? wide : narrow,
-                             triangle_.lower() ? narrow : wide, 1, c});
+  triangle_.kernels.split(queue, form_, narrow_, Op::conj_trans,
+                          triangle_.block(factor_, columns, k), narrow);
+  triangle_.kernels.split_gemm(queue, form_, k.size(), -1, triangle_.lower() ? wide : narrow,
+                               triangle_.lower() ? narrow : wide, 1, c);
 }
 
 #define OVERLAPACK_INSTANTIATE(T) \

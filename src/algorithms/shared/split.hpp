@@ -16,6 +16,8 @@ class SplitAdjoint {
  public:
   /// For L of up to m x k.
   SplitAdjoint(Device& device, const Options& options, Index m, Index k);
+  /// Of device memory.
+  static std::size_t bytes(const Options& options, Index m, Index k);
   /// Splits L, which may change afterwards.
   void split(Queue& queue, DeviceView<const T> l);
   bool is_split() const { return !numbers_.empty(); }
@@ -42,6 +44,8 @@ class Subtraction {
  public:
   /// For C of up to m x n and summations of up to k.
   Subtraction(Device& device, const Options& options, Index m, Index n, Index k);
+  /// Of device memory.
+  static std::size_t bytes(Device& device, const Options& options, Index m, Index n, Index k);
   /// c -= l u. One queue at a time: there is one workspace.
   void operator()(Queue& queue, DeviceView<const T> l, DeviceView<const T> u,
                   DeviceView<T> c) const;
@@ -54,6 +58,7 @@ class Subtraction {
   struct Workspace {
     DeviceMatrix<Real<T>> left, right, sizes;
   };
+  static bool pays(Device& device, const Options& options, Index m, Index n, Index k);
   bool splits(DeviceView<T> c, Index k) const;
   /// Where a factor of C with k summands is split.
   DeviceView<Real<T>> place(Side side, Index k, DeviceView<T> c) const;
@@ -80,6 +85,10 @@ class Updates {
   /// be more than its columns.
   Updates(Device& device, const Options& options, const Triangle<T>& triangle,
           DeviceView<const T> factor, Index rows);
+  /// Of device memory, for an n x n factor, and with `workspaces` that are all for sums of up to n
+  /// summands and that many columns.
+  static std::size_t bytes(Device& device, const Options& options, Uplo uplo, Index n, Index rows,
+                           Index workspaces, Index columns);
 
   /// For updates with summations of up to k and up to that many columns.
   Workspace workspace(Device& device, Index k, Index columns) const;
@@ -92,6 +101,13 @@ class Updates {
                 DeviceView<T> c) const;
 
  private:
+  static Side wide(Uplo uplo) { return uplo == Uplo::lower ? Side::left : Side::right; }
+  static Side narrow(Uplo uplo) { return uplo == Uplo::lower ? Side::right : Side::left; }
+  static SplitForm form(const Options& options) {
+    return {options.precision, std::min(options.nb, Kernels<T>::kSplitSection)};
+  }
+  static bool pays(Device& device, const Options& options, Index n);
+
   Triangle<T> triangle_;
   Side wide_, narrow_;  // which factor of the product is L(rows, k), and which L(columns, k)
   SplitForm form_;      // a block is one section or several

@@ -65,7 +65,21 @@ void getrs(Device& device, const Options& options, Op op, HostView<const T> a,
   solve_with<T>(device, options, a, Part::all, b, committed, solve);
 }
 
+template <class T>
+std::size_t potrs_bytes(Index n, Index nrhs) {
+  return DeviceMatrix<T>::bytes(n, n) + DeviceMatrix<T>::bytes(n, nrhs);
+}
+
+/// The triangles of L and U take what few right-hand sides need for each.
+template <class T>
+std::size_t getrs_bytes(Device& device, Index n, Index nrhs) {
+  return potrs_bytes<T>(n, nrhs) + Buffer<Index>::bytes(n) +
+         2 * Substitution<T>::bytes(device, n, nrhs);
+}
+
 #define OVERLAPACK_INSTANTIATE(T)                                                                \
+  template std::size_t potrs_bytes<T>(Index, Index);                                             \
+  template std::size_t getrs_bytes<T>(Device&, Index, Index);                                    \
   template void potrs<T>(Device&, const Options&, Uplo, HostView<const T>, HostView<T>, Index&); \
   template void getrs<T>(Device&, const Options&, Op, HostView<const T>,                         \
                          const std::vector<Index>&, HostView<T>, Index&);

@@ -15,6 +15,12 @@ template <class T>
 void potrs(Device& device, const Options& options, Uplo uplo, HostView<const T> a, HostView<T> b,
            Index& committed);
 
+/// Bytes of device memory that potrs() and getrs() take.
+template <class T>
+std::size_t potrs_bytes(Index n, Index nrhs);
+template <class T>
+std::size_t getrs_bytes(Device& device, Index n, Index nrhs);
+
 /// B := op(A)^-1 B from getrf's factors and pivots (1-based, each in 1 .. n): LAPACK's ?getrs.
 template <class T>
 void getrs(Device& device, const Options& options, Op op, HostView<const T> a,

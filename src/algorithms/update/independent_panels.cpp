@@ -35,7 +35,7 @@
 // nor its inverse is large (kMaxGrowth). That is so unless vectors, seen through L^-1, are long, or
 // the downdated matrix is nearly singular: then the chain has to do it.
 // The same is so where a diagonal block of L is not well conditioned, since elimination multiplies
-// by its inverse (docs/design/0030-inverted-blocks.md). What is not finite in L or V makes
+// by its inverse (src/README.md, "Inverses of diagonal blocks"). What is not finite in L or V makes
 // T, or a condition, large, too.
 //
 // Nothing may be changed if there is no result, which is known only when all of the factor has been
@@ -59,24 +59,24 @@ class UpdateAtOnce {
         n_(n),
         k_(k),
         sign_(sign),
-        width_(triangle_.kernels.limits().update_panel_width),
+        width_(triangle_.kernels.update_panel_width()),
         x_(device, n, k),
         states_(device, n, panels() * k),
-        inverses_(device, uplo, std::min({n, width_, triangle_.kernels.limits().potrf_panel_width}),
-                  n, k),
+        inverses_(device, uplo, std::min({n, width_, triangle_.kernels.potrf_panel_width()}), n, k),
         grams_(device, k, panels() * k),
         bases_(device, k, (panels() + 1) * k),
-        reflectors_(device, Space::device, UpdatePanels<T>::kReflector * n),
+        reflectors_(device, Space::device, Kernels<T>::kUpdateReflector * n),
         unfit_(device, 1) {}
 
-  /// Bytes of device memory.
-  static double memory(const Kernels<T>& kernels, Index n, Index k) {
-    const auto element = static_cast<double>(sizeof(T)), rows = static_cast<double>(n + 64);
-    const auto panels = static_cast<double>(n / kernels.limits().update_panel_width + 1);
-    const auto columns = static_cast<double>(k) * (panels + 2) +
-                         static_cast<double>(kernels.limits().potrf_panel_width) +
-                         2 * static_cast<double>(UpdatePanels<T>::kReflector);
-    return element * rows * columns + 1e6;
+  /// Of device memory.
+  static std::size_t bytes(Device& device, Index n, Index k) {
+    const Kernels<T>& kernels = device.kernels<T>();
+    const Index width = kernels.update_panel_width(), panels = quotient_up(n, width);
+    const Index order = std::min({n, width, kernels.potrf_panel_width()});
+    return DeviceMatrix<T>::bytes(n, k) + DeviceMatrix<T>::bytes(n, panels * k) +
+           BlockInverses<T>::bytes(order, n, k) + DeviceMatrix<Double<T>>::bytes(k, panels * k) +
+           DeviceMatrix<Double<T>>::bytes(k, (panels + 1) * k) +
+           Buffer<Double<T>>::bytes(Kernels<T>::kUpdateReflector * n) + Readout<Index>::bytes(1);
   }
 
   Index width() const { return width_; }
@@ -90,36 +90,31 @@ class UpdateAtOnce {
   void find_states(Queue& queue, DeviceView<const T> a, Range columns) const {
     const Index first_panel = columns.first / width_, size = columns.size();
     inverses_.invert(queue, triangle_.block(a, {0, size}, {0, size}), columns);
-    queue.enqueue(Eliminate<T>{triangle_.uplo, a, inverses_.view(columns),
-                               x().block(columns.first, 0, n_ - columns.first, k_), width_,
-                               states(columns), inverses_.progress()});
-    queue.enqueue(UpdateBases<T>{sign_, x().block(columns.first, 0, size, k_), width_, first_panel,
-                                 kMaxGrowth, grams_.view(), bases_.view(), unfit_.there()});
+    triangle_.kernels.eliminate(queue, triangle_.uplo, a, inverses_.view(columns),
+                                x().block(columns.first, 0, n_ - columns.first, k_), width_,
+                                states(columns), inverses_.progress());
+    triangle_.kernels.update_bases(queue, sign_, x().block(columns.first, 0, size, k_), width_,
+                                   first_panel, kMaxGrowth, grams_.view(), bases_.view(),
+                                   unfit_.there());
   }
 
   /// Takes the columns through the update. `c` and `s` may be empty.
   void transform(Queue& queue, DeviceView<T> a, Range columns, DeviceView<Real<T>> c,
                  DeviceView<T> s) const {
     const Index first_panel = columns.first / width_;
-    queue.enqueue(
-        UpdatePanels<T>{triangle_.uplo,
-                        sign_,
-                        a,
-                        states(columns),
-                        k_,
-                        bases_.view().block(0, first_panel * k_, k_, panels_of(columns) * k_),
-                        {reflectors_.data() + UpdatePanels<T>::kReflector * columns.first,
-                         UpdatePanels<T>::kReflector * columns.size()},
-                        unfit_.there(),
-                        c,
-                        s});
+    triangle_.kernels.update_panels(
+        queue, triangle_.uplo, sign_, a, states(columns), k_,
+        bases_.view().block(0, first_panel * k_, k_, panels_of(columns) * k_),
+        {reflectors_.data() + Kernels<T>::kUpdateReflector * columns.first,
+         Kernels<T>::kUpdateReflector * columns.size()},
+        unfit_.there(), c, s);
   }
 
   /// The imaginary parts of the diagonal are ignored, unless what is not finite is refused.
   void check_diagonal(Queue& queue, DeviceView<const T> a, Range columns) const {
     if (!is_complex<T>) return;
-    queue.enqueue(FindNotFinite<T>{
-        Part::all, DeviceView<const T>(a.data, 1, columns.size(), a.ld + 1), unfit_.there()});
+    triangle_.kernels.find_not_finite(
+        queue, Part::all, DeviceView<const T>(a.data, 1, columns.size(), a.ld + 1), unfit_.there());
   }
 
   /// Brings home what fits() looks at.
@@ -158,6 +153,8 @@ class DeviceRotations {
     host_cosines_ = Buffer<Real<T>>(device, Space::host, n);
     sines_ = Buffer<T>(device, Space::device, n);
   }
+  /// Of device memory.
+  static std::size_t bytes(Index n) { return Buffer<Real<T>>::bytes(n) + Buffer<T>::bytes(n); }
 
   /// Those that an update brings with its reflectors.
   DeviceView<Real<T>> cosines(Range columns) const {
@@ -330,18 +327,20 @@ class StreamedUpdate {
 template <class T>
 bool chol_update_at_once(Device& device, const Options& options, const Update<T>& update) {
   const Index n = update.a.rows, k = update.v.cols;
-  if (k > UpdatePanels<T>::kMaxVectors) return false;
+  if (k > Kernels<T>::kUpdateVectors) return false;
   for (Index j = 1; j < k; ++j) {
     if (update.signs[j] != update.signs[0]) return false;
   }
-  const double factor =
-      static_cast<double>(sizeof(T)) * static_cast<double>(n + 64) * static_cast<double>(n + 64);
-  const double needed = factor + UpdateAtOnce<T>::memory(device.kernels<T>(), n, k);
-  if (options.memory > 0 && needed > static_cast<double>(options.memory)) return false;
+  const std::size_t factor = DeviceMatrix<T>::bytes(n, n);
+  const std::size_t needed =
+      factor + DeviceRotations<T>::bytes(n) + UpdateAtOnce<T>::bytes(device, n, k);
+  if (options.memory > 0 && needed > options.memory) return false;
   const MemoryKind kind = device.kind_of(update.a.data);
   if (kind == MemoryKind::device) return update_resident<T>(device, options, update);
   // Half of the elements, and what chunks of them waste.
-  const bool kept = 0.6 * factor <= static_cast<double>(device.tuning().transfer.kept_upload_bytes);
+  const double staged = 0.6 * static_cast<double>(sizeof(T)) * static_cast<double>(n + 64) *
+                        static_cast<double>(n + 64);
+  const bool kept = staged <= static_cast<double>(device.tuning().transfer.kept_upload_bytes);
   if (kind != MemoryKind::pageable || !kept) return false;
   return StreamedUpdate<T>(device, options, update).run();
 }

@@ -47,34 +47,20 @@ namespace {
 /// Regions in device memory at least: one is computed with, those around it travel.
 constexpr Index kMinWindowRegions = 3;
 
-std::size_t element_bytes(std::size_t element, Index rows, Index cols) {
-  return element * static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols);
-}
-
-/// One place of the window, with its state of V.
-std::size_t region_bytes(Index n, Index k, Index nb, std::size_t element) {
-  const Index padded_n = DeviceMatrix<float>::leading_dimension(n);
-  const Index padded_nb = DeviceMatrix<float>::leading_dimension(nb);
-  // A block column or a block row.
-  return element_bytes(element, 1, std::max(padded_n * nb, padded_nb * n) + padded_n * k);
-}
-/// Vectors and rotations.
-std::size_t other_bytes(Index n, std::size_t element) {
-  return element_bytes(element, n + 128, 3) + 4096;
-}
-
 }  // namespace
-
-double chol_update_memory(Index n, Index k, Index nb, std::size_t element) {
-  const Index regions = std::min(quotient_up(n, nb), kMinWindowRegions);
-  return static_cast<double>(regions) *
-             static_cast<double>(region_bytes(n, k, std::min(n, nb), element)) +
-         static_cast<double>(other_bytes(n, element));
-}
 
 template <class T>
 class DeviceUpdate {
  public:
+  /// Of device memory, for so many places of regions of nb columns, and V of k.
+  static std::size_t bytes(Index n, Index k, Index nb, Index places) {
+    return at(places) * place_bytes(n, k, nb) + other_bytes(n);
+  }
+  /// Places without which there is no update.
+  static Index least_places(Index n, Index nb) {
+    return std::min(quotient_up(n, nb), kMinWindowRegions);
+  }
+
   DeviceUpdate(Device& device, const Options& options, const Update<T>& update,
                UpdateCheckpoint<T>& checkpoint)
       : device_(device),
@@ -154,6 +140,17 @@ class DeviceUpdate {
   /// commits the results if it can keep them all.
   enum class Phase { trial, commit };
 
+  /// One place of the window, a block column or a block row, with its state of V.
+  static std::size_t place_bytes(Index n, Index k, Index nb) {
+    return std::max(DeviceMatrix<T>::bytes(n, nb), DeviceMatrix<T>::bytes(nb, n)) +
+           DeviceMatrix<T>::bytes(n, k);
+  }
+  /// Rotations, and what the host looks at: the verdict, and whether the factor is finite.
+  static std::size_t other_bytes(Index n) {
+    return Buffer<T>::bytes(n) + Buffer<Real<T>>::bytes(n) + Readout<Index>::bytes(2) +
+           Readout<Index>::bytes(1);
+  }
+
   Index count() const { return static_cast<Index>(regions_.size()); }
   Queue& queue() const { return **queue_; }
   Queue& side() const { return **side_; }
@@ -169,9 +166,9 @@ class DeviceUpdate {
   Index window(Index nb) const {
     Index affordable = count();
     if (options_.memory > 0) {
-      const std::size_t others = other_bytes(n_, sizeof(T));
+      const std::size_t others = other_bytes(n_);
       const std::size_t rest = options_.memory > others ? options_.memory - others : 0;
-      affordable = static_cast<Index>(rest / region_bytes(n_, k_, nb, sizeof(T)));
+      affordable = static_cast<Index>(rest / place_bytes(n_, k_, nb));
     }
     if ((downdates() || checks_) && affordable >= count()) return count();
     const Index wanted = device_.tuning().update.window_regions;
@@ -388,6 +385,11 @@ class DeviceUpdate {
 };
 
 template <class T>
+std::size_t chol_update_bytes(Index n, Index k, Index nb) {
+  return DeviceUpdate<T>::bytes(n, k, std::min(n, nb), DeviceUpdate<T>::least_places(n, nb));
+}
+
+template <class T>
 Index chol_update_on_device(Device& device, const Options& options, const Update<T>& update,
                             UpdateCheckpoint<T>& checkpoint) {
   if (chol_update_at_once(device, options, update)) return 0;
@@ -401,6 +403,7 @@ Index chol_update_on_device(Device& device, const Options& options, const Update
 }
 
 #define OVERLAPACK_INSTANTIATE(T)                                                    \
+  template std::size_t chol_update_bytes<T>(Index, Index, Index);                    \
   template Index chol_update_on_device<T>(Device&, const Options&, const Update<T>&, \
                                           UpdateCheckpoint<T>&);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)

@@ -42,12 +42,14 @@ struct UpdateCheckpoint {
   std::unique_ptr<Real<T>[]> states[2];
 };
 
-/// Bytes of device memory without which chol_update_on_device() does not run.
-double chol_update_memory(Index n, Index k, Index nb, std::size_t element);
+/// Bytes of device memory without which chol_update_on_device() does not run, by k vectors and with
+/// regions of nb columns.
+template <class T>
+std::size_t chol_update_bytes(Index n, Index k, Index nb);
 
 /// As chol_update(), on the device: by chol_update_at_once(), or else by regions of options.nb
 /// columns. Takes at most options.memory bytes of the device's memory (0: any), but as much as
-/// chol_update_memory() in any case. Without rotations a factor that is not finite stays as it was,
+/// chol_update_bytes() in any case. Without rotations a factor that is not finite stays as it was,
 /// and the result is kFactorNotFinite.
 ///
 /// Throws DeviceError. finish_chol_update() then finishes the call from `checkpoint`.

@@ -1,36 +1,25 @@
 // Which calls go to the device: pure functions of the call, the settings and the profile.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "dispatch/policy.hpp"
+#include "device/emulated/emulated_device.hpp"
+#include "dispatch/plan.hpp"
 #include "dispatch/route.hpp"
 
 namespace overlapack::dispatch {
 namespace {
 
-using Environment = std::map<std::string, std::string>;
-
-Settings parse(const Environment& environment, std::vector<std::string>& complaints) {
-  return parse_settings(
-      [&](const char* name) -> const char* {
-        const auto it = environment.find(name);
-        return it == environment.end() ? nullptr : it->second.c_str();
-      },
-      complaints);
-}
-
-Settings parse(const Environment& environment) {
-  std::vector<std::string> complaints;
-  const Settings settings = parse(environment, complaints);
-  EXPECT_TRUE(complaints.empty()) << complaints.front();
-  return settings;
-}
-
 constexpr std::size_t kPlenty = std::size_t{1} << 40;
+
+/// The plan of a call on a device with that much memory, which has Hopper's block sizes.
+Plan plan(Routine routine, char type, const Shape& shape, const Settings& settings,
+          const Profile& profile, std::size_t memory, bool resident = false) {
+  const auto device = make_emulated_device({Schedule::lazy, 1, memory});
+  return dispatch::plan(routine, type, shape, settings, profile, device.get(), resident);
+}
 
 // ---- Sizes and operation counts -----------------------------------------------------------
 
@@ -76,279 +65,6 @@ TEST(Policy, OperationCounts) {
             flops_of(Routine::potrf, 'd', {500, 500, 0}));
   EXPECT_EQ(flops_done(Routine::gesv, 'd', solve, 1), flops_of(Routine::getrf, 'd', square));
 }
-
-// ---- Settings -----------------------------------------------------------------------------
-
-TEST(Settings, AreDefaultsInAnEmptyEnvironment) {
-  const Settings settings = parse({});
-  EXPECT_EQ(settings.device, DeviceChoice::automatic);
-  EXPECT_FALSE(settings.min_n.has_value());
-  EXPECT_EQ(settings.algorithm, Algorithm::automatic);
-  EXPECT_EQ(settings.nb, 0);
-  EXPECT_FALSE(settings.strict_fp32);
-  EXPECT_EQ(settings.threads, 0);
-  EXPECT_TRUE(settings.profile.empty());
-  EXPECT_TRUE(settings.cpu_lapack.empty());
-  EXPECT_FALSE(settings.verbose);
-}
-
-TEST(Settings, EmptyValuesMeanTheDefault) {
-  Environment environment;
-  for (const Setting& setting : kSettings) environment[setting.name] = "";
-  const Settings settings = parse(environment);
-  EXPECT_EQ(settings.device, DeviceChoice::automatic);
-  EXPECT_FALSE(settings.min_n.has_value());
-}
-
-TEST(Settings, KnowWhichProcessOfAParallelProgramItIs) {
-  EXPECT_EQ(parse({}).rank, 0);
-  EXPECT_EQ(parse({{"OMPI_COMM_WORLD_LOCAL_RANK", "3"}}).rank, 3);
-  EXPECT_EQ(parse({{"MPI_LOCALRANKID", "2"}, {"SLURM_LOCALID", "5"}}).rank, 2);
-  EXPECT_EQ(parse({{"SLURM_LOCALID", "5"}}).rank, 5);
-  for (const char* const strange : {"", "-1", "two", "99999999999999999999", "5000000000"}) {
-    SCOPED_TRACE(strange);
-    EXPECT_EQ(parse({{"MPI_LOCALRANKID", strange}}).rank, 0);
-  }
-}
-
-TEST(Settings, DevicesHaveTheNamesThatSettingsHave) {
-  EXPECT_EQ(cuda_index_of("cuda:0"), 0);
-  EXPECT_EQ(cuda_index_of("cuda:12"), 12);
-  for (const char* const other : {"cuda", "cuda:", "cuda:x", "cuda:-1", "host", ""}) {
-    EXPECT_FALSE(cuda_index_of(other).has_value()) << other;
-  }
-}
-
-TEST(Settings, AcceptEveryDocumentedValue) {
-  EXPECT_EQ(parse({{"OVERLAPACK_DEVICE", "auto"}}).device, DeviceChoice::automatic);
-  EXPECT_EQ(parse({{"OVERLAPACK_DEVICE", "cuda"}}).device, DeviceChoice::cuda);
-  EXPECT_FALSE(parse({{"OVERLAPACK_DEVICE", "cuda"}}).cuda_index.has_value());
-  EXPECT_EQ(parse({{"OVERLAPACK_DEVICE", "cuda:3"}}).device, DeviceChoice::cuda);
-  EXPECT_EQ(parse({{"OVERLAPACK_DEVICE", "cuda:3"}}).cuda_index, 3);
-  EXPECT_EQ(parse({{"OVERLAPACK_DEVICE", "host"}}).device, DeviceChoice::host);
-  EXPECT_EQ(parse({{"OVERLAPACK_DEVICE", "off"}}).device, DeviceChoice::off);
-  EXPECT_EQ(parse({{"OVERLAPACK_MIN_N", "1"}}).min_n, 1);
-  EXPECT_EQ(parse({{"OVERLAPACK_MIN_N", "1000000"}}).min_n, 1000000);
-  EXPECT_EQ(parse({{"OVERLAPACK_ALGORITHM", "auto"}}).algorithm, Algorithm::automatic);
-  EXPECT_EQ(parse({{"OVERLAPACK_ALGORITHM", "tiled"}}).algorithm, Algorithm::tiled);
-  EXPECT_EQ(parse({{"OVERLAPACK_ALGORITHM", "hybrid"}}).algorithm, Algorithm::hybrid);
-  EXPECT_EQ(parse({{"OVERLAPACK_ALGORITHM", "textbook"}}).algorithm, Algorithm::textbook);
-  EXPECT_EQ(parse({{"OVERLAPACK_NB", "96"}}).nb, 96);
-  EXPECT_FALSE(parse({{"OVERLAPACK_FP32", "auto"}}).strict_fp32);
-  EXPECT_TRUE(parse({{"OVERLAPACK_FP32", "strict"}}).strict_fp32);
-  EXPECT_FALSE(parse({{"OVERLAPACK_FP64", "auto"}}).strict_fp64);
-  EXPECT_TRUE(parse({{"OVERLAPACK_FP64", "strict"}}).strict_fp64);
-  EXPECT_EQ(parse({{"OVERLAPACK_UPLOAD", "auto"}}).upload, Upload::automatic);
-  EXPECT_EQ(parse({{"OVERLAPACK_UPLOAD", "columns"}}).upload, Upload::columns);
-  EXPECT_EQ(parse({{"OVERLAPACK_UPLOAD", "triangle"}}).upload, Upload::triangle);
-  EXPECT_EQ(parse({{"OVERLAPACK_UPLOAD", "halves"}}).upload, Upload::halves);
-  EXPECT_EQ(parse({{"OVERLAPACK_REFINE", "auto"}}).refine, Precision::fp32);
-  EXPECT_EQ(parse({{"OVERLAPACK_REFINE", "fp32"}}).refine, Precision::fp32);
-  EXPECT_EQ(parse({{"OVERLAPACK_REFINE", "tf32"}}).refine, Precision::tf32);
-  EXPECT_EQ(parse({{"OVERLAPACK_REFINE", "fp16"}}).refine, Precision::fp16);
-  EXPECT_EQ(parse({{"OVERLAPACK_THREADS", "1"}}).threads, 1);
-  EXPECT_EQ(parse({{"OVERLAPACK_THREADS", "1024"}}).threads, 1024);
-  EXPECT_EQ(parse({{"OVERLAPACK_PROFILE", "/tmp/p"}}).profile, "/tmp/p");
-  EXPECT_EQ(parse({{"OVERLAPACK_CPU_LAPACK", "libx.so"}}).cpu_lapack, "libx.so");
-  EXPECT_EQ(parse({{"OVERLAPACK_MEMORY_LIMIT", "12345"}}).memory_limit, 12345u);
-  EXPECT_EQ(parse({{"OVERLAPACK_MEMORY_LIMIT", "3k"}}).memory_limit, 3u << 10);
-  EXPECT_EQ(parse({{"OVERLAPACK_MEMORY_LIMIT", "3K"}}).memory_limit, 3u << 10);
-  EXPECT_EQ(parse({{"OVERLAPACK_MEMORY_LIMIT", "7M"}}).memory_limit, 7u << 20);
-  EXPECT_EQ(parse({{"OVERLAPACK_MEMORY_LIMIT", "2G"}}).memory_limit, std::size_t{2} << 30);
-  EXPECT_TRUE(parse({{"OVERLAPACK_VERBOSE", "1"}}).verbose);
-  EXPECT_FALSE(parse({{"OVERLAPACK_VERBOSE", "0"}}).verbose);
-  EXPECT_TRUE(parse({{"OVERLAPACK_VERBOSE", "./calls"}}).verbose);
-  EXPECT_EQ(parse({{"OVERLAPACK_VERBOSE", "./calls"}}).log, "./calls");
-}
-
-TEST(Settings, ComplainOnceAboutABadValueAndIgnoreIt) {
-  const std::pair<const char*, const char*> bad[] = {
-      {"OVERLAPACK_DEVICE", "gpu"},
-      {"OVERLAPACK_DEVICE", "cuda:"},
-      {"OVERLAPACK_DEVICE", "cuda:-1"},
-      {"OVERLAPACK_DEVICE", "cuda:x"},
-      {"OVERLAPACK_DEVICE", "CUDA"},
-      {"OVERLAPACK_DEVICE", "cuda:1025"},
-      {"OVERLAPACK_MIN_N", "many"},
-      {"OVERLAPACK_MIN_N", "0"},
-      {"OVERLAPACK_MIN_N", "-5"},
-      {"OVERLAPACK_MIN_N", "12x"},
-      {"OVERLAPACK_MIN_N", "99999999999999999999999"},
-      {"OVERLAPACK_ALGORITHM", "fast"},
-      {"OVERLAPACK_NB", "0"},
-      {"OVERLAPACK_NB", "1.5"},
-      {"OVERLAPACK_FP32", "fast"},
-      {"OVERLAPACK_FP32", "STRICT"},
-      {"OVERLAPACK_FP64", "fast"},
-      {"OVERLAPACK_UPLOAD", "rows"},
-      {"OVERLAPACK_THREADS", "0"},
-      {"OVERLAPACK_REFINE", "bf16"},
-      {"OVERLAPACK_REFINE", "FP16"},
-      {"OVERLAPACK_THREADS", "1025"},
-      {"OVERLAPACK_VERBOSE", "yes"},
-      {"OVERLAPACK_MEMORY_LIMIT", "0"},
-      {"OVERLAPACK_MEMORY_LIMIT", "2T"},
-      {"OVERLAPACK_MEMORY_LIMIT", "G"},
-      {"OVERLAPACK_MEMORY_LIMIT", "1 G"},
-      {"OVERLAPACK_MEMORY_LIMIT", "-1M"},
-      {"OVERLAPACK_MEMORY_LIMIT", "9999999999999G"}};
-  const Settings defaults = parse({});
-  for (const auto& [name, value] : bad) {
-    SCOPED_TRACE(std::string(name) + "=" + value);
-    std::vector<std::string> complaints;
-    const Settings settings = parse({{name, value}}, complaints);
-    ASSERT_EQ(complaints.size(), 1u);
-    EXPECT_NE(complaints[0].find(name), std::string::npos) << complaints[0];
-    EXPECT_NE(complaints[0].find(value), std::string::npos) << complaints[0];
-    for (const Setting& setting : kSettings) {
-      if (std::string(setting.name) == name) {
-        EXPECT_NE(complaints[0].find(setting.values), std::string::npos) << complaints[0];
-      }
-    }
-    EXPECT_EQ(settings.device, defaults.device);
-    EXPECT_EQ(settings.min_n, defaults.min_n);
-    EXPECT_EQ(settings.algorithm, defaults.algorithm);
-    EXPECT_EQ(settings.nb, defaults.nb);
-    EXPECT_EQ(settings.strict_fp32, defaults.strict_fp32);
-    EXPECT_EQ(settings.strict_fp64, defaults.strict_fp64);
-    EXPECT_EQ(settings.upload, defaults.upload);
-    EXPECT_EQ(settings.refine, defaults.refine);
-    EXPECT_EQ(settings.threads, defaults.threads);
-    EXPECT_EQ(settings.verbose, defaults.verbose);
-  }
-  std::vector<std::string> complaints;
-  parse({{"OVERLAPACK_NB", "x"}, {"OVERLAPACK_MIN_N", "y"}}, complaints);
-  EXPECT_EQ(complaints.size(), 2u);
-}
-
-TEST(Settings, AllVariablesAreDocumented) {
-  const char* const names[] = {
-      "OVERLAPACK_DEVICE",  "OVERLAPACK_MIN_N",   "OVERLAPACK_ALGORITHM", "OVERLAPACK_NB",
-      "OVERLAPACK_FP32",    "OVERLAPACK_THREADS", "OVERLAPACK_PROFILE",   "OVERLAPACK_CPU_LAPACK",
-      "OVERLAPACK_VERBOSE", "OVERLAPACK_REFINE"};
-  for (const std::string name : names) {
-    int found = 0;
-    for (const Setting& setting : kSettings) found += setting.name == name ? 1 : 0;
-    EXPECT_EQ(found, 1) << name;
-  }
-}
-
-TEST(Settings, CopyThreadsLeaveCoresToTheOthers) {
-  Settings settings;
-  EXPECT_EQ(copy_threads(settings, 1), 1);
-  EXPECT_EQ(copy_threads(settings, 4), 1);
-  EXPECT_EQ(copy_threads(settings, 8), 5);
-  EXPECT_EQ(copy_threads(settings, 16), 13);
-  EXPECT_EQ(copy_threads(settings, 128), 13);
-  settings.threads = 40;
-  EXPECT_EQ(copy_threads(settings, 4), 40);
-}
-
-// ---- Profiles -----------------------------------------------------------------------------
-
-TEST(Profiles, SurviveTheRoundTripThroughText) {
-  Profile profile = builtin_profile();
-  Index value = 100;
-  for (std::size_t r = 0; r < kRoutineCount; ++r) {
-    const auto routine = static_cast<Routine>(r);
-    for (const char type : kTypeLetters) {
-      profile.is_read(routine, type) = exists(routine, type);
-      if (exists(routine, type)) profile.at(routine, type) = value++;
-    }
-  }
-  std::string complaint;
-  const auto parsed = parse_profile(format_profile(profile, "one comment\nand another"), complaint);
-  ASSERT_TRUE(parsed.has_value()) << complaint;
-  EXPECT_EQ(parsed->threshold, profile.threshold);
-}
-
-TEST(Profiles, KnowMixedPrecisionForItsOwnTypesOnly) {
-  std::string complaint;
-  const auto profile = parse_profile("dsgesv 500\nzcposv 600\n", complaint);
-  ASSERT_TRUE(profile.has_value()) << complaint;
-  EXPECT_EQ(profile->at(Routine::sgesv, 'd'), 500);
-  EXPECT_EQ(profile->at(Routine::cposv, 'z'), 600);
-  for (const char* line : {"ssgesv 1", "zsgesv 1", "dcgesv 1", "ccposv 1"}) {
-    EXPECT_FALSE(parse_profile(line, complaint).has_value()) << line;
-  }
-}
-
-TEST(Profiles, WriteWhatHasBeenReadAlone) {
-  std::string complaint;
-  const std::string text = "# by hand\ndpotrf 500\nzcposv never\n";
-  const auto profile = parse_profile(text, complaint);
-  ASSERT_TRUE(profile.has_value()) << complaint;
-  EXPECT_EQ(format_profile(*profile, "by hand"), text);
-  EXPECT_EQ(format_profile(builtin_profile(), "by hand"), "");
-}
-
-TEST(Profiles, KeepBuiltInValuesForWhatTheyDoNotSay) {
-  std::string complaint;
-  const auto profile = parse_profile("# measured\n\n  dpotrf 384  # here\nzgesv 77\n", complaint);
-  ASSERT_TRUE(profile.has_value()) << complaint;
-  EXPECT_EQ(profile->at(Routine::potrf, 'd'), 384);
-  EXPECT_EQ(profile->at(Routine::gesv, 'z'), 77);
-  EXPECT_EQ(profile->at(Routine::potrf, 's'), builtin_profile().at(Routine::potrf, 's'));
-  EXPECT_TRUE(parse_profile("", complaint).has_value());
-}
-
-TEST(Profiles, AreRefusedAsAWholeIfALineIsMalformed) {
-  for (const char* text :
-       {"dpotrf", "dpotrf many", "dpotrf 384 5", "dpotrf -1", "dpotrf 0", "xpotrf 5", "dqrfac 5",
-        "384", "d 5", "potrf 5", "dpotrf 10\n<html>\n"}) {
-    SCOPED_TRACE(text);
-    std::string complaint;
-    EXPECT_FALSE(parse_profile(text, complaint).has_value());
-    EXPECT_FALSE(complaint.empty());
-  }
-}
-
-TEST(Profiles, ComplaintsAreShortAndPrintable) {  // of what may be no text at all
-  std::string complaint;
-  EXPECT_FALSE(parse_profile("dpotrf 384\n\x1b[2J\x7f\n", complaint).has_value());
-  EXPECT_NE(complaint.find("line 2: "), std::string::npos) << complaint;
-  EXPECT_NE(complaint.find("'?[2J?'"), std::string::npos) << complaint;
-  EXPECT_FALSE(parse_profile(std::string(100000, 'x'), complaint).has_value());
-  EXPECT_LT(complaint.size(), 200u);
-  EXPECT_NE(complaint.find("xxx...'"), std::string::npos) << complaint;
-}
-
-/// Environment variables, for as long as it lives.
-class Variables {
- public:
-  explicit Variables(const Environment& values) {
-    for (const auto& [name, value] : values) {
-      if (const char* const before = std::getenv(name.c_str())) before_[name] = before;
-      names_.push_back(name);
-      setenv(name.c_str(), value.c_str(), 1);
-    }
-  }
-  ~Variables() {
-    for (const std::string& name : names_) unsetenv(name.c_str());
-    for (const auto& [name, value] : before_) setenv(name.c_str(), value.c_str(), 1);
-  }
-  Variables(const Variables&) = delete;
-
- private:
-  std::vector<std::string> names_;
-  Environment before_;
-};
-
-TEST(Profiles, LieWhereTheUserSaysOrInTheCache) {
-  const auto path = [](const char* cache, const char* home, const char* named = "") {
-    const Variables variables({{"XDG_CACHE_HOME", cache}, {"HOME", home}});
-    return profile_path(parse({{"OVERLAPACK_PROFILE", named}}));
-  };
-  EXPECT_EQ(path("/c", "/h"), "/c/overlapack/profile");
-  EXPECT_EQ(path("/c", "/h", "mine"), "mine");
-  EXPECT_EQ(path("", "/h"), "/h/.cache/overlapack/profile");
-  // A relative path would be another one in every folder.
-  EXPECT_EQ(path("c", "/h"), "/h/.cache/overlapack/profile");
-  EXPECT_EQ(path("", "h"), "");
-  EXPECT_EQ(path("", ""), "");
-}
-
-// ---- Plans --------------------------------------------------------------------------------
 
 TEST(Plans, SendLargeCallsToTheDevice) {
   const Settings settings;
@@ -398,7 +114,7 @@ TEST(Plans, StayOnTheCpuWithoutADevice) {
   settings.min_n = 1;
   const Profile profile = builtin_profile();
   const Shape shape{1000, 1000, 0};
-  const Plan none = plan(Routine::potrf, 'd', shape, settings, profile, 0);
+  const Plan none = plan(Routine::potrf, 'd', shape, settings, profile, nullptr);
   EXPECT_FALSE(none.on_device);
   EXPECT_FALSE(none.why.empty());
   settings.device = DeviceChoice::off;
@@ -436,7 +152,7 @@ TEST(Plans, StayOnTheCpuWhereTheDeviceIsTooSmall) {
   EXPECT_TRUE(on_device('d', 4000));
   EXPECT_FALSE(on_device('z', 1500));
   EXPECT_TRUE(on_device('s', 4000));
-  EXPECT_FALSE(on_device('d', 900)) << "nothing is left for the driver, cuBLAS and kernels";
+  EXPECT_FALSE(on_device('d', 890)) << "nothing is left for the driver, cuBLAS and kernels";
   settings.memory_limit = std::size_t{10} << 30;  // more than there is
   const Plan p = plan(Routine::getrf, 'd', {n, n, 0}, settings, profile, 700000000);
   EXPECT_FALSE(p.on_device);
@@ -457,9 +173,9 @@ TEST(Plans, CountTheRightHandSides) {
   }
   // B below A and its factor, B as it comes and goes, and messages.
   EXPECT_FALSE(on_device(Routine::posv, 700));
-  EXPECT_TRUE(on_device(Routine::posv, 2000));
+  EXPECT_TRUE(on_device(Routine::posv, 2100));
   // B, X, the residual and its correction, too.
-  EXPECT_FALSE(on_device(Routine::sgesv, 700));
+  EXPECT_FALSE(on_device(Routine::sgesv, 600));
   EXPECT_TRUE(on_device(Routine::sgesv, 2000));
 }
 
@@ -486,7 +202,7 @@ TEST(Plans, LowerPrecisionIsForMixedPrecisionSolversOnly) {
                                    " (OVERLAPACK_REFINE)") != std::string::npos;
       EXPECT_EQ(told, precision != Precision::fp32) << p.why;
     }
-    EXPECT_EQ(planned(Routine::sposv, 'd', 3200).precision, Precision::fp32);  // does not fit
+    EXPECT_EQ(planned(Routine::cposv, 'z', 5300).precision, Precision::fp32);  // does not fit
     settings.strict_fp32 = true;
     EXPECT_EQ(planned(Routine::sgesv, 'd').precision, Precision::fp32);
   }
@@ -496,7 +212,7 @@ TEST(Plans, SplitOperandsInSinglePrecisionWhereTheyFit) {
   Settings settings;
   settings.min_n = 1;
   const Profile profile = builtin_profile();
-  const Index n = 10000;  // 400 MB in float, 1200 MB more for the split factor of a Cholesky
+  const Index n = 10000;  // 400 MB in float, held twice; the split factor of a Cholesky 460 MB more
   const auto split = [&](Routine routine, char type, std::size_t megabytes) {
     const Plan p = plan(routine, type, {n, n, 0}, settings, profile, megabytes * 1000000);
     EXPECT_TRUE(p.on_device);
@@ -511,11 +227,11 @@ TEST(Plans, SplitOperandsInSinglePrecisionWhereTheyFit) {
   EXPECT_FALSE(split(Routine::getrf, 'z', 100000));
   EXPECT_TRUE(split(Routine::sgesv, 'd', 100000));
   EXPECT_TRUE(split(Routine::cposv, 'z', 100000));
-  EXPECT_FALSE(split(Routine::sposv, 'd', 3200));  // A and its double factorization fit
+  EXPECT_FALSE(split(Routine::cposv, 'z', 5600));  // A and its double factorization fit
   EXPECT_FALSE(split(Routine::potrf, 's', 1000));
-  EXPECT_FALSE(split(Routine::potrf, 'c', 4000));
+  EXPECT_FALSE(split(Routine::potrf, 'c', 3700));
   EXPECT_TRUE(split(Routine::getrf, 's', 1350));  // of LU only L, and panels as they come
-  EXPECT_FALSE(split(Routine::getrf, 's', 600));
+  EXPECT_FALSE(split(Routine::getrf, 's', 590));
   settings.strict_fp32 = true;
   EXPECT_FALSE(split(Routine::potrf, 's', 4000));
 }
@@ -533,20 +249,20 @@ TEST(Plans, ResiduesInDoublePrecisionWhereTheyFit) {
     EXPECT_TRUE(planned(routine, type, 4000).on_device);
     EXPECT_FALSE(planned(routine, type, 4000).residues);
     EXPECT_EQ(planned(routine, type, 4000).nb, 256);
-    // 4762 in all, of nine tenths: 4680 and 4860. With blocks as narrow as before it were 4591.
-    EXPECT_FALSE(planned(routine, type, 5200).residues);
-    EXPECT_TRUE(planned(routine, type, 5400).residues);
+    // 4679 in all, of nine tenths: 4635 and 4725. With blocks as narrow as without it were 4507.
+    EXPECT_FALSE(planned(routine, type, 5150).residues);
+    EXPECT_TRUE(planned(routine, type, 5250).residues);
   }
   EXPECT_TRUE(planned(Routine::sposv, 'd', 100000).residues);  // in its fall-back
   EXPECT_EQ(planned(Routine::sposv, 'd', 100000).nb, 256);
-  for (const Routine routine : {Routine::getrf, Routine::gesv}) {  // 1584 MB, and 748 for sums
+  for (const Routine routine : {Routine::getrf, Routine::gesv}) {  // 1487 MB, and 945 for sums
     EXPECT_TRUE(planned(routine, 'd', 6000).residues);
     EXPECT_TRUE(planned(routine, 'd', 4000).by_rows);
     EXPECT_FALSE(planned(routine, 'd', 4000).residues);
   }
   EXPECT_FALSE(planned(Routine::getrf, 's', 100000).residues);
   EXPECT_TRUE(planned(Routine::potrf, 'z', 100000).residues);
-  EXPECT_TRUE(planned(Routine::getrf, 'z', 20000).residues);  // 5295 MB, and 3482 for sums
+  EXPECT_TRUE(planned(Routine::getrf, 'z', 20000).residues);  // 4657 MB, and 2922 for sums
   EXPECT_FALSE(planned(Routine::getrf, 'z', 12000).residues);
   EXPECT_FALSE(planned(Routine::getrf, 'c', 100000).residues);
   const auto nb = [&](char type, std::size_t gigabytes) {
@@ -579,9 +295,9 @@ TEST(Plans, ColumnsByRowsWhereTheyFit) {
   for (const Case& c : {Case{Routine::getrf, 'd', 1700, 1900},
                         {Routine::gesv, 'z', 3500, 3700},
                         // The split operands of single precision are worth more.
-                        {Routine::getrf, 's', 1500, 1600},
+                        {Routine::getrf, 's', 1250, 1350},
                         // A, its factorization in double precision, and that by rows.
-                        {Routine::sgesv, 'd', 3250, 3450}}) {
+                        {Routine::sgesv, 'd', 2600, 2800}}) {
     EXPECT_TRUE(planned(c.routine, c.type, c.too_few).on_device) << c.type;
     EXPECT_FALSE(planned(c.routine, c.type, c.too_few).by_rows) << c.type;
     EXPECT_TRUE(planned(c.routine, c.type, c.enough).by_rows) << c.type;
@@ -637,7 +353,7 @@ TEST(Plans, LargeMatricesOfMixedPrecisionGoUpInHalves) {
   EXPECT_FALSE(halves(Routine::sposv, 20000));
   EXPECT_FALSE(halves(Routine::gesv, 4096));
   const std::size_t matrix = 8 * 8192 * std::size_t{8192};
-  EXPECT_FALSE(halves(Routine::sgesv, 8192, 4 * matrix));
+  EXPECT_FALSE(halves(Routine::sgesv, 8192, 28 * matrix / 10));
   EXPECT_TRUE(halves(Routine::sgesv, 8192, 7 * matrix));
   // Copy threads read the matrix twice.
   const Plan large = plan(Routine::sgesv, 'd', {8192, 8192, 1}, settings, profile, kPlenty);
@@ -699,7 +415,7 @@ TEST(Plans, AMemoryLimitSendsLargerCallsToTheCpu) {
   }
 }
 
-TEST(Policy, UpdatesByFewVectorsStayWithTheCpu) {
+TEST(Plans, UpdatesByFewVectorsStayWithTheCpu) {
   for (const char type : {'s', 'd', 'c', 'z'}) {
     EXPECT_LE(builtin_profile().at(Routine::cholupdate, type), 4096);
   }
@@ -738,17 +454,7 @@ TEST(Policy, UpdatesByFewVectorsStayWithTheCpu) {
   EXPECT_EQ(forced.why, "size 100 >= 100 (OVERLAPACK_MIN_N)");
 }
 
-TEST(Policy, AProfileMaySayNever) {
-  std::string complaint;
-  const auto never = parse_profile("zgetrf never\n", complaint);
-  ASSERT_TRUE(never) << complaint;
-  EXPECT_EQ(never->at(Routine::getrf, 'z'), kNever);
-  const std::string text = format_profile(*never, "");
-  EXPECT_NE(text.find("zgetrf never\n"), std::string::npos) << text;
-  EXPECT_FALSE(parse_profile("zgetrf Never\n", complaint));
-}
-
-TEST(Policy, SaysWhereASizeIsFrom) {
+TEST(Plans, SaysWhereASizeIsFrom) {
   std::string complaint;
   auto profile = parse_profile("dpotrf 100\n", complaint);
   ASSERT_TRUE(profile) << complaint;

@@ -1,0 +1,49 @@
+// Which calls go to the device, and how: pure functions of the call, the settings, the measured
+// profile and the device's table of tuning.
+#pragma once
+
+#include <string>
+
+#include "algorithms/shared/blocks.hpp"
+#include "device/device.hpp"
+#include "dispatch/profile.hpp"
+#include "dispatch/routine.hpp"
+#include "dispatch/settings.hpp"
+
+namespace overlapack::dispatch {
+
+/// The one number that a call is judged by (FamilyTraits::size).
+Index size_of(Routine routine, const Shape& shape);
+/// The size from which on a call of this shape goes to the device: what the user says, or the
+/// profile.
+Index break_even(Routine routine, char type, const Shape& shape, const Settings& settings,
+                 const Profile& profile);
+/// LAPACK's operation count in real floating-point operations.
+double flops_of(Routine routine, char type, const Shape& shape);
+/// The same of a call that returned `info`: what it has not done because of that does not count.
+double flops_done(Routine routine, char type, const Shape& shape, Index info);
+
+/// Where a call goes and, if to the device, how.
+struct Plan : algorithms::Options {
+  bool on_device = false;
+  std::string why;  ///< one phrase for the call log
+};
+
+/// The first half of the decision, cheap and without opening the device: is the call large enough?
+bool wants_device(Routine routine, char type, const Shape& shape, const Settings& settings,
+                  const Profile& profile);
+/// Starting CUDA takes a process about this long, once.
+inline constexpr double kStartSeconds = 0.3;
+/// Whether a call that is large enough for the device is a reason to start it. It is once the calls
+/// that the device would have served, this one included, cost the CPU as much time as starting the
+/// device does: the rule of the ski rental, at most twice the time of the best decision in
+/// hindsight, and a program with one small solve does not wait for CUDA. Always true if the user
+/// has named the device or the size. `spent` is the seconds of such calls so far.
+bool worth_starting(Routine routine, char type, const Shape& shape, const Settings& settings,
+                    double spent, Index cores);
+/// The whole decision, for a device, or for none. `resident`: the matrix lies on the device, so no
+/// size is too small.
+Plan plan(Routine routine, char type, const Shape& shape, const Settings& settings,
+          const Profile& profile, Device* device, bool resident = false);
+
+}  // namespace overlapack::dispatch

@@ -1,0 +1,65 @@
+// What the environment says of where calls go and how they are carried out.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "algorithms/shared/shape.hpp"
+#include "core/scalar.hpp"
+#include "core/view.hpp"
+
+namespace overlapack::dispatch {
+
+enum class Algorithm { automatic, tiled, hybrid, textbook };
+enum class DeviceChoice { automatic, cuda, host, off };
+using algorithms::Upload;
+
+/// What the environment says (README.md, "Settings"). Empty or absent means the default.
+struct Settings {
+  DeviceChoice device = DeviceChoice::automatic;
+  std::optional<int> cuda_index;  ///< none: the GPU that the program itself uses, or by `rank`
+  int rank = 0;                   ///< among a parallel program's processes on this machine
+  std::optional<Index> min_n;     ///< OVERLAPACK_MIN_N: overrides every break-even
+  Algorithm algorithm = Algorithm::automatic;
+  Index nb = 0;              ///< OVERLAPACK_NB: block size, 0 = chosen by size
+  Index threads = 0;         ///< OVERLAPACK_THREADS: copy threads, 0 = by the number of cores
+  bool strict_fp32 = false;  ///< OVERLAPACK_FP32=strict: no products of split operands
+  bool strict_fp64 = false;  ///< OVERLAPACK_FP64=strict: no products of residues
+  Upload upload = Upload::automatic;  ///< OVERLAPACK_UPLOAD
+  /// OVERLAPACK_REFINE: of the large products of mixed-precision solvers
+  Precision refine = Precision::fp32;
+  std::string profile;           ///< OVERLAPACK_PROFILE: path of the profile file
+  std::string cpu_lapack;        ///< OVERLAPACK_CPU_LAPACK: path of the CPU LAPACK
+  std::size_t memory_limit = 0;  ///< OVERLAPACK_MEMORY_LIMIT: of device memory, 0 = none
+  bool verbose = false;          ///< OVERLAPACK_VERBOSE: log every call
+  std::string log;               ///< file the log is appended to; empty means stderr
+};
+
+/// One environment variable: for parsing, `overlapack info` and the README.
+struct Setting {
+  const char* name;
+  const char* values;
+  const char* meaning;
+  /// Takes a value, which is not empty. False, and the default remains, if it is not accepted.
+  bool (*accept)(Settings&, const std::string&);
+};
+extern const std::array<Setting, 13> kSettings;
+
+/// 3 of "cuda:3", which is a setting and a device's name; none of anything else.
+std::optional<int> cuda_index_of(const std::string& device);
+/// All of a text as a number; none if it is not one.
+std::optional<Index> parse_integer(const std::string& text);
+
+/// Reads the settings through `lookup` (a getenv). A bad value adds one message, which names the
+/// variable and the accepted values, to `complaints` and is ignored. `rank` is what the launcher of
+/// a parallel program says (Open MPI, Intel MPI and MPICH, MVAPICH, PALS, Slurm), or 0.
+Settings parse_settings(const std::function<const char*(const char*)>& lookup,
+                        std::vector<std::string>& complaints);
+/// Copy threads of a transfer, on a machine with that many cores.
+Index copy_threads(const Settings& settings, Index cores);
+
+}  // namespace overlapack::dispatch

@@ -1,0 +1,273 @@
+// The device memory that traits reckon for a call is what the call takes.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "algorithms/cholesky/cholesky.hpp"
+#include "algorithms/lu/lu.hpp"
+#include "algorithms/refine/refine.hpp"
+#include "algorithms/solve/solve.hpp"
+#include "algorithms/update/on_device.hpp"
+#include "dispatch/routine.hpp"
+#include "support/fixtures.hpp"
+#include "support/matrices.hpp"
+
+namespace overlapack {
+namespace {
+
+using namespace testing_support;
+using algorithms::Options;
+using dispatch::Routine;
+using dispatch::Shape;
+
+/// The optional forms of a call.
+struct Forms {
+  const char* name;
+  bool hybrid = false, split = false, by_rows = false, residues = false;
+  bool halves = false, leading = false;
+  Precision precision = Precision::fp32;
+
+  Options options(Index n, Index nb) const {
+    Options options;
+    options.nb = nb;
+    options.hybrid = hybrid;
+    options.threads = 2;
+    options.split = split;
+    options.by_rows = by_rows;
+    options.residues = residues;
+    options.halves = halves;
+    options.leading = leading ? n / 2 / nb * nb : 0;
+    options.precision = precision;
+    return options;
+  }
+};
+
+constexpr Forms kForms[] = {
+    {"tiled"},
+    {"hybrid", true},
+    {"split", false, true},
+    {"by rows", false, false, true},
+    {"split by rows", false, true, true},
+    {"residues", false, false, false, true},
+    {"residues by rows", false, false, true, true},
+    {"leading", false, false, false, false, false, true},
+    {"all", false, true, true, true, true, true},
+    {"hybrid and all", true, true, true, true, true, true},
+};
+constexpr Forms kLowPrecisions[] = {
+    {"tf32", false, true, true, true, true, false, Precision::tf32},
+    {"fp16", false, true, true, true, false, false, Precision::fp16},
+};
+
+/// Calls that are carried out in a device's memory which nothing else has been in.
+class MemoryTest : public DeviceTest {
+ protected:
+  // On the emulated device there are two long steps of LU; on a GPU products by split operands pay.
+  Index n() { return device().emulated() ? 136 : 3000; }
+  Index nb() { return device().emulated() ? 8 : 128; }
+  Options options(const Forms& forms) { return forms.options(n(), nb()); }
+
+  /// Gives idle blocks back: a lease counts with the whole block, of which it may be half.
+  void empty_pools() {
+    device().set_memory_limit(1);
+    device().set_memory_limit(0);
+    device().reset_peak_use();
+  }
+  template <class Call>
+  std::size_t peak(Call call) {
+    empty_pools();
+    call();
+    return device().pool_use(Space::device).peak;
+  }
+  std::size_t reckoned(Routine routine, char type, const Shape& shape, const Options& options) {
+    return dispatch::family_of(routine).memory({device(), type, shape}, options);
+  }
+  /// `peak` is that of the triangle, if one is given, for which more is taken: plans do not know
+  /// which it is. The rest of the tolerance is for what a call turns out to do without: the work
+  /// space of few right-hand sides where a transposed system is solved, and interchanges on the
+  /// device. The slack is a column or two for each of a few small buffers.
+  void expect_close(std::size_t reckoned, std::size_t peak, std::size_t element) {
+    EXPECT_LE(peak, reckoned);
+    const std::size_t slack = 4 * element * static_cast<std::size_t>(n());
+    EXPECT_LE(static_cast<double>(reckoned), 1.25 * static_cast<double>(peak + slack));
+  }
+};
+
+template <class T>
+class Memory : public MemoryTest {
+ protected:
+  static constexpr char kType = ScalarTraits<T>::letter;
+  static const cpu::Lapack<T>& cpu() { return cpu::lapack<T>(cpu::Family::lp64); }
+  std::string text(const Forms& forms, Index nrhs) {
+    return std::string(1, kType) + ", " + forms.name + ", nrhs=" + std::to_string(nrhs);
+  }
+};
+TYPED_TEST_SUITE(Memory, Precisions);
+
+TYPED_TEST(Memory, OfCholeskyFactorizationsAndSolves) {
+  using T = TypeParam;
+  const Index n = this->n();
+  for (const Forms& forms : kForms) {
+    for (const Index nrhs : {0, 1, 20}) {
+      SCOPED_TRACE(this->text(forms, nrhs));
+      const Options options = this->options(forms);
+      std::size_t peak = 0;
+      for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
+        auto a = hadamard_spd<T>(n);
+        auto b = random_matrix<T>(n, nrhs, 2);
+        Index committed = 0;
+        peak = std::max(peak, this->peak([&] {
+          EXPECT_EQ(algorithms::posv<T>(this->device(), this->cpu(), options, uplo, a.view(),
+                                        b.view(), committed),
+                    0);
+        }));
+      }
+      const Routine routine = nrhs > 0 ? Routine::posv : Routine::potrf;
+      this->expect_close(this->reckoned(routine, this->kType, {n, n, nrhs}, options), peak,
+                         sizeof(T));
+    }
+  }
+}
+
+TYPED_TEST(Memory, OfLuFactorizationsAndSolves) {
+  using T = TypeParam;
+  struct Case {
+    Index m, n, nrhs;
+  };
+  const Index n = this->n();
+  for (const Forms& forms : kForms) {
+    for (const Case& c :
+         {Case{n, n, 0}, {n, n, 1}, {n, n, 20}, {n + n / 2, n, 0}, {n, n + n / 2, 0}}) {
+      SCOPED_TRACE(testing::Message() << this->text(forms, c.nrhs) << " " << c.m << "x" << c.n);
+      const Options options = this->options(forms);
+      auto a = random_matrix<T>(c.m, c.n, 1);
+      auto b = random_matrix<T>(c.m, c.nrhs, 2);
+      algorithms::Interchanges interchanges;
+      Index committed = 0;
+      const std::size_t peak = this->peak([&] {
+        EXPECT_EQ(algorithms::gesv<T>(this->device(), this->cpu(), options, a.view(), interchanges,
+                                      b.view(), committed),
+                  0);
+      });
+      const Routine routine = c.nrhs > 0 ? Routine::gesv : Routine::getrf;
+      this->expect_close(this->reckoned(routine, this->kType, {c.m, c.n, c.nrhs}, options), peak,
+                         sizeof(T));
+    }
+  }
+}
+
+TYPED_TEST(Memory, OfSolvesWithGivenFactors) {
+  using T = TypeParam;
+  const Index n = this->n();
+  std::vector<Index> pivots(static_cast<std::size_t>(n));
+  for (Index i = 0; i < n; ++i) pivots[static_cast<std::size_t>(i)] = i + 1;
+  for (const Index nrhs : {1, 20}) {
+    SCOPED_TRACE(this->text(kForms[0], nrhs));
+    const Options options = this->options(kForms[0]);
+    const auto a = diagonally_dominant<T>(n, 1);
+    auto b = random_matrix<T>(n, nrhs, 2);
+    Index committed = 0;
+    const std::size_t of_potrs = this->peak([&] {
+      algorithms::potrs<T>(this->device(), options, Uplo::lower, a.view(), b.view(), committed);
+    });
+    const std::size_t of_getrs = this->peak([&] {
+      algorithms::getrs<T>(this->device(), options, Op::none, a.view(), pivots, b.view(),
+                           committed);
+    });
+    const Shape shape{n, n, nrhs};
+    this->expect_close(this->reckoned(Routine::potrs, this->kType, shape, options), of_potrs,
+                       sizeof(T));
+    this->expect_close(this->reckoned(Routine::getrs, this->kType, shape, options), of_getrs,
+                       sizeof(T));
+  }
+}
+
+/// An update takes what it may, and does with little: all of the memory that it may take counts.
+TYPED_TEST(Memory, OfUpdatesIsWithinWhatTheyMayTake) {
+  using T = TypeParam;
+  const Index n = this->n();
+  const int sign = 1;
+  for (const Index k : {Index{1}, Kernels<T>::kUpdateVectors + 1}) {  // for both ways to do it
+    SCOPED_TRACE(testing::Message() << this->kType << " k=" << k);
+    Options options = this->options(kForms[0]);
+    options.nb = 32;  // rows of a block row are padded to a multiple of that
+    const std::size_t least = this->reckoned(Routine::cholupdate, this->kType, {n, n, k}, options);
+    std::size_t taken = 0;  // with no more than that
+    for (const std::size_t times : {1, 2, 4, 100}) {
+      options.memory = times * least;
+      for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
+        auto a = hadamard_spd<T>(n);
+        const auto v = random_matrix<T>(n, k, 2);
+        algorithms::UpdateCheckpoint<T> checkpoint;
+        const algorithms::Update<T> update{uplo, a.view(), v.view(),
+                                           algorithms::Signs(&sign, false)};
+        const std::size_t peak = this->peak([&] {
+          EXPECT_EQ(
+              algorithms::chol_update_on_device<T>(this->device(), options, update, checkpoint), 0);
+        });
+        EXPECT_LE(peak, options.memory);
+        if (times == 1) taken = std::max(taken, peak);
+      }
+    }
+    this->expect_close(least, taken, sizeof(T));
+  }
+}
+
+template <class T>
+class MemoryOfMixedPrecision : public Memory<T> {
+ protected:
+  void check(bool lu, const Forms& forms, Index nrhs) {
+    SCOPED_TRACE((lu ? "LU, " : "Cholesky, ") + this->text(forms, nrhs));
+    const Index n = this->n();
+    Options options = this->options(forms);
+    options.leading = 0;  // which mixed-precision solvers have not
+    const Routine routine = lu ? (is_complex<T> ? Routine::cgesv : Routine::sgesv)
+                               : (is_complex<T> ? Routine::cposv : Routine::sposv);
+    std::size_t peak = 0;
+    for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
+      if (lu && uplo == Uplo::upper) continue;
+      peak = std::max(peak, this->peak([&] { solve(lu, options, uplo, nrhs); }));
+    }
+    const std::size_t reckoned = this->reckoned(routine, this->kType, {n, n, nrhs}, options);
+    EXPECT_LE(peak, reckoned);
+    largest_part_ =
+        std::max(largest_part_, static_cast<double>(peak) / static_cast<double>(reckoned));
+  }
+  void solve(bool lu, const Options& options, Uplo uplo, Index nrhs) {
+    const Index n = this->n();
+    auto a = hadamard_spd<T>(n);
+    const auto b = random_matrix<T>(n, nrhs, 2);
+    auto x = random_matrix<T>(n, nrhs, 3);
+    const cpu::Lapack<Single<T>>& single = cpu::lapack<Single<T>>(cpu::Family::lp64);
+    algorithms::Interchanges interchanges;
+    algorithms::Refinement refinement;
+    Index committed = 0;
+    const algorithms::MixedLapack<T> lapack{this->cpu(), single};
+    const algorithms::System<T> system{a.view(), b.view(), x.view()};
+    const Index info = lu ? algorithms::mixed_gesv<T>(this->device(), lapack, options, system,
+                                                      interchanges, refinement, committed)
+                          : algorithms::mixed_posv<T>(this->device(), lapack, options, uplo, system,
+                                                      refinement, committed);
+    EXPECT_EQ(info, 0);
+    EXPECT_FALSE(refinement.fell_back);
+  }
+  double largest_part_ = 0;
+};
+TYPED_TEST_SUITE(MemoryOfMixedPrecision, DoublePrecisions);
+
+/// What is reckoned is what a call takes that falls back to double precision, unless the
+/// factorization in single precision takes more. Calls that do not fall back take less.
+TYPED_TEST(MemoryOfMixedPrecision, IsEnoughInAllForms) {
+  for (const bool lu : {true, false}) {
+    for (const Index nrhs : {1, 20}) {
+      for (const Forms& forms : kForms) this->check(lu, forms, nrhs);
+      for (const Forms& forms : kLowPrecisions) this->check(lu, forms, nrhs);
+    }
+  }
+  EXPECT_GT(this->largest_part_, 0.8);
+}
+
+}  // namespace
+}  // namespace overlapack
