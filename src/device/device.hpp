@@ -34,6 +34,10 @@ class Kernels : public Fused<T> {
     return split_products() != nullptr &&
            overlapack::split_pays<T>(this->device_.tuning().rates, precision, m, n, k);
   }
+  /// Whether there are products of residues for sums whose length is a multiple of nb.
+  bool has_residues_for(Index nb) const {
+    return residue_products() != nullptr && nb % residue_products()->residue_unit() == 0;
+  }
   /// Whether C - A B^H, for matrices of m x k and n x k, is faster by residues, of which those of m
   /// times n numbers must be found for it.
   bool residues_pay(Index m, Index n, Index k) const {

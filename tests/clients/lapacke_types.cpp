@@ -3,6 +3,7 @@
 // behind it
 #include <overlapack/overlapack.h>
 
+#include <cstdint>
 #include <cstdlib>
 
 int main() {

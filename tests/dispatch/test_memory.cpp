@@ -189,7 +189,7 @@ TYPED_TEST(Memory, OfUpdatesIsWithinWhatTheyMayTake) {
   using T = TypeParam;
   const Index n = this->n();
   const int sign = 1;
-  for (const Index k : {Index{1}, Kernels<T>::kUpdateVectors + 1}) {  // for both ways to do it
+  for (const Index k : {Index{1}, UpdatePanels<T>::kMaxVectors + 1}) {  // for both ways to do it
     SCOPED_TRACE(testing::Message() << this->kType << " k=" << k);
     Options options = this->options(kForms[0]);
     options.nb = 32;  // rows of a block row are padded to a multiple of that

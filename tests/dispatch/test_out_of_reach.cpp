@@ -193,10 +193,6 @@ class BrokenDevice final : public Device {
   std::unique_ptr<Event> do_make_event(Timed) override { fail(); }
   std::shared_ptr<void> do_make_current() override { fail(); }
   void do_await_all() override { fail(); }
-  Kernels<float>& do_kernels(float) override { fail(); }
-  Kernels<double>& do_kernels(double) override { fail(); }
-  Kernels<std::complex<float>>& do_kernels(std::complex<float>) override { fail(); }
-  Kernels<std::complex<double>>& do_kernels(std::complex<double>) override { fail(); }
 };
 
 TEST_F(OutOfReach, OfADeviceThatIsLostBeforeTheCall) {  // and not asked again

@@ -214,7 +214,6 @@ TYPED_TEST(Split, SubtractionsWhoseFactorsDifferInSize) {
         kLimit);
 
     this->copy(*queue, dd.view(), d);
-    Kernels<T>& kernels = this->device().template kernels<T>();
     queue->enqueue(Copy<T>{Op::conj_trans, db.view(), du.view()});
     subtract.by_rows(*queue, da.view(), du.view(), dd.view());
     EXPECT_LT(this->error(this->download(*queue, dd.view()), d, Op::conj_trans, b.view(),

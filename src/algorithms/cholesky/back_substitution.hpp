@@ -26,7 +26,9 @@ class BackSubstitution {
   /// Of device memory.
   static std::size_t bytes(Device& device, Index n, Index nrhs) {
     return DeviceMatrix<T>::bytes(n, nrhs) +
-           BlockInverses<T>::bytes(std::min(n, device.kernels<T>().potrf_panel_width()), n, nrhs);
+           BlockInverses<T>::bytes(device.kernels<T>(),
+                                   std::min(n, device.kernels<T>().limits().potrf_panel_width), n,
+                                   nrhs);
   }
 
   /// Where B is to arrive, and where X appears.

@@ -64,8 +64,9 @@ std::size_t Cholesky<T>::bytes(Device& device, const Options& options, Uplo uplo
   std::size_t sum = 2 * (uplo == Uplo::lower ? DeviceMatrix<T>::bytes(rows, columns)
                                              : DeviceMatrix<T>::bytes(columns, rows));
   if (options.leading > 0 && !options.hybrid) {
-    const Index panels = panels_before(options.leading, options.nb, kernels.potrf_panel_width());
-    sum += Buffer<T>::bytes(panels * kernels.potrf_notes());
+    const Index panels =
+        panels_before(options.leading, options.nb, kernels.limits().potrf_panel_width);
+    sum += Buffer<T>::bytes(panels * kernels.limits().potrf_notes);
   }
   return sum + ResidueUpdates<T>::bytes(device, options, uplo, n) +
          Updates<T>::bytes(device, options, uplo, columns, rows, 1,

@@ -93,11 +93,12 @@ class Cholesky {
     return column / nb * quotient_up(nb, width) + column % nb / width;
   }
   Index panels_before(Index column) const {
-    return panels_before(column, nb_, triangle_.kernels.potrf_panel_width());
+    return panels_before(column, nb_, triangle_.kernels.limits().potrf_panel_width);
   }
   /// Of the panel of columns j, if rows below it come later.
   DeviceView<T> notes(Range j) const {
-    const Index size = triangle_.kernels.potrf_notes(), first = panels_before(j.first) * size;
+    const Index size = triangle_.kernels.limits().potrf_notes,
+                first = panels_before(j.first) * size;
     if (first >= notes_.size()) return {};
     return {notes_.data() + first, size};
   }

@@ -30,7 +30,7 @@ class LateBlocks {
   static std::size_t bytes(Device& device, const Options& options, Index m, Index nb,
                            Index columns) {
     const Index groups =
-        most_groups(device.tuning().lu, nb, device.kernels<T>().getrf_panel_width());
+        most_groups(device.tuning().lu, nb, device.kernels<T>().limits().getrf_panel_width);
     return at(groups) * Subtraction<T>::bytes(device, options, m, columns, nb);
   }
 

@@ -19,9 +19,8 @@ LongSteps<T>::LongSteps(Device& device, const LuMatrix<T>& matrix, const LuPanel
 template <class T>
 void LongSteps<T>::plan(const Options& options, Index columns) {
   const Index width = blocks() * options.nb;
-  const ResidueProducts<T>* const residues = kernels_.residue_products();
-  if (!options.residues || residues == nullptr || !matrix_.has_room_by_rows()) return;
-  if (options.nb % residues->residue_unit() != 0) return;
+  if (!options.residues || !matrix_.has_room_by_rows()) return;
+  if (!kernels_.has_residues_for(options.nb)) return;
   const bool enough = try_to_allocate([&] {
     for (Index first = 0; first + width < matrix_.pivot_count(); first += width) {
       const Index rows = matrix_.rows() - first, beyond = matrix_.columns() - first - width;
@@ -47,7 +46,7 @@ std::size_t LongSteps<T>::bytes(Device& device, const Options& options, Index m,
   const Tuning::Lu& tuning = device.tuning().lu;
   const Index nb = options.nb, blocks = tuning.long_step_blocks, width = blocks * nb;
   std::size_t sum = 0;
-  if (!options.residues || nb % kernels.residue_unit() != 0) return sum;
+  if (!options.residues || !kernels.has_residues_for(nb)) return sum;
   for (Index first = 0; first + width < std::min(m, n); first += width) {
     const Index rows = m - first;
     if (!kernels.scaled_residues_pay(rows - width, all - first - width, width)) break;

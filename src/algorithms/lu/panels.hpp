@@ -24,7 +24,7 @@ class LuPanels {
   static std::size_t bytes(Index m, Index n) { return Buffer<Index>::bytes(std::min(m, n)); }
   static std::size_t bytes_to_interchange(Device& device, const Options& options, Index m,
                                           Index n) {
-    const Index rows = std::min(m, device.kernels<T>().permutable_rows());
+    const Index rows = std::min(m, device.kernels<T>().limits().permutable_rows);
     return DeviceMatrix<Index>::bytes(rows, quotient_up(std::min(m, n), options.nb));
   }
 

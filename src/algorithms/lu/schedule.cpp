@@ -52,10 +52,11 @@ std::size_t Lu<T>::bytes(Device& device, const Options& options, Index m, Index 
   const std::size_t sum = LuMatrix<T>::bytes(m, columns) + LuPanels<T>::bytes(m, n) +
                           Substitution<T>::bytes(device, n, nrhs) + lane(nb) + lane(2 * nb) +
                           lane(columns) + LateBlocks<T>::bytes(device, options, m, nb, columns);
-  const bool several_panels = !options.hybrid && nb > device.kernels<T>().getrf_panel_width();
+  const bool several_panels =
+      !options.hybrid && nb > device.kernels<T>().limits().getrf_panel_width;
   if (!options.by_rows || !several_panels) return sum;
   return sum + LuMatrix<T>::bytes_by_rows(m, columns) +
-         LuSteps<T>::bytes_of_inverses(options, m, n) +
+         LuSteps<T>::bytes_of_inverses(device.kernels<T>(), options, m, n) +
          LuSteps<T>::bytes_to_split(device, options, m, n, columns) +
          LongSteps<T>::bytes(device, options, m, n, columns);
 }

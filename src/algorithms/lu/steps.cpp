@@ -32,10 +32,11 @@ void LuSteps<T>::make_room_to_split(Device& device, const Options& options) {
 }
 
 template <class T>
-std::size_t LuSteps<T>::bytes_of_inverses(const Options& options, Index m, Index n) {
+std::size_t LuSteps<T>::bytes_of_inverses(const Kernels<T>& kernels, const Options& options,
+                                          Index m, Index n) {
   const Index k = std::min(m, n);
-  if (Kernels<T>::kSplits) return 0;
-  return DeviceMatrix<Index>::bytes(Kernels<T>::elements_of_inverses(std::min(options.nb, k)),
+  if (kSplits<T>) return 0;
+  return DeviceMatrix<Index>::bytes(kernels.elements_of_inverses(std::min(options.nb, k)),
                                     quotient_up(k, options.nb));
 }
 

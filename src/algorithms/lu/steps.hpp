@@ -34,7 +34,8 @@ class LuSteps {
   /// As far as there is memory and it pays. Other products split L for themselves.
   void make_room_to_split(Device& device, const Options& options);
   /// Of device memory, for an m x n matrix and right-hand sides, in all that many columns.
-  static std::size_t bytes_of_inverses(const Options& options, Index m, Index n);
+  static std::size_t bytes_of_inverses(const Kernels<T>& kernels, const Options& options, Index m,
+                                       Index n);
   static std::size_t bytes_to_split(Device& device, const Options& options, Index m, Index n,
                                     Index columns);
 

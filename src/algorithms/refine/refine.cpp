@@ -28,6 +28,8 @@ constexpr double kNoProgress = 0.8;
 /// rounding when a step brings less than half as many digits as the one before, if the
 /// residual is no more than this part of its limit.
 constexpr double kFast = 0.01, kRoundingPart = 0.25;
+/// LAPACK's for reasons of the machine: the device cannot round to single precision.
+constexpr Index kNoRounding = -1;
 constexpr Index kOverflow = -2;
 /// The factorization broke down, of an A cut off after 21 bits; of one rounded to 24 it may not.
 constexpr Index kTruncated = -4;
@@ -142,11 +144,12 @@ class Refiner {
     flow_.queue().zero(status_.overflow().data, sizeof(Index));
   }
   /// Of device memory, without what factors. `hermitian`: one triangle of A is given.
-  static std::size_t bytes(const Options& options, bool hermitian, Index n, Index nrhs) {
+  static std::size_t bytes(const Kernels<T>& kernels, const Options& options, bool hermitian,
+                           Index n, Index nrhs) {
     const bool by_triangle = hermitian && nrhs == 1;  // Problem::by_triangle()
     return Status<T>::bytes(nrhs) + 2 * DeviceMatrix<T>::bytes(n, nrhs) +
            DeviceMatrix<Single<T>>::bytes(n, nrhs) + Buffer<Real<T>>::bytes(hermitian ? n : 0) +
-           Buffer<T>::bytes(by_triangle ? Kernels<T>::hemv_work(n) : 0) +
+           Buffer<T>::bytes(by_triangle ? kernels.hemv_work(n) : 0) +
            Scaling<T>::bytes(n, scales(options)) +
            RoundedFlow<T>::bytes(options, n, scales(options));
   }
@@ -296,6 +299,12 @@ template <class T, class Make, class FallBack>
 Index solve(Device& device, const Options& options, std::optional<Uplo> uplo,
             const System<T>& system, std::vector<Index>& pivots, Refinement& refinement, Make make,
             FallBack fall_back) {
+  if (device.kernels<T>().rounding() == nullptr) {
+    copy_on_host(device, system.b, system.x);
+    refinement.iter = kNoRounding;
+    refinement.fell_back = true;
+    return fall_back(Input<T>{system.a, system.b});
+  }
   const Problem<T> problem(device, uplo, system.a.rows, system.b.cols);
   bool arrived = false;
   for (const Precision precision : kPrecisions) {
@@ -321,13 +330,15 @@ Index solve(Device& device, const Options& options, std::optional<Uplo> uplo,
 /// Bytes of device memory that solve() takes, if factorizations in lower precision take
 /// make(options), and the fall-back takes `fall_back`.
 template <class T, class Make>
-std::size_t solve_bytes(const Options& options, bool hermitian, Index n, Index nrhs, Make make,
-                        std::size_t fall_back) {
+std::size_t solve_bytes(Device& device, const Options& options, bool hermitian, Index n, Index nrhs,
+                        Make make, std::size_t fall_back) {
   std::size_t largest = fall_back;  // of what comes one after the other
   for (const Precision precision : kPrecisions) {
     if (precision < options.precision) continue;
     const Options attempt = with_precision(options, precision);
-    largest = std::max(largest, Refiner<T>::bytes(attempt, hermitian, n, nrhs) + make(attempt));
+    largest =
+        std::max(largest, Refiner<T>::bytes(device.kernels<T>(), attempt, hermitian, n, nrhs) +
+                              make(attempt));
   }
   return Problem<T>::bytes(n, nrhs) + largest;
 }
@@ -366,7 +377,7 @@ Index mixed_posv(Device& device, const MixedLapack<T>& cpu, const Options& optio
 template <class T>
 std::size_t mixed_gesv_bytes(Device& device, const Options& options, Index n, Index nrhs) {
   return solve_bytes<T>(
-      options, false, n, nrhs,
+      device, options, false, n, nrhs,
       [&](const Options& attempt) { return lu_bytes<Single<T>>(device, attempt, n, nrhs); },
       gesv_bytes<T>(device, options, n, n, nrhs, true));
 }
@@ -374,7 +385,7 @@ std::size_t mixed_gesv_bytes(Device& device, const Options& options, Index n, In
 template <class T>
 std::size_t mixed_posv_bytes(Device& device, const Options& options, Index n, Index nrhs) {
   return solve_bytes<T>(
-      options, true, n, nrhs,
+      device, options, true, n, nrhs,
       [&](const Options& attempt) {
         return std::max(cholesky_bytes<Single<T>>(device, attempt, Uplo::lower, n, nrhs),
                         cholesky_bytes<Single<T>>(device, attempt, Uplo::upper, n, nrhs));

@@ -56,10 +56,11 @@ struct MixedLapack {
 ///
 /// If that succeeds, A is as it was, and the pivots are those of the factors in single precision.
 /// Otherwise the copy is factored in double precision by gesv(): A holds the factors, X the
-/// solution, and `refinement.iter` is LAPACK's reason: -2 if a number overflowed single precision,
-/// -3 if the factorization broke down, -31 if 30 iterations were not enough, the last two with
-/// FP32. The last is found out early, from the rate at which the residuals fall. It is also said
-/// where a residual is not finite though A and B are: LAPACK's test would accept it.
+/// solution, and `refinement.iter` is LAPACK's reason: -1 if the device cannot round, -2 if a
+/// number overflowed single precision, -3 if the factorization broke down, -31 if 30 iterations
+/// were not enough, the last two with FP32. The last is found out early, from the rate at which the
+/// residuals fall. It is also said where a residual is not finite though A and B are: LAPACK's test
+/// would accept it.
 ///
 /// Returns LAPACK's info, which is of the factorization in double precision.
 ///

@@ -20,7 +20,7 @@ Real<T> scale_of(T x) {
 /// Neither planes nor rows are a power of two apart.
 template <class T>
 ResidueLayout<T>::ResidueLayout(const Kernels<T>& kernels, Index n, Index k) {
-  const Index unit = kernels.residue_unit(), plane = round_up(k, unit) + unit;
+  const Index unit = kernels.residue_products()->residue_unit(), plane = round_up(k, unit) + unit;
   next_plane = is_complex<T> ? plane : 0;
   ld = ResidueForm<T>::kPlanes * plane;
   stride = ld * round_up(n, unit);
@@ -29,12 +29,9 @@ ResidueLayout<T>::ResidueLayout(const Kernels<T>& kernels, Index n, Index k) {
 template <class T>
 ResidueUpdates<T>::ResidueUpdates(Device& device, const Options& options,
                                   const Triangle<T>& triangle, DeviceView<T> factor, Index n)
-    : triangle_(triangle),
-      factor_(factor),
-      n_(n),
-      nb_(options.nb),
-      layout_(triangle.kernels, n, n) {
+    : triangle_(triangle), factor_(factor), n_(n), nb_(options.nb) {
   if (!pay(device, options, n)) return;
+  layout_ = {triangle.kernels, n, n};
   try_to_allocate([&] {  // or else sums are plain ones
     form_.emplace(
         Form{Buffer<std::int8_t>(device, Space::device, layout_.bytes()),
@@ -49,7 +46,7 @@ template <class T>
 bool ResidueUpdates<T>::pay(Device& device, const Options& options, Index n) {
   const Kernels<T>& kernels = device.kernels<T>();
   const Index nb = options.nb, middle = n / 2 / nb * nb;
-  return options.residues && nb % kernels.residue_unit() == 0 &&
+  return options.residues && kernels.has_residues_for(nb) &&
          kernels.residues_pay(middle, nb, middle);
 }
 
@@ -84,7 +81,7 @@ void ResidueUpdates<T>::append(Queue& queue, Range rows, Range block) {
   const Index number = block.first / nb_;
   DeviceView<const Real<T>> before;
   if (number > 0) before = form_->squares.view().block(below.first, number - 1, below.size(), 1);
-  triangle_.kernels.residues(queue, form(below, block), before);
+  queue.enqueue(FindResidues<T>{form(below, block), before});
 }
 
 template <class T>
@@ -97,8 +94,11 @@ void ResidueUpdates<T>::subtract(Queue& queue, Range rows, Range columns, Range 
                                  DeviceView<T> c) const {
   const ResidueForm<T> wide = form(rows, k), narrow = form(columns, k);
   const bool lower = triangle_.lower();
-  triangle_.kernels.residue_gemm(queue, lower ? wide : narrow, lower ? narrow : wide, T(1), c,
-                                 {form_->work.data(), form_->work.size()});
+  queue.enqueue(ResidueGemm<T>{lower ? wide : narrow,
+                               lower ? narrow : wide,
+                               T(1),
+                               c,
+                               {form_->work.data(), form_->work.size()}});
 }
 
 /// Rows of L, and columns k of them.
@@ -153,13 +153,14 @@ ResidueSubtraction<T>::Workspace::Workspace(Device& device, Index m, Index n, In
     : columns(n),
       u(device, n, k),
       sums(device, Space::device,
-           device.kernels<T>().residue_work(device.tuning().lu.residue_product_columns, m)) {}
+           device.kernels<T>().residue_products()->residue_work(
+               device.tuning().lu.residue_product_columns, m)) {}
 
 template <class T>
 std::size_t ResidueSubtraction<T>::Workspace::bytes(Device& device, Index m, Index n, Index k) {
   return Residues::bytes(device, n, k) +
-         Buffer<std::int32_t>::bytes(
-             device.kernels<T>().residue_work(device.tuning().lu.residue_product_columns, m));
+         Buffer<std::int32_t>::bytes(device.kernels<T>().residue_products()->residue_work(
+             device.tuning().lu.residue_product_columns, m));
 }
 
 template <class T>
@@ -177,8 +178,8 @@ std::size_t ResidueSubtraction<T>::bytes(Device& device, Index m, Index k) {
 template <class T>
 void ResidueSubtraction<T>::give(Queue& queue, DeviceView<const T> l) {
   matrix_ = l;
-  kernels_.column_norms(queue, l, sizes_.view());
-  kernels_.scaled_residues(queue, Weigh::divide, l_.form(l), sizes_.view());
+  queue.enqueue(ColumnNorms<T>{l, sizes_.view()});
+  queue.enqueue(FindScaledResidues<T>{Weigh::divide, l_.form(l), sizes_.view()});
 }
 
 template <class T>
@@ -188,11 +189,13 @@ void ResidueSubtraction<T>::operator()(Queue& queue, const Workspace& workspace,
   const ResidueForm<T> l = l_.form(matrix_);
   for (const Range at_once : partition(c.rows, workspace.columns)) {
     const DeviceView<const T> some = rows(u, at_once);
-    kernels_.scaled_residues(queue, Weigh::multiply, workspace.u.form(some), sizes_.view());
+    queue.enqueue(FindScaledResidues<T>{Weigh::multiply, workspace.u.form(some), sizes_.view()});
     for (const Range part : partition(at_once.size(), columns_)) {
-      kernels_.residue_gemm(queue, workspace.u.form(rows(some, part), part.first), l, T(1),
-                            rows(rows(c, at_once), part),
-                            {workspace.sums.data(), workspace.sums.size()});
+      queue.enqueue(ResidueGemm<T>{workspace.u.form(rows(some, part), part.first),
+                                   l,
+                                   T(1),
+                                   rows(rows(c, at_once), part),
+                                   {workspace.sums.data(), workspace.sums.size()}});
     }
   }
 }

@@ -70,7 +70,8 @@ class ResidueUpdates {
   /// Elements of work space for the updates of a block column.
   static Index work(Device& device, Uplo uplo, Index n, Index nb) {
     const Kernels<T>& kernels = device.kernels<T>();
-    return uplo == Uplo::lower ? kernels.residue_work(n, nb) : kernels.residue_work(nb, n);
+    return uplo == Uplo::lower ? kernels.residue_products()->residue_work(n, nb)
+                               : kernels.residue_products()->residue_work(nb, n);
   }
   ResidueForm<T> form(Range rows, Range k) const;
 

@@ -6,13 +6,12 @@ namespace {
 /// Uninitialised memory for the split form of a factor with n rows (left) or columns (right).
 template <class T>
 DeviceMatrix<Real<T>> split_matrix(Device& device, SplitForm form, Side side, Index k, Index n) {
-  return {device, Kernels<T>::split_rows(form, k), Kernels<T>::split_cols(side, n)};
+  return {device, split_rows<T>(form, k), split_cols<T>(side, n)};
 }
 
 template <class T>
 std::size_t bytes_of_split(SplitForm form, Side side, Index k, Index n) {
-  return DeviceMatrix<Real<T>>::bytes(Kernels<T>::split_rows(form, k),
-                                      Kernels<T>::split_cols(side, n));
+  return DeviceMatrix<Real<T>>::bytes(split_rows<T>(form, k), split_cols<T>(side, n));
 }
 
 /// The part of a split form that holds the summands k of its rows (left) or columns (right) n. It
@@ -20,9 +19,8 @@ std::size_t bytes_of_split(SplitForm form, Side side, Index k, Index n) {
 template <class T>
 DeviceView<Real<T>> split_block(const DeviceMatrix<Real<T>>& matrix, SplitForm form, Side side,
                                 Range k, Range n) {
-  using K = Kernels<T>;
-  return matrix.view().block(K::split_rows(form, k.first), K::split_cols(side, n.first),
-                             K::split_rows(form, k.size()), K::split_cols(side, n.size()));
+  return matrix.view().block(split_rows<T>(form, k.first), split_cols<T>(side, n.first),
+                             split_rows<T>(form, k.size()), split_cols<T>(side, n.size()));
 }
 
 /// Splits L, a left factor, or its adjoint, a right one. The columns of L are made equal in size
@@ -30,10 +28,9 @@ DeviceView<Real<T>> split_block(const DeviceMatrix<Real<T>>& matrix, SplitForm f
 template <class T>
 void split_l(Queue& queue, SplitForm form, Side side, DeviceView<const T> l, DeviceView<Real<T>> to,
              DeviceView<Real<T>> sizes) {
-  Kernels<T>& kernels = queue.device().kernels<T>();
-  if (!sizes.empty()) kernels.column_norms(queue, l, sizes);
-  kernels.split(queue, form, side, side == Side::left ? Op::none : Op::conj_trans, l, to, sizes,
-                Weigh::divide);
+  if (!sizes.empty()) queue.enqueue(ColumnNorms<T>{l, sizes});
+  queue.enqueue(Split<T>{form, side, side == Side::left ? Op::none : Op::conj_trans, l, to, sizes,
+                         Weigh::divide});
 }
 
 /// The sizes of k columns, in `memory`.
@@ -45,7 +42,7 @@ DeviceView<Real<T>> sizes_in(const DeviceMatrix<Real<T>>& memory, SplitForm form
 
 template <class T>
 SplitForm form_of(const Options& options) {
-  return {options.precision, Kernels<T>::kSplitSection};
+  return {options.precision, kSplitSection<T>};
 }
 
 }  // namespace
@@ -104,14 +101,14 @@ void Subtraction<T>::operator()(Queue& queue, DeviceView<const T> l, DeviceView<
                                 DeviceView<T> c) const {
   const Index k = l.cols;
   if (!splits(c, k)) {
-    kernels_.gemm(queue, Op::none, Op::none, T(-1), l, u, T(1), c);
+    queue.enqueue(Gemm<T>{Op::none, Op::none, T(-1), l, u, T(1), c});
     return;
   }
   const DeviceView<Real<T>> left = place(Side::left, k, c), right = place(Side::right, k, c);
   const DeviceView<Real<T>> sizes = sizes_in<T>(split_->sizes, form_, k);
   split_l<T>(queue, form_, Side::left, l, left, sizes);
-  kernels_.split(queue, form_, Side::right, Op::none, u, right, sizes, Weigh::multiply);
-  kernels_.split_gemm(queue, form_, k, -1, left, right, 1, c);
+  queue.enqueue(Split<T>{form_, Side::right, Op::none, u, right, sizes, Weigh::multiply});
+  queue.enqueue(SplitGemm<T>{form_, k, -1, left, right, 1, c});
 }
 
 template <class T>
@@ -119,7 +116,7 @@ void Subtraction<T>::by_rows(Queue& queue, DeviceView<const T> l, DeviceView<con
                              DeviceView<T> c, const SplitAdjoint<T>* split) const {
   const Index k = l.cols;
   if (!splits(c, k)) {
-    kernels_.gemm(queue, Op::none, Op::conj_trans, T(-1), u, l, T(1), c);
+    queue.enqueue(Gemm<T>{Op::none, Op::conj_trans, T(-1), u, l, T(1), c});
     return;
   }
   const DeviceView<Real<T>> left = place(Side::left, k, c);
@@ -135,8 +132,8 @@ void Subtraction<T>::by_rows(Queue& queue, DeviceView<const T> l, DeviceView<con
     right = to;
     sizes = to_sizes;
   }
-  kernels_.split(queue, form_, Side::left, Op::none, u, left, sizes, Weigh::multiply);
-  kernels_.split_gemm(queue, form_, k, -1, left, right, 1, c);
+  queue.enqueue(Split<T>{form_, Side::left, Op::none, u, left, sizes, Weigh::multiply});
+  queue.enqueue(SplitGemm<T>{form_, k, -1, left, right, 1, c});
 }
 
 template <class T>
@@ -193,8 +190,8 @@ typename Updates<T>::Workspace Updates<T>::workspace(Device& device, Index k, In
 template <class T>
 void Updates<T>::append(Queue& queue, Range rows, Range block) {
   if (!split_ || rows.empty()) return;
-  triangle_.kernels.split(queue, form_, wide_, Op::none, triangle_.block(factor_, rows, block),
-                          split_block<T>(*split_, form_, wide_, block, rows));
+  queue.enqueue(Split<T>{form_, wide_, Op::none, triangle_.block(factor_, rows, block),
+                         split_block<T>(*split_, form_, wide_, block, rows)});
 }
 
 template <class T>
@@ -209,10 +206,10 @@ void Updates<T>::subtract(Queue& queue, const Workspace& workspace, Range rows, 
   const DeviceView<Real<T>> wide = split_block<T>(*split_, form_, wide_, k, rows);
   const DeviceView<Real<T>> narrow =
       split_block<T>(*workspace.narrow_, form_, narrow_, {0, k.size()}, {0, columns.size()});
-  triangle_.kernels.split(queue, form_, narrow_, Op::conj_trans,
-                          triangle_.block(factor_, columns, k), narrow);
-  triangle_.kernels.split_gemm(queue, form_, k.size(), -1, triangle_.lower() ? wide : narrow,
-                               triangle_.lower() ? narrow : wide, 1, c);
+  queue.enqueue(
+      Split<T>{form_, narrow_, Op::conj_trans, triangle_.block(factor_, columns, k), narrow});
+  queue.enqueue(SplitGemm<T>{form_, k.size(), -1, triangle_.lower() ? wide : narrow,
+                             triangle_.lower() ? narrow : wide, 1, c});
 }
 
 #define OVERLAPACK_INSTANTIATE(T) \

@@ -104,7 +104,7 @@ class Updates {
   static Side wide(Uplo uplo) { return uplo == Uplo::lower ? Side::left : Side::right; }
   static Side narrow(Uplo uplo) { return uplo == Uplo::lower ? Side::right : Side::left; }
   static SplitForm form(const Options& options) {
-    return {options.precision, std::min(options.nb, Kernels<T>::kSplitSection)};
+    return {options.precision, std::min(options.nb, kSplitSection<T>)};
   }
   static bool pays(Device& device, const Options& options, Index n);
 

@@ -28,21 +28,19 @@ class BlockInverses {
         order_(order),
         inverses_(device, order, n),
         conditions_(device, Space::host, count(n)),
-        progress_(device, Space::device,
-                  Kernels<T>::substitution_with_factor_progress(count(n), columns)) {}
+        progress_(device, Space::device, device.kernels<T>().factor_progress(count(n), columns)) {}
   /// Of device memory.
-  static std::size_t bytes(Index order, Index n, Index columns) {
+  static std::size_t bytes(const Kernels<T>& kernels, Index order, Index n, Index columns) {
     return DeviceMatrix<T>::bytes(order, n) +
-           Buffer<Index>::bytes(
-               Kernels<T>::substitution_with_factor_progress(quotient_up(n, order), columns));
+           Buffer<Index>::bytes(kernels.factor_progress(quotient_up(n, order), columns));
   }
 
   /// Inverts those of `columns`, which begin with a block. `a` is their diagonal block of the
   /// factor.
   void invert(Queue& queue, DeviceView<const T> a, Range columns) const {
-    kernels_.invert_blocks(
-        queue, uplo_, a, view(columns),
-        DeviceView<Real<T>>(conditions_.data() + columns.first / order_, count(columns.size())));
+    queue.enqueue(InvertBlocks<T>{
+        uplo_, a, view(columns),
+        DeviceView<Real<T>>(conditions_.data() + columns.first / order_, count(columns.size()))});
   }
   DeviceView<T> view(Range columns) const {
     return inverses_.view().block(0, columns.first, std::min(order_, columns.size()),
@@ -84,30 +82,31 @@ class Substitution {
   static std::size_t bytes(Device& device, Index n, Index columns) {
     const Index at_most = device.tuning().solve.substitution_columns_at_most;
     if (columns == 0 || columns > at_most) return 0;
-    const Index links = Kernels<T>::substitution_links(n);
-    return Buffer<Index>::bytes(Kernels<T>::substitution_progress(n, at_most)) +
+    const Kernels<T>& kernels = device.kernels<T>();
+    const Index links = kernels.substitution_links(n);
+    return Buffer<Index>::bytes(kernels.substitution_progress(n, at_most)) +
            (links > 0 ? Buffer<Index>::bytes(links) : 0);
   }
 
   void operator()(Queue& queue, DeviceView<const T> a, DeviceView<T> x) {
-    Kernels<T>& kernels = device_.kernels<T>();
     if (x.cols > columns_at_most_ || !try_to_allocate([&] { prepare(queue, a); })) {
-      kernels.trsm(queue, Side::left, uplo_, Op::none, diag_, T(1), a, x);
+      queue.enqueue(Trsm<T>{Side::left, uplo_, Op::none, diag_, T(1), a, x});
       return;
     }
-    kernels.substitute(queue, uplo_, diag_, a, {links_.data(), links_.size()}, x,
-                       {progress_.data(), progress_.size()});
+    queue.enqueue(Substitute<T>{
+        uplo_, diag_, a, {links_.data(), links_.size()}, x, {progress_.data(), progress_.size()}});
   }
 
  private:
   void prepare(Queue& queue, DeviceView<const T> a) {
     if (progress_.size() > 0) return;
+    const Kernels<T>& kernels = device_.kernels<T>();
     Buffer<Index> progress(device_, Space::device,
-                           Kernels<T>::substitution_progress(a.rows, columns_at_most_));
-    const Index count = Kernels<T>::substitution_links(a.rows);
+                           kernels.substitution_progress(a.rows, columns_at_most_));
+    const Index count = kernels.substitution_links(a.rows);
     if (count > 0) {
       links_ = {device_, Space::device, count};
-      device_.kernels<T>().find_links(queue, uplo_, diag_, a, {links_.data(), count});
+      queue.enqueue(FindLinks<T>{uplo_, diag_, a, {links_.data(), count}});
     }
     progress_ = std::move(progress);  // all is there
   }

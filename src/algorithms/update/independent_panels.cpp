@@ -59,24 +59,26 @@ class UpdateAtOnce {
         n_(n),
         k_(k),
         sign_(sign),
-        width_(triangle_.kernels.update_panel_width()),
+        width_(triangle_.kernels.limits().update_panel_width),
         x_(device, n, k),
         states_(device, n, panels() * k),
-        inverses_(device, uplo, std::min({n, width_, triangle_.kernels.potrf_panel_width()}), n, k),
+        inverses_(device, uplo, std::min({n, width_, triangle_.kernels.limits().potrf_panel_width}),
+                  n, k),
         grams_(device, k, panels() * k),
         bases_(device, k, (panels() + 1) * k),
-        reflectors_(device, Space::device, Kernels<T>::kUpdateReflector * n),
+        reflectors_(device, Space::device, UpdatePanels<T>::kReflector * n),
         unfit_(device, 1) {}
 
   /// Of device memory.
   static std::size_t bytes(Device& device, Index n, Index k) {
     const Kernels<T>& kernels = device.kernels<T>();
-    const Index width = kernels.update_panel_width(), panels = quotient_up(n, width);
-    const Index order = std::min({n, width, kernels.potrf_panel_width()});
+    const Index width = kernels.limits().update_panel_width, panels = quotient_up(n, width);
+    const Index order = std::min({n, width, kernels.limits().potrf_panel_width});
     return DeviceMatrix<T>::bytes(n, k) + DeviceMatrix<T>::bytes(n, panels * k) +
-           BlockInverses<T>::bytes(order, n, k) + DeviceMatrix<Double<T>>::bytes(k, panels * k) +
+           BlockInverses<T>::bytes(kernels, order, n, k) +
+           DeviceMatrix<Double<T>>::bytes(k, panels * k) +
            DeviceMatrix<Double<T>>::bytes(k, (panels + 1) * k) +
-           Buffer<Double<T>>::bytes(Kernels<T>::kUpdateReflector * n) + Readout<Index>::bytes(1);
+           Buffer<Double<T>>::bytes(UpdatePanels<T>::kReflector * n) + Readout<Index>::bytes(1);
   }
 
   Index width() const { return width_; }
@@ -90,31 +92,36 @@ class UpdateAtOnce {
   void find_states(Queue& queue, DeviceView<const T> a, Range columns) const {
     const Index first_panel = columns.first / width_, size = columns.size();
     inverses_.invert(queue, triangle_.block(a, {0, size}, {0, size}), columns);
-    triangle_.kernels.eliminate(queue, triangle_.uplo, a, inverses_.view(columns),
-                                x().block(columns.first, 0, n_ - columns.first, k_), width_,
-                                states(columns), inverses_.progress());
-    triangle_.kernels.update_bases(queue, sign_, x().block(columns.first, 0, size, k_), width_,
-                                   first_panel, kMaxGrowth, grams_.view(), bases_.view(),
-                                   unfit_.there());
+    queue.enqueue(Eliminate<T>{triangle_.uplo, a, inverses_.view(columns),
+                               x().block(columns.first, 0, n_ - columns.first, k_), width_,
+                               states(columns), inverses_.progress()});
+    queue.enqueue(UpdateBases<T>{sign_, x().block(columns.first, 0, size, k_), width_, first_panel,
+                                 kMaxGrowth, grams_.view(), bases_.view(), unfit_.there()});
   }
 
   /// Takes the columns through the update. `c` and `s` may be empty.
   void transform(Queue& queue, DeviceView<T> a, Range columns, DeviceView<Real<T>> c,
                  DeviceView<T> s) const {
     const Index first_panel = columns.first / width_;
-    triangle_.kernels.update_panels(
-        queue, triangle_.uplo, sign_, a, states(columns), k_,
-        bases_.view().block(0, first_panel * k_, k_, panels_of(columns) * k_),
-        {reflectors_.data() + Kernels<T>::kUpdateReflector * columns.first,
-         Kernels<T>::kUpdateReflector * columns.size()},
-        unfit_.there(), c, s);
+    queue.enqueue(
+        UpdatePanels<T>{triangle_.uplo,
+                        sign_,
+                        a,
+                        states(columns),
+                        k_,
+                        bases_.view().block(0, first_panel * k_, k_, panels_of(columns) * k_),
+                        {reflectors_.data() + UpdatePanels<T>::kReflector * columns.first,
+                         UpdatePanels<T>::kReflector * columns.size()},
+                        unfit_.there(),
+                        c,
+                        s});
   }
 
   /// The imaginary parts of the diagonal are ignored, unless what is not finite is refused.
   void check_diagonal(Queue& queue, DeviceView<const T> a, Range columns) const {
     if (!is_complex<T>) return;
-    triangle_.kernels.find_not_finite(
-        queue, Part::all, DeviceView<const T>(a.data, 1, columns.size(), a.ld + 1), unfit_.there());
+    queue.enqueue(FindNotFinite<T>{
+        Part::all, DeviceView<const T>(a.data, 1, columns.size(), a.ld + 1), unfit_.there()});
   }
 
   /// Brings home what fits() looks at.
@@ -327,7 +334,7 @@ class StreamedUpdate {
 template <class T>
 bool chol_update_at_once(Device& device, const Options& options, const Update<T>& update) {
   const Index n = update.a.rows, k = update.v.cols;
-  if (k > Kernels<T>::kUpdateVectors) return false;
+  if (k > UpdatePanels<T>::kMaxVectors) return false;
   for (Index j = 1; j < k; ++j) {
     if (update.signs[j] != update.signs[0]) return false;
   }
