@@ -25,10 +25,6 @@ LOWER_PRECISION = {"d": "s", "z": "c"}
 MIXED = {"sgesv": ("d", "gesv"), "sposv": ("d", "posv"),
          "cgesv": ("z", "gesv"), "cposv": ("z", "posv")}
 
-# Settings are read once in a process, so each form takes a process.
-FORMS = ("default", "hybrid", "fp32-strict", "fp64-strict", "columns", "triangle", "halves", "nb",
-         "fp16")
-
 # letter: the matrix's type. routine: without that letter. form: U or L, N, T or C, or sigma.
 # kind: what is special about the data. wide: names with 64-bit integers. resident: operands in the
 # device's memory.
