@@ -1,85 +1,57 @@
-// The exported names with 32-bit integers (dpotrf_, dch1up_ and so on), and those of the library's
-// own interface (ovl_dcholupdate), chosen by the scalar type: for C++ code that calls the library
+// The exported names, declared and chosen by the scalar type: for C++ code that calls the library
 // as its users do (the benchmark, `overlapack tune`, the tests).
 #pragma once
 
-#include <complex>
-#include <cstddef>
-#include <cstdint>
-
-#include "core/scalar.hpp"
+#include "scopes.hpp"
 
 namespace overlapack::compat {
 
-#define OVERLAPACK_ENTRY(symbol, name, parameters, arguments) extern "C" void symbol parameters;
-#define OVERLAPACK_TABLE "routines.def"
-#include "spellings.def"
-#define OVERLAPACK_TABLE "mixed.def"
-#include "spellings.def"
-#include "update_spellings.def"
-#define OVERLAPACK_ENTRY(symbol, name, parameters, arguments) extern "C" Real<T> symbol parameters;
-#define OVERLAPACK_TABLE "all_norms.def"
-#include "spellings.def"
-#undef OVERLAPACK_ENTRY
+#define OVERLAPACK_NAME(symbol, spelling, type, name, kind, result, entry, parameters, arguments) \
+  namespace spelling::type {                                                                      \
+  extern "C" result symbol parameters;                                                            \
+  }
+#include "expand.def"
+
+// Exported<T> below gets its members by inheritance, one from a base of each row: the base of row
+// potrf is Exported_potrf<T>, with the member `potrf`. A base has no member for a type that the
+// routine does not exist for. The names are those with 32-bit integers (dpotrf_, dch1up_), and
+// those of the library's own interface (ovl_dcholupdate); the others are left out.
+#define OVERLAPACK_ROUTINE(kind, types, name, parameters, arguments) \
+  template <class T>                                                 \
+  struct Exported_##name {};
+#include "routines.def"
+#undef OVERLAPACK_ROUTINE
+
+#define OVERLAPACK_MEMBER(symbol, spelling, type, name)    \
+  template <>                                              \
+  struct Exported_##name<spelling::type::T> {              \
+    static constexpr auto* name = &spelling::type::symbol; \
+  };
+#define OVERLAPACK_MEMBER_lp64(...) OVERLAPACK_MEMBER(__VA_ARGS__)
+#define OVERLAPACK_MEMBER_native(...) OVERLAPACK_MEMBER(__VA_ARGS__)
+#define OVERLAPACK_MEMBER_ilp64(...)
+#define OVERLAPACK_MEMBER_scipy_lp64(...)
+#define OVERLAPACK_MEMBER_scipy_ilp64(...)
+#define OVERLAPACK_NAME(symbol, spelling, type, name, kind, result, entry, parameters, arguments) \
+  OVERLAPACK_MEMBER_##spelling(symbol, spelling, type, name)
+#include "expand.def"
+#undef OVERLAPACK_MEMBER
+#undef OVERLAPACK_MEMBER_lp64
+#undef OVERLAPACK_MEMBER_native
+#undef OVERLAPACK_MEMBER_ilp64
+#undef OVERLAPACK_MEMBER_scipy_lp64
+#undef OVERLAPACK_MEMBER_scipy_ilp64
+
+/// What stands behind the last row, which ends in a comma as all rows do.
+struct ExportedEnd {};
 
 /// Exported<double>::potrf is dpotrf_, and so on.
 template <class T>
-struct Exported;
-template <>
-struct Exported<float> {
-#define OVERLAPACK_ROUTINE(name, parameters, arguments) \
-  static constexpr auto* name = &lp64::s::s##name##_;
-#include "norms.def"
+struct Exported :
+#define OVERLAPACK_ROUTINE(kind, types, name, parameters, arguments) Exported_##name<T>,
 #include "routines.def"
-#include "updates.def"
 #undef OVERLAPACK_ROUTINE
-#define OVERLAPACK_ROUTINE(name, parameters, arguments) \
-  static constexpr auto* name = &native::s::ovl_s##name;
-#include "native.def"
-#undef OVERLAPACK_ROUTINE
-};
-template <>
-struct Exported<double> {
-#define OVERLAPACK_ROUTINE(name, parameters, arguments) \
-  static constexpr auto* name = &lp64::d::d##name##_;
-#include "mixed_real.def"
-#include "norms.def"
-#include "routines.def"
-#include "updates.def"
-#undef OVERLAPACK_ROUTINE
-#define OVERLAPACK_ROUTINE(name, parameters, arguments) \
-  static constexpr auto* name = &native::d::ovl_d##name;
-#include "native.def"
-#undef OVERLAPACK_ROUTINE
-};
-template <>
-struct Exported<std::complex<float>> {
-#define OVERLAPACK_ROUTINE(name, parameters, arguments) \
-  static constexpr auto* name = &lp64::c::c##name##_;
-#include "hermitian_norms.def"
-#include "norms.def"
-#include "routines.def"
-#include "updates.def"
-#undef OVERLAPACK_ROUTINE
-#define OVERLAPACK_ROUTINE(name, parameters, arguments) \
-  static constexpr auto* name = &native::c::ovl_c##name;
-#include "native.def"
-#undef OVERLAPACK_ROUTINE
-};
-template <>
-struct Exported<std::complex<double>> {
-#define OVERLAPACK_ROUTINE(name, parameters, arguments) \
-  static constexpr auto* name = &lp64::z::z##name##_;
-#include "hermitian_norms.def"
-#include "mixed_complex.def"
-#include "norms.def"
-#include "routines.def"
-#include "updates.def"
-#undef OVERLAPACK_ROUTINE
-#define OVERLAPACK_ROUTINE(name, parameters, arguments) \
-  static constexpr auto* name = &native::z::ovl_z##name;
-#include "native.def"
-#undef OVERLAPACK_ROUTINE
+    ExportedEnd {
 };
 
 }  // namespace overlapack::compat

@@ -7,21 +7,24 @@
 
 #include "cpu/loader.hpp"
 #include "cpu/reference.hpp"
+#include "routines.hpp"
 
 namespace overlapack::cpu {
 namespace {
 
-/// Fortran signatures for scalar type T and integer type I: LAPACK's from the table of routines,
-/// and the three BLAS routines that a resumed factorization needs.
+/// Fortran signatures for scalar type T and integer type I: those of the table of routines, and the
+/// three BLAS routines that a resumed factorization needs.
 template <class T, class I>
 struct Signature {
-#define OVERLAPACK_ROUTINE(name, parameters, arguments) using name = void parameters;
-#include "mixed_complex.def"
-#include "mixed_real.def"
+// Two macros, since the line of a kind is three arguments only when it has been expanded.
+#define OVERLAPACK_ROUTINE(kind, types, name, parameters, arguments) \
+  OVERLAPACK_SIGNATURE(name, parameters, OVERLAPACK_KIND_##kind)
+#define OVERLAPACK_SIGNATURE(...) OVERLAPACK_SIGNATURE_OF(__VA_ARGS__)
+#define OVERLAPACK_SIGNATURE_OF(name, parameters, names, result, entry) \
+  using name = result parameters;
 #include "routines.def"
-#undef OVERLAPACK_ROUTINE
-#define OVERLAPACK_ROUTINE(name, parameters, arguments) using name = Real<T> parameters;
-#include "norms.def"
+#undef OVERLAPACK_SIGNATURE_OF
+#undef OVERLAPACK_SIGNATURE
 #undef OVERLAPACK_ROUTINE
   using gemm = void(const char*, const char*, const I*, const I*, const I*, const T*, const T*,
                     const I*, const T*, const I*, const T*, T*, const I*, std::size_t, std::size_t);
@@ -104,14 +107,11 @@ F* as(const Symbol& symbol) {
 
 }  // namespace
 
-/// The routines that are looked for: all of the tables, so that none is kept from a library that it
-/// must be handed on to, and what they need of the BLAS.
+/// The routines that are looked for: all of the table that are LAPACK's, so that none is kept from
+/// a library that it must be handed on to, and what they need of the BLAS. The other rows of the
+/// table have a number, too, but no name here.
 enum class Wanted {
-#define OVERLAPACK_ROUTINE(name, parameters, arguments) name,
-#include "hermitian_norms.def"
-#include "mixed_complex.def"
-#include "mixed_real.def"
-#include "norms.def"
+#define OVERLAPACK_ROUTINE(kind, types, name, parameters, arguments) name,
 #include "routines.def"
 #undef OVERLAPACK_ROUTINE
   gemm,
@@ -121,29 +121,31 @@ enum class Wanted {
 
 namespace {
 
-constexpr const char* kWantedNames[] = {
-#define OVERLAPACK_ROUTINE(name, parameters, arguments) #name,
-#include "hermitian_norms.def"
-#include "mixed_complex.def"
-#include "mixed_real.def"
-#include "norms.def"
-#include "routines.def"
-#undef OVERLAPACK_ROUTINE
-    "gemm",
-    "herk",
-    "trsm",
-};
+constexpr const char* kBlasNames[] = {"gemm", "herk", "trsm"};
+constexpr std::size_t kWantedCount = kRoutineRowCount + std::size(kBlasNames);
 
-/// What a routine is called for type T, or null if it does not exist.
+/// What a routine is called for type T, or null if it does not exist or is not looked for.
 template <class T>
 const char* name_for(Wanted routine) {
-  const bool real_mixed = routine == Wanted::sgesv || routine == Wanted::sposv;
-  const bool complex_mixed = routine == Wanted::cgesv || routine == Wanted::cposv;
-  if (real_mixed && !std::is_same_v<T, double>) return nullptr;
-  if (complex_mixed && !std::is_same_v<T, std::complex<double>>) return nullptr;
   if (!is_complex<T> && routine == Wanted::herk) return "syrk";
   if (!is_complex<T> && routine == Wanted::lanhe) return "lansy";
-  return kWantedNames[static_cast<int>(routine)];
+  const auto i = static_cast<std::size_t>(routine);
+  if (i >= kRoutineRowCount) return kBlasNames[i - kRoutineRowCount];
+  const RoutineRow& row = kRoutineRows[i];
+  return is_lapack(row.kind) && row.exists_for(ScalarTraits<T>::letter) ? row.name : nullptr;
+}
+
+/// Whether the configured library has any routine for type T.
+template <class T>
+bool has_any_configured() {
+  for (std::size_t i = 0; i < kWantedCount; ++i) {
+    const char* const name = name_for<T>(static_cast<Wanted>(i));
+    if (name == nullptr) continue;
+    if (find_configured(Family::lp64, ScalarTraits<T>::letter, name).address != nullptr) {
+      return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -152,10 +154,9 @@ std::string configure(const std::string& path) {
   if (path.empty()) return {};
   std::string error = open_configured(path);
   if (!error.empty()) return error;
-  for (const char type : {'d', 's', 'z', 'c'}) {
-    for (const char* name : kWantedNames) {
-      if (find_configured(Family::lp64, type, name).address != nullptr) return {};
-    }
+  if (has_any_configured<double>() || has_any_configured<float>() ||
+      has_any_configured<std::complex<double>>() || has_any_configured<std::complex<float>>()) {
+    return {};
   }
   close_configured();
   return "it has no routine of LAPACK, or is this library";
@@ -164,7 +165,7 @@ std::string configure(const std::string& path) {
 template <class T>
 Lapack<T>::Lapack(Family family) : family_(family) {
   const Search search;
-  for (std::size_t i = 0; i < std::size(kWantedNames); ++i) {
+  for (std::size_t i = 0; i < kWantedCount; ++i) {
     const char* const name = name_for<T>(static_cast<Wanted>(i));
     in_process_.push_back(name != nullptr ? search.find(family, ScalarTraits<T>::letter, name)
                                           : Symbol{});
@@ -178,7 +179,7 @@ const Symbol& Lapack<T>::symbol(Wanted routine) const {
   if (in_process_[i].address != nullptr) return in_process_[i];
   const std::vector<Symbol>& last_resort = at_build_time_.get([this] {
     auto found = std::make_unique<std::vector<Symbol>>();
-    for (std::size_t k = 0; k < std::size(kWantedNames); ++k) {
+    for (std::size_t k = 0; k < kWantedCount; ++k) {
       const char* const name = name_for<T>(static_cast<Wanted>(k));
       const bool missing = name != nullptr && in_process_[k].address == nullptr;
       found->push_back(missing ? find_at_build_time(family_, ScalarTraits<T>::letter, name)
@@ -474,7 +475,7 @@ void Lapack<T>::trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, HostView<c
 template <class T>
 std::size_t index_of(const char* name) {
   std::size_t i = 0;
-  for (; i < std::size(kWantedNames); ++i) {
+  for (; i < kWantedCount; ++i) {
     const char* const wanted = name_for<T>(static_cast<Wanted>(i));
     if (wanted != nullptr && std::strcmp(wanted, name) == 0) break;
   }
@@ -484,7 +485,7 @@ std::size_t index_of(const char* name) {
 template <class T>
 void* Lapack<T>::find(const char* name, bool wide) const {
   const std::size_t i = index_of<T>(name);
-  if (i == std::size(kWantedNames)) return nullptr;
+  if (i == kWantedCount) return nullptr;
   const Symbol& found = symbol(static_cast<Wanted>(i));
   return found.wide == wide ? found.address : nullptr;
 }

@@ -1,7 +1,5 @@
 #include "dispatch/routine.hpp"
 
-#include <string>
-
 #include "algorithms/cholesky/traits.hpp"
 #include "algorithms/lu/traits.hpp"
 #include "algorithms/refine/traits.hpp"
@@ -18,30 +16,25 @@ constexpr auto kMatrix = Given::matrix;
 constexpr auto kFactors = Given::factors;
 constexpr auto kNone = RightHandSides::none;
 constexpr auto kSome = RightHandSides::some;
-constexpr const char* kAll = "sdcz";
 
 using namespace algorithms;
-constexpr RoutineTraits potrf = {cholesky_traits, Factors::cholesky, kMatrix, kNone, kAll};
-constexpr RoutineTraits posv = {cholesky_traits, Factors::cholesky, kMatrix, kSome, kAll};
-constexpr RoutineTraits potrs = {potrs_traits, Factors::cholesky, kFactors, kSome, kAll};
-constexpr RoutineTraits getrf = {lu_traits, Factors::lu, kMatrix, kNone, kAll};
-constexpr RoutineTraits gesv = {lu_traits, Factors::lu, kMatrix, kSome, kAll};
-constexpr RoutineTraits getrs = {getrs_traits, Factors::lu, kFactors, kSome, kAll};
-constexpr RoutineTraits sgesv = {mixed_gesv_traits, Factors::lu, kMatrix, kSome, "d"};
-constexpr RoutineTraits cgesv = {mixed_gesv_traits, Factors::lu, kMatrix, kSome, "z"};
-constexpr RoutineTraits sposv = {mixed_posv_traits, Factors::cholesky, kMatrix, kSome, "d"};
-constexpr RoutineTraits cposv = {mixed_posv_traits, Factors::cholesky, kMatrix, kSome, "z"};
-constexpr RoutineTraits cholupdate = {update_traits, Factors::cholesky, kFactors, kSome, kAll};
+constexpr RoutineTraits potrf = {cholesky_traits, Factors::cholesky, kMatrix, kNone};
+constexpr RoutineTraits posv = {cholesky_traits, Factors::cholesky, kMatrix, kSome};
+constexpr RoutineTraits potrs = {potrs_traits, Factors::cholesky, kFactors, kSome};
+constexpr RoutineTraits getrf = {lu_traits, Factors::lu, kMatrix, kNone};
+constexpr RoutineTraits gesv = {lu_traits, Factors::lu, kMatrix, kSome};
+constexpr RoutineTraits getrs = {getrs_traits, Factors::lu, kFactors, kSome};
+constexpr RoutineTraits sgesv = {mixed_gesv_traits, Factors::lu, kMatrix, kSome};
+constexpr RoutineTraits cgesv = {mixed_gesv_traits, Factors::lu, kMatrix, kSome};
+constexpr RoutineTraits sposv = {mixed_posv_traits, Factors::cholesky, kMatrix, kSome};
+constexpr RoutineTraits cposv = {mixed_posv_traits, Factors::cholesky, kMatrix, kSome};
+constexpr RoutineTraits cholupdate = {update_traits, Factors::cholesky, kFactors, kSome};
 
 }  // namespace rows
 
 constexpr RoutineTraits kTable[] = {
-#define OVERLAPACK_ROUTINE(name, parameters, arguments) rows::name,
-#include "routines.def"
-// and, behind all others,
-#include "mixed_complex.def"
-#include "mixed_real.def"
-#undef OVERLAPACK_ROUTINE
+#define OVERLAPACK_ROUTED(kind, types, name) rows::name,
+#include "dispatch/routed.def"
     rows::cholupdate,
 };
 static_assert(std::size(kTable) == kRoutineCount);
@@ -57,15 +50,9 @@ const RoutineTraits& traits_of(Routine routine) {
   return kTable[static_cast<std::size_t>(routine)];
 }
 
-bool exists(Routine routine, char type) {
-  return std::string(traits_of(routine).types).find(type) != std::string::npos;
-}
-
 bool is_lu(Routine routine) { return factors_by(Factors::lu, routine); }
 
 bool is_cholesky(Routine routine) { return factors_by(Factors::cholesky, routine); }
-
-bool is_mixed(Routine routine) { return family_of(routine).refines(); }
 
 std::size_t element_size(char type) {
   return with_type(type, [](auto one) { return sizeof one; });

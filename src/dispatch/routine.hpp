@@ -8,6 +8,7 @@
 #include "algorithms/shared/family.hpp"
 #include "core/scalar.hpp"
 #include "core/view.hpp"
+#include "routines.hpp"
 
 namespace overlapack::dispatch {
 
@@ -16,26 +17,32 @@ using algorithms::Shape;
 /// LAPACK's routines, and updates of a Cholesky factor under whatever name. Nothing depends on
 /// their order but that cholupdate, which is none of LAPACK's, is the last one.
 enum class Routine {
-#define OVERLAPACK_ROUTINE(name, parameters, arguments) name,
-#include "routines.def"
-// and, behind all others,
-#include "mixed_complex.def"
-#include "mixed_real.def"
-#undef OVERLAPACK_ROUTINE
+#define OVERLAPACK_ROUTED(kind, types, name) name,
+#include "dispatch/routed.def"
   cholupdate,
 };
 inline constexpr const char* kRoutineNames[] = {
-#define OVERLAPACK_ROUTINE(name, parameters, arguments) #name,
-#include "routines.def"
-// and, behind all others,
-#include "mixed_complex.def"
-#include "mixed_real.def"
-#undef OVERLAPACK_ROUTINE
+#define OVERLAPACK_ROUTED(kind, types, name) #name,
+#include "dispatch/routed.def"
     "cholupdate",
+};
+inline constexpr RoutineRow kRoutines[] = {
+#define OVERLAPACK_ROUTED(kind, types, name) {RoutineKind::kind, #types, #name},
+#include "dispatch/routed.def"
+    {RoutineKind::update, "sdcz", "cholupdate"},
 };
 inline constexpr std::size_t kRoutineCount = sizeof(kRoutineNames) / sizeof(kRoutineNames[0]);
 inline constexpr std::size_t kLapackRoutineCount = static_cast<std::size_t>(Routine::cholupdate);
 inline const char* name_of(Routine routine) { return kRoutineNames[static_cast<int>(routine)]; }
+inline constexpr RoutineKind kind_of(Routine routine) {
+  return kRoutines[static_cast<int>(routine)].kind;
+}
+/// Mixed-precision solvers: dsgesv is sgesv for the type d.
+inline constexpr bool is_mixed(Routine routine) { return kind_of(routine) == RoutineKind::mixed; }
+/// Whether the routine exists for a type.
+inline constexpr bool exists(Routine routine, char type) {
+  return kRoutines[static_cast<int>(routine)].exists_for(type);
+}
 
 /// Which factorization a routine computes or is given.
 enum class Factors { cholesky, lu };
@@ -50,20 +57,15 @@ struct RoutineTraits {
   Factors factors;
   Given given;
   RightHandSides right_hand_sides;
-  const char* types;  ///< the letters of those that it exists for
 };
 const RoutineTraits& traits_of(Routine routine);
 
 inline const algorithms::FamilyTraits& family_of(Routine routine) {
   return traits_of(routine).family();
 }
-/// Whether the routine exists for a type: all for all four but the mixed-precision solvers.
-bool exists(Routine routine, char type);
 /// Routines that factor a matrix by LU, or by Cholesky.
 bool is_lu(Routine routine);
 bool is_cholesky(Routine routine);
-/// Routines that solve with a factorization in lower precision: dsgesv is sgesv for the type d.
-bool is_mixed(Routine routine);
 
 inline constexpr char kTypeLetters[] = {'s', 'd', 'c', 'z'};
 /// The place of a type in kTypeLetters, or their number.

@@ -9,6 +9,8 @@
 #include "cpu/lapack.hpp"
 #include "device/cuda/runtime/plugin.hpp"
 #include "dispatch/context.hpp"
+#include "routines.hpp"
+#include "scopes.hpp"
 #include "tools/commands.hpp"
 #include "tools/hardware.hpp"
 #include "tools/problem.hpp"
@@ -143,67 +145,44 @@ void print_settings() {
   std::cout << '\n';
 }
 
-constexpr const char* kNorms[] = {
-#define OVERLAPACK_ROUTINE(name, parameters, arguments) #name,
-#include "norms.def"
-#undef OVERLAPACK_ROUTINE
+/// An exported name.
+struct Name {
+  RoutineKind kind;
+  cpu::Family family;
+  char type;
+  const char* text;
 };
-constexpr const char* kHermitianNorms[] = {
-#define OVERLAPACK_ROUTINE(name, parameters, arguments) #name,
-#include "hermitian_norms.def"
-#undef OVERLAPACK_ROUTINE
-};
-
-constexpr const char* kUpdates[] = {
-#define OVERLAPACK_ROUTINE(name, parameters, arguments) #name,
-#include "updates.def"
-#undef OVERLAPACK_ROUTINE
-};
-constexpr const char* kNativeUpdates[] = {
-#define OVERLAPACK_ROUTINE(name, parameters, arguments) #name,
-#include "native.def"
-#undef OVERLAPACK_ROUTINE
+constexpr Name kNames[] = {
+#define OVERLAPACK_NAME(symbol, spelling, type, name, kind, result, entry, parameters, arguments) \
+  {RoutineKind::kind, compat::spelling::kFamily, #type[0], #symbol},
+#include "expand.def"
 };
 
-constexpr const char* kCopies[] = {
-#define OVERLAPACK_ROUTINE(name, parameters, arguments) #name,
-#include "blas.def"
-#undef OVERLAPACK_ROUTINE
-};
+/// A line for each type, of the names that `belongs` says.
+template <class Belongs>
+void print_names(const std::string& title, Belongs belongs) {
+  std::cout << "  " << title << '\n';
+  for (const char type : dispatch::kTypeLetters) {
+    std::cout << "   ";
+    for (const Name& name : kNames) {
+      if (name.type == type && belongs(name)) std::cout << ' ' << name.text;
+    }
+    std::cout << '\n';
+  }
+}
 
 void print_names() {
   std::cout << "Names served\n";
   for (const auto& [family, meaning] : kFamilies) {
-    std::cout << "  " << meaning << '\n';
-    for (const char type : dispatch::kTypeLetters) {
-      std::cout << "   ";
-      for (std::size_t r = 0; r < dispatch::kLapackRoutineCount; ++r) {
-        if (!dispatch::exists(static_cast<dispatch::Routine>(r), type)) continue;
-        std::cout << ' ' << cpu::spell(family, type, dispatch::kRoutineNames[r]);
-      }
-      for (const char* const name : kNorms) std::cout << ' ' << cpu::spell(family, type, name);
-      for (const char* const name : kHermitianNorms) {
-        if (type == 'c' || type == 'z') std::cout << ' ' << cpu::spell(family, type, name);
-      }
-      std::cout << '\n';
-    }
+    print_names(meaning, [family = family](const Name& name) {
+      return is_lapack(name.kind) && name.family == family;
+    });
   }
-  std::cout << "  updates of a Cholesky factor\n";
-  for (const char type : dispatch::kTypeLetters) {
-    std::cout << "   ";
-    for (const char* const name : kUpdates) std::cout << ' ' << type << name << '_';
-    for (const char* const name : kNativeUpdates) std::cout << " ovl_" << type << name;
-    std::cout << '\n';
-  }
-  std::cout << "  copies of BLAS, as NumPy calls them\n";
-  for (const char type : dispatch::kTypeLetters) {
-    std::cout << "   ";
-    for (const auto& [family, meaning] : kFamilies) {
-      if (family == cpu::Family::lp64) continue;  // that name is left to the BLAS
-      for (const char* const name : kCopies) std::cout << ' ' << cpu::spell(family, type, name);
-    }
-    std::cout << '\n';
-  }
+  print_names("updates of a Cholesky factor", [](const Name& name) {
+    return name.kind == RoutineKind::update || name.kind == RoutineKind::native;
+  });
+  print_names("copies of BLAS, as NumPy calls them",
+              [](const Name& name) { return name.kind == RoutineKind::blas; });
 }
 
 }  // namespace

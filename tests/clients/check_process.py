@@ -1,10 +1,8 @@
 """Checks of whole processes that run with the library.
 
     check_process.py idle LIB         a program that calls nothing costs (almost) nothing
-    check_process.py exports LIB TABLE:TYPES=SPELLINGS ...
-                                      exactly the tables' names are exported (@ in a spelling stands
-                                      for a routine's name, with the letter of one of the types
-                                      before it); no CUDA library needed
+    check_process.py links LIB        the library needs no CUDA library, and has no search path of
+                                      its own
     check_process.py self LIB DEVICE [--preload [--copy]] [--before PATH] [--cpu-lapack PATH]
                   [--print WORDS] [--log ROUTINE [--only]] -- PROGRAM ARGS
                                       a program that judges its answers itself: must end with 0,
@@ -70,29 +68,14 @@ def idle(options):
         harness.fail("preloading must cost less than 1 ms")
 
 
-def exports(options):
-    wanted = set()
-    for table, spellings in (table.split("=") for table in options.tables):
-        path, types = table.rsplit(":", 1)
-        with open(path) as file:
-            routines = re.findall(r"^OVERLAPACK_ROUTINE\((\w+)", file.read(), re.M)
-        if not routines:
-            harness.fail(f"no routine in {path}")
-        wanted |= {spelling.replace("@", letter + routine) for routine in routines
-                   for letter in types for spelling in spellings.split(",")}
-    _, listing, _ = harness.run(["nm", "-D", "--defined-only", options.library], None)
-    rows = [line.split()[-2:] for line in listing.splitlines()]
-    found = {name.split("@")[0] for kind, name in rows if kind != "A"}
-    if found != wanted:
-        harness.fail(f"missing: {sorted(wanted - found)}\nin no table: "
-                     f"{sorted(found - wanted)}")
+def links(options):
     _, dynamic, _ = harness.run(["readelf", "-d", options.library], None)
     if re.search(r"RPATH|RUNPATH", dynamic):
         harness.fail("the library has a search path of its own:\n" + dynamic)
     _, needed, _ = harness.run(["ldd", options.library], None)
     if CUDA_LIBRARIES.search(needed):
         harness.fail("the library needs CUDA:\n" + needed)
-    print(f"exactly the tables' {len(wanted)} names are exported; no CUDA library is needed")
+    print("no CUDA library is needed, and there is no search path")
 
 
 def judged_by_itself(options):
@@ -140,10 +123,9 @@ def main():
     command = commands.add_parser("idle")
     command.set_defaults(run=idle)
     command.add_argument("library")
-    command = commands.add_parser("exports")
-    command.set_defaults(run=exports)
+    command = commands.add_parser("links")
+    command.set_defaults(run=links)
     command.add_argument("library")
-    command.add_argument("tables", nargs="+")
     command = commands.add_parser("self")
     command.set_defaults(run=judged_by_itself)
     command.add_argument("library")

@@ -9,6 +9,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "compat"))
+from routines_table import Table
+
 SKIPPED = 77  # the exit status that CTest counts as skipped (SKIP_RETURN_CODE)
 
 
@@ -111,12 +114,10 @@ def temporary_log():
 
 def expand(names):
     """"gesv,dpotrf" -> the routines meant: a name without a type letter stands for all four."""
+    typed = Table().typed()
     result = []
     for name in names.split(","):
-        typed = re.fullmatch(
-            r"(ds|zc)(gesv|posv)|"
-            r"[sdcz](potrf|potrs|posv|getrf|getrs|gesv|ch1up|ch1dn|chud|chdd|cholupdate\w*)", name)
-        result += [name] if typed else [letter + name for letter in "sdcz"]
+        result += [name] if name in typed else [letter + name for letter in "sdcz"]
     return result
 
 

@@ -2,11 +2,8 @@
 // are: read as 32-bit integers, `info` would be stored in half.
 #include <gtest/gtest.h>
 
-#include <complex>
-#include <cstddef>
 #include <type_traits>
 
-#include "core/scalar.hpp"
 #include "support/plain_ilp64.hpp"
 
 namespace overlapack {
@@ -25,23 +22,22 @@ Argument argument() {
 }
 
 template <class Result, class... Arguments>
-Result call(Result (*routine)(Arguments...)) {
+void expect_answer(Result (*routine)(Arguments...)) {
   words[0] = 0;
-  return routine(argument<Arguments>()...);
+  if constexpr (std::is_void_v<Result>) {
+    routine(argument<Arguments>()...);
+    EXPECT_EQ(words[0], kAnswer);
+  } else {
+    EXPECT_EQ(routine(argument<Arguments>()...), kNorm);
+  }
 }
 
 }  // namespace
 
 // A test for every name.
-#define OVERLAPACK_ENTRY(symbol, name, parameters, arguments) \
-  extern "C" void symbol parameters;                          \
-  TEST(PlainIlp64, symbol) {                                  \
-    call(&symbol);                                            \
-    EXPECT_EQ(words[0], kAnswer);                             \
-  }
-#define OVERLAPACK_NORM_ENTRY(symbol, name, parameters, arguments) \
-  extern "C" Real<T> symbol parameters;                            \
-  TEST(PlainIlp64, symbol) { EXPECT_EQ(call(&symbol), kNorm); }
+#define PLAIN_NAME(symbol, result, parameters, arguments) \
+  extern "C" result symbol parameters;                    \
+  TEST(PlainIlp64, symbol) { expect_answer(&symbol); }
 #include "support/plain_ilp64.def"
 
 }  // namespace overlapack

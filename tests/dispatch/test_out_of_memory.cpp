@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "adapters.hpp"
+#include "adapters/call.hpp"
 #include "algorithms/update/on_cpu.hpp"
 #include "algorithms/update/rank_one.hpp"
 #include "cpu/reference.hpp"
@@ -300,7 +300,8 @@ TEST(CholUpdateOnTheCpu, RotatesWithoutMemory) {
 
 TEST(FirstCall, SaysThatThereIsNoMemory) {  // to look for the CPU LAPACK of its family of names
   const auto adapter = [](compat::Caller, Integer* info) { *info = 0; };
-  const compat::Entry<T, decltype(adapter)> entry{cpu::Family::scipy_ilp64, "gesv", adapter};
+  const compat::LapackEntry<T, decltype(adapter)> entry{{cpu::Family::scipy_ilp64, "gesv"},
+                                                        adapter};
   Integer info = -1;
   for (long at = 1; info != 0; ++at) {
     const ScarceMemory scarce(at, false);
@@ -365,7 +366,7 @@ TEST_F(RoutedTest, ALineOfTheLogIsWholeOrAbsent) {
 
 TEST(FirstCall, ANormIsNotANumber) {
   const auto adapter = [](compat::Caller) -> float { throw std::bad_alloc(); };
-  const compat::Entry<T, decltype(adapter)> entry{cpu::Family::lp64, "lange", adapter};
+  const compat::LapackEntry<T, decltype(adapter)> entry{{cpu::Family::lp64, "lange"}, adapter};
   EXPECT_TRUE(std::isnan(entry()));
 }
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "cpu/loader.hpp"
+#include "exported.hpp"
 #include "host/new_memory.hpp"
 #include "host/strided_copy.hpp"
 #include "host/workers.hpp"
@@ -28,11 +29,9 @@ namespace overlapack {
 namespace {
 
 using namespace testing_support;
-
-#define OVERLAPACK_ENTRY(symbol, name, parameters, arguments) extern "C" void symbol parameters;
-#define OVERLAPACK_TABLE "blas.def"
-#include "wheel_spellings.def"
-#undef OVERLAPACK_ENTRY
+namespace ilp64 = compat::ilp64;
+namespace scipy_lp64 = compat::scipy_lp64;
+namespace scipy_ilp64 = compat::scipy_ilp64;
 
 /// scipy_dcopy_64_ and its kin.
 template <class T>

@@ -2,27 +2,24 @@
 // does is to say that it was called.
 #include "support/plain_ilp64.hpp"
 
-#include <complex>
-#include <cstddef>
 #include <tuple>
-
-#include "core/scalar.hpp"
+#include <type_traits>
 
 namespace overlapack {
 
-template <class... Arguments>
-void answer(Arguments... arguments) {
-  *std::get<sizeof...(arguments) - 1>(std::make_tuple(arguments...)) = kAnswer;
-}
-template <class... Arguments>
-float any_norm(Arguments...) {
-  return kNorm;
+template <class Result, class... Arguments>
+Result answer(Arguments... arguments) {
+  if constexpr (std::is_void_v<Result>) {
+    *std::get<sizeof...(arguments) - 1>(std::make_tuple(arguments...)) = kAnswer;
+  } else {
+    return kNorm;
+  }
 }
 
-#define OVERLAPACK_ENTRY(symbol, name, parameters, arguments) \
-  extern "C" [[gnu::visibility("default")]] void symbol parameters { answer arguments; }
-#define OVERLAPACK_NORM_ENTRY(symbol, name, parameters, arguments) \
-  extern "C" [[gnu::visibility("default")]] Real<T> symbol parameters { return any_norm arguments; }
+#define PLAIN_NAME(symbol, result, parameters, arguments)              \
+  extern "C" [[gnu::visibility("default")]] result symbol parameters { \
+    return answer<result> arguments;                                   \
+  }
 #include "support/plain_ilp64.def"
 
 }  // namespace overlapack

@@ -1,8 +1,28 @@
 #pragma once
 
+#include <complex>
+#include <cstddef>
 #include <cstdint>
+
+#include "core/scalar.hpp"
 
 /// What the routines of plain_ilp64.cpp put into `info`, and the norms that they return. Not to be
 /// mistaken for an `info` of 32 bits.
 constexpr std::int64_t kAnswer = (std::int64_t{1} << 32) + 42;
 constexpr float kNorm = 42;
+
+namespace overlapack::plain {
+using I = std::int64_t;
+namespace s {
+using T = float;
+}
+namespace d {
+using T = double;
+}
+namespace c {
+using T = std::complex<float>;
+}
+namespace z {
+using T = std::complex<double>;
+}
+}  // namespace overlapack::plain

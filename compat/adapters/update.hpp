@@ -1,29 +1,14 @@
-// Updates of a Cholesky factor, from the arguments of qrupdate, LINPACK and our own interface to
+// Updates of a Cholesky factor: from the arguments of qrupdate, LINPACK and our own interface to
 // views.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 
-#include "adapters.hpp"
+#include "adapters/call.hpp"
+#include "dispatch/calls.hpp"
 
 namespace overlapack::compat {
-
-/// A callable that runs `adapter`. No other library has these names in another integer width.
-template <class Adapter>
-struct UpdateEntry {
-  Caller caller;
-  Adapter adapter;
-
-  template <class... Arguments>
-  void operator()(Arguments... arguments) const {
-    try {
-      adapter(caller, arguments...);
-    } catch (const std::bad_alloc&) {
-      out_of_memory<void>(arguments...);
-    }
-  }
-};
 
 template <class T>
 void conjugate(T* x, Index n) {

@@ -1,0 +1,129 @@
+// What all adapters share: who calls, the classes that run an adapter, and the report of an invalid
+// argument.
+//
+// An adapter takes the arguments of a Fortran routine, checks them, makes views of them and calls
+// the dispatcher. There is one function for each row of routines.def, of the row's name, templated
+// over the scalar type T and the integer type I.
+#pragma once
+
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+#include <new>
+#include <string>
+#include <tuple>
+#include <type_traits>
+
+#include "arguments.hpp"
+#include "dispatch/calls.hpp"
+
+namespace overlapack::compat {
+
+/// Everything an adapter needs to know of the name it was called by.
+struct Caller {
+  cpu::Family family;
+  const char* name;
+  const void* address = nullptr;  ///< the place that the exported function was called from
+};
+
+/// Calls `address` with the caller's own arguments, plus lengths for its CHARACTER arguments, of
+/// which there are at most two; a routine with fewer ignores the rest.
+template <class Result, class... Arguments>
+Result forward(void* address, Arguments... arguments) {
+  constexpr std::size_t length = 1;
+  using Routine = Result (*)(Arguments..., std::size_t, std::size_t);
+  return reinterpret_cast<Routine>(address)(arguments..., length, length);
+}
+
+/// What a routine says that could not even begin, because there was no host memory to look for the
+/// process's CPU LAPACK: its last argument is info, or it returns a norm. To be called where a
+/// bad_alloc is handled, which goes on if the routine has no way to say it.
+template <class Result, class... Arguments>
+Result out_of_memory(Arguments... arguments) {
+  if constexpr (std::is_void_v<Result>) {
+    const auto last = std::get<sizeof...(Arguments) - 1>(std::make_tuple(arguments...));
+    using Last = std::decay_t<decltype(*last)>;
+    if constexpr (!std::is_integral_v<Last>) {
+      throw;
+    } else {
+      *last = static_cast<Last>(dispatch::kNoMemory);
+    }
+  } else {
+    return std::numeric_limits<Result>::quiet_NaN();
+  }
+}
+
+// The classes below run an adapter. The table of kinds (routines.def) says which one a routine has.
+
+/// For routines of LAPACK: runs `adapter` unless the name belongs to a library with other integers.
+template <class T, class Adapter>
+struct LapackEntry {
+  Caller caller;
+  Adapter adapter;
+
+  template <class... Arguments>
+  auto operator()(Arguments... arguments) const {
+    using Result = decltype(adapter(caller, arguments...));
+    try {
+      if (void* const other = dispatch::cpu_lapack<T>(caller.family).foreign(caller.name)) {
+        return forward<Result>(other, arguments...);
+      }
+      return adapter(caller, arguments...);
+    } catch (const std::bad_alloc&) {
+      return out_of_memory<Result>(arguments...);
+    }
+  }
+};
+
+/// For updates of a Cholesky factor. No other library has these names in another integer width.
+template <class T, class Adapter>
+struct UpdateEntry {
+  Caller caller;
+  Adapter adapter;
+
+  template <class... Arguments>
+  void operator()(Arguments... arguments) const {
+    try {
+      adapter(caller, arguments...);
+    } catch (const std::bad_alloc&) {
+      out_of_memory<void>(arguments...);
+    }
+  }
+};
+
+/// For routines of BLAS, which cannot fail.
+template <class T, class Adapter>
+struct BlasEntry {
+  Caller caller;
+  Adapter adapter;
+
+  template <class... Arguments>
+  void operator()(Arguments... arguments) const {
+    adapter(caller, arguments...);
+  }
+};
+
+/// Reports argument number -info as LAPACK does: to the application's xerbla_, or else by handing
+/// the call to the real routine, whose library then reports it its own way.
+template <class T, class I, class... Arguments>
+void report(Caller caller, I info, Arguments... arguments) {
+  std::string routine = ScalarTraits<T>::letter + std::string(caller.name);
+  std::transform(routine.begin(), routine.end(), routine.begin(), upper_case);
+  routine.resize(6, ' ');
+  if (call_xerbla<I>(caller.family, routine, static_cast<int>(-info))) return;
+  void* const real_routine =
+      dispatch::cpu_lapack<T>(caller.family).find(caller.name, sizeof(I) == 8);
+  if (real_routine != nullptr) {
+    forward<void>(real_routine, arguments...);
+  } else {
+    std::fprintf(stderr, " ** On entry to %s parameter number %2d had an illegal value\n",
+                 routine.c_str(), static_cast<int>(-info));
+  }
+}
+
+template <class I>
+I at_least_one(I n) {
+  return std::max<I>(1, n);
+}
+
+}  // namespace overlapack::compat
