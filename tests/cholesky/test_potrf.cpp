@@ -74,7 +74,7 @@ TYPED_TEST(Potrf, RandomMatricesOfManyOrders) {
 
 TYPED_TEST(Potrf, SchedulesFindTheFactorOfTheTextbook) {
   using T = TypeParam;
-  const double tolerance = std::sqrt(epsilon<T>());  // steps that are left out make more
+  const double tolerance = 64 * std::sqrt(epsilon<T>());  // steps that are left out make more
   for (const Index n : {33, 100, 161}) {
     for (const Uplo uplo : kUplos) {
       const auto a = positive_definite<T>(n, 1, 3);

@@ -78,7 +78,7 @@ TYPED_TEST(Getrf, RandomMatricesOfManyShapes) {
 
 TYPED_TEST(Getrf, SchedulesFindTheFactorsOfTheTextbook) {
   using T = TypeParam;
-  const double tolerance = std::sqrt(epsilon<T>());  // steps that are left out make more
+  const double tolerance = 64 * std::sqrt(epsilon<T>());  // steps that are left out make more
   for (const Index nb : {Index{6}, Index{32}}) {
     for (const auto& [m, n] : {std::pair<Index, Index>{100, 100}, {130, 70}, {70, 130}}) {
       const auto a = random_matrix<T>(m, n, 1, 3);

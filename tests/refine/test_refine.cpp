@@ -530,14 +530,14 @@ class RefinePrecisions : public Refine<Arrival<T, Upload::columns>> {
     Index committed = 0;
     if (uplo) {
       copy.forbid_other_triangle(*uplo);
-      result.info =
-          algorithms::mixed_posv<T>(this->device(), cpu, single, options, *uplo, copy.view(),
-                                    b.view(), x.view(), result.refinement, committed);
+      result.info = algorithms::mixed_posv<T>(this->device(), {cpu, single}, options, *uplo,
+                                              {copy.view(), b.view(), x.view()}, result.refinement,
+                                              committed);
     } else {
       algorithms::Interchanges interchanges;
-      result.info =
-          algorithms::mixed_gesv<T>(this->device(), cpu, single, options, copy.view(), interchanges,
-                                    b.view(), x.view(), result.refinement, committed);
+      result.info = algorithms::mixed_gesv<T>(this->device(), {cpu, single}, options,
+                                              {copy.view(), b.view(), x.view()}, interchanges,
+                                              result.refinement, committed);
       EXPECT_TRUE(result.info != 0 || valid_pivots(interchanges.pivots, n));
     }
     EXPECT_TRUE(uplo || result.refinement.fell_back || same_or_nan(copy, a));
