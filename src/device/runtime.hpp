@@ -267,7 +267,7 @@ class Device {
   std::string name_, model_;
   std::size_t memory_;
   bool emulated_;
-  const Tuning& tuning_;
+  const Tuning tuning_;
   std::tuple<Kernels<float>*, Kernels<double>*, Kernels<std::complex<float>>*,
              Kernels<std::complex<double>>*>
       kernels_;
