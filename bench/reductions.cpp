@@ -106,9 +106,10 @@ class ReductionBench {
         data_(data),
         matrix_(device, data.view().rows, data.view().cols, ld) {
     matrix_.upload(data.view());
-    constexpr double kMany = 5e8;  // bytes that are worth a measurement
-    launches_ =
-        device.emulated() ? 1 : std::max(1, static_cast<int>(std::min(kMany / bytes(), 20.)));
+    constexpr double kMeasuredBytes = 5e8;  // bytes that are worth a measurement
+    launches_ = device.emulated()
+                    ? 1
+                    : std::max(1, static_cast<int>(std::min(kMeasuredBytes / bytes(), 20.)));
   }
 
   double bytes() const {
@@ -202,9 +203,12 @@ struct Shape {
 
 /// Square, with and without padding, tall and wide: all with n^2 elements or nearly so.
 std::vector<Shape> shapes(const Options& options, Index n) {
-  constexpr Index kThin = 16;
-  const Index padding = options.lda_pad > 0 ? options.lda_pad : 8, long_side = n * n / kThin;
-  return {{n, n, n}, {n, n, n + padding}, {long_side, kThin, long_side}, {kThin, long_side, kThin}};
+  constexpr Index kShortSide = 16;
+  const Index padding = options.lda_pad > 0 ? options.lda_pad : 8, long_side = n * n / kShortSide;
+  return {{n, n, n},
+          {n, n, n + padding},
+          {long_side, kShortSide, long_side},
+          {kShortSide, long_side, kShortSide}};
 }
 
 }  // namespace

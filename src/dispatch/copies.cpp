@@ -150,7 +150,7 @@ class Series {
   /// It ends with the thread, which may copy even then.
   static T* room() {
     static ThreadMemory memory;
-    return static_cast<T*>(memory.get(sizeof(T) * algorithms::NextColumns<T>::kRoom));
+    return static_cast<T*>(memory.get(sizeof(T) * algorithms::NextColumns<T>::kKeptElements));
   }
 
   /// A matrix that lies by rows has no more columns than there is room for in a row.

@@ -14,7 +14,7 @@ void Transfer::signal(const Direction& direction, Index chunk) const {
 }
 
 void Transfer::issue_loop() {
-  Backoff wait(Backoff::kLong);
+  Backoff wait(Backoff::kIssuerSpins);
   while (!halted_.load(std::memory_order_acquire)) {
     const bool uploads_done = caller_issues_ || stopped() || up_.issued == count(up_.chunks);
     const bool downloads_done =

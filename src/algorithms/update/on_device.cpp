@@ -392,7 +392,7 @@ std::size_t chol_update_bytes(Index n, Index k, Index nb) {
 template <class T>
 Index chol_update_on_device(Device& device, const Options& options, const Update<T>& update,
                             UpdateCheckpoint<T>& checkpoint) {
-  if (chol_update_at_once(device, options, update)) return 0;
+  if (update_by_independent_panels(device, options, update)) return 0;
   DeviceUpdate<T> chain(device, options, update, checkpoint);
   try {
     return chain.run();

@@ -353,7 +353,7 @@ void to_scaled_residues(Op op, Weigh weigh, HostView<const T> matrix, HostView<c
         sum += std::pow(std::ldexp(x.real(), -size), 2) + std::pow(std::ldexp(x.imag(), -size), 2);
       }
       exponent = std::max(
-          exponent, size + static_cast<int>(std::ceil(std::log2(sum / residues::kLongest) / 2)));
+          exponent, size + static_cast<int>(std::ceil(std::log2(sum / residues::kMaxSquares) / 2)));
     }
     scales(i) = finite ? std::ldexp(1., exponent - residues::kSpareBits) : std::nan("");
     for (Index l = 0; l < k; ++l) {

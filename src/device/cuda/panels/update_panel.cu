@@ -58,11 +58,12 @@ constexpr int kChunk = 4;  // columns that are published at a time
 template <class E>
 constexpr int kVectors = sizeof(E) == sizeof(double) ? 32 : 8;
 template <class E>
-constexpr int kFewerVectors = sizeof(E) == sizeof(double) ? 16 : 8;
+constexpr int kVectorsOfSmallPass = sizeof(E) == sizeof(double) ? 16 : 8;
 
 /// The part of a diagonal element's square below which the new square cannot be told from zero.
 template <class T>
-constexpr double kLeast = static_cast<double>(std::numeric_limits<DeviceReal<T>>::epsilon());
+constexpr double kMinSquareRatio =
+    static_cast<double>(std::numeric_limits<DeviceReal<T>>::epsilon());
 
 /// The problem: rows 0, ..., n - 1 are the diagonal block.
 template <class T>
@@ -71,7 +72,7 @@ struct Panel {
   int n;
   int vectors;
   double sign;
-  double least;  ///< 0, or kLeast of a downdate
+  double least;  ///< 0, or kMinSquareRatio of a downdate
   Trapezoid<const T> a;
   Trapezoid<T> factor;    ///< for the rows below
   Trapezoid<T> diagonal;  ///< for the diagonal block
@@ -125,7 +126,7 @@ struct Panels {
             static_cast<int>(min(n - first, Index{kWidth})),
             vectors,
             sign,
-            sign > 0 ? 0.0 : kLeast<T>,
+            sign > 0 ? 0.0 : kMinSquareRatio<T>,
             a.from(first, first),
             factor.from(first, first),
             factor.from(first, first),
@@ -208,7 +209,7 @@ struct Pivot {
 };
 
 /// The range of squares in which nothing overflows or vanishes.
-constexpr double kLeastSquare = 0x1p-900, kLargestSquare = 0x1p+900;
+constexpr double kMinSquare = 0x1p-900, kMaxSquare = 0x1p+900;
 
 /// For ordinary numbers, without a division or a root: rough values, of which one step of a method
 /// of third order makes accurate ones. q = a^2 + s |b|^2.
@@ -375,8 +376,7 @@ __device__ void lead(const Panel<T>& panel, Shared<E, K>& shared, int first, int
         const double a = y.a, squares = square(b), q = fma(a, a, panel.sign * squares);
         Pivot pivot;
         double scaled = a;
-        if (squares > kLeastSquare && q < kLargestSquare && q > kLeastSquare &&
-            q > panel.least * a * a) {
+        if (squares > kMinSquare && q < kMaxSquare && q > kMinSquare && q > panel.least * a * a) {
           pivot = make_pivot(a, q);
           if (own) {
             y.inverse = pivot.inverse;
@@ -616,8 +616,8 @@ void with_kernel_for(Index vectors, F f) {
     f(std::integral_constant<int, 1>());
   } else if (vectors <= 4) {
     f(std::integral_constant<int, 4>());
-  } else if (vectors <= kFewerVectors<E>) {
-    f(std::integral_constant<int, kFewerVectors<E>>());
+  } else if (vectors <= kVectorsOfSmallPass<E>) {
+    f(std::integral_constant<int, kVectorsOfSmallPass<E>>());
   } else {
     f(std::integral_constant<int, kVectors<E>>());
   }
@@ -633,7 +633,7 @@ Panel<typename DeviceScalar<T>::type> panel_of(const UpdatePanel<T>& op, DeviceV
           static_cast<int>(op.columns()),
           static_cast<int>(count),
           adds ? 1.0 : -1.0,
-          adds ? 0.0 : kLeast<D>,
+          adds ? 0.0 : kMinSquareRatio<D>,
           Trapezoid<const D>{a, upper},
           Trapezoid<D>{op.factor, upper},
           Trapezoid<D>{device_cast(home.data), home.ld, upper},

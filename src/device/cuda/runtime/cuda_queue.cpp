@@ -18,10 +18,10 @@ constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;
 
 /// Whether the current device has less memory left than a library may want for its start.
 bool is_short_of_memory() {
-  constexpr std::size_t kEnough = std::size_t{1} << 30;
+  constexpr std::size_t kMinFreeBytes = std::size_t{1} << 30;
   std::size_t free = 0, total = 0;
   ignore(cudaMemGetInfo(&free, &total));
-  return free < kEnough;
+  return free < kMinFreeBytes;
 }
 
 /// Lets a stream write a word.
