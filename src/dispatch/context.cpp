@@ -261,7 +261,7 @@ void Context::log(const std::string& line) {
 }
 
 std::shared_ptr<Device> open_cuda_device(std::optional<int> index, int rank) {
-  const NoDlerror no_dlerror;
+  const DlerrorGuard dlerror_guard;
   // The driver first: where there is none, the plug-in and its libraries would be loaded, with
   // their memory, to find that out.
   if (dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL) == nullptr) {

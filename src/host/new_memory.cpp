@@ -61,7 +61,7 @@ class LargePages {
 /// provided of another one takes memory, or room on a disk, from others. 0 if it is none such, or
 /// that cannot be told.
 std::uintptr_t end_of_private_memory(std::uintptr_t address) {
-  const KeepErrno keep_errno;
+  const ErrnoGuard errno_guard;
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> maps(
       std::fopen("/proc/self/maps", "re"), [](std::FILE* file) { return std::fclose(file); });
   if (!maps) return 0;
@@ -101,7 +101,7 @@ bool is_new(const void* byte) {
 }
 
 bool is_new(std::uintptr_t begin, std::uintptr_t end) {
-  const KeepErrno keep_errno;
+  const ErrnoGuard errno_guard;
   std::array<unsigned char, 4096> there;
   const std::uintptr_t step = kSmallPage * there.size();
   for (std::uintptr_t first = small_page_from(begin); first < end; first += step) {
@@ -126,7 +126,7 @@ Memory allocation_at(std::uintptr_t begin) {
 }
 
 bool is_there(Memory allocation) {
-  const KeepErrno keep_errno;
+  const ErrnoGuard errno_guard;
   const std::uintptr_t size = allocation.end - allocation.begin + kHeader + kOwnPages,
                        place = allocation.begin - sizeof size;
   const auto low = static_cast<std::uint32_t>(size), high = static_cast<std::uint32_t>(size >> 32);
@@ -134,13 +134,13 @@ bool is_there(Memory allocation) {
 }
 
 void provide(std::uintptr_t begin, std::uintptr_t end, Index threads) {
-  const KeepErrno keep_errno;
+  const ErrnoGuard errno_guard;
   const LargePages pages(begin, end);
   share_out(threads, pages.count(), [=](Index i) { pages.provide(i); });
 }
 
 void provide_small_pages(std::uintptr_t begin, std::uintptr_t end) {
-  const KeepErrno keep_errno;
+  const ErrnoGuard errno_guard;
   const std::uintptr_t first = small_page_from(begin);
   if (first < end) madvise(address(first), end - first, MADV_NOHUGEPAGE);
 }

@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-constexpr int kPiece = SplitForm::kPiece, kHeader = SplitForm::kHeader;
+constexpr int kPiece = SplitForm::kNumbersPerCacheLine, kHeader = SplitForm::kHeader;
 constexpr int kPieces = 8;  // of a section, at most
 static_assert(kThreads == kPieces * kWarp && kLines == kWarp);
 

@@ -33,7 +33,7 @@ constexpr int kMultiplyingThreads = kGroups * kGroupThreads;
 constexpr int kThreads = kMultiplyingThreads + kGroupThreads;  // the last group copies
 constexpr int kBuffers = 6;
 constexpr int kPiecesBehind = 2;  // pieces
-constexpr int kPiece = SplitForm::kPiece, kHeader = SplitForm::kHeader;
+constexpr int kPiece = SplitForm::kNumbersPerCacheLine, kHeader = SplitForm::kHeader;
 static_assert(kPiece == 32, "two products of 16 numbers each, from rows of 128 bytes");
 
 /// The scale of a line in a section, as copies bring it: they are of 16 bytes at least.

@@ -626,7 +626,7 @@ void with_kernel_for(Index vectors, F f) {
 /// The kernels' view of a group of vectors: columns j, ... of V.
 template <class T>
 Panel<typename DeviceScalar<T>::type> panel_of(const UpdatePanel<T>& op, DeviceView<const T> a,
-                                               DeviceView<T> home, Index j, Index count) {
+                                               DeviceView<T> result, Index j, Index count) {
   using D = typename DeviceScalar<T>::type;
   const bool upper = op.uplo == Uplo::upper, adds = j < op.plus;
   return {op.rows(),
@@ -636,7 +636,7 @@ Panel<typename DeviceScalar<T>::type> panel_of(const UpdatePanel<T>& op, DeviceV
           adds ? 0.0 : kMinSquareRatio<D>,
           Trapezoid<const D>{a, upper},
           Trapezoid<D>{op.factor, upper},
-          Trapezoid<D>{device_cast(home.data), home.ld, upper},
+          Trapezoid<D>{device_cast(result.data), result.ld, upper},
           device_cast(op.v.data) + j * op.v.ld,
           op.v.ld,
           device_cast(op.rest.data) + j * op.rest.ld,
@@ -659,16 +659,16 @@ void enqueue(CudaQueue& queue, const UpdatePanel<T>& op) {
   for (Index j = 0; j < op.v.cols;) {
     const bool in_place = a.data == factor.data;
     const Index count = std::min<Index>((j < op.plus ? op.plus : op.v.cols) - j, kVectors<E>);
-    const DeviceView<T> home =
+    const DeviceView<T> result =
         in_place ? DeviceView<T>(static_cast<T*>(scratch.memory()), n, n, kWidth) : factor;
-    const Panel<D> panel = panel_of(op, a, home, j, count);
+    const Panel<D> panel = panel_of(op, a, result, j, count);
     with_kernel_for<E>(count, [&](auto vectors) {
       launch_update<D, decltype(vectors)::value>(queue.stream(), queue.gpu().multiprocessors,
                                                  panel);
     });
     if (in_place) {
       copy_part(queue.stream(), {factor.data, sizeof(T) * static_cast<std::size_t>(factor.ld),
-                                 home.data, sizeof(T) * static_cast<std::size_t>(home.ld),
+                                 result.data, sizeof(T) * static_cast<std::size_t>(result.ld),
                                  sizeof(T), n, n, part_of(op.uplo), 0});
     }
     a = factor;  // for the next group
