@@ -192,7 +192,7 @@ double memory_rate(Device& device) {
   const QueueLease queue(device);
   queue->zero(from.data(), size);
   queue->record(*begin);
-  queue->copy_on_device(to.data(), size, from.data(), size, 4, kBytes / 4, 1);
+  queue->copy_on_device({to.data(), size, from.data(), size, 4, kBytes / 4, 1});
   queue->record(*end);
   return 2 * static_cast<double>(kBytes) / (1e-6 * end->since(*begin));
 }

@@ -168,11 +168,9 @@ void CudaQueue::do_copy_to_host(void* to, std::size_t to_pitch, const void* from
   copy(to, to_pitch, from, from_pitch, bytes, count, cudaMemcpyDeviceToHost);
 }
 
-void CudaQueue::do_copy_on_device(void* to, std::size_t to_pitch, const void* from,
-                                  std::size_t from_pitch, std::size_t element, Index rows,
-                                  Index cols, Part part, Index diagonal) {
+void CudaQueue::do_copy_on_device(const PartCopy& operands) {
   const CurrentDevice current(gpu_.index);
-  copy_part(stream_, {to, to_pitch, from, from_pitch, element, rows, cols, part, diagonal});
+  copy_part(stream_, operands);
 }
 
 void CudaQueue::do_zero(void* device_memory, std::size_t pitch, std::size_t bytes,
