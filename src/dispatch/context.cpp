@@ -133,6 +133,16 @@ std::string directory_of_this_library() {
   return slash == std::string::npos ? "." : path.substr(0, slash);
 }
 
+/// Panels for which a device has no kernel are factored by the CPU LAPACK.
+template <class T>
+void lend_cpu_panels(Device& device) {
+  device.kernels<T>().use(CpuPanels<T>{
+      [](Uplo uplo, HostView<T> a) { return cpu::lapack<T>(cpu::Family::lp64).potrf(uplo, a); },
+      [](HostView<T> a, Index* pivots) {
+        return cpu::lapack<T>(cpu::Family::lp64).getrf(a, cpu::Pivots(pivots));
+      }});
+}
+
 }  // namespace
 
 ProfileFile read_profile(const std::string& path) {
@@ -203,6 +213,9 @@ void Context::open_device() {
       default:
         device_ = open_cuda_device(settings_.cuda_index, settings_.rank);
     }
+#define OVERLAPACK_LEND(T) lend_cpu_panels<T>(*device_);
+    OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_LEND)
+#undef OVERLAPACK_LEND
     status_ = device_->name() + " (" + device_->model() + ")";
   } catch (const std::exception& error) {
     set_status("", error.what());

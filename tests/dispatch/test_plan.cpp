@@ -39,6 +39,13 @@ TEST(Policy, SizeOfACall) {
   EXPECT_EQ(size_of(Routine::cposv, {500, 500, 7}), 500);
 }
 
+TEST(Policy, FamiliesOfMixedPrecisionSolversRefine) {
+  for (std::size_t r = 0; r < kRoutineCount; ++r) {
+    const auto routine = static_cast<Routine>(r);
+    EXPECT_EQ(is_mixed(routine), family_of(routine).refines()) << name_of(routine);
+  }
+}
+
 TEST(Policy, OperationCounts) {
   const Shape square{1000, 1000, 0}, solve{1000, 1000, 10};
   const double n = 1000;

@@ -18,14 +18,10 @@ struct ProblemRow {
 
 /// The row of a routine, under its name. A routine of which no family has the row does not link.
 namespace rows {
-#define OVERLAPACK_ROUTINE(name, parameters, arguments) \
-  template <class T>                                    \
+#define OVERLAPACK_ROUTED(kind, types, name) \
+  template <class T>                         \
   const ProblemRow<T>& name();
-#include "routines.def"
-// and, behind all others,
-#include "mixed_complex.def"
-#include "mixed_real.def"
-#undef OVERLAPACK_ROUTINE
+#include "dispatch/routed.def"
 template <class T>
 const ProblemRow<T>& cholupdate();
 }  // namespace rows
