@@ -60,7 +60,7 @@ struct SplitForm {
   /// Numbers whose parts stand together, in as many floats: a line of the cache.
   static constexpr int kNumbersPerCacheLine = 32;
   /// Floats at the beginning of a section. With as many as a piece has, pieces are lines of the
-  /// cache; with eight, products took a fifth longer.
+  /// cache. With eight, products would take a fifth longer.
   static constexpr int kHeader = kNumbersPerCacheLine;
 };
 /// SplitForm::section at most.

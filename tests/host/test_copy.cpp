@@ -247,8 +247,8 @@ TEST(Copy, ReadsAlongForNumPy) {
     for (const Index first : {0, 1}) {
       Padded<double> y(kRows, kCols);
       for (int repetition = 0; repetition < 3; ++repetition) {
-        numpy_loop(&scipy_ilp64::d::scipy_dcopy_64_, kRows, kCols, a.data() + first, ld, 1,
-                   y.data(), 1, kRows);
+        numpy_loop(&scipy_ilp64::d::scipy_dcopy_64_, kRows, kCols, {a.data() + first, ld, 1},
+                   {y.data(), 1, kRows});
         Index wrong = 0;
         for (Index j = 0; j < kCols; ++j) {
           for (Index i = 0; i < kRows; ++i) wrong += y(i, j) != a(i * ld + first + j, 0);
@@ -282,8 +282,8 @@ TEST(Copy, SeesWhatHasChangedInBetween) {
     EXPECT_EQ(changed, kCols - 1);
   };
   change = {a.data() + 1, true};
-  numpy_loop(&scipy_ilp64::d::scipy_dcopy_64_, kRows, kCols, a.data(), kLd, 1, y.data(), 1, kRows,
-             between, &change);
+  numpy_loop(&scipy_ilp64::d::scipy_dcopy_64_, kRows, kCols, {a.data(), kLd, 1},
+             {y.data(), 1, kRows}, between, &change);
   expect_changes();
   a = random_matrix<double>(kLd * kRows, 1, 8);
   change = {a.data() + 1, false};
@@ -383,8 +383,8 @@ class NumPyCopy : public testing::Test {
 
   static void copy(const double* x, Layout from, double* y, Layout to, Index columns = kColumns,
                    void (*between)(void*) = nullptr, void* data = nullptr) {
-    numpy_loop(&scipy_ilp64::d::scipy_dcopy_64_, kN, columns, x, from.inc, from.ld, y, to.inc,
-               to.ld, between, data);
+    numpy_loop(&scipy_ilp64::d::scipy_dcopy_64_, kN, columns, {x, from.inc, from.ld},
+               {y, to.inc, to.ld}, between, data);
   }
   static Index differences(const double* x, Layout from, const double* y, Layout to,
                            Index columns = kColumns) {
@@ -628,8 +628,8 @@ TEST_F(NumPyCopy, ForgetsWhatItHasCopiedAhead) {
     copy(a.get(), kByRows, y.get(), kByColumns, 3);
     const auto again = [&](double value) {
       a.get()[3] = value;
-      numpy_loop(&scipy_ilp64::d::scipy_dcopy_64_, kN, 1, a.get() + 3, kByRows.inc, 1,
-                 y.get() + 3 * kN, 1, kN);
+      numpy_loop(&scipy_ilp64::d::scipy_dcopy_64_, kN, 1, {a.get() + 3, kByRows.inc, 1},
+                 {y.get() + 3 * kN, 1, kN});
       EXPECT_EQ(y.get()[3 * kN], value);
     };
     const auto start = std::chrono::steady_clock::now();
@@ -645,8 +645,8 @@ TEST(Copy, AsLongAsThereIsAThread) {
   static auto a = random_matrix<double>(80 * kRows, 1, 9);
   static Padded<double> y(kRows, kCols);
   const auto copy = [](Index first, Index columns) {
-    numpy_loop(&scipy_ilp64::d::scipy_dcopy_64_, kRows, columns, a.data() + first, 80, 1,
-               y.data() + first * kRows, 1, kRows);
+    numpy_loop(&scipy_ilp64::d::scipy_dcopy_64_, kRows, columns, {a.data() + first, 80, 1},
+               {y.data() + first * kRows, 1, kRows});
   };
   copy(0, kCols);  // makes the memory's key
   constexpr Index kEarlyColumns = 20;

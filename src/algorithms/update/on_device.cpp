@@ -38,8 +38,8 @@
 // Numbers that are not finite. Whoever wants a factor with such numbers refused wants it as it was,
 // too, so all of it must be seen before anything is committed. If it fits, the device looks at each
 // region as it arrives: an update then is a trial, too, but its results go home as soon as the last
-// region has been seen. (To read the factor on the CPU first took a third of the call.) Otherwise
-// it is read once more, before the call.
+// region has been seen. (To read the factor on the CPU first would take a third of the call.)
+// Otherwise it is read once more, before the call.
 
 namespace overlapack::algorithms {
 namespace {
