@@ -30,8 +30,8 @@
 // The columns to the right of a strip are in memory, where rows do not move either; each warp
 // updates the rows of its own threads there. The pivots' rows of these columns are copied step by
 // step, while all wait for the next heads. Their multipliers are sent when the strip is complete:
-// sent step by step, they delayed the chain by 0.1 us every time. The interchanges are carried out
-// when the panel is complete, as one gather (interchange.cuh).
+// sent step by step, they would delay the chain by 0.1 us every time. The interchanges are carried
+// out when the panel is complete, as one gather (interchange.cuh).
 #include <algorithm>
 #include <type_traits>
 
