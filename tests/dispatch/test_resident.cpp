@@ -108,7 +108,7 @@ TYPED_TEST(Resident, LuOfFewPanelsMakesNoCopy) {
   }
 }
 
-TYPED_TEST(Resident, LuInterchangesFewPanelsAndThenMoreAtOnce) {
+TYPED_TEST(Resident, LuInterchangesFewPanelsAndThenMoreTogether) {
   using T = TypeParam;
   const bool emulated = this->device().emulated();  // where all of this begins with fewer columns
   const Index n = emulated ? 98 : 2400;

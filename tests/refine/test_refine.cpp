@@ -856,7 +856,7 @@ TYPED_TEST(Refine, NaNsOnTheCpu) {
   }
 }
 
-TYPED_TEST(Refine, InTwoThreadsAtOnce) {
+TYPED_TEST(Refine, InTwoThreadsConcurrently) {
   using T = typename TypeParam::Scalar;
   this->route(Algorithm::tiled, 16);
   EXPECT_LT(worst_in_two_threads([&](std::size_t thread, std::uint64_t round) {
