@@ -69,6 +69,10 @@ class DeviceTest : public testing::Test {
     if (device_) device_->set_observer(nullptr);
   }
   Device& device() { return *device_; }
+  /// Whether the device has the formats that refinement needs. One that has not answers
+  /// mixed-precision calls in double precision.
+  bool rounds() { return device().kernels<double>().rounding() != nullptr; }
+  static constexpr const char* kNoRounding = "this device does not round to single precision";
 
   std::shared_ptr<Device> device_;
 };

@@ -17,6 +17,13 @@ using namespace testing_support;
 template <class T>
 class SplitContract : public DeviceContract<T> {
  protected:
+  void SetUp() override {
+    DeviceContract<T>::SetUp();
+    if (!this->IsSkipped() && this->kernels().split_products() == nullptr) {
+      GTEST_SKIP() << "this device has no products of split operands";
+    }
+  }
+
   /// A factor in split form, and what that depends on.
   struct Form {
     SplitForm form;
