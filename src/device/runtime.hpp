@@ -311,9 +311,11 @@ void Queue::copy(HostView<T> to, DeviceView<const T> from) {
 
 template <class T>
 void Queue::copy(DeviceView<T> to, DeviceView<const T> from, Part part) {
-  copy_on_device({to.data, sizeof(T) * static_cast<std::size_t>(to.ld), from.data,
-                  sizeof(T) * static_cast<std::size_t>(from.ld), sizeof(T), from.rows, from.cols,
-                  part});
+  const PartCopy operands = {to.data,   sizeof(T) * static_cast<std::size_t>(to.ld),
+                             from.data, sizeof(T) * static_cast<std::size_t>(from.ld),
+                             sizeof(T), from.rows,
+                             from.cols, part};
+  copy_on_device(operands);
 }
 
 }  // namespace overlapack
