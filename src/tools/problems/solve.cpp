@@ -1,4 +1,7 @@
 // potrs and getrs.
+#include <utility>
+#include <vector>
+
 #include "exported.hpp"
 #include "tools/problems/row.hpp"
 
@@ -32,19 +35,35 @@ void run_getrs_on_cpu(Problem<T>& problem) {
       lapack.getrs(problem.call().op, problem.a(), cpu::Pivots(problem.pivots()), problem.b());
 }
 
+/// op(A) x from the factors that the routine is given.
+template <class T>
+std::vector<Double<T>> times_factors(const Problem<T>& problem, std::vector<Double<T>> x) {
+  return problem.factor_times(problem.a(), std::move(x), problem.call().op);
+}
+
+/// The row of a solve with what is given as A.
+template <class T>
+constexpr ProblemRow<T> solve_row(Matrix matrix, void (*run)(Problem<T>&),
+                                  void (*run_on_cpu)(Problem<T>&),
+                                  decltype(ProblemRow<T>::times) times) {
+  ProblemRow<T> row{matrix, run, run_on_cpu, residual_of_any_solution<T>};
+  row.times = times;
+  return row;
+}
+
 }  // namespace
 
 template <class T>
 const ProblemRow<T>& rows::potrs() {
-  static constexpr ProblemRow<T> row{Matrix::cholesky_factor, run_potrs<T>, run_potrs_on_cpu<T>,
-                                     residual_of_any_solution<T>};
+  static constexpr ProblemRow<T> row =
+      solve_row<T>(Matrix::cholesky_factor, run_potrs<T>, run_potrs_on_cpu<T>, times_factors<T>);
   return row;
 }
 
 template <class T>
 const ProblemRow<T>& rows::getrs() {
-  static constexpr ProblemRow<T> row{Matrix::lu_factors, run_getrs<T>, run_getrs_on_cpu<T>,
-                                     residual_of_any_solution<T>};
+  static constexpr ProblemRow<T> row =
+      solve_row<T>(Matrix::lu_factors, run_getrs<T>, run_getrs_on_cpu<T>, times_factors<T>);
   return row;
 }
 
