@@ -49,7 +49,7 @@ class Results {
  private:
   template <class U>
   void put(U x) {
-    if constexpr (is_complex<U>) {
+    if constexpr (!std::is_integral_v<U> && !std::is_floating_point_v<U>) {
       numbers_.emplace_back(x.real(), x.imag());
     } else {
       numbers_.emplace_back(static_cast<double>(x));
