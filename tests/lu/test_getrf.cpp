@@ -356,6 +356,13 @@ class LongSteps : public RoutedTest {
     if (device_) device_->set_observer(&calls_);
   }
 
+  /// The reason, if there are none in small matrices.
+  const char* none_in_small_matrices() {
+    if (!device().emulated()) return "a real device has none in small matrices";
+    const bool has_residues = device().kernels<double>().residue_products() != nullptr;
+    return has_residues ? nullptr : "this device has no products of residues";
+  }
+
   /// Factors `a` in panels of nb columns; returns how often residues have been found for that.
   template <class T>
   int expect_factored(const Padded<T>& a, Index nb) {
@@ -449,7 +456,7 @@ class LongSteps : public RoutedTest {
 };
 
 TEST_F(LongSteps, OfManyShapes) {
-  if (!device().emulated()) GTEST_SKIP() << "a real device has none in small matrices";
+  if (const char* const reason = none_in_small_matrices()) GTEST_SKIP() << reason;
   // With up to 100 rows, interchanges are one permutation on the emulated device: in the second
   // long step of the smallest ones.
   for (const auto& [m, n] : {std::pair<Index, Index>{150, 150},
@@ -470,7 +477,7 @@ TEST_F(LongSteps, OfManyShapes) {
 
 /// Equations in very different units: what is small must not be lost beside what is large.
 TEST_F(LongSteps, RowsOfVeryDifferentSizes) {
-  if (!device().emulated()) GTEST_SKIP() << "a real device has none in small matrices";
+  if (const char* const reason = none_in_small_matrices()) GTEST_SKIP() << reason;
   const Index n = 200, nb = 8;
   auto a = random_matrix<double>(n, n, 1);
   const auto size = [](Index i) { return std::pow(10., static_cast<double>(i * 37 % 100) - 50); };
@@ -498,14 +505,14 @@ TEST_F(LongSteps, RowsOfVeryDifferentSizes) {
 }
 
 TEST_F(LongSteps, OfManyRightHandSides) {
-  if (!device().emulated()) GTEST_SKIP() << "a real device has none in small matrices";
+  if (const char* const reason = none_in_small_matrices()) GTEST_SKIP() << reason;
   expect_solved<double>(150, 101);
   expect_solved<std::complex<double>>(150, 101);
 }
 
 /// They are not needed, and take as much as the matrix.
 TEST_F(LongSteps, WithoutMemoryThereAreNone) {
-  if (!device().emulated()) GTEST_SKIP() << "a real device has none in small matrices";
+  if (const char* const reason = none_in_small_matrices()) GTEST_SKIP() << reason;
   const Index n = 300, nb = 8;
   const auto a = random_matrix<double>(n, n, 1);
   calls_.most = 1.5 * n * n * sizeof(double);  // in one piece; sums take more
