@@ -485,8 +485,7 @@ TYPED_TEST(Faults, PotrsAndGetrs) {
 TYPED_TEST(Faults, UpdatesOfAFactor) {
   using T = TypeParam;
   // With so little memory a downdate comes up twice.
-  const auto little =
-      static_cast<std::size_t>(algorithms::chol_update_memory(100, 3, this->nb_, sizeof(T))) + 1000;
+  const std::size_t little = algorithms::chol_update_bytes<T>(100, 3, this->nb_) + 1000;
   for (const std::size_t limit : {std::size_t{0}, little}) {
     for (const Uplo uplo : kUplos) {
       for (const int sigma : {1, -1}) {
@@ -520,8 +519,7 @@ TYPED_TEST(Faults, UpdatesWithSeveralSigns) {  // the CPU goes on with those of 
   const Index n = 97, k = 4;  // the last region has one column
   const int signs[] = {-1, 1, 1, -1};
   // With so little memory results go home region by region.
-  this->memory_limit_ =
-      static_cast<std::size_t>(algorithms::chol_update_memory(n, k, this->nb_, sizeof(T))) + 1000;
+  this->memory_limit_ = algorithms::chol_update_bytes<T>(n, k, this->nb_) + 1000;
   for (const Uplo uplo : kUplos) {
     const auto after = positive_definite<T>(n, 1, 3);
     const auto v = random_matrix<T>(n, k, 2, 1);

@@ -528,7 +528,10 @@ TEST_F(LongSteps, WithoutMemoryColumnsStayWhereTheyAre) {
   const auto swaps = [&](std::size_t limit) {
     device_ = open_device_under_test();  // that has no memory in reserve
     device_->set_observer(&calls_);
-    dispatch::Settings settings = settings_for(Algorithm::tiled, device_->emulated() ? 32 : 256);
+    // Of several panels of the device, for one panel by itself stays where it is, too.
+    const Index width = device_->kernels<double>().limits().getrf_panel_width;
+    const Index nb = device_->emulated() ? std::max<Index>(32, 2 * width) : 256;
+    dispatch::Settings settings = settings_for(Algorithm::tiled, nb);
     settings.memory_limit = limit;
     use(settings);
     const int inversions = calls_.of("find_inverses");
@@ -537,7 +540,7 @@ TEST_F(LongSteps, WithoutMemoryColumnsStayWhereTheyAre) {
     return steps;
   };
   EXPECT_GT(swaps(0), 0);
-  EXPECT_EQ(swaps(6 << 20), 0) << "LU fits, but not twice";
+  EXPECT_EQ(swaps(5 << 20), 0) << "LU fits, but not twice";
   calls_.most = 0.9 * n * n * sizeof(double);
   calls_.spared = 1;
   EXPECT_EQ(swaps(0), 0) << "refused";
