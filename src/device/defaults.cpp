@@ -136,7 +136,7 @@ void Fused<T>::run(Queue& queue, const LuStep<T>& op) {
   if (below > 0) run(queue, Gemm<T>{Op::none, Op::none, T(-1), l21, u, T(1), a2});
 }
 
-/// There are none, and nobody asks for them.
+/// There are none.
 template <class T>
 void Fused<T>::run(Queue&, const FindInverses<T>&) {}
 
@@ -196,7 +196,7 @@ Index Fused<T>::factor_progress(Index, Index) const {
   return 0;
 }
 
-/// There are none, and nobody asks for them.
+/// There are none.
 template <class T>
 void Fused<T>::run(Queue&, const FindLinks<T>&) {}
 

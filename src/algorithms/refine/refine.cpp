@@ -334,6 +334,7 @@ Index solve(Device& device, const Options& options, std::optional<Uplo> uplo,
 template <class T, class Make>
 std::size_t solve_bytes(Device& device, const Options& options, bool hermitian, Index n, Index nrhs,
                         Make make, std::size_t fall_back) {
+  if (device.kernels<T>().rounding() == nullptr) return fall_back;
   std::size_t largest = fall_back;  // of what comes one after the other
   for (const Precision precision : kPrecisions) {
     if (precision < options.precision) continue;
