@@ -189,13 +189,13 @@ Index Lapack<T>::posv(Uplo uplo, HostView<T> a, HostView<T> b) const {
 
 /// Columns from which on a matrix with fewer rows is not given to the library's getrf: OpenBLAS's
 /// threads (0.3.21, 0.3.26) read beyond the end of matrices of some 60000 columns, and crash.
-constexpr Index kWideMatrix = 32768;
+constexpr Index kWideFromColumns = 32768;
 
 template <class T>
 Index Lapack<T>::getrf(HostView<T> a, Pivots ipiv) const {
   Index result = 0;
   const Index count = std::min(a.rows, a.cols);
-  if (a.cols >= kWideMatrix && a.rows < a.cols) {  // its square, and what follows from that
+  if (a.cols >= kWideFromColumns && a.rows < a.cols) {  // its square, and what follows from that
     const HostView<T> left = a.block(0, 0, count, count);
     const HostView<T> right = a.block(0, count, count, a.cols - count);
     result = getrf(left, ipiv);

@@ -128,7 +128,7 @@ Problem<T>::Problem(const Call& call) : call_(call), matrix_(row_of<T>(call.rout
   scale_ = factor_given ? 1 / std::sqrt(n) : 1;
   diagonal_ = factor_given ? 1 : std::sqrt(n) + 1;
   const Shape& shape = call.shape;
-  if (std::max({shape.m, shape.n, shape.nrhs, call.lda, call.ldb}) > kLargest) {
+  if (std::max({shape.m, shape.n, shape.nrhs, call.lda, call.ldb}) > kMaxWholeNumber) {
     throw std::runtime_error(name_and_shape(call) + " is too large for 32-bit integers");
   }
   try {
@@ -251,10 +251,11 @@ auto Problem<T>::updated_times(const Vector& x) const -> Vector {
 }
 
 double residual_limit(const Call& call) {
-  constexpr double kLimit = 30, kOrder = 1000;
+  constexpr double kResidualLimit = 30, kOrderOfLimit = 1000;
   const bool grows = with_type(
       call.type, [&](auto one) { return row_of<decltype(one)>(call.routine).limit_grows; });
-  return grows ? kLimit * std::max(1.0, static_cast<double>(call.shape.n) / kOrder) : kLimit;
+  return grows ? kResidualLimit * std::max(1.0, static_cast<double>(call.shape.n) / kOrderOfLimit)
+               : kResidualLimit;
 }
 
 namespace {

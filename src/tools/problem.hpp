@@ -22,7 +22,7 @@ using dispatch::Shape;
 using overlapack::with_type;
 
 /// The largest order, leading dimension and so on: LAPACK's integers have 32 bits here.
-constexpr Index kLargest = std::numeric_limits<std::int32_t>::max();
+constexpr Index kMaxWholeNumber = std::numeric_limits<std::int32_t>::max();
 
 /// One call of a LAPACK routine, without its data.
 struct Call {

@@ -123,6 +123,11 @@ TYPED_TEST(Accuracy, OfLuAndItsGrowth) {
 template <class T>
 class MixedAccuracy : public Accuracy<T> {
  protected:
+  void SetUp() override {
+    Accuracy<T>::SetUp();
+    if (!this->IsSkipped() && !this->rounds()) GTEST_SKIP() << this->kNoRounding;
+  }
+
   static constexpr Index kOrder = 80, kSystems = 12;
   static constexpr double kRounding = 0.2;  // of the residual itself, in LAPACK's units
 

@@ -357,6 +357,7 @@ TYPED_TEST_SUITE(MixedFaults, DoublePrecisions);
 
 TYPED_TEST(MixedFaults, Refinement) {
   using T = TypeParam;
+  if (!this->rounds()) GTEST_SKIP() << this->kNoRounding;
   const Index n = 60;
   const auto a = random_matrix<T>(n, n, 1, 3), spd = positive_definite<T>(n, 1, 3);
   const auto b = random_matrix<T>(n, 3, 2, 1);
@@ -392,6 +393,7 @@ TYPED_TEST(MixedFaults, Refinement) {
 
 TYPED_TEST(MixedFaults, RefinementThatSwitches) {  // from FP16 to TF32 to FP32
   using T = TypeParam;
+  if (!this->rounds()) GTEST_SKIP() << this->kNoRounding;
   this->nb_ = 10;
   this->stride_factor_ = 3;
   this->refine_ = Precision::fp16;
@@ -425,7 +427,8 @@ TYPED_TEST(MixedFaults, RefinementThatFallsBack) {
   const auto expect_right = [&](const Padded<T>& before, const Padded<T>& x,
                                 const MixedResult& result) {
     EXPECT_EQ(result.info, 0);
-    EXPECT_EQ(result.iter, -2);
+    // A device without rounding says -1; the CPU, if it takes over, does not.
+    EXPECT_TRUE(result.iter == -2 || (!this->rounds() && result.iter == -1)) << result.iter;
     EXPECT_LT(solve_residual(Op::none, before, x, b), kThreshold);
     EXPECT_TRUE(x.padding_untouched());
   };

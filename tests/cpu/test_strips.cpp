@@ -5,6 +5,7 @@
 
 #include "cpu/reference.hpp"
 #include "cpu/strips.hpp"
+#include "support/cases.hpp"
 #include "support/fixtures.hpp"
 #include "support/matrices.hpp"
 
@@ -105,54 +106,76 @@ TYPED_TEST(StripsTest, ElementsAreWhereTheyBelong) {
   }
 }
 
+/// Rows through groups of columns, for k vectors.
+struct PanelCase {
+  Instructions instructions;
+  Index rows, groups, k;
+  int sign;
+
+  std::string name() const {
+    return (testing::Message() << "instructions " << static_cast<int>(instructions) << ", " << rows
+                               << " rows, " << groups << " groups, k = " << k << ", sign " << sign)
+        .GetString();
+  }
+};
+constexpr Index kRows[] = {1, 16, 31, 64}, kGroups[] = {1, 3, 16}, kVectors[] = {1, 2, 5, 32};
+constexpr int kSigns[] = {1, -1};
+
+/// One pass over rows that are stored as one triangle has them, compared with what is expected of
+/// the rows and of the vectors.
+template <class T>
+class PassOverRows {
+ public:
+  PassOverRows(const PanelCase& of, const Padded<T>& l, const Padded<T>& v, Real<T> tolerance)
+      : case_(of), l_(l), v_(v), tolerance_(tolerance) {}
+
+  void expect(Pass pass, Uplo uplo, Panel<T> panel, const Padded<T>& expected_l,
+              const Padded<T>& expected_v) {
+    auto a = stored(uplo, l_);
+    const auto before = a;
+    Strips<T> strips = strips_of(v_);
+    passes<T>(pass, case_.instructions).rows(panel, uplo, a.view(), strips.strip(0));
+    if (pass == Pass::eliminate) {
+      EXPECT_TRUE(same_bits(a, before));
+    } else {
+      EXPECT_LE(difference(a, stored(uplo, expected_l)), tolerance_);
+      EXPECT_TRUE(a.padding_untouched());
+    }
+    Real<T> largest = 0;
+    for (Index i = 0; i < v_.rows(); ++i) {
+      for (Index q = 0; q < v_.cols(); ++q) {
+        largest = std::max(largest, abs1(strips.get(i, q) - expected_v(i, q)));
+      }
+    }
+    EXPECT_LE(largest, tolerance_);
+  }
+
+ private:
+  static Padded<T> stored(Uplo uplo, const Padded<T>& l) {
+    return uplo == Uplo::lower ? l : transposed(l);
+  }
+
+  const PanelCase& case_;
+  const Padded<T>&l_, &v_;
+  const Real<T> tolerance_;
+};
+
 TYPED_TEST(StripsTest, RowsGoThroughPanels) {
   using T = TypeParam;
-  const Real<T> tolerance = 100 * std::numeric_limits<Real<T>>::epsilon();
-  for (const Instructions instructions : kInstructions) {
-    if (!supported(instructions)) continue;
-    for (const Index rows : {1, 16, 31, 64}) {
-      for (const Index groups : {1, 3, 16}) {
-        for (const Index k : {1, 2, 5, 32}) {
-          for (const int sign : {1, -1}) {
-            SCOPED_TRACE(testing::Message() << static_cast<int>(instructions) << " rows=" << rows
-                                            << " groups=" << groups << " k=" << k << " " << sign);
-            const Reflectors<T> reflectors(groups, k, sign);
-            const auto l = random_matrix<T>(rows, kGroup * groups, 4, 3);
-            const auto v = random_matrix<T>(rows, k, 5);
-            auto l_after = l, v_after = v, v_eliminated = v;
-            reflect(reflectors, l_after, v_after);
-            eliminate(reflectors, l, v_eliminated);
-            const Real<T> scale = 1 + difference(l_after, Padded<T>(l)) + Real<T>(4 * groups);
-            for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
-              auto a = uplo == Uplo::lower ? l : transposed(l);
-              Strips<T> strips = strips_of(v);
-              const auto strips_match = [&](const Padded<T>& expected) {
-                Real<T> largest = 0;
-                for (Index i = 0; i < rows; ++i) {
-                  for (Index q = 0; q < k; ++q) {
-                    largest = std::max(largest, abs1(strips.get(i, q) - expected(i, q)));
-                  }
-                }
-                EXPECT_LE(largest, tolerance * scale);
-              };
-              passes<T>(Pass::reflect, instructions)
-                  .rows(reflectors.panel, uplo, a.view(), strips.strip(0));
-              EXPECT_LE(difference(a, uplo == Uplo::lower ? l_after : transposed(l_after)),
-                        tolerance * scale);
-              EXPECT_TRUE(a.padding_untouched());
-              strips_match(v_after);
-
-              a = uplo == Uplo::lower ? l : transposed(l);
-              const auto before = a;
-              strips = strips_of(v);
-              passes<T>(Pass::eliminate, instructions)
-                  .rows(reflectors.panel, uplo, a.view(), strips.strip(0));
-              EXPECT_TRUE(same_bits(a, before));
-              strips_match(v_eliminated);
-            }
-          }
-        }
-      }
+  for (const PanelCase& c : cross<PanelCase>(kInstructions, kRows, kGroups, kVectors, kSigns)) {
+    if (!supported(c.instructions)) continue;
+    SCOPED_TRACE(c.name());
+    const Reflectors<T> reflectors(c.groups, c.k, c.sign);
+    const auto l = random_matrix<T>(c.rows, kGroup * c.groups, 4, 3);
+    const auto v = random_matrix<T>(c.rows, c.k, 5);
+    auto l_after = l, v_after = v, v_eliminated = v;
+    reflect(reflectors, l_after, v_after);
+    eliminate(reflectors, l, v_eliminated);
+    const Real<T> scale = 1 + difference(l_after, l) + Real<T>(4 * c.groups);
+    PassOverRows<T> over(c, l, v, 100 * std::numeric_limits<Real<T>>::epsilon() * scale);
+    for (const Uplo uplo : kUplos) {
+      over.expect(Pass::reflect, uplo, reflectors.panel, l_after, v_after);
+      over.expect(Pass::eliminate, uplo, reflectors.panel, l, v_eliminated);
     }
   }
 }

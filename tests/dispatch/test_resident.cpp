@@ -108,8 +108,11 @@ TYPED_TEST(Resident, LuOfFewPanelsMakesNoCopy) {
   }
 }
 
-TYPED_TEST(Resident, LuInterchangesFewPanelsAndThenMoreAtOnce) {
+TYPED_TEST(Resident, LuInterchangesFewPanelsAndThenMoreTogether) {
   using T = TypeParam;
+  if (this->device().template kernels<T>().limits().permutable_rows == 0) {
+    GTEST_SKIP() << "this device interchanges rows one by one";
+  }
   const bool emulated = this->device().emulated();  // where all of this begins with fewer columns
   const Index n = emulated ? 98 : 2400;
   this->route(Algorithm::tiled, emulated ? 4 : 128);
@@ -211,15 +214,16 @@ TYPED_TEST(Resident, MixedPrecision) {
             symmetric ? mixed_posv<T>(Uplo::lower, a_there.view(), b_there.view(), x_there.view())
                       : mixed_gesv<T>(a_there.view(), b_there.view(), x_there.view());
         EXPECT_EQ(result.info, 0);
-        EXPECT_EQ(result.iter < 0, overflows);
+        const bool in_double = overflows || !this->rounds();
+        EXPECT_EQ(result.iter < 0, in_double);
         a_there.fetch();
         x_there.fetch();
         EXPECT_LT(solve_residual(Op::none, a, x, b), kThreshold);
         EXPECT_TRUE(x.padding_untouched());
         EXPECT_TRUE(factor.padding_untouched());
-        if (overflows && symmetric) {
+        if (in_double && symmetric) {
           EXPECT_LT(potrf_residual<T>(Uplo::lower, a.view(), factor.view()), kThreshold);
-        } else if (overflows) {
+        } else if (in_double) {
           EXPECT_LT(getrf_residual<T>(a.view(), factor.view(), result.pivots), kThreshold);
         }
       }

@@ -58,7 +58,7 @@ using Arrivals =
                    Arrival<double, Upload::halves>, Arrival<std::complex<double>, Upload::halves>>;
 
 template <class Arriving>
-class Refine : public RoutedTest {
+class MixedCalls : public RoutedTest {
  protected:
   using T = typename Arriving::Scalar;
 
@@ -102,7 +102,44 @@ class Refine : public RoutedTest {
     expect_solution(a, s);
   }
 };
+TYPED_TEST_SUITE(MixedCalls, Arrivals);
+
+/// Those that are answered by refinement.
+template <class Arriving>
+class Refine : public MixedCalls<Arriving> {
+ protected:
+  void SetUp() override {
+    MixedCalls<Arriving>::SetUp();
+    if (!this->IsSkipped() && !this->rounds()) GTEST_SKIP() << this->kNoRounding;
+  }
+};
 TYPED_TEST_SUITE(Refine, Arrivals);
+
+/// LAPACK's -1: for reasons of the machine.
+TYPED_TEST(MixedCalls, WithoutRoundingAreAnsweredInDoublePrecision) {
+  using T = typename TypeParam::Scalar;
+  if (this->rounds()) GTEST_SKIP() << "this device rounds to single precision";
+  for (const Algorithm algorithm : this->kAlgorithms) {
+    this->route(algorithm, 16);
+    for (const Index n : kOrders) {
+      SCOPED_TRACE(testing::Message() << name_of(algorithm) << " n=" << n);
+      const auto a = random_matrix<T>(n, n, 1, 2), spd = positive_definite<T>(n, 1);
+      const auto b = random_matrix<T>(n, 3, 2, 1);
+      const std::size_t before = this->uploaded();
+      const auto by_lu = this->gesv(a, b);
+      EXPECT_EQ(by_lu.result.info, 0);
+      EXPECT_EQ(by_lu.result.iter, -1);
+      this->expect_lu_in_double(a, by_lu);
+      for (const Uplo uplo : kUplos) {
+        const auto by_cholesky = this->posv(uplo, spd, b);
+        EXPECT_EQ(by_cholesky.result.info, 0);
+        EXPECT_EQ(by_cholesky.result.iter, -1);
+        this->expect_cholesky_in_double(uplo, spd, by_cholesky);
+      }
+      EXPECT_GT(this->uploaded(), before) << "the calls did not reach the device";
+    }
+  }
+}
 
 TYPED_TEST(Refine, GesvLeavesTheMatrix) {
   using T = typename TypeParam::Scalar;
@@ -799,7 +836,7 @@ TYPED_TEST(Refine, NothingInfiniteOfFiniteSystems) {
   }
 }
 
-TYPED_TEST(Refine, EmptySystems) {
+TYPED_TEST(MixedCalls, EmptySystems) {
   using T = typename TypeParam::Scalar;
   this->route(Algorithm::tiled, 16);
   const Padded<T> empty(0, 0, 1), b(0, 3, 1);
@@ -811,7 +848,7 @@ TYPED_TEST(Refine, EmptySystems) {
   EXPECT_EQ(s.result.iter, 0);
 }
 
-TYPED_TEST(Refine, SmallCallsGoToTheCpu) {
+TYPED_TEST(MixedCalls, SmallCallsGoToTheCpu) {
   using T = typename TypeParam::Scalar;
   this->route(Algorithm::automatic, 0, 1000);
   const std::size_t before = this->uploaded();
@@ -827,7 +864,7 @@ TYPED_TEST(Refine, SmallCallsGoToTheCpu) {
 }
 
 /// The outcome is LAPACK's, which lets a NaN pass.
-TYPED_TEST(Refine, NaNsOnTheCpu) {
+TYPED_TEST(MixedCalls, NaNsOnTheCpu) {
   using T = typename TypeParam::Scalar;
   this->route(Algorithm::automatic, 0, 1000);
   const T nan(std::numeric_limits<Real<T>>::quiet_NaN());
@@ -856,7 +893,7 @@ TYPED_TEST(Refine, NaNsOnTheCpu) {
   }
 }
 
-TYPED_TEST(Refine, InTwoThreadsAtOnce) {
+TYPED_TEST(MixedCalls, InTwoThreadsConcurrently) {
   using T = typename TypeParam::Scalar;
   this->route(Algorithm::tiled, 16);
   EXPECT_LT(worst_in_two_threads([&](std::size_t thread, std::uint64_t round) {

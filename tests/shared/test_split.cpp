@@ -61,7 +61,10 @@ class Split : public RoutedTest {
     const Index k = op_a == Op::none ? a.cols : a.rows;
     return worst / (static_cast<double>(k + 1) * epsilon<T>());
   }
-  bool expect_split(bool allowed) const { return allowed && device_->emulated() && kSplits<T>; }
+  /// Only the emulated device splits small products.
+  bool expect_split(bool allowed) const {
+    return allowed && device_->emulated() && device_->kernels<T>().split_products() != nullptr;
+  }
 
   Calls calls_;
 };
@@ -250,7 +253,7 @@ TYPED_TEST(Split, TheSettingDecides) {
 TYPED_TEST(Split, LIsSplitOnceForAllThatComesLate) {
   using T = TypeParam;
   if (!this->device().emulated()) GTEST_SKIP() << "the emulated device splits small products, too";
-  if (!this->expect_split(true)) GTEST_SKIP() << "this precision has no split form";
+  if (!this->expect_split(true)) GTEST_SKIP() << "this device or precision has no split form";
   const Index width = this->device().template kernels<T>().limits().getrf_panel_width;
   const Index n = 16 * width;  // eight blocks
   const auto a = random_matrix<T>(n, n, 1);
@@ -287,6 +290,9 @@ TYPED_TEST(Split, BlocksThatAreNoWholeSectionsDoWithout) {
 
 /// They are not needed, and take as much as the rest of a factorization.
 TEST_F(DeviceTest, ResiduesThatFindNoMemoryAreNotUsed) {
+  if (device().kernels<double>().residue_products() == nullptr) {
+    GTEST_SKIP() << "this device has no products of residues";
+  }
   const Index n = 20000;
   const algorithms::Triangle<double> triangle{{Uplo::lower}, device().kernels<double>()};
   Options options;

@@ -1,8 +1,8 @@
 // The device under test, and tests typed over the four precisions.
 //
 // OVERLAPACK_TEST_DEVICE chooses the device: lazy (the default), eager, shuffle (the emulated
-// device's schedules), core (it has only what every device must have) or cuda. ctest runs every test
-// once for each. cuda:1 is the second GPU.
+// device's schedules), core (it has only what every device must have) or cuda. ctest runs every
+// test once for each. cuda:1 is the second GPU.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -69,6 +69,10 @@ class DeviceTest : public testing::Test {
     if (device_) device_->set_observer(nullptr);
   }
   Device& device() { return *device_; }
+  /// Whether the device has the formats that refinement needs. One that has not answers
+  /// mixed-precision calls in double precision.
+  bool rounds() { return device().kernels<double>().rounding() != nullptr; }
+  static constexpr const char* kNoRounding = "this device does not round to single precision";
 
   std::shared_ptr<Device> device_;
 };

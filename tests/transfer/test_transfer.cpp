@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "algorithms/shared/blocks.hpp"
+#include "support/cases.hpp"
 #include "support/fixtures.hpp"
 #include "support/matrices.hpp"
 #include "support/on_device.hpp"
@@ -26,10 +27,12 @@ using algorithms::DeviceMatrix;
 using algorithms::partition;
 
 constexpr MemoryKind kKinds[] = {MemoryKind::pageable, MemoryKind::pinned, MemoryKind::device};
-constexpr Part kParts[] = {Part::all, Part::lower, Part::upper};
+constexpr MemoryKind kHostKinds[] = {MemoryKind::pageable, MemoryKind::pinned};
 
-bool inside(Part part, Index diagonal, Index i, Index j) {
-  return part == Part::all || (part == Part::lower ? i >= j + diagonal : i <= j + diagonal);
+const char* name_of(MemoryKind kind) {
+  return kind == MemoryKind::pageable ? "pageable"
+         : kind == MemoryKind::pinned ? "pinned"
+                                      : "device";
 }
 
 /// A matrix of the caller in one kind of memory.
@@ -115,17 +118,62 @@ TransferTuning caller_issues(bool helped) {
   tuning.bytes_per_helper = helped ? 1 : tuning.caller_issues_up_to_bytes;
   return tuning;
 }
-const char* name_of(const TransferTuning& tuning) {
-  return tuning.caller_issues_up_to_bytes == 0 ? "threads"
-         : tuning.bytes_per_helper == 1        ? "caller and helpers"
-                                               : "caller";
-}
+
+/// A way of working, by its name.
+struct Way {
+  const char* name;
+  TransferTuning tuning;
+
+  bool has_threads() const { return tuning.caller_issues_up_to_bytes == 0; }
+  bool has_copy_threads() const {
+    return tuning.bytes_per_helper != tuning.caller_issues_up_to_bytes;
+  }
+  bool scatters() const { return tuning.scattered_beyond_span_bytes == 0; }
+};
+
+/// What most tables are of.
+struct Case {
+  Way way;
+  MemoryKind kind;
+  Part part = Part::all;
+
+  std::string name() const {
+    return std::string(way.name) + ", " + name_of(kind) + ", " + testing_support::name_of(part);
+  }
+};
+
+/// A matrix that goes up from one kind of memory and comes home to another.
+struct Move {
+  Way way;
+  MemoryKind from, to;
+  Shape shape;
+  Part part;
+  Index diagonal;
+
+  std::string name() const {
+    return (testing::Message() << way.name << ", from " << name_of(from) << " to " << name_of(to)
+                               << ", " << shape << ", " << testing_support::name_of(part)
+                               << ", diagonal " << diagonal)
+        .GetString();
+  }
+};
+constexpr Shape kShapes[] = {{60, 60}, {90, 35}, {35, 90}, {1, 1}, {700, 2}};
+constexpr Index kDiagonals[] = {0, -7, 7};
+
+/// A transfer whose inspection of block `stop` says no; none does if that is negative.
+struct Stop {
+  Case of;
+  Index stop;
+};
 
 template <class T>
 class Transfers : public DeviceTest {
  protected:
-  static std::vector<TransferTuning> tunings() {
-    return {with_threads(), with_many_slots(), caller_issues(true), caller_issues(false)};
+  static std::vector<Way> ways() {
+    return {{"threads", with_threads()},
+            {"many slots", with_many_slots()},
+            {"caller and helpers", caller_issues(true)},
+            {"caller", caller_issues(false)}};
   }
 
   /// Random inside the part, sentinels outside.
@@ -133,7 +181,7 @@ class Transfers : public DeviceTest {
     auto a = random_matrix<T>(m, n, 1, 3);
     for (Index j = 0; j < n; ++j) {
       for (Index i = 0; i < m; ++i) {
-        if (!inside(part, diagonal, i, j)) a(i, j) = sentinel<T>();
+        if (!inside(part, i, j, diagonal)) a(i, j) = sentinel<T>();
       }
     }
     return a;
@@ -144,7 +192,7 @@ class Transfers : public DeviceTest {
                                              const Padded<T>& before, const Padded<T>& now) {
     for (Index j = 0; j < before.cols(); ++j) {
       for (Index i = 0; i < before.rows(); ++i) {
-        const bool zero = j < columns && inside(part, diagonal, i, j);
+        const bool zero = j < columns && inside(part, i, j, diagonal);
         if (now(i, j) != (zero ? T(0) : before(i, j))) {
           return testing::AssertionFailure()
                  << "element " << i << "," << j << " with " << columns << " columns final";
@@ -214,128 +262,296 @@ class Transfers : public DeviceTest {
     EXPECT_EQ(inspected.size(), expected);
     for (std::size_t b = 0; b < inspected.size(); ++b) EXPECT_EQ(inspected[b], b);
   }
+
+  void moves(const Move& c) {
+    const auto [m, n] = c.shape;
+    const auto a = random_part(m, n, c.part, c.diagonal);
+    Placed<T> source(this->device(), c.from, a), target(this->device(), c.to, Padded<T>(m, n, 5));
+    const DeviceCounters& counters = this->device().counters();
+    const std::size_t up = counters.bytes_to_device, down = counters.bytes_to_host;
+    const double staged = go_up_and_home(c, source.view(), target.view());
+    if (c.from == MemoryKind::device) {
+      EXPECT_EQ(counters.bytes_to_device, up) << "a detour";
+    }
+    if (c.to == MemoryKind::device) {
+      EXPECT_EQ(counters.bytes_to_host, down) << "a detour";
+      expect_staged(c, staged);
+    }
+    const auto moved = target.content();
+    EXPECT_TRUE(equal_elements(moved, a));  // sentinels too
+    EXPECT_TRUE(moved.padding_untouched());
+  }
+  /// By block columns. Returns the largest block of staging memory, in bytes.
+  double go_up_and_home(const Move& c, HostView<T> source, HostView<T> target) {
+    const auto [m, n] = c.shape;
+    LargestStaging staging;
+    Index committed = 0;
+    {
+      const DeviceMatrix<T> matrix(this->device(), m, n);
+      const QueueLease queue(this->device());
+      Transfer transfer(this->device(), 2, committed, c.way.tuning);
+      this->device().set_observer(&staging);
+      const auto blocks = partition(n, 20);
+      for (const Range columns : blocks) {
+        transfer.add_upload(columns_of(source, matrix.view(), columns, c.part, c.diagonal));
+        transfer.add_download(columns_of(target, matrix.view(), columns, c.part, c.diagonal));
+      }
+      transfer.start();
+      for (std::size_t b = 0; b < blocks.size(); ++b) {
+        EXPECT_TRUE(transfer.before(*queue, static_cast<Index>(b)));
+        transfer.release(*queue, static_cast<Index>(b));
+      }
+      transfer.finish();
+      EXPECT_FALSE(transfer.stopped());
+      this->device().set_observer(nullptr);
+    }
+    EXPECT_EQ(committed, n);
+    return staging.bytes;
+  }
+  /// What a move to device memory may stage.
+  static void expect_staged(const Move& c, double bytes) {
+    const bool pinned = c.from == MemoryKind::pinned;
+    if (c.from == MemoryKind::device || (pinned && !c.way.scatters())) {
+      EXPECT_LE(bytes, 1024) << "flags only";
+    }
+    if (pinned && c.way.scatters() && c.part == Part::all && c.shape.rows > 1) {
+      EXPECT_GT(bytes, 1024) << "through slots";
+    }
+  }
+
+  /// A transfer of zeros whose action number `at` fails. Returns whether any did.
+  bool zero_with_fault(Placed<T>& placed, Index nb, Index at, const Way& way, Index& committed) {
+    FaultAt fault(at);
+    this->device().set_observer(&fault);
+    bool failed = false;
+    try {
+      zero_in_place(placed, Part::lower, 0, nb, -1, way.tuning, committed);
+    } catch (const DeviceError&) {
+      failed = true;
+    }
+    this->device().set_observer(nullptr);
+    return failed;
+  }
+  /// After how many actions more the next one fails.
+  static Index faults_step() { return device_under_test() == "lazy" ? 1 : 7; }
+
+  /// All actions in turn fail, or some.
+  void leaves_a_checkpoint(const Case& c) {
+    const Index n = 40, nb = 16;
+    const auto a = random_part(n, n, Part::lower, 0);
+    Index faults = 0;
+    for (Index fault_at = 1;; fault_at += faults_step()) {
+      SCOPED_TRACE(testing::Message() << "fault at action " << fault_at);
+      Placed<T> placed(this->device(), c.kind, a);
+      Index committed = 0;
+      const bool failed = zero_with_fault(placed, nb, fault_at, c.way, committed);
+      EXPECT_TRUE(zero_up_to(committed, Part::lower, 0, a, placed.content()));
+      if (this->HasFailure()) return;
+      if (!failed) {
+        EXPECT_EQ(committed, n);
+        break;
+      }
+      ++faults;
+      ASSERT_LT(faults, 10000) << "the transfer never ends";
+    }
+    EXPECT_GT(faults, 3);
+  }
+
+  void takes_back(const Case& c, bool finishes) {
+    const Index n = 80, nb = 16;
+    const auto a = random_part(n, n, c.part, 0);
+    Placed<T> placed(this->device(), c.kind, a);
+    Index committed = 0;
+    const DeviceMatrix<T> matrix(this->device(), n, n);
+    const DeviceView<T> A = matrix.view();
+    const QueueLease queue(this->device());
+    Transfer transfer(this->device(), 2, committed, c.way.tuning);
+    add_round_trips(transfer, placed.view(), A, nb, c.part);
+    transfer.keep_uploads();
+    transfer.start();
+    const Index regions = n / nb, released = finishes ? regions : regions - 2;
+    for (Index r = 0; r < released; ++r) {
+      EXPECT_TRUE(transfer.before(*queue, r));
+      queue->zero(A.block(0, r * nb, n, nb).data, sizeof(T) * static_cast<std::size_t>(A.ld * nb));
+      transfer.release(*queue, r);
+    }
+    if (finishes) {
+      transfer.finish();
+      EXPECT_TRUE(zero_up_to(n, c.part, 0, a, placed.content()));
+    }
+    transfer.take_back(1);  // all but the first region
+    const Padded<T> home = placed.content();
+    ASSERT_TRUE(all_elements({n, n}, [&](Index i, Index j) {
+      return j < nb || !inside(c.part, i, j) || home(i, j) == a(i, j);
+    }));
+    if (finishes) {
+      EXPECT_TRUE(zero_up_to(nb, c.part, 0, a, home));
+    }
+  }
+
+  void gives_idle_threads_work(const Case& c, bool abandoned) {
+    const Index n = 80, nb = 16;
+    const auto a = random_matrix<T>(n, n, 1, 3);
+    Placed<T> placed(this->device(), c.kind, a);
+    const HostView<T> here = placed.view();
+    std::atomic<Index> released{0}, calls{0};
+    std::atomic<bool> seen_three{false}, over{false};
+    Index committed = 0;
+    {
+      const DeviceMatrix<T> matrix(this->device(), n, n);
+      const DeviceView<T> A = matrix.view();
+      const QueueLease queue(this->device());
+      Transfer transfer(this->device(), 2, committed, c.way.tuning);
+      add_round_trips(transfer, here, A, nb);
+      transfer.when_idle([&](Index home) {
+        EXPECT_FALSE(over);
+        EXPECT_LE(home, released);
+        Index zeros = 0;
+        for (Index j = 0; j < home * nb; ++j) {
+          for (Index i = 0; i < n; ++i) zeros += here(i, j) == T(0);
+        }
+        EXPECT_EQ(zeros, home * nb * n);
+        if (home == 3) seen_three = true;
+        return ++calls % 2 == 0;
+      });
+      transfer.start();
+      EXPECT_TRUE(transfer.before(*queue, 4));
+      queue->zero(A.data, sizeof(T) * at(A.ld * n));
+      const auto release = [&](Index b) {
+        released = b + 1;
+        transfer.release(*queue, b);
+      };
+      for (const Index b : {0, 1, 2}) release(b);
+      if (c.way.has_threads()) {  // then copy threads take it home meanwhile
+        while (!seen_three) std::this_thread::yield();
+      }
+      for (const Index b : {3, 4}) release(b);
+      if (!abandoned) {
+        transfer.finish();
+        over = true;
+      }
+    }
+    over = true;
+    if (!c.way.has_copy_threads()) {
+      EXPECT_EQ(calls, 0) << "there is no copy thread";
+    }
+    EXPECT_TRUE(zero_up_to(committed, Part::all, 0, a, placed.content()));
+  }
+
+  /// Zeros through a window of two blocks on the device. Action number `at` fails. Returns whether
+  /// any did.
+  bool stream_with_fault(Placed<T>& placed, Index m, Index n, Index at, const Way& way,
+                         Index& committed) {
+    const Index nb = 8, window = 2;
+    FaultAt fault(at);
+    bool failed = false;
+    this->device().set_observer(&fault);
+    try {
+      const DeviceMatrix<T> memory(this->device(), m, window * nb);
+      const QueueLease queue(this->device());
+      const std::vector<Range> blocks = partition(n, nb);
+      Transfer transfer(this->device(), 2, committed, way.tuning);
+      const auto count = static_cast<Index>(blocks.size());
+      const auto slot = [&](Index b) { return memory.view().block(0, b % window * nb, m, nb); };
+      for (Index b = 0; b < count; ++b) {
+        const Region region =
+            make_region<T>(placed.view().block(0, b * nb, m, nb), slot(b), Part::lower, b * nb);
+        transfer.add_upload(region, b < window ? Transfer::kNoDownload : b - window);
+        transfer.add_whole_download(region);
+      }
+      transfer.start();
+      for (Index b = 0; b < count; ++b) {
+        EXPECT_TRUE(transfer.before(*queue, b));
+        queue->zero(slot(b).data, sizeof(T) * static_cast<std::size_t>(slot(b).ld * nb));
+        transfer.release(*queue, b);
+      }
+      transfer.finish();
+    } catch (const DeviceError&) {
+      failed = true;
+    }
+    this->device().set_observer(nullptr);
+    EXPECT_EQ(committed % nb, 0);
+    return failed;
+  }
+  void streams_through_a_window(const Case& c) {
+    const Index m = 150, n = 40;
+    const auto a = random_part(m, n, Part::lower, 0);
+    for (Index fault_at = 1;; fault_at += faults_step()) {
+      SCOPED_TRACE(testing::Message() << "fault at action " << fault_at);
+      ASSERT_LT(fault_at, 10000) << "the transfer never ends";
+      Placed<T> placed(this->device(), c.kind, a);
+      Index committed = 0;
+      const bool failed = stream_with_fault(placed, m, n, fault_at, c.way, committed);
+      EXPECT_TRUE(zero_up_to(committed, Part::lower, 0, a, placed.content()));
+      if (this->HasFailure()) return;
+      if (!failed) {
+        EXPECT_EQ(committed, n);
+        break;
+      }
+    }
+  }
 };
 TYPED_TEST_SUITE(Transfers, Precisions);
 
 TYPED_TEST(Transfers, MoveEveryPartFromAndToEveryKindOfMemory) {
-  using T = TypeParam;
-  const std::pair<Index, Index> shapes[] = {{60, 60}, {90, 35}, {35, 90}, {1, 1}, {700, 2}};
-  for (const auto& tuning : this->tunings()) {
-    for (const MemoryKind from : kKinds) {
-      for (const MemoryKind to : kKinds) {
-        for (const auto& [m, n] : shapes) {
-          for (const Part part : kParts) {
-            for (const Index diagonal : {Index{0}, Index{-7}, Index{7}}) {
-              SCOPED_TRACE(testing::Message()
-                           << name_of(tuning) << ", from " << static_cast<int>(from) << " to "
-                           << static_cast<int>(to) << ", " << m << "x" << n << ", part "
-                           << static_cast<int>(part) << ", diagonal " << diagonal);
-              const auto a = this->random_part(m, n, part, diagonal);
-              Placed<T> source(this->device(), from, a),
-                  target(this->device(), to, Padded<T>(m, n, 5));
-              const DeviceCounters& counters = this->device().counters();
-              const std::size_t up = counters.bytes_to_device, down = counters.bytes_to_host;
-              LargestStaging staging;
-              Index committed = 0;
-              {
-                const DeviceMatrix<T> matrix(this->device(), m, n);
-                const QueueLease queue(this->device());
-                Transfer transfer(this->device(), 2, committed, tuning);
-                this->device().set_observer(&staging);
-                const auto blocks = partition(n, 20);
-                for (const Range c : blocks) {
-                  transfer.add_upload(
-                      this->columns_of(source.view(), matrix.view(), c, part, diagonal));
-                  transfer.add_download(
-                      this->columns_of(target.view(), matrix.view(), c, part, diagonal));
-                }
-                transfer.start();
-                for (std::size_t b = 0; b < blocks.size(); ++b) {
-                  EXPECT_TRUE(transfer.before(*queue, static_cast<Index>(b)));
-                  transfer.release(*queue, static_cast<Index>(b));
-                }
-                transfer.finish();
-                EXPECT_FALSE(transfer.stopped());
-                this->device().set_observer(nullptr);
-              }
-              EXPECT_EQ(committed, n);
-              // No detours.
-              if (from == MemoryKind::device) {
-                EXPECT_EQ(counters.bytes_to_device, up);
-              }
-              if (to == MemoryKind::device) {
-                EXPECT_EQ(counters.bytes_to_host, down);
-                const bool scattered = tuning.scattered_beyond_span_bytes == 0;
-                if (from == MemoryKind::device || (from == MemoryKind::pinned && !scattered)) {
-                  EXPECT_LE(staging.bytes, 1024) << "flags only";
-                }
-                if (from == MemoryKind::pinned && scattered && part == Part::all && m > 1) {
-                  EXPECT_GT(staging.bytes, 1024) << "through slots";
-                }
-              }
-              const auto moved = target.content();
-              for (Index j = 0; j < n; ++j) {
-                for (Index i = 0; i < m; ++i) {
-                  ASSERT_EQ(moved(i, j), a(i, j)) << i << "," << j;  // sentinels too
-                }
-              }
-              EXPECT_TRUE(moved.padding_untouched());
-            }
-          }
-        }
-      }
-    }
+  for (const Move& c : cross<Move>(this->ways(), kKinds, kKinds, kShapes, kParts, kDiagonals)) {
+    SCOPED_TRACE(c.name());
+    this->moves(c);
   }
 }
 
+struct HalfMove {
+  Way way;
+  MemoryKind from;
+  Shape shape;
+  Part part;
+
+  std::string name() const {
+    return (testing::Message() << way.name << ", from " << name_of(from) << ", " << shape << ", "
+                               << testing_support::name_of(part))
+        .GetString();
+  }
+};
+
 template <class T>
-class HalfTransfers : public Transfers<T> {};
+class HalfTransfers : public Transfers<T> {
+ protected:
+  void brings_words(const HalfMove& c) {
+    const auto [m, n] = c.shape;
+    const auto a = random_matrix<T>(m, n, 1, 3);
+    Placed<T> source(this->device(), c.from, a);
+    const QueueLease queue(this->device());
+    const auto high = upload(*queue, Padded<Single<T>>(m, n, 1)),
+               low = upload(*queue, Padded<Single<T>>(m, n, 4));
+    const std::size_t up = this->device().counters().bytes_to_device;
+    Index none = 0;
+    Transfer transfer(this->device(), 2, none, c.way.tuning);
+    transfer.add_upload(make_region<T>(source.view(), high.view, c.part, Words::high));
+    transfer.add_upload(make_region<T>(source.view(), low.view, c.part, Words::low));
+    transfer.start();
+    EXPECT_TRUE(transfer.before(*queue, 0) && transfer.before(*queue, 1));
+    transfer.finish();
+    if (c.part == Part::all) {
+      EXPECT_EQ(this->device().counters().bytes_to_device - up, sizeof(T) * m * n);
+    }
+    expect_words(c, download(*queue, high), words_of(a, Words::high));
+    expect_words(c, download(*queue, low), words_of(a, Words::low));
+  }
+  static void expect_words(const HalfMove& c, const Padded<Single<T>>& got,
+                           const Padded<Single<T>>& expected) {
+    ASSERT_TRUE(all_elements(c.shape, [&](Index i, Index j) {
+      return !inside(c.part, i, j) ||
+             std::memcmp(&got(i, j), &expected(i, j), sizeof(Single<T>)) == 0;
+    }));
+    EXPECT_TRUE(got.padding_untouched());
+  }
+};
 TYPED_TEST_SUITE(HalfTransfers, DoublePrecisions);
 
 TYPED_TEST(HalfTransfers, BringOneWordOfEachNumber) {
-  using T = TypeParam;
-  const std::pair<Index, Index> shapes[] = {{60, 60}, {90, 35}, {35, 90}, {1, 1}, {700, 2}};
-  for (const auto& tuning : this->tunings()) {
-    for (const MemoryKind from : {MemoryKind::pageable, MemoryKind::pinned}) {
-      for (const auto& [m, n] : shapes) {
-        for (const Part part : kParts) {
-          SCOPED_TRACE(testing::Message()
-                       << name_of(tuning) << ", from " << static_cast<int>(from) << ", " << m << "x"
-                       << n << ", part " << static_cast<int>(part));
-          const auto a = random_matrix<T>(m, n, 1, 3);
-          Placed<T> source(this->device(), from, a);
-          const QueueLease queue(this->device());
-          const Words both[] = {Words::high, Words::low};
-          const auto high = upload(*queue, Padded<Single<T>>(m, n, 1)),
-                     low = upload(*queue, Padded<Single<T>>(m, n, 4));
-          const std::size_t up = this->device().counters().bytes_to_device;
-          Index none = 0;
-          Transfer transfer(this->device(), 2, none, tuning);
-          for (const Words words : both) {
-            const DeviceView<Single<T>> to = words == Words::high ? high : low;
-            transfer.add_upload(make_region<T>(source.view(), to, part, words));
-          }
-          transfer.start();
-          EXPECT_TRUE(transfer.before(*queue, 0) && transfer.before(*queue, 1));
-          transfer.finish();
-          if (part == Part::all) {
-            EXPECT_EQ(this->device().counters().bytes_to_device - up, sizeof(T) * m * n);
-          }
-          for (const Words words : both) {
-            const auto expected = words_of(a, words);
-            const auto got = download(*queue, words == Words::high ? high : low);
-            for (Index j = 0; j < n; ++j) {
-              for (Index i = 0; i < m; ++i) {
-                if (!inside(part, 0, i, j)) continue;
-                ASSERT_EQ(std::memcmp(&got(i, j), &expected(i, j), sizeof(Single<T>)), 0)
-                    << i << "," << j;
-              }
-            }
-            EXPECT_TRUE(got.padding_untouched());
-          }
-        }
-      }
-    }
+  for (const HalfMove& c : cross<HalfMove>(this->ways(), kHostKinds, kShapes, kParts)) {
+    SCOPED_TRACE(c.name());
+    this->brings_words(c);
   }
 }
 
@@ -351,12 +567,13 @@ TYPED_TEST(Transfers, TakeNothingForPageLockedThatEndsInOrdinaryMemory) {
   char* const first = reinterpret_cast<char*>(pinned.data());
   char* const second = reinterpret_cast<char*>(pageable.data());
   ASSERT_LT(first, second);
-  for (const auto& tuning : this->tunings()) {
+  for (const Way& way : this->ways()) {
+    SCOPED_TRACE(way.name);
     Padded<T> target(m, 2);
     Index committed = 0;
     const DeviceMatrix<T> matrix(this->device(), m, 2);
     const QueueLease queue(this->device());
-    Transfer transfer(this->device(), 2, committed, tuning);
+    Transfer transfer(this->device(), 2, committed, way.tuning);
     Region region = make_region<T>(target.view(), matrix.view());
     transfer.add_download(region);
     region.host = first;
@@ -366,65 +583,29 @@ TYPED_TEST(Transfers, TakeNothingForPageLockedThatEndsInOrdinaryMemory) {
     EXPECT_TRUE(transfer.before(*queue, 0));
     transfer.release(*queue, 0);
     transfer.finish();
-    EXPECT_TRUE(same(target, a)) << name_of(tuning);
+    EXPECT_TRUE(same(target, a));
   }
 }
 
 TYPED_TEST(Transfers, CommitInOrderUpToTheInspectionThatFails) {
-  using T = TypeParam;
   const Index n = 70, nb = 16;
-  for (const auto& tuning : this->tunings()) {
-    for (const MemoryKind kind : kKinds) {
-      for (const Part part : kParts) {
-        for (const Index stop : {-1, 0, 2, 4}) {
-          SCOPED_TRACE(testing::Message()
-                       << name_of(tuning) << ", kind " << static_cast<int>(kind) << ", part "
-                       << static_cast<int>(part) << ", stop at block " << stop);
-          const auto a = this->random_part(n, n, part, 0);
-          Placed<T> placed(this->device(), kind, a);
-          Index committed = 0;
-          this->zero_in_place(placed, part, 0, nb, stop, tuning, committed);
-          EXPECT_EQ(committed, stop < 0 ? n : stop * nb);
-          EXPECT_TRUE(this->zero_up_to(committed, part, 0, a, placed.content()));
-        }
-      }
-    }
+  constexpr Index kStops[] = {-1, 0, 2, 4};
+  for (const auto& [c, stop] : cross<Stop>(cross<Case>(this->ways(), kKinds, kParts), kStops)) {
+    SCOPED_TRACE(testing::Message() << c.name() << ", stop at block " << stop);
+    const auto a = this->random_part(n, n, c.part, 0);
+    Placed<TypeParam> placed(this->device(), c.kind, a);
+    Index committed = 0;
+    this->zero_in_place(placed, c.part, 0, nb, stop, c.way.tuning, committed);
+    EXPECT_EQ(committed, stop < 0 ? n : stop * nb);
+    EXPECT_TRUE(this->zero_up_to(committed, c.part, 0, a, placed.content()));
   }
 }
 
 TYPED_TEST(Transfers, LeaveACheckpointWhateverFails) {
-  using T = TypeParam;
-  const Index n = 40, nb = 16;
-  const bool every = device_under_test() == "lazy";
-  for (const auto& tuning : this->tunings()) {
-    for (const MemoryKind kind : kKinds) {
-      const auto a = this->random_part(n, n, Part::lower, 0);
-      Index faults = 0;
-      for (Index fault_at = 1;; fault_at += every ? 1 : 7) {
-        SCOPED_TRACE(testing::Message() << name_of(tuning) << ", kind " << static_cast<int>(kind)
-                                        << ", fault at action " << fault_at);
-        Placed<T> placed(this->device(), kind, a);
-        FaultAt fault(fault_at);
-        Index committed = 0;
-        this->device().set_observer(&fault);
-        bool failed = false;
-        try {
-          this->zero_in_place(placed, Part::lower, 0, nb, -1, tuning, committed);
-        } catch (const DeviceError&) {
-          failed = true;
-        }
-        this->device().set_observer(nullptr);
-        EXPECT_TRUE(this->zero_up_to(committed, Part::lower, 0, a, placed.content()));
-        if (this->HasFailure()) return;
-        if (!failed) {
-          EXPECT_EQ(committed, n);
-          break;
-        }
-        ++faults;
-        ASSERT_LT(faults, 10000) << "the transfer never ends";
-      }
-      EXPECT_GT(faults, 3);
-    }
+  for (const Case& c : cross<Case>(this->ways(), kKinds)) {
+    SCOPED_TRACE(c.name());
+    this->leaves_a_checkpoint(c);
+    if (this->HasFailure()) return;
   }
 }
 
@@ -481,68 +662,33 @@ TYPED_TEST(Transfers, CountNothingThatOneOfTheQueuesHasLost) {
 TYPED_TEST(Transfers, MayBeAbandoned) {
   using T = TypeParam;
   const Index n = 80, nb = 16;
-  for (const auto& tuning : this->tunings()) {
-    for (const MemoryKind kind : kKinds) {
-      const auto a = this->random_part(n, n, Part::all, 0);
-      Placed<T> placed(this->device(), kind, a);
-      Index committed = 0;
-      {
-        const DeviceMatrix<T> matrix(this->device(), n, n);
-        const DeviceView<T> A = matrix.view();
-        const QueueLease queue(this->device());
-        Transfer transfer(this->device(), 2, committed, tuning);
-        this->add_round_trips(transfer, placed.view(), A, nb);
-        transfer.start();
-        EXPECT_TRUE(transfer.before(*queue, 4));
-        queue->zero(A.data, sizeof(T) * static_cast<std::size_t>(A.ld * n));
-        for (const Index b : {0, 1, 2}) transfer.release(*queue, b);
-      }
-      EXPECT_LE(committed, 3 * nb);
-      EXPECT_TRUE(this->zero_up_to(committed, Part::all, 0, a, placed.content()));
+  for (const Case& c : cross<Case>(this->ways(), kKinds)) {
+    SCOPED_TRACE(c.name());
+    const auto a = this->random_part(n, n, Part::all, 0);
+    Placed<T> placed(this->device(), c.kind, a);
+    Index committed = 0;
+    {
+      const DeviceMatrix<T> matrix(this->device(), n, n);
+      const DeviceView<T> A = matrix.view();
+      const QueueLease queue(this->device());
+      Transfer transfer(this->device(), 2, committed, c.way.tuning);
+      this->add_round_trips(transfer, placed.view(), A, nb);
+      transfer.start();
+      EXPECT_TRUE(transfer.before(*queue, 4));
+      queue->zero(A.data, sizeof(T) * static_cast<std::size_t>(A.ld * n));
+      for (const Index b : {0, 1, 2}) transfer.release(*queue, b);
     }
+    EXPECT_LE(committed, 3 * nb);
+    EXPECT_TRUE(this->zero_up_to(committed, Part::all, 0, a, placed.content()));
   }
 }
 
 /// Of page-locked memory, too: where a matrix begins tells nothing of what lies behind.
 TYPED_TEST(Transfers, TakeBackWhatTheyHaveKept) {
-  using T = TypeParam;
-  const Index n = 80, nb = 16;
-  for (const auto& tuning : this->tunings()) {
-    for (const Part part : kParts) {
-      for (const MemoryKind kind : {MemoryKind::pageable, MemoryKind::pinned}) {
-        for (const bool finishes : {true, false}) {
-          const auto a = this->random_part(n, n, part, 0);
-          Placed<T> placed(this->device(), kind, a);
-          Index committed = 0;
-          const DeviceMatrix<T> matrix(this->device(), n, n);
-          const DeviceView<T> A = matrix.view();
-          const QueueLease queue(this->device());
-          Transfer transfer(this->device(), 2, committed, tuning);
-          this->add_round_trips(transfer, placed.view(), A, nb, part);
-          transfer.keep_uploads();
-          transfer.start();
-          const Index regions = n / nb, released = finishes ? regions : regions - 2;
-          for (Index r = 0; r < released; ++r) {
-            EXPECT_TRUE(transfer.before(*queue, r));
-            queue->zero(A.block(0, r * nb, n, nb).data,
-                        sizeof(T) * static_cast<std::size_t>(A.ld * nb));
-            transfer.release(*queue, r);
-          }
-          if (finishes) {
-            transfer.finish();
-            EXPECT_TRUE(this->zero_up_to(n, part, 0, a, placed.content()));
-          }
-          transfer.take_back(1);  // all but the first region
-          const Padded<T> home = placed.content();
-          for (Index j = nb; j < n; ++j) {
-            const Range rows = rows_of_column(part, 0, n, j);
-            for (Index i = rows.first; i < rows.last; ++i) ASSERT_EQ(home(i, j), a(i, j));
-          }
-          if (finishes) {
-            EXPECT_TRUE(this->zero_up_to(nb, part, 0, a, home));
-          }
-        }
-      }
+  for (const Case& c : cross<Case>(this->ways(), kHostKinds, kParts)) {
+    for (const bool finishes : {true, false}) {
+      SCOPED_TRACE(c.name() + (finishes ? ", to its end" : ", half-way"));
+      this->takes_back(c, finishes);
     }
   }
 }
@@ -552,12 +698,13 @@ TYPED_TEST(Transfers, FinishWithoutTheUploadsThatNobodyAsksFor) {
   const Index n = 80, nb = 8;
   const auto a = random_matrix<T>(n, n, 1);
   auto target = Padded<T>(n, nb);
-  for (auto tuning : this->tunings()) {
-    tuning.ring_bytes = 1;  // two slots: those who pack ahead must wait for the issuing thread
+  for (Way way : this->ways()) {
+    SCOPED_TRACE(way.name);
+    way.tuning.ring_bytes = 1;  // two slots: those who pack ahead must wait for the issuing thread
     Index committed = 0;
     const DeviceMatrix<T> matrix(this->device(), n, n);
     const QueueLease queue(this->device());
-    Transfer transfer(this->device(), 2, committed, tuning);
+    Transfer transfer(this->device(), 2, committed, way.tuning);
     auto source = a;
     for (const Range c : partition(n, nb)) {
       transfer.add_upload(this->columns_of(source.view(), matrix.view(), c, Part::all, 0));
@@ -568,9 +715,7 @@ TYPED_TEST(Transfers, FinishWithoutTheUploadsThatNobodyAsksFor) {
     transfer.release(*queue, 0);
     transfer.finish();
     EXPECT_EQ(committed, nb);
-    for (Index j = 0; j < nb; ++j) {
-      for (Index i = 0; i < n; ++i) ASSERT_EQ(target(i, j), a(i, j));
-    }
+    ASSERT_TRUE(equal_elements(target, a));
   }
 }
 
@@ -578,15 +723,16 @@ TYPED_TEST(Transfers, WaitForSlotsBehindManyRegionsThatNeedNone) {
   using T = TypeParam;
   const Index n = 9, count = 60;
   const auto a = random_matrix<T>(n, 3, 1);
-  for (auto tuning : this->tunings()) {
-    tuning.ring_bytes = 1;
+  for (Way way : this->ways()) {
+    SCOPED_TRACE(way.name);
+    way.tuning.ring_bytes = 1;
     Placed<T> there(this->device(), MemoryKind::device, a);
     Padded<T> source = a, target(n, 3);
     Index committed = 0;
     {
       const DeviceMatrix<T> matrix(this->device(), n, 3);
       const QueueLease queue(this->device());
-      Transfer transfer(this->device(), 2, committed, tuning);
+      Transfer transfer(this->device(), 2, committed, way.tuning);
       for (Index r = 0; r < count; ++r) {
         transfer.add_upload(make_region<T>(there.view(), matrix.view()));
       }
@@ -602,103 +748,51 @@ TYPED_TEST(Transfers, WaitForSlotsBehindManyRegionsThatNeedNone) {
 }
 
 TYPED_TEST(Transfers, GiveIdleCopyThreadsWorkOnWhatIsHome) {
-  using T = TypeParam;
-  const Index n = 80, nb = 16;
-  for (const auto& tuning : this->tunings()) {
-    for (const MemoryKind kind : {MemoryKind::pageable, MemoryKind::pinned}) {
-      for (const bool abandoned : {false, true}) {
-        SCOPED_TRACE(testing::Message() << name_of(tuning) << ", kind " << static_cast<int>(kind)
-                                        << (abandoned ? ", abandoned" : ""));
-        const auto a = random_matrix<T>(n, n, 1, 3);
-        Placed<T> placed(this->device(), kind, a);
-        const HostView<T> here = placed.view();
-        std::atomic<Index> released{0}, calls{0};
-        std::atomic<bool> seen_three{false}, over{false};
-        Index committed = 0;
-        {
-          const DeviceMatrix<T> matrix(this->device(), n, n);
-          const DeviceView<T> A = matrix.view();
-          const QueueLease queue(this->device());
-          Transfer transfer(this->device(), 2, committed, tuning);
-          this->add_round_trips(transfer, here, A, nb);
-          transfer.when_idle([&](Index home) {
-            EXPECT_FALSE(over);
-            EXPECT_LE(home, released);
-            Index zeros = 0;
-            for (Index j = 0; j < home * nb; ++j) {
-              for (Index i = 0; i < n; ++i) zeros += here(i, j) == T(0);
-            }
-            EXPECT_EQ(zeros, home * nb * n);
-            if (home == 3) seen_three = true;
-            return ++calls % 2 == 0;
-          });
-          transfer.start();
-          EXPECT_TRUE(transfer.before(*queue, 4));
-          queue->zero(A.data, sizeof(T) * at(A.ld * n));
-          const auto release = [&](Index b) {
-            released = b + 1;
-            transfer.release(*queue, b);
-          };
-          for (const Index b : {0, 1, 2}) release(b);
-          if (tuning.caller_issues_up_to_bytes == 0) {  // then copy threads take it home meanwhile
-            while (!seen_three) std::this_thread::yield();
-          }
-          for (const Index b : {3, 4}) release(b);
-          if (!abandoned) {
-            transfer.finish();
-            over = true;
-          }
-        }
-        over = true;
-        if (tuning.bytes_per_helper == tuning.caller_issues_up_to_bytes) {
-          EXPECT_EQ(calls, 0) << "there is no copy thread";
-        }
-        EXPECT_TRUE(this->zero_up_to(committed, Part::all, 0, a, placed.content()));
-      }
+  for (const Case& c : cross<Case>(this->ways(), kHostKinds)) {
+    for (const bool abandoned : {false, true}) {
+      SCOPED_TRACE(c.name() + (abandoned ? ", abandoned" : ""));
+      this->gives_idle_threads_work(c, abandoned);
     }
   }
 }
 
 TYPED_TEST(Transfers, TakeEmptyRegions) {
   using T = TypeParam;
-  for (const auto& tuning : this->tunings()) {
-    for (const MemoryKind kind : kKinds) {
-      Index committed = 0;
-      {
-        Transfer nothing(this->device(), 2, committed, tuning);
-        nothing.start();
-        nothing.finish();
-      }
-      EXPECT_EQ(committed, 0);
-      const auto a = random_matrix<T>(9, 6, 1);
-      Placed<T> source(this->device(), kind, a), target(this->device(), kind, Padded<T>(9, 6));
-      int inspections = 0;
-      {
-        const DeviceMatrix<T> matrix(this->device(), 9, 6);
-        const QueueLease queue(this->device());
-        Transfer transfer(this->device(), 2, committed, tuning);
-        const std::pair<Index, Index> shapes[] = {{9, 0}, {0, 3}, {9, 6}, {0, 0}};
-        for (const auto& [m, n] : shapes) {
-          const auto region = [&](HostView<T> host) {
-            return make_region<T>(host.block(0, 0, m, n), matrix.view().block(0, 0, m, n));
-          };
-          transfer.add_upload(region(source.view()));
-          transfer.add_download(region(target.view()), [&] { return ++inspections > 0; });
-        }
-        transfer.start();
-        for (Index r = 0; r < 4; ++r) {
-          EXPECT_TRUE(transfer.before(*queue, r));
-          transfer.release(*queue, r);
-        }
-        transfer.finish();
-      }
-      EXPECT_EQ(inspections, 4);
-      EXPECT_EQ(committed, 9);
-      const auto moved = target.content();
-      for (Index j = 0; j < 6; ++j) {
-        for (Index i = 0; i < 9; ++i) EXPECT_EQ(moved(i, j), a(i, j));
-      }
+  const Shape whole = {9, 6};
+  constexpr Shape kRegions[] = {{9, 0}, {0, 3}, {9, 6}, {0, 0}};
+  for (const Case& c : cross<Case>(this->ways(), kKinds)) {
+    SCOPED_TRACE(c.name());
+    Index committed = 0;
+    {
+      Transfer nothing(this->device(), 2, committed, c.way.tuning);
+      nothing.start();
+      nothing.finish();
     }
+    EXPECT_EQ(committed, 0);
+    const auto a = random_matrix<T>(whole.rows, whole.cols, 1);
+    Placed<T> source(this->device(), c.kind, a),
+        target(this->device(), c.kind, Padded<T>(whole.rows, whole.cols));
+    int inspections = 0;
+    {
+      const DeviceMatrix<T> matrix(this->device(), whole.rows, whole.cols);
+      const QueueLease queue(this->device());
+      Transfer transfer(this->device(), 2, committed, c.way.tuning);
+      for (const auto& [m, n] : kRegions) {
+        const DeviceView<T> there = matrix.view().block(0, 0, m, n);
+        transfer.add_upload(make_region<T>(source.view().block(0, 0, m, n), there));
+        transfer.add_download(make_region<T>(target.view().block(0, 0, m, n), there),
+                              [&] { return ++inspections > 0; });
+      }
+      transfer.start();
+      for (Index r = 0; r < 4; ++r) {
+        EXPECT_TRUE(transfer.before(*queue, r));
+        transfer.release(*queue, r);
+      }
+      transfer.finish();
+    }
+    EXPECT_EQ(inspections, 4);
+    EXPECT_EQ(committed, 9);
+    EXPECT_TRUE(equal_elements(target.content(), a));
   }
 }
 
@@ -726,61 +820,15 @@ TYPED_TEST(Transfers, StageNoMoreThanTheyMay) {
   }
   EXPECT_LE(largest.bytes, 2 * 2 * static_cast<double>(m) * sizeof(T));
   EXPECT_EQ(committed, n);
-  for (Index j = 0; j < n; ++j) {
-    for (Index i = 0; i < m; ++i) ASSERT_EQ(target(i, j), a(i, j));
-  }
+  EXPECT_TRUE(equal_elements(target, a));
   EXPECT_TRUE(target.padding_untouched());
 }
 
 TYPED_TEST(Transfers, StreamThroughAWindowAndCommitWholeRegions) {
-  using T = TypeParam;
-  const Index m = 150, n = 40, nb = 8, window = 2;
-  const bool every = device_under_test() == "lazy";
-  for (const auto& tuning : this->tunings()) {
-    for (const MemoryKind kind : {MemoryKind::pageable, MemoryKind::pinned}) {
-      const auto a = this->random_part(m, n, Part::lower, 0);
-      for (Index fault_at = 1;; fault_at += every ? 1 : 7) {
-        SCOPED_TRACE(testing::Message() << name_of(tuning) << ", kind " << static_cast<int>(kind)
-                                        << ", fault at action " << fault_at);
-        ASSERT_LT(fault_at, 10000) << "the transfer never ends";
-        Placed<T> placed(this->device(), kind, a);
-        FaultAt fault(fault_at);
-        Index committed = 0;
-        bool failed = false;
-        this->device().set_observer(&fault);
-        try {
-          const DeviceMatrix<T> memory(this->device(), m, window * nb);
-          const QueueLease queue(this->device());
-          const std::vector<Range> blocks = partition(n, nb);
-          Transfer transfer(this->device(), 2, committed, tuning);
-          const auto count = static_cast<Index>(blocks.size());
-          const auto slot = [&](Index b) { return memory.view().block(0, b % window * nb, m, nb); };
-          for (Index b = 0; b < count; ++b) {
-            const Region region =
-                make_region<T>(placed.view().block(0, b * nb, m, nb), slot(b), Part::lower, b * nb);
-            transfer.add_upload(region, b < window ? Transfer::kNoDownload : b - window);
-            transfer.add_whole_download(region);
-          }
-          transfer.start();
-          for (Index b = 0; b < count; ++b) {
-            EXPECT_TRUE(transfer.before(*queue, b));
-            queue->zero(slot(b).data, sizeof(T) * static_cast<std::size_t>(slot(b).ld * nb));
-            transfer.release(*queue, b);
-          }
-          transfer.finish();
-        } catch (const DeviceError&) {
-          failed = true;
-        }
-        this->device().set_observer(nullptr);
-        EXPECT_EQ(committed % nb, 0);
-        EXPECT_TRUE(this->zero_up_to(committed, Part::lower, 0, a, placed.content()));
-        if (this->HasFailure()) return;
-        if (!failed) {
-          EXPECT_EQ(committed, n);
-          break;
-        }
-      }
-    }
+  for (const Case& c : cross<Case>(this->ways(), kHostKinds)) {
+    SCOPED_TRACE(c.name());
+    this->streams_through_a_window(c);
+    if (this->HasFailure()) return;
   }
 }
 
@@ -863,8 +911,10 @@ TYPED_TEST(Transfers, DownloadsOverTheSameMemoryEndInOrder) {
   }
   queue->template copy<T>(all, HostView<const T>(staging.data(), m, n * rounds, m));
   queue->synchronize();
-  for (TransferTuning tuning : this->tunings()) {
-    SCOPED_TRACE(name_of(tuning));
+  const auto round_of = [&](Index j) { return j < n - 1 ? rounds - 2 : rounds - 1; };
+  for (Way way : this->ways()) {
+    SCOPED_TRACE(way.name);
+    TransferTuning& tuning = way.tuning;
     tuning.chunk_bytes_at_least = tuning.chunk_bytes_at_most = 4 << 20;
     tuning.units_per_chunk = 1;
     tuning.ring_bytes = 4 * tuning.chunk_bytes_at_most;
@@ -883,12 +933,9 @@ TYPED_TEST(Transfers, DownloadsOverTheSameMemoryEndInOrder) {
       for (Index r = 0; r < rounds; ++r) transfer.release(*queue, r);
       transfer.finish();
       EXPECT_TRUE(home.padding_untouched());
-      for (Index j = 0; j < n; ++j) {
-        const Index round = j < n - 1 ? rounds - 2 : rounds - 1;
-        for (Index i = 0; i < m; ++i) {
-          ASSERT_EQ(home(i, j), T(static_cast<Real<T>>(round))) << i << "," << j;
-        }
-      }
+      ASSERT_TRUE(all_elements({m, n}, [&](Index i, Index j) {
+        return home(i, j) == T(static_cast<Real<T>>(round_of(j)));
+      }));
     }
   }
 }

@@ -65,7 +65,7 @@ class Series {
     const Clock::duration gap = now - time_;
     const bool continues = caller == caller_ && n == n_ && incx == incx_ && incy == incy_ &&
                            gap < Workers::kAwake && (!reads_along_ || source_.room() == room());
-    const bool unchanged = continues && gap < kNothingElse;
+    const bool unchanged = continues && gap < kMaxGapOfCopies;
     if (!continues) *this = Series(caller, n, x, incx, y, incy, allocation_);
     if (!unchanged) {
       ahead_ = {};
@@ -100,7 +100,7 @@ class Series {
   static constexpr Index kBlock = kNumPyCopies.copies_per_measurement;
   /// Between the copies of two columns that are next to each other, on either side, a program that
   /// does more than to copy takes longer, and an interrupt less.
-  static constexpr std::chrono::microseconds kNothingElse{kNumPyCopies.unchanged_microseconds};
+  static constexpr std::chrono::microseconds kMaxGapOfCopies{kNumPyCopies.unchanged_microseconds};
 
   /// `last` is NumPy's last allocation.
   Series(const void* caller, Index n, const T* x, Index incx, T* y, Index incy,
@@ -150,7 +150,7 @@ class Series {
   /// It ends with the thread, which may copy even then.
   static T* room() {
     static ThreadMemory memory;
-    return static_cast<T*>(memory.get(sizeof(T) * algorithms::NextColumns<T>::kRoom));
+    return static_cast<T*>(memory.get(sizeof(T) * algorithms::NextColumns<T>::kKeptElements));
   }
 
   /// A matrix that lies by rows has no more columns than there is room for in a row.

@@ -356,7 +356,8 @@ TYPED_TEST(InterchangeContract, ComposedInterchangesOfPanelsPermuteRows) {
   struct Shape {
     Index rows, pivots, nb;
   };
-  const Index most = this->kernels().limits().permutable_rows;
+  const Index bound = this->kernels().limits().permutable_rows;
+  const Index most = bound == 0 ? 1000 : bound;
   for (const Shape s : {Shape{1, 1, 1}, Shape{2, 1, 4}, Shape{70, 70, 16}, Shape{90, 40, 40},
                         Shape{100, 100, 7}, Shape{most, most, 256}, Shape{most, 30, 10},
                         // Just what a thread block may have without asking, with its own memory.
@@ -679,6 +680,7 @@ TYPED_TEST(LuStepContract, RowsMayBeOfVeryDifferentSizes) {
 TYPED_TEST(LuStepContract, MultipliesByModerateInversesOnly) {
   using T = TypeParam;
   using R = Real<T>;
+  if (this->kernels().elements_of_inverses(1) == 0) GTEST_SKIP() << "this device has no inverses";
   for (const Index w : {20, 128, 256, 300}) {
     LuStepCase<T> step(w + 3, 40, w, w + 2, [](Index j) { return j; });
     const Index last = std::min<Index>(w, FindInverses<T>::kOrder) - 1;  // of the first block

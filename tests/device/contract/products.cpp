@@ -6,40 +6,175 @@
 #include <vector>
 
 #include "device/contract/contract.hpp"
+#include "support/cases.hpp"
 
 namespace overlapack {
 namespace {
 
 using namespace testing_support;
 
+/// A matrix of NaNs.
 template <class T>
-class ProductContract : public DeviceContract<T> {};
+Padded<T> all_nan(Index m, Index n, Index padding = 0) {
+  Padded<T> a(m, n, padding);
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < m; ++i) a(i, j) = nan<T>();
+  }
+  return a;
+}
+
+/// The shapes of C (m x n) and of the sums for it (k).
+struct ProductShape {
+  Index m, n, k;
+};
+std::ostream& operator<<(std::ostream& stream, const ProductShape& s) {
+  return stream << s.m << "x" << s.n << "x" << s.k;
+}
+
+struct GemmCase {
+  ProductShape shape;
+  Op op_a, op_b;
+
+  std::string name() const {
+    return (testing::Message() << shape << ", " << char(op_a) << char(op_b)).GetString();
+  }
+};
+
+struct HerkCase {
+  ProductShape shape;
+  Uplo uplo;
+  Op op;
+  struct Factors {
+    double alpha, beta;
+  } factors;
+
+  std::string name() const {
+    return (testing::Message() << shape.n << "," << shape.k << ", " << char(uplo) << char(op)
+                               << ", alpha " << factors.alpha << ", beta " << factors.beta)
+        .GetString();
+  }
+};
+
+struct TrsmCase {
+  Shape shape;
+  Side side;
+  Uplo uplo;
+  Diag diag;
+  Op op;
+  bool scaled;  // alpha is not 1
+
+  Index order() const { return side == Side::left ? shape.rows : shape.cols; }
+  std::string name() const {
+    return (testing::Message() << shape << ", " << char(side) << char(uplo) << char(op)
+                               << char(diag) << (scaled ? ", scaled" : ""))
+        .GetString();
+  }
+};
+constexpr Side kSides[] = {Side::left, Side::right};
+constexpr Diag kDiags[] = {Diag::non_unit, Diag::unit};
+
+/// A well-conditioned triangle: as it is stored, where everything that must not be referenced is a
+/// NaN, and with all of its elements.
+template <class T>
+struct Triangle {
+  Triangle(Index order, Uplo uplo, Diag diag)
+      : stored(random_matrix<T>(order, order, 1, 2)), whole(order, order) {
+    for (Index j = 0; j < order; ++j) {
+      for (Index i = 0; i < order; ++i) {
+        const bool inside = uplo == Uplo::lower ? i > j : i < j;
+        const T small = stored(i, j) / T(static_cast<Real<T>>(order));
+        whole(i, j) = inside ? small : T(0);
+        stored(i, j) = inside ? small : nan<T>();
+      }
+      whole(j, j) = diag == Diag::unit ? T(1) : scalar<T>(2, 1);
+      if (diag == Diag::non_unit) stored(j, j) = whole(j, j);
+    }
+  }
+  Padded<T> stored, whole;
+};
+
+template <class T>
+class ProductContract : public DeviceContract<T> {
+ protected:
+  using W = Wide<T>;
+
+  void multiplies(const GemmCase& c) {
+    const auto [m, n, k] = c.shape;
+    const auto a = c.op_a == Op::none ? random_matrix<T>(m, k, 1, 1) : random_matrix<T>(k, m, 1, 1);
+    const auto b = c.op_b == Op::none ? random_matrix<T>(k, n, 2, 3) : random_matrix<T>(n, k, 2, 3);
+    const auto before = random_matrix<T>(m, n, 3, 2);
+    const auto there = this->upload(before);
+    const T alpha = scalar<T>(-1.5, 0.5), beta = scalar<T>(0.75, -0.25);
+    this->queue().enqueue(
+        Gemm<T>{c.op_a, c.op_b, alpha, this->upload(a), this->upload(b), beta, there});
+    const auto result = this->download(there);
+    const auto expected =
+        multiply_add<W, T>(W(alpha), applied(c.op_a, a), applied(c.op_b, b), W(beta), before);
+    EXPECT_LT(max_difference(result, expected), sum_bound<T>(k));
+    EXPECT_TRUE(result.padding_untouched());
+  }
+
+  void updates(const HerkCase& c) {
+    const Index n = c.shape.n, k = c.shape.k;
+    const auto alpha = static_cast<Real<T>>(c.factors.alpha),
+               beta = static_cast<Real<T>>(c.factors.beta);
+    const auto a = c.op == Op::none ? random_matrix<T>(n, k, 1, 1) : random_matrix<T>(k, n, 1, 1);
+    // The diagonal is complex, too. With beta = 0 nothing of it counts.
+    auto before = beta == 0 ? all_nan<T>(n, n, 3) : random_matrix<T>(n, n, 2, 3);
+    before.forbid_other_triangle(c.uplo);
+    const auto there = this->upload(before);
+    this->queue().enqueue(Herk<T>{c.uplo, c.op, alpha, this->upload(a), beta, there});
+    const auto result = this->download(there);
+    EXPECT_TRUE(result.padding_untouched());
+    EXPECT_TRUE(result.other_triangle_untouched(c.uplo));
+    for (Index j = 0; j < n; ++j) before(j, j) = T(real(before(j, j)));
+    const Op adjoint = c.op == Op::none ? Op::conj_trans : Op::none;
+    const auto expected =
+        multiply_add<W, T>(W(alpha), applied(c.op, a), applied(adjoint, a), W(beta), before);
+    const auto in_triangle = [&](Index i, Index j) { return inside(part_of(c.uplo), i, j); };
+    EXPECT_LT(max_difference(result, expected, in_triangle), sum_bound<T>(k));
+    for (Index j = 0; j < n; ++j) EXPECT_EQ(W(result(j, j)), W(real(result(j, j))));
+  }
+
+  void solves(const TrsmCase& c) {
+    const auto [m, n] = c.shape;
+    const Index order = c.order();
+    const Triangle<T> a(order, c.uplo, c.diag);
+    const T alpha = c.scaled ? scalar<T>(-0.5, 1) : T(1);
+    const auto b = random_matrix<T>(m, n, 2, 1);
+    const auto there = this->upload(b);
+    this->queue().enqueue(
+        Trsm<T>{c.side, c.uplo, c.op, c.diag, alpha, this->upload(a.stored), there});
+    const auto x = this->download(there);
+    EXPECT_TRUE(x.padding_untouched());
+    // op(A) X = alpha B, or X op(A) = alpha B.
+    const auto wide_x = applied(Op::none, x), wide_a = applied(c.op, a.whole);
+    const auto product = c.side == Side::left ? multiply_add<W, T>(W(1), wide_a, wide_x, W(0), b)
+                                              : multiply_add<W, T>(W(1), wide_x, wide_a, W(0), b);
+    Padded<W> scaled_b(m, n);
+    for (Index j = 0; j < n; ++j) {
+      for (Index i = 0; i < m; ++i) scaled_b(i, j) = W(alpha) * W(b(i, j));
+    }
+    EXPECT_LT(max_difference(product, scaled_b), sum_bound<T>(order));
+  }
+};
 TYPED_TEST_SUITE(ProductContract, Precisions);
 
 TYPED_TEST(ProductContract, GemmForAllOperands) {
-  using T = TypeParam;
-  using W = Wide<T>;
-  const Index shapes[][3] = {{1, 1, 1}, {5, 7, 3}, {33, 20, 65}, {64, 64, 64}, {130, 70, 33}};
-  for (const auto& [m, n, k] : shapes) {
-    const auto c = random_matrix<T>(m, n, 3, 2);
-    for (const Op op_a : kOps) {
-      const auto a = op_a == Op::none ? random_matrix<T>(m, k, 1, 1) : random_matrix<T>(k, m, 1, 1);
-      const auto da = this->upload(a);
-      for (const Op op_b : kOps) {
-        SCOPED_TRACE(testing::Message()
-                     << m << "x" << n << "x" << k << " " << char(op_a) << char(op_b));
-        const auto b =
-            op_b == Op::none ? random_matrix<T>(k, n, 2, 3) : random_matrix<T>(n, k, 2, 3);
-        const auto db = this->upload(b);
-        const auto dc = this->upload(c);
-        const T alpha = scalar<T>(-1.5, 0.5), beta = scalar<T>(0.75, -0.25);
-        this->queue().enqueue(Gemm<T>{op_a, op_b, alpha, da, db, beta, dc});
-        const auto result = this->download(dc);
-        const auto expected =
-            multiply_add<W, T>(W(alpha), applied(op_a, a), applied(op_b, b), W(beta), c);
-        EXPECT_LT(max_difference(result, expected), sum_bound<T>(k));
-        EXPECT_TRUE(result.padding_untouched());
-      }
+  constexpr ProductShape kShapes[] = {
+      {1, 1, 1}, {5, 7, 3}, {33, 20, 65}, {64, 64, 64}, {130, 70, 33}};
+  for (const GemmCase& c : cross<GemmCase>(kShapes, kOps, kOps)) {
+    SCOPED_TRACE(c.name());
+    this->multiplies(c);
+  }
+}
+
+/// Makes NaNs of the first rows and of those at the end, of which there are so many.
+template <class T>
+void forbid_rows_around(Padded<T>& a, Index first, Index behind) {
+  for (Index j = 0; j < a.cols(); ++j) {
+    for (Index i = 0; i < a.rows(); ++i) {
+      if (i < first || i >= a.rows() - behind) a(i, j) = nan<T>();
     }
   }
 }
@@ -72,13 +207,8 @@ TYPED_TEST(ProductContract, GemmThatSubtractsTheProductWithAnAdjoint) {
     auto a = random_matrix<T>(first + m + kBehind, k, 1, pad_a);
     auto b = random_matrix<T>(first + n + kBehind, k, 2, pad_b);
     const auto c = random_matrix<T>(first + m + kBehind, n + kBehind, 3, pad_c);
-    for (auto* const x : {&a, &b}) {
-      for (Index j = 0; j < k; ++j) {
-        for (Index i = 0; i < x->rows(); ++i) {
-          if (i < first || i >= x->rows() - kBehind) (*x)(i, j) = nan<T>();
-        }
-      }
-    }
+    forbid_rows_around(a, first, kBehind);
+    forbid_rows_around(b, first, kBehind);
     const auto da = this->upload(a), db = this->upload(b);
     SCOPED_TRACE(testing::Message() << m << "x" << n << "x" << k << " from row " << first);
     const auto dc = this->upload(c);
@@ -104,10 +234,7 @@ TYPED_TEST(ProductContract, GemmWithZeroFactorsAndEmptyOperands) {
   const auto da = this->upload(a), db = this->upload(b);
   const DeviceView<const T> no_columns = DeviceView<const T>(da).block(0, 0, m, 0),
                             no_rows = DeviceView<const T>(db).block(0, 0, 0, n);
-  Padded<T> poisoned(m, n, 1);
-  for (Index j = 0; j < n; ++j) {
-    for (Index i = 0; i < m; ++i) poisoned(i, j) = nan<T>();
-  }
+  const auto poisoned = all_nan<T>(m, n, 1);
   using W = Wide<T>;
   const auto product =
       multiply_add<W, T>(W(1), applied(Op::none, a), applied(Op::none, b), W(0), c);
@@ -141,46 +268,13 @@ TYPED_TEST(ProductContract, GemmWithZeroFactorsAndEmptyOperands) {
 }
 
 TYPED_TEST(ProductContract, HerkUpdatesOneTriangleAndMakesTheDiagonalReal) {
-  using T = TypeParam;
-  using W = Wide<T>;
-  struct Factors {
-    Real<T> alpha, beta;
-  };
-  const Index shapes[][2] = {{1, 1}, {2, 5}, {33, 7}, {64, 64}, {100, 130}};
-  for (const auto& [n, k] : shapes) {
-    for (const Uplo uplo : kUplos) {
-      for (const Op op : {Op::none, Op::conj_trans}) {
-        const auto a = op == Op::none ? random_matrix<T>(n, k, 1, 1) : random_matrix<T>(k, n, 1, 1);
-        const auto da = this->upload(a);
-        const Op op_h = op == Op::none ? Op::conj_trans : Op::none;
-        for (const Factors f : {Factors{-1, 1}, Factors{Real<T>(0.5), 0}, Factors{0, 2}}) {
-          SCOPED_TRACE(testing::Message() << n << "," << k << " " << char(uplo) << char(op)
-                                          << " alpha " << f.alpha << " beta " << f.beta);
-          auto c = random_matrix<T>(n, n, 2, 3);  // the diagonal is complex, too
-          if (f.beta == 0) {
-            for (Index j = 0; j < n; ++j) {
-              for (Index i = 0; i < n; ++i) c(i, j) = nan<T>();
-            }
-          }
-          c.forbid_other_triangle(uplo);
-          const auto dc = this->upload(c);
-          this->queue().enqueue(Herk<T>{uplo, op, f.alpha, da, f.beta, dc});
-          const auto result = this->download(dc);
-          EXPECT_TRUE(result.padding_untouched());
-          EXPECT_TRUE(result.other_triangle_untouched(uplo));
-          for (Index j = 0; j < n; ++j) c(j, j) = T(real(c(j, j)));
-          const auto expected =
-              multiply_add<W, T>(W(f.alpha), applied(op, a), applied(op_h, a), W(f.beta), c);
-          EXPECT_LT(max_difference(
-                        result, expected,
-                        [&](Index i, Index j) { return uplo == Uplo::lower ? i >= j : i <= j; }),
-                    sum_bound<T>(k));
-          if constexpr (is_complex<T>) {
-            for (Index j = 0; j < n; ++j) EXPECT_EQ(result(j, j).imag(), 0);
-          }
-        }
-      }
-    }
+  constexpr ProductShape kShapes[] = {
+      {1, 1, 1}, {2, 2, 5}, {33, 33, 7}, {64, 64, 64}, {100, 100, 130}};
+  constexpr Op kHerkOps[] = {Op::none, Op::conj_trans};
+  constexpr HerkCase::Factors kFactors[] = {{-1, 1}, {0.5, 0}, {0, 2}};
+  for (const HerkCase& c : cross<HerkCase>(kShapes, kUplos, kHerkOps, kFactors)) {
+    SCOPED_TRACE(c.name());
+    this->updates(c);
   }
 }
 
@@ -213,52 +307,10 @@ TYPED_TEST(ProductContract, HemvReadsOneTriangle) {
 }
 
 TYPED_TEST(ProductContract, TrsmForAllOperands) {
-  using T = TypeParam;
-  using W = Wide<T>;
-  const Index shapes[][2] = {{1, 1}, {5, 3}, {33, 20}, {20, 65}, {130, 17}, {37, 200}, {3, 257}};
-  for (const auto& [m, n] : shapes) {
-    for (const Side side : {Side::left, Side::right}) {
-      const Index order = side == Side::left ? m : n;
-      for (const Uplo uplo : kUplos) {
-        for (const Diag diag : {Diag::non_unit, Diag::unit}) {
-          // A well-conditioned triangle; everything that must not be referenced is a NaN.
-          auto a = random_matrix<T>(order, order, 1, 2);
-          Padded<T> whole(order, order);
-          for (Index j = 0; j < order; ++j) {
-            for (Index i = 0; i < order; ++i) {
-              const bool stored = uplo == Uplo::lower ? i > j : i < j;
-              const T small = a(i, j) / T(static_cast<Real<T>>(order));
-              whole(i, j) = stored ? small : T(0);
-              a(i, j) = stored ? small : nan<T>();
-            }
-            whole(j, j) = diag == Diag::unit ? T(1) : scalar<T>(2, 1);
-            if (diag == Diag::non_unit) a(j, j) = whole(j, j);
-          }
-          const auto da = this->upload(a);
-          for (const Op op : kOps) {
-            for (const T alpha : {scalar<T>(-0.5, 1), T(1)}) {
-              SCOPED_TRACE(testing::Message() << m << "x" << n << " " << char(side) << char(uplo)
-                                              << char(op) << char(diag) << ", alpha " << alpha);
-              const auto b = random_matrix<T>(m, n, 2, 1);
-              const auto db = this->upload(b);
-              this->queue().enqueue(Trsm<T>{side, uplo, op, diag, alpha, da, db});
-              const auto x = this->download(db);
-              EXPECT_TRUE(x.padding_untouched());
-              // op(A) X = alpha B, or X op(A) = alpha B.
-              const auto wide_x = applied(Op::none, x), wide_a = applied(op, whole);
-              const auto product = side == Side::left
-                                       ? multiply_add<W, T>(W(1), wide_a, wide_x, W(0), b)
-                                       : multiply_add<W, T>(W(1), wide_x, wide_a, W(0), b);
-              Padded<W> scaled_b(m, n);
-              for (Index j = 0; j < n; ++j) {
-                for (Index i = 0; i < m; ++i) scaled_b(i, j) = W(alpha) * W(b(i, j));
-              }
-              EXPECT_LT(max_difference(product, scaled_b), sum_bound<T>(order));
-            }
-          }
-        }
-      }
-    }
+  constexpr Shape kShapes[] = {{1, 1}, {5, 3}, {33, 20}, {20, 65}, {130, 17}, {37, 200}, {3, 257}};
+  for (const TrsmCase& c : cross<TrsmCase>(kShapes, kSides, kUplos, kDiags, kOps, kBools)) {
+    SCOPED_TRACE(c.name());
+    this->solves(c);
   }
 }
 
@@ -297,11 +349,7 @@ TYPED_TEST(ProductContract, TrsmWithZeroAlphaAndEmptyOperands) {
   using T = TypeParam;
   const Index m = 6, n = 4;
   const auto da = this->upload(random_matrix<T>(m, m, 1));
-  Padded<T> b(m, n);
-  for (Index j = 0; j < n; ++j) {
-    for (Index i = 0; i < m; ++i) b(i, j) = nan<T>();
-  }
-  auto db = this->upload(b);
+  auto db = this->upload(all_nan<T>(m, n));
   this->queue().enqueue(Trsm<T>{Side::left, Uplo::lower, Op::none, Diag::non_unit, T(0), da, db});
   const auto zero = this->download(db);
   for (Index j = 0; j < n; ++j) {
@@ -315,26 +363,29 @@ TYPED_TEST(ProductContract, TrsmWithZeroAlphaAndEmptyOperands) {
   this->queue().synchronize();
 }
 
+struct CopyCase {
+  Shape shape;
+  Op op;
+};
+
 TYPED_TEST(ProductContract, CopiesOrTransposes) {
   using T = TypeParam;
-  for (const auto& [m, n] : {std::pair<Index, Index>{1, 1}, {100, 7}, {33, 130}, {0, 5}, {5, 0}}) {
-    for (const Op op : {Op::none, Op::trans, Op::conj_trans}) {
-      SCOPED_TRACE(testing::Message() << m << "x" << n << " " << char(op));
-      const bool same = op == Op::none;
-      const auto a = random_matrix<T>(same ? m : n, same ? n : m, 1, 2);
-      auto b = random_matrix<T>(m, n, 2, 3);
-      if (m > 0 && n > 0) b(0, 0) = nan<T>();  // what stood there does not count
-      const auto da = this->upload(a), db = this->upload(b);
-      this->queue().enqueue(Copy<T>{op, da, db});
-      const auto copied = this->download(db);
-      EXPECT_TRUE(copied.padding_untouched());
-      for (Index j = 0; j < n; ++j) {
-        for (Index i = 0; i < m; ++i) {
-          const T x = same ? a(i, j) : a(j, i);
-          ASSERT_EQ(copied(i, j), op == Op::conj_trans ? conj(x) : x) << i << "," << j;
-        }
-      }
-    }
+  constexpr Shape kShapes[] = {{1, 1}, {100, 7}, {33, 130}, {0, 5}, {5, 0}};
+  for (const CopyCase& c : cross<CopyCase>(kShapes, kOps)) {
+    SCOPED_TRACE(testing::Message() << c.shape << " " << char(c.op));
+    const auto [m, n] = c.shape;
+    const bool same = c.op == Op::none;
+    const auto a = random_matrix<T>(same ? m : n, same ? n : m, 1, 2);
+    auto b = random_matrix<T>(m, n, 2, 3);
+    if (m > 0 && n > 0) b(0, 0) = nan<T>();  // what stood there does not count
+    const auto da = this->upload(a), db = this->upload(b);
+    this->queue().enqueue(Copy<T>{c.op, da, db});
+    const auto copied = this->download(db);
+    EXPECT_TRUE(copied.padding_untouched());
+    ASSERT_TRUE(all_elements(c.shape, [&](Index i, Index j) {
+      const T x = same ? a(i, j) : a(j, i);
+      return copied(i, j) == (c.op == Op::conj_trans ? conj(x) : x);
+    }));
   }
 }
 
