@@ -134,7 +134,7 @@ struct SplitGemm {
   Real<T> beta;
   DeviceView<T> c;
 
-  bool empty() const { return c.empty(); }
+  bool empty() const { return c.empty() || (k == 0 && beta == Real<T>(1)); }
   bool fits() const {
     return a.rows == split_rows<T>(form, k) && b.rows == a.rows &&
            a.cols == split_cols<T>(Side::left, c.rows) &&

@@ -46,6 +46,7 @@ class Accuracy : public RoutedTest {
 };
 TYPED_TEST_SUITE(Accuracy, Precisions);
 
+/// A device without a kernel for panels has the textbook's by the CPU, whose rounding counts then.
 TYPED_TEST(Accuracy, OfCholesky) {
   using T = TypeParam;
   const Index n = 200;
@@ -65,8 +66,14 @@ TYPED_TEST(Accuracy, OfCholesky) {
       };
       this->on_cpu();
       const double usual = residual();
+      double textbook = 0;
+      if (device_under_test() == "core") {
+        auto factor = a;
+        EXPECT_EQ(reference::potrf<T>(uplo, factor.view()), 0);
+        textbook = potrf_residual<T>(uplo, a.view(), factor.view());
+      }
       this->on_device();
-      EXPECT_LE(residual(), 2 * usual);
+      EXPECT_LE(residual(), 2 * std::max(usual, textbook));
     }
   }
 }
