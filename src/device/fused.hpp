@@ -12,9 +12,8 @@ class Fused;
 // ---- Cholesky -----------------------------------------------------------------------------
 
 /// L21 = A21 L11^-H (U12 = U11^-H A12) for rows that come later than A11.
-///   Operands  notes: those of PotrfPanel on A11; a: these rows (columns), m x n (n x m), where n
-///   is
-///             the order of A11
+///   Operands  notes: those of PotrfPanel on A11;
+///             a: these rows (columns), m x n (n x m), where n is the order of A11
 ///   Writes    factor, which may be a
 ///   Fails     if A11 was not positive definite, columns (rows) before the failing one are right,
 ///             and all else is undefined

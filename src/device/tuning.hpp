@@ -1,10 +1,18 @@
-// What was measured of a generation of devices, and what follows from that: rates, block sizes,
-// thresholds, sizes of rings. There is one table for each generation. Nothing else may depend on
-// the machine; tiles, warps and stages of kernels are structure, and stand there.
+// The table of tuning: what was measured of a generation of devices, and what follows from that.
+// It has rates, block sizes, thresholds and sizes of rings. Each generation has one instance.
 //
-// A name tells role and unit. The text of each field (unit, meaning, where it was measured) stands
-// in tuning_fields.cpp, and `overlapack info --tuning` prints it. Values stand in tuning_sm90.cpp
-// and its sisters.
+// Algorithms take what depends on the device from here. Some values stand elsewhere:
+//
+//   kernels (device/cuda)   tiles, warps, stages, numbers of thread blocks, and the orders from
+//                           which one kernel takes over from another
+//   host/tuning.hpp         values of the CPU; they are constants, which the table repeats
+//   cpu                     widths of loops in registers
+//   dispatch/plan.*         how long CUDA takes to start, and how fast a core is taken to be
+//   dispatch/residency.hpp  from which size on a call asks where its matrix lies
+//
+// A name tells role and unit. This file has the fields, tuning_fields.cpp their texts (unit,
+// meaning, where each was measured), and tuning_sm80.cpp, tuning_sm90.cpp and tuning_emulated.cpp
+// the values. tuning_of_gpu.cpp chooses the instance. `overlapack info --tuning` prints it.
 #pragma once
 
 #include <cstddef>

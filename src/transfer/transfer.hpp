@@ -37,10 +37,10 @@ namespace overlapack {
 /// The caller's memory may be of any MemoryKind:
 ///  - pageable: through the staging slots;
 ///  - pinned: uploads go straight to the device, unless they are scattered (of short columns, far
-///  apart) or kept
-///    (keep_uploads); all are issued at once, and what else goes to the device afterwards comes
-///    after them. Downloads are staged all the same: a device that fails while it writes would
-///    leave columns that are neither input nor result, and the CPU could not resume;
+///    apart) or kept (keep_uploads). All of them are issued when the transfer starts, and what else
+///    goes to the device comes after them. Downloads are staged all the same: a device that fails
+///    while it writes would leave columns that are neither input nor result, and the CPU could not
+///    resume;
 ///  - device: copied on the device, both ways.
 ///
 /// Of an upload of numbers in double precision, halves can go up by themselves: `words` other than

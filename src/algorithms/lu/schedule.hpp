@@ -13,11 +13,17 @@ namespace overlapack::algorithms {
 
 /// The factorization of [A B] on the device, by block columns (LuMatrix).
 ///
-/// A block is factored in panels (LuPanels). `panel` (high priority) is the queue of the chain of
-/// panels. While one is factored, `update` applies the step before (LuSteps) to what takes part, or
-/// that of the whole block before if that is worth while: then `near` (high priority) applies steps
-/// to what the next panels need. Blocks that arrive late catch up in queues of their own
-/// (LateBlocks).
+/// A block is factored panel by panel (LuPanels). A factored panel makes a step: its effect on the
+/// columns behind it (LuSteps). Three queues share the work:
+///
+///   panel   (high priority) factors the panels, one after the other.
+///   update  applies, meanwhile, the step of the panel before to the columns that take part. Where
+///           updates take longer than panels, the steps of a whole block become one, for the sake
+///           of longer products.
+///   near    (high priority) completes blocks that are factored. Where steps are by whole blocks, it
+///           also applies steps to the columns that the next panels need.
+///
+/// Blocks that arrive late catch up in queues of their own (LateBlocks).
 template <class T>
 class Lu {
  public:

@@ -55,9 +55,9 @@ void right_looking_step(Operations& with, const LuParts<T>& A) {
   with.subtract(A.A21, A.A12, A.A22);
 }
 
-/// The operations of a step, in one queue of a device. P and info go where
-/// GetrfPanel says: all min(m, n) pivots, also to staging memory `staged_pivots`, and one
-/// info, which is 0 at first.
+/// The operations of a step, in one queue of a device. Results go where GetrfPanel says: all
+/// min(m, n) pivots to `pivots`, and to `staged_pivots` in staging memory; and one `info`, which
+/// must be 0 at first.
 template <class T>
 struct LuOperations {
   Queue& queue;
@@ -83,7 +83,8 @@ struct LuOperations {
   }
 };
 
-/// Enqueues P A = L U for an m x n matrix on the device, in place, in block columns of nb.
+/// Enqueues the factorization P A = L U of an m x n matrix on the device, in place. It goes by block
+/// columns, nb columns wide.
 template <class T>
 void textbook_lu(LuOperations<T>& with, DeviceView<T> a, Index nb) {
   for (const Range& j : partition(std::min(a.rows, a.cols), nb)) {
@@ -91,8 +92,8 @@ void textbook_lu(LuOperations<T>& with, DeviceView<T> a, Index nb) {
   }
 }
 
-/// gesv() by that: A and B go up, the device works, and the results come home when all is done. So
-/// after a DeviceError A and B are as they were.
+/// What gesv() does, by textbook_lu(): A and B go up, the device works, and the results come home
+/// when all is done. So after a DeviceError A and B are as they were.
 template <class T>
 Index textbook_gesv(Device& device, const Options& options, Input<T> input, HostView<T> a,
                     Interchanges& interchanges, HostView<T> b);
