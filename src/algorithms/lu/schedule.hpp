@@ -20,8 +20,8 @@ namespace overlapack::algorithms {
 ///   update  applies, meanwhile, the step of the panel before to the columns that take part. Where
 ///           updates take longer than panels, the steps of a whole block become one, for the sake
 ///           of longer products.
-///   near    (high priority) completes blocks that are factored. Where steps are by whole blocks, it
-///           also applies steps to the columns that the next panels need.
+///   near    (high priority) completes blocks that are factored. Where steps are by whole blocks,
+///           it also applies steps to the columns that the next panels need.
 ///
 /// Blocks that arrive late catch up in queues of their own (LateBlocks).
 template <class T>

@@ -83,8 +83,8 @@ struct LuOperations {
   }
 };
 
-/// Enqueues the factorization P A = L U of an m x n matrix on the device, in place. It goes by block
-/// columns, nb columns wide.
+/// Enqueues the factorization P A = L U of an m x n matrix on the device, in place. It goes by
+/// block columns that are nb columns wide.
 template <class T>
 void textbook_lu(LuOperations<T>& with, DeviceView<T> a, Index nb) {
   for (const Range& j : partition(std::min(a.rows, a.cols), nb)) {
