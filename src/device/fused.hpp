@@ -153,8 +153,7 @@ struct Eliminate {
 ///             UpdatePanels::kMaxVectors; grams keeps the sums of each panel between calls for
 ///             consecutive panels
 ///   Writes    grams; bases: columns k p, ... become R(p)^-1 (with zeros below the diagonal) for
-///   the
-///             panels behind those of w, and for panel 0 if `first` is 0
+///             the panels behind those of w, and for panel 0 if `first` is 0
 ///   Fails     *unfit becomes 1 if a T(p) is not positive definite, has a NaN, or is large or has a
 ///             large inverse: if max(1, T(c, c)) max(1, (T^-1)(c, c)), which bounds the condition
 ///             within a factor of k^2, is larger than `limit`
@@ -186,9 +185,8 @@ struct UpdateBases {
 /// Does what UpdatePanel does in place for all panels of Limits::update_panel_width columns of the
 /// m x n matrix `a` (n x m with upper), for k vectors with one sign: for panel p, V is the state of
 /// the panel times its base (UpdateBases). The views begin with those of the first panel.
-///   Operands  if m > n, n is a multiple of that width; reflectors: work space of kReflector
-///   numbers
-///             for each column
+///   Operands  if m > n, n is a multiple of that width;
+///             reflectors: work space of kReflector numbers for each column
 ///   Writes    a; c and s as UpdatePanel
 ///   Fails     *info becomes 1 + the number of some column if a leading minor is not definite
 template <class T>

@@ -70,10 +70,9 @@ struct PotrfPanel {
 /// the reference i?amax has it.
 ///   Operands  offset: the row of the matrix that is the first one of the panel
 ///   Writes    a; pivots[j] = offset + 1 + (the row of the panel that was exchanged with row j),
-///   for
-///             min(m, n) j: LAPACK's ipiv; staged_pivots: the same; `begun`, if there is one, is
-///             recorded no later than when the panel has the multiprocessors that it needs all at a
-///             time, so that other queues that wait for it do not take them away
+///             for min(m, n) j: LAPACK's ipiv; staged_pivots: the same; `begun`, if there is one,
+///             is recorded no later than when the panel has the multiprocessors that it needs all
+///             at a time, so that other queues that wait for it do not take them away
 ///   Fails     the first pivot j that is exactly zero stores offset + j + 1 to *info if that is 0;
 ///             the factorization goes on
 ///   Staging   staged_pivots, info

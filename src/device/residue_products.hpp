@@ -88,8 +88,7 @@ struct FindResidues {
 /// Finds scales for rows of which nothing is known, and of.numbers by them. All rows are short
 /// then, but what belongs to one with an infinity or a NaN becomes NaN.
 ///   Operands  if there are `sizes`, summand l is multiplied by the largest power of two that is
-///   not
-///             larger than sizes(l), within 2^-900 and 1, or divided by it; see Split. Rows of
+///             not larger than sizes(l), within 2^-900 and 1, or divided by it; see Split. Rows of
 ///             which summands are divided must not be longer than 2^900. `of` has no squares
 ///   Writes    of.scales, of.numbers
 template <class T>
