@@ -21,7 +21,7 @@ class Lu {
      Index summands)
       : kernels_(device.kernels<T>()),
         pivots_(device, Space::device, n),
-        pivots_home_(device, Space::host, n),
+        staged_pivots_(device, Space::host, n),
         info_(device, Space::host, n),
         subtraction_(device, options, m, n, summands),
         queue_(device) {
@@ -60,12 +60,13 @@ class Lu {
 
   // The operations, which the right-looking form (algorithms/lu/textbook.hpp) has, too.
   void factor_panel(const LuParts<T>& A) {
-    Index *const home = pivots_home_.data() + A.k, *const info = info_.data() + A.k;
+    Index *const staged_pivots = staged_pivots_.data() + A.k, *const info = info_.data() + A.k;
     if (panel_on_cpu_) {
       panel_on_cpu_->start(*queue_, A.panel);
-      panel_on_cpu_->finish(*queue_, A.panel, pivots(A.k, A.b), {home, A.b}, *info, A.k);
+      panel_on_cpu_->finish(*queue_, A.panel, pivots(A.k, A.b), {staged_pivots, A.b}, *info, A.k);
     } else {
-      queue_->enqueue(GetrfPanel<T>{A.panel, pivots(A.k, A.b), {home, A.b}, {info, 1}, A.k});
+      queue_->enqueue(
+          GetrfPanel<T>{A.panel, pivots(A.k, A.b), {staged_pivots, A.b}, {info, 1}, A.k});
     }
   }
   void interchange(const LuParts<T>& A, DeviceView<T> x) {
@@ -85,7 +86,7 @@ class Lu {
   /// Waits, and returns info.
   Index finish(std::vector<Index>& pivots) {
     queue_->synchronize();
-    pivots.assign(pivots_home_.data(), pivots_home_.data() + pivots_home_.size());
+    pivots.assign(staged_pivots_.data(), staged_pivots_.data() + staged_pivots_.size());
     return algorithms::first_failure(info_);
   }
 
@@ -94,7 +95,7 @@ class Lu {
   DeviceView<Index> pivots(Index k, Index b) const { return {pivots_.data() + k, b}; }
 
   Kernels<T>& kernels_;
-  Buffer<Index> pivots_, pivots_home_;
+  Buffer<Index> pivots_, staged_pivots_;
   Buffer<Index> info_;  // one for each panel
   algorithms::Subtraction<T> subtraction_;
   std::optional<algorithms::PanelOnCpu<T>> panel_on_cpu_;

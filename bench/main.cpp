@@ -108,7 +108,7 @@ std::optional<std::pair<Index, Index>> parse_shape(const std::string& text) {
   Index m = 0, n = 0;
   char x = 0;
   if (!(words >> m >> x >> n) || x != 'x' || words.peek() != EOF) return {};
-  if (std::min(m, n) < 1 || std::max(m, n) > tools::kLargest) return {};
+  if (std::min(m, n) < 1 || std::max(m, n) > tools::kMaxWholeNumber) return {};
   return std::pair(m, n);
 }
 
@@ -398,7 +398,7 @@ CLI::Option* add_mode(CLI::App& app, const Mode& mode, Arguments& given) {
       ->check([](const std::string& text) {
         return parse_shape(text) ? std::string()
                                  : "'" + text + "' is no shape like 300x200, of at most " +
-                                       std::to_string(tools::kLargest);
+                                       std::to_string(tools::kMaxWholeNumber);
       })
       ->type_name("MxN");
 }

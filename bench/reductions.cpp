@@ -106,9 +106,10 @@ class ReductionBench {
         data_(data),
         matrix_(device, data.view().rows, data.view().cols, ld) {
     matrix_.upload(data.view());
-    constexpr double kMany = 5e8;  // bytes that are worth a measurement
-    launches_ =
-        device.emulated() ? 1 : std::max(1, static_cast<int>(std::min(kMany / bytes(), 20.)));
+    constexpr double kMeasuredBytes = 5e8;  // bytes that are worth a measurement
+    launches_ = device.emulated()
+                    ? 1
+                    : std::max(1, static_cast<int>(std::min(kMeasuredBytes / bytes(), 20.)));
   }
 
   double bytes() const {
@@ -191,7 +192,7 @@ double memory_rate(Device& device) {
   const QueueLease queue(device);
   queue->zero(from.data(), size);
   queue->record(*begin);
-  queue->copy_on_device(to.data(), size, from.data(), size, 4, kBytes / 4, 1);
+  queue->copy_on_device({to.data(), size, from.data(), size, 4, kBytes / 4, 1});
   queue->record(*end);
   return 2 * static_cast<double>(kBytes) / (1e-6 * end->since(*begin));
 }
@@ -202,9 +203,12 @@ struct Shape {
 
 /// Square, with and without padding, tall and wide: all with n^2 elements or nearly so.
 std::vector<Shape> shapes(const Options& options, Index n) {
-  constexpr Index kThin = 16;
-  const Index padding = options.lda_pad > 0 ? options.lda_pad : 8, long_side = n * n / kThin;
-  return {{n, n, n}, {n, n, n + padding}, {long_side, kThin, long_side}, {kThin, long_side, kThin}};
+  constexpr Index kShortSide = 16;
+  const Index padding = options.lda_pad > 0 ? options.lda_pad : 8, long_side = n * n / kShortSide;
+  return {{n, n, n},
+          {n, n, n + padding},
+          {long_side, kShortSide, long_side},
+          {kShortSide, long_side, kShortSide}};
 }
 
 }  // namespace

@@ -106,15 +106,15 @@ class TransferBench {
   Rates measure(int runs) {
     std::vector<double> times[3];
     for (int run = 0; run <= runs; ++run) {
-      for (const bool at_once : {false, true}) {
-        prepare(2 * run + (at_once ? 1 : 0));
-        if (at_once) {
+      for (const bool both_directions : {false, true}) {
+        prepare(2 * run + (both_directions ? 1 : 0));
+        if (both_directions) {
           times[2].push_back(seconds([&] { move(true, true); }));
         } else {
           times[0].push_back(seconds([&] { move(true, false); }));
           times[1].push_back(seconds([&] { move(false, true); }));
         }
-        check(2 * run + (at_once ? 1 : 0));
+        check(2 * run + (both_directions ? 1 : 0));
       }
     }
     Rates rates;

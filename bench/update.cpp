@@ -343,7 +343,8 @@ double device_copy_ms(Device& device, Index n) {
   for (int run = 0; run < 5; ++run) {
     queue->synchronize();
     const Clock::time_point start = Clock::now();
-    queue->copy_on_device(to.data(), pitch, from.data(), pitch, sizeof(double), n, n, Part::upper);
+    queue->copy_on_device(
+        {to.data(), pitch, from.data(), pitch, sizeof(double), n, n, Part::upper});
     queue->synchronize();
     const double ms = milliseconds_since(start);
     if (run == 1 || (run > 1 && ms < best)) best = ms;

@@ -17,7 +17,7 @@ module overlapack
   implicit none
   private
 
-  public :: potrf, potrs, posv, getrf, getrs, gesv, lange, lansy, lanhe
+  public :: potrf, potrs, posv, getrf, getrs, gesv, trtrs, lange, lansy, lanhe
   public :: mixed_gesv, mixed_posv, cholupdate
 
   !> Cholesky factorization of the `uplo` triangle of the n x n matrix A, in place.
@@ -231,6 +231,42 @@ module overlapack
       integer(int32), intent(out) :: info
     end subroutine zgesv
   end interface gesv
+
+  !> Solves op(A) X = B for the triangle A that uplo names; with diag = 'U' it has a unit diagonal.
+  interface trtrs
+    subroutine strtrs(uplo, trans, diag, n, nrhs, a, lda, b, ldb, info)
+      import :: int32, real32
+      character, intent(in) :: uplo, trans, diag
+      integer(int32), intent(in) :: n, nrhs, lda, ldb
+      real(real32), intent(in) :: a(lda, *)
+      real(real32), intent(inout) :: b(ldb, *)
+      integer(int32), intent(out) :: info
+    end subroutine strtrs
+    subroutine dtrtrs(uplo, trans, diag, n, nrhs, a, lda, b, ldb, info)
+      import :: int32, real64
+      character, intent(in) :: uplo, trans, diag
+      integer(int32), intent(in) :: n, nrhs, lda, ldb
+      real(real64), intent(in) :: a(lda, *)
+      real(real64), intent(inout) :: b(ldb, *)
+      integer(int32), intent(out) :: info
+    end subroutine dtrtrs
+    subroutine ctrtrs(uplo, trans, diag, n, nrhs, a, lda, b, ldb, info)
+      import :: int32, real32
+      character, intent(in) :: uplo, trans, diag
+      integer(int32), intent(in) :: n, nrhs, lda, ldb
+      complex(real32), intent(in) :: a(lda, *)
+      complex(real32), intent(inout) :: b(ldb, *)
+      integer(int32), intent(out) :: info
+    end subroutine ctrtrs
+    subroutine ztrtrs(uplo, trans, diag, n, nrhs, a, lda, b, ldb, info)
+      import :: int32, real64
+      character, intent(in) :: uplo, trans, diag
+      integer(int32), intent(in) :: n, nrhs, lda, ldb
+      complex(real64), intent(in) :: a(lda, *)
+      complex(real64), intent(inout) :: b(ldb, *)
+      integer(int32), intent(out) :: info
+    end subroutine ztrtrs
+  end interface trtrs
 
   !> A norm of the m x n matrix A.
   interface lange

@@ -27,12 +27,12 @@ struct Caller {
 };
 
 /// Calls `address` with the caller's own arguments, plus lengths for its CHARACTER arguments, of
-/// which there are at most two; a routine with fewer ignores the rest.
+/// which there are at most three; a routine with fewer ignores the rest.
 template <class Result, class... Arguments>
 Result forward(void* address, Arguments... arguments) {
   constexpr std::size_t length = 1;
-  using Routine = Result (*)(Arguments..., std::size_t, std::size_t);
-  return reinterpret_cast<Routine>(address)(arguments..., length, length);
+  using Routine = Result (*)(Arguments..., std::size_t, std::size_t, std::size_t);
+  return reinterpret_cast<Routine>(address)(arguments..., length, length, length);
 }
 
 /// What a routine says that could not even begin, because there was no host memory to look for the

@@ -79,6 +79,16 @@ extern "C" {
  * gesv    getrf and getrs in one: factors A in place and solves A X = B.
  *           info  k > 0: as getrf; B is then not solved for.
  *
+ * trtrs   Solves op(A) X = B for a triangular matrix A.
+ *           uplo  'L' or 'U': the triangle that A is; the other is not read
+ *           trans as for getrs
+ *           diag  'N': A has the diagonal that is given; 'U': it has ones there, and its diagonal
+ *                 is not read
+ *           a     n x n, lda >= max(1, n); not changed
+ *           b     n x nrhs right-hand sides, replaced by the solutions; ldb >= max(1, n)
+ *           info  k > 0: A(k, k), counted from 1, is the first exact zero on the diagonal; B is
+ *                 then unchanged. Also for nrhs = 0.
+ *
  * lange   Returns a norm of a general matrix, of the real type R of T.
  *           norm  'M': the largest modulus; 'O' or '1': the largest sum of moduli of a column;
  *                 'I': of a row; 'F' or 'E': the root of the sum of squares
@@ -103,6 +113,9 @@ extern "C" {
                    const I* ipiv, T* b, const I* ldb, I* info, size_t trans_len);                  \
   void x##gesv##U(const I* n, const I* nrhs, T* a, const I* lda, I* ipiv, T* b, const I* ldb,      \
                   I* info);                                                                        \
+  void x##trtrs##U(const char* uplo, const char* trans, const char* diag, const I* n,              \
+                   const I* nrhs, const T* a, const I* lda, T* b, const I* ldb, I* info,           \
+                   size_t uplo_len, size_t trans_len, size_t diag_len);                            \
   R x##lange##U(const char* norm, const I* m, const I* n, const T* a, const I* lda, R* work,       \
                 size_t norm_len);                                                                  \
   R x##lansy##U(const char* norm, const char* uplo, const I* n, const T* a, const I* lda, R* work, \

@@ -2,44 +2,15 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <memory>
 
+#include "cpu/calling.hpp"
 #include "cpu/loader.hpp"
 #include "cpu/reference.hpp"
 #include "routines.hpp"
 
 namespace overlapack::cpu {
 namespace {
-
-/// Fortran signatures for scalar type T and integer type I: those of the table of routines, and the
-/// three BLAS routines that a resumed factorization needs.
-template <class T, class I>
-struct Signature {
-// Two macros, since the line of a kind is three arguments only when it has been expanded.
-#define OVERLAPACK_ROUTINE(kind, types, name, parameters, arguments) \
-  OVERLAPACK_SIGNATURE(name, parameters, OVERLAPACK_KIND_##kind)
-#define OVERLAPACK_SIGNATURE(...) OVERLAPACK_SIGNATURE_OF(__VA_ARGS__)
-#define OVERLAPACK_SIGNATURE_OF(name, parameters, names, result, entry) \
-  using name = result parameters;
-#include "routines.def"
-#undef OVERLAPACK_SIGNATURE_OF
-#undef OVERLAPACK_SIGNATURE
-#undef OVERLAPACK_ROUTINE
-  using gemm = void(const char*, const char*, const I*, const I*, const I*, const T*, const T*,
-                    const I*, const T*, const I*, const T*, T*, const I*, std::size_t, std::size_t);
-  using herk = void(const char*, const char*, const I*, const I*, const Real<T>*, const T*,
-                    const I*, const Real<T>*, T*, const I*, std::size_t, std::size_t);
-  using trsm = void(const char*, const char*, const char*, const char*, const I*, const I*,
-                    const T*, const T*, const I*, T*, const I*, std::size_t, std::size_t,
-                    std::size_t, std::size_t);
-};
-
-/// Real BLAS routines do not all know 'C'.
-template <class T>
-char character(Op op) {
-  return !is_complex<T> && op == Op::conj_trans ? 'T' : static_cast<char>(op);
-}
 
 /// Pivots of the width that the library wants: the caller's own array if it fits, a copy otherwise.
 template <class I>
@@ -64,28 +35,6 @@ class PivotArray {
   std::vector<I> copy_;
 };
 
-/// A matrix size or leading dimension as the library's integer.
-template <class I>
-I narrow(Index value) {
-  return static_cast<I>(value);
-}
-
-/// The integers of a solve with A (n x n) and B (n x nrhs).
-template <class I>
-struct SolveSizes {
-  template <class A, class B>
-  SolveSizes(const A& a, const B& b)
-      : n(narrow<I>(a.rows)), nrhs(narrow<I>(b.cols)), lda(narrow<I>(a.ld)), ldb(narrow<I>(b.ld)) {}
-  I n, nrhs, lda, ldb;
-};
-
-bool fits_32_bits(std::initializer_list<Index> values) {
-  for (Index value : values) {
-    if (value > std::numeric_limits<std::int32_t>::max()) return false;
-  }
-  return true;
-}
-
 /// Calls body(I{}) with the integer type of the symbol and returns true; returns false if there is
 /// no such routine or its integers are too narrow for the sizes.
 template <class Body>
@@ -98,11 +47,6 @@ bool call(const Symbol& symbol, std::initializer_list<Index> sizes, Body body) {
   if (!fits_32_bits(sizes)) return false;
   body(std::int32_t{});
   return true;
-}
-
-template <class F>
-F* as(const Symbol& symbol) {
-  return reinterpret_cast<F*>(symbol.address);
 }
 
 }  // namespace
@@ -210,7 +154,7 @@ Index Lapack<T>::potrf(Uplo uplo, HostView<T> a) const {
         const char u = static_cast<char>(uplo);
         const I n = narrow<I>(a.rows), lda = narrow<I>(a.ld);
         I info = 0;
-        as<typename Signature<T, I>::potrf>(f)(&u, &n, a.data, &lda, &info, 1);
+        as<typename Signature<T, I>::potrf>(f.address)(&u, &n, a.data, &lda, &info, 1);
         result = info;
       })) {
     result = reference::potrf(uplo, a);
@@ -226,8 +170,8 @@ Index Lapack<T>::potrs(Uplo uplo, HostView<const T> a, HostView<T> b) const {
         const char u = static_cast<char>(uplo);
         const SolveSizes<I> s(a, b);
         I info = 0;
-        as<typename Signature<T, I>::potrs>(f)(&u, &s.n, &s.nrhs, a.data, &s.lda, b.data, &s.ldb,
-                                               &info, 1);
+        as<typename Signature<T, I>::potrs>(f.address)(&u, &s.n, &s.nrhs, a.data, &s.lda, b.data,
+                                                       &s.ldb, &info, 1);
       })) {
     const bool lower = uplo == Uplo::lower;
     trsm(Side::left, uplo, lower ? Op::none : Op::conj_trans, Diag::non_unit, T(1), a, b);
@@ -245,13 +189,13 @@ Index Lapack<T>::posv(Uplo uplo, HostView<T> a, HostView<T> b) const {
 
 /// Columns from which on a matrix with fewer rows is not given to the library's getrf: OpenBLAS's
 /// threads (0.3.21, 0.3.26) read beyond the end of matrices of some 60000 columns, and crash.
-constexpr Index kWideMatrix = 32768;
+constexpr Index kWideFromColumns = 32768;
 
 template <class T>
 Index Lapack<T>::getrf(HostView<T> a, Pivots ipiv) const {
   Index result = 0;
   const Index count = std::min(a.rows, a.cols);
-  if (a.cols >= kWideMatrix && a.rows < a.cols) {  // its square, and what follows from that
+  if (a.cols >= kWideFromColumns && a.rows < a.cols) {  // its square, and what follows from that
     const HostView<T> left = a.block(0, 0, count, count);
     const HostView<T> right = a.block(0, count, count, a.cols - count);
     result = getrf(left, ipiv);
@@ -265,7 +209,7 @@ Index Lapack<T>::getrf(HostView<T> a, Pivots ipiv) const {
         const I m = narrow<I>(a.rows), n = narrow<I>(a.cols), lda = narrow<I>(a.ld);
         I info = 0;
         PivotArray<I> pivots(ipiv, count, false);
-        as<typename Signature<T, I>::getrf>(f)(&m, &n, a.data, &lda, pivots.data(), &info);
+        as<typename Signature<T, I>::getrf>(f.address)(&m, &n, a.data, &lda, pivots.data(), &info);
         pivots.copy_out();
         result = info;
       })) {
@@ -285,8 +229,8 @@ Index Lapack<T>::getrs(Op op, HostView<const T> a, Pivots ipiv, HostView<T> b) c
         const SolveSizes<I> s(a, b);
         I info = 0;
         PivotArray<I> pivots(ipiv, a.rows, true);
-        as<typename Signature<T, I>::getrs>(f)(&t, &s.n, &s.nrhs, a.data, &s.lda, pivots.data(),
-                                               b.data, &s.ldb, &info, 1);
+        as<typename Signature<T, I>::getrs>(f.address)(&t, &s.n, &s.nrhs, a.data, &s.lda,
+                                                       pivots.data(), b.data, &s.ldb, &info, 1);
       })) {
     PivotArray<Index> pivots(ipiv, a.rows, true);
     if (op == Op::none) {
@@ -312,8 +256,8 @@ Index Lapack<T>::gesv(HostView<T> a, Pivots ipiv, HostView<T> b) const {
         const SolveSizes<I> s(a, b);
         I info = 0;
         PivotArray<I> pivots(ipiv, a.rows, false);
-        as<typename Signature<T, I>::gesv>(f)(&s.n, &s.nrhs, a.data, &s.lda, pivots.data(), b.data,
-                                              &s.ldb, &info);
+        as<typename Signature<T, I>::gesv>(f.address)(&s.n, &s.nrhs, a.data, &s.lda, pivots.data(),
+                                                      b.data, &s.ldb, &info);
         pivots.copy_out();
         result = info;
       })) {
@@ -348,13 +292,13 @@ Index Lapack<T>::mixed_gesv(HostView<T> a, Pivots ipiv, HostView<const T> b, Hos
         I iterations = 0, info = 0;
         PivotArray<I> pivots(ipiv, a.rows, false);
         if constexpr (is_complex<T>) {
-          as<typename Signature<T, I>::cgesv>(f)(&s.n, &s.nrhs, a.data, &s.lda, pivots.data(),
-                                                 b.data, &s.ldb, x.data, &ldx, work.work,
-                                                 work.swork, work.rwork, &iterations, &info);
+          as<typename Signature<T, I>::cgesv>(f.address)(
+              &s.n, &s.nrhs, a.data, &s.lda, pivots.data(), b.data, &s.ldb, x.data, &ldx, work.work,
+              work.swork, work.rwork, &iterations, &info);
         } else {
-          as<typename Signature<T, I>::sgesv>(f)(&s.n, &s.nrhs, a.data, &s.lda, pivots.data(),
-                                                 b.data, &s.ldb, x.data, &ldx, work.work,
-                                                 work.swork, &iterations, &info);
+          as<typename Signature<T, I>::sgesv>(f.address)(
+              &s.n, &s.nrhs, a.data, &s.lda, pivots.data(), b.data, &s.ldb, x.data, &ldx, work.work,
+              work.swork, &iterations, &info);
         }
         pivots.copy_out();
         iter = iterations;
@@ -381,13 +325,13 @@ Index Lapack<T>::mixed_posv(Uplo uplo, HostView<T> a, HostView<const T> b, HostV
         const I ldx = narrow<I>(x.ld);
         I iterations = 0, info = 0;
         if constexpr (is_complex<T>) {
-          as<typename Signature<T, I>::cposv>(f)(&u, &s.n, &s.nrhs, a.data, &s.lda, b.data, &s.ldb,
-                                                 x.data, &ldx, work.work, work.swork, work.rwork,
-                                                 &iterations, &info, 1);
+          as<typename Signature<T, I>::cposv>(f.address)(
+              &u, &s.n, &s.nrhs, a.data, &s.lda, b.data, &s.ldb, x.data, &ldx, work.work,
+              work.swork, work.rwork, &iterations, &info, 1);
         } else {
-          as<typename Signature<T, I>::sposv>(f)(&u, &s.n, &s.nrhs, a.data, &s.lda, b.data, &s.ldb,
-                                                 x.data, &ldx, work.work, work.swork, &iterations,
-                                                 &info, 1);
+          as<typename Signature<T, I>::sposv>(f.address)(&u, &s.n, &s.nrhs, a.data, &s.lda, b.data,
+                                                         &s.ldb, x.data, &ldx, work.work,
+                                                         work.swork, &iterations, &info, 1);
         }
         iter = iterations;
         result = info;
@@ -412,9 +356,9 @@ Real<T> Lapack<T>::norm(Norm norm, Symmetry symmetry, Uplo uplo, HostView<const 
         using S = Signature<T, I>;
         const char c = static_cast<char>(norm), u = static_cast<char>(uplo);
         const I m = narrow<I>(a.rows), n = narrow<I>(a.cols), lda = narrow<I>(a.ld);
-        result = general
-                     ? as<typename S::lange>(f)(&c, &m, &n, a.data, &lda, work, 1)
-                     : as<typename S::lansy>(f)(&c, &u, &n, a.data, &lda, work, 1, 1);  // or lanhe
+        result = general ? as<typename S::lange>(f.address)(&c, &m, &n, a.data, &lda, work, 1)
+                         : as<typename S::lansy>(f.address)(&c, &u, &n, a.data, &lda, work, 1,
+                                                            1);  // or lanhe
       })) {
     result = reference::norm(norm, symmetry, uplo, a, work);
   }
@@ -431,8 +375,8 @@ void Lapack<T>::gemm(Op op_a, Op op_b, T alpha, HostView<const T> a, HostView<co
         const I m = narrow<I>(c.rows), n = narrow<I>(c.cols);
         const I k = narrow<I>(op_a == Op::none ? a.cols : a.rows);
         const I lda = narrow<I>(a.ld), ldb = narrow<I>(b.ld), ldc = narrow<I>(c.ld);
-        as<typename Signature<T, I>::gemm>(f)(&ta, &tb, &m, &n, &k, &alpha, a.data, &lda, b.data,
-                                              &ldb, &beta, c.data, &ldc, 1, 1);
+        as<typename Signature<T, I>::gemm>(f.address)(&ta, &tb, &m, &n, &k, &alpha, a.data, &lda,
+                                                      b.data, &ldb, &beta, c.data, &ldc, 1, 1);
       })) {
     reference::gemm(op_a, op_b, alpha, a, b, beta, c);
   }
@@ -447,8 +391,8 @@ void Lapack<T>::herk(Uplo uplo, Op op, Real<T> alpha, HostView<const T> a, Real<
         const char u = static_cast<char>(uplo), t = character<T>(op);
         const I n = narrow<I>(c.rows), k = narrow<I>(op == Op::none ? a.cols : a.rows);
         const I lda = narrow<I>(a.ld), ldc = narrow<I>(c.ld);
-        as<typename Signature<T, I>::herk>(f)(&u, &t, &n, &k, &alpha, a.data, &lda, &beta, c.data,
-                                              &ldc, 1, 1);
+        as<typename Signature<T, I>::herk>(f.address)(&u, &t, &n, &k, &alpha, a.data, &lda, &beta,
+                                                      c.data, &ldc, 1, 1);
       })) {
     reference::herk(uplo, op, alpha, a, beta, c);
   }
@@ -464,8 +408,8 @@ void Lapack<T>::trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, HostView<c
         const char t = character<T>(op), d = static_cast<char>(diag);
         const I m = narrow<I>(b.rows), n = narrow<I>(b.cols);
         const I lda = narrow<I>(a.ld), ldb = narrow<I>(b.ld);
-        as<typename Signature<T, I>::trsm>(f)(&s, &u, &t, &d, &m, &n, &alpha, a.data, &lda, b.data,
-                                              &ldb, 1, 1, 1, 1);
+        as<typename Signature<T, I>::trsm>(f.address)(&s, &u, &t, &d, &m, &n, &alpha, a.data, &lda,
+                                                      b.data, &ldb, 1, 1, 1, 1);
       })) {
     reference::trsm(side, uplo, op, diag, alpha, a, b);
   }

@@ -171,7 +171,7 @@ void close_configured() {
 
 Symbol find_configured(Family family, char type, const char* name) {
   if (configured_handle == nullptr) return {};
-  const NoDlerror no_dlerror;
+  const DlerrorGuard dlerror_guard;
   return look(configured_handle, spellings(family), type, name, "OVERLAPACK_CPU_LAPACK");
 }
 
@@ -216,7 +216,7 @@ Symbol Search::in_process(const std::vector<Family>& spellings, char type, const
 }
 
 Symbol Search::find(Family family, char type, const char* name) const {
-  const NoDlerror no_dlerror;
+  const DlerrorGuard dlerror_guard;
   const Symbol configured = find_configured(family, type, name);
   if (configured.address != nullptr) return configured;
   // The library that this very name belongs to, even if its symbols are private (as those of
@@ -229,14 +229,14 @@ Symbol Search::find(Family family, char type, const char* name) const {
 }
 
 Symbol find_at_build_time(Family family, char type, const char* name) {
-  const NoDlerror no_dlerror;
+  const DlerrorGuard dlerror_guard;
   if (build_time_library() == nullptr) return {};
   return look(build_time_library(), spellings(family), type, name,
               "found when overlapack was built");
 }
 
 void* find_xerbla(Family family) {
-  const NoDlerror no_dlerror;
+  const DlerrorGuard dlerror_guard;
   const bool scipy = family == Family::scipy_lp64 || family == Family::scipy_ilp64;
   const std::string own =
       std::string(scipy ? "scipy_xerbla" : "xerbla") + (is_wide(family) ? "_64_" : "_");

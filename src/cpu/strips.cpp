@@ -133,14 +133,15 @@ template <class T>
   }
 }
 
-/// What happens to as many lanes of a strip at a time as kAbreast vectors of kBytes bytes hold:
-/// the sums of a group are to fit into the registers. All loops but those over q are unrolled.
+/// What happens to as many lanes of a strip at a time as kVectorsAbreast vectors of kBytes bytes
+/// hold: the sums of a group are to fit into the registers. All loops but those over q are
+/// unrolled.
 template <class T, int kBytes>
 struct Lanes {
   using R = Real<T>;
   using Vector [[gnu::vector_size(kBytes), gnu::may_alias]] = R;
-  static constexpr int kAbreast = is_complex<T> ? 1 : 2;
-  static constexpr Index kStep = kBytes / sizeof(R), kCount = kAbreast * kStep;
+  static constexpr int kVectorsAbreast = is_complex<T> ? 1 : 2;
+  static constexpr Index kStep = kBytes / sizeof(R), kCount = kVectorsAbreast * kStep;
   static constexpr Index kColumn = kParts<T> * kStrip<T>;
 
   [[gnu::always_inline]] static Vector& at(R* x, int part, int u) {
@@ -150,7 +151,7 @@ struct Lanes {
   /// `l` has the columns of the group.
   template <Pass kPass>
   [[gnu::always_inline]] static void take(const Group<T>& group, R sign, R* l, R* v) {
-    Vector w[kGroup][kParts<T>][kAbreast];
+    Vector w[kGroup][kParts<T>][kVectorsAbreast];
     if constexpr (kPass == Pass::reflect) {
       multiply(group, v, w);
       solve(group, sign, l, w);
@@ -158,8 +159,9 @@ struct Lanes {
 #pragma GCC unroll 4
       for (int c = 0; c < kGroup; ++c) {
 #pragma GCC unroll 2
-        for (int i = 0; i < kParts<T> * kAbreast; ++i) {
-          w[c][i / kAbreast][i % kAbreast] = at(l + c * kColumn, i / kAbreast, i % kAbreast);
+        for (int i = 0; i < kParts<T> * kVectorsAbreast; ++i) {
+          w[c][i / kVectorsAbreast][i % kVectorsAbreast] =
+              at(l + c * kColumn, i / kVectorsAbreast, i % kVectorsAbreast);
         }
       }
     }
@@ -167,20 +169,21 @@ struct Lanes {
   }
 
  private:
-  using Columns = Vector[kGroup][kParts<T>][kAbreast];
+  using Columns = Vector[kGroup][kParts<T>][kVectorsAbreast];
 
   /// w_c = V z_c
   [[gnu::always_inline]] static void multiply(const Group<T>& group, R* v, Columns& w) {
 #pragma GCC unroll 4
     for (int c = 0; c < kGroup; ++c) {
 #pragma GCC unroll 2
-      for (int i = 0; i < kParts<T> * kAbreast; ++i) w[c][i / kAbreast][i % kAbreast] = Vector{};
+      for (int i = 0; i < kParts<T> * kVectorsAbreast; ++i)
+        w[c][i / kVectorsAbreast][i % kVectorsAbreast] = Vector{};
     }
     for (Index q = 0; q < group.k; ++q) {
       const R* const z = group.numbers + kParts<T> * kGroup * q;
       R* const x = v + kColumn * q;
 #pragma GCC unroll 2
-      for (int u = 0; u < kAbreast; ++u) {
+      for (int u = 0; u < kVectorsAbreast; ++u) {
 #pragma GCC unroll 4
         for (int c = 0; c < kGroup; ++c) {
           w[c][0][u] += at(x, 0, u) * z[c];
@@ -198,7 +201,7 @@ struct Lanes {
   [[gnu::always_inline]] static void solve(const Group<T>& group, R sign, R* l, Columns& w) {
     const R *const products = group.products(), *const scales = group.scales();
 #pragma GCC unroll 2
-    for (int u = 0; u < kAbreast; ++u) {
+    for (int u = 0; u < kVectorsAbreast; ++u) {
 #pragma GCC unroll 4
       for (int c = 0; c < kGroup; ++c) {
         R* const column = l + c * kColumn;
@@ -232,7 +235,7 @@ struct Lanes {
       const R* const z = group.numbers + kParts<T> * kGroup * q;
       R* const x = v + kColumn * q;
 #pragma GCC unroll 2
-      for (int u = 0; u < kAbreast; ++u) {
+      for (int u = 0; u < kVectorsAbreast; ++u) {
         Vector re = at(x, 0, u);
 #pragma GCC unroll 4
         for (int c = 0; c < kGroup; ++c) {

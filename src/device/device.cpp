@@ -64,11 +64,10 @@ void Queue::copy_to_host(void* to, std::size_t to_pitch, const void* from, std::
   do_copy_to_host(to, to_pitch, from, from_pitch, bytes, count);
 }
 
-void Queue::copy_on_device(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
-                           std::size_t element, Index rows, Index cols, Part part, Index diagonal) {
-  if (rows <= 0 || cols <= 0) return;
+void Queue::copy_on_device(const PartCopy& copy) {
+  if (copy.rows <= 0 || copy.cols <= 0) return;
   device_.before(Action::kernel, "copy on device");
-  do_copy_on_device(to, to_pitch, from, from_pitch, element, rows, cols, part, diagonal);
+  do_copy_on_device(copy);
 }
 
 void Queue::zero(void* device_memory, std::size_t pitch, std::size_t bytes, std::size_t count) {

@@ -71,12 +71,12 @@ struct PotrfPanel {
 ///   Operands  offset: the row of the matrix that is the first one of the panel
 ///   Writes    a; pivots[j] = offset + 1 + (the row of the panel that was exchanged with row j),
 ///   for
-///             min(m, n) j: LAPACK's ipiv; home: the same; `begun`, if there is one, is recorded no
-///             later than when the panel has the multiprocessors that it needs all at a time, so
-///             that other queues that wait for it do not take them away
+///             min(m, n) j: LAPACK's ipiv; staged_pivots: the same; `begun`, if there is one, is
+///             recorded no later than when the panel has the multiprocessors that it needs all at a
+///             time, so that other queues that wait for it do not take them away
 ///   Fails     the first pivot j that is exactly zero stores offset + j + 1 to *info if that is 0;
 ///             the factorization goes on
-///   Staging   home, info
+///   Staging   staged_pivots, info
 template <class T>
 struct GetrfPanel {
   using Scalar = T;
@@ -84,15 +84,15 @@ struct GetrfPanel {
   static constexpr const char* kName = "getrf_panel";
 
   DeviceView<T> a;
-  DeviceView<Index> pivots, home, info;
+  DeviceView<Index> pivots, staged_pivots, info;
   Index offset;
   Event* begun = nullptr;
 
   Index steps() const { return a.rows < a.cols ? a.rows : a.cols; }
   bool empty() const { return a.empty(); }
   bool fits() const {
-    return pivots.rows >= steps() && pivots.cols == 1 && home.rows >= steps() && home.cols == 1 &&
-           operation::is_column(info, 1);
+    return pivots.rows >= steps() && pivots.cols == 1 && staged_pivots.rows >= steps() &&
+           staged_pivots.cols == 1 && operation::is_column(info, 1);
   }
   double flops() const {
     return operation::flops<T>(operation::product(a.rows, a.cols, steps()) / 2);
@@ -100,7 +100,7 @@ struct GetrfPanel {
   template <class Self, class Visit>
   static void operands(Self& self, Visit visit) {
     visit(self.a), visit(self.pivots);
-    visit(self.home, Staging::allowed), visit(self.info, Staging::allowed);
+    visit(self.staged_pivots, Staging::allowed), visit(self.info, Staging::allowed);
   }
 };
 

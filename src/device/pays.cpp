@@ -16,9 +16,10 @@ constexpr double kRealProducts = is_complex<T> ? 4 : 1;
 /// Seconds, but for the time to find residues. Sums that do not pay, or do not exist, lose.
 template <class T>
 double won_by_residues(const Tuning::Rates& rates, Index m, Index n, Index k) {
-  constexpr double kNothing = -1e300;
+  constexpr double kNeverWins = -1e300;
   const double flops = rates.residue_flops.of<T>();
-  if (flops == 0 || k < rates.residue_summands_at_least || k > residues::kSummands) return kNothing;
+  if (flops == 0 || k < rates.residue_summands_at_least || k > residues::kSummands)
+    return kNeverWins;
   const double won = kRealProducts<T> / rates.fp64_flops - kResidueProducts<T> / flops;
   // Remainders for each modulus, or sums, are written and read.
   const double lost =

@@ -21,8 +21,8 @@ inline constexpr double kRange = 0x1.1e3fc471eb44fp+2;
 /// the larger, the less is lost by rounding. By Cauchy and Schwarz, a product of two short rows is
 /// no more, and must be below P / 2. And the parts of a complex number, added, must have no more
 /// than 56 bits.
-inline constexpr double kLongest = 1.375 * 1.375;
-static_assert(kLongest < kRange / 2);
+inline constexpr double kMaxSquares = 1.375 * 1.375;
+static_assert(kMaxSquares < kRange / 2);
 /// By this factor rounding errors may take the square of a norm beyond a bound known beforehand.
 inline constexpr double kRounding = 1 + 0x1p-20;
 

@@ -77,6 +77,19 @@ using Flag = std::atomic<std::uint32_t>;
 static_assert(sizeof(Flag) == sizeof(std::uint32_t) && Flag::is_always_lock_free,
               "a device writes it as a plain word");
 
+/// What Queue::copy_on_device() copies: a part of a rows x cols matrix. Its columns lie `to_pitch`
+/// and `from_pitch` bytes apart.
+struct PartCopy {
+  void* to;
+  std::size_t to_pitch;
+  const void* from;
+  std::size_t from_pitch;
+  std::size_t element;  ///< bytes, a multiple of 4
+  Index rows, cols;
+  Part part = Part::all;
+  Index diagonal = 0;
+};
+
 /// An in-order stream of operations.
 class Queue {
  public:
@@ -104,11 +117,9 @@ class Queue {
   void copy(HostView<T> to, DeviceView<const T> from);
   template <class T>
   void copy(DeviceView<T> to, DeviceView<const T> from, Part part = Part::all);
-  /// Copies a part of a rows x cols matrix with elements of `element` bytes (a multiple of 4) from
-  /// one place in device memory to another; pitches in bytes. Nothing outside the part is touched.
-  void copy_on_device(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
-                      std::size_t element, Index rows, Index cols, Part part = Part::all,
-                      Index diagonal = 0);
+  /// Copies a part of a matrix from one place in device memory to another. Nothing outside the part
+  /// is touched.
+  void copy_on_device(const PartCopy& copy);
   /// Sets `bytes` bytes of device memory to zero.
   void zero(void* device_memory, std::size_t bytes) { zero(device_memory, bytes, bytes, 1); }
   /// `count` pieces of so many bytes, `pitch` bytes apart.
@@ -144,8 +155,7 @@ class Queue {
                                  std::size_t) = 0;
   virtual void do_copy_to_host(void*, std::size_t, const void*, std::size_t, std::size_t,
                                std::size_t) = 0;
-  virtual void do_copy_on_device(void*, std::size_t, const void*, std::size_t, std::size_t, Index,
-                                 Index, Part, Index) = 0;
+  virtual void do_copy_on_device(const PartCopy& copy) = 0;
   virtual void do_zero(void*, std::size_t pitch, std::size_t bytes, std::size_t count) = 0;
   virtual void do_signal(Flag&, std::uint32_t) = 0;
   virtual void do_poll() = 0;
@@ -267,7 +277,7 @@ class Device {
   std::string name_, model_;
   std::size_t memory_;
   bool emulated_;
-  const Tuning& tuning_;
+  const Tuning tuning_;
   std::tuple<Kernels<float>*, Kernels<double>*, Kernels<std::complex<float>>*,
              Kernels<std::complex<double>>*>
       kernels_;
@@ -301,9 +311,11 @@ void Queue::copy(HostView<T> to, DeviceView<const T> from) {
 
 template <class T>
 void Queue::copy(DeviceView<T> to, DeviceView<const T> from, Part part) {
-  copy_on_device(to.data, sizeof(T) * static_cast<std::size_t>(to.ld), from.data,
-                 sizeof(T) * static_cast<std::size_t>(from.ld), sizeof(T), from.rows, from.cols,
-                 part);
+  const PartCopy operands = {to.data,   sizeof(T) * static_cast<std::size_t>(to.ld),
+                             from.data, sizeof(T) * static_cast<std::size_t>(from.ld),
+                             sizeof(T), from.rows,
+                             from.cols, part};
+  copy_on_device(operands);
 }
 
 }  // namespace overlapack

@@ -57,10 +57,11 @@ struct SplitForm {
   Precision precision;
   Index section;  ///< summands that have a common scale, with fp32
 
-  static constexpr int kPiece = 32;  ///< numbers whose parts stand together, and floats they take
+  /// Numbers whose parts stand together, in as many floats: a line of the cache.
+  static constexpr int kNumbersPerCacheLine = 32;
   /// Floats at the beginning of a section. With as many as a piece has, pieces are lines of the
-  /// cache; with eight, products took a fifth longer.
-  static constexpr int kHeader = kPiece;
+  /// cache. With eight, products would take a fifth longer.
+  static constexpr int kHeader = kNumbersPerCacheLine;
 };
 /// SplitForm::section at most.
 template <class T>
@@ -72,7 +73,7 @@ constexpr Index split_rows(SplitForm form, Index k) {
   constexpr Index kReals = is_complex<T> ? 2 : 1;
   if (form.precision == Precision::fp16) return (kReals * k + 1) / 2;
   if (form.precision == Precision::tf32) return kReals * k;
-  constexpr Index kPiece = SplitForm::kPiece;
+  constexpr Index kPiece = SplitForm::kNumbersPerCacheLine;
   const auto rows = [](Index numbers) {
     return numbers > 0 ? SplitForm::kHeader + round_up(numbers, kPiece) : 0;
   };

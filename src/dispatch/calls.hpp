@@ -31,6 +31,8 @@ template <class T>
 Index getrs(cpu::Family family, Op op, HostView<const T> a, cpu::Pivots ipiv, HostView<T> b);
 template <class T>
 Index gesv(cpu::Family family, HostView<T> a, cpu::Pivots ipiv, HostView<T> b);
+template <class T>
+Index trtrs(cpu::Family family, Uplo uplo, Op op, Diag diag, HostView<const T> a, HostView<T> b);
 
 /// A norm, of a matrix of which the `uplo` triangle is given unless `symmetry` is none. Computed
 /// where the matrix lies. `work` is LAPACK's, and not touched for a matrix on the device. NaN for

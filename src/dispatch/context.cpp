@@ -38,8 +38,8 @@ class WriteSignalsHeld {
     pthread_sigmask(SIG_BLOCK, &held_, &before_);
   }
   ~WriteSignalsHeld() {
-    const timespec at_once{};
-    while (sigtimedwait(&held_, nullptr, &at_once) > 0 || errno == EINTR) continue;
+    const timespec no_wait{};
+    while (sigtimedwait(&held_, nullptr, &no_wait) > 0 || errno == EINTR) continue;
     pthread_sigmask(SIG_SETMASK, &before_, nullptr);
   }
   WriteSignalsHeld(const WriteSignalsHeld&) = delete;
@@ -78,7 +78,7 @@ void complain(const std::string& what) { write_all(STDERR_FILENO, "overlapack: "
 
 /// The text of a regular file. Returns errno, or 0.
 int read_file(const std::string& path, std::string& text) {
-  constexpr std::size_t kLimit = 1 << 20;
+  constexpr std::size_t kMaxFileBytes = 1 << 20;
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return errno;
   struct stat status;
@@ -89,7 +89,7 @@ int read_file(const std::string& path, std::string& text) {
     error = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
   }
   char buffer[4096];
-  for (ssize_t got = 1; error == 0 && got != 0 && text.size() < kLimit;) {
+  for (ssize_t got = 1; error == 0 && got != 0 && text.size() < kMaxFileBytes;) {
     got = read(file, buffer, sizeof buffer);
     if (got > 0) text.append(buffer, static_cast<std::size_t>(got));
     if (got < 0 && errno != EINTR) error = errno;
@@ -131,6 +131,16 @@ std::string directory_of_this_library() {
   const std::string path = info.dli_fname;
   const std::size_t slash = path.rfind('/');
   return slash == std::string::npos ? "." : path.substr(0, slash);
+}
+
+/// Panels for which a device has no kernel are factored by the CPU LAPACK.
+template <class T>
+void lend_cpu_panels(Device& device) {
+  device.kernels<T>().use(CpuPanels<T>{
+      [](Uplo uplo, HostView<T> a) { return cpu::lapack<T>(cpu::Family::lp64).potrf(uplo, a); },
+      [](HostView<T> a, Index* pivots) {
+        return cpu::lapack<T>(cpu::Family::lp64).getrf(a, cpu::Pivots(pivots));
+      }});
 }
 
 }  // namespace
@@ -203,6 +213,9 @@ void Context::open_device() {
       default:
         device_ = open_cuda_device(settings_.cuda_index, settings_.rank);
     }
+#define OVERLAPACK_LEND(T) lend_cpu_panels<T>(*device_);
+    OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_LEND)
+#undef OVERLAPACK_LEND
     status_ = device_->name() + " (" + device_->model() + ")";
   } catch (const std::exception& error) {
     set_status("", error.what());
@@ -261,7 +274,7 @@ void Context::log(const std::string& line) {
 }
 
 std::shared_ptr<Device> open_cuda_device(std::optional<int> index, int rank) {
-  const NoDlerror no_dlerror;
+  const DlerrorGuard dlerror_guard;
   // The driver first: where there is none, the plug-in and its libraries would be loaded, with
   // their memory, to find that out.
   if (dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL) == nullptr) {

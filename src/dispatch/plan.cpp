@@ -44,8 +44,8 @@ class Planner {
  public:
   Planner(const FamilyTraits& family, const Request& request, const Settings& settings)
       : family_(family), request_(request), settings_(settings) {
-    constexpr double kUsable = 0.9;  // of the device's memory
-    const double usable = kUsable * static_cast<double>(request.device.memory());
+    constexpr double kUsableShareOfMemory = 0.9;  // of the device's memory
+    const double usable = kUsableShareOfMemory * static_cast<double>(request.device.memory());
     const auto limit = static_cast<double>(settings.memory_limit);
     limited_ = limit > 0 && limit < usable;
     memory_ = static_cast<std::size_t>(limited_ ? limit : usable);

@@ -63,13 +63,13 @@ std::optional<Profile> parse_profile(const std::string& text, std::string& compl
     const bool known = routine != std::end(kRoutineNames) && type_index(name[0]) < 4 &&
                        exists(static_cast<Routine>(routine - std::begin(kRoutineNames)), name[0]);
     if (!known || !threshold || *threshold < 1 || (words >> excess)) {
-      constexpr std::size_t kEnough = 40;  // characters of what may be no text at all
-      std::string quoted = line.substr(0, kEnough);
+      constexpr std::size_t kMaxQuotedCharacters = 40;  // characters of what may be no text at all
+      std::string quoted = line.substr(0, kMaxQuotedCharacters);
       std::replace_if(
           quoted.begin(), quoted.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
       complaint = "line " + std::to_string(number) +
                   ": expected a routine and a size, as in 'dpotrf 384', or never, not '" + quoted +
-                  (line.size() > kEnough ? "...'" : "'");
+                  (line.size() > kMaxQuotedCharacters ? "...'" : "'");
       return std::nullopt;
     }
     const auto r = static_cast<std::size_t>(routine - std::begin(kRoutineNames));

@@ -89,7 +89,7 @@ void require_aligned(std::size_t bytes, const void* matrix) {
 }
 
 bool cuda_in_process() {
-  const NoDlerror no_dlerror;
+  const DlerrorGuard dlerror_guard;
   void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
   if (driver != nullptr) dlclose(driver);  // the reference; the process keeps it
   return driver != nullptr;
@@ -104,7 +104,7 @@ bool is_cuda_memory(const void* pointer) {
   static std::atomic<GetPointerAttribute*> found{nullptr};
   GetPointerAttribute* get = found.load();
   if (get == nullptr) {
-    const NoDlerror no_dlerror;
+    const DlerrorGuard dlerror_guard;
     // The reference is kept: the function must not go away.
     void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
     if (driver == nullptr) return false;

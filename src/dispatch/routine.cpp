@@ -4,6 +4,7 @@
 #include "algorithms/lu/traits.hpp"
 #include "algorithms/refine/traits.hpp"
 #include "algorithms/solve/traits.hpp"
+#include "algorithms/solve/trtrs.hpp"
 #include "algorithms/update/traits.hpp"
 
 namespace overlapack::dispatch {
@@ -24,6 +25,7 @@ constexpr RoutineTraits potrs = {potrs_traits, Factors::cholesky, kFactors, kSom
 constexpr RoutineTraits getrf = {lu_traits, Factors::lu, kMatrix, kNone};
 constexpr RoutineTraits gesv = {lu_traits, Factors::lu, kMatrix, kSome};
 constexpr RoutineTraits getrs = {getrs_traits, Factors::lu, kFactors, kSome};
+constexpr RoutineTraits trtrs = {trtrs_traits, Factors::none, kFactors, kSome};
 constexpr RoutineTraits sgesv = {mixed_gesv_traits, Factors::lu, kMatrix, kSome};
 constexpr RoutineTraits cgesv = {mixed_gesv_traits, Factors::lu, kMatrix, kSome};
 constexpr RoutineTraits sposv = {mixed_posv_traits, Factors::cholesky, kMatrix, kSome};

@@ -44,8 +44,8 @@ inline constexpr bool exists(Routine routine, char type) {
   return kRoutines[static_cast<int>(routine)].exists_for(type);
 }
 
-/// Which factorization a routine computes or is given.
-enum class Factors { cholesky, lu };
+/// Which factorization a routine computes or is given. One without any takes A as it is.
+enum class Factors { none, cholesky, lu };
 /// What a routine is given as A: the matrix, or its factors.
 enum class Given { matrix, factors };
 /// Whether a routine has right-hand sides (or vectors, which an update adds).

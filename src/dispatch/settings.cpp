@@ -56,14 +56,14 @@ bool accept_device(Settings& settings, const std::string& text) {
 
 /// A process's number among those of a parallel program on this machine.
 int rank_on_machine(const std::function<const char*(const char*)>& lookup) {
-  constexpr Index kMost = 1 << 20;
+  constexpr Index kMaxRank = 1 << 20;
   for (const char* const of_launcher :
        {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK",
         "PALS_LOCAL_RANKID", "SLURM_LOCALID"}) {
     const char* const text = lookup(of_launcher);
     if (text == nullptr) continue;
     const std::optional<Index> rank = parse_integer(text);
-    if (rank && *rank >= 0 && *rank <= kMost) return static_cast<int>(*rank);
+    if (rank && *rank >= 0 && *rank <= kMaxRank) return static_cast<int>(*rank);
   }
   return 0;
 }
@@ -182,11 +182,11 @@ constexpr std::array<Setting, 13> kSettings = {{
 }};
 
 std::optional<int> cuda_index_of(const std::string& device) {
-  constexpr Index kMost = 1024;
+  constexpr Index kMaxDeviceIndex = 1024;
   const std::string cuda = "cuda:";
   if (device.rfind(cuda, 0) != 0) return std::nullopt;
   const std::optional<Index> index = parse_integer(device.substr(cuda.size()));
-  if (!index || *index < 0 || *index > kMost) return std::nullopt;
+  if (!index || *index < 0 || *index > kMaxDeviceIndex) return std::nullopt;
   return static_cast<int>(*index);
 }
 

@@ -8,11 +8,11 @@
 namespace overlapack {
 
 /// The program's errno is what it was.
-class KeepErrno {
+class ErrnoGuard {
  public:
-  KeepErrno() = default;
-  ~KeepErrno() { errno = before_; }
-  KeepErrno(const KeepErrno&) = delete;
+  ErrnoGuard() = default;
+  ~ErrnoGuard() { errno = before_; }
+  ErrnoGuard(const ErrnoGuard&) = delete;
 
  private:
   const int before_ = errno;
@@ -20,11 +20,11 @@ class KeepErrno {
 
 /// For what opens libraries and looks for symbols: of those it has not found nothing is left for
 /// the program's dlerror(). What that would have said before is lost, as it is by any dlopen().
-class NoDlerror {
+class DlerrorGuard {
  public:
-  NoDlerror() = default;
-  ~NoDlerror() { dlerror(); }
-  NoDlerror(const NoDlerror&) = delete;
+  DlerrorGuard() = default;
+  ~DlerrorGuard() { dlerror(); }
+  DlerrorGuard(const DlerrorGuard&) = delete;
 };
 
 }  // namespace overlapack

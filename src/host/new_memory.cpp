@@ -61,7 +61,7 @@ class LargePages {
 /// provided of another one takes memory, or room on a disk, from others. 0 if it is none such, or
 /// that cannot be told.
 std::uintptr_t end_of_private_memory(std::uintptr_t address) {
-  const KeepErrno keep_errno;
+  const ErrnoGuard errno_guard;
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> maps(
       std::fopen("/proc/self/maps", "re"), [](std::FILE* file) { return std::fclose(file); });
   if (!maps) return 0;
@@ -88,8 +88,8 @@ constexpr std::uintptr_t kHeader = 2 * sizeof(std::size_t), kFlags = 7, kOwnPage
 /// Whether there is memory at an address, with that value. The kernel compares: another thread may
 /// give the memory back in between.
 bool holds(std::uintptr_t place, std::uint32_t value) {
-  const timespec at_once{};
-  return syscall(SYS_futex, place, FUTEX_WAIT_PRIVATE, value, &at_once, nullptr, 0) == -1 &&
+  const timespec no_wait{};
+  return syscall(SYS_futex, place, FUTEX_WAIT_PRIVATE, value, &no_wait, nullptr, 0) == -1 &&
          errno == ETIMEDOUT;
 }
 
@@ -101,7 +101,7 @@ bool is_new(const void* byte) {
 }
 
 bool is_new(std::uintptr_t begin, std::uintptr_t end) {
-  const KeepErrno keep_errno;
+  const ErrnoGuard errno_guard;
   std::array<unsigned char, 4096> there;
   const std::uintptr_t step = kSmallPage * there.size();
   for (std::uintptr_t first = small_page_from(begin); first < end; first += step) {
@@ -126,7 +126,7 @@ Memory allocation_at(std::uintptr_t begin) {
 }
 
 bool is_there(Memory allocation) {
-  const KeepErrno keep_errno;
+  const ErrnoGuard errno_guard;
   const std::uintptr_t size = allocation.end - allocation.begin + kHeader + kOwnPages,
                        place = allocation.begin - sizeof size;
   const auto low = static_cast<std::uint32_t>(size), high = static_cast<std::uint32_t>(size >> 32);
@@ -134,19 +134,19 @@ bool is_there(Memory allocation) {
 }
 
 void provide(std::uintptr_t begin, std::uintptr_t end, Index threads) {
-  const KeepErrno keep_errno;
+  const ErrnoGuard errno_guard;
   const LargePages pages(begin, end);
   share_out(threads, pages.count(), [=](Index i) { pages.provide(i); });
 }
 
 void provide_small_pages(std::uintptr_t begin, std::uintptr_t end) {
-  const KeepErrno keep_errno;
+  const ErrnoGuard errno_guard;
   const std::uintptr_t first = small_page_from(begin);
   if (first < end) madvise(address(first), end - first, MADV_NOHUGEPAGE);
 }
 
 void NewColumns::before(std::uintptr_t column, std::uintptr_t bytes, Index columns, Index threads) {
-  constexpr std::uintptr_t kWorthIt = kNumPyCopies.provide_from_bytes;
+  constexpr std::uintptr_t kProvideFromBytes = kNumPyCopies.provide_from_bytes;
   const std::uintptr_t last = column_;
   if (column - last != pitch_) {
     *this = NewColumns(allocation_);
@@ -157,17 +157,18 @@ void NewColumns::before(std::uintptr_t column, std::uintptr_t bytes, Index colum
   bytes_ = bytes;
   written_ += bytes;
   const bool adjacent = pitch_ >= bytes && pitch_ - bytes < kSmallPage;
-  const bool is_much = allocation_.contains(column_) || written_ >= kWorthIt;
+  const bool is_much = allocation_.contains(column_) || written_ >= kProvideFromBytes;
   if (!adjacent || threads <= 1 || !is_much || column + bytes <= provided_) return;
   provide_next(begin_ + pitch_ * static_cast<std::uintptr_t>(columns), threads);
 }
 
 /// From what has been provided until now on, or from the column on if more is needed than that.
 void NewColumns::provide_next(std::uintptr_t end_of_matrix, Index threads) {
-  constexpr std::uintptr_t kAtATime = kNumPyCopies.provide_at_most_bytes;
+  constexpr std::uintptr_t kProvideAtMostBytes = kNumPyCopies.provide_at_most_bytes;
   const bool is_known = allocation_.contains(column_);
   const std::uintptr_t begin = std::max(column_, provided_), first = large_page_from(begin);
-  std::uintptr_t end = (column_ + std::min(written_, kAtATime)) / kLargePage * kLargePage;
+  std::uintptr_t end =
+      (column_ + std::min(written_, kProvideAtMostBytes)) / kLargePage * kLargePage;
   end = is_known ? allocation_.end : std::min(end, end_of_matrix);
   if (begin >= end) return;
   if (is_known) {

@@ -24,7 +24,7 @@ class AtWork {
 
  private:
   int cancellation_before_;
-  KeepErrno keep_errno_;
+  ErrnoGuard errno_guard_;
 };
 
 /// Held while a value is made: by one thread of the process at a time, and by none during a fork

@@ -11,7 +11,7 @@
 namespace overlapack {
 namespace {
 
-constexpr std::size_t kAhead = 1024, kLine = 64;
+constexpr std::size_t kPrefetchDistance = 1024, kLine = 64;
 
 #if defined(__x86_64__)
 constexpr std::size_t kVector = sizeof(__m128i);
@@ -37,9 +37,9 @@ void for_each_line(char* to, const char* from, std::size_t bytes, F f) {
 
 void store_past_cache(char* to, const char* from, std::size_t bytes, const char* next) {
 #if defined(__x86_64__)
-  prefetch(next, std::min(bytes, kAhead));
+  prefetch(next, std::min(bytes, kPrefetchDistance));
   for_each_line(to, from, bytes, [=](std::size_t i) {
-    prefetch(from + i + kAhead, kLine);
+    prefetch(from + i + kPrefetchDistance, kLine);
     for (std::size_t v = i; v < i + kLine; v += kVector) {
       _mm_stream_si128(reinterpret_cast<__m128i*>(to + v),
                        _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + v)));
@@ -54,7 +54,7 @@ void store_past_cache(char* to, const char* from, std::size_t bytes, const char*
 void store_ahead(char* to, const char* from, std::size_t bytes, const char*) {
 #if defined(__x86_64__)
   for_each_line(to, from, bytes, [=](std::size_t i) {
-    prefetch(to + i + kAhead, kLine);
+    prefetch(to + i + kPrefetchDistance, kLine);
     std::memcpy(to + i, from + i, kLine);
   });
 #else
@@ -66,8 +66,8 @@ void store(char* to, const char* from, std::size_t bytes, const char* next) {
 #if defined(__x86_64__)
   // Of short pieces more is fetched ahead than of others: a core has hardly begun to see one coming
   // when it ends.
-  constexpr std::size_t kShort = 4096;
-  prefetch<_MM_HINT_T1>(next, std::min(bytes, kShort));  // too much for the first cache
+  constexpr std::size_t kMaxPrefetchBytes = 4096;
+  prefetch<_MM_HINT_T1>(next, std::min(bytes, kMaxPrefetchBytes));  // too much for the first cache
 #else
   static_cast<void>(next);
 #endif
@@ -76,18 +76,20 @@ void store(char* to, const char* from, std::size_t bytes, const char* next) {
 
 template <Words kWords>
 void store_words(char* to, const char* from, std::size_t bytes, const char* next) {
-  constexpr std::size_t kWord = sizeof(std::uint32_t), kPlace = kWords == Words::high ? kWord : 0;
-  const auto word = [=](std::size_t i) { std::memcpy(to + i, from + 2 * i + kPlace, kWord); };
+  constexpr std::size_t kWord = sizeof(std::uint32_t),
+                        kWordOffset = kWords == Words::high ? kWord : 0;
+  const auto word = [=](std::size_t i) { std::memcpy(to + i, from + 2 * i + kWordOffset, kWord); };
   std::size_t i = 0;
 #if defined(__x86_64__)
-  prefetch(next, std::min(bytes, kAhead));
+  prefetch(next, std::min(bytes, kPrefetchDistance));
   for (; i + kLine <= bytes; i += kLine) {
-    prefetch(from + 2 * i + kAhead, 2 * kLine);
+    prefetch(from + 2 * i + kPrefetchDistance, 2 * kLine);
     for (std::size_t v = i; v < i + kLine; v += kVector) {
       const auto* const two = reinterpret_cast<const float*>(from + 2 * v);
-      constexpr int kOdd = kWords == Words::high ? 1 : 0;
-      const __m128 words = _mm_shuffle_ps(_mm_loadu_ps(two), _mm_loadu_ps(two + 4),
-                                          _MM_SHUFFLE(2 + kOdd, kOdd, 2 + kOdd, kOdd));
+      constexpr int kWordOfPair = kWords == Words::high ? 1 : 0;
+      const __m128 words =
+          _mm_shuffle_ps(_mm_loadu_ps(two), _mm_loadu_ps(two + 4),
+                         _MM_SHUFFLE(2 + kWordOfPair, kWordOfPair, 2 + kWordOfPair, kWordOfPair));
       _mm_storeu_ps(reinterpret_cast<float*>(to + v), words);
     }
   }

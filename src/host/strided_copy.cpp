@@ -46,7 +46,7 @@ void copy(Index n, const T* x, Index incx, T* y, Index incy, Index threads) {
 /// No more than to the row's next element, or what is read might not be the matrix's.
 template <class T>
 Index NextColumns<T>::elements_of_row(Index n, const T* x, Index incx) const {
-  if (incx < kWidth || columns_ == nullptr || (kWidth - 1) * pitch(n) > kRoom) return 1;
+  if (incx < kWidth || columns_ == nullptr || (kWidth - 1) * pitch(n) > kKeptElements) return 1;
   const auto in_line = static_cast<Index>(reinterpret_cast<std::uintptr_t>(x) % kLine);
   return kWidth - in_line / Index{sizeof(T)};
 }

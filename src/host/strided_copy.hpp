@@ -22,7 +22,7 @@ template <class T>
 class NextColumns {
  public:
   /// Elements of the memory that it keeps columns in. Of more no cache would have them.
-  static constexpr Index kRoom = kNumPyCopies.kept_columns_bytes / Index{sizeof(T)};
+  static constexpr Index kKeptElements = kNumPyCopies.kept_columns_bytes / Index{sizeof(T)};
 
   /// `room` may be null, and then nothing is kept.
   constexpr explicit NextColumns(T* room = nullptr) : columns_(room) {}

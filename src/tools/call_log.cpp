@@ -35,7 +35,7 @@ std::string fault_of(const Call& call) {
   const bool solve = !is_factorization(call.routine);
   for (const Number& number : {m, n, nrhs, lda, ldb}) {
     const bool may_be_zero = number.key == nrhs.key || (number.key == ldb.key && !solve);
-    if (number.value < (may_be_zero ? 0 : 1) || number.value > kLargest) {
+    if (number.value < (may_be_zero ? 0 : 1) || number.value > kMaxWholeNumber) {
       return number.text() + " is out of range";
     }
   }

@@ -88,19 +88,20 @@ Check whole_number(Index least) {
     Index value = 0;
     const char* const end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, value);
-    const bool valid = error == std::errc() && stop == end && value >= least && value <= kLargest;
+    const bool valid =
+        error == std::errc() && stop == end && value >= least && value <= kMaxWholeNumber;
     return valid ? ""
                  : refusal(text, "a whole number from " + std::to_string(least) + " to " +
-                                     std::to_string(kLargest));
+                                     std::to_string(kMaxWholeNumber));
   };
 }
 
 Check number(double least) {
   return [least](const std::string& text) {
-    constexpr double kMost = 1e300;  // neither infinity nor NaN
+    constexpr double kMaxReal = 1e300;  // neither infinity nor NaN
     char* stop = nullptr;
     const double value = std::strtod(text.c_str(), &stop);
-    const bool valid = !text.empty() && *stop == '\0' && value >= least && value <= kMost;
+    const bool valid = !text.empty() && *stop == '\0' && value >= least && value <= kMaxReal;
     std::ostringstream wanted;
     wanted << "a number >= " << least;
     return valid ? "" : refusal(text, wanted.str());

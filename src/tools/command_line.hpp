@@ -29,7 +29,7 @@ std::string not_empty(const std::string& value);
 /// Checks of an option's value, likewise.
 using Check = std::function<std::string(const std::string&)>;
 Check accepted_for(const std::string& variable);
-Check whole_number(Index least);  ///< at most kLargest
+Check whole_number(Index least);  ///< at most kMaxWholeNumber
 Check number(double least);
 Check one_of(std::vector<std::string> accepted);
 

@@ -93,8 +93,9 @@ void print_thresholds() {
     rows.push_back(row);
   }
   print_table(std::cout, {"  routine", "s", "d", "c", "z"}, rows);
-  std::cout << "  Cholesky: n; LU: cube root of m n min(m, n); potrs, getrs: min(n, nrhs);\n"
-               "  cholupdate: n, for 16 vectors or more; for k, from (16 / k)^2 times as much\n";
+  std::cout
+      << "  Cholesky: n; LU: cube root of m n min(m, n); solves alone (...trs): min(n, nrhs);\n"
+         "  cholupdate: n, for 16 vectors or more; for k, from (16 / k)^2 times as much\n";
   if (context.settings().min_n) {
     std::cout << "  OVERLAPACK_MIN_N=" << *context.settings().min_n << " overrides all of these\n";
   }

@@ -55,11 +55,11 @@ constexpr const char* kTuneFooter = R"(
 For each routine and type, n is doubled from 32 and both sides are timed from and to
 ordinary memory; the smallest size from which the device wins at this and every
 larger measured size becomes its threshold, after bisection to within 10 % (25 % with
---quick). A result with a large residual counts as lost. potrs and getrs are measured
-with n right-hand sides, posv and gesv with one, cholupdate with 16 vectors. The profile
-keeps what it says of all others or, if it is new, takes it from the profile in use; what
-neither says is left out, and keeps its built-in value. Other work on the machine spoils
-the measurement.
+--quick). A result with a large residual counts as lost. Solves alone (...trs) are
+measured with n right-hand sides, posv and gesv with one, cholupdate with 16 vectors. The
+profile keeps what it says of all others or, if it is new, takes it from the profile in
+use; what neither says is left out, and keeps its built-in value. Other work on the
+machine spoils the measurement.
 
 Examples:
   overlapack tune --quick

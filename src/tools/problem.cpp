@@ -8,6 +8,7 @@
 
 #include "host/workers.hpp"
 #include "tools/problems/row.hpp"
+#include "tools/problems/triangle.hpp"
 
 namespace overlapack::tools {
 namespace {
@@ -40,48 +41,6 @@ T uniform(std::uint64_t seed, Index i, Index j, double scale) {
   } else {
     return static_cast<T>(scale * to_unit(z));
   }
-}
-
-/// Calls work(begin, end) for parts of 0, 1, ..., count - 1, on all cores.
-template <class Work>
-void in_parallel(Index count, const Work& work) {
-  const Index parts = std::min(available_cores(), quotient_up(count, 64));
-  share_out(parts, parts, [&](Index p) { work(count * p / parts, count * (p + 1) / parts); });
-}
-
-/// op(A) x, where A is the `uplo` part (trapezoid) of a view and has ones on its diagonal if `diag`
-/// says so.
-template <class T, class Wide>
-std::vector<Wide> triangle_times(Uplo uplo, Op op, Diag diag, HostView<const T> a,
-                                 const std::vector<Wide>& x) {
-  std::vector<Wide> y(static_cast<std::size_t>(op == Op::none ? a.rows : a.cols));
-  std::mutex mutex;
-  in_parallel(a.cols, [&](Index begin, Index end) {
-    std::vector<Wide> sum(op == Op::none ? y.size() : 0);
-    for (Index j = begin; j < end; ++j) {
-      const Index on = std::min(j, a.rows);  // rows above the diagonal
-      const Index first = uplo == Uplo::lower ? on + (diag == Diag::unit) : 0;
-      const Index last = uplo == Uplo::lower ? a.rows : on + (diag == Diag::non_unit && j < a.rows);
-      const bool one = diag == Diag::unit && j < a.rows;
-      const T* const column = &a(0, j);
-      if (op == Op::none) {
-        const Wide xj = x[static_cast<std::size_t>(j)];
-        for (Index i = first; i < last; ++i)
-          sum[static_cast<std::size_t>(i)] += Wide(column[i]) * xj;
-        if (one) sum[static_cast<std::size_t>(j)] += xj;
-      } else {
-        Wide dot = one ? x[static_cast<std::size_t>(j)] : Wide(0);
-        for (Index i = first; i < last; ++i) {
-          const T aij = op == Op::trans ? column[i] : conj(column[i]);
-          dot += Wide(aij) * x[static_cast<std::size_t>(i)];
-        }
-        y[static_cast<std::size_t>(j)] = dot;  // columns belong to one thread each
-      }
-    }
-    std::lock_guard<std::mutex> lock(mutex);
-    for (std::size_t i = 0; i < sum.size(); ++i) y[i] += sum[i];
-  });
-  return y;
 }
 
 template <class Wide>
@@ -169,7 +128,7 @@ Problem<T>::Problem(const Call& call) : call_(call), matrix_(row_of<T>(call.rout
   scale_ = factor_given ? 1 / std::sqrt(n) : 1;
   diagonal_ = factor_given ? 1 : std::sqrt(n) + 1;
   const Shape& shape = call.shape;
-  if (std::max({shape.m, shape.n, shape.nrhs, call.lda, call.ldb}) > kLargest) {
+  if (std::max({shape.m, shape.n, shape.nrhs, call.lda, call.ldb}) > kMaxWholeNumber) {
     throw std::runtime_error(name_and_shape(call) + " is too large for 32-bit integers");
   }
   try {
@@ -253,7 +212,6 @@ auto Problem<T>::input_times(const Vector& x, double& frobenius) const -> Vector
   return y;
 }
 
-/// op(A) x from its factors f: A = L L^H = U^H U, or P A = L U.
 template <class T>
 auto Problem<T>::factor_times(HostView<const T> f, Vector x, Op op) const -> Vector {
   if (pivots_.empty()) {
@@ -293,10 +251,11 @@ auto Problem<T>::updated_times(const Vector& x) const -> Vector {
 }
 
 double residual_limit(const Call& call) {
-  constexpr double kLimit = 30, kOrder = 1000;
+  constexpr double kResidualLimit = 30, kOrderOfLimit = 1000;
   const bool grows = with_type(
       call.type, [&](auto one) { return row_of<decltype(one)>(call.routine).limit_grows; });
-  return grows ? kLimit * std::max(1.0, static_cast<double>(call.shape.n) / kOrder) : kLimit;
+  return grows ? kResidualLimit * std::max(1.0, static_cast<double>(call.shape.n) / kOrderOfLimit)
+               : kResidualLimit;
 }
 
 namespace {
@@ -361,7 +320,7 @@ double Problem<T>::residual_of_update() const {
 template <class T>
 double Problem<T>::residual_of_solution() const {
   const HostView<T> solution = x_ ? x() : b();
-  const bool factor_given = is_factor_given(call_.routine);
+  const auto times = row_of<T>(call_.routine).times;
   double worst = 0, norm_a = 0;
   for (int probe = 0; probe < kProbes; ++probe) {
     const std::uint64_t seed = seed_of(seed_, probe);
@@ -374,10 +333,9 @@ double Problem<T>::residual_of_solution() const {
       }
     }
     Vector ax;
-    if (factor_given) {
-      norm_a =
-          std::sqrt(squared_norm(factor_times(a(), signs<Wide>(seed, call_.shape.n), call_.op)));
-      ax = factor_times(a(), xx, call_.op);
+    if (times != nullptr) {
+      norm_a = std::sqrt(squared_norm(times(*this, signs<Wide>(seed, call_.shape.n))));
+      ax = times(*this, xx);
     } else {
       ax = input_times(xx, norm_a);
     }

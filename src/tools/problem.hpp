@@ -22,7 +22,7 @@ using dispatch::Shape;
 using overlapack::with_type;
 
 /// The largest order, leading dimension and so on: LAPACK's integers have 32 bits here.
-constexpr Index kLargest = std::numeric_limits<std::int32_t>::max();
+constexpr Index kMaxWholeNumber = std::numeric_limits<std::int32_t>::max();
 
 /// One call of a LAPACK routine, without its data.
 struct Call {
@@ -104,13 +104,15 @@ class Problem {
   double residual_of_factors() const;
   double residual_of_update() const;
   double residual_of_solution() const;
+  using Wide = Double<T>;
+  using Vector = std::vector<Wide>;
+  /// op(A) x from its factors `f`: A = L L^H = U^H U, or P A = L U.
+  Vector factor_times(HostView<const T> f, Vector x, Op op) const;
 
   Index info = 0;  ///< what the routine returned
   Index iter = 0;  ///< likewise, if it is a mixed-precision solver
 
  private:
-  using Wide = Double<T>;
-  using Vector = std::vector<Wide>;
   struct Free {
     void operator()(void* p) const { std::free(p); }
   };
@@ -125,7 +127,6 @@ class Problem {
   T entry_a(Index i, Index j) const;
   T entry_b(Index i, Index j) const;
   Vector input_times(const Vector& x, double& frobenius) const;
-  Vector factor_times(HostView<const T> factor, Vector x, Op op) const;
   Vector updated_times(const Vector& x) const;
 
   Call call_;

@@ -14,7 +14,7 @@ void Transfer::signal(const Direction& direction, Index chunk) const {
 }
 
 void Transfer::issue_loop() {
-  Backoff wait(Backoff::kLong);
+  Backoff wait(Backoff::kIssuerSpins);
   while (!halted_.load(std::memory_order_acquire)) {
     const bool uploads_done = caller_issues_ || stopped() || up_.issued == count(up_.chunks);
     const bool downloads_done =
@@ -58,9 +58,9 @@ bool Transfer::issue_upload() {
                                  region.host + offset(chunk, region, region.host_pitch),
                                  region.host_pitch, chunk.pitch, columns);
   } else {
-    queue(up_, k).copy_on_device(device, region.device_pitch, region.host, region.host_pitch,
-                                 region.element, region.rows, region.cols, region.part,
-                                 region.diagonal);
+    queue(up_, k).copy_on_device({device, region.device_pitch, region.host, region.host_pitch,
+                                  region.element, region.rows, region.cols, region.part,
+                                  region.diagonal});
   }
   span.end();
   signal(up_, k);
@@ -100,8 +100,8 @@ bool Transfer::issue_download() {
                        region.device + offset(chunk, region, region.device_pitch),
                        region.device_pitch, chunk.pitch, size(chunk.last - chunk.first));
   } else if (direct) {
-    queue.copy_on_device(region.host, region.host_pitch, region.device, region.device_pitch,
-                         region.element, region.rows, region.cols, region.part, region.diagonal);
+    queue.copy_on_device({region.host, region.host_pitch, region.device, region.device_pitch,
+                          region.element, region.rows, region.cols, region.part, region.diagonal});
   }
   span.end();
   down_.launched = k + 1;

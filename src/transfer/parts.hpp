@@ -33,7 +33,7 @@ inline std::size_t power_of_two_from(std::size_t bytes) {
 /// through them.
 class Transfer::Backoff {
  public:
-  enum Patience { kShort = 512, kLong = 4096 };
+  enum Patience { kCopyThreadSpins = 512, kIssuerSpins = 4096 };
   explicit Backoff(Patience patience) : patience_(patience) {}
   void operator()() {
     ++spins_;

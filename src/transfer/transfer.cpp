@@ -85,7 +85,7 @@ void Transfer::start() {
   end_units_ = count(down_.units);
   end_chunks_ = count(down_.chunks);
   started_ = true;
-  const Backoff patience(Backoff::kShort);
+  const Backoff patience(Backoff::kCopyThreadSpins);
   if (caller_issues_) {
     threads_ =
         std::min<Index>(threads_, static_cast<Index>((up + down) / tuning_.bytes_per_helper));
@@ -108,7 +108,7 @@ void Transfer::start() {
 }
 
 bool Transfer::before(Queue& queue, Index id) {
-  Backoff wait(Backoff::kLong);
+  Backoff wait(Backoff::kIssuerSpins);
   while (!stopped() && !is_issued(id)) {
     throw_if_failed();
     bool progress = false;
@@ -151,7 +151,7 @@ void Transfer::finish() {
     issue_loop();
     halted_.store(true, std::memory_order_release);  // a helper may still wait for work
   } else {
-    copy_loop(kCaller, Backoff(Backoff::kLong));  // it has nothing better to do
+    copy_loop(kCaller, Backoff(Backoff::kIssuerSpins));  // it has nothing better to do
   }
   end();
   throw_if_failed();

@@ -432,7 +432,7 @@ template <class T>
 class LargePotrf : public RoutedTest {
  protected:
   static constexpr Index n = is_complex<T> ? 6600 : 11000, kBlock = is_complex<T> ? 256 : 512;
-  static constexpr Index kMiddle = 5 * n / 11, kLate = 3 * n / 4;  // rows that are looked at
+  static constexpr Index kMiddleRow = 5 * n / 11, kLateRow = 3 * n / 4;  // rows that are looked at
 
   LargePotrf() {
     for (Index i = 0; i < n; ++i) {
@@ -501,7 +501,7 @@ TYPED_TEST(LargePotrf, ByResidues) {
     const Padded<T> a = this->matrix(d);
     auto factor = a;
     ASSERT_EQ(potrf<T>(uplo, factor.view()), 0);
-    for (const Index i : {Index{1}, this->kMiddle, this->kLate, n - 1}) {
+    for (const Index i : {Index{1}, this->kMiddleRow, this->kLateRow, n - 1}) {
       EXPECT_LT(this->row_error(uplo, d, factor, n, i), 50 * epsilon<double>()) << i;
     }
     EXPECT_TRUE(factor.padding_untouched());
@@ -524,7 +524,7 @@ TYPED_TEST(LargePotrf, ThatAreNotPositiveDefinite) {
     this->route(Algorithm::tiled, this->kBlock);
     auto factor = this->matrix(d);
     ASSERT_EQ(potrf<T>(uplo, factor.view()), first + 1);
-    for (const Index i : {this->kMiddle, this->kLate, first - 1}) {
+    for (const Index i : {this->kMiddleRow, this->kLateRow, first - 1}) {
       EXPECT_LT(this->row_error(uplo, d, factor, first, i), 50 * epsilon<double>()) << i;
     }
     // LAPACK leaves the row of the pivot that fails.
@@ -580,7 +580,7 @@ TYPED_TEST(Potrf, ANaNBeforeAPivotThatIsNotPositiveEndsInInfo) {
   }
 }
 
-TYPED_TEST(Potrf, TwoThreadsMayCallAtOnce) {
+TYPED_TEST(Potrf, TwoThreadsMayCallConcurrently) {
   using T = TypeParam;
   for (const Algorithm algorithm : this->kAlgorithms) {
     this->route(algorithm, 16);

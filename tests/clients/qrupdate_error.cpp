@@ -184,7 +184,7 @@ bool by_one_vector_at_a_time(const S& type, Matrix<T>& r, const Matrix<T>& v, in
   return true;
 }
 template <class S, class T>
-bool by_all_at_once(const S& type, Matrix<T>& r, const Matrix<T>& v, int sign) {
+bool by_all_vectors(const S& type, Matrix<T>& r, const Matrix<T>& v, int sign) {
   std::int64_t info = -99;
   type.update('U', r.rows, v.cols, r.data.data(), r.rows, v.data.data(), r.rows, sign, &info);
   return info == 0;
@@ -278,17 +278,17 @@ class Comparison {
   template <class Make>
   void judge(const char* name, int n, int k, const Make& make) {
     constexpr unsigned kMatrices = 8;
-    Errors at_once, by_one;
+    Errors all_vectors, by_one;
     for (unsigned seed = 1; seed <= kMatrices; ++seed) {
       Random random(seed);
       const Experiment experiment = make(random);
       const double theirs = error(experiment, by_one_vector_at_a_time<S, T>, theirs_);
-      at_once.theirs += theirs;
-      at_once.ours += error(experiment, by_all_at_once<S, T>, ours_);
+      all_vectors.theirs += theirs;
+      all_vectors.ours += error(experiment, by_all_vectors<S, T>, ours_);
       by_one.theirs += theirs;
       if (k == 1) by_one.ours += error(experiment, by_one_vector_at_a_time<S, T>, ours_);
     }
-    compare(name, "cholupdate", n, k, at_once);
+    compare(name, "cholupdate", n, k, all_vectors);
     if (k == 1) compare(name, "ch1up and ch1dn", n, k, by_one);
   }
 

@@ -57,6 +57,8 @@ struct Lapack {
   void (*getrf)(I, I, T*, I, Integer*, Integer*);
   void (*getrs)(const char*, I, I, const T*, I, const Integer*, T*, I, Integer*, Size);
   void (*gesv)(I, I, T*, I, Integer*, T*, I, Integer*);
+  void (*trtrs)(const char*, const char*, const char*, I, I, const T*, I, T*, I, Integer*, Size,
+                Size, Size);
 };
 
 // The arguments of a call that is wrong in one place, or in two where the first must be reported.
@@ -81,6 +83,7 @@ class Check {
 
   void run() {
     factorizations();
+    triangular_solves();
     for (const Arguments& valid : kSolves) {
       Arguments c = valid;
       if (c.letter == '*') c.letter = 'L';
@@ -124,6 +127,26 @@ class Check {
       reset();
       lapack_.getrf(&c.m, &c.n, a_.data(), &c.lda, ipiv_, &info_);
       expect(lapack_.letter + "getrf", c.position, info_, untouched());
+    }
+  }
+
+  void triangular_solves() {
+    const struct {
+      Integer position;
+      char uplo, trans, diag;
+      Integer n, nrhs, lda, ldb;
+    } wrong[] = {{1, '/', 'N', 'N', 2, 1, 2, 2},   {2, 'L', '/', 'N', 2, 1, 2, 2},
+                 {3, 'U', 'T', '/', 2, 1, 2, 2},   {4, 'L', 'C', 'U', -1, 1, 2, 2},
+                 {5, 'L', 'N', 'N', 2, -1, 2, 2},  {7, 'U', 'N', 'N', 2, 1, 1, 2},
+                 {9, 'L', 'N', 'N', 2, 1, 2, 1},   {1, '/', '/', '/', -1, -1, 0, 0},
+                 {2, 'L', '/', '/', -1, -1, 0, 0}, {3, 'L', 'N', '/', -1, -1, 0, 0},
+                 {4, 'L', 'N', 'N', -1, -1, 0, 0}, {5, 'L', 'N', 'N', 2, -1, 1, 1},
+                 {7, 'L', 'N', 'N', 0, 0, 0, 1},   {9, 'L', 'N', 'N', 0, 0, 1, 0}};
+    for (const auto& c : wrong) {
+      reset();
+      lapack_.trtrs(&c.uplo, &c.trans, &c.diag, &c.n, &c.nrhs, a_.data(), &c.lda, b_.data(), &c.ldb,
+                    &info_, 1, 1, 1);
+      expect(lapack_.letter + "trtrs", c.position, info_, untouched());
     }
   }
 
@@ -199,17 +222,19 @@ extern "C" void XERBLA(const char* name, const Integer* position, std::size_t le
 
 int main() {
 #ifdef ILP64
-  check<float>({"s", spotrf_64_, spotrs_64_, sposv_64_, sgetrf_64_, sgetrs_64_, sgesv_64_});
-  check<double>({"d", dpotrf_64_, dpotrs_64_, dposv_64_, dgetrf_64_, dgetrs_64_, dgesv_64_});
+  check<float>(
+      {"s", spotrf_64_, spotrs_64_, sposv_64_, sgetrf_64_, sgetrs_64_, sgesv_64_, strtrs_64_});
+  check<double>(
+      {"d", dpotrf_64_, dpotrs_64_, dposv_64_, dgetrf_64_, dgetrs_64_, dgesv_64_, dtrtrs_64_});
   check<std::complex<float>>(
-      {"c", cpotrf_64_, cpotrs_64_, cposv_64_, cgetrf_64_, cgetrs_64_, cgesv_64_});
+      {"c", cpotrf_64_, cpotrs_64_, cposv_64_, cgetrf_64_, cgetrs_64_, cgesv_64_, ctrtrs_64_});
   check<std::complex<double>>(
-      {"z", zpotrf_64_, zpotrs_64_, zposv_64_, zgetrf_64_, zgetrs_64_, zgesv_64_});
+      {"z", zpotrf_64_, zpotrs_64_, zposv_64_, zgetrf_64_, zgetrs_64_, zgesv_64_, ztrtrs_64_});
 #else
-  check<float>({"s", spotrf_, spotrs_, sposv_, sgetrf_, sgetrs_, sgesv_});
-  check<double>({"d", dpotrf_, dpotrs_, dposv_, dgetrf_, dgetrs_, dgesv_});
-  check<std::complex<float>>({"c", cpotrf_, cpotrs_, cposv_, cgetrf_, cgetrs_, cgesv_});
-  check<std::complex<double>>({"z", zpotrf_, zpotrs_, zposv_, zgetrf_, zgetrs_, zgesv_});
+  check<float>({"s", spotrf_, spotrs_, sposv_, sgetrf_, sgetrs_, sgesv_, strtrs_});
+  check<double>({"d", dpotrf_, dpotrs_, dposv_, dgetrf_, dgetrs_, dgesv_, dtrtrs_});
+  check<std::complex<float>>({"c", cpotrf_, cpotrs_, cposv_, cgetrf_, cgetrs_, cgesv_, ctrtrs_});
+  check<std::complex<double>>({"z", zpotrf_, zpotrs_, zposv_, zgetrf_, zgetrs_, zgesv_, ztrtrs_});
 #endif
   using Z = std::complex<double>;
   using C = std::complex<float>;

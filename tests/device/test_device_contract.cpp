@@ -57,8 +57,8 @@ TYPED_TEST(DeviceContract, CopiesPartsOnTheDevice) {
       for (const Index diagonal : {Index{0}, Index{-2}, Index{3}, Index{-500}, Index{500}}) {
         const auto to = this->upload(Padded<T>(m, n, 5));
         this->queue().copy_on_device(
-            to.view.data, sizeof(T) * static_cast<std::size_t>(to.view.ld), from.view.data,
-            sizeof(T) * static_cast<std::size_t>(from.view.ld), sizeof(T), m, n, part, diagonal);
+            {to.view.data, sizeof(T) * static_cast<std::size_t>(to.view.ld), from.view.data,
+             sizeof(T) * static_cast<std::size_t>(from.view.ld), sizeof(T), m, n, part, diagonal});
         const auto copied = this->download(to);
         for (Index j = 0; j < n; ++j) {
           for (Index i = 0; i < m; ++i) {
@@ -82,9 +82,9 @@ TYPED_TEST(DeviceContract, CopiesElementsThatAreAlignedAsTheirParts) {
   const Index m = 300, n = 4, ld = m + 1, size = parts * ld * n;
   const auto numbers = random_matrix<R>(size + 1, 1, 1);
   const auto from = this->upload(numbers), to = this->upload(Padded<R>(size + 1, 1));
-  this->queue().copy_on_device(to.view.data + 1, sizeof(T) * static_cast<std::size_t>(ld),
-                               from.view.data + 1, sizeof(T) * static_cast<std::size_t>(ld),
-                               sizeof(T), m, n, Part::all, 0);
+  this->queue().copy_on_device({to.view.data + 1, sizeof(T) * static_cast<std::size_t>(ld),
+                                from.view.data + 1, sizeof(T) * static_cast<std::size_t>(ld),
+                                sizeof(T), m, n, Part::all, 0});
   const auto copied = this->download(to);
   for (Index i = 0; i < size + 1; ++i) {
     const bool inside = i > 0 && (i - 1) % (parts * ld) < parts * m;

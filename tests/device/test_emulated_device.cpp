@@ -45,7 +45,7 @@ TEST(EmulatedDevice, LazyWaitsRunOnlyWhatTheyDependOn) {
   EXPECT_TRUE(std::isnan(*other.staging.data()));
 }
 
-TEST(EmulatedDevice, EagerWorkRunsAtOnce) {
+TEST(EmulatedDevice, EagerWorkRunsWhenEnqueued) {
   const auto device = make_emulated_device({Schedule::eager});
   Unwaited work(*device);
   EXPECT_EQ(*work.staging.data(), 0);

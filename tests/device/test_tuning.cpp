@@ -166,10 +166,11 @@ TYPED_TEST(ProductsThatPay, AreThoseThatWinMoreThanTheyLose) {
 }
 
 TEST(ProductsByResidues, HaveNoMoreSummandsThanResiduesAllow) {
-  constexpr Index kMany = residues::kSummands;
+  constexpr Index kMaxSummands = residues::kSummands;
   for (const Tuning& tuning : {hopper_tuning(), ampere_tuning(), emulated_tuning()}) {
-    EXPECT_TRUE(residues_pay<double>(tuning.rates, 4096, 4096, kMany)) << tuning.generation;
-    EXPECT_FALSE(residues_pay<double>(tuning.rates, 4096, 4096, kMany + 1)) << tuning.generation;
+    EXPECT_TRUE(residues_pay<double>(tuning.rates, 4096, 4096, kMaxSummands)) << tuning.generation;
+    EXPECT_FALSE(residues_pay<double>(tuning.rates, 4096, 4096, kMaxSummands + 1))
+        << tuning.generation;
   }
 }
 

@@ -17,6 +17,7 @@
 
 #include "dispatch/calls.hpp"
 #include "dispatch/context.hpp"
+#include "dispatch/plan.hpp"
 #include "support/child.hpp"
 #include "support/fixtures.hpp"
 #include "support/lapack_calls.hpp"

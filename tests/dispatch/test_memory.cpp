@@ -9,6 +9,7 @@
 #include "algorithms/lu/lu.hpp"
 #include "algorithms/refine/refine.hpp"
 #include "algorithms/solve/solve.hpp"
+#include "algorithms/solve/trtrs.hpp"
 #include "algorithms/update/on_device.hpp"
 #include "dispatch/routine.hpp"
 #include "support/fixtures.hpp"
@@ -176,7 +177,13 @@ TYPED_TEST(Memory, OfSolvesWithGivenFactors) {
       algorithms::getrs<T>(this->device(), options, Op::none, a.view(), pivots, b.view(),
                            committed);
     });
+    const std::size_t of_trtrs = this->peak([&] {
+      algorithms::trtrs<T>(this->device(), options, Uplo::lower, Op::none, Diag::non_unit, a.view(),
+                           b.view(), committed);
+    });
     const Shape shape{n, n, nrhs};
+    this->expect_close(this->reckoned(Routine::trtrs, this->kType, shape, options), of_trtrs,
+                       sizeof(T));
     this->expect_close(this->reckoned(Routine::potrs, this->kType, shape, options), of_potrs,
                        sizeof(T));
     this->expect_close(this->reckoned(Routine::getrs, this->kType, shape, options), of_getrs,

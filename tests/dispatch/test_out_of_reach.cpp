@@ -182,7 +182,10 @@ TEST_F(OutOfReach, OfADeviceThatIsLost) {
 class BrokenDevice final : public Device {
  public:
   BrokenDevice()
-      : Device("broken", "broken device", std::size_t{1} << 40, true, emulated_tuning()) {}
+      : Device("broken", "broken device", std::size_t{1} << 40, true, emulated_tuning()) {
+    set_kernels(model_->kernels<float>(), model_->kernels<double>(),
+                model_->kernels<std::complex<float>>(), model_->kernels<std::complex<double>>());
+  }
 
  private:
   [[noreturn]] static void fail() { throw DeviceError("the device is broken", true); }
@@ -193,6 +196,8 @@ class BrokenDevice final : public Device {
   std::unique_ptr<Event> do_make_event(Timed) override { fail(); }
   std::shared_ptr<void> do_make_current() override { fail(); }
   void do_await_all() override { fail(); }
+
+  const std::unique_ptr<Device> model_ = make_emulated_device();  // for what needs no memory
 };
 
 TEST_F(OutOfReach, OfADeviceThatIsLostBeforeTheCall) {  // and not asked again

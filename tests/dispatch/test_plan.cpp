@@ -32,11 +32,20 @@ TEST(Policy, SizeOfACall) {
   EXPECT_EQ(size_of(Routine::getrf, {1000, 8000, 0}), 2000);
   EXPECT_EQ(size_of(Routine::potrs, {5000, 5000, 3}), 3);
   EXPECT_EQ(size_of(Routine::getrs, {50, 50, 300}), 50);
+  EXPECT_EQ(size_of(Routine::trtrs, {50, 50, 300}), 50);
+  EXPECT_EQ(size_of(Routine::trtrs, {5000, 5000, 0}), 0);
   EXPECT_EQ(size_of(Routine::getrf, {100000, 100000, 0}), 100000);
   EXPECT_EQ(size_of(Routine::sgesv, {500, 500, 1}), 500);
   EXPECT_EQ(size_of(Routine::cholupdate, {500, 500, 1}), 500);
   EXPECT_EQ(size_of(Routine::cholupdate, {500, 500, 100}), 500);
   EXPECT_EQ(size_of(Routine::cposv, {500, 500, 7}), 500);
+}
+
+TEST(Policy, FamiliesOfMixedPrecisionSolversRefine) {
+  for (std::size_t r = 0; r < kRoutineCount; ++r) {
+    const auto routine = static_cast<Routine>(r);
+    EXPECT_EQ(is_mixed(routine), family_of(routine).refines()) << name_of(routine);
+  }
 }
 
 TEST(Policy, OperationCounts) {
@@ -46,6 +55,8 @@ TEST(Policy, OperationCounts) {
   EXPECT_NEAR(flops_of(Routine::getrf, 'd', square), 2 * n * n * n / 3, 2 * n * n);
   EXPECT_NEAR(flops_of(Routine::potrs, 'd', solve), 2 * n * n * 10, 20 * n);
   EXPECT_NEAR(flops_of(Routine::getrs, 'd', solve), 2 * n * n * 10, 20 * n);
+  EXPECT_NEAR(flops_of(Routine::trtrs, 'd', solve), n * n * 10, 20 * n);
+  EXPECT_EQ(flops_done(Routine::trtrs, 'd', solve, 7), 0);
   EXPECT_NEAR(flops_of(Routine::gesv, 'd', solve), 2 * n * n * n / 3 + 2 * n * n * 10, 2 * n * n);
   EXPECT_NEAR(flops_of(Routine::posv, 'd', solve), n * n * n / 3 + 2 * n * n * 10, 2 * n * n);
   EXPECT_NEAR(flops_of(Routine::cholupdate, 'd', solve), 2 * n * n * 10, 20 * n);
@@ -167,12 +178,12 @@ TEST(Plans, CountTheRightHandSides) {
     const Shape shape{n, n, nrhs};
     return plan(routine, 'd', shape, settings, builtin_profile(), megabytes * 1000000).on_device;
   };
-  for (const Routine routine : {Routine::gesv, Routine::getrs, Routine::potrs}) {
+  for (const Routine routine : {Routine::gesv, Routine::getrs, Routine::potrs, Routine::trtrs}) {
     EXPECT_FALSE(on_device(routine, 150)) << name_of(routine);
     EXPECT_TRUE(on_device(routine, 1000)) << name_of(routine);
   }
-  // B below A and its factor, B as it comes and goes, and messages.
-  EXPECT_FALSE(on_device(Routine::posv, 700));
+  // B below A and its factor, and B as it comes and goes.
+  EXPECT_FALSE(on_device(Routine::posv, 450));
   EXPECT_TRUE(on_device(Routine::posv, 2100));
   // B, X, the residual and its correction, too.
   EXPECT_FALSE(on_device(Routine::sgesv, 600));
@@ -373,7 +384,7 @@ TEST(Plans, LargeMatricesOfMixedPrecisionGoUpInHalves) {
 TEST(Plans, ASolveWithOneRightHandSideIsNotWorthTheTransfer) {
   const Settings settings;
   const Profile profile = builtin_profile();
-  for (const Routine routine : {Routine::potrs, Routine::getrs}) {
+  for (const Routine routine : {Routine::potrs, Routine::getrs, Routine::trtrs}) {
     const Shape one{20000, 20000, 1}, many{20000, 20000, 20000};
     EXPECT_FALSE(plan(routine, 'd', one, settings, profile, kPlenty).on_device);
     EXPECT_TRUE(plan(routine, 'd', many, settings, profile, kPlenty).on_device);

@@ -108,7 +108,7 @@ TYPED_TEST(Resident, LuOfFewPanelsMakesNoCopy) {
   }
 }
 
-TYPED_TEST(Resident, LuInterchangesFewPanelsAndThenMoreAtOnce) {
+TYPED_TEST(Resident, LuInterchangesFewPanelsAndThenMoreTogether) {
   using T = TypeParam;
   if (this->device().template kernels<T>().limits().permutable_rows == 0) {
     GTEST_SKIP() << "this device interchanges rows one by one";

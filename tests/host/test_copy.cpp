@@ -143,15 +143,15 @@ TYPED_TEST(CopyTest, TransposesThereAndBack) {
 
 /// Enough for memory to be provided.
 TEST(Copy, TransposesIntoNewMemory) {
-  constexpr Index kMany = 400;
-  const auto a = random_matrix<double>(kMany, kRows, 4);
+  constexpr Index kColumnCount = 400;
+  const auto a = random_matrix<double>(kColumnCount, kRows, 4);
   for (int repetition = 0; repetition < 3; ++repetition) {
-    std::unique_ptr<double[]> b(new double[kRows * kMany]);
-    for (Index j = 0; j < kMany; ++j) {
+    std::unique_ptr<double[]> b(new double[kRows * kColumnCount]);
+    for (Index j = 0; j < kColumnCount; ++j) {
       copy_by_name(kRows, &a(j, 0), a.ld(), b.get() + j * kRows, Index{1});
     }
     Index wrong = 0;
-    for (Index j = 0; j < kMany; ++j) {
+    for (Index j = 0; j < kColumnCount; ++j) {
       for (Index i = 0; i < kRows; ++i)
         wrong += b[static_cast<std::size_t>(j * kRows + i)] != a(j, i);
     }
@@ -178,7 +178,7 @@ struct ByRows {
 
 template <class T>
 struct Room : std::vector<T> {
-  Room() : std::vector<T>(static_cast<std::size_t>(algorithms::NextColumns<T>::kRoom)) {}
+  Room() : std::vector<T>(static_cast<std::size_t>(algorithms::NextColumns<T>::kKeptElements)) {}
 };
 
 TYPED_TEST(CopyTest, OfNextColumns) {
@@ -247,8 +247,8 @@ TEST(Copy, ReadsAlongForNumPy) {
     for (const Index first : {0, 1}) {
       Padded<double> y(kRows, kCols);
       for (int repetition = 0; repetition < 3; ++repetition) {
-        numpy_loop(&scipy_ilp64::d::scipy_dcopy_64_, kRows, kCols, a.data() + first, ld, 1,
-                   y.data(), 1, kRows);
+        numpy_loop(&scipy_ilp64::d::scipy_dcopy_64_, kRows, kCols, {a.data() + first, ld, 1},
+                   {y.data(), 1, kRows});
         Index wrong = 0;
         for (Index j = 0; j < kCols; ++j) {
           for (Index i = 0; i < kRows; ++i) wrong += y(i, j) != a(i * ld + first + j, 0);
@@ -282,8 +282,8 @@ TEST(Copy, SeesWhatHasChangedInBetween) {
     EXPECT_EQ(changed, kCols - 1);
   };
   change = {a.data() + 1, true};
-  numpy_loop(&scipy_ilp64::d::scipy_dcopy_64_, kRows, kCols, a.data(), kLd, 1, y.data(), 1, kRows,
-             between, &change);
+  numpy_loop(&scipy_ilp64::d::scipy_dcopy_64_, kRows, kCols, {a.data(), kLd, 1},
+             {y.data(), 1, kRows}, between, &change);
   expect_changes();
   a = random_matrix<double>(kLd * kRows, 1, 8);
   change = {a.data() + 1, false};
@@ -383,8 +383,8 @@ class NumPyCopy : public testing::Test {
 
   static void copy(const double* x, Layout from, double* y, Layout to, Index columns = kColumns,
                    void (*between)(void*) = nullptr, void* data = nullptr) {
-    numpy_loop(&scipy_ilp64::d::scipy_dcopy_64_, kN, columns, x, from.inc, from.ld, y, to.inc,
-               to.ld, between, data);
+    numpy_loop(&scipy_ilp64::d::scipy_dcopy_64_, kN, columns, {x, from.inc, from.ld},
+               {y, to.inc, to.ld}, between, data);
   }
   static Index differences(const double* x, Layout from, const double* y, Layout to,
                            Index columns = kColumns) {
@@ -446,31 +446,31 @@ TEST_F(NumPyCopy, CopiesAhead) {
 /// and from memory that is there instead of it.
 TEST_F(NumPyCopy, KnowsItsLastAllocation) {
   if (available_cores() < 2) GTEST_SKIP() << "the process has one core";
-  constexpr Index kFew = kColumns / 2;
+  constexpr Index kCopied = kColumns / 2;
   const Elements a = random(29);
-  Index seen = kFew;
-  for (int attempt = 0; attempt < 100 && seen > kFew / 2; ++attempt) {
+  Index seen = kCopied;
+  for (int attempt = 0; attempt < 100 && seen > kCopied / 2; ++attempt) {
     const Elements memory = allocate(), y = allocate();
-    double* const result = memory.get() + kFew * kN;
-    copy(a.get(), kByRows, memory.get(), kByColumns, kFew);
-    std::copy_n(memory.get(), kFew * kN, result);
-    Changing changing{result + kN, result + kFew * kN, kN, {}};
-    copy(result, kByColumns, y.get(), {kFew, 1}, kFew, &Changing::change, &changing);
+    double* const result = memory.get() + kCopied * kN;
+    copy(a.get(), kByRows, memory.get(), kByColumns, kCopied);
+    std::copy_n(memory.get(), kCopied * kN, result);
+    Changing changing{result + kN, result + kCopied * kN, kN, {}};
+    copy(result, kByColumns, y.get(), {kCopied, 1}, kCopied, &Changing::change, &changing);
     seen = 0;
-    for (Index j = 1; j < kFew; ++j) seen += y.get()[j] == 5;
+    for (Index j = 1; j < kCopied; ++j) seen += y.get()[j] == 5;
   }
-  EXPECT_LT(seen, kFew / 2);
+  EXPECT_LT(seen, kCopied / 2);
 
   const auto elsewhere = [&](bool has_beginning) {
     Elements memory = allocate();
     const std::uintptr_t begin = address(memory.get()) - 2 * sizeof(double);
-    const Index kept = kFew * kN, bytes = (kN * kColumns * 8 + 16 + 4095) / 4096 * 4096;
-    copy(a.get(), kByRows, memory.get(), kByColumns, kFew);
+    const Index kept = kCopied * kN, bytes = (kN * kColumns * 8 + 16 + 4095) / 4096 * 4096;
+    copy(a.get(), kByRows, memory.get(), kByColumns, kCopied);
     memory.reset();
     // A matrix of fewer columns in the middle than there were, nothing behind it.
-    constexpr Index kFewer = 200, kWide = 300;
+    constexpr Index kFoundColumns = 200, kRowPitch = 300;
     const std::uintptr_t middle = (begin + kept * sizeof(double)) / 4096 * 4096,
-                         behind = middle + kFewer * kN * sizeof(double) / 4096 * 4096;
+                         behind = middle + kFoundColumns * kN * sizeof(double) / 4096 * 4096;
     const auto map = [](std::uintptr_t from, std::uintptr_t to, int access) {
       void* const at = reinterpret_cast<void*>(from);
       return mmap(at, to - from, access, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
@@ -481,8 +481,8 @@ TEST_F(NumPyCopy, KnowsItsLastAllocation) {
     const bool first = has_beginning && map(begin, middle, PROT_READ | PROT_WRITE);
     const auto* const x = reinterpret_cast<const double*>(middle);
     const Elements y = allocate();
-    copy(x, kByColumns, y.get(), {kWide, 1}, kFewer - 1);
-    EXPECT_EQ(differences(x, kByColumns, y.get(), {kWide, 1}, kFewer - 1), 0);
+    copy(x, kByColumns, y.get(), {kRowPitch, 1}, kFoundColumns - 1);
+    EXPECT_EQ(differences(x, kByColumns, y.get(), {kRowPitch, 1}, kFoundColumns - 1), 0);
     munmap(reinterpret_cast<void*>(middle), behind - middle);
     if (both) munmap(reinterpret_cast<void*>(behind), begin + bytes - behind);
     if (first) munmap(reinterpret_cast<void*>(begin), middle - begin);
@@ -503,18 +503,18 @@ TEST_F(NumPyCopy, SeesWhatHasChangedWhenTimeHasPassed) {
 
 /// Of a matrix that is part of a larger one nothing else is written where somebody has been.
 TEST_F(NumPyCopy, LeavesWhatIsThere) {
-  constexpr Index kFew = 400, kPage = 4096 / sizeof(double);
+  constexpr Index kCopied = 400, kPage = 4096 / sizeof(double);
   const Elements a = random(24);
   for (const auto& [from, to] : kWays) {
     for (const Index row : {Index{0}, kN / 2, kN - 1}) {
       const Elements y = allocate();
       // The first whole page behind the columns, or in a row behind them.
-      const Index last = to.inc == 1 ? kFew * kN : row * to.inc + kFew;
+      const Index last = to.inc == 1 ? kCopied * kN : row * to.inc + kCopied;
       double* const page = y.get() + (last / kPage + 1) * kPage;
       if (page >= y.get() + kN * kColumns) continue;
       *page = 7;
-      copy(a.get(), from, y.get(), to, kFew);
-      EXPECT_EQ(differences(a.get(), from, y.get(), to, kFew), 0);
+      copy(a.get(), from, y.get(), to, kCopied);
+      EXPECT_EQ(differences(a.get(), from, y.get(), to, kCopied), 0);
       EXPECT_EQ(*page, 7);
     }
   }
@@ -523,24 +523,26 @@ TEST_F(NumPyCopy, LeavesWhatIsThere) {
 /// A result may be for a part of a larger matrix, of which the rest is zero without anybody having
 /// written to it.
 TEST_F(NumPyCopy, LeavesTheRestOfAMatrix) {
-  constexpr Index kWide = 2 * kColumns, kWider = kN + 100;
+  constexpr Index kRowPitch = 2 * kColumns, kColumnPitch = kN + 100;
   struct Place {
     Layout to;
     Index behind;  // columns in NumPy's memory
   };
   const Elements a = random(30);
-  for (const auto& [to, behind] : {Place{{kWide, 1}, 100}, {kByColumns, 100}, {{kWider, 1}, kN}}) {
+  for (const auto& [to, behind] :
+       {Place{{kRowPitch, 1}, 100}, {kByColumns, 100}, {{kColumnPitch, 1}, kN}}) {
     for (const Index first : {Index{0}, kColumns}) {  // the result is where A was, or behind it
       const Elements memory = allocate((first + kColumns + behind) * kN);
       copy(a.get(), kByRows, memory.get(), kByColumns);
       double* const result = memory.get() + first * kN;
       std::copy_n(a.get(), kColumns * kN, result);
       std::fill_n(result + kColumns * kN, behind * kN, 1.0);
-      const Elements y(static_cast<double*>(std::calloc(kN * kWider, sizeof(double))), std::free);
+      const Elements y(static_cast<double*>(std::calloc(kN * kColumnPitch, sizeof(double))),
+                       std::free);
       copy(result, kByColumns, y.get(), to);
       EXPECT_EQ(differences(result, kByColumns, y.get(), to), 0);
       Index written = 0;
-      for (Index j = kColumns; j < kWide; ++j) {
+      for (Index j = kColumns; j < kRowPitch; ++j) {
         for (Index i = 0; i < kN; ++i) written += y.get()[i * to.inc + j * to.ld] != 0;
       }
       EXPECT_EQ(written, 0);
@@ -550,7 +552,7 @@ TEST_F(NumPyCopy, LeavesTheRestOfAMatrix) {
 
 /// A loop that follows another one at once may be into memory of another kind.
 TEST_F(NumPyCopy, WritesNothingIntoOtherMemory) {
-  constexpr Index kFew = 100;
+  constexpr Index kCopied = 100;
   constexpr std::size_t kBytes = sizeof(double) * kN * kColumns;
   const Elements a = random(25);
   for (const auto& [from, to] : kWays) {
@@ -558,10 +560,10 @@ TEST_F(NumPyCopy, WritesNothingIntoOtherMemory) {
         mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     const Elements y = allocate();
     copy(a.get(), from, y.get(), to);
-    copy(a.get(), from, other, to, kFew);
-    EXPECT_EQ(differences(a.get(), from, other, to, kFew), 0);
+    copy(a.get(), from, other, to, kCopied);
+    EXPECT_EQ(differences(a.get(), from, other, to, kCopied), 0);
     Index written = 0;
-    for (Index j = kFew; j < kColumns; ++j) {
+    for (Index j = kCopied; j < kColumns; ++j) {
       for (Index i = 0; i < kN; ++i) written += other[i * to.inc + j * to.ld] != 0;
     }
     EXPECT_EQ(written, 0);
@@ -605,16 +607,16 @@ TEST_F(NumPyCopy, ReadsNothingBehindAMatrix) {
 
 /// Nor behind one whose columns follow at once those of an allocation that goes on.
 TEST_F(NumPyCopy, ReadsNothingBehindTheNextMatrix) {
-  constexpr Index kFew = 200;
+  constexpr Index kCopied = 200;
   const Elements a = random(27);
   std::list<LastMatrix> matrices;  // before the allocation in memory, and behind it
   for (int i = 0; i < 10; ++i) {
-    const LastMatrix& next = matrices.emplace_back(kFew * kN, false);
+    const LastMatrix& next = matrices.emplace_back(kCopied * kN, false);
     const Elements y = allocate();
-    copy(a.get(), kByColumns, y.get(), kByColumns, kFew);
-    copy(next.data(), kByColumns, y.get() + kFew * kN, kByColumns, kFew);
-    EXPECT_EQ(differences(a.get(), kByColumns, y.get(), kByColumns, kFew), 0);
-    EXPECT_EQ(differences(next.data(), kByColumns, y.get() + kFew * kN, kByColumns, kFew), 0);
+    copy(a.get(), kByColumns, y.get(), kByColumns, kCopied);
+    copy(next.data(), kByColumns, y.get() + kCopied * kN, kByColumns, kCopied);
+    EXPECT_EQ(differences(a.get(), kByColumns, y.get(), kByColumns, kCopied), 0);
+    EXPECT_EQ(differences(next.data(), kByColumns, y.get() + kCopied * kN, kByColumns, kCopied), 0);
   }
 }
 
@@ -626,8 +628,8 @@ TEST_F(NumPyCopy, ForgetsWhatItHasCopiedAhead) {
     copy(a.get(), kByRows, y.get(), kByColumns, 3);
     const auto again = [&](double value) {
       a.get()[3] = value;
-      numpy_loop(&scipy_ilp64::d::scipy_dcopy_64_, kN, 1, a.get() + 3, kByRows.inc, 1,
-                 y.get() + 3 * kN, 1, kN);
+      numpy_loop(&scipy_ilp64::d::scipy_dcopy_64_, kN, 1, {a.get() + 3, kByRows.inc, 1},
+                 {y.get() + 3 * kN, 1, kN});
       EXPECT_EQ(y.get()[3 * kN], value);
     };
     const auto start = std::chrono::steady_clock::now();
@@ -643,21 +645,23 @@ TEST(Copy, AsLongAsThereIsAThread) {
   static auto a = random_matrix<double>(80 * kRows, 1, 9);
   static Padded<double> y(kRows, kCols);
   const auto copy = [](Index first, Index columns) {
-    numpy_loop(&scipy_ilp64::d::scipy_dcopy_64_, kRows, columns, a.data() + first, 80, 1,
-               y.data() + first * kRows, 1, kRows);
+    numpy_loop(&scipy_ilp64::d::scipy_dcopy_64_, kRows, columns, {a.data() + first, 80, 1},
+               {y.data() + first * kRows, 1, kRows});
   };
   copy(0, kCols);  // makes the memory's key
-  constexpr Index kEarly = 20;
+  constexpr Index kEarlyColumns = 20;
   static pthread_key_t key;  // of a destructor that comes after the memory's
-  ASSERT_EQ(
-      pthread_key_create(
-          &key, [](void* call) { (*static_cast<decltype(copy)*>(call))(kEarly, kCols - kEarly); }),
-      0);
+  ASSERT_EQ(pthread_key_create(&key,
+                               [](void* call) {
+                                 (*static_cast<decltype(copy)*>(call))(kEarlyColumns,
+                                                                       kCols - kEarlyColumns);
+                               }),
+            0);
   for (int round = 0; round < 10; ++round) {
     y = Padded<double>(kRows, kCols);
     std::thread([&] {
       pthread_setspecific(key, &copy);
-      copy(0, kEarly);
+      copy(0, kEarlyColumns);
     }).join();
     Index wrong = 0;
     for (Index j = 0; j < kCols; ++j) {

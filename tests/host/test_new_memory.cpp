@@ -141,7 +141,7 @@ TEST(NewMemoryTest, BehindAMatrixIsNotReadAlongWithIt) {
   auto* const end = reinterpret_cast<double*>(memory.begin() + kLarge);
   for (const Index ld : {2, 15, 16, 17, 48}) {
     double* const a = end - ((kRows - 1) * ld + 2);  // two columns
-    std::vector<double> room(static_cast<std::size_t>(NextColumns<double>::kRoom));
+    std::vector<double> room(static_cast<std::size_t>(NextColumns<double>::kKeptElements));
     NextColumns<double> columns(room.data());
     Padded<double> y(kRows, 1);
     for (Index j = 0; j < 2; ++j) {

@@ -256,7 +256,7 @@ TEST(Workers, ComputeInParallelAndAloneInAForkedChild) {
   }
 }
 
-TEST(Workers, ComputeInParallelForSeveralCallersAtOnce) {
+TEST(Workers, ComputeInParallelForConcurrentCallers) {
   for (const Way& way : kWays) {
     const Index count = std::min<Index>(way.count, 100);
     std::vector<std::thread> callers;

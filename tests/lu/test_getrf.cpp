@@ -332,7 +332,7 @@ TYPED_TEST(Getrf, NaNsAndInfinitiesNeitherHangNorBreakThePivots) {
   }
 }
 
-TYPED_TEST(Getrf, TwoThreadsMayCallAtOnce) {
+TYPED_TEST(Getrf, TwoThreadsMayCallConcurrently) {
   using T = TypeParam;
   for (const Algorithm algorithm : this->kAlgorithms) {
     this->route(algorithm, 16);

@@ -893,7 +893,7 @@ TYPED_TEST(MixedCalls, NaNsOnTheCpu) {
   }
 }
 
-TYPED_TEST(MixedCalls, InTwoThreadsAtOnce) {
+TYPED_TEST(MixedCalls, InTwoThreadsConcurrently) {
   using T = typename TypeParam::Scalar;
   this->route(Algorithm::tiled, 16);
   EXPECT_LT(worst_in_two_threads([&](std::size_t thread, std::uint64_t round) {

@@ -1,8 +1,8 @@
 // The device under test, and tests typed over the four precisions.
 //
 // OVERLAPACK_TEST_DEVICE chooses the device: lazy (the default), eager, shuffle (the emulated
-// device's schedules), core (it has only what every device must have) or cuda. ctest runs every test
-// once for each. cuda:1 is the second GPU.
+// device's schedules), core (it has only what every device must have) or cuda. ctest runs every
+// test once for each. cuda:1 is the second GPU.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -83,6 +83,15 @@ Index getrs(Op op, HostView<const T> a, const std::vector<Index>& pivots, HostVi
 }
 
 template <class T>
+Index trtrs(Uplo uplo, Op op, Diag diag, HostView<const T> a, HostView<T> b) {
+  const Sizes s(a), r(b);
+  const char u = static_cast<char>(uplo), t = static_cast<char>(op), d = static_cast<char>(diag);
+  std::int32_t info = kNoInfo;
+  Exported<T>::trtrs(&u, &t, &d, &s.rows, &r.cols, a.data, &s.ld, b.data, &r.ld, &info, 1, 1, 1);
+  return info;
+}
+
+template <class T>
 Index gesv(HostView<T> a, std::vector<Index>& pivots, HostView<T> b) {
   const Sizes s(a), r(b);
   std::vector<std::int32_t> ipiv(static_cast<std::size_t>(a.rows), kNoInfo);

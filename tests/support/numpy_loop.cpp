@@ -2,11 +2,11 @@
 
 namespace overlapack::testing_support {
 
-void numpy_loop(CopyFunction* copy, std::int64_t n, std::int64_t columns, const double* x,
-                std::int64_t incx, std::int64_t ldx, double* y, std::int64_t incy, std::int64_t ldy,
+void numpy_loop(CopyFunction* copy, std::int64_t n, std::int64_t columns,
+                StridedColumns<const double> from, StridedColumns<double> to,
                 void (*between)(void* data), void* data) {
   for (std::int64_t j = 0; j < columns; ++j) {
-    copy(&n, x + j * ldx, &incx, y + j * ldy, &incy);
+    copy(&n, from.data + j * from.ld, &from.inc, to.data + j * to.ld, &to.inc);
     if (between != nullptr) between(data);
   }
 }

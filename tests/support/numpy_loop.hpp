@@ -9,11 +9,17 @@ namespace overlapack::testing_support {
 using CopyFunction = void(const std::int64_t* n, const double* x, const std::int64_t* incx,
                           double* y, const std::int64_t* incy);
 
-/// Copies `columns` columns of n elements, which lie inc elements apart and the columns ld; calls
-/// between(data) after each, if there is such a function.
+/// Columns of n elements, which lie `inc` elements apart, and the columns `ld`.
+template <class Element>
+struct StridedColumns {
+  Element* data;
+  std::int64_t inc, ld;
+};
+
+/// Copies `columns` columns of n elements; calls between(data) after each, if there is such a
+/// function.
 __attribute__((visibility("default"))) void numpy_loop(
-    CopyFunction* copy, std::int64_t n, std::int64_t columns, const double* x, std::int64_t incx,
-    std::int64_t ldx, double* y, std::int64_t incy, std::int64_t ldy,
-    void (*between)(void* data) = nullptr, void* data = nullptr);
+    CopyFunction* copy, std::int64_t n, std::int64_t columns, StridedColumns<const double> from,
+    StridedColumns<double> to, void (*between)(void* data) = nullptr, void* data = nullptr);
 
 }  // namespace overlapack::testing_support

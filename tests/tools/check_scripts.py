@@ -13,9 +13,36 @@ def run(script, *arguments, **options):
                           text=True, timeout=30, **options)
 
 
+def check_compare_times(folder):
+    """On two programs that claim to have measured: the second one is slower in one row."""
+    for build, ms in (("before", 10), ("after", 11)):
+        pathlib.Path(folder, build).mkdir()
+        bench = pathlib.Path(folder, build, "overlapack-bench")
+        bench.write_text(f"""#!/bin/sh
+while [ "$1" != --csv ]; do shift; done
+echo routine,n,nrhs,contender,ms,missing > "$2"
+echo dpotrf,4096,0,ours,{ms}, >> "$2"
+echo dpotrf,4096,0,on device,5, >> "$2"
+echo dpotrf,4096,0,CPU,,--no-cpu >> "$2"
+""")
+        bench.chmod(0o755)
+    small = dict(os.environ, MAX_N="4096")
+    done = run("compare-times", "--stages", "solves", "before", "after", cwd=folder, env=small)
+    assert done.returncode == 1, done
+    assert "largest ratio 1.100 (dpotrf n=4096 host)" in done.stdout.splitlines()[-1], done
+    assert done.stdout.count("SLOWER") == 1 and "CPU" not in done.stdout, done
+    for limit, builds in (("1.02", ("after", "before")), ("1.2", ("before", "after"))):
+        done = run("compare-times", "--limit", limit, "--stages", "solves", *builds, cwd=folder,
+                   env=small)
+        assert done.returncode == 0, done
+    done = run("compare-times", "before", "after", cwd=folder, env=dict(os.environ, MAX_N="x"))
+    assert done.returncode == 2 and "is no order" in done.stderr, done
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        for script in ("demo", "test", "gpu-check", "benchmark", "compare-launches"):
+        for script in ("demo", "test", "gpu-check", "benchmark", "compare-launches",
+                       "compare-results", "compare-times"):
             done = run(script, "--help", cwd=folder)
             assert done.returncode == 0 and done.stderr == "", done
             assert "scripts/" + script in done.stdout and "set -" not in done.stdout, done.stdout
@@ -58,8 +85,18 @@ def main():
         for stages in (["typo"], ["tests", "typo"], [""], ["tests memcheck"]):
             done = run("gpu-check", "build", "logs", *stages, cwd=folder)
             assert done.returncode == 2 and f"no stage '{stages[-1]}'" in done.stderr, done
-        for script in ("gpu-check", "benchmark"):
+        for script in ("gpu-check", "benchmark", "compare-results", "compare-times"):
             assert run(script, "--unknown", cwd=folder).returncode == 2
+        for script in ("compare-results", "compare-times"):
+            assert run(script, "build", cwd=folder).returncode == 2
+        done = run("compare-results", "--forms", "typo", "build", "build", cwd=folder)
+        assert done.returncode == 2 and "no form 'typo'" in done.stderr, done
+        done = run("compare-results", "build", "build", cwd=folder)
+        assert done.returncode == 1 and "no liboverlapack.so in" in done.stderr, done
+        done = run("compare-times", "--stages", "typo", "build", "build", cwd=folder)
+        assert done.returncode == 2 and "no stage 'typo'" in done.stderr, done
+        done = run("compare-times", "build", "build", cwd=folder)
+        assert done.returncode == 1 and "no finished build" in done.stderr, done
         assert sorted(os.listdir(tests.parent)) == ["tests"], os.listdir(tests.parent)
         # Nobody can make a folder there.
         tools.joinpath("nvidia-smi").unlink()
@@ -92,6 +129,7 @@ def main():
         done = run("benchmark", "built", "out", "large", cwd=folder, env=small)
         assert done.returncode == 1 and "nothing was measured" in done.stderr, done
         assert run("benchmark", "built", "out", "types", cwd=folder).returncode == 1
+        check_compare_times(folder)
         # Where every Python lacks NumPy.
         pathlib.Path(folder, "numpy.py").write_text("raise ImportError\n")
         without = dict(small, PYTHONPATH=folder)

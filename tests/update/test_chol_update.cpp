@@ -616,7 +616,7 @@ TYPED_TEST(CholUpdate, StreamsThroughLittleMemory) {
 
 /// The form in which no panel waits for another one, by itself.
 template <class T>
-class UpdateAtOnce : public DeviceTest {
+class IndependentPanels : public DeviceTest {
  protected:
   void SetUp() override {
     if (device_under_test() == "off") GTEST_SKIP() << "no device";
@@ -626,7 +626,7 @@ class UpdateAtOnce : public DeviceTest {
     return run(uplo, factor.view(), v.view(), signs);
   }
   bool run(Uplo uplo, HostView<T> factor, HostView<const T> v, const std::vector<int>& signs) {
-    return algorithms::chol_update_at_once<T>(
+    return algorithms::update_by_independent_panels<T>(
         device(), options, {uplo, factor, v, algorithms::Signs(signs.data(), true)});
   }
   /// It changes nothing and leaves the update to others.
@@ -650,9 +650,9 @@ class UpdateAtOnce : public DeviceTest {
 
   algorithms::Options options;
 };
-TYPED_TEST_SUITE(UpdateAtOnce, Precisions);
+TYPED_TEST_SUITE(IndependentPanels, Precisions);
 
-TYPED_TEST(UpdateAtOnce, UpAndDown) {
+TYPED_TEST(IndependentPanels, UpAndDown) {
   using T = TypeParam;
   for (const Index n : {1, 2, 9, 33, 40}) {
     for (const Index k : {1, 3, 8}) {
@@ -674,7 +674,7 @@ TYPED_TEST(UpdateAtOnce, UpAndDown) {
   }
 }
 
-TYPED_TEST(UpdateAtOnce, OfAFactorOnTheDevice) {
+TYPED_TEST(IndependentPanels, OfAFactorOnTheDevice) {
   using T = TypeParam;
   const Index n = 40, k = 3;
   for (const bool v_there : {true, false}) {
@@ -724,7 +724,7 @@ Padded<T> by_chain(int sign, Padded<T> l, Padded<T> v) {
   return l;
 }
 
-TYPED_TEST(UpdateAtOnce, IsAboutAsAccurateAsTheChainIfItDoesNotDecline) {
+TYPED_TEST(IndependentPanels, IsAboutAsAccurateAsTheChainIfItDoesNotDecline) {
   using T = TypeParam;
   // I + W^H W or I - W^H W has one eigenvalue that is this much larger or smaller than others, or
   // has only such eigenvalues.
@@ -732,7 +732,7 @@ TYPED_TEST(UpdateAtOnce, IsAboutAsAccurateAsTheChainIfItDoesNotDecline) {
   const Index n = 40, k = 4;
   for (const int sign : {1, -1}) {
     for (const Index extremes : {Index{1}, k}) {
-      double at_once = 0, chain = 0;
+      double independent = 0, chain = 0;
       int taken = 0;
       for (std::uint64_t trial = 0; trial < 20; ++trial) {
         const auto before = random_factor<T>(Uplo::lower, n, 100 + trial);
@@ -754,16 +754,16 @@ TYPED_TEST(UpdateAtOnce, IsAboutAsAccurateAsTheChainIfItDoesNotDecline) {
         const auto expected = product(Uplo::lower, before, v, this->all(sign, k));
         const double size =
             std::max(norm1(expected), norm1(product<T>(Uplo::lower, before, Padded<T>(n, 0), {})));
-        at_once = std::max(at_once, residual(Uplo::lower, factor, expected, size));
+        independent = std::max(independent, residual(Uplo::lower, factor, expected, size));
         chain = std::max(chain, residual(Uplo::lower, by_chain(sign, l, v), expected, size));
       }
       EXPECT_GT(taken, 0);
-      EXPECT_LT(at_once, 2.5 * chain) << "sign " << sign << ", " << extremes;
+      EXPECT_LT(independent, 2.5 * chain) << "sign " << sign << ", " << extremes;
     }
   }
 }
 
-TYPED_TEST(UpdateAtOnce, LeavesToOthersWhatItCannotDo) {
+TYPED_TEST(IndependentPanels, LeavesToOthersWhatItCannotDo) {
   using T = TypeParam;
   const Index n = 50, most = UpdatePanels<T>::kMaxVectors;
   for (const Uplo uplo : kUplos) {
@@ -1012,7 +1012,7 @@ TYPED_TEST(CholUpdate, InvalidArguments) {
   EXPECT_TRUE(same_bits(a, before));
 }
 
-TYPED_TEST(CholUpdate, TwoThreadsAtOnce) {
+TYPED_TEST(CholUpdate, TwoThreadsCallConcurrently) {
   using T = TypeParam;
   EXPECT_LT(worst_in_two_threads([](std::size_t thread, std::uint64_t round) {
               if (round > 1) return 0.0;  // two rounds are long enough

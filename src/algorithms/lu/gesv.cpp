@@ -41,7 +41,7 @@ Index info_of(const Lu<T>& lu) {
 /// Hands the interchanges, which are home, to the caller.
 template <class T>
 void give_pivots(const Lu<T>& lu, Interchanges& interchanges) {
-  const Buffer<Index>& pivots = lu.panels().pivots_home();
+  const Buffer<Index>& pivots = lu.panels().staged_pivots();
   std::copy_n(pivots.data(), pivots.size(), interchanges.pivots.begin());
 }
 
@@ -117,7 +117,7 @@ std::vector<Index> add_blocks(Transfer& transfer, const Lu<T>& lu, const Call<T>
 template <class T>
 Index solve_streamed(const Call<T>& call, Lu<T>& lu) {
   const Options& options = call.options;
-  LaterInterchanges<T> later(call.device, call.a, lu.panels().pivots_home(), lu.panels().known(),
+  LaterInterchanges<T> later(call.device, call.a, lu.panels().staged_pivots(), lu.panels().known(),
                              call.interchanges, options.nb);
   Transfer transfer(call.device, options.threads, call.committed);
   std::vector<Index> uploads = add_blocks(transfer, lu, call, later);

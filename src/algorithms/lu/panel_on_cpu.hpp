@@ -21,18 +21,18 @@ class PanelOnCpu {
     queue.record(*arrived_);
   }
   /// Factors it there and sends it back, with what Kernels::getrf_panel would store in `pivots`,
-  /// and, of staging memory, in `home` and `info`.
-  void finish(Queue& queue, DeviceView<T> panel, DeviceView<Index> pivots, HostView<Index> home,
-              Index& info, Index offset) {
+  /// and, of staging memory, in `staged_pivots` and `info`.
+  void finish(Queue& queue, DeviceView<T> panel, DeviceView<Index> pivots,
+              HostView<Index> staged_pivots, Index& info, Index offset) {
     arrived_->synchronize();
     Span span(queue.device(), "panel", offset / nb_);
     const HostView<T> here = view(panel);
-    const Index failed = cpu_.getrf(here, cpu::Pivots(home.data));
+    const Index failed = cpu_.getrf(here, cpu::Pivots(staged_pivots.data));
     span.end();
     if (failed != 0 && info == 0) info = offset + failed;
-    for (Index j = 0; j < home.rows; ++j) home(j) += offset;
+    for (Index j = 0; j < staged_pivots.rows; ++j) staged_pivots(j) += offset;
     queue.copy<T>(panel, here);
-    queue.copy<Index>(pivots, HostView<const Index>(home));
+    queue.copy<Index>(pivots, HostView<const Index>(staged_pivots));
   }
 
  private:

@@ -15,7 +15,7 @@ LuPanels<T>::LuPanels(Device& device, const cpu::Lapack<T>& cpu, const Options& 
       matrix_(matrix),
       width_(kernels_.limits().getrf_panel_width),
       pivots_(device, Space::device, matrix.pivot_count()),
-      pivots_home_(device, Space::host, matrix.pivot_count()),
+      staged_pivots_(device, Space::host, matrix.pivot_count()),
       info_(device, Space::host, matrix.pivot_blocks()),
       known_(device, Space::host, 1) {
   if (options.hybrid) {
@@ -41,7 +41,7 @@ void LuPanels<T>::start(Queue& queue, Index b, Range panel, Event& begun) {
     panel_on_cpu_->start(queue, a);
   } else {
     const Span span(queue, "panel", b);
-    const HostView<Index> reported = home(panel);
+    const HostView<Index> reported = staged_pivots(panel);
     queue.enqueue(GetrfPanel<T>{a,
                                 pivots(panel),
                                 {reported.data, reported.rows},
@@ -54,7 +54,7 @@ void LuPanels<T>::start(Queue& queue, Index b, Range panel, Event& begun) {
 template <class T>
 void LuPanels<T>::finish(Queue& queue, Index b, Range panel) {
   if (!on_cpu()) return;
-  panel_on_cpu_->finish(queue, matrix_.from_diagonal(panel), pivots(panel), home(panel),
+  panel_on_cpu_->finish(queue, matrix_.from_diagonal(panel), pivots(panel), staged_pivots(panel),
                         info_.data()[b], panel.first);
 }
 

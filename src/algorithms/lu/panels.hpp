@@ -51,7 +51,7 @@ class LuPanels {
   }
   /// What panels report into staging memory: LAPACK's pivots, and of each block where its first
   /// pivot that is exactly zero stands, or 0.
-  const Buffer<Index>& pivots_home() const { return pivots_home_; }
+  const Buffer<Index>& staged_pivots() const { return staged_pivots_; }
   const Buffer<Index>& info() const { return info_; }
   /// In staging memory, zero at first: for a flow that wants to tell the host how many blocks have
   /// reported.
@@ -65,15 +65,15 @@ class LuPanels {
 
  private:
   bool compose(Queue& queue, Range blocks);
-  HostView<Index> home(Range panel) const {
-    return {pivots_home_.data() + panel.first, panel.size()};
+  HostView<Index> staged_pivots(Range panel) const {
+    return {staged_pivots_.data() + panel.first, panel.size()};
   }
 
   Device& device_;
   Kernels<T>& kernels_;
   const LuMatrix<T>& matrix_;
   const Index width_;
-  Buffer<Index> pivots_, pivots_home_, info_;
+  Buffer<Index> pivots_, staged_pivots_, info_;
   Buffer<Flag> known_;
   std::unique_ptr<PanelOnCpu<T>> panel_on_cpu_;
   std::optional<DeviceMatrix<Index>> sources_;  // of rows, by block: see compose()

@@ -37,8 +37,8 @@ class LuOnDevice final : public Factorization<T> {
 
   Index info() const override { return first_failure(lu_.panels().info()); }
   std::vector<Index> pivots() const override {
-    const Buffer<Index>& home = lu_.panels().pivots_home();
-    return {home.data(), home.data() + home.size()};
+    const Buffer<Index>& staged = lu_.panels().staged_pivots();
+    return {staged.data(), staged.data() + staged.size()};
   }
 
  private:

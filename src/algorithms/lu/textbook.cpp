@@ -12,10 +12,10 @@ Index textbook_gesv(Device& device, const Options& options, Input<T> input, Host
                     Interchanges& interchanges, HostView<T> b) {
   const Index k = std::min(a.rows, a.cols);
   const RoundTrip<T> matrix(device, a.rows, a.cols), rhs(device, b.rows, b.cols);
-  const Buffer<Index> pivots(device, Space::device, k), home(device, Space::host, k);
+  const Buffer<Index> pivots(device, Space::device, k), staged_pivots(device, Space::host, k);
   const Buffer<Index> info(device, Space::host, 1);
   const QueueLease queue(device, Priority::normal, "textbook");
-  LuOperations<T> with{*queue, {pivots.data(), k}, {home.data(), k}, {info.data(), 1}};
+  LuOperations<T> with{*queue, {pivots.data(), k}, {staged_pivots.data(), k}, {info.data(), 1}};
   *info.data() = 0;
 
   matrix.bring(*queue, input.a);
@@ -37,7 +37,7 @@ Index textbook_gesv(Device& device, const Options& options, Input<T> input, Host
 
   matrix.put(*queue, a);
   if (*info.data() == 0) rhs.put(*queue, b);  // else B stays as it is
-  interchanges.pivots.assign(home.data(), home.data() + k);
+  interchanges.pivots.assign(staged_pivots.data(), staged_pivots.data() + k);
   return *info.data();
 }
 

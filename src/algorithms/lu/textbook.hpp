@@ -56,15 +56,15 @@ void right_looking_step(Operations& with, const LuParts<T>& A) {
 }
 
 /// The operations of a step, in one queue of a device. P and info go where
-/// GetrfPanel says: all min(m, n) pivots, also to staging memory `home`, and one
+/// GetrfPanel says: all min(m, n) pivots, also to staging memory `staged_pivots`, and one
 /// info, which is 0 at first.
 template <class T>
 struct LuOperations {
   Queue& queue;
-  DeviceView<Index> pivots, home, info;
+  DeviceView<Index> pivots, staged_pivots, info;
 
   void factor_panel(const LuParts<T>& A) {
-    queue.enqueue(GetrfPanel<T>{A.panel, of(A, pivots), of(A, home), info, A.k});
+    queue.enqueue(GetrfPanel<T>{A.panel, of(A, pivots), of(A, staged_pivots), info, A.k});
   }
   void interchange(const LuParts<T>& A, DeviceView<T> x) {
     queue.enqueue(SwapRows<T>{x, of(A, pivots), A.k});

@@ -27,7 +27,7 @@ constexpr double kNoProgress = 0.8;
 /// Refinement is fast where a step leaves no more than this of the residual. It has then reached
 /// rounding when a step brings less than half as many digits as the one before, if the
 /// residual is no more than this part of its limit.
-constexpr double kFast = 0.01, kRoundingPart = 0.25;
+constexpr double kFastRate = 0.01, kRoundingPart = 0.25;
 /// LAPACK's for reasons of the machine: the device cannot round to single precision.
 constexpr Index kNoRounding = -1;
 constexpr Index kOverflow = -2;
@@ -100,12 +100,14 @@ class Status {
 /// to the next. Close to the limit rounding decides, and nothing can be foretold.
 template <class R>
 bool is_hopeless(const std::vector<R>& least) {
-  constexpr R kClose = 8;
-  constexpr Index kFirst = 2, kLast = 4;  // the first step may be unlike the others
-  const Index i = static_cast<Index>(least.size()) - 1, from = std::max<Index>(0, i - kLast);
+  constexpr R kMinHopelessRatio = 8;
+  constexpr Index kFirstJudgedStep = 2,
+                  kJudgedSteps = 4;  // the first step may be unlike the others
+  const Index i = static_cast<Index>(least.size()) - 1, from = std::max<Index>(0, i - kJudgedSteps);
   const R now = least[at(i)], rates = now / least[at(from)];
   const auto left = static_cast<R>(kMaxIterations - i), seen = static_cast<R>(i - from);
-  return i >= kFirst && now > kClose && now * std::pow(rates, 2 * left / seen) > 1;
+  return i >= kFirstJudgedStep && now > kMinHopelessRatio &&
+         now * std::pow(rates, 2 * left / seen) > 1;
 }
 
 /// Whether the last residual is rounding, which no further step would make less. `least` as above.
@@ -114,7 +116,7 @@ bool is_rounding(const std::vector<R>& least) {
   const std::size_t count = least.size();
   if (count < 3) return false;
   const R rate = least[count - 2] / least[count - 3], last = least[count - 1] / least[count - 2];
-  return least.back() <= static_cast<R>(kRoundingPart) && rate <= static_cast<R>(kFast) &&
+  return least.back() <= static_cast<R>(kRoundingPart) && rate <= static_cast<R>(kFastRate) &&
          last > std::sqrt(rate);
 }
 

@@ -10,8 +10,8 @@ namespace {
 /// The smallest power of two for a row of which the square of the norm is not above x.
 template <class T>
 Real<T> scale_of(T x) {
-  int exponent;  // above x / kLongest
-  std::frexp(real(x) * residues::kRounding / residues::kLongest, &exponent);
+  int exponent;  // above x / kMaxSquares
+  std::frexp(real(x) * residues::kRounding / residues::kMaxSquares, &exponent);
   return std::ldexp(Real<T>(1), exponent > 0 ? (exponent + 1) / 2 : exponent / 2);
 }
 
@@ -187,14 +187,14 @@ void ResidueSubtraction<T>::operator()(Queue& queue, const Workspace& workspace,
                                        DeviceView<const T> u, DeviceView<T> c) const {
   const auto rows = [](const auto& x, Range i) { return x.block(i.first, 0, i.size(), x.cols); };
   const ResidueForm<T> l = l_.form(matrix_);
-  for (const Range at_once : partition(c.rows, workspace.columns)) {
-    const DeviceView<const T> some = rows(u, at_once);
+  for (const Range row_range : partition(c.rows, workspace.columns)) {
+    const DeviceView<const T> some = rows(u, row_range);
     queue.enqueue(FindScaledResidues<T>{Weigh::multiply, workspace.u.form(some), sizes_.view()});
-    for (const Range part : partition(at_once.size(), columns_)) {
+    for (const Range part : partition(row_range.size(), columns_)) {
       queue.enqueue(ResidueGemm<T>{workspace.u.form(rows(some, part), part.first),
                                    l,
                                    T(1),
-                                   rows(rows(c, at_once), part),
+                                   rows(rows(c, row_range), part),
                                    {workspace.sums.data(), workspace.sums.size()}});
     }
   }

@@ -2,38 +2,15 @@
 
 #include "algorithms/shared/substitution.hpp"
 #include "algorithms/shared/triangle.hpp"
-#include "transfer/transfer.hpp"
+#include "algorithms/solve/solve_with.hpp"
 
 namespace overlapack::algorithms {
-
-namespace {
-
-/// Sends A and B up, calls solve(queue, A, B) with where they are, and brings B home.
-template <class T, class Solve>
-void solve_with(Device& device, const Options& options, HostView<const T> a, Part part,
-                HostView<T> b, Index& committed, Solve solve) {
-  const DeviceMatrix<T> factor(device, a.rows, a.cols), rhs(device, b.rows, b.cols);
-  const DeviceView<T> A = factor.view(), B = rhs.view();
-  const QueueLease queue(device);
-  Transfer transfer(device, options.threads, committed);
-  const Index all_of_a = transfer.add_upload(make_region<T>(a, A, part));
-  const Index all_of_b = transfer.add_upload(make_region<T>(b, B));
-  const Index solution = transfer.add_download(make_region<T>(b, B));
-  transfer.start();
-  transfer.before(*queue, all_of_a);
-  transfer.before(*queue, all_of_b);
-  solve(*queue, A, B);
-  transfer.release(*queue, solution);
-  transfer.finish();
-}
-
-}  // namespace
 
 template <class T>
 void potrs(Device& device, const Options& options, Uplo uplo, HostView<const T> a, HostView<T> b,
            Index& committed) {
   const Triangle<T> triangle{{uplo}, device.kernels<T>()};
-  solve_with<T>(device, options, a, part_of(uplo), b, committed,
+  solve_with<T>(device, options, {a, part_of(uplo)}, b, committed,
                 [&](Queue& queue, DeviceView<const T> A, DeviceView<T> B) {
                   for (const Op op : {triangle.direct(), triangle.adjoint()}) {  // L, then L^H
                     queue.enqueue(Trsm<T>{Side::left, uplo, op, Diag::non_unit, T(1), A, B});
@@ -62,18 +39,18 @@ void getrs(Device& device, const Options& options, Op op, HostView<const T> a,
       queue.enqueue(SwapRows<T>{B, p, 0, false});
     }
   };
-  solve_with<T>(device, options, a, Part::all, b, committed, solve);
+  solve_with<T>(device, options, {a}, b, committed, solve);
 }
 
 template <class T>
 std::size_t potrs_bytes(Index n, Index nrhs) {
-  return DeviceMatrix<T>::bytes(n, n) + DeviceMatrix<T>::bytes(n, nrhs);
+  return solve_with_bytes<T>(n, nrhs);
 }
 
 /// The triangles of L and U take what few right-hand sides need for each.
 template <class T>
 std::size_t getrs_bytes(Device& device, Index n, Index nrhs) {
-  return potrs_bytes<T>(n, nrhs) + Buffer<Index>::bytes(n) +
+  return solve_with_bytes<T>(n, nrhs) + Buffer<Index>::bytes(n) +
          2 * Substitution<T>::bytes(device, n, nrhs);
 }
 

@@ -4,24 +4,12 @@
 #include "algorithms/solve/solve.hpp"
 
 namespace overlapack::algorithms {
+
+Index SolveTraits::block_size(const Request& request, bool residues) const {
+  return cholesky_traits().block_size(request, residues);
+}
+
 namespace {
-
-class SolveTraits : public FamilyTraits {
- public:
-  /// A solve moves n^2 elements for n^2 nrhs operations, so it is the number of right-hand sides
-  /// that pays for the transfer.
-  Index size(const Shape& shape) const override { return std::min(shape.n, shape.nrhs); }
-  Index builtin_break_even() const override { return 1024; }
-  Index typical_right_hand_sides(Index n) const override { return n; }
-  double flops(const Shape& shape) const override { return flops_of_solves(shape); }
-  /// A solve is not by blocks. The call log says what a Cholesky factorization would have.
-  Index block_size(const Request& request, bool residues) const override {
-    return cholesky_traits().block_size(request, residues);
-  }
-
- protected:
-  ~SolveTraits() = default;
-};
 
 class PotrsTraits final : public SolveTraits {
  public:

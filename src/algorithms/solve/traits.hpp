@@ -1,9 +1,27 @@
 // What plans ask of solves with given factors: ?potrs and ?getrs.
 #pragma once
 
+#include <algorithm>
+
 #include "algorithms/shared/family.hpp"
 
 namespace overlapack::algorithms {
+
+/// What all solves with a given factor have in common.
+class SolveTraits : public FamilyTraits {
+ public:
+  /// A solve moves n^2 elements for n^2 nrhs operations, so it is the number of right-hand sides
+  /// that pays for the transfer.
+  Index size(const Shape& shape) const override { return std::min(shape.n, shape.nrhs); }
+  Index builtin_break_even() const override { return 1024; }
+  Index typical_right_hand_sides(Index n) const override { return n; }
+  double flops(const Shape& shape) const override { return flops_of_solves(shape); }
+  /// A solve is not by blocks. The call log says what a Cholesky factorization would have.
+  Index block_size(const Request& request, bool residues) const override;
+
+ protected:
+  ~SolveTraits() = default;
+};
 
 /// With the factors of a Cholesky factorization.
 const FamilyTraits& potrs_traits();

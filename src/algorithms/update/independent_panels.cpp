@@ -52,9 +52,9 @@ namespace {
 constexpr double kMaxGrowth = 128;
 
 template <class T>
-class UpdateAtOnce {
+class IndependentPanels {
  public:
-  UpdateAtOnce(Device& device, Uplo uplo, Index n, Index k, int sign)
+  IndependentPanels(Device& device, Uplo uplo, Index n, Index k, int sign)
       : triangle_{{uplo}, device.kernels<T>()},
         n_(n),
         k_(k),
@@ -207,7 +207,7 @@ bool update_resident(Device& device, const Options& options, const Update<T>& pr
   const int sign = problem.signs[0];
   const Range all{0, n};
   const DeviceView<T> factor = on_device(problem.a);
-  const UpdateAtOnce<T> update(device, problem.uplo, n, v.cols, sign);
+  const IndependentPanels<T> update(device, problem.uplo, n, v.cols, sign);
   const DeviceRotations<T> own(device, n, problem.rotations, sign);
   Index none = 0;
   std::optional<Transfer> transfer;  // to be kept until its work has been waited for
@@ -317,7 +317,7 @@ class StreamedUpdate {
   const HostView<T> a_;
   const HostView<const T> v_;
   const bool checks_;
-  const UpdateAtOnce<T> update_;
+  const IndependentPanels<T> update_;
   const DeviceRotations<T> rotations_;
   const DeviceMatrix<T> factor_;
   const std::vector<Range> regions_;
@@ -332,7 +332,7 @@ class StreamedUpdate {
 }  // namespace
 
 template <class T>
-bool chol_update_at_once(Device& device, const Options& options, const Update<T>& update) {
+bool update_by_independent_panels(Device& device, const Options& options, const Update<T>& update) {
   const Index n = update.a.rows, k = update.v.cols;
   if (k > UpdatePanels<T>::kMaxVectors) return false;
   for (Index j = 1; j < k; ++j) {
@@ -340,7 +340,7 @@ bool chol_update_at_once(Device& device, const Options& options, const Update<T>
   }
   const std::size_t factor = DeviceMatrix<T>::bytes(n, n);
   const std::size_t needed =
-      factor + DeviceRotations<T>::bytes(n) + UpdateAtOnce<T>::bytes(device, n, k);
+      factor + DeviceRotations<T>::bytes(n) + IndependentPanels<T>::bytes(device, n, k);
   if (options.memory > 0 && needed > options.memory) return false;
   const MemoryKind kind = device.kind_of(update.a.data);
   if (kind == MemoryKind::device) return update_resident<T>(device, options, update);
@@ -353,7 +353,7 @@ bool chol_update_at_once(Device& device, const Options& options, const Update<T>
 }
 
 #define OVERLAPACK_INSTANTIATE(T) \
-  template bool chol_update_at_once<T>(Device&, const Options&, const Update<T>&);
+  template bool update_by_independent_panels<T>(Device&, const Options&, const Update<T>&);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 
 }  // namespace overlapack::algorithms

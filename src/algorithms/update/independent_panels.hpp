@@ -14,6 +14,6 @@ namespace overlapack::algorithms {
 ///
 /// Throws DeviceError. A factor in the host's memory is then as it was.
 template <class T>
-bool chol_update_at_once(Device& device, const Options& options, const Update<T>& update);
+bool update_by_independent_panels(Device& device, const Options& options, const Update<T>& update);
 
 }  // namespace overlapack::algorithms

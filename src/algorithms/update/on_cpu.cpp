@@ -148,9 +148,9 @@ class Sweep {
   static constexpr Index kGroups = kPanel / kGroup;
   /// Groups of the newest panel that are handed over at a time: when its last ones are made, rows
   /// next to it have been through the others.
-  static constexpr Index kAtOnce = 4;
+  static constexpr Index kGroupsPerHandover = 4;
   /// Rows that are further from their diagonal block than so many columns may wait for other rows.
-  static constexpr Index kNear = 2 * kPanel;
+  static constexpr Index kUrgentColumns = 2 * kPanel;
 
   Range rows(Index b) const { return {b * kPanel, std::min((b + 1) * kPanel, a_.rows)}; }
   /// Groups of columns from column j on.
@@ -209,9 +209,9 @@ class Sweep {
       std::fill_n(panel(mine.rows.first, 0).numbers, kGroups * Group<T>::size(v_->cols()),
                   Real<T>(0));
       for (int spins = 0; mine.left() > 0; ++spins) {
-        if (advance(mine, kAtOnce * kGroup)) {
+        if (advance(mine, kGroupsPerHandover * kGroup)) {
           spins = 0;
-        } else if (mine.rows.first - finished_.load(std::memory_order_acquire) > kNear) {
+        } else if (mine.rows.first - finished_.load(std::memory_order_acquire) > kUrgentColumns) {
           if (!next) next = take();
           if (advance(next, kPanel)) spins = 0;
         }
@@ -278,7 +278,7 @@ class Sweep {
       make(panel, diagonal.piece(j), all.first, {j, end}, [&] {
         passes_.pieces(panel, count - first, diagonal.piece(j).at(0, j), v_->strip(all.first + j));
       });
-      if (end % (kAtOnce * kGroup) == 0 || end == order) {
+      if (end % (kGroupsPerHandover * kGroup) == 0 || end == order) {
         finished_.store(all.first + end, std::memory_order_release);
       }
     }

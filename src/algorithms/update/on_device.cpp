@@ -38,8 +38,8 @@
 // Numbers that are not finite. Whoever wants a factor with such numbers refused wants it as it was,
 // too, so all of it must be seen before anything is committed. If it fits, the device looks at each
 // region as it arrives: an update then is a trial, too, but its results go home as soon as the last
-// region has been seen. (To read the factor on the CPU first took a third of the call.) Otherwise
-// it is read once more, before the call.
+// region has been seen. (To read the factor on the CPU first would take a third of the call.)
+// Otherwise it is read once more, before the call.
 
 namespace overlapack::algorithms {
 namespace {
@@ -392,7 +392,7 @@ std::size_t chol_update_bytes(Index n, Index k, Index nb) {
 template <class T>
 Index chol_update_on_device(Device& device, const Options& options, const Update<T>& update,
                             UpdateCheckpoint<T>& checkpoint) {
-  if (chol_update_at_once(device, options, update)) return 0;
+  if (update_by_independent_panels(device, options, update)) return 0;
   DeviceUpdate<T> chain(device, options, update, checkpoint);
   try {
     return chain.run();

@@ -47,10 +47,10 @@ struct UpdateCheckpoint {
 template <class T>
 std::size_t chol_update_bytes(Index n, Index k, Index nb);
 
-/// As chol_update(), on the device: by chol_update_at_once(), or else by regions of options.nb
-/// columns. Takes at most options.memory bytes of the device's memory (0: any), but as much as
-/// chol_update_bytes() in any case. Without rotations a factor that is not finite stays as it was,
-/// and the result is kFactorNotFinite.
+/// As chol_update(), on the device: by update_by_independent_panels(), or else by regions of
+/// options.nb columns. Takes at most options.memory bytes of the device's memory (0: any), but as
+/// much as chol_update_bytes() in any case. Without rotations a factor that is not finite stays as
+/// it was, and the result is kFactorNotFinite.
 ///
 /// Throws DeviceError. finish_chol_update() then finishes the call from `checkpoint`.
 template <class T>

@@ -16,14 +16,14 @@ class UpdateTraits final : public FamilyTraits {
   Index size(const Shape& shape) const override { return shape.n; }
 
   /// An update by few vectors spares the CPU much of its time, but the link, which bounds the
-  /// device, none. By k vectors it is (kManyVectors / k)^2 times as large as the profile's.
+  /// device, none. By k vectors it is (kVectorsOfProfile / k)^2 times as large as the profile's.
   Index break_even(const Shape& shape, Index threshold) const override {
-    const auto vectors = static_cast<double>(std::clamp<Index>(shape.nrhs, 1, kManyVectors));
-    const double ratio = static_cast<double>(kManyVectors) / vectors;
+    const auto vectors = static_cast<double>(std::clamp<Index>(shape.nrhs, 1, kVectorsOfProfile));
+    const double ratio = static_cast<double>(kVectorsOfProfile) / vectors;
     return std::llround(static_cast<double>(threshold) * ratio * ratio);
   }
 
-  Index typical_right_hand_sides(Index) const override { return kManyVectors; }
+  Index typical_right_hand_sides(Index) const override { return kVectorsOfProfile; }
 
   /// As many as a solve: nrhs products for each of n^2 / 2 elements, at twice the operations of
   /// V V^H.

@@ -6,7 +6,7 @@
 namespace overlapack::algorithms {
 
 /// Vectors of an update from which on its break-even does not depend on their number.
-inline constexpr Index kManyVectors = 16;
+inline constexpr Index kVectorsOfProfile = 16;
 
 const FamilyTraits& update_traits();
 

@@ -86,7 +86,8 @@ class EmulatedResidueProducts final : public ResidueProducts<T> {
                      operands_.open(op.kName, op.before), squares, places_in(op.kName, op.of));
       Index& first_long = operands_.open(op.kName, op.of.first_long)(0);
       for (Index i = op.of.rows() - 1; i >= 0; --i) {
-        if (!(squares(i) <= residues::kLongest)) first_long = std::min(first_long, op.of.first + i);
+        if (!(squares(i) <= residues::kMaxSquares))
+          first_long = std::min(first_long, op.of.first + i);
       }
     });
   }
@@ -155,7 +156,7 @@ class EmulatedResidueProducts final : public ResidueProducts<T> {
     HostView<const std::int8_t> numbers;
     Index stride, next_plane, first, first_long;
     double unit;
-    bool is_short(Index i) const { return squares.empty() || squares(i) <= residues::kLongest; }
+    bool is_short(Index i) const { return squares.empty() || squares(i) <= residues::kMaxSquares; }
     bool is_first_long(Index i) const { return first + i == first_long; }
     T operator()(Index i, Index l) const {
       return op == Op::none ? matrix(i, l) : conj(matrix(l, i));

@@ -115,7 +115,7 @@ inline float fp16_of_pairs(const float* elements, Index i) {
 /// Writes a section of a split form in FP32 of `size` numbers (Split) to `to`, and
 /// returns how many elements those are.
 inline Index split_section(const float* numbers, Index size, float* to) {
-  constexpr Index kPiece = SplitForm::kPiece;
+  constexpr Index kPiece = SplitForm::kNumbersPerCacheLine;
   float largest = 0;
   for (Index i = 0; i < size; ++i) {
     if (std::isfinite(numbers[i])) largest = std::max(largest, std::abs(numbers[i]));
@@ -198,7 +198,7 @@ struct SplitParts {
       : high(static_cast<std::size_t>(numbers * form.cols)),
         low(high.size()),
         scales(static_cast<std::size_t>(quotient_up(numbers, section) * form.cols)) {
-    constexpr Index kPiece = SplitForm::kPiece;
+    constexpr Index kPiece = SplitForm::kNumbersPerCacheLine;
     std::size_t to = 0, scale = 0;
     for (Index j = 0; j < form.cols; ++j) {
       Index row = 0;
@@ -353,7 +353,7 @@ void to_scaled_residues(Op op, Weigh weigh, HostView<const T> matrix, HostView<c
         sum += std::pow(std::ldexp(x.real(), -size), 2) + std::pow(std::ldexp(x.imag(), -size), 2);
       }
       exponent = std::max(
-          exponent, size + static_cast<int>(std::ceil(std::log2(sum / residues::kLongest) / 2)));
+          exponent, size + static_cast<int>(std::ceil(std::log2(sum / residues::kMaxSquares) / 2)));
     }
     scales(i) = finite ? std::ldexp(1., exponent - residues::kSpareBits) : std::nan("");
     for (Index l = 0; l < k; ++l) {

@@ -242,41 +242,47 @@ class EmulatedQueue final : public Queue {
  private:
   void do_copy_to_device(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                          std::size_t bytes, std::size_t count) override {
-    copy("copy to device", Space::device, to, to_pitch, Space::host, from, from_pitch, bytes,
+    copy("copy to device", {Space::device, to, to_pitch}, {Space::host, from, from_pitch}, bytes,
          count);
   }
   void do_copy_to_host(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                        std::size_t bytes, std::size_t count) override {
-    copy("copy to host", Space::host, to, to_pitch, Space::device, from, from_pitch, bytes, count);
+    copy("copy to host", {Space::host, to, to_pitch}, {Space::device, from, from_pitch}, bytes,
+         count);
   }
-  void copy(const char* operation, Space to_space, void* to, std::size_t to_pitch, Space from_space,
-            const void* from, std::size_t from_pitch, std::size_t bytes, std::size_t count) {
+  /// Where the columns of a copy begin, `pitch` bytes apart.
+  template <class Pointer>
+  struct Columns {
+    Space space;
+    Pointer data;
+    std::size_t pitch;
+  };
+  void copy(const char* operation, const Columns<void*>& to, const Columns<const void*>& from,
+            std::size_t bytes, std::size_t count) {
     enqueue([=] {
-      require(count == 1 || (bytes <= to_pitch && bytes <= from_pitch), operation,
+      require(count == 1 || (bytes <= to.pitch && bytes <= from.pitch), operation,
               "a column is longer than its pitch");
-      machine_.memory.check(operation, to_space, to, (count - 1) * to_pitch + bytes);
-      machine_.memory.check(operation, from_space, from, (count - 1) * from_pitch + bytes);
+      machine_.memory.check(operation, to.space, to.data, (count - 1) * to.pitch + bytes);
+      machine_.memory.check(operation, from.space, from.data, (count - 1) * from.pitch + bytes);
       for (std::size_t j = 0; j < count; ++j) {
-        std::memcpy(static_cast<char*>(to) + j * to_pitch,
-                    static_cast<const char*>(from) + j * from_pitch, bytes);
+        std::memcpy(static_cast<char*>(to.data) + j * to.pitch,
+                    static_cast<const char*>(from.data) + j * from.pitch, bytes);
       }
     });
   }
-  void do_copy_on_device(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
-                         std::size_t element, Index rows, Index cols, Part part,
-                         Index diagonal) override {
-    enqueue([=] {
+  void do_copy_on_device(const PartCopy& operands) override {
+    enqueue([this, x = operands] {
       const char* const operation = "copy on device";
-      require(element % 4 == 0, operation, "the size of an element is no multiple of 4");
-      for (Index j = 0; j < cols; ++j) {
-        const Range column = rows_of_column(part, diagonal, rows, j);
+      require(x.element % 4 == 0, operation, "the size of an element is no multiple of 4");
+      for (Index j = 0; j < x.cols; ++j) {
+        const Range column = rows_of_column(x.part, x.diagonal, x.rows, j);
         if (column.first >= column.last) continue;
         const auto column_index = static_cast<std::size_t>(j);
-        const std::size_t first = element * static_cast<std::size_t>(column.first);
-        const std::size_t bytes = element * static_cast<std::size_t>(column.last - column.first);
-        char* const to_column = static_cast<char*>(to) + column_index * to_pitch + first;
+        const std::size_t first = x.element * static_cast<std::size_t>(column.first);
+        const std::size_t bytes = x.element * static_cast<std::size_t>(column.last - column.first);
+        char* const to_column = static_cast<char*>(x.to) + column_index * x.to_pitch + first;
         const char* const from_column =
-            static_cast<const char*>(from) + column_index * from_pitch + first;
+            static_cast<const char*>(x.from) + column_index * x.from_pitch + first;
         machine_.memory.check(operation, Space::device, to_column, bytes);
         machine_.memory.check(operation, Space::device, from_column, bytes);
         std::memmove(to_column, from_column, bytes);

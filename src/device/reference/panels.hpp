@@ -43,7 +43,7 @@ void on_cpu(const GetrfPanel<T>& op, const CpuPanels<T>& cpu) {
   Index& info = here(op.info)(0);
   const Index failed = cpu.getrf(here(op.a), pivots.data);
   for (Index j = 0; j < op.steps(); ++j) pivots(j) += op.offset;
-  std::copy_n(pivots.data, op.steps(), here(op.home).data);
+  std::copy_n(pivots.data, op.steps(), here(op.staged_pivots).data);
   if (failed != 0 && info == 0) info = op.offset + failed;
 }
 

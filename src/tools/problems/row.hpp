@@ -14,18 +14,16 @@ struct ProblemRow {
   double (*residual)(const Problem<T>&);
   bool keeps_factor = false;  ///< the residual needs the factor as it was
   bool limit_grows = false;   ///< the residual's limit does, with the order
+  /// op(A) x, if the routine is not given A itself.
+  std::vector<Double<T>> (*times)(const Problem<T>&, std::vector<Double<T>> x) = nullptr;
 };
 
 /// The row of a routine, under its name. A routine of which no family has the row does not link.
 namespace rows {
-#define OVERLAPACK_ROUTINE(name, parameters, arguments) \
-  template <class T>                                    \
+#define OVERLAPACK_ROUTED(kind, types, name) \
+  template <class T>                         \
   const ProblemRow<T>& name();
-#include "routines.def"
-// and, behind all others,
-#include "mixed_complex.def"
-#include "mixed_real.def"
-#undef OVERLAPACK_ROUTINE
+#include "dispatch/routed.def"
 template <class T>
 const ProblemRow<T>& cholupdate();
 }  // namespace rows

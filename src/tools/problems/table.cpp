@@ -5,12 +5,8 @@ namespace overlapack::tools {
 template <class T>
 const ProblemRow<T>& row_of(Routine routine) {
   static constexpr const ProblemRow<T>& (*kRows[])() = {
-#define OVERLAPACK_ROUTINE(name, parameters, arguments) rows::name<T>,
-#include "routines.def"
-// and, behind all others,
-#include "mixed_complex.def"
-#include "mixed_real.def"
-#undef OVERLAPACK_ROUTINE
+#define OVERLAPACK_ROUTED(kind, types, name) rows::name<T>,
+#include "dispatch/routed.def"
       rows::cholupdate<T>,
   };
   return kRows[static_cast<std::size_t>(routine)]();

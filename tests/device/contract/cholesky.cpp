@@ -357,7 +357,6 @@ TYPED_TEST(CholeskyContract, PotrfPanelSolvesForTheRowsBelow) {
 
 TYPED_TEST(CholeskyContract, InvertBlocksAndTheirConditions) {
   using T = TypeParam;
-  using W = Wide<T>;
   const Index order = this->kernels().limits().potrf_panel_width;
   for (const Index n : {Index{1}, order - 1, order, order + 1, 3 * order + 5}) {
     for (const Uplo uplo : kUplos) {

@@ -121,7 +121,7 @@ class ResidueContractOf : public DeviceContract<T> {
       for (Index l = 0; l < (none ? a.cols() : a.rows()); ++l) {
         sum += std::norm(element(op, a, i, l));
       }
-      scales.push_back(std::exp2(std::ceil(std::log2(sum / residues::kLongest) / 2)));
+      scales.push_back(std::exp2(std::ceil(std::log2(sum / residues::kMaxSquares) / 2)));
     }
     return scales;
   }

@@ -342,15 +342,15 @@ TYPED_TEST(SplitContract, ManyTilesAreMadeAsFewAre) {
         this->split(Precision::fp32, Side::right, Op::none, random_matrix<T>(k, n, 2), 0, section);
     const auto c = random_matrix<T>(m, n, 3, 1);
     const auto da = this->upload(a.columns), db = this->upload(b.columns);
-    const auto at_once = this->upload(c), by_strips = this->upload(c);
-    this->queue().enqueue(SplitGemm<T>{a.form, k, -1, da, db, 1, at_once});
+    const auto whole = this->upload(c), by_strips = this->upload(c);
+    this->queue().enqueue(SplitGemm<T>{a.form, k, -1, da, db, 1, whole});
     for (Index first = 0; first < n; first += strip) {
       const Index columns = std::min(strip, n - first);
       this->queue().enqueue(SplitGemm<T>{a.form, k, -1, da,
                                          db.view.block(0, first, db.view.rows, columns), 1,
                                          by_strips.view.block(0, first, m, columns)});
     }
-    EXPECT_TRUE(same_bits(this->download(at_once), this->download(by_strips)));
+    EXPECT_TRUE(same_bits(this->download(whole), this->download(by_strips)));
   }
 }
 

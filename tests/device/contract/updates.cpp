@@ -353,7 +353,7 @@ TYPED_TEST(EliminationContract, BasesThatAreUnfit) {
   }
 }
 
-TYPED_TEST(EliminationContract, PanelsAtOnceKeepTheProduct) {
+TYPED_TEST(EliminationContract, IndependentPanelsKeepTheProduct) {
   using T = TypeParam;
   const Index width = this->width();
   for (const Index n : {Index{1}, Index{7}, width, width + 1, 3 * width - 5}) {

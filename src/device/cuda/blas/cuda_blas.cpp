@@ -33,17 +33,17 @@ cublasOperation_t transposition(Op op) {
 /// faster, and so it is with fewer tiles than multiprocessors. Fewer than 64 rows or columns are
 /// not worth a tile, and a million of either are as many as have been thought of.
 bool is_for_subtract_product(const Gpu& gpu, const Gemm<double>& op) {
-  constexpr Index kSummandsAtMost = 512, kLinesAtLeast = 64, kLinesAtMost = Index{1} << 20;
-  constexpr std::uintptr_t kAligned = 16;
+  constexpr Index kMaxSummands = 512, kMinLines = 64, kMaxLines = Index{1} << 20;
+  constexpr std::uintptr_t kAlignmentBytes = 16;
   const bool form = op.op_a == Op::none && op.op_b != Op::none && op.alpha == -1 && op.beta == 1;
   const Index k = op.a.cols, tiles = quotient_up(op.c.rows, Index{kSubtractedRows}) *
                                      quotient_up(op.c.cols, Index{kSubtractedColumns});
   const auto aligned = [](DeviceView<const double> x) {
-    return reinterpret_cast<std::uintptr_t>(x.data) % kAligned == 0 && x.ld % 2 == 0;
+    return reinterpret_cast<std::uintptr_t>(x.data) % kAlignmentBytes == 0 && x.ld % 2 == 0;
   };
   return form && gpu.has_hopper_code && k > 0 && k % kSubtractedSummands == 0 &&
-         k <= kSummandsAtMost && std::min(op.c.rows, op.c.cols) >= kLinesAtLeast &&
-         std::max(op.c.rows, op.c.cols) <= kLinesAtMost && tiles >= gpu.multiprocessors &&
+         k <= kMaxSummands && std::min(op.c.rows, op.c.cols) >= kMinLines &&
+         std::max(op.c.rows, op.c.cols) <= kMaxLines && tiles >= gpu.multiprocessors &&
          aligned(op.a) && aligned(op.b) && aligned(op.c);
 }
 
@@ -150,11 +150,11 @@ void enqueue(CudaQueue& queue, const Trsm<T>& op) {
                            b.block(0, 0, 0, b.cols), T(0), b});
     return;
   }
-  constexpr Index kManyBlocks = 4;  // from there on cuBLAS does as well
+  constexpr Index kMaxBlocksOfOwnKernel = 4;  // from there on cuBLAS does as well
   const bool adjoint = op.op == Op::conj_trans || (op.op == Op::trans && !is_complex<T>);
   const bool forward =
       ((op.side == Side::left) == (op.uplo == Uplo::lower)) ? op.op == Op::none : adjoint;
-  if (op.alpha == T(1) && forward && op.a.rows <= kManyBlocks * trsm_block_order<T>()) {
+  if (op.alpha == T(1) && forward && op.a.rows <= kMaxBlocksOfOwnKernel * trsm_block_order<T>()) {
     solve_forward<T>(queue, {op.side, op.uplo, op.diag, op.a, b});
     return;
   }

@@ -19,8 +19,8 @@ namespace {
 
 constexpr int kWarps = 8;
 constexpr int kThreads = kWarps * kWarp;
-constexpr Index kFewBlocks = 128;   // about one for each multiprocessor
-constexpr Index kMaxBlocks = 1024;  // more would only invert again
+constexpr Index kTargetBlocks = 128;  // about one for each multiprocessor
+constexpr Index kMaxBlocks = 1024;    // more would only invert again
 
 template <class E>
 struct Memory {
@@ -147,13 +147,13 @@ void trsm_block(cudaStream_t stream, Side side, Uplo uplo, Diag diag, DeviceView
   LaunchShape shape;
   shape.threads = kThreads;
   shape.shared_bytes = shared_by_all<Memory<E>>();
-  if (strips <= kFewBlocks) {
+  if (strips <= kTargetBlocks) {
     shape.blocks = static_cast<unsigned>(strips);
     launch_kernel(stream, shape, "trsm block", solve_few_kernel<D>, problem);
     return;
   }
   // Rows are spread over all multiprocessors: warps of one compete for its tensor cores.
-  const Index row_warps = std::min<Index>(quotient_up(strips, kFewBlocks), kWarps);
+  const Index row_warps = std::min<Index>(quotient_up(strips, kTargetBlocks), kWarps);
   shape.blocks = static_cast<unsigned>(std::min(quotient_up(strips, row_warps), kMaxBlocks));
   launch_kernel(stream, shape, "trsm block", solve_many_kernel<D>, problem,
                 static_cast<int>(row_warps));

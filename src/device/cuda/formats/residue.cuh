@@ -95,20 +95,22 @@ struct RemainderTile {
   static constexpr int kRows = 256, kColumns = 128;  // of C
   static constexpr int kThreads = 256;               // of the products
   static constexpr int kWords = kRows * kColumns / 4;
-  static constexpr int kWordsAtOnce = 4;
+  static constexpr int kWordsPerStore = 4;
 
   /// The word of a thread that has number `of_thread`.
   __host__ __device__ static constexpr int word(int thread, int of_thread) {
-    return (of_thread / kWordsAtOnce * kThreads + thread) * kWordsAtOnce + of_thread % kWordsAtOnce;
+    return (of_thread / kWordsPerStore * kThreads + thread) * kWordsPerStore +
+           of_thread % kWordsPerStore;
   }
   /// Which elements a word has: rows row(word) + (0, 1) of columns column(word) + (0, 8), a
   /// column's first. (PTX ISA, the accumulators of wgmma.)
   __device__ static int row(int word) {
-    const int of_thread = word / (kThreads * kWordsAtOnce) * kWordsAtOnce + word % kWordsAtOnce;
-    return 8 * of_thread + 2 * (word / kWordsAtOnce % 4);
+    const int of_thread =
+        word / (kThreads * kWordsPerStore) * kWordsPerStore + word % kWordsPerStore;
+    return 8 * of_thread + 2 * (word / kWordsPerStore % 4);
   }
   __device__ static int column(int word) {
-    const int thread = word / kWordsAtOnce % kThreads;
+    const int thread = word / kWordsPerStore % kThreads;
     return thread / kWarp * 16 + thread % kWarp / 4;
   }
 };

@@ -26,8 +26,8 @@ constexpr int kPiece = 128;  // summands
 constexpr int kBuffers = 4;
 constexpr int kThreads = RemainderTile::kThreads + kWarp;  // the last warp copies
 constexpr int kRows = RemainderTile::kRows, kColumns = RemainderTile::kColumns;
-constexpr int kCopied = 128;  // rows of a matrix in one copy
-static_assert(kColumns == kCopied && kRows == 2 * kCopied);
+constexpr int kRowsPerCopy = 128;  // rows of a matrix in one copy
+static_assert(kColumns == kRowsPerCopy && kRows == 2 * kRowsPerCopy);
 
 /// A piece of the rows of a tile, kSwizzledBytes aligned.
 struct Buffer {
@@ -61,8 +61,8 @@ struct Tiles {
 };
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-/// Has kCopied rows of kPiece residues copied to shared memory, from (summand, plane, row, modulus)
-/// on; they count in the barrier.
+/// Has kRowsPerCopy rows of kPiece residues copied to shared memory, from (summand, plane, row,
+/// modulus) on; they count in the barrier.
 __device__ void copy(void* to, const CUtensorMap& from, int summand, int plane, int row,
                      int modulus, Barrier* barrier) {
   asm volatile(
@@ -87,7 +87,8 @@ __device__ void copy_pieces(Shared& shared, const CUtensorMap& a, const CUtensor
       expect(arrived, sizeof buffer);
       copy(buffer.columns, b, l, tiles.plane_of_b(), column, modulus, arrived);
       copy(buffer.rows, a, l, tiles.product(), row, modulus, arrived);
-      copy(buffer.rows + kCopied * kPiece, a, l, tiles.product(), row + kCopied, modulus, arrived);
+      copy(buffer.rows + kRowsPerCopy * kPiece, a, l, tiles.product(), row + kRowsPerCopy, modulus,
+           arrived);
     }
   }
 }
@@ -122,12 +123,13 @@ __device__ void multiply_pieces(Shared& shared, const Tiles<kProducts>& tiles, i
     if (speaks) arrive(&shared.ring.read[last]);
     const Modulus& m = moduli.modulus[modulus];
     std::int32_t* const tile = remainders + tiles.number(modulus) * RemainderTile::kWords;
-    constexpr int kAtOnce = RemainderTile::kWordsAtOnce;
+    constexpr int kWordsPerStore = RemainderTile::kWordsPerStore;
 #  pragma unroll
-    for (int word = 0; word < RemainderTile::kWords / RemainderTile::kThreads; word += kAtOnce) {
-      unsigned words[kAtOnce];
+    for (int word = 0; word < RemainderTile::kWords / RemainderTile::kThreads;
+         word += kWordsPerStore) {
+      unsigned words[kWordsPerStore];
 #  pragma unroll
-      for (int w = 0; w < kAtOnce; ++w) {
+      for (int w = 0; w < kWordsPerStore; ++w) {
         const int* const s = sums + 4 * (word + w);
         words[w] =
             last_bytes(residue(s[0], m), residue(s[1], m), residue(s[2], m), residue(s[3], m));
@@ -139,18 +141,19 @@ __device__ void multiply_pieces(Shared& shared, const Tiles<kProducts>& tiles, i
 }
 #endif
 
-/// Thread blocks (., y) make their tiles for `at_once` moduli.
+/// Thread blocks (., y) make their tiles for `moduli_per_block` moduli.
 template <int kProducts>
 __global__ void __launch_bounds__(kThreads, 1)
     products_kernel(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
-                    Tiles<kProducts> tiles, int summands, int at_once, std::int32_t* remainders) {
+                    Tiles<kProducts> tiles, int summands, int moduli_per_block,
+                    std::int32_t* remainders) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ unsigned char memory[];
   Shared& shared = *reinterpret_cast<Shared*>(
       memory + (kSwizzledBytes - shared_address(memory) % kSwizzledBytes) % kSwizzledBytes);
   shared.ring.make(RemainderTile::kThreads / kGroupThreads);
-  const int first = static_cast<int>(blockIdx.y / kProducts) * at_once;
-  const int end = min(first + at_once, residues::kModuli);
+  const int first = static_cast<int>(blockIdx.y / kProducts) * moduli_per_block;
+  const int end = min(first + moduli_per_block, residues::kModuli);
   if (threadIdx.x < RemainderTile::kThreads) {
     multiply_pieces(shared, tiles, summands, first, end, remainders);
   } else if (threadIdx.x == RemainderTile::kThreads) {
@@ -167,7 +170,7 @@ CUtensorMap map_of(const ResidueForm<T>& form) {
   const cuuint64_t sizes[] = {number(form.summands()), number(planes), number(form.rows()),
                               residues::kModuli};
   const cuuint64_t strides[] = {number(next_plane), number(form.numbers.ld), number(form.stride)};
-  const cuuint32_t box[] = {kPiece, 1, kCopied, 1};
+  const cuuint32_t box[] = {kPiece, 1, kRowsPerCopy, 1};
   return tensor_map(CU_TENSOR_MAP_DATA_TYPE_UINT8, form.numbers.data, sizes, strides, box,
                     CU_TENSOR_MAP_SWIZZLE_128B);
 }
@@ -181,16 +184,17 @@ void residue_products(cudaStream_t stream, const ResidueForm<T>& a, const Residu
   // A thread block sets up its buffers once, but many of them share multiprocessors with other
   // kernels sooner: so long sums are for one modulus, short ones for up to seven.
   const int summands = static_cast<int>(a.summands());
-  const int at_once = summands > 4096 ? 1 : summands > 1024 ? 2 : 7;
+  const int moduli_per_block = summands > 4096 ? 1 : summands > 1024 ? 2 : 7;
   const Tiles<kProducts> tiles = {static_cast<unsigned>(quotient_up(a.rows(), Index{kRows})),
                                   static_cast<unsigned>(quotient_up(b.rows(), Index{kColumns}))};
   LaunchShape shape;
   shape.blocks = tiles.of_rows * tiles.of_columns;
-  shape.blocks_y = kProducts * static_cast<unsigned>(quotient_up(residues::kModuli, at_once));
+  shape.blocks_y =
+      kProducts * static_cast<unsigned>(quotient_up(residues::kModuli, moduli_per_block));
   shape.threads = kThreads;
   shape.shared_bytes = sizeof(Shared) + kSwizzledBytes;
   launch_kernel(stream, shape, "residue_gemm", products_kernel<kProducts>, map_of(a), map_of(b),
-                tiles, summands, at_once, remainders);
+                tiles, summands, moduli_per_block, remainders);
 }
 
 template void residue_products(cudaStream_t, const ResidueForm<double>&, const ResidueForm<double>&,

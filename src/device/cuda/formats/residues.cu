@@ -203,7 +203,7 @@ __global__ void __launch_bounds__(kLineThreads, is_complex<T> ? 2 : 4)
   if (Tile::chunk() == 0 && row < n) {
     sum += before == nullptr ? 0 : before[row];
     squares[row] = sum;
-    if (!(sum <= residues::kLongest)) atomicMin(first_long, first_number + row);
+    if (!(sum <= residues::kMaxSquares)) atomicMin(first_long, first_number + row);
   }
 }
 
@@ -228,7 +228,7 @@ struct Size {
     int exponent = size + 1 + root_of_count;
     if (abs(size) < kSquares) {
       exponent = exponent_of(sum) >> 1;  // the norm is between 1 and 2 times this power
-      if (sum * power_of_two(-2 * exponent) > residues::kLongest) ++exponent;
+      if (sum * power_of_two(-2 * exponent) > residues::kMaxSquares) ++exponent;
     }
     return size == kNone
                ? CUDART_NAN
@@ -311,7 +311,7 @@ struct Factor {
   explicit Factor(const ResidueForm<T>& form)
       : rows(form), scales(form.scales.data), squares(form.squares.data), first(form.first) {}
   __device__ bool is_short(Index i) const {
-    return squares == nullptr || squares[i] <= residues::kLongest;
+    return squares == nullptr || squares[i] <= residues::kMaxSquares;
   }
 };
 

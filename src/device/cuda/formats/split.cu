@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-constexpr int kPiece = SplitForm::kPiece, kHeader = SplitForm::kHeader;
+constexpr int kPiece = SplitForm::kNumbersPerCacheLine, kHeader = SplitForm::kHeader;
 constexpr int kPieces = 8;  // of a section, at most
 static_assert(kThreads == kPieces * kWarp && kLines == kWarp);
 
@@ -173,10 +173,10 @@ __global__ void __launch_bounds__(kThreads)
         mine[l] = there ? from[i0 + lane + (l0 + first + l) * ld] : T{};
       }
     } else {
-      constexpr int kAtOnce = kWarp / kSummands;  // lines that a warp reads at once
+      constexpr int kLinesPerRead = kWarp / kSummands;  // lines that a warp reads at once
       const int l = lane % kSummands;
 #pragma unroll 8
-      for (int i = lane / kSummands; i < kLines; i += kAtOnce) {
+      for (int i = lane / kSummands; i < kLines; i += kLinesPerRead) {
         const bool there = first + l < summands && i0 + i < n;
         const T x = there ? from[l0 + first + l + (i0 + i) * ld] : T{};
         put(tile + i * (kPiece + 1), l, false, false, x);

@@ -29,11 +29,11 @@ namespace {
 
 constexpr int kTile = 128;  // rows and columns of a tile of C
 constexpr int kGroups = 2;
-constexpr int kMultiplying = kGroups * kGroupThreads;
-constexpr int kThreads = kMultiplying + kGroupThreads;  // the last group copies
+constexpr int kMultiplyingThreads = kGroups * kGroupThreads;
+constexpr int kThreads = kMultiplyingThreads + kGroupThreads;  // the last group copies
 constexpr int kBuffers = 6;
-constexpr int kBehind = 2;  // pieces
-constexpr int kPiece = SplitForm::kPiece, kHeader = SplitForm::kHeader;
+constexpr int kPiecesBehind = 2;  // pieces
+constexpr int kPiece = SplitForm::kNumbersPerCacheLine, kHeader = SplitForm::kHeader;
 static_assert(kPiece == 32, "two products of 16 numbers each, from rows of 128 bytes");
 
 /// The scale of a line in a section, as copies bring it: they are of 16 bytes at least.
@@ -112,13 +112,13 @@ __device__ void copy_pieces(Shared& shared, const Factor& a, const Factor& b,
 
 __global__ void __launch_bounds__(kThreads, 1)
     split_gemm_kernel(const __grid_constant__ Factor a, const __grid_constant__ Factor b,
-                      Sections sections, TilesOfC tiles, int at_once, float alpha, float beta,
-                      float* c, Index ldc) {
+                      Sections sections, TilesOfC tiles, int tiles_per_block, float alpha,
+                      float beta, float* c, Index ldc) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ char memory[];
   Shared& shared = *reinterpret_cast<Shared*>(
       memory + (kSwizzledBytes - shared_address(memory) % kSwizzledBytes) % kSwizzledBytes);
-  if (threadIdx.x == kMultiplying) {
+  if (threadIdx.x == kMultiplyingThreads) {
     for (const Factor* factor : {&a, &b}) {
       prefetch(factor->pieces);
       prefetch(factor->scales);
@@ -126,14 +126,14 @@ __global__ void __launch_bounds__(kThreads, 1)
   }
   shared.ring.make(kGroups);
   const int ranks = blocks_in_cluster(), rank = rank_in_cluster();
-  const int first_tile = static_cast<int>(blockIdx.x) / ranks * at_once;
-  const Work work = {first_tile, min(first_tile + at_once, tiles.count()),
+  const int first_tile = static_cast<int>(blockIdx.x) / ranks * tiles_per_block;
+  const Work work = {first_tile, min(first_tile + tiles_per_block, tiles.count()),
                      static_cast<int>(Index{rank} * sections.count() / ranks),
                      static_cast<int>(Index{rank + 1} * sections.count() / ranks)};
   const int thread = static_cast<int>(threadIdx.x), group = thread / kGroupThreads;
-  if (thread >= kMultiplying) {
+  if (thread >= kMultiplyingThreads) {
     give_registers<24>();
-    if (thread == kMultiplying) copy_pieces(shared, a, b, sections, tiles, work);
+    if (thread == kMultiplyingThreads) copy_pieces(shared, a, b, sections, tiles, work);
     for (int i = 0; ranks > 1 && i < 3; ++i) synchronize_cluster();  // as below
     return;
   }
@@ -148,8 +148,8 @@ __global__ void __launch_bounds__(kThreads, 1)
   const auto column_of = [](int i) { return i / 4 * 8 + i % 2; };
   // The second group stays behind the first one, so that one multiplies while the other one scales
   // its sums, or loads or stores its tile.
-  if (group > 0 && sections.pieces_of(work.first_section) > kBehind) {
-    await(&shared.ring.arrived[kBehind], 0);
+  if (group > 0 && sections.pieces_of(work.first_section) > kPiecesBehind) {
+    await(&shared.ring.arrived[kPiecesBehind], 0);
   }
   float sum[64], large[64] = {}, small[64] = {};
   Place place;
@@ -194,13 +194,13 @@ __global__ void __launch_bounds__(kThreads, 1)
       const Scale* const scale_a = shared.buffers[last].a_scales + row;
       const Scale* const scale_b = shared.buffers[last].b_scales + col;
       // The sums, of 2^36 at most, times a large scale may overflow where the result does not. What
-      // is beyond kMost comes last.
-      constexpr float kMost = 0x1p64f;
+      // is beyond kMaxScale comes last.
+      constexpr float kMaxScale = 0x1p64f;
       const float all[2] = {scale_a[0].value, scale_a[8].value};
       float scales[2], rest[2];
       for (int h = 0; h < 2; ++h) {
-        scales[h] = all[h] > kMost ? kMost : all[h];
-        rest[h] = all[h] > kMost ? alpha * (all[h] / kMost) : alpha;
+        scales[h] = all[h] > kMaxScale ? kMaxScale : all[h];
+        rest[h] = all[h] > kMaxScale ? alpha * (all[h] / kMaxScale) : alpha;
       }
       const float before = section == work.first_section ? beta : 1;
 #  pragma unroll
@@ -225,7 +225,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   float* const all = reinterpret_cast<float*>(&shared);
   synchronize_cluster();  // all pieces have been read
 #  pragma unroll
-  for (int i = 0; i < 64; ++i) all[i * kMultiplying + thread] = sum[i];
+  for (int i = 0; i < 64; ++i) all[i * kMultiplyingThreads + thread] = sum[i];
   synchronize_cluster();
   const Index first_row = Index{tiles.row(work.first_tile)} * kTile + row;
   const Index first_col = Index{tiles.column(work.first_tile)} * kTile + col;
@@ -233,7 +233,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     float total = 0;
     for (int q = 0; q < ranks; ++q) {
       total += cg::this_cluster().map_shared_rank(
-          all, static_cast<unsigned>(q))[i * kMultiplying + thread];
+          all, static_cast<unsigned>(q))[i * kMultiplyingThreads + thread];
     }
     const Index r = first_row + row_of(i), s = first_col + column_of(i);
     if (r < a.lines && s < b.lines) c[r + s * ldc] = total;
@@ -272,11 +272,11 @@ void split_gemm(CudaQueue& queue, Index section, Index numbers, float alpha,
   // A thread block with two tiles copies for the second one while the first one ends. But what has
   // priority waits until thread blocks end, and in few turns no multiprocessor should have one
   // more.
-  constexpr Index kManyTurns = 6, kShort = 1024;
-  const bool many = tiles.count() >= kManyTurns * multiprocessors;
-  const int at_once = many && numbers <= kShort ? 2 : 1;
+  constexpr Index kMinTurns = 6, kMaxSummands = 1024;
+  const bool many = tiles.count() >= kMinTurns * multiprocessors;
+  const int tiles_per_block = many && numbers <= kMaxSummands ? 2 : 1;
   LaunchShape shape;
-  shape.blocks = static_cast<unsigned>(quotient_up(tiles.count(), at_once));
+  shape.blocks = static_cast<unsigned>(quotient_up(tiles.count(), tiles_per_block));
   shape.threads = kThreads;
   shape.shared_bytes = sizeof(Shared) + kSwizzledBytes;
   while (shape.cluster < kClusterWithoutAsking &&
@@ -286,7 +286,7 @@ void split_gemm(CudaQueue& queue, Index section, Index numbers, float alpha,
     shape.blocks *= 2;
   }
   launch_kernel(queue.stream(), shape, "split_gemm", split_gemm_kernel, factor_of(a), factor_of(b),
-                sections, tiles, at_once, alpha, beta, c.data, c.ld);
+                sections, tiles, tiles_per_block, alpha, beta, c.data, c.ld);
 }
 
 }  // namespace overlapack::cuda

@@ -33,12 +33,12 @@ void solve_by_inverses(CudaQueue& queue, const InterchangeAndSolveByRows<T>& op)
 
 template <class T>
 void enqueue(CudaQueue& queue, const InterchangeAndSolveByRows<T>& op) {
-  constexpr Index kColumnsAtMost = std::numeric_limits<int>::max();
+  constexpr Index kMaxColumns = std::numeric_limits<int>::max();
   const Index n = op.l.rows;
   const bool by_substitution = op.inverses.empty(), interchanges = !op.pivots.empty();
   const bool in_one_pass =
       by_substitution ? solves_by_rows_in_one_pass(n, op.a.rows) : n <= FindInverses<T>::kOrder;
-  if (in_one_pass && op.a.cols <= kColumnsAtMost) {
+  if (in_one_pass && op.a.cols <= kMaxColumns) {
     solve_block(queue, op, {0, n}, by_substitution ? nullptr : op.inverses.data,
                 interchanges ? op.pivots.data : nullptr);
     return;

@@ -35,8 +35,8 @@ Index interchange_and_solve_by_rows_order();
 /// Whether `rows` rows are solved for by one kernel: many take as long in several, in which they
 /// need fewer multiprocessors at a time.
 inline bool solves_by_rows_in_one_pass(Index order, Index rows) {
-  constexpr Index kFewRows = 4096;
-  return rows <= kFewRows && order <= interchange_and_solve_by_rows_order();
+  constexpr Index kMaxRowsInOnePass = 4096;
+  return rows <= kMaxRowsInOnePass && order <= interchange_and_solve_by_rows_order();
 }
 /// InterchangeAndSolveByRows with one triangle, for fewer than 2^31 columns of `a`, where L is `l`
 /// (lower) or its conjugate transpose (upper). `inverse` may be null: then it is substitution; and

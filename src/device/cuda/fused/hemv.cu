@@ -43,7 +43,7 @@ __device__ inline Range rows_of(const Problem<T>& p, Index first_column) {
 
 template <class T>
 __global__ void __launch_bounds__(kThreads) hemv_kernel(Problem<T> p) {
-  constexpr int kAtOnce = 16;  // numbers on their way to a thread
+  constexpr int kNumbersInFlight = 16;  // numbers on their way to a thread
   const int t = static_cast<int>(threadIdx.x), lane = t % kWarp, warp = t / kWarp;
   const Index first_column = Index{blockIdx.y} * kColumns<T>;
   const Range all = rows_of(p, first_column);
@@ -70,13 +70,13 @@ __global__ void __launch_bounds__(kThreads) hemv_kernel(Problem<T> p) {
     const T xi = p.x[i];
     T of_row = from_real<T>(0);
 #pragma unroll
-    for (int c = 0; c < kColumns<T>; c += kAtOnce) {
-      T a[kAtOnce];
+    for (int c = 0; c < kColumns<T>; c += kNumbersInFlight) {
+      T a[kNumbersInFlight];
       if (inside) {
 #pragma unroll
-        for (int k = 0; k < kAtOnce; ++k) a[k] = row[(c + k) * p.ld];
+        for (int k = 0; k < kNumbersInFlight; ++k) a[k] = row[(c + k) * p.ld];
 #pragma unroll
-        for (int k = 0; k < kAtOnce; ++k) {
+        for (int k = 0; k < kNumbersInFlight; ++k) {
           of_row = add_product(of_row, a[k], x[c + k]);
           of_columns[c + k] = add_conjugated(of_columns[c + k], xi, a[k]);
         }
@@ -88,11 +88,11 @@ __global__ void __launch_bounds__(kThreads) hemv_kernel(Problem<T> p) {
         return k < end && (p.lower ? k <= diagonal : k >= diagonal);
       };
 #pragma unroll
-      for (int k = 0; k < kAtOnce; ++k) {
+      for (int k = 0; k < kNumbersInFlight; ++k) {
         if (is_given(k)) a[k] = row[(c + k) * p.ld];
       }
 #pragma unroll
-      for (int k = 0; k < kAtOnce; ++k) {
+      for (int k = 0; k < kNumbersInFlight; ++k) {
         if (!is_given(k)) continue;
         if (k == diagonal) a[k] = from_real<T>(real_part(a[k]));
         of_row = add_product(of_row, a[k], x[c + k]);

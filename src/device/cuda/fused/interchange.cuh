@@ -19,12 +19,12 @@ struct RowMoves {
   int displaced, place;  // place < 0: none
 };
 
-/// At most kMost interchanges, in shared memory.
-template <int kMost>
+/// At most kMaxInterchanges interchanges, in shared memory.
+template <int kMaxInterchanges>
 struct alignas(16) Interchanges {
-  int partner[kMost];  // negative from `count` on
-  int before[kMost];   // the last interchange before j with partner j, or -1
-  RowMoves moves[kMost];
+  int partner[kMaxInterchanges];  // negative from `count` on
+  int before[kMaxInterchanges];   // the last interchange before j with partner j, or -1
+  RowMoves moves[kMaxInterchanges];
 
   /// The row of the beginning that row j holds at its turn.
   __device__ int origin(int j) const {
@@ -34,8 +34,8 @@ struct alignas(16) Interchanges {
 
   /// The last interchange before j with that partner, or -1.
   __device__ int previous_with(int mine, int j) const {
-    constexpr int kBits = 32, kWords = kMost / kBits;
-    static_assert(kMost % kBits == 0);
+    constexpr int kBits = 32, kWords = kMaxInterchanges / kBits;
+    static_assert(kMaxInterchanges % kBits == 0);
     unsigned same[kWords] = {};  // several chains of instructions side by side
 #pragma unroll
     for (int i = 0; i < kBits; ++i) {
@@ -55,15 +55,17 @@ struct alignas(16) Interchanges {
   }
 
   /// Makes `moves` of `count` partners: each thread knows that of its own number. All threads of
-  /// the block, at least kMost; what they have stored to shared memory before, all see after it.
+  /// the block, at least kMaxInterchanges; what they have stored to shared memory before, all see
+  /// after it.
   __device__ void compose(int count, int mine) {
     compose(count, mine, [] { __syncthreads(); });
   }
-  /// By the first threads of the block, at least kMost, who wait for each other by synchronize().
+  /// By the first threads of the block, at least kMaxInterchanges, who wait for each other by
+  /// synchronize().
   template <class Synchronize>
   __device__ void compose(int count, int mine, Synchronize synchronize) {
     const int j = static_cast<int>(threadIdx.x);
-    if (j < kMost) {
+    if (j < kMaxInterchanges) {
       partner[j] = j < count ? mine : -1;
       before[j] = -1;
       moves[j].place = mine >= count ? mine : -1;

@@ -33,7 +33,7 @@ constexpr Index kMaxBlocks = 128;  // about one for each multiprocessor
 
 constexpr int kOrder = kWarps * kTile;  // of L at most
 static_assert(kOrder == kHalf * kWarp);
-constexpr double kLargestOfInverse = FindInverses<double>::kLargestElement, kFarApart = 8;
+constexpr double kLargestOfInverse = FindInverses<double>::kLargestElement, kMaxPivotRatio = 8;
 
 template <class T>
 struct Step {
@@ -76,7 +76,8 @@ struct Memory {
 /// What is beyond the order of L is zero.
 template <int kPiece, class T>
 __device__ void start_copying(Columns<T>& to, const Triangle<T>& triangle, int warp, int lane) {
-  constexpr int kPieces = kTile / kPiece, kApart = kWarp / kPieces;  // of a column; columns
+  constexpr int kPieces = kTile / kPiece,
+                kColumnsPerCopy = kWarp / kPieces;  // of a column; columns
   const int n = triangle.n, tiles = triangle.tiles();
   const int row = lane % kPieces * kPiece, column = lane / kPieces;
 #pragma unroll 1
@@ -89,7 +90,7 @@ __device__ void start_copying(Columns<T>& to, const Triangle<T>& triangle, int w
       T* const place = &to.element[Columns<T>::tile(j, k) + row + column * Columns<T>::ld(k)];
       const int rows = min(max(n - j * kTile - row, 0), kPiece);
 #pragma unroll
-      for (int c = 0; c < kTile; c += kApart) {
+      for (int c = 0; c < kTile; c += kColumnsPerCopy) {
         const bool there = k * kTile + column + c < n;
         start_copy<kPiece * sizeof(T)>(&place[c * Columns<T>::ld(k)],
                                        &from[c * triangle.l.column_stride],
@@ -134,7 +135,7 @@ __device__ void invert_diagonal(Memory<T, E>& memory, int tiles, int warp, int l
   E x[kTile], u;
   convert(u, l[column + column * ld]);
   const double pivot = abs1(u), first = __shfl_sync(lanes, pivot, lane - column);
-  bool moderate = pivot <= kFarApart * first && first <= kFarApart * pivot;
+  bool moderate = pivot <= kMaxPivotRatio * first && first <= kMaxPivotRatio * pivot;
 #pragma unroll
   for (int i = 0; i < kTile; ++i) x[i] = from_real<E>(i == column ? 1 : 0);
 #pragma unroll
@@ -354,7 +355,7 @@ __global__ void __launch_bounds__(kThreads) interchange_and_solve_kernel(Step<T>
   }
 }
 
-constexpr int kMostOfRows = 8;  // thread blocks of a cluster
+constexpr int kMaxRowBlocks = 8;  // thread blocks of a cluster
 constexpr Index kColumnsOfLuStep = 128;
 
 template <class T>
@@ -377,7 +378,7 @@ class Product {
   /// The first tiles of L are on their way.
   __device__ void begin() {
 #pragma unroll
-    for (int k = 0; k < kAhead; ++k) load_l(k);
+    for (int k = 0; k < kTilesInFlight; ++k) load_l(k);
   }
 
   /// What is there before.
@@ -398,12 +399,12 @@ class Product {
       const Fragment<E> u = memory.strip[k].tile.load(lane_);
 #pragma unroll
       for (int i = 0; i < kRows; ++i) {
-        if (first_ + i * kApart >= count_) break;
-        RawFragment<T>& l = l_[k % kAhead][i];
+        if (first_ + i * kRowStride >= count_) break;
+        RawFragment<T>& l = l_[k % kTilesInFlight][i];
         for_each_element([&](int h, int j, int e) { compute_now(l.value[h][j][e]); });
         multiply_add(product_[i], converted<E>(l, false), u, product_[i]);
       }
-      if (k + kAhead < kWarps) load_l(k + kAhead);
+      if (k + kTilesInFlight < kWarps) load_l(k + kTilesInFlight);
     }
   }
   __device__ void store() const {
@@ -415,8 +416,8 @@ class Product {
   }
 
  private:
-  static constexpr int kRows = 2, kApart = kHalf * kTile;  // tiles of rows
-  static constexpr int kAhead = 3;                         // tiles of L that are on their way
+  static constexpr int kRows = 2, kRowStride = kHalf * kTile;  // tiles of rows
+  static constexpr int kTilesInFlight = 3;                     // tiles of L that are on their way
 
   __device__ T* at(int row, int c) const {
     return &step_.a[begin_ + row + (column_ + c) * step_.ld];
@@ -428,9 +429,10 @@ class Product {
 #pragma unroll
     for (int i = 0; i < kRows; ++i) {
       for_each_element([&](int h, int j, int e) {
-        const int down = i * kApart + 8 * h, right = 8 * j + e;
+        const int down = i * kRowStride + 8 * h, right = 8 * j + e;
         const bool there = row + down < count_ && k * kTile + column + right < step_.triangle.n;
-        l_[k % kAhead][i].value[h][j][e] = there ? from[down + right * ld] : from_real<T>(0);
+        l_[k % kTilesInFlight][i].value[h][j][e] =
+            there ? from[down + right * ld] : from_real<T>(0);
       });
     }
   }
@@ -439,7 +441,7 @@ class Product {
 #pragma unroll
     for (int i = 0; i < kRows; ++i) {
       for_each_element([&](int h, int j, int e) {
-        const int row = first_ + i * kApart + fragment_row(lane_, h);
+        const int row = first_ + i * kRowStride + fragment_row(lane_, h);
         const int c = fragment_column(lane_, j, e);
         if (row < count_ && column_ + c < step_.columns) f(i, h, j, e, row, c);
       });
@@ -449,7 +451,7 @@ class Product {
   const Step<T>& step_;
   const Index column_;
   const int begin_, count_, first_, lane_;
-  RawFragment<T> l_[kAhead][kRows], before_[kRows];
+  RawFragment<T> l_[kTilesInFlight][kRows], before_[kRows];
   Fragment<E> product_[kRows];
 };
 
@@ -503,7 +505,7 @@ __global__ void __launch_bounds__(kThreads) lu_step_kernel(Step<T> step, int sha
 /// How LuStep shares out the rows below the triangle.
 struct RowShares {
   explicit RowShares(Index rows)
-      : each(round_up(quotient_up(rows, Index{kMostOfRows}), kTile)),
+      : each(round_up(quotient_up(rows, Index{kMaxRowBlocks}), kTile)),
         count(quotient_up(rows, each)) {}
   Index each, count;
 };
@@ -521,9 +523,9 @@ Step<typename DeviceScalar<T>::type> make_step(DeviceView<const T> l, const Inde
 template <class T>
 bool fits_in_one_pass(const Gpu& gpu, const InterchangeAndSolve<T>& op) {
   using D = typename DeviceScalar<T>::type;
-  constexpr Index kMostRows = std::numeric_limits<int>::max();
+  constexpr Index kMaxRows = std::numeric_limits<int>::max();
   return static_cast<Index>(sizeof(Memory<D, DoubleScalar<D>>)) <= gpu.shared_bytes &&
-         op.l.rows <= kOrder && op.a.rows <= kMostRows;
+         op.l.rows <= kOrder && op.a.rows <= kMaxRows;
 }
 
 template <class T>
@@ -563,7 +565,7 @@ void enqueue(CudaQueue& queue, const LuStep<T>& op) {
 template <class T>
 int lu_step_cluster(Index rows, Index order, Index columns, Index shared_bytes) {
   const bool has = !is_complex<T> && order <= kOrder && rows > order &&
-                   rows - order <= kMostOfRows * kOrder && columns <= kColumnsOfLuStep &&
+                   rows - order <= kMaxRowBlocks * kOrder && columns <= kColumnsOfLuStep &&
                    shared_bytes >= static_cast<Index>(sizeof(LuStepMemory<T>));
   return has ? static_cast<int>(RowShares(rows - order).count) : 0;
 }

@@ -47,8 +47,8 @@ struct Inverse {
   __device__ const Tile<E>* row(int j) const { return &tiles[j * (j + 1) / 2]; }
   /// Whether products with it are as good as substitution. By whole warps.
   __device__ bool is_moderate(int tiles_of_l, int lane) const {
-    constexpr double kMost = FindInverses<double>::kLargestElement;
-    return __all_sync(kAllLanes, lane >= tiles_of_l || largest[lane] <= kMost) != 0;
+    constexpr double kMaxElement = FindInverses<double>::kLargestElement;
+    return __all_sync(kAllLanes, lane >= tiles_of_l || largest[lane] <= kMaxElement) != 0;
   }
 };
 
@@ -119,22 +119,22 @@ __device__ Fragment<E> by_substitution(Memory<E>& memory, const Triangle<T>& tri
 template <class E>
 __device__ Fragment<E> by_product(const Memory<E>& memory, const Inverse<E>& inverse, int warp,
                                   int lane) {
-  constexpr int kAhead = sizeof(E) == sizeof(double) ? 2 : 1;  // tiles of V on their way
+  constexpr int kTilesInFlight = sizeof(E) == sizeof(double) ? 2 : 1;  // tiles of V on their way
   const Tile<E>* const row = inverse.row(warp);
-  Fragment<E> v[kAhead];
+  Fragment<E> v[kTilesInFlight];
 #pragma unroll
-  for (int i = 0; i < kAhead; ++i) {
+  for (int i = 0; i < kTilesInFlight; ++i) {
     if (i <= warp) v[i] = row[i].load(lane);
   }
   Fragment<E> x = zero_fragment<E>();
 #pragma unroll 1
-  for (int first = 0; first <= warp; first += kAhead) {
+  for (int first = 0; first <= warp; first += kTilesInFlight) {
 #pragma unroll
-    for (int i = 0; i < kAhead; ++i) {
+    for (int i = 0; i < kTilesInFlight; ++i) {
       const int k = first + i;
       if (k > warp) break;
       multiply_add(x, memory.given[k].load_left_operand(lane), v[i], x);
-      if (k + kAhead <= warp) v[i] = row[k + kAhead].load(lane);
+      if (k + kTilesInFlight <= warp) v[i] = row[k + kTilesInFlight].load(lane);
     }
   }
   return x;

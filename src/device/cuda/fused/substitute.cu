@@ -96,7 +96,7 @@ template <class T>
 __global__ void __launch_bounds__(kThreads<T>)
     find_links_kernel(Index n, Trapezoid<const T> a, bool unit, Link<T>* links) {
   using E = DoubleScalar<T>;
-  constexpr int kShare = kTiles<E> / (kThreads<T> / kWarp / kTiles<E>);  // of a row of tiles
+  constexpr int kTilesPerWarp = kTiles<E> / (kThreads<T> / kWarp / kTiles<E>);  // of a row of tiles
   extern __shared__ double2 raw_memory[];
   auto& memory = *reinterpret_cast<LinkMemory<T>*>(raw_memory);
   const int t = static_cast<int>(threadIdx.x), lane = t % kWarp, warp = t / kWarp;
@@ -120,15 +120,15 @@ __global__ void __launch_bounds__(kThreads<T>)
   if (b == 0) return;
 
   // M: a warp has some tiles of a row of tiles.
-  const int row = warp * kShare / kTiles<E>, first_column = warp * kShare % kTiles<E>;
-  Fragment<E> m[kShare];
+  const int row = warp * kTilesPerWarp / kTiles<E>, first_column = warp * kTilesPerWarp % kTiles<E>;
+  Fragment<E> m[kTilesPerWarp];
 #pragma unroll
-  for (int c = 0; c < kShare; ++c) m[c] = zero_fragment<E>();
+  for (int c = 0; c < kTilesPerWarp; ++c) m[c] = zero_fragment<E>();
 #pragma unroll 1
   for (int k = 0; k <= min(row, triangle.tiles() - 1); ++k) {
-    RawFragment<T> adjoint[kShare];  // conjugates, at first, of tiles of A(b, b - 1)^H
+    RawFragment<T> adjoint[kTilesPerWarp];  // conjugates, at first, of tiles of A(b, b - 1)^H
 #pragma unroll
-    for (int c = 0; c < kShare; ++c) {
+    for (int c = 0; c < kTilesPerWarp; ++c) {
       const int i = k * kTile + fragment_column(lane, 0, 0);
       const int l = (first_column + c) * kTile + fragment_row(lane, 0);
       const T* const from = a.at(first + i, first - kOrder<T> + l);
@@ -146,12 +146,12 @@ __global__ void __launch_bounds__(kThreads<T>)
           inverse_at(row * kTile + fragment_row(lane, h), k * kTile + fragment_column(lane, j, e)));
     });
 #pragma unroll
-    for (int c = 0; c < kShare; ++c) {
+    for (int c = 0; c < kTilesPerWarp; ++c) {
       multiply_add(m[c], inverse, converted<E>(adjoint[c], true), m[c]);
     }
   }
 #pragma unroll
-  for (int c = 0; c < kShare; ++c) {
+  for (int c = 0; c < kTilesPerWarp; ++c) {
     for_each_element([&](int h, int j, int e) {
       link.m.at(row * kTile + fragment_row(lane, h),
                 (first_column + c) * kTile + fragment_column(lane, j, e)) = m[c].get(h, j, e);
@@ -347,7 +347,7 @@ __device__ void solve_block(const Memory<T, false>& memory, int c, T (&y)[kRows]
 template <class T>
 __global__ void __launch_bounds__(kThreads<T>) substitution_kernel(Substitution<T> p) {
   using E = DoubleScalar<T>;
-  constexpr int kNear = 3;  // blocks
+  constexpr int kUrgentBlocks = 3;  // blocks
   extern __shared__ double2 raw_memory[];
   auto& memory = *reinterpret_cast<Memory<T>*>(raw_memory);
   const int t = static_cast<int>(threadIdx.x), warp = t / kWarp;
@@ -375,7 +375,7 @@ __global__ void __launch_bounds__(kThreads<T>) substitution_kernel(Substitution<
 #pragma unroll
     for (int turn = 0; turn < kTurns; ++turn) {
       const int i = turn * kThreads<T> + t, c = i / kWords<T>, word = i % kWords<T>;
-      if (c < count) f(c, word, await(p.message(j, chunk, c) + word, b - j <= kNear));
+      if (c < count) f(c, word, await(p.message(j, chunk, c) + word, b - j <= kUrgentBlocks));
     }
     __syncthreads();
   };
@@ -544,8 +544,8 @@ Index substitution_links(Index n) {
 template <class T>
 Index substitution_progress(Index n, Index columns) {
   using D = typename DeviceScalar<T>::type;
-  constexpr Index kOfBlock = kColumns * kWords<D> * Index{sizeof(Word) / sizeof(Index)};
-  return quotient_up(n, kOrder<D>) * quotient_up(columns, kColumns) * kOfBlock;
+  constexpr Index kNumbersOfBlock = kColumns * kWords<D> * Index{sizeof(Word) / sizeof(Index)};
+  return quotient_up(n, kOrder<D>) * quotient_up(columns, kColumns) * kNumbersOfBlock;
 }
 
 #define OVERLAPACK_INSTANTIATE(T)                        \

@@ -190,22 +190,22 @@ __device__ inline void send(double2* column, int i, Complex<double> x) {
 /// Waits for `count` columns and puts them into `to`; the other columns become zero.
 template <class E, int kColumns>
 __device__ void receive(Columns<E, kColumns>& to, const double2* message, int count, bool near) {
-  constexpr int kShare = kColumns * kPairs<E> / kThreads<E>;
-  double2 pair[kShare];
+  constexpr int kPairsPerThread = kColumns * kPairs<E> / kThreads<E>;
+  double2 pair[kPairsPerThread];
   bool complete = false;
   while (!complete) {
     complete = true;
 #pragma unroll
-    for (int s = 0; s < kShare; ++s) {
+    for (int s = 0; s < kPairsPerThread; ++s) {
       const int i = s * kThreads<E> + static_cast<int>(threadIdx.x);
       pair[s] = i < count * kPairs<E> ? load(message + i) : make_double2(0, 0);
     }
 #pragma unroll
-    for (int s = 0; s < kShare; ++s) complete = complete && arrived(pair[s]);
+    for (int s = 0; s < kPairsPerThread; ++s) complete = complete && arrived(pair[s]);
     if (!complete && !near) leave_memory_to_others();
   }
 #pragma unroll
-  for (int s = 0; s < kShare; ++s) {
+  for (int s = 0; s < kPairsPerThread; ++s) {
     const int i = s * kThreads<E> + static_cast<int>(threadIdx.x);
     to.pairs(i / kPairs<E>)[i % kPairs<E>] = pair[s];
   }
@@ -216,7 +216,7 @@ __global__ void __launch_bounds__(kThreads<DoubleScalar<T>>, 1) substitution_ker
   using E = DoubleScalar<T>;
   constexpr bool kForward = kDirection == Direction::forward;
   constexpr int kCount = kTiles<E>;
-  constexpr int kNear = 3;  // blocks
+  constexpr int kUrgentBlocks = 3;  // blocks
   extern __shared__ double2 memory[];
   auto& shared = *reinterpret_cast<Shared<E, kColumns>*>(memory);
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
@@ -294,7 +294,7 @@ __global__ void __launch_bounds__(kThreads<DoubleScalar<T>>, 1) substitution_ker
     TileReader<T> next = read(more ? step + 1 : step);
     store_state(step);
     auto& x = shared.x[step % 2];
-    receive(x, p.message(block(step), column), count, steps - step <= kNear);
+    receive(x, p.message(block(step), column), count, steps - step <= kUrgentBlocks);
     __syncthreads();  // and nobody needs the x before the last one
 #pragma unroll
     for (int k = 0; k < kCount; ++k) {
@@ -369,11 +369,11 @@ void substitute_factor(CudaQueue& queue, const Eliminate<T>& op) {
   // Few right-hand sides at a time make the chain faster; but for each chunk of them all of L is
   // read again, which takes longer than the chain where thread blocks take many turns at the
   // multiprocessors.
-  constexpr int kTurns = 3;
+  constexpr int kMaxTurns = 3;
   const Index narrow = quotient_up(x.rows, order) * quotient_up(x.cols, Index{kTile});
   if (x.cols <= kHalf) {
     launch_for<kHalf, kDirection>(stream, problem);
-  } else if (x.cols <= kTile || narrow <= kTurns * queue.gpu().multiprocessors) {
+  } else if (x.cols <= kTile || narrow <= kMaxTurns * queue.gpu().multiprocessors) {
     launch_for<kTile, kDirection>(stream, problem);
   } else {
     launch_for<2 * kTile, kDirection>(stream, problem);

@@ -9,12 +9,13 @@
 namespace overlapack::cuda {
 namespace {
 
-constexpr int kMost = 32;  // vectors
+constexpr int kMaxVectors = 32;  // vectors
 constexpr int kThreads = 256;
-constexpr int kPairs = kMost * kMost / kThreads;  // elements of a k x k matrix of a thread
+constexpr int kPairs =
+    kMaxVectors * kMaxVectors / kThreads;  // elements of a k x k matrix of a thread
 
 template <class E>
-using Small = E[kMost][kMost + 1];
+using Small = E[kMaxVectors][kMaxVectors + 1];
 
 __device__ inline double square_modulus(double x) { return x * x; }
 __device__ inline double square_modulus(Complex<double> x) { return fma(x.re, x.re, x.im * x.im); }
@@ -25,7 +26,7 @@ __global__ void __launch_bounds__(kThreads)
     gram_kernel(double sign, Index rows, int k, Index width, const T* w, Index ld, E* grams,
                 Index grams_ld) {
   constexpr int kRows = 32;  // at a time
-  __shared__ E part[kRows][kMost + 1];
+  __shared__ E part[kRows][kMaxVectors + 1];
   const int thread = static_cast<int>(threadIdx.x);
   const Index first = blockIdx.x * width, end = min(first + width, rows);
   E sums[kPairs];

@@ -12,8 +12,8 @@ template <class T>
 void enqueue_leaf(CudaQueue& queue, const GetrfPanel<T>& op) {
   const cudaEvent_t begun =
       op.begun == nullptr ? nullptr : static_cast<CudaEvent&>(*op.begun).handle();
-  getrf_leaf(queue.stream(), queue.exchange(), op.a, {op.pivots.data, op.home.data, op.info.data},
-             op.offset, begun);
+  getrf_leaf(queue.stream(), queue.exchange(), op.a,
+             {op.pivots.data, op.staged_pivots.data, op.info.data}, op.offset, begun);
   if (op.begun != nullptr) op.begun->recorded_by_kernel();
 }
 
@@ -36,16 +36,16 @@ void enqueue(CudaQueue& queue, const GetrfPanel<T>& op) {
   const Index n1 = n > k ? k : round_up(k / 2, width), n2 = n - n1;
   const DeviceView<T> left = a.block(0, 0, m, n1), right = a.block(0, n1, m, n2);
   const DeviceView<Index> pivots1 = op.pivots.block(0, 0, n1, 1),
-                          home1 = op.home.block(0, 0, n1, 1);
-  enqueue(queue, GetrfPanel<T>{left, pivots1, home1, op.info, op.offset, op.begun});
+                          staged1 = op.staged_pivots.block(0, 0, n1, 1);
+  enqueue(queue, GetrfPanel<T>{left, pivots1, staged1, op.info, op.offset, op.begun});
   const DeviceView<T> a11 = a.block(0, 0, n1, n1), a12 = a.block(0, n1, n1, n2);
   launch(queue, InterchangeAndSolve<T>{a11, pivots1, op.offset, right});
   if (n1 == m) return;
   const DeviceView<T> a21 = a.block(n1, 0, m - n1, n1), a22 = a.block(n1, n1, m - n1, n2);
   launch(queue, Gemm<T>{Op::none, Op::none, T(-1), a21, a12, T(1), a22});
   const DeviceView<Index> pivots2 = op.pivots.block(n1, 0, k - n1, 1),
-                          home2 = op.home.block(n1, 0, k - n1, 1);
-  enqueue(queue, GetrfPanel<T>{a22, pivots2, home2, op.info, op.offset + n1});
+                          staged2 = op.staged_pivots.block(n1, 0, k - n1, 1);
+  enqueue(queue, GetrfPanel<T>{a22, pivots2, staged2, op.info, op.offset + n1});
   launch(queue, SwapRows<T>{a21, pivots2, op.offset + n1});
 }
 

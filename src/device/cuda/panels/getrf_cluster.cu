@@ -30,8 +30,8 @@
 // The columns to the right of a strip are in memory, where rows do not move either; each warp
 // updates the rows of its own threads there. The pivots' rows of these columns are copied step by
 // step, while all wait for the next heads. Their multipliers are sent when the strip is complete:
-// sent step by step, they delayed the chain by 0.1 us every time. The interchanges are carried out
-// when the panel is complete, as one gather (interchange.cuh).
+// sent step by step, they would delay the chain by 0.1 us every time. The interchanges are carried
+// out when the panel is complete, as one gather (interchange.cuh).
 #include <algorithm>
 #include <type_traits>
 
@@ -84,7 +84,7 @@ __device__ void update_and_shift(T (&x)[W], T l, const T* u) {
 
 /// The thread blocks of a cluster, which wait for each other as cluster.cuh says.
 struct Cluster {
-  static constexpr bool kAlone = false;
+  static constexpr bool kIsOneBlock = false;
   __device__ static int rank() { return rank_in_cluster(); }
   __device__ static int blocks() { return blocks_in_cluster(); }
   __device__ static void arrive() { arrive_at_cluster(); }
@@ -96,7 +96,7 @@ struct Cluster {
 /// One thread block by itself, which sends nothing: without a cluster that is an illegal
 /// instruction.
 struct OneBlock {
-  static constexpr bool kAlone = true;
+  static constexpr bool kIsOneBlock = true;
   __device__ static int rank() { return 0; }
   __device__ static int blocks() { return 1; }
   __device__ static void arrive() {}
@@ -165,7 +165,7 @@ class Strip {
 #pragma unroll
     for (int r = 0; r < R; ++r) position_[r] = row(r) < m ? row(r) : -1;
     if (threadIdx.x < W) memory_.no_row[threadIdx.x] = from_real<T>(0);
-    if (threadIdx.x == 0 && !Team::kAlone) {
+    if (threadIdx.x == 0 && !Team::kIsOneBlock) {
       for (Barrier& barrier : memory_.row_arrived) make_barrier(&barrier);
       for (Barrier& barrier : memory_.heads_arrived) make_barrier(&barrier);
     }
@@ -262,11 +262,11 @@ class Strip {
   template <int kColumns, class Meanwhile>
   __device__ Head<T> step(int j, bool last, Meanwhile meanwhile) {
     const unsigned now = static_cast<unsigned>(j) % 2, before = 1 - now;
-    Head<T>* const of_warp = memory_.of_warp[Team::kAlone ? now : 0];
+    Head<T>* const of_warp = memory_.of_warp[Team::kIsOneBlock ? now : 0];
     nominate(j, of_warp);
     __syncthreads();
     const Head<T>& best = of_warp[best_of(of_warp, N / kWarp, j)];
-    if constexpr (Team::kAlone) {
+    if constexpr (Team::kIsOneBlock) {
       const Head<T> head = best;
       const T* const u = j == first_ ? memory_.no_row : memory_.candidate_row[j - 1 - first_];
 #pragma unroll
@@ -498,7 +498,7 @@ __device__ void send_multipliers(PanelMemory<T, W, R, N>& memory) {
       l.element[c] = k + c < s ? memory.strip.column[k + c][row] : from_real<T>(0);
     }
     for (int block = lane / kChunks; block < blocks; block += kWarp / kChunks) {
-      if constexpr (Team::kAlone) {
+      if constexpr (Team::kIsOneBlock) {
         reinterpret_cast<int4&>(memory.l[s][k]) = reinterpret_cast<const int4&>(l);
       } else {
         send(block, &memory.l[s][k], &memory.l_arrived, reinterpret_cast<const int4&>(l));
@@ -565,8 +565,9 @@ __device__ void update_rest(const PanelMemory<T, W, R, N>& memory, int rest, T* 
   using E = DoubleScalar<T>;
   constexpr bool kReal = sizeof(E) == sizeof(double);
   constexpr int kDepth = W / kTile;
-  constexpr int kDown = kReal ? 2 : 1;   // tiles below each other that are updated together
-  constexpr int kAhead = kReal ? 2 : 1;  // of these, how many are on their way from memory
+  constexpr int kTilesPerUpdate =
+      kReal ? 2 : 1;                             // tiles below each other that are updated together
+  constexpr int kTilesInFlight = kReal ? 2 : 1;  // of these, how many are on their way from memory
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int lane_row = fragment_row(lane, 0), lane_column = fragment_column(lane, 0, 0);
 
@@ -595,12 +596,12 @@ __device__ void update_rest(const PanelMemory<T, W, R, N>& memory, int rest, T* 
 
   const int warp_row = static_cast<int>(threadIdx.x) / kWarp * kWarp;
 #pragma unroll 1
-  for (int i = 0; i < R * kWarp; i += kDown * kTile) {
+  for (int i = 0; i < R * kWarp; i += kTilesPerUpdate * kTile) {
     const int row = i / kWarp * N + warp_row + i % kWarp;
-    bool active[kDown][2];  // a lane has rows 8 h + its own one of each tile
-    Fragment<E> l[kDown][kDepth];
+    bool active[kTilesPerUpdate][2];  // a lane has rows 8 h + its own one of each tile
+    Fragment<E> l[kTilesPerUpdate][kDepth];
 #pragma unroll
-    for (int d = 0; d < kDown; ++d) {
+    for (int d = 0; d < kTilesPerUpdate; ++d) {
       for (int h = 0; h < 2; ++h) {
         active[d][h] = memory.active[row + d * kTile + 8 * h + lane_row];
       }
@@ -611,46 +612,46 @@ __device__ void update_rest(const PanelMemory<T, W, R, N>& memory, int rest, T* 
       for_each_element([&](int h, int j, int e) {
         const int c = column + lane_column + 8 * j + e;
 #pragma unroll
-        for (int d = 0; d < kDown; ++d) {
+        for (int d = 0; d < kTilesPerUpdate; ++d) {
           T* const x = a + (row + lane_row) + (column_offset(c, ld) + d * kTile + 8 * h);
           if (active[d][h] && c < rest) f(*x, d, h, j, e);
         }
       });
     };
-    using Raw = T[kDown][2][2][2];  // as it is in memory: a conversion would wait for it
+    using Raw = T[kTilesPerUpdate][2][2][2];  // as it is in memory: a conversion would wait for it
     // What is not there becomes zero, or else the register's content before would be copied.
     const auto load = [&](int column, Raw& x) {
 #pragma unroll
-      for (int d = 0; d < kDown; ++d) {
+      for (int d = 0; d < kTilesPerUpdate; ++d) {
         for_each_element([&](int h, int j, int e) { x[d][h][j][e] = from_real<T>(0); });
       }
       for_each_active(column,
                       [&](const T& from, int d, int h, int j, int e) { x[d][h][j][e] = from; });
     };
-    Raw ahead[kAhead];
+    Raw ahead[kTilesInFlight];
 #pragma unroll
-    for (int s = 0; s < kAhead; ++s) load(s * kTile, ahead[s]);
+    for (int s = 0; s < kTilesInFlight; ++s) load(s * kTile, ahead[s]);
 #pragma unroll 1
-    for (int first = 0; first < rest; first += kAhead * kTile) {
+    for (int first = 0; first < rest; first += kTilesInFlight * kTile) {
 #pragma unroll
-      for (int s = 0; s < kAhead; ++s) {
+      for (int s = 0; s < kTilesInFlight; ++s) {
         const int column = first + s * kTile;
         if (column >= rest) break;
-        Fragment<E> x[kDown];
+        Fragment<E> x[kTilesPerUpdate];
         for_each_element([&](int h, int j, int e) {
 #pragma unroll
-          for (int d = 0; d < kDown; ++d) {
+          for (int d = 0; d < kTilesPerUpdate; ++d) {
             E to;
             convert(to, ahead[s][d][h][j][e]);
             x[d].set(h, j, e, to);
           }
         });
-        load(column + kAhead * kTile, ahead[s]);
+        load(column + kTilesInFlight * kTile, ahead[s]);
 #pragma unroll
         for (int q = 0; q < kDepth; ++q) {
           const Fragment<E> u = u_conjugate(column, q);
 #pragma unroll
-          for (int d = 0; d < kDown; ++d) multiply_add(x[d], l[d][q], u, x[d]);
+          for (int d = 0; d < kTilesPerUpdate; ++d) multiply_add(x[d], l[d][q], u, x[d]);
         }
         for_each_active(column,
                         [&](T& to, int d, int h, int j, int e) { convert(to, x[d].get(h, j, e)); });
@@ -674,13 +675,13 @@ __device__ void store_rest(const PanelMemory<T, W, R, N>& memory, int rest, T* a
 template <int N, class Team, class T>
 __device__ void interchange(Interchanges<kPanelWidth>& interchanges, int n, int partner, T* a,
                             Index ld) {
-  constexpr int kApart = N / kPanelWidth;
-  constexpr int kColumns = Team::kAlone ? 16 : 8;  // of a thread, at a time
+  constexpr int kColumnsPerPass = N / kPanelWidth;
+  constexpr int kColumns = Team::kIsOneBlock ? 16 : 8;  // of a thread, at a time
   interchanges.compose(n, partner);
   const int t = static_cast<int>(threadIdx.x), row = t % kPanelWidth;
   const RowMoves moves = row < n ? interchanges.moves[row] : RowMoves{0, 0, -1};
-  const int stride = Team::blocks() * kApart;
-  for (int first = Team::rank() * kApart; first < n; first += stride * kColumns) {
+  const int stride = Team::blocks() * kColumnsPerPass;
+  for (int first = Team::rank() * kColumnsPerPass; first < n; first += stride * kColumns) {
     T top[kColumns], displaced[kColumns];
     const auto for_each_column = [&](auto f) {
 #pragma unroll
@@ -709,7 +710,7 @@ __global__ void __launch_bounds__(N, 1)
 #if __CUDA_ARCH__ >= 900
   extern __shared__ int4 raw_memory[];
   auto& memory = *reinterpret_cast<PanelMemory<T, W, R, N>*>(raw_memory);
-  if (threadIdx.x == 0 && !Team::kAlone) make_barrier(&memory.l_arrived);
+  if (threadIdx.x == 0 && !Team::kIsOneBlock) make_barrier(&memory.l_arrived);
   Strip<T, W, R, N, Team> strip(memory.strip, m);  // synchronizes the team
   const int first_row = Team::rank() * (R * N);
   int first_zero = n;
@@ -721,7 +722,7 @@ __global__ void __launch_bounds__(N, 1)
     const int columns = min(W, n - first), rest = n - first - columns;
     strip.load(first, columns, left, ld);
     if (first > 0) Team::wait();  // all rows are updated; no old copies of them are used
-    if (rest != 0 && threadIdx.x == 0 && !Team::kAlone) {
+    if (rest != 0 && threadIdx.x == 0 && !Team::kIsOneBlock) {
       expect(&memory.l_arrived, kMultiplierBytes<T, W>);
     }
     strip.factor(n, first_zero, [&](int s, int row) {
@@ -737,7 +738,7 @@ __global__ void __launch_bounds__(N, 1)
     strip.store(columns, left, ld, false);
     if (rest == 0) break;
     strip.mark_active(memory.active);
-    if constexpr (Team::kAlone) {
+    if constexpr (Team::kIsOneBlock) {
       __syncthreads();  // all multipliers are in memory.l
     } else {
       await(&memory.l_arrived, phase);
@@ -778,7 +779,7 @@ LaunchShape team_shape(Index blocks, int threads, std::size_t shared_bytes, cuda
 /// without rows have their shares of U12's columns and of the interchanges.
 template <class By>
 Index blocks_for(Index rows) {
-  Index blocks = By::Team::kAlone ? 1 : 8;
+  Index blocks = By::Team::kIsOneBlock ? 1 : 8;
   while (blocks * By::R * By::N < rows) blocks *= 2;
   return blocks;
 }
@@ -797,7 +798,8 @@ void with_division(Index rows, int limit, F f) {
   const auto fits = [&](auto division) {
     using By = decltype(division);
     const Index blocks = blocks_for<By>(rows);
-    const int most = By::Team::kAlone ? std::min(limit, 1) : limit;  // none without Hopper's code
+    const int most =
+        By::Team::kIsOneBlock ? std::min(limit, 1) : limit;  // none without Hopper's code
     if (blocks > most) return false;
     f(division, blocks);
     return true;

@@ -243,8 +243,8 @@ __global__ void __launch_bounds__(kThreads, 1)
 
 // ---- the leaf in memory --------------------------------------------------------------------
 
-constexpr int kTallWidth = 8;     // each column is a pass over all columns of the leaf
-constexpr int kTallBlocks = 512;  // enough to keep the memory of any GPU busy
+constexpr int kMemoryLeafWidth = 8;     // each column is a pass over all columns of the leaf
+constexpr int kMemoryLeafBlocks = 512;  // enough to keep the memory of any GPU busy
 
 /// Ends step j-1 and prepares step j: every row below j-1 is eliminated with row j-1, then each
 /// thread block leaves its best candidate for the pivot of step j. j = 0 has nothing to eliminate,
@@ -305,7 +305,7 @@ __global__ void __launch_bounds__(kThreads)
 /// most all registers of one. Returns false if there are none.
 template <class D, int kNarrowing = 1, class F>
 bool with_leaf(Index rows, int multiprocessors, F f) {
-  if constexpr (LeafShape<D>::width / kNarrowing < kTallWidth) {
+  if constexpr (LeafShape<D>::width / kNarrowing < kMemoryLeafWidth) {
     return false;
   } else {
     using Shape = LeafShape<D, kNarrowing>;
@@ -341,7 +341,7 @@ void launch_tall(cudaStream_t stream, Exchange& exchange, DeviceView<T> a, Panel
   auto* const candidates = static_cast<Candidate<KeyOf<DeviceReal<D>>>*>(exchange.candidates());
   const int n = static_cast<int>(a.cols);
   LaunchShape grid;
-  grid.blocks = kTallBlocks;
+  grid.blocks = kMemoryLeafBlocks;
   grid.threads = kThreads;
   LaunchShape single;
   single.threads = kThreads;
@@ -350,7 +350,7 @@ void launch_tall(cudaStream_t stream, Exchange& exchange, DeviceView<T> a, Panel
                   device_cast(a.data), a.ld, j, candidates);
     if (j == n) break;
     launch_kernel(stream, single, "getrf interchange", tall_interchange_kernel<D>, n,
-                  device_cast(a.data), a.ld, j, report, offset, candidates, kTallBlocks);
+                  device_cast(a.data), a.ld, j, report, offset, candidates, kMemoryLeafBlocks);
   }
 }
 
@@ -364,7 +364,8 @@ std::size_t message_bytes(int multiprocessors) {
 Exchange::Exchange(int multiprocessors)
     : multiprocessors_(multiprocessors),
       cluster_limit_(getrf_cluster_limit()),
-      memory_(message_bytes(multiprocessors) + sizeof(Candidate<unsigned long long>) * kTallBlocks,
+      memory_(message_bytes(multiprocessors) +
+                  sizeof(Candidate<unsigned long long>) * kMemoryLeafBlocks,
               "memory of the LU exchange"),
       candidates_(memory_.at(message_bytes(multiprocessors))) {}
 
@@ -385,7 +386,7 @@ Index getrf_leaf_width(Index rows, const Exchange& exchange) {
   using D = typename DeviceScalar<T>::type;
   const Index cluster_width = getrf_cluster_width<T>(rows, exchange.cluster_limit());
   if (cluster_width > 0) return cluster_width;
-  Index width = kTallWidth;
+  Index width = kMemoryLeafWidth;
   with_leaf<D>(rows, exchange.multiprocessors(),
                [&](auto shape) { width = decltype(shape)::width; });
   return width;
@@ -395,7 +396,7 @@ template <class T>
 void getrf_leaf(cudaStream_t stream, Exchange& exchange, DeviceView<T> a, PanelReport report,
                 Index offset, cudaEvent_t begun) {
   using D = typename DeviceScalar<T>::type;
-  constexpr int kCheapBlocks = 16;
+  constexpr int kMaxCheapBlocks = 16;
   if (getrf_cluster_width<T>(a.rows, exchange.cluster_limit()) > 0) {
     getrf_cluster(stream, exchange.cluster_limit(), a, report, offset, begun);
     return;
@@ -405,7 +406,7 @@ void getrf_leaf(cudaStream_t stream, Exchange& exchange, DeviceView<T> a, PanelR
   // it saves the exchange altogether or keeps the number of blocks small.
   using Widest = LeafShape<D>;
   const bool one_block = a.rows > kThreads && a.rows <= kThreads * Widest::max_rows;
-  const int blocks_at_most = std::min(kCheapBlocks, exchange.multiprocessors());
+  const int blocks_at_most = std::min(kMaxCheapBlocks, exchange.multiprocessors());
   if (!one_block && a.rows <= blocks_at_most * kThreads) {
     launch_leaf<D, Widest::width, 1>(stream, exchange, a, report, offset);
     return;

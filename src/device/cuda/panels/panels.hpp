@@ -85,11 +85,11 @@ Index getrf_leaf_width(Index rows, const Exchange& exchange);
 
 /// Where a panel of LU leaves what there is to be told of it, see GetrfPanel.
 struct PanelReport {
-  Index *pivots, *home, *info;
+  Index *pivots, *staged_pivots, *info;
 
 #ifdef __CUDACC__
   /// Of step j: LAPACK's pivot.
-  __device__ void pivot(int j, Index row) const { pivots[j] = home[j] = row; }
+  __device__ void pivot(int j, Index row) const { pivots[j] = staged_pivots[j] = row; }
   /// LAPACK's info of a pivot that is zero: only the first one counts.
   __device__ void zero_pivot(Index number) const {
     if (*info == 0) *info = number;

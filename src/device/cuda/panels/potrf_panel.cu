@@ -423,10 +423,11 @@ __device__ bool factor_tile_fast(Step<E>& step, Square<E>& shared, int lane) {
       const double previous = s;
       s *= d;
       // So far from underflow that what is lost is far below the rounding errors.
-      constexpr unsigned kSmallest = (kExponentBias - 900) << kExponentShift;
-      constexpr unsigned kLargest = (kExponentBias + 900) << kExponentShift;
-      ordinary = ordinary && upper_half(d) - kSmallest < kLargest - kSmallest &&
-                 upper_half(s) - kSmallest < kLargest - kSmallest;
+      constexpr unsigned kMinExponentBits = (kExponentBias - 900) << kExponentShift;
+      constexpr unsigned kMaxExponentBits = (kExponentBias + 900) << kExponentShift;
+      ordinary = ordinary &&
+                 upper_half(d) - kMinExponentBits < kMaxExponentBits - kMinExponentBits &&
+                 upper_half(s) - kMinExponentBits < kMaxExponentBits - kMinExponentBits;
       // About 20 bits, and a step of third order: with e = 1 - s z^2, 1 / sqrt(s) = z (1 + e / 2 +
       // 3 e^2 / 8 + ...).
       double z;

@@ -58,11 +58,12 @@ constexpr int kChunk = 4;  // columns that are published at a time
 template <class E>
 constexpr int kVectors = sizeof(E) == sizeof(double) ? 32 : 8;
 template <class E>
-constexpr int kFewerVectors = sizeof(E) == sizeof(double) ? 16 : 8;
+constexpr int kVectorsOfSmallPass = sizeof(E) == sizeof(double) ? 16 : 8;
 
 /// The part of a diagonal element's square below which the new square cannot be told from zero.
 template <class T>
-constexpr double kLeast = static_cast<double>(std::numeric_limits<DeviceReal<T>>::epsilon());
+constexpr double kMinSquareRatio =
+    static_cast<double>(std::numeric_limits<DeviceReal<T>>::epsilon());
 
 /// The problem: rows 0, ..., n - 1 are the diagonal block.
 template <class T>
@@ -71,7 +72,7 @@ struct Panel {
   int n;
   int vectors;
   double sign;
-  double least;  ///< 0, or kLeast of a downdate
+  double least;  ///< 0, or kMinSquareRatio of a downdate
   Trapezoid<const T> a;
   Trapezoid<T> factor;    ///< for the rows below
   Trapezoid<T> diagonal;  ///< for the diagonal block
@@ -125,7 +126,7 @@ struct Panels {
             static_cast<int>(min(n - first, Index{kWidth})),
             vectors,
             sign,
-            sign > 0 ? 0.0 : kLeast<T>,
+            sign > 0 ? 0.0 : kMinSquareRatio<T>,
             a.from(first, first),
             factor.from(first, first),
             factor.from(first, first),
@@ -208,7 +209,7 @@ struct Pivot {
 };
 
 /// The range of squares in which nothing overflows or vanishes.
-constexpr double kLeastSquare = 0x1p-900, kLargestSquare = 0x1p+900;
+constexpr double kMinSquare = 0x1p-900, kMaxSquare = 0x1p+900;
 
 /// For ordinary numbers, without a division or a root: rough values, of which one step of a method
 /// of third order makes accurate ones. q = a^2 + s |b|^2.
@@ -375,8 +376,7 @@ __device__ void lead(const Panel<T>& panel, Shared<E, K>& shared, int first, int
         const double a = y.a, squares = square(b), q = fma(a, a, panel.sign * squares);
         Pivot pivot;
         double scaled = a;
-        if (squares > kLeastSquare && q < kLargestSquare && q > kLeastSquare &&
-            q > panel.least * a * a) {
+        if (squares > kMinSquare && q < kMaxSquare && q > kMinSquare && q > panel.least * a * a) {
           pivot = make_pivot(a, q);
           if (own) {
             y.inverse = pivot.inverse;
@@ -616,8 +616,8 @@ void with_kernel_for(Index vectors, F f) {
     f(std::integral_constant<int, 1>());
   } else if (vectors <= 4) {
     f(std::integral_constant<int, 4>());
-  } else if (vectors <= kFewerVectors<E>) {
-    f(std::integral_constant<int, kFewerVectors<E>>());
+  } else if (vectors <= kVectorsOfSmallPass<E>) {
+    f(std::integral_constant<int, kVectorsOfSmallPass<E>>());
   } else {
     f(std::integral_constant<int, kVectors<E>>());
   }
@@ -626,17 +626,17 @@ void with_kernel_for(Index vectors, F f) {
 /// The kernels' view of a group of vectors: columns j, ... of V.
 template <class T>
 Panel<typename DeviceScalar<T>::type> panel_of(const UpdatePanel<T>& op, DeviceView<const T> a,
-                                               DeviceView<T> home, Index j, Index count) {
+                                               DeviceView<T> result, Index j, Index count) {
   using D = typename DeviceScalar<T>::type;
   const bool upper = op.uplo == Uplo::upper, adds = j < op.plus;
   return {op.rows(),
           static_cast<int>(op.columns()),
           static_cast<int>(count),
           adds ? 1.0 : -1.0,
-          adds ? 0.0 : kLeast<D>,
+          adds ? 0.0 : kMinSquareRatio<D>,
           Trapezoid<const D>{a, upper},
           Trapezoid<D>{op.factor, upper},
-          Trapezoid<D>{device_cast(home.data), home.ld, upper},
+          Trapezoid<D>{device_cast(result.data), result.ld, upper},
           device_cast(op.v.data) + j * op.v.ld,
           op.v.ld,
           device_cast(op.rest.data) + j * op.rest.ld,
@@ -659,16 +659,16 @@ void enqueue(CudaQueue& queue, const UpdatePanel<T>& op) {
   for (Index j = 0; j < op.v.cols;) {
     const bool in_place = a.data == factor.data;
     const Index count = std::min<Index>((j < op.plus ? op.plus : op.v.cols) - j, kVectors<E>);
-    const DeviceView<T> home =
+    const DeviceView<T> result =
         in_place ? DeviceView<T>(static_cast<T*>(scratch.memory()), n, n, kWidth) : factor;
-    const Panel<D> panel = panel_of(op, a, home, j, count);
+    const Panel<D> panel = panel_of(op, a, result, j, count);
     with_kernel_for<E>(count, [&](auto vectors) {
       launch_update<D, decltype(vectors)::value>(queue.stream(), queue.gpu().multiprocessors,
                                                  panel);
     });
     if (in_place) {
       copy_part(queue.stream(), {factor.data, sizeof(T) * static_cast<std::size_t>(factor.ld),
-                                 home.data, sizeof(T) * static_cast<std::size_t>(home.ld),
+                                 result.data, sizeof(T) * static_cast<std::size_t>(result.ld),
                                  sizeof(T), n, n, part_of(op.uplo), 0});
     }
     a = factor;  // for the next group

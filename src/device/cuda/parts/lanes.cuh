@@ -24,23 +24,24 @@ __device__ inline Complex<R> of_lane(Complex<R> x, int lane) {
   return {of_lane(x.re, lane), of_lane(x.im, lane)};
 }
 
-/// Sums over kCount lanes, whose numbers are `kApart` apart, of as many numbers that each of them
-/// has: lane i of them, of which only the lower bits count, gets that of the x[i]. Destroys `x`.
+/// Sums over kCount lanes, whose numbers are `kLaneStride` apart, of as many numbers that each of
+/// them has: lane i of them, of which only the lower bits count, gets that of the x[i]. Destroys
+/// `x`.
 ///
 /// Each exchange with another lane leaves half as many numbers. (A loop over the exchanges would
 /// not be unrolled, and `x` not be in registers.)
-template <int kCount, int kApart = 1, class T, int kSize>
+template <int kCount, int kLaneStride = 1, class T, int kSize>
 __device__ inline T sum_of_mine(T (&x)[kSize], int i) {
-  static_assert(kCount <= kSize && kCount * kApart <= kWarp);
+  static_assert(kCount <= kSize && kCount * kLaneStride <= kWarp);
   if constexpr (kCount > 1) {
     constexpr int kHalf = kCount / 2;
     const bool upper = i & kHalf;
 #pragma unroll
     for (int k = 0; k < kHalf; ++k) {
       const T keep = upper ? x[kHalf + k] : x[k], give = upper ? x[k] : x[kHalf + k];
-      x[k] = add(keep, of_other_lane(give, kHalf * kApart));
+      x[k] = add(keep, of_other_lane(give, kHalf * kLaneStride));
     }
-    return sum_of_mine<kHalf, kApart>(x, i);
+    return sum_of_mine<kHalf, kLaneStride>(x, i);
   } else {
     return x[0];
   }

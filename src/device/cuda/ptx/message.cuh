@@ -61,8 +61,8 @@ __device__ inline bool arrived(double2 pair) {
 
 /// For those whose turn is not near.
 __device__ inline void leave_memory_to_others() {
-  constexpr unsigned kPause = 300;  // ns
-  __nanosleep(kPause);
+  constexpr unsigned kPauseNanoseconds = 300;
+  __nanosleep(kPauseNanoseconds);
 }
 
 }  // namespace overlapack::cuda

@@ -338,10 +338,12 @@ __device__ Value join_stored(const Reduction& reduce, const Value* stored, Index
 /// Blocks on a multiprocessor at a time. With more, threads would not have the registers for all
 /// loads of a batch, and would wait for the first ones before they start the others.
 template <Lines kLines, class T>
-constexpr int kResident = (kLines == Lines::rows || !std::is_floating_point_v<T>) ? 3 : 4;
+constexpr int kBlocksPerMultiprocessor = (kLines == Lines::rows || !std::is_floating_point_v<T>)
+                                             ? 3
+                                             : 4;
 
 template <Lines kLines, class Reduction, class Outer, class T>
-__global__ void __launch_bounds__(kReduceThreads, kResident<kLines, T>)
+__global__ void __launch_bounds__(kReduceThreads, kBlocksPerMultiprocessor<kLines, T>)
     reduce_kernel(const Reduction reduce, const Outer outer, const ReducedMatrix<T> a,
                   const Cut cut, const ReduceMemory memory,
                   typename Reduction::Result* __restrict__ results) {

@@ -18,10 +18,10 @@ constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;
 
 /// Whether the current device has less memory left than a library may want for its start.
 bool is_short_of_memory() {
-  constexpr std::size_t kEnough = std::size_t{1} << 30;
+  constexpr std::size_t kMinFreeBytes = std::size_t{1} << 30;
   std::size_t free = 0, total = 0;
   ignore(cudaMemGetInfo(&free, &total));
-  return free < kEnough;
+  return free < kMinFreeBytes;
 }
 
 /// Lets a stream write a word.
@@ -168,11 +168,9 @@ void CudaQueue::do_copy_to_host(void* to, std::size_t to_pitch, const void* from
   copy(to, to_pitch, from, from_pitch, bytes, count, cudaMemcpyDeviceToHost);
 }
 
-void CudaQueue::do_copy_on_device(void* to, std::size_t to_pitch, const void* from,
-                                  std::size_t from_pitch, std::size_t element, Index rows,
-                                  Index cols, Part part, Index diagonal) {
+void CudaQueue::do_copy_on_device(const PartCopy& operands) {
   const CurrentDevice current(gpu_.index);
-  copy_part(stream_, {to, to_pitch, from, from_pitch, element, rows, cols, part, diagonal});
+  copy_part(stream_, operands);
 }
 
 void CudaQueue::do_zero(void* device_memory, std::size_t pitch, std::size_t bytes,

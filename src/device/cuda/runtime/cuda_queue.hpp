@@ -58,8 +58,7 @@ class CudaQueue final : public Queue {
                          std::size_t) override;
   void do_copy_to_host(void*, std::size_t, const void*, std::size_t, std::size_t,
                        std::size_t) override;
-  void do_copy_on_device(void*, std::size_t, const void*, std::size_t, std::size_t, Index, Index,
-                         Part, Index) override;
+  void do_copy_on_device(const PartCopy& operands) override;
   void do_zero(void*, std::size_t, std::size_t, std::size_t) override;
   void do_signal(Flag&, std::uint32_t) override;
   void do_poll() override;

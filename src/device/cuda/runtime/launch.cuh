@@ -151,10 +151,10 @@ int code_of(void (*kernel)(Parameters...)) {
 /// Whether the driver can record LaunchShape::begun; since CUDA 12.3.
 inline bool records_beginnings() {
   static const bool result = [] {
-    constexpr int kSince = 12030;
+    constexpr int kMinDriverVersion = 12030;
     int version = 0;
     ignore(cudaDriverGetVersion(&version));
-    return version >= kSince;
+    return version >= kMinDriverVersion;
   }();
   return result;
 }

@@ -1,0 +1,54 @@
+// The way of a solve's operands to the device and back.
+#pragma once
+
+#include "algorithms/shared/blocks.hpp"
+#include "device/buffer.hpp"
+#include "device/device.hpp"
+#include "transfer/transfer.hpp"
+
+namespace overlapack::algorithms {
+
+/// What a solve is given as A: all of a matrix, or a triangle of it. The diagonal of a unit
+/// triangle is not read.
+template <class T>
+struct GivenMatrix {
+  HostView<const T> a;
+  Part part = Part::all;
+  Diag diag = Diag::non_unit;
+
+  /// What is to go up to A on the device.
+  Region region(DeviceView<T> A) const {
+    if (diag == Diag::non_unit) return make_region<T>(a, A, part);
+    const Index below = part == Part::lower ? 1 : 0, rest = a.rows - 1;
+    return make_region<T>(a.block(below, 1 - below, rest, rest),
+                          A.block(below, 1 - below, rest, rest), part);
+  }
+};
+
+/// Sends A and B up, calls solve(queue, A, B) with where they are, and brings B home. Columns of B
+/// are committed in order: the first `committed` are final whatever happens, the others unchanged.
+template <class T, class Solve>
+void solve_with(Device& device, const Options& options, const GivenMatrix<T>& given, HostView<T> b,
+                Index& committed, Solve solve) {
+  const DeviceMatrix<T> factor(device, given.a.rows, given.a.cols), rhs(device, b.rows, b.cols);
+  const DeviceView<T> A = factor.view(), B = rhs.view();
+  const QueueLease queue(device);
+  Transfer transfer(device, options.threads, committed);
+  const Index all_of_a = transfer.add_upload(given.region(A));
+  const Index all_of_b = transfer.add_upload(make_region<T>(b, B));
+  const Index solution = transfer.add_download(make_region<T>(b, B));
+  transfer.start();
+  transfer.before(*queue, all_of_a);
+  transfer.before(*queue, all_of_b);
+  solve(*queue, A, B);
+  transfer.release(*queue, solution);
+  transfer.finish();
+}
+
+/// Bytes of device memory that it takes.
+template <class T>
+std::size_t solve_with_bytes(Index n, Index nrhs) {
+  return DeviceMatrix<T>::bytes(n, n) + DeviceMatrix<T>::bytes(n, nrhs);
+}
+
+}  // namespace overlapack::algorithms

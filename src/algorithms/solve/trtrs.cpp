@@ -1,0 +1,54 @@
+#include "algorithms/solve/trtrs.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "algorithms/solve/solve_with.hpp"
+#include "algorithms/solve/traits.hpp"
+
+namespace overlapack::algorithms {
+
+template <class T>
+Index trtrs(Device& device, const Options& options, Uplo uplo, Op op, Diag diag,
+            HostView<const T> a, HostView<T> b, Index& committed) {
+  if (diag == Diag::non_unit) {
+    const std::vector<T> pivots = diagonal<T>(device, a);
+    const auto zero = std::find(pivots.begin(), pivots.end(), T(0));
+    if (zero != pivots.end()) return zero - pivots.begin() + 1;
+  }
+  if (b.empty()) return 0;
+  solve_with<T>(device, options, {a, part_of(uplo), diag}, b, committed,
+                [&](Queue& queue, DeviceView<const T> A, DeviceView<T> B) {
+                  queue.enqueue(Trsm<T>{Side::left, uplo, op, diag, T(1), A, B});
+                });
+  return 0;
+}
+
+namespace {
+
+class TrtrsTraits final : public SolveTraits {
+ public:
+  /// One triangle, where the other solves have two.
+  double flops(const Shape& shape) const override { return flops_of_solves(shape) / 2; }
+  /// A zero on the diagonal is found before anything is computed.
+  double flops_until(const Shape&, Index) const override { return 0; }
+  std::size_t memory(const Request& request, const Options&) const override {
+    return with_type(request.type, [&](auto one) {
+      return solve_with_bytes<decltype(one)>(request.shape.n, request.shape.nrhs);
+    });
+  }
+};
+
+}  // namespace
+
+const FamilyTraits& trtrs_traits() {
+  static constexpr TrtrsTraits kTraits;
+  return kTraits;
+}
+
+#define OVERLAPACK_INSTANTIATE(T)                                                                  \
+  template Index trtrs<T>(Device&, const Options&, Uplo, Op, Diag, HostView<const T>, HostView<T>, \
+                          Index&);
+OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
+
+}  // namespace overlapack::algorithms
