@@ -485,7 +485,7 @@ TYPED_TEST(Faults, PotrsAndGetrs) {
 TYPED_TEST(Faults, UpdatesOfAFactor) {
   using T = TypeParam;
   // With so little memory a downdate comes up twice.
-  const auto little = algorithms::chol_update_bytes<T>(100, 3, this->nb_) + 1000;
+  const std::size_t little = algorithms::chol_update_bytes<T>(100, 3, this->nb_) + 1000;
   for (const std::size_t limit : {std::size_t{0}, little}) {
     for (const Uplo uplo : kUplos) {
       for (const int sigma : {1, -1}) {

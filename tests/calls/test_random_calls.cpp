@@ -253,6 +253,61 @@ TYPED_TEST(RandomCalls, Cholesky) {
   });
 }
 
+// ---- Triangles ------------------------------------------------------------------------------
+
+/// max |B - op(A) X| / (|op(A)| |X| eps).
+template <class T>
+double triangle_error(Op op, const Padded<Wide<T>>& a, const Padded<T>& x, const Padded<T>& b) {
+  const auto solution = widen<T>(x.view());
+  return worst_ratio<T>(rest(widen<T>(b.view()), op, a, Op::none, solution),
+                        bound(op, a, Op::none, solution));
+}
+
+TYPED_TEST(RandomCalls, Triangles) {
+  using T = TypeParam;
+  this->repeat([this](Random& random) {
+    constexpr Op kOps[] = {Op::none, Op::trans, Op::conj_trans};
+    const Uplo uplo = this->draw_uplo(random);
+    const Op op = kOps[random.integer(0, 2)];
+    const Diag diag = random.integer(0, 1) == 0 ? Diag::unit : Diag::non_unit;
+    const Index n = this->draw_order(random), nrhs = random.integer(1, 20);
+    const auto seed = static_cast<std::uint64_t>(random.integer(0, 1 << 30));
+    auto a = random_matrix<T>(n, n, seed, random.integer(0, 3));
+    Padded<Wide<T>> whole(n, n);
+    for (Index j = 0; j < n; ++j) {
+      for (Index i = 0; i < n; ++i) {
+        const bool given = uplo == Uplo::lower ? i > j : i < j;
+        a(i, j) = i == j  ? a(i, j) + T(Real<T>(3))
+                  : given ? a(i, j) / static_cast<Real<T>>(n)
+                          : nan<T>();
+        whole(i, j) = given || i == j ? Wide<T>(a(i, j)) : Wide<T>(0);
+      }
+      if (diag == Diag::unit) {
+        a(j, j) = nan<T>();
+        whole(j, j) = Wide<T>(1);
+      }
+    }
+    const Index k = random.integer(0, n - 1);
+    const bool singular = diag == Diag::non_unit && random.integer(0, 5) == 0;
+    if (singular) a(k, k) = T(0);
+    const auto b = random_matrix<T>(n, nrhs, 1, random.integer(0, 3));
+    auto x = b, cpu_x = b;
+    SCOPED_TRACE(testing::Message()
+                 << "n=" << n << " nrhs=" << nrhs << " " << char(uplo) << char(op) << char(diag));
+    Operand<T> a_there(this->device(), a, this->on_device(random, n));
+    Operand<T> b_there(this->device(), x, this->on_device(random, n));
+    EXPECT_EQ(trtrs<T>(uplo, op, diag, a_there.view(), b_there.view()), singular ? k + 1 : 0);
+    b_there.fetch();
+    EXPECT_TRUE(x.padding_untouched());
+    if (singular) {
+      EXPECT_TRUE(same_bits(x, b));
+      return;
+    }
+    this->cpu_lapack().trsm(Side::left, uplo, op, diag, T(1), a.view(), cpu_x.view());
+    expect_as_accurate(triangle_error<T>(op, whole, x, b), triangle_error<T>(op, whole, cpu_x, b));
+  });
+}
+
 // ---- LU -------------------------------------------------------------------------------------
 
 template <class T>

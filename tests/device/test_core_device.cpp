@@ -7,6 +7,7 @@
 #include <cmath>
 #include <complex>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "device/emulated/emulated_device.hpp"
@@ -49,10 +50,10 @@ class Results {
  private:
   template <class U>
   void put(U x) {
-    if constexpr (!std::is_integral_v<U> && !std::is_floating_point_v<U>) {
-      numbers_.emplace_back(x.real(), x.imag());
-    } else {
+    if constexpr (std::is_arithmetic_v<U>) {
       numbers_.emplace_back(static_cast<double>(x));
+    } else {
+      numbers_.emplace_back(x.real(), x.imag());
     }
   }
   std::vector<std::complex<double>> numbers_;
