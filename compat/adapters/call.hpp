@@ -115,9 +115,10 @@ void report(Caller caller, I info, Arguments... arguments) {
       dispatch::cpu_lapack<T>(caller.family).find(caller.name, sizeof(I) == 8);
   if (real_routine != nullptr) {
     forward<void>(real_routine, arguments...);
-    // Its last argument is info, which a library may count otherwise: OpenBLAS has another order of
-    // checks in some routines.
-    *std::get<sizeof...(Arguments) - 1>(std::make_tuple(arguments...)) = info;
+    // Its last argument is info as a rule, which a library may count otherwise: OpenBLAS has another
+    // order of checks in some routines.
+    const auto last = std::get<sizeof...(Arguments) - 1>(std::make_tuple(arguments...));
+    if constexpr (std::is_same_v<decltype(last), I* const>) *last = info;
   } else {
     std::fprintf(stderr, " ** On entry to %s parameter number %2d had an illegal value\n",
                  routine.c_str(), static_cast<int>(-info));

@@ -304,7 +304,11 @@ TYPED_TEST(RandomCalls, Triangles) {
       return;
     }
     this->cpu_lapack().trsm(Side::left, uplo, op, diag, T(1), a.view(), cpu_x.view());
-    expect_as_accurate(triangle_error<T>(op, whole, x, b), triangle_error<T>(op, whole, cpu_x, b));
+    // Substitution is bounded by n units (Higham, Accuracy and Stability, theorem 8.5). Sums in
+    // another order than the CPU's come closer to that.
+    const double cpus = triangle_error<T>(op, whole, cpu_x, b),
+                 quarter = static_cast<double>(n) / 4;
+    EXPECT_LT(triangle_error<T>(op, whole, x, b), std::max(4 * cpus + 10, quarter));
   });
 }
 
