@@ -115,8 +115,8 @@ void report(Caller caller, I info, Arguments... arguments) {
       dispatch::cpu_lapack<T>(caller.family).find(caller.name, sizeof(I) == 8);
   if (real_routine != nullptr) {
     forward<void>(real_routine, arguments...);
-    // Its last argument is info as a rule, which a library may count otherwise: OpenBLAS checks some
-    // routines in another order.
+    // Its last argument is info as a rule, which a library may count otherwise: OpenBLAS checks
+    // some routines in another order.
     const auto last = std::get<sizeof...(Arguments) - 1>(std::make_tuple(arguments...));
     if constexpr (std::is_same_v<decltype(last), I* const>) *last = info;
   } else {
