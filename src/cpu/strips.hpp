@@ -1,6 +1,6 @@
 // Rows of a Cholesky factor and of the vectors of its update, a strip of them at a time: as many
 // rows as fill a few of the processor's vector registers. What happens to them, and why, says
-// algorithms/chol_update.cpp.
+// algorithms/update/on_cpu.cpp.
 #pragma once
 
 #include <memory>

@@ -18,7 +18,7 @@ enum class Algorithm { automatic, tiled, hybrid, textbook };
 enum class DeviceChoice { automatic, cuda, host, off };
 using algorithms::Upload;
 
-/// What the environment says (README.md, "Settings"). Empty or absent means the default.
+/// What the environment says (docs/user/settings.md). Empty or absent means the default.
 struct Settings {
   DeviceChoice device = DeviceChoice::automatic;
   std::optional<int> cuda_index;  ///< none: the GPU that the program itself uses, or by `rank`
@@ -39,7 +39,8 @@ struct Settings {
   std::string log;               ///< file the log is appended to; empty means stderr
 };
 
-/// One environment variable: for parsing, `overlapack info` and the README.
+/// One environment variable: for parsing, `overlapack info` and `overlapack run`. Users read of it
+/// in docs/user/settings.md.
 struct Setting {
   const char* name;
   const char* values;

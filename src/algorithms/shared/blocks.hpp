@@ -19,7 +19,7 @@ struct Options {
   Index threads = 1;     ///< copy threads
   bool split = true;     ///< large products by split operands, where the device offers them
   bool residues = true;  ///< long sums by residues, where the device offers them
-  bool by_rows = true;   ///< LU: columns far from the panels by rows, if there is memory for it
+  bool by_rows = true;   ///< LU: later columns by rows till almost their turn, if memory suffices
   /// Cholesky: the order of the leading block that is factored first, before the rows below it are
   /// needed. A multiple of nb; 0: none is.
   Index leading = 0;

@@ -12,7 +12,7 @@ namespace overlapack::algorithms {
 
 /// Up to this condition number a triangular block is solved with by a product with its inverse. The
 /// product's backward error grows with the condition, substitution's does not; with 256 it stays
-/// within a few of LAPACK's units (src/README.md, "Inverses of diagonal blocks").
+/// within a few of LAPACK's units (docs/design/0030-inverted-blocks.md).
 inline constexpr double kTrustedCondition = 256;
 
 /// Inverses of the diagonal blocks of a Cholesky factor, side by side on the device, with their

@@ -1,4 +1,5 @@
-// What plans ask of solves with given factors: ?potrs and ?getrs.
+// What plans ask of solves with given factors or a triangle: ?potrs and ?getrs
+// here, and what ?trtrs (trtrs.hpp) shares with them.
 #pragma once
 
 #include <algorithm>

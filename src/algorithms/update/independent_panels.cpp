@@ -8,7 +8,7 @@
 #include "device/timeline.hpp"
 #include "transfer/transfer.hpp"
 
-// The reflectors of chol_update.cpp are a chain: each of them is made from a row of V that all
+// The reflectors of on_cpu.cpp are a chain: each of them is made from a row of V that all
 // those before have changed, and a step of the chain takes a GPU half a microsecond. But what V is
 // before some panel of columns can be had without them. With W = L^-1 V, A + s V V^H = L (I + s W
 // W^H) L^H; eliminate the first j rows, and what is left of V V^H, Woodbury says, is
@@ -35,8 +35,8 @@
 // nor its inverse is large (kMaxGrowth). That is so unless vectors, seen through L^-1, are long, or
 // the downdated matrix is nearly singular: then the chain has to do it.
 // The same is so where a diagonal block of L is not well conditioned, since elimination multiplies
-// by its inverse (src/README.md, "Inverses of diagonal blocks"). What is not finite in L or V makes
-// T, or a condition, large, too.
+// by its inverse (docs/design/0030-inverted-blocks.md). What is not finite in L or V makes T, or a
+// condition, large, too.
 //
 // Nothing may be changed if there is no result, which is known only when all of the factor has been
 // read. For a factor in the device's memory nothing is written before. A factor in the host's

@@ -41,7 +41,7 @@ template <class T>
 void finish_chol_update(Uplo uplo, HostView<T> a, HostView<const T> v, Index updates,
                         Index threads);
 
-/// update_one() and downdate_one() of chol_rank_one.hpp, of a factor with a real diagonal, without
+/// update_one() and downdate_one() of rank_one.hpp, of a factor with a real diagonal, without
 /// zeros on it for a downdate, whose result is whether it has been done. Throw std::bad_alloc
 /// before anything is changed; the workspace is of ten times the size of x.
 template <class T>

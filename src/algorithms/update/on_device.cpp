@@ -9,7 +9,7 @@
 #include "device/timeline.hpp"
 #include "transfer/transfer.hpp"
 
-// The mathematics is that of chol_update.cpp: reflectors take block columns of L and all of V
+// The mathematics is that of on_cpu.cpp: reflectors take block columns of L and all of V
 // through the update, one after the other. What differs is how they travel.
 //
 // The factor is streamed: a region of a few hundred columns comes up, is transformed, and goes home

@@ -18,7 +18,7 @@
 // Along a column of R each element depends on the one before, which costs the latency of two
 // operations. Therefore several columns go side by side.
 //
-// Reflectors in the plane of one column and one vector are these rotations (chol_update.cpp), so
+// Reflectors in the plane of one column and one vector are these rotations (on_cpu.cpp), so
 // where there is memory for what its sweeps need, they do it.
 
 namespace overlapack::algorithms {
@@ -130,7 +130,7 @@ void solve(HostView<T> r, T* x) {
   }
 }
 
-/// Whether sweeps (chol_update.hpp) are the faster way, and possible: for a real diagonal.
+/// Whether sweeps (on_cpu.hpp) are the faster way, and possible: for a real diagonal.
 template <class T>
 bool sweeps_pay(HostView<const T> r) {
   if (r.cols < kHostTuning.rotations_by_sweeps_from_order) return false;
