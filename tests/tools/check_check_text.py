@@ -28,6 +28,13 @@ https://example.org/%s
 ```
 """ % LONG
 
+# Comments that name what there is, from each place, and what is no name of a file.
+COMMENTS = """#include "core/gone.hpp"
+// src/core/a.hpp, core/a.cpp, a.cpp (names.hpp); docs/page.md, "Two words": `core/a.hpp`.
+/// https://example.org/gone.py, core/*.cpp, <name>.cpp, a.{hpp,cpp}, x.cpp_y, page.md.
+const char* name = "core/gone.cpp";
+"""
+
 FAULTS = {
     "page.md": ("one\n" + LONG + "\n", "page.md:2: 101 columns, at most 100 are allowed"),
     "table.md": ("| a |\n|---|\n| " + LONG + " |\n", "table.md:3: 105 columns, "),
@@ -45,6 +52,16 @@ FAULTS = {
     "braces.md": ("`src/core/a.{hpp,cu}`\n", "braces.md:1: src/core/a.{hpp,cu} does not exist"),
     "star.md": ("`src/*/b.cpp`\n", "star.md:1: src/*/b.cpp does not exist"),
     "word.md": ("`scripts/gone --all`\n", "word.md:1: scripts/gone does not exist"),
+    "src/core/comment.cpp": ("// As core/gone.cpp says.\n",
+                             "src/core/comment.cpp:1: the comment names core/gone.cpp, which does"),
+    "src/core/bare.hpp": ("int x;  // see gone.hpp: x\n",
+                          "src/core/bare.hpp:1: the comment names gone.hpp, which does not exist"),
+    "tests/comment.py": ("# (docs/gone.md)\n",
+                         "tests/comment.py:1: the comment names docs/gone.md, which does not"),
+    "tests/tool.supp": ("# by core/gone.cpp\n",
+                        "tests/tool.supp:1: the comment names core/gone.cpp, which does not exist"),
+    "src/core/section.cu": ('/// docs/page.md, "Three words".\n',
+                            "src/core/section.cu:1: the comment names no heading of docs/page.md"),
     "src/CMakeLists.txt": ("# " + LONG, "src/CMakeLists.txt:1: 103 columns, "),
     "scripts/other": ("#!/bin/sh\n# " + LONG, "scripts/other:2: 103 columns, "),
 }
@@ -56,7 +73,8 @@ NO_FAULTS = {
     "docs/page.md": "# Page\n\n## Two words\n",
     "src/core/a.hpp": "",
     "src/core/a.cpp": "// https://example.org/" + LONG + "\n",
-    "scripts/tool": "#!/bin/sh\n",
+    "src/core/names.hpp": COMMENTS,
+    "scripts/tool": "#!/bin/sh\n# src/core/a.hpp and FOLDER/x.cpp\necho '# core/gone.cpp'\n",
     "data.csv": LONG,
     "build/CMakeCache.txt": "",
     "build/copy.md": LONG,
