@@ -1,12 +1,15 @@
 // What the command lines of the command and of the benchmark have in common.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "core/scalar.hpp"
+
+namespace CLI {
+class App;  // <CLI/CLI.hpp> takes seconds to compile
+}
 
 namespace overlapack::tools {
 
