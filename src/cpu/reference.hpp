@@ -79,10 +79,13 @@ void scale(T beta, HostView<T> c) {
   }
 }
 
-/// c += A b for a contiguous real A (count x depth): the one hot loop. Four columns at a time, so
-/// that c is loaded and stored once for four multiply-adds.
+/// The loops of add_columns(). They are compiled once for each instruction set.
 template <class R>
-void add_columns(Index count, Index depth, const R* a, const R* b, R* __restrict c) {
+#if defined(__GNUC__)
+__attribute__((always_inline))
+#endif
+inline void
+add_columns_inline(Index count, Index depth, const R* a, const R* b, R* __restrict c) {
   Index l = 0;
   for (; l + 4 <= depth; l += 4) {
     const R *const a0 = a + l * count, *const a1 = a0 + count, *const a2 = a1 + count,
@@ -95,6 +98,26 @@ void add_columns(Index count, Index depth, const R* a, const R* b, R* __restrict
   for (; l < depth; ++l) {
     for (Index i = 0; i < count; ++i) c[i] += a[l * count + i] * b[l];
   }
+}
+
+#if defined(__GNUC__) && defined(__x86_64__)
+// AVX2 without fused multiply-adds: the same bits, in two thirds of the time.
+template <class R>
+__attribute__((target("avx2"))) void add_columns_avx2(Index count, Index depth, const R* a,
+                                                      const R* b, R* __restrict c) {
+  add_columns_inline(count, depth, a, b, c);
+}
+#endif
+
+/// c += A b for a contiguous real A (count x depth): the one hot loop. Four columns at a time, so
+/// that c is loaded and stored once for four multiply-adds.
+template <class R>
+void add_columns(Index count, Index depth, const R* a, const R* b, R* __restrict c) {
+#if defined(__GNUC__) && defined(__x86_64__)
+  static const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
+  if (has_avx2) return add_columns_avx2(count, depth, a, b, c);
+#endif
+  add_columns_inline(count, depth, a, b, c);
 }
 
 }  // namespace detail

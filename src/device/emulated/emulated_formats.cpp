@@ -218,8 +218,9 @@ class EmulatedResidueProducts final : public ResidueProducts<T> {
     for (Index number = 0; number < residues::kModuli; ++number) {
       const std::int8_t* const x = &a.numbers(0, i) + number * a.stride + of_a;
       const std::int8_t* const y = &b.numbers(0, j) + number * b.stride + of_b;
-      for (Index l = 0; l < a.numbers.rows; ++l)
-        sums[static_cast<std::size_t>(number)] += x[l] * y[l];
+      std::int32_t sum = 0;  // exact (residue_products.hpp)
+      for (Index l = 0; l < a.numbers.rows; ++l) sum += x[l] * y[l];
+      sums[static_cast<std::size_t>(number)] = sum;
     }
     return sums;
   }

@@ -123,14 +123,13 @@ inline Index split_section(const float* numbers, Index size, float* to) {
   const int exponent = largest > 0 ? std::min(14 - std::ilogb(largest), 126) : 0;
   std::fill_n(to, SplitForm::kHeader, 0.f);
   to[0] = std::ldexp(1.f, -exponent);
+  const float scale = std::ldexp(1.f, exponent);
   const auto high = [&](Index i) {
-    const float x = i < size ? std::ldexp(numbers[i], exponent) : 0;
+    const float x = i < size ? numbers[i] * scale : 0;
     return to_fp16(x);
   };
   const auto low = [&](Index i) {
-    return i < size && std::isfinite(numbers[i])
-               ? to_fp16(std::ldexp(numbers[i], exponent) - high(i))
-               : 0;
+    return i < size && std::isfinite(numbers[i]) ? to_fp16(numbers[i] * scale - high(i)) : 0;
   };
   Index rows = SplitForm::kHeader;
   for (Index i = 0; i < size; i += kPiece) {
