@@ -71,11 +71,6 @@ template <class T>
 T number(Bad bad) {
   return bad == Bad::negative ? T(-1) : bad == Bad::zero ? T(0) : nan<T>();
 }
-enum class Where { first, middle, last };
-constexpr Where kWhere[] = {Where::first, Where::middle, Where::last};
-Index position(Where where, Index n) {
-  return where == Where::first ? 0 : where == Where::middle ? n / 2 : n - 1;
-}
 
 /// A panel whose leading minors are positive definite up to an element of its diagonal.
 struct IndefinitePanel {

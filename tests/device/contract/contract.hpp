@@ -115,5 +115,14 @@ T scalar(double re, double im) {
 }
 
 constexpr Op kOps[] = {Op::none, Op::trans, Op::conj_trans};
+constexpr Side kSides[] = {Side::left, Side::right};
+constexpr Diag kDiags[] = {Diag::non_unit, Diag::unit};
+
+/// Places on a diagonal of order n.
+enum class Where { first, middle, last };
+constexpr Where kWhere[] = {Where::first, Where::middle, Where::last};
+inline Index position(Where where, Index n) {
+  return where == Where::first ? 0 : where == Where::middle ? n / 2 : n - 1;
+}
 
 }  // namespace overlapack::testing_support

@@ -70,8 +70,6 @@ struct TrsmCase {
         .GetString();
   }
 };
-constexpr Side kSides[] = {Side::left, Side::right};
-constexpr Diag kDiags[] = {Diag::non_unit, Diag::unit};
 
 /// A well-conditioned triangle: as it is stored, where everything that must not be referenced is a
 /// NaN, and with all of its elements.
