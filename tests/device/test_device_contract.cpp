@@ -9,6 +9,7 @@
 
 #include "device/contract/contract.hpp"
 #include "device/timeline.hpp"
+#include "support/cases.hpp"
 
 namespace overlapack {
 namespace {
@@ -47,31 +48,34 @@ TYPED_TEST(DeviceContract, CopiesBlocksWithPitchesInBothDirections) {
   }
 }
 
+struct CopyCase {
+  Shape shape;
+  Part part;
+  Index diagonal;
+
+  std::string name() const {
+    return (testing::Message() << shape << ", " << name_of(part) << ", diagonal " << diagonal)
+        .GetString();
+  }
+};
+
 TYPED_TEST(DeviceContract, CopiesPartsOnTheDevice) {
   using T = TypeParam;
-  const std::pair<Index, Index> shapes[] = {{7, 5}, {5, 9}, {300, 40}, {1, 1}, {9000, 2}};
-  for (const auto& [m, n] : shapes) {
+  constexpr Shape kShapes[] = {{7, 5}, {5, 9}, {300, 40}, {1, 1}, {9000, 2}};
+  constexpr Index kDiagonals[] = {0, -2, 3, -500, 500};
+  for (const CopyCase& c : cross<CopyCase>(kShapes, kParts, kDiagonals)) {
+    SCOPED_TRACE(c.name());
+    const auto [m, n] = c.shape;
     const auto a = random_matrix<T>(m, n, 1, 2);
-    const auto from = this->upload(a);
-    for (const Part part : {Part::all, Part::lower, Part::upper}) {
-      for (const Index diagonal : {Index{0}, Index{-2}, Index{3}, Index{-500}, Index{500}}) {
-        const auto to = this->upload(Padded<T>(m, n, 5));
-        this->queue().copy_on_device(
-            {to.view.data, sizeof(T) * static_cast<std::size_t>(to.view.ld), from.view.data,
-             sizeof(T) * static_cast<std::size_t>(from.view.ld), sizeof(T), m, n, part, diagonal});
-        const auto copied = this->download(to);
-        for (Index j = 0; j < n; ++j) {
-          for (Index i = 0; i < m; ++i) {
-            const bool inside =
-                part == Part::all || (part == Part::lower ? i >= j + diagonal : i <= j + diagonal);
-            ASSERT_EQ(copied(i, j), inside ? a(i, j) : sentinel<T>())
-                << m << "x" << n << " part " << static_cast<int>(part) << " diagonal " << diagonal
-                << " at " << i << "," << j;
-          }
-        }
-        EXPECT_TRUE(copied.padding_untouched());
-      }
-    }
+    const auto from = this->upload(a), to = this->upload(Padded<T>(m, n, 5));
+    this->queue().copy_on_device(
+        {to.view.data, sizeof(T) * static_cast<std::size_t>(to.view.ld), from.view.data,
+         sizeof(T) * static_cast<std::size_t>(from.view.ld), sizeof(T), m, n, c.part, c.diagonal});
+    const auto copied = this->download(to);
+    EXPECT_TRUE(all_elements(c.shape, [&](Index i, Index j) {
+      return copied(i, j) == (inside(c.part, i, j, c.diagonal) ? a(i, j) : sentinel<T>());
+    }));
+    EXPECT_TRUE(copied.padding_untouched());
   }
 }
 

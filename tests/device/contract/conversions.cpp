@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "device/contract/contract.hpp"
+#include "support/cases.hpp"
 
 namespace overlapack {
 namespace {
@@ -23,79 +24,89 @@ class MixedContract : public DeviceContract<T> {
 };
 TYPED_TEST_SUITE(MixedContract, DoublePrecisions);
 
+struct PartCase {
+  Shape shape;
+  Part part;
+
+  std::string name() const {
+    return (testing::Message() << shape << ", " << name_of(part)).GetString();
+  }
+};
+constexpr Shape kShapes[] = {{1, 1}, {7, 5}, {5, 9}, {300, 40}, {5000, 3}};
+
 TYPED_TEST(MixedContract, RoundsAPart) {
   using T = TypeParam;
-  const std::pair<Index, Index> shapes[] = {{7, 5}, {5, 9}, {300, 40}, {1, 1}, {5000, 3}};
-  for (const auto& [m, n] : shapes) {
+  for (const PartCase& c : cross<PartCase>(kShapes, kParts)) {
+    SCOPED_TRACE(c.name());
+    const auto [m, n] = c.shape;
     const auto a = random_matrix<T>(m, n, 1, 2);
-    const auto from = this->upload(a);
-    for (const Part part : {Part::all, Part::lower, Part::upper}) {
-      const auto to = this->upload(Padded<Single<T>>(m, n, 3));
-      const auto overflow = this->upload_index(0);
-      this->queue().enqueue(Round<T>{part, from, to, overflow});
-      const auto rounded = this->download(to);
-      for (Index j = 0; j < n; ++j) {
-        for (Index i = 0; i < m; ++i) {
-          const bool inside = part == Part::all || (part == Part::lower ? i >= j : i <= j);
-          ASSERT_EQ(rounded(i, j), inside ? static_cast<Single<T>>(a(i, j)) : sentinel<Single<T>>())
-              << m << "x" << n << " part " << static_cast<int>(part) << " at " << i << "," << j;
-        }
-      }
-      EXPECT_TRUE(rounded.padding_untouched());
-      EXPECT_EQ(this->download_index(overflow), 0);
-    }
+    const auto to = this->upload(Padded<Single<T>>(m, n, 3));
+    const auto overflow = this->upload_index(0);
+    this->queue().enqueue(Round<T>{c.part, this->upload(a), to, overflow});
+    const auto rounded = this->download(to);
+    EXPECT_TRUE(all_elements(c.shape, [&](Index i, Index j) {
+      const bool counts = inside(c.part, i, j);
+      return rounded(i, j) == (counts ? static_cast<Single<T>>(a(i, j)) : sentinel<Single<T>>());
+    }));
+    EXPECT_TRUE(rounded.padding_untouched());
+    EXPECT_EQ(this->download_index(overflow), 0);
   }
+}
+
+/// A number among others.
+struct WordsCase {
+  Shape shape;
+  struct Number {
+    double number;
+    bool overflows;
+  } special;
+  Part part;
+
+  std::string name() const {
+    return (testing::Message() << shape << ", " << name_of(part) << " with " << special.number)
+        .GetString();
+  }
+};
+
+/// Is x what becomes of y's high words: towards zero, to 21 bits? Numbers that have no more are as
+/// they were.
+template <class T>
+bool is_cut_off(Single<T> x, T y) {
+  if (is_nan(y) || std::abs(y) >= double(std::numeric_limits<float>::max()) / 2) return true;
+  return std::abs(T(x) - y) <= 0x1p-20 * std::abs(y) + 0x1p-149 && (std::abs(y) != 3 || T(x) == y);
 }
 
 TYPED_TEST(MixedContract, RoundsHighWordsAndJoinsThemWithTheLowOnes) {
   using T = TypeParam;
-  using R = Real<T>;
-  const R largest = std::numeric_limits<float>::max(), inf = std::numeric_limits<R>::infinity();
-  const struct {
-    R number;
-    bool overflows;
-  } cases[] = {{0, false},      {-3, false}, {largest, false}, {std::nextafter(largest, inf), true},
-               {1e-310, false}, {inf, true}, {nan<R>(), false}};
-  const std::pair<Index, Index> shapes[] = {{1, 1}, {7, 5}, {5, 9}, {300, 40}, {5000, 3}};
-  for (const auto& [m, n] : shapes) {
-    for (const auto& c : cases) {
-      auto a = random_matrix<T>(m, n, 1, 2);
-      a(m - 1, n - 1) = scalar<T>(1, c.number);
-      a(0, 0) = T(c.number);
-      const auto high = this->upload(words_of(a, Words::high)),
-                 low = this->upload(words_of(a, Words::low));
-      for (const Part part : {Part::all, Part::lower, Part::upper}) {
-        SCOPED_TRACE(testing::Message() << m << "x" << n << " part " << static_cast<int>(part)
-                                        << " with " << c.number);
-        const auto rounded = this->upload(Padded<Single<T>>(m, n, 3));
-        const auto joined = this->upload(Padded<T>(m, n, 1));
-        const auto overflow = this->upload_index(0);
-        this->queue().enqueue(RoundHigh<T>{part, high, rounded});
-        this->queue().enqueue(Join<T>{part, high, low, joined, overflow});
-        const auto singles = this->download(rounded);
-        const auto doubles = this->download(joined);
-        for (Index j = 0; j < n; ++j) {
-          for (Index i = 0; i < m; ++i) {
-            const bool inside = part == Part::all || (part == Part::lower ? i >= j : i <= j);
-            const T expected = inside ? a(i, j) : sentinel<T>();
-            ASSERT_EQ(std::memcmp(&doubles(i, j), &expected, sizeof(T)), 0) << i << "," << j;
-            if (!inside) {
-              ASSERT_EQ(singles(i, j), sentinel<Single<T>>()) << i << "," << j;
-            } else if (!is_nan(expected) && std::abs(expected) < largest / 2) {
-              // Towards zero, to 21 bits: numbers that have no more are as they were.
-              ASSERT_LE(std::abs(T(singles(i, j)) - expected),
-                        0x1p-20 * std::abs(expected) + 0x1p-149);
-              if (std::abs(expected) == 3) {
-                ASSERT_EQ(T(singles(i, j)), expected);
-              }
-            }
-          }
-        }
-        EXPECT_TRUE(singles.padding_untouched());
-        EXPECT_TRUE(doubles.padding_untouched());
-        EXPECT_EQ(this->download_index(overflow), c.overflows ? 1 : 0);
-      }
-    }
+  const double largest = std::numeric_limits<float>::max(), inf = infinity<double>();
+  const WordsCase::Number numbers[] = {
+      {0, false},      {-3, false}, {largest, false},      {std::nextafter(largest, inf), true},
+      {1e-310, false}, {inf, true}, {nan<double>(), false}};
+  for (const WordsCase& c : cross<WordsCase>(kShapes, numbers, kParts)) {
+    SCOPED_TRACE(c.name());
+    const auto [m, n] = c.shape;
+    auto a = random_matrix<T>(m, n, 1, 2);
+    a(m - 1, n - 1) = scalar<T>(1, c.special.number);
+    a(0, 0) = T(c.special.number);
+    const auto high = this->upload(words_of(a, Words::high)),
+               low = this->upload(words_of(a, Words::low));
+    const auto rounded = this->upload(Padded<Single<T>>(m, n, 3));
+    const auto joined = this->upload(Padded<T>(m, n, 1));
+    const auto overflow = this->upload_index(0);
+    this->queue().enqueue(RoundHigh<T>{c.part, high, rounded});
+    this->queue().enqueue(Join<T>{c.part, high, low, joined, overflow});
+    const auto singles = this->download(rounded);
+    const auto doubles = this->download(joined);
+    EXPECT_TRUE(all_elements(c.shape, [&](Index i, Index j) {
+      const bool counts = inside(c.part, i, j);
+      const T expected = counts ? a(i, j) : sentinel<T>();
+      return std::memcmp(&doubles(i, j), &expected, sizeof(T)) == 0 &&
+             (counts ? is_cut_off<T>(singles(i, j), expected)
+                     : singles(i, j) == sentinel<Single<T>>());
+    }));
+    EXPECT_TRUE(singles.padding_untouched());
+    EXPECT_TRUE(doubles.padding_untouched());
+    EXPECT_EQ(this->download_index(overflow), c.special.overflows ? 1 : 0);
   }
 }
 
@@ -125,12 +136,10 @@ TYPED_TEST(MixedContract, ScalesByPowersOfTwo) {
           part, from, to, overflow,
           by_rows ? DeviceView<const R>(row_sizes.view) : DeviceView<const R>(), column_sizes});
       const auto got = this->download(to);
-      for (Index j = 0; j < n; ++j) {
-        for (Index i = part == Part::lower ? j : 0; i < m; ++i) {
-          const auto scaled = a(i, j) / (power(j) * (by_rows ? power(i) : 1));
-          ASSERT_EQ(got(i, j), static_cast<Single<T>>(scaled)) << i << "," << j;
-        }
-      }
+      EXPECT_TRUE(all_elements({m, n}, [&](Index i, Index j) {
+        const auto scaled = a(i, j) / (power(j) * (by_rows ? power(i) : 1));
+        return !inside(part, i, j) || got(i, j) == static_cast<Single<T>>(scaled);
+      }));
       EXPECT_TRUE(got.padding_untouched());
     }
   }
@@ -168,17 +177,16 @@ TYPED_TEST(MixedContract, RoundingReportsWhatOverflows) {
                {T(1e-300), false},
                {scalar<T>(is_complex<T> ? 0 : beyond, -beyond), true}};
   for (const auto& c : cases) {
-    for (const Part part : {Part::all, Part::lower, Part::upper}) {
+    for (const Part part : kParts) {
       for (const auto& [i, j] : {std::pair<Index, Index>{500, 3}, {3, 17}, {7, 7}}) {
         auto a = random_matrix<T>(m, n, 1);
         a(i, j) = c.number;
-        const bool inside = part == Part::all || (part == Part::lower ? i >= j : i <= j);
         const auto from = this->upload(a);
         const auto to = this->upload(Padded<Single<T>>(m, n));
         const auto overflow = this->upload_index(0);
         this->queue().enqueue(Round<T>{part, from, to, overflow});
-        EXPECT_EQ(this->download_index(overflow), c.overflows && inside ? 1 : 0)
-            << c.number << " part " << static_cast<int>(part) << " at " << i << "," << j;
+        EXPECT_EQ(this->download_index(overflow), c.overflows && inside(part, i, j) ? 1 : 0)
+            << c.number << ", " << name_of(part) << " at " << i << "," << j;
       }
     }
   }
@@ -201,16 +209,12 @@ TYPED_TEST(MixedContract, WidensAndAdds) {
       const auto to = this->upload(before);
       this->queue().enqueue(Widen<T>{from, beta, to});
       const auto got = this->download(to);
-      for (Index j = 0; j < n; ++j) {
-        for (Index i = 0; i < m; ++i) {
-          const T x(a(i, j));
-          const T expected = beta == T(0) ? x : x + beta * before(i, j);
-          ASSERT_LE(std::abs(got(i, j) - expected), 8 * epsilon<T>()) << i << "," << j;
-          if (beta == T(0) || beta == T(1)) {
-            ASSERT_EQ(got(i, j), expected);
-          }
-        }
-      }
+      EXPECT_TRUE(all_elements({m, n}, [&](Index i, Index j) {
+        const T x(a(i, j));
+        const T expected = beta == T(0) ? x : x + beta * before(i, j);
+        const bool exact = beta == T(0) || beta == T(1);
+        return std::abs(got(i, j) - expected) <= (exact ? 0 : 8 * epsilon<T>());
+      }));
       EXPECT_TRUE(got.padding_untouched());
     }
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "device/contract/contract.hpp"
+#include "support/cases.hpp"
 
 namespace overlapack {
 namespace {
@@ -329,24 +330,26 @@ TYPED_TEST(InterchangeContract, SwapRowsFollowsThePivotsInBothDirections) {
 
 TYPED_TEST(InterchangeContract, SwapColumnsDoesTheSameByRows) {
   using T = TypeParam;
+  const auto swaps = [this](const InterchangeShape& s, Index cols, bool narrow) {
+    SCOPED_TRACE(testing::Message() << s.rows << "x" << cols << ", " << s.pivots << " pivots"
+                                    << (narrow ? ", repeated targets" : ""));
+    const Pivots pivots(s.rows, s.pivots, narrow);
+    auto expected = random_matrix<T>(s.rows, cols, 2, 1);
+    Padded<T> by_rows(cols, s.rows, 1);
+    for (Index i = 0; i < s.rows; ++i) {
+      for (Index j = 0; j < cols; ++j) by_rows(j, i) = expected(i, j);
+    }
+    const auto da = this->upload(by_rows);
+    this->queue().enqueue(SwapColumns<T>{da, this->upload(pivots.shifted), Pivots::kOffset});
+    const auto result = this->download(da);
+    reference::laswp<T>(expected.view(), 0, s.pivots, pivots.local.data());
+    EXPECT_EQ(max_difference(result, applied(Op::trans, expected)), 0);
+    EXPECT_TRUE(result.padding_untouched());
+  };
   for (const InterchangeShape& s : kInterchangeShapes) {
-    for (const Index cols : {s.cols, 100 * s.cols + 1}) {
-      for (const bool narrow : {false, true}) {
-        SCOPED_TRACE(testing::Message() << s.rows << "x" << cols << ", " << s.pivots << " pivots"
-                                        << (narrow ? ", repeated targets" : ""));
-        const Pivots pivots(s.rows, s.pivots, narrow);
-        auto expected = random_matrix<T>(s.rows, cols, 2, 1);
-        Padded<T> by_rows(cols, s.rows, 1);
-        for (Index i = 0; i < s.rows; ++i) {
-          for (Index j = 0; j < cols; ++j) by_rows(j, i) = expected(i, j);
-        }
-        const auto da = this->upload(by_rows);
-        this->queue().enqueue(SwapColumns<T>{da, this->upload(pivots.shifted), Pivots::kOffset});
-        const auto result = this->download(da);
-        reference::laswp<T>(expected.view(), 0, s.pivots, pivots.local.data());
-        EXPECT_EQ(max_difference(result, applied(Op::trans, expected)), 0);
-        EXPECT_TRUE(result.padding_untouched());
-      }
+    for (const bool narrow : kBools) {
+      swaps(s, s.cols, narrow);
+      swaps(s, 100 * s.cols + 1, narrow);
     }
   }
 }
@@ -550,30 +553,28 @@ TYPED_TEST(LuStepContract, TakesAnyNumberOfColumns) {
   EXPECT_EQ(max_difference(this->download(da), applied(Op::none, step.a)), 0);
 }
 
+/// Where the expected number is not finite, so is x, in the same way.
+template <class T>
+bool alike(T x, Wide<T> expected, Index summands) {
+  if (is_nan(expected)) return is_nan(x);
+  if (!std::isfinite(std::abs(expected))) return Wide<T>(x) == expected;
+  return std::abs(Wide<T>(x) - expected) < sum_bound<T>(summands);
+}
+
 TYPED_TEST(LuStepContract, WhatIsNotFiniteStaysInItsColumnAndBelow) {
   using T = TypeParam;
   for (const Index w : {5, 40, 128, 150, 300}) {
-    for (const Index i : {Index{0}, w / 2, w - 1, w + 7}) {
+    for (const Index row : {Index{0}, w / 2, w - 1, w + 7}) {
       LuStepCase<T> step(w + 10, 35, w, w + 9, [](Index j) { return j; });
-      step.a(i, 3) = nan<T>();
-      if (!is_complex<T>) step.a(i, 20) = infinity<T>();
+      step.a(row, 3) = nan<T>();
+      if (!is_complex<T>) step.a(row, 20) = infinity<T>();
       const auto expected = step.expected();
-      const auto finite = [](auto y) { return std::isfinite(std::abs(y)); };
       for (const auto storage : TestFixture::kStorages) {
-        SCOPED_TRACE(testing::Message() << w << ", row " << i << ", storage " << storage);
+        SCOPED_TRACE(testing::Message() << w << ", row " << row << ", storage " << storage);
         const auto x = this->result(step, storage);
-        Index different = 0;
-        for (Index c = 0; c < x.cols(); ++c) {
-          for (Index r = 0; r < x.rows(); ++r) {
-            if (finite(expected(r, c))) {
-              if (!(std::abs(Wide<T>(x(r, c)) - expected(r, c)) < sum_bound<T>(w))) ++different;
-            } else if (is_nan(expected(r, c)) ? !is_nan(x(r, c))
-                                              : Wide<T>(x(r, c)) != expected(r, c)) {
-              ++different;
-            }
-          }
-        }
-        EXPECT_EQ(different, 0);
+        EXPECT_TRUE(all_elements({x.rows(), x.cols()}, [&](Index i, Index j) {
+          return alike<T>(x(i, j), expected(i, j), w);
+        }));
       }
     }
   }
@@ -618,16 +619,8 @@ TYPED_TEST(LuStepContract, WholeSteps) {
       return;
     }
     ++done;
-    Index different = 0;
-    for (Index c = 0; c < x.cols(); ++c) {
-      for (Index i = 0; i < m; ++i) {
-        const bool right = is_nan(expected(i, c))
-                               ? is_nan(x(i, c))
-                               : std::abs(Wide<T>(x(i, c)) - expected(i, c)) < sum_bound<T>(2 * w);
-        if (!right) ++different;
-      }
-    }
-    EXPECT_EQ(different, 0);
+    EXPECT_TRUE(all_elements(
+        {m, x.cols()}, [&](Index i, Index j) { return alike<T>(x(i, j), expected(i, j), 2 * w); }));
   };
   for (const Index w : {1, 5, 16, 17, 100, 128}) {
     for (const Index below : {1, 3, 16, 127, 129, 500, 1024, 1025, 3000}) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "device/contract/contract.hpp"
+#include "support/cases.hpp"
 
 namespace overlapack {
 namespace {
@@ -16,24 +17,24 @@ template <class T>
 class NormContract : public DeviceContract<T> {};
 TYPED_TEST_SUITE(NormContract, Precisions);
 
+constexpr Index kSizes[] = {1, 2, 7, 42, 666, 2048};
+
 TYPED_TEST(NormContract, NormsOfColumns) {
   using T = TypeParam;
-  const Index sizes[] = {1, 2, 7, 42, 666, 2048};
-  for (const Index m : sizes) {
-    for (const Index n : sizes) {
-      SCOPED_TRACE(testing::Message() << m << "x" << n);
-      const auto a = random_matrix<T>(m, n, 1, 3);  // padding would change every result
-      const auto on_device = this->upload(a);
-      const auto norms = this->upload(Padded<Real<T>>(n, 1, 1));
-      this->queue().enqueue(ColumnNorms<T>{on_device, norms});
-      const auto got = this->download(norms);
-      for (Index j = 0; j < n; ++j) {
-        Real<T> largest(0);
-        for (Index i = 0; i < m; ++i) largest = std::max(largest, abs1(a(i, j)));
-        ASSERT_EQ(got(j, 0), largest) << j;
-      }
-      EXPECT_TRUE(got.padding_untouched());
+  for (const Shape& shape : cross<Shape>(kSizes, kSizes)) {
+    SCOPED_TRACE(testing::Message() << shape);
+    const auto [m, n] = shape;
+    const auto a = random_matrix<T>(m, n, 1, 3);  // padding would change every result
+    const auto on_device = this->upload(a);
+    const auto norms = this->upload(Padded<Real<T>>(n, 1, 1));
+    this->queue().enqueue(ColumnNorms<T>{on_device, norms});
+    const auto got = this->download(norms);
+    for (Index j = 0; j < n; ++j) {
+      Real<T> largest(0);
+      for (Index i = 0; i < m; ++i) largest = std::max(largest, abs1(a(i, j)));
+      ASSERT_EQ(got(j, 0), largest) << j;
     }
+    EXPECT_TRUE(got.padding_untouched());
   }
 }
 
@@ -86,6 +87,29 @@ double norm_of(Norm norm, const Padded<W>& a) {
   return sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end());
 }
 
+/// All of them, in the order of kNorms.
+template <class W>
+std::vector<double> norms_of(const Padded<W>& a) {
+  std::vector<double> norms;
+  for (const Norm norm : kNorms) norms.push_back(norm_of(norm, a));
+  return norms;
+}
+
+/// A matrix of which one triangle is given.
+struct TriangleCase {
+  struct Order {
+    Index n, padding;
+  } order;
+  Symmetry symmetry;
+  Uplo uplo;
+
+  std::string name() const {
+    return (testing::Message() << order.n << "+" << order.padding << " " << char(uplo)
+                               << (symmetry == Symmetry::hermitian ? ", Hermitian" : ""))
+        .GetString();
+  }
+};
+
 /// Reductions of whole matrices. Elements are up to 100.
 template <class T>
 class ReductionContract : public DeviceContract<T> {
@@ -114,71 +138,58 @@ class ReductionContract : public DeviceContract<T> {
       this->queue().enqueue(MatrixNorm<T>{norm, symmetry, uplo, a, work, result});
     });
   }
+  void expect_norms(const std::vector<double>& expected, DeviceView<const T> a,
+                    Symmetry symmetry = Symmetry::none, Uplo uplo = Uplo::lower) {
+    for (std::size_t k = 0; k < expected.size(); ++k) {
+      const auto terms = static_cast<double>(kNorms[k] == Norm::one        ? a.rows
+                                             : kNorms[k] == Norm::infinity ? a.cols
+                                                                           : 40);
+      EXPECT_NEAR(static_cast<double>(norm(kNorms[k], a, symmetry, uplo)), expected[k],
+                  (terms + 4) * epsilon<T>() * expected[k])
+          << static_cast<char>(kNorms[k]);
+    }
+  }
+
+  void of_triangle(const TriangleCase& c) {
+    const auto [n, padding] = c.order;
+    const bool hermitian = c.symmetry == Symmetry::hermitian;
+    auto a = matrix(n, n, padding);
+    Padded<Wide<T>> whole(n, n);
+    for (Index j = 0; j < n; ++j) {
+      for (Index i = 0; i < n; ++i) {
+        const bool given = c.uplo == Uplo::lower ? i >= j : i <= j;
+        if (given) whole(i, j) = whole(j, i) = Wide<T>(a(i, j));
+        if (!given) a(i, j) = nan<T>();
+      }
+      if (!hermitian) continue;
+      whole(j, j) = Wide<T>(real(a(j, j)));
+      a(j, j) = scalar<T>(static_cast<double>(real(a(j, j))), std::nan(""));
+    }
+    expect_norms(norms_of(whole), this->upload(a), c.symmetry, c.uplo);
+  }
 };
 TYPED_TEST_SUITE(ReductionContract, Precisions);
 
 TYPED_TEST(ReductionContract, OfManyShapes) {
   using T = TypeParam;
-  const Index sizes[] = {1, 2, 7, 42, 666, 2048};
-  for (const Index m : sizes) {
-    for (const Index n : sizes) {
-      const auto same = this->matrix(m, n, 0);
-      std::vector<double> expected_norms;
-      for (const Norm norm : kNorms) expected_norms.push_back(norm_of(norm, widen<T>(same.view())));
-      for (const Index padding : {0, 3, 4}) {  // unaligned, too
-        SCOPED_TRACE(testing::Message() << m << "x" << n << ", padding " << padding);
-        const auto on_device = this->upload(this->matrix(m, n, padding));
-        for (std::size_t k = 0; k < expected_norms.size(); ++k) {
-          const Norm norm = kNorms[k];
-          const double expected = expected_norms[k];
-          const double terms = norm == Norm::one        ? static_cast<double>(m)
-                               : norm == Norm::infinity ? static_cast<double>(n)
-                                                        : 40.;
-          EXPECT_NEAR(static_cast<double>(this->norm(norm, on_device)), expected,
-                      (terms + 4) * epsilon<T>() * expected)
-              << static_cast<char>(norm);
-        }
-      }
+  for (const Shape& shape : cross<Shape>(kSizes, kSizes)) {
+    const auto [m, n] = shape;
+    const auto expected = norms_of(widen<T>(this->matrix(m, n, 0).view()));
+    for (const Index padding : {0, 3, 4}) {  // unaligned, too
+      SCOPED_TRACE(testing::Message() << shape << "+" << padding);
+      this->expect_norms(expected, this->upload(this->matrix(m, n, padding)));
     }
   }
 }
 
 TYPED_TEST(ReductionContract, OfTrianglesOfManyOrders) {
-  using T = TypeParam;
-  for (const Index n : {1, 2, 7, 42, 133, 666, 2048}) {
-    for (const Index padding : {0, 3, 4}) {
-      if (n > 1000 && padding != 3) continue;  // it takes a while
-      const auto a = this->matrix(n, n, padding);
-      for (const Symmetry symmetry : {Symmetry::symmetric, Symmetry::hermitian}) {
-        for (const Uplo uplo : kUplos) {
-          SCOPED_TRACE(testing::Message() << n << " padding " << padding << " " << char(uplo)
-                                          << static_cast<int>(symmetry));
-          auto triangle = a;
-          Padded<Wide<T>> whole(n, n);
-          for (Index j = 0; j < n; ++j) {
-            for (Index i = 0; i < n; ++i) {
-              const bool given = uplo == Uplo::lower ? i >= j : i <= j;
-              if (!given) triangle(i, j) = nan<T>();
-              const auto x = Wide<T>(given ? a(i, j) : a(j, i));
-              whole(i, j) = symmetry == Symmetry::hermitian && i == j ? Wide<T>(real(x)) : x;
-            }
-            if constexpr (is_complex<T>) {
-              if (symmetry == Symmetry::hermitian) {
-                triangle(j, j) = {real(a(j, j)), std::numeric_limits<Real<T>>::quiet_NaN()};
-              }
-            }
-          }
-          const auto on_device = this->upload(triangle);
-          for (const Norm norm : kNorms) {
-            const double expected = norm_of(norm, whole);
-            const bool sums = norm == Norm::one || norm == Norm::infinity;
-            EXPECT_NEAR(static_cast<double>(this->norm(norm, on_device, symmetry, uplo)), expected,
-                        static_cast<double>((sums ? n : 40) + 4) * epsilon<T>() * expected)
-                << static_cast<char>(norm);
-          }
-        }
-      }
-    }
+  constexpr Index kOrders[] = {1, 2, 7, 42, 133, 666}, kPaddings[] = {0, 3, 4};
+  constexpr Symmetry kSymmetries[] = {Symmetry::symmetric, Symmetry::hermitian};
+  auto orders = cross<TriangleCase::Order>(kOrders, kPaddings);
+  orders.push_back({2048, 3});  // others take a while
+  for (const auto& c : cross<TriangleCase>(orders, kSymmetries, kUplos)) {
+    SCOPED_TRACE(c.name());
+    this->of_triangle(c);
   }
 }
 
@@ -190,9 +201,7 @@ TYPED_TEST(ReductionContract, DoNotDependOnTheAlignment) {
   for (const Index padding : {3, 4, 5, 6, 7}) {
     for (const Index offset : {0, 1}) {
       Padded<T> larger(m + offset, n, padding - offset);
-      for (Index j = 0; j < n; ++j) {
-        for (Index i = 0; i < m; ++i) larger(i + offset, j) = a(i, j);
-      }
+      reference::lacpy<T>(a.view(), larger.view().block(offset, 0, m, n));
       const auto on_device = this->upload(larger);
       const DeviceView<const T> view = on_device.view.block(offset, 0, m, n);
       std::vector<Real<T>> norms;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "device/contract/contract.hpp"
+#include "support/cases.hpp"
 
 namespace overlapack {
 namespace {
@@ -79,6 +80,25 @@ using Operand = OperandOf<double>;
 
 constexpr Op kResidueOps[] = {Op::none, Op::conj_trans};
 
+struct SumCase {
+  Op op_a, op_b;
+  Index k;
+
+  std::string name() const {
+    return (testing::Message() << k << " summands, " << char(op_a) << char(op_b)).GetString();
+  }
+};
+constexpr Index kSummands[] = {64, 640, 2048};
+
+/// A number that makes its row too long.
+template <class T>
+struct BadCase {
+  Op op;
+  T bad;
+
+  std::string name() const { return (testing::Message() << bad << ", " << char(op)).GetString(); }
+};
+
 template <class T>
 class ResidueContractOf : public DeviceContract<T> {
  protected:
@@ -101,7 +121,25 @@ class ResidueContractOf : public DeviceContract<T> {
   static T& stored(Op op, Padded<T>& a, Index i, Index l) {
     return op == Op::none ? a(i, l) : a(l, i);
   }
-  /// Rows of very different sizes, numbers of very different sizes, a row of one number.
+  /// beta C - A B^H by the definition, in numbers of this type.
+  template <class Sum>
+  static Padded<Sum> difference(double beta, const Padded<T>& c, Op op_a, const Padded<T>& a,
+                                Op op_b, const Padded<T>& b) {
+    Padded<Sum> result(c.rows(), c.cols());
+    const Index k = op_a == Op::none ? a.cols() : a.rows();
+    for (Index j = 0; j < c.cols(); ++j) {
+      for (Index i = 0; i < c.rows(); ++i) {
+        Sum v(beta == 0 ? T(0) : beta * c(i, j));
+        for (Index l = 0; l < k; ++l) {
+          v -= Sum(element(op_a, a, i, l)) * Sum(conj(element(op_b, b, j, l)));
+        }
+        result(i, j) = v;
+      }
+    }
+    return result;
+  }
+  /// Rows of very different sizes, numbers  /// Rows of very different sizes, numbers of very
+  /// different sizes, a row of one number.
   static void make_rows_differ(Op op_a, Padded<T>& a, Op op_b, Padded<T>& b, Index k) {
     for (Index l = 0; l < k; ++l) {
       stored(op_a, a, 1, l) *= 1e-150;
@@ -181,9 +219,9 @@ TEST_F(ResidueContract, ResiduesAreThoseOfRoundedNumbers) {
       EXPECT_NEAR(there.squares(queue(), i), squares, 1e-13);
       for (int number = 0; number < residues::kModuli; ++number) {
         const std::vector<int> got = there.residues_of(queue(), number, i);
-        for (std::size_t l = 0; l < x.size(); ++l) {
-          EXPECT_EQ((x[l] - got[l]) % residues::kModulus[number], 0) << number << " " << l;
-        }
+        EXPECT_TRUE(std::equal(x.begin(), x.end(), got.begin(), [&](std::int64_t whole, int part) {
+          return (whole - part) % residues::kModulus[number] == 0;
+        })) << number;
       }
     }
     EXPECT_EQ(there.first_long(queue()), kOrder);
@@ -202,11 +240,11 @@ TEST_F(ResidueContract, ProductsOfIntegersAreAsGoodAsExact) {
     }
     const Padded<double> c(70, 67, 2);
     const auto got = multiply(operand(op, a), operand(op, b), 0, c);
+    const auto expected = difference<double>(0, c, op, a, op, b);
     for (Index j = 0; j < 67; ++j) {
       for (Index i = 0; i < 70; ++i) {
-        double v = 0;
-        for (Index l = 0; l < k; ++l) v += element(op, a, i, l) * element(op, b, j, l);
-        ASSERT_NEAR(got(i, j), -v, 0x1p-51 * std::abs(v) + 1e-9) << i << " " << j;
+        const double rounding = 0x1p-51 * std::abs(expected(i, j)) + 1e-9;
+        ASSERT_NEAR(got(i, j), expected(i, j), rounding) << i << " " << j;
       }
     }
     EXPECT_TRUE(got.padding_untouched());
@@ -215,25 +253,20 @@ TEST_F(ResidueContract, ProductsOfIntegersAreAsGoodAsExact) {
 
 TEST_F(ResidueContract, ErrorsAreThoseOfDoublePrecisionInTheNormsOfRows) {
   for (const Op op : kResidueOps) {
-    for (const Index k : {Index{64}, Index{640}, Index{2048}}) {
+    for (const Index k : kSummands) {
+      SCOPED_TRACE((SumCase{op, op, k}.name()));
       const Index m = 33, n = 20;
       auto a = matrix(op, m, k, 3), b = matrix(op, n, k, 4);
       make_rows_differ(op, a, op, b, k);
       const auto c = random_matrix<double>(m, n, 5);
       const std::vector<double> of_a = scales_of(op, a), of_b = scales_of(op, b);
       const auto got = multiply(operand(op, a), operand(op, b), 1, c);
-      for (Index j = 0; j < n; ++j) {
-        for (Index i = 0; i < m; ++i) {
-          long double v = 0;
-          for (Index l = 0; l < k; ++l) {
-            v += static_cast<long double>(element(op, a, i, l)) * element(op, b, j, l);
-          }
-          const double scale =
-              of_a[static_cast<std::size_t>(i)] * of_b[static_cast<std::size_t>(j)];
-          const double rounding = 0x1p-52 * std::abs(c(i, j)) + 0x1p-51 * scale;
-          ASSERT_NEAR(got(i, j), static_cast<double>(c(i, j) - v), rounding) << i << " " << j;
-        }
-      }
+      const auto expected = difference<long double>(1, c, op, a, op, b);
+      EXPECT_TRUE(all_elements({m, n}, [&](Index i, Index j) {
+        const double scale = of_a[static_cast<std::size_t>(i)] * of_b[static_cast<std::size_t>(j)];
+        const double rounding = 0x1p-52 * std::abs(c(i, j)) + 0x1p-51 * scale;
+        return std::abs(got(i, j) - static_cast<double>(expected(i, j))) <= rounding;
+      }));
     }
   }
 }
@@ -255,37 +288,27 @@ TEST_F(ResidueContract, SquaresAreThoseOfAllBlocks) {
 
 TEST_F(ResidueContract, LongRowsAreFoundAndTheFirstIsMultipliedAllTheSame) {
   const Index n = 40, k = 128, first = 1000;
-  for (const Op op : kResidueOps) {
-    for (const double bad : {1e5, std::numeric_limits<double>::infinity(), nan<double>(), 1e300}) {
-      SCOPED_TRACE(bad);
-      auto a = matrix(op, n, k, 1), b = matrix(op, 5, k, 2);
-      const std::vector<double> scales = scales_of(op, a);
-      for (const Index i : {Index{9}, Index{11}, Index{30}}) {
-        stored(op, a, i, 5) = bad;
-      }
-      Operand left(queue(), op, a, scales, first, kOrder);
-      queue().enqueue(FindResidues<T>{left.form(), {}});
-      EXPECT_EQ(left.first_long(queue()), first + 9);
-      // Found again, nothing changes; and a row beyond is not the first.
-      queue().enqueue(FindResidues<T>{left.form(), {}});
-      EXPECT_EQ(left.first_long(queue()), first + 9);
-      const auto c = random_matrix<double>(n, 5, 3);
-      const auto got = multiply(left, operand(op, b), 1, c);
-      for (Index j = 0; j < 5; ++j) {
-        for (Index i = 0; i < n; ++i) {
-          double v = 0;
-          for (Index l = 0; l < k; ++l) v += element(op, a, i, l) * element(op, b, j, l);
-          const double expected = c(i, j) - v;
-          if (i == 11 || i == 30) {
-            EXPECT_TRUE(std::isnan(got(i, j))) << i << " " << j;
-          } else if (std::isfinite(expected)) {
-            EXPECT_NEAR(got(i, j), expected, 1e-13 * (std::abs(v) + 1)) << i << " " << j;
-          } else {
-            EXPECT_FALSE(std::isfinite(got(i, j))) << i << " " << j;
-          }
-        }
-      }
-    }
+  const double bad_ones[] = {1e5, infinity<double>(), nan<double>(), 1e300};
+  for (const auto& [op, bad] : cross<BadCase<double>>(kResidueOps, bad_ones)) {
+    SCOPED_TRACE((BadCase<double>{op, bad}.name()));
+    auto a = matrix(op, n, k, 1), b = matrix(op, 5, k, 2);
+    const std::vector<double> scales = scales_of(op, a);
+    stored(op, a, 9, 5) = stored(op, a, 11, 5) = stored(op, a, 30, 5) = bad;
+    Operand left(queue(), op, a, scales, first, kOrder);
+    queue().enqueue(FindResidues<T>{left.form(), {}});
+    EXPECT_EQ(left.first_long(queue()), first + 9);
+    // Found again, nothing changes; and a row beyond is not the first.
+    queue().enqueue(FindResidues<T>{left.form(), {}});
+    EXPECT_EQ(left.first_long(queue()), first + 9);
+    const auto c = random_matrix<double>(n, 5, 3);
+    const auto got = multiply(left, operand(op, b), 1, c);
+    const auto expected = difference<double>(1, c, op, a, op, b);
+    EXPECT_TRUE(all_elements({n, 5}, [&](Index i, Index j) {
+      const double x = got(i, j), y = expected(i, j);
+      if (i == 11 || i == 30) return std::isnan(x);
+      if (!std::isfinite(y)) return !std::isfinite(x);
+      return std::abs(x - y) <= 1e-13 * (std::abs(c(i, j) - y) + 1);
+    }));
   }
 }
 
@@ -299,13 +322,8 @@ TEST_F(ResidueContract, TallAndWideProducts) {
     const auto a = matrix(Op::none, m, k, 6), b = matrix(Op::none, n, k, 7);
     const auto c = random_matrix<double>(m, n, 8, 3);
     const auto got = multiply(operand(Op::none, a), operand(Op::none, b), -0.5, c);
-    for (Index j = 0; j < n; ++j) {
-      for (Index i = 0; i < m; ++i) {
-        double v = -0.5 * c(i, j);
-        for (Index l = 0; l < k; ++l) v -= a(i, l) * b(j, l);
-        ASSERT_NEAR(got(i, j), v, 1e-12) << i << " " << j;
-      }
-    }
+    const auto expected = difference<double>(-0.5, c, Op::none, a, Op::none, b);
+    EXPECT_LT(max_difference(got, expected), 1e-12);
     EXPECT_TRUE(got.padding_untouched());
   }
 }
@@ -314,32 +332,35 @@ TEST_F(ResidueContract, TallAndWideProducts) {
 
 using ComplexResidueContract = ResidueContractOf<std::complex<double>>;
 
+struct ProductCase {
+  Op op;
+  struct Sizes {
+    Index m, n, k;
+  } sizes;
+
+  std::string name() const {
+    return (testing::Message() << sizes.m << "x" << sizes.n << "x" << sizes.k << ", " << char(op))
+        .GetString();
+  }
+};
+
 TEST_F(ComplexResidueContract, ErrorsAreThoseOfDoublePrecisionInTheNormsOfRows) {
-  for (const Op op : kResidueOps) {
-    for (const auto& [m, n, k] : {std::tuple<Index, Index, Index>{33, 20, 128},
-                                  {300, 140, 384},
-                                  {140, 300, 256},
-                                  {9, 7, 3072}}) {
-      SCOPED_TRACE(m);
-      auto a = matrix(op, m, k, 3), b = matrix(op, n, k, 4);
-      const std::vector<double> of_a = scales_of(op, a), of_b = scales_of(op, b);
-      const auto c = random_matrix<T>(m, n, 5, 2);
-      const auto got = multiply(operand(op, a, of_a), operand(op, b, of_b), 1, c);
-      for (Index j = 0; j < n; ++j) {
-        for (Index i = 0; i < m; ++i) {
-          std::complex<long double> v = c(i, j);
-          for (Index l = 0; l < k; ++l) {
-            v -= std::complex<long double>(element(op, a, i, l)) *
-                 std::complex<long double>(std::conj(element(op, b, j, l)));
-          }
-          const double scale =
-              of_a[static_cast<std::size_t>(i)] * of_b[static_cast<std::size_t>(j)];
-          const double rounding = 0x1p-52 * std::abs(c(i, j)) + 0x1p-50 * scale;
-          ASSERT_LE(std::abs(got(i, j) - T(v)), rounding) << i << " " << j;
-        }
-      }
-      EXPECT_TRUE(got.padding_untouched());
-    }
+  constexpr ProductCase::Sizes kSizes[] = {
+      {33, 20, 128}, {300, 140, 384}, {140, 300, 256}, {9, 7, 3072}};
+  for (const auto& p : cross<ProductCase>(kResidueOps, kSizes)) {
+    SCOPED_TRACE(p.name());
+    const auto [m, n, k] = p.sizes;
+    const auto a = matrix(p.op, m, k, 3), b = matrix(p.op, n, k, 4);
+    const std::vector<double> of_a = scales_of(p.op, a), of_b = scales_of(p.op, b);
+    const auto c = random_matrix<T>(m, n, 5, 2);
+    const auto got = multiply(operand(p.op, a, of_a), operand(p.op, b, of_b), 1, c);
+    const auto expected = difference<std::complex<long double>>(1, c, p.op, a, p.op, b);
+    EXPECT_TRUE(all_elements({m, n}, [&](Index i, Index j) {
+      const double scale = of_a[static_cast<std::size_t>(i)] * of_b[static_cast<std::size_t>(j)];
+      const double rounding = 0x1p-52 * std::abs(c(i, j)) + 0x1p-50 * scale;
+      return std::abs(got(i, j) - T(expected(i, j))) <= rounding;
+    }));
+    EXPECT_TRUE(got.padding_untouched());
   }
 }
 
@@ -358,30 +379,23 @@ TEST_F(ComplexResidueContract, SquaresAreThoseOfBothPartsAndOfAllBlocks) {
 
 TEST_F(ComplexResidueContract, LongRowsAreFoundAndTheFirstIsMultipliedAllTheSame) {
   const Index n = 40, k = 128, first = 1000;
-  for (const Op op : kResidueOps) {
-    for (const T bad : {T(1e5, 0), T(0, 1e5), T(0, nan<double>())}) {
-      SCOPED_TRACE(std::to_string(bad.real()) + " " + std::to_string(bad.imag()));
-      auto a = matrix(op, n, k, 1), b = matrix(op, 5, k, 2);
-      const std::vector<double> of_a = scales_of(op, a), of_b = scales_of(op, b);
-      for (const Index i : {Index{9}, Index{11}}) stored(op, a, i, 5) = bad;
-      const OperandOf<T> left = operand(op, a, of_a, first);
-      EXPECT_EQ(left.first_long(queue()), first + 9);
-      const auto c = random_matrix<T>(n, 5, 3);
-      const auto got = multiply(left, operand(op, b, of_b), 1, c);
-      for (Index j = 0; j < 5; ++j) {
-        for (Index i = 0; i < n; ++i) {
-          T v = c(i, j);
-          for (Index l = 0; l < k; ++l) v -= element(op, a, i, l) * std::conj(element(op, b, j, l));
-          if (i == 11) {
-            EXPECT_TRUE(std::isnan(got(i, j).real()) && std::isnan(got(i, j).imag())) << j;
-          } else if (std::isfinite(std::abs(v))) {
-            EXPECT_LE(std::abs(got(i, j) - v), 1e-13 * (std::abs(v) + 1)) << i << " " << j;
-          } else {
-            EXPECT_FALSE(std::isfinite(std::abs(got(i, j)))) << i << " " << j;
-          }
-        }
-      }
-    }
+  const T bad_ones[] = {T(1e5, 0), T(0, 1e5), T(0, nan<double>())};
+  for (const auto& [op, bad] : cross<BadCase<T>>(kResidueOps, bad_ones)) {
+    SCOPED_TRACE((BadCase<T>{op, bad}.name()));
+    auto a = matrix(op, n, k, 1), b = matrix(op, 5, k, 2);
+    const std::vector<double> of_a = scales_of(op, a), of_b = scales_of(op, b);
+    stored(op, a, 9, 5) = stored(op, a, 11, 5) = bad;
+    const OperandOf<T> left = operand(op, a, of_a, first);
+    EXPECT_EQ(left.first_long(queue()), first + 9);
+    const auto c = random_matrix<T>(n, 5, 3);
+    const auto got = multiply(left, operand(op, b, of_b), 1, c);
+    const auto expected = difference<T>(1, c, op, a, op, b);
+    EXPECT_TRUE(all_elements({n, 5}, [&](Index i, Index j) {
+      const T x = got(i, j), y = expected(i, j);
+      if (i == 11) return std::isnan(x.real()) && std::isnan(x.imag());
+      if (!std::isfinite(std::abs(y))) return !std::isfinite(std::abs(x));
+      return std::abs(x - y) <= 1e-13 * (std::abs(y) + 1);
+    }));
   }
 }
 
@@ -472,18 +486,15 @@ TYPED_TEST_SUITE(ScaledResidueContract, DoublePrecisions);
 
 TYPED_TEST(ScaledResidueContract, ErrorsAreThoseOfDoublePrecisionInTheNormsOfRows) {
   using T = TypeParam;
-  for (const Op op_a : kResidueOps) {
-    for (const Op op_b : kResidueOps) {
-      for (const Index k : {Index{64}, Index{640}, Index{2048}}) {
-        const Index m = 33, n = 20;
-        auto a = this->matrix(op_a, m, k, 3), b = this->matrix(op_b, n, k, 4, 2);
-        this->make_rows_differ(op_a, a, op_b, b, k);
-        for (Index l = 0; l < k; ++l) this->stored(op_a, a, 6, l) = 0;
-        const auto c = random_matrix<T>(m, n, 5, 1);
-        const auto got = this->subtract(op_a, a, op_b, b, Padded<double>(0, 0), c);
-        this->expect_right(op_a, a, op_b, b, this->ones(k), c, got);
-      }
-    }
+  for (const SumCase& s : cross<SumCase>(kResidueOps, kResidueOps, kSummands)) {
+    SCOPED_TRACE(s.name());
+    const Index m = 33, n = 20;
+    auto a = this->matrix(s.op_a, m, s.k, 3), b = this->matrix(s.op_b, n, s.k, 4, 2);
+    this->make_rows_differ(s.op_a, a, s.op_b, b, s.k);
+    for (Index l = 0; l < s.k; ++l) this->stored(s.op_a, a, 6, l) = 0;
+    const auto c = random_matrix<T>(m, n, 5, 1);
+    const auto got = this->subtract(s.op_a, a, s.op_b, b, Padded<double>(0, 0), c);
+    this->expect_right(s.op_a, a, s.op_b, b, this->ones(s.k), c, got);
   }
 }
 
@@ -564,29 +575,19 @@ TYPED_TEST(ScaledResidueContract, WhatIsNotFiniteStaysInItsRow) {
   std::vector<T> bad_ones = {T(HUGE_VAL), nan<T>()};
   if constexpr (is_complex<T>)
     bad_ones.insert(bad_ones.end(), {T(0, HUGE_VAL), T(1, nan<double>())});
-  for (const Op op : kResidueOps) {
-    for (const T bad : bad_ones) {
-      auto a = this->matrix(op, m, k, 1), b = this->matrix(op, n, k, 2);
-      this->stored(op, a, 7, 100) = bad;
-      this->stored(op, b, 3, 5) = -bad;
-      const auto c = random_matrix<T>(m, n, 3);
-      const auto got = this->subtract(op, a, op, b, Padded<double>(0, 0), c);
-      for (Index j = 0; j < n; ++j) {
-        for (Index i = 0; i < m; ++i) {
-          T v = c(i, j);
-          for (Index l = 0; l < k; ++l) {
-            v -= this->element(op, a, i, l) * conj(this->element(op, b, j, l));
-          }
-          if (i == 7 || j == 3) {
-            const std::complex<double> parts = got(i, j);
-            EXPECT_TRUE(std::isnan(parts.real())) << i << " " << j;
-            EXPECT_EQ(std::isnan(parts.imag()), is_complex<T>) << i << " " << j;
-          } else {
-            EXPECT_LE(std::abs(got(i, j) - v), 1e-12) << i << " " << j;
-          }
-        }
-      }
-    }
+  for (const auto& [op, bad] : cross<BadCase<T>>(kResidueOps, bad_ones)) {
+    SCOPED_TRACE((BadCase<T>{op, bad}.name()));
+    auto a = this->matrix(op, m, k, 1), b = this->matrix(op, n, k, 2);
+    this->stored(op, a, 7, 100) = bad;
+    this->stored(op, b, 3, 5) = -bad;
+    const auto c = random_matrix<T>(m, n, 3);
+    const auto got = this->subtract(op, a, op, b, Padded<double>(0, 0), c);
+    const auto expected = this->template difference<T>(1, c, op, a, op, b);
+    EXPECT_TRUE(all_elements({m, n}, [&](Index i, Index j) {
+      const std::complex<double> x = got(i, j);
+      if (i == 7 || j == 3) return std::isnan(x.real()) && std::isnan(x.imag()) == is_complex<T>;
+      return std::abs(got(i, j) - expected(i, j)) <= 1e-12;
+    }));
   }
 }
 
