@@ -20,6 +20,7 @@
 #include "host/new_memory.hpp"
 #include "host/strided_copy.hpp"
 #include "host/workers.hpp"
+#include "support/cases.hpp"
 #include "support/fixtures.hpp"
 #include "support/matrices.hpp"
 #include "support/numpy_loop.hpp"
@@ -79,31 +80,34 @@ template <class T>
 class CopyTest : public testing::Test {};
 TYPED_TEST_SUITE(CopyTest, Precisions);
 
+struct Increments {
+  Index n, incx, incy, threads;  // no threads: by the name of BLAS
+
+  std::string name() const {
+    return (testing::Message() << "n " << n << " incx " << incx << " incy " << incy << " threads "
+                               << threads)
+        .GetString();
+  }
+  /// Where element i of n with that increment lies.
+  Index place(Index increment, Index i) const {
+    return increment < 0 ? (i - n + 1) * increment : i * increment;
+  }
+};
+
 TYPED_TEST(CopyTest, IncrementsOfEitherSign) {
   using T = TypeParam;
-  constexpr Index kIncrements[] = {-40, -2, -1, 1, 2, 40};
-  const auto place = [](Index n, Index increment, Index i) {
-    return increment < 0 ? (i - n + 1) * increment : i * increment;
-  };
-  for (const Index n : {0, 1, 3, 2500}) {
-    for (const Index incx : kIncrements) {
-      for (const Index incy : kIncrements) {
-        const auto x = random_matrix<T>(n * std::abs(incx) + 1, 1, 1);
-        for (const Index threads : {0, 1, 3, 1000}) {  // 0: by its name
-          Padded<T> y(n * std::abs(incy) + 1, 1), expected = y;
-          for (Index i = 0; i < n; ++i) expected(place(n, incy, i), 0) = x(place(n, incx, i), 0);
-          if (threads == 0) {
-            copy_by_name(n, &x(0, 0), incx, &y(0, 0), incy);
-          } else {
-            algorithms::copy(n, &x(0, 0), incx, &y(0, 0), incy, threads);
-          }
-          Index wrong = 0;
-          for (Index i = 0; i < y.rows(); ++i) wrong += y(i, 0) != expected(i, 0);
-          EXPECT_EQ(wrong, 0) << "n " << n << " incx " << incx << " incy " << incy << " threads "
-                              << threads;
-        }
-      }
+  constexpr Index kNumbers[] = {0, 1, 3, 2500}, kIncrements[] = {-40, -2, -1, 1, 2, 40};
+  constexpr Index kThreads[] = {0, 1, 3, 1000};
+  const auto x = random_matrix<T>(2500 * 40 + 1, 1, 1);
+  for (const Increments& c : cross<Increments>(kNumbers, kIncrements, kIncrements, kThreads)) {
+    Padded<T> y(c.n * std::abs(c.incy) + 1, 1), expected = y;
+    for (Index i = 0; i < c.n; ++i) expected(c.place(c.incy, i), 0) = x(c.place(c.incx, i), 0);
+    if (c.threads == 0) {
+      copy_by_name(c.n, &x(0, 0), c.incx, &y(0, 0), c.incy);
+    } else {
+      algorithms::copy(c.n, &x(0, 0), c.incx, &y(0, 0), c.incy, c.threads);
     }
+    EXPECT_TRUE(equal_elements(y, expected)) << c.name();
   }
 }
 
@@ -181,26 +185,36 @@ struct Room : std::vector<T> {
   Room() : std::vector<T>(static_cast<std::size_t>(algorithms::NextColumns<T>::kKeptElements)) {}
 };
 
+/// Columns from the first on, of a matrix by rows.
+struct NextColumnsCase {
+  Index ld, first, threads;
+
+  std::string name() const {
+    return (testing::Message() << "ld " << ld << ", columns from " << first << " on, " << threads
+                               << " threads")
+        .GetString();
+  }
+};
+
 TYPED_TEST(CopyTest, OfNextColumns) {
   using T = TypeParam;
   Room<T> room;
   using Matrix = ByRows<T>;
   constexpr Index kLine = Matrix::kLine, kCols = 3 * kLine;
-  for (const Index ld : {kCols, 5 * kLine, kCols + 1, Index{2}}) {
-    for (const Index first : {Index{0}, Index{1}, kLine - 1}) {
-      for (const Index threads : {1, 3}) {
-        Matrix a(ld);
-        algorithms::NextColumns<T> columns(first == 1 ? nullptr : room.data());
-        Padded<T> y(Matrix::kRows, 1, 3);
-        for (Index j = first; j < kCols; ++j) {
-          columns.copy(Matrix::kRows, a.column(j), ld, y.data(), threads, j % 7 != 0);
-          Index wrong = 0;
-          for (Index i = 0; i < Matrix::kRows; ++i) wrong += y(i, 0) != a(i, j);
-          EXPECT_EQ(wrong, 0) << "ld " << ld << " column " << j << " of those from " << first;
-        }
-        EXPECT_TRUE(y.padding_untouched());
-      }
+  constexpr Index kPitches[] = {kCols, 5 * kLine, kCols + 1, 2}, kFirst[] = {0, 1, kLine - 1};
+  constexpr Index kThreads[] = {1, 3};
+  for (const auto& c : cross<NextColumnsCase>(kPitches, kFirst, kThreads)) {
+    SCOPED_TRACE(c.name());
+    Matrix a(c.ld);
+    algorithms::NextColumns<T> columns(c.first == 1 ? nullptr : room.data());
+    Padded<T> y(Matrix::kRows, 1, 3);
+    for (Index j = c.first; j < kCols; ++j) {
+      columns.copy(Matrix::kRows, a.column(j), c.ld, y.data(), c.threads, j % 7 != 0);
+      EXPECT_TRUE(
+          all_elements({Matrix::kRows, 1}, [&](Index i, Index) { return y(i, 0) == a(i, j); }))
+          << "of column " << j;
     }
+    EXPECT_TRUE(y.padding_untouched());
   }
 }
 
@@ -249,11 +263,8 @@ TEST(Copy, ReadsAlongForNumPy) {
       for (int repetition = 0; repetition < 3; ++repetition) {
         numpy_loop(&scipy_ilp64::d::scipy_dcopy_64_, kRows, kCols, {a.data() + first, ld, 1},
                    {y.data(), 1, kRows});
-        Index wrong = 0;
-        for (Index j = 0; j < kCols; ++j) {
-          for (Index i = 0; i < kRows; ++i) wrong += y(i, j) != a(i * ld + first + j, 0);
-        }
-        EXPECT_EQ(wrong, 0);
+        EXPECT_TRUE(all_elements(
+            {kRows, kCols}, [&](Index i, Index j) { return y(i, j) == a(i * ld + first + j, 0); }));
       }
     }
   }
@@ -294,53 +305,75 @@ TEST(Copy, SeesWhatHasChangedInBetween) {
   expect_changes();
 }
 
+enum class Order { rows, columns };
+
+/// A matrix of n x count elements, whose lines in memory are its rows or its columns.
+template <class T>
+struct Ordered {
+  Ordered(Order order, Index n, Index count, Index offset)
+      : order(order),
+        offset(offset),
+        all((order == Order::rows ? count : n) + 4, order == Order::rows ? n : count) {}
+  algorithms::Strided<T> strided() {
+    T* const begin = all.data() + offset;
+    return order == Order::rows ? algorithms::Strided<T>{begin, all.ld(), 1}
+                                : algorithms::Strided<T>{begin, 1, all.ld()};
+  }
+  /// The first rows and columns of x.
+  void fill(const Padded<T>& x, Index rows, Index columns) {
+    const auto to = strided();
+    for (Index j = 0; j < columns; ++j) {
+      for (Index i = 0; i < rows; ++i) to.column(j)[i * to.inc] = x(i, j);
+    }
+  }
+  Order order;
+  Index offset;
+  Padded<T> all;
+};
+
+struct AheadCase {
+  struct Way {
+    Order from, to;
+  } way;
+  Index columns, offset, threads;
+
+  std::string name() const {
+    const auto name_of = [](Order order) { return order == Order::rows ? "rows" : "columns"; };
+    return (testing::Message() << "from " << name_of(way.from) << " to " << name_of(way.to) << ", "
+                               << columns << " columns, offset " << offset << ", " << threads
+                               << " threads")
+        .GetString();
+  }
+};
+
 /// Y = X, whatever the order of either: in one piece, with what waits for its turn.
 TYPED_TEST(CopyTest, OfColumnsAhead) {
   using T = TypeParam;
-  using algorithms::Strided;
-  constexpr Index kN = 1300, kColumns = 150;
-  const auto x = random_matrix<T>(kN, kColumns, 11);
-  enum class Order { kRows, kColumns };
-  const auto matrix = [](Order order, Padded<T>& all, Index offset) {
-    return order == Order::kRows ? Strided<T>{all.data() + offset, all.ld(), 1}
-                                 : Strided<T>{all.data() + offset, 1, all.ld()};
-  };
-  for (const auto& [from, to] :
-       {std::pair{Order::kRows, Order::kColumns}, std::pair{Order::kColumns, Order::kRows},
-        std::pair{Order::kColumns, Order::kColumns}}) {
-    for (const Index columns : {2, 64, 150}) {
-      for (const Index offset : {0, 1, 3}) {
-        for (const Index threads : {1, 3}) {
-          const auto sizes = [&](Order order) {
-            return order == Order::kRows ? std::pair{kColumns, kN} : std::pair{kN, kColumns};
-          };
-          const auto [rows_of_x, columns_of_x] = sizes(from);
-          const auto [rows_of_y, columns_of_y] = sizes(to);
-          Padded<T> source(rows_of_x + 4, columns_of_x), target(rows_of_y + 4, columns_of_y);
-          const Strided<T> a = matrix(from, source, 0), y = matrix(to, target, offset);
-          for (Index j = 0; j < kColumns; ++j) {
-            for (Index i = 0; i < kN; ++i) a.column(j)[i * a.inc] = x(i, j);
-          }
-          Padded<T> expected = target;
-          const Strided<T> all = matrix(to, expected, offset);
-          for (Index j = 0; j < columns; ++j) {
-            for (Index i = 0; i < kN - 1; ++i) all.column(j)[i * all.inc] = x(i, j);
-          }
-          algorithms::ColumnsAhead<T> ahead;
-          EXPECT_FALSE(ahead.take(kN, a.begin, y.begin));
-          ahead.copy(kN, columns, {a.begin, a.inc, a.ld}, y, threads);
-          EXPECT_TRUE(same_bits(target, expected)) << "before the last row";
-          EXPECT_FALSE(ahead.take(kN, a.column(1), y.column(1))) << "not the next one";
-          for (Index j = 0; j < columns; ++j) {
-            EXPECT_FALSE(ahead.take(kN, a.column(j), y.column(j) + 1));
-            EXPECT_TRUE(ahead.take(kN, a.column(j), y.column(j)));
-            all.column(j)[(kN - 1) * all.inc] = x(kN - 1, j);
-          }
-          EXPECT_FALSE(ahead.take(kN, a.column(columns), y.column(columns))) << "none is left";
-          EXPECT_TRUE(same_bits(target, expected));
-        }
-      }
+  constexpr Index kN = 1300, kAll = 150;
+  constexpr AheadCase::Way kWays[] = {{Order::rows, Order::columns},
+                                      {Order::columns, Order::rows},
+                                      {Order::columns, Order::columns}};
+  constexpr Index kColumns[] = {2, 64, kAll}, kOffsets[] = {0, 1, 3}, kThreads[] = {1, 3};
+  const auto x = random_matrix<T>(kN, kAll, 11);
+  for (const auto& c : cross<AheadCase>(kWays, kColumns, kOffsets, kThreads)) {
+    SCOPED_TRACE(c.name());
+    Ordered<T> source(c.way.from, kN, kAll, 0), target(c.way.to, kN, kAll, c.offset);
+    source.fill(x, kN, kAll);
+    auto expected = target;
+    expected.fill(x, kN - 1, c.columns);
+    const auto a = source.strided(), y = target.strided();
+    algorithms::ColumnsAhead<T> ahead;
+    EXPECT_FALSE(ahead.take(kN, a.begin, y.begin));
+    ahead.copy(kN, c.columns, {a.begin, a.inc, a.ld}, y, c.threads);
+    EXPECT_TRUE(same_bits(target.all, expected.all)) << "before the last row";
+    EXPECT_FALSE(ahead.take(kN, a.column(1), y.column(1))) << "not the next one";
+    for (Index j = 0; j < c.columns; ++j) {
+      EXPECT_FALSE(ahead.take(kN, a.column(j), y.column(j) + 1));
+      EXPECT_TRUE(ahead.take(kN, a.column(j), y.column(j)));
     }
+    EXPECT_FALSE(ahead.take(kN, a.column(c.columns), y.column(c.columns))) << "none is left";
+    expected.fill(x, kN, c.columns);
+    EXPECT_TRUE(same_bits(target.all, expected.all));
   }
 }
 
