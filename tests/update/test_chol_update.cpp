@@ -16,6 +16,7 @@
 #include "algorithms/update/on_cpu.hpp"
 #include "cpu/reflectors.hpp"
 #include "exported.hpp"
+#include "support/cases.hpp"
 #include "support/fixtures.hpp"
 #include "support/matrices.hpp"
 #include "support/on_device.hpp"
@@ -105,6 +106,24 @@ double residual(Uplo uplo, const Padded<T>& factor, const Padded<Wide<T>>& a, do
 }
 
 template <class T>
+Padded<T> times(Real<T> x, Padded<T> a) {
+  for (Index j = 0; j < a.cols(); ++j) {
+    for (Index i = 0; i < a.rows(); ++i) a(i, j) *= x;
+  }
+  return a;
+}
+
+/// A factor of order n, and k vectors.
+struct UpdateCase {
+  Index n, k;
+  Uplo uplo;
+
+  std::string name() const {
+    return (testing::Message() << "n=" << n << " k=" << k << " " << char(uplo)).GetString();
+  }
+};
+
+template <class T>
 void expect_untouched(Uplo uplo, const Padded<T>& factor) {
   EXPECT_TRUE(factor.padding_untouched());
   EXPECT_TRUE(factor.other_triangle_untouched(uplo));
@@ -159,26 +178,24 @@ TYPED_TEST_SUITE(CholUpdate, Precisions);
 
 TYPED_TEST(CholUpdate, UpAndDown) {
   using T = TypeParam;
-  for (const Index n : {0, 1, 2, 31, 32, 33, 63, 64, 65, 100, 129, 330}) {
-    for (const Index k : {0, 1, 2, 16, 33, 100}) {
-      for (const Uplo uplo : kUplos) {
-        SCOPED_TRACE(testing::Message() << "n=" << n << " k=" << k << " " << char(uplo));
-        const auto before = random_factor<T>(uplo, n, 1);
-        const auto v = random_matrix<T>(n, k, 2, 1);
-        const auto v_before = v;
-        auto factor = before;
-        const std::vector<int> signs(static_cast<std::size_t>(k), 1);
-        const auto updated = product(uplo, before, v, signs);
-        ASSERT_EQ(update(uplo, factor, v, 1), 0);
-        EXPECT_LT(residual(uplo, factor, updated, norm1(updated)), kThreshold);
-        expect_untouched(uplo, factor);
-        ASSERT_EQ(update(uplo, factor, v, -1), 0);
-        const auto original = product<T>(uplo, before, Padded<T>(n, 0), {});
-        EXPECT_LT(residual(uplo, factor, original, norm1(updated)), kThreshold);
-        expect_untouched(uplo, factor);
-        EXPECT_TRUE(same_bits(v, v_before));
-      }
-    }
+  constexpr Index kOrders[] = {0, 1, 2, 31, 32, 33, 63, 64, 65, 100, 129, 330};
+  constexpr Index kVectors[] = {0, 1, 2, 16, 33, 100};
+  for (const auto& [n, k, uplo] : cross<UpdateCase>(kOrders, kVectors, kUplos)) {
+    SCOPED_TRACE((UpdateCase{n, k, uplo}.name()));
+    const auto before = random_factor<T>(uplo, n, 1);
+    const auto v = random_matrix<T>(n, k, 2, 1);
+    const auto v_before = v;
+    auto factor = before;
+    const std::vector<int> signs(static_cast<std::size_t>(k), 1);
+    const auto updated = product(uplo, before, v, signs);
+    ASSERT_EQ(update(uplo, factor, v, 1), 0);
+    EXPECT_LT(residual(uplo, factor, updated, norm1(updated)), kThreshold);
+    expect_untouched(uplo, factor);
+    ASSERT_EQ(update(uplo, factor, v, -1), 0);
+    const auto original = product<T>(uplo, before, Padded<T>(n, 0), {});
+    EXPECT_LT(residual(uplo, factor, original, norm1(updated)), kThreshold);
+    expect_untouched(uplo, factor);
+    EXPECT_TRUE(same_bits(v, v_before));
   }
 }
 
@@ -187,29 +204,22 @@ TYPED_TEST(CholUpdate, UpAndDown) {
 TYPED_TEST(CholUpdate, VectorsThatAreLongBesideTheFactor) {
   using T = TypeParam;
   const auto length = static_cast<Real<T>>(1 / std::sqrt(epsilon<T>()));
-  for (const Index n : {40, 330}) {
-    for (const Index k : {1, 4}) {
-      for (const Uplo uplo : kUplos) {
-        SCOPED_TRACE(testing::Message() << "n=" << n << " k=" << k << " " << char(uplo));
-        auto factor = random_factor<T>(uplo, n, 1);
-        auto v = random_matrix<T>(n, k, 2, 1);
-        for (Index j = 0; j < k; ++j) {
-          for (Index i = 0; i < n; ++i) v(i, j) *= i % 3 == 2 ? Real<T>(0) : length;
-        }
-        const auto a = product(uplo, factor, v, std::vector<int>(static_cast<std::size_t>(k), 1));
-        ASSERT_EQ(update(uplo, factor, v, 1), 0);
-        const auto got = product<T>(uplo, factor, Padded<T>(n, 0), {});
-        double worst = 0;
-        for (Index j = 0; j < n; ++j) {
-          for (Index i = 0; i < n; ++i) {
-            const auto size = std::sqrt(std::abs(a(i, i)) * std::abs(a(j, j)));
-            worst = std::max(worst, static_cast<double>(std::abs(got(i, j) - a(i, j)) / size));
-          }
-        }
-        EXPECT_LT(worst, 30 * std::sqrt(static_cast<double>(n)) * epsilon<T>());
-        expect_untouched(uplo, factor);
-      }
+  constexpr Index kOrders[] = {40, 330}, kVectors[] = {1, 4};
+  for (const UpdateCase& c : cross<UpdateCase>(kOrders, kVectors, kUplos)) {
+    SCOPED_TRACE(c.name());
+    auto factor = random_factor<T>(c.uplo, c.n, 1);
+    auto v = times(length, random_matrix<T>(c.n, c.k, 2, 1));
+    for (Index j = 0; j < c.k; ++j) {
+      for (Index i = 2; i < c.n; i += 3) v(i, j) = T(0);
     }
+    const auto a = product(c.uplo, factor, v, std::vector<int>(static_cast<std::size_t>(c.k), 1));
+    ASSERT_EQ(update(c.uplo, factor, v, 1), 0);
+    const auto got = product<T>(c.uplo, factor, Padded<T>(c.n, 0), {});
+    const double limit = 30 * std::sqrt(static_cast<double>(c.n)) * epsilon<T>();
+    EXPECT_TRUE(all_elements({c.n, c.n}, [&](Index i, Index j) {
+      return std::abs(got(i, j) - a(i, j)) < limit * std::sqrt(std::abs(a(i, i) * a(j, j)));
+    }));
+    expect_untouched(c.uplo, factor);
   }
 }
 
@@ -226,29 +236,26 @@ TYPED_TEST(CholUpdate, RunsWhereItIsSent) {
 
 TYPED_TEST(CholUpdate, Mixed) {
   using T = TypeParam;
-  for (const Index n : {1, 33, 100, 300}) {
-    for (const Index k : {2, 7, 40, 110}) {
-      for (const Uplo uplo : kUplos) {
-        SCOPED_TRACE(testing::Message() << "n=" << n << " k=" << k << " " << char(uplo));
-        // Every third vector is one that the factor was updated by before.
-        const auto v = random_matrix<T>(n, k, 2, 1);
-        std::vector<int> signs;
-        Padded<T> old(n, (k + 2) / 3, 1);
-        for (Index j = 0; j < k; ++j) {
-          signs.push_back(j % 3 == 0 ? -1 : 1);
-          for (Index i = 0; j % 3 == 0 && i < n; ++i) old(i, j / 3) = v(i, j);
-        }
-        auto before = random_factor<T>(uplo, n, 1);
-        ASSERT_EQ(update(uplo, before, old, 1), 0);
-        auto factor = before;
-        ASSERT_EQ(update_mixed(uplo, factor, v, signs), 0);
-        const std::vector<int> plus(static_cast<std::size_t>(k), 1);
-        EXPECT_LT(residual(uplo, factor, product(uplo, before, v, signs),
-                           norm1(product(uplo, before, v, plus))),
-                  kThreshold);
-        expect_untouched(uplo, factor);
-      }
+  constexpr Index kOrders[] = {1, 33, 100, 300}, kVectors[] = {2, 7, 40, 110};
+  for (const auto& [n, k, uplo] : cross<UpdateCase>(kOrders, kVectors, kUplos)) {
+    SCOPED_TRACE((UpdateCase{n, k, uplo}.name()));
+    // Every third vector is one that the factor was updated by before.
+    const auto v = random_matrix<T>(n, k, 2, 1);
+    std::vector<int> signs;
+    Padded<T> old(n, (k + 2) / 3, 1);
+    for (Index j = 0; j < k; ++j) {
+      signs.push_back(j % 3 == 0 ? -1 : 1);
+      if (j % 3 == 0) std::copy_n(&v(0, j), n, &old(0, j / 3));
     }
+    auto before = random_factor<T>(uplo, n, 1);
+    ASSERT_EQ(update(uplo, before, old, 1), 0);
+    auto factor = before;
+    ASSERT_EQ(update_mixed(uplo, factor, v, signs), 0);
+    const std::vector<int> plus(static_cast<std::size_t>(k), 1);
+    EXPECT_LT(residual(uplo, factor, product(uplo, before, v, signs),
+                       norm1(product(uplo, before, v, plus))),
+              kThreshold);
+    expect_untouched(uplo, factor);
   }
 }
 
@@ -272,40 +279,42 @@ TYPED_TEST(CholUpdate, ADowndateThatOnlyTheUpdatesMakePossible) {
   }
 }
 
+struct ClosedFormCase {
+  Index n;
+  double place;  // of the column that is updated, as a part of n
+  Uplo uplo;
+
+  Index column() const { return std::min(static_cast<Index>(place * double(n)), n - 1); }
+  std::string name() const {
+    return (testing::Message() << "n=" << n << " column " << column() << char(uplo)).GetString();
+  }
+};
+
 TYPED_TEST(CholUpdate, ClosedForm) {  // 5^2 - 4^2 = 3^2 in one column, whatever the others are
   using T = TypeParam;
-  for (const Index n : {5, 20, 150}) {
-    for (const Index column : {Index{0}, n / 2, n - 1}) {
-      for (const Uplo uplo : kUplos) {
-        SCOPED_TRACE(testing::Message() << "n=" << n << " column " << column << char(uplo));
-        Padded<T> five(n, n), three(n, n), v(n, 1);
-        for (Index j = 0; j < n; ++j) {
-          for (Index i = 0; i < n; ++i) {
-            const T l =
-                i < j ? T(0) : phase<T>(i - j) * T(Real<T>(i == j ? 256 : 1 + (i + 2 * j) % 5));
-            const T stored = uplo == Uplo::lower ? l : conj(l);
-            T& to5 = uplo == Uplo::lower ? five(i, j) : five(j, i);
-            T& to3 = uplo == Uplo::lower ? three(i, j) : three(j, i);
-            to5 = stored * T(j == column ? 5.f : 1.f);
-            to3 = stored * T(j == column ? 3.f : 1.f);
-            if (j == column) v(i, 0) = l * T(4);
-          }
-        }
-        const auto expect_near = [&](const Padded<T>& x, const Padded<T>& y) {
-          for (Index j = 0; j < n; ++j) {
-            for (Index i = 0; i < n; ++i) {
-              EXPECT_LT(std::abs(x(i, j) - y(i, j)), 1e4 * epsilon<T>()) << i << " " << j;
-            }
-          }
-        };
-        auto factor = five;
-        ASSERT_EQ(update(uplo, factor, v, -1), 0);
-        expect_near(factor, three);
-        factor = three;
-        ASSERT_EQ(update(uplo, factor, v, 1), 0);
-        expect_near(factor, five);
+  constexpr Index kOrders[] = {5, 20, 150};
+  constexpr double kPlaces[] = {0, 0.5, 1};
+  for (const ClosedFormCase& c : cross<ClosedFormCase>(kOrders, kPlaces, kUplos)) {
+    SCOPED_TRACE(c.name());
+    const Index n = c.n, column = c.column();
+    Padded<T> five(n, n), three(n, n), v(n, 1);
+    for (Index j = 0; j < n; ++j) {
+      for (Index i = 0; i < n; ++i) {
+        const T l = i < j ? T(0) : phase<T>(i - j) * T(Real<T>(i == j ? 256 : 1 + (i + 2 * j) % 5));
+        const T stored = c.uplo == Uplo::lower ? l : conj(l);
+        T& to5 = c.uplo == Uplo::lower ? five(i, j) : five(j, i);
+        T& to3 = c.uplo == Uplo::lower ? three(i, j) : three(j, i);
+        to5 = stored * T(j == column ? 5.f : 1.f);
+        to3 = stored * T(j == column ? 3.f : 1.f);
+        if (j == column) v(i, 0) = l * T(4);
       }
     }
+    auto factor = five;
+    ASSERT_EQ(update(c.uplo, factor, v, -1), 0);
+    EXPECT_LT(largest_difference(factor, three), 1e4 * epsilon<T>());
+    factor = three;
+    ASSERT_EQ(update(c.uplo, factor, v, 1), 0);
+    EXPECT_LT(largest_difference(factor, five), 1e4 * epsilon<T>());
   }
 }
 
@@ -429,10 +438,7 @@ TYPED_TEST(CholUpdate, ADowndateThatFailsChangesNothing) {
       for (const Index k : {1, 3, 40}) {
         SCOPED_TRACE(testing::Message() << "column " << column << " k=" << k << char(uplo));
         // The last vector is zero before `column`, where it is too long.
-        auto v = random_matrix<T>(n, k, 2, 2);
-        for (Index j = 0; j < k; ++j) {
-          for (Index i = 0; i < n; ++i) v(i, j) *= Real<T>(1e-4);
-        }
+        auto v = times(Real<T>(1e-4), random_matrix<T>(n, k, 2, 2));
         for (Index i = 0; i < column; ++i) v(i, k - 1) = T(0);
         v(column - 1, k - 1) = before(column - 1, column - 1) * T(1.5);
         const auto v_before = v;
@@ -462,11 +468,7 @@ TYPED_TEST(CholUpdate, SingularFactors) {
       EXPECT_EQ(update(uplo, factor, v, 1), 0);
       EXPECT_LT(residual(uplo, factor, updated, norm1(updated)), kThreshold);
       factor = before;
-      auto small = v;
-      for (Index j = 0; j < k; ++j) {
-        for (Index i = 0; i < 60; ++i) small(i, j) *= Real<T>(1e-4);
-      }
-      EXPECT_EQ(update(uplo, factor, small, -1), 41);
+      EXPECT_EQ(update(uplo, factor, times(Real<T>(1e-4), v), -1), 41);
       EXPECT_TRUE(same_bits(factor, before));
     }
   }
@@ -510,12 +512,8 @@ TYPED_TEST(CholUpdate, ImaginaryPartsOfTheDiagonalCountAsZero) {
         ASSERT_EQ(update(uplo, factor, v, -1), 0);
         EXPECT_TRUE(same_bits(factor, expected));
         // What cannot be done leaves them as they were.
-        auto large = v;
-        for (Index j = 0; j < k; ++j) {
-          for (Index i = 0; i < n; ++i) large(i, j) *= Real<T>(100);
-        }
         factor = given;
-        EXPECT_GT(update(uplo, factor, large, -1), 0);
+        EXPECT_GT(update(uplo, factor, times(Real<T>(100), v), -1), 0);
         EXPECT_TRUE(same_bits(factor, given));
       }
     }
@@ -549,22 +547,16 @@ TYPED_TEST(CholUpdate, ExtremeScales) {  // squares of these elements overflow o
     for (const Index k : {1, 3, 40}) {
       for (const Uplo uplo : kUplos) {
         auto plain = random_factor<T>(uplo, 50, 1, 0);
-        auto v = random_matrix<T>(50, k, 2);
-        auto large = plain, large_v = v;
+        const auto v = random_matrix<T>(50, k, 2);
         const auto scale = std::ldexp(Real<T>(1), e);
-        for (Index j = 0; j < 50; ++j) {
-          for (Index i = 0; i < 50; ++i) large(i, j) *= scale;
-        }
-        for (Index j = 0; j < k; ++j) {
-          for (Index i = 0; i < 50; ++i) large_v(i, j) *= scale;
-        }
+        auto large = times(scale, plain);
         ASSERT_EQ(update(uplo, plain, v, 1), 0);
-        ASSERT_EQ(update(uplo, large, large_v, 1), 0);
-        for (Index j = 0; j < 50; ++j) {
-          const Index i = uplo == Uplo::lower ? 49 : 0;
-          const Index c = uplo == Uplo::lower ? j : 49 - j;
-          EXPECT_LT(std::abs(large(i, c) / scale - plain(i, c)), 1000 * epsilon<T>());
-        }
+        ASSERT_EQ(update(uplo, large, times(scale, v), 1), 0);
+        EXPECT_TRUE(all_elements({50, 1}, [&](Index j, Index) {
+          const Index row = uplo == Uplo::lower ? 49 : 0;
+          const Index column = uplo == Uplo::lower ? j : 49 - j;
+          return std::abs(large(row, column) / scale - plain(row, column)) < 1000 * epsilon<T>();
+        }));
       }
     }
   }
@@ -595,10 +587,7 @@ TYPED_TEST(CholUpdate, StreamsThroughLittleMemory) {
       expect_untouched(uplo, factor);
       EXPECT_LE(this->device().pool_use(Space::device).peak, limit);
 
-      auto too_long = v;
-      for (Index j = 0; j < k; ++j) {
-        for (Index i = 0; i < n; ++i) too_long(i, j) *= Real<T>(1e-4);
-      }
+      auto too_long = times(Real<T>(1e-4), v);
       too_long(n - 1, k - 1) = T(Real<T>(1000));
       auto unchanged = factor;
       EXPECT_EQ(update(uplo, factor, too_long, -1), n);
@@ -724,42 +713,47 @@ Padded<T> by_chain(int sign, Padded<T> l, Padded<T> v) {
   return l;
 }
 
+/// V = L W, where I + W^H W or I - W^H W has so many eigenvalues that are `ratio` times larger or
+/// smaller than the others.
+template <class T>
+Padded<T> extreme_vectors(int sign, Index extremes, double ratio, const Padded<T>& l, Index k,
+                          std::uint64_t trial) {
+  const Index n = l.rows();
+  auto q = random_matrix<T>(n, k, 200 + trial), mixture = random_matrix<T>(k, k, 300 + trial);
+  orthonormalize(q);
+  orthonormalize(mixture);
+  for (Index j = 0; j < k; ++j) {
+    const double square = j >= extremes ? 0.1 : sign > 0 ? ratio : 1 - 1 / ratio;
+    for (Index i = 0; i < n; ++i) q(i, j) *= Real<T>(std::sqrt(square));
+  }
+  Padded<T> w(n, k), v(n, k);
+  reference::gemm<T>(Op::none, Op::none, T(1), q.view(), mixture.view(), T(0), w.view());
+  reference::gemm<T>(Op::none, Op::none, T(1), l.view(), w.view(), T(0), v.view());
+  return v;
+}
+
 TYPED_TEST(IndependentPanels, IsAboutAsAccurateAsTheChainIfItDoesNotDecline) {
   using T = TypeParam;
-  // I + W^H W or I - W^H W has one eigenvalue that is this much larger or smaller than others, or
-  // has only such eigenvalues.
-  const double ratio = 100;
   const Index n = 40, k = 4;
-  for (const int sign : {1, -1}) {
-    for (const Index extremes : {Index{1}, k}) {
-      double independent = 0, chain = 0;
-      int taken = 0;
-      for (std::uint64_t trial = 0; trial < 20; ++trial) {
-        const auto before = random_factor<T>(Uplo::lower, n, 100 + trial);
-        auto l = before, q = random_matrix<T>(n, k, 200 + trial);
-        auto mixture = random_matrix<T>(k, k, 300 + trial);
-        orthonormalize(q);
-        orthonormalize(mixture);
-        for (Index j = 0; j < k; ++j) {
-          const double square = j >= extremes ? 0.1 : sign > 0 ? ratio : 1 - 1 / ratio;
-          for (Index i = 0; i < n; ++i) q(i, j) *= Real<T>(std::sqrt(square));
-        }
-        for (Index j = 0; j < n; ++j) std::fill_n(&l(0, j), j, T(0));
-        Padded<T> w(n, k), v(n, k);
-        reference::gemm<T>(Op::none, Op::none, T(1), q.view(), mixture.view(), T(0), w.view());
-        reference::gemm<T>(Op::none, Op::none, T(1), l.view(), w.view(), T(0), v.view());
-        auto factor = before;
-        if (!this->run(Uplo::lower, factor, v, this->all(sign, k))) continue;
-        ++taken;
-        const auto expected = product(Uplo::lower, before, v, this->all(sign, k));
-        const double size =
-            std::max(norm1(expected), norm1(product<T>(Uplo::lower, before, Padded<T>(n, 0), {})));
-        independent = std::max(independent, residual(Uplo::lower, factor, expected, size));
-        chain = std::max(chain, residual(Uplo::lower, by_chain(sign, l, v), expected, size));
-      }
-      EXPECT_GT(taken, 0);
-      EXPECT_LT(independent, 2.5 * chain) << "sign " << sign << ", " << extremes;
+  for (const auto& [sign, extremes] : {std::pair<int, Index>{1, 1}, {1, k}, {-1, 1}, {-1, k}}) {
+    double independent = 0, chain = 0;
+    int taken = 0;
+    for (std::uint64_t trial = 0; trial < 20; ++trial) {
+      const auto before = random_factor<T>(Uplo::lower, n, 100 + trial);
+      auto l = before;
+      for (Index j = 0; j < n; ++j) std::fill_n(&l(0, j), j, T(0));
+      const auto v = extreme_vectors(sign, extremes, 100, l, k, trial);
+      auto factor = before;
+      if (!this->run(Uplo::lower, factor, v, this->all(sign, k))) continue;
+      ++taken;
+      const auto expected = product(Uplo::lower, before, v, this->all(sign, k));
+      const double size =
+          std::max(norm1(expected), norm1(product<T>(Uplo::lower, before, Padded<T>(n, 0), {})));
+      independent = std::max(independent, residual(Uplo::lower, factor, expected, size));
+      chain = std::max(chain, residual(Uplo::lower, by_chain(sign, l, v), expected, size));
     }
+    EXPECT_GT(taken, 0);
+    EXPECT_LT(independent, 2.5 * chain) << "sign " << sign << ", " << extremes;
   }
 }
 
