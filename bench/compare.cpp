@@ -108,7 +108,6 @@ int compare(const Options& options) {
     std::cerr << "overlapack-bench: no device: " << error.what() << '\n';
   }
   print_heading(options, device);
-  check_writable(options.plot);
   ResultFiles files(options, device, row_columns());
   Bench bench(options, device);
   bool right = true;

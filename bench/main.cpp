@@ -1,12 +1,15 @@
 // The benchmark's command line: its modes, and which options each of them heeds.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
+#include <map>
 #include <optional>
 #include <sstream>
 #include <vector>
 
 #include "bench.hpp"
 #include "tools/command_line.hpp"
+#include "tools/output.hpp"
 
 namespace overlapack::bench {
 namespace {
@@ -416,6 +419,25 @@ void add_modes(CLI::App& app, Arguments& given) {
   }
 }
 
+/// Refuses outputs that cannot be written, or that would overwrite each other, before anything is
+/// measured.
+void check_outputs(const Options& options) {
+  tools::check_standard_output();
+  const std::pair<const char*, const std::string&> files[] = {{"--csv", options.csv},
+                                                              {"--json", options.json},
+                                                              {"--plot", options.plot},
+                                                              {"--trace", options.trace},
+                                                              {"--svg", options.svg}};
+  std::map<std::filesystem::path, std::string> options_of;
+  for (const auto& [option, path] : files) {
+    if (path.empty()) continue;
+    tools::check_writable(path);
+    if (!std::filesystem::is_regular_file(path)) continue;
+    const auto [other, is_new] = options_of.emplace(std::filesystem::canonical(path), option);
+    if (!is_new) throw CLI::ValidationError(option, "the same file as that of " + other->second);
+  }
+}
+
 int main(int argc, char** argv) {
   CLI::App app(
       "Times overlapack against the CPU LAPACK and cuSOLVER. `overlapack bench` is this program.",
@@ -434,6 +456,7 @@ int main(int argc, char** argv) {
     Options options = given.parsed();
     const Mode& mode = chosen_mode(app);
     set_defaults(mode, app, options);
+    check_outputs(options);
     return mode.run(options);
   });
 }

@@ -324,7 +324,6 @@ bool right(const Points& points) {
 int show_refinement(const Options& options) {
   Device* const device = tools::force_device(options.device, 1, options.algorithm, options.nb);
   if (device == nullptr) throw std::runtime_error("--refine needs a device");
-  check_writable(options.plot);
   print_heading(options, device);
   ResultFiles files(options, device,
                     {"routine", "n", "nrhs", "uplo", "condition", "form", "ms", "runs", "factor_ms",

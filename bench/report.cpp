@@ -3,10 +3,10 @@
 #include <cerrno>
 #include <cmath>
 #include <iostream>
-#include <system_error>
 
 #include "dispatch/context.hpp"
 #include "tools/hardware.hpp"
+#include "tools/output.hpp"
 
 namespace overlapack::bench {
 namespace {
@@ -36,20 +36,16 @@ std::string order_of(const Call& call) {
   return text;
 }
 
-[[noreturn]] void fail_to_write(const std::string& path) {
-  throw std::system_error(errno, std::generic_category(), "cannot write " + path);
-}
-
 std::ofstream open_for_writing(const std::string& path) {
   std::ofstream out(path);
-  if (!out) fail_to_write(path);
+  if (!out) tools::fail_to_write(path, errno);
   return out;
 }
 
 /// Closes a file. What was written before is known to be there only then.
 void finish(std::ofstream& out, const std::string& path) {
   out.close();
-  if (!out) fail_to_write(path);
+  if (!out) tools::fail_to_write(path, errno);
 }
 
 std::string csv_field(const nlohmann::json& value) {
@@ -163,8 +159,6 @@ void print_rows(const std::vector<Row>& rows, TableStyle style) {
   std::cout << '\n' << std::flush;
 }
 
-void check_writable(const std::string& path) { write_file(path, ""); }
-
 void write_file(const std::string& path, const std::string& text) {
   if (path.empty()) return;
   std::ofstream out = open_for_writing(path);
@@ -180,7 +174,6 @@ ResultFiles::ResultFiles(const Options& options, const Device* device,
     for (std::size_t c = 0; c < columns_.size(); ++c) csv_ << (c > 0 ? "," : "") << columns_[c];
     csv_ << '\n';
   }
-  check_writable(json_path_);
   for (const auto& [name, value] : machine(device)) json_["machine"][name] = value;
   json_["machine"]["emulated"] = device != nullptr && device->emulated();
   json_["options"] = {{"algorithm", options.algorithm}, {"nb", options.nb}, {"runs", options.runs}};

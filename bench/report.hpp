@@ -63,10 +63,8 @@ std::string comparison_svg(const std::vector<Row>& rows,
                            const std::vector<std::pair<std::string, std::string>>& machine,
                            bool emulated);
 
-/// A file that is asked for by its name, or nothing if the name is empty: whether it can be
-/// written, asked before all the measuring; and its text. Both throw std::runtime_error if it
-/// cannot.
-void check_writable(const std::string& path);
+/// Writes a file that is asked for by its name, or nothing if the name is empty. Throws
+/// std::system_error if it cannot be written.
 void write_file(const std::string& path, const std::string& text);
 
 /// A CSV file, written line by line, and a JSON file, written at the end, where asked for.

@@ -167,8 +167,6 @@ bool write_timeline(const Options& options, Device& device, const Line& line) {
 int show_speed_of_light(const Options& options) {
   Device* const device = tools::force_device(options.device, 1, options.algorithm, options.nb);
   if (device == nullptr) throw std::runtime_error("--speed-of-light needs a device");
-  check_writable(options.trace);
-  check_writable(options.svg);
   print_heading(options, device);
   ResultFiles files(
       options, device,

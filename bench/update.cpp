@@ -527,7 +527,6 @@ bool right(const Points& points) {
 int show_updates(const Options& options) {
   Device* const device = tools::force_device(options.device, 1, options.algorithm, options.nb);
   if (device == nullptr) throw std::runtime_error("--update needs a device");
-  check_writable(options.plot);
   print_heading(options, device);
   ResultFiles files(options, device,
                     {"n", "k", "direction", "who", "ms", "runs", "error", "copies", "missing"});

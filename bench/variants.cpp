@@ -396,7 +396,6 @@ std::string variants_svg(const std::vector<std::vector<Group>>& by_routine, cons
 int show_variants(const Options& options) {
   Device* const device = tools::force_device(options.device, 1, options.algorithm, options.nb);
   if (device == nullptr) throw std::runtime_error("--variants needs a device");
-  check_writable(options.plot);
   print_heading(options, device);
   ResultFiles files(options, device,
                     {"routine", "m", "n", "variant", "panel", "columns", "lda", "nb", "ms", "runs",

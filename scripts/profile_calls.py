@@ -76,6 +76,21 @@ def short(kernel):
     return re.sub(r"_tilesize.*|[(<].*", "", kernel) if "Mem" not in kernel else kernel
 
 
+def file_of(out, spec):
+    return os.path.join(out, spec.replace(":", "_") + ".tsv")
+
+
+def check_outputs(out, specs):
+    """Before any call is made whose profile would be lost."""
+    try:
+        os.makedirs(out, exist_ok=True)
+        for spec in specs:
+            with open(file_of(out, spec), "a", encoding="utf-8"):
+                pass
+    except OSError as error:
+        sys.exit(f"profile_calls: cannot write {error.filename}: {error.strerror}")
+
+
 def profile(torch, library, out, spec):
     routine, n, where, *rest = spec.split(":")
     uplo = "U" if "U" in rest else "L"
@@ -97,7 +112,7 @@ def profile(torch, library, out, spec):
     print(f"{spec}: {1e3 * min(seconds[1:]):.3g} ms, {1e3 * profiled:.3g} ms with the profiler; "
           f"info {info}")
     sums = collections.defaultdict(lambda: [0, 0])
-    with open(os.path.join(out, spec.replace(":", "_") + ".tsv"), "w", encoding="utf-8") as file:
+    with open(file_of(out, spec), "w", encoding="utf-8") as file:
         for start, duration, queue, kernel in events:
             print(f"{(start - events[0][0]) / 1e3:.2f}", f"{duration / 1e3:.2f}", queue, kernel,
                   sep="\t", file=file)
@@ -119,7 +134,7 @@ def main():
                      "dpotrf:4096:host:U")
     torch = load_torch()
     library = ctypes.CDLL(sys.argv[1])
-    os.makedirs(sys.argv[2], exist_ok=True)
+    check_outputs(sys.argv[2], sys.argv[3:])
     for spec in sys.argv[3:]:
         profile(torch, library, sys.argv[2], spec)
 

@@ -8,6 +8,17 @@ folder_for_results() {
   return 1
 }
 
+# check_files FOLDER NAME...: exits with 1 if one of these files could not be written there.
+check_files() {
+  local folder=$1 name
+  for name in "${@:2}"; do
+    if [[ -e $folder/$name && (-d $folder/$name || ! -w $folder/$name) ]]; then
+      echo "${0##*/}: cannot write the file '$folder/$name'" >&2
+      exit 1
+    fi
+  done
+}
+
 # check_stages KNOWN STAGE...: exits with 2 if a STAGE is not one word of KNOWN.
 check_stages() {
   local known=" $1 " stage

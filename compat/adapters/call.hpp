@@ -7,7 +7,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdio>
 #include <limits>
 #include <new>
 #include <string>
@@ -16,6 +15,7 @@
 
 #include "arguments.hpp"
 #include "dispatch/calls.hpp"
+#include "host/messages.hpp"
 
 namespace overlapack::compat {
 
@@ -120,8 +120,9 @@ void report(Caller caller, I info, Arguments... arguments) {
     const auto last = std::get<sizeof...(Arguments) - 1>(std::make_tuple(arguments...));
     if constexpr (std::is_same_v<decltype(last), I* const>) *last = info;
   } else {
-    std::fprintf(stderr, " ** On entry to %s parameter number %2d had an illegal value\n",
-                 routine.c_str(), static_cast<int>(-info));
+    const std::string number = std::to_string(-info);
+    write_to_standard_error(" ** On entry to " + routine + " parameter number " +
+                            (number.size() < 2 ? " " : "") + number + " had an illegal value\n");
   }
 }
 

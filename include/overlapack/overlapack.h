@@ -38,6 +38,10 @@ extern "C" {
  *            more. A GPU also takes page-locked memory, as a rule at most 256 MB.
  *          If `info` itself is null the call does nothing.
  *
+ * With n = 0 or k = 0 there is nothing to do, and as in LAPACK nothing is looked at: `a` and `v`
+ * may be null. The factor stays as it is, with NaNs and imaginary parts on its diagonal, if it has
+ * any. `info` is 0, unless a letter, size, leading dimension or sign is invalid.
+ *
  * A downdate is as accurate as one can be: the result is the exact factor of a matrix that differs
  * from A - V V^H by a few roundings of A. A downdate on the brink of indefiniteness loses what the
  * condition of the problem loses.

@@ -2,15 +2,13 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <signal.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
-#include <ctime>
 #include <new>
 #include <system_error>
 #include <vector>
@@ -19,65 +17,20 @@
 #include "device/cuda/runtime/plugin.hpp"
 #include "device/emulated/emulated_device.hpp"
 #include "host/errno_guard.hpp"
+#include "host/messages.hpp"
 #include "host/once.hpp"
 #include "host/shared_object.hpp"
 
 namespace overlapack::dispatch {
 namespace {
 
-/// Holds back, in this thread, the signals that writing may raise: a pipe without a reader, or a
-/// file as large as it may get, would end the program.
-class WriteSignalsHeld {
- public:
-  WriteSignalsHeld() {
-    sigset_t pending;
-    sigpending(&pending);
-    sigemptyset(&held_);
-    for (const int signal : {SIGPIPE, SIGXFSZ}) {  // one pending before is the program's
-      if (sigismember(&pending, signal) == 0) sigaddset(&held_, signal);
-    }
-    pthread_sigmask(SIG_BLOCK, &held_, &before_);
-  }
-  ~WriteSignalsHeld() {
-    const timespec no_wait{};
-    while (sigtimedwait(&held_, nullptr, &no_wait) > 0 || errno == EINTR) continue;
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-  WriteSignalsHeld(const WriteSignalsHeld&) = delete;
+void complain(const std::string& what) { write_to_standard_error("overlapack: " + what + "\n"); }
 
- private:
-  sigset_t held_, before_;
-};
-
-/// A log that cannot be written is no reason to disturb the program. Returns errno then, or 0.
-int write_all(int file, const std::string& text) {
-  const WriteSignalsHeld held;
-  // One write per line, as a rule, keeps lines of several processes whole.
-  for (std::size_t done = 0; done < text.size();) {
-    const ssize_t written = write(file, text.data() + done, text.size() - done);
-    if (written > 0) {
-      done += static_cast<std::size_t>(written);
-    } else if (written == 0 || errno != EINTR) {
-      return written == 0 ? ENOSPC : errno;
-    }
-  }
-  return 0;
+bool is_null_device(const struct stat& status) {
+  return S_ISCHR(status.st_mode) && status.st_rdev == makedev(1, 3);
 }
 
-/// The same at the end of a file.
-int append(const std::string& path, const std::string& text) {
-  // Without waiting: nobody may read what turns out to be a pipe. Nor is a terminal to become ours.
-  constexpr int kFlags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
-  const int file = open(path.c_str(), kFlags, 0644);
-  if (file < 0) return errno;
-  const int reason = write_all(file, text);
-  close(file);
-  return reason;
-}
-
-void complain(const std::string& what) { write_all(STDERR_FILENO, "overlapack: " + what + "\n"); }
-
-/// The text of a regular file. Returns errno, or 0.
+/// The text of a regular file, or of /dev/null. Returns errno, or 0.
 int read_file(const std::string& path, std::string& text) {
   constexpr std::size_t kMaxFileBytes = 1 << 20;
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -86,7 +39,7 @@ int read_file(const std::string& path, std::string& text) {
   int error = 0;
   if (fstat(file, &status) != 0) {
     error = errno;
-  } else if (!S_ISREG(status.st_mode)) {
+  } else if (!S_ISREG(status.st_mode) && !is_null_device(status)) {
     error = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
   }
   char buffer[4096];
@@ -145,6 +98,11 @@ void lend_cpu_panels(Device& device) {
 }
 
 }  // namespace
+
+bool is_null_device(const std::string& path) {
+  struct stat status;
+  return stat(path.c_str(), &status) == 0 && is_null_device(status);
+}
 
 ProfileFile read_profile(const std::string& path) {
   ProfileFile file;
@@ -220,6 +178,15 @@ void Context::open_device() {
     status_ = device_->name() + " (" + device_->model() + ")";
   } catch (const std::exception& error) {
     set_status("", error.what());
+    if (settings_.cuda_index && from_environment_) report_missing(error.what());
+  }
+}
+
+void Context::report_missing(const char* why) noexcept {
+  try {
+    complain("OVERLAPACK_DEVICE='cuda:" + std::to_string(*settings_.cuda_index) + "': " + why +
+             "; the CPU serves all calls");
+  } catch (const std::bad_alloc&) {  // the call log has the same
   }
 }
 
@@ -244,6 +211,7 @@ void Context::reset(Settings settings, Profile profile) {
   const bool keep =
       settings.device == settings_.device && settings.cuda_index == settings_.cuda_index && opened_;
   settings_ = std::move(settings);
+  from_environment_ = false;
   profile_ = std::move(profile);
   if (!keep) {
     device_.reset();
@@ -261,13 +229,13 @@ void Context::use_device(std::shared_ptr<Device> device) {
 }
 
 void Context::log(const std::string& line) {
-  if (settings_.log.empty()) {
-    write_all(STDERR_FILENO, line + "\n");
-    return;
-  }
-  const int reason = append(settings_.log, line + "\n");
-  // A pipe that nobody reads yet, or any more, or not fast enough.
-  const bool unread = reason == ENXIO || reason == EPIPE || reason == EAGAIN;
+  if (settings_.log.empty()) return write_to_standard_error(line + "\n");
+  const bool summary = settings_.log_of_summary;
+  const int reason = append(settings_.log, line + "\n", summary ? IfAbsent::leave : IfAbsent::make);
+  // A pipe that nobody reads yet, or any more, or not fast enough. Or the summary has been given.
+  const bool over =
+      summary && (reason == ENOENT || reason == ENOTDIR || reason == EACCES || reason == ELOOP);
+  const bool unread = reason == ENXIO || reason == EPIPE || reason == EAGAIN || over;
   if (reason != 0 && !unread && !log_failed_.exchange(true)) {
     complain("OVERLAPACK_VERBOSE='" + settings_.log +
              "': calls cannot be logged: " + std::generic_category().message(reason));

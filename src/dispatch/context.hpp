@@ -21,6 +21,8 @@ struct ProfileFile {
   std::string complaint;  ///< about a file that can be, but is no profile
 };
 ProfileFile read_profile(const std::string& path);
+/// Whether a path leads to /dev/null: a profile that says nothing, and keeps nothing.
+bool is_null_device(const std::string& path);
 
 /// The process-wide state. It is never destroyed: at exit the driver may be gone before us.
 class Context {
@@ -56,8 +58,8 @@ class Context {
   }
 
   /// For tests, `overlapack tune` and the benchmark: replaces settings and profile. If the settings
-  /// name another device than before, that is opened when it is next needed. No call may be under
-  /// way.
+  /// name another device than before, that is opened when it is next needed. If it is missing, the
+  /// caller says so. No call may be under way.
   void reset(Settings settings, Profile profile);
   /// For tests: replaces the device. No call may be under way.
   void use_device(std::shared_ptr<Device> device);
@@ -68,8 +70,11 @@ class Context {
  private:
   Context();
   void open_device();
+  /// Says that the one device which the user has named is not there.
+  void report_missing(const char* why) noexcept;
   void set_status(const char* what, const char* why) noexcept;
   Settings settings_;
+  bool from_environment_ = true;  // the settings are
   Profile profile_;
   std::mutex device_mutex_;  // serialises calls on the device
   std::atomic<bool> opened_{false}, log_failed_{false};

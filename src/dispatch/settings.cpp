@@ -151,7 +151,9 @@ constexpr std::array<Setting, 13> kSettings = {{
        if (threads <= 1024) settings.threads = threads;
        return settings.threads > 0;
      }},
-    {"OVERLAPACK_MEMORY_LIMIT", "a number of bytes, perhaps with K, M or G for powers of 1024",
+    {"OVERLAPACK_MEMORY_LIMIT",
+     "a number of bytes >= 1, perhaps with K, M or G for powers of 1024 (no limit: leave it unset; "
+     "no device: OVERLAPACK_DEVICE=off)",
      "device memory that calls may take in all; a call that needs more goes to the CPU LAPACK. "
      "(Updates of a Cholesky factor make do with little, whatever the size.) What the driver, "
      "cuBLAS and kernels need beside the matrices does not count. Default no limit",
@@ -175,7 +177,9 @@ constexpr std::array<Setting, 13> kSettings = {{
     {"OVERLAPACK_VERBOSE", "0|1|a path with a '/'",
      "1 = one line per call on stderr; a path = the same lines appended to that file",
      [](Settings& settings, const std::string& text) {
-       if (text.find('/') != std::string::npos) settings.log = text;
+       settings.log_of_summary = text.rfind(kSummaryLog, 0) == 0;
+       const std::string path = settings.log_of_summary ? text.substr(kSummaryLog.size()) : text;
+       if (path.find('/') != std::string::npos) settings.log = path;
        settings.verbose = text == "1" || !settings.log.empty();
        return settings.verbose || text == "0";
      }},

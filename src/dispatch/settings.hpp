@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "algorithms/shared/shape.hpp"
@@ -37,7 +38,13 @@ struct Settings {
   std::size_t memory_limit = 0;  ///< OVERLAPACK_MEMORY_LIMIT: of device memory, 0 = none
   bool verbose = false;          ///< OVERLAPACK_VERBOSE: log every call
   std::string log;               ///< file the log is appended to; empty means stderr
+  bool log_of_summary = false;   ///< `log` is there only as long as somebody will read it
 };
+
+/// Before the path in OVERLAPACK_VERBOSE: the file of `overlapack run --summary`, which is removed
+/// when the program has ended. A process that outlives the program does not make it again, and has
+/// nothing to complain of.
+inline constexpr std::string_view kSummaryLog = "summary:";
 
 /// One environment variable: for parsing, `overlapack info` and `overlapack run`. Users read of it
 /// in docs/user/settings.md.

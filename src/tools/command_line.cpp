@@ -11,6 +11,7 @@
 
 #include "dispatch/plan.hpp"
 #include "tools/measure.hpp"
+#include "tools/output.hpp"
 #include "tools/table.hpp"
 
 namespace overlapack::tools {
@@ -52,6 +53,7 @@ void set_style(CLI::App& app) {
 }
 
 int run_program(const CLI::App& app, const std::function<int()>& work) {
+  occupy_standard_files();
   int status = 1;
   try {
     status = work();

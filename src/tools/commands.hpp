@@ -9,8 +9,13 @@
 
 namespace overlapack::tools {
 
+/// The folder in which this command lies; empty if that cannot be told, without /proc as a rule.
+std::string folder_of_command();
+inline constexpr const char* kFolderUnknown =
+    "cannot tell in which folder this command lies: /proc is not mounted";
+
 /// A library beside this command (as in a build folder) or where `install` puts it; empty if it is
-/// in neither place.
+/// in neither place, or nobody can tell.
 std::string find_installed(const std::string& library);
 
 struct RunOptions {

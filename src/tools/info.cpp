@@ -115,9 +115,12 @@ std::vector<std::string> misspelt_settings() {
   return names;
 }
 
-/// Whether the file that a setting names has turned out to be of no use.
-bool is_useless_file(const std::string& name) {
-  const dispatch::Context& context = dispatch::Context::instance();
+/// Whether the device or file that a setting names has turned out to be of no use.
+bool is_useless(const std::string& name) {
+  dispatch::Context& context = dispatch::Context::instance();
+  if (name == "OVERLAPACK_DEVICE") {
+    return context.settings().cuda_index && context.device() == nullptr;
+  }
   if (name == "OVERLAPACK_PROFILE") {
     return !context.settings().profile.empty() &&
            context.profile().source == dispatch::Profile::kBuiltIn;
@@ -133,9 +136,9 @@ void print_settings() {
   for (const dispatch::Setting& setting : dispatch::kSettings) {
     const char* const variable = std::getenv(setting.name);
     const std::string value = variable == nullptr ? "" : variable;
-    const bool ignored =
-        !check_setting(setting.name, value).empty() || is_useless_file(setting.name);
-    std::cout << "  " << setting.name << '=' << setting.values << '\n'
+    const bool ignored = !check_setting(setting.name, value).empty() || is_useless(setting.name);
+    const std::string values = std::string(setting.name) + '=' + setting.values;
+    std::cout << wrap(values, 98, "  ") << '\n'
               << wrap(setting.meaning, 92, "      ") << '\n'
               << "      now: " << (value.empty() ? "not set" : value)
               << (ignored ? " (ignored)" : "") << '\n';

@@ -94,13 +94,17 @@ void mirror(CLI::App& app, RunOptions& options, const std::string& flag, const c
 
 /// Starts the benchmark, which lies beside this command, in place of this process.
 int bench(const std::vector<std::string>& arguments) {
-  const auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  std::string program = here / "overlapack-bench";
+  const std::string here = folder_of_command();
+  if (here.empty()) {
+    std::cerr << "overlapack: " << kFolderUnknown << "; start overlapack-bench itself\n";
+    return 1;
+  }
+  std::string program = here + "/overlapack-bench";
   std::vector<char*> words = {program.data()};
   for (const std::string& word : arguments) words.push_back(const_cast<char*>(word.data()));
   words.push_back(nullptr);
   execv(program.c_str(), words.data());
-  std::cerr << "overlapack: cannot start " << program << ": " << std::strerror(errno) << '\n';
+  std::cerr << "overlapack: cannot start '" << program << "': " << std::strerror(errno) << '\n';
   return 1;
 }
 

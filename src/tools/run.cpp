@@ -3,7 +3,6 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,8 +13,10 @@
 #include <iostream>
 #include <map>
 
+#include "dispatch/settings.hpp"
 #include "tools/call_log.hpp"
 #include "tools/commands.hpp"
+#include "tools/output.hpp"
 #include "tools/table.hpp"
 
 namespace overlapack::tools {
@@ -141,33 +142,31 @@ void print_summary(const std::vector<LoggedCall>& calls) {
 }
 
 /// Where the call log of a summary goes: the file the user wants anyway, or one that is removed
-/// afterwards, with its folder, so that no child that outlives the program makes it again.
+/// afterwards.
 class LogFile {
  public:
-  explicit LogFile(std::string wanted) : path_(std::move(wanted)) {
-    if (path_.empty()) {
-      const char* const named = getenv("TMPDIR");
-      folder_ =
-          std::string(named != nullptr && *named != '\0' ? named : "/tmp") + "/overlapack-XXXXXX";
-      if (mkdtemp(folder_.data()) == nullptr) {
-        throw std::runtime_error("cannot make the folder " + folder_ + " for the log (" +
-                                 std::strerror(errno) + "); set TMPDIR or use --log FILE");
-      }
-      path_ = folder_ + "/calls.log";
-    } else if (fs::exists(path_)) {
-      if (!fs::is_regular_file(path_)) {
-        throw std::runtime_error("--summary reads the log afterwards, and " + path_ +
-                                 " is no regular file");
-      }
+  /// `wanted` is there, or empty.
+  explicit LogFile(const std::string& wanted) : path_(wanted), temporary_(wanted.empty()) {
+    if (temporary_) {
+      make_temporary();
+    } else if (!fs::is_regular_file(path_)) {
+      throw std::runtime_error("--summary reads the log afterwards, and " + path_ +
+                               " is no regular file");
+    } else if (access(path_.c_str(), R_OK) != 0) {
+      throw std::system_error(errno, std::generic_category(),
+                              "--summary reads the log afterwards: cannot read " + path_);
+    } else {
       start_ = fs::file_size(path_);  // what earlier runs appended is not ours
     }
   }
   LogFile(const LogFile&) = delete;
   ~LogFile() {
-    std::error_code ignored;
-    if (!folder_.empty()) fs::remove_all(folder_, ignored);
+    if (temporary_) unlink(path_.c_str());
   }
-  const std::string& path() const { return path_; }
+  /// The value of OVERLAPACK_VERBOSE.
+  std::string setting() const {
+    return temporary_ ? std::string(dispatch::kSummaryLog) + path_ : path_;
+  }
   std::vector<LoggedCall> read() const {
     std::ifstream in(path_);
     in.seekg(static_cast<std::streamoff>(start_));
@@ -175,25 +174,30 @@ class LogFile {
   }
 
  private:
-  std::string path_, folder_;
+  void make_temporary() {
+    const char* const named = getenv("TMPDIR");
+    const bool given = named != nullptr && *named != '\0';
+    path_ = fs::absolute(given ? named : "/tmp") / "overlapack-XXXXXX";
+    const int file = mkostemp(path_.data(), O_CLOEXEC);
+    if (file < 0) {
+      throw std::runtime_error("cannot make the file " + path_ + " for the log (" +
+                               std::strerror(errno) + "); set TMPDIR or use --log FILE");
+    }
+    close(file);
+  }
+
+  std::string path_;
+  bool temporary_;
   std::uintmax_t start_ = 0;
 };
 
-/// Complains now rather than to lose all lines later. A pipe is not opened for that: its reader
-/// would see it end before the first line.
-void check_log(const std::string& path) {
-  struct stat status;
-  const bool is_pipe = stat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode);
-  constexpr int kFlags = O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_NOCTTY;
-  const int file = is_pipe ? -1 : open(path.c_str(), kFlags, 0644);
-  if (is_pipe ? access(path.c_str(), W_OK) != 0 : file < 0) {
-    throw std::system_error(errno, std::generic_category(), "cannot write the log " + path);
-  }
-  if (file >= 0) close(file);
-}
-
 int start(const RunOptions& options) {
   const std::string library = find_installed("liboverlapack.so");
+  if (folder_of_command().empty()) {
+    std::cerr << "overlapack: " << kFolderUnknown
+              << "; set LD_PRELOAD to the path of liboverlapack.so instead\n";
+    return kOwnFailure;
+  }
   if (library.empty()) {
     std::cerr << "overlapack: liboverlapack.so is neither beside this command nor in ../"
               << OVERLAPACK_LIBDIR << '\n';
@@ -213,7 +217,7 @@ int start(const RunOptions& options) {
   std::string log = options.log;
   if (!log.empty()) {
     log = fs::absolute(log);
-    check_log(log);
+    check_writable(log);
     setenv("OVERLAPACK_VERBOSE", log.c_str(), 1);
   }
 
@@ -228,7 +232,7 @@ int start(const RunOptions& options) {
   int status = 0;
   {
     const LogFile file(log);
-    setenv("OVERLAPACK_VERBOSE", file.path().c_str(), 1);
+    setenv("OVERLAPACK_VERBOSE", file.setting().c_str(), 1);
     status = spawn_and_wait(arguments.data());
     if (status < 0) return report_start_failure(options.program[0], -status);
     signal(SIGPIPE, SIG_IGN);  // nobody may read the summary

@@ -1,17 +1,12 @@
 // `overlapack tune`: measure from which size the device wins.
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
-#include <filesystem>
 #include <functional>
 #include <iostream>
 #include <map>
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -20,6 +15,7 @@
 #include "tools/commands.hpp"
 #include "tools/hardware.hpp"
 #include "tools/measure.hpp"
+#include "tools/output.hpp"
 #include "tools/table.hpp"
 
 namespace overlapack::tools {
@@ -73,78 +69,6 @@ bool device_wins(const Point& point) {
   return point.served && point.right && point.device.ms < point.cpu.ms;
 }
 
-namespace fs = std::filesystem;
-
-[[noreturn]] void fail_to_write(const std::string& path, int error) {
-  throw std::system_error(error, std::generic_category(), "cannot write " + path);
-}
-
-/// Opens a new file beside `target`, whose name it puts into `name`. -1 and errno if that fails.
-int open_beside(const fs::path& target, std::string& name) {
-  name = target.string() + ".XXXXXX";
-  return mkstemp(name.data());
-}
-
-/// Without symbolic links, as far as it is there. Empty, and why, if that cannot be said.
-fs::path real_path(const std::string& path, std::error_code& error) {
-  const fs::path whole = fs::absolute(path, error);
-  return error ? fs::path() : fs::weakly_canonical(whole, error);
-}
-
-/// Where a profile at `path` is written: behind symbolic links, in a folder that now exists. Throws
-/// if it cannot be, which some folders (/proc) tell only who tries.
-fs::path writable(const std::string& path) {
-  std::error_code error;
-  const fs::file_status there = fs::status(path, error);
-  if (!fs::status_known(there)) fail_to_write(path, error.value());
-  if (fs::is_other(there)) return path;
-  if (fs::is_directory(there)) fail_to_write(path, EISDIR);
-  const fs::path target = real_path(path, error);
-  if (!error) fs::create_directories(target.parent_path(), error);
-  if (error) fail_to_write(path, error.value());
-  if (fs::exists(there) && access(target.c_str(), W_OK) != 0) fail_to_write(path, errno);
-  std::string trial;
-  const int file = open_beside(target, trial);
-  if (file < 0) fail_to_write(path, errno);
-  close(file);
-  unlink(trial.c_str());
-  return target;
-}
-
-/// Writes a regular file as a whole or not at all, and into anything else (a pipe, /dev/stdout).
-/// `target` is writable(path).
-void write_profile(const std::string& path, const fs::path& target, const std::string& text) {
-  std::error_code ignored;
-  const bool whole = !fs::is_other(fs::status(target, ignored));
-  std::string written;
-  const int file =
-      whole ? open_beside(target, written) : open(target.c_str(), O_WRONLY | O_CLOEXEC);
-  const auto fail = [&] {
-    const int error = errno;
-    if (whole && file >= 0) unlink(written.c_str());
-    fail_to_write(path, error);
-  };
-  if (file < 0) fail();
-  std::size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t step = ::write(file, text.data() + done, text.size() - done);
-    if (step < 0 && errno != EINTR) {
-      close(file);
-      fail();
-    }
-    if (step > 0) done += static_cast<std::size_t>(step);
-  }
-  if (!whole) {
-    close(file);
-    return;
-  }
-  const mode_t mask = umask(0);
-  umask(mask);
-  fchmod(file, 0666 & ~mask);
-  if (fsync(file) != 0 || close(file) != 0) fail();
-  if (std::rename(written.c_str(), target.c_str()) != 0) fail();
-}
-
 /// A routine and its type.
 using Task = std::pair<Routine, char>;
 
@@ -186,11 +110,18 @@ Device& device_to_tune(const TuneOptions& options) {
 
 /// Throws std::runtime_error, for the user to read, if there is no place for the profile.
 std::string path_of_profile(const TuneOptions& options, const dispatch::Settings& settings) {
-  const std::string path =
-      options.output.empty() ? dispatch::profile_path(settings) : options.output;
-  if (!path.empty()) return path;
-  throw std::runtime_error(
-      "no place for the profile: set HOME, XDG_CACHE_HOME or OVERLAPACK_PROFILE, or use --output");
+  if (!options.output.empty()) return options.output;
+  const std::string path = dispatch::profile_path(settings);
+  if (path.empty()) {
+    throw std::runtime_error(
+        "no place for the profile: set HOME, XDG_CACHE_HOME or OVERLAPACK_PROFILE, or use "
+        "--output");
+  }
+  if (dispatch::is_null_device(path)) {
+    throw std::runtime_error("the profile " + path +
+                             " is /dev/null, which keeps nothing; name a file with --output");
+  }
+  return path;
 }
 
 /// A profile that OVERLAPACK_PROFILE names but that is not there is nothing to complain of if it is
@@ -206,8 +137,8 @@ void expect_new_profile(const TuneOptions& options) {
 
 /// What is known before anything is measured: by the profile that is written anew or, if there is
 /// none, by the one in use.
-dispatch::Profile profile_until_now(const fs::path& target) {
-  const dispatch::ProfileFile file = dispatch::read_profile(target);
+dispatch::Profile profile_until_now(const std::string& path) {
+  const dispatch::ProfileFile file = dispatch::read_profile(path);
   return file.profile ? *file.profile : dispatch::Context::instance().profile();
 }
 
@@ -261,10 +192,12 @@ int tune(const TuneOptions& options) {
   expect_new_profile(options);
   auto& context = dispatch::Context::instance();
   const dispatch::Settings settings = context.settings();
-  Device& device = device_to_tune(options);
+  // What can be refused is refused before all the measuring.
+  check_standard_output();
   const std::string path = path_of_profile(options, settings);
-  const fs::path target = writable(path);  // before all the measuring
-  dispatch::Profile kept = profile_until_now(target), measured = dispatch::builtin_profile();
+  Device& device = device_to_tune(options);
+  const WholeFile file(path);
+  dispatch::Profile kept = profile_until_now(file.target()), measured = dispatch::builtin_profile();
   std::cerr << "Measuring " << device.model() << " (" << device.name() << ") against "
             << cpu_lapack_description() << '\n';
   if (device.emulated()) {
@@ -299,9 +232,8 @@ int tune(const TuneOptions& options) {
   const std::string comment = "measured " + today() + " by `overlapack tune`: " + device.model() +
                               " against " + cpu_model() + ", " + std::to_string(available_cores()) +
                               " cores";
-  write_profile(path, target,
-                dispatch::format_profile(kept, "as read from " + kept.source) +
-                    dispatch::format_profile(measured, comment));
+  file.write(dispatch::format_profile(kept, "as read from " + kept.source) +
+             dispatch::format_profile(measured, comment));
   std::cout << "written to " << path << '\n';
   return 0;
 }

@@ -3,6 +3,7 @@ check_options.py BENCH"""
 import os
 import subprocess
 import sys
+import tempfile
 
 REFUSED = [
     (["--update", "--variants"], "not together with"),
@@ -76,6 +77,47 @@ def main():
             done = subprocess.run([sys.argv[1], *options], stdout=full, stderr=subprocess.PIPE,
                                   text=True)
             assert done.returncode == 1 and "cannot write to standard output" in done.stderr, done
+
+    # ... before anything is measured, if that can be known.
+    with tempfile.TemporaryDirectory() as folder:
+        for options in (["--csv"], ["--json"], ["--plot"], ["--speed-of-light", "--trace"],
+                        ["--speed-of-light", "--svg"]):
+            for output in ("none/x", "none/", "."):
+                path = os.path.join(folder, output)
+                done = run(*small, *options, path)
+                assert done.returncode == 1 and done.stdout == "", (options, done)
+                assert f"overlapack-bench: cannot write {path}: " in done.stderr, (options, done)
+        file = os.path.join(folder, "one")
+        for other in (file, os.path.join(folder, ".", "one")):
+            done = run(*small, "--csv", file, "--json", other)
+            assert done.returncode == 2 and done.stdout == "", done
+            assert "--json: the same file as that of --csv" in done.stderr, done
+        with open(file, "w") as old:
+            old.write("old")
+        done = run(*small, "--json", file, "--plot", os.path.join(folder, "none", "x"))
+        assert done.returncode == 1, done
+        with open(file) as old:
+            assert old.read() == "old"
+        # A pipe has one writer, whose end is the end.
+        pipe = os.path.join(folder, "pipe")
+        os.mkfifo(pipe)
+        with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True) as reader:
+            done = run(*small, "--json", pipe)
+            assert done.returncode == 0 and '"rows"' in reader.stdout.read(), done
+        # Without standard output or error nothing else is printed into.
+        done = subprocess.run([sys.argv[1], *small, "--csv", file], stderr=subprocess.PIPE,
+                              text=True, preexec_fn=lambda: os.close(1))
+        assert done.returncode == 1 and "standard output: it is closed" in done.stderr, done
+        with open(file) as old:
+            assert old.read() == "old"
+        done = subprocess.run([sys.argv[1], *small, "--device", "off", "--device", "cuda:1000"],
+                              stdout=subprocess.PIPE, preexec_fn=lambda: os.close(2))
+        assert done.returncode == 2, done
+        unmeasured = [*small[:-2], "--no-cpu", "--device", "cuda:1000", "--csv", file]
+        done = subprocess.run([sys.argv[1], *unmeasured], stdout=subprocess.PIPE,
+                              preexec_fn=lambda: os.close(2))
+        with open(file) as table:
+            assert done.returncode == 1 and "no device:" not in table.read(), done
 
     # What is too large is said, too.
     for options, text in ((["--sizes", "2000000000"], "not enough memory for dpotrf m=2000000000"),

@@ -18,6 +18,7 @@
 #include "dispatch/calls.hpp"
 #include "dispatch/context.hpp"
 #include "dispatch/plan.hpp"
+#include "host/messages.hpp"
 #include "support/child.hpp"
 #include "support/fixtures.hpp"
 #include "support/lapack_calls.hpp"
@@ -80,6 +81,14 @@ void break_stderr() {
   if (pipe(ends) != 0) _exit(2);
   close(ends[0]);
   dup2(ends[1], STDERR_FILENO);
+  find_standard_error();
+}
+
+/// Puts a file in the place of stderr.
+void put_at_two(const std::string& path, int flags = 0) {
+  close(STDERR_FILENO);
+  const int file = open(path.c_str(), O_RDWR | O_CREAT | flags, 0600);
+  if (file != STDERR_FILENO) _exit(2);
 }
 
 TEST_F(CallLog, APipeThatNobodyOpens) {
@@ -98,6 +107,65 @@ TEST_F(CallLog, AStderrThatNobodyReads) {
     write_line();
     return !is_pending(SIGPIPE) && !is_blocked(SIGPIPE);
   });
+}
+
+TEST_F(CallLog, AFileOfTheProgramThatHasTheNumberOfStderr) {
+  log_to("");
+  const auto size = [&] { return std::filesystem::file_size(path_); };
+  expect_in_child(kSeconds, [&] {  // opened when the library had been loaded
+    put_at_two(path_);
+    write_line();
+    return size() == 0;
+  });
+  expect_in_child(kSeconds, [&] {  // opened before by the process, as it closes on exec
+    put_at_two(path_, O_CLOEXEC);
+    find_standard_error();
+    write_line();
+    return size() == 0;
+  });
+  expect_in_child(kSeconds, [&] {  // and nothing has been there
+    close(STDERR_FILENO);
+    find_standard_error();
+    put_at_two(path_);
+    write_line();
+    return size() == 0;
+  });
+  expect_in_child(kSeconds, [&] {  // of whoever has started the process
+    put_at_two(path_);
+    find_standard_error();
+    write_line();
+    const bool written = size() == 7;
+    dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
+    write_line();
+    put_at_two(path_);  // the same file as before
+    write_line();
+    return written && size() == 7;  // from its beginning
+  });
+}
+
+TEST_F(CallLog, TheLogOfASummaryIsNotMadeAgain) {
+  dispatch::Settings settings = settings_for(dispatch::Algorithm::tiled, 16);
+  settings.verbose = settings.log_of_summary = true;
+  settings.log = path_;
+  use(settings);
+  std::ofstream{path_};
+  write_line();
+  EXPECT_EQ(text(), "a line\n");
+  const std::string said = directory_ + "/said";
+  const auto expect_silence = [&] {
+    expect_in_child(kSeconds, [&] {
+      put_at_two(said);
+      find_standard_error();
+      write_line();
+      return std::filesystem::file_size(said) == 0;
+    });
+  };
+  std::filesystem::rename(path_, directory_ + "/other");
+  expect_silence();
+  EXPECT_FALSE(std::filesystem::exists(path_));
+  ASSERT_EQ(symlink("other", path_.c_str()), 0);
+  expect_silence();
+  EXPECT_EQ(std::filesystem::file_size(directory_ + "/other"), 7u);
 }
 
 TEST_F(CallLog, ASignalOfTheProgramStays) {
@@ -158,10 +226,14 @@ TEST_F(CallLog, AFileThatCannotBeWrittenIsReportedOnce) {
     log_to(path);
     expect_in_child(kSeconds, [&] {
       if (symlink("/dev/full", (directory_ + "/full").c_str()) != 0) return false;
-      testing::internal::CaptureStderr();
+      const std::string errors = directory_ + "/errors";
+      put_at_two(errors, O_TRUNC);
+      find_standard_error();
       write_line();
       write_line();
-      const std::string said = testing::internal::GetCapturedStderr();
+      std::ostringstream all;
+      all << std::ifstream(errors).rdbuf();
+      const std::string said = all.str();
       unlink((directory_ + "/full").c_str());
       return said.find(path + "': calls cannot be logged: ") != std::string::npos &&
              std::count(said.begin(), said.end(), '\n') == 1;

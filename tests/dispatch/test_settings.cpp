@@ -118,6 +118,7 @@ TEST(Settings, ComplainOnceAboutABadValueAndIgnoreIt) {
       {"OVERLAPACK_REFINE", "FP16"},
       {"OVERLAPACK_THREADS", "1025"},
       {"OVERLAPACK_VERBOSE", "yes"},
+      {"OVERLAPACK_VERBOSE", "summary:calls"},
       {"OVERLAPACK_MEMORY_LIMIT", "0"},
       {"OVERLAPACK_MEMORY_LIMIT", "2T"},
       {"OVERLAPACK_MEMORY_LIMIT", "G"},
@@ -161,6 +162,25 @@ TEST(Settings, ComplaintsAreShortAndPrintable) {
   EXPECT_EQ(complaints[0].rfind("OVERLAPACK_NB='xxx", 0), 0) << complaints[0];
   EXPECT_LT(complaints[0].size(), 200u);
   EXPECT_EQ(complaints[1].rfind("OVERLAPACK_VERBOSE='?[2Jyes' is ignored", 0), 0) << complaints[1];
+}
+
+TEST(Settings, NoMemoryIsRefusedWithTheReasonAndTheRemedy) {
+  std::vector<std::string> complaints;
+  EXPECT_EQ(parse({{"OVERLAPACK_MEMORY_LIMIT", "0"}}, complaints).memory_limit, 0u);
+  ASSERT_EQ(complaints.size(), 1u);
+  for (const char* const text :
+       {"OVERLAPACK_MEMORY_LIMIT='0'", ">= 1", "unset", "OVERLAPACK_DEVICE=off"}) {
+    EXPECT_NE(complaints[0].find(text), std::string::npos) << complaints[0];
+  }
+}
+
+TEST(Settings, TheLogOfASummaryIsMarked) {
+  const Settings plain = parse({{"OVERLAPACK_VERBOSE", "/tmp/summary:/calls"}});
+  EXPECT_EQ(plain.log, "/tmp/summary:/calls");
+  EXPECT_FALSE(plain.log_of_summary);
+  const Settings summary = parse({{"OVERLAPACK_VERBOSE", "summary:/tmp/calls"}});
+  EXPECT_TRUE(summary.verbose && summary.log_of_summary);
+  EXPECT_EQ(summary.log, "/tmp/calls");
 }
 
 TEST(Settings, AllVariablesAreDocumented) {

@@ -62,6 +62,21 @@ def main():
     assert "OVERLAPACK_MIN_N=7 overrides" in text, text
     assert "now: 7\n" in text and "now: q (ignored)\n" in text, text
     assert "now: 0 (ignored)\n" in text, text
+    assert max(map(len, text[text.index("Settings"):text.index("Names served")].splitlines())) <= \
+        100, text
+
+    # No profile, by the usual name for nothing.
+    done = run(sys.argv[1], "info", OVERLAPACK_DEVICE="off", OVERLAPACK_PROFILE="/dev/null")
+    assert done.stderr == "" and "now: /dev/null\n" in done.stdout, done
+    done = run(sys.argv[1], "run", "-v", "--", sys.executable, "-c", ONE_CALL,
+               OVERLAPACK_PROFILE="/dev/null")
+    assert done.stderr.count("\n") == 1 and "(built-in)" in done.stderr, done
+
+    # A device that is named but not there is said, and is not in use.
+    done = run(sys.argv[1], "info", OVERLAPACK_DEVICE="cuda:1000")
+    assert done.stderr.startswith("overlapack: OVERLAPACK_DEVICE='cuda:1000': "), done
+    assert done.stderr.count("\n") == 1 and "in use  none: " in done.stdout, done
+    assert "now: cuda:1000 (ignored)\n" in done.stdout, done
 
     # Neither a device nor a folder is a profile; to read the one would take for ever.
     for other in ("/dev/zero", "/"):

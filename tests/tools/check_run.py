@@ -3,10 +3,12 @@ is one, runs the calls of its log again: check_run.py OVERLAPACK [OVERLAPACK_BEN
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 
 # A program that factors a matrix, updates the factor, solves with nothing on the right, and takes a
@@ -50,9 +52,154 @@ assert info.value == 0
 """
 
 
+# A process that outlives its program, and calls LAPACK when the file TOLD is there.
+OUTLIVING = """
+import ctypes, os, sys, time
+def factor():
+    n, info, by = ctypes.c_int32(1), ctypes.c_int32(-1), ctypes.byref
+    ctypes.CDLL(None).dpotrf_(b"L", by(n), by(ctypes.c_double(4)), by(n), by(info), 1)
+    assert info.value == 0
+os.chdir("/")
+factor()
+if os.fork() == 0:
+    while not os.path.exists(os.environ["TOLD"]):
+        time.sleep(0.01)
+    factor()
+    os.rename(os.environ["TOLD"], os.environ["TOLD"] + ".done")
+"""
+
+
+# A file of the program gets the number 2, and the library has something to say.
+DATA_AT_TWO = """
+import ctypes, os, sys
+path, how = sys.argv[1:3]
+library = None
+if how == "closed":  # and the library is opened later
+    assert os.open(path, os.O_WRONLY | os.O_CREAT) == 2
+    library = ctypes.CDLL(sys.argv[3])
+elif how == "preloaded":
+    assert os.open(path, os.O_WRONLY | os.O_CREAT) == 2
+    os.set_inheritable(2, True)
+else:
+    os.close(2)
+    os.set_inheritable(os.open(path, os.O_WRONLY | os.O_CREAT), True)
+library = library or ctypes.CDLL(None)
+n, info, by = ctypes.c_int32(1), ctypes.c_int32(-1), ctypes.byref
+library.dpotrf_(b"L", by(n), by(ctypes.c_double(4)), by(n), by(info), 1)
+assert info.value == 0
+"""
+
+
 def run(*arguments, **options):
     return subprocess.run([sys.argv[1], "run", *arguments], capture_output=True, text=True,
                           **options)
+
+
+def check_who_outlives(folder):
+    """A process that goes on after the summary has nowhere to log to, and says nothing."""
+    scratch, told = pathlib.Path(folder, "tmp"), os.path.join(folder, "told")
+    scratch.mkdir()
+    said = pathlib.Path(folder, "said")
+    with said.open("w") as errors:
+        done = subprocess.run([sys.argv[1], "run", "--summary", "--", sys.executable, "-c",
+                               OUTLIVING], stderr=errors, cwd=folder,
+                              env=dict(os.environ, TMPDIR="tmp", TOLD=told))
+    assert done.returncode == 0, (done, said.read_text())
+    summary = said.read_text()
+    assert re.search("dpotrf +cpu +1 +0 ", summary), summary
+    assert not list(scratch.iterdir()), list(scratch.iterdir())
+    pathlib.Path(told).touch()
+    for _ in range(2000):
+        if os.path.exists(told + ".done"):
+            break
+        time.sleep(0.01)
+    assert os.path.exists(told + ".done")
+    assert said.read_text() == summary, said.read_text()
+    assert not list(scratch.iterdir()), list(scratch.iterdir())
+
+
+def check_standard_error(folder):
+    """No line of the library goes into a file of the program that has got the number 2, neither a
+    complaint nor one of the log."""
+    library = run("--", "sh", "-c", 'echo "$LD_PRELOAD"').stdout.strip()
+    data = os.path.join(folder, "data")
+    settings = dict(os.environ, OVERLAPACK_VERBOSE="1", OVERLAPACK_NB="x")
+    program = [sys.executable, "-c", DATA_AT_TWO, data]
+    for how in ("closed", "preloaded", "closed later"):
+        started = [sys.argv[1], "run", "--"] if how != "closed" else []
+        late = {"stderr": subprocess.DEVNULL} if how == "closed later" else \
+               {"preexec_fn": lambda: os.close(2)}
+        done = subprocess.run([*started, *program, how, library], env=settings, **late)
+        assert done.returncode == 0, (how, done)
+        with open(data) as written:
+            assert written.read() == "", how
+        os.remove(data)
+    # What is printed by a program without standard error is not lost elsewhere, either.
+    log = os.path.join(folder, "silent.log")
+    done = subprocess.run([sys.argv[1], "run", "--summary", "--log", log, "--", "sh", "-c",
+                           ": >&2 || exit 3"], preexec_fn=lambda: os.close(2))
+    with open(log) as written:
+        assert done.returncode != 0 and written.read() == "", done
+
+
+def check_without_proc(folder):
+    """Where /proc is not mounted the command finds the library all the same, or says why not."""
+    root = pathlib.Path(folder, "root")
+    library = run("--", "sh", "-c", 'echo "$LD_PRELOAD"').stdout.strip()
+    programs = {"/bin/sh": os.path.realpath("/bin/sh"), "/bin/overlapack": sys.argv[1],
+                "/bin/" + os.path.basename(library): library}
+    os.makedirs(root / "bin")
+    (root / "bin" / "liboverlapack.so").symlink_to(os.path.basename(library))
+    for place, file in programs.items():
+        shutil.copy(file, str(root) + place)
+        needs = subprocess.run(["ldd", file], capture_output=True, text=True).stdout
+        for needed in re.findall(r"(/\S+) \(0x", needs):
+            copy = pathlib.Path(str(root) + needed)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(needed, copy)
+    change = ["chroot"] if os.geteuid() == 0 else ["unshare", "-r", "-R"]
+    change[0] = shutil.which(change[0], path=os.environ["PATH"] + ":/usr/sbin") or "/bin/false"
+
+    def inside(*command, **options):
+        return subprocess.run([*change, str(root), *command], capture_output=True, text=True,
+                              env={"PATH": "/bin"}, **options)
+
+    if inside("overlapack", "--version").returncode != 0:  # a sanitizer needs /proc itself
+        print("no program can be started without /proc here: left out")
+        return
+    for command in ("overlapack", "/bin/overlapack", "./bin/overlapack"):
+        done = inside(command, "run", "--", "sh", "-c", 'echo "$LD_PRELOAD"')
+        assert done.returncode == 0 and done.stderr == "", done
+        assert done.stdout == f"/bin/{os.path.basename(library)}\n", done
+    done = inside("overlapack", "info")
+    assert done.returncode == 0 and done.stderr == "" and "Names served" in done.stdout, done
+    if os.geteuid() != 0:
+        return
+
+    # Started by a descriptor, a program has no name that leads anywhere.
+    command = os.open(sys.argv[1], os.O_RDONLY)
+    for words in (["run", "--", "sh"], ["bench"]):
+        def start():
+            os.chroot(root)
+            os.execve(command, ["overlapack", *words], {"PATH": "/bin"})
+        done = subprocess.run(["true"], preexec_fn=start, pass_fds=[command], capture_output=True,
+                              text=True)
+        assert done.returncode == (125 if words[0] == "run" else 1), done
+        assert done.stderr.startswith("overlapack: cannot tell in which folder this command lies: "
+                                      "/proc is not mounted; "), done
+    os.close(command)
+
+
+def check_missing_device():
+    """A device that is named but not there is said once; who names none is not told."""
+    done = run("--device", "cuda:1000", "--min-n", "1", "--", sys.executable, "-c", FAILING)
+    assert done.returncode == 0, done
+    assert done.stderr.startswith("overlapack: OVERLAPACK_DEVICE='cuda:1000': "), done
+    assert done.stderr.endswith("; the CPU serves all calls\n"), done
+    assert done.stderr.count("\n") == 1, done
+    for device in ("auto", "cuda", "off"):
+        done = run("--device", device, "--min-n", "1", "--", sys.executable, "-c", FAILING)
+        assert done.returncode == 0 and done.stderr == "", done
 
 
 def main():
@@ -73,6 +220,13 @@ def main():
         done = run(*arguments)
         assert done.returncode == status, (arguments, done)
         assert done.stderr, arguments
+
+    check_missing_device()
+
+    # No memory is refused with the reason, and with what to do instead.
+    done = run("--memory-limit", "0", "--", "true")
+    assert done.returncode == 2 and "give a number of bytes >= 1" in done.stderr, done
+    assert "no device: OVERLAPACK_DEVICE=off" in done.stderr, done
 
     # What is preloaded already stays so, behind the library.
     more = run("--", "sh", "-c", 'echo "$LD_PRELOAD"',
@@ -101,7 +255,8 @@ def main():
     line = ("overlapack {} m=9 n=9 nrhs={} lda=9 ldb=9 uplo=- trans=- info={} where=cpu "
             "algorithm=tiled nb=1 ms=1.000 gflops=0.000 up=0 down=0 why=x")
     calls = [("dgesv", 600, 0), ("dgesv", 1, 3), ("dgesv", 1, -1010), ("dpotrf", 0, 0)]
-    summary = run("--summary", "--", "sh", "-c", 'echo "$0" >>"$OVERLAPACK_VERBOSE"',
+    summary = run("--summary", "--", "sh", "-c",
+                  'echo "$0" >>"${OVERLAPACK_VERBOSE#summary:}"',
                   "\n".join(line.format(*call) for call in calls))
     assert "info != 0" in summary.stderr, summary
     for name, count, failed in (("dgesv", 3, 2), ("all", 4, 2)):
@@ -173,6 +328,14 @@ def main():
                                   preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
         assert ignoring.returncode == 7, ignoring
         assert not list(scratch.iterdir()), list(scratch.iterdir())
+        write_only = pathlib.Path(folder, "write_only")
+        write_only.touch(mode=0o200)
+        if not os.access(write_only, os.R_OK):
+            unreadable = run("--summary", "--log", str(write_only), "--", "true")
+            assert unreadable.returncode == 125 and "cannot read" in unreadable.stderr, unreadable
+        check_who_outlives(folder)
+        check_standard_error(folder)
+        check_without_proc(folder)
         nowhere = run("--summary", "--", "true", env=dict(os.environ, TMPDIR="/nonexistent"))
         assert nowhere.returncode == 125 and "/nonexistent" in nowhere.stderr, nowhere
         assert "set TMPDIR or use --log FILE" in nowhere.stderr, nowhere

@@ -70,6 +70,33 @@ def check_count_promises(folder):
     shutil.rmtree(root)
 
 
+def check_outputs(folder):
+    """What cannot be written is said before anything is measured."""
+    for stage, name in (("large", "large.md"), ("factorizations", "comparison.svg"),
+                        ("light", "zpotrf.svg")):
+        pathlib.Path(folder, "taken", name).mkdir(parents=True)
+        done = run("benchmark", "built", "taken", "layouts", stage, cwd=folder)
+        assert done.returncode == 1 and done.stdout == "", done
+        path = os.path.join(folder, "taken", name)
+        assert done.stderr == f"benchmark: cannot write the file '{path}'\n", done
+        pathlib.Path(path).rmdir()
+    assert not os.listdir(os.path.join(folder, "taken"))
+
+    # A PyTorch that finds a GPU, and can do nothing else.
+    pathlib.Path(folder, "torch.py").write_text("class cuda:\n"
+                                                "    is_available = staticmethod(lambda: True)\n")
+    profile = [sys.executable, os.path.join(sys.argv[1], "profile_calls.py"), "libc.so.6"]
+    pathlib.Path(folder, "taken", "dgetrf_9_host.tsv").mkdir()
+    for out, wrong in (("taken", "taken/dgetrf_9_host.tsv: Is a directory"),
+                       ("taken.py", "taken.py: File exists")):
+        pathlib.Path(folder, "taken.py").touch()
+        done = subprocess.run([*profile, out, "dpotrf:9:host", "dgetrf:9:host"], cwd=folder,
+                              env=dict(os.environ, PYTHONPATH=folder), capture_output=True,
+                              text=True)
+        assert done.returncode == 1 and done.stdout == "", done
+        assert done.stderr == f"profile_calls: cannot write {wrong}\n", done
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         for script in ("demo", "test", "gpu-check", "benchmark", "compare-launches",
@@ -171,6 +198,7 @@ def main():
         assert done.returncode == 1 and "nothing was measured" in done.stderr, done
         assert run("benchmark", "built", "out", "types", cwd=folder).returncode == 1
         check_compare_times(folder)
+        check_outputs(folder)
         # Where every Python lacks NumPy.
         pathlib.Path(folder, "numpy.py").write_text("raise ImportError\n")
         without = dict(small, PYTHONPATH=folder)

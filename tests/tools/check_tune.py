@@ -1,7 +1,10 @@
 """Break-even sizes are measured, written, and read back: check_tune.py OVERLAPACK"""
 import os
 import pathlib
+import resource
 import shutil
+import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -76,17 +79,64 @@ def check_what_is_said(one, folder):
 
     closed = pathlib.Path(folder, "closed")
     closed.mkdir(mode=0)
-    command = [*one, "--output", str(closed / "x" / "y")]
+    nobody = []
     if os.geteuid() == 0:  # who may look everywhere
         nobody = ["setpriv", "--reuid", "65534", "--clear-groups"]
         os.chmod(folder, 0o755)
-        if shutil.which("setpriv") is None or subprocess.run([*nobody, *command[:1], "--version"],
+        if shutil.which("setpriv") is None or subprocess.run([*nobody, one[0], "--version"],
                                                              capture_output=True).returncode != 0:
             return
-        command = nobody + command
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = subprocess.run([*nobody, *one, "--output", str(closed / "x" / "y")],
+                          capture_output=True, text=True)
     assert done.returncode == 1, done
     assert done.stderr == f"overlapack: cannot write {closed}/x/y: Permission denied\n", done
+
+    if nobody:  # a file that may be written, but not replaced
+        sticky = pathlib.Path(folder, "sticky")
+        sticky.mkdir()
+        os.chmod(sticky, 0o1777)
+        theirs = sticky / "theirs"
+        theirs.write_text("# theirs, and longer than what comes\n" * 100)
+        os.chmod(theirs, 0o666)
+        run(*nobody, *one, "--output", str(theirs))
+        assert list(entries(theirs.read_text())) == ["dpotrf"], theirs.read_text()
+        assert os.listdir(sticky) == ["theirs"] and theirs.stat().st_uid == 0, os.listdir(sticky)
+
+
+def check_what_is_refused(one, folder):
+    """What cannot be written is said before anything is measured, which would leave a line."""
+    def refused(*options, text, **settings):
+        done = subprocess.run([*one, *options], text=True, stderr=subprocess.PIPE, **settings)
+        assert done.returncode == 1 and done.stderr == f"overlapack: {text}\n", done
+
+    for output in ("none/", "none/.", "none/deeper/.."):
+        path = os.path.join(folder, output)
+        refused("--output", path, text=f"cannot write {path}: Is a directory")
+    assert not os.path.exists(os.path.join(folder, "none"))
+
+    def full():  # as on a full disk, but that this is another error
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
+
+    path = os.path.join(folder, "large")
+    refused("--output", path, text=f"cannot write {path}: File too large", preexec_fn=full)
+    with socket.socket(socket.AF_UNIX) as listening:
+        path = os.path.join(folder, "socket")
+        listening.bind(path)
+        refused("--output", path, text=f"cannot write {path}: No such device or address")
+    null = pathlib.Path(folder, "null")
+    null.symlink_to("/dev/null")
+    for named in ("/dev/null", str(null)):
+        refused(text=f"the profile {named} is /dev/null, which keeps nothing; name a file with "
+                     "--output", env=dict(os.environ, OVERLAPACK_PROFILE=named))
+    refused("--output", os.path.join(folder, "unwritten"), preexec_fn=lambda: os.close(1),
+            text="cannot write to standard output: it is closed")
+    assert not os.path.exists(os.path.join(folder, "unwritten"))
+
+    # Without standard error there are no messages, in no other file either.
+    output = pathlib.Path(folder, "silent")
+    done = subprocess.run([*one, "--output", str(output)], preexec_fn=lambda: os.close(2))
+    assert done.returncode == 0 and list(entries(output.read_text())) == ["dpotrf"], output
 
 
 def main():
@@ -134,6 +184,7 @@ def main():
         assert "dpotrf" in run(*one, "--output", "/dev/stdout")
         check_what_is_kept(one, folder)
         check_what_is_said(one, folder)
+        check_what_is_refused(one, folder)
         assert run(*["ss" if word == "d" else word for word in one], "--output",
                    str(link)).count("spotrf") == 1
         run(*one, "--output", "mere_name", folder=folder)

@@ -1006,6 +1006,28 @@ TYPED_TEST(CholUpdate, InvalidArguments) {
   EXPECT_TRUE(same_bits(a, before));
 }
 
+TYPED_TEST(CholUpdate, NoVectorsLookAtNothing) {  // as LAPACK does if there is nothing to do
+  using T = TypeParam;
+  const Index n = 4;
+  auto before = random_factor<T>(Uplo::lower, n, 1);
+  before(1, 0) = nan<T>();
+  before(2, 2) = infinity<T>();
+  if constexpr (is_complex<T>) before(3, 3) += T(0, 2);
+  const Padded<T> v(n, 0);
+  for (const int sigma : {1, -1}) {
+    auto factor = before;
+    EXPECT_EQ(update(Uplo::lower, factor, v, sigma), 0);
+    EXPECT_TRUE(same_bits(factor, before));
+  }
+  Index info = kNoInfo64;
+  Exported<T>::cholupdate('L', n, 0, nullptr, n, nullptr, n, 2, &info);
+  EXPECT_EQ(info, -8);
+  Exported<T>::cholupdate('L', n, 0, nullptr, n - 1, nullptr, n, 1, &info);
+  EXPECT_EQ(info, -5);
+  Exported<T>::cholupdate_mixed('L', n, 0, nullptr, n, nullptr, n, nullptr, &info);
+  EXPECT_EQ(info, 0);
+}
+
 TYPED_TEST(CholUpdate, TwoThreadsCallConcurrently) {
   using T = TypeParam;
   EXPECT_LT(worst_in_two_threads([](std::size_t thread, std::uint64_t round) {
