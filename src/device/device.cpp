@@ -1,6 +1,7 @@
 #include "device/device.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <new>
 #include <stdexcept>
 #include <utility>
@@ -102,22 +103,41 @@ void Queue::synchronize() {
   do_synchronize();
 }
 
+void Queue::drain() noexcept {
+  if (!device_.at_end()) do_drain();
+}
+
 // ---- Device -------------------------------------------------------------------------------
 
 void Device::before(Action action, const char* name, double amount) {
+  refuse_at_end();
   if (observer_ != nullptr) observer_->before(action, name, amount);
   if (action == Action::copy_to_device) {
     counters_.bytes_to_device += static_cast<std::size_t>(amount);
   } else if (action == Action::copy_to_host) {
     counters_.bytes_to_host += static_cast<std::size_t>(amount);
   } else if (action == Action::kernel) {
-    ++counters_.kernels;
+    count_kernel();
   }
+}
+
+/// A device's libraries register handlers at exit, too: when they are loaded and started, and when
+/// some of their functions are first called. The last one registered runs first, and that is to be
+/// ours. What has not been called for long is less and less likely to be called.
+void Device::count_kernel() {
+  const std::size_t number = ++counters_.kernels;
+  const bool is_power_of_two = (number & (number - 1)) == 0;
+  if (is_power_of_two && end_->handler != nullptr) std::atexit(end_->handler);
+}
+
+/// At the end of the process the memory is left to the system.
+void Device::free(Space space, void* memory) noexcept {
+  if (!at_end()) do_free(space, memory);
 }
 
 void Device::free_idle(MemoryPool& pool, Space space) noexcept {
   for (const Block& block : pool.idle) {
-    do_free(space, block.memory);
+    free(space, block.memory);
     pool.use.held -= block.bytes;
   }
   pool.idle.clear();
@@ -165,7 +185,7 @@ void* Device::acquire(Space space, std::size_t bytes) {
   try {
     lease({memory, bytes});
   } catch (const std::bad_alloc&) {
-    do_free(space, memory);
+    free(space, memory);
     throw;
   }
   from.use.held += bytes;
@@ -186,7 +206,7 @@ void Device::give_back(Space space, void* memory) noexcept {
     }
   } catch (const std::bad_alloc&) {  // then it cannot be kept
   }
-  do_free(space, memory);
+  free(space, memory);
   to.use.held -= bytes;
 }
 

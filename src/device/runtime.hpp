@@ -140,8 +140,9 @@ class Queue {
   /// The host waits until the queue is empty.
   void synchronize();
   /// Ends all use of memory by this queue: waits for work under way; work that has not started
-  /// may be dropped. For clean-up after success and failure alike.
-  void drain() noexcept { do_drain(); }
+  /// may be dropped. For clean-up after success and failure alike. At the end of the process it
+  /// waits for nothing: nobody uses the memory again.
+  void drain() noexcept;
 
  protected:
   Device& device_;
@@ -172,6 +173,15 @@ struct PoolUse {
   std::size_t held = 0;    ///< in use, or kept for later
 };
 
+/// The end of the process, as a device sees it: whoever calls exit() goes on to what its libraries
+/// do at exit, beside threads that may be in the middle of a call.
+struct ProcessEnd {
+  /// The device is not to be used any more. Operations fail, and waits for it end.
+  std::atomic<bool> begun{false};
+  /// The handler at exit that sets it, if there is one, and waits for those who use the device.
+  void (*handler)() = nullptr;
+};
+
 /// One accelerator. Thread-safe; the queues and events it makes are not.
 /// Memory, queues and events come from pools that keep what is given back.
 class Device {
@@ -198,10 +208,23 @@ class Device {
   MemoryKind kind_of(const void* memory) { return do_kind_of(memory); }
   /// As long as the calling thread holds the result, operations need not make the device current
   /// one by one. Only saves time, where the program has another device or none.
-  std::shared_ptr<void> make_current() { return do_make_current(); }
+  std::shared_ptr<void> make_current() {
+    refuse_at_end();
+    return do_make_current();
+  }
   /// Waits for all that has been enqueued on the device, in queues of ours or in the program's own
   /// streams, which our queues take no notice of.
   void await_all() { do_await_all(); }
+
+  /// The device heeds the end of the process from now on. `end` is never destroyed. Set it before
+  /// the device is used.
+  void heed(const ProcessEnd& end) { end_ = &end; }
+  /// Whether the process ends. Whoever waits for the device asks, and gives up.
+  bool at_end() const { return end_->begun.load(); }
+  /// Throws DeviceError then.
+  void refuse_at_end() const {
+    if (at_end()) throw DeviceError("the process ends");
+  }
 
   void set_observer(Observer* observer) { observer_ = observer; }
   DeviceCounters& counters() { return counters_; }
@@ -272,7 +295,9 @@ class Device {
     PoolUse use;
   };
   MemoryPool& pool(Space space) { return space == Space::device ? device_pool_ : staging_pool_; }
+  void free(Space space, void* memory) noexcept;
   void free_idle(MemoryPool& pool, Space space) noexcept;
+  void count_kernel();
 
   std::string name_, model_;
   std::size_t memory_;
@@ -283,6 +308,8 @@ class Device {
       kernels_;
   Observer* observer_ = nullptr;
   Timeline* timeline_ = nullptr;
+  static inline const ProcessEnd kNoEnd{};
+  const ProcessEnd* end_ = &kNoEnd;
   DeviceCounters counters_;
   std::mutex mutex_;  // guards the pools
   MemoryPool device_pool_, staging_pool_;

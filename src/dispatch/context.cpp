@@ -16,6 +16,7 @@
 #include "cpu/lapack.hpp"
 #include "device/cuda/runtime/plugin.hpp"
 #include "device/emulated/emulated_device.hpp"
+#include "dispatch/process_end.hpp"
 #include "host/errno_guard.hpp"
 #include "host/messages.hpp"
 #include "host/once.hpp"
@@ -136,6 +137,7 @@ bool Context::forked() const {
 }
 
 Device* Context::device() {
+  if (at_process_end()) return nullptr;  // also before the lock
   const std::uint64_t self = process_identity();
   std::uint64_t opened_by = process_.load(std::memory_order_acquire);
   // Before the lock, as forked() says.
@@ -154,14 +156,17 @@ void Context::add_seconds_before_start(double seconds) {
 
 std::string Context::device_status() {
   if (forked()) return "opened by the parent process; CUDA does not survive a fork";
+  if (at_process_end()) return "the process ends";
   device();
   std::lock_guard<std::mutex> lock(mutex_);
   return status_;
 }
 
 void Context::open_device() {
+  const DeviceUse use;
   opened_ = true;
   try {
+    if (at_process_end()) throw DeviceError("the process ends");
     switch (settings_.device) {
       case DeviceChoice::off:
         status_ = "OVERLAPACK_DEVICE=off";
@@ -175,6 +180,8 @@ void Context::open_device() {
 #define OVERLAPACK_LEND(T) lend_cpu_panels<T>(*device_);
     OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_LEND)
 #undef OVERLAPACK_LEND
+    device_->heed(process_end());
+    guard_exit();
     status_ = device_->name() + " (" + device_->model() + ")";
   } catch (const std::exception& error) {
     set_status("", error.what());
@@ -223,6 +230,7 @@ void Context::reset(Settings settings, Profile profile) {
 void Context::use_device(std::shared_ptr<Device> device) {
   std::lock_guard<std::mutex> lock(mutex_);
   device_ = std::move(device);
+  if (device_) device_->heed(process_end());
   opened_ = true;
   process_ = process_identity();
   status_ = device_ ? device_->name() + " (" + device_->model() + ")" : "no device";
@@ -270,6 +278,7 @@ std::shared_ptr<Device> open_cuda_device(std::optional<int> index, int rank) {
   const auto open = reinterpret_cast<OpenCudaDevice*>(dlsym(plugin, kOpenCudaDevice));
   if (open == nullptr)
     throw DeviceError(std::string(kCudaPlugin) + " is not an overlapack plug-in");
+  guard_exit();  // the libraries are loaded, and their start takes a while
   return std::shared_ptr<Device>(open(index.value_or(kAnyDevice), rank));
 }
 

@@ -36,7 +36,7 @@ class Context {
   const Profile& profile() const { return profile_; }
 
   /// The device that the settings name, opened at the first call; null if there is none. After a
-  /// fork the child gets null: CUDA does not survive it.
+  /// fork the child gets null: CUDA does not survive it. So do all at the end of the process.
   Device* device();
   /// Whether device() has been called, with whatever result.
   bool opened() const { return opened_.load(std::memory_order_acquire); }

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "dispatch/process_end.hpp"
 #include "host/errno_guard.hpp"
 #include "host/once.hpp"
 
@@ -52,6 +53,11 @@ bool lies_on(Device& device, const void* matrix) {
 /// The device if a matrix of the caller lies in its memory, or else null; the device is opened if
 /// it is not yet. Throws DeviceError if the matrix lies on a device that cannot be used.
 Device* device_holding(Context& context, const void* matrix) {
+  const DeviceUse use;
+  if (at_process_end()) {
+    if (is_readable(matrix)) return nullptr;
+    throw DeviceError("the process ends");
+  }
   Device* const device = context.device();
   if (device != nullptr) {
     if (!lies_on(*device, matrix)) return nullptr;

@@ -14,6 +14,7 @@
 #include "core/view.hpp"
 #include "dispatch/calls.hpp"
 #include "dispatch/plan.hpp"
+#include "dispatch/process_end.hpp"
 #include "dispatch/residency.hpp"
 #include "host/once.hpp"
 
@@ -118,9 +119,10 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume,
   const CallLog log(context, call, decision);
   if (!decision.plan.on_device) {
     Index info = kNoMemory;
+    if (large || resident) give_way_to_exit();
     if (!resident) {
       info = on_cpu();
-    } else {
+    } else if (!at_process_end()) {  // or else those who hold the lock may be stuck
       const std::lock_guard<std::mutex> lock(context.device_mutex());
       info = on_copy();
       if (info != kNoMemory) decision.where = "cpu";
@@ -132,7 +134,6 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume,
 
   Device& device = *decision.device;
   std::lock_guard<std::mutex> lock(context.device_mutex());
-  device.set_memory_limit(context.settings().memory_limit);
   const std::size_t up = device.counters().bytes_to_device;
   const std::size_t down = device.counters().bytes_to_host;
   const algorithms::Options options =
@@ -140,6 +141,7 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume,
   Index committed = 0, info = 0;
   const auto finish_on_cpu = [&](const char* reason) {
     info = kNoMemory;
+    give_way_to_exit();
     try {
       info = resident ? on_copy() : resume(options, committed);
       const bool finished = info != kNoMemory;
@@ -150,6 +152,8 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume,
     }
   };
   try {
+    const DeviceUse use;
+    device.set_memory_limit(context.settings().memory_limit);
     const std::shared_ptr<void> current = device.make_current();
     const NoTraps no_traps;  // as the device has none
     info = on_device(device, options, committed);

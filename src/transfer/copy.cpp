@@ -5,7 +5,7 @@
 namespace overlapack {
 
 void Transfer::copy_loop(Index id, Backoff wait) {
-  while (!halted_.load(std::memory_order_acquire) && !copies_done()) {
+  while (!halted() && !copies_done()) {
     if ((upload_is_urgent() && copy_up()) || (may_unpack(id) && copy_down()) || copy_up() ||
         (idle_ && idle_(home()))) {
       wait.reset();

@@ -15,7 +15,7 @@ void Transfer::signal(const Direction& direction, Index chunk) const {
 
 void Transfer::issue_loop() {
   Backoff wait(Backoff::kIssuerSpins);
-  while (!halted_.load(std::memory_order_acquire)) {
+  while (!halted()) {
     const bool uploads_done = caller_issues_ || stopped() || up_.issued == count(up_.chunks);
     const bool downloads_done =
         down_.seen >= end_chunks_.load() && (!caller_issues_ || down_.next_unit >= end_units_);

@@ -203,7 +203,14 @@ void Transfer::settle() {
   while (copy_down()) continue;
 }
 
+/// Whether all threads are to return. At the end of the process staging memory goes with the
+/// device: nobody may touch it any more, nor wait for what the device would write there.
+bool Transfer::halted() const {
+  return halted_.load(std::memory_order_acquire) || device_.at_end();
+}
+
 void Transfer::throw_if_failed() {
+  device_.refuse_at_end();
   if (halted_.load(std::memory_order_acquire) && error_) std::rethrow_exception(error_);
 }
 

@@ -235,6 +235,7 @@ class Transfer {
   Index home();
   void end();
   void settle();
+  bool halted() const;
   void throw_if_failed();
 
   Device& device_;

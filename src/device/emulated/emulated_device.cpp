@@ -14,7 +14,7 @@ class EmulatedDevice final : public Device {
  public:
   explicit EmulatedDevice(const EmulatedOptions& options)
       : Device("host", "emulated device", options.memory, true, emulated_tuning()),
-        machine_(options),
+        machine_(*this, options),
         s_(make_kernels<float>(*this, machine_, options.core_only)),
         d_(make_kernels<double>(*this, machine_, options.core_only)),
         c_(make_kernels<std::complex<float>>(*this, machine_, options.core_only)),
@@ -25,16 +25,16 @@ class EmulatedDevice final : public Device {
 
  private:
   void* do_allocate(Space space, std::size_t bytes) override {
-    std::lock_guard<std::mutex> lock(machine_.mutex);
+    const Machine::Lock lock(machine_);
     return machine_.memory.allocate(space, bytes);
   }
   void do_free(Space space, void* memory) noexcept override {
-    std::lock_guard<std::mutex> lock(machine_.mutex);
+    const Machine::Lock lock(machine_);
     machine_.memory.free(space, memory);
   }
   void do_reuse(Space, void* memory, std::size_t bytes) override { Memory::poison(memory, bytes); }
   MemoryKind do_kind_of(const void* memory) override {
-    std::lock_guard<std::mutex> lock(machine_.mutex);
+    const Machine::Lock lock(machine_);
     if (machine_.memory.holds(Space::device, memory, 1)) return MemoryKind::device;
     if (machine_.memory.holds(Space::host, memory, 1)) return MemoryKind::pinned;
     return MemoryKind::pageable;
@@ -44,7 +44,7 @@ class EmulatedDevice final : public Device {
   }
   std::shared_ptr<void> do_make_current() override { return {}; }
   void do_await_all() override {
-    std::lock_guard<std::mutex> lock(machine_.mutex);
+    const Machine::Lock lock(machine_);
     machine_.run_all();
   }
   std::unique_ptr<Event> do_make_event(Timed timed) override {

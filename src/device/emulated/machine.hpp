@@ -3,8 +3,11 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <functional>
@@ -147,18 +150,36 @@ inline bool Recording::reached() const { return stream == nullptr || stream->fin
 
 /// The memory and the queues of one device. Work runs in the thread that waits for it. Whoever
 /// holds the mutex may run any of it, so that host threads may enqueue and wait at once.
+///
+/// As a driver does, it registers a handler at exit when it is started, and is gone once that has
+/// run. Whatever uses it afterwards is a mistake that a GPU may punish by a crash.
 class Machine {
  public:
-  explicit Machine(const EmulatedOptions& options)
-      : memory(options.memory), schedule_(options.schedule), random_(options.seed) {}
+  Machine(const Device& device, const EmulatedOptions& options)
+      : memory(options.memory),
+        device_(device),
+        schedule_(options.schedule),
+        random_(options.seed) {
+    static const int registered = std::atexit([] { gone_ = true; });
+    static_cast<void>(registered);
+  }
+
+  /// The mutex, of a machine that is not gone.
+  class Lock {
+   public:
+    explicit Lock(Machine& machine) : lock_(machine.mutex_) { require_driver(); }
+
+   private:
+    const std::lock_guard<std::mutex> lock_;
+  };
 
   Stream& add_stream() {
-    std::lock_guard<std::mutex> lock(mutex);
+    const Lock lock(*this);
     return streams_.emplace_back();
   }
 
   void enqueue(Stream& stream, Stream::Operation operation) {
-    std::lock_guard<std::mutex> lock(mutex);
+    const Lock lock(*this);
     stream.pending.push_back(std::move(operation));
     if (schedule_ == Schedule::eager) run_to(stream.now());
   }
@@ -168,6 +189,8 @@ class Machine {
   /// first is ready.
   void run_to(Recording target) {
     while (!target.reached()) {
+      device_.refuse_at_end();
+      require_driver();
       if (schedule_ == Schedule::shuffle) {
         random_ready_stream().step();
       } else {
@@ -181,10 +204,15 @@ class Machine {
     for (Stream& stream : streams_) run_to(stream.now());
   }
 
-  std::mutex mutex;  // guards all members
   Memory memory;
 
  private:
+  static void require_driver() {
+    if (!gone_) return;
+    std::fputs("emulated device: used at exit, when its driver is gone\n", stderr);
+    std::abort();
+  }
+
   /// For a while the same queues go before others, so that work falls far behind now and then.
   Stream& random_ready_stream() {
     if (steps_until_shuffled_-- == 0) {
@@ -198,6 +226,9 @@ class Machine {
     return *next;
   }
 
+  static inline std::atomic<bool> gone_{false};
+  const Device& device_;
+  std::mutex mutex_;  // guards all members
   const Schedule schedule_;
   std::mt19937_64 random_;
   int steps_until_shuffled_ = 0;
@@ -214,7 +245,7 @@ class EmulatedEvent final : public Event {
 
  private:
   void do_synchronize() override {
-    std::lock_guard<std::mutex> lock(machine_.mutex);
+    const Machine::Lock lock(machine_);
     machine_.run_to(recording);
   }
   bool do_done() override {
@@ -223,7 +254,7 @@ class EmulatedEvent final : public Event {
   }
   double do_since(Event& earlier) override {
     const auto& from = static_cast<EmulatedEvent&>(earlier);
-    std::lock_guard<std::mutex> lock(machine_.mutex);
+    const Machine::Lock lock(machine_);
     machine_.run_to(from.recording);
     machine_.run_to(recording);
     return *time - *from.time;
@@ -307,7 +338,7 @@ class EmulatedQueue final : public Queue {
     machine_.enqueue(stream_, {{}, run, true});
   }
   void do_poll() override {
-    std::lock_guard<std::mutex> lock(machine_.mutex);
+    const Machine::Lock lock(machine_);
     machine_.run_to(stream_.next_signal());
   }
   void do_record(Event& event) override {
@@ -319,25 +350,25 @@ class EmulatedQueue final : public Queue {
         *time = std::chrono::duration<double, std::micro>(now).count();
       });
     }
-    std::lock_guard<std::mutex> lock(machine_.mutex);
+    const Machine::Lock lock(machine_);
     static_cast<EmulatedEvent&>(event).recording = stream_.now();
     static_cast<EmulatedEvent&>(event).time = time;
   }
   void do_wait(Event& event) override {
     Recording recording;
     {
-      std::lock_guard<std::mutex> lock(machine_.mutex);
+      const Machine::Lock lock(machine_);
       recording = static_cast<EmulatedEvent&>(event).recording;
     }
     machine_.enqueue(stream_, {recording, nullptr});
   }
   void do_synchronize() override {
-    std::lock_guard<std::mutex> lock(machine_.mutex);
+    const Machine::Lock lock(machine_);
     machine_.run_to(stream_.now());
   }
   void do_drain() noexcept override {
     // What nobody has waited for is dropped: a result that was read without a wait stays poison.
-    std::lock_guard<std::mutex> lock(machine_.mutex);
+    const Machine::Lock lock(machine_);
     stream_.drop_pending();
   }
 

@@ -16,8 +16,10 @@ template <class T>
 Real<T> norm_on_device(Context& context, Device& device, const Lapack<T>& cpu, Norm norm,
                        Symmetry symmetry, Uplo uplo, HostView<const T> a, bool& on_cpu) {
   const std::lock_guard<std::mutex> lock(context.device_mutex());
-  device.set_memory_limit(context.settings().memory_limit);
+  const DeviceUse use;
   try {
+    device.refuse_at_end();
+    device.set_memory_limit(context.settings().memory_limit);
     try {
       require_aligned(sizeof(T), a.data);
       return algorithms::norm<T>(device, norm, symmetry, uplo, on_device(a));
@@ -61,6 +63,7 @@ Real<T> norm(Family family, Norm norm, Symmetry symmetry, Uplo uplo, HostView<co
     if (nesting.outermost()) device = device_of_norm(context, a.rows * a.cols, a.data);
   } catch (const DeviceError& error) {  // of a device that cannot be used; the CPU cannot read it
     context.heed(error);
+    give_way_to_exit();
     return std::numeric_limits<Real<T>>::quiet_NaN();
   } catch (const std::bad_alloc&) {
     return std::numeric_limits<Real<T>>::quiet_NaN();
@@ -73,6 +76,7 @@ Real<T> norm(Family family, Norm norm, Symmetry symmetry, Uplo uplo, HostView<co
   const CallLog log(context, call, decision);
   bool on_cpu = false;
   const Real<T> result = norm_on_device(context, *device, cpu, norm, symmetry, uplo, a, on_cpu);
+  give_way_to_exit();  // without a result, maybe
   try {
     decision.where = device->name() + (on_cpu ? "+cpu" : "");
     decision.plan.why = "the matrix lies on the device";

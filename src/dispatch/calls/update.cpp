@@ -28,6 +28,8 @@ template <class T>
 bool all_finite(Context& context, Device* device, Part part, HostView<const T> a) {
   if (device == nullptr) return algorithms::all_finite(part, a, cpu_threads(a.rows));
   const std::lock_guard<std::mutex> lock(context.device_mutex());
+  const DeviceUse use;
+  device->refuse_at_end();
   return algorithms::all_finite_on_device(*device, part, a);
 }
 
@@ -35,6 +37,8 @@ bool all_finite(Context& context, Device* device, Part part, HostView<const T> a
 template <class T>
 std::vector<T> fetch(Context& context, Device& device, HostView<const T> x) {
   const std::lock_guard<std::mutex> lock(context.device_mutex());
+  const DeviceUse use;
+  device.refuse_at_end();
   return copy_of(device, on_device(x));
 }
 
@@ -54,6 +58,7 @@ template <class T, class OnCpu>
 Index on_a_copy(HostView<T> r, OnCpu on_cpu) {
   Context& context = Context::instance();
   try {
+    const DeviceUse use;
     Device* const device = context.device();
     if (device == nullptr || device->kind_of(r.data) != MemoryKind::device) return kNoMemory;
     std::vector<T> copy = copy_of<T>(*device, on_device(HostView<const T>(r)));
@@ -170,6 +175,7 @@ Index chol_update(const char* name, Uplo uplo, HostView<T> a, HostView<const T> 
         });
   } catch (const DeviceError& error) {
     context.heed(error);
+    give_way_to_exit();
   } catch (const std::bad_alloc&) {
   } catch (const std::length_error&) {  // a size beyond all
   }

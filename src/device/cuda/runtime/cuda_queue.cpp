@@ -1,13 +1,16 @@
 #include "device/cuda/runtime/cuda_queue.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <string>
+#include <thread>
 
 #include "device/cuda/panels/panels.hpp"
 #include "device/cuda/reductions/reduce_scratch.hpp"
 #include "device/cuda/runtime/contexts.hpp"
 #include "device/cuda/runtime/copy_part.hpp"
 #include "device/cuda/runtime/driver.hpp"
+#include "host/workers.hpp"
 
 namespace overlapack::cuda {
 namespace {
@@ -22,6 +25,29 @@ bool is_short_of_memory() {
   std::size_t free = 0, total = 0;
   ignore(cudaMemGetInfo(&free, &total));
   return free < kMinFreeBytes;
+}
+
+/// Waits until `query` does not say any more that the device is not ready. It asks, as the wait of
+/// the runtime would not end with the process. The thread keeps its core for a while, and then
+/// shares it, as in Transfer::Backoff.
+template <class Query>
+void await(const Device& device, Query query, const char* what) {
+  constexpr int kSpins = 256, kRoundsAwake = 4096;
+  constexpr int kPauses = 4;  // between two questions, since each takes the driver's lock
+  cudaError_t status;
+  for (int round = 0; (status = query()) == cudaErrorNotReady; ++round) {
+    ignore(status);
+    device.refuse_at_end();
+    if (round >= kRoundsAwake) {
+      round = kRoundsAwake;
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+    } else if (round >= kSpins) {
+      std::this_thread::yield();
+    } else {
+      for (int i = 0; i < kPauses; ++i) pause_spinning();
+    }
+  }
+  check(status, what);
 }
 
 /// Lets a stream write a word.
@@ -50,7 +76,8 @@ CudaEvent::~CudaEvent() {
 
 void CudaEvent::do_synchronize() {
   const CurrentDevice current(index_);
-  check(cudaEventSynchronize(event_), "waiting for an event");
+  await(
+      device_, [this] { return cudaEventQuery(event_); }, "waiting for an event");
 }
 
 bool CudaEvent::do_done() {
@@ -68,7 +95,8 @@ double CudaEvent::do_since(Event& earlier) {
   const CurrentDevice current(index_);
   const cudaEvent_t from = static_cast<CudaEvent&>(earlier).handle();
   for (const cudaEvent_t event : {from, event_}) {
-    check(cudaEventSynchronize(event), "waiting for an event");
+    await(
+        device_, [event] { return cudaEventQuery(event); }, "waiting for an event");
   }
   float ms = 0;
   check(cudaEventElapsedTime(&ms, from, event_), "reading the time of an event");
@@ -216,12 +244,15 @@ void CudaQueue::do_wait(Event& event) {
 
 void CudaQueue::do_synchronize() {
   const CurrentDevice current(gpu_.index);
-  check(cudaStreamSynchronize(stream_), "waiting for a stream");
+  await(
+      device_, [this] { return cudaStreamQuery(stream_); }, "waiting for a stream");
 }
 
 void CudaQueue::do_drain() noexcept {
-  const CurrentDevice current(gpu_.index);
-  ignore(cudaStreamSynchronize(stream_));
+  try {
+    do_synchronize();
+  } catch (...) {  // a device that has failed does no more work, and one at its end does no harm
+  }
 }
 
 }  // namespace overlapack::cuda

@@ -1,0 +1,34 @@
+// The end of the process while calls are on the device: by exit(), that is, by a return from main
+// or in any other way that runs handlers at exit.
+#pragma once
+
+#include "device/runtime.hpp"
+
+namespace overlapack::dispatch {
+
+/// For devices of this process to heed.
+const ProcessEnd& process_end();
+/// Whether the process ends: no call may begin to use the device.
+inline bool at_process_end() { return process_end().begun.load(); }
+
+/// Has exit() first wait for all threads that use the device, which then refuses them: before the
+/// handlers that have been registered by now run, those of the device's libraries among them.
+/// Called again whenever there may be new ones of these.
+void guard_exit();
+
+/// While one lives, exit() waits for the calling thread. Whoever has made one asks whether the
+/// process ends, by at_process_end() or Device::refuse_at_end(), before it uses the device.
+class DeviceUse {
+ public:
+  DeviceUse();
+  ~DeviceUse();
+  DeviceUse(const DeviceUse&) = delete;
+};
+
+/// For a thread that the device was to serve, before it goes on without: gives the end of the
+/// process a second to come, if it has begun. So a call is finished for those who wait for it in
+/// the course of exit(), and for all others the process is gone first: they would be in the CPU
+/// LAPACK while that is taken down, too. Returns at once to the thread that has called exit().
+void give_way_to_exit();
+
+}  // namespace overlapack::dispatch

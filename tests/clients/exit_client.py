@@ -1,0 +1,28 @@
+"""Leaves while daemon threads, which Python does not wait for, solve systems on the device.
+
+    exit_client.py ORDER MILLISECONDS
+"""
+
+import sys
+import threading
+import time
+
+import numpy
+
+order, milliseconds = int(sys.argv[1]), int(sys.argv[2])
+matrix = numpy.random.default_rng(1).random((order, order)) + order * numpy.eye(order)
+solved = threading.Semaphore(0)
+
+
+def go_on_solving():
+    while True:
+        numpy.linalg.solve(matrix, matrix[0])
+        solved.release()
+
+
+for _ in range(2):
+    threading.Thread(target=go_on_solving, daemon=True).start()
+for _ in range(4):
+    solved.acquire()
+time.sleep(milliseconds / 1000)
+sys.exit(3)
