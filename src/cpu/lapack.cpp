@@ -456,7 +456,8 @@ void* Lapack<T>::foreign(const char* name) const {
 
 template <class T>
 std::string Lapack<T>::source(const char* name) const {
-  const std::size_t i = index_of<T>(name);
+  const bool is_posv = std::strcmp(name, "posv") == 0;  // which is done by potrf and potrs
+  const std::size_t i = index_of<T>(is_posv ? "potrf" : name);
   if (i == kWantedCount) return {};
   const Symbol& found = symbol(static_cast<Wanted>(i));
   return found.address != nullptr ? found.source : "built-in reference loops";

@@ -160,28 +160,49 @@ bool malloc_is_replaced() {
            object_of(dlsym(RTLD_DEFAULT, "gnu_get_libc_version")));
 }
 
-/// Opens a library so that it calls its own routines (docs/design/0078). Returns null and, in
-/// `error`, the reason if it cannot be opened.
+/// Whether a library looks for names itself. Opened with RTLD_DEEPBIND it would find its own where
+/// it looks for those of others, and call itself for ever.
+bool uses_dlsym(void* library) {
+  link_map* map = nullptr;
+  if (dlinfo(library, RTLD_DI_LINKMAP, &map) != 0) return false;
+  const char* names = nullptr;
+  std::size_t size = 0;
+  for (const ElfW(Dyn)* entry = map->l_ld; entry->d_tag != DT_NULL; ++entry) {
+    if (entry->d_tag == DT_STRTAB) {  // relative still if it cannot be written
+      const ElfW(Addr) at = entry->d_un.d_ptr;
+      names = reinterpret_cast<const char*>(at < map->l_addr ? at + map->l_addr : at);
+    }
+    if (entry->d_tag == DT_STRSZ) size = entry->d_un.d_val;
+  }
+  constexpr std::string_view kName("\0dlsym", 7);  // with its terminating zero
+  return std::string_view(names, size).find(kName) != std::string_view::npos;
+}
+
+/// Opens a library so that it calls no routines with other integers (docs/design/0078). Returns
+/// null and, in `error`, the reason if that cannot be.
 void* open_lapack(const std::string& path, std::string& error) {
   if (void* const loaded = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD)) return loaded;
-  int flags = RTLD_LOCAL;
   const Object global = global_lapack();
-  const bool wide = is_ilp64_file(path);
-  if (global.identity != nullptr || wide) {
-    if (!malloc_is_replaced()) {
-      flags |= RTLD_DEEPBIND;
-    } else if (global.identity != nullptr && wide != is_ilp64_file(global.file)) {
-      error = "it would call routines of " + global.file + ", whose integers are others";
-      return nullptr;
-    }
+  const bool astray =
+      global.identity != nullptr && is_ilp64_file(global.file) != is_ilp64_file(path);
+  int flags = RTLD_LOCAL;
+  if (astray) {
+    error = "it would call routines with other integers, of " + global.file;
+    if (malloc_is_replaced()) return nullptr;
+    flags |= RTLD_DEEPBIND;
   }
-  // At once, before the process sees yet another library.
+  // All names at once, before the process sees yet another library.
   void* handle = dlopen(path.c_str(), RTLD_NOW | flags);
   if (handle == nullptr) handle = dlopen(path.c_str(), RTLD_LAZY | flags);
-  if (handle != nullptr) return handle;
-  const char* const reason = dlerror();
-  error = reason != nullptr ? reason : "it cannot be opened";
-  return nullptr;
+  if (handle == nullptr) {
+    const char* const reason = dlerror();
+    error = reason != nullptr ? reason : "it cannot be opened";
+  } else if (astray && uses_dlsym(handle)) {
+    dlclose(std::exchange(handle, nullptr));
+  } else {
+    error.clear();
+  }
+  return handle;
 }
 
 void* build_time_library() {
