@@ -14,6 +14,7 @@
 #include <type_traits>
 
 #include "arguments.hpp"
+#include "circle.hpp"
 #include "dispatch/calls.hpp"
 #include "host/messages.hpp"
 
@@ -56,6 +57,8 @@ Result out_of_memory(Arguments... arguments) {
 // The classes below run an adapter. The table of kinds (routines.def) says which one a routine has.
 
 /// For routines of LAPACK: runs `adapter` unless the name belongs to a library with other integers.
+/// A routine of the CPU LAPACK that has called us with the same sizes once more is not called
+/// again.
 template <class T, class Adapter>
 struct LapackEntry {
   Caller caller;
@@ -65,7 +68,16 @@ struct LapackEntry {
   auto operator()(Arguments... arguments) const {
     using Result = decltype(adapter(caller, arguments...));
     try {
-      if (void* const other = dispatch::cpu_lapack<T>(caller.family).foreign(caller.name)) {
+      const cpu::Lapack<T>& lapack = dispatch::cpu_lapack<T>(caller.family);
+      // What was excluded in the meantime takes no part in a circle any more.
+      const std::size_t excluded = cpu::excluded_count();
+      const CallUnderWay call(CallKey()
+                                  .add(reinterpret_cast<std::uintptr_t>(caller.name))
+                                  .add(reinterpret_cast<std::uintptr_t>(&lapack))
+                                  .add(excluded)
+                                  .add_sizes(arguments...));
+      if (call.again()) lapack.exclude(caller.name, excluded);
+      if (void* const other = lapack.foreign(caller.name)) {
         return forward<Result>(other, arguments...);
       }
       return adapter(caller, arguments...);

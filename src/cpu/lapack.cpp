@@ -94,7 +94,17 @@ bool has_any_configured() {
 
 }  // namespace
 
-std::string configure(const std::string& path) {
+namespace {
+void (*tell_of_excluded)(const std::string& routine) = nullptr;
+std::atomic<std::size_t> excluded_so_far{0};
+}  // namespace
+
+bool is_configured() { return has_configured(); }
+
+std::size_t excluded_count() { return excluded_so_far.load(std::memory_order_acquire); }
+
+std::string configure(const std::string& path, void (*excluded)(const std::string&)) {
+  tell_of_excluded = excluded;
   if (path.empty()) return {};
   std::string error = open_configured(path);
   if (!error.empty()) return error;
@@ -107,7 +117,7 @@ std::string configure(const std::string& path) {
 }
 
 template <class T>
-Lapack<T>::Lapack(Family family) : family_(family) {
+Lapack<T>::Lapack(Family family) : family_(family), instead_(kWantedCount) {
   const Search search;
   for (std::size_t i = 0; i < kWantedCount; ++i) {
     const char* const name = name_for<T>(static_cast<Wanted>(i));
@@ -120,6 +130,7 @@ Lapack<T>::Lapack(Family family) : family_(family) {
 template <class T>
 const Symbol& Lapack<T>::symbol(Wanted routine) const {
   const auto i = static_cast<std::size_t>(routine);
+  if (const Symbol* const other = instead_[i].load(std::memory_order_acquire)) return *other;
   if (in_process_[i].address != nullptr) return in_process_[i];
   const std::vector<Symbol>& last_resort = at_build_time_.get([this] {
     auto found = std::make_unique<std::vector<Symbol>>();
@@ -438,13 +449,34 @@ template <class T>
 void* Lapack<T>::foreign(const char* name) const {
   if (!any_foreign_) return nullptr;  // what every call pays
   const std::size_t i = index_of<T>(name);
-  return i < in_process_.size() && in_process_[i].foreign ? in_process_[i].address : nullptr;
+  if (i == kWantedCount || !in_process_[i].foreign) return nullptr;
+  const Symbol& found = symbol(static_cast<Wanted>(i));
+  return found.foreign ? found.address : nullptr;
 }
 
 template <class T>
-std::string Lapack<T>::source() const {
-  const Symbol& found = symbol(Wanted::potrf);
+std::string Lapack<T>::source(const char* name) const {
+  const bool is_posv = std::strcmp(name, "posv") == 0;  // which is done by potrf and potrs
+  const std::size_t i = index_of<T>(is_posv ? "potrf" : name);
+  if (i == kWantedCount) return {};
+  const Symbol& found = symbol(static_cast<Wanted>(i));
   return found.address != nullptr ? found.source : "built-in reference loops";
+}
+
+template <class T>
+void Lapack<T>::exclude(const char* name, std::size_t count) const {
+  const std::size_t i = index_of<T>(name);
+  const OnceLock lock;
+  if (i == kWantedCount || excluded_count() != count) return;
+  const Symbol& bad = symbol(static_cast<Wanted>(i));
+  if (bad.address == nullptr) return;
+  const char type = ScalarTraits<T>::letter;
+  cpu::exclude(bad.address);
+  auto next = std::make_unique<Symbol>(Search().find(family_, type, name));
+  if (next->address == nullptr) *next = find_at_build_time(family_, type, name);
+  instead_[i].store(next.release(), std::memory_order_release);
+  excluded_so_far.fetch_add(1, std::memory_order_release);
+  if (bad.configured && tell_of_excluded != nullptr) tell_of_excluded(type + std::string(name));
 }
 
 template <class T>

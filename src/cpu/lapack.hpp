@@ -5,6 +5,7 @@
 // reference.hpp, so every call has an answer.
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -62,15 +63,23 @@ enum class Wanted;
 /// A routine found in some library of the process.
 struct Symbol {
   void* address = nullptr;
-  bool wide = false;     ///< takes 64-bit integers
-  bool foreign = false;  ///< the family's own spelling, but with the other integer width
+  bool wide = false;        ///< takes 64-bit integers
+  bool foreign = false;     ///< the family's own spelling, but with the other integer width
+  bool configured = false;  ///< of the library that the user names
   std::string source;
 };
 
 /// The library that the user names (OVERLAPACK_CPU_LAPACK); it is searched before all others. To be
 /// called before the first lapack(). Returns an error text, empty if the library could be opened
-/// and has some routine, or if `path` is empty.
-std::string configure(const std::string& path);
+/// and has some routine, or if `path` is empty. `excluded` is told of routines that are excluded
+/// later ("dgetrf").
+std::string configure(const std::string& path,
+                      void (*excluded)(const std::string& routine) = nullptr);
+/// Whether there is such a library, and it is not ignored.
+bool is_configured();
+
+/// How many routines have been excluded so far, by whichever Lapack.
+std::size_t excluded_count();
 
 /// LAPACK and BLAS for one precision, as one family of names sees them. Arguments must be valid:
 /// they are checked at the ABI. Results are LAPACK's info (>= 0).
@@ -111,9 +120,13 @@ class Lapack {
   /// (Debian's ILP64 libraries use the unsuffixed names). A call through such a name must be handed
   /// on untouched. Null otherwise.
   void* foreign(const char* name) const;
-  /// Where the routines come from (potrf, for one), for `overlapack info`:
+  /// Where the routine `name` comes from, for `overlapack info`:
   /// "/usr/lib/.../libopenblas.so.0 (next in the link order)", or "built-in reference loops".
-  std::string source() const;
+  std::string source(const char* name) const;
+  /// The routine `name` has handed a call back to this library, and would do so for ever: from now
+  /// on the next one in the order of the search takes its place. Nothing happens if another routine
+  /// has been excluded since excluded_count() was `count`: it may have been this one.
+  void exclude(const char* name, std::size_t count) const;
 
  private:
   /// Its address is null if no library has it.
@@ -123,6 +136,7 @@ class Lapack {
   std::vector<Symbol> in_process_;  // by Wanted, as the next ones
   /// Looked for when one is missing: to load an OpenBLAS takes 20 ms, and makes its threads.
   mutable Once<std::vector<Symbol>> at_build_time_;
+  mutable std::vector<std::atomic<const Symbol*>> instead_;  // of what has been excluded, or null
   bool any_foreign_ = false;
 };
 

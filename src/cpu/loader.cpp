@@ -95,12 +95,23 @@ std::vector<Family> spellings(Family family) {
   return order;
 }
 
+/// Routines that hand calls back to this library. Whoever looks for symbols holds the OnceLock,
+/// which guards this.
+std::vector<const void*>& excluded() {
+  static auto* const addresses = new std::vector<const void*>;  // never destroyed
+  return *addresses;
+}
+
+bool is_excluded(const void* address) {
+  return std::find(excluded().begin(), excluded().end(), address) != excluded().end();
+}
+
 /// Looks in one place under some spellings.
 Symbol look(void* handle, const std::vector<Family>& order, char type, const char* name,
             const char* how) {
   for (Family spelling : order) {
     void* const address = dlsym(handle, spell(spelling, type, name).c_str());
-    if (address == nullptr) continue;
+    if (address == nullptr || is_excluded(address)) continue;
     const Object object = object_of(address);
     if (is_ours(object)) continue;
     Symbol symbol;
@@ -130,12 +141,78 @@ bool precedes_us(const Object& object, const std::vector<Family>& order, char ty
   return precedes;
 }
 
+/// A library whose LAPACK or BLAS the whole process sees, before or behind this one.
+Object global_lapack() {
+  for (const char* routine : {"gemm", "trsm", "getrf", "potrf", "lange"}) {
+    for (const char type : {'s', 'd', 'c', 'z'}) {
+      const std::string name = spell(Family::lp64, type, routine);
+      for (void* scope : {RTLD_DEFAULT, RTLD_NEXT}) {
+        const Object object = object_of(dlsym(scope, name.c_str()));
+        if (object.identity != nullptr && !(object == this_library())) return object;
+      }
+    }
+  }
+  return {};
+}
+
+/// Whether the process has another malloc than the C library's, as with a sanitizer.
+bool malloc_is_replaced() {
+  return !(object_of(dlsym(RTLD_DEFAULT, "malloc")) ==
+           object_of(dlsym(RTLD_DEFAULT, "gnu_get_libc_version")));
+}
+
+/// Whether a library looks for names itself. Opened with RTLD_DEEPBIND it would find its own where
+/// it looks for those of others, and call itself for ever.
+bool uses_dlsym(void* library) {
+  link_map* map = nullptr;
+  if (dlinfo(library, RTLD_DI_LINKMAP, &map) != 0) return false;
+  const char* names = nullptr;
+  std::size_t size = 0;
+  for (const ElfW(Dyn)* entry = map->l_ld; entry->d_tag != DT_NULL; ++entry) {
+    if (entry->d_tag == DT_STRTAB) {  // relative still if it cannot be written
+      const ElfW(Addr) at = entry->d_un.d_ptr;
+      names = reinterpret_cast<const char*>(at < map->l_addr ? at + map->l_addr : at);
+    }
+    if (entry->d_tag == DT_STRSZ) size = entry->d_un.d_val;
+  }
+  constexpr std::string_view kName("\0dlsym", 7);  // with its terminating zero
+  return std::string_view(names, size).find(kName) != std::string_view::npos;
+}
+
+/// Opens a library so that it calls no routines with other integers (docs/design/0078). Returns
+/// null and, in `error`, the reason if that cannot be.
+void* open_lapack(const std::string& path, std::string& error) {
+  if (void* const loaded = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD)) return loaded;
+  const Object global = global_lapack();
+  const bool astray =
+      global.identity != nullptr && is_ilp64_file(global.file) != is_ilp64_file(path);
+  int flags = RTLD_LOCAL;
+  if (astray) {
+    error = "it would call routines with other integers, of " + global.file;
+    if (malloc_is_replaced()) return nullptr;
+    flags |= RTLD_DEEPBIND;
+  }
+  // All names at once, before the process sees yet another library.
+  void* handle = dlopen(path.c_str(), RTLD_NOW | flags);
+  if (handle == nullptr) handle = dlopen(path.c_str(), RTLD_LAZY | flags);
+  if (handle == nullptr) {
+    const char* const reason = dlerror();
+    error = reason != nullptr ? reason : "it cannot be opened";
+  } else if (astray && uses_dlsym(handle)) {
+    dlclose(std::exchange(handle, nullptr));
+  } else {
+    error.clear();
+  }
+  return handle;
+}
+
 void* build_time_library() {
   static bool tried = false;  // guarded by OnceLock, which whoever looks for symbols holds
   static void* handle = nullptr;
   if (std::exchange(tried, true)) return handle;
+  std::string error;
   for (const char* file : {OVERLAPACK_CPU_LAPACK_FILE, OVERLAPACK_CPU_LAPACK_SONAME}) {
-    if (handle == nullptr && file[0] != '\0') handle = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
+    if (handle == nullptr && file[0] != '\0') handle = open_lapack(file, error);
   }
   return handle;
 }
@@ -154,17 +231,19 @@ std::string spell(Family family, char type, const std::string& name) {
 }
 
 std::string open_configured(const std::string& path) {
+  const DlerrorGuard dlerror_guard;
   close_configured();
   struct stat status;
   if (path.find('/') != std::string::npos && stat(path.c_str(), &status) == 0) {
     if (!S_ISREG(status.st_mode)) return "it is not a file";  // to open a pipe could take for ever
     if (is_cut_off(path)) return "the file is incomplete";
   }
-  configured_handle = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
-  if (configured_handle != nullptr) return {};
-  const char* const reason = dlerror();
-  return reason != nullptr ? reason : "it cannot be opened";
+  std::string error;
+  configured_handle = open_lapack(path, error);
+  return error;
 }
+
+bool has_configured() { return configured_handle != nullptr; }
 
 void close_configured() {
   if (configured_handle != nullptr) dlclose(std::exchange(configured_handle, nullptr));
@@ -173,8 +252,12 @@ void close_configured() {
 Symbol find_configured(Family family, char type, const char* name) {
   if (configured_handle == nullptr) return {};
   const DlerrorGuard dlerror_guard;
-  return look(configured_handle, spellings(family), type, name, "OVERLAPACK_CPU_LAPACK");
+  Symbol symbol = look(configured_handle, spellings(family), type, name, "OVERLAPACK_CPU_LAPACK");
+  symbol.configured = symbol.address != nullptr;
+  return symbol;
 }
+
+void exclude(const void* address) { excluded().push_back(address); }
 
 const std::vector<void*>& Search::objects() const {
   if (!objects_.empty()) return objects_;
@@ -198,22 +281,26 @@ Search::~Search() {
   for (void* handle : objects_) dlclose(handle);
 }
 
-/// Looks among the libraries that the process has loaded. What is found stays loaded, even if the
-/// program closes its library.
-Symbol Search::in_process(const std::vector<Family>& spellings, char type, const char* name) const {
-  Symbol symbol = look(RTLD_NEXT, spellings, type, name, "next in the link order");
-  if (symbol.address == nullptr) {
-    for (void* object : objects()) {
-      symbol = look(object, spellings, type, name, "already loaded");
-      if (symbol.address == nullptr) continue;
-      if (!precedes_us(object_of(symbol.address), spellings, type, name)) break;
-      symbol = {};
-    }
+/// Looks among the libraries that the process has loaded, under the family's own spelling or all of
+/// them. What is found stays loaded, even if the program closes its library.
+Symbol Search::in_process(Family family, bool all_spellings, char type, const char* name) const {
+  const std::vector<Family> own{family}, order = all_spellings ? spellings(family) : own;
+  // A name for 64-bit integers gets a library that has them, if there is one.
+  const auto suits = [&](const Symbol& symbol) {
+    return symbol.address != nullptr && (symbol.wide || !is_wide(family) || !all_spellings);
+  };
+  Symbol best = look(RTLD_NEXT, order, type, name, "next in the link order");
+  for (std::size_t i = 0; !suits(best) && i < objects().size(); ++i) {
+    const Symbol symbol = look(objects()[i], order, type, name, "already loaded");
+    if (symbol.address == nullptr || (best.address != nullptr && !suits(symbol))) continue;
+    // One with the integers of `_64_` is passed over only for a name that a caller gets there.
+    const bool wide = is_wide(family) && symbol.wide;
+    if (!precedes_us(object_of(symbol.address), wide ? own : order, type, name)) best = symbol;
   }
-  if (symbol.address != nullptr) {
-    dlopen(object_of(symbol.address).file.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  if (best.address != nullptr) {
+    dlopen(object_of(best.address).file.c_str(), RTLD_LAZY | RTLD_NOLOAD);
   }
-  return symbol;
+  return best;
 }
 
 Symbol Search::find(Family family, char type, const char* name) const {
@@ -222,10 +309,10 @@ Symbol Search::find(Family family, char type, const char* name) const {
   if (configured.address != nullptr) return configured;
   // The library that this very name belongs to, even if its symbols are private (as those of
   // NumPy's wheel): a program that has other LAPACKs, too, would have called it without us.
-  Symbol symbol = in_process({family}, type, name);
+  Symbol symbol = in_process(family, false, type, name);
   symbol.foreign = symbol.address != nullptr && symbol.wide != is_wide(family) &&
                    dlsym(RTLD_NEXT, spell(family, type, name).c_str()) == symbol.address;
-  if (symbol.address == nullptr) symbol = in_process(spellings(family), type, name);
+  if (symbol.address == nullptr) symbol = in_process(family, true, type, name);
   return symbol;
 }
 

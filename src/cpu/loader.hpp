@@ -22,11 +22,12 @@ class Search {
   ///     the link order: its routines may hand their calls on to us;
   ///  3. there under all spellings.
   /// Of several spellings the family's own comes first, then those of the same integer width, then
-  /// the others. The result's address is null if there is none.
+  /// the others. For a family with 64-bit integers, any library that has these comes before one
+  /// that has not. The result's address is null if there is none.
   Symbol find(Family family, char type, const char* name) const;
 
  private:
-  Symbol in_process(const std::vector<Family>& spellings, char type, const char* name) const;
+  Symbol in_process(Family family, bool all_spellings, char type, const char* name) const;
 
   /// Handles of all objects in the process, whether their symbols are global or not.
   const std::vector<void*>& objects() const;
@@ -40,9 +41,13 @@ Symbol find_at_build_time(Family family, char type, const char* name);
 
 /// Opens the library that the user names. Returns an error text, empty if it could be opened.
 std::string open_configured(const std::string& path);
+bool has_configured();
 void close_configured();
 /// Looks in that library alone.
 Symbol find_configured(Family family, char type, const char* name);
+
+/// Has no search find the routine at that address any more. The caller holds the OnceLock.
+void exclude(const void* address);
 
 /// Whether an address lies in the extension module of numpy.linalg.
 bool is_in_numpy_linalg(const void* code);

@@ -125,7 +125,11 @@ Context::Context() {
   std::vector<std::string> complaints;
   settings_ = parse_settings([](const char* name) { return secure_getenv(name); }, complaints);
   for (const std::string& complaint : complaints) complain(complaint);
-  if (const std::string error = cpu::configure(settings_.cpu_lapack); !error.empty()) {
+  const auto excluded = [](const std::string& routine) {
+    complain("OVERLAPACK_CPU_LAPACK='" + instance().settings().cpu_lapack + "' is ignored for " +
+             routine + ": it hands calls back to overlapack");
+  };
+  if (const std::string error = cpu::configure(settings_.cpu_lapack, excluded); !error.empty()) {
     complain("OVERLAPACK_CPU_LAPACK='" + settings_.cpu_lapack + "' is ignored: " + error);
   }
   profile_ = load_profile(settings_);

@@ -41,7 +41,7 @@ std::string driver_version() {
 }
 
 std::string cpu_lapack_description() {
-  std::string description = cpu::lapack<double>(cpu::Family::lp64).source();
+  std::string description = cpu::lapack<double>(cpu::Family::lp64).source("potrf");
   const std::string path = description.substr(0, description.find(" ("));
   void* const library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
   if (library == nullptr) return description;

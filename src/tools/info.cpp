@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
+#include <map>
 #include <utility>
 
 #include "cpu/lapack.hpp"
@@ -56,21 +57,39 @@ void print_devices() {
             << "\n\n";
 }
 
+std::string file_of(const std::string& source) { return source.substr(0, source.find(" (")); }
+
+/// The names of a family that another library serves than that of potrf in double precision.
+void print_exceptions(cpu::Family family) {
+  const std::string usual = file_of(cpu::lapack<double>(family).source("potrf"));
+  std::map<std::string, std::string> names;  // by the library
+  for (const RoutineRow& row : kRoutineRows) {
+    for (const char type : dispatch::kTypeLetters) {
+      if (!is_lapack(row.kind) || !row.exists_for(type)) continue;
+      const std::string source = with_type(type, [&](auto scalar) {
+        return cpu::lapack<decltype(scalar)>(family).source(row.name);
+      });
+      if (file_of(source) != usual) names[source] += cpu::spell(family, type, row.name) + ' ';
+    }
+  }
+  for (const auto& [source, text] : names) {
+    std::cout << wrap("but " + text + "by " + source, 96, "    ") << '\n';
+  }
+}
+
 void print_cpu() {
   std::cout << "CPU\n  " << cpu_model() << ", " << available_cores()
             << " cores for this process\n  LAPACK  " << cpu_lapack_description() << '\n';
   std::vector<std::vector<std::string>> rows;
-  const auto file_of = [](const std::string& source) {
-    return source.substr(0, source.find(" ("));
-  };
-  const std::string first = cpu::lapack<double>(kFamilies[0].first).source();
+  const std::string first = cpu::lapack<double>(kFamilies[0].first).source("potrf");
   for (const auto& [family, meaning] : kFamilies) {
-    std::string source = cpu::lapack<double>(family).source();
+    std::string source = cpu::lapack<double>(family).source("potrf");
     // What served the first family is in the process now, which is no news.
     if (file_of(source) == file_of(first)) source = first;
     rows.push_back({"  " + cpu::spell(family, 'd', "potrf"), meaning, source});
   }
   print_table(std::cout, {"  name", "clients", "served on the CPU by"}, rows, 3);
+  for (const auto& [family, meaning] : kFamilies) print_exceptions(family);
   std::cout << '\n';
 }
 
@@ -125,10 +144,8 @@ bool is_useless(const std::string& name) {
     return !context.settings().profile.empty() &&
            context.profile().source == dispatch::Profile::kBuiltIn;
   }
-  if (name != "OVERLAPACK_CPU_LAPACK" || context.settings().cpu_lapack.empty()) return false;
-  return std::none_of(std::begin(kFamilies), std::end(kFamilies), [&](const auto& family) {
-    return cpu::lapack<double>(family.first).source().find(name) != std::string::npos;
-  });
+  return name == "OVERLAPACK_CPU_LAPACK" && !context.settings().cpu_lapack.empty() &&
+         !cpu::is_configured();
 }
 
 void print_settings() {

@@ -3,18 +3,25 @@
  */
 #include <math.h>
 #include <stddef.h>
+#include <stdint.h>
 
-#include "overlapack/lapack.h"
+#ifndef PLAIN_ILP64
+#  include "overlapack/lapack.h"
+#endif
 
 /* Reads as: the number of times that this library's own dgesv_ ran. */
 int counting_lapack_calls;
 
-/* With ILP64 it is dgesv_64_. */
+/* With ILP64 it is dgesv_64_. With PLAIN_ILP64 it has the same integers, but the plain name, for
+ * which there is another declaration. */
 #ifdef ILP64
-#define DGESV dgesv_64_
+#  define DGESV dgesv_64_
+#else
+#  define DGESV dgesv_
+#endif
+#if defined(ILP64) || defined(PLAIN_ILP64)
 typedef int64_t integer;
 #else
-#define DGESV dgesv_
 typedef int32_t integer;
 #endif
 

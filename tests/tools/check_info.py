@@ -1,4 +1,8 @@
-"""What `overlapack info` says of this machine, and the command's help: check_info.py OVERLAPACK"""
+"""What `overlapack info` says of this machine, and the command's help:
+
+    check_info.py OVERLAPACK [LAPACK]
+
+LAPACK is a library that has dgesv_ only."""
 import glob
 import os
 import pathlib
@@ -53,6 +57,7 @@ def main():
     # The library that info itself has opened for one kind of program is no news for the others.
     served = re.findall(r"^  \S*potrf_\S* .*  (\S.*)$", text, re.MULTILINE)
     assert len(served) == 4 and len(set(served)) == 1, served
+    assert "    but " not in text, text  # ... or all routines would not have the same one
 
     assert "OVERLAPACK_THREAD is no setting" not in text, text
 
@@ -108,6 +113,13 @@ def main():
         assert line == f"{other} (OVERLAPACK_CPU_LAPACK)", line
         assert f"now: {other}\n" in info(OVERLAPACK_CPU_LAPACK=other)
     assert "now: /nowhere (ignored)" in info(OVERLAPACK_CPU_LAPACK="/nowhere")
+    for part in sys.argv[2:]:
+        text = info(OVERLAPACK_CPU_LAPACK=part)
+        assert f"now: {part}\n" in text, text
+        for name in ("dgesv_", "dgesv_64_", "scipy_dgesv_", "scipy_dgesv_64_"):
+            assert f"    but {name} by {part} (OVERLAPACK_CPU_LAPACK)\n" in text, text
+        for line in re.findall("^  (.*potrf_.*)$", text, re.MULTILINE):
+            assert part not in line, line
 
     with tempfile.TemporaryDirectory() as folder:
         command = shutil.copy(sys.argv[1], folder)
