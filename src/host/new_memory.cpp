@@ -16,6 +16,7 @@
 #include <memory>
 
 #include "host/errno_guard.hpp"
+#include "host/process_memory.hpp"
 #include "host/tuning.hpp"
 #include "host/workers.hpp"
 
@@ -138,8 +139,9 @@ Memory allocation_at(std::uintptr_t begin) {
   const std::uintptr_t size = header[1] - kOwnPages, end = begin - kHeader + size;
   const bool has_pages = header[0] == 0 && (header[1] & kFlags) == kOwnPages && size > kHeader &&
                          size % kSmallPage == 0;
-  return has_pages && size < kHighestAddress && is_mapped(end - kSmallPage) ? Memory{begin, end}
-                                                                            : Memory{};
+  const bool is_allocation = has_pages && size < kHighestAddress && is_mapped(end - kSmallPage) &&
+                             usable_size(begin) == end - begin;
+  return is_allocation ? Memory{begin, end} : Memory{};
 }
 
 bool is_there(Memory allocation) {

@@ -38,7 +38,7 @@ struct Memory {
 bool may_begin_allocation(std::uintptr_t address);
 /// What malloc() has given at an address, if that has pages of its own; nothing otherwise. This
 /// reads the 16 bytes in front of it, in the same page. The address must be one of the process's
-/// memory, and malloc() one whose header is known (process_memory.hpp).
+/// memory, and malloc() the GNU C library's (process_memory.hpp).
 Memory allocation_at(std::uintptr_t begin);
 /// Whether what allocation_at() has told of before is still there, and as large: its memory may
 /// have become another one's since, or nobody's.

@@ -1,15 +1,11 @@
 #include "host/process_memory.hpp"
 
 #include <dlfcn.h>
-#include <malloc.h>
 
 #include <algorithm>
-#include <cstdint>
-#include <cstdlib>
-#include <memory>
+#include <iterator>
 
 #include "host/errno_guard.hpp"
-#include "host/new_memory.hpp"
 #include "host/objects.hpp"
 #include "host/once.hpp"
 
@@ -21,26 +17,25 @@ namespace {
 constexpr const char* kOfWatchers[] = {"__asan_init", "__hwasan_init", "__msan_init", "__tsan_init",
                                        "_vgnU_freeres"};
 
-/// malloc() of the GNU C library, or null.
-const void* malloc_of_glibc() {
-  void* const library = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
-  if (library == nullptr) return nullptr;
-  const void* const function = dlsym(library, "malloc");
-  dlclose(library);
-  return function;
-}
+/// Functions of the GNU C library itself, whatever has taken their place; null if there is none.
+struct Glibc {
+  const void* malloc = nullptr;
+  std::size_t (*usable_size)(void*) = nullptr;
+};
 
-/// Whether memory that always has pages of its own has a header as expected, and is new.
-bool trial_is_as_expected() {
-  // More than the size from which this is so can grow to, which freeing it would raise otherwise.
-  constexpr std::size_t kBytes = std::size_t{33} << 20;
-  const std::unique_ptr<void, void (*)(void*)> memory(std::malloc(kBytes), std::free);
-  if (memory == nullptr) return false;
-  const auto begin = reinterpret_cast<std::uintptr_t>(memory.get());
-  const Memory allocation = allocation_at(begin);
-  return allocation.contains(begin) &&
-         allocation.end - allocation.begin == malloc_usable_size(memory.get()) &&
-         is_new(begin, allocation.end);
+const Glibc& glibc() {
+  static Once<const Glibc> once;
+  return once.get([] {
+    const DlerrorGuard dlerror_guard;
+    auto* const glibc = new Glibc;
+    if (void* const library = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD)) {
+      glibc->malloc = dlsym(library, "malloc");
+      glibc->usable_size =
+          reinterpret_cast<std::size_t (*)(void*)>(dlsym(library, "malloc_usable_size"));
+      dlclose(library);
+    }
+    return glibc;
+  });
 }
 
 }  // namespace
@@ -54,15 +49,15 @@ bool is_watched() {
   });
 }
 
-bool malloc_is_known(const void* code) {
-  static Once<const void* const> known;  // null if it is not as expected
-  const void* const function = known.get([] {
-    const DlerrorGuard dlerror_guard;
-    const ErrnoGuard errno_guard;
-    return new const void*(trial_is_as_expected() ? malloc_of_glibc() : nullptr);
-  });
+bool malloc_is_glibcs(const void* code) {
   const link_map* const caller = object_at(code);
-  return function != nullptr && caller != nullptr && target_of_calls(*caller, "malloc") == function;
+  return caller != nullptr && glibc().malloc != nullptr &&
+         target_of_calls(*caller, "malloc") == glibc().malloc;
+}
+
+std::size_t usable_size(std::uintptr_t begin) {
+  const auto function = glibc().usable_size;
+  return function != nullptr ? function(reinterpret_cast<void*>(begin)) : 0;
 }
 
 }  // namespace overlapack::algorithms

@@ -382,7 +382,7 @@ class NumPyCopy : public testing::Test {
     mallopt(M_MMAP_THRESHOLD, 1 << 20);
     if (algorithms::is_watched()) GTEST_SKIP() << "a sanitizer, or valgrind";
     allocate();  // or it would not be known yet what the call goes to
-    if (!algorithms::malloc_is_known(reinterpret_cast<const void*>(&numpy_loop))) {
+    if (!algorithms::malloc_is_glibcs(reinterpret_cast<const void*>(&numpy_loop))) {
       GTEST_SKIP() << "another malloc()";
     }
   }

@@ -273,8 +273,8 @@ TEST_F(Allocation, IsKnownHere) {
   EXPECT_FALSE(is_watched());
   std::free(
       testing_support::numpy_memory(1));  // or it would not be known yet what the call goes to
-  EXPECT_TRUE(malloc_is_known(kNumPy));
-  EXPECT_FALSE(malloc_is_known(nullptr));
+  EXPECT_TRUE(malloc_is_glibcs(kNumPy));
+  EXPECT_FALSE(malloc_is_glibcs(nullptr));
 }
 
 TEST_F(Allocation, IsNoOtherMemory) {

@@ -41,7 +41,7 @@ Reach reach_for(const void* caller) {
         algorithms::is_watched()) {
       return Reach::operands;
     }
-    return algorithms::malloc_is_known(caller) ? Reach::columns : Reach::lines;
+    return algorithms::malloc_is_glibcs(caller) ? Reach::columns : Reach::lines;
   } catch (const std::bad_alloc&) {
     return Reach::operands;
   }
