@@ -1,7 +1,6 @@
 #include "cpu/loader.hpp"
 
 #include <dlfcn.h>
-#include <link.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "host/errno_guard.hpp"
+#include "host/imports.hpp"
 #include "host/shared_object.hpp"
 
 // Weak, so that a process without any xerbla_ still loads us; and a reference at all, so that the
@@ -31,25 +31,9 @@ struct Object {
   bool operator==(const Object& other) const { return identity == other.identity; }
 };
 
-/// What the dynamic linker knows of the object that an address lies in, or null. dladdr() looks
-/// through all its symbols for the nearest one, which takes longer than everything else here; newer
-/// C libraries can do without.
-const link_map* map_of(const void* address) {
-  link_map* map = nullptr;
-#if defined(DLFO_STRUCT_HAS_EH_DBASE)
-  dl_find_object found;
-  if (_dl_find_object(const_cast<void*>(address), &found) == 0) map = found.dlfo_link_map;
-#else
-  Dl_info info;
-  void* extra = nullptr;
-  if (dladdr1(address, &info, &extra, RTLD_DL_LINKMAP) != 0) map = static_cast<link_map*>(extra);
-#endif
-  return map;
-}
-
 /// The object that an address lies in.
 Object object_of(const void* address) {
-  const link_map* const map = map_of(address);
+  const link_map* const map = object_at(address);
   if (map == nullptr) return {};
   return {map, map->l_name};
 }
@@ -221,7 +205,7 @@ void* build_time_library() {
 
 bool is_in_numpy_linalg(const void* code) {
   constexpr std::string_view kModule = "_umath_linalg.";
-  const link_map* const map = map_of(code);
+  const link_map* const map = object_at(code);
   return map != nullptr && file_name(map->l_name).substr(0, kModule.size()) == kModule;
 }
 

@@ -78,7 +78,7 @@ std::optional<Index> parse_integer(const std::string& text) {
   return value;
 }
 
-constexpr std::array<Setting, 13> kSettings = {{
+constexpr std::array<Setting, 14> kSettings = {{
     {"OVERLAPACK_DEVICE", "auto|cuda[:i]|host|off",
      "where large calls go: auto, cuda = the CUDA device on which the program itself works, or "
      "else the first one (processes of a parallel program take turns); cuda:i = that device; "
@@ -150,6 +150,13 @@ constexpr std::array<Setting, 13> kSettings = {{
        const Index threads = positive(text).value_or(0);
        if (threads <= 1024) settings.threads = threads;
        return settings.threads > 0;
+     }},
+    {"OVERLAPACK_COPIES", "auto|strict",
+     "NumPy's copies of matrices: auto = columns are read and written before NumPy asks for them, "
+     "where what that relies on can be checked; strict = each call reads and writes its operands "
+     "and nothing else",
+     [](Settings& settings, const std::string& text) {
+       return choose(settings.strict_copies, text, {{"auto", false}, {"strict", true}});
      }},
     {"OVERLAPACK_MEMORY_LIMIT",
      "a number of bytes >= 1, perhaps with K, M or G for powers of 1024 (no limit: leave it unset; "

@@ -26,10 +26,11 @@ struct Settings {
   int rank = 0;                   ///< among a parallel program's processes on this machine
   std::optional<Index> min_n;     ///< OVERLAPACK_MIN_N: overrides every break-even
   Algorithm algorithm = Algorithm::automatic;
-  Index nb = 0;              ///< OVERLAPACK_NB: block size, 0 = chosen by size
-  Index threads = 0;         ///< OVERLAPACK_THREADS: copy threads, 0 = by the number of cores
-  bool strict_fp32 = false;  ///< OVERLAPACK_FP32=strict: no products of split operands
-  bool strict_fp64 = false;  ///< OVERLAPACK_FP64=strict: no products of residues
+  Index nb = 0;                ///< OVERLAPACK_NB: block size, 0 = chosen by size
+  Index threads = 0;           ///< OVERLAPACK_THREADS: copy threads, 0 = by the number of cores
+  bool strict_fp32 = false;    ///< OVERLAPACK_FP32=strict: no products of split operands
+  bool strict_fp64 = false;    ///< OVERLAPACK_FP64=strict: no products of residues
+  bool strict_copies = false;  ///< OVERLAPACK_COPIES=strict: of NumPy, in their operands alone
   Upload upload = Upload::automatic;  ///< OVERLAPACK_UPLOAD
   /// OVERLAPACK_REFINE: of the large products of mixed-precision solvers
   Precision refine = Precision::fp32;
@@ -55,7 +56,7 @@ struct Setting {
   /// Takes a value, which is not empty. False, and the default remains, if it is not accepted.
   bool (*accept)(Settings&, const std::string&);
 };
-extern const std::array<Setting, 13> kSettings;
+extern const std::array<Setting, 14> kSettings;
 
 /// 3 of "cuda:3", which is a setting and a device's name; none of anything else.
 std::optional<int> cuda_index_of(const std::string& device);

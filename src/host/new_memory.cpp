@@ -16,6 +16,7 @@
 #include <memory>
 
 #include "host/errno_guard.hpp"
+#include "host/process_memory.hpp"
 #include "host/tuning.hpp"
 #include "host/workers.hpp"
 
@@ -85,6 +86,17 @@ std::uintptr_t end_of_private_memory(std::uintptr_t address) {
 // the mapping's begin that is, and its size, with bit 1 set for pages of its own.
 constexpr std::uintptr_t kHeader = 2 * sizeof(std::size_t), kFlags = 7, kOwnPages = 2;
 
+/// Of a process, with page tables of five levels.
+constexpr std::uintptr_t kHighestAddress = (std::uintptr_t{1} << 56) - 1;
+
+/// Whether there is memory in a page. Numbers of a matrix may look like a header; but if they are
+/// of ordinary size, what they say as an integer is far beyond all memory.
+bool is_mapped(std::uintptr_t page) {
+  const ErrnoGuard errno_guard;
+  unsigned char there = 0;
+  return mincore(address(page), kSmallPage, &there) == 0;
+}
+
 /// Whether there is memory at an address, with that value. The kernel compares: another thread may
 /// give the memory back in between.
 bool holds(std::uintptr_t place, std::uint32_t value) {
@@ -115,14 +127,21 @@ bool is_new(std::uintptr_t begin, std::uintptr_t end) {
   return true;
 }
 
+bool may_begin_allocation(std::uintptr_t address) {
+  // A pointer with a tag in its upper bits has an owner who looks at every access.
+  return address % kSmallPage == kHeader && address <= kHighestAddress;
+}
+
 Memory allocation_at(std::uintptr_t begin) {
-  if (begin % kSmallPage != kHeader) return {};
+  if (!may_begin_allocation(begin)) return {};
   std::array<std::size_t, 2> header;
   std::memcpy(header.data(), address(begin - kHeader), kHeader);
-  const std::uintptr_t size = header[1] - kOwnPages;
+  const std::uintptr_t size = header[1] - kOwnPages, end = begin - kHeader + size;
   const bool has_pages = header[0] == 0 && (header[1] & kFlags) == kOwnPages && size > kHeader &&
                          size % kSmallPage == 0;
-  return has_pages ? Memory{begin, begin - kHeader + size} : Memory{};
+  const bool is_allocation = has_pages && size < kHighestAddress && is_mapped(end - kSmallPage) &&
+                             usable_size(begin) == end - begin;
+  return is_allocation ? Memory{begin, end} : Memory{};
 }
 
 bool is_there(Memory allocation) {

@@ -33,8 +33,12 @@ struct Memory {
   bool contains(std::uintptr_t address) const { return begin <= address && address < end; }
 };
 
-/// What malloc() has given at an address, if that has pages of its own; nothing otherwise. The
-/// address must be one of the process's memory.
+/// Whether memory of malloc() with pages of its own may begin at an address, by its place in a
+/// page.
+bool may_begin_allocation(std::uintptr_t address);
+/// What malloc() has given at an address, if that has pages of its own; nothing otherwise. This
+/// reads the 16 bytes in front of it, in the same page. The address must be one of the process's
+/// memory, and malloc() the GNU C library's (process_memory.hpp).
 Memory allocation_at(std::uintptr_t begin);
 /// Whether what allocation_at() has told of before is still there, and as large: its memory may
 /// have become another one's since, or nobody's.

@@ -121,6 +121,8 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
   mirror(*run, options, "--nb", "OVERLAPACK_NB", "Block size", "N");
   mirror(*run, options, "--threads", "OVERLAPACK_THREADS",
          "Copy threads; also those of updates on the CPU and of NumPy's copies", "N");
+  mirror(*run, options, "--copies", "OVERLAPACK_COPIES",
+         "auto, or strict: NumPy's copies read and write their operands alone", "NAME");
   mirror(*run, options, "--memory-limit", "OVERLAPACK_MEMORY_LIMIT",
          "Device memory that calls may take, e.g. 8G", "BYTES");
   mirror(*run, options, "--fp32", "OVERLAPACK_FP32",

@@ -70,6 +70,8 @@ TEST(Settings, AcceptEveryDocumentedValue) {
   EXPECT_TRUE(parse({{"OVERLAPACK_FP32", "strict"}}).strict_fp32);
   EXPECT_FALSE(parse({{"OVERLAPACK_FP64", "auto"}}).strict_fp64);
   EXPECT_TRUE(parse({{"OVERLAPACK_FP64", "strict"}}).strict_fp64);
+  EXPECT_FALSE(parse({{"OVERLAPACK_COPIES", "auto"}}).strict_copies);
+  EXPECT_TRUE(parse({{"OVERLAPACK_COPIES", "strict"}}).strict_copies);
   EXPECT_EQ(parse({{"OVERLAPACK_UPLOAD", "auto"}}).upload, Upload::automatic);
   EXPECT_EQ(parse({{"OVERLAPACK_UPLOAD", "columns"}}).upload, Upload::columns);
   EXPECT_EQ(parse({{"OVERLAPACK_UPLOAD", "triangle"}}).upload, Upload::triangle);
@@ -112,6 +114,7 @@ TEST(Settings, ComplainOnceAboutABadValueAndIgnoreIt) {
       {"OVERLAPACK_FP32", "fast"},
       {"OVERLAPACK_FP32", "STRICT"},
       {"OVERLAPACK_FP64", "fast"},
+      {"OVERLAPACK_COPIES", "off"},
       {"OVERLAPACK_UPLOAD", "rows"},
       {"OVERLAPACK_THREADS", "0"},
       {"OVERLAPACK_REFINE", "bf16"},
@@ -144,6 +147,7 @@ TEST(Settings, ComplainOnceAboutABadValueAndIgnoreIt) {
     EXPECT_EQ(settings.nb, defaults.nb);
     EXPECT_EQ(settings.strict_fp32, defaults.strict_fp32);
     EXPECT_EQ(settings.strict_fp64, defaults.strict_fp64);
+    EXPECT_EQ(settings.strict_copies, defaults.strict_copies);
     EXPECT_EQ(settings.upload, defaults.upload);
     EXPECT_EQ(settings.refine, defaults.refine);
     EXPECT_EQ(settings.threads, defaults.threads);
@@ -187,7 +191,7 @@ TEST(Settings, AllVariablesAreDocumented) {
   const char* const names[] = {
       "OVERLAPACK_DEVICE",  "OVERLAPACK_MIN_N",   "OVERLAPACK_ALGORITHM", "OVERLAPACK_NB",
       "OVERLAPACK_FP32",    "OVERLAPACK_THREADS", "OVERLAPACK_PROFILE",   "OVERLAPACK_CPU_LAPACK",
-      "OVERLAPACK_VERBOSE", "OVERLAPACK_REFINE"};
+      "OVERLAPACK_VERBOSE", "OVERLAPACK_REFINE",  "OVERLAPACK_COPIES"};
   for (const std::string name : names) {
     int found = 0;
     for (const Setting& setting : kSettings) found += setting.name == name ? 1 : 0;

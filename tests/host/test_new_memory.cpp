@@ -16,9 +16,11 @@
 
 #include "dispatch/calls.hpp"
 #include "host/new_memory.hpp"
+#include "host/process_memory.hpp"
 #include "host/strided_copy.hpp"
 #include "host/workers.hpp"
 #include "support/matrices.hpp"
+#include "support/numpy_loop.hpp"
 #include "support/threads.hpp"
 
 namespace overlapack::algorithms {
@@ -29,6 +31,9 @@ using testing_support::random_matrix;
 using testing_support::threads_of_process;
 
 constexpr std::size_t kPage = 4096, kLarge = 2 << 20;
+
+/// What comes from there comes from NumPy.
+const void* const kNumPy = reinterpret_cast<const void*>(&testing_support::numpy_loop);
 
 /// New memory, `count` large pages from the beginning of one on, with memory behind it that must
 /// not be touched.
@@ -108,23 +113,29 @@ bool may_be_large(std::uintptr_t address) {
 
 /// Of 5000 elements, few of whose lines have places in a cache if they are 32 KB apart.
 TEST(NewMemoryTest, IsInSmallPagesWhereLinesWouldBeInEachOthersWay) {
+  if (is_watched()) GTEST_SKIP() << "a sanitizer, or valgrind";
   constexpr Index kRows = 5000;
   const auto x = random_matrix<double>(kRows, 1, 1);
-  for (const Index pitch : {4096, 4104}) {
+  struct Way {
+    const void* caller;
+    Index pitch;
+  };
+  for (const auto& [caller, pitch] : {Way{kNumPy, 4096}, {kNumPy, 4104}, {nullptr, 4096}}) {
+    const bool small = caller == kNumPy && pitch == 4096;
     const auto bytes = static_cast<std::size_t>(kRows * pitch) * sizeof(double);
     const NewMemory memory(bytes / kLarge + 2);
     const std::uintptr_t end = memory.at(bytes - static_cast<std::size_t>(pitch) * sizeof(double));
     auto* const y = reinterpret_cast<double*>(memory.begin());
     y[0] = 1;  // as malloc() does, next to it
-    dispatch::copy<double>(nullptr, kRows, &x(0, 0), 1, y, pitch);
+    dispatch::copy<double>(caller, kRows, &x(0, 0), 1, y, pitch);
     for (const std::uintptr_t address : {memory.at(kLarge), end}) {
-      EXPECT_EQ(may_be_large(address), pitch != 4096);
+      EXPECT_EQ(may_be_large(address), !small);
     }
     EXPECT_TRUE(may_be_large(end + kPage));
     for (Index i = 0; i < kRows; ++i) ASSERT_EQ(y[i * pitch], x(i, 0));
     y[1] = 1;
-    dispatch::copy<double>(nullptr, kRows - 1, &x(0, 0), 1, y + 1, pitch);  // not new any more
-    EXPECT_EQ(may_be_large(memory.at(kLarge)), pitch != 4096);
+    dispatch::copy<double>(caller, kRows - 1, &x(0, 0), 1, y + 1, pitch);  // not new any more
+    EXPECT_EQ(may_be_large(memory.at(kLarge)), !small);
   }
 }
 
@@ -258,6 +269,14 @@ TEST_F(Allocation, IsThereUntilItIsGivenBack) {
   EXPECT_EQ(errno, ERANGE);
 }
 
+TEST_F(Allocation, IsKnownHere) {
+  EXPECT_FALSE(is_watched());
+  std::free(
+      testing_support::numpy_memory(1));  // or it would not be known yet what the call goes to
+  EXPECT_TRUE(malloc_is_glibcs(kNumPy));
+  EXPECT_FALSE(malloc_is_glibcs(nullptr));
+}
+
 TEST_F(Allocation, IsNoOtherMemory) {
   const Bytes bytes = allocate(), small = allocate(100);
   const auto is_none = [](std::uintptr_t begin) {
@@ -284,6 +303,26 @@ TEST_F(Allocation, IsNoOtherMemory) {
   EXPECT_TRUE(with_words(kPage, kPage | 2));
   EXPECT_TRUE(with_words(0, 2));
   EXPECT_TRUE(with_words(0, 0));
+  EXPECT_TRUE(with_words(0, (std::size_t{1} << 46) | 2)) << "there is no memory";
+  EXPECT_TRUE(with_words(0, 0x3FF0000000000002)) << "1 + 2^-51, in a matrix";
+  EXPECT_TRUE(with_words(0, 0xBFF0000000000002));
+  EXPECT_TRUE(is_none(at(bytes) | std::uintptr_t{1} << 57)) << "a tag";
+}
+
+/// Memory that malloc() has taken from its heap, wherever it begins in a page.
+TEST_F(Allocation, IsNotOfTheHeap) {
+  mallopt(M_MMAP_MAX, 0);
+  constexpr std::size_t kBlocks = 300;  // each begins 16 bytes later in a page than the last
+  std::vector<Bytes> blocks;
+  blocks.reserve(kBlocks);
+  bool begins_like_pages = false;
+  for (std::size_t i = 0; i < kBlocks; ++i) {
+    blocks.push_back(allocate(kPage + 8));
+    begins_like_pages = begins_like_pages || at(blocks.back()) % kPage == 16;
+    EXPECT_EQ(allocation_at(at(blocks.back())).end, 0u);
+  }
+  mallopt(M_MMAP_MAX, 65536);
+  EXPECT_TRUE(begins_like_pages);
 }
 
 /// Columns that are announced in it are untouched as far as it goes, but for what has been there.
@@ -349,15 +388,23 @@ TEST_F(ProvideMemory, NothingBeyondASquareMatrix) {
 TEST_F(ProvideMemory, NothingBehindTheColumnsOfAMatrixByRows) {
   // (The first to ask takes a while, in which a series would end.)
   if (dispatch::cpu_threads(1000) < 2) GTEST_SKIP() << "the process has one core";
+  if (is_watched()) GTEST_SKIP() << "a sanitizer, or valgrind";
   constexpr Index kRows = 64 << 10, kCols = 24;  // 12 MB; the first 16 copies are by one thread
   const auto x = random_matrix<double>(kCols, kRows, 1);
-  const NewMemory memory(20);
-  auto* const y = reinterpret_cast<double*>(memory.begin());
-  for (Index j = 0; j < kCols; ++j) {
-    dispatch::copy<double>(nullptr, kRows, &x(j, 0), x.ld(), y + j * kRows, 1);
+  for (const void* const caller : {kNumPy, static_cast<const void*>(nullptr)}) {
+    const NewMemory memory(20);
+    auto* const y = reinterpret_cast<double*>(memory.begin());
+    const auto copy = [&](Index first, Index last) {
+      for (Index j = first; j < last; ++j) {
+        dispatch::copy<double>(caller, kRows, &x(j, 0), x.ld(), y + j * kRows, 1);
+      }
+    };
+    copy(0, kCols - 4);  // 10 MB
+    EXPECT_EQ(memory.is_missing(5 * kLarge, 6 * kLarge), caller != kNumPy);
+    copy(kCols - 4, kCols);
+    EXPECT_TRUE(memory.is_there(0, 6 * kLarge));
+    EXPECT_TRUE(memory.is_missing(6 * kLarge, 20 * kLarge));
   }
-  EXPECT_TRUE(memory.is_there(0, 6 * kLarge));
-  EXPECT_TRUE(memory.is_missing(6 * kLarge, 20 * kLarge));
 }
 
 TEST_F(ProvideMemory, NothingThatOthersMayNeed) {

@@ -1,5 +1,7 @@
 #include "support/numpy_loop.hpp"
 
+#include <cstdlib>
+
 namespace overlapack::testing_support {
 
 void numpy_loop(CopyFunction* copy, std::int64_t n, std::int64_t columns,
@@ -9,6 +11,10 @@ void numpy_loop(CopyFunction* copy, std::int64_t n, std::int64_t columns,
     copy(&n, from.data + j * from.ld, &from.inc, to.data + j * to.ld, &to.inc);
     if (between != nullptr) between(data);
   }
+}
+
+double* numpy_memory(std::int64_t elements) {
+  return static_cast<double*>(std::malloc(static_cast<std::size_t>(elements) * sizeof(double)));
 }
 
 }  // namespace overlapack::testing_support

@@ -6,8 +6,10 @@
 
 #include "cpu/loader.hpp"
 #include "dispatch/calls.hpp"
+#include "dispatch/context.hpp"
 #include "host/new_memory.hpp"
 #include "host/once.hpp"
+#include "host/process_memory.hpp"
 #include "host/strided_copy.hpp"
 #include "host/thread_memory.hpp"
 #include "host/tuning.hpp"
@@ -23,6 +25,25 @@ Index threads_of_copy(Index n) {
     return cpu_threads(n);
   } catch (const std::bad_alloc&) {  // no memory for the settings
     return 1;
+  }
+}
+
+/// How far copies for a caller may go beyond their operands (docs/user/numpy-copies.md).
+enum class Reach {
+  operands,  ///< not at all
+  lines,     ///< read what lies between two elements of a column; have memory provided
+  columns,   ///< read and write columns before they are named
+};
+
+Reach reach_for(const void* caller) {
+  try {
+    if (!cpu::is_in_numpy_linalg(caller) || Context::instance().settings().strict_copies ||
+        algorithms::is_watched()) {
+      return Reach::operands;
+    }
+    return algorithms::malloc_is_glibcs(caller) ? Reach::columns : Reach::lines;
+  } catch (const std::bad_alloc&) {
+    return Reach::operands;
   }
 }
 
@@ -48,13 +69,31 @@ bool is_worth_telling(Index n, Index incx, Index incy) {
                      : kNumPyCopies.threads_from_adjacent_bytes / kBytes);
 }
 
+/// What NumPy has copied into memory of its own last.
+struct Filled {
+  algorithms::Memory allocation;  // NumPy's, which has room for several matrices
+  Index columns = 0;              // of the matrix that was copied there last
+
+  /// One more column, of that matrix or the first one of another.
+  void add(Index n_of_column, std::uintptr_t from, Index increment, std::uintptr_t to) {
+    const bool is_next = columns > 0 && n_of_column == n && increment == incx &&
+                         (columns == 1 || (from - x == x_pitch && to - y == y_pitch));
+    *this = {allocation, is_next ? columns + 1 : 1, n_of_column, increment, from, to, from - x,
+             to - y};
+  }
+
+  // Of the last column, and the bytes from the one before.
+  Index n = 0, incx = 0;
+  std::uintptr_t x = 0, y = 0, x_pitch = 0, y_pitch = 0;
+};
+
 /// Copies of one thread, each like the one before and close behind it: the columns of a matrix.
 /// The first ones are done by that thread alone, which tells what a copy takes and that there will
 /// be more; then several threads take part, for as long as that is faster. If other threads of the
 /// program keep their cores, as those of a CPU LAPACK do for a while after a call, it is not.
 ///
 /// numpy.linalg copies a matrix in a loop that does nothing else. So what it will copy next is
-/// known, and that this stays as it is until then.
+/// known, and that this stays as it is until then. Copies for others stay within their operands.
 template <class T>
 class Series {
  public:
@@ -66,12 +105,15 @@ class Series {
     const bool continues = caller == caller_ && n == n_ && incx == incx_ && incy == incy_ &&
                            gap < Workers::kAwake && (!reads_along_ || source_.room() == room());
     const bool unchanged = continues && gap < kMaxGapOfCopies;
-    if (!continues) *this = Series(caller, n, x, incx, y, incy, allocation_);
+    if (!continues) *this = Series(caller, n, x, incx, y, incy, filled_);
     if (!unchanged) {
       ahead_ = {};
       in_row_ = 0;
     }
-    if (incy == 1) provide_memory_for(y);
+    if (incy == 1) {
+      if (reach_ != Reach::operands) provide_memory_for(y);
+      if (is_filled(y)) filled_.add(n, address(x), incx, address(y));
+    }
     if (!unchanged || !take_ahead(x, y)) {
       const Index threads = incy == 1 ? threads_ : threads_for(y);
       time_ = Clock::now();  // memory for many copies has nothing to do with this one
@@ -93,7 +135,9 @@ class Series {
   bool may_copy_ahead(const void* caller, Index n, const T* y) const {
     if (n < kNumPyCopies.threads_from_elements) return false;
     const bool goes_on = caller == caller_ && n == n_ && threads_ahead_ > 1;
-    return goes_on || algorithms::allocation_at(address(y)).contains(address(y));
+    return goes_on || is_filled(y) ||
+           (algorithms::may_begin_allocation(address(y)) && reach_for(caller) == Reach::columns &&
+            algorithms::allocation_at(address(y)).contains(address(y)));
   }
 
  private:
@@ -102,38 +146,52 @@ class Series {
   /// does more than to copy takes longer, and an interrupt less.
   static constexpr std::chrono::microseconds kMaxGapOfCopies{kNumPyCopies.unchanged_microseconds};
 
-  /// `last` is NumPy's last allocation.
   Series(const void* caller, Index n, const T* x, Index incx, T* y, Index incy,
-         algorithms::Memory last)
-      : caller_(caller), n_(n), incx_(incx), incy_(incy), allocation_(last) {
-    if (incx < 1 || incy < 1 || !cpu::is_in_numpy_linalg(caller)) return;
+         const Filled& filled)
+      : caller_(caller),
+        n_(n),
+        incx_(incx),
+        incy_(incy),
+        reach_(reach_for(caller)),
+        filled_(filled) {
+    if (incx < 1 || incy < 1 || reach_ == Reach::operands) return;
     reads_along_ = incx > 1 && incy == 1;
     if (reads_along_) source_ = algorithms::NextColumns<T>(room());
-    const algorithms::Memory allocation = allocation_of(y);
-    if (!allocation.contains(address(y))) return;
-    if (incx == 1) {
-      source_allocation_ = allocation_of(x);
-      if (!source_allocation_.contains(address(x))) return;
-      // What comes from where NumPy has copied to is a result, maybe for a part of a matrix.
-      const bool is_result = source_allocation_.begin == allocation_.begin &&
-                             source_allocation_.end == allocation_.end;
-      if (incy == 1 && is_result) return;
-    }
-    threads_ahead_ = threads_of_copy(n);
-    if (incy == 1) {
-      allocation_ = allocation;
-      columns_ = algorithms::NewColumns(allocation);
-    } else if (incx == 1) {
-      new_row_ = provide_rows(y, allocation);
-    }
+    if (reach_ == Reach::columns) look_ahead(x, y);
   }
 
-  /// The allocation that begins with an element, or NumPy's last one if the element lies there: it
-  /// has room for several matrices. Nothing if neither is known.
+  /// Finds out what else of the matrices there is.
+  void look_ahead(const T* x, T* y) {
+    const algorithms::Memory allocation = allocation_of(y);
+    if (!allocation.contains(address(y))) return;
+    const bool is_result = incx_ == 1 && is_filled(x) && is_there(filled_.allocation);
+    if (incy_ > 1) {
+      // A result with other columns than the matrix before it may be for a part of a larger one.
+      if (!is_result || incy_ != filled_.columns) return;
+      threads_ahead_ = threads_of_copy(n_);
+      source_allocation_ = filled_.allocation;
+      new_row_ = provide_rows(y, allocation);
+      return;
+    }
+    if (is_result) return;
+    filled_.allocation = allocation;
+    if (incx_ == 1) {
+      source_allocation_ = algorithms::allocation_at(address(x));
+      if (!source_allocation_.contains(address(x))) return;
+    }
+    threads_ahead_ = threads_of_copy(n_);
+    columns_ = algorithms::NewColumns(allocation);
+  }
+
+  /// Whether an element lies where NumPy has copied to last.
+  bool is_filled(const T* element) const { return filled_.allocation.contains(address(element)); }
+
+  /// The allocation that begins with an element, or NumPy's last one if the element lies there.
+  /// Nothing if neither is known.
   algorithms::Memory allocation_of(const T* element) const {
-    const bool is_in_last = allocation_.contains(address(element));
-    return is_in_last && is_there(allocation_) ? allocation_
-                                               : algorithms::allocation_at(address(element));
+    return is_filled(element) && is_there(filled_.allocation)
+               ? filled_.allocation
+               : algorithms::allocation_at(address(element));
   }
 
   /// Has memory provided for a new matrix that is written by rows. Returns its first row, if nobody
@@ -202,7 +260,7 @@ class Series {
     const Index distance = std::abs(incy_) * static_cast<Index>(sizeof(T));
     const T* const last = y + (n_ - 1) * std::abs(incy_);
     if (threads_ > 1 || distance < algorithms::kPage || !algorithms::is_new(last)) return threads_;
-    if (are_in_each_others_way(n_, distance)) {
+    if (reach_ != Reach::operands && are_in_each_others_way(n_, distance)) {
       algorithms::provide_small_pages(address(y), address(last + 1));
     }
     return threads_of_copy(n_);
@@ -230,12 +288,13 @@ class Series {
 
   const void* caller_ = nullptr;
   Index n_ = 0, incx_ = 0, incy_ = 0, threads_ = 1;
+  Reach reach_ = Reach::operands;
   bool reads_along_ = false;
   algorithms::NextColumns<T> source_;
   algorithms::NewColumns columns_;
   algorithms::ColumnsAhead<T> ahead_;
   Index threads_ahead_ = 1;
-  algorithms::Memory allocation_;         // of NumPy, the last one that it has copied to
+  Filled filled_;
   algorithms::Memory source_allocation_;  // of a matrix by columns
   algorithms::Memory new_row_;            // the first one of a matrix by rows
   Index in_row_ = 0;                      // columns since anything else may have happened
