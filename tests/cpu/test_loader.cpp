@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <string>
 
 #include "cpu/lapack.hpp"
@@ -20,6 +21,23 @@ TEST(ConfiguredLapack, SaysWhyItIsIgnored) {
   EXPECT_NE(cpu::configure("/nowhere/liblapack.so").find("/nowhere/liblapack.so"),
             std::string::npos);
   EXPECT_EQ(cpu::configure("libm.so.6"), "it has no routine of LAPACK, or is this library");
+  EXPECT_EQ(cpu::configure(""), "");
+}
+
+/// A file that ends too early, where the dynamic linker maps more than there is.
+TEST(ConfiguredLapack, MayBeABrokenCopy) {
+  const std::string copy = testing::TempDir() + "liblapack." + std::to_string(getpid()) + ".so";
+  std::filesystem::copy_file("/proc/self/exe", copy);
+  const auto whole = std::filesystem::file_size(copy);
+  for (const auto tenths : {9, 5, 1}) {
+    std::filesystem::resize_file(copy, whole / 10 * static_cast<std::uintmax_t>(tenths));
+    EXPECT_EQ(cpu::configure(copy), "the file is incomplete") << tenths;
+  }
+  for (const auto bytes : {2000, 100, 0}) {
+    std::filesystem::resize_file(copy, static_cast<std::uintmax_t>(bytes));
+    EXPECT_NE(cpu::configure(copy), "") << bytes;
+  }
+  std::filesystem::remove(copy);
   EXPECT_EQ(cpu::configure(""), "");
 }
 
