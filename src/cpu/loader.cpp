@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "host/errno_guard.hpp"
+#include "host/shared_object.hpp"
 
 // Weak, so that a process without any xerbla_ still loads us; and a reference at all, so that the
 // linker exports the xerbla_ of an executable that defines its own.
@@ -155,9 +156,9 @@ std::string spell(Family family, char type, const std::string& name) {
 std::string open_configured(const std::string& path) {
   close_configured();
   struct stat status;
-  if (path.find('/') != std::string::npos && stat(path.c_str(), &status) == 0 &&
-      !S_ISREG(status.st_mode)) {
-    return "it is not a file";  // to open a pipe could take for ever
+  if (path.find('/') != std::string::npos && stat(path.c_str(), &status) == 0) {
+    if (!S_ISREG(status.st_mode)) return "it is not a file";  // to open a pipe could take for ever
+    if (is_cut_off(path)) return "the file is incomplete";
   }
   configured_handle = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (configured_handle != nullptr) return {};

@@ -20,6 +20,7 @@
 #include "device/emulated/emulated_device.hpp"
 #include "host/errno_guard.hpp"
 #include "host/once.hpp"
+#include "host/shared_object.hpp"
 
 namespace overlapack::dispatch {
 namespace {
@@ -284,9 +285,13 @@ std::shared_ptr<Device> open_cuda_device(std::optional<int> index, int rank) {
   }
   void* plugin = nullptr;
   std::string reasons;
+  const std::string beside_us = directory_of_this_library() + "/" + kCudaPlugin;
+  if (is_cut_off(beside_us)) {  // and the search path may lead to the same file
+    throw DeviceError("the CUDA plug-in cannot be loaded: " + beside_us +
+                      ": the file is incomplete; install it again");
+  }
   // Beside the thin library, or where an rpath or the system's search path finds it.
-  for (const std::string& path :
-       {directory_of_this_library() + "/" + kCudaPlugin, std::string(kCudaPlugin)}) {
+  for (const std::string& path : {beside_us, std::string(kCudaPlugin)}) {
     if (plugin == nullptr) plugin = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (plugin == nullptr && reasons.empty()) {
       const char* const reason = dlerror();
