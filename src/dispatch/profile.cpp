@@ -63,13 +63,10 @@ std::optional<Profile> parse_profile(const std::string& text, std::string& compl
     const bool known = routine != std::end(kRoutineNames) && type_index(name[0]) < 4 &&
                        exists(static_cast<Routine>(routine - std::begin(kRoutineNames)), name[0]);
     if (!known || !threshold || *threshold < 1 || (words >> excess)) {
-      constexpr std::size_t kMaxQuotedCharacters = 40;  // characters of what may be no text at all
-      std::string quoted = line.substr(0, kMaxQuotedCharacters);
-      std::replace_if(
-          quoted.begin(), quoted.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+      // What stands there may be no text at all.
       complaint = "line " + std::to_string(number) +
-                  ": expected a routine and a size, as in 'dpotrf 384', or never, not '" + quoted +
-                  (line.size() > kMaxQuotedCharacters ? "...'" : "'");
+                  ": expected a routine and a size, as in 'dpotrf 384', or never, not " +
+                  quoted(line);
       return std::nullopt;
     }
     const auto r = static_cast<std::size_t>(routine - std::begin(kRoutineNames));

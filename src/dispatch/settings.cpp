@@ -190,6 +190,14 @@ std::optional<int> cuda_index_of(const std::string& device) {
   return static_cast<int>(*index);
 }
 
+std::string quoted(const std::string& text) {
+  constexpr std::size_t kMaxQuotedCharacters = 40;
+  std::string beginning = text.substr(0, kMaxQuotedCharacters);
+  std::replace_if(
+      beginning.begin(), beginning.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  return "'" + beginning + (text.size() > kMaxQuotedCharacters ? "...'" : "'");
+}
+
 Settings parse_settings(const std::function<const char*(const char*)>& lookup,
                         std::vector<std::string>& complaints) {
   Settings result;
@@ -197,8 +205,8 @@ Settings parse_settings(const std::function<const char*(const char*)>& lookup,
   for (const Setting& setting : kSettings) {
     const char* const text = lookup(setting.name);
     if (text == nullptr || *text == '\0' || setting.accept(result, text)) continue;
-    complaints.push_back(std::string(setting.name) + "='" + text +
-                         "' is ignored; accepted: " + setting.values);
+    complaints.push_back(std::string(setting.name) + "=" + quoted(text) +
+                         " is ignored; accepted: " + setting.values);
   }
   return result;
 }

@@ -55,6 +55,10 @@ std::optional<int> cuda_index_of(const std::string& device);
 /// All of a text as a number; none if it is not one.
 std::optional<Index> parse_integer(const std::string& text);
 
+/// The beginning of a text, in quotation marks, as messages have it. What a terminal might not
+/// print is a question mark.
+std::string quoted(const std::string& text);
+
 /// Reads the settings through `lookup` (a getenv). A bad value adds one message, which names the
 /// variable and the accepted values, to `complaints` and is ignored. `rank` is what the launcher of
 /// a parallel program says (Open MPI, Intel MPI and MPICH, MVAPICH, PALS, Slurm), or 0.

@@ -9,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <functional>
 #include <optional>
 #include <string>
@@ -18,6 +17,7 @@
 
 #include "cpu/lapack.hpp"
 #include "dispatch/residency.hpp"
+#include "support/environment_number.hpp"
 #include "support/fixtures.hpp"
 #include "support/lapack_calls.hpp"
 #include "support/matrices.hpp"
@@ -29,11 +29,6 @@ namespace {
 
 using namespace testing_support;
 using dispatch::Algorithm;
-
-Index number_in(const char* variable, Index otherwise) {
-  const char* const text = std::getenv(variable);
-  return text == nullptr ? otherwise : std::atoll(text);
-}
 
 /// A result's error beside that of the CPU LAPACK.
 void expect_as_accurate(double ours, double cpus) { EXPECT_LT(ours, 4 * cpus + 10); }

@@ -153,6 +153,16 @@ TEST(Settings, ComplainOnceAboutABadValueAndIgnoreIt) {
   EXPECT_EQ(complaints.size(), 2u);
 }
 
+TEST(Settings, ComplaintsAreShortAndPrintable) {
+  std::vector<std::string> complaints;
+  parse({{"OVERLAPACK_VERBOSE", "\x1b[2Jyes"}, {"OVERLAPACK_NB", std::string(100000, 'x')}},
+        complaints);
+  ASSERT_EQ(complaints.size(), 2u);
+  EXPECT_EQ(complaints[0].rfind("OVERLAPACK_NB='xxx", 0), 0) << complaints[0];
+  EXPECT_LT(complaints[0].size(), 200u);
+  EXPECT_EQ(complaints[1].rfind("OVERLAPACK_VERBOSE='?[2Jyes' is ignored", 0), 0) << complaints[1];
+}
+
 TEST(Settings, AllVariablesAreDocumented) {
   const char* const names[] = {
       "OVERLAPACK_DEVICE",  "OVERLAPACK_MIN_N",   "OVERLAPACK_ALGORITHM", "OVERLAPACK_NB",
