@@ -27,6 +27,10 @@ using dispatch::Upload;
 template <class T>
 class Faults : public RoutedTest {
  protected:
+  void TearDown() override {
+    RecordProperty("faults", static_cast<int>(faults_));  // for scripts/count-promises
+    RoutedTest::TearDown();
+  }
   /// Runs `call` with a fault at the device's first, second, ... action until one run gets by with
   /// fewer. Double precision on the lazy device tries every action, the others some of them; the
   /// GPU fewer still, where most actions only ask whether work is done.
@@ -54,6 +58,7 @@ class Faults : public RoutedTest {
         if (fault.count() < at) break;
         ++faults;
       }
+      faults_ += faults;
       EXPECT_GT(faults, 1) << "the call did not reach the device";
     }
   }
@@ -140,6 +145,9 @@ class Faults : public RoutedTest {
   std::size_t memory_limit_ = 0;
   Precision refine_ = Precision::fp32;
   Upload upload_ = Upload::automatic;
+
+ private:
+  Index faults_ = 0;
 };
 TYPED_TEST_SUITE(Faults, Precisions);
 

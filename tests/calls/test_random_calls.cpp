@@ -5,11 +5,13 @@
 // had: a norm of the whole matrix would not see what is lost in its small rows.
 //
 // For longer runs OVERLAPACK_TEST_CALLS sets the number of calls of a test, and
-// OVERLAPACK_TEST_SEED the seed of the first; each further call has the next seed.
+// OVERLAPACK_TEST_SEED the seed of the first; each further call has the next seed. So scripts/soak
+// goes on with calls that are new (--gtest_repeat).
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -55,7 +57,10 @@ class RandomCalls : public RoutedTest {
  protected:
   /// Makes the calls of a test, and expects most to have used the device.
   void repeat(const std::function<void(Random&)>& call) {
-    const Index first = number_in("OVERLAPACK_TEST_SEED", 1);
+    static std::map<std::string, Index> calls_before;  // of each test, if it is repeated
+    Index& before_this =
+        calls_before[testing::UnitTest::GetInstance()->current_test_info()->name()];
+    const Index first = number_in("OVERLAPACK_TEST_SEED", 1) + before_this;
     const Index count = number_in("OVERLAPACK_TEST_CALLS", device().emulated() ? 400 : 60);
     Index on_device = 0;
     for (Index seed = first; seed < first + count && !HasFailure(); ++seed) {
@@ -68,6 +73,8 @@ class RandomCalls : public RoutedTest {
       on_device += device().counters().kernels > before;
     }
     EXPECT_GE(2 * on_device, count) << "calls did not reach the device";
+    before_this += count;
+    RecordProperty("calls", static_cast<int>(count));  // for scripts/count-promises
   }
 
   /// Orders up to 150, small ones more often; on a GPU, whose blocks are larger, up to 700.

@@ -75,32 +75,51 @@ static int read_order(struct reader* in, int* order) {
   return 1;
 }
 
-/* Column-major, like LAPACK's matrices. */
-static int read_rows(struct reader* in, int n, double* a) {
-  for (int i = 0; i < n; ++i) {
-    char* position = next_line(in);
-    if (position == NULL) return fail(in, "the input ends after %d of %d rows", i, n);
-    for (int j = 0; j < n; ++j) {
-      if (*position == '\0') return fail(in, "row %d has %d of %d values", i + 1, j, n);
-      if (!read_real(in, &position, &a[(size_t)i + (size_t)j * (size_t)n])) return 0;
+static int read_row(struct reader* in, int i, int n, double* row) {
+  char* position = next_line(in);
+  if (position == NULL) return fail(in, "the input ends after %d of %d rows", i, n);
+  for (int j = 0; j < n; ++j) {
+    if (*position == '\0') return fail(in, "row %d has %d of %d values", i + 1, j, n);
+    if (!read_real(in, &position, &row[j])) return 0;
+  }
+  if (*position != '\0') return fail(in, "row %d has more than %d values", i + 1, n);
+  return 1;
+}
+
+/* Memory grows with the rows that are there: a short text never takes much. */
+static int read_rows(struct reader* in, int n, double** rows) {
+  for (int i = 0, room = 0; i < n; ++i) {
+    if (i == room) {
+      room = room >= n / 2 ? n : 2 * room + 1;
+      void* const more = realloc(*rows, sizeof(double) * (size_t)n * (size_t)room);
+      if (more == NULL) return fail(in, "there is no memory for a matrix of order %d", n);
+      *rows = (double*)more;
     }
-    if (*position != '\0') return fail(in, "row %d has more than %d values", i + 1, n);
+    if (!read_row(in, i, n, *rows + (size_t)i * (size_t)n)) return 0;
   }
   if (next_line(in) != NULL) return fail(in, "unexpected text after the last row");
   return in->message[0] == '\0';
 }
 
-/* The matrix and its order; or null, with in->message and in->number. The caller frees it, and
- * in->text. */
-static double* read_matrix(struct reader* in, int* order) {
-  if (!read_order(in, order)) return NULL;
-  const size_t n = (size_t)*order;
-  double* const a = (double*)malloc(sizeof(double) * n * n);
-  if (a == NULL) {
-    fail(in, "there is no memory for a matrix of order %d", *order);
-    return NULL;
+static void transpose(size_t n, double* a) {
+  for (size_t j = 0; j < n; ++j) {
+    for (size_t i = 0; i < j; ++i) {
+      const double value = a[i + j * n];
+      a[i + j * n] = a[j + i * n];
+      a[j + i * n] = value;
+    }
   }
-  if (read_rows(in, *order, a)) return a;
+}
+
+/* The matrix by columns, like LAPACK's, and its order; or null, with in->message and in->number.
+ * The caller frees it, and in->text. */
+static double* read_matrix(struct reader* in, int* order) {
+  double* a = NULL;
+  if (!read_order(in, order)) return NULL;
+  if (read_rows(in, *order, &a)) {
+    transpose((size_t)*order, a);
+    return a;
+  }
   free(a);
   return NULL;
 }

@@ -39,6 +39,10 @@ constexpr char kLower = 'L', kNoTranspose = 'N', kFrobenius = 'F';
 
 class OutOfMemory : public RoutedTest {
  protected:
+  void TearDown() override {
+    RecordProperty("requests", refused_);  // for scripts/count-promises
+    RoutedTest::TearDown();
+  }
   /// Runs `body` with the first, second, ... request for memory refused, until one run gets by with
   /// fewer; then again with all later ones refused, too.
   void at_every_request(const std::function<void()>& body) {
@@ -54,6 +58,7 @@ class OutOfMemory : public RoutedTest {
         body();
         if (testing::Test::HasFailure()) return;  // one report is enough
         if (requests_ < at_) break;
+        ++refused_;
       }
       EXPECT_GT(at_, fewest_requests_) << "the call did not reach the device";
     }
@@ -89,6 +94,7 @@ class OutOfMemory : public RoutedTest {
   }
 
   long at_ = 0, requests_ = 0;
+  int refused_ = 0;
   bool for_good_ = false;
 };
 

@@ -110,6 +110,7 @@ TEST_P(Readers, AreRightWhateverTheTextIs) {
     for (Index changes = random.integer(1, 6); changes > 0; --changes) mutate(random, text, corpus);
     expect_no_fault(text, "text made with seed " + std::to_string(seed));
   }
+  // For scripts/count-promises.
   RecordProperty("texts", static_cast<int>(count) + static_cast<int>(corpus.size()));
 }
 

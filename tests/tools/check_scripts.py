@@ -39,10 +39,41 @@ echo dpotrf,4096,0,CPU,,--no-cpu >> "$2"
     assert done.returncode == 2 and "is no order" in done.stderr, done
 
 
+def check_count_promises(folder):
+    """On a repository of two files, whose tests have injected 7 faults and made 9 calls."""
+    root = pathlib.Path(folder, "promises")
+    for part in ("scripts", "tests", "build/tests/counted/lazy"):
+        root.joinpath(part).mkdir(parents=True)
+    shutil.copy(os.path.join(sys.argv[1], "count-promises"), root / "scripts")
+    root.joinpath("tests/soak.csv").write_text("date,commit,device,minutes,calls\n"
+                                               "2026-11-29,0,lazy,60,1000\n")
+    case = ('<testcase name="{0}"><properties><property name="{1}" value="{2}"/></properties>{3}'
+            "</testcase>")
+    cases = [("A", "faults", 3, ""), ("B", "faults", 4, ""), ("C", "calls", 9, ""),
+             ("D", "calls", 5, "<failure/>"), ("E", "calls", 5, "<skipped/>")]
+    for name, *rest in cases:
+        report = root / "build/tests/counted/lazy" / f"{name}.xml"
+        report.write_text(f"<testsuites><testsuite>{case.format(name, *rest)}</testsuite>"
+                          "</testsuites>")
+    script = str(root / "scripts/count-promises")
+    done = run(script, cwd=root)
+    assert done.returncode == 0 and "   7 faults injected\n" in done.stdout, done
+    assert "   2 kinds of calls with faults\n" in done.stdout, done
+    assert "   9 random calls compared\n" in done.stdout, done
+    assert "   60 minutes of soak\n" in done.stdout, done
+    root.joinpath("tests/README.md").write_text("7 faults injected, 10 random calls compared")
+    done = run(script, "--check", cwd=root)
+    assert done.returncode == 1 and "7 faults" not in done.stdout, done
+    assert "says 10 random calls compared, but there are 9\n" in done.stdout, done
+    assert "nothing to count: texts read\n" in done.stdout, done
+    assert "has 0 figures of: minutes of soak\n" in done.stdout, done
+    shutil.rmtree(root)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         for script in ("demo", "test", "gpu-check", "benchmark", "compare-launches",
-                       "compare-results", "compare-times"):
+                       "compare-results", "compare-times", "count-promises", "fuzz", "soak"):
             done = run(script, "--help", cwd=folder)
             assert done.returncode == 0 and done.stderr == "", done
             assert "scripts/" + script in done.stdout and "set -" not in done.stdout, done.stdout
@@ -57,6 +88,16 @@ def main():
                 done = run("test", option, "--unknown", cwd=folder)
                 wrong = "--unknown" if option == "-R" else option
                 assert done.returncode == 2 and f"no option {wrong}" in done.stderr, done
+
+        check_count_promises(folder)
+        for script in ("count-promises", "fuzz", "soak"):
+            done = run(script, cwd=folder)
+            assert done.returncode == 1 and "there is no finished build" in done.stderr, done
+            assert run(script, "--unknown", cwd=folder).returncode == 2
+        for script, option in (("fuzz", "--seconds"), ("soak", "--minutes")):
+            for number in ("0", "x", "-1"):
+                assert run(script, option, number, cwd=folder).returncode == 2
+        assert run("fuzz", "build", "typo", cwd=folder).returncode == 2
 
         # A Python without packages.
         time_linalg = [sys.executable, "-I", "-S", os.path.join(sys.argv[1], "time_linalg.py")]
