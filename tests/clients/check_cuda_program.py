@@ -76,7 +76,7 @@ def main():
     parser.add_argument("mode", choices=["self", "beside", "together"])
     parser.add_argument("--first")
     parser.add_argument("arguments", nargs="*")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     reason = harness.gpu_missing(options.library)
     if reason:
         harness.skip(reason)
