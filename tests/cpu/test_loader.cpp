@@ -28,15 +28,12 @@ TEST(ConfiguredLapack, SaysWhyItIsIgnored) {
 TEST(ConfiguredLapack, MayBeABrokenCopy) {
   const std::string copy = testing::TempDir() + "liblapack." + std::to_string(getpid()) + ".so";
   std::filesystem::copy_file("/proc/self/exe", copy);
-  const auto whole = std::filesystem::file_size(copy);
-  for (const auto tenths : {9, 5, 1}) {
-    std::filesystem::resize_file(copy, whole / 10 * static_cast<std::uintmax_t>(tenths));
-    EXPECT_EQ(cpu::configure(copy), "the file is incomplete") << tenths;
-  }
-  for (const auto bytes : {2000, 100, 0}) {
+  for (const auto bytes : {20000, 4096, 2000, 100}) {
     std::filesystem::resize_file(copy, static_cast<std::uintmax_t>(bytes));
-    EXPECT_NE(cpu::configure(copy), "") << bytes;
+    EXPECT_EQ(cpu::configure(copy), "the file is incomplete") << bytes;
   }
+  std::filesystem::resize_file(copy, 0);
+  EXPECT_NE(cpu::configure(copy), "");
   std::filesystem::remove(copy);
   EXPECT_EQ(cpu::configure(""), "");
 }
