@@ -113,7 +113,6 @@ Lapack<T>::Lapack(Family family) : family_(family) {
     const char* const name = name_for<T>(static_cast<Wanted>(i));
     in_process_.push_back(name != nullptr ? search.find(family, ScalarTraits<T>::letter, name)
                                           : Symbol{});
-    any_foreign_ = any_foreign_ || in_process_.back().foreign;
   }
 }
 
@@ -432,13 +431,6 @@ void* Lapack<T>::find(const char* name, bool wide) const {
   if (i == kWantedCount) return nullptr;
   const Symbol& found = symbol(static_cast<Wanted>(i));
   return found.wide == wide ? found.address : nullptr;
-}
-
-template <class T>
-void* Lapack<T>::foreign(const char* name) const {
-  if (!any_foreign_) return nullptr;  // what every call pays
-  const std::size_t i = index_of<T>(name);
-  return i < in_process_.size() && in_process_[i].foreign ? in_process_[i].address : nullptr;
 }
 
 template <class T>
