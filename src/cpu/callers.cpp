@@ -25,7 +25,7 @@ using Order = std::vector<const LoadedObject*>;
 /// The object that an address lies in, or null.
 LoadedObject* holder(Objects& objects, const void* address) {
   for (LoadedObject& object : objects) {
-    if (object.contains(address)) return &object;
+    if (object.range.contains(address)) return &object;
   }
   return nullptr;
 }
@@ -89,7 +89,7 @@ class Links {
 /// does that counts calls: what it hands on to us may be anybody's.
 bool hands_calls_on(const LoadedObject& caller, const std::string& symbol) {
   return is_candidate(caller) && !caller.wide &&
-         caller.contains(dlsym(RTLD_DEFAULT, symbol.c_str()));
+         caller.range.contains(dlsym(RTLD_DEFAULT, symbol.c_str()));
 }
 
 /// The object that has the routine which a caller would have called without this library, or null.

@@ -99,20 +99,31 @@ bool has_wide_integers(const char* file, const Dynamic& dynamic) {
   return wide;
 }
 
+/// Where an object lies, and its dynamic section, or null.
+struct Layout {
+  explicit Layout(const dl_phdr_info& info) {
+    for (int i = 0; i < info.dlpi_phnum; ++i) {
+      const ElfW(Phdr)& part = info.dlpi_phdr[i];
+      const auto address = static_cast<std::uintptr_t>(info.dlpi_addr + part.p_vaddr);
+      if (part.p_type == PT_DYNAMIC) section = reinterpret_cast<const ElfW(Dyn)*>(address);
+      if (part.p_type != PT_LOAD) continue;
+      if (range.end == nullptr || address < reinterpret_cast<std::uintptr_t>(range.begin)) {
+        range.begin = reinterpret_cast<const char*>(address / kPageBytes * kPageBytes);
+      }
+      range.end = std::max(range.end, reinterpret_cast<const char*>(address + part.p_memsz));
+    }
+  }
+  AddressRange range;
+  const ElfW(Dyn) * section = nullptr;
+};
+
 LoadedObject read(const dl_phdr_info& info, const char* symbol) {
   LoadedObject object;
   object.file = object.name = info.dlpi_name != nullptr ? info.dlpi_name : "";
-  const ElfW(Dyn)* section = nullptr;
-  for (int i = 0; i < info.dlpi_phnum; ++i) {
-    const ElfW(Phdr)& part = info.dlpi_phdr[i];
-    const auto* const begin = reinterpret_cast<const char*>(info.dlpi_addr + part.p_vaddr);
-    if (part.p_type == PT_DYNAMIC) section = reinterpret_cast<const ElfW(Dyn)*>(begin);
-    if (part.p_type != PT_LOAD) continue;
-    if (object.begin == nullptr || begin < object.begin) object.begin = begin;
-    object.end = std::max(object.end, begin + part.p_memsz);
-  }
+  const auto [range, section] = Layout(info);
+  object.range = range;
   static const char kHere = 0;
-  object.ours = object.contains(&kHere) ||
+  object.ours = range.contains(&kHere) ||
                 file_name(object.file).find("blastrampoline") != std::string_view::npos;
   if (section == nullptr) return object;
   const Dynamic dynamic(info.dlpi_addr, section);
@@ -148,16 +159,40 @@ bool has_wide_integers(const link_map& object) {
 
 std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-const char* beginning_of(const void* address) {
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)
+const char* beginning_of(const void* address) {
   dl_find_object found;
   if (_dl_find_object(const_cast<void*>(address), &found) != 0) return nullptr;
   return static_cast<const char*>(found.dlfo_map_start);
-#else
-  Dl_info found;
-  return dladdr(address, &found) != 0 ? static_cast<const char*>(found.dli_fbase) : nullptr;
-#endif
 }
+#else
+// C libraries before 2.35 count what they load and unload, so the thread's last answer is known to
+// hold or not.
+const char* beginning_of(const void* address) {
+  struct Question {
+    const void* address;
+    const char* answer;
+  } question{address, nullptr};
+  const OnceLock no_fork;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* data) {
+        thread_local AddressRange last;
+        thread_local unsigned long long changes_at_last = 0;
+        auto& [wanted, answer] = *static_cast<Question*>(data);
+        const unsigned long long changes = info->dlpi_adds + info->dlpi_subs;
+        if (changes != changes_at_last || !last.contains(wanted)) {
+          const AddressRange range = Layout(*info).range;
+          if (!range.contains(wanted)) return 0;
+          last = range;
+          changes_at_last = changes;
+        }
+        answer = last.begin;
+        return 1;
+      },
+      &question);
+  return question.answer;
+}
+#endif
 
 ObjectMark::ObjectMark(const char* begin) : begin_(begin) {
   if (begin == nullptr) return;

@@ -14,19 +14,22 @@
 
 namespace overlapack::cpu {
 
+struct AddressRange {
+  const char* begin = nullptr;
+  const char* end = nullptr;
+  bool contains(const void* address) const { return address >= begin && address < end; }
+};
+
 /// An object of the process, and its definition of the symbol that was asked for.
 struct LoadedObject {
   std::string file;                 ///< empty for the program itself
   std::string name;                 ///< that others need it by
   std::vector<std::string> needed;  ///< the names of what it is linked with, in their order
-  const char* begin = nullptr;      ///< where it lies in memory
-  const char* end = nullptr;
-  void* definition = nullptr;  ///< null if it has none
-  bool wide = false;           ///< has_wide_integers()
+  AddressRange range;               ///< where it lies in memory
+  void* definition = nullptr;       ///< null if it has none
+  bool wide = false;                ///< has_wide_integers()
   bool ours = false;  ///< its routines would hand calls back to this library: it is this one,
                       ///< another copy, or a switch to some LAPACK that may be us (Julia's)
-
-  bool contains(const void* address) const { return address >= begin && address < end; }
 };
 
 /// All objects, in the order in which they were loaded; the program itself is the first.

@@ -86,7 +86,7 @@ int plain_check(void) {
 #ifdef EARLY
 static void* check_in_thread(void* unused) {
   (void)unused;
-  if (!plain_check()) _exit(EXIT_FAILURE);
+  if (!factors() || !downdates()) _exit(EXIT_FAILURE); /* reports ask for symbols by name */
   return NULL;
 }
 
