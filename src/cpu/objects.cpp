@@ -85,14 +85,6 @@ class Dynamic {
   const ElfW(Dyn) * section_;
 };
 
-bool is_ilp64_file(std::string_view path) {
-  const std::string_view file = file_name(path);
-  for (const char* part : {"blas64", "lapack64", "ilp64"}) {
-    if (file.find(part) != std::string_view::npos) return true;
-  }
-  return false;
-}
-
 bool has_wide_integers(const char* file, const Dynamic& dynamic) {
   bool wide = is_ilp64_file(file);
   dynamic.each_name(DT_NEEDED, [&](const char* name) { wide = wide || is_ilp64_file(name); });
@@ -151,6 +143,14 @@ std::vector<LoadedObject> loaded_objects(const std::string& symbol) {
       },
       &result);
   return std::move(result.objects);
+}
+
+bool is_ilp64_file(std::string_view path) {
+  const std::string_view file = file_name(path);
+  for (const char* part : {"blas64", "lapack64", "ilp64"}) {
+    if (file.find(part) != std::string_view::npos) return true;
+  }
+  return false;
 }
 
 bool has_wide_integers(const link_map& object) {

@@ -35,9 +35,11 @@ struct LoadedObject {
 /// All objects, in the order in which they were loaded; the program itself is the first.
 std::vector<LoadedObject> loaded_objects(const std::string& symbol);
 
+/// Whether the name of a library says that it uses the unsuffixed names with 64-bit integers: those
+/// of Debian (libopenblas64, liblapack64, libblas64) and MKL (libmkl_intel_ilp64) do.
+bool is_ilp64_file(std::string_view path);
 /// Whether the routines that an object has under the unsuffixed names take 64-bit integers: its
-/// file says so, as Debian's (libopenblas64, liblapack64, libblas64) and MKL's (libmkl_intel_ilp64)
-/// do, or it is linked with one that says so, as a qrupdate may be.
+/// name says so, or that of a library which it is linked with. The latter is for qrupdate.
 bool has_wide_integers(const link_map& object);
 
 /// The name of a file without its folders.
