@@ -50,13 +50,13 @@ inline int first_invalid(std::initializer_list<Check> checks) {
 
 /// Hands argument `position` of `routine` ("DPOTRF", blank-padded to six) to the caller's xerbla_.
 /// Returns false if the process has none in sight.
-template <class I>
-bool call_xerbla(cpu::Family family, const std::string& routine, int position) {
-  void* const found = cpu::find_xerbla(family);
+inline bool call_xerbla(cpu::Family family, const void* caller, const std::string& routine,
+                        int position) {
+  void* const found = cpu::find_xerbla(family, caller);
   if (found == nullptr) return false;
-  const I argument = position;
-  reinterpret_cast<void (*)(const char*, const I*, std::size_t)>(found)(routine.data(), &argument,
-                                                                        routine.size());
+  const std::int64_t argument = position;  // which one with 32-bit integers reads as well
+  using Xerbla = void (*)(const char*, const std::int64_t*, std::size_t);
+  reinterpret_cast<Xerbla>(found)(routine.data(), &argument, routine.size());
   return true;
 }
 

@@ -9,6 +9,7 @@
 #include "adapters/solve.hpp"
 #include "adapters/update.hpp"
 #include "overlapack/overlapack.h"  // whose declarations must be those of the table
+#include "routines.hpp"
 #include "scopes.hpp"
 
 namespace overlapack::compat {
@@ -16,7 +17,8 @@ namespace overlapack::compat {
 #define OVERLAPACK_NAME(symbol, spelling, type, name, kind, result, entry, parameters, arguments) \
   namespace spelling::type {                                                                      \
   extern "C" __attribute__((visibility("default"))) result symbol parameters {                    \
-    const Caller caller{kFamily, #name, __builtin_return_address(0)};                             \
+    constexpr std::size_t kRow = row_of(#name);                                                   \
+    const Caller caller{kFamily, #name, __builtin_return_address(0), kRow};                       \
     return entry<T, decltype(&name<T, I>)>{caller, &name<T, I>} arguments;                        \
   }                                                                                               \
   }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <iterator>
+#include <string_view>
 
 namespace overlapack {
 
@@ -35,5 +36,12 @@ inline constexpr RoutineRow kRoutineRows[] = {
 #undef OVERLAPACK_ROUTINE
 };
 inline constexpr std::size_t kRoutineRowCount = std::size(kRoutineRows);
+
+/// The index of a routine's row.
+constexpr std::size_t row_of(std::string_view name) {
+  std::size_t row = 0;
+  while (kRoutineRows[row].name != name) ++row;
+  return row;
+}
 
 }  // namespace overlapack

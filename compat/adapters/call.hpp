@@ -15,8 +15,10 @@
 
 #include "arguments.hpp"
 #include "circle.hpp"
+#include "cpu/callers.hpp"
 #include "dispatch/calls.hpp"
 #include "host/messages.hpp"
+#include "routines.hpp"
 
 namespace overlapack::compat {
 
@@ -25,6 +27,7 @@ struct Caller {
   cpu::Family family;
   const char* name;
   const void* address = nullptr;  ///< the place that the exported function was called from
+  std::size_t row = 0;            ///< in the table of routines
 };
 
 /// Calls `address` with the caller's own arguments, plus lengths for its CHARACTER arguments, of
@@ -36,9 +39,9 @@ Result forward(void* address, Arguments... arguments) {
   return reinterpret_cast<Routine>(address)(arguments..., length, length, length);
 }
 
-/// What a routine says that could not even begin, because there was no host memory to look for the
-/// process's CPU LAPACK: its last argument is info, or it returns a norm. To be called where a
-/// bad_alloc is handled, which goes on if the routine has no way to say it.
+/// What a routine says that could not even begin, because there was no host memory to find out who
+/// calls or to look for the process's CPU LAPACK: its last argument is info, or it returns a norm.
+/// To be called where a bad_alloc is handled, which goes on if the routine has no way to say it.
 template <class Result, class... Arguments>
 Result out_of_memory(Arguments... arguments) {
   if constexpr (std::is_void_v<Result>) {
@@ -54,11 +57,18 @@ Result out_of_memory(Arguments... arguments) {
   }
 }
 
+/// The routine that the call must be handed on to as it is, or null: one that the caller means, and
+/// that has 64-bit integers under the plain name.
+template <class T>
+void* foreign_routine(const Caller& caller) {
+  if (caller.family != cpu::Family::lp64) return nullptr;
+  return cpu::foreign_routine(caller.address, caller.row, ScalarTraits<T>::letter);
+}
+
 // The classes below run an adapter. The table of kinds (routines.def) says which one a routine has.
 
-/// For routines of LAPACK: runs `adapter` unless the name belongs to a library with other integers.
-/// A routine of the CPU LAPACK that has called us with the same sizes once more is not called
-/// again.
+/// For routines of LAPACK: runs `adapter` unless the caller means a library with other integers. A
+/// routine that has called us with the same sizes once more is not called again.
 template <class T, class Adapter>
 struct LapackEntry {
   Caller caller;
@@ -76,8 +86,9 @@ struct LapackEntry {
                                   .add(reinterpret_cast<std::uintptr_t>(&lapack))
                                   .add(excluded)
                                   .add_sizes(arguments...));
-      if (call.again()) lapack.exclude(caller.name, excluded);
-      if (void* const other = lapack.foreign(caller.name)) {
+      if (call.again()) {
+        lapack.exclude(caller.name, excluded);
+      } else if (void* const other = foreign_routine<T>(caller)) {
         return forward<Result>(other, arguments...);
       }
       return adapter(caller, arguments...);
@@ -87,7 +98,7 @@ struct LapackEntry {
   }
 };
 
-/// For updates of a Cholesky factor. No other library has these names in another integer width.
+/// For updates of a Cholesky factor: likewise.
 template <class T, class Adapter>
 struct UpdateEntry {
   Caller caller;
@@ -96,6 +107,9 @@ struct UpdateEntry {
   template <class... Arguments>
   void operator()(Arguments... arguments) const {
     try {
+      if (void* const other = foreign_routine<T>(caller)) {
+        return forward<void>(other, arguments...);
+      }
       adapter(caller, arguments...);
     } catch (const std::bad_alloc&) {
       out_of_memory<void>(arguments...);
@@ -115,6 +129,17 @@ struct BlasEntry {
   }
 };
 
+/// The routine of the CPU LAPACK that is to report a wrong argument: the caller's own, or that of
+/// the process. Null if there is none. The routines of qrupdate and LINPACK check nothing.
+template <class T>
+void* real_routine(const Caller& caller, bool wide) {
+  if (caller.family == cpu::Family::lp64 && is_lapack(kRoutineRows[caller.row].kind)) {
+    void* const found = cpu::routine_to_report(caller.address, caller.row, ScalarTraits<T>::letter);
+    if (found != nullptr) return found;
+  }
+  return dispatch::cpu_lapack<T>(caller.family).find(caller.name, wide);
+}
+
 /// Reports argument number -info as LAPACK does: to the application's xerbla_, or else by handing
 /// the call to the real routine, whose library then reports it its own way.
 template <class T, class I, class... Arguments>
@@ -122,11 +147,9 @@ void report(Caller caller, I info, Arguments... arguments) {
   std::string routine = ScalarTraits<T>::letter + std::string(caller.name);
   std::transform(routine.begin(), routine.end(), routine.begin(), upper_case);
   routine.resize(6, ' ');
-  if (call_xerbla<I>(caller.family, routine, static_cast<int>(-info))) return;
-  void* const real_routine =
-      dispatch::cpu_lapack<T>(caller.family).find(caller.name, sizeof(I) == 8);
-  if (real_routine != nullptr) {
-    forward<void>(real_routine, arguments...);
+  if (call_xerbla(caller.family, caller.address, routine, static_cast<int>(-info))) return;
+  if (void* const routine_of_cpu = real_routine<T>(caller, sizeof(I) == 8)) {
+    forward<void>(routine_of_cpu, arguments...);
     // Its last argument is info as a rule, which a library may count otherwise: OpenBLAS checks
     // some routines in another order.
     const auto last = std::get<sizeof...(Arguments) - 1>(std::make_tuple(arguments...));

@@ -123,7 +123,6 @@ Lapack<T>::Lapack(Family family) : family_(family), instead_(kWantedCount) {
     const char* const name = name_for<T>(static_cast<Wanted>(i));
     in_process_.push_back(name != nullptr ? search.find(family, ScalarTraits<T>::letter, name)
                                           : Symbol{});
-    any_foreign_ = any_foreign_ || in_process_.back().foreign;
   }
 }
 
@@ -443,15 +442,6 @@ void* Lapack<T>::find(const char* name, bool wide) const {
   if (i == kWantedCount) return nullptr;
   const Symbol& found = symbol(static_cast<Wanted>(i));
   return found.wide == wide ? found.address : nullptr;
-}
-
-template <class T>
-void* Lapack<T>::foreign(const char* name) const {
-  if (!any_foreign_) return nullptr;  // what every call pays
-  const std::size_t i = index_of<T>(name);
-  if (i == kWantedCount || !in_process_[i].foreign) return nullptr;
-  const Symbol& found = symbol(static_cast<Wanted>(i));
-  return found.foreign ? found.address : nullptr;
 }
 
 template <class T>

@@ -63,8 +63,7 @@ enum class Wanted;
 /// A routine found in some library of the process.
 struct Symbol {
   void* address = nullptr;
-  bool wide = false;        ///< takes 64-bit integers
-  bool foreign = false;     ///< the family's own spelling, but with the other integer width
+  bool wide = false;  ///< takes 64-bit integers
   bool configured = false;  ///< of the library that the user names
   std::string source;
 };
@@ -116,10 +115,6 @@ class Lapack {
   /// The routine `name` ("potrf") as found for this family, or null if there is none whose integers
   /// have 64 bits (`wide`) or 32.
   void* find(const char* name, bool wide) const;
-  /// The routine `name` if it has the spelling of this family but integers of the other width
-  /// (Debian's ILP64 libraries use the unsuffixed names). A call through such a name must be handed
-  /// on untouched. Null otherwise.
-  void* foreign(const char* name) const;
   /// Where the routine `name` comes from, for `overlapack info`:
   /// "/usr/lib/.../libopenblas.so.0 (next in the link order)", or "built-in reference loops".
   std::string source(const char* name) const;
@@ -137,7 +132,6 @@ class Lapack {
   /// Looked for when one is missing: to load an OpenBLAS takes 20 ms, and makes its threads.
   mutable Once<std::vector<Symbol>> at_build_time_;
   mutable std::vector<std::atomic<const Symbol*>> instead_;  // of what has been excluded, or null
-  bool any_foreign_ = false;
 };
 
 /// The process's CPU LAPACK for one family; found at the first call.

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "cpu/callers.hpp"
+#include "cpu/objects.hpp"
 #include "host/errno_guard.hpp"
 #include "host/imports.hpp"
 #include "host/shared_object.hpp"
@@ -56,19 +58,6 @@ bool is_ours(const Object& object) {
   return mark != nullptr && object_of(mark) == object;
 }
 
-/// The name of a file without its folders.
-std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
-/// Debian's ILP64 libraries (libopenblas64, liblapack64, libblas64) and MKL's (libmkl_intel_ilp64)
-/// use the unsuffixed names.
-bool is_ilp64_file(const std::string& path) {
-  const std::string_view file = file_name(path);
-  for (const char* part : {"blas64", "lapack64", "ilp64"}) {
-    if (file.find(part) != std::string_view::npos) return true;
-  }
-  return false;
-}
-
 std::vector<Family> spellings(Family family) {
   std::vector<Family> order{family};
   for (bool same_width : {true, false}) {
@@ -100,7 +89,8 @@ Symbol look(void* handle, const std::vector<Family>& order, char type, const cha
     if (is_ours(object)) continue;
     Symbol symbol;
     symbol.address = address;
-    symbol.wide = is_wide(spelling) || is_ilp64_file(object.file);
+    symbol.wide =
+        is_wide(spelling) || (object.identity != nullptr && has_wide_integers(*object.identity));
     symbol.source = (object.file.empty() ? "the program itself" : object.file) + " (" + how + ")";
     return symbol;
   }
@@ -294,8 +284,6 @@ Symbol Search::find(Family family, char type, const char* name) const {
   // The library that this very name belongs to, even if its symbols are private (as those of
   // NumPy's wheel): a program that has other LAPACKs, too, would have called it without us.
   Symbol symbol = in_process(family, false, type, name);
-  symbol.foreign = symbol.address != nullptr && symbol.wide != is_wide(family) &&
-                   dlsym(RTLD_NEXT, spell(family, type, name).c_str()) == symbol.address;
   if (symbol.address == nullptr) symbol = in_process(family, true, type, name);
   return symbol;
 }
@@ -307,15 +295,18 @@ Symbol find_at_build_time(Family family, char type, const char* name) {
               "found when overlapack was built");
 }
 
-void* find_xerbla(Family family) {
+void* find_xerbla(Family family, const void* caller) {
   const DlerrorGuard dlerror_guard;
+  if (family == Family::lp64) {
+    if (void* const found = own_xerbla(caller)) return found;
+  }
   const bool scipy = family == Family::scipy_lp64 || family == Family::scipy_ilp64;
   const std::string own =
       std::string(scipy ? "scipy_xerbla" : "xerbla") + (is_wide(family) ? "_64_" : "_");
-  if (void* const found = dlsym(RTLD_DEFAULT, own.c_str())) return found;
-  if (family == Family::lp64) return reinterpret_cast<void*>(&xerbla_);
-  if (family == Family::ilp64) return reinterpret_cast<void*>(&xerbla_64_);
-  return nullptr;
+  void* found = dlsym(RTLD_DEFAULT, own.c_str());
+  if (found == nullptr && family == Family::lp64) found = reinterpret_cast<void*>(&xerbla_);
+  if (found == nullptr && family == Family::ilp64) found = reinterpret_cast<void*>(&xerbla_64_);
+  return family == Family::lp64 && came_later(found, caller) ? nullptr : found;
 }
 
 }  // namespace overlapack::cpu

@@ -52,8 +52,8 @@ void exclude(const void* address);
 /// Whether an address lies in the extension module of numpy.linalg.
 bool is_in_numpy_linalg(const void* code);
 
-/// The xerbla_ that a caller of this family has a right to: the application's own if it has one.
-/// Null if none is visible.
-void* find_xerbla(Family family);
+/// The xerbla_ that a caller of this family has a right to: the application's own if it has one, or
+/// that of the object that calls. Null if none is visible. `caller` is where the call returns to.
+void* find_xerbla(Family family, const void* caller);
 
 }  // namespace overlapack::cpu

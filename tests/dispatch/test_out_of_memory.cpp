@@ -304,10 +304,9 @@ TEST(CholUpdateOnTheCpu, RotatesWithoutMemory) {
   }
 }
 
-TEST(FirstCall, SaysThatThereIsNoMemory) {  // to look for the CPU LAPACK of its family of names
+TEST(FirstCall, SaysThatThereIsNoMemory) {  // to find out who calls
   const auto adapter = [](compat::Caller, Integer* info) { *info = 0; };
-  const compat::LapackEntry<T, decltype(adapter)> entry{{cpu::Family::scipy_ilp64, "gesv"},
-                                                        adapter};
+  const compat::LapackEntry<T, decltype(adapter)> entry{{cpu::Family::lp64, "gesv"}, adapter};
   Integer info = -1;
   for (long at = 1; info != 0; ++at) {
     const ScarceMemory scarce(at, false);

@@ -2,6 +2,7 @@
 // does is to say that it was called.
 #include "support/plain_ilp64.hpp"
 
+#include <cstring>
 #include <tuple>
 #include <type_traits>
 
@@ -10,7 +11,9 @@ namespace overlapack {
 template <class Result, class... Arguments>
 Result answer(Arguments... arguments) {
   if constexpr (std::is_void_v<Result>) {
-    *std::get<sizeof...(arguments) - 1>(std::make_tuple(arguments...)) = kAnswer;
+    // The last argument is info, but for some updates.
+    std::memcpy(std::get<sizeof...(arguments) - 1>(std::make_tuple(arguments...)), &kAnswer,
+                sizeof(kAnswer));
   } else {
     return kNorm;
   }

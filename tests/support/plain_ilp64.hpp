@@ -6,8 +6,8 @@
 
 #include "core/scalar.hpp"
 
-/// What the routines of plain_ilp64.cpp put into `info`, and the norms that they return. Not to be
-/// mistaken for an `info` of 32 bits.
+/// What the routines of plain_ilp64.cpp store by their last argument, which is `info` as a rule,
+/// and the norms that they return. Not to be mistaken for an `info` of 32 bits.
 constexpr std::int64_t kAnswer = (std::int64_t{1} << 32) + 42;
 constexpr float kNorm = 42;
 
