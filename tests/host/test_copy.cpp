@@ -414,10 +414,12 @@ class NumPyCopy : public testing::Test {
   void SetUp() override {
     mallopt(M_MMAP_THRESHOLD, 1 << 20);
     if (algorithms::is_watched()) GTEST_SKIP() << "a sanitizer, or valgrind";
-    allocate();  // or it would not be known yet what the call goes to
-    if (!algorithms::malloc_is_glibcs(reinterpret_cast<const void*>(&numpy_loop))) {
+    const Elements a = allocate();  // or it would not be known yet what the call goes to
+    if (!algorithms::malloc_is_glibcs(reinterpret_cast<const void*>(&numpy_loop)) ||
+        !algorithms::allocation_at(address(a.get())).contains(address(a.get()))) {
       GTEST_SKIP() << "another malloc()";
     }
+    if (!algorithms::is_new(a.get() + 1024)) GTEST_SKIP() << "malloc() writes to what it gives";
   }
 
   static void copy(const double* x, Layout from, double* y, Layout to, Index columns = kColumns,
