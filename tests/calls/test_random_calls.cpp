@@ -428,8 +428,8 @@ TYPED_TEST(RandomCalls, Lu) {
     } else if (nrhs > 0 && cpu_info == 0) {
       auto cpu_x = b;
       this->cpu_lapack().getrs(op, cpu_lu.view(), cpu::Pivots(cpu_pivots.data()), cpu_x.view());
-      expect_as_accurate(factors.solve_error(op, a, x, b),
-                         cpu_factors.solve_error(op, a, cpu_x, b), rare_error_of_lu(n));
+      expect_as_accurate(factors.solve_error(op, a, x, b), cpu_factors.solve_error(op, a, cpu_x, b),
+                         rare_error_of_lu(n));
     }
   });
 }
@@ -512,13 +512,11 @@ TYPED_TEST(RandomMixedCalls, Lu) {
     std::vector<Index> cpu_pivots(static_cast<std::size_t>(n));
     const Index cpu_info = this->cpu_lapack().getrf(cpu_lu.view(), cpu::Pivots(cpu_pivots.data()));
     const LuFactors<T> factors(a.view(), result.pivots), cpu_factors(cpu_lu.view(), cpu_pivots);
-    expect_as_accurate(factors.error(problem.a), cpu_factors.error(problem.a),
-                       rare_error_of_lu(n));
+    expect_as_accurate(factors.error(problem.a), cpu_factors.error(problem.a), rare_error_of_lu(n));
     if (result.info != 0 || cpu_info != 0 || nrhs == 0) return;
     this->cpu_lapack().getrs(Op::none, cpu_lu.view(), cpu::Pivots(cpu_pivots.data()), cpu_x.view());
     expect_as_accurate(factors.solve_error(Op::none, problem.a, x, b),
-                       cpu_factors.solve_error(Op::none, problem.a, cpu_x, b),
-                       rare_error_of_lu(n));
+                       cpu_factors.solve_error(Op::none, problem.a, cpu_x, b), rare_error_of_lu(n));
   });
 }
 
