@@ -1,5 +1,4 @@
-"""Programs that leave while calls are on the device: with their own status, in time, and without a
-word.
+"""Programs that leave while calls are on the device: with their own status and without a word.
 
     check_exit.py LIB DEVICE WAY [--preload] -- PROGRAM ARGS
 
@@ -9,12 +8,11 @@ After ARGS the program gets the order of its systems, and for how many milliseco
 import argparse
 import os
 import signal
-import time
 
 import harness
 
 STATUS = 3
-SECONDS = 10  # how long a way out may take, on a machine that has others to serve
+MAX_SECONDS = 60  # that a program may take on a busy machine
 
 
 def main():
@@ -34,7 +32,7 @@ def main():
             harness.skip("what checks the program has a part in how it ends")
     log = harness.temporary_log()
     env = harness.environment(options.device, log, options.library if options.preload else None)
-    order = 100
+    order = 500 if options.way == "python" else 100  # so that calls outlast the end of Python
     if on_gpu:
         order = 3000
         del env["OVERLAPACK_NB"]
@@ -43,16 +41,13 @@ def main():
         delays = range(0, 1000, 100) if "early" in options.way else range(0, 50, 10)
     expected = -signal.SIGTERM if options.way == "signal" else STATUS
     for delay in delays:
-        start = time.monotonic()
-        status, output, errors = harness.run(options.program + [str(order), str(delay)], env)
-        seconds = time.monotonic() - start
+        status, output, errors = harness.run(options.program + [str(order), str(delay)], env,
+                                             timeout=MAX_SECONDS)
         if status != expected:
             harness.fail(f"after {delay} ms: status {status}, {expected} was expected; it printed\n"
                          f"{output + errors}")
         if output or errors:
             harness.fail(f"after {delay} ms it printed\n{output + errors}")
-        if seconds > SECONDS:
-            harness.fail(f"after {delay} ms: {seconds:.1f} seconds")
     calls = harness.read_log(log)
     if "early" not in options.way and not any(call.on(options.device) for call in calls):
         harness.fail(f"no call was served by {options.device}: {harness.counts(calls)}")
