@@ -32,11 +32,12 @@ def main():
             harness.skip("what checks the program has a part in how it ends")
     log = harness.temporary_log()
     env = harness.environment(options.device, log, options.library if options.preload else None)
-    order = 500 if options.way == "python" else 100  # so that calls outlast the end of Python
+    in_python = options.way == "python"
+    order = 800 if in_python else 100  # so that calls outlast the end of Python
     if on_gpu:
         order = 3000
         del env["OVERLAPACK_NB"]
-    delays = (0, 3)
+    delays = (0,) if in_python else (0, 3)
     if on_gpu:  # which takes up to a second to start
         delays = range(0, 1000, 100) if "early" in options.way else range(0, 50, 10)
     expected = -signal.SIGTERM if options.way == "signal" else STATUS

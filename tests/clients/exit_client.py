@@ -27,7 +27,7 @@ def go_on_solving():
 
 for _ in range(2):
     threading.Thread(target=go_on_solving, daemon=True).start()
-for _ in range(4):
+for _ in range(2):
     solved.acquire()
 time.sleep(milliseconds / 1000)
 sys.exit(3)
