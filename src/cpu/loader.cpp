@@ -9,6 +9,7 @@
 
 #include "cpu/callers.hpp"
 #include "cpu/objects.hpp"
+#include "host/dynamic_section.hpp"
 #include "host/errno_guard.hpp"
 #include "host/imports.hpp"
 #include "host/shared_object.hpp"
@@ -140,17 +141,10 @@ bool malloc_is_replaced() {
 bool uses_dlsym(void* library) {
   link_map* map = nullptr;
   if (dlinfo(library, RTLD_DI_LINKMAP, &map) != 0) return false;
-  const char* names = nullptr;
-  std::size_t size = 0;
-  for (const ElfW(Dyn)* entry = map->l_ld; entry->d_tag != DT_NULL; ++entry) {
-    if (entry->d_tag == DT_STRTAB) {  // relative still if it cannot be written
-      const ElfW(Addr) at = entry->d_un.d_ptr;
-      names = reinterpret_cast<const char*>(at < map->l_addr ? at + map->l_addr : at);
-    }
-    if (entry->d_tag == DT_STRSZ) size = entry->d_un.d_val;
-  }
+  const DynamicSection section(*map);
+  const std::string_view names(section.pointer<char>(DT_STRTAB), section.value(DT_STRSZ));
   constexpr std::string_view kName("\0dlsym", 7);  // with its terminating zero
-  return std::string_view(names, size).find(kName) != std::string_view::npos;
+  return names.find(kName) != std::string_view::npos;
 }
 
 /// Opens a library so that it calls no routines with other integers (docs/design/0078). Returns

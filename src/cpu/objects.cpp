@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "host/dynamic_section.hpp"
 #include "host/once.hpp"
 
 namespace overlapack::cpu {
@@ -15,15 +16,15 @@ namespace {
 
 constexpr std::size_t kPageBytes = 4096;
 
-/// What the dynamic section of an object says.
-class Dynamic {
+/// Names and definitions in the dynamic section of an object.
+class Dynamic : public DynamicSection {
  public:
-  Dynamic(ElfW(Addr) base, const ElfW(Dyn) * section) : base_(base), section_(section) {}
+  using DynamicSection::DynamicSection;
 
   /// Calls visit(name) for each name that entries with that tag have.
   template <class Visit>
   void each_name(ElfW(Sxword) tag, Visit visit) const {
-    const char* const names = pointer(DT_STRTAB);
+    const char* const names = pointer<char>(DT_STRTAB);
     each(tag, [&](ElfW(Xword) offset) { visit(names + offset); });
   }
 
@@ -31,37 +32,21 @@ class Dynamic {
   void* function(const char* name) const {
     const ElfW(Sym)* const symbol = find(name);
     if (symbol == nullptr || symbol->st_shndx == SHN_UNDEF || symbol->st_value == 0) return nullptr;
-    void* const address = reinterpret_cast<void*>(base_ + symbol->st_value);
+    void* const address = reinterpret_cast<void*>(base() + symbol->st_value);
     if (ELF64_ST_TYPE(symbol->st_info) != STT_GNU_IFUNC) return address;
     return reinterpret_cast<void* (*)()>(address)();
   }
 
  private:
-  template <class Visit>
-  void each(ElfW(Sxword) tag, Visit visit) const {
-    for (const ElfW(Dyn)* entry = section_; entry->d_tag != DT_NULL; ++entry) {
-      if (entry->d_tag == tag) visit(entry->d_un.d_val);
-    }
-  }
-
-  /// What an entry points to, or null. The dynamic linker has made most of these addresses
-  /// absolute.
-  const char* pointer(ElfW(Sxword) tag) const {
-    ElfW(Addr) value = 0;
-    each(tag, [&](ElfW(Xword) found) { value = found; });
-    if (value == 0) return nullptr;
-    return reinterpret_cast<const char*>(value < base_ ? base_ + value : value);
-  }
-
   /// By the hash table of GNU, or without one by comparing all names.
   const ElfW(Sym) * find(const char* name) const {
-    const auto* const symbols = reinterpret_cast<const ElfW(Sym)*>(pointer(DT_SYMTAB));
-    const char* const names = pointer(DT_STRTAB);
+    const auto* const symbols = pointer<ElfW(Sym)>(DT_SYMTAB);
+    const char* const names = pointer<char>(DT_STRTAB);
     if (symbols == nullptr || names == nullptr) return nullptr;
     const auto is_named = [&](std::size_t i) {
       return std::strcmp(names + symbols[i].st_name, name) == 0;
     };
-    if (const auto* table = reinterpret_cast<const std::uint32_t*>(pointer(DT_GNU_HASH))) {
+    if (const auto* table = pointer<std::uint32_t>(DT_GNU_HASH)) {
       const std::uint32_t buckets = table[0], first = table[1], filter_words = table[2];
       const std::uint32_t* const bucket = table + 4 + 2 * filter_words;
       std::uint32_t hash = 5381;
@@ -74,15 +59,12 @@ class Dynamic {
         if ((other & 1) != 0) return nullptr;
       }
     }
-    const auto* const table = reinterpret_cast<const std::uint32_t*>(pointer(DT_HASH));
+    const auto* const table = pointer<std::uint32_t>(DT_HASH);
     for (std::size_t i = 1; table != nullptr && i < table[1]; ++i) {
       if (is_named(i)) return symbols + i;
     }
     return nullptr;
   }
-
-  ElfW(Addr) base_;
-  const ElfW(Dyn) * section_;
 };
 
 bool has_wide_integers(const char* file, const Dynamic& dynamic) {
@@ -154,7 +136,7 @@ bool is_ilp64_file(std::string_view path) {
 }
 
 bool has_wide_integers(const link_map& object) {
-  return has_wide_integers(object.l_name, Dynamic(object.l_addr, object.l_ld));
+  return has_wide_integers(object.l_name, Dynamic(object));
 }
 
 std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
