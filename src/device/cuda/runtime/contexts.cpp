@@ -30,10 +30,14 @@ class Contexts {
   /// runtime's kernels cannot reach it.
   bool is_foreign(int index, const void* memory) const noexcept {
     CUcontext context = nullptr;  // stays so for memory that belongs to all contexts
-    return attribute_ != nullptr &&
-           attribute_(&context, CU_POINTER_ATTRIBUTE_CONTEXT,
-                      reinterpret_cast<CUdeviceptr>(memory)) == CUDA_SUCCESS &&
+    return ask(context, CU_POINTER_ATTRIBUTE_CONTEXT, memory) == CUDA_SUCCESS &&
            context != nullptr && context != primary(index);
+  }
+  /// What the driver knows of a pointer.
+  template <class Answer>
+  CUresult ask(Answer& answer, CUpointer_attribute attribute, const void* pointer) const noexcept {
+    if (attribute_ == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+    return attribute_(&answer, attribute, reinterpret_cast<CUdeviceptr>(pointer));
   }
 
  private:
@@ -78,6 +82,17 @@ CurrentDevice::~CurrentDevice() {
   if (outer_ == index) return;
   ignore(cudaThreadExchangeStreamCaptureMode(&mode_));
   if (pushed_) Contexts::instance().pop();
+}
+
+Sentinel::Sentinel() : memory_(1, "starting the GPU") {
+  Contexts::instance().ask(id_, CU_POINTER_ATTRIBUTE_BUFFER_ID, memory_.at(0));
+}
+
+bool Sentinel::device_was_reset() const noexcept {
+  unsigned long long id = 0;
+  const CUresult status =
+      Contexts::instance().ask(id, CU_POINTER_ATTRIBUTE_BUFFER_ID, memory_.at(0));
+  return status == CUDA_ERROR_INVALID_VALUE || (status == CUDA_SUCCESS && id != id_);
 }
 
 bool thread_has_context() {

@@ -3,6 +3,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include "device/cuda/runtime/check.hpp"
+
 namespace overlapack::cuda {
 
 /// Makes a device current for the calling thread while it lives. Calls come from any thread, and
@@ -24,6 +26,18 @@ class CurrentDevice {
   int outer_;  // what an outer one has made current in this thread
   bool pushed_ = false;
   cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;  // the application's, meanwhile
+};
+
+/// Tells whether the program has reset the device that is current when this is made: memory,
+/// streams and events are gone then, and to use one of them may crash the process.
+class Sentinel {
+ public:
+  Sentinel();
+  bool device_was_reset() const noexcept;
+
+ private:
+  DeviceMemory memory_;
+  unsigned long long id_ = 0;  // of memory_; no other memory of the process ever gets it
 };
 
 /// Whether the program has made a context current in the calling thread. The driver must have been

@@ -46,6 +46,7 @@ MemoryKind CudaDevice::do_kind_of(const void* memory) {
     case cudaMemoryTypeHost:
       return MemoryKind::pinned;
     case cudaMemoryTypeDevice:
+      require_no_reset();
       if (attributes.device != gpu_.index) throw DeviceError("the matrix lies on another GPU");
       if (is_of_foreign_context(gpu_.index, memory)) {
         throw DeviceError("the matrix belongs to a CUDA context other than the GPU's primary one");
@@ -61,7 +62,13 @@ std::unique_ptr<Queue> CudaDevice::do_make_queue(Priority priority) {
 }
 
 std::shared_ptr<void> CudaDevice::do_make_current() {
-  return std::make_shared<CurrentDevice>(gpu_.index);
+  auto current = std::make_shared<CurrentDevice>(gpu_.index);
+  require_no_reset();
+  return current;
+}
+
+void CudaDevice::require_no_reset() const {
+  if (sentinel_.device_was_reset()) throw DeviceError("the program has reset the GPU", true);
 }
 
 void CudaDevice::do_await_all() {

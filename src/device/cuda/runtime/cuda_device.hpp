@@ -28,6 +28,7 @@ class CudaDevice final : public Device {
   std::unique_ptr<Event> do_make_event(Timed timed) override;
   std::shared_ptr<void> do_make_current() override;
   void do_await_all() override;
+  void require_no_reset() const;
 
   /// What there is for one precision.
   template <class T>
@@ -38,6 +39,7 @@ class CudaDevice final : public Device {
   };
 
   const Gpu gpu_;
+  const Sentinel sentinel_;
   ForScalar<float> s_;
   ForScalar<double> d_;
   ForScalar<std::complex<float>> c_;
