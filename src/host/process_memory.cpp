@@ -50,7 +50,11 @@ bool is_watched() {
 }
 
 bool malloc_is_glibcs(const void* code) {
-  const link_map* const caller = object_at(code);
+  const link_map* caller = object_at(code);
+  if (caller != nullptr) {
+    const void* const of_python = target_of_calls(*caller, "PyMem_RawMalloc");
+    if (of_python != nullptr) caller = object_at(of_python);
+  }
   return caller != nullptr && glibc().malloc != nullptr &&
          target_of_calls(*caller, "malloc") == glibc().malloc;
 }

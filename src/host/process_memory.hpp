@@ -12,7 +12,8 @@ namespace overlapack::algorithms {
 bool is_watched();
 
 /// Whether malloc(), as the library calls it in which that code lies, is the GNU C library's own.
-/// If the library has not called it yet, that is not known.
+/// Of a library that asks Python for memory: as Python calls it. If nobody has called it yet, that
+/// is not known.
 bool malloc_is_glibcs(const void* code);
 
 /// How many bytes from that address on are whoever's who has got it from malloc(), if that is the

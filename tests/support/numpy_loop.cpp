@@ -1,6 +1,11 @@
 #include "support/numpy_loop.hpp"
 
+#include <cstddef>
 #include <cstdlib>
+
+#ifdef MEMORY_OF_PYTHON  // as with NumPy 2.5 and later
+extern "C" __attribute__((visibility("default"))) void* PyMem_RawMalloc(std::size_t bytes);
+#endif
 
 namespace overlapack::testing_support {
 
@@ -14,7 +19,12 @@ void numpy_loop(CopyFunction* copy, std::int64_t n, std::int64_t columns,
 }
 
 double* numpy_memory(std::int64_t elements) {
-  return static_cast<double*>(std::malloc(static_cast<std::size_t>(elements) * sizeof(double)));
+#ifdef MEMORY_OF_PYTHON
+  constexpr auto allocate = PyMem_RawMalloc;
+#else
+  constexpr auto allocate = std::malloc;
+#endif
+  return static_cast<double*>(allocate(static_cast<std::size_t>(elements) * sizeof(double)));
 }
 
 }  // namespace overlapack::testing_support

@@ -22,7 +22,8 @@ __attribute__((visibility("default"))) void numpy_loop(
     CopyFunction* copy, std::int64_t n, std::int64_t columns, StridedColumns<const double> from,
     StridedColumns<double> to, void (*between)(void* data) = nullptr, void* data = nullptr);
 
-/// Memory for that many elements from malloc(), as NumPy's module takes it to copy to.
+/// Memory for that many elements from malloc(), or from Python, as NumPy's module takes it to copy
+/// to.
 __attribute__((visibility("default"))) double* numpy_memory(std::int64_t elements);
 
 }  // namespace overlapack::testing_support
