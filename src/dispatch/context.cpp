@@ -263,6 +263,7 @@ std::shared_ptr<Device> open_cuda_device(std::optional<int> index, int rank) {
     throw DeviceError(std::string("no NVIDIA driver is installed (") +
                       (reason != nullptr ? reason : "libcuda.so.1 cannot be opened") + ")");
   }
+  const ExitGuard guard;
   void* plugin = nullptr;
   std::string reasons;
   const std::string beside_us = directory_of_this_library() + "/" + kCudaPlugin;
@@ -282,7 +283,6 @@ std::shared_ptr<Device> open_cuda_device(std::optional<int> index, int rank) {
   const auto open = reinterpret_cast<OpenCudaDevice*>(dlsym(plugin, kOpenCudaDevice));
   if (open == nullptr)
     throw DeviceError(std::string(kCudaPlugin) + " is not an overlapack plug-in");
-  guard_exit();  // the libraries are loaded, and their start takes a while
   return std::shared_ptr<Device>(open(index.value_or(kAnyDevice), rank));
 }
 

@@ -4,9 +4,10 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <thread>
+#include <system_error>
 
 #include "host/once.hpp"
+#include "host/signals_blocked.hpp"
 
 namespace overlapack::dispatch {
 namespace {
@@ -14,42 +15,76 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 /// For threads to leave the device. They do so at their next operation. What may take longer is a
-/// call of the driver, one panel on the CPU, and the start of the device.
-constexpr std::chrono::seconds kMaxWait{2};
+/// call of the driver, one panel on the CPU, and above all the start of the device.
+constexpr std::chrono::seconds kMaxWait{10};
 constexpr std::chrono::seconds kWay{1};  // see give_way_to_exit()
+constexpr std::chrono::microseconds kPause{20};
+/// A handler takes 32 bytes, and a start half a second.
+constexpr std::chrono::microseconds kBetweenGuards{100};
 
 void at_exit();
 
 // Nothing here has a destructor.
 ProcessEnd end{{false}, at_exit};
-std::atomic<Clock::rep> begin{0};  // of the end
+std::atomic<Clock::rep> left{0};  // when nobody used the device any more; 0: not yet
 std::atomic<int> uses{0};
 thread_local int own_uses = 0;
 thread_local bool calls_exit = false;
+
+void note_that_all_have_left() { left = Clock::now().time_since_epoch().count(); }
 
 void at_exit() {
   if (end.begun) return;  // registered more than once
   const AtWork at_work;
   calls_exit = true;
-  begin = Clock::now().time_since_epoch().count();
   end.begun = true;
   // Whoever calls exit() inside a call on the device will not come back to it.
   const Clock::time_point deadline = Clock::now() + kMaxWait;
   while (uses > own_uses && Clock::now() < deadline) {
-    std::this_thread::sleep_for(std::chrono::microseconds(20));
+    std::this_thread::sleep_for(kPause);
   }
+  note_that_all_have_left();
 }
 
-// A child has none of the threads that the parent had.
-const int registered = pthread_atfork(nullptr, nullptr, [] { uses = own_uses; });
+/// When the library is loaded: handlers of the program come later, and so run before this one. They
+/// may take long, and another thread may come to its first call meanwhile.
+bool prepare() {
+  guard_exit();
+  // A child has none of the threads that the parent had, nor the one that called exit().
+  pthread_atfork(nullptr, nullptr, [] {
+    uses = own_uses;
+    if (end.begun) note_that_all_have_left();
+  });
+  return true;
+}
+
+const bool prepared = prepare();
 
 }  // namespace
 
 const ProcessEnd& process_end() { return end; }
 
 void guard_exit() {
-  static_cast<void>(registered);
+  static_cast<void>(prepared);
   std::atexit(at_exit);
+}
+
+ExitGuard::ExitGuard() {
+  const SignalsBlocked blocked;
+  try {
+    thread_ = std::thread([this] {
+      while (!over_) {
+        guard_exit();
+        std::this_thread::sleep_for(kBetweenGuards);
+      }
+    });
+  } catch (const std::system_error&) {
+  }
+}
+
+ExitGuard::~ExitGuard() {
+  over_ = true;
+  if (thread_.joinable()) thread_.join();
 }
 
 DeviceUse::DeviceUse() {
@@ -64,7 +99,8 @@ DeviceUse::~DeviceUse() {
 
 void give_way_to_exit() {
   if (!end.begun || calls_exit) return;
-  std::this_thread::sleep_until(Clock::time_point(Clock::duration(begin.load())) + kWay);
+  while (left == 0) std::this_thread::sleep_for(kPause);
+  std::this_thread::sleep_until(Clock::time_point(Clock::duration(left.load())) + kWay);
 }
 
 }  // namespace overlapack::dispatch

@@ -2,6 +2,9 @@
 // or in any other way that runs handlers at exit.
 #pragma once
 
+#include <atomic>
+#include <thread>
+
 #include "device/runtime.hpp"
 
 namespace overlapack::dispatch {
@@ -16,6 +19,19 @@ inline bool at_process_end() { return process_end().begun.load(); }
 /// Called again whenever there may be new ones of these.
 void guard_exit();
 
+/// While one lives, a thread of its own calls guard_exit() again and again. For the start of the
+/// device, in which its libraries register handlers at times that nobody knows.
+class ExitGuard {
+ public:
+  ExitGuard();
+  ~ExitGuard();
+  ExitGuard(const ExitGuard&) = delete;
+
+ private:
+  std::atomic<bool> over_{false};
+  std::thread thread_;  // none if there cannot be one
+};
+
 /// While one lives, exit() waits for the calling thread. Whoever has made one asks whether the
 /// process ends, by at_process_end() or Device::refuse_at_end(), before it uses the device.
 class DeviceUse {
@@ -26,9 +42,10 @@ class DeviceUse {
 };
 
 /// For a thread that the device was to serve, before it goes on without: gives the end of the
-/// process a second to come, if it has begun. So a call is finished for those who wait for it in
-/// the course of exit(), and for all others the process is gone first: they would be in the CPU
-/// LAPACK while that is taken down, too. Returns at once to the thread that has called exit().
+/// process a second to come, from when all have left the device, if it has begun. So a call is
+/// finished for those who wait for it in the course of exit(), and for all others the process is
+/// gone first: they would be in the CPU LAPACK while that is taken down, too. Returns at once to
+/// the thread that has called exit().
 void give_way_to_exit();
 
 }  // namespace overlapack::dispatch

@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #if defined(__x86_64__)
 #  include <xmmintrin.h>
@@ -15,6 +14,7 @@
 #include "core/error.hpp"
 #include "core/no_traps.hpp"
 #include "host/once.hpp"
+#include "host/signals_blocked.hpp"
 
 namespace overlapack {
 namespace {
@@ -31,25 +31,6 @@ bool spin_until(Done done) {
   } while (std::chrono::steady_clock::now() < deadline);
   return done();
 }
-
-/// New threads inherit the mask of the one that makes them. Signals that a thread causes itself
-/// cannot be held back: if they are blocked, the kernel kills the process.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t blocked;
-    sigfillset(&blocked);
-    for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS}) {
-      sigdelset(&blocked, own);
-    }
-    pthread_sigmask(SIG_SETMASK, &blocked, &before_);
-  }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_;
-};
 
 /// The threads that compute on the CPU, for one call at a time.
 struct Pool {

@@ -8,7 +8,11 @@ import sys
 import threading
 import time
 
-import numpy
+try:
+    import numpy
+except ImportError:
+    print("this Python has no NumPy")
+    sys.exit(77)
 
 # Registered first, this handler at exit runs last: it gives the threads time to come to harm.
 libc = ctypes.CDLL(None)
