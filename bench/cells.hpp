@@ -9,6 +9,7 @@
 
 #include "bench.hpp"
 #include "dispatch/calls.hpp"
+#include "dispatch/context.hpp"
 
 namespace overlapack::bench {
 
@@ -18,6 +19,12 @@ inline void check_not_refused(Index info) {
   if (info != dispatch::kNoMemory) return;
   throw std::runtime_error("refused with info = " + std::to_string(info) +
                            " (OVERLAPACK_VERBOSE=1 says why)");
+}
+
+/// Whether there is a device, and it is the emulated one.
+inline bool is_emulated() {
+  const Device* const device = dispatch::Context::instance().device();
+  return device != nullptr && device->emulated();
 }
 
 /// Remembers what measurements took, to leave out those that would take too long.
@@ -62,8 +69,7 @@ class Cells {
     Cell cell;
     cell.missing = forecast_.too_long(kind, flops);
     if (!cell.missing.empty()) return cell;
-    // OpenBLAS's threads spin for a while after a call; nobody is to share the cores with them.
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    if (!emulated_) std::this_thread::sleep_for(kPause);
     try {
       const auto contender = make();
       const Timing timing = tools::measure(*contender, problem, {options_.runs, options_.seconds});
@@ -81,8 +87,12 @@ class Cells {
   }
 
  private:
+  /// OpenBLAS's threads spin for a while after a call; nobody is to share the cores with them.
+  static constexpr std::chrono::milliseconds kPause{200};
+
   const Options& options_;
   Forecast forecast_;
+  const bool emulated_ = is_emulated();  // then no time is that of a GPU, anyway
 };
 
 }  // namespace overlapack::bench
