@@ -41,6 +41,7 @@ struct Options {
   std::string trace, svg;                ///< with --speed-of-light: of the timeline
   std::vector<Index> vectors = {16, 1};  ///< with --update
   std::vector<double> conditions = {10, 1e3, 1e5, 1e7, 1e10, 1e14};  ///< with --refine
+  bool after_cpu_work = false;                                       ///< with --routing
   bool resident = false;                            ///< with --refine: on the device
   std::vector<Index> block_sizes = {64, 128, 256};  ///< with --variants, as the next three
   std::vector<std::string> lu = {"unblocked", "left-looking", "crout", "right-looking"};
@@ -81,6 +82,8 @@ int show_updates(const Options& options);
 int show_refinement(const Options& options);
 /// Norms of matrices on the device against the speed of its memory, CUB and Thrust.
 int show_reductions(const Options& options);
+/// Each order on the CPU, on the device, and where the library sends it. Returns the exit status.
+int show_routing(const Options& options);
 /// Runs the calls of a log again.
 int replay(const Options& options);
 

@@ -82,6 +82,11 @@ n = 2048, 4096, 8192 and 16384:
   error          in units of the last place
 Without a GPU ours runs on the emulated device.
 
+With --routing, instead: from and to ordinary memory, n = 32 to 4096 in steps of 1.5,
+  CPU, device    the CPU LAPACK, and ours with every call sent to the device
+  chosen         ours where the library's break-evens send it; / best is that time in units
+                 of the better one of the other two
+
 Examples:
   overlapack-bench --max-n 8192 --markdown
   overlapack-bench --routines dpotrf,zgetrf,dgesv --sizes 1000,3000 --csv times.csv
@@ -93,6 +98,7 @@ Examples:
   overlapack-bench --components --routines dpotrf,spotrf --max-n 8192
   overlapack-bench --transfer --sizes 512,4096,16384
   overlapack-bench --reductions --sizes 2048,16384
+  overlapack-bench --routing --routines dgetrf,dgesv --after-cpu-work
   overlapack-bench --update --plot update.svg --markdown
   overlapack-bench --variants --plot variants.svg --markdown
   overlapack-bench --refine --resident --sizes 8192 --conditions 10,1e3,1e6 --plot refine.svg
@@ -204,6 +210,14 @@ const std::vector<Mode>& modes() {
        {2048, 4096, 8192, 16384, 32768},
        dispatch::is_mixed,
        "dsgesv, dsposv, zcgesv and zcposv"},
+      {"--routing",
+       "Whether calls go where they take less time",
+       show_routing,
+       "--routines --from --max-n --sizes --uplo --nrhs --algorithm --seconds --csv "
+       "--after-cpu-work",
+       {"dpotrf", "dposv", "dgetrf", "dgesv", "dpotrs", "dgetrs", "dsgesv", "zpotrf", "zposv",
+        "zgetrf", "zgesv", "zpotrs", "zgetrs", "zcgesv"},
+       {32, 48, 72, 108, 162, 243, 365, 548, 822, 1233, 1850, 2775, 4096}},
       {"--reductions",
        "Norms on the device against its memory's speed, CUB and Thrust",
        show_reductions,
@@ -377,6 +391,8 @@ void add_options_of_modes(CLI::App& app, Options& options) {
       ->check(tools::number(1))
       ->type_name("X");
   app.add_flag("--resident", options.resident, "Matrices lie on the device");
+  app.add_flag("--after-cpu-work", options.after_cpu_work,
+               "Before each call the CPU LAPACK factors a matrix of order 600");
   add_number(app, "--block-sizes", options.block_sizes, "Panels' widths (default 64,128,256)")
       ->delimiter(',');
   const auto add_choice = [&](const char* name, std::vector<std::string>& chosen,
