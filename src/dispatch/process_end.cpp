@@ -28,8 +28,16 @@ void at_exit();
 ProcessEnd end{{false}, at_exit};
 std::atomic<Clock::rep> left{0};  // when nobody used the device any more; 0: not yet
 std::atomic<int> uses{0};
+std::atomic<Clock::rep> start_began{0};  // 0: none is under way
 thread_local int own_uses = 0;
 thread_local bool calls_exit = false;
+
+/// Whether a start is all that the device is used for by others, and has taken too long already.
+bool only_a_start_hangs(Clock::time_point now) {
+  const Clock::rep began = start_began;
+  return began != 0 && uses - own_uses == 1 &&
+         now >= Clock::time_point(Clock::duration(began)) + kMaxWait;
+}
 
 void note_that_all_have_left() { left = Clock::now().time_since_epoch().count(); }
 
@@ -40,7 +48,8 @@ void at_exit() {
   end.begun = true;
   // Whoever calls exit() inside a call on the device will not come back to it.
   const Clock::time_point deadline = Clock::now() + kMaxWait;
-  while (uses > own_uses && Clock::now() < deadline) {
+  for (auto now = Clock::now(); uses > own_uses && now < deadline; now = Clock::now()) {
+    if (only_a_start_hangs(now)) break;
     std::this_thread::sleep_for(kPause);
   }
   note_that_all_have_left();
@@ -53,6 +62,7 @@ bool prepare() {
   // A child has none of the threads that the parent had, nor the one that called exit().
   pthread_atfork(nullptr, nullptr, [] {
     uses = own_uses;
+    start_began = 0;
     if (end.begun) note_that_all_have_left();
   });
   return true;
@@ -87,12 +97,14 @@ ExitGuard::~ExitGuard() {
   if (thread_.joinable()) thread_.join();
 }
 
-DeviceUse::DeviceUse() {
+DeviceUse::DeviceUse(Kind kind) : kind_(kind) {
+  if (kind_ == Kind::start) start_began = Clock::now().time_since_epoch().count();
   ++own_uses;
   ++uses;
 }
 
 DeviceUse::~DeviceUse() {
+  if (kind_ == Kind::start) start_began = 0;
   --uses;
   --own_uses;
 }

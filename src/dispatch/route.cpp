@@ -51,16 +51,14 @@ void fill_in(Context& context, const Call& call, bool large, Decision& decision)
   resident = is_resident(context, call);
   if (!large && !resident && !settings.verbose) return;
 
-  waits = large && !context.opened() &&
-          !worth_starting(call.routine, call.type, call.shape, settings,
-                          context.seconds_before_start(), available_cores());
+  const char* const why_not_yet =
+      large && !resident ? context.why_not_yet(call.routine, call.type, call.shape) : nullptr;
+  waits = why_not_yet != nullptr;
   device = (large || resident) && !waits ? context.device() : nullptr;
   plan = dispatch::plan(call.routine, call.type, call.shape, settings, context.profile(), device,
                         resident);
   if (waits) {
-    plan.why =
-        "no device yet: starting the device takes longer than the calls it would have served so "
-        "far";
+    plan.why = why_not_yet;
   } else if (large && device == nullptr) {
     plan.why += ": " + context.device_status();
   }
@@ -89,8 +87,10 @@ bool is_small(const Context& context, const Call& call, bool large) {
 
 void open_beside_cuda(Context& context, const Call& call, bool large) {
   if (context.opened() || context.forked()) return;
-  const bool wanted =
-      large ? cuda_in_process() : call.shape.elements() >= kLargeMatrix && has_cuda_memory(call);
+  // While the device is being started, CUDA is in the process by our own doing.
+  const bool wanted = large && !context.opening()
+                          ? cuda_in_process()
+                          : (large || call.shape.elements() >= kLargeMatrix) && has_cuda_memory(call);
   if (wanted) context.device();
 }
 
