@@ -14,8 +14,8 @@
 namespace overlapack::dispatch {
 namespace {
 
-/// With more than 2048 columns Cholesky has more than one queue (record 0010). The transfer is large
-/// enough for all threads and most of the staging memory.
+/// With more than 2048 columns Cholesky has more than one queue (record 0010). The transfer is
+/// large enough for all threads and most of the staging memory.
 constexpr Index kOrder = 2304;
 /// That of the emulated device, whose blocks are as narrow as its matrices are small.
 constexpr Index kEmulatedOrder = 64;

@@ -88,9 +88,10 @@ bool is_small(const Context& context, const Call& call, bool large) {
 void open_beside_cuda(Context& context, const Call& call, bool large) {
   if (context.opened() || context.forked()) return;
   // While the device is being started, CUDA is in the process by our own doing.
-  const bool wanted = large && !context.opening()
-                          ? cuda_in_process()
-                          : (large || call.shape.elements() >= kLargeMatrix) && has_cuda_memory(call);
+  const bool wanted =
+      large && !context.opening()
+          ? cuda_in_process()
+          : (large || call.shape.elements() >= kLargeMatrix) && has_cuda_memory(call);
   if (wanted) context.device();
 }
 

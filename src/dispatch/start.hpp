@@ -50,8 +50,8 @@ Choice choose(double seconds, double spent, double left);
 /// named the device or the size.
 bool starts_at_once(const Settings& settings);
 
-/// The life of a start. Thread-safe. In a child of the process that has begun it, nothing but over()
-/// and under_way() may be asked: a thread of the parent may have held the lock at the fork.
+/// The life of a start. Thread-safe. In a child of the process that has begun it, nothing but
+/// over() and under_way() may be asked: a thread of the parent may have held the lock at the fork.
 class Start {
  public:
   /// Whether the device has been started, or it is known that there is none.
@@ -71,8 +71,8 @@ class Start {
     std::function<void()> give_up;      ///< if it is not; all is as before then
   };
   /// Has a thread of its own do that, `delay` seconds from now or once somebody waits for it. If
-  /// there is no delay, it is worth it. Nothing happens if there is such a thread already, or if the
-  /// start is over. Returns false if there can be no thread.
+  /// there is no delay, it is worth it. Nothing happens if there is such a thread already, or if
+  /// the start is over. Returns false if there can be no thread.
   bool begin_behind(double delay, const Behind& behind);
   /// Waits so many seconds at most. Returns over().
   bool wait(double seconds);

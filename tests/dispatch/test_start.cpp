@@ -1,9 +1,6 @@
 // The start of the device beside the calls of a program. Its plug-in is support/slow_plugin.cpp,
 // which lies beside this program. Whole programs: tests/clients/check_start.py.
-#include "dispatch/start.hpp"
-
 #include <gtest/gtest.h>
-
 #include <unistd.h>
 
 #include <atomic>
@@ -15,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "dispatch/start.hpp"
 #include "support/child.hpp"
 #include "support/fixtures.hpp"
 #include "support/lapack_calls.hpp"

@@ -17,8 +17,8 @@
 
 [[gnu::visibility("default")]] overlapack::Device* overlapack_open_cuda_device(
     int, int, const overlapack::ProcessEnd& end) {
-  using std::chrono::milliseconds;
   using overlapack::DeviceError;
+  using std::chrono::milliseconds;
   const char* const variable = std::getenv("FAKE_START");
   const std::string how = variable == nullptr ? "0" : variable;
   if (how == "fail") throw DeviceError("the driver does not work");
