@@ -14,6 +14,7 @@
 #include <system_error>
 #include <vector>
 
+#include "core/no_traps.hpp"
 #include "cpu/lapack.hpp"
 #include "device/cuda/runtime/plugin.hpp"
 #include "device/emulated/emulated_device.hpp"
@@ -181,19 +182,20 @@ const char* Context::why_not_yet(Routine routine, char type, const Shape& shape)
 }
 
 bool Context::open_behind(double delay, Routine routine, char type, const Shape& shape) {
-  return start_.begin_behind(
-      delay,
-      {[this] {
-         const bool goes_on =
-             under_way_before_start_ > 0 || seconds_before_start_ >= kSecondsBeforeStart;
-         // The device is then to be the one that the calls of the program's threads are about.
-         return goes_on && !cuda_in_process();
-       },
-       [this, routine, type, shape] {
-         claim();
-         open_device([&](Device& device) { rehearse(device, routine, type, shape, settings_); });
-       },
-       [this] { process_ = 0; }});
+  Start::Behind behind;
+  behind.is_worth_it = [this] {
+    const bool goes_on =
+        under_way_before_start_ > 0 || seconds_before_start_ >= kSecondsBeforeStart;
+    // In a program that uses CUDA the device is to be that of the calling thread.
+    return goes_on && !cuda_in_process();
+  };
+  behind.start = [this, routine, type, shape] {
+    const NoTraps no_traps;  // which the thread has from the one that has made it
+    claim();
+    open_device([&](Device& device) { rehearse(device, routine, type, shape, settings_); });
+  };
+  behind.give_up = [this] { process_ = 0; };
+  return start_.begin_behind(delay, behind);
 }
 
 void Context::end_before_start(const CpuWork& work) {

@@ -6,7 +6,6 @@
 
 #include "algorithms/cholesky/cholesky.hpp"
 #include "algorithms/lu/lu.hpp"
-#include "core/no_traps.hpp"
 #include "dispatch/calls.hpp"
 #include "dispatch/process_end.hpp"
 #include "dispatch/route.hpp"
@@ -52,7 +51,6 @@ void rehearse(Device& device, Routine routine, char type, const Shape& shape,
   if (is_mixed(routine)) type = type == 'd' ? 's' : 'c';
   const Routine factorization = factors == Factors::lu ? Routine::getrf : Routine::potrf;
   const Nesting nesting;  // a CPU LAPACK that calls this library must not wait for the device
-  const NoTraps no_traps;
   const ExitGuard guard;
   Settings small = settings;
   small.min_n = 1;

@@ -96,7 +96,7 @@ void Start::run(double delay, const Behind& behind, unsigned number) {
   worth_it = worth_it || behind.is_worth_it();
   std::unique_lock<std::mutex> lock(mutex_);
   if (number != number_) return;
-  if (worth_it && !at_process_end()) {
+  if ((worth_it || is_awaited()) && !at_process_end()) {
     begin_ = Clock::now().time_since_epoch().count();
     stage_ = Stage::under_way;
     lock.unlock();
