@@ -1,5 +1,6 @@
 // The start of the device beside the calls of a program. Its plug-in is support/slow_plugin.cpp,
 // which lies beside this program. Whole programs: tests/clients/check_start.py.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -166,7 +167,7 @@ class StartBesideCalls : public testing::Test {
     forget();
     unlink(log_.c_str());
   }
-  /// The next call is like the first one of a process.
+  /// The next call is like the first one of a process: there is no CUDA in it, either.
   void forget() {
     Profile profile = builtin_profile();
     profile.at(Routine::potrf, 'd') = profile.at(Routine::getrf, 'd') = 50;
@@ -174,6 +175,9 @@ class StartBesideCalls : public testing::Test {
     off.device = DeviceChoice::off;
     context().reset(off, profile);
     context().reset(settings_, profile);
+    while (void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD)) {
+      for (int reference = 0; reference < 2; ++reference) dlclose(driver);  // this one and another
+    }
     unlink(log_.c_str());
   }
   static Context& context() { return Context::instance(); }
