@@ -88,8 +88,10 @@ TEST(StartPolicy, TheUserMayWantItAtOnce) {
 
 // ---- The life of a start ------------------------------------------------------------------
 
-/// A start that a test lets go on.
+/// A start that a test lets go on. Never destroyed, as that of a process: its thread may be the
+/// last one to use it.
 struct HeldStart {
+  static HeldStart& make() { return *new HeldStart; }
   Start start;
   std::atomic<bool> goes_on{false}, worth_it{true};
   std::atomic<int> begun{0}, given_up{0};
@@ -105,7 +107,7 @@ struct HeldStart {
 };
 
 TEST(LifeOfAStart, AThreadMakesItOnce) {
-  HeldStart held;
+  HeldStart& held = HeldStart::make();
   EXPECT_EQ(held.start.elapsed(), 0);
   EXPECT_TRUE(held.start.begin_behind(0, held.behind()));
   EXPECT_TRUE(held.start.begin_behind(0, held.behind()));
@@ -121,7 +123,7 @@ TEST(LifeOfAStart, AThreadMakesItOnce) {
 }
 
 TEST(LifeOfAStart, WhoeverWaitsEndsTheDelay) {
-  HeldStart held;
+  HeldStart& held = HeldStart::make();
   held.worth_it = false;  // is not asked then
   held.goes_on = true;
   EXPECT_TRUE(held.start.begin_behind(kLong, held.behind()));
@@ -132,7 +134,7 @@ TEST(LifeOfAStart, WhoeverWaitsEndsTheDelay) {
 }
 
 TEST(LifeOfAStart, AfterTheDelayItMayNotBeWorthIt) {
-  HeldStart held;
+  HeldStart& held = HeldStart::make();
   held.worth_it = false;
   EXPECT_TRUE(held.start.begin_behind(0.01, held.behind()));
   ASSERT_TRUE(comes_true([&] { return held.given_up == 1; }));
@@ -144,7 +146,7 @@ TEST(LifeOfAStart, AfterTheDelayItMayNotBeWorthIt) {
 }
 
 TEST(LifeOfAStart, ACallerMayTakeItFromAThreadThatWaitsForItsTime) {
-  HeldStart held;
+  HeldStart& held = HeldStart::make();
   EXPECT_TRUE(held.start.begin_behind(0.05, held.behind()));
   EXPECT_TRUE(held.start.begin_or_wait());
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
