@@ -2,6 +2,7 @@
 // which lies beside this program. Whole programs: tests/clients/check_start.py.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -309,6 +310,22 @@ TEST_F(StartBesideCalls, ThreadsMayCallAtOnce) {
   const std::string all = where();
   EXPECT_NE(all.find("cpu"), std::string::npos);
   EXPECT_NE(all.find("host"), std::string::npos);
+}
+
+TEST_F(StartBesideCalls, ThereMayBeNoThreadForIt) {
+  start_takes("0");
+  expect_in_child(20, [&] {
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, std::size_t{1} << 47);  // more than can be addressed
+    pthread_setattr_default_np(&attributes);
+    spend(kSecondsBeforeStart);
+    if (!factors_rightly() || where() != "cpu") return false;
+    if (text().find("there is no thread") == std::string::npos) return false;
+    forget();
+    believe_in_slow_calls();
+    return factors_rightly(kLongCall) && where() == "host";
+  });
 }
 
 TEST_F(StartBesideCalls, AChildOfThatTimeIsServedByTheCpu) {
