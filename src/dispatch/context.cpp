@@ -282,7 +282,6 @@ void Context::reset(Settings settings, Profile profile) {
   profile_ = std::move(profile);
   if (!keep) {
     device_.reset();
-    process_ = 0;
     seconds_before_start_ = flops_before_start_ = 0;
   }
 }
