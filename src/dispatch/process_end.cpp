@@ -39,6 +39,11 @@ bool only_a_start_hangs(Clock::time_point now) {
          now >= Clock::time_point(Clock::duration(began)) + kMaxWait;
 }
 
+/// Held while a handler is registered, and during a fork: atexit() has a lock that a child never
+/// gets if another thread held it, and the child's exit() would wait for it. As in host/once.cpp.
+constexpr pthread_mutex_t kFree = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+pthread_mutex_t registering = kFree;
+
 void note_that_all_have_left() { left = Clock::now().time_since_epoch().count(); }
 
 void at_exit() {
@@ -60,7 +65,10 @@ void at_exit() {
 bool prepare() {
   guard_exit();
   // A child has none of the threads that the parent had, nor the one that called exit().
-  pthread_atfork(nullptr, nullptr, [] {
+  const auto before = [] { pthread_mutex_lock(&registering); };
+  const auto in_parent = [] { pthread_mutex_unlock(&registering); };
+  pthread_atfork(before, in_parent, [] {
+    registering = kFree;
     uses = own_uses;
     start_began = 0;
     if (end.begun) note_that_all_have_left();
@@ -76,7 +84,9 @@ const ProcessEnd& process_end() { return end; }
 
 void guard_exit() {
   static_cast<void>(prepared);
+  pthread_mutex_lock(&registering);
   std::atexit(at_exit);
+  pthread_mutex_unlock(&registering);
 }
 
 ExitGuard::ExitGuard() {

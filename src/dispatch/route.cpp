@@ -69,6 +69,12 @@ void fill_in(Context& context, const Call& call, bool large, Decision& decision)
   }
 }
 
+/// Whether CUDA is in the process although no start of the device has begun.
+bool cuda_in_process_before(const Context& context) {
+  const auto begun = [&] { return context.opening() || context.opened(); };
+  return !begun() && cuda_in_process() && !begun();
+}
+
 /// Whether an operand of a call lies on a GPU, as far as can be told without a device.
 bool has_cuda_memory(const Call& call) {
   return std::any_of(call.operands.begin(), call.operands.end(), is_cuda_memory);
@@ -87,12 +93,11 @@ bool is_small(const Context& context, const Call& call, bool large) {
 
 void open_beside_cuda(Context& context, const Call& call, bool large) {
   if (context.opened() || context.forked()) return;
-  // While the device is being started, CUDA is in the process by our own doing.
-  const bool wanted =
-      large && !context.opening()
-          ? cuda_in_process()
-          : (large || call.shape.elements() >= kLargeMatrix) && has_cuda_memory(call);
-  if (wanted) context.device();
+  // While the device is being started, CUDA is in the process by our own doing; and that may begin
+  // at any time.
+  const bool by_program = large && cuda_in_process_before(context);
+  const bool may_be_there = large || call.shape.elements() >= kLargeMatrix;
+  if (by_program || (may_be_there && has_cuda_memory(call))) context.device();
 }
 
 Decision decide(Context& context, const Call& call, bool large) {
