@@ -6,6 +6,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
@@ -13,10 +14,13 @@
 #include <system_error>
 #include <vector>
 
+#include "core/no_traps.hpp"
 #include "cpu/lapack.hpp"
 #include "device/cuda/runtime/plugin.hpp"
 #include "device/emulated/emulated_device.hpp"
 #include "dispatch/process_end.hpp"
+#include "dispatch/rehearsal.hpp"
+#include "dispatch/residency.hpp"
 #include "host/errno_guard.hpp"
 #include "host/messages.hpp"
 #include "host/once.hpp"
@@ -140,22 +144,68 @@ bool Context::forked() const {
   return opened_by != 0 && opened_by != process_identity();
 }
 
-Device* Context::device() {
-  if (at_process_end()) return nullptr;  // also before the lock
+bool Context::claim() {
   const std::uint64_t self = process_identity();
   std::uint64_t opened_by = process_.load(std::memory_order_acquire);
-  // Before the lock, as forked() says.
   if (opened_by == 0 && process_.compare_exchange_strong(opened_by, self)) opened_by = self;
-  if (opened_by != self) return nullptr;
+  return opened_by == self;
+}
+
+Device* Context::device() {
+  if (at_process_end() || !claim()) return nullptr;  // before any lock, as forked() says
+  if (start_.begin_or_wait()) open_device();
   std::lock_guard<std::mutex> lock(mutex_);
-  if (!opened_) open_device();
   return device_.get();
 }
 
-void Context::add_seconds_before_start(double seconds) {
-  for (double so_far = seconds_before_start_.load();
-       !seconds_before_start_.compare_exchange_weak(so_far, so_far + seconds);) {
+const char* Context::why_not_yet(Routine routine, char type, const Shape& shape) {
+  if (starts_at_once(settings_) || opened() || at_process_end() || !claim()) return nullptr;
+  constexpr const char* kUnderWay = "no device yet: the device is being started";
+  const CpuWork before = work_before_start();
+  const double seconds = cpu_seconds(routine, type, shape, before, available_cores());
+  const double elapsed = start_.elapsed();
+  switch (choose(seconds, before.seconds, seconds_left(elapsed))) {
+    case Choice::wait:
+      if (!open_behind(0, routine, type, shape)) return nullptr;  // the caller can do it, too
+      // No longer than the CPU would take: the start may hang.
+      return start_.wait(seconds) ? nullptr : kUnderWay;
+    case Choice::behind:
+      if (open_behind(std::max(kSecondsBeforeStart - before.seconds, 0.0), routine, type, shape)) {
+        return kUnderWay;
+      }
+      return "no device yet: there is no thread that could start it";
+    default:
+      return elapsed != 0 ? kUnderWay
+                          : "no device yet: starting the device takes longer than the calls it "
+                            "would have served so far";
   }
+}
+
+bool Context::open_behind(double delay, Routine routine, char type, const Shape& shape) {
+  Start::Behind behind;
+  behind.is_worth_it = [this] {
+    const bool goes_on =
+        under_way_before_start_ > 0 || seconds_before_start_ >= kSecondsBeforeStart;
+    // In a program that uses CUDA the device is to be that of the calling thread.
+    return goes_on && !cuda_in_process();
+  };
+  behind.start = [this, routine, type, shape] {
+    const NoTraps no_traps;  // which the thread has from the one that has made it
+    claim();
+    open_device([&](Device& device) { rehearse(device, routine, type, shape, settings_); });
+  };
+  behind.give_up = [this] { process_ = 0; };
+  return start_.begin_behind(delay, behind);
+}
+
+void Context::end_before_start(const CpuWork& work) {
+  const auto add = [](std::atomic<double>& sum, double amount) {
+    for (double so_far = sum; !sum.compare_exchange_weak(so_far, so_far + amount);) {
+    }
+  };
+  add(seconds_before_start_, work.seconds);
+  add(flops_before_start_, work.flops);
+  --under_way_before_start_;
 }
 
 std::string Context::device_status() {
@@ -166,31 +216,36 @@ std::string Context::device_status() {
   return status_;
 }
 
-void Context::open_device() {
-  const DeviceUse use;
-  opened_ = true;
+void Context::open_device(const std::function<void(Device&)>& prepare) {
+  const DeviceUse use(DeviceUse::Kind::start);
+  std::shared_ptr<Device> device;
   try {
-    if (at_process_end()) throw DeviceError("the process ends");
-    switch (settings_.device) {
-      case DeviceChoice::off:
-        status_ = "OVERLAPACK_DEVICE=off";
-        return;
-      case DeviceChoice::host:
-        device_ = make_emulated_device();
-        break;
-      default:
-        device_ = open_cuda_device(settings_.cuda_index, settings_.rank);
-    }
-#define OVERLAPACK_LEND(T) lend_cpu_panels<T>(*device_);
-    OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_LEND)
-#undef OVERLAPACK_LEND
-    device_->heed(process_end());
-    guard_exit();
-    status_ = device_->name() + " (" + device_->model() + ")";
+    device = make_device();
+    if (device && prepare && !start_.is_awaited()) prepare(*device);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    status_ = device ? device->name() + " (" + device->model() + ")" : "OVERLAPACK_DEVICE=off";
+    device_ = std::move(device);
   } catch (const std::exception& error) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    lost_ = std::move(device);  // if it was made, it is not destroyed, either
     set_status("", error.what());
     if (settings_.cuda_index && from_environment_) report_missing(error.what());
   }
+  start_.end();
+}
+
+std::shared_ptr<Device> Context::make_device() {
+  if (at_process_end()) throw DeviceError("the process ends");
+  if (settings_.device == DeviceChoice::off) return nullptr;
+  std::shared_ptr<Device> device = settings_.device == DeviceChoice::host
+                                       ? std::shared_ptr<Device>(make_emulated_device())
+                                       : open_cuda_device(settings_.cuda_index, settings_.rank);
+#define OVERLAPACK_LEND(T) lend_cpu_panels<T>(*device);
+  OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_LEND)
+#undef OVERLAPACK_LEND
+  device->heed(process_end());
+  guard_exit();
+  return device;
 }
 
 void Context::report_missing(const char* why) noexcept {
@@ -218,24 +273,24 @@ void Context::lose_device(const char* why) noexcept {
 }
 
 void Context::reset(Settings settings, Profile profile) {
+  const bool keep = settings.device == settings_.device &&
+                    settings.cuda_index == settings_.cuda_index && opened();
+  if (!keep) start_.reset(false);
   std::lock_guard<std::mutex> lock(mutex_);
-  const bool keep =
-      settings.device == settings_.device && settings.cuda_index == settings_.cuda_index && opened_;
   settings_ = std::move(settings);
   from_environment_ = false;
   profile_ = std::move(profile);
   if (!keep) {
     device_.reset();
-    opened_ = false;
-    seconds_before_start_ = 0;
+    seconds_before_start_ = flops_before_start_ = 0;
   }
 }
 
 void Context::use_device(std::shared_ptr<Device> device) {
+  start_.reset(true);
   std::lock_guard<std::mutex> lock(mutex_);
   device_ = std::move(device);
   if (device_) device_->heed(process_end());
-  opened_ = true;
   process_ = process_identity();
   status_ = device_ ? device_->name() + " (" + device_->model() + ")" : "no device";
 }
@@ -264,6 +319,10 @@ std::shared_ptr<Device> open_cuda_device(std::optional<int> index, int rank) {
                       (reason != nullptr ? reason : "libcuda.so.1 cannot be opened") + ")");
   }
   const ExitGuard guard;
+  const auto refuse_at_end = [] {  // exit() waits for this
+    if (at_process_end()) throw DeviceError("the process ends");
+  };
+  refuse_at_end();
   void* plugin = nullptr;
   std::string reasons;
   const std::string beside_us = directory_of_this_library() + "/" + kCudaPlugin;
@@ -280,10 +339,11 @@ std::shared_ptr<Device> open_cuda_device(std::optional<int> index, int rank) {
     }
   }
   if (plugin == nullptr) throw DeviceError("the CUDA plug-in cannot be loaded: " + reasons);
+  refuse_at_end();
   const auto open = reinterpret_cast<OpenCudaDevice*>(dlsym(plugin, kOpenCudaDevice));
   if (open == nullptr)
     throw DeviceError(std::string(kCudaPlugin) + " is not an overlapack plug-in");
-  return std::shared_ptr<Device>(open(index.value_or(kAnyDevice), rank));
+  return std::shared_ptr<Device>(open(index.value_or(kAnyDevice), rank, process_end()));
 }
 
 }  // namespace overlapack::dispatch

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -10,6 +11,7 @@
 
 #include "device/device.hpp"
 #include "dispatch/profile.hpp"
+#include "dispatch/start.hpp"
 #include "host/workers.hpp"
 
 namespace overlapack::dispatch {
@@ -35,17 +37,25 @@ class Context {
   const Settings& settings() const { return settings_; }
   const Profile& profile() const { return profile_; }
 
-  /// The device that the settings name, opened at the first call; null if there is none. After a
-  /// fork the child gets null: CUDA does not survive it. So do all at the end of the process.
+  /// The device that the settings name, opened by the first call of this function, or by a thread
+  /// for which it waits; null if there is none. After a fork the child gets null: CUDA does not
+  /// survive it. So do all at the end of the process.
   Device* device();
-  /// Whether device() has been called, with whatever result.
-  bool opened() const { return opened_.load(std::memory_order_acquire); }
+  /// Why a call that is large enough should not ask for the device yet, or null if it should. May
+  /// have the device started by another thread, and may wait for that.
+  const char* why_not_yet(Routine routine, char type, const Shape& shape);
+  /// Whether the device has been opened, with whatever result.
+  bool opened() const { return start_.over(); }
+  /// Whether it is being opened.
+  bool opening() const { return start_.under_way(); }
   /// True in a child of the process that opened the device. Asked before any lock is taken: a
   /// thread of the parent may have held it at the fork.
   bool forked() const;
-  /// Seconds that the CPU has spent on calls which were large enough for a device not yet started.
-  double seconds_before_start() const { return seconds_before_start_.load(); }
-  void add_seconds_before_start(double seconds);
+  /// The CPU does a call because of why_not_yet(), or has done it.
+  void begin_before_start() { ++under_way_before_start_; }
+  void end_before_start(const CpuWork& work);
+  /// What it has done of such calls.
+  CpuWork work_before_start() const { return {seconds_before_start_, flops_before_start_}; }
   /// Why device() is null, or which device it is.
   std::string device_status();
   /// Held while a call uses the device.
@@ -69,7 +79,13 @@ class Context {
 
  private:
   Context();
-  void open_device();
+  /// Makes of process_ this process, if it has none. False if it is another one.
+  bool claim();
+  /// Has a thread of its own start the device, for such a call.
+  bool open_behind(double delay, Routine routine, char type, const Shape& shape);
+  /// Once start_ has begun. `prepare` is called if nobody waits for the device.
+  void open_device(const std::function<void(Device&)>& prepare = {});
+  std::shared_ptr<Device> make_device();
   /// Says that the one device which the user has named is not there.
   void report_missing(const char* why) noexcept;
   void set_status(const char* what, const char* why) noexcept;
@@ -77,9 +93,11 @@ class Context {
   bool from_environment_ = true;  // the settings are
   Profile profile_;
   std::mutex device_mutex_;  // serialises calls on the device
-  std::atomic<bool> opened_{false}, log_failed_{false};
-  std::atomic<double> seconds_before_start_{0};
-  std::atomic<std::uint64_t> process_{0};  // the one that opened the device, 0 before
+  std::atomic<bool> log_failed_{false};
+  Start start_;
+  std::atomic<double> seconds_before_start_{0}, flops_before_start_{0};
+  std::atomic<int> under_way_before_start_{0};
+  std::atomic<std::uint64_t> process_{0};  // the one that opens the device, 0 before
   std::mutex mutex_;                       // guards what follows
   std::shared_ptr<Device> device_, lost_;
   std::string status_;

@@ -130,15 +130,6 @@ bool wants_device(Routine routine, char type, const Shape& shape, const Settings
          size_of(routine, shape) >= break_even(routine, type, shape, settings, profile);
 }
 
-bool worth_starting(Routine routine, char type, const Shape& shape, const Settings& settings,
-                    double spent, Index cores) {
-  if (settings.device != DeviceChoice::automatic || settings.min_n) return true;
-  constexpr double kFlopsPerCore = 1e10;  // what a CPU LAPACK reaches at the sizes in question
-  const double seconds =
-      flops_of(routine, type, shape) / (kFlopsPerCore * static_cast<double>(cores));
-  return spent + seconds >= kStartSeconds;
-}
-
 Plan plan(Routine routine, char type, const Shape& shape, const Settings& settings,
           const Profile& profile, Device* device, bool resident) {
   Plan plan = nothing_planned();

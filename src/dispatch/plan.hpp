@@ -32,15 +32,6 @@ struct Plan : algorithms::Options {
 /// The first half of the decision, cheap and without opening the device: is the call large enough?
 bool wants_device(Routine routine, char type, const Shape& shape, const Settings& settings,
                   const Profile& profile);
-/// Starting CUDA takes a process about this long, once.
-inline constexpr double kStartSeconds = 0.3;
-/// Whether a call that is large enough for the device is a reason to start it. It is once the calls
-/// that the device would have served, this one included, cost the CPU as much time as starting the
-/// device does: the rule of the ski rental, at most twice the time of the best decision in
-/// hindsight, and a program with one small solve does not wait for CUDA. Always true if the user
-/// has named the device or the size. `spent` is the seconds of such calls so far.
-bool worth_starting(Routine routine, char type, const Shape& shape, const Settings& settings,
-                    double spent, Index cores);
 /// The whole decision, for a device, or for none. `resident`: the matrix lies on the device, so no
 /// size is too small.
 Plan plan(Routine routine, char type, const Shape& shape, const Settings& settings,

@@ -28,8 +28,21 @@ void at_exit();
 ProcessEnd end{{false}, at_exit};
 std::atomic<Clock::rep> left{0};  // when nobody used the device any more; 0: not yet
 std::atomic<int> uses{0};
+std::atomic<Clock::rep> start_began{0};  // 0: none is under way
 thread_local int own_uses = 0;
 thread_local bool calls_exit = false;
+
+/// Whether a start is all that the device is used for by others, and has taken too long already.
+bool only_a_start_hangs(Clock::time_point now) {
+  const Clock::rep began = start_began;
+  return began != 0 && uses - own_uses == 1 &&
+         now >= Clock::time_point(Clock::duration(began)) + kMaxWait;
+}
+
+/// Held while a handler is registered, and during a fork: atexit() has a lock that a child never
+/// gets if another thread held it, and the child's exit() would wait for it. As in host/once.cpp.
+constexpr pthread_mutex_t kFree = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+pthread_mutex_t registering = kFree;
 
 void note_that_all_have_left() { left = Clock::now().time_since_epoch().count(); }
 
@@ -40,7 +53,8 @@ void at_exit() {
   end.begun = true;
   // Whoever calls exit() inside a call on the device will not come back to it.
   const Clock::time_point deadline = Clock::now() + kMaxWait;
-  while (uses > own_uses && Clock::now() < deadline) {
+  for (auto now = Clock::now(); uses > own_uses && now < deadline; now = Clock::now()) {
+    if (only_a_start_hangs(now)) break;
     std::this_thread::sleep_for(kPause);
   }
   note_that_all_have_left();
@@ -51,8 +65,12 @@ void at_exit() {
 bool prepare() {
   guard_exit();
   // A child has none of the threads that the parent had, nor the one that called exit().
-  pthread_atfork(nullptr, nullptr, [] {
+  const auto before = [] { pthread_mutex_lock(&registering); };
+  const auto in_parent = [] { pthread_mutex_unlock(&registering); };
+  pthread_atfork(before, in_parent, [] {
+    registering = kFree;
     uses = own_uses;
+    start_began = 0;
     if (end.begun) note_that_all_have_left();
   });
   return true;
@@ -66,7 +84,9 @@ const ProcessEnd& process_end() { return end; }
 
 void guard_exit() {
   static_cast<void>(prepared);
+  pthread_mutex_lock(&registering);
   std::atexit(at_exit);
+  pthread_mutex_unlock(&registering);
 }
 
 ExitGuard::ExitGuard() {
@@ -87,12 +107,14 @@ ExitGuard::~ExitGuard() {
   if (thread_.joinable()) thread_.join();
 }
 
-DeviceUse::DeviceUse() {
+DeviceUse::DeviceUse(Kind kind) : kind_(kind) {
+  if (kind_ == Kind::start) start_began = Clock::now().time_since_epoch().count();
   ++own_uses;
   ++uses;
 }
 
 DeviceUse::~DeviceUse() {
+  if (kind_ == Kind::start) start_began = 0;
   --uses;
   --own_uses;
 }

@@ -36,9 +36,15 @@ class ExitGuard {
 /// process ends, by at_process_end() or Device::refuse_at_end(), before it uses the device.
 class DeviceUse {
  public:
-  DeviceUse();
+  /// For a start exit() waits no longer than a start may take: one that hangs may have done so for
+  /// long.
+  enum class Kind { call, start };
+  explicit DeviceUse(Kind kind = Kind::call);
   ~DeviceUse();
   DeviceUse(const DeviceUse&) = delete;
+
+ private:
+  const Kind kind_;
 };
 
 /// For a thread that the device was to serve, before it goes on without: gives the end of the

@@ -51,16 +51,14 @@ void fill_in(Context& context, const Call& call, bool large, Decision& decision)
   resident = is_resident(context, call);
   if (!large && !resident && !settings.verbose) return;
 
-  waits = large && !context.opened() &&
-          !worth_starting(call.routine, call.type, call.shape, settings,
-                          context.seconds_before_start(), available_cores());
+  const char* const why_not_yet =
+      large && !resident ? context.why_not_yet(call.routine, call.type, call.shape) : nullptr;
+  waits = why_not_yet != nullptr;
   device = (large || resident) && !waits ? context.device() : nullptr;
   plan = dispatch::plan(call.routine, call.type, call.shape, settings, context.profile(), device,
                         resident);
   if (waits) {
-    plan.why =
-        "no device yet: starting the device takes longer than the calls it would have served so "
-        "far";
+    plan.why = why_not_yet;
   } else if (large && device == nullptr) {
     plan.why += ": " + context.device_status();
   }
@@ -69,6 +67,12 @@ void fill_in(Context& context, const Call& call, bool large, Decision& decision)
   } else if (resident) {
     where = "none";
   }
+}
+
+/// Whether CUDA is in the process although no start of the device has begun.
+bool cuda_in_process_before(const Context& context) {
+  const auto begun = [&] { return context.opening() || context.opened(); };
+  return !begun() && cuda_in_process() && !begun();
 }
 
 /// Whether an operand of a call lies on a GPU, as far as can be told without a device.
@@ -89,9 +93,11 @@ bool is_small(const Context& context, const Call& call, bool large) {
 
 void open_beside_cuda(Context& context, const Call& call, bool large) {
   if (context.opened() || context.forked()) return;
-  const bool wanted =
-      large ? cuda_in_process() : call.shape.elements() >= kLargeMatrix && has_cuda_memory(call);
-  if (wanted) context.device();
+  // While the device is being started, CUDA is in the process by our own doing; and that may begin
+  // at any time.
+  const bool by_program = large && cuda_in_process_before(context);
+  const bool may_be_there = large || call.shape.elements() >= kLargeMatrix;
+  if (by_program || (may_be_there && has_cuda_memory(call))) context.device();
 }
 
 Decision decide(Context& context, const Call& call, bool large) {

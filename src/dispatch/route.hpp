@@ -49,7 +49,7 @@ Call make_call(Routine routine, HostView<const T> a, HostView<const T> b = {},
 /// Where a call goes, decided before anything is done.
 struct Decision {
   bool resident = false;     ///< an operand lies on a device: the CPU cannot serve the call
-  bool waits = false;        ///< large enough, but the device is not worth starting yet
+  bool waits = false;        ///< large enough, but the device is not there yet
   Device* device = nullptr;  ///< for a large or resident call
   Plan plan;
   std::string where = "cpu";  ///< for the call log
@@ -120,6 +120,7 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume,
   if (!decision.plan.on_device) {
     Index info = kNoMemory;
     if (large || resident) give_way_to_exit();
+    if (decision.waits) context.begin_before_start();
     if (!resident) {
       info = on_cpu();
     } else if (!at_process_end()) {  // or else those who hold the lock may be stuck
@@ -127,8 +128,11 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume,
       info = on_copy();
       if (info != kNoMemory) decision.where = "cpu";
     }
-    if (decision.waits) context.add_seconds_before_start(log.seconds());
-    log.write(info, flops_done(call.routine, call.type, call.shape, info));
+    const double flops = flops_done(call.routine, call.type, call.shape, info);
+    if (decision.waits) {
+      context.end_before_start({log.seconds(), counted_flops(call.type, flops)});
+    }
+    log.write(info, flops);
     return info;
   }
 

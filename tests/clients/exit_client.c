@@ -5,7 +5,8 @@
  *
  * The threads solve systems of that order. It waits for their first calls, and then for so long;
  * or only for so long if WAY has -early. With -join a handler at exit joins the threads, and with
- * -solve one makes a call. A handler that is registered first of all, and so runs last, gives the
+ * -solve one makes a call. With -children, processes are forked all the while, each of which solves
+ * a system and leaves. A handler that is registered first of all, and so runs last, gives the
  * threads time to come to harm.
  */
 #define _GNU_SOURCE
@@ -36,6 +37,12 @@ static void sleep_for(long ms) {
 static void fail(const char* what) {
   fprintf(stderr, "%s\n", what);
   _exit(wrong);
+}
+
+/* Whether a way, which may have a suffix, has that name. */
+static int is(const char* way, const char* name) {
+  const size_t length = strlen(name);
+  return strncmp(way, name, length) == 0 && (way[length] == 0 || way[length] == '-');
 }
 
 /* Solves a system whose solution is all ones. */
@@ -100,6 +107,24 @@ static void leave_by_child(void) {
   if (!WIFEXITED(how) || WEXITSTATUS(how) != status) fail("the child's status is wrong");
 }
 
+/* Forks children one after the other for so long. */
+static void fork_children(long ms) {
+  struct timespec begin, now;
+  clock_gettime(CLOCK_MONOTONIC, &begin);
+  do {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(20); /* ends a child that hangs */
+      solve();
+      exit(status);
+    }
+    int how = 0;
+    if (child < 0 || waitpid(child, &how, 0) != child) fail("no child");
+    if (!WIFEXITED(how) || WEXITSTATUS(how) != status) fail("the child's status is wrong");
+    clock_gettime(CLOCK_MONOTONIC, &now);
+  } while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 < ms);
+}
+
 /* LAPACK's routine for illegal arguments ends the program. */
 void xerbla_(const char* name, const int32_t* argument, size_t length) {
   (void)name, (void)argument, (void)length;
@@ -122,20 +147,24 @@ int main(int argc, char** argv) {
 
   start();
   while (!early && solved < 2 * threads) sleep_for(1);
-  sleep_for(milliseconds);
+  if (strstr(way, "children") != NULL) {
+    fork_children(milliseconds);
+  } else {
+    sleep_for(milliseconds);
+  }
   if (strstr(way, "return") != NULL) return status;
-  if (strcmp(way, "exit") == 0) exit(status);
-  if (strcmp(way, "quick_exit") == 0) quick_exit(status);
-  if (strcmp(way, "_exit") == 0) _exit(status);
-  if (strcmp(way, "signal") == 0) raise(SIGTERM);
-  if (strcmp(way, "child") == 0) leave_by_child();
-  if (strcmp(way, "xerbla") == 0) {
+  if (is(way, "exit")) exit(status);
+  if (is(way, "quick_exit")) quick_exit(status);
+  if (is(way, "_exit")) _exit(status);
+  if (is(way, "signal")) raise(SIGTERM);
+  if (is(way, "child")) leave_by_child();
+  if (is(way, "xerbla")) {
     double number = 0;
     int32_t pivot = 0, info = 0;
     dgesv_(&illegal, &one, &number, &one, &pivot, &number, &one, &info);
     fail("xerbla_ has not been called");
   }
-  if (strcmp(way, "thread") == 0) {
+  if (is(way, "thread")) {
     if (pthread_create(&other, NULL, leave, NULL) != 0) fail("no thread");
     for (;;) solve();
   }

@@ -269,15 +269,19 @@ TEST_F(CallLog, CallsThatTheDeviceWouldHaveServedStartItInTheEnd) {
     auto a = positive_definite<double>(n, 1);
     EXPECT_EQ(potrf<double>(Uplo::lower, a.view()), 0);
   };
-  EXPECT_EQ(context.seconds_before_start(), 0);
+  EXPECT_EQ(context.work_before_start().seconds, 0);
   call(49);  // not one of them
-  EXPECT_EQ(context.seconds_before_start(), 0);
+  EXPECT_EQ(context.work_before_start().seconds, 0);
   call(50);
-  EXPECT_GT(context.seconds_before_start(), 0);
+  EXPECT_GT(context.work_before_start().seconds, 0);
+  EXPECT_GT(context.work_before_start().flops, 0);
   EXPECT_FALSE(context.opened());
   EXPECT_NE(text().find("starting the device takes longer"), std::string::npos) << text();
-  context.add_seconds_before_start(dispatch::kStartSeconds);
+  context.begin_before_start();
+  context.end_before_start({dispatch::kSecondsBeforeStart, 1e9});
   call(50);
+  EXPECT_NE(text().find("the device is being started"), std::string::npos) << text();
+  context.device();  // waits for it
   EXPECT_TRUE(context.opened());
 }
 

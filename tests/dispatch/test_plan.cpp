@@ -135,22 +135,6 @@ TEST(Plans, StayOnTheCpuWithoutADevice) {
   EXPECT_FALSE(wants_device(Routine::potrf, 'd', shape, settings, profile));
 }
 
-TEST(Plans, TheDeviceIsStartedOnceItsCallsHaveCostAsMuchAsThat) {
-  Settings settings;
-  const Shape small{1000, 1000, 0}, large{20000, 20000, 0};
-  EXPECT_FALSE(worth_starting(Routine::potrf, 'd', small, settings, 0, 8));
-  EXPECT_TRUE(worth_starting(Routine::potrf, 'd', small, settings, kStartSeconds, 8));
-  EXPECT_TRUE(worth_starting(Routine::potrf, 'd', large, settings, 0, 8));
-  const Shape medium{2500, 2500, 0};  // half a second for one core
-  EXPECT_TRUE(worth_starting(Routine::potrf, 'd', medium, settings, 0, 1));
-  EXPECT_FALSE(worth_starting(Routine::potrf, 'd', medium, settings, 0, 8));
-  settings.min_n = 1;  // the user wants it
-  EXPECT_TRUE(worth_starting(Routine::potrf, 'd', small, settings, 0, 8));
-  settings.min_n.reset();
-  settings.device = DeviceChoice::cuda;
-  EXPECT_TRUE(worth_starting(Routine::potrf, 'd', small, settings, 0, 8));
-}
-
 TEST(Plans, StayOnTheCpuWhereTheDeviceIsTooSmall) {
   Settings settings;
   settings.min_n = 1;

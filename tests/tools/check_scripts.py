@@ -100,7 +100,8 @@ def check_outputs(folder):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         for script in ("demo", "test", "gpu-check", "benchmark", "compare-launches",
-                       "compare-results", "compare-times", "count-promises", "fuzz", "soak"):
+                       "compare-results", "compare-times", "cold-start", "count-promises",
+                       "fuzz", "soak"):
             done = run(script, "--help", cwd=folder)
             assert done.returncode == 0 and done.stderr == "", done
             assert "scripts/" + script in done.stdout and "set -" not in done.stdout, done.stdout
@@ -117,7 +118,7 @@ def main():
                 assert done.returncode == 2 and f"no option {wrong}" in done.stderr, done
 
         check_count_promises(folder)
-        for script in ("count-promises", "fuzz", "soak"):
+        for script in ("cold-start", "count-promises", "fuzz", "soak"):
             done = run(script, cwd=folder)
             assert done.returncode == 1 and "there is no finished build" in done.stderr, done
             assert run(script, "--unknown", cwd=folder).returncode == 2

@@ -37,16 +37,22 @@ std::string version_text(int version) {
   throw DeviceError(text, true);
 }
 
+/// Asked between two steps of the start, each of which may take a tenth of a second.
+void refuse_at(const overlapack::ProcessEnd& end) {
+  if (end.begun) throw DeviceError("the process ends");
+}
+
 }  // namespace
 
 // The one symbol that is not hidden.
-[[gnu::visibility("default")]] overlapack::Device* overlapack_open_cuda_device(int index,
-                                                                               int rank) {
+[[gnu::visibility("default")]] overlapack::Device* overlapack_open_cuda_device(
+    int index, int rank, const overlapack::ProcessEnd& end) {
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
   ignore(status);
   if (status != cudaSuccess) throw_no_driver(status);
   if (count == 0) throw_no_driver(cudaErrorNoDevice);
+  refuse_at(end);
   if (index == overlapack::kAnyDevice && !overlapack::cuda::thread_has_context()) {
     index = rank % count;
   } else if (index == overlapack::kAnyDevice) {
@@ -76,9 +82,11 @@ std::string version_text(int version) {
                           " are needed, which GPUs made for computing have (A100, H100, B200)",
                       true);
   }
+  refuse_at(end);
   const overlapack::cuda::CurrentDevice current(index);
   // Starts the device, so that one that refuses (exclusive use, no memory) is found here.
   overlapack::cuda::check(cudaFree(nullptr), "starting the GPU");
+  refuse_at(end);
   // GPUs made for computing, known by their fast double precision, multiply TF32 numbers eight
   // times as fast as floats; those made for graphics about as fast.
   int single_to_double = 0;
