@@ -15,6 +15,7 @@ enum class Action {
   record,          ///< an event or a signal is recorded in a queue
   wait,            ///< a queue waits for an event
   synchronize,     ///< the host waits for, or asks about, an event or a queue
+  give_back,       ///< idle device memory goes back to the driver
 };
 
 /// Called before an operation is enqueued, from any thread. May throw DeviceError: the operation

@@ -141,6 +141,7 @@ void Device::free_idle(MemoryPool& pool, Space space) noexcept {
     pool.use.held -= block.bytes;
   }
   pool.idle.clear();
+  if (space == Space::device && !at_end()) do_trim();
 }
 
 void* Device::acquire(Space space, std::size_t bytes) {
@@ -255,6 +256,17 @@ void Device::set_memory_limit(std::size_t bytes) {
   std::lock_guard<std::mutex> lock(mutex_);
   memory_limit_ = bytes;
   if (bytes > 0 && device_pool_.use.held > bytes) free_idle(device_pool_, Space::device);
+}
+
+void Device::give_back_idle_memory() {
+  before(Action::give_back, "idle device memory");
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& idle : idle_queues_) {
+    for (const auto& queue : idle) {
+      if (!at_end()) queue->do_give_back_memory();
+    }
+  }
+  free_idle(device_pool_, Space::device);
 }
 
 void Device::clear_pools() noexcept {

@@ -148,6 +148,7 @@ class Queue {
   Device& device_;
 
  private:
+  friend class Device;
   friend class QueueLease;
   friend class HostTrip;
   const char* name_ = "";
@@ -164,6 +165,8 @@ class Queue {
   virtual void do_wait(Event&) = 0;
   virtual void do_synchronize() = 0;
   virtual void do_drain() noexcept = 0;
+  /// Gives back what device memory the queue has for its own work. Nothing is under way.
+  virtual void do_give_back_memory() noexcept {}
 };
 
 /// Bytes of one pool of memory. A lease counts with the whole block that it was given.
@@ -239,6 +242,10 @@ class Device {
   /// From now on leases of device memory, and what is kept idle, are at most so many bytes
   /// together; more is refused. 0: no limit.
   void set_memory_limit(std::size_t bytes);
+  /// Gives all device memory that is not leased back to the driver, that of idle queues as well.
+  /// Does not wait for work on the device, nor holds it up. Staging memory stays: to lock pages
+  /// takes longer than most calls.
+  void give_back_idle_memory();
   /// Tells the observer and counts. Called by every public operation.
   void before(Action action, const char* name, double amount = 0);
 
@@ -277,6 +284,8 @@ class Device {
   /// asynchronously at the speed of the link.
   virtual void* do_allocate(Space space, std::size_t bytes) = 0;
   virtual void do_free(Space space, void* memory) noexcept = 0;
+  /// Called when several blocks of device memory have been freed: they are to leave the process.
+  virtual void do_trim() noexcept {}
   /// Called when pooled memory is handed out again; the emulated device poisons it.
   virtual void do_reuse(Space, void*, std::size_t) {}
   virtual MemoryKind do_kind_of(const void* memory) = 0;

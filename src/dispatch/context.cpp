@@ -272,6 +272,24 @@ void Context::lose_device(const char* why) noexcept {
   set_status("lost: ", why);
 }
 
+void Context::give_back_memory() noexcept {
+  const DeviceUse use;
+  if (at_process_end()) return;  // also before the lock
+  try {
+    std::shared_ptr<Device> device;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      device = device_;
+    }
+    if (!device) return;
+    const std::shared_ptr<void> current = device->make_current();
+    device->give_back_idle_memory();
+  } catch (const DeviceError& error) {
+    heed(error);
+  } catch (const std::bad_alloc&) {  // the next call gives back what this one has not
+  }
+}
+
 void Context::reset(Settings settings, Profile profile) {
   const bool keep = settings.device == settings_.device &&
                     settings.cuda_index == settings_.cuda_index && opened();

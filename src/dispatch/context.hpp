@@ -67,6 +67,10 @@ class Context {
     if (error.lost()) lose_device(error.what());
   }
 
+  /// Gives back the device's memory that no call uses, if there is a device. A fault of it counts
+  /// as one in a call, and the next call takes what memory it needs again.
+  void give_back_memory() noexcept;
+
   /// For tests, `overlapack tune` and the benchmark: replaces settings and profile. If the settings
   /// name another device than before, that is opened when it is next needed. If it is missing, the
   /// caller says so. No call may be under way.

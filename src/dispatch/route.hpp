@@ -13,6 +13,7 @@
 #include "core/no_traps.hpp"
 #include "core/view.hpp"
 #include "dispatch/calls.hpp"
+#include "dispatch/memory_use.hpp"
 #include "dispatch/plan.hpp"
 #include "dispatch/process_end.hpp"
 #include "dispatch/residency.hpp"
@@ -159,6 +160,7 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume,
     const DeviceUse use;
     device.set_memory_limit(context.settings().memory_limit);
     const std::shared_ptr<void> current = device.make_current();
+    const MemoryUse memory_use(context);
     const NoTraps no_traps;  // as the device has none
     info = on_device(device, options, committed);
   } catch (const DeviceError& error) {

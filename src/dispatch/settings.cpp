@@ -54,6 +54,18 @@ bool accept_device(Settings& settings, const std::string& text) {
                  {"off", DeviceChoice::off}});
 }
 
+bool accept_keep_memory(Settings& settings, const std::string& text) {
+  constexpr Index kMaxSeconds = 1000000;
+  if (text == "forever") {
+    settings.keep_memory = kForEver;
+    return true;
+  }
+  const std::optional<Index> seconds = parse_integer(text);
+  if (!seconds || *seconds < 0 || *seconds > kMaxSeconds) return false;
+  settings.keep_memory = std::chrono::seconds(*seconds);
+  return true;
+}
+
 /// A process's number among those of a parallel program on this machine.
 int rank_on_machine(const std::function<const char*(const char*)>& lookup) {
   constexpr Index kMaxRank = 1 << 20;
@@ -78,7 +90,7 @@ std::optional<Index> parse_integer(const std::string& text) {
   return value;
 }
 
-constexpr std::array<Setting, 14> kSettings = {{
+constexpr std::array<Setting, 15> kSettings = {{
     {"OVERLAPACK_DEVICE", "auto|cuda[:i]|host|off",
      "where large calls go: auto, cuda = the CUDA device on which the program itself works, or "
      "else the first one (processes of a parallel program take turns); cuda:i = that device; "
@@ -168,6 +180,11 @@ constexpr std::array<Setting, 14> kSettings = {{
        settings.memory_limit = parse_bytes(text);
        return settings.memory_limit > 0;
      }},
+    {"OVERLAPACK_KEEP_MEMORY", "a whole number from 0 to 1000000|forever",
+     "seconds without a call on the device after which its memory is given back, for other "
+     "programs and libraries. The next call takes it again, which costs milliseconds. 0 = after "
+     "each call; forever = when the process ends. Default 5",
+     accept_keep_memory},
     {"OVERLAPACK_PROFILE", "a path",
      "the file of measured break-even sizes that `overlapack tune` writes; default "
      "overlapack/profile under $XDG_CACHE_HOME or ~/.cache",

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -37,10 +38,15 @@ struct Settings {
   std::string profile;           ///< OVERLAPACK_PROFILE: path of the profile file
   std::string cpu_lapack;        ///< OVERLAPACK_CPU_LAPACK: path of the CPU LAPACK
   std::size_t memory_limit = 0;  ///< OVERLAPACK_MEMORY_LIMIT: of device memory, 0 = none
+  /// OVERLAPACK_KEEP_MEMORY: of the device, without a call
+  std::chrono::milliseconds keep_memory = std::chrono::seconds(5);
   bool verbose = false;          ///< OVERLAPACK_VERBOSE: log every call
   std::string log;               ///< file the log is appended to; empty means stderr
   bool log_of_summary = false;   ///< `log` is there only as long as somebody will read it
 };
+
+/// For Settings::keep_memory.
+inline constexpr std::chrono::milliseconds kForEver = std::chrono::milliseconds::max();
 
 /// Before the path in OVERLAPACK_VERBOSE: the file of `overlapack run --summary`, which is removed
 /// when the program has ended. A process that outlives the program does not make it again, and has
@@ -56,7 +62,7 @@ struct Setting {
   /// Takes a value, which is not empty. False, and the default remains, if it is not accepted.
   bool (*accept)(Settings&, const std::string&);
 };
-extern const std::array<Setting, 14> kSettings;
+extern const std::array<Setting, 15> kSettings;
 
 /// 3 of "cuda:3", which is a setting and a device's name; none of anything else.
 std::optional<int> cuda_index_of(const std::string& device);

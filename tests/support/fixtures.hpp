@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <complex>
 #include <cstdint>
@@ -88,7 +89,8 @@ class RoutedTest : public DeviceTest {
     settings.nb = nb;
     return settings;
   }
-  void use(const dispatch::Settings& settings) {
+  void use(dispatch::Settings settings) {
+    settings.keep_memory = keep_memory_;
     auto& context = dispatch::Context::instance();
     context.reset(settings, dispatch::builtin_profile());
     context.use_device(device_);
@@ -98,6 +100,8 @@ class RoutedTest : public DeviceTest {
   }
   /// Bytes uploaded so far: a call that raises it has reached the device.
   std::size_t uploaded() { return device().counters().bytes_to_device; }
+  /// For the settings. As a rule no thread is to come while a test changes the device.
+  std::chrono::milliseconds keep_memory_ = dispatch::kForEver;
 
   static constexpr dispatch::Algorithm kAlgorithms[] = {dispatch::Algorithm::tiled,
                                                         dispatch::Algorithm::hybrid};

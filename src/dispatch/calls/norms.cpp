@@ -19,6 +19,7 @@ Real<T> norm_on_device(Context& context, Device& device, const Lapack<T>& cpu, N
   const DeviceUse use;
   try {
     device.refuse_at_end();
+    const MemoryUse memory_use(context);
     device.set_memory_limit(context.settings().memory_limit);
     try {
       require_aligned(sizeof(T), a.data);

@@ -30,6 +30,7 @@ bool all_finite(Context& context, Device* device, Part part, HostView<const T> a
   const std::lock_guard<std::mutex> lock(context.device_mutex());
   const DeviceUse use;
   device->refuse_at_end();
+  const MemoryUse memory_use(context);
   return algorithms::all_finite_on_device(*device, part, a);
 }
 
@@ -39,6 +40,7 @@ std::vector<T> fetch(Context& context, Device& device, HostView<const T> x) {
   const std::lock_guard<std::mutex> lock(context.device_mutex());
   const DeviceUse use;
   device.refuse_at_end();
+  const MemoryUse memory_use(context);
   return copy_of(device, on_device(x));
 }
 
@@ -61,6 +63,7 @@ Index on_a_copy(HostView<T> r, OnCpu on_cpu) {
     const DeviceUse use;
     Device* const device = context.device();
     if (device == nullptr || device->kind_of(r.data) != MemoryKind::device) return kNoMemory;
+    const MemoryUse memory_use(context);
     std::vector<T> copy = copy_of<T>(*device, on_device(HostView<const T>(r)));
     const HostView<T> here(copy.data(), r.rows, r.cols, r.rows);
     const Index info = on_cpu(here);
