@@ -194,6 +194,8 @@ class Device {
   const std::string& name() const { return name_; }    ///< "cuda:0", "host"
   const std::string& model() const { return model_; }  ///< "NVIDIA H200", "emulated device"
   std::size_t memory() const { return memory_; }       ///< total bytes of device memory
+  /// Why it is slower than it could be, as a phrase; empty if nothing is missing.
+  const std::string& shortcoming() const { return shortcoming_; }
   bool emulated() const { return emulated_; }
   /// Whether nothing that is enqueued runs until somebody asks or waits for it, as on an emulated
   /// device: who wants progress must go on asking.
@@ -262,6 +264,8 @@ class Device {
                    Kernels<std::complex<double>>& z) {
     kernels_ = {&s, &d, &c, &z};
   }
+  /// For the constructor of a subclass.
+  void set_shortcoming(std::string shortcoming) { shortcoming_ = std::move(shortcoming); }
   /// Gives every pooled block, queue and event back to the driver. A subclass whose objects live
   /// only as long as itself calls it in its destructor.
   void clear_pools() noexcept;
@@ -308,7 +312,7 @@ class Device {
   void free_idle(MemoryPool& pool, Space space) noexcept;
   void count_kernel();
 
-  std::string name_, model_;
+  std::string name_, model_, shortcoming_;
   std::size_t memory_;
   bool emulated_;
   const Tuning tuning_;

@@ -92,6 +92,11 @@ std::string directory_of_this_library() {
   return slash == std::string::npos ? "." : path.substr(0, slash);
 }
 
+std::string describe(const Device& device) {
+  const std::string text = device.name() + " (" + device.model() + ")";
+  return device.shortcoming().empty() ? text : text + ", " + device.shortcoming();
+}
+
 /// Panels for which a device has no kernel are factored by the CPU LAPACK.
 template <class T>
 void lend_cpu_panels(Device& device) {
@@ -223,7 +228,7 @@ void Context::open_device(const std::function<void(Device&)>& prepare) {
     device = make_device();
     if (device && prepare && !start_.is_awaited()) prepare(*device);
     const std::lock_guard<std::mutex> lock(mutex_);
-    status_ = device ? device->name() + " (" + device->model() + ")" : "OVERLAPACK_DEVICE=off";
+    status_ = device ? describe(*device) : "OVERLAPACK_DEVICE=off";
     device_ = std::move(device);
   } catch (const std::exception& error) {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -310,7 +315,7 @@ void Context::use_device(std::shared_ptr<Device> device) {
   device_ = std::move(device);
   if (device_) device_->heed(process_end());
   process_ = process_identity();
-  status_ = device_ ? device_->name() + " (" + device_->model() + ")" : "no device";
+  status_ = device_ ? describe(*device_) : "no device";
 }
 
 void Context::log(const std::string& line) {

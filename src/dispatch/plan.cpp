@@ -161,6 +161,7 @@ Plan plan(Routine routine, char type, const Shape& shape, const Settings& settin
   if (plan.precision != Precision::fp32) {
     plan.why += std::string("; products in ") + name_of(plan.precision) + " (OVERLAPACK_REFINE)";
   }
+  if (!device->shortcoming().empty()) plan.why += "; " + device->shortcoming();
   return plan;
 }
 

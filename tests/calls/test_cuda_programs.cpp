@@ -3,7 +3,11 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -29,6 +33,7 @@ int driver(const char* name, Parameters... parameters) {
 }
 
 using Handle = void*;
+constexpr unsigned kNonBlocking = 1;
 
 /// The primary context of GPU `index`, which is the calling thread's from now on.
 void work_on(int index) {
@@ -109,16 +114,73 @@ TEST_F(CudaPrograms, MayTakeAllOfTheMemory) {
 }
 
 TEST_F(CudaPrograms, MayCaptureAGraphMeanwhile) {
-  Handle stream = nullptr, graph = nullptr;
   work_on(0);
-  constexpr unsigned kNonBlocking = 1;
   constexpr int kGlobal = 0;
-  ASSERT_EQ(driver("cuStreamCreate", &stream, kNonBlocking), 0);
-  ASSERT_EQ(driver("cuStreamBeginCapture_v2", stream, kGlobal), 0);
-  std::thread(expect_right_results).join();
-  expect_right_results();  // by the thread that captures, too
-  EXPECT_EQ(driver("cuStreamEndCapture", stream, &graph), 0);
-  EXPECT_EQ(driver("cuStreamDestroy_v2", stream), 0);
+  // Each call takes memory, and gives it back.
+  for (const auto keep : {dispatch::kForEver, std::chrono::milliseconds(0)}) {
+    keep_memory_ = keep;
+    route(Algorithm::tiled, 64);
+    Handle stream = nullptr, graph = nullptr;
+    ASSERT_EQ(driver("cuStreamCreate", &stream, kNonBlocking), 0);
+    ASSERT_EQ(driver("cuStreamBeginCapture_v2", stream, kGlobal), 0);
+    std::thread(expect_right_results).join();
+    expect_right_results();  // by the thread that captures, too
+    EXPECT_EQ(driver("cuStreamEndCapture", stream, &graph), 0);
+    EXPECT_EQ(driver("cuStreamDestroy_v2", stream), 0);
+  }
+}
+
+/// A stream of the program whose work does not end before it is told to.
+class StuckStream {
+ public:
+  StuckStream() {
+    constexpr unsigned kPortableAndMapped = 3, kEqual = 1;
+    EXPECT_EQ(driver("cuMemHostAlloc", &flag_, sizeof(Flag), kPortableAndMapped), 0);
+    new (flag_) Flag(0);
+    EXPECT_EQ(driver("cuStreamCreate", &stream_, kNonBlocking), 0);
+    EXPECT_EQ(driver("cuStreamWaitValue32_v2", stream_, reinterpret_cast<std::uintptr_t>(flag_), 1U,
+                     kEqual),
+              0);
+  }
+  ~StuckStream() {
+    flag_->store(1);
+    EXPECT_EQ(driver("cuStreamSynchronize", stream_), 0);
+    EXPECT_EQ(driver("cuStreamDestroy_v2", stream_), 0);
+    EXPECT_EQ(driver("cuMemFreeHost", flag_), 0);
+  }
+  bool is_done() const { return driver("cuStreamQuery", stream_) == 0; }
+
+ private:
+  Flag* flag_ = nullptr;
+  Handle stream_ = nullptr;
+};
+
+TEST_F(CudaPrograms, MayWorkWhileMemoryGoesBack) {
+  work_on(0);
+  expect_right_results();
+  const std::size_t held = device().pool_use(Space::device).held;
+  std::size_t before = 0, after = 0, total = 0;
+  ASSERT_EQ(driver("cuMemGetInfo_v2", &before, &total), 0);
+  std::atomic<bool> given{false};
+  std::thread giver;
+  {
+    const StuckStream stream;
+    giver = std::thread([&given] {
+      dispatch::Context::instance().give_back_memory();
+      given = true;
+    });
+    for (int tenth = 0; tenth < 200 && !given; ++tenth) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+    EXPECT_TRUE(given) << "it waits for the program's work";
+    EXPECT_FALSE(stream.is_done());
+  }
+  giver.join();
+  EXPECT_EQ(device().pool_use(Space::device).held, 0u);
+  ASSERT_EQ(driver("cuMemGetInfo_v2", &after, &total), 0);
+  constexpr std::size_t kUnits = std::size_t{32} << 20;  // in which a pool takes memory
+  EXPECT_GE(after + kUnits, before + held);
+  expect_right_results();
 }
 
 int gpu_of_this_thread() {

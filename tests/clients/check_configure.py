@@ -9,15 +9,62 @@ import tempfile
 import harness
 
 
+def executable(folder, name, text):
+    path = os.path.join(folder, name)
+    with open(path, "w") as script:
+        script.write("#!/bin/sh\n" + text)
+    os.chmod(path, 0o755)
+    return path
+
+
+def check_architectures(source, cmake):
+    """Which architectures the plug-in is built for, without nvcc and a GPU."""
+    with tempfile.TemporaryDirectory(prefix="overlapack-") as folder:
+        script = os.path.join(folder, "ask.cmake")
+        with open(script, "w") as file:
+            file.write('cmake_minimum_required(VERSION 3.22)\n'
+                       f'include("{source}/src/device/cuda/architectures.cmake")\n'
+                       f'overlapack_architectures(result "${{WANTED}}" "{folder}/nvcc")\n'
+                       'message(STATUS "<${result}>")\n')
+
+        def ask(wanted, expected):
+            path = folder + ":" + os.environ.get("PATH", "")
+            status, output, errors = harness.run([cmake, "-DWANTED=" + wanted, "-P", script],
+                                                 dict(os.environ, PATH=path))
+            text = " ".join((output + errors).split())
+            lines = output.count("CUDA architectures: ")
+            if status != 0 or f"<{expected}>" not in text or lines != (wanted != expected):
+                harness.fail(f"for the architectures {wanted}, not {expected}: {text}")
+
+        for wanted, expected in (
+                ("90", "90a"), ("90-real", "90a-real"), ("90-virtual", "90a-virtual"),
+                ("80;90", "80;90a"), ("90-real;100-real", "90a-real;100-real"),
+                ("80-real;90a-real;90-virtual", "80-real;90a-real;90-virtual"),
+                ("80", "80"), ("190", "190"), ("90a", "90a"), ("all-major", "all-major"),
+                ("OFF", "OFF")):
+            ask(wanted, expected)
+
+        executable(folder, "nvidia-smi", "exit 9")
+        status, output, errors = harness.run([cmake, "-DWANTED=native", "-P", script],
+                                             dict(os.environ, PATH=folder))
+        if status == 0 or "90a for an H100" not in errors:
+            harness.fail("nothing says that no GPU can be asked: " + output + errors)
+        executable(folder, "nvidia-smi", "echo 9.0; echo 9.0; echo 12.0")
+        ask("native", "90a-real;120-real")
+        executable(folder, "__nvcc_device_query", "echo 80,90")
+        ask("native", "80-real;90a-real")
+
+
 def main():
     source, cmake, *nvcc = sys.argv[1:]
+    check_architectures(source, cmake)
 
-    def configure(*options, **settings):
+    def configure(*options, result="compat/overlapack.pc", **settings):
         with tempfile.TemporaryDirectory(prefix="overlapack-") as build:
             status, output, errors = harness.run(
                 [cmake, "-S", source, "-B", build, *options], dict(os.environ, **settings))
-            package = os.path.join(build, "compat", "overlapack.pc")
-            text = open(package).read() if os.path.exists(package) else ""
+            path = os.path.join(build, result)
+            text = open(path).read() if os.path.exists(path) else ""
             return status, " ".join((output + errors).split()), text
 
     without = ["-DOVERLAPACK_CUDA=OFF", "-DOVERLAPACK_TESTS=OFF"]
@@ -47,16 +94,21 @@ def main():
 
     if nvcc:  # one that says it is older
         with tempfile.TemporaryDirectory(prefix="overlapack-") as folder:
-            older = os.path.join(folder, "nvcc")
-            with open(older, "w") as script:
-                script.write(f"""#!/bin/sh
+            older = executable(folder, "nvcc", f"""
 [ "$1" = --version ] && echo "Cuda compilation tools, release 12.4, V12.4.131" && exit
 exec {nvcc[0]} "$@"
 """)
-            os.chmod(older, 0o755)
             status, output, _ = configure("-DOVERLAPACK_TESTS=OFF", CUDACXX=older)
             if status != 0 or "12.4 is older than 12.5: building without" not in output:
                 harness.fail("with an older CUDA toolkit: " + output)
+        status, output, commands = configure(
+            "-DOVERLAPACK_TESTS=OFF", "-DCMAKE_CUDA_ARCHITECTURES=80-real;90-real",
+            CUDACXX=nvcc[0], result="compile_commands.json")
+        if status != 0 or "80-real;90a-real instead of 80-real;90-real:" not in output:
+            harness.fail("for compute capability 9.0 without its a: " + output)
+        architectures = set(re.findall(r"arch=(\w+)", commands))
+        if architectures != {"compute_80", "compute_90a"}:
+            harness.fail(f"for compute capability 9.0 nvcc is asked for {architectures}")
 
 
 main()

@@ -20,6 +20,7 @@ class EmulatedDevice final : public Device {
         c_(make_kernels<std::complex<float>>(*this, machine_, options.core_only)),
         z_(make_kernels<std::complex<double>>(*this, machine_, options.core_only)) {
     set_kernels(*s_.kernels, *d_.kernels, *c_.kernels, *z_.kernels);
+    set_shortcoming(options.shortcoming);
   }
   ~EmulatedDevice() override { clear_pools(); }
 

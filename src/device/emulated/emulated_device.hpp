@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "device/device.hpp"
 
@@ -24,6 +25,7 @@ struct EmulatedOptions {
   /// Only what every device must have (device/blas.hpp): panels and fused operations by their
   /// defaults, and no formats.
   bool core_only = false;
+  std::string shortcoming = {};  ///< Device::shortcoming()
 };
 
 std::unique_ptr<Device> make_emulated_device(EmulatedOptions options = {});

@@ -1,6 +1,7 @@
 #include "device/cuda/runtime/cuda_device.hpp"
 
 #include <string>
+#include <utility>
 
 #include "device/cuda/runtime/check.hpp"
 #include "device/cuda/runtime/contexts.hpp"
@@ -8,33 +9,42 @@
 
 namespace overlapack::cuda {
 
-CudaDevice::CudaDevice(const Gpu& gpu, const cudaDeviceProp& properties, bool fast_tf32)
+CudaDevice::CudaDevice(const Gpu& gpu, const cudaDeviceProp& properties, bool fast_tf32,
+                       std::string shortcoming)
     : Device("cuda:" + std::to_string(gpu.index), properties.name, properties.totalGlobalMem, false,
              tuning_of_gpu(gpu.has_hopper_code, fast_tf32)),
       gpu_(gpu),
+      pool_(gpu.index),
       s_(*this, gpu),
       d_(*this, gpu),
       c_(*this, gpu),
       z_(*this, gpu) {
   set_kernels(s_.kernels, d_.kernels, c_.kernels, z_.kernels);
+  set_shortcoming(std::move(shortcoming));
 }
 
 CudaDevice::~CudaDevice() { clear_pools(); }
 
 void* CudaDevice::do_allocate(Space space, std::size_t bytes) {
   const CurrentDevice current(gpu_.index);
+  if (space == Space::device) return pool_.allocate(bytes, "device memory");
   void* memory = nullptr;
-  if (space == Space::device) {
-    check(cudaMalloc(&memory, bytes), "device memory");
-  } else {
-    check(cudaHostAlloc(&memory, bytes, cudaHostAllocPortable), "staging memory");
-  }
+  check(cudaHostAlloc(&memory, bytes, cudaHostAllocPortable), "staging memory");
   return memory;
 }
 
 void CudaDevice::do_free(Space space, void* memory) noexcept {
   const CurrentDevice current(gpu_.index);
-  ignore(space == Space::device ? cudaFree(memory) : cudaFreeHost(memory));
+  if (space == Space::device) {
+    pool_.free(memory);
+  } else {
+    ignore(cudaFreeHost(memory));
+  }
+}
+
+void CudaDevice::do_trim() noexcept {
+  const CurrentDevice current(gpu_.index);
+  pool_.trim();
 }
 
 MemoryKind CudaDevice::do_kind_of(const void* memory) {
@@ -58,7 +68,7 @@ MemoryKind CudaDevice::do_kind_of(const void* memory) {
 }
 
 std::unique_ptr<Queue> CudaDevice::do_make_queue(Priority priority) {
-  return std::make_unique<CudaQueue>(*this, gpu_, priority);
+  return std::make_unique<CudaQueue>(*this, gpu_, pool_, priority);
 }
 
 std::shared_ptr<void> CudaDevice::do_make_current() {

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "device/cuda/formats/cuda_formats.hpp"
+#include "device/cuda/runtime/async_pool.hpp"
 #include "device/cuda/runtime/cuda_kernels.hpp"
 #include "device/cuda/runtime/gpu.hpp"
 #include "device/device.hpp"
@@ -17,12 +18,14 @@ namespace overlapack::cuda {
 class CudaDevice final : public Device {
  public:
   /// `fast_tf32`: products of TF32 numbers are faster than those of floats.
-  CudaDevice(const Gpu& gpu, const cudaDeviceProp& properties, bool fast_tf32);
+  CudaDevice(const Gpu& gpu, const cudaDeviceProp& properties, bool fast_tf32,
+             std::string shortcoming);
   ~CudaDevice() override;
 
  private:
   void* do_allocate(Space space, std::size_t bytes) override;
   void do_free(Space space, void* memory) noexcept override;
+  void do_trim() noexcept override;
   MemoryKind do_kind_of(const void* memory) override;
   std::unique_ptr<Queue> do_make_queue(Priority priority) override;
   std::unique_ptr<Event> do_make_event(Timed timed) override;
@@ -40,6 +43,7 @@ class CudaDevice final : public Device {
 
   const Gpu gpu_;
   const Sentinel sentinel_;
+  AsyncPool pool_;
   ForScalar<float> s_;
   ForScalar<double> d_;
   ForScalar<std::complex<float>> c_;

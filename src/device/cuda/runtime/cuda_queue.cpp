@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "device/cuda/panels/panels.hpp"
 #include "device/cuda/reductions/reduce_scratch.hpp"
@@ -105,7 +106,8 @@ double CudaEvent::do_since(Event& earlier) {
 
 // ---- CudaQueue ----------------------------------------------------------------------------
 
-CudaQueue::CudaQueue(Device& device, const Gpu& gpu, Priority priority) : Queue(device), gpu_(gpu) {
+CudaQueue::CudaQueue(Device& device, const Gpu& gpu, AsyncPool& pool, Priority priority)
+    : Queue(device), gpu_(gpu), pool_(pool) {
   const CurrentDevice current(gpu_.index);
   try {
     int least = 0, greatest = 0;
@@ -125,8 +127,10 @@ CudaQueue::~CudaQueue() {
 }
 
 cublasHandle_t CudaQueue::cublas() {
+  if (workspace_) return cublas_;
+  const CurrentDevice current(gpu_.index);
+  auto workspace = std::make_unique<PooledMemory>(pool_, kWorkspaceBytes, "cuBLAS workspace");
   if (cublas_ == nullptr) {
-    void* const workspace = made(workspace_, kWorkspaceBytes, "cuBLAS workspace").at(0);
     cublasHandle_t handle = nullptr;
     cublasStatus_t status = cublasCreate(&handle);
     if (status == CUBLAS_STATUS_NOT_INITIALIZED && is_short_of_memory()) {
@@ -135,9 +139,17 @@ cublasHandle_t CudaQueue::cublas() {
     check(status, "starting cuBLAS");
     cublas_ = handle;
     check(cublasSetStream(cublas_, stream_), "starting cuBLAS");
-    check(cublasSetWorkspace(cublas_, workspace, kWorkspaceBytes), "starting cuBLAS");
   }
+  check(cublasSetWorkspace(cublas_, workspace->get(), kWorkspaceBytes), "starting cuBLAS");
+  workspace_ = std::move(workspace);
   return cublas_;
+}
+
+/// The handle of cuBLAS stays, which takes long to make; cublas() gives it another workspace before
+/// its next use. So does what panels have, a few megabytes at most.
+void CudaQueue::do_give_back_memory() noexcept {
+  const CurrentDevice current(gpu_.index);
+  workspace_.reset();
 }
 
 template <class X, class... Arguments>

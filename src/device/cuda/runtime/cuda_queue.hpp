@@ -6,6 +6,7 @@
 
 #include <memory>
 
+#include "device/cuda/runtime/async_pool.hpp"
 #include "device/cuda/runtime/check.hpp"
 #include "device/cuda/runtime/gpu.hpp"
 #include "device/device.hpp"
@@ -37,7 +38,7 @@ class CudaEvent final : public Event {
 /// talk to each other.
 class CudaQueue final : public Queue {
  public:
-  CudaQueue(Device& device, const Gpu& gpu, Priority priority);
+  CudaQueue(Device& device, const Gpu& gpu, AsyncPool& pool, Priority priority);
   ~CudaQueue() override;
   const Gpu& gpu() const { return gpu_; }
   cudaStream_t stream() const { return stream_; }
@@ -66,11 +67,13 @@ class CudaQueue final : public Queue {
   void do_wait(Event&) override;
   void do_synchronize() override;
   void do_drain() noexcept override;
+  void do_give_back_memory() noexcept override;
 
   const Gpu gpu_;
+  AsyncPool& pool_;
   cudaStream_t stream_ = nullptr;
   cublasHandle_t cublas_ = nullptr;
-  std::unique_ptr<DeviceMemory> workspace_;  // of cuBLAS
+  std::unique_ptr<PooledMemory> workspace_;  // of cuBLAS
   std::unique_ptr<Exchange> exchange_;
   std::unique_ptr<Relay> relay_;
   std::unique_ptr<UpdateScratch> update_scratch_;

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "core/scalar.hpp"
+#include "device/cuda/runtime/code_for_gpu.hpp"
 
 namespace overlapack::cuda {
 
@@ -11,14 +13,14 @@ namespace overlapack::cuda {
 /// thread block of compute capability 8.0 may have.
 constexpr std::size_t kSharedByAll = 163 * 1024;
 
-/// Whether the current GPU is of compute capability 9.0, and code for it has been built.
-bool has_hopper_code();
+/// Which code has been built that the current GPU can run. `reason`: CUDA's, if there is none.
+Code find_code(std::string& reason);
 
 struct Gpu {
   int index;  ///< the driver's
   int multiprocessors;
   Index shared_bytes;    ///< that a thread block may have
-  bool has_hopper_code;  ///< has_hopper_code() of this GPU
+  bool has_hopper_code;  ///< Code::hopper runs on this GPU
 };
 
 }  // namespace overlapack::cuda

@@ -87,6 +87,12 @@ void refuse_at(const overlapack::ProcessEnd& end) {
   // Starts the device, so that one that refuses (exclusive use, no memory) is found here.
   overlapack::cuda::check(cudaFree(nullptr), "starting the GPU");
   refuse_at(end);
+  const overlapack::cuda::ComputeCapability capability{properties.major, properties.minor};
+  std::string reason;
+  const overlapack::cuda::Code code = overlapack::cuda::find_code(reason);
+  if (code == overlapack::cuda::Code::none) {
+    throw DeviceError(overlapack::cuda::why_no_code(properties.name, capability, reason), true);
+  }
   // GPUs made for computing, known by their fast double precision, multiply TF32 numbers eight
   // times as fast as floats; those made for graphics about as fast.
   int single_to_double = 0;
@@ -96,6 +102,7 @@ void refuse_at(const overlapack::ProcessEnd& end) {
   const overlapack::cuda::Gpu gpu = {
       index, properties.multiProcessorCount,
       static_cast<overlapack::Index>(properties.sharedMemPerBlockOptin),
-      overlapack::cuda::has_hopper_code()};
-  return new overlapack::cuda::CudaDevice(gpu, properties, single_to_double <= 2);
+      code == overlapack::cuda::Code::hopper};
+  return new overlapack::cuda::CudaDevice(gpu, properties, single_to_double <= 2,
+                                          overlapack::cuda::what_is_missing(capability, code));
 }

@@ -1,4 +1,4 @@
-// Whether code for Hopper alone runs here.
+// Which code of the plug-in runs here: for Hopper alone, for all GPUs, or none.
 #include "device/cuda/runtime/gpu.hpp"
 #include "device/cuda/runtime/launch.cuh"
 
@@ -13,9 +13,19 @@ __device__ const int for_hopper = 1;
 __device__ const int for_hopper = 0;
 #endif
 
+/// What CUDA says where the plug-in has neither machine code for a GPU, nor PTX that the driver can
+/// compile.
+bool is_lack_of_code(cudaError_t status) {
+  return status == cudaErrorNoKernelImageForDevice || status == cudaErrorInvalidKernelImage ||
+         status == cudaErrorInvalidDeviceFunction || status == cudaErrorInvalidSymbol ||
+         status == cudaErrorSymbolNotFound || status == cudaErrorInvalidPtx ||
+         status == cudaErrorUnsupportedPtxVersion || status == cudaErrorJitCompilerNotFound ||
+         status == cudaErrorJitCompilationDisabled;
+}
+
 }  // namespace
 
-bool has_hopper_code() {
+Code find_code(std::string& reason) {
   const char* const what = "reading the GPU's data";
   int result = 0;
   cudaStream_t stream = nullptr;  // the default one may be one that the application captures
@@ -23,9 +33,14 @@ bool has_hopper_code() {
   cudaError_t status = cudaMemcpyFromSymbolAsync(&result, for_hopper, sizeof result, 0,
                                                  cudaMemcpyDeviceToHost, stream);
   if (status == cudaSuccess) status = cudaStreamSynchronize(stream);
+  ignore(status);
   ignore(cudaStreamDestroy(stream));
+  if (is_lack_of_code(status)) {
+    reason = cudaGetErrorString(status);
+    return Code::none;
+  }
   check(status, what);
-  return result != 0;
+  return result != 0 ? Code::hopper : Code::common;
 }
 
 }  // namespace overlapack::cuda
