@@ -125,6 +125,8 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
          "auto, or strict: NumPy's copies read and write their operands alone", "NAME");
   mirror(*run, options, "--memory-limit", "OVERLAPACK_MEMORY_LIMIT",
          "Device memory that calls may take, e.g. 8G", "BYTES");
+  mirror(*run, options, "--keep-memory", "OVERLAPACK_KEEP_MEMORY",
+         "Seconds without a call to keep device memory, or forever", "SECONDS");
   mirror(*run, options, "--fp32", "OVERLAPACK_FP32",
          "auto, or strict: no large single-precision products on the tensor cores", "NAME");
   mirror(*run, options, "--fp64", "OVERLAPACK_FP64",

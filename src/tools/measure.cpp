@@ -87,6 +87,7 @@ Device* force_device(const std::string& device, Index min_n, const std::string& 
   settings.algorithm = wanted.algorithm;
   settings.nb = wanted.nb;
   if (min_n > 0) settings.min_n = min_n;
+  settings.keep_memory = dispatch::kForEver;  // however long what is measured in between takes
   context.reset(settings, context.profile());
   Device* const opened = context.device();
   if (opened == nullptr && device != "off") throw std::runtime_error(context.device_status());

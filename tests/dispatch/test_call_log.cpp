@@ -253,6 +253,17 @@ TEST_F(CallLog, ACallThatNobodyCanServe) {
   EXPECT_NE(text().find("info=-1010 where=none "), std::string::npos) << text();
 }
 
+TEST_F(CallLog, SaysWhatTheDeviceLacks) {
+  EmulatedOptions options;
+  options.shortcoming = "without wings";
+  device_ = make_emulated_device(options);
+  log_to(path_);
+  auto a = positive_definite<double>(100, 1);
+  EXPECT_EQ(potrf<double>(Uplo::lower, a.view()), 0);
+  EXPECT_NE(text().find("; without wings\""), std::string::npos) << text();
+  EXPECT_EQ(dispatch::Context::instance().device_status(), "host (emulated device), without wings");
+}
+
 TEST_F(CallLog, CallsThatTheDeviceWouldHaveServedStartItInTheEnd) {
   if (!device().emulated()) GTEST_SKIP() << "CUDA runs in this process, so it opens at once";
   auto& context = dispatch::Context::instance();

@@ -84,6 +84,10 @@ TEST(Settings, AcceptEveryDocumentedValue) {
   EXPECT_EQ(parse({{"OVERLAPACK_THREADS", "1024"}}).threads, 1024);
   EXPECT_EQ(parse({{"OVERLAPACK_PROFILE", "/tmp/p"}}).profile, "/tmp/p");
   EXPECT_EQ(parse({{"OVERLAPACK_CPU_LAPACK", "libx.so"}}).cpu_lapack, "libx.so");
+  EXPECT_EQ(parse({}).keep_memory, std::chrono::seconds(5));
+  EXPECT_EQ(parse({{"OVERLAPACK_KEEP_MEMORY", "0"}}).keep_memory, std::chrono::seconds(0));
+  EXPECT_EQ(parse({{"OVERLAPACK_KEEP_MEMORY", "60"}}).keep_memory, std::chrono::minutes(1));
+  EXPECT_EQ(parse({{"OVERLAPACK_KEEP_MEMORY", "forever"}}).keep_memory, kForEver);
   EXPECT_EQ(parse({{"OVERLAPACK_MEMORY_LIMIT", "12345"}}).memory_limit, 12345u);
   EXPECT_EQ(parse({{"OVERLAPACK_MEMORY_LIMIT", "3k"}}).memory_limit, 3u << 10);
   EXPECT_EQ(parse({{"OVERLAPACK_MEMORY_LIMIT", "3K"}}).memory_limit, 3u << 10);
@@ -122,6 +126,10 @@ TEST(Settings, ComplainOnceAboutABadValueAndIgnoreIt) {
       {"OVERLAPACK_THREADS", "1025"},
       {"OVERLAPACK_VERBOSE", "yes"},
       {"OVERLAPACK_VERBOSE", "summary:calls"},
+      {"OVERLAPACK_KEEP_MEMORY", "-1"},
+      {"OVERLAPACK_KEEP_MEMORY", "1.5"},
+      {"OVERLAPACK_KEEP_MEMORY", "1000001"},
+      {"OVERLAPACK_KEEP_MEMORY", "always"},
       {"OVERLAPACK_MEMORY_LIMIT", "0"},
       {"OVERLAPACK_MEMORY_LIMIT", "2T"},
       {"OVERLAPACK_MEMORY_LIMIT", "G"},

@@ -80,8 +80,8 @@ bool same(const Settings& a, const Settings& b) {
          a.min_n == b.min_n && a.algorithm == b.algorithm && a.nb == b.nb &&
          a.strict_fp32 == b.strict_fp32 && a.strict_fp64 == b.strict_fp64 && a.upload == b.upload &&
          a.refine == b.refine && a.threads == b.threads && a.memory_limit == b.memory_limit &&
-         a.profile == b.profile && a.cpu_lapack == b.cpu_lapack && a.verbose == b.verbose &&
-         a.log == b.log;
+         a.keep_memory == b.keep_memory && a.profile == b.profile && a.cpu_lapack == b.cpu_lapack &&
+         a.verbose == b.verbose && a.log == b.log;
 }
 
 void expect_sane(const Settings& settings) {
@@ -90,6 +90,7 @@ void expect_sane(const Settings& settings) {
          "the index of the GPU is out of range");
   expect(!settings.min_n || *settings.min_n >= 1, "min_n is below 1");
   expect(settings.nb >= 0, "nb is negative");
+  expect(settings.keep_memory.count() >= 0, "the time to keep memory is negative");
   expect(settings.threads >= 0 && settings.threads <= 1024, "threads are out of range");
 }
 

@@ -26,8 +26,8 @@ using namespace testing_support;
 class Launches : public Observer {
  public:
   void before(Action action, const char* name, double amount) override {
-    static constexpr const char* kNames[] = {"allocate", "create", "up",   "down",        "kernel",
-                                             "record",   "wait",   "synchronize", "give back"};
+    static constexpr const char* kNames[] = {
+        "allocate", "create", "up", "down", "kernel", "record", "wait", "synchronize", "give back"};
     if (std::this_thread::get_id() != thread_) return;
     if (action == Action::create || action == Action::synchronize) return;
     std::printf("%s %s %.0f\n", kNames[static_cast<int>(action)], name, amount);

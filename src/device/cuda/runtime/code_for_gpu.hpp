@@ -38,9 +38,7 @@ inline std::string why_no_code(const std::string& model, const ComputeCapability
 /// What is missing for a GPU that is used all the same; empty if nothing is.
 inline std::string what_is_missing(const ComputeCapability& gpu, Code code) {
   if (!gpu.is_hopper() || code == Code::hopper) return {};
-  return "slower than it could be, since the CUDA plug-in has no code for 90a, only for older or "
-         "all GPUs; " +
-         how_to_build(gpu);
+  return "slower than it could be: the CUDA plug-in has no code for 90a; " + how_to_build(gpu);
 }
 
 }  // namespace overlapack::cuda
