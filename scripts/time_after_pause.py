@@ -37,7 +37,10 @@ class Gpu:
     """The driver, as a program that computes nothing itself."""
 
     def __init__(self):
-        self.driver = ctypes.CDLL("libcuda.so.1")
+        try:
+            self.driver = ctypes.CDLL("libcuda.so.1")
+        except OSError as error:
+            sys.exit(f"time_after_pause: there is no NVIDIA driver: {error}")
         context = ctypes.c_void_p()
         for status in (self.driver.cuInit(0),
                        self.driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0),

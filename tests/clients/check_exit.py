@@ -41,7 +41,9 @@ def main():
     if on_gpu:  # which takes up to a second to start
         delays = range(0, 1000, 100) if "early" in options.way else range(0, 50, 10)
     expected = -signal.SIGTERM if options.way == "signal" else STATUS
-    for delay in delays:
+    for number, delay in enumerate(delays):
+        # In every second run each call gives the device's memory back.
+        env["OVERLAPACK_KEEP_MEMORY"] = "0" if number % 2 else "5"
         status, output, errors = harness.run(options.program + [str(order), str(delay)], env,
                                              timeout=MAX_SECONDS)
         if status == harness.SKIPPED:
