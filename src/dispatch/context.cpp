@@ -18,6 +18,7 @@
 #include "cpu/lapack.hpp"
 #include "device/cuda/runtime/plugin.hpp"
 #include "device/emulated/emulated_device.hpp"
+#include "dispatch/memory_use.hpp"
 #include "dispatch/process_end.hpp"
 #include "dispatch/rehearsal.hpp"
 #include "dispatch/residency.hpp"
@@ -225,8 +226,12 @@ void Context::open_device(const std::function<void(Device&)>& prepare) {
   const DeviceUse use(DeviceUse::Kind::start);
   std::shared_ptr<Device> device;
   try {
+    std::optional<MemoryUse> memory_use;  // ends when the device is there for all
     device = make_device();
-    if (device && prepare && !start_.is_awaited()) prepare(*device);
+    if (device && prepare && !start_.is_awaited()) {
+      memory_use.emplace(*this);
+      prepare(*device);
+    }
     const std::lock_guard<std::mutex> lock(mutex_);
     status_ = device ? describe(*device) : "OVERLAPACK_DEVICE=off";
     device_ = std::move(device);

@@ -40,9 +40,9 @@ struct Settings {
   std::size_t memory_limit = 0;  ///< OVERLAPACK_MEMORY_LIMIT: of device memory, 0 = none
   /// OVERLAPACK_KEEP_MEMORY: of the device, without a call
   std::chrono::milliseconds keep_memory = std::chrono::seconds(5);
-  bool verbose = false;          ///< OVERLAPACK_VERBOSE: log every call
-  std::string log;               ///< file the log is appended to; empty means stderr
-  bool log_of_summary = false;   ///< `log` is there only as long as somebody will read it
+  bool verbose = false;         ///< OVERLAPACK_VERBOSE: log every call
+  std::string log;              ///< file the log is appended to; empty means stderr
+  bool log_of_summary = false;  ///< `log` is there only as long as somebody will read it
 };
 
 /// For Settings::keep_memory.

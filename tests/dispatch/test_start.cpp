@@ -164,6 +164,7 @@ class StartBesideCalls : public testing::Test {
     log_ = testing::TempDir() + "/overlapack_start_" + std::to_string(getpid());
     settings_.verbose = true;
     settings_.log = log_;
+    settings_.keep_memory = kForEver;
     forget();
   }
   void TearDown() override {
@@ -242,6 +243,19 @@ TEST_F(StartBesideCalls, TheCpuServesThemUntilTheDeviceIsThere) {
   EXPECT_TRUE(factors_rightly());
   EXPECT_EQ(where(), "cpu cpu cpu host");
   EXPECT_EQ(context().device_status(), "host (emulated device)");
+}
+
+TEST_F(StartBesideCalls, MemoryThatItTakesGoesBack) {
+  settings_.keep_memory = std::chrono::milliseconds(0);
+  forget();
+  start_takes("0");
+  spend(kSecondsBeforeStart);
+  EXPECT_TRUE(factors_rightly());
+  ASSERT_TRUE(is_over());
+  Device* const device = context().device();
+  ASSERT_NE(device, nullptr) << context().device_status();
+  EXPECT_GT(device->counters().kernels, 0u) << "it has not been prepared";
+  EXPECT_EQ(device->pool_use(Space::device).held, 0u);
 }
 
 TEST_F(StartBesideCalls, ALongCallWaits) {
