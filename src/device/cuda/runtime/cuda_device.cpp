@@ -37,6 +37,13 @@ void CudaDevice::do_free(Space space, void* memory) noexcept {
   ignore(space == Space::device ? cudaFree(memory) : cudaFreeHost(memory));
 }
 
+std::size_t CudaDevice::do_free_memory() {
+  const CurrentDevice current(gpu_.index);
+  std::size_t free = 0, total = 0;
+  check(cudaMemGetInfo(&free, &total), "asking how much memory is free");
+  return free;
+}
+
 MemoryKind CudaDevice::do_kind_of(const void* memory) {
   const CurrentDevice current(gpu_.index);
   cudaPointerAttributes attributes = {};
