@@ -73,9 +73,9 @@ class Planner {
     with.split = family_.offers(Form::split, request_, with) && !forbidden(Form::split);
     try {  // others may have most of the memory
       with.memory = std::min(
-          memory_, static_cast<std::size_t>(
-                       kUsableShareOfMemory *
-                       static_cast<double>(request_.device.obtainable_memory())));
+          memory_,
+          static_cast<std::size_t>(kUsableShareOfMemory *
+                                   static_cast<double>(request_.device.obtainable_memory())));
     } catch (const DeviceError&) {
       return 0;
     }

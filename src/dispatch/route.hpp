@@ -140,8 +140,7 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume,
   std::lock_guard<std::mutex> lock(context.device_mutex());
   const std::size_t up = device.counters().bytes_to_device;
   const std::size_t down = device.counters().bytes_to_host;
-  algorithms::Options options =
-      options_of(decision.plan, context.settings(), device.tuning());
+  algorithms::Options options = options_of(decision.plan, context.settings(), device.tuning());
   Index committed = 0, info = 0;
   const auto finish_on_cpu = [&](const char* reason) {
     info = kNoMemory;

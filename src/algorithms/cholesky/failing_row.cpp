@@ -48,10 +48,10 @@ void complete_failing_row(Device& device, const cpu::Lapack<T>& cpu, Queue& queu
   }
 }
 
-#define OVERLAPACK_INSTANTIATE(T)                                               \
-  template void bring_triangle_home<T>(Device&, Queue&, const Triangle<T>&,     \
-                                       DeviceView<const T>, HostView<T>);       \
-  template void complete_failing_row<T>(Device&, const cpu::Lapack<T>&, Queue&, \
+#define OVERLAPACK_INSTANTIATE(T)                                                                \
+  template void bring_triangle_home<T>(Device&, Queue&, const Triangle<T>&, DeviceView<const T>, \
+                                       HostView<T>);                                             \
+  template void complete_failing_row<T>(Device&, const cpu::Lapack<T>&, Queue&,                  \
                                         const Triangle<T>&, HostView<T>, Index, Index);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 

@@ -97,8 +97,8 @@ Slab<T>::Slab(Device& device, const cpu::Lapack<T>& cpu, const Options& options,
       S_(S),
       below_{S.last, a.rows},
       passing_(partition(S.first, ring_columns<T>(options, a.rows - S.first))),
-      ring_(make_ring<T>(device, uplo, a.rows - S.first,
-                         ring_columns<T>(options, a.rows - S.first))),
+      ring_(
+          make_ring<T>(device, uplo, a.rows - S.first, ring_columns<T>(options, a.rows - S.first))),
       cholesky_(device, cpu, options_, uplo, S.size(), below_.size()),
       updated_(device),
       queue_(device, Priority::normal, "slab") {}
@@ -151,8 +151,8 @@ void Slab<T>::update() {
     const DeviceView<T> L1 = triangle_.block(L, {0, S_.size()}, k),
                         L2 = triangle_.block(L, {S_.size(), all.last}, k);
     // A(S, S) := A(S, S) - L1 L1^H
-    queue_->enqueue(Herk<T>{triangle_.uplo, triangle_.direct(), Real<T>(-1), L1, Real<T>(1),
-                            here(A, S_, S_)});
+    queue_->enqueue(
+        Herk<T>{triangle_.uplo, triangle_.direct(), Real<T>(-1), L1, Real<T>(1), here(A, S_, S_)});
     // A(below, S) := A(below, S) - L2 L1^H
     triangle_.subtract(*queue_, L2, L1, here(A, below_, S_));
     ring_.pass(*queue_, number);
@@ -208,9 +208,9 @@ Index cholesky_slab_columns(Device& device, const Options& options, Index n) {
   return columns_pay(options, columns, n) ? columns : 0;
 }
 
-#define OVERLAPACK_INSTANTIATE(T)                                                                 \
-  template Index posv_out_of_core<T>(Device&, const cpu::Lapack<T>&, const Options&, Uplo,        \
-                                     HostView<T>, HostView<T>, Index&);                           \
+#define OVERLAPACK_INSTANTIATE(T)                                                          \
+  template Index posv_out_of_core<T>(Device&, const cpu::Lapack<T>&, const Options&, Uplo, \
+                                     HostView<T>, HostView<T>, Index&);                    \
   template Index cholesky_slab_columns<T>(Device&, const Options&, Index);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 

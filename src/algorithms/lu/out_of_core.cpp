@@ -208,8 +208,7 @@ void SlabLu<T>::take_pivots(const Lu<T>& lu, Range S, Range block) {
 /// The steps of all columns before the slab.
 template <class T>
 void SlabLu<T>::update(Range S) {
-  const std::vector<Range> pieces =
-      partition(std::min(S.first, pivot_count()), ring_columns_);
+  const std::vector<Range> pieces = partition(std::min(S.first, pivot_count()), ring_columns_);
   for (std::size_t q = 0; q < pieces.size(); ++q) {
     const Index number = static_cast<Index>(q);
     step(ring_.before(*queue_, number), pieces[q], S);
@@ -224,8 +223,7 @@ void SlabLu<T>::step(DeviceView<T> L, Range k, Range S) {
   // Its blocks have not seen each other's interchanges.
   for (const Range& block : partition(k, options_.nb)) {
     const Index left = block.first - k.first;
-    queue_->enqueue(
-        SwapRows<T>{L.block(left, 0, L.rows - left, left), pivots(block), block.first});
+    queue_->enqueue(SwapRows<T>{L.block(left, 0, L.rows - left, left), pivots(block), block.first});
   }
   // A(k:, S) := P A(k:, S); U(k, S) := L(k, k)^-1 A(k, S)
   queue_->enqueue(InterchangeAndSolve<T>{L.block(0, 0, width, width), pivots(k), k.first,
@@ -240,8 +238,7 @@ template <class T>
 Index gesv_out_of_core(Device& device, const cpu::Lapack<T>& cpu, const Options& options,
                        HostView<T> a, Interchanges& interchanges, HostView<T> b, Index& committed) {
   device.release_idle_memory();
-  const Index info =
-      SlabLu<T>(device, cpu, options, a, interchanges, committed).factor();
+  const Index info = SlabLu<T>(device, cpu, options, a, interchanges, committed).factor();
   if (info != 0 || b.empty()) return info;
   device.release_idle_memory();
   getrs_out_of_core<T>(device, options, Op::none, a, interchanges.pivots, b, committed);
@@ -259,9 +256,9 @@ Index lu_slab_columns(Device& device, const Options& options, Index m, Index n) 
   return columns_pay(options, most, k) ? most : 0;
 }
 
-#define OVERLAPACK_INSTANTIATE(T)                                                               \
-  template Index gesv_out_of_core<T>(Device&, const cpu::Lapack<T>&, const Options&,            \
-                                     HostView<T>, Interchanges&, HostView<T>, Index&);          \
+#define OVERLAPACK_INSTANTIATE(T)                                                                 \
+  template Index gesv_out_of_core<T>(Device&, const cpu::Lapack<T>&, const Options&, HostView<T>, \
+                                     Interchanges&, HostView<T>, Index&);                         \
   template Index lu_slab_columns<T>(Device&, const Options&, Index, Index);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 

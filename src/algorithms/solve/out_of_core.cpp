@@ -34,8 +34,7 @@ class PassingSolve {
         queue_(device, Priority::normal, "solve") {}
   /// Of device memory.
   static std::size_t bytes(const Options& options, Index n, Index columns) {
-    return DeviceMatrix<T>::bytes(n, columns) +
-           PieceRing<T>::bytes(n, ring_columns<T>(options, n));
+    return DeviceMatrix<T>::bytes(n, columns) + PieceRing<T>::bytes(n, ring_columns<T>(options, n));
   }
 
   /// X := T^-1 X for one triangle after the other, for columns of the caller's B. before(queue, X)
@@ -181,19 +180,19 @@ Index right_hand_sides_out_of_core(const Options& options, Index n, Index nrhs) 
   const double least = sizeof(T) * static_cast<double>(n) * static_cast<double>(options.nb);
   if (beyond_memory(options, least)) return 0;
   const auto fits = [&](Index columns) {
-    return !beyond_memory(options, least / static_cast<double>(options.nb) *
-                                       static_cast<double>(columns)) &&
+    return !beyond_memory(options,
+                          least / static_cast<double>(options.nb) * static_cast<double>(columns)) &&
            bytes_of_solve<T>(options, n, columns) <= options.memory;
   };
   const Index most = most_columns(options.nb, nrhs, fits);
   return columns_pay(options, most, nrhs) ? most : 0;
 }
 
-#define OVERLAPACK_INSTANTIATE(T)                                                                \
-  template void potrs_out_of_core<T>(Device&, const Options&, Uplo, HostView<const T>,           \
-                                     HostView<T>, Index&);                                       \
-  template void getrs_out_of_core<T>(Device&, const Options&, Op, HostView<const T>,             \
-                                     const std::vector<Index>&, HostView<T>, Index&);            \
+#define OVERLAPACK_INSTANTIATE(T)                                                      \
+  template void potrs_out_of_core<T>(Device&, const Options&, Uplo, HostView<const T>, \
+                                     HostView<T>, Index&);                             \
+  template void getrs_out_of_core<T>(Device&, const Options&, Op, HostView<const T>,   \
+                                     const std::vector<Index>&, HostView<T>, Index&);  \
   template Index right_hand_sides_out_of_core<T>(const Options&, Index, Index);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 

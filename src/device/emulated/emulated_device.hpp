@@ -24,6 +24,7 @@ struct EmulatedOptions {
   /// Only what every device must have (device/blas.hpp): panels and fused operations by their
   /// defaults, and no formats.
   bool core_only = false;
+  std::size_t taken = 0;  ///< bytes of the memory, by other processes
 };
 
 std::unique_ptr<Device> make_emulated_device(EmulatedOptions options = {});

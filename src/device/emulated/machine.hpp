@@ -159,7 +159,7 @@ inline bool Recording::reached() const { return stream == nullptr || stream->fin
 class Machine {
  public:
   Machine(const Device& device, const EmulatedOptions& options)
-      : memory(options.memory),
+      : memory(options.memory - options.taken),
         device_(device),
         schedule_(options.schedule),
         random_(options.seed) {
