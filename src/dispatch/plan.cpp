@@ -79,7 +79,11 @@ class Planner {
     } catch (const DeviceError&) {
       return 0;
     }
-    const Index columns = family_.columns_out_of_core(request_, with);
+    Index columns = family_.columns_out_of_core(request_, with);
+    if (columns == 0 && with.split) {
+      with.split = false;
+      columns = family_.columns_out_of_core(request_, with);
+    }
     if (columns > 0) options = with;
     return columns;
   }

@@ -368,7 +368,7 @@ class FaultsOutOfCore : public Faults<T> {
   void SetUp() override {
     Faults<T>::SetUp();
     this->nb_ = 8;
-    this->stride_factor_ = 19;
+    this->stride_factor_ = 37;
   }
   void limit_to(double share, dispatch::Routine routine, const dispatch::Shape& shape) {
     const double whole = sizeof(T) * static_cast<double>(shape.m * shape.n);

@@ -1,22 +1,24 @@
 #include "algorithms/cholesky/out_of_core.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "algorithms/cholesky/failing_row.hpp"
 #include "algorithms/cholesky/schedule.hpp"
 #include "algorithms/shared/piece_ring.hpp"
+#include "algorithms/shared/split.hpp"
 #include "algorithms/solve/out_of_core.hpp"
 #include "transfer/transfer.hpp"
 
 namespace overlapack::algorithms {
 namespace {
 
-/// How a slab is factored: its diagonal is not the caller's, by which residues are scaled, and all
-/// of its rows are there.
+/// How a slab is factored: its diagonal is not the caller's, by which residues are scaled, all of
+/// its rows are there, and split operands of its size would make it narrower.
 Options options_of_slab(Options options) {
-  options.residues = false;
+  options.residues = options.split = false;
   options.leading = 0;
   return options;
 }
@@ -49,8 +51,10 @@ class Slab {
                            Index columns) {
     const Index passing = ring_columns<T>(options, rows);
     return Cholesky<T>::bytes(device, options_of_slab(options), uplo, columns, rows - columns) +
-           (uplo == Uplo::lower ? PieceRing<T>::bytes(rows, passing)
-                                : PieceRing<T>::bytes(passing, rows));
+           Subtraction<T>::bytes(device, options, columns, rows, passing) +
+           (uplo == Uplo::lower
+                ? PieceRing<T>::bytes(rows, passing)
+                : PieceRing<T>::bytes(passing, rows) + DeviceMatrix<T>::bytes(columns, passing));
   }
 
   /// Returns LAPACK's info.
@@ -59,6 +63,7 @@ class Slab {
  private:
   void declare(Transfer& transfer);
   void update();
+  void subtract(DeviceView<const T> L2, DeviceView<const T> L1, DeviceView<T> a);
   void leave_failing(Index info);
   /// Rows i and columns j of L as the caller has them, and of the slab on the device.
   HostView<T> home(Range i, Range j) const { return triangle_.block(a_, i, j); }
@@ -73,8 +78,11 @@ class Slab {
   const Triangle<T> triangle_;
   const HostView<T> a_;
   const Range S_, below_;
+  const Index rows_, ring_columns_;   // of the slab, and of L that pass by at a time
   const std::vector<Range> passing_;  // columns before the slab
   PieceRing<T> ring_;
+  const Subtraction<T> subtract_;
+  std::optional<DeviceMatrix<T>> adjoint_;  // of a piece of an upper triangle, above the slab
   Cholesky<T> cholesky_;
   EventLease updated_;
   QueueLease queue_;
@@ -96,12 +104,16 @@ Slab<T>::Slab(Device& device, const cpu::Lapack<T>& cpu, const Options& options,
       a_(a),
       S_(S),
       below_{S.last, a.rows},
-      passing_(partition(S.first, ring_columns<T>(options, a.rows - S.first))),
-      ring_(
-          make_ring<T>(device, uplo, a.rows - S.first, ring_columns<T>(options, a.rows - S.first))),
+      rows_(a.rows - S.first),
+      ring_columns_(ring_columns<T>(options, rows_)),
+      passing_(partition(S.first, ring_columns_)),
+      ring_(make_ring<T>(device, uplo, rows_, ring_columns_)),
+      subtract_(device, options, S.size(), rows_, ring_columns_),
       cholesky_(device, cpu, options_, uplo, S.size(), below_.size()),
       updated_(device),
-      queue_(device, Priority::normal, "slab") {}
+      queue_(device, Priority::normal, "slab") {
+  if (!triangle_.lower()) adjoint_.emplace(device, S.size(), ring_columns_);
+}
 
 template <class T>
 Index Slab<T>::factor(Index& committed) {
@@ -146,17 +158,30 @@ void Slab<T>::update() {
   const DeviceView<T> A = cholesky_.input();
   for (std::size_t q = 0; q < passing_.size(); ++q) {
     const Index number = static_cast<Index>(q);
-    const Range k{0, passing_[q].size()}, all{0, a_.rows - S_.first};
+    const Range k{0, passing_[q].size()};
     const DeviceView<T> L = ring_.before(*queue_, number);
     const DeviceView<T> L1 = triangle_.block(L, {0, S_.size()}, k),
-                        L2 = triangle_.block(L, {S_.size(), all.last}, k);
+                        L2 = triangle_.block(L, {S_.size(), rows_}, k);
     // A(S, S) := A(S, S) - L1 L1^H
     queue_->enqueue(
         Herk<T>{triangle_.uplo, triangle_.direct(), Real<T>(-1), L1, Real<T>(1), here(A, S_, S_)});
     // A(below, S) := A(below, S) - L2 L1^H
-    triangle_.subtract(*queue_, L2, L1, here(A, below_, S_));
+    subtract(L2, L1, here(A, below_, S_));
     ring_.pass(*queue_, number);
   }
+}
+
+/// A := A - L2 L1^H, as they are stored.
+template <class T>
+void Slab<T>::subtract(DeviceView<const T> L2, DeviceView<const T> L1, DeviceView<T> a) {
+  if (a.empty()) return;
+  if (triangle_.lower()) {
+    subtract_.by_rows(*queue_, L1, L2, a);
+    return;
+  }
+  const DeviceView<T> adjoint = adjoint_->view().block(0, 0, L1.cols, L1.rows);
+  queue_->enqueue(Copy<T>{Op::conj_trans, L1, adjoint});
+  subtract_(*queue_, adjoint, L2, a);
 }
 
 /// What LAPACK leaves if pivot `info` of the slab is not positive: all before it in its block,
