@@ -84,6 +84,28 @@ TYPED_TEST(OutOfCore, Potrf) {
   }
 }
 
+TYPED_TEST(OutOfCore, PotrfBySplitOperands) {
+  using T = TypeParam;
+  if (!this->device().template kernels<T>().split_pays(Precision::fp32, 600, 600, 256)) {
+    GTEST_SKIP() << "they do not pay";
+  }
+  const Index n = this->device().emulated() ? 300 : 8000;
+  auto settings = this->limited(Algorithm::tiled, this->bytes(n, n) / 4 * 3);
+  if (!this->device().emulated()) settings.nb = 256;
+  ASSERT_TRUE(this->plan(Routine::potrf, {n, n, 0}, settings).out_of_core);
+  for (const Uplo uplo : kUplos) {
+    const auto a = hadamard_spd<T>(n);
+    this->use(settings);
+    Calls calls;
+    this->device().set_observer(&calls);
+    auto factor = a;
+    EXPECT_EQ(potrf<T>(uplo, factor.view()), 0) << char(uplo);
+    this->device().set_observer(nullptr);
+    EXPECT_GT(calls.of(SplitGemm<T>::kName), 0);
+    EXPECT_LT(potrf_residual<T>(uplo, a.view(), factor.view()), kThreshold) << char(uplo);
+  }
+}
+
 TYPED_TEST(OutOfCore, PotrfOfAnIndefiniteMatrix) {
   using T = TypeParam;
   const Index n = 251 * this->unit();

@@ -421,7 +421,7 @@ TEST(Plans, AMemoryLimitMakesLargerCallsSlabs) {
     textbook.algorithm = Algorithm::textbook;
     EXPECT_FALSE(plan(routine, 'd', shape, textbook, profile, kPlenty).on_device);
     Settings little = settings;  // one block of columns, and what passes by
-    little.memory_limit = std::size_t{20} << 20;
+    little.memory_limit = std::size_t{12} << 20;
     EXPECT_FALSE(plan(routine, 'd', shape, little, profile, kPlenty).on_device);
     // No sum of bytes overflows.
     const Index huge = Index{1} << 40;
