@@ -90,7 +90,7 @@ TYPED_TEST(OutOfCore, PotrfBySplitOperands) {
     GTEST_SKIP() << "they do not pay";
   }
   const Index n = this->device().emulated() ? 300 : 8000;
-  auto settings = this->limited(Algorithm::tiled, this->bytes(n, n) / 4 * 3);
+  auto settings = this->limited(Algorithm::tiled, this->bytes(n, n) / 5 * 6);
   if (!this->device().emulated()) settings.nb = 256;
   ASSERT_TRUE(this->plan(Routine::potrf, {n, n, 0}, settings).out_of_core);
   for (const Uplo uplo : kUplos) {
