@@ -1,4 +1,4 @@
-// The exceptions of the library: a device that failed, or has no memory left.
+// The one exception of the library: a device that failed.
 #pragma once
 
 #include <stdexcept>
@@ -17,12 +17,6 @@ class DeviceError : public std::runtime_error {
 
  private:
   bool lost_;
-};
-
-/// There is not enough device memory for a lease: calls may do with less.
-class OutOfDeviceMemory : public DeviceError {
- public:
-  using DeviceError::DeviceError;
 };
 
 }  // namespace overlapack

@@ -36,9 +36,5 @@ bool wants_device(Routine routine, char type, const Shape& shape, const Settings
 /// size is too small.
 Plan plan(Routine routine, char type, const Shape& shape, const Settings& settings,
           const Profile& profile, Device* device, bool resident = false);
-/// The plan for another try at a call that has not been given the memory it was planned with, for
-/// the `reason` given: others have it. False if there is none.
-bool retry_out_of_core(Routine routine, char type, const Shape& shape, const Settings& settings,
-                       Device& device, const std::string& reason, Plan& plan);
 
 }  // namespace overlapack::dispatch

@@ -143,18 +143,14 @@ TEST(Plans, StayOnTheCpuWhereTheDeviceIsTooSmall) {
   const auto on_device = [&](char type, std::size_t megabytes) {
     return plan(Routine::getrf, type, {n, n, 0}, settings, profile, megabytes * 1000000).on_device;
   };
-  EXPECT_FALSE(on_device('d', 60));
-  EXPECT_FALSE(on_device('z', 120));
+  EXPECT_FALSE(on_device('d', 700));
   EXPECT_TRUE(on_device('d', 4000));
-  const auto in_core = [&](std::size_t megabytes) {
-    return !plan(Routine::getrf, 'd', {n, n, 0}, settings, profile, megabytes * 1000000)
-                .out_of_core;
-  };
-  EXPECT_TRUE(in_core(4000));
-  EXPECT_FALSE(in_core(890)) << "nothing is left for the driver, cuBLAS and kernels";
+  EXPECT_FALSE(on_device('z', 1500));
+  EXPECT_TRUE(on_device('s', 4000));
+  EXPECT_FALSE(on_device('d', 890)) << "nothing is left for the driver, cuBLAS and kernels";
   settings.memory_limit = std::size_t{10} << 30;  // more than there is
   const Plan p = plan(Routine::getrf, 'd', {n, n, 0}, settings, profile, 700000000);
-  EXPECT_TRUE(p.out_of_core);
+  EXPECT_FALSE(p.on_device);
   EXPECT_NE(p.why.find("larger than the device's memory"), std::string::npos) << p.why;
 }
 
@@ -162,10 +158,9 @@ TEST(Plans, CountTheRightHandSides) {
   Settings settings;
   settings.min_n = 1;
   const Index n = 1000, nrhs = 20000;  // 8 MB and 160 MB in double precision
-  const auto on_device = [&](Routine routine, std::size_t megabytes) {  // all at a time
+  const auto on_device = [&](Routine routine, std::size_t megabytes) {
     const Shape shape{n, n, nrhs};
-    const Plan p = plan(routine, 'd', shape, settings, builtin_profile(), megabytes * 1000000);
-    return p.on_device && !p.out_of_core;
+    return plan(routine, 'd', shape, settings, builtin_profile(), megabytes * 1000000).on_device;
   };
   for (const Routine routine : {Routine::gesv, Routine::getrs, Routine::potrs, Routine::trtrs}) {
     EXPECT_FALSE(on_device(routine, 150)) << name_of(routine);
@@ -401,7 +396,7 @@ TEST(Plans, FollowTheForcedAlgorithmAndBlockSize) {
   EXPECT_GT(p.nb, 0);
 }
 
-TEST(Plans, AMemoryLimitMakesLargerCallsSlabs) {
+TEST(Plans, AMemoryLimitSendsLargerCallsToTheCpu) {
   Settings settings;
   settings.memory_limit = std::size_t{100} << 20;
   const Profile profile = builtin_profile();
@@ -409,40 +404,10 @@ TEST(Plans, AMemoryLimitMakesLargerCallsSlabs) {
   EXPECT_TRUE(plan(Routine::getrf, 'd', {2048, 2048, 0}, settings, profile, kPlenty).on_device);
   EXPECT_TRUE(plan(Routine::potrf, 'd', {2048, 2048, 0}, settings, profile, kPlenty).on_device);
   for (const Routine routine : {Routine::getrf, Routine::potrf}) {
-    const Shape shape{4096, 4096, 0};
-    const Plan large = plan(routine, 'd', shape, settings, profile, kPlenty);
-    EXPECT_TRUE(large.on_device && large.out_of_core);
-    EXPECT_EQ(large.memory, settings.memory_limit);
-    EXPECT_EQ(large.why.find("out of core, "), 0u) << large.why;
+    const Plan large = plan(routine, 'd', {4096, 4096, 0}, settings, profile, kPlenty);
+    EXPECT_FALSE(large.on_device);
     EXPECT_NE(large.why.find("OVERLAPACK_MEMORY_LIMIT"), std::string::npos) << large.why;
-    const Plan resident = plan(routine, 'd', shape, settings, profile, kPlenty, true);
-    EXPECT_FALSE(resident.on_device || resident.out_of_core) << "the CPU cannot read it";
-    Settings textbook = settings;
-    textbook.algorithm = Algorithm::textbook;
-    EXPECT_FALSE(plan(routine, 'd', shape, textbook, profile, kPlenty).on_device);
-    Settings little = settings;  // one block of columns, and what passes by
-    little.memory_limit = std::size_t{12} << 20;
-    EXPECT_FALSE(plan(routine, 'd', shape, little, profile, kPlenty).on_device);
-    // No sum of bytes overflows.
-    const Index huge = Index{1} << 40;
-    EXPECT_FALSE(plan(routine, 'z', {huge, huge, 0}, settings, profile, kPlenty).on_device);
   }
-}
-
-TEST(Plans, ACallIsTriedAgainWithTheMemoryThatOthersLeave) {
-  EmulatedOptions options;
-  options.memory = std::size_t{1} << 30;
-  options.taken = options.memory - (std::size_t{100} << 20);
-  const auto device = make_emulated_device(options);
-  const Shape shape{4096, 4096, 0};
-  Plan plan =
-      dispatch::plan(Routine::getrf, 'd', shape, Settings(), builtin_profile(), device.get());
-  EXPECT_TRUE(plan.on_device && !plan.out_of_core) << plan.why;
-  ASSERT_TRUE(retry_out_of_core(Routine::getrf, 'd', shape, Settings(), *device, "all gone", plan));
-  EXPECT_TRUE(plan.on_device && plan.out_of_core);
-  EXPECT_LE(plan.memory, std::size_t{100} << 20);
-  EXPECT_NE(plan.why.find("all gone"), std::string::npos) << plan.why;
-  EXPECT_FALSE(retry_out_of_core(Routine::getrf, 'd', shape, Settings(), *device, "", plan));
 }
 
 TEST(Plans, UpdatesByFewVectorsStayWithTheCpu) {

@@ -1,8 +1,6 @@
 #include "algorithms/cholesky/traits.hpp"
 
 #include "algorithms/cholesky/cholesky.hpp"
-#include "algorithms/cholesky/out_of_core.hpp"
-#include "algorithms/solve/out_of_core.hpp"
 
 namespace overlapack::algorithms {
 namespace {
@@ -47,17 +45,6 @@ class CholeskyTraits final : public FamilyTraits {
                               ? tuning.leading_percent
                               : tuning.leading_percent_of_large.of(request.type);
     return percent * n / 100 / chosen.nb * chosen.nb;
-  }
-
-  Index columns_out_of_core(const Request& request, const Options& options) const override {
-    const Shape& shape = request.shape;
-    return with_type(request.type, [&](auto one) {
-      using T = decltype(one);
-      const Index columns = cholesky_slab_columns<T>(request.device, options, shape.n);
-      return shape.nrhs == 0 || right_hand_sides_out_of_core<T>(options, shape.n, shape.nrhs) > 0
-                 ? columns
-                 : 0;
-    });
   }
 
   std::size_t memory(const Request& request, const Options& options) const override {

@@ -15,8 +15,6 @@ bool FamilyTraits::offers(Form, const Request&, const Options&) const { return f
 
 Index FamilyTraits::leading_order(const Request&, const Options&) const { return 0; }
 
-Index FamilyTraits::columns_out_of_core(const Request&, const Options&) const { return 0; }
-
 double FamilyTraits::least_elements(const Shape& shape) const {
   return static_cast<double>(shape.m) *
          (static_cast<double>(shape.n) + static_cast<double>(shape.nrhs));

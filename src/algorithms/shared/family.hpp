@@ -60,10 +60,6 @@ class FamilyTraits {
   /// classes that carry it out say of themselves. What works within Options::memory has no more
   /// than the least that it can do with.
   virtual std::size_t memory(const Request& request, const Options& options) const = 0;
-  /// How much of the matrix is on the device at a time if the call is carried out within
-  /// Options::memory with Options::out_of_core: columns of the matrix, or right-hand sides of a
-  /// solve. 0: the family cannot, or there is so little memory that it does not pay.
-  virtual Index columns_out_of_core(const Request& request, const Options& options) const;
   /// Elements of the least part of that which grows with the shape alone. Who asks for memory()
   /// must know that it is not more than a device may have: a sum in bytes might overflow.
   virtual double least_elements(const Shape& shape) const;
