@@ -1,8 +1,10 @@
 """Programs whose device is being started by a thread of the library while they go on.
 
-    check_start.py LIB PLUGIN DRIVER WAY START [--seconds S] [--where WHERE] PROGRAM
+    check_start.py LIB PLUGIN DRIVER LAPACK WAY START [--seconds S] [--where WHERE] PROGRAM
 
 PLUGIN stands for the CUDA plug-in and DRIVER is a folder with a libcuda.so.1: no GPU is needed.
+LAPACK is the CPU's. OpenBLAS would not do: its destructor may crash a process that ends while a
+thread is in it, whether overlapack is there or not.
 START says how the plug-in starts the device: tests/support/slow_plugin.cpp. PROGRAM is
 exit_client, which leaves as WAY says: at different times, each with its status, without a word and
 within S seconds. Together its calls were served by WHERE, names with a comma between them.
@@ -25,6 +27,7 @@ def main():
     parser.add_argument("library")
     parser.add_argument("plugin")
     parser.add_argument("driver")
+    parser.add_argument("cpu_lapack")
     parser.add_argument("way")
     parser.add_argument("start")
     parser.add_argument("program")
@@ -41,7 +44,8 @@ def main():
             file.write(f"dgesv {SMALLEST}\n")
         log = os.path.join(folder, "calls.log")
         env = harness.environment("auto", log, preload=beside, OVERLAPACK_PROFILE=profile,
-                                  FAKE_START=options.start)
+                                  FAKE_START=options.start,
+                                  OVERLAPACK_CPU_LAPACK=options.cpu_lapack)
         del env["OVERLAPACK_MIN_N"]
         env["LD_LIBRARY_PATH"] = options.driver + ":" + env.get("LD_LIBRARY_PATH", "")
         for delay in options.delays.split(","):
