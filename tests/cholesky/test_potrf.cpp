@@ -23,7 +23,7 @@ using dispatch::Algorithm;
 /// Orders around the block size and around powers of two.
 std::set<Index> orders(Index nb) {
   std::set<Index> all = {0, 1, 2, 5, nb - 1, nb, nb + 1, 2 * nb, 2 * nb + 3};
-  for (Index power = 32; power <= 256; power *= 2) all.insert({power - 1, power, power + 1});
+  for (Index power = 32; power <= 128; power *= 2) all.insert({power - 1, power, power + 1});
   return all;
 }
 

@@ -9,55 +9,8 @@ import tempfile
 import harness
 
 
-def executable(folder, name, text):
-    path = os.path.join(folder, name)
-    with open(path, "w") as script:
-        script.write("#!/bin/sh\n" + text)
-    os.chmod(path, 0o755)
-    return path
-
-
-def check_architectures(source, cmake):
-    """Which architectures the plug-in is built for, without nvcc and a GPU."""
-    with tempfile.TemporaryDirectory(prefix="overlapack-") as folder:
-        script = os.path.join(folder, "ask.cmake")
-        with open(script, "w") as file:
-            file.write('cmake_minimum_required(VERSION 3.22)\n'
-                       f'include("{source}/src/device/cuda/architectures.cmake")\n'
-                       f'overlapack_architectures(result "${{WANTED}}" "{folder}/nvcc")\n'
-                       'message(STATUS "<${result}>")\n')
-
-        def ask(wanted, expected):
-            path = folder + ":" + os.environ.get("PATH", "")
-            status, output, errors = harness.run([cmake, "-DWANTED=" + wanted, "-P", script],
-                                                 dict(os.environ, PATH=path))
-            text = " ".join((output + errors).split())
-            lines = output.count("CUDA architectures: ")
-            if status != 0 or f"<{expected}>" not in text or lines != (wanted != expected):
-                harness.fail(f"for the architectures {wanted}, not {expected}: {text}")
-
-        for wanted, expected in (
-                ("90", "90a"), ("90-real", "90a-real"), ("90-virtual", "90a-virtual"),
-                ("80;90", "80;90a"), ("90-real;100-real", "90a-real;100-real"),
-                ("80-real;90a-real;90-virtual", "80-real;90a-real;90-virtual"),
-                ("80", "80"), ("190", "190"), ("90a", "90a"), ("all-major", "all-major"),
-                ("OFF", "OFF")):
-            ask(wanted, expected)
-
-        executable(folder, "nvidia-smi", "exit 9")
-        status, output, errors = harness.run([cmake, "-DWANTED=native", "-P", script],
-                                             dict(os.environ, PATH=folder))
-        if status == 0 or "90a for an H100" not in errors:
-            harness.fail("nothing says that no GPU can be asked: " + output + errors)
-        executable(folder, "nvidia-smi", "echo 9.0; echo 9.0; echo 12.0")
-        ask("native", "90a-real;120-real")
-        executable(folder, "__nvcc_device_query", "echo 80,90")
-        ask("native", "80-real;90a-real")
-
-
 def main():
     source, cmake, *nvcc = sys.argv[1:]
-    check_architectures(source, cmake)
 
     def configure(*options, result="compat/overlapack.pc", **settings):
         with tempfile.TemporaryDirectory(prefix="overlapack-") as build:
@@ -94,7 +47,7 @@ def main():
 
     if nvcc:  # one that says it is older
         with tempfile.TemporaryDirectory(prefix="overlapack-") as folder:
-            older = executable(folder, "nvcc", f"""
+            older = harness.executable(folder, "nvcc", f"""
 [ "$1" = --version ] && echo "Cuda compilation tools, release 12.4, V12.4.131" && exit
 exec {nvcc[0]} "$@"
 """)

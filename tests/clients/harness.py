@@ -96,6 +96,15 @@ class Call:
         return self.where == device or self.where.startswith(device + ":")
 
 
+def executable(folder, name, text):
+    """A shell script."""
+    path = os.path.join(folder, name)
+    with open(path, "w") as script:
+        script.write("#!/bin/sh\n" + text)
+    os.chmod(path, 0o755)
+    return path
+
+
 def read_log(path):
     """The calls of a log file; none if nothing was ever written to it."""
     if not os.path.exists(path):

@@ -293,10 +293,11 @@ TEST_F(DeviceTest, ResiduesThatFindNoMemoryAreNotUsed) {
   if (device().kernels<double>().residue_products() == nullptr) {
     GTEST_SKIP() << "this device has no products of residues";
   }
-  const Index n = 20000;
   const algorithms::Triangle<double> triangle{{Uplo::lower}, device().kernels<double>()};
   Options options;
   options.nb = 512;
+  Index n = 4 * options.nb;
+  while (!device().kernels<double>().residues_pay(n / 2, options.nb, n / 2)) n *= 2;
   const auto used = [&](std::size_t memory) {
     device().set_memory_limit(memory);
     const bool result =

@@ -565,7 +565,7 @@ TYPED_TEST(CholUpdate, ExtremeScales) {  // squares of these elements overflow o
 TYPED_TEST(CholUpdate, StreamsThroughLittleMemory) {
   using T = TypeParam;
   if (this->off()) GTEST_SKIP() << "the CPU has no device memory to limit";
-  const Index n = 700, nb = 16;
+  const Index n = 480, nb = 16;
   const std::size_t whole = sizeof(T) * static_cast<std::size_t>(n * n);
   const std::size_t limit = whole / 4;
   for (const Index k : {1, 5}) {

@@ -186,7 +186,7 @@ TYPED_TEST(ReductionContract, OfTrianglesOfManyOrders) {
   constexpr Index kOrders[] = {1, 2, 7, 42, 133, 666}, kPaddings[] = {0, 3, 4};
   constexpr Symmetry kSymmetries[] = {Symmetry::symmetric, Symmetry::hermitian};
   auto orders = cross<TriangleCase::Order>(kOrders, kPaddings);
-  orders.push_back({2048, 3});  // others take a while
+  orders.push_back({this->device().emulated() ? 1030 : 2048, 3});  // others take a while
   for (const auto& c : cross<TriangleCase>(orders, kSymmetries, kUplos)) {
     SCOPED_TRACE(c.name());
     this->of_triangle(c);
