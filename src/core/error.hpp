@@ -1,4 +1,4 @@
-// The one exception of the library: a device that failed.
+// The exceptions of the library: a device that failed, or has no memory left.
 #pragma once
 
 #include <stdexcept>
@@ -17,6 +17,12 @@ class DeviceError : public std::runtime_error {
 
  private:
   bool lost_;
+};
+
+/// There is not enough device memory for a lease: calls may do with less.
+class OutOfDeviceMemory : public DeviceError {
+ public:
+  using DeviceError::DeviceError;
 };
 
 }  // namespace overlapack

@@ -172,17 +172,10 @@ void* Device::acquire(Space space, std::size_t bytes) {
   if (space == Space::device && memory_limit_ > 0 && from.use.held + bytes > memory_limit_) {
     free_idle(from, space);
     if (from.use.held + bytes > memory_limit_) {
-      throw DeviceError("more device memory is needed than OVERLAPACK_MEMORY_LIMIT allows");
+      throw OutOfDeviceMemory("more device memory is needed than OVERLAPACK_MEMORY_LIMIT allows");
     }
   }
-  void* memory = nullptr;
-  try {
-    memory = do_allocate(space, bytes);
-  } catch (const DeviceError& error) {
-    if (error.lost() || from.idle.empty()) throw;
-    free_idle(from, space);  // the memory that other shapes left behind may be what is missing
-    memory = do_allocate(space, bytes);
-  }
+  void* const memory = allocate(from, space, bytes);
   try {
     lease({memory, bytes});
   } catch (const std::bad_alloc&) {
@@ -191,6 +184,21 @@ void* Device::acquire(Space space, std::size_t bytes) {
   }
   from.use.held += bytes;
   return memory;
+}
+
+void* Device::allocate(MemoryPool& pool, Space space, std::size_t bytes) {
+  try {
+    try {
+      return do_allocate(space, bytes);
+    } catch (const DeviceError& error) {
+      if (error.lost() || pool.idle.empty()) throw;
+      free_idle(pool, space);  // the memory that other shapes left behind may be what is missing
+      return do_allocate(space, bytes);
+    }
+  } catch (const DeviceError& error) {
+    if (error.lost() || space == Space::host) throw;
+    throw OutOfDeviceMemory(error.what());
+  }
 }
 
 void Device::give_back(Space space, void* memory) noexcept {
@@ -250,6 +258,16 @@ PoolUse Device::pool_use(Space space) {
 void Device::reset_peak_use() {
   std::lock_guard<std::mutex> lock(mutex_);
   for (MemoryPool* pool : {&device_pool_, &staging_pool_}) pool->use.peak = pool->use.leased;
+}
+
+void Device::release_idle_memory() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  free_idle(device_pool_, Space::device);
+}
+
+std::size_t Device::obtainable_memory() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return device_pool_.use.held + do_free_memory();
 }
 
 void Device::set_memory_limit(std::size_t bytes) {

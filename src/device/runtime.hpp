@@ -241,6 +241,12 @@ class Device {
   /// themselves is not in it.
   PoolUse pool_use(Space space);
   void reset_peak_use();
+  /// Gives device memory that is not leased back to the driver, so that leases of other sizes get
+  /// all that there is.
+  void release_idle_memory();
+  /// Bytes of device memory that leases can have together, as far as the driver and other
+  /// processes leave some now. What is leased counts, too.
+  std::size_t obtainable_memory();
   /// From now on leases of device memory, and what is kept idle, are at most so many bytes
   /// together; more is refused. 0: no limit.
   void set_memory_limit(std::size_t bytes);
@@ -290,6 +296,8 @@ class Device {
   virtual void do_free(Space space, void* memory) noexcept = 0;
   /// Called when several blocks of device memory have been freed: they are to leave the process.
   virtual void do_trim() noexcept {}
+  /// Bytes of device memory that nobody has allocated.
+  virtual std::size_t do_free_memory() = 0;
   /// Called when pooled memory is handed out again; the emulated device poisons it.
   virtual void do_reuse(Space, void*, std::size_t) {}
   virtual MemoryKind do_kind_of(const void* memory) = 0;
@@ -310,6 +318,7 @@ class Device {
   MemoryPool& pool(Space space) { return space == Space::device ? device_pool_ : staging_pool_; }
   void free(Space space, void* memory) noexcept;
   void free_idle(MemoryPool& pool, Space space) noexcept;
+  void* allocate(MemoryPool& pool, Space space, std::size_t bytes);
   void count_kernel();
 
   std::string name_, model_, shortcoming_;

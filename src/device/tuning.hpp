@@ -124,6 +124,15 @@ struct Tuning {
     Index independent_region_panels, independent_panel_queues;
   };
 
+  /// From which size on calls go to the device (FamilyTraits::size), unless a profile says it. The
+  /// CPU's panels keep one core busy, so factorizations have one size for any number of cores.
+  struct BreakEven {
+    PerType<Index> cholesky, lu, mixed_cholesky, mixed_lu, update;
+    /// Solves and triangular solves, times the square root of the number of cores.
+    Index solve_of_one_core, triangle_of_one_core;
+    const char* origin;  ///< on what they were measured, or why they are cautious
+  };
+
   /// How transfers are cut and paced (transfer/transfer.hpp).
   struct Transfer {
     std::size_t caller_issues_up_to_bytes, bytes_per_helper;
@@ -146,6 +155,7 @@ struct Tuning {
   Solve solve;
   Refine refine;
   Update update;
+  BreakEven break_even;
   Transfer transfer;
   HostTuning host;
   NumPyCopies numpy;
@@ -156,6 +166,8 @@ struct Tuning {
 const Tuning& hopper_tuning();
 const Tuning& ampere_tuning();
 const Tuning& emulated_tuning();
+/// Sizes so high that a current GPU wins from there on, whatever the CPU.
+Tuning::BreakEven cautious_break_even();
 /// That of a GPU. `fast_tf32`: it multiplies TF32 numbers faster than floats, as GPUs made for
 /// computing do.
 Tuning tuning_of_gpu(bool has_hopper_code, bool fast_tf32);

@@ -17,6 +17,7 @@ const Tuning& emulated_tuning() {
     result.rates.scaled_residue_overhead_seconds = -1;
     result.rates.scaled_residue_seconds_per_number = 0;
     result.rates.residue_summands_at_least = 16;
+    result.break_even = cautious_break_even();
     result.cholesky.one_queue_up_to_order = 64;
     result.lu.first_interchanges_columns_left = 80;
     constexpr std::size_t kKiB = 1024;

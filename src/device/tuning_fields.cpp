@@ -253,6 +253,21 @@ void add(const Part& row, const Tuning::Update& update) {
       "for panels that do not wait for each other", "2026-11-22-updates-without-waiting");
 }
 
+void add(const Part& row, const Tuning::BreakEven& sizes) {
+  constexpr const char* kLog = "2026-11-29-break-evens";
+  row("cholesky", sizes.cholesky, "order", "from this one on ?potrf and ?posv go to the device",
+      kLog);
+  row("lu", sizes.lu, "order", "the same of ?getrf and ?gesv", kLog);
+  row("mixed_cholesky", sizes.mixed_cholesky, "order", "the same of dsposv and zcposv", kLog);
+  row("mixed_lu", sizes.mixed_lu, "order", "the same of dsgesv and zcgesv", kLog);
+  row("update", sizes.update, "order", "the same of updates by 16 vectors or more", kLog);
+  row("solve_of_one_core", sizes.solve_of_one_core, "right-hand sides",
+      "from these on ?potrs and ?getrs go to the device, times the square root of the cores", kLog);
+  row("triangle_of_one_core", sizes.triangle_of_one_core, "right-hand sides", "the same of ?trtrs",
+      kLog);
+  row("origin", sizes.origin, "text", "what these sizes rest on", kLog);
+}
+
 /// How a transfer is shared out and cut.
 void add_chunks(const Part& row, const Tuning::Transfer& transfer) {
   row("caller_issues_up_to_bytes", transfer.caller_issues_up_to_bytes, "bytes",
@@ -401,6 +416,7 @@ std::vector<TuningField> fields_of(const Tuning& tuning) {
   add(Part(fields, "solve"), tuning.solve);
   add(Part(fields, "refine"), tuning.refine);
   add(Part(fields, "update"), tuning.update);
+  add(Part(fields, "break_even"), tuning.break_even);
   add(Part(fields, "transfer"), tuning.transfer);
   add(Part(fields, "host"), tuning.host);
   add(Part(fields, "numpy"), tuning.numpy);

@@ -13,6 +13,7 @@ const Tuning& ampere_tuning() {
     result.rates.residue_flops = {0, 90e12, 0, 0};
     result.rates.residue_bytes_per_sum = 112;
     result.rates.residue_bytes_per_second = 4e12;
+    result.break_even = cautious_break_even();
     return result;
   }();
   return tuning;

@@ -93,6 +93,19 @@ constexpr Tuning::Update update() {
   return update;
 }
 
+constexpr Tuning::BreakEven break_even() {
+  Tuning::BreakEven sizes{};
+  sizes.cholesky = {128, 72, 112, 112};
+  sizes.lu = {160, 128, 128, 128};
+  sizes.mixed_cholesky = {144, 144, 112, 112};
+  sizes.mixed_lu = {232, 232, 136, 136};
+  sizes.update = {10240, 6656, 5120, 640};
+  sizes.solve_of_one_core = 64;
+  sizes.triangle_of_one_core = 96;
+  sizes.origin = "measured on an H200 with 1 to 16 cores";
+  return sizes;
+}
+
 constexpr Tuning::Transfer transfer() {
   Tuning::Transfer transfer{};
   transfer.caller_issues_up_to_bytes = 16 * kMiB;
@@ -125,6 +138,7 @@ constexpr Tuning hopper() {
   tuning.refine.halves_from_threads = 12;
   tuning.refine.joined_regions_per_block = 3;
   tuning.update = update();
+  tuning.break_even = break_even();
   tuning.transfer = transfer();
   return tuning;
 }

@@ -15,9 +15,9 @@ namespace overlapack::dispatch {
 /// The one number that a call is judged by (FamilyTraits::size).
 Index size_of(Routine routine, const Shape& shape);
 /// The size from which on a call of this shape goes to the device: what the user says, or the
-/// profile.
+/// profile. As long as no device is there, the least that any device has.
 Index break_even(Routine routine, char type, const Shape& shape, const Settings& settings,
-                 const Profile& profile);
+                 const Profile& profile, const Device* device = nullptr);
 /// LAPACK's operation count in real floating-point operations.
 double flops_of(Routine routine, char type, const Shape& shape);
 /// The same of a call that returned `info`: what it has not done because of that does not count.
@@ -31,10 +31,14 @@ struct Plan : algorithms::Options {
 
 /// The first half of the decision, cheap and without opening the device: is the call large enough?
 bool wants_device(Routine routine, char type, const Shape& shape, const Settings& settings,
-                  const Profile& profile);
+                  const Profile& profile, const Device* device = nullptr);
 /// The whole decision, for a device, or for none. `resident`: the matrix lies on the device, so no
 /// size is too small.
 Plan plan(Routine routine, char type, const Shape& shape, const Settings& settings,
           const Profile& profile, Device* device, bool resident = false);
+/// The plan for another try at a call that has not been given the memory it was planned with, for
+/// the `reason` given: others have it. False if there is none.
+bool retry_out_of_core(Routine routine, char type, const Shape& shape, const Settings& settings,
+                       Device& device, const std::string& reason, Plan& plan);
 
 }  // namespace overlapack::dispatch

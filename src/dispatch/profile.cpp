@@ -4,22 +4,43 @@
 #include <cstdlib>
 #include <sstream>
 
-namespace overlapack::dispatch {
+#include "host/workers.hpp"
 
-Index& Profile::at(Routine routine, char type) {
+namespace overlapack::dispatch {
+namespace {
+
+/// In the place of a size.
+constexpr const char* kNeverInProfiles = "never";
+
+Index builtin(Routine routine, char type, const Tuning& tuning) {
+  static const Index cores = available_cores();
+  return family_of(routine).builtin_break_even(tuning.break_even, type, cores);
+}
+
+}  // namespace
+
+Index Profile::at(Routine routine, char type) const {
   return threshold[static_cast<std::size_t>(routine)][static_cast<std::size_t>(type_index(type))];
 }
 
-Index Profile::at(Routine routine, char type) const {
-  return const_cast<Profile*>(this)->at(routine, type);
-}
-
-bool& Profile::is_read(Routine routine, char type) {
-  return read[static_cast<std::size_t>(routine)][static_cast<std::size_t>(type_index(type))];
+Index Profile::at(Routine routine, char type, const Device* device) const {
+  if (device == nullptr || is_read(routine, type)) return at(routine, type);
+  return builtin(routine, type, device->tuning());
 }
 
 bool Profile::is_read(Routine routine, char type) const {
-  return const_cast<Profile*>(this)->is_read(routine, type);
+  return read[static_cast<std::size_t>(routine)][static_cast<std::size_t>(type_index(type))];
+}
+
+void Profile::set(Routine routine, char type, Index size) {
+  const auto r = static_cast<std::size_t>(routine), t = static_cast<std::size_t>(type_index(type));
+  threshold[r][t] = size;
+  read[r][t] = true;
+}
+
+void Profile::forget(Routine routine, char type) {
+  set(routine, type, builtin(routine, type, hopper_tuning()));
+  read[static_cast<std::size_t>(routine)][static_cast<std::size_t>(type_index(type))] = false;
 }
 
 std::string Profile::source_of(Routine routine, char type) const {
@@ -33,13 +54,10 @@ std::string Profile::built_in() const {
 Profile builtin_profile() {
   Profile profile;
   for (std::size_t r = 0; r < kRoutineCount; ++r) {
-    profile.threshold[r].fill(family_of(static_cast<Routine>(r)).builtin_break_even());
+    for (const char type : kTypeLetters) profile.forget(static_cast<Routine>(r), type);
   }
   return profile;
 }
-
-/// In the place of a size.
-constexpr const char* kNeverInProfiles = "never";
 
 std::string threshold_text(Index threshold) {
   return threshold >= kNever ? kNeverInProfiles : std::to_string(threshold);
@@ -69,10 +87,7 @@ std::optional<Profile> parse_profile(const std::string& text, std::string& compl
                   quoted(line);
       return std::nullopt;
     }
-    const auto r = static_cast<std::size_t>(routine - std::begin(kRoutineNames));
-    const auto t = static_cast<std::size_t>(type_index(name[0]));
-    profile.threshold[r][t] = *threshold;
-    profile.read[r][t] = true;
+    profile.set(static_cast<Routine>(routine - std::begin(kRoutineNames)), name[0], *threshold);
   }
   return profile;
 }

@@ -20,10 +20,11 @@ bool is_resident(Context& context, const Call& call) {
 std::string describe(const Call& call, const Decision& decision, Index info, double ms,
                      double flops, std::size_t up, std::size_t down) {
   const Plan& plan = decision.plan;
-  const char* const algorithm = !plan.on_device ? "-"
-                                : plan.textbook ? "textbook"
-                                : plan.hybrid   ? "hybrid"
-                                                : "tiled";
+  const char* const algorithm = !plan.on_device    ? "-"
+                                : plan.textbook    ? "textbook"
+                                : plan.out_of_core ? "out-of-core"
+                                : plan.hybrid      ? "hybrid"
+                                                   : "tiled";
   std::ostringstream out;
   out.exceptions(std::ios::badbit);   // half a line is none: a stream without memory throws
   out.imbue(std::locale::classic());  // a point, whatever the program's locale has

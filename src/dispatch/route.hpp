@@ -141,8 +141,7 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume,
   std::lock_guard<std::mutex> lock(context.device_mutex());
   const std::size_t up = device.counters().bytes_to_device;
   const std::size_t down = device.counters().bytes_to_host;
-  const algorithms::Options options =
-      options_of(decision.plan, context.settings(), device.tuning());
+  algorithms::Options options = options_of(decision.plan, context.settings(), device.tuning());
   Index committed = 0, info = 0;
   const auto finish_on_cpu = [&](const char* reason) {
     info = kNoMemory;
@@ -162,7 +161,17 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume,
     const std::shared_ptr<void> current = device.make_current();
     const MemoryUse memory_use(context);
     const NoTraps no_traps;  // as the device has none
-    info = on_device(device, options, committed);
+    try {
+      info = on_device(device, options, committed);
+    } catch (const OutOfDeviceMemory& error) {
+      const bool begun = resident || committed > 0;
+      if (begun || !retry_out_of_core(call.routine, call.type, call.shape, context.settings(),
+                                      device, error.what(), decision.plan)) {
+        throw;
+      }
+      options = options_of(decision.plan, context.settings(), device.tuning());
+      info = on_device(device, options, committed);
+    }
   } catch (const DeviceError& error) {
     finish_on_cpu(error.what());
     context.heed(error);

@@ -94,7 +94,8 @@ void print_cpu() {
 }
 
 void print_thresholds() {
-  const dispatch::Context& context = dispatch::Context::instance();
+  dispatch::Context& context = dispatch::Context::instance();
+  const Device* const device = context.device();
   const dispatch::Profile& profile = context.profile();
   const bool read = profile.source != dispatch::Profile::kBuiltIn;
   std::cout << "Break-even sizes ("
@@ -106,7 +107,7 @@ void print_thresholds() {
     std::vector<std::string> row = {"  " + title_of(routine)};
     for (const char type : dispatch::kTypeLetters) {
       row.push_back(dispatch::exists(routine, type)
-                        ? dispatch::threshold_text(profile.at(routine, type))
+                        ? dispatch::threshold_text(profile.at(routine, type, device))
                         : "-");
     }
     rows.push_back(row);
@@ -115,6 +116,10 @@ void print_thresholds() {
   std::cout
       << "  Cholesky: n; LU: cube root of m n min(m, n); solves alone (...trs): min(n, nrhs);\n"
          "  cholupdate: n, for 16 vectors or more; for k, from (16 / k)^2 times as much\n";
+  if (device != nullptr) {
+    std::cout << "  Built-in sizes are " << device->tuning().break_even.origin
+              << "; `overlapack tune` finds this machine's.\n";
+  }
   if (context.settings().min_n) {
     std::cout << "  OVERLAPACK_MIN_N=" << *context.settings().min_n << " overrides all of these\n";
   }

@@ -214,9 +214,8 @@ int tune(const TuneOptions& options) {
       const BreakEven found = measure_break_even(options, device, task, [&](Index n) {
         progress.show(done, name + ", n = " + std::to_string(n));
       });
-      measured.at(task.first, task.second) = found.threshold;
-      measured.is_read(task.first, task.second) = true;
-      kept.is_read(task.first, task.second) = false;
+      measured.set(task.first, task.second, found.threshold);
+      kept.forget(task.first, task.second);
       any_served |= found.any_served();
       rows.push_back(row_of(name, found));
     }

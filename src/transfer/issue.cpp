@@ -34,9 +34,10 @@ void Transfer::issue_loop() {
   }
 }
 
-/// Whether the download whose device memory it takes over has left.
+/// Whether the download whose device memory it takes over has left, or the caller lets it start.
 bool Transfer::may_start(Index upload) const {
   const Index after = upload_after_[size(upload)];
+  if (after == kVacated) return uploads_vacated_.load(std::memory_order_acquire) > upload;
   return after < 0 || down_.seen >= down_.first_chunk[size(after) + 1];
 }
 
@@ -47,6 +48,9 @@ bool Transfer::issue_upload() {
   if (chunk.starts_region && !may_start(chunk.region)) return false;
   if (up_.units_done[size(k)].load(std::memory_order_acquire) < chunk.units) return false;
   const Region& region = up_.regions[size(chunk.region)];
+  if (chunk.starts_region && upload_after_[size(chunk.region)] == kVacated) {
+    queue(up_, k).wait(**vacated_[size(chunk.region)]);
+  }
   char* const device = region.device + offset(chunk, region, region.device_pitch);
   const std::size_t columns = size(chunk.last - chunk.first);
   Span span(queue(up_, k), "upload", chunk.region);

@@ -81,6 +81,7 @@ void Transfer::start() {
     make_ring(*direction);
     direction->events.resize(direction->regions.size());
   }
+  vacated_.resize(up_.regions.size());
   open_queues();
   end_units_ = count(down_.units);
   end_chunks_ = count(down_.chunks);
@@ -132,6 +133,15 @@ bool Transfer::before(Queue& queue, Index id) {
   }
   queue.wait(**up_.events[size(id)]);
   return true;
+}
+
+void Transfer::vacate(Queue& queue, Index id) {
+  throw_if_failed();
+  if (stopped()) return;
+  std::optional<EventLease>& vacated = vacated_[size(id)];
+  vacated.emplace(device_);
+  queue.record(**vacated);
+  uploads_vacated_.store(id + 1, std::memory_order_release);
 }
 
 void Transfer::release(Queue& queue, Index id) {

@@ -109,6 +109,8 @@ class Transfer {
   /// has left the device. So more can be streamed than the device's memory holds.
   Index add_upload(const Region& region, Index after = kNoDownload);
   static constexpr Index kNoDownload = -1;  // to wait for
+  /// An upload into device memory that work of the caller still uses: it starts after vacate().
+  Index add_upload_over_work(const Region& region) { return add_upload(region, kVacated); }
   /// `inspect` is called once the beginning of the region has arrived, and with it what kernels
   /// before have written into staging memory, and before anything of the region is committed, on
   /// the issuing thread. If it returns false, the transfer stops: neither this region nor any later
@@ -137,6 +139,9 @@ class Transfer {
   bool before(Queue& queue, Index id);
   /// Whether before() would not wait for it.
   bool is_issued(Index id) const { return up_.regions_ready.load(std::memory_order_acquire) > id; }
+  /// Upload `id`, of add_upload_over_work(), may start once the work now in `queue` is done. In
+  /// order of the numbers.
+  void vacate(Queue& queue, Index id);
   /// Download `id` may go home once the work now in `queue` is done. In order of the numbers.
   void release(Queue& queue, Index id);
   /// An inspection has stopped the transfer: further computation is useless.
@@ -150,6 +155,7 @@ class Transfer {
  private:
   static constexpr Index kQueuesDown = 2;  // one copy starts while the other is signalled
   static constexpr Index kCaller = 0;      // among the copy threads
+  static constexpr Index kVacated = -2;    // what an upload starts after, in place of a download
 
   struct Chunk {
     Index region;       // of its direction
@@ -251,7 +257,9 @@ class Transfer {
   std::vector<Download> downloads_;
   std::function<bool(Index)> idle_;
   std::atomic<Index> chunks_home_{0};  // downloads, in order; home() brings it up to date
-  std::vector<Index> upload_after_;    // by upload: the download that it waits for, or kNoDownload
+  std::vector<Index> upload_after_;    // by upload: the download that it waits for, or see above
+  std::vector<std::optional<EventLease>> vacated_;  // by upload
+  std::atomic<Index> uploads_vacated_{0};           // those before this one
   std::atomic<Index> regions_passed_{0};  // downloads that may be committed as far as inspected
   std::atomic<Index> end_units_{0};       // downloads beyond are cancelled
   std::atomic<Index> end_chunks_{0};      // likewise

@@ -12,6 +12,7 @@
 #include "algorithms/update/on_device.hpp"
 #include "cpu/reference.hpp"
 #include "device/timeline.hpp"
+#include "dispatch/plan.hpp"
 #include "support/fixtures.hpp"
 #include "support/lapack_calls.hpp"
 #include "support/matrices.hpp"
@@ -356,6 +357,100 @@ TYPED_TEST(Faults, GesvOfASingularMatrix) {
     ASSERT_TRUE(valid_pivots(pivots, 100));
     EXPECT_LT(getrf_residual<T>(a.view(), factor.view(), pivots), kThreshold);
     EXPECT_TRUE(same_bits(x, b));
+  });
+}
+
+/// Calls whose matrix does not fit in the memory that they may take.
+template <class T>
+class FaultsOutOfCore : public Faults<T> {
+ protected:
+  // The panels of a GPU take more memory.
+  Index unit() { return this->device().emulated() ? 1 : 4; }
+  Index order() { return 150 * unit(); }
+  void SetUp() override {
+    Faults<T>::SetUp();
+    this->nb_ = 8 * unit();
+    this->stride_factor_ = 7;
+  }
+  void limit_to(double share, dispatch::Routine routine, const dispatch::Shape& shape) {
+    const double whole = sizeof(T) * static_cast<double>(shape.m * shape.n);
+    this->memory_limit_ = static_cast<std::size_t>(share * whole);
+    dispatch::Settings settings = this->settings_for(Algorithm::tiled, this->nb_);
+    settings.memory_limit = this->memory_limit_;
+    const dispatch::Plan plan = dispatch::plan(routine, ScalarTraits<T>::letter, shape, settings,
+                                               dispatch::builtin_profile(), &this->device());
+    EXPECT_TRUE(plan.out_of_core) << plan.why;
+  }
+};
+TYPED_TEST_SUITE(FaultsOutOfCore, Precisions);
+
+TYPED_TEST(FaultsOutOfCore, Potrf) {
+  const Index n = this->order();
+  this->limit_to(1.2, dispatch::Routine::potrf, {n, n, 0});
+  this->factor_at_every_action(n);
+}
+
+TYPED_TEST(FaultsOutOfCore, PotrfOfAnIndefiniteMatrix) {
+  const Index n = this->order();
+  this->limit_to(1.2, dispatch::Routine::potrf, {n, n, 0});
+  this->stop_at_every_action(n, n / 3 * 2);
+}
+
+TYPED_TEST(FaultsOutOfCore, Posv) {
+  using T = TypeParam;
+  const Index n = this->order();
+  this->limit_to(1.2, dispatch::Routine::posv, {n, n, 20});
+  for (const Uplo uplo : kUplos) {
+    auto a = positive_definite<T>(n, 1, 3);
+    a.forbid_other_triangle(uplo);
+    const auto whole = widen_hermitian<T>(uplo, a.view());
+    const auto b = random_matrix<T>(n, 20, 2, 1);
+    this->at_every_action([&] {
+      auto factor = a;
+      auto x = b;
+      EXPECT_EQ(posv<T>(uplo, factor.view(), x.view()), 0) << char(uplo);
+      EXPECT_LT(potrf_residual<T>(uplo, a.view(), factor.view()), kThreshold) << char(uplo);
+      EXPECT_LT(solve_residual(Op::none, whole, x, b), kThreshold) << char(uplo);
+      EXPECT_TRUE(factor.other_triangle_untouched(uplo));
+    });
+  }
+}
+
+TYPED_TEST(FaultsOutOfCore, Getrf) {
+  using T = TypeParam;
+  const std::pair<Index, Index> shapes[] = {{150, 150}, {200, 90}, {90, 200}};
+  for (const auto& [rows, columns] : shapes) {
+    const Index m = rows * this->unit(), n = columns * this->unit();
+    this->limit_to(0.6, dispatch::Routine::getrf, {m, n, 0});
+    const auto a = random_matrix<T>(m, n, 1, 3);
+    this->at_every_action([&] {
+      auto factor = a;
+      std::vector<Index> pivots;
+      EXPECT_EQ(getrf<T>(factor.view(), pivots), 0);
+      EXPECT_TRUE(factor.padding_untouched());
+      ASSERT_TRUE(valid_pivots(pivots, a.rows()));
+      EXPECT_LT(getrf_residual<T>(a.view(), factor.view(), pivots), kThreshold)
+          << a.rows() << "x" << a.cols();
+    });
+  }
+}
+
+TYPED_TEST(FaultsOutOfCore, Gesv) {
+  using T = TypeParam;
+  const Index n = this->order();
+  this->limit_to(0.6, dispatch::Routine::gesv, {n, n, 20});
+  const auto a = random_matrix<T>(n, n, 1, 3);
+  const auto whole = widen<T>(a.view());
+  const auto b = random_matrix<T>(n, 20, 2, 1);
+  this->at_every_action([&] {
+    auto factor = a;
+    auto x = b;
+    std::vector<Index> pivots;
+    EXPECT_EQ(gesv<T>(factor.view(), pivots, x.view()), 0);
+    ASSERT_TRUE(valid_pivots(pivots, n));
+    EXPECT_LT(getrf_residual<T>(a.view(), factor.view(), pivots), kThreshold);
+    EXPECT_LT(solve_residual(Op::none, whole, x, b), kThreshold);
+    EXPECT_TRUE(x.padding_untouched());
   });
 }
 

@@ -51,7 +51,10 @@ TEST(TuningTables, DifferWhereGenerationsDo) {
   using Names = std::set<std::string>;
   EXPECT_EQ(differences(hopper_tuning(), ampere_tuning()),
             (Names{"rates.split_fp32_flops", "rates.residue_flops", "rates.residue_bytes_per_sum",
-                   "rates.residue_bytes_per_second"}));
+                   "rates.residue_bytes_per_second", "break_even.cholesky", "break_even.lu",
+                   "break_even.mixed_cholesky", "break_even.mixed_lu",
+                   "break_even.solve_of_one_core", "break_even.triangle_of_one_core",
+                   "break_even.origin"}));
   EXPECT_EQ(differences(hopper_tuning(), tuning_of_gpu(true, true)), Names());
   EXPECT_EQ(differences(ampere_tuning(), tuning_of_gpu(false, true)), Names());
   EXPECT_EQ(differences(ampere_tuning(), tuning_of_gpu(false, false)),

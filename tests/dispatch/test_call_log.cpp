@@ -268,7 +268,7 @@ TEST_F(CallLog, CallsThatTheDeviceWouldHaveServedStartItInTheEnd) {
   if (!device().emulated()) GTEST_SKIP() << "CUDA runs in this process, so it opens at once";
   auto& context = dispatch::Context::instance();
   dispatch::Profile profile = dispatch::builtin_profile();
-  profile.at(dispatch::Routine::potrf, 'd') = 50;
+  profile.set(dispatch::Routine::potrf, 'd', 50);
   dispatch::Settings settings;
   settings.device = dispatch::DeviceChoice::off;  // no device of an earlier test
   context.reset(settings, profile);

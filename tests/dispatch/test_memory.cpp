@@ -191,6 +191,43 @@ TYPED_TEST(Memory, OfSolvesWithGivenFactors) {
   }
 }
 
+/// What is out of core takes what it may, or a large part of it.
+TYPED_TEST(Memory, OfCallsOutOfCoreIsWithinWhatTheyMayTake) {
+  using T = TypeParam;
+  const Index n = 2 * this->n(), nrhs = n / 2;
+  const double whole = sizeof(T) * static_cast<double>(n * n);
+  for (const Forms& forms : {kForms[0], kForms[1]}) {
+    for (const double share : {1.0, 0.6}) {
+      SCOPED_TRACE(this->text(forms, nrhs) + ", share " + std::to_string(share));
+      Options options = this->options(forms);
+      options.memory = static_cast<std::size_t>(share * whole);
+      options.out_of_core = true;
+      const auto expect_within = [&](std::size_t peak) {
+        EXPECT_LE(peak, options.memory);
+        EXPECT_GE(static_cast<double>(peak), 0.5 * static_cast<double>(options.memory));
+      };
+      const auto b = random_matrix<T>(n, nrhs, 2);
+      for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
+        auto a = hadamard_spd<T>(n), x = b;
+        Index committed = 0;
+        expect_within(this->peak([&] {
+          EXPECT_EQ(algorithms::posv<T>(this->device(), this->cpu(), options, uplo, a.view(),
+                                        x.view(), committed),
+                    0);
+        }));
+      }
+      auto a = random_matrix<T>(n, n, 1), x = b;
+      algorithms::Interchanges interchanges;
+      Index committed = 0;
+      expect_within(this->peak([&] {
+        EXPECT_EQ(algorithms::gesv<T>(this->device(), this->cpu(), options, a.view(), interchanges,
+                                      x.view(), committed),
+                  0);
+      }));
+    }
+  }
+}
+
 /// An update takes what it may, and does with little: all of the memory that it may take counts.
 TYPED_TEST(Memory, OfUpdatesIsWithinWhatTheyMayTake) {
   using T = TypeParam;

@@ -191,6 +191,7 @@ class BrokenDevice final : public Device {
   [[noreturn]] static void fail() { throw DeviceError("the device is broken", true); }
   void* do_allocate(Space, std::size_t) override { fail(); }
   void do_free(Space, void*) noexcept override {}
+  std::size_t do_free_memory() override { fail(); }
   MemoryKind do_kind_of(const void*) override { fail(); }
   std::unique_ptr<Queue> do_make_queue(Priority) override { fail(); }
   std::unique_ptr<Event> do_make_event(Timed) override { fail(); }

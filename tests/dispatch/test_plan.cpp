@@ -80,17 +80,54 @@ TEST(Policy, OperationCounts) {
 TEST(Plans, SendLargeCallsToTheDevice) {
   const Settings settings;
   const Profile profile = builtin_profile();
-  const Index threshold = profile.at(Routine::potrf, 'd');
+  const auto device = make_emulated_device();
+  const Index threshold = profile.at(Routine::potrf, 'd', device.get());
   const auto where = [&](Index n) {
-    const Plan p = plan(Routine::potrf, 'd', {n, n, 0}, settings, profile, kPlenty);
+    const Shape shape{n, n, 0};
+    const Plan p =
+        dispatch::plan(Routine::potrf, 'd', shape, settings, profile, device.get(), false);
     EXPECT_FALSE(p.why.empty());
-    EXPECT_EQ(p.on_device, wants_device(Routine::potrf, 'd', {n, n, 0}, settings, profile));
+    EXPECT_EQ(p.on_device,
+              wants_device(Routine::potrf, 'd', shape, settings, profile, device.get()));
     return p.on_device;
   };
   EXPECT_FALSE(where(1));
   EXPECT_FALSE(where(threshold - 1));
   EXPECT_TRUE(where(threshold));
   EXPECT_TRUE(where(8 * threshold));
+}
+
+/// As long as there is none, it may be any.
+TEST(Plans, TheBreakEvenOfNoDeviceIsTheLeast) {
+  const Profile profile = builtin_profile();
+  const auto device = make_emulated_device();
+  ASSERT_NE(device->tuning().break_even.origin, hopper_tuning().break_even.origin);
+  for (std::size_t r = 0; r < kRoutineCount; ++r) {
+    const auto routine = static_cast<Routine>(r);
+    for (const char type : kTypeLetters) {
+      EXPECT_LE(profile.at(routine, type), profile.at(routine, type, device.get()));
+      EXPECT_EQ(profile.at(routine, type), profile.at(routine, type, nullptr));
+    }
+  }
+  const Index none = profile.at(Routine::potrf, 'd');
+  EXPECT_LT(none, profile.at(Routine::potrf, 'd', device.get()));
+  std::string complaint;
+  const auto read = parse_profile("dpotrf 300\n", complaint);
+  ASSERT_TRUE(read) << complaint;
+  EXPECT_EQ(read->at(Routine::potrf, 'd', device.get()), 300) << "of every device";
+}
+
+TEST(Plans, SolvesNeedMoreColumnsWhereThereAreMoreCores) {
+  const Tuning::BreakEven& sizes = hopper_tuning().break_even;
+  for (const Routine routine : {Routine::potrs, Routine::getrs, Routine::trtrs}) {
+    const auto from = [&](Index cores) {
+      return family_of(routine).builtin_break_even(sizes, 'd', cores);
+    };
+    EXPECT_EQ(from(4), 2 * from(1));
+    EXPECT_EQ(from(16), 4 * from(1));
+  }
+  EXPECT_EQ(family_of(Routine::getrf).builtin_break_even(sizes, 'd', 1),
+            family_of(Routine::getrf).builtin_break_even(sizes, 'd', 16));
 }
 
 TEST(Plans, MinNOverridesEveryThreshold) {
@@ -111,7 +148,7 @@ TEST(Plans, MinNOverridesEveryThreshold) {
 TEST(Plans, ReadTheThresholdOfTheRoutineAndType) {
   const Settings settings;
   Profile profile = builtin_profile();
-  profile.at(Routine::getrf, 'z') = 10;
+  profile.set(Routine::getrf, 'z', 10);
   const auto on_device = [&](Routine routine, char type) {
     return plan(routine, type, {20, 20, 20}, settings, profile, kPlenty).on_device;
   };
@@ -143,14 +180,18 @@ TEST(Plans, StayOnTheCpuWhereTheDeviceIsTooSmall) {
   const auto on_device = [&](char type, std::size_t megabytes) {
     return plan(Routine::getrf, type, {n, n, 0}, settings, profile, megabytes * 1000000).on_device;
   };
-  EXPECT_FALSE(on_device('d', 700));
+  EXPECT_FALSE(on_device('d', 60));
+  EXPECT_FALSE(on_device('z', 120));
   EXPECT_TRUE(on_device('d', 4000));
-  EXPECT_FALSE(on_device('z', 1500));
-  EXPECT_TRUE(on_device('s', 4000));
-  EXPECT_FALSE(on_device('d', 890)) << "nothing is left for the driver, cuBLAS and kernels";
+  const auto in_core = [&](std::size_t megabytes) {
+    return !plan(Routine::getrf, 'd', {n, n, 0}, settings, profile, megabytes * 1000000)
+                .out_of_core;
+  };
+  EXPECT_TRUE(in_core(4000));
+  EXPECT_FALSE(in_core(890)) << "nothing is left for the driver, cuBLAS and kernels";
   settings.memory_limit = std::size_t{10} << 30;  // more than there is
   const Plan p = plan(Routine::getrf, 'd', {n, n, 0}, settings, profile, 700000000);
-  EXPECT_FALSE(p.on_device);
+  EXPECT_TRUE(p.out_of_core);
   EXPECT_NE(p.why.find("larger than the device's memory"), std::string::npos) << p.why;
 }
 
@@ -158,9 +199,10 @@ TEST(Plans, CountTheRightHandSides) {
   Settings settings;
   settings.min_n = 1;
   const Index n = 1000, nrhs = 20000;  // 8 MB and 160 MB in double precision
-  const auto on_device = [&](Routine routine, std::size_t megabytes) {
+  const auto on_device = [&](Routine routine, std::size_t megabytes) {  // all at a time
     const Shape shape{n, n, nrhs};
-    return plan(routine, 'd', shape, settings, builtin_profile(), megabytes * 1000000).on_device;
+    const Plan p = plan(routine, 'd', shape, settings, builtin_profile(), megabytes * 1000000);
+    return p.on_device && !p.out_of_core;
   };
   for (const Routine routine : {Routine::gesv, Routine::getrs, Routine::potrs, Routine::trtrs}) {
     EXPECT_FALSE(on_device(routine, 150)) << name_of(routine);
@@ -396,7 +438,7 @@ TEST(Plans, FollowTheForcedAlgorithmAndBlockSize) {
   EXPECT_GT(p.nb, 0);
 }
 
-TEST(Plans, AMemoryLimitSendsLargerCallsToTheCpu) {
+TEST(Plans, AMemoryLimitMakesLargerCallsSlabs) {
   Settings settings;
   settings.memory_limit = std::size_t{100} << 20;
   const Profile profile = builtin_profile();
@@ -404,16 +446,43 @@ TEST(Plans, AMemoryLimitSendsLargerCallsToTheCpu) {
   EXPECT_TRUE(plan(Routine::getrf, 'd', {2048, 2048, 0}, settings, profile, kPlenty).on_device);
   EXPECT_TRUE(plan(Routine::potrf, 'd', {2048, 2048, 0}, settings, profile, kPlenty).on_device);
   for (const Routine routine : {Routine::getrf, Routine::potrf}) {
-    const Plan large = plan(routine, 'd', {4096, 4096, 0}, settings, profile, kPlenty);
-    EXPECT_FALSE(large.on_device);
+    const Shape shape{4096, 4096, 0};
+    const Plan large = plan(routine, 'd', shape, settings, profile, kPlenty);
+    EXPECT_TRUE(large.on_device && large.out_of_core);
+    EXPECT_EQ(large.memory, settings.memory_limit);
+    EXPECT_EQ(large.why.find("out of core, "), 0u) << large.why;
     EXPECT_NE(large.why.find("OVERLAPACK_MEMORY_LIMIT"), std::string::npos) << large.why;
+    const Plan resident = plan(routine, 'd', shape, settings, profile, kPlenty, true);
+    EXPECT_FALSE(resident.on_device || resident.out_of_core) << "the CPU cannot read it";
+    Settings textbook = settings;
+    textbook.algorithm = Algorithm::textbook;
+    EXPECT_FALSE(plan(routine, 'd', shape, textbook, profile, kPlenty).on_device);
+    Settings little = settings;  // one block of columns, and what passes by
+    little.memory_limit = std::size_t{12} << 20;
+    EXPECT_FALSE(plan(routine, 'd', shape, little, profile, kPlenty).on_device);
+    // No sum of bytes overflows.
+    const Index huge = Index{1} << 40;
+    EXPECT_FALSE(plan(routine, 'z', {huge, huge, 0}, settings, profile, kPlenty).on_device);
   }
 }
 
+TEST(Plans, ACallIsTriedAgainWithTheMemoryThatOthersLeave) {
+  EmulatedOptions options;
+  options.memory = std::size_t{1} << 30;
+  options.taken = options.memory - (std::size_t{100} << 20);
+  const auto device = make_emulated_device(options);
+  const Shape shape{4096, 4096, 0};
+  Plan plan =
+      dispatch::plan(Routine::getrf, 'd', shape, Settings(), builtin_profile(), device.get());
+  EXPECT_TRUE(plan.on_device && !plan.out_of_core) << plan.why;
+  ASSERT_TRUE(retry_out_of_core(Routine::getrf, 'd', shape, Settings(), *device, "all gone", plan));
+  EXPECT_TRUE(plan.on_device && plan.out_of_core);
+  EXPECT_LE(plan.memory, std::size_t{100} << 20);
+  EXPECT_NE(plan.why.find("all gone"), std::string::npos) << plan.why;
+  EXPECT_FALSE(retry_out_of_core(Routine::getrf, 'd', shape, Settings(), *device, "", plan));
+}
+
 TEST(Plans, UpdatesByFewVectorsStayWithTheCpu) {
-  for (const char type : {'s', 'd', 'c', 'z'}) {
-    EXPECT_LE(builtin_profile().at(Routine::cholupdate, type), 4096);
-  }
   std::string complaint;  // what a profile leaves out keeps its built-in value, what it says counts
   const auto silent = parse_profile("dpotrf 300\n", complaint);
   ASSERT_TRUE(silent) << complaint;
@@ -439,7 +508,7 @@ TEST(Plans, UpdatesByFewVectorsStayWithTheCpu) {
   EXPECT_EQ(from(500), 1000);
   EXPECT_EQ(break_even(Routine::posv, 'd', {5000, 5000, 1}, Settings(), profile),
             profile.at(Routine::posv, 'd'));
-  profile.at(Routine::cholupdate, 'd') = kNever;
+  profile.set(Routine::cholupdate, 'd', kNever);
   EXPECT_EQ(break_even(Routine::cholupdate, 'd', {5000, 5000, 1}, Settings(), profile), kNever);
   Settings settings;  // what the user says is taken as it is
   settings.min_n = 100;
@@ -463,6 +532,7 @@ TEST(Plans, SaysWhereASizeIsFrom) {
 
 TEST(Plans, UpdatesOfAFactorTakeLittleMemory) {
   Settings settings;
+  settings.min_n = 1;
   settings.memory_limit = std::size_t{2} << 30;
   const Plan large =
       plan(Routine::cholupdate, 's', {100000, 100000, 16}, settings, builtin_profile(), kPlenty);
@@ -474,20 +544,18 @@ TEST(Plans, UpdatesOfAFactorTakeLittleMemory) {
   EXPECT_TRUE(narrow.on_device);
   EXPECT_LT(narrow.nb, 256);
   // Regions are wide beside the vectors that come home with each of them.
+  settings.memory_limit = 0;
   for (const Index k : {8, 16, 100}) {
     const Plan p =
-        plan(Routine::cholupdate, 'd', {8192, 8192, k}, Settings(), builtin_profile(), kPlenty);
+        plan(Routine::cholupdate, 'd', {8192, 8192, k}, settings, builtin_profile(), kPlenty);
     EXPECT_TRUE(p.on_device);
     EXPECT_GE(p.nb, 7 * k);
   }
   // So few columns of this one may be staged that they make no whole unit.
   const Plan huge =
-      plan(Routine::cholupdate, 'z', {400000, 400000, 2}, Settings(), builtin_profile(), kPlenty);
+      plan(Routine::cholupdate, 'z', {400000, 400000, 2}, settings, builtin_profile(), kPlenty);
   EXPECT_TRUE(huge.on_device);
   EXPECT_GE(huge.nb, 1);
-  EXPECT_FALSE(
-      plan(Routine::cholupdate, 'd', {500, 500, 16}, Settings(), builtin_profile(), kPlenty)
-          .on_device);
 }
 
 }  // namespace

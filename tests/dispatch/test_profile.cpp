@@ -18,8 +18,7 @@ TEST(Profiles, SurviveTheRoundTripThroughText) {
   for (std::size_t r = 0; r < kRoutineCount; ++r) {
     const auto routine = static_cast<Routine>(r);
     for (const char type : kTypeLetters) {
-      profile.is_read(routine, type) = exists(routine, type);
-      if (exists(routine, type)) profile.at(routine, type) = value++;
+      if (exists(routine, type)) profile.set(routine, type, value++);
     }
   }
   std::string complaint;

@@ -174,7 +174,7 @@ class StartBesideCalls : public testing::Test {
   /// The next call is like the first one of a process: there is no CUDA in it, either.
   void forget() {
     Profile profile = builtin_profile();
-    profile.at(Routine::potrf, 'd') = profile.at(Routine::getrf, 'd') = 50;
+    for (const Routine routine : {Routine::potrf, Routine::getrf}) profile.set(routine, 'd', 50);
     Settings off;
     off.device = DeviceChoice::off;
     context().reset(off, profile);

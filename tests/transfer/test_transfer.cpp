@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "algorithms/shared/blocks.hpp"
+#include "algorithms/shared/piece_ring.hpp"
 #include "support/cases.hpp"
 #include "support/fixtures.hpp"
 #include "support/matrices.hpp"
@@ -829,6 +830,39 @@ TYPED_TEST(Transfers, StreamThroughAWindowAndCommitWholeRegions) {
     SCOPED_TRACE(c.name());
     this->streams_through_a_window(c);
     if (this->HasFailure()) return;
+  }
+}
+
+/// By way of a ring, whose places are fewer than the parts.
+TYPED_TEST(Transfers, PartsTakeThePlaceOfThoseThatWorkHasPassed) {
+  using T = TypeParam;
+  const Index n = 90;
+  for (const Case& c : cross<Case>(this->ways(), kHostKinds)) {
+    SCOPED_TRACE(c.name());
+    const auto a = random_matrix<T>(n, n, 1, 3);
+    Placed<T> from(this->device(), c.kind, a), to(this->device(), c.kind, Padded<T>(n, n, 3));
+    const DeviceMatrix<T> copy(this->device(), n, n);
+    algorithms::PieceRing<T> ring(this->device(), n, 20);
+    const QueueLease queue(this->device());
+    for (int round = 0; round < 2; ++round) {  // the ring serves several transfers
+      Index committed = 0;
+      Transfer transfer(this->device(), 2, committed, c.way.tuning);
+      transfer.add_download(make_region<T>(to.view(), copy.view()));
+      ring.begin(transfer);
+      const HostView<const T> all = from.view();
+      const auto parts = partition(n, 20);
+      for (const Range& j : parts) ring.add(all.block({0, n}, j));
+      transfer.start();
+      for (Index q = 0; q < ring.count(); ++q) {
+        const DeviceView<const T> part = ring.before(*queue, q);
+        queue->template copy<T>(copy.view().block({0, n}, parts[at(q)]), part);
+        ring.pass(*queue, q);
+      }
+      transfer.release(*queue, 0);
+      transfer.finish();
+      EXPECT_EQ(committed, n);
+      EXPECT_TRUE(equal_elements(to.content(), a));
+    }
   }
 }
 

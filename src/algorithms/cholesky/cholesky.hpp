@@ -20,7 +20,8 @@ namespace overlapack::algorithms {
 /// are factored by the CPU LAPACK while the device updates the next block. With options.leading,
 /// for matrices that come by the link, the rows below the leading block come after it. With
 /// `textbook` it is the page of algorithms/cholesky/textbook.hpp between copies of all operands,
-/// and nothing is committed before all is done.
+/// and nothing is committed before all is done. With `out_of_core` it is that of
+/// algorithms/cholesky/out_of_core.hpp, and `input` must be A and B themselves.
 ///
 /// Throws DeviceError. `committed` then tells what is final in the caller's memory: the caller's
 /// columns of the pieces of L, counted in the order of the pieces, then the columns of B.

@@ -3,8 +3,27 @@
 #include <new>
 
 #include "algorithms/cholesky/on_cpu.hpp"
+#include "cpu/reference.hpp"
+#include "device/buffer.hpp"
 
 namespace overlapack::algorithms {
+
+template <class T>
+void bring_triangle_home(Device& device, Queue& queue, const Triangle<T>& triangle,
+                         DeviceView<const T> factor, HostView<T> a) {
+  if (a.empty()) return;
+  const Index n = factor.rows;
+  if (device.kind_of(a.data) == MemoryKind::device) {
+    queue.copy<T>(on_device(a), factor, part_of(triangle.uplo));
+    queue.synchronize();
+    return;
+  }
+  const Buffer<T> staging(device, Space::host, n * n);
+  const HostView<T> here(staging.data(), n, n, n);
+  queue.copy(here, factor);
+  queue.synchronize();
+  reference::lacpy<T>(here, a, part_of(triangle.uplo));
+}
 
 template <class T>
 void complete_failing_row(Device& device, const cpu::Lapack<T>& cpu, Queue& queue,
@@ -29,8 +48,10 @@ void complete_failing_row(Device& device, const cpu::Lapack<T>& cpu, Queue& queu
   }
 }
 
-#define OVERLAPACK_INSTANTIATE(T)                                               \
-  template void complete_failing_row<T>(Device&, const cpu::Lapack<T>&, Queue&, \
+#define OVERLAPACK_INSTANTIATE(T)                                                                \
+  template void bring_triangle_home<T>(Device&, Queue&, const Triangle<T>&, DeviceView<const T>, \
+                                       HostView<T>);                                             \
+  template void complete_failing_row<T>(Device&, const cpu::Lapack<T>&, Queue&,                  \
                                         const Triangle<T>&, HostView<T>, Index, Index);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 

@@ -6,6 +6,11 @@
 
 namespace overlapack::algorithms {
 
+/// Copies the triangle of `factor` to the caller's `a`, which a fault on the way leaves as it was.
+template <class T>
+void bring_triangle_home(Device& device, Queue& queue, const Triangle<T>& triangle,
+                         DeviceView<const T> factor, HostView<T> a);
+
 /// Row k of L, in whose pivot the factorization has ended, from column `from` on, and what is left
 /// of that pivot. `a` holds all of L before. LAPACK leaves both, and programs look at them: SciPy's
 /// minimizer "trust-exact" finds a direction of negative curvature in them.

@@ -9,39 +9,18 @@
 #include "algorithms/cholesky/failing_row.hpp"
 #include "algorithms/cholesky/flow.hpp"
 #include "algorithms/cholesky/one_panel.hpp"
+#include "algorithms/cholesky/out_of_core.hpp"
 #include "algorithms/cholesky/regions.hpp"
 #include "algorithms/cholesky/schedule.hpp"
 #include "algorithms/cholesky/textbook.hpp"
-#include "cpu/reference.hpp"
 #include "transfer/transfer.hpp"
 
 namespace overlapack::algorithms {
-namespace {
-
-/// Copies the triangle of `factor` to the caller's `a`, which a fault on the way leaves as it was.
-template <class T>
-void bring_triangle_home(Device& device, Queue& queue, const Triangle<T>& triangle,
-                         DeviceView<const T> factor, HostView<T> a) {
-  if (a.empty()) return;
-  const Index n = factor.rows;
-  if (device.kind_of(a.data) == MemoryKind::device) {
-    queue.copy<T>(on_device(a), factor, part_of(triangle.uplo));
-    queue.synchronize();
-    return;
-  }
-  const Buffer<T> staging(device, Space::host, n * n);
-  const HostView<T> here(staging.data(), n, n, n);
-  queue.copy(here, factor);
-  queue.synchronize();
-  reference::lacpy<T>(here, a, part_of(triangle.uplo));
-}
-
-}  // namespace
-
 template <class T>
 Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Uplo uplo,
            Input<T> input, HostView<T> a, HostView<T> b, Index& committed) {
   if (options.textbook) return textbook_posv(device, cpu, options, uplo, input, a, b);
+  if (options.out_of_core) return posv_out_of_core(device, cpu, options, uplo, a, b, committed);
   const Index n = a.rows;
   const Triangle<T> triangle{{uplo}, device.kernels<T>()};
   const bool resident = device.kind_of(a.data) == MemoryKind::device;

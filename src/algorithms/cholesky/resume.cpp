@@ -13,8 +13,11 @@ Index resume_posv(const cpu::Lapack<T>& cpu, const Options& options, Uplo uplo, 
                   HostView<T> b, Index committed) {
   const Storage storage{uplo};
   const std::vector<Piece> pieces = pieces_of(a.rows, options.nb, options.leading);
-  const std::vector<Range> regions = regions_of(uplo, pieces, sizeof(T));
-  for (Piece rest : homes_of<T>(storage, pieces, regions, a)) {  // what of it has not come home
+  std::vector<Piece> homes = pieces;
+  if (!options.out_of_core) {
+    homes = homes_of<T>(storage, pieces, regions_of(uplo, pieces, sizeof(T)), a);
+  }
+  for (Piece rest : homes) {  // what of it has not come home
     const bool on_diagonal = rest.on_diagonal();
     const Index columns = storage.lower() ? rest.columns.size() : rest.rows.size();
     const Index here = std::min(committed, columns);

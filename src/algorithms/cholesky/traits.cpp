@@ -1,6 +1,8 @@
 #include "algorithms/cholesky/traits.hpp"
 
 #include "algorithms/cholesky/cholesky.hpp"
+#include "algorithms/cholesky/out_of_core.hpp"
+#include "algorithms/solve/out_of_core.hpp"
 
 namespace overlapack::algorithms {
 namespace {
@@ -8,6 +10,9 @@ namespace {
 class CholeskyTraits final : public FamilyTraits {
  public:
   Index size(const Shape& shape) const override { return shape.n; }
+  Index builtin_break_even(const Tuning::BreakEven& sizes, char type, Index) const override {
+    return sizes.cholesky.of(type);
+  }
 
   double flops(const Shape& shape) const override {
     const auto n = static_cast<double>(shape.n);
@@ -45,6 +50,17 @@ class CholeskyTraits final : public FamilyTraits {
                               ? tuning.leading_percent
                               : tuning.leading_percent_of_large.of(request.type);
     return percent * n / 100 / chosen.nb * chosen.nb;
+  }
+
+  Index columns_out_of_core(const Request& request, const Options& options) const override {
+    const Shape& shape = request.shape;
+    return with_type(request.type, [&](auto one) {
+      using T = decltype(one);
+      const Index columns = cholesky_slab_columns<T>(request.device, options, shape.n);
+      return shape.nrhs == 0 || right_hand_sides_out_of_core<T>(options, shape.n, shape.nrhs) > 0
+                 ? columns
+                 : 0;
+    });
   }
 
   std::size_t memory(const Request& request, const Options& options) const override {

@@ -6,6 +6,7 @@
 
 #include "algorithms/lu/flows.hpp"
 #include "algorithms/lu/lu.hpp"
+#include "algorithms/lu/out_of_core.hpp"
 #include "algorithms/lu/schedule.hpp"
 #include "algorithms/lu/textbook.hpp"
 #include "device/timeline.hpp"
@@ -146,10 +147,13 @@ template <class T>
 Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Input<T> input,
            HostView<T> a, Interchanges& interchanges, HostView<T> b, Index& committed) {
   if (options.textbook) return textbook_gesv(device, options, input, a, interchanges, b);
-  const Call<T> call{device, options, input, a, interchanges, b, committed};
   const Index pivots = std::min(a.rows, a.cols);
   interchanges.pivots.assign(at(pivots), 0);
   interchanges.seen.assign(at(pivots), 0);
+  if (options.out_of_core) {
+    return gesv_out_of_core(device, cpu, options, a, interchanges, b, committed);
+  }
+  const Call<T> call{device, options, input, a, interchanges, b, committed};
   const bool resident = device.kind_of(a.data) == MemoryKind::device;
   const bool in_place = resident && b.empty() && input.a.data == a.data;
   const Index few_blocks = device.tuning().lu.immediate_interchanges_up_to_blocks;

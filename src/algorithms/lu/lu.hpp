@@ -22,7 +22,8 @@ namespace overlapack::algorithms {
 /// block column goes home at once; the interchanges of later panels are applied to it in the
 /// caller's memory, as far as possible by copy threads that have nothing to copy. With `hybrid` the
 /// CPU LAPACK factors the panels. With `textbook` it is the page of algorithms/lu/textbook.hpp
-/// between copies of all operands, and nothing is committed before all is done.
+/// between copies of all operands, and nothing is committed before all is done. With `out_of_core`
+/// it is that of algorithms/lu/out_of_core.hpp, and `input` must be A and B themselves.
 ///
 /// Throws DeviceError. `committed` then tells how many columns of [A B] have come home, and
 /// resume_gesv() finishes the call from there.

@@ -3,6 +3,8 @@
 #include <cmath>
 
 #include "algorithms/lu/lu.hpp"
+#include "algorithms/lu/out_of_core.hpp"
+#include "algorithms/solve/out_of_core.hpp"
 
 namespace overlapack::algorithms {
 namespace {
@@ -13,6 +15,9 @@ class LuTraits final : public FamilyTraits {
   Index size(const Shape& shape) const override {
     const auto m = static_cast<double>(shape.m), n = static_cast<double>(shape.n);
     return std::llround(std::cbrt(m * n * std::min(m, n)));
+  }
+  Index builtin_break_even(const Tuning::BreakEven& sizes, char type, Index) const override {
+    return sizes.lu.of(type);
   }
 
   double flops(const Shape& shape) const override {
@@ -38,6 +43,17 @@ class LuTraits final : public FamilyTraits {
     if (form == Form::split) return request.is_single();
     if (form == Form::residues) return !request.is_single() && chosen.by_rows;
     return form == Form::by_rows;
+  }
+
+  Index columns_out_of_core(const Request& request, const Options& options) const override {
+    const Shape& shape = request.shape;
+    return with_type(request.type, [&](auto one) {
+      using T = decltype(one);
+      const Index columns = lu_slab_columns<T>(request.device, options, shape.m, shape.n);
+      return shape.nrhs == 0 || right_hand_sides_out_of_core<T>(options, shape.n, shape.nrhs) > 0
+                 ? columns
+                 : 0;
+    });
   }
 
   std::size_t memory(const Request& request, const Options& options) const override {

@@ -55,6 +55,9 @@ class RefineTraits : public FamilyTraits {
 class MixedGesvTraits final : public RefineTraits {
  public:
   constexpr MixedGesvTraits() : RefineTraits(lu_traits) {}
+  Index builtin_break_even(const Tuning::BreakEven& sizes, char type, Index) const override {
+    return sizes.mixed_lu.of(type);
+  }
 
   std::size_t memory(const Request& request, const Options& options) const override {
     return with_double(request.type, [&](auto one) {
@@ -76,6 +79,9 @@ class MixedGesvTraits final : public RefineTraits {
 class MixedPosvTraits final : public RefineTraits {
  public:
   constexpr MixedPosvTraits() : RefineTraits(cholesky_traits) {}
+  Index builtin_break_even(const Tuning::BreakEven& sizes, char type, Index) const override {
+    return sizes.mixed_cholesky.of(type);
+  }
 
   std::size_t memory(const Request& request, const Options& options) const override {
     return with_double(request.type, [&](auto one) {

@@ -30,6 +30,9 @@ struct Options {
   Precision precision = Precision::fp32;
   /// Bytes of device memory that may be taken, where an algorithm has the choice; 0: any number.
   std::size_t memory = 0;
+  /// The matrix does not fit in that memory. It stays with the caller, and as much of it as fits is
+  /// on the device at a time.
+  bool out_of_core = false;
 };
 
 /// Copies of A and B, in device memory perhaps, from which a factorization goes up instead of from

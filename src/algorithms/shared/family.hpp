@@ -33,9 +33,9 @@ class FamilyTraits {
  public:
   /// The one number that a call is judged by: from its break-even on the device is faster.
   virtual Index size(const Shape& shape) const = 0;
-  /// The break-even of a machine that nobody has measured: so high that no machine with a current
-  /// GPU loses, since a first call pays for starting CUDA.
-  virtual Index builtin_break_even() const { return 2048; }
+  /// The break-even of a machine that nobody has tuned, by what is known of its GPU's generation.
+  virtual Index builtin_break_even(const Tuning::BreakEven& sizes, char type,
+                                   Index cores) const = 0;
   /// The break-even of a call of this shape, where the profile has `threshold`.
   virtual Index break_even(const Shape& shape, Index threshold) const;
   /// Right-hand sides of a typical call of order n, by which the break-even is measured.
@@ -60,6 +60,10 @@ class FamilyTraits {
   /// classes that carry it out say of themselves. What works within Options::memory has no more
   /// than the least that it can do with.
   virtual std::size_t memory(const Request& request, const Options& options) const = 0;
+  /// How much of the matrix is on the device at a time if the call is carried out within
+  /// Options::memory with Options::out_of_core: columns of the matrix, or right-hand sides of a
+  /// solve. 0: the family cannot, or there is so little memory that it does not pay.
+  virtual Index columns_out_of_core(const Request& request, const Options& options) const;
   /// Elements of the least part of that which grows with the shape alone. Who asks for memory()
   /// must know that it is not more than a device may have: a sum in bytes might overflow.
   virtual double least_elements(const Shape& shape) const;
@@ -70,6 +74,9 @@ class FamilyTraits {
 
 /// The block size for a matrix of that order.
 Index block_columns(const Tuning::Blocks& blocks, char type, Index order, bool residues);
+
+/// What grows with the square root of the number of cores.
+Index by_cores(Index of_one_core, Index cores);
 
 /// Operations of solves with the factors of an n x n matrix.
 double flops_of_solves(const Shape& shape);

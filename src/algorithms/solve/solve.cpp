@@ -2,6 +2,7 @@
 
 #include "algorithms/shared/substitution.hpp"
 #include "algorithms/shared/triangle.hpp"
+#include "algorithms/solve/out_of_core.hpp"
 #include "algorithms/solve/solve_with.hpp"
 
 namespace overlapack::algorithms {
@@ -9,6 +10,9 @@ namespace overlapack::algorithms {
 template <class T>
 void potrs(Device& device, const Options& options, Uplo uplo, HostView<const T> a, HostView<T> b,
            Index& committed) {
+  if (options.out_of_core) {
+    return potrs_out_of_core(device, options, uplo, a, b, committed);
+  }
   const Triangle<T> triangle{{uplo}, device.kernels<T>()};
   solve_with<T>(device, options, {a, part_of(uplo)}, b, committed,
                 [&](Queue& queue, DeviceView<const T> A, DeviceView<T> B) {
@@ -21,6 +25,9 @@ void potrs(Device& device, const Options& options, Uplo uplo, HostView<const T> 
 template <class T>
 void getrs(Device& device, const Options& options, Op op, HostView<const T> a,
            const std::vector<Index>& pivots, HostView<T> b, Index& committed) {
+  if (options.out_of_core) {
+    return getrs_out_of_core(device, options, op, a, pivots, b, committed);
+  }
   const Index n = a.rows;
   const Buffer<Index> interchanges(device, Space::device, n), staged(device, Space::host, n);
   std::copy(pivots.begin(), pivots.end(), staged.data());

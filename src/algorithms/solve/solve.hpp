@@ -9,8 +9,9 @@
 namespace overlapack::algorithms {
 
 /// B := A^-1 B from the Cholesky factor of A in its `uplo` triangle (n x n): LAPACK's ?potrs.
-/// B is n x nrhs. Throws DeviceError; the first `committed` columns of B are final then, the
-/// others unchanged.
+/// B is n x nrhs. With options.out_of_core A need not fit in the device's memory
+/// (algorithms/solve/out_of_core.hpp). Throws DeviceError; the first `committed` columns of B are
+/// final then, the others unchanged.
 template <class T>
 void potrs(Device& device, const Options& options, Uplo uplo, HostView<const T> a, HostView<T> b,
            Index& committed);

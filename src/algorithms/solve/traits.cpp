@@ -1,6 +1,7 @@
 #include "algorithms/solve/traits.hpp"
 
 #include "algorithms/cholesky/traits.hpp"
+#include "algorithms/solve/out_of_core.hpp"
 #include "algorithms/solve/solve.hpp"
 
 namespace overlapack::algorithms {
@@ -11,7 +12,21 @@ Index SolveTraits::block_size(const Request& request, bool residues) const {
 
 namespace {
 
-class PotrsTraits final : public SolveTraits {
+/// With all of the factors: ?potrs and ?getrs.
+class FactorTraits : public SolveTraits {
+ public:
+  Index columns_out_of_core(const Request& request, const Options& options) const override {
+    return with_type(request.type, [&](auto one) {
+      return right_hand_sides_out_of_core<decltype(one)>(options, request.shape.n,
+                                                         request.shape.nrhs);
+    });
+  }
+
+ protected:
+  ~FactorTraits() = default;
+};
+
+class PotrsTraits final : public FactorTraits {
  public:
   std::size_t memory(const Request& request, const Options&) const override {
     return with_type(request.type, [&](auto one) {
@@ -20,7 +35,7 @@ class PotrsTraits final : public SolveTraits {
   }
 };
 
-class GetrsTraits final : public SolveTraits {
+class GetrsTraits final : public FactorTraits {
  public:
   std::size_t memory(const Request& request, const Options&) const override {
     return with_type(request.type, [&](auto one) {

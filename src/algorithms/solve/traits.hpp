@@ -14,7 +14,10 @@ class SolveTraits : public FamilyTraits {
   /// A solve moves n^2 elements for n^2 nrhs operations, so it is the number of right-hand sides
   /// that pays for the transfer.
   Index size(const Shape& shape) const override { return std::min(shape.n, shape.nrhs); }
-  Index builtin_break_even() const override { return 1024; }
+  /// All cores work at a solve.
+  Index builtin_break_even(const Tuning::BreakEven& sizes, char, Index cores) const override {
+    return by_cores(sizes.solve_of_one_core, cores);
+  }
   Index typical_right_hand_sides(Index n) const override { return n; }
   double flops(const Shape& shape) const override { return flops_of_solves(shape); }
   /// A solve is not by blocks. The call log says what a Cholesky factorization would have.

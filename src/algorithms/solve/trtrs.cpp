@@ -28,6 +28,9 @@ namespace {
 
 class TrtrsTraits final : public SolveTraits {
  public:
+  Index builtin_break_even(const Tuning::BreakEven& sizes, char, Index cores) const override {
+    return by_cores(sizes.triangle_of_one_core, cores);
+  }
   /// One triangle, where the other solves have two.
   double flops(const Shape& shape) const override { return flops_of_solves(shape) / 2; }
   /// A zero on the diagonal is found before anything is computed.

@@ -33,6 +33,10 @@ class EmulatedDevice final : public Device {
     const Machine::Lock lock(machine_);
     machine_.memory.free(space, memory);
   }
+  std::size_t do_free_memory() override {
+    const Machine::Lock lock(machine_);
+    return machine_.memory.free_bytes();
+  }
   void do_reuse(Space, void* memory, std::size_t bytes) override { Memory::poison(memory, bytes); }
   MemoryKind do_kind_of(const void* memory) override {
     const Machine::Lock lock(machine_);

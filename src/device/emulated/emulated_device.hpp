@@ -26,6 +26,7 @@ struct EmulatedOptions {
   /// defaults, and no formats.
   bool core_only = false;
   std::string shortcoming = {};  ///< Device::shortcoming()
+  std::size_t taken = 0;         ///< bytes of the memory, by other processes
 };
 
 std::unique_ptr<Device> make_emulated_device(EmulatedOptions options = {});

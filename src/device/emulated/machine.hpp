@@ -59,6 +59,9 @@ class Memory {
     blocks(space).erase(it);
   }
 
+  /// Of device memory.
+  std::size_t free_bytes() const { return capacity_ - in_use_; }
+
   /// Fills memory with a pattern that is a NaN as float and as double and that is a huge number as
   /// an Index, so that whoever uses what nobody has written will notice.
   static void poison(void* memory, std::size_t bytes) {
@@ -156,7 +159,7 @@ inline bool Recording::reached() const { return stream == nullptr || stream->fin
 class Machine {
  public:
   Machine(const Device& device, const EmulatedOptions& options)
-      : memory(options.memory),
+      : memory(options.memory - options.taken),
         device_(device),
         schedule_(options.schedule),
         random_(options.seed) {

@@ -47,6 +47,13 @@ void CudaDevice::do_trim() noexcept {
   pool_.trim();
 }
 
+std::size_t CudaDevice::do_free_memory() {
+  const CurrentDevice current(gpu_.index);
+  std::size_t free = 0, total = 0;
+  check(cudaMemGetInfo(&free, &total), "asking how much memory is free");
+  return free;
+}
+
 MemoryKind CudaDevice::do_kind_of(const void* memory) {
   const CurrentDevice current(gpu_.index);
   cudaPointerAttributes attributes = {};

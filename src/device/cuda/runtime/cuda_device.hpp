@@ -26,6 +26,7 @@ class CudaDevice final : public Device {
   void* do_allocate(Space space, std::size_t bytes) override;
   void do_free(Space space, void* memory) noexcept override;
   void do_trim() noexcept override;
+  std::size_t do_free_memory() override;
   MemoryKind do_kind_of(const void* memory) override;
   std::unique_ptr<Queue> do_make_queue(Priority priority) override;
   std::unique_ptr<Event> do_make_event(Timed timed) override;
