@@ -128,7 +128,7 @@ def main():
         assert run("fuzz", "build", "typo", cwd=folder).returncode == 2
         for option, wrong in (("--sizes", "15"), ("--sizes", "100,"), ("--operations", "typo"),
                               ("--operations", "svd,"), ("--reps", "0"), ("--seconds", "x"),
-                              ("--csv", "/proc/x/y")):
+                              ("--csv", "/proc/x/y"), ("--profile", "/proc/x/y")):
             done = run("programs", option, wrong, cwd=folder)
             assert done.returncode == 2 and f"argument {option}: " in done.stderr, done
 
