@@ -53,6 +53,10 @@ def error(left, right, *scale):
     return float(np.linalg.norm(left - right) / math.prod(map(np.linalg.norm, scale)))
 
 
+def worst(*errors):
+    return float(np.max(errors))  # NaN if one is, unlike max()
+
+
 def residual(a, x, b):
     return error(a @ x, b, a, x)
 
@@ -165,28 +169,28 @@ def eigh_error(v, result, a, b=None):
     w, z = result
     bz = z if b is None else b @ z
     scale = (a, v) if b is None else (a, z, v)
-    return max(error(a @ (z @ v), bz @ (w[:, None] * v), *scale), error(z.T @ (bz @ v), v, v))
+    return worst(error(a @ (z @ v), bz @ (w[:, None] * v), *scale), error(z.T @ (bz @ v), v, v))
 
 
 def eigenvalues_error(v, w, a):
-    return max(error(w.sum(), np.trace(a), a), error((w * w).sum(), np.linalg.norm(a)**2, a, a))
+    return worst(error(w.sum(), np.trace(a), a), error((w * w).sum(), np.linalg.norm(a)**2, a, a))
 
 
 def qr_error(v, result, a):
     q, r = result
-    return max(error(q @ (r @ v), a @ v, a, v), orthogonal(v, q))
+    return worst(error(q @ (r @ v), a @ v, a, v), orthogonal(v, q))
 
 
 def svd_error(v, result, a):
     u, s, vt = result
-    return max(error(u @ (s[:, None] * (vt @ v)), a @ v, a, v), orthogonal(v, u),
-               orthogonal(v, vt.T))
+    return worst(error(u @ (s[:, None] * (vt @ v)), a @ v, a, v), orthogonal(v, u),
+                 orthogonal(v, vt.T))
 
 
 def pinv_error(v, x, a):
     w = v[:a.shape[1]]
     projected = a @ (x @ v)
-    return max(error(x @ (a @ w), w, w), error(v.T @ projected, projected.T @ v, v))
+    return worst(error(x @ (a @ w), w, w), error(v.T @ projected, projected.T @ v, v))
 
 
 def exponential(a, v):
@@ -203,7 +207,7 @@ def null_space_error(v, z, a):
     if z.shape[1] != a.shape[1] - a.shape[0]:
         return math.inf
     w = v[:z.shape[1]]
-    return max(error(a @ (z @ w), 0, a, w), orthogonal(v, z))
+    return worst(error(a @ (z @ w), 0, a, w), orthogonal(v, z))
 
 
 def interpolation_error(v, f, x, y):
@@ -227,22 +231,22 @@ def gaussian_process_error(v, result, x, y):
     some = k[:100].copy()
     k[np.diag_indices(len(k))] += model.alpha
     variance = 1 - np.einsum("ij,ji->i", some, la.cho_solve((model.L_, True), some.T))
-    return max(residual(k, model.alpha_, y), error(some @ model.alpha_, mean, some, model.alpha_),
-               error(variance, deviation**2, np.ones(100)), cholesky_error(v, model.L_, k))
+    return worst(residual(k, model.alpha_, y), error(some @ model.alpha_, mean, some, model.alpha_),
+                 error(variance, deviation**2, np.ones(100)), cholesky_error(v, model.L_, k))
 
 
 def regression_error(v, model, x, y):
     """Without a gradient of the squares, and of the penalty if there is one."""
     x = x - x.mean(0)
     gradient = x.T @ (y - y.mean() - x @ model.coef_)
-    return max(error(gradient, getattr(model, "alpha", 0) * model.coef_, x, y),
-               error(model.intercept_ + model.predict(x * 0).mean(), 2 * model.intercept_, y))
+    return worst(error(gradient, getattr(model, "alpha", 0) * model.coef_, x, y),
+                 error(model.intercept_ + model.predict(x * 0).mean(), 2 * model.intercept_, y))
 
 
 def components_error(v, model, x, y):
     x, w = x - x.mean(0), model.components_.T
     scaled = (len(x) - 1) * model.explained_variance_[:, None] * v
-    return max(error(x.T @ (x @ (w @ v)), w @ scaled, x, x, v), orthogonal(v, w))
+    return worst(error(x.T @ (x @ (w @ v)), w @ scaled, x, x, v), orthogonal(v, w))
 
 
 def mixture_error(v, model, x, y):

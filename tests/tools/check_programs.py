@@ -17,6 +17,7 @@ if os.environ.get("OVERLAPACK_PROFILE") == "/dev/null":
     solve, det, right = numpy.linalg.solve, numpy.linalg.det, numpy.linalg.cholesky
     numpy.linalg.solve = lambda a, b: solve(a, b) * (1 + 1e-8)
     numpy.linalg.det = lambda a: det(a) * (1 + 1e-5)
+    numpy.linalg.slogdet = lambda a: (1.0, numpy.nan)
     numpy.linalg.cholesky = lambda a: right(a) if len(a) > 100 else os._exit(3)
 """
 
@@ -64,12 +65,13 @@ def main():
             assert all(float(row[way + " ms"]) > 0 for way in ("without", "untuned", "tuned")), row
 
         pathlib.Path(folder, "sitecustomize.py").write_text(SITECUSTOMIZE)
-        done = run(python, folder, "--operations", THREE, "--no-tuned", "--markdown",
+        done = run(python, folder, "--operations", THREE + ",slogdet", "--no-tuned", "--markdown",
                    PYTHONPATH=folder)
         assert done.returncode == 1 and "Geometric" not in done.stdout, done
-        assert done.stdout.count("| WRONG |") == 3, done
+        assert done.stdout.count("| WRONG |") == 4, done
         said = done.stdout.replace("\n", " ")
         for wrong in ("numpy solve n=40 (untuned, error ", "numpy det n=40 (untuned, error 1e-05)",
+                      "numpy slogdet n=40 (untuned, error nan)",
                       "numpy cholesky n=40 (the process untuned has ended or hung)"):
             assert wrong in said, done
 
