@@ -101,7 +101,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for script in ("demo", "test", "gpu-check", "benchmark", "compare-launches",
                        "compare-results", "compare-times", "cold-start", "count-promises",
-                       "fuzz", "soak"):
+                       "fuzz", "programs", "soak"):
             done = run(script, "--help", cwd=folder)
             assert done.returncode == 0 and done.stderr == "", done
             assert "scripts/" + script in done.stdout and "set -" not in done.stdout, done.stdout
@@ -118,7 +118,7 @@ def main():
                 assert done.returncode == 2 and f"no option {wrong}" in done.stderr, done
 
         check_count_promises(folder)
-        for script in ("cold-start", "count-promises", "fuzz", "soak"):
+        for script in ("cold-start", "count-promises", "fuzz", "programs", "soak"):
             done = run(script, cwd=folder)
             assert done.returncode == 1 and "there is no finished build" in done.stderr, done
             assert run(script, "--unknown", cwd=folder).returncode == 2
@@ -126,6 +126,11 @@ def main():
             for number in ("0", "x", "-1"):
                 assert run(script, option, number, cwd=folder).returncode == 2
         assert run("fuzz", "build", "typo", cwd=folder).returncode == 2
+        for option, wrong in (("--sizes", "15"), ("--sizes", "100,"), ("--operations", "typo"),
+                              ("--operations", "svd,"), ("--reps", "0"), ("--seconds", "x"),
+                              ("--csv", "/proc/x/y"), ("--profile", "/proc/x/y")):
+            done = run("programs", option, wrong, cwd=folder)
+            assert done.returncode == 2 and f"argument {option}: " in done.stderr, done
 
         # A Python without packages.
         time_linalg = [sys.executable, "-I", "-S", os.path.join(sys.argv[1], "time_linalg.py")]
