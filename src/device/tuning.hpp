@@ -124,12 +124,16 @@ struct Tuning {
     Index independent_region_panels, independent_panel_queues;
   };
 
-  /// From which size on calls go to the device (FamilyTraits::size), unless a profile says it. The
-  /// CPU's panels keep one core busy, so factorizations have one size for any number of cores.
+  /// From which size on calls go to the device (FamilyTraits::size), unless a profile says it.
   struct BreakEven {
-    PerType<Index> cholesky, lu, mixed_cholesky, mixed_lu, update;
-    /// Solves and triangular solves, times the square root of the number of cores.
-    Index solve_of_one_core, triangle_of_one_core;
+    /// With so many cores for the CPU LAPACK. Between them, and beyond, the size goes as a power of
+    /// the number of cores.
+    struct Sizes {
+      PerType<Index> one_core, sixteen_cores;
+      Index of(char type, Index cores) const;
+    };
+
+    Sizes potrf, posv, potrs, getrf, gesv, getrs, trtrs, mixed_posv, mixed_gesv, update;
     const char* origin;  ///< on what they were measured, or why they are cautious
   };
 

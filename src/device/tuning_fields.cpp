@@ -254,17 +254,22 @@ void add(const Part& row, const Tuning::Update& update) {
 }
 
 void add(const Part& row, const Tuning::BreakEven& sizes) {
-  constexpr const char* kLog = "2026-11-29-break-evens";
-  row("cholesky", sizes.cholesky, "order", "from this one on ?potrf and ?posv go to the device",
-      kLog);
-  row("lu", sizes.lu, "order", "the same of ?getrf and ?gesv", kLog);
-  row("mixed_cholesky", sizes.mixed_cholesky, "order", "the same of dsposv and zcposv", kLog);
-  row("mixed_lu", sizes.mixed_lu, "order", "the same of dsgesv and zcgesv", kLog);
-  row("update", sizes.update, "order", "the same of updates by 16 vectors or more", kLog);
-  row("solve_of_one_core", sizes.solve_of_one_core, "right-hand sides",
-      "from these on ?potrs and ?getrs go to the device, times the square root of the cores", kLog);
-  row("triangle_of_one_core", sizes.triangle_of_one_core, "right-hand sides", "the same of ?trtrs",
-      kLog);
+  constexpr const char* kLog = "2026-11-29-break-evens-and-starts";
+  const auto both = [&](const std::string& name, const Tuning::BreakEven::Sizes& size,
+                        const char* unit, const char* meaning) {
+    row((name + "_1_core").c_str(), size.one_core, unit, meaning, kLog);
+    row((name + "_16_cores").c_str(), size.sixteen_cores, unit, meaning, kLog);
+  };
+  both("potrf", sizes.potrf, "order", "from which on ?potrf goes to the device");
+  both("posv", sizes.posv, "order", "from which on ?posv does");
+  both("potrs", sizes.potrs, "columns", "of right-hand sides, from which on ?potrs does");
+  both("getrf", sizes.getrf, "order", "from which on ?getrf does");
+  both("gesv", sizes.gesv, "order", "from which on ?gesv does");
+  both("getrs", sizes.getrs, "columns", "of right-hand sides, from which on ?getrs does");
+  both("trtrs", sizes.trtrs, "columns", "of right-hand sides, from which on ?trtrs does");
+  both("mixed_posv", sizes.mixed_posv, "order", "from which on dsposv and zcposv do");
+  both("mixed_gesv", sizes.mixed_gesv, "order", "from which on dsgesv and zcgesv do");
+  both("update", sizes.update, "order", "from which on updates by 16 vectors or more do");
   row("origin", sizes.origin, "text", "what these sizes rest on", kLog);
 }
 

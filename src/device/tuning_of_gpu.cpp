@@ -1,13 +1,26 @@
 // Which table of tuning a GPU gets, and what stands in it of which nobody knows anything.
+#include <cmath>
+
 #include "device/tuning.hpp"
 
 namespace overlapack {
 
+Index Tuning::BreakEven::Sizes::of(char type, Index cores) const {
+  const auto one = static_cast<double>(one_core.of(type));
+  const auto sixteen = static_cast<double>(sixteen_cores.of(type));
+  return std::llround(one *
+                      std::pow(sixteen / one, std::log(static_cast<double>(cores)) / std::log(16)));
+}
+
 Tuning::BreakEven cautious_break_even() {
+  constexpr Tuning::BreakEven::Sizes kFactorizations = {{2048, 2048, 2048, 2048},
+                                                        {2048, 2048, 2048, 2048}};
+  constexpr Tuning::BreakEven::Sizes kSolves = {{1024, 1024, 1024, 1024}, {1024, 1024, 1024, 1024}};
   Tuning::BreakEven sizes{};
-  sizes.cholesky = sizes.lu = sizes.mixed_cholesky = sizes.mixed_lu = {2048, 2048, 2048, 2048};
+  sizes.potrf = sizes.posv = sizes.getrf = sizes.gesv = kFactorizations;
+  sizes.mixed_posv = sizes.mixed_gesv = kFactorizations;
+  sizes.potrs = sizes.getrs = sizes.trtrs = kSolves;
   sizes.update = hopper_tuning().break_even.update;
-  sizes.solve_of_one_core = sizes.triangle_of_one_core = 256;
   sizes.origin = "cautious, since none of this generation was measured";
   return sizes;
 }

@@ -95,13 +95,16 @@ constexpr Tuning::Update update() {
 
 constexpr Tuning::BreakEven break_even() {
   Tuning::BreakEven sizes{};
-  sizes.cholesky = {128, 72, 112, 112};
-  sizes.lu = {160, 128, 128, 128};
-  sizes.mixed_cholesky = {144, 144, 112, 112};
-  sizes.mixed_lu = {232, 232, 136, 136};
-  sizes.update = {10240, 6656, 5120, 640};
-  sizes.solve_of_one_core = 64;
-  sizes.triangle_of_one_core = 96;
+  sizes.potrf = {{160, 128, 128, 128}, {112, 72, 72, 72}};
+  sizes.posv = {{192, 192, 160, 160}, {128, 72, 72, 72}};
+  sizes.potrs = {{72, 72, 64, 64}, {288, 264, 256, 224}};
+  sizes.getrf = {{224, 192, 160, 160}, {120, 100, 100, 100}};
+  sizes.gesv = {{256, 256, 128, 128}, {144, 152, 108, 108}};
+  sizes.getrs = {{80, 80, 64, 64}, {208, 248, 208, 240}};
+  sizes.trtrs = {{96, 96, 80, 80}, {400, 352, 352, 336}};
+  sizes.mixed_posv = {{144, 144, 112, 112}, {144, 144, 112, 112}};
+  sizes.mixed_gesv = {{216, 216, 96, 96}, {216, 216, 96, 96}};
+  sizes.update = {{10240, 6656, 5120, 640}, {10240, 6656, 5120, 640}};
   sizes.origin = "measured on an H200 with 1 to 16 cores";
   return sizes;
 }

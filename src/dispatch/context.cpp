@@ -173,8 +173,7 @@ const char* Context::why_not_yet(Routine routine, char type, const Shape& shape)
   switch (choose(seconds, before.seconds, seconds_left(elapsed))) {
     case Choice::wait:
       if (!open_behind(0, routine, type, shape)) return nullptr;  // the caller can do it, too
-      // No longer than the CPU would take: the start may hang.
-      return start_.wait(seconds) ? nullptr : kUnderWay;
+      return start_.wait(std::max(seconds, kLongestWaitSeconds)) ? nullptr : kUnderWay;
     case Choice::behind:
       if (open_behind(std::max(kSecondsBeforeStart - before.seconds, 0.0), routine, type, shape)) {
         return kUnderWay;

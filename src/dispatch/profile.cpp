@@ -12,9 +12,22 @@ namespace {
 /// In the place of a size.
 constexpr const char* kNeverInProfiles = "never";
 
+/// The cores of this process, or fewer if the user says so to OpenBLAS, in its order of variables.
+Index cores_of_cpu_lapack() {
+  const Index cores = available_cores();
+  for (const char* name : {"OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", "OMP_NUM_THREADS"}) {
+    const char* const text = secure_getenv(name);
+    const std::optional<Index> threads =
+        text == nullptr ? std::nullopt : parse_integer(std::string(text));
+    if (threads && *threads > 0) return std::min(*threads, cores);
+  }
+  return cores;
+}
+
 Index builtin(Routine routine, char type, const Tuning& tuning) {
-  static const Index cores = available_cores();
-  return family_of(routine).builtin_break_even(tuning.break_even, type, cores);
+  static const Index cores = cores_of_cpu_lapack();
+  const bool solves = traits_of(routine).right_hand_sides == RightHandSides::some;
+  return family_of(routine).builtin_break_evens(tuning.break_even, solves).of(type, cores);
 }
 
 }  // namespace

@@ -12,12 +12,15 @@
 namespace overlapack::dispatch {
 
 /// Starting the device takes a process about so many seconds, once: as a rule, with the first call.
-inline constexpr double kStartSeconds = 0.6;
+inline constexpr double kStartSeconds = 0.45;
 /// It begins beside the CPU's work once that has spent so many seconds on calls that are large
-/// enough for the device. A program that ends soon after has started it in vain, and waits for its
-/// end; one that goes on has lost these seconds, as the device is ready so much later. Both are to
-/// be little.
-inline constexpr double kSecondsBeforeStart = 0.15;
+/// enough for the device. A program that ends soon after has started it in vain, and waits for a
+/// step of it; one that goes on has lost these seconds, as the device is ready so much later. Who
+/// does not know what comes loses least, at worst twice the time, by spending as much as the start
+/// takes: the rule for whether to rent or to buy.
+inline constexpr double kSecondsBeforeStart = kStartSeconds;
+/// Who waits for a start does so no longer than this, or than the CPU would take: it may hang.
+inline constexpr double kLongestWaitSeconds = 2 * kStartSeconds;
 
 /// What the CPU has done so far of calls that were large enough for a device not yet ready.
 struct CpuWork {

@@ -90,7 +90,7 @@ TYPED_TEST(OutOfCore, PotrfBySplitOperands) {
     GTEST_SKIP() << "they do not pay";
   }
   const bool emulated = this->device().emulated();
-  const Index n = emulated ? 300 : 2500;
+  const Index n = emulated ? 300 : is_complex<T> ? 2500 : 8000;
   auto settings = this->limited(Algorithm::tiled, this->bytes(n, n) / 5 * 6);
   if (!emulated) settings.nb = 256;
   const Plan plan = this->plan(Routine::potrf, {n, n, 0}, settings);

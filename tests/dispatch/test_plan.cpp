@@ -117,17 +117,40 @@ TEST(Plans, TheBreakEvenOfNoDeviceIsTheLeast) {
   EXPECT_EQ(read->at(Routine::potrf, 'd', device.get()), 300) << "of every device";
 }
 
-TEST(Plans, SolvesNeedMoreColumnsWhereThereAreMoreCores) {
+TEST(Plans, BreakEvensDependOnTheCores) {
   const Tuning::BreakEven& sizes = hopper_tuning().break_even;
+  const auto from = [&](Routine routine, bool solves, Index cores) {
+    return family_of(routine).builtin_break_evens(sizes, solves).of('d', cores);
+  };
+  EXPECT_EQ(from(Routine::getrf, false, 1), sizes.getrf.one_core.d);
+  EXPECT_EQ(from(Routine::getrf, false, 16), sizes.getrf.sixteen_cores.d);
+  EXPECT_EQ(from(Routine::gesv, true, 16), sizes.gesv.sixteen_cores.d);
+  EXPECT_EQ(from(Routine::posv, true, 16), sizes.posv.sixteen_cores.d);
+  EXPECT_GT(from(Routine::getrf, false, 2), from(Routine::getrf, false, 8));
   for (const Routine routine : {Routine::potrs, Routine::getrs, Routine::trtrs}) {
-    const auto from = [&](Index cores) {
-      return family_of(routine).builtin_break_even(sizes, 'd', cores);
-    };
-    EXPECT_EQ(from(4), 2 * from(1));
-    EXPECT_EQ(from(16), 4 * from(1));
+    EXPECT_LT(from(routine, true, 1), from(routine, true, 4));
+    EXPECT_LT(from(routine, true, 4), from(routine, true, 64));
   }
-  EXPECT_EQ(family_of(Routine::getrf).builtin_break_even(sizes, 'd', 1),
-            family_of(Routine::getrf).builtin_break_even(sizes, 'd', 16));
+}
+
+TEST(Plans, AnyNumberOfRightHandSidesPaysForALargeMatrix) {
+  Profile profile = builtin_profile();
+  for (const Routine routine : {Routine::potrs, Routine::getrs, Routine::trtrs}) {
+    profile.set(routine, 'd', 100);
+  }
+  const auto goes = [&](Routine routine, Index n, Index nrhs) {
+    return wants_device(routine, 'd', {n, n, nrhs}, Settings(), profile);
+  };
+  EXPECT_FALSE(goes(Routine::potrs, 600, 1));
+  EXPECT_TRUE(goes(Routine::potrs, 700, 1));
+  EXPECT_FALSE(goes(Routine::getrs, 1000, 99));
+  EXPECT_TRUE(goes(Routine::getrs, 1200, 1));
+  EXPECT_FALSE(goes(Routine::getrs, 100000, 0));
+  EXPECT_FALSE(goes(Routine::trtrs, 100000, 99));
+  EXPECT_TRUE(goes(Routine::trtrs, 100000, 100));
+  profile.set(Routine::potrs, 'd', 1000);
+  EXPECT_FALSE(goes(Routine::potrs, 1900, 1)) << "a slower GPU, or a faster CPU";
+  EXPECT_TRUE(goes(Routine::potrs, 2000, 1));
 }
 
 TEST(Plans, MinNOverridesEveryThreshold) {
@@ -405,16 +428,6 @@ TEST(Plans, LargeMatricesOfMixedPrecisionGoUpInHalves) {
   settings.min_n = 1;
   EXPECT_TRUE(halves(Routine::sgesv, 100));
   EXPECT_TRUE(halves(Routine::sposv, 100));
-}
-
-TEST(Plans, ASolveWithOneRightHandSideIsNotWorthTheTransfer) {
-  const Settings settings;
-  const Profile profile = builtin_profile();
-  for (const Routine routine : {Routine::potrs, Routine::getrs, Routine::trtrs}) {
-    const Shape one{20000, 20000, 1}, many{20000, 20000, 20000};
-    EXPECT_FALSE(plan(routine, 'd', one, settings, profile, kPlenty).on_device);
-    EXPECT_TRUE(plan(routine, 'd', many, settings, profile, kPlenty).on_device);
-  }
 }
 
 TEST(Plans, FollowTheForcedAlgorithmAndBlockSize) {

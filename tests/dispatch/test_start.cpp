@@ -64,7 +64,8 @@ TEST(StartPolicy, TheFirstToBeDoneServesACall) {
   const double usual = seconds_left(0);
   EXPECT_EQ(usual, kStartSeconds);
   EXPECT_EQ(choose(5, 0, usual), Choice::wait);
-  EXPECT_EQ(choose(kStartSeconds / 2, 0, usual), Choice::behind);
+  EXPECT_EQ(choose(kStartSeconds / 2, 0, usual), Choice::cpu);
+  EXPECT_EQ(choose(kStartSeconds / 2, kSecondsBeforeStart / 2, usual), Choice::behind);
   EXPECT_EQ(choose(0.001, 0, usual), Choice::cpu);
   EXPECT_EQ(choose(0.001, kSecondsBeforeStart, usual), Choice::behind);
   EXPECT_EQ(choose(0.1, 1, seconds_left(kStartSeconds - 0.01)), Choice::behind);
@@ -298,7 +299,7 @@ TEST_F(StartBesideCalls, AFailureLeavesAllToTheCpu) {
 
 TEST_F(StartBesideCalls, IsGivenUpIfTheCallIsOverFirst) {
   start_takes("0");
-  believe_in_slow_calls();
+  spend(kSecondsBeforeStart / 2, 1e6);
   EXPECT_TRUE(factors_rightly(100));
   EXPECT_NE(text().find("the device is being started"), std::string::npos) << text();
   std::this_thread::sleep_for(std::chrono::duration<double>(2 * kSecondsBeforeStart));

@@ -10,8 +10,9 @@ namespace {
 class CholeskyTraits final : public FamilyTraits {
  public:
   Index size(const Shape& shape) const override { return shape.n; }
-  Index builtin_break_even(const Tuning::BreakEven& sizes, char type, Index) const override {
-    return sizes.cholesky.of(type);
+  const Tuning::BreakEven::Sizes& builtin_break_evens(const Tuning::BreakEven& sizes,
+                                                      bool solves) const override {
+    return solves ? sizes.posv : sizes.potrf;
   }
 
   double flops(const Shape& shape) const override {

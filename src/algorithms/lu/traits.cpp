@@ -16,8 +16,9 @@ class LuTraits final : public FamilyTraits {
     const auto m = static_cast<double>(shape.m), n = static_cast<double>(shape.n);
     return std::llround(std::cbrt(m * n * std::min(m, n)));
   }
-  Index builtin_break_even(const Tuning::BreakEven& sizes, char type, Index) const override {
-    return sizes.lu.of(type);
+  const Tuning::BreakEven::Sizes& builtin_break_evens(const Tuning::BreakEven& sizes,
+                                                      bool solves) const override {
+    return solves ? sizes.gesv : sizes.getrf;
   }
 
   double flops(const Shape& shape) const override {

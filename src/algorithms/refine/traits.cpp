@@ -55,8 +55,9 @@ class RefineTraits : public FamilyTraits {
 class MixedGesvTraits final : public RefineTraits {
  public:
   constexpr MixedGesvTraits() : RefineTraits(lu_traits) {}
-  Index builtin_break_even(const Tuning::BreakEven& sizes, char type, Index) const override {
-    return sizes.mixed_lu.of(type);
+  const Tuning::BreakEven::Sizes& builtin_break_evens(const Tuning::BreakEven& sizes,
+                                                      bool) const override {
+    return sizes.mixed_gesv;
   }
 
   std::size_t memory(const Request& request, const Options& options) const override {
@@ -79,8 +80,9 @@ class MixedGesvTraits final : public RefineTraits {
 class MixedPosvTraits final : public RefineTraits {
  public:
   constexpr MixedPosvTraits() : RefineTraits(cholesky_traits) {}
-  Index builtin_break_even(const Tuning::BreakEven& sizes, char type, Index) const override {
-    return sizes.mixed_cholesky.of(type);
+  const Tuning::BreakEven::Sizes& builtin_break_evens(const Tuning::BreakEven& sizes,
+                                                      bool) const override {
+    return sizes.mixed_posv;
   }
 
   std::size_t memory(const Request& request, const Options& options) const override {

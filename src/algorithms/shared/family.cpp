@@ -1,7 +1,5 @@
 #include "algorithms/shared/family.hpp"
 
-#include <cmath>
-
 namespace overlapack::algorithms {
 
 Index FamilyTraits::break_even(const Shape&, Index threshold) const { return threshold; }
@@ -29,10 +27,6 @@ Index block_columns(const Tuning::Blocks& blocks, char type, Index order, bool r
   const Index wide_from =
       residues ? blocks.wide_from_order_with_residues.of(type) : blocks.wide_from_order;
   return order < wide_from ? blocks.medium_columns : blocks.wide_columns;
-}
-
-Index by_cores(Index of_one_core, Index cores) {
-  return std::llround(static_cast<double>(of_one_core) * std::sqrt(static_cast<double>(cores)));
 }
 
 double flops_of_solves(const Shape& shape) {

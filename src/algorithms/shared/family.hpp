@@ -33,9 +33,10 @@ class FamilyTraits {
  public:
   /// The one number that a call is judged by: from its break-even on the device is faster.
   virtual Index size(const Shape& shape) const = 0;
-  /// The break-even of a machine that nobody has tuned, by what is known of its GPU's generation.
-  virtual Index builtin_break_even(const Tuning::BreakEven& sizes, char type,
-                                   Index cores) const = 0;
+  /// The break-evens of a machine that nobody has tuned, by what is known of its GPU's generation.
+  /// `solves`: of the routine with right-hand sides, in a family that has one without.
+  virtual const Tuning::BreakEven::Sizes& builtin_break_evens(const Tuning::BreakEven& sizes,
+                                                              bool solves) const = 0;
   /// The break-even of a call of this shape, where the profile has `threshold`.
   virtual Index break_even(const Shape& shape, Index threshold) const;
   /// Right-hand sides of a typical call of order n, by which the break-even is measured.
@@ -74,9 +75,6 @@ class FamilyTraits {
 
 /// The block size for a matrix of that order.
 Index block_columns(const Tuning::Blocks& blocks, char type, Index order, bool residues);
-
-/// What grows with the square root of the number of cores.
-Index by_cores(Index of_one_core, Index cores);
 
 /// Operations of solves with the factors of an n x n matrix.
 double flops_of_solves(const Shape& shape);

@@ -10,6 +10,11 @@ Index SolveTraits::block_size(const Request& request, bool residues) const {
   return cholesky_traits().block_size(request, residues);
 }
 
+Index SolveTraits::break_even(const Shape& shape, Index threshold) const {
+  const AnyNumber any = any_number();
+  return shape.n >= std::max(any.from_order, any.thresholds * threshold) ? 1 : threshold;
+}
+
 namespace {
 
 /// With all of the factors: ?potrs and ?getrs.
@@ -28,20 +33,35 @@ class FactorTraits : public SolveTraits {
 
 class PotrsTraits final : public FactorTraits {
  public:
+  const Tuning::BreakEven::Sizes& builtin_break_evens(const Tuning::BreakEven& sizes,
+                                                      bool) const override {
+    return sizes.potrs;
+  }
   std::size_t memory(const Request& request, const Options&) const override {
     return with_type(request.type, [&](auto one) {
       return potrs_bytes<decltype(one)>(request.shape.n, request.shape.nrhs);
     });
   }
+
+ private:
+  AnyNumber any_number() const override { return {640, 2}; }
 };
 
 class GetrsTraits final : public FactorTraits {
  public:
+  const Tuning::BreakEven::Sizes& builtin_break_evens(const Tuning::BreakEven& sizes,
+                                                      bool) const override {
+    return sizes.getrs;
+  }
   std::size_t memory(const Request& request, const Options&) const override {
     return with_type(request.type, [&](auto one) {
       return getrs_bytes<decltype(one)>(request.device, request.shape.n, request.shape.nrhs);
     });
   }
+
+ private:
+  /// All of the matrix goes up, of which a Cholesky factor has half.
+  AnyNumber any_number() const override { return {1100, 4}; }
 };
 
 }  // namespace

@@ -12,12 +12,9 @@ namespace overlapack::algorithms {
 class SolveTraits : public FamilyTraits {
  public:
   /// A solve moves n^2 elements for n^2 nrhs operations, so it is the number of right-hand sides
-  /// that pays for the transfer.
+  /// that pays for the transfer, as long as the CPU has the matrix in its caches.
   Index size(const Shape& shape) const override { return std::min(shape.n, shape.nrhs); }
-  /// All cores work at a solve.
-  Index builtin_break_even(const Tuning::BreakEven& sizes, char, Index cores) const override {
-    return by_cores(sizes.solve_of_one_core, cores);
-  }
+  Index break_even(const Shape& shape, Index threshold) const override;
   Index typical_right_hand_sides(Index n) const override { return n; }
   double flops(const Shape& shape) const override { return flops_of_solves(shape); }
   /// A solve is not by blocks. The call log says what a Cholesky factorization would have.
@@ -25,6 +22,16 @@ class SolveTraits : public FamilyTraits {
 
  protected:
   ~SolveTraits() = default;
+
+  /// The order from which on any number of right-hand sides is for the device, because one core
+  /// reads the matrix no faster than the link does; and how many times the threshold it is at
+  /// least.
+  struct AnyNumber {
+    Index from_order, thresholds;
+  };
+
+ private:
+  virtual AnyNumber any_number() const = 0;
 };
 
 /// With the factors of a Cholesky factorization.

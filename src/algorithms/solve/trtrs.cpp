@@ -28,8 +28,9 @@ namespace {
 
 class TrtrsTraits final : public SolveTraits {
  public:
-  Index builtin_break_even(const Tuning::BreakEven& sizes, char, Index cores) const override {
-    return by_cores(sizes.triangle_of_one_core, cores);
+  const Tuning::BreakEven::Sizes& builtin_break_evens(const Tuning::BreakEven& sizes,
+                                                      bool) const override {
+    return sizes.trtrs;
   }
   /// One triangle, where the other solves have two.
   double flops(const Shape& shape) const override { return flops_of_solves(shape) / 2; }
@@ -40,6 +41,9 @@ class TrtrsTraits final : public SolveTraits {
       return solve_with_bytes<decltype(one)>(request.shape.n, request.shape.nrhs);
     });
   }
+
+ private:
+  AnyNumber any_number() const override { return {Tuning::kNever, 1}; }  // not measured
 };
 
 }  // namespace

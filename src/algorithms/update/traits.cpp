@@ -14,8 +14,9 @@ std::size_t element_size(char type) {
 class UpdateTraits final : public FamilyTraits {
  public:
   Index size(const Shape& shape) const override { return shape.n; }
-  Index builtin_break_even(const Tuning::BreakEven& sizes, char type, Index) const override {
-    return sizes.update.of(type);
+  const Tuning::BreakEven::Sizes& builtin_break_evens(const Tuning::BreakEven& sizes,
+                                                      bool) const override {
+    return sizes.update;
   }
 
   /// An update by few vectors spares the CPU much of its time, but the link, which bounds the
