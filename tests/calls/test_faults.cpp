@@ -369,6 +369,7 @@ class FaultsOutOfCore : public Faults<T> {
   Index order() { return 150 * unit(); }
   void SetUp() override {
     Faults<T>::SetUp();
+    if (this->IsSkipped()) return;  // there is no device
     this->nb_ = 8 * unit();
     this->stride_factor_ = 7;
   }
