@@ -120,6 +120,19 @@ class Faults : public RoutedTest {
     }
   }
 
+  void factor_lu_at_every_action(Index m, Index n) {
+    const auto a = random_matrix<T>(m, n, 1, 3);
+    at_every_action([&] {
+      auto factor = a;
+      std::vector<Index> pivots;
+      EXPECT_EQ(getrf<T>(factor.view(), pivots), 0);
+      EXPECT_TRUE(factor.padding_untouched());
+      ASSERT_TRUE(valid_pivots(pivots, a.rows()));
+      EXPECT_LT(getrf_residual<T>(a.view(), factor.view(), pivots), kThreshold)
+          << a.rows() << "x" << a.cols();
+    });
+  }
+
   /// Of a matrix whose leading minor of order position + 1 is not positive definite.
   void stop_at_every_action(Index n, Index position, bool every_precision = false) {
     for (const Uplo uplo : kUplos) {
@@ -192,35 +205,14 @@ TYPED_TEST(Faults, PotrfOfAnIndefiniteMatrix) {
 
 TYPED_TEST(Faults, Getrf) {
   this->algorithms_.push_back(Algorithm::textbook);
-  using T = TypeParam;
   const std::pair<Index, Index> shapes[] = {{100, 100}, {130, 70}, {70, 130}};
-  for (const auto& [m, n] : shapes) {
-    const auto a = random_matrix<T>(m, n, 1, 3);
-    this->at_every_action([&] {
-      auto factor = a;
-      std::vector<Index> pivots;
-      EXPECT_EQ(getrf<T>(factor.view(), pivots), 0);
-      EXPECT_TRUE(factor.padding_untouched());
-      ASSERT_TRUE(valid_pivots(pivots, a.rows()));
-      EXPECT_LT(getrf_residual<T>(a.view(), factor.view(), pivots), kThreshold)
-          << a.rows() << "x" << a.cols();
-    });
-  }
+  for (const auto& [m, n] : shapes) this->factor_lu_at_every_action(m, n);
 }
 
 TYPED_TEST(Faults, GetrfOfManyPanels) {  // columns at home have seen different interchanges
-  using T = TypeParam;
   this->nb_ = 8;
   this->stride_factor_ = 11;
-  const auto a = random_matrix<T>(200, 200, 1, 3);
-  this->at_every_action([&] {
-    auto factor = a;
-    std::vector<Index> pivots;
-    EXPECT_EQ(getrf<T>(factor.view(), pivots), 0);
-    EXPECT_TRUE(factor.padding_untouched());
-    ASSERT_TRUE(valid_pivots(pivots, 200));
-    EXPECT_LT(getrf_residual<T>(a.view(), factor.view(), pivots), kThreshold);
-  });
+  this->factor_lu_at_every_action(200, 200);
 }
 
 TYPED_TEST(Faults, ResumeFromColumnsThatHaveSeenDifferentInterchanges) {
@@ -419,21 +411,11 @@ TYPED_TEST(FaultsOutOfCore, Posv) {
 }
 
 TYPED_TEST(FaultsOutOfCore, Getrf) {
-  using T = TypeParam;
   const std::pair<Index, Index> shapes[] = {{150, 150}, {200, 90}, {90, 200}};
   for (const auto& [rows, columns] : shapes) {
     const Index m = rows * this->unit(), n = columns * this->unit();
     this->limit_to(0.6, dispatch::Routine::getrf, {m, n, 0});
-    const auto a = random_matrix<T>(m, n, 1, 3);
-    this->at_every_action([&] {
-      auto factor = a;
-      std::vector<Index> pivots;
-      EXPECT_EQ(getrf<T>(factor.view(), pivots), 0);
-      EXPECT_TRUE(factor.padding_untouched());
-      ASSERT_TRUE(valid_pivots(pivots, a.rows()));
-      EXPECT_LT(getrf_residual<T>(a.view(), factor.view(), pivots), kThreshold)
-          << a.rows() << "x" << a.cols();
-    });
+    this->factor_lu_at_every_action(m, n);
   }
 }
 

@@ -267,7 +267,7 @@ TEST_F(StartBesideCalls, ALongCallWaits) {
   EXPECT_NE(context().device(), nullptr);
 }
 
-TEST_F(StartBesideCalls, ButNoLongerThanItWouldTakeTheCpu) {
+TEST_F(StartBesideCalls, ButNotWithoutEnd) {
   start_takes("1500");
   believe_in_slow_calls();
   EXPECT_TRUE(factors_rightly(kLongCall));
