@@ -42,6 +42,7 @@ struct Options {
   std::vector<Index> vectors = {16, 1};  ///< with --update
   std::vector<double> conditions = {10, 1e3, 1e5, 1e7, 1e10, 1e14};  ///< with --refine
   bool after_cpu_work = false;                                       ///< with --routing
+  std::vector<Index> threads = {1, 4, 16};                           ///< with --callers
   bool resident = false;                            ///< with --refine: on the device
   std::vector<Index> block_sizes = {64, 128, 256};  ///< with --variants, as the next three
   std::vector<std::string> lu = {"unblocked", "left-looking", "crout", "right-looking"};
@@ -84,6 +85,8 @@ int show_refinement(const Options& options);
 int show_reductions(const Options& options);
 /// Each order on the CPU, on the device, and where the library sends it. Returns the exit status.
 int show_routing(const Options& options);
+/// Calls a second of several threads. Returns the exit status.
+int show_callers(const Options& options);
 /// Runs the calls of a log again.
 int replay(const Options& options);
 

@@ -87,6 +87,11 @@ With --routing, instead: from and to ordinary memory, n = 32 to 4096 in steps of
   chosen         ours where the library's break-evens send it; / best is that time in units
                  of the better one of the other two
 
+With --callers, instead: threads that call at once, each with a matrix of its own,
+  ours /s        calls a second of all together, from and to ordinary memory, all on the device
+  x first        that in units of the first number of threads
+  CPU /s         the CPU LAPACK's. Give it one thread for each caller: OPENBLAS_NUM_THREADS=1
+
 Examples:
   overlapack-bench --max-n 8192 --markdown
   overlapack-bench --routines dpotrf,zgetrf,dgesv --sizes 1000,3000 --csv times.csv
@@ -99,6 +104,7 @@ Examples:
   overlapack-bench --transfer --sizes 512,4096,16384
   overlapack-bench --reductions --sizes 2048,16384
   overlapack-bench --routing --routines dgetrf,dgesv --after-cpu-work
+  OPENBLAS_NUM_THREADS=1 overlapack-bench --callers --threads 1,16 --sizes 512
   overlapack-bench --update --plot update.svg --markdown
   overlapack-bench --variants --plot variants.svg --markdown
   overlapack-bench --refine --resident --sizes 8192 --conditions 10,1e3,1e6 --plot refine.svg
@@ -218,6 +224,12 @@ const std::vector<Mode>& modes() {
        {"dpotrf", "dposv", "dgetrf", "dgesv", "dpotrs", "dgetrs", "dsgesv", "zpotrf", "zposv",
         "zgetrf", "zgesv", "zpotrs", "zgetrs", "zcgesv"},
        {32, 48, 72, 108, 162, 243, 365, 548, 822, 1233, 1850, 2775, 4096}},
+      {"--callers",
+       "Calls a second of threads that call at once",
+       show_callers,
+       "--routines --from --max-n --sizes --uplo --nrhs --algorithm --no-cpu --csv --threads",
+       {"dpotrf", "dgetrf"},
+       {256, 512, 1024}},
       {"--reductions",
        "Norms on the device against its memory's speed, CUB and Thrust",
        show_reductions,
@@ -393,6 +405,8 @@ void add_options_of_modes(CLI::App& app, Options& options) {
   app.add_flag("--resident", options.resident, "Matrices lie on the device");
   app.add_flag("--after-cpu-work", options.after_cpu_work,
                "Before each call the CPU LAPACK factors a matrix of order 600");
+  add_number(app, "--threads", options.threads, "How many call at once (default 1,4,16)")
+      ->delimiter(',');
   add_number(app, "--block-sizes", options.block_sizes, "Panels' widths (default 64,128,256)")
       ->delimiter(',');
   const auto add_choice = [&](const char* name, std::vector<std::string>& chosen,
