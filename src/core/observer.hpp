@@ -34,4 +34,12 @@ struct DeviceCounters {
   std::atomic<std::size_t> kernels{0};
 };
 
+/// What has been moved, so far or in a while.
+struct Traffic {
+  std::size_t up = 0, down = 0;
+  Traffic operator-(const Traffic& before) const { return {up - before.up, down - before.down}; }
+};
+/// By this thread.
+inline thread_local Traffic own_traffic;
+
 }  // namespace overlapack

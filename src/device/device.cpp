@@ -114,8 +114,10 @@ void Device::before(Action action, const char* name, double amount) {
   if (observer_ != nullptr) observer_->before(action, name, amount);
   if (action == Action::copy_to_device) {
     counters_.bytes_to_device += static_cast<std::size_t>(amount);
+    own_traffic.up += static_cast<std::size_t>(amount);
   } else if (action == Action::copy_to_host) {
     counters_.bytes_to_host += static_cast<std::size_t>(amount);
+    own_traffic.down += static_cast<std::size_t>(amount);
   } else if (action == Action::kernel) {
     count_kernel();
   }

@@ -12,6 +12,7 @@
 #include "device/device.hpp"
 #include "dispatch/profile.hpp"
 #include "dispatch/start.hpp"
+#include "dispatch/turns.hpp"
 #include "host/workers.hpp"
 
 namespace overlapack::dispatch {
@@ -58,8 +59,8 @@ class Context {
   CpuWork work_before_start() const { return {seconds_before_start_, flops_before_start_}; }
   /// Why device() is null, or which device it is.
   std::string device_status();
-  /// Held while a call uses the device.
-  std::mutex& device_mutex() { return device_mutex_; }
+  /// A call that uses the device has one.
+  Turns& turns() { return turns_; }
   /// Gives the device up for the rest of the process.
   void lose_device(const char* why) noexcept;
   /// The same, if the error says that the device is lost.
@@ -96,7 +97,7 @@ class Context {
   Settings settings_;
   bool from_environment_ = true;  // the settings are
   Profile profile_;
-  std::mutex device_mutex_;  // serialises calls on the device
+  Turns turns_;
   std::atomic<bool> log_failed_{false};
   Start start_;
   std::atomic<double> seconds_before_start_{0}, flops_before_start_{0};

@@ -119,6 +119,24 @@ Decision decide(Context& context, const Call& call, bool large) {
   return decision;
 }
 
+Turns::Kind turn_of(const Call& call, const Decision& decision) {
+  const Plan& plan = decision.plan;
+  const Tuning& tuning = decision.device->tuning();
+  const double elements = static_cast<double>(call.shape.m) * static_cast<double>(call.shape.n) +
+                          static_cast<double>(call.shape.n) * static_cast<double>(call.shape.nrhs);
+  const double bytes = 2 * static_cast<double>(element_size(call.type)) * elements;  // up and down
+  const bool small = bytes <= static_cast<double>(tuning.transfer.caller_issues_up_to_bytes);
+  const bool plain = !decision.resident && !plan.out_of_core && !plan.hybrid && !plan.textbook &&
+                     !is_mixed(call.routine);
+  return small && plain ? Turns::Kind::shared : Turns::Kind::alone;
+}
+
+Traffic traffic(Device& device, Turns::Kind kind) {
+  if (kind == Turns::Kind::shared) return own_traffic;
+  const DeviceCounters& counters = device.counters();  // of the copy threads, too
+  return {counters.bytes_to_device, counters.bytes_to_host};
+}
+
 algorithms::Options options_of(const Plan& plan, const Settings& settings, const Tuning& tuning) {
   algorithms::Options options = plan;
   options.threads = copy_threads(settings, available_cores());
@@ -135,10 +153,10 @@ double CallLog::seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
 }
 
-void CallLog::write(Index info, double flops, std::size_t up, std::size_t down) const {
+void CallLog::write(Index info, double flops, const Traffic& moved) const {
   if (!context_.settings().verbose) return;
   try {
-    context_.log(describe(call_, decision_, info, seconds() * 1e3, flops, up, down));
+    context_.log(describe(call_, decision_, info, seconds() * 1e3, flops, moved.up, moved.down));
   } catch (const std::bad_alloc&) {  // the call has been done all the same
   }
 }

@@ -65,6 +65,11 @@ void open_beside_cuda(Context& context, const Call& call, bool large);
 bool is_small(const Context& context, const Call& call, bool large);
 /// For a call that is not small. Only the texts are missing if there is no memory.
 Decision decide(Context& context, const Call& call, bool large);
+/// Whether others may use the device beside a call: it is so small that the calling thread issues
+/// its copies itself, and has no forms that want threads.
+Turns::Kind turn_of(const Call& call, const Decision& decision);
+/// What has been moved so far on behalf of a call that has this kind of turn.
+Traffic traffic(Device& device, Turns::Kind kind);
 /// How the device carries a plan out.
 algorithms::Options options_of(const Plan& plan, const Settings& settings, const Tuning& tuning);
 
@@ -74,7 +79,7 @@ class CallLog {
  public:
   CallLog(Context& context, const Call& call, const Decision& decision);
   double seconds() const;
-  void write(Index info, double flops, std::size_t up = 0, std::size_t down = 0) const;
+  void write(Index info, double flops, const Traffic& moved = {}) const;
 
  private:
   Context& context_;
@@ -125,7 +130,7 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume,
     if (!resident) {
       info = on_cpu();
     } else if (!at_process_end()) {  // or else those who hold the lock may be stuck
-      const std::lock_guard<std::mutex> lock(context.device_mutex());
+      const Turns::Turn turn(context.turns(), Turns::Kind::alone);
       info = on_copy();
       if (info != kNoMemory) decision.where = "cpu";
     }
@@ -138,9 +143,9 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume,
   }
 
   Device& device = *decision.device;
-  std::lock_guard<std::mutex> lock(context.device_mutex());
-  const std::size_t up = device.counters().bytes_to_device;
-  const std::size_t down = device.counters().bytes_to_host;
+  const Turns::Kind kind = turn_of(call, decision);
+  const Turns::Turn turn(context.turns(), kind);
+  const Traffic before = traffic(device, kind);
   algorithms::Options options = options_of(decision.plan, context.settings(), device.tuning());
   Index committed = 0, info = 0;
   const auto finish_on_cpu = [&](const char* reason) {
@@ -179,7 +184,7 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume,
     finish_on_cpu("out of host memory");
   }
   log.write(info, flops_done(call.routine, call.type, call.shape, info),
-            device.counters().bytes_to_device - up, device.counters().bytes_to_host - down);
+            traffic(device, kind) - before);
   return info;
 }
 

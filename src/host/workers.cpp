@@ -247,6 +247,7 @@ void Workers::parallel_for(Index threads, Index count, const std::function<void(
   const auto work = [&](Index) {
     for (Index i; (i = next.fetch_add(1)) < count;) body(i);
   };
+  if (threads <= 1) return work(0);
   start(threads - 1, work);
   work(0);
   join();

@@ -49,7 +49,7 @@ class Arithmetic {
 /// program's own threads have. They block all signals but those that they cause themselves
 /// (SIGSEGV, say), so that an application's handlers run on them only for its own memory. They
 /// compute as the thread that starts the job does, as to rounding and subnormal numbers. One job
-/// at a time: callers hold the device, or compute_in_parallel()'s lock.
+/// at a time: whoever starts one has a lease.
 ///
 /// Waking a parked thread takes its waker 5 to 10 microseconds, and 30 to 90 until the thread runs:
 /// one thread wakes all, because in a tree of wakers the latencies add up. Only a caller who has
@@ -66,6 +66,13 @@ class Workers {
   explicit Workers(std::chrono::milliseconds idle = std::chrono::seconds(5)) : idle_(idle) {}
   /// Never destroyed: parked threads may outlive main().
   static Workers& instance();
+
+  /// Leave to start jobs. It ends on the thread that has got it.
+  using Lease = std::unique_lock<std::mutex>;
+  /// Waits until nobody else has it.
+  Lease lease() { return Lease(leased_); }
+  /// False if another one has it.
+  Lease try_lease() { return Lease(leased_, std::try_to_lock); }
 
   /// Invites `count` threads to call job(0) ... job(count - 1), each on a thread of its own, and
   /// returns at once. The job must not throw. Throws DeviceError if the system gives no thread.
@@ -114,6 +121,7 @@ class Workers {
   bool withdraw(Index id);
 
   const std::chrono::milliseconds idle_;
+  std::mutex leased_;
   std::vector<std::unique_ptr<Worker>> workers_;  // grows between jobs only
   Arithmetic arithmetic_;                         // of whoever has started the job
   alignas(kLine) std::atomic<Ticket> ticket_{0};

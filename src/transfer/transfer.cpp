@@ -88,12 +88,15 @@ void Transfer::start() {
   started_ = true;
   const Backoff patience(Backoff::kCopyThreadSpins);
   if (caller_issues_) {
-    threads_ =
-        std::min<Index>(threads_, static_cast<Index>((up + down) / tuning_.bytes_per_helper));
+    // Where several calls share the device, one of them has helpers.
+    workers_ = Workers::instance().try_lease();
+    threads_ = std::min<Index>(workers_ ? threads_ : 0,
+                               static_cast<Index>((up + down) / tuning_.bytes_per_helper));
     Workers::instance().start(
         threads_, [=](Index id) { copy_loop(id, patience); }, tuning_.threads_woken_by_caller);
     return;
   }
+  workers_ = Workers::instance().lease();
   // No more threads than there is work for: waking one takes as long as copying 100 KB.
   const Index units = std::max(count(up_.units), count(down_.units));
   threads_ = std::clamp<Index>(units / 2, 1, threads_);
@@ -184,7 +187,10 @@ void Transfer::take_back(Index first) {
 void Transfer::end() {
   if (!started_) return;
   started_ = false;
-  Workers::instance().join();
+  if (workers_) {
+    Workers::instance().join();
+    workers_.unlock();
+  }
   while (within_whole_region()) copy_down();  // all of it has arrived
   if (down_.next_unit.load() < end_units_.load()) settle();
   // Claimed units are always completed, and they are claimed in order.

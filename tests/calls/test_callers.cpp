@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <thread>
@@ -75,6 +76,50 @@ TYPED_TEST(Callers, GetTheAnswersToTheirOwnCalls) {
   const std::size_t before = this->device().counters().kernels;
   this->expect_right_answers();
   EXPECT_GT(this->device().counters().kernels, before);
+}
+
+/// Has each thread that uses the device wait for another one there, for a while.
+class Meeting : public Observer {
+ public:
+  void before(Action, const char*, double) override {
+    thread_local const Meeting* been_here = nullptr;
+    if (been_here == this) return;
+    been_here = this;
+    ++here_;
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
+    while (!met_ && std::chrono::steady_clock::now() < deadline) {
+      if (here_ >= 2) met_ = true;
+      std::this_thread::yield();
+    }
+    --here_;
+  }
+  bool met() const { return met_; }
+
+ private:
+  std::atomic<int> here_{0};
+  std::atomic<bool> met_{false};
+};
+
+TYPED_TEST(Callers, ShareTheDeviceIfTheirMatricesAreSmall) {
+  using T = TypeParam;
+  this->route(Algorithm::tiled, 16);
+  const Index small = 32, large = this->device().emulated() ? 200 : 2000;
+  for (const Index n : {small, large}) {
+    const auto a = positive_definite<T>(n, 1);
+    Meeting meeting;
+    this->device().set_observer(&meeting);
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 2; ++t) {
+      threads.emplace_back([&] {
+        auto factor = a;
+        EXPECT_EQ(potrf<T>(Uplo::lower, factor.view()), 0);
+        EXPECT_LT(potrf_residual<T>(Uplo::lower, a.view(), factor.view()), kThreshold);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    this->device().set_observer(nullptr);
+    EXPECT_EQ(meeting.met(), n == small);
+  }
 }
 
 TYPED_TEST(Callers, GetThemWhileTheDeviceIsLost) {

@@ -436,17 +436,11 @@ TYPED_TEST(Resident, WaitsForWhatTheProgramHasEnqueued) {
   queue->synchronize();
 }
 
-/// Sees to it that whoever does something with the device holds the lock for it.
-class LockIsHeld : public Observer {
+/// Sees to it that whoever does something with the device has a turn.
+class TurnIsTaken : public Observer {
  public:
   void before(Action, const char* name, double) override {
-    // Another thread asks, since a mutex must not be asked for by the one that holds it.
-    std::thread([&] {
-      std::mutex& mutex = dispatch::Context::instance().device_mutex();
-      if (!mutex.try_lock()) return;
-      mutex.unlock();
-      ADD_FAILURE() << name << " without the lock";
-    }).join();
+    EXPECT_TRUE(dispatch::Context::instance().turns().in_use()) << name << " without a turn";
     ++count_;
   }
   Index count() const { return count_; }
@@ -455,14 +449,14 @@ class LockIsHeld : public Observer {
   std::atomic<Index> count_{0};
 };
 
-TYPED_TEST(Resident, CallsDoNothingWithoutTheDevicesLock) {
+TYPED_TEST(Resident, CallsDoNothingWithoutATurn) {
   using T = TypeParam;
   this->route(Algorithm::tiled, 16);
   const Index n = 64, k = 2;
   auto there_a = positive_definite<T>(n, 1), here_a = there_a;
   auto v = random_matrix<T>(n, k, 2);
   OnDevice<T> there(this->device(), there_a), v_there(this->device(), v);
-  LockIsHeld observer;
+  TurnIsTaken observer;
   Index done = 0;
   const auto expect_more = [&] {
     EXPECT_GT(observer.count(), done);

@@ -77,6 +77,8 @@ bool LaterInterchanges<T>::advance(Index home) {
 template <class T>
 void LaterInterchanges<T>::finish(Index threads) {
   const Index groups = std::max<Index>(blocks_ - 1, 0) * groups_per_block_;
+  const Workers::Lease lease = Workers::instance().try_lease();
+  if (!lease) threads = 1;
   Workers::instance().parallel_for(std::min(threads, groups), groups,
                                    [this](Index group) { apply(group, count()); });
 }

@@ -15,7 +15,7 @@ using cpu::Lapack;
 template <class T>
 Real<T> norm_on_device(Context& context, Device& device, const Lapack<T>& cpu, Norm norm,
                        Symmetry symmetry, Uplo uplo, HostView<const T> a, bool& on_cpu) {
-  const std::lock_guard<std::mutex> lock(context.device_mutex());
+  const Turns::Turn turn(context.turns(), Turns::Kind::alone);
   const DeviceUse use;
   try {
     device.refuse_at_end();

@@ -27,7 +27,7 @@ Call update_call(const char* name, Uplo uplo, HostView<const T> a, Index k) {
 template <class T>
 bool all_finite(Context& context, Device* device, Part part, HostView<const T> a) {
   if (device == nullptr) return algorithms::all_finite(part, a, cpu_threads(a.rows));
-  const std::lock_guard<std::mutex> lock(context.device_mutex());
+  const Turns::Turn turn(context.turns(), Turns::Kind::alone);
   const DeviceUse use;
   device->refuse_at_end();
   const MemoryUse memory_use(context);
@@ -37,7 +37,7 @@ bool all_finite(Context& context, Device* device, Part part, HostView<const T> a
 /// A copy of a matrix that lies on a device.
 template <class T>
 std::vector<T> fetch(Context& context, Device& device, HostView<const T> x) {
-  const std::lock_guard<std::mutex> lock(context.device_mutex());
+  const Turns::Turn turn(context.turns(), Turns::Kind::alone);
   const DeviceUse use;
   device.refuse_at_end();
   const MemoryUse memory_use(context);
