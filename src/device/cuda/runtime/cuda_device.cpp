@@ -23,7 +23,11 @@ CudaDevice::CudaDevice(const Gpu& gpu, const cudaDeviceProp& properties, bool fa
   set_shortcoming(std::move(shortcoming));
 }
 
-CudaDevice::~CudaDevice() { clear_pools(); }
+CudaDevice::~CudaDevice() {
+  clear_pools();
+  const CurrentDevice current(gpu_.index);
+  blas_.close();
+}
 
 void* CudaDevice::do_allocate(Space space, std::size_t bytes) {
   const CurrentDevice current(gpu_.index);
@@ -75,7 +79,7 @@ MemoryKind CudaDevice::do_kind_of(const void* memory) {
 }
 
 std::unique_ptr<Queue> CudaDevice::do_make_queue(Priority priority) {
-  return std::make_unique<CudaQueue>(*this, gpu_, pool_, priority);
+  return std::make_unique<CudaQueue>(*this, gpu_, pool_, blas_, priority);
 }
 
 std::shared_ptr<void> CudaDevice::do_make_current() {

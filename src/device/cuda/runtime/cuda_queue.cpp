@@ -16,17 +16,9 @@
 namespace overlapack::cuda {
 namespace {
 
-/// cuBLAS's workspace per handle, the size that NVIDIA recommends for Hopper. A handle with a
-/// workspace of its own allocates nothing later, which would synchronise the device.
+/// cuBLAS's workspace for a stream, the size that NVIDIA recommends for Hopper. With a workspace
+/// from us it allocates nothing later, which would synchronise the device.
 constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;
-
-/// Whether the current device has less memory left than a library may want for its start.
-bool is_short_of_memory() {
-  constexpr std::size_t kMinFreeBytes = std::size_t{1} << 30;
-  std::size_t free = 0, total = 0;
-  ignore(cudaMemGetInfo(&free, &total));
-  return free < kMinFreeBytes;
-}
 
 /// Waits until `query` does not say any more that the device is not ready. It asks, as the wait of
 /// the runtime would not end with the process. The thread keeps its core for a while, and then
@@ -106,8 +98,9 @@ double CudaEvent::do_since(Event& earlier) {
 
 // ---- CudaQueue ----------------------------------------------------------------------------
 
-CudaQueue::CudaQueue(Device& device, const Gpu& gpu, AsyncPool& pool, Priority priority)
-    : Queue(device), gpu_(gpu), pool_(pool) {
+CudaQueue::CudaQueue(Device& device, const Gpu& gpu, AsyncPool& pool, SharedBlas& blas,
+                     Priority priority)
+    : Queue(device), gpu_(gpu), pool_(pool), blas_(blas) {
   const CurrentDevice current(gpu_.index);
   try {
     int least = 0, greatest = 0;
@@ -126,27 +119,16 @@ CudaQueue::~CudaQueue() {
   release();
 }
 
-cublasHandle_t CudaQueue::cublas() {
-  if (workspace_) return cublas_;
+SharedBlas::Lease CudaQueue::cublas() {
   const CurrentDevice current(gpu_.index);
-  auto workspace = std::make_unique<PooledMemory>(pool_, kWorkspaceBytes, "cuBLAS workspace");
-  if (cublas_ == nullptr) {
-    cublasHandle_t handle = nullptr;
-    cublasStatus_t status = cublasCreate(&handle);
-    if (status == CUBLAS_STATUS_NOT_INITIALIZED && is_short_of_memory()) {
-      status = CUBLAS_STATUS_ALLOC_FAILED;  // cuBLAS does not tell
-    }
-    check(status, "starting cuBLAS");
-    cublas_ = handle;
-    check(cublasSetStream(cublas_, stream_), "starting cuBLAS");
+  if (!workspace_) {
+    workspace_ = std::make_unique<PooledMemory>(pool_, kWorkspaceBytes, "cuBLAS workspace");
   }
-  check(cublasSetWorkspace(cublas_, workspace->get(), kWorkspaceBytes), "starting cuBLAS");
-  workspace_ = std::move(workspace);
-  return cublas_;
+  return blas_.lease(stream_, workspace_->get(), kWorkspaceBytes);
 }
 
-/// The handle of cuBLAS stays, which takes long to make; cublas() gives it another workspace before
-/// its next use. So does what panels have, a few megabytes at most.
+/// cublas() takes another workspace before its next use. What panels have, a few megabytes at most,
+/// stays.
 void CudaQueue::do_give_back_memory() noexcept {
   const CurrentDevice current(gpu_.index);
   workspace_.reset();
@@ -172,7 +154,6 @@ void CudaQueue::release() noexcept {
   update_scratch_.reset();
   relay_.reset();
   exchange_.reset();
-  if (cublas_ != nullptr) cublasDestroy(cublas_);
   workspace_.reset();
   if (stream_ != nullptr) ignore(cudaStreamDestroy(stream_));
 }

@@ -1,11 +1,11 @@
 // Streams and events of the CUDA runtime.
 #pragma once
 
-#include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 
 #include <memory>
 
+#include "device/cuda/blas/shared_blas.hpp"
 #include "device/cuda/runtime/async_pool.hpp"
 #include "device/cuda/runtime/check.hpp"
 #include "device/cuda/runtime/gpu.hpp"
@@ -34,16 +34,16 @@ class CudaEvent final : public Event {
 };
 
 /// A stream with everything that work in it needs for itself, because queues run at the same time:
-/// a cuBLAS handle with its workspace, and the memory through which the thread blocks of panels
-/// talk to each other.
+/// a workspace for cuBLAS, and the memory through which the thread blocks of panels talk to each
+/// other.
 class CudaQueue final : public Queue {
  public:
-  CudaQueue(Device& device, const Gpu& gpu, AsyncPool& pool, Priority priority);
+  CudaQueue(Device& device, const Gpu& gpu, AsyncPool& pool, SharedBlas& blas, Priority priority);
   ~CudaQueue() override;
   const Gpu& gpu() const { return gpu_; }
   cudaStream_t stream() const { return stream_; }
   // Made at the first use: queues that only copy need none.
-  cublasHandle_t cublas();
+  SharedBlas::Lease cublas();
   Exchange& exchange();
   Relay& relay();
   const UpdateScratch& update_scratch();
@@ -71,8 +71,8 @@ class CudaQueue final : public Queue {
 
   const Gpu gpu_;
   AsyncPool& pool_;
+  SharedBlas& blas_;
   cudaStream_t stream_ = nullptr;
-  cublasHandle_t cublas_ = nullptr;
   std::unique_ptr<PooledMemory> workspace_;  // of cuBLAS
   std::unique_ptr<Exchange> exchange_;
   std::unique_ptr<Relay> relay_;
