@@ -25,6 +25,7 @@
 
 #include "core/view.hpp"
 #include "device/buffer.hpp"
+#include "host/backoff.hpp"
 #include "host/workers.hpp"
 
 namespace overlapack {
@@ -205,7 +206,6 @@ class Transfer {
     bool whole = false;
     Index after = kNoDownload;  // the download whose memory it takes over
   };
-  class Backoff;
 
   void find_kinds();
   bool scattered(const Region& region) const;

@@ -380,20 +380,20 @@ TYPED_TEST_SUITE(FaultsOutOfCore, Precisions);
 
 TYPED_TEST(FaultsOutOfCore, Potrf) {
   const Index n = this->order();
-  this->limit_to(1.2, dispatch::Routine::potrf, {n, n, 0});
+  this->limit_to(0.9, dispatch::Routine::potrf, {n, n, 0});
   this->factor_at_every_action(n);
 }
 
 TYPED_TEST(FaultsOutOfCore, PotrfOfAnIndefiniteMatrix) {
   const Index n = this->order();
-  this->limit_to(1.2, dispatch::Routine::potrf, {n, n, 0});
+  this->limit_to(0.9, dispatch::Routine::potrf, {n, n, 0});
   this->stop_at_every_action(n, n / 3 * 2);
 }
 
 TYPED_TEST(FaultsOutOfCore, Posv) {
   using T = TypeParam;
   const Index n = this->order();
-  this->limit_to(1.2, dispatch::Routine::posv, {n, n, 20});
+  this->limit_to(0.9, dispatch::Routine::posv, {n, n, 20});
   for (const Uplo uplo : kUplos) {
     auto a = positive_definite<T>(n, 1, 3);
     a.forbid_other_triangle(uplo);

@@ -37,8 +37,9 @@ class BackSubstitution {
   /// B^H := B, below A.
   void place(Queue& queue) {
     const Triangle<T>& triangle = cholesky_.triangle();
-    queue.enqueue(Copy<T>{triangle.adjoint(), x(),
-                          triangle.block(cholesky_.input(), cholesky_.rhs(), cholesky_.columns())});
+    queue.enqueue(
+        Copy<T>{triangle.adjoint(), x(),
+                triangle.block(cholesky_.matrix(), cholesky_.rhs(), cholesky_.columns())});
   }
 
   /// X, if trusted(). All diagonal blocks are inverted now: to invert them one by one as they
@@ -64,13 +65,13 @@ class BackSubstitution {
  private:
   Index n() const { return cholesky_.columns().size(); }
   DeviceView<const T> factor() const {
-    return cholesky_.triangle().block(cholesky_.factor(), cholesky_.columns(), cholesky_.columns());
+    return cholesky_.triangle().block(cholesky_.matrix(), cholesky_.columns(), cholesky_.columns());
   }
 
   void fetch_y(Queue& queue) {
     const Triangle<T>& triangle = cholesky_.triangle();
     queue.enqueue(Copy<T>{triangle.adjoint(),
-                          triangle.block(cholesky_.factor(), cholesky_.rhs(), cholesky_.columns()),
+                          triangle.block(cholesky_.matrix(), cholesky_.rhs(), cholesky_.columns()),
                           x()});
   }
 

@@ -15,13 +15,13 @@ void RegionFlow<T>::declare(const Input<T>& input, HostView<T> a, HostView<T> b,
     const Piece piece = united(cholesky_.pieces(), regions_[r]);
     const Part part = piece.on_diagonal() ? part_of(triangle.uplo) : Part::all;
     uploads_.push_back(transfer_.add_upload(
-        make_region<T>(block(input.a, piece), block(cholesky_.input(), piece), part)));
+        make_region<T>(block(input.a, piece), block(cholesky_.matrix(), piece), part)));
     // B takes part in the factorization. It is on its way while the host enqueues what comes first.
     if (solve_ != nullptr && r == 0) {
       upload_of_b_ = transfer_.add_upload(make_region<T>(input.b, solve_->x()));
     }
     const Region home =
-        make_region<T>(block(a, homes_[r]), block(cholesky_.factor(), homes_[r]), part);
+        make_region<T>(block(a, homes_[r]), block(cholesky_.matrix(), homes_[r]), part);
     if (!piece.on_diagonal()) {
       transfer_.add_download(home);
       continue;

@@ -144,8 +144,8 @@ void Slab<T>::declare(Transfer& transfer) {
   const Index* info = cholesky_.info().data();
   for (const Range& j : partition(S_, options_.nb)) {
     const Range rows{j.first, a_.rows};
-    transfer.add_upload(make_region<T>(home(rows, j), here(cholesky_.input(), rows, j), part));
-    transfer.add_download(make_region<T>(home(rows, j), here(cholesky_.factor(), rows, j), part),
+    transfer.add_upload(make_region<T>(home(rows, j), here(cholesky_.matrix(), rows, j), part));
+    transfer.add_download(make_region<T>(home(rows, j), here(cholesky_.matrix(), rows, j), part),
                           [of_block = info++] { return *of_block == 0; });
   }
   ring_.begin(transfer);
@@ -155,7 +155,7 @@ void Slab<T>::declare(Transfer& transfer) {
 /// Subtracts what all columns before the slab contribute.
 template <class T>
 void Slab<T>::update() {
-  const DeviceView<T> A = cholesky_.input();
+  const DeviceView<T> A = cholesky_.matrix();
   for (std::size_t q = 0; q < passing_.size(); ++q) {
     const Index number = static_cast<Index>(q);
     const Range k{0, passing_[q].size()};
@@ -191,7 +191,7 @@ void Slab<T>::leave_failing(Index info) {
   const Index k = S_.first + info - 1;
   const Range good{k - (info - 1) % options_.nb, k};
   Queue& queue = cholesky_.panel();
-  bring_triangle_home<T>(device_, queue, triangle_, here(cholesky_.factor(), good, good),
+  bring_triangle_home<T>(device_, queue, triangle_, here(cholesky_.matrix(), good, good),
                          home(good, good));
   complete_failing_row(device_, cpu_, queue, triangle_, a_, good.first, k);
 }
@@ -200,7 +200,7 @@ void Slab<T>::leave_failing(Index info) {
 template <class T>
 Index slab_columns(Device& device, const Options& options, Uplo uplo, Index rows) {
   return most_columns(options.nb, rows, [&](Index columns) {
-    const double least = 2 * sizeof(T) * static_cast<double>(rows) * static_cast<double>(columns);
+    const double least = sizeof(T) * static_cast<double>(rows) * static_cast<double>(columns);
     return !beyond_memory(options, least) &&
            Slab<T>::bytes(device, options, uplo, rows, columns) <= options.memory;
   });

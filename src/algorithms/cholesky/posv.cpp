@@ -57,7 +57,7 @@ Index posv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Up
   if (const Index info = first_failure(cholesky.info()); info != 0) {
     const Range good{flow.first_missing(info - 1), info - 1};
     bring_triangle_home<T>(device, cholesky.panel(), triangle,
-                           triangle.block(cholesky.factor(), good, good),
+                           triangle.block(cholesky.matrix(), good, good),
                            triangle.block(a, good, good));
     complete_failing_row(device, cpu, cholesky.panel(), triangle, a, good.first, info - 1);
     return info;

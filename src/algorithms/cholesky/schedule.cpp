@@ -31,11 +31,10 @@ Cholesky<T>::Cholesky(Device& device, const cpu::Lapack<T>& cpu, const Options& 
       pieces_(pieces_of(n, nb_, options.leading)),
       hybrid_(options.hybrid),
       lookahead_(n > device.tuning().cholesky.one_queue_up_to_order || hybrid_),
-      work_(matrix(device)),
-      factor_(matrix(device)),
+      matrix_(make_matrix(device)),
       info_(device, Space::host, quotient_up(n, nb_)),
-      long_sums_(device, options, triangle_, factor_.view(), n),
-      updates_(device, options, triangle_, factor_.view(), rows_),
+      long_sums_(device, options, triangle_, matrix_.view(), n),
+      updates_(device, options, triangle_, matrix_.view(), rows_),
       update_space_(updates_.workspace(
           device, n, round_up(std::min(nb_, n), device.tuning().cholesky.column_multiple))),
       prepared_(device),
@@ -61,8 +60,8 @@ std::size_t Cholesky<T>::bytes(Device& device, const Options& options, Uplo uplo
   const Tuning::Cholesky& tuning = device.tuning().cholesky;
   const Index rows = round_up(n + nrhs, tuning.row_multiple);
   const Index columns = round_up(n, tuning.column_multiple);
-  std::size_t sum = 2 * (uplo == Uplo::lower ? DeviceMatrix<T>::bytes(rows, columns)
-                                             : DeviceMatrix<T>::bytes(columns, rows));
+  std::size_t sum = uplo == Uplo::lower ? DeviceMatrix<T>::bytes(rows, columns)
+                                        : DeviceMatrix<T>::bytes(columns, rows);
   if (options.leading > 0 && !options.hybrid) {
     const Index panels =
         panels_before(options.leading, options.nb, kernels.limits().potrf_panel_width);
@@ -109,11 +108,11 @@ bool Cholesky<T>::step(Index p, Flow& flow) {
   return going;
 }
 
-/// W(i, j) -= L(i, k) L(j, k)^H for few columns or rows.
+/// A(i, j) -= L(i, k) L(j, k)^H for few columns or rows.
 template <class T>
 void Cholesky<T>::subtract(Queue& queue, Range i, Range j, Range k) {
   const Range columns = all_columns(j);
-  triangle_.subtract(queue, factor(i, k), factor(columns, k), work(i, columns));
+  triangle_.subtract(queue, block(i, k), block(columns, k), block(i, columns));
 }
 
 /// The same for a piece and many columns k.
@@ -124,10 +123,10 @@ void Cholesky<T>::subtract_all(Index p, Range k) {
   const Range rows = piece(p).rows, all = all_rows(piece(p)), j = piece(p).columns;
   if (!long_sums_.pay(rows, j, k)) {
     const Range columns = all_columns(j);
-    updates_.subtract(queue, update_space_, all, columns, k, work(all, columns));
+    updates_.subtract(queue, update_space_, all, columns, k, block(all, columns));
     return;
   }
-  long_sums_.subtract(queue, rows, j, k, work(rows, j));
+  long_sums_.subtract(queue, rows, j, k, block(rows, j));
   if (nrhs_ > 0 && all.last > n_) subtract(queue, {n_, all.last}, j, k);
 }
 
@@ -138,7 +137,7 @@ bool Cholesky<T>::prepare(Index p, Flow& flow) {
   Queue& queue = update();
   const Range j = piece(p).columns;
   if (!flow.before(queue, p)) return false;
-  if (piece(p).on_diagonal()) clear_imaginary_diagonal(queue, work(j, j));
+  if (piece(p).on_diagonal()) clear_imaginary_diagonal(queue, block(j, j));
   if (const Index last = p - (lookahead_ ? 2 : 1); last >= 0) {
     const Piece& ready = piece(last);
     if (lookahead_) queue.wait(final(last));
@@ -155,13 +154,12 @@ template <class T>
 void Cholesky<T>::factor_columns(Range rows, Range j, Index block_number) {
   const Index width = triangle_.kernels.limits().potrf_panel_width;
   if (j.size() <= width) {
-    const DeviceView<const T> from = work(rows, j);
-    const DeviceView<T> to = factor(rows, j);
+    const DeviceView<T> a = block(rows, j);
     if (rows.first > j.first) {
-      panel().enqueue(PotrfRows<T>{triangle_.uplo, notes(j), from, to});
+      panel().enqueue(PotrfRows<T>{triangle_.uplo, notes(j), a, a});
     } else {
-      panel().enqueue(PotrfPanel<T>{
-          triangle_.uplo, from, to, {info_.data() + block_number, 1}, j.first, notes(j)});
+      panel().enqueue(
+          PotrfPanel<T>{triangle_.uplo, a, a, {info_.data() + block_number, 1}, j.first, notes(j)});
     }
     return;
   }
@@ -177,7 +175,7 @@ void Cholesky<T>::factor_columns(Range rows, Range j, Index block_number) {
 
 template <class T>
 void Cholesky<T>::fetch_diagonal(Range j) {
-  panel().copy(staged_diagonal(j), DeviceView<const T>(work(j, j)));
+  panel().copy(staged_diagonal(j), DeviceView<const T>(block(j, j)));
   panel().record(*diagonal_arrived_);
 }
 
@@ -188,16 +186,14 @@ void Cholesky<T>::factor_diagonal_on_cpu(Range j, Index block_number) {
   diagonal_arrived_->synchronize();
   const Index failed = cpu_.potrf(triangle_.uplo, l);
   if (failed != 0) info_.data()[block_number] = j.first + failed;
-  queue.copy<T>(factor(j, j), l);
+  queue.copy<T>(block(j, j), l);
 }
 
 /// Rows below a diagonal block that the CPU has factored.
 template <class T>
 void Cholesky<T>::solve(Range rows, Range j) {
-  const DeviceView<T> x = factor(rows, j);
-  panel().enqueue(Copy<T>{Op::none, work(rows, j), x});
   panel().enqueue(Trsm<T>{triangle_.lower() ? Side::right : Side::left, triangle_.uplo,
-                          Op::conj_trans, Diag::non_unit, T(1), factor(j, j), x});
+                          Op::conj_trans, Diag::non_unit, T(1), block(j, j), block(rows, j)});
 }
 
 #define OVERLAPACK_INSTANTIATE(T) template class Cholesky<T>;

@@ -13,11 +13,11 @@
 
 namespace overlapack::algorithms {
 
-/// The factorization on the device, by two matrices:
+/// The factorization on the device, in place:
 ///
-///   W(j:, j) = A(j:, j) - L(j:, 0:j) L(j, 0:j)^H,
-///   W(j, j)  = L(j, j) L(j, j)^H,
-///   L(j:, j) = W(j:, j) L(j, j)^-H       from W into L.
+///   A(j:, j) := A(j:, j) - L(j:, 0:j) L(j, 0:j)^H,
+///   A(j, j)   = L(j, j) L(j, j)^H,
+///   L(j:, j)  = A(j:, j) L(j, j)^-H,  which takes the place of A(j:, j).
 ///
 /// `panel` (high priority) is the queue of the chain that bounds small matrices: the update of
 /// block j by block j - 1 and its factorization. Meanwhile `update` prepares block j + 1 with all
@@ -47,11 +47,9 @@ class Cholesky {
   const Triangle<T>& triangle() const { return triangle_; }
   /// The blocks of the flow: pieces of L.
   const std::vector<Piece>& pieces() const { return pieces_; }
-  /// Where A is to arrive; its blocks are overwritten. B^H belongs below it (B right of an upper
-  /// A).
-  DeviceView<T> input() const { return work_.view(); }
-  DeviceView<T> factor() const { return factor_.view(); }
-  /// The right-hand sides in input() and factor().
+  /// Where A is to arrive, and L takes its place. B^H belongs below it (B right of an upper A).
+  DeviceView<T> matrix() const { return matrix_.view(); }
+  /// The right-hand sides in matrix().
   Range rhs() const { return {n_, n_ + nrhs_}; }
   Range columns() const { return {0, n_}; }
   /// Whether the diagonal blocks are positive definite: for each LAPACK's info or 0. In staging
@@ -66,7 +64,7 @@ class Cholesky {
   void factor(Flow& flow);
 
  private:
-  DeviceMatrix<T> matrix(Device& device) const {
+  DeviceMatrix<T> make_matrix(Device& device) const {
     return triangle_.lower() ? DeviceMatrix<T>(device, rows_, columns_)
                              : DeviceMatrix<T>(device, columns_, rows_);
   }
@@ -83,8 +81,7 @@ class Cholesky {
     return {std::max<Index>(j.first - (lookahead_ ? nb_ : 0), 0), j.first};
   }
   Range long_before(Range j) const { return {0, before(j).first}; }
-  DeviceView<T> work(Range i, Range j) const { return triangle_.block(work_.view(), i, j); }
-  DeviceView<T> factor(Range i, Range j) const { return triangle_.block(factor_.view(), i, j); }
+  DeviceView<T> block(Range i, Range j) const { return triangle_.block(matrix_.view(), i, j); }
   Queue& update() const { return lookahead_ ? **update_ : panel(); }
   /// Reached when piece p of the factor is complete; with lookahead.
   Event& final(Index p) const { return *final_[at(p)]; }
@@ -125,7 +122,7 @@ class Cholesky {
   Index nb_;
   std::vector<Piece> pieces_;
   bool hybrid_, lookahead_;
-  DeviceMatrix<T> work_, factor_;
+  DeviceMatrix<T> matrix_;
   Buffer<Index> info_;  // one per diagonal block: staging
   Buffer<T> notes_;     // on the panels of the leading block
   ResidueUpdates<T> long_sums_;

@@ -24,7 +24,7 @@ class CholeskyOnDevice final : public Factorization<T> {
   }
 
   DeviceView<T> input() const override {
-    return cholesky_.triangle().block(cholesky_.input(), cholesky_.columns(), cholesky_.columns());
+    return cholesky_.triangle().block(cholesky_.matrix(), cholesky_.columns(), cholesky_.columns());
   }
   Queue& queue() const override { return cholesky_.panel(); }
 
@@ -35,7 +35,7 @@ class CholeskyOnDevice final : public Factorization<T> {
   void solve(DeviceView<T> b) override {
     const Triangle<T>& triangle = cholesky_.triangle();
     const DeviceView<T> factors =
-        triangle.block(cholesky_.factor(), cholesky_.columns(), cholesky_.columns());
+        triangle.block(cholesky_.matrix(), cholesky_.columns(), cholesky_.columns());
     if (!mirrored_) queue().enqueue(Mirror<T>{triangle.uplo, factors});
     mirrored_ = true;
     solve_with_l_(queue(), factors, b);

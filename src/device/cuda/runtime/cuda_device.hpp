@@ -7,7 +7,7 @@
 #include <complex>
 #include <memory>
 
-#include "device/cuda/blas/shared_blas.hpp"
+#include "device/cuda/blas/blas_handles.hpp"
 #include "device/cuda/formats/cuda_formats.hpp"
 #include "device/cuda/runtime/async_pool.hpp"
 #include "device/cuda/runtime/cuda_kernels.hpp"
@@ -46,7 +46,7 @@ class CudaDevice final : public Device {
   const Gpu gpu_;
   const Sentinel sentinel_;
   AsyncPool pool_;
-  SharedBlas blas_;
+  BlasHandles blas_;
   ForScalar<float> s_;
   ForScalar<double> d_;
   ForScalar<std::complex<float>> c_;

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <new>
 #include <string>
 #include <thread>
 #include <utility>
@@ -11,7 +12,7 @@
 #include "device/cuda/runtime/contexts.hpp"
 #include "device/cuda/runtime/copy_part.hpp"
 #include "device/cuda/runtime/driver.hpp"
-#include "host/workers.hpp"
+#include "host/backoff.hpp"
 
 namespace overlapack::cuda {
 namespace {
@@ -20,15 +21,13 @@ namespace {
 /// from us it allocates nothing later, which would synchronise the device.
 constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;
 
-/// Waits until `query` does not say any more that the device is not ready. It asks, as the wait of
-/// the runtime would not end with the process. The thread keeps its core for a while, and then
-/// shares it, as in Transfer::Backoff.
-template <class Query>
-void await(const Device& device, Query query, const char* what) {
+/// Waits for an event. It asks, as the wait of the runtime would not end with the process. The
+/// thread keeps its core for a while, and then shares it, as in Backoff.
+void await(const Device& device, cudaEvent_t event) {
   constexpr int kSpins = 256, kRoundsAwake = 4096;
   constexpr int kPauses = 4;  // between two questions, since each takes the driver's lock
   cudaError_t status;
-  for (int round = 0; (status = query()) == cudaErrorNotReady; ++round) {
+  for (int round = 0; (status = cudaEventQuery(event)) == cudaErrorNotReady; ++round) {
     ignore(status);
     device.refuse_at_end();
     if (round >= kRoundsAwake) {
@@ -40,7 +39,7 @@ void await(const Device& device, Query query, const char* what) {
       for (int i = 0; i < kPauses; ++i) pause_spinning();
     }
   }
-  check(status, what);
+  check(status, "waiting for an event");
 }
 
 /// Lets a stream write a word.
@@ -69,8 +68,7 @@ CudaEvent::~CudaEvent() {
 
 void CudaEvent::do_synchronize() {
   const CurrentDevice current(index_);
-  await(
-      device_, [this] { return cudaEventQuery(event_); }, "waiting for an event");
+  await(device_, event_);
 }
 
 bool CudaEvent::do_done() {
@@ -87,18 +85,33 @@ bool CudaEvent::do_done() {
 double CudaEvent::do_since(Event& earlier) {
   const CurrentDevice current(index_);
   const cudaEvent_t from = static_cast<CudaEvent&>(earlier).handle();
-  for (const cudaEvent_t event : {from, event_}) {
-    await(
-        device_, [event] { return cudaEventQuery(event); }, "waiting for an event");
-  }
+  for (const cudaEvent_t event : {from, event_}) await(device_, event);
   float ms = 0;
   check(cudaEventElapsedTime(&ms, from, event_), "reading the time of an event");
   return 1e3 * static_cast<double>(ms);
 }
 
+// ---- WaitedFor ----------------------------------------------------------------------------
+
+/// A word in page-locked memory.
+class CudaQueue::WaitedFor {
+ public:
+  WaitedFor() {
+    void* memory = nullptr;
+    check(cudaHostAlloc(&memory, sizeof(Flag), cudaHostAllocDefault), "making a flag");
+    flag_ = new (memory) Flag(0);
+  }
+  ~WaitedFor() { ignore(cudaFreeHost(flag_)); }
+  WaitedFor(const WaitedFor&) = delete;
+  Flag& flag() const { return *flag_; }
+
+ private:
+  Flag* flag_ = nullptr;
+};
+
 // ---- CudaQueue ----------------------------------------------------------------------------
 
-CudaQueue::CudaQueue(Device& device, const Gpu& gpu, AsyncPool& pool, SharedBlas& blas,
+CudaQueue::CudaQueue(Device& device, const Gpu& gpu, AsyncPool& pool, BlasHandles& blas,
                      Priority priority)
     : Queue(device), gpu_(gpu), pool_(pool), blas_(blas) {
   const CurrentDevice current(gpu_.index);
@@ -119,7 +132,7 @@ CudaQueue::~CudaQueue() {
   release();
 }
 
-SharedBlas::Lease CudaQueue::cublas() {
+BlasHandles::Lease CudaQueue::cublas() {
   const CurrentDevice current(gpu_.index);
   if (!workspace_) {
     workspace_ = std::make_unique<PooledMemory>(pool_, kWorkspaceBytes, "cuBLAS workspace");
@@ -154,6 +167,7 @@ void CudaQueue::release() noexcept {
   update_scratch_.reset();
   relay_.reset();
   exchange_.reset();
+  waited_for_.reset();
   workspace_.reset();
   if (stream_ != nullptr) ignore(cudaStreamDestroy(stream_));
 }
@@ -214,14 +228,17 @@ void CudaQueue::do_signal(Flag& flag, std::uint32_t value) {
   }
 }
 
-void CudaQueue::do_poll() {
+void CudaQueue::do_poll() { is_done(); }
+
+bool CudaQueue::is_done() {
   const CurrentDevice current(gpu_.index);
   const cudaError_t status = cudaStreamQuery(stream_);
   if (status == cudaErrorNotReady) {
     ignore(status);
-  } else {
-    check(status, "asking about a stream");
+    return false;
   }
+  check(status, "asking about a stream");
+  return true;
 }
 
 void CudaQueue::do_record(Event& event) {
@@ -235,10 +252,19 @@ void CudaQueue::do_wait(Event& event) {
         "making a stream wait");
 }
 
+/// It waits for a word that the stream writes at its end, and seldom asks: each question takes the
+/// driver's lock, for which other threads that launch something would wait.
 void CudaQueue::do_synchronize() {
-  const CurrentDevice current(gpu_.index);
-  await(
-      device_, [this] { return cudaStreamQuery(stream_); }, "waiting for a stream");
+  if (is_done()) return;
+  Flag& reached = made(waited_for_).flag();
+  const std::uint32_t value = reached.load(std::memory_order_relaxed) + 1;
+  do_signal(reached, value);
+  Backoff wait(Backoff::kIssuerSpins);
+  while (reached.load(std::memory_order_acquire) != value) {
+    device_.refuse_at_end();
+    wait();
+    if (wait.time_to_ask()) do_poll();
+  }
 }
 
 void CudaQueue::do_drain() noexcept {

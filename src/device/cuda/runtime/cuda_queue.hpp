@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "device/cuda/blas/shared_blas.hpp"
+#include "device/cuda/blas/blas_handles.hpp"
 #include "device/cuda/runtime/async_pool.hpp"
 #include "device/cuda/runtime/check.hpp"
 #include "device/cuda/runtime/gpu.hpp"
@@ -38,19 +38,22 @@ class CudaEvent final : public Event {
 /// other.
 class CudaQueue final : public Queue {
  public:
-  CudaQueue(Device& device, const Gpu& gpu, AsyncPool& pool, SharedBlas& blas, Priority priority);
+  CudaQueue(Device& device, const Gpu& gpu, AsyncPool& pool, BlasHandles& blas, Priority priority);
   ~CudaQueue() override;
   const Gpu& gpu() const { return gpu_; }
   cudaStream_t stream() const { return stream_; }
   // Made at the first use: queues that only copy need none.
-  SharedBlas::Lease cublas();
+  BlasHandles::Lease cublas();
   Exchange& exchange();
   Relay& relay();
   const UpdateScratch& update_scratch();
   const ReduceScratch& reduce_scratch();
 
  private:
+  class WaitedFor;
   void release() noexcept;
+  /// Whether the stream is at its end. Throws DeviceError if something has failed.
+  bool is_done();
   template <class X, class... Arguments>
   X& made(std::unique_ptr<X>& x, Arguments... arguments);
   void copy(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
@@ -71,9 +74,10 @@ class CudaQueue final : public Queue {
 
   const Gpu gpu_;
   AsyncPool& pool_;
-  SharedBlas& blas_;
+  BlasHandles& blas_;
   cudaStream_t stream_ = nullptr;
   std::unique_ptr<PooledMemory> workspace_;  // of cuBLAS
+  std::unique_ptr<WaitedFor> waited_for_;    // by do_synchronize()
   std::unique_ptr<Exchange> exchange_;
   std::unique_ptr<Relay> relay_;
   std::unique_ptr<UpdateScratch> update_scratch_;
