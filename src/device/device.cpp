@@ -9,9 +9,9 @@
 namespace overlapack {
 namespace {
 
-/// Page-locked memory is taken from the whole machine: what lies idle is given back rather than
-/// that a device should hold more than this.
-constexpr std::size_t kMaxPooledStaging = std::size_t{256} << 20;
+/// Page-locked memory is taken from the whole machine: no more than this is kept while nobody uses
+/// it. Sixteen small calls at a time have half as much.
+constexpr std::size_t kMaxIdleStaging = std::size_t{512} << 20;
 
 /// Keeps a queue or an event that is not in use; without memory for that it is destroyed.
 template <class T>
@@ -170,7 +170,7 @@ void* Device::acquire(Space space, std::size_t bytes) {
     do_reuse(space, block.memory, block.bytes);
     return block.memory;
   }
-  if (space == Space::host && from.use.held + bytes > kMaxPooledStaging) free_idle(from, space);
+  if (space == Space::host && from.idle_bytes() + bytes > kMaxIdleStaging) free_idle(from, space);
   if (space == Space::device && memory_limit_ > 0 && from.use.held + bytes > memory_limit_) {
     free_idle(from, space);
     if (from.use.held + bytes > memory_limit_) {
@@ -211,7 +211,7 @@ void Device::give_back(Space space, void* memory) noexcept {
   to.leased.erase(it);
   to.use.leased -= bytes;
   try {
-    if (space == Space::device || to.use.held <= kMaxPooledStaging) {
+    if (space == Space::device || to.idle_bytes() <= kMaxIdleStaging) {
       to.idle.push_back({memory, bytes});
       return;
     }

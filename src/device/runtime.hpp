@@ -314,6 +314,7 @@ class Device {
     std::vector<Block> idle;
     std::unordered_map<void*, std::size_t> leased;
     PoolUse use;
+    std::size_t idle_bytes() const { return use.held - use.leased; }
   };
   MemoryPool& pool(Space space) { return space == Space::device ? device_pool_ : staging_pool_; }
   void free(Space space, void* memory) noexcept;

@@ -11,6 +11,8 @@ namespace overlapack::dispatch {
 class Turns {
  public:
   enum class Kind { shared, alone };
+  /// Calls that share the device. Each has some megabytes of staging and device memory.
+  static constexpr int kMostAtATime = 16;
   /// For tests: whether anybody has a turn.
   bool in_use();
 
@@ -27,8 +29,6 @@ class Turns {
   };
 
  private:
-  /// Calls that share the device. With more of them each takes longer, and no more are done.
-  static constexpr int kMostAtATime = 8;
   bool may_begin(Kind kind) const {
     return !alone_ && (kind == Kind::shared ? sharing_ < kMostAtATime : sharing_ == 0);
   }

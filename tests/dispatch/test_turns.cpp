@@ -91,15 +91,16 @@ TEST(Turns, ComeInTheOrderInWhichTheyAreAskedFor) {
 TEST(Turns, AreForSoManyAtATime) {
   Turns turns;
   std::vector<std::unique_ptr<Caller>> callers;
-  for (int i = 0; i < 12; ++i) callers.push_back(std::make_unique<Caller>(turns, Kind::shared));
+  for (int i = 0; i < Turns::kMostAtATime + 4; ++i)
+    callers.push_back(std::make_unique<Caller>(turns, Kind::shared));
   const auto count = [&] {
     return std::count_if(callers.begin(), callers.end(), [](const auto& c) { return c->has_it(); });
   };
-  EXPECT_EQ(count(), 8);
+  EXPECT_EQ(count(), Turns::kMostAtATime);
   callers.front()->leave();
-  callers[8]->gets_it();
+  callers[Turns::kMostAtATime]->gets_it();
   pause();
-  EXPECT_EQ(count(), 9);
+  EXPECT_EQ(count(), Turns::kMostAtATime + 1);
   for (auto& caller : callers) caller->leave();
   EXPECT_FALSE(turns.in_use());
 }

@@ -23,13 +23,15 @@ Options options_of_slab(Options options) {
   return options;
 }
 
-/// The blocks of a slab, which are uploads and downloads of the same numbers.
+/// The blocks of a slab.
 class SlabFlow final : public Flow {
  public:
-  /// `updated`: reached when the slab has seen all columns before it; null if there are none.
-  SlabFlow(Transfer& transfer, Event* updated) : transfer_(transfer), updated_(updated) {}
+  /// `uploads`: of the blocks. `updated`: reached when the slab has seen all columns before it;
+  /// null if there are none.
+  SlabFlow(Transfer& transfer, const std::vector<Index>& uploads, Event* updated)
+      : transfer_(transfer), uploads_(uploads), updated_(updated) {}
   bool before(Queue& queue, Index p) override {
-    if (updated_ == nullptr) return transfer_.before(queue, p);
+    if (updated_ == nullptr) return transfer_.before(queue, uploads_[at(p)]);
     queue.wait(*updated_);
     return !transfer_.stopped();
   }
@@ -37,6 +39,7 @@ class SlabFlow final : public Flow {
 
  private:
   Transfer& transfer_;
+  const std::vector<Index>& uploads_;
   Event* const updated_;
 };
 
@@ -62,7 +65,8 @@ class Slab {
 
  private:
   void declare(Transfer& transfer);
-  void update();
+  void update(Transfer& transfer);
+  void apply(Index piece, Range J);
   void subtract(DeviceView<const T> L2, DeviceView<const T> L1, DeviceView<T> a);
   void leave_failing(Index info);
   /// Rows i and columns j of L as the caller has them, and of the slab on the device.
@@ -81,6 +85,7 @@ class Slab {
   const Index rows_, ring_columns_;   // of the slab, and of L that pass by at a time
   const std::vector<Range> passing_;  // columns before the slab
   PieceRing<T> ring_;
+  std::vector<Index> uploads_;  // of blocks
   const Subtraction<T> subtract_;
   std::optional<DeviceMatrix<T>> adjoint_;  // of a piece of an upper triangle, above the slab
   Cholesky<T> cholesky_;
@@ -121,14 +126,8 @@ Index Slab<T>::factor(Index& committed) {
   declare(transfer);
   transfer.start();
   const bool first = passing_.empty();
-  if (!first) {
-    for (Index p = 0; p < static_cast<Index>(cholesky_.pieces().size()); ++p) {
-      transfer.before(*queue_, p);
-    }
-    update();
-    queue_->record(*updated_);
-  }
-  SlabFlow flow(transfer, first ? nullptr : &*updated_);
+  if (!first) update(transfer);
+  SlabFlow flow(transfer, uploads_, first ? nullptr : &*updated_);
   cholesky_.factor(flow);
   transfer.finish();
   const Index info = first_failure(cholesky_.info());
@@ -137,38 +136,60 @@ Index Slab<T>::factor(Index& committed) {
   return S_.first + info;
 }
 
-/// Declares what comes and goes: the blocks of the slab, with all rows, and what passes by.
+/// Declares what comes and goes: the blocks of the slab, with all rows, and what passes by. The
+/// blocks come behind the first pieces.
 template <class T>
 void Slab<T>::declare(Transfer& transfer) {
   const Part part = part_of(triangle_.uplo);
   const Index* info = cholesky_.info().data();
+  ring_.begin(transfer);
+  const auto add_pieces = [&](Index end) {
+    while (ring_.count() < std::min(end, static_cast<Index>(passing_.size()))) {
+      ring_.add(home({S_.first, a_.rows}, passing_[at(ring_.count())]));
+    }
+  };
+  add_pieces(PieceRing<T>::kPlaces);
   for (const Range& j : partition(S_, options_.nb)) {
     const Range rows{j.first, a_.rows};
-    transfer.add_upload(make_region<T>(home(rows, j), here(cholesky_.matrix(), rows, j), part));
+    uploads_.push_back(transfer.add_upload(
+        make_region<T>(home(rows, j), here(cholesky_.matrix(), rows, j), part)));
     transfer.add_download(make_region<T>(home(rows, j), here(cholesky_.matrix(), rows, j), part),
                           [of_block = info++] { return *of_block == 0; });
   }
-  ring_.begin(transfer);
-  for (const Range& k : passing_) ring_.add(home({S_.first, a_.rows}, k));
+  add_pieces(static_cast<Index>(passing_.size()));
 }
 
-/// Subtracts what all columns before the slab contribute.
+/// Subtracts what all columns before the slab contribute. The first pieces are applied block by
+/// block, as the slab arrives, and the others to all of it.
 template <class T>
-void Slab<T>::update() {
-  const DeviceView<T> A = cholesky_.matrix();
-  for (std::size_t q = 0; q < passing_.size(); ++q) {
-    const Index number = static_cast<Index>(q);
-    const Range k{0, passing_[q].size()};
-    const DeviceView<T> L = ring_.before(*queue_, number);
-    const DeviceView<T> L1 = triangle_.block(L, {0, S_.size()}, k),
-                        L2 = triangle_.block(L, {S_.size(), rows_}, k);
-    // A(S, S) := A(S, S) - L1 L1^H
-    queue_->enqueue(
-        Herk<T>{triangle_.uplo, triangle_.direct(), Real<T>(-1), L1, Real<T>(1), here(A, S_, S_)});
-    // A(below, S) := A(below, S) - L2 L1^H
-    subtract(L2, L1, here(A, below_, S_));
-    ring_.pass(*queue_, number);
+void Slab<T>::update(Transfer& transfer) {
+  const std::vector<Range> blocks = partition(S_, options_.nb);
+  const Index first = std::min(ring_.count(), PieceRing<T>::kPlaces);
+  for (std::size_t p = 0; p < blocks.size(); ++p) {
+    transfer.before(*queue_, uploads_[p]);
+    for (Index q = 0; q < first; ++q) apply(q, blocks[p]);
   }
+  for (Index q = 0; q < ring_.count(); ++q) {
+    if (q >= first) apply(q, S_);
+    ring_.pass(*queue_, q);
+  }
+  queue_->record(*updated_);
+}
+
+/// Applies a piece of L to columns J of the slab and the rows from the diagonal on.
+template <class T>
+void Slab<T>::apply(Index piece, Range J) {
+  const DeviceView<T> A = cholesky_.matrix(), L = ring_.before(*queue_, piece);
+  const Range k{0, passing_[at(piece)].size()}, below{J.last, a_.rows};
+  const auto rows_of_piece = [&](Range i) {
+    return triangle_.block(L, {i.first - S_.first, i.last - S_.first}, k);
+  };
+  const DeviceView<T> L1 = rows_of_piece(J), L2 = rows_of_piece(below);
+  // A(J, J) := A(J, J) - L1 L1^H
+  queue_->enqueue(
+      Herk<T>{triangle_.uplo, triangle_.direct(), Real<T>(-1), L1, Real<T>(1), here(A, J, J)});
+  // A(below, J) := A(below, J) - L2 L1^H
+  subtract(L2, L1, here(A, below, J));
 }
 
 /// A := A - L2 L1^H, as they are stored.

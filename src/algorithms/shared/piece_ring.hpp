@@ -14,6 +14,7 @@ namespace overlapack::algorithms {
 template <class T>
 class PieceRing {
  public:
+  static constexpr Index kPlaces = 2;
   /// For parts of at most that many rows and columns.
   PieceRing(Device& device, Index rows, Index columns) {
     for (Index p = 0; p < kPlaces; ++p) places_.emplace_back(device, rows, columns);
@@ -49,8 +50,6 @@ class PieceRing {
   }
 
  private:
-  static constexpr Index kPlaces = 2;
-
   DeviceView<T> place(Index q, HostView<const T> part) const {
     return places_[at(q % kPlaces)].view().block(0, 0, part.rows, part.cols);
   }
