@@ -38,6 +38,11 @@ struct DeviceCounters {
 struct Traffic {
   std::size_t up = 0, down = 0;
   Traffic operator-(const Traffic& before) const { return {up - before.up, down - before.down}; }
+  Traffic& operator+=(const Traffic& more) {
+    up += more.up;
+    down += more.down;
+    return *this;
+  }
 };
 /// By this thread.
 inline thread_local Traffic own_traffic;

@@ -281,11 +281,6 @@ void Device::set_memory_limit(std::size_t bytes) {
 void Device::give_back_idle_memory() {
   before(Action::give_back, "idle device memory");
   std::lock_guard<std::mutex> lock(mutex_);
-  for (const auto& idle : idle_queues_) {
-    for (const auto& queue : idle) {
-      if (!at_end()) queue->do_give_back_memory();
-    }
-  }
   free_idle(device_pool_, Space::device);
 }
 

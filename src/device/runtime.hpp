@@ -165,8 +165,6 @@ class Queue {
   virtual void do_wait(Event&) = 0;
   virtual void do_synchronize() = 0;
   virtual void do_drain() noexcept = 0;
-  /// Gives back what device memory the queue has for its own work. Nothing is under way.
-  virtual void do_give_back_memory() noexcept {}
 };
 
 /// Bytes of one pool of memory. A lease counts with the whole block that it was given.
@@ -250,9 +248,9 @@ class Device {
   /// From now on leases of device memory, and what is kept idle, are at most so many bytes
   /// together; more is refused. 0: no limit.
   void set_memory_limit(std::size_t bytes);
-  /// Gives all device memory that is not leased back to the driver, that of idle queues as well.
-  /// Does not wait for work on the device, nor holds it up. Staging memory stays: to lock pages
-  /// takes longer than most calls.
+  /// Gives all device memory that is not leased back to the driver. Does not wait for work on the
+  /// device, nor holds it up. Staging memory stays: to lock pages takes longer than most calls. So
+  /// does what queues have for their own work.
   void give_back_idle_memory();
   /// Tells the observer and counts. Called by every public operation.
   void before(Action action, const char* name, double amount = 0);

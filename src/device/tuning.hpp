@@ -139,7 +139,7 @@ struct Tuning {
 
   /// How transfers are cut and paced (transfer/transfer.hpp).
   struct Transfer {
-    std::size_t caller_issues_up_to_bytes, bytes_per_helper;
+    std::size_t shared_up_to_bytes, caller_issues_up_to_bytes, bytes_per_helper;
     Index threads_woken_by_caller;
     std::size_t chunks, chunk_bytes_at_least, chunk_bytes_at_most;
     std::size_t ring_bytes;

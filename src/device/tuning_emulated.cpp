@@ -21,6 +21,7 @@ const Tuning& emulated_tuning() {
     result.cholesky.one_queue_up_to_order = 64;
     result.lu.first_interchanges_columns_left = 80;
     constexpr std::size_t kKiB = 1024;
+    result.transfer.shared_up_to_bytes = 64 * kKiB;
     result.transfer.caller_issues_up_to_bytes = 32 * kKiB;
     result.transfer.bytes_per_helper = 8 * kKiB;
     result.transfer.chunk_bytes_at_least = 4 * kKiB;

@@ -275,6 +275,10 @@ void add(const Part& row, const Tuning::BreakEven& sizes) {
 
 /// How a transfer is shared out and cut.
 void add_chunks(const Part& row, const Tuning::Transfer& transfer) {
+  row("shared_up_to_bytes", transfer.shared_up_to_bytes, "bytes",
+      "staged in both directions up to which several calls use the device at a time, one of them "
+      "with copy threads",
+      "2026-11-30-many-callers");
   row("caller_issues_up_to_bytes", transfer.caller_issues_up_to_bytes, "bytes",
       "staged in both directions up to which the caller issues and copies by itself: one core "
       "copies them in hardly more time than many threads need to wake",

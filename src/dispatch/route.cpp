@@ -125,16 +125,10 @@ Turns::Kind turn_of(const Call& call, const Decision& decision) {
   const double elements = static_cast<double>(call.shape.m) * static_cast<double>(call.shape.n) +
                           static_cast<double>(call.shape.n) * static_cast<double>(call.shape.nrhs);
   const double bytes = 2 * static_cast<double>(element_size(call.type)) * elements;  // up and down
-  const bool small = bytes <= static_cast<double>(tuning.transfer.caller_issues_up_to_bytes);
+  const bool small = bytes <= static_cast<double>(tuning.transfer.shared_up_to_bytes);
   const bool plain = !decision.resident && !plan.out_of_core && !plan.hybrid && !plan.textbook &&
                      !is_mixed(call.routine);
   return small && plain ? Turns::Kind::shared : Turns::Kind::alone;
-}
-
-Traffic traffic(Device& device, Turns::Kind kind) {
-  if (kind == Turns::Kind::shared) return own_traffic;
-  const DeviceCounters& counters = device.counters();  // of the copy threads, too
-  return {counters.bytes_to_device, counters.bytes_to_host};
 }
 
 algorithms::Options options_of(const Plan& plan, const Settings& settings, const Tuning& tuning) {

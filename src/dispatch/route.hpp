@@ -65,11 +65,8 @@ void open_beside_cuda(Context& context, const Call& call, bool large);
 bool is_small(const Context& context, const Call& call, bool large);
 /// For a call that is not small. Only the texts are missing if there is no memory.
 Decision decide(Context& context, const Call& call, bool large);
-/// Whether others may use the device beside a call: it is so small that the calling thread issues
-/// its copies itself, and has no forms that want threads.
+/// Whether others may use the device beside a call: it is small, and needs no threads.
 Turns::Kind turn_of(const Call& call, const Decision& decision);
-/// What has been moved so far on behalf of a call that has this kind of turn.
-Traffic traffic(Device& device, Turns::Kind kind);
 /// How the device carries a plan out.
 algorithms::Options options_of(const Plan& plan, const Settings& settings, const Tuning& tuning);
 
@@ -143,9 +140,8 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume,
   }
 
   Device& device = *decision.device;
-  const Turns::Kind kind = turn_of(call, decision);
-  const Turns::Turn turn(context.turns(), kind);
-  const Traffic before = traffic(device, kind);
+  const Turns::Turn turn(context.turns(), turn_of(call, decision));
+  const Traffic before = own_traffic;
   algorithms::Options options = options_of(decision.plan, context.settings(), device.tuning());
   Index committed = 0, info = 0;
   const auto finish_on_cpu = [&](const char* reason) {
@@ -183,8 +179,7 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume,
   } catch (const std::bad_alloc&) {
     finish_on_cpu("out of host memory");
   }
-  log.write(info, flops_done(call.routine, call.type, call.shape, info),
-            traffic(device, kind) - before);
+  log.write(info, flops_done(call.routine, call.type, call.shape, info), own_traffic - before);
   return info;
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <condition_variable>
-#include <cstdint>
 #include <mutex>
 
 namespace overlapack::dispatch {
@@ -29,13 +28,20 @@ class Turns {
   };
 
  private:
-  bool may_begin(Kind kind) const {
-    return !alone_ && (kind == Kind::shared ? sharing_ < kMostAtATime : sharing_ == 0);
-  }
+  /// One that waits. It is told by itself: of many that wake up only few could begin.
+  struct Waiting {
+    Kind kind;
+    bool has_begun = false;
+    std::condition_variable ready = {};
+    Waiting* next = nullptr;
+  };
+  bool may_begin(Kind kind) const;
+  void begin(Kind kind);
+  /// All that may begin now.
+  void admit();
 
   std::mutex mutex_;
-  std::condition_variable changed_;
-  std::uint64_t asked_ = 0, begun_ = 0;  // turns so far
+  Waiting *first_ = nullptr, *last_ = nullptr;
   int sharing_ = 0;
   bool alone_ = false;
 };

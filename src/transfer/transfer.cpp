@@ -66,7 +66,10 @@ void Transfer::open_queues() {
 void Transfer::start() {
   find_kinds();
   const std::size_t up = staged_bytes(up_), down = staged_bytes(down_);
-  caller_issues_ = up + down <= tuning_.caller_issues_up_to_bytes;
+  // Where several calls share the device, one of them has threads.
+  workers_ = up + down <= tuning_.shared_up_to_bytes ? Workers::instance().try_lease()
+                                                     : Workers::instance().lease();
+  caller_issues_ = up + down <= tuning_.caller_issues_up_to_bytes || !workers_;
   const bool large = down >= tuning_.past_cache_from_bytes;
   pack_ = large && !keeps_uploads_ ? store : store_past_cache;
   unpack_ = large || keeps_uploads_ ? store_past_cache : store_ahead;
@@ -87,27 +90,27 @@ void Transfer::start() {
   end_chunks_ = count(down_.chunks);
   started_ = true;
   const Backoff patience(Backoff::kCopyThreadSpins);
+  if (!workers_) return;
   if (caller_issues_) {
-    // Where several calls share the device, one of them has helpers.
-    workers_ = Workers::instance().try_lease();
-    threads_ = std::min<Index>(workers_ ? threads_ : 0,
-                               static_cast<Index>((up + down) / tuning_.bytes_per_helper));
+    threads_ =
+        std::min<Index>(threads_, static_cast<Index>((up + down) / tuning_.bytes_per_helper));
     Workers::instance().start(
         threads_, [=](Index id) { copy_loop(id, patience); }, tuning_.threads_woken_by_caller);
     return;
   }
-  workers_ = Workers::instance().lease();
   // No more threads than there is work for: waking one takes as long as copying 100 KB.
   const Index units = std::max(count(up_.units), count(down_.units));
   threads_ = std::clamp<Index>(units / 2, 1, threads_);
   Workers::instance().start(threads_ + 1, [=](Index id) {
     if (id > 0) return copy_loop(id - 1, patience);
+    const Traffic before = own_traffic;
     try {
       issue_loop();
     } catch (...) {
       error_ = std::current_exception();
       halted_.store(true, std::memory_order_release);
     }
+    issued_ = own_traffic - before;
   });
 }
 
@@ -190,6 +193,7 @@ void Transfer::end() {
   if (workers_) {
     Workers::instance().join();
     workers_.unlock();
+    own_traffic += issued_;
   }
   while (within_whole_region()) copy_down();  // all of it has arrived
   if (down_.next_unit.load() < end_units_.load()) settle();

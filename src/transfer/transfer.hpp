@@ -247,6 +247,7 @@ class Transfer {
   Device& device_;
   Index threads_;
   Workers::Lease workers_;  // from start() to end()
+  Traffic issued_;          // by the issuing thread
   Index& committed_;
   const TransferTuning tuning_;
   using Copy = void (*)(char* to, const char* from, std::size_t bytes, const char* next);

@@ -140,13 +140,6 @@ BlasHandles::Lease CudaQueue::cublas() {
   return blas_.lease(stream_, workspace_->get(), kWorkspaceBytes);
 }
 
-/// cublas() takes another workspace before its next use. What panels have, a few megabytes at most,
-/// stays.
-void CudaQueue::do_give_back_memory() noexcept {
-  const CurrentDevice current(gpu_.index);
-  workspace_.reset();
-}
-
 template <class X, class... Arguments>
 X& CudaQueue::made(std::unique_ptr<X>& x, Arguments... arguments) {
   if (!x) {

@@ -70,7 +70,6 @@ class CudaQueue final : public Queue {
   void do_wait(Event&) override;
   void do_synchronize() override;
   void do_drain() noexcept override;
-  void do_give_back_memory() noexcept override;
 
   const Gpu gpu_;
   AsyncPool& pool_;
