@@ -93,6 +93,33 @@ std::string directory_of_this_library() {
   return slash == std::string::npos ? "." : path.substr(0, slash);
 }
 
+/// Opens the CUDA plug-in: where it is installed, or beside this library as in a build folder, or
+/// where an rpath or the system's search path finds it.
+void* open_plugin() {
+  const std::string here = directory_of_this_library() + '/';
+  std::string reason;
+  bool reason_is_absence = true;  // nobody wants to read of all files that are not there
+  for (const int major : kCudaMajors) {
+    const std::string name = cuda_plugin(major);
+    for (const std::string& path : {here + kCudaPluginFolder + '/' + name, here + name, name}) {
+      const bool is_file = path != name && access(path.c_str(), F_OK) == 0;
+      if (is_file && is_cut_off(path)) {  // and the search path may lead to the same file
+        reason = path + ": the file is incomplete; install it again";
+        throw DeviceError("the CUDA plug-in cannot be loaded: " + reason);
+      }
+      if (void* const plugin = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return plugin;
+      const char* const error = dlerror();
+      const std::string text = error != nullptr ? error : path;
+      const bool is_absence = !is_file && text.rfind(path, 0) == 0;
+      if (reason.empty() || (reason_is_absence && !is_absence)) {
+        reason = text;
+        reason_is_absence = is_absence;
+      }
+    }
+  }
+  throw DeviceError("the CUDA plug-in cannot be loaded: " + reason);
+}
+
 std::string describe(const Device& device) {
   const std::string text = device.name() + " (" + device.model() + ")";
   return device.shortcoming().empty() ? text : text + ", " + device.shortcoming();
@@ -350,26 +377,10 @@ std::shared_ptr<Device> open_cuda_device(std::optional<int> index, int rank) {
     if (at_process_end()) throw DeviceError("the process ends");
   };
   refuse_at_end();
-  void* plugin = nullptr;
-  std::string reasons;
-  const std::string beside_us = directory_of_this_library() + "/" + kCudaPlugin;
-  if (is_cut_off(beside_us)) {  // and the search path may lead to the same file
-    throw DeviceError("the CUDA plug-in cannot be loaded: " + beside_us +
-                      ": the file is incomplete; install it again");
-  }
-  // Beside the thin library, or where an rpath or the system's search path finds it.
-  for (const std::string& path : {beside_us, std::string(kCudaPlugin)}) {
-    if (plugin == nullptr) plugin = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (plugin == nullptr && reasons.empty()) {
-      const char* const reason = dlerror();
-      reasons = reason != nullptr ? reason : path;
-    }
-  }
-  if (plugin == nullptr) throw DeviceError("the CUDA plug-in cannot be loaded: " + reasons);
+  void* const plugin = open_plugin();
   refuse_at_end();
   const auto open = reinterpret_cast<OpenCudaDevice*>(dlsym(plugin, kOpenCudaDevice));
-  if (open == nullptr)
-    throw DeviceError(std::string(kCudaPlugin) + " is not an overlapack plug-in");
+  if (open == nullptr) throw DeviceError("the CUDA plug-in is a library of another kind");
   return std::shared_ptr<Device>(open(index.value_or(kAnyDevice), rank, process_end()));
 }
 

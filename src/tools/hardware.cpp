@@ -68,7 +68,7 @@ std::string plugin_path() {
   dl_iterate_phdr(
       [](dl_phdr_info* object, std::size_t, void* result) {
         const std::string name = object->dlpi_name;
-        if (name.find(kCudaPlugin) == std::string::npos) return 0;
+        if (name.find(kCudaPluginPrefix) == std::string::npos) return 0;
         *static_cast<std::string*>(result) = name;
         return 1;
       },

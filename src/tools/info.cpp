@@ -31,6 +31,17 @@ std::string gib(std::size_t bytes) {
   return brief(static_cast<double>(bytes) / (1 << 30)) + " GiB";
 }
 
+/// Its path; empty if there is none.
+std::string installed_plugin() {
+  for (const int major : kCudaMajors) {
+    for (const std::string& folder : {std::string(kCudaPluginFolder) + '/', std::string()}) {
+      const std::string found = find_installed(folder + cuda_plugin(major));
+      if (!found.empty()) return found;
+    }
+  }
+  return {};
+}
+
 void print_devices() {
   auto& context = dispatch::Context::instance();
   std::cout << "Devices\n";
@@ -48,12 +59,12 @@ void print_devices() {
   const bool none = context.device() == nullptr;
   std::cout << "  in use  " << (none ? "none: " : "") << context.device_status() << '\n';
   const std::string driver = driver_version(), loaded = plugin_path(),
-                    installed = find_installed(kCudaPlugin);
+                    installed = installed_plugin();
   std::cout << "  driver  " << (driver.empty() ? "no NVIDIA driver" : driver) << '\n'
             << "  plug-in "
             << (!loaded.empty()      ? loaded
                 : !installed.empty() ? installed + ", installed, not loaded"
-                                     : std::string(kCudaPlugin) + " is not installed")
+                                     : "not installed")
             << "\n\n";
 }
 

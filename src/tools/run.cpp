@@ -24,6 +24,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Under the name that an installation without the files for developers has, too.
+constexpr const char* kLibrary = "liboverlapack.so.0";
+
 // As env(1).
 constexpr int kOwnFailure = 125, kCannotExecute = 126, kNotFound = 127;
 
@@ -192,14 +195,14 @@ class LogFile {
 };
 
 int start(const RunOptions& options) {
-  const std::string library = find_installed("liboverlapack.so");
+  const std::string library = find_installed(kLibrary);
   if (folder_of_command().empty()) {
-    std::cerr << "overlapack: " << kFolderUnknown
-              << "; set LD_PRELOAD to the path of liboverlapack.so instead\n";
+    std::cerr << "overlapack: " << kFolderUnknown << "; set LD_PRELOAD to the path of " << kLibrary
+              << " instead\n";
     return kOwnFailure;
   }
   if (library.empty()) {
-    std::cerr << "overlapack: liboverlapack.so is neither beside this command nor in ../"
+    std::cerr << "overlapack: " << kLibrary << " is neither beside this command nor in ../"
               << OVERLAPACK_LIBDIR << '\n';
     return kOwnFailure;
   }

@@ -46,14 +46,14 @@ def main():
     reason = None if options.driver else harness.gpu_missing(options.library)
     if reason:
         harness.skip(reason)
-    original = os.path.join(os.path.dirname(options.library), "liboverlapack_cuda.so")
-    if not os.path.exists(original):
+    original = harness.plugin_of(options.library)
+    if original is None:
         if options.state == "whole":
             harness.skip("the CUDA plug-in was not built")
         original = options.library
     with tempfile.TemporaryDirectory(prefix="overlapack-") as folder:
         copy = shutil.copy(options.library, os.path.join(folder, "liboverlapack.so"))
-        plugin = os.path.join(folder, "liboverlapack_cuda.so")
+        plugin = os.path.join(folder, "liboverlapack_cuda13.so")
         if options.state == "whole":
             shutil.copy(original, plugin)
         elif options.state == "text":

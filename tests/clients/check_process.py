@@ -86,7 +86,7 @@ def judged_by_itself(options):
             harness.skip(reason)
     log = harness.temporary_log()
     hidden = options.device == "hidden"
-    if hidden and not harness.plugin_exists(options.library):
+    if hidden and harness.plugin_of(options.library) is None:
         harness.skip("the CUDA plug-in was not built")
     env = harness.environment("cuda" if hidden else options.device, log,
                               options.library if options.preload else None,

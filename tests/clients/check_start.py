@@ -38,7 +38,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="overlapack-") as folder:
         beside = os.path.join(folder, "liboverlapack.so")
         os.symlink(options.library, beside)
-        os.symlink(options.plugin, os.path.join(folder, "liboverlapack_cuda.so"))
+        os.symlink(options.plugin, os.path.join(folder, os.path.basename(options.plugin)))
         profile = os.path.join(folder, "profile")
         with open(profile, "w") as file:
             file.write(f"dgesv {SMALLEST}\n")

@@ -2,6 +2,7 @@
 log, finding a GPU, and CTest's word for "skipped"."""
 
 import ctypes
+import glob
 import os
 import re
 import shlex
@@ -25,13 +26,15 @@ def fail(message):
     sys.exit(1)
 
 
-def plugin_exists(library):
-    return os.path.exists(os.path.join(os.path.dirname(library), "liboverlapack_cuda.so"))
+def plugin_of(library):
+    """The CUDA plug-in that was built with the library, or None."""
+    built = glob.glob(os.path.join(os.path.dirname(library), "liboverlapack_cuda[0-9]*.so"))
+    return built[0] if built else None
 
 
 def gpu_missing(library):
     """Why the tests on a GPU cannot run, or None if they can."""
-    if not plugin_exists(library):
+    if plugin_of(library) is None:
         return "the CUDA plug-in was not built"
     try:
         driver = ctypes.CDLL("libcuda.so.1")

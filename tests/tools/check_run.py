@@ -149,7 +149,7 @@ def check_without_proc(folder):
     programs = {"/bin/sh": os.path.realpath("/bin/sh"), "/bin/overlapack": sys.argv[1],
                 "/bin/" + os.path.basename(library): library}
     os.makedirs(root / "bin")
-    (root / "bin" / "liboverlapack.so").symlink_to(os.path.basename(library))
+    (root / "bin" / "liboverlapack.so.0").symlink_to(os.path.basename(library))
     for place, file in programs.items():
         shutil.copy(file, str(root) + place)
         needs = subprocess.run(["ldd", file], capture_output=True, text=True).stdout

@@ -9,6 +9,14 @@
 
 namespace {
 
+constexpr bool opens_plugin_of(int cuda_major) {
+  for (const int major : overlapack::kCudaMajors) {
+    if (major == cuda_major) return true;
+  }
+  return false;
+}
+static_assert(opens_plugin_of(CUDART_VERSION / 1000), "add this version to kCudaMajors");
+
 using overlapack::DeviceError;
 using overlapack::cuda::ignore;
 

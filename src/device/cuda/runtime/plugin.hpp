@@ -1,6 +1,8 @@
 // The one symbol of the CUDA plug-in.
 #pragma once
 
+#include <string>
+
 #include "device/device.hpp"
 
 namespace overlapack {
@@ -13,7 +15,17 @@ namespace overlapack {
 using OpenCudaDevice = Device*(int index, int rank, const ProcessEnd& end);
 inline constexpr int kAnyDevice = -1;
 inline constexpr const char* kOpenCudaDevice = "overlapack_open_cuda_device";
-inline constexpr const char* kCudaPlugin = "liboverlapack_cuda.so";
+
+/// Major versions of CUDA that a plug-in may have been built with, in the order in which they are
+/// tried. A plug-in needs the run time of the same major version.
+inline constexpr int kCudaMajors[] = {13, 12};
+inline constexpr const char* kCudaPluginPrefix = "liboverlapack_cuda";
+/// The file's name.
+inline std::string cuda_plugin(int cuda_major) {
+  return kCudaPluginPrefix + std::to_string(cuda_major) + ".so";
+}
+/// Its folder in an installation, which lies in that of the library.
+inline constexpr const char* kCudaPluginFolder = "overlapack";
 
 }  // namespace overlapack
 
