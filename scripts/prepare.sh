@@ -55,6 +55,10 @@ need_for_testing() {
   need python3-numpy has_module numpy
   need python3-scipy has_module scipy
   need python3-venv has_module ensurepip
+  need r-base-core command -v Rscript
+  need dpkg-dev command -v dpkg-shlibdeps
+  need file command -v file
+  need groff-base command -v groff
 }
 
 as_root() {

@@ -17,7 +17,12 @@
  *    GPU that failed, whose memory did not suffice, or that is not the one in use. The results are
  *    then undefined.
  *  - The size_t at the end of some routines is the hidden length of the CHARACTER argument that
- *    Fortran compilers pass. Only the first letter, in upper or lower case, is read: pass 1.
+ *    Fortran compilers pass. Only the first letter, in upper or lower case, is read: pass 1. With
+ *    OVERLAPACK_NO_STRLEN defined before this header the prototypes have no lengths, as in older
+ *    headers and MKL's: dpotrf_("L", &n, a, &n, &info). They are right for this library, which
+ *    reads no length. <lapacke.h> declares the same names with lengths: not both in one file.
+ *  - The macros LAPACK_dpotrf and so on, for 32-bit integers, add the lengths, as those of
+ *    <lapacke.h> do. If a file includes that, too, then before this header.
  *
  * Complex numbers are std::complex in C++ and _Complex in C, or those of <lapacke.h> if that is
  * included before.
@@ -40,6 +45,12 @@ typedef std::complex<double> overlapack_complex_double;
 #else
 typedef float _Complex overlapack_complex_float;
 typedef double _Complex overlapack_complex_double;
+#endif
+
+#ifdef OVERLAPACK_NO_STRLEN
+#  define OVERLAPACK_LENGTHS(...)
+#else
+#  define OVERLAPACK_LENGTHS(...) , __VA_ARGS__
 #endif
 
 #ifdef __cplusplus
@@ -102,24 +113,27 @@ extern "C" {
  *           uplo  'L' or 'U': the triangle of A (n x n) that is given; the other is not read
  *           work  n elements for 'I', 'O' and '1'; else not used
  */
-#define OVERLAPACK_DECLARE(x, U, T, R, I)                                                          \
-  void x##potrf##U(const char* uplo, const I* n, T* a, const I* lda, I* info, size_t uplo_len);    \
-  void x##potrs##U(const char* uplo, const I* n, const I* nrhs, const T* a, const I* lda, T* b,    \
-                   const I* ldb, I* info, size_t uplo_len);                                        \
-  void x##posv##U(const char* uplo, const I* n, const I* nrhs, T* a, const I* lda, T* b,           \
-                  const I* ldb, I* info, size_t uplo_len);                                         \
-  void x##getrf##U(const I* m, const I* n, T* a, const I* lda, I* ipiv, I* info);                  \
-  void x##getrs##U(const char* trans, const I* n, const I* nrhs, const T* a, const I* lda,         \
-                   const I* ipiv, T* b, const I* ldb, I* info, size_t trans_len);                  \
-  void x##gesv##U(const I* n, const I* nrhs, T* a, const I* lda, I* ipiv, T* b, const I* ldb,      \
-                  I* info);                                                                        \
-  void x##trtrs##U(const char* uplo, const char* trans, const char* diag, const I* n,              \
-                   const I* nrhs, const T* a, const I* lda, T* b, const I* ldb, I* info,           \
-                   size_t uplo_len, size_t trans_len, size_t diag_len);                            \
-  R x##lange##U(const char* norm, const I* m, const I* n, const T* a, const I* lda, R* work,       \
-                size_t norm_len);                                                                  \
-  R x##lansy##U(const char* norm, const char* uplo, const I* n, const T* a, const I* lda, R* work, \
-                size_t norm_len, size_t uplo_len);
+#define OVERLAPACK_DECLARE(x, U, T, R, I)                                                       \
+  void x##potrf##U(const char* uplo, const I* n, T* a, const I* lda,                            \
+                   I* info OVERLAPACK_LENGTHS(size_t uplo_len));                                \
+  void x##potrs##U(const char* uplo, const I* n, const I* nrhs, const T* a, const I* lda, T* b, \
+                   const I* ldb, I* info OVERLAPACK_LENGTHS(size_t uplo_len));                  \
+  void x##posv##U(const char* uplo, const I* n, const I* nrhs, T* a, const I* lda, T* b,        \
+                  const I* ldb, I* info OVERLAPACK_LENGTHS(size_t uplo_len));                   \
+  void x##getrf##U(const I* m, const I* n, T* a, const I* lda, I* ipiv, I* info);               \
+  void x##getrs##U(const char* trans, const I* n, const I* nrhs, const T* a, const I* lda,      \
+                   const I* ipiv, T* b, const I* ldb,                                           \
+                   I* info OVERLAPACK_LENGTHS(size_t trans_len));                               \
+  void x##gesv##U(const I* n, const I* nrhs, T* a, const I* lda, I* ipiv, T* b, const I* ldb,   \
+                  I* info);                                                                     \
+  void x##trtrs##U(                                                                             \
+      const char* uplo, const char* trans, const char* diag, const I* n, const I* nrhs,         \
+      const T* a, const I* lda, T* b, const I* ldb,                                             \
+      I* info OVERLAPACK_LENGTHS(size_t uplo_len, size_t trans_len, size_t diag_len));          \
+  R x##lange##U(const char* norm, const I* m, const I* n, const T* a, const I* lda,             \
+                R* work OVERLAPACK_LENGTHS(size_t norm_len));                                   \
+  R x##lansy##U(const char* norm, const char* uplo, const I* n, const T* a, const I* lda,       \
+                R* work OVERLAPACK_LENGTHS(size_t norm_len, size_t uplo_len));
 
 OVERLAPACK_DECLARE(s, _, float, float, int32_t)
 OVERLAPACK_DECLARE(d, _, double, double, int32_t)
@@ -133,9 +147,9 @@ OVERLAPACK_DECLARE(z, _64_, overlapack_complex_double, double, int64_t)
 
 #undef OVERLAPACK_DECLARE
 
-#define OVERLAPACK_DECLARE(x, U, T, R, I)                                                          \
-  R x##lanhe##U(const char* norm, const char* uplo, const I* n, const T* a, const I* lda, R* work, \
-                size_t norm_len, size_t uplo_len);
+#define OVERLAPACK_DECLARE(x, U, T, R, I)                                                 \
+  R x##lanhe##U(const char* norm, const char* uplo, const I* n, const T* a, const I* lda, \
+                R* work OVERLAPACK_LENGTHS(size_t norm_len, size_t uplo_len));
 
 OVERLAPACK_DECLARE(c, _, overlapack_complex_float, float, int32_t)
 OVERLAPACK_DECLARE(z, _, overlapack_complex_double, double, int32_t)
@@ -176,12 +190,12 @@ OVERLAPACK_DECLARE(z, _64_, overlapack_complex_double, double, int64_t)
                  double* rwork, I* iter, I* info);                                               \
   void dsposv##U(const char* uplo, const I* n, const I* nrhs, double* a, const I* lda,           \
                  const double* b, const I* ldb, double* x, const I* ldx, double* work,           \
-                 float* swork, I* iter, I* info, size_t uplo_len);                               \
+                 float* swork, I* iter, I* info OVERLAPACK_LENGTHS(size_t uplo_len));            \
   void zcposv##U(const char* uplo, const I* n, const I* nrhs, overlapack_complex_double* a,      \
                  const I* lda, const overlapack_complex_double* b, const I* ldb,                 \
                  overlapack_complex_double* x, const I* ldx, overlapack_complex_double* work,    \
-                 overlapack_complex_float* swork, double* rwork, I* iter, I* info,               \
-                 size_t uplo_len);
+                 overlapack_complex_float* swork, double* rwork, I* iter,                        \
+                 I* info OVERLAPACK_LENGTHS(size_t uplo_len));
 
 OVERLAPACK_DECLARE(_, int32_t)
 OVERLAPACK_DECLARE(_64_, int64_t)
@@ -190,6 +204,10 @@ OVERLAPACK_DECLARE(_64_, int64_t)
 
 #ifdef __cplusplus
 } /* extern "C" */
+#endif
+
+#ifndef LAPACK_dpotrf
+#  include "overlapack/lapack_macros.h"
 #endif
 
 #endif /* OVERLAPACK_LAPACK_H */

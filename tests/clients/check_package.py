@@ -1,5 +1,6 @@
-"""Installs the library into a scratch folder and builds a program against it with CMake and with
-pkg-config, as a user's project does: check_package.py BUILD_FOLDER SOURCE_FOLDER CMAKE CC"""
+"""Installs the library into scratch folders, uninstalls it, and builds programs against it with
+CMake and with pkg-config, as a user's project does:
+check_package.py BUILD_FOLDER SOURCE_FOLDER CMAKE CC"""
 
 import contextlib
 import glob
@@ -21,20 +22,54 @@ def needs_the_library(program):
 
 
 @contextlib.contextmanager
-def manifest_kept(build):
-    """Whoever has installed from this build folder uninstalls by its manifest, which lists the
-    files of the latest installation."""
-    manifest = os.path.join(build, "install_manifest.txt")
-    kept = manifest + ".kept"
-    if os.path.exists(manifest):
-        os.rename(manifest, kept)  # it may be root's, and not for us to write
+def lists_kept(build):
+    """Whoever has installed from this build folder uninstalls by its lists of files."""
+    lists = [os.path.join(build, name) for name in ("install_manifest.txt", "installed_files.txt")]
+    for path in lists:
+        if os.path.exists(path):
+            os.rename(path, path + ".kept")  # it may be root's, and not for us to write
     try:
         yield
     finally:
-        if os.path.exists(kept):
-            os.replace(kept, manifest)
-        elif os.path.exists(manifest):
-            os.remove(manifest)
+        for path in lists:
+            if os.path.exists(path + ".kept"):
+                os.replace(path + ".kept", path)
+            elif os.path.exists(path):
+                os.remove(path)
+
+
+def check_uninstall(step, cmake, build, scratch):
+    """What two installations leave, one of them below DESTDIR, and nothing else goes."""
+    first, second = os.path.join(scratch, "first"), os.path.join(scratch, "second")
+    theirs = os.path.join(first, "share", "doc", "overlapack", "theirs")
+    os.makedirs(os.path.dirname(theirs))
+    open(theirs, "w").close()
+    with lists_kept(build):
+        step("install", [cmake, "--install", build, "--prefix", first])
+        step("stage", [cmake, "--install", build, "--prefix", "/usr"],
+             dict(os.environ, DESTDIR=second))
+        step("uninstall", [cmake, "--build", build, "--target", "uninstall"])
+    left = [path for path in glob.glob(os.path.join(scratch, "**"), recursive=True)
+            if not os.path.isdir(path) or os.path.basename(path) == "overlapack"]
+    if left != [os.path.dirname(theirs), theirs]:
+        harness.fail(f"uninstalling leaves {left}")
+
+
+def check_find_lapack(step, cmake, compiler, source, library, scratch):
+    """CMake's FindLAPACK takes overlapack-lapack, which is all of LAPACK."""
+    if harness.run(["pkg-config", "--exists", "lapack"], None)[0] != 0:
+        harness.skip("there is no lapack.pc")
+    settings = harness.environment("host", os.path.join(scratch, "calls.log"))
+    settings["PKG_CONFIG_PATH"] = os.path.join(os.path.dirname(library), "pkgconfig")
+    user = os.path.join(scratch, "lapack_user")
+    step("configure", [cmake, "-S", os.path.join(source, "lapack_user"), "-B", user,
+                       "-DBLA_PREFER_PKGCONFIG=ON", "-DBLA_PKGCONFIG_LAPACK=overlapack-lapack",
+                       "-DCMAKE_C_COMPILER=" + compiler], settings)
+    step("build", [cmake, "--build", user])
+    step("run", [os.path.join(user, "user")], settings)
+    routines = [call.routine for call in harness.read_log(settings["OVERLAPACK_VERBOSE"])]
+    if routines != ["dpotrf"]:
+        harness.fail(f"a program with FindLAPACK was served {routines}")
 
 
 def main():
@@ -49,7 +84,7 @@ def main():
 
     with tempfile.TemporaryDirectory(prefix="overlapack-") as scratch:
         prefix = os.path.join(scratch, "prefix")
-        with manifest_kept(build):
+        with lists_kept(build):
             step("install", [cmake, "--install", build, "--prefix", prefix])
         libraries = glob.glob(os.path.join(prefix, "**", "liboverlapack.so"), recursive=True)
         if not libraries:
@@ -69,6 +104,8 @@ def main():
                      "share/doc/overlapack/bench/comparison.svg"):
             if not os.path.exists(os.path.join(prefix, path)):
                 harness.fail(f"{path} was not installed")
+
+        check_uninstall(step, cmake, build, os.path.join(scratch, "uninstall"))
 
         user = os.path.join(scratch, "user")
         step("configure", [cmake, "-S", os.path.join(source, "package"), "-B", user,
@@ -95,6 +132,7 @@ def main():
         step("compile", [compiler, os.path.join(source, "solve_client.c"), *flags, "-ldl", "-lm",
                          "-o", program], settings)
         print("pkg-config:", step("run", [program], settings).strip())
+        check_find_lapack(step, cmake, compiler, source, libraries[0], scratch)
 
 
 if __name__ == "__main__":

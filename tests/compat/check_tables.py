@@ -50,13 +50,17 @@ def wanted_prototypes(table):
             if row.kind != "blas" and not spelling.startswith("scipy")}
 
 
+def preprocess(compiler, folder, source, *options):
+    return subprocess.run([compiler, "-E", "-P", *options, "-I", folder, "-x", "c", "-"],
+                          input=source, capture_output=True, text=True)
+
+
 def prototypes(compiler, folder):
     """The same of the headers. Their complex types keep the names that the headers give them."""
     source = ("#define lapack_complex_float overlapack_complex_float\n"
               "#define lapack_complex_double overlapack_complex_double\n"
               '#include "overlapack/overlapack.h"\n')
-    done = subprocess.run([compiler, "-E", "-P", "-I", folder, "-x", "c", "-"], input=source,
-                          capture_output=True, text=True)
+    done = preprocess(compiler, folder, source)
     if done.returncode != 0:
         return {}, [f"C headers: {done.stderr}"]
     found, problems = {}, []
@@ -69,6 +73,24 @@ def prototypes(compiler, folder):
                 problems.append(f"C headers: {name} is there twice")
             found[name] = f"{result} (" + ", ".join(types) + ")"
     return found, problems
+
+
+def wanted_macros(table):
+    """What LAPACKE's names with an argument stand for: "dpotrf_(a,1)", with a 1 for each length."""
+    return {"LAPACK_" + name.rstrip("_"):
+            f"{name}(a{',1' * [t for t, _ in row.parameters].count('std::size_t')})"
+            for row, letter, spelling, name in table.names()
+            if row.kind in ("lapack", "mixed", "norm") and spelling == "lp64"}
+
+
+def macros(compiler, folder):
+    include = '#include "overlapack/lapack.h"\n'
+    names = re.findall(r"#define (LAPACK_\w+)",
+                       preprocess(compiler, folder, include, "-dM").stdout)
+    calls = "".join(f"\"{name}\" {name}(a)\n" for name in names)
+    text = preprocess(compiler, folder, include + calls).stdout
+    return {name: "".join(call.split())
+            for name, call in re.findall(r'"(LAPACK_\w+)" (.*)$', text, re.MULTILINE)}
 
 
 # ---- Fortran ------------------------------------------------------------------------------------
@@ -170,7 +192,8 @@ def named_by_info(command):
 
 def check_headers(compiler, folder, table):
     found, problems = prototypes(compiler, folder)
-    return problems + differences("C headers", wanted_prototypes(table), found)
+    return (problems + differences("C headers", wanted_prototypes(table), found) +
+            differences("C headers", wanted_macros(table), macros(compiler, folder)))
 
 
 def check_module(path, table):

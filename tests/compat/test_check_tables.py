@@ -31,6 +31,7 @@ def alter(path, old, new):
 # that are found.
 LAPACK_H = "overlapack/lapack.h"
 OVERLAPACK_H = "overlapack/overlapack.h"
+MACROS_H = "overlapack/lapack_macros.h"
 HEADERS = [
     ("a routine is missing", LAPACK_H,
      "  void x##getrf##U(const I* m, const I* n, T* a, const I* lda, I* ipiv, I* info);", "",
@@ -47,6 +48,12 @@ HEADERS = [
     ("another result", LAPACK_H, "  R x##lange##U(", "  T x##lange##U(", ["lange", "in the table"]),
     ("a routine too many", OVERLAPACK_H,
      "  void x##ch1up_(", "  void x##ch2up_(T* r); void x##ch1up_(", ["ch2up_", "in no row"]),
+    ("a macro is missing", MACROS_H, "#define LAPACK_zposv", "#define LAPACKE_zposv",
+     ["LAPACK_zposv", "is missing"]),
+    ("a length is missing", MACROS_H, "strtrs_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1, 1))",
+     "strtrs_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))", ["LAPACK_strtrs", "in the table"]),
+    ("a macro for another routine", MACROS_H, "LAPACK_dgetrf dgetrf_", "LAPACK_dgetrf sgetrf_",
+     ["LAPACK_dgetrf", "in the table"]),
     ("an input that is written", OVERLAPACK_H,
      "T* a, int64_t lda, const T* v,", "T* a, int64_t lda, T* v,", ["cholupdate", "in the table"]),
 ]

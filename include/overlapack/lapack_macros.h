@@ -1,0 +1,60 @@
+/* Names of LAPACK routines as <lapacke.h> has them, which pass the hidden lengths. Included by
+ * overlapack/lapack.h.
+ */
+#ifndef OVERLAPACK_LAPACK_MACROS_H
+#define OVERLAPACK_LAPACK_MACROS_H
+
+#define LAPACK_spotrf(...) spotrf_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_dpotrf(...) dpotrf_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_cpotrf(...) cpotrf_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_zpotrf(...) zpotrf_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+
+#define LAPACK_spotrs(...) spotrs_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_dpotrs(...) dpotrs_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_cpotrs(...) cpotrs_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_zpotrs(...) zpotrs_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+
+#define LAPACK_sposv(...) sposv_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_dposv(...) dposv_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_cposv(...) cposv_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_zposv(...) zposv_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+
+#define LAPACK_sgetrf sgetrf_
+#define LAPACK_dgetrf dgetrf_
+#define LAPACK_cgetrf cgetrf_
+#define LAPACK_zgetrf zgetrf_
+
+#define LAPACK_sgetrs(...) sgetrs_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_dgetrs(...) dgetrs_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_cgetrs(...) cgetrs_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_zgetrs(...) zgetrs_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+
+#define LAPACK_sgesv sgesv_
+#define LAPACK_dgesv dgesv_
+#define LAPACK_cgesv cgesv_
+#define LAPACK_zgesv zgesv_
+
+#define LAPACK_strtrs(...) strtrs_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1, 1))
+#define LAPACK_dtrtrs(...) dtrtrs_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1, 1))
+#define LAPACK_ctrtrs(...) ctrtrs_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1, 1))
+#define LAPACK_ztrtrs(...) ztrtrs_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1, 1))
+
+#define LAPACK_slange(...) slange_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_dlange(...) dlange_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_clange(...) clange_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_zlange(...) zlange_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+
+#define LAPACK_slansy(...) slansy_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+#define LAPACK_dlansy(...) dlansy_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+#define LAPACK_clansy(...) clansy_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+#define LAPACK_zlansy(...) zlansy_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+
+#define LAPACK_clanhe(...) clanhe_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+#define LAPACK_zlanhe(...) zlanhe_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+
+#define LAPACK_dsgesv dsgesv_
+#define LAPACK_zcgesv zcgesv_
+#define LAPACK_dsposv(...) dsposv_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_zcposv(...) zcposv_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+
+#endif /* OVERLAPACK_LAPACK_MACROS_H */
