@@ -10,6 +10,7 @@
 #include "bench.hpp"
 #include "tools/command_line.hpp"
 #include "tools/output.hpp"
+#include "tools/version.hpp"
 
 namespace overlapack::bench {
 namespace {
@@ -473,7 +474,7 @@ int main(int argc, char** argv) {
       "Times overlapack against the CPU LAPACK and cuSOLVER. `overlapack bench` is this program.",
       "overlapack-bench");
   tools::set_style(app);
-  app.set_version_flag("--version", OVERLAPACK_VERSION);
+  app.set_version_flag("-V,--version", tools::version_text("overlapack-bench"));
   app.footer(kFooter);
   Arguments given;
   add_calls(app, given);

@@ -134,7 +134,7 @@ def main():
     for mode in ["--shapes", "--replay", "--speed-of-light", "--components", "--transfer",
                  "--variants", "--update", "--refine", "--reductions"]:
         assert f"\n  {mode} " in modes, modes
-    assert run("--version").stdout.split(".")[0].isdigit()
+    assert run("-V").stdout.startswith("overlapack-bench ") and run("-V") != run("--help")
 
 
 if __name__ == "__main__":
