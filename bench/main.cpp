@@ -488,6 +488,7 @@ int main(int argc, char** argv) {
     const Mode& mode = chosen_mode(app);
     set_defaults(mode, app, options);
     check_outputs(options);
+    tools::report_unknown_settings("overlapack-bench");
     return mode.run(options);
   });
 }

@@ -55,9 +55,9 @@ overlapack itself failed, 2 for a usage error.
 )";
 
 constexpr const char* kInfoFooter = R"(
-Everything after -- is a program and its arguments. It is run to its end under the library, which
-then looks which LAPACK it has loaded. Libraries that a program loads on demand are known once it
-has done so: give it something short to do.
+What follows -- is a program and its arguments: which CPU LAPACK would it have? It is run to its
+end under the library, which then looks which LAPACKs it has loaded. Libraries that a program loads
+on demand are known once it has done so: give it something short to do.
 
 Examples:
   overlapack info
@@ -221,7 +221,6 @@ CLI::App* add_tune(CLI::App& app, TuneOptions& options) {
 CLI::App* add_info(CLI::App& app, InfoOptions& options) {
   CLI::App* const info =
       app.add_subcommand("info", "Show devices, CPU LAPACK, versions and settings");
-  info->prefix_command();
   info->footer(kInfoFooter);
   const std::vector<CLI::Option*> parts = {
       info->add_flag("--settings", options.settings,
@@ -242,7 +241,7 @@ CLI::App* add_info(CLI::App& app, InfoOptions& options) {
   return info;
 }
 
-/// The subcommands are known, and `argv[1]` is none: says which there are, or is meant.
+/// Of what is no subcommand: says which there are, and which may be meant.
 [[noreturn]] void refuse_subcommand(const CLI::App& app, const std::string& typed) {
   std::vector<std::string> names;
   for (const CLI::App* const command : app.get_subcommands({}))
@@ -294,13 +293,6 @@ int main(int argc, char** given) {
   // its arguments.
   char** const end = argv + argc;
   char** const dashes = std::find_if(argv, end, [](char* s) { return std::strcmp(s, "--") == 0; });
-  const auto program_of = [&](const CLI::App* command) {
-    std::vector<std::string> program = command->remaining();
-    const bool started = !program.empty();
-    if (started && program[0][0] == '-') throw CLI::ExtrasError({program[0]});
-    if (dashes != end) program.insert(program.end(), started ? dashes : dashes + 1, end);
-    return program;
-  };
   return run_program(app, [&] {
     const auto named = [&](const CLI::App* command) { return command->check_name(argv[1]); };
     const bool option = argc > 1 && argv[1][0] == '-';
@@ -310,12 +302,16 @@ int main(int argc, char** given) {
     if (argc > 1 && !option && app.get_subcommands(named).empty()) refuse_subcommand(app, argv[1]);
     app.parse(static_cast<int>(dashes - argv), argv);
     if (run_app->parsed()) {
-      run_options.program = program_of(run_app);
-      if (run_options.program.empty()) throw CLI::RequiredError("PROGRAM");
+      std::vector<std::string>& program = run_options.program;
+      program = run_app->remaining();
+      const bool started = !program.empty();
+      if (dashes != end) program.insert(program.end(), started ? dashes : dashes + 1, end);
+      if (program.empty()) throw CLI::RequiredError("PROGRAM");
+      if (started && program[0][0] == '-') throw CLI::ExtrasError({program[0]});
       return run(run_options);
     }
     if (info_app->parsed()) {
-      info_options.program = program_of(info_app);
+      if (dashes != end) info_options.program.assign(dashes + 1, end);
       return info(info_options);
     }
     if (tune_options.quick && tune_app->count("--max-n") == 0) tune_options.max_n = 2048;

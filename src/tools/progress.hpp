@@ -6,27 +6,28 @@
 
 namespace overlapack::tools {
 
-/// On a terminal a bar in one line of standard error, which is drawn anew; elsewhere a line for
-/// each step, where that is asked for.
+/// A bar in one line, which is drawn anew, if standard error is a terminal. Elsewhere there is
+/// none.
 class Progress {
  public:
-  enum class Elsewhere { lines, nothing };
-  explicit Progress(std::size_t steps, Elsewhere elsewhere = Elsewhere::lines);
+  explicit Progress(std::size_t steps);
   Progress(const Progress&) = delete;
   ~Progress() { clear(); }
 
-  /// What is being done now.
+  /// What is done now, beside the bar.
   void show(const std::string& text);
+  /// The same, and elsewhere a line.
+  void line(const std::string& text);
   /// A step is done.
   void advance() { ++done_; }
-  /// Before something else is printed: takes the bar away until the next show().
+  /// Takes the bar away until the next text, before something else is printed.
   void clear();
 
  private:
   const std::size_t steps_;
-  const Elsewhere elsewhere_;
   const bool terminal_;
   std::size_t done_ = 0;
+  bool drawn_ = false;
 };
 
 }  // namespace overlapack::tools

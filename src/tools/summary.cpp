@@ -126,23 +126,17 @@ void print_why_no_call(const std::string& program, const std::vector<std::string
                        bool loading_is_known) {
   const std::string reason = why_not_preloaded(find_program(program));
   std::string text = "overlapack: no call was logged: ";
-  if (!loaded_by.empty()) {
-    std::string names;
-    for (const std::string& name : loaded_by) names += (names.empty() ? "" : ", ") + name;
-    text +=
-        "there was none of a routine that the library serves, or none with valid arguments and "
-        "something to do. It was loaded by " +
-        names;
-  } else if (!reason.empty()) {
-    text += "the library was not loaded, since " + program + ' ' + reason;
-  } else if (loading_is_known) {
-    text +=
-        "the library was not loaded: the program was started without LD_PRELOAD, or not with "
-        "the C library of GNU";
-  } else {
+  if (!loaded_by.empty() || (!loading_is_known && reason.empty())) {
     text +=
         "there was none of a routine that the library serves, or none with valid arguments and "
         "something to do";
+    std::string names;
+    for (const std::string& name : loaded_by) names += (names.empty() ? "" : ", ") + name;
+    if (!names.empty()) text += ". The library was loaded by " + names;
+  } else {
+    text += "the library was not loaded, since " + program + ' ' +
+            (reason.empty() ? "was started without LD_PRELOAD, or has another C library than glibc"
+                            : reason);
   }
   std::cerr << wrap(text, columns_of(std::cerr)) << '\n';
 }

@@ -190,7 +190,7 @@ int tune(const TuneOptions& options) {
     for (const Task& task : tasks) {
       const std::string name = task.second + std::string(name_of(task.first));
       const BreakEven found = measure_break_even(options, device, task, [&](Index n) {
-        progress.show(name + ", n = " + std::to_string(n));
+        progress.line(name + ", n = " + std::to_string(n));
       });
       progress.advance();
       measured.set(task.first, task.second, found.threshold);

@@ -230,10 +230,10 @@ def check_why_nothing_went_there(folder):
     # The library was loaded, but not called.
     program = os.path.join(folder, "program")
     status, text = said("--", "sh", "-c", "exit 3")
-    assert status == 3 and text.endswith("It was loaded by sh"), text
+    assert status == 3 and text.endswith("The library was loaded by sh"), text
     # It was not loaded: the program is linked statically, or drops LD_PRELOAD, or is setuid.
     status, text = said("--", "env", "-i", "/bin/sh", "-c", "exit 4")
-    assert status == 4 and text.endswith("It was loaded by env"), text
+    assert status == 4 and text.endswith("The library was loaded by env"), text
     compiler = shutil.which("cc")
     if compiler is None:
         print("no C compiler: no static program is tried")

@@ -10,6 +10,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from terminal import check_bar, run_on_terminal
+
 ROUTINES = ["posv", "getrs", "cholupdate", "dsgesv"]
 MEASURED = ["dposv", "dgetrs", "dcholupdate", "dsgesv", "cposv", "cgetrs", "ccholupdate"]
 
@@ -198,6 +201,11 @@ def main():
             assert done.returncode == 1, done
             assert done.stderr.startswith(f"overlapack tune: cannot write {unwritable}: "), done
         assert sorted(os.listdir(profile.parent)) == ["profile"], os.listdir(profile.parent)
+
+        # On a terminal there is a bar, and what is written elsewhere is not.
+        for columns in (50, 90):
+            status, drawn = run_on_terminal([*one, "--output", str(link)], columns)
+            assert status == 0 and "emulated" in check_bar(drawn, columns), drawn
 
         # What the CPU has served says nothing of the device.
         small = dict(os.environ, OVERLAPACK_MEMORY_LIMIT="1")
