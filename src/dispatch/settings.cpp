@@ -248,6 +248,7 @@ std::vector<std::string> unknown_settings(const char* const* environment) {
   constexpr std::string_view kOthers[] = {"OVERLAPACK_ROOT", "OVERLAPACK_DIR", "OVERLAPACK_HOME"};
   std::vector<std::string> known, messages;
   for (const Setting& setting : kSettings) known.push_back(setting.name + kPrefix.size());
+  if (environment == nullptr) return {};  // after clearenv()
   for (; *environment != nullptr; ++environment) {
     const std::string_view variable = *environment;
     const std::string_view name = variable.substr(0, variable.find('='));

@@ -72,7 +72,6 @@ class SummaryLog {
 int start(const RunOptions& options) {
   preload_library();
   for (const auto& [name, value] : options.environment) setenv(name.c_str(), value.c_str(), 1);
-  report_unknown_settings("overlapack run");
   // Absolute, for programs that change their folder.
   std::string log = options.log;
   if (!log.empty()) {
@@ -81,11 +80,15 @@ int start(const RunOptions& options) {
     setenv("OVERLAPACK_VERBOSE", log.c_str(), 1);
   }
   const std::string& program = options.program[0];
-  if (!options.summary) return report_start_failure(program, replace_by(options.program));
+  if (!options.summary) {
+    report_unknown_settings("overlapack run");
+    return report_start_failure(program, replace_by(options.program));
+  }
   Outcome outcome;
   {
     const SummaryLog file(log);
     setenv("OVERLAPACK_VERBOSE", file.setting().c_str(), 1);
+    report_unknown_settings("overlapack run");
     outcome = run_to_its_end(options.program);
     if (outcome.error != 0) return report_start_failure(program, outcome.error);
     signal(SIGPIPE, SIG_IGN);  // nobody may read the summary

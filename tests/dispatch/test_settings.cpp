@@ -205,6 +205,7 @@ TEST(Settings, WhatIsCalledLikeOneAndIsNoneIsNamed) {
       "no setting is called 'OVERLAPACK_QZ'",
       "no setting is called 'OVERLAPACK_DEVCIE'; did you mean OVERLAPACK_DEVICE?"};
   EXPECT_EQ(unknown_settings(environment), expected);
+  EXPECT_TRUE(unknown_settings(nullptr).empty());
 }
 
 TEST(Settings, AQuestionOfTheCommandLogsNoCall) {

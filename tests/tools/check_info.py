@@ -128,9 +128,11 @@ def check_mistakes():
     # What is called like a setting and is none is said once, wherever the command is asked.
     said = "no setting is called 'OVERLAPACK_MINN'; did you mean OVERLAPACK_MIN_N?\n"
     typed = {"OVERLAPACK_MINN": "5", "OVERLAPACK_EMPTY": "", "OVERLAPACK_ROOT": "/opt/overlapack"}
-    for words in (["info"], ["run", "--", "true"]):
+    for words in (["info"], ["run", "--", "true"], ["run", "--log", "/dev/null", "--", "true"]):
         done = run(sys.argv[1], *words, **typed)
         assert done.returncode == 0 and done.stderr == f"overlapack {words[0]}: {said}", done
+    done = run(sys.argv[1], "run", "--summary", "--", "true", **typed, OVERLAPACK_VERBOSE="1")
+    assert done.returncode == 0 and done.stderr.count(said) == 1, done
     done = run(sys.argv[1], "tune", **typed, OVERLAPACK_DEVICE="off")
     assert done.stderr.startswith(f"overlapack tune: {said}overlapack tune: nothing to"), done
     # By the library only in its log, where the command leaves it to that.
@@ -150,7 +152,7 @@ def check_help_and_version():
         assert run(sys.argv[1], "help", *name).stdout == done.stdout, name
     assert "overlapack run [OPTIONS] [--] PROGRAM" in run(sys.argv[1], "run", "--help").stdout
     version = run(sys.argv[1], "--version").stdout
-    assert re.fullmatch(r"overlapack \d+\.\d+\.\d+\ncommit ([0-9a-f]{12}(-dirty)?|unknown)\n"
+    assert re.fullmatch(r"overlapack \d+\.\d+\.\d+\ncommit ([0-9a-f]{12,40}(-dirty)?|unknown)\n"
                         r"(built without the CUDA plug-in|CUDA [\d.]+, architectures( \S+)+)\n",
                         version), version
     assert run(sys.argv[1], "-V").stdout == version
