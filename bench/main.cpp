@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bench.hpp"
+#include "host/nearest.hpp"
 #include "tools/command_line.hpp"
 #include "tools/output.hpp"
 #include "tools/version.hpp"
@@ -326,10 +327,17 @@ CLI::Option* add_file(CLI::App& app, const std::string& name, std::string& value
 /// Which calls are measured.
 void add_calls(CLI::App& app, Arguments& given) {
   Options& options = given.options;
-  const auto known = [](const std::string& name) {
+  std::vector<std::string> all;
+  for (std::size_t r = 0; r < dispatch::kRoutineCount; ++r) {
+    for (const char type : dispatch::kTypeLetters) {
+      const auto routine = static_cast<Routine>(r);
+      if (dispatch::exists(routine, type)) all.push_back(type + std::string(name_of(routine)));
+    }
+  }
+  const auto known = [all](const std::string& name) {
     Call call;
-    return tools::parse_name(name, call) ? std::string()
-                                         : "no routine '" + name + "': --help lists them";
+    if (tools::parse_name(name, call)) return std::string();
+    return "no routine '" + name + "': --help lists them" + did_you_mean(name, all);
   };
   app.add_option("--routines", options.routines,
                  "potrf, potrs, posv, getrf, getrs and gesv with their type letters, e.g. dpotrf; "

@@ -15,6 +15,8 @@ REFUSED = [
     (["--reductions", "--routines", "dpotrf"], "--routines: not an option of --reductions"),
     (["--replay", "calls.log", "--nrhs", "2"], "--nrhs: not an option of --replay"),
     (["--variants", "--nb", "8"], "--nb: not an option of --variants"),
+    (["--routines", "dpotfr"], "no routine 'dpotfr': --help lists them; did you mean dpotrf?"),
+    (["--sizse", "3"], "--sizse; did you mean --sizes?"),
     (["--variants", "--lda-pad", "1"], "--lda-pad: not an option of --variants"),
     (["--vectors", "2"], "--vectors: not an option of the comparison, but of --update"),
     (["--shapes", "9x9", "--refine"], "not together with"),
