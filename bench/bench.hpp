@@ -50,6 +50,8 @@ struct Options {
   std::vector<std::string> padding = {"padded", "unpadded"};
 
   std::vector<Index> orders() const;
+  /// Of all routines, for a tools::Progress.
+  std::size_t calls() const { return routines.size() * orders().size(); }
   /// That of a routine on a matrix of order n.
   Call call(const std::string& routine, Index n) const;
 };

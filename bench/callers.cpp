@@ -7,6 +7,7 @@
 
 #include "bench.hpp"
 #include "report.hpp"
+#include "tools/progress.hpp"
 
 namespace overlapack::bench {
 namespace {
@@ -85,11 +86,13 @@ int show_callers(const Options& options) {
                     {"routine", "n", "threads", "ours_per_s", "cpu_per_s", "residual"});
   std::vector<std::vector<std::string>> lines;
   bool right = true;
+  tools::Progress progress(options.calls() * options.threads.size());
   for (const std::string& name : options.routines) {
     for (const Index n : options.orders()) {
       const Call call = options.call(name, n);
       double one = 0;
       for (const Index threads : options.threads) {
+        progress.show(row_title(call) + ", threads: " + std::to_string(threads));
         Throughput ours, cpu;
         tools::with_type(call.type, [&](auto type) {
           using T = decltype(type);
@@ -99,6 +102,7 @@ int show_callers(const Options& options) {
           if (options.cpu) cpu = measure<T>(cpu_contender, call, threads);
           return 0;
         });
+        progress.advance();
         right &= is_right(call, ours.check);
         if (one == 0) one = ours.rate;
         lines.push_back({name, std::to_string(n), std::to_string(threads), tools::brief(ours.rate),
@@ -113,6 +117,7 @@ int show_callers(const Options& options) {
       }
     }
   }
+  progress.clear();
   tools::print_table(std::cout,
                      {"routine", "n", "threads", "ours /s", "x first", "CPU /s", "residual"}, lines,
                      1, options.style);

@@ -10,6 +10,7 @@
 #include "bench.hpp"
 #include "dispatch/calls.hpp"
 #include "dispatch/context.hpp"
+#include "tools/progress.hpp"
 
 namespace overlapack::bench {
 
@@ -56,7 +57,8 @@ class Forecast {
 /// Measures cells, but those that would take too long.
 class Cells {
  public:
-  explicit Cells(const Options& options) : options_(options), forecast_(options) {}
+  Cells(const Options& options, tools::Progress& progress)
+      : options_(options), progress_(progress), forecast_(options) {}
 
   /// `who` and the routine name the contender that `make` makes; what it throws is the reason why
   /// there is no measurement.
@@ -77,9 +79,10 @@ class Cells {
       cell.timing = timing;
       forecast_.took(kind, flops, cell.timing.ms);
       const bool square = call.shape.m == call.shape.n;
-      std::cerr << name_of(call) << (square ? "" : ", m = " + std::to_string(call.shape.m))
-                << ", n = " << call.shape.n << ": " << who << ' ' << tools::brief(cell.timing.ms)
-                << " ms (" << cell.timing.runs << (cell.timing.runs == 1 ? " run)\n" : " runs)\n");
+      progress_.line(name_of(call) + (square ? "" : ", m = " + std::to_string(call.shape.m)) +
+                     ", n = " + std::to_string(call.shape.n) + ": " + who + ' ' +
+                     tools::brief(cell.timing.ms) + " ms (" + std::to_string(cell.timing.runs) +
+                     (cell.timing.runs == 1 ? " run)" : " runs)"));
     } catch (const std::exception& error) {
       cell.missing = tools::text_of(error);
     }
@@ -91,6 +94,7 @@ class Cells {
   static constexpr std::chrono::milliseconds kPause{200};
 
   const Options& options_;
+  tools::Progress& progress_;
   Forecast forecast_;
   const bool emulated_ = is_emulated();  // then no time is that of a GPU, anyway
 };

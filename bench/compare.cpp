@@ -12,8 +12,8 @@ namespace {
 
 class Bench {
  public:
-  Bench(const Options& options, Device* device)
-      : options_(options), device_(device), cells_(options) {}
+  Bench(const Options& options, Device* device, tools::Progress& progress)
+      : options_(options), device_(device), cells_(options, progress) {}
 
   template <class T>
   Row measure_row(const Call& call) {
@@ -109,18 +109,23 @@ int compare(const Options& options) {
   }
   print_heading(options, device);
   ResultFiles files(options, device, row_columns());
-  Bench bench(options, device);
+  const std::size_t shapes = options.shapes.size();
+  tools::Progress progress(shapes > 0 ? options.routines.size() * shapes : options.calls());
+  Bench bench(options, device, progress);
   bool right = true;
   std::vector<Row> all;
   for (const std::string& name : options.routines) {
     std::vector<Row> rows;
     for (const Call& call : calls_of(name, options)) {
+      progress.show(row_title(call));
       rows.push_back(tools::with_type(
           call.type, [&](auto one) { return bench.measure_row<decltype(one)>(call); }));
+      progress.advance();
       add(rows.back(), files);
       right &= is_right(call, rows.back().ours.timing);
       right &= is_right(call, rows.back().on_device.timing);
     }
+    progress.clear();
     print_rows(rows, options.style);
     all.insert(all.end(), rows.begin(), rows.end());
   }

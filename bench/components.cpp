@@ -16,6 +16,7 @@
 #include "device/buffer.hpp"
 #include "dispatch/context.hpp"
 #include "report.hpp"
+#include "tools/progress.hpp"
 
 namespace overlapack::bench {
 namespace {
@@ -163,11 +164,13 @@ int show_components(const Options& options) {
   if (device == nullptr) throw std::runtime_error("--components needs a device");
   print_heading(options, device);
   bool right = true;
+  tools::Progress progress(options.calls());
   for (const std::string& name : options.routines) {
     std::vector<std::vector<std::string>> rows;
     Notes notes;
     for (const Index n : options.orders()) {
       const Call call = options.call(name, n);
+      progress.show(row_title(call));
       const Breakdown found = tools::with_type(
           call.type, [&](auto one) { return break_down<decltype(one)>(options, *device, call); });
       const double cpu = found.cpu.ms, with = found.with_transfer.ms,
@@ -180,9 +183,11 @@ int show_components(const Options& options) {
                       tools::brief(found.ms[lower_update])});
       if (!found.served) notes.add(std::string("with transfer: ") + kNotServed, row_title(call));
       right &= is_right(call, found.with_transfer) && is_right(call, found.without_transfer);
-      std::cerr << name << ", n = " << n << ": " << tools::brief(with) << " ms with, "
-                << tools::brief(without) << " ms without transfer\n";
+      progress.advance();
+      progress.line(name + ", n = " + std::to_string(n) + ": " + tools::brief(with) + " ms with, " +
+                    tools::brief(without) + " ms without transfer");
     }
+    progress.clear();
     tools::print_table(
         std::cout,
         {"routine, n", "CPU ms", "with transfer ms", "resid.", "without ms", "resid.", "x CPU with",

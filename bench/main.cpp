@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "bench.hpp"
+#include "host/nearest.hpp"
 #include "tools/command_line.hpp"
 #include "tools/output.hpp"
+#include "tools/version.hpp"
 
 namespace overlapack::bench {
 namespace {
@@ -325,10 +327,17 @@ CLI::Option* add_file(CLI::App& app, const std::string& name, std::string& value
 /// Which calls are measured.
 void add_calls(CLI::App& app, Arguments& given) {
   Options& options = given.options;
-  const auto known = [](const std::string& name) {
+  std::vector<std::string> all;
+  for (std::size_t r = 0; r < dispatch::kRoutineCount; ++r) {
+    for (const char type : dispatch::kTypeLetters) {
+      const auto routine = static_cast<Routine>(r);
+      if (dispatch::exists(routine, type)) all.push_back(type + std::string(name_of(routine)));
+    }
+  }
+  const auto known = [all](const std::string& name) {
     Call call;
-    return tools::parse_name(name, call) ? std::string()
-                                         : "no routine '" + name + "': --help lists them";
+    if (tools::parse_name(name, call)) return std::string();
+    return "no routine '" + name + "': --help lists them" + did_you_mean(name, all);
   };
   app.add_option("--routines", options.routines,
                  "potrf, potrs, posv, getrf, getrs and gesv with their type letters, e.g. dpotrf; "
@@ -473,7 +482,7 @@ int main(int argc, char** argv) {
       "Times overlapack against the CPU LAPACK and cuSOLVER. `overlapack bench` is this program.",
       "overlapack-bench");
   tools::set_style(app);
-  app.set_version_flag("--version", OVERLAPACK_VERSION);
+  app.set_version_flag("-V,--version", tools::version_text("overlapack-bench"));
   app.footer(kFooter);
   Arguments given;
   add_calls(app, given);
@@ -487,6 +496,7 @@ int main(int argc, char** argv) {
     const Mode& mode = chosen_mode(app);
     set_defaults(mode, app, options);
     check_outputs(options);
+    tools::report_unknown_settings("overlapack-bench");
     return mode.run(options);
   });
 }

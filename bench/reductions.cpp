@@ -9,6 +9,7 @@
 #include "peer_reductions.hpp"
 #include "report.hpp"
 #include "resident_matrix.hpp"
+#include "tools/progress.hpp"
 
 namespace overlapack::bench {
 namespace {
@@ -225,12 +226,15 @@ int show_reductions(const Options& options) {
   std::vector<Index> orders = options.orders();
   if (device.emulated() && options.sizes.empty()) orders = {256};
   bool right = true;
+  tools::Progress progress(2 * orders.size());
   const auto measure_type = [&](auto one, const char* type) {
     using T = decltype(one);
     std::vector<std::vector<std::string>> table;
     for (const Index n : orders) {
       std::optional<Data<T>> data;
       for (const Shape& shape : shapes(options, n)) {
+        progress.show(std::string(type) + ", " + std::to_string(shape.m) + " x " +
+                      std::to_string(shape.n));
         if (!data || data->view().rows != shape.m) data.emplace(shape.m, shape.n);
         ReductionBench<T> bench(device, options, *data, shape.ld);
         for (std::size_t k = 0; k < std::size(kNorms); ++k) {
@@ -266,7 +270,9 @@ int show_reductions(const Options& options) {
           table.push_back(row);
         }
       }
+      progress.advance();
     }
+    progress.clear();
     tools::print_table(std::cout,
                        {"norm", "m x n", "lda", "ours GB/s", "%", "error", "CUB GB/s", "%", "error",
                         "Thrust GB/s", "%", "error"},

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <iostream>
+#include <sstream>
 
 #include "cells.hpp"
 #include "chart.hpp"
@@ -168,7 +169,7 @@ class Solver {
 
 template <class T>
 Point measure_point(const Options& options, Device& device, const Call& call, double condition,
-                    Forecast& forecast) {
+                    Forecast& forecast, tools::Progress& progress) {
   Point point{call, condition, {}};
   const Index n = call.shape.n;
   const double work = std::pow(static_cast<double>(n), 3);
@@ -189,8 +190,10 @@ Point measure_point(const Options& options, Device& device, const Call& call, do
     try {
       one = Solver<T>(options, device, system, formed, form).measure();
       forecast.took(kind, work, one.ms);
-      std::cerr << name_of(call) << ", n = " << n << ", condition " << condition << ": "
-                << form.name << ' ' << tools::brief(one.ms) << " ms, " << one.end << '\n';
+      std::ostringstream line;
+      line << name_of(call) << ", n = " << n << ", condition " << condition << ": " << form.name
+           << ' ' << tools::brief(one.ms) << " ms, " << one.end;
+      progress.line(line.str());
     } catch (const std::exception& error) {
       one.missing = tools::text_of(error);
     }
@@ -329,19 +332,24 @@ int show_refinement(const Options& options) {
                     {"routine", "n", "nrhs", "uplo", "condition", "form", "ms", "runs", "factor_ms",
                      "refine_ms", "iter", "end", "backward_error", "info", "missing"});
   Forecast forecast(options);
+  tools::Progress progress(options.calls() * options.conditions.size());
   Points all;
   for (const std::string& name : options.routines) {
     for (const Index n : options.orders()) {
       Points points;
       for (const double condition : options.conditions) {
         const Call call = options.call(name, n);
+        progress.show(row_title(call));
         points.push_back(
             call.type == 'd'
-                ? measure_point<double>(options, *device, call, condition, forecast)
-                : measure_point<std::complex<double>>(options, *device, call, condition, forecast));
+                ? measure_point<double>(options, *device, call, condition, forecast, progress)
+                : measure_point<std::complex<double>>(options, *device, call, condition, forecast,
+                                                      progress));
+        progress.advance();
         add(points.back(), files);
         all.push_back(points.back());
       }
+      progress.clear();
       print(points, options);
     }
   }

@@ -7,6 +7,7 @@
 #include "bench.hpp"
 #include "report.hpp"
 #include "tools/call_log.hpp"
+#include "tools/progress.hpp"
 
 namespace overlapack::bench {
 namespace {
@@ -78,8 +79,10 @@ int replay(const Options& options) {
   print_heading(options, device);
   bool right = true;
   std::vector<std::vector<std::string>> rows;
+  tools::Progress progress(groups.size());
   for (const Group& one : groups) {
     const Call& call = one.call;
+    progress.show(describe(call));
     Timing ours, cpu;
     std::string where = "cpu";
     tools::with_type(call.type, [&](auto zero) {
@@ -95,12 +98,14 @@ int replay(const Options& options) {
         cpu = tools::measure(cpu_contender, problem, limits);
       }
     });
+    progress.advance();
     right &= is_right(call, ours);
     rows.push_back({describe(call), std::to_string(one.calls), one.where,
                     tools::brief(one.ms / static_cast<double>(one.calls)), where,
                     tools::brief(ours.ms), tools::brief(ours.residual), tools::brief(cpu.ms),
                     tools::brief(cpu.residual)});
   }
+  progress.clear();
   tools::print_table(std::cout,
                      {"call", "times", "logged on", "logged ms", "now on", "ours ms", "resid.",
                       "CPU ms", "resid."},

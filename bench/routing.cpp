@@ -50,7 +50,8 @@ struct RoutedCall {
 
 class Routing {
  public:
-  explicit Routing(const Options& options) : options_(options), cells_(options) {}
+  Routing(const Options& options, tools::Progress& progress)
+      : options_(options), cells_(options, progress) {}
 
   template <class T>
   RoutedCall measure_row(const Call& call) {
@@ -126,14 +127,17 @@ int show_routing(const Options& options) {
   print_heading(options, device);
   ResultFiles files(options, device,
                     {"routine", "n", "cpu_ms", "device_ms", "chosen_ms", "chosen", "residual"});
-  Routing routing(options);
+  tools::Progress progress(options.calls());
+  Routing routing(options, progress);
   bool right = true;
   for (const std::string& name : options.routines) {
     std::vector<RoutedCall> rows;
     for (const Index n : options.orders()) {
       const Call call = options.call(name, n);
+      progress.show(row_title(call));
       rows.push_back(tools::with_type(
           call.type, [&](auto one) { return routing.measure_row<decltype(one)>(call); }));
+      progress.advance();
       const RoutedCall& row = rows.back();
       right &= is_right(call, row.device.timing) && is_right(call, row.chosen.timing);
       files.add_line({{"routine", name},
@@ -144,6 +148,7 @@ int show_routing(const Options& options) {
                       {"chosen", row.goes_to_device ? "device" : "cpu"},
                       {"residual", row.chosen.timing.residual}});
     }
+    progress.clear();
     print(rows, options.style);
   }
   files.finish();

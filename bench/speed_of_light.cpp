@@ -172,20 +172,26 @@ int show_speed_of_light(const Options& options) {
       options, device,
       {"routine", "m", "n", "nrhs", "uplo", "lda", "ms", "runs", "gflops", "residual", "info",
        "gemm_gflops", "link_gbs", "flops_ms", "link_ms", "bound_ms", "ratio", "missing"});
-  Cells cells(options);
+  tools::Progress progress(options.calls());
+  Cells cells(options, progress);
   Rates rates;
+  progress.show("the link");
   rates.link = measure_link(*device);
   bool right = true;
   std::optional<Line> to_trace;  // the largest call of the first routine
   for (const std::string& name : options.routines) {
+    progress.show(name + ": products");
     rates.products = measure_products_of(*device, options.call(name, 1));
+    progress.clear();
     std::cout << name << ": products " << tools::brief(rates.products.flops / 1e9) << " GF/s ("
               << rates.products.shape << "), link " << tools::brief(rates.link / 1e9)
               << " GB/s each way\n\n";
     std::vector<Line> lines;
     for (const Index n : options.orders()) {
       const Call call = options.call(name, n);
+      progress.show(row_title(call));
       const Line line = measure_line(*device, call, rates, cells);
+      progress.advance();
       right &= is_right(call, line.ours.timing);
       if (line.ours.missing.empty() && name == options.routines.front() &&
           (!to_trace || n >= to_trace->call.shape.n)) {
@@ -196,6 +202,7 @@ int show_speed_of_light(const Options& options) {
       files.add_row(fields);
       lines.push_back(line);
     }
+    progress.clear();
     print(lines, options.style);
   }
   files.finish();

@@ -13,6 +13,7 @@
 #include "bench.hpp"
 #include "dispatch/context.hpp"
 #include "report.hpp"
+#include "tools/progress.hpp"
 
 namespace overlapack::bench {
 namespace {
@@ -204,18 +205,22 @@ int show_transfers(const Options& options) {
   add_row({"bare copies", "page-locked", "-", "-"}, bare_rates(*device, options.runs));
   const std::pair<Part, const char*> parts[] = {
       {Part::all, "square"}, {Part::lower, "lower triangle"}, {Part::upper, "upper triangle"}};
+  tools::Progress progress(2 * std::size(parts) * options.orders().size());
   for (const bool pinned : {false, true}) {
     for (const auto& [part, name] : parts) {
       for (const Index n : options.orders()) {
+        const char* const memory = pinned ? "page-locked" : "pageable";
+        const std::string title = std::string(name) + ", " + memory + ", n = " + std::to_string(n);
+        progress.show(title);
         TransferBench bench(*device, pinned, part, n, nb);
-        add_row({name, pinned ? "page-locked" : "pageable", std::to_string(n),
-                 tools::brief(bench.bytes() / 1e6)},
+        add_row({name, memory, std::to_string(n), tools::brief(bench.bytes() / 1e6)},
                 bench.measure(options.runs));
-        std::cerr << name << ", " << (pinned ? "page-locked" : "pageable") << ", n = " << n
-                  << ": done\n";
+        progress.advance();
+        progress.line(title + ": done");
       }
     }
   }
+  progress.clear();
   tools::print_table(std::cout,
                      {"what", "memory", "n", "MB", "up GB/s", "down GB/s", "both GB/s each way"},
                      rows, 2, options.style);

@@ -355,7 +355,7 @@ double device_copy_ms(Device& device, Index n) {
 using Points = std::vector<Point>;
 
 void measure_order(const Options& options, Device* device, Index n, Forecast& forecast,
-                   Points& points) {
+                   tools::Progress& progress, Points& points) {
   Matrix work(n, n);
   for (const Index k : options.vectors) {
     Data data(n, k);
@@ -379,12 +379,13 @@ void measure_order(const Options& options, Device* device, Index n, Forecast& fo
           }
           measurement = found;
           forecast.took(kind, elements, measurement.ms);
-          std::cerr << "n = " << n << ", " << kind << ' ' << tools::brief(measurement.ms)
-                    << " ms\n";
+          progress.line("n = " + std::to_string(n) + ", " + kind + ' ' +
+                        tools::brief(measurement.ms) + " ms");
         } catch (const std::exception& error) {
           measurement.missing = tools::text_of(error);
         }
       }
+      progress.advance();
       points.push_back(point);
     }
   }
@@ -531,12 +532,15 @@ int show_updates(const Options& options) {
   ResultFiles files(options, device,
                     {"n", "k", "direction", "who", "ms", "runs", "error", "copies", "missing"});
   Forecast forecast(options);
+  tools::Progress progress(options.orders().size() * options.vectors.size() * 2);
   Points points;
   for (const Index n : options.orders()) {
     const std::size_t done = points.size();
-    measure_order(options, device, n, forecast, points);
+    progress.show("n = " + std::to_string(n));
+    measure_order(options, device, n, forecast, progress, points);
     for (std::size_t p = done; p < points.size(); ++p) add(points[p], files);
   }
+  progress.clear();
   print(points, options);
   print_break_evens(points, options);
   files.finish();

@@ -400,19 +400,23 @@ int show_variants(const Options& options) {
   ResultFiles files(options, device,
                     {"routine", "m", "n", "variant", "panel", "columns", "lda", "nb", "ms", "runs",
                      "gflops", "residual", "info", "missing"});
-  Cells cells(options);
+  tools::Progress progress(options.calls());
+  Cells cells(options, progress);
   bool all_right = true;
   std::vector<std::vector<Group>> by_routine;
   for (const std::string& name : options.routines) {
     std::vector<Group> groups;
     for (const Index n : options.orders()) {
       const Call call = options.call(name, n);
+      progress.show(row_title(call));
       groups.push_back(tools::with_type(call.type, [&](auto one) {
         return measure_group<decltype(one)>(options, *device, call, cells);
       }));
+      progress.advance();
       add(groups.back(), files);
       all_right &= right(groups.back());
     }
+    progress.clear();
     print(groups, options);
     by_routine.push_back(groups);
   }

@@ -12,8 +12,8 @@ import ctypes
 import glob
 import importlib.metadata
 import importlib.util
+import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -67,11 +67,11 @@ def environment_of_command():
 
 def status():
     """What this process has. Where its `library` is None, overlapack is not in it."""
-    info = subprocess.run([command, "info"], env=environment_of_command(), capture_output=True,
-                          text=True, check=True).stdout
+    info = json.loads(subprocess.run([command, "info", "--json"], env=environment_of_command(),
+                                     capture_output=True, text=True, check=True).stdout)
     return {"version": __version__,
             "library": _loaded(),
-            "device": re.search("^ *in use +(.*)$", info, re.MULTILINE).group(1),
+            "device": info["device"]["status"],
             "cpu_lapack": environment_of_command().get("OVERLAPACK_CPU_LAPACK"),
             "settings": {name: value for name, value in sorted(os.environ.items())
                          if name.startswith("OVERLAPACK_")}}

@@ -22,6 +22,8 @@ enum class Family {
   scipy_lp64,   ///< scipy_dgetrf_     (SciPy wheels)
   scipy_ilp64,  ///< scipy_dgetrf_64_  (NumPy wheels)
 };
+inline constexpr Family kFamilies[] = {Family::lp64, Family::ilp64, Family::scipy_lp64,
+                                       Family::scipy_ilp64};
 inline constexpr bool is_wide(Family f) { return f == Family::ilp64 || f == Family::scipy_ilp64; }
 /// "dgetrf_64_" from 'd', "getrf", Family::ilp64.
 std::string spell(Family family, char type, const std::string& name);
@@ -63,7 +65,7 @@ enum class Wanted;
 /// A routine found in some library of the process.
 struct Symbol {
   void* address = nullptr;
-  bool wide = false;  ///< takes 64-bit integers
+  bool wide = false;        ///< takes 64-bit integers
   bool configured = false;  ///< of the library that the user names
   std::string source;
 };

@@ -62,7 +62,7 @@ bool is_ours(const Object& object) {
 std::vector<Family> spellings(Family family) {
   std::vector<Family> order{family};
   for (bool same_width : {true, false}) {
-    for (Family f : {Family::lp64, Family::ilp64, Family::scipy_lp64, Family::scipy_ilp64}) {
+    for (const Family f : kFamilies) {
       if (f != family && (is_wide(f) == is_wide(family)) == same_width) order.push_back(f);
     }
   }

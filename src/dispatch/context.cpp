@@ -170,6 +170,10 @@ Context::Context() {
     complain("OVERLAPACK_CPU_LAPACK='" + settings_.cpu_lapack + "' is ignored: " + error);
   }
   profile_ = load_profile(settings_);
+  // Not on standard error unless the log is there: nobody has asked for it in a program.
+  if (settings_.verbose && !settings_.log_of_summary) {
+    for (const std::string& message : unknown_settings(environ)) log("overlapack: " + message);
+  }
 }
 
 bool Context::forked() const {

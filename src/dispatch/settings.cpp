@@ -6,6 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "host/nearest.hpp"
+
 namespace overlapack::dispatch {
 namespace {
 
@@ -201,6 +203,7 @@ constexpr std::array<Setting, 15> kSettings = {{
     {"OVERLAPACK_VERBOSE", "0|1|a path with a '/'",
      "1 = one line per call on stderr; a path = the same lines appended to that file",
      [](Settings& settings, const std::string& text) {
+       if (text.rfind(kQuestion, 0) == 0) return true;
        settings.log_of_summary = text.rfind(kSummaryLog, 0) == 0;
        const std::string path = settings.log_of_summary ? text.substr(kSummaryLog.size()) : text;
        if (path.find('/') != std::string::npos) settings.log = path;
@@ -237,6 +240,29 @@ Settings parse_settings(const std::function<const char*(const char*)>& lookup,
                          " is ignored; accepted: " + setting.values);
   }
   return result;
+}
+
+std::vector<std::string> unknown_settings(const char* const* environment) {
+  constexpr std::string_view kPrefix = "OVERLAPACK_";
+  // What environment modules and CMake say of an installation.
+  constexpr std::string_view kOthers[] = {"OVERLAPACK_ROOT", "OVERLAPACK_DIR", "OVERLAPACK_HOME"};
+  std::vector<std::string> known, messages;
+  for (const Setting& setting : kSettings) known.push_back(setting.name + kPrefix.size());
+  if (environment == nullptr) return {};  // after clearenv()
+  for (; *environment != nullptr; ++environment) {
+    const std::string_view variable = *environment;
+    const std::string_view name = variable.substr(0, variable.find('='));
+    if (name.substr(0, kPrefix.size()) != kPrefix || name.size() + 1 >= variable.size()) continue;
+    const std::string rest(name.substr(kPrefix.size()));
+    const bool is_known =
+        std::find(known.begin(), known.end(), rest) != known.end() ||
+        std::find(std::begin(kOthers), std::end(kOthers), name) != std::end(kOthers);
+    if (is_known) continue;
+    const std::string meant = nearest(rest, known);
+    messages.push_back("no setting is called " + quoted(std::string(name)) +
+                       (meant.empty() ? "" : "; did you mean OVERLAPACK_" + meant + "?"));
+  }
+  return messages;
 }
 
 Index copy_threads(const Settings& settings, Index cores) {

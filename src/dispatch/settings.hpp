@@ -52,6 +52,8 @@ inline constexpr std::chrono::milliseconds kForEver = std::chrono::milliseconds:
 /// when the program has ended. A process that outlives the program does not make it again, and has
 /// nothing to complain of.
 inline constexpr std::string_view kSummaryLog = "summary:";
+/// Likewise: the file of `overlapack info -- PROGRAM`, for no calls (compat/presence.cpp).
+inline constexpr std::string_view kQuestion = "question:";
 
 /// One environment variable: for parsing, `overlapack info` and `overlapack run`. Users read of it
 /// in docs/user/settings.md.
@@ -78,6 +80,9 @@ std::string quoted(const std::string& text);
 /// a parallel program says (Open MPI, Intel MPI and MPICH, MVAPICH, PALS, Slurm), or 0.
 Settings parse_settings(const std::function<const char*(const char*)>& lookup,
                         std::vector<std::string>& complaints);
+/// What there is to say of an environment's variables that are called like settings and are none:
+/// "no setting is called 'OVERLAPACK_MINN'; did you mean OVERLAPACK_MIN_N?".
+std::vector<std::string> unknown_settings(const char* const* environment);
 /// Copy threads of a transfer, on a machine with that many cores.
 Index copy_threads(const Settings& settings, Index cores);
 

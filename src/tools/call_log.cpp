@@ -1,5 +1,6 @@
 #include "tools/call_log.hpp"
 
+#include <algorithm>
 #include <map>
 #include <stdexcept>
 
@@ -67,6 +68,7 @@ std::optional<LoggedCall> parse_call(const std::string& line) {
     if (values["trans"] == "C") call.op = Op::conj_trans;
     logged.info = to_index(values.at("info"));
     logged.where = values.at("where");
+    logged.why = values["why"];
     logged.ms = std::stod(values.at("ms"));
     logged.flops = std::stod(values.at("gflops")) * logged.ms * 1e6;
     logged.bytes_up = std::stod(values.at("up"));
@@ -95,6 +97,17 @@ std::vector<LoggedCall> read_call_log(std::istream& in) {
     calls.push_back(std::move(*call));
   }
   return calls;
+}
+
+std::vector<std::string> read_told(std::istream& in, const std::string& what) {
+  const std::string prefix = "overlapack " + what + ' ';
+  std::vector<std::string> texts;
+  for (std::string line; std::getline(in, line);) {
+    if (line.compare(0, prefix.size(), prefix) != 0) continue;
+    const std::string text = line.substr(prefix.size());
+    if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(text);
+  }
+  return texts;
 }
 
 }  // namespace overlapack::tools

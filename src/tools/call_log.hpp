@@ -24,6 +24,7 @@ struct LoggedCall {
   std::optional<Call> call;  ///< if it is a LAPACK routine's, whose problems can be made again
   Index info = 0;
   std::string where;  ///< "cpu", or the device's name
+  std::string why;    ///< it went there
   double ms = 0;
   double flops = 0;
   double bytes_up = 0;    ///< to the device
@@ -37,5 +38,8 @@ struct LoggedCall {
 std::optional<LoggedCall> parse_call(const std::string& line);
 /// All the calls of a log, in order.
 std::vector<LoggedCall> read_call_log(std::istream& in);
+/// What processes have told of themselves in a log (compat/presence.cpp): all different texts
+/// behind "overlapack WHAT ".
+std::vector<std::string> read_told(std::istream& in, const std::string& what);
 
 }  // namespace overlapack::tools

@@ -1,5 +1,9 @@
 #include "tools/command_line.hpp"
 
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
@@ -10,6 +14,7 @@
 #include <utility>
 
 #include "dispatch/plan.hpp"
+#include "host/nearest.hpp"
 #include "tools/measure.hpp"
 #include "tools/output.hpp"
 #include "tools/table.hpp"
@@ -34,15 +39,56 @@ class HelpFormatter final : public CLI::Formatter {
   }
 };
 
-std::string failure_message(const CLI::App*, const CLI::Error& error) {
+/// The sub-command that has been asked for, or the program.
+const CLI::App& spoken_to(const CLI::App& app) {
+  const std::vector<CLI::App*> parsed = app.get_subcommands();
+  return parsed.empty() ? app : *parsed.front();
+}
+
+/// What lines on standard error begin with: "overlapack run".
+std::string speaker(const CLI::App& app) {
+  const CLI::App& who = spoken_to(app);
+  return &who == &app ? app.get_name() : app.get_name() + ' ' + who.get_name();
+}
+
+std::string failure_message(const CLI::App* app, const CLI::Error& error) {
   std::string text = error.what();
   const std::size_t count = text.find(": At Most 1 required");  // of values, says CLI11
   if (count != std::string::npos) text = text.substr(0, count) + ": given more than once";
-  return text + "\nRun with --help for more information.\n";
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    const std::size_t first = text.find('-'), end = text.find_first_of(" =", first);
+    if (first != std::string::npos) {
+      std::vector<std::string> names;
+      for (const CLI::Option* option : spoken_to(*app).get_options()) {
+        for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+      }
+      text += did_you_mean(text.substr(first, end - first), names);
+    }
+  }
+  const std::string who = speaker(*app);
+  return who + ": " + text + "\n`" + who + " --help` says more.\n";
 }
 
-std::string refusal(const std::string& value, const std::string& wanted) {
-  return "'" + value + "' is not accepted: give " + wanted;
+std::string refusal(const std::string& value, const std::string& wanted,
+                    const std::vector<std::string>& accepted = {}) {
+  return "'" + value + "' is not accepted: give " + wanted + did_you_mean(value, accepted);
+}
+
+/// The words among what a setting accepts: "auto", "cuda" and so on of "auto|cuda[:i]|host|off".
+std::vector<std::string> words_of(const std::string& values) {
+  std::vector<std::string> words;
+  std::istringstream in(values);
+  for (std::string word; std::getline(in, word, '|');) {
+    word = word.substr(0, word.find('['));
+    if (word.find(' ') == std::string::npos) words.push_back(word);
+  }
+  return words;
+}
+
+/// Whether what standard output led to is a pipe that nobody reads any more.
+bool nobody_reads() {
+  pollfd output = {STDOUT_FILENO, POLLOUT, 0};
+  return poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
 }
 
 }  // namespace
@@ -60,18 +106,29 @@ int run_program(const CLI::App& app, const std::function<int()>& work) {
   } catch (const CLI::ParseError& error) {
     status = app.exit(error) == 0 ? 0 : 2;
   } catch (const std::exception& error) {
-    std::cerr << app.get_name() << ": " << text_of(error) << '\n';
+    std::cerr << speaker(app) << ": " << text_of(error) << '\n';
   }
   if (std::cout.flush()) return status;
-  std::cerr << app.get_name() << ": cannot write to standard output\n";
+  if (nobody_reads()) return 128 + SIGPIPE;
+  std::cerr << speaker(app) << ": cannot write to standard output\n";
   return 1;
+}
+
+void report_unknown_settings(const std::string& speaker) {
+  const char* const verbose = std::getenv("OVERLAPACK_VERBOSE");
+  if (verbose != nullptr && std::string(verbose) == "1") return;  // the log begins with it
+  for (const std::string& message : dispatch::unknown_settings(environ)) {
+    std::cerr << speaker << ": " << message << '\n';
+  }
 }
 
 std::string check_setting(const std::string& variable, const std::string& value) {
   for (const dispatch::Setting& setting : dispatch::kSettings) {
     if (variable != setting.name || value.empty()) continue;
     dispatch::Settings settings;
-    if (!setting.accept(settings, value)) return refusal(value, setting.values);
+    if (!setting.accept(settings, value)) {
+      return refusal(value, setting.values, words_of(setting.values));
+    }
   }
   return {};
 }
@@ -118,7 +175,7 @@ Check one_of(std::vector<std::string> accepted) {
     for (std::size_t i = 1; i < accepted.size(); ++i) {
       wanted += (i + 1 < accepted.size() ? ", " : " or ") + accepted[i];
     }
-    return refusal(text, wanted);
+    return refusal(text, wanted, accepted);
   };
 }
 

@@ -18,8 +18,14 @@ namespace overlapack::tools {
 void set_style(CLI::App& app);
 
 /// Does the work of a program and returns its exit status: 2 for arguments that are refused, 1 for
-/// what is thrown or if standard output does not take everything; both are said on standard error.
+/// what is thrown or if standard output does not take everything. All are said on standard error,
+/// in lines that begin with the program and its sub-command. But who stops reading is told nothing:
+/// the exit status then is the shell's for SIGPIPE.
 int run_program(const CLI::App& app, const std::function<int()>& work);
+
+/// Says on standard error which variables of the environment are called like settings and are none,
+/// unless the library does so there.
+void report_unknown_settings(const std::string& speaker);
 
 /// Whether the library accepts `value` for an environment variable: empty, or the message for the
 /// user.

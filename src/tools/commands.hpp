@@ -28,8 +28,16 @@ struct RunOptions {
 /// Runs a program under the library. Without a summary it replaces this process.
 int run(const RunOptions& options);
 
+struct InfoOptions {
+  bool settings = false;  ///< all of them, and what they mean
+  bool names = false;     ///< that are served, and by which CPU LAPACK
+  bool sizes = false;     ///< from which calls go to the device
+  bool tuning = false;    ///< the table of the device in use
+  bool json = false;
+  std::vector<std::string> program;  ///< whose CPU LAPACK is asked for, and arguments; or empty
+};
 /// Prints what the library would do here and why.
-int info();
+int info(const InfoOptions& options);
 /// Prints the table of tuning of the device in use.
 int print_tuning();
 

@@ -1,125 +1,92 @@
 // `overlapack info`: what the library would do here, and why.
-#include <unistd.h>
+#include <dlfcn.h>
+#include <sys/wait.h>
 
-#include <algorithm>
-#include <cstdlib>
+#include <cstring>
+#include <fstream>
 #include <iostream>
-#include <map>
-#include <utility>
+#include <stdexcept>
 
-#include "cpu/lapack.hpp"
-#include "device/cuda/runtime/plugin.hpp"
 #include "dispatch/context.hpp"
-#include "routines.hpp"
-#include "scopes.hpp"
+#include "tools/call_log.hpp"
 #include "tools/commands.hpp"
-#include "tools/hardware.hpp"
-#include "tools/problem.hpp"
+#include "tools/facts.hpp"
+#include "tools/launch.hpp"
+#include "tools/program.hpp"
 #include "tools/table.hpp"
+#include "tools/version.hpp"
 
 namespace overlapack::tools {
 namespace {
 
-constexpr std::pair<cpu::Family, const char*> kFamilies[] = {
-    {cpu::Family::lp64, "32-bit integers"},
-    {cpu::Family::ilp64, "64-bit integers (OpenBLAS64)"},
-    {cpu::Family::scipy_lp64, "32-bit integers, SciPy's wheels"},
-    {cpu::Family::scipy_ilp64, "64-bit integers, NumPy's wheels"},
-};
+using Json = nlohmann::ordered_json;
 
-std::string gib(std::size_t bytes) {
-  return brief(static_cast<double>(bytes) / (1 << 30)) + " GiB";
-}
+constexpr std::size_t kColumns = 100;
 
-/// Its path; empty if there is none.
-std::string installed_plugin() {
-  for (const int major : kCudaMajors) {
-    for (const std::string& folder : {std::string(kCudaPluginFolder) + '/', std::string()}) {
-      const std::string found = find_installed(folder + cuda_plugin(major));
-      if (!found.empty()) return found;
-    }
-  }
-  return {};
+std::string gib(const Json& bytes) { return brief(bytes.get<double>() / (1 << 30)) + " GiB"; }
+std::string text(const Json& value) { return value.get<std::string>(); }
+
+/// A text behind a title, which is as wide as all titles.
+void print_item(const std::string& title, const std::string& value) {
+  constexpr std::size_t kTitle = 18;
+  const std::string indentation(kTitle, ' ');
+  std::string lines = wrap(value, kColumns - kTitle, indentation);
+  std::cout << lines.replace(0, title.size(), title) << '\n';
 }
 
 void print_devices() {
-  auto& context = dispatch::Context::instance();
-  std::cout << "Devices\n";
-  for (int i = 0;; ++i) {
-    try {
-      const auto device = dispatch::open_cuda_device(i);
-      std::cout << "  " << device->name() << "  " << device->model() << ", "
-                << gib(device->memory()) << '\n';
-    } catch (const DeviceError& error) {
-      if (i == 0) std::cout << "  no CUDA device: " << error.what() << '\n';
-      break;
-    }
+  const Json facts = device_facts();
+  const bool none = facts["in_use"].is_null();
+  std::string device = (none ? "none: " : "") + text(facts["status"]);
+  if (!none) device += ", " + gib(facts["in_use"]["memory"]);
+  print_item("device", device);
+  if (facts["gpus"].empty() && facts["no_gpu"] != facts["status"]) {
+    print_item("GPUs", "none: " + text(facts["no_gpu"]));
   }
-  std::cout << "  host    emulated device, for tests (OVERLAPACK_DEVICE=host)\n";
-  const bool none = context.device() == nullptr;
-  std::cout << "  in use  " << (none ? "none: " : "") << context.device_status() << '\n';
-  const std::string driver = driver_version(), loaded = plugin_path(),
-                    installed = installed_plugin();
-  std::cout << "  driver  " << (driver.empty() ? "no NVIDIA driver" : driver) << '\n'
-            << "  plug-in "
-            << (!loaded.empty()      ? loaded
-                : !installed.empty() ? installed + ", installed, not loaded"
-                                     : "not installed")
-            << "\n\n";
+  std::string gpus;
+  for (const Json& gpu : facts["gpus"]) gpus += (gpus.empty() ? "" : ", ") + text(gpu["name"]);
+  if (!gpus.empty()) print_item("GPUs", gpus);
+  print_item("driver", facts["driver"].is_null() ? "none" : text(facts["driver"]));
+  const Json& plugin = facts["plugin"];
+  print_item("plug-in", plugin.is_null() ? "not installed"
+                                         : text(plugin["file"]) +
+                                               (plugin["loaded"] ? "" : ", installed, not loaded"));
 }
 
-std::string file_of(const std::string& source) { return source.substr(0, source.find(" (")); }
-
-/// The names of a family that another library serves than that of potrf in double precision.
-void print_exceptions(cpu::Family family) {
-  const std::string usual = file_of(cpu::lapack<double>(family).source("potrf"));
-  std::map<std::string, std::string> names;  // by the library
-  for (const RoutineRow& row : kRoutineRows) {
-    for (const char type : dispatch::kTypeLetters) {
-      if (!is_lapack(row.kind) || !row.exists_for(type)) continue;
-      const std::string source = with_type(type, [&](auto scalar) {
-        return cpu::lapack<decltype(scalar)>(family).source(row.name);
-      });
-      if (file_of(source) != usual) names[source] += cpu::spell(family, type, row.name) + ' ';
-    }
+void print_set() {
+  const Json facts = setting_facts();  // items() does not keep it
+  std::string set;
+  for (const auto& [name, setting] : facts.items()) {
+    if (setting["value"].is_null()) continue;
+    set += (set.empty() ? "" : " ") + name + '=' + text(setting["value"]) +
+           (setting["ignored"] ? " (ignored)" : "");
   }
-  for (const auto& [source, text] : names) {
-    std::cout << wrap("but " + text + "by " + source, 96, "    ") << '\n';
-  }
+  print_item("settings", set.empty() ? "all as by default" : set);
 }
 
-void print_cpu() {
-  std::cout << "CPU\n  " << cpu_model() << ", " << available_cores()
-            << " cores for this process\n  LAPACK  " << cpu_lapack_description() << '\n';
+void print_short() {
+  const Version& v = version();
+  print_item("overlapack", v.number + ", commit " + (v.commit.empty() ? "unknown" : v.commit) +
+                               (v.cuda.empty() ? ", without CUDA" : ", CUDA " + v.cuda));
+  print_devices();
+  const Json cpu = cpu_facts();
+  print_item("CPU", text(cpu["model"]) + ", " + std::to_string(cpu["cores"].get<Index>()) +
+                        " cores for this process");
+  print_item("CPU LAPACK", text(cpu["lapack"]) + "; a program may bring its own: -- PROGRAM");
+  print_item("sizes", text(size_facts()["source"]));
+  print_set();
+  print_item("more", "overlapack info --settings, --sizes, --names, --tuning, --json");
+}
+
+void print_sizes() {
+  const Json facts = size_facts();
+  std::cout << "Break-even sizes (" << text(facts["source"]) << ")\n";
   std::vector<std::vector<std::string>> rows;
-  const std::string first = cpu::lapack<double>(kFamilies[0].first).source("potrf");
-  for (const auto& [family, meaning] : kFamilies) {
-    std::string source = cpu::lapack<double>(family).source("potrf");
-    // What served the first family is in the process now, which is no news.
-    if (file_of(source) == file_of(first)) source = first;
-    rows.push_back({"  " + cpu::spell(family, 'd', "potrf"), meaning, source});
-  }
-  print_table(std::cout, {"  name", "clients", "served on the CPU by"}, rows, 3);
-  for (const auto& [family, meaning] : kFamilies) print_exceptions(family);
-  std::cout << '\n';
-}
-
-void print_thresholds() {
-  dispatch::Context& context = dispatch::Context::instance();
-  const Device* const device = context.device();
-  const dispatch::Profile& profile = context.profile();
-  const bool read = profile.source != dispatch::Profile::kBuiltIn;
-  std::cout << "Break-even sizes ("
-            << (read ? profile.source + "; built-in where that says nothing" : profile.built_in())
-            << ")\n";
-  std::vector<std::vector<std::string>> rows;
-  for (std::size_t r = 0; r < dispatch::kRoutineCount; ++r) {
-    const auto routine = static_cast<dispatch::Routine>(r);
-    std::vector<std::string> row = {"  " + title_of(routine)};
+  for (const auto& [routine, sizes] : facts["sizes"].items()) {
+    std::vector<std::string> row = {"  " + routine};
     for (const char type : dispatch::kTypeLetters) {
-      row.push_back(dispatch::exists(routine, type)
-                        ? dispatch::threshold_text(profile.at(routine, type, device))
-                        : "-");
+      const auto size = sizes.find(std::string(1, type));
+      row.push_back(size == sizes.end() ? "-" : size->is_null() ? "never" : size->dump());
     }
     rows.push_back(row);
   }
@@ -127,110 +94,112 @@ void print_thresholds() {
   std::cout
       << "  Cholesky: n; LU: cube root of m n min(m, n); solves alone (...trs): min(n, nrhs);\n"
          "  cholupdate: n, for 16 vectors or more; for k, from (16 / k)^2 times as much\n";
-  if (device != nullptr) {
-    std::cout << "  Built-in sizes are " << device->tuning().break_even.origin
+  if (!facts["built_in_origin"].is_null()) {
+    std::cout << "  Built-in sizes are " << text(facts["built_in_origin"])
               << "; `overlapack tune` finds this machine's.\n";
   }
-  if (context.settings().min_n) {
-    std::cout << "  OVERLAPACK_MIN_N=" << *context.settings().min_n << " overrides all of these\n";
+  if (const auto min_n = dispatch::Context::instance().settings().min_n) {
+    std::cout << "  OVERLAPACK_MIN_N=" << *min_n << " overrides all of these\n";
   }
-  std::cout << '\n';
-}
-
-/// Variables in the environment that are called like settings.
-std::vector<std::string> misspelt_settings() {
-  const std::string prefix = "OVERLAPACK_";
-  std::vector<std::string> names;
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    const std::string text = *variable, name = text.substr(0, text.find('='));
-    const bool known = std::any_of(dispatch::kSettings.begin(), dispatch::kSettings.end(),
-                                   [&](const auto& setting) { return setting.name == name; });
-    if (name.rfind(prefix, 0) == 0 && !known) names.push_back(name);
-  }
-  return names;
-}
-
-/// Whether the device or file that a setting names has turned out to be of no use.
-bool is_useless(const std::string& name) {
-  dispatch::Context& context = dispatch::Context::instance();
-  if (name == "OVERLAPACK_DEVICE") {
-    return context.settings().cuda_index && context.device() == nullptr;
-  }
-  if (name == "OVERLAPACK_PROFILE") {
-    return !context.settings().profile.empty() &&
-           context.profile().source == dispatch::Profile::kBuiltIn;
-  }
-  return name == "OVERLAPACK_CPU_LAPACK" && !context.settings().cpu_lapack.empty() &&
-         !cpu::is_configured();
 }
 
 void print_settings() {
-  std::cout << "Settings\n";
-  for (const dispatch::Setting& setting : dispatch::kSettings) {
-    const char* const variable = std::getenv(setting.name);
-    const std::string value = variable == nullptr ? "" : variable;
-    const bool ignored = !check_setting(setting.name, value).empty() || is_useless(setting.name);
-    const std::string values = std::string(setting.name) + '=' + setting.values;
-    std::cout << wrap(values, 98, "  ") << '\n'
-              << wrap(setting.meaning, 92, "      ") << '\n'
-              << "      now: " << (value.empty() ? "not set" : value)
-              << (ignored ? " (ignored)" : "") << '\n';
+  const Json facts = setting_facts();
+  for (const auto& [name, setting] : facts.items()) {
+    const std::string value = setting["value"].is_null() ? "not set" : text(setting["value"]);
+    std::cout << wrap(name + '=' + text(setting["accepted"]), kColumns) << '\n'
+              << wrap(text(setting["meaning"]), kColumns - 4, "    ") << '\n'
+              << "    now: " << value << (setting["ignored"] ? " (ignored)" : "") << '\n';
   }
-  for (const std::string& name : misspelt_settings()) {
-    std::cout << "  " << name << " is no setting, and does nothing\n";
-  }
-  std::cout << '\n';
 }
 
-/// An exported name.
-struct Name {
-  RoutineKind kind;
-  cpu::Family family;
-  char type;
-  const char* text;
-};
-constexpr Name kNames[] = {
-#define OVERLAPACK_NAME(symbol, spelling, type, name, kind, result, entry, parameters, arguments) \
-  {RoutineKind::kind, compat::spelling::kFamily, #type[0], #symbol},
-#include "expand.def"
-};
+std::string joined(const Json& names) {
+  std::string all;
+  for (const Json& name : names) all += (all.empty() ? "" : " ") + text(name);
+  return all;
+}
 
-/// A line for each type, of the names that `belongs` says.
-template <class Belongs>
-void print_names(const std::string& title, Belongs belongs) {
-  std::cout << "  " << title << '\n';
-  for (const char type : dispatch::kTypeLetters) {
-    std::cout << "   ";
-    for (const Name& name : kNames) {
-      if (name.type == type && belongs(name)) std::cout << ' ' << name.text;
+void print_served_by(const Json& cpu) {
+  for (const Json& family : cpu["families"]) {
+    print_item(text(family["dpotrf"]), text(family["served_by"]));
+    for (const auto& [source, names] : family["but"].items()) {
+      print_item("", "but " + joined(names) + " by " + source);
     }
-    std::cout << '\n';
   }
 }
 
 void print_names() {
-  std::cout << "Names served\n";
-  for (const auto& [family, meaning] : kFamilies) {
-    print_names(meaning, [family = family](const Name& name) {
-      return is_lapack(name.kind) && name.family == family;
-    });
+  const Json cpu = cpu_facts();
+  std::cout << "Who serves them on the CPU, as far as this machine goes\n";
+  print_served_by(cpu);
+  const auto print = [](const std::string& title, const Json& names) {
+    std::cout << '\n' << title << '\n' << wrap(joined(names), kColumns - 2, "  ") << '\n';
+  };
+  for (const Json& family : cpu["families"]) print(text(family["clients"]), family["names"]);
+  const Json others = other_names();
+  print("updates of a Cholesky factor", others["updates"]);
+  print("copies of BLAS, as NumPy calls them", others["copies"]);
+}
+
+/// Runs a program under the library, and opens in this process what LAPACKs it had at its end, in
+/// the same order: the search for a CPU LAPACK then finds here what it would find there.
+void load_lapacks_of(const std::vector<std::string>& program) {
+  const auto fail = [&](const std::string& why) { throw std::runtime_error(program[0] + why); };
+  preload_library();
+  const TemporaryFile answer;
+  setenv("OVERLAPACK_VERBOSE", (std::string(dispatch::kQuestion) + answer.path()).c_str(), 1);
+  const Outcome outcome = run_to_its_end(program);
+  unsetenv("OVERLAPACK_VERBOSE");
+  if (outcome.error != 0) fail(std::string(": cannot start it: ") + std::strerror(outcome.error));
+  const auto told = [&](const std::string& what) {
+    std::ifstream in(answer.path());
+    return read_told(in, what);
+  };
+  if (told("loaded by").empty()) {
+    const std::string reason = why_not_preloaded(find_program(program[0]));
+    fail(reason.empty() ? " did not load the library" : ' ' + reason);
   }
-  print_names("updates of a Cholesky factor", [](const Name& name) {
-    return name.kind == RoutineKind::update || name.kind == RoutineKind::native;
-  });
-  print_names("copies of BLAS, as NumPy calls them",
-              [](const Name& name) { return name.kind == RoutineKind::blas; });
+  if (told("asked").empty()) fail(" ended by a signal, or by _exit(), so it could not be asked");
+  if (!WIFEXITED(outcome.status) || WEXITSTATUS(outcome.status) != 0) {
+    std::cerr << "overlapack info: " << program[0] << " did not end well\n";
+  }
+  for (const std::string& file : told("lapack is")) {
+    if (file.empty() || dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL) != nullptr) continue;
+    const char* const reason = dlerror();
+    fail(" has loaded a LAPACK that cannot be opened elsewhere: " +
+         (reason != nullptr ? std::string(reason) : file));
+  }
+}
+
+void print_json(const Json& program) {
+  const Json facts = {{"version", version_facts()},   {"device", device_facts()},
+                      {"program", program},           {"cpu", cpu_facts()},
+                      {"other_names", other_names()}, {"break_even", size_facts()},
+                      {"settings", setting_facts()}};
+  std::cout << facts.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 
 }  // namespace
 
-int info() {
-  std::cout << "overlapack " << OVERLAPACK_VERSION << "\n\n";
-  print_devices();
-  print_cpu();
-  print_thresholds();
-  print_settings();
-  print_names();
+int info(const InfoOptions& options) {
+  report_unknown_settings("overlapack info");
+  const std::vector<std::string>& program = options.program;
+  if (!program.empty()) load_lapacks_of(program);
+  if (options.tuning) return print_tuning();
+  if (options.json) {
+    print_json(program.empty() ? Json() : Json(program));
+  } else if (options.settings) {
+    print_settings();
+  } else if (options.names) {
+    print_names();
+  } else if (options.sizes) {
+    print_sizes();
+  } else if (program.empty()) {
+    print_short();
+  } else {
+    std::cout << "CPU LAPACK of " << program[0] << '\n';
+    print_served_by(cpu_facts());
+  }
   return 0;
 }
 

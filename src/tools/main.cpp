@@ -9,9 +9,11 @@
 #include <iostream>
 
 #include "dispatch/plan.hpp"
+#include "host/nearest.hpp"
 #include "tools/command_line.hpp"
 #include "tools/commands.hpp"
 #include "tools/problem.hpp"
+#include "tools/version.hpp"
 
 namespace overlapack::tools {
 namespace {
@@ -21,11 +23,12 @@ Examples:
   overlapack run -- python3 regression.py     serve its LAPACK calls
   overlapack run --summary -- Rscript fit.R   ... and say which went where
   overlapack info                             what would be used here, and why
+  overlapack info -- python3 fit.py           ... and which CPU LAPACK that program has
   overlapack tune                             measure from which size the GPU pays
   overlapack bench --max-n 8192               compare with cuSOLVER and the CPU
 
-Environment: every setting has a variable OVERLAPACK_...; `overlapack info` lists
-them all with their values.
+Environment: every setting has a variable OVERLAPACK_...; `overlapack info --settings`
+lists them all with their values.
 
 Files:
   $XDG_CACHE_HOME/overlapack/profile, ~/.cache/overlapack/profile
@@ -49,6 +52,19 @@ Examples:
 Exit status: the program's own; if a signal ended it, the same signal ends this
 command. 127 if there is no such program, 126 if it cannot be executed, 125 if
 overlapack itself failed, 2 for a usage error.
+)";
+
+constexpr const char* kInfoFooter = R"(
+What follows -- is a program and its arguments: which CPU LAPACK would it have? It is run to its
+end under the library, which then looks which LAPACKs it has loaded. Libraries that a program loads
+on demand are known once it has done so: give it something short to do.
+
+Examples:
+  overlapack info
+  overlapack info --json | python3 -m json.tool
+  overlapack info -- python3 -c 'import numpy, scipy.linalg'
+
+Exit status: 0; 1 if the program could not be asked; 2 for a usage error.
 )";
 
 constexpr const char* kTuneFooter = R"(
@@ -96,7 +112,7 @@ void mirror(CLI::App& app, RunOptions& options, const std::string& flag, const c
 int bench(const std::vector<std::string>& arguments) {
   const std::string here = folder_of_command();
   if (here.empty()) {
-    std::cerr << "overlapack: " << kFolderUnknown << "; start overlapack-bench itself\n";
+    std::cerr << "overlapack bench: " << kFolderUnknown << "; start overlapack-bench itself\n";
     return 1;
   }
   std::string program = here + "/overlapack-bench";
@@ -104,7 +120,8 @@ int bench(const std::vector<std::string>& arguments) {
   for (const std::string& word : arguments) words.push_back(const_cast<char*>(word.data()));
   words.push_back(nullptr);
   execv(program.c_str(), words.data());
-  std::cerr << "overlapack: cannot start '" << program << "': " << std::strerror(errno) << '\n';
+  std::cerr << "overlapack bench: cannot start '" << program << "': " << std::strerror(errno)
+            << '\n';
   return 1;
 }
 
@@ -149,8 +166,8 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
       ->excludes(verbose);
   run->add_flag("-s,--summary", options.summary,
                 "Afterwards print on stderr which calls went where (takes the place of "
-                "OVERLAPACK_VERBOSE; --log FILE goes with it, otherwise the log is in TMPDIR, or "
-                "/tmp, meanwhile)")
+                "OVERLAPACK_VERBOSE; --log FILE goes with it, otherwise the log is meanwhile in "
+                "TMPDIR, /tmp or /dev/shm)")
       ->excludes(verbose);
   return run;
 }
@@ -176,7 +193,7 @@ CLI::App* add_tune(CLI::App& app, TuneOptions& options) {
         const bool typed = !name.empty() && has(name.substr(1));
         return typed
                    ? refusal + ": give " + name.substr(1) + ", without the type letter; see --types"
-                   : refusal + ": --help lists them";
+                   : refusal + ": --help lists them" + did_you_mean(name, all);
       })
       ->type_name("NAME");
   tune->add_option("--types", options.types, "Only these of s, d, c and z, e.g. sd")
@@ -201,7 +218,57 @@ CLI::App* add_tune(CLI::App& app, TuneOptions& options) {
   return tune;
 }
 
-int main(int argc, char** argv) {
+CLI::App* add_info(CLI::App& app, InfoOptions& options) {
+  CLI::App* const info =
+      app.add_subcommand("info", "Show devices, CPU LAPACK, versions and settings");
+  info->footer(kInfoFooter);
+  const std::vector<CLI::Option*> parts = {
+      info->add_flag("--settings", options.settings,
+                     "Instead show all settings, what they mean, and their values here"),
+      info->add_flag("--names", options.names,
+                     "Instead show the names served, and which CPU LAPACK has them"),
+      info->add_flag("--sizes", options.sizes,
+                     "Instead show from which sizes calls go to the device"),
+      info->add_flag("--tuning", options.tuning,
+                     "Instead show what was measured of the device's generation: rates, block "
+                     "sizes, thresholds"),
+      info->add_flag("--json", options.json, "Everything but the table of tuning, as JSON")};
+  for (CLI::Option* const part : parts) {
+    for (CLI::Option* const other : parts) {
+      if (part != other) part->excludes(other);
+    }
+  }
+  return info;
+}
+
+/// Of what is no subcommand: says which there are, and which may be meant.
+[[noreturn]] void refuse_subcommand(const CLI::App& app, const std::string& typed) {
+  std::vector<std::string> names;
+  for (const CLI::App* const command : app.get_subcommands({}))
+    names.push_back(command->get_name());
+  std::string all;
+  for (const std::string& name : names) {
+    all += (all.empty() ? "" : name == names.back() ? " or " : ", ") + name;
+  }
+  throw CLI::ParseError("no subcommand '" + typed + "': " + all + did_you_mean(typed, names),
+                        CLI::ExitCodes::ExtrasError);
+}
+
+/// "help", and "help run", as the options that they stand for.
+std::vector<char*> without_help_command(int argc, char** argv) {
+  static char option[] = "--help";
+  std::vector<char*> words(argv, argv + argc);
+  if (argc > 1 && std::strcmp(argv[1], "help") == 0) {
+    words.erase(words.begin() + 1);
+    words.push_back(option);
+  }
+  return words;
+}
+
+int main(int argc, char** given) {
+  std::vector<char*> words = without_help_command(argc, given);
+  char** const argv = words.data();
+  argc = static_cast<int>(words.size());
   // The benchmark reads its own options, --help among them.
   if (argc > 1 && std::strcmp(argv[1], "bench") == 0) return bench({argv + 2, argv + argc});
 
@@ -210,19 +277,16 @@ int main(int argc, char** argv) {
       "programs that nobody needs to recompile.\n",
       "overlapack");
   set_style(app);
-  app.set_version_flag("--version", OVERLAPACK_VERSION);
+  app.set_version_flag("-V,--version", version_text("overlapack"));
   app.require_subcommand(1);
   RunOptions run_options;
   CLI::App* const run_app = add_run(app, run_options);
-  CLI::App* const info_app =
-      app.add_subcommand("info", "Show devices, CPU LAPACK, break-even sizes, settings and names");
-  bool wants_tuning = false;
-  info_app->add_flag("--tuning", wants_tuning,
-                     "Instead show what was measured of the device's generation: rates, block "
-                     "sizes, thresholds");
+  InfoOptions info_options;
+  CLI::App* const info_app = add_info(app, info_options);
   TuneOptions tune_options;
   CLI::App* const tune_app = add_tune(app, tune_options);
   app.add_subcommand("bench", "Compare with the CPU and cuSOLVER: see `overlapack bench --help`");
+  app.add_subcommand("help", "Show this help, or that of a subcommand");
   app.footer(kMainFooter);  // sub-commands made after it would have it, too
 
   // What follows -- is none of our business; if the program's name stands before it, -- is one of
@@ -235,25 +299,21 @@ int main(int argc, char** argv) {
     if (option && argv + 1 != dashes && app.get_option_no_throw(argv[1]) == nullptr) {
       throw CLI::ExtrasError({argv[1]});  // rather than say that a subcommand is required
     }
-    if (argc > 1 && !option && app.get_subcommands(named).empty()) {
-      throw CLI::ParseError(
-          "no subcommand '" + std::string(argv[1]) + "': run, info, tune or bench",
-          CLI::ExitCodes::ExtrasError);
-    }
+    if (argc > 1 && !option && app.get_subcommands(named).empty()) refuse_subcommand(app, argv[1]);
     app.parse(static_cast<int>(dashes - argv), argv);
     if (run_app->parsed()) {
-      run_options.program = run_app->remaining();
-      const bool started = !run_options.program.empty();
-      if (dashes != end) {
-        run_options.program.insert(run_options.program.end(), started ? dashes : dashes + 1, end);
-      }
-      if (run_options.program.empty()) throw CLI::RequiredError("PROGRAM");
-      if (started && run_options.program[0][0] == '-') {
-        throw CLI::ExtrasError({run_options.program[0]});
-      }
+      std::vector<std::string>& program = run_options.program;
+      program = run_app->remaining();
+      const bool started = !program.empty();
+      if (dashes != end) program.insert(program.end(), started ? dashes : dashes + 1, end);
+      if (program.empty()) throw CLI::RequiredError("PROGRAM");
+      if (started && program[0][0] == '-') throw CLI::ExtrasError({program[0]});
       return run(run_options);
     }
-    if (!tune_app->parsed()) return wants_tuning ? print_tuning() : info();
+    if (info_app->parsed()) {
+      if (dashes != end) info_options.program.assign(dashes + 1, end);
+      return info(info_options);
+    }
     if (tune_options.quick && tune_app->count("--max-n") == 0) tune_options.max_n = 2048;
     return tune(tune_options);
   });

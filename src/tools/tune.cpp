@@ -1,6 +1,4 @@
 // `overlapack tune`: measure from which size the device wins.
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
@@ -16,31 +14,11 @@
 #include "tools/hardware.hpp"
 #include "tools/measure.hpp"
 #include "tools/output.hpp"
+#include "tools/progress.hpp"
 #include "tools/table.hpp"
 
 namespace overlapack::tools {
 namespace {
-
-/// A bar on a terminal, otherwise one line per step.
-class Progress {
- public:
-  void show(double fraction, const std::string& text) {
-    if (!terminal_) {
-      std::cerr << text << '\n';
-      return;
-    }
-    const auto filled = static_cast<std::size_t>(fraction * kWidth);
-    std::cerr << "\r\033[K[" << std::string(filled, '#') << std::string(kWidth - filled, '.')
-              << "] " << static_cast<int>(100 * fraction) << " %  " << text << std::flush;
-  }
-  ~Progress() {
-    if (terminal_) std::cerr << "\r\033[K" << std::flush;
-  }
-
- private:
-  static constexpr std::size_t kWidth = 30;
-  bool terminal_ = isatty(STDERR_FILENO) == 1;
-};
 
 struct Point {
   Timing device, cpu;
@@ -186,9 +164,10 @@ std::vector<std::string> row_of(const std::string& name, const BreakEven& found)
 int tune(const TuneOptions& options) {
   const std::vector<Task> tasks = tasks_of(options);
   if (tasks.empty()) {
-    std::cerr << "overlapack: --routines: no such routine for these types\n";
+    std::cerr << "overlapack tune: --routines: no such routine for these types\n";
     return 2;
   }
+  report_unknown_settings("overlapack tune");
   expect_new_profile(options);
   auto& context = dispatch::Context::instance();
   const dispatch::Settings settings = context.settings();
@@ -207,13 +186,13 @@ int tune(const TuneOptions& options) {
   std::vector<std::vector<std::string>> rows;
   bool any_served = false;
   {
-    Progress progress;
+    Progress progress(tasks.size());
     for (const Task& task : tasks) {
       const std::string name = task.second + std::string(name_of(task.first));
-      const double done = static_cast<double>(rows.size()) / static_cast<double>(tasks.size());
       const BreakEven found = measure_break_even(options, device, task, [&](Index n) {
-        progress.show(done, name + ", n = " + std::to_string(n));
+        progress.line(name + ", n = " + std::to_string(n));
       });
+      progress.advance();
       measured.set(task.first, task.second, found.threshold);
       kept.forget(task.first, task.second);
       any_served |= found.any_served();
@@ -224,7 +203,7 @@ int tune(const TuneOptions& options) {
       std::cout,
       {"routine", "device from", "largest n", "CPU ms", "device ms", "speed-up", "residual"}, rows);
   if (!any_served) {
-    std::cerr << "overlapack: the device served no call (" << context.device_status()
+    std::cerr << "overlapack tune: the device served no call (" << context.device_status()
               << "); nothing is written\n";
     return 1;
   }

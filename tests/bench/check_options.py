@@ -15,6 +15,8 @@ REFUSED = [
     (["--reductions", "--routines", "dpotrf"], "--routines: not an option of --reductions"),
     (["--replay", "calls.log", "--nrhs", "2"], "--nrhs: not an option of --replay"),
     (["--variants", "--nb", "8"], "--nb: not an option of --variants"),
+    (["--routines", "dpotfr"], "no routine 'dpotfr': --help lists them; did you mean dpotrf?"),
+    (["--sizse", "3"], "--sizse; did you mean --sizes?"),
     (["--variants", "--lda-pad", "1"], "--lda-pad: not an option of --variants"),
     (["--vectors", "2"], "--vectors: not an option of the comparison, but of --update"),
     (["--shapes", "9x9", "--refine"], "not together with"),
@@ -134,7 +136,7 @@ def main():
     for mode in ["--shapes", "--replay", "--speed-of-light", "--components", "--transfer",
                  "--variants", "--update", "--refine", "--reductions"]:
         assert f"\n  {mode} " in modes, modes
-    assert run("--version").stdout.split(".")[0].isdigit()
+    assert run("-V").stdout.startswith("overlapack-bench ") and run("-V") != run("--help")
 
 
 if __name__ == "__main__":

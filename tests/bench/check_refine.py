@@ -3,10 +3,9 @@ import csv
 import io
 import itertools
 import json
-import re
 import sys
 
-from outputs import Run, SVG, brief
+from outputs import Run, SVG, brief, tables
 
 ROUTINES = ["dsgesv", "dsposv"]
 SIZES = [40, 100]  # the library recognises matrices on the device from n = 64 (4096 elements) on
@@ -51,14 +50,11 @@ def check_steps(rows):
 
 
 def check_table(output, rows):
-    lines = output.splitlines()
-    starts = [i for i, line in enumerate(lines) if line.startswith("routine, n")]
-    assert len(starts) == len(ROUTINES) * len(SIZES), lines
-    titles = re.split(r"  +", lines[starts[0]])
-    cells = [dict(zip(titles, re.split(r"  +", line))) for start in starts
-             for line in itertools.takewhile(bool, lines[start + 1:])]
+    found = tables(output)
+    assert len(found) == len(ROUTINES) * len(SIZES), output
+    cells = [dict(zip(titles, line)) for titles, lines in found for line in lines]
     measured = [row for row in rows if row["ms"] is not None]
-    assert len(cells) == len(measured), lines
+    assert len(cells) == len(measured), output
     for line, row in zip(cells, measured):
         assert line["routine, n"] == f"{row['routine']} {row['n']} (1 rhs)", line
         assert float(line["condition"]) == row["condition"] and line["form"] == row["form"], line
@@ -77,7 +73,7 @@ def check_picture(root):
 
 def main():
     run = Run(sys.argv[1], *OPTIONS, "--conditions", ",".join(map(str, CONDITIONS)), "--no-peers",
-              "--plot", "r.svg", "--csv", "r.csv", "--json", "r.json")
+              "--plot", "r.svg", "--csv", "r.csv", "--json", "r.json", "--markdown")
     rows = json.loads(run.text("r.json"))["rows"]
     found = [(row["routine"], row["n"], row["condition"], row["form"]) for row in rows]
     assert found == list(itertools.product(ROUTINES, SIZES, CONDITIONS, FORMS)), found

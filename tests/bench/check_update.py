@@ -3,10 +3,9 @@ import csv
 import io
 import itertools
 import json
-import re
 import sys
 
-from outputs import Run, SVG, brief
+from outputs import Run, SVG, brief, tables
 
 SIZES = [40, 100]  # the library recognises matrices on the device from n = 64 (4096 elements) on
 VECTORS = [5, 1]
@@ -28,12 +27,9 @@ def check_rows(rows):
 
 
 def check_table(output, rows):
-    lines = output.splitlines()
-    start = next(i for i, line in enumerate(lines) if re.match(r"n +k +direction", line))
-    cells = [re.split(r"  +", line) for line in itertools.takewhile(bool, lines[start + 1:])]
-    titles = re.split(r"  +", lines[start])
+    [(titles, cells)] = tables(output)
     groups = [rows[i:i + len(WAYS)] for i in range(0, len(rows), len(WAYS))]
-    assert len(cells) == len(groups), lines
+    assert titles[:3] == ["n", "k", "direction"] and len(cells) == len(groups), output
     for line, group in zip(cells, groups):
         assert line[:3] == [str(group[0]["n"]), str(group[0]["k"]), group[0]["direction"]], line
         times = [cell for cell, title in zip(line, titles) if title.endswith(" ms")]
@@ -71,7 +67,7 @@ def check_picture(root):
 def main():
     run = Run(sys.argv[1], "--update", "--sizes", ",".join(map(str, SIZES)), "--vectors",
               ",".join(map(str, VECTORS)), "--reps", "1", "--plot", "u.svg", "--csv", "u.csv",
-              "--json", "u.json")
+              "--json", "u.json", "--markdown")
     rows = json.loads(run.text("u.json"))["rows"]
     check_rows(rows)
     check_table(run.output, rows)

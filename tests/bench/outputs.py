@@ -16,6 +16,17 @@ def brief(value):
     return f"{value:.{3 if value < 1 else 2 if value < 10 else 1 if value < 100 else 0}f}"
 
 
+def tables(output):
+    """The tables of an output in Markdown, each as its titles and its rows of cells."""
+    found = []
+    for block in output.split("\n\n"):
+        lines = [[cell.strip() for cell in line.strip("|").split("|")]
+                 for line in block.splitlines() if line.startswith("|")]
+        if lines:
+            found.append((lines[0], lines[2:]))  # between them a line of dashes
+    return found
+
+
 class Run:
     """Runs the benchmark on the emulated device in a directory of its own."""
 

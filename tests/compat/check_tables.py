@@ -8,6 +8,7 @@ info` prints.
 """
 
 import argparse
+import json
 import re
 import subprocess
 import sys
@@ -185,9 +186,11 @@ def exported(library):
 
 
 def named_by_info(command):
-    text = subprocess.run([command, "info"], capture_output=True, text=True, check=True).stdout
-    lines = re.findall(r"^    (.*)$", text[text.index("Names served"):], re.MULTILINE)
-    return set(" ".join(lines).split())
+    text = subprocess.run([command, "info", "--json"], capture_output=True, text=True,
+                          check=True).stdout
+    facts = json.loads(text)
+    groups = [family["names"] for family in facts["cpu"]["families"]]
+    return {name for group in [*groups, *facts["other_names"].values()] for name in group}
 
 
 def check_headers(compiler, folder, table):

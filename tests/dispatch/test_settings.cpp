@@ -195,6 +195,25 @@ TEST(Settings, TheLogOfASummaryIsMarked) {
   EXPECT_EQ(summary.log, "/tmp/calls");
 }
 
+TEST(Settings, WhatIsCalledLikeOneAndIsNoneIsNamed) {
+  const char* const environment[] = {
+      "OVERLAPACK_MINN=5",     "PATH=/bin",       "OVERLAPACK_MIN_N=5",
+      "OVERLAPACK_ROOT=/opt",  "OVERLAPACK_QZ=1", "OVERLAPACK_EMPTY=",
+      "OVERLAPACK_DEVCIE=off", "OVERLAPACK_NB",   nullptr};
+  const std::vector<std::string> expected = {
+      "no setting is called 'OVERLAPACK_MINN'; did you mean OVERLAPACK_MIN_N?",
+      "no setting is called 'OVERLAPACK_QZ'",
+      "no setting is called 'OVERLAPACK_DEVCIE'; did you mean OVERLAPACK_DEVICE?"};
+  EXPECT_EQ(unknown_settings(environment), expected);
+  EXPECT_TRUE(unknown_settings(nullptr).empty());
+}
+
+TEST(Settings, AQuestionOfTheCommandLogsNoCall) {
+  std::vector<std::string> complaints;
+  EXPECT_FALSE(parse({{"OVERLAPACK_VERBOSE", "question:/tmp/answer"}}, complaints).verbose);
+  EXPECT_TRUE(complaints.empty());
+}
+
 TEST(Settings, AllVariablesAreDocumented) {
   const char* const names[] = {
       "OVERLAPACK_DEVICE",  "OVERLAPACK_MIN_N",   "OVERLAPACK_ALGORITHM", "OVERLAPACK_NB",

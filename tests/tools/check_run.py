@@ -172,7 +172,7 @@ def check_without_proc(folder):
         assert done.returncode == 0 and done.stderr == "", done
         assert done.stdout == f"/bin/{os.path.basename(library)}\n", done
     done = inside("overlapack", "info")
-    assert done.returncode == 0 and done.stderr == "" and "Names served" in done.stdout, done
+    assert done.returncode == 0 and done.stderr == "" and "\nCPU LAPACK " in done.stdout, done
     if os.geteuid() != 0:
         return
 
@@ -185,8 +185,8 @@ def check_without_proc(folder):
         done = subprocess.run(["true"], preexec_fn=start, pass_fds=[command], capture_output=True,
                               text=True)
         assert done.returncode == (125 if words[0] == "run" else 1), done
-        assert done.stderr.startswith("overlapack: cannot tell in which folder this command lies: "
-                                      "/proc is not mounted; "), done
+        assert done.stderr.startswith(f"overlapack {words[0]}: cannot tell in which folder this "
+                                      "command lies: /proc is not mounted; "), done
     os.close(command)
 
 
@@ -200,6 +200,87 @@ def check_missing_device():
     for device in ("auto", "cuda", "off"):
         done = run("--device", device, "--min-n", "1", "--", sys.executable, "-c", FAILING)
         assert done.returncode == 0 and done.stderr == "", done
+
+
+def check_why_nothing_went_there(folder):
+    """The last lines of a summary say why nothing went to the GPU."""
+    def said(*words, **settings):
+        done = run("--summary", *words, env=dict(os.environ, **settings))
+        assert max(map(len, done.stderr.splitlines())) <= 100, done.stderr
+        return done.returncode, " ".join(done.stderr.split())
+
+    call = ["--", sys.executable, "-c", PROGRAM]
+    status, text = said("--device", "off", *call)
+    assert status == 0, text
+    assert text.endswith("Nothing went to the GPU: 3 calls: OVERLAPACK_DEVICE=off"), text
+    status, text = said("--device", "host", "--min-n", "90", *call)
+    assert status == 0 and " Nothing went to the GPU: 3 calls: too small, at most d" in text, text
+    assert text.endswith(" of size 80 < 90 (OVERLAPACK_MIN_N)"), text
+    # Some went there, and others did not.
+    status, text = said("--device", "host", "--min-n", "40", "--", sys.executable, "-c", FAILING)
+    assert status == 0 and " Why calls went to the CPU: 3 calls: too small, at most d" in text, text
+    assert "Why" not in said("--device", "host", "--min-n", "1", *call)[1]
+    # Too small a call does not look for a driver, and a large one says that there is none.
+    for options, expected in ((["--min-n", "1"], "calls: no device: no NVIDIA driver is installed"),
+                              (["--min-n", "90"], "and this machine has no NVIDIA driver")):
+        if "no NVIDIA driver" in subprocess.run([sys.argv[1], "info", "--json"], text=True,
+                                                capture_output=True).stdout:
+            assert expected in said("--device", "cuda", *options, *call)[1], expected
+
+    # The library was loaded, but not called.
+    program = os.path.join(folder, "program")
+    status, text = said("--", "sh", "-c", "exit 3")
+    assert status == 3 and text.endswith("The library was loaded by sh"), text
+    # It was not loaded: the program is linked statically, or drops LD_PRELOAD, or is setuid.
+    status, text = said("--", "env", "-i", "/bin/sh", "-c", "exit 4")
+    assert status == 4 and text.endswith("The library was loaded by env"), text
+    compiler = shutil.which("cc")
+    if compiler is None:
+        print("no C compiler: no static program is tried")
+    else:
+        for options in (["-static"], ["-static-pie"]):
+            subprocess.run([compiler, *options, "-x", "c", "-", "-o", program], text=True,
+                           check=True, input="int main(void) { return 5; }")
+            status, text = said("--", "./program", PATH=os.environ["PATH"])
+            assert status == 127, text  # not in this folder
+            status, text = said("--", program)
+            assert status == 5 and text.endswith(f"since {program} is statically linked"), text
+            # Where the log is the user's, nobody tells of having loaded the library.
+            status, text = said("--log", os.path.join(folder, "own.log"), "--", program)
+            assert status == 5 and text.endswith(f"since {program} is statically linked"), text
+        script = pathlib.Path(folder, "script")
+        script.write_text(f"#!{program}\n")
+        script.chmod(0o755)
+        text = said("--", str(script))[1]
+        assert text.endswith(f"{script} is run by {program}, which is statically linked"), text
+    check_setuid(folder)
+
+    # Without a folder for temporary files there are others.
+    status, text = said(*call, TMPDIR="/nonexistent")
+    assert status == 0 and "overlapack: calls of this run" in text, text
+
+
+def check_setuid(folder):
+    """Root can make a setuid program of root's, which another user starts."""
+    if os.geteuid() != 0:
+        print("not root: no setuid program is tried")
+        return
+    with open("/proc/self/status") as status:
+        if os.statvfs(folder).f_flag & os.ST_NOSUID or "NoNewPrivs:\t1" in status.read():
+            print("setuid has no effect here: no such program is tried")
+            return
+    program = shutil.copy(os.path.realpath("/bin/true"), os.path.join(folder, "raised"))
+    os.chmod(program, 0o4755)
+    os.chmod(folder, 0o755)
+    # A copy of the command in a folder where others may look.
+    command = shutil.copy(sys.argv[1], folder)
+    library = run("--", "sh", "-c", 'printf %s "$LD_PRELOAD"').stdout
+    shutil.copy(library, os.path.join(folder, "liboverlapack.so.0"))
+    done = subprocess.run([command, "run", "--summary", "--", program], capture_output=True,
+                          text=True, user=65534, group=65534, extra_groups=[])
+    text = " ".join(done.stderr.split())
+    assert done.returncode == 0 and "the library was not loaded, since" in text, done
+    assert "runs with raised privileges" in text, done
 
 
 def main():
@@ -336,9 +417,7 @@ def main():
         check_who_outlives(folder)
         check_standard_error(folder)
         check_without_proc(folder)
-        nowhere = run("--summary", "--", "true", env=dict(os.environ, TMPDIR="/nonexistent"))
-        assert nowhere.returncode == 125 and "/nonexistent" in nowhere.stderr, nowhere
-        assert "set TMPDIR or use --log FILE" in nowhere.stderr, nowhere
+        check_why_nothing_went_there(folder)
 
 
 main()

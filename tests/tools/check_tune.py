@@ -10,6 +10,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from terminal import check_bar, run_on_terminal
+
 ROUTINES = ["posv", "getrs", "cholupdate", "dsgesv"]
 MEASURED = ["dposv", "dgetrs", "dcholupdate", "dsgesv", "cposv", "cgetrs", "ccholupdate"]
 
@@ -89,7 +92,7 @@ def check_what_is_said(one, folder):
     done = subprocess.run([*nobody, *one, "--output", str(closed / "x" / "y")],
                           capture_output=True, text=True)
     assert done.returncode == 1, done
-    assert done.stderr == f"overlapack: cannot write {closed}/x/y: Permission denied\n", done
+    assert done.stderr == f"overlapack tune: cannot write {closed}/x/y: Permission denied\n", done
 
     if nobody:  # a file that may be written, but not replaced
         sticky = pathlib.Path(folder, "sticky")
@@ -107,7 +110,7 @@ def check_what_is_refused(one, folder):
     """What cannot be written is said before anything is measured, which would leave a line."""
     def refused(*options, text, **settings):
         done = subprocess.run([*one, *options], text=True, stderr=subprocess.PIPE, **settings)
-        assert done.returncode == 1 and done.stderr == f"overlapack: {text}\n", done
+        assert done.returncode == 1 and done.stderr == f"overlapack tune: {text}\n", done
 
     for output in ("none/", "none/.", "none/deeper/.."):
         path = os.path.join(folder, output)
@@ -167,7 +170,7 @@ def main():
         for name, words in rows.items():
             assert written[name][0] == words[1], (name, written[name], words)
 
-        info = run(overlapack, "info", env={"OVERLAPACK_PROFILE": str(profile)})
+        info = run(overlapack, "info", "--sizes", env={"OVERLAPACK_PROFILE": str(profile)})
         assert str(profile) in info, info
         shown = {line.split()[0]: line.split()[1:] for line in info.splitlines()
                  if line.split()[:1] and len(line.split()) == 5}
@@ -196,8 +199,13 @@ def main():
         for unwritable in ("/proc/foo", str(profile / "below")):  # said before measuring
             done = subprocess.run([*one, "--output", unwritable], capture_output=True, text=True)
             assert done.returncode == 1, done
-            assert done.stderr.startswith(f"overlapack: cannot write {unwritable}: "), done
+            assert done.stderr.startswith(f"overlapack tune: cannot write {unwritable}: "), done
         assert sorted(os.listdir(profile.parent)) == ["profile"], os.listdir(profile.parent)
+
+        # On a terminal there is a bar, and what is written elsewhere is not.
+        for columns in (50, 90):
+            status, drawn = run_on_terminal([*one, "--output", str(link)], columns)
+            assert status == 0 and "emulated" in check_bar(drawn, columns), drawn
 
         # What the CPU has served says nothing of the device.
         small = dict(os.environ, OVERLAPACK_MEMORY_LIMIT="1")

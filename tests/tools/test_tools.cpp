@@ -1,5 +1,5 @@
 // What the `overlapack` command is made of: the search for break-even sizes, the reader of the call
-// log, timing.
+// log, mistyped names, tables, timing.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -8,10 +8,13 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "host/nearest.hpp"
 #include "tools/break_even.hpp"
 #include "tools/call_log.hpp"
 #include "tools/measure.hpp"
+#include "tools/table.hpp"
 
 namespace overlapack::tools {
 namespace {
@@ -160,6 +163,59 @@ TEST(LogReader, WhatIsNoLineOfItIsSkipped) {
                          line.substr(0, line.find(" down=")) + "\n" + line + "\n" +
                          "overlapack dgetrs m=many n=300 nrhs=7\n" + line);  // without an end
   EXPECT_EQ(read_call_log(log).size(), 2u);
+}
+
+TEST(LogReader, ReadsWhatProcessesTellOfThemselves) {
+  std::istringstream log("overlapack loaded by sh\n" + std::string(kLine) +
+                         "\noverlapack loaded by my program\noverlapack loaded by sh\n");
+  EXPECT_EQ(read_told(log, "loaded by"), (std::vector<std::string>{"sh", "my program"}));
+  EXPECT_EQ(parse_call(kLine)->why,
+            "size 7 >= 1 (OVERLAPACK_MIN_N); finished by the CPU: up=1 down=2");
+}
+
+// ---- Mistyped names -----------------------------------------------------------------------
+
+TEST(Nearest, IsTheNameWithTheFewestMistakes) {
+  const std::vector<std::string> names = {"run", "info", "tune", "bench"};
+  for (const auto& [typed, meant] : {std::pair{"rnu", "run"},
+                                     {"runn", "run"},
+                                     {"tunee", "tune"},
+                                     {"inof", "info"},
+                                     {"bnech", "bench"},
+                                     {"bemch", "bench"},
+                                     {"foo", ""},
+                                     {"", ""},
+                                     {"ub", ""}}) {
+    EXPECT_EQ(nearest(typed, names), meant) << typed;
+  }
+  EXPECT_EQ(nearest("tune", names), "tune");
+  EXPECT_EQ(did_you_mean("rnu", names), "; did you mean run?");
+  EXPECT_EQ(did_you_mean("foo", names), "");
+}
+
+// ---- Tables -------------------------------------------------------------------------------
+
+TEST(Table, AWideOneIsBrokenIntoPartsThatFit) {
+  const std::vector<std::string> titles = {"name", std::string(50, 'a'), std::string(43, 'b'),
+                                           std::string(120, 'c')};
+  const std::vector<std::vector<std::string>> rows = {{"x", "1", "2", "3"}};
+  std::ostringstream text, markdown;
+  print_table(text, titles, rows);  // no terminal: 100 columns
+  const auto right = [](const std::string& cell, std::size_t width) {
+    return std::string(width - cell.size(), ' ') + cell;
+  };
+  EXPECT_EQ(text.str(), "name  " + titles[1] + "\nx     " + right("1", 50) + "\n\nname  " +
+                            titles[2] + "\nx     " + right("2", 43) + "\n\nname  " + titles[3] +
+                            "\nx     " + right("3", 120) + "\n");
+  print_table(markdown, titles, rows, 1, TableStyle::markdown);
+  EXPECT_EQ(markdown.str().find("| x    | " + right("1", 50) + " | " + right("2", 43)),
+            markdown.str().rfind("| x "));
+}
+
+TEST(Table, ANarrowOneIsOnePart) {
+  std::ostringstream text;
+  print_table(text, {"a", "b", "c"}, {{"x", "", "10"}, {"yy", "2", ""}});
+  EXPECT_EQ(text.str(), "a   b   c\nx      10\nyy  2\n");
 }
 
 // ---- Timing -------------------------------------------------------------------------------
