@@ -10,7 +10,7 @@ namespace overlapack {
 namespace {
 
 /// Page-locked memory is taken from the whole machine: no more than this is kept while nobody uses
-/// it. Sixteen small calls at a time have half as much.
+/// it.
 constexpr std::size_t kMaxIdleStaging = std::size_t{512} << 20;
 
 /// Keeps a queue or an event that is not in use; without memory for that it is destroyed.
@@ -170,7 +170,6 @@ void* Device::acquire(Space space, std::size_t bytes) {
     do_reuse(space, block.memory, block.bytes);
     return block.memory;
   }
-  if (space == Space::host && from.idle_bytes() + bytes > kMaxIdleStaging) free_idle(from, space);
   if (space == Space::device && memory_limit_ > 0 && from.use.held + bytes > memory_limit_) {
     free_idle(from, space);
     if (from.use.held + bytes > memory_limit_) {
@@ -211,14 +210,17 @@ void Device::give_back(Space space, void* memory) noexcept {
   to.leased.erase(it);
   to.use.leased -= bytes;
   try {
-    if (space == Space::device || to.idle_bytes() <= kMaxIdleStaging) {
-      to.idle.push_back({memory, bytes});
-      return;
-    }
+    to.idle.push_back({memory, bytes});
   } catch (const std::bad_alloc&) {  // then it cannot be kept
+    free(space, memory);
+    to.use.held -= bytes;
   }
-  free(space, memory);
-  to.use.held -= bytes;
+  if (space == Space::device) return;
+  while (to.idle_bytes() > kMaxIdleStaging) {  // what has been idle for the longest time goes
+    free(space, to.idle.front().memory);
+    to.use.held -= to.idle.front().bytes;
+    to.idle.erase(to.idle.begin());
+  }
 }
 
 std::unique_ptr<Queue> Device::acquire_queue(Priority priority) {

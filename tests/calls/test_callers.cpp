@@ -103,7 +103,8 @@ class Meeting : public Observer {
 TYPED_TEST(Callers, ShareTheDeviceIfTheirMatricesAreSmall) {
   using T = TypeParam;
   this->route(Algorithm::tiled, 16);
-  const Index small = 32, large = this->device().emulated() ? 200 : 2000;
+  const auto shared = static_cast<double>(this->device().tuning().transfer.shared_up_to_bytes);
+  const Index small = 32, large = 64 + static_cast<Index>(std::sqrt(shared / (2 * sizeof(T))));
   for (const Index n : {small, large}) {
     const auto a = positive_definite<T>(n, 1);
     Meeting meeting;
