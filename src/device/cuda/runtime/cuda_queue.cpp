@@ -91,18 +91,18 @@ double CudaEvent::do_since(Event& earlier) {
   return 1e3 * static_cast<double>(ms);
 }
 
-// ---- WaitedFor ----------------------------------------------------------------------------
+// ---- HostFlag -----------------------------------------------------------------------------
 
 /// A word in page-locked memory.
-class CudaQueue::WaitedFor {
+class CudaQueue::HostFlag {
  public:
-  WaitedFor() {
+  HostFlag() {
     void* memory = nullptr;
     check(cudaHostAlloc(&memory, sizeof(Flag), cudaHostAllocDefault), "making a flag");
     flag_ = new (memory) Flag(0);
   }
-  ~WaitedFor() { ignore(cudaFreeHost(flag_)); }
-  WaitedFor(const WaitedFor&) = delete;
+  ~HostFlag() { ignore(cudaFreeHost(flag_)); }
+  HostFlag(const HostFlag&) = delete;
   Flag& flag() const { return *flag_; }
 
  private:

@@ -50,7 +50,7 @@ class CudaQueue final : public Queue {
   const ReduceScratch& reduce_scratch();
 
  private:
-  class WaitedFor;
+  class HostFlag;
   void release() noexcept;
   /// Whether the stream is at its end. Throws DeviceError if something has failed.
   bool is_done();
@@ -76,7 +76,7 @@ class CudaQueue final : public Queue {
   BlasHandles& blas_;
   cudaStream_t stream_ = nullptr;
   std::unique_ptr<PooledMemory> workspace_;  // of cuBLAS
-  std::unique_ptr<WaitedFor> waited_for_;    // by do_synchronize()
+  std::unique_ptr<HostFlag> waited_for_;     // by do_synchronize()
   std::unique_ptr<Exchange> exchange_;
   std::unique_ptr<Relay> relay_;
   std::unique_ptr<UpdateScratch> update_scratch_;
