@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "bench.hpp"
+#include "cells.hpp"
 #include "report.hpp"
 #include "tools/progress.hpp"
 
@@ -13,7 +14,9 @@ namespace overlapack::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds kPeriod{500};  // in which calls are counted
+
+/// In which calls are counted. The rate of an emulated device tells nothing.
+std::chrono::milliseconds period() { return std::chrono::milliseconds(is_emulated() ? 20 : 500); }
 
 /// What one thread does, and the worst of its residuals.
 template <class T>
@@ -67,7 +70,7 @@ Throughput measure(Contender<T>& contender, const Call& call, Index threads) {
   };
   all([&](Caller<T>& caller) { caller.check(contender); });
   const Clock::time_point start = Clock::now();
-  all([&](Caller<T>& caller) { caller.work(contender, start + kPeriod); });
+  all([&](Caller<T>& caller) { caller.work(contender, start + period()); });
   const std::chrono::duration<double> taken = Clock::now() - start;
   for (const auto& caller : callers) {
     result.rate += static_cast<double>(caller->calls) / taken.count();
