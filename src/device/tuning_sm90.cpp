@@ -111,7 +111,7 @@ constexpr Tuning::BreakEven break_even() {
 
 constexpr Tuning::Transfer transfer() {
   Tuning::Transfer transfer{};
-  transfer.shared_up_to_bytes = 72 * kMiB;
+  transfer.shared_up_to_bytes = 36 * kMiB;
   transfer.caller_issues_up_to_bytes = 16 * kMiB;
   transfer.bytes_per_helper = kMiB;
   transfer.threads_woken_by_caller = 2;
