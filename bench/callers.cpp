@@ -30,14 +30,17 @@ class Caller {
     contender.run(problem_);
     residual = problem_.residual();
   }
-  /// Calls until `end`. Their matrix is the identity, which is its own factor, so that nothing has
-  /// to be copied between two of them.
+  /// Calls until `end`, one at least. Their matrix is the identity, which is its own factor, so
+  /// that nothing has to be copied between two of them.
   void work(Contender<T>& contender, Clock::time_point end) {
     const HostView<T> a = problem_.a();
     for (Index j = 0; j < a.cols; ++j) {
       for (Index i = 0; i < a.rows; ++i) a(i, j) = static_cast<T>(i == j);
     }
-    for (contender.run(problem_); Clock::now() < end; ++calls) contender.run(problem_);
+    do {
+      contender.run(problem_);
+      ++calls;
+    } while (Clock::now() < end);
   }
 
   double residual = 0;
