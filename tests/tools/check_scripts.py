@@ -72,8 +72,8 @@ def check_count_promises(folder):
 
 def check_outputs(folder):
     """What cannot be written is said before anything is measured."""
-    for stage, name in (("large", "large.md"), ("factorizations", "comparison.svg"),
-                        ("light", "zpotrf.svg")):
+    for stage, name in (("large", "large.md"), ("factorizations", "factorizations.json"),
+                        ("light", "zpotrf.json")):
         pathlib.Path(folder, "taken", name).mkdir(parents=True)
         done = run("benchmark", "built", "taken", "layouts", stage, cwd=folder)
         assert done.returncode == 1 and done.stdout == "", done
@@ -101,7 +101,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for script in ("demo", "test", "gpu-check", "benchmark", "compare-launches",
                        "compare-results", "compare-times", "cold-start", "count-promises",
-                       "fuzz", "programs", "soak"):
+                       "fuzz", "plot", "programs", "soak"):
             done = run(script, "--help", cwd=folder)
             assert done.returncode == 0 and done.stderr == "", done
             assert "scripts/" + script in done.stdout and "set -" not in done.stdout, done.stdout
