@@ -36,9 +36,9 @@ struct Options {
   bool peers = true;
   int runs = 5;
   double seconds = 20;  ///< for one cell of the table
-  std::string csv, json, replay, plot;
+  std::string csv, json, replay;
   TableStyle style = TableStyle::text;
-  std::string trace, svg;                ///< with --speed-of-light: of the timeline
+  std::string trace;                     ///< with --speed-of-light: of the timeline
   std::vector<Index> vectors = {16, 1};  ///< with --update
   std::vector<double> conditions = {10, 1e3, 1e5, 1e7, 1e10, 1e14};  ///< with --refine
   bool after_cpu_work = false;                                       ///< with --routing

@@ -113,7 +113,6 @@ int compare(const Options& options) {
   tools::Progress progress(shapes > 0 ? options.routines.size() * shapes : options.calls());
   Bench bench(options, device, progress);
   bool right = true;
-  std::vector<Row> all;
   for (const std::string& name : options.routines) {
     std::vector<Row> rows;
     for (const Call& call : calls_of(name, options)) {
@@ -127,13 +126,8 @@ int compare(const Options& options) {
     }
     progress.clear();
     print_rows(rows, options.style);
-    all.insert(all.end(), rows.begin(), rows.end());
   }
   files.finish();
-  if (!options.plot.empty()) {
-    const bool emulated = device != nullptr && device->emulated();
-    write_file(options.plot, comparison_svg(all, machine(device), emulated));
-  }
   if (device != nullptr) {
     std::cout << "Kept for later calls: "
               << tools::brief(static_cast<double>(device->pool_use(Space::host).held) / 1e6)

@@ -38,7 +38,7 @@ With --speed-of-light, instead:
   link ms        every element of the operands (of a triangle for potrf and posv) once up
                  and once down, both at the same time, at the rate of page-locked copies
   bound ms       the longer of the two: perfect overlap, and nothing else to wait for
---trace and --svg run the first routine at its largest order once more and write what
+--trace runs the first routine at its largest order once more and writes what
 each queue of the device and each copy thread did when: upload, update, panel and download
 of every block. The numbers are blocks; in LU, updates bear the number of their step.
 
@@ -51,7 +51,7 @@ the device, as textbooks order its operations, for n = 1024, 2048, 4096 and 8192
   columns        padded to the library's leading dimension, or unpadded, lda = n
   best ms        the time with the best of the block sizes, which stand beside it
 and, for comparison, the library's own dgetrf and cuSOLVER on the same data. A last line for
-each n says which form was fastest and how the library compares. --plot draws it.
+each n says which form was fastest and how the library compares.
 
 With --update, instead: a Cholesky factor R of A = B^T B + I, B uniform in [0, 1], updated and
 downdated by k vectors, for n = 500, 1000, 2000, 5000 and 10000:
@@ -99,17 +99,17 @@ Examples:
   overlapack-bench --routines dpotrf,zgetrf,dgesv --sizes 1000,3000 --csv times.csv
   overlapack-bench --routines dgesv,dsgesv,dposv,dsposv --sizes 8192,16384
   overlapack-bench --routines dgetrf --shapes 100000x256,256x100000,100000x32
-  overlapack-bench --sizes 1024,4096,16384 --plot comparison.svg
+  overlapack-bench --sizes 1024,4096,16384 --json comparison.json
   overlapack-bench --speed-of-light --routines dpotrf,spotrf,zpotrf
-  overlapack-bench --speed-of-light --sizes 16384 --trace dpotrf.json --svg dpotrf.svg
+  overlapack-bench --speed-of-light --sizes 16384 --trace dpotrf.json
   overlapack-bench --components --routines dpotrf,spotrf --max-n 8192
   overlapack-bench --transfer --sizes 512,4096,16384
   overlapack-bench --reductions --sizes 2048,16384
   overlapack-bench --routing --routines dgetrf,dgesv --after-cpu-work
   OPENBLAS_NUM_THREADS=1 overlapack-bench --callers --threads 1,16 --sizes 512
-  overlapack-bench --update --plot update.svg --markdown
-  overlapack-bench --variants --plot variants.svg --markdown
-  overlapack-bench --refine --resident --sizes 8192 --conditions 10,1e3,1e6 --plot refine.svg
+  overlapack-bench --update --json update.json --markdown
+  overlapack-bench --variants --json variants.json --markdown
+  overlapack-bench --refine --resident --sizes 8192 --conditions 10,1e3,1e6
   overlapack-bench --variants --lu crout,right-looking --panels device --block-sizes 96,128
   overlapack run --log calls.log -- python3 fit.py; overlapack-bench --replay calls.log
   overlapack-bench --device host --max-n 512      no GPU: emulated, not a measurement
@@ -161,7 +161,7 @@ const std::vector<Mode>& modes() {
        "",
        compare,
        "--routines --from --max-n --sizes --uplo --trans --nrhs --lda-pad --algorithm --nb "
-       "--threshold --no-cpu --no-peers --seconds --csv --json --plot",
+       "--threshold --no-cpu --no-peers --seconds --csv --json",
        {"dpotrf", "dgetrf"}},
       {"--shapes",
        "The comparison for these shapes of getrf, e.g. 100000x256,256x100000",
@@ -178,7 +178,7 @@ const std::vector<Mode>& modes() {
        "Times against what the device and its link allow",
        show_speed_of_light,
        "--routines --from --max-n --sizes --uplo --nrhs --lda-pad --algorithm --nb --seconds --csv "
-       "--json --trace --svg",
+       "--json --trace",
        {"dpotrf", "dgetrf"},
        {},
        factors,
@@ -196,7 +196,7 @@ const std::vector<Mode>& modes() {
       {"--variants",
        "The textbook forms of LU on the device, and their block sizes",
        show_variants,
-       "--routines --from --max-n --sizes --no-peers --seconds --csv --json --plot --lu "
+       "--routines --from --max-n --sizes --no-peers --seconds --csv --json --lu "
        "--panels --padding --block-sizes",
        {"dgetrf"},
        {1024, 2048, 4096, 8192},
@@ -205,7 +205,7 @@ const std::vector<Mode>& modes() {
       {"--update",
        "Updates of a Cholesky factor against qrupdate and a new factorization",
        show_updates,
-       "--from --max-n --sizes --algorithm --nb --no-cpu --no-peers --seconds --csv --json --plot "
+       "--from --max-n --sizes --algorithm --nb --no-cpu --no-peers --seconds --csv --json "
        "--vectors",
        {},
        {500, 1000, 2000, 5000, 10000}},
@@ -213,7 +213,7 @@ const std::vector<Mode>& modes() {
        "Mixed-precision solvers in every precision, by condition number",
        show_refinement,
        "--routines --from --max-n --sizes --uplo --nrhs --lda-pad --algorithm --nb --no-peers "
-       "--seconds --csv --json --plot --conditions --resident",
+       "--seconds --csv --json --conditions --resident",
        {"dsgesv", "dsposv"},
        {2048, 4096, 8192, 16384, 32768},
        dispatch::is_mixed,
@@ -396,11 +396,8 @@ void add_outputs(CLI::App& app, Arguments& given) {
   add_file(app, "--csv", options.csv, "Write a CSV file, one line per cell");
   add_file(app, "--json", options.json, "Write a JSON file");
   app.add_flag("--markdown", given.markdown, "Print Markdown");
-  add_file(app, "--plot", options.plot,
-           "Draw the comparison, or that of --variants, --update or --refine (SVG)");
   add_file(app, "--trace", options.trace,
            "Write the timeline of one call for ui.perfetto.dev (JSON)");
-  add_file(app, "--svg", options.svg, "Draw the timeline of one call (SVG)");
 }
 
 /// What only one mode heeds.
@@ -462,11 +459,8 @@ void add_modes(CLI::App& app, Arguments& given) {
 /// measured.
 void check_outputs(const Options& options) {
   tools::check_standard_output();
-  const std::pair<const char*, const std::string&> files[] = {{"--csv", options.csv},
-                                                              {"--json", options.json},
-                                                              {"--plot", options.plot},
-                                                              {"--trace", options.trace},
-                                                              {"--svg", options.svg}};
+  const std::pair<const char*, const std::string&> files[] = {
+      {"--csv", options.csv}, {"--json", options.json}, {"--trace", options.trace}};
   std::map<std::filesystem::path, std::string> options_of;
   for (const auto& [option, path] : files) {
     if (path.empty()) continue;

@@ -7,7 +7,6 @@
 #include <sstream>
 
 #include "cells.hpp"
-#include "chart.hpp"
 #include "conditioned.hpp"
 #include "cusolver.hpp"
 #include "device/timeline.hpp"
@@ -27,16 +26,15 @@ struct Form {
   bool ours;
   bool mixed;
   Precision precision;  // of the products, if it is mixed
-  const char* colour;
 };
-constexpr Form kForms[] = {{"fp64", true, false, Precision::fp32, "#000000"},
-                           {"fp32", true, true, Precision::fp32, "#0072b2"},
-                           {"tf32", true, true, Precision::tf32, "#009e73"},
-                           {"fp16", true, true, Precision::fp16, "#d55e00"},
-                           {"cuSOLVER fp64", false, false, Precision::fp32, "#999999"},
-                           {"cuSOLVER fp32", false, true, Precision::fp32, "#56b4e9"},
-                           {"cuSOLVER tf32", false, true, Precision::tf32, "#8bd0b0"},
-                           {"cuSOLVER fp16", false, true, Precision::fp16, "#e69f00"}};
+constexpr Form kForms[] = {{"fp64", true, false, Precision::fp32},
+                           {"fp32", true, true, Precision::fp32},
+                           {"tf32", true, true, Precision::tf32},
+                           {"fp16", true, true, Precision::fp16},
+                           {"cuSOLVER fp64", false, false, Precision::fp32},
+                           {"cuSOLVER fp32", false, true, Precision::fp32},
+                           {"cuSOLVER tf32", false, true, Precision::tf32},
+                           {"cuSOLVER fp16", false, true, Precision::fp16}};
 constexpr std::size_t kFormCount = std::size(kForms), kDouble = 0;
 
 struct Measurement {
@@ -239,7 +237,7 @@ void print(const Points& points, const Options& options) {
   std::cout << '\n';
 }
 
-void add(const Point& point, ResultFiles& files) {
+void add(const Point& point, const Options& options, ResultFiles& files) {
   for (std::size_t f = 0; f < kFormCount; ++f) {
     const Measurement& one = point.forms[f];
     const Form& form = kForms[f];
@@ -247,6 +245,7 @@ void add(const Point& point, ResultFiles& files) {
                              {"n", point.call.shape.n},
                              {"nrhs", point.call.shape.nrhs},
                              {"uplo", std::string(1, static_cast<char>(point.call.uplo))},
+                             {"resident", options.resident},
                              {"condition", point.condition},
                              {"form", form.name},
                              {"missing", one.missing}};
@@ -270,45 +269,6 @@ void add(const Point& point, ResultFiles& files) {
   }
 }
 
-/// Times of a routine against `x` of the points where `wanted`.
-template <class X, class Wanted>
-Chart chart(const Points& points, const std::string& title, const char* x_label, X x,
-            Wanted wanted) {
-  Chart result{title, x_label, "milliseconds", {}};
-  for (std::size_t f = 0; f < kFormCount; ++f) {
-    Curve curve{kForms[f].name, kForms[f].colour, {}, !kForms[f].ours};
-    for (const Point& point : points) {
-      const Measurement& one = point.forms[f];
-      if (one.runs > 0 && wanted(point)) curve.points.emplace_back(x(point), one.ms);
-    }
-    result.curves.push_back(curve);
-  }
-  return result;
-}
-
-/// By order for the smallest condition number, and by condition number for the largest order.
-std::string svg(const Points& points, const Options& options, const Device& device) {
-  std::vector<Chart> charts;
-  const std::vector<Index> orders = options.orders();
-  const Index largest = *std::max_element(orders.begin(), orders.end());
-  const double best = *std::min_element(options.conditions.begin(), options.conditions.end());
-  for (const std::string& name : options.routines) {
-    const auto same = [&](const Point& point) { return name_of(point.call) == name; };
-    const std::string title = name_and_case(options.call(name, largest));
-    charts.push_back(chart(
-        points, title + ", condition " + text_of("%.0e", best), "order n",
-        [](const Point& point) { return static_cast<double>(point.call.shape.n); },
-        [&](const Point& point) { return same(point) && point.condition == best; }));
-    charts.push_back(chart(
-        points, title + ", n = " + std::to_string(largest), "condition number",
-        [](const Point& point) { return point.condition; },
-        [&](const Point& point) { return same(point) && point.call.shape.n == largest; }));
-  }
-  return picture(options.resident ? "Solvers on matrices that lie on the device"
-                                  : "Solvers from host memory to host memory",
-                 machine_line(machine(&device), device.emulated()), charts);
-}
-
 /// Whether our solutions are as good as LAPACK promises.
 bool right(const Points& points) {
   for (const Point& point : points) {
@@ -329,8 +289,8 @@ int show_refinement(const Options& options) {
   if (device == nullptr) throw std::runtime_error("--refine needs a device");
   print_heading(options, device);
   ResultFiles files(options, device,
-                    {"routine", "n", "nrhs", "uplo", "condition", "form", "ms", "runs", "factor_ms",
-                     "refine_ms", "iter", "end", "backward_error", "info", "missing"});
+                    {"routine", "n", "nrhs", "uplo", "resident", "condition", "form", "ms", "runs",
+                     "factor_ms", "refine_ms", "iter", "end", "backward_error", "info", "missing"});
   Forecast forecast(options);
   tools::Progress progress(options.calls() * options.conditions.size());
   Points all;
@@ -346,7 +306,7 @@ int show_refinement(const Options& options) {
                 : measure_point<std::complex<double>>(options, *device, call, condition, forecast,
                                                       progress));
         progress.advance();
-        add(points.back(), files);
+        add(points.back(), options, files);
         all.push_back(points.back());
       }
       progress.clear();
@@ -355,7 +315,6 @@ int show_refinement(const Options& options) {
   }
   set_precision(Precision::fp32);
   files.finish();
-  if (!options.plot.empty()) write_file(options.plot, svg(all, options, *device));
   return exit_status(right(all), "a solution of ours is WRONG (backward error)");
 }
 

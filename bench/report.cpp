@@ -69,17 +69,6 @@ std::vector<std::pair<std::string, std::string>> machine(const Device* device) {
           {"CPU LAPACK", tools::cpu_lapack_description()}};
 }
 
-std::string machine_line(const std::vector<std::pair<std::string, std::string>>& machine,
-                         bool emulated) {
-  std::string line;
-  for (const auto& [name, value] : machine) {
-    if (name == "date" || name == "device" || name == "CPU") {
-      line += (line.empty() ? "" : "; ") + value;
-    }
-  }
-  return emulated ? line + "; EMULATED: no performance figures" : line;
-}
-
 void print_heading(const Options& options, const Device* device) {
   for (const auto& [name, value] : machine(device)) {
     std::cout << (options.style == TableStyle::markdown ? "- " : "") << name << ": " << value

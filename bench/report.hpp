@@ -21,9 +21,6 @@ struct Row {
 
 /// Date, hardware and versions, for headings: name and value.
 std::vector<std::pair<std::string, std::string>> machine(const Device* device);
-/// What a picture says about machine(), in a line.
-std::string machine_line(const std::vector<std::pair<std::string, std::string>>& machine,
-                         bool emulated);
 /// Prints machine(), as lines or as a Markdown list; labels an emulated device as no measurement.
 void print_heading(const Options& options, const Device* device);
 
@@ -57,11 +54,6 @@ std::string name_and_case(const Call& call);
 std::string row_title(const Call& call);
 /// The table of a group of rows, and below it why cells are missing.
 void print_rows(const std::vector<Row>& rows, TableStyle style);
-
-/// The comparison as a picture: times against orders, a panel for each routine.
-std::string comparison_svg(const std::vector<Row>& rows,
-                           const std::vector<std::pair<std::string, std::string>>& machine,
-                           bool emulated);
 
 /// Writes a file that is asked for by its name, or nothing if the name is empty. Throws
 /// std::system_error if it cannot be written.

@@ -158,7 +158,6 @@ bool write_timeline(const Options& options, Device& device, const Line& line) {
     return trace<decltype(one)>(device, line.call, line.bound);
   });
   write_file(options.trace, trace_events(traced).dump() + "\n");
-  write_file(options.svg, timeline_svg(traced));
   return traced.residual < tools::residual_limit(line.call);
 }
 
@@ -206,7 +205,7 @@ int show_speed_of_light(const Options& options) {
     print(lines, options.style);
   }
   files.finish();
-  if (!options.trace.empty() || !options.svg.empty()) {
+  if (!options.trace.empty()) {
     if (!to_trace) throw std::runtime_error("no call to draw a timeline of");
     right &= write_timeline(options, *device, *to_trace);
   }

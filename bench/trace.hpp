@@ -1,4 +1,4 @@
-// The timeline of one call, for Perfetto and as a picture.
+// The timeline of one call.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -25,7 +25,5 @@ struct TracedCall {
 /// The trace-event format that ui.perfetto.dev and chrome://tracing read: a track per queue and per
 /// host thread, and an arrow per block from its upload on.
 nlohmann::json trace_events(const TracedCall& traced);
-/// The same as an SVG picture: a row per queue and per host thread.
-std::string timeline_svg(const TracedCall& traced);
 
 }  // namespace overlapack::bench

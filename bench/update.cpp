@@ -14,7 +14,6 @@
 #include "algorithms/shared/finite.hpp"
 #include "algorithms/update/on_cpu.hpp"
 #include "cells.hpp"
-#include "chart.hpp"
 #include "cpu/lapack.hpp"
 #include "dispatch/calls.hpp"
 #include "dispatch/context.hpp"
@@ -262,8 +261,6 @@ Way refactorization() {
 // ---------------------------------------------------------------------------------
 
 constexpr const char* kWho[] = {"by device", "on device", "CPU", "qrupdate", "LINPACK", "dpotrf"};
-constexpr const char* kColours[] = {"#d55e00", "#cc79a7", "#0072b2",
-                                    "#009e73", "#999999", "#000000"};
 constexpr std::size_t kByDevice = 0, kDevice = 1, kCpu = 2, kQrupdate = 3, kDpotrf = 5,
                       kWays = std::size(kWho);
 
@@ -483,33 +480,6 @@ void add(const Point& point, ResultFiles& files) {
   }
 }
 
-Chart chart(const Points& points, Index k, const char* what, double Measurement::*value) {
-  const std::string vectors = k == 1 ? "1 vector" : std::to_string(k) + " vectors";
-  Chart result{vectors + ": " + what, "order n", what, {}};
-  for (std::size_t way = 0; way < kWays; ++way) {
-    for (const int sign : {1, -1}) {
-      Curve curve{kWho[way], kColours[way], {}, sign < 0};
-      for (const Point& point : points) {
-        const Measurement& one = point.ways[way];
-        if (point.k != k || point.sign != sign || one.runs == 0 || !(one.*value > 0)) continue;
-        curve.points.emplace_back(static_cast<double>(point.n), one.*value);
-      }
-      result.curves.push_back(curve);
-    }
-  }
-  return result;
-}
-
-std::string updates_svg(const Points& points, const Options& options, const Device& device) {
-  std::vector<Chart> charts;
-  for (const Index k : options.vectors) {
-    charts.push_back(chart(points, k, "milliseconds", &Measurement::ms));
-    charts.push_back(chart(points, k, "largest error", &Measurement::error));
-  }
-  return picture("Updates (dashed: downdates) of a Cholesky factor in double precision",
-                 machine_line(machine(&device), device.emulated()), charts);
-}
-
 /// Whether our errors are those of the others: in any case not much above rounding.
 bool right(const Points& points) {
   for (const Point& point : points) {
@@ -544,7 +514,6 @@ int show_updates(const Options& options) {
   print(points, options);
   print_break_evens(points, options);
   files.finish();
-  if (!options.plot.empty()) write_file(options.plot, updates_svg(points, options, *device));
   std::cout
       << "error: the largest |R^T R - (A +- V V^T)| in 64 columns. by device, CPU: host to host. "
          "dpotrf: A +- V V^T\nfrom an A that was kept, and our dpotrf. ours: which of the two the "

@@ -6,7 +6,6 @@
 
 #include "algorithms/shared/blocks.hpp"
 #include "cells.hpp"
-#include "chart.hpp"
 #include "cusolver.hpp"
 #include "dispatch/context.hpp"
 #include "lu_variants.hpp"
@@ -310,87 +309,6 @@ void add(const Group& group, ResultFiles& files) {
   }
 }
 
-const char* colour_of(const Line& line) {
-  if (!line.form) return line.who == kLibrary ? "#d55e00" : "#000000";
-  switch (line.form->variant) {
-    case LuVariant::unblocked:
-      return "#999999";
-    case LuVariant::left_looking:
-      return "#cc79a7";
-    case LuVariant::crout:
-      return "#009e73";
-    case LuVariant::right_looking:
-      break;
-  }
-  return "#0072b2";
-}
-
-/// The lines that belong into a chart of one kind of panel: its forms, and who they compare with.
-bool belongs(const Line& line, bool hybrid) { return !line.form || line.form->hybrid == hybrid; }
-
-Curve empty_curve(const Line& line) {
-  return {line.who, colour_of(line), {}, line.form && !line.form->padded};
-}
-
-/// Every form at its best block size against the order.
-Chart against_order(const std::vector<Group>& groups, bool hybrid) {
-  Chart chart{
-      name_of(groups.front().call) + ", " + kPanelNames[hybrid ? 1 : 0] + " panel, best block size",
-      "order n",
-      "Gflop/s",
-      {}};
-  for (std::size_t l = 0; l < groups.front().lines.size(); ++l) {
-    const Line& line = groups.front().lines[l];
-    if (!belongs(line, hybrid)) continue;
-    Curve curve = empty_curve(line);
-    for (const Group& group : groups) {
-      const Measured* const best = group.lines[l].best();
-      if (best == nullptr) continue;
-      curve.points.emplace_back(static_cast<double>(group.call.shape.n), group.gflops(*best));
-    }
-    chart.curves.push_back(curve);
-  }
-  return chart;
-}
-
-/// Every form and the library's default against the block size, at one order.
-Chart against_block_size(const Group& group, bool hybrid) {
-  Chart chart{row_title(group.call) + ", " + kPanelNames[hybrid ? 1 : 0] + " panel",
-              "block size nb",
-              "Gflop/s",
-              {}};
-  for (const Line& line : group.lines) {
-    if (!belongs(line, hybrid) || (line.form && line.form->variant == LuVariant::unblocked)) {
-      continue;
-    }
-    Curve curve = empty_curve(line);
-    for (const Measured& one : line.by_nb) {
-      if (one.nb == 0 || one.cell.timing.runs == 0) continue;
-      curve.points.emplace_back(static_cast<double>(one.nb), group.gflops(one));
-    }
-    chart.curves.push_back(curve);
-  }
-  return chart;
-}
-
-std::string variants_svg(const std::vector<std::vector<Group>>& by_routine, const Device& device) {
-  std::vector<Chart> charts;
-  for (const std::vector<Group>& groups : by_routine) {
-    const auto largest = std::max_element(
-        groups.begin(), groups.end(),
-        [](const Group& a, const Group& b) { return a.call.shape.n < b.call.shape.n; });
-    std::vector<bool> panels;  // hybrid or not, as far as there are such forms
-    for (const bool hybrid : {false, true}) {
-      if (largest->fastest(kPanelNames[hybrid ? 1 : 0]) != nullptr) panels.push_back(hybrid);
-    }
-    for (const bool hybrid : panels) charts.push_back(against_order(groups, hybrid));
-    for (const bool hybrid : panels) charts.push_back(against_block_size(*largest, hybrid));
-  }
-  return picture(
-      "LU with partial pivoting on the device: its variants (dashed: columns not padded)",
-      machine_line(machine(&device), device.emulated()), charts);
-}
-
 }  // namespace
 
 int show_variants(const Options& options) {
@@ -403,7 +321,6 @@ int show_variants(const Options& options) {
   tools::Progress progress(options.calls());
   Cells cells(options, progress);
   bool all_right = true;
-  std::vector<std::vector<Group>> by_routine;
   for (const std::string& name : options.routines) {
     std::vector<Group> groups;
     for (const Index n : options.orders()) {
@@ -418,10 +335,8 @@ int show_variants(const Options& options) {
     }
     progress.clear();
     print(groups, options);
-    by_routine.push_back(groups);
   }
   files.finish();
-  if (!options.plot.empty()) write_file(options.plot, variants_svg(by_routine, *device));
   std::cout << "resid.: the largest of all block sizes. columns: padded to the library's leading "
                "dimension, or\nunpadded, lda = n. library: its own call on data that lie on the "
                "device.\n";

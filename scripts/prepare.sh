@@ -54,6 +54,7 @@ need_for_testing() {
   need liblapack-test has_file '/usr/lib/*/lapack/xlintstd'
   need python3-numpy has_module numpy
   need python3-scipy has_module scipy
+  need python3-matplotlib has_module matplotlib
   need python3-venv has_module ensurepip
   need r-base-core command -v Rscript
   need dpkg-dev command -v dpkg-shlibdeps

@@ -10,8 +10,9 @@ REFUSED = [
     (["--replay", "calls.log", "--transfer"], "not together with --replay"),
     (["--transfer", "--json", "x"], "--json: not an option of --transfer"),
     (["--components", "--csv", "x"], "--csv: not an option of --components"),
-    (["--speed-of-light", "--plot", "x"],
-     "but of the comparison, --variants, --update, --refine"),
+    (["--speed-of-light", "--conditions", "9"], "but of --refine"),
+    (["--callers", "--json", "x"],
+     "but of the comparison, --shapes, --speed-of-light, --variants, --update, --refine, "),
     (["--reductions", "--routines", "dpotrf"], "--routines: not an option of --reductions"),
     (["--replay", "calls.log", "--nrhs", "2"], "--nrhs: not an option of --replay"),
     (["--variants", "--nb", "8"], "--nb: not an option of --variants"),
@@ -69,8 +70,7 @@ def main():
 
     # What cannot be written is said, and nothing is lost in silence.
     small = small[:-1] + ["--device", "host"]
-    for options in (["--csv"], ["--json"], ["--plot"], ["--speed-of-light", "--trace"],
-                    ["--speed-of-light", "--svg"]):
+    for options in (["--csv"], ["--json"], ["--speed-of-light", "--trace"]):
         done = run(*small, *options, "/dev/full")
         assert done.returncode == 1, (options, done)
         assert "cannot write /dev/full: No space" in done.stderr, (options, done)
@@ -82,8 +82,7 @@ def main():
 
     # ... before anything is measured, if that can be known.
     with tempfile.TemporaryDirectory() as folder:
-        for options in (["--csv"], ["--json"], ["--plot"], ["--speed-of-light", "--trace"],
-                        ["--speed-of-light", "--svg"]):
+        for options in (["--csv"], ["--json"], ["--speed-of-light", "--trace"]):
             for output in ("none/x", "none/", "."):
                 path = os.path.join(folder, output)
                 done = run(*small, *options, path)
@@ -96,7 +95,7 @@ def main():
             assert "--json: the same file as that of --csv" in done.stderr, done
         with open(file, "w") as old:
             old.write("old")
-        done = run(*small, "--json", file, "--plot", os.path.join(folder, "none", "x"))
+        done = run(*small, "--json", file, "--csv", os.path.join(folder, "none", "x"))
         assert done.returncode == 1, done
         with open(file) as old:
             assert old.read() == "old"

@@ -1,11 +1,10 @@
-"""The timeline of a call, as a trace and as a picture:
-check_timeline.py BENCH ROUTINE --kinds K,K"""
+"""The timeline of a call: check_timeline.py BENCH ROUTINE --kinds K,K"""
 import argparse
 import csv
 import io
 import json
 
-from outputs import SVG, Run
+from outputs import Run
 
 N, NB = 128, 32
 BLOCKS = set(range(N // NB))
@@ -82,21 +81,6 @@ def check_trace(trace, routine, kinds):
     for block in BLOCKS:
         arrow = [e["ph"] for e in events if e.get("id") == block]
         assert arrow[0] == "s" and arrow[-1] == "f" and set(arrow[1:-1]) <= {"t"}, arrow
-    return spans, lanes
-
-
-def check_picture(root, routine, spans, lanes):
-    bars = [r for r in root.iter(SVG + "rect") if r.get("class") == "bar"]
-    assert len(bars) == len(spans), (len(bars), len(spans))
-    tooltips = sorted(bar.find(SVG + "title").text.split(":")[0] for bar in bars)
-    assert tooltips == sorted(span["name"] for span in spans)
-    texts = [t.text for t in root.iter(SVG + "text")]
-    assert any(t.startswith(f"{routine}, n = {N}: ") for t in texts), texts
-    assert any("EMULATED" in t for t in texts), "an emulated device must say so"
-    for lane in lanes.values():
-        assert lane in texts, lane
-    for kind in {span["cat"] for span in spans}:
-        assert kind in texts, f"{kind} is not in the legend"
 
 
 def main():
@@ -106,12 +90,10 @@ def main():
     parser.add_argument("--kinds", required=True)
     arguments = parser.parse_args()
     run = Run(arguments.bench, "--speed-of-light", "--routines", arguments.routine, "--max-n",
-              str(N), "--nb", str(NB), "--trace", "t.json", "--svg", "t.svg", "--csv", "rows.csv",
-              "--json", "rows.json")
+              str(N), "--nb", str(NB), "--trace", "t.json", "--csv", "rows.csv", "--json",
+              "rows.json")
     check_rows(run, arguments.routine)
-    spans, lanes = check_trace(json.loads(run.text("t.json")), arguments.routine,
-                               arguments.kinds.split(","))
-    check_picture(run.svg("t.svg"), arguments.routine, spans, lanes)
+    check_trace(json.loads(run.text("t.json")), arguments.routine, arguments.kinds.split(","))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""Updates of a Cholesky factor, as table, files and picture: check_update.py BENCH"""
+"""Updates of a Cholesky factor, as table and files: check_update.py BENCH"""
 import csv
 import io
 import itertools
 import json
 import sys
 
-from outputs import Run, SVG, brief, tables
+from outputs import Run, brief, tables
 
 SIZES = [40, 100]  # the library recognises matrices on the device from n = 64 (4096 elements) on
 VECTORS = [5, 1]
@@ -54,25 +54,14 @@ def check_break_evens(output, rows):
             assert f"{who} " + (f"from n = {start}" if start else "nowhere") in line, (who, line)
 
 
-def check_picture(root):
-    texts = [text.text for text in root.iter(SVG + "text")]
-    for word in ["5 vectors: milliseconds", "1 vector: milliseconds", "5 vectors: largest error",
-                 "1 vector: largest error", "order n", "by device", "CPU", "dpotrf",
-                 *map(str, SIZES)]:
-        assert word in texts, (word, texts)
-    assert any("EMULATED" in text for text in texts), "an emulated device must say so"
-    assert any(curve.get("stroke-dasharray") for curve in root.iter(SVG + "polyline"))
-
-
 def main():
     run = Run(sys.argv[1], "--update", "--sizes", ",".join(map(str, SIZES)), "--vectors",
-              ",".join(map(str, VECTORS)), "--reps", "1", "--plot", "u.svg", "--csv", "u.csv",
-              "--json", "u.json", "--markdown")
+              ",".join(map(str, VECTORS)), "--reps", "1", "--csv", "u.csv", "--json",
+              "u.json", "--markdown")
     rows = json.loads(run.text("u.json"))["rows"]
     check_rows(rows)
     check_table(run.output, rows)
     check_break_evens(run.output, rows)
-    check_picture(run.svg("u.svg"))
     lines = list(csv.DictReader(io.StringIO(run.text("u.csv"))))
     assert [(int(line["n"]), int(line["k"]), line["who"]) for line in lines] == \
         [(row["n"], row["k"], row["who"]) for row in rows]

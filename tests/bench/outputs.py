@@ -4,9 +4,6 @@ import os
 import pathlib
 import subprocess
 import tempfile
-import xml.etree.ElementTree as ET
-
-SVG = "{http://www.w3.org/2000/svg}"
 
 
 def brief(value):
@@ -40,17 +37,3 @@ class Run:
 
     def text(self, name):
         return (self.folder / name).read_text()
-
-    def svg(self, name):
-        """The root of a picture that is well-formed, with every shape inside it."""
-        root = ET.fromstring(self.text(name))
-        assert root.tag == SVG + "svg", root.tag
-        width, height = float(root.get("width")), float(root.get("height"))
-        for box in root.iter(SVG + "rect"):
-            left, top = float(box.get("x")), float(box.get("y"))
-            assert 0 <= left and left + float(box.get("width")) <= width + 0.5, box.attrib
-            assert 0 <= top and top + float(box.get("height")) <= height + 0.5, box.attrib
-        for shape in root.iter(SVG + "text"):
-            assert 0 <= float(shape.get("x")) <= width, (shape.attrib, shape.text)
-            assert 0 <= float(shape.get("y")) <= height, (shape.attrib, shape.text)
-        return root

@@ -32,10 +32,8 @@ def plugin_of(library):
     return built[0] if built else None
 
 
-def gpu_missing(library):
-    """Why the tests on a GPU cannot run, or None if they can."""
-    if plugin_of(library) is None:
-        return "the CUDA plug-in was not built"
+def no_gpu():
+    """Why this machine has no GPU that could be used, or None if it has one."""
     try:
         driver = ctypes.CDLL("libcuda.so.1")
     except OSError:
@@ -44,6 +42,11 @@ def gpu_missing(library):
     if driver.cuInit(0) != 0 or driver.cuDeviceGetCount(ctypes.byref(count)) != 0:
         return "the NVIDIA driver does not start"
     return None if count.value > 0 else "this machine has no NVIDIA GPU"
+
+
+def gpu_missing(library):
+    """Why the tests on a GPU cannot run, or None if they can."""
+    return "the CUDA plug-in was not built" if plugin_of(library) is None else no_gpu()
 
 
 def environment(device, log=None, preload=None, **settings):

@@ -70,10 +70,33 @@ def check_count_promises(folder):
     shutil.rmtree(root)
 
 
+def check_demo(folder):
+    """Where no GPU is, it builds no plug-in, and nothing that it does not run. All that it would
+    start to install and to build is replaced by programs that do nothing."""
+    sys.path.insert(0, os.path.join(sys.argv[1], "..", "tests", "clients"))
+    import harness
+    programs = pathlib.Path(folder, "programs")
+    programs.mkdir()
+    for name, text in (("cmake", 'echo "$@" >> "$LOG"; [ "$1" != --build ]'), ("c++", "exit 0"),
+                       ("apt-get", "exit 1"), ("sudo", "exit 1")):
+        harness.executable(programs, name, text + "\n")
+    log = programs / "log"
+    done = run("demo", cwd=folder, env=dict(os.environ, LOG=str(log),
+                                            PATH=f"{programs}:{os.environ['PATH']}"))
+    configure, build = log.read_text().splitlines()
+    missing = harness.no_gpu()
+    assert f"-DOVERLAPACK_CUDA={'OFF' if missing else 'ON'}" in configure.split(), configure
+    assert "-DOVERLAPACK_TESTS=OFF" in configure.split(), configure
+    assert build.endswith(" --target overlapack_runtime"), build
+    said = f"-- The CUDA plug-in is not built: {missing}\n" if missing else "not built"
+    assert (said in done.stdout) == bool(missing) and done.returncode == 1, done
+    shutil.rmtree(programs)
+
+
 def check_outputs(folder):
     """What cannot be written is said before anything is measured."""
-    for stage, name in (("large", "large.md"), ("factorizations", "comparison.svg"),
-                        ("light", "zpotrf.svg")):
+    for stage, name in (("large", "large.md"), ("factorizations", "factorizations.json"),
+                        ("light", "zpotrf.json")):
         pathlib.Path(folder, "taken", name).mkdir(parents=True)
         done = run("benchmark", "built", "taken", "layouts", stage, cwd=folder)
         assert done.returncode == 1 and done.stdout == "", done
@@ -101,7 +124,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for script in ("demo", "test", "gpu-check", "benchmark", "compare-launches",
                        "compare-results", "compare-times", "cold-start", "count-promises",
-                       "fuzz", "programs", "soak"):
+                       "fuzz", "plot", "programs", "soak"):
             done = run(script, "--help", cwd=folder)
             assert done.returncode == 0 and done.stderr == "", done
             assert "scripts/" + script in done.stdout and "set -" not in done.stdout, done.stdout
@@ -118,6 +141,7 @@ def main():
                 assert done.returncode == 2 and f"no option {wrong}" in done.stderr, done
 
         check_count_promises(folder)
+        check_demo(folder)
         for script in ("cold-start", "count-promises", "fuzz", "programs", "soak"):
             done = run(script, cwd=folder)
             assert done.returncode == 1 and "there is no finished build" in done.stderr, done
