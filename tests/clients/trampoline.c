@@ -1,6 +1,7 @@
 /* Stands for libblastrampoline, by which Julia calls LAPACK: what it asks of a library, how it
  * opens it, and what it then forwards. It is made after what libblastrampoline 5 does on Linux.
- * (Of its lists of names and its trampolines in machine language there are few here.)
+ * (Of its lists of names and its trampolines in machine language there are few here.) The client
+ * links with either, and gets the same answers.
  */
 #define _GNU_SOURCE
 #include "trampoline.h"
