@@ -65,59 +65,93 @@ def environment_of_command():
     return {**({"OVERLAPACK_CPU_LAPACK": file} if file else {}), **os.environ}
 
 
+def _call(function, *arguments):
+    """What a function of overlapack/settings.h returns, if it is no error."""
+    file = _loaded()
+    if not file:
+        raise RuntimeError("overlapack is not in this process: see overlapack.enable()")
+    library = ctypes.CDLL(file)
+    done = getattr(library, function)(*arguments)
+    if done < 0:
+        library.ovl_error.restype = ctypes.c_char_p
+        raise ValueError(library.ovl_error(done).decode())
+    return done
+
+
+def _text_of(function, *arguments):
+    size = 1 << 12
+    while True:
+        text = ctypes.create_string_buffer(size)
+        length = _call(function, *arguments, text, ctypes.c_size_t(size))
+        if length < size:
+            return os.fsdecode(text.value)
+        size = length + 1
+
+
+def set(name, value):
+    """Changes a setting for the calls that begin from now on. An empty value is the default."""
+    try:
+        _call("ovl_set", name.encode(), os.fsencode(str(value)))
+    except ValueError as error:
+        raise ValueError(f"{name}={str(value)!r}: {error}") from None
+
+
+def get(name):
+    """The value of a setting; empty if it is the default."""
+    try:
+        return _text_of("ovl_get", name.encode())
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+
+
 def status():
-    """What this process has. Where its `library` is None, overlapack is not in it."""
-    info = json.loads(subprocess.run([command, "info", "--json"], env=environment_of_command(),
-                                     capture_output=True, text=True, check=True).stdout)
-    return {"version": __version__,
-            "library": _loaded(),
-            "device": info["device"]["status"],
-            "cpu_lapack": environment_of_command().get("OVERLAPACK_CPU_LAPACK"),
-            "settings": {name: value for name, value in sorted(os.environ.items())
-                         if name.startswith("OVERLAPACK_")}}
-
-
-_scratch = None  # the folder of the log, if it is profile() that asked for one
-
-
-def _log():
-    """The file to which this process logs its calls."""
-    global _scratch
-    if os.environ.get("OVERLAPACK_VERBOSE", "0") in ("", "0"):
-        _scratch = tempfile.TemporaryDirectory(prefix="overlapack-")
-        # A log that is written while its file is there, as for `overlapack run --summary`.
-        os.environ["OVERLAPACK_VERBOSE"] = f"summary:{_scratch.name}/calls.log"
-    file = os.environ["OVERLAPACK_VERBOSE"].removeprefix("summary:")
-    if "/" not in file:
-        raise RuntimeError("OVERLAPACK_VERBOSE=1 has the calls logged on standard error, where "
-                           "overlapack.profile() cannot read them")
-    return file
+    """What this process has. Where its `library` is None, overlapack is not in it, and the rest is
+    what the command says."""
+    if not _loaded():
+        environment = environment_of_command()
+        info = json.loads(subprocess.run([command, "info", "--json"], env=environment, check=True,
+                                         capture_output=True, text=True).stdout)
+        return {"version": __version__,
+                "library": None,
+                "device": info["device"]["status"],
+                "lapacks": [file for file in [environment.get("OVERLAPACK_CPU_LAPACK")] if file],
+                "settings": {name: os.environ[name] for name in info["settings"]
+                             if os.environ.get(name)}}
+    facts = [line.split(": ", 1) for line in _text_of("ovl_info").splitlines()]
+    return {**{name: value for name, value in facts if name.islower() and name != "lapack"},
+            "lapacks": [os.path.normpath(value) for name, value in facts if name == "lapack"],
+            "settings": {name: value for name, value in facts if name.isupper()}}
 
 
 @contextlib.contextmanager
 def profile():
     """Says on standard error, afterwards, which calls of the block went where.
 
-    The library reads at its first call where it shall log. So this is for blocks that come before
-    any call of the process, or for processes with a log: `python -m overlapack --log FILE`.
+    All calls of the process that begin and end meanwhile count, in whichever thread. A log that
+    there is gets their lines when the block ends. In a process only one block may be open at a
+    time, or several that lie one within the other.
     """
-    if not _loaded():
-        raise RuntimeError("overlapack is not in this process: see overlapack.enable()")
-    log = _log()
-    with open(log, "ab") as file:
-        begin = file.tell()
-    try:
-        yield
-    finally:
-        with open(log, "rb") as file:
-            file.seek(begin)
-            calls = file.read()
-        if _scratch and begin == 0:
-            os.remove(log)
-        _print_summary(calls)
-        if _scratch and not calls:
-            print("overlapack.profile() sees nothing if the process made calls before it: start "
-                  "Python by\n`python -m overlapack --log FILE` then", file=sys.stderr)
+    name = "OVERLAPACK_VERBOSE"
+    before = get(name)
+    with tempfile.NamedTemporaryFile(prefix="overlapack-", suffix=".log") as log:
+        # A log that is written only while its file is there, as for `overlapack run --summary`.
+        set(name, f"summary:{log.name}")
+        try:
+            yield
+        finally:
+            set(name, before)
+            calls = log.read()
+    _hand_on(calls, before)
+    _print_summary(calls)
+
+
+def _hand_on(calls, verbose):
+    """To where that value of OVERLAPACK_VERBOSE has them go."""
+    if verbose == "1":
+        sys.stderr.write(calls.decode())
+    elif verbose not in ("", "0") and not verbose.startswith("question:"):
+        with open(verbose.removeprefix("summary:"), "ab") as log:
+            log.write(calls)
 
 
 def _print_summary(calls):
@@ -127,3 +161,7 @@ def _print_summary(calls):
                                "tee", "-a", log.name], input=calls, stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE)
     sys.stderr.write(done.stderr.decode())  # which a notebook shows
+
+
+if "threadpoolctl" in sys.modules:
+    from . import threadpools  # noqa: F401

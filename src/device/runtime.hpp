@@ -235,6 +235,9 @@ class Device {
   /// while no call is under way.
   void set_timeline(Timeline* timeline) { timeline_ = timeline; }
   Timeline* timeline() const { return timeline_; }
+  /// Whether a profiler shows those spans, too (device/nvtx.hpp). Set like a timeline.
+  void set_nvtx_blocks(bool wanted) { nvtx_blocks_ = wanted; }
+  bool nvtx_blocks() const { return nvtx_blocks_; }
   /// Memory that the leases of buffer.hpp take. What the driver and its libraries take for
   /// themselves is not in it.
   PoolUse pool_use(Space space);
@@ -329,6 +332,7 @@ class Device {
       kernels_;
   Observer* observer_ = nullptr;
   Timeline* timeline_ = nullptr;
+  bool nvtx_blocks_ = false;
   static inline const ProcessEnd kNoEnd{};
   const ProcessEnd* end_ = &kNoEnd;
   DeviceCounters counters_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cinttypes>
 #include <cmath>
 #include <limits>
 
@@ -90,6 +91,10 @@ void Span::begin(const char* name, Index block) noexcept {
   record_->block = block;
   record_->thread = std::this_thread::get_id();
   record_->begin = Timeline::now();
+}
+
+void Span::begin_range(const char* name, Index block) noexcept {
+  range_.emplace("%s %" PRId64, name, block);
 }
 
 void Span::finish() {

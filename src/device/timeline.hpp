@@ -1,6 +1,6 @@
 // When the work of a call ran: spans of the device's queues and of host threads, on one time axis.
 //
-// A device without a timeline, the ordinary case, pays one pointer test per span.
+// A device without a timeline and without a profiler, the ordinary case, pays two tests per span.
 #pragma once
 
 #include <map>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "device/buffer.hpp"
+#include "device/nvtx.hpp"
 
 namespace overlapack {
 
@@ -61,16 +62,19 @@ class Timeline {
   std::map<std::thread::id, std::size_t> threads_;  // numbered as they come
 };
 
-/// Marks what happens while it lives as a span of the device's timeline, if the device has one.
+/// Marks what happens while it lives as a span of the device's timeline, if the device has one. For
+/// a profiler it is a range of the calling thread: of the time in which work is enqueued or done.
 class Span {
  public:
   /// The work that is enqueued in `queue`: begins when the queue reaches it. `name` lives on.
   Span(Queue& queue, const char* name, Index block) : timeline_(queue.device().timeline()) {
     if (timeline_ != nullptr) begin(queue, name, block);
+    if (queue.device().nvtx_blocks()) begin_range(name, block);
   }
   /// What the calling thread does itself. Where memory is short, the span is left out.
   Span(Device& device, const char* name, Index block) noexcept : timeline_(device.timeline()) {
     if (timeline_ != nullptr) begin(name, block);
+    if (device.nvtx_blocks()) begin_range(name, block);
   }
   Span(const Span&) = delete;
   /// A span whose end the device refuses is left out.
@@ -79,18 +83,21 @@ class Span {
   }
   /// Ends the span before its scope does.
   void end() {
+    range_.reset();
     if (record_ != nullptr) finish();
   }
 
  private:
   void begin(Queue& queue, const char* name, Index block);
   void begin(const char* name, Index block) noexcept;
+  void begin_range(const char* name, Index block) noexcept;
   void finish();
   void finish_quietly() noexcept;
 
   Timeline* const timeline_;
   Queue* queue_ = nullptr;
   std::unique_ptr<Timeline::Record> record_;  // null before the beginning and after the end
+  std::optional<NvtxRange> range_;            // likewise
 };
 
 }  // namespace overlapack

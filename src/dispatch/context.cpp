@@ -18,6 +18,7 @@
 #include "cpu/lapack.hpp"
 #include "device/cuda/runtime/plugin.hpp"
 #include "device/emulated/emulated_device.hpp"
+#include "device/nvtx.hpp"
 #include "dispatch/memory_use.hpp"
 #include "dispatch/process_end.hpp"
 #include "dispatch/rehearsal.hpp"
@@ -160,19 +161,22 @@ Context& Context::instance() {
 
 Context::Context() {
   std::vector<std::string> complaints;
-  settings_ = parse_settings([](const char* name) { return secure_getenv(name); }, complaints);
+  first_ = parse_settings([](const char* name) { return secure_getenv(name); }, complaints);
   for (const std::string& complaint : complaints) complain(complaint);
   const auto excluded = [](const std::string& routine) {
     complain("OVERLAPACK_CPU_LAPACK='" + instance().settings().cpu_lapack + "' is ignored for " +
              routine + ": it hands calls back to overlapack");
   };
-  if (const std::string error = cpu::configure(settings_.cpu_lapack, excluded); !error.empty()) {
-    complain("OVERLAPACK_CPU_LAPACK='" + settings_.cpu_lapack + "' is ignored: " + error);
+  if (const std::string error = cpu::configure(first_.cpu_lapack, excluded); !error.empty()) {
+    complain("OVERLAPACK_CPU_LAPACK='" + first_.cpu_lapack + "' is ignored: " + error);
   }
-  profile_ = load_profile(settings_);
+  profile_ = load_profile(first_);
+  has_nvtx_ = open_nvtx();
   // Not on standard error unless the log is there: nobody has asked for it in a program.
-  if (settings_.verbose && !settings_.log_of_summary) {
-    for (const std::string& message : unknown_settings(environ)) log("overlapack: " + message);
+  if (first_.verbose && !first_.log_of_summary) {
+    for (const std::string& message : unknown_settings(environ)) {
+      log(first_, "overlapack: " + message);
+    }
   }
 }
 
@@ -196,7 +200,7 @@ Device* Context::device() {
 }
 
 const char* Context::why_not_yet(Routine routine, char type, const Shape& shape) {
-  if (starts_at_once(settings_) || opened() || at_process_end() || !claim()) return nullptr;
+  if (starts_at_once(settings()) || opened() || at_process_end() || !claim()) return nullptr;
   constexpr const char* kUnderWay = "no device yet: the device is being started";
   const CpuWork before = work_before_start();
   const double seconds = cpu_seconds(routine, type, shape, before, available_cores());
@@ -228,7 +232,7 @@ bool Context::open_behind(double delay, Routine routine, char type, const Shape&
   behind.start = [this, routine, type, shape] {
     const NoTraps no_traps;  // which the thread has from the one that has made it
     claim();
-    open_device([&](Device& device) { rehearse(device, routine, type, shape, settings_); });
+    open_device([&](Device& device) { rehearse(device, routine, type, shape, settings()); });
   };
   behind.give_up = [this] { process_ = 0; };
   return start_.begin_behind(delay, behind);
@@ -245,9 +249,14 @@ void Context::end_before_start(const CpuWork& work) {
 }
 
 std::string Context::device_status() {
+  device();
+  return device_status_so_far();
+}
+
+std::string Context::device_status_so_far() {
   if (forked()) return "opened by the parent process; CUDA does not survive a fork";
   if (at_process_end()) return "the process ends";
-  device();
+  if (!opened()) return opening() ? "being started" : "not started";
   std::lock_guard<std::mutex> lock(mutex_);
   return status_;
 }
@@ -269,28 +278,30 @@ void Context::open_device(const std::function<void(Device&)>& prepare) {
     const std::lock_guard<std::mutex> lock(mutex_);
     lost_ = std::move(device);  // if it was made, it is not destroyed, either
     set_status("", error.what());
-    if (settings_.cuda_index && from_environment_) report_missing(error.what());
+    if (settings().cuda_index && from_environment_) report_missing(error.what());
   }
   start_.end();
 }
 
 std::shared_ptr<Device> Context::make_device() {
   if (at_process_end()) throw DeviceError("the process ends");
-  if (settings_.device == DeviceChoice::off) return nullptr;
-  std::shared_ptr<Device> device = settings_.device == DeviceChoice::host
+  const Settings& settings = this->settings();
+  if (settings.device == DeviceChoice::off) return nullptr;
+  std::shared_ptr<Device> device = settings.device == DeviceChoice::host
                                        ? std::shared_ptr<Device>(make_emulated_device())
-                                       : open_cuda_device(settings_.cuda_index, settings_.rank);
+                                       : open_cuda_device(settings.cuda_index, settings.rank);
 #define OVERLAPACK_LEND(T) lend_cpu_panels<T>(*device);
   OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_LEND)
 #undef OVERLAPACK_LEND
   device->heed(process_end());
+  device->set_nvtx_blocks(has_nvtx_ && settings.nvtx_blocks);
   guard_exit();
   return device;
 }
 
 void Context::report_missing(const char* why) noexcept {
   try {
-    complain("OVERLAPACK_DEVICE='cuda:" + std::to_string(*settings_.cuda_index) + "': " + why +
+    complain("OVERLAPACK_DEVICE='cuda:" + std::to_string(*settings().cuda_index) + "': " + why +
              "; the CPU serves all calls");
   } catch (const std::bad_alloc&) {  // the call log has the same
   }
@@ -330,12 +341,22 @@ void Context::give_back_memory() noexcept {
   }
 }
 
+bool Context::change(std::size_t place, const std::string& value) {
+  const OnceLock lock;
+  std::optional<Settings> settings = with(this->settings(), place, value);
+  if (!settings) return false;
+  log_failed_ = false;  // it may be another log
+  settings_ = &*changed_.insert(*std::move(settings)).first;
+  return true;
+}
+
 void Context::reset(Settings settings, Profile profile) {
-  const bool keep = settings.device == settings_.device &&
-                    settings.cuda_index == settings_.cuda_index && opened();
+  const bool keep = settings.device == this->settings().device &&
+                    settings.cuda_index == this->settings().cuda_index && opened();
   if (!keep) start_.reset(false);
   std::lock_guard<std::mutex> lock(mutex_);
-  settings_ = std::move(settings);
+  first_ = std::move(settings);
+  settings_ = &first_;
   from_environment_ = false;
   profile_ = std::move(profile);
   if (!keep) {
@@ -353,16 +374,16 @@ void Context::use_device(std::shared_ptr<Device> device) {
   status_ = device_ ? describe(*device_) : "no device";
 }
 
-void Context::log(const std::string& line) {
-  if (settings_.log.empty()) return write_to_standard_error(line + "\n");
-  const bool summary = settings_.log_of_summary;
-  const int reason = append(settings_.log, line + "\n", summary ? IfAbsent::leave : IfAbsent::make);
+void Context::log(const Settings& settings, const std::string& line) {
+  if (settings.log.empty()) return write_to_standard_error(line + "\n");
+  const bool summary = settings.log_of_summary;
+  const int reason = append(settings.log, line + "\n", summary ? IfAbsent::leave : IfAbsent::make);
   // A pipe that nobody reads yet, or any more, or not fast enough. Or the summary has been given.
   const bool over =
       summary && (reason == ENOENT || reason == ENOTDIR || reason == EACCES || reason == ELOOP);
   const bool unread = reason == ENXIO || reason == EPIPE || reason == EAGAIN || over;
   if (reason != 0 && !unread && !log_failed_.exchange(true)) {
-    complain("OVERLAPACK_VERBOSE='" + settings_.log +
+    complain("OVERLAPACK_VERBOSE='" + settings.log +
              "': calls cannot be logged: " + std::generic_category().message(reason));
   }
 }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "device/device.hpp"
@@ -35,7 +36,12 @@ class Context {
   /// name need not be there, since it is about to be written.
   static void expect_new_profile();
 
-  const Settings& settings() const { return settings_; }
+  /// Another thread may change them at any time: who needs several of one state asks once. What
+  /// this returns remains as it is.
+  const Settings& settings() const { return *settings_.load(std::memory_order_acquire); }
+  /// Changes the setting at a place in kSettings, for calls that begin later. False if it does not
+  /// accept the value.
+  bool change(std::size_t place, const std::string& value);
   const Profile& profile() const { return profile_; }
 
   /// The device that the settings name, opened by the first call of this function, or by a thread
@@ -59,6 +65,10 @@ class Context {
   CpuWork work_before_start() const { return {seconds_before_start_, flops_before_start_}; }
   /// Why device() is null, or which device it is.
   std::string device_status();
+  /// The same without opening it.
+  std::string device_status_so_far();
+  /// Whether a profiler gets a range for each call (device/nvtx.hpp).
+  bool has_nvtx() const { return has_nvtx_; }
   /// A call that uses the device has one.
   Turns& turns() { return turns_; }
   /// Gives the device up for the rest of the process.
@@ -79,8 +89,8 @@ class Context {
   /// For tests: replaces the device. No call may be under way.
   void use_device(std::shared_ptr<Device> device);
 
-  /// Writes one line to the call log.
-  void log(const std::string& line);
+  /// Writes one line to the call log of these settings.
+  void log(const Settings& settings, const std::string& line);
 
  private:
   Context();
@@ -94,8 +104,14 @@ class Context {
   /// Says that the one device which the user has named is not there.
   void report_missing(const char* why) noexcept;
   void set_status(const char* what, const char* why) noexcept;
-  Settings settings_;
-  bool from_environment_ = true;  // the settings are
+  struct ByGiven {
+    bool operator()(const Settings& a, const Settings& b) const { return a.given < b.given; }
+  };
+  Settings first_;                       // from the environment, or of reset()
+  std::set<Settings, ByGiven> changed_;  // all that there have been: a call may still read them
+  std::atomic<const Settings*> settings_{&first_};
+  bool from_environment_ = true;  // first_ is
+  bool has_nvtx_ = false;
   Profile profile_;
   Turns turns_;
   std::atomic<bool> log_failed_{false};

@@ -1,6 +1,7 @@
 #include "dispatch/route.hpp"
 
 #include <algorithm>
+#include <cinttypes>
 #include <iomanip>
 #include <locale>
 #include <sstream>
@@ -45,8 +46,8 @@ std::string describe(const Call& call, const Decision& decision, Index info, dou
 }
 
 /// Fills in `decision`. Where this throws bad_alloc, for one of the texts, the rest is right.
-void fill_in(Context& context, const Call& call, bool large, Decision& decision) {
-  const Settings& settings = context.settings();
+void fill_in(Context& context, const Settings& settings, const Call& call, bool large,
+             Decision& decision) {
   auto& [resident, waits, device, plan, where] = decision;
   open_beside_cuda(context, call, large);
   resident = is_resident(context, call);
@@ -83,12 +84,12 @@ bool has_cuda_memory(const Call& call) {
 
 }  // namespace
 
-bool is_large(const Context& context, const Call& call) {
-  return wants_device(call.routine, call.type, call.shape, context.settings(), context.profile());
+bool is_large(const Context& context, const Settings& settings, const Call& call) {
+  return wants_device(call.routine, call.type, call.shape, settings, context.profile());
 }
 
-bool is_small(const Context& context, const Call& call, bool large) {
-  return !large && !context.settings().verbose &&
+bool is_small(const Context& context, const Settings& settings, const Call& call, bool large) {
+  return !large && !settings.verbose && !context.has_nvtx() &&
          call.shape.elements() < (context.opened() ? kSmallestResident : kLargeMatrix);
 }
 
@@ -101,11 +102,11 @@ void open_beside_cuda(Context& context, const Call& call, bool large) {
   if (by_program || (may_be_there && has_cuda_memory(call))) context.device();
 }
 
-Decision decide(Context& context, const Call& call, bool large) {
+Decision decide(Context& context, const Settings& settings, const Call& call, bool large) {
   Decision decision;
   try {
     try {
-      fill_in(context, call, large, decision);
+      fill_in(context, settings, call, large, decision);
     } catch (const DeviceError& error) {  // the CPU cannot read the operands, either
       context.heed(error);
       decision.resident = true;
@@ -140,17 +141,24 @@ algorithms::Options options_of(const Plan& plan, const Settings& settings, const
   return options;
 }
 
-CallLog::CallLog(Context& context, const Call& call, const Decision& decision)
-    : context_(context), call_(call), decision_(decision) {}
+CallLog::CallLog(Context& context, const Settings& settings, const Call& call,
+                 const Decision& decision)
+    : context_(context), settings_(settings), call_(call), decision_(decision) {
+  if (context.has_nvtx()) {
+    range_.emplace("%c%s m=%" PRId64 " n=%" PRId64 " nrhs=%" PRId64 " where=%s", call.type,
+                   call.name, call.shape.m, call.shape.n, call.shape.nrhs, decision.where.c_str());
+  }
+}
 
 double CallLog::seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
 }
 
 void CallLog::write(Index info, double flops, const Traffic& moved) const {
-  if (!context_.settings().verbose) return;
+  if (!settings_.verbose) return;
   try {
-    context_.log(describe(call_, decision_, info, seconds() * 1e3, flops, moved.up, moved.down));
+    context_.log(settings_,
+                 describe(call_, decision_, info, seconds() * 1e3, flops, moved.up, moved.down));
   } catch (const std::bad_alloc&) {  // the call has been done all the same
   }
 }

@@ -7,11 +7,13 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <string>
 
 #include "algorithms/refine/refine.hpp"
 #include "core/no_traps.hpp"
 #include "core/view.hpp"
+#include "device/nvtx.hpp"
 #include "dispatch/calls.hpp"
 #include "dispatch/memory_use.hpp"
 #include "dispatch/plan.hpp"
@@ -56,32 +58,36 @@ struct Decision {
   std::string where = "cpu";  ///< for the call log
 };
 
-/// Whether a call is large enough for the device.
-bool is_large(const Context& context, const Call& call);
+/// Whether a call is large enough for the device. Here and below, the settings are those that the
+/// context had when the call began.
+bool is_large(const Context& context, const Settings& settings, const Call& call);
 /// In a process that uses CUDA itself a call large enough for the device starts it at once, which
 /// costs little there; and a smaller one does with operands that the CPU cannot read.
 void open_beside_cuda(Context& context, const Call& call, bool large);
 /// Whether a call goes to the CPU without further questions.
-bool is_small(const Context& context, const Call& call, bool large);
+bool is_small(const Context& context, const Settings& settings, const Call& call, bool large);
 /// For a call that is not small. Only the texts are missing if there is no memory.
-Decision decide(Context& context, const Call& call, bool large);
+Decision decide(Context& context, const Settings& settings, const Call& call, bool large);
 /// Whether others may use the device beside a call: it is small, and needs no threads.
 Turns::Kind turn_of(const Call& call, const Decision& decision);
 /// How the device carries a plan out.
 algorithms::Options options_of(const Plan& plan, const Settings& settings, const Tuning& tuning);
 
 /// Measures a call, from its construction on, and writes its line to the call log, if there is one
-/// and there is memory for the texts: the call has been done all the same.
+/// and there is memory for the texts: the call has been done all the same. While it lives it is
+/// the range of the call that a profiler shows.
 class CallLog {
  public:
-  CallLog(Context& context, const Call& call, const Decision& decision);
+  CallLog(Context& context, const Settings& settings, const Call& call, const Decision& decision);
   double seconds() const;
   void write(Index info, double flops, const Traffic& moved = {}) const;
 
  private:
   Context& context_;
+  const Settings& settings_;
   const Call& call_;
   const Decision& decision_;
+  std::optional<NvtxRange> range_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
@@ -113,13 +119,14 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume,
   const Nesting nesting;
   if (!nesting.outermost()) return on_cpu();
   Context& context = Context::instance();
-  const bool large = is_large(context, call);
-  if (is_small(context, call, large)) return on_cpu();  // all that small calls pay
+  const Settings& settings = context.settings();
+  const bool large = is_large(context, settings, call);
+  if (is_small(context, settings, call, large)) return on_cpu();  // all that small calls pay
 
   const AtWork at_work;
-  Decision decision = decide(context, call, large);
+  Decision decision = decide(context, settings, call, large);
   const bool resident = decision.resident;
-  const CallLog log(context, call, decision);
+  const CallLog log(context, settings, call, decision);
   if (!decision.plan.on_device) {
     Index info = kNoMemory;
     if (large || resident) give_way_to_exit();
@@ -142,7 +149,7 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume,
   Device& device = *decision.device;
   const Turns::Turn turn(context.turns(), turn_of(call, decision));
   const Traffic before = own_traffic;
-  algorithms::Options options = options_of(decision.plan, context.settings(), device.tuning());
+  algorithms::Options options = options_of(decision.plan, settings, device.tuning());
   Index committed = 0, info = 0;
   const auto finish_on_cpu = [&](const char* reason) {
     info = kNoMemory;
@@ -158,7 +165,7 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume,
   };
   try {
     const DeviceUse use;
-    device.set_memory_limit(context.settings().memory_limit);
+    device.set_memory_limit(settings.memory_limit);
     const std::shared_ptr<void> current = device.make_current();
     const MemoryUse memory_use(context);
     const NoTraps no_traps;  // as the device has none
@@ -166,11 +173,11 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume,
       info = on_device(device, options, committed);
     } catch (const OutOfDeviceMemory& error) {
       const bool begun = resident || committed > 0;
-      if (begun || !retry_out_of_core(call.routine, call.type, call.shape, context.settings(),
-                                      device, error.what(), decision.plan)) {
+      if (begun || !retry_out_of_core(call.routine, call.type, call.shape, settings, device,
+                                      error.what(), decision.plan)) {
         throw;
       }
-      options = options_of(decision.plan, context.settings(), device.tuning());
+      options = options_of(decision.plan, settings, device.tuning());
       info = on_device(device, options, committed);
     }
   } catch (const DeviceError& error) {

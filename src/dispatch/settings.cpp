@@ -82,6 +82,16 @@ int rank_on_machine(const std::function<const char*(const char*)>& lookup) {
   return 0;
 }
 
+/// Gives a setting its value; an empty one is the default. False if it is not accepted.
+bool give(Settings& settings, std::size_t place, const std::string& value) {
+  if (value.empty()) return true;
+  if (!kSettings[place].accept(settings, value)) return false;
+  settings.given[place] = value;
+  return true;
+}
+
+constexpr bool kFixed = true;
+
 }  // namespace
 
 std::optional<Index> parse_integer(const std::string& text) {
@@ -92,12 +102,12 @@ std::optional<Index> parse_integer(const std::string& text) {
   return value;
 }
 
-constexpr std::array<Setting, 15> kSettings = {{
+constexpr std::array<Setting, kSettingCount> kSettings = {{
     {"OVERLAPACK_DEVICE", "auto|cuda[:i]|host|off",
      "where large calls go: auto, cuda = the CUDA device on which the program itself works, or "
      "else the first one (processes of a parallel program take turns); cuda:i = that device; "
      "host = the emulated device (for tests); off = every call to the CPU LAPACK",
-     accept_device},
+     accept_device, kFixed},
     {"OVERLAPACK_MIN_N", "a whole number >= 1",
      "send calls of at least this size to the device, instead of the measured break-even",
      [](Settings& settings, const std::string& text) {
@@ -193,13 +203,15 @@ constexpr std::array<Setting, 15> kSettings = {{
      [](Settings& settings, const std::string& text) {
        settings.profile = text;
        return true;
-     }},
+     },
+     kFixed},
     {"OVERLAPACK_CPU_LAPACK", "a path of a shared library",
      "the CPU LAPACK to use, instead of the one found in the process",
      [](Settings& settings, const std::string& text) {
        settings.cpu_lapack = text;
        return true;
-     }},
+     },
+     kFixed},
     {"OVERLAPACK_VERBOSE", "0|1|a path with a '/'",
      "1 = one line per call on stderr; a path = the same lines appended to that file",
      [](Settings& settings, const std::string& text) {
@@ -210,6 +222,14 @@ constexpr std::array<Setting, 15> kSettings = {{
        settings.verbose = text == "1" || !settings.log.empty();
        return settings.verbose || text == "0";
      }},
+    {"OVERLAPACK_NVTX", "calls|blocks",
+     "what a profiler shows that reads NVTX, as Nsight Systems does: calls = a range for each "
+     "call; blocks = also one for each block of a factorization and each chunk that is copied. "
+     "Without a profiler there are none",
+     [](Settings& settings, const std::string& text) {
+       return choose(settings.nvtx_blocks, text, {{"calls", false}, {"blocks", true}});
+     },
+     kFixed},
 }};
 
 std::optional<int> cuda_index_of(const std::string& device) {
@@ -233,11 +253,21 @@ Settings parse_settings(const std::function<const char*(const char*)>& lookup,
                         std::vector<std::string>& complaints) {
   Settings result;
   result.rank = rank_on_machine(lookup);
-  for (const Setting& setting : kSettings) {
-    const char* const text = lookup(setting.name);
-    if (text == nullptr || *text == '\0' || setting.accept(result, text)) continue;
-    complaints.push_back(std::string(setting.name) + "=" + quoted(text) +
-                         " is ignored; accepted: " + setting.values);
+  for (std::size_t i = 0; i < kSettingCount; ++i) {
+    const char* const text = lookup(kSettings[i].name);
+    if (text == nullptr || give(result, i, text)) continue;
+    complaints.push_back(std::string(kSettings[i].name) + "=" + quoted(text) +
+                         " is ignored; accepted: " + kSettings[i].values);
+  }
+  return result;
+}
+
+std::optional<Settings> with(const Settings& settings, std::size_t place,
+                             const std::string& value) {
+  Settings result;
+  result.rank = settings.rank;
+  for (std::size_t i = 0; i < kSettingCount; ++i) {
+    if (!give(result, i, i == place ? value : settings.given[i])) return std::nullopt;
   }
   return result;
 }

@@ -19,6 +19,7 @@ namespace overlapack::dispatch {
 enum class Algorithm { automatic, tiled, hybrid, textbook };
 enum class DeviceChoice { automatic, cuda, host, off };
 using algorithms::Upload;
+inline constexpr std::size_t kSettingCount = 16;
 
 /// What the environment says (docs/user/settings.md). Empty or absent means the default.
 struct Settings {
@@ -43,6 +44,9 @@ struct Settings {
   bool verbose = false;         ///< OVERLAPACK_VERBOSE: log every call
   std::string log;              ///< file the log is appended to; empty means stderr
   bool log_of_summary = false;  ///< `log` is there only as long as somebody will read it
+  bool nvtx_blocks = false;     ///< OVERLAPACK_NVTX=blocks: ranges of blocks, too
+  /// The values as they were given, in the order of kSettings; empty for a default.
+  std::array<std::string, kSettingCount> given;
 };
 
 /// For Settings::keep_memory.
@@ -63,8 +67,11 @@ struct Setting {
   const char* meaning;
   /// Takes a value, which is not empty. False, and the default remains, if it is not accepted.
   bool (*accept)(Settings&, const std::string&);
+  /// Whether its value is in use for the life of the process. Calls read all others as they begin,
+  /// so that those may change at any time.
+  bool fixed = false;
 };
-extern const std::array<Setting, 15> kSettings;
+extern const std::array<Setting, kSettingCount> kSettings;
 
 /// 3 of "cuda:3", which is a setting and a device's name; none of anything else.
 std::optional<int> cuda_index_of(const std::string& device);
@@ -80,6 +87,9 @@ std::string quoted(const std::string& text);
 /// a parallel program says (Open MPI, Intel MPI and MPICH, MVAPICH, PALS, Slurm), or 0.
 Settings parse_settings(const std::function<const char*(const char*)>& lookup,
                         std::vector<std::string>& complaints);
+/// The same settings but for the one at a place in kSettings, which gets a value or, if that is
+/// empty, its default. None if it does not accept the value.
+std::optional<Settings> with(const Settings& settings, std::size_t place, const std::string& value);
 /// What there is to say of an environment's variables that are called like settings and are none:
 /// "no setting is called 'OVERLAPACK_MINN'; did you mean OVERLAPACK_MIN_N?".
 std::vector<std::string> unknown_settings(const char* const* environment);

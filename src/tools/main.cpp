@@ -155,6 +155,8 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
   mirror(*run, options, "--profile", "OVERLAPACK_PROFILE", "File with the break-even sizes", kFile);
   mirror(*run, options, "--cpu-lapack", "OVERLAPACK_CPU_LAPACK",
          "Shared library to use as CPU LAPACK", kFile);
+  mirror(*run, options, "--nvtx", "OVERLAPACK_NVTX",
+         "calls or blocks: the ranges of which profilers show (nsys, for instance)", "NAME");
   CLI::Option* const verbose = run->add_flag_callback(
       "-v,--verbose", [&options] { options.environment.emplace_back("OVERLAPACK_VERBOSE", "1"); },
       "One line on stderr for every call (OVERLAPACK_VERBOSE=1)");

@@ -4,11 +4,12 @@
     check_process.py links LIB        the library needs no CUDA library, and has no search path of
                                       its own
     check_process.py self LIB DEVICE [--preload [--copy]] [--before PATH] [--cpu-lapack PATH]
-                  [--print WORDS] [--say WORDS] [--log ROUTINE [--only]] -- PROGRAM ARGS
+                  [--print WORDS] [--say WORDS] [--silent] [--log ROUTINE [--only]]
+                  -- PROGRAM ARGS
                                       a program that judges its answers itself: must end with 0,
-                                      print WORDS, say WORDS once on standard error, and have a
-                                      call of ROUTINE (and of no other, with --only) served by
-                                      DEVICE;
+                                      print WORDS, say WORDS once on standard error (or nothing,
+                                      with --silent), and have a call of ROUTINE (and of no other,
+                                      with --only) served by DEVICE;
                                       "hidden" stands for a GPU that the driver does not show or
                                       that is not there, so that the CPU serves the calls. With
                                       --copy a copy of LIB is preloaded as well, with --before
@@ -109,6 +110,8 @@ def judged_by_itself(options):
         harness.fail(f"\"{options.print}\" was not printed")
     if options.say and errors.count(options.say) != 1:
         harness.fail(f"\"{options.say}\" was not said, or more than once")
+    if options.silent and errors:
+        harness.fail("something was said on standard error")
     if options.log:
         where = "cpu" if options.device in ("off", "hidden") else options.device
         calls = harness.read_log(log)
@@ -139,6 +142,7 @@ def main():
     command.add_argument("--cpu-lapack")
     command.add_argument("--print")
     command.add_argument("--say")
+    command.add_argument("--silent", action="store_true")
     command.add_argument("--log")
     command.add_argument("--only", action="store_true")
     command.add_argument("program", nargs="+")

@@ -2,7 +2,9 @@
 root and has the setuid bit, started by another user. The library must ignore its settings there
 and write no file. The same copy without the bit shows that it heeds them elsewhere.
 
-    check_secure.py LIB PROGRAM COUNTING_LAPACK
+    check_secure.py LIB PROGRAM COUNTING_LAPACK [TOOL]
+
+TOOL is nvtx_tool.c's library, which stands for a profiler.
 """
 
 import os
@@ -28,7 +30,7 @@ def why_not(folder):
 
 
 def main():
-    library, program, counting = sys.argv[1:]
+    library, program, counting, *tools = sys.argv[1:]
     if harness.runtimes(library):
         harness.skip("the library is built with a sanitizer, which listens to the environment")
     with tempfile.TemporaryDirectory(prefix="overlapack-") as folder:
@@ -47,6 +49,9 @@ def main():
         env = harness.environment("off", log, OVERLAPACK_CPU_LAPACK=counting,
                                   OVERLAPACK_PROFILE=os.path.join(folder, "profile"),
                                   XDG_CACHE_HOME=folder, HOME=folder, LD_LIBRARY_PATH=folder)
+        told = os.path.join(folder, "told")
+        for tool in tools:
+            env.update(NVTX_INJECTION64_PATH=shutil.copy(tool, folder), NVTX_TOOL_LOG=told)
         before = sorted(os.listdir(folder))
         for mode in (0o4755, 0o755):
             os.chmod(copy, mode)
@@ -63,6 +68,8 @@ def main():
                 harness.fail(f"printed {errors!r}, files {os.listdir(folder)}")
         if not errors.startswith("overlapack: ") or not harness.read_log(log):
             harness.fail("without privileges the settings had no effect")
+        if tools and not os.path.exists(told):
+            harness.fail("without privileges the profiler was not let in")
 
 
 if __name__ == "__main__":

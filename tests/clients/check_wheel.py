@@ -35,17 +35,73 @@ assert np.allclose(a[rows], (np.tril(lu, -1) + np.eye(150)) @ np.triu(lu))
 """
 COUNTS = {("dgesv", "host"): 1, ("dpotrf", "host"): 2, ("dgetrf", "host"): 1}
 
-# Each block is seen by itself, and nothing outside.
+# Each block is seen by itself, and nothing outside; calls before it, and blocks in blocks.
 BLOCKS = """
 import overlapack, sys
 overlapack.enable()
 import numpy as np
 a = 20 * np.eye(150) + 1
+np.linalg.solve(a, a)
 for function in np.linalg.inv, np.linalg.cholesky:
     with overlapack.profile():
         function(a)
     print("----", file=sys.stderr)
     function(a)
+with overlapack.profile():
+    np.linalg.inv(a)
+    with overlapack.profile():
+        np.linalg.cholesky(a)
+    print("----", file=sys.stderr)
+print("----", file=sys.stderr)
+"""
+BLOCK_COUNTS = [{("dgesv", "host"): 1}, {("dpotrf", "host"): 1}, {("dpotrf", "host"): 1},
+                {("dgesv", "host"): 1, ("dpotrf", "host"): 1}]
+
+# Settings and status of a process.
+STATE = """
+import overlapack
+before = overlapack.status()
+assert before["library"] is None and before["device"].startswith("host ("), before
+try:
+    overlapack.get("OVERLAPACK_MIN_N")
+    raise SystemExit("no error without the library")
+except RuntimeError as error:
+    assert "overlapack.enable()" in str(error)
+overlapack.enable()
+assert overlapack.status()["device"] == "not started", overlapack.status()
+import numpy as np, scipy.linalg
+np.linalg.solve(np.eye(150), np.eye(150))
+now = overlapack.status()
+assert now["library"].endswith("/overlapack/lib/liboverlapack.so.0"), now
+assert now["device"].startswith("host ("), now
+assert now["version"] == before["version"] == overlapack.__version__
+for package in "numpy", "scipy":
+    assert any(f"/{package}.libs/libscipy_openblas" in file for file in now["lapacks"]), now
+assert before["lapacks"][0] in now["lapacks"], (before, now)
+assert now["settings"] == {"OVERLAPACK_DEVICE": "host", "OVERLAPACK_MIN_N": "100",
+                           "OVERLAPACK_NB": "32"} == before["settings"], now
+overlapack.set("OVERLAPACK_MIN_N", 1000)
+assert overlapack.get("OVERLAPACK_MIN_N") == "1000" and not overlapack.get("OVERLAPACK_VERBOSE")
+for name, value in ("OVERLAPACK_DEVICE", "off"), ("OVERLAPACK_NB", "x"), ("OVERLAPACK_X", ""):
+    try:
+        overlapack.set(name, value)
+        raise SystemExit(f"{name}={value} was accepted")
+    except ValueError as error:
+        assert name in str(error), error
+"""
+
+# `import overlapack` before and after threadpoolctl.
+THREADS = """
+{imports}
+overlapack.enable()
+ours = lambda: [pool for pool in threadpoolctl.threadpool_info()
+                if pool["internal_api"] == "overlapack"]
+pool, = ours()
+assert pool["user_api"] == "lapack" and pool["version"] == overlapack.__version__, pool
+assert pool["num_threads"] >= 1 and pool["prefix"] == "liboverlapack", pool
+with threadpoolctl.threadpool_limits(5, user_api="lapack"):
+    assert ours()[0]["num_threads"] == 5 and overlapack.get("OVERLAPACK_THREADS") == "5"
+assert ours() == [pool] and not overlapack.get("OVERLAPACK_THREADS")
 """
 
 
@@ -81,7 +137,7 @@ class Package:
 def rows(summary):
     """The number of calls by routine and place."""
     return {(routine, place): int(calls) for routine, place, calls in
-            re.findall(r"^(\w+) +([a-z:0-9+]+) +(\d+) ", summary, re.MULTILINE)}
+            re.findall(r"^(\w+) +([a-z][a-z:0-9+]*) +(\d+) ", summary, re.MULTILINE)}
 
 
 def pack(python, source, build, folder, scratch):
@@ -107,7 +163,8 @@ def check_files(wheel, source, build):
     with open(os.path.join(source, "CMakeLists.txt")) as file:
         version = re.search(r"project\(overlapack VERSION (\S+)", file.read()).group(1)
     plugin = harness.plugin_of(os.path.join(build, "liboverlapack.so"))
-    expected = {"__init__.py", "__main__.py", "bin/overlapack", "lib/liboverlapack.so.0"}
+    expected = {"__init__.py", "__main__.py", "threadpools.py", "bin/overlapack",
+                "lib/liboverlapack.so.0"}
     if plugin:
         expected.add("lib/overlapack/" + os.path.basename(plugin))
     with zipfile.ZipFile(wheel) as archive:
@@ -171,21 +228,25 @@ def check_ways(package):
 def check_status(package):
     _, errors = package.run(package.python, "-c", BLOCKS)
     blocks = [rows(part) for part in errors.split("----\n")]
-    expect(blocks == [{("dgesv", "host"): 1}, {("dpotrf", "host"): 1}, {}], errors)
+    expect(blocks == BLOCK_COUNTS + [{}], errors)
     _, errors = package.run(package.python, "-m", "overlapack", "-s", "-c", BLOCKS)
     blocks = [rows(part) for part in errors.split("----\n")]
-    expect(blocks[:2] == [{("dgesv", "host"): 1}, {("dpotrf", "host"): 1}], errors)
-    expect(blocks[2][("dgesv", "host")] == blocks[2][("dpotrf", "host")] == 2, errors)
+    expect(blocks[:-1] == BLOCK_COUNTS, errors)
+    expect(blocks[-1] == {("dgesv", "host"): 4, ("dpotrf", "host"): 3}, errors)
+    _, errors = package.run(package.python, "-m", "overlapack", "-v", "-c", BLOCKS)
+    logged = re.findall(r"^overlapack (\w+) ", errors, re.MULTILINE)
+    expect((logged.count("dgesv"), logged.count("dpotrf")) == (4, 3), errors)
 
-    state = "import overlapack; print(*map(overlapack.status().get, ('library', 'device', " \
-            "'cpu_lapack', 'settings')), sep='\\n')"
-    output, _ = package.run(package.python, "-c", state)
-    library, device, lapack, settings = output.splitlines()
-    expect(library == "None" and device.startswith("host ("), output)
-    expect(re.search(r"/numpy\.libs/libscipy_openblas\S+\.so$", lapack), output)
-    expect("'OVERLAPACK_DEVICE': 'host'" in settings, output)
+    _, errors = package.run(package.python, "-c", STATE)
+    expect(not errors, errors)
+    state = "import overlapack; print(overlapack.status()['library'])"
     output, _ = package.run(package.python, "-m", "overlapack", "-c", state)
-    expect(output.splitlines()[0].endswith("/overlapack/lib/liboverlapack.so.0"), output)
+    expect(output.endswith("/overlapack/lib/liboverlapack.so.0\n"), output)
+    for imports in ("import threadpoolctl, overlapack",
+                    "import overlapack, threadpoolctl, overlapack.threadpools"):
+        package.run(package.python, "-c", THREADS.format(imports=imports))
+    state = "import overlapack, sys; print('threadpoolctl' in sys.modules)"
+    expect(package.run(package.python, "-c", state)[0] == "False\n", "it was imported by us")
 
 
 def check_command(package):

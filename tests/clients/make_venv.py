@@ -1,4 +1,5 @@
-"""Makes a virtual environment with pip's NumPy and SciPy wheels: make_venv.py FOLDER
+"""Makes a virtual environment with pip's NumPy and SciPy wheels, and with threadpoolctl:
+make_venv.py FOLDER
 
 Where that cannot be done (no venv module, no package index within reach), a python3 on the path
 that already has the wheels takes its place. Otherwise it skips, and notes the reason in
@@ -32,7 +33,7 @@ def python_with_wheels():
 def main():
     folder = sys.argv[1]
     python = os.path.join(folder, "bin", "python")
-    probe = [python, "-c", "import numpy, scipy; print('NumPy', numpy.__version__, "
+    probe = [python, "-c", "import numpy, scipy, threadpoolctl; print('NumPy', numpy.__version__, "
                            "'SciPy', scipy.__version__)"]
 
     def attempt(what, command):
@@ -64,7 +65,7 @@ def main():
     attempt("no virtual environment", [sys.executable, "-m", "venv", folder])
     attempt("pip cannot install NumPy and SciPy wheels",
             [python, "-m", "pip", "install", "--quiet", "--only-binary=:all:", "--retries", "1",
-             "--timeout", "20", "numpy", "scipy"])
+             "--timeout", "20", "numpy", "scipy", "threadpoolctl"])
     print(attempt("the wheels do not load", probe))
 
 

@@ -7,23 +7,31 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <clocale>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
 #include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include "dispatch/calls.hpp"
 #include "dispatch/context.hpp"
 #include "dispatch/plan.hpp"
 #include "host/messages.hpp"
+#include "overlapack/settings.h"
 #include "support/child.hpp"
 #include "support/fixtures.hpp"
 #include "support/lapack_calls.hpp"
 #include "support/matrices.hpp"
 #include "support/on_device.hpp"
+#include "support/residual.hpp"
 
 namespace overlapack {
 namespace {
@@ -53,7 +61,10 @@ class CallLog : public RoutedTest {
     settings.log = path;
     use(settings);
   }
-  static void write_line() { dispatch::Context::instance().log("a line"); }
+  static void write_line() {
+    auto& context = dispatch::Context::instance();
+    context.log(context.settings(), "a line");
+  }
   std::string text() const {
     std::ostringstream all;
     all << std::ifstream(path_).rdbuf();
@@ -294,6 +305,64 @@ TEST_F(CallLog, CallsThatTheDeviceWouldHaveServedStartItInTheEnd) {
   EXPECT_NE(text().find("the device is being started"), std::string::npos) << text();
   context.device();  // waits for it
   EXPECT_TRUE(context.opened());
+}
+
+TEST_F(CallLog, SettingsChangeWhileThreadsCall) {
+  use(settings_for(dispatch::Algorithm::tiled, 16));
+  const auto set = [](const char* name, const std::string& value) {
+    EXPECT_EQ(ovl_set(name, value.c_str()), 0) << name << '=' << value;
+  };
+  set("OVERLAPACK_KEEP_MEMORY", "forever");  // as in use()
+  const auto solve = [](Index n, std::uint64_t seed) {
+    const auto a = random_matrix<double>(n, n, seed), b = random_matrix<double>(n, 1, seed + 1);
+    auto lu = a, x = b;
+    std::vector<Index> pivots;
+    EXPECT_EQ(gesv(lu.view(), pivots, x.view()), 0);
+    EXPECT_LT(solve_residual(Op::none, widen<double>(a.view()), x, b), kThreshold);
+  };
+  std::atomic<bool> going{true};
+  std::vector<std::thread> threads;
+  for (std::uint64_t t = 0; t < 3; ++t) {
+    threads.emplace_back([&, t] {
+      for (std::uint64_t round = 0; round < 20 || going; ++round) solve(30 + 10 * Index(t), round);
+    });
+  }
+  const std::pair<const char*, const char*> changes[] = {{"OVERLAPACK_VERBOSE", path_.c_str()},
+                                                         {"OVERLAPACK_MIN_N", "1"},
+                                                         {"OVERLAPACK_NB", "8"},
+                                                         {"OVERLAPACK_THREADS", "3"},
+                                                         {"OVERLAPACK_ALGORITHM", "hybrid"},
+                                                         {"OVERLAPACK_MEMORY_LIMIT", "1M"},
+                                                         {"OVERLAPACK_KEEP_MEMORY", "0"}};
+  for (int round = 0; round < 10; ++round) {
+    for (const auto& [name, value] : changes) {
+      set(name, value);
+      char text[4096];
+      EXPECT_GT(ovl_get(name, text, sizeof text), 0);
+      EXPECT_STREQ(text, value);
+      EXPECT_GT(ovl_info(text, sizeof text), 0);
+      EXPECT_NE(std::string(text).find(name), std::string::npos) << text;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));  // some calls
+    for (const auto& [name, value] : changes) {
+      set(name, std::strcmp(name, "OVERLAPACK_KEEP_MEMORY") == 0 ? "forever" : "");
+    }
+  }
+  going = false;
+  for (std::thread& thread : threads) thread.join();
+
+  const std::string before = text();
+  EXPECT_NE(before.find(" where=host "), std::string::npos) << before;
+  solve(30, 1);
+  EXPECT_EQ(text(), before);
+  set("OVERLAPACK_VERBOSE", path_);
+  solve(30, 1);
+  std::istringstream log(text());
+  for (std::string line; std::getline(log, line);) {  // whole ones
+    EXPECT_EQ(line.rfind("overlapack dgesv ", 0), 0u) << line;
+    EXPECT_EQ(line.back(), '"') << line;
+  }
+  EXPECT_GT(text().size(), before.size());
 }
 
 TEST_F(CallLog, LinesAreAppended) {

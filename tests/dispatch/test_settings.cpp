@@ -97,6 +97,8 @@ TEST(Settings, AcceptEveryDocumentedValue) {
   EXPECT_FALSE(parse({{"OVERLAPACK_VERBOSE", "0"}}).verbose);
   EXPECT_TRUE(parse({{"OVERLAPACK_VERBOSE", "./calls"}}).verbose);
   EXPECT_EQ(parse({{"OVERLAPACK_VERBOSE", "./calls"}}).log, "./calls");
+  EXPECT_FALSE(parse({{"OVERLAPACK_NVTX", "calls"}}).nvtx_blocks);
+  EXPECT_TRUE(parse({{"OVERLAPACK_NVTX", "blocks"}}).nvtx_blocks);
 }
 
 TEST(Settings, ComplainOnceAboutABadValueAndIgnoreIt) {
@@ -130,6 +132,7 @@ TEST(Settings, ComplainOnceAboutABadValueAndIgnoreIt) {
       {"OVERLAPACK_KEEP_MEMORY", "1.5"},
       {"OVERLAPACK_KEEP_MEMORY", "1000001"},
       {"OVERLAPACK_KEEP_MEMORY", "always"},
+      {"OVERLAPACK_NVTX", "all"},
       {"OVERLAPACK_MEMORY_LIMIT", "0"},
       {"OVERLAPACK_MEMORY_LIMIT", "2T"},
       {"OVERLAPACK_MEMORY_LIMIT", "G"},
@@ -218,11 +221,43 @@ TEST(Settings, AllVariablesAreDocumented) {
   const char* const names[] = {
       "OVERLAPACK_DEVICE",  "OVERLAPACK_MIN_N",   "OVERLAPACK_ALGORITHM", "OVERLAPACK_NB",
       "OVERLAPACK_FP32",    "OVERLAPACK_THREADS", "OVERLAPACK_PROFILE",   "OVERLAPACK_CPU_LAPACK",
-      "OVERLAPACK_VERBOSE", "OVERLAPACK_REFINE",  "OVERLAPACK_COPIES"};
+      "OVERLAPACK_VERBOSE", "OVERLAPACK_REFINE",  "OVERLAPACK_COPIES",    "OVERLAPACK_NVTX"};
   for (const std::string name : names) {
     int found = 0;
     for (const Setting& setting : kSettings) found += setting.name == name ? 1 : 0;
     EXPECT_EQ(found, 1) << name;
+  }
+}
+
+std::size_t place_of(const std::string& name) {
+  std::size_t place = 0;
+  while (kSettings.at(place).name != name) ++place;
+  return place;
+}
+
+TEST(Settings, OneOfThemCanBeChanged) {
+  const Settings first = parse({{"OVERLAPACK_NB", "32"}, {"SLURM_LOCALID", "5"}});
+  EXPECT_EQ(first.given[place_of("OVERLAPACK_NB")], "32");
+  EXPECT_EQ(first.given[place_of("OVERLAPACK_VERBOSE")], "");
+  const std::optional<Settings> second = with(first, place_of("OVERLAPACK_VERBOSE"), "./calls");
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->log, "./calls");
+  EXPECT_EQ(second->nb, 32);
+  EXPECT_EQ(second->rank, 5);
+  const std::optional<Settings> third = with(*second, place_of("OVERLAPACK_NB"), "");
+  ASSERT_TRUE(third);
+  EXPECT_EQ(third->nb, 0);
+  EXPECT_EQ(third->given[place_of("OVERLAPACK_NB")], "");
+  EXPECT_TRUE(third->verbose);
+  EXPECT_FALSE(with(*third, place_of("OVERLAPACK_NB"), "wide"));
+}
+
+TEST(Settings, AreFixedIfTheirValueIsInUse) {
+  for (const Setting& setting : kSettings) {
+    const std::string name = setting.name;
+    EXPECT_EQ(setting.fixed, name == "OVERLAPACK_DEVICE" || name == "OVERLAPACK_PROFILE" ||
+                                 name == "OVERLAPACK_CPU_LAPACK" || name == "OVERLAPACK_NVTX")
+        << name;
   }
 }
 

@@ -74,12 +74,16 @@ Real<T> norm(Family family, Norm norm, Symmetry symmetry, Uplo uplo, HostView<co
   const AtWork at_work;
   const Call call = norm_call(norm, symmetry, uplo, a);
   Decision decision;
-  const CallLog log(context, call, decision);
+  try {
+    decision.where = device->name();
+  } catch (const std::bad_alloc&) {  // for the log, and for a profiler
+  }
+  const CallLog log(context, context.settings(), call, decision);
   bool on_cpu = false;
   const Real<T> result = norm_on_device(context, *device, cpu, norm, symmetry, uplo, a, on_cpu);
   give_way_to_exit();  // without a result, maybe
   try {
-    decision.where = device->name() + (on_cpu ? "+cpu" : "");
+    if (on_cpu) decision.where += "+cpu";
     decision.plan.why = "the matrix lies on the device";
     log.write(0, 2.0 * static_cast<double>(a.rows) * static_cast<double>(a.cols));
   } catch (const std::bad_alloc&) {  // the norm is known all the same

@@ -142,7 +142,7 @@ Index chol_update(const char* name, Uplo uplo, HostView<T> a, HostView<const T> 
   call.ldb = v.ld;
   try {
     call.operands[1] = v.data;
-    open_beside_cuda(context, call, is_large(context, call));
+    open_beside_cuda(context, call, is_large(context, context.settings(), call));
     const auto device_of = [&](const T* matrix) {
       return device_of_call(context, call.shape.elements(), sizeof(T), matrix);
     };
