@@ -22,7 +22,7 @@ class Overlapack(CMakePackage, CudaPackage):
 
     def cmake_args(self):
         args = [
-            self.define("CMAKE_INSTALL_LIBDIR", "lib"),  # on Debian, too
+            self.define("CMAKE_INSTALL_LIBDIR", "lib"),  # never lib64
             self.define("OVERLAPACK_TESTS", False),
             self.define("OVERLAPACK_OPENBLAS", self.spec["openblas"].libs[0]),
             self.define_from_variant("OVERLAPACK_CUDA", "cuda"),

@@ -29,6 +29,8 @@ ProcessEnd end{{false}, at_exit};
 std::atomic<Clock::rep> left{0};  // when nobody used the device any more; 0: not yet
 std::atomic<int> uses{0};
 std::atomic<Clock::rep> start_began{0};  // 0: none is under way
+std::atomic<bool> libraries_end{false};
+std::atomic<int> late_calls{0};  // on the CPU
 thread_local int own_uses = 0;
 thread_local bool calls_exit = false;
 
@@ -60,6 +62,15 @@ void at_exit() {
   note_that_all_have_left();
 }
 
+/// After all handlers, and before the destructors of what was loaded after this library, or of what
+/// it needs: so before the CPU LAPACK's, which frees memory that a call has in use.
+__attribute__((destructor)) void before_libraries_end() {
+  if (!end.begun) return;
+  libraries_end = true;
+  const Clock::time_point deadline = Clock::now() + kMaxWait;
+  while (late_calls > 0 && Clock::now() < deadline) std::this_thread::sleep_for(kPause);
+}
+
 /// When the library is loaded: handlers of the program come later, and so run before this one. They
 /// may take long, and another thread may come to its first call meanwhile.
 bool prepare() {
@@ -71,6 +82,7 @@ bool prepare() {
     registering = kFree;
     uses = own_uses;
     start_began = 0;
+    late_calls = 0;
     if (end.begun) note_that_all_have_left();
   });
   return true;
@@ -123,6 +135,23 @@ void give_way_to_exit() {
   if (!end.begun || calls_exit) return;
   while (left == 0) std::this_thread::sleep_for(kPause);
   std::this_thread::sleep_until(Clock::time_point(Clock::duration(left.load())) + kWay);
+}
+
+CpuUse::CpuUse() {
+  give_way_to_exit();
+  if (!end.begun || calls_exit) return;
+  late_ = true;
+  ++late_calls;  // before it is looked whether libraries are being destroyed, which looks at it
+                 // next
+  if (libraries_end) {
+    --late_calls;
+    std::this_thread::sleep_for(kMaxWait);  // for ever, if no destructor waits for this thread
+    ++late_calls;
+  }
+}
+
+CpuUse::~CpuUse() {
+  if (late_) --late_calls;
 }
 
 }  // namespace overlapack::dispatch

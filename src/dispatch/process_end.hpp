@@ -50,8 +50,20 @@ class DeviceUse {
 /// For a thread that the device was to serve, before it goes on without: gives the end of the
 /// process a second to come, from when all have left the device, if it has begun. So a call is
 /// finished for those who wait for it in the course of exit(), and for all others the process is
-/// gone first: they would be in the CPU LAPACK while that is taken down, too. Returns at once to
-/// the thread that has called exit().
+/// gone first. Returns at once to the thread that has called exit().
 void give_way_to_exit();
+
+/// While one lives, the CPU LAPACK serves a call that the device was to serve. It gives way to
+/// exit(). If the call goes on all the same, the CPU LAPACK is not destroyed before its end; and if
+/// libraries are being destroyed already, the thread waits for the process to be gone.
+class CpuUse {
+ public:
+  CpuUse();
+  ~CpuUse();
+  CpuUse(const CpuUse&) = delete;
+
+ private:
+  bool late_ = false;  // the process ends
+};
 
 }  // namespace overlapack::dispatch

@@ -129,7 +129,8 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume,
   const CallLog log(context, settings, call, decision);
   if (!decision.plan.on_device) {
     Index info = kNoMemory;
-    if (large || resident) give_way_to_exit();
+    std::optional<CpuUse> use;
+    if (large || resident) use.emplace();
     if (decision.waits) context.begin_before_start();
     if (!resident) {
       info = on_cpu();
@@ -153,7 +154,7 @@ Index route(const Call& call, OnCpu on_cpu, OnDevice on_device, Resume resume,
   Index committed = 0, info = 0;
   const auto finish_on_cpu = [&](const char* reason) {
     info = kNoMemory;
-    give_way_to_exit();
+    const CpuUse use;
     try {
       info = resident ? on_copy() : resume(options, committed);
       const bool finished = info != kNoMemory;

@@ -7,7 +7,7 @@
  * or only for so long if WAY has -early. With -join a handler at exit joins the threads, and with
  * -solve one makes a call. With -children, processes are forked all the while, each of which solves
  * a system and leaves. A handler that is registered first of all, and so runs last, gives the
- * threads time to come to harm.
+ * threads time to come to harm. With -slow it gives them so much that they go on with their calls.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -26,6 +26,7 @@ enum { status = 3, wrong = 4, threads = 2 };
 
 static int32_t n;
 static long milliseconds;
+static int slow;
 static _Atomic int solved, stop;
 static pthread_t thread[threads];
 
@@ -92,7 +93,7 @@ static void join(void) {
   for (int i = 0; i < threads; ++i) pthread_join(thread[i], NULL);
 }
 
-static void linger(void) { sleep_for(100); }
+static void linger(void) { sleep_for(slow ? 1500 : 100); }
 
 static void* leave(void* unused) {
   exit(status);
@@ -139,6 +140,7 @@ int main(int argc, char** argv) {
   pthread_t other;
   n = atoi(argv[2]);
   milliseconds = atol(argv[3]);
+  slow = strstr(way, "-slow") != NULL;
   alarm(60); /* ends a program that hangs */
   atexit(linger);
   at_quick_exit(linger);
