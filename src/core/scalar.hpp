@@ -123,6 +123,10 @@ Real<T> abs1(T x) {
 
 }  // namespace overlapack
 
-/// The instantiation list: X(T) for the four precisions.
-#define OVERLAPACK_FOR_EACH_SCALAR(X) \
-  X(float) X(double) X(std::complex<float>) X(std::complex<double>)
+/// The instantiation list: X(T) for the four precisions, or for the only one of this compilation.
+#ifdef OVERLAPACK_SCALAR
+#  define OVERLAPACK_FOR_EACH_SCALAR(X) X(OVERLAPACK_SCALAR)
+#else
+#  define OVERLAPACK_FOR_EACH_SCALAR(X) \
+    X(float) X(double) X(std::complex<float>) X(std::complex<double>)
+#endif

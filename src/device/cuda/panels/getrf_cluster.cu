@@ -811,9 +811,10 @@ void with_division(Index rows, int limit, F f) {
 
 }  // namespace
 
+template <class T>
 int getrf_cluster_limit() {
   // The kernel that needs the most shared memory.
-  using D = Complex<double>;
+  using D = typename DeviceScalar<T>::type;
   constexpr int W = kWidth<D, 1>, N = 256;
   using Memory = PanelMemory<D, W, 1, N>;
   const auto kernel = getrf_panel_kernel<D, W, 1, N, Cluster>;
@@ -867,6 +868,7 @@ void getrf_cluster(cudaStream_t stream, int limit, DeviceView<T> a, PanelReport 
 }
 
 #define OVERLAPACK_INSTANTIATE(T)                    \
+  template int getrf_cluster_limit<T>();             \
   template Index getrf_cluster_width<T>(Index, int); \
   template void getrf_cluster(cudaStream_t, int, DeviceView<T>, PanelReport, Index, cudaEvent_t);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)

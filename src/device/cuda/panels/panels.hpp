@@ -40,17 +40,18 @@ Index potrf_notes();
 /// per queue.
 class UpdateScratch {
  public:
+  /// Order of the block: see Limits::update_panel_width.
+  static constexpr Index kOrder = 256;
+
   /// On the current device.
-  UpdateScratch();
+  UpdateScratch()
+      : memory_(kOrder * kOrder * sizeof(std::complex<double>), "memory for updates of a factor") {}
 
   void* memory() const { return memory_.at(0); }
 
  private:
   DeviceMemory memory_;
 };
-
-/// See Limits.
-Index update_panel_width();
 
 // ---- LU -----------------------------------------------------------------------------------
 
@@ -104,7 +105,10 @@ void getrf_leaf(cudaStream_t stream, Exchange& exchange, DeviceView<T> a, PanelR
 
 /// The leaf for GPUs with clusters of thread blocks. Blocks in a cluster at most, for the current
 /// device; 0 if it has none or they are too small.
+template <class T>
 int getrf_cluster_limit();
+/// For all types: that of the one whose kernels need the most shared memory.
+inline int getrf_cluster_limit() { return getrf_cluster_limit<std::complex<double>>(); }
 
 /// Largest number of columns that getrf_cluster takes for `rows` rows and clusters of at most
 /// `limit` blocks; 0 if there are too many rows.

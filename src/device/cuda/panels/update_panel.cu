@@ -51,6 +51,7 @@ constexpr int kDiagonalWarps = 8;  // each has 32 columns and their rows of the 
 constexpr int kRowWarps = 4;       // rows below
 constexpr int kWarps = kDiagonalWarps + kRowWarps;
 constexpr int kWidth = kDiagonalWarps * kWarp;
+static_assert(kWidth == UpdateScratch::kOrder);
 constexpr int kChunk = 4;  // columns that are published at a time
 
 /// Vectors that go through a panel at a time, at most: as many as the registers hold. Of real ones
@@ -703,11 +704,6 @@ void enqueue(CudaQueue& queue, const UpdatePanels<T>& op) {
 }
 
 }  // namespace
-
-UpdateScratch::UpdateScratch()
-    : memory_(kWidth * kWidth * sizeof(Complex<double>), "memory for updates of a factor") {}
-
-Index update_panel_width() { return kWidth; }
 
 #define OVERLAPACK_INSTANTIATE(T) \
   OVERLAPACK_LAUNCH(UpdatePanel<T>) OVERLAPACK_LAUNCH(UpdatePanels<T>)

@@ -11,7 +11,7 @@ Limits limits_of(const Gpu& gpu) {
   limits.potrf_panel_width = potrf_panel_width<T>();
   limits.potrf_notes = potrf_notes<T>();
   limits.getrf_panel_width = 128;
-  limits.update_panel_width = update_panel_width();
+  limits.update_panel_width = UpdateScratch::kOrder;
   limits.permutable_rows = permutable_rows<T>(gpu.shared_bytes);
   return limits;
 }
