@@ -141,8 +141,7 @@ CpuUse::CpuUse() {
   give_way_to_exit();
   if (!end.begun || calls_exit) return;
   late_ = true;
-  ++late_calls;  // before it is looked whether libraries are being destroyed, which looks at it
-                 // next
+  ++late_calls;  // first: before_libraries_end() sets the other one and then looks at this
   if (libraries_end) {
     --late_calls;
     std::this_thread::sleep_for(kMaxWait);  // for ever, if no destructor waits for this thread
