@@ -136,15 +136,17 @@ TEST(Plans, BreakEvensDependOnTheCores) {
 TEST(Plans, AnyNumberOfRightHandSidesPaysForALargeMatrix) {
   Profile profile = builtin_profile();
   for (const Routine routine : {Routine::potrs, Routine::getrs, Routine::trtrs}) {
-    profile.set(routine, 'd', 100);
+    for (const char type : {'d', 'z'}) profile.set(routine, type, 100);
   }
-  const auto goes = [&](Routine routine, Index n, Index nrhs) {
-    return wants_device(routine, 'd', {n, n, nrhs}, Settings(), profile);
+  const auto goes = [&](Routine routine, Index n, Index nrhs, char type = 'd') {
+    return wants_device(routine, type, {n, n, nrhs}, Settings(), profile);
   };
   EXPECT_FALSE(goes(Routine::potrs, 600, 1));
   EXPECT_TRUE(goes(Routine::potrs, 700, 1));
   EXPECT_FALSE(goes(Routine::getrs, 1000, 99));
   EXPECT_TRUE(goes(Routine::getrs, 1200, 1));
+  EXPECT_FALSE(goes(Routine::getrs, 800, 1));
+  EXPECT_TRUE(goes(Routine::getrs, 800, 1, 'z')) << "its bytes count";
   EXPECT_FALSE(goes(Routine::getrs, 100000, 0));
   EXPECT_FALSE(goes(Routine::trtrs, 100000, 99));
   EXPECT_TRUE(goes(Routine::trtrs, 100000, 100));

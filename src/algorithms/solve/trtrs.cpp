@@ -1,6 +1,7 @@
 #include "algorithms/solve/trtrs.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "algorithms/solve/solve_with.hpp"
@@ -43,7 +44,9 @@ class TrtrsTraits final : public SolveTraits {
   }
 
  private:
-  AnyNumber any_number() const override { return {Tuning::kNever, 1}; }  // not measured
+  AnyNumber any_number() const override {
+    return {std::numeric_limits<double>::infinity(), 1};  // not measured
+  }
 };
 
 }  // namespace
