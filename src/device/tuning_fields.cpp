@@ -350,8 +350,14 @@ void add(const Part& row, const HostTuning& host) {
       "from this one on they are several: below, waking them takes longer",
       "2026-11-25-updates-break-even");
   row("numbers_looked_at_per_thread", host.numbers_looked_at_per_thread, "numbers",
-      "to be checked for what is not finite, in the time that another thread takes to wake",
+      "to be checked for what is not finite, or summed for a norm, in the time that another thread "
+      "takes to wake",
       "2026-11-22-resident-lu-and-checks");
+  row("norm_elements_at_least", host.norm_elements_at_least, "elements",
+      "of a matrix in ordinary memory whose norm this library computes: below, the CPU LAPACK does",
+      "2026-11-30-norms-on-the-host");
+  row("norm_rows_at_least", host.norm_rows_at_least, "rows",
+      "of such a matrix: in shorter columns vectors gain nothing", "2026-11-30-norms-on-the-host");
   row("update_vectors_per_sweep", host.update_vectors_per_sweep, "vectors",
       "that a factor is taken through at a time on the CPU: with more, a panel would not stay in a "
       "core's first cache",
