@@ -2,6 +2,7 @@
 // number of threads.
 #include <gtest/gtest.h>
 
+#include <cfenv>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "algorithms/norms/on_cpu.hpp"
 #include "support/cases.hpp"
+#include "support/child.hpp"
 #include "support/fixtures.hpp"
 #include "support/matrices.hpp"
 #include "support/residual.hpp"
@@ -250,6 +252,20 @@ TYPED_TEST(NormsOnCpu, OfZeros) {
     if (of.diag == Diag::unit) continue;
     EXPECT_EQ(norm_on_cpu<T>(of, a.view(), 1), 0) << text(of);
   }
+}
+
+/// Squares that overflow in vain are none of the caller's business, whatever traps it has set.
+TEST(NormsOnCpuUnderTraps, DoNotTrap) {
+  expect_in_child(20, [] {
+    auto a = random_matrix<double>(300, 300, 8);
+    for (Index j = 0; j < 300; ++j) a(j, j) = 1e300;
+    feclearexcept(FE_ALL_EXCEPT);
+    feenableexcept(FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW | FE_UNDERFLOW);
+    const double norm =
+        norm_on_cpu<double>({Norm::frobenius}, a.view(), 3, algorithms::Tiles{50, 50});
+    return norm > 1e301 && norm < 1e302 && fetestexcept(FE_OVERFLOW) == 0 &&
+           (fegetexcept() & FE_OVERFLOW) != 0;
+  });
 }
 
 /// Sums beyond all numbers are infinite, as in LAPACK.

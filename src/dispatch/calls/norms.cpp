@@ -125,10 +125,14 @@ Real<T> norm(Family family, const NormOf& of, HostView<const T> a, Real<T>* work
   };
   if (device == nullptr) {
     if (!nesting.outermost()) return norm_by_threads(cpu, of, a, work);
-    say("cpu", "the matrix lies in the host's memory");
+    say("cpu", "a norm of a matrix in the host's memory");
     return logged(context, of, a, decision, [&] { return norm_by_threads(cpu, of, a, work); });
   }
-  say(of.of_triangle() ? "cpu" : device->name().c_str(), "the matrix lies on the device");
+  if (of.of_triangle()) {
+    say("cpu", "a norm of a triangle on the device, from a copy");
+  } else {
+    say(device->name().c_str(), "the matrix lies on the device");
+  }
   return logged(context, of, a, decision, [&] {
     bool on_cpu = false;
     const Real<T> result = norm_on_device(context, *device, cpu, of, a, on_cpu);
