@@ -344,7 +344,8 @@ void add(const Part& row, const HostTuning& host) {
   row("timer_slack_nanoseconds", host.timer_slack_nanoseconds, "nanoseconds",
       "by which a thread of the library may sleep too long", "2026-11-26-copy-threads-bound");
   row("computing_threads_at_most", host.computing_threads_at_most, "threads",
-      "for updates on the CPU and NumPy's copies: more gain nothing where memory is the limit",
+      "for updates and norms on the CPU, and NumPy's copies: more gain nothing where memory is the "
+      "limit",
       "2026-11-27-numpy-column-by-column");
   row("computing_threads_from_order", host.computing_threads_from_order, "order",
       "from this one on they are several: below, waking them takes longer",
