@@ -17,7 +17,7 @@ module overlapack
   implicit none
   private
 
-  public :: potrf, potrs, posv, getrf, getrs, gesv, trtrs, lange, lansy, lanhe
+  public :: potrf, potrs, posv, getrf, getrs, gesv, trtrs, lange, lansy, lanhe, lantr
   public :: mixed_gesv, mixed_posv, cholupdate
 
   !> Cholesky factorization of the `uplo` triangle of the n x n matrix A, in place.
@@ -359,6 +359,42 @@ module overlapack
       real(real64) :: value
     end function zlanhe
   end interface lanhe
+
+  !> A norm of a triangular or trapezoidal matrix (m x n), with ones on its diagonal for diag = 'U'.
+  interface lantr
+    function slantr(norm, uplo, diag, m, n, a, lda, work) result(value)
+      import :: int32, real32
+      character, intent(in) :: norm, uplo, diag
+      integer(int32), intent(in) :: m, n, lda
+      real(real32), intent(in) :: a(lda, *)
+      real(real32), intent(inout) :: work(*)
+      real(real32) :: value
+    end function slantr
+    function dlantr(norm, uplo, diag, m, n, a, lda, work) result(value)
+      import :: int32, real64
+      character, intent(in) :: norm, uplo, diag
+      integer(int32), intent(in) :: m, n, lda
+      real(real64), intent(in) :: a(lda, *)
+      real(real64), intent(inout) :: work(*)
+      real(real64) :: value
+    end function dlantr
+    function clantr(norm, uplo, diag, m, n, a, lda, work) result(value)
+      import :: int32, real32
+      character, intent(in) :: norm, uplo, diag
+      integer(int32), intent(in) :: m, n, lda
+      complex(real32), intent(in) :: a(lda, *)
+      real(real32), intent(inout) :: work(*)
+      real(real32) :: value
+    end function clantr
+    function zlantr(norm, uplo, diag, m, n, a, lda, work) result(value)
+      import :: int32, real64
+      character, intent(in) :: norm, uplo, diag
+      integer(int32), intent(in) :: m, n, lda
+      complex(real64), intent(in) :: a(lda, *)
+      real(real64), intent(inout) :: work(*)
+      real(real64) :: value
+    end function zlantr
+  end interface lantr
 
   !> Solves A X = B by a factorization in single precision and refinement (dsgesv, zcgesv); A holds
   !> the factors in double precision if iter < 0, and is not changed otherwise.

@@ -112,6 +112,11 @@ extern "C" {
  *         one.
  *           uplo  'L' or 'U': the triangle of A (n x n) that is given; the other is not read
  *           work  n elements for 'I', 'O' and '1'; else not used
+ *
+ * lantr   The same for a triangular matrix, or a trapezoidal one.
+ *           uplo  'L' or 'U': the trapezoid of A (m x n) that is given; the rest is zero
+ *           diag  as for trtrs
+ *           work  m elements for 'I'; else not used
  */
 #define OVERLAPACK_DECLARE(x, U, T, R, I)                                                       \
   void x##potrf##U(const char* uplo, const I* n, T* a, const I* lda,                            \
@@ -133,7 +138,10 @@ extern "C" {
   R x##lange##U(const char* norm, const I* m, const I* n, const T* a, const I* lda,             \
                 R* work OVERLAPACK_LENGTHS(size_t norm_len));                                   \
   R x##lansy##U(const char* norm, const char* uplo, const I* n, const T* a, const I* lda,       \
-                R* work OVERLAPACK_LENGTHS(size_t norm_len, size_t uplo_len));
+                R* work OVERLAPACK_LENGTHS(size_t norm_len, size_t uplo_len));                  \
+  R x##lantr##U(const char* norm, const char* uplo, const char* diag, const I* m, const I* n,   \
+                const T* a, const I* lda,                                                       \
+                R* work OVERLAPACK_LENGTHS(size_t norm_len, size_t uplo_len, size_t diag_len));
 
 OVERLAPACK_DECLARE(s, _, float, float, int32_t)
 OVERLAPACK_DECLARE(d, _, double, double, int32_t)

@@ -49,6 +49,11 @@
 #define LAPACK_clansy(...) clansy_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
 #define LAPACK_zlansy(...) zlansy_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
 
+#define LAPACK_slantr(...) slantr_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1, 1))
+#define LAPACK_dlantr(...) dlantr_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1, 1))
+#define LAPACK_clantr(...) clantr_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1, 1))
+#define LAPACK_zlantr(...) zlantr_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1, 1))
+
 #define LAPACK_clanhe(...) clanhe_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
 #define LAPACK_zlanhe(...) zlanhe_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
 

@@ -344,14 +344,21 @@ void add(const Part& row, const HostTuning& host) {
   row("timer_slack_nanoseconds", host.timer_slack_nanoseconds, "nanoseconds",
       "by which a thread of the library may sleep too long", "2026-11-26-copy-threads-bound");
   row("computing_threads_at_most", host.computing_threads_at_most, "threads",
-      "for updates on the CPU and NumPy's copies: more gain nothing where memory is the limit",
+      "for updates and norms on the CPU, and NumPy's copies: more gain nothing where memory is the "
+      "limit",
       "2026-11-27-numpy-column-by-column");
   row("computing_threads_from_order", host.computing_threads_from_order, "order",
       "from this one on they are several: below, waking them takes longer",
       "2026-11-25-updates-break-even");
   row("numbers_looked_at_per_thread", host.numbers_looked_at_per_thread, "numbers",
-      "to be checked for what is not finite, in the time that another thread takes to wake",
+      "to be checked for what is not finite, or summed for a norm, in the time that another thread "
+      "takes to wake",
       "2026-11-22-resident-lu-and-checks");
+  row("norm_elements_at_least", host.norm_elements_at_least, "elements",
+      "of a matrix in ordinary memory whose norm this library computes: below, the CPU LAPACK does",
+      "2026-11-30-norms-on-the-host");
+  row("norm_rows_at_least", host.norm_rows_at_least, "rows",
+      "of such a matrix: in shorter columns vectors gain nothing", "2026-11-30-norms-on-the-host");
   row("update_vectors_per_sweep", host.update_vectors_per_sweep, "vectors",
       "that a factor is taken through at a time on the CPU: with more, a panel would not stay in a "
       "core's first cache",

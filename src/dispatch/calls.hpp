@@ -34,12 +34,11 @@ Index gesv(cpu::Family family, HostView<T> a, cpu::Pivots ipiv, HostView<T> b);
 template <class T>
 Index trtrs(cpu::Family family, Uplo uplo, Op op, Diag diag, HostView<const T> a, HostView<T> b);
 
-/// A norm, of a matrix of which the `uplo` triangle is given unless `symmetry` is none. Computed
-/// where the matrix lies. `work` is LAPACK's, and not touched for a matrix on the device. NaN for
-/// one in the memory of a device that has failed.
+/// A norm. On the device it is computed there, unless it is that of a triangle, and on the host by
+/// threads of this library if the matrix is large, or else by the CPU LAPACK. `work` is LAPACK's,
+/// and for the CPU LAPACK alone. NaN for a matrix in the memory of a device that has failed.
 template <class T>
-Real<T> norm(cpu::Family family, Norm norm, Symmetry symmetry, Uplo uplo, HostView<const T> a,
-             Real<T>* work);
+Real<T> norm(cpu::Family family, const NormOf& of, HostView<const T> a, Real<T>* work);
 
 /// Mixed precision: X := A^-1 B, with LAPACK's `iter`. The workspaces are for the CPU LAPACK alone.
 /// For double and complex double.

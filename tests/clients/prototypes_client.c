@@ -30,6 +30,9 @@ int main(void) {
   LAPACK_dtrtrs("L", "N", "N", &n, &one, a, &n, b, &n, &info);
   if (!right("dtrtrs", b[0], 2, info)) return EXIT_FAILURE;
   if (!right("dlange", LAPACK_dlange("M", &n, &n, lu, &n, NULL), 2, 0)) return EXIT_FAILURE;
+  if (!right("dlantr", LAPACK_dlantr("M", "L", "U", &n, &n, lu, &n, NULL), 1, 0)) {
+    return EXIT_FAILURE;
+  }
   LAPACK_dgesv(&n, &one, lu, &n, ipiv, c, &n, &info);
   return right("dgesv", c[0], 3, info) ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -35,7 +35,7 @@ using Integer = std::int32_t;
 using Lapack = compat::Exported<T>;
 
 constexpr Integer kOrder = 100, kColumns = 3, kLd = 101;
-constexpr char kLower = 'L', kNoTranspose = 'N', kFrobenius = 'F';
+constexpr char kLower = 'L', kNoTranspose = 'N', kFrobenius = 'F', kMax = 'M';
 
 class OutOfMemory : public RoutedTest {
  protected:
@@ -211,6 +211,21 @@ TEST_F(OutOfMemory, NormOfAMatrixOnTheDevice) {
     });
     if (refused_for_good() && std::isnan(result)) return;
     EXPECT_NEAR(result, expected, 1e-12 * expected);
+  });
+}
+
+TEST_F(OutOfMemory, NormOfALargeMatrixOnTheHost) {
+  constexpr Integer kLarge = 600;
+  fewest_requests_ = 1;
+  auto a = random_matrix<T>(kLarge, kLarge, 1);
+  a(kLarge - 1, 1) = 1000;
+  std::vector<T> work(kLarge);
+  at_every_request([&] {
+    T result = -1;
+    scarcely([&] {
+      result = Lapack::lansy(&kMax, &kLower, &kLarge, a.data(), &kLarge, work.data(), 1, 1);
+    });
+    EXPECT_EQ(result, 1000);  // the CPU LAPACK needs no memory
   });
 }
 
