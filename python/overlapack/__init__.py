@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 
+__all__ = ["enable", "get", "profile", "set", "status"]
 __version__ = importlib.metadata.version("overlapack")
 
 _folder = os.path.dirname(os.path.abspath(__file__))
@@ -93,7 +94,8 @@ def set(name, value):
     try:
         _call("ovl_set", name.encode(), os.fsencode(str(value)))
     except ValueError as error:
-        raise ValueError(f"{name}={str(value)!r}: {error}") from None
+        raise ValueError(f"{name}={str(value)!r}: {error} (`overlapack info --settings` says what "
+                         "each setting accepts)") from None
 
 
 def get(name):

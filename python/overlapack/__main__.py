@@ -24,6 +24,8 @@ def split(words):
 
 
 def main():
+    if sys.argv[1:] == ["--version"]:
+        os.execv(overlapack.command, ["overlapack", "--version"])
     options, program = split(sys.argv[1:])
     # As multiprocessing starts Python again.
     python = [sys.executable, *subprocess._args_from_interpreter_flags()]
@@ -33,9 +35,9 @@ def main():
 def run_command():
     """The console command `overlapack`."""
     words = sys.argv[1:]
-    runs_program = words[:1] == ["run"]  # which has a CPU LAPACK of its own
+    of_program = words[:1] == ["run"] or "--" in words  # which has a CPU LAPACK of its own
     os.execve(overlapack.command, ["overlapack", *words],
-              os.environ if runs_program else overlapack.environment_of_command())
+              os.environ if of_program else overlapack.environment_of_command())
 
 
 if __name__ == "__main__":

@@ -120,8 +120,13 @@ int bench(const std::vector<std::string>& arguments) {
   for (const std::string& word : arguments) words.push_back(const_cast<char*>(word.data()));
   words.push_back(nullptr);
   execv(program.c_str(), words.data());
-  std::cerr << "overlapack bench: cannot start '" << program << "': " << std::strerror(errno)
+  const int reason = errno;
+  std::cerr << "overlapack bench: cannot start '" << program << "': " << std::strerror(reason)
             << '\n';
+  if (reason == ENOENT) {
+    std::cerr << "The benchmark is not in the Python package. Debian has a package of its own for "
+                 "it, overlapack-bench.\nElse build it from source.\n";
+  }
   return 1;
 }
 

@@ -96,6 +96,13 @@ void print_reasons(const std::vector<LoggedCall>& calls) {
   const std::map<std::string, Reason> reasons = reasons_of(calls);
   if (reasons.empty()) return;
   const bool none = std::all_of(calls.begin(), calls.end(), is_on_cpu);
+  // Too few or too small calls do not get as far as to look for a driver.
+  const bool said = std::any_of(reasons.begin(), reasons.end(), [](const auto& entry) {
+    return entry.first.find("driver") != std::string::npos;
+  });
+  if (none && !said && wants_gpu() && driver_version().empty()) {
+    std::cerr << "This machine has no NVIDIA driver.\n";
+  }
   std::cerr << (none ? "Nothing went to the GPU:\n" : "Why calls went to the CPU:\n");
   const auto print = [](const std::string& text) {
     constexpr const char* kIndentation = "  ";
@@ -104,13 +111,6 @@ void print_reasons(const std::vector<LoggedCall>& calls) {
   for (const auto& [why, reason] : reasons) {
     print(std::to_string(reason.calls) + (reason.calls == 1 ? " call: " : " calls: ") + why +
           reason.example);
-  }
-  // Too few or too small calls do not get as far as to look for a driver.
-  const bool said = std::any_of(reasons.begin(), reasons.end(), [](const auto& entry) {
-    return entry.first.find("driver") != std::string::npos;
-  });
-  if (none && !said && wants_gpu() && driver_version().empty()) {
-    print("and this machine has no NVIDIA driver");
   }
 }
 

@@ -252,6 +252,12 @@ def check_status(package):
 def check_command(package):
     output, _ = package.run(package.command, "info")
     expect("/numpy.libs/libscipy_openblas" in output, output)
+    output, _ = package.run(package.command, "info", "--", package.python, "-c",
+                            "import scipy.linalg")
+    expect("/scipy.libs/libscipy_openblas" in output and "OVERLAPACK_CPU_LAPACK" not in output,
+           output)
+    version = package.run(package.command, "--version")
+    expect(package.run(package.python, "-m", "overlapack", "--version") == version, version)
     # Measured against what NumPy has, not against what else this machine may have.
     _, errors = package.run(package.command, "tune", "--quick", "--routines", "potrf", "--types",
                             "d", "--max-n", "32", "--output", os.path.join(package.scratch, "new"))

@@ -222,7 +222,7 @@ def check_why_nothing_went_there(folder):
     assert "Why" not in said("--device", "host", "--min-n", "1", *call)[1]
     # Too small a call does not look for a driver, and a large one says that there is none.
     for options, expected in ((["--min-n", "1"], "calls: no device: no NVIDIA driver is installed"),
-                              (["--min-n", "90"], "and this machine has no NVIDIA driver")):
+                              (["--min-n", "90"], "This machine has no NVIDIA driver.")):
         if "no NVIDIA driver" in subprocess.run([sys.argv[1], "info", "--json"], text=True,
                                                 capture_output=True).stdout:
             assert expected in said("--device", "cuda", *options, *call)[1], expected
