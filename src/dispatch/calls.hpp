@@ -4,6 +4,7 @@
 
 #include "algorithms/update/on_cpu.hpp"
 #include "algorithms/update/rank_one.hpp"
+#include "cpu/condition.hpp"
 #include "cpu/lapack.hpp"
 
 namespace overlapack::dispatch {
@@ -33,6 +34,17 @@ template <class T>
 Index gesv(cpu::Family family, HostView<T> a, cpu::Pivots ipiv, HostView<T> b);
 template <class T>
 Index trtrs(cpu::Family family, Uplo uplo, Op op, Diag diag, HostView<const T> a, HostView<T> b);
+
+/// Estimates of the condition: `rcond` becomes LAPACK's. The workspaces are for the CPU LAPACK.
+template <class T>
+Index gecon(cpu::Family family, Norm norm, HostView<const T> a, Real<T> norm_of_a, Real<T>& rcond,
+            cpu::ConditionWork<T> work);
+template <class T>
+Index pocon(cpu::Family family, Uplo uplo, HostView<const T> a, Real<T> norm_of_a, Real<T>& rcond,
+            cpu::ConditionWork<T> work);
+template <class T>
+Index trcon(cpu::Family family, Norm norm, Uplo uplo, Diag diag, HostView<const T> a,
+            Real<T>& rcond, cpu::ConditionWork<T> work);
 
 /// A norm, of a matrix of which the `uplo` triangle is given unless `symmetry` is none. Computed
 /// where the matrix lies. `work` is LAPACK's, and not touched for a matrix on the device. NaN for
