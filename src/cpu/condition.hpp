@@ -138,7 +138,7 @@ class SecondWorkspace<std::complex<R>, I> {
   R* reals_;
 };
 
-// The same, with LAPACK's info as the result.
+// ?gecon, ?pocon and ?trcon by the CPU LAPACK. The result is info.
 
 template <class T>
 Index gecon(const Lapack<T>& lapack, Norm norm, HostView<const T> a, Real<T> norm_of_a,

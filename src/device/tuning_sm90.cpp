@@ -106,7 +106,7 @@ constexpr Tuning::BreakEven break_even() {
   sizes.mixed_posv = {{144, 144, 112, 112}, {144, 144, 112, 112}};
   sizes.mixed_gesv = {{216, 216, 96, 96}, {216, 216, 96, 96}};
   sizes.update = {{10240, 6656, 5120, 640}, {10240, 6656, 5120, 640}};
-  sizes.origin = "measured on an H200 with 1 to 16 cores; of ?gecon, ?pocon, ?trcon cautious";
+  sizes.origin = "measured on an H200, but for ?gecon, ?pocon, ?trcon";
   return sizes;
 }
 
