@@ -1,6 +1,9 @@
 // Estimates of the condition (?gecon, ?pocon, ?trcon): from Fortran arguments to views.
 #pragma once
 
+#include <cmath>
+#include <optional>
+
 #include "adapters/call.hpp"
 #include "cpu/condition.hpp"
 #include "dispatch/calls.hpp"
@@ -19,9 +22,14 @@ inline bool has_condition(char norm) {
   return which == Norm::one || which == Norm::infinity;
 }
 
-/// What is known of rcond without looking at the matrix. A norm that is not a number is none of
-/// the arguments that LAPACK calls wrong by xerbla_: what becomes of it, and of a NaN or an
-/// infinity in the matrix, the process's CPU LAPACK says. Versions differ.
+/// A NaN is none of the arguments that xerbla_ is told of. What becomes of it, the process's CPU
+/// LAPACK says: versions differ.
+template <class R>
+bool is_norm_or_nan(R anorm) {
+  return !std::isless(anorm, R(0));
+}
+
+/// What is known of rcond without looking at the matrix.
 template <class R, class I>
 bool is_known(I n, R anorm, R& rcond) {
   if (n > 0 && anorm != 0) return false;
@@ -35,7 +43,7 @@ void gecon(Caller caller, const char* norm, const I* n, const T* a, const I* lda
   *info = static_cast<I>(-first_invalid({{1, has_condition(*norm)},
                                          {2, *n >= 0},
                                          {4, *lda >= at_least_one(*n)},
-                                         {5, !std::isless(*anorm, Real<T>(0))}}));
+                                         {5, is_norm_or_nan(*anorm)}}));
   if (*info != 0) {
     return report<T>(caller, *info, norm, n, a, lda, anorm, rcond, work, work2, info);
   }
@@ -51,7 +59,7 @@ void pocon(Caller caller, const char* uplo, const I* n, const T* a, const I* lda
   *info = static_cast<I>(-first_invalid({{1, is_uplo(*uplo)},
                                          {2, *n >= 0},
                                          {4, *lda >= at_least_one(*n)},
-                                         {5, !std::isless(*anorm, Real<T>(0))}}));
+                                         {5, is_norm_or_nan(*anorm)}}));
   if (*info != 0) {
     return report<T>(caller, *info, uplo, n, a, lda, anorm, rcond, work, work2, info);
   }
