@@ -339,9 +339,10 @@ void add_calls(CLI::App& app, Arguments& given) {
     if (tools::parse_name(name, call)) return std::string();
     return "no routine '" + name + "': --help lists them" + did_you_mean(name, all);
   };
-  app.add_option("--routines", options.routines,
-                 "potrf, potrs, posv, getrf, getrs and gesv with their type letters, e.g. dpotrf; "
-                 "dsgesv, zcgesv, dsposv and zcposv (default dpotrf,dgetrf)")
+  app.add_option(
+         "--routines", options.routines,
+         "potrf, potrs, posv, getrf, getrs, gesv, trtrs, gecon, pocon and trcon with their "
+         "type letters, e.g. dpotrf; dsgesv, zcgesv, dsposv and zcposv (default dpotrf,dgetrf)")
       ->delimiter(',')
       ->check(known)
       ->type_name("NAME");

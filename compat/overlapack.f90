@@ -18,6 +18,7 @@ module overlapack
   private
 
   public :: potrf, potrs, posv, getrf, getrs, gesv, trtrs, lange, lansy, lanhe, lantr
+   public :: gecon, pocon, trcon
   public :: mixed_gesv, mixed_posv, cholupdate
 
   !> Cholesky factorization of the `uplo` triangle of the n x n matrix A, in place.
@@ -267,6 +268,147 @@ module overlapack
       integer(int32), intent(out) :: info
     end subroutine ztrtrs
   end interface trtrs
+
+  !> The reciprocal condition number of a matrix from the factors that getrf left in A. anorm is the
+  !> norm of the matrix. work2 has integers for real types and real numbers for complex ones.
+  interface gecon
+    subroutine sgecon(norm, n, a, lda, anorm, rcond, work, work2, info)
+      import :: int32, real32
+      character, intent(in) :: norm
+      integer(int32), intent(in) :: n, lda
+      real(real32), intent(in) :: a(lda, *)
+      real(real32), intent(in) :: anorm
+      real(real32), intent(out) :: rcond
+      real(real32), intent(inout) :: work(*)
+      integer(int32), intent(inout) :: work2(*)
+      integer(int32), intent(out) :: info
+    end subroutine sgecon
+    subroutine dgecon(norm, n, a, lda, anorm, rcond, work, work2, info)
+      import :: int32, real64
+      character, intent(in) :: norm
+      integer(int32), intent(in) :: n, lda
+      real(real64), intent(in) :: a(lda, *)
+      real(real64), intent(in) :: anorm
+      real(real64), intent(out) :: rcond
+      real(real64), intent(inout) :: work(*)
+      integer(int32), intent(inout) :: work2(*)
+      integer(int32), intent(out) :: info
+    end subroutine dgecon
+    subroutine cgecon(norm, n, a, lda, anorm, rcond, work, work2, info)
+      import :: int32, real32
+      character, intent(in) :: norm
+      integer(int32), intent(in) :: n, lda
+      complex(real32), intent(in) :: a(lda, *)
+      real(real32), intent(in) :: anorm
+      real(real32), intent(out) :: rcond
+      complex(real32), intent(inout) :: work(*)
+      real(real32), intent(inout) :: work2(*)
+      integer(int32), intent(out) :: info
+    end subroutine cgecon
+    subroutine zgecon(norm, n, a, lda, anorm, rcond, work, work2, info)
+      import :: int32, real64
+      character, intent(in) :: norm
+      integer(int32), intent(in) :: n, lda
+      complex(real64), intent(in) :: a(lda, *)
+      real(real64), intent(in) :: anorm
+      real(real64), intent(out) :: rcond
+      complex(real64), intent(inout) :: work(*)
+      real(real64), intent(inout) :: work2(*)
+      integer(int32), intent(out) :: info
+    end subroutine zgecon
+  end interface gecon
+
+  !> The same from the factor that potrf left in the `uplo` triangle of A.
+  interface pocon
+    subroutine spocon(uplo, n, a, lda, anorm, rcond, work, work2, info)
+      import :: int32, real32
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, lda
+      real(real32), intent(in) :: a(lda, *)
+      real(real32), intent(in) :: anorm
+      real(real32), intent(out) :: rcond
+      real(real32), intent(inout) :: work(*)
+      integer(int32), intent(inout) :: work2(*)
+      integer(int32), intent(out) :: info
+    end subroutine spocon
+    subroutine dpocon(uplo, n, a, lda, anorm, rcond, work, work2, info)
+      import :: int32, real64
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, lda
+      real(real64), intent(in) :: a(lda, *)
+      real(real64), intent(in) :: anorm
+      real(real64), intent(out) :: rcond
+      real(real64), intent(inout) :: work(*)
+      integer(int32), intent(inout) :: work2(*)
+      integer(int32), intent(out) :: info
+    end subroutine dpocon
+    subroutine cpocon(uplo, n, a, lda, anorm, rcond, work, work2, info)
+      import :: int32, real32
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, lda
+      complex(real32), intent(in) :: a(lda, *)
+      real(real32), intent(in) :: anorm
+      real(real32), intent(out) :: rcond
+      complex(real32), intent(inout) :: work(*)
+      real(real32), intent(inout) :: work2(*)
+      integer(int32), intent(out) :: info
+    end subroutine cpocon
+    subroutine zpocon(uplo, n, a, lda, anorm, rcond, work, work2, info)
+      import :: int32, real64
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, lda
+      complex(real64), intent(in) :: a(lda, *)
+      real(real64), intent(in) :: anorm
+      real(real64), intent(out) :: rcond
+      complex(real64), intent(inout) :: work(*)
+      real(real64), intent(inout) :: work2(*)
+      integer(int32), intent(out) :: info
+    end subroutine zpocon
+  end interface pocon
+
+  !> The same of a triangular matrix A, whose norm is computed.
+  interface trcon
+    subroutine strcon(norm, uplo, diag, n, a, lda, rcond, work, work2, info)
+      import :: int32, real32
+      character, intent(in) :: norm, uplo, diag
+      integer(int32), intent(in) :: n, lda
+      real(real32), intent(in) :: a(lda, *)
+      real(real32), intent(out) :: rcond
+      real(real32), intent(inout) :: work(*)
+      integer(int32), intent(inout) :: work2(*)
+      integer(int32), intent(out) :: info
+    end subroutine strcon
+    subroutine dtrcon(norm, uplo, diag, n, a, lda, rcond, work, work2, info)
+      import :: int32, real64
+      character, intent(in) :: norm, uplo, diag
+      integer(int32), intent(in) :: n, lda
+      real(real64), intent(in) :: a(lda, *)
+      real(real64), intent(out) :: rcond
+      real(real64), intent(inout) :: work(*)
+      integer(int32), intent(inout) :: work2(*)
+      integer(int32), intent(out) :: info
+    end subroutine dtrcon
+    subroutine ctrcon(norm, uplo, diag, n, a, lda, rcond, work, work2, info)
+      import :: int32, real32
+      character, intent(in) :: norm, uplo, diag
+      integer(int32), intent(in) :: n, lda
+      complex(real32), intent(in) :: a(lda, *)
+      real(real32), intent(out) :: rcond
+      complex(real32), intent(inout) :: work(*)
+      real(real32), intent(inout) :: work2(*)
+      integer(int32), intent(out) :: info
+    end subroutine ctrcon
+    subroutine ztrcon(norm, uplo, diag, n, a, lda, rcond, work, work2, info)
+      import :: int32, real64
+      character, intent(in) :: norm, uplo, diag
+      integer(int32), intent(in) :: n, lda
+      complex(real64), intent(in) :: a(lda, *)
+      real(real64), intent(out) :: rcond
+      complex(real64), intent(inout) :: work(*)
+      real(real64), intent(inout) :: work2(*)
+      integer(int32), intent(out) :: info
+    end subroutine ztrcon
+  end interface trcon
 
   !> A norm of the m x n matrix A.
   interface lange

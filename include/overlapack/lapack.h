@@ -166,6 +166,51 @@ OVERLAPACK_DECLARE(z, _64_, overlapack_complex_double, double, int64_t)
 
 #undef OVERLAPACK_DECLARE
 
+/* Estimates of the reciprocal condition number, 1 / (||A|| ||A^-1||). A norm is LAPACK's estimate,
+ * so rcond may be too large by a small factor. Whatever is not finite is left to the CPU LAPACK.
+ *
+ * gecon   From the factors of getrf.
+ *           norm   'O' or '1': in the 1-norm; 'I': in the infinity norm
+ *           a      n x n, lda >= max(1, n), as from getrf; not changed
+ *           anorm  that norm of the matrix itself, >= 0
+ *           rcond  1 for n = 0; 0 if anorm is 0 or the matrix is singular to working precision
+ *           work   4 n elements, work2 n integers; of the complex types 2 n elements and 2 n real
+ *                  numbers. For a call that the CPU serves; untouched otherwise
+ *
+ * pocon   In the 1-norm, from the factor of potrf.
+ *           uplo   'L' or 'U': the triangle that the factor is; the other is not read
+ *           a, anorm, rcond  as for gecon
+ *           work   3 n elements, work2 n integers; of the complex types 2 n elements and n real
+ *                  numbers
+ *
+ * trcon   Of a triangular matrix, whose norm is computed, too.
+ *           norm   as for gecon
+ *           uplo   'L' or 'U': the triangle that A is; the other is not read
+ *           diag   'N': A has the diagonal that is given; 'U': it has ones there, and its diagonal
+ *                  is not read
+ *           a, rcond  as for gecon
+ *           work, work2  as for pocon
+ */
+#define OVERLAPACK_DECLARE(x, U, T, R, I, W)                                                     \
+  void x##gecon##U(const char* norm, const I* n, const T* a, const I* lda, const R* anorm,       \
+                   R* rcond, T* work, W* work2, I* info OVERLAPACK_LENGTHS(size_t norm_len));    \
+  void x##pocon##U(const char* uplo, const I* n, const T* a, const I* lda, const R* anorm,       \
+                   R* rcond, T* work, W* work2, I* info OVERLAPACK_LENGTHS(size_t uplo_len));    \
+  void x##trcon##U(const char* norm, const char* uplo, const char* diag, const I* n, const T* a, \
+                   const I* lda, R* rcond, T* work, W* work2,                                    \
+                   I* info OVERLAPACK_LENGTHS(size_t norm_len, size_t uplo_len, size_t diag_len));
+
+OVERLAPACK_DECLARE(s, _, float, float, int32_t, int32_t)
+OVERLAPACK_DECLARE(d, _, double, double, int32_t, int32_t)
+OVERLAPACK_DECLARE(c, _, overlapack_complex_float, float, int32_t, float)
+OVERLAPACK_DECLARE(z, _, overlapack_complex_double, double, int32_t, double)
+OVERLAPACK_DECLARE(s, _64_, float, float, int64_t, int64_t)
+OVERLAPACK_DECLARE(d, _64_, double, double, int64_t, int64_t)
+OVERLAPACK_DECLARE(c, _64_, overlapack_complex_float, float, int64_t, float)
+OVERLAPACK_DECLARE(z, _64_, overlapack_complex_double, double, int64_t, double)
+
+#undef OVERLAPACK_DECLARE
+
 /* Solves in double precision by a factorization in single precision and iterative refinement. Where
  * the matrix is not too ill-conditioned the solution is as good as that of gesv or posv, and sooner
  * there; elsewhere the matrix is factored in double precision after all.

@@ -39,6 +39,21 @@
 #define LAPACK_ctrtrs(...) ctrtrs_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1, 1))
 #define LAPACK_ztrtrs(...) ztrtrs_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1, 1))
 
+#define LAPACK_sgecon(...) sgecon_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_dgecon(...) dgecon_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_cgecon(...) cgecon_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_zgecon(...) zgecon_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+
+#define LAPACK_spocon(...) spocon_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_dpocon(...) dpocon_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_cpocon(...) cpocon_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_zpocon(...) zpocon_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+
+#define LAPACK_strcon(...) strcon_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1, 1))
+#define LAPACK_dtrcon(...) dtrcon_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1, 1))
+#define LAPACK_ctrcon(...) ctrcon_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1, 1))
+#define LAPACK_ztrcon(...) ztrcon_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1, 1))
+
 #define LAPACK_slange(...) slange_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
 #define LAPACK_dlange(...) dlange_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
 #define LAPACK_clange(...) clange_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))

@@ -267,6 +267,9 @@ void add(const Part& row, const Tuning::BreakEven& sizes) {
   both("gesv", sizes.gesv, "order", "from which on ?gesv does");
   both("getrs", sizes.getrs, "columns", "of right-hand sides, from which on ?getrs does");
   both("trtrs", sizes.trtrs, "columns", "of right-hand sides, from which on ?trtrs does");
+  both("gecon", sizes.gecon, "order", "from which on ?gecon does");
+  both("pocon", sizes.pocon, "order", "from which on ?pocon does");
+  both("trcon", sizes.trcon, "order", "from which on ?trcon does");
   both("mixed_posv", sizes.mixed_posv, "order", "from which on dsposv and zcposv do");
   both("mixed_gesv", sizes.mixed_gesv, "order", "from which on dsgesv and zcgesv do");
   both("update", sizes.update, "order", "from which on updates by 16 vectors or more do");

@@ -20,6 +20,7 @@ Tuning::BreakEven cautious_break_even() {
   sizes.potrf = sizes.posv = sizes.getrf = sizes.gesv = kFactorizations;
   sizes.mixed_posv = sizes.mixed_gesv = kFactorizations;
   sizes.potrs = sizes.getrs = sizes.trtrs = kSolves;
+  sizes.gecon = sizes.pocon = sizes.trcon = kFactorizations;
   sizes.update = hopper_tuning().break_even.update;
   sizes.origin = "cautious, since none of this generation was measured";
   return sizes;

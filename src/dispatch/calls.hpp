@@ -4,6 +4,7 @@
 
 #include "algorithms/update/on_cpu.hpp"
 #include "algorithms/update/rank_one.hpp"
+#include "cpu/condition.hpp"
 #include "cpu/lapack.hpp"
 
 namespace overlapack::dispatch {
@@ -33,6 +34,17 @@ template <class T>
 Index gesv(cpu::Family family, HostView<T> a, cpu::Pivots ipiv, HostView<T> b);
 template <class T>
 Index trtrs(cpu::Family family, Uplo uplo, Op op, Diag diag, HostView<const T> a, HostView<T> b);
+
+/// Estimates of the condition: `rcond` becomes LAPACK's. The workspaces are for the CPU LAPACK.
+template <class T>
+Index gecon(cpu::Family family, Norm norm, HostView<const T> a, Real<T> norm_of_a, Real<T>& rcond,
+            cpu::ConditionWork<T> work);
+template <class T>
+Index pocon(cpu::Family family, Uplo uplo, HostView<const T> a, Real<T> norm_of_a, Real<T>& rcond,
+            cpu::ConditionWork<T> work);
+template <class T>
+Index trcon(cpu::Family family, Norm norm, Uplo uplo, Diag diag, HostView<const T> a,
+            Real<T>& rcond, cpu::ConditionWork<T> work);
 
 /// A norm. On the device it is computed there, unless it is that of a triangle, and on the host by
 /// threads of this library if the matrix is large, or else by the CPU LAPACK. `work` is LAPACK's,

@@ -180,10 +180,11 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
 }
 
 CLI::App* add_tune(CLI::App& app, TuneOptions& options) {
+  constexpr std::size_t kNamesOfLine = 10;
   std::string names;
   for (std::size_t r = 0; r < dispatch::kRoutineCount; ++r) {
     options.routines.push_back(title_of(static_cast<Routine>(r)));
-    names += ' ' + options.routines.back();
+    names += (r % kNamesOfLine == 0 ? "\n  " : " ") + options.routines.back();
   }
   CLI::App* const tune =
       app.add_subcommand("tune", "Measure from which size the device wins, and remember it");

@@ -141,6 +141,10 @@ Problem<T>::Problem(const Call& call) : call_(call), matrix_(row_of<T>(call.rout
       swork_ = allocate<Single<T>>(shape.n, shape.n + shape.nrhs);
       rwork_ = allocate<Real<T>>(shape.n, 1);
     }
+    if (row_of<T>(call.routine).estimates) {
+      work_ = allocate<T>(shape.n, 4);
+      rwork_ = allocate<Real<T>>(shape.n, 2);
+    }
     const bool has_pivots = matrix_ == Matrix::general || matrix_ == Matrix::lu_factors;
     if (has_pivots) pivots_.resize(static_cast<std::size_t>(std::min(shape.m, shape.n)));
   } catch (const std::bad_alloc&) {
@@ -185,6 +189,7 @@ void Problem<T>::generate(std::uint64_t seed) {
     }
   }
   info = iter = 0;
+  rcond = 0;
 }
 
 /// The input matrix, looked up again, times x; and its Frobenius norm.
@@ -344,6 +349,12 @@ double Problem<T>::residual_of_solution() const {
     if (!(scaled <= worst)) worst = scaled;  // keeps a NaN
   }
   return worst;
+}
+
+template <class T>
+double Problem<T>::residual_of_condition(Real<T> reference) const {
+  const double ratio = static_cast<double>(rcond) / static_cast<double>(reference);
+  return 30 * std::abs(std::log(ratio)) / std::log(3.0);
 }
 
 #define OVERLAPACK_INSTANTIATE(T) template class Problem<T>;

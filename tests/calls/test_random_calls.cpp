@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "cpu/condition.hpp"
 #include "cpu/lapack.hpp"
 #include "dispatch/residency.hpp"
 #include "support/environment_number.hpp"
@@ -321,6 +322,70 @@ TYPED_TEST(RandomCalls, Triangles) {
     const double cpus = triangle_error<T>(op, whole, cpu_x, b),
                  quarter = static_cast<double>(n) / 4;
     EXPECT_LT(triangle_error<T>(op, whole, x, b), std::max(4 * cpus + 10, quarter));
+  });
+}
+
+// ---- Estimates of the condition -------------------------------------------------------------
+
+/// LAPACK's rcond, which an estimate is to be within a factor of three of. What is not finite, or
+/// next to nothing, is the CPU LAPACK's to the bit.
+template <class T>
+void expect_condition(const ConditionResult<Real<T>>& ours, Index cpu_info, Real<T> cpu_rcond) {
+  EXPECT_EQ(ours.info, cpu_info);
+  EXPECT_FALSE(ours.work_overrun);
+  if (std::isnan(cpu_rcond)) {
+    EXPECT_TRUE(std::isnan(ours.rcond));
+  } else if (!std::isnormal(cpu_rcond)) {
+    EXPECT_EQ(ours.rcond, cpu_rcond);
+  } else {
+    EXPECT_LE(ours.rcond, 3 * cpu_rcond);
+    EXPECT_LE(cpu_rcond, 3 * ours.rcond);
+  }
+}
+
+TYPED_TEST(RandomCalls, Conditions) {
+  using T = TypeParam;
+  using R = Real<T>;
+  this->repeat([this](Random& random) {
+    const auto& cpu = this->cpu_lapack();
+    const char norm = "O1Ii"[random.integer(0, 3)];
+    const Norm kind = norm == 'O' || norm == '1' ? Norm::one : Norm::infinity;
+    const Uplo uplo = this->draw_uplo(random);
+    const Diag diag = random.integer(0, 1) == 0 ? Diag::unit : Diag::non_unit;
+    const Index n = this->draw_order(random), routine = random.integer(0, 2);
+    SCOPED_TRACE(testing::Message()
+                 << "n=" << n << " routine " << routine << " " << norm << char(uplo) << char(diag));
+    const auto seed = static_cast<std::uint64_t>(random.integer(0, 1 << 30));
+    // Triangles of numbers of one size are ill-conditioned, and soon beyond all.
+    auto a = random_matrix<T>(n, n, seed, random.integer(0, 3));
+    const R size = std::ldexp(R(1), -static_cast<int>(random.integer(0, 8)));
+    for (Index j = 0; j < n; ++j) {
+      for (Index i = 0; i < n; ++i) a(i, j) *= i == j ? R(1) : size;
+    }
+    const auto d = random_exponents(random, n, this->draw_exponent(random) / 2);
+    scale(a, d, d);
+    const Index k = random.integer(0, n - 1), luck = random.integer(0, 9);
+    if (luck == 0) a(k, k) = T(0);
+    if (luck == 1) a(random.integer(0, n - 1), k) = random.integer(0, 1) ? nan<T>() : infinity<T>();
+    const auto before = a;
+    const R anorm = std::ldexp(R(1), static_cast<int>(random.integer(-9, 9)));
+    std::vector<T> work(4 * static_cast<std::size_t>(n));
+    std::vector<SecondWork<T, std::int32_t>> work2(work.size());
+    const cpu::ConditionWork<T> spaces{work.data(),
+                                       decltype(cpu::ConditionWork<T>::second)(work2.data())};
+    R rcond = 0;
+    const HostView<const T> given = before.view();
+    const Index info = routine == 0   ? cpu::gecon<T>(cpu, kind, given, anorm, rcond, spaces)
+                       : routine == 1 ? cpu::pocon<T>(cpu, uplo, given, anorm, rcond, spaces)
+                                      : cpu::trcon<T>(cpu, kind, uplo, diag, given, rcond, spaces);
+    Operand<T> there(this->device(), a, this->on_device(random, n));
+    const HostView<const T> view = there.view();
+    expect_condition<T>(routine == 0   ? gecon<T>(norm, view, anorm)
+                        : routine == 1 ? pocon<T>(uplo, view, anorm)
+                                       : trcon<T>(norm, uplo, diag, view),
+                        info, rcond);
+    there.fetch();
+    EXPECT_TRUE(same_bits(a, before));
   });
 }
 

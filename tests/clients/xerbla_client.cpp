@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "overlapack/lapack.h"
@@ -47,6 +48,15 @@ void expect(const std::string& routine, Integer position, Integer info, bool unt
 }
 
 template <class T>
+struct Real {
+  using Type = T;
+};
+template <class R>
+struct Real<std::complex<R>> {
+  using Type = R;
+};
+
+template <class T>
 struct Lapack {
   using Size = std::size_t;
   using I = const Integer*;
@@ -58,6 +68,12 @@ struct Lapack {
   void (*getrs)(const char*, I, I, const T*, I, const Integer*, T*, I, Integer*, Size);
   void (*gesv)(I, I, T*, I, Integer*, T*, I, Integer*);
   void (*trtrs)(const char*, const char*, const char*, I, I, const T*, I, T*, I, Integer*, Size,
+                Size, Size);
+  using R = typename Real<T>::Type;
+  using W = std::conditional_t<std::is_same_v<R, T>, Integer, R>;
+  void (*gecon)(const char*, I, const T*, I, const R*, R*, T*, W*, Integer*, Size);
+  void (*pocon)(const char*, I, const T*, I, const R*, R*, T*, W*, Integer*, Size);
+  void (*trcon)(const char*, const char*, const char*, I, const T*, I, R*, T*, W*, Integer*, Size,
                 Size, Size);
 };
 
@@ -84,6 +100,7 @@ class Check {
   void run() {
     factorizations();
     triangular_solves();
+    conditions();
     for (const Arguments& valid : kSolves) {
       Arguments c = valid;
       if (c.letter == '*') c.letter = 'L';
@@ -147,6 +164,43 @@ class Check {
       lapack_.trtrs(&c.uplo, &c.trans, &c.diag, &c.n, &c.nrhs, a_.data(), &c.lda, b_.data(), &c.ldb,
                     &info_, 1, 1, 1);
       expect(lapack_.letter + "trtrs", c.position, info_, untouched());
+    }
+  }
+
+  void conditions() {
+    using R = typename Lapack<T>::R;
+    R rcond = 0;
+    typename Lapack<T>::W second[4] = {};
+    const struct {
+      Integer position;
+      char letter;
+      Integer n, lda;
+      R norm;
+    } wrong[] = {{1, '/', 2, 2, 1},   {2, '*', -1, 2, 1},  {4, '*', 2, 1, 1}, {5, '*', 2, 2, -1},
+                 {1, '/', -1, 0, -1}, {2, '*', -1, 0, -1}, {4, '*', 0, 0, -1}};
+    for (const auto& c : wrong) {
+      const char norm = c.letter == '*' ? '1' : c.letter, uplo = c.letter == '*' ? 'L' : c.letter;
+      reset();
+      lapack_.gecon(&norm, &c.n, a_.data(), &c.lda, &c.norm, &rcond, b_.data(), second, &info_, 1);
+      expect(lapack_.letter + "gecon", c.position, info_, untouched());
+      reset();
+      lapack_.pocon(&uplo, &c.n, a_.data(), &c.lda, &c.norm, &rcond, b_.data(), second, &info_, 1);
+      expect(lapack_.letter + "pocon", c.position, info_, untouched());
+    }
+    const struct {
+      Integer position;
+      char norm, uplo, diag;
+      Integer n, lda;
+    } triangles[] = {{1, 'M', 'L', 'N', 2, 2},  {2, 'O', '/', 'N', 2, 2},
+                     {3, 'I', 'U', '/', 2, 2},  {4, '1', 'L', 'U', -1, 2},
+                     {6, 'O', 'L', 'N', 2, 1},  {1, '/', '/', '/', -1, 0},
+                     {2, 'O', '/', '/', -1, 0}, {3, 'O', 'L', '/', -1, 0},
+                     {4, 'O', 'L', 'N', -1, 0}, {6, 'O', 'L', 'N', 0, 0}};
+    for (const auto& c : triangles) {
+      reset();
+      lapack_.trcon(&c.norm, &c.uplo, &c.diag, &c.n, a_.data(), &c.lda, &rcond, b_.data(), second,
+                    &info_, 1, 1, 1);
+      expect(lapack_.letter + "trcon", c.position, info_, untouched());
     }
   }
 
@@ -222,19 +276,23 @@ extern "C" void XERBLA(const char* name, const Integer* position, std::size_t le
 
 int main() {
 #ifdef ILP64
-  check<float>(
-      {"s", spotrf_64_, spotrs_64_, sposv_64_, sgetrf_64_, sgetrs_64_, sgesv_64_, strtrs_64_});
-  check<double>(
-      {"d", dpotrf_64_, dpotrs_64_, dposv_64_, dgetrf_64_, dgetrs_64_, dgesv_64_, dtrtrs_64_});
-  check<std::complex<float>>(
-      {"c", cpotrf_64_, cpotrs_64_, cposv_64_, cgetrf_64_, cgetrs_64_, cgesv_64_, ctrtrs_64_});
-  check<std::complex<double>>(
-      {"z", zpotrf_64_, zpotrs_64_, zposv_64_, zgetrf_64_, zgetrs_64_, zgesv_64_, ztrtrs_64_});
+  check<float>({"s", spotrf_64_, spotrs_64_, sposv_64_, sgetrf_64_, sgetrs_64_, sgesv_64_,
+                strtrs_64_, sgecon_64_, spocon_64_, strcon_64_});
+  check<double>({"d", dpotrf_64_, dpotrs_64_, dposv_64_, dgetrf_64_, dgetrs_64_, dgesv_64_,
+                 dtrtrs_64_, dgecon_64_, dpocon_64_, dtrcon_64_});
+  check<std::complex<float>>({"c", cpotrf_64_, cpotrs_64_, cposv_64_, cgetrf_64_, cgetrs_64_,
+                              cgesv_64_, ctrtrs_64_, cgecon_64_, cpocon_64_, ctrcon_64_});
+  check<std::complex<double>>({"z", zpotrf_64_, zpotrs_64_, zposv_64_, zgetrf_64_, zgetrs_64_,
+                               zgesv_64_, ztrtrs_64_, zgecon_64_, zpocon_64_, ztrcon_64_});
 #else
-  check<float>({"s", spotrf_, spotrs_, sposv_, sgetrf_, sgetrs_, sgesv_, strtrs_});
-  check<double>({"d", dpotrf_, dpotrs_, dposv_, dgetrf_, dgetrs_, dgesv_, dtrtrs_});
-  check<std::complex<float>>({"c", cpotrf_, cpotrs_, cposv_, cgetrf_, cgetrs_, cgesv_, ctrtrs_});
-  check<std::complex<double>>({"z", zpotrf_, zpotrs_, zposv_, zgetrf_, zgetrs_, zgesv_, ztrtrs_});
+  check<float>({"s", spotrf_, spotrs_, sposv_, sgetrf_, sgetrs_, sgesv_, strtrs_, sgecon_, spocon_,
+                strcon_});
+  check<double>({"d", dpotrf_, dpotrs_, dposv_, dgetrf_, dgetrs_, dgesv_, dtrtrs_, dgecon_, dpocon_,
+                 dtrcon_});
+  check<std::complex<float>>({"c", cpotrf_, cpotrs_, cposv_, cgetrf_, cgetrs_, cgesv_, ctrtrs_,
+                              cgecon_, cpocon_, ctrcon_});
+  check<std::complex<double>>({"z", zpotrf_, zpotrs_, zposv_, zgetrf_, zgetrs_, zgesv_, ztrtrs_,
+                               zgecon_, zpocon_, ztrcon_});
 #endif
   using Z = std::complex<double>;
   using C = std::complex<float>;

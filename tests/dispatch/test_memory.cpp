@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "algorithms/cholesky/cholesky.hpp"
+#include "algorithms/condition/condition.hpp"
 #include "algorithms/lu/lu.hpp"
 #include "algorithms/refine/refine.hpp"
 #include "algorithms/solve/solve.hpp"
@@ -188,6 +189,30 @@ TYPED_TEST(Memory, OfSolvesWithGivenFactors) {
                        sizeof(T));
     this->expect_close(this->reckoned(Routine::getrs, this->kType, shape, options), of_getrs,
                        sizeof(T));
+  }
+}
+
+TYPED_TEST(Memory, OfEstimatesOfTheCondition) {
+  using T = TypeParam;
+  const Index n = this->n();
+  const Options options = this->options(kForms[0]);
+  const auto a = diagonally_dominant<T>(n, 1);
+  const auto expect_close = [&](Routine routine, std::size_t peak) {
+    SCOPED_TRACE(this->text(kForms[0], 0) + ", " + dispatch::name_of(routine));
+    this->expect_close(this->reckoned(routine, this->kType, {n, n, 0}, options), peak, sizeof(T));
+  };
+  for (const Norm norm : {Norm::one, Norm::infinity}) {
+    expect_close(Routine::gecon, this->peak([&] {
+      algorithms::gecon<T>(this->device(), options, norm, a.view(), 1);
+    }));
+    for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
+      expect_close(Routine::trcon, this->peak([&] {
+        algorithms::trcon<T>(this->device(), options, norm, uplo, Diag::non_unit, a.view());
+      }));
+      expect_close(Routine::pocon, this->peak([&] {
+        algorithms::pocon<T>(this->device(), options, uplo, a.view(), 1);
+      }));
+    }
   }
 }
 

@@ -16,6 +16,7 @@
 #include "adapters/call.hpp"
 #include "algorithms/update/on_cpu.hpp"
 #include "algorithms/update/rank_one.hpp"
+#include "cpu/condition.hpp"
 #include "cpu/reference.hpp"
 #include "dispatch/calls.hpp"
 #include "exported.hpp"
@@ -136,6 +137,25 @@ TEST_F(OutOfMemory, Getrs) {
     });
     if (!done(info_)) return;
     EXPECT_LT(solve_residual(Op::none, a_, x, b_), kThreshold);
+  });
+}
+
+TEST_F(OutOfMemory, Gecon) {
+  auto factor = a_;
+  Index pivots[kOrder];
+  reference::getrf(factor.view(), pivots);
+  const T norm = 1, expected = reference::gecon<T>(Norm::one, factor.view(), norm);
+  std::vector<T> work(4 * kOrder);
+  Integer iwork[kOrder];
+  at_every_request([&] {
+    const char one = '1';
+    T rcond = -1;
+    scarcely([&] {
+      Lapack::gecon(&one, &kOrder, factor.data(), &kLd, &norm, &rcond, work.data(), iwork, &info_,
+                    1);
+    });
+    if (!done(info_)) return;
+    EXPECT_NEAR(rcond, expected, 1e-6 * expected);
   });
 }
 

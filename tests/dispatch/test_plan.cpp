@@ -34,6 +34,9 @@ TEST(Policy, SizeOfACall) {
   EXPECT_EQ(size_of(Routine::getrs, {50, 50, 300}), 50);
   EXPECT_EQ(size_of(Routine::trtrs, {50, 50, 300}), 50);
   EXPECT_EQ(size_of(Routine::trtrs, {5000, 5000, 0}), 0);
+  for (const Routine routine : {Routine::gecon, Routine::pocon, Routine::trcon}) {
+    EXPECT_EQ(size_of(routine, {5000, 5000, 0}), 5000);
+  }
   EXPECT_EQ(size_of(Routine::getrf, {100000, 100000, 0}), 100000);
   EXPECT_EQ(size_of(Routine::sgesv, {500, 500, 1}), 500);
   EXPECT_EQ(size_of(Routine::cholupdate, {500, 500, 1}), 500);
@@ -57,6 +60,9 @@ TEST(Policy, OperationCounts) {
   EXPECT_NEAR(flops_of(Routine::getrs, 'd', solve), 2 * n * n * 10, 20 * n);
   EXPECT_NEAR(flops_of(Routine::trtrs, 'd', solve), n * n * 10, 20 * n);
   EXPECT_EQ(flops_done(Routine::trtrs, 'd', solve, 7), 0);
+  EXPECT_EQ(flops_of(Routine::gecon, 'd', square), 10 * n * n);
+  EXPECT_EQ(flops_of(Routine::pocon, 'z', square), 40 * n * n);
+  EXPECT_EQ(flops_of(Routine::trcon, 'd', square), 5 * n * n);
   EXPECT_NEAR(flops_of(Routine::gesv, 'd', solve), 2 * n * n * n / 3 + 2 * n * n * 10, 2 * n * n);
   EXPECT_NEAR(flops_of(Routine::posv, 'd', solve), n * n * n / 3 + 2 * n * n * 10, 2 * n * n);
   EXPECT_NEAR(flops_of(Routine::cholupdate, 'd', solve), 2 * n * n * 10, 20 * n);
