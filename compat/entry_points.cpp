@@ -3,6 +3,7 @@
 #include "adapters/call.hpp"
 #include "adapters/cholesky.hpp"
 #include "adapters/copies.hpp"
+#include "adapters/inverse.hpp"
 #include "adapters/lu.hpp"
 #include "adapters/norms.hpp"
 #include "adapters/refine.hpp"

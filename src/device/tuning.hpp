@@ -134,6 +134,7 @@ struct Tuning {
     };
 
     Sizes potrf, posv, potrs, getrf, gesv, getrs, trtrs, mixed_posv, mixed_gesv, update;
+    Sizes trtri, lauum, potri, getri;
     const char* origin;  ///< on what they were measured, or why they are cautious
   };
 

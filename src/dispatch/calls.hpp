@@ -4,6 +4,7 @@
 
 #include "algorithms/update/on_cpu.hpp"
 #include "algorithms/update/rank_one.hpp"
+#include "cpu/inverse.hpp"
 #include "cpu/lapack.hpp"
 
 namespace overlapack::dispatch {
@@ -33,6 +34,20 @@ template <class T>
 Index gesv(cpu::Family family, HostView<T> a, cpu::Pivots ipiv, HostView<T> b);
 template <class T>
 Index trtrs(cpu::Family family, Uplo uplo, Op op, Diag diag, HostView<const T> a, HostView<T> b);
+
+template <class T>
+Index trtri(cpu::Family family, Uplo uplo, Diag diag, HostView<T> a);
+template <class T>
+Index lauum(cpu::Family family, Uplo uplo, HostView<T> a);
+template <class T>
+Index potri(cpu::Family family, Uplo uplo, HostView<T> a);
+/// `work` is for the CPU LAPACK alone. Its first element becomes the size that is wanted, unless it
+/// lies on the device.
+template <class T>
+Index getri(cpu::Family family, HostView<T> a, cpu::Pivots ipiv, cpu::Workspace<T> work);
+/// What a query of ?getri returns.
+template <class T>
+T wanted_workspace_of_getri(cpu::Family family, HostView<T> a, cpu::Pivots ipiv);
 
 /// A norm, of a matrix of which the `uplo` triangle is given unless `symmetry` is none. Computed
 /// where the matrix lies. `work` is LAPACK's, and not touched for a matrix on the device. NaN for

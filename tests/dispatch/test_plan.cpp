@@ -34,6 +34,9 @@ TEST(Policy, SizeOfACall) {
   EXPECT_EQ(size_of(Routine::getrs, {50, 50, 300}), 50);
   EXPECT_EQ(size_of(Routine::trtrs, {50, 50, 300}), 50);
   EXPECT_EQ(size_of(Routine::trtrs, {5000, 5000, 0}), 0);
+  for (const Routine routine : {Routine::trtri, Routine::lauum, Routine::potri, Routine::getri}) {
+    EXPECT_EQ(size_of(routine, {500, 500, 0}), 500);
+  }
   EXPECT_EQ(size_of(Routine::getrf, {100000, 100000, 0}), 100000);
   EXPECT_EQ(size_of(Routine::sgesv, {500, 500, 1}), 500);
   EXPECT_EQ(size_of(Routine::cholupdate, {500, 500, 1}), 500);
@@ -57,6 +60,11 @@ TEST(Policy, OperationCounts) {
   EXPECT_NEAR(flops_of(Routine::getrs, 'd', solve), 2 * n * n * 10, 20 * n);
   EXPECT_NEAR(flops_of(Routine::trtrs, 'd', solve), n * n * 10, 20 * n);
   EXPECT_EQ(flops_done(Routine::trtrs, 'd', solve, 7), 0);
+  EXPECT_NEAR(flops_of(Routine::trtri, 'd', square), n * n * n / 3, 2 * n * n);
+  EXPECT_NEAR(flops_of(Routine::lauum, 'd', square), n * n * n / 3, 2 * n * n);
+  EXPECT_NEAR(flops_of(Routine::potri, 'd', square), 2 * n * n * n / 3, 2 * n * n);
+  EXPECT_NEAR(flops_of(Routine::getri, 'd', square), 4 * n * n * n / 3, 2 * n * n);
+  EXPECT_EQ(flops_done(Routine::getri, 'd', square, 7), 0);
   EXPECT_NEAR(flops_of(Routine::gesv, 'd', solve), 2 * n * n * n / 3 + 2 * n * n * 10, 2 * n * n);
   EXPECT_NEAR(flops_of(Routine::posv, 'd', solve), n * n * n / 3 + 2 * n * n * 10, 2 * n * n);
   EXPECT_NEAR(flops_of(Routine::cholupdate, 'd', solve), 2 * n * n * 10, 20 * n);
