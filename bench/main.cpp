@@ -340,7 +340,8 @@ void add_calls(CLI::App& app, Arguments& given) {
     return "no routine '" + name + "': --help lists them" + did_you_mean(name, all);
   };
   app.add_option("--routines", options.routines,
-                 "potrf, potrs, posv, getrf, getrs and gesv with their type letters, e.g. dpotrf; "
+                 "potrf, potrs, posv, getrf, getrs, gesv, trtrs, trtri, lauum, potri and getri "
+                 "with their type letters, e.g. dpotrf; "
                  "dsgesv, zcgesv, dsposv and zcposv (default dpotrf,dgetrf)")
       ->delimiter(',')
       ->check(known)

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "algorithms/inverse/column_interchanges.hpp"
 #include "cpu/inverse.hpp"
 #include "dispatch/calls.hpp"
 #include "overlapack/lapack.h"
@@ -23,6 +24,8 @@ namespace {
 using namespace testing_support;
 using dispatch::Algorithm;
 
+/// That of a matrix whose inverse goes home by block columns, in all types.
+constexpr Index kStreamed = 200;
 constexpr Index kOrders[] = {1, 2, 15, 16, 17, 33, 70, 129};
 
 /// What a call replaces: a triangle, for one of three routines.
@@ -148,10 +151,10 @@ class Inverse : public RoutedTest {
     dispatch::Context::instance().reset(settings, dispatch::builtin_profile());
   }
   /// Makes a call again and again, in which one action of the device fails after the other.
-  void with_faults(const std::function<void()>& call) {
+  void with_faults(const std::function<void()>& call, Index stride_factor = 1) {
     const bool every = std::is_same_v<T, double> && device_under_test() == "lazy";
     Index faults = 0;
-    for (Index at = 1;; at += every ? 1 : 29) {
+    for (Index at = 1;; at += stride_factor * (every ? 1 : 29)) {
       SCOPED_TRACE(testing::Message() << "fault at action " << at);
       ASSERT_LT(at, 100000) << "the call never ends";
       route(Algorithm::tiled, 16);
@@ -187,7 +190,9 @@ TYPED_TEST(Inverse, OfTrianglesOfAllFormsAndOrders) {
 TYPED_TEST(Inverse, OfMatricesOfAllOrders) {
   using T = TypeParam;
   this->route(Algorithm::tiled, 16);
-  for (const Index n : kOrders) {
+  std::vector<Index> orders(std::begin(kOrders), std::end(kOrders));
+  orders.push_back(kStreamed);
+  for (const Index n : orders) {
     SCOPED_TRACE(testing::Message() << "n=" << n);
     const Factored<T> factors(random_matrix<T>(n, n, 1, 2));
     auto x = factors.lu;
@@ -404,12 +409,16 @@ TYPED_TEST(Inverse, FaultsAtEveryAction) {
     });
     if (this->HasFailure()) return;
   }
-  const Factored<T> factors(random_matrix<T>(n, n, 1, 2));
-  this->with_faults([&] {
-    auto x = factors.lu;
-    EXPECT_EQ(getri<T>(x.view(), factors.pivots), 0);
-    factors.expect_right(x);
-  });
+  for (const Index order : {n, kStreamed}) {
+    const Factored<T> factors(random_matrix<T>(order, order, 1, 2));
+    this->with_faults(
+        [&] {
+          auto x = factors.lu;
+          EXPECT_EQ(getri<T>(x.view(), factors.pivots, 20), 0);
+          factors.expect_right(x);
+        },
+        order == n ? 1 : 7);
+  }
 }
 
 TYPED_TEST(Inverse, OnTheCpu) {
@@ -437,6 +446,34 @@ TYPED_TEST(Inverse, OnTheCpu) {
       factors.expect_right(x);
     }
   }
+}
+
+/// Columns are interchanged only behind those that are not at home.
+TYPED_TEST(Inverse, ColumnsAreInterchangedAsTheyComeHome) {
+  using T = TypeParam;
+  const Index n = 1100;  // three strips
+  const auto a = random_matrix<T>(n, 40, 1, 2);
+  std::vector<Index> pivots;
+  Random random(2);
+  for (Index j = 0; j < a.cols(); ++j) pivots.push_back(random.integer(j, a.cols() - 1) + 1);
+  auto wanted = a;
+  for (Index j = a.cols() - 1; j >= 0; --j) {
+    const Index p = pivots[algorithms::at(j)] - 1;
+    for (Index i = 0; i < n; ++i) std::swap(wanted(i, j), wanted(i, p));
+  }
+  auto x = a;
+  algorithms::ColumnInterchanges<T> interchanges(x.view(), pivots);
+  EXPECT_FALSE(interchanges.advance(a.cols()));
+  for (Index first : {30, 10}) {
+    Index tasks = 0;
+    while (interchanges.advance(first)) ++tasks;
+    EXPECT_EQ(tasks, 3);
+    for (Index j = 0; j < first; ++j) ASSERT_EQ(x(n - 1, j), a(n - 1, j)) << j;
+  }
+  interchanges.finish(2);
+  EXPECT_TRUE(same_bits(x, wanted));
+  interchanges.undo();
+  EXPECT_TRUE(same_bits(x, a));
 }
 
 /// In a process without a CPU LAPACK.

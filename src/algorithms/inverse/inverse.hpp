@@ -26,7 +26,9 @@ Index potri(Device& device, const Options& options, Uplo uplo, HostView<T> a, In
 /// first one on. What is left is the same problem for the triangle behind them, which is unchanged.
 Index final_lines(const Options& options, Uplo uplo, Index n, Index committed);
 
-/// A^-1 from getrf's factors and pivots (1-based, each in 1 .. n): LAPACK's ?getri.
+/// A^-1 from getrf's factors and pivots (1-based, from j + 1 to n for column j): LAPACK's ?getri.
+/// After a fault, the last `committed` columns of A are those of the inverse before the columns'
+/// interchanges, and all others are unchanged.
 template <class T>
 Index getri(Device& device, const Options& options, HostView<T> a, const std::vector<Index>& pivots,
             Index& committed);

@@ -14,13 +14,14 @@ inline Index store(Index info, const std::vector<Index>& pivots, cpu::Pivots ipi
   return info;
 }
 
-/// The caller's, each in 1 .. n. The device must not follow a wild index; what the CPU LAPACK does
-/// with one is its own.
-inline std::vector<Index> valid_pivots(cpu::Pivots ipiv, Index n) {
+/// The caller's, each in 1 .. n or, if they are as getrf leaves them, from the row's number on. The
+/// device must not follow a wild index; what the CPU LAPACK does with one is its own.
+inline std::vector<Index> valid_pivots(cpu::Pivots ipiv, Index n, bool as_of_getrf = false) {
   std::vector<Index> pivots(static_cast<std::size_t>(n));
   for (Index i = 0; i < n; ++i) {
     const Index pivot = ipiv.get(i);
-    if (pivot < 1 || pivot > n) throw DeviceError("ipiv holds no valid interchanges");
+    const Index least = as_of_getrf ? i + 1 : 1;
+    if (pivot < least || pivot > n) throw DeviceError("ipiv holds no valid interchanges");
     pivots[static_cast<std::size_t>(i)] = pivot;
   }
   return pivots;

@@ -76,12 +76,13 @@ Index getri(Family family, HostView<T> a, Pivots ipiv, cpu::Workspace<T> work) {
       make_call<T>(Routine::getri, a), [&] { return cpu::getri(cpu, a, ipiv, work); },
       [&](Device& device, const Options& options, Index& committed) {
         const Index info =
-            algorithms::getri(device, options, a, valid_pivots(ipiv, a.rows), committed);
+            algorithms::getri(device, options, a, valid_pivots(ipiv, a.rows, true), committed);
         if (info == 0 && device.kind_of(work.data) != MemoryKind::device) say_wanted();
         return info;
       },
       [&](const Options&, Index committed) {
-        if (committed < a.cols) return cpu::getri(cpu, a, ipiv, work);
+        if (committed == 0) return cpu::getri(cpu, a, ipiv, work);
+        cpu::finish_getri(cpu, a, a.cols - committed, ipiv, work);
         say_wanted();
         return Index{0};
       });
