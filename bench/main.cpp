@@ -341,8 +341,9 @@ void add_calls(CLI::App& app, Arguments& given) {
   };
   app.add_option(
          "--routines", options.routines,
-         "potrf, potrs, posv, getrf, getrs, gesv, trtrs, gecon, pocon and trcon with their "
-         "type letters, e.g. dpotrf; dsgesv, zcgesv, dsposv and zcposv (default dpotrf,dgetrf)")
+         "potrf, potrs, posv, getrf, getrs, gesv, trtrs, gecon, pocon, trcon, trtri, lauum, "
+         "potri and getri with their type letters, e.g. dpotrf; dsgesv, zcgesv, dsposv and "
+         "zcposv (default dpotrf,dgetrf)")
       ->delimiter(',')
       ->check(known)
       ->type_name("NAME");

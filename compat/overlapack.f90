@@ -18,7 +18,7 @@ module overlapack
   private
 
   public :: potrf, potrs, posv, getrf, getrs, gesv, trtrs, lange, lansy, lanhe, lantr
-   public :: gecon, pocon, trcon
+  public :: gecon, pocon, trcon, trtri, lauum, potri, getri
   public :: mixed_gesv, mixed_posv, cholupdate
 
   !> Cholesky factorization of the `uplo` triangle of the n x n matrix A, in place.
@@ -409,6 +409,138 @@ module overlapack
       integer(int32), intent(out) :: info
     end subroutine ztrcon
   end interface trcon
+
+  !> The inverse of the triangle A that uplo names, in place; with diag = 'U' its diagonal is ones.
+  interface trtri
+    subroutine strtri(uplo, diag, n, a, lda, info)
+      import :: int32, real32
+      character, intent(in) :: uplo, diag
+      integer(int32), intent(in) :: n, lda
+      real(real32), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: info
+    end subroutine strtri
+    subroutine dtrtri(uplo, diag, n, a, lda, info)
+      import :: int32, real64
+      character, intent(in) :: uplo, diag
+      integer(int32), intent(in) :: n, lda
+      real(real64), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: info
+    end subroutine dtrtri
+    subroutine ctrtri(uplo, diag, n, a, lda, info)
+      import :: int32, real32
+      character, intent(in) :: uplo, diag
+      integer(int32), intent(in) :: n, lda
+      complex(real32), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: info
+    end subroutine ctrtri
+    subroutine ztrtri(uplo, diag, n, a, lda, info)
+      import :: int32, real64
+      character, intent(in) :: uplo, diag
+      integer(int32), intent(in) :: n, lda
+      complex(real64), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: info
+    end subroutine ztrtri
+  end interface trtri
+
+  !> The triangle of L^H L (uplo = 'L') or U U^H (uplo = 'U'), in place of L or U.
+  interface lauum
+    subroutine slauum(uplo, n, a, lda, info)
+      import :: int32, real32
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, lda
+      real(real32), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: info
+    end subroutine slauum
+    subroutine dlauum(uplo, n, a, lda, info)
+      import :: int32, real64
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, lda
+      real(real64), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: info
+    end subroutine dlauum
+    subroutine clauum(uplo, n, a, lda, info)
+      import :: int32, real32
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, lda
+      complex(real32), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: info
+    end subroutine clauum
+    subroutine zlauum(uplo, n, a, lda, info)
+      import :: int32, real64
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, lda
+      complex(real64), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: info
+    end subroutine zlauum
+  end interface lauum
+
+  !> The `uplo` triangle of A^-1, in place of the factor that potrf left.
+  interface potri
+    subroutine spotri(uplo, n, a, lda, info)
+      import :: int32, real32
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, lda
+      real(real32), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: info
+    end subroutine spotri
+    subroutine dpotri(uplo, n, a, lda, info)
+      import :: int32, real64
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, lda
+      real(real64), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: info
+    end subroutine dpotri
+    subroutine cpotri(uplo, n, a, lda, info)
+      import :: int32, real32
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, lda
+      complex(real32), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: info
+    end subroutine cpotri
+    subroutine zpotri(uplo, n, a, lda, info)
+      import :: int32, real64
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, lda
+      complex(real64), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: info
+    end subroutine zpotri
+  end interface potri
+
+  !> A^-1, in place of the factors that getrf left; lwork >= max(1, n).
+  interface getri
+    subroutine sgetri(n, a, lda, ipiv, work, lwork, info)
+      import :: int32, real32
+      integer(int32), intent(in) :: n, lda, lwork
+      real(real32), intent(inout) :: a(lda, *)
+      integer(int32), intent(in) :: ipiv(*)
+      real(real32), intent(out) :: work(*)
+      integer(int32), intent(out) :: info
+    end subroutine sgetri
+    subroutine dgetri(n, a, lda, ipiv, work, lwork, info)
+      import :: int32, real64
+      integer(int32), intent(in) :: n, lda, lwork
+      real(real64), intent(inout) :: a(lda, *)
+      integer(int32), intent(in) :: ipiv(*)
+      real(real64), intent(out) :: work(*)
+      integer(int32), intent(out) :: info
+    end subroutine dgetri
+    subroutine cgetri(n, a, lda, ipiv, work, lwork, info)
+      import :: int32, real32
+      integer(int32), intent(in) :: n, lda, lwork
+      complex(real32), intent(inout) :: a(lda, *)
+      integer(int32), intent(in) :: ipiv(*)
+      complex(real32), intent(out) :: work(*)
+      integer(int32), intent(out) :: info
+    end subroutine cgetri
+    subroutine zgetri(n, a, lda, ipiv, work, lwork, info)
+      import :: int32, real64
+      integer(int32), intent(in) :: n, lda, lwork
+      complex(real64), intent(inout) :: a(lda, *)
+      integer(int32), intent(in) :: ipiv(*)
+      complex(real64), intent(out) :: work(*)
+      integer(int32), intent(out) :: info
+    end subroutine zgetri
+  end interface getri
 
   !> A norm of the m x n matrix A.
   interface lange

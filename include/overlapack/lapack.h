@@ -100,6 +100,31 @@ extern "C" {
  *           info  k > 0: A(k, k), counted from 1, is the first exact zero on the diagonal; B is
  *                 then unchanged. Also for nrhs = 0.
  *
+ * trtri   Replaces a triangular matrix by its inverse.
+ *           uplo  'L' or 'U': the triangle that A is; the other is neither read nor written
+ *           diag  'N': A has the diagonal that is given; 'U': it has ones there, and its diagonal
+ *                 is neither read nor written
+ *           a     n x n, lda >= max(1, n)
+ *           info  k > 0: A(k, k), counted from 1, is the first exact zero on the diagonal; A is
+ *                 then unchanged.
+ *
+ * lauum   Replaces a triangle by a product with its adjoint: L by L^H L for uplo = 'L', U by U U^H
+ *         for uplo = 'U'. Of that the same triangle is stored. A diagonal is taken to be real.
+ *           a     n x n, lda >= max(1, n)
+ *
+ * potri   Replaces the factor that potrf left by a triangle of the inverse of A.
+ *           uplo  as for potrf
+ *           a     n x n, as potrf left it; replaced by the same triangle of A^-1
+ *           info  k > 0: as trtri
+ *
+ * getri   Replaces the factors that getrf left by the inverse of A.
+ *           a     n x n, as getrf left it, with its ipiv; replaced by A^-1
+ *           work  max(1, lwork) elements, for a call that the CPU serves; on return work[0] is the
+ *                 lwork that suits the CPU LAPACK best, but for work in the memory of the GPU
+ *           lwork >= max(1, n); or -1: only work[0] is set
+ *           info  k > 0: U(k, k), counted from 1, is the first exact zero on the diagonal; A is
+ *                 then unchanged.
+ *
  * lange   Returns a norm of a general matrix, of the real type R of T.
  *           norm  'M': the largest modulus; 'O' or '1': the largest sum of moduli of a column;
  *                 'I': of a row; 'F' or 'E': the root of the sum of squares
@@ -135,6 +160,14 @@ extern "C" {
       const char* uplo, const char* trans, const char* diag, const I* n, const I* nrhs,         \
       const T* a, const I* lda, T* b, const I* ldb,                                             \
       I* info OVERLAPACK_LENGTHS(size_t uplo_len, size_t trans_len, size_t diag_len));          \
+  void x##trtri##U(const char* uplo, const char* diag, const I* n, T* a, const I* lda,          \
+                   I* info OVERLAPACK_LENGTHS(size_t uplo_len, size_t diag_len));               \
+  void x##lauum##U(const char* uplo, const I* n, T* a, const I* lda,                            \
+                   I* info OVERLAPACK_LENGTHS(size_t uplo_len));                                \
+  void x##potri##U(const char* uplo, const I* n, T* a, const I* lda,                            \
+                   I* info OVERLAPACK_LENGTHS(size_t uplo_len));                                \
+  void x##getri##U(const I* n, T* a, const I* lda, const I* ipiv, T* work, const I* lwork,      \
+                   I* info);                                                                    \
   R x##lange##U(const char* norm, const I* m, const I* n, const T* a, const I* lda,             \
                 R* work OVERLAPACK_LENGTHS(size_t norm_len));                                   \
   R x##lansy##U(const char* norm, const char* uplo, const I* n, const T* a, const I* lda,       \

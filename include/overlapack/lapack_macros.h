@@ -54,6 +54,26 @@
 #define LAPACK_ctrcon(...) ctrcon_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1, 1))
 #define LAPACK_ztrcon(...) ztrcon_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1, 1))
 
+#define LAPACK_strtri(...) strtri_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+#define LAPACK_dtrtri(...) dtrtri_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+#define LAPACK_ctrtri(...) ctrtri_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+#define LAPACK_ztrtri(...) ztrtri_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+
+#define LAPACK_slauum(...) slauum_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_dlauum(...) dlauum_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_clauum(...) clauum_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_zlauum(...) zlauum_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+
+#define LAPACK_spotri(...) spotri_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_dpotri(...) dpotri_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_cpotri(...) cpotri_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_zpotri(...) zpotri_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+
+#define LAPACK_sgetri sgetri_
+#define LAPACK_dgetri dgetri_
+#define LAPACK_cgetri cgetri_
+#define LAPACK_zgetri zgetri_
+
 #define LAPACK_slange(...) slange_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
 #define LAPACK_dlange(...) dlange_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
 #define LAPACK_clange(...) clange_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))

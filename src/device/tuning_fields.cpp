@@ -273,6 +273,10 @@ void add(const Part& row, const Tuning::BreakEven& sizes) {
   both("mixed_posv", sizes.mixed_posv, "order", "from which on dsposv and zcposv do");
   both("mixed_gesv", sizes.mixed_gesv, "order", "from which on dsgesv and zcgesv do");
   both("update", sizes.update, "order", "from which on updates by 16 vectors or more do");
+  both("trtri", sizes.trtri, "order", "from which on ?trtri does: cautious, not measured");
+  both("lauum", sizes.lauum, "order", "from which on ?lauum does: cautious, not measured");
+  both("potri", sizes.potri, "order", "from which on ?potri does: cautious, not measured");
+  both("getri", sizes.getri, "order", "from which on ?getri does: cautious, not measured");
   row("origin", sizes.origin, "text", "what these sizes rest on", kLog);
 }
 

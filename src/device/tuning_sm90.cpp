@@ -94,6 +94,8 @@ constexpr Tuning::Update update() {
 }
 
 constexpr Tuning::BreakEven break_even() {
+  constexpr Tuning::BreakEven::Sizes kNotMeasured = {{1000, 1000, 1000, 1000},
+                                                     {1000, 1000, 1000, 1000}};
   Tuning::BreakEven sizes{};
   sizes.potrf = {{160, 128, 128, 128}, {112, 72, 72, 72}};
   sizes.posv = {{192, 192, 160, 160}, {128, 72, 72, 72}};
@@ -106,7 +108,8 @@ constexpr Tuning::BreakEven break_even() {
   sizes.mixed_posv = {{144, 144, 112, 112}, {144, 144, 112, 112}};
   sizes.mixed_gesv = {{216, 216, 96, 96}, {216, 216, 96, 96}};
   sizes.update = {{10240, 6656, 5120, 640}, {10240, 6656, 5120, 640}};
-  sizes.origin = "measured on an H200, but for ?gecon, ?pocon, ?trcon";
+  sizes.trtri = sizes.lauum = sizes.potri = sizes.getri = kNotMeasured;
+  sizes.origin = "measured on an H200, but for inverses and ?gecon, ?pocon, ?trcon";
   return sizes;
 }
 

@@ -5,6 +5,7 @@
 #include "algorithms/update/on_cpu.hpp"
 #include "algorithms/update/rank_one.hpp"
 #include "cpu/condition.hpp"
+#include "cpu/inverse.hpp"
 #include "cpu/lapack.hpp"
 
 namespace overlapack::dispatch {
@@ -34,6 +35,20 @@ template <class T>
 Index gesv(cpu::Family family, HostView<T> a, cpu::Pivots ipiv, HostView<T> b);
 template <class T>
 Index trtrs(cpu::Family family, Uplo uplo, Op op, Diag diag, HostView<const T> a, HostView<T> b);
+
+template <class T>
+Index trtri(cpu::Family family, Uplo uplo, Diag diag, HostView<T> a);
+template <class T>
+Index lauum(cpu::Family family, Uplo uplo, HostView<T> a);
+template <class T>
+Index potri(cpu::Family family, Uplo uplo, HostView<T> a);
+/// `work` is for the CPU LAPACK alone. Its first element becomes the size that is wanted, unless it
+/// lies on the device.
+template <class T>
+Index getri(cpu::Family family, HostView<T> a, cpu::Pivots ipiv, cpu::Workspace<T> work);
+/// What a query of ?getri returns.
+template <class T>
+T wanted_workspace_of_getri(cpu::Family family, HostView<T> a, cpu::Pivots ipiv);
 
 /// Estimates of the condition: `rcond` becomes LAPACK's. The workspaces are for the CPU LAPACK.
 template <class T>

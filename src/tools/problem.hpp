@@ -43,8 +43,7 @@ std::string name_of(const Call& call);
 std::string title_of(Routine routine);
 /// Sets routine and type of `call` from "dpotrf"; false if there is no such routine.
 bool parse_name(const std::string& name, Call& call);
-/// Whether a routine has no right-hand sides: factorizations, and estimates of the condition.
-bool is_factorization(Routine routine);
+bool has_right_hand_sides(Routine routine);
 /// Whether A is given as its factors.
 bool is_factor_given(Routine routine);
 /// A call on a square matrix of order n with leading dimensions n + pad.
@@ -68,7 +67,7 @@ enum class Matrix {
 /// dimensions.
 ///
 /// The input can be looked up again after a routine has overwritten it, and large matrices need no
-/// second copy. But for an update, which adds B B^H, the factor is kept twice after all.
+/// second copy. But a factor that an update or an inverse replaces is kept twice after all.
 template <class T>
 class Problem {
  public:
@@ -108,7 +107,9 @@ class Problem {
   /// random vectors x of +-1,
   ///   factorizations  ||E||_F / (n ||A||_F eps), where ||E||_F^2 is estimated by the mean of
   ///   and updates     ||E x||^2, whose expectation it is; so is ||A||_F of an update;
-  ///   solves          ||(B - op(A) X) x|| / (||A||_F ||X x|| eps).
+  ///   solves          ||(B - op(A) X) x|| / (||A||_F ||X x|| eps);
+  ///   inverses        ||A X - I||_F / (n ||A||_F ||X||_F eps), and ||X - A||_F / (n ||A||_F eps)
+  ///                   of ?lauum, where A is what X is to be. All norms are estimated as above.
   /// Sums run in double precision. Pivots that are none count as infinitely wrong.
   double residual() const;
   /// The forms of it, one of which a routine has (problems/row.hpp). That of an estimate of the
@@ -116,11 +117,21 @@ class Problem {
   double residual_of_factors() const;
   double residual_of_update() const;
   double residual_of_solution() const;
+  double residual_of_inverse() const;
+  double residual_of_product() const;
   double residual_of_condition(Real<T> reference) const;
   using Wide = Double<T>;
   using Vector = std::vector<Wide>;
   /// op(A) x from its factors `f`: A = L L^H = U^H U, or P A = L U.
   Vector factor_times(HostView<const T> f, Vector x, Op op) const;
+
+  /// The factor as it was, if the row of the routine keeps it.
+  HostView<const T> given() const {
+    return {given_.get(), call_.shape.n, call_.shape.n, call_.shape.n};
+  }
+  /// What a routine that takes a workspace is given: kWorkColumns columns, as LAPACK likes best.
+  static constexpr Index kWorkColumns = 64;
+  T* work() { return work_.get(); }
 
   Index info = 0;     ///< what the routine returned
   Real<T> rcond = 0;  ///< likewise, if it estimates the condition
@@ -138,6 +149,7 @@ class Problem {
   bool pivots_are_valid() const;
   template <class Input>
   double residual_of_new_factors(Input input) const;
+  double residual_of_result(bool inverse) const;
   T entry_a(Index i, Index j) const;
   T entry_b(Index i, Index j) const;
   Vector input_times(const Vector& x, double& frobenius) const;
@@ -149,7 +161,7 @@ class Problem {
   double scale_;     // of the entries off the diagonal
   double diagonal_;  // where the diagonal is set apart
   Array<T> a_, b_;
-  Array<T> given_;  // of updates only: the factor before, of leading dimension n
+  Array<T> given_;  // the factor before, of leading dimension n, if the row keeps it
   Array<T> x_;      // of mixed-precision solvers only, as the next one
   Array<Single<T>> swork_;
   Array<T> work_;  // of these, and of estimates of the condition

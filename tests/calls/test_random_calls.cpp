@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "cpu/condition.hpp"
+#include "cpu/inverse.hpp"
 #include "cpu/lapack.hpp"
 #include "dispatch/residency.hpp"
 #include "support/environment_number.hpp"
@@ -496,6 +497,121 @@ TYPED_TEST(RandomCalls, Lu) {
       expect_as_accurate(factors.solve_error(op, a, x, b), cpu_factors.solve_error(op, a, cpu_x, b),
                          rare_error_of_lu(n));
     }
+  });
+}
+
+// ---- Inverses -------------------------------------------------------------------------------
+
+/// max |I - A X| / (|A| |X| eps), where |A| is that of its factors.
+template <class T>
+double inverse_error(const Padded<Wide<T>>& a, const Padded<double>& sizes,
+                     const Padded<Wide<T>>& x) {
+  Padded<Wide<T>> one(a.rows(), a.cols());
+  for (Index j = 0; j < a.cols(); ++j) {
+    for (Index i = 0; i < a.rows(); ++i) one(i, j) = Wide<T>(i == j);
+  }
+  return worst_ratio<T>(rest(one, Op::none, a, Op::none, x), bound(Op::none, sizes, Op::none, x));
+}
+
+template <class T>
+class RandomInverses : public RandomCalls<T> {
+ protected:
+  /// By trtri or potri.
+  void of_a_triangle(Random& random) {
+    const Uplo uplo = this->draw_uplo(random);
+    const bool of_factor = random.integer(0, 1) == 0;  // potri, or trtri
+    const Diag diag = !of_factor && random.integer(0, 1) == 0 ? Diag::unit : Diag::non_unit;
+    const Index n = draw(random), k = random.integer(0, n - 1);
+    const auto seed = static_cast<std::uint64_t>(random.integer(0, 1 << 30));
+    auto a = random_matrix<T>(n, n, seed, random.integer(0, 3));
+    for (Index j = 0; j < n; ++j) {
+      for (Index i = 0; i < n; ++i) a(i, j) /= static_cast<Real<T>>(n);
+      a(j, j) = of_factor ? T(real(a(j, j)) + Real<T>(3)) : a(j, j) + T(Real<T>(3));
+    }
+    if (diag == Diag::non_unit) {
+      const auto d = random_exponents(random, n, this->draw_exponent(random) / 4);
+      scale(a, d, std::vector<int>(d.size(), 0));
+    }
+    const bool singular = diag == Diag::non_unit && random.integer(0, 5) == 0;
+    if (singular) a(k, k) = T(0);
+    a.forbid_other_triangle(uplo);
+    const auto whole = [&](const Padded<T>& triangle) {
+      auto f = widen<T>(triangle.view());
+      for (Index j = 0; j < n; ++j) {
+        for (Index i = 0; i < n; ++i) {
+          if (uplo == Uplo::lower ? i < j : i > j) f(i, j) = Wide<T>(0);
+        }
+        if (diag == Diag::unit) f(j, j) = Wide<T>(1);
+      }
+      return f;
+    };
+    auto x = a, cpu_x = a;
+    SCOPED_TRACE(testing::Message()
+                 << "n=" << n << " " << char(uplo) << char(diag) << (of_factor ? " potri" : ""));
+    Operand<T> there(this->device(), x, this->on_device(random, n));
+    const Index info =
+        of_factor ? potri<T>(uplo, there.view()) : trtri<T>(uplo, diag, there.view());
+    there.fetch();
+    EXPECT_EQ(info, singular ? k + 1 : 0);
+    EXPECT_TRUE(x.padding_untouched());
+    EXPECT_TRUE(x.other_triangle_untouched(uplo));
+    if (singular) {
+      EXPECT_TRUE(same_bits(x, a));
+      return;
+    }
+    const auto f = whole(a);
+    const bool lower = uplo == Uplo::lower;
+    const Op one = lower ? Op::none : Op::conj_trans, two = lower ? Op::conj_trans : Op::none;
+    Padded<Wide<T>> product(n, n);
+    reference::gemm<Wide<T>>(one, two, Wide<T>(1), f.view(), f.view(), Wide<T>(0), product.view());
+    const auto error = [&](const Padded<T>& of) {
+      return of_factor ? inverse_error<T>(product, bound(one, f, two, f),
+                                          widen_hermitian<T>(uplo, of.view()))
+                       : inverse_error<T>(f, moduli(f), whole(of));
+    };
+    of_factor ? cpu::potri<T>(this->cpu_lapack(), uplo, cpu_x.view())
+              : cpu::trtri<T>(this->cpu_lapack(), uplo, diag, cpu_x.view());
+    EXPECT_LT(error(x), std::max(4 * error(cpu_x) + 10, static_cast<double>(n) / 4));
+  }
+
+  /// By getri.
+  void of_a_matrix(Random& random) {
+    const Index n = draw(random);
+    const auto problem = draw_lu<T>(random, n, n, this->draw_exponent(random) / 4);
+    auto lu = problem.a;
+    std::vector<Index> pivots(static_cast<std::size_t>(n));
+    const Index info = this->cpu_lapack().getrf(lu.view(), cpu::Pivots(pivots.data()));
+    SCOPED_TRACE(testing::Message() << "n=" << n);
+    auto x = lu, cpu_x = lu;
+    Operand<T> there(this->device(), x, this->on_device(random, n));
+    const auto columns = static_cast<std::int32_t>(random.integer(1, 9));
+    const Index result = getri<T>(there.view(), pivots, columns);
+    there.fetch();
+    EXPECT_EQ(result, info);
+    EXPECT_TRUE(x.padding_untouched());
+    if (info > 0) {
+      EXPECT_TRUE(same_bits(x, lu));
+      return;
+    }
+    std::vector<T> work(static_cast<std::size_t>(n * columns));
+    cpu::getri<T>(this->cpu_lapack(), cpu_x.view(), cpu::Pivots(pivots.data()),
+                  {work.data(), n * columns});
+    const auto a = widen<T>(problem.a.view());
+    const auto error = [&](const Padded<T>& of) {
+      const double result = inverse_residual<T>(a, widen<T>(of.view()));
+      return std::isnan(result) ? HUGE_VAL : result;
+    };
+    expect_as_accurate(error(x), error(cpu_x));
+  }
+
+ private:
+  Index draw(Random& random) { return std::min<Index>(this->draw_order(random), 64); }
+};
+TYPED_TEST_SUITE(RandomInverses, Precisions);
+
+TYPED_TEST(RandomInverses, OfTrianglesAndMatrices) {
+  this->repeat([this](Random& random) {
+    random.integer(0, 2) > 0 ? this->of_a_triangle(random) : this->of_a_matrix(random);
   });
 }
 

@@ -16,11 +16,11 @@
 #ifdef ILP64
 using Integer = std::int64_t;
 #  define XERBLA xerbla_64_
-#  define MIXED(name) name##_64_
+#  define SPELT(name) name##_64_
 #else
 using Integer = std::int32_t;
 #  define XERBLA xerbla_
-#  define MIXED(name) name##_
+#  define SPELT(name) name##_
 #endif
 
 namespace {
@@ -233,6 +233,53 @@ void check(const Lapack<T>& lapack) {
   Check<T>(lapack).run();
 }
 
+template <class T>
+struct Inverses {
+  using Size = std::size_t;
+  using I = const Integer*;
+  std::string letter;
+  void (*trtri)(const char*, const char*, I, T*, I, Integer*, Size, Size);
+  void (*lauum)(const char*, I, T*, I, Integer*, Size);
+  void (*potri)(const char*, I, T*, I, Integer*, Size);
+  void (*getri)(I, T*, I, I, T*, I, Integer*);
+};
+
+/// Every argument of them that can be wrong, alone and with all later ones wrong, too.
+template <class T>
+void check_inverses(const Inverses<T>& lapack) {
+  std::vector<T> a(16, T(3)), work(16, T(5));
+  const auto untouched = [&] {
+    return a == std::vector<T>(16, T(3)) && work == std::vector<T>(16, T(5));
+  };
+  const struct {
+    Integer position;
+    char uplo, diag;
+    Integer n, lda;
+  } triangles[] = {{1, '/', 'N', 2, 2},  {2, 'L', '/', 2, 2},  {3, 'U', 'U', -1, 2},
+                   {5, 'L', 'N', 2, 1},  {1, '/', '/', -1, 0}, {2, 'L', '/', -1, 0},
+                   {3, 'U', 'N', -1, 0}, {5, 'L', 'N', 0, 0}};
+  Integer info = 99;
+  for (const auto& c : triangles) {
+    lapack.trtri(&c.uplo, &c.diag, &c.n, a.data(), &c.lda, &info, 1, 1);
+    expect(lapack.letter + "trtri", c.position, info, untouched());
+    if (c.position == 2) continue;
+    const Integer position = c.position - (c.position > 1);  // without diag
+    lapack.lauum(&c.uplo, &c.n, a.data(), &c.lda, &info, 1);
+    expect(lapack.letter + "lauum", position, info, untouched());
+    lapack.potri(&c.uplo, &c.n, a.data(), &c.lda, &info, 1);
+    expect(lapack.letter + "potri", position, info, untouched());
+  }
+  const Integer ipiv[2] = {2, 2};
+  const struct {
+    Integer position, n, lda, lwork;
+  } getri[] = {{1, -1, 2, 2}, {3, 2, 1, 2}, {6, 2, 2, 1}, {1, -1, 0, 0},
+               {3, 2, 1, 0},  {6, 0, 1, 0}, {3, 2, 1, -1}};
+  for (const auto& c : getri) {
+    lapack.getri(&c.n, a.data(), &c.lda, ipiv, work.data(), &c.lwork, &info);
+    expect(lapack.letter + "getri", c.position, info, untouched());
+  }
+}
+
 /// Every argument of the mixed-precision solvers that can be wrong, with all later ones wrong, too.
 /// call(letter, n, nrhs, lda, ldb, ldx, info) returns whether all arrays are as they were.
 template <class Call>
@@ -275,6 +322,12 @@ extern "C" void XERBLA(const char* name, const Integer* position, std::size_t le
 }
 
 int main() {
+  check_inverses<float>({"s", SPELT(strtri), SPELT(slauum), SPELT(spotri), SPELT(sgetri)});
+  check_inverses<double>({"d", SPELT(dtrtri), SPELT(dlauum), SPELT(dpotri), SPELT(dgetri)});
+  check_inverses<std::complex<float>>(
+      {"c", SPELT(ctrtri), SPELT(clauum), SPELT(cpotri), SPELT(cgetri)});
+  check_inverses<std::complex<double>>(
+      {"z", SPELT(ztrtri), SPELT(zlauum), SPELT(zpotri), SPELT(zgetri)});
 #ifdef ILP64
   check<float>({"s", spotrf_64_, spotrs_64_, sposv_64_, sgetrf_64_, sgetrs_64_, sgesv_64_,
                 strtrs_64_, sgecon_64_, spocon_64_, strcon_64_});
@@ -301,7 +354,7 @@ int main() {
       [](char, Integer n, Integer nrhs, Integer lda, Integer ldb, Integer ldx, Integer& info) {
         return leaves_arrays<double, float>([&](double* a, Integer* ipiv, double* b, double* x,
                                                 double* work, float* swork, Integer* iter) {
-          MIXED(dsgesv)(&n, &nrhs, a, &lda, ipiv, b, &ldb, x, &ldx, work, swork, iter, &info);
+          SPELT(dsgesv)(&n, &nrhs, a, &lda, ipiv, b, &ldb, x, &ldx, work, swork, iter, &info);
         });
       });
   check_mixed(
@@ -310,7 +363,7 @@ int main() {
         return leaves_arrays<Z, C>(
             [&](Z* a, Integer* ipiv, Z* b, Z* x, Z* work, C* swork, Integer* iter) {
               double rwork[2];
-              MIXED(zcgesv)
+              SPELT(zcgesv)
               (&n, &nrhs, a, &lda, ipiv, b, &ldb, x, &ldx, work, swork, rwork, iter, &info);
             });
       });
@@ -319,7 +372,7 @@ int main() {
       [](char uplo, Integer n, Integer nrhs, Integer lda, Integer ldb, Integer ldx, Integer& info) {
         return leaves_arrays<double, float>([&](double* a, Integer*, double* b, double* x,
                                                 double* work, float* swork, Integer* iter) {
-          MIXED(dsposv)(&uplo, &n, &nrhs, a, &lda, b, &ldb, x, &ldx, work, swork, iter, &info, 1);
+          SPELT(dsposv)(&uplo, &n, &nrhs, a, &lda, b, &ldb, x, &ldx, work, swork, iter, &info, 1);
         });
       });
   check_mixed(
@@ -328,7 +381,7 @@ int main() {
         return leaves_arrays<Z, C>(
             [&](Z* a, Integer*, Z* b, Z* x, Z* work, C* swork, Integer* iter) {
               double rwork[2];
-              MIXED(zcposv)
+              SPELT(zcposv)
               (&uplo, &n, &nrhs, a, &lda, b, &ldb, x, &ldx, work, swork, rwork, iter, &info, 1);
             });
       });

@@ -77,6 +77,14 @@ TEST(TuningTables, DifferWhereGenerationsDo) {
                                                                   "break_even.mixed_posv_16_cores",
                                                                   "break_even.mixed_gesv_1_core",
                                                                   "break_even.mixed_gesv_16_cores",
+                                                                  "break_even.trtri_1_core",
+                                                                  "break_even.trtri_16_cores",
+                                                                  "break_even.lauum_1_core",
+                                                                  "break_even.lauum_16_cores",
+                                                                  "break_even.potri_1_core",
+                                                                  "break_even.potri_16_cores",
+                                                                  "break_even.getri_1_core",
+                                                                  "break_even.getri_16_cores",
                                                                   "break_even.origin"}));
   EXPECT_EQ(differences(hopper_tuning(), tuning_of_gpu(true, true)), Names());
   EXPECT_EQ(differences(ampere_tuning(), tuning_of_gpu(false, true)), Names());

@@ -37,6 +37,9 @@ TEST(Policy, SizeOfACall) {
   for (const Routine routine : {Routine::gecon, Routine::pocon, Routine::trcon}) {
     EXPECT_EQ(size_of(routine, {5000, 5000, 0}), 5000);
   }
+  for (const Routine routine : {Routine::trtri, Routine::lauum, Routine::potri, Routine::getri}) {
+    EXPECT_EQ(size_of(routine, {500, 500, 0}), 500);
+  }
   EXPECT_EQ(size_of(Routine::getrf, {100000, 100000, 0}), 100000);
   EXPECT_EQ(size_of(Routine::sgesv, {500, 500, 1}), 500);
   EXPECT_EQ(size_of(Routine::cholupdate, {500, 500, 1}), 500);
@@ -63,6 +66,11 @@ TEST(Policy, OperationCounts) {
   EXPECT_EQ(flops_of(Routine::gecon, 'd', square), 10 * n * n);
   EXPECT_EQ(flops_of(Routine::pocon, 'z', square), 40 * n * n);
   EXPECT_EQ(flops_of(Routine::trcon, 'd', square), 5 * n * n);
+  EXPECT_NEAR(flops_of(Routine::trtri, 'd', square), n * n * n / 3, 2 * n * n);
+  EXPECT_NEAR(flops_of(Routine::lauum, 'd', square), n * n * n / 3, 2 * n * n);
+  EXPECT_NEAR(flops_of(Routine::potri, 'd', square), 2 * n * n * n / 3, 2 * n * n);
+  EXPECT_NEAR(flops_of(Routine::getri, 'd', square), 4 * n * n * n / 3, 2 * n * n);
+  EXPECT_EQ(flops_done(Routine::getri, 'd', square, 7), 0);
   EXPECT_NEAR(flops_of(Routine::gesv, 'd', solve), 2 * n * n * n / 3 + 2 * n * n * 10, 2 * n * n);
   EXPECT_NEAR(flops_of(Routine::posv, 'd', solve), n * n * n / 3 + 2 * n * n * 10, 2 * n * n);
   EXPECT_NEAR(flops_of(Routine::cholupdate, 'd', solve), 2 * n * n * 10, 20 * n);

@@ -93,6 +93,45 @@ Index trtrs(Uplo uplo, Op op, Diag diag, HostView<const T> a, HostView<T> b) {
 }
 
 template <class T>
+Index trtri(Uplo uplo, Diag diag, HostView<T> a) {
+  const Sizes s(a);
+  const char u = static_cast<char>(uplo), d = static_cast<char>(diag);
+  std::int32_t info = kNoInfo;
+  Exported<T>::trtri(&u, &d, &s.rows, a.data, &s.ld, &info, 1, 1);
+  return info;
+}
+
+template <class T>
+Index lauum(Uplo uplo, HostView<T> a) {
+  const Sizes s(a);
+  const char u = static_cast<char>(uplo);
+  std::int32_t info = kNoInfo;
+  Exported<T>::lauum(&u, &s.rows, a.data, &s.ld, &info, 1);
+  return info;
+}
+
+template <class T>
+Index potri(Uplo uplo, HostView<T> a) {
+  const Sizes s(a);
+  const char u = static_cast<char>(uplo);
+  std::int32_t info = kNoInfo;
+  Exported<T>::potri(&u, &s.rows, a.data, &s.ld, &info, 1);
+  return info;
+}
+
+/// With the smallest workspace, or of `columns` columns. It ends with a sentinel.
+template <class T>
+Index getri(HostView<T> a, const std::vector<Index>& pivots, std::int32_t columns = 1) {
+  const Sizes s(a);
+  const std::vector<std::int32_t> ipiv(pivots.begin(), pivots.end());
+  const std::int32_t lwork = std::max(s.rows * columns, 1);
+  std::vector<T> work(static_cast<std::size_t>(lwork) + 1, sentinel<T>());
+  std::int32_t info = kNoInfo;
+  Exported<T>::getri(&s.rows, a.data, &s.ld, ipiv.data(), work.data(), &lwork, &info);
+  return work.back() == sentinel<T>() ? info : kNoInfo;
+}
+
+template <class T>
 Index gesv(HostView<T> a, std::vector<Index>& pivots, HostView<T> b) {
   const Sizes s(a), r(b);
   std::vector<std::int32_t> ipiv(static_cast<std::size_t>(a.rows), kNoInfo);

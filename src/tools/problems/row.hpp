@@ -17,6 +17,8 @@ struct ProblemRow {
   bool estimates = false;     ///< the condition: the routine has workspaces for that
   /// op(A) x, if the routine is not given A itself.
   std::vector<Double<T>> (*times)(const Problem<T>&, std::vector<Double<T>> x) = nullptr;
+  /// X x, if the result X is the inverse of A, or A itself.
+  std::vector<Double<T>> (*result_times)(const Problem<T>&, std::vector<Double<T>> x) = nullptr;
 };
 
 /// The row of a routine, under its name. A routine of which no family has the row does not link.
