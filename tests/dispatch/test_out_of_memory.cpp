@@ -159,6 +159,34 @@ TEST_F(OutOfMemory, Gecon) {
   });
 }
 
+TEST_F(OutOfMemory, Getri) {
+  auto factor = a_;
+  Index pivots[kOrder];
+  reference::getrf(factor.view(), pivots);
+  std::copy_n(pivots, kOrder, pivots_);
+  std::vector<T> work(kOrder);
+  at_every_request([&] {
+    auto x = factor;
+    scarcely(
+        [&] { Lapack::getri(&kOrder, x.data(), &kLd, pivots_, work.data(), &kOrder, &info_); });
+    if (!done(info_)) return;
+    EXPECT_LT(inverse_residual<T>(a_, x), kThreshold);
+  });
+}
+
+TEST_F(OutOfMemory, Potri) {
+  const char upper = 'U';
+  auto factor = spd_;
+  reference::potrf<T>(Uplo::upper, factor.view());
+  at_every_request([&] {
+    auto x = factor;
+    scarcely([&] { Lapack::potri(&upper, &kOrder, x.data(), &kLd, &info_, 1); });
+    if (!done(info_)) return;
+    const auto whole = widen_hermitian<T>(Uplo::upper, x.view());
+    EXPECT_LT(inverse_residual<T>(widen<T>(spd_.view()), whole), kThreshold);
+  });
+}
+
 TEST_F(OutOfMemory, MixedGesv) {
   // Three blocks: such a call makes some requests for each.
   const Integer n = 48, ld = 49;

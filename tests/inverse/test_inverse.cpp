@@ -417,7 +417,7 @@ TYPED_TEST(Inverse, FaultsAtEveryAction) {
           EXPECT_EQ(getri<T>(x.view(), factors.pivots, 20), 0);
           factors.expect_right(x);
         },
-        order == n ? 1 : 7);
+        order == n ? 1 : 11);
   }
 }
 

@@ -1,5 +1,4 @@
 #include <numeric>
-#include <optional>
 #include <utility>
 
 #include "algorithms/inverse/column_interchanges.hpp"
