@@ -109,7 +109,7 @@ constexpr Tuning::BreakEven break_even() {
   sizes.mixed_gesv = {{216, 216, 96, 96}, {216, 216, 96, 96}};
   sizes.update = {{10240, 6656, 5120, 640}, {10240, 6656, 5120, 640}};
   sizes.trtri = sizes.lauum = sizes.potri = sizes.getri = kNotMeasured;
-  sizes.origin = "measured on an H200, but for inverses and ?gecon, ?pocon, ?trcon";
+  sizes.origin = "mostly measured on an H200";
   return sizes;
 }
 
