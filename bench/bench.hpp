@@ -83,7 +83,8 @@ int show_variants(const Options& options);
 int show_updates(const Options& options);
 /// Mixed-precision solvers in every precision, by condition number.
 int show_refinement(const Options& options);
-/// Norms of matrices on the device against the speed of its memory, CUB and Thrust.
+/// Norms of matrices on the device against the speed of its memory, CUB and Thrust, and of matrices
+/// on the host against the CPU LAPACK.
 int show_reductions(const Options& options);
 /// Each order on the CPU, on the device, and where the library sends it. Returns the exit status.
 int show_routing(const Options& options);

@@ -320,7 +320,9 @@ std::unique_ptr<Contender<T>> make_cusolver(const Call& call, bool round_trip, i
     }
     throw std::runtime_error("cuSOLVER has no " + name_of(call));
   }
-  if (dispatch::traits_of(call.routine).factors == dispatch::Factors::none) {
+  const bool inverts =
+      tools::is_factor_given(call.routine) && !tools::has_right_hand_sides(call.routine);
+  if (inverts || dispatch::traits_of(call.routine).factors == dispatch::Factors::none) {
     throw std::runtime_error("cuSOLVER is not measured with " + name_of(call));
   }
   return std::make_unique<Cusolver<T>>(call, round_trip, gpu);

@@ -75,14 +75,14 @@ elements i, i + 2^k), for n = 2048 to 32768:
                  that precision; fell back to double precision; info
   backward error of the solution: ||b - A x|| / (||A|| ||x|| + ||b||)
 
-With --reductions, instead: norms of matrices that lie on the device, in double and single
-precision, beside CUB's DeviceReduce and Thrust's transform_reduce on the same data, for
-n = 2048, 4096, 8192 and 16384:
+With --reductions, instead: norms of matrices in double and single precision, of those on the
+device beside CUB's DeviceReduce and Thrust's transform_reduce on the same data, and of those on
+the host beside the CPU LAPACK, for n = 2048, 4096, 8192 and 16384:
   m x n, lda     square, without and with padding (--lda-pad, or 8), n^2 / 16 x 16 and its converse
   GB/s, %        bytes of the matrix per second, and that in percent of what a copy on the device
                  reads and writes; the best that memory allows is about 100
-  error          in units of the last place
-Without a GPU ours runs on the emulated device.
+  error          in units of the last place, as the difference between ours and the CPU LAPACK's
+Without a GPU ours runs on the emulated device; --device off leaves that out.
 
 With --routing, instead: from and to ordinary memory, n = 32 to 4096 in steps of 1.5,
   CPU, device    the CPU LAPACK, and ours with every call sent to the device
@@ -233,7 +233,7 @@ const std::vector<Mode>& modes() {
        {"dpotrf", "dgetrf"},
        {256, 512, 1024}},
       {"--reductions",
-       "Norms on the device against its memory's speed, CUB and Thrust",
+       "Norms against the memory's speed, CUB, Thrust and the CPU LAPACK",
        show_reductions,
        "--from --max-n --sizes --lda-pad --no-peers --csv --json",
        {},
@@ -339,9 +339,11 @@ void add_calls(CLI::App& app, Arguments& given) {
     if (tools::parse_name(name, call)) return std::string();
     return "no routine '" + name + "': --help lists them" + did_you_mean(name, all);
   };
-  app.add_option("--routines", options.routines,
-                 "potrf, potrs, posv, getrf, getrs and gesv with their type letters, e.g. dpotrf; "
-                 "dsgesv, zcgesv, dsposv and zcposv (default dpotrf,dgetrf)")
+  app.add_option(
+         "--routines", options.routines,
+         "potrf, potrs, posv, getrf, getrs, gesv, trtrs, gecon, pocon, trcon, trtri, lauum, "
+         "potri and getri with their type letters, e.g. dpotrf; dsgesv, zcgesv, dsposv and "
+         "zcposv (default dpotrf,dgetrf)")
       ->delimiter(',')
       ->check(known)
       ->type_name("NAME");

@@ -1,10 +1,13 @@
-// Norms of matrices on the device against the speed of its memory, CUB and Thrust.
+// Norms of matrices on the device against the speed of its memory, CUB and Thrust, and of matrices
+// on the host against the CPU LAPACK.
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <iostream>
 #include <optional>
 #include <random>
 
+#include "dispatch/calls.hpp"
 #include "host/workers.hpp"
 #include "peer_reductions.hpp"
 #include "report.hpp"
@@ -91,10 +94,13 @@ class Data {
   long double one_ = 0, infinity_ = 0;
 };
 
+/// Of the last place, relative.
+template <class T>
+constexpr double unit = std::numeric_limits<T>::epsilon() / 2;
+
 template <class T>
 double error(double value, long double right) {
-  constexpr double unit = std::numeric_limits<T>::epsilon() / 2;
-  return static_cast<double>(std::abs(value - right) / right) / unit;
+  return static_cast<double>(std::abs(value - right) / right) / unit<T>;
 }
 
 /// A matrix on the device, and how often to reduce it.
@@ -167,8 +173,22 @@ class ReductionBench {
   ResidentMatrix<T> matrix_;
 };
 
-/// The device that the options name; without a GPU the emulated one, if none is named.
-Device& open_device(const Options& options) {
+/// A norm of a matrix on the host, as a function of LAPACK's `work` finds it.
+template <class T, class Find>
+Measured on_host(int runs, Data<T>& data, Norm norm, double& value, Find find) {
+  std::vector<T> work(static_cast<std::size_t>(data.view().rows));
+  std::vector<double> times;
+  for (int run = 0; run <= runs; ++run) {  // the first one warms up
+    const auto begin = std::chrono::steady_clock::now();
+    value = static_cast<double>(find(work.data()));
+    const std::chrono::duration<double, std::milli> ms = std::chrono::steady_clock::now() - begin;
+    if (run > 0) times.push_back(ms.count());
+  }
+  return {tools::median(times), error<T>(value, data.norm(norm)), {}};
+}
+
+/// The device that the options name, or null; without a GPU the emulated one, if none is named.
+Device* open_device(const Options& options) {
   Device* device = nullptr;
   try {
     device = tools::force_device(options.device, 1);
@@ -177,8 +197,7 @@ Device& open_device(const Options& options) {
     std::cout << "No GPU: " << reason.what() << "\n\n";
     device = tools::force_device("host", 1);
   }
-  if (device == nullptr) throw std::runtime_error("--reductions needs a device");
-  return *device;
+  return device;
 }
 
 /// Bytes per second that a copy within the device's memory reads and writes.
@@ -212,79 +231,165 @@ std::vector<Shape> shapes(const Options& options, Index n) {
           {kShortSide, long_side, kShortSide}};
 }
 
+/// The tables of one type, and their lines in the files.
+template <class T>
+class Tables {
+ public:
+  Tables(const Options& options, ResultFiles& files, tools::Progress& progress)
+      : options_(options), files_(files), progress_(progress) {}
+
+  /// Of one order; `device` may be null. `rate` is what a copy on it reads and writes.
+  void measure(Device* device, double rate, Index n) {
+    std::optional<Data<T>> data;
+    for (const Shape& shape : shapes(options_, n)) {
+      progress_.show(std::string(1, kType) + ", " + std::to_string(shape.m) + " x " +
+                     std::to_string(shape.n));
+      const bool is_new = !data || data->view().rows != shape.m;
+      if (is_new) data.emplace(shape.m, shape.n);
+      if (device != nullptr) measure_on_device(*device, rate, *data, shape);
+      if (is_new) measure_on_host(*data, shape);
+    }
+  }
+  void print() const {
+    if (!on_device_.empty()) {
+      tools::print_table(std::cout,
+                         {"norm", "m x n", "lda", "ours GB/s", "%", "error", "CUB GB/s", "%",
+                          "error", "Thrust GB/s", "%", "error"},
+                         on_device_, 2, options_.style);
+      std::cout << '\n';
+    }
+    tools::print_table(std::cout,
+                       {"norm on the host", "m x n", "ours ms", "GB/s", "error", "CPU LAPACK ms",
+                        "GB/s", "error", "x", "difference"},
+                       on_host_, 2, options_.style);
+    std::cout << '\n' << std::flush;
+  }
+  /// Whether no norm of ours has been wrong.
+  bool right() const { return right_; }
+
+ private:
+  static constexpr char kType = ScalarTraits<T>::letter;
+
+  void measure_on_device(Device& device, double rate, Data<T>& data, const Shape& shape) {
+    ReductionBench<T> bench(device, options_, data, shape.ld);
+    for (std::size_t k = 0; k < std::size(kNorms); ++k) {
+      std::vector<std::string> row = begin_row(k, shape);
+      row.push_back(std::to_string(shape.ld));
+      add("ours", k, shape, rate, bench.ours(kNorms[k]), row);
+      for (const auto& [who, peer] : {std::pair("CUB", Peer::cub), {"Thrust", Peer::thrust}}) {
+        Measured measured;
+        measured.missing = "--no-peers";
+        add(who, k, shape, rate, options_.peers ? bench.peer(peer, kNorms[k]) : measured, row);
+      }
+      on_device_.push_back(row);
+    }
+  }
+
+  void measure_on_host(Data<T>& data, const Shape& shape) {
+    constexpr cpu::Family kFamily = cpu::Family::lp64;
+    const cpu::Lapack<T>& lapack = dispatch::cpu_lapack<T>(kFamily);
+    const HostView<const T> a = data.view();
+    for (std::size_t k = 0; k < std::size(kNorms); ++k) {
+      const Norm norm = kNorms[k];
+      double ours = 0, lapacks = 0;
+      const Measured by_us = on_host(options_.runs, data, norm, ours, [&](T* work) {
+        return dispatch::norm<T>(kFamily, {norm}, a, work);
+      });
+      const Measured by_lapack = on_host(options_.runs, data, norm, lapacks, [&](T* work) {
+        return lapack.norm(norm, Symmetry::none, Uplo::lower, a, work);
+      });
+      std::vector<std::string> row = begin_row(k, shape);
+      add("host", k, shape, by_us, row);
+      add("CPU LAPACK", k, shape, by_lapack, row);
+      row.push_back(tools::brief(by_lapack.ms / by_us.ms));
+      row.push_back(tools::brief(std::abs(ours - lapacks) / lapacks / unit<T>));
+      on_host_.push_back(row);
+    }
+  }
+
+  std::vector<std::string> begin_row(std::size_t norm, const Shape& shape) const {
+    return {std::string(1, kType) + " " + kNames[norm],
+            std::to_string(shape.m) + " x " + std::to_string(shape.n)};
+  }
+  static double gbs(const Shape& shape, double ms) {
+    return 1e-6 * static_cast<double>(shape.m) * static_cast<double>(shape.n) * sizeof(T) / ms;
+  }
+  /// On the device.
+  void add(const char* who, std::size_t norm, const Shape& shape, double rate,
+           const Measured& measured, std::vector<std::string>& row) {
+    const double speed = gbs(shape, measured.ms), percent = 1e11 * speed / rate;
+    row.insert(row.end(),
+               {tools::brief(speed), tools::brief(percent), tools::brief(measured.error)});
+    record(who, norm, shape, measured, percent);
+  }
+  /// On the host.
+  void add(const char* who, std::size_t norm, const Shape& shape, const Measured& measured,
+           std::vector<std::string>& row) {
+    row.insert(row.end(), {tools::brief(measured.ms), tools::brief(gbs(shape, measured.ms)),
+                           tools::brief(measured.error)});
+    record(who, norm, shape, measured, std::nan(""));
+  }
+  void record(const std::string& who, std::size_t norm, const Shape& shape,
+              const Measured& measured, double percent) {
+    const nlohmann::json fields = {{"type", std::string(1, kType)},
+                                   {"norm", kNames[norm]},
+                                   {"m", shape.m},
+                                   {"n", shape.n},
+                                   {"lda", shape.ld},
+                                   {"who", who},
+                                   {"ms", measured.ms},
+                                   {"gbs", gbs(shape, measured.ms)},
+                                   {"percent", percent},
+                                   {"error", measured.error},
+                                   {"missing", measured.missing}};
+    files_.add_line(fields);
+    files_.add_row(fields);
+    if (who == "ours" || who == "host") {
+      right_ &= measured.error < static_cast<double>(shape.m + shape.n);
+    }
+  }
+
+  const Options& options_;
+  ResultFiles& files_;
+  tools::Progress& progress_;
+  std::vector<std::vector<std::string>> on_device_, on_host_;
+  bool right_ = true;
+};
+
 }  // namespace
 
 int show_reductions(const Options& options) {
-  Device& device = open_device(options);
-  print_heading(options, &device);
+  Device* const device = open_device(options);
+  print_heading(options, device);
   ResultFiles files(
-      options, &device,
+      options, device,
       {"type", "norm", "m", "n", "lda", "who", "ms", "gbs", "percent", "error", "missing"});
-  const double rate = memory_rate(device);
-  std::cout << "memory: a copy on the device reads and writes " << tools::brief(rate / 1e9)
-            << " GB/s\n\n";
+  double rate = std::nan("");
+  if (device != nullptr) {
+    rate = memory_rate(*device);
+    std::cout << "memory: a copy on the device reads and writes " << tools::brief(rate / 1e9)
+              << " GB/s\n\n";
+  }
   std::vector<Index> orders = options.orders();
-  if (device.emulated() && options.sizes.empty()) orders = {256};
+  if (device != nullptr && device->emulated() && options.sizes.empty()) orders = {256};
   bool right = true;
   tools::Progress progress(2 * orders.size());
-  const auto measure_type = [&](auto one, const char* type) {
-    using T = decltype(one);
-    std::vector<std::vector<std::string>> table;
+  const auto measure_type = [&](auto one) {
+    Tables<decltype(one)> tables(options, files, progress);
     for (const Index n : orders) {
-      std::optional<Data<T>> data;
-      for (const Shape& shape : shapes(options, n)) {
-        progress.show(std::string(type) + ", " + std::to_string(shape.m) + " x " +
-                      std::to_string(shape.n));
-        if (!data || data->view().rows != shape.m) data.emplace(shape.m, shape.n);
-        ReductionBench<T> bench(device, options, *data, shape.ld);
-        for (std::size_t k = 0; k < std::size(kNorms); ++k) {
-          std::vector<std::string> row = {std::string(type) + " " + kNames[k],
-                                          std::to_string(shape.m) + " x " + std::to_string(shape.n),
-                                          std::to_string(shape.ld)};
-          const std::pair<const char*, Measured> all[] = {
-              {"ours", bench.ours(kNorms[k])},
-              {"CUB", options.peers ? bench.peer(Peer::cub, kNorms[k]) : Measured{}},
-              {"Thrust", options.peers ? bench.peer(Peer::thrust, kNorms[k]) : Measured{}}};
-          for (const auto& [who, measured] : all) {
-            const double gbs = 1e-6 * bench.bytes() / measured.ms, percent = 1e11 * gbs / rate;
-            row.push_back(tools::brief(gbs));
-            row.push_back(tools::brief(percent));
-            row.push_back(tools::brief(measured.error));
-            const nlohmann::json fields = {
-                {"type", type},
-                {"norm", kNames[k]},
-                {"m", shape.m},
-                {"n", shape.n},
-                {"lda", shape.ld},
-                {"who", who},
-                {"ms", measured.ms},
-                {"gbs", gbs},
-                {"percent", percent},
-                {"error", measured.error},
-                {"missing",
-                 options.peers || who == all[0].first ? measured.missing : "--no-peers"}};
-            files.add_line(fields);
-            files.add_row(fields);
-          }
-          right &= all[0].second.error < static_cast<double>(shape.m + shape.n);
-          table.push_back(row);
-        }
-      }
+      tables.measure(device, rate, n);
       progress.advance();
     }
     progress.clear();
-    tools::print_table(std::cout,
-                       {"norm", "m x n", "lda", "ours GB/s", "%", "error", "CUB GB/s", "%", "error",
-                        "Thrust GB/s", "%", "error"},
-                       table, 2, options.style);
-    std::cout << '\n' << std::flush;
+    tables.print();
+    right &= tables.right();
   };
-  measure_type(double{}, "d");
-  measure_type(float{}, "s");
+  measure_type(double{});
+  measure_type(float{});
   files.finish();
-  std::cout << "%: of what the copy reads and writes. error: in units of the last place. CUB and "
-               "Thrust reduce\ncontiguous data as a whole: for the one and the infinity norm they "
-               "sum all moduli, for the\nFrobenius norm squares as they are.\n";
+  std::cout << "%: of what the copy reads and writes. error, difference: in units of the last "
+               "place. CUB and\nThrust reduce contiguous data as a whole: for the one and the "
+               "infinity norm they sum all moduli,\nfor the Frobenius norm squares as they are.\n";
   return exit_status(right, "a norm of ours is WRONG (error above m + n units)");
 }
 

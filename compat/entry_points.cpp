@@ -2,7 +2,9 @@
 // Each runs the adapter of the row's name by way of the class that its kind has.
 #include "adapters/call.hpp"
 #include "adapters/cholesky.hpp"
+#include "adapters/condition.hpp"
 #include "adapters/copies.hpp"
+#include "adapters/inverse.hpp"
 #include "adapters/lu.hpp"
 #include "adapters/norms.hpp"
 #include "adapters/refine.hpp"

@@ -17,7 +17,8 @@ module overlapack
   implicit none
   private
 
-  public :: potrf, potrs, posv, getrf, getrs, gesv, trtrs, lange, lansy, lanhe
+  public :: potrf, potrs, posv, getrf, getrs, gesv, trtrs, lange, lansy, lanhe, lantr
+  public :: gecon, pocon, trcon, trtri, lauum, potri, getri
   public :: mixed_gesv, mixed_posv, cholupdate
 
   !> Cholesky factorization of the `uplo` triangle of the n x n matrix A, in place.
@@ -268,6 +269,279 @@ module overlapack
     end subroutine ztrtrs
   end interface trtrs
 
+  !> The reciprocal condition number of a matrix from the factors that getrf left in A. anorm is the
+  !> norm of the matrix. work2 has integers for real types and real numbers for complex ones.
+  interface gecon
+    subroutine sgecon(norm, n, a, lda, anorm, rcond, work, work2, info)
+      import :: int32, real32
+      character, intent(in) :: norm
+      integer(int32), intent(in) :: n, lda
+      real(real32), intent(in) :: a(lda, *)
+      real(real32), intent(in) :: anorm
+      real(real32), intent(out) :: rcond
+      real(real32), intent(inout) :: work(*)
+      integer(int32), intent(inout) :: work2(*)
+      integer(int32), intent(out) :: info
+    end subroutine sgecon
+    subroutine dgecon(norm, n, a, lda, anorm, rcond, work, work2, info)
+      import :: int32, real64
+      character, intent(in) :: norm
+      integer(int32), intent(in) :: n, lda
+      real(real64), intent(in) :: a(lda, *)
+      real(real64), intent(in) :: anorm
+      real(real64), intent(out) :: rcond
+      real(real64), intent(inout) :: work(*)
+      integer(int32), intent(inout) :: work2(*)
+      integer(int32), intent(out) :: info
+    end subroutine dgecon
+    subroutine cgecon(norm, n, a, lda, anorm, rcond, work, work2, info)
+      import :: int32, real32
+      character, intent(in) :: norm
+      integer(int32), intent(in) :: n, lda
+      complex(real32), intent(in) :: a(lda, *)
+      real(real32), intent(in) :: anorm
+      real(real32), intent(out) :: rcond
+      complex(real32), intent(inout) :: work(*)
+      real(real32), intent(inout) :: work2(*)
+      integer(int32), intent(out) :: info
+    end subroutine cgecon
+    subroutine zgecon(norm, n, a, lda, anorm, rcond, work, work2, info)
+      import :: int32, real64
+      character, intent(in) :: norm
+      integer(int32), intent(in) :: n, lda
+      complex(real64), intent(in) :: a(lda, *)
+      real(real64), intent(in) :: anorm
+      real(real64), intent(out) :: rcond
+      complex(real64), intent(inout) :: work(*)
+      real(real64), intent(inout) :: work2(*)
+      integer(int32), intent(out) :: info
+    end subroutine zgecon
+  end interface gecon
+
+  !> The same from the factor that potrf left in the `uplo` triangle of A.
+  interface pocon
+    subroutine spocon(uplo, n, a, lda, anorm, rcond, work, work2, info)
+      import :: int32, real32
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, lda
+      real(real32), intent(in) :: a(lda, *)
+      real(real32), intent(in) :: anorm
+      real(real32), intent(out) :: rcond
+      real(real32), intent(inout) :: work(*)
+      integer(int32), intent(inout) :: work2(*)
+      integer(int32), intent(out) :: info
+    end subroutine spocon
+    subroutine dpocon(uplo, n, a, lda, anorm, rcond, work, work2, info)
+      import :: int32, real64
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, lda
+      real(real64), intent(in) :: a(lda, *)
+      real(real64), intent(in) :: anorm
+      real(real64), intent(out) :: rcond
+      real(real64), intent(inout) :: work(*)
+      integer(int32), intent(inout) :: work2(*)
+      integer(int32), intent(out) :: info
+    end subroutine dpocon
+    subroutine cpocon(uplo, n, a, lda, anorm, rcond, work, work2, info)
+      import :: int32, real32
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, lda
+      complex(real32), intent(in) :: a(lda, *)
+      real(real32), intent(in) :: anorm
+      real(real32), intent(out) :: rcond
+      complex(real32), intent(inout) :: work(*)
+      real(real32), intent(inout) :: work2(*)
+      integer(int32), intent(out) :: info
+    end subroutine cpocon
+    subroutine zpocon(uplo, n, a, lda, anorm, rcond, work, work2, info)
+      import :: int32, real64
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, lda
+      complex(real64), intent(in) :: a(lda, *)
+      real(real64), intent(in) :: anorm
+      real(real64), intent(out) :: rcond
+      complex(real64), intent(inout) :: work(*)
+      real(real64), intent(inout) :: work2(*)
+      integer(int32), intent(out) :: info
+    end subroutine zpocon
+  end interface pocon
+
+  !> The same of a triangular matrix A, whose norm is computed.
+  interface trcon
+    subroutine strcon(norm, uplo, diag, n, a, lda, rcond, work, work2, info)
+      import :: int32, real32
+      character, intent(in) :: norm, uplo, diag
+      integer(int32), intent(in) :: n, lda
+      real(real32), intent(in) :: a(lda, *)
+      real(real32), intent(out) :: rcond
+      real(real32), intent(inout) :: work(*)
+      integer(int32), intent(inout) :: work2(*)
+      integer(int32), intent(out) :: info
+    end subroutine strcon
+    subroutine dtrcon(norm, uplo, diag, n, a, lda, rcond, work, work2, info)
+      import :: int32, real64
+      character, intent(in) :: norm, uplo, diag
+      integer(int32), intent(in) :: n, lda
+      real(real64), intent(in) :: a(lda, *)
+      real(real64), intent(out) :: rcond
+      real(real64), intent(inout) :: work(*)
+      integer(int32), intent(inout) :: work2(*)
+      integer(int32), intent(out) :: info
+    end subroutine dtrcon
+    subroutine ctrcon(norm, uplo, diag, n, a, lda, rcond, work, work2, info)
+      import :: int32, real32
+      character, intent(in) :: norm, uplo, diag
+      integer(int32), intent(in) :: n, lda
+      complex(real32), intent(in) :: a(lda, *)
+      real(real32), intent(out) :: rcond
+      complex(real32), intent(inout) :: work(*)
+      real(real32), intent(inout) :: work2(*)
+      integer(int32), intent(out) :: info
+    end subroutine ctrcon
+    subroutine ztrcon(norm, uplo, diag, n, a, lda, rcond, work, work2, info)
+      import :: int32, real64
+      character, intent(in) :: norm, uplo, diag
+      integer(int32), intent(in) :: n, lda
+      complex(real64), intent(in) :: a(lda, *)
+      real(real64), intent(out) :: rcond
+      complex(real64), intent(inout) :: work(*)
+      real(real64), intent(inout) :: work2(*)
+      integer(int32), intent(out) :: info
+    end subroutine ztrcon
+  end interface trcon
+
+  !> The inverse of the triangle A that uplo names, in place; with diag = 'U' its diagonal is ones.
+  interface trtri
+    subroutine strtri(uplo, diag, n, a, lda, info)
+      import :: int32, real32
+      character, intent(in) :: uplo, diag
+      integer(int32), intent(in) :: n, lda
+      real(real32), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: info
+    end subroutine strtri
+    subroutine dtrtri(uplo, diag, n, a, lda, info)
+      import :: int32, real64
+      character, intent(in) :: uplo, diag
+      integer(int32), intent(in) :: n, lda
+      real(real64), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: info
+    end subroutine dtrtri
+    subroutine ctrtri(uplo, diag, n, a, lda, info)
+      import :: int32, real32
+      character, intent(in) :: uplo, diag
+      integer(int32), intent(in) :: n, lda
+      complex(real32), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: info
+    end subroutine ctrtri
+    subroutine ztrtri(uplo, diag, n, a, lda, info)
+      import :: int32, real64
+      character, intent(in) :: uplo, diag
+      integer(int32), intent(in) :: n, lda
+      complex(real64), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: info
+    end subroutine ztrtri
+  end interface trtri
+
+  !> The triangle of L^H L (uplo = 'L') or U U^H (uplo = 'U'), in place of L or U.
+  interface lauum
+    subroutine slauum(uplo, n, a, lda, info)
+      import :: int32, real32
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, lda
+      real(real32), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: info
+    end subroutine slauum
+    subroutine dlauum(uplo, n, a, lda, info)
+      import :: int32, real64
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, lda
+      real(real64), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: info
+    end subroutine dlauum
+    subroutine clauum(uplo, n, a, lda, info)
+      import :: int32, real32
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, lda
+      complex(real32), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: info
+    end subroutine clauum
+    subroutine zlauum(uplo, n, a, lda, info)
+      import :: int32, real64
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, lda
+      complex(real64), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: info
+    end subroutine zlauum
+  end interface lauum
+
+  !> The `uplo` triangle of A^-1, in place of the factor that potrf left.
+  interface potri
+    subroutine spotri(uplo, n, a, lda, info)
+      import :: int32, real32
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, lda
+      real(real32), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: info
+    end subroutine spotri
+    subroutine dpotri(uplo, n, a, lda, info)
+      import :: int32, real64
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, lda
+      real(real64), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: info
+    end subroutine dpotri
+    subroutine cpotri(uplo, n, a, lda, info)
+      import :: int32, real32
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, lda
+      complex(real32), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: info
+    end subroutine cpotri
+    subroutine zpotri(uplo, n, a, lda, info)
+      import :: int32, real64
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, lda
+      complex(real64), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: info
+    end subroutine zpotri
+  end interface potri
+
+  !> A^-1, in place of the factors that getrf left; lwork >= max(1, n).
+  interface getri
+    subroutine sgetri(n, a, lda, ipiv, work, lwork, info)
+      import :: int32, real32
+      integer(int32), intent(in) :: n, lda, lwork
+      real(real32), intent(inout) :: a(lda, *)
+      integer(int32), intent(in) :: ipiv(*)
+      real(real32), intent(out) :: work(*)
+      integer(int32), intent(out) :: info
+    end subroutine sgetri
+    subroutine dgetri(n, a, lda, ipiv, work, lwork, info)
+      import :: int32, real64
+      integer(int32), intent(in) :: n, lda, lwork
+      real(real64), intent(inout) :: a(lda, *)
+      integer(int32), intent(in) :: ipiv(*)
+      real(real64), intent(out) :: work(*)
+      integer(int32), intent(out) :: info
+    end subroutine dgetri
+    subroutine cgetri(n, a, lda, ipiv, work, lwork, info)
+      import :: int32, real32
+      integer(int32), intent(in) :: n, lda, lwork
+      complex(real32), intent(inout) :: a(lda, *)
+      integer(int32), intent(in) :: ipiv(*)
+      complex(real32), intent(out) :: work(*)
+      integer(int32), intent(out) :: info
+    end subroutine cgetri
+    subroutine zgetri(n, a, lda, ipiv, work, lwork, info)
+      import :: int32, real64
+      integer(int32), intent(in) :: n, lda, lwork
+      complex(real64), intent(inout) :: a(lda, *)
+      integer(int32), intent(in) :: ipiv(*)
+      complex(real64), intent(out) :: work(*)
+      integer(int32), intent(out) :: info
+    end subroutine zgetri
+  end interface getri
+
   !> A norm of the m x n matrix A.
   interface lange
     function slange(norm, m, n, a, lda, work) result(value)
@@ -359,6 +633,42 @@ module overlapack
       real(real64) :: value
     end function zlanhe
   end interface lanhe
+
+  !> A norm of a triangular or trapezoidal matrix (m x n), with ones on its diagonal for diag = 'U'.
+  interface lantr
+    function slantr(norm, uplo, diag, m, n, a, lda, work) result(value)
+      import :: int32, real32
+      character, intent(in) :: norm, uplo, diag
+      integer(int32), intent(in) :: m, n, lda
+      real(real32), intent(in) :: a(lda, *)
+      real(real32), intent(inout) :: work(*)
+      real(real32) :: value
+    end function slantr
+    function dlantr(norm, uplo, diag, m, n, a, lda, work) result(value)
+      import :: int32, real64
+      character, intent(in) :: norm, uplo, diag
+      integer(int32), intent(in) :: m, n, lda
+      real(real64), intent(in) :: a(lda, *)
+      real(real64), intent(inout) :: work(*)
+      real(real64) :: value
+    end function dlantr
+    function clantr(norm, uplo, diag, m, n, a, lda, work) result(value)
+      import :: int32, real32
+      character, intent(in) :: norm, uplo, diag
+      integer(int32), intent(in) :: m, n, lda
+      complex(real32), intent(in) :: a(lda, *)
+      real(real32), intent(inout) :: work(*)
+      real(real32) :: value
+    end function clantr
+    function zlantr(norm, uplo, diag, m, n, a, lda, work) result(value)
+      import :: int32, real64
+      character, intent(in) :: norm, uplo, diag
+      integer(int32), intent(in) :: m, n, lda
+      complex(real64), intent(in) :: a(lda, *)
+      real(real64), intent(inout) :: work(*)
+      real(real64) :: value
+    end function zlantr
+  end interface lantr
 
   !> Solves A X = B by a factorization in single precision and refinement (dsgesv, zcgesv); A holds
   !> the factors in double precision if iter < 0, and is not changed otherwise.

@@ -100,6 +100,31 @@ extern "C" {
  *           info  k > 0: A(k, k), counted from 1, is the first exact zero on the diagonal; B is
  *                 then unchanged. Also for nrhs = 0.
  *
+ * trtri   Replaces a triangular matrix by its inverse.
+ *           uplo  'L' or 'U': the triangle that A is; the other is neither read nor written
+ *           diag  'N': A has the diagonal that is given; 'U': it has ones there, and its diagonal
+ *                 is neither read nor written
+ *           a     n x n, lda >= max(1, n)
+ *           info  k > 0: A(k, k), counted from 1, is the first exact zero on the diagonal; A is
+ *                 then unchanged.
+ *
+ * lauum   Replaces a triangle by a product with its adjoint: L by L^H L for uplo = 'L', U by U U^H
+ *         for uplo = 'U'. Of that the same triangle is stored. A diagonal is taken to be real.
+ *           a     n x n, lda >= max(1, n)
+ *
+ * potri   Replaces the factor that potrf left by a triangle of the inverse of A.
+ *           uplo  as for potrf
+ *           a     n x n, as potrf left it; replaced by the same triangle of A^-1
+ *           info  k > 0: as trtri
+ *
+ * getri   Replaces the factors that getrf left by the inverse of A.
+ *           a     n x n, as getrf left it, with its ipiv; replaced by A^-1
+ *           work  max(1, lwork) elements, for a call that the CPU serves; on return work[0] is the
+ *                 lwork that suits the CPU LAPACK best, but for work in the memory of the GPU
+ *           lwork >= max(1, n); or -1: only work[0] is set
+ *           info  k > 0: U(k, k), counted from 1, is the first exact zero on the diagonal; A is
+ *                 then unchanged.
+ *
  * lange   Returns a norm of a general matrix, of the real type R of T.
  *           norm  'M': the largest modulus; 'O' or '1': the largest sum of moduli of a column;
  *                 'I': of a row; 'F' or 'E': the root of the sum of squares
@@ -112,6 +137,11 @@ extern "C" {
  *         one.
  *           uplo  'L' or 'U': the triangle of A (n x n) that is given; the other is not read
  *           work  n elements for 'I', 'O' and '1'; else not used
+ *
+ * lantr   The same for a triangular matrix, or a trapezoidal one.
+ *           uplo  'L' or 'U': the trapezoid of A (m x n) that is given; the rest is zero
+ *           diag  as for trtrs
+ *           work  m elements for 'I'; else not used
  */
 #define OVERLAPACK_DECLARE(x, U, T, R, I)                                                       \
   void x##potrf##U(const char* uplo, const I* n, T* a, const I* lda,                            \
@@ -130,10 +160,21 @@ extern "C" {
       const char* uplo, const char* trans, const char* diag, const I* n, const I* nrhs,         \
       const T* a, const I* lda, T* b, const I* ldb,                                             \
       I* info OVERLAPACK_LENGTHS(size_t uplo_len, size_t trans_len, size_t diag_len));          \
+  void x##trtri##U(const char* uplo, const char* diag, const I* n, T* a, const I* lda,          \
+                   I* info OVERLAPACK_LENGTHS(size_t uplo_len, size_t diag_len));               \
+  void x##lauum##U(const char* uplo, const I* n, T* a, const I* lda,                            \
+                   I* info OVERLAPACK_LENGTHS(size_t uplo_len));                                \
+  void x##potri##U(const char* uplo, const I* n, T* a, const I* lda,                            \
+                   I* info OVERLAPACK_LENGTHS(size_t uplo_len));                                \
+  void x##getri##U(const I* n, T* a, const I* lda, const I* ipiv, T* work, const I* lwork,      \
+                   I* info);                                                                    \
   R x##lange##U(const char* norm, const I* m, const I* n, const T* a, const I* lda,             \
                 R* work OVERLAPACK_LENGTHS(size_t norm_len));                                   \
   R x##lansy##U(const char* norm, const char* uplo, const I* n, const T* a, const I* lda,       \
-                R* work OVERLAPACK_LENGTHS(size_t norm_len, size_t uplo_len));
+                R* work OVERLAPACK_LENGTHS(size_t norm_len, size_t uplo_len));                  \
+  R x##lantr##U(const char* norm, const char* uplo, const char* diag, const I* m, const I* n,   \
+                const T* a, const I* lda,                                                       \
+                R* work OVERLAPACK_LENGTHS(size_t norm_len, size_t uplo_len, size_t diag_len));
 
 OVERLAPACK_DECLARE(s, _, float, float, int32_t)
 OVERLAPACK_DECLARE(d, _, double, double, int32_t)
@@ -155,6 +196,51 @@ OVERLAPACK_DECLARE(c, _, overlapack_complex_float, float, int32_t)
 OVERLAPACK_DECLARE(z, _, overlapack_complex_double, double, int32_t)
 OVERLAPACK_DECLARE(c, _64_, overlapack_complex_float, float, int64_t)
 OVERLAPACK_DECLARE(z, _64_, overlapack_complex_double, double, int64_t)
+
+#undef OVERLAPACK_DECLARE
+
+/* Estimates of the reciprocal condition number, 1 / (||A|| ||A^-1||). A norm is LAPACK's estimate,
+ * so rcond may be too large by a small factor. Whatever is not finite is left to the CPU LAPACK.
+ *
+ * gecon   From the factors of getrf.
+ *           norm   'O' or '1': in the 1-norm; 'I': in the infinity norm
+ *           a      n x n, lda >= max(1, n), as from getrf; not changed
+ *           anorm  that norm of the matrix itself, >= 0
+ *           rcond  1 for n = 0; 0 if anorm is 0 or the matrix is singular to working precision
+ *           work   4 n elements, work2 n integers; of the complex types 2 n elements and 2 n real
+ *                  numbers. For a call that the CPU serves; untouched otherwise
+ *
+ * pocon   In the 1-norm, from the factor of potrf.
+ *           uplo   'L' or 'U': the triangle that the factor is; the other is not read
+ *           a, anorm, rcond  as for gecon
+ *           work   3 n elements, work2 n integers; of the complex types 2 n elements and n real
+ *                  numbers
+ *
+ * trcon   Of a triangular matrix, whose norm is computed, too.
+ *           norm   as for gecon
+ *           uplo   'L' or 'U': the triangle that A is; the other is not read
+ *           diag   'N': A has the diagonal that is given; 'U': it has ones there, and its diagonal
+ *                  is not read
+ *           a, rcond  as for gecon
+ *           work, work2  as for pocon
+ */
+#define OVERLAPACK_DECLARE(x, U, T, R, I, W)                                                     \
+  void x##gecon##U(const char* norm, const I* n, const T* a, const I* lda, const R* anorm,       \
+                   R* rcond, T* work, W* work2, I* info OVERLAPACK_LENGTHS(size_t norm_len));    \
+  void x##pocon##U(const char* uplo, const I* n, const T* a, const I* lda, const R* anorm,       \
+                   R* rcond, T* work, W* work2, I* info OVERLAPACK_LENGTHS(size_t uplo_len));    \
+  void x##trcon##U(const char* norm, const char* uplo, const char* diag, const I* n, const T* a, \
+                   const I* lda, R* rcond, T* work, W* work2,                                    \
+                   I* info OVERLAPACK_LENGTHS(size_t norm_len, size_t uplo_len, size_t diag_len));
+
+OVERLAPACK_DECLARE(s, _, float, float, int32_t, int32_t)
+OVERLAPACK_DECLARE(d, _, double, double, int32_t, int32_t)
+OVERLAPACK_DECLARE(c, _, overlapack_complex_float, float, int32_t, float)
+OVERLAPACK_DECLARE(z, _, overlapack_complex_double, double, int32_t, double)
+OVERLAPACK_DECLARE(s, _64_, float, float, int64_t, int64_t)
+OVERLAPACK_DECLARE(d, _64_, double, double, int64_t, int64_t)
+OVERLAPACK_DECLARE(c, _64_, overlapack_complex_float, float, int64_t, float)
+OVERLAPACK_DECLARE(z, _64_, overlapack_complex_double, double, int64_t, double)
 
 #undef OVERLAPACK_DECLARE
 

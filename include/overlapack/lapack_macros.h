@@ -39,6 +39,41 @@
 #define LAPACK_ctrtrs(...) ctrtrs_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1, 1))
 #define LAPACK_ztrtrs(...) ztrtrs_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1, 1))
 
+#define LAPACK_sgecon(...) sgecon_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_dgecon(...) dgecon_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_cgecon(...) cgecon_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_zgecon(...) zgecon_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+
+#define LAPACK_spocon(...) spocon_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_dpocon(...) dpocon_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_cpocon(...) cpocon_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_zpocon(...) zpocon_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+
+#define LAPACK_strcon(...) strcon_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1, 1))
+#define LAPACK_dtrcon(...) dtrcon_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1, 1))
+#define LAPACK_ctrcon(...) ctrcon_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1, 1))
+#define LAPACK_ztrcon(...) ztrcon_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1, 1))
+
+#define LAPACK_strtri(...) strtri_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+#define LAPACK_dtrtri(...) dtrtri_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+#define LAPACK_ctrtri(...) ctrtri_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+#define LAPACK_ztrtri(...) ztrtri_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+
+#define LAPACK_slauum(...) slauum_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_dlauum(...) dlauum_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_clauum(...) clauum_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_zlauum(...) zlauum_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+
+#define LAPACK_spotri(...) spotri_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_dpotri(...) dpotri_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_cpotri(...) cpotri_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_zpotri(...) zpotri_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+
+#define LAPACK_sgetri sgetri_
+#define LAPACK_dgetri dgetri_
+#define LAPACK_cgetri cgetri_
+#define LAPACK_zgetri zgetri_
+
 #define LAPACK_slange(...) slange_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
 #define LAPACK_dlange(...) dlange_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
 #define LAPACK_clange(...) clange_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
@@ -48,6 +83,11 @@
 #define LAPACK_dlansy(...) dlansy_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
 #define LAPACK_clansy(...) clansy_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
 #define LAPACK_zlansy(...) zlansy_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+
+#define LAPACK_slantr(...) slantr_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1, 1))
+#define LAPACK_dlantr(...) dlantr_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1, 1))
+#define LAPACK_clantr(...) clantr_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1, 1))
+#define LAPACK_zlantr(...) zlantr_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1, 1))
 
 #define LAPACK_clanhe(...) clanhe_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
 #define LAPACK_zlanhe(...) zlanhe_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))

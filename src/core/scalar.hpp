@@ -76,6 +76,11 @@ using Single = std::conditional_t<is_complex<T>, std::complex<float>, float>;
 template <class T>
 using Double = std::conditional_t<is_complex<T>, std::complex<double>, double>;
 
+/// What LAPACK's second workspace is made of: integers (IWORK) for real T, real numbers (RWORK) for
+/// complex T.
+template <class T, class I>
+using SecondWork = std::conditional_t<is_complex<T>, Real<T>, I>;
+
 /// Calls f with a number of the type that a LAPACK letter stands for.
 template <class F>
 auto with_type(char letter, F f) {

@@ -62,6 +62,20 @@ enum class Words { all, high, low };
 /// The part that a triangle is, with its diagonal.
 constexpr Part part_of(Uplo uplo) { return uplo == Uplo::lower ? Part::lower : Part::upper; }
 
+/// Which norm, and of what: of all of a matrix, or of one that is given by a part of it. Elements
+/// outside the part are zero or, with a symmetry, those of the other triangle. With Diag::unit the
+/// diagonal is taken to be ones.
+struct NormOf {
+  Norm norm = Norm::max;
+  Part part = Part::all;
+  Symmetry symmetry = Symmetry::none;
+  Diag diag = Diag::non_unit;
+
+  bool of_triangle() const { return part != Part::all && symmetry == Symmetry::none; }
+  /// Of the part.
+  Uplo uplo() const { return part == Part::upper ? Uplo::upper : Uplo::lower; }
+};
+
 /// The rows of column j that belong to a part of a matrix with `rows` rows.
 inline Range rows_of_column(Part part, Index diagonal, Index rows, Index j) {
   return {part == Part::lower ? std::clamp<Index>(j + diagonal, 0, rows) : 0,

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
+#include <vector>
 
 #include "core/scalar.hpp"
 #include "core/view.hpp"
@@ -18,6 +19,7 @@ namespace overlapack::cpu {
 /// three BLAS routines that a resumed factorization needs.
 template <class T, class I>
 struct Signature {
+  using W = SecondWork<T, I>;
 // Two macros, since the line of a kind is three arguments only when it has been expanded.
 #define OVERLAPACK_ROUTINE(kind, types, name, parameters, arguments) \
   OVERLAPACK_SIGNATURE(name, parameters, OVERLAPACK_KIND_##kind)
@@ -56,6 +58,29 @@ struct SolveSizes {
   SolveSizes(const A& a, const B& b)
       : n(narrow<I>(a.rows)), nrhs(narrow<I>(b.cols)), lda(narrow<I>(a.ld)), ldb(narrow<I>(b.ld)) {}
   I n, nrhs, lda, ldb;
+};
+
+/// Pivots of the width that the library wants: the caller's own array if it fits, a copy otherwise.
+template <class I>
+class PivotArray {
+ public:
+  PivotArray(Pivots pivots, Index count, bool copy_in)
+      : pivots_(pivots), direct_(pivots.wide() == (sizeof(I) == sizeof(std::int64_t))) {
+    if (direct_) return;
+    copy_.resize(static_cast<std::size_t>(count));
+    for (Index i = 0; copy_in && i < count; ++i) {
+      copy_[static_cast<std::size_t>(i)] = static_cast<I>(pivots.get(i));
+    }
+  }
+  I* data() { return direct_ ? static_cast<I*>(pivots_.data()) : copy_.data(); }
+  void copy_out() {
+    for (std::size_t i = 0; i < copy_.size(); ++i) pivots_.set(static_cast<Index>(i), copy_[i]);
+  }
+
+ private:
+  Pivots pivots_;
+  bool direct_;
+  std::vector<I> copy_;
 };
 
 inline bool fits_32_bits(std::initializer_list<Index> values) {

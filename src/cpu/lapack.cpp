@@ -12,29 +12,6 @@
 namespace overlapack::cpu {
 namespace {
 
-/// Pivots of the width that the library wants: the caller's own array if it fits, a copy otherwise.
-template <class I>
-class PivotArray {
- public:
-  PivotArray(Pivots pivots, Index count, bool copy_in)
-      : pivots_(pivots), direct_(pivots.wide() == (sizeof(I) == sizeof(std::int64_t))) {
-    if (direct_) return;
-    copy_.resize(static_cast<std::size_t>(count));
-    for (Index i = 0; copy_in && i < count; ++i) {
-      copy_[static_cast<std::size_t>(i)] = static_cast<I>(pivots.get(i));
-    }
-  }
-  I* data() { return direct_ ? static_cast<I*>(pivots_.data()) : copy_.data(); }
-  void copy_out() {
-    for (std::size_t i = 0; i < copy_.size(); ++i) pivots_.set(static_cast<Index>(i), copy_[i]);
-  }
-
- private:
-  Pivots pivots_;
-  bool direct_;
-  std::vector<I> copy_;
-};
-
 /// Calls body(I{}) with the integer type of the symbol and returns true; returns false if there is
 /// no such routine or its integers are too narrow for the sizes.
 template <class Body>

@@ -348,24 +348,6 @@ Passes<T> version(Instructions instructions) {
 
 }  // namespace
 
-bool supported(Instructions instructions) {
-#if defined(__x86_64__)
-  if (instructions == Instructions::avx512) return __builtin_cpu_supports("avx512f") != 0;
-  if (instructions == Instructions::avx2) {
-    return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
-  }
-#endif
-  return instructions == Instructions::baseline;
-}
-
-Instructions best_instructions() {
-  Instructions best = Instructions::baseline;
-  for (const Instructions one : kInstructions) {
-    if (supported(one)) best = one;
-  }
-  return best;
-}
-
 template <class T>
 Passes<T> passes(Pass pass, Instructions instructions) {
   return pass == Pass::reflect ? version<T, Pass::reflect>(instructions)

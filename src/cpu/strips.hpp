@@ -7,6 +7,7 @@
 
 #include "core/scalar.hpp"
 #include "core/view.hpp"
+#include "cpu/instructions.hpp"
 
 namespace overlapack::cpu {
 
@@ -119,15 +120,6 @@ struct Passes {
   /// strips.
   void (*pieces)(const Panel<T>& panel, Index count, Real<T>* l, Real<T>* v);
 };
-
-/// Instructions that there are versions for.
-enum class Instructions { baseline, avx2, avx512 };
-inline constexpr Instructions kInstructions[] = {Instructions::baseline, Instructions::avx2,
-                                                 Instructions::avx512};
-/// Whether the processor has them.
-bool supported(Instructions instructions);
-/// The best that it has.
-Instructions best_instructions();
 
 /// What happens to rows of L and V.
 enum class Pass {

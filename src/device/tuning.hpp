@@ -133,7 +133,8 @@ struct Tuning {
       Index of(char type, Index cores) const;
     };
 
-    Sizes potrf, posv, potrs, getrf, gesv, getrs, trtrs, mixed_posv, mixed_gesv, update;
+    Sizes potrf, posv, potrs, getrf, gesv, getrs, trtrs, gecon, pocon, trcon, trtri, lauum, potri,
+        getri, mixed_posv, mixed_gesv, update;
     const char* origin;  ///< on what they were measured, or why they are cautious
   };
 

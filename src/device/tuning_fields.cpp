@@ -267,9 +267,16 @@ void add(const Part& row, const Tuning::BreakEven& sizes) {
   both("gesv", sizes.gesv, "order", "from which on ?gesv does");
   both("getrs", sizes.getrs, "columns", "of right-hand sides, from which on ?getrs does");
   both("trtrs", sizes.trtrs, "columns", "of right-hand sides, from which on ?trtrs does");
+  both("gecon", sizes.gecon, "order", "from which on ?gecon does");
+  both("pocon", sizes.pocon, "order", "from which on ?pocon does");
+  both("trcon", sizes.trcon, "order", "from which on ?trcon does");
   both("mixed_posv", sizes.mixed_posv, "order", "from which on dsposv and zcposv do");
   both("mixed_gesv", sizes.mixed_gesv, "order", "from which on dsgesv and zcgesv do");
   both("update", sizes.update, "order", "from which on updates by 16 vectors or more do");
+  both("trtri", sizes.trtri, "order", "from which on ?trtri does: cautious, not measured");
+  both("lauum", sizes.lauum, "order", "from which on ?lauum does: cautious, not measured");
+  both("potri", sizes.potri, "order", "from which on ?potri does: cautious, not measured");
+  both("getri", sizes.getri, "order", "from which on ?getri does: cautious, not measured");
   row("origin", sizes.origin, "text", "what these sizes rest on", kLog);
 }
 
@@ -344,14 +351,21 @@ void add(const Part& row, const HostTuning& host) {
   row("timer_slack_nanoseconds", host.timer_slack_nanoseconds, "nanoseconds",
       "by which a thread of the library may sleep too long", "2026-11-26-copy-threads-bound");
   row("computing_threads_at_most", host.computing_threads_at_most, "threads",
-      "for updates on the CPU and NumPy's copies: more gain nothing where memory is the limit",
+      "for updates and norms on the CPU, and NumPy's copies: more gain nothing where memory is the "
+      "limit",
       "2026-11-27-numpy-column-by-column");
   row("computing_threads_from_order", host.computing_threads_from_order, "order",
       "from this one on they are several: below, waking them takes longer",
       "2026-11-25-updates-break-even");
   row("numbers_looked_at_per_thread", host.numbers_looked_at_per_thread, "numbers",
-      "to be checked for what is not finite, in the time that another thread takes to wake",
+      "to be checked for what is not finite, or summed for a norm, in the time that another thread "
+      "takes to wake",
       "2026-11-22-resident-lu-and-checks");
+  row("norm_elements_at_least", host.norm_elements_at_least, "elements",
+      "of a matrix in ordinary memory whose norm this library computes: below, the CPU LAPACK does",
+      "2026-11-30-norms-on-the-host");
+  row("norm_rows_at_least", host.norm_rows_at_least, "rows",
+      "of such a matrix: in shorter columns vectors gain nothing", "2026-11-30-norms-on-the-host");
   row("update_vectors_per_sweep", host.update_vectors_per_sweep, "vectors",
       "that a factor is taken through at a time on the CPU: with more, a panel would not stay in a "
       "core's first cache",

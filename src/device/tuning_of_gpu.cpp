@@ -19,7 +19,9 @@ Tuning::BreakEven cautious_break_even() {
   Tuning::BreakEven sizes{};
   sizes.potrf = sizes.posv = sizes.getrf = sizes.gesv = kFactorizations;
   sizes.mixed_posv = sizes.mixed_gesv = kFactorizations;
+  sizes.trtri = sizes.lauum = sizes.potri = sizes.getri = kFactorizations;
   sizes.potrs = sizes.getrs = sizes.trtrs = kSolves;
+  sizes.gecon = sizes.pocon = sizes.trcon = kFactorizations;
   sizes.update = hopper_tuning().break_even.update;
   sizes.origin = "cautious, since none of this generation was measured";
   return sizes;

@@ -4,6 +4,8 @@
 
 #include "algorithms/update/on_cpu.hpp"
 #include "algorithms/update/rank_one.hpp"
+#include "cpu/condition.hpp"
+#include "cpu/inverse.hpp"
 #include "cpu/lapack.hpp"
 
 namespace overlapack::dispatch {
@@ -34,12 +36,36 @@ Index gesv(cpu::Family family, HostView<T> a, cpu::Pivots ipiv, HostView<T> b);
 template <class T>
 Index trtrs(cpu::Family family, Uplo uplo, Op op, Diag diag, HostView<const T> a, HostView<T> b);
 
-/// A norm, of a matrix of which the `uplo` triangle is given unless `symmetry` is none. Computed
-/// where the matrix lies. `work` is LAPACK's, and not touched for a matrix on the device. NaN for
-/// one in the memory of a device that has failed.
 template <class T>
-Real<T> norm(cpu::Family family, Norm norm, Symmetry symmetry, Uplo uplo, HostView<const T> a,
-             Real<T>* work);
+Index trtri(cpu::Family family, Uplo uplo, Diag diag, HostView<T> a);
+template <class T>
+Index lauum(cpu::Family family, Uplo uplo, HostView<T> a);
+template <class T>
+Index potri(cpu::Family family, Uplo uplo, HostView<T> a);
+/// `work` is for the CPU LAPACK alone. Its first element becomes the size that is wanted, unless it
+/// lies on the device.
+template <class T>
+Index getri(cpu::Family family, HostView<T> a, cpu::Pivots ipiv, cpu::Workspace<T> work);
+/// What a query of ?getri returns.
+template <class T>
+T wanted_workspace_of_getri(cpu::Family family, HostView<T> a, cpu::Pivots ipiv);
+
+/// Estimates of the condition: `rcond` becomes LAPACK's. The workspaces are for the CPU LAPACK.
+template <class T>
+Index gecon(cpu::Family family, Norm norm, HostView<const T> a, Real<T> norm_of_a, Real<T>& rcond,
+            cpu::ConditionWork<T> work);
+template <class T>
+Index pocon(cpu::Family family, Uplo uplo, HostView<const T> a, Real<T> norm_of_a, Real<T>& rcond,
+            cpu::ConditionWork<T> work);
+template <class T>
+Index trcon(cpu::Family family, Norm norm, Uplo uplo, Diag diag, HostView<const T> a,
+            Real<T>& rcond, cpu::ConditionWork<T> work);
+
+/// A norm. On the device it is computed there, unless it is that of a triangle, and on the host by
+/// threads of this library if the matrix is large, or else by the CPU LAPACK. `work` is LAPACK's,
+/// and for the CPU LAPACK alone. NaN for a matrix in the memory of a device that has failed.
+template <class T>
+Real<T> norm(cpu::Family family, const NormOf& of, HostView<const T> a, Real<T>* work);
 
 /// Mixed precision: X := A^-1 B, with LAPACK's `iter`. The workspaces are for the CPU LAPACK alone.
 /// For double and complex double.

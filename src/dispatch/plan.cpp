@@ -149,7 +149,7 @@ Index break_even(Routine routine, char type, const Shape& shape, const Settings&
                  const Profile& profile, const Device* device) {
   if (settings.min_n) return *settings.min_n;
   const Index threshold = profile.at(routine, type, device);
-  return threshold >= kNever ? threshold : family_of(routine).break_even(shape, threshold);
+  return threshold >= kNever ? threshold : family_of(routine).break_even(type, shape, threshold);
 }
 
 double flops_of(Routine routine, char type, const Shape& shape) {

@@ -1,6 +1,8 @@
 #include "dispatch/routine.hpp"
 
 #include "algorithms/cholesky/traits.hpp"
+#include "algorithms/condition/condition.hpp"
+#include "algorithms/inverse/traits.hpp"
 #include "algorithms/lu/traits.hpp"
 #include "algorithms/refine/traits.hpp"
 #include "algorithms/solve/traits.hpp"
@@ -26,6 +28,13 @@ constexpr RoutineTraits getrf = {lu_traits, Factors::lu, kMatrix, kNone};
 constexpr RoutineTraits gesv = {lu_traits, Factors::lu, kMatrix, kSome};
 constexpr RoutineTraits getrs = {getrs_traits, Factors::lu, kFactors, kSome};
 constexpr RoutineTraits trtrs = {trtrs_traits, Factors::none, kFactors, kSome};
+constexpr RoutineTraits gecon = {gecon_traits, Factors::lu, kFactors, kNone};
+constexpr RoutineTraits pocon = {pocon_traits, Factors::cholesky, kFactors, kNone};
+constexpr RoutineTraits trcon = {trcon_traits, Factors::none, kFactors, kNone};
+constexpr RoutineTraits trtri = {trtri_traits, Factors::none, kFactors, kNone};
+constexpr RoutineTraits lauum = {lauum_traits, Factors::none, kFactors, kNone};
+constexpr RoutineTraits potri = {potri_traits, Factors::cholesky, kFactors, kNone};
+constexpr RoutineTraits getri = {getri_traits, Factors::lu, kFactors, kNone};
 constexpr RoutineTraits sgesv = {mixed_gesv_traits, Factors::lu, kMatrix, kSome};
 constexpr RoutineTraits cgesv = {mixed_gesv_traits, Factors::lu, kMatrix, kSome};
 constexpr RoutineTraits sposv = {mixed_posv_traits, Factors::cholesky, kMatrix, kSome};

@@ -14,6 +14,8 @@ struct HostTuning {
   Index computing_threads_at_most = 16;
   Index computing_threads_from_order = 256;
   Index numbers_looked_at_per_thread = Index{1} << 18;
+  Index norm_elements_at_least = 4096;
+  Index norm_rows_at_least = 32;
   Index update_vectors_per_sweep = 32;
   Index update_numbers_per_thread = 2000000;
   Index update_spins_before_yield = 8192;

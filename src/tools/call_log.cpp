@@ -33,7 +33,7 @@ struct Number {
 std::string fault_of(const Call& call) {
   const Number m = {"m", call.shape.m}, n = {"n", call.shape.n}, nrhs = {"nrhs", call.shape.nrhs},
                lda = {"lda", call.lda}, ldb = {"ldb", call.ldb};
-  const bool solve = !is_factorization(call.routine);
+  const bool solve = has_right_hand_sides(call.routine);
   for (const Number& number : {m, n, nrhs, lda, ldb}) {
     const bool may_be_zero = number.key == nrhs.key || (number.key == ldb.key && !solve);
     if (number.value < (may_be_zero ? 0 : 1) || number.value > kMaxWholeNumber) {

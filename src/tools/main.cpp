@@ -13,6 +13,7 @@
 #include "tools/command_line.hpp"
 #include "tools/commands.hpp"
 #include "tools/problem.hpp"
+#include "tools/table.hpp"
 #include "tools/version.hpp"
 
 namespace overlapack::tools {
@@ -180,14 +181,16 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
 }
 
 CLI::App* add_tune(CLI::App& app, TuneOptions& options) {
+  constexpr std::size_t kNamesOfLine = 10;
   std::string names;
   for (std::size_t r = 0; r < dispatch::kRoutineCount; ++r) {
     options.routines.push_back(title_of(static_cast<Routine>(r)));
-    names += ' ' + options.routines.back();
+    names += (r % kNamesOfLine == 0 ? "\n  " : " ") + options.routines.back();
   }
   CLI::App* const tune =
       app.add_subcommand("tune", "Measure from which size the device wins, and remember it");
-  tune->footer("\nRoutines:" + names + '\n' + kTuneFooter);
+  constexpr std::size_t kFooterWidth = 90;
+  tune->footer('\n' + wrap("Routines:" + names, kFooterWidth) + '\n' + kTuneFooter);
   tune->add_flag("--quick", options.quick, "Coarser, and up to n = 2048 only");
   tune->add_option("--routines", options.routines, "Only these, e.g. potrf,getrf")
       ->delimiter(',')

@@ -53,7 +53,7 @@ double squared_norm(const std::vector<Wide>& x) {
 std::string name_and_shape(const Call& call) {
   std::string text =
       name_of(call) + " m=" + std::to_string(call.shape.m) + " n=" + std::to_string(call.shape.n);
-  if (!is_factorization(call.routine)) text += " nrhs=" + std::to_string(call.shape.nrhs);
+  if (has_right_hand_sides(call.routine)) text += " nrhs=" + std::to_string(call.shape.nrhs);
   return text + " lda=" + std::to_string(call.lda);
 }
 
@@ -91,8 +91,8 @@ bool parse_name(const std::string& name, Call& call) {
   return false;
 }
 
-bool is_factorization(Routine routine) {
-  return dispatch::traits_of(routine).right_hand_sides == dispatch::RightHandSides::none;
+bool has_right_hand_sides(Routine routine) {
+  return dispatch::traits_of(routine).right_hand_sides == dispatch::RightHandSides::some;
 }
 
 bool is_factor_given(Routine routine) {
@@ -103,9 +103,9 @@ Call square_call(Routine routine, char type, Index n, Index nrhs, Index pad) {
   Call call;
   call.routine = routine;
   call.type = type;
-  call.shape = {n, n, is_factorization(routine) ? 0 : nrhs};
+  call.shape = {n, n, has_right_hand_sides(routine) ? nrhs : 0};
   call.lda = std::max<Index>(1, n + pad);
-  call.ldb = is_factorization(routine) ? 0 : call.lda;
+  call.ldb = has_right_hand_sides(routine) ? call.lda : 0;
   return call;
 }
 
@@ -135,11 +135,16 @@ Problem<T>::Problem(const Call& call) : call_(call), matrix_(row_of<T>(call.rout
     a_ = allocate<T>(call.lda, shape.n);
     b_ = allocate<T>(call.ldb, shape.nrhs);
     if (row_of<T>(call.routine).keeps_factor) given_ = allocate<T>(shape.n, shape.n);
+    if (call.routine == Routine::getri) work_ = allocate<T>(shape.n, kWorkColumns);
     if (dispatch::is_mixed(call.routine)) {
       x_ = allocate<T>(call.ldb, shape.nrhs);
       work_ = allocate<T>(shape.n, shape.nrhs);
       swork_ = allocate<Single<T>>(shape.n, shape.n + shape.nrhs);
       rwork_ = allocate<Real<T>>(shape.n, 1);
+    }
+    if (row_of<T>(call.routine).estimates) {
+      work_ = allocate<T>(shape.n, 4);
+      rwork_ = allocate<Real<T>>(shape.n, 2);
     }
     const bool has_pivots = matrix_ == Matrix::general || matrix_ == Matrix::lu_factors;
     if (has_pivots) pivots_.resize(static_cast<std::size_t>(std::min(shape.m, shape.n)));
@@ -185,6 +190,7 @@ void Problem<T>::generate(std::uint64_t seed) {
     }
   }
   info = iter = 0;
+  rcond = 0;
 }
 
 /// The input matrix, looked up again, times x; and its Frobenius norm.
@@ -239,8 +245,7 @@ auto Problem<T>::factor_times(HostView<const T> f, Vector x, Op op) const -> Vec
 /// A x + B B^H x, where A is given by its factor.
 template <class T>
 auto Problem<T>::updated_times(const Vector& x) const -> Vector {
-  const Index n = call_.shape.n;
-  Vector y = factor_times({given_.get(), n, n, n}, x, Op::none);
+  Vector y = factor_times(given(), x, Op::none);
   for (Index j = 0; j < call_.shape.nrhs; ++j) {
     const T* const v = &b()(0, j);
     Wide dot(0);
@@ -344,6 +349,40 @@ double Problem<T>::residual_of_solution() const {
     if (!(scaled <= worst)) worst = scaled;  // keeps a NaN
   }
   return worst;
+}
+
+template <class T>
+double Problem<T>::residual_of_condition(Real<T> reference) const {
+  const double ratio = static_cast<double>(rcond) / static_cast<double>(reference);
+  return 30 * std::abs(std::log(ratio)) / std::log(3.0);
+}
+
+/// That of X, by products with it and with A: whether A X = I, or X = A.
+template <class T>
+double Problem<T>::residual_of_result(bool inverse) const {
+  const auto& row = row_of<T>(call_.routine);
+  double error = 0, of_a = 0, of_x = 0;  // squares of norms
+  for (int probe = 0; probe < kProbes; ++probe) {
+    const Vector x = signs<Wide>(seed_of(seed_, probe), call_.shape.n);
+    const Vector xx = row.result_times(*this, x), ax = row.times(*this, x);
+    Vector difference = inverse ? row.times(*this, xx) : xx;
+    for (std::size_t i = 0; i < x.size(); ++i) difference[i] -= inverse ? x[i] : ax[i];
+    error += squared_norm(difference) / kProbes;
+    of_a += squared_norm(ax) / kProbes;
+    of_x += squared_norm(xx) / kProbes;
+  }
+  const double scale = std::sqrt(inverse ? of_a * of_x : of_a);
+  return std::sqrt(error) / (static_cast<double>(call_.shape.n) * scale * kEps<T>);
+}
+
+template <class T>
+double Problem<T>::residual_of_inverse() const {
+  return residual_of_result(true);
+}
+
+template <class T>
+double Problem<T>::residual_of_product() const {
+  return residual_of_result(false);
 }
 
 #define OVERLAPACK_INSTANTIATE(T) template class Problem<T>;

@@ -12,6 +12,7 @@
 
 #include "core/scalar.hpp"
 #include "core/view.hpp"
+#include "cpu/condition.hpp"
 #include "cpu/lapack.hpp"
 #include "dispatch/plan.hpp"
 
@@ -42,7 +43,7 @@ std::string name_of(const Call& call);
 std::string title_of(Routine routine);
 /// Sets routine and type of `call` from "dpotrf"; false if there is no such routine.
 bool parse_name(const std::string& name, Call& call);
-bool is_factorization(Routine routine);
+bool has_right_hand_sides(Routine routine);
 /// Whether A is given as its factors.
 bool is_factor_given(Routine routine);
 /// A call on a square matrix of order n with leading dimensions n + pad.
@@ -66,7 +67,7 @@ enum class Matrix {
 /// dimensions.
 ///
 /// The input can be looked up again after a routine has overwritten it, and large matrices need no
-/// second copy. But for an update, which adds B B^H, the factor is kept twice after all.
+/// second copy. But a factor that an update or an inverse replaces is kept twice after all.
 template <class T>
 class Problem {
  public:
@@ -89,6 +90,15 @@ class Problem {
   /// same matrix in device memory, say; null for its own).
   T* a_argument() const { return lent_a_ != nullptr ? lent_a_ : a_.get(); }
   void lend_a(T* a) { lent_a_ = a; }
+  /// LAPACK's workspaces for an estimate of the condition. The second one lies in real numbers,
+  /// which are as large as integers at least.
+  cpu::ConditionWork<T> condition_work() const {
+    using Second = decltype(cpu::ConditionWork<T>::second);
+    return {work_.get(), Second(condition_work2())};
+  }
+  SecondWork<T, std::int32_t>* condition_work2() const {
+    return reinterpret_cast<SecondWork<T, std::int32_t>*>(rwork_.get());
+  }
   std::int32_t* pivots() { return pivots_.data(); }
   std::size_t pivot_count() const { return pivots_.size(); }
 
@@ -97,20 +107,35 @@ class Problem {
   /// random vectors x of +-1,
   ///   factorizations  ||E||_F / (n ||A||_F eps), where ||E||_F^2 is estimated by the mean of
   ///   and updates     ||E x||^2, whose expectation it is; so is ||A||_F of an update;
-  ///   solves          ||(B - op(A) X) x|| / (||A||_F ||X x|| eps).
+  ///   solves          ||(B - op(A) X) x|| / (||A||_F ||X x|| eps);
+  ///   inverses        ||A X - I||_F / (n ||A||_F ||X||_F eps), and ||X - A||_F / (n ||A||_F eps)
+  ///                   of ?lauum, where A is what X is to be. All norms are estimated as above.
   /// Sums run in double precision. Pivots that are none count as infinitely wrong.
   double residual() const;
-  /// The three forms of it, one of which a routine has (problems/row.hpp).
+  /// The forms of it, one of which a routine has (problems/row.hpp). That of an estimate of the
+  /// condition is how far it is from another one, on a scale on which a factor of 3 is 30.
   double residual_of_factors() const;
   double residual_of_update() const;
   double residual_of_solution() const;
+  double residual_of_inverse() const;
+  double residual_of_product() const;
+  double residual_of_condition(Real<T> reference) const;
   using Wide = Double<T>;
   using Vector = std::vector<Wide>;
   /// op(A) x from its factors `f`: A = L L^H = U^H U, or P A = L U.
   Vector factor_times(HostView<const T> f, Vector x, Op op) const;
 
-  Index info = 0;  ///< what the routine returned
-  Index iter = 0;  ///< likewise, if it is a mixed-precision solver
+  /// The factor as it was, if the row of the routine keeps it.
+  HostView<const T> given() const {
+    return {given_.get(), call_.shape.n, call_.shape.n, call_.shape.n};
+  }
+  /// What a routine that takes a workspace is given: kWorkColumns columns, as LAPACK likes best.
+  static constexpr Index kWorkColumns = 64;
+  T* work() { return work_.get(); }
+
+  Index info = 0;     ///< what the routine returned
+  Real<T> rcond = 0;  ///< likewise, if it estimates the condition
+  Index iter = 0;     ///< likewise, if it is a mixed-precision solver
 
  private:
   struct Free {
@@ -124,6 +149,7 @@ class Problem {
   bool pivots_are_valid() const;
   template <class Input>
   double residual_of_new_factors(Input input) const;
+  double residual_of_result(bool inverse) const;
   T entry_a(Index i, Index j) const;
   T entry_b(Index i, Index j) const;
   Vector input_times(const Vector& x, double& frobenius) const;
@@ -135,9 +161,10 @@ class Problem {
   double scale_;     // of the entries off the diagonal
   double diagonal_;  // where the diagonal is set apart
   Array<T> a_, b_;
-  Array<T> given_;     // of updates only: the factor before, of leading dimension n
-  Array<T> x_, work_;  // of mixed-precision solvers only, as the next two
+  Array<T> given_;  // the factor before, of leading dimension n, if the row keeps it
+  Array<T> x_;      // of mixed-precision solvers only, as the next one
   Array<Single<T>> swork_;
+  Array<T> work_;  // of these, and of estimates of the condition
   Array<Real<T>> rwork_;
   T* lent_a_ = nullptr;
   std::vector<std::int32_t> pivots_;

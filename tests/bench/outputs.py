@@ -25,12 +25,12 @@ def tables(output):
 
 
 class Run:
-    """Runs the benchmark on the emulated device in a directory of its own."""
+    """Runs the benchmark in a directory of its own, by default on the emulated device."""
 
-    def __init__(self, bench, *options, **settings):
+    def __init__(self, bench, *options, device="host", **settings):
         self._folder = tempfile.TemporaryDirectory()
         self.folder = pathlib.Path(self._folder.name)
-        done = subprocess.run([bench, "--device", "host", *options], cwd=self.folder,
+        done = subprocess.run([bench, "--device", device, *options], cwd=self.folder,
                               capture_output=True, text=True, env=dict(os.environ, **settings))
         self.output = done.stdout
         assert done.returncode == 0, f"exit status {done.returncode}:\n{done.stdout}{done.stderr}"

@@ -18,6 +18,8 @@
 #include <utility>
 #include <vector>
 
+#include "cpu/condition.hpp"
+#include "cpu/inverse.hpp"
 #include "cpu/lapack.hpp"
 #include "dispatch/residency.hpp"
 #include "support/environment_number.hpp"
@@ -324,6 +326,70 @@ TYPED_TEST(RandomCalls, Triangles) {
   });
 }
 
+// ---- Estimates of the condition -------------------------------------------------------------
+
+/// LAPACK's rcond, which an estimate is to be within a factor of three of. What is not finite, or
+/// next to nothing, is the CPU LAPACK's to the bit.
+template <class T>
+void expect_condition(const ConditionResult<Real<T>>& ours, Index cpu_info, Real<T> cpu_rcond) {
+  EXPECT_EQ(ours.info, cpu_info);
+  EXPECT_FALSE(ours.work_overrun);
+  if (std::isnan(cpu_rcond)) {
+    EXPECT_TRUE(std::isnan(ours.rcond));
+  } else if (!std::isnormal(cpu_rcond)) {
+    EXPECT_EQ(ours.rcond, cpu_rcond);
+  } else {
+    EXPECT_LE(ours.rcond, 3 * cpu_rcond);
+    EXPECT_LE(cpu_rcond, 3 * ours.rcond);
+  }
+}
+
+TYPED_TEST(RandomCalls, Conditions) {
+  using T = TypeParam;
+  using R = Real<T>;
+  this->repeat([this](Random& random) {
+    const auto& cpu = this->cpu_lapack();
+    const char norm = "O1Ii"[random.integer(0, 3)];
+    const Norm kind = norm == 'O' || norm == '1' ? Norm::one : Norm::infinity;
+    const Uplo uplo = this->draw_uplo(random);
+    const Diag diag = random.integer(0, 1) == 0 ? Diag::unit : Diag::non_unit;
+    const Index n = this->draw_order(random), routine = random.integer(0, 2);
+    SCOPED_TRACE(testing::Message()
+                 << "n=" << n << " routine " << routine << " " << norm << char(uplo) << char(diag));
+    const auto seed = static_cast<std::uint64_t>(random.integer(0, 1 << 30));
+    // Triangles of numbers of one size are ill-conditioned, and soon beyond all.
+    auto a = random_matrix<T>(n, n, seed, random.integer(0, 3));
+    const R size = std::ldexp(R(1), -static_cast<int>(random.integer(0, 8)));
+    for (Index j = 0; j < n; ++j) {
+      for (Index i = 0; i < n; ++i) a(i, j) *= i == j ? R(1) : size;
+    }
+    const auto d = random_exponents(random, n, this->draw_exponent(random) / 2);
+    scale(a, d, d);
+    const Index k = random.integer(0, n - 1), luck = random.integer(0, 9);
+    if (luck == 0) a(k, k) = T(0);
+    if (luck == 1) a(random.integer(0, n - 1), k) = random.integer(0, 1) ? nan<T>() : infinity<T>();
+    const auto before = a;
+    const R anorm = std::ldexp(R(1), static_cast<int>(random.integer(-9, 9)));
+    std::vector<T> work(4 * static_cast<std::size_t>(n));
+    std::vector<SecondWork<T, std::int32_t>> work2(work.size());
+    const cpu::ConditionWork<T> spaces{work.data(),
+                                       decltype(cpu::ConditionWork<T>::second)(work2.data())};
+    R rcond = 0;
+    const HostView<const T> given = before.view();
+    const Index info = routine == 0   ? cpu::gecon<T>(cpu, kind, given, anorm, rcond, spaces)
+                       : routine == 1 ? cpu::pocon<T>(cpu, uplo, given, anorm, rcond, spaces)
+                                      : cpu::trcon<T>(cpu, kind, uplo, diag, given, rcond, spaces);
+    Operand<T> there(this->device(), a, this->on_device(random, n));
+    const HostView<const T> view = there.view();
+    expect_condition<T>(routine == 0   ? gecon<T>(norm, view, anorm)
+                        : routine == 1 ? pocon<T>(uplo, view, anorm)
+                                       : trcon<T>(norm, uplo, diag, view),
+                        info, rcond);
+    there.fetch();
+    EXPECT_TRUE(same_bits(a, before));
+  });
+}
+
 // ---- LU -------------------------------------------------------------------------------------
 
 template <class T>
@@ -431,6 +497,121 @@ TYPED_TEST(RandomCalls, Lu) {
       expect_as_accurate(factors.solve_error(op, a, x, b), cpu_factors.solve_error(op, a, cpu_x, b),
                          rare_error_of_lu(n));
     }
+  });
+}
+
+// ---- Inverses -------------------------------------------------------------------------------
+
+/// max |I - A X| / (|A| |X| eps), where |A| is that of its factors.
+template <class T>
+double inverse_error(const Padded<Wide<T>>& a, const Padded<double>& sizes,
+                     const Padded<Wide<T>>& x) {
+  Padded<Wide<T>> one(a.rows(), a.cols());
+  for (Index j = 0; j < a.cols(); ++j) {
+    for (Index i = 0; i < a.rows(); ++i) one(i, j) = Wide<T>(i == j);
+  }
+  return worst_ratio<T>(rest(one, Op::none, a, Op::none, x), bound(Op::none, sizes, Op::none, x));
+}
+
+template <class T>
+class RandomInverses : public RandomCalls<T> {
+ protected:
+  /// By trtri or potri.
+  void of_a_triangle(Random& random) {
+    const Uplo uplo = this->draw_uplo(random);
+    const bool of_factor = random.integer(0, 1) == 0;  // potri, or trtri
+    const Diag diag = !of_factor && random.integer(0, 1) == 0 ? Diag::unit : Diag::non_unit;
+    const Index n = draw(random), k = random.integer(0, n - 1);
+    const auto seed = static_cast<std::uint64_t>(random.integer(0, 1 << 30));
+    auto a = random_matrix<T>(n, n, seed, random.integer(0, 3));
+    for (Index j = 0; j < n; ++j) {
+      for (Index i = 0; i < n; ++i) a(i, j) /= static_cast<Real<T>>(n);
+      a(j, j) = of_factor ? T(real(a(j, j)) + Real<T>(3)) : a(j, j) + T(Real<T>(3));
+    }
+    if (diag == Diag::non_unit) {
+      const auto d = random_exponents(random, n, this->draw_exponent(random) / 4);
+      scale(a, d, std::vector<int>(d.size(), 0));
+    }
+    const bool singular = diag == Diag::non_unit && random.integer(0, 5) == 0;
+    if (singular) a(k, k) = T(0);
+    a.forbid_other_triangle(uplo);
+    const auto whole = [&](const Padded<T>& triangle) {
+      auto f = widen<T>(triangle.view());
+      for (Index j = 0; j < n; ++j) {
+        for (Index i = 0; i < n; ++i) {
+          if (uplo == Uplo::lower ? i < j : i > j) f(i, j) = Wide<T>(0);
+        }
+        if (diag == Diag::unit) f(j, j) = Wide<T>(1);
+      }
+      return f;
+    };
+    auto x = a, cpu_x = a;
+    SCOPED_TRACE(testing::Message()
+                 << "n=" << n << " " << char(uplo) << char(diag) << (of_factor ? " potri" : ""));
+    Operand<T> there(this->device(), x, this->on_device(random, n));
+    const Index info =
+        of_factor ? potri<T>(uplo, there.view()) : trtri<T>(uplo, diag, there.view());
+    there.fetch();
+    EXPECT_EQ(info, singular ? k + 1 : 0);
+    EXPECT_TRUE(x.padding_untouched());
+    EXPECT_TRUE(x.other_triangle_untouched(uplo));
+    if (singular) {
+      EXPECT_TRUE(same_bits(x, a));
+      return;
+    }
+    const auto f = whole(a);
+    const bool lower = uplo == Uplo::lower;
+    const Op one = lower ? Op::none : Op::conj_trans, two = lower ? Op::conj_trans : Op::none;
+    Padded<Wide<T>> product(n, n);
+    reference::gemm<Wide<T>>(one, two, Wide<T>(1), f.view(), f.view(), Wide<T>(0), product.view());
+    const auto error = [&](const Padded<T>& of) {
+      return of_factor ? inverse_error<T>(product, bound(one, f, two, f),
+                                          widen_hermitian<T>(uplo, of.view()))
+                       : inverse_error<T>(f, moduli(f), whole(of));
+    };
+    of_factor ? cpu::potri<T>(this->cpu_lapack(), uplo, cpu_x.view())
+              : cpu::trtri<T>(this->cpu_lapack(), uplo, diag, cpu_x.view());
+    EXPECT_LT(error(x), std::max(4 * error(cpu_x) + 10, static_cast<double>(n) / 4));
+  }
+
+  /// By getri.
+  void of_a_matrix(Random& random) {
+    const Index n = draw(random);
+    const auto problem = draw_lu<T>(random, n, n, this->draw_exponent(random) / 4);
+    auto lu = problem.a;
+    std::vector<Index> pivots(static_cast<std::size_t>(n));
+    const Index info = this->cpu_lapack().getrf(lu.view(), cpu::Pivots(pivots.data()));
+    SCOPED_TRACE(testing::Message() << "n=" << n);
+    auto x = lu, cpu_x = lu;
+    Operand<T> there(this->device(), x, this->on_device(random, n));
+    const auto columns = static_cast<std::int32_t>(random.integer(1, 9));
+    const Index result = getri<T>(there.view(), pivots, columns);
+    there.fetch();
+    EXPECT_EQ(result, info);
+    EXPECT_TRUE(x.padding_untouched());
+    if (info > 0) {
+      EXPECT_TRUE(same_bits(x, lu));
+      return;
+    }
+    std::vector<T> work(static_cast<std::size_t>(n * columns));
+    cpu::getri<T>(this->cpu_lapack(), cpu_x.view(), cpu::Pivots(pivots.data()),
+                  {work.data(), n * columns});
+    const auto a = widen<T>(problem.a.view());
+    const auto error = [&](const Padded<T>& of) {
+      const double result = inverse_residual<T>(a, widen<T>(of.view()));
+      return std::isnan(result) ? HUGE_VAL : result;
+    };
+    expect_as_accurate(error(x), error(cpu_x));
+  }
+
+ private:
+  Index draw(Random& random) { return std::min<Index>(this->draw_order(random), 64); }
+};
+TYPED_TEST_SUITE(RandomInverses, Precisions);
+
+TYPED_TEST(RandomInverses, OfTrianglesAndMatrices) {
+  this->repeat([this](Random& random) {
+    random.integer(0, 2) > 0 ? this->of_a_triangle(random) : this->of_a_matrix(random);
   });
 }
 

@@ -11,11 +11,13 @@
 #include "check_solve.h"
 #include "overlapack/lapack.h"
 
+/* Large enough for threads of the library. */
+enum { order = 600 };
+static double matrix[order * order];
+
 static double norm(void) {
-  const double a[4] = {1, -3, 2, 0.5};
-  double work[2];
-  const int n = 2;
-  return dlange_("M", &n, &n, a, &n, work, 1);
+  const int n = order;
+  return dlange_("M", &n, &n, matrix, &n, NULL, 1);
 }
 
 struct thread {
@@ -55,6 +57,7 @@ static int check_children_beside_a_thread(const char* when) {
 }
 
 int main(void) {
+  matrix[0] = -3;
   if (!check_children_beside_a_thread("before the first solve")) return EXIT_FAILURE;
   if (!check_solve("before the fork", dgesv_)) return EXIT_FAILURE;
   if (!check_children_beside_a_thread("after the first solve")) return EXIT_FAILURE;

@@ -29,6 +29,11 @@ program fortran_norms
   call check(real(lansy('I', 'U', n, c, ld, swork), real64), 480._real64)
   call check(lanhe('O', 'U', n, z, ld, dwork), 5*63 + 3*33._real64)
   call check(real(lanhe('M', 'L', n, c, ld, swork), real64), 115._real64)
+  call check(real(lantr('I', 'L', 'U', m, n, s, ld, swork), real64), 75._real64)
+  call check(lantr('1', 'L', 'N', m, n, d, ld, dwork), 102._real64)
+  call check(real(lantr('M', 'U', 'U', n, n, c, ld, swork), real64), 160._real64)
+  call check(lantr('f', 'U', 'N', n, n, z, ld, dwork), &
+             5*norm2([11._real64, 21._real64, 22._real64, 31._real64, 32._real64, 33._real64]))
 
 contains
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "overlapack/lapack.h"
@@ -15,11 +16,11 @@
 #ifdef ILP64
 using Integer = std::int64_t;
 #  define XERBLA xerbla_64_
-#  define MIXED(name) name##_64_
+#  define SPELT(name) name##_64_
 #else
 using Integer = std::int32_t;
 #  define XERBLA xerbla_
-#  define MIXED(name) name##_
+#  define SPELT(name) name##_
 #endif
 
 namespace {
@@ -47,6 +48,15 @@ void expect(const std::string& routine, Integer position, Integer info, bool unt
 }
 
 template <class T>
+struct Real {
+  using Type = T;
+};
+template <class R>
+struct Real<std::complex<R>> {
+  using Type = R;
+};
+
+template <class T>
 struct Lapack {
   using Size = std::size_t;
   using I = const Integer*;
@@ -58,6 +68,12 @@ struct Lapack {
   void (*getrs)(const char*, I, I, const T*, I, const Integer*, T*, I, Integer*, Size);
   void (*gesv)(I, I, T*, I, Integer*, T*, I, Integer*);
   void (*trtrs)(const char*, const char*, const char*, I, I, const T*, I, T*, I, Integer*, Size,
+                Size, Size);
+  using R = typename Real<T>::Type;
+  using W = std::conditional_t<std::is_same_v<R, T>, Integer, R>;
+  void (*gecon)(const char*, I, const T*, I, const R*, R*, T*, W*, Integer*, Size);
+  void (*pocon)(const char*, I, const T*, I, const R*, R*, T*, W*, Integer*, Size);
+  void (*trcon)(const char*, const char*, const char*, I, const T*, I, R*, T*, W*, Integer*, Size,
                 Size, Size);
 };
 
@@ -84,6 +100,7 @@ class Check {
   void run() {
     factorizations();
     triangular_solves();
+    conditions();
     for (const Arguments& valid : kSolves) {
       Arguments c = valid;
       if (c.letter == '*') c.letter = 'L';
@@ -150,6 +167,43 @@ class Check {
     }
   }
 
+  void conditions() {
+    using R = typename Lapack<T>::R;
+    R rcond = 0;
+    typename Lapack<T>::W second[4] = {};
+    const struct {
+      Integer position;
+      char letter;
+      Integer n, lda;
+      R norm;
+    } wrong[] = {{1, '/', 2, 2, 1},   {2, '*', -1, 2, 1},  {4, '*', 2, 1, 1}, {5, '*', 2, 2, -1},
+                 {1, '/', -1, 0, -1}, {2, '*', -1, 0, -1}, {4, '*', 0, 0, -1}};
+    for (const auto& c : wrong) {
+      const char norm = c.letter == '*' ? '1' : c.letter, uplo = c.letter == '*' ? 'L' : c.letter;
+      reset();
+      lapack_.gecon(&norm, &c.n, a_.data(), &c.lda, &c.norm, &rcond, b_.data(), second, &info_, 1);
+      expect(lapack_.letter + "gecon", c.position, info_, untouched());
+      reset();
+      lapack_.pocon(&uplo, &c.n, a_.data(), &c.lda, &c.norm, &rcond, b_.data(), second, &info_, 1);
+      expect(lapack_.letter + "pocon", c.position, info_, untouched());
+    }
+    const struct {
+      Integer position;
+      char norm, uplo, diag;
+      Integer n, lda;
+    } triangles[] = {{1, 'M', 'L', 'N', 2, 2},  {2, 'O', '/', 'N', 2, 2},
+                     {3, 'I', 'U', '/', 2, 2},  {4, '1', 'L', 'U', -1, 2},
+                     {6, 'O', 'L', 'N', 2, 1},  {1, '/', '/', '/', -1, 0},
+                     {2, 'O', '/', '/', -1, 0}, {3, 'O', 'L', '/', -1, 0},
+                     {4, 'O', 'L', 'N', -1, 0}, {6, 'O', 'L', 'N', 0, 0}};
+    for (const auto& c : triangles) {
+      reset();
+      lapack_.trcon(&c.norm, &c.uplo, &c.diag, &c.n, a_.data(), &c.lda, &rcond, b_.data(), second,
+                    &info_, 1, 1, 1);
+      expect(lapack_.letter + "trcon", c.position, info_, untouched());
+    }
+  }
+
   template <class Call>
   void solve(const char* name, const Arguments& c, const Integer (&positions)[5], Call call) {
     reset();
@@ -177,6 +231,53 @@ class Check {
 template <class T>
 void check(const Lapack<T>& lapack) {
   Check<T>(lapack).run();
+}
+
+template <class T>
+struct Inverses {
+  using Size = std::size_t;
+  using I = const Integer*;
+  std::string letter;
+  void (*trtri)(const char*, const char*, I, T*, I, Integer*, Size, Size);
+  void (*lauum)(const char*, I, T*, I, Integer*, Size);
+  void (*potri)(const char*, I, T*, I, Integer*, Size);
+  void (*getri)(I, T*, I, I, T*, I, Integer*);
+};
+
+/// Every argument of them that can be wrong, alone and with all later ones wrong, too.
+template <class T>
+void check_inverses(const Inverses<T>& lapack) {
+  std::vector<T> a(16, T(3)), work(16, T(5));
+  const auto untouched = [&] {
+    return a == std::vector<T>(16, T(3)) && work == std::vector<T>(16, T(5));
+  };
+  const struct {
+    Integer position;
+    char uplo, diag;
+    Integer n, lda;
+  } triangles[] = {{1, '/', 'N', 2, 2},  {2, 'L', '/', 2, 2},  {3, 'U', 'U', -1, 2},
+                   {5, 'L', 'N', 2, 1},  {1, '/', '/', -1, 0}, {2, 'L', '/', -1, 0},
+                   {3, 'U', 'N', -1, 0}, {5, 'L', 'N', 0, 0}};
+  Integer info = 99;
+  for (const auto& c : triangles) {
+    lapack.trtri(&c.uplo, &c.diag, &c.n, a.data(), &c.lda, &info, 1, 1);
+    expect(lapack.letter + "trtri", c.position, info, untouched());
+    if (c.position == 2) continue;
+    const Integer position = c.position - (c.position > 1);  // without diag
+    lapack.lauum(&c.uplo, &c.n, a.data(), &c.lda, &info, 1);
+    expect(lapack.letter + "lauum", position, info, untouched());
+    lapack.potri(&c.uplo, &c.n, a.data(), &c.lda, &info, 1);
+    expect(lapack.letter + "potri", position, info, untouched());
+  }
+  const Integer ipiv[2] = {2, 2};
+  const struct {
+    Integer position, n, lda, lwork;
+  } getri[] = {{1, -1, 2, 2}, {3, 2, 1, 2}, {6, 2, 2, 1}, {1, -1, 0, 0},
+               {3, 2, 1, 0},  {6, 0, 1, 0}, {3, 2, 1, -1}};
+  for (const auto& c : getri) {
+    lapack.getri(&c.n, a.data(), &c.lda, ipiv, work.data(), &c.lwork, &info);
+    expect(lapack.letter + "getri", c.position, info, untouched());
+  }
 }
 
 /// Every argument of the mixed-precision solvers that can be wrong, with all later ones wrong, too.
@@ -221,20 +322,30 @@ extern "C" void XERBLA(const char* name, const Integer* position, std::size_t le
 }
 
 int main() {
+  check_inverses<float>({"s", SPELT(strtri), SPELT(slauum), SPELT(spotri), SPELT(sgetri)});
+  check_inverses<double>({"d", SPELT(dtrtri), SPELT(dlauum), SPELT(dpotri), SPELT(dgetri)});
+  check_inverses<std::complex<float>>(
+      {"c", SPELT(ctrtri), SPELT(clauum), SPELT(cpotri), SPELT(cgetri)});
+  check_inverses<std::complex<double>>(
+      {"z", SPELT(ztrtri), SPELT(zlauum), SPELT(zpotri), SPELT(zgetri)});
 #ifdef ILP64
-  check<float>(
-      {"s", spotrf_64_, spotrs_64_, sposv_64_, sgetrf_64_, sgetrs_64_, sgesv_64_, strtrs_64_});
-  check<double>(
-      {"d", dpotrf_64_, dpotrs_64_, dposv_64_, dgetrf_64_, dgetrs_64_, dgesv_64_, dtrtrs_64_});
-  check<std::complex<float>>(
-      {"c", cpotrf_64_, cpotrs_64_, cposv_64_, cgetrf_64_, cgetrs_64_, cgesv_64_, ctrtrs_64_});
-  check<std::complex<double>>(
-      {"z", zpotrf_64_, zpotrs_64_, zposv_64_, zgetrf_64_, zgetrs_64_, zgesv_64_, ztrtrs_64_});
+  check<float>({"s", spotrf_64_, spotrs_64_, sposv_64_, sgetrf_64_, sgetrs_64_, sgesv_64_,
+                strtrs_64_, sgecon_64_, spocon_64_, strcon_64_});
+  check<double>({"d", dpotrf_64_, dpotrs_64_, dposv_64_, dgetrf_64_, dgetrs_64_, dgesv_64_,
+                 dtrtrs_64_, dgecon_64_, dpocon_64_, dtrcon_64_});
+  check<std::complex<float>>({"c", cpotrf_64_, cpotrs_64_, cposv_64_, cgetrf_64_, cgetrs_64_,
+                              cgesv_64_, ctrtrs_64_, cgecon_64_, cpocon_64_, ctrcon_64_});
+  check<std::complex<double>>({"z", zpotrf_64_, zpotrs_64_, zposv_64_, zgetrf_64_, zgetrs_64_,
+                               zgesv_64_, ztrtrs_64_, zgecon_64_, zpocon_64_, ztrcon_64_});
 #else
-  check<float>({"s", spotrf_, spotrs_, sposv_, sgetrf_, sgetrs_, sgesv_, strtrs_});
-  check<double>({"d", dpotrf_, dpotrs_, dposv_, dgetrf_, dgetrs_, dgesv_, dtrtrs_});
-  check<std::complex<float>>({"c", cpotrf_, cpotrs_, cposv_, cgetrf_, cgetrs_, cgesv_, ctrtrs_});
-  check<std::complex<double>>({"z", zpotrf_, zpotrs_, zposv_, zgetrf_, zgetrs_, zgesv_, ztrtrs_});
+  check<float>({"s", spotrf_, spotrs_, sposv_, sgetrf_, sgetrs_, sgesv_, strtrs_, sgecon_, spocon_,
+                strcon_});
+  check<double>({"d", dpotrf_, dpotrs_, dposv_, dgetrf_, dgetrs_, dgesv_, dtrtrs_, dgecon_, dpocon_,
+                 dtrcon_});
+  check<std::complex<float>>({"c", cpotrf_, cpotrs_, cposv_, cgetrf_, cgetrs_, cgesv_, ctrtrs_,
+                              cgecon_, cpocon_, ctrcon_});
+  check<std::complex<double>>({"z", zpotrf_, zpotrs_, zposv_, zgetrf_, zgetrs_, zgesv_, ztrtrs_,
+                               zgecon_, zpocon_, ztrcon_});
 #endif
   using Z = std::complex<double>;
   using C = std::complex<float>;
@@ -243,7 +354,7 @@ int main() {
       [](char, Integer n, Integer nrhs, Integer lda, Integer ldb, Integer ldx, Integer& info) {
         return leaves_arrays<double, float>([&](double* a, Integer* ipiv, double* b, double* x,
                                                 double* work, float* swork, Integer* iter) {
-          MIXED(dsgesv)(&n, &nrhs, a, &lda, ipiv, b, &ldb, x, &ldx, work, swork, iter, &info);
+          SPELT(dsgesv)(&n, &nrhs, a, &lda, ipiv, b, &ldb, x, &ldx, work, swork, iter, &info);
         });
       });
   check_mixed(
@@ -252,7 +363,7 @@ int main() {
         return leaves_arrays<Z, C>(
             [&](Z* a, Integer* ipiv, Z* b, Z* x, Z* work, C* swork, Integer* iter) {
               double rwork[2];
-              MIXED(zcgesv)
+              SPELT(zcgesv)
               (&n, &nrhs, a, &lda, ipiv, b, &ldb, x, &ldx, work, swork, rwork, iter, &info);
             });
       });
@@ -261,7 +372,7 @@ int main() {
       [](char uplo, Integer n, Integer nrhs, Integer lda, Integer ldb, Integer ldx, Integer& info) {
         return leaves_arrays<double, float>([&](double* a, Integer*, double* b, double* x,
                                                 double* work, float* swork, Integer* iter) {
-          MIXED(dsposv)(&uplo, &n, &nrhs, a, &lda, b, &ldb, x, &ldx, work, swork, iter, &info, 1);
+          SPELT(dsposv)(&uplo, &n, &nrhs, a, &lda, b, &ldb, x, &ldx, work, swork, iter, &info, 1);
         });
       });
   check_mixed(
@@ -270,7 +381,7 @@ int main() {
         return leaves_arrays<Z, C>(
             [&](Z* a, Integer*, Z* b, Z* x, Z* work, C* swork, Integer* iter) {
               double rwork[2];
-              MIXED(zcposv)
+              SPELT(zcposv)
               (&uplo, &n, &nrhs, a, &lda, b, &ldb, x, &ldx, work, swork, rwork, iter, &info, 1);
             });
       });

@@ -37,10 +37,11 @@ def differences(what, wanted, found):
 
 def in_c(declared, letter, spelling):
     """A type of the table as the headers write it."""
-    words = {"T": SCALAR[letter], "I": f"int{WIDTH[spelling]}_t", "std::size_t": HIDDEN,
-             "Real<T>": REAL[letter], "Single<T>": SINGLE.get(letter)}
-    return re.sub(r"std::size_t|Real<T>|Single<T>|\bT\b|\bI\b", lambda m: words[m.group()],
-                  declared)
+    integer = f"int{WIDTH[spelling]}_t"
+    words = {"T": SCALAR[letter], "I": integer, "std::size_t": HIDDEN, "Real<T>": REAL[letter],
+             "Single<T>": SINGLE.get(letter), "W": REAL[letter] if letter in "cz" else integer}
+    return re.sub(r"std::size_t|Real<T>|Single<T>|\bT\b|\bI\b|\bW\b",
+                  lambda m: words[m.group()], declared)
 
 
 def wanted_prototypes(table):
@@ -109,6 +110,8 @@ C_KIND = {"s": "c_float", "d": "c_double", "c": "c_float_complex", "z": "c_doubl
 def in_fortran(declared, letter, native):
     """The declaration of an argument: its type, and whether it is an input or passed by value."""
     base = declared.replace("const ", "").rstrip("*")
+    if base == "W":  # of a second workspace
+        base = "Real<T>" if letter in "cz" else "I"
     if native:
         word = {"char": "character(c_char)", "int": "integer(c_int)", "I": "integer(c_int64_t)",
                 "T": f"{'complex' if letter in 'cz' else 'real'}({C_KIND[letter]})"}[base]

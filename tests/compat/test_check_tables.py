@@ -65,7 +65,7 @@ MODULE = [
     ("an argument too many", GESV, GESV.replace("info", "info, more"), ["zgesv"]),
     ("arguments in another order", GESV, GESV.replace("n, nrhs", "nrhs, n"), ["zgesv"]),
     ("a declaration of nothing", GESV, GESV.replace(", info", ""), ["zgesv"]),
-    ("a routine that nobody can use", ", lanhe\n", "\n", ["lanhe"]),
+    ("a routine that nobody can use", ", lantr\n", "\n", ["lantr"]),
     ("an argument of another type", GETRF, GETRF.replace("32", "64"), ["sgetrf", "in the table"]),
     ("an input that is written", "real(real64), intent(in) " + IPIV,
      "real(real64), intent(inout) " + IPIV, ["dgetrs", "in the table"]),

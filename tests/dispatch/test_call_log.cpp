@@ -25,6 +25,7 @@
 #include "dispatch/context.hpp"
 #include "dispatch/plan.hpp"
 #include "host/messages.hpp"
+#include "host/tuning.hpp"
 #include "overlapack/settings.h"
 #include "support/child.hpp"
 #include "support/fixtures.hpp"
@@ -262,6 +263,37 @@ TEST_F(CallLog, ACallThatNobodyCanServe) {
   use(settings);
   EXPECT_EQ(potrf<double>(Uplo::lower, there.view()), dispatch::kNoMemory);
   EXPECT_NE(text().find("info=-1010 where=none "), std::string::npos) << text();
+}
+
+TEST_F(CallLog, NormsThatTheLibraryComputes) {
+  log_to(path_);
+  constexpr Index kLarge = kHostTuning.norm_rows_at_least,
+                  kColumns = kHostTuning.norm_elements_at_least / kLarge;
+  auto a = random_matrix<double>(kLarge, kColumns, 1);
+  lange<double>('F', a.view().block(0, 0, kLarge, kColumns - 1));  // by the CPU LAPACK
+  lange<double>('F', a.view().block(0, 0, kLarge - 1, kColumns));
+  EXPECT_EQ(text(), "");
+  lange<double>('F', a.view());
+  const OnDevice<double> there(device(), a);
+  lange<double>('M', there.view());
+  const std::string sizes =
+      " m=" + std::to_string(kLarge) + " n=" + std::to_string(kColumns) + " nrhs=0 ";
+  std::istringstream lines(text());
+  std::string line;
+  ASSERT_TRUE(std::getline(lines, line));
+  EXPECT_EQ(line.rfind("overlapack dlange" + sizes, 0), 0) << line;
+  EXPECT_NE(line.find(" uplo=- trans=F info=0 where=cpu "), std::string::npos) << line;
+  EXPECT_NE(line.find("why=\"a norm of a matrix in the host's memory\""), std::string::npos)
+      << line;
+  ASSERT_TRUE(std::getline(lines, line));
+  EXPECT_NE(line.find(" trans=M info=0 where=" + device().name() + " "), std::string::npos) << line;
+  const char norm = '1', uplo = 'U', diag = 'N';
+  const Sizes s(there.view());
+  double work = 0;
+  compat::Exported<double>::lantr(&norm, &uplo, &diag, &s.rows, &s.cols, there.view().data, &s.ld,
+                                  &work, 1, 1, 1);
+  EXPECT_NE(text().find("overlapack dlantr" + sizes), std::string::npos) << text();
+  EXPECT_NE(text().find(" uplo=U trans=O info=0 where=cpu "), std::string::npos) << text();
 }
 
 TEST_F(CallLog, SaysWhatTheDeviceLacks) {

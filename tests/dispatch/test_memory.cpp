@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "algorithms/cholesky/cholesky.hpp"
+#include "algorithms/condition/condition.hpp"
+#include "algorithms/inverse/inverse.hpp"
 #include "algorithms/lu/lu.hpp"
 #include "algorithms/refine/refine.hpp"
 #include "algorithms/solve/solve.hpp"
@@ -189,6 +191,66 @@ TYPED_TEST(Memory, OfSolvesWithGivenFactors) {
     this->expect_close(this->reckoned(Routine::getrs, this->kType, shape, options), of_getrs,
                        sizeof(T));
   }
+}
+
+TYPED_TEST(Memory, OfEstimatesOfTheCondition) {
+  using T = TypeParam;
+  const Index n = this->n();
+  const Options options = this->options(kForms[0]);
+  const auto a = diagonally_dominant<T>(n, 1);
+  const auto expect_close = [&](Routine routine, std::size_t peak) {
+    SCOPED_TRACE(this->text(kForms[0], 0) + ", " + dispatch::name_of(routine));
+    this->expect_close(this->reckoned(routine, this->kType, {n, n, 0}, options), peak, sizeof(T));
+  };
+  for (const Norm norm : {Norm::one, Norm::infinity}) {
+    expect_close(Routine::gecon, this->peak([&] {
+      algorithms::gecon<T>(this->device(), options, norm, a.view(), 1);
+    }));
+    for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
+      expect_close(Routine::trcon, this->peak([&] {
+        algorithms::trcon<T>(this->device(), options, norm, uplo, Diag::non_unit, a.view());
+      }));
+      expect_close(Routine::pocon, this->peak([&] {
+        algorithms::pocon<T>(this->device(), options, uplo, a.view(), 1);
+      }));
+    }
+  }
+}
+
+TYPED_TEST(Memory, OfInverses) {
+  using T = TypeParam;
+  const Index n = this->n();
+  std::vector<Index> pivots(static_cast<std::size_t>(n));
+  for (Index i = 0; i < n; ++i) pivots[static_cast<std::size_t>(i)] = i + 1;
+  const Options options = this->options(kForms[0]);
+  const Shape shape{n, n, 0};
+  Index committed = 0;
+  for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
+    SCOPED_TRACE(this->text(kForms[0], 0) + " " + static_cast<char>(uplo));
+    auto a = diagonally_dominant<T>(n, 1);
+    const std::size_t of_trtri = this->peak([&] {
+      EXPECT_EQ(
+          algorithms::trtri<T>(this->device(), options, uplo, Diag::non_unit, a.view(), committed),
+          0);
+    });
+    const std::size_t of_lauum = this->peak(
+        [&] { algorithms::lauum<T>(this->device(), options, uplo, a.view(), committed); });
+    const std::size_t of_potri = this->peak([&] {
+      EXPECT_EQ(algorithms::potri<T>(this->device(), options, uplo, a.view(), committed), 0);
+    });
+    this->expect_close(this->reckoned(Routine::trtri, this->kType, shape, options), of_trtri,
+                       sizeof(T));
+    this->expect_close(this->reckoned(Routine::lauum, this->kType, shape, options), of_lauum,
+                       sizeof(T));
+    this->expect_close(this->reckoned(Routine::potri, this->kType, shape, options), of_potri,
+                       sizeof(T));
+  }
+  auto a = diagonally_dominant<T>(n, 1);
+  const std::size_t of_getri = this->peak([&] {
+    EXPECT_EQ(algorithms::getri<T>(this->device(), options, a.view(), pivots, committed), 0);
+  });
+  this->expect_close(this->reckoned(Routine::getri, this->kType, shape, options), of_getri,
+                     sizeof(T));
 }
 
 /// What is out of core takes what it may, or a large part of it.

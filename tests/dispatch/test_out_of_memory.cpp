@@ -16,6 +16,7 @@
 #include "adapters/call.hpp"
 #include "algorithms/update/on_cpu.hpp"
 #include "algorithms/update/rank_one.hpp"
+#include "cpu/condition.hpp"
 #include "cpu/reference.hpp"
 #include "dispatch/calls.hpp"
 #include "exported.hpp"
@@ -35,7 +36,7 @@ using Integer = std::int32_t;
 using Lapack = compat::Exported<T>;
 
 constexpr Integer kOrder = 100, kColumns = 3, kLd = 101;
-constexpr char kLower = 'L', kNoTranspose = 'N', kFrobenius = 'F';
+constexpr char kLower = 'L', kNoTranspose = 'N', kFrobenius = 'F', kMax = 'M';
 
 class OutOfMemory : public RoutedTest {
  protected:
@@ -139,6 +140,53 @@ TEST_F(OutOfMemory, Getrs) {
   });
 }
 
+TEST_F(OutOfMemory, Gecon) {
+  auto factor = a_;
+  Index pivots[kOrder];
+  reference::getrf(factor.view(), pivots);
+  const T norm = 1, expected = reference::gecon<T>(Norm::one, factor.view(), norm);
+  std::vector<T> work(4 * kOrder);
+  Integer iwork[kOrder];
+  at_every_request([&] {
+    const char one = '1';
+    T rcond = -1;
+    scarcely([&] {
+      Lapack::gecon(&one, &kOrder, factor.data(), &kLd, &norm, &rcond, work.data(), iwork, &info_,
+                    1);
+    });
+    if (!done(info_)) return;
+    EXPECT_NEAR(rcond, expected, 1e-6 * expected);
+  });
+}
+
+TEST_F(OutOfMemory, Getri) {
+  auto factor = a_;
+  Index pivots[kOrder];
+  reference::getrf(factor.view(), pivots);
+  std::copy_n(pivots, kOrder, pivots_);
+  std::vector<T> work(kOrder);
+  at_every_request([&] {
+    auto x = factor;
+    scarcely(
+        [&] { Lapack::getri(&kOrder, x.data(), &kLd, pivots_, work.data(), &kOrder, &info_); });
+    if (!done(info_)) return;
+    EXPECT_LT(inverse_residual<T>(a_, x), kThreshold);
+  });
+}
+
+TEST_F(OutOfMemory, Potri) {
+  const char upper = 'U';
+  auto factor = spd_;
+  reference::potrf<T>(Uplo::upper, factor.view());
+  at_every_request([&] {
+    auto x = factor;
+    scarcely([&] { Lapack::potri(&upper, &kOrder, x.data(), &kLd, &info_, 1); });
+    if (!done(info_)) return;
+    const auto whole = widen_hermitian<T>(Uplo::upper, x.view());
+    EXPECT_LT(inverse_residual<T>(widen<T>(spd_.view()), whole), kThreshold);
+  });
+}
+
 TEST_F(OutOfMemory, MixedGesv) {
   // Three blocks: such a call makes some requests for each.
   const Integer n = 48, ld = 49;
@@ -211,6 +259,21 @@ TEST_F(OutOfMemory, NormOfAMatrixOnTheDevice) {
     });
     if (refused_for_good() && std::isnan(result)) return;
     EXPECT_NEAR(result, expected, 1e-12 * expected);
+  });
+}
+
+TEST_F(OutOfMemory, NormOfALargeMatrixOnTheHost) {
+  constexpr Integer kLarge = 600;
+  fewest_requests_ = 1;
+  auto a = random_matrix<T>(kLarge, kLarge, 1);
+  a(kLarge - 1, 1) = 1000;
+  std::vector<T> work(kLarge);
+  at_every_request([&] {
+    T result = -1;
+    scarcely([&] {
+      result = Lapack::lansy(&kMax, &kLower, &kLarge, a.data(), &kLarge, work.data(), 1, 1);
+    });
+    EXPECT_EQ(result, 1000);  // the CPU LAPACK needs no memory
   });
 }
 

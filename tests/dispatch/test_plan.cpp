@@ -34,6 +34,12 @@ TEST(Policy, SizeOfACall) {
   EXPECT_EQ(size_of(Routine::getrs, {50, 50, 300}), 50);
   EXPECT_EQ(size_of(Routine::trtrs, {50, 50, 300}), 50);
   EXPECT_EQ(size_of(Routine::trtrs, {5000, 5000, 0}), 0);
+  for (const Routine routine : {Routine::gecon, Routine::pocon, Routine::trcon}) {
+    EXPECT_EQ(size_of(routine, {5000, 5000, 0}), 5000);
+  }
+  for (const Routine routine : {Routine::trtri, Routine::lauum, Routine::potri, Routine::getri}) {
+    EXPECT_EQ(size_of(routine, {500, 500, 0}), 500);
+  }
   EXPECT_EQ(size_of(Routine::getrf, {100000, 100000, 0}), 100000);
   EXPECT_EQ(size_of(Routine::sgesv, {500, 500, 1}), 500);
   EXPECT_EQ(size_of(Routine::cholupdate, {500, 500, 1}), 500);
@@ -57,6 +63,14 @@ TEST(Policy, OperationCounts) {
   EXPECT_NEAR(flops_of(Routine::getrs, 'd', solve), 2 * n * n * 10, 20 * n);
   EXPECT_NEAR(flops_of(Routine::trtrs, 'd', solve), n * n * 10, 20 * n);
   EXPECT_EQ(flops_done(Routine::trtrs, 'd', solve, 7), 0);
+  EXPECT_EQ(flops_of(Routine::gecon, 'd', square), 10 * n * n);
+  EXPECT_EQ(flops_of(Routine::pocon, 'z', square), 40 * n * n);
+  EXPECT_EQ(flops_of(Routine::trcon, 'd', square), 5 * n * n);
+  EXPECT_NEAR(flops_of(Routine::trtri, 'd', square), n * n * n / 3, 2 * n * n);
+  EXPECT_NEAR(flops_of(Routine::lauum, 'd', square), n * n * n / 3, 2 * n * n);
+  EXPECT_NEAR(flops_of(Routine::potri, 'd', square), 2 * n * n * n / 3, 2 * n * n);
+  EXPECT_NEAR(flops_of(Routine::getri, 'd', square), 4 * n * n * n / 3, 2 * n * n);
+  EXPECT_EQ(flops_done(Routine::getri, 'd', square, 7), 0);
   EXPECT_NEAR(flops_of(Routine::gesv, 'd', solve), 2 * n * n * n / 3 + 2 * n * n * 10, 2 * n * n);
   EXPECT_NEAR(flops_of(Routine::posv, 'd', solve), n * n * n / 3 + 2 * n * n * 10, 2 * n * n);
   EXPECT_NEAR(flops_of(Routine::cholupdate, 'd', solve), 2 * n * n * 10, 20 * n);
@@ -136,15 +150,17 @@ TEST(Plans, BreakEvensDependOnTheCores) {
 TEST(Plans, AnyNumberOfRightHandSidesPaysForALargeMatrix) {
   Profile profile = builtin_profile();
   for (const Routine routine : {Routine::potrs, Routine::getrs, Routine::trtrs}) {
-    profile.set(routine, 'd', 100);
+    for (const char type : {'d', 'z'}) profile.set(routine, type, 100);
   }
-  const auto goes = [&](Routine routine, Index n, Index nrhs) {
-    return wants_device(routine, 'd', {n, n, nrhs}, Settings(), profile);
+  const auto goes = [&](Routine routine, Index n, Index nrhs, char type = 'd') {
+    return wants_device(routine, type, {n, n, nrhs}, Settings(), profile);
   };
   EXPECT_FALSE(goes(Routine::potrs, 600, 1));
   EXPECT_TRUE(goes(Routine::potrs, 700, 1));
   EXPECT_FALSE(goes(Routine::getrs, 1000, 99));
   EXPECT_TRUE(goes(Routine::getrs, 1200, 1));
+  EXPECT_FALSE(goes(Routine::getrs, 800, 1));
+  EXPECT_TRUE(goes(Routine::getrs, 800, 1, 'z')) << "its bytes count";
   EXPECT_FALSE(goes(Routine::getrs, 100000, 0));
   EXPECT_FALSE(goes(Routine::trtrs, 100000, 99));
   EXPECT_TRUE(goes(Routine::trtrs, 100000, 100));

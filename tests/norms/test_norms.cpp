@@ -151,9 +151,121 @@ TYPED_TEST(Norms, OfDeviceMemoryAreTheDevices) {
   }
 }
 
+/// A norm of a triangle that the library is asked for, by letters.
+struct TriangleQuestion {
+  char letter, uplo, diag;
+
+  /// The matrix that is meant, all of it.
+  template <class T>
+  Padded<T> meant(const Padded<T>& a) const {
+    Padded<T> all(a.rows(), a.cols());
+    for (Index j = 0; j < a.cols(); ++j) {
+      for (Index i = 0; i < a.rows(); ++i) {
+        const bool is_given = uplo == 'U' || uplo == 'u' ? i <= j : i >= j;
+        const bool is_one = i == j && (diag == 'U' || diag == 'u');
+        all(i, j) = is_one ? T(1) : is_given ? a(i, j) : T(0);
+      }
+    }
+    return all;
+  }
+  /// NaNs in place of what must not be read.
+  template <class T>
+  Padded<T> given(const Padded<T>& a) const {
+    const Padded<T> all = meant(a);
+    Padded<T> result(a.rows(), a.cols(), a.ld() - a.rows());
+    std::fill_n(result.data(), a.ld() * a.cols(), nan<T>());
+    for (Index j = 0; j < a.cols(); ++j) {
+      for (Index i = 0; i < a.rows(); ++i) {
+        if (all(i, j) == a(i, j)) result(i, j) = a(i, j);
+      }
+    }
+    return result;
+  }
+  template <class T>
+  Real<T> expected(const Padded<T>& a) const {
+    return expected_norm<T>({letter}, meant(a).view());
+  }
+  template <class T>
+  Real<T> ask(HostView<const T> a, Real<T>* work) const {
+    const Sizes s(a);
+    return Exported<T>::lantr(&letter, &uplo, &diag, &s.rows, &s.cols, a.data, &s.ld, work, 1, 1,
+                              1);
+  }
+};
+
+const std::vector<TriangleQuestion> kTriangleQuestions = [] {
+  std::vector<TriangleQuestion> all;
+  for (const char letter : {'M', 'm', 'O', 'o', '1', 'I', 'i', 'F', 'f', 'E', 'e'}) {
+    for (const char uplo : {'L', 'u'}) {
+      for (const char diag : {'N', 'U', 'u'}) all.push_back({letter, uplo, diag});
+    }
+  }
+  all.push_back({'1', 'l', 'n'});
+  all.push_back({'1', 'U', 'n'});
+  return all;
+}();
+
+TYPED_TEST(Norms, OfTriangles) {
+  using T = TypeParam;
+  const std::pair<Index, Index> shapes[] = {{1, 1}, {5, 9}, {9, 5}, {70, 70}, {64, 90}};
+  for (const auto& [m, n] : shapes) {
+    for (const Index padding : {0, 3}) {
+      const auto a = random_matrix<T>(m, n, 1, padding);
+      for (const TriangleQuestion& q : kTriangleQuestions) {
+        SCOPED_TRACE(testing::Message() << m << "x" << n << " " << q.letter << q.uplo << q.diag);
+        auto given = q.given(a);
+        const Real<T> expected = q.expected(a);
+        const double most = bound<T>(a.view()) * static_cast<double>(expected);
+        std::vector<Real<T>> work(static_cast<std::size_t>(m) + 1, sentinel<Real<T>>());
+        const bool uses_work = q.letter == 'I' || q.letter == 'i';
+        EXPECT_NEAR(q.ask<T>(given.view(), uses_work ? work.data() : nullptr), expected, most);
+        EXPECT_EQ(work.back(), sentinel<Real<T>>());
+        const OnDevice<T> there(this->device(), given);
+        EXPECT_NEAR(q.ask<T>(there.view(), nullptr), expected, most) << "on the device";
+      }
+    }
+  }
+}
+
+TYPED_TEST(Norms, OfTrianglesOfNothingAreZero) {
+  using T = TypeParam;
+  auto a = random_matrix<T>(3, 3, 1);
+  const HostView<const T> view = a.view();
+  for (const TriangleQuestion& q : kTriangleQuestions) {
+    for (const auto& [m, n] : {std::pair<Index, Index>{0, 0}, {0, 3}, {3, 0}}) {
+      EXPECT_EQ(q.ask<T>(view.block(0, 0, m, n), nullptr), 0) << q.letter << q.uplo << q.diag;
+    }
+  }
+  EXPECT_EQ((TriangleQuestion{'X', 'L', 'N'}.ask<T>(view, nullptr)), 0);
+}
+
+/// The device only copies it. If that fails, nobody can read it.
+TYPED_TEST(Norms, OfATriangleOnADeviceThatFails) {
+  using T = TypeParam;
+  auto a = random_matrix<T>(90, 90, 1, 2);
+  const OnDevice<T> there(this->device(), a);
+  const TriangleQuestion q{'F', 'L', 'N'};
+  const Real<T> expected = q.expected(a);
+  for (Index at = 1;; ++at) {
+    ASSERT_LT(at, 100);
+    FaultAt fault(at);
+    this->device().set_observer(&fault);
+    const Real<T> norm = q.ask<T>(there.view(), nullptr);
+    this->device().set_observer(nullptr);
+    if (fault.count() < at) {
+      EXPECT_NEAR(norm, expected, bound<T>(a.view()) * static_cast<double>(expected));
+      EXPECT_GT(at, 1) << "the device was not asked";
+      break;
+    }
+    EXPECT_TRUE(std::isnan(norm)) << at;
+  }
+}
+
 TEST(NormsWithWideIntegers, AreTheSame) {
   const auto a = random_matrix<std::complex<float>>(40, 40, 1, 3);
   const auto b = random_matrix<double>(30, 50, 2, 1);
+  const auto c = random_matrix<std::complex<double>>(20, 25, 3, 1);
+  const std::int64_t wide_rows = 20, wide_cols = 25, wide_ld = c.ld();
   std::vector<float> swork(40);
   std::vector<double> dwork(30);
   for (const Norm norm : kNorms) {
@@ -162,6 +274,10 @@ TEST(NormsWithWideIntegers, AreTheSame) {
     EXPECT_EQ(
         clanhe_64_(&letter, &uplo, &n, a.view().data, &lda, swork.data(), 1, 1),
         ask<std::complex<float>>({letter, Symmetry::hermitian, uplo}, a.view(), swork.data()));
+    EXPECT_EQ(
+        zlantr_64_(&letter, &uplo, "N", &wide_rows, &wide_cols, c.view().data, &wide_ld,
+                   dwork.data(), 1, 1, 1),
+        (TriangleQuestion{letter, uplo, 'N'}.ask<std::complex<double>>(c.view(), dwork.data())));
     EXPECT_EQ(dlange_64_(&letter, &rows, &cols, b.view().data, &ldb, dwork.data(), 1),
               ask<double>({letter}, b.view(), dwork.data()));
   }

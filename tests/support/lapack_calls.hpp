@@ -1,6 +1,7 @@
 // The exported names with 32-bit integers (dpotrf_ and so on), as functions of views.
 #pragma once
 
+#include <algorithm>
 #include <complex>
 #include <cstdint>
 #include <vector>
@@ -92,6 +93,45 @@ Index trtrs(Uplo uplo, Op op, Diag diag, HostView<const T> a, HostView<T> b) {
 }
 
 template <class T>
+Index trtri(Uplo uplo, Diag diag, HostView<T> a) {
+  const Sizes s(a);
+  const char u = static_cast<char>(uplo), d = static_cast<char>(diag);
+  std::int32_t info = kNoInfo;
+  Exported<T>::trtri(&u, &d, &s.rows, a.data, &s.ld, &info, 1, 1);
+  return info;
+}
+
+template <class T>
+Index lauum(Uplo uplo, HostView<T> a) {
+  const Sizes s(a);
+  const char u = static_cast<char>(uplo);
+  std::int32_t info = kNoInfo;
+  Exported<T>::lauum(&u, &s.rows, a.data, &s.ld, &info, 1);
+  return info;
+}
+
+template <class T>
+Index potri(Uplo uplo, HostView<T> a) {
+  const Sizes s(a);
+  const char u = static_cast<char>(uplo);
+  std::int32_t info = kNoInfo;
+  Exported<T>::potri(&u, &s.rows, a.data, &s.ld, &info, 1);
+  return info;
+}
+
+/// With the smallest workspace, or of `columns` columns. It ends with a sentinel.
+template <class T>
+Index getri(HostView<T> a, const std::vector<Index>& pivots, std::int32_t columns = 1) {
+  const Sizes s(a);
+  const std::vector<std::int32_t> ipiv(pivots.begin(), pivots.end());
+  const std::int32_t lwork = std::max(s.rows * columns, 1);
+  std::vector<T> work(static_cast<std::size_t>(lwork) + 1, sentinel<T>());
+  std::int32_t info = kNoInfo;
+  Exported<T>::getri(&s.rows, a.data, &s.ld, ipiv.data(), work.data(), &lwork, &info);
+  return work.back() == sentinel<T>() ? info : kNoInfo;
+}
+
+template <class T>
 Index gesv(HostView<T> a, std::vector<Index>& pivots, HostView<T> b) {
   const Sizes s(a), r(b);
   std::vector<std::int32_t> ipiv(static_cast<std::size_t>(a.rows), kNoInfo);
@@ -99,6 +139,69 @@ Index gesv(HostView<T> a, std::vector<Index>& pivots, HostView<T> b) {
   Exported<T>::gesv(&s.rows, &r.cols, a.data, &s.ld, ipiv.data(), b.data, &r.ld, &info);
   pivots.assign(ipiv.begin(), ipiv.end());
   return info;
+}
+
+/// What an estimate of the condition returns, and which of its workspaces it has touched.
+template <class R>
+struct ConditionResult {
+  Index info;
+  R rcond;
+  bool work_used, work_overrun;
+};
+
+/// Calls estimate(work, work2, rcond, info) with workspaces as large as LAPACK asks for.
+template <class T, class Estimate>
+ConditionResult<Real<T>> with_condition_work(std::size_t count, std::size_t count2,
+                                             Estimate estimate) {
+  using W = SecondWork<T, std::int32_t>;
+  std::vector<T> work(count + 1, sentinel<T>());
+  std::vector<W> work2(count2 + 1, W(-77));
+  ConditionResult<Real<T>> result{};
+  std::int32_t info = kNoInfo;
+  result.rcond = Real<T>(-5);
+  estimate(work.data(), work2.data(), &result.rcond, &info);
+  result.info = info;
+  const auto used = [](const auto& all, auto value) {
+    return std::any_of(all.begin(), all.end() - 1, [=](auto x) { return x != value; });
+  };
+  result.work_used = used(work, sentinel<T>()) || used(work2, W(-77));
+  result.work_overrun = work.back() != sentinel<T>() || work2.back() != W(-77);
+  return result;
+}
+
+template <class T>
+ConditionResult<Real<T>> gecon(char norm, HostView<const T> a, Real<T> norm_of_a) {
+  const Sizes s(a);
+  const auto n = static_cast<std::size_t>(a.rows);
+  constexpr std::size_t kComplex = is_complex<T>;
+  return with_condition_work<T>((4 - 2 * kComplex) * n, (1 + kComplex) * n,
+                                [&](T* work, auto* work2, Real<T>* rcond, std::int32_t* info) {
+                                  Exported<T>::gecon(&norm, &s.rows, a.data, &s.ld, &norm_of_a,
+                                                     rcond, work, work2, info, 1);
+                                });
+}
+
+template <class T>
+ConditionResult<Real<T>> pocon(Uplo uplo, HostView<const T> a, Real<T> norm_of_a) {
+  const Sizes s(a);
+  const auto n = static_cast<std::size_t>(a.rows);
+  const char u = static_cast<char>(uplo);
+  return with_condition_work<T>(
+      (3 - is_complex<T>)*n, n, [&](T* work, auto* work2, Real<T>* rcond, std::int32_t* info) {
+        Exported<T>::pocon(&u, &s.rows, a.data, &s.ld, &norm_of_a, rcond, work, work2, info, 1);
+      });
+}
+
+template <class T>
+ConditionResult<Real<T>> trcon(char norm, Uplo uplo, Diag diag, HostView<const T> a) {
+  const Sizes s(a);
+  const auto n = static_cast<std::size_t>(a.rows);
+  const char u = static_cast<char>(uplo), d = static_cast<char>(diag);
+  return with_condition_work<T>((3 - is_complex<T>)*n, n,
+                                [&](T* work, auto* work2, Real<T>* rcond, std::int32_t* info) {
+                                  Exported<T>::trcon(&norm, &u, &d, &s.rows, a.data, &s.ld, rcond,
+                                                     work, work2, info, 1, 1, 1);
+                                });
 }
 
 /// The workspaces of a mixed-precision solve, as large as LAPACK asks for, with a sentinel behind

@@ -230,6 +230,18 @@ double getrf_residual_of_product(HostView<const T> a, HostView<const T> factor,
   return scaled(norm1(ax), scale, epsilon<T>());
 }
 
+/// ||X A - I|| / (n ||A|| ||X|| eps), or of A X - I if that is larger: dget03, dpot03 and dtrt01.
+template <class T, class W>
+double inverse_residual(const Padded<W>& a, const Padded<W>& x) {
+  Padded<W> one(a.rows(), a.cols());
+  for (Index j = 0; j < a.cols(); ++j) {
+    for (Index i = 0; i < a.rows(); ++i) one(i, j) = W(i == j);
+  }
+  const double error = reference::max_or_nan(norm1(rest(one, Op::none, a, Op::none, x)),
+                                             norm1(rest(one, Op::none, x, Op::none, a)));
+  return scaled(error, static_cast<double>(a.rows()) * norm1(a) * norm1(x), epsilon<T>());
+}
+
 /// max over the right-hand sides of ||b - op(A) x|| / (||A|| ||x|| eps): dget02 and dpot02. `a` is
 /// the whole matrix.
 template <class W, class T>

@@ -78,6 +78,14 @@ std::vector<T> diagonal(Device& device, HostView<const T> a) {
   return result;
 }
 
+/// 0, or k if A(k, k), counted from 1, is the first exact zero on the diagonal.
+template <class T>
+Index first_zero_on_diagonal(Device& device, HostView<const T> a) {
+  const std::vector<T> pivots = diagonal<T>(device, a);
+  const auto zero = std::find(pivots.begin(), pivots.end(), T(0));
+  return zero == pivots.end() ? 0 : zero - pivots.begin() + 1;
+}
+
 /// Calls allocate() for what a faster way needs and a slower one can do without. False if there is
 /// no memory for it; what it had allocated before remains.
 template <class F>

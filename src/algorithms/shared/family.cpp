@@ -2,7 +2,7 @@
 
 namespace overlapack::algorithms {
 
-Index FamilyTraits::break_even(const Shape&, Index threshold) const { return threshold; }
+Index FamilyTraits::break_even(char, const Shape&, Index threshold) const { return threshold; }
 
 /// One right-hand side is what most programs solve for.
 Index FamilyTraits::typical_right_hand_sides(Index) const { return 1; }

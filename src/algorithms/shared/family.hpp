@@ -37,8 +37,8 @@ class FamilyTraits {
   /// `solves`: of the routine with right-hand sides, in a family that has one without.
   virtual const Tuning::BreakEven::Sizes& builtin_break_evens(const Tuning::BreakEven& sizes,
                                                               bool solves) const = 0;
-  /// The break-even of a call of this shape, where the profile has `threshold`.
-  virtual Index break_even(const Shape& shape, Index threshold) const;
+  /// The break-even of a call of this type and shape, where the profile has `threshold`.
+  virtual Index break_even(char type, const Shape& shape, Index threshold) const;
   /// Right-hand sides of a typical call of order n, by which the break-even is measured.
   virtual Index typical_right_hand_sides(Index n) const;
   /// LAPACK's operation count for real numbers. Complex numbers take four times as many.

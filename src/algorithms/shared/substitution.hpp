@@ -99,7 +99,7 @@ class Substitution {
 
  private:
   void prepare(Queue& queue, DeviceView<const T> a) {
-    if (progress_.size() > 0) return;
+    if (prepared_) return;
     const Kernels<T>& kernels = device_.kernels<T>();
     Buffer<Index> progress(device_, Space::device,
                            kernels.substitution_progress(a.rows, columns_at_most_));
@@ -108,14 +108,16 @@ class Substitution {
       links_ = {device_, Space::device, count};
       queue.enqueue(FindLinks<T>{uplo_, diag_, a, {links_.data(), count}});
     }
-    progress_ = std::move(progress);  // all is there
+    progress_ = std::move(progress);
+    prepared_ = true;  // all is there
   }
 
   Device& device_;
   const Uplo uplo_;
   const Diag diag_;
   const Index columns_at_most_;     // with more, trsm is faster
-  Buffer<Index> links_, progress_;  // if there has been a solve for few right-hand sides
+  Buffer<Index> links_, progress_;  // if there has been a solve for few right-hand sides,
+  bool prepared_ = false;           // as this says: they may be empty
 };
 
 }  // namespace overlapack::algorithms

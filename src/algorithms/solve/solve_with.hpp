@@ -16,13 +16,15 @@ struct GivenMatrix {
   Part part = Part::all;
   Diag diag = Diag::non_unit;
 
-  /// What is to go up to A on the device.
-  Region region(DeviceView<T> A) const {
-    if (diag == Diag::non_unit) return make_region<T>(a, A, part);
+  /// The block of a matrix of which that part is given.
+  template <class V>
+  V block(V x) const {
+    if (diag == Diag::non_unit) return x;
     const Index below = part == Part::lower ? 1 : 0, rest = a.rows - 1;
-    return make_region<T>(a.block(below, 1 - below, rest, rest),
-                          A.block(below, 1 - below, rest, rest), part);
+    return x.block(below, 1 - below, rest, rest);
   }
+  /// What is to go up to A on the device. Whatever else is in the block there is lost.
+  Region region(DeviceView<T> A) const { return make_region<T>(block(a), block(A), part); }
 };
 
 /// Sends A and B up, calls solve(queue, A, B) with where they are, and brings B home. Columns of B

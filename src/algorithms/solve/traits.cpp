@@ -10,12 +10,17 @@ Index SolveTraits::block_size(const Request& request, bool residues) const {
   return cholesky_traits().block_size(request, residues);
 }
 
-Index SolveTraits::break_even(const Shape& shape, Index threshold) const {
+Index SolveTraits::break_even(char type, const Shape& shape, Index threshold) const {
   const AnyNumber any = any_number();
-  return shape.n >= std::max(any.from_order, any.thresholds * threshold) ? 1 : threshold;
+  const auto n = static_cast<double>(shape.n);
+  const double bytes =
+      n * n * with_type(type, [](auto one) { return static_cast<double>(sizeof one); });
+  return bytes >= any.from_bytes && shape.n >= any.thresholds * threshold ? 1 : threshold;
 }
 
 namespace {
+
+constexpr double kMiB = 1 << 20;
 
 /// With all of the factors: ?potrs and ?getrs.
 class FactorTraits : public SolveTraits {
@@ -44,7 +49,7 @@ class PotrsTraits final : public FactorTraits {
   }
 
  private:
-  AnyNumber any_number() const override { return {640, 2}; }
+  AnyNumber any_number() const override { return {3 * kMiB, 2}; }
 };
 
 class GetrsTraits final : public FactorTraits {
@@ -61,7 +66,7 @@ class GetrsTraits final : public FactorTraits {
 
  private:
   /// All of the matrix goes up, of which a Cholesky factor has half.
-  AnyNumber any_number() const override { return {1100, 4}; }
+  AnyNumber any_number() const override { return {9 * kMiB, 3}; }
 };
 
 }  // namespace

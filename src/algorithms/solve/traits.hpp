@@ -14,7 +14,7 @@ class SolveTraits : public FamilyTraits {
   /// A solve moves n^2 elements for n^2 nrhs operations, so it is the number of right-hand sides
   /// that pays for the transfer, as long as the CPU has the matrix in its caches.
   Index size(const Shape& shape) const override { return std::min(shape.n, shape.nrhs); }
-  Index break_even(const Shape& shape, Index threshold) const override;
+  Index break_even(char type, const Shape& shape, Index threshold) const override;
   Index typical_right_hand_sides(Index n) const override { return n; }
   double flops(const Shape& shape) const override { return flops_of_solves(shape); }
   /// A solve is not by blocks. The call log says what a Cholesky factorization would have.
@@ -23,11 +23,12 @@ class SolveTraits : public FamilyTraits {
  protected:
   ~SolveTraits() = default;
 
-  /// The order from which on any number of right-hand sides is for the device, because one core
-  /// reads the matrix no faster than the link does; and how many times the threshold it is at
-  /// least.
+  /// The bytes of a matrix from which on any number of right-hand sides is for the device, because
+  /// one core reads it no faster than the link does; and how many times the threshold its order is
+  /// at least.
   struct AnyNumber {
-    Index from_order, thresholds;
+    double from_bytes;
+    Index thresholds;
   };
 
  private:

@@ -1,7 +1,6 @@
 #include "algorithms/solve/trtrs.hpp"
 
-#include <algorithm>
-#include <vector>
+#include <limits>
 
 #include "algorithms/solve/solve_with.hpp"
 #include "algorithms/solve/traits.hpp"
@@ -12,9 +11,8 @@ template <class T>
 Index trtrs(Device& device, const Options& options, Uplo uplo, Op op, Diag diag,
             HostView<const T> a, HostView<T> b, Index& committed) {
   if (diag == Diag::non_unit) {
-    const std::vector<T> pivots = diagonal<T>(device, a);
-    const auto zero = std::find(pivots.begin(), pivots.end(), T(0));
-    if (zero != pivots.end()) return zero - pivots.begin() + 1;
+    const Index zero = first_zero_on_diagonal<T>(device, a);
+    if (zero > 0) return zero;
   }
   if (b.empty()) return 0;
   solve_with<T>(device, options, {a, part_of(uplo), diag}, b, committed,
@@ -43,7 +41,9 @@ class TrtrsTraits final : public SolveTraits {
   }
 
  private:
-  AnyNumber any_number() const override { return {Tuning::kNever, 1}; }  // not measured
+  AnyNumber any_number() const override {
+    return {std::numeric_limits<double>::infinity(), 1};  // not measured
+  }
 };
 
 }  // namespace

@@ -21,7 +21,7 @@ class UpdateTraits final : public FamilyTraits {
 
   /// An update by few vectors spares the CPU much of its time, but the link, which bounds the
   /// device, none. By k vectors it is (kVectorsOfProfile / k)^2 times as large as the profile's.
-  Index break_even(const Shape& shape, Index threshold) const override {
+  Index break_even(char, const Shape& shape, Index threshold) const override {
     const auto vectors = static_cast<double>(std::clamp<Index>(shape.nrhs, 1, kVectorsOfProfile));
     const double ratio = static_cast<double>(kVectorsOfProfile) / vectors;
     return std::llround(static_cast<double>(threshold) * ratio * ratio);

@@ -5,6 +5,7 @@
 
 #include "algorithms/solve/trtrs.hpp"
 #include "cpu/trtrs.hpp"
+#include "dispatch/calls/interchanges.hpp"
 #include "dispatch/route.hpp"
 
 namespace overlapack::dispatch {
@@ -40,13 +41,7 @@ Index getrs(Family family, Op op, HostView<const T> a, Pivots ipiv, HostView<T> 
   return route(
       call, [&] { return cpu.getrs(op, a, ipiv, b); },
       [&](Device& device, const algorithms::Options& options, Index& committed) {
-        std::vector<Index> pivots(static_cast<std::size_t>(a.rows));
-        for (Index i = 0; i < a.rows; ++i) {
-          const Index pivot = ipiv.get(i);
-          // The device must not follow a wild index; what the CPU LAPACK does with one is its own.
-          if (pivot < 1 || pivot > a.rows) throw DeviceError("ipiv holds no valid interchanges");
-          pivots[static_cast<std::size_t>(i)] = pivot;
-        }
+        const std::vector<Index> pivots = valid_pivots(ipiv, a.rows);
         algorithms::getrs(device, options, op, a, pivots, b, committed);
         return Index{0};
       },

@@ -14,8 +14,11 @@ struct ProblemRow {
   double (*residual)(const Problem<T>&);
   bool keeps_factor = false;  ///< the residual needs the factor as it was
   bool limit_grows = false;   ///< the residual's limit does, with the order
+  bool estimates = false;     ///< the condition: the routine has workspaces for that
   /// op(A) x, if the routine is not given A itself.
   std::vector<Double<T>> (*times)(const Problem<T>&, std::vector<Double<T>> x) = nullptr;
+  /// X x, if the result X is the inverse of A, or A itself.
+  std::vector<Double<T>> (*result_times)(const Problem<T>&, std::vector<Double<T>> x) = nullptr;
 };
 
 /// The row of a routine, under its name. A routine of which no family has the row does not link.

@@ -1,0 +1,172 @@
+#include <numeric>
+#include <utility>
+
+#include "algorithms/inverse/column_interchanges.hpp"
+#include "algorithms/inverse/inverse.hpp"
+#include "algorithms/inverse/triangle_in_place.hpp"
+#include "algorithms/inverse/uploads.hpp"
+
+// X := U^-1; then X L = U^-1 for X, by block columns from the right. A holds all of it: L stands
+// below U^-1, from where a block column of it moves aside when it is its turn. In the end columns
+// of X are interchanged.
+//
+// In the caller's memory a block column of X takes the place of one of L and U. What is left of
+// these is enough for the CPU to go on from there, as LAPACK's own loop does
+// (cpu::finish_getri()), as long as columns of X stand where they were computed. So block columns
+// go home as soon as they are final, and their interchanges are the business of idle threads. If
+// the device fails, these are undone.
+//
+// A small matrix is interchanged on the device, and goes home as a whole, as one does that lies on
+// the device: to interchange it on the CPU would take longer than all the rest.
+
+namespace overlapack::algorithms {
+namespace {
+
+/// Interchanges for SwapColumns, which goes forward, that do what those of getri do, which go
+/// backwards.
+std::vector<Index> forward_interchanges(const std::vector<Index>& pivots) {
+  const auto n = static_cast<Index>(pivots.size());
+  std::vector<Index> wanted(pivots.size());  // by column: which one is to end up there
+  std::iota(wanted.begin(), wanted.end(), 0);
+  for (Index j = n - 1; j >= 0; --j) std::swap(wanted[at(j)], wanted[at(pivots[at(j)] - 1)]);
+  std::vector<Index> here(pivots.size()), place(pivots.size()), result(pivots.size());
+  std::iota(here.begin(), here.end(), 0);
+  std::iota(place.begin(), place.end(), 0);
+  for (Index j = 0; j < n; ++j) {
+    const Index from = place[at(wanted[at(j)])];
+    result[at(j)] = from + 1;
+    place[at(here[at(j)])] = from;
+    std::swap(here[at(j)], here[at(from)]);
+  }
+  return result;
+}
+
+template <class T>
+class MatrixInverse {
+ public:
+  MatrixInverse(Device& device, const Options& options, HostView<T> a,
+                const std::vector<Index>& pivots)
+      : device_(device),
+        options_(options),
+        a_(a),
+        n_(a.rows),
+        blocks_(partition(n_, options.nb)),
+        pivots_(pivots),
+        resident_(device.kind_of(a.data) == MemoryKind::device),
+        whole_(resident_ || sizeof(T) * at(n_ * n_) <= device.tuning().transfer.kept_upload_bytes),
+        at_home_(a, pivots),
+        matrix_(device, n_, n_),
+        aside_(device, n_, blocks_.front().size()),
+        triangle_(device, Uplo::upper, matrix_.view(), options.nb),
+        there_(device, Space::device, whole_ ? n_ : 0),
+        staged_(device, Space::host, whole_ ? n_ : 0),
+        queue_(device, Priority::normal, "inverse") {}
+
+  void run(Index& committed) {
+    try {
+      compute(committed);
+      if (!whole_) at_home_.finish(options_.threads);
+    } catch (...) {
+      if (!resident_ && whole_ && committed == n_) at_home_.note_done();
+      if (!resident_) at_home_.undo();
+      throw;
+    }
+  }
+
+ private:
+  Index count() const { return static_cast<Index>(blocks_.size()); }
+
+  void compute(Index& committed) {
+    const DeviceView<T> A = matrix_.view();
+    const Range all = {0, n_};
+    Transfer transfer(device_, options_.threads, committed);
+    for (const Range& j : blocks_) {
+      transfer.add_upload(make_region<T>(a_.block(all, j), A.block(all, j)));
+    }
+    if (whole_) {
+      transfer.add_whole_download(make_region<T>(a_, A));
+    } else {
+      for (Index b = count() - 1; b >= 0; --b) {
+        const Range j = blocks_[at(b)];
+        transfer.add_whole_download(make_region<T>(a_.block(all, j), A.block(all, j)));
+      }
+      transfer.when_idle([this](Index home) {
+        return at_home_.advance(home == 0 ? n_ : blocks_[at(count() - home)].first);
+      });
+    }
+    transfer.start();
+    triangle_.prepare(*queue_);
+    Uploads uploads(transfer, *queue_, blocks_);
+    triangle_.invert(
+        *queue_, Diag::non_unit, [&](Range j) { uploads.before(j); }, [](Range) {});
+    for (Index b = count() - 1; b >= 0; --b) {
+      solve(blocks_[at(b)]);
+      if (!whole_) transfer.release(*queue_, count() - 1 - b);
+    }
+    if (whole_) {
+      interchange_columns();
+      transfer.release(*queue_, 0);
+    }
+    transfer.finish();
+  }
+
+  /// Columns j of X, when those behind them are there.
+  void solve(Range j) {
+    const DeviceView<T> A = matrix_.view();
+    const Range all = {0, n_}, on = {j.first, n_}, behind = {j.last, n_};
+    const DeviceView<T> l = aside_.view().block(0, 0, on.size(), j.size());
+    const DeviceView<T> l11 = l.block(0, 0, j.size(), j.size()),
+                        l21 = l.block(j.size(), 0, behind.size(), j.size());
+    const DeviceView<T> x = A.block(all, j), below = A.block(behind, j);
+    queue_->copy<T>(l, A.block(on, j));
+    queue_->copy<T>(A.block(j, j), triangle_.with_zeros(*queue_, j));
+    queue_->zero(below.data, sizeof(T) * at(below.ld), sizeof(T) * at(below.rows), at(below.cols));
+    queue_->enqueue(Gemm<T>{Op::none, Op::none, T(-1), A.block(all, behind), l21, T(1), x});
+    queue_->enqueue(Trsm<T>{Side::right, Uplo::lower, Op::none, Diag::unit, T(1), l11, x});
+  }
+
+  void interchange_columns() {
+    const std::vector<Index> interchanges = forward_interchanges(pivots_);
+    std::copy(interchanges.begin(), interchanges.end(), staged_.data());
+    const DeviceView<Index> p(there_.data(), n_);
+    queue_->copy<Index>(p, HostView<const Index>(staged_.data(), n_));
+    queue_->enqueue(SwapColumns<T>{matrix_.view(), p, 0});
+  }
+
+  Device& device_;
+  const Options& options_;
+  const HostView<T> a_;
+  const Index n_;
+  const std::vector<Range> blocks_;
+  const std::vector<Index>& pivots_;
+  const bool resident_, whole_;
+  ColumnInterchanges<T> at_home_;
+  const DeviceMatrix<T> matrix_, aside_;
+  const TriangleInPlace<T> triangle_;
+  const Buffer<Index> there_, staged_;
+  const QueueLease queue_;
+};
+
+}  // namespace
+
+template <class T>
+Index getri(Device& device, const Options& options, HostView<T> a, const std::vector<Index>& pivots,
+            Index& committed) {
+  const Index zero = first_zero_on_diagonal<T>(device, a);
+  if (zero == 0) MatrixInverse<T>(device, options, a, pivots).run(committed);
+  return zero;
+}
+
+template <class T>
+std::size_t getri_bytes(const Options& options, Index n) {
+  return triangle_in_place_bytes<T>(options, n) +
+         DeviceMatrix<T>::bytes(n, std::min(n, options.nb)) + Buffer<Index>::bytes(n);
+}
+
+#define OVERLAPACK_INSTANTIATE(T)                                                          \
+  template Index getri<T>(Device&, const Options&, HostView<T>, const std::vector<Index>&, \
+                          Index&);                                                         \
+  template std::size_t getri_bytes<T>(const Options&, Index);
+OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
+
+}  // namespace overlapack::algorithms
