@@ -60,6 +60,10 @@ class Handle {
   cusolverDnParams_t params_ = nullptr;
 };
 
+cublasFillMode_t fill_mode(Uplo uplo) {
+  return uplo == Uplo::lower ? CUBLAS_FILL_MODE_LOWER : CUBLAS_FILL_MODE_UPPER;
+}
+
 std::size_t count(Index n) { return static_cast<std::size_t>(n); }
 
 /// As a program would copy: in one piece where there is no padding.
@@ -130,9 +134,7 @@ class Cusolver final : public Contender<T> {
     return dispatch::traits_of(call_.routine).given == dispatch::Given::matrix;
   }
   bool solves() const { return call_.shape.nrhs > 0; }
-  cublasFillMode_t uplo() const {
-    return call_.uplo == Uplo::lower ? CUBLAS_FILL_MODE_LOWER : CUBLAS_FILL_MODE_UPPER;
-  }
+  cublasFillMode_t uplo() const { return fill_mode(call_.uplo); }
   cublasOperation_t op() const {
     return call_.op == Op::none ? CUBLAS_OP_N : call_.op == Op::trans ? CUBLAS_OP_T : CUBLAS_OP_C;
   }
@@ -305,6 +307,121 @@ class CusolverMixed final : public Contender<T> {
   std::size_t work_bytes_ = 0;
 };
 
+/// cuSOLVER's functions for the inverse from a Cholesky factor.
+template <class T>
+struct PotriFunctions;
+#define OVERLAPACK_POTRI(T, Cuda, letter)                              \
+  template <>                                                          \
+  struct PotriFunctions<T> {                                           \
+    using Scalar = Cuda;                                               \
+    static constexpr auto size = cusolverDn##letter##potri_bufferSize; \
+    static constexpr auto potri = cusolverDn##letter##potri;           \
+  };
+OVERLAPACK_POTRI(float, float, S)
+OVERLAPACK_POTRI(double, double, D)
+OVERLAPACK_POTRI(std::complex<float>, cuComplex, C)
+OVERLAPACK_POTRI(std::complex<double>, cuDoubleComplex, Z)
+#undef OVERLAPACK_POTRI
+
+/// trtri, potri, and in place of getri, which it lacks, getrs with a unit matrix.
+template <class T>
+class CusolverInverse final : public Contender<T> {
+ public:
+  CusolverInverse(const Call& call, bool round_trip, int gpu)
+      : call_(call),
+        round_trip_(round_trip),
+        handle_(gpu),
+        n_(call.shape.n),
+        uplo_(fill_mode(call.uplo)),
+        a_(count(n_) * count(n_)),
+        x_(by_solving() ? count(n_) * count(n_) : 0),
+        pivots_(count(n_)),
+        info_(1) {
+    std::size_t device_bytes = 0, host_bytes = 0;
+    if (call_.routine == Routine::trtri) {
+      check(cusolverDnXtrtri_bufferSize(handle_, uplo_, CUBLAS_DIAG_NON_UNIT, n_, data_type<T>(),
+                                        a_.data(), n_, &device_bytes, &host_bytes));
+    } else if (!by_solving()) {
+      check(PotriFunctions<T>::size(handle_, uplo_, small(n_), scalars(), small(n_), &work_count_));
+      device_bytes = sizeof(T) * static_cast<std::size_t>(work_count_);
+    }
+    device_work_ = std::make_unique<DeviceArray<char>>(device_bytes);
+    device_work_bytes_ = device_bytes;
+    host_work_.resize(host_bytes);
+  }
+
+  void prepare(Problem<T>& problem) override {
+    if (by_solving()) {
+      identity_.assign(count(n_) * count(n_), T(0));
+      for (Index j = 0; j < n_; ++j) identity_[count(j * (n_ + 1))] = T(1);
+      host_pivots_.assign(problem.pivots(), problem.pivots() + problem.pivot_count());
+    }
+    if (!round_trip_) upload(problem);
+    check(cudaDeviceSynchronize());
+  }
+  void run(Problem<T>& problem) override {
+    if (round_trip_) upload(problem);
+    compute();
+    if (round_trip_) download(problem);
+    check(cudaDeviceSynchronize());
+  }
+  void finish(Problem<T>& problem) override {
+    if (!round_trip_) download(problem);
+  }
+
+ private:
+  using Routine = dispatch::Routine;
+  bool by_solving() const { return call_.routine == Routine::getri; }
+  static int small(Index n) { return static_cast<int>(n); }
+  auto* scalars() { return reinterpret_cast<typename PotriFunctions<T>::Scalar*>(a_.data()); }
+
+  void upload(Problem<T>& problem) {
+    copy(a_.data(), n_, problem.a().data, problem.a().ld, n_, n_, cudaMemcpyHostToDevice);
+    if (by_solving()) {
+      copy(x_.data(), n_, identity_.data(), n_, n_, n_, cudaMemcpyHostToDevice);
+      copy(pivots_.data(), n_, host_pivots_.data(), n_, n_, 1, cudaMemcpyHostToDevice);
+    }
+  }
+  void compute() {
+    if (by_solving()) {
+      check(cusolverDnXgetrs(handle_, handle_.params(), CUBLAS_OP_N, n_, n_, data_type<T>(),
+                             a_.data(), n_, pivots_.data(), data_type<T>(), x_.data(), n_,
+                             info_.data()));
+    } else if (call_.routine == Routine::trtri) {
+      check(cusolverDnXtrtri(handle_, uplo_, CUBLAS_DIAG_NON_UNIT, n_, data_type<T>(), a_.data(),
+                             n_, device_work_->data(), device_work_bytes_, host_work_.data(),
+                             host_work_.size(), info_.data()));
+    } else {
+      check(PotriFunctions<T>::potri(
+          handle_, uplo_, small(n_), scalars(), small(n_),
+          reinterpret_cast<typename PotriFunctions<T>::Scalar*>(device_work_->data()), work_count_,
+          info_.data()));
+    }
+  }
+  void download(Problem<T>& problem) {
+    copy(problem.a().data, problem.a().ld, by_solving() ? x_.data() : a_.data(), n_, n_, n_,
+         cudaMemcpyDeviceToHost);
+    int info = 0;
+    copy(&info, 1, info_.data(), 1, 1, 1, cudaMemcpyDeviceToHost);
+    problem.info = info;
+  }
+
+  Call call_;
+  bool round_trip_;
+  Handle handle_;
+  Index n_;
+  cublasFillMode_t uplo_;
+  DeviceArray<T> a_, x_;
+  DeviceArray<std::int64_t> pivots_;
+  DeviceArray<int> info_;
+  std::vector<T> identity_;
+  std::vector<std::int64_t> host_pivots_;
+  int work_count_ = 0;
+  std::unique_ptr<DeviceArray<char>> device_work_;
+  std::size_t device_work_bytes_ = 0;
+  std::vector<char> host_work_;
+};
+
 }  // namespace
 
 template <class T>
@@ -320,9 +437,14 @@ std::unique_ptr<Contender<T>> make_cusolver(const Call& call, bool round_trip, i
     }
     throw std::runtime_error("cuSOLVER has no " + name_of(call));
   }
-  const bool inverts =
+  using dispatch::Routine;
+  if (call.routine == Routine::trtri || call.routine == Routine::potri ||
+      call.routine == Routine::getri) {
+    return std::make_unique<CusolverInverse<T>>(call, round_trip, gpu);
+  }
+  const bool is_given =
       tools::is_factor_given(call.routine) && !tools::has_right_hand_sides(call.routine);
-  if (inverts || dispatch::traits_of(call.routine).factors == dispatch::Factors::none) {
+  if (is_given || dispatch::traits_of(call.routine).factors == dispatch::Factors::none) {
     throw std::runtime_error("cuSOLVER is not measured with " + name_of(call));
   }
   return std::make_unique<Cusolver<T>>(call, round_trip, gpu);

@@ -15,14 +15,18 @@ namespace overlapack::plain {
 using I = std::int64_t;
 namespace s {
 using T = float;
-}
+using W = SecondWork<T, I>;
+}  // namespace s
 namespace d {
 using T = double;
-}
+using W = SecondWork<T, I>;
+}  // namespace d
 namespace c {
 using T = std::complex<float>;
-}
+using W = SecondWork<T, I>;
+}  // namespace c
 namespace z {
 using T = std::complex<double>;
-}
+using W = SecondWork<T, I>;
+}  // namespace z
 }  // namespace overlapack::plain
