@@ -106,6 +106,12 @@ struct Tuning {
 
   struct Solve {
     Index substitution_columns_at_most;
+    Index columns_at_once;
+  };
+
+  struct Inverse {
+    Index block_columns;
+    Index unit_from_order;
   };
 
   struct Refine {
@@ -158,6 +164,7 @@ struct Tuning {
   Cholesky cholesky;
   Lu lu;
   Solve solve;
+  Inverse inverse;
   Refine refine;
   Update update;
   BreakEven break_even;

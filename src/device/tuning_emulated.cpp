@@ -18,6 +18,9 @@ const Tuning& emulated_tuning() {
     result.rates.scaled_residue_seconds_per_number = 0;
     result.rates.residue_summands_at_least = 16;
     result.break_even = cautious_break_even();
+    result.solve.columns_at_once = 16;
+    result.inverse.block_columns = 32;
+    result.inverse.unit_from_order = 24;
     result.cholesky.one_queue_up_to_order = 64;
     result.lu.first_interchanges_columns_left = 80;
     constexpr std::size_t kKiB = 1024;

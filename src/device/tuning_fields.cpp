@@ -210,6 +210,18 @@ void add(const Part& row, const Tuning::Solve& solve) {
   row("substitution_columns_at_most", solve.substitution_columns_at_most, "columns",
       "of right-hand sides that one kernel solves for: with more trsm is faster",
       "2026-11-25-substitution-in-refinement");
+  row("columns_at_once", solve.columns_at_once, "columns",
+      "of right-hand sides of ?gesv that are solved for before they go home",
+      "2026-11-30-inverses-and-conditions");
+}
+
+void add(const Part& row, const Tuning::Inverse& inverse) {
+  row("block_columns", inverse.block_columns, "columns",
+      "of a block, which is solved with: all else is products, which are fast from there on",
+      "2026-11-30-inverses-and-conditions");
+  row("unit_from_order", inverse.unit_from_order, "order",
+      "from which on ?gesv looks whether B is the unit matrix, and computes an inverse if it is",
+      "2026-11-30-inverses-and-conditions");
 }
 
 void add(const Part& row, const Tuning::Refine& refine) {
@@ -437,6 +449,7 @@ std::vector<TuningField> fields_of(const Tuning& tuning) {
   add(Part(fields, "cholesky"), tuning.cholesky);
   add(Part(fields, "lu"), tuning.lu);
   add(Part(fields, "solve"), tuning.solve);
+  add(Part(fields, "inverse"), tuning.inverse);
   add(Part(fields, "refine"), tuning.refine);
   add(Part(fields, "update"), tuning.update);
   add(Part(fields, "break_even"), tuning.break_even);

@@ -142,6 +142,9 @@ constexpr Tuning hopper() {
   tuning.cholesky = cholesky();
   tuning.lu = lu();
   tuning.solve.substitution_columns_at_most = 8;
+  tuning.solve.columns_at_once = 2048;
+  tuning.inverse.block_columns = 512;
+  tuning.inverse.unit_from_order = 1536;
   tuning.refine.halves_from_order = 6144;
   tuning.refine.halves_from_threads = 12;
   tuning.refine.joined_regions_per_block = 3;

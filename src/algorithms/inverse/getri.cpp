@@ -8,7 +8,8 @@
 
 // X := U^-1; then X L = U^-1 for X, by block columns from the right. A holds all of it: L stands
 // below U^-1, from where a block column of it moves aside when it is its turn. In the end columns
-// of X are interchanged.
+// of X are interchanged. So U goes up by block rows, and L after it by block columns from the
+// right.
 //
 // In the caller's memory a block column of X takes the place of one of L and U. What is left of
 // these is enough for the CPU to go on from there, as LAPACK's own loop does
@@ -44,17 +45,18 @@ std::vector<Index> forward_interchanges(const std::vector<Index>& pivots) {
 template <class T>
 class MatrixInverse {
  public:
-  MatrixInverse(Device& device, const Options& options, HostView<T> a,
-                const std::vector<Index>& pivots)
+  MatrixInverse(Device& device, const Options& options, HostView<const T> factors,
+                const std::vector<Index>& pivots, HostView<T> x)
       : device_(device),
         options_(options),
-        a_(a),
-        n_(a.rows),
+        factors_(factors),
+        x_(x),
+        n_(x.rows),
         blocks_(partition(n_, options.nb)),
         pivots_(pivots),
-        resident_(device.kind_of(a.data) == MemoryKind::device),
+        resident_(device.kind_of(x.data) == MemoryKind::device),
         whole_(resident_ || sizeof(T) * at(n_ * n_) <= device.tuning().transfer.kept_upload_bytes),
-        at_home_(a, pivots),
+        at_home_(x, pivots),
         matrix_(device, n_, n_),
         aside_(device, n_, blocks_.front().size()),
         triangle_(device, Uplo::upper, matrix_.view(), options.nb),
@@ -80,15 +82,20 @@ class MatrixInverse {
     const DeviceView<T> A = matrix_.view();
     const Range all = {0, n_};
     Transfer transfer(device_, options_.threads, committed);
-    for (const Range& j : blocks_) {
-      transfer.add_upload(make_region<T>(a_.block(all, j), A.block(all, j)));
+    for (const Range& k : blocks_) {  // with the block of L on the diagonal
+      const Range on = {k.first, n_};
+      transfer.add_upload(make_region<T>(factors_.block(k, on), A.block(k, on)));
+    }
+    for (Index b = count() - 2; b >= 0; --b) {
+      const Range j = blocks_[at(b)], below = {j.last, n_};
+      transfer.add_upload(make_region<T>(factors_.block(below, j), A.block(below, j)));
     }
     if (whole_) {
-      transfer.add_whole_download(make_region<T>(a_, A));
+      transfer.add_whole_download(make_region<T>(x_, A));
     } else {
       for (Index b = count() - 1; b >= 0; --b) {
         const Range j = blocks_[at(b)];
-        transfer.add_whole_download(make_region<T>(a_.block(all, j), A.block(all, j)));
+        transfer.add_whole_download(make_region<T>(x_.block(all, j), A.block(all, j)));
       }
       transfer.when_idle([this](Index home) {
         return at_home_.advance(home == 0 ? n_ : blocks_[at(count() - home)].first);
@@ -97,9 +104,9 @@ class MatrixInverse {
     transfer.start();
     triangle_.prepare(*queue_);
     Uploads uploads(transfer, *queue_, blocks_);
-    triangle_.invert(
-        *queue_, Diag::non_unit, [&](Range j) { uploads.before(j); }, [](Range) {});
+    triangle_.invert(*queue_, Diag::non_unit, [&](Range k) { uploads.before(k); });
     for (Index b = count() - 1; b >= 0; --b) {
+      if (b < count() - 1) transfer.before(*queue_, 2 * count() - 2 - b);
       solve(blocks_[at(b)]);
       if (!whole_) transfer.release(*queue_, count() - 1 - b);
     }
@@ -135,7 +142,8 @@ class MatrixInverse {
 
   Device& device_;
   const Options& options_;
-  const HostView<T> a_;
+  const HostView<const T> factors_;
+  const HostView<T> x_;
   const Index n_;
   const std::vector<Range> blocks_;
   const std::vector<Index>& pivots_;
@@ -150,10 +158,10 @@ class MatrixInverse {
 }  // namespace
 
 template <class T>
-Index getri(Device& device, const Options& options, HostView<T> a, const std::vector<Index>& pivots,
-            Index& committed) {
-  const Index zero = first_zero_on_diagonal<T>(device, a);
-  if (zero == 0) MatrixInverse<T>(device, options, a, pivots).run(committed);
+Index getri(Device& device, const Options& options, HostView<const T> factors,
+            const std::vector<Index>& pivots, HostView<T> x, Index& committed) {
+  const Index zero = first_zero_on_diagonal<T>(device, factors);
+  if (zero == 0) MatrixInverse<T>(device, options, factors, pivots, x).run(committed);
   return zero;
 }
 
@@ -163,9 +171,9 @@ std::size_t getri_bytes(const Options& options, Index n) {
          DeviceMatrix<T>::bytes(n, std::min(n, options.nb)) + Buffer<Index>::bytes(n);
 }
 
-#define OVERLAPACK_INSTANTIATE(T)                                                          \
-  template Index getri<T>(Device&, const Options&, HostView<T>, const std::vector<Index>&, \
-                          Index&);                                                         \
+#define OVERLAPACK_INSTANTIATE(T)                                                                \
+  template Index getri<T>(Device&, const Options&, HostView<const T>, const std::vector<Index>&, \
+                          HostView<T>, Index&);                                                  \
   template std::size_t getri_bytes<T>(const Options&, Index);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 

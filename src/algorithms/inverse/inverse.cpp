@@ -6,14 +6,13 @@
 namespace overlapack::algorithms {
 namespace {
 
-/// Sends a triangle up by block columns, calls compute(queue, triangle, before, after), and brings
-/// it home: block columns of a lower triangle, block rows of an upper one, as they become final. A
-/// unit diagonal does not travel.
+/// Sends a triangle up, calls compute(queue, triangle, before, after), and brings it home: by block
+/// columns of a lower triangle, block rows of an upper one. A unit diagonal does not travel.
 template <class T, class Compute>
 void in_place(Device& device, const Options& options, Uplo uplo, Diag diag, HostView<T> a,
               Index& committed, Compute compute) {
   const Index n = a.rows, beside = diag == Diag::unit ? 1 : 0;
-  const bool lower = uplo == Uplo::lower;
+  const Storage storage{uplo};
   const std::vector<Range> blocks = partition(n, options.nb);
   const DeviceMatrix<T> matrix(device, n, n);
   const DeviceView<T> A = matrix.view();
@@ -21,23 +20,19 @@ void in_place(Device& device, const Options& options, Uplo uplo, Diag diag, Host
   const QueueLease queue(device, Priority::normal, "inverse");
   Transfer transfer(device, options.threads, committed);
   for (const Range& j : blocks) {
-    const Range rows = lower ? Range{j.first, n} : Range{0, j.last};
-    const Index diagonal = lower ? beside : j.first - beside;
-    transfer.add_upload(
-        make_region<T>(a.block(rows, j), A.block(rows, j), part_of(uplo), diagonal));
-    const Range rest = {j.first, n};
-    const auto home = [&](Range i, Range k) {
-      return make_region<T>(a.block(i, k), A.block(i, k), part_of(uplo), lower ? beside : -beside);
-    };
+    const Range on = {j.first, n};
+    const auto region = make_region<T>(storage.block(a, on, j), storage.block(A, on, j),
+                                       part_of(uplo), storage.lower() ? beside : -beside);
+    transfer.add_upload(region);
     // Some columns of a block row are of no use without the others.
-    lower ? transfer.add_download(home(rest, j)) : transfer.add_whole_download(home(j, rest));
+    storage.lower() ? transfer.add_download(region) : transfer.add_whole_download(region);
   }
   transfer.start();
   triangle.prepare(*queue);
   Uploads uploads(transfer, *queue, blocks);
   Index released = 0;
   compute(
-      *queue, triangle, [&](Range columns) { uploads.before(columns); },
+      *queue, triangle, [&](Range lines) { uploads.before(lines); },
       [&](Range lines) {
         for (; released < index_of(blocks, lines.last); ++released) {
           transfer.release(*queue, released);
@@ -45,8 +40,6 @@ void in_place(Device& device, const Options& options, Uplo uplo, Diag diag, Host
       });
   transfer.finish();
 }
-
-constexpr auto kNothing = [](Range) {};
 
 }  // namespace
 
@@ -59,7 +52,8 @@ Index trtri(Device& device, const Options& options, Uplo uplo, Diag diag, HostVi
   }
   in_place(device, options, uplo, diag, a, committed,
            [&](Queue& queue, const TriangleInPlace<T>& triangle, auto before, auto after) {
-             triangle.invert(queue, diag, before, after);
+             triangle.invert(queue, diag, before);
+             after({0, a.rows});
            });
   return 0;
 }
@@ -79,7 +73,7 @@ Index potri(Device& device, const Options& options, Uplo uplo, HostView<T> a, In
   if (zero > 0) return zero;
   in_place(device, options, uplo, Diag::non_unit, a, committed,
            [&](Queue& queue, const TriangleInPlace<T>& triangle, auto before, auto after) {
-             triangle.invert(queue, Diag::non_unit, before, kNothing);
+             triangle.invert(queue, Diag::non_unit, before);
              triangle.multiply_by_adjoint(queue, after);
            });
   return 0;

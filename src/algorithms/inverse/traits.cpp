@@ -22,10 +22,8 @@ class InverseTraits : public FamilyTraits {
   }
   /// A zero on the diagonal is found before anything is computed.
   double flops_until(const Shape&, Index) const override { return 0; }
-  /// Blocks on the diagonal are inverted by solves, and all else is products of their sizes or
-  /// larger: what suits Cholesky is about right.
   Index block_size(const Request& request, bool) const override {
-    return block_columns(request.tuning().cholesky.blocks, request.type, request.shape.n, false);
+    return request.tuning().inverse.block_columns;
   }
   std::size_t memory(const Request& request, const Options& options) const override {
     return with_type(request.type, [&](auto one) {

@@ -1,24 +1,40 @@
 // LU factorizations and solves of matrices of the caller.
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "algorithms/inverse/inverse.hpp"
 #include "algorithms/lu/flows.hpp"
 #include "algorithms/lu/lu.hpp"
 #include "algorithms/lu/out_of_core.hpp"
 #include "algorithms/lu/schedule.hpp"
 #include "algorithms/lu/textbook.hpp"
+#include "algorithms/lu/unit_matrix.hpp"
+#include "algorithms/solve/solve.hpp"
 #include "device/timeline.hpp"
 #include "transfer/transfer.hpp"
 
 namespace overlapack::algorithms {
 namespace {
 
+/// Whether so many right-hand sides may be the unit matrix, and it is worth to find that out.
+bool may_be_inverse(const Device& device, Index n, Index nrhs) {
+  return nrhs == n && n >= device.tuning().inverse.unit_from_order;
+}
+
+/// Options for the inverse of a matrix that has been factored with others.
+Options for_inverse(const Device& device, Options options) {
+  options.nb = device.tuning().inverse.block_columns;
+  return options;
+}
+
 /// What gesv() is called with.
 template <class T>
 struct Call {
   Device& device;
+  const cpu::Lapack<T>& cpu;
   const Options& options;
   Input<T> input;
   HostView<T> a;
@@ -27,11 +43,20 @@ struct Call {
   Index& committed;
 };
 
-/// X := U^-1 B, once A is factored.
+/// Right-hand sides in groups, of which one goes home while the next one is solved for.
+std::vector<Range> groups_of(const Device& device, Index nrhs) {
+  return partition(nrhs, device.tuning().solve.columns_at_once);
+}
+
+/// X := U^-1 B, once A is factored. Its groups are downloads from number `first` on.
 template <class T>
-void back_substitute(Lu<T>& lu) {
+void back_substitute(Lu<T>& lu, Transfer& transfer, Index first) {
+  const DeviceView<T> rhs = lu.matrix().rhs();
   const Span span(lu.update(), "solve", lu.matrix().count());
-  lu.solve_with_u(lu.matrix().rhs());
+  for (const Range& group : groups_of(lu.update().device(), rhs.cols)) {
+    lu.solve_with_u(rhs.block({0, rhs.rows}, group));
+    transfer.release(lu.update(), first++);
+  }
 }
 
 template <class T>
@@ -50,8 +75,12 @@ void give_pivots(const Lu<T>& lu, Interchanges& interchanges) {
 template <class T>
 Index add_rhs(Transfer& transfer, const Lu<T>& lu, const Call<T>& call) {
   const DeviceView<T> there = lu.matrix().rhs();
-  // B stays as it is if A is singular.
-  transfer.add_download(make_region<T>(call.b, there), [&lu] { return info_of(lu) == 0; });
+  const Range all = {0, there.rows};
+  for (const Range& group : groups_of(call.device, there.cols)) {
+    // B stays as it is if A is singular.
+    transfer.add_download(make_region<T>(call.b.block(all, group), there.block(all, group)),
+                          [&lu] { return info_of(lu) == 0; });
+  }
   return transfer.add_upload(make_region<T>(call.input.b, there));
 }
 
@@ -67,8 +96,7 @@ Index solve_resident(const Call<T>& call, Lu<T>& lu) {
   ResidentFlow<T> flow(call.device, lu, call.input.a, call.a, transfer ? &*transfer : nullptr);
   lu.factor(flow);
   if (transfer) {
-    back_substitute(lu);
-    transfer->release(lu.update(), 0);
+    back_substitute(lu, *transfer, 0);
     transfer->finish();
   }
   flow.finish();
@@ -79,8 +107,8 @@ Index solve_resident(const Call<T>& call, Lu<T>& lu) {
 /// Of few blocks in the device's memory, without right-hand sides and in the place of the input.
 /// For more, columns lie better in a matrix of our own, and copies take none of the time.
 template <class T>
-Index factor_in_place(const Call<T>& call, const cpu::Lapack<T>& cpu) {
-  Lu<T> lu(call.device, cpu, call.options, call.a.rows, call.a.cols, 0, on_device(call.a));
+Index factor_in_place(const Call<T>& call) {
+  Lu<T> lu(call.device, call.cpu, call.options, call.a.rows, call.a.cols, 0, on_device(call.a));
   InPlaceFlow<T> flow(call.device, lu);
   lu.factor(flow);
   flow.finish();
@@ -114,9 +142,10 @@ std::vector<Index> add_blocks(Transfer& transfer, const Lu<T>& lu, const Call<T>
   return uploads;
 }
 
-/// Of a matrix in the host's memory.
+/// Of a matrix in the host's memory. `idle` does one task for idle threads, or says that there is
+/// none.
 template <class T>
-Index solve_streamed(const Call<T>& call, Lu<T>& lu) {
+Index solve_streamed(const Call<T>& call, Lu<T>& lu, const std::function<bool()>& idle = {}) {
   const Options& options = call.options;
   LaterInterchanges<T> later(call.device, call.a, lu.panels().staged_pivots(), lu.panels().known(),
                              call.interchanges, options.nb);
@@ -124,21 +153,54 @@ Index solve_streamed(const Call<T>& call, Lu<T>& lu) {
   std::vector<Index> uploads = add_blocks(transfer, lu, call, later);
   // The hybrid form's CPU LAPACK wants the cores while the device computes.
   if (!options.hybrid) {
-    transfer.when_idle([&later](Index home) { return later.advance(home); });
+    transfer.when_idle([&](Index home) { return later.advance(home) || (idle && idle()); });
   }
   transfer.start();
 
   const bool on_device = call.device.kind_of(call.input.a.data) == MemoryKind::device;
   TransferFlow<T> flow(transfer, lu, std::move(uploads), on_device ? lu.matrix().total() : 0);
   lu.factor(flow);
-  if (!call.b.empty()) {
-    back_substitute(lu);
-    transfer.release(lu.update(), lu.matrix().count());
-  }
+  if (!call.b.empty()) back_substitute(lu, transfer, lu.matrix().count());
   transfer.finish();
   constexpr Index kIssuerAndCaller = 2;  // who have nothing else to do now
   later.finish(options.threads + kIssuerAndCaller);
   return info_of(lu);
+}
+
+/// Of right-hand sides that seem to be the unit matrix. They do not go up. If they are, the inverse
+/// is computed from the factors, with half of the operations that solves take. It comes home by
+/// block columns.
+template <class T>
+Index invert_streamed(const Call<T>& call, UnitMatrix<T>& unit) {
+  Lu<T> lu(call.device, call.cpu, call.options, call.a.rows, call.a.cols, 0);
+  const Index n = call.a.cols, threads = call.options.threads;
+  Call<T> factor = call;
+  factor.b = {};
+  const Index info = solve_streamed(factor, lu, [&unit] { return unit.advance(); });
+  if (info != 0) return info;
+  if (!unit.finish(threads)) {
+    Index solved = 0;
+    try {
+      getrs<T>(call.device, call.options, Op::none, call.a, call.interchanges.pivots, call.b,
+               solved);
+    } catch (...) {
+      call.committed = n + solved;
+      throw;
+    }
+    return 0;
+  }
+  lu.interchange_left(lu.update(), lu.matrix().view(), {0, lu.matrix().pivot_blocks()});
+  lu.update().synchronize();
+  const DeviceView<T> factors = lu.matrix().view();
+  try {
+    Index columns = 0;
+    getri<T>(call.device, for_inverse(call.device, call.options), {factors.data, n, n, factors.ld},
+             call.interchanges.pivots, call.b, columns);
+  } catch (...) {
+    unit.restore(threads);
+    throw;
+  }
+  return 0;
 }
 
 }  // namespace
@@ -153,11 +215,17 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, In
   if (options.out_of_core) {
     return gesv_out_of_core(device, cpu, options, a, interchanges, b, committed);
   }
-  const Call<T> call{device, options, input, a, interchanges, b, committed};
+  const Call<T> call{device, cpu, options, input, a, interchanges, b, committed};
   const bool resident = device.kind_of(a.data) == MemoryKind::device;
   const bool in_place = resident && b.empty() && input.a.data == a.data;
   const Index few_blocks = device.tuning().lu.immediate_interchanges_up_to_blocks;
-  if (in_place && pivots <= few_blocks * options.nb) return factor_in_place(call, cpu);
+  if (in_place && pivots <= few_blocks * options.nb) return factor_in_place(call);
+  const bool by_inverse =
+      may_be_inverse(device, a.cols, b.cols) && input.a.data == a.data && input.b.data == b.data;
+  if (by_inverse && !resident && device.kind_of(b.data) != MemoryKind::device) {
+    UnitMatrix<T> unit(b);
+    if (unit.is_likely()) return invert_streamed(call, unit);
+  }
   Lu<T> lu(device, cpu, options, a.rows, a.cols, b.cols);
   return resident ? solve_resident(call, lu) : solve_streamed(call, lu);
 }
@@ -165,8 +233,12 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, In
 template <class T>
 std::size_t gesv_bytes(Device& device, const Options& options, Index m, Index n, Index nrhs,
                        bool resident) {
-  return Lu<T>::bytes(device, options, m, n, nrhs) +
-         (resident ? LuPanels<T>::bytes_to_interchange(device, options, m, n) : 0);
+  const std::size_t interchanged = LuPanels<T>::bytes_to_interchange(device, options, m, n),
+                    solved = Lu<T>::bytes(device, options, m, n, nrhs);
+  if (resident) return solved + interchanged;
+  if (!may_be_inverse(device, n, nrhs)) return solved;
+  return std::max(solved, Lu<T>::bytes(device, options, n, n, 0) + interchanged +
+                              getri_bytes<T>(for_inverse(device, options), n));
 }
 
 #define OVERLAPACK_INSTANTIATE(T)                                                               \

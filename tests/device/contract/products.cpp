@@ -343,6 +343,21 @@ TYPED_TEST(ProductContract, TrsmWithManyRightHandSides) {
   }
 }
 
+/// A GPU has kernels of its own for a triangle of many blocks, if there are many right-hand sides.
+TYPED_TEST(ProductContract, TrsmWithManyBlocksAndRightHandSides) {
+  const Index order = device_under_test() == "cuda" ? 530 : 70, count = 1030;
+  for (const Side side : kSides) {
+    const Shape shape = side == Side::left ? Shape{order, count} : Shape{count, order};
+    for (const Uplo uplo : kUplos) {
+      for (const Op op : kOps) {
+        const TrsmCase c = {shape, side, uplo, Diag::non_unit, op, false};
+        SCOPED_TRACE(c.name());
+        this->solves(c);
+      }
+    }
+  }
+}
+
 TYPED_TEST(ProductContract, TrsmWithZeroAlphaAndEmptyOperands) {
   using T = TypeParam;
   const Index m = 6, n = 4;

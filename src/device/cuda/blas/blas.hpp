@@ -12,10 +12,18 @@ namespace overlapack::cuda {
 template <class T>
 Index trsm_block_order();
 
-/// B := L^-1 B (left) or B := B L^-H (right), where L is `a` (lower) or its conjugate transpose
-/// (upper), for a triangle of at most trsm_block_order rows. As accurate as substitution.
+/// L is a triangle that is stored as it is (lower) or by its conjugate transpose (upper). Forward:
+/// B := L^-1 B (left) or B := B L^-H (right); backward: B := L^-H B or B := B L^-1.
+struct BlockSolveForm {
+  Side side;
+  Uplo uplo;
+  Diag diag;
+  bool backward;
+};
+
+/// A solve with a triangle `a` of at most trsm_block_order rows. As accurate as substitution.
 template <class T>
-void trsm_block(cudaStream_t stream, Side side, Uplo uplo, Diag diag, DeviceView<const T> a,
+void trsm_block(cudaStream_t stream, const BlockSolveForm& form, DeviceView<const T> a,
                 DeviceView<T> b);
 
 /// C := C - A B^H for a multiple of kSubtractedSummands columns of A and B, at least as many, and 1

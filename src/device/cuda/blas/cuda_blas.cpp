@@ -83,63 +83,78 @@ void enqueue(CudaQueue& queue, const Copy<T>& op) {
 
 // ---- Solves -------------------------------------------------------------------------------
 
-/// L X = B or X L^H = B, where L is `a` (lower) or its conjugate transpose (upper).
+/// op(A) X = B or X op(A) = B, where op(A) is A or its conjugate transpose.
 template <class T>
-struct ForwardSolve {
+struct BlockSolve {
   Side side;
   Uplo uplo;
+  Op op;
   Diag diag;
   DeviceView<const T> a;
   DeviceView<T> b;
 
-  /// The part of it that has so much of L's diagonal.
-  ForwardSolve part(Range i) const {
-    return {side, uplo, diag, a.block(i.first, i.first, i.size(), i.size()), rows_of_x(i)};
+  /// Whether the first rows of X, or columns from the right, are found first.
+  bool forward() const {
+    return ((side == Side::left) == (uplo == Uplo::lower)) == (op == Op::none);
   }
+  /// The part of it that has so much of A's diagonal.
+  BlockSolve part(Range i) const { return {side, uplo, op, diag, a.block(i, i), lines(i)}; }
   /// Rows of X, or columns from the right.
-  DeviceView<T> rows_of_x(Range i) const {
-    return side == Side::left ? b.block(i.first, 0, i.size(), b.cols)
-                              : b.block(0, i.first, b.rows, i.size());
+  DeviceView<T> lines(Range i) const {
+    return side == Side::left ? b.block(i, {0, b.cols}) : b.block({0, b.rows}, i);
   }
+  Index count() const { return side == Side::left ? b.cols : b.rows; }
 };
 
-/// B2 - L21 X1, or B2 - X1 L21^H.
+/// Takes what is found already from the other half: B2 - op(A)21 X1, for example.
 template <class T>
-void subtract_solved(CudaQueue& queue, const ForwardSolve<T>& op, Range one, Range two) {
-  const bool lower = op.uplo == Uplo::lower;
-  const Op stored = lower ? Op::none : Op::conj_trans, adjoint = lower ? Op::conj_trans : Op::none;
-  const DeviceView<const T> l21 = lower ? op.a.block(two, one) : op.a.block(one, two);
-  const DeviceView<T> x1 = op.rows_of_x(one), b2 = op.rows_of_x(two);
+void subtract_solved(CudaQueue& queue, const BlockSolve<T>& op, Range one, Range two) {
+  const DeviceView<const T> between =
+      op.uplo == Uplo::lower ? op.a.block(two, one) : op.a.block(one, two);
+  const DeviceView<T> found = op.lines(op.forward() ? one : two),
+                      other = op.lines(op.forward() ? two : one);
   if (op.side == Side::left) {
-    enqueue(queue, Gemm<T>{stored, Op::none, T(-1), l21, x1, T(1), b2});
+    enqueue(queue, Gemm<T>{op.op, Op::none, T(-1), between, found, T(1), other});
   } else {
-    enqueue(queue, Gemm<T>{Op::none, adjoint, T(-1), x1, l21, T(1), b2});
+    enqueue(queue, Gemm<T>{Op::none, op.op, T(-1), found, between, T(1), other});
   }
 }
 
-// Solves with small triangles are slow in cuBLAS (1.5 TFLOP/s at order 128 on an H200).
+// Solves are slow in cuBLAS: on an H200 one of order 1024 with as many right-hand sides runs at
+// 3 TFLOP/s, and one of order 4096 at 22 to 25.
 //
 //   [ L11      ] [ X1 ]   [ B1 ]      X1 = L11^-1 B1,
 //   [ L21  L22 ] [ X2 ] = [ B2 ],     X2 = L22^-1 (B2 - L21 X1),
 //
-// and likewise X L^H = B from the right.
+// and likewise for the others, of which some begin with X2.
 template <class T>
-void solve_forward(CudaQueue& queue, const ForwardSolve<T>& op) {
+void solve_by_blocks(CudaQueue& queue, const BlockSolve<T>& op) {
   const Index n = op.a.rows, width = trsm_block_order<T>();
   if (n <= width) {
-    trsm_block(queue.stream(), op.side, op.uplo, op.diag, op.a, op.b);
+    trsm_block(queue.stream(), {op.side, op.uplo, op.diag, !op.forward()}, op.a, op.b);
     return;
   }
-  if (op.side == Side::right && solves_by_rows_in_one_pass(n, op.b.rows)) {
+  if (op.side == Side::right && op.forward() && solves_by_rows_in_one_pass(n, op.b.rows)) {
     interchange_and_solve_by_rows<T>(queue.stream(), op.uplo, op.diag, op.a, nullptr, nullptr, 0,
                                      op.b);
     return;
   }
   const Index middle = round_up(n / 2, width);
   const Range one = {0, middle}, two = {middle, n};
-  solve_forward(queue, op.part(one));
+  solve_by_blocks(queue, op.part(op.forward() ? one : two));
   subtract_solved(queue, op, one, two);
-  solve_forward(queue, op.part(two));
+  solve_by_blocks(queue, op.part(op.forward() ? two : one));
+}
+
+/// With few right-hand sides there is little to do between one block and the next, and cuBLAS does
+/// as well.
+template <class T>
+bool is_for_blocks(const Trsm<T>& op) {
+  constexpr Index kFewBlocks = 4, kManyRightHandSides = 1024;
+  const Index count = op.side == Side::left ? op.b.cols : op.b.rows;
+  return op.alpha == T(1) &&
+         (op.op != Op::trans || !is_complex<T>)&&(op.a.rows <= kFewBlocks * trsm_block_order<T>() ||
+                                                  count >= kManyRightHandSides);
 }
 
 template <class T>
@@ -150,12 +165,9 @@ void enqueue(CudaQueue& queue, const Trsm<T>& op) {
                            b.block(0, 0, 0, b.cols), T(0), b});
     return;
   }
-  constexpr Index kMaxBlocksOfOwnKernel = 4;  // from there on cuBLAS does as well
-  const bool adjoint = op.op == Op::conj_trans || (op.op == Op::trans && !is_complex<T>);
-  const bool forward =
-      ((op.side == Side::left) == (op.uplo == Uplo::lower)) ? op.op == Op::none : adjoint;
-  if (op.alpha == T(1) && forward && op.a.rows <= kMaxBlocksOfOwnKernel * trsm_block_order<T>()) {
-    solve_forward<T>(queue, {op.side, op.uplo, op.diag, op.a, b});
+  if (is_for_blocks(op)) {
+    const Op operation = op.op == Op::none ? Op::none : Op::conj_trans;
+    solve_by_blocks<T>(queue, {op.side, op.uplo, operation, op.diag, op.a, b});
     return;
   }
   const blas::Factor<T> alpha(op.alpha);

@@ -1,4 +1,4 @@
-// Triangular solves with one small block: x L^H = b for many rows x.
+// Triangular solves with one small block: x L^H = b for many rows x, or x L = b.
 //
 // The block is divided into 16 x 16 tiles L(j, k). Each warp has 16 rows in registers, in the
 // layout of tile.cuh, and goes through the columns of tiles like the rows of potrf_panel.cu:
@@ -133,17 +133,22 @@ Index trsm_block_order() {
 }
 
 template <class T>
-void trsm_block(cudaStream_t stream, Side side, Uplo uplo, Diag diag, DeviceView<const T> a,
+void trsm_block(cudaStream_t stream, const BlockSolveForm& form, DeviceView<const T> a,
                 DeviceView<T> b) {
   using D = typename DeviceScalar<T>::type;
   using E = DoubleScalar<D>;
-  const bool left = side == Side::left;  // L X = B is X^H L^H = B^H
-  const Index count = left ? b.cols : b.rows;
+  const bool left = form.side == Side::left;  // L X = B is X^H L^H = B^H
+  const Index count = left ? b.cols : b.rows, last = a.rows - 1;
   const Index strips = quotient_up(count, kTile);
-  const Solve<D> problem{
-      {static_cast<int>(a.rows), diag == Diag::unit, Trapezoid<const D>(a, uplo == Uplo::upper)},
-      count,
-      Trapezoid<D>(b, left)};
+  Trapezoid<const D> l(a, form.uplo == Uplo::upper);
+  Trapezoid<D> rows(b, left);
+  if (form.backward) {
+    // x L = b is x' L'^H = b' for what is x, b and L^H from the last row and column on: they are
+    // read in that order.
+    l = Trapezoid<const D>(a, form.uplo == Uplo::lower).backwards(last, last);
+    rows = rows.columns_backwards(last);
+  }
+  const Solve<D> problem{{static_cast<int>(a.rows), form.diag == Diag::unit, l}, count, rows};
   LaunchShape shape;
   shape.threads = kThreads;
   shape.shared_bytes = shared_by_all<Memory<E>>();
@@ -161,7 +166,7 @@ void trsm_block(cudaStream_t stream, Side side, Uplo uplo, Diag diag, DeviceView
 
 #define OVERLAPACK_INSTANTIATE(T)       \
   template Index trsm_block_order<T>(); \
-  template void trsm_block(cudaStream_t, Side, Uplo, Diag, DeviceView<const T>, DeviceView<T>);
+  template void trsm_block(cudaStream_t, const BlockSolveForm&, DeviceView<const T>, DeviceView<T>);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #undef OVERLAPACK_INSTANTIATE
 

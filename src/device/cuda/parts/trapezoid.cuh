@@ -21,12 +21,28 @@ struct Trapezoid {
         mirrored(mirrored_) {}
   template <class U>
   Trapezoid(DeviceView<U> a, bool mirrored_) : Trapezoid(device_cast(a.data), a.ld, mirrored_) {}
-  __device__ T* at(Index i, Index j) const { return data + i * row_stride + j * column_stride; }
+  __host__ __device__ T* at(Index i, Index j) const {
+    return data + i * row_stride + j * column_stride;
+  }
   /// The part that begins with element (i, j).
   __device__ Trapezoid from(Index i, Index j) const {
     Trapezoid part = *this;
     part.data = at(i, j);
     return part;
+  }
+  /// Element (i, j) is what was (last_row - i, last_column - j).
+  Trapezoid backwards(Index last_row, Index last_column) const {
+    Trapezoid reversed = columns_backwards(last_column);
+    reversed.data = reversed.at(last_row, 0);
+    reversed.row_stride = -row_stride;
+    return reversed;
+  }
+  /// Element (i, j) is what was (i, last_column - j).
+  Trapezoid columns_backwards(Index last_column) const {
+    Trapezoid reversed = *this;
+    reversed.data = at(0, last_column);
+    reversed.column_stride = -column_stride;
+    return reversed;
   }
 };
 
