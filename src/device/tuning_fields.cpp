@@ -267,10 +267,12 @@ void add(const Part& row, const Tuning::Update& update) {
 
 void add(const Part& row, const Tuning::BreakEven& sizes) {
   constexpr const char* kLog = "2026-11-29-break-evens-and-starts";
+  constexpr const char* kLogOfInverses = "2026-11-30-inverses-and-conditions";
   const auto both = [&](const std::string& name, const Tuning::BreakEven::Sizes& size,
-                        const char* unit, const char* meaning) {
-    row((name + "_1_core").c_str(), size.one_core, unit, meaning, kLog);
-    row((name + "_16_cores").c_str(), size.sixteen_cores, unit, meaning, kLog);
+                        const char* unit, const char* meaning, const char* log = nullptr) {
+    if (log == nullptr) log = kLog;
+    row((name + "_1_core").c_str(), size.one_core, unit, meaning, log);
+    row((name + "_16_cores").c_str(), size.sixteen_cores, unit, meaning, log);
   };
   both("potrf", sizes.potrf, "order", "from which on ?potrf goes to the device");
   both("posv", sizes.posv, "order", "from which on ?posv does");
@@ -279,16 +281,16 @@ void add(const Part& row, const Tuning::BreakEven& sizes) {
   both("gesv", sizes.gesv, "order", "from which on ?gesv does");
   both("getrs", sizes.getrs, "columns", "of right-hand sides, from which on ?getrs does");
   both("trtrs", sizes.trtrs, "columns", "of right-hand sides, from which on ?trtrs does");
-  both("gecon", sizes.gecon, "order", "from which on ?gecon does");
-  both("pocon", sizes.pocon, "order", "from which on ?pocon does");
-  both("trcon", sizes.trcon, "order", "from which on ?trcon does");
+  both("gecon", sizes.gecon, "order", "from which on ?gecon does", kLogOfInverses);
+  both("pocon", sizes.pocon, "order", "from which on ?pocon does", kLogOfInverses);
+  both("trcon", sizes.trcon, "order", "from which on ?trcon does", kLogOfInverses);
   both("mixed_posv", sizes.mixed_posv, "order", "from which on dsposv and zcposv do");
   both("mixed_gesv", sizes.mixed_gesv, "order", "from which on dsgesv and zcgesv do");
   both("update", sizes.update, "order", "from which on updates by 16 vectors or more do");
-  both("trtri", sizes.trtri, "order", "from which on ?trtri does: cautious, not measured");
-  both("lauum", sizes.lauum, "order", "from which on ?lauum does: cautious, not measured");
-  both("potri", sizes.potri, "order", "from which on ?potri does: cautious, not measured");
-  both("getri", sizes.getri, "order", "from which on ?getri does: cautious, not measured");
+  both("trtri", sizes.trtri, "order", "from which on ?trtri does", kLogOfInverses);
+  both("lauum", sizes.lauum, "order", "from which on ?lauum does", kLogOfInverses);
+  both("potri", sizes.potri, "order", "from which on ?potri does", kLogOfInverses);
+  both("getri", sizes.getri, "order", "from which on ?getri does", kLogOfInverses);
   row("origin", sizes.origin, "text", "what these sizes rest on", kLog);
 }
 

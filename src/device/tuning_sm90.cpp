@@ -94,8 +94,6 @@ constexpr Tuning::Update update() {
 }
 
 constexpr Tuning::BreakEven break_even() {
-  constexpr Tuning::BreakEven::Sizes kNotMeasured = {{1000, 1000, 1000, 1000},
-                                                     {1000, 1000, 1000, 1000}};
   Tuning::BreakEven sizes{};
   sizes.potrf = {{160, 128, 128, 128}, {112, 72, 72, 72}};
   sizes.posv = {{192, 192, 160, 160}, {128, 72, 72, 72}};
@@ -104,11 +102,16 @@ constexpr Tuning::BreakEven break_even() {
   sizes.gesv = {{256, 256, 128, 128}, {144, 152, 108, 108}};
   sizes.getrs = {{80, 80, 64, 64}, {208, 248, 208, 240}};
   sizes.trtrs = {{96, 96, 80, 80}, {400, 352, 352, 336}};
-  sizes.gecon = sizes.pocon = sizes.trcon = {{1500, 1500, 1500, 1500}, {1500, 1500, 1500, 1500}};
+  sizes.gecon = {{640, 600, 420, 360}, {544, 480, 400, 336}};
+  sizes.pocon = {{720, 680, 420, 384}, {544, 480, 400, 336}};
+  sizes.trcon = {{640, 600, 420, 384}, {560, 496, 400, 336}};
+  sizes.trtri = {{128, 112, 128, 120}, {72, 72, 100, 100}};
+  sizes.lauum = {{320, 300, 200, 160}, {72, 64, 80, 80}};
+  sizes.potri = {{128, 120, 112, 112}, {72, 64, 80, 80}};
+  sizes.getri = {{136, 128, 120, 112}, {112, 112, 100, 100}};
   sizes.mixed_posv = {{144, 144, 112, 112}, {144, 144, 112, 112}};
   sizes.mixed_gesv = {{216, 216, 96, 96}, {216, 216, 96, 96}};
   sizes.update = {{10240, 6656, 5120, 640}, {10240, 6656, 5120, 640}};
-  sizes.trtri = sizes.lauum = sizes.potri = sizes.getri = kNotMeasured;
   sizes.origin = "mostly measured on an H200";
   return sizes;
 }

@@ -58,7 +58,7 @@ void Transfer::for_each_column(const Direction& direction, const Unit& unit, F f
   for (Index c = unit.first; c < unit.last; ++c) {
     const auto [first, end] = region.rows_of(c);
     if (first >= end) continue;
-    f(region.host + size(c) * region.host_pitch + size(first) * region.element,
+    f(region.host + size(region.place(c)) * region.host_pitch + size(first) * region.element,
       staged + size(c - chunk.first) * chunk.pitch + size(first - chunk.top) * region.moved(),
       size(end - first) * region.moved());
   }

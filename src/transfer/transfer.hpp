@@ -57,7 +57,10 @@ struct Region {
   Part part = Part::all;
   Index diagonal = 0;
   Words words = Words::all;
+  /// Of a download into the host's memory: column j goes to column places[j] there. Null: to j.
+  const Index* places = nullptr;
 
+  Index place(Index j) const { return places == nullptr ? j : places[j]; }
   /// Bytes of an element that move.
   std::size_t moved() const { return words == Words::all ? element : element / 2; }
 

@@ -26,12 +26,17 @@ Index potri(Device& device, const Options& options, Uplo uplo, HostView<T> a, In
 /// first one on. What is left is the same problem for the triangle behind them, which is unchanged.
 Index final_lines(const Options& options, Uplo uplo, Index n, Index committed);
 
-/// X := A^-1 from getrf's factors of A and pivots (1-based, from j + 1 to n for column j): LAPACK's
-/// ?getri. X may be the factors' own place. After a fault, the last `committed` columns of X are
-/// those of the inverse before the columns' interchanges, and all others are unchanged.
+/// A^-1 from getrf's factors and pivots (1-based, from j + 1 to n for column j): LAPACK's ?getri.
+/// After a fault, the last `committed` columns of A are those of the inverse before the columns'
+/// interchanges, and all others are unchanged.
 template <class T>
-Index getri(Device& device, const Options& options, HostView<const T> factors,
-            const std::vector<Index>& pivots, HostView<T> x, Index& committed);
+Index getri(Device& device, const Options& options, HostView<T> a, const std::vector<Index>& pivots,
+            Index& committed);
+/// X := A^-1, in the host's memory, from the same on the device, where U has no zero on its
+/// diagonal. After a fault, which columns are those of X is not known.
+template <class T>
+void inverse_of_factors(Device& device, const Options& options, DeviceView<const T> factors,
+                        const std::vector<Index>& pivots, HostView<T> x);
 
 /// Bytes of device memory that these take.
 template <class T>

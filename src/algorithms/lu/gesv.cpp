@@ -191,11 +191,9 @@ Index invert_streamed(const Call<T>& call, UnitMatrix<T>& unit) {
   }
   lu.interchange_left(lu.update(), lu.matrix().view(), {0, lu.matrix().pivot_blocks()});
   lu.update().synchronize();
-  const DeviceView<T> factors = lu.matrix().view();
   try {
-    Index columns = 0;
-    getri<T>(call.device, for_inverse(call.device, call.options), {factors.data, n, n, factors.ld},
-             call.interchanges.pivots, call.b, columns);
+    inverse_of_factors<T>(call.device, for_inverse(call.device, call.options), lu.matrix().view(),
+                          call.interchanges.pivots, call.b);
   } catch (...) {
     unit.restore(threads);
     throw;

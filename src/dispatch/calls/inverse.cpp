@@ -75,8 +75,8 @@ Index getri(Family family, HostView<T> a, Pivots ipiv, cpu::Workspace<T> work) {
   return route(
       make_call<T>(Routine::getri, a), [&] { return cpu::getri(cpu, a, ipiv, work); },
       [&](Device& device, const Options& options, Index& committed) {
-        const Index info = algorithms::getri<T>(device, options, a,
-                                                valid_pivots(ipiv, a.rows, true), a, committed);
+        const Index info =
+            algorithms::getri(device, options, a, valid_pivots(ipiv, a.rows, true), committed);
         if (info == 0 && device.kind_of(work.data) != MemoryKind::device) say_wanted();
         return info;
       },
