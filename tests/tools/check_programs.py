@@ -8,6 +8,7 @@ import tempfile
 
 SCRIPT, BUILD = sys.argv[1:]
 THREE = "numpy solve,numpy det,numpy cholesky"
+FOUR = THREE + ",numpy qr"  # whose routines overlapack has not got
 
 # Python reads this at its start. So the process `untuned` has a NumPy that is wrong.
 SITECUSTOMIZE = """
@@ -46,23 +47,25 @@ def main():
     python = python_with_numpy()
     with tempfile.TemporaryDirectory() as folder:
         table = os.path.join(folder, "table.csv")
-        done = run(python, folder, "--operations", THREE, "--csv", table)
+        done = run(python, folder, "--operations", FOUR, "--csv", table)
         said = done.stdout.replace("\n", " ")
         assert "large calls are served by host. There is no GPU" in said, done
         assert "Wrong" not in done.stdout and "Geometric means" in done.stdout, done
         assert max(map(len, done.stdout.splitlines())) <= 100, done
         for name in THREE.split(","):
             (line,) = [line.split() for line in done.stdout.splitlines() if line.startswith(name)]
-            assert len(line) == 10 and line[3] == "40", line
+            assert len(line) == 11 and line[3] == "40", line
         slower = "Slower than 0.95: " in done.stdout
         assert done.returncode == slower, done
         assert slower != ("No row is slower" in done.stdout), done
         with open(table) as file:
             rows = list(csv.DictReader(file))
-        assert [row["operation"] for row in rows] == THREE.split(","), rows
+        assert [row["operation"] for row in rows] == FOUR.split(","), rows
         for row in rows:
             assert row["wrong"] == "" and 0 <= float(row["error"]) < 1e-11, row
             assert all(float(row[way + " ms"]) > 0 for way in ("without", "untuned", "tuned")), row
+            share = float(row["LAPACK share"])
+            assert 0 < share < 1 if row["operation"] in THREE.split(",") else share == 0, row
 
         pathlib.Path(folder, "sitecustomize.py").write_text(SITECUSTOMIZE)
         done = run(python, folder, "--operations", THREE + ",slogdet", "--no-tuned", "--markdown",
