@@ -79,13 +79,13 @@ def square(random, n):
     return (random.uniform(-1, 1, (n, n)),)
 
 
-def moderate(random, n):
-    """Its determinant is neither large nor small."""
-    return (square(random, n)[0] * math.sqrt(3 * math.e / n),)
-
-
 def near_identity(random, n):
     return (np.eye(n) + square(random, n)[0] * (0.5 / math.sqrt(n)),)
+
+
+def moderate(random, n):
+    """Products of its pivots, and so its determinant, are neither large nor small."""
+    return (random.permutation(near_identity(random, n)[0]),)
 
 
 def positive(random, n):
