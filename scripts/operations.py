@@ -4,7 +4,8 @@ An operation has a name, whose first word is the package, and the LAPACK routine
 on the CPU. Above the order `largest` it would take minutes. make(random, n) returns the operands,
 run(*operands) the result, and check(v, result, *operands) its error, with n x 2 random numbers v;
 or an array to compare with that of a run without overlapack. Errors above `bound` are wrong. Only
-run() may call LAPACK, as what it calls is counted.
+run() may call LAPACK, as what it calls is counted. Operations of R and Octave have all of this in
+operations.R and operations.m.
 """
 import collections
 import importlib
@@ -42,7 +43,7 @@ def load():
 
 
 Operation = collections.namedtuple(
-    "Operation", "name waits_for largest make run check bound", defaults=[RESIDUAL])
+    "Operation", "name waits_for largest make run check bound", defaults=[None] * 3 + [RESIDUAL])
 
 
 def large_call():
@@ -336,4 +337,9 @@ OPERATIONS = [Operation(*row) for row in [
      lambda v, model, x, y: model.coef_ @ v, DIFFERENCE),
     ("sklearn BayesianRidge", "gesdd", 1000, samples, lambda x, y: sk.BayesianRidge().fit(x, y),
      lambda v, model, x, y: model.coef_ @ v, DIFFERENCE),
+    ("R solve", "gesv", None),
+    ("R solve(A)", "gesv", None),
+    ("R chol2inv(chol(A))", "potrf potri", None),
+    ("octave A\\b", "getrf getrs", None),
+    ("octave inv(A)", "getrf getri", None),
 ]]
