@@ -181,11 +181,11 @@ def check_timeline():
     assert any("EMULATED" in text for text in texts), "an emulated device must say so"
 
 
-PROGRAMS = """operation,waits for,n,turns,error,wrong,without ms,untuned ms,tuned ms
-numpy solve,gesv,500,9,1e-16,,8,4,2
-numpy solve,gesv,1000,9,1e-16,,60,10,10
-numpy svd,gesdd,500,9,1e-16,,5,5,5
-numpy inv,getri,500,9,1,"tuned, error 1",,,
+PROGRAMS = """operation,waits for,n,turns,error,wrong,LAPACK share,without ms,untuned ms,tuned ms
+numpy solve,gesv,500,9,1e-16,,0.5,8,4,2
+numpy solve,gesv,8192,9,1e-16,,0.3,60,10,10
+numpy svd,gesdd,500,9,1e-16,,0.0,5,5,5
+numpy inv,getri,500,9,1,"tuned, error 1",,,,
 """
 
 
@@ -197,7 +197,10 @@ def check_programs(folder):
              for name, line in zip(("numpy solve", "numpy svd"), axes.lines)}
     assert drawn == {("untuned", "numpy solve"): [2, 6], ("untuned", "numpy svd"): [1],
                      ("tuned", "numpy solve"): [4, 6], ("tuned", "numpy svd"): [1]}, drawn
-    texts = check_texts(figure, "numpy solve", "numpy svd", "n = 500", "n = 1000",
+    for axes in figure.axes:
+        small, large, svd = (points.get_facecolor().tolist() for points in axes.collections)
+        assert small == svd != large, "a colour for each order"
+    texts = check_texts(figure, "numpy solve", "numpy svd", "n = 500", "n = 8192",
                         "times faster than without overlapack", "A machine")
     assert "numpy inv" not in texts, "its result was wrong"
     (only,) = {tuple(t.get_text() for t in axes.get_yticklabels())
