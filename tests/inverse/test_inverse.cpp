@@ -357,6 +357,24 @@ TYPED_TEST(Inverse, BySolvingWithTheUnitMatrix) {
   }
 }
 
+/// Rows of a smooth kernel differ little. A matrix may have a small X A - I, and A X - I be large.
+TYPED_TEST(Inverse, SolvingWithTheUnitMatrixIsAsAccurateAsOtherSolves) {
+  using T = TypeParam;
+  const Index n = this->device().tuning().inverse.unit_from_order < kStreamed ? kStreamed : 1600;
+  this->route(Algorithm::tiled, 16);
+  Padded<T> a(n, n);
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < n; ++i) {
+      const auto apart = static_cast<Real<T>>(i - j);
+      a(i, j) = T(std::exp(-apart * apart / 50) + (i == j ? Real<T>(1e-4) : Real<T>(0)));
+    }
+  }
+  auto lu = a, x = unit_matrix<T>(n);
+  std::vector<Index> pivots;
+  EXPECT_EQ(gesv<T>(lu.view(), pivots, x.view()), 0);
+  EXPECT_LT(solve_residual(Op::none, widen<T>(a.view()), x, unit_matrix<T>(n)), kThreshold);
+}
+
 TYPED_TEST(Inverse, FaultsWhileSolvingWithTheUnitMatrix) {
   using T = TypeParam;
   const Index n = 70;

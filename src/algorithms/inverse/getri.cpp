@@ -23,20 +23,13 @@
 namespace overlapack::algorithms {
 namespace {
 
-/// What getri's interchanges, which go backwards, make of columns 0, 1, ...: by column, which one
-/// ends up there.
-std::vector<Index> interchanged(const std::vector<Index>& pivots) {
-  const auto n = static_cast<Index>(pivots.size());
-  std::vector<Index> columns(pivots.size());
-  std::iota(columns.begin(), columns.end(), 0);
-  for (Index j = n - 1; j >= 0; --j) std::swap(columns[at(j)], columns[at(pivots[at(j)] - 1)]);
-  return columns;
-}
-
-/// Interchanges for SwapColumns, which goes forward, that do the same.
+/// Interchanges for SwapColumns, which goes forward, that do what those of getri do, which go
+/// backwards.
 std::vector<Index> forward_interchanges(const std::vector<Index>& pivots) {
   const auto n = static_cast<Index>(pivots.size());
-  const std::vector<Index> wanted = interchanged(pivots);
+  std::vector<Index> wanted(pivots.size());  // by column: which one is to end up there
+  std::iota(wanted.begin(), wanted.end(), 0);
+  for (Index j = n - 1; j >= 0; --j) std::swap(wanted[at(j)], wanted[at(pivots[at(j)] - 1)]);
   std::vector<Index> here(pivots.size()), place(pivots.size()), result(pivots.size());
   std::iota(here.begin(), here.end(), 0);
   std::iota(place.begin(), place.end(), 0);
@@ -49,59 +42,6 @@ std::vector<Index> forward_interchanges(const std::vector<Index>& pivots) {
   return result;
 }
 
-/// The factors on the device, and what becomes of them.
-template <class T>
-class Inversion {
- public:
-  Inversion(Device& device, const Options& options, Index n)
-      : n_(n),
-        blocks_(partition(n, options.nb)),
-        matrix_(device, n, n),
-        aside_(device, n, blocks_.front().size()),
-        triangle_(device, Uplo::upper, matrix_.view(), options.nb),
-        queue_(device, Priority::normal, "inverse") {}
-  /// Of device memory.
-  static std::size_t bytes(const Options& options, Index n) {
-    return triangle_in_place_bytes<T>(options, n) +
-           DeviceMatrix<T>::bytes(n, std::min(n, options.nb));
-  }
-
-  const std::vector<Range>& blocks() const { return blocks_; }
-  Index count() const { return static_cast<Index>(blocks_.size()); }
-  DeviceView<T> matrix() const { return matrix_.view(); }
-  DeviceView<T> columns(Range j) const { return matrix().block({0, n_}, j); }
-  Queue& queue() const { return *queue_; }
-
-  /// U := U^-1. before(k) as TriangleInPlace has it.
-  template <class Before>
-  void invert_u(Before before) const {
-    triangle_.prepare(*queue_);
-    triangle_.invert(*queue_, Diag::non_unit, before);
-  }
-  /// Columns j of X, when those behind them are there.
-  void solve(Range j) const {
-    const DeviceView<T> A = matrix_.view();
-    const Range all = {0, n_}, on = {j.first, n_}, behind = {j.last, n_};
-    const DeviceView<T> l = aside_.view().block(0, 0, on.size(), j.size());
-    const DeviceView<T> l11 = l.block(0, 0, j.size(), j.size()),
-                        l21 = l.block(j.size(), 0, behind.size(), j.size());
-    const DeviceView<T> x = A.block(all, j), below = A.block(behind, j);
-    queue_->copy<T>(l, A.block(on, j));
-    queue_->copy<T>(A.block(j, j), triangle_.with_zeros(*queue_, j));
-    queue_->zero(below.data, sizeof(T) * at(below.ld), sizeof(T) * at(below.rows), at(below.cols));
-    queue_->enqueue(Gemm<T>{Op::none, Op::none, T(-1), A.block(all, behind), l21, T(1), x});
-    queue_->enqueue(Trsm<T>{Side::right, Uplo::lower, Op::none, Diag::unit, T(1), l11, x});
-  }
-
- private:
-  const Index n_;
-  const std::vector<Range> blocks_;
-  const DeviceMatrix<T> matrix_, aside_;
-  const TriangleInPlace<T> triangle_;
-  const QueueLease queue_;
-};
-
-/// From factors of the caller's, to the caller's memory.
 template <class T>
 class MatrixInverse {
  public:
@@ -111,13 +51,17 @@ class MatrixInverse {
         options_(options),
         a_(a),
         n_(a.rows),
+        blocks_(partition(n_, options.nb)),
         pivots_(pivots),
         resident_(device.kind_of(a.data) == MemoryKind::device),
         whole_(resident_ || sizeof(T) * at(n_ * n_) <= device.tuning().transfer.kept_upload_bytes),
         at_home_(a, pivots),
-        inversion_(device, options, n_),
+        matrix_(device, n_, n_),
+        aside_(device, n_, blocks_.front().size()),
+        triangle_(device, Uplo::upper, matrix_.view(), options.nb),
         there_(device, Space::device, whole_ ? n_ : 0),
-        staged_(device, Space::host, whole_ ? n_ : 0) {}
+        staged_(device, Space::host, whole_ ? n_ : 0),
+        queue_(device, Priority::normal, "inverse") {}
 
   void run(Index& committed) {
     try {
@@ -131,64 +75,82 @@ class MatrixInverse {
   }
 
  private:
+  Index count() const { return static_cast<Index>(blocks_.size()); }
+
   void compute(Index& committed) {
-    const std::vector<Range>& blocks = inversion_.blocks();
-    const Index count = inversion_.count();
-    const DeviceView<T> A = inversion_.matrix();
+    const DeviceView<T> A = matrix_.view();
     const Range all = {0, n_};
     Transfer transfer(device_, options_.threads, committed);
-    for (const Range& k : blocks) {  // with the block of L on the diagonal
+    for (const Range& k : blocks_) {  // with the block of L on the diagonal
       const Range on = {k.first, n_};
       transfer.add_upload(make_region<T>(a_.block(k, on), A.block(k, on)));
     }
-    for (Index b = count - 2; b >= 0; --b) {
-      const Range j = blocks[at(b)], below = {j.last, n_};
+    for (Index b = count() - 2; b >= 0; --b) {
+      const Range j = blocks_[at(b)], below = {j.last, n_};
       transfer.add_upload(make_region<T>(a_.block(below, j), A.block(below, j)));
     }
     if (whole_) {
       transfer.add_whole_download(make_region<T>(a_, A));
     } else {
-      for (Index b = count - 1; b >= 0; --b) {
-        const Range j = blocks[at(b)];
+      for (Index b = count() - 1; b >= 0; --b) {
+        const Range j = blocks_[at(b)];
         transfer.add_whole_download(make_region<T>(a_.block(all, j), A.block(all, j)));
       }
-      transfer.when_idle([this, &blocks, count](Index home) {
-        return at_home_.advance(home == 0 ? n_ : blocks[at(count - home)].first);
+      transfer.when_idle([this](Index home) {
+        return at_home_.advance(home == 0 ? n_ : blocks_[at(count() - home)].first);
       });
     }
     transfer.start();
-    Queue& queue = inversion_.queue();
-    Uploads uploads(transfer, queue, blocks);
-    inversion_.invert_u([&](Range k) { uploads.before(k); });
-    for (Index b = count - 1; b >= 0; --b) {
-      if (b < count - 1) transfer.before(queue, 2 * count - 2 - b);
-      inversion_.solve(blocks[at(b)]);
-      if (!whole_) transfer.release(queue, count - 1 - b);
+    triangle_.prepare(*queue_);
+    Uploads uploads(transfer, *queue_, blocks_);
+    triangle_.invert(*queue_, Diag::non_unit, [&](Range k) { uploads.before(k); });
+    for (Index b = count() - 1; b >= 0; --b) {
+      if (b < count() - 1) transfer.before(*queue_, 2 * count() - 2 - b);
+      solve(blocks_[at(b)]);
+      if (!whole_) transfer.release(*queue_, count() - 1 - b);
     }
     if (whole_) {
       interchange_columns();
-      transfer.release(queue, 0);
+      transfer.release(*queue_, 0);
     }
     transfer.finish();
+  }
+
+  /// Columns j of X, when those behind them are there.
+  void solve(Range j) {
+    const DeviceView<T> A = matrix_.view();
+    const Range all = {0, n_}, on = {j.first, n_}, behind = {j.last, n_};
+    const DeviceView<T> l = aside_.view().block(0, 0, on.size(), j.size());
+    const DeviceView<T> l11 = l.block(0, 0, j.size(), j.size()),
+                        l21 = l.block(j.size(), 0, behind.size(), j.size());
+    const DeviceView<T> x = A.block(all, j), below = A.block(behind, j);
+    queue_->copy<T>(l, A.block(on, j));
+    queue_->copy<T>(A.block(j, j), triangle_.with_zeros(*queue_, j));
+    queue_->zero(below.data, sizeof(T) * at(below.ld), sizeof(T) * at(below.rows), at(below.cols));
+    queue_->enqueue(Gemm<T>{Op::none, Op::none, T(-1), A.block(all, behind), l21, T(1), x});
+    queue_->enqueue(Trsm<T>{Side::right, Uplo::lower, Op::none, Diag::unit, T(1), l11, x});
   }
 
   void interchange_columns() {
     const std::vector<Index> interchanges = forward_interchanges(pivots_);
     std::copy(interchanges.begin(), interchanges.end(), staged_.data());
     const DeviceView<Index> p(there_.data(), n_);
-    inversion_.queue().template copy<Index>(p, HostView<const Index>(staged_.data(), n_));
-    inversion_.queue().enqueue(SwapColumns<T>{inversion_.matrix(), p, 0});
+    queue_->copy<Index>(p, HostView<const Index>(staged_.data(), n_));
+    queue_->enqueue(SwapColumns<T>{matrix_.view(), p, 0});
   }
 
   Device& device_;
   const Options& options_;
   const HostView<T> a_;
   const Index n_;
+  const std::vector<Range> blocks_;
   const std::vector<Index>& pivots_;
   const bool resident_, whole_;
   ColumnInterchanges<T> at_home_;
-  const Inversion<T> inversion_;
+  const DeviceMatrix<T> matrix_, aside_;
+  const TriangleInPlace<T> triangle_;
   const Buffer<Index> there_, staged_;
+  const QueueLease queue_;
 };
 
 }  // namespace
@@ -202,43 +164,14 @@ Index getri(Device& device, const Options& options, HostView<T> a, const std::ve
 }
 
 template <class T>
-void inverse_of_factors(Device& device, const Options& options, DeviceView<const T> factors,
-                        const std::vector<Index>& pivots, HostView<T> x) {
-  const Index n = x.rows;
-  const Inversion<T> inversion(device, options, n);
-  const std::vector<Range>& blocks = inversion.blocks();
-  const std::vector<Index> columns = interchanged(pivots);
-  std::vector<Index> places(columns.size());
-  for (Index c = 0; c < n; ++c) places[at(columns[at(c)])] = c;
-  Index committed = 0;  // nobody can go on from there
-  Transfer transfer(device, options.threads, committed);
-  for (Index b = inversion.count() - 1; b >= 0; --b) {
-    const Range j = blocks[at(b)];
-    Region home = make_region<T>(x.block({0, n}, j), inversion.columns(j));
-    home.host = reinterpret_cast<char*>(x.data);
-    home.places = &places[at(j.first)];
-    transfer.add_download(home);
-  }
-  transfer.start();
-  inversion.queue().template copy<T>(inversion.matrix(), factors);
-  inversion.invert_u([](Range) {});
-  for (Index b = inversion.count() - 1; b >= 0; --b) {
-    inversion.solve(blocks[at(b)]);
-    transfer.release(inversion.queue(), inversion.count() - 1 - b);
-  }
-  transfer.finish();
-}
-
-template <class T>
 std::size_t getri_bytes(const Options& options, Index n) {
-  return Inversion<T>::bytes(options, n) + Buffer<Index>::bytes(n);
+  return triangle_in_place_bytes<T>(options, n) +
+         DeviceMatrix<T>::bytes(n, std::min(n, options.nb)) + Buffer<Index>::bytes(n);
 }
 
 #define OVERLAPACK_INSTANTIATE(T)                                                          \
   template Index getri<T>(Device&, const Options&, HostView<T>, const std::vector<Index>&, \
                           Index&);                                                         \
-  template void inverse_of_factors<T>(Device&, const Options&, DeviceView<const T>,        \
-                                      const std::vector<Index>&, HostView<T>);             \
   template std::size_t getri_bytes<T>(const Options&, Index);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 

@@ -32,11 +32,12 @@ Index final_lines(const Options& options, Uplo uplo, Index n, Index committed);
 template <class T>
 Index getri(Device& device, const Options& options, HostView<T> a, const std::vector<Index>& pivots,
             Index& committed);
-/// X := A^-1, in the host's memory, from the same on the device, where U has no zero on its
-/// diagonal. After a fault, which columns are those of X is not known.
+/// X := A^-1, in the host's memory, from getrf's factors on the device, with all interchanges in L
+/// and no zero on U's diagonal. A X - I is as small as by ?getrs. After a fault nothing is known of
+/// X. Takes the device memory of trtri().
 template <class T>
-void inverse_of_factors(Device& device, const Options& options, DeviceView<const T> factors,
-                        const std::vector<Index>& pivots, HostView<T> x);
+void solve_unit(Device& device, const Options& options, DeviceView<const T> factors,
+                const std::vector<Index>& pivots, HostView<T> x);
 
 /// Bytes of device memory that these take.
 template <class T>

@@ -167,9 +167,8 @@ Index solve_streamed(const Call<T>& call, Lu<T>& lu, const std::function<bool()>
   return info_of(lu);
 }
 
-/// Of right-hand sides that seem to be the unit matrix. They do not go up. If they are, the inverse
-/// is computed from the factors, with half of the operations that solves take. It comes home by
-/// block columns.
+/// Of right-hand sides that seem to be the unit matrix. They do not go up. If they are, solves with
+/// L make use of their zeros, and the solution comes home by block rows.
 template <class T>
 Index invert_streamed(const Call<T>& call, UnitMatrix<T>& unit) {
   Lu<T> lu(call.device, call.cpu, call.options, call.a.rows, call.a.cols, 0);
@@ -192,8 +191,8 @@ Index invert_streamed(const Call<T>& call, UnitMatrix<T>& unit) {
   lu.interchange_left(lu.update(), lu.matrix().view(), {0, lu.matrix().pivot_blocks()});
   lu.update().synchronize();
   try {
-    inverse_of_factors<T>(call.device, for_inverse(call.device, call.options), lu.matrix().view(),
-                          call.interchanges.pivots, call.b);
+    solve_unit<T>(call.device, for_inverse(call.device, call.options), lu.matrix().view(),
+                  call.interchanges.pivots, call.b);
   } catch (...) {
     unit.restore(threads);
     throw;
@@ -236,7 +235,7 @@ std::size_t gesv_bytes(Device& device, const Options& options, Index m, Index n,
   if (resident) return solved + interchanged;
   if (!may_be_inverse(device, n, nrhs)) return solved;
   return std::max(solved, Lu<T>::bytes(device, options, n, n, 0) + interchanged +
-                              getri_bytes<T>(for_inverse(device, options), n));
+                              triangle_in_place_bytes<T>(for_inverse(device, options), n));
 }
 
 #define OVERLAPACK_INSTANTIATE(T)                                                               \
