@@ -301,15 +301,6 @@ TYPED_TEST(Inverse, NumbersThatAreNotFiniteComeThrough) {
   }
 }
 
-template <class T>
-Padded<T> unit_matrix(Index n) {
-  Padded<T> b(n, n);
-  for (Index j = 0; j < n; ++j) {
-    for (Index i = 0; i < n; ++i) b(i, j) = T(i == j);
-  }
-  return b;
-}
-
 /// A X = I is not solved like any other system: I does not go up, and the inverse is computed from
 /// the factors.
 TYPED_TEST(Inverse, BySolvingWithTheUnitMatrix) {

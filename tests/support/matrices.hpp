@@ -107,6 +107,15 @@ class Random {
 };
 
 template <class T>
+Padded<T> unit_matrix(Index n) {
+  Padded<T> a(n, n);
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < n; ++i) a(i, j) = T(i == j);
+  }
+  return a;
+}
+
+template <class T>
 Padded<T> random_matrix(Index m, Index n, std::uint64_t seed, Index padding = 0) {
   Random random(seed);
   Padded<T> a(m, n, padding);
