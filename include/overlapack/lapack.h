@@ -109,7 +109,7 @@ extern "C" {
  *                 then unchanged.
  *
  * lauum   Replaces a triangle by a product with its adjoint: L by L^H L for uplo = 'L', U by U U^H
- *         for uplo = 'U'. Of that the same triangle is stored. A diagonal is taken to be real.
+ *         for uplo = 'U'. Of that the same triangle is stored.
  *           a     n x n, lda >= max(1, n)
  *
  * potri   Replaces the factor that potrf left by a triangle of the inverse of A.

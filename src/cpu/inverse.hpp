@@ -1,5 +1,9 @@
 // ?trtri, ?lauum, ?potri and ?getri by the CPU LAPACK, or by textbook loops where no library has
 // the routine.
+//
+// A library's own ?potri and ?getri call ?trtri and ?lauum by their names, and these are
+// overlapack's where it is preloaded. They look at `info` only for a singular matrix. A call in
+// which memory runs out would go unnoticed. So both are made of their parts here.
 #pragma once
 
 #include <algorithm>
@@ -65,44 +69,38 @@ template <class T>
 Index trtri(const Lapack<T>& lapack, Uplo uplo, Diag diag, HostView<T> a) {
   const Index zero = diag == Diag::unit ? 0 : first_zero_on_diagonal<T>(a);
   if (zero > 0) return zero;
+  Index result = 0;
   const bool done = call(lapack, "trtri", {a.rows, a.ld}, [&](auto width, void* f) {
     using I = decltype(width);
     const char u = static_cast<char>(uplo), d = static_cast<char>(diag);
     const I n = narrow<I>(a.rows), lda = narrow<I>(a.ld);
     I info = 0;
     as<typename Signature<T, I>::trtri>(f)(&u, &d, &n, a.data, &lda, &info, 1, 1);
+    result = info;
   });
   if (!done) textbook::trtri(uplo, diag, a);
-  return 0;
+  return result;
 }
 
 template <class T>
 Index lauum(const Lapack<T>& lapack, Uplo uplo, HostView<T> a) {
+  Index result = 0;
   const bool done = call(lapack, "lauum", {a.rows, a.ld}, [&](auto width, void* f) {
     using I = decltype(width);
     const char u = static_cast<char>(uplo);
     const I n = narrow<I>(a.rows), lda = narrow<I>(a.ld);
     I info = 0;
     as<typename Signature<T, I>::lauum>(f)(&u, &n, a.data, &lda, &info, 1);
+    result = info;
   });
   if (!done) textbook::lauum(uplo, a);
-  return 0;
+  return result;
 }
 
 template <class T>
 Index potri(const Lapack<T>& lapack, Uplo uplo, HostView<T> a) {
-  const Index zero = first_zero_on_diagonal<T>(a);
-  if (zero > 0) return zero;
-  const bool done = call(lapack, "potri", {a.rows, a.ld}, [&](auto width, void* f) {
-    using I = decltype(width);
-    const char u = static_cast<char>(uplo);
-    const I n = narrow<I>(a.rows), lda = narrow<I>(a.ld);
-    I info = 0;
-    as<typename Signature<T, I>::potri>(f)(&u, &n, a.data, &lda, &info, 1);
-  });
-  if (done) return 0;
-  trtri(lapack, uplo, Diag::non_unit, a);
-  return lauum(lapack, uplo, a);
+  const Index info = trtri(lapack, uplo, Diag::non_unit, a);
+  return info != 0 ? info : lauum(lapack, uplo, a);
 }
 
 /// The workspace that ?getri is given.
@@ -117,10 +115,11 @@ struct Workspace {
 /// right, for which L moves to the workspace, which holds at least one column. Then the columns'
 /// interchanges.
 template <class T>
-void finish_getri(const Lapack<T>& lapack, HostView<T> a, Index done, Pivots ipiv,
-                  Workspace<T> work) {
+Index finish_getri(const Lapack<T>& lapack, HostView<T> a, Index done, Pivots ipiv,
+                   Workspace<T> work) {
   const Index n = a.rows, width = std::max<Index>(work.size / std::max<Index>(n, 1), 1);
-  trtri(lapack, Uplo::upper, Diag::non_unit, a.block(0, 0, done, done));
+  const Index info = trtri(lapack, Uplo::upper, Diag::non_unit, a.block(0, 0, done, done));
+  if (info != 0) return info;
   for (Index last = done; last > 0;) {
     const Index first = std::max<Index>(last - width, 0);
     const HostView<T> l(work.data, n, last - first, n), x = a.block(0, first, n, last - first);
@@ -140,6 +139,7 @@ void finish_getri(const Lapack<T>& lapack, HostView<T> a, Index done, Pivots ipi
     const Index p = ipiv.get(j) - 1;
     if (p != j) std::swap_ranges(&a(0, j), &a(0, j) + n, &a(0, p));
   }
+  return 0;
 }
 
 /// What LAPACK's ?getri says of its workspace: the size with which it is fastest.
@@ -156,24 +156,18 @@ T wanted_workspace_of_getri(const Lapack<T>& lapack, HostView<T> a, Pivots ipiv)
   return wanted;
 }
 
-/// `work` has at least max(1, n) elements. Its first one becomes the size that is wanted.
+/// What LAPACK's ?getri stores in work[0] at its end: what it has used, or would have with enough.
+template <class T>
+T used_workspace_of_getri(const Lapack<T>& lapack, HostView<T> a, Pivots ipiv) {
+  const T wanted = wanted_workspace_of_getri(lapack, a, ipiv);
+  const auto n = static_cast<Real<T>>(a.rows);
+  return real(wanted) < n * n ? wanted : T(std::max<Real<T>>(n, 1));
+}
+
+/// `work` has at least max(1, n) elements.
 template <class T>
 Index getri(const Lapack<T>& lapack, HostView<T> a, Pivots ipiv, Workspace<T> work) {
-  const Index zero = first_zero_on_diagonal<T>(a);
-  if (zero > 0) return zero;
-  const auto sizes = {a.rows, a.ld, work.size};
-  const bool done = call(lapack, "getri", sizes, [&](auto width, void* f) {
-    using I = decltype(width);
-    const I n = narrow<I>(a.rows), lda = narrow<I>(a.ld), lwork = narrow<I>(work.size);
-    I info = 0;
-    PivotArray<I> pivots(ipiv, a.rows, true);
-    as<typename Signature<T, I>::getri>(f)(&n, a.data, &lda, pivots.data(), work.data, &lwork,
-                                           &info);
-  });
-  if (done) return 0;
-  finish_getri(lapack, a, a.rows, ipiv, work);
-  *work.data = wanted_workspace_of_getri(lapack, a, ipiv);
-  return 0;
+  return finish_getri(lapack, a, a.rows, ipiv, work);
 }
 
 }  // namespace overlapack::cpu

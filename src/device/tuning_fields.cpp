@@ -220,7 +220,7 @@ void add(const Part& row, const Tuning::Inverse& inverse) {
       "of a block, which is solved with: all else is products, which are fast from there on",
       "2026-11-30-inverses-and-conditions");
   row("unit_from_order", inverse.unit_from_order, "order",
-      "from which on ?gesv looks whether B is the unit matrix, and computes an inverse if it is",
+      "from which on ?gesv looks whether B is the unit matrix, which then does not go up",
       "2026-11-30-inverses-and-conditions");
 }
 

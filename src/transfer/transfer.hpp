@@ -57,7 +57,8 @@ struct Region {
   Part part = Part::all;
   Index diagonal = 0;
   Words words = Words::all;
-  /// Of a download into the host's memory: column j goes to column places[j] there. Null: to j.
+  /// Of a download into the host's memory: column j goes to column places[j] there, so that what is
+  /// final there is no prefix. Null: to j.
   const Index* places = nullptr;
 
   Index place(Index j) const { return places == nullptr ? j : places[j]; }
@@ -126,8 +127,8 @@ class Transfer {
   /// copy thread with time for it. When finish() returns or the destructor does, no task is under
   /// way, nor will there be one.
   void when_idle(std::function<bool(Index home)> job) { idle_ = std::move(job); }
-  /// A region of the host's ordinary memory that is committed as a whole or not at all, so that the
-  /// checkpoint lies between such regions. All of it waits in staging memory at the end.
+  /// A region that is committed as a whole or not at all, so that the checkpoint lies between such
+  /// regions. On its way to the host's memory all of it waits in staging memory at the end.
   Index add_whole_download(const Region& region);
   /// A region in the caller's memory of download `after`, if that is >= 0: nothing of it is written
   /// before all of that one is there. (Copy threads begin regions in order, but may end them in

@@ -189,11 +189,11 @@ TYPED_TEST(Inverse, OfTrianglesOfAllFormsAndOrders) {
 
 TYPED_TEST(Inverse, OfMatricesOfAllOrders) {
   using T = TypeParam;
-  this->route(Algorithm::tiled, 16);
   std::vector<Index> orders(std::begin(kOrders), std::end(kOrders));
   orders.push_back(kStreamed);
   for (const Index n : orders) {
     SCOPED_TRACE(testing::Message() << "n=" << n);
+    this->route(Algorithm::tiled, n == kStreamed ? 80 : 16);  // one goes home in several pieces
     const Factored<T> factors(random_matrix<T>(n, n, 1, 2));
     auto x = factors.lu;
     const std::size_t before = this->uploaded();
@@ -301,8 +301,7 @@ TYPED_TEST(Inverse, NumbersThatAreNotFiniteComeThrough) {
   }
 }
 
-/// A X = I is not solved like any other system: I does not go up, and the inverse is computed from
-/// the factors.
+/// A X = I is not solved like any other system: I does not go up, and its zeros are made use of.
 TYPED_TEST(Inverse, BySolvingWithTheUnitMatrix) {
   using T = TypeParam;
   this->route(Algorithm::tiled, 16);
@@ -370,14 +369,19 @@ TYPED_TEST(Inverse, FaultsWhileSolvingWithTheUnitMatrix) {
   using T = TypeParam;
   const Index n = 70;
   const auto a = random_matrix<T>(n, n, 1, 2);
-  this->with_faults(
-      [&] {
-        auto lu = a, x = unit_matrix<T>(n);
-        std::vector<Index> pivots;
-        EXPECT_EQ(gesv<T>(lu.view(), pivots, x.view()), 0);
-        EXPECT_LT(inverse_residual<T>(widen<T>(a.view()), widen<T>(x.view())), kThreshold);
-      },
-      3);
+  for (const bool almost : {false, true}) {
+    SCOPED_TRACE(almost);
+    auto b = unit_matrix<T>(n);
+    if (almost) b(n / 3, n / 5) = T(2);
+    this->with_faults(
+        [&] {
+          auto lu = a, x = b;
+          std::vector<Index> pivots;
+          EXPECT_EQ(gesv<T>(lu.view(), pivots, x.view()), 0);
+          EXPECT_LT(solve_residual(Op::none, widen<T>(a.view()), x, b), kThreshold);
+        },
+        3);
+  }
 }
 
 TYPED_TEST(Inverse, OfNothing) {
@@ -432,7 +436,7 @@ TYPED_TEST(Inverse, AQueryAsksForAWorkspaceThatSuffices) {
     } else {
       this->on_the_cpu();
     }
-    for (const std::int32_t n : {0, 1, 50}) {
+    for (const std::int32_t n : {0, 1, 50, 150}) {
       const Factored<T> factors(random_matrix<T>(n, n, 1, 2));
       auto x = factors.lu;
       const auto lda = static_cast<std::int32_t>(x.ld());
@@ -447,9 +451,9 @@ TYPED_TEST(Inverse, AQueryAsksForAWorkspaceThatSuffices) {
       std::vector<T> work(static_cast<std::size_t>(lwork));
       Exported<T>::getri(&n, x.data(), &lda, ipiv.data(), work.data(), &lwork, &info);
       EXPECT_EQ(info, 0);
-      if (on_device) {  // the CPU LAPACK says what it likes
-        EXPECT_EQ(work[0], wanted);
-      }
+      // LAPACK works without blocks where one would be the whole matrix, and takes n elements then.
+      const bool blocked = real(wanted) < Real<T>(n) * Real<T>(n);
+      EXPECT_EQ(work[0], blocked || n == 0 ? wanted : T(Real<T>(n)));
       factors.expect_right(x);
     }
   }

@@ -34,7 +34,7 @@ struct TriangularProduct {
   static TriangularProduct triangle(Uplo uplo, Diag diag) { return {{{uplo, Op::none, diag}}}; }
 };
 
-/// Estimates the norm of an inverse. All memory is there once it is made; make it before the queue.
+/// Estimates the norm of an inverse. Make it before the queue, which uses its memory.
 /// Substitution is by one kernel for a triangle, not for its adjoint. So the adjoint of the whole
 /// matrix is made once.
 template <class T>

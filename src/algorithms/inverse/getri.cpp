@@ -52,6 +52,7 @@ class MatrixInverse {
         a_(a),
         n_(a.rows),
         blocks_(partition(n_, options.nb)),
+        pieces_(pieces_of(blocks_)),
         pivots_(pivots),
         resident_(device.kind_of(a.data) == MemoryKind::device),
         whole_(resident_ || sizeof(T) * at(n_ * n_) <= device.tuning().transfer.kept_upload_bytes),
@@ -77,6 +78,17 @@ class MatrixInverse {
  private:
   Index count() const { return static_cast<Index>(blocks_.size()); }
 
+  /// From the right. Each waits in staging memory until all of it is there.
+  static std::vector<Range> pieces_of(const std::vector<Range>& blocks) {
+    constexpr Index kColumnsOfPiece = 64;
+    std::vector<Range> pieces;
+    for (const Range& block : blocks) {
+      for (const Range& piece : partition(block, kColumnsOfPiece)) pieces.push_back(piece);
+    }
+    std::reverse(pieces.begin(), pieces.end());
+    return pieces;
+  }
+
   void compute(Index& committed) {
     const DeviceView<T> A = matrix_.view();
     const Range all = {0, n_};
@@ -92,22 +104,25 @@ class MatrixInverse {
     if (whole_) {
       transfer.add_whole_download(make_region<T>(a_, A));
     } else {
-      for (Index b = count() - 1; b >= 0; --b) {
-        const Range j = blocks_[at(b)];
+      for (const Range& j : pieces_) {
         transfer.add_whole_download(make_region<T>(a_.block(all, j), A.block(all, j)));
       }
       transfer.when_idle([this](Index home) {
-        return at_home_.advance(home == 0 ? n_ : blocks_[at(count() - home)].first);
+        return at_home_.advance(home == 0 ? n_ : pieces_[at(home - 1)].first);
       });
     }
     transfer.start();
     triangle_.prepare(*queue_);
     Uploads uploads(transfer, *queue_, blocks_);
     triangle_.invert(*queue_, Diag::non_unit, [&](Range k) { uploads.before(k); });
+    Index released = 0;
     for (Index b = count() - 1; b >= 0; --b) {
       if (b < count() - 1) transfer.before(*queue_, 2 * count() - 2 - b);
       solve(blocks_[at(b)]);
-      if (!whole_) transfer.release(*queue_, count() - 1 - b);
+      while (!whole_ && released < static_cast<Index>(pieces_.size()) &&
+             pieces_[at(released)].first >= blocks_[at(b)].first) {
+        transfer.release(*queue_, released++);
+      }
     }
     if (whole_) {
       interchange_columns();
@@ -144,6 +159,7 @@ class MatrixInverse {
   const HostView<T> a_;
   const Index n_;
   const std::vector<Range> blocks_;
+  const std::vector<Range> pieces_;  // of blocks, in the order in which they go home
   const std::vector<Index>& pivots_;
   const bool resident_, whole_;
   ColumnInterchanges<T> at_home_;

@@ -20,12 +20,13 @@ namespace overlapack::algorithms {
 namespace {
 
 /// Whether so many right-hand sides may be the unit matrix, and it is worth to find that out.
-bool may_be_inverse(const Device& device, Index n, Index nrhs) {
+bool may_be_unit(const Device& device, Index n, Index nrhs) {
   return nrhs == n && n >= device.tuning().inverse.unit_from_order;
 }
 
-/// Options for the inverse of a matrix that has been factored with others.
-Options for_inverse(const Device& device, Options options) {
+/// Options for solve_unit(), whose blocks are wider than those of a factorization. OVERLAPACK_NB is
+/// about the latter.
+Options for_unit(const Device& device, Options options) {
   options.nb = device.tuning().inverse.block_columns;
   return options;
 }
@@ -169,34 +170,36 @@ Index solve_streamed(const Call<T>& call, Lu<T>& lu, const std::function<bool()>
   return info_of(lu);
 }
 
-/// Of right-hand sides that seem to be the unit matrix. They do not go up. If they are, solves with
-/// L make use of their zeros, and the solution comes home by block rows.
+/// Of right-hand sides that seem to be the unit matrix. They do not go up: without them A is
+/// factored. If they are that, solves with L make use of their zeros. If not, they are solved for
+/// with the factors at home.
 template <class T>
-Index invert_streamed(const Call<T>& call, UnitMatrix<T>& unit) {
-  Lu<T> lu(call.device, call.cpu, call.options, call.a.rows, call.a.cols, 0);
-  const Index n = call.a.cols, threads = call.options.threads;
-  Call<T> factor = call;
-  factor.b = {};
-  const Index info = solve_streamed(factor, lu, [&unit] { return unit.advance(); });
+Index solve_without(const Call<T>& call, UnitMatrix<T>& unit) {
+  std::optional<Lu<T>> lu(std::in_place, call.device, call.cpu, call.options, call.a.rows,
+                          call.a.cols, 0);
+  Call<T> factors = call;
+  factors.b = {};
+  const Index info = solve_streamed(factors, *lu, [&unit] { return unit.advance(); });
   if (info != 0) return info;
-  if (!unit.finish(threads)) {
+  const std::vector<Index>& pivots = call.interchanges.pivots;
+  if (!unit.finish(call.options.threads)) {
+    lu.reset();  // getrs() takes as much memory
     Index solved = 0;
     try {
-      getrs<T>(call.device, call.options, Op::none, call.a, call.interchanges.pivots, call.b,
-               solved);
+      getrs<T>(call.device, call.options, Op::none, call.a, pivots, call.b, solved);
     } catch (...) {
-      call.committed = n + solved;
+      call.committed = call.a.cols + solved;
       throw;
     }
     return 0;
   }
-  lu.interchange_left(lu.update(), lu.matrix().view(), {0, lu.matrix().pivot_blocks()});
-  lu.update().synchronize();
+  lu->interchange_left(lu->update(), lu->matrix().view(), {0, lu->matrix().pivot_blocks()});
+  lu->update().synchronize();
   try {
-    solve_unit<T>(call.device, for_inverse(call.device, call.options), lu.matrix().view(),
-                  call.interchanges.pivots, call.b);
+    solve_unit<T>(call.device, for_unit(call.device, call.options), lu->matrix().view(), pivots,
+                  call.b);
   } catch (...) {
-    unit.restore(threads);
+    unit.restore(call.options.threads);
     throw;
   }
   return 0;
@@ -219,11 +222,11 @@ Index gesv(Device& device, const cpu::Lapack<T>& cpu, const Options& options, In
   const bool in_place = resident && b.empty() && input.a.data == a.data;
   const Index few_blocks = device.tuning().lu.immediate_interchanges_up_to_blocks;
   if (in_place && pivots <= few_blocks * options.nb) return factor_in_place(call);
-  const bool by_inverse =
-      may_be_inverse(device, a.cols, b.cols) && input.a.data == a.data && input.b.data == b.data;
-  if (by_inverse && !resident && device.kind_of(b.data) != MemoryKind::device) {
+  const bool may_be =
+      may_be_unit(device, a.cols, b.cols) && input.a.data == a.data && input.b.data == b.data;
+  if (may_be && !resident && device.kind_of(b.data) != MemoryKind::device) {
     UnitMatrix<T> unit(b);
-    if (unit.is_likely()) return invert_streamed(call, unit);
+    if (unit.is_likely()) return solve_without(call, unit);
   }
   Lu<T> lu(device, cpu, options, a.rows, a.cols, b.cols);
   return resident ? solve_resident(call, lu) : solve_streamed(call, lu);
@@ -235,9 +238,9 @@ std::size_t gesv_bytes(Device& device, const Options& options, Index m, Index n,
   const std::size_t interchanged = LuPanels<T>::bytes_to_interchange(device, options, m, n),
                     solved = Lu<T>::bytes(device, options, m, n, nrhs);
   if (resident) return solved + interchanged;
-  if (!may_be_inverse(device, n, nrhs)) return solved;
+  if (!may_be_unit(device, n, nrhs)) return solved;
   return std::max(solved, Lu<T>::bytes(device, options, n, n, 0) + interchanged +
-                              triangle_in_place_bytes<T>(for_inverse(device, options), n));
+                              triangle_in_place_bytes<T>(for_unit(device, options), n));
 }
 
 #define OVERLAPACK_INSTANTIATE(T)                                                               \

@@ -27,11 +27,13 @@ class UnitMatrix {
     return b_(0, 0) == T(1) && b_(last, last) == T(1) && b_(last, 0) == T(0) &&
            b_(0, last) == T(0) && is_unit_column(last / 2);
   }
-  /// Does one task, if there is one. Any number of threads may call it at once.
+  /// Does one task, or returns false if there is none. Any number of threads may call it at once.
   bool advance() {
+    if (next_.load(std::memory_order_relaxed) >= tasks_) return false;  // threads ask all the time
     const Index task = next_++;
-    if (task < tasks_) look_at(task);
-    return task + 1 < tasks_;
+    if (task >= tasks_) return false;
+    look_at(task);
+    return true;
   }
   /// Does the rest, once advance() is not called any more. Whether it is the unit matrix. One with
   /// a negative zero is not.

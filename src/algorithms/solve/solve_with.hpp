@@ -16,7 +16,8 @@ struct GivenMatrix {
   Part part = Part::all;
   Diag diag = Diag::non_unit;
 
-  /// The block of a matrix of which that part is given.
+  /// All of a matrix; or, of a unit triangle, whose diagonal does not travel, what is left without
+  /// the row and the column of which nothing else does.
   template <class V>
   V block(V x) const {
     if (diag == Diag::non_unit) return x;

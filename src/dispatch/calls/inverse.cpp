@@ -1,6 +1,7 @@
 // Inverses of triangles and from factors: trtri, potri, getri; and lauum, which is half of potri.
 #include "algorithms/inverse/inverse.hpp"
 
+#include <optional>
 #include <vector>
 
 #include "cpu/inverse.hpp"
@@ -71,21 +72,25 @@ T wanted_workspace_of_getri(Family family, HostView<T> a, Pivots ipiv) {
 template <class T>
 Index getri(Family family, HostView<T> a, Pivots ipiv, cpu::Workspace<T> work) {
   const Lapack<T>& cpu = cpu_lapack<T>(family);
-  const auto say_wanted = [&] { *work.data = cpu::wanted_workspace_of_getri(cpu, a, ipiv); };
+  // Before anything is written: to ask for it may fail.
+  std::optional<T> used;
+  const auto on_cpu = [&](Index done) {
+    if (!used) used = cpu::used_workspace_of_getri(cpu, a, ipiv);
+    const Index info = cpu::finish_getri(cpu, a, done, ipiv, work);
+    *work.data = *used;
+    return info;
+  };
   return route(
-      make_call<T>(Routine::getri, a), [&] { return cpu::getri(cpu, a, ipiv, work); },
+      make_call<T>(Routine::getri, a), [&] { return on_cpu(a.rows); },
       [&](Device& device, const Options& options, Index& committed) {
+        const bool reached = device.kind_of(work.data) != MemoryKind::device;
+        if (reached) used = cpu::used_workspace_of_getri(cpu, a, ipiv);
         const Index info =
             algorithms::getri(device, options, a, valid_pivots(ipiv, a.rows, true), committed);
-        if (info == 0 && device.kind_of(work.data) != MemoryKind::device) say_wanted();
+        if (reached) *work.data = *used;
         return info;
       },
-      [&](const Options&, Index committed) {
-        if (committed == 0) return cpu::getri(cpu, a, ipiv, work);
-        cpu::finish_getri(cpu, a, a.cols - committed, ipiv, work);
-        say_wanted();
-        return Index{0};
-      });
+      [&](const Options&, Index committed) { return on_cpu(a.cols - committed); });
 }
 
 #define OVERLAPACK_INSTANTIATE(T)                                       \

@@ -103,7 +103,6 @@ struct BlockSolve {
   DeviceView<T> lines(Range i) const {
     return side == Side::left ? b.block(i, {0, b.cols}) : b.block({0, b.rows}, i);
   }
-  Index count() const { return side == Side::left ? b.cols : b.rows; }
 };
 
 /// Takes what is found already from the other half: B2 - op(A)21 X1, for example.
@@ -152,9 +151,9 @@ template <class T>
 bool is_for_blocks(const Trsm<T>& op) {
   constexpr Index kFewBlocks = 4, kManyRightHandSides = 1024;
   const Index count = op.side == Side::left ? op.b.cols : op.b.rows;
-  return op.alpha == T(1) &&
-         (op.op != Op::trans || !is_complex<T>)&&(op.a.rows <= kFewBlocks * trsm_block_order<T>() ||
-                                                  count >= kManyRightHandSides);
+  const bool adjoint_or_none = op.op != Op::trans || !is_complex<T>;
+  const bool small = op.a.rows <= kFewBlocks * trsm_block_order<T>();
+  return op.alpha == T(1) && adjoint_or_none && (small || count >= kManyRightHandSides);
 }
 
 template <class T>

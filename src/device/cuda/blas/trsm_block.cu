@@ -143,8 +143,8 @@ void trsm_block(cudaStream_t stream, const BlockSolveForm& form, DeviceView<cons
   Trapezoid<const D> l(a, form.uplo == Uplo::upper);
   Trapezoid<D> rows(b, left);
   if (form.backward) {
-    // x L = b is x' L'^H = b' for what is x, b and L^H from the last row and column on: they are
-    // read in that order.
+    // With the columns of x and b in the opposite order, and rows and columns of L^H, too, x L = b
+    // has the forward form.
     l = Trapezoid<const D>(a, form.uplo == Uplo::lower).backwards(last, last);
     rows = rows.columns_backwards(last);
   }
