@@ -78,8 +78,8 @@ install_missing() {
   echo "-- password); going on without them."
 }
 
-# build TARGET...: configures and builds in build/.
+# build TARGET...: configures and builds in build/, by the preset in OVERLAPACK_PRESET.
 build() {
-  cmake --preset default
-  cmake --build --preset default --parallel "$(nproc)" --target "$@"
+  cmake --preset "${OVERLAPACK_PRESET:-default}"
+  cmake --build build --parallel "$(nproc)" --target "$@"
 }

@@ -254,6 +254,7 @@ TYPED_TEST(Faults, ResumeFromColumnsThatHaveSeenDifferentInterchanges) {
 
 TYPED_TEST(Faults, GetrfOfASingularMatrix) {
   this->algorithms_.push_back(Algorithm::textbook);
+  this->stride_factor_ = 3;
   using T = TypeParam;
   for (const Index position : {3, 60}) {
     const auto a = singular_at<T>(100, 100, position, 1, 3);
@@ -668,6 +669,7 @@ TYPED_TEST(Faults, UpdatesByOneVectorOfManyRegions) {
 
 TYPED_TEST(Faults, CallsWithATimeline) {
   using T = TypeParam;
+  this->stride_factor_ = 3;
   const auto a = random_matrix<T>(100, 100, 1, 3);
   const auto b = random_matrix<T>(100, 20, 2, 1);
   Timeline timeline(this->device());
