@@ -78,8 +78,8 @@ install_missing() {
   echo "-- password); going on without them."
 }
 
-# build TARGET...: configures and builds in build/, by the preset in OVERLAPACK_PRESET.
+# build TARGET...: configures and builds in build/, by the preset in BUILD_PRESET.
 build() {
-  cmake --preset "${OVERLAPACK_PRESET:-default}"
+  cmake --preset "${BUILD_PRESET:-default}"
   cmake --build build --parallel "$(nproc)" --target "$@"
 }
