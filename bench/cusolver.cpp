@@ -79,19 +79,56 @@ void copy(T* to, Index to_ld, const T* from, Index from_ld, Index rows, Index co
   }
 }
 
+/// What all contenders of cuSOLVER's do: copies around the computation, within the time or outside.
 template <class T>
-class Cusolver final : public Contender<T> {
+class OnGpu : public Contender<T> {
+ public:
+  void prepare(Problem<T>& problem) override {
+    if (round_trip_) return;
+    upload(problem);
+    check(cudaDeviceSynchronize());
+  }
+  void run(Problem<T>& problem) override {
+    if (round_trip_) upload(problem);
+    compute(problem);
+    if (round_trip_) download(problem);
+    check(cudaDeviceSynchronize());
+  }
+  void finish(Problem<T>& problem) override {
+    if (!round_trip_) download(problem);
+  }
+
+ protected:
+  OnGpu(bool round_trip, int gpu) : round_trip_(round_trip), handle_(gpu), info_(1) {}
+  virtual void upload(Problem<T>& problem) = 0;
+  virtual void compute(Problem<T>& problem) = 0;
+  virtual void download(Problem<T>& problem) = 0;
+
+  void download_info(Problem<T>& problem) const {
+    int info = 0;
+    copy(&info, 1, info_.data(), 1, 1, 1, cudaMemcpyDeviceToHost);
+    problem.info = info;
+  }
+
+ private:
+  const bool round_trip_;
+
+ protected:
+  const Handle handle_;
+  const DeviceArray<int> info_;
+};
+
+template <class T>
+class Cusolver final : public OnGpu<T> {
  public:
   Cusolver(const Call& call, bool round_trip, int gpu)
-      : call_(call),
-        round_trip_(round_trip),
-        handle_(gpu),
+      : OnGpu<T>(round_trip, gpu),
+        call_(call),
         m_(call.shape.m),
         n_(call.shape.n),
         a_(count(m_) * count(n_)),
         b_(count(n_) * count(call.shape.nrhs)),
         pivots_(count(std::min(m_, n_))),
-        info_(1),
         host_pivots_(count(std::min(m_, n_))) {
     std::size_t device_bytes = 0, host_bytes = 0;
     if (cholesky() && factors()) {
@@ -106,25 +143,15 @@ class Cusolver final : public Contender<T> {
     host_work_.resize(host_bytes);
   }
 
-  void prepare(Problem<T>& problem) override {
-    if (round_trip_) return;
-    upload(problem);
-    check(cudaDeviceSynchronize());
-  }
-  void run(Problem<T>& problem) override {
-    if (round_trip_) upload(problem);
-    compute();
-    if (round_trip_) download(problem);
-    check(cudaDeviceSynchronize());
-  }
   void finish(Problem<T>& problem) override {
-    if (!round_trip_) download(problem);
+    OnGpu<T>::finish(problem);
     for (std::size_t i = 0; i < problem.pivot_count() && factors(); ++i) {
       problem.pivots()[i] = static_cast<std::int32_t>(host_pivots_[i]);
     }
   }
 
  private:
+  using OnGpu<T>::handle_, OnGpu<T>::info_;
   static constexpr cudaDataType kType = data_type<T>();
 
   bool cholesky() const {
@@ -139,7 +166,7 @@ class Cusolver final : public Contender<T> {
     return call_.op == Op::none ? CUBLAS_OP_N : call_.op == Op::trans ? CUBLAS_OP_T : CUBLAS_OP_C;
   }
 
-  void upload(Problem<T>& problem) {
+  void upload(Problem<T>& problem) override {
     copy(a_.data(), m_, problem.a().data, problem.a().ld, m_, n_, cudaMemcpyHostToDevice);
     if (solves()) {
       copy(b_.data(), n_, problem.b().data, problem.b().ld, n_, call_.shape.nrhs,
@@ -151,7 +178,7 @@ class Cusolver final : public Contender<T> {
     }
   }
 
-  void compute() {
+  void compute(Problem<T>&) override {
     const cusolverDnParams_t params = handle_.params();
     if (cholesky()) {
       if (factors()) {
@@ -176,7 +203,7 @@ class Cusolver final : public Contender<T> {
     }
   }
 
-  void download(Problem<T>& problem) {
+  void download(Problem<T>& problem) override {
     if (factors()) {
       copy(problem.a().data, problem.a().ld, a_.data(), m_, m_, n_, cudaMemcpyDeviceToHost);
     }
@@ -188,18 +215,13 @@ class Cusolver final : public Contender<T> {
     if (factors() && !cholesky()) {
       copy(host_pivots_.data(), k, pivots_.data(), k, k, 1, cudaMemcpyDeviceToHost);
     }
-    int info = 0;
-    copy(&info, 1, info_.data(), 1, 1, 1, cudaMemcpyDeviceToHost);
-    problem.info = info;
+    this->download_info(problem);
   }
 
   Call call_;
-  bool round_trip_;
-  Handle handle_;
   Index m_, n_;
   DeviceArray<T> a_, b_;
   DeviceArray<std::int64_t> pivots_;
-  DeviceArray<int> info_;
   std::vector<std::int64_t> host_pivots_;
   std::unique_ptr<DeviceArray<char>> device_work_;
   std::size_t device_work_bytes_ = 0;
@@ -240,43 +262,24 @@ struct MixedFunctions<std::complex<double>> {
 
 /// The mixed-precision solver.
 template <class T>
-class CusolverMixed final : public Contender<T> {
+class CusolverMixed final : public OnGpu<T> {
  public:
   CusolverMixed(const Call& call, bool round_trip, int gpu, Precision precision)
-      : round_trip_(round_trip),
+      : OnGpu<T>(round_trip, gpu),
         precision_(precision),
-        handle_(gpu),
         n_(static_cast<int>(call.shape.n)),
         nrhs_(static_cast<int>(call.shape.nrhs)),
         a_(count(n_) * count(n_)),
         b_(count(n_) * count(nrhs_)),
         x_(count(n_) * count(nrhs_)),
-        pivots_(count(n_)),
-        info_(1) {
+        pivots_(count(n_)) {
     check(Functions::size(precision_)(handle_, n_, nrhs_, a(), n_, pivots_.data(), b(), n_, x(), n_,
                                       nullptr, &work_bytes_));
     work_ = std::make_unique<DeviceArray<char>>(work_bytes_);
   }
 
-  void prepare(Problem<T>& problem) override {
-    if (round_trip_) return;
-    upload(problem);
-    check(cudaDeviceSynchronize());
-  }
-  void run(Problem<T>& problem) override {
-    if (round_trip_) upload(problem);
-    int iter = 0;
-    check(Functions::gesv(precision_)(handle_, n_, nrhs_, a(), n_, pivots_.data(), b(), n_, x(), n_,
-                                      work_->data(), work_bytes_, &iter, info_.data()));
-    problem.iter = iter;
-    if (round_trip_) download(problem);
-    check(cudaDeviceSynchronize());
-  }
-  void finish(Problem<T>& problem) override {
-    if (!round_trip_) download(problem);
-  }
-
  private:
+  using OnGpu<T>::handle_, OnGpu<T>::info_;
   using Functions = MixedFunctions<T>;
   typename Functions::Scalar* a() { return cast(a_); }
   typename Functions::Scalar* b() { return cast(b_); }
@@ -285,24 +288,26 @@ class CusolverMixed final : public Contender<T> {
     return reinterpret_cast<typename Functions::Scalar*>(array.data());
   }
 
-  void upload(Problem<T>& problem) {
+  void compute(Problem<T>& problem) override {
+    int iter = 0;
+    check(Functions::gesv(precision_)(handle_, n_, nrhs_, a(), n_, pivots_.data(), b(), n_, x(), n_,
+                                      work_->data(), work_bytes_, &iter, info_.data()));
+    problem.iter = iter;
+  }
+  void upload(Problem<T>& problem) override {
     copy(a_.data(), n_, problem.a().data, problem.a().ld, n_, n_, cudaMemcpyHostToDevice);
     copy(b_.data(), n_, problem.b().data, problem.b().ld, n_, nrhs_, cudaMemcpyHostToDevice);
   }
-  void download(Problem<T>& problem) {
+  void download(Problem<T>& problem) override {
     copy(problem.x().data, problem.x().ld, x_.data(), n_, n_, nrhs_, cudaMemcpyDeviceToHost);
     copy(problem.pivots(), n_, pivots_.data(), n_, n_, 1, cudaMemcpyDeviceToHost);
-    int info = 0;
-    copy(&info, 1, info_.data(), 1, 1, 1, cudaMemcpyDeviceToHost);
-    problem.info = info;
+    this->download_info(problem);
   }
 
-  bool round_trip_;
   Precision precision_;
-  Handle handle_;
   int n_, nrhs_;
   DeviceArray<T> a_, b_, x_;
-  DeviceArray<int> pivots_, info_;
+  DeviceArray<int> pivots_;
   std::unique_ptr<DeviceArray<char>> work_;
   std::size_t work_bytes_ = 0;
 };
@@ -325,18 +330,16 @@ OVERLAPACK_POTRI(std::complex<double>, cuDoubleComplex, Z)
 
 /// trtri, potri, and in place of getri, which it lacks, getrs with a unit matrix.
 template <class T>
-class CusolverInverse final : public Contender<T> {
+class CusolverInverse final : public OnGpu<T> {
  public:
   CusolverInverse(const Call& call, bool round_trip, int gpu)
-      : call_(call),
-        round_trip_(round_trip),
-        handle_(gpu),
+      : OnGpu<T>(round_trip, gpu),
+        call_(call),
         n_(call.shape.n),
         uplo_(fill_mode(call.uplo)),
         a_(count(n_) * count(n_)),
         x_(by_solving() ? count(n_) * count(n_) : 0),
-        pivots_(count(n_)),
-        info_(1) {
+        pivots_(count(n_)) {
     std::size_t device_bytes = 0, host_bytes = 0;
     if (call_.routine == Routine::trtri) {
       check(cusolverDnXtrtri_bufferSize(handle_, uplo_, CUBLAS_DIAG_NON_UNIT, n_, data_type<T>(),
@@ -356,33 +359,24 @@ class CusolverInverse final : public Contender<T> {
       for (Index j = 0; j < n_; ++j) identity_[count(j * (n_ + 1))] = T(1);
       host_pivots_.assign(problem.pivots(), problem.pivots() + problem.pivot_count());
     }
-    if (!round_trip_) upload(problem);
-    check(cudaDeviceSynchronize());
-  }
-  void run(Problem<T>& problem) override {
-    if (round_trip_) upload(problem);
-    compute();
-    if (round_trip_) download(problem);
-    check(cudaDeviceSynchronize());
-  }
-  void finish(Problem<T>& problem) override {
-    if (!round_trip_) download(problem);
+    OnGpu<T>::prepare(problem);
   }
 
  private:
+  using OnGpu<T>::handle_, OnGpu<T>::info_;
   using Routine = dispatch::Routine;
   bool by_solving() const { return call_.routine == Routine::getri; }
   static int small(Index n) { return static_cast<int>(n); }
   auto* scalars() { return reinterpret_cast<typename PotriFunctions<T>::Scalar*>(a_.data()); }
 
-  void upload(Problem<T>& problem) {
+  void upload(Problem<T>& problem) override {
     copy(a_.data(), n_, problem.a().data, problem.a().ld, n_, n_, cudaMemcpyHostToDevice);
     if (by_solving()) {
       copy(x_.data(), n_, identity_.data(), n_, n_, n_, cudaMemcpyHostToDevice);
       copy(pivots_.data(), n_, host_pivots_.data(), n_, n_, 1, cudaMemcpyHostToDevice);
     }
   }
-  void compute() {
+  void compute(Problem<T>&) override {
     if (by_solving()) {
       check(cusolverDnXgetrs(handle_, handle_.params(), CUBLAS_OP_N, n_, n_, data_type<T>(),
                              a_.data(), n_, pivots_.data(), data_type<T>(), x_.data(), n_,
@@ -398,22 +392,17 @@ class CusolverInverse final : public Contender<T> {
           info_.data()));
     }
   }
-  void download(Problem<T>& problem) {
+  void download(Problem<T>& problem) override {
     copy(problem.a().data, problem.a().ld, by_solving() ? x_.data() : a_.data(), n_, n_, n_,
          cudaMemcpyDeviceToHost);
-    int info = 0;
-    copy(&info, 1, info_.data(), 1, 1, 1, cudaMemcpyDeviceToHost);
-    problem.info = info;
+    this->download_info(problem);
   }
 
   Call call_;
-  bool round_trip_;
-  Handle handle_;
   Index n_;
   cublasFillMode_t uplo_;
   DeviceArray<T> a_, x_;
   DeviceArray<std::int64_t> pivots_;
-  DeviceArray<int> info_;
   std::vector<T> identity_;
   std::vector<std::int64_t> host_pivots_;
   int work_count_ = 0;

@@ -42,23 +42,16 @@ class Faults : public RoutedTest {
     const Index some = every ? 1 : device().emulated() ? 11 : 17;
     const Index stride = std::max<Index>(stride_factor_ * some, 1);
     for (const Algorithm algorithm : algorithms_) {
-      Index faults = 0;
-      for (Index at = 1;; at += stride) {
-        ASSERT_LT(at, 100000) << "the call never ends";
-        SCOPED_TRACE(testing::Message() << name_of(algorithm) << ", fault at action " << at);
+      SCOPED_TRACE(name_of(algorithm));
+      const auto prepare = [&] {
         dispatch::Settings settings = settings_for(algorithm, nb_);
         settings.memory_limit = memory_limit_;
         settings.refine = refine_;
         settings.upload = upload_;
         use(settings);
-        FaultAt fault(at);
-        device().set_observer(&fault);
-        call();
-        device().set_observer(nullptr);
-        if (testing::Test::HasFailure()) return;  // one report is enough
-        if (fault.count() < at) break;
-        ++faults;
-      }
+      };
+      const Index faults = with_faults(stride, prepare, call);
+      if (testing::Test::HasFailure()) return;
       faults_ += faults;
       EXPECT_GT(faults, 1) << "the call did not reach the device";
     }

@@ -151,22 +151,14 @@ class Inverse : public RoutedTest {
     dispatch::Context::instance().reset(settings, dispatch::builtin_profile());
   }
   /// Makes a call again and again, in which one action of the device fails after the other.
-  void with_faults(const std::function<void()>& call, Index stride_factor = 1) {
+  void expect_right_with_faults(const std::function<void()>& call, Index stride_factor = 1) {
     const bool every = std::is_same_v<T, double> && device_under_test() == "lazy";
-    Index faults = 0;
-    for (Index at = 1;; at += stride_factor * (every ? 1 : 29)) {
-      SCOPED_TRACE(testing::Message() << "fault at action " << at);
-      ASSERT_LT(at, 100000) << "the call never ends";
-      route(Algorithm::tiled, 16);
-      FaultAt fault(at);
-      device().set_observer(&fault);
-      call();
-      device().set_observer(nullptr);
-      if (HasFailure()) return;  // one report is enough
-      if (fault.count() < at) break;
-      ++faults;
+    const Index faults = with_faults(
+        stride_factor * (every ? 1 : 29), [&] { route(Algorithm::tiled, 16); }, call);
+    // A GPU has fewer actions than the second one of some strides.
+    if (!HasFailure()) {
+      EXPECT_GT(faults, device().emulated() ? 1 : 0) << "the call did not reach the device";
     }
-    EXPECT_GT(faults, 0) << "the call did not reach the device";
   }
 };
 TYPED_TEST_SUITE(Inverse, Precisions);
@@ -373,7 +365,7 @@ TYPED_TEST(Inverse, FaultsWhileSolvingWithTheUnitMatrix) {
     SCOPED_TRACE(almost);
     auto b = unit_matrix<T>(n);
     if (almost) b(n / 3, n / 5) = T(2);
-    this->with_faults(
+    this->expect_right_with_faults(
         [&] {
           auto lu = a, x = b;
           std::vector<Index> pivots;
@@ -485,7 +477,7 @@ TYPED_TEST(Inverse, FaultsAtEveryAction) {
   const Index n = 50;
   for (const Form& form : all_forms()) {
     const auto a = triangle<T>(form, n, 2);
-    this->with_faults([&] {
+    this->expect_right_with_faults([&] {
       auto x = a;
       EXPECT_EQ(call<T>(form, x.view()), 0) << form;
       expect_right(form, a, x);
@@ -494,7 +486,7 @@ TYPED_TEST(Inverse, FaultsAtEveryAction) {
   }
   for (const Index order : {n, kStreamed}) {
     const Factored<T> factors(random_matrix<T>(order, order, 1, 2));
-    this->with_faults(
+    this->expect_right_with_faults(
         [&] {
           auto x = factors.lu;
           EXPECT_EQ(getri<T>(x.view(), factors.pivots, 20), 0);

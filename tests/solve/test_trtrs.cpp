@@ -245,21 +245,15 @@ TYPED_TEST(Trtrs, FaultsAtEveryAction) {
   for (const Form& form : all_forms()) {
     const auto a = triangle<T>(form, n, 2);
     const auto b = random_matrix<T>(n, 20, 2, 1);
-    Index faults = 0;
-    for (Index at = 1;; at += every ? 1 : 11) {
-      SCOPED_TRACE(testing::Message() << form << ", fault at action " << at);
-      ASSERT_LT(at, 100000) << "the call never ends";
-      this->route(Algorithm::tiled, 16);
-      FaultAt fault(at);
-      this->device().set_observer(&fault);
-      auto x = b;
-      EXPECT_EQ(solve<T>(form, a.view(), x.view()), 0);
-      this->device().set_observer(nullptr);
-      expect_solved(form, a, x, b);
-      if (this->HasFailure()) return;  // one report is enough
-      if (fault.count() < at) break;
-      ++faults;
-    }
+    SCOPED_TRACE(testing::Message() << form);
+    const Index faults = this->with_faults(
+        every ? 1 : 11, [&] { this->route(Algorithm::tiled, 16); },
+        [&] {
+          auto x = b;
+          EXPECT_EQ(solve<T>(form, a.view(), x.view()), 0);
+          expect_solved(form, a, x, b);
+        });
+    if (this->HasFailure()) return;
     EXPECT_GT(faults, 1) << "the call did not reach the device";
   }
 }

@@ -78,6 +78,25 @@ class DeviceTest : public testing::Test {
   std::shared_ptr<Device> device_;
 };
 
+/// Refuses the `at`-th action, counted from 1; of a device that is lost, all later ones too.
+class FaultAt : public Observer {
+ public:
+  explicit FaultAt(Index at, bool lost = false) : at_(at), lost_(lost) {}
+  void before(Action, const char* name, double) override {
+    const Index number = ++count_;
+    if (number == at_ || (lost_ && number > at_)) {
+      throw DeviceError(std::string("injected fault in ") + name, lost_);
+    }
+  }
+  /// Actions seen so far.
+  Index count() const { return count_; }
+
+ private:
+  const Index at_;
+  const bool lost_;
+  std::atomic<Index> count_{0};
+};
+
 /// A test of whole calls, which the settings send to the device under test.
 class RoutedTest : public DeviceTest {
  protected:
@@ -97,6 +116,25 @@ class RoutedTest : public DeviceTest {
   }
   void route(dispatch::Algorithm algorithm, Index nb, Index min_n = 1) {
     use(settings_for(algorithm, nb, min_n));
+  }
+  /// Runs `call` with a fault at the device's first action, then at the one `stride` later, and so
+  /// on until one run gets by with fewer, or a test fails: one report is enough. prepare() comes
+  /// before each run. Returns how many faults there were.
+  Index with_faults(Index stride, const std::function<void()>& prepare,
+                    const std::function<void()>& call) {
+    Index faults = 0;
+    for (Index at = 1; at < 100000; at += stride) {
+      SCOPED_TRACE(testing::Message() << "fault at action " << at);
+      prepare();
+      FaultAt fault(at);
+      device().set_observer(&fault);
+      call();
+      device().set_observer(nullptr);
+      if (HasFailure() || fault.count() < at) return faults;
+      ++faults;
+    }
+    ADD_FAILURE() << "the call never ends";
+    return faults;
   }
   /// Bytes uploaded so far: a call that raises it has reached the device.
   std::size_t uploaded() { return device().counters().bytes_to_device; }
@@ -147,25 +185,6 @@ class Calls : public Observer {
  private:
   std::mutex mutex_;
   std::map<std::string, int> count_;
-};
-
-/// Refuses the `at`-th action, counted from 1; of a device that is lost, all later ones too.
-class FaultAt : public Observer {
- public:
-  explicit FaultAt(Index at, bool lost = false) : at_(at), lost_(lost) {}
-  void before(Action, const char* name, double) override {
-    const Index number = ++count_;
-    if (number == at_ || (lost_ && number > at_)) {
-      throw DeviceError(std::string("injected fault in ") + name, lost_);
-    }
-  }
-  /// Actions seen so far.
-  Index count() const { return count_; }
-
- private:
-  const Index at_;
-  const bool lost_;
-  std::atomic<Index> count_{0};
 };
 
 }  // namespace overlapack::testing_support
