@@ -355,8 +355,7 @@ class CusolverInverse final : public OnGpu<T> {
 
   void prepare(Problem<T>& problem) override {
     if (by_solving()) {
-      identity_.assign(count(n_) * count(n_), T(0));
-      for (Index j = 0; j < n_; ++j) identity_[count(j * (n_ + 1))] = T(1);
+      ones_.assign(count(n_), T(1));
       host_pivots_.assign(problem.pivots(), problem.pivots() + problem.pivot_count());
     }
     OnGpu<T>::prepare(problem);
@@ -372,7 +371,9 @@ class CusolverInverse final : public OnGpu<T> {
   void upload(Problem<T>& problem) override {
     copy(a_.data(), n_, problem.a().data, problem.a().ld, n_, n_, cudaMemcpyHostToDevice);
     if (by_solving()) {
-      copy(x_.data(), n_, identity_.data(), n_, n_, n_, cudaMemcpyHostToDevice);
+      // A unit matrix: a program makes it on the GPU.
+      check(cudaMemset(x_.data(), 0, sizeof(T) * count(n_) * count(n_)));
+      copy(x_.data(), n_ + 1, ones_.data(), 1, 1, n_, cudaMemcpyHostToDevice);
       copy(pivots_.data(), n_, host_pivots_.data(), n_, n_, 1, cudaMemcpyHostToDevice);
     }
   }
@@ -403,7 +404,7 @@ class CusolverInverse final : public OnGpu<T> {
   cublasFillMode_t uplo_;
   DeviceArray<T> a_, x_;
   DeviceArray<std::int64_t> pivots_;
-  std::vector<T> identity_;
+  std::vector<T> ones_;
   std::vector<std::int64_t> host_pivots_;
   int work_count_ = 0;
   std::unique_ptr<DeviceArray<char>> device_work_;
