@@ -1,11 +1,8 @@
 // The columns of Q from reflectors, on every device.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
-#include <vector>
-
 #include "algorithms/qr/orgqr.hpp"
+#include "qr/reflectors.hpp"
 #include "support/cases.hpp"
 #include "support/fixtures.hpp"
 #include "support/matrices.hpp"
@@ -17,52 +14,6 @@ namespace {
 
 using namespace testing_support;
 using algorithms::at;
-
-/// Reflectors below the diagonal of A, as ?geqrf makes them, and what orgqr() is to make of it.
-template <class T>
-struct Reflectors {
-  Padded<T> a;
-  std::vector<T> tau;
-
-  /// k of them in a matrix with n columns. Those in `units` are I, whatever stands there.
-  Reflectors(Index m, Index n, Index k, const std::vector<Index>& units = {})
-      : a(random_matrix<T>(m, n, 1, 3)), tau(at(k)) {
-    for (Index j = 0; j < k; ++j) {
-      long double squares = 1;
-      for (Index i = j + 1; i < m; ++i) {
-        a(i, j) /= static_cast<Real<T>>(std::sqrt(static_cast<double>(m)));
-        squares += std::norm(Wide<T>(a(i, j)));
-      }
-      // Unitary: 2 Re(tau) = |tau|^2 v^H v. Of complex ones the phase is any.
-      Wide<T> direction(1);
-      if constexpr (is_complex<T>) direction = std::polar(Real<Wide<T>>(1), Real<Wide<T>>(j % 3));
-      tau[at(j)] = T(direction * static_cast<Real<Wide<T>>>(2 * std::real(direction) / squares));
-      if (std::find(units.begin(), units.end(), j) != units.end()) tau[at(j)] = T(0);
-    }
-  }
-
-  /// The first `columns` of the product, by applying one reflector after the other.
-  Padded<Wide<T>> product(Index columns) const {
-    using W = Wide<T>;
-    const Index m = a.rows();
-    Padded<W> q(m, columns);
-    for (Index j = 0; j < columns; ++j) {
-      for (Index i = 0; i < m; ++i) q(i, j) = W(i == j ? 1 : 0);
-      for (Index h = static_cast<Index>(tau.size()) - 1; h >= 0; --h) {
-        W sum = q(h, j);
-        for (Index i = h + 1; i < m; ++i) sum += conj(W(a(i, h))) * q(i, j);
-        sum *= W(tau[at(h)]);
-        q(h, j) -= sum;
-        for (Index i = h + 1; i < m; ++i) q(i, j) -= W(a(i, h)) * sum;
-      }
-    }
-    return q;
-  }
-
-  HostView<const T> taus() const {
-    return HostView<const T>(tau.data(), static_cast<Index>(tau.size()));
-  }
-};
 
 template <class T>
 class Orgqr : public RoutedTest {

@@ -3,13 +3,12 @@
 #include <algorithm>
 
 #include "algorithms/inverse/uploads.hpp"
+#include "algorithms/qr/given_reflectors.hpp"
 #include "device/buffer.hpp"
 #include "transfer/transfer.hpp"
 
-// In compact WY form Q = I - V S^-1 V^H. S is the upper triangle of V^H V but for its diagonal,
-// which is 1 / tau (Joffrain, Low, Quintana-Orti, van de Geijn and Van Zee, Accumulating
-// Householder transformations, revisited, 2006). So, with the first n columns E of I and the first
-// n rows V1 of V, the columns wanted are
+// With the first n columns E of I and the first n rows V1 of V, the columns wanted of Q, which is
+// I - V S^-1 V^H (GivenReflectors), are
 //
 //   Q E = E - V M,   S M = V1^H,
 //
@@ -39,22 +38,13 @@ class ColumnsOfQ {
         s_(device, k_, n_),
         columns_(device, m_, nb_),
         rows_(device, nb_, k_),
-        square_(device, nb_, nb_),
-        ones_(device, Space::host, nb_),
-        scales_(device, Space::host, k_),
-        queue_(device, Priority::normal, "reflectors") {
-    std::fill_n(ones_.data(), nb_, T(1));
-    for (Index j = 0; j < k_; ++j) {
-      const bool is_unit = tau(j, 0) == T(0);  // H is I
-      scales_.data()[j] = is_unit ? T(1) : T(1) / tau(j, 0);
-      if (is_unit) units_.push_back(j);
-    }
-  }
+        reflectors_(device, tau, nb_),
+        queue_(device, Priority::normal, "reflectors") {}
   static std::size_t bytes(Index nb, Index m, Index n, Index k) {
     nb = std::min(nb, n);
     return DeviceMatrix<T>::bytes(m, n) + DeviceMatrix<T>::bytes(k, n) +
            DeviceMatrix<T>::bytes(m, nb) + DeviceMatrix<T>::bytes(nb, k) +
-           DeviceMatrix<T>::bytes(nb, nb);
+           GivenReflectors<T>::bytes(nb);
   }
 
   void run(Index& committed) {
@@ -69,12 +59,12 @@ class ColumnsOfQ {
       transfer.add_whole_download(make_region<T>(a_.block(all, j), V(all, j)));
     }
     transfer.start();
-    zero(square_.view());
-    zero(s_.view());
+    reflectors_.prepare(*queue_);
+    GivenReflectors<T>::zero(*queue_, s_.view());
     Uploads uploads(transfer, *queue_, blocks_);
     for (const Range& j : blocks_) {
       uploads.before(j);
-      complete(j);
+      reflectors_.complete(*queue_, v_.view(), j);
       extend_s(j);
     }
     for (std::size_t b = blocks_.size(); b > 0; --b) solve_rows(blocks_[b - 1]);
@@ -117,34 +107,12 @@ class ColumnsOfQ {
     return partition(all, round_up(quotient_up(std::max<Index>(all.size(), 1), kParts), nb_));
   }
 
-  void zero(DeviceView<T> a) const {
-    queue_->zero(a.data, sizeof(T) * at(a.ld), sizeof(T) * at(a.rows), at(a.cols));
-  }
-  /// The first elements on the diagonal of `a`, from those of `values` on.
-  void set_diagonal(DeviceView<T> a, const T* values) const {
-    const Index count = std::min(a.rows, a.cols);
-    queue_->copy<T>(DeviceView<T>(a.data, 1, count, a.ld + 1),
-                    HostView<const T>(values, 1, count, 1));
-  }
-
-  /// What is not stored of columns j of V: ones on the diagonal, zeros above. Of a reflector that
-  /// is I nothing is left.
-  void complete(Range j) const {
-    const DeviceView<T> square = square_.view().block(0, 0, j.size(), j.size());
-    zero(V({0, j.first}, j));
-    queue_->copy<T>(square, V(j, j), Part::lower);
-    set_diagonal(square, ones_.data());
-    queue_->copy<T>(V(j, j), square);
-    for (const Index unit : units_) {
-      if (unit >= j.first && unit < j.last) zero(V({j.first, m_}, {unit, unit + 1}));
-    }
-  }
   /// Columns j of S, and what they hold below its diagonal.
   void extend_s(Range j) const {
     const Range on = {j.first, m_}, upto = {0, j.last};
     queue_->enqueue(
         Gemm<T>{Op::conj_trans, Op::none, T(1), V(on, upto), V(on, j), T(0), S(upto, j)});
-    set_diagonal(S(j, j), scales_.data() + j.first);
+    reflectors_.set_diagonal(*queue_, S(j, j), j);
   }
 
   /// Rows i of M, in place of those of S, when the ones below are there:
@@ -174,8 +142,8 @@ class ColumnsOfQ {
     const bool has_reflectors = j.first < k_;
     const DeviceView<T> v = columns_.view().block(0, 0, on.size(), j.size());
     if (has_reflectors) queue_->copy<T>(v, V(on, j));
-    zero(x);
-    set_diagonal(V(on, j), ones_.data());
+    GivenReflectors<T>::zero(*queue_, x);
+    reflectors_.set_ones(*queue_, V(on, j));
     for (const Range& i : parts(all)) {
       const Range l = {0, std::min(left.last, i.last)};
       queue_->enqueue(
@@ -191,10 +159,9 @@ class ColumnsOfQ {
   const HostView<T> a_;
   const Index m_, n_, k_, nb_;
   const std::vector<Range> blocks_;  // of reflectors
-  std::vector<Index> units_;         // the columns whose reflector is I
   const DeviceMatrix<T> v_, s_;
-  const DeviceMatrix<T> columns_, rows_, square_;  // copies of a block of V, of S, on the diagonal
-  const Buffer<T> ones_, scales_;
+  const DeviceMatrix<T> columns_, rows_;  // copies of a block of V, and of S
+  const GivenReflectors<T> reflectors_;
   const QueueLease queue_;
 };
 
