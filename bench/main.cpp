@@ -342,8 +342,8 @@ void add_calls(CLI::App& app, Arguments& given) {
   app.add_option(
          "--routines", options.routines,
          "potrf, potrs, posv, getrf, getrs, gesv, trtrs, gecon, pocon, trcon, trtri, lauum, "
-         "potri and getri with their type letters, e.g. dpotrf; dsgesv, zcgesv, dsposv and "
-         "zcposv (default dpotrf,dgetrf)")
+         "potri, getri, geqrf, orgqr or ungqr, and ormqr or unmqr with their type letters, e.g. "
+         "dpotrf; dsgesv, zcgesv, dsposv and zcposv (default dpotrf,dgetrf)")
       ->delimiter(',')
       ->check(known)
       ->type_name("NAME");

@@ -7,6 +7,7 @@
 #include "adapters/inverse.hpp"
 #include "adapters/lu.hpp"
 #include "adapters/norms.hpp"
+#include "adapters/qr.hpp"
 #include "adapters/refine.hpp"
 #include "adapters/solve.hpp"
 #include "adapters/update.hpp"

@@ -19,6 +19,7 @@ module overlapack
 
   public :: potrf, potrs, posv, getrf, getrs, gesv, trtrs, lange, lansy, lanhe, lantr
   public :: gecon, pocon, trcon, trtri, lauum, potri, getri
+  public :: geqrf, orgqr, ormqr
   public :: mixed_gesv, mixed_posv, cholupdate
 
   !> Cholesky factorization of the `uplo` triangle of the n x n matrix A, in place.
@@ -541,6 +542,115 @@ module overlapack
       integer(int32), intent(out) :: info
     end subroutine zgetri
   end interface getri
+
+  !> QR factorization of the m x n matrix A; lwork >= max(1, n).
+  interface geqrf
+    subroutine sgeqrf(m, n, a, lda, tau, work, lwork, info)
+      import :: int32, real32
+      integer(int32), intent(in) :: m, n, lda, lwork
+      real(real32), intent(inout) :: a(lda, *)
+      real(real32), intent(out) :: tau(*), work(*)
+      integer(int32), intent(out) :: info
+    end subroutine sgeqrf
+    subroutine dgeqrf(m, n, a, lda, tau, work, lwork, info)
+      import :: int32, real64
+      integer(int32), intent(in) :: m, n, lda, lwork
+      real(real64), intent(inout) :: a(lda, *)
+      real(real64), intent(out) :: tau(*), work(*)
+      integer(int32), intent(out) :: info
+    end subroutine dgeqrf
+    subroutine cgeqrf(m, n, a, lda, tau, work, lwork, info)
+      import :: int32, real32
+      integer(int32), intent(in) :: m, n, lda, lwork
+      complex(real32), intent(inout) :: a(lda, *)
+      complex(real32), intent(out) :: tau(*), work(*)
+      integer(int32), intent(out) :: info
+    end subroutine cgeqrf
+    subroutine zgeqrf(m, n, a, lda, tau, work, lwork, info)
+      import :: int32, real64
+      integer(int32), intent(in) :: m, n, lda, lwork
+      complex(real64), intent(inout) :: a(lda, *)
+      complex(real64), intent(out) :: tau(*), work(*)
+      integer(int32), intent(out) :: info
+    end subroutine zgeqrf
+  end interface geqrf
+
+  !> The first n columns of Q, in place of the k reflectors that geqrf left; lwork >= max(1, n).
+  interface orgqr
+    subroutine sorgqr(m, n, k, a, lda, tau, work, lwork, info)
+      import :: int32, real32
+      integer(int32), intent(in) :: m, n, k, lda, lwork
+      real(real32), intent(inout) :: a(lda, *)
+      real(real32), intent(in) :: tau(*)
+      real(real32), intent(out) :: work(*)
+      integer(int32), intent(out) :: info
+    end subroutine sorgqr
+    subroutine dorgqr(m, n, k, a, lda, tau, work, lwork, info)
+      import :: int32, real64
+      integer(int32), intent(in) :: m, n, k, lda, lwork
+      real(real64), intent(inout) :: a(lda, *)
+      real(real64), intent(in) :: tau(*)
+      real(real64), intent(out) :: work(*)
+      integer(int32), intent(out) :: info
+    end subroutine dorgqr
+    subroutine cungqr(m, n, k, a, lda, tau, work, lwork, info)
+      import :: int32, real32
+      integer(int32), intent(in) :: m, n, k, lda, lwork
+      complex(real32), intent(inout) :: a(lda, *)
+      complex(real32), intent(in) :: tau(*)
+      complex(real32), intent(out) :: work(*)
+      integer(int32), intent(out) :: info
+    end subroutine cungqr
+    subroutine zungqr(m, n, k, a, lda, tau, work, lwork, info)
+      import :: int32, real64
+      integer(int32), intent(in) :: m, n, k, lda, lwork
+      complex(real64), intent(inout) :: a(lda, *)
+      complex(real64), intent(in) :: tau(*)
+      complex(real64), intent(out) :: work(*)
+      integer(int32), intent(out) :: info
+    end subroutine zungqr
+  end interface orgqr
+
+  !> op(Q) C or C op(Q), in place of the m x n matrix C, by the k reflectors that geqrf left in A.
+  !> `trans` is 'N' or 'T', of complex matrices 'N' or 'C'. lwork >= max(1, n), or max(1, m) for 'R'.
+  interface ormqr
+    subroutine sormqr(side, trans, m, n, k, a, lda, tau, c, ldc, work, lwork, info)
+      import :: int32, real32
+      character, intent(in) :: side, trans
+      integer(int32), intent(in) :: m, n, k, lda, ldc, lwork
+      real(real32), intent(in) :: a(lda, *), tau(*)
+      real(real32), intent(inout) :: c(ldc, *)
+      real(real32), intent(out) :: work(*)
+      integer(int32), intent(out) :: info
+    end subroutine sormqr
+    subroutine dormqr(side, trans, m, n, k, a, lda, tau, c, ldc, work, lwork, info)
+      import :: int32, real64
+      character, intent(in) :: side, trans
+      integer(int32), intent(in) :: m, n, k, lda, ldc, lwork
+      real(real64), intent(in) :: a(lda, *), tau(*)
+      real(real64), intent(inout) :: c(ldc, *)
+      real(real64), intent(out) :: work(*)
+      integer(int32), intent(out) :: info
+    end subroutine dormqr
+    subroutine cunmqr(side, trans, m, n, k, a, lda, tau, c, ldc, work, lwork, info)
+      import :: int32, real32
+      character, intent(in) :: side, trans
+      integer(int32), intent(in) :: m, n, k, lda, ldc, lwork
+      complex(real32), intent(in) :: a(lda, *), tau(*)
+      complex(real32), intent(inout) :: c(ldc, *)
+      complex(real32), intent(out) :: work(*)
+      integer(int32), intent(out) :: info
+    end subroutine cunmqr
+    subroutine zunmqr(side, trans, m, n, k, a, lda, tau, c, ldc, work, lwork, info)
+      import :: int32, real64
+      character, intent(in) :: side, trans
+      integer(int32), intent(in) :: m, n, k, lda, ldc, lwork
+      complex(real64), intent(in) :: a(lda, *), tau(*)
+      complex(real64), intent(inout) :: c(ldc, *)
+      complex(real64), intent(out) :: work(*)
+      integer(int32), intent(out) :: info
+    end subroutine zunmqr
+  end interface ormqr
 
   !> A norm of the m x n matrix A.
   interface lange

@@ -1,7 +1,8 @@
 /* The LAPACK routines that liboverlapack provides, for C99 and C++.
  *
  * Every routine exists for four types (s float, d double, c complex float, z complex double), but
- * lanhe for c and z only and the mixed-precision solvers for d or z only. Each has two names:
+ * lanhe for c and z only and the mixed-precision solvers for d or z only. What is orgqr and ormqr
+ * for s and d is ungqr and unmqr for c and z. Each has two names:
  * `dgetrf_` takes 32-bit integers, `dgetrf_64_` 64-bit ones. (The library exports the same
  * routines once more with the prefix `scipy_`, which SciPy's and NumPy's wheels look for; those are
  * not meant to be called by hand.)
@@ -241,6 +242,51 @@ OVERLAPACK_DECLARE(s, _64_, float, float, int64_t, int64_t)
 OVERLAPACK_DECLARE(d, _64_, double, double, int64_t, int64_t)
 OVERLAPACK_DECLARE(c, _64_, overlapack_complex_float, float, int64_t, float)
 OVERLAPACK_DECLARE(z, _64_, overlapack_complex_double, double, int64_t, double)
+
+#undef OVERLAPACK_DECLARE
+
+/* QR factorizations, A = Q R. Q is a product of reflectors I - tau v v^H, the first one on the
+ * left. So far the CPU LAPACK serves all these calls.
+ *
+ * geqrf   QR factorization of a general matrix.
+ *           a      m x n, lda >= max(1, m). Replaced by R, on and above the diagonal, and by the
+ *                  vectors v below it, without the 1 that each begins with.
+ *           tau    min(m, n) elements: the factors tau
+ *           work   max(1, lwork) elements; on return work[0] is the lwork that suits best
+ *           lwork  >= max(1, n); or -1: only work[0] is set
+ *
+ * orgqr   The first n columns of Q, for s and d (ungqr for c and z).
+ *           a      m x n, n <= m, lda >= max(1, m): its first k columns, k <= n, as geqrf left
+ *                  them; replaced by columns of the Q of k reflectors
+ *           tau, work, lwork  as for geqrf
+ *
+ * ormqr   op(Q) C or C op(Q), for s and d (unmqr for c and z).
+ *           side   'L': op(Q) C, with Q of order m; 'R': C op(Q), with Q of order n
+ *           trans  'N': Q; 'T' (unmqr: 'C'): its transpose (conjugate transpose)
+ *           a      k columns, k <= the order of Q, lda >= max(1, that order), as geqrf left them;
+ *                  not changed
+ *           tau    as from geqrf, k elements
+ *           c      m x n, ldc >= max(1, m); replaced by the product
+ *           work   as for geqrf
+ *           lwork  >= max(1, n) for 'L', max(1, m) for 'R'; or -1: only work[0] is set
+ */
+#define OVERLAPACK_DECLARE(x, U, T, I, orgqr, ormqr)                                              \
+  void x##geqrf##U(const I* m, const I* n, T* a, const I* lda, T* tau, T* work, const I* lwork,   \
+                   I* info);                                                                      \
+  void x##orgqr##U(const I* m, const I* n, const I* k, T* a, const I* lda, const T* tau, T* work, \
+                   const I* lwork, I* info);                                                      \
+  void x##ormqr##U(const char* side, const char* trans, const I* m, const I* n, const I* k,       \
+                   const T* a, const I* lda, const T* tau, T* c, const I* ldc, T* work,           \
+                   const I* lwork, I* info OVERLAPACK_LENGTHS(size_t side_len, size_t trans_len));
+
+OVERLAPACK_DECLARE(s, _, float, int32_t, orgqr, ormqr)
+OVERLAPACK_DECLARE(d, _, double, int32_t, orgqr, ormqr)
+OVERLAPACK_DECLARE(c, _, overlapack_complex_float, int32_t, ungqr, unmqr)
+OVERLAPACK_DECLARE(z, _, overlapack_complex_double, int32_t, ungqr, unmqr)
+OVERLAPACK_DECLARE(s, _64_, float, int64_t, orgqr, ormqr)
+OVERLAPACK_DECLARE(d, _64_, double, int64_t, orgqr, ormqr)
+OVERLAPACK_DECLARE(c, _64_, overlapack_complex_float, int64_t, ungqr, unmqr)
+OVERLAPACK_DECLARE(z, _64_, overlapack_complex_double, int64_t, ungqr, unmqr)
 
 #undef OVERLAPACK_DECLARE
 

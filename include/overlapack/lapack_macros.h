@@ -74,6 +74,21 @@
 #define LAPACK_cgetri cgetri_
 #define LAPACK_zgetri zgetri_
 
+#define LAPACK_sgeqrf sgeqrf_
+#define LAPACK_dgeqrf dgeqrf_
+#define LAPACK_cgeqrf cgeqrf_
+#define LAPACK_zgeqrf zgeqrf_
+
+#define LAPACK_sorgqr sorgqr_
+#define LAPACK_dorgqr dorgqr_
+#define LAPACK_cungqr cungqr_
+#define LAPACK_zungqr zungqr_
+
+#define LAPACK_sormqr(...) sormqr_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+#define LAPACK_dormqr(...) dormqr_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+#define LAPACK_cunmqr(...) cunmqr_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+#define LAPACK_zunmqr(...) zunmqr_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+
 #define LAPACK_slange(...) slange_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
 #define LAPACK_dlange(...) dlange_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
 #define LAPACK_clange(...) clange_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))

@@ -103,13 +103,6 @@ Index potri(const Lapack<T>& lapack, Uplo uplo, HostView<T> a) {
   return info != 0 ? info : lauum(lapack, uplo, a);
 }
 
-/// The workspace that ?getri is given.
-template <class T>
-struct Workspace {
-  T* data;
-  Index size;
-};
-
 /// What is left of ?getri when the columns from `done` on are those of X = U^-1 L^-1, and the ones
 /// before still are those of L and U: LAPACK's own state. X L = U^-1 goes by block columns from the
 /// right, for which L moves to the workspace, which holds at least one column. Then the columns'

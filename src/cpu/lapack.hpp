@@ -60,6 +60,16 @@ struct MixedWork {
   Real<T>* rwork = nullptr;
 };
 
+/// WORK and LWORK of a routine.
+template <class T>
+struct Workspace {
+  T* data;
+  Index size;
+
+  /// Nothing is to be done but to say in the first element which size is wanted.
+  bool is_query() const { return size == -1; }
+};
+
 enum class Wanted;
 
 /// A routine found in some library of the process.

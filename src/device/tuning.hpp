@@ -173,6 +173,9 @@ struct Tuning {
   NumPyCopies numpy;
 };
 
+/// A break-even that no call reaches.
+inline constexpr Index kNever = 1000000000;
+
 /// The tables: NVIDIA's Hopper (H100, H200), what has not its code (Ampere, and GPUs after Hopper),
 /// and the emulated device, whose limits are so low that small matrices of tests turn every ring.
 const Tuning& hopper_tuning();

@@ -5,7 +5,6 @@
 #include "algorithms/update/on_cpu.hpp"
 #include "algorithms/update/rank_one.hpp"
 #include "cpu/condition.hpp"
-#include "cpu/inverse.hpp"
 #include "cpu/lapack.hpp"
 
 namespace overlapack::dispatch {
@@ -49,6 +48,18 @@ Index getri(cpu::Family family, HostView<T> a, cpu::Pivots ipiv, cpu::Workspace<
 /// What a query of ?getri returns.
 template <class T>
 T wanted_workspace_of_getri(cpu::Family family, HostView<T> a, cpu::Pivots ipiv);
+
+// QR factorizations. `work` is for the CPU LAPACK alone. Its first element becomes the size that is
+// wanted, and for a query nothing else is done. A complex orgqr is LAPACK's ungqr.
+template <class T>
+Index geqrf(cpu::Family family, HostView<T> a, T* tau, cpu::Workspace<T> work);
+/// Of `count` reflectors. A has as many columns as Q is to have.
+template <class T>
+Index orgqr(cpu::Family family, HostView<T> a, Index count, const T* tau, cpu::Workspace<T> work);
+/// C := op(Q) C or C op(Q). A has as many columns as there are reflectors. `op` is not Op::trans.
+template <class T>
+Index ormqr(cpu::Family family, Side side, Op op, HostView<const T> a, const T* tau, HostView<T> c,
+            cpu::Workspace<T> work);
 
 /// Estimates of the condition: `rcond` becomes LAPACK's. The workspaces are for the CPU LAPACK.
 template <class T>

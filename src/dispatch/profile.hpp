@@ -36,8 +36,7 @@ struct Profile {
 
   static constexpr const char* kBuiltIn = "built-in";
 };
-/// A threshold that no call reaches.
-inline constexpr Index kNever = 1000000000;
+using overlapack::kNever;
 /// As in profiles: a number, or "never".
 std::string threshold_text(Index threshold);
 /// What holds if no file says anything: what was measured of GPUs, by their generation and by the

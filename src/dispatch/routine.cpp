@@ -4,6 +4,7 @@
 #include "algorithms/condition/condition.hpp"
 #include "algorithms/inverse/traits.hpp"
 #include "algorithms/lu/traits.hpp"
+#include "algorithms/qr/traits.hpp"
 #include "algorithms/refine/traits.hpp"
 #include "algorithms/solve/traits.hpp"
 #include "algorithms/solve/trtrs.hpp"
@@ -35,6 +36,11 @@ constexpr RoutineTraits trtri = {trtri_traits, Factors::none, kFactors, kNone};
 constexpr RoutineTraits lauum = {lauum_traits, Factors::none, kFactors, kNone};
 constexpr RoutineTraits potri = {potri_traits, Factors::cholesky, kFactors, kNone};
 constexpr RoutineTraits getri = {getri_traits, Factors::lu, kFactors, kNone};
+constexpr RoutineTraits geqrf = {geqrf_traits, Factors::none, kMatrix, kNone};
+constexpr RoutineTraits orgqr = {orgqr_traits, Factors::none, kFactors, kNone};
+constexpr RoutineTraits ungqr = {orgqr_traits, Factors::none, kFactors, kNone};
+constexpr RoutineTraits ormqr = {ormqr_traits, Factors::none, kFactors, kSome};
+constexpr RoutineTraits unmqr = {ormqr_traits, Factors::none, kFactors, kSome};
 constexpr RoutineTraits sgesv = {mixed_gesv_traits, Factors::lu, kMatrix, kSome};
 constexpr RoutineTraits cgesv = {mixed_gesv_traits, Factors::lu, kMatrix, kSome};
 constexpr RoutineTraits sposv = {mixed_posv_traits, Factors::cholesky, kMatrix, kSome};

@@ -177,6 +177,7 @@ Json size_facts() {
       {"built_in_origin", device == nullptr ? Json() : Json(device->tuning().break_even.origin)}};
   for (std::size_t r = 0; r < dispatch::kRoutineCount; ++r) {
     const auto routine = static_cast<dispatch::Routine>(r);
+    if (!is_for_device(routine)) continue;
     Json& sizes = facts["sizes"][title_of(routine)];
     for (const char type : dispatch::kTypeLetters) {
       if (!dispatch::exists(routine, type)) continue;

@@ -184,8 +184,10 @@ CLI::App* add_tune(CLI::App& app, TuneOptions& options) {
   constexpr std::size_t kNamesOfLine = 10;
   std::string names;
   for (std::size_t r = 0; r < dispatch::kRoutineCount; ++r) {
+    if (!is_for_device(static_cast<Routine>(r))) continue;
+    const bool full = options.routines.size() % kNamesOfLine == 0;
     options.routines.push_back(title_of(static_cast<Routine>(r)));
-    names += (r % kNamesOfLine == 0 ? "\n  " : " ") + options.routines.back();
+    names += (full ? "\n  " : " ") + options.routines.back();
   }
   CLI::App* const tune =
       app.add_subcommand("tune", "Measure from which size the device wins, and remember it");

@@ -99,6 +99,10 @@ bool is_factor_given(Routine routine) {
   return dispatch::traits_of(routine).given == dispatch::Given::factors;
 }
 
+bool is_for_device(Routine routine) {
+  return dispatch::builtin_profile().at(routine, dispatch::kTypeLetters[0]) < dispatch::kNever;
+}
+
 Call square_call(Routine routine, char type, Index n, Index nrhs, Index pad) {
   Call call;
   call.routine = routine;
@@ -135,7 +139,13 @@ Problem<T>::Problem(const Call& call) : call_(call), matrix_(row_of<T>(call.rout
     a_ = allocate<T>(call.lda, shape.n);
     b_ = allocate<T>(call.ldb, shape.nrhs);
     if (row_of<T>(call.routine).keeps_factor) given_ = allocate<T>(shape.n, shape.n);
-    if (call.routine == Routine::getri) work_ = allocate<T>(shape.n, kWorkColumns);
+    const bool has_reflectors = row_of<T>(call.routine).has_reflectors;
+    if (call.routine == Routine::getri) work_size_ = shape.n * kWorkColumns;
+    if (has_reflectors) {  // ?ormqr has a triangle there, too
+      work_size_ = (std::max(shape.n, shape.nrhs) + kWorkColumns + 1) * kWorkColumns;
+      tau_.resize(static_cast<std::size_t>(std::min(shape.m, shape.n)));
+    }
+    if (work_size_ > 0) work_ = allocate<T>(work_size_, 1);
     if (dispatch::is_mixed(call.routine)) {
       x_ = allocate<T>(call.ldb, shape.nrhs);
       work_ = allocate<T>(shape.n, shape.nrhs);
@@ -146,8 +156,9 @@ Problem<T>::Problem(const Call& call) : call_(call), matrix_(row_of<T>(call.rout
       work_ = allocate<T>(shape.n, 4);
       rwork_ = allocate<Real<T>>(shape.n, 2);
     }
-    const bool has_pivots = matrix_ == Matrix::general || matrix_ == Matrix::lu_factors;
-    if (has_pivots) pivots_.resize(static_cast<std::size_t>(std::min(shape.m, shape.n)));
+    const bool general = matrix_ == Matrix::general && !has_reflectors;
+    if (general || matrix_ == Matrix::lu_factors)
+      pivots_.resize(static_cast<std::size_t>(std::min(shape.m, shape.n)));
   } catch (const std::bad_alloc&) {
     throw std::runtime_error("not enough memory for " + name_and_shape(call) +
                              "; use smaller sizes");
@@ -167,6 +178,14 @@ T Problem<T>::entry_b(Index i, Index j) const {
   return uniform<T>(seed_ + 1, i, j, 1.0);
 }
 
+/// With it the reflector of column j is unitary: 2 / (v^H v).
+template <class T>
+T Problem<T>::tau_of_column(Index j) const {
+  double squares = 1;
+  for (Index i = j + 1; i < call_.shape.m; ++i) squares += std::norm(Wide(a()(i, j)));
+  return T(static_cast<Real<T>>(2 / squares));
+}
+
 template <class T>
 void Problem<T>::generate(std::uint64_t seed) {
   seed_ = mix(seed);
@@ -174,6 +193,7 @@ void Problem<T>::generate(std::uint64_t seed) {
     for (Index j = begin; j < end; ++j) {
       T* const column = a_.get() + j * call_.lda;
       for (Index i = 0; i < call_.lda; ++i) column[i] = i < call_.shape.m ? entry_a(i, j) : T(0);
+      if (matrix_ == Matrix::reflectors) tau_[static_cast<std::size_t>(j)] = tau_of_column(j);
       if (given_) std::copy_n(column, call_.shape.n, given_.get() + j * call_.shape.n);
     }
   });
@@ -362,11 +382,15 @@ template <class T>
 double Problem<T>::residual_of_result(bool inverse) const {
   const auto& row = row_of<T>(call_.routine);
   double error = 0, of_a = 0, of_x = 0;  // squares of norms
+  const auto times = [&](const Vector& x) {
+    double norm = 0;
+    return row.times != nullptr ? row.times(*this, x) : input_times(x, norm);
+  };
   for (int probe = 0; probe < kProbes; ++probe) {
     const Vector x = signs<Wide>(seed_of(seed_, probe), call_.shape.n);
-    const Vector xx = row.result_times(*this, x), ax = row.times(*this, x);
-    Vector difference = inverse ? row.times(*this, xx) : xx;
-    for (std::size_t i = 0; i < x.size(); ++i) difference[i] -= inverse ? x[i] : ax[i];
+    const Vector xx = row.result_times(*this, x), ax = times(x);
+    Vector difference = inverse ? times(xx) : xx;
+    for (std::size_t i = 0; i < difference.size(); ++i) difference[i] -= inverse ? x[i] : ax[i];
     error += squared_norm(difference) / kProbes;
     of_a += squared_norm(ax) / kProbes;
     of_x += squared_norm(xx) / kProbes;

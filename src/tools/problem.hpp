@@ -46,6 +46,8 @@ bool parse_name(const std::string& name, Call& call);
 bool has_right_hand_sides(Routine routine);
 /// Whether A is given as its factors.
 bool is_factor_given(Routine routine);
+/// Whether calls of the routine may go to a device: it has a break-even size then.
+bool is_for_device(Routine routine);
 /// A call on a square matrix of order n with leading dimensions n + pad.
 Call square_call(Routine routine, char type, Index n, Index nrhs, Index pad = 0);
 
@@ -61,6 +63,7 @@ enum class Matrix {
                       ///< by Wigner's semicircle law, yet not dominated by its diagonal
   cholesky_factor,    ///< well-conditioned: unit diagonal, the rest divided by sqrt(n)
   lu_factors,         ///< the same of both factors, and pivots drawn at random
+  reflectors,         ///< below the diagonal, with the TAU that they have
 };
 
 /// Data for a call, in ordinary pageable memory: 32-bit pivots, padding included in the leading
@@ -109,7 +112,8 @@ class Problem {
   ///   and updates     ||E x||^2, whose expectation it is; so is ||A||_F of an update;
   ///   solves          ||(B - op(A) X) x|| / (||A||_F ||X x|| eps);
   ///   inverses        ||A X - I||_F / (n ||A||_F ||X||_F eps), and ||X - A||_F / (n ||A||_F eps)
-  ///                   of ?lauum, where A is what X is to be. All norms are estimated as above.
+  ///                   of ?lauum, where A is what X is to be, and likewise of ?geqrf and ?orgqr.
+  ///                   All norms are estimated as above.
   /// Sums run in double precision. Pivots that are none count as infinitely wrong.
   double residual() const;
   /// The forms of it, one of which a routine has (problems/row.hpp). That of an estimate of the
@@ -129,9 +133,13 @@ class Problem {
   HostView<const T> given() const {
     return {given_.get(), call_.shape.n, call_.shape.n, call_.shape.n};
   }
-  /// What a routine that takes a workspace is given: kWorkColumns columns, as LAPACK likes best.
+  /// What a routine that takes LWORK is given: kWorkColumns columns, as LAPACK likes best.
   static constexpr Index kWorkColumns = 64;
   T* work() { return work_.get(); }
+  Index work_size() const { return work_size_; }
+  /// Of a routine that has reflectors.
+  T* tau() { return tau_.data(); }
+  const T* tau() const { return tau_.data(); }
 
   Index info = 0;     ///< what the routine returned
   Real<T> rcond = 0;  ///< likewise, if it estimates the condition
@@ -152,6 +160,7 @@ class Problem {
   double residual_of_result(bool inverse) const;
   T entry_a(Index i, Index j) const;
   T entry_b(Index i, Index j) const;
+  T tau_of_column(Index j) const;
   Vector input_times(const Vector& x, double& frobenius) const;
   Vector updated_times(const Vector& x) const;
 
@@ -166,6 +175,8 @@ class Problem {
   Array<Single<T>> swork_;
   Array<T> work_;  // of these, and of estimates of the condition
   Array<Real<T>> rwork_;
+  Index work_size_ = 0;
+  std::vector<T> tau_;
   T* lent_a_ = nullptr;
   std::vector<std::int32_t> pivots_;
 };

@@ -40,6 +40,10 @@ TEST(Policy, SizeOfACall) {
   for (const Routine routine : {Routine::trtri, Routine::lauum, Routine::potri, Routine::getri}) {
     EXPECT_EQ(size_of(routine, {500, 500, 0}), 500);
   }
+  for (const Routine routine : {Routine::geqrf, Routine::orgqr, Routine::ungqr}) {
+    EXPECT_EQ(size_of(routine, {8000, 1000, 0}), 2000);
+  }
+  EXPECT_EQ(size_of(Routine::ormqr, {1000, 1000, 8000}), 2000);
   EXPECT_EQ(size_of(Routine::getrf, {100000, 100000, 0}), 100000);
   EXPECT_EQ(size_of(Routine::sgesv, {500, 500, 1}), 500);
   EXPECT_EQ(size_of(Routine::cholupdate, {500, 500, 1}), 500);
@@ -71,6 +75,11 @@ TEST(Policy, OperationCounts) {
   EXPECT_NEAR(flops_of(Routine::potri, 'd', square), 2 * n * n * n / 3, 2 * n * n);
   EXPECT_NEAR(flops_of(Routine::getri, 'd', square), 4 * n * n * n / 3, 2 * n * n);
   EXPECT_EQ(flops_done(Routine::getri, 'd', square, 7), 0);
+  EXPECT_NEAR(flops_of(Routine::geqrf, 'd', square), 4 * n * n * n / 3, 2 * n * n);
+  EXPECT_NEAR(flops_of(Routine::geqrf, 'd', {3000, 1000, 0}), (6 - 2.0 / 3) * 1e9, 1e7);
+  EXPECT_NEAR(flops_of(Routine::geqrf, 'd', {1000, 3000, 0}), (6 - 2.0 / 3) * 1e9, 1e7);
+  EXPECT_NEAR(flops_of(Routine::orgqr, 'd', square), 4 * n * n * n / 3, 2 * n * n);
+  EXPECT_NEAR(flops_of(Routine::ormqr, 'd', solve), 2 * n * n * 10, 2 * n * n);
   EXPECT_NEAR(flops_of(Routine::gesv, 'd', solve), 2 * n * n * n / 3 + 2 * n * n * 10, 2 * n * n);
   EXPECT_NEAR(flops_of(Routine::posv, 'd', solve), n * n * n / 3 + 2 * n * n * 10, 2 * n * n);
   EXPECT_NEAR(flops_of(Routine::cholupdate, 'd', solve), 2 * n * n * 10, 20 * n);
@@ -129,6 +138,16 @@ TEST(Plans, TheBreakEvenOfNoDeviceIsTheLeast) {
   const auto read = parse_profile("dpotrf 300\n", complaint);
   ASSERT_TRUE(read) << complaint;
   EXPECT_EQ(read->at(Routine::potrf, 'd', device.get()), 300) << "of every device";
+}
+
+/// Without an algorithm for the device.
+TEST(Plans, QrIsNeverForTheDevice) {
+  const auto device = make_emulated_device();
+  for (const Routine routine : {Routine::geqrf, Routine::orgqr, Routine::ormqr}) {
+    const Shape shape{100000, 100000, 100000};
+    EXPECT_FALSE(wants_device(routine, 'd', shape, Settings(), builtin_profile()));
+    EXPECT_FALSE(wants_device(routine, 'd', shape, Settings(), builtin_profile(), device.get()));
+  }
 }
 
 TEST(Plans, BreakEvensDependOnTheCores) {

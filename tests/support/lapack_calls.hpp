@@ -131,6 +131,64 @@ Index getri(HostView<T> a, const std::vector<Index>& pivots, std::int32_t column
   return work.back() == sentinel<T>() ? info : kNoInfo;
 }
 
+/// A workspace of `size` elements, and a sentinel behind it.
+template <class T>
+class WorkWithEnd {
+ public:
+  explicit WorkWithEnd(Index size)
+      : size_(static_cast<std::int32_t>(size)),
+        data_(static_cast<std::size_t>(std::max<Index>(size, 1)) + 1, sentinel<T>()) {}
+  T* data() { return data_.data(); }
+  const std::int32_t* size() const { return &size_; }
+  T first() const { return data_.front(); }
+  /// `info`, unless the sentinel is gone.
+  Index checked(std::int32_t info) const { return data_.back() == sentinel<T>() ? info : kNoInfo; }
+
+ private:
+  std::int32_t size_;  // may be -1, for a query
+  std::vector<T> data_;
+};
+
+template <class T>
+Index geqrf(HostView<T> a, T* tau, WorkWithEnd<T>& work) {
+  const Sizes s(a);
+  std::int32_t info = kNoInfo;
+  Exported<T>::geqrf(&s.rows, &s.cols, a.data, &s.ld, tau, work.data(), work.size(), &info);
+  return work.checked(info);
+}
+
+/// ?ungqr of complex numbers.
+template <class T>
+Index orgqr(HostView<T> a, Index count, const T* tau, WorkWithEnd<T>& work) {
+  const Sizes s(a);
+  const auto k = static_cast<std::int32_t>(count);
+  std::int32_t info = kNoInfo;
+  if constexpr (is_complex<T>) {
+    Exported<T>::ungqr(&s.rows, &s.cols, &k, a.data, &s.ld, tau, work.data(), work.size(), &info);
+  } else {
+    Exported<T>::orgqr(&s.rows, &s.cols, &k, a.data, &s.ld, tau, work.data(), work.size(), &info);
+  }
+  return work.checked(info);
+}
+
+/// ?unmqr of complex numbers. Op::conj_trans of real ones is 'T'.
+template <class T>
+Index ormqr(Side side, Op op, HostView<const T> a, const T* tau, HostView<T> c,
+            WorkWithEnd<T>& work) {
+  const Sizes s(a), r(c);
+  const char l = static_cast<char>(side);
+  const char t = op != Op::none && !is_complex<T> ? 'T' : static_cast<char>(op);
+  std::int32_t info = kNoInfo;
+  if constexpr (is_complex<T>) {
+    Exported<T>::unmqr(&l, &t, &r.rows, &r.cols, &s.cols, a.data, &s.ld, tau, c.data, &r.ld,
+                       work.data(), work.size(), &info, 1, 1);
+  } else {
+    Exported<T>::ormqr(&l, &t, &r.rows, &r.cols, &s.cols, a.data, &s.ld, tau, c.data, &r.ld,
+                       work.data(), work.size(), &info, 1, 1);
+  }
+  return work.checked(info);
+}
+
 template <class T>
 Index gesv(HostView<T> a, std::vector<Index>& pivots, HostView<T> b) {
   const Sizes s(a), r(b);

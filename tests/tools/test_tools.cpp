@@ -53,6 +53,27 @@ TEST(Problems, OnlyTheLimitOfGesvGrowsWithTheOrder) {
   EXPECT_EQ(limit(Routine::sgesv, 10000, 1), 30);
 }
 
+TEST(Problems, OfQrKnowRightResultsFromWrongOnes) {
+  using tools::Routine;
+  const auto residual = [](Routine routine, Op op, bool spoil) {
+    tools::Call call = tools::square_call(routine, 'd', 60, 5, 3);
+    call.op = op;
+    tools::Problem<double> problem(call);
+    problem.generate(1);
+    tools::Ours<double>().run(problem);
+    EXPECT_EQ(problem.info, 0);
+    const bool in_b = tools::has_right_hand_sides(routine);
+    if (spoil) (in_b ? problem.b() : problem.a())(7, 3) += 1e-3;
+    return problem.residual();
+  };
+  for (const Routine routine : {Routine::geqrf, Routine::orgqr, Routine::ormqr}) {
+    for (const Op op : {Op::none, Op::trans}) {
+      EXPECT_LT(residual(routine, op, false), 30) << name_of(routine);
+      EXPECT_GT(residual(routine, op, true), 30) << name_of(routine);
+    }
+  }
+}
+
 TEST(BreakEven, IsFoundAsPreciselyAsAskedFor) {
   for (const Index truth : {33, 100, 700, 1024, 1025, 4000}) {
     for (const double precision : {0.25, 0.1, 0.0}) {

@@ -57,14 +57,9 @@ void run_potri_on_cpu(Problem<T>& problem) {
 }
 
 template <class T>
-std::int32_t work_size(const Problem<T>& problem) {
-  return static_cast<std::int32_t>(problem.call().shape.n * Problem<T>::kWorkColumns);
-}
-
-template <class T>
 void run_getri(Problem<T>& problem) {
   Arguments<T> x(problem);
-  const std::int32_t lwork = work_size(problem);
+  const auto lwork = static_cast<std::int32_t>(problem.work_size());
   compat::Exported<T>::getri(&x.n, x.a, &x.lda, x.ipiv, problem.work(), &lwork, &x.info);
   problem.info = x.info;
 }
@@ -72,7 +67,7 @@ void run_getri(Problem<T>& problem) {
 template <class T>
 void run_getri_on_cpu(Problem<T>& problem) {
   problem.info = cpu::getri(lapack<T>(), problem.a(), cpu::Pivots(problem.pivots()),
-                            cpu::Workspace<T>{problem.work(), work_size(problem)});
+                            cpu::Workspace<T>{problem.work(), problem.work_size()});
 }
 
 /// What is left is a triangle, a Hermitian matrix by one of its triangles, or a whole matrix.

@@ -12,10 +12,11 @@ struct ProblemRow {
   void (*run)(Problem<T>&);         ///< by the exported name
   void (*run_on_cpu)(Problem<T>&);  ///< by the CPU LAPACK
   double (*residual)(const Problem<T>&);
-  bool keeps_factor = false;  ///< the residual needs the factor as it was
-  bool limit_grows = false;   ///< the residual's limit does, with the order
-  bool estimates = false;     ///< the condition: the routine has workspaces for that
-  /// op(A) x, if the routine is not given A itself.
+  bool keeps_factor = false;    ///< the residual needs the factor as it was
+  bool limit_grows = false;     ///< the residual's limit does, with the order
+  bool estimates = false;       ///< the condition: the routine has workspaces for that
+  bool has_reflectors = false;  ///< TAU and a workspace, as routines of QR have
+  /// op(A) x, if the routine is not given A itself. Of QR, what op(Q)^H or Q is to be.
   std::vector<Double<T>> (*times)(const Problem<T>&, std::vector<Double<T>> x) = nullptr;
   /// X x, if the result X is the inverse of A, or A itself.
   std::vector<Double<T>> (*result_times)(const Problem<T>&, std::vector<Double<T>> x) = nullptr;
