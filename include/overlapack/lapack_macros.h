@@ -89,6 +89,21 @@
 #define LAPACK_cunmqr(...) cunmqr_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
 #define LAPACK_zunmqr(...) zunmqr_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
 
+#define LAPACK_sgelqf sgelqf_
+#define LAPACK_dgelqf dgelqf_
+#define LAPACK_cgelqf cgelqf_
+#define LAPACK_zgelqf zgelqf_
+
+#define LAPACK_sorglq sorglq_
+#define LAPACK_dorglq dorglq_
+#define LAPACK_cunglq cunglq_
+#define LAPACK_zunglq zunglq_
+
+#define LAPACK_sormlq(...) sormlq_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+#define LAPACK_dormlq(...) dormlq_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+#define LAPACK_cunmlq(...) cunmlq_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+#define LAPACK_zunmlq(...) zunmlq_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+
 #define LAPACK_slange(...) slange_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
 #define LAPACK_dlange(...) dlange_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
 #define LAPACK_clange(...) clange_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))

@@ -1,9 +1,10 @@
-// ?geqrf, ?orgqr (?ungqr of complex numbers) and ?ormqr (?unmqr) by the CPU LAPACK, or by textbook
-// loops where no library has the routine.
+// QR and LQ factorizations by the CPU LAPACK, or by textbook loops where no library has the
+// routine: ?geqrf, ?gelqf; their Q as a matrix, ?orgqr, ?orglq (?ungqr, ?unglq of complex numbers),
+// and times another one, ?ormqr, ?ormlq (?unmqr, ?unmlq).
 //
 // A LAPACK's own drivers call these by their names, and look at no `info`: ?gesvd, ?gels, ?geev.
 // So nothing here may need memory. The CPU LAPACK gets the caller's workspace, and the loops need
-// none.
+// no other.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +15,10 @@
 
 #include "cpu/calling.hpp"
 #include "cpu/lapack.hpp"
+#include "cpu/reference.hpp"
 
 namespace overlapack::cpu {
+
 namespace textbook {
 
 /// A matrix, or the adjoint of one, element by element.
@@ -69,12 +72,14 @@ void reflect(const Elements<V>& reflectors, Index j, T tau, const Elements<T>& c
   }
 }
 
-/// A = Q R, where Q is the product of reflectors, the first one on the left.
-template <class T>
-void geqrf(const Elements<T>& a, T* tau) {
+/// A = Q R, where Q is the product of reflectors, the first one on the left. take(j, tau) is told
+/// of each.
+template <class T, class Take>
+void geqrf(const Elements<T>& a, Take take) {
   for (Index j = 0; j < std::min(a.rows(), a.cols()); ++j) {
-    tau[j] = make_reflector(a, j);
-    reflect(a, j, conj(tau[j]), a, {j + 1, a.cols()});
+    const T tau = make_reflector(a, j);
+    reflect(a, j, conj(tau), a, {j + 1, a.cols()});
+    take(j, tau);
   }
 }
 
@@ -92,15 +97,25 @@ void orgqr(const Elements<T>& a, Index count, const T* tau) {
   }
 }
 
-/// C := op(Q) C for the Q of `count` reflectors.
-template <class T>
-void ormqr(Op op, const Elements<const T>& reflectors, Index count, const T* tau,
-           const Elements<T>& c) {
+/// C := op(Q) C for the Q of `count` reflectors, each with tau(j).
+template <class T, class Tau>
+void ormqr(Op op, const Elements<const T>& reflectors, Index count, Tau tau, const Elements<T>& c) {
   const bool direct = op == Op::none;
   for (Index k = 0; k < count; ++k) {
     const Index j = direct ? count - 1 - k : k;
-    reflect(reflectors, j, direct ? tau[j] : conj(tau[j]), c, {0, c.cols()});
+    reflect(reflectors, j, direct ? tau(j) : conj(tau(j)), c, {0, c.cols()});
   }
+}
+
+inline Op adjoint_of(Op op) { return op == Op::none ? Op::conj_trans : Op::none; }
+
+/// C := op(Q) C, or C op(Q), which is the adjoint of op(Q)^H C^H. In A = L Q, Q is the adjoint of
+/// the product of reflectors.
+template <class T, class Tau>
+void multiply(Reflectors kind, Side side, Op op, HostView<const T> a, Index count, Tau tau,
+              HostView<T> c) {
+  const bool right = side == Side::right, rows = kind == Reflectors::rows;
+  ormqr<T>(right == rows ? op : adjoint_of(op), {a, rows}, count, tau, {c, right});
 }
 
 }  // namespace textbook
@@ -128,13 +143,16 @@ void see_to_size(Workspace<T> work, Index least, bool said) {
   if (!said || (work.is_query() && !(real(*work.data) >= real(size)))) *work.data = size;
 }
 
-// Of each of these the arguments are valid, and info is LAPACK's. The first element of the
-// workspace becomes the size that is wanted; a query does nothing else.
+// Of each of these the arguments are valid, and info is LAPACK's. The first element of a workspace
+// with a size becomes the size that is wanted; a query does nothing else.
 
+/// ?geqrf, or ?gelqf.
 template <class T>
-Index geqrf(const Lapack<T>& lapack, HostView<T> a, T* tau, Workspace<T> work) {
+Index geqrf(const Lapack<T>& lapack, Reflectors kind, HostView<T> a, T* tau, Workspace<T> work) {
   Index result = 0;
-  const bool done = call(lapack, "geqrf", {a.rows, a.cols, a.ld}, [&](auto width, void* f) {
+  const bool rows = kind == Reflectors::rows;
+  const char* const name = rows ? "gelqf" : "geqrf";
+  const bool done = call(lapack, name, {a.rows, a.cols, a.ld}, [&](auto width, void* f) {
     using I = decltype(width);
     const I m = narrow<I>(a.rows), n = narrow<I>(a.cols), lda = narrow<I>(a.ld);
     const I lwork = narrow_size<I>(work);
@@ -142,16 +160,20 @@ Index geqrf(const Lapack<T>& lapack, HostView<T> a, T* tau, Workspace<T> work) {
     as<typename Signature<T, I>::geqrf>(f)(&m, &n, a.data, &lda, tau, work.data, &lwork, &info);
     result = info;
   });
-  if (!done && !work.is_query()) textbook::geqrf<T>({a}, tau);
-  see_to_size(work, std::max<Index>(a.cols, 1), done);
+  if (!done && !work.is_query()) {
+    textbook::geqrf<T>({a, rows}, [&](Index j, T factor) { tau[j] = factor; });
+  }
+  see_to_size(work, std::max<Index>(rows ? a.rows : a.cols, 1), done);
   return result;
 }
 
-/// ?orgqr, or ?ungqr.
+/// ?orgqr, or ?orglq; of complex numbers ?ungqr, or ?unglq.
 template <class T>
-Index orgqr(const Lapack<T>& lapack, HostView<T> a, Index count, const T* tau, Workspace<T> work) {
+Index orgqr(const Lapack<T>& lapack, Reflectors kind, HostView<T> a, Index count, const T* tau,
+            Workspace<T> work) {
   Index result = 0;
-  const char* const name = is_complex<T> ? "ungqr" : "orgqr";
+  const bool rows = kind == Reflectors::rows;
+  const char* const name = is_complex<T> ? (rows ? "unglq" : "ungqr") : (rows ? "orglq" : "orgqr");
   const bool done = call(lapack, name, {a.rows, a.cols, a.ld}, [&](auto width, void* f) {
     using I = decltype(width);
     const I m = narrow<I>(a.rows), n = narrow<I>(a.cols), k = narrow<I>(count);
@@ -160,24 +182,25 @@ Index orgqr(const Lapack<T>& lapack, HostView<T> a, Index count, const T* tau, W
     as<typename Signature<T, I>::orgqr>(f)(&m, &n, &k, a.data, &lda, tau, work.data, &lwork, &info);
     result = info;
   });
-  if (!done && !work.is_query()) textbook::orgqr<T>({a}, count, tau);
-  see_to_size(work, std::max<Index>(a.cols, 1), done);
+  if (!done && !work.is_query()) textbook::orgqr<T>({a, rows}, count, tau);
+  see_to_size(work, std::max<Index>(rows ? a.rows : a.cols, 1), done);
   return result;
 }
 
-/// ?ormqr, or ?unmqr: C := op(Q) C or C op(Q), where `a` has the reflectors that Q is made of. `op`
-/// is not Op::trans.
+/// ?ormqr, or ?ormlq; of complex numbers ?unmqr, or ?unmlq: C := op(Q) C or C op(Q), where `a` has
+/// the reflectors that Q is made of, and no other columns or rows. `op` is not Op::trans.
 template <class T>
-Index ormqr(const Lapack<T>& lapack, Side side, Op op, HostView<const T> a, const T* tau,
-            HostView<T> c, Workspace<T> work) {
+Index ormqr(const Lapack<T>& lapack, Reflectors kind, Side side, Op op, HostView<const T> a,
+            const T* tau, HostView<T> c, Workspace<T> work) {
   Index result = 0;
-  const bool left = side == Side::left;
-  const char* const name = is_complex<T> ? "unmqr" : "ormqr";
+  const bool rows = kind == Reflectors::rows;
+  const Index count = rows ? a.rows : a.cols;
+  const char* const name = is_complex<T> ? (rows ? "unmlq" : "unmqr") : (rows ? "ormlq" : "ormqr");
   const bool done =
-      call(lapack, name, {a.cols, a.ld, c.rows, c.cols, c.ld}, [&](auto width, void* f) {
+      call(lapack, name, {count, a.ld, c.rows, c.cols, c.ld}, [&](auto width, void* f) {
         using I = decltype(width);
         const char s = static_cast<char>(side), t = character<T>(op);
-        const I m = narrow<I>(c.rows), n = narrow<I>(c.cols), k = narrow<I>(a.cols);
+        const I m = narrow<I>(c.rows), n = narrow<I>(c.cols), k = narrow<I>(count);
         const I lda = narrow<I>(a.ld), ldc = narrow<I>(c.ld), lwork = narrow_size<I>(work);
         I info = 0;
         as<typename Signature<T, I>::ormqr>(f)(&s, &t, &m, &n, &k, a.data, &lda, tau, c.data, &ldc,
@@ -185,11 +208,10 @@ Index ormqr(const Lapack<T>& lapack, Side side, Op op, HostView<const T> a, cons
         result = info;
       });
   if (!done && !work.is_query()) {
-    // C Q is the adjoint of Q^H C^H.
-    const Op of_adjoint = op == Op::none ? Op::conj_trans : Op::none;
-    textbook::ormqr<T>(left ? op : of_adjoint, {a}, a.cols, tau, {c, !left});
+    textbook::multiply<T>(
+        kind, side, op, a, count, [&](Index j) { return tau[j]; }, c);
   }
-  see_to_size(work, std::max<Index>(left ? c.cols : c.rows, 1), done);
+  see_to_size(work, std::max<Index>(side == Side::left ? c.cols : c.rows, 1), done);
   return result;
 }
 

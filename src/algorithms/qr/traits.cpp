@@ -5,8 +5,8 @@
 namespace overlapack::algorithms {
 namespace {
 
-/// m x n is the matrix that is factored, or whose columns are reflectors, k of them. With these
-/// ?ormqr multiplies `nrhs` columns, or rows.
+/// m x n is the matrix that is factored, or whose n columns are reflectors. With these ?ormqr
+/// multiplies `nrhs` columns, or rows. Of LQ it is the adjoint of the matrix.
 class QrTraits : public FamilyTraits {
  public:
   /// No call is for the device, which has no algorithm yet.
@@ -31,7 +31,7 @@ class QrTraits : public FamilyTraits {
 };
 
 /// ?geqrf takes as many operations as ?orgqr does for as many columns as there are reflectors.
-class GeqrfTraits final : public QrTraits {
+class GeqrfTraits : public QrTraits {
  public:
   /// The order of a square matrix that takes about as many operations.
   Index size(const Shape& shape) const override {
@@ -43,7 +43,12 @@ class GeqrfTraits final : public QrTraits {
     const double k = std::min(m, n);
     return 4 * m * n * k - 2 * (m + n) * k * k + 4 * k * k * k / 3;
   }
+
+ protected:
+  ~GeqrfTraits() = default;
 };
+
+class FactorsTraits final : public GeqrfTraits {};
 
 class OrmqrTraits final : public QrTraits {
  public:
@@ -60,7 +65,7 @@ class OrmqrTraits final : public QrTraits {
 }  // namespace
 
 const FamilyTraits& geqrf_traits() {
-  static constexpr GeqrfTraits kTraits;
+  static constexpr FactorsTraits kTraits;
   return kTraits;
 }
 

@@ -1,4 +1,5 @@
-// What plans ask of ?geqrf, of ?orgqr (?ungqr) and of ?ormqr (?unmqr).
+// What plans ask of the routines of QR, and of LQ, which have the same traits: ?geqrf and ?gelqf,
+// ?orgqr and ?orglq, ?ormqr and ?ormlq (?ungqr and so on).
 #pragma once
 
 #include "algorithms/shared/family.hpp"

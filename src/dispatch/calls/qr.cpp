@@ -1,5 +1,5 @@
-// geqrf, orgqr (ungqr) and ormqr (unmqr). There is no algorithm for the device yet: all calls are
-// for the CPU LAPACK, whatever their size and the settings.
+// geqrf, gelqf, orgqr, orglq, ormqr and ormlq (and ungqr and so on). There is no algorithm for the
+// device yet: all calls are for the CPU LAPACK, whatever their size and the settings.
 #include "cpu/qr.hpp"
 
 #include "dispatch/route.hpp"
@@ -8,6 +8,7 @@ namespace overlapack::dispatch {
 namespace {
 
 using cpu::Family;
+using cpu::Reflectors;
 using cpu::Workspace;
 
 /// In place of route(): the CPU does the call, and what its LAPACK calls from inside.
@@ -20,25 +21,28 @@ Index stay_on_cpu(OnCpu on_cpu) {
 }  // namespace
 
 template <class T>
-Index geqrf(Family family, HostView<T> a, T* tau, Workspace<T> work) {
-  return stay_on_cpu([&] { return cpu::geqrf(cpu_lapack<T>(family), a, tau, work); });
+Index geqrf(Family family, Reflectors kind, HostView<T> a, T* tau, Workspace<T> work) {
+  return stay_on_cpu([&] { return cpu::geqrf(cpu_lapack<T>(family), kind, a, tau, work); });
 }
 
 template <class T>
-Index orgqr(Family family, HostView<T> a, Index count, const T* tau, Workspace<T> work) {
-  return stay_on_cpu([&] { return cpu::orgqr(cpu_lapack<T>(family), a, count, tau, work); });
-}
-
-template <class T>
-Index ormqr(Family family, Side side, Op op, HostView<const T> a, const T* tau, HostView<T> c,
+Index orgqr(Family family, Reflectors kind, HostView<T> a, Index count, const T* tau,
             Workspace<T> work) {
-  return stay_on_cpu([&] { return cpu::ormqr(cpu_lapack<T>(family), side, op, a, tau, c, work); });
+  return stay_on_cpu([&] { return cpu::orgqr(cpu_lapack<T>(family), kind, a, count, tau, work); });
 }
 
-#define OVERLAPACK_INSTANTIATE(T)                                              \
-  template Index geqrf<T>(Family, HostView<T>, T*, Workspace<T>);              \
-  template Index orgqr<T>(Family, HostView<T>, Index, const T*, Workspace<T>); \
-  template Index ormqr<T>(Family, Side, Op, HostView<const T>, const T*, HostView<T>, Workspace<T>);
+template <class T>
+Index ormqr(Family family, Reflectors kind, Side side, Op op, HostView<const T> a, const T* tau,
+            HostView<T> c, Workspace<T> work) {
+  return stay_on_cpu(
+      [&] { return cpu::ormqr(cpu_lapack<T>(family), kind, side, op, a, tau, c, work); });
+}
+
+#define OVERLAPACK_INSTANTIATE(T)                                                                 \
+  template Index geqrf<T>(Family, Reflectors, HostView<T>, T*, Workspace<T>);                     \
+  template Index orgqr<T>(Family, Reflectors, HostView<T>, Index, const T*, Workspace<T>);        \
+  template Index ormqr<T>(Family, Reflectors, Side, Op, HostView<const T>, const T*, HostView<T>, \
+                          Workspace<T>);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #undef OVERLAPACK_INSTANTIATE
 
