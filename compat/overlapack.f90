@@ -20,6 +20,7 @@ module overlapack
   public :: potrf, potrs, posv, getrf, getrs, gesv, trtrs, lange, lansy, lanhe, lantr
   public :: gecon, pocon, trcon, trtri, lauum, potri, getri
   public :: geqrf, orgqr, ormqr, gelqf, orglq, ormlq
+  public :: geqrt, gemqrt
   public :: mixed_gesv, mixed_posv, cholupdate
 
   !> Cholesky factorization of the `uplo` triangle of the n x n matrix A, in place.
@@ -759,6 +760,80 @@ module overlapack
       integer(int32), intent(out) :: info
     end subroutine zunmlq
   end interface ormlq
+
+  !> As geqrf, with the triangles of blocks of nb reflectors in T (nb x min(m, n)); work has nb n
+  !> elements.
+  interface geqrt
+    subroutine sgeqrt(m, n, nb, a, lda, t, ldt, work, info)
+      import :: int32, real32
+      integer(int32), intent(in) :: m, n, nb, lda, ldt
+      real(real32), intent(inout) :: a(lda, *)
+      real(real32), intent(out) :: t(ldt, *), work(*)
+      integer(int32), intent(out) :: info
+    end subroutine sgeqrt
+    subroutine dgeqrt(m, n, nb, a, lda, t, ldt, work, info)
+      import :: int32, real64
+      integer(int32), intent(in) :: m, n, nb, lda, ldt
+      real(real64), intent(inout) :: a(lda, *)
+      real(real64), intent(out) :: t(ldt, *), work(*)
+      integer(int32), intent(out) :: info
+    end subroutine dgeqrt
+    subroutine cgeqrt(m, n, nb, a, lda, t, ldt, work, info)
+      import :: int32, real32
+      integer(int32), intent(in) :: m, n, nb, lda, ldt
+      complex(real32), intent(inout) :: a(lda, *)
+      complex(real32), intent(out) :: t(ldt, *), work(*)
+      integer(int32), intent(out) :: info
+    end subroutine cgeqrt
+    subroutine zgeqrt(m, n, nb, a, lda, t, ldt, work, info)
+      import :: int32, real64
+      integer(int32), intent(in) :: m, n, nb, lda, ldt
+      complex(real64), intent(inout) :: a(lda, *)
+      complex(real64), intent(out) :: t(ldt, *), work(*)
+      integer(int32), intent(out) :: info
+    end subroutine zgeqrt
+  end interface geqrt
+
+  !> As ormqr, by the k reflectors that geqrt left in V and T; work has nb n elements, or nb m for
+  !> 'R'.
+  interface gemqrt
+    subroutine sgemqrt(side, trans, m, n, k, nb, v, ldv, t, ldt, c, ldc, work, info)
+      import :: int32, real32
+      character, intent(in) :: side, trans
+      integer(int32), intent(in) :: m, n, k, nb, ldv, ldt, ldc
+      real(real32), intent(in) :: v(ldv, *), t(ldt, *)
+      real(real32), intent(inout) :: c(ldc, *)
+      real(real32), intent(out) :: work(*)
+      integer(int32), intent(out) :: info
+    end subroutine sgemqrt
+    subroutine dgemqrt(side, trans, m, n, k, nb, v, ldv, t, ldt, c, ldc, work, info)
+      import :: int32, real64
+      character, intent(in) :: side, trans
+      integer(int32), intent(in) :: m, n, k, nb, ldv, ldt, ldc
+      real(real64), intent(in) :: v(ldv, *), t(ldt, *)
+      real(real64), intent(inout) :: c(ldc, *)
+      real(real64), intent(out) :: work(*)
+      integer(int32), intent(out) :: info
+    end subroutine dgemqrt
+    subroutine cgemqrt(side, trans, m, n, k, nb, v, ldv, t, ldt, c, ldc, work, info)
+      import :: int32, real32
+      character, intent(in) :: side, trans
+      integer(int32), intent(in) :: m, n, k, nb, ldv, ldt, ldc
+      complex(real32), intent(in) :: v(ldv, *), t(ldt, *)
+      complex(real32), intent(inout) :: c(ldc, *)
+      complex(real32), intent(out) :: work(*)
+      integer(int32), intent(out) :: info
+    end subroutine cgemqrt
+    subroutine zgemqrt(side, trans, m, n, k, nb, v, ldv, t, ldt, c, ldc, work, info)
+      import :: int32, real64
+      character, intent(in) :: side, trans
+      integer(int32), intent(in) :: m, n, k, nb, ldv, ldt, ldc
+      complex(real64), intent(in) :: v(ldv, *), t(ldt, *)
+      complex(real64), intent(inout) :: c(ldc, *)
+      complex(real64), intent(out) :: work(*)
+      integer(int32), intent(out) :: info
+    end subroutine zgemqrt
+  end interface gemqrt
 
   !> A norm of the m x n matrix A.
   interface lange

@@ -1,6 +1,6 @@
-// QR and LQ factorizations (?geqrf, ?gelqf), their Q as a matrix (?orgqr, ?orglq and the complex
-// ?ungqr, ?unglq) and times another one (?ormqr, ?ormlq, ?unmqr, ?unmlq): from Fortran arguments to
-// views.
+// QR and LQ factorizations (?geqrf, ?gelqf, ?geqrt), their Q as a matrix (?orgqr, ?orglq and the
+// complex ?ungqr, ?unglq) and times another one (?ormqr, ?ormlq, ?unmqr, ?unmlq, ?gemqrt): from
+// Fortran arguments to views.
 #pragma once
 
 #include <algorithm>
@@ -159,6 +159,44 @@ void unmlq(Caller caller, const char* side, const char* trans, const I* m, const
            I* info) {
   multiply_by_q(Reflectors::rows, caller, side, trans, m, n, k, a, lda, tau, c, ldc, work, lwork,
                 info);
+}
+
+template <class T, class I>
+void geqrt(Caller caller, const I* m, const I* n, const I* nb, T* a, const I* lda, T* t,
+           const I* ldt, T* work, I* info) {
+  const I count = std::min(*m, *n);
+  *info = static_cast<I>(-first_invalid({{1, *m >= 0},
+                                         {2, *n >= 0},
+                                         {3, *nb >= 1 && (count <= 0 || *nb <= count)},
+                                         {5, *lda >= at_least_one(*m)},
+                                         {7, *ldt >= *nb}}));
+  if (*info != 0) return report<T>(caller, *info, m, n, nb, a, lda, t, ldt, work, info);
+  if (count == 0) return;
+  *info = static_cast<I>(dispatch::geqrt<T>(caller.family, HostView<T>(a, *m, *n, *lda),
+                                            HostView<T>(t, *nb, count, *ldt), work));
+}
+
+template <class T, class I>
+void gemqrt(Caller caller, const char* side, const char* trans, const I* m, const I* n, const I* k,
+            const I* nb, const T* v, const I* ldv, const T* t, const I* ldt, T* c, const I* ldc,
+            T* work, I* info) {
+  const I order = same_letter(*side, 'L') ? *m : *n;  // that of Q
+  *info = static_cast<I>(-first_invalid({{1, is_side(*side)},
+                                         {2, is_plain_or_adjoint<T>(*trans)},
+                                         {3, *m >= 0},
+                                         {4, *n >= 0},
+                                         {5, *k >= 0 && *k <= order},
+                                         {6, *nb >= 1 && (*k <= 0 || *nb <= *k)},
+                                         {8, *ldv >= at_least_one(order)},
+                                         {10, *ldt >= *nb},
+                                         {12, *ldc >= at_least_one(*m)}}));
+  if (*info != 0) {
+    return report<T>(caller, *info, side, trans, m, n, k, nb, v, ldv, t, ldt, c, ldc, work, info);
+  }
+  if (std::min({*m, *n, *k}) == 0) return;
+  *info = static_cast<I>(dispatch::gemqrt<T>(
+      caller.family, to_side(*side), to_adjoint(*trans), HostView<const T>(v, order, *k, *ldv),
+      HostView<const T>(t, *nb, *k, *ldt), HostView<T>(c, *m, *n, *ldc), work));
 }
 
 }  // namespace overlapack::compat

@@ -313,6 +313,40 @@ OVERLAPACK_DECLARE(z, _64_, overlapack_complex_double, int64_t, ungqr, unmqr, un
 
 #undef OVERLAPACK_DECLARE
 
+/* QR factorizations by blocks of nb reflectors, each block I - V T V^H with a triangle T.
+ *
+ * geqrt   As geqrf.
+ *           nb     >= 1 and, unless m or n is 0, <= min(m, n)
+ *           t      nb x min(m, n), ldt >= nb: the triangles T side by side; what is below their
+ *                  diagonals may not be set
+ *           work   nb n elements
+ *
+ * gemqrt  op(Q) C or C op(Q).
+ *           side, trans, c  as for ormqr; 'C' as for unmqr
+ *           nb     as geqrt had it; <= k unless k is 0
+ *           v      k columns, k <= the order of Q, ldv >= max(1, that order), as geqrt left them
+ *           t      nb x k, ldt >= nb, as geqrt left it; both are not changed
+ *           work   nb n elements for 'L', nb m for 'R'
+ */
+#define OVERLAPACK_DECLARE(x, U, T, I)                                                          \
+  void x##geqrt##U(const I* m, const I* n, const I* nb, T* a, const I* lda, T* t, const I* ldt, \
+                   T* work, I* info);                                                           \
+  void x##gemqrt##U(const char* side, const char* trans, const I* m, const I* n, const I* k,    \
+                    const I* nb, const T* v, const I* ldv, const T* t, const I* ldt, T* c,      \
+                    const I* ldc, T* work,                                                      \
+                    I* info OVERLAPACK_LENGTHS(size_t side_len, size_t trans_len));
+
+OVERLAPACK_DECLARE(s, _, float, int32_t)
+OVERLAPACK_DECLARE(d, _, double, int32_t)
+OVERLAPACK_DECLARE(c, _, overlapack_complex_float, int32_t)
+OVERLAPACK_DECLARE(z, _, overlapack_complex_double, int32_t)
+OVERLAPACK_DECLARE(s, _64_, float, int64_t)
+OVERLAPACK_DECLARE(d, _64_, double, int64_t)
+OVERLAPACK_DECLARE(c, _64_, overlapack_complex_float, int64_t)
+OVERLAPACK_DECLARE(z, _64_, overlapack_complex_double, int64_t)
+
+#undef OVERLAPACK_DECLARE
+
 /* Solves in double precision by a factorization in single precision and iterative refinement. Where
  * the matrix is not too ill-conditioned the solution is as good as that of gesv or posv, and sooner
  * there; elsewhere the matrix is factored in double precision after all.

@@ -104,6 +104,16 @@
 #define LAPACK_cunmlq(...) cunmlq_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
 #define LAPACK_zunmlq(...) zunmlq_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
 
+#define LAPACK_sgeqrt sgeqrt_
+#define LAPACK_dgeqrt dgeqrt_
+#define LAPACK_cgeqrt cgeqrt_
+#define LAPACK_zgeqrt zgeqrt_
+
+#define LAPACK_sgemqrt(...) sgemqrt_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+#define LAPACK_dgemqrt(...) dgemqrt_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+#define LAPACK_cgemqrt(...) cgemqrt_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+#define LAPACK_zgemqrt(...) zgemqrt_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+
 #define LAPACK_slange(...) slange_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
 #define LAPACK_dlange(...) dlange_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
 #define LAPACK_clange(...) clange_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))

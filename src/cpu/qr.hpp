@@ -1,6 +1,6 @@
 // QR and LQ factorizations by the CPU LAPACK, or by textbook loops where no library has the
 // routine: ?geqrf, ?gelqf; their Q as a matrix, ?orgqr, ?orglq (?ungqr, ?unglq of complex numbers),
-// and times another one, ?ormqr, ?ormlq (?unmqr, ?unmlq).
+// and times another one, ?ormqr, ?ormlq (?unmqr, ?unmlq); ?geqrt and ?gemqrt.
 //
 // A LAPACK's own drivers call these by their names, and look at no `info`: ?gesvd, ?gels, ?geev.
 // So nothing here may need memory. The CPU LAPACK gets the caller's workspace, and the loops need
@@ -118,6 +118,35 @@ void multiply(Reflectors kind, Side side, Op op, HostView<const T> a, Index coun
   ormqr<T>(right == rows ? op : adjoint_of(op), {a, rows}, count, tau, {c, right});
 }
 
+/// The triangle T of a block of reflectors, I - V T V^H, whose diagonal is there: the factors tau
+/// (?larft). V are the columns of `a` from the diagonal down.
+template <class T>
+void larft(HostView<const T> a, HostView<T> t) {
+  for (Index j = 0; j < t.cols; ++j) {
+    for (Index l = 0; l < j; ++l) {  // -tau V^H v
+      T sum = conj(a(j, l));
+      for (Index i = j + 1; i < a.rows; ++i) sum += conj(a(i, l)) * a(i, j);
+      t(l, j) = -t(j, j) * sum;
+    }
+    for (Index l = 0; l < j; ++l) {  // the triangle before it times that
+      T sum(0);
+      for (Index k = l; k < j; ++k) sum += t(l, k) * t(k, j);
+      t(l, j) = sum;
+    }
+  }
+}
+
+/// ?geqrf with the triangles of blocks of t.rows reflectors side by side.
+template <class T>
+void geqrt(HostView<T> a, HostView<T> t) {
+  const Index count = std::min(a.rows, a.cols);
+  geqrf<T>({a}, [&](Index j, T tau) { t(j % t.rows, j) = tau; });
+  for (Index first = 0; first < count; first += t.rows) {
+    const Index width = std::min(t.rows, count - first);
+    larft<T>(a.block(first, first, a.rows - first, width), t.block(0, first, width, width));
+  }
+}
+
 }  // namespace textbook
 
 /// The size of a workspace as the library's integer. What is more than that holds is of no use.
@@ -212,6 +241,48 @@ Index ormqr(const Lapack<T>& lapack, Reflectors kind, Side side, Op op, HostView
         kind, side, op, a, count, [&](Index j) { return tau[j]; }, c);
   }
   see_to_size(work, std::max<Index>(side == Side::left ? c.cols : c.rows, 1), done);
+  return result;
+}
+
+/// ?geqrt: T has as many rows as a block has columns, and a column for each reflector. `work` has
+/// as many elements for each column of A.
+template <class T>
+Index geqrt(const Lapack<T>& lapack, HostView<T> a, HostView<T> t, T* work) {
+  Index result = 0;
+  const bool done = call(lapack, "geqrt", {a.rows, a.cols, a.ld, t.ld}, [&](auto width, void* f) {
+    using I = decltype(width);
+    const I m = narrow<I>(a.rows), n = narrow<I>(a.cols), nb = narrow<I>(t.rows);
+    const I lda = narrow<I>(a.ld), ldt = narrow<I>(t.ld);
+    I info = 0;
+    as<typename Signature<T, I>::geqrt>(f)(&m, &n, &nb, a.data, &lda, t.data, &ldt, work, &info);
+    result = info;
+  });
+  if (!done) textbook::geqrt(a, t);
+  return result;
+}
+
+/// ?gemqrt: as ?ormqr, with what ?geqrt has left. `work` has t.rows elements for each column of C,
+/// or for each row, where Q is on the right.
+template <class T>
+Index gemqrt(const Lapack<T>& lapack, Side side, Op op, HostView<const T> v, HostView<const T> t,
+             HostView<T> c, T* work) {
+  Index result = 0;
+  const bool done =
+      call(lapack, "gemqrt", {v.cols, v.ld, t.ld, c.rows, c.cols, c.ld}, [&](auto width, void* f) {
+        using I = decltype(width);
+        const char s = static_cast<char>(side), o = character<T>(op);
+        const I m = narrow<I>(c.rows), n = narrow<I>(c.cols), k = narrow<I>(v.cols);
+        const I nb = narrow<I>(t.rows), ldv = narrow<I>(v.ld), ldt = narrow<I>(t.ld);
+        const I ldc = narrow<I>(c.ld);
+        I info = 0;
+        as<typename Signature<T, I>::gemqrt>(f)(&s, &o, &m, &n, &k, &nb, v.data, &ldv, t.data, &ldt,
+                                                c.data, &ldc, work, &info, 1, 1);
+        result = info;
+      });
+  if (!done) {
+    const auto tau = [&](Index j) { return t(j % t.rows, j); };
+    textbook::multiply<T>(Reflectors::columns, side, op, v, v.cols, tau, c);
+  }
   return result;
 }
 

@@ -66,6 +66,12 @@ Index orgqr(cpu::Family family, cpu::Reflectors kind, HostView<T> a, Index count
 template <class T>
 Index ormqr(cpu::Family family, cpu::Reflectors kind, Side side, Op op, HostView<const T> a,
             const T* tau, HostView<T> c, cpu::Workspace<T> work);
+/// T has as many rows as a block has columns, and a column for each reflector.
+template <class T>
+Index geqrt(cpu::Family family, HostView<T> a, HostView<T> t, T* work);
+template <class T>
+Index gemqrt(cpu::Family family, Side side, Op op, HostView<const T> v, HostView<const T> t,
+             HostView<T> c, T* work);
 
 /// Estimates of the condition: `rcond` becomes LAPACK's. The workspaces are for the CPU LAPACK.
 template <class T>

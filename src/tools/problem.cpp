@@ -6,6 +6,7 @@
 #include <mutex>
 #include <new>
 
+#include "cpu/qr.hpp"
 #include "host/workers.hpp"
 #include "tools/problems/row.hpp"
 #include "tools/problems/triangle.hpp"
@@ -195,6 +196,14 @@ void Problem<T>::make_tau() {
   in_parallel(static_cast<Index>(tau_.size()), [&](Index begin, Index end) {
     for (Index j = begin; j < end; ++j) tau_[static_cast<std::size_t>(j)] = tau_of(j);
   });
+  if (!row_of<T>(call_.routine).has_triangles) return;
+  const HostView<T> v = a(), t(work(), kTriangleOrder, v.cols, kTriangleOrder);
+  for (Index first = 0; first < v.cols; first += t.rows) {
+    const Index width = std::min(t.rows, v.cols - first);
+    for (Index j = 0; j < width; ++j) t(j, first + j) = tau_[static_cast<std::size_t>(first + j)];
+    cpu::textbook::larft<T>(v.block(first, first, v.rows - first, width),
+                            t.block(0, first, width, width));
+  }
 }
 
 template <class T>

@@ -138,6 +138,8 @@ class Problem {
   static constexpr Index kWorkColumns = 64;
   T* work() { return work_.get(); }
   Index work_size() const { return work_size_; }
+  /// The order of the triangles of ?geqrt.
+  static constexpr Index kTriangleOrder = 32;
   /// Of a routine that has reflectors.
   T* tau() { return tau_.data(); }
   const T* tau() const { return tau_.data(); }

@@ -347,6 +347,48 @@ void check_qr(const Qr<T>& lapack) {
   }
 }
 
+template <class T>
+struct Blocks {
+  using Size = std::size_t;
+  using I = const Integer*;
+  std::string letter;
+  void (*geqrt)(I, I, I, T*, I, T*, I, T*, Integer*);
+  void (*gemqrt)(const char*, const char*, I, I, I, I, const T*, I, const T*, I, T*, I, T*,
+                 Integer*, Size, Size);
+};
+
+template <class T>
+void check_blocks(const Blocks<T>& lapack) {
+  Arrays<T> x;
+  Integer info = 99;
+  const struct {
+    Integer position, m, n, nb, lda, ldt;
+  } factors[] = {{1, -1, 2, 2, 2, 2},  {2, 2, -1, 2, 2, 2}, {3, 3, 2, 3, 3, 3},
+                 {3, 3, 2, 0, 3, 3},   {5, 3, 2, 2, 2, 2},  {7, 3, 2, 2, 3, 1},
+                 {1, -1, -1, 0, 0, 0}, {2, 2, -1, 0, 0, 0}, {3, 3, 2, 0, 0, 0},
+                 {5, 3, 2, 2, 2, 0}};
+  for (const auto& c : factors) {
+    lapack.geqrt(&c.m, &c.n, &c.nb, x.a.data(), &c.lda, x.b.data(), &c.ldt, x.work.data(), &info);
+    expect(lapack.letter + "geqrt", c.position, info, x.untouched());
+  }
+  const struct {
+    Integer position;
+    char side, trans;
+    Integer m, n, k, nb, ldv, ldt, ldc;
+  } products[] = {{1, '/', 'N', 3, 2, 2, 2, 3, 2, 3},    {2, 'L', '/', 3, 2, 2, 2, 3, 2, 3},
+                  {3, 'L', 'N', -1, 2, 2, 2, 3, 2, 3},   {4, 'R', 'N', 3, -1, 0, 2, 3, 2, 3},
+                  {5, 'R', 'N', 3, 2, 3, 2, 3, 2, 3},    {6, 'L', 'N', 3, 2, 2, 3, 3, 3, 3},
+                  {6, 'L', 'N', 3, 2, 2, 0, 3, 2, 3},    {8, 'L', 'N', 3, 2, 2, 2, 2, 2, 3},
+                  {10, 'L', 'N', 3, 2, 2, 2, 3, 1, 3},   {12, 'R', 'N', 3, 2, 2, 2, 3, 2, 2},
+                  {2, 'R', '/', -1, -1, -1, 0, 0, 0, 0}, {5, 'L', 'N', 3, 2, -1, 0, 0, 0, 0},
+                  {8, 'R', 'N', 3, 2, 2, 1, 1, 0, 0},    {10, 'R', 'N', 3, 2, 2, 1, 2, 0, 0}};
+  for (const auto& c : products) {
+    lapack.gemqrt(&c.side, &c.trans, &c.m, &c.n, &c.k, &c.nb, x.a.data(), &c.ldv, x.a.data(),
+                  &c.ldt, x.b.data(), &c.ldc, x.work.data(), &info, 1, 1);
+    expect(lapack.letter + "gemqrt", c.position, info, x.untouched());
+  }
+}
+
 /// Every argument of the mixed-precision solvers that can be wrong, with all later ones wrong, too.
 /// call(letter, n, nrhs, lda, ldb, ldx, info) returns whether all arrays are as they were.
 template <class Call>
@@ -411,6 +453,10 @@ int main() {
       {"z", "geqrf", "ungqr", "unmqr", false, SPELT(zgeqrf), SPELT(zungqr), SPELT(zunmqr)});
   check_qr<std::complex<double>>(
       {"z", "gelqf", "unglq", "unmlq", true, SPELT(zgelqf), SPELT(zunglq), SPELT(zunmlq)});
+  check_blocks<float>({"s", SPELT(sgeqrt), SPELT(sgemqrt)});
+  check_blocks<double>({"d", SPELT(dgeqrt), SPELT(dgemqrt)});
+  check_blocks<std::complex<float>>({"c", SPELT(cgeqrt), SPELT(cgemqrt)});
+  check_blocks<std::complex<double>>({"z", SPELT(zgeqrt), SPELT(zgemqrt)});
 #ifdef ILP64
   check<float>({"s", spotrf_64_, spotrs_64_, sposv_64_, sgetrf_64_, sgetrs_64_, sgesv_64_,
                 strtrs_64_, sgecon_64_, spocon_64_, strcon_64_});

@@ -1,6 +1,6 @@
-// ?geqrf, ?gelqf, ?orgqr, ?orglq, ?ormqr and ?ormlq (of complex numbers ?ungqr and so on) by their
-// exported names and by textbook loops. All calls are for the CPU, also where the settings send
-// every call to the device.
+// ?geqrf, ?gelqf, ?orgqr, ?orglq, ?ormqr, ?ormlq (of complex numbers ?ungqr and so on), ?geqrt
+// and ?gemqrt by their exported names and by textbook loops. All calls are for the CPU, also
+// where the settings send every call to the device.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -416,6 +416,84 @@ TYPED_TEST(Qr, NeedsNoMemory) {
     EXPECT_TRUE(same_bits(q, expected));
     EXPECT_LT(distance(c, a), 40 * 40 * kThreshold * epsilon<T>()) << "Q^H Q C";
   }
+}
+
+// ---- Blocks with triangles
+// -----------------------------------------------------------------------
+
+constexpr Index kBlocks[] = {1, 5, 20};
+
+TYPED_TEST(Qr, WithTrianglesOfBlocks) {
+  using T = TypeParam;
+  for (const MatrixShape shape : {MatrixShape{20, 20}, {50, 33}, {33, 50}, {70, 64}}) {
+    for (const Index nb : kBlocks) {
+      SCOPED_TRACE(testing::Message() << shape << " nb " << nb);
+      const auto a = random_matrix<T>(shape.m, shape.n, 1, 3);
+      const Index count = std::min(shape.m, shape.n);
+      Factored<T> lapacks(Reflectors::columns, a);
+      auto by_loops = a;
+      Padded<T> t(nb, count, 2), t_by_loops = t;
+      lapacks.factors = a;
+      EXPECT_EQ(geqrt<T>(lapacks.factors.view(), t.view()), 0);
+      EXPECT_TRUE(t.padding_untouched());
+      for (Index j = 0; j < count; ++j) lapacks.tau[static_cast<std::size_t>(j)] = t(j % nb, j);
+      expect_right(a, lapacks);
+      cpu::textbook::geqrt<T>(by_loops.view(), t_by_loops.view());
+      const double limit = 100 * static_cast<double>(shape.m) * epsilon<T>();
+      EXPECT_LT(distance(by_loops, lapacks.factors), limit * norm1(widen<T>(a.view())));
+      for (Index j = 0; j < count; ++j) {
+        for (Index i = 0; i <= j % nb; ++i) {
+          EXPECT_LT(std::abs(t(i, j) - t_by_loops(i, j)), limit) << i << ", " << j;
+        }
+      }
+      const auto q = lapacks.whole_q();
+      for (const Side side : kSides) {
+        for (const Op op : kOps) {
+          const auto c = side == Side::left ? random_matrix<T>(shape.m, 7, 2, 2)
+                                            : random_matrix<T>(7, shape.m, 2, 2);
+          auto product = c;
+          const auto& triangles = t;
+          EXPECT_EQ(gemqrt<T>(side, op, lapacks.vectors(), triangles.view(), product.view()), 0);
+          EXPECT_TRUE(product.padding_untouched());
+          EXPECT_LT(error_of_product(side, op, q, c, product), kThreshold);
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(Qr, ArgumentsOfBlocksAreCheckedInLapacksOrder) {
+  using T = TypeParam;
+  auto a = random_matrix<T>(6, 6, 1);
+  const auto before = a;
+  T work[36] = {};
+  std::int32_t info = kNoInfo;
+  const struct {
+    std::int32_t m, n, nb, lda, ldt, info;
+  } factors[] = {{-1, -1, 0, 0, 0, -1}, {2, -1, 0, 0, 0, -2}, {2, 3, 0, 0, 0, -3},
+                 {2, 3, 3, 0, 0, -3},   {2, 3, 2, 1, 1, -5},  {2, 3, 2, 2, 1, -7},
+                 {0, 3, 4, 1, 3, -7},   {0, 3, 4, 1, 4, 0},   {3, 0, 0, 3, 4, -3}};
+  for (const auto& c : factors) {
+    Exported<T>::geqrt(&c.m, &c.n, &c.nb, a.data(), &c.lda, a.data(), &c.ldt, work, &info);
+    EXPECT_EQ(info, c.info);
+  }
+  const char adjoint = is_complex<T> ? 'C' : 'T', other = is_complex<T> ? 'T' : 'C';
+  const struct {
+    char side, trans;
+    std::int32_t m, n, k, nb, ldv, ldt, ldc, info;
+  } products[] = {{'/', '/', -1, -1, -1, 0, 0, 0, 0, -1}, {'L', other, -1, -1, -1, 0, 0, 0, 0, -2},
+                  {'L', 'N', -1, -1, -1, 0, 0, 0, 0, -3}, {'R', adjoint, 2, -1, -1, 0, 0, 0, 0, -4},
+                  {'L', 'N', 2, 3, 3, 0, 0, 0, 0, -5},    {'R', 'N', 2, 3, 4, 0, 0, 0, 0, -5},
+                  {'L', 'N', 2, 3, 2, 0, 1, 1, 1, -6},    {'L', 'N', 2, 3, 2, 3, 1, 1, 1, -6},
+                  {'L', 'N', 2, 3, 2, 2, 1, 1, 1, -8},    {'R', 'N', 2, 3, 2, 2, 2, 1, 1, -8},
+                  {'L', 'N', 2, 3, 2, 2, 2, 1, 1, -10},   {'L', 'N', 2, 3, 2, 2, 2, 2, 1, -12},
+                  {'L', 'N', 2, 3, 0, 9, 2, 9, 2, 0}};
+  for (const auto& c : products) {
+    Exported<T>::gemqrt(&c.side, &c.trans, &c.m, &c.n, &c.k, &c.nb, a.data(), &c.ldv, a.data(),
+                        &c.ldt, a.data(), &c.ldc, work, &info, 1, 1);
+    EXPECT_EQ(info, c.info);
+  }
+  EXPECT_TRUE(same_bits(a, before));
 }
 
 // ---- Textbook loops, for a process without a CPU LAPACK -----------------------------------------

@@ -206,6 +206,27 @@ Index ormqr(cpu::Reflectors kind, Side side, Op op, HostView<const T> a, const T
   return work.checked(info);
 }
 
+/// T has a row for each column of a block.
+template <class T>
+Index geqrt(HostView<T> a, HostView<T> t) {
+  const Sizes s(a), r(t);
+  WorkWithEnd<T> work(t.rows * a.cols);
+  std::int32_t info = kNoInfo;
+  Exported<T>::geqrt(&s.rows, &s.cols, &r.rows, a.data, &s.ld, t.data, &r.ld, work.data(), &info);
+  return work.checked(info);
+}
+
+template <class T>
+Index gemqrt(Side side, Op op, HostView<const T> v, HostView<const T> t, HostView<T> c) {
+  const Sizes s(v), r(t), q(c);
+  const char l = static_cast<char>(side), o = letter_of<T>(op);
+  WorkWithEnd<T> work(t.rows * (side == Side::left ? c.cols : c.rows));
+  std::int32_t info = kNoInfo;
+  Exported<T>::gemqrt(&l, &o, &q.rows, &q.cols, &s.cols, &r.rows, v.data, &s.ld, t.data, &r.ld,
+                      c.data, &q.ld, work.data(), &info, 1, 1);
+  return work.checked(info);
+}
+
 template <class T>
 Index gesv(HostView<T> a, std::vector<Index>& pivots, HostView<T> b) {
   const Sizes s(a), r(b);

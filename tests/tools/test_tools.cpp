@@ -73,6 +73,8 @@ TEST(Problems, OfQrKnowRightResultsFromWrongOnes) {
            Routine::gelqf,
            Routine::orglq,
            Routine::ormlq,
+           Routine::geqrt,
+           Routine::gemqrt,
        }) {
     for (const Op op : {Op::none, Op::trans}) {
       EXPECT_LT(residual(routine, op, false), 30) << name_of(routine);

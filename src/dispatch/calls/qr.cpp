@@ -1,5 +1,6 @@
-// geqrf, gelqf, orgqr, orglq, ormqr and ormlq (and ungqr and so on). There is no algorithm for the
-// device yet: all calls are for the CPU LAPACK, whatever their size and the settings.
+// geqrf, gelqf, orgqr, orglq, ormqr, ormlq (and ungqr and so on), geqrt and gemqrt. There is
+// no algorithm for the device yet: all calls are for the CPU LAPACK, whatever their size and the
+// settings.
 #include "cpu/qr.hpp"
 
 #include "dispatch/route.hpp"
@@ -38,11 +39,28 @@ Index ormqr(Family family, Reflectors kind, Side side, Op op, HostView<const T> 
       [&] { return cpu::ormqr(cpu_lapack<T>(family), kind, side, op, a, tau, c, work); });
 }
 
+template <class T>
+Index geqrt(Family family, HostView<T> a, HostView<T> t, T* work) {
+  return stay_on_cpu([&] { return cpu::geqrt(cpu_lapack<T>(family), a, t, work); });
+}
+
+template <class T>
+Index gemqrt(Family family, Side side, Op op, HostView<const T> v, HostView<const T> t,
+             HostView<T> c, T* work) {
+  return stay_on_cpu([&] { return cpu::gemqrt(cpu_lapack<T>(family), side, op, v, t, c, work); });
+}
+
 #define OVERLAPACK_INSTANTIATE(T)                                                                 \
   template Index geqrf<T>(Family, Reflectors, HostView<T>, T*, Workspace<T>);                     \
   template Index orgqr<T>(Family, Reflectors, HostView<T>, Index, const T*, Workspace<T>);        \
   template Index ormqr<T>(Family, Reflectors, Side, Op, HostView<const T>, const T*, HostView<T>, \
                           Workspace<T>);
+OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
+#undef OVERLAPACK_INSTANTIATE
+
+#define OVERLAPACK_INSTANTIATE(T)                                \
+  template Index geqrt<T>(Family, HostView<T>, HostView<T>, T*); \
+  template Index gemqrt<T>(Family, Side, Op, HostView<const T>, HostView<const T>, HostView<T>, T*);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #undef OVERLAPACK_INSTANTIATE
 

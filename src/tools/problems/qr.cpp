@@ -1,4 +1,4 @@
-// geqrf, gelqf, orgqr, orglq, ormqr and ormlq (ungqr and so on).
+// geqrf, gelqf, orgqr, orglq, ormqr, ormlq (ungqr and so on), geqrt and gemqrt.
 #include "cpu/qr.hpp"
 
 #include <utility>
@@ -99,6 +99,61 @@ template <class T, Reflectors kind>
 void run_ormqr_on_cpu(Problem<T>& problem) {
   problem.info = cpu::ormqr<T>(lapack<T>(), kind, Side::left, op_of(problem.call()), problem.a(),
                                problem.tau(), problem.b(), workspace(problem));
+}
+
+/// The triangles of ?geqrt lie before its workspace.
+template <class T>
+HostView<T> triangles(Problem<T>& problem) {
+  constexpr Index kBlock = Problem<T>::kTriangleOrder;
+  return {problem.work(), kBlock, problem.call().shape.n, kBlock};
+}
+template <class T>
+T* behind_triangles(Problem<T>& problem) {
+  const HostView<T> t = triangles(problem);
+  return t.data + t.ld * t.cols;
+}
+
+/// The factors of the reflectors stand on the diagonals of the triangles.
+template <class T>
+void take_tau(Problem<T>& problem) {
+  const HostView<T> t = triangles(problem);
+  for (Index j = 0; j < t.cols; ++j) problem.tau()[j] = t(j % t.rows, j);
+}
+
+template <class T>
+void run_geqrt(Problem<T>& problem) {
+  Arguments<T> x(problem);
+  const HostView<T> t = triangles(problem);
+  const auto nb = static_cast<std::int32_t>(t.rows);
+  compat::Exported<T>::geqrt(&x.m, &x.n, &nb, x.a, &x.lda, t.data, &nb, behind_triangles(problem),
+                             &x.info);
+  problem.info = x.info;
+  take_tau(problem);
+}
+
+template <class T>
+void run_geqrt_on_cpu(Problem<T>& problem) {
+  problem.info =
+      cpu::geqrt(lapack<T>(), problem.a(), triangles(problem), behind_triangles(problem));
+  take_tau(problem);
+}
+
+template <class T>
+void run_gemqrt(Problem<T>& problem) {
+  Arguments<T> x(problem);
+  const char side = static_cast<char>(Side::left);
+  const char trans = cpu::character<T>(op_of(problem.call()));
+  const HostView<T> t = triangles(problem);
+  const auto nb = static_cast<std::int32_t>(t.rows);
+  compat::Exported<T>::gemqrt(&side, &trans, &x.m, &x.nrhs, &x.n, &nb, x.a, &x.lda, t.data, &nb,
+                              x.b, &x.ldb, behind_triangles(problem), &x.info, 1, 1);
+  problem.info = x.info;
+}
+
+template <class T>
+void run_gemqrt_on_cpu(Problem<T>& problem) {
+  problem.info = cpu::gemqrt<T>(lapack<T>(), Side::left, op_of(problem.call()), problem.a(),
+                                triangles(problem), problem.b(), behind_triangles(problem));
 }
 
 /// op(Q) x by the reflectors in `a`. x, which may be shorter, gets as many rows as Q has.
@@ -263,6 +318,22 @@ const ProblemRow<T>& rows::unmlq() {
   return ormqr_row<T, kRows>();
 }
 
+template <class T>
+const ProblemRow<T>& rows::geqrt() {
+  static constexpr ProblemRow<T> row = factors_row<T, kColumns>(run_geqrt<T>, run_geqrt_on_cpu<T>);
+  return row;
+}
+
+template <class T>
+const ProblemRow<T>& rows::gemqrt() {
+  static constexpr ProblemRow<T> row = [] {
+    auto gemqrt = product_row<T, kColumns>(run_gemqrt<T>, run_gemqrt_on_cpu<T>);
+    gemqrt.has_triangles = true;
+    return gemqrt;
+  }();
+  return row;
+}
+
 #define OVERLAPACK_INSTANTIATE(T)                 \
   template const ProblemRow<T>& rows::geqrf<T>(); \
   template const ProblemRow<T>& rows::gelqf<T>(); \
@@ -274,6 +345,12 @@ const ProblemRow<T>& rows::unmlq() {
   template const ProblemRow<T>& rows::unmqr<T>(); \
   template const ProblemRow<T>& rows::ormlq<T>(); \
   template const ProblemRow<T>& rows::unmlq<T>();
+OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
+#undef OVERLAPACK_INSTANTIATE
+
+#define OVERLAPACK_INSTANTIATE(T)                 \
+  template const ProblemRow<T>& rows::geqrt<T>(); \
+  template const ProblemRow<T>& rows::gemqrt<T>();
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #undef OVERLAPACK_INSTANTIATE
 
