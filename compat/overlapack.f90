@@ -21,6 +21,7 @@ module overlapack
   public :: gecon, pocon, trcon, trtri, lauum, potri, getri
   public :: geqrf, orgqr, ormqr, gelqf, orglq, ormlq
   public :: geqrt, gemqrt
+  public :: gels
   public :: mixed_gesv, mixed_posv, cholupdate
 
   !> Cholesky factorization of the `uplo` triangle of the n x n matrix A, in place.
@@ -834,6 +835,43 @@ module overlapack
       integer(int32), intent(out) :: info
     end subroutine zgemqrt
   end interface gemqrt
+
+  !> Least squares, or the solution of least norm, of op(A) X = B, where A (m x n) has full rank;
+  !> X replaces B. lwork >= max(1, k + max(k, nrhs)) with k = min(m, n).
+  interface gels
+    subroutine sgels(trans, m, n, nrhs, a, lda, b, ldb, work, lwork, info)
+      import :: int32, real32
+      character, intent(in) :: trans
+      integer(int32), intent(in) :: m, n, nrhs, lda, ldb, lwork
+      real(real32), intent(inout) :: a(lda, *), b(ldb, *)
+      real(real32), intent(out) :: work(*)
+      integer(int32), intent(out) :: info
+    end subroutine sgels
+    subroutine dgels(trans, m, n, nrhs, a, lda, b, ldb, work, lwork, info)
+      import :: int32, real64
+      character, intent(in) :: trans
+      integer(int32), intent(in) :: m, n, nrhs, lda, ldb, lwork
+      real(real64), intent(inout) :: a(lda, *), b(ldb, *)
+      real(real64), intent(out) :: work(*)
+      integer(int32), intent(out) :: info
+    end subroutine dgels
+    subroutine cgels(trans, m, n, nrhs, a, lda, b, ldb, work, lwork, info)
+      import :: int32, real32
+      character, intent(in) :: trans
+      integer(int32), intent(in) :: m, n, nrhs, lda, ldb, lwork
+      complex(real32), intent(inout) :: a(lda, *), b(ldb, *)
+      complex(real32), intent(out) :: work(*)
+      integer(int32), intent(out) :: info
+    end subroutine cgels
+    subroutine zgels(trans, m, n, nrhs, a, lda, b, ldb, work, lwork, info)
+      import :: int32, real64
+      character, intent(in) :: trans
+      integer(int32), intent(in) :: m, n, nrhs, lda, ldb, lwork
+      complex(real64), intent(inout) :: a(lda, *), b(ldb, *)
+      complex(real64), intent(out) :: work(*)
+      integer(int32), intent(out) :: info
+    end subroutine zgels
+  end interface gels
 
   !> A norm of the m x n matrix A.
   interface lange

@@ -1,6 +1,6 @@
 // QR and LQ factorizations (?geqrf, ?gelqf, ?geqrt), their Q as a matrix (?orgqr, ?orglq and the
-// complex ?ungqr, ?unglq) and times another one (?ormqr, ?ormlq, ?unmqr, ?unmlq, ?gemqrt): from
-// Fortran arguments to views.
+// complex ?ungqr, ?unglq) and times another one (?ormqr, ?ormlq, ?unmqr, ?unmlq, ?gemqrt), and
+// least squares by them (?gels): from Fortran arguments to views.
 #pragma once
 
 #include <algorithm>
@@ -197,6 +197,27 @@ void gemqrt(Caller caller, const char* side, const char* trans, const I* m, cons
   *info = static_cast<I>(dispatch::gemqrt<T>(
       caller.family, to_side(*side), to_adjoint(*trans), HostView<const T>(v, order, *k, *ldv),
       HostView<const T>(t, *nb, *k, *ldt), HostView<T>(c, *m, *n, *ldc), work));
+}
+
+/// Without rows, columns or right-hand sides there still are zeros to be stored.
+template <class T, class I>
+void gels(Caller caller, const char* trans, const I* m, const I* n, const I* nrhs, T* a,
+          const I* lda, T* b, const I* ldb, T* work, const I* lwork, I* info) {
+  const I count = std::min(*m, *n), longer = std::max(*m, *n);
+  *info = static_cast<I>(-first_invalid(
+      {{1, is_plain_or_adjoint<T>(*trans)},
+       {2, *m >= 0},
+       {3, *n >= 0},
+       {4, *nrhs >= 0},
+       {6, *lda >= at_least_one(*m)},
+       {8, *ldb >= at_least_one(longer)},
+       {10, is_work<Index>(*lwork, at_least_one(Index{count} + std::max(count, *nrhs)))}}));
+  if (*info != 0) {
+    return report<T>(caller, *info, trans, m, n, nrhs, a, lda, b, ldb, work, lwork, info);
+  }
+  *info = static_cast<I>(
+      dispatch::gels<T>(caller.family, to_adjoint(*trans), HostView<T>(a, *m, *n, *lda),
+                        HostView<T>(b, longer, *nrhs, *ldb), cpu::Workspace<T>{work, *lwork}));
 }
 
 }  // namespace overlapack::compat

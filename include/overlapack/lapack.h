@@ -347,6 +347,34 @@ OVERLAPACK_DECLARE(z, _64_, overlapack_complex_double, int64_t)
 
 #undef OVERLAPACK_DECLARE
 
+/* gels    Solves op(A) X = B for an A of full rank by a QR or LQ factorization: in the sense of
+ *         least squares if op(A) has more rows than columns, and with the least norm if fewer.
+ *           trans  'N': A; 'T' (of c and z 'C'): its transpose (conjugate transpose)
+ *           a      m x n, lda >= max(1, m); replaced by its factors, as by geqrf (gelqf if m < n)
+ *           b      the rows of op(A), ldb >= max(1, m, n); replaced by those of X. If op(A) has
+ *                  more rows than columns, the sum of squares of the others is that of what is left
+ *                  of the column of B.
+ *           work   max(1, lwork) elements; on return work[0] is the lwork that suits best
+ *           lwork  >= max(1, k + max(k, nrhs)), k = min(m, n); or -1: only work[0] is set
+ *           info   k > 0: the triangle has an exact zero on its diagonal, first at k, and A has not
+ *                  full rank. X is undefined then.
+ */
+#define OVERLAPACK_DECLARE(x, U, T, I)                                                          \
+  void x##gels##U(const char* trans, const I* m, const I* n, const I* nrhs, T* a, const I* lda, \
+                  T* b, const I* ldb, T* work, const I* lwork,                                  \
+                  I* info OVERLAPACK_LENGTHS(size_t trans_len));
+
+OVERLAPACK_DECLARE(s, _, float, int32_t)
+OVERLAPACK_DECLARE(d, _, double, int32_t)
+OVERLAPACK_DECLARE(c, _, overlapack_complex_float, int32_t)
+OVERLAPACK_DECLARE(z, _, overlapack_complex_double, int32_t)
+OVERLAPACK_DECLARE(s, _64_, float, int64_t)
+OVERLAPACK_DECLARE(d, _64_, double, int64_t)
+OVERLAPACK_DECLARE(c, _64_, overlapack_complex_float, int64_t)
+OVERLAPACK_DECLARE(z, _64_, overlapack_complex_double, int64_t)
+
+#undef OVERLAPACK_DECLARE
+
 /* Solves in double precision by a factorization in single precision and iterative refinement. Where
  * the matrix is not too ill-conditioned the solution is as good as that of gesv or posv, and sooner
  * there; elsewhere the matrix is factored in double precision after all.

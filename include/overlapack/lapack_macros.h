@@ -114,6 +114,11 @@
 #define LAPACK_cgemqrt(...) cgemqrt_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
 #define LAPACK_zgemqrt(...) zgemqrt_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
 
+#define LAPACK_sgels(...) sgels_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_dgels(...) dgels_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_cgels(...) cgels_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_zgels(...) zgels_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+
 #define LAPACK_slange(...) slange_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
 #define LAPACK_dlange(...) dlange_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
 #define LAPACK_clange(...) clange_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))

@@ -1,6 +1,6 @@
 // QR and LQ factorizations by the CPU LAPACK, or by textbook loops where no library has the
 // routine: ?geqrf, ?gelqf; their Q as a matrix, ?orgqr, ?orglq (?ungqr, ?unglq of complex numbers),
-// and times another one, ?ormqr, ?ormlq (?unmqr, ?unmlq); ?geqrt and ?gemqrt.
+// and times another one, ?ormqr, ?ormlq (?unmqr, ?unmlq); ?geqrt, ?gemqrt; and ?gels.
 //
 // A LAPACK's own drivers call these by their names, and look at no `info`: ?gesvd, ?gels, ?geev.
 // So nothing here may need memory. The CPU LAPACK gets the caller's workspace, and the loops need
@@ -136,6 +136,11 @@ void larft(HostView<const T> a, HostView<T> t) {
   }
 }
 
+template <class T>
+void clear(HostView<T> a) {
+  for (Index j = 0; j < a.cols; ++j) std::fill_n(a.data + j * a.ld, a.rows, T(0));
+}
+
 /// ?geqrf with the triangles of blocks of t.rows reflectors side by side.
 template <class T>
 void geqrt(HostView<T> a, HostView<T> t) {
@@ -145,6 +150,38 @@ void geqrt(HostView<T> a, HostView<T> t) {
     const Index width = std::min(t.rows, count - first);
     larft<T>(a.block(first, first, a.rows - first, width), t.block(0, first, width, width));
   }
+}
+
+/// Least squares and solutions of least norm, by A = Q R or, with fewer rows than columns, A = L Q.
+/// `tau` has room for the factors. Returns 0, or k if the triangle's k-th diagonal element is the
+/// first that is zero.
+template <class T>
+Index gels(const Lapack<T>& lapack, Op op, HostView<T> a, HostView<T> b, T* tau) {
+  const bool rows = a.rows < a.cols;
+  const Reflectors kind = rows ? Reflectors::rows : Reflectors::columns;
+  const Index count = std::min(a.rows, a.cols);
+  if (reference::norm<T>(Norm::max, Symmetry::none, {}, a, nullptr) == 0) {
+    clear(b);
+    return 0;
+  }
+  geqrf<T>({a, rows}, [&](Index j, T factor) { tau[j] = factor; });
+  for (Index k = 0; k < count; ++k) {
+    if (a(k, k) == T(0)) return k + 1;
+  }
+  const bool tall = rows == (op != Op::none);  // op(A) has at least as many rows as columns
+  const auto multiply_by_q = [&] {
+    const Op op_of_q = tall == rows ? Op::none : Op::conj_trans;
+    multiply<T>(
+        kind, Side::left, op_of_q, a, count, [&](Index j) { return tau[j]; }, b);
+  };
+  if (tall) multiply_by_q();
+  lapack.trsm(Side::left, rows ? Uplo::lower : Uplo::upper, op, Diag::non_unit, T(1),
+              a.block(0, 0, count, count), b.block(0, 0, count, b.cols));
+  if (!tall) {
+    clear(b.block(count, 0, b.rows - count, b.cols));
+    multiply_by_q();
+  }
+  return 0;
 }
 
 }  // namespace textbook
@@ -283,6 +320,28 @@ Index gemqrt(const Lapack<T>& lapack, Side side, Op op, HostView<const T> v, Hos
     const auto tau = [&](Index j) { return t(j % t.rows, j); };
     textbook::multiply<T>(Reflectors::columns, side, op, v, v.cols, tau, c);
   }
+  return result;
+}
+
+/// ?gels: B, of max(m, n) rows, becomes the solution of op(A) X = B in the sense of least squares,
+/// or that of least norm. `op` is not Op::trans.
+template <class T>
+Index gels(const Lapack<T>& lapack, Op op, HostView<T> a, HostView<T> b, Workspace<T> work) {
+  Index result = 0;
+  const bool done =
+      call(lapack, "gels", {a.rows, a.cols, a.ld, b.cols, b.ld}, [&](auto width, void* f) {
+        using I = decltype(width);
+        const char t = character<T>(op);
+        const I m = narrow<I>(a.rows), n = narrow<I>(a.cols), nrhs = narrow<I>(b.cols);
+        const I lda = narrow<I>(a.ld), ldb = narrow<I>(b.ld), lwork = narrow_size<I>(work);
+        I info = 0;
+        as<typename Signature<T, I>::gels>(f)(&t, &m, &n, &nrhs, a.data, &lda, b.data, &ldb,
+                                              work.data, &lwork, &info, 1);
+        result = info;
+      });
+  if (!done && !work.is_query()) result = textbook::gels(lapack, op, a, b, work.data);
+  const Index count = std::min(a.rows, a.cols);
+  see_to_size(work, std::max<Index>(count + std::max(count, b.cols), 1), done);
   return result;
 }
 

@@ -72,6 +72,9 @@ Index geqrt(cpu::Family family, HostView<T> a, HostView<T> t, T* work);
 template <class T>
 Index gemqrt(cpu::Family family, Side side, Op op, HostView<const T> v, HostView<const T> t,
              HostView<T> c, T* work);
+/// B has as many rows as the longer side of A.
+template <class T>
+Index gels(cpu::Family family, Op op, HostView<T> a, HostView<T> b, cpu::Workspace<T> work);
 
 /// Estimates of the condition: `rcond` becomes LAPACK's. The workspaces are for the CPU LAPACK.
 template <class T>

@@ -48,6 +48,7 @@ constexpr RoutineTraits ormlq = {ormqr_traits, Factors::none, kFactors, kSome};
 constexpr RoutineTraits unmlq = {ormqr_traits, Factors::none, kFactors, kSome};
 constexpr RoutineTraits geqrt = {geqrf_traits, Factors::none, kMatrix, kNone};
 constexpr RoutineTraits gemqrt = {ormqr_traits, Factors::none, kFactors, kSome};
+constexpr RoutineTraits gels = {gels_traits, Factors::none, kMatrix, kSome};
 constexpr RoutineTraits sgesv = {mixed_gesv_traits, Factors::lu, kMatrix, kSome};
 constexpr RoutineTraits cgesv = {mixed_gesv_traits, Factors::lu, kMatrix, kSome};
 constexpr RoutineTraits sposv = {mixed_posv_traits, Factors::cholesky, kMatrix, kSome};

@@ -389,6 +389,30 @@ void check_blocks(const Blocks<T>& lapack) {
   }
 }
 
+template <class T>
+void check_gels(const std::string& letter,
+                void (*gels)(const char*, const Integer*, const Integer*, const Integer*, T*,
+                             const Integer*, T*, const Integer*, T*, const Integer*, Integer*,
+                             std::size_t)) {
+  Arrays<T> x;
+  Integer info = 99;
+  const struct {
+    Integer position;
+    char trans;
+    Integer m, n, nrhs, lda, ldb, lwork;
+  } wrong[] = {
+      {1, '/', 3, 2, 1, 3, 3, 4},   {2, 'N', -1, 2, 1, 3, 3, 4},   {3, 'N', 3, -1, 1, 3, 3, 4},
+      {4, 'N', 3, 2, -1, 3, 3, 4},  {6, 'N', 3, 2, 1, 2, 3, 4},    {8, 'N', 2, 3, 1, 2, 2, 4},
+      {10, 'N', 3, 2, 1, 3, 3, 3},  {1, '/', -1, -1, -1, 0, 0, 0}, {2, 'N', -1, -1, -1, 0, 0, 0},
+      {3, 'N', 3, -1, -1, 0, 0, 0}, {4, 'N', 3, 2, -1, 0, 0, 0},   {6, 'N', 3, 2, 1, 0, 0, 0},
+      {8, 'N', 3, 2, 1, 3, 0, 0},   {8, 'N', 3, 2, 1, 3, 0, -1}};
+  for (const auto& c : wrong) {
+    gels(&c.trans, &c.m, &c.n, &c.nrhs, x.a.data(), &c.lda, x.b.data(), &c.ldb, x.work.data(),
+         &c.lwork, &info, 1);
+    expect(letter + "gels", c.position, info, x.untouched());
+  }
+}
+
 /// Every argument of the mixed-precision solvers that can be wrong, with all later ones wrong, too.
 /// call(letter, n, nrhs, lda, ldb, ldx, info) returns whether all arrays are as they were.
 template <class Call>
@@ -457,6 +481,10 @@ int main() {
   check_blocks<double>({"d", SPELT(dgeqrt), SPELT(dgemqrt)});
   check_blocks<std::complex<float>>({"c", SPELT(cgeqrt), SPELT(cgemqrt)});
   check_blocks<std::complex<double>>({"z", SPELT(zgeqrt), SPELT(zgemqrt)});
+  check_gels<float>("s", SPELT(sgels));
+  check_gels<double>("d", SPELT(dgels));
+  check_gels<std::complex<float>>("c", SPELT(cgels));
+  check_gels<std::complex<double>>("z", SPELT(zgels));
 #ifdef ILP64
   check<float>({"s", spotrf_64_, spotrs_64_, sposv_64_, sgetrf_64_, sgetrs_64_, sgesv_64_,
                 strtrs_64_, sgecon_64_, spocon_64_, strcon_64_});

@@ -1,5 +1,5 @@
-// ?geqrf, ?gelqf, ?orgqr, ?orglq, ?ormqr, ?ormlq (of complex numbers ?ungqr and so on), ?geqrt
-// and ?gemqrt by their exported names and by textbook loops. All calls are for the CPU, also
+// ?geqrf, ?gelqf, ?orgqr, ?orglq, ?ormqr, ?ormlq (of complex numbers ?ungqr and so on), ?geqrt,
+// ?gemqrt and ?gels by their exported names and by textbook loops. All calls are for the CPU, also
 // where the settings send every call to the device.
 #include <gtest/gtest.h>
 
@@ -493,6 +493,134 @@ TYPED_TEST(Qr, ArgumentsOfBlocksAreCheckedInLapacksOrder) {
                         &c.ldt, a.data(), &c.ldc, work, &info, 1, 1);
     EXPECT_EQ(info, c.info);
   }
+  EXPECT_TRUE(same_bits(a, before));
+}
+
+// ---- Least squares
+// -------------------------------------------------------------------------------
+
+/// How far X is from the solution of op(A) X = B: of least squares, for which the residual is
+/// orthogonal to op(A); or of least norm, for which X is a combination of rows of op(A).
+template <class T>
+double error_of_solution(Op op, const Padded<T>& a, const Padded<T>& b, const Padded<T>& solved) {
+  using W = Wide<T>;
+  const auto wide = widen<T>(op == Op::none ? a.view() : adjoint(a).view());
+  const Index m = wide.rows(), n = wide.cols(), nrhs = b.cols();
+  Padded<W> x(n, nrhs), right(m, nrhs);
+  for (Index j = 0; j < nrhs; ++j) {
+    for (Index i = 0; i < n; ++i) x(i, j) = W(solved(i, j));
+    for (Index i = 0; i < m; ++i) right(i, j) = W(b(i, j));
+  }
+  const auto residual = rest(right, Op::none, wide, Op::none, x);
+  const double size = norm1(wide);
+  if (m >= n) {
+    Padded<W> zero(n, nrhs);
+    for (Index j = 0; j < nrhs; ++j) std::fill_n(&zero(0, j), n, W(0));
+    return scaled(norm1(rest(zero, Op::conj_trans, wide, Op::none, residual)),
+                  size * (size * norm1(x) + norm1(right)) * static_cast<double>(m), epsilon<T>());
+  }
+  // The part of X that is orthogonal to the rows: X - Q Q^H X.
+  const auto q =
+      widen<T>(Factored<T>(Reflectors::columns, op == Op::none ? adjoint(a) : a).q(m).view());
+  Padded<W> part(m, nrhs);
+  reference::gemm<W>(Op::conj_trans, Op::none, W(1), q.view(), x.view(), W(0), part.view());
+  const double beside = scaled(norm1(rest(x, Op::none, q, Op::none, part)),
+                               norm1(x) * static_cast<double>(n), epsilon<T>());
+  return std::max(beside, scaled(norm1(residual), size * norm1(x), epsilon<T>()));
+}
+
+TYPED_TEST(Qr, SolvesLeastSquares) {
+  using T = TypeParam;
+  for (const MatrixShape shape : {MatrixShape{40, 40}, {70, 30}, {30, 70}, {1, 1}, {5, 1}}) {
+    for (const Op op : kOps) {
+      for (const Index nrhs : {1, 9}) {
+        SCOPED_TRACE(testing::Message() << shape << static_cast<char>(op) << nrhs);
+        auto a = random_matrix<T>(shape.m, shape.n, 1, 3);
+        const Index count = std::min(shape.m, shape.n), longer = std::max(shape.m, shape.n);
+        for (Index j = 0; j < count; ++j) a(j, j) += T(2);
+        const auto b = random_matrix<T>(longer, nrhs, 2, 2);
+        WorkWithEnd<T> work(count + std::max(count, nrhs));
+        auto factored = a, x = b;
+        EXPECT_EQ(gels<T>(op, factored.view(), x.view(), work), 0);
+        EXPECT_TRUE(factored.padding_untouched());
+        EXPECT_TRUE(x.padding_untouched());
+        EXPECT_LT(error_of_solution(op, a, b, x), kThreshold);
+        factored = a;
+        x = b;
+        std::vector<T> tau(static_cast<std::size_t>(count));
+        EXPECT_EQ(
+            cpu::textbook::gels<T>(this->cpu_lapack(), op, factored.view(), x.view(), tau.data()),
+            0);
+        EXPECT_LT(error_of_solution(op, a, b, x), kThreshold) << "by loops";
+      }
+    }
+  }
+}
+
+TYPED_TEST(Qr, LeastSquaresWithoutFullRank) {
+  using T = TypeParam;
+  for (const bool by_loops : {false, true}) {
+    for (const Op op : kOps) {
+      auto a = random_matrix<T>(7, 4, 1), b = random_matrix<T>(7, 2, 2);
+      for (Index i = 0; i < 7; ++i) a(i, 2) = T(0);
+      std::vector<T> tau(4);
+      WorkWithEnd<T> work(8);
+      const auto solve = [&] {
+        return by_loops
+                   ? cpu::textbook::gels<T>(this->cpu_lapack(), op, a.view(), b.view(), tau.data())
+                   : gels<T>(op, a.view(), b.view(), work);
+      };
+      EXPECT_EQ(solve(), 3);
+      for (Index j = 0; j < 4; ++j) std::fill_n(&a(0, j), 7, T(0));
+      EXPECT_EQ(solve(), 0) << "of A = 0 it is 0";
+      for (Index j = 0; j < 2; ++j) {
+        for (Index i = 0; i < (op == Op::none ? 7 : 7); ++i) EXPECT_EQ(b(i, j), T(0));
+      }
+    }
+  }
+}
+
+TYPED_TEST(Qr, LeastSquaresOfNothing) {
+  using T = TypeParam;
+  for (const bool by_loops : {false, true}) {
+    for (const MatrixShape shape : {MatrixShape{0, 3}, {3, 0}, {0, 0}}) {
+      auto a = random_matrix<T>(shape.m, shape.n, 1), b = random_matrix<T>(3, 2, 2, 1);
+      WorkWithEnd<T> work(2);
+      const HostView<T> right = b.view().block(0, 0, std::max(shape.m, shape.n), 2);
+      const Index info = by_loops ? cpu::textbook::gels<T>(this->cpu_lapack(), Op::none, a.view(),
+                                                           right, work.data())
+                                  : gels<T>(Op::none, a.view(), right, work);
+      EXPECT_EQ(info, 0);
+      for (Index i = 0; i < right.rows; ++i) EXPECT_EQ(b(i, 1), T(0));
+      EXPECT_TRUE(b.padding_untouched());
+    }
+  }
+}
+
+TYPED_TEST(Qr, ArgumentsOfLeastSquaresAreCheckedInLapacksOrder) {
+  using T = TypeParam;
+  auto a = random_matrix<T>(6, 6, 1);
+  const auto before = a;
+  T work[6] = {};
+  std::int32_t info = kNoInfo;
+  const char adjoint = is_complex<T> ? 'c' : 't', other = is_complex<T> ? 'T' : 'C';
+  const struct {
+    char trans;
+    std::int32_t m, n, nrhs, lda, ldb, lwork, info;
+  } wrong[] = {{'/', -1, -1, -1, 0, 0, 0, -1}, {other, -1, -1, -1, 0, 0, 0, -1},
+               {'N', -1, -1, -1, 0, 0, 0, -2}, {adjoint, 2, -1, -1, 0, 0, 0, -3},
+               {'n', 2, 3, -1, 0, 0, 0, -4},   {'N', 2, 3, 1, 1, 0, 0, -6},
+               {'N', 2, 3, 1, 2, 2, 0, -8},    {'N', 3, 2, 1, 3, 2, 0, -8},
+               {'N', 3, 2, 1, 3, 3, 3, -10},   {'N', 3, 2, 4, 3, 3, 5, -10},
+               {'N', 0, 0, 0, 1, 1, 0, -10},   {'N', 3, 2, 4, 3, 3, -2, -10}};
+  for (const auto& c : wrong) {
+    Exported<T>::gels(&c.trans, &c.m, &c.n, &c.nrhs, a.data(), &c.lda, a.data(), &c.ldb, work,
+                      &c.lwork, &info, 1);
+    EXPECT_EQ(info, c.info);
+  }
+  WorkWithEnd<T> query(kQuery);
+  EXPECT_EQ(gels<T>(Op::none, a.view(), a.view(), query), 0);
+  EXPECT_GE(real(query.first()), Real<T>(12));
   EXPECT_TRUE(same_bits(a, before));
 }
 

@@ -227,6 +227,17 @@ Index gemqrt(Side side, Op op, HostView<const T> v, HostView<const T> t, HostVie
   return work.checked(info);
 }
 
+/// B has as many rows as the longer side of A.
+template <class T>
+Index gels(Op op, HostView<T> a, HostView<T> b, WorkWithEnd<T>& work) {
+  const Sizes s(a), r(b);
+  const char t = letter_of<T>(op);
+  std::int32_t info = kNoInfo;
+  Exported<T>::gels(&t, &s.rows, &s.cols, &r.cols, a.data, &s.ld, b.data, &r.ld, work.data(),
+                    work.size(), &info, 1);
+  return work.checked(info);
+}
+
 template <class T>
 Index gesv(HostView<T> a, std::vector<Index>& pivots, HostView<T> b) {
   const Sizes s(a), r(b);

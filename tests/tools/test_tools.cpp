@@ -75,6 +75,7 @@ TEST(Problems, OfQrKnowRightResultsFromWrongOnes) {
            Routine::ormlq,
            Routine::geqrt,
            Routine::gemqrt,
+           Routine::gels,
        }) {
     for (const Op op : {Op::none, Op::trans}) {
       EXPECT_LT(residual(routine, op, false), 30) << name_of(routine);

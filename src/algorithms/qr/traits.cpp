@@ -50,6 +50,16 @@ class GeqrfTraits : public QrTraits {
 
 class FactorsTraits final : public GeqrfTraits {};
 
+/// A factorization, a product with Q and a solve.
+class GelsTraits final : public GeqrfTraits {
+ public:
+  double flops(const Shape& shape) const override {
+    const auto m = static_cast<double>(shape.m), n = static_cast<double>(shape.n);
+    const double longer = std::max(m, n), k = std::min(m, n);
+    return GeqrfTraits::flops(shape) + static_cast<double>(shape.nrhs) * k * (4 * longer - k);
+  }
+};
+
 class OrmqrTraits final : public QrTraits {
  public:
   Index size(const Shape& shape) const override {
@@ -73,6 +83,11 @@ const FamilyTraits& orgqr_traits() { return geqrf_traits(); }
 
 const FamilyTraits& ormqr_traits() {
   static constexpr OrmqrTraits kTraits;
+  return kTraits;
+}
+
+const FamilyTraits& gels_traits() {
+  static constexpr GelsTraits kTraits;
   return kTraits;
 }
 

@@ -9,5 +9,6 @@ namespace overlapack::algorithms {
 const FamilyTraits& geqrf_traits();
 const FamilyTraits& orgqr_traits();
 const FamilyTraits& ormqr_traits();
+const FamilyTraits& gels_traits();
 
 }  // namespace overlapack::algorithms

@@ -1,4 +1,4 @@
-// geqrf, gelqf, orgqr, orglq, ormqr, ormlq (and ungqr and so on), geqrt and gemqrt. There is
+// geqrf, gelqf, orgqr, orglq, ormqr, ormlq (and ungqr and so on), geqrt, gemqrt and gels. There is
 // no algorithm for the device yet: all calls are for the CPU LAPACK, whatever their size and the
 // settings.
 #include "cpu/qr.hpp"
@@ -50,6 +50,11 @@ Index gemqrt(Family family, Side side, Op op, HostView<const T> v, HostView<cons
   return stay_on_cpu([&] { return cpu::gemqrt(cpu_lapack<T>(family), side, op, v, t, c, work); });
 }
 
+template <class T>
+Index gels(Family family, Op op, HostView<T> a, HostView<T> b, Workspace<T> work) {
+  return stay_on_cpu([&] { return cpu::gels(cpu_lapack<T>(family), op, a, b, work); });
+}
+
 #define OVERLAPACK_INSTANTIATE(T)                                                                 \
   template Index geqrf<T>(Family, Reflectors, HostView<T>, T*, Workspace<T>);                     \
   template Index orgqr<T>(Family, Reflectors, HostView<T>, Index, const T*, Workspace<T>);        \
@@ -61,6 +66,11 @@ OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #define OVERLAPACK_INSTANTIATE(T)                                \
   template Index geqrt<T>(Family, HostView<T>, HostView<T>, T*); \
   template Index gemqrt<T>(Family, Side, Op, HostView<const T>, HostView<const T>, HostView<T>, T*);
+OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
+#undef OVERLAPACK_INSTANTIATE
+
+#define OVERLAPACK_INSTANTIATE(T) \
+  template Index gels<T>(Family, Op, HostView<T>, HostView<T>, Workspace<T>);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #undef OVERLAPACK_INSTANTIATE
 

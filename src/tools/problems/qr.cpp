@@ -1,4 +1,4 @@
-// geqrf, gelqf, orgqr, orglq, ormqr, ormlq (ungqr and so on), geqrt and gemqrt.
+// geqrf, gelqf, orgqr, orglq, ormqr, ormlq (ungqr and so on), geqrt, gemqrt and gels.
 #include "cpu/qr.hpp"
 
 #include <utility>
@@ -154,6 +154,21 @@ template <class T>
 void run_gemqrt_on_cpu(Problem<T>& problem) {
   problem.info = cpu::gemqrt<T>(lapack<T>(), Side::left, op_of(problem.call()), problem.a(),
                                 triangles(problem), problem.b(), behind_triangles(problem));
+}
+
+template <class T>
+void run_gels(Problem<T>& problem) {
+  Arguments<T> x(problem);
+  const char trans = static_cast<char>(Op::none);
+  const std::int32_t lwork = work_size(problem);
+  compat::Exported<T>::gels(&trans, &x.m, &x.n, &x.nrhs, x.a, &x.lda, x.b, &x.ldb, problem.work(),
+                            &lwork, &x.info, 1);
+  problem.info = x.info;
+}
+
+template <class T>
+void run_gels_on_cpu(Problem<T>& problem) {
+  problem.info = cpu::gels(lapack<T>(), Op::none, problem.a(), problem.b(), workspace(problem));
 }
 
 /// op(Q) x by the reflectors in `a`. x, which may be shorter, gets as many rows as Q has.
@@ -334,6 +349,17 @@ const ProblemRow<T>& rows::gemqrt() {
   return row;
 }
 
+template <class T>
+const ProblemRow<T>& rows::gels() {
+  static constexpr ProblemRow<T> row = [] {
+    ProblemRow<T> gels{Matrix::general, run_gels<T>, run_gels_on_cpu<T>,
+                       residual_of_any_solution<T>};
+    gels.has_reflectors = true;
+    return gels;
+  }();
+  return row;
+}
+
 #define OVERLAPACK_INSTANTIATE(T)                 \
   template const ProblemRow<T>& rows::geqrf<T>(); \
   template const ProblemRow<T>& rows::gelqf<T>(); \
@@ -351,6 +377,10 @@ OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #define OVERLAPACK_INSTANTIATE(T)                 \
   template const ProblemRow<T>& rows::geqrt<T>(); \
   template const ProblemRow<T>& rows::gemqrt<T>();
+OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
+#undef OVERLAPACK_INSTANTIATE
+
+#define OVERLAPACK_INSTANTIATE(T) template const ProblemRow<T>& rows::gels<T>();
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #undef OVERLAPACK_INSTANTIATE
 
