@@ -19,7 +19,9 @@ module overlapack
 
   public :: potrf, potrs, posv, getrf, getrs, gesv, trtrs, lange, lansy, lanhe, lantr
   public :: gecon, pocon, trcon, trtri, lauum, potri, getri
-  public :: geqrf, orgqr, ormqr
+  public :: geqrf, orgqr, ormqr, gelqf, orglq, ormlq
+  public :: geqrt, gemqrt
+  public :: gels
   public :: mixed_gesv, mixed_posv, cholupdate
 
   !> Cholesky factorization of the `uplo` triangle of the n x n matrix A, in place.
@@ -612,7 +614,7 @@ module overlapack
   end interface orgqr
 
   !> op(Q) C or C op(Q), in place of the m x n matrix C, by the k reflectors that geqrf left in A.
-  !> `trans` is 'N' or 'T', of complex matrices 'N' or 'C'. lwork >= max(1, n), or max(1, m) for 'R'.
+  !> `trans` is 'N' or 'T', of complex matrices 'N' or 'C'. lwork >= max(1, n), for 'R' max(1, m).
   interface ormqr
     subroutine sormqr(side, trans, m, n, k, a, lda, tau, c, ldc, work, lwork, info)
       import :: int32, real32
@@ -651,6 +653,225 @@ module overlapack
       integer(int32), intent(out) :: info
     end subroutine zunmqr
   end interface ormqr
+
+  !> LQ factorization of the m x n matrix A; lwork >= max(1, m).
+  interface gelqf
+    subroutine sgelqf(m, n, a, lda, tau, work, lwork, info)
+      import :: int32, real32
+      integer(int32), intent(in) :: m, n, lda, lwork
+      real(real32), intent(inout) :: a(lda, *)
+      real(real32), intent(out) :: tau(*), work(*)
+      integer(int32), intent(out) :: info
+    end subroutine sgelqf
+    subroutine dgelqf(m, n, a, lda, tau, work, lwork, info)
+      import :: int32, real64
+      integer(int32), intent(in) :: m, n, lda, lwork
+      real(real64), intent(inout) :: a(lda, *)
+      real(real64), intent(out) :: tau(*), work(*)
+      integer(int32), intent(out) :: info
+    end subroutine dgelqf
+    subroutine cgelqf(m, n, a, lda, tau, work, lwork, info)
+      import :: int32, real32
+      integer(int32), intent(in) :: m, n, lda, lwork
+      complex(real32), intent(inout) :: a(lda, *)
+      complex(real32), intent(out) :: tau(*), work(*)
+      integer(int32), intent(out) :: info
+    end subroutine cgelqf
+    subroutine zgelqf(m, n, a, lda, tau, work, lwork, info)
+      import :: int32, real64
+      integer(int32), intent(in) :: m, n, lda, lwork
+      complex(real64), intent(inout) :: a(lda, *)
+      complex(real64), intent(out) :: tau(*), work(*)
+      integer(int32), intent(out) :: info
+    end subroutine zgelqf
+  end interface gelqf
+
+  !> The first m rows of Q, in place of the k reflectors that gelqf left; lwork >= max(1, m).
+  interface orglq
+    subroutine sorglq(m, n, k, a, lda, tau, work, lwork, info)
+      import :: int32, real32
+      integer(int32), intent(in) :: m, n, k, lda, lwork
+      real(real32), intent(inout) :: a(lda, *)
+      real(real32), intent(in) :: tau(*)
+      real(real32), intent(out) :: work(*)
+      integer(int32), intent(out) :: info
+    end subroutine sorglq
+    subroutine dorglq(m, n, k, a, lda, tau, work, lwork, info)
+      import :: int32, real64
+      integer(int32), intent(in) :: m, n, k, lda, lwork
+      real(real64), intent(inout) :: a(lda, *)
+      real(real64), intent(in) :: tau(*)
+      real(real64), intent(out) :: work(*)
+      integer(int32), intent(out) :: info
+    end subroutine dorglq
+    subroutine cunglq(m, n, k, a, lda, tau, work, lwork, info)
+      import :: int32, real32
+      integer(int32), intent(in) :: m, n, k, lda, lwork
+      complex(real32), intent(inout) :: a(lda, *)
+      complex(real32), intent(in) :: tau(*)
+      complex(real32), intent(out) :: work(*)
+      integer(int32), intent(out) :: info
+    end subroutine cunglq
+    subroutine zunglq(m, n, k, a, lda, tau, work, lwork, info)
+      import :: int32, real64
+      integer(int32), intent(in) :: m, n, k, lda, lwork
+      complex(real64), intent(inout) :: a(lda, *)
+      complex(real64), intent(in) :: tau(*)
+      complex(real64), intent(out) :: work(*)
+      integer(int32), intent(out) :: info
+    end subroutine zunglq
+  end interface orglq
+
+  !> As ormqr, by the k reflectors that gelqf left in A.
+  interface ormlq
+    subroutine sormlq(side, trans, m, n, k, a, lda, tau, c, ldc, work, lwork, info)
+      import :: int32, real32
+      character, intent(in) :: side, trans
+      integer(int32), intent(in) :: m, n, k, lda, ldc, lwork
+      real(real32), intent(in) :: a(lda, *), tau(*)
+      real(real32), intent(inout) :: c(ldc, *)
+      real(real32), intent(out) :: work(*)
+      integer(int32), intent(out) :: info
+    end subroutine sormlq
+    subroutine dormlq(side, trans, m, n, k, a, lda, tau, c, ldc, work, lwork, info)
+      import :: int32, real64
+      character, intent(in) :: side, trans
+      integer(int32), intent(in) :: m, n, k, lda, ldc, lwork
+      real(real64), intent(in) :: a(lda, *), tau(*)
+      real(real64), intent(inout) :: c(ldc, *)
+      real(real64), intent(out) :: work(*)
+      integer(int32), intent(out) :: info
+    end subroutine dormlq
+    subroutine cunmlq(side, trans, m, n, k, a, lda, tau, c, ldc, work, lwork, info)
+      import :: int32, real32
+      character, intent(in) :: side, trans
+      integer(int32), intent(in) :: m, n, k, lda, ldc, lwork
+      complex(real32), intent(in) :: a(lda, *), tau(*)
+      complex(real32), intent(inout) :: c(ldc, *)
+      complex(real32), intent(out) :: work(*)
+      integer(int32), intent(out) :: info
+    end subroutine cunmlq
+    subroutine zunmlq(side, trans, m, n, k, a, lda, tau, c, ldc, work, lwork, info)
+      import :: int32, real64
+      character, intent(in) :: side, trans
+      integer(int32), intent(in) :: m, n, k, lda, ldc, lwork
+      complex(real64), intent(in) :: a(lda, *), tau(*)
+      complex(real64), intent(inout) :: c(ldc, *)
+      complex(real64), intent(out) :: work(*)
+      integer(int32), intent(out) :: info
+    end subroutine zunmlq
+  end interface ormlq
+
+  !> As geqrf, with the triangles of blocks of nb reflectors in T (nb x min(m, n)); work has nb n
+  !> elements.
+  interface geqrt
+    subroutine sgeqrt(m, n, nb, a, lda, t, ldt, work, info)
+      import :: int32, real32
+      integer(int32), intent(in) :: m, n, nb, lda, ldt
+      real(real32), intent(inout) :: a(lda, *)
+      real(real32), intent(out) :: t(ldt, *), work(*)
+      integer(int32), intent(out) :: info
+    end subroutine sgeqrt
+    subroutine dgeqrt(m, n, nb, a, lda, t, ldt, work, info)
+      import :: int32, real64
+      integer(int32), intent(in) :: m, n, nb, lda, ldt
+      real(real64), intent(inout) :: a(lda, *)
+      real(real64), intent(out) :: t(ldt, *), work(*)
+      integer(int32), intent(out) :: info
+    end subroutine dgeqrt
+    subroutine cgeqrt(m, n, nb, a, lda, t, ldt, work, info)
+      import :: int32, real32
+      integer(int32), intent(in) :: m, n, nb, lda, ldt
+      complex(real32), intent(inout) :: a(lda, *)
+      complex(real32), intent(out) :: t(ldt, *), work(*)
+      integer(int32), intent(out) :: info
+    end subroutine cgeqrt
+    subroutine zgeqrt(m, n, nb, a, lda, t, ldt, work, info)
+      import :: int32, real64
+      integer(int32), intent(in) :: m, n, nb, lda, ldt
+      complex(real64), intent(inout) :: a(lda, *)
+      complex(real64), intent(out) :: t(ldt, *), work(*)
+      integer(int32), intent(out) :: info
+    end subroutine zgeqrt
+  end interface geqrt
+
+  !> As ormqr, by the k reflectors that geqrt left in V and T; work has nb n elements, or nb m for
+  !> 'R'.
+  interface gemqrt
+    subroutine sgemqrt(side, trans, m, n, k, nb, v, ldv, t, ldt, c, ldc, work, info)
+      import :: int32, real32
+      character, intent(in) :: side, trans
+      integer(int32), intent(in) :: m, n, k, nb, ldv, ldt, ldc
+      real(real32), intent(in) :: v(ldv, *), t(ldt, *)
+      real(real32), intent(inout) :: c(ldc, *)
+      real(real32), intent(out) :: work(*)
+      integer(int32), intent(out) :: info
+    end subroutine sgemqrt
+    subroutine dgemqrt(side, trans, m, n, k, nb, v, ldv, t, ldt, c, ldc, work, info)
+      import :: int32, real64
+      character, intent(in) :: side, trans
+      integer(int32), intent(in) :: m, n, k, nb, ldv, ldt, ldc
+      real(real64), intent(in) :: v(ldv, *), t(ldt, *)
+      real(real64), intent(inout) :: c(ldc, *)
+      real(real64), intent(out) :: work(*)
+      integer(int32), intent(out) :: info
+    end subroutine dgemqrt
+    subroutine cgemqrt(side, trans, m, n, k, nb, v, ldv, t, ldt, c, ldc, work, info)
+      import :: int32, real32
+      character, intent(in) :: side, trans
+      integer(int32), intent(in) :: m, n, k, nb, ldv, ldt, ldc
+      complex(real32), intent(in) :: v(ldv, *), t(ldt, *)
+      complex(real32), intent(inout) :: c(ldc, *)
+      complex(real32), intent(out) :: work(*)
+      integer(int32), intent(out) :: info
+    end subroutine cgemqrt
+    subroutine zgemqrt(side, trans, m, n, k, nb, v, ldv, t, ldt, c, ldc, work, info)
+      import :: int32, real64
+      character, intent(in) :: side, trans
+      integer(int32), intent(in) :: m, n, k, nb, ldv, ldt, ldc
+      complex(real64), intent(in) :: v(ldv, *), t(ldt, *)
+      complex(real64), intent(inout) :: c(ldc, *)
+      complex(real64), intent(out) :: work(*)
+      integer(int32), intent(out) :: info
+    end subroutine zgemqrt
+  end interface gemqrt
+
+  !> Least squares, or the solution of least norm, of op(A) X = B, where A (m x n) has full rank;
+  !> X replaces B. lwork >= max(1, k + max(k, nrhs)) with k = min(m, n).
+  interface gels
+    subroutine sgels(trans, m, n, nrhs, a, lda, b, ldb, work, lwork, info)
+      import :: int32, real32
+      character, intent(in) :: trans
+      integer(int32), intent(in) :: m, n, nrhs, lda, ldb, lwork
+      real(real32), intent(inout) :: a(lda, *), b(ldb, *)
+      real(real32), intent(out) :: work(*)
+      integer(int32), intent(out) :: info
+    end subroutine sgels
+    subroutine dgels(trans, m, n, nrhs, a, lda, b, ldb, work, lwork, info)
+      import :: int32, real64
+      character, intent(in) :: trans
+      integer(int32), intent(in) :: m, n, nrhs, lda, ldb, lwork
+      real(real64), intent(inout) :: a(lda, *), b(ldb, *)
+      real(real64), intent(out) :: work(*)
+      integer(int32), intent(out) :: info
+    end subroutine dgels
+    subroutine cgels(trans, m, n, nrhs, a, lda, b, ldb, work, lwork, info)
+      import :: int32, real32
+      character, intent(in) :: trans
+      integer(int32), intent(in) :: m, n, nrhs, lda, ldb, lwork
+      complex(real32), intent(inout) :: a(lda, *), b(ldb, *)
+      complex(real32), intent(out) :: work(*)
+      integer(int32), intent(out) :: info
+    end subroutine cgels
+    subroutine zgels(trans, m, n, nrhs, a, lda, b, ldb, work, lwork, info)
+      import :: int32, real64
+      character, intent(in) :: trans
+      integer(int32), intent(in) :: m, n, nrhs, lda, ldb, lwork
+      complex(real64), intent(inout) :: a(lda, *), b(ldb, *)
+      complex(real64), intent(out) :: work(*)
+      integer(int32), intent(out) :: info
+    end subroutine zgels
+  end interface gels
 
   !> A norm of the m x n matrix A.
   interface lange

@@ -146,7 +146,7 @@ template <class T, class I, class... Arguments>
 void report(Caller caller, I info, Arguments... arguments) {
   std::string routine = ScalarTraits<T>::letter + std::string(caller.name);
   std::transform(routine.begin(), routine.end(), routine.begin(), upper_case);
-  routine.resize(6, ' ');
+  routine.resize(std::max<std::size_t>(routine.size(), 6), ' ');
   if (call_xerbla(caller.family, caller.address, routine, static_cast<int>(-info))) return;
   if (void* const routine_of_cpu = real_routine<T>(caller, sizeof(I) == 8)) {
     forward<void>(routine_of_cpu, arguments...);

@@ -1,8 +1,8 @@
 /* The LAPACK routines that liboverlapack provides, for C99 and C++.
  *
  * Every routine exists for four types (s float, d double, c complex float, z complex double), but
- * lanhe for c and z only and the mixed-precision solvers for d or z only. What is orgqr and ormqr
- * for s and d is ungqr and unmqr for c and z. Each has two names:
+ * lanhe for c and z only and the mixed-precision solvers for d or z only. What begins
+ * with "or" for s and d begins with "un" for c and z: dorgqr, zungqr. Each has two names:
  * `dgetrf_` takes 32-bit integers, `dgetrf_64_` 64-bit ones. (The library exports the same
  * routines once more with the prefix `scipy_`, which SciPy's and NumPy's wheels look for; those are
  * not meant to be called by hand.)
@@ -245,8 +245,8 @@ OVERLAPACK_DECLARE(z, _64_, overlapack_complex_double, double, int64_t, double)
 
 #undef OVERLAPACK_DECLARE
 
-/* QR factorizations, A = Q R. Q is a product of reflectors I - tau v v^H, the first one on the
- * left. So far the CPU LAPACK serves all these calls.
+/* QR factorizations, A = Q R. Q is a product of reflectors I - tau v v^H, the first one leftmost.
+ * So far the CPU LAPACK serves all these calls.
  *
  * geqrf   QR factorization of a general matrix.
  *           a      m x n, lda >= max(1, m). Replaced by R, on and above the diagonal, and by the
@@ -269,24 +269,109 @@ OVERLAPACK_DECLARE(z, _64_, overlapack_complex_double, double, int64_t, double)
  *           c      m x n, ldc >= max(1, m); replaced by the product
  *           work   as for geqrf
  *           lwork  >= max(1, n) for 'L', max(1, m) for 'R'; or -1: only work[0] is set
+ *
+ * LQ factorizations, A = L Q. Q is the conjugate transpose of a product of reflectors.
+ *
+ * gelqf   LQ factorization of a general matrix.
+ *           a      m x n, as for geqrf. Replaced by L, on and below the diagonal, and by the
+ *                  conjugates of the vectors v right of it
+ *           tau, work  as for geqrf
+ *           lwork  >= max(1, m); or -1
+ *
+ * orglq   The first m rows of Q, for s and d (unglq for c and z).
+ *           a      m x n, m <= n: its first k rows, k <= m, as gelqf left them; replaced by rows of
+ *                  the Q of k reflectors
+ *           tau, work, lwork  as for gelqf
+ *
+ * ormlq   As ormqr, for s and d (unmlq for c and z).
+ *           a      k rows, k <= the order of Q, lda >= max(1, k), as gelqf left them
  */
-#define OVERLAPACK_DECLARE(x, U, T, I, orgqr, ormqr)                                              \
-  void x##geqrf##U(const I* m, const I* n, T* a, const I* lda, T* tau, T* work, const I* lwork,   \
-                   I* info);                                                                      \
-  void x##orgqr##U(const I* m, const I* n, const I* k, T* a, const I* lda, const T* tau, T* work, \
-                   const I* lwork, I* info);                                                      \
-  void x##ormqr##U(const char* side, const char* trans, const I* m, const I* n, const I* k,       \
-                   const T* a, const I* lda, const T* tau, T* c, const I* ldc, T* work,           \
+#define OVERLAPACK_DECLARE(x, U, T, I, orgqr, ormqr, orglq, ormlq)                                 \
+  void x##geqrf##U(const I* m, const I* n, T* a, const I* lda, T* tau, T* work, const I* lwork,    \
+                   I* info);                                                                       \
+  void x##orgqr##U(const I* m, const I* n, const I* k, T* a, const I* lda, const T* tau, T* work,  \
+                   const I* lwork, I* info);                                                       \
+  void x##ormqr##U(const char* side, const char* trans, const I* m, const I* n, const I* k,        \
+                   const T* a, const I* lda, const T* tau, T* c, const I* ldc, T* work,            \
+                   const I* lwork, I* info OVERLAPACK_LENGTHS(size_t side_len, size_t trans_len)); \
+  void x##gelqf##U(const I* m, const I* n, T* a, const I* lda, T* tau, T* work, const I* lwork,    \
+                   I* info);                                                                       \
+  void x##orglq##U(const I* m, const I* n, const I* k, T* a, const I* lda, const T* tau, T* work,  \
+                   const I* lwork, I* info);                                                       \
+  void x##ormlq##U(const char* side, const char* trans, const I* m, const I* n, const I* k,        \
+                   const T* a, const I* lda, const T* tau, T* c, const I* ldc, T* work,            \
                    const I* lwork, I* info OVERLAPACK_LENGTHS(size_t side_len, size_t trans_len));
 
-OVERLAPACK_DECLARE(s, _, float, int32_t, orgqr, ormqr)
-OVERLAPACK_DECLARE(d, _, double, int32_t, orgqr, ormqr)
-OVERLAPACK_DECLARE(c, _, overlapack_complex_float, int32_t, ungqr, unmqr)
-OVERLAPACK_DECLARE(z, _, overlapack_complex_double, int32_t, ungqr, unmqr)
-OVERLAPACK_DECLARE(s, _64_, float, int64_t, orgqr, ormqr)
-OVERLAPACK_DECLARE(d, _64_, double, int64_t, orgqr, ormqr)
-OVERLAPACK_DECLARE(c, _64_, overlapack_complex_float, int64_t, ungqr, unmqr)
-OVERLAPACK_DECLARE(z, _64_, overlapack_complex_double, int64_t, ungqr, unmqr)
+OVERLAPACK_DECLARE(s, _, float, int32_t, orgqr, ormqr, orglq, ormlq)
+OVERLAPACK_DECLARE(d, _, double, int32_t, orgqr, ormqr, orglq, ormlq)
+OVERLAPACK_DECLARE(c, _, overlapack_complex_float, int32_t, ungqr, unmqr, unglq, unmlq)
+OVERLAPACK_DECLARE(z, _, overlapack_complex_double, int32_t, ungqr, unmqr, unglq, unmlq)
+OVERLAPACK_DECLARE(s, _64_, float, int64_t, orgqr, ormqr, orglq, ormlq)
+OVERLAPACK_DECLARE(d, _64_, double, int64_t, orgqr, ormqr, orglq, ormlq)
+OVERLAPACK_DECLARE(c, _64_, overlapack_complex_float, int64_t, ungqr, unmqr, unglq, unmlq)
+OVERLAPACK_DECLARE(z, _64_, overlapack_complex_double, int64_t, ungqr, unmqr, unglq, unmlq)
+
+#undef OVERLAPACK_DECLARE
+
+/* QR factorizations by blocks of nb reflectors, each block I - V T V^H with a triangle T.
+ *
+ * geqrt   As geqrf.
+ *           nb     >= 1 and, unless m or n is 0, <= min(m, n)
+ *           t      nb x min(m, n), ldt >= nb: the triangles T side by side; what is below their
+ *                  diagonals may not be set
+ *           work   nb n elements
+ *
+ * gemqrt  op(Q) C or C op(Q).
+ *           side, trans, c  as for ormqr; 'C' as for unmqr
+ *           nb     as geqrt had it; <= k unless k is 0
+ *           v      k columns, k <= the order of Q, ldv >= max(1, that order), as geqrt left them
+ *           t      nb x k, ldt >= nb, as geqrt left it; both are not changed
+ *           work   nb n elements for 'L', nb m for 'R'
+ */
+#define OVERLAPACK_DECLARE(x, U, T, I)                                                          \
+  void x##geqrt##U(const I* m, const I* n, const I* nb, T* a, const I* lda, T* t, const I* ldt, \
+                   T* work, I* info);                                                           \
+  void x##gemqrt##U(const char* side, const char* trans, const I* m, const I* n, const I* k,    \
+                    const I* nb, const T* v, const I* ldv, const T* t, const I* ldt, T* c,      \
+                    const I* ldc, T* work,                                                      \
+                    I* info OVERLAPACK_LENGTHS(size_t side_len, size_t trans_len));
+
+OVERLAPACK_DECLARE(s, _, float, int32_t)
+OVERLAPACK_DECLARE(d, _, double, int32_t)
+OVERLAPACK_DECLARE(c, _, overlapack_complex_float, int32_t)
+OVERLAPACK_DECLARE(z, _, overlapack_complex_double, int32_t)
+OVERLAPACK_DECLARE(s, _64_, float, int64_t)
+OVERLAPACK_DECLARE(d, _64_, double, int64_t)
+OVERLAPACK_DECLARE(c, _64_, overlapack_complex_float, int64_t)
+OVERLAPACK_DECLARE(z, _64_, overlapack_complex_double, int64_t)
+
+#undef OVERLAPACK_DECLARE
+
+/* gels    Solves op(A) X = B for an A of full rank by a QR or LQ factorization: in the sense of
+ *         least squares if op(A) has more rows than columns, and with the least norm if fewer.
+ *           trans  'N': A; 'T' (of c and z 'C'): its transpose (conjugate transpose)
+ *           a      m x n, lda >= max(1, m); replaced by its factors, as by geqrf (gelqf if m < n)
+ *           b      the rows of op(A), ldb >= max(1, m, n); replaced by those of X. If op(A) has
+ *                  more rows than columns, the sum of squares of the others is that of what is left
+ *                  of the column of B.
+ *           work   max(1, lwork) elements; on return work[0] is the lwork that suits best
+ *           lwork  >= max(1, k + max(k, nrhs)), k = min(m, n); or -1: only work[0] is set
+ *           info   k > 0: the triangle has an exact zero on its diagonal, first at k, and A has not
+ *                  full rank. X is undefined then.
+ */
+#define OVERLAPACK_DECLARE(x, U, T, I)                                                          \
+  void x##gels##U(const char* trans, const I* m, const I* n, const I* nrhs, T* a, const I* lda, \
+                  T* b, const I* ldb, T* work, const I* lwork,                                  \
+                  I* info OVERLAPACK_LENGTHS(size_t trans_len));
+
+OVERLAPACK_DECLARE(s, _, float, int32_t)
+OVERLAPACK_DECLARE(d, _, double, int32_t)
+OVERLAPACK_DECLARE(c, _, overlapack_complex_float, int32_t)
+OVERLAPACK_DECLARE(z, _, overlapack_complex_double, int32_t)
+OVERLAPACK_DECLARE(s, _64_, float, int64_t)
+OVERLAPACK_DECLARE(d, _64_, double, int64_t)
+OVERLAPACK_DECLARE(c, _64_, overlapack_complex_float, int64_t)
+OVERLAPACK_DECLARE(z, _64_, overlapack_complex_double, int64_t)
 
 #undef OVERLAPACK_DECLARE
 

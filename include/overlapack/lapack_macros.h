@@ -89,6 +89,36 @@
 #define LAPACK_cunmqr(...) cunmqr_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
 #define LAPACK_zunmqr(...) zunmqr_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
 
+#define LAPACK_sgelqf sgelqf_
+#define LAPACK_dgelqf dgelqf_
+#define LAPACK_cgelqf cgelqf_
+#define LAPACK_zgelqf zgelqf_
+
+#define LAPACK_sorglq sorglq_
+#define LAPACK_dorglq dorglq_
+#define LAPACK_cunglq cunglq_
+#define LAPACK_zunglq zunglq_
+
+#define LAPACK_sormlq(...) sormlq_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+#define LAPACK_dormlq(...) dormlq_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+#define LAPACK_cunmlq(...) cunmlq_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+#define LAPACK_zunmlq(...) zunmlq_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+
+#define LAPACK_sgeqrt sgeqrt_
+#define LAPACK_dgeqrt dgeqrt_
+#define LAPACK_cgeqrt cgeqrt_
+#define LAPACK_zgeqrt zgeqrt_
+
+#define LAPACK_sgemqrt(...) sgemqrt_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+#define LAPACK_dgemqrt(...) dgemqrt_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+#define LAPACK_cgemqrt(...) cgemqrt_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+#define LAPACK_zgemqrt(...) zgemqrt_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+
+#define LAPACK_sgels(...) sgels_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_dgels(...) dgels_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_cgels(...) cgels_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_zgels(...) zgels_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+
 #define LAPACK_slange(...) slange_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
 #define LAPACK_dlange(...) dlange_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
 #define LAPACK_clange(...) clange_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))

@@ -71,6 +71,10 @@ struct Workspace {
   static constexpr Index kQuery = -1;
 };
 
+/// What the reflectors of a factorization are: columns of A, below the diagonal, in A = Q R; or
+/// rows, right of it, in A = L Q. The adjoint of the latter is the former: A^H = Q^H L^H.
+enum class Reflectors { columns, rows };
+
 enum class Wanted;
 
 /// A routine found in some library of the process.

@@ -1,9 +1,10 @@
-// ?geqrf, ?orgqr (?ungqr of complex numbers) and ?ormqr (?unmqr) by the CPU LAPACK, or by textbook
-// loops where no library has the routine.
+// QR and LQ factorizations by the CPU LAPACK, or by textbook loops where no library has the
+// routine: ?geqrf, ?gelqf; their Q as a matrix, ?orgqr, ?orglq (?ungqr, ?unglq of complex numbers),
+// and times another one, ?ormqr, ?ormlq (?unmqr, ?unmlq); ?geqrt, ?gemqrt; and ?gels.
 //
 // A LAPACK's own drivers call these by their names, and look at no `info`: ?gesvd, ?gels, ?geev.
 // So nothing here may need memory. The CPU LAPACK gets the caller's workspace, and the loops need
-// none.
+// no other.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +15,10 @@
 
 #include "cpu/calling.hpp"
 #include "cpu/lapack.hpp"
+#include "cpu/reference.hpp"
 
 namespace overlapack::cpu {
+
 namespace textbook {
 
 /// A matrix, or the adjoint of one, element by element.
@@ -69,12 +72,14 @@ void reflect(const Elements<V>& reflectors, Index j, T tau, const Elements<T>& c
   }
 }
 
-/// A = Q R, where Q is the product of reflectors, the first one on the left.
-template <class T>
-void geqrf(const Elements<T>& a, T* tau) {
+/// A = Q R, where Q is the product of reflectors, the first one on the left. take(j, tau) is told
+/// of each.
+template <class T, class Take>
+void geqrf(const Elements<T>& a, Take take) {
   for (Index j = 0; j < std::min(a.rows(), a.cols()); ++j) {
-    tau[j] = make_reflector(a, j);
-    reflect(a, j, conj(tau[j]), a, {j + 1, a.cols()});
+    const T tau = make_reflector(a, j);
+    reflect(a, j, conj(tau), a, {j + 1, a.cols()});
+    take(j, tau);
   }
 }
 
@@ -92,15 +97,91 @@ void orgqr(const Elements<T>& a, Index count, const T* tau) {
   }
 }
 
-/// C := op(Q) C for the Q of `count` reflectors.
-template <class T>
-void ormqr(Op op, const Elements<const T>& reflectors, Index count, const T* tau,
-           const Elements<T>& c) {
+/// C := op(Q) C for the Q of `count` reflectors, each with tau(j).
+template <class T, class Tau>
+void ormqr(Op op, const Elements<const T>& reflectors, Index count, Tau tau, const Elements<T>& c) {
   const bool direct = op == Op::none;
   for (Index k = 0; k < count; ++k) {
     const Index j = direct ? count - 1 - k : k;
-    reflect(reflectors, j, direct ? tau[j] : conj(tau[j]), c, {0, c.cols()});
+    reflect(reflectors, j, direct ? tau(j) : conj(tau(j)), c, {0, c.cols()});
   }
+}
+
+inline Op adjoint_of(Op op) { return op == Op::none ? Op::conj_trans : Op::none; }
+
+/// C := op(Q) C, or C op(Q), which is the adjoint of op(Q)^H C^H. In A = L Q, Q is the adjoint of
+/// the product of reflectors.
+template <class T, class Tau>
+void multiply(Reflectors kind, Side side, Op op, HostView<const T> a, Index count, Tau tau,
+              HostView<T> c) {
+  const bool right = side == Side::right, rows = kind == Reflectors::rows;
+  ormqr<T>(right == rows ? op : adjoint_of(op), {a, rows}, count, tau, {c, right});
+}
+
+/// The triangle T of a block of reflectors, I - V T V^H, whose diagonal is there: the factors tau
+/// (?larft). V are the columns of `a` from the diagonal down.
+template <class T>
+void larft(HostView<const T> a, HostView<T> t) {
+  for (Index j = 0; j < t.cols; ++j) {
+    for (Index l = 0; l < j; ++l) {  // -tau V^H v
+      T sum = conj(a(j, l));
+      for (Index i = j + 1; i < a.rows; ++i) sum += conj(a(i, l)) * a(i, j);
+      t(l, j) = -t(j, j) * sum;
+    }
+    for (Index l = 0; l < j; ++l) {  // the triangle before it times that
+      T sum(0);
+      for (Index k = l; k < j; ++k) sum += t(l, k) * t(k, j);
+      t(l, j) = sum;
+    }
+  }
+}
+
+template <class T>
+void clear(HostView<T> a) {
+  for (Index j = 0; j < a.cols; ++j) std::fill_n(a.data + j * a.ld, a.rows, T(0));
+}
+
+/// ?geqrf with the triangles of blocks of t.rows reflectors side by side.
+template <class T>
+void geqrt(HostView<T> a, HostView<T> t) {
+  const Index count = std::min(a.rows, a.cols);
+  geqrf<T>({a}, [&](Index j, T tau) { t(j % t.rows, j) = tau; });
+  for (Index first = 0; first < count; first += t.rows) {
+    const Index width = std::min(t.rows, count - first);
+    larft<T>(a.block(first, first, a.rows - first, width), t.block(0, first, width, width));
+  }
+}
+
+/// Least squares and solutions of least norm, by A = Q R or, with fewer rows than columns, A = L Q.
+/// `tau` has room for the factors. Returns 0, or k if the triangle's k-th diagonal element is the
+/// first that is zero.
+template <class T>
+Index gels(const Lapack<T>& lapack, Op op, HostView<T> a, HostView<T> b, T* tau) {
+  const bool rows = a.rows < a.cols;
+  const Reflectors kind = rows ? Reflectors::rows : Reflectors::columns;
+  const Index count = std::min(a.rows, a.cols);
+  if (reference::norm<T>(Norm::max, Symmetry::none, {}, a, nullptr) == 0) {
+    clear(b);
+    return 0;
+  }
+  geqrf<T>({a, rows}, [&](Index j, T factor) { tau[j] = factor; });
+  for (Index k = 0; k < count; ++k) {
+    if (a(k, k) == T(0)) return k + 1;
+  }
+  const bool tall = rows == (op != Op::none);  // op(A) has at least as many rows as columns
+  const auto multiply_by_q = [&] {
+    const Op op_of_q = tall == rows ? Op::none : Op::conj_trans;
+    multiply<T>(
+        kind, Side::left, op_of_q, a, count, [&](Index j) { return tau[j]; }, b);
+  };
+  if (tall) multiply_by_q();
+  lapack.trsm(Side::left, rows ? Uplo::lower : Uplo::upper, op, Diag::non_unit, T(1),
+              a.block(0, 0, count, count), b.block(0, 0, count, b.cols));
+  if (!tall) {
+    clear(b.block(count, 0, b.rows - count, b.cols));
+    multiply_by_q();
+  }
+  return 0;
 }
 
 }  // namespace textbook
@@ -128,13 +209,16 @@ void see_to_size(Workspace<T> work, Index least, bool said) {
   if (!said || (work.is_query() && !(real(*work.data) >= real(size)))) *work.data = size;
 }
 
-// Of each of these the arguments are valid, and info is LAPACK's. The first element of the
-// workspace becomes the size that is wanted; a query does nothing else.
+// Of each of these the arguments are valid, and info is LAPACK's. The first element of a workspace
+// with a size becomes the size that is wanted; a query does nothing else.
 
+/// ?geqrf, or ?gelqf.
 template <class T>
-Index geqrf(const Lapack<T>& lapack, HostView<T> a, T* tau, Workspace<T> work) {
+Index geqrf(const Lapack<T>& lapack, Reflectors kind, HostView<T> a, T* tau, Workspace<T> work) {
   Index result = 0;
-  const bool done = call(lapack, "geqrf", {a.rows, a.cols, a.ld}, [&](auto width, void* f) {
+  const bool rows = kind == Reflectors::rows;
+  const char* const name = rows ? "gelqf" : "geqrf";
+  const bool done = call(lapack, name, {a.rows, a.cols, a.ld}, [&](auto width, void* f) {
     using I = decltype(width);
     const I m = narrow<I>(a.rows), n = narrow<I>(a.cols), lda = narrow<I>(a.ld);
     const I lwork = narrow_size<I>(work);
@@ -142,16 +226,20 @@ Index geqrf(const Lapack<T>& lapack, HostView<T> a, T* tau, Workspace<T> work) {
     as<typename Signature<T, I>::geqrf>(f)(&m, &n, a.data, &lda, tau, work.data, &lwork, &info);
     result = info;
   });
-  if (!done && !work.is_query()) textbook::geqrf<T>({a}, tau);
-  see_to_size(work, std::max<Index>(a.cols, 1), done);
+  if (!done && !work.is_query()) {
+    textbook::geqrf<T>({a, rows}, [&](Index j, T factor) { tau[j] = factor; });
+  }
+  see_to_size(work, std::max<Index>(rows ? a.rows : a.cols, 1), done);
   return result;
 }
 
-/// ?orgqr, or ?ungqr.
+/// ?orgqr, or ?orglq; of complex numbers ?ungqr, or ?unglq.
 template <class T>
-Index orgqr(const Lapack<T>& lapack, HostView<T> a, Index count, const T* tau, Workspace<T> work) {
+Index orgqr(const Lapack<T>& lapack, Reflectors kind, HostView<T> a, Index count, const T* tau,
+            Workspace<T> work) {
   Index result = 0;
-  const char* const name = is_complex<T> ? "ungqr" : "orgqr";
+  const bool rows = kind == Reflectors::rows;
+  const char* const name = is_complex<T> ? (rows ? "unglq" : "ungqr") : (rows ? "orglq" : "orgqr");
   const bool done = call(lapack, name, {a.rows, a.cols, a.ld}, [&](auto width, void* f) {
     using I = decltype(width);
     const I m = narrow<I>(a.rows), n = narrow<I>(a.cols), k = narrow<I>(count);
@@ -160,24 +248,25 @@ Index orgqr(const Lapack<T>& lapack, HostView<T> a, Index count, const T* tau, W
     as<typename Signature<T, I>::orgqr>(f)(&m, &n, &k, a.data, &lda, tau, work.data, &lwork, &info);
     result = info;
   });
-  if (!done && !work.is_query()) textbook::orgqr<T>({a}, count, tau);
-  see_to_size(work, std::max<Index>(a.cols, 1), done);
+  if (!done && !work.is_query()) textbook::orgqr<T>({a, rows}, count, tau);
+  see_to_size(work, std::max<Index>(rows ? a.rows : a.cols, 1), done);
   return result;
 }
 
-/// ?ormqr, or ?unmqr: C := op(Q) C or C op(Q), where `a` has the reflectors that Q is made of. `op`
-/// is not Op::trans.
+/// ?ormqr, or ?ormlq; of complex numbers ?unmqr, or ?unmlq: C := op(Q) C or C op(Q), where `a` has
+/// the reflectors that Q is made of, and no other columns or rows. `op` is not Op::trans.
 template <class T>
-Index ormqr(const Lapack<T>& lapack, Side side, Op op, HostView<const T> a, const T* tau,
-            HostView<T> c, Workspace<T> work) {
+Index ormqr(const Lapack<T>& lapack, Reflectors kind, Side side, Op op, HostView<const T> a,
+            const T* tau, HostView<T> c, Workspace<T> work) {
   Index result = 0;
-  const bool left = side == Side::left;
-  const char* const name = is_complex<T> ? "unmqr" : "ormqr";
+  const bool rows = kind == Reflectors::rows;
+  const Index count = rows ? a.rows : a.cols;
+  const char* const name = is_complex<T> ? (rows ? "unmlq" : "unmqr") : (rows ? "ormlq" : "ormqr");
   const bool done =
-      call(lapack, name, {a.cols, a.ld, c.rows, c.cols, c.ld}, [&](auto width, void* f) {
+      call(lapack, name, {count, a.ld, c.rows, c.cols, c.ld}, [&](auto width, void* f) {
         using I = decltype(width);
         const char s = static_cast<char>(side), t = character<T>(op);
-        const I m = narrow<I>(c.rows), n = narrow<I>(c.cols), k = narrow<I>(a.cols);
+        const I m = narrow<I>(c.rows), n = narrow<I>(c.cols), k = narrow<I>(count);
         const I lda = narrow<I>(a.ld), ldc = narrow<I>(c.ld), lwork = narrow_size<I>(work);
         I info = 0;
         as<typename Signature<T, I>::ormqr>(f)(&s, &t, &m, &n, &k, a.data, &lda, tau, c.data, &ldc,
@@ -185,11 +274,74 @@ Index ormqr(const Lapack<T>& lapack, Side side, Op op, HostView<const T> a, cons
         result = info;
       });
   if (!done && !work.is_query()) {
-    // C Q is the adjoint of Q^H C^H.
-    const Op of_adjoint = op == Op::none ? Op::conj_trans : Op::none;
-    textbook::ormqr<T>(left ? op : of_adjoint, {a}, a.cols, tau, {c, !left});
+    textbook::multiply<T>(
+        kind, side, op, a, count, [&](Index j) { return tau[j]; }, c);
   }
-  see_to_size(work, std::max<Index>(left ? c.cols : c.rows, 1), done);
+  see_to_size(work, std::max<Index>(side == Side::left ? c.cols : c.rows, 1), done);
+  return result;
+}
+
+/// ?geqrt: T has as many rows as a block has columns, and a column for each reflector. `work` has
+/// as many elements for each column of A.
+template <class T>
+Index geqrt(const Lapack<T>& lapack, HostView<T> a, HostView<T> t, T* work) {
+  Index result = 0;
+  const bool done = call(lapack, "geqrt", {a.rows, a.cols, a.ld, t.ld}, [&](auto width, void* f) {
+    using I = decltype(width);
+    const I m = narrow<I>(a.rows), n = narrow<I>(a.cols), nb = narrow<I>(t.rows);
+    const I lda = narrow<I>(a.ld), ldt = narrow<I>(t.ld);
+    I info = 0;
+    as<typename Signature<T, I>::geqrt>(f)(&m, &n, &nb, a.data, &lda, t.data, &ldt, work, &info);
+    result = info;
+  });
+  if (!done) textbook::geqrt(a, t);
+  return result;
+}
+
+/// ?gemqrt: as ?ormqr, with what ?geqrt has left. `work` has t.rows elements for each column of C,
+/// or for each row, where Q is on the right.
+template <class T>
+Index gemqrt(const Lapack<T>& lapack, Side side, Op op, HostView<const T> v, HostView<const T> t,
+             HostView<T> c, T* work) {
+  Index result = 0;
+  const bool done =
+      call(lapack, "gemqrt", {v.cols, v.ld, t.ld, c.rows, c.cols, c.ld}, [&](auto width, void* f) {
+        using I = decltype(width);
+        const char s = static_cast<char>(side), o = character<T>(op);
+        const I m = narrow<I>(c.rows), n = narrow<I>(c.cols), k = narrow<I>(v.cols);
+        const I nb = narrow<I>(t.rows), ldv = narrow<I>(v.ld), ldt = narrow<I>(t.ld);
+        const I ldc = narrow<I>(c.ld);
+        I info = 0;
+        as<typename Signature<T, I>::gemqrt>(f)(&s, &o, &m, &n, &k, &nb, v.data, &ldv, t.data, &ldt,
+                                                c.data, &ldc, work, &info, 1, 1);
+        result = info;
+      });
+  if (!done) {
+    const auto tau = [&](Index j) { return t(j % t.rows, j); };
+    textbook::multiply<T>(Reflectors::columns, side, op, v, v.cols, tau, c);
+  }
+  return result;
+}
+
+/// ?gels: B, of max(m, n) rows, becomes the solution of op(A) X = B in the sense of least squares,
+/// or that of least norm. `op` is not Op::trans.
+template <class T>
+Index gels(const Lapack<T>& lapack, Op op, HostView<T> a, HostView<T> b, Workspace<T> work) {
+  Index result = 0;
+  const bool done =
+      call(lapack, "gels", {a.rows, a.cols, a.ld, b.cols, b.ld}, [&](auto width, void* f) {
+        using I = decltype(width);
+        const char t = character<T>(op);
+        const I m = narrow<I>(a.rows), n = narrow<I>(a.cols), nrhs = narrow<I>(b.cols);
+        const I lda = narrow<I>(a.ld), ldb = narrow<I>(b.ld), lwork = narrow_size<I>(work);
+        I info = 0;
+        as<typename Signature<T, I>::gels>(f)(&t, &m, &n, &nrhs, a.data, &lda, b.data, &ldb,
+                                              work.data, &lwork, &info, 1);
+        result = info;
+      });
+  if (!done && !work.is_query()) result = textbook::gels(lapack, op, a, b, work.data);
+  const Index count = std::min(a.rows, a.cols);
+  see_to_size(work, std::max<Index>(count + std::max(count, b.cols), 1), done);
   return result;
 }
 
@@ -200,13 +352,14 @@ Index finish_geqrf(const Lapack<T>& lapack, HostView<T> a, T* tau, Index done, W
   const Index reflectors = std::min({done, a.rows, a.cols});
   const HostView<T> rest = a.block(0, done, a.rows, a.cols - done);
   if (reflectors > 0 && !rest.empty()) {
-    ormqr<T>(lapack, Side::left, Op::conj_trans, a.block(0, 0, a.rows, reflectors), tau, rest,
-             work);
+    ormqr<T>(lapack, Reflectors::columns, Side::left, Op::conj_trans,
+             a.block(0, 0, a.rows, reflectors), tau, rest, work);
   }
   if (done < std::min(a.rows, a.cols)) {
-    geqrf(lapack, a.block(done, done, a.rows - done, a.cols - done), tau + done, work);
+    geqrf(lapack, Reflectors::columns, a.block(done, done, a.rows - done, a.cols - done),
+          tau + done, work);
   }
-  return geqrf(lapack, a, tau, Workspace<T>{work.data, Workspace<T>::kQuery});
+  return geqrf(lapack, Reflectors::columns, a, tau, Workspace<T>{work.data, Workspace<T>::kQuery});
 }
 
 }  // namespace overlapack::cpu

@@ -49,17 +49,32 @@ Index getri(cpu::Family family, HostView<T> a, cpu::Pivots ipiv, cpu::Workspace<
 template <class T>
 T wanted_workspace_of_getri(cpu::Family family, HostView<T> a, cpu::Pivots ipiv);
 
-// QR factorizations. `work` is for the CPU LAPACK alone. Its first element becomes the size that is
-// wanted, and for a query nothing else is done. A complex orgqr is LAPACK's ungqr.
+// QR and LQ factorizations. `work` is for the CPU LAPACK alone. If it has a size, its first element
+// becomes the size that is wanted, and for a query nothing else is done. No `op` is Op::trans.
+
+/// ?geqrf, or ?gelqf.
 template <class T>
-Index geqrf(cpu::Family family, HostView<T> a, T* tau, cpu::Workspace<T> work);
-/// Of `count` reflectors. A has as many columns as Q is to have.
-template <class T>
-Index orgqr(cpu::Family family, HostView<T> a, Index count, const T* tau, cpu::Workspace<T> work);
-/// C := op(Q) C or C op(Q). A has as many columns as there are reflectors. `op` is not Op::trans.
-template <class T>
-Index ormqr(cpu::Family family, Side side, Op op, HostView<const T> a, const T* tau, HostView<T> c,
+Index geqrf(cpu::Family family, cpu::Reflectors kind, HostView<T> a, T* tau,
             cpu::Workspace<T> work);
+/// ?orgqr, or ?orglq; of complex numbers ?ungqr, or ?unglq. A has `count` reflectors, and the shape
+/// that Q is to have.
+template <class T>
+Index orgqr(cpu::Family family, cpu::Reflectors kind, HostView<T> a, Index count, const T* tau,
+            cpu::Workspace<T> work);
+/// ?ormqr, or ?ormlq; of complex numbers ?unmqr, or ?unmlq: C := op(Q) C or C op(Q). A has the
+/// reflectors, and no other columns (rows).
+template <class T>
+Index ormqr(cpu::Family family, cpu::Reflectors kind, Side side, Op op, HostView<const T> a,
+            const T* tau, HostView<T> c, cpu::Workspace<T> work);
+/// T has as many rows as a block has columns, and a column for each reflector.
+template <class T>
+Index geqrt(cpu::Family family, HostView<T> a, HostView<T> t, T* work);
+template <class T>
+Index gemqrt(cpu::Family family, Side side, Op op, HostView<const T> v, HostView<const T> t,
+             HostView<T> c, T* work);
+/// B has as many rows as the longer side of A.
+template <class T>
+Index gels(cpu::Family family, Op op, HostView<T> a, HostView<T> b, cpu::Workspace<T> work);
 
 /// Estimates of the condition: `rcond` becomes LAPACK's. The workspaces are for the CPU LAPACK.
 template <class T>

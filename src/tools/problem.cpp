@@ -6,6 +6,7 @@
 #include <mutex>
 #include <new>
 
+#include "cpu/qr.hpp"
 #include "host/workers.hpp"
 #include "tools/problems/row.hpp"
 #include "tools/problems/triangle.hpp"
@@ -178,12 +179,31 @@ T Problem<T>::entry_b(Index i, Index j) const {
   return uniform<T>(seed_ + 1, i, j, 1.0);
 }
 
-/// With it the reflector of column j is unitary: 2 / (v^H v).
+/// With it reflector j is unitary: 2 / (v^H v).
 template <class T>
-T Problem<T>::tau_of_column(Index j) const {
+T Problem<T>::tau_of(Index j) const {
+  const bool rows = matrix_ == Matrix::reflectors_in_rows;
   double squares = 1;
-  for (Index i = j + 1; i < call_.shape.m; ++i) squares += std::norm(Wide(a()(i, j)));
+  for (Index i = j + 1; i < (rows ? call_.shape.n : call_.shape.m); ++i) {
+    squares += std::norm(Wide(rows ? a()(j, i) : a()(i, j)));
+  }
   return T(static_cast<Real<T>>(2 / squares));
+}
+
+template <class T>
+void Problem<T>::make_tau() {
+  if (matrix_ != Matrix::reflectors && matrix_ != Matrix::reflectors_in_rows) return;
+  in_parallel(static_cast<Index>(tau_.size()), [&](Index begin, Index end) {
+    for (Index j = begin; j < end; ++j) tau_[static_cast<std::size_t>(j)] = tau_of(j);
+  });
+  if (!row_of<T>(call_.routine).has_triangles) return;
+  const HostView<T> v = a(), t(work(), kTriangleOrder, v.cols, kTriangleOrder);
+  for (Index first = 0; first < v.cols; first += t.rows) {
+    const Index width = std::min(t.rows, v.cols - first);
+    for (Index j = 0; j < width; ++j) t(j, first + j) = tau_[static_cast<std::size_t>(first + j)];
+    cpu::textbook::larft<T>(v.block(first, first, v.rows - first, width),
+                            t.block(0, first, width, width));
+  }
 }
 
 template <class T>
@@ -193,7 +213,6 @@ void Problem<T>::generate(std::uint64_t seed) {
     for (Index j = begin; j < end; ++j) {
       T* const column = a_.get() + j * call_.lda;
       for (Index i = 0; i < call_.lda; ++i) column[i] = i < call_.shape.m ? entry_a(i, j) : T(0);
-      if (matrix_ == Matrix::reflectors) tau_[static_cast<std::size_t>(j)] = tau_of_column(j);
       if (given_) std::copy_n(column, call_.shape.n, given_.get() + j * call_.shape.n);
     }
   });
@@ -201,6 +220,7 @@ void Problem<T>::generate(std::uint64_t seed) {
     T* const column = b_.get() + j * call_.ldb;
     for (Index i = 0; i < call_.ldb; ++i) column[i] = i < call_.shape.n ? entry_b(i, j) : T(0);
   }
+  make_tau();
   std::fill(pivots_.begin(), pivots_.end(), 0);
   if (matrix_ == Matrix::lu_factors) {
     for (Index i = 0; i < call_.shape.n; ++i) {

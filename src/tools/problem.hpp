@@ -64,6 +64,7 @@ enum class Matrix {
   cholesky_factor,    ///< well-conditioned: unit diagonal, the rest divided by sqrt(n)
   lu_factors,         ///< the same of both factors, and pivots drawn at random
   reflectors,         ///< below the diagonal, with the TAU that they have
+  reflectors_in_rows,  ///< right of it
 };
 
 /// Data for a call, in ordinary pageable memory: 32-bit pivots, padding included in the leading
@@ -137,6 +138,8 @@ class Problem {
   static constexpr Index kWorkColumns = 64;
   T* work() { return work_.get(); }
   Index work_size() const { return work_size_; }
+  /// The order of the triangles of ?geqrt.
+  static constexpr Index kTriangleOrder = 32;
   /// Of a routine that has reflectors.
   T* tau() { return tau_.data(); }
   const T* tau() const { return tau_.data(); }
@@ -160,7 +163,8 @@ class Problem {
   double residual_of_result(bool inverse) const;
   T entry_a(Index i, Index j) const;
   T entry_b(Index i, Index j) const;
-  T tau_of_column(Index j) const;
+  T tau_of(Index j) const;
+  void make_tau();
   Vector input_times(const Vector& x, double& frobenius) const;
   Vector updated_times(const Vector& x) const;
 

@@ -280,39 +280,52 @@ void check_inverses(const Inverses<T>& lapack) {
   }
 }
 
+/// Routines of QR, or of LQ.
 template <class T>
 struct Qr {
   using Size = std::size_t;
   using I = const Integer*;
   std::string letter;
-  std::string group;  ///< "or" or "un"
+  std::string factor, make_q, multiply;  ///< "geqrf", "orgqr", "ormqr"
+  bool rows;                             ///< of LQ
   void (*geqrf)(I, I, T*, I, T*, T*, I, Integer*);
   void (*orgqr)(I, I, I, T*, I, const T*, T*, I, Integer*);
   void (*ormqr)(const char*, const char*, I, I, I, const T*, I, const T*, T*, I, T*, I, Integer*,
                 Size, Size);
 };
 
-/// Likewise. The matrices have two rows or columns, but for C, which is 3 x 2.
+/// What no call may touch.
+template <class T>
+struct Arrays {
+  std::vector<T> a = std::vector<T>(16, T(3)), b = std::vector<T>(16, T(5)),
+                 work = std::vector<T>(16, T(6)), tau = std::vector<T>(2, T(4));
+  bool untouched() const { return *this == Arrays(); }
+  bool operator==(const Arrays& other) const {
+    return a == other.a && b == other.b && work == other.work && tau == other.tau;
+  }
+};
+
+/// Likewise. What orgqr replaces is 3 x 2 or, of LQ, 2 x 3, and so is C.
 template <class T>
 void check_qr(const Qr<T>& lapack) {
-  std::vector<T> a(16, T(3)), tau(2, T(4)), c(16, T(5)), work(16, T(6));
-  const auto untouched = [&] {
-    return a == std::vector<T>(16, T(3)) && tau == std::vector<T>(2, T(4)) &&
-           c == std::vector<T>(16, T(5)) && work == std::vector<T>(16, T(6));
-  };
+  Arrays<T> x;
   Integer info = 99;
   const struct {
     Integer position, m, n, k, lda, lwork;  // positions are those of orgqr
-  } factors[] = {{1, -1, 2, 2, 2, 2},   {2, 2, -1, 0, 2, 2},  {3, 3, 2, 3, 3, 2},
+  } columns[] = {{1, -1, 2, 2, 2, 2},   {2, 2, -1, 0, 2, 2},  {3, 3, 2, 3, 3, 2},
                  {3, 3, 2, -1, 3, 2},   {5, 3, 2, 2, 2, 2},   {8, 3, 2, 2, 3, 1},
                  {1, -1, -1, -1, 0, 0}, {2, 2, -1, -1, 0, 0}, {2, 2, 3, 4, 0, 0},
-                 {5, 3, 2, 2, 2, 0},    {5, 3, 2, 2, 2, -1},  {8, 3, 2, 2, 3, -2}};
-  for (const auto& x : factors) {
-    lapack.orgqr(&x.m, &x.n, &x.k, a.data(), &x.lda, tau.data(), work.data(), &x.lwork, &info);
-    expect(lapack.letter + lapack.group + "gqr", x.position, info, untouched());
-    if (x.position == 3 || x.n > x.m) continue;
-    lapack.geqrf(&x.m, &x.n, a.data(), &x.lda, tau.data(), work.data(), &x.lwork, &info);
-    expect(lapack.letter + "geqrf", x.position - (x.position > 2), info, untouched());
+                 {5, 3, 2, 2, 2, 0},    {5, 3, 2, 2, 2, -1},  {8, 3, 2, 2, 3, -2}},
+    rows[] = {{1, -1, 2, 2, 2, 2}, {2, 2, -1, 0, 2, 2}, {3, 2, 3, 3, 2, 2},    {3, 2, 3, -1, 2, 2},
+              {5, 2, 3, 2, 1, 2},  {8, 2, 3, 2, 2, 1},  {1, -1, -1, -1, 0, 0}, {2, 2, -1, -1, 0, 0},
+              {2, 3, 2, 4, 0, 0},  {5, 2, 3, 2, 1, 0},  {5, 2, 3, 2, 1, -1},   {8, 2, 3, 2, 2, -2}};
+  for (const auto& c : lapack.rows ? rows : columns) {
+    lapack.orgqr(&c.m, &c.n, &c.k, x.a.data(), &c.lda, x.tau.data(), x.work.data(), &c.lwork,
+                 &info);
+    expect(lapack.letter + lapack.make_q, c.position, info, x.untouched());
+    if (c.position == 3 || (lapack.rows ? c.n < c.m : c.n > c.m)) continue;
+    lapack.geqrf(&c.m, &c.n, x.a.data(), &c.lda, x.tau.data(), x.work.data(), &c.lwork, &info);
+    expect(lapack.letter + lapack.factor, c.position - (c.position > 2), info, x.untouched());
   }
   const struct {
     Integer position;
@@ -321,16 +334,82 @@ void check_qr(const Qr<T>& lapack) {
   } products[] = {{1, '/', 'N', 3, 2, 2, 3, 3, 3},    {2, 'L', '/', 3, 2, 2, 3, 3, 3},
                   {3, 'L', 'N', -1, 2, 2, 3, 3, 3},   {4, 'R', 'N', 3, -1, 0, 2, 3, 3},
                   {5, 'L', 'N', 3, 2, 4, 3, 3, 3},    {5, 'R', 'N', 3, 2, 3, 2, 3, 3},
-                  {7, 'L', 'N', 3, 2, 2, 2, 3, 3},    {7, 'R', 'N', 3, 2, 2, 1, 3, 3},
+                  {7, 'L', 'N', 3, 2, 2, 1, 3, 3},    {7, 'R', 'N', 3, 2, 2, 1, 3, 3},
                   {10, 'L', 'N', 3, 2, 2, 3, 2, 3},   {12, 'L', 'N', 3, 2, 2, 3, 3, 1},
                   {12, 'R', 'N', 3, 2, 2, 3, 3, 2},   {1, '/', '/', -1, -1, -1, 0, 0, 0},
                   {2, 'R', '/', -1, -1, -1, 0, 0, 0}, {3, 'R', 'N', -1, -1, -1, 0, 0, 0},
                   {4, 'L', 'N', 3, -1, -1, 0, 0, 0},  {5, 'L', 'N', 3, 2, -1, 0, 0, 0},
                   {7, 'L', 'N', 3, 2, 2, 0, 0, 0},    {10, 'R', 'N', 3, 2, 2, 2, 0, 0}};
-  for (const auto& x : products) {
-    lapack.ormqr(&x.side, &x.trans, &x.m, &x.n, &x.k, a.data(), &x.lda, tau.data(), c.data(),
-                 &x.ldc, work.data(), &x.lwork, &info, 1, 1);
-    expect(lapack.letter + lapack.group + "mqr", x.position, info, untouched());
+  for (const auto& c : products) {
+    lapack.ormqr(&c.side, &c.trans, &c.m, &c.n, &c.k, x.a.data(), &c.lda, x.tau.data(), x.b.data(),
+                 &c.ldc, x.work.data(), &c.lwork, &info, 1, 1);
+    expect(lapack.letter + lapack.multiply, c.position, info, x.untouched());
+  }
+}
+
+template <class T>
+struct Blocks {
+  using Size = std::size_t;
+  using I = const Integer*;
+  std::string letter;
+  void (*geqrt)(I, I, I, T*, I, T*, I, T*, Integer*);
+  void (*gemqrt)(const char*, const char*, I, I, I, I, const T*, I, const T*, I, T*, I, T*,
+                 Integer*, Size, Size);
+};
+
+template <class T>
+void check_blocks(const Blocks<T>& lapack) {
+  Arrays<T> x;
+  Integer info = 99;
+  const struct {
+    Integer position, m, n, nb, lda, ldt;
+  } factors[] = {{1, -1, 2, 2, 2, 2},  {2, 2, -1, 2, 2, 2}, {3, 3, 2, 3, 3, 3},
+                 {3, 3, 2, 0, 3, 3},   {5, 3, 2, 2, 2, 2},  {7, 3, 2, 2, 3, 1},
+                 {1, -1, -1, 0, 0, 0}, {2, 2, -1, 0, 0, 0}, {3, 3, 2, 0, 0, 0},
+                 {5, 3, 2, 2, 2, 0}};
+  for (const auto& c : factors) {
+    lapack.geqrt(&c.m, &c.n, &c.nb, x.a.data(), &c.lda, x.b.data(), &c.ldt, x.work.data(), &info);
+    expect(lapack.letter + "geqrt", c.position, info, x.untouched());
+  }
+  const struct {
+    Integer position;
+    char side, trans;
+    Integer m, n, k, nb, ldv, ldt, ldc;
+  } products[] = {{1, '/', 'N', 3, 2, 2, 2, 3, 2, 3},    {2, 'L', '/', 3, 2, 2, 2, 3, 2, 3},
+                  {3, 'L', 'N', -1, 2, 2, 2, 3, 2, 3},   {4, 'R', 'N', 3, -1, 0, 2, 3, 2, 3},
+                  {5, 'R', 'N', 3, 2, 3, 2, 3, 2, 3},    {6, 'L', 'N', 3, 2, 2, 3, 3, 3, 3},
+                  {6, 'L', 'N', 3, 2, 2, 0, 3, 2, 3},    {8, 'L', 'N', 3, 2, 2, 2, 2, 2, 3},
+                  {10, 'L', 'N', 3, 2, 2, 2, 3, 1, 3},   {12, 'R', 'N', 3, 2, 2, 2, 3, 2, 2},
+                  {2, 'R', '/', -1, -1, -1, 0, 0, 0, 0}, {5, 'L', 'N', 3, 2, -1, 0, 0, 0, 0},
+                  {8, 'R', 'N', 3, 2, 2, 1, 1, 0, 0},    {10, 'R', 'N', 3, 2, 2, 1, 2, 0, 0}};
+  for (const auto& c : products) {
+    lapack.gemqrt(&c.side, &c.trans, &c.m, &c.n, &c.k, &c.nb, x.a.data(), &c.ldv, x.a.data(),
+                  &c.ldt, x.b.data(), &c.ldc, x.work.data(), &info, 1, 1);
+    expect(lapack.letter + "gemqrt", c.position, info, x.untouched());
+  }
+}
+
+template <class T>
+void check_gels(const std::string& letter,
+                void (*gels)(const char*, const Integer*, const Integer*, const Integer*, T*,
+                             const Integer*, T*, const Integer*, T*, const Integer*, Integer*,
+                             std::size_t)) {
+  Arrays<T> x;
+  Integer info = 99;
+  const struct {
+    Integer position;
+    char trans;
+    Integer m, n, nrhs, lda, ldb, lwork;
+  } wrong[] = {
+      {1, '/', 3, 2, 1, 3, 3, 4},   {2, 'N', -1, 2, 1, 3, 3, 4},   {3, 'N', 3, -1, 1, 3, 3, 4},
+      {4, 'N', 3, 2, -1, 3, 3, 4},  {6, 'N', 3, 2, 1, 2, 3, 4},    {8, 'N', 2, 3, 1, 2, 2, 4},
+      {10, 'N', 3, 2, 1, 3, 3, 3},  {1, '/', -1, -1, -1, 0, 0, 0}, {2, 'N', -1, -1, -1, 0, 0, 0},
+      {3, 'N', 3, -1, -1, 0, 0, 0}, {4, 'N', 3, 2, -1, 0, 0, 0},   {6, 'N', 3, 2, 1, 0, 0, 0},
+      {8, 'N', 3, 2, 1, 3, 0, 0},   {8, 'N', 3, 2, 1, 3, 0, -1}};
+  for (const auto& c : wrong) {
+    gels(&c.trans, &c.m, &c.n, &c.nrhs, x.a.data(), &c.lda, x.b.data(), &c.ldb, x.work.data(),
+         &c.lwork, &info, 1);
+    expect(letter + "gels", c.position, info, x.untouched());
   }
 }
 
@@ -382,10 +461,30 @@ int main() {
       {"c", SPELT(ctrtri), SPELT(clauum), SPELT(cpotri), SPELT(cgetri)});
   check_inverses<std::complex<double>>(
       {"z", SPELT(ztrtri), SPELT(zlauum), SPELT(zpotri), SPELT(zgetri)});
-  check_qr<float>({"s", "or", SPELT(sgeqrf), SPELT(sorgqr), SPELT(sormqr)});
-  check_qr<double>({"d", "or", SPELT(dgeqrf), SPELT(dorgqr), SPELT(dormqr)});
-  check_qr<std::complex<float>>({"c", "un", SPELT(cgeqrf), SPELT(cungqr), SPELT(cunmqr)});
-  check_qr<std::complex<double>>({"z", "un", SPELT(zgeqrf), SPELT(zungqr), SPELT(zunmqr)});
+  check_qr<float>(
+      {"s", "geqrf", "orgqr", "ormqr", false, SPELT(sgeqrf), SPELT(sorgqr), SPELT(sormqr)});
+  check_qr<float>(
+      {"s", "gelqf", "orglq", "ormlq", true, SPELT(sgelqf), SPELT(sorglq), SPELT(sormlq)});
+  check_qr<double>(
+      {"d", "geqrf", "orgqr", "ormqr", false, SPELT(dgeqrf), SPELT(dorgqr), SPELT(dormqr)});
+  check_qr<double>(
+      {"d", "gelqf", "orglq", "ormlq", true, SPELT(dgelqf), SPELT(dorglq), SPELT(dormlq)});
+  check_qr<std::complex<float>>(
+      {"c", "geqrf", "ungqr", "unmqr", false, SPELT(cgeqrf), SPELT(cungqr), SPELT(cunmqr)});
+  check_qr<std::complex<float>>(
+      {"c", "gelqf", "unglq", "unmlq", true, SPELT(cgelqf), SPELT(cunglq), SPELT(cunmlq)});
+  check_qr<std::complex<double>>(
+      {"z", "geqrf", "ungqr", "unmqr", false, SPELT(zgeqrf), SPELT(zungqr), SPELT(zunmqr)});
+  check_qr<std::complex<double>>(
+      {"z", "gelqf", "unglq", "unmlq", true, SPELT(zgelqf), SPELT(zunglq), SPELT(zunmlq)});
+  check_blocks<float>({"s", SPELT(sgeqrt), SPELT(sgemqrt)});
+  check_blocks<double>({"d", SPELT(dgeqrt), SPELT(dgemqrt)});
+  check_blocks<std::complex<float>>({"c", SPELT(cgeqrt), SPELT(cgemqrt)});
+  check_blocks<std::complex<double>>({"z", SPELT(zgeqrt), SPELT(zgemqrt)});
+  check_gels<float>("s", SPELT(sgels));
+  check_gels<double>("d", SPELT(dgels));
+  check_gels<std::complex<float>>("c", SPELT(cgels));
+  check_gels<std::complex<double>>("z", SPELT(zgels));
 #ifdef ILP64
   check<float>({"s", spotrf_64_, spotrs_64_, sposv_64_, sgetrf_64_, sgetrs_64_, sgesv_64_,
                 strtrs_64_, sgecon_64_, spocon_64_, strcon_64_});

@@ -80,6 +80,7 @@ TEST(Policy, OperationCounts) {
   EXPECT_NEAR(flops_of(Routine::geqrf, 'd', {1000, 3000, 0}), (6 - 2.0 / 3) * 1e9, 1e7);
   EXPECT_NEAR(flops_of(Routine::orgqr, 'd', square), 4 * n * n * n / 3, 2 * n * n);
   EXPECT_NEAR(flops_of(Routine::ormqr, 'd', solve), 2 * n * n * 10, 2 * n * n);
+  EXPECT_NEAR(flops_of(Routine::gels, 'd', solve), 4 * n * n * n / 3 + 3 * n * n * 10, 2 * n * n);
   EXPECT_NEAR(flops_of(Routine::gesv, 'd', solve), 2 * n * n * n / 3 + 2 * n * n * 10, 2 * n * n);
   EXPECT_NEAR(flops_of(Routine::posv, 'd', solve), n * n * n / 3 + 2 * n * n * 10, 2 * n * n);
   EXPECT_NEAR(flops_of(Routine::cholupdate, 'd', solve), 2 * n * n * 10, 20 * n);
@@ -141,9 +142,10 @@ TEST(Plans, TheBreakEvenOfNoDeviceIsTheLeast) {
 }
 
 /// Without an algorithm for the device.
-TEST(Plans, QrIsNeverForTheDevice) {
+TEST(Plans, LqIsNeverForTheDevice) {
   const auto device = make_emulated_device();
-  for (const Routine routine : {Routine::geqrf, Routine::orgqr, Routine::ormqr}) {
+  for (const Routine routine :
+       {Routine::gelqf, Routine::orglq, Routine::ormlq, Routine::geqrt, Routine::gels}) {
     const Shape shape{100000, 100000, 100000};
     EXPECT_FALSE(wants_device(routine, 'd', shape, Settings(), builtin_profile()));
     EXPECT_FALSE(wants_device(routine, 'd', shape, Settings(), builtin_profile(), device.get()));

@@ -1,5 +1,6 @@
-// ?geqrf, ?orgqr (?ungqr) and ?ormqr (?unmqr) by their exported names and by textbook loops. All
-// calls are for the CPU, also where the settings send every call to the device.
+// ?geqrf, ?gelqf, ?orgqr, ?orglq, ?ormqr, ?ormlq (of complex numbers ?ungqr and so on), ?geqrt,
+// ?gemqrt and ?gels by their exported names and by textbook loops. All calls are for the CPU, also
+// where the settings send every call to the device.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,14 +23,19 @@ namespace overlapack {
 namespace {
 
 using namespace testing_support;
+using cpu::Reflectors;
 
 constexpr Op kOps[] = {Op::none, Op::conj_trans};
 constexpr Side kSides[] = {Side::left, Side::right};
+constexpr Reflectors kKinds[] = {Reflectors::columns, Reflectors::rows};
 constexpr Index kQuery = -1;
 
 struct MatrixShape {
   Index m, n;
 };
+std::ostream& operator<<(std::ostream& out, const MatrixShape& shape) {
+  return out << shape.m << " x " << shape.n;
+}
 constexpr MatrixShape kShapes[] = {{1, 1},  {2, 2}, {33, 33}, {70, 40},   {40, 70},
                                    {90, 1}, {1, 7}, {64, 64}, {150, 130}, {37, 36}};
 
@@ -40,6 +46,22 @@ Padded<W> identity(Index rows, Index cols) {
     for (Index i = 0; i < rows; ++i) one(i, j) = W(i == j);
   }
   return one;
+}
+
+template <class T>
+Padded<T> adjoint(const Padded<T>& a, Index padding = 0) {
+  Padded<T> result(a.cols(), a.rows(), padding);
+  for (Index j = 0; j < a.cols(); ++j) {
+    for (Index i = 0; i < a.rows(); ++i) result(j, i) = conj(a(i, j));
+  }
+  return result;
+}
+
+/// ||X - Y||.
+template <class T>
+double distance(const Padded<T>& x, const Padded<T>& y) {
+  return norm1(rest(widen<T>(x.view()), Op::none, widen<T>(y.view()), Op::none,
+                    identity<Wide<T>>(y.cols(), y.cols())));
 }
 
 /// ||I - Q^H Q|| / (m eps): dqrt01. The columns of Q are to be orthonormal.
@@ -68,39 +90,65 @@ double qr_residual(const Padded<T>& a, const Padded<T>& q, const Padded<T>& fact
 /// A factorization by the exported name, with the least workspace.
 template <class T>
 struct Factored {
-  explicit Factored(const Padded<T>& a) : qr(a), tau(count(a), sentinel<T>()) {
-    WorkWithEnd<T> work(std::max<Index>(a.cols(), 1));
-    EXPECT_EQ(geqrf<T>(qr.view(), tau.data(), work), 0);
+  Factored(Reflectors reflectors, const Padded<T>& a)
+      : kind(reflectors),
+        factors(a),
+        tau(static_cast<std::size_t>(std::min(a.rows(), a.cols())), sentinel<T>()) {
+    WorkWithEnd<T> work(std::max<Index>(width(), 1));
+    EXPECT_EQ(geqrf<T>(kind, factors.view(), tau.data(), work), 0);
   }
-  static std::size_t count(const Padded<T>& a) {
-    return static_cast<std::size_t>(std::min(a.rows(), a.cols()));
+  bool by_rows() const { return kind == Reflectors::rows; }
+  /// Of A, in the direction in which the reflectors are counted, and the order of Q.
+  Index width() const { return by_rows() ? factors.rows() : factors.cols(); }
+  Index order() const { return by_rows() ? factors.cols() : factors.rows(); }
+  Index count() const { return static_cast<Index>(tau.size()); }
+  HostView<const T> vectors() const {
+    return by_rows() ? factors.view().block(0, 0, count(), order())
+                     : factors.view().block(0, 0, order(), count());
   }
-  Index reflectors() const { return static_cast<Index>(tau.size()); }
-  HostView<const T> vectors() const { return qr.view().block(0, 0, qr.rows(), reflectors()); }
 
-  /// The first `columns` columns of Q by orgqr.
+  /// The first columns (rows) of Q by orgqr, as columns of Q (of its adjoint).
   Padded<T> q(Index columns) const {
-    Padded<T> result(qr.rows(), columns, 2);
-    for (Index j = 0; j < std::min(columns, reflectors()); ++j) {
-      for (Index i = 0; i < qr.rows(); ++i) result(i, j) = qr(i, j);
+    Padded<T> result(by_rows() ? columns : order(), by_rows() ? order() : columns, 2);
+    const Index given = std::min(columns, count());
+    const HostView<const T> v = vectors();
+    for (Index j = 0; j < (by_rows() ? order() : given); ++j) {
+      for (Index i = 0; i < (by_rows() ? given : order()); ++i) result(i, j) = v(i, j);
     }
     WorkWithEnd<T> work(std::max<Index>(columns, 1));
-    EXPECT_EQ(orgqr<T>(result.view(), std::min(columns, reflectors()), tau.data(), work), 0);
+    EXPECT_EQ(orgqr<T>(kind, result.view(), given, tau.data(), work), 0);
     EXPECT_TRUE(result.padding_untouched());
-    return result;
+    return by_rows() ? adjoint(result) : result;
   }
+  /// The whole Q, with which ormqr multiplies.
+  Padded<T> whole_q() const { return by_rows() ? adjoint(q(order())) : q(order()); }
 
-  Padded<T> qr;
+  Reflectors kind;
+  Padded<T> factors;
   std::vector<T> tau;
 };
 
 template <class T>
 void expect_right(const Padded<T>& a, const Factored<T>& factored) {
-  const auto q = factored.q(factored.reflectors());
-  EXPECT_LT(qr_residual(a, q, factored.qr), kThreshold);
+  const auto q = factored.q(factored.count());
+  if (factored.by_rows()) {
+    EXPECT_LT(qr_residual(adjoint(a), q, adjoint(factored.factors)), kThreshold);
+  } else {
+    EXPECT_LT(qr_residual(a, q, factored.factors), kThreshold);
+  }
   EXPECT_LT(orthogonality(q), kThreshold);
-  EXPECT_LT(orthogonality(factored.q(a.rows())), kThreshold) << "all of Q";
-  EXPECT_TRUE(factored.qr.padding_untouched());
+  EXPECT_LT(orthogonality(factored.q(factored.order())), kThreshold) << "all of Q";
+  EXPECT_TRUE(factored.factors.padding_untouched());
+}
+
+/// ||op(Q) C - product|| / (m ||C|| eps), or of C op(Q).
+template <class T>
+double error_of_product(Side side, Op op, const Padded<T>& q, const Padded<T>& c,
+                        const Padded<T>& product) {
+  const auto wide = widen<T>(c.view()), got = widen<T>(product.view()), of_q = widen<T>(q.view());
+  const auto error = side == Side::left ? rest(got, op, of_q, Op::none, wide)
+                                        : rest(got, Op::none, wide, op, of_q);
+  return scaled(norm1(error), static_cast<double>(q.rows()) * norm1(wide), epsilon<T>());
 }
 
 template <class T>
@@ -108,14 +156,22 @@ class Qr : public RoutedTest {
  protected:
   void SetUp() override {
     RoutedTest::SetUp();
-    if (IsSkipped()) return;
-    this->route(dispatch::Algorithm::tiled, 16);  // every call, however small
+    if (!IsSkipped()) send_to_device(false);
   }
-  void TearDown() override {
-    if (!IsSkipped()) {
-      EXPECT_EQ(uploaded(), 0u) << "a call has reached the device";
+  /// Every call, however small, or none.
+  void send_to_device(bool yes) {
+    dispatch::Settings settings = settings_for(dispatch::Algorithm::tiled, 16);
+    if (!yes) settings.device = dispatch::DeviceChoice::off;
+    yes ? use(settings)
+        : dispatch::Context::instance().reset(settings, dispatch::builtin_profile());
+  }
+  /// What a call has to have done: the device has the routines of QR.
+  void expect_reached(bool device, Reflectors kind, std::size_t uploaded_before) {
+    if (!device || kind == Reflectors::rows) {
+      EXPECT_EQ(uploaded(), uploaded_before);
+    } else {
+      EXPECT_GT(uploaded(), uploaded_before) << "the call did not reach the device";
     }
-    RoutedTest::TearDown();
   }
   const cpu::Lapack<T>& cpu_lapack() { return cpu::lapack<T>(cpu::Family::lp64); }
 };
@@ -123,10 +179,43 @@ TYPED_TEST_SUITE(Qr, Precisions);
 
 TYPED_TEST(Qr, FactorsAMatrix) {
   using T = TypeParam;
-  for (const MatrixShape shape : kShapes) {
-    SCOPED_TRACE(testing::Message() << shape.m << " x " << shape.n);
+  for (const bool device : {false, true}) {
+    this->send_to_device(device);
+    for (const Reflectors kind : kKinds) {
+      for (const MatrixShape shape : kShapes) {
+        SCOPED_TRACE(testing::Message() << shape << (kind == Reflectors::rows ? " LQ" : " QR")
+                                        << (device ? " on the device" : ""));
+        const auto a = random_matrix<T>(shape.m, shape.n, 1, 3);
+        const std::size_t before = this->uploaded();
+        const Factored<T> factored(kind, a);
+        this->expect_reached(device, kind, before);
+        expect_right(a, factored);
+      }
+    }
+  }
+}
+
+/// Whatever the device fails in, the CPU LAPACK finishes, in the caller's workspace.
+TYPED_TEST(Qr, FaultsAtEveryAction) {
+  using T = TypeParam;
+  const bool every = std::is_same_v<T, double> && device_under_test() == "lazy";
+  for (const MatrixShape shape : {MatrixShape{60, 45}, {40, 70}}) {
     const auto a = random_matrix<T>(shape.m, shape.n, 1, 3);
-    expect_right(a, Factored<T>(a));
+    const Index faults = this->with_faults(
+        every ? 1 : 29, [&] { this->send_to_device(true); },
+        [&] {
+          const Factored<T> factored(Reflectors::columns, a);
+          expect_right(a, factored);
+          const auto q = factored.whole_q(), c = random_matrix<T>(q.rows(), 20, 2, 1);
+          auto product = c;
+          WorkWithEnd<T> work(c.cols());
+          EXPECT_EQ(ormqr<T>(Reflectors::columns, Side::left, Op::conj_trans, factored.vectors(),
+                             factored.tau.data(), product.view(), work),
+                    0);
+          EXPECT_LT(error_of_product(Side::left, Op::conj_trans, q, c, product), kThreshold);
+        });
+    EXPECT_GT(faults, 1);
+    if (this->HasFailure()) return;
   }
 }
 
@@ -134,47 +223,50 @@ TYPED_TEST(Qr, IsThatOfTheCpuLapackWithTheCallersWorkspace) {
   using T = TypeParam;
   const Index m = 150, n = 130;
   const auto a = random_matrix<T>(m, n, 1, 3);
-  for (const Index columns : {1, 32}) {
-    auto ours = a, theirs = a;
-    std::vector<T> tau(n), tau_of_cpu(n), work_of_cpu(n * columns);
-    WorkWithEnd<T> work(n * columns);
-    EXPECT_EQ(geqrf<T>(ours.view(), tau.data(), work), 0);
-    EXPECT_EQ(cpu::geqrf<T>(this->cpu_lapack(), theirs.view(), tau_of_cpu.data(),
-                            {work_of_cpu.data(), n * columns}),
-              0);
-    EXPECT_TRUE(same_bits(ours, theirs));
-    EXPECT_EQ(tau, tau_of_cpu);
-    EXPECT_EQ(work.first(), work_of_cpu[0]);
+  for (const Reflectors kind : kKinds) {
+    for (const Index columns : {1, 32}) {
+      auto ours = a, theirs = a;
+      const Index size = columns * (kind == Reflectors::rows ? m : n);
+      std::vector<T> tau(n), tau_of_cpu(n), work_of_cpu(static_cast<std::size_t>(size));
+      WorkWithEnd<T> work(size);
+      EXPECT_EQ(geqrf<T>(kind, ours.view(), tau.data(), work), 0);
+      EXPECT_EQ(cpu::geqrf<T>(this->cpu_lapack(), kind, theirs.view(), tau_of_cpu.data(),
+                              {work_of_cpu.data(), size}),
+                0);
+      EXPECT_TRUE(same_bits(ours, theirs));
+      EXPECT_EQ(tau, tau_of_cpu);
+      EXPECT_EQ(work.first(), work_of_cpu[0]);
+    }
   }
 }
 
 TYPED_TEST(Qr, MultipliesByQ) {
   using T = TypeParam;
-  using W = Wide<T>;
-  for (const MatrixShape shape : {MatrixShape{30, 30}, {50, 20}, {20, 50}, {90, 70}, {1, 1}}) {
-    const auto a = random_matrix<T>(shape.m, shape.n, 1, 1);
-    const Factored<T> factored(a);
-    const auto before = factored.qr;
-    const auto q = widen<T>(factored.q(shape.m).view());
-    for (const Side side : kSides) {
-      for (const Op op : kOps) {
-        SCOPED_TRACE(testing::Message() << static_cast<char>(side) << static_cast<char>(op) << ' '
-                                        << shape.m << " x " << shape.n);
-        const bool left = side == Side::left;
-        const Index others = 17;
-        const auto c = left ? random_matrix<T>(shape.m, others, 2, 2)
-                            : random_matrix<T>(others, shape.m, 2, 2);
-        auto product = c;
-        WorkWithEnd<T> work(others);
-        EXPECT_EQ(ormqr<T>(side, op, factored.vectors(), factored.tau.data(), product.view(), work),
-                  0);
-        EXPECT_TRUE(product.padding_untouched());
-        EXPECT_TRUE(same_bits(factored.qr, before));
-        const auto wide = widen<T>(c.view()), got = widen<T>(product.view());
-        const Padded<W> error =
-            left ? rest(got, op, q, Op::none, wide) : rest(got, Op::none, wide, op, q);
-        EXPECT_LT(scaled(norm1(error), static_cast<double>(shape.m) * norm1(wide), epsilon<T>()),
-                  kThreshold);
+  constexpr Index kOthers = 17;
+  for (const Reflectors kind : kKinds) {
+    for (const MatrixShape shape : {MatrixShape{30, 30}, {50, 20}, {20, 50}, {90, 70}, {1, 1}}) {
+      this->send_to_device(false);
+      const Factored<T> factored(kind, random_matrix<T>(shape.m, shape.n, 1, 1));
+      const auto before = factored.factors;
+      const auto q = factored.whole_q();
+      this->send_to_device(true);
+      for (const Side side : kSides) {
+        for (const Op op : kOps) {
+          SCOPED_TRACE(testing::Message() << shape << (kind == Reflectors::rows ? " LQ " : " QR ")
+                                          << static_cast<char>(side) << static_cast<char>(op));
+          const auto c = side == Side::left ? random_matrix<T>(q.rows(), kOthers, 2, 2)
+                                            : random_matrix<T>(kOthers, q.rows(), 2, 2);
+          auto product = c;
+          WorkWithEnd<T> work(kOthers);
+          const std::size_t uploaded = this->uploaded();
+          EXPECT_EQ(ormqr<T>(kind, side, op, factored.vectors(), factored.tau.data(),
+                             product.view(), work),
+                    0);
+          this->expect_reached(true, kind, uploaded);
+          EXPECT_TRUE(product.padding_untouched());
+          EXPECT_TRUE(same_bits(factored.factors, before));
+          EXPECT_LT(error_of_product(side, op, q, c, product), kThreshold);
+        }
       }
     }
   }
@@ -182,32 +274,38 @@ TYPED_TEST(Qr, MultipliesByQ) {
 
 TYPED_TEST(Qr, AQueryAsksForAWorkspaceThatSuffices) {
   using T = TypeParam;
-  for (const MatrixShape shape : {MatrixShape{100, 60}, {60, 100}, {1, 1}, {0, 5}, {5, 0}}) {
-    SCOPED_TRACE(testing::Message() << shape.m << " x " << shape.n);
-    const auto a = random_matrix<T>(shape.m, shape.n, 1, 1);
-    auto x = a;
-    std::vector<T> tau(60 + 1, sentinel<T>()), wanted(1);
-    WorkWithEnd<T> query(kQuery);
-    EXPECT_EQ(geqrf<T>(x.view(), tau.data(), query), 0);
-    EXPECT_GE(real(query.first()), shape.m > 0 ? Real<T>(shape.n) : Real<T>(1));
-    EXPECT_TRUE(same_bits(x, a));
-    EXPECT_EQ(tau[0], sentinel<T>());
-    EXPECT_EQ(cpu::geqrf<T>(this->cpu_lapack(), x.view(), tau.data(), {wanted.data(), kQuery}), 0);
-    EXPECT_EQ(query.first(), wanted[0]) << "the CPU may do the call";
-    WorkWithEnd<T> work(std::max<Index>(static_cast<Index>(real(query.first())), 1));
-    EXPECT_EQ(geqrf<T>(x.view(), tau.data(), work), 0);
-    if (shape.m < shape.n) continue;
-    EXPECT_EQ(orgqr<T>(x.view(), shape.n, tau.data(), query), 0);
-    EXPECT_GE(real(query.first()), Real<T>(std::max<Index>(shape.n, 1)));
-    for (const Side side : kSides) {
-      const bool left = side == Side::left;
-      auto c = left ? random_matrix<T>(shape.m, 9, 2) : random_matrix<T>(9, shape.m, 2);
-      const auto before = c;
-      EXPECT_EQ(ormqr<T>(side, Op::none, x.view(), tau.data(), c.view(), query), 0);
-      EXPECT_GE(real(query.first()), Real<T>(1));
-      EXPECT_TRUE(same_bits(c, before));
-      WorkWithEnd<T> enough(static_cast<Index>(real(query.first())));
-      EXPECT_EQ(ormqr<T>(side, Op::none, x.view(), tau.data(), c.view(), enough), 0);
+  for (const Reflectors kind : kKinds) {
+    const bool rows = kind == Reflectors::rows;
+    for (const MatrixShape tall : {MatrixShape{100, 60}, {60, 100}, {1, 1}, {0, 5}, {5, 0}}) {
+      const MatrixShape shape = rows ? MatrixShape{tall.n, tall.m} : tall;
+      SCOPED_TRACE(testing::Message() << shape << (rows ? " LQ" : " QR"));
+      const auto a = random_matrix<T>(shape.m, shape.n, 1, 1);
+      auto x = a;
+      std::vector<T> tau(60 + 1, sentinel<T>()), wanted(1);
+      WorkWithEnd<T> query(kQuery);
+      EXPECT_EQ(geqrf<T>(kind, x.view(), tau.data(), query), 0);
+      EXPECT_GE(real(query.first()), tall.m > 0 ? Real<T>(tall.n) : Real<T>(1));
+      EXPECT_TRUE(same_bits(x, a));
+      EXPECT_EQ(tau[0], sentinel<T>());
+      EXPECT_EQ(
+          cpu::geqrf<T>(this->cpu_lapack(), kind, x.view(), tau.data(), {wanted.data(), kQuery}),
+          0);
+      EXPECT_EQ(query.first(), wanted[0]) << "the CPU may do the call";
+      WorkWithEnd<T> work(std::max<Index>(static_cast<Index>(real(query.first())), 1));
+      EXPECT_EQ(geqrf<T>(kind, x.view(), tau.data(), work), 0);
+      if (tall.m < tall.n) continue;
+      EXPECT_EQ(orgqr<T>(kind, x.view(), tall.n, tau.data(), query), 0);
+      EXPECT_GE(real(query.first()), Real<T>(std::max<Index>(tall.n, 1)));
+      for (const Side side : kSides) {
+        auto c =
+            side == Side::left ? random_matrix<T>(tall.m, 9, 2) : random_matrix<T>(9, tall.m, 2);
+        const auto before = c;
+        EXPECT_EQ(ormqr<T>(kind, side, Op::none, x.view(), tau.data(), c.view(), query), 0);
+        EXPECT_GE(real(query.first()), Real<T>(1));
+        EXPECT_TRUE(same_bits(c, before));
+        WorkWithEnd<T> enough(static_cast<Index>(real(query.first())));
+        EXPECT_EQ(ormqr<T>(kind, side, Op::none, x.view(), tau.data(), c.view(), enough), 0);
+      }
     }
   }
 }
@@ -227,23 +325,27 @@ TEST(QrWorkspace, IsRoundedUpWhereTheTypeCannotHoldIt) {
 TYPED_TEST(Qr, OfNothing) {
   using T = TypeParam;
   T element = sentinel<T>(), tau = sentinel<T>();
-  for (const MatrixShape shape : {MatrixShape{0, 0}, {0, 4}, {4, 0}}) {
-    const HostView<T> a(&element, shape.m, shape.n, std::max<Index>(shape.m, 1));
-    WorkWithEnd<T> work(shape.m > 0 ? std::max<Index>(shape.n, 1) : 1);
-    EXPECT_EQ(geqrf<T>(a, &tau, work), 0);
-    EXPECT_EQ(work.first(), T(1));
-    if (shape.n > 0) continue;
-    WorkWithEnd<T> others(1);
-    EXPECT_EQ(orgqr<T>(a, 0, &tau, others), 0);
-    EXPECT_EQ(others.first(), T(1));
-  }
-  for (const MatrixShape c : {MatrixShape{0, 3}, {3, 0}, {2, 2}}) {
-    WorkWithEnd<T> work(3);
-    Padded<T> product(c.m, c.n);
-    const HostView<T> none(&element, c.m, 0, std::max<Index>(c.m, 1));
-    EXPECT_EQ(ormqr<T>(Side::left, Op::none, none, &tau, product.view(), work), 0);
-    EXPECT_EQ(work.first(), T(1));
-    EXPECT_EQ(product(0, 0), sentinel<T>());
+  for (const Reflectors kind : kKinds) {
+    const bool rows = kind == Reflectors::rows;
+    for (const MatrixShape tall : {MatrixShape{0, 0}, {0, 4}, {4, 0}}) {
+      const MatrixShape shape = rows ? MatrixShape{tall.n, tall.m} : tall;
+      const HostView<T> a(&element, shape.m, shape.n, std::max<Index>(shape.m, 1));
+      WorkWithEnd<T> work(tall.m > 0 ? std::max<Index>(tall.n, 1) : 1);
+      EXPECT_EQ(geqrf<T>(kind, a, &tau, work), 0);
+      EXPECT_EQ(work.first(), T(1));
+      if (tall.n > 0) continue;
+      WorkWithEnd<T> others(1);
+      EXPECT_EQ(orgqr<T>(kind, a, 0, &tau, others), 0);
+      EXPECT_EQ(others.first(), T(1));
+    }
+    for (const MatrixShape c : {MatrixShape{0, 3}, {3, 0}, {2, 2}}) {
+      WorkWithEnd<T> work(3);
+      Padded<T> product(c.m, c.n);
+      const HostView<T> none(&element, rows ? 0 : c.m, rows ? c.m : 0, std::max<Index>(c.m, 1));
+      EXPECT_EQ(ormqr<T>(kind, Side::left, Op::none, none, &tau, product.view(), work), 0);
+      EXPECT_EQ(work.first(), T(1));
+      EXPECT_EQ(product(0, 0), sentinel<T>());
+    }
   }
   EXPECT_EQ(element, sentinel<T>());
   EXPECT_EQ(tau, sentinel<T>());
@@ -252,13 +354,15 @@ TYPED_TEST(Qr, OfNothing) {
 /// Without reflectors Q is the unit matrix.
 TYPED_TEST(Qr, OfNoReflectors) {
   using T = TypeParam;
-  auto q = random_matrix<T>(7, 4, 1, 2);
-  WorkWithEnd<T> work(4);
-  EXPECT_EQ(orgqr<T>(q.view(), 0, nullptr, work), 0);
-  for (Index j = 0; j < 4; ++j) {
-    for (Index i = 0; i < 7; ++i) EXPECT_EQ(q(i, j), T(i == j));
+  for (const Reflectors kind : kKinds) {
+    auto q = kind == Reflectors::rows ? random_matrix<T>(4, 7, 1, 2) : random_matrix<T>(7, 4, 1, 2);
+    WorkWithEnd<T> work(4);
+    EXPECT_EQ(orgqr<T>(kind, q.view(), 0, nullptr, work), 0);
+    for (Index j = 0; j < q.cols(); ++j) {
+      for (Index i = 0; i < q.rows(); ++i) EXPECT_EQ(q(i, j), T(i == j));
+    }
+    EXPECT_TRUE(q.padding_untouched());
   }
-  EXPECT_TRUE(q.padding_untouched());
 }
 
 TYPED_TEST(Qr, ArgumentsAreCheckedInLapacksOrder) {
@@ -268,49 +372,59 @@ TYPED_TEST(Qr, ArgumentsAreCheckedInLapacksOrder) {
   std::vector<T> tau(6);
   T work[6] = {};
   std::int32_t info = kNoInfo;
-  const struct {
+  struct Factors {
     std::int32_t m, n, lda, lwork, info;
-  } of_geqrf[] = {{-1, -1, 0, 0, -1}, {2, -1, 1, 0, -2}, {2, 2, 1, 0, -4}, {2, 3, 2, 2, -7},
-                  {2, 3, 2, -2, -7},  {2, 3, 2, 0, -7},  {0, 3, 1, 0, -7}, {2, 0, 2, 0, -7},
-                  {0, 3, 1, 1, 0},    {-1, 2, 2, -1, -1}};
-  for (const auto& c : of_geqrf) {
+  };
+  const Factors of_geqrf[] = {{-1, -1, 0, 0, -1}, {2, -1, 1, 0, -2}, {2, 2, 1, 0, -4},
+                              {2, 3, 2, 2, -7},   {2, 3, 2, -2, -7}, {2, 3, 2, 0, -7},
+                              {0, 3, 1, 0, -7},   {2, 0, 2, 0, -7},  {0, 3, 1, 1, 0},
+                              {-1, 2, 2, -1, -1}};
+  for (const Factors& c : of_geqrf) {
     Exported<T>::geqrf(&c.m, &c.n, a.data(), &c.lda, tau.data(), work, &c.lwork, &info);
     EXPECT_EQ(info, c.info);
   }
-  const struct {
-    std::int32_t m, n, k, lda, lwork, info;
-  } of_orgqr[] = {{-1, -1, -1, 0, 0, -1}, {2, -1, -1, 1, 0, -2}, {2, 3, 4, 1, 0, -2},
-                  {3, 2, -1, 1, 0, -3},   {3, 2, 3, 1, 0, -3},   {3, 2, 2, 2, 0, -5},
-                  {3, 2, 2, 3, 1, -8},    {3, 2, 2, 3, -2, -8},  {0, 0, 0, 1, 0, -8}};
-  for (const auto& c : of_orgqr) {
-    if constexpr (is_complex<T>) {
-      Exported<T>::ungqr(&c.m, &c.n, &c.k, a.data(), &c.lda, tau.data(), work, &c.lwork, &info);
-    } else {
-      Exported<T>::orgqr(&c.m, &c.n, &c.k, a.data(), &c.lda, tau.data(), work, &c.lwork, &info);
-    }
+  const Factors of_gelqf[] = {{-1, -1, 0, 0, -1}, {2, -1, 1, 0, -2}, {2, 2, 1, 0, -4},
+                              {3, 2, 3, 2, -7},   {3, 2, 3, -2, -7}, {3, 0, 3, 0, -7},
+                              {0, 3, 1, 0, -7},   {3, 0, 3, 1, 0},   {2, -1, 2, -1, -2}};
+  for (const Factors& c : of_gelqf) {
+    Exported<T>::gelqf(&c.m, &c.n, a.data(), &c.lda, tau.data(), work, &c.lwork, &info);
     EXPECT_EQ(info, c.info);
+  }
+  struct Q {
+    std::int32_t m, n, k, lda, lwork, info;
+  };
+  const Q of_orgqr[] = {{-1, -1, -1, 0, 0, -1}, {2, -1, -1, 1, 0, -2}, {2, 3, 4, 1, 0, -2},
+                        {3, 2, -1, 1, 0, -3},   {3, 2, 3, 1, 0, -3},   {3, 2, 2, 2, 0, -5},
+                        {3, 2, 2, 3, 1, -8},    {3, 2, 2, 3, -2, -8},  {0, 0, 0, 1, 0, -8}};
+  const Q of_orglq[] = {{-1, -1, -1, 0, 0, -1}, {2, -1, -1, 1, 0, -2}, {3, 2, 4, 1, 0, -2},
+                        {2, 3, -1, 1, 0, -3},   {2, 3, 3, 1, 0, -3},   {2, 3, 2, 1, 0, -5},
+                        {2, 3, 2, 2, 1, -8},    {2, 3, 2, 2, -2, -8},  {0, 0, 0, 1, 0, -8}};
+  for (const Reflectors kind : kKinds) {
+    for (const Q& c : kind == Reflectors::rows ? of_orglq : of_orgqr) {
+      exported_orgqr<T>(kind)(&c.m, &c.n, &c.k, a.data(), &c.lda, tau.data(), work, &c.lwork,
+                              &info);
+      EXPECT_EQ(info, c.info);
+    }
   }
   const char adjoint = is_complex<T> ? 'c' : 't', other = is_complex<T> ? 'T' : 'C';
   const struct {
     char side, trans;
-    std::int32_t m, n, k, lda, ldc, lwork, info;
-  } of_ormqr[] = {{'/', '/', -1, -1, -1, 0, 0, 0, -1},    {'l', '/', -1, -1, -1, 0, 0, 0, -2},
-                  {'R', other, -1, -1, -1, 0, 0, 0, -2},  {'L', 'N', -1, -1, -1, 0, 0, 0, -3},
-                  {'r', adjoint, 2, -1, -1, 0, 1, 0, -4}, {'L', 'n', 2, 3, -1, 0, 1, 0, -5},
-                  {'L', 'N', 2, 3, 3, 1, 1, 0, -5},       {'R', 'N', 2, 3, 4, 1, 1, 0, -5},
-                  {'L', 'N', 2, 3, 2, 1, 1, 0, -7},       {'R', 'N', 2, 3, 2, 2, 1, 0, -7},
-                  {'L', 'N', 2, 3, 2, 2, 1, 0, -10},      {'R', 'N', 2, 3, 2, 3, 1, 0, -10},
-                  {'L', 'N', 2, 3, 2, 2, 2, 2, -12},      {'R', 'N', 2, 3, 2, 3, 2, 1, -12},
-                  {'L', 'N', 2, 3, 2, 2, 2, -2, -12}};
-  for (const auto& c : of_ormqr) {
-    if constexpr (is_complex<T>) {
-      Exported<T>::unmqr(&c.side, &c.trans, &c.m, &c.n, &c.k, a.data(), &c.lda, tau.data(),
-                         a.data(), &c.ldc, work, &c.lwork, &info, 1, 1);
-    } else {
-      Exported<T>::ormqr(&c.side, &c.trans, &c.m, &c.n, &c.k, a.data(), &c.lda, tau.data(),
-                         a.data(), &c.ldc, work, &c.lwork, &info, 1, 1);
+    std::int32_t m, n, k, lda, ldc, lwork, of_ormqr, of_ormlq;
+  } products[] = {
+      {'/', '/', -1, -1, -1, 0, 0, 0, -1, -1},    {'l', '/', -1, -1, -1, 0, 0, 0, -2, -2},
+      {'R', other, -1, -1, -1, 0, 0, 0, -2, -2},  {'L', 'N', -1, -1, -1, 0, 0, 0, -3, -3},
+      {'r', adjoint, 2, -1, -1, 0, 1, 0, -4, -4}, {'L', 'n', 2, 3, -1, 0, 1, 0, -5, -5},
+      {'L', 'N', 2, 3, 3, 1, 1, 0, -5, -5},       {'R', 'N', 2, 3, 4, 1, 1, 0, -5, -5},
+      {'L', 'N', 3, 3, 2, 2, 1, 0, -7, -10},      {'R', 'N', 2, 3, 2, 2, 1, 0, -7, -10},
+      {'L', 'N', 3, 3, 2, 1, 1, 0, -7, -7},       {'L', 'N', 2, 3, 2, 2, 1, 0, -10, -10},
+      {'R', 'N', 2, 3, 2, 3, 1, 0, -10, -10},     {'L', 'N', 2, 3, 2, 2, 2, 2, -12, -12},
+      {'R', 'N', 2, 3, 2, 3, 2, 1, -12, -12},     {'L', 'N', 2, 3, 2, 2, 2, -2, -12, -12}};
+  for (const Reflectors kind : kKinds) {
+    for (const auto& c : products) {
+      exported_ormqr<T>(kind)(&c.side, &c.trans, &c.m, &c.n, &c.k, a.data(), &c.lda, tau.data(),
+                              a.data(), &c.ldc, work, &c.lwork, &info, 1, 1);
+      EXPECT_EQ(info, kind == Reflectors::rows ? c.of_ormlq : c.of_ormqr);
     }
-    EXPECT_EQ(info, c.info);
   }
   EXPECT_TRUE(same_bits(a, before));
 }
@@ -318,81 +432,294 @@ TYPED_TEST(Qr, ArgumentsAreCheckedInLapacksOrder) {
 /// A driver of the CPU LAPACK would not see that memory has run out, and go on.
 TYPED_TEST(Qr, NeedsNoMemory) {
   using T = TypeParam;
-  const auto a = random_matrix<T>(40, 30, 1);
-  const Factored<T> peaceful(a);
-  auto q = peaceful.qr, c = a;
-  Factored<T> factored = peaceful;
-  WorkWithEnd<T> work(40);
-  factored.qr = a;
-  EXPECT_EQ(orgqr<T>(q.view(), 30, peaceful.tau.data(), work), 0);  // for what is made once
-  const auto expected = q;
-  q = peaceful.qr;
-  Index info[3] = {kNoInfo, kNoInfo, kNoInfo};
-  {
-    const ScarceMemory memory(1, true);
-    info[0] = geqrf<T>(factored.qr.view(), factored.tau.data(), work);
-    info[1] = orgqr<T>(q.view(), 30, peaceful.tau.data(), work);
-    info[2] = ormqr<T>(Side::left, Op::conj_trans, peaceful.vectors(), peaceful.tau.data(),
-                       c.view(), work);
-    EXPECT_EQ(memory.count(), 0);
+  const auto a = random_matrix<T>(40, 40, 1);
+  for (const Reflectors kind : kKinds) {
+    const Factored<T> peaceful(kind, a);
+    auto q = peaceful.factors, c = a;
+    Factored<T> factored = peaceful;
+    factored.factors = a;
+    WorkWithEnd<T> work(40);
+    EXPECT_EQ(orgqr<T>(kind, q.view(), 40, peaceful.tau.data(), work), 0);
+    EXPECT_EQ(ormqr<T>(kind, Side::left, Op::none, peaceful.vectors(), peaceful.tau.data(),
+                       c.view(), work),
+              0);  // for what is made once and for all
+    const auto expected = q;
+    q = peaceful.factors;
+    Index info[3] = {kNoInfo, kNoInfo, kNoInfo};
+    {
+      const ScarceMemory memory(1, true);
+      info[0] = geqrf<T>(kind, factored.factors.view(), factored.tau.data(), work);
+      info[1] = orgqr<T>(kind, q.view(), 40, peaceful.tau.data(), work);
+      info[2] = ormqr<T>(kind, Side::left, Op::conj_trans, peaceful.vectors(), peaceful.tau.data(),
+                         c.view(), work);
+      EXPECT_EQ(memory.count(), 0);
+    }
+    for (const Index i : info) EXPECT_EQ(i, 0);
+    expect_right(a, factored);
+    EXPECT_TRUE(same_bits(q, expected));
+    EXPECT_LT(distance(c, a), 40 * 40 * kThreshold * epsilon<T>()) << "Q^H Q C";
   }
-  for (const Index i : info) EXPECT_EQ(i, 0);
-  expect_right(a, factored);
-  EXPECT_TRUE(same_bits(q, expected));
+}
+
+// ---- Blocks with triangles
+// -----------------------------------------------------------------------
+
+constexpr Index kBlocks[] = {1, 5, 20};
+
+TYPED_TEST(Qr, WithTrianglesOfBlocks) {
+  using T = TypeParam;
+  for (const MatrixShape shape : {MatrixShape{20, 20}, {50, 33}, {33, 50}, {70, 64}}) {
+    for (const Index nb : kBlocks) {
+      SCOPED_TRACE(testing::Message() << shape << " nb " << nb);
+      const auto a = random_matrix<T>(shape.m, shape.n, 1, 3);
+      const Index count = std::min(shape.m, shape.n);
+      Factored<T> lapacks(Reflectors::columns, a);
+      auto by_loops = a;
+      Padded<T> t(nb, count, 2), t_by_loops = t;
+      lapacks.factors = a;
+      EXPECT_EQ(geqrt<T>(lapacks.factors.view(), t.view()), 0);
+      EXPECT_TRUE(t.padding_untouched());
+      for (Index j = 0; j < count; ++j) lapacks.tau[static_cast<std::size_t>(j)] = t(j % nb, j);
+      expect_right(a, lapacks);
+      cpu::textbook::geqrt<T>(by_loops.view(), t_by_loops.view());
+      const double limit = 100 * static_cast<double>(shape.m) * epsilon<T>();
+      EXPECT_LT(distance(by_loops, lapacks.factors), limit * norm1(widen<T>(a.view())));
+      for (Index j = 0; j < count; ++j) {
+        for (Index i = 0; i <= j % nb; ++i) {
+          EXPECT_LT(std::abs(t(i, j) - t_by_loops(i, j)), limit) << i << ", " << j;
+        }
+      }
+      const auto q = lapacks.whole_q();
+      for (const Side side : kSides) {
+        for (const Op op : kOps) {
+          const auto c = side == Side::left ? random_matrix<T>(shape.m, 7, 2, 2)
+                                            : random_matrix<T>(7, shape.m, 2, 2);
+          auto product = c;
+          const auto& triangles = t;
+          EXPECT_EQ(gemqrt<T>(side, op, lapacks.vectors(), triangles.view(), product.view()), 0);
+          EXPECT_TRUE(product.padding_untouched());
+          EXPECT_LT(error_of_product(side, op, q, c, product), kThreshold);
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(Qr, ArgumentsOfBlocksAreCheckedInLapacksOrder) {
+  using T = TypeParam;
+  auto a = random_matrix<T>(6, 6, 1);
+  const auto before = a;
+  T work[36] = {};
+  std::int32_t info = kNoInfo;
+  const struct {
+    std::int32_t m, n, nb, lda, ldt, info;
+  } factors[] = {{-1, -1, 0, 0, 0, -1}, {2, -1, 0, 0, 0, -2}, {2, 3, 0, 0, 0, -3},
+                 {2, 3, 3, 0, 0, -3},   {2, 3, 2, 1, 1, -5},  {2, 3, 2, 2, 1, -7},
+                 {0, 3, 4, 1, 3, -7},   {0, 3, 4, 1, 4, 0},   {3, 0, 0, 3, 4, -3}};
+  for (const auto& c : factors) {
+    Exported<T>::geqrt(&c.m, &c.n, &c.nb, a.data(), &c.lda, a.data(), &c.ldt, work, &info);
+    EXPECT_EQ(info, c.info);
+  }
+  const char adjoint = is_complex<T> ? 'C' : 'T', other = is_complex<T> ? 'T' : 'C';
+  const struct {
+    char side, trans;
+    std::int32_t m, n, k, nb, ldv, ldt, ldc, info;
+  } products[] = {{'/', '/', -1, -1, -1, 0, 0, 0, 0, -1}, {'L', other, -1, -1, -1, 0, 0, 0, 0, -2},
+                  {'L', 'N', -1, -1, -1, 0, 0, 0, 0, -3}, {'R', adjoint, 2, -1, -1, 0, 0, 0, 0, -4},
+                  {'L', 'N', 2, 3, 3, 0, 0, 0, 0, -5},    {'R', 'N', 2, 3, 4, 0, 0, 0, 0, -5},
+                  {'L', 'N', 2, 3, 2, 0, 1, 1, 1, -6},    {'L', 'N', 2, 3, 2, 3, 1, 1, 1, -6},
+                  {'L', 'N', 2, 3, 2, 2, 1, 1, 1, -8},    {'R', 'N', 2, 3, 2, 2, 2, 1, 1, -8},
+                  {'L', 'N', 2, 3, 2, 2, 2, 1, 1, -10},   {'L', 'N', 2, 3, 2, 2, 2, 2, 1, -12},
+                  {'L', 'N', 2, 3, 0, 9, 2, 9, 2, 0}};
+  for (const auto& c : products) {
+    Exported<T>::gemqrt(&c.side, &c.trans, &c.m, &c.n, &c.k, &c.nb, a.data(), &c.ldv, a.data(),
+                        &c.ldt, a.data(), &c.ldc, work, &info, 1, 1);
+    EXPECT_EQ(info, c.info);
+  }
+  EXPECT_TRUE(same_bits(a, before));
+}
+
+// ---- Least squares
+// -------------------------------------------------------------------------------
+
+/// How far X is from the solution of op(A) X = B: of least squares, for which the residual is
+/// orthogonal to op(A); or of least norm, for which X is a combination of rows of op(A).
+template <class T>
+double error_of_solution(Op op, const Padded<T>& a, const Padded<T>& b, const Padded<T>& solved) {
+  using W = Wide<T>;
+  const auto wide = widen<T>(op == Op::none ? a.view() : adjoint(a).view());
+  const Index m = wide.rows(), n = wide.cols(), nrhs = b.cols();
+  Padded<W> x(n, nrhs), right(m, nrhs);
+  for (Index j = 0; j < nrhs; ++j) {
+    for (Index i = 0; i < n; ++i) x(i, j) = W(solved(i, j));
+    for (Index i = 0; i < m; ++i) right(i, j) = W(b(i, j));
+  }
+  const auto residual = rest(right, Op::none, wide, Op::none, x);
+  const double size = norm1(wide);
+  if (m >= n) {
+    Padded<W> zero(n, nrhs);
+    for (Index j = 0; j < nrhs; ++j) std::fill_n(&zero(0, j), n, W(0));
+    return scaled(norm1(rest(zero, Op::conj_trans, wide, Op::none, residual)),
+                  size * (size * norm1(x) + norm1(right)) * static_cast<double>(m), epsilon<T>());
+  }
+  // The part of X that is orthogonal to the rows: X - Q Q^H X.
+  const auto q =
+      widen<T>(Factored<T>(Reflectors::columns, op == Op::none ? adjoint(a) : a).q(m).view());
+  Padded<W> part(m, nrhs);
+  reference::gemm<W>(Op::conj_trans, Op::none, W(1), q.view(), x.view(), W(0), part.view());
+  const double beside = scaled(norm1(rest(x, Op::none, q, Op::none, part)),
+                               norm1(x) * static_cast<double>(n), epsilon<T>());
+  return std::max(beside, scaled(norm1(residual), size * norm1(x), epsilon<T>()));
+}
+
+TYPED_TEST(Qr, SolvesLeastSquares) {
+  using T = TypeParam;
+  for (const MatrixShape shape : {MatrixShape{40, 40}, {70, 30}, {30, 70}, {1, 1}, {5, 1}}) {
+    for (const Op op : kOps) {
+      for (const Index nrhs : {1, 9}) {
+        SCOPED_TRACE(testing::Message() << shape << static_cast<char>(op) << nrhs);
+        auto a = random_matrix<T>(shape.m, shape.n, 1, 3);
+        const Index count = std::min(shape.m, shape.n), longer = std::max(shape.m, shape.n);
+        for (Index j = 0; j < count; ++j) a(j, j) += T(2);
+        const auto b = random_matrix<T>(longer, nrhs, 2, 2);
+        WorkWithEnd<T> work(count + std::max(count, nrhs));
+        auto factored = a, x = b;
+        EXPECT_EQ(gels<T>(op, factored.view(), x.view(), work), 0);
+        EXPECT_TRUE(factored.padding_untouched());
+        EXPECT_TRUE(x.padding_untouched());
+        EXPECT_LT(error_of_solution(op, a, b, x), kThreshold);
+        factored = a;
+        x = b;
+        std::vector<T> tau(static_cast<std::size_t>(count));
+        EXPECT_EQ(
+            cpu::textbook::gels<T>(this->cpu_lapack(), op, factored.view(), x.view(), tau.data()),
+            0);
+        EXPECT_LT(error_of_solution(op, a, b, x), kThreshold) << "by loops";
+      }
+    }
+  }
+}
+
+TYPED_TEST(Qr, LeastSquaresWithoutFullRank) {
+  using T = TypeParam;
+  for (const bool by_loops : {false, true}) {
+    for (const Op op : kOps) {
+      auto a = random_matrix<T>(7, 4, 1), b = random_matrix<T>(7, 2, 2);
+      for (Index i = 0; i < 7; ++i) a(i, 2) = T(0);
+      std::vector<T> tau(4);
+      WorkWithEnd<T> work(8);
+      const auto solve = [&] {
+        return by_loops
+                   ? cpu::textbook::gels<T>(this->cpu_lapack(), op, a.view(), b.view(), tau.data())
+                   : gels<T>(op, a.view(), b.view(), work);
+      };
+      EXPECT_EQ(solve(), 3);
+      for (Index j = 0; j < 4; ++j) std::fill_n(&a(0, j), 7, T(0));
+      EXPECT_EQ(solve(), 0) << "of A = 0 it is 0";
+      for (Index j = 0; j < 2; ++j) {
+        for (Index i = 0; i < (op == Op::none ? 7 : 7); ++i) EXPECT_EQ(b(i, j), T(0));
+      }
+    }
+  }
+}
+
+TYPED_TEST(Qr, LeastSquaresOfNothing) {
+  using T = TypeParam;
+  for (const bool by_loops : {false, true}) {
+    for (const MatrixShape shape : {MatrixShape{0, 3}, {3, 0}, {0, 0}}) {
+      auto a = random_matrix<T>(shape.m, shape.n, 1), b = random_matrix<T>(3, 2, 2, 1);
+      WorkWithEnd<T> work(2);
+      const HostView<T> right = b.view().block(0, 0, std::max(shape.m, shape.n), 2);
+      const Index info = by_loops ? cpu::textbook::gels<T>(this->cpu_lapack(), Op::none, a.view(),
+                                                           right, work.data())
+                                  : gels<T>(Op::none, a.view(), right, work);
+      EXPECT_EQ(info, 0);
+      for (Index i = 0; i < right.rows; ++i) EXPECT_EQ(b(i, 1), T(0));
+      EXPECT_TRUE(b.padding_untouched());
+    }
+  }
+}
+
+TYPED_TEST(Qr, ArgumentsOfLeastSquaresAreCheckedInLapacksOrder) {
+  using T = TypeParam;
+  auto a = random_matrix<T>(6, 6, 1);
+  const auto before = a;
+  T work[6] = {};
+  std::int32_t info = kNoInfo;
+  const char adjoint = is_complex<T> ? 'c' : 't', other = is_complex<T> ? 'T' : 'C';
+  const struct {
+    char trans;
+    std::int32_t m, n, nrhs, lda, ldb, lwork, info;
+  } wrong[] = {{'/', -1, -1, -1, 0, 0, 0, -1}, {other, -1, -1, -1, 0, 0, 0, -1},
+               {'N', -1, -1, -1, 0, 0, 0, -2}, {adjoint, 2, -1, -1, 0, 0, 0, -3},
+               {'n', 2, 3, -1, 0, 0, 0, -4},   {'N', 2, 3, 1, 1, 0, 0, -6},
+               {'N', 2, 3, 1, 2, 2, 0, -8},    {'N', 3, 2, 1, 3, 2, 0, -8},
+               {'N', 3, 2, 1, 3, 3, 3, -10},   {'N', 3, 2, 4, 3, 3, 5, -10},
+               {'N', 0, 0, 0, 1, 1, 0, -10},   {'N', 3, 2, 4, 3, 3, -2, -10}};
+  for (const auto& c : wrong) {
+    Exported<T>::gels(&c.trans, &c.m, &c.n, &c.nrhs, a.data(), &c.lda, a.data(), &c.ldb, work,
+                      &c.lwork, &info, 1);
+    EXPECT_EQ(info, c.info);
+  }
+  WorkWithEnd<T> query(kQuery);
+  EXPECT_EQ(gels<T>(Op::none, a.view(), a.view(), query), 0);
+  EXPECT_GE(real(query.first()), Real<T>(12));
+  EXPECT_TRUE(same_bits(a, before));
 }
 
 // ---- Textbook loops, for a process without a CPU LAPACK -----------------------------------------
 
 /// The same by loops.
 template <class T>
-Factored<T> factored_by_loops(const Padded<T>& a) {
-  Factored<T> factored(a);
-  factored.qr = a;
-  cpu::textbook::geqrf<T>({factored.qr.view()}, factored.tau.data());
+Factored<T> factored_by_loops(Reflectors kind, const Padded<T>& a) {
+  Factored<T> factored(kind, a);
+  factored.factors = a;
+  cpu::textbook::geqrf<T>({factored.factors.view(), factored.by_rows()},
+                          [&](Index j, T tau) { factored.tau[static_cast<std::size_t>(j)] = tau; });
   return factored;
 }
 
 TYPED_TEST(Qr, ByTextbookLoops) {
   using T = TypeParam;
-  for (const MatrixShape shape : kShapes) {
-    SCOPED_TRACE(testing::Message() << shape.m << " x " << shape.n);
-    const auto a = random_matrix<T>(shape.m, shape.n, 1, 3);
-    const Factored<T> lapacks(a), loops = factored_by_loops(a);
-    expect_right(a, loops);
-    const double limit = 100 * static_cast<double>(shape.m) * epsilon<T>();
-    for (std::size_t j = 0; j < loops.tau.size(); ++j) {
-      EXPECT_LT(std::abs(loops.tau[j] - lapacks.tau[j]), limit) << "signs are LAPACK's";
+  for (const Reflectors kind : kKinds) {
+    for (const MatrixShape shape : kShapes) {
+      SCOPED_TRACE(testing::Message() << shape << (kind == Reflectors::rows ? " LQ" : " QR"));
+      const auto a = random_matrix<T>(shape.m, shape.n, 1, 3);
+      const Factored<T> lapacks(kind, a), loops = factored_by_loops(kind, a);
+      expect_right(a, loops);
+      const double limit = 100 * static_cast<double>(std::max(shape.m, shape.n)) * epsilon<T>();
+      for (std::size_t j = 0; j < loops.tau.size(); ++j) {
+        EXPECT_LT(std::abs(loops.tau[j] - lapacks.tau[j]), limit) << "signs are LAPACK's";
+      }
+      const auto by_lapack = loops.q(loops.count());
+      Padded<T> q(loops.vectors().rows, loops.vectors().cols);
+      reference::lacpy(loops.vectors(), q.view());
+      cpu::textbook::orgqr<T>({q.view(), loops.by_rows()}, loops.count(), loops.tau.data());
+      EXPECT_LT(distance(loops.by_rows() ? adjoint(q) : q, by_lapack), limit);
     }
-    auto q = loops.q(loops.reflectors());
-    const auto by_lapack = q;
-    for (Index j = 0; j < q.cols(); ++j) {
-      for (Index i = 0; i < q.rows(); ++i) q(i, j) = loops.qr(i, j);
-    }
-    cpu::textbook::orgqr<T>({q.view()}, q.cols(), loops.tau.data());
-    EXPECT_LT(norm1(rest(widen<T>(q.view()), Op::none, widen<T>(by_lapack.view()), Op::none,
-                         identity<Wide<T>>(q.cols(), q.cols()))),
-              limit);
   }
 }
 
 TYPED_TEST(Qr, MultipliesByTextbookLoops) {
   using T = TypeParam;
-  const auto a = random_matrix<T>(30, 20, 1, 1);
-  const Factored<T> factored(a);
-  for (const Side side : kSides) {
-    for (const Op op : kOps) {
-      const auto c = random_matrix<T>(30, 30, 2, 2);
-      auto ours = c, theirs = c;
-      WorkWithEnd<T> work(30);
-      EXPECT_EQ(ormqr<T>(side, op, factored.vectors(), factored.tau.data(), theirs.view(), work),
-                0);
-      const bool left = side == Side::left;
-      const Op of_adjoint = op == Op::none ? Op::conj_trans : Op::none;
-      cpu::textbook::ormqr<T>(left ? op : of_adjoint, {factored.vectors()}, 20, factored.tau.data(),
-                              {ours.view(), !left});
-      EXPECT_LT(norm1(rest(widen<T>(ours.view()), Op::none, widen<T>(theirs.view()), Op::none,
-                           identity<Wide<T>>(30, 30))),
-                3000 * epsilon<T>());
+  for (const Reflectors kind : kKinds) {
+    const bool rows = kind == Reflectors::rows;
+    const Factored<T> factored(
+        kind, rows ? random_matrix<T>(20, 30, 1, 1) : random_matrix<T>(30, 20, 1, 1));
+    for (const Side side : kSides) {
+      for (const Op op : kOps) {
+        SCOPED_TRACE(testing::Message()
+                     << (rows ? "LQ " : "QR ") << static_cast<char>(side) << static_cast<char>(op));
+        const auto c = random_matrix<T>(30, 30, 2, 2);
+        auto ours = c, theirs = c;
+        WorkWithEnd<T> work(30);
+        EXPECT_EQ(
+            ormqr<T>(kind, side, op, factored.vectors(), factored.tau.data(), theirs.view(), work),
+            0);
+        const auto tau = [&](Index j) { return factored.tau[static_cast<std::size_t>(j)]; };
+        cpu::textbook::multiply<T>(kind, side, op, factored.vectors(), 20, tau, ours.view());
+        EXPECT_LT(distance(ours, theirs), 3000 * epsilon<T>());
+      }
     }
   }
 }
@@ -408,38 +735,39 @@ TYPED_TEST(Qr, ByLoopsOfExtremeNumbers) {
     for (Index j = 0; j < 5; ++j) {
       for (Index i = 0; i < 12; ++i) a(i, j) *= scale;
     }
-    const auto factored = factored_by_loops(a);
+    const auto factored = factored_by_loops(Reflectors::columns, a);
     EXPECT_LT(orthogonality(factored.q(5)), scale < tiny ? HUGE_VAL : kThreshold);
-    for (Index j = 0; j < 5; ++j) EXPECT_TRUE(std::isfinite(real(factored.qr(j, j))));
+    for (Index j = 0; j < 5; ++j) EXPECT_TRUE(std::isfinite(real(factored.factors(j, j))));
   }
   Padded<T> zero(6, 3);
   for (Index j = 0; j < 3; ++j) {
     for (Index i = 0; i < 6; ++i) zero(i, j) = T(0);
   }
-  const auto of_zero = factored_by_loops(zero);
-  EXPECT_TRUE(same_bits(of_zero.qr, zero));
+  const auto of_zero = factored_by_loops(Reflectors::columns, zero);
+  EXPECT_TRUE(same_bits(of_zero.factors, zero));
   for (const T tau : of_zero.tau) EXPECT_EQ(tau, T(0));
   auto with_nan = random_matrix<T>(6, 3, 1);
   with_nan(2, 1) = T(Limits::quiet_NaN());
-  const auto of_nan = factored_by_loops(with_nan);
-  EXPECT_TRUE(std::isfinite(real(of_nan.qr(0, 0)))) << "a column before it";
-  EXPECT_TRUE(std::isnan(real(of_nan.qr(1, 1))));
+  const auto of_nan = factored_by_loops(Reflectors::columns, with_nan);
+  EXPECT_TRUE(std::isfinite(real(of_nan.factors(0, 0)))) << "a column before it";
+  EXPECT_TRUE(std::isnan(real(of_nan.factors(1, 1))));
 }
 
 TEST(QrWithWideIntegers, OnTheCpu) {
   const auto a = random_matrix<double>(50, 30, 1, 2);
-  Factored<double> factored(a);
-  factored.qr = a;
+  Factored<double> factored(Reflectors::columns, a);
+  factored.factors = a;
   const std::int64_t m = 50, n = 30, lda = a.ld(), lwork = n;
   std::vector<double> work(30);
   std::int64_t info = -1;
-  dgeqrf_64_(&m, &n, factored.qr.data(), &lda, factored.tau.data(), work.data(), &lwork, &info);
+  dgeqrf_64_(&m, &n, factored.factors.data(), &lda, factored.tau.data(), work.data(), &lwork,
+             &info);
   EXPECT_EQ(info, 0);
   expect_right(a, factored);
-  auto q = factored.qr;
+  auto q = factored.factors;
   dorgqr_64_(&m, &n, &n, q.data(), &lda, factored.tau.data(), work.data(), &lwork, &info);
   EXPECT_EQ(info, 0);
-  EXPECT_LT(qr_residual(a, q, factored.qr), kThreshold);
+  EXPECT_LT(qr_residual(a, q, factored.factors), kThreshold);
 }
 
 }  // namespace

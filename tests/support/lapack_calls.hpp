@@ -8,6 +8,7 @@
 
 #include "core/scalar.hpp"
 #include "core/view.hpp"
+#include "cpu/lapack.hpp"
 #include "exported.hpp"
 #include "support/matrices.hpp"
 
@@ -149,43 +150,91 @@ class WorkWithEnd {
   std::vector<T> data_;
 };
 
+/// ?geqrf, or ?gelqf.
 template <class T>
-Index geqrf(HostView<T> a, T* tau, WorkWithEnd<T>& work) {
+Index geqrf(cpu::Reflectors kind, HostView<T> a, T* tau, WorkWithEnd<T>& work) {
   const Sizes s(a);
   std::int32_t info = kNoInfo;
-  Exported<T>::geqrf(&s.rows, &s.cols, a.data, &s.ld, tau, work.data(), work.size(), &info);
+  (kind == cpu::Reflectors::rows ? Exported<T>::gelqf : Exported<T>::geqrf)(
+      &s.rows, &s.cols, a.data, &s.ld, tau, work.data(), work.size(), &info);
   return work.checked(info);
 }
 
-/// ?ungqr of complex numbers.
+/// The exported ?orgqr (?ungqr of complex numbers) or ?orglq, and ?ormqr or ?ormlq.
 template <class T>
-Index orgqr(HostView<T> a, Index count, const T* tau, WorkWithEnd<T>& work) {
+auto exported_orgqr(cpu::Reflectors kind) {
+  if constexpr (is_complex<T>) {
+    return kind == cpu::Reflectors::rows ? Exported<T>::unglq : Exported<T>::ungqr;
+  } else {
+    return kind == cpu::Reflectors::rows ? Exported<T>::orglq : Exported<T>::orgqr;
+  }
+}
+template <class T>
+auto exported_ormqr(cpu::Reflectors kind) {
+  if constexpr (is_complex<T>) {
+    return kind == cpu::Reflectors::rows ? Exported<T>::unmlq : Exported<T>::unmqr;
+  } else {
+    return kind == cpu::Reflectors::rows ? Exported<T>::ormlq : Exported<T>::ormqr;
+  }
+}
+/// Op::conj_trans of real matrices is 'T'.
+template <class T>
+char letter_of(Op op) {
+  return op != Op::none && !is_complex<T> ? 'T' : static_cast<char>(op);
+}
+
+template <class T>
+Index orgqr(cpu::Reflectors kind, HostView<T> a, Index count, const T* tau, WorkWithEnd<T>& work) {
   const Sizes s(a);
   const auto k = static_cast<std::int32_t>(count);
   std::int32_t info = kNoInfo;
-  if constexpr (is_complex<T>) {
-    Exported<T>::ungqr(&s.rows, &s.cols, &k, a.data, &s.ld, tau, work.data(), work.size(), &info);
-  } else {
-    Exported<T>::orgqr(&s.rows, &s.cols, &k, a.data, &s.ld, tau, work.data(), work.size(), &info);
-  }
+  exported_orgqr<T>(kind)(&s.rows, &s.cols, &k, a.data, &s.ld, tau, work.data(), work.size(),
+                          &info);
   return work.checked(info);
 }
 
-/// ?unmqr of complex numbers. Op::conj_trans of real ones is 'T'.
+/// A has the reflectors alone.
 template <class T>
-Index ormqr(Side side, Op op, HostView<const T> a, const T* tau, HostView<T> c,
-            WorkWithEnd<T>& work) {
+Index ormqr(cpu::Reflectors kind, Side side, Op op, HostView<const T> a, const T* tau,
+            HostView<T> c, WorkWithEnd<T>& work) {
   const Sizes s(a), r(c);
-  const char l = static_cast<char>(side);
-  const char t = op != Op::none && !is_complex<T> ? 'T' : static_cast<char>(op);
+  const char l = static_cast<char>(side), t = letter_of<T>(op);
   std::int32_t info = kNoInfo;
-  if constexpr (is_complex<T>) {
-    Exported<T>::unmqr(&l, &t, &r.rows, &r.cols, &s.cols, a.data, &s.ld, tau, c.data, &r.ld,
-                       work.data(), work.size(), &info, 1, 1);
-  } else {
-    Exported<T>::ormqr(&l, &t, &r.rows, &r.cols, &s.cols, a.data, &s.ld, tau, c.data, &r.ld,
-                       work.data(), work.size(), &info, 1, 1);
-  }
+  exported_ormqr<T>(kind)(&l, &t, &r.rows, &r.cols,
+                          kind == cpu::Reflectors::rows ? &s.rows : &s.cols, a.data, &s.ld, tau,
+                          c.data, &r.ld, work.data(), work.size(), &info, 1, 1);
+  return work.checked(info);
+}
+
+/// T has a row for each column of a block.
+template <class T>
+Index geqrt(HostView<T> a, HostView<T> t) {
+  const Sizes s(a), r(t);
+  WorkWithEnd<T> work(t.rows * a.cols);
+  std::int32_t info = kNoInfo;
+  Exported<T>::geqrt(&s.rows, &s.cols, &r.rows, a.data, &s.ld, t.data, &r.ld, work.data(), &info);
+  return work.checked(info);
+}
+
+template <class T>
+Index gemqrt(Side side, Op op, HostView<const T> v, HostView<const T> t, HostView<T> c) {
+  const Sizes s(v), r(t), q(c);
+  const char l = static_cast<char>(side), o = letter_of<T>(op);
+  WorkWithEnd<T> work(t.rows * (side == Side::left ? c.cols : c.rows));
+  std::int32_t info = kNoInfo;
+  Exported<T>::gemqrt(&l, &o, &q.rows, &q.cols, &s.cols, &r.rows, v.data, &s.ld, t.data, &r.ld,
+                      c.data, &q.ld, work.data(), &info, 1, 1);
+  return work.checked(info);
+}
+
+/// B has as many rows as the longer side of A.
+template <class T>
+Index gels(Op op, HostView<T> a, HostView<T> b, WorkWithEnd<T>& work) {
+  const Sizes s(a), r(b);
+  const char t = letter_of<T>(op);
+  std::int32_t info = kNoInfo;
+  Exported<T>::gels(&t, &s.rows, &s.cols, &r.cols, a.data, &s.ld, b.data, &r.ld, work.data(),
+                    work.size(), &info, 1);
   return work.checked(info);
 }
 

@@ -66,7 +66,17 @@ TEST(Problems, OfQrKnowRightResultsFromWrongOnes) {
     if (spoil) (in_b ? problem.b() : problem.a())(7, 3) += 1e-3;
     return problem.residual();
   };
-  for (const Routine routine : {Routine::geqrf, Routine::orgqr, Routine::ormqr}) {
+  for (const Routine routine : {
+           Routine::geqrf,
+           Routine::orgqr,
+           Routine::ormqr,
+           Routine::gelqf,
+           Routine::orglq,
+           Routine::ormlq,
+           Routine::geqrt,
+           Routine::gemqrt,
+           Routine::gels,
+       }) {
     for (const Op op : {Op::none, Op::trans}) {
       EXPECT_LT(residual(routine, op, false), 30) << name_of(routine);
       EXPECT_GT(residual(routine, op, true), 30) << name_of(routine);

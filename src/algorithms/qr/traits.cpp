@@ -12,13 +12,16 @@ namespace {
 
 using BreakEven = Tuning::BreakEven;
 
-/// m x n is the matrix that is factored, or whose columns are reflectors, k of them. With these
-/// ?ormqr multiplies `nrhs` columns, or rows.
+/// m x n is the matrix that is factored, or whose n columns are reflectors. With these ?ormqr
+/// multiplies `nrhs` columns, or rows. Of LQ it is the adjoint of the matrix.
 class QrTraits : public FamilyTraits {
  public:
+  /// Without a row of break-evens no call is for the device, which has no algorithm.
   constexpr explicit QrTraits(BreakEven::Sizes BreakEven::*row) : row_(row) {}
   const BreakEven::Sizes& builtin_break_evens(const BreakEven& sizes, bool) const override {
-    return sizes.*row_;
+    static constexpr BreakEven::Sizes kNone = {{kNever, kNever, kNever, kNever},
+                                               {kNever, kNever, kNever, kNever}};
+    return row_ == nullptr ? kNone : sizes.*row_;
   }
 
  protected:
@@ -47,9 +50,9 @@ class FactorTraits : public QrTraits {
   ~FactorTraits() = default;
 };
 
-class GeqrfTraits final : public FactorTraits {
+class GeqrfTraits : public FactorTraits {
  public:
-  constexpr GeqrfTraits() : FactorTraits(&BreakEven::geqrf) {}
+  using FactorTraits::FactorTraits;
   Index block_size(const Request& request, bool) const override {
     return geqrf_block_columns(request.device, request.shape.m, request.shape.n);
   }
@@ -57,6 +60,25 @@ class GeqrfTraits final : public FactorTraits {
     return with_type(request.type, [&](auto one) {
       return geqrf_bytes<decltype(one)>(options, request.shape.m, request.shape.n);
     });
+  }
+
+ protected:
+  ~GeqrfTraits() = default;
+};
+
+class FactorsOnlyTraits final : public GeqrfTraits {
+ public:
+  using GeqrfTraits::GeqrfTraits;
+};
+
+/// A factorization, a product with Q and a solve.
+class GelsTraits final : public GeqrfTraits {
+ public:
+  using GeqrfTraits::GeqrfTraits;
+  double flops(const Shape& shape) const override {
+    const auto m = static_cast<double>(shape.m), n = static_cast<double>(shape.n);
+    const double longer = std::max(m, n), k = std::min(m, n);
+    return GeqrfTraits::flops(shape) + static_cast<double>(shape.nrhs) * k * (4 * longer - k);
   }
 };
 
@@ -77,7 +99,7 @@ class OrgqrTraits final : public FactorTraits {
 
 class OrmqrTraits final : public QrTraits {
  public:
-  constexpr OrmqrTraits() : QrTraits(&BreakEven::ormqr) {}
+  using QrTraits::QrTraits;
   Index size(const Shape& shape) const override {
     return std::llround(std::cbrt(static_cast<double>(shape.m) * static_cast<double>(shape.n) *
                                   static_cast<double>(shape.nrhs)));
@@ -102,7 +124,12 @@ class OrmqrTraits final : public QrTraits {
 }  // namespace
 
 const FamilyTraits& geqrf_traits() {
-  static constexpr GeqrfTraits kTraits;
+  static constexpr FactorsOnlyTraits kTraits(&BreakEven::geqrf);
+  return kTraits;
+}
+
+const FamilyTraits& geqrf_on_cpu_traits() {
+  static constexpr FactorsOnlyTraits kTraits(nullptr);
   return kTraits;
 }
 
@@ -112,7 +139,17 @@ const FamilyTraits& orgqr_traits() {
 }
 
 const FamilyTraits& ormqr_traits() {
-  static constexpr OrmqrTraits kTraits;
+  static constexpr OrmqrTraits kTraits(&BreakEven::ormqr);
+  return kTraits;
+}
+
+const FamilyTraits& ormqr_on_cpu_traits() {
+  static constexpr OrmqrTraits kTraits(nullptr);
+  return kTraits;
+}
+
+const FamilyTraits& gels_traits() {
+  static constexpr GelsTraits kTraits(nullptr);
   return kTraits;
 }
 

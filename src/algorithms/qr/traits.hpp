@@ -1,4 +1,4 @@
-// What plans ask of ?geqrf, of ?orgqr (?ungqr) and of ?ormqr (?unmqr).
+// What plans ask of the routines of QR and LQ.
 #pragma once
 
 #include "algorithms/shared/family.hpp"
@@ -8,5 +8,9 @@ namespace overlapack::algorithms {
 const FamilyTraits& geqrf_traits();
 const FamilyTraits& orgqr_traits();
 const FamilyTraits& ormqr_traits();
+// What only the CPU has: LQ, ?geqrt and ?gemqrt, which take as many operations; and ?gels.
+const FamilyTraits& geqrf_on_cpu_traits();
+const FamilyTraits& ormqr_on_cpu_traits();
+const FamilyTraits& gels_traits();
 
 }  // namespace overlapack::algorithms

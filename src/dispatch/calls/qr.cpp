@@ -1,4 +1,6 @@
-// geqrf, orgqr (ungqr) and ormqr (unmqr).
+// geqrf, gelqf, orgqr, orglq, ormqr, ormlq (and ungqr and so on), geqrt, gemqrt and gels. The
+// device has the routines of QR. All others are for the CPU LAPACK, whatever their size and the
+// settings.
 //
 // A CPU LAPACK's own drivers (?gels, ?gesvd, ?geev) call these by their names, and look at no
 // `info`. So a call that the device cannot finish needs no memory of its own: the CPU LAPACK works
@@ -18,7 +20,15 @@ namespace {
 using algorithms::Options;
 using cpu::Family;
 using cpu::Lapack;
+using cpu::Reflectors;
 using cpu::Workspace;
+
+/// In place of route(): the CPU does the call, and what its LAPACK calls from inside.
+template <class OnCpu>
+Index stay_on_cpu(OnCpu on_cpu) {
+  const Nesting nesting;
+  return on_cpu();
+}
 
 /// Has the device do a call, which needs no workspace there. The caller's is left as on_cpu(query)
 /// leaves it, if the CPU can reach that.
@@ -54,10 +64,10 @@ HostView<T> behind(Side side, HostView<T> c, Index lines) {
 }  // namespace
 
 template <class T>
-Index geqrf(Family family, HostView<T> a, T* tau, Workspace<T> work) {
+Index geqrf(Family family, Reflectors kind, HostView<T> a, T* tau, Workspace<T> work) {
   const Lapack<T>& cpu = cpu_lapack<T>(family);
-  const auto on_cpu = [&](Workspace<T> with) { return cpu::geqrf(cpu, a, tau, with); };
-  if (work.is_query()) return on_cpu(work);
+  const auto on_cpu = [&](Workspace<T> with) { return cpu::geqrf(cpu, kind, a, tau, with); };
+  if (work.is_query() || kind == Reflectors::rows) return stay_on_cpu([&] { return on_cpu(work); });
   return route(
       make_call<T>(Routine::geqrf, a), [&] { return on_cpu(work); },
       [&](Device& device, const Options& options, Index& committed) {
@@ -70,10 +80,13 @@ Index geqrf(Family family, HostView<T> a, T* tau, Workspace<T> work) {
 }
 
 template <class T>
-Index orgqr(Family family, HostView<T> a, Index count, const T* tau, Workspace<T> work) {
+Index orgqr(Family family, Reflectors kind, HostView<T> a, Index count, const T* tau,
+            Workspace<T> work) {
   const Lapack<T>& cpu = cpu_lapack<T>(family);
-  const auto on_cpu = [&](Workspace<T> with) { return cpu::orgqr(cpu, a, count, tau, with); };
-  if (work.is_query() || count == 0) return on_cpu(work);
+  const auto on_cpu = [&](Workspace<T> with) { return cpu::orgqr(cpu, kind, a, count, tau, with); };
+  if (work.is_query() || kind == Reflectors::rows || count == 0) {
+    return stay_on_cpu([&] { return on_cpu(work); });
+  }
   return route(
       make_call<T>(is_complex<T> ? Routine::ungqr : Routine::orgqr, a),
       [&] { return on_cpu(work); },
@@ -84,20 +97,22 @@ Index orgqr(Family family, HostView<T> a, Index count, const T* tau, Workspace<T
       },
       [&](const Options&, Index committed) {
         const Index left = a.cols - committed;
-        return left == 0
-                   ? 0
-                   : cpu::orgqr(cpu, a.block(0, 0, a.rows, left), std::min(count, left), tau, work);
+        return left == 0 ? 0
+                         : cpu::orgqr(cpu, kind, a.block(0, 0, a.rows, left), std::min(count, left),
+                                      tau, work);
       });
 }
 
 template <class T>
-Index ormqr(Family family, Side side, Op op, HostView<const T> a, const T* tau, HostView<T> c,
-            Workspace<T> work) {
+Index ormqr(Family family, Reflectors kind, Side side, Op op, HostView<const T> a, const T* tau,
+            HostView<T> c, Workspace<T> work) {
   const Lapack<T>& cpu = cpu_lapack<T>(family);
   const auto on_cpu = [&](HostView<T> of, Workspace<T> with) {
-    return cpu::ormqr(cpu, side, op, a, tau, of, with);
+    return cpu::ormqr(cpu, kind, side, op, a, tau, of, with);
   };
-  if (work.is_query()) return on_cpu(c, work);
+  if (work.is_query() || kind == Reflectors::rows) {
+    return stay_on_cpu([&] { return on_cpu(c, work); });
+  }
   Call call = make_call<T>(is_complex<T> ? Routine::unmqr : Routine::ormqr, a, c);
   call.shape.nrhs = side == Side::left ? c.cols : c.rows;
   call.trans = static_cast<char>(op);
@@ -117,10 +132,38 @@ Index ormqr(Family family, Side side, Op op, HostView<const T> a, const T* tau, 
       });
 }
 
-#define OVERLAPACK_INSTANTIATE(T)                                              \
-  template Index geqrf<T>(Family, HostView<T>, T*, Workspace<T>);              \
-  template Index orgqr<T>(Family, HostView<T>, Index, const T*, Workspace<T>); \
-  template Index ormqr<T>(Family, Side, Op, HostView<const T>, const T*, HostView<T>, Workspace<T>);
+template <class T>
+Index geqrt(Family family, HostView<T> a, HostView<T> t, T* work) {
+  return stay_on_cpu([&] { return cpu::geqrt(cpu_lapack<T>(family), a, t, work); });
+}
+
+template <class T>
+Index gemqrt(Family family, Side side, Op op, HostView<const T> v, HostView<const T> t,
+             HostView<T> c, T* work) {
+  return stay_on_cpu([&] { return cpu::gemqrt(cpu_lapack<T>(family), side, op, v, t, c, work); });
+}
+
+template <class T>
+Index gels(Family family, Op op, HostView<T> a, HostView<T> b, Workspace<T> work) {
+  return stay_on_cpu([&] { return cpu::gels(cpu_lapack<T>(family), op, a, b, work); });
+}
+
+#define OVERLAPACK_INSTANTIATE(T)                                                                 \
+  template Index geqrf<T>(Family, Reflectors, HostView<T>, T*, Workspace<T>);                     \
+  template Index orgqr<T>(Family, Reflectors, HostView<T>, Index, const T*, Workspace<T>);        \
+  template Index ormqr<T>(Family, Reflectors, Side, Op, HostView<const T>, const T*, HostView<T>, \
+                          Workspace<T>);
+OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
+#undef OVERLAPACK_INSTANTIATE
+
+#define OVERLAPACK_INSTANTIATE(T)                                \
+  template Index geqrt<T>(Family, HostView<T>, HostView<T>, T*); \
+  template Index gemqrt<T>(Family, Side, Op, HostView<const T>, HostView<const T>, HostView<T>, T*);
+OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
+#undef OVERLAPACK_INSTANTIATE
+
+#define OVERLAPACK_INSTANTIATE(T) \
+  template Index gels<T>(Family, Op, HostView<T>, HostView<T>, Workspace<T>);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #undef OVERLAPACK_INSTANTIATE
 

@@ -16,6 +16,7 @@ struct ProblemRow {
   bool limit_grows = false;     ///< the residual's limit does, with the order
   bool estimates = false;       ///< the condition: the routine has workspaces for that
   bool has_reflectors = false;  ///< TAU and a workspace, as routines of QR have
+  bool has_triangles = false;   ///< it is given the triangles of blocks of reflectors
   /// op(A) x, if the routine is not given A itself. Of QR, what op(Q)^H or Q is to be.
   std::vector<Double<T>> (*times)(const Problem<T>&, std::vector<Double<T>> x) = nullptr;
   /// X x, if the result X is the inverse of A, or A itself.
