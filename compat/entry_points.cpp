@@ -21,7 +21,7 @@ namespace overlapack::compat {
   namespace spelling::type {                                                                      \
   extern "C" __attribute__((visibility("default"))) result symbol parameters {                    \
     constexpr std::size_t kRow = row_of(#name);                                                   \
-    const Caller caller{kFamily, #name, __builtin_return_address(0), kRow};                       \
+    const Caller caller{kFamily, #name, __builtin_return_address(0), kRow, #symbol};              \
     return entry<T, decltype(&name<T, I>)>{caller, &name<T, I>} arguments;                        \
   }                                                                                               \
   }

@@ -91,21 +91,26 @@ struct Layout {
   const ElfW(Dyn) * section = nullptr;
 };
 
+/// Whether the routines of an object would hand calls back to this library, as far as it is this
+/// one or another copy.
+bool is_ours(const AddressRange& range, const Dynamic& dynamic) {
+  static const char kHere = 0;
+  return range.contains(&kHere) || dynamic.function("ovl_dcholupdate") != nullptr;
+}
+
 LoadedObject read(const dl_phdr_info& info, const char* symbol) {
   LoadedObject object;
   object.file = object.name = info.dlpi_name != nullptr ? info.dlpi_name : "";
   const auto [range, section] = Layout(info);
   object.range = range;
-  static const char kHere = 0;
-  object.ours = range.contains(&kHere) ||
-                file_name(object.file).find("blastrampoline") != std::string_view::npos;
+  object.ours = file_name(object.file).find("blastrampoline") != std::string_view::npos;
   if (section == nullptr) return object;
   const Dynamic dynamic(info.dlpi_addr, section);
   dynamic.each_name(DT_SONAME, [&](const char* name) { object.name = name; });
   dynamic.each_name(DT_NEEDED, [&](const char* name) { object.needed.push_back(name); });
   object.definition = dynamic.function(symbol);
   object.wide = has_wide_integers(object.file.c_str(), dynamic);
-  object.ours = object.ours || dynamic.function("ovl_dcholupdate") != nullptr;
+  object.ours = object.ours || is_ours(range, dynamic);
   return object;
 }
 
@@ -125,6 +130,27 @@ std::vector<LoadedObject> loaded_objects(const std::string& symbol) {
       },
       &result);
   return std::move(result.objects);
+}
+
+void* own_definition(const void* address, const char* symbol) {
+  struct Question {
+    const void* address;
+    const char* symbol;
+    void* answer;
+  } question{address, symbol, nullptr};
+  const OnceLock no_fork;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* data) {
+        auto& [wanted, name, answer] = *static_cast<Question*>(data);
+        const auto [range, section] = Layout(*info);
+        if (!range.contains(wanted)) return 0;
+        if (section == nullptr) return 1;
+        const Dynamic dynamic(info->dlpi_addr, section);
+        if (!is_ours(range, dynamic)) answer = dynamic.function(name);
+        return 1;
+      },
+      &question);
+  return question.answer;
 }
 
 bool is_ilp64_file(std::string_view path) {

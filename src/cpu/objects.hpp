@@ -35,6 +35,10 @@ struct LoadedObject {
 /// All objects, in the order in which they were loaded; the program itself is the first.
 std::vector<LoadedObject> loaded_objects(const std::string& symbol);
 
+/// The definition of a symbol in the object that an address lies in. Null if there is none, or if
+/// the object is one of ours. It is found without memory.
+void* own_definition(const void* address, const char* symbol);
+
 /// Whether the name of a library says that it uses the unsuffixed names with 64-bit integers: those
 /// of Debian (libopenblas64, liblapack64, libblas64) and MKL (libmkl_intel_ilp64) do.
 bool is_ilp64_file(std::string_view path);

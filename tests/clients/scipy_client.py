@@ -63,6 +63,19 @@ for letter, dtype in LETTERS.items():
     show(letter, "gesv", *gesv(a, b)[1:3])
     show(letter, "posv", posv(spd, b)[1])
 
+    # Some of these are drivers of the CPU LAPACK, which call routines of QR by their names.
+    for label, matrix in (("tall", a[:, :40]), ("wide", a[:40])):
+        right = b[:len(matrix)]
+        show(letter, "qr-" + label, *sla.qr(matrix))
+        show(letter, "qr-raw-" + label, *sla.qr(matrix, mode="raw")[0])
+        show(letter, "qr-multiply-" + label, sla.qr_multiply(matrix, right.T.copy())[0])
+        show(letter, "gesvd-" + label, sla.svd(matrix, compute_uv=False, lapack_driver="gesvd"))
+        for driver in ("gelsd", "gelsy", "gelss"):
+            show(letter, driver + label, sla.lstsq(matrix, right, lapack_driver=driver)[0])
+        gels, gels_lwork = sla.get_lapack_funcs(("gels", "gels_lwork"), dtype=dtype)
+        lwork = int(gels_lwork(*matrix.shape, b.shape[1])[0].real)
+        show(letter, "gels-" + label, *gels(matrix, b[:max(matrix.shape)], lwork=lwork)[:2])
+
     singular = a.copy()
     singular[:, 10] = 0
     for name, call in (("solve", lambda: sla.solve(singular, b)),

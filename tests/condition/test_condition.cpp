@@ -248,8 +248,8 @@ std::vector<T> vector_of_gecon(Index n) {
   const Real<T> norm_of_a = 1;
   Real<T> rcond = 0;
   std::int32_t info = 0;
-  Exported<T>::gecon(&norm, &order, a.view().data, &order, &norm_of_a, &rcond, work.data(), work2.data(),
-                     &info, 1);
+  Exported<T>::gecon(&norm, &order, a.view().data, &order, &norm_of_a, &rcond, work.data(),
+                     work2.data(), &info, 1);
   return {work.begin() + n, work.begin() + 2 * n};
 }
 

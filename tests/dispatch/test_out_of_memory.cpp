@@ -1,5 +1,6 @@
 // Host memory that runs out at any point of a call: the caller still gets LAPACK's answer, or,
 // where there is no memory left at all, an info that says so.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -434,10 +435,23 @@ TEST_F(RoutedTest, ALineOfTheLogIsWholeOrAbsent) {
   std::remove(settings.log.c_str());
 }
 
+static int info_of_first_call = 0;
+
 TEST(FirstCall, ANormIsNotANumber) {
   const auto adapter = [](compat::Caller) -> float { throw std::bad_alloc(); };
   const compat::LapackEntry<T, decltype(adapter)> entry{{cpu::Family::lp64, "lange"}, adapter};
   EXPECT_TRUE(std::isnan(entry()));
+}
+
+/// The C library stands for a LAPACK that has a driver and the routine which that calls.
+TEST(FirstCall, ADriverOfALapackGetsItsOwnRoutine) {
+  const auto adapter = [](compat::Caller, long) -> long { throw std::bad_alloc(); };
+  using Entry = compat::LapackEntry<T, decltype(adapter)>;
+  const void* const driver = dlsym(RTLD_DEFAULT, "labs");
+  const Entry entry{{cpu::Family::lp64, "potrf", driver, 0, "labs"}, adapter};
+  EXPECT_EQ(entry(-5L), 5);
+  EXPECT_EQ(cpu::own_definition(driver, "no_such_function"), nullptr);
+  EXPECT_EQ(cpu::own_definition(&info_of_first_call, "info_of_first_call"), nullptr) << "is ours";
 }
 
 }  // namespace
