@@ -168,6 +168,19 @@ void Fused<T>::run(Queue& queue, const InterchangeAndSolveByRows<T>& op) {
   run(queue, Trsm<T>{Side::right, Uplo::lower, Op::conj_trans, Diag::unit, T(1), op.l, x});
 }
 
+// ---- QR -----------------------------------------------------------------------------------
+
+/// W := V^H C, W' := op(T) W, C := C - V W'.
+template <class T>
+void Fused<T>::run(Queue& queue, const Reflect<T>& op) {
+  const Index k = op.t.cols;
+  const DeviceView<T> product = op.work.block(0, 0, k, op.c.cols),
+                      scaled = op.work.block(k, 0, k, op.c.cols);
+  run(queue, Gemm<T>{Op::conj_trans, Op::none, T(1), op.v, op.c, T(0), product});
+  run(queue, Gemm<T>{op.op, Op::none, T(1), op.t, product, T(0), scaled});
+  run(queue, Gemm<T>{Op::none, Op::none, T(-1), op.v, scaled, T(1), op.c});
+}
+
 // ---- Refinement ---------------------------------------------------------------------------
 
 /// The order of the diagonal blocks of hemv.

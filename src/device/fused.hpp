@@ -346,6 +346,35 @@ struct LuStep {
   }
 };
 
+/// C := op(Q) C for a block reflector Q = I - V T V^H.
+///   Operands  op is none or conj_trans; v: m x k, with its ones and zeros; t: with zeros below;
+///             work: 2 k x n elements of work space
+///   Writes    c, m x n
+template <class T>
+struct Reflect {
+  using Scalar = T;
+  using Group = Fused<T>;
+  static constexpr const char* kName = "reflect";
+
+  Op op;
+  DeviceView<const T> v, t;
+  DeviceView<T> c, work;
+
+  bool empty() const { return c.empty() || v.empty(); }
+  bool fits() const {
+    return op != Op::trans && v.rows == c.rows && operation::is_square(t) && t.cols == v.cols &&
+           work.rows >= 2 * v.cols && work.cols >= c.cols;
+  }
+  double flops() const {
+    return operation::flops<T>(2 * operation::product(c.rows, v.cols, c.cols) +
+                               operation::product(v.cols, v.cols, c.cols) / 2);
+  }
+  template <class Self, class Visit>
+  static void operands(Self& self, Visit visit) {
+    visit(self.v), visit(self.t), visit(self.c), visit(self.work);
+  }
+};
+
 /// Inverses of the diagonal blocks of order kOrder of a unit lower triangle, in double precision,
 /// and how large their elements are, for InterchangeAndSolveByRows.
 ///   Operands  lu: a square matrix, L below its diagonal. The size of a row is that of the largest
@@ -519,6 +548,7 @@ class Fused : public Panels<T> {
   virtual void run(Queue&, const PermuteRows<T>&);
   virtual void run(Queue&, const InterchangeAndSolve<T>&);
   virtual void run(Queue&, const LuStep<T>&);
+  virtual void run(Queue&, const Reflect<T>&);
   virtual void run(Queue&, const FindInverses<T>&);
   virtual void run(Queue&, const InterchangeAndSolveByRows<T>&);
   virtual void run(Queue&, const Hemv<T>&);

@@ -81,6 +81,11 @@ class Operations {
     const auto t = up(like(Padded<T>(7, 7, 2))), tau = up(like(Padded<T>(7, 1)));
     return after(GeqrfPanel<T>{a, v, t, tau}, a, v, t, tau);
   }
+  Results reflect() {
+    const auto v = up(small_vectors(40, 7)), t = up(small_vectors(7, 7));
+    const auto c = up(random_matrix<T>(40, 9, 2, 3)), work = up(Padded<T>(14, 9));
+    return after(Reflect<T>{Op::conj_trans, v, t, c, work}, c);
+  }
   Results update_panel() {
     const auto a = up(stored(factor_of_spd(30, 8))), v = up(small_vectors(30, 3));
     const auto rest = up(Padded<T>(22, 3, 1));
@@ -294,6 +299,7 @@ class CoreDevice : public testing::Test {
       {"permute_rows", &Operations<T>::permute_rows},
       {"interchange_and_solve", &Operations<T>::interchange_and_solve},
       {"lu_step", &Operations<T>::lu_step},
+      {"reflect", &Operations<T>::reflect},
       {"interchange_and_solve_by_rows", &Operations<T>::interchange_and_solve_by_rows},
       {"hemv", &Operations<T>::hemv},
       {"substitute", &Operations<T>::substitute}};

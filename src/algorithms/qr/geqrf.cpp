@@ -9,9 +9,9 @@ namespace overlapack::algorithms {
 namespace {
 
 /// Blocks come by a transfer's uploads, and go by its downloads of the same numbers.
-class TransferFlow final : public Flow {
+class QrFlow final : public Flow {
  public:
-  TransferFlow(Transfer& transfer, Index present) : transfer_(transfer), present_(present) {}
+  QrFlow(Transfer& transfer, Index present) : transfer_(transfer), present_(present) {}
   Index present() const override { return present_; }
   bool before(Queue& queue, Index b) override { return transfer_.before(queue, b); }
   void release(Queue& queue, Index b) override { transfer_.release(queue, b); }
@@ -45,7 +45,7 @@ void geqrf(Device& device, const Options& options, HostView<T> a, T* tau, Index&
   }
   transfer.start();
   const bool on_device = device.kind_of(a.data) == MemoryKind::device;
-  TransferFlow flow(transfer, on_device ? b : 0);
+  QrFlow flow(transfer, on_device ? b : 0);
   qr.factor(flow);
   transfer.finish();
 }

@@ -20,9 +20,9 @@ template <class T>
 class Reflection {
  public:
   /// For up to k reflectors, and up to n columns.
-  Reflection(Device& device, Index k, Index n) : product_(device, k, n), scaled_(device, k, n) {}
+  Reflection(Device& device, Index k, Index n) : work_(device, 2 * k, n) {}
   /// Of device memory.
-  static std::size_t bytes(Index k, Index n) { return 2 * DeviceMatrix<T>::bytes(k, n); }
+  static std::size_t bytes(Index k, Index n) { return DeviceMatrix<T>::bytes(2 * k, n); }
 
   /// C := Q^H C, or Q C.
   void operator()(Queue& queue, Op op, const BlockReflector<T>& q, DeviceView<T> c) const;
@@ -32,7 +32,7 @@ class Reflection {
             Index offset, DeviceView<T> t12) const;
 
  private:
-  DeviceMatrix<T> product_, scaled_;
+  DeviceMatrix<T> work_;
 };
 
 }  // namespace overlapack::algorithms

@@ -1,4 +1,4 @@
-// geqrf_panel.
+// geqrf_panel, reflect.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -147,6 +147,30 @@ class QrContract : public DeviceContract<T> {
   }
   void factors(Index m, Index n) { factors(well_conditioned(m, n)); }
 
+  /// C := op(Q) C for k reflectors and n columns.
+  void reflects(Index m, Index k, Index n) {
+    SCOPED_TRACE(testing::Message() << m << " rows, " << k << " reflectors, " << n << " columns");
+    const auto v = random_matrix<T>(m, k, 1, 3), t = random_matrix<T>(k, k, 2, 1);
+    const auto c = random_matrix<T>(m, n, 3, 2);
+    const auto dv = this->upload(v), dt = this->upload(t);
+    const double size = static_cast<double>(m * k) * static_cast<double>(k);
+    for (const Op op : {Op::none, Op::conj_trans}) {
+      const auto dc = this->upload(c), work = this->upload(Padded<T>(2 * k, n, 1));
+      this->queue().enqueue(Reflect<T>{op, dv, dt, dc, work});
+      const auto got = this->download(dc);
+      EXPECT_TRUE(got.padding_untouched());
+      EXPECT_TRUE(this->download(work).padding_untouched());
+      Padded<W> product(k, n), scaled(k, n);
+      auto right = widen<T>(c.view());
+      const auto wide_v = widen<T>(v.view()), wide_t = widen<T>(t.view());
+      using reference::gemm;
+      gemm<W>(Op::conj_trans, Op::none, W(1), wide_v.view(), right.view(), W(0), product.view());
+      gemm<W>(op, Op::none, W(1), wide_t.view(), product.view(), W(0), scaled.view());
+      gemm<W>(Op::none, Op::none, W(-1), wide_v.view(), scaled.view(), W(1), right.view());
+      EXPECT_LT(max_difference(got, right), 8 * size * epsilon<T>());
+    }
+  }
+
   static Real<T> power_of_two(int exponent) { return std::ldexp(Real<T>(1), exponent); }
 };
 
@@ -289,6 +313,40 @@ TYPED_TEST(QrContract, WhatIsNotFiniteStaysInItsColumnAndThoseBehind) {
       }
     }
   }
+}
+
+TYPED_TEST(QrContract, ReflectsColumnsOfAllShapes) {
+  for (const Index m : {1, 5, 33, 256, 257, 600}) {
+    for (const Index k : {1, 5, 32, 40}) {
+      for (const Index n : {1, 7, 8, 9, 50}) {
+        if (k <= m) this->reflects(m, k, n);
+      }
+    }
+  }
+  if (this->device().emulated()) return;
+  for (const Index m : {2048, 2049, 4097, 8193, 16384, 16385}) {
+    for (const Index n : {1, 64, 512, 513}) this->reflects(m, 32, n);
+  }
+}
+
+TYPED_TEST(QrContract, WhatIsNotFiniteStaysInItsColumnOfAReflection) {
+  using T = TypeParam;
+  const Index m = 300, k = 20, n = 12, column = 5;
+  const auto v = this->upload(random_matrix<T>(m, k, 1)),
+             t = this->upload(random_matrix<T>(k, k, 2));
+  const auto work = this->upload(Padded<T>(2 * k, n));
+  const auto reflected = [&](const Padded<T>& c) {
+    const auto dc = this->upload(c);
+    this->queue().enqueue(Reflect<T>{Op::conj_trans, v, t, dc, work});
+    return this->download(dc);
+  };
+  auto c = random_matrix<T>(m, n, 3);
+  const auto finite = reflected(c);
+  c(123, column) = nan<T>();
+  const auto got = reflected(c);
+  EXPECT_TRUE(all_elements({m, n}, [&](Index i, Index j) {
+    return j == column ? is_nan(got(i, j)) : got(i, j) == finite(i, j);
+  }));
 }
 
 TYPED_TEST(QrContract, TheSamePanelGivesTheSameBits) {
