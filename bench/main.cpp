@@ -131,6 +131,7 @@ std::optional<std::pair<Index, Index>> parse_shape(const std::string& text) {
 
 bool is_potrf(Routine routine) { return routine == Routine::potrf; }
 bool is_getrf(Routine routine) { return routine == Routine::getrf; }
+bool is_rectangular(Routine routine) { return is_getrf(routine) || routine == Routine::geqrf; }
 bool factors(Routine routine) {
   return dispatch::traits_of(routine).given == dispatch::Given::matrix;
 }
@@ -164,14 +165,14 @@ const std::vector<Mode>& modes() {
        "--threshold --no-cpu --no-peers --seconds --csv --json",
        {"dpotrf", "dgetrf"}},
       {"--shapes",
-       "The comparison for these shapes of getrf, e.g. 100000x256,256x100000",
+       "The comparison for these shapes of getrf and geqrf, e.g. 100000x256,256x100000",
        compare,
        "--routines --lda-pad --algorithm --nb --threshold --no-cpu --no-peers --seconds --csv "
        "--json",
        {"dgetrf"},
        {},
-       is_getrf,
-       "getrf"},
+       is_rectangular,
+       "getrf and geqrf"},
       {"--replay", "Run the calls of a log again", replay,
        "--algorithm --nb --threshold --no-cpu --seconds"},
       {"--speed-of-light",

@@ -84,7 +84,7 @@ constexpr Tuning::Qr qr() {
   qr.wide_block_columns = 256;
   qr.wide_from_order = 8192;
   qr.reflector_columns = 256;
-  qr.arrival = {6, 4};
+  qr.arrival = {14, 4};
   return qr;
 }
 
