@@ -2,7 +2,6 @@
 #pragma once
 
 #include "algorithms/shared/blocks.hpp"
-#include "cpu/lapack.hpp"
 
 namespace overlapack::algorithms {
 
@@ -17,8 +16,8 @@ namespace overlapack::algorithms {
 /// home then, with its part of tau. With `textbook` it is the page of algorithms/qr/textbook.hpp
 /// between copies of all operands, and nothing is committed before all is done.
 ///
-/// Throws DeviceError. `committed` then tells how many columns have come home, and resume_geqrf()
-/// finishes the call from there.
+/// Throws DeviceError. `committed` then tells how many columns have come home, and
+/// cpu::finish_geqrf() finishes the call from there.
 template <class T>
 void geqrf(Device& device, const Options& options, HostView<T> a, T* tau, Index& committed);
 
@@ -28,10 +27,5 @@ std::size_t geqrf_bytes(const Options& options, Index m, Index n);
 
 /// The order of the blocks for an m x n matrix.
 Index geqrf_block_columns(const Device& device, Index m, Index n);
-
-/// Finishes on the CPU what geqrf() left after a fault: the last n - committed columns of A are as
-/// they were at first.
-template <class T>
-void resume_geqrf(const cpu::Lapack<T>& cpu, HostView<T> a, T* tau, Index committed);
 
 }  // namespace overlapack::algorithms
