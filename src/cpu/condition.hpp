@@ -144,7 +144,8 @@ template <class T>
 Index gecon(const Lapack<T>& lapack, Norm norm, HostView<const T> a, Real<T> norm_of_a,
             Real<T>& rcond, ConditionWork<T> work) {
   Index result = 0;
-  const bool done = call(lapack, "gecon", {a.rows, a.ld}, [&](auto width, void* f) {
+  constexpr std::size_t kRow = row_of("gecon");
+  const bool done = call(lapack, kRow, {a.rows, a.ld}, [&](auto width, void* f) {
     using I = decltype(width);
     const char c = static_cast<char>(norm);
     const I n = narrow<I>(a.rows), lda = narrow<I>(a.ld);
@@ -162,7 +163,8 @@ template <class T>
 Index pocon(const Lapack<T>& lapack, Uplo uplo, HostView<const T> a, Real<T> norm_of_a,
             Real<T>& rcond, ConditionWork<T> work) {
   Index result = 0;
-  const bool done = call(lapack, "pocon", {a.rows, a.ld}, [&](auto width, void* f) {
+  constexpr std::size_t kRow = row_of("pocon");
+  const bool done = call(lapack, kRow, {a.rows, a.ld}, [&](auto width, void* f) {
     using I = decltype(width);
     const char u = static_cast<char>(uplo);
     const I n = narrow<I>(a.rows), lda = narrow<I>(a.ld);
@@ -180,7 +182,8 @@ template <class T>
 Index trcon(const Lapack<T>& lapack, Norm norm, Uplo uplo, Diag diag, HostView<const T> a,
             Real<T>& rcond, ConditionWork<T> work) {
   Index result = 0;
-  const bool done = call(lapack, "trcon", {a.rows, a.ld}, [&](auto width, void* f) {
+  constexpr std::size_t kRow = row_of("trcon");
+  const bool done = call(lapack, kRow, {a.rows, a.ld}, [&](auto width, void* f) {
     using I = decltype(width);
     const char c = static_cast<char>(norm), u = static_cast<char>(uplo),
                d = static_cast<char>(diag);
