@@ -355,8 +355,7 @@ class CusolverInverse final : public OnGpu<T> {
 
   void prepare(Problem<T>& problem) override {
     if (by_solving()) {
-      identity_.assign(count(n_) * count(n_), T(0));
-      for (Index j = 0; j < n_; ++j) identity_[count(j * (n_ + 1))] = T(1);
+      ones_.assign(count(n_), T(1));
       host_pivots_.assign(problem.pivots(), problem.pivots() + problem.pivot_count());
     }
     OnGpu<T>::prepare(problem);
@@ -372,7 +371,9 @@ class CusolverInverse final : public OnGpu<T> {
   void upload(Problem<T>& problem) override {
     copy(a_.data(), n_, problem.a().data, problem.a().ld, n_, n_, cudaMemcpyHostToDevice);
     if (by_solving()) {
-      copy(x_.data(), n_, identity_.data(), n_, n_, n_, cudaMemcpyHostToDevice);
+      // A unit matrix: a program makes it on the GPU.
+      check(cudaMemset(x_.data(), 0, sizeof(T) * count(n_) * count(n_)));
+      copy(x_.data(), n_ + 1, ones_.data(), 1, 1, n_, cudaMemcpyHostToDevice);
       copy(pivots_.data(), n_, host_pivots_.data(), n_, n_, 1, cudaMemcpyHostToDevice);
     }
   }
@@ -403,8 +404,117 @@ class CusolverInverse final : public OnGpu<T> {
   cublasFillMode_t uplo_;
   DeviceArray<T> a_, x_;
   DeviceArray<std::int64_t> pivots_;
-  std::vector<T> identity_;
+  std::vector<T> ones_;
   std::vector<std::int64_t> host_pivots_;
+  int work_count_ = 0;
+  std::unique_ptr<DeviceArray<char>> device_work_;
+  std::size_t device_work_bytes_ = 0;
+  std::vector<char> host_work_;
+};
+
+/// cuSOLVER's functions for what follows a QR factorization.
+template <class T>
+struct QrFunctions;
+#define OVERLAPACK_QR(T, Cuda, letter, kind)                                           \
+  template <>                                                                          \
+  struct QrFunctions<T> {                                                              \
+    using Scalar = Cuda;                                                               \
+    static constexpr auto size_for_q = cusolverDn##letter##kind##gqr_bufferSize;       \
+    static constexpr auto make_q = cusolverDn##letter##kind##gqr;                      \
+    static constexpr auto size_to_multiply = cusolverDn##letter##kind##mqr_bufferSize; \
+    static constexpr auto multiply = cusolverDn##letter##kind##mqr;                    \
+  };
+OVERLAPACK_QR(float, float, S, or)
+OVERLAPACK_QR(double, double, D, or)
+OVERLAPACK_QR(std::complex<float>, cuComplex, C, un)
+OVERLAPACK_QR(std::complex<double>, cuDoubleComplex, Z, un)
+#undef OVERLAPACK_QR
+
+/// geqrf, orgqr (ungqr), and ormqr (unmqr) from the left.
+template <class T>
+class CusolverQr final : public OnGpu<T> {
+ public:
+  CusolverQr(const Call& call, bool round_trip, int gpu)
+      : OnGpu<T>(round_trip, gpu),
+        call_(call),
+        m_(call.shape.m),
+        n_(call.shape.n),
+        k_(std::min(m_, n_)),
+        a_(count(m_) * count(n_)),
+        b_(count(m_) * count(call.shape.nrhs)),
+        tau_(count(k_)) {
+    std::size_t device_bytes = 0, host_bytes = 0;
+    if (factors()) {
+      check(cusolverDnXgeqrf_bufferSize(handle_, handle_.params(), m_, n_, kType, a_.data(), m_,
+                                        kType, tau_.data(), kType, &device_bytes, &host_bytes));
+    } else {
+      check(multiplies()
+                ? Functions::size_to_multiply(
+                      handle_, CUBLAS_SIDE_LEFT, op(), small(m_), small(call.shape.nrhs), small(k_),
+                      scalars(a_), small(m_), scalars(tau_), scalars(b_), small(m_), &work_count_)
+                : Functions::size_for_q(handle_, small(m_), small(n_), small(k_), scalars(a_),
+                                        small(m_), scalars(tau_), &work_count_));
+      device_bytes = sizeof(T) * static_cast<std::size_t>(work_count_);
+    }
+    device_work_ = std::make_unique<DeviceArray<char>>(device_bytes);
+    device_work_bytes_ = device_bytes;
+    host_work_.resize(host_bytes);
+  }
+
+ private:
+  using OnGpu<T>::handle_, OnGpu<T>::info_;
+  using Functions = QrFunctions<T>;
+  using Scalar = typename Functions::Scalar;
+  static constexpr cudaDataType kType = data_type<T>();
+
+  bool factors() const { return call_.routine == dispatch::Routine::geqrf; }
+  bool multiplies() const { return call_.shape.nrhs > 0; }
+  cublasOperation_t op() const {
+    if (call_.op == Op::none) return CUBLAS_OP_N;
+    return is_complex<T> ? CUBLAS_OP_C : CUBLAS_OP_T;
+  }
+  static int small(Index n) { return static_cast<int>(n); }
+  static Scalar* scalars(const DeviceArray<T>& array) {
+    return reinterpret_cast<Scalar*>(array.data());
+  }
+
+  void upload(Problem<T>& problem) override {
+    copy(a_.data(), m_, problem.a().data, problem.a().ld, m_, n_, cudaMemcpyHostToDevice);
+    if (!factors()) copy(tau_.data(), k_, problem.tau(), k_, k_, 1, cudaMemcpyHostToDevice);
+    if (multiplies()) {
+      copy(b_.data(), m_, problem.b().data, problem.b().ld, m_, call_.shape.nrhs,
+           cudaMemcpyHostToDevice);
+    }
+  }
+  void compute(Problem<T>&) override {
+    Scalar* const work = reinterpret_cast<Scalar*>(device_work_->data());
+    if (factors()) {
+      check(cusolverDnXgeqrf(handle_, handle_.params(), m_, n_, kType, a_.data(), m_, kType,
+                             tau_.data(), kType, device_work_->data(), device_work_bytes_,
+                             host_work_.data(), host_work_.size(), info_.data()));
+    } else if (multiplies()) {
+      check(Functions::multiply(handle_, CUBLAS_SIDE_LEFT, op(), small(m_), small(call_.shape.nrhs),
+                                small(k_), scalars(a_), small(m_), scalars(tau_), scalars(b_),
+                                small(m_), work, work_count_, info_.data()));
+    } else {
+      check(Functions::make_q(handle_, small(m_), small(n_), small(k_), scalars(a_), small(m_),
+                              scalars(tau_), work, work_count_, info_.data()));
+    }
+  }
+  void download(Problem<T>& problem) override {
+    if (multiplies()) {
+      copy(problem.b().data, problem.b().ld, b_.data(), m_, m_, call_.shape.nrhs,
+           cudaMemcpyDeviceToHost);
+    } else {
+      copy(problem.a().data, problem.a().ld, a_.data(), m_, m_, n_, cudaMemcpyDeviceToHost);
+    }
+    if (factors()) copy(problem.tau(), k_, tau_.data(), k_, k_, 1, cudaMemcpyDeviceToHost);
+    this->download_info(problem);
+  }
+
+  Call call_;
+  Index m_, n_, k_;
+  DeviceArray<T> a_, b_, tau_;
   int work_count_ = 0;
   std::unique_ptr<DeviceArray<char>> device_work_;
   std::size_t device_work_bytes_ = 0;
@@ -430,6 +540,11 @@ std::unique_ptr<Contender<T>> make_cusolver(const Call& call, bool round_trip, i
   if (call.routine == Routine::trtri || call.routine == Routine::potri ||
       call.routine == Routine::getri) {
     return std::make_unique<CusolverInverse<T>>(call, round_trip, gpu);
+  }
+  if (call.routine == Routine::geqrf || call.routine == Routine::orgqr ||
+      call.routine == Routine::ungqr || call.routine == Routine::ormqr ||
+      call.routine == Routine::unmqr) {
+    return std::make_unique<CusolverQr<T>>(call, round_trip, gpu);
   }
   const bool is_given =
       tools::is_factor_given(call.routine) && !tools::has_right_hand_sides(call.routine);

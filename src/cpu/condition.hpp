@@ -138,64 +138,63 @@ class SecondWorkspace<std::complex<R>, I> {
   R* reals_;
 };
 
+/// Has the CPU LAPACK's routine of a row of the table estimate the condition, or loops where no
+/// library has it. library(f, n, lda, second workspace, info) calls the routine f. The result is
+/// info.
+template <class T, class Library, class Loops>
+Index estimate(const Lapack<T>& lapack, std::size_t row, HostView<const T> a,
+               const ConditionWork<T>& work, Library library, Loops loops) {
+  Index result = 0;
+  const bool done = call(lapack, row, {a.rows, a.ld}, [&](auto width, void* f) {
+    using I = decltype(width);
+    SecondWorkspace<T, I> second(work, a.rows);
+    I info = 0;
+    library(f, narrow<I>(a.rows), narrow<I>(a.ld), second.data(), &info);
+    result = info;
+  });
+  if (!done) loops();
+  return result;
+}
+
 // ?gecon, ?pocon and ?trcon by the CPU LAPACK. The result is info.
 
 template <class T>
 Index gecon(const Lapack<T>& lapack, Norm norm, HostView<const T> a, Real<T> norm_of_a,
             Real<T>& rcond, ConditionWork<T> work) {
-  Index result = 0;
+  const char c = static_cast<char>(norm);
+  const auto library = [&](void* f, auto n, auto lda, auto* second, auto* info) {
+    as<typename Signature<T, decltype(n)>::gecon>(f)(&c, &n, a.data, &lda, &norm_of_a, &rcond,
+                                                     work.work, second, info, 1);
+  };
   constexpr std::size_t kRow = row_of("gecon");
-  const bool done = call(lapack, kRow, {a.rows, a.ld}, [&](auto width, void* f) {
-    using I = decltype(width);
-    const char c = static_cast<char>(norm);
-    const I n = narrow<I>(a.rows), lda = narrow<I>(a.ld);
-    SecondWorkspace<T, I> second(work, a.rows);
-    I info = 0;
-    as<typename Signature<T, I>::gecon>(f)(&c, &n, a.data, &lda, &norm_of_a, &rcond, work.work,
-                                           second.data(), &info, 1);
-    result = info;
-  });
-  if (!done) rcond = reference::gecon<T>(norm, a, norm_of_a);
-  return result;
+  return estimate(lapack, kRow, a, work, library,
+                  [&] { rcond = reference::gecon<T>(norm, a, norm_of_a); });
 }
 
 template <class T>
 Index pocon(const Lapack<T>& lapack, Uplo uplo, HostView<const T> a, Real<T> norm_of_a,
             Real<T>& rcond, ConditionWork<T> work) {
-  Index result = 0;
+  const char u = static_cast<char>(uplo);
+  const auto library = [&](void* f, auto n, auto lda, auto* second, auto* info) {
+    as<typename Signature<T, decltype(n)>::pocon>(f)(&u, &n, a.data, &lda, &norm_of_a, &rcond,
+                                                     work.work, second, info, 1);
+  };
   constexpr std::size_t kRow = row_of("pocon");
-  const bool done = call(lapack, kRow, {a.rows, a.ld}, [&](auto width, void* f) {
-    using I = decltype(width);
-    const char u = static_cast<char>(uplo);
-    const I n = narrow<I>(a.rows), lda = narrow<I>(a.ld);
-    SecondWorkspace<T, I> second(work, a.rows);
-    I info = 0;
-    as<typename Signature<T, I>::pocon>(f)(&u, &n, a.data, &lda, &norm_of_a, &rcond, work.work,
-                                           second.data(), &info, 1);
-    result = info;
-  });
-  if (!done) rcond = reference::pocon<T>(uplo, a, norm_of_a);
-  return result;
+  return estimate(lapack, kRow, a, work, library,
+                  [&] { rcond = reference::pocon<T>(uplo, a, norm_of_a); });
 }
 
 template <class T>
 Index trcon(const Lapack<T>& lapack, Norm norm, Uplo uplo, Diag diag, HostView<const T> a,
             Real<T>& rcond, ConditionWork<T> work) {
-  Index result = 0;
+  const char c = static_cast<char>(norm), u = static_cast<char>(uplo), d = static_cast<char>(diag);
+  const auto library = [&](void* f, auto n, auto lda, auto* second, auto* info) {
+    as<typename Signature<T, decltype(n)>::trcon>(f)(&c, &u, &d, &n, a.data, &lda, &rcond,
+                                                     work.work, second, info, 1, 1, 1);
+  };
   constexpr std::size_t kRow = row_of("trcon");
-  const bool done = call(lapack, kRow, {a.rows, a.ld}, [&](auto width, void* f) {
-    using I = decltype(width);
-    const char c = static_cast<char>(norm), u = static_cast<char>(uplo),
-               d = static_cast<char>(diag);
-    const I n = narrow<I>(a.rows), lda = narrow<I>(a.ld);
-    SecondWorkspace<T, I> second(work, a.rows);
-    I info = 0;
-    as<typename Signature<T, I>::trcon>(f)(&c, &u, &d, &n, a.data, &lda, &rcond, work.work,
-                                           second.data(), &info, 1, 1, 1);
-    result = info;
-  });
-  if (!done) rcond = reference::trcon<T>(norm, uplo, diag, a);
-  return result;
+  return estimate(lapack, kRow, a, work, library,
+                  [&] { rcond = reference::trcon<T>(norm, uplo, diag, a); });
 }
 
 }  // namespace overlapack::cpu

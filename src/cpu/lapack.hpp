@@ -67,7 +67,8 @@ struct Workspace {
   Index size;
 
   /// Nothing is to be done but to say in the first element which size is wanted.
-  bool is_query() const { return size == -1; }
+  bool is_query() const { return size == kQuery; }
+  static constexpr Index kQuery = -1;
 };
 
 /// What the reflectors of a factorization are: columns of A, below the diagonal, in A = Q R; or

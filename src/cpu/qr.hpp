@@ -350,4 +350,21 @@ Index gels(const Lapack<T>& lapack, Op op, HostView<T> a, HostView<T> b, Workspa
   return result;
 }
 
+/// What is left of ?geqrf when the first `done` columns, and their part of tau, are final, and all
+/// others are as they were.
+template <class T>
+Index finish_geqrf(const Lapack<T>& lapack, HostView<T> a, T* tau, Index done, Workspace<T> work) {
+  const Index reflectors = std::min({done, a.rows, a.cols});
+  const HostView<T> rest = a.block(0, done, a.rows, a.cols - done);
+  if (reflectors > 0 && !rest.empty()) {
+    ormqr<T>(lapack, Reflectors::columns, Side::left, Op::conj_trans,
+             a.block(0, 0, a.rows, reflectors), tau, rest, work);
+  }
+  if (done < std::min(a.rows, a.cols)) {
+    geqrf(lapack, Reflectors::columns, a.block(done, done, a.rows - done, a.cols - done),
+          tau + done, work);
+  }
+  return geqrf(lapack, Reflectors::columns, a, tau, Workspace<T>{work.data, Workspace<T>::kQuery});
+}
+
 }  // namespace overlapack::cpu

@@ -24,7 +24,14 @@ Op backward(Uplo uplo) { return uplo == Uplo::lower ? Op::conj_trans : Op::none;
 
 template <class T>
 Panels<T>::Panels(Device& device, const Limits& limits)
-    : device_(device), limits_(limits), cpu_panels_{&reference::potrf<T>, &reference::getrf<T>} {}
+    : device_(device),
+      limits_(limits),
+      cpu_panels_{&reference::potrf<T>, &reference::getrf<T>, &reference::geqrf<T>} {}
+
+template <class T>
+Index Panels<T>::geqrf_panel_width(Index) const {
+  return 64;
+}
 
 template <class T>
 void Panels<T>::run(Queue& queue, const PotrfPanel<T>& op) {
@@ -37,6 +44,14 @@ template <class T>
 void Panels<T>::run(Queue& queue, const GetrfPanel<T>& op) {
   if (op.begun != nullptr) queue.record(*op.begun);
   HostTrip(device_, queue).run(op, [&](const GetrfPanel<T>& here) {
+    reference::on_cpu(here, cpu_panels_);
+  });
+}
+
+template <class T>
+void Panels<T>::run(Queue& queue, const GeqrfPanel<T>& op) {
+  if (op.begun != nullptr) queue.record(*op.begun);
+  HostTrip(device_, queue).run(op, [&](const GeqrfPanel<T>& here) {
     reference::on_cpu(here, cpu_panels_);
   });
 }

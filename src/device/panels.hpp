@@ -103,6 +103,38 @@ struct GetrfPanel {
   }
 };
 
+/// QR factorization by Householder reflectors of an m x n panel, m >= n, in place: A = Q R with
+/// Q = H_0 H_1 ... H_(n-1) = I - V T V^H, and H_j = I - tau_j v_j v_j^H. They are LAPACK's, signs
+/// included, to rounding: diagonal elements of R are real, and tau_j is 0 if column j is real on
+/// the diagonal and zero below.
+///   Operands  n is at most Panels::geqrf_panel_width(m)
+///   Writes    a: R in the upper triangle, V below; v, m x n: V with its ones on the diagonal and
+///             zeros above; t, n x n: T with zeros below; tau; `begun` as GetrfPanel
+///   Staging   tau
+template <class T>
+struct GeqrfPanel {
+  using Scalar = T;
+  using Group = Panels<T>;
+  static constexpr const char* kName = "geqrf_panel";
+
+  DeviceView<T> a, v, t, tau;
+  Event* begun = nullptr;
+
+  bool empty() const { return a.empty(); }
+  bool fits() const {
+    return a.rows >= a.cols && operation::same_shape(a, v) && operation::is_square(t) &&
+           t.cols == a.cols && operation::is_column(tau, a.cols);
+  }
+  /// Of the factorization, and of T.
+  double flops() const {
+    return operation::flops<T>(1.5 * operation::product(a.rows, a.cols, a.cols));
+  }
+  template <class Self, class Visit>
+  static void operands(Self& self, Visit visit) {
+    visit(self.a), visit(self.v), visit(self.t), visit(self.tau, Staging::allowed);
+  }
+};
+
 /// Takes a block column of a Cholesky factor, and what V is when the columns before it have been
 /// through, to those of an updated matrix. With S = diag(I, -I), whose first part has the order
 /// `plus`,
@@ -155,12 +187,13 @@ struct UpdatePanel {
   }
 };
 
-/// LAPACK's ?potrf and ?getrf on the CPU, for matrices in its memory. Results are info; pivots are
-/// 1-based.
+/// LAPACK's ?potrf, ?getrf and ?geqrf on the CPU, for matrices in its memory. Results are info;
+/// pivots are 1-based.
 template <class T>
 struct CpuPanels {
   Index (*potrf)(Uplo uplo, HostView<T> a);
   Index (*getrf)(HostView<T> a, Index* pivots);
+  void (*geqrf)(HostView<T> a, T* tau);
 };
 
 /// Enqueues panels, by default by a trip to the CPU.
@@ -169,6 +202,8 @@ class Panels : public Blas<T> {
  public:
   Panels(Device& device, const Limits& limits);
   const Limits& limits() const { return limits_; }
+  /// Columns of a GeqrfPanel of so many rows at most.
+  virtual Index geqrf_panel_width(Index rows) const;
   /// What factors a panel that makes a trip to the CPU: textbook loops unless something faster is
   /// given. To be called before the first operation.
   void use(CpuPanels<T> cpu_panels) { cpu_panels_ = cpu_panels; }
@@ -178,6 +213,7 @@ class Panels : public Blas<T> {
   using Blas<T>::run;
   virtual void run(Queue&, const PotrfPanel<T>&);
   virtual void run(Queue&, const GetrfPanel<T>&);
+  virtual void run(Queue&, const GeqrfPanel<T>&);
   virtual void run(Queue&, const UpdatePanel<T>&);
 
   Device& device_;

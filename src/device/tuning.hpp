@@ -104,6 +104,12 @@ struct Tuning {
     Index interchange_task_columns_at_least, interchange_task_columns_at_most;
   };
 
+  struct Qr {
+    Index narrow_block_columns, wide_block_columns, wide_from_order;
+    Index reflector_columns;
+    Lu::Arrival arrival;
+  };
+
   struct Solve {
     Index substitution_columns_at_most;
     Index columns_at_once;
@@ -140,7 +146,7 @@ struct Tuning {
     };
 
     Sizes potrf, posv, potrs, getrf, gesv, getrs, trtrs, gecon, pocon, trcon, trtri, lauum, potri,
-        getri, mixed_posv, mixed_gesv, update;
+        getri, geqrf, orgqr, ormqr, mixed_posv, mixed_gesv, update;
     const char* origin;  ///< on what they were measured, or why they are cautious
   };
 
@@ -163,6 +169,7 @@ struct Tuning {
   Rates rates;
   Cholesky cholesky;
   Lu lu;
+  Qr qr;
   Solve solve;
   Inverse inverse;
   Refine refine;

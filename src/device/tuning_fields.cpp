@@ -131,21 +131,21 @@ void add(const Part& row, const Tuning::Cholesky& cholesky) {
       "2026-11-29-odd-orders");
 }
 
+void add(const Part& row, const std::string& name, const Tuning::Lu::Arrival& value, const char* of,
+         const char* measured) {
+  row((name + ".quarters_per_block").c_str(), value.quarters_per_block, "blocks / 4", of, measured);
+  row((name + ".blocks_ahead").c_str(), value.blocks_ahead, "blocks",
+      "that are there before the first panel is factored", measured);
+}
+
 /// How blocks arrive, and late ones catch up.
 void add_late_blocks(const Part& row, const Tuning::Lu& lu) {
-  const auto arrival = [&](const std::string& name, const Tuning::Lu::Arrival& value,
-                           const char* of, const char* measured) {
-    row((name + ".quarters_per_block").c_str(), value.quarters_per_block, "blocks / 4", of,
-        measured);
-    row((name + ".blocks_ahead").c_str(), value.blocks_ahead, "blocks",
-        "that are there before the first panel is factored", measured);
-  };
-  arrival("arrival", lu.arrival, "that arrive in the time of a panel",
-          "2026-11-26-who-waits-for-late-blocks");
-  arrival("arrival_of_tall", lu.arrival_of_tall, "the same of tall blocks in double precision",
-          "2026-11-27-late-blocks-more-steps");
-  arrival("arrival_of_halves", lu.arrival_of_halves,
-          "the same of a matrix that comes in two halves", "2026-11-25-high-words-first");
+  add(row, "arrival", lu.arrival, "that arrive in the time of a panel",
+      "2026-11-26-who-waits-for-late-blocks");
+  add(row, "arrival_of_tall", lu.arrival_of_tall, "the same of tall blocks in double precision",
+      "2026-11-27-late-blocks-more-steps");
+  add(row, "arrival_of_halves", lu.arrival_of_halves,
+      "the same of a matrix that comes in two halves", "2026-11-25-high-words-first");
   row("tall_from_rows", lu.tall_from_rows, "rows", "of a block in double precision, to be tall",
       "2026-11-27-late-blocks-more-steps");
   row("whole_blocks_from_panel_widths", lu.whole_blocks_from_panel_widths, "panel widths",
@@ -204,6 +204,18 @@ void add(const Part& row, const Tuning::Lu& lu) {
       "of them at least: enough to pay for composing the permutation", "2026-11-25-lu-last-pass");
   row("interchange_task_columns_at_most", lu.interchange_task_columns_at_most, "columns",
       "of them at most: tasks are short", "2026-11-25-lu-last-pass");
+}
+
+void add(const Part& row, const Tuning::Qr& qr) {
+  constexpr const char* kLog = "2026-11-22-wide-blocks-and-late-blocks";
+  row("narrow_block_columns", qr.narrow_block_columns, "columns",
+      "of a block of a small matrix; like the others here taken over from LU", kLog);
+  row("wide_block_columns", qr.wide_block_columns, "columns",
+      "of a block of a large one: products with more summands are faster", kLog);
+  row("wide_from_order", qr.wide_from_order, "order", "from this one on blocks are wide", kLog);
+  row("reflector_columns", qr.reflector_columns, "columns",
+      "of a block of reflectors that are given to ?orgqr and ?ormqr", kLog);
+  add(row, "arrival", qr.arrival, "that arrive in the time of a block's panels", kLog);
 }
 
 void add(const Part& row, const Tuning::Solve& solve) {
@@ -291,6 +303,9 @@ void add(const Part& row, const Tuning::BreakEven& sizes) {
   both("lauum", sizes.lauum, "order", "from which on ?lauum does", kLogOfInverses);
   both("potri", sizes.potri, "order", "from which on ?potri does", kLogOfInverses);
   both("getri", sizes.getri, "order", "from which on ?getri does", kLogOfInverses);
+  both("geqrf", sizes.geqrf, "order", "from which on ?geqrf does; not measured yet");
+  both("orgqr", sizes.orgqr, "order", "from which on ?orgqr and ?ungqr do; not measured yet");
+  both("ormqr", sizes.ormqr, "order", "from which on ?ormqr and ?unmqr do; not measured yet");
   row("origin", sizes.origin, "text", "what these sizes rest on", kLog);
 }
 
@@ -450,6 +465,7 @@ std::vector<TuningField> fields_of(const Tuning& tuning) {
   add(Part(fields, "rates"), tuning.rates);
   add(Part(fields, "cholesky"), tuning.cholesky);
   add(Part(fields, "lu"), tuning.lu);
+  add(Part(fields, "qr"), tuning.qr);
   add(Part(fields, "solve"), tuning.solve);
   add(Part(fields, "inverse"), tuning.inverse);
   add(Part(fields, "refine"), tuning.refine);

@@ -78,6 +78,16 @@ constexpr Tuning::Lu lu() {
   return lu;
 }
 
+constexpr Tuning::Qr qr() {
+  Tuning::Qr qr{};
+  qr.narrow_block_columns = 128;
+  qr.wide_block_columns = 256;
+  qr.wide_from_order = 8192;
+  qr.reflector_columns = 256;
+  qr.arrival = {6, 4};
+  return qr;
+}
+
 constexpr Tuning::Update update() {
   Tuning::Update update{};
   update.region_unit_columns = 64;
@@ -109,6 +119,7 @@ constexpr Tuning::BreakEven break_even() {
   sizes.lauum = {{320, 300, 200, 160}, {72, 64, 80, 80}};
   sizes.potri = {{128, 120, 112, 112}, {72, 64, 80, 80}};
   sizes.getri = {{136, 128, 120, 112}, {88, 80, 72, 64}};
+  sizes.geqrf = sizes.orgqr = sizes.ormqr = {{256, 256, 256, 256}, {256, 256, 256, 256}};
   sizes.mixed_posv = {{144, 144, 112, 112}, {144, 144, 112, 112}};
   sizes.mixed_gesv = {{216, 216, 96, 96}, {216, 216, 96, 96}};
   sizes.update = {{10240, 6656, 5120, 640}, {10240, 6656, 5120, 640}};
@@ -144,6 +155,7 @@ constexpr Tuning hopper() {
   tuning.rates = rates();
   tuning.cholesky = cholesky();
   tuning.lu = lu();
+  tuning.qr = qr();
   tuning.solve.substitution_columns_at_most = 8;
   tuning.solve.columns_at_once = 2048;
   tuning.inverse.block_columns = 512;

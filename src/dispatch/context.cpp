@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/no_traps.hpp"
+#include "cpu/householder.hpp"
 #include "cpu/lapack.hpp"
 #include "device/cuda/runtime/plugin.hpp"
 #include "device/emulated/emulated_device.hpp"
@@ -133,7 +134,8 @@ void lend_cpu_panels(Device& device) {
       [](Uplo uplo, HostView<T> a) { return cpu::lapack<T>(cpu::Family::lp64).potrf(uplo, a); },
       [](HostView<T> a, Index* pivots) {
         return cpu::lapack<T>(cpu::Family::lp64).getrf(a, cpu::Pivots(pivots));
-      }});
+      },
+      &reference::geqrf<T>});
 }
 
 }  // namespace

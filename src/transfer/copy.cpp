@@ -26,9 +26,11 @@ bool Transfer::upload_is_urgent() const {
 
 /// Whether copy thread `id` is one of those who unpack now. What is packed drives staging memory
 /// that has been read out of their caches; without that, it is left to few of them, where stores
-/// into the caller's memory go past the cache.
+/// into the caller's memory go past the cache. Where columns are exchanged, the caller's memory is
+/// read, too, and all are needed.
 bool Transfer::may_unpack(Index id) const {
-  return id < tuning_.unpacking_threads || unpack_ != store_past_cache ||
+  const bool exchanges = !down_.regions.empty() && down_.regions.back().exchanges;
+  return id < tuning_.unpacking_threads || unpack_ != store_past_cache || exchanges ||
          down_.slots == count(down_.chunks) ||
          up_.next_unit.load(std::memory_order_relaxed) < count(up_.units);
 }
@@ -78,17 +80,35 @@ bool Transfer::copy_down() {
   if (u >= end_units_.load(std::memory_order_acquire)) return false;
   const Unit& unit = down_.units[size(u)];
   const Chunk& chunk = down_.chunks[size(unit.chunk)];
-  if (!passed(chunk) || !arrived(chunk) || !memory_is_free(chunk)) return false;
+  if (!passed(chunk) || !arrived(chunk) || !memory_is_free(u)) return false;
   if (!down_.next_unit.compare_exchange_strong(u, u + 1, std::memory_order_acq_rel)) return true;
   const Span span(device_, "unpack", chunk.region);
-  if (chunk.staged) {
+  if (down_.regions[size(chunk.region)].exchanges) {
+    exchange(unit);
+  } else if (chunk.staged) {
     for_each_column(down_, unit, [this](char* host, const char* staged, std::size_t bytes) {
       unpack_(host, staged, bytes, staged + bytes);
     });
   }
   stores_complete();
+  down_.unit_done[size(u)].store(true, std::memory_order_release);
   down_.units_done[size(unit.chunk)].fetch_add(1, std::memory_order_acq_rel);
   return true;
+}
+
+/// Stores columns in their places, and in the place of each what stood in that one.
+void Transfer::exchange(const Unit& unit) const {
+  const Chunk& chunk = down_.chunks[size(unit.chunk)];
+  const Region& region = down_.regions[size(chunk.region)];
+  const std::size_t bytes = size(unit.rows.size()) * region.element;
+  const std::size_t top = size(unit.rows.first) * region.element;
+  const auto home = [&](Index c) { return region.host + size(c) * region.host_pitch + top; };
+  for (Index c = unit.last - 1; c >= unit.first; --c) {
+    const char* const staged = slot(down_, unit.chunk) + size(c - chunk.first) * chunk.pitch + top;
+    char* const place = home(region.place(c));
+    if (region.place(c) != c) unpack_(home(c), place, bytes, staged);
+    unpack_(place, staged, bytes, home(region.place(std::max(c - 1, unit.first))));
+  }
 }
 
 }  // namespace overlapack

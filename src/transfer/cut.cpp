@@ -53,6 +53,10 @@ void Transfer::cut(Direction& direction, std::size_t chunk_bytes, std::size_t un
     const bool staged = this->staged(direction, r);
     const bool down = &direction == &down_;
     direction.first_chunk.push_back(count(direction.chunks));
+    if (region.exchanges) {
+      cut_into_strips(r, chunk_bytes);
+      continue;
+    }
     const auto add = [&](Chunk chunk, Index width) {
       if (chunk.staged) {
         direction.slot_bytes =
@@ -61,7 +65,8 @@ void Transfer::cut(Direction& direction, std::size_t chunk_bytes, std::size_t un
       // Even what needs no copy thread on its way home is counted by units.
       if (chunk.staged || down) {
         for (Index c = chunk.first; c < chunk.last; c += width, ++chunk.units) {
-          direction.units.push_back({count(direction.chunks), c, std::min(c + width, chunk.last)});
+          direction.units.push_back(
+              {count(direction.chunks), c, std::min(c + width, chunk.last), {0, region.rows}});
         }
       }
       direction.chunks.push_back(chunk);
@@ -99,6 +104,30 @@ void Transfer::cut(Direction& direction, std::size_t chunk_bytes, std::size_t un
   direction.first_chunk.push_back(count(direction.chunks));
   direction.units_done = std::make_unique<std::atomic<Index>[]>(direction.chunks.size());
   for (std::size_t c = 0; c < direction.chunks.size(); ++c) direction.units_done[c] = 0;
+  direction.unit_done = std::make_unique<std::atomic<bool>[]>(direction.units.size());
+  for (std::size_t u = 0; u < direction.units.size(); ++u) direction.unit_done[u] = false;
+}
+
+/// A download that exchanges columns: chunks from the last columns on, and strips of rows as units,
+/// because each strip goes on by itself. They are twice as many as there are threads, so that a
+/// thread hardly ever waits for a strip.
+void Transfer::cut_into_strips(Index number, std::size_t chunk_bytes) {
+  constexpr Index kRowsOfLine = 8;  // two threads seldom write to the same line of a cache
+  const Region& region = down_.regions[size(number)];
+  const Index m = region.rows, n = region.cols;
+  const std::size_t pitch = size(m) * region.element;
+  const auto width = static_cast<Index>(std::max<std::size_t>(chunk_bytes / pitch, 1));
+  const Index height = round_up(quotient_up(m, 2 * (threads_ + 1)), kRowsOfLine);
+  down_.slot_bytes = std::max(down_.slot_bytes, pitch * size(std::min(width, n)));
+  for (Index last = n; last > 0;) {
+    const Index first = std::max<Index>(last - width, 0), k = count(down_.chunks);
+    for (Index top = 0; top < m; top += height) {
+      down_.units.push_back({k, first, last, {top, std::min(top + height, m)}});
+    }
+    const Index strips = quotient_up(m, height);
+    down_.chunks.push_back({number, first, last, 0, pitch, true, strips, last == n, first == 0});
+    last = first;
+  }
 }
 
 /// Staging memory for all chunks of a direction that is kept, for some of another one.

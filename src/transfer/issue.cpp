@@ -120,9 +120,14 @@ bool Transfer::passed(const Chunk& chunk) const {
          regions_passed_.load(std::memory_order_acquire) > chunk.region;
 }
 
-/// Whether nobody writes an earlier region any more where this one belongs. Once its first unit has
-/// been claimed that is so.
-bool Transfer::memory_is_free(const Chunk& chunk) {
+/// Whether nobody writes any more what comes before a unit in the same memory: an earlier region
+/// (once its first unit has been claimed that is so), or the same strip of the chunk before.
+bool Transfer::memory_is_free(Index unit) {
+  const Chunk& chunk = down_.chunks[size(down_.units[size(unit)].chunk)];
+  if (down_.regions[size(chunk.region)].exchanges) {
+    return unit < chunk.units ||
+           down_.unit_done[size(unit - chunk.units)].load(std::memory_order_acquire);
+  }
   const Index after = downloads_[size(chunk.region)].after;
   return after < 0 || !chunk.starts_region || home() > after;
 }

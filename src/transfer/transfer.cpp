@@ -200,7 +200,9 @@ void Transfer::end() {
   // Claimed units are always completed, and they are claimed in order.
   const Index units = std::min(down_.next_unit.load(), end_units_.load());
   for (Index u = 0; u < units; ++u) {
-    committed_ += down_.units[size(u)].last - down_.units[size(u)].first;
+    const Unit& unit = down_.units[size(u)];
+    const Index rows = down_.regions[size(down_.chunks[size(unit.chunk)].region)].rows;
+    if (unit.rows.last == rows) committed_ += unit.last - unit.first;
   }
 }
 

@@ -60,6 +60,10 @@ struct Region {
   /// Of a download into the host's memory: column j goes to column places[j] there, so that what is
   /// final there is no prefix. Null: to j.
   const Index* places = nullptr;
+  /// Of a whole download with places, of all rows: what stood in column places[j] goes to column j.
+  /// Columns are exchanged from the last to the first, after those of the downloads before, which
+  /// must have as many rows.
+  bool exchanges = false;
 
   Index place(Index j) const { return places == nullptr ? j : places[j]; }
   /// Bytes of an element that move.
@@ -174,6 +178,7 @@ class Transfer {
   struct Unit {
     Index chunk;
     Index first, last;  // columns
+    Range rows;         // all of them, unless columns are exchanged
   };
   /// Alone on its cache lines.
   struct PaddedFlag {
@@ -192,6 +197,7 @@ class Transfer {
     Index slots = 0;
     Buffer<char> ring;
     std::unique_ptr<std::atomic<Index>[]> units_done;  // per chunk
+    std::unique_ptr<std::atomic<bool>[]> unit_done;    // of a download
     std::atomic<Index> next_unit{0};                   // claimed by copy threads in order
     std::atomic<Index> regions_ready{0};  // up: issued to the device; down: released by the caller
     std::vector<std::optional<EventLease>> events;  // by region. Up: issued; down: released
@@ -218,6 +224,7 @@ class Transfer {
   void make_ring(Direction& direction);
   void open_queues();
   void cut(Direction& direction, std::size_t chunk_bytes, std::size_t unit_bytes);
+  void cut_into_strips(Index number, std::size_t chunk_bytes);
   char* slot(const Direction& direction, Index chunk) const;
   std::size_t offset(const Chunk& chunk, const Region& region, std::size_t pitch) const;
   Queue& queue(const Direction& direction, Index chunk) const;
@@ -229,7 +236,7 @@ class Transfer {
   bool may_start(Index upload) const;
   bool issue_download();
   bool passed(const Chunk& chunk) const;
-  bool memory_is_free(const Chunk& chunk);
+  bool memory_is_free(Index unit);
   bool arrived(const Chunk& chunk) const;
   bool within_whole_region() const;
   bool see_download();
@@ -241,6 +248,7 @@ class Transfer {
   void for_each_column(const Direction& direction, const Unit& unit, F f) const;
   bool copy_up();
   bool copy_down();
+  void exchange(const Unit& unit) const;
   bool copies_done() const;
   Index home();
   void end();

@@ -76,6 +76,11 @@ class Operations {
     const auto pivots = indices(7), home = indices(7), info = indices(1);
     return after(GetrfPanel<T>{a, pivots, home, info, 0}, a, pivots, home, info);
   }
+  Results geqrf_panel() {
+    const auto a = up(random_matrix<T>(40, 7, 2, 3)), v = up(like(Padded<T>(40, 7, 1)));
+    const auto t = up(like(Padded<T>(7, 7, 2))), tau = up(like(Padded<T>(7, 1)));
+    return after(GeqrfPanel<T>{a, v, t, tau}, a, v, t, tau);
+  }
   Results update_panel() {
     const auto a = up(stored(factor_of_spd(30, 8))), v = up(small_vectors(30, 3));
     const auto rest = up(Padded<T>(22, 3, 1));
@@ -276,6 +281,7 @@ class CoreDevice : public testing::Test {
   };
   static constexpr Row kPanels[] = {{"potrf_panel", &Operations<T>::potrf_panel},
                                     {"getrf_panel", &Operations<T>::getrf_panel},
+                                    {"geqrf_panel", &Operations<T>::geqrf_panel},
                                     {"update_panel", &Operations<T>::update_panel}};
   static constexpr Row kFused[] = {
       {"potrf_rows", &Operations<T>::potrf_rows},

@@ -85,6 +85,12 @@ TEST(TuningTables, DifferWhereGenerationsDo) {
                                                                   "break_even.potri_16_cores",
                                                                   "break_even.getri_1_core",
                                                                   "break_even.getri_16_cores",
+                                                                  "break_even.geqrf_1_core",
+                                                                  "break_even.geqrf_16_cores",
+                                                                  "break_even.orgqr_1_core",
+                                                                  "break_even.orgqr_16_cores",
+                                                                  "break_even.ormqr_1_core",
+                                                                  "break_even.ormqr_16_cores",
                                                                   "break_even.origin"}));
   EXPECT_EQ(differences(hopper_tuning(), tuning_of_gpu(true, true)), Names());
   EXPECT_EQ(differences(ampere_tuning(), tuning_of_gpu(false, true)), Names());

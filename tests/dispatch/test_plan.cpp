@@ -142,9 +142,10 @@ TEST(Plans, TheBreakEvenOfNoDeviceIsTheLeast) {
 }
 
 /// Without an algorithm for the device.
-TEST(Plans, QrIsNeverForTheDevice) {
+TEST(Plans, LqIsNeverForTheDevice) {
   const auto device = make_emulated_device();
-  for (const Routine routine : {Routine::geqrf, Routine::orgqr, Routine::ormqr}) {
+  for (const Routine routine :
+       {Routine::gelqf, Routine::orglq, Routine::ormlq, Routine::geqrt, Routine::gels}) {
     const Shape shape{100000, 100000, 100000};
     EXPECT_FALSE(wants_device(routine, 'd', shape, Settings(), builtin_profile()));
     EXPECT_FALSE(wants_device(routine, 'd', shape, Settings(), builtin_profile(), device.get()));

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/inverse/column_interchanges.hpp"
 #include "cpu/inverse.hpp"
 #include "dispatch/calls.hpp"
 #include "overlapack/lapack.h"
@@ -524,33 +523,6 @@ TYPED_TEST(Inverse, OnTheCpu) {
 }
 
 /// Columns are interchanged only behind those that are not at home.
-TYPED_TEST(Inverse, ColumnsAreInterchangedAsTheyComeHome) {
-  using T = TypeParam;
-  const Index n = 1100;  // three strips
-  const auto a = random_matrix<T>(n, 40, 1, 2);
-  std::vector<Index> pivots;
-  Random random(2);
-  for (Index j = 0; j < a.cols(); ++j) pivots.push_back(random.integer(j, a.cols() - 1) + 1);
-  auto wanted = a;
-  for (Index j = a.cols() - 1; j >= 0; --j) {
-    const Index p = pivots[algorithms::at(j)] - 1;
-    for (Index i = 0; i < n; ++i) std::swap(wanted(i, j), wanted(i, p));
-  }
-  auto x = a;
-  algorithms::ColumnInterchanges<T> interchanges(x.view(), pivots);
-  EXPECT_FALSE(interchanges.advance(a.cols()));
-  for (Index first : {30, 10}) {
-    Index tasks = 0;
-    while (interchanges.advance(first)) ++tasks;
-    EXPECT_EQ(tasks, 3);
-    for (Index j = 0; j < first; ++j) ASSERT_EQ(x(n - 1, j), a(n - 1, j)) << j;
-  }
-  interchanges.finish(2);
-  EXPECT_TRUE(same_bits(x, wanted));
-  interchanges.undo();
-  EXPECT_TRUE(same_bits(x, a));
-}
-
 /// In a process without a CPU LAPACK.
 TYPED_TEST(Inverse, ByTextbookLoops) {
   using T = TypeParam;

@@ -141,19 +141,37 @@ void expect_right(const Padded<T>& a, const Factored<T>& factored) {
   EXPECT_TRUE(factored.factors.padding_untouched());
 }
 
+/// ||op(Q) C - product|| / (m ||C|| eps), or of C op(Q).
+template <class T>
+double error_of_product(Side side, Op op, const Padded<T>& q, const Padded<T>& c,
+                        const Padded<T>& product) {
+  const auto wide = widen<T>(c.view()), got = widen<T>(product.view()), of_q = widen<T>(q.view());
+  const auto error = side == Side::left ? rest(got, op, of_q, Op::none, wide)
+                                        : rest(got, Op::none, wide, op, of_q);
+  return scaled(norm1(error), static_cast<double>(q.rows()) * norm1(wide), epsilon<T>());
+}
+
 template <class T>
 class Qr : public RoutedTest {
  protected:
   void SetUp() override {
     RoutedTest::SetUp();
-    if (IsSkipped()) return;
-    this->route(dispatch::Algorithm::tiled, 16);  // every call, however small
+    if (!IsSkipped()) send_to_device(false);
   }
-  void TearDown() override {
-    if (!IsSkipped()) {
-      EXPECT_EQ(uploaded(), 0u) << "a call has reached the device";
+  /// Every call, however small, or none.
+  void send_to_device(bool yes) {
+    dispatch::Settings settings = settings_for(dispatch::Algorithm::tiled, 16);
+    if (!yes) settings.device = dispatch::DeviceChoice::off;
+    yes ? use(settings)
+        : dispatch::Context::instance().reset(settings, dispatch::builtin_profile());
+  }
+  /// What a call has to have done: the device has the routines of QR.
+  void expect_reached(bool device, Reflectors kind, std::size_t uploaded_before) {
+    if (!device || kind == Reflectors::rows) {
+      EXPECT_EQ(uploaded(), uploaded_before);
+    } else {
+      EXPECT_GT(uploaded(), uploaded_before) << "the call did not reach the device";
     }
-    RoutedTest::TearDown();
   }
   const cpu::Lapack<T>& cpu_lapack() { return cpu::lapack<T>(cpu::Family::lp64); }
 };
@@ -161,12 +179,43 @@ TYPED_TEST_SUITE(Qr, Precisions);
 
 TYPED_TEST(Qr, FactorsAMatrix) {
   using T = TypeParam;
-  for (const Reflectors kind : kKinds) {
-    for (const MatrixShape shape : kShapes) {
-      SCOPED_TRACE(testing::Message() << shape << (kind == Reflectors::rows ? " LQ" : " QR"));
-      const auto a = random_matrix<T>(shape.m, shape.n, 1, 3);
-      expect_right(a, Factored<T>(kind, a));
+  for (const bool device : {false, true}) {
+    this->send_to_device(device);
+    for (const Reflectors kind : kKinds) {
+      for (const MatrixShape shape : kShapes) {
+        SCOPED_TRACE(testing::Message() << shape << (kind == Reflectors::rows ? " LQ" : " QR")
+                                        << (device ? " on the device" : ""));
+        const auto a = random_matrix<T>(shape.m, shape.n, 1, 3);
+        const std::size_t before = this->uploaded();
+        const Factored<T> factored(kind, a);
+        this->expect_reached(device, kind, before);
+        expect_right(a, factored);
+      }
     }
+  }
+}
+
+/// Whatever the device fails in, the CPU LAPACK finishes, in the caller's workspace.
+TYPED_TEST(Qr, FaultsAtEveryAction) {
+  using T = TypeParam;
+  const bool every = std::is_same_v<T, double> && device_under_test() == "lazy";
+  for (const MatrixShape shape : {MatrixShape{60, 45}, {40, 70}}) {
+    const auto a = random_matrix<T>(shape.m, shape.n, 1, 3);
+    const Index faults = this->with_faults(
+        every ? 1 : 29, [&] { this->send_to_device(true); },
+        [&] {
+          const Factored<T> factored(Reflectors::columns, a);
+          expect_right(a, factored);
+          const auto q = factored.whole_q(), c = random_matrix<T>(q.rows(), 20, 2, 1);
+          auto product = c;
+          WorkWithEnd<T> work(c.cols());
+          EXPECT_EQ(ormqr<T>(Reflectors::columns, Side::left, Op::conj_trans, factored.vectors(),
+                             factored.tau.data(), product.view(), work),
+                    0);
+          EXPECT_LT(error_of_product(Side::left, Op::conj_trans, q, c, product), kThreshold);
+        });
+    EXPECT_GT(faults, 1);
+    if (this->HasFailure()) return;
   }
 }
 
@@ -191,24 +240,16 @@ TYPED_TEST(Qr, IsThatOfTheCpuLapackWithTheCallersWorkspace) {
   }
 }
 
-/// ||op(Q) C - product|| / (m ||C|| eps), or of C op(Q).
-template <class T>
-double error_of_product(Side side, Op op, const Padded<T>& q, const Padded<T>& c,
-                        const Padded<T>& product) {
-  const auto wide = widen<T>(c.view()), got = widen<T>(product.view()), of_q = widen<T>(q.view());
-  const auto error = side == Side::left ? rest(got, op, of_q, Op::none, wide)
-                                        : rest(got, Op::none, wide, op, of_q);
-  return scaled(norm1(error), static_cast<double>(q.rows()) * norm1(wide), epsilon<T>());
-}
-
 TYPED_TEST(Qr, MultipliesByQ) {
   using T = TypeParam;
   constexpr Index kOthers = 17;
   for (const Reflectors kind : kKinds) {
     for (const MatrixShape shape : {MatrixShape{30, 30}, {50, 20}, {20, 50}, {90, 70}, {1, 1}}) {
+      this->send_to_device(false);
       const Factored<T> factored(kind, random_matrix<T>(shape.m, shape.n, 1, 1));
       const auto before = factored.factors;
       const auto q = factored.whole_q();
+      this->send_to_device(true);
       for (const Side side : kSides) {
         for (const Op op : kOps) {
           SCOPED_TRACE(testing::Message() << shape << (kind == Reflectors::rows ? " LQ " : " QR ")
@@ -217,9 +258,11 @@ TYPED_TEST(Qr, MultipliesByQ) {
                                             : random_matrix<T>(kOthers, q.rows(), 2, 2);
           auto product = c;
           WorkWithEnd<T> work(kOthers);
+          const std::size_t uploaded = this->uploaded();
           EXPECT_EQ(ormqr<T>(kind, side, op, factored.vectors(), factored.tau.data(),
                              product.view(), work),
                     0);
+          this->expect_reached(true, kind, uploaded);
           EXPECT_TRUE(product.padding_untouched());
           EXPECT_TRUE(same_bits(factored.factors, before));
           EXPECT_LT(error_of_product(side, op, q, c, product), kThreshold);

@@ -491,6 +491,67 @@ class Transfers : public DeviceTest {
       }
     }
   }
+
+  /// X, on the device, comes home from the right; column j is exchanged there with places[j].
+  void exchange_columns(DeviceView<T> x, HostView<T> home, const std::vector<Index>& places,
+                        const TransferTuning& tuning, Index& committed) {
+    const QueueLease queue(this->device());
+    std::vector<std::vector<Index>> within;  // places counted from the first column of a region
+    Transfer transfer(this->device(), 3, committed, tuning);
+    auto blocks = partition(x.cols, 15);
+    std::reverse(blocks.begin(), blocks.end());
+    for (const Range& c : blocks) {
+      within.emplace_back(places.begin() + c.first, places.begin() + c.last);
+      for (Index& place : within.back()) place -= c.first;
+      Region region = make_region<T>(home.block(0, c.first, home.rows, c.size()),
+                                     x.block(0, c.first, x.rows, c.size()));
+      region.places = within.back().data();
+      region.exchanges = true;
+      transfer.add_whole_download(region);
+    }
+    transfer.start();
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      transfer.release(*queue, static_cast<Index>(b));
+    }
+    transfer.finish();
+  }
+
+  void exchanges_whatever_fails(const Way& way, Shape shape) {
+    const auto [m, n] = shape;
+    const auto x = random_matrix<T>(m, n, 1), before = random_matrix<T>(m, n, 2, 3);
+    std::vector<Index> places;
+    Random random(3);
+    for (Index j = 0; j < n; ++j) places.push_back(random.integer(j, n - 1));
+    Placed<T> source(this->device(), MemoryKind::device, x);
+    for (Index fault_at = 1;; fault_at += faults_step()) {
+      SCOPED_TRACE(testing::Message() << "fault at action " << fault_at);
+      auto home = before, wanted = before;
+      Index committed = 0;
+      FaultAt fault(fault_at);
+      this->device().set_observer(&fault);
+      bool failed = false;
+      try {
+        const HostView<T> there = source.view();
+        exchange_columns(DeviceView<T>(there.data, m, n, there.ld), home.view(), places,
+                         way.tuning, committed);
+      } catch (const DeviceError&) {
+        failed = true;
+      }
+      this->device().set_observer(nullptr);
+      for (Index j = n - 1; j >= n - committed; --j) {
+        for (Index i = 0; i < m; ++i) {
+          wanted(i, j) = x(i, j);
+          std::swap(wanted(i, j), wanted(i, places[at(j)]));
+        }
+      }
+      ASSERT_TRUE(same_bits(home, wanted)) << committed << " columns";
+      if (!failed) {
+        EXPECT_EQ(committed, n);
+        return;
+      }
+      ASSERT_LT(fault_at, 10000) << "the transfer never ends";
+    }
+  }
 };
 TYPED_TEST_SUITE(Transfers, Precisions);
 
@@ -607,6 +668,16 @@ TYPED_TEST(Transfers, LeaveACheckpointWhateverFails) {
     SCOPED_TRACE(c.name());
     this->leaves_a_checkpoint(c);
     if (this->HasFailure()) return;
+  }
+}
+
+TYPED_TEST(Transfers, ExchangeColumnsAsTheyComeHome) {
+  for (const Way& way : this->ways()) {
+    for (const Shape shape : {Shape{1, 1}, Shape{70, 40}, Shape{300, 33}}) {
+      SCOPED_TRACE(testing::Message() << way.name << ", " << shape);
+      this->exchanges_whatever_fails(way, shape);
+      if (this->HasFailure()) return;
+    }
   }
 }
 

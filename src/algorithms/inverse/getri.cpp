@@ -1,7 +1,6 @@
 #include <numeric>
 #include <utility>
 
-#include "algorithms/inverse/column_interchanges.hpp"
 #include "algorithms/inverse/inverse.hpp"
 #include "algorithms/inverse/triangle_in_place.hpp"
 #include "algorithms/inverse/uploads.hpp"
@@ -14,8 +13,9 @@
 // In the caller's memory a block column of X takes the place of one of L and U. What is left of
 // these is enough for the CPU to go on from there, as LAPACK's own loop does
 // (cpu::finish_getri()), as long as columns of X stand where they were computed. So block columns
-// go home as soon as they are final, and their interchanges are the business of idle threads. If
-// the device fails, these are undone.
+// go home as soon as they are final. Column j is to be exchanged with one that does not stand
+// before it. That one is at home already, so whoever stores column j makes the exchange. If the
+// device fails, exchanges are undone.
 //
 // A small matrix is interchanged on the device, and goes home as a whole, as one does that lies on
 // the device: to interchange it on the CPU would take longer than all the rest.
@@ -54,9 +54,9 @@ class MatrixInverse {
         blocks_(partition(n_, options.nb)),
         pieces_(pieces_of(blocks_)),
         pivots_(pivots),
+        places_(places_in(pieces_, pivots)),
         resident_(device.kind_of(a.data) == MemoryKind::device),
         whole_(resident_ || sizeof(T) * at(n_ * n_) <= device.tuning().transfer.kept_upload_bytes),
-        at_home_(a, pivots),
         matrix_(device, n_, n_),
         aside_(device, n_, blocks_.front().size()),
         triangle_(device, Uplo::upper, matrix_.view(), options.nb),
@@ -67,10 +67,8 @@ class MatrixInverse {
   void run(Index& committed) {
     try {
       compute(committed);
-      if (!whole_) at_home_.finish(options_.threads);
     } catch (...) {
-      if (!resident_ && whole_ && committed == n_) at_home_.note_done();
-      if (!resident_) at_home_.undo();
+      if (!resident_) undo_exchanges(committed);
       throw;
     }
   }
@@ -89,6 +87,18 @@ class MatrixInverse {
     return pieces;
   }
 
+  /// With what column each one is exchanged, counted from the first column of its piece.
+  static std::vector<Index> places_in(const std::vector<Range>& pieces,
+                                      const std::vector<Index>& pivots) {
+    std::vector<Index> places(pivots.size());
+    for (const Range& piece : pieces) {
+      for (Index j = piece.first; j < piece.last; ++j) {
+        places[at(j)] = pivots[at(j)] - 1 - piece.first;
+      }
+    }
+    return places;
+  }
+
   void compute(Index& committed) {
     const DeviceView<T> A = matrix_.view();
     const Range all = {0, n_};
@@ -105,11 +115,11 @@ class MatrixInverse {
       transfer.add_whole_download(make_region<T>(a_, A));
     } else {
       for (const Range& j : pieces_) {
-        transfer.add_whole_download(make_region<T>(a_.block(all, j), A.block(all, j)));
+        Region home = make_region<T>(a_.block(all, j), A.block(all, j));
+        home.places = &places_[at(j.first)];
+        home.exchanges = true;
+        transfer.add_whole_download(home);
       }
-      transfer.when_idle([this](Index home) {
-        return at_home_.advance(home == 0 ? n_ : pieces_[at(home - 1)].first);
-      });
     }
     transfer.start();
     triangle_.prepare(*queue_);
@@ -154,6 +164,14 @@ class MatrixInverse {
     queue_->enqueue(SwapColumns<T>{matrix_.view(), p, 0});
   }
 
+  /// Puts the last columns, so many, back where they were computed.
+  void undo_exchanges(Index columns) const {
+    for (Index j = n_ - columns; j < n_; ++j) {
+      const Index p = pivots_[at(j)] - 1;
+      if (p != j) std::swap_ranges(&a_(0, j), &a_(0, j) + n_, &a_(0, p));
+    }
+  }
+
   Device& device_;
   const Options& options_;
   const HostView<T> a_;
@@ -161,8 +179,8 @@ class MatrixInverse {
   const std::vector<Range> blocks_;
   const std::vector<Range> pieces_;  // of blocks, in the order in which they go home
   const std::vector<Index>& pivots_;
+  const std::vector<Index> places_;
   const bool resident_, whole_;
-  ColumnInterchanges<T> at_home_;
   const DeviceMatrix<T> matrix_, aside_;
   const TriangleInPlace<T> triangle_;
   const Buffer<Index> there_, staged_;

@@ -1,38 +1,40 @@
 #include "algorithms/qr/traits.hpp"
 
+#include <algorithm>
 #include <cmath>
+
+#include "algorithms/qr/orgqr.hpp"
+#include "algorithms/qr/ormqr.hpp"
+#include "algorithms/qr/qr.hpp"
 
 namespace overlapack::algorithms {
 namespace {
+
+using BreakEven = Tuning::BreakEven;
 
 /// m x n is the matrix that is factored, or whose n columns are reflectors. With these ?ormqr
 /// multiplies `nrhs` columns, or rows. Of LQ it is the adjoint of the matrix.
 class QrTraits : public FamilyTraits {
  public:
-  /// No call is for the device, which has no algorithm yet.
-  const Tuning::BreakEven::Sizes& builtin_break_evens(const Tuning::BreakEven&,
-                                                      bool) const override {
-    static constexpr Tuning::BreakEven::Sizes kSizes = {{kNever, kNever, kNever, kNever},
-                                                        {kNever, kNever, kNever, kNever}};
-    return kSizes;
-  }
-  Index block_size(const Request& request, bool) const override {
-    const Shape& shape = request.shape;
-    return block_columns(request.tuning().lu.blocks, request.type, std::min(shape.m, shape.n),
-                         false);
-  }
-  std::size_t memory(const Request& request, const Options&) const override {
-    return static_cast<std::size_t>(request.shape.m * (request.shape.n + request.shape.nrhs)) *
-           with_type(request.type, [](auto one) { return sizeof one; });
+  /// Without a row of break-evens no call is for the device, which has no algorithm.
+  constexpr explicit QrTraits(BreakEven::Sizes BreakEven::*row) : row_(row) {}
+  const BreakEven::Sizes& builtin_break_evens(const BreakEven& sizes, bool) const override {
+    static constexpr BreakEven::Sizes kNone = {{kNever, kNever, kNever, kNever},
+                                               {kNever, kNever, kNever, kNever}};
+    return row_ == nullptr ? kNone : sizes.*row_;
   }
 
  protected:
   ~QrTraits() = default;
+
+ private:
+  BreakEven::Sizes BreakEven::*const row_;
 };
 
 /// ?geqrf takes as many operations as ?orgqr does for as many columns as there are reflectors.
-class GeqrfTraits : public QrTraits {
+class FactorTraits : public QrTraits {
  public:
+  using QrTraits::QrTraits;
   /// The order of a square matrix that takes about as many operations.
   Index size(const Shape& shape) const override {
     const auto m = static_cast<double>(shape.m), n = static_cast<double>(shape.n);
@@ -45,14 +47,34 @@ class GeqrfTraits : public QrTraits {
   }
 
  protected:
+  ~FactorTraits() = default;
+};
+
+class GeqrfTraits : public FactorTraits {
+ public:
+  using FactorTraits::FactorTraits;
+  Index block_size(const Request& request, bool) const override {
+    return geqrf_block_columns(request.device, request.shape.m, request.shape.n);
+  }
+  std::size_t memory(const Request& request, const Options& options) const override {
+    return with_type(request.type, [&](auto one) {
+      return geqrf_bytes<decltype(one)>(options, request.shape.m, request.shape.n);
+    });
+  }
+
+ protected:
   ~GeqrfTraits() = default;
 };
 
-class FactorsTraits final : public GeqrfTraits {};
+class FactorsOnlyTraits final : public GeqrfTraits {
+ public:
+  using GeqrfTraits::GeqrfTraits;
+};
 
 /// A factorization, a product with Q and a solve.
 class GelsTraits final : public GeqrfTraits {
  public:
+  using GeqrfTraits::GeqrfTraits;
   double flops(const Shape& shape) const override {
     const auto m = static_cast<double>(shape.m), n = static_cast<double>(shape.n);
     const double longer = std::max(m, n), k = std::min(m, n);
@@ -60,8 +82,24 @@ class GelsTraits final : public GeqrfTraits {
   }
 };
 
+/// As many reflectors as columns: with fewer it takes less memory.
+class OrgqrTraits final : public FactorTraits {
+ public:
+  constexpr OrgqrTraits() : FactorTraits(&BreakEven::orgqr) {}
+  Index block_size(const Request& request, bool) const override {
+    return request.tuning().qr.reflector_columns;
+  }
+  std::size_t memory(const Request& request, const Options& options) const override {
+    const auto [m, n, none] = request.shape;
+    return with_type(request.type, [&, m = m, n = n](auto one) {
+      return orgqr_bytes<decltype(one)>(options, m, n, n);
+    });
+  }
+};
+
 class OrmqrTraits final : public QrTraits {
  public:
+  using QrTraits::QrTraits;
   Index size(const Shape& shape) const override {
     return std::llround(std::cbrt(static_cast<double>(shape.m) * static_cast<double>(shape.n) *
                                   static_cast<double>(shape.nrhs)));
@@ -70,24 +108,48 @@ class OrmqrTraits final : public QrTraits {
     const auto m = static_cast<double>(shape.m), k = static_cast<double>(shape.n);
     return 2 * static_cast<double>(shape.nrhs) * k * (2 * m - k);
   }
+  Index block_size(const Request& request, bool) const override {
+    return request.tuning().qr.reflector_columns;
+  }
+  /// From either side.
+  std::size_t memory(const Request& request, const Options& options) const override {
+    const auto [m, k, lines] = request.shape;
+    return with_type(request.type, [&, m = m, k = k, lines = lines](auto one) {
+      return std::max(ormqr_bytes<decltype(one)>(options, Side::left, k, m, lines),
+                      ormqr_bytes<decltype(one)>(options, Side::right, k, lines, m));
+    });
+  }
 };
 
 }  // namespace
 
 const FamilyTraits& geqrf_traits() {
-  static constexpr FactorsTraits kTraits;
+  static constexpr FactorsOnlyTraits kTraits(&BreakEven::geqrf);
   return kTraits;
 }
 
-const FamilyTraits& orgqr_traits() { return geqrf_traits(); }
+const FamilyTraits& geqrf_on_cpu_traits() {
+  static constexpr FactorsOnlyTraits kTraits(nullptr);
+  return kTraits;
+}
+
+const FamilyTraits& orgqr_traits() {
+  static constexpr OrgqrTraits kTraits;
+  return kTraits;
+}
 
 const FamilyTraits& ormqr_traits() {
-  static constexpr OrmqrTraits kTraits;
+  static constexpr OrmqrTraits kTraits(&BreakEven::ormqr);
+  return kTraits;
+}
+
+const FamilyTraits& ormqr_on_cpu_traits() {
+  static constexpr OrmqrTraits kTraits(nullptr);
   return kTraits;
 }
 
 const FamilyTraits& gels_traits() {
-  static constexpr GelsTraits kTraits;
+  static constexpr GelsTraits kTraits(nullptr);
   return kTraits;
 }
 

@@ -1,5 +1,4 @@
-// What plans ask of the routines of QR, and of LQ, which have the same traits: ?geqrf and ?gelqf,
-// ?orgqr and ?orglq, ?ormqr and ?ormlq (?ungqr and so on).
+// What plans ask of the routines of QR and LQ.
 #pragma once
 
 #include "algorithms/shared/family.hpp"
@@ -9,6 +8,9 @@ namespace overlapack::algorithms {
 const FamilyTraits& geqrf_traits();
 const FamilyTraits& orgqr_traits();
 const FamilyTraits& ormqr_traits();
+// What only the CPU has: LQ, ?geqrt and ?gemqrt, which take as many operations; and ?gels.
+const FamilyTraits& geqrf_on_cpu_traits();
+const FamilyTraits& ormqr_on_cpu_traits();
 const FamilyTraits& gels_traits();
 
 }  // namespace overlapack::algorithms

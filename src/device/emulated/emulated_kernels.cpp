@@ -60,6 +60,7 @@ class EmulatedKernels final : public CoreKernels<T> {
       : CoreKernels<T>(device, machine, kLimits, formats.view()) {}
 
   // Few rows and columns, so that tests have more.
+  Index geqrf_panel_width(Index rows) const override { return rows <= 60 ? 8 : 4; }
   bool has_lu_step(Index rows, Index order, Index columns) const override {
     return rows > order && rows <= 60 && columns <= 4;
   }
@@ -88,11 +89,17 @@ class EmulatedKernels final : public CoreKernels<T> {
     if (op.begun != nullptr) queue.record(*op.begun);
     operands_.run(queue, op, [](const GetrfPanel<T>& x) { reference::on_cpu(x, kCpuPanels); });
   }
+  void run(Queue& queue, const GeqrfPanel<T>& op) override {
+    require(op.a.cols <= geqrf_panel_width(op.a.rows), op.kName, "the shapes do not fit");
+    if (op.begun != nullptr) queue.record(*op.begun);
+    operands_.run(queue, op, [](const GeqrfPanel<T>& x) { reference::on_cpu(x, kCpuPanels); });
+  }
   void run(Queue& queue, const UpdatePanel<T>& op) override {
     require(op.columns() <= kLimits.update_panel_width, op.kName, "the shapes do not fit");
     by_loops(queue, op);
   }
-  static constexpr CpuPanels<T> kCpuPanels = {&reference::potrf<T>, &reference::getrf<T>};
+  static constexpr CpuPanels<T> kCpuPanels = {&reference::potrf<T>, &reference::getrf<T>,
+                                              &reference::geqrf<T>};
 
   // ---- Cholesky
 

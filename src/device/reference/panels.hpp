@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "cpu/householder.hpp"
 #include "cpu/reflectors.hpp"
 #include "device/panels.hpp"
 #include "device/reference/blas.hpp"
@@ -45,6 +46,15 @@ void on_cpu(const GetrfPanel<T>& op, const CpuPanels<T>& cpu) {
   for (Index j = 0; j < op.steps(); ++j) pivots(j) += op.offset;
   std::copy_n(pivots.data, op.steps(), here(op.staged_pivots).data);
   if (failed != 0 && info == 0) info = op.offset + failed;
+}
+
+template <class T>
+void on_cpu(const GeqrfPanel<T>& op, const CpuPanels<T>& cpu) {
+  const HostView<T> a = here(op.a), v = here(op.v);
+  T* const tau = here(op.tau).data;
+  cpu.geqrf(a, tau);
+  reflectors_of<T>(a, v);
+  block_reflector<T>(v, tau, here(op.t));
 }
 
 /// The rotations that an update by one vector has made, of its reflectors: LINPACK's c and s.

@@ -58,12 +58,19 @@ Index gecon(Family family, Norm norm, HostView<const T> a, Real<T> norm_of_a, Re
   const Lapack<T>& cpu = cpu_lapack<T>(family);
   Call call = make_call<T>(Routine::gecon, a);
   call.trans = static_cast<char>(norm);
-  return estimate(
-      call, a, rcond,
-      [&](HostView<const T> m) { return cpu::gecon<T>(cpu, norm, m, norm_of_a, rcond, work); },
-      [&](Device& device, const algorithms::Options& options) {
-        return algorithms::gecon<T>(device, options, norm, a, norm_of_a);
-      });
+  const auto on_cpu = [&](HostView<const T> m) {
+    return cpu::gecon<T>(cpu, norm, m, norm_of_a, rcond, work);
+  };
+  return estimate(call, a, rcond, on_cpu, [&](Device& device, const algorithms::Options& options) {
+    const Real<T> result = algorithms::gecon<T>(device, options, norm, a, norm_of_a);
+    // LAPACK's own ?latdf, of matrices up to this order, reads the vector that its ?gecon leaves
+    // in the workspace.
+    constexpr Index kOrderOfLatdf = 8;
+    const bool is_small = a.rows <= kOrderOfLatdf;
+    if (!is_small || device.kind_of(a.data) == MemoryKind::device) return result;
+    on_cpu(a);
+    return rcond;
+  });
 }
 
 template <class T>

@@ -1,14 +1,25 @@
-// geqrf, gelqf, orgqr, orglq, ormqr, ormlq (and ungqr and so on), geqrt, gemqrt and gels. There is
-// no algorithm for the device yet: all calls are for the CPU LAPACK, whatever their size and the
+// geqrf, gelqf, orgqr, orglq, ormqr, ormlq (and ungqr and so on), geqrt, gemqrt and gels. The
+// device has the routines of QR. All others are for the CPU LAPACK, whatever their size and the
 // settings.
+//
+// A CPU LAPACK's own drivers (?gels, ?gesvd, ?geev) call these by their names, and look at no
+// `info`. So a call that the device cannot finish needs no memory of its own: the CPU LAPACK works
+// in the caller's workspace.
 #include "cpu/qr.hpp"
 
+#include <algorithm>
+
+#include "algorithms/qr/orgqr.hpp"
+#include "algorithms/qr/ormqr.hpp"
+#include "algorithms/qr/qr.hpp"
 #include "dispatch/route.hpp"
 
 namespace overlapack::dispatch {
 namespace {
 
+using algorithms::Options;
 using cpu::Family;
+using cpu::Lapack;
 using cpu::Reflectors;
 using cpu::Workspace;
 
@@ -19,24 +30,106 @@ Index stay_on_cpu(OnCpu on_cpu) {
   return on_cpu();
 }
 
+/// Has the device do a call, which needs no workspace there. The caller's is left as on_cpu(query)
+/// leaves it, if the CPU can reach that.
+template <class T, class OnCpu, class Run>
+Index on_device(Device& device, Workspace<T> work, const T* tau, OnCpu on_cpu, Run run) {
+  if (device.kind_of(tau) == MemoryKind::device) throw DeviceError("tau lies in device memory");
+  run();
+  if (device.kind_of(work.data) != MemoryKind::device) {
+    on_cpu(Workspace<T>{work.data, Workspace<T>::kQuery});
+  }
+  return 0;
+}
+
+/// tau, if it makes unitary matrices of vectors that begin with 1, as that of LAPACK's reflectors
+/// does. Of others the device need not be as accurate as LAPACK.
+template <class T>
+HostView<const T> unitary(const T* tau, Index count) {
+  constexpr Real<T> kMost = Real<T>(1.001);
+  for (Index j = 0; j < count; ++j) {
+    const bool is_unitary = tau[j] == T(0) || std::abs(tau[j] - T(1)) <= kMost;
+    if (!is_unitary) throw DeviceError("tau is not that of unitary reflectors");
+  }
+  return HostView<const T>(tau, count);
+}
+
+/// The last of the columns, or rows, of C.
+template <class T>
+HostView<T> behind(Side side, HostView<T> c, Index lines) {
+  return side == Side::left ? c.block(0, lines, c.rows, c.cols - lines)
+                            : c.block(lines, 0, c.rows - lines, c.cols);
+}
+
 }  // namespace
 
 template <class T>
 Index geqrf(Family family, Reflectors kind, HostView<T> a, T* tau, Workspace<T> work) {
-  return stay_on_cpu([&] { return cpu::geqrf(cpu_lapack<T>(family), kind, a, tau, work); });
+  const Lapack<T>& cpu = cpu_lapack<T>(family);
+  const auto on_cpu = [&](Workspace<T> with) { return cpu::geqrf(cpu, kind, a, tau, with); };
+  if (work.is_query() || kind == Reflectors::rows) return stay_on_cpu([&] { return on_cpu(work); });
+  return route(
+      make_call<T>(Routine::geqrf, a), [&] { return on_cpu(work); },
+      [&](Device& device, const Options& options, Index& committed) {
+        return on_device(device, work, tau, on_cpu,
+                         [&] { algorithms::geqrf(device, options, a, tau, committed); });
+      },
+      [&](const Options&, Index committed) {
+        return cpu::finish_geqrf(cpu, a, tau, committed, work);
+      });
 }
 
 template <class T>
 Index orgqr(Family family, Reflectors kind, HostView<T> a, Index count, const T* tau,
             Workspace<T> work) {
-  return stay_on_cpu([&] { return cpu::orgqr(cpu_lapack<T>(family), kind, a, count, tau, work); });
+  const Lapack<T>& cpu = cpu_lapack<T>(family);
+  const auto on_cpu = [&](Workspace<T> with) { return cpu::orgqr(cpu, kind, a, count, tau, with); };
+  if (work.is_query() || kind == Reflectors::rows || count == 0) {
+    return stay_on_cpu([&] { return on_cpu(work); });
+  }
+  return route(
+      make_call<T>(is_complex<T> ? Routine::ungqr : Routine::orgqr, a),
+      [&] { return on_cpu(work); },
+      [&](Device& device, const Options& options, Index& committed) {
+        return on_device(device, work, tau, on_cpu, [&] {
+          algorithms::orgqr<T>(device, options, a, unitary(tau, count), committed);
+        });
+      },
+      [&](const Options&, Index committed) {
+        const Index left = a.cols - committed;
+        return left == 0 ? 0
+                         : cpu::orgqr(cpu, kind, a.block(0, 0, a.rows, left), std::min(count, left),
+                                      tau, work);
+      });
 }
 
 template <class T>
 Index ormqr(Family family, Reflectors kind, Side side, Op op, HostView<const T> a, const T* tau,
             HostView<T> c, Workspace<T> work) {
-  return stay_on_cpu(
-      [&] { return cpu::ormqr(cpu_lapack<T>(family), kind, side, op, a, tau, c, work); });
+  const Lapack<T>& cpu = cpu_lapack<T>(family);
+  const auto on_cpu = [&](HostView<T> of, Workspace<T> with) {
+    return cpu::ormqr(cpu, kind, side, op, a, tau, of, with);
+  };
+  if (work.is_query() || kind == Reflectors::rows) {
+    return stay_on_cpu([&] { return on_cpu(c, work); });
+  }
+  Call call = make_call<T>(is_complex<T> ? Routine::unmqr : Routine::ormqr, a, c);
+  call.shape.nrhs = side == Side::left ? c.cols : c.rows;
+  call.trans = static_cast<char>(op);
+  return route(
+      call, [&] { return on_cpu(c, work); },
+      [&](Device& device, const Options& options, Index& committed) {
+        return on_device(
+            device, work, tau, [&](Workspace<T> with) { on_cpu(c, with); },
+            [&] {
+              algorithms::ormqr<T>(device, options, side, op, a, unitary(tau, a.cols), c,
+                                   committed);
+            });
+      },
+      [&](const Options&, Index committed) {
+        const HostView<T> rest = behind(side, c, committed);
+        return rest.empty() ? 0 : on_cpu(rest, work);
+      });
 }
 
 template <class T>

@@ -1,4 +1,5 @@
-// Panels of LU of any width, made of those that one kernel takes.
+// Panels of LU of any width, made of those that one kernel takes; and which kernel takes a panel of
+// QR.
 #include <algorithm>
 
 #include "device/cuda/panels/panels.hpp"
@@ -49,9 +50,23 @@ void enqueue(CudaQueue& queue, const GetrfPanel<T>& op) {
   launch(queue, SwapRows<T>{a21, pivots2, op.offset + n1});
 }
 
+template <class T>
+void enqueue(CudaQueue& queue, const GeqrfPanel<T>& op) {
+  const int limit = queue.exchange().cluster_limit();
+  const bool fits = op.a.cols <= geqrf_cluster_width<T>(op.a.rows, limit);
+  if (op.begun != nullptr && !fits) queue.record(*op.begun);  // it needs none at a time
+  if (!fits) return geqrf_tall(queue.stream(), queue.reflector_scratch(), op);
+  const cudaEvent_t begun =
+      op.begun == nullptr ? nullptr : static_cast<CudaEvent&>(*op.begun).handle();
+  geqrf_cluster(queue.stream(), limit, op, begun);
+  if (op.begun != nullptr) op.begun->recorded_by_kernel();
+}
+
 }  // namespace
 
-#define OVERLAPACK_INSTANTIATE(T) OVERLAPACK_LAUNCH(GetrfPanel<T>)
+#define OVERLAPACK_INSTANTIATE(T)  \
+  OVERLAPACK_LAUNCH(GetrfPanel<T>) \
+  OVERLAPACK_LAUNCH(GeqrfPanel<T>)
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #undef OVERLAPACK_INSTANTIATE
 

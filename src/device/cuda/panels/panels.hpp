@@ -7,6 +7,11 @@
 #include "core/view.hpp"
 #include "device/cuda/runtime/check.hpp"
 
+namespace overlapack {
+template <class T>
+struct GeqrfPanel;
+}
+
 namespace overlapack::cuda {
 
 // ---- Cholesky -----------------------------------------------------------------------------
@@ -119,5 +124,36 @@ Index getrf_cluster_width(Index rows, int limit);
 template <class T>
 void getrf_cluster(cudaStream_t stream, int limit, DeviceView<T> a, PanelReport report,
                    Index offset, cudaEvent_t begun);
+
+// ---- QR -----------------------------------------------------------------------------------
+
+/// Device memory for a panel of QR that is factored in memory. One per queue.
+class ReflectorScratch {
+ public:
+  static constexpr int kMaxBlocks = 256;  // that leave their sums
+  static constexpr std::size_t kBytes = 160 * 1024;
+
+  /// On the current device.
+  ReflectorScratch() : memory_(kBytes, "memory for panels of QR") {}
+
+  void* memory() const { return memory_.at(0); }
+
+ private:
+  DeviceMemory memory_;
+};
+
+/// Largest number of columns that geqrf_cluster takes for `rows` rows and clusters of at most
+/// `limit` blocks, see getrf_cluster_limit(); 0 if there are too many rows.
+template <class T>
+Index geqrf_cluster_width(Index rows, int limit);
+/// GeqrfPanel of at most so many columns. `begun` may be null.
+template <class T>
+void geqrf_cluster(cudaStream_t stream, int limit, const GeqrfPanel<T>& op, cudaEvent_t begun);
+
+/// The same for any number of rows, on every GPU.
+template <class T>
+Index geqrf_tall_width();
+template <class T>
+void geqrf_tall(cudaStream_t stream, const ReflectorScratch& scratch, const GeqrfPanel<T>& op);
 
 }  // namespace overlapack::cuda

@@ -24,14 +24,14 @@ __device__ inline Complex<R> of_lane(Complex<R> x, int lane) {
   return {of_lane(x.re, lane), of_lane(x.im, lane)};
 }
 
-/// Sums over kCount lanes, whose numbers are `kLaneStride` apart, of as many numbers that each of
-/// them has: lane i of them, of which only the lower bits count, gets that of the x[i]. Destroys
-/// `x`.
+/// What combine() makes of so many numbers that each of kCount lanes has, whose numbers are
+/// `kLaneStride` apart: lane i of them, of which only the lower bits count, gets that of the x[i].
+/// Destroys `x`.
 ///
 /// Each exchange with another lane leaves half as many numbers. (A loop over the exchanges would
 /// not be unrolled, and `x` not be in registers.)
-template <int kCount, int kLaneStride = 1, class T, int kSize>
-__device__ inline T sum_of_mine(T (&x)[kSize], int i) {
+template <int kCount, int kLaneStride = 1, class T, int kSize, class Combine>
+__device__ inline T combined_of_mine(T (&x)[kSize], int i, Combine combine) {
   static_assert(kCount <= kSize && kCount * kLaneStride <= kWarp);
   if constexpr (kCount > 1) {
     constexpr int kHalf = kCount / 2;
@@ -39,12 +39,18 @@ __device__ inline T sum_of_mine(T (&x)[kSize], int i) {
 #pragma unroll
     for (int k = 0; k < kHalf; ++k) {
       const T keep = upper ? x[kHalf + k] : x[k], give = upper ? x[k] : x[kHalf + k];
-      x[k] = add(keep, of_other_lane(give, kHalf * kLaneStride));
+      x[k] = combine(keep, of_other_lane(give, kHalf * kLaneStride));
     }
-    return sum_of_mine<kHalf, kLaneStride>(x, i);
+    return combined_of_mine<kHalf, kLaneStride>(x, i, combine);
   } else {
     return x[0];
   }
+}
+
+/// Their sums.
+template <int kCount, int kLaneStride = 1, class T, int kSize>
+__device__ inline T sum_of_mine(T (&x)[kSize], int i) {
+  return combined_of_mine<kCount, kLaneStride>(x, i, [](T y, T z) { return add(y, z); });
 }
 
 }  // namespace overlapack::cuda

@@ -25,12 +25,22 @@ CudaKernels<T>::CudaKernels(Device& device, const Gpu& gpu, const CudaFormats<T>
 template <class T>
 bool CudaKernels<T>::has_lu_step(Index rows, Index order, Index columns) const {
   const int cluster = lu_step_cluster<T>(rows, order, columns, gpu_.shared_bytes);
-  if (cluster == 0) return false;
+  return cluster != 0 && cluster <= cluster_limit();
+}
+
+template <class T>
+Index CudaKernels<T>::geqrf_panel_width(Index rows) const {
+  const Index width = geqrf_cluster_width<T>(rows, cluster_limit());
+  return width > 0 ? width : geqrf_tall_width<T>();
+}
+
+template <class T>
+int CudaKernels<T>::cluster_limit() const {
   if (cluster_limit_ < 0) {
     const CurrentDevice current(gpu_.index);
     cluster_limit_ = getrf_cluster_limit();
   }
-  return cluster <= cluster_limit_;
+  return cluster_limit_;
 }
 
 #define OVERLAPACK_INSTANTIATE(T) template class CudaKernels<T>;

@@ -15,6 +15,7 @@ class CudaKernels final : public Kernels<T> {
   CudaKernels(Device& device, const Gpu& gpu, const CudaFormats<T>& formats);
 
   bool has_lu_step(Index rows, Index order, Index columns) const override;
+  Index geqrf_panel_width(Index rows) const override;
   Index hemv_work(Index n) const override { return cuda::hemv_work<T>(n); }
   Index factor_progress(Index blocks, Index columns) const override {
     return cuda::factor_progress<T>(blocks, columns);
@@ -41,6 +42,7 @@ class CudaKernels final : public Kernels<T> {
   // In panels/.
   void run(Queue& queue, const PotrfPanel<T>& op) override { launch_here(queue, op); }
   void run(Queue& queue, const GetrfPanel<T>& op) override { launch_here(queue, op); }
+  void run(Queue& queue, const GeqrfPanel<T>& op) override { launch_here(queue, op); }
   void run(Queue& queue, const UpdatePanel<T>& op) override { launch_here(queue, op); }
   void run(Queue& queue, const PotrfRows<T>& op) override { launch_here(queue, op); }
   void run(Queue& queue, const UpdatePanels<T>& op) override { launch_here(queue, op); }
@@ -62,6 +64,8 @@ class CudaKernels final : public Kernels<T> {
     if constexpr (kSplits<T>) launch_here(queue, op);
   }
   void run(Queue& queue, const Substitute<T>& op) override { launch_here(queue, op); }
+
+  int cluster_limit() const;
 
   const Gpu gpu_;
   mutable std::atomic<int> cluster_limit_{-1};  // getrf_cluster_limit(), once it is known

@@ -153,9 +153,11 @@ Exchange& CudaQueue::exchange() { return made(exchange_, gpu_.multiprocessors); 
 Relay& CudaQueue::relay() { return made(relay_); }
 const UpdateScratch& CudaQueue::update_scratch() { return made(update_scratch_); }
 const ReduceScratch& CudaQueue::reduce_scratch() { return made(reduce_scratch_, stream_); }
+const ReflectorScratch& CudaQueue::reflector_scratch() { return made(reflector_scratch_); }
 
 void CudaQueue::release() noexcept {
   if (stream_ != nullptr) ignore(cudaStreamSynchronize(stream_));
+  reflector_scratch_.reset();
   reduce_scratch_.reset();
   update_scratch_.reset();
   relay_.reset();

@@ -15,6 +15,7 @@ namespace overlapack::cuda {
 
 class Exchange;
 class ReduceScratch;
+class ReflectorScratch;
 class Relay;
 class UpdateScratch;
 
@@ -48,6 +49,7 @@ class CudaQueue final : public Queue {
   Relay& relay();
   const UpdateScratch& update_scratch();
   const ReduceScratch& reduce_scratch();
+  const ReflectorScratch& reflector_scratch();
 
  private:
   class HostFlag;
@@ -81,6 +83,7 @@ class CudaQueue final : public Queue {
   std::unique_ptr<Relay> relay_;
   std::unique_ptr<UpdateScratch> update_scratch_;
   std::unique_ptr<ReduceScratch> reduce_scratch_;
+  std::unique_ptr<ReflectorScratch> reflector_scratch_;
 };
 
 }  // namespace overlapack::cuda

@@ -1,0 +1,186 @@
+#include "algorithms/qr/orgqr.hpp"
+
+#include <algorithm>
+
+#include "algorithms/inverse/uploads.hpp"
+#include "algorithms/qr/given_reflectors.hpp"
+#include "device/buffer.hpp"
+#include "transfer/transfer.hpp"
+
+// With the first n columns E of I and the first n rows V1 of V, the columns wanted of Q, which is
+// I - V S^-1 V^H (GivenReflectors), are
+//
+//   Q E = E - V M,   S M = V1^H,
+//
+// where M is an upper trapezoid. All of it is large products.
+//
+// V goes up by block columns, and with each of them one of S. M takes the place of S, by block rows
+// from the last one on. Columns j of Q need V and M up to the columns j only. So they are made from
+// the right, take the place of those of V, and go home at once. What is left are the reflectors of
+// the columns before.
+
+namespace overlapack::algorithms {
+namespace {
+
+template <class T>
+class ColumnsOfQ {
+ public:
+  ColumnsOfQ(Device& device, const Options& options, HostView<T> a, HostView<const T> tau)
+      : device_(device),
+        options_(options),
+        a_(a),
+        m_(a.rows),
+        n_(a.cols),
+        k_(tau.rows),
+        nb_(std::min(options.nb, n_)),
+        blocks_(partition(k_, nb_)),
+        v_(device, m_, n_),
+        s_(device, k_, n_),
+        columns_(device, m_, nb_),
+        rows_(device, nb_, k_),
+        reflectors_(device, tau, nb_),
+        queue_(device, Priority::normal, "reflectors") {}
+  static std::size_t bytes(Index nb, Index m, Index n, Index k) {
+    nb = std::min(nb, n);
+    return DeviceMatrix<T>::bytes(m, n) + DeviceMatrix<T>::bytes(k, n) +
+           DeviceMatrix<T>::bytes(m, nb) + DeviceMatrix<T>::bytes(nb, k) +
+           GivenReflectors<T>::bytes(nb);
+  }
+
+  void run(Index& committed) {
+    const std::vector<Range> pieces = pieces_from_the_right();
+    const Range all = {0, m_};
+    Transfer transfer(device_, options_.threads, committed);
+    for (const Range& j : blocks_) {
+      const Range on = {j.first, m_};
+      transfer.add_upload(make_region<T>(a_.block(on, j), V(on, j), Part::lower));
+    }
+    for (const Range& j : pieces) {
+      transfer.add_whole_download(make_region<T>(a_.block(all, j), V(all, j)));
+    }
+    transfer.start();
+    reflectors_.prepare(*queue_);
+    GivenReflectors<T>::zero(*queue_, s_.view());
+    Uploads uploads(transfer, *queue_, blocks_);
+    for (const Range& j : blocks_) {
+      uploads.before(j);
+      reflectors_.complete(*queue_, v_.view(), j);
+      extend_s(j);
+    }
+    for (std::size_t b = blocks_.size(); b > 0; --b) solve_rows(blocks_[b - 1]);
+    Index released = 0;
+    for (const Range& j : column_blocks_from_the_right()) {
+      make_columns(j);
+      for (; released < size(pieces) && pieces[at(released)].first >= j.first; ++released) {
+        transfer.release(*queue_, released);
+      }
+    }
+    transfer.finish();
+  }
+
+ private:
+  static Index size(const std::vector<Range>& list) { return static_cast<Index>(list.size()); }
+  DeviceView<T> V(Range i, Range j) const { return v_.view().block(i, j); }
+  DeviceView<T> S(Range i, Range j) const { return s_.view().block(i, j); }
+  DeviceView<T> M(Range i, Range j) const { return s_.view().block(i, j); }
+
+  /// Those of reflectors, and behind them those that have none.
+  std::vector<Range> column_blocks_from_the_right() const {
+    std::vector<Range> blocks = blocks_;
+    for (const Range& j : partition(Range{k_, n_}, nb_)) blocks.push_back(j);
+    std::reverse(blocks.begin(), blocks.end());
+    return blocks;
+  }
+  /// As they go home. Each waits in staging memory until all of it is there.
+  std::vector<Range> pieces_from_the_right() const {
+    constexpr Index kElements = Index{1} << 19, kColumns = 64;  // at most
+    std::vector<Range> pieces;
+    for (const Range& j : column_blocks_from_the_right()) {
+      auto within = partition(j, std::clamp<Index>(kElements / m_, 1, kColumns));
+      pieces.insert(pieces.end(), within.rbegin(), within.rend());
+    }
+    return pieces;
+  }
+  /// Parts of a trapezoid in which what is known to be zero is multiplied like the rest.
+  std::vector<Range> parts(Range all) const {
+    constexpr Index kParts = 8;
+    return partition(all, round_up(quotient_up(std::max<Index>(all.size(), 1), kParts), nb_));
+  }
+
+  /// Columns j of S, and what they hold below its diagonal.
+  void extend_s(Range j) const {
+    const Range on = {j.first, m_}, upto = {0, j.last};
+    queue_->enqueue(
+        Gemm<T>{Op::conj_trans, Op::none, T(1), V(on, upto), V(on, j), T(0), S(upto, j)});
+    reflectors_.set_diagonal(*queue_, S(j, j), j);
+  }
+
+  /// Rows i of M, in place of those of S, when the ones below are there:
+  ///
+  ///   M(i, :) := S(i, i)^-1 (V1(:, i)^H - S(i, l) M(l, :))   for the rows l below
+  void solve_rows(Range i) const {
+    const Range on = {i.first, n_}, with = {i.first, k_};
+    const DeviceView<T> s = rows_.view().block(0, 0, i.size(), with.size());
+    queue_->copy<T>(s, S(i, with));
+    queue_->enqueue(Copy<T>{Op::conj_trans, V(on, i), M(i, on)});
+    for (const Range& j : parts({i.last, n_})) {
+      const Range below = {i.last, std::min(j.last, k_)};
+      queue_->enqueue(Gemm<T>{Op::none, Op::none, T(-1),
+                              s.block({0, i.size()}, {i.size(), below.last - i.first}), M(below, j),
+                              T(1), M(i, j)});
+    }
+    queue_->enqueue(Trsm<T>{Side::left, Uplo::upper, Op::none, Diag::non_unit, T(1),
+                            s.block(0, 0, i.size(), i.size()), M(i, on)});
+  }
+
+  /// Columns j of Q, in place of those of V, of which a copy is made:
+  ///
+  ///   Q(:, j) := E(:, j) - V(:, l) M(l, j)   for the columns l up to j
+  void make_columns(Range j) const {
+    const Range all = {0, m_}, on = {j.first, m_}, left = {0, std::min(j.first, k_)};
+    const DeviceView<T> x = V(all, j);
+    const bool has_reflectors = j.first < k_;
+    const DeviceView<T> v = columns_.view().block(0, 0, on.size(), j.size());
+    if (has_reflectors) queue_->copy<T>(v, V(on, j));
+    GivenReflectors<T>::zero(*queue_, x);
+    reflectors_.set_ones(*queue_, V(on, j));
+    for (const Range& i : parts(all)) {
+      const Range l = {0, std::min(left.last, i.last)};
+      queue_->enqueue(
+          Gemm<T>{Op::none, Op::none, T(-1), V(i, l), M(l, j), T(1), x.block(i, {0, j.size()})});
+    }
+    if (has_reflectors) {
+      queue_->enqueue(Gemm<T>{Op::none, Op::none, T(-1), v, M(j, j), T(1), V(on, j)});
+    }
+  }
+
+  Device& device_;
+  const Options& options_;
+  const HostView<T> a_;
+  const Index m_, n_, k_, nb_;
+  const std::vector<Range> blocks_;  // of reflectors
+  const DeviceMatrix<T> v_, s_;
+  const DeviceMatrix<T> columns_, rows_;  // copies of a block of V, and of S
+  const GivenReflectors<T> reflectors_;
+  const QueueLease queue_;
+};
+
+}  // namespace
+
+template <class T>
+void orgqr(Device& device, const Options& options, HostView<T> a, HostView<const T> tau,
+           Index& committed) {
+  ColumnsOfQ<T>(device, options, a, tau).run(committed);
+}
+
+template <class T>
+std::size_t orgqr_bytes(const Options& options, Index m, Index n, Index k) {
+  return ColumnsOfQ<T>::bytes(options.nb, m, n, k);
+}
+
+#define OVERLAPACK_INSTANTIATE(T)                                                          \
+  template void orgqr<T>(Device&, const Options&, HostView<T>, HostView<const T>, Index&); \
+  template std::size_t orgqr_bytes<T>(const Options&, Index, Index, Index);
+OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
+
+}  // namespace overlapack::algorithms

@@ -1,0 +1,23 @@
+// The matrix Q of a QR factorization, from its reflectors.
+#pragma once
+
+#include "algorithms/shared/blocks.hpp"
+
+namespace overlapack::algorithms {
+
+/// The first n columns of Q = H_1 H_2 ... H_k in place of the reflectors that geqrf() has left
+/// below the diagonal of the first k columns of A: LAPACK's ?orgqr and ?ungqr. A is m x n with m >=
+/// n >= k, in the host's memory or the device's. `tau` has k elements, in the host's memory, and k
+/// > 0.
+///
+/// Throws DeviceError. The last `committed` columns of A then are those of Q, and all others are
+/// unchanged: what is left is the same problem for the columns in front of them.
+template <class T>
+void orgqr(Device& device, const Options& options, HostView<T> a, HostView<const T> tau,
+           Index& committed);
+
+/// Bytes of device memory that it takes, for k reflectors.
+template <class T>
+std::size_t orgqr_bytes(const Options& options, Index m, Index n, Index k);
+
+}  // namespace overlapack::algorithms

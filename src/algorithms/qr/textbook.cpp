@@ -1,0 +1,45 @@
+#include "algorithms/qr/textbook.hpp"
+
+#include <algorithm>
+
+#include "algorithms/shared/round_trip.hpp"
+#include "device/buffer.hpp"
+
+namespace overlapack::algorithms {
+
+template <class T>
+void textbook_qr(QrOperations<T>& with, DeviceView<T> a, Index nb) {
+  const Kernels<T>& kernels = with.queue.device().template kernels<T>();
+  const Index steps = std::min(a.rows, a.cols);
+  Index b = 0;
+  for (Index k = 0; k < steps; k += b) {
+    b = std::min({nb, kernels.geqrf_panel_width(a.rows - k), steps - k});
+    householder_step(with, QrParts<T>(a, k, b));
+  }
+}
+
+template <class T>
+void textbook_geqrf(Device& device, const Options& options, HostView<T> a, T* tau) {
+  const Index k = std::min(a.rows, a.cols), nb = std::min(options.nb, k);
+  const RoundTrip<T> matrix(device, a.rows, a.cols);
+  const DeviceMatrix<T> v(device, a.rows, nb), t(device, nb, nb);
+  const Buffer<T> staged_tau(device, Space::host, k);
+  const Reflection<T> reflection(device, nb, a.cols);
+  const QueueLease queue(device, Priority::normal, "textbook");
+  QrOperations<T> with{*queue, {staged_tau.data(), k}, v.view(), t.view(), reflection};
+
+  matrix.bring(*queue, a);
+  textbook_qr(with, matrix.view(), options.nb);
+  matrix.fetch(*queue, a);
+  queue->synchronize();
+
+  matrix.put(*queue, a);
+  std::copy_n(staged_tau.data(), k, tau);
+}
+
+#define OVERLAPACK_INSTANTIATE(T)                                       \
+  template void textbook_qr<T>(QrOperations<T>&, DeviceView<T>, Index); \
+  template void textbook_geqrf<T>(Device&, const Options&, HostView<T>, T*);
+OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
+
+}  // namespace overlapack::algorithms

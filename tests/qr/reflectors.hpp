@@ -1,0 +1,70 @@
+// Reflectors for tests, and what they are a product of.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "support/matrices.hpp"
+#include "support/residual.hpp"
+
+namespace overlapack::testing_support {
+
+/// Reflectors below the diagonal of A, as ?geqrf makes them.
+template <class T>
+struct Reflectors {
+  Padded<T> a;
+  std::vector<T> tau;
+
+  /// k of them in a matrix with n columns. Those in `units` are I, whatever stands there.
+  Reflectors(Index m, Index n, Index k, const std::vector<Index>& units = {})
+      : a(random_matrix<T>(m, n, 1, 3)), tau(algorithms::at(k)) {
+    for (Index j = 0; j < k; ++j) {
+      long double squares = 1;
+      for (Index i = j + 1; i < m; ++i) {
+        a(i, j) /= static_cast<Real<T>>(std::sqrt(static_cast<double>(m)));
+        squares += std::norm(Wide<T>(a(i, j)));
+      }
+      // Unitary: 2 Re(tau) = |tau|^2 v^H v. Of complex ones the phase is any.
+      Wide<T> direction(1);
+      if constexpr (is_complex<T>) direction = std::polar(Real<Wide<T>>(1), Real<Wide<T>>(j % 3));
+      tau[algorithms::at(j)] =
+          T(direction * static_cast<Real<Wide<T>>>(2 * std::real(direction) / squares));
+      if (std::find(units.begin(), units.end(), j) != units.end()) tau[algorithms::at(j)] = T(0);
+    }
+  }
+
+  /// C := Q C, or Q^H C, by applying one reflector after the other.
+  void multiply(Op op, Padded<Wide<T>>& c) const {
+    const auto k = static_cast<Index>(tau.size());
+    for (Index h = 0; h < k; ++h) reflect(op, op == Op::none ? k - 1 - h : h, c);
+  }
+  /// The first `columns` of the product.
+  Padded<Wide<T>> product(Index columns) const {
+    Padded<Wide<T>> q(a.rows(), columns);
+    for (Index j = 0; j < columns; ++j) {
+      for (Index i = 0; i < q.rows(); ++i) q(i, j) = Wide<T>(i == j ? 1 : 0);
+    }
+    multiply(Op::none, q);
+    return q;
+  }
+
+  HostView<const T> taus() const {
+    return HostView<const T>(tau.data(), static_cast<Index>(tau.size()));
+  }
+
+ private:
+  void reflect(Op op, Index h, Padded<Wide<T>>& c) const {
+    using W = Wide<T>;
+    const W scale = op == Op::none ? W(tau[algorithms::at(h)]) : conj(W(tau[algorithms::at(h)]));
+    for (Index j = 0; j < c.cols(); ++j) {
+      W sum = c(h, j);
+      for (Index i = h + 1; i < c.rows(); ++i) sum += conj(W(a(i, h))) * c(i, j);
+      sum *= scale;
+      c(h, j) -= sum;
+      for (Index i = h + 1; i < c.rows(); ++i) c(i, j) -= W(a(i, h)) * sum;
+    }
+  }
+};
+
+}  // namespace overlapack::testing_support

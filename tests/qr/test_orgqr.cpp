@@ -1,0 +1,107 @@
+// The columns of Q from reflectors, on every device.
+#include <gtest/gtest.h>
+
+#include "algorithms/qr/orgqr.hpp"
+#include "qr/reflectors.hpp"
+#include "support/cases.hpp"
+#include "support/fixtures.hpp"
+#include "support/matrices.hpp"
+#include "support/on_device.hpp"
+#include "support/residual.hpp"
+
+namespace overlapack {
+namespace {
+
+using namespace testing_support;
+using algorithms::at;
+
+template <class T>
+class Orgqr : public RoutedTest {
+ protected:
+  void call(Padded<T>& a, const Reflectors<T>& given, Index nb, Index& committed) {
+    algorithms::Options options;
+    options.nb = nb;
+    options.threads = 2;
+    algorithms::orgqr<T>(this->device(), options, a.view(), given.taus(), committed);
+  }
+  /// The last `committed` columns are those of Q, and all others as they were.
+  void expect_right(const Padded<T>& a, const Reflectors<T>& given, Index committed) {
+    const auto q = given.product(a.cols());
+    const double limit = kThreshold * epsilon<T>();
+    for (Index j = 0; j < a.cols(); ++j) {
+      const bool is_final = j >= a.cols() - committed;
+      for (Index i = 0; i < a.rows(); ++i) {
+        const auto wanted = is_final ? q(i, j) : Wide<T>(given.a(i, j));
+        ASSERT_LE(std::abs(Wide<T>(a(i, j)) - wanted), is_final ? limit : 0) << i << ", " << j;
+      }
+    }
+    EXPECT_TRUE(a.padding_untouched());
+  }
+};
+TYPED_TEST_SUITE(Orgqr, Precisions);
+
+struct Case {
+  Index m, n, k;
+};
+
+TYPED_TEST(Orgqr, OfAllShapes) {
+  using T = TypeParam;
+  for (const Case& c : {Case{1, 1, 1}, Case{33, 33, 33}, Case{70, 70, 70}, Case{90, 35, 35},
+                        Case{90, 60, 35}, Case{200, 3, 1}, Case{64, 64, 16}, Case{130, 129, 128}}) {
+    for (const Index nb : {16, 48}) {
+      SCOPED_TRACE(testing::Message()
+                   << c.m << " x " << c.n << ", " << c.k << " reflectors, nb " << nb);
+      const Reflectors<T> given(c.m, c.n, c.k);
+      auto a = given.a;
+      Index committed = 0;
+      this->call(a, given, nb, committed);
+      EXPECT_EQ(committed, c.n);
+      this->expect_right(a, given, committed);
+      if (this->HasFailure()) return;
+    }
+  }
+}
+
+TYPED_TEST(Orgqr, ReflectorsMayBeTheUnitMatrix) {
+  using T = TypeParam;
+  const Reflectors<T> given(40, 30, 20, {0, 7, 16, 19});
+  auto a = given.a;
+  Index committed = 0;
+  this->call(a, given, 8, committed);
+  this->expect_right(a, given, committed);
+}
+
+TYPED_TEST(Orgqr, OfAMatrixOnTheDevice) {
+  using T = TypeParam;
+  const Reflectors<T> given(50, 40, 33);
+  auto a = given.a;
+  OnDevice<T> there(this->device(), a);
+  algorithms::Options options;
+  options.nb = 16;
+  Index committed = 0;
+  algorithms::orgqr<T>(this->device(), options, there.view(), given.taus(), committed);
+  there.fetch();
+  this->expect_right(a, given, committed);
+}
+
+TYPED_TEST(Orgqr, FaultsAtEveryAction) {
+  using T = TypeParam;
+  const bool every = std::is_same_v<T, double> && device_under_test() == "lazy";
+  const Reflectors<T> given(60, 50, 45);
+  auto a = given.a;
+  Index committed = 0;
+  const Index faults = this->with_faults(
+      every ? 1 : 11, [&] { a = given.a, committed = 0; },
+      [&] {
+        try {
+          this->call(a, given, 16, committed);
+          EXPECT_EQ(committed, a.cols());
+        } catch (const DeviceError&) {
+        }
+        this->expect_right(a, given, committed);
+      });
+  EXPECT_GT(faults, 1);
+}
+
+}  // namespace
+}  // namespace overlapack

@@ -1,0 +1,146 @@
+// Products with Q from reflectors, on every device.
+#include <gtest/gtest.h>
+
+#include "algorithms/qr/ormqr.hpp"
+#include "qr/reflectors.hpp"
+#include "support/cases.hpp"
+#include "support/fixtures.hpp"
+#include "support/matrices.hpp"
+#include "support/on_device.hpp"
+#include "support/residual.hpp"
+
+namespace overlapack {
+namespace {
+
+using namespace testing_support;
+
+struct Form {
+  Side side;
+  Op op;
+};
+constexpr Form kForms[] = {{Side::left, Op::none},
+                           {Side::left, Op::conj_trans},
+                           {Side::right, Op::none},
+                           {Side::right, Op::conj_trans}};
+
+/// C and the product that it is to become. Q is of order m, and C has so many other lines.
+template <class T>
+struct Product {
+  Product(Form form, const Reflectors<T>& given, Index lines)
+      : c(form.side == Side::left ? random_matrix<T>(given.a.rows(), lines, 2, 2)
+                                  : random_matrix<T>(lines, given.a.rows(), 2, 2)),
+        wanted(c.rows(), c.cols()) {
+    // C op(Q) is the adjoint of op(Q)^H C^H.
+    const bool left = form.side == Side::left;
+    Padded<Wide<T>> product(given.a.rows(), lines);
+    for (Index j = 0; j < lines; ++j) {
+      for (Index i = 0; i < product.rows(); ++i) {
+        product(i, j) = left ? Wide<T>(c(i, j)) : conj(Wide<T>(c(j, i)));
+      }
+    }
+    given.multiply(left == (form.op == Op::none) ? Op::none : Op::conj_trans, product);
+    for (Index j = 0; j < wanted.cols(); ++j) {
+      for (Index i = 0; i < wanted.rows(); ++i) {
+        wanted(i, j) = left ? product(i, j) : conj(product(j, i));
+      }
+    }
+  }
+
+  Padded<T> c;
+  Padded<Wide<T>> wanted;
+};
+
+template <class T>
+class Ormqr : public RoutedTest {
+ protected:
+  static algorithms::Options options(Index nb) {
+    algorithms::Options options;
+    options.nb = nb;
+    options.threads = 2;
+    return options;
+  }
+  void call(Form form, const Reflectors<T>& given, Index nb, Padded<T>& c, Index& committed) {
+    const auto k = static_cast<Index>(given.tau.size());
+    algorithms::ormqr<T>(this->device(), options(nb), form.side, form.op,
+                         given.a.view().block(0, 0, given.a.rows(), k), given.taus(), c.view(),
+                         committed);
+  }
+  /// The first lines of C are those of the product, and all others as they were.
+  void expect_right(Form form, const Product<T>& of, const Padded<T>& c, Index committed) {
+    const double limit = kThreshold * epsilon<T>() * std::sqrt(static_cast<double>(of.c.rows()));
+    for (Index j = 0; j < c.cols(); ++j) {
+      for (Index i = 0; i < c.rows(); ++i) {
+        const bool is_final = (form.side == Side::left ? j : i) < committed;
+        const auto wanted = is_final ? of.wanted(i, j) : Wide<T>(of.c(i, j));
+        ASSERT_LE(std::abs(Wide<T>(c(i, j)) - wanted), is_final ? limit : 0) << i << ", " << j;
+      }
+    }
+    EXPECT_TRUE(c.padding_untouched());
+  }
+};
+TYPED_TEST_SUITE(Ormqr, Precisions);
+
+struct Case {
+  Index m, k, lines;
+};
+
+TYPED_TEST(Ormqr, OfAllFormsAndShapes) {
+  using T = TypeParam;
+  for (const Form form : kForms) {
+    for (const Case& c :
+         {Case{1, 1, 1}, Case{40, 40, 1}, Case{70, 33, 90}, Case{35, 35, 200}, Case{200, 20, 5}}) {
+      SCOPED_TRACE(testing::Message()
+                   << char(form.side) << char(form.op) << ", " << c.k << " reflectors of order "
+                   << c.m << ", " << c.lines << " lines");
+      const Reflectors<T> given(c.m, c.k, c.k);
+      const Product<T> of(form, given, c.lines);
+      auto result = of.c;
+      Index committed = 0;
+      this->call(form, given, 16, result, committed);
+      EXPECT_EQ(committed, c.lines);
+      this->expect_right(form, of, result, committed);
+      if (this->HasFailure()) return;
+    }
+  }
+}
+
+TYPED_TEST(Ormqr, OnTheDeviceWithReflectorsThatAreTheUnitMatrix) {
+  using T = TypeParam;
+  for (const Form form : kForms) {
+    Reflectors<T> given(50, 40, 40, {0, 15, 39});
+    const Product<T> of(form, given, 30);
+    auto result = of.c;
+    OnDevice<T> v(this->device(), given.a), c(this->device(), result);
+    Index committed = 0;
+    algorithms::ormqr<T>(this->device(), this->options(16), form.side, form.op, v.view(),
+                         given.taus(), c.view(), committed);
+    c.fetch();
+    this->expect_right(form, of, result, committed);
+  }
+}
+
+TYPED_TEST(Ormqr, FaultsAtEveryAction) {
+  using T = TypeParam;
+  const bool every = std::is_same_v<T, double> && device_under_test() == "lazy";
+  for (const Form form : kForms) {
+    const Reflectors<T> given(40, 30, 30);
+    const Product<T> of(form, given, 70);  // more than one group
+    auto c = of.c;
+    Index committed = 0;
+    const Index faults = this->with_faults(
+        every ? 1 : 11, [&] { c = of.c, committed = 0; },
+        [&] {
+          try {
+            this->call(form, given, 8, c, committed);
+            EXPECT_EQ(committed, 70);
+          } catch (const DeviceError&) {
+          }
+          this->expect_right(form, of, c, committed);
+        });
+    EXPECT_GT(faults, 1);
+    if (this->HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace overlapack
