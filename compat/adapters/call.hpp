@@ -142,7 +142,7 @@ void* real_routine(const Caller& caller, bool wide) {
     void* const found = cpu::routine_to_report(caller.address, caller.row, ScalarTraits<T>::letter);
     if (found != nullptr) return found;
   }
-  return dispatch::cpu_lapack<T>(caller.family).find(caller.name, wide);
+  return dispatch::cpu_lapack<T>(caller.family).find(caller.row, wide);
 }
 
 /// Reports argument number -info as LAPACK does: to the application's xerbla_, or else by handing

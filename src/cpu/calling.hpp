@@ -90,17 +90,16 @@ inline bool fits_32_bits(std::initializer_list<Index> values) {
   return true;
 }
 
-/// Calls body(I{}, address) for the routine `name` ("trtrs"), where I is its integer type, and
+/// Calls body(I{}, address) for the routine of a row of the table, where I is its integer type, and
 /// returns true. Returns false if no library has the routine or its integers are too narrow for the
 /// sizes.
 template <class T, class Body>
-bool call(const Lapack<T>& lapack, const char* name, std::initializer_list<Index> sizes,
-          Body body) {
-  if (void* const wide = lapack.find(name, true)) {
+bool call(const Lapack<T>& lapack, std::size_t row, std::initializer_list<Index> sizes, Body body) {
+  if (void* const wide = lapack.find(row, true)) {
     body(std::int64_t{}, wide);
     return true;
   }
-  void* const address = fits_32_bits(sizes) ? lapack.find(name, false) : nullptr;
+  void* const address = fits_32_bits(sizes) ? lapack.find(row, false) : nullptr;
   if (address == nullptr) return false;
   body(std::int32_t{}, address);
   return true;

@@ -138,13 +138,14 @@ class SecondWorkspace<std::complex<R>, I> {
   R* reals_;
 };
 
-/// Has the CPU LAPACK's routine of that name estimate the condition, or loops where no library has
-/// it. library(f, n, lda, second workspace, info) calls the routine f. The result is info.
+/// Has the CPU LAPACK's routine of a row of the table estimate the condition, or loops where no
+/// library has it. library(f, n, lda, second workspace, info) calls the routine f. The result is
+/// info.
 template <class T, class Library, class Loops>
-Index estimate(const Lapack<T>& lapack, const char* name, HostView<const T> a,
+Index estimate(const Lapack<T>& lapack, std::size_t row, HostView<const T> a,
                const ConditionWork<T>& work, Library library, Loops loops) {
   Index result = 0;
-  const bool done = call(lapack, name, {a.rows, a.ld}, [&](auto width, void* f) {
+  const bool done = call(lapack, row, {a.rows, a.ld}, [&](auto width, void* f) {
     using I = decltype(width);
     SecondWorkspace<T, I> second(work, a.rows);
     I info = 0;
@@ -165,7 +166,8 @@ Index gecon(const Lapack<T>& lapack, Norm norm, HostView<const T> a, Real<T> nor
     as<typename Signature<T, decltype(n)>::gecon>(f)(&c, &n, a.data, &lda, &norm_of_a, &rcond,
                                                      work.work, second, info, 1);
   };
-  return estimate(lapack, "gecon", a, work, library,
+  constexpr std::size_t kRow = row_of("gecon");
+  return estimate(lapack, kRow, a, work, library,
                   [&] { rcond = reference::gecon<T>(norm, a, norm_of_a); });
 }
 
@@ -177,7 +179,8 @@ Index pocon(const Lapack<T>& lapack, Uplo uplo, HostView<const T> a, Real<T> nor
     as<typename Signature<T, decltype(n)>::pocon>(f)(&u, &n, a.data, &lda, &norm_of_a, &rcond,
                                                      work.work, second, info, 1);
   };
-  return estimate(lapack, "pocon", a, work, library,
+  constexpr std::size_t kRow = row_of("pocon");
+  return estimate(lapack, kRow, a, work, library,
                   [&] { rcond = reference::pocon<T>(uplo, a, norm_of_a); });
 }
 
@@ -189,7 +192,8 @@ Index trcon(const Lapack<T>& lapack, Norm norm, Uplo uplo, Diag diag, HostView<c
     as<typename Signature<T, decltype(n)>::trcon>(f)(&c, &u, &d, &n, a.data, &lda, &rcond,
                                                      work.work, second, info, 1, 1, 1);
   };
-  return estimate(lapack, "trcon", a, work, library,
+  constexpr std::size_t kRow = row_of("trcon");
+  return estimate(lapack, kRow, a, work, library,
                   [&] { rcond = reference::trcon<T>(norm, uplo, diag, a); });
 }
 

@@ -70,7 +70,8 @@ Index trtri(const Lapack<T>& lapack, Uplo uplo, Diag diag, HostView<T> a) {
   const Index zero = diag == Diag::unit ? 0 : first_zero_on_diagonal<T>(a);
   if (zero > 0) return zero;
   Index result = 0;
-  const bool done = call(lapack, "trtri", {a.rows, a.ld}, [&](auto width, void* f) {
+  constexpr std::size_t kRow = row_of("trtri");
+  const bool done = call(lapack, kRow, {a.rows, a.ld}, [&](auto width, void* f) {
     using I = decltype(width);
     const char u = static_cast<char>(uplo), d = static_cast<char>(diag);
     const I n = narrow<I>(a.rows), lda = narrow<I>(a.ld);
@@ -85,7 +86,8 @@ Index trtri(const Lapack<T>& lapack, Uplo uplo, Diag diag, HostView<T> a) {
 template <class T>
 Index lauum(const Lapack<T>& lapack, Uplo uplo, HostView<T> a) {
   Index result = 0;
-  const bool done = call(lapack, "lauum", {a.rows, a.ld}, [&](auto width, void* f) {
+  constexpr std::size_t kRow = row_of("lauum");
+  const bool done = call(lapack, kRow, {a.rows, a.ld}, [&](auto width, void* f) {
     using I = decltype(width);
     const char u = static_cast<char>(uplo);
     const I n = narrow<I>(a.rows), lda = narrow<I>(a.ld);
@@ -139,7 +141,8 @@ Index finish_getri(const Lapack<T>& lapack, HostView<T> a, Index done, Pivots ip
 template <class T>
 T wanted_workspace_of_getri(const Lapack<T>& lapack, HostView<T> a, Pivots ipiv) {
   T wanted(static_cast<Real<T>>(std::max<Index>(a.rows, 1)));
-  call(lapack, "getri", {a.rows, a.ld}, [&](auto width, void* f) {
+  constexpr std::size_t kRow = row_of("getri");
+  call(lapack, kRow, {a.rows, a.ld}, [&](auto width, void* f) {
     using I = decltype(width);
     const I n = narrow<I>(a.rows), lda = narrow<I>(a.ld), query = -1;
     I info = 0;

@@ -14,7 +14,8 @@ template <class T>
 std::optional<Real<T>> lantr(const Lapack<T>& lapack, Norm norm, Uplo uplo, Diag diag,
                              HostView<const T> a, Real<T>* work) {
   std::optional<Real<T>> result;
-  call(lapack, "lantr", {a.rows, a.cols, a.ld}, [&](auto width, void* f) {
+  constexpr std::size_t kRow = row_of("lantr");
+  call(lapack, kRow, {a.rows, a.cols, a.ld}, [&](auto width, void* f) {
     using I = decltype(width);
     const char c = static_cast<char>(norm), u = static_cast<char>(uplo),
                d = static_cast<char>(diag);

@@ -414,10 +414,10 @@ std::size_t index_of(const char* name) {
 }
 
 template <class T>
-void* Lapack<T>::find(const char* name, bool wide) const {
-  const std::size_t i = index_of<T>(name);
-  if (i == kWantedCount) return nullptr;
-  const Symbol& found = symbol(static_cast<Wanted>(i));
+void* Lapack<T>::find(std::size_t row, bool wide) const {
+  const auto routine = static_cast<Wanted>(row);
+  if (name_for<T>(routine) == nullptr) return nullptr;
+  const Symbol& found = symbol(routine);
   return found.wide == wide ? found.address : nullptr;
 }
 

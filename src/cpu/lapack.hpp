@@ -129,9 +129,9 @@ class Lapack {
   void trsm(Side side, Uplo uplo, Op op, Diag diag, T alpha, HostView<const T> a,
             HostView<T> b) const;
 
-  /// The routine `name` ("potrf") as found for this family, or null if there is none whose integers
-  /// have 64 bits (`wide`) or 32.
-  void* find(const char* name, bool wide) const;
+  /// The routine of a row of the table of routines as found for this family, or null if there is
+  /// none whose integers have 64 bits (`wide`) or 32.
+  void* find(std::size_t row, bool wide) const;
   /// Where the routine `name` comes from, for `overlapack info`:
   /// "/usr/lib/.../libopenblas.so.0 (next in the link order)", or "built-in reference loops".
   std::string source(const char* name) const;

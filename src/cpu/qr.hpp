@@ -217,8 +217,8 @@ template <class T>
 Index geqrf(const Lapack<T>& lapack, Reflectors kind, HostView<T> a, T* tau, Workspace<T> work) {
   Index result = 0;
   const bool rows = kind == Reflectors::rows;
-  const char* const name = rows ? "gelqf" : "geqrf";
-  const bool done = call(lapack, name, {a.rows, a.cols, a.ld}, [&](auto width, void* f) {
+  constexpr std::size_t kOf[] = {row_of("geqrf"), row_of("gelqf")};
+  const bool done = call(lapack, kOf[rows], {a.rows, a.cols, a.ld}, [&](auto width, void* f) {
     using I = decltype(width);
     const I m = narrow<I>(a.rows), n = narrow<I>(a.cols), lda = narrow<I>(a.ld);
     const I lwork = narrow_size<I>(work);
@@ -239,8 +239,9 @@ Index orgqr(const Lapack<T>& lapack, Reflectors kind, HostView<T> a, Index count
             Workspace<T> work) {
   Index result = 0;
   const bool rows = kind == Reflectors::rows;
-  const char* const name = is_complex<T> ? (rows ? "unglq" : "ungqr") : (rows ? "orglq" : "orgqr");
-  const bool done = call(lapack, name, {a.rows, a.cols, a.ld}, [&](auto width, void* f) {
+  constexpr std::size_t kOf[] = {row_of(is_complex<T> ? "ungqr" : "orgqr"),
+                                 row_of(is_complex<T> ? "unglq" : "orglq")};
+  const bool done = call(lapack, kOf[rows], {a.rows, a.cols, a.ld}, [&](auto width, void* f) {
     using I = decltype(width);
     const I m = narrow<I>(a.rows), n = narrow<I>(a.cols), k = narrow<I>(count);
     const I lda = narrow<I>(a.ld), lwork = narrow_size<I>(work);
@@ -261,9 +262,10 @@ Index ormqr(const Lapack<T>& lapack, Reflectors kind, Side side, Op op, HostView
   Index result = 0;
   const bool rows = kind == Reflectors::rows;
   const Index count = rows ? a.rows : a.cols;
-  const char* const name = is_complex<T> ? (rows ? "unmlq" : "unmqr") : (rows ? "ormlq" : "ormqr");
+  constexpr std::size_t kOf[] = {row_of(is_complex<T> ? "unmqr" : "ormqr"),
+                                 row_of(is_complex<T> ? "unmlq" : "ormlq")};
   const bool done =
-      call(lapack, name, {count, a.ld, c.rows, c.cols, c.ld}, [&](auto width, void* f) {
+      call(lapack, kOf[rows], {count, a.ld, c.rows, c.cols, c.ld}, [&](auto width, void* f) {
         using I = decltype(width);
         const char s = static_cast<char>(side), t = character<T>(op);
         const I m = narrow<I>(c.rows), n = narrow<I>(c.cols), k = narrow<I>(count);
@@ -286,7 +288,8 @@ Index ormqr(const Lapack<T>& lapack, Reflectors kind, Side side, Op op, HostView
 template <class T>
 Index geqrt(const Lapack<T>& lapack, HostView<T> a, HostView<T> t, T* work) {
   Index result = 0;
-  const bool done = call(lapack, "geqrt", {a.rows, a.cols, a.ld, t.ld}, [&](auto width, void* f) {
+  constexpr std::size_t kRow = row_of("geqrt");
+  const bool done = call(lapack, kRow, {a.rows, a.cols, a.ld, t.ld}, [&](auto width, void* f) {
     using I = decltype(width);
     const I m = narrow<I>(a.rows), n = narrow<I>(a.cols), nb = narrow<I>(t.rows);
     const I lda = narrow<I>(a.ld), ldt = narrow<I>(t.ld);
@@ -304,8 +307,9 @@ template <class T>
 Index gemqrt(const Lapack<T>& lapack, Side side, Op op, HostView<const T> v, HostView<const T> t,
              HostView<T> c, T* work) {
   Index result = 0;
+  constexpr std::size_t kRow = row_of("gemqrt");
   const bool done =
-      call(lapack, "gemqrt", {v.cols, v.ld, t.ld, c.rows, c.cols, c.ld}, [&](auto width, void* f) {
+      call(lapack, kRow, {v.cols, v.ld, t.ld, c.rows, c.cols, c.ld}, [&](auto width, void* f) {
         using I = decltype(width);
         const char s = static_cast<char>(side), o = character<T>(op);
         const I m = narrow<I>(c.rows), n = narrow<I>(c.cols), k = narrow<I>(v.cols);
@@ -328,8 +332,9 @@ Index gemqrt(const Lapack<T>& lapack, Side side, Op op, HostView<const T> v, Hos
 template <class T>
 Index gels(const Lapack<T>& lapack, Op op, HostView<T> a, HostView<T> b, Workspace<T> work) {
   Index result = 0;
+  constexpr std::size_t kRow = row_of("gels");
   const bool done =
-      call(lapack, "gels", {a.rows, a.cols, a.ld, b.cols, b.ld}, [&](auto width, void* f) {
+      call(lapack, kRow, {a.rows, a.cols, a.ld, b.cols, b.ld}, [&](auto width, void* f) {
         using I = decltype(width);
         const char t = character<T>(op);
         const I m = narrow<I>(a.rows), n = narrow<I>(a.cols), nrhs = narrow<I>(b.cols);

@@ -16,7 +16,8 @@ Index trtrs(const Lapack<T>& lapack, Uplo uplo, Op op, Diag diag, HostView<const
     if (a(k, k) == T(0)) return k + 1;
   }
   if (b.empty()) return 0;
-  const bool done = call(lapack, "trtrs", {a.rows, a.ld, b.cols, b.ld}, [&](auto width, void* f) {
+  constexpr std::size_t kRow = row_of("trtrs");
+  const bool done = call(lapack, kRow, {a.rows, a.ld, b.cols, b.ld}, [&](auto width, void* f) {
     using I = decltype(width);
     const char u = static_cast<char>(uplo), t = character<T>(op), d = static_cast<char>(diag);
     const SolveSizes<I> s(a, b);

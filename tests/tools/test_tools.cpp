@@ -55,15 +55,16 @@ TEST(Problems, OnlyTheLimitOfGesvGrowsWithTheOrder) {
 
 TEST(Problems, OfQrKnowRightResultsFromWrongOnes) {
   using tools::Routine;
-  const auto residual = [](Routine routine, Op op, bool spoil) {
-    tools::Call call = tools::square_call(routine, 'd', 60, 5, 3);
+  const auto residual_of = [](auto one, Routine routine, Op op, bool spoil) {
+    using T = decltype(one);
+    tools::Call call = tools::square_call(routine, ScalarTraits<T>::letter, 60, 5, 3);
     call.op = op;
-    tools::Problem<double> problem(call);
+    tools::Problem<T> problem(call);
     problem.generate(1);
-    tools::Ours<double>().run(problem);
+    tools::Ours<T>().run(problem);
     EXPECT_EQ(problem.info, 0);
     const bool in_b = tools::has_right_hand_sides(routine);
-    if (spoil) (in_b ? problem.b() : problem.a())(7, 3) += 1e-3;
+    if (spoil) (in_b ? problem.b() : problem.a())(7, 3) += T(Real<T>(1e-1));
     return problem.residual();
   };
   for (const Routine routine : {
@@ -78,8 +79,14 @@ TEST(Problems, OfQrKnowRightResultsFromWrongOnes) {
            Routine::gels,
        }) {
     for (const Op op : {Op::none, Op::trans}) {
-      EXPECT_LT(residual(routine, op, false), 30) << name_of(routine);
-      EXPECT_GT(residual(routine, op, true), 30) << name_of(routine);
+      for (const char type : {'s', 'd', 'c', 'z'}) {
+        SCOPED_TRACE(testing::Message() << type << name_of(routine) << static_cast<char>(op));
+        const auto residual = [&](bool spoil) {
+          return with_type(type, [&](auto one) { return residual_of(one, routine, op, spoil); });
+        };
+        EXPECT_LT(residual(false), 30);
+        EXPECT_GT(residual(true), 30);
+      }
     }
   }
 }
