@@ -83,7 +83,7 @@ constexpr Tuning::Qr qr() {
   qr.narrow_block_columns = 128;
   qr.wide_block_columns = 256;
   qr.wide_from_order = 8192;
-  qr.reflector_columns = 256;
+  qr.reflector_columns = 512;
   qr.arrival = {14, 4};
   return qr;
 }

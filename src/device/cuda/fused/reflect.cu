@@ -2,12 +2,13 @@
 // stands between two panels. There are three products, of which the first has few rows, few columns
 // and long sums.
 //
-// A cluster has kColumns columns of C, and a thread of it up to four of their rows, in registers.
-// So C is read and written once, and V is read twice. First all blocks sum up their rows' part of
+// A cluster has kColumns columns of C, and a thread of it one of their rows, in registers. So C is
+// read and written once, and V is read twice. First all blocks sum up their rows' part of
 // W = V^H C, and tell each other (cluster.cuh); then each multiplies W by op(T) for itself, and
 // subtracts V times that from its rows.
+//
+// With more rows than a cluster of 8 blocks has threads, three products take less time.
 #include <algorithm>
-#include <type_traits>
 
 #include "device/cuda/panels/panels.hpp"
 #include "device/cuda/parts/arithmetic.cuh"
@@ -21,9 +22,8 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / kWarp;
-constexpr int kMaxBlocks = 16;  // of a cluster, on any GPU so far
-constexpr int kMaxRows = 4;     // of a thread
-constexpr int kColumns = 8;     // of C
+constexpr int kMaxBlocks = 8;  // of a cluster, on any GPU
+constexpr int kColumns = 8;    // of C
 constexpr int kReflectors = 32;
 constexpr int kProducts = kReflectors * kColumns;  // elements of W, by rows
 static_assert(kProducts == kThreads, "a thread has one");
@@ -58,18 +58,20 @@ struct ReflectOperands {
   bool adjoint;  // of T
 };
 
-/// The rows of one thread in kColumns columns, of which some may not be there.
-template <class T, int R>
-class Rows {
+/// The row of one thread in kColumns columns, of which some may not be there.
+template <class T>
+class Row {
  public:
-  __device__ Rows(const ReflectOperands<T>& op, int m, int k, int columns, T* c)
-      : op_(op), m_(m), k_(k), columns_(columns), c_(c) {
+  __device__ Row(const ReflectOperands<T>& op, int m, int k, int columns, T* c)
+      : op_(op),
+        row_(rank_in_cluster() * kThreads + static_cast<int>(threadIdx.x)),
+        m_(m),
+        k_(k),
+        columns_(columns),
+        c_(c) {
 #pragma unroll
-    for (int r = 0; r < R; ++r) {
-#pragma unroll
-      for (int j = 0; j < kColumns; ++j) {
-        x_[r][j] = is_there(r, j) ? c_[row(r) + column_offset(j, op_.ldc)] : from_real<T>(0);
-      }
+    for (int j = 0; j < kColumns; ++j) {
+      x_[j] = is_there(j) ? c_[row_ + column_offset(j, op_.ldc)] : from_real<T>(0);
     }
   }
 
@@ -82,16 +84,10 @@ class Rows {
       T sums[kSums<T>];
 #pragma unroll
       for (int g = 0; g < kGroup; ++g) {
+        const T v = v_of(first + g);
 #pragma unroll
-        for (int j = 0; j < kColumns; ++j) sums[g * kColumns + j] = from_real<T>(0);
-#pragma unroll
-        for (int r = 0; r < R; ++r) {
-          const T v = v_of(r, first + g);
-#pragma unroll
-          for (int j = 0; j < kColumns; ++j) {
-            T& sum = sums[g * kColumns + j];
-            sum = add_conjugated(sum, x_[r][j], v);
-          }
+        for (int j = 0; j < kColumns; ++j) {
+          sums[g * kColumns + j] = add_conjugated(from_real<T>(0), x_[j], v);
         }
       }
       T total = sum_of_mine<kSums<T>>(sums, lane);
@@ -103,41 +99,32 @@ class Rows {
     }
   }
 
-  /// Subtracts V times something, and stores the rows.
+  /// Subtracts V times something, and stores the row.
   __device__ void subtract(const T* scaled) {
 #pragma unroll 1
     for (int i = 0; i < k_; ++i) {
+      const T v = v_of(i);
 #pragma unroll
-      for (int r = 0; r < R; ++r) {
-        const T v = v_of(r, i);
-#pragma unroll
-        for (int j = 0; j < kColumns; ++j) {
-          x_[r][j] = subtract_product(x_[r][j], v, scaled[i * kColumns + j]);
-        }
+      for (int j = 0; j < kColumns; ++j) {
+        x_[j] = subtract_product(x_[j], v, scaled[i * kColumns + j]);
       }
     }
 #pragma unroll
-    for (int r = 0; r < R; ++r) {
-#pragma unroll
-      for (int j = 0; j < kColumns; ++j) {
-        if (is_there(r, j)) c_[row(r) + column_offset(j, op_.ldc)] = x_[r][j];
-      }
+    for (int j = 0; j < kColumns; ++j) {
+      if (is_there(j)) c_[row_ + column_offset(j, op_.ldc)] = x_[j];
     }
   }
 
  private:
-  __device__ int row(int r) const {
-    return (rank_in_cluster() * R + r) * kThreads + static_cast<int>(threadIdx.x);
-  }
-  __device__ bool is_there(int r, int j) const { return row(r) < m_ && j < columns_; }
-  __device__ T v_of(int r, int i) const {
-    return row(r) < m_ && i < k_ ? op_.v[row(r) + column_offset(i, op_.ldv)] : from_real<T>(0);
+  __device__ bool is_there(int j) const { return row_ < m_ && j < columns_; }
+  __device__ T v_of(int i) const {
+    return row_ < m_ && i < k_ ? op_.v[row_ + column_offset(i, op_.ldv)] : from_real<T>(0);
   }
 
   const ReflectOperands<T>& op_;
-  const int m_, k_, columns_;
+  const int row_, m_, k_, columns_;
   T* const c_;
-  T x_[R][kColumns];
+  T x_[kColumns];
 };
 
 /// Tells all blocks what this one's warps have summed up.
@@ -160,8 +147,8 @@ __device__ void send_products(Memory<T>& memory, int blocks, int rank) {
   }
 }
 
-/// V has k <= kReflectors columns. Each cluster has the columns of its number, and enough rows.
-template <class T, int R>
+/// V has k <= kReflectors columns. Each cluster has the columns of its number, and enough threads.
+template <class T>
 __global__ void __launch_bounds__(kThreads, 1)
     reflect_cluster_kernel(int m, int k, int n, ReflectOperands<T> op) {
 #if __CUDA_ARCH__ >= 900
@@ -182,10 +169,10 @@ __global__ void __launch_bounds__(kThreads, 1)
   for (int e = thread; e < kWarps * kProducts; e += kThreads) {
     memory.of_warp[0][e] = from_real<T>(0);  // of columns that V has not
   }
-  Rows<T, R> rows(op, m, k, min(kColumns, n - first), op.c + column_offset(first, op.ldc));
+  Row<T> row(op, m, k, min(kColumns, n - first), op.c + column_offset(first, op.ldc));
   synchronize_cluster();
 
-  rows.multiply(memory.of_warp[thread / kWarp]);
+  row.multiply(memory.of_warp[thread / kWarp]);
   __syncthreads();
   send_products(memory, blocks, rank);
   await(&memory.arrived, 0);
@@ -203,32 +190,20 @@ __global__ void __launch_bounds__(kThreads, 1)
   }
   memory.scaled[thread] = sum;
   __syncthreads();
-  rows.subtract(memory.scaled);
+  row.subtract(memory.scaled);
   synchronize_cluster();  // nobody ends while others may still send
 #endif
 }
 
-/// Calls f(R, blocks) for the least rows of a thread with which so many rows fit in a cluster of 8
-/// blocks, or, if need be, 16. Does nothing if there are too many.
-template <class F>
-bool with_rows(Index rows, int limit, F f) {
-  const auto fits = [&](auto r, int most) {
-    constexpr int R = decltype(r)::value;
-    if (most > limit || most * R * kThreads < rows) return false;
-    unsigned blocks = 2;  // without a cluster nobody can send
-    while (static_cast<Index>(blocks) * R * kThreads < rows) blocks *= 2;
-    f(r, blocks);
-    return true;
-  };
-  const std::integral_constant<int, kMaxRows> most_rows;
-  return fits(std::integral_constant<int, 1>{}, 8) || fits(std::integral_constant<int, 2>{}, 8) ||
-         fits(most_rows, 8) || fits(most_rows, kMaxBlocks);
+template <class T>
+bool is_for_clusters(CudaQueue& queue, const Reflect<T>& op) {
+  return op.v.cols <= kReflectors && op.c.cols <= kMaxColumns &&
+         op.c.rows <= kMaxBlocks * kThreads && queue.exchange().cluster_limit() >= kMaxBlocks;
 }
 
 template <class T>
-bool by_clusters(CudaQueue& queue, const Reflect<T>& op) {
+void by_clusters(CudaQueue& queue, const Reflect<T>& op) {
   using D = typename DeviceScalar<T>::type;
-  if (op.v.cols > kReflectors || op.c.cols > kMaxColumns) return false;
   const ReflectOperands<D> operands = {device_cast(op.v.data),
                                        device_cast(op.t.data),
                                        device_cast(op.c.data),
@@ -236,21 +211,20 @@ bool by_clusters(CudaQueue& queue, const Reflect<T>& op) {
                                        op.t.ld,
                                        op.c.ld,
                                        op.op == Op::conj_trans};
-  return with_rows(op.c.rows, queue.exchange().cluster_limit(), [&](auto r, unsigned blocks) {
-    LaunchShape shape;
-    shape.threads = kThreads;
-    shape.cluster = blocks;
-    shape.blocks = blocks * static_cast<unsigned>(quotient_up(op.c.cols, kColumns));
-    shape.shared_bytes = shared_by_all<Memory<D>>();
-    launch_kernel(queue.stream(), shape, "reflect", reflect_cluster_kernel<D, decltype(r)::value>,
-                  static_cast<int>(op.c.rows), static_cast<int>(op.v.cols),
-                  static_cast<int>(op.c.cols), operands);
-  });
+  LaunchShape shape;
+  shape.threads = kThreads;
+  shape.cluster = 2;  // without a cluster nobody can send
+  while (static_cast<Index>(shape.cluster) * kThreads < op.c.rows) shape.cluster *= 2;
+  shape.blocks = shape.cluster * static_cast<unsigned>(quotient_up(op.c.cols, kColumns));
+  shape.shared_bytes = shared_by_all<Memory<D>>();
+  launch_kernel(queue.stream(), shape, "reflect", reflect_cluster_kernel<D>,
+                static_cast<int>(op.c.rows), static_cast<int>(op.v.cols),
+                static_cast<int>(op.c.cols), operands);
 }
 
 template <class T>
 void enqueue(CudaQueue& queue, const Reflect<T>& op) {
-  if (by_clusters(queue, op)) return;
+  if (is_for_clusters(queue, op)) return by_clusters(queue, op);
   const Index k = op.t.cols;
   const DeviceView<T> product = op.work.block(0, 0, k, op.c.cols),
                       scaled = op.work.block(k, 0, k, op.c.cols);
