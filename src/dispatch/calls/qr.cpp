@@ -143,9 +143,11 @@ Index gemqrt(Family family, Side side, Op op, HostView<const T> v, HostView<cons
   return stay_on_cpu([&] { return cpu::gemqrt(cpu_lapack<T>(family), side, op, v, t, c, work); });
 }
 
+/// What the CPU LAPACK's ?gels is made of comes back by name, each part on a way of its own:
+/// ?geqrf, ?ormqr and ?trtrs.
 template <class T>
 Index gels(Family family, Op op, HostView<T> a, HostView<T> b, Workspace<T> work) {
-  return stay_on_cpu([&] { return cpu::gels(cpu_lapack<T>(family), op, a, b, work); });
+  return cpu::gels(cpu_lapack<T>(family), op, a, b, work);
 }
 
 #define OVERLAPACK_INSTANTIATE(T)                                                                 \
