@@ -207,9 +207,9 @@ void add(const Part& row, const Tuning::Lu& lu) {
 }
 
 void add(const Part& row, const Tuning::Qr& qr) {
-  constexpr const char* kLog = "2026-11-22-wide-blocks-and-late-blocks";
-  row("narrow_block_columns", qr.narrow_block_columns, "columns",
-      "of a block of a small matrix; like the others here taken over from LU", kLog);
+  constexpr const char* kLog = "2026-11-30-qr-on-the-device";
+  row("narrow_block_columns", qr.narrow_block_columns, "columns", "of a block of a small matrix",
+      kLog);
   row("wide_block_columns", qr.wide_block_columns, "columns",
       "of a block of a large one: products with more summands are faster", kLog);
   row("wide_from_order", qr.wide_from_order, "order", "from this one on blocks are wide", kLog);
@@ -280,6 +280,7 @@ void add(const Part& row, const Tuning::Update& update) {
 void add(const Part& row, const Tuning::BreakEven& sizes) {
   constexpr const char* kLog = "2026-11-29-break-evens-and-starts";
   constexpr const char* kLogOfInverses = "2026-11-30-inverses-and-conditions";
+  constexpr const char* kLogOfQr = "2026-11-30-qr-on-the-device";
   const auto both = [&](const std::string& name, const Tuning::BreakEven::Sizes& size,
                         const char* unit, const char* meaning, const char* log = nullptr) {
     if (log == nullptr) log = kLog;
@@ -303,9 +304,11 @@ void add(const Part& row, const Tuning::BreakEven& sizes) {
   both("lauum", sizes.lauum, "order", "from which on ?lauum does", kLogOfInverses);
   both("potri", sizes.potri, "order", "from which on ?potri does", kLogOfInverses);
   both("getri", sizes.getri, "order", "from which on ?getri does", kLogOfInverses);
-  both("geqrf", sizes.geqrf, "order", "from which on ?geqrf does; not measured yet");
-  both("orgqr", sizes.orgqr, "order", "from which on ?orgqr and ?ungqr do; not measured yet");
-  both("ormqr", sizes.ormqr, "order", "from which on ?ormqr and ?unmqr do; not measured yet");
+  both("geqrf", sizes.geqrf, "order", "from which on ?geqrf does; not measured yet", kLogOfQr);
+  both("orgqr", sizes.orgqr, "order", "from which on ?orgqr and ?ungqr do; not measured yet",
+       kLogOfQr);
+  both("ormqr", sizes.ormqr, "order", "from which on ?ormqr and ?unmqr do; not measured yet",
+       kLogOfQr);
   row("origin", sizes.origin, "text", "what these sizes rest on", kLog);
 }
 
