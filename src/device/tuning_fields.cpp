@@ -304,11 +304,10 @@ void add(const Part& row, const Tuning::BreakEven& sizes) {
   both("lauum", sizes.lauum, "order", "from which on ?lauum does", kLogOfInverses);
   both("potri", sizes.potri, "order", "from which on ?potri does", kLogOfInverses);
   both("getri", sizes.getri, "order", "from which on ?getri does", kLogOfInverses);
-  both("geqrf", sizes.geqrf, "order", "from which on ?geqrf does; not measured yet", kLogOfQr);
-  both("orgqr", sizes.orgqr, "order", "from which on ?orgqr and ?ungqr do; not measured yet",
-       kLogOfQr);
-  both("ormqr", sizes.ormqr, "order", "from which on ?ormqr and ?unmqr do; not measured yet",
-       kLogOfQr);
+  both("geqrf", sizes.geqrf, "order", "from which on ?geqrf does", kLogOfQr);
+  both("orgqr", sizes.orgqr, "order", "from which on ?orgqr and ?ungqr do", kLogOfQr);
+  both("ormqr", sizes.ormqr, "order",
+       "of a square matrix of as many reflectors, from which on ?ormqr does", kLogOfQr);
   row("origin", sizes.origin, "text", "what these sizes rest on", kLog);
 }
 

@@ -43,7 +43,7 @@ TEST(Policy, SizeOfACall) {
   for (const Routine routine : {Routine::geqrf, Routine::orgqr, Routine::ungqr}) {
     EXPECT_EQ(size_of(routine, {8000, 1000, 0}), 2000);
   }
-  EXPECT_EQ(size_of(Routine::ormqr, {1000, 1000, 8000}), 2000);
+  EXPECT_EQ(size_of(Routine::ormqr, {4000, 1000, 1}), 2000);
   EXPECT_EQ(size_of(Routine::getrf, {100000, 100000, 0}), 100000);
   EXPECT_EQ(size_of(Routine::sgesv, {500, 500, 1}), 500);
   EXPECT_EQ(size_of(Routine::cholupdate, {500, 500, 1}), 500);

@@ -100,9 +100,10 @@ class OrgqrTraits final : public FactorTraits {
 class OrmqrTraits final : public QrTraits {
  public:
   using QrTraits::QrTraits;
+  /// The order of a square matrix that is as large as that of the reflectors. Already with one
+  /// column of C that tells when many threads of a CPU take longer.
   Index size(const Shape& shape) const override {
-    return std::llround(std::cbrt(static_cast<double>(shape.m) * static_cast<double>(shape.n) *
-                                  static_cast<double>(shape.nrhs)));
+    return std::llround(std::sqrt(static_cast<double>(shape.m) * static_cast<double>(shape.n)));
   }
   double flops(const Shape& shape) const override {
     const auto m = static_cast<double>(shape.m), k = static_cast<double>(shape.n);
