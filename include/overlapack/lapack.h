@@ -246,7 +246,7 @@ OVERLAPACK_DECLARE(z, _64_, overlapack_complex_double, double, int64_t, double)
 #undef OVERLAPACK_DECLARE
 
 /* QR factorizations, A = Q R. Q is a product of reflectors I - tau v v^H, the first one leftmost.
- * So far the CPU LAPACK serves all these calls.
+ * tau lies in host memory, wherever the matrix is.
  *
  * geqrf   QR factorization of a general matrix.
  *           a      m x n, lda >= max(1, m). Replaced by R, on and above the diagonal, and by the

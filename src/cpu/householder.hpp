@@ -1,5 +1,5 @@
 // Householder reflectors as LAPACK has them, by textbook loops: what the panel of a QR
-// factorization means, and the last resort where no CPU LAPACK has ?geqrf.
+// factorization means.
 //
 // A reflector is H = I - tau v v^H with v(0) = 1, which is not stored. All numbers that might
 // overflow or underflow are in a type with a wider range, in which no square does.

@@ -187,8 +187,8 @@ struct UpdatePanel {
   }
 };
 
-/// LAPACK's ?potrf, ?getrf and ?geqrf on the CPU, for matrices in its memory. Results are info;
-/// pivots are 1-based.
+/// What LAPACK's ?potrf, ?getrf and ?geqrf do, by the CPU, for matrices in its memory. Results are
+/// info; pivots are 1-based.
 template <class T>
 struct CpuPanels {
   Index (*potrf)(Uplo uplo, HostView<T> a);

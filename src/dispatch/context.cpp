@@ -127,7 +127,7 @@ std::string describe(const Device& device) {
   return device.shortcoming().empty() ? text : text + ", " + device.shortcoming();
 }
 
-/// Panels for which a device has no kernel are factored by the CPU LAPACK.
+/// Panels for which a device has no kernel are factored by the CPU: its LAPACK, or loops for QR.
 template <class T>
 void lend_cpu_panels(Device& device) {
   device.kernels<T>().use(CpuPanels<T>{

@@ -124,7 +124,8 @@ Turns::Kind turn_of(const Call& call, const Decision& decision) {
   const Plan& plan = decision.plan;
   const Tuning& tuning = decision.device->tuning();
   const double elements = static_cast<double>(call.shape.m) * static_cast<double>(call.shape.n) +
-                          static_cast<double>(call.shape.n) * static_cast<double>(call.shape.nrhs);
+                          static_cast<double>(std::max(call.shape.m, call.shape.n)) *
+                              static_cast<double>(call.shape.nrhs);
   const double bytes = 2 * static_cast<double>(element_size(call.type)) * elements;  // up and down
   const bool small = bytes <= static_cast<double>(tuning.transfer.shared_up_to_bytes);
   const bool plain = !decision.resident && !plan.out_of_core && !plan.hybrid && !plan.textbook &&

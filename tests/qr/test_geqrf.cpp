@@ -33,7 +33,7 @@ struct Factors {
   Index steps() const { return static_cast<Index>(tau.size()); }
 };
 
-/// Of the CPU LAPACK's ?geqrf, which is no routine of the library's table. Null if there is none.
+/// The CPU LAPACK's ?geqrf. Null if there is none.
 template <class T>
 auto geqrf_of_lapack() {
   using Function = void(const std::int32_t*, const std::int32_t*, T*, const std::int32_t*, T*, T*,

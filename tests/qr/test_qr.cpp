@@ -1,6 +1,5 @@
 // ?geqrf, ?gelqf, ?orgqr, ?orglq, ?ormqr, ?ormlq (of complex numbers ?ungqr and so on), ?geqrt,
-// ?gemqrt and ?gels by their exported names and by textbook loops. All calls are for the CPU, also
-// where the settings send every call to the device.
+// ?gemqrt and ?gels by their exported names, on every device and on the CPU, and by textbook loops.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,6 +15,7 @@
 #include "support/fixtures.hpp"
 #include "support/lapack_calls.hpp"
 #include "support/matrices.hpp"
+#include "support/on_device.hpp"
 #include "support/residual.hpp"
 #include "support/scarce_memory.hpp"
 
@@ -193,6 +193,21 @@ TYPED_TEST(Qr, FactorsAMatrix) {
       }
     }
   }
+}
+
+/// The device has no algorithm, and the CPU cannot read the matrix.
+TYPED_TEST(Qr, OfAMatrixOnTheDeviceIsOutOfReachOfTheCpu) {
+  using T = TypeParam;
+  this->send_to_device(true);
+  const Index n = 70;
+  auto a = random_matrix<T>(n, n, 1);
+  std::vector<T> tau(static_cast<std::size_t>(n));
+  OnDevice<T> there(this->device(), a);
+  WorkWithEnd<T> work(n);
+  EXPECT_EQ(geqrf<T>(Reflectors::columns, there.view(), tau.data(), work), 0);
+  EXPECT_GE(real(work.first()), Real<T>(n));
+  EXPECT_EQ(geqrf<T>(Reflectors::rows, there.view(), tau.data(), work), dispatch::kNoMemory);
+  EXPECT_EQ(orgqr<T>(Reflectors::columns, there.view(), 0, tau.data(), work), dispatch::kNoMemory);
 }
 
 /// Whatever the device fails in, the CPU LAPACK finishes, in the caller's workspace.

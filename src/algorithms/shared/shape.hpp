@@ -7,7 +7,7 @@
 
 namespace overlapack::algorithms {
 
-/// m x n is the matrix (m = n for all but getrf); nrhs is 0 for the factorizations, and for an
+/// m x n is the matrix (m = n but for getrf and QR); nrhs is 0 for the factorizations, and for an
 /// update the number of vectors.
 struct Shape {
   Index m = 0;

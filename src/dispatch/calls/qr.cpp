@@ -23,10 +23,23 @@ using cpu::Lapack;
 using cpu::Reflectors;
 using cpu::Workspace;
 
+/// Whether a matrix lies in the memory of a GPU, where the CPU cannot read it.
+template <class T>
+bool is_out_of_reach(HostView<const T> a) {
+  const Index elements = a.rows * a.cols;
+  try {
+    return device_of_call(Context::instance(), elements, sizeof(T), a.data) != nullptr ||
+           (elements >= kLargeMatrix && is_cuda_memory(a.data));
+  } catch (const DeviceError&) {
+    return true;
+  }
+}
+
 /// In place of route(): the CPU does the call, and what its LAPACK calls from inside.
-template <class OnCpu>
-Index stay_on_cpu(OnCpu on_cpu) {
+template <class T, class OnCpu>
+Index stay_on_cpu(HostView<const T> a, HostView<const T> c, OnCpu on_cpu) {
   const Nesting nesting;
+  if (nesting.outermost() && (is_out_of_reach(a) || is_out_of_reach(c))) return kNoMemory;
   return on_cpu();
 }
 
@@ -34,22 +47,23 @@ Index stay_on_cpu(OnCpu on_cpu) {
 /// leaves it, if the CPU can reach that.
 template <class T, class OnCpu, class Run>
 Index on_device(Device& device, Workspace<T> work, const T* tau, OnCpu on_cpu, Run run) {
-  if (device.kind_of(tau) == MemoryKind::device) throw DeviceError("tau lies in device memory");
+  if (device.kind_of(tau) == MemoryKind::device) return kNoMemory;
+  T wanted(0);  // before anything is written: to ask for it may fail
+  on_cpu(Workspace<T>{&wanted, Workspace<T>::kQuery});
   run();
-  if (device.kind_of(work.data) != MemoryKind::device) {
-    on_cpu(Workspace<T>{work.data, Workspace<T>::kQuery});
-  }
+  if (device.kind_of(work.data) != MemoryKind::device) *work.data = wanted;
   return 0;
 }
 
 /// tau, if it makes unitary matrices of vectors that begin with 1, as that of LAPACK's reflectors
-/// does. Of others the device need not be as accurate as LAPACK.
+/// does. Of others the device need not be as accurate as LAPACK. A NaN comes of a NaN.
 template <class T>
 HostView<const T> unitary(const T* tau, Index count) {
   constexpr Real<T> kMost = Real<T>(1.001);
   for (Index j = 0; j < count; ++j) {
-    const bool is_unitary = tau[j] == T(0) || std::abs(tau[j] - T(1)) <= kMost;
-    if (!is_unitary) throw DeviceError("tau is not that of unitary reflectors");
+    if (tau[j] != T(0) && std::abs(tau[j] - T(1)) > kMost) {
+      throw DeviceError("tau is not that of unitary reflectors");
+    }
   }
   return HostView<const T>(tau, count);
 }
@@ -67,7 +81,8 @@ template <class T>
 Index geqrf(Family family, Reflectors kind, HostView<T> a, T* tau, Workspace<T> work) {
   const Lapack<T>& cpu = cpu_lapack<T>(family);
   const auto on_cpu = [&](Workspace<T> with) { return cpu::geqrf(cpu, kind, a, tau, with); };
-  if (work.is_query() || kind == Reflectors::rows) return stay_on_cpu([&] { return on_cpu(work); });
+  if (work.is_query()) return on_cpu(work);
+  if (kind == Reflectors::rows) return stay_on_cpu<T>(a, {}, [&] { return on_cpu(work); });
   return route(
       make_call<T>(Routine::geqrf, a), [&] { return on_cpu(work); },
       [&](Device& device, const Options& options, Index& committed) {
@@ -84,8 +99,9 @@ Index orgqr(Family family, Reflectors kind, HostView<T> a, Index count, const T*
             Workspace<T> work) {
   const Lapack<T>& cpu = cpu_lapack<T>(family);
   const auto on_cpu = [&](Workspace<T> with) { return cpu::orgqr(cpu, kind, a, count, tau, with); };
-  if (work.is_query() || kind == Reflectors::rows || count == 0) {
-    return stay_on_cpu([&] { return on_cpu(work); });
+  if (work.is_query()) return on_cpu(work);
+  if (kind == Reflectors::rows || count == 0) {
+    return stay_on_cpu<T>(a, {}, [&] { return on_cpu(work); });
   }
   return route(
       make_call<T>(is_complex<T> ? Routine::ungqr : Routine::orgqr, a),
@@ -97,9 +113,9 @@ Index orgqr(Family family, Reflectors kind, HostView<T> a, Index count, const T*
       },
       [&](const Options&, Index committed) {
         const Index left = a.cols - committed;
-        return left == 0 ? 0
-                         : cpu::orgqr(cpu, kind, a.block(0, 0, a.rows, left), std::min(count, left),
-                                      tau, work);
+        const HostView<T> rest = a.block(0, 0, a.rows, left);
+        if (left > 0) cpu::orgqr(cpu, kind, rest, std::min(count, left), tau, work);
+        return on_cpu(Workspace<T>{work.data, Workspace<T>::kQuery});
       });
 }
 
@@ -110,9 +126,8 @@ Index ormqr(Family family, Reflectors kind, Side side, Op op, HostView<const T> 
   const auto on_cpu = [&](HostView<T> of, Workspace<T> with) {
     return cpu::ormqr(cpu, kind, side, op, a, tau, of, with);
   };
-  if (work.is_query() || kind == Reflectors::rows) {
-    return stay_on_cpu([&] { return on_cpu(c, work); });
-  }
+  if (work.is_query()) return on_cpu(c, work);
+  if (kind == Reflectors::rows) return stay_on_cpu<T>(a, c, [&] { return on_cpu(c, work); });
   Call call = make_call<T>(is_complex<T> ? Routine::unmqr : Routine::ormqr, a, c);
   call.shape.nrhs = side == Side::left ? c.cols : c.rows;
   call.trans = static_cast<char>(op);
@@ -128,26 +143,29 @@ Index ormqr(Family family, Reflectors kind, Side side, Op op, HostView<const T> 
       },
       [&](const Options&, Index committed) {
         const HostView<T> rest = behind(side, c, committed);
-        return rest.empty() ? 0 : on_cpu(rest, work);
+        if (!rest.empty()) on_cpu(rest, work);
+        return on_cpu(c, Workspace<T>{work.data, Workspace<T>::kQuery});
       });
 }
 
 template <class T>
 Index geqrt(Family family, HostView<T> a, HostView<T> t, T* work) {
-  return stay_on_cpu([&] { return cpu::geqrt(cpu_lapack<T>(family), a, t, work); });
+  return stay_on_cpu<T>(a, t, [&] { return cpu::geqrt(cpu_lapack<T>(family), a, t, work); });
 }
 
 template <class T>
 Index gemqrt(Family family, Side side, Op op, HostView<const T> v, HostView<const T> t,
              HostView<T> c, T* work) {
-  return stay_on_cpu([&] { return cpu::gemqrt(cpu_lapack<T>(family), side, op, v, t, c, work); });
+  return stay_on_cpu<T>(
+      v, c, [&] { return cpu::gemqrt(cpu_lapack<T>(family), side, op, v, t, c, work); });
 }
 
 /// What the CPU LAPACK's ?gels is made of comes back by name, each part on a way of its own:
 /// ?geqrf, ?ormqr and ?trtrs.
 template <class T>
 Index gels(Family family, Op op, HostView<T> a, HostView<T> b, Workspace<T> work) {
-  return cpu::gels(cpu_lapack<T>(family), op, a, b, work);
+  const bool reached = work.is_query() || (!is_out_of_reach<T>(a) && !is_out_of_reach<T>(b));
+  return reached ? cpu::gels(cpu_lapack<T>(family), op, a, b, work) : kNoMemory;
 }
 
 #define OVERLAPACK_INSTANTIATE(T)                                                                 \

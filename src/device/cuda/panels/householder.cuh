@@ -11,8 +11,9 @@
 //   v^H [a; y] = a + conj(scale) x^H y,   scale = 1 / (alpha - beta).
 //
 // Sums of squares must not leave the range. Columns are multiplied by powers of two at first, so
-// that their largest elements are about 1, which changes no reflector. If what is left of a column
-// is tiny all the same, it is multiplied by another one when it is its turn (is_safe()).
+// that their largest elements are about 1. That changes no reflector, unless numbers of one column
+// differ by the whole range of exponents: the smallest become zero then. If what is left of a
+// column is tiny all the same, it is multiplied by another one when it is its turn (is_safe()).
 #pragma once
 
 #include "device/cuda/panels/panels.hpp"
