@@ -3,7 +3,7 @@
 
 #include "algorithms/inverse/inverse.hpp"
 #include "algorithms/inverse/triangle_in_place.hpp"
-#include "algorithms/inverse/uploads.hpp"
+#include "algorithms/shared/uploads.hpp"
 
 // X := U^-1; then X L = U^-1 for X, by block columns from the right. A holds all of it: L stands
 // below U^-1, from where a block column of it moves aside when it is its turn. In the end columns

@@ -1,7 +1,7 @@
 #include "algorithms/inverse/inverse.hpp"
 
 #include "algorithms/inverse/triangle_in_place.hpp"
-#include "algorithms/inverse/uploads.hpp"
+#include "algorithms/shared/uploads.hpp"
 
 namespace overlapack::algorithms {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "algorithms/inverse/uploads.hpp"
 #include "algorithms/qr/given_reflectors.hpp"
+#include "algorithms/shared/uploads.hpp"
 #include "device/buffer.hpp"
 #include "transfer/transfer.hpp"
 
