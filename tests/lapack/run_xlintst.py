@@ -24,7 +24,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import harness  # noqa: E402
 
 ROUTINES = ("potrf", "potrs", "posv", "getrf", "getrs", "gesv", "trtrs", "gecon", "pocon",
-            "trcon", "trtri", "potri", "getri")  # LAPACK has no test of lauum by itself
+            "trcon", "trtri", "potri", "getri",  # LAPACK has no test of lauum by itself
+            "geqrf", "orgqr", "ormqr")
 MIXED = ("gesv", "posv")
 VERDICT = re.compile(r"threshold|error exits|tests? run|\*\*\*|failed|detected", re.I)
 
@@ -79,7 +80,8 @@ def main():
 
     calls = harness.read_log(log)
     for name in MIXED if mixed else ROUTINES:
-        routine = options.type + name
+        unitary = name.startswith("or") and options.type in "cz"  # ungqr, unmqr
+        routine = options.type + ("un" + name[2:] if unitary else name)
         mine = [call for call in calls if call.routine == routine]
         there = [call for call in mine if call.on(options.device)]
         print(f"  {routine}: {len(mine)} calls, {len(there)} on {options.device}")
