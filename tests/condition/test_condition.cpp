@@ -181,7 +181,9 @@ class Condition : public RoutedTest {
     const auto before = g.factor;
     const auto ours = g.call(), cpus = g.by_cpu();
     EXPECT_EQ(ours.info, 0);
-    if (g.factor.rows() > 8) EXPECT_FALSE(ours.work_used) << "the CPU has served the call";
+    if (g.factor.rows() > 8) {
+      EXPECT_FALSE(ours.work_used) << "the CPU has served the call";
+    }
     EXPECT_FALSE(ours.work_overrun);
     expect_near(ours.rcond, cpus.rcond);
     EXPECT_TRUE(same_bits(g.factor, before));

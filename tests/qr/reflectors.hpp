@@ -1,6 +1,8 @@
 // Reflectors for tests, and what they are a product of.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -66,5 +68,19 @@ struct Reflectors {
     }
   }
 };
+
+/// Where is_final(i, j) says so, `a` is as wanted, and elsewhere exactly as before.
+template <class T, class IsFinal>
+void expect_final(const Padded<T>& a, const Padded<T>& before, const Padded<Wide<T>>& wanted,
+                  double limit, IsFinal is_final) {
+  for (Index j = 0; j < a.cols(); ++j) {
+    for (Index i = 0; i < a.rows(); ++i) {
+      const bool final = is_final(i, j);
+      const auto expected = final ? wanted(i, j) : Wide<T>(before(i, j));
+      ASSERT_LE(std::abs(Wide<T>(a(i, j)) - expected), final ? limit : 0) << i << ", " << j;
+    }
+  }
+  EXPECT_TRUE(a.padding_untouched());
+}
 
 }  // namespace overlapack::testing_support

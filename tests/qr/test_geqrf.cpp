@@ -1,12 +1,10 @@
 // The QR factorization of algorithms/qr, on every device: schedule and textbook, and what the CPU
 // finishes after a fault.
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <string>
 #include <vector>
 
 #include "algorithms/qr/qr.hpp"
@@ -32,16 +30,6 @@ struct Factors {
 
   Index steps() const { return static_cast<Index>(tau.size()); }
 };
-
-/// The CPU LAPACK's ?geqrf. Null if there is none.
-template <class T>
-auto geqrf_of_lapack() {
-  using Function = void(const std::int32_t*, const std::int32_t*, T*, const std::int32_t*, T*, T*,
-                        const std::int32_t*, std::int32_t*);
-  static void* const library = dlopen("liblapack.so.3", RTLD_NOW | RTLD_LOCAL);
-  const std::string name = std::string(1, ScalarTraits<T>::letter) + "geqrf_";
-  return library == nullptr ? nullptr : reinterpret_cast<Function*>(dlsym(library, name.c_str()));
-}
 
 template <class T>
 class Geqrf : public RoutedTest {
@@ -141,12 +129,10 @@ class Geqrf : public RoutedTest {
 
   static Factors<T> by_lapack(const Padded<T>& a) {
     Factors<T> factors = input(a);
-    const auto m = static_cast<std::int32_t>(a.rows()), n = static_cast<std::int32_t>(a.cols());
-    const auto ld = static_cast<std::int32_t>(a.ld()), lwork = 64 * std::max(n, 1);
+    const Index lwork = 64 * std::max<Index>(a.cols(), 1);
     std::vector<T> work(static_cast<std::size_t>(lwork));
-    std::int32_t info = 0;
-    geqrf_of_lapack<T>()(&m, &n, factors.a.data(), &ld, factors.tau.data(), work.data(), &lwork,
-                         &info);
+    const Index info = cpu::geqrf<T>(cpu::lapack<T>(cpu::Family::lp64), cpu::Reflectors::columns,
+                                     factors.a.view(), factors.tau.data(), {work.data(), lwork});
     EXPECT_EQ(info, 0);
     return factors;
   }
@@ -170,7 +156,6 @@ TYPED_TEST(Geqrf, RandomMatricesOfManyShapes) {
 }
 
 TYPED_TEST(Geqrf, FactorsAreThoseOfTheCpuLapack) {
-  if (geqrf_of_lapack<TypeParam>() == nullptr) GTEST_SKIP() << "there is no liblapack.so.3";
   for (const bool textbook : kBools) {
     for (const Index nb : {Index{7}, Index{32}}) {
       for (const Shape& shape : this->kShapes) {
@@ -313,7 +298,9 @@ TYPED_TEST(Geqrf, TheCpuFinishesFromWhereverTheDeviceFails) {
     EXPECT_GT(faults, this->device().emulated() ? 50 : 10);
   }
   // A GPU takes all uploads before the first result comes home.
-  if (this->device().emulated()) EXPECT_GT(resumed, 0) << "no fault came in the middle";
+  if (this->device().emulated()) {
+    EXPECT_GT(resumed, 0) << "no fault came in the middle";
+  }
 }
 
 TYPED_TEST(Geqrf, TheCpuFinishesFromAnyColumn) {

@@ -26,16 +26,8 @@ class Orgqr : public RoutedTest {
   }
   /// The last `committed` columns are those of Q, and all others as they were.
   void expect_right(const Padded<T>& a, const Reflectors<T>& given, Index committed) {
-    const auto q = given.product(a.cols());
-    const double limit = kThreshold * epsilon<T>();
-    for (Index j = 0; j < a.cols(); ++j) {
-      const bool is_final = j >= a.cols() - committed;
-      for (Index i = 0; i < a.rows(); ++i) {
-        const auto wanted = is_final ? q(i, j) : Wide<T>(given.a(i, j));
-        ASSERT_LE(std::abs(Wide<T>(a(i, j)) - wanted), is_final ? limit : 0) << i << ", " << j;
-      }
-    }
-    EXPECT_TRUE(a.padding_untouched());
+    expect_final(a, given.a, given.product(a.cols()), kThreshold * epsilon<T>(),
+                 [&](Index, Index j) { return j >= a.cols() - committed; });
   }
 };
 TYPED_TEST_SUITE(Orgqr, Precisions);

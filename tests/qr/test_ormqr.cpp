@@ -68,14 +68,8 @@ class Ormqr : public RoutedTest {
   /// The first lines of C are those of the product, and all others as they were.
   void expect_right(Form form, const Product<T>& of, const Padded<T>& c, Index committed) {
     const double limit = kThreshold * epsilon<T>() * std::sqrt(static_cast<double>(of.c.rows()));
-    for (Index j = 0; j < c.cols(); ++j) {
-      for (Index i = 0; i < c.rows(); ++i) {
-        const bool is_final = (form.side == Side::left ? j : i) < committed;
-        const auto wanted = is_final ? of.wanted(i, j) : Wide<T>(of.c(i, j));
-        ASSERT_LE(std::abs(Wide<T>(c(i, j)) - wanted), is_final ? limit : 0) << i << ", " << j;
-      }
-    }
-    EXPECT_TRUE(c.padding_untouched());
+    expect_final(c, of.c, of.wanted, limit,
+                 [&](Index i, Index j) { return (form.side == Side::left ? j : i) < committed; });
   }
 };
 TYPED_TEST_SUITE(Ormqr, Precisions);
