@@ -51,14 +51,6 @@ def large_call():
     np.linalg.cholesky(np.eye(2200))
 
 
-def wake():
-    """The threads of NumPy's BLAS and of SciPy's look for work, as in a program that computes."""
-    a = np.eye(400)
-    np.matmul(a, a)
-    if la is not None:
-        la.blas.dgemm(1, a, a)
-
-
 def error(left, right, *scale):
     return float(np.linalg.norm(left - right) / math.prod(map(np.linalg.norm, scale)))
 
