@@ -33,9 +33,15 @@ Index Transfer::add_download(const Region& region, std::function<bool()> inspect
   return count(down_.regions) - 1;
 }
 
-Index Transfer::add_whole_download(const Region& region) {
-  const Index id = add_download(region);
+Index Transfer::add_whole_download(const Region& region, std::function<bool()> inspect) {
+  const Index id = add_download(region, std::move(inspect));
   downloads_.back().whole = true;
+  return id;
+}
+
+Index Transfer::add_rows_download(const Region& region, std::function<bool()> inspect) {
+  const Index id = add_whole_download(region, std::move(inspect));
+  downloads_.back().counts_rows = true;
   return id;
 }
 
@@ -201,8 +207,13 @@ void Transfer::end() {
   const Index units = std::min(down_.next_unit.load(), end_units_.load());
   for (Index u = 0; u < units; ++u) {
     const Unit& unit = down_.units[size(u)];
-    const Index rows = down_.regions[size(down_.chunks[size(unit.chunk)].region)].rows;
-    if (unit.rows.last == rows) committed_ += unit.last - unit.first;
+    const Index number = down_.chunks[size(unit.chunk)].region;
+    const Region& region = down_.regions[size(number)];
+    if (downloads_[size(number)].counts_rows) {
+      if (unit.last == region.cols) committed_ += region.rows;
+    } else if (unit.rows.last == region.rows) {
+      committed_ += unit.last - unit.first;
+    }
   }
 }
 

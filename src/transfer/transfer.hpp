@@ -105,7 +105,7 @@ class Transfer {
  public:
   /// `threads`: copy threads besides the issuing one, at least 1. `committed` receives, when the
   /// transfer ends in whatever way, how many columns, counted over all downloads in order, are
-  /// final in the caller's memory.
+  /// final in the caller's memory. (Of add_rows_download() it is rows.)
   Transfer(Device& device, Index threads, Index& committed)
       : Transfer(device, threads, committed, device.tuning().transfer) {}
   Transfer(Device& device, Index threads, Index& committed, const TransferTuning& tuning);
@@ -133,7 +133,9 @@ class Transfer {
   void when_idle(std::function<bool(Index home)> job) { idle_ = std::move(job); }
   /// A region that is committed as a whole or not at all, so that the checkpoint lies between such
   /// regions. On its way to the host's memory all of it waits in staging memory at the end.
-  Index add_whole_download(const Region& region);
+  Index add_whole_download(const Region& region, std::function<bool()> inspect = {});
+  /// The same of block rows: in `committed` its rows count, and not its columns.
+  Index add_rows_download(const Region& region, std::function<bool()> inspect = {});
   /// A region in the caller's memory of download `after`, if that is >= 0: nothing of it is written
   /// before all of that one is there. (Copy threads begin regions in order, but may end them in
   /// any.)
@@ -214,6 +216,7 @@ class Transfer {
   struct Download {
     std::function<bool()> inspect;
     bool whole = false;
+    bool counts_rows = false;   // its columns otherwise
     Index after = kNoDownload;  // the download whose memory it takes over
   };
 

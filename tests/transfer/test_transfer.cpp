@@ -492,6 +492,47 @@ class Transfers : public DeviceTest {
     }
   }
 
+  void commits_block_rows(const Case& c) {
+    const Index m = 40, n = 90;
+    const auto a = random_matrix<T>(m, n, 1, 3);
+    const std::vector<Range> blocks = partition(m, 12);
+    for (Index fault_at = 1; !this->HasFailure(); fault_at += faults_step()) {
+      SCOPED_TRACE(testing::Message() << "fault at action " << fault_at);
+      ASSERT_LT(fault_at, 10000) << "the transfer never ends";
+      Placed<T> placed(this->device(), c.kind, a);
+      Index committed = 0;
+      FaultAt fault(fault_at);
+      this->device().set_observer(&fault);
+      bool failed = false;
+      try {
+        const DeviceMatrix<T> zeros(this->device(), m, n);
+        const QueueLease queue(this->device());
+        queue->zero(zeros.view().data, sizeof(T) * at(zeros.view().ld * n));
+        Transfer transfer(this->device(), 2, committed, c.way.tuning);
+        for (const Range& b : blocks) {
+          transfer.add_rows_download(
+              make_region<T>(placed.view().block(b, {0, n}), zeros.view().block(b, {0, n})));
+        }
+        transfer.start();
+        for (std::size_t b = 0; b < blocks.size(); ++b) {
+          transfer.release(*queue, static_cast<Index>(b));
+        }
+        transfer.finish();
+      } catch (const DeviceError&) {
+        failed = true;
+      }
+      this->device().set_observer(nullptr);
+      EXPECT_TRUE(committed % 12 == 0 || committed == m) << committed;
+      const auto home = placed.content();
+      EXPECT_TRUE(all_elements({m, n}, [&](Index i, Index j) {
+        return home(i, j) == (i < committed ? T(0) : a(i, j));
+      })) << committed;
+      if (failed) continue;
+      EXPECT_EQ(committed, m);
+      break;
+    }
+  }
+
   /// X, on the device, comes home from the right; column j is exchanged there with places[j].
   void exchange_columns(DeviceView<T> x, HostView<T> home, const std::vector<Index>& places,
                         const TransferTuning& tuning, Index& committed) {
@@ -532,8 +573,8 @@ class Transfers : public DeviceTest {
       bool failed = false;
       try {
         const HostView<T> there = source.view();
-        exchange_columns(DeviceView<T>(there.data, m, n, there.ld), home.view(), places,
-                         way.tuning, committed);
+        exchange_columns(DeviceView<T>(there.data, m, n, there.ld), home.view(), places, way.tuning,
+                         committed);
       } catch (const DeviceError&) {
         failed = true;
       }
@@ -900,6 +941,14 @@ TYPED_TEST(Transfers, StreamThroughAWindowAndCommitWholeRegions) {
   for (const Case& c : cross<Case>(this->ways(), kHostKinds)) {
     SCOPED_TRACE(c.name());
     this->streams_through_a_window(c);
+    if (this->HasFailure()) return;
+  }
+}
+
+TYPED_TEST(Transfers, CommitBlockRowsAndCountTheirRows) {
+  for (const Case& c : cross<Case>(this->ways(), kHostKinds)) {
+    SCOPED_TRACE(c.name());
+    this->commits_block_rows(c);
     if (this->HasFailure()) return;
   }
 }
