@@ -351,20 +351,23 @@ Index gels(const Lapack<T>& lapack, Op op, HostView<T> a, HostView<T> b, Workspa
 }
 
 /// What is left of ?geqrf when the first `done` columns, and their part of tau, are final, and all
-/// others are as they were.
+/// others are as they were. Of ?gelqf it is rows.
 template <class T>
-Index finish_geqrf(const Lapack<T>& lapack, HostView<T> a, T* tau, Index done, Workspace<T> work) {
+Index finish_geqrf(const Lapack<T>& lapack, Reflectors kind, HostView<T> a, T* tau, Index done,
+                   Workspace<T> work) {
+  const bool rows = kind == Reflectors::rows;
   const Index reflectors = std::min({done, a.rows, a.cols});
-  const HostView<T> rest = a.block(0, done, a.rows, a.cols - done);
+  const HostView<T> rest =
+      rows ? a.block(done, 0, a.rows - done, a.cols) : a.block(0, done, a.rows, a.cols - done);
   if (reflectors > 0 && !rest.empty()) {
-    ormqr<T>(lapack, Reflectors::columns, Side::left, Op::conj_trans,
-             a.block(0, 0, a.rows, reflectors), tau, rest, work);
+    const HostView<T> given =
+        rows ? a.block(0, 0, reflectors, a.cols) : a.block(0, 0, a.rows, reflectors);
+    ormqr<T>(lapack, kind, rows ? Side::right : Side::left, Op::conj_trans, given, tau, rest, work);
   }
   if (done < std::min(a.rows, a.cols)) {
-    geqrf(lapack, Reflectors::columns, a.block(done, done, a.rows - done, a.cols - done),
-          tau + done, work);
+    geqrf(lapack, kind, a.block(done, done, a.rows - done, a.cols - done), tau + done, work);
   }
-  return geqrf(lapack, Reflectors::columns, a, tau, Workspace<T>{work.data, Workspace<T>::kQuery});
+  return geqrf(lapack, kind, a, tau, Workspace<T>{work.data, Workspace<T>::kQuery});
 }
 
 }  // namespace overlapack::cpu

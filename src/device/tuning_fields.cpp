@@ -214,7 +214,7 @@ void add(const Part& row, const Tuning::Qr& qr) {
       "of a block of a large one: products with more summands are faster", kLog);
   row("wide_from_order", qr.wide_from_order, "order", "from this one on blocks are wide", kLog);
   row("reflector_columns", qr.reflector_columns, "columns",
-      "of a block of reflectors that are given to ?orgqr and ?ormqr", kLog);
+      "of a block of reflectors that are given to ?orgqr, ?ormqr and those of LQ", kLog);
   add(row, "arrival", qr.arrival, "that arrive in the time of a block's panels", kLog);
 }
 
@@ -304,10 +304,10 @@ void add(const Part& row, const Tuning::BreakEven& sizes) {
   both("lauum", sizes.lauum, "order", "from which on ?lauum does", kLogOfInverses);
   both("potri", sizes.potri, "order", "from which on ?potri does", kLogOfInverses);
   both("getri", sizes.getri, "order", "from which on ?getri does", kLogOfInverses);
-  both("geqrf", sizes.geqrf, "order", "from which on ?geqrf does", kLogOfQr);
-  both("orgqr", sizes.orgqr, "order", "from which on ?orgqr and ?ungqr do", kLogOfQr);
+  both("geqrf", sizes.geqrf, "order", "from which on ?geqrf and ?gelqf do", kLogOfQr);
+  both("orgqr", sizes.orgqr, "order", "from which on ?orgqr and ?orglq do", kLogOfQr);
   both("ormqr", sizes.ormqr, "order",
-       "of a square matrix of as many reflectors, from which on ?ormqr does", kLogOfQr);
+       "of a square matrix of as many reflectors, from which on ?ormqr and ?ormlq do", kLogOfQr);
   row("origin", sizes.origin, "text", "what these sizes rest on", kLog);
 }
 

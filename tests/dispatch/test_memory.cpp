@@ -9,6 +9,9 @@
 #include "algorithms/condition/condition.hpp"
 #include "algorithms/inverse/inverse.hpp"
 #include "algorithms/lu/lu.hpp"
+#include "algorithms/qr/orgqr.hpp"
+#include "algorithms/qr/ormqr.hpp"
+#include "algorithms/qr/qr.hpp"
 #include "algorithms/refine/refine.hpp"
 #include "algorithms/solve/solve.hpp"
 #include "algorithms/solve/trtrs.hpp"
@@ -267,6 +270,39 @@ TYPED_TEST(Memory, OfInverses) {
   });
   this->expect_close(this->reckoned(Routine::getri, this->kType, shape, options), of_getri,
                      sizeof(T));
+}
+
+TYPED_TEST(Memory, OfQrAndLq) {
+  using T = TypeParam;
+  const Index n = this->n(), k = n / 2;
+  const Options options = this->options(kForms[0]);
+  const std::vector<T> zeros(static_cast<std::size_t>(k));
+  const HostView<const T> tau(zeros.data(), k);
+  const auto expect_close = [&](Routine routine, const Shape& shape, std::size_t peak) {
+    SCOPED_TRACE(dispatch::name_of(routine));
+    this->expect_close(this->reckoned(routine, this->kType, shape, options), peak, sizeof(T));
+  };
+  for (const bool rows : {false, true}) {
+    const auto kind = rows ? cpu::Reflectors::rows : cpu::Reflectors::columns;
+    for (const Shape& shape : {Shape{n, n, 0}, Shape{n, k, 0}, Shape{k, n, 0}}) {
+      auto a = random_matrix<T>(shape.m, shape.n, 1);
+      std::vector<T> new_tau(static_cast<std::size_t>(n));
+      Index committed = 0;
+      expect_close(rows ? Routine::gelqf : Routine::geqrf, shape, this->peak([&] {
+        algorithms::geqrf<T>(this->device(), options, kind, a.view(), new_tau.data(), committed);
+      }));
+    }
+    auto a = rows ? random_matrix<T>(k, n, 1) : random_matrix<T>(n, k, 1);
+    auto c = random_matrix<T>(n, n, 2);
+    Index committed = 0, lines = 0;
+    expect_close(rows ? Routine::ormlq : Routine::ormqr, {n, k, n}, this->peak([&] {
+      algorithms::ormqr<T>(this->device(), options, Side::left, Op::none, {kind, a.view(), tau},
+                           c.view(), lines);
+    }));
+    expect_close(rows ? Routine::orglq : Routine::orgqr, {a.rows(), a.cols(), 0}, this->peak([&] {
+      algorithms::orgqr<T>(this->device(), options, kind, a.view(), tau, committed);
+    }));
+  }
 }
 
 /// What is out of core takes what it may, or a large part of it.

@@ -25,7 +25,7 @@ import harness  # noqa: E402
 
 ROUTINES = ("potrf", "potrs", "posv", "getrf", "getrs", "gesv", "trtrs", "gecon", "pocon",
             "trcon", "trtri", "potri", "getri",  # LAPACK has no test of lauum by itself
-            "geqrf", "orgqr", "ormqr")
+            "geqrf", "orgqr", "ormqr", "gelqf", "orglq", "ormlq")
 MIXED = ("gesv", "posv")
 VERDICT = re.compile(r"threshold|error exits|tests? run|\*\*\*|failed|detected", re.I)
 
@@ -80,7 +80,7 @@ def main():
 
     calls = harness.read_log(log)
     for name in MIXED if mixed else ROUTINES:
-        unitary = name.startswith("or") and options.type in "cz"  # ungqr, unmqr
+        unitary = name.startswith("or") and options.type in "cz"  # ungqr and so on
         routine = options.type + ("un" + name[2:] if unitary else name)
         mine = [call for call in calls if call.routine == routine]
         there = [call for call in mine if call.on(options.device)]

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "qr/kinds.hpp"
 #include "support/matrices.hpp"
 #include "support/residual.hpp"
 
@@ -34,6 +35,11 @@ struct Reflectors {
           T(direction * static_cast<Real<Wide<T>>>(2 * std::real(direction) / squares));
       if (std::find(units.begin(), units.end(), j) != units.end()) tau[algorithms::at(j)] = T(0);
     }
+  }
+
+  /// As ?geqrf has them, or ?gelqf, in rows of the adjoint.
+  Padded<T> stored(cpu::Reflectors kind) const {
+    return kind == cpu::Reflectors::rows ? adjoint(a, 2) : a;
   }
 
   /// C := Q C, or Q^H C, by applying one reflector after the other.

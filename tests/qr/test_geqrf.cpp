@@ -1,5 +1,6 @@
-// The QR factorization of algorithms/qr, on every device: schedule and textbook, and what the CPU
-// finishes after a fault.
+// The QR and LQ factorizations of algorithms/qr, on every device: schedule and textbook, and what
+// the CPU finishes after a fault. An LQ factorization is looked at as the QR factorization of the
+// adjoint.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include "cpu/householder.hpp"
 #include "cpu/lapack.hpp"
 #include "cpu/qr.hpp"
+#include "qr/kinds.hpp"
 #include "support/cases.hpp"
 #include "support/fixtures.hpp"
 #include "support/matrices.hpp"
@@ -21,6 +23,7 @@ namespace overlapack {
 namespace {
 
 using namespace testing_support;
+using cpu::Reflectors;
 
 /// What ?geqrf leaves.
 template <class T>
@@ -43,21 +46,28 @@ class Geqrf : public RoutedTest {
     options.threads = 2;
     return options;
   }
-  static Factors<T> input(const Padded<T>& a) {
-    return {a,
+  /// What a routine is given for A = Q R. That of LQ gets the adjoint.
+  static Factors<T> input(Reflectors kind, const Padded<T>& a) {
+    return {kind == Reflectors::rows ? adjoint(a, a.ld() - a.rows()) : a,
             std::vector<T>(static_cast<std::size_t>(std::min(a.rows(), a.cols())), sentinel<T>())};
+  }
+  /// What it has left, as of A = Q R.
+  static Factors<T> output(Reflectors kind, const Factors<T>& left) {
+    EXPECT_TRUE(left.a.padding_untouched());
+    return {kind == Reflectors::rows ? adjoint(left.a) : left.a, left.tau};
   }
 
   /// By the device. All columns are committed, but by the textbook.
-  Factors<T> factor(const Padded<T>& a, const algorithms::Options& options) {
-    Factors<T> factors = input(a);
+  Factors<T> factor(Reflectors kind, const Padded<T>& a, const algorithms::Options& options) {
+    Factors<T> factors = input(kind, a);
     Index committed = 0;
-    algorithms::geqrf<T>(device(), options, factors.a.view(), factors.tau.data(), committed);
+    algorithms::geqrf<T>(device(), options, kind, factors.a.view(), factors.tau.data(), committed);
     EXPECT_EQ(committed, options.textbook || a.view().empty() ? 0 : a.cols());
-    EXPECT_TRUE(factors.a.padding_untouched());
-    return factors;
+    return output(kind, factors);
   }
-  Factors<T> factor(const Padded<T>& a, Index nb) { return factor(a, options(nb)); }
+  Factors<T> factor(const Padded<T>& a, Index nb) {
+    return factor(Reflectors::columns, a, options(nb));
+  }
 
   /// The first steps() columns of Q.
   static Padded<W> q_of(const Factors<T>& factors) {
@@ -127,14 +137,14 @@ class Geqrf : public RoutedTest {
     return a;
   }
 
-  static Factors<T> by_lapack(const Padded<T>& a) {
-    Factors<T> factors = input(a);
+  static Factors<T> by_lapack(Reflectors kind, const Padded<T>& a) {
+    Factors<T> factors = input(kind, a);
     const Index lwork = 64 * std::max<Index>(a.cols(), 1);
     std::vector<T> work(static_cast<std::size_t>(lwork));
-    const Index info = cpu::geqrf<T>(cpu::lapack<T>(cpu::Family::lp64), cpu::Reflectors::columns,
-                                     factors.a.view(), factors.tau.data(), {work.data(), lwork});
+    const Index info = cpu::geqrf<T>(cpu::lapack<T>(cpu::Family::lp64), kind, factors.a.view(),
+                                     factors.tau.data(), {work.data(), lwork});
     EXPECT_EQ(info, 0);
-    return factors;
+    return output(kind, factors);
   }
 
   static constexpr Shape kShapes[] = {{1, 1},    {5, 5},    {2, 1},     {1, 7},    {50, 1},
@@ -143,36 +153,42 @@ class Geqrf : public RoutedTest {
 };
 TYPED_TEST_SUITE(Geqrf, Precisions);
 
+/// A factorization of each kind and form.
+struct FactorCase {
+  Reflectors kind;
+  bool textbook;
+  Index nb;
+  Shape shape;
+};
+std::ostream& operator<<(std::ostream& out, const FactorCase& c) {
+  return out << (c.textbook ? "textbook " : "") << name_of(c.kind) << c.nb << " " << c.shape;
+}
+
 TYPED_TEST(Geqrf, RandomMatricesOfManyShapes) {
-  for (const bool textbook : kBools) {
-    for (const Index nb : {Index{5}, Index{16}, Index{200}}) {
-      for (const Shape& shape : this->kShapes) {
-        SCOPED_TRACE(testing::Message() << (textbook ? "textbook " : "") << nb << " " << shape);
-        const auto a = random_matrix<TypeParam>(shape.rows, shape.cols, 1, shape.rows % 3);
-        this->expect_factors(a, this->factor(a, this->options(nb, textbook)));
-      }
-    }
+  constexpr Index kBlocks[] = {5, 16, 200};
+  for (const auto& c : cross<FactorCase>(kKinds, kBools, kBlocks, this->kShapes)) {
+    SCOPED_TRACE(testing::Message() << c);
+    const auto a = random_matrix<TypeParam>(c.shape.rows, c.shape.cols, 1, c.shape.rows % 3);
+    this->expect_factors(a, this->factor(c.kind, a, this->options(c.nb, c.textbook)));
   }
 }
 
 TYPED_TEST(Geqrf, FactorsAreThoseOfTheCpuLapack) {
-  for (const bool textbook : kBools) {
-    for (const Index nb : {Index{7}, Index{32}}) {
-      for (const Shape& shape : this->kShapes) {
-        SCOPED_TRACE(testing::Message() << (textbook ? "textbook " : "") << nb << " " << shape);
-        const auto a = this->well_conditioned(shape.rows, shape.cols);
-        this->expect_same(this->by_lapack(a), this->factor(a, this->options(nb, textbook)));
-      }
-    }
+  constexpr Index kBlocks[] = {7, 32};
+  for (const auto& c : cross<FactorCase>(kKinds, kBools, kBlocks, this->kShapes)) {
+    SCOPED_TRACE(testing::Message() << c);
+    const auto a = this->well_conditioned(c.shape.rows, c.shape.cols);
+    this->expect_same(this->by_lapack(c.kind, a),
+                      this->factor(c.kind, a, this->options(c.nb, c.textbook)));
   }
 }
 
-TYPED_TEST(Geqrf, TheSameBitsWhateverTheTiming) {
+TYPED_TEST(Geqrf, TheSameBitsWhateverTheTimingByColumnsAndByRows) {
   for (const Shape& shape : {Shape{130, 130}, Shape{300, 60}, Shape{60, 130}}) {
-    const auto a = random_matrix<TypeParam>(shape.rows, shape.cols, 1, 3);
+    const auto a = random_matrix<TypeParam>(shape.rows, shape.cols, 1);
     const auto first = this->factor(a, 8);
-    for (int round = 0; round < 2; ++round) {
-      const auto again = this->factor(a, 8);
+    for (const Reflectors kind : {Reflectors::columns, Reflectors::rows, Reflectors::rows}) {
+      const auto again = this->factor(kind, a, this->options(8));
       EXPECT_TRUE(same_bits(first.a, again.a)) << shape;
       EXPECT_EQ(first.tau, again.tau) << shape;
     }
@@ -228,115 +244,133 @@ TYPED_TEST(Geqrf, WhatIsNotFiniteStaysInItsColumnAndThoseBehind) {
   using T = TypeParam;
   const auto a = random_matrix<T>(90, 70, 5, 1);
   const auto finite = this->factor(a, 16);
-  for (const T bad : {nan<T>(), infinity<T>()}) {
-    for (const Index column : {0, 20, 69}) {
-      auto with = a;
-      with(50, column) = bad;
-      const auto factors = this->factor(with, 16);
-      for (Index j = 0; j < column; ++j) {
-        for (Index i = 0; i < 90; ++i) ASSERT_EQ(factors.a(i, j), finite.a(i, j)) << i << "," << j;
+  for (const Reflectors kind : kKinds) {
+    for (const T bad : {nan<T>(), infinity<T>()}) {
+      for (const Index column : {0, 20, 69}) {
+        auto with = a;
+        with(50, column) = bad;
+        const auto factors = this->factor(kind, with, this->options(16));
+        for (Index j = 0; j < column; ++j) {
+          for (Index i = 0; i < 90; ++i) {
+            ASSERT_EQ(factors.a(i, j), finite.a(i, j)) << i << "," << j;
+          }
+        }
+        bool any = false;
+        for (Index i = 0; i < 90; ++i) any = any || !std::isfinite(abs1(factors.a(i, column)));
+        EXPECT_TRUE(any) << "the bad number has vanished";
       }
-      bool any = false;
-      for (Index i = 0; i < 90; ++i) any = any || !std::isfinite(abs1(factors.a(i, column)));
-      EXPECT_TRUE(any) << "the bad number has vanished";
     }
   }
 }
 
 TYPED_TEST(Geqrf, OfAMatrixOnTheDevice) {
   using T = TypeParam;
-  for (const bool textbook : kBools) {
-    for (const Shape& shape : {Shape{100, 40}, Shape{40, 100}, Shape{130, 130}}) {
-      const auto a = random_matrix<T>(shape.rows, shape.cols, 6, 2);
-      Factors<T> factors = this->input(a);
-      OnDevice<T> there(this->device(), factors.a);
-      Index committed = 0;
-      algorithms::geqrf<T>(this->device(), this->options(16, textbook), there.view(),
-                           factors.tau.data(), committed);
-      there.fetch();
-      EXPECT_TRUE(factors.a.padding_untouched());
-      this->expect_factors(a, factors);
-    }
+  constexpr Index kBlocks[] = {16};
+  constexpr Shape kShapes[] = {{100, 40}, {40, 100}, {130, 130}};
+  for (const auto& c : cross<FactorCase>(kKinds, kBools, kBlocks, kShapes)) {
+    SCOPED_TRACE(testing::Message() << c);
+    const auto a = random_matrix<T>(c.shape.rows, c.shape.cols, 6, 2);
+    Factors<T> factors = this->input(c.kind, a);
+    OnDevice<T> there(this->device(), factors.a);
+    Index committed = 0;
+    algorithms::geqrf<T>(this->device(), this->options(c.nb, c.textbook), c.kind, there.view(),
+                         factors.tau.data(), committed);
+    there.fetch();
+    this->expect_factors(a, this->output(c.kind, factors));
   }
 }
 
 TYPED_TEST(Geqrf, NothingToDo) {
   using T = TypeParam;
-  for (const Shape& shape : {Shape{0, 0}, Shape{0, 5}, Shape{5, 0}}) {
-    this->factor(Padded<T>(shape.rows, shape.cols), 16);
+  for (const Reflectors kind : kKinds) {
+    for (const Shape& shape : {Shape{0, 0}, Shape{0, 5}, Shape{5, 0}}) {
+      this->factor(kind, Padded<T>(shape.rows, shape.cols), this->options(16));
+    }
   }
 }
 
 TYPED_TEST(Geqrf, TheCpuFinishesFromWhereverTheDeviceFails) {
   using T = TypeParam;
   const auto& cpu = cpu::lapack<T>(cpu::Family::lp64);
-  Index resumed = 0;
-  for (const Shape& shape : {Shape{60, 44}, Shape{30, 70}, Shape{150, 120}}) {
-    SCOPED_TRACE(shape);
-    const auto a = this->well_conditioned(shape.rows, shape.cols);
-    const auto expected = this->factor(a, 9);
+  Index resumed[2] = {0, 0};
+  struct Case {
+    Reflectors kind;
+    Shape shape;
+    Index nb, stride;
+  };
+  // Of the last one, blocks go home in several pieces.
+  for (const Case& c :
+       {Case{Reflectors::columns, {60, 44}, 9, 1}, Case{Reflectors::columns, {30, 70}, 9, 1},
+        Case{Reflectors::columns, {150, 120}, 9, 5}, Case{Reflectors::rows, {60, 44}, 9, 1},
+        Case{Reflectors::rows, {30, 70}, 9, 1}, Case{Reflectors::rows, {300, 70}, 32, 2}}) {
+    SCOPED_TRACE(testing::Message() << name_of(c.kind) << c.shape);
+    const auto a = this->well_conditioned(c.shape.rows, c.shape.cols);
+    const auto options = this->options(c.nb);
+    const auto expected = this->factor(c.kind, a, options);
     Factors<T> factors;
-    std::vector<T> work(algorithms::at(shape.cols));
+    std::vector<T> work(algorithms::at(c.shape.cols));
     const Index faults = this->with_faults(
-        !this->device().emulated() ? 7
-        : shape.rows < 100         ? 1
-                                   : 5,
-        [&] { factors = this->input(a); },
+        this->device().emulated() ? c.stride : 7, [&] { factors = this->input(c.kind, a); },
         [&] {
           Index committed = 0;
           try {
-            algorithms::geqrf<T>(this->device(), this->options(9), factors.a.view(),
+            algorithms::geqrf<T>(this->device(), options, c.kind, factors.a.view(),
                                  factors.tau.data(), committed);
           } catch (const DeviceError&) {
-            resumed += committed > 0 && committed < shape.cols;
-            cpu::finish_geqrf<T>(cpu, factors.a.view(), factors.tau.data(), committed,
-                                 {work.data(), shape.cols});
+            resumed[c.kind == Reflectors::rows] += committed > 0 && committed < c.shape.cols;
+            cpu::finish_geqrf<T>(cpu, c.kind, factors.a.view(), factors.tau.data(), committed,
+                                 {work.data(), c.shape.cols});
           }
-          EXPECT_TRUE(factors.a.padding_untouched());
-          this->expect_same(expected, factors);
+          this->expect_same(expected, this->output(c.kind, factors));
         });
     EXPECT_GT(faults, this->device().emulated() ? 50 : 10);
   }
   // A GPU takes all uploads before the first result comes home.
   if (this->device().emulated()) {
-    EXPECT_GT(resumed, 0) << "no fault came in the middle";
+    for (const Index times : resumed) EXPECT_GT(times, 0) << "no fault came in the middle";
   }
 }
 
 TYPED_TEST(Geqrf, TheCpuFinishesFromAnyColumn) {
   using T = TypeParam;
   const auto& cpu = cpu::lapack<T>(cpu::Family::lp64);
-  for (const Shape& shape : {Shape{70, 50}, Shape{40, 60}}) {
-    const auto a = this->well_conditioned(shape.rows, shape.cols);
-    const auto expected = this->factor(a, 16);
-    std::vector<T> work(algorithms::at(shape.cols));
-    for (Index committed = 0; committed <= shape.cols; ++committed) {
-      SCOPED_TRACE(committed);
-      Factors<T> factors = this->input(a);
-      for (Index j = 0; j < committed; ++j) {
-        std::copy_n(&expected.a(0, j), shape.rows, &factors.a(0, j));
-        if (j < factors.steps()) factors.tau[algorithms::at(j)] = expected.tau[algorithms::at(j)];
+  for (const Reflectors kind : kKinds) {
+    for (const Shape& shape : {Shape{70, 50}, Shape{40, 60}}) {
+      const auto a = this->well_conditioned(shape.rows, shape.cols);
+      const auto expected = this->factor(a, 16);
+      std::vector<T> work(algorithms::at(shape.cols));
+      for (Index committed = 0; committed <= shape.cols; ++committed) {
+        SCOPED_TRACE(testing::Message() << name_of(kind) << committed);
+        auto begun = a;
+        for (Index j = 0; j < committed; ++j) {
+          std::copy_n(&expected.a(0, j), shape.rows, &begun(0, j));
+        }
+        Factors<T> factors = this->input(kind, begun);
+        std::copy_n(expected.tau.begin(), std::min(committed, factors.steps()),
+                    factors.tau.begin());
+        cpu::finish_geqrf<T>(cpu, kind, factors.a.view(), factors.tau.data(), committed,
+                             {work.data(), shape.cols});
+        this->expect_same(expected, this->output(kind, factors));
       }
-      cpu::finish_geqrf<T>(cpu, factors.a.view(), factors.tau.data(), committed,
-                           {work.data(), shape.cols});
-      this->expect_same(expected, factors);
-      EXPECT_TRUE(factors.a.padding_untouched());
     }
   }
 }
 
 TYPED_TEST(Geqrf, TakesTheMemoryThatItSays) {
   using T = TypeParam;
-  for (const Shape& shape : {Shape{400, 300}, Shape{200, 500}, Shape{700, 40}}) {
-    const auto options = this->options(32);
-    this->device().set_memory_limit(1);  // idle blocks go: a lease counts with the whole block
-    this->device().set_memory_limit(0);
-    this->device().reset_peak_use();
-    this->factor(random_matrix<T>(shape.rows, shape.cols, 1), options);
-    const std::size_t peak = this->device().pool_use(Space::device).peak;
-    const std::size_t said = algorithms::geqrf_bytes<T>(options, shape.rows, shape.cols);
-    EXPECT_LE(peak, said) << shape;
-    EXPECT_GE(peak, said - said / 5) << shape;
+  for (const Reflectors kind : kKinds) {
+    for (const Shape& shape : {Shape{400, 300}, Shape{200, 500}, Shape{700, 40}}) {
+      const auto options = this->options(32);
+      const auto [rows, cols] = kind == Reflectors::rows ? Shape{shape.cols, shape.rows} : shape;
+      this->device().set_memory_limit(1);  // idle blocks go: a lease counts with the whole block
+      this->device().set_memory_limit(0);
+      this->device().reset_peak_use();
+      this->factor(kind, random_matrix<T>(shape.rows, shape.cols, 1), options);
+      const std::size_t peak = this->device().pool_use(Space::device).peak;
+      const std::size_t said = algorithms::geqrf_bytes<T>(options, kind, rows, cols);
+      EXPECT_LE(peak, said) << name_of(kind) << shape;
+      EXPECT_GE(peak, said - said / 5) << name_of(kind) << shape;
+    }
   }
 }
 

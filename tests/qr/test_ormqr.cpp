@@ -15,15 +15,21 @@ namespace {
 using namespace testing_support;
 
 struct Form {
+  cpu::Reflectors kind;
   Side side;
   Op op;
 };
-constexpr Form kForms[] = {{Side::left, Op::none},
-                           {Side::left, Op::conj_trans},
-                           {Side::right, Op::none},
-                           {Side::right, Op::conj_trans}};
+std::ostream& operator<<(std::ostream& out, Form form) {
+  return out << name_of(form.kind) << char(form.side) << char(form.op);
+}
+std::vector<Form> forms() {
+  constexpr Side kSides[] = {Side::left, Side::right};
+  constexpr Op kOps[] = {Op::none, Op::conj_trans};
+  return cross<Form>(kKinds, kSides, kOps);
+}
 
-/// C and the product that it is to become. Q is of order m, and C has so many other lines.
+/// C and the product that it is to become. Q is of order m, and C has so many other lines. The Q of
+/// LQ is the adjoint of the product of the reflectors.
 template <class T>
 struct Product {
   Product(Form form, const Reflectors<T>& given, Index lines)
@@ -38,7 +44,8 @@ struct Product {
         product(i, j) = left ? Wide<T>(c(i, j)) : conj(Wide<T>(c(j, i)));
       }
     }
-    given.multiply(left == (form.op == Op::none) ? Op::none : Op::conj_trans, product);
+    const bool adjoint = (form.kind == cpu::Reflectors::rows) != (form.op == Op::conj_trans);
+    given.multiply(left != adjoint ? Op::none : Op::conj_trans, product);
     for (Index j = 0; j < wanted.cols(); ++j) {
       for (Index i = 0; i < wanted.rows(); ++i) {
         wanted(i, j) = left ? product(i, j) : conj(product(j, i));
@@ -60,10 +67,9 @@ class Ormqr : public RoutedTest {
     return options;
   }
   void call(Form form, const Reflectors<T>& given, Index nb, Padded<T>& c, Index& committed) {
-    const auto k = static_cast<Index>(given.tau.size());
+    const auto vectors = given.stored(form.kind);
     algorithms::ormqr<T>(this->device(), options(nb), form.side, form.op,
-                         given.a.view().block(0, 0, given.a.rows(), k), given.taus(), c.view(),
-                         committed);
+                         {form.kind, vectors.view(), given.taus()}, c.view(), committed);
   }
   /// The first lines of C are those of the product, and all others as they were.
   void expect_right(Form form, const Product<T>& of, const Padded<T>& c, Index committed) {
@@ -80,12 +86,11 @@ struct Case {
 
 TYPED_TEST(Ormqr, OfAllFormsAndShapes) {
   using T = TypeParam;
-  for (const Form form : kForms) {
+  for (const Form form : forms()) {
     for (const Case& c :
          {Case{1, 1, 1}, Case{40, 40, 1}, Case{70, 33, 90}, Case{35, 35, 200}, Case{200, 20, 5}}) {
-      SCOPED_TRACE(testing::Message()
-                   << char(form.side) << char(form.op) << ", " << c.k << " reflectors of order "
-                   << c.m << ", " << c.lines << " lines");
+      SCOPED_TRACE(testing::Message() << form << ", " << c.k << " reflectors of order " << c.m
+                                      << ", " << c.lines << " lines");
       const Reflectors<T> given(c.m, c.k, c.k);
       const Product<T> of(form, given, c.lines);
       auto result = of.c;
@@ -100,14 +105,16 @@ TYPED_TEST(Ormqr, OfAllFormsAndShapes) {
 
 TYPED_TEST(Ormqr, OnTheDeviceWithReflectorsThatAreTheUnitMatrix) {
   using T = TypeParam;
-  for (const Form form : kForms) {
-    Reflectors<T> given(50, 40, 40, {0, 15, 39});
+  for (const Form form : forms()) {
+    SCOPED_TRACE(testing::Message() << form);
+    const Reflectors<T> given(50, 40, 40, {0, 15, 39});
     const Product<T> of(form, given, 30);
     auto result = of.c;
-    OnDevice<T> v(this->device(), given.a), c(this->device(), result);
+    auto vectors = given.stored(form.kind);
+    OnDevice<T> v(this->device(), vectors), c(this->device(), result);
     Index committed = 0;
-    algorithms::ormqr<T>(this->device(), this->options(16), form.side, form.op, v.view(),
-                         given.taus(), c.view(), committed);
+    algorithms::ormqr<T>(this->device(), this->options(16), form.side, form.op,
+                         {form.kind, v.view(), given.taus()}, c.view(), committed);
     c.fetch();
     this->expect_right(form, of, result, committed);
   }
@@ -116,7 +123,8 @@ TYPED_TEST(Ormqr, OnTheDeviceWithReflectorsThatAreTheUnitMatrix) {
 TYPED_TEST(Ormqr, FaultsAtEveryAction) {
   using T = TypeParam;
   const bool every = std::is_same_v<T, double> && device_under_test() == "lazy";
-  for (const Form form : kForms) {
+  for (const Form form : forms()) {
+    SCOPED_TRACE(testing::Message() << form);
     const Reflectors<T> given(40, 30, 30);
     const Product<T> of(form, given, 70);  // more than one group
     auto c = of.c;

@@ -125,6 +125,15 @@ Padded<T> random_matrix(Index m, Index n, std::uint64_t seed, Index padding = 0)
   return a;
 }
 
+template <class T>
+Padded<T> adjoint(const Padded<T>& a, Index padding = 0) {
+  Padded<T> result(a.cols(), a.rows(), padding);
+  for (Index j = 0; j < a.cols(); ++j) {
+    for (Index i = 0; i < a.rows(); ++i) result(j, i) = conj(a(i, j));
+  }
+  return result;
+}
+
 /// Hermitian positive definite: G G^H / n + I / 4 with random G.
 template <class T>
 Padded<T> positive_definite(Index n, std::uint64_t seed, Index padding = 0) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "algorithms/qr/given_reflectors.hpp"
+#include "algorithms/qr/lines.hpp"
 #include "algorithms/shared/uploads.hpp"
 #include "device/buffer.hpp"
 #include "transfer/transfer.hpp"
@@ -18,52 +19,54 @@
 // from the last one on. Columns j of Q need V and M up to the columns j only. So they are made from
 // the right, take the place of those of V, and go home at once. What is left are the reflectors of
 // the columns before.
+//
+// The rows that ?orglq makes are the adjoint of the columns that are made of the adjoint of its
+// reflectors.
 
 namespace overlapack::algorithms {
+
+using cpu::Reflectors;
+
 namespace {
 
 template <class T>
 class ColumnsOfQ {
  public:
-  ColumnsOfQ(Device& device, const Options& options, HostView<T> a, HostView<const T> tau)
+  ColumnsOfQ(Device& device, const Options& options, Reflectors kind, HostView<T> a,
+             HostView<const T> tau)
       : device_(device),
         options_(options),
-        a_(a),
-        m_(a.rows),
-        n_(a.cols),
+        m_(order_of(kind, a.rows, a.cols)),
+        n_(lines_of(kind, a.rows, a.cols)),
         k_(tau.rows),
         nb_(std::min(options.nb, n_)),
         blocks_(partition(k_, nb_)),
         v_(device, m_, n_),
+        lines_(device, kind, a, v_.view()),
         s_(device, k_, n_),
         columns_(device, m_, nb_),
         rows_(device, nb_, k_),
         reflectors_(device, tau, nb_),
         queue_(device, Priority::normal, "reflectors") {}
-  static std::size_t bytes(Index nb, Index m, Index n, Index k) {
+  static std::size_t bytes(Index nb, Reflectors kind, Index m, Index n, Index k) {
     nb = std::min(nb, n);
-    return DeviceMatrix<T>::bytes(m, n) + DeviceMatrix<T>::bytes(k, n) +
-           DeviceMatrix<T>::bytes(m, nb) + DeviceMatrix<T>::bytes(nb, k) +
-           GivenReflectors<T>::bytes(nb);
+    return DeviceMatrix<T>::bytes(m, n) + Lines<T>::bytes(kind, m, n) +
+           DeviceMatrix<T>::bytes(k, n) + DeviceMatrix<T>::bytes(m, nb) +
+           DeviceMatrix<T>::bytes(nb, k) + GivenReflectors<T>::bytes(nb);
   }
 
   void run(Index& committed) {
     const std::vector<Range> pieces = pieces_from_the_right();
-    const Range all = {0, m_};
     Transfer transfer(device_, options_.threads, committed);
-    for (const Range& j : blocks_) {
-      const Range on = {j.first, m_};
-      transfer.add_upload(make_region<T>(a_.block(on, j), V(on, j), Part::lower));
-    }
-    for (const Range& j : pieces) {
-      transfer.add_whole_download(make_region<T>(a_.block(all, j), V(all, j)));
-    }
+    for (const Range& j : blocks_) lines_.add_upload(transfer, {j.first, m_}, j, Part::lower);
+    for (const Range& j : pieces) lines_.add_whole_download(transfer, j);
     transfer.start();
     reflectors_.prepare(*queue_);
     GivenReflectors<T>::zero(*queue_, s_.view());
     Uploads uploads(transfer, *queue_, blocks_);
     for (const Range& j : blocks_) {
       uploads.before(j);
+      lines_.arrive(*queue_, {j.first, m_}, j);
       reflectors_.complete(*queue_, v_.view(), j);
       extend_s(j);
     }
@@ -71,6 +74,7 @@ class ColumnsOfQ {
     Index released = 0;
     for (const Range& j : column_blocks_from_the_right()) {
       make_columns(j);
+      lines_.leave(*queue_, j);
       for (; released < size(pieces) && pieces[at(released)].first >= j.first; ++released) {
         transfer.release(*queue_, released);
       }
@@ -94,9 +98,10 @@ class ColumnsOfQ {
   /// As they go home. Each waits in staging memory until all of it is there.
   std::vector<Range> pieces_from_the_right() const {
     constexpr Index kElements = Index{1} << 19, kColumns = 64;  // at most
+    const Index most = std::clamp<Index>(kElements / m_, 1, kColumns);
     std::vector<Range> pieces;
     for (const Range& j : column_blocks_from_the_right()) {
-      auto within = partition(j, std::clamp<Index>(kElements / m_, 1, kColumns));
+      const auto within = lines_.pieces(j, most);
       pieces.insert(pieces.end(), within.rbegin(), within.rend());
     }
     return pieces;
@@ -156,10 +161,11 @@ class ColumnsOfQ {
 
   Device& device_;
   const Options& options_;
-  const HostView<T> a_;
   const Index m_, n_, k_, nb_;
   const std::vector<Range> blocks_;  // of reflectors
-  const DeviceMatrix<T> v_, s_;
+  const DeviceMatrix<T> v_;
+  const Lines<T> lines_;  // between A and V
+  const DeviceMatrix<T> s_;
   const DeviceMatrix<T> columns_, rows_;  // copies of a block of V, and of S
   const GivenReflectors<T> reflectors_;
   const QueueLease queue_;
@@ -168,19 +174,20 @@ class ColumnsOfQ {
 }  // namespace
 
 template <class T>
-void orgqr(Device& device, const Options& options, HostView<T> a, HostView<const T> tau,
-           Index& committed) {
-  ColumnsOfQ<T>(device, options, a, tau).run(committed);
+void orgqr(Device& device, const Options& options, Reflectors kind, HostView<T> a,
+           HostView<const T> tau, Index& committed) {
+  ColumnsOfQ<T>(device, options, kind, a, tau).run(committed);
 }
 
 template <class T>
-std::size_t orgqr_bytes(const Options& options, Index m, Index n, Index k) {
-  return ColumnsOfQ<T>::bytes(options.nb, m, n, k);
+std::size_t orgqr_bytes(const Options& options, Reflectors kind, Index m, Index n, Index k) {
+  return ColumnsOfQ<T>::bytes(options.nb, kind, order_of(kind, m, n), lines_of(kind, m, n), k);
 }
 
-#define OVERLAPACK_INSTANTIATE(T)                                                          \
-  template void orgqr<T>(Device&, const Options&, HostView<T>, HostView<const T>, Index&); \
-  template std::size_t orgqr_bytes<T>(const Options&, Index, Index, Index);
+#define OVERLAPACK_INSTANTIATE(T)                                                             \
+  template void orgqr<T>(Device&, const Options&, Reflectors, HostView<T>, HostView<const T>, \
+                         Index&);                                                             \
+  template std::size_t orgqr_bytes<T>(const Options&, Reflectors, Index, Index, Index);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 
 }  // namespace overlapack::algorithms

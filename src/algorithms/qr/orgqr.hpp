@@ -1,7 +1,8 @@
-// The matrix Q of a QR factorization, from its reflectors.
+// The matrix Q of a QR or LQ factorization, from its reflectors.
 #pragma once
 
 #include "algorithms/shared/blocks.hpp"
+#include "cpu/lapack.hpp"
 
 namespace overlapack::algorithms {
 
@@ -10,14 +11,17 @@ namespace overlapack::algorithms {
 /// n >= k, in the host's memory or the device's. `tau` has k elements, in the host's memory, and k
 /// > 0.
 ///
+/// Or, in place of rows that are reflectors, the first m rows of the Q of an LQ factorization:
+/// ?orglq and ?unglq, with n >= m >= k. What is said of columns then holds for rows.
+///
 /// Throws DeviceError. The last `committed` columns of A then are those of Q, and all others are
 /// unchanged: what is left is the same problem for the columns in front of them.
 template <class T>
-void orgqr(Device& device, const Options& options, HostView<T> a, HostView<const T> tau,
-           Index& committed);
+void orgqr(Device& device, const Options& options, cpu::Reflectors kind, HostView<T> a,
+           HostView<const T> tau, Index& committed);
 
 /// Bytes of device memory that it takes, for k reflectors.
 template <class T>
-std::size_t orgqr_bytes(const Options& options, Index m, Index n, Index k);
+std::size_t orgqr_bytes(const Options& options, cpu::Reflectors kind, Index m, Index n, Index k);
 
 }  // namespace overlapack::algorithms

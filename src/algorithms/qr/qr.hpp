@@ -1,13 +1,17 @@
-// QR factorization on the device, of matrices of the caller.
+// QR and LQ factorization on the device, of matrices of the caller.
 #pragma once
 
 #include "algorithms/shared/blocks.hpp"
+#include "cpu/lapack.hpp"
 
 namespace overlapack::algorithms {
 
-/// A = Q R by Householder reflectors: LAPACK's ?geqrf. A is m x n, in the host's memory or the
-/// device's; tau has min(m, n) elements, in the host's. R, the reflectors and tau are LAPACK's to
-/// rounding, signs included.
+/// A = Q R by Householder reflectors: LAPACK's ?geqrf. Or A = L Q: ?gelqf. A is m x n, in the
+/// host's memory or the device's; tau has min(m, n) elements, in the host's. R or L, the reflectors
+/// and tau are LAPACK's to rounding, signs included.
+///
+/// LAPACK stores the factors of A = L Q as the adjoint of those of A^H, with the same tau. So it is
+/// A^H that is factored, and rows of A move in place of columns (Lines).
 ///
 /// Right-looking by block columns with one of lookahead. A block is factored in panels, each of
 /// which is reflected into the block and the next one at once; the rest of the matrix gets the
@@ -16,14 +20,15 @@ namespace overlapack::algorithms {
 /// home then, with its part of tau. With `textbook` it is the page of algorithms/qr/textbook.hpp
 /// between copies of all operands, and nothing is committed before all is done.
 ///
-/// Throws DeviceError. `committed` then tells how many columns have come home, and
+/// Throws DeviceError. `committed` then tells how many columns (rows) have come home, and
 /// cpu::finish_geqrf() finishes the call from there.
 template <class T>
-void geqrf(Device& device, const Options& options, HostView<T> a, T* tau, Index& committed);
+void geqrf(Device& device, const Options& options, cpu::Reflectors kind, HostView<T> a, T* tau,
+           Index& committed);
 
 /// Bytes of device memory that geqrf() takes at most.
 template <class T>
-std::size_t geqrf_bytes(const Options& options, Index m, Index n);
+std::size_t geqrf_bytes(const Options& options, cpu::Reflectors kind, Index m, Index n);
 
 /// The order of the blocks for an m x n matrix.
 Index geqrf_block_columns(const Device& device, Index m, Index n);

@@ -8,6 +8,7 @@
 
 #include "algorithms/qr/reflectors.hpp"
 #include "algorithms/shared/blocks.hpp"
+#include "cpu/lapack.hpp"
 #include "device/device.hpp"
 
 namespace overlapack::algorithms {
@@ -68,6 +69,7 @@ void textbook_qr(QrOperations<T>& with, DeviceView<T> a, Index nb);
 /// What geqrf() does, by textbook_qr(): A goes up, the device works, and the results come home when
 /// all is done. So after a DeviceError A is as it was.
 template <class T>
-void textbook_geqrf(Device& device, const Options& options, HostView<T> a, T* tau);
+void textbook_geqrf(Device& device, const Options& options, cpu::Reflectors kind, HostView<T> a,
+                    T* tau);
 
 }  // namespace overlapack::algorithms

@@ -11,9 +11,10 @@ namespace overlapack::algorithms {
 namespace {
 
 using BreakEven = Tuning::BreakEven;
+using cpu::Reflectors;
 
-/// m x n is the matrix that is factored, or whose n columns are reflectors. With these ?ormqr
-/// multiplies `nrhs` columns, or rows. Of LQ it is the adjoint of the matrix.
+/// m x n is the matrix that is factored, or whose n columns are reflectors (of LQ m rows). ?ormqr
+/// and ?ormlq have n reflectors of order m, and multiply `nrhs` columns, or rows, with them.
 class QrTraits : public FamilyTraits {
  public:
   /// Without a row of break-evens no call is for the device, which has no algorithm.
@@ -52,18 +53,23 @@ class FactorTraits : public QrTraits {
 
 class GeqrfTraits : public FactorTraits {
  public:
-  using FactorTraits::FactorTraits;
+  constexpr explicit GeqrfTraits(BreakEven::Sizes BreakEven::*row,
+                                 Reflectors kind = Reflectors::columns)
+      : FactorTraits(row), kind_(kind) {}
   Index block_size(const Request& request, bool) const override {
     return geqrf_block_columns(request.device, request.shape.m, request.shape.n);
   }
   std::size_t memory(const Request& request, const Options& options) const override {
     return with_type(request.type, [&](auto one) {
-      return geqrf_bytes<decltype(one)>(options, request.shape.m, request.shape.n);
+      return geqrf_bytes<decltype(one)>(options, kind_, request.shape.m, request.shape.n);
     });
   }
 
  protected:
   ~GeqrfTraits() = default;
+
+ private:
+  const Reflectors kind_;
 };
 
 class FactorsOnlyTraits final : public GeqrfTraits {
@@ -82,24 +88,29 @@ class GelsTraits final : public GeqrfTraits {
   }
 };
 
-/// As many reflectors as columns: with fewer it takes less memory.
+/// As many reflectors as columns (rows): with fewer it takes less memory.
 class OrgqrTraits final : public FactorTraits {
  public:
-  constexpr OrgqrTraits() : FactorTraits(&BreakEven::orgqr) {}
+  constexpr explicit OrgqrTraits(Reflectors kind) : FactorTraits(&BreakEven::orgqr), kind_(kind) {}
   Index block_size(const Request& request, bool) const override {
     return request.tuning().qr.reflector_columns;
   }
   std::size_t memory(const Request& request, const Options& options) const override {
     const auto [m, n, none] = request.shape;
     return with_type(request.type, [&, m = m, n = n](auto one) {
-      return orgqr_bytes<decltype(one)>(options, m, n, n);
+      return orgqr_bytes<decltype(one)>(options, kind_, m, n, std::min(m, n));
     });
   }
+
+ private:
+  const Reflectors kind_;
 };
 
 class OrmqrTraits final : public QrTraits {
  public:
-  using QrTraits::QrTraits;
+  constexpr explicit OrmqrTraits(BreakEven::Sizes BreakEven::*row,
+                                 Reflectors kind = Reflectors::columns)
+      : QrTraits(row), kind_(kind) {}
   /// The order of a square matrix that is as large as that of the reflectors. Already with one
   /// column of C that tells when many threads of a CPU take longer.
   Index size(const Shape& shape) const override {
@@ -116,10 +127,13 @@ class OrmqrTraits final : public QrTraits {
   std::size_t memory(const Request& request, const Options& options) const override {
     const auto [m, k, lines] = request.shape;
     return with_type(request.type, [&, m = m, k = k, lines = lines](auto one) {
-      return std::max(ormqr_bytes<decltype(one)>(options, Side::left, k, m, lines),
-                      ormqr_bytes<decltype(one)>(options, Side::right, k, lines, m));
+      return std::max(ormqr_bytes<decltype(one)>(options, kind_, Side::left, k, m, lines),
+                      ormqr_bytes<decltype(one)>(options, kind_, Side::right, k, lines, m));
     });
   }
+
+ private:
+  const Reflectors kind_;
 };
 
 }  // namespace
@@ -129,18 +143,33 @@ const FamilyTraits& geqrf_traits() {
   return kTraits;
 }
 
+const FamilyTraits& gelqf_traits() {
+  static constexpr FactorsOnlyTraits kTraits(&BreakEven::geqrf, Reflectors::rows);
+  return kTraits;
+}
+
 const FamilyTraits& geqrf_on_cpu_traits() {
   static constexpr FactorsOnlyTraits kTraits(nullptr);
   return kTraits;
 }
 
 const FamilyTraits& orgqr_traits() {
-  static constexpr OrgqrTraits kTraits;
+  static constexpr OrgqrTraits kTraits(Reflectors::columns);
+  return kTraits;
+}
+
+const FamilyTraits& orglq_traits() {
+  static constexpr OrgqrTraits kTraits(Reflectors::rows);
   return kTraits;
 }
 
 const FamilyTraits& ormqr_traits() {
   static constexpr OrmqrTraits kTraits(&BreakEven::ormqr);
+  return kTraits;
+}
+
+const FamilyTraits& ormlq_traits() {
+  static constexpr OrmqrTraits kTraits(&BreakEven::ormqr, Reflectors::rows);
   return kTraits;
 }
 

@@ -8,7 +8,11 @@ namespace overlapack::algorithms {
 const FamilyTraits& geqrf_traits();
 const FamilyTraits& orgqr_traits();
 const FamilyTraits& ormqr_traits();
-// What only the CPU has: LQ, ?geqrt and ?gemqrt, which take as many operations; and ?gels.
+// LQ, which takes as many operations and has the break-evens of QR.
+const FamilyTraits& gelqf_traits();
+const FamilyTraits& orglq_traits();
+const FamilyTraits& ormlq_traits();
+// What only the CPU has: ?geqrt and ?gemqrt, which take as many operations; and ?gels.
 const FamilyTraits& geqrf_on_cpu_traits();
 const FamilyTraits& ormqr_on_cpu_traits();
 const FamilyTraits& gels_traits();

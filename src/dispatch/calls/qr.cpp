@@ -1,6 +1,5 @@
-// geqrf, gelqf, orgqr, orglq, ormqr, ormlq (and ungqr and so on), geqrt, gemqrt and gels. The
-// device has the routines of QR. All others are for the CPU LAPACK, whatever their size and the
-// settings.
+// geqrf, gelqf, orgqr, orglq, ormqr, ormlq (and ungqr and so on), geqrt, gemqrt and gels. The last
+// three are for the CPU LAPACK, whatever their size and the settings.
 //
 // A CPU LAPACK's own drivers (?gels, ?gesvd, ?geev) call these by their names, and look at no
 // `info`. So a call that the device cannot finish needs no memory of its own: the CPU LAPACK works
@@ -82,15 +81,15 @@ Index geqrf(Family family, Reflectors kind, HostView<T> a, T* tau, Workspace<T> 
   const Lapack<T>& cpu = cpu_lapack<T>(family);
   const auto on_cpu = [&](Workspace<T> with) { return cpu::geqrf(cpu, kind, a, tau, with); };
   if (work.is_query()) return on_cpu(work);
-  if (kind == Reflectors::rows) return stay_on_cpu<T>(a, {}, [&] { return on_cpu(work); });
   return route(
-      make_call<T>(Routine::geqrf, a), [&] { return on_cpu(work); },
+      make_call<T>(kind == Reflectors::rows ? Routine::gelqf : Routine::geqrf, a),
+      [&] { return on_cpu(work); },
       [&](Device& device, const Options& options, Index& committed) {
         return on_device(device, work, tau, on_cpu,
-                         [&] { algorithms::geqrf(device, options, a, tau, committed); });
+                         [&] { algorithms::geqrf(device, options, kind, a, tau, committed); });
       },
       [&](const Options&, Index committed) {
-        return cpu::finish_geqrf(cpu, a, tau, committed, work);
+        return cpu::finish_geqrf(cpu, kind, a, tau, committed, work);
       });
 }
 
@@ -100,20 +99,20 @@ Index orgqr(Family family, Reflectors kind, HostView<T> a, Index count, const T*
   const Lapack<T>& cpu = cpu_lapack<T>(family);
   const auto on_cpu = [&](Workspace<T> with) { return cpu::orgqr(cpu, kind, a, count, tau, with); };
   if (work.is_query()) return on_cpu(work);
-  if (kind == Reflectors::rows || count == 0) {
-    return stay_on_cpu<T>(a, {}, [&] { return on_cpu(work); });
-  }
+  if (count == 0) return stay_on_cpu<T>(a, {}, [&] { return on_cpu(work); });
+  const bool rows = kind == Reflectors::rows;
+  constexpr Routine kOf[] = {is_complex<T> ? Routine::ungqr : Routine::orgqr,
+                             is_complex<T> ? Routine::unglq : Routine::orglq};
   return route(
-      make_call<T>(is_complex<T> ? Routine::ungqr : Routine::orgqr, a),
-      [&] { return on_cpu(work); },
+      make_call<T>(kOf[rows], a), [&] { return on_cpu(work); },
       [&](Device& device, const Options& options, Index& committed) {
         return on_device(device, work, tau, on_cpu, [&] {
-          algorithms::orgqr<T>(device, options, a, unitary(tau, count), committed);
+          algorithms::orgqr<T>(device, options, kind, a, unitary(tau, count), committed);
         });
       },
       [&](const Options&, Index committed) {
-        const Index left = a.cols - committed;
-        const HostView<T> rest = a.block(0, 0, a.rows, left);
+        const Index left = (rows ? a.rows : a.cols) - committed;
+        const HostView<T> rest = rows ? a.block(0, 0, left, a.cols) : a.block(0, 0, a.rows, left);
         if (left > 0) cpu::orgqr(cpu, kind, rest, std::min(count, left), tau, work);
         return on_cpu(Workspace<T>{work.data, Workspace<T>::kQuery});
       });
@@ -127,9 +126,12 @@ Index ormqr(Family family, Reflectors kind, Side side, Op op, HostView<const T> 
     return cpu::ormqr(cpu, kind, side, op, a, tau, of, with);
   };
   if (work.is_query()) return on_cpu(c, work);
-  if (kind == Reflectors::rows) return stay_on_cpu<T>(a, c, [&] { return on_cpu(c, work); });
-  Call call = make_call<T>(is_complex<T> ? Routine::unmqr : Routine::ormqr, a, c);
-  call.shape.nrhs = side == Side::left ? c.cols : c.rows;
+  const bool rows = kind == Reflectors::rows, left = side == Side::left;
+  constexpr Routine kOf[] = {is_complex<T> ? Routine::unmqr : Routine::ormqr,
+                             is_complex<T> ? Routine::unmlq : Routine::ormlq};
+  const Index order = left ? c.rows : c.cols, count = rows ? a.rows : a.cols;
+  Call call = make_call<T>(kOf[rows], a, c);
+  call.shape = {order, count, left ? c.cols : c.rows};
   call.trans = static_cast<char>(op);
   return route(
       call, [&] { return on_cpu(c, work); },
@@ -137,7 +139,7 @@ Index ormqr(Family family, Reflectors kind, Side side, Op op, HostView<const T> 
         return on_device(
             device, work, tau, [&](Workspace<T> with) { on_cpu(c, with); },
             [&] {
-              algorithms::ormqr<T>(device, options, side, op, a, unitary(tau, a.cols), c,
+              algorithms::ormqr<T>(device, options, side, op, {kind, a, unitary(tau, count)}, c,
                                    committed);
             });
       },
