@@ -131,7 +131,9 @@ std::optional<std::pair<Index, Index>> parse_shape(const std::string& text) {
 
 bool is_potrf(Routine routine) { return routine == Routine::potrf; }
 bool is_getrf(Routine routine) { return routine == Routine::getrf; }
-bool is_rectangular(Routine routine) { return is_getrf(routine) || routine == Routine::geqrf; }
+bool is_rectangular(Routine routine) {
+  return is_getrf(routine) || routine == Routine::geqrf || routine == Routine::gelqf;
+}
 bool factors(Routine routine) {
   return dispatch::traits_of(routine).given == dispatch::Given::matrix;
 }
@@ -165,14 +167,14 @@ const std::vector<Mode>& modes() {
        "--threshold --no-cpu --no-peers --seconds --csv --json",
        {"dpotrf", "dgetrf"}},
       {"--shapes",
-       "The comparison for these shapes of getrf and geqrf, e.g. 100000x256,256x100000",
+       "The comparison for these shapes of getrf, geqrf and gelqf, e.g. 100000x256,256x100000",
        compare,
        "--routines --lda-pad --algorithm --nb --threshold --no-cpu --no-peers --seconds --csv "
        "--json",
        {"dgetrf"},
        {},
        is_rectangular,
-       "getrf and geqrf"},
+       "getrf, geqrf and gelqf"},
       {"--replay", "Run the calls of a log again", replay,
        "--algorithm --nb --threshold --no-cpu --seconds"},
       {"--speed-of-light",
@@ -343,8 +345,9 @@ void add_calls(CLI::App& app, Arguments& given) {
   app.add_option(
          "--routines", options.routines,
          "potrf, potrs, posv, getrf, getrs, gesv, trtrs, gecon, pocon, trcon, trtri, lauum, "
-         "potri, getri, geqrf, orgqr or ungqr, and ormqr or unmqr with their type letters, e.g. "
-         "dpotrf; dsgesv, zcgesv, dsposv and zcposv (default dpotrf,dgetrf)")
+         "potri, getri, geqrf, gelqf, orgqr, orglq, ormqr and ormlq (or ungqr and so on) with "
+         "their type letters, e.g. dpotrf; dsgesv, zcgesv, dsposv and zcposv (default "
+         "dpotrf,dgetrf)")
       ->delimiter(',')
       ->check(known)
       ->type_name("NAME");

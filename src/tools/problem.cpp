@@ -143,7 +143,8 @@ Problem<T>::Problem(const Call& call) : call_(call), matrix_(row_of<T>(call.rout
     const bool has_reflectors = row_of<T>(call.routine).has_reflectors;
     if (call.routine == Routine::getri) work_size_ = shape.n * kWorkColumns;
     if (has_reflectors) {  // ?ormqr has a triangle there, too
-      work_size_ = (std::max(shape.n, shape.nrhs) + kWorkColumns + 1) * kWorkColumns;
+      const Index lines = call.routine == Routine::gelqf ? shape.m : shape.n;
+      work_size_ = (std::max(lines, shape.nrhs) + kWorkColumns + 1) * kWorkColumns;
       tau_.resize(static_cast<std::size_t>(std::min(shape.m, shape.n)));
     }
     if (work_size_ > 0) work_ = allocate<T>(work_size_, 1);
