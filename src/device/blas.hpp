@@ -211,6 +211,7 @@ struct ColumnNorms {
 ///   Operands  imaginary parts of a Hermitian matrix's diagonal are ignored;
 ///             work: a.rows elements of work space for ?lansy and ?lanhe
 ///   Writes    *result
+///   Staging   result
 template <class T>
 struct MatrixNorm {
   using Scalar = T;
@@ -232,7 +233,7 @@ struct MatrixNorm {
   double flops() const { return 0; }
   template <class Self, class Visit>
   static void operands(Self& self, Visit visit) {
-    visit(self.a), visit(self.result);
+    visit(self.a), visit(self.result, Staging::allowed);
     if (self.given_by_triangle()) visit(self.work);
   }
 };

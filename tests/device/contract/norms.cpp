@@ -193,6 +193,20 @@ TYPED_TEST(ReductionContract, OfTrianglesOfManyOrders) {
   }
 }
 
+TYPED_TEST(ReductionContract, ReportIntoStagingMemory) {
+  using T = TypeParam;
+  const auto a = this->matrix(133, 42, 1);
+  const auto there = this->upload(a);
+  const Buffer<Real<T>> result(this->device(), Space::host, 1);
+  for (const Norm norm : kNorms) {
+    *result.data() = -1;
+    this->queue().enqueue(MatrixNorm<T>{
+        norm, Symmetry::none, Uplo::lower, there, {}, DeviceView<Real<T>>(result.data(), 1)});
+    this->queue().synchronize();
+    EXPECT_EQ(*result.data(), this->norm(norm, there)) << static_cast<char>(norm);
+  }
+}
+
 TYPED_TEST(ReductionContract, DoNotDependOnTheAlignment) {
   using T = TypeParam;
   const Index m = 701, n = 90;
