@@ -16,6 +16,7 @@
 #include "cpu/calling.hpp"
 #include "cpu/lapack.hpp"
 #include "cpu/reference.hpp"
+#include "cpu/trtrs.hpp"
 
 namespace overlapack::cpu {
 
@@ -368,6 +369,63 @@ Index finish_geqrf(const Lapack<T>& lapack, Reflectors kind, HostView<T> a, T* t
     geqrf(lapack, kind, a.block(done, done, a.rows - done, a.cols - done), tau + done, work);
   }
   return geqrf(lapack, kind, a, tau, Workspace<T>{work.data, Workspace<T>::kQuery});
+}
+
+/// The largest moduli of A, and of B, with which ?gels does not scale them.
+template <class R>
+struct UnscaledRange {
+  static constexpr R least = std::numeric_limits<R>::min() / std::numeric_limits<R>::epsilon();
+  static constexpr R largest = 1 / least;
+};
+
+/// The first `count` columns as they were before ?geqrf, to rounding, from the last one on.
+template <class T>
+void undo_geqrf(const Lapack<T>& lapack, HostView<T> a, const T* tau, Index count,
+                Workspace<T> work) {
+  for (Index j = count - 1; j >= 0; --j) {
+    const T factor = -tau[j] * a(j, j);
+    a(j, j) += factor;
+    for (Index i = j + 1; i < a.rows; ++i) a(i, j) *= factor;
+    if (j == 0) continue;
+    ormqr<T>(lapack, Reflectors::columns, Side::left, Op::none, a.block(0, 0, a.rows, j), tau,
+             a.column(j), work);
+  }
+}
+
+/// What is left of ?gels for an A with at least as many rows as columns, when the first `done`
+/// columns of [A B] are final, and all others are as they were. Of columns of A the factors tau
+/// stand in the workspace, where LAPACK has them.
+template <class T>
+Index finish_gels(const Lapack<T>& lapack, Op op, HostView<T> a, HostView<T> b, Index done,
+                  Workspace<T> work) {
+  using R = Real<T>;
+  const Index n = a.cols, factored = std::min(done, n), solved = done - factored;
+  T* const tau = work.data;
+  const Workspace<T> behind{work.data + n, work.size - n};
+  const HostView<T> missing = a.block(0, factored, a.rows, n - factored);
+  const auto must_be_scaled = [&] {
+    const R largest = lapack.norm(Norm::max, Symmetry::none, {}, missing, nullptr);
+    return std::isgreater(largest, UnscaledRange<R>::largest);
+  };
+  if (factored == 0 || (factored < n && must_be_scaled())) {
+    undo_geqrf(lapack, a, tau, factored, behind);
+    return gels(lapack, op, a, b, work);
+  }
+  if (factored < n) finish_geqrf(lapack, Reflectors::columns, a, tau, factored, behind);
+  const HostView<T> rest = b.block(0, solved, b.rows, b.cols - solved);
+  const auto multiply = [&](Op op_of_q) {
+    if (rest.empty()) return;
+    ormqr<T>(lapack, Reflectors::columns, Side::left, op_of_q, a, tau, rest, behind);
+  };
+  if (op == Op::none) multiply(Op::conj_trans);
+  const Index info = trtrs<T>(lapack, Uplo::upper, op, Diag::non_unit, a.block(0, 0, n, n),
+                              rest.block(0, 0, n, rest.cols));
+  if (info == 0 && op != Op::none) {
+    textbook::clear(rest.block(n, 0, rest.rows - n, rest.cols));
+    multiply(Op::none);
+  }
+  gels(lapack, op, a, b, Workspace<T>{work.data, Workspace<T>::kQuery});
+  return info;
 }
 
 }  // namespace overlapack::cpu

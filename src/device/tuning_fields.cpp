@@ -308,6 +308,7 @@ void add(const Part& row, const Tuning::BreakEven& sizes) {
   both("orgqr", sizes.orgqr, "order", "from which on ?orgqr and ?orglq do", kLogOfQr);
   both("ormqr", sizes.ormqr, "order",
        "of a square matrix of as many reflectors, from which on ?ormqr and ?ormlq do", kLogOfQr);
+  both("gels", sizes.gels, "order", "from which on ?gels does, an estimate", kLogOfQr);
   row("origin", sizes.origin, "text", "what these sizes rest on", kLog);
 }
 

@@ -72,7 +72,7 @@ Index geqrt(cpu::Family family, HostView<T> a, HostView<T> t, T* work);
 template <class T>
 Index gemqrt(cpu::Family family, Side side, Op op, HostView<const T> v, HostView<const T> t,
              HostView<T> c, T* work);
-/// B has as many rows as the longer side of A.
+/// B has as many rows as the longer side of A. `work` is where tau is kept meanwhile, as in LAPACK.
 template <class T>
 Index gels(cpu::Family family, Op op, HostView<T> a, HostView<T> b, cpu::Workspace<T> work);
 

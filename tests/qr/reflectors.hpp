@@ -1,10 +1,11 @@
-// Reflectors for tests, and what they are a product of.
+// Matrices and reflectors for tests of QR, and what these are a product of.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <vector>
 
 #include "qr/kinds.hpp"
@@ -12,6 +13,17 @@
 #include "support/residual.hpp"
 
 namespace overlapack::testing_support {
+
+/// Random, with a diagonal that makes it well conditioned, of all signs.
+template <class T>
+Padded<T> well_conditioned(Index m, Index n) {
+  auto a = random_matrix<T>(m, n, static_cast<std::uint64_t>(m * n), 2);
+  const auto size = static_cast<Real<T>>(3 * std::sqrt(static_cast<double>(std::min(m, n))));
+  for (Index j = 0; j < std::min(m, n); ++j) {
+    a(j, j) += phase<T>(j) * T(j % 3 == 1 ? -size : size);
+  }
+  return a;
+}
 
 /// Reflectors below the diagonal of A, as ?geqrf makes them.
 template <class T>

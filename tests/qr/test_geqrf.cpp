@@ -13,6 +13,7 @@
 #include "cpu/lapack.hpp"
 #include "cpu/qr.hpp"
 #include "qr/kinds.hpp"
+#include "qr/reflectors.hpp"
 #include "support/cases.hpp"
 #include "support/fixtures.hpp"
 #include "support/matrices.hpp"
@@ -127,16 +128,6 @@ class Geqrf : public RoutedTest {
       EXPECT_LE(std::abs(one.tau[j] - other.tau[j]), tolerance) << j;
     }
   }
-  /// Random, with a diagonal that makes it well conditioned, of all signs.
-  static Padded<T> well_conditioned(Index m, Index n) {
-    auto a = random_matrix<T>(m, n, static_cast<std::uint64_t>(m * n), 2);
-    const auto size = static_cast<Real<T>>(3 * std::sqrt(static_cast<double>(std::min(m, n))));
-    for (Index j = 0; j < std::min(m, n); ++j) {
-      a(j, j) += phase<T>(j) * T(j % 3 == 1 ? -size : size);
-    }
-    return a;
-  }
-
   static Factors<T> by_lapack(Reflectors kind, const Padded<T>& a) {
     Factors<T> factors = input(kind, a);
     const Index lwork = 64 * std::max<Index>(a.cols(), 1);
@@ -177,7 +168,7 @@ TYPED_TEST(Geqrf, FactorsAreThoseOfTheCpuLapack) {
   constexpr Index kBlocks[] = {7, 32};
   for (const auto& c : cross<FactorCase>(kKinds, kBools, kBlocks, this->kShapes)) {
     SCOPED_TRACE(testing::Message() << c);
-    const auto a = this->well_conditioned(c.shape.rows, c.shape.cols);
+    const auto a = well_conditioned<TypeParam>(c.shape.rows, c.shape.cols);
     this->expect_same(this->by_lapack(c.kind, a),
                       this->factor(c.kind, a, this->options(c.nb, c.textbook)));
   }
@@ -224,7 +215,7 @@ TYPED_TEST(Geqrf, MatricesWithAStructure) {
 TYPED_TEST(Geqrf, ColumnsOfAnySize) {
   using T = TypeParam;
   constexpr int kMost = std::numeric_limits<Real<T>>::max_exponent - 12;
-  const auto a = this->well_conditioned(120, 90);
+  const auto a = well_conditioned<TypeParam>(120, 90);
   auto scaled_a = a;
   Random random(3);
   const auto exponents = random_exponents(random, 90, kMost);
@@ -304,7 +295,7 @@ TYPED_TEST(Geqrf, TheCpuFinishesFromWhereverTheDeviceFails) {
         Case{Reflectors::columns, {150, 120}, 9, 5}, Case{Reflectors::rows, {60, 44}, 9, 1},
         Case{Reflectors::rows, {30, 70}, 9, 1}, Case{Reflectors::rows, {300, 70}, 32, 2}}) {
     SCOPED_TRACE(testing::Message() << name_of(c.kind) << c.shape);
-    const auto a = this->well_conditioned(c.shape.rows, c.shape.cols);
+    const auto a = well_conditioned<TypeParam>(c.shape.rows, c.shape.cols);
     const auto options = this->options(c.nb);
     const auto expected = this->factor(c.kind, a, options);
     Factors<T> factors;
@@ -336,7 +327,7 @@ TYPED_TEST(Geqrf, TheCpuFinishesFromAnyColumn) {
   const auto& cpu = cpu::lapack<T>(cpu::Family::lp64);
   for (const Reflectors kind : kKinds) {
     for (const Shape& shape : {Shape{70, 50}, Shape{40, 60}}) {
-      const auto a = this->well_conditioned(shape.rows, shape.cols);
+      const auto a = well_conditioned<TypeParam>(shape.rows, shape.cols);
       const auto expected = this->factor(a, 16);
       std::vector<T> work(algorithms::at(shape.cols));
       for (Index committed = 0; committed <= shape.cols; ++committed) {

@@ -71,7 +71,7 @@ class TriangleInPlace {
       const DeviceView<T> l = storage_.block(columns_.view(), all(below), all(k)),
                           place = block(below, k);
       queue.copy<T>(l, place);
-      queue.zero(place.data, sizeof(T) * at(place.ld), sizeof(T) * at(place.rows), at(place.cols));
+      set_zero(queue, place);
       product(queue, side_of_rows(), Op::none, T(-1), l, solved, T(1), block(below, done));
     }
   }

@@ -44,13 +44,6 @@ struct Call {
   Index& committed;
 };
 
-/// Right-hand sides in groups, of which one goes home while the next one is solved for. None is
-/// small.
-std::vector<Range> groups_of(const Device& device, Index nrhs) {
-  const Index groups = std::max<Index>(nrhs / device.tuning().solve.columns_at_once, 1);
-  return partition(nrhs, quotient_up(nrhs, groups));
-}
-
 /// X := U^-1 B, once A is factored. Its groups are downloads from number `first` on.
 template <class T>
 void back_substitute(Lu<T>& lu, Transfer& transfer, Index first) {

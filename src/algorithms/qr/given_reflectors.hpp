@@ -35,20 +35,20 @@ class GivenReflectors {
   static std::size_t bytes(Index nb) { return DeviceMatrix<T>::bytes(nb, nb); }
 
   /// To be called once in the queue, before what follows.
-  void prepare(Queue& queue) const { zero(queue, square_.view()); }
+  void prepare(Queue& queue) const { set_zero(queue, square_.view()); }
 
   /// Adds to columns j of V, whose vectors are there from the diagonal down, the ones on the
   /// diagonal and zeros above, in all rows of V. Nothing is left of a reflector that is I.
   void complete(Queue& queue, DeviceView<T> v, Range j) const {
     const DeviceView<T> square = square_.view().block(0, 0, j.size(), j.size());
     const DeviceView<T> block = v.block(j, j);
-    zero(queue, v.block({0, j.first}, j));
+    set_zero(queue, v.block({0, j.first}, j));
     queue.copy<T>(square, block, Part::lower);
     set_ones(queue, square);
     queue.copy<T>(block, square);
     for (const Index unit : units_) {
       if (unit >= j.first && unit < j.last) {
-        zero(queue, v.block({j.first, v.rows}, {unit, unit + 1}));
+        set_zero(queue, v.block({j.first, v.rows}, {unit, unit + 1}));
       }
     }
   }
@@ -59,9 +59,6 @@ class GivenReflectors {
   /// Ones on the diagonal, of up to nb columns.
   void set_ones(Queue& queue, DeviceView<T> block) const {
     set_diagonal(queue, block, ones_.data());
-  }
-  static void zero(Queue& queue, DeviceView<T> a) {
-    queue.zero(a.data, sizeof(T) * at(a.ld), sizeof(T) * at(a.rows), at(a.cols));
   }
 
  private:

@@ -62,7 +62,7 @@ class ColumnsOfQ {
     for (const Range& j : pieces) lines_.add_whole_download(transfer, j);
     transfer.start();
     reflectors_.prepare(*queue_);
-    GivenReflectors<T>::zero(*queue_, s_.view());
+    set_zero(*queue_, s_.view());
     Uploads uploads(transfer, *queue_, blocks_);
     for (const Range& j : blocks_) {
       uploads.before(j);
@@ -147,7 +147,7 @@ class ColumnsOfQ {
     const bool has_reflectors = j.first < k_;
     const DeviceView<T> v = columns_.view().block(0, 0, on.size(), j.size());
     if (has_reflectors) queue_->copy<T>(v, V(on, j));
-    GivenReflectors<T>::zero(*queue_, x);
+    set_zero(*queue_, x);
     reflectors_.set_ones(*queue_, V(on, j));
     for (const Range& i : parts(all)) {
       const Range l = {0, std::min(left.last, i.last)};

@@ -65,6 +65,15 @@ void Qr<T>::factor(Flow& flow) {
   for (Index b = steps_; b < count(); ++b) flow.release(*update_, b);
 }
 
+/// Q = Q_1 Q_2 ... Q_p for the p blocks.
+template <class T>
+void Qr<T>::multiply(Op op, const Reflection<T>& by, DeviceView<T> c) const {
+  for (Index i = 0; i < steps_; ++i) {
+    const Range block = blocks_[at(op == Op::none ? steps_ - 1 - i : i)];
+    by(*update_, op, reflector(block, block), c.block({block.first, m_}, {0, c.cols}));
+  }
+}
+
 template <class T>
 Range Qr<T>::columns_of(Index first, Index last) const {
   last = std::min(last, count());

@@ -43,6 +43,11 @@ class Qr {
   /// Enqueues the factorization. The flow is asked for all blocks, and told when each is final.
   void factor(Flow& flow);
 
+  /// The queue in which all of the factorization is there, once it is enqueued.
+  Queue& queue() const { return *update_; }
+  /// Enqueues there C := Q C, or Q^H C, by block reflectors. `by` is for nb of them.
+  void multiply(Op op, const Reflection<T>& by, DeviceView<T> c) const;
+
  private:
   Index count() const { return static_cast<Index>(blocks_.size()); }
   /// The columns of blocks first, ..., last - 1, as far as there are so many.

@@ -6,6 +6,8 @@
 // and the panel, so it is what a new device runs first, and what tests compare the schedule with.
 #pragma once
 
+#include <vector>
+
 #include "algorithms/qr/reflectors.hpp"
 #include "algorithms/shared/blocks.hpp"
 #include "cpu/lapack.hpp"
@@ -41,35 +43,39 @@ void householder_step(Operations& with, const QrParts<T>& A) {
 }
 
 /// The operations of a step, in one queue of a device. All min(m, n) elements of tau go to staging
-/// memory.
+/// memory. V and T of each panel stay in its columns.
 template <class T>
 struct QrOperations {
   Queue& queue;
   DeviceView<T> tau;
-  DeviceView<T> v, t;  // of the current panel: room for any
+  DeviceView<T> v, t;
   const Reflection<T>& reflection;
 
   void factor_panel(const QrParts<T>& A) {
     queue.enqueue(GeqrfPanel<T>{A.panel, v_of(A), t_of(A), tau.block(A.k, 0, A.b, 1)});
   }
-  void reflect(const QrParts<T>& A, DeviceView<T> c) {
-    reflection(queue, Op::conj_trans, {v_of(A), t_of(A)}, c);
+  void reflect(const QrParts<T>& A, DeviceView<T> c, Op op = Op::conj_trans) {
+    reflection(queue, op, {v_of(A), t_of(A)}, c);
   }
 
  private:
-  DeviceView<T> v_of(const QrParts<T>& A) const { return v.block(0, 0, A.panel.rows, A.b); }
-  DeviceView<T> t_of(const QrParts<T>& A) const { return t.block(0, 0, A.b, A.b); }
+  DeviceView<T> v_of(const QrParts<T>& A) const { return v.block(A.k, A.k, A.panel.rows, A.b); }
+  DeviceView<T> t_of(const QrParts<T>& A) const { return t.block(0, A.k, A.b, A.b); }
 };
 
 /// Enqueues the factorization of an m x n matrix on the device, in place, by block columns that are
-/// as wide as a panel may be, and nb columns at most.
+/// as wide as a panel may be, and nb columns at most. Returns its steps.
 template <class T>
-void textbook_qr(QrOperations<T>& with, DeviceView<T> a, Index nb);
+std::vector<QrParts<T>> textbook_qr(QrOperations<T>& with, DeviceView<T> a, Index nb);
 
 /// What geqrf() does, by textbook_qr(): A goes up, the device works, and the results come home when
 /// all is done. So after a DeviceError A is as it was.
 template <class T>
 void textbook_geqrf(Device& device, const Options& options, cpu::Reflectors kind, HostView<T> a,
                     T* tau);
+/// Likewise what gels() does.
+template <class T>
+Index textbook_gels(Device& device, const Options& options, Op op, HostView<T> a, T* tau,
+                    HostView<T> b);
 
 }  // namespace overlapack::algorithms

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "algorithms/qr/gels.hpp"
 #include "algorithms/qr/orgqr.hpp"
 #include "algorithms/qr/ormqr.hpp"
 #include "algorithms/qr/qr.hpp"
@@ -80,11 +81,17 @@ class FactorsOnlyTraits final : public GeqrfTraits {
 /// A factorization, a product with Q and a solve.
 class GelsTraits final : public GeqrfTraits {
  public:
-  using GeqrfTraits::GeqrfTraits;
+  constexpr GelsTraits() : GeqrfTraits(&BreakEven::gels) {}
   double flops(const Shape& shape) const override {
     const auto m = static_cast<double>(shape.m), n = static_cast<double>(shape.n);
     const double longer = std::max(m, n), k = std::min(m, n);
     return GeqrfTraits::flops(shape) + static_cast<double>(shape.nrhs) * k * (4 * longer - k);
+  }
+  std::size_t memory(const Request& request, const Options& options) const override {
+    const auto [m, n, nrhs] = request.shape;
+    return with_type(request.type, [&, m = m, n = n, nrhs = nrhs](auto one) {
+      return gels_bytes<decltype(one)>(request.device, options, m, n, nrhs);
+    });
   }
 };
 
@@ -179,7 +186,7 @@ const FamilyTraits& ormqr_on_cpu_traits() {
 }
 
 const FamilyTraits& gels_traits() {
-  static constexpr GelsTraits kTraits(nullptr);
+  static constexpr GelsTraits kTraits;
   return kTraits;
 }
 

@@ -54,6 +54,13 @@ inline std::vector<Range> partition(Range all, Index nb) {
 }
 inline std::vector<Range> partition(Index n, Index nb) { return partition({0, n}, nb); }
 
+/// Right-hand sides in groups, of which one goes home while the next one is solved for. None is
+/// small.
+inline std::vector<Range> groups_of(const Device& device, Index nrhs) {
+  const Index groups = std::max<Index>(nrhs / device.tuning().solve.columns_at_once, 1);
+  return partition(nrhs, quotient_up(nrhs, groups));
+}
+
 /// Which of the ranges, which are in order, holds `i`.
 inline Index index_of(const std::vector<Range>& ranges, Index i) {
   const auto found = std::partition_point(ranges.begin(), ranges.end(),
@@ -125,6 +132,12 @@ class DeviceMatrix {
   Buffer<T> buffer_;
   DeviceView<T> view_;
 };
+
+/// A := 0.
+template <class T>
+void set_zero(Queue& queue, DeviceView<T> a) {
+  queue.zero(a.data, sizeof(T) * at(a.ld), sizeof(T) * at(a.rows), at(a.cols));
+}
 
 /// LAPACK's info from that of the blocks: the first that is not 0, or 0.
 inline Index first_failure(const Buffer<Index>& info) {

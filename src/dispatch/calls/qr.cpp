@@ -1,5 +1,5 @@
-// geqrf, gelqf, orgqr, orglq, ormqr, ormlq (and ungqr and so on), geqrt, gemqrt and gels. The last
-// three are for the CPU LAPACK, whatever their size and the settings.
+// geqrf, gelqf, orgqr, orglq, ormqr, ormlq (and ungqr and so on), geqrt, gemqrt and gels. geqrt,
+// gemqrt and gels of a wide matrix are for the CPU LAPACK, whatever their size and the settings.
 //
 // A CPU LAPACK's own drivers (?gels, ?gesvd, ?geev) call these by their names, and look at no
 // `info`. So a call that the device cannot finish needs no memory of its own: the CPU LAPACK works
@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "algorithms/qr/gels.hpp"
 #include "algorithms/qr/orgqr.hpp"
 #include "algorithms/qr/ormqr.hpp"
 #include "algorithms/qr/qr.hpp"
@@ -42,16 +43,16 @@ Index stay_on_cpu(HostView<const T> a, HostView<const T> c, OnCpu on_cpu) {
   return on_cpu();
 }
 
-/// Has the device do a call, which needs no workspace there. The caller's is left as on_cpu(query)
-/// leaves it, if the CPU can reach that.
+/// Has the device do a call, which needs no workspace there, by run(). The caller's is left as
+/// on_cpu(query) leaves it, if the CPU can reach that.
 template <class T, class OnCpu, class Run>
 Index on_device(Device& device, Workspace<T> work, const T* tau, OnCpu on_cpu, Run run) {
-  if (device.kind_of(tau) == MemoryKind::device) return kNoMemory;
+  if (tau != nullptr && device.kind_of(tau) == MemoryKind::device) return kNoMemory;
   T wanted(0);  // before anything is written: to ask for it may fail
   on_cpu(Workspace<T>{&wanted, Workspace<T>::kQuery});
-  run();
+  const Index info = run();
   if (device.kind_of(work.data) != MemoryKind::device) *work.data = wanted;
-  return 0;
+  return info;
 }
 
 /// tau, if it makes unitary matrices of vectors that begin with 1, as that of LAPACK's reflectors
@@ -85,8 +86,10 @@ Index geqrf(Family family, Reflectors kind, HostView<T> a, T* tau, Workspace<T> 
       make_call<T>(kind == Reflectors::rows ? Routine::gelqf : Routine::geqrf, a),
       [&] { return on_cpu(work); },
       [&](Device& device, const Options& options, Index& committed) {
-        return on_device(device, work, tau, on_cpu,
-                         [&] { algorithms::geqrf(device, options, kind, a, tau, committed); });
+        return on_device(device, work, tau, on_cpu, [&] {
+          algorithms::geqrf(device, options, kind, a, tau, committed);
+          return Index{0};
+        });
       },
       [&](const Options&, Index committed) {
         return cpu::finish_geqrf(cpu, kind, a, tau, committed, work);
@@ -108,6 +111,7 @@ Index orgqr(Family family, Reflectors kind, HostView<T> a, Index count, const T*
       [&](Device& device, const Options& options, Index& committed) {
         return on_device(device, work, tau, on_cpu, [&] {
           algorithms::orgqr<T>(device, options, kind, a, unitary(tau, count), committed);
+          return Index{0};
         });
       },
       [&](const Options&, Index committed) {
@@ -141,6 +145,7 @@ Index ormqr(Family family, Reflectors kind, Side side, Op op, HostView<const T> 
             [&] {
               algorithms::ormqr<T>(device, options, side, op, {kind, a, unitary(tau, count)}, c,
                                    committed);
+              return Index{0};
             });
       },
       [&](const Options&, Index committed) {
@@ -162,12 +167,30 @@ Index gemqrt(Family family, Side side, Op op, HostView<const T> v, HostView<cons
       v, c, [&] { return cpu::gemqrt(cpu_lapack<T>(family), side, op, v, t, c, work); });
 }
 
-/// What the CPU LAPACK's ?gels is made of comes back by name, each part on a way of its own:
-/// ?geqrf, ?ormqr and ?trtrs.
+/// tau lies in the workspace, where the CPU LAPACK has it, too. Of a wide A, what its ?gels is made
+/// of comes back by name, each part on a way of its own: ?gelqf, ?ormlq and ?trtrs.
 template <class T>
 Index gels(Family family, Op op, HostView<T> a, HostView<T> b, Workspace<T> work) {
-  const bool reached = work.is_query() || (!is_out_of_reach<T>(a) && !is_out_of_reach<T>(b));
-  return reached ? cpu::gels(cpu_lapack<T>(family), op, a, b, work) : kNoMemory;
+  const Lapack<T>& cpu = cpu_lapack<T>(family);
+  const auto on_cpu = [&](Workspace<T> with) { return cpu::gels(cpu, op, a, b, with); };
+  if (work.is_query()) return on_cpu(work);
+  if (a.rows < a.cols || a.empty() || b.empty()) {
+    return is_out_of_reach<T>(a) || is_out_of_reach<T>(b) ? kNoMemory : on_cpu(work);
+  }
+  Call call = make_call<T>(Routine::gels, a, b);
+  call.trans = static_cast<char>(op);
+  return route(
+      call, [&] { return on_cpu(work); },
+      [&](Device& device, const Options& options, Index& committed) {
+        const bool reached = device.kind_of(work.data) != MemoryKind::device;
+        T* const tau = reached ? work.data : nullptr;
+        return on_device<T>(device, work, tau, on_cpu, [&] {
+          return algorithms::gels(device, options, op, a, tau, b, committed);
+        });
+      },
+      [&](const Options&, Index committed) {
+        return cpu::finish_gels(cpu, op, a, b, committed, work);
+      });
 }
 
 #define OVERLAPACK_INSTANTIATE(T)                                                                 \
