@@ -1,4 +1,5 @@
 // Ours against the CPU LAPACK and cuSOLVER, in one run.
+#include <algorithm>
 #include <iostream>
 
 #include "bench.hpp"
@@ -76,6 +77,7 @@ std::vector<Call> calls_of(const std::string& name, const Options& options) {
     Call call = options.call(name, n);
     call.shape.m = m;
     call.lda = m + options.lda_pad;
+    if (call.ldb > 0) call.ldb = std::max(m, n) + options.lda_pad;
     calls.push_back(call);
   }
   return calls;

@@ -1,5 +1,6 @@
 #include "cusolver.hpp"
 
+#include <cublas_v2.h>
 #include <cuda_runtime.h>
 #include <cusolverDn.h>
 
@@ -13,6 +14,11 @@ namespace overlapack::bench {
 namespace {
 
 using bench::check;
+void check(cublasStatus_t status) {
+  if (status != CUBLAS_STATUS_SUCCESS) {
+    throw std::runtime_error("cuBLAS: status " + std::to_string(static_cast<int>(status)));
+  }
+}
 void check(cusolverStatus_t status) {
   if (status != CUSOLVER_STATUS_SUCCESS) {
     throw std::runtime_error("cuSOLVER: status " + std::to_string(static_cast<int>(status)));
@@ -412,7 +418,19 @@ class CusolverInverse final : public OnGpu<T> {
   std::vector<char> host_work_;
 };
 
-/// cuSOLVER's functions for what follows a QR factorization.
+/// Of cuBLAS, for solves with R.
+class BlasHandle {
+ public:
+  BlasHandle() { check(cublasCreate(&handle_)); }
+  BlasHandle(const BlasHandle&) = delete;
+  ~BlasHandle() { cublasDestroy(handle_); }
+  operator cublasHandle_t() const { return handle_; }
+
+ private:
+  cublasHandle_t handle_ = nullptr;
+};
+
+/// The functions for what follows a QR factorization.
 template <class T>
 struct QrFunctions;
 #define OVERLAPACK_QR(T, Cuda, letter, kind)                                           \
@@ -423,6 +441,7 @@ struct QrFunctions;
     static constexpr auto make_q = cusolverDn##letter##kind##gqr;                      \
     static constexpr auto size_to_multiply = cusolverDn##letter##kind##mqr_bufferSize; \
     static constexpr auto multiply = cusolverDn##letter##kind##mqr;                    \
+    static constexpr auto solve = cublas##letter##trsm;                                \
   };
 OVERLAPACK_QR(float, float, S, or)
 OVERLAPACK_QR(double, double, D, or)
@@ -430,7 +449,8 @@ OVERLAPACK_QR(std::complex<float>, cuComplex, C, un)
 OVERLAPACK_QR(std::complex<double>, cuDoubleComplex, Z, un)
 #undef OVERLAPACK_QR
 
-/// geqrf, orgqr (ungqr), and ormqr (unmqr) from the left.
+/// geqrf, orgqr (ungqr), and ormqr (unmqr) from the left; and gels of a tall matrix by geqrf, ormqr
+/// and cuBLAS's trsm.
 template <class T>
 class CusolverQr final : public OnGpu<T> {
  public:
@@ -443,19 +463,21 @@ class CusolverQr final : public OnGpu<T> {
         a_(count(m_) * count(n_)),
         b_(count(m_) * count(call.shape.nrhs)),
         tau_(count(k_)) {
+    if (solves() && m_ < n_) throw std::runtime_error("not measured with wide matrices");
     std::size_t device_bytes = 0, host_bytes = 0;
     if (factors()) {
       check(cusolverDnXgeqrf_bufferSize(handle_, handle_.params(), m_, n_, kType, a_.data(), m_,
                                         kType, tau_.data(), kType, &device_bytes, &host_bytes));
-    } else {
-      check(multiplies()
-                ? Functions::size_to_multiply(
-                      handle_, CUBLAS_SIDE_LEFT, op(), small(m_), small(call.shape.nrhs), small(k_),
-                      scalars(a_), small(m_), scalars(tau_), scalars(b_), small(m_), &work_count_)
-                : Functions::size_for_q(handle_, small(m_), small(n_), small(k_), scalars(a_),
-                                        small(m_), scalars(tau_), &work_count_));
-      device_bytes = sizeof(T) * static_cast<std::size_t>(work_count_);
     }
+    if (multiplies()) {
+      check(Functions::size_to_multiply(handle_, CUBLAS_SIDE_LEFT, op(), small(m_),
+                                        small(call.shape.nrhs), small(k_), scalars(a_), small(m_),
+                                        scalars(tau_), scalars(b_), small(m_), &work_count_));
+    } else if (!factors()) {
+      check(Functions::size_for_q(handle_, small(m_), small(n_), small(k_), scalars(a_), small(m_),
+                                  scalars(tau_), &work_count_));
+    }
+    device_bytes = std::max(device_bytes, sizeof(T) * static_cast<std::size_t>(work_count_));
     device_work_ = std::make_unique<DeviceArray<char>>(device_bytes);
     device_work_bytes_ = device_bytes;
     host_work_.resize(host_bytes);
@@ -467,10 +489,12 @@ class CusolverQr final : public OnGpu<T> {
   using Scalar = typename Functions::Scalar;
   static constexpr cudaDataType kType = data_type<T>();
 
-  bool factors() const { return call_.routine == dispatch::Routine::geqrf; }
+  bool solves() const { return call_.routine == dispatch::Routine::gels; }
+  bool factors() const { return call_.routine == dispatch::Routine::geqrf || solves(); }
   bool multiplies() const { return call_.shape.nrhs > 0; }
+  /// Of Q. Least squares take its adjoint.
   cublasOperation_t op() const {
-    if (call_.op == Op::none) return CUBLAS_OP_N;
+    if (call_.op == Op::none && !solves()) return CUBLAS_OP_N;
     return is_complex<T> ? CUBLAS_OP_C : CUBLAS_OP_T;
   }
   static int small(Index n) { return static_cast<int>(n); }
@@ -492,11 +516,20 @@ class CusolverQr final : public OnGpu<T> {
       check(cusolverDnXgeqrf(handle_, handle_.params(), m_, n_, kType, a_.data(), m_, kType,
                              tau_.data(), kType, device_work_->data(), device_work_bytes_,
                              host_work_.data(), host_work_.size(), info_.data()));
-    } else if (multiplies()) {
+    }
+    if (multiplies()) {
       check(Functions::multiply(handle_, CUBLAS_SIDE_LEFT, op(), small(m_), small(call_.shape.nrhs),
                                 small(k_), scalars(a_), small(m_), scalars(tau_), scalars(b_),
                                 small(m_), work, work_count_, info_.data()));
-    } else {
+    }
+    if (solves()) {
+      const T one(1);
+      check(Functions::solve(blas_, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_UPPER, CUBLAS_OP_N,
+                             CUBLAS_DIAG_NON_UNIT, small(n_), small(call_.shape.nrhs),
+                             reinterpret_cast<const Scalar*>(&one), scalars(a_), small(m_),
+                             scalars(b_), small(m_)));
+    }
+    if (!multiplies() && !factors()) {
       check(Functions::make_q(handle_, small(m_), small(n_), small(k_), scalars(a_), small(m_),
                               scalars(tau_), work, work_count_, info_.data()));
     }
@@ -505,7 +538,8 @@ class CusolverQr final : public OnGpu<T> {
     if (multiplies()) {
       copy(problem.b().data, problem.b().ld, b_.data(), m_, m_, call_.shape.nrhs,
            cudaMemcpyDeviceToHost);
-    } else {
+    }
+    if (!multiplies() || factors()) {
       copy(problem.a().data, problem.a().ld, a_.data(), m_, m_, n_, cudaMemcpyDeviceToHost);
     }
     if (factors()) copy(problem.tau(), k_, tau_.data(), k_, k_, 1, cudaMemcpyDeviceToHost);
@@ -515,6 +549,7 @@ class CusolverQr final : public OnGpu<T> {
   Call call_;
   Index m_, n_, k_;
   DeviceArray<T> a_, b_, tau_;
+  const BlasHandle blas_;
   int work_count_ = 0;
   std::unique_ptr<DeviceArray<char>> device_work_;
   std::size_t device_work_bytes_ = 0;
@@ -543,7 +578,7 @@ std::unique_ptr<Contender<T>> make_cusolver(const Call& call, bool round_trip, i
   }
   if (call.routine == Routine::geqrf || call.routine == Routine::orgqr ||
       call.routine == Routine::ungqr || call.routine == Routine::ormqr ||
-      call.routine == Routine::unmqr) {
+      call.routine == Routine::unmqr || call.routine == Routine::gels) {
     return std::make_unique<CusolverQr<T>>(call, round_trip, gpu);
   }
   const bool is_given =

@@ -99,6 +99,7 @@ Examples:
   overlapack-bench --routines dpotrf,zgetrf,dgesv --sizes 1000,3000 --csv times.csv
   overlapack-bench --routines dgesv,dsgesv,dposv,dsposv --sizes 8192,16384
   overlapack-bench --routines dgetrf --shapes 100000x256,256x100000,100000x32
+  overlapack-bench --routines dgeqrf,dgels --shapes 1000000x100
   overlapack-bench --sizes 1024,4096,16384 --json comparison.json
   overlapack-bench --speed-of-light --routines dpotrf,spotrf,zpotrf
   overlapack-bench --speed-of-light --sizes 16384 --trace dpotrf.json
@@ -131,9 +132,6 @@ std::optional<std::pair<Index, Index>> parse_shape(const std::string& text) {
 
 bool is_potrf(Routine routine) { return routine == Routine::potrf; }
 bool is_getrf(Routine routine) { return routine == Routine::getrf; }
-bool is_rectangular(Routine routine) {
-  return is_getrf(routine) || routine == Routine::geqrf || routine == Routine::gelqf;
-}
 bool factors(Routine routine) {
   return dispatch::traits_of(routine).given == dispatch::Given::matrix;
 }
@@ -167,14 +165,15 @@ const std::vector<Mode>& modes() {
        "--threshold --no-cpu --no-peers --seconds --csv --json",
        {"dpotrf", "dgetrf"}},
       {"--shapes",
-       "The comparison for these shapes of getrf, geqrf and gelqf, e.g. 100000x256,256x100000",
+       "The comparison for these shapes of getrf, geqrf, gelqf and gels, e.g. "
+       "100000x256,256x100000",
        compare,
-       "--routines --lda-pad --algorithm --nb --threshold --no-cpu --no-peers --seconds --csv "
-       "--json",
+       "--routines --nrhs --lda-pad --algorithm --nb --threshold --no-cpu --no-peers --seconds "
+       "--csv --json",
        {"dgetrf"},
        {},
-       is_rectangular,
-       "getrf, geqrf and gelqf"},
+       tools::is_rectangular,
+       "getrf, geqrf, gelqf and gels"},
       {"--replay", "Run the calls of a log again", replay,
        "--algorithm --nb --threshold --no-cpu --seconds"},
       {"--speed-of-light",
@@ -345,8 +344,8 @@ void add_calls(CLI::App& app, Arguments& given) {
   app.add_option(
          "--routines", options.routines,
          "potrf, potrs, posv, getrf, getrs, gesv, trtrs, gecon, pocon, trcon, trtri, lauum, "
-         "potri, getri, geqrf, gelqf, orgqr, orglq, ormqr and ormlq (or ungqr and so on) with "
-         "their type letters, e.g. dpotrf; dsgesv, zcgesv, dsposv and zcposv (default "
+         "potri, getri, geqrf, gelqf, orgqr, orglq, ormqr, ormlq (or ungqr and so on) and gels "
+         "with their type letters, e.g. dpotrf; dsgesv, zcgesv, dsposv and zcposv (default "
          "dpotrf,dgetrf)")
       ->delimiter(',')
       ->check(known)

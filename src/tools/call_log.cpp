@@ -40,9 +40,14 @@ std::string fault_of(const Call& call) {
       return number.text() + " is out of range";
     }
   }
-  if (call.routine != Routine::getrf && m.value != n.value) return m.text() + " is not " + n.text();
+  if (!is_rectangular(call.routine) && m.value != n.value) {
+    return m.text() + " is not " + n.text();
+  }
   if (lda.value < m.value) return lda.text() + " is less than " + m.text();
   if (solve && ldb.value < n.value) return ldb.text() + " is less than " + n.text();
+  if (call.routine == Routine::gels && ldb.value < m.value) {
+    return ldb.text() + " is less than " + m.text();
+  }
   return {};
 }
 

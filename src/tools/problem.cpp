@@ -100,6 +100,11 @@ bool is_factor_given(Routine routine) {
   return dispatch::traits_of(routine).given == dispatch::Given::factors;
 }
 
+bool is_rectangular(Routine routine) {
+  return routine == Routine::getrf || routine == Routine::geqrf || routine == Routine::gelqf ||
+         routine == Routine::gels;
+}
+
 bool is_for_device(Routine routine) {
   return dispatch::builtin_profile().at(routine, dispatch::kTypeLetters[0]) < dispatch::kNever;
 }
@@ -219,7 +224,7 @@ void Problem<T>::generate(std::uint64_t seed) {
   });
   for (Index j = 0; j < call_.shape.nrhs; ++j) {
     T* const column = b_.get() + j * call_.ldb;
-    for (Index i = 0; i < call_.ldb; ++i) column[i] = i < call_.shape.n ? entry_b(i, j) : T(0);
+    for (Index i = 0; i < call_.ldb; ++i) column[i] = i < rows_of_b() ? entry_b(i, j) : T(0);
   }
   make_tau();
   std::fill(pivots_.begin(), pivots_.end(), 0);
@@ -256,6 +261,22 @@ auto Problem<T>::input_times(const Vector& x, double& frobenius) const -> Vector
     for (std::size_t i = 0; i < sum.size(); ++i) y[i] += sum[i];
   });
   frobenius = std::sqrt(squares);
+  return y;
+}
+
+/// The adjoint of the input matrix times x.
+template <class T>
+auto Problem<T>::input_adjoint_times(const Vector& x) const -> Vector {
+  Vector y(static_cast<std::size_t>(call_.shape.n));
+  in_parallel(call_.shape.n, [&](Index begin, Index end) {
+    for (Index j = begin; j < end; ++j) {
+      Wide sum(0);
+      for (Index i = 0; i < call_.shape.m; ++i) {
+        sum += conj(Wide(entry_a(i, j))) * x[static_cast<std::size_t>(i)];
+      }
+      y[static_cast<std::size_t>(j)] = sum;
+    }
+  });
   return y;
 }
 
@@ -387,6 +408,36 @@ double Problem<T>::residual_of_solution() const {
     }
     for (std::size_t i = 0; i < bx.size(); ++i) bx[i] -= ax[i];
     const double scaled = std::sqrt(squared_norm(bx) / squared_norm(xx)) / (norm_a * kEps<T>);
+    if (!(scaled <= worst)) worst = scaled;  // keeps a NaN
+  }
+  return worst;
+}
+
+/// The residual of the solution is orthogonal to op(A). Where there is a solution it is zero.
+template <class T>
+double Problem<T>::residual_of_least_squares() const {
+  const bool direct = call_.op == Op::none;
+  const auto [m, n, nrhs] = call_.shape;
+  double worst = 0, norm_a = 0;
+  const auto times_a = [&](const Vector& x, bool plain) {
+    return plain ? input_times(x, norm_a) : input_adjoint_times(x);
+  };
+  for (int probe = 0; probe < kProbes; ++probe) {
+    const Vector x = signs<Wide>(seed_of(seed_, probe), nrhs);
+    Vector rest(static_cast<std::size_t>(direct ? m : n)),
+        xx(static_cast<std::size_t>(direct ? n : m));
+    for (Index j = 0; j < nrhs; ++j) {
+      const Wide xj = x[static_cast<std::size_t>(j)];
+      for (std::size_t i = 0; i < rest.size(); ++i) {
+        rest[i] += Wide(entry_b(static_cast<Index>(i), j)) * xj;
+      }
+      for (std::size_t i = 0; i < xx.size(); ++i) xx[i] += Wide(b()(static_cast<Index>(i), j)) * xj;
+    }
+    const Vector product = times_a(xx, direct);
+    for (std::size_t i = 0; i < rest.size(); ++i) rest[i] -= product[i];
+    const double error = std::sqrt(squared_norm(times_a(rest, !direct)));
+    const double size = norm_a * std::sqrt(squared_norm(xx)) + std::sqrt(squared_norm(rest));
+    const double scaled = error / (norm_a * size * kEps<T>);
     if (!(scaled <= worst)) worst = scaled;  // keeps a NaN
   }
   return worst;

@@ -46,6 +46,8 @@ bool parse_name(const std::string& name, Call& call);
 bool has_right_hand_sides(Routine routine);
 /// Whether A is given as its factors.
 bool is_factor_given(Routine routine);
+/// Whether there are problems whose matrix is not square.
+bool is_rectangular(Routine routine);
 /// Whether calls of the routine may go to a device: it has a break-even size then.
 bool is_for_device(Routine routine);
 /// A call on a square matrix of order n with leading dimensions n + pad.
@@ -84,7 +86,7 @@ class Problem {
 
   const Call& call() const { return call_; }
   HostView<T> a() const { return {a_.get(), call_.shape.m, call_.shape.n, call_.lda}; }
-  HostView<T> b() const { return {b_.get(), call_.shape.n, call_.shape.nrhs, call_.ldb}; }
+  HostView<T> b() const { return {b_.get(), rows_of_b(), call_.shape.nrhs, call_.ldb}; }
   /// Where the solution of a mixed-precision solver appears, with the leading dimension of B.
   HostView<T> x() const { return {x_.get(), call_.shape.n, call_.shape.nrhs, call_.ldb}; }
   cpu::MixedWork<T> mixed_work() const { return {work_.get(), swork_.get(), rwork_.get()}; }
@@ -112,6 +114,8 @@ class Problem {
   ///   factorizations  ||E||_F / (n ||A||_F eps), where ||E||_F^2 is estimated by the mean of
   ///   and updates     ||E x||^2, whose expectation it is; so is ||A||_F of an update;
   ///   solves          ||(B - op(A) X) x|| / (||A||_F ||X x|| eps);
+  ///   least squares   ||op(A)^H R x|| / (||A||_F (||A||_F ||X x|| + ||R x||) eps) with the
+  ///                   residual R = B - op(A) X;
   ///   inverses        ||A X - I||_F / (n ||A||_F ||X||_F eps), and ||X - A||_F / (n ||A||_F eps)
   ///                   of ?lauum, where A is what X is to be, and likewise of ?geqrf and ?orgqr.
   ///                   All norms are estimated as above.
@@ -122,6 +126,7 @@ class Problem {
   double residual_of_factors() const;
   double residual_of_update() const;
   double residual_of_solution() const;
+  double residual_of_least_squares() const;
   double residual_of_inverse() const;
   double residual_of_product() const;
   double residual_of_condition(Real<T> reference) const;
@@ -157,6 +162,10 @@ class Problem {
   template <class U>
   static Array<U> allocate(Index rows, Index cols);
 
+  /// Of least squares those of op(A), and those of X.
+  Index rows_of_b() const {
+    return call_.routine == Routine::gels ? std::max(call_.shape.m, call_.shape.n) : call_.shape.n;
+  }
   bool pivots_are_valid() const;
   template <class Input>
   double residual_of_new_factors(Input input) const;
@@ -166,6 +175,7 @@ class Problem {
   T tau_of(Index j) const;
   void make_tau();
   Vector input_times(const Vector& x, double& frobenius) const;
+  Vector input_adjoint_times(const Vector& x) const;
   Vector updated_times(const Vector& x) const;
 
   Call call_;

@@ -1,4 +1,4 @@
-"""LU of matrices that are not square: check_shapes.py BENCH"""
+"""Matrices that are not square: check_shapes.py BENCH"""
 import json
 import subprocess
 import sys
@@ -27,6 +27,19 @@ def main():
             assert 0 < row["contenders"][who]["residual"] < 30, (who, row)
         assert row["bytes_up"] >= 8 * row["m"] * row["n"], row
     assert "300 x 70" in run.output, run.output
+
+    # QR of such matrices, and least squares. Those of wide ones are the CPU's.
+    run = Run(bench, "--routines", "dgeqrf,zgels", "--shapes", "300x70,70x300", "--nrhs", "3",
+              "--lda-pad", "3", "--reps", "1", "--no-peers", "--json", "s.json")
+    *of_qr, tall, wide = json.loads(run.text("s.json"))["rows"]
+    for row in [*of_qr, tall]:
+        for who in ["ours", "on device", "CPU"]:
+            assert 0 < row["contenders"][who]["residual"] < 30, (who, row)
+    assert tall["bytes_up"] == 16 * 300 * (70 + 3), tall
+    for who in ["ours", "CPU"]:
+        assert 0 < wide["contenders"][who]["residual"] < 30, (who, wide)
+    assert "residual" not in wide["contenders"]["on device"], wide
+    assert wide["bytes_up"] == 0, wide
 
     # Many right-hand sides make a small matrix a large call.
     run = Run(bench, "--routines", "dgetrs", "--sizes", "32", "--nrhs", "1000", "--reps", "1",

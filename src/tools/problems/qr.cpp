@@ -159,7 +159,7 @@ void run_gemqrt_on_cpu(Problem<T>& problem) {
 template <class T>
 void run_gels(Problem<T>& problem) {
   Arguments<T> x(problem);
-  const char trans = static_cast<char>(Op::none);
+  const char trans = cpu::character<T>(op_of(problem.call()));
   const std::int32_t lwork = work_size(problem);
   compat::Exported<T>::gels(&trans, &x.m, &x.n, &x.nrhs, x.a, &x.lda, x.b, &x.ldb, problem.work(),
                             &lwork, &x.info, 1);
@@ -168,7 +168,13 @@ void run_gels(Problem<T>& problem) {
 
 template <class T>
 void run_gels_on_cpu(Problem<T>& problem) {
-  problem.info = cpu::gels(lapack<T>(), Op::none, problem.a(), problem.b(), workspace(problem));
+  problem.info =
+      cpu::gels(lapack<T>(), op_of(problem.call()), problem.a(), problem.b(), workspace(problem));
+}
+
+template <class T>
+double residual_of_least_squares(const Problem<T>& problem) {
+  return problem.call().shape.nrhs > 0 ? problem.residual_of_least_squares() : 0;
 }
 
 /// op(Q) x by the reflectors in `a`. x, which may be shorter, gets as many rows as Q has.
@@ -353,7 +359,7 @@ template <class T>
 const ProblemRow<T>& rows::gels() {
   static constexpr ProblemRow<T> row = [] {
     ProblemRow<T> gels{Matrix::general, run_gels<T>, run_gels_on_cpu<T>,
-                       residual_of_any_solution<T>};
+                       residual_of_least_squares<T>};
     gels.has_reflectors = true;
     return gels;
   }();
