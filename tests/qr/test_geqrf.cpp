@@ -128,6 +128,7 @@ class Geqrf : public RoutedTest {
       EXPECT_LE(std::abs(one.tau[j] - other.tau[j]), tolerance) << j;
     }
   }
+
   static Factors<T> by_lapack(Reflectors kind, const Padded<T>& a) {
     Factors<T> factors = input(kind, a);
     const Index lwork = 64 * std::max<Index>(a.cols(), 1);
