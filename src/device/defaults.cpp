@@ -181,6 +181,12 @@ void Fused<T>::run(Queue& queue, const Reflect<T>& op) {
   run(queue, Gemm<T>{Op::none, Op::none, T(-1), op.v, scaled, T(1), op.c});
 }
 
+template <class T>
+void Fused<T>::run(Queue& queue, const ReflectAndFactor<T>& op) {
+  run(queue, op.reflection());
+  run(queue, op.panel());
+}
+
 // ---- Refinement ---------------------------------------------------------------------------
 
 /// The order of the diagonal blocks of hemv.

@@ -375,6 +375,41 @@ struct Reflect {
   }
 };
 
+/// What a panel of QR gets from the one before it, and its own factorization: C := Q^H C for a
+/// block reflector Q = I - V T V^H with k columns, and then GeqrfPanel of C without its first k
+/// rows.
+///   Operands  before_v: (k + m) x k, before_t: as Reflect has them; work: 2 k x n elements of work
+///             space
+///   Writes    c, (k + m) x n: in its first k rows what Q^H leaves there, and then what GeqrfPanel
+///             writes to `a`; v, t, tau, `begun`: as GeqrfPanel
+///   Staging   tau
+template <class T>
+struct ReflectAndFactor {
+  using Scalar = T;
+  using Group = Fused<T>;
+  static constexpr const char* kName = "reflect_and_factor";
+
+  DeviceView<const T> before_v, before_t;
+  DeviceView<T> c, v, t, tau, work;
+  Event* begun = nullptr;
+
+  /// The two operations.
+  Reflect<T> reflection() const { return {Op::conj_trans, before_v, before_t, c, work}; }
+  GeqrfPanel<T> panel() const {
+    return {c.block(before_v.cols, 0, v.rows, c.cols), v, t, tau, begun};
+  }
+  bool empty() const { return c.empty(); }
+  bool fits() const {
+    return c.rows == before_v.cols + v.rows && reflection().fits() && panel().fits();
+  }
+  double flops() const { return reflection().flops() + panel().flops(); }
+  template <class Self, class Visit>
+  static void operands(Self& self, Visit visit) {
+    visit(self.before_v), visit(self.before_t), visit(self.c), visit(self.v), visit(self.t);
+    visit(self.tau, Staging::allowed), visit(self.work);
+  }
+};
+
 /// Inverses of the diagonal blocks of order kOrder of a unit lower triangle, in double precision,
 /// and how large their elements are, for InterchangeAndSolveByRows.
 ///   Operands  lu: a square matrix, L below its diagonal. The size of a row is that of the largest
@@ -549,6 +584,7 @@ class Fused : public Panels<T> {
   virtual void run(Queue&, const InterchangeAndSolve<T>&);
   virtual void run(Queue&, const LuStep<T>&);
   virtual void run(Queue&, const Reflect<T>&);
+  virtual void run(Queue&, const ReflectAndFactor<T>&);
   virtual void run(Queue&, const FindInverses<T>&);
   virtual void run(Queue&, const InterchangeAndSolveByRows<T>&);
   virtual void run(Queue&, const Hemv<T>&);

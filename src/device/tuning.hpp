@@ -105,7 +105,8 @@ struct Tuning {
   };
 
   struct Qr {
-    Index narrow_block_columns, wide_block_columns, wide_from_order;
+    Index block_columns;
+    Index group_blocks, groups_from_order;
     Index reflector_columns;
     Lu::Arrival arrival;
   };

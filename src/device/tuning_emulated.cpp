@@ -23,6 +23,8 @@ const Tuning& emulated_tuning() {
     result.inverse.unit_from_order = 24;
     result.cholesky.one_queue_up_to_order = 64;
     result.lu.first_interchanges_columns_left = 80;
+    result.qr.group_blocks = 3;
+    result.qr.groups_from_order = 48;
     constexpr std::size_t kKiB = 1024;
     result.transfer.shared_up_to_bytes = 64 * kKiB;
     result.transfer.caller_issues_up_to_bytes = 32 * kKiB;

@@ -208,11 +208,11 @@ void add(const Part& row, const Tuning::Lu& lu) {
 
 void add(const Part& row, const Tuning::Qr& qr) {
   constexpr const char* kLog = "2026-11-30-qr-on-the-device";
-  row("narrow_block_columns", qr.narrow_block_columns, "columns", "of a block of a small matrix",
-      kLog);
-  row("wide_block_columns", qr.wide_block_columns, "columns",
-      "of a block of a large one: products with more summands are faster", kLog);
-  row("wide_from_order", qr.wide_from_order, "order", "from this one on blocks are wide", kLog);
+  row("block_columns", qr.block_columns, "columns",
+      "of a block: panels are reflected into it and the next one", kLog);
+  row("group_blocks", qr.group_blocks, "blocks",
+      "of a large matrix whose reflectors what is far gets as one: such products are faster", kLog);
+  row("groups_from_order", qr.groups_from_order, "order", "from this one on", kLog);
   row("reflector_columns", qr.reflector_columns, "columns",
       "of a block of reflectors that are given to ?orgqr, ?ormqr and those of LQ", kLog);
   add(row, "arrival", qr.arrival, "that arrive in the time of a block's panels", kLog);

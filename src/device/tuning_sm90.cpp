@@ -80,9 +80,9 @@ constexpr Tuning::Lu lu() {
 
 constexpr Tuning::Qr qr() {
   Tuning::Qr qr{};
-  qr.narrow_block_columns = 128;
-  qr.wide_block_columns = 256;
-  qr.wide_from_order = 8192;
+  qr.block_columns = 128;
+  qr.group_blocks = 4;
+  qr.groups_from_order = 8192;
   qr.reflector_columns = 512;
   qr.arrival = {14, 4};
   return qr;

@@ -59,7 +59,7 @@ class LeastSquares {
         qr_(device, options, a.rows, a.cols) {}
   static std::size_t bytes(Device& device, const Options& options, Index m, Index n, Index nrhs) {
     const Index columns = nrhs > 0 ? groups_of(device, nrhs).front().size() : 0;
-    return Qr<T>::bytes(options, m, n) + DeviceMatrix<T>::bytes(m, nrhs) +
+    return Qr<T>::bytes(device, options, m, n) + DeviceMatrix<T>::bytes(m, nrhs) +
            Reflection<T>::bytes(std::min({options.nb, m, n}), columns) +
            Substitution<T>::bytes(device, n, columns);
   }

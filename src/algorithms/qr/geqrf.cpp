@@ -25,20 +25,15 @@ void geqrf(Device& device, const Options& options, Reflectors kind, HostView<T> 
 }
 
 template <class T>
-std::size_t geqrf_bytes(const Options& options, Reflectors kind, Index m, Index n) {
+std::size_t geqrf_bytes(const Device& device, const Options& options, Reflectors kind, Index m,
+                        Index n) {
   const Index order = order_of(kind, m, n), lines = lines_of(kind, m, n);
-  return Qr<T>::bytes(options, order, lines) + Lines<T>::bytes(kind, order, lines);
-}
-
-Index geqrf_block_columns(const Device& device, Index m, Index n) {
-  const Tuning::Qr& tuning = device.tuning().qr;
-  return std::min(m, n) < tuning.wide_from_order ? tuning.narrow_block_columns
-                                                 : tuning.wide_block_columns;
+  return Qr<T>::bytes(device, options, order, lines) + Lines<T>::bytes(kind, order, lines);
 }
 
 #define OVERLAPACK_INSTANTIATE(T)                                                       \
   template void geqrf<T>(Device&, const Options&, Reflectors, HostView<T>, T*, Index&); \
-  template std::size_t geqrf_bytes<T>(const Options&, Reflectors, Index, Index);
+  template std::size_t geqrf_bytes<T>(const Device&, const Options&, Reflectors, Index, Index);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 
 }  // namespace overlapack::algorithms

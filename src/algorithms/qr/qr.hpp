@@ -28,9 +28,7 @@ void geqrf(Device& device, const Options& options, cpu::Reflectors kind, HostVie
 
 /// Bytes of device memory that geqrf() takes at most.
 template <class T>
-std::size_t geqrf_bytes(const Options& options, cpu::Reflectors kind, Index m, Index n);
-
-/// The order of the blocks for an m x n matrix.
-Index geqrf_block_columns(const Device& device, Index m, Index n);
+std::size_t geqrf_bytes(const Device& device, const Options& options, cpu::Reflectors kind, Index m,
+                        Index n);
 
 }  // namespace overlapack::algorithms

@@ -58,11 +58,12 @@ class GeqrfTraits : public FactorTraits {
                                  Reflectors kind = Reflectors::columns)
       : FactorTraits(row), kind_(kind) {}
   Index block_size(const Request& request, bool) const override {
-    return geqrf_block_columns(request.device, request.shape.m, request.shape.n);
+    return request.tuning().qr.block_columns;
   }
   std::size_t memory(const Request& request, const Options& options) const override {
     return with_type(request.type, [&](auto one) {
-      return geqrf_bytes<decltype(one)>(options, kind_, request.shape.m, request.shape.n);
+      return geqrf_bytes<decltype(one)>(request.device, options, kind_, request.shape.m,
+                                        request.shape.n);
     });
   }
 

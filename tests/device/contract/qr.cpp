@@ -171,6 +171,31 @@ class QrContract : public DeviceContract<T> {
     }
   }
 
+  /// Two panels of m rows and k and n columns, the second one with the reflectors of the first.
+  void reflects_and_factors(Index m, Index k, Index n) {
+    SCOPED_TRACE(testing::Message() << m << " rows, " << k << " and " << n << " columns");
+    const auto a = well_conditioned(m, k + n);
+    const auto uploaded_a = this->upload(a), uploaded_v = this->upload(Padded<T>(m, k + n, 3)),
+               uploaded_t = this->upload(Padded<T>(k + n, k + n, 1)),
+               work = this->upload(Padded<T>(2 * k, n, 1));
+    const DeviceView<T> da = uploaded_a, v = uploaded_v, t = uploaded_t;
+    const Buffer<T> tau(this->device(), Space::host, k + n);
+    const DeviceView<T> v1 = v.block(0, 0, m, k), t1 = t.block(0, 0, k, k);
+    this->queue().enqueue(GeqrfPanel<T>{da.block(0, 0, m, k), v1, t1, {tau.data(), k}});
+    this->queue().enqueue(ReflectAndFactor<T>{v1, t1, da.block(0, k, m, n), v.block(k, k, m - k, n),
+                                              t.block(k, k, n, n), DeviceView<T>(tau.data() + k, n),
+                                              work});
+    QrPanel<T> panel{
+        a, this->download(uploaded_a), this->download(uploaded_v), this->download(uploaded_t), {}};
+    panel.tau = Padded<T>(k + n, 1);
+    std::copy_n(tau.data(), k + n, panel.tau.data());
+    EXPECT_TRUE(panel.factor.padding_untouched());
+    EXPECT_TRUE(panel.v.padding_untouched());
+    EXPECT_TRUE(this->download(work).padding_untouched());
+    EXPECT_LT(difference(panel),
+              100 * (static_cast<double>(k + n) + std::sqrt(static_cast<double>(m))));
+  }
+
   static Real<T> power_of_two(int exponent) { return std::ldexp(Real<T>(1), exponent); }
 };
 
@@ -326,6 +351,21 @@ TYPED_TEST(QrContract, ReflectsColumnsOfAllShapes) {
   if (this->device().emulated()) return;
   for (const Index m : {2048, 2049, 4097, 8193, 16384, 16385}) {
     for (const Index n : {1, 64, 512, 513}) this->reflects(m, 32, n);
+  }
+}
+
+TYPED_TEST(QrContract, ReflectsAndFactorsPanelsOfAllShapes) {
+  std::vector<Index> rows = {1, 5, 33, 127, 128, 129, 256, 257, 600, 2049};
+  if (!this->device().emulated()) {
+    rows.insert(rows.end(), {4000, 4096, 4097, 8192, 8193, 16384, 16385});
+  }
+  for (const Index m : rows) {
+    const Index most = std::min(m, this->width(m));
+    for (const Index n : {Index{1}, most / 2, most}) {
+      for (const Index k : {1, 5, 16, 32}) {
+        if (n > 0 && k <= this->width(m + k)) this->reflects_and_factors(m + k, k, n);
+      }
+    }
   }
 }
 

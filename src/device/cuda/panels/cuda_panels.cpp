@@ -50,23 +50,39 @@ void enqueue(CudaQueue& queue, const GetrfPanel<T>& op) {
   launch(queue, SwapRows<T>{a21, pivots2, op.offset + n1});
 }
 
+/// GeqrfPanel or ReflectAndFactor by one cluster.
+template <class Operation>
+void by_cluster(CudaQueue& queue, const Operation& op) {
+  const cudaEvent_t begun =
+      op.begun == nullptr ? nullptr : static_cast<CudaEvent&>(*op.begun).handle();
+  geqrf_cluster(queue.stream(), queue.exchange().cluster_limit(), op, begun);
+  if (op.begun != nullptr) op.begun->recorded_by_kernel();
+}
+
 template <class T>
 void enqueue(CudaQueue& queue, const GeqrfPanel<T>& op) {
   const int limit = queue.exchange().cluster_limit();
-  const bool fits = op.a.cols <= geqrf_cluster_width<T>(op.a.rows, limit);
-  if (op.begun != nullptr && !fits) queue.record(*op.begun);  // it needs none at a time
-  if (!fits) return geqrf_tall(queue.stream(), queue.reflector_scratch(), op);
-  const cudaEvent_t begun =
-      op.begun == nullptr ? nullptr : static_cast<CudaEvent&>(*op.begun).handle();
-  geqrf_cluster(queue.stream(), limit, op, begun);
-  if (op.begun != nullptr) op.begun->recorded_by_kernel();
+  if (op.a.cols <= geqrf_cluster_width<T>(op.a.rows, limit)) return by_cluster(queue, op);
+  if (op.begun != nullptr) queue.record(*op.begun);  // it needs none at a time
+  geqrf_tall(queue.stream(), queue.reflector_scratch(), op);
+}
+
+template <class T>
+void enqueue(CudaQueue& queue, const ReflectAndFactor<T>& op) {
+  const int limit = queue.exchange().cluster_limit();
+  if (geqrf_cluster_reflects<T>(op.v.rows, op.v.cols, op.before_v.cols, limit)) {
+    return by_cluster(queue, op);
+  }
+  launch(queue, op.reflection());
+  enqueue(queue, op.panel());
 }
 
 }  // namespace
 
 #define OVERLAPACK_INSTANTIATE(T)  \
   OVERLAPACK_LAUNCH(GetrfPanel<T>) \
-  OVERLAPACK_LAUNCH(GeqrfPanel<T>)
+  OVERLAPACK_LAUNCH(GeqrfPanel<T>) \
+  OVERLAPACK_LAUNCH(ReflectAndFactor<T>)
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #undef OVERLAPACK_INSTANTIATE
 

@@ -30,32 +30,25 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "device/cuda/panels/householder.cuh"
-#include "device/cuda/ptx/cluster.cuh"
+#include "device/cuda/panels/earlier_reflectors.cuh"
+#include "device/fused.hpp"
 
 namespace overlapack::cuda {
 namespace {
 
 constexpr int kMaxBlocks = 16;  // in a cluster, on any GPU so far
-constexpr int kThreads = 256;
-constexpr int kWarps = kThreads / kWarp;
-constexpr int kChunk = sizeof(int4);  // bytes that one thread sends at a time
-
+static_assert(kReflectors % kMaxBlocks == 0);
 /// Columns of a panel whose threads own R rows each: 512 bytes a thread, half of all registers.
+constexpr int kMaxWidth = 32;
 template <class T, int R>
-constexpr int kWidth = std::min(32, 512 / (R * static_cast<int>(sizeof(T))));
+constexpr int kWidth = std::min(kMaxWidth, 512 / (R * static_cast<int>(sizeof(T))));
 constexpr int kMaxRows = 4;        // of a thread
+constexpr int kThreads = 256;      // of a block, or half as many
 constexpr int kLeastColumns = 16;  // of a panel: with fewer, what comes between panels takes longer
 
 /// Some numbers, as they are sent.
-template <class T>
-struct alignas(kChunk) Chunk {
-  static constexpr int kElements = kChunk / sizeof(T);
-  T element[kElements];
-};
-
-template <class T, int W>
-struct alignas(kChunk) Memory {
+template <class T, int W, int kWarps>
+struct alignas(sizeof(int4)) Memory {
   // Sent by all blocks, by the first block, and what they are sent from.
   T of_block[2][kMaxBlocks][W];
   T row[2][W];
@@ -69,16 +62,26 @@ struct alignas(kChunk) Memory {
   Barrier arrived[2];
 };
 
-template <class T, int W, int R>
+/// Shared memory of a launch. There is the second part only if there are earlier reflectors.
+template <class T, int W, int kWarps>
+struct AllMemory {
+  Memory<T, W, kWarps> of_panel;
+  EarlierMemory<T, W> of_earlier;
+};
+
+template <class T, int W, int R, int kOwnThreads>
 class Panel {
   using Real = DeviceReal<T>;
+  static constexpr int kThreads = kOwnThreads, kWarps = kThreads / kWarp;
 
  public:
   /// Loads the rows. What is not there is zero.
-  __device__ Panel(Memory<T, W>& memory, int m, int n, const QrOperands<T>& to)
-      : memory_(memory), to_(to), m_(m), n_(n) {
+  __device__ Panel(AllMemory<T, W, kWarps>& memory, int m, int n, const QrOperands<T>& to,
+                   const EarlierReflectors<T>& earlier)
+      : memory_(memory.of_panel), to_(to), m_(m), n_(n) {
     if (threadIdx.x == 0) {
       for (Barrier& barrier : memory_.arrived) make_barrier(&barrier);
+      if (earlier.count > 0) prepare(memory.of_earlier);
     }
 #pragma unroll
     for (int r = 0; r < R; ++r) {
@@ -89,6 +92,11 @@ class Panel {
       }
     }
     synchronize_cluster();
+    if constexpr (kReflectsEarlier<T>) {
+      if (earlier.count == 0) return;
+      EarlierReflection<T, W, R, kThreads>(memory.of_earlier, earlier, m, n)
+          .reflect(x_, [this](int r) { return row(r); });
+    }
   }
 
   __device__ void factor() {
@@ -317,7 +325,7 @@ class Panel {
     __syncwarp();
   }
 
-  Memory<T, W>& memory_;
+  Memory<T, W, kWarps>& memory_;
   const QrOperands<T> to_;
   const int m_, n_;
   const int rank_ = rank_in_cluster(), blocks_ = blocks_in_cluster();
@@ -325,36 +333,65 @@ class Panel {
   T x_[R][W];          // see the top
 };
 
-/// Factors a panel of m x n, n <= W <= m. The launch must be one cluster with enough rows.
-template <class T, int W, int R>
-__global__ void __launch_bounds__(kThreads, 1)
-    geqrf_cluster_kernel(int m, int n, QrOperands<T> operands) {
+/// Factors a panel of m x n, n <= W <= m, after it has got the earlier reflectors. The launch must
+/// be one cluster with enough rows.
+template <class T, int W, int R, int kOwnThreads>
+__global__ void __launch_bounds__(kOwnThreads, 1)
+    geqrf_cluster_kernel(int m, int n, QrOperands<T> operands, EarlierReflectors<T> earlier) {
 #if __CUDA_ARCH__ >= 900
   extern __shared__ int4 memory[];
-  Panel<T, W, R> panel(*reinterpret_cast<Memory<T, W>*>(memory), m, n, operands);
+  using All = AllMemory<T, W, kOwnThreads / kWarp>;
+  Panel<T, W, R, kOwnThreads> panel(*reinterpret_cast<All*>(memory), m, n, operands, earlier);
   panel.factor();
   panel.store();
   synchronize_cluster();  // nobody ends while others may still send
 #endif
 }
 
-/// Calls f(R) for the least rows of a thread, as a compile-time constant, with which so many rows
-/// fit in a cluster of `limit` blocks. Does nothing if there are none.
+/// Calls f(R, threads) for the shape of a block, as compile-time constants, with which so many rows
+/// fit in a cluster of `limit` blocks. Does nothing if there is none. With few threads sums over a
+/// block take less time: two rows for each of 128 are better than one for each of 256.
 template <class D, class F>
-void with_rows(Index rows, int limit, F f) {
-  const auto fits = [&](auto r) {
-    constexpr int R = decltype(r)::value;
+void with_shape(Index rows, int limit, F f) {
+  const auto fits = [&](auto r, auto threads) {
+    constexpr int R = decltype(r)::value, kOwnThreads = decltype(threads)::value;
     if constexpr (kWidth<D, R> < kLeastColumns) {
       return false;
     } else {
-      if (limit < 2 || limit * R * kThreads < rows) return false;
-      f(r);
+      if (limit < 2 || limit * R * kOwnThreads < rows) return false;
+      f(r, threads);
       return true;
     }
   };
-  static_cast<void>(fits(std::integral_constant<int, 1>{}) ||
-                    fits(std::integral_constant<int, 2>{}) ||
-                    fits(std::integral_constant<int, kMaxRows>{}));
+  using std::integral_constant;
+  constexpr bool kFew = kWidth<D, 2> == kMaxWidth;
+  const integral_constant<int, kFew ? 2 : 1> first;
+  const integral_constant<int, kFew ? kThreads / 2 : kThreads> threads_at_first;
+  const integral_constant<int, kThreads> threads;
+  static_cast<void>(fits(first, threads_at_first) || fits(integral_constant<int, 2>(), threads) ||
+                    fits(integral_constant<int, kMaxRows>(), threads));
+}
+
+/// A panel of m x n.
+template <class D>
+void launch_panel(cudaStream_t stream, int limit, Index m, Index n, const QrOperands<D>& operands,
+                  const EarlierReflectors<D>& earlier, cudaEvent_t begun) {
+  with_shape<D>(m, limit, [&](auto r, auto threads) {
+    constexpr int R = decltype(r)::value, W = kWidth<D, R>, kOwnThreads = decltype(threads)::value;
+    using All = AllMemory<D, W, kOwnThreads / kWarp>;
+    LaunchShape shape;
+    shape.begun = begun;
+    shape.threads = kOwnThreads;
+    shape.blocks = 2;  // without a cluster nobody can send
+    while (static_cast<Index>(shape.blocks) * R * kOwnThreads < m) shape.blocks *= 2;
+    shape.cluster = shape.blocks;
+    shape.shared_bytes = sizeof(All::of_panel);
+    if constexpr (kReflectsEarlier<D>) {
+      if (earlier.count > 0) shape.shared_bytes = shared_by_all<All>();
+    }
+    launch_kernel(stream, shape, "geqrf panel", geqrf_cluster_kernel<D, W, R, kOwnThreads>,
+                  static_cast<int>(m), static_cast<int>(n), operands, earlier);
+  });
 }
 
 }  // namespace
@@ -363,30 +400,40 @@ template <class T>
 Index geqrf_cluster_width(Index rows, int limit) {
   using D = typename DeviceScalar<T>::type;
   Index width = 0;
-  with_rows<D>(rows, limit, [&](auto r) { width = kWidth<D, decltype(r)::value>; });
+  with_shape<D>(rows, limit, [&](auto r, auto) { width = kWidth<D, decltype(r)::value>; });
   return width;
 }
 
 template <class T>
-void geqrf_cluster(cudaStream_t stream, int limit, const GeqrfPanel<T>& op, cudaEvent_t begun) {
-  using D = typename DeviceScalar<T>::type;
-  with_rows<D>(op.a.rows, limit, [&](auto r) {
-    constexpr int R = decltype(r)::value, W = kWidth<D, R>;
-    LaunchShape shape;
-    shape.begun = begun;
-    shape.threads = kThreads;
-    shape.blocks = 2;  // without a cluster nobody can send
-    while (static_cast<Index>(shape.blocks) * R * kThreads < op.a.rows) shape.blocks *= 2;
-    shape.cluster = shape.blocks;
-    shape.shared_bytes = shared_by_all<Memory<D, W>>();
-    launch_kernel(stream, shape, "geqrf panel", geqrf_cluster_kernel<D, W, R>,
-                  static_cast<int>(op.a.rows), static_cast<int>(op.a.cols), operands_of(op));
-  });
+bool geqrf_cluster_reflects(Index rows, Index columns, Index reflectors, int limit) {
+  return kReflectsEarlier<typename DeviceScalar<T>::type> && reflectors <= kReflectors &&
+         columns <= geqrf_cluster_width<T>(rows, limit);
 }
 
-#define OVERLAPACK_INSTANTIATE(T)                    \
-  template Index geqrf_cluster_width<T>(Index, int); \
-  template void geqrf_cluster(cudaStream_t, int, const GeqrfPanel<T>&, cudaEvent_t);
+template <class T>
+void geqrf_cluster(cudaStream_t stream, int limit, const GeqrfPanel<T>& op, cudaEvent_t begun) {
+  launch_panel(stream, limit, op.a.rows, op.a.cols, operands_of(op), {}, begun);
+}
+
+template <class T>
+void geqrf_cluster(cudaStream_t stream, int limit, const ReflectAndFactor<T>& op,
+                   cudaEvent_t begun) {
+  const EarlierReflectors<typename DeviceScalar<T>::type> earlier = {
+      device_cast(op.before_v.data),
+      device_cast(op.before_t.data),
+      device_cast(op.c.data),
+      op.before_v.ld,
+      op.before_t.ld,
+      op.c.ld,
+      static_cast<int>(op.before_v.cols)};
+  launch_panel(stream, limit, op.v.rows, op.v.cols, operands_of(op.panel()), earlier, begun);
+}
+
+#define OVERLAPACK_INSTANTIATE(T)                                                    \
+  template Index geqrf_cluster_width<T>(Index, int);                                 \
+  template bool geqrf_cluster_reflects<T>(Index, Index, Index, int);                 \
+  template void geqrf_cluster(cudaStream_t, int, const GeqrfPanel<T>&, cudaEvent_t); \
+  template void geqrf_cluster(cudaStream_t, int, const ReflectAndFactor<T>&, cudaEvent_t);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #undef OVERLAPACK_INSTANTIATE
 

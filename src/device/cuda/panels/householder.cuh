@@ -59,14 +59,13 @@ __device__ R squared_modulus(Complex<R> x) {
   return fma(x.re, x.re, x.im * x.im);
 }
 
-/// (beta - alpha) / beta.
 template <class R>
-__device__ R tau_of(R alpha, R beta) {
-  return (beta - alpha) / beta;
+__device__ R times_real(R x, R y) {
+  return x * y;
 }
 template <class R>
-__device__ Complex<R> tau_of(Complex<R> alpha, R beta) {
-  return {(beta - alpha.re) / beta, -alpha.im / beta};
+__device__ Complex<R> times_real(Complex<R> x, R y) {
+  return {x.re * y, x.im * y};
 }
 
 // ---- the range -----------------------------------------------------------------------------
@@ -121,14 +120,19 @@ struct Reflector {
   DeviceReal<T> beta;
 };
 
-/// `squares`: of the norm of x, which is zero if `nothing_below`, and not otherwise.
+/// `squares`: of the norm of x, which is zero if `nothing_below`, and not otherwise. All threads
+/// wait for this: tau = (beta - alpha) / beta takes the inverse of |beta|, and no second division.
 template <class T>
 __device__ Reflector<T> make_reflector(T alpha, DeviceReal<T> squares, bool nothing_below) {
   using R = DeviceReal<T>;
   const R re = real_part(alpha);
   if (nothing_below && is_real(alpha)) return {from_real<T>(0), from_real<T>(0), re};
-  const R beta = copysign(sqrt(squared_modulus(alpha) + squares), -re);
-  return {tau_of(alpha, beta), divide(from_real<T>(1), add(alpha, from_real<T>(-beta))), beta};
+  const R sum = squared_modulus(alpha) + squares, inverse = rsqrt(sum);
+  R root = sum * inverse;
+  root = fma(fma(-root, root, sum), R(0.5) * inverse, root);  // a step of Newton's method
+  const R beta = copysign(root, -re);
+  const T difference = add(alpha, from_real<T>(-beta));
+  return {times_real(difference, copysign(inverse, re)), divide(from_real<T>(1), difference), beta};
 }
 
 // ---- sums over rows ------------------------------------------------------------------------

@@ -10,6 +10,8 @@
 namespace overlapack {
 template <class T>
 struct GeqrfPanel;
+template <class T>
+struct ReflectAndFactor;
 }
 
 namespace overlapack::cuda {
@@ -149,6 +151,13 @@ Index geqrf_cluster_width(Index rows, int limit);
 /// GeqrfPanel of at most so many columns. `begun` may be null.
 template <class T>
 void geqrf_cluster(cudaStream_t stream, int limit, const GeqrfPanel<T>& op, cudaEvent_t begun);
+/// Whether the same kernel takes ReflectAndFactor of so many columns and rows of a panel, after so
+/// many reflectors.
+template <class T>
+bool geqrf_cluster_reflects(Index rows, Index columns, Index reflectors, int limit);
+template <class T>
+void geqrf_cluster(cudaStream_t stream, int limit, const ReflectAndFactor<T>& op,
+                   cudaEvent_t begun);
 
 /// The same for any number of rows, on every GPU.
 template <class T>

@@ -56,6 +56,7 @@ class CudaKernels final : public Kernels<T> {
   void run(Queue& queue, const InterchangeAndSolve<T>& op) override { launch_here(queue, op); }
   void run(Queue& queue, const LuStep<T>& op) override { launch_here(queue, op); }
   void run(Queue& queue, const Reflect<T>& op) override { launch_here(queue, op); }
+  void run(Queue& queue, const ReflectAndFactor<T>& op) override { launch_here(queue, op); }
   void run(Queue& queue, const FindInverses<T>& op) override { launch_here(queue, op); }
   void run(Queue& queue, const InterchangeAndSolveByRows<T>& op) override {
     launch_here(queue, op);
