@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -21,7 +22,9 @@
 #include "cpu/condition.hpp"
 #include "cpu/inverse.hpp"
 #include "cpu/lapack.hpp"
+#include "cpu/qr.hpp"
 #include "dispatch/residency.hpp"
+#include "support/cases.hpp"
 #include "support/environment_number.hpp"
 #include "support/fixtures.hpp"
 #include "support/lapack_calls.hpp"
@@ -612,6 +615,360 @@ TYPED_TEST_SUITE(RandomInverses, Precisions);
 TYPED_TEST(RandomInverses, OfTrianglesAndMatrices) {
   this->repeat([this](Random& random) {
     random.integer(0, 2) > 0 ? this->of_a_triangle(random) : this->of_a_matrix(random);
+  });
+}
+
+// ---- QR and LQ --------------------------------------------------------------------------------
+
+using cpu::Reflectors;
+
+/// Each column by a power of two of its own, up to nearly all that there are.
+template <class T>
+void scale_columns(Random& random, Padded<T>& a) {
+  constexpr Index kExponents[] = {0, 9, std::numeric_limits<Real<T>>::max_exponent - 12};
+  scale(a, std::vector<int>(static_cast<std::size_t>(a.rows())),
+        random_exponents(random, a.cols(), kExponents[random.integer(0, 2)]));
+}
+
+/// By a diagonal of all signs.
+template <class T>
+void make_well_conditioned(Padded<T>& a) {
+  const Index count = std::min(a.rows(), a.cols());
+  const auto size = static_cast<Real<T>>(3 * std::sqrt(static_cast<double>(count)));
+  for (Index j = 0; j < count; ++j) a(j, j) += phase<T>(j) * T(j % 3 == 1 ? -size : size);
+}
+
+template <class T>
+struct QrProblem {
+  Padded<T> a;
+  bool well_conditioned;  ///< so R, the reflectors and tau are LAPACK's to rounding
+  Index finite;           ///< so many columns before one with a number that is not
+};
+
+template <class T>
+QrProblem<T> draw_qr(Random& random, Index m, Index n) {
+  const Index count = std::min(m, n), kind = random.integer(0, 5);
+  const Index padding = random.integer(0, 1) * random.integer(0, 9);
+  const auto seed = static_cast<std::uint64_t>(random.integer(0, 1 << 30));
+  QrProblem<T> problem{random_matrix<T>(m, n, seed, padding), kind < 3, n};
+  Padded<T>& a = problem.a;
+  if (problem.well_conditioned) make_well_conditioned(a);
+  if (kind == 0) {  // nothing is reflected in the first columns
+    for (Index j = random.integer(0, count) - 1; j >= 0; --j) {
+      a(j, j) = T(std::abs(a(j, j)));
+      for (Index i = j + 1; i < m; ++i) a(i, j) = T(0);
+    }
+  }
+  for (Index copies = kind == 3 ? random.integer(1, 9) : 0; copies > 0; --copies) {
+    const Index to = random.integer(0, n - 1), from = random.integer(-1, to - 1);
+    for (Index i = 0; i < m; ++i) a(i, to) = from < 0 ? T(0) : a(i, from);
+  }
+  scale_columns(random, a);
+  if (random.integer(0, 9) == 0) {
+    problem.finite = random.integer(0, n - 1);
+    const T bad = random.integer(0, 1) == 0 ? nan<T>() : infinity<T>();
+    a(random.integer(0, m - 1), problem.finite) = bad;
+  }
+  return problem;
+}
+
+/// In place of each element the norm of its column.
+template <class T>
+Padded<double> norms_of_columns(const Padded<T>& a) {
+  Padded<double> norms(a.rows(), a.cols());
+  for (Index j = 0; j < a.cols(); ++j) {
+    double norm = 0;
+    for (Index i = 0; i < a.rows(); ++i) {
+      norm = std::hypot(norm, static_cast<double>(std::abs(a(i, j))));
+    }
+    for (Index i = 0; i < a.rows(); ++i) norms(i, j) = norm;
+  }
+  return norms;
+}
+
+/// max |X - Y| / (sizes eps).
+template <class T>
+double distance(const Padded<double>& sizes, const Padded<T>& x, Padded<Wide<T>> y) {
+  for (Index j = 0; j < y.cols(); ++j) {
+    for (Index i = 0; i < y.rows(); ++i) y(i, j) -= Wide<T>(x(i, j));
+  }
+  return worst_ratio<T>(y, sizes);
+}
+
+/// The first columns of the unit matrix.
+template <class T>
+Padded<T> unit_columns(Index m, Index n) {
+  Padded<T> a(m, n);
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < m; ++i) a(i, j) = T(i == j);
+  }
+  return a;
+}
+
+/// What ?geqrf leaves of a matrix. ?gelqf leaves the adjoint, of the adjoint matrix.
+template <class T>
+struct QrFactors {
+  using W = Wide<T>;
+
+  explicit QrFactors(Padded<T> of)
+      : a(std::move(of)), tau(static_cast<std::size_t>(std::min(a.rows(), a.cols()))) {}
+
+  Index count() const { return static_cast<Index>(tau.size()); }
+  /// op(Q) C for the first reflectors, in double precision.
+  Padded<W> product(Op op, Index reflectors, Padded<W> c) const {
+    const auto v = widen<T>(a.view().block(0, 0, a.rows(), reflectors));
+    const std::vector<W> wide_tau(tau.begin(), tau.end());
+    const Index size = 32 * c.cols();
+    std::vector<W> work(static_cast<std::size_t>(size));
+    cpu::ormqr<W>(cpu::lapack<W>(cpu::Family::lp64), Reflectors::columns, Side::left, op, v.view(),
+                  wide_tau.data(), c.view(), {work.data(), size});
+    return c;
+  }
+  /// Of the first columns of A = Q R.
+  double error(const Padded<T>& of, Index columns) const {
+    if (columns == 0) return 0;
+    Padded<W> r(a.rows(), columns);
+    Padded<T> given(a.rows(), columns);
+    for (Index j = 0; j < columns; ++j) {
+      for (Index i = 0; i < a.rows(); ++i) {
+        r(i, j) = i <= j ? W(a(i, j)) : W(0);
+        given(i, j) = of(i, j);
+      }
+    }
+    return distance(norms_of_columns(given), given,
+                    product(Op::none, std::min(columns, count()), std::move(r)));
+  }
+  /// Of Q^H Q = I, for the first reflectors.
+  double error_of_q(Index reflectors) const {
+    if (reflectors == 0) return 0;
+    const auto one = unit_columns<T>(reflectors, reflectors);
+    const auto q = product(Op::none, reflectors, unit_columns<W>(a.rows(), reflectors));
+    Padded<W> product_of_q(reflectors, reflectors);
+    reference::gemm<W>(Op::conj_trans, Op::none, W(1), q.view(), q.view(), W(0),
+                       product_of_q.view());
+    return distance(norms_of_columns(one), one, std::move(product_of_q));
+  }
+
+  Padded<T> a;
+  std::vector<T> tau;
+};
+
+template <class T>
+class RandomQr : public RandomCalls<T> {
+ protected:
+  /// Three of four have few rows or columns, or another number of them.
+  Shape draw_shape(Random& random) {
+    const Index n = this->draw_order(random), few = random.integer(1, 20);
+    const Index many = random.integer(1, this->device().emulated() ? 1000 : 30000);
+    const Shape shapes[] = {{n, n}, {this->draw_order(random), n}, {many, few}, {few, many}};
+    return shapes[random.integer(0, 3)];
+  }
+  /// At least LAPACK's least.
+  WorkWithEnd<T> draw_work(Random& random, Index least) {
+    return WorkWithEnd<T>(std::max<Index>(least * random.integer(1, random.integer(1, 40)), 1));
+  }
+  /// LQ is the CPU's.
+  bool is_on_device(Random& random, Reflectors kind, Index order) {
+    return kind == Reflectors::columns && this->on_device(random, order);
+  }
+  /// call(A), or for LQ of the adjoint.
+  template <class Call>
+  void with_operand(Random& random, Reflectors kind, Padded<T>& a, bool on_device, Call call) {
+    const bool rows = kind == Reflectors::rows;
+    auto operand = rows ? adjoint(a, random.integer(0, 9)) : a;
+    Operand<T> there(this->device(), operand, on_device);
+    call(there.view());
+    there.fetch();
+    EXPECT_TRUE(operand.padding_untouched());
+    a = rows ? adjoint(operand) : operand;
+  }
+
+  void factors_and_q(Random& random) {
+    const Reflectors kind = random.integer(0, 4) == 0 ? Reflectors::rows : Reflectors::columns;
+    const auto [m, n] = draw_shape(random);
+    SCOPED_TRACE(testing::Message() << (kind == Reflectors::rows ? "LQ of the adjoint, " : "")
+                                    << "m=" << m << " n=" << n);
+    const auto problem = draw_qr<T>(random, m, n);
+    QrFactors<T> factors(problem.a);
+    auto work = draw_work(random, n);
+    with_operand(random, kind, factors.a, is_on_device(random, kind, factors.count()),
+                 [&](HostView<T> a) { EXPECT_EQ(geqrf<T>(kind, a, factors.tau.data(), work), 0); });
+    expect_right(problem, factors);
+    if (problem.finite < n) return;
+    const bool unitary = change_some(random, factors);
+    columns_of_q(random, kind, factors, unitary);
+    product_with_q(random, kind, factors, unitary);
+  }
+
+  /// By ?geqrt and ?gemqrt, which are the CPU's.
+  void factors_with_triangles(Random& random) {
+    const auto [m, n] = draw_shape(random);
+    const auto problem = draw_qr<T>(random, m, n);
+    QrFactors<T> factors(problem.a);
+    const Index count = factors.count(), nb = random.integer(1, count);
+    SCOPED_TRACE(testing::Message() << "m=" << m << " n=" << n << " nb=" << nb);
+    Padded<T> t(nb, count, random.integer(0, 3));
+    EXPECT_EQ(geqrt<T>(factors.a.view(), t.view()), 0);
+    EXPECT_TRUE(factors.a.padding_untouched());
+    EXPECT_TRUE(t.padding_untouched());
+    for (Index j = 0; j < count; ++j) factors.tau[static_cast<std::size_t>(j)] = t(j % nb, j);
+    expect_right(problem, factors);
+    if (problem.finite < n) return;
+    const auto v = vectors_of(factors, count, count);
+    const auto& triangles = t;
+    expect_product(random, factors, count, [&](Side side, Op op, Padded<T>& c) {
+      EXPECT_EQ(gemqrt<T>(side, op, v.view(), triangles.view(), c.view()), 0);
+    });
+  }
+
+  /// ?gels, beside textbook loops in double precision.
+  void least_squares(Random& random) {
+    using W = Wide<T>;
+    const auto [m, n] = draw_shape(random);
+    const Op op = random.integer(0, 1) == 0 ? Op::none : Op::conj_trans;
+    const Index count = std::min(m, n), longer = std::max(m, n), nrhs = random.integer(0, 20);
+    SCOPED_TRACE(testing::Message()
+                 << "m=" << m << " n=" << n << " nrhs=" << nrhs << " " << char(op));
+    const auto seed = static_cast<std::uint64_t>(random.integer(0, 1 << 30));
+    auto a = random_matrix<T>(m, n, seed, random.integer(0, 3));
+    make_well_conditioned(a);
+    const bool singular = random.integer(0, 5) == 0;
+    const Index zero = random.integer(0, count - 1);
+    for (Index l = 0; singular && l < longer; ++l) (m < n ? a(zero, l) : a(l, zero)) = T(0);
+    const auto b = random_matrix<T>(longer, nrhs, 1, random.integer(0, 3));
+    auto x = b;
+    auto factors = widen<T>(a.view()), exact = widen<T>(b.view());
+    std::vector<W> tau(static_cast<std::size_t>(count));
+    const Index info = cpu::textbook::gels<W>(cpu::lapack<W>(cpu::Family::lp64), op, factors.view(),
+                                              exact.view(), tau.data());
+    auto work = draw_work(random, count + std::max(count, nrhs));
+    EXPECT_EQ(gels<T>(op, a.view(), x.view(), work), nrhs == 0 ? 0 : info);
+    EXPECT_TRUE(a.padding_untouched());
+    EXPECT_TRUE(x.padding_untouched());
+    if (info > 0) return;
+    EXPECT_LT(distance(norms_of_columns(b), x, std::move(exact)), limit(longer, count));
+  }
+
+ private:
+  /// Of errors beside the norm of a column. In theory they are bounded by the product of order and
+  /// reflectors (Higham, Accuracy and Stability of Numerical Algorithms, theorem 19.4).
+  static double limit(Index order, Index reflectors) {
+    return 20 + static_cast<double>(order + reflectors) / 4;
+  }
+
+  void expect_right(const QrProblem<T>& problem, const QrFactors<T>& ours) {
+    using W = Wide<T>;
+    const auto& [a, well_conditioned, columns] = problem;
+    const Index reflectors = std::min(columns, ours.count());
+    EXPECT_LT(ours.error(a, columns), limit(a.rows(), reflectors));
+    EXPECT_LT(ours.error_of_q(reflectors), limit(a.rows(), reflectors));
+    if (!well_conditioned) return;
+    QrFactors<T> cpus(a);
+    std::vector<T> work(static_cast<std::size_t>(a.cols()));
+    cpu::geqrf<T>(this->cpu_lapack(), Reflectors::columns, cpus.a.view(), cpus.tau.data(),
+                  {work.data(), a.cols()});
+    const double close = 100 * static_cast<double>(ours.count()) * epsilon<T>();
+    const auto sizes = norms_of_columns(a);
+    EXPECT_TRUE(all_elements({a.rows(), columns}, [&](Index i, Index j) {
+      return std::abs(W(ours.a(i, j)) - W(cpus.a(i, j))) <= close * (i > j ? 1 : sizes(i, j));
+    }));
+    for (std::size_t j = 0; j < static_cast<std::size_t>(reflectors); ++j) {
+      EXPECT_EQ(ours.tau[j] == T(0), cpus.tau[j] == T(0)) << j;
+      EXPECT_LE(std::abs(ours.tau[j] - cpus.tau[j]), close) << j;
+    }
+  }
+
+  /// Some reflectors become I, or are not unitary. Returns whether all are.
+  static bool change_some(Random& random, QrFactors<T>& factors) {
+    const auto any = [&]() -> T& {
+      return factors.tau[static_cast<std::size_t>(random.integer(0, factors.count() - 1))];
+    };
+    for (Index count = random.integer(0, 3) == 0 ? 5 : 0; count > 0; --count) any() = T(0);
+    if (random.integer(0, 9) > 0) return true;
+    T& tau = any();
+    tau = -tau;
+    return tau == T(0);
+  }
+  /// The vectors alone: nobody may read what stands beside them.
+  static Padded<T> vectors_of(const QrFactors<T>& factors, Index reflectors, Index columns) {
+    Padded<T> v(factors.a.rows(), columns, factors.a.ld() - factors.a.rows());
+    for (Index j = 0; j < reflectors; ++j) {
+      for (Index i = j + 1; i < v.rows(); ++i) v(i, j) = factors.a(i, j);
+    }
+    return v;
+  }
+
+  void columns_of_q(Random& random, Reflectors kind, const QrFactors<T>& of, bool unitary) {
+    const Index m = of.a.rows(), reflectors = random.integer(1, of.count()),
+                columns = random.integer(reflectors, std::min(m, reflectors + 20));
+    SCOPED_TRACE(testing::Message() << columns << " columns of Q, reflectors=" << reflectors);
+    auto q = vectors_of(of, reflectors, columns);
+    auto work = draw_work(random, columns);
+    with_operand(random, kind, q, unitary && is_on_device(random, kind, reflectors),
+                 [&](HostView<T> there) {
+                   EXPECT_EQ(orgqr<T>(kind, there, reflectors, of.tau.data(), work), 0);
+                 });
+    const auto one = unit_columns<T>(m, columns);
+    EXPECT_LT(
+        distance(norms_of_columns(one), q, of.product(Op::none, reflectors, widen<T>(one.view()))),
+        limit(m, reflectors));
+  }
+
+  void product_with_q(Random& random, Reflectors kind, const QrFactors<T>& of, bool unitary) {
+    const Index m = of.a.rows(), reflectors = random.integer(1, of.count());
+    auto v = vectors_of(of, reflectors, of.count());
+    const auto before = v;
+    with_operand(random, kind, v, unitary && is_on_device(random, kind, reflectors),
+                 [&](HostView<T> there) {
+                   const HostView<const T> vectors = kind == Reflectors::rows
+                                                         ? there.block(0, 0, reflectors, m)
+                                                         : there.block(0, 0, m, reflectors);
+                   expect_product(random, of, reflectors, [&](Side side, Op op, Padded<T>& c) {
+                     const Index lines = side == Side::left ? c.cols() : c.rows();
+                     auto work = draw_work(random, lines);
+                     Operand<T> c_there(this->device(), c,
+                                        unitary && is_on_device(random, kind, std::min(m, lines)));
+                     // The Q of LQ is the adjoint.
+                     const bool direct = (kind == Reflectors::columns) == (op == Op::none);
+                     EXPECT_EQ(ormqr<T>(kind, side, direct ? Op::none : Op::conj_trans, vectors,
+                                        of.tau.data(), c_there.view(), work),
+                               0);
+                     c_there.fetch();
+                   });
+                 });
+    EXPECT_TRUE(same(v, before));
+  }
+
+  /// multiply(side, op, C) is to multiply by op(Q) of the first reflectors.
+  template <class Multiply>
+  void expect_product(Random& random, const QrFactors<T>& of, Index reflectors, Multiply multiply) {
+    const bool left = random.integer(0, 1) == 0;
+    const Op op = random.integer(0, 1) == 0 ? Op::none : Op::conj_trans;
+    const Index m = of.a.rows(), lines = this->draw_order(random);
+    SCOPED_TRACE(testing::Message() << (left ? "left " : "right ") << char(op)
+                                    << " reflectors=" << reflectors << " lines=" << lines);
+    auto given = random_matrix<T>(m, lines, 2, random.integer(0, 3));
+    scale_columns(random, given);
+    auto c = left ? given : adjoint(given, random.integer(0, 3));
+    multiply(left ? Side::left : Side::right, op, c);
+    EXPECT_TRUE(c.padding_untouched());
+    // C op(Q) is the adjoint of op(Q)^H C^H.
+    const Op op_of_columns = left == (op == Op::none) ? Op::none : Op::conj_trans;
+    EXPECT_LT(distance(norms_of_columns(given), left ? c : adjoint(c),
+                       of.product(op_of_columns, reflectors,
+                                  widen<T>(static_cast<const Padded<T>&>(given).view()))),
+              limit(m, reflectors));
+  }
+};
+TYPED_TEST_SUITE(RandomQr, Precisions);
+
+/// Most calls are of routines that the device has.
+TYPED_TEST(RandomQr, FactorsAndTheirQ) {
+  this->repeat([this](Random& random) {
+    const Index routines = random.integer(0, 15);
+    routines == 0   ? this->least_squares(random)
+    : routines == 1 ? this->factors_with_triangles(random)
+                    : this->factors_and_q(random);
   });
 }
 
