@@ -186,53 +186,6 @@ TYPED_TEST(Qr, FactorsAMatrix) {
   }
 }
 
-/// Of each of the types that LAPACK's own tests of QR have (dlatb4): diagonal, triangular, of three
-/// conditions, and near what underflows and overflows; and one that is singular to precision.
-template <class T>
-std::vector<Padded<T>> matrices_of_lapacks_types(Index n) {
-  using R = Real<T>;
-  const double eps = epsilon<T>();
-  const auto random = random_matrix<T>(n, n, 5);
-  const auto part_of_it = [&](auto is_in) {
-    auto a = random;
-    for (Index j = 0; j < n; ++j) {
-      for (Index i = 0; i < n; ++i) {
-        if (!is_in(i, j)) a(i, j) = T(0);
-      }
-    }
-    return a;
-  };
-  std::vector<Padded<T>> matrices = {part_of_it([](Index i, Index j) { return i == j; }),
-                                     part_of_it([](Index i, Index j) { return i <= j; }),
-                                     part_of_it([](Index i, Index j) { return i >= j; })};
-  for (const double condition : {2.0, std::sqrt(0.1 / eps), 0.1 / eps, 1e16}) {
-    matrices.push_back(conditioned<T>(n, condition, false));
-  }
-  const R small = std::numeric_limits<R>::min() / static_cast<R>(eps);
-  for (const R size : {small, 1 / small}) {
-    auto a = conditioned<T>(n, 2, false);
-    for (Index j = 0; j < n; ++j) {
-      for (Index i = 0; i < n; ++i) a(i, j) *= size;
-    }
-    matrices.push_back(a);
-  }
-  return matrices;
-}
-
-TYPED_TEST(Qr, IsAsAccurateAsLapacksForLapacksMatrices) {
-  using T = TypeParam;
-  constexpr double kMost = 10;
-  this->send_to_device(true);
-  int type = 0;
-  for (const auto& a : matrices_of_lapacks_types<T>(70)) {
-    ++type;
-    for (const Reflectors kind : kKinds) {
-      SCOPED_TRACE(testing::Message() << name_of(kind) << "matrix " << type);
-      expect_right(a, Factored<T>(kind, a), kMost);
-    }
-  }
-}
-
 /// What has no reflectors is for the CPU, which cannot read the matrix.
 TYPED_TEST(Qr, OfAMatrixOnTheDevice) {
   using T = TypeParam;
