@@ -185,10 +185,10 @@ Plan plan(Routine routine, char type, const Shape& shape, const Settings& settin
   const FamilyTraits& family = family_of(routine);
   const Request request{*device, type, shape, settings.upload, resident};
   const Planner planner(family, request, settings);
+  const bool has_forms = is_lu(routine) || is_cholesky(routine);
   // The device's own panel kernels beat a round trip through the CPU on every GPU measured.
-  plan.hybrid = settings.algorithm == Algorithm::hybrid;
-  plan.textbook = settings.algorithm == Algorithm::textbook && !is_mixed(routine) &&
-                  (is_lu(routine) || is_cholesky(routine));
+  plan.hybrid = settings.algorithm == Algorithm::hybrid && has_forms;
+  plan.textbook = settings.algorithm == Algorithm::textbook && has_forms && !is_mixed(routine);
   if (!planner.find_block_size(plan)) {
     plan_out_of_core(planner, planner.why_not(), plan);
     return plan;

@@ -490,6 +490,12 @@ TEST(Plans, FollowTheForcedAlgorithmAndBlockSize) {
     EXPECT_EQ(p.hybrid, algorithm == Algorithm::hybrid);
     EXPECT_EQ(p.textbook, algorithm == Algorithm::textbook);
     EXPECT_EQ(p.nb, 48);
+    EXPECT_EQ(plan(Routine::sposv, 'd', {500, 500, 1}, settings, profile, kPlenty).hybrid,
+              algorithm == Algorithm::hybrid);
+    for (const Routine other : {Routine::geqrf, Routine::ormqr, Routine::getri, Routine::trtrs}) {
+      const Plan q = plan(other, 'd', {500, 500, 500}, settings, profile, kPlenty);
+      EXPECT_FALSE(q.hybrid || q.textbook) << name_of(other) << " has no such form";
+    }
   }
   settings.nb = 1000000;  // no wider than the matrix
   EXPECT_EQ(plan(Routine::getrf, 'd', {500, 300, 0}, settings, profile, kPlenty).nb, 500);
