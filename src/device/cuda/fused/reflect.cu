@@ -36,12 +36,6 @@ template <class T>
 constexpr int kSums = sizeof(T) == 16 ? 16 : 32;
 
 template <class T>
-struct alignas(sizeof(int4)) Chunk {
-  static constexpr int kElements = sizeof(int4) / sizeof(T);
-  T element[kElements];
-};
-
-template <class T>
 struct alignas(sizeof(int4)) Memory {
   T of_block[kMaxBlocks][kProducts];  // sent by all blocks
   T of_warp[kWarps][kProducts];

@@ -24,13 +24,6 @@ namespace overlapack::cuda {
 constexpr int kReflectors = 32;  // at most
 constexpr int kChunkRows = 128;
 
-/// What is sent as one.
-template <class T>
-struct alignas(sizeof(int4)) Chunk {
-  static constexpr int kElements = sizeof(int4) / sizeof(T);
-  T element[kElements];
-};
-
 template <class T>
 struct EarlierReflectors {
   const T *v, *t;

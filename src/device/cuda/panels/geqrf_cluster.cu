@@ -46,7 +46,6 @@ constexpr int kMaxRows = 4;        // of a thread
 constexpr int kThreads = 256;      // of a block, or half as many
 constexpr int kLeastColumns = 16;  // of a panel: with fewer, what comes between panels takes longer
 
-/// Some numbers, as they are sent.
 template <class T, int W, int kWarps>
 struct alignas(sizeof(int4)) Memory {
   // Sent by all blocks, by the first block, and what they are sent from.

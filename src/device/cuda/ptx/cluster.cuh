@@ -83,6 +83,13 @@ __device__ inline void await(const Barrier* barrier, unsigned parity) {
   }
 }
 
+/// Some numbers, as they are sent.
+template <class T>
+struct alignas(sizeof(int4)) Chunk {
+  static constexpr int kElements = sizeof(int4) / sizeof(T);
+  T element[kElements];
+};
+
 /// Stores 16 bytes at the place in block `to` that has the address `at` here; they count in that
 /// block's `barrier`.
 __device__ inline void send(int to, void* at, Barrier* barrier, int4 value) {
