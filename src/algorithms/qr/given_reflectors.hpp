@@ -38,11 +38,10 @@ class GivenReflectors {
   void prepare(Queue& queue) const { set_zero(queue, square_.view()); }
 
   /// Adds to columns j of V, whose vectors are there from the diagonal down, the ones on the
-  /// diagonal and zeros above, in all rows of V. Nothing is left of a reflector that is I.
+  /// diagonal and zeros above, in rows j. Nothing is left of a reflector that is I.
   void complete(Queue& queue, DeviceView<T> v, Range j) const {
     const DeviceView<T> square = square_.view().block(0, 0, j.size(), j.size());
     const DeviceView<T> block = v.block(j, j);
-    set_zero(queue, v.block({0, j.first}, j));
     queue.copy<T>(square, block, Part::lower);
     set_ones(queue, square);
     queue.copy<T>(block, square);
