@@ -32,19 +32,20 @@ WideReal<Real<T>> square(T x) {
 
 }  // namespace detail
 
-/// The reflector with H^H [alpha; x] = [beta; 0] for a real beta (LAPACK's ?larfg): x of n elements
-/// becomes v without its 1, alpha becomes beta. Returns tau, which is 0 if nothing is to be done.
+/// The reflector with H^H [alpha; x] = [beta; 0] for a real beta (LAPACK's ?larfg): x of n
+/// elements, so far apart, becomes v without its 1, alpha becomes beta. Returns tau, which is 0 if
+/// nothing is to be done.
 template <class T>
-T make_householder(Index n, T& alpha, T* x) {
+T make_householder(Index n, T& alpha, T* x, Index stride = 1) {
   using W = detail::WideScalar<T>;
   using WR = detail::WideReal<Real<T>>;
   WR squares = 0;
-  for (Index i = 0; i < n; ++i) squares += detail::square(x[i]);
+  for (Index i = 0; i < n; ++i) squares += detail::square(x[i * stride]);
   if (squares == 0 && std::imag(alpha) == 0) return T(0);
   const WR norm = std::sqrt(detail::square(alpha) + squares);
   const WR beta = std::signbit(real(alpha)) ? norm : -norm;
   const W wide = W(alpha), scale = W(1) / (wide - beta);
-  for (Index i = 0; i < n; ++i) x[i] = T(scale * W(x[i]));
+  for (Index i = 0; i < n; ++i) x[i * stride] = T(scale * W(x[i * stride]));
   alpha = T(static_cast<Real<T>>(beta));
   return T((beta - wide) / beta);
 }
@@ -81,16 +82,17 @@ void reflectors_of(HostView<const T> a, HostView<T> v) {
   }
 }
 
-/// The upper triangle T, with zeros below, of H_0 H_1 ... = I - V T V^H (LAPACK's ?larft).
+/// The upper triangle T of H_0 H_1 ... = I - V T V^H, whose diagonal, tau, is there (LAPACK's
+/// ?larft). V is stored in `a`.
 template <class T>
-void block_reflector(HostView<const T> v, const T* tau, HostView<T> t) {
+void block_reflector(HostView<const T> a, HostView<T> t) {
   for (Index j = 0; j < t.cols; ++j) {
-    for (Index i = 0; i < t.rows; ++i) t(i, j) = T(0);
-    t(j, j) = tau[j];
-    if (tau[j] == T(0)) continue;
+    for (Index i = 0; i < j; ++i) t(i, j) = T(0);
+    if (t(j, j) == T(0)) continue;
     for (Index i = 0; i < j; ++i) {
-      const T product = detail::dot(v.rows - j, &v(j, i), &v(j, j));
-      const T factor = detail::multiply(tau[j], product);
+      const T* const v = &a(j, i);
+      const T product = conj(*v) + detail::dot(a.rows - j - 1, v + 1, &a(j, j) + 1);
+      const T factor = detail::multiply(t(j, j), product);
       for (Index l = 0; l <= i; ++l) t(l, j) -= detail::multiply(t(l, i), factor);
     }
   }

@@ -9,11 +9,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <complex>
 #include <limits>
 #include <type_traits>
 
 #include "cpu/calling.hpp"
+#include "cpu/householder.hpp"
 #include "cpu/lapack.hpp"
 #include "cpu/reference.hpp"
 #include "cpu/trtrs.hpp"
@@ -37,25 +37,15 @@ struct Elements {
   }
 };
 
-/// Its range holds the squares of all doubles.
-template <class T>
-using Long = std::conditional_t<is_complex<T>, std::complex<long double>, long double>;
-
 /// Of column j from the diagonal down, x, the reflector H = I - tau v v^H that makes a multiple
 /// beta e1 of it, H^H x. In place of x there are beta and v then, without the 1 that v begins with.
-/// Returns tau, which is 0 if x is such a multiple already (?larfg).
+/// Returns tau.
 template <class T>
-T make_reflector(const Elements<T>& a, Index j) {
-  long double squares = 0;
-  for (Index i = j + 1; i < a.rows(); ++i) squares += std::norm(Long<T>(a.get(i, j)));
-  const Long<T> alpha = a.get(j, j);
-  if (squares == 0 && std::imag(alpha) == 0) return T(0);
-  const long double beta = -std::copysign(std::sqrt(std::norm(alpha) + squares), std::real(alpha));
-  for (Index i = j + 1; i < a.rows(); ++i) {
-    a.set(i, j, T(Long<T>(a.get(i, j)) / (alpha - beta)));
-  }
-  a.set(j, j, T(Long<T>(beta)));
-  return T((beta - alpha) / beta);
+T make_reflector(const Elements<T>& e, Index j) {
+  const Index stride = e.adjoint ? e.a.ld : 1;
+  T* const alpha = &e.a(j, j);
+  const T tau = reference::make_householder(e.rows() - j - 1, *alpha, alpha + stride, stride);
+  return e.adjoint ? conj(tau) : tau;
 }
 
 /// (I - tau v v^H) C for some columns of C, where v is column j of `reflectors`.
@@ -119,24 +109,6 @@ void multiply(Reflectors kind, Side side, Op op, HostView<const T> a, Index coun
   ormqr<T>(right == rows ? op : adjoint_of(op), {a, rows}, count, tau, {c, right});
 }
 
-/// The triangle T of a block of reflectors, I - V T V^H, whose diagonal is there: the factors tau
-/// (?larft). V are the columns of `a` from the diagonal down.
-template <class T>
-void larft(HostView<const T> a, HostView<T> t) {
-  for (Index j = 0; j < t.cols; ++j) {
-    for (Index l = 0; l < j; ++l) {  // -tau V^H v
-      T sum = conj(a(j, l));
-      for (Index i = j + 1; i < a.rows; ++i) sum += conj(a(i, l)) * a(i, j);
-      t(l, j) = -t(j, j) * sum;
-    }
-    for (Index l = 0; l < j; ++l) {  // the triangle before it times that
-      T sum(0);
-      for (Index k = l; k < j; ++k) sum += t(l, k) * t(k, j);
-      t(l, j) = sum;
-    }
-  }
-}
-
 template <class T>
 void clear(HostView<T> a) {
   for (Index j = 0; j < a.cols; ++j) std::fill_n(a.data + j * a.ld, a.rows, T(0));
@@ -149,7 +121,8 @@ void geqrt(HostView<T> a, HostView<T> t) {
   geqrf<T>({a}, [&](Index j, T tau) { t(j % t.rows, j) = tau; });
   for (Index first = 0; first < count; first += t.rows) {
     const Index width = std::min(t.rows, count - first);
-    larft<T>(a.block(first, first, a.rows - first, width), t.block(0, first, width, width));
+    reference::block_reflector<T>(a.block(first, first, a.rows - first, width),
+                                  t.block(0, first, width, width));
   }
 }
 

@@ -50,11 +50,14 @@ void on_cpu(const GetrfPanel<T>& op, const CpuPanels<T>& cpu) {
 
 template <class T>
 void on_cpu(const GeqrfPanel<T>& op, const CpuPanels<T>& cpu) {
-  const HostView<T> a = here(op.a), v = here(op.v);
+  const HostView<T> a = here(op.a), t = here(op.t);
   T* const tau = here(op.tau).data;
   cpu.geqrf(a, tau);
-  reflectors_of<T>(a, v);
-  block_reflector<T>(v, tau, here(op.t));
+  reflectors_of<T>(a, here(op.v));
+  for (Index j = 0; j < t.cols; ++j) {
+    for (Index i = 0; i < t.rows; ++i) t(i, j) = i == j ? tau[j] : T(0);
+  }
+  block_reflector<T>(a, t);
 }
 
 /// The rotations that an update by one vector has made, of its reflectors: LINPACK's c and s.

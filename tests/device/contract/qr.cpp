@@ -72,9 +72,12 @@ class QrContract : public DeviceContract<T> {
   static double error_of_t(const QrPanel<T>& panel) {
     const Index n = panel.cols();
     auto t = widen<T>(panel.t.view());
-    const auto v = widen<T>(panel.v.view()), tau = widen<T>(panel.tau.view());
+    const auto v = widen<T>(panel.v.view());
     Padded<W> right(n, n);
-    reference::block_reflector<W>(v.view(), tau.view().data, right.view());
+    for (Index j = 0; j < n; ++j) {
+      for (Index i = 0; i < n; ++i) right(i, j) = i == j ? W(panel.tau(j, 0)) : W(0);
+    }
+    reference::block_reflector<W>(v.view(), right.view());
     const double size = norm1(right);
     for (Index j = 0; j < n; ++j) {
       for (Index i = 0; i < n; ++i) t(i, j) -= right(i, j);
