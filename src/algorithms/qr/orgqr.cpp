@@ -68,7 +68,7 @@ class ColumnsOfQ {
       uploads.before(j);
       lines_.arrive(*queue_, {j.first, m_}, j);
       reflectors_.complete(*queue_, v_.view(), j);
-      GivenReflectors<T>::zero(*queue_, V({0, j.first}, j));
+      set_zero(*queue_, V({0, j.first}, j));
       extend_s(j);
     }
     for (std::size_t b = blocks_.size(); b > 0; --b) solve_rows(blocks_[b - 1]);
