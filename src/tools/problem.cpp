@@ -207,8 +207,8 @@ void Problem<T>::make_tau() {
   for (Index first = 0; first < v.cols; first += t.rows) {
     const Index width = std::min(t.rows, v.cols - first);
     for (Index j = 0; j < width; ++j) t(j, first + j) = tau_[static_cast<std::size_t>(first + j)];
-    cpu::textbook::larft<T>(v.block(first, first, v.rows - first, width),
-                            t.block(0, first, width, width));
+    reference::block_reflector<T>(v.block(first, first, v.rows - first, width),
+                                  t.block(0, first, width, width));
   }
 }
 
