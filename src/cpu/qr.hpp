@@ -17,6 +17,7 @@
 #include "cpu/lapack.hpp"
 #include "cpu/reference.hpp"
 #include "cpu/trtrs.hpp"
+#include "cpu/workspace.hpp"
 
 namespace overlapack::cpu {
 
@@ -159,29 +160,6 @@ Index gels(const Lapack<T>& lapack, Op op, HostView<T> a, HostView<T> b, T* tau)
 }
 
 }  // namespace textbook
-
-/// The size of a workspace as the library's integer. What is more than that holds is of no use.
-template <class I, class T>
-I narrow_size(Workspace<T> work) {
-  return static_cast<I>(std::min<Index>(work.size, std::numeric_limits<I>::max()));
-}
-
-/// A size as LAPACK says it in the first element of WORK: rounded up, if the type cannot hold it.
-template <class T>
-T size_in_work(Index size) {
-  auto number = static_cast<Real<T>>(size);
-  if (static_cast<Index>(number) < size) {
-    number = std::nextafter(number, std::numeric_limits<Real<T>>::infinity());
-  }
-  return T(number);
-}
-
-/// Says which size is wanted, if the CPU LAPACK has not said it, or has said less than it accepts.
-template <class T>
-void see_to_size(Workspace<T> work, Index least, bool said) {
-  const T size = size_in_work<T>(least);
-  if (!said || (work.is_query() && !(real(*work.data) >= real(size)))) *work.data = size;
-}
 
 // Of each of these the arguments are valid, and info is LAPACK's. The first element of a workspace
 // with a size becomes the size that is wanted; a query does nothing else.
