@@ -44,7 +44,8 @@ std::vector<Group> group(const std::vector<tools::LoggedCall>& calls) {
 std::string describe(const Call& call) {
   std::string text =
       name_of(call) + " " + std::to_string(call.shape.m) + " x " + std::to_string(call.shape.n);
-  if (call.shape.nrhs > 0) text += ", " + std::to_string(call.shape.nrhs) + " rhs";
+  const bool rhs = tools::has_right_hand_sides(call.routine);
+  if (call.shape.nrhs > 0) text += ", " + std::to_string(call.shape.nrhs) + (rhs ? " rhs" : " vec");
   if (call.uplo == Uplo::upper) text += ", upper";
   if (call.op != Op::none) text += std::string(", ") + static_cast<char>(call.op);
   return text;
@@ -55,7 +56,10 @@ std::string describe(const Call& call) {
 int replay(const Options& options) {
   std::ifstream in(options.replay);
   if (!in) throw std::runtime_error("cannot read " + options.replay);
-  const std::vector<tools::LoggedCall> calls = tools::read_call_log(in);
+  std::vector<tools::LoggedCall> calls = tools::read_call_log(in);
+  // Whoever does a call again does its parts again.
+  calls.erase(std::remove_if(calls.begin(), calls.end(), [](const auto& c) { return c.is_part; }),
+              calls.end());
   if (calls.empty()) throw std::runtime_error(options.replay + " holds no line of a call log");
   for (const tools::LoggedCall& logged : calls) {
     if (logged.fault.empty()) continue;

@@ -4,6 +4,7 @@
 #include "adapters/cholesky.hpp"
 #include "adapters/condition.hpp"
 #include "adapters/copies.hpp"
+#include "adapters/eigen.hpp"
 #include "adapters/inverse.hpp"
 #include "adapters/lu.hpp"
 #include "adapters/norms.hpp"

@@ -22,6 +22,7 @@ module overlapack
   public :: geqrf, orgqr, ormqr, gelqf, orglq, ormlq
   public :: geqrt, gemqrt
   public :: gels
+  public :: syev, syevd, syevr, syevx, sygv, sygvd, sygvx, sytrd, orgtr, ormtr, stedc
   public :: mixed_gesv, mixed_posv, cholupdate
 
   !> Cholesky factorization of the `uplo` triangle of the n x n matrix A, in place.
@@ -872,6 +873,464 @@ module overlapack
       integer(int32), intent(out) :: info
     end subroutine zgels
   end interface gels
+
+  !> Eigenvalues w of the symmetric (Hermitian) matrix A, in ascending order; with jobz = 'V' A
+  !> becomes the eigenvectors. Of complex matrices, here and below, there is rwork.
+  interface syev
+    subroutine ssyev(jobz, uplo, n, a, lda, w, work, lwork, info)
+      import :: int32, real32
+      character, intent(in) :: jobz, uplo
+      integer(int32), intent(in) :: n, lda, lwork
+      real(real32), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: info
+      real(real32), intent(out) :: w(*), work(*)
+    end subroutine ssyev
+    subroutine dsyev(jobz, uplo, n, a, lda, w, work, lwork, info)
+      import :: int32, real64
+      character, intent(in) :: jobz, uplo
+      integer(int32), intent(in) :: n, lda, lwork
+      real(real64), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: info
+      real(real64), intent(out) :: w(*), work(*)
+    end subroutine dsyev
+    subroutine cheev(jobz, uplo, n, a, lda, w, work, lwork, rwork, info)
+      import :: int32, real32
+      character, intent(in) :: jobz, uplo
+      integer(int32), intent(in) :: n, lda, lwork
+      complex(real32), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: info
+      complex(real32), intent(out) :: work(*)
+      real(real32), intent(out) :: w(*), rwork(*)
+    end subroutine cheev
+    subroutine zheev(jobz, uplo, n, a, lda, w, work, lwork, rwork, info)
+      import :: int32, real64
+      character, intent(in) :: jobz, uplo
+      integer(int32), intent(in) :: n, lda, lwork
+      complex(real64), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: info
+      complex(real64), intent(out) :: work(*)
+      real(real64), intent(out) :: w(*), rwork(*)
+    end subroutine zheev
+  end interface syev
+
+  !> The same by divide and conquer. A query (lwork = -1) says in work(1), iwork(1) and, of complex
+  !> matrices, rwork(1) how large the workspaces are to be.
+  interface syevd
+    subroutine ssyevd(jobz, uplo, n, a, lda, w, work, lwork, iwork, liwork, info)
+      import :: int32, real32
+      character, intent(in) :: jobz, uplo
+      integer(int32), intent(in) :: n, lda, lwork, liwork
+      real(real32), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: iwork(*), info
+      real(real32), intent(out) :: w(*), work(*)
+    end subroutine ssyevd
+    subroutine dsyevd(jobz, uplo, n, a, lda, w, work, lwork, iwork, liwork, info)
+      import :: int32, real64
+      character, intent(in) :: jobz, uplo
+      integer(int32), intent(in) :: n, lda, lwork, liwork
+      real(real64), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: iwork(*), info
+      real(real64), intent(out) :: w(*), work(*)
+    end subroutine dsyevd
+    subroutine cheevd(jobz, uplo, n, a, lda, w, work, lwork, rwork, lrwork, iwork, liwork, info)
+      import :: int32, real32
+      character, intent(in) :: jobz, uplo
+      integer(int32), intent(in) :: n, lda, lwork, lrwork, liwork
+      complex(real32), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: iwork(*), info
+      complex(real32), intent(out) :: work(*)
+      real(real32), intent(out) :: w(*), rwork(*)
+    end subroutine cheevd
+    subroutine zheevd(jobz, uplo, n, a, lda, w, work, lwork, rwork, lrwork, iwork, liwork, info)
+      import :: int32, real64
+      character, intent(in) :: jobz, uplo
+      integer(int32), intent(in) :: n, lda, lwork, lrwork, liwork
+      complex(real64), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: iwork(*), info
+      complex(real64), intent(out) :: work(*)
+      real(real64), intent(out) :: w(*), rwork(*)
+    end subroutine zheevd
+  end interface syevd
+
+  !> The same by relatively robust representations, or for some of the eigenvalues: all (range =
+  !> 'A'), those in (vl, vu] ('V'), or number il to iu ('I'). They are m, and their vectors z (n x
+  !> m).
+  interface syevr
+    subroutine ssyevr(jobz, range, uplo, n, a, lda, vl, vu, il, iu, abstol, m, w, z, ldz, isuppz, &
+        work, lwork, iwork, liwork, info)
+      import :: int32, real32
+      character, intent(in) :: jobz, range, uplo
+      integer(int32), intent(in) :: n, lda, il, iu, ldz, lwork, liwork
+      real(real32), intent(in) :: vl, vu, abstol
+      real(real32), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: m, isuppz(*), iwork(*), info
+      real(real32), intent(out) :: w(*), z(ldz, *), work(*)
+    end subroutine ssyevr
+    subroutine dsyevr(jobz, range, uplo, n, a, lda, vl, vu, il, iu, abstol, m, w, z, ldz, isuppz, &
+        work, lwork, iwork, liwork, info)
+      import :: int32, real64
+      character, intent(in) :: jobz, range, uplo
+      integer(int32), intent(in) :: n, lda, il, iu, ldz, lwork, liwork
+      real(real64), intent(in) :: vl, vu, abstol
+      real(real64), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: m, isuppz(*), iwork(*), info
+      real(real64), intent(out) :: w(*), z(ldz, *), work(*)
+    end subroutine dsyevr
+    subroutine cheevr(jobz, range, uplo, n, a, lda, vl, vu, il, iu, abstol, m, w, z, ldz, isuppz, &
+        work, lwork, rwork, lrwork, iwork, liwork, info)
+      import :: int32, real32
+      character, intent(in) :: jobz, range, uplo
+      integer(int32), intent(in) :: n, lda, il, iu, ldz, lwork, lrwork, liwork
+      real(real32), intent(in) :: vl, vu, abstol
+      complex(real32), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: m, isuppz(*), iwork(*), info
+      complex(real32), intent(out) :: z(ldz, *), work(*)
+      real(real32), intent(out) :: w(*), rwork(*)
+    end subroutine cheevr
+    subroutine zheevr(jobz, range, uplo, n, a, lda, vl, vu, il, iu, abstol, m, w, z, ldz, isuppz, &
+        work, lwork, rwork, lrwork, iwork, liwork, info)
+      import :: int32, real64
+      character, intent(in) :: jobz, range, uplo
+      integer(int32), intent(in) :: n, lda, il, iu, ldz, lwork, lrwork, liwork
+      real(real64), intent(in) :: vl, vu, abstol
+      complex(real64), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: m, isuppz(*), iwork(*), info
+      complex(real64), intent(out) :: z(ldz, *), work(*)
+      real(real64), intent(out) :: w(*), rwork(*)
+    end subroutine zheevr
+  end interface syevr
+
+  !> As syevr. ifail says which vectors have not converged, if info > 0.
+  interface syevx
+    subroutine ssyevx(jobz, range, uplo, n, a, lda, vl, vu, il, iu, abstol, m, w, z, ldz, work, &
+        lwork, iwork, ifail, info)
+      import :: int32, real32
+      character, intent(in) :: jobz, range, uplo
+      integer(int32), intent(in) :: n, lda, il, iu, ldz, lwork
+      real(real32), intent(in) :: vl, vu, abstol
+      real(real32), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: m, iwork(*), ifail(*), info
+      real(real32), intent(out) :: w(*), z(ldz, *), work(*)
+    end subroutine ssyevx
+    subroutine dsyevx(jobz, range, uplo, n, a, lda, vl, vu, il, iu, abstol, m, w, z, ldz, work, &
+        lwork, iwork, ifail, info)
+      import :: int32, real64
+      character, intent(in) :: jobz, range, uplo
+      integer(int32), intent(in) :: n, lda, il, iu, ldz, lwork
+      real(real64), intent(in) :: vl, vu, abstol
+      real(real64), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: m, iwork(*), ifail(*), info
+      real(real64), intent(out) :: w(*), z(ldz, *), work(*)
+    end subroutine dsyevx
+    subroutine cheevx(jobz, range, uplo, n, a, lda, vl, vu, il, iu, abstol, m, w, z, ldz, work, &
+        lwork, rwork, iwork, ifail, info)
+      import :: int32, real32
+      character, intent(in) :: jobz, range, uplo
+      integer(int32), intent(in) :: n, lda, il, iu, ldz, lwork
+      real(real32), intent(in) :: vl, vu, abstol
+      complex(real32), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: m, iwork(*), ifail(*), info
+      complex(real32), intent(out) :: z(ldz, *), work(*)
+      real(real32), intent(out) :: w(*), rwork(*)
+    end subroutine cheevx
+    subroutine zheevx(jobz, range, uplo, n, a, lda, vl, vu, il, iu, abstol, m, w, z, ldz, work, &
+        lwork, rwork, iwork, ifail, info)
+      import :: int32, real64
+      character, intent(in) :: jobz, range, uplo
+      integer(int32), intent(in) :: n, lda, il, iu, ldz, lwork
+      real(real64), intent(in) :: vl, vu, abstol
+      complex(real64), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: m, iwork(*), ifail(*), info
+      complex(real64), intent(out) :: z(ldz, *), work(*)
+      real(real64), intent(out) :: w(*), rwork(*)
+    end subroutine zheevx
+  end interface syevx
+
+  !> Eigenvalues and, with jobz = 'V', eigenvectors of A x = lambda B x (itype = 1), A B x = lambda
+  !> x (2) or B A x = lambda x (3), for a positive definite B, which its Cholesky factor replaces.
+  interface sygv
+    subroutine ssygv(itype, jobz, uplo, n, a, lda, b, ldb, w, work, lwork, info)
+      import :: int32, real32
+      character, intent(in) :: jobz, uplo
+      integer(int32), intent(in) :: itype, n, lda, ldb, lwork
+      real(real32), intent(inout) :: a(lda, *), b(ldb, *)
+      integer(int32), intent(out) :: info
+      real(real32), intent(out) :: w(*), work(*)
+    end subroutine ssygv
+    subroutine dsygv(itype, jobz, uplo, n, a, lda, b, ldb, w, work, lwork, info)
+      import :: int32, real64
+      character, intent(in) :: jobz, uplo
+      integer(int32), intent(in) :: itype, n, lda, ldb, lwork
+      real(real64), intent(inout) :: a(lda, *), b(ldb, *)
+      integer(int32), intent(out) :: info
+      real(real64), intent(out) :: w(*), work(*)
+    end subroutine dsygv
+    subroutine chegv(itype, jobz, uplo, n, a, lda, b, ldb, w, work, lwork, rwork, info)
+      import :: int32, real32
+      character, intent(in) :: jobz, uplo
+      integer(int32), intent(in) :: itype, n, lda, ldb, lwork
+      complex(real32), intent(inout) :: a(lda, *), b(ldb, *)
+      integer(int32), intent(out) :: info
+      complex(real32), intent(out) :: work(*)
+      real(real32), intent(out) :: w(*), rwork(*)
+    end subroutine chegv
+    subroutine zhegv(itype, jobz, uplo, n, a, lda, b, ldb, w, work, lwork, rwork, info)
+      import :: int32, real64
+      character, intent(in) :: jobz, uplo
+      integer(int32), intent(in) :: itype, n, lda, ldb, lwork
+      complex(real64), intent(inout) :: a(lda, *), b(ldb, *)
+      integer(int32), intent(out) :: info
+      complex(real64), intent(out) :: work(*)
+      real(real64), intent(out) :: w(*), rwork(*)
+    end subroutine zhegv
+  end interface sygv
+
+  !> The same by divide and conquer.
+  interface sygvd
+    subroutine ssygvd(itype, jobz, uplo, n, a, lda, b, ldb, w, work, lwork, iwork, liwork, info)
+      import :: int32, real32
+      character, intent(in) :: jobz, uplo
+      integer(int32), intent(in) :: itype, n, lda, ldb, lwork, liwork
+      real(real32), intent(inout) :: a(lda, *), b(ldb, *)
+      integer(int32), intent(out) :: iwork(*), info
+      real(real32), intent(out) :: w(*), work(*)
+    end subroutine ssygvd
+    subroutine dsygvd(itype, jobz, uplo, n, a, lda, b, ldb, w, work, lwork, iwork, liwork, info)
+      import :: int32, real64
+      character, intent(in) :: jobz, uplo
+      integer(int32), intent(in) :: itype, n, lda, ldb, lwork, liwork
+      real(real64), intent(inout) :: a(lda, *), b(ldb, *)
+      integer(int32), intent(out) :: iwork(*), info
+      real(real64), intent(out) :: w(*), work(*)
+    end subroutine dsygvd
+    subroutine chegvd(itype, jobz, uplo, n, a, lda, b, ldb, w, work, lwork, rwork, lrwork, iwork, &
+        liwork, info)
+      import :: int32, real32
+      character, intent(in) :: jobz, uplo
+      integer(int32), intent(in) :: itype, n, lda, ldb, lwork, lrwork, liwork
+      complex(real32), intent(inout) :: a(lda, *), b(ldb, *)
+      integer(int32), intent(out) :: iwork(*), info
+      complex(real32), intent(out) :: work(*)
+      real(real32), intent(out) :: w(*), rwork(*)
+    end subroutine chegvd
+    subroutine zhegvd(itype, jobz, uplo, n, a, lda, b, ldb, w, work, lwork, rwork, lrwork, iwork, &
+        liwork, info)
+      import :: int32, real64
+      character, intent(in) :: jobz, uplo
+      integer(int32), intent(in) :: itype, n, lda, ldb, lwork, lrwork, liwork
+      complex(real64), intent(inout) :: a(lda, *), b(ldb, *)
+      integer(int32), intent(out) :: iwork(*), info
+      complex(real64), intent(out) :: work(*)
+      real(real64), intent(out) :: w(*), rwork(*)
+    end subroutine zhegvd
+  end interface sygvd
+
+  !> The same for some of the eigenvalues, as syevx.
+  interface sygvx
+    subroutine ssygvx(itype, jobz, range, uplo, n, a, lda, b, ldb, vl, vu, il, iu, abstol, m, w, &
+        z, ldz, work, lwork, iwork, ifail, info)
+      import :: int32, real32
+      character, intent(in) :: jobz, range, uplo
+      integer(int32), intent(in) :: itype, n, lda, ldb, il, iu, ldz, lwork
+      real(real32), intent(in) :: vl, vu, abstol
+      real(real32), intent(inout) :: a(lda, *), b(ldb, *)
+      integer(int32), intent(out) :: m, iwork(*), ifail(*), info
+      real(real32), intent(out) :: w(*), z(ldz, *), work(*)
+    end subroutine ssygvx
+    subroutine dsygvx(itype, jobz, range, uplo, n, a, lda, b, ldb, vl, vu, il, iu, abstol, m, w, &
+        z, ldz, work, lwork, iwork, ifail, info)
+      import :: int32, real64
+      character, intent(in) :: jobz, range, uplo
+      integer(int32), intent(in) :: itype, n, lda, ldb, il, iu, ldz, lwork
+      real(real64), intent(in) :: vl, vu, abstol
+      real(real64), intent(inout) :: a(lda, *), b(ldb, *)
+      integer(int32), intent(out) :: m, iwork(*), ifail(*), info
+      real(real64), intent(out) :: w(*), z(ldz, *), work(*)
+    end subroutine dsygvx
+    subroutine chegvx(itype, jobz, range, uplo, n, a, lda, b, ldb, vl, vu, il, iu, abstol, m, w, &
+        z, ldz, work, lwork, rwork, iwork, ifail, info)
+      import :: int32, real32
+      character, intent(in) :: jobz, range, uplo
+      integer(int32), intent(in) :: itype, n, lda, ldb, il, iu, ldz, lwork
+      real(real32), intent(in) :: vl, vu, abstol
+      complex(real32), intent(inout) :: a(lda, *), b(ldb, *)
+      integer(int32), intent(out) :: m, iwork(*), ifail(*), info
+      complex(real32), intent(out) :: z(ldz, *), work(*)
+      real(real32), intent(out) :: w(*), rwork(*)
+    end subroutine chegvx
+    subroutine zhegvx(itype, jobz, range, uplo, n, a, lda, b, ldb, vl, vu, il, iu, abstol, m, w, &
+        z, ldz, work, lwork, rwork, iwork, ifail, info)
+      import :: int32, real64
+      character, intent(in) :: jobz, range, uplo
+      integer(int32), intent(in) :: itype, n, lda, ldb, il, iu, ldz, lwork
+      real(real64), intent(in) :: vl, vu, abstol
+      complex(real64), intent(inout) :: a(lda, *), b(ldb, *)
+      integer(int32), intent(out) :: m, iwork(*), ifail(*), info
+      complex(real64), intent(out) :: z(ldz, *), work(*)
+      real(real64), intent(out) :: w(*), rwork(*)
+    end subroutine zhegvx
+  end interface sygvx
+
+  !> Q**H A Q = T for a tridiagonal T with the diagonals d and e. A becomes the reflectors of Q,
+  !> whose factors are tau.
+  interface sytrd
+    subroutine ssytrd(uplo, n, a, lda, d, e, tau, work, lwork, info)
+      import :: int32, real32
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, lda, lwork
+      real(real32), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: info
+      real(real32), intent(out) :: d(*), e(*), tau(*), work(*)
+    end subroutine ssytrd
+    subroutine dsytrd(uplo, n, a, lda, d, e, tau, work, lwork, info)
+      import :: int32, real64
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, lda, lwork
+      real(real64), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: info
+      real(real64), intent(out) :: d(*), e(*), tau(*), work(*)
+    end subroutine dsytrd
+    subroutine chetrd(uplo, n, a, lda, d, e, tau, work, lwork, info)
+      import :: int32, real32
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, lda, lwork
+      complex(real32), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: info
+      complex(real32), intent(out) :: tau(*), work(*)
+      real(real32), intent(out) :: d(*), e(*)
+    end subroutine chetrd
+    subroutine zhetrd(uplo, n, a, lda, d, e, tau, work, lwork, info)
+      import :: int32, real64
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, lda, lwork
+      complex(real64), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: info
+      complex(real64), intent(out) :: tau(*), work(*)
+      real(real64), intent(out) :: d(*), e(*)
+    end subroutine zhetrd
+  end interface sytrd
+
+  !> That Q as a matrix, in place of the reflectors; lwork >= max(1, n - 1).
+  interface orgtr
+    subroutine sorgtr(uplo, n, a, lda, tau, work, lwork, info)
+      import :: int32, real32
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, lda, lwork
+      real(real32), intent(in) :: tau(*)
+      real(real32), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: info
+      real(real32), intent(out) :: work(*)
+    end subroutine sorgtr
+    subroutine dorgtr(uplo, n, a, lda, tau, work, lwork, info)
+      import :: int32, real64
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, lda, lwork
+      real(real64), intent(in) :: tau(*)
+      real(real64), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: info
+      real(real64), intent(out) :: work(*)
+    end subroutine dorgtr
+    subroutine cungtr(uplo, n, a, lda, tau, work, lwork, info)
+      import :: int32, real32
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, lda, lwork
+      complex(real32), intent(in) :: tau(*)
+      complex(real32), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: info
+      complex(real32), intent(out) :: work(*)
+    end subroutine cungtr
+    subroutine zungtr(uplo, n, a, lda, tau, work, lwork, info)
+      import :: int32, real64
+      character, intent(in) :: uplo
+      integer(int32), intent(in) :: n, lda, lwork
+      complex(real64), intent(in) :: tau(*)
+      complex(real64), intent(inout) :: a(lda, *)
+      integer(int32), intent(out) :: info
+      complex(real64), intent(out) :: work(*)
+    end subroutine zungtr
+  end interface orgtr
+
+  !> op(Q) C (side = 'L') or C op(Q) ('R'), in place of the m x n matrix C. `trans` is 'N' or 'T',
+  !> of complex matrices 'N' or 'C'. lwork >= max(1, n) for 'L', max(1, m) for 'R'.
+  interface ormtr
+    subroutine sormtr(side, uplo, trans, m, n, a, lda, tau, c, ldc, work, lwork, info)
+      import :: int32, real32
+      character, intent(in) :: side, uplo, trans
+      integer(int32), intent(in) :: m, n, lda, ldc, lwork
+      real(real32), intent(in) :: a(lda, *), tau(*)
+      real(real32), intent(inout) :: c(ldc, *)
+      integer(int32), intent(out) :: info
+      real(real32), intent(out) :: work(*)
+    end subroutine sormtr
+    subroutine dormtr(side, uplo, trans, m, n, a, lda, tau, c, ldc, work, lwork, info)
+      import :: int32, real64
+      character, intent(in) :: side, uplo, trans
+      integer(int32), intent(in) :: m, n, lda, ldc, lwork
+      real(real64), intent(in) :: a(lda, *), tau(*)
+      real(real64), intent(inout) :: c(ldc, *)
+      integer(int32), intent(out) :: info
+      real(real64), intent(out) :: work(*)
+    end subroutine dormtr
+    subroutine cunmtr(side, uplo, trans, m, n, a, lda, tau, c, ldc, work, lwork, info)
+      import :: int32, real32
+      character, intent(in) :: side, uplo, trans
+      integer(int32), intent(in) :: m, n, lda, ldc, lwork
+      complex(real32), intent(in) :: a(lda, *), tau(*)
+      complex(real32), intent(inout) :: c(ldc, *)
+      integer(int32), intent(out) :: info
+      complex(real32), intent(out) :: work(*)
+    end subroutine cunmtr
+    subroutine zunmtr(side, uplo, trans, m, n, a, lda, tau, c, ldc, work, lwork, info)
+      import :: int32, real64
+      character, intent(in) :: side, uplo, trans
+      integer(int32), intent(in) :: m, n, lda, ldc, lwork
+      complex(real64), intent(in) :: a(lda, *), tau(*)
+      complex(real64), intent(inout) :: c(ldc, *)
+      integer(int32), intent(out) :: info
+      complex(real64), intent(out) :: work(*)
+    end subroutine zunmtr
+  end interface ormtr
+
+  !> Eigenvalues d of the tridiagonal matrix of d and e. With compz = 'I' z becomes its
+  !> eigenvectors, and with 'V', where z is the Q of sytrd, those of A.
+  interface stedc
+    subroutine sstedc(compz, n, d, e, z, ldz, work, lwork, iwork, liwork, info)
+      import :: int32, real32
+      character, intent(in) :: compz
+      integer(int32), intent(in) :: n, ldz, lwork, liwork
+      real(real32), intent(inout) :: d(*), e(*), z(ldz, *)
+      integer(int32), intent(out) :: iwork(*), info
+      real(real32), intent(out) :: work(*)
+    end subroutine sstedc
+    subroutine dstedc(compz, n, d, e, z, ldz, work, lwork, iwork, liwork, info)
+      import :: int32, real64
+      character, intent(in) :: compz
+      integer(int32), intent(in) :: n, ldz, lwork, liwork
+      real(real64), intent(inout) :: d(*), e(*), z(ldz, *)
+      integer(int32), intent(out) :: iwork(*), info
+      real(real64), intent(out) :: work(*)
+    end subroutine dstedc
+    subroutine cstedc(compz, n, d, e, z, ldz, work, lwork, rwork, lrwork, iwork, liwork, info)
+      import :: int32, real32
+      character, intent(in) :: compz
+      integer(int32), intent(in) :: n, ldz, lwork, lrwork, liwork
+      complex(real32), intent(inout) :: z(ldz, *)
+      real(real32), intent(inout) :: d(*), e(*)
+      integer(int32), intent(out) :: iwork(*), info
+      complex(real32), intent(out) :: work(*)
+      real(real32), intent(out) :: rwork(*)
+    end subroutine cstedc
+    subroutine zstedc(compz, n, d, e, z, ldz, work, lwork, rwork, lrwork, iwork, liwork, info)
+      import :: int32, real64
+      character, intent(in) :: compz
+      integer(int32), intent(in) :: n, ldz, lwork, lrwork, liwork
+      complex(real64), intent(inout) :: z(ldz, *)
+      real(real64), intent(inout) :: d(*), e(*)
+      integer(int32), intent(out) :: iwork(*), info
+      complex(real64), intent(out) :: work(*)
+      real(real64), intent(out) :: rwork(*)
+    end subroutine zstedc
+  end interface stedc
 
   !> A norm of the m x n matrix A.
   interface lange

@@ -8,11 +8,12 @@
 namespace overlapack {
 
 /// The kinds of the table, each explained there.
-enum class RoutineKind { lapack, mixed, norm, update, native, blas };
+enum class RoutineKind { lapack, eigen, mixed, norm, update, native, blas };
 
 /// Whether a CPU LAPACK may have routines of this kind.
 constexpr bool is_lapack(RoutineKind kind) {
-  return kind == RoutineKind::lapack || kind == RoutineKind::mixed || kind == RoutineKind::norm;
+  return kind == RoutineKind::lapack || kind == RoutineKind::eigen || kind == RoutineKind::mixed ||
+         kind == RoutineKind::norm;
 }
 
 /// A row of the table, but for its arguments.

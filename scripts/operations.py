@@ -175,7 +175,7 @@ def eigh_error(v, result, a, b=None):
 
 
 def eigenvalues_error(v, w, a):
-    return worst(error(w.sum(), np.trace(a), a), error((w * w).sum(), np.linalg.norm(a)**2, a, a))
+    return worst(error(w.sum(), np.trace(a), a), error((w * w).sum(), (a * a.T).sum(), a, a))
 
 
 def qr_error(v, result, a):
@@ -275,6 +275,7 @@ OPERATIONS = [Operation(*row) for row in [
     ("numpy eigh", "syevd", 2000, symmetric, lambda a: np.linalg.eigh(a), eigh_error),
     ("numpy eigvalsh", "syevd", 2000, symmetric, lambda a: np.linalg.eigvalsh(a),
      eigenvalues_error),
+    ("numpy eigvals", "geev", 1000, square, lambda a: np.linalg.eigvals(a), eigenvalues_error),
     ("numpy svd", "gesdd", 2000, square, lambda a: np.linalg.svd(a), svd_error),
     ("numpy pinv", "gesdd", 2000, tall, lambda a: np.linalg.pinv(a), pinv_error),
     ("scipy solve", "getrf getrs", None, and_vector(square), lambda a, b: la.solve(a, b), solved),

@@ -2,7 +2,8 @@
  *
  * Every routine exists for four types (s float, d double, c complex float, z complex double), but
  * lanhe for c and z only and the mixed-precision solvers for d or z only. What begins
- * with "or" for s and d begins with "un" for c and z: dorgqr, zungqr. Each has two names:
+ * with "or" for s and d begins with "un" for c and z (dorgqr, zungqr), and what begins with "sy"
+ * with "he", but for lansy, which they have, too. Each has two names:
  * `dgetrf_` takes 32-bit integers, `dgetrf_64_` 64-bit ones. (The library exports the same
  * routines once more with the prefix `scipy_`, which SciPy's and NumPy's wheels look for; those are
  * not meant to be called by hand.)
@@ -374,6 +375,137 @@ OVERLAPACK_DECLARE(c, _64_, overlapack_complex_float, int64_t)
 OVERLAPACK_DECLARE(z, _64_, overlapack_complex_double, int64_t)
 
 #undef OVERLAPACK_DECLARE
+
+/* Eigenvalues, and eigenvectors, of symmetric and of Hermitian matrices. The names below are those
+ * for s and d. For c and z "sy" is "he", and "or" is "un": dsyevd, zheevd. The CPU LAPACK does all
+ * this. Without one info is -1010, and so it is for a matrix in the memory of a GPU. Parts of it
+ * may go to the GPU: ormqr, orgqr, potrf.
+ *
+ * syev    Eigenvalues, in ascending order, and eigenvectors, by QR iteration.
+ *           jobz   'N': eigenvalues only; 'V': eigenvectors, too
+ *           uplo   'L' or 'U': the triangle of A that is given
+ *           a      n x n, lda >= max(1, n). Replaced by the eigenvectors, one a column; for 'N' the
+ *                  triangle is lost
+ *           w      n eigenvalues
+ *           work   max(1, lwork) elements; on return work[0] is the lwork that suits best
+ *           lwork  >= max(1, 3 n - 1), for c and z >= max(1, 2 n - 1); or -1: only work[0] is set
+ *           rwork  max(1, 3 n - 2) elements, for c and z only
+ *           info   k > 0: k elements of a tridiagonal matrix did not converge to zero
+ *
+ * syevd   The same by divide and conquer, which is faster. For 'V' it takes more memory.
+ *           lwork  >= 1 + 6 n + 2 n^2, for c and z >= 2 n + n^2; for 'N' >= 2 n + 1, or n + 1; for
+ *                  n <= 1 all sizes >= 1. If any of the sizes is -1, only the first elements of the
+ *                  workspaces are set, to what suits best.
+ *           rwork, lrwork  for c and z only: >= 1 + 5 n + 2 n^2; for 'N' >= n
+ *           iwork, liwork  >= 3 + 5 n; for 'N' >= 1
+ *           info   k > 0: as for syev; or, for 'V', an eigenvalue was not found
+ *
+ * syevr   Some or all of the eigenvalues, and their vectors, by relatively robust representations.
+ *           range  'A': all; 'V': those in (vl, vu], vl < vu; 'I': number il to iu, counted from 1
+ *                  in ascending order
+ *           a      as for syev; what is given of it is lost
+ *           abstol how exact eigenvalues are to be; 0 is good
+ *           m      how many there are; w has the room for n
+ *           z      for 'V' their vectors, n x m, ldz >= max(1, n); else not used, ldz >= 1
+ *           isuppz for all eigenvectors 2 n integers: the first and last row of each that is not 0
+ *           lwork  >= 26 n, for c and z >= 2 n; lrwork >= 24 n; liwork >= 10 n
+ *
+ * syevx   The same by bisection and inverse iteration.
+ *           lwork  >= 8 n, for c and z >= 2 n; rwork 7 n elements, iwork 5 n integers
+ *           ifail  for 'V' n integers
+ *           info   k > 0: k vectors did not converge, whose numbers are in ifail
+ *
+ * sygv, sygvd, sygvx  The same of A x = lambda B x (itype 1), A B x = lambda x (2) or B A x =
+ *         lambda x (3), where B is positive definite.
+ *           b      n x n, ldb >= max(1, n): of it, too, the triangle is given, and replaced by the
+ *                  Cholesky factor. Eigenvectors Z have Z^H B Z = I (3: Z^H B^-1 Z = I).
+ *           lwork, lrwork, liwork  as for syev, syevd and syevx (for n = 1, too, 8 n)
+ *           info   k > n: the leading minor of order k - n of B is not positive definite
+ *
+ * sytrd   Q^H A Q = T, where T is tridiagonal and real.
+ *           a      as for syev. Replaced by T and by the vectors of n - 1 reflectors, whose product
+ *                  Q is
+ *           d, e   the diagonal of T, n elements, and beside it, n - 1
+ *           tau    n - 1 elements: the reflectors' factors
+ *           lwork  >= 1; or -1
+ *
+ * orgtr   Q as a matrix, in place of the reflectors that sytrd left.
+ *           lwork  >= max(1, n - 1); or -1
+ *
+ * ormtr   op(Q) C or C op(Q), with the reflectors that sytrd left.
+ *           side, trans, c, lwork  as for ormqr, unmqr
+ *           uplo   as sytrd had it
+ *           a, tau  as from sytrd; not changed
+ *
+ * stedc   Eigenvalues, and eigenvectors, of T, by divide and conquer.
+ *           compz  'N': eigenvalues only; 'I': eigenvectors of T in z; 'V': z is the Q of orgtr,
+ *                  and becomes the eigenvectors of A
+ *           d, e   as from sytrd; d becomes the eigenvalues, in ascending order, and e is lost
+ *           z      n x n, ldz >= max(1, n); for 'N' not used, ldz >= 1
+ *           lwork, lrwork, liwork  as a query says
+ */
+#define OVERLAPACK_IF_REAL(...)
+#define OVERLAPACK_IF_COMPLEX(...) __VA_ARGS__,
+#define OVERLAPACK_DECLARE(x, U, T, R, I, K, sy, orgtr, ormtr)                                   \
+  void x##sy##ev##U(const char* jobz, const char* uplo, const I* n, T* a, const I* lda, R* w,    \
+                    T* work, const I* lwork,                                                     \
+                    K(R* rwork) I* info OVERLAPACK_LENGTHS(size_t jobz_len, size_t uplo_len));   \
+  void x##sy##evd##U(const char* jobz, const char* uplo, const I* n, T* a, const I* lda, R* w,   \
+                     T* work, const I* lwork, K(R* rwork, const I* lrwork) I* iwork,             \
+                     const I* liwork,                                                            \
+                     I* info OVERLAPACK_LENGTHS(size_t jobz_len, size_t uplo_len));              \
+  void x##sy##evr##U(                                                                            \
+      const char* jobz, const char* range, const char* uplo, const I* n, T* a, const I* lda,     \
+      const R* vl, const R* vu, const I* il, const I* iu, const R* abstol, I* m, R* w, T* z,     \
+      const I* ldz, I* isuppz, T* work, const I* lwork, K(R* rwork, const I* lrwork) I* iwork,   \
+      const I* liwork,                                                                           \
+      I* info OVERLAPACK_LENGTHS(size_t jobz_len, size_t range_len, size_t uplo_len));           \
+  void x##sy##evx##U(                                                                            \
+      const char* jobz, const char* range, const char* uplo, const I* n, T* a, const I* lda,     \
+      const R* vl, const R* vu, const I* il, const I* iu, const R* abstol, I* m, R* w, T* z,     \
+      const I* ldz, T* work, const I* lwork, K(R* rwork) I* iwork, I* ifail,                     \
+      I* info OVERLAPACK_LENGTHS(size_t jobz_len, size_t range_len, size_t uplo_len));           \
+  void x##sy##gv##U(const I* itype, const char* jobz, const char* uplo, const I* n, T* a,        \
+                    const I* lda, T* b, const I* ldb, R* w, T* work, const I* lwork,             \
+                    K(R* rwork) I* info OVERLAPACK_LENGTHS(size_t jobz_len, size_t uplo_len));   \
+  void x##sy##gvd##U(const I* itype, const char* jobz, const char* uplo, const I* n, T* a,       \
+                     const I* lda, T* b, const I* ldb, R* w, T* work, const I* lwork,            \
+                     K(R* rwork, const I* lrwork) I* iwork, const I* liwork,                     \
+                     I* info OVERLAPACK_LENGTHS(size_t jobz_len, size_t uplo_len));              \
+  void x##sy##gvx##U(                                                                            \
+      const I* itype, const char* jobz, const char* range, const char* uplo, const I* n, T* a,   \
+      const I* lda, T* b, const I* ldb, const R* vl, const R* vu, const I* il, const I* iu,      \
+      const R* abstol, I* m, R* w, T* z, const I* ldz, T* work, const I* lwork,                  \
+      K(R* rwork) I* iwork, I* ifail,                                                            \
+      I* info OVERLAPACK_LENGTHS(size_t jobz_len, size_t range_len, size_t uplo_len));           \
+  void x##sy##trd##U(const char* uplo, const I* n, T* a, const I* lda, R* d, R* e, T* tau,       \
+                     T* work, const I* lwork, I* info OVERLAPACK_LENGTHS(size_t uplo_len));      \
+  void x##orgtr##U(const char* uplo, const I* n, T* a, const I* lda, const T* tau, T* work,      \
+                   const I* lwork, I* info OVERLAPACK_LENGTHS(size_t uplo_len));                 \
+  void x##ormtr##U(                                                                              \
+      const char* side, const char* uplo, const char* trans, const I* m, const I* n, const T* a, \
+      const I* lda, const T* tau, T* c, const I* ldc, T* work, const I* lwork,                   \
+      I* info OVERLAPACK_LENGTHS(size_t side_len, size_t uplo_len, size_t trans_len));           \
+  void x##stedc##U(const char* compz, const I* n, R* d, R* e, T* z, const I* ldz, T* work,       \
+                   const I* lwork, K(R* rwork, const I* lrwork) I* iwork, const I* liwork,       \
+                   I* info OVERLAPACK_LENGTHS(size_t compz_len));
+
+OVERLAPACK_DECLARE(s, _, float, float, int32_t, OVERLAPACK_IF_REAL, sy, orgtr, ormtr)
+OVERLAPACK_DECLARE(d, _, double, double, int32_t, OVERLAPACK_IF_REAL, sy, orgtr, ormtr)
+OVERLAPACK_DECLARE(c, _, overlapack_complex_float, float, int32_t, OVERLAPACK_IF_COMPLEX, he, ungtr,
+                   unmtr)
+OVERLAPACK_DECLARE(z, _, overlapack_complex_double, double, int32_t, OVERLAPACK_IF_COMPLEX, he,
+                   ungtr, unmtr)
+OVERLAPACK_DECLARE(s, _64_, float, float, int64_t, OVERLAPACK_IF_REAL, sy, orgtr, ormtr)
+OVERLAPACK_DECLARE(d, _64_, double, double, int64_t, OVERLAPACK_IF_REAL, sy, orgtr, ormtr)
+OVERLAPACK_DECLARE(c, _64_, overlapack_complex_float, float, int64_t, OVERLAPACK_IF_COMPLEX, he,
+                   ungtr, unmtr)
+OVERLAPACK_DECLARE(z, _64_, overlapack_complex_double, double, int64_t, OVERLAPACK_IF_COMPLEX, he,
+                   ungtr, unmtr)
+
+#undef OVERLAPACK_DECLARE
+#undef OVERLAPACK_IF_REAL
+#undef OVERLAPACK_IF_COMPLEX
 
 /* Solves in double precision by a factorization in single precision and iterative refinement. Where
  * the matrix is not too ill-conditioned the solution is as good as that of gesv or posv, and sooner

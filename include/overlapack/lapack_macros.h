@@ -119,6 +119,61 @@
 #define LAPACK_cgels(...) cgels_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
 #define LAPACK_zgels(...) zgels_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
 
+#define LAPACK_ssyev(...) ssyev_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+#define LAPACK_dsyev(...) dsyev_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+#define LAPACK_cheev(...) cheev_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+#define LAPACK_zheev(...) zheev_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+
+#define LAPACK_ssyevd(...) ssyevd_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+#define LAPACK_dsyevd(...) dsyevd_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+#define LAPACK_cheevd(...) cheevd_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+#define LAPACK_zheevd(...) zheevd_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+
+#define LAPACK_ssyevr(...) ssyevr_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1, 1))
+#define LAPACK_dsyevr(...) dsyevr_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1, 1))
+#define LAPACK_cheevr(...) cheevr_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1, 1))
+#define LAPACK_zheevr(...) zheevr_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1, 1))
+
+#define LAPACK_ssyevx(...) ssyevx_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1, 1))
+#define LAPACK_dsyevx(...) dsyevx_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1, 1))
+#define LAPACK_cheevx(...) cheevx_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1, 1))
+#define LAPACK_zheevx(...) zheevx_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1, 1))
+
+#define LAPACK_ssygv(...) ssygv_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+#define LAPACK_dsygv(...) dsygv_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+#define LAPACK_chegv(...) chegv_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+#define LAPACK_zhegv(...) zhegv_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+
+#define LAPACK_ssygvd(...) ssygvd_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+#define LAPACK_dsygvd(...) dsygvd_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+#define LAPACK_chegvd(...) chegvd_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+#define LAPACK_zhegvd(...) zhegvd_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1))
+
+#define LAPACK_ssygvx(...) ssygvx_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1, 1))
+#define LAPACK_dsygvx(...) dsygvx_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1, 1))
+#define LAPACK_chegvx(...) chegvx_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1, 1))
+#define LAPACK_zhegvx(...) zhegvx_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1, 1))
+
+#define LAPACK_ssytrd(...) ssytrd_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_dsytrd(...) dsytrd_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_chetrd(...) chetrd_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_zhetrd(...) zhetrd_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+
+#define LAPACK_sorgtr(...) sorgtr_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_dorgtr(...) dorgtr_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_cungtr(...) cungtr_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_zungtr(...) zungtr_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+
+#define LAPACK_sormtr(...) sormtr_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1, 1))
+#define LAPACK_dormtr(...) dormtr_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1, 1))
+#define LAPACK_cunmtr(...) cunmtr_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1, 1))
+#define LAPACK_zunmtr(...) zunmtr_(__VA_ARGS__ OVERLAPACK_LENGTHS(1, 1, 1))
+
+#define LAPACK_sstedc(...) sstedc_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_dstedc(...) dstedc_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_cstedc(...) cstedc_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+#define LAPACK_zstedc(...) zstedc_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
+
 #define LAPACK_slange(...) slange_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
 #define LAPACK_dlange(...) dlange_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))
 #define LAPACK_clange(...) clange_(__VA_ARGS__ OVERLAPACK_LENGTHS(1))

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "core/scalar.hpp"
@@ -23,6 +24,9 @@ struct Signature {
 // Two macros, since the line of a kind is three arguments only when it has been expanded.
 #define OVERLAPACK_ROUTINE(kind, types, name, parameters, arguments) \
   OVERLAPACK_SIGNATURE(name, parameters, OVERLAPACK_KIND_##kind)
+#define OVERLAPACK_ROUTINE_BY_TYPE(kind, name, real_parameters, real_arguments, \
+                                   complex_parameters, complex_arguments)       \
+  using name = std::conditional_t<is_complex<T>, void complex_parameters, void real_parameters>;
 #define OVERLAPACK_SIGNATURE(...) OVERLAPACK_SIGNATURE_OF(__VA_ARGS__)
 #define OVERLAPACK_SIGNATURE_OF(name, parameters, names, result, entry) \
   using name = result parameters;

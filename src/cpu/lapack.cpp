@@ -427,7 +427,9 @@ std::string Lapack<T>::source(const char* name) const {
   const std::size_t i = index_of<T>(is_posv ? "potrf" : name);
   if (i == kWantedCount) return {};
   const Symbol& found = symbol(static_cast<Wanted>(i));
-  return found.address != nullptr ? found.source : "built-in reference loops";
+  if (found.address != nullptr) return found.source;
+  const bool has_loops = i >= kRoutineRowCount || kRoutineRows[i].kind != RoutineKind::eigen;
+  return has_loops ? "built-in reference loops" : "no library";
 }
 
 template <class T>

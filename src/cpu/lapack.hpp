@@ -2,7 +2,7 @@
 //
 // The library is found at the first use, never at load time (see loader.cpp for the order of the
 // search). An operation that no library in the process provides is done by the textbook loops of
-// reference.hpp, so every call has an answer.
+// reference.hpp and others, so that every call has an answer, but for eigenproblems (record 0106).
 #pragma once
 
 #include <atomic>
@@ -133,7 +133,8 @@ class Lapack {
   /// none whose integers have 64 bits (`wide`) or 32.
   void* find(std::size_t row, bool wide) const;
   /// Where the routine `name` comes from, for `overlapack info`:
-  /// "/usr/lib/.../libopenblas.so.0 (next in the link order)", or "built-in reference loops".
+  /// "/usr/lib/.../libopenblas.so.0 (next in the link order)", "built-in reference loops", or "no
+  /// library" if there are none.
   std::string source(const char* name) const;
   /// The routine `name` has handed a call back to this library, and would do so for ever: from now
   /// on the next one in the order of the search takes its place. Nothing happens if another routine

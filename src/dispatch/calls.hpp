@@ -2,6 +2,9 @@
 // the device fails. Arguments are valid and not empty (the ABI has checked them).
 #pragma once
 
+#include <cstddef>
+#include <functional>
+
 #include "algorithms/update/on_cpu.hpp"
 #include "algorithms/update/rank_one.hpp"
 #include "cpu/condition.hpp"
@@ -75,6 +78,22 @@ Index gemqrt(cpu::Family family, Side side, Op op, HostView<const T> v, HostView
 /// B has as many rows as the longer side of A. `work` is where tau is kept meanwhile, as in LAPACK.
 template <class T>
 Index gels(cpu::Family family, Op op, HostView<T> a, HostView<T> b, cpu::Workspace<T> work);
+
+/// A call of the symmetric eigenproblem, as far as it matters where it goes.
+template <class T>
+struct EigenCall {
+  HostView<const T> a;       ///< the matrix; its reflectors; of ?stedc none
+  HostView<const T> b = {};  ///< of generalized problems; C of ?ormtr
+  HostView<const T> z = {};  ///< eigenvectors, where they have a place of their own
+  Index vectors = 0;         ///< how many are wanted; of ?ormtr columns, or rows, of C
+  char uplo = '-';
+  char trans = '-';
+};
+/// `row` is the routine's in the table of routines. on_cpu() has the CPU LAPACK do the call with
+/// the caller's own arguments, and returns info. It is to be handed over by std::cref(), which
+/// takes no memory.
+template <class T>
+Index eigen(std::size_t row, const EigenCall<T>& call, const std::function<Index()>& on_cpu);
 
 /// Estimates of the condition: `rcond` becomes LAPACK's. The workspaces are for the CPU LAPACK.
 template <class T>

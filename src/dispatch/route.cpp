@@ -37,6 +37,7 @@ std::string describe(const Call& call, const Decision& decision, Index info, dou
       << " nb=" << (plan.on_device ? plan.nb : 0) << " ms=" << ms
       << " gflops=" << flops / (ms * 1e6) << " up=" << up << " down=" << down;
   if (call.iter != nullptr) out << " iter=" << *call.iter;
+  if (Composed::is_any()) out << " within=" << Composed::name();
   if (plan.on_device && call.refinement != nullptr) {
     const algorithms::Refinement& refinement = *call.refinement;
     out << " precision=" << (refinement.fell_back ? "fp64" : name_of(refinement.precision));

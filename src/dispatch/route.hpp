@@ -104,6 +104,34 @@ class Nesting {
   bool outer_;
 };
 
+/// A call that the CPU LAPACK does of calls of others by name, which may go to the device: the log
+/// says of these that they are part of it.
+class Composed {
+ public:
+  explicit Composed(const Call& call) : outer_(current_) {
+    if (!is_any()) current_ = {__builtin_frame_address(0), call.type, call.name};
+  }
+  ~Composed() { current_ = outer_; }
+  Composed(const Composed&) = delete;
+
+  /// Whether the thread is in one. One that was left by longjmp() lies where the stack has been
+  /// given up.
+  static bool is_any() { return current_.place > __builtin_frame_address(0); }
+  /// Its name, "dsyevd", or nothing.
+  static std::string name() {
+    return is_any() ? current_.type + std::string(current_.name) : std::string();
+  }
+
+ private:
+  struct Outer {
+    const void* place;
+    char type;
+    const char* name;
+  };
+  static inline thread_local Outer current_{};
+  const Outer outer_;
+};
+
 /// Nothing can be done for an operand that only the device can read.
 struct NoCopy {
   Index operator()() const { return kNoMemory; }

@@ -2,6 +2,7 @@
 
 #include "algorithms/cholesky/traits.hpp"
 #include "algorithms/condition/condition.hpp"
+#include "algorithms/eigen/traits.hpp"
 #include "algorithms/inverse/traits.hpp"
 #include "algorithms/lu/traits.hpp"
 #include "algorithms/qr/traits.hpp"
@@ -20,6 +21,7 @@ constexpr auto kMatrix = Given::matrix;
 constexpr auto kFactors = Given::factors;
 constexpr auto kNone = RightHandSides::none;
 constexpr auto kSome = RightHandSides::some;
+constexpr auto kVectors = RightHandSides::eigenvectors;
 
 using namespace algorithms;
 constexpr RoutineTraits potrf = {cholesky_traits, Factors::cholesky, kMatrix, kNone};
@@ -49,6 +51,27 @@ constexpr RoutineTraits unmlq = {ormlq_traits, Factors::none, kFactors, kSome};
 constexpr RoutineTraits geqrt = {geqrf_on_cpu_traits, Factors::none, kMatrix, kNone};
 constexpr RoutineTraits gemqrt = {ormqr_on_cpu_traits, Factors::none, kFactors, kSome};
 constexpr RoutineTraits gels = {gels_traits, Factors::none, kMatrix, kSome};
+constexpr RoutineTraits syev = {eigen_traits, Factors::none, kMatrix, kVectors};
+constexpr RoutineTraits heev = {eigen_traits, Factors::none, kMatrix, kVectors};
+constexpr RoutineTraits syevd = {eigen_traits, Factors::none, kMatrix, kVectors};
+constexpr RoutineTraits heevd = {eigen_traits, Factors::none, kMatrix, kVectors};
+constexpr RoutineTraits syevr = {eigen_traits, Factors::none, kMatrix, kVectors};
+constexpr RoutineTraits heevr = {eigen_traits, Factors::none, kMatrix, kVectors};
+constexpr RoutineTraits syevx = {eigen_traits, Factors::none, kMatrix, kVectors};
+constexpr RoutineTraits heevx = {eigen_traits, Factors::none, kMatrix, kVectors};
+constexpr RoutineTraits sygv = {generalized_eigen_traits, Factors::none, kMatrix, kVectors};
+constexpr RoutineTraits hegv = {generalized_eigen_traits, Factors::none, kMatrix, kVectors};
+constexpr RoutineTraits sygvd = {generalized_eigen_traits, Factors::none, kMatrix, kVectors};
+constexpr RoutineTraits hegvd = {generalized_eigen_traits, Factors::none, kMatrix, kVectors};
+constexpr RoutineTraits sygvx = {generalized_eigen_traits, Factors::none, kMatrix, kVectors};
+constexpr RoutineTraits hegvx = {generalized_eigen_traits, Factors::none, kMatrix, kVectors};
+constexpr RoutineTraits sytrd = {sytrd_traits, Factors::none, kMatrix, kNone};
+constexpr RoutineTraits hetrd = {sytrd_traits, Factors::none, kMatrix, kNone};
+constexpr RoutineTraits orgtr = {orgtr_traits, Factors::none, kFactors, kNone};
+constexpr RoutineTraits ungtr = {orgtr_traits, Factors::none, kFactors, kNone};
+constexpr RoutineTraits ormtr = {ormtr_traits, Factors::none, kFactors, kSome};
+constexpr RoutineTraits unmtr = {ormtr_traits, Factors::none, kFactors, kSome};
+constexpr RoutineTraits stedc = {stedc_traits, Factors::none, kMatrix, kVectors};
 constexpr RoutineTraits sgesv = {mixed_gesv_traits, Factors::lu, kMatrix, kSome};
 constexpr RoutineTraits cgesv = {mixed_gesv_traits, Factors::lu, kMatrix, kSome};
 constexpr RoutineTraits sposv = {mixed_posv_traits, Factors::cholesky, kMatrix, kSome};

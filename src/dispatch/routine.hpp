@@ -48,8 +48,8 @@ inline constexpr bool exists(Routine routine, char type) {
 enum class Factors { none, cholesky, lu };
 /// What a routine is given as A: the matrix, or its factors.
 enum class Given { matrix, factors };
-/// Whether a routine has right-hand sides (or vectors, which an update adds).
-enum class RightHandSides { none, some };
+/// Whether a routine has right-hand sides (or vectors, which an update adds), or eigenvectors.
+enum class RightHandSides { none, some, eigenvectors };
 
 /// A row of the table (routine.cpp).
 struct RoutineTraits {

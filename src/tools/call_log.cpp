@@ -74,6 +74,7 @@ std::optional<LoggedCall> parse_call(const std::string& line) {
     logged.info = to_index(values.at("info"));
     logged.where = values.at("where");
     logged.why = values["why"];
+    logged.is_part = values.count("within") > 0;
     logged.ms = std::stod(values.at("ms"));
     logged.flops = std::stod(values.at("gflops")) * logged.ms * 1e6;
     logged.bytes_up = std::stod(values.at("up"));

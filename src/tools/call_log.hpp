@@ -5,8 +5,8 @@
 //   algorithm=tiled nb=256 ms=45.120 gflops=8123.4 up=536870912 down=536870912
 //   why="size 8192 >= 2048 (built-in)"
 //
-// (on one line). Mixed-precision solvers have iter= and precision=, too. Unknown keys are skipped,
-// so that older readers accept newer logs.
+// (on one line). Mixed-precision solvers have iter= and precision=, too, and parts of another call
+// within=. Unknown keys are skipped, so that older readers accept newer logs.
 #pragma once
 
 #include <istream>
@@ -30,6 +30,7 @@ struct LoggedCall {
   double bytes_up = 0;    ///< to the device
   double bytes_down = 0;  ///< from the device
   Index line = 0;         ///< of the log, from 1
+  bool is_part = false;   ///< of a call that has a line of its own
   std::string fault;  ///< why no LAPACK can have served `call`; empty if nothing speaks against it
 };
 

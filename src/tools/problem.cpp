@@ -6,6 +6,7 @@
 #include <mutex>
 #include <new>
 
+#include "cpu/eigen.hpp"
 #include "cpu/qr.hpp"
 #include "host/workers.hpp"
 #include "tools/problems/row.hpp"
@@ -113,7 +114,9 @@ Call square_call(Routine routine, char type, Index n, Index nrhs, Index pad) {
   Call call;
   call.routine = routine;
   call.type = type;
-  call.shape = {n, n, has_right_hand_sides(routine) ? nrhs : 0};
+  const bool vectors =
+      dispatch::traits_of(routine).right_hand_sides == dispatch::RightHandSides::eigenvectors;
+  call.shape = {n, n, has_right_hand_sides(routine) ? nrhs : vectors ? n : 0};
   call.lda = std::max<Index>(1, n + pad);
   call.ldb = has_right_hand_sides(routine) ? call.lda : 0;
   return call;
@@ -163,6 +166,7 @@ Problem<T>::Problem(const Call& call) : call_(call), matrix_(row_of<T>(call.rout
       work_ = allocate<T>(shape.n, 4);
       rwork_ = allocate<Real<T>>(shape.n, 2);
     }
+    if (row_of<T>(call_.routine).eigen) allocate_eigen_work();
     const bool general = matrix_ == Matrix::general && !has_reflectors;
     if (general || matrix_ == Matrix::lu_factors)
       pivots_.resize(static_cast<std::size_t>(std::min(shape.m, shape.n)));
@@ -170,6 +174,23 @@ Problem<T>::Problem(const Call& call) : call_(call), matrix_(row_of<T>(call.rout
     throw std::runtime_error("not enough memory for " + name_and_shape(call) +
                              "; use smaller sizes");
   }
+}
+
+template <class T>
+void Problem<T>::allocate_eigen_work() {
+  const Index n = call_.shape.n;
+  const auto sizes = cpu::least_sizes(cpu::EigenDriver::evd, false, is_complex<T>, true, n);
+  const Index blocks = kWorkColumns * std::max(n, call_.shape.nrhs);
+  work_size_ = std::max(sizes.work, blocks);
+  work_ = allocate<T>(work_size_, 1);
+  eigen_.rwork_size = std::max(sizes.rwork, 24 * n);
+  if (is_complex<T>) eigen_.rwork = allocate<Real<T>>(eigen_.rwork_size, 1);
+  eigen_.integers.resize(static_cast<std::size_t>(10 * n + 3));
+  eigen_.support.resize(static_cast<std::size_t>(2 * n));
+  eigen_.values.resize(static_cast<std::size_t>(2 * n));
+  eigen_.z = allocate<T>(n, n);
+  if (row_of<T>(call_.routine).generalized) eigen_.b = allocate<T>(n, n);
+  tau_.resize(static_cast<std::size_t>(n));
 }
 
 template <class T>
@@ -237,6 +258,7 @@ void Problem<T>::generate(std::uint64_t seed) {
   }
   info = iter = 0;
   rcond = 0;
+  if (row_of<T>(call_.routine).prepare != nullptr) row_of<T>(call_.routine).prepare(*this);
 }
 
 /// The input matrix, looked up again, times x; and its Frobenius norm.

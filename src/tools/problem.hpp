@@ -135,6 +135,14 @@ class Problem {
   /// op(A) x from its factors `f`: A = L L^H = U^H U, or P A = L U.
   Vector factor_times(HostView<const T> f, Vector x, Op op) const;
 
+  struct Free {
+    void operator()(void* p) const { std::free(p); }
+  };
+  template <class U>
+  using Array = std::unique_ptr<U[], Free>;
+
+  /// An element of A as it was generated.
+  T entry_a(Index i, Index j) const;
   /// The factor as it was, if the row of the routine keeps it.
   HostView<const T> given() const {
     return {given_.get(), call_.shape.n, call_.shape.n, call_.shape.n};
@@ -145,6 +153,17 @@ class Problem {
   Index work_size() const { return work_size_; }
   /// The order of the triangles of ?geqrt.
   static constexpr Index kTriangleOrder = 32;
+  /// Of an eigenproblem: workspaces large enough for each routine, and what it returns.
+  struct EigenWork {
+    std::vector<Real<T>> values;  ///< the eigenvalues, or d, and behind them e
+    std::vector<Real<T>> given;   ///< d and e, as they were
+    std::vector<std::int32_t> integers, support;
+    Array<T> b, z;  ///< the second matrix, and vectors in a place of their own: n x n
+    Array<Real<T>> rwork;
+    Index rwork_size = 0;
+  };
+  EigenWork& eigen_work() { return eigen_; }
+  const EigenWork& eigen_work() const { return eigen_; }
   /// Of a routine that has reflectors.
   T* tau() { return tau_.data(); }
   const T* tau() const { return tau_.data(); }
@@ -154,11 +173,6 @@ class Problem {
   Index iter = 0;     ///< likewise, if it is a mixed-precision solver
 
  private:
-  struct Free {
-    void operator()(void* p) const { std::free(p); }
-  };
-  template <class U>
-  using Array = std::unique_ptr<U[], Free>;
   template <class U>
   static Array<U> allocate(Index rows, Index cols);
 
@@ -170,8 +184,8 @@ class Problem {
   template <class Input>
   double residual_of_new_factors(Input input) const;
   double residual_of_result(bool inverse) const;
-  T entry_a(Index i, Index j) const;
   T entry_b(Index i, Index j) const;
+  void allocate_eigen_work();
   T tau_of(Index j) const;
   void make_tau();
   Vector input_times(const Vector& x, double& frobenius) const;
@@ -191,6 +205,7 @@ class Problem {
   Array<Real<T>> rwork_;
   Index work_size_ = 0;
   std::vector<T> tau_;
+  EigenWork eigen_;
   T* lent_a_ = nullptr;
   std::vector<std::int32_t> pivots_;
 };

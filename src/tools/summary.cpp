@@ -24,7 +24,8 @@ std::string shape_of(const LoggedCall& logged) {
   const Shape& shape = logged.shape;
   std::string text = std::to_string(shape.m) + " x " + std::to_string(shape.n);
   // What is no LAPACK routine's and has them is an update of a Cholesky factor.
-  if (shape.nrhs > 0) text += ", " + std::to_string(shape.nrhs) + (logged.call ? " rhs" : " vec");
+  const bool rhs = logged.call && has_right_hand_sides(logged.call->routine);
+  if (shape.nrhs > 0) text += ", " + std::to_string(shape.nrhs) + (rhs ? " rhs" : " vec");
   return text;
 }
 
@@ -33,6 +34,7 @@ void print_totals(const std::vector<LoggedCall>& calls) {
   Total all;
   for (const LoggedCall& logged : calls) {
     for (Total* total : {&totals[{logged.name, logged.where}], &all}) {
+      if (total == &all && logged.is_part) continue;  // or it would count twice
       total->calls += 1;
       total->failed += logged.info != 0;
       if (logged.flops > total->largest) {

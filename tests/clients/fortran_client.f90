@@ -81,7 +81,24 @@ contains
     a = definite
     call mixed_posv('U', n, nrhs, a, n, b, n, x, n, work, swork, iter, info)
     call print_result('dsposv', info, x)
+    call eigenvalues_d()
   end subroutine run_d
+
+  subroutine eigenvalues_d()
+    real(real64), save :: a(n, n), b(n, n), z(n, n), w(n, 1), work(2*n*n + 32*n)
+    integer(int32) :: iwork(10*n), support(2*n), m, info
+    a = definite
+    call syevd('V', 'L', n, a, n, w(:, 1), work, size(work), iwork, size(iwork), info)
+    call print_result('dsyevd', info, w)
+    a = definite
+    call syevr('V', 'I', 'U', n, a, n, 0.0d0, 0.0d0, 2, n - 2, 0.0d0, m, w(:, 1), z, n, support, &
+        work, size(work), iwork, size(iwork), info)
+    call print_result('dsyevr', info + 100*m, w(2:m, :))
+    a = general + transpose(general)
+    b = definite
+    call sygvd(1, 'N', 'L', n, a, n, b, n, w(:, 1), work, size(work), iwork, size(iwork), info)
+    call print_result('dsygvd', info, w)
+  end subroutine eigenvalues_d
 
   subroutine run_c()
     complex(real32), save :: a(n, n), b(n, nrhs)
@@ -136,7 +153,24 @@ contains
     a = cmplx(definite, skew(), real64)
     call mixed_posv('L', n, nrhs, a, n, b, n, x, n, work, swork, rwork, iter, info)
     call print_complex('zcposv', info, x)
+    call eigenvalues_z()
   end subroutine run_z
+
+  subroutine eigenvalues_z()
+    complex(real64), save :: a(n, n), tau(n), work(n*n + 32*n)
+    real(real64), save :: w(n, 1), e(n), rwork(2*n*n + 24*n)
+    integer(int32) :: iwork(10*n), info
+    a = cmplx(definite, skew(), real64)
+    call syevd('V', 'L', n, a, n, w(:, 1), work, size(work), rwork, size(rwork), iwork, &
+        size(iwork), info)
+    call print_result('zheevd', info, w)
+    a = cmplx(definite, skew(), real64)
+    call sytrd('U', n, a, n, w(:, 1), e, tau, work, size(work), info)
+    call orgtr('U', n, a, n, tau, work, size(work), info)
+    call stedc('V', n, w(:, 1), e, a, n, work, size(work), rwork, size(rwork), iwork, &
+        size(iwork), info)
+    call print_result('zstedc', info, w)
+  end subroutine eigenvalues_z
 
   ! An antisymmetric matrix: the imaginary part of a Hermitian one.
   function skew() result(s)
@@ -148,7 +182,7 @@ contains
     character(*), intent(in) :: routine
     integer(int32), intent(in) :: info
     real(real64), intent(in) :: b(:, :)
-    print '(a, a, i0, a, *(1x, es18.9))', routine, ' solution info ', info, ' values', b(1:n:9, :)
+    print '(a, a, i0, a, *(1x, es18.9))', routine, ' solution info ', info, ' values', b(::9, :)
   end subroutine print_result
 
   subroutine print_complex(routine, info, b)

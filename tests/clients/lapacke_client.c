@@ -1,5 +1,5 @@
 /* Calls LAPACKE by rows and by columns, as Eigen and many C++ programs do. LAPACKE itself calls
- * dgesv_ and dpotrf_, which is where liboverlapack comes in. Output as in c_client.c.
+ * dgesv_, dpotrf_ and dsyevd_, which is where liboverlapack comes in. Output as in c_client.c.
  */
 #include <lapacke.h>
 #include <stdio.h>
@@ -42,6 +42,13 @@ static void run(int layout, const char* name) {
     snprintf(label, sizeof label, "dpotrf %s %c", name, triangles[t]);
     print(label, info, a, n * n);
   }
+  /* It asks dsyevd_ itself for the sizes of its workspaces. */
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j < n; ++j) a[i * n + j] = i == j ? i : 1.0 / (1 + abs(i - j));
+  }
+  info = LAPACKE_dsyevd(layout, 'V', 'L', n, a, n, b);
+  snprintf(label, sizeof label, "dsyevd %s", name);
+  print(label, info, b, n);
   /* LAPACKE numbers its arguments from the layout on: n is the second of dgesv. */
   printf("dgesv %s bad info %d\n", name, (int)LAPACKE_dgesv(layout, -1, 1, a, 1, ipiv, b, 1));
 }

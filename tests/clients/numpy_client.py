@@ -1,5 +1,5 @@
 """An ordinary NumPy program: numpy.linalg in its four dtypes. Prints "<name> <numbers>" lines for
-run_client.py. solve and inv call gesv, cholesky calls potrf."""
+run_client.py. solve and inv call gesv, cholesky calls potrf, eigh calls syevd or heevd."""
 
 import sys
 
@@ -34,6 +34,10 @@ for letter, dtype in LETTERS.items():
     show(letter, "inv", np.linalg.inv(a))
     show(letter, "cholesky", np.linalg.cholesky(spd))
     show(letter, "stack", np.linalg.solve(np.stack([a, spd]), np.stack([b, b])))
+    show(letter, "eigvalsh", np.linalg.eigvalsh(spd))
+    values, vectors = np.linalg.eigh(spd, UPLO="U")
+    show(letter, "eigh", values)
+    show(letter, "eigenvectors", np.abs(vectors))
 
     # Enough columns, and long enough, for their copies to be made by several threads.
     tall = np.concatenate([spd, np.cos(np.arange(2100 * N, dtype=float).reshape(2100, N))])

@@ -76,6 +76,15 @@ for letter, dtype in LETTERS.items():
         lwork = int(gels_lwork(*matrix.shape, b.shape[1])[0].real)
         show(letter, "gels-" + label, *gels(matrix, b[:max(matrix.shape)], lwork=lwork)[:2])
 
+    # Drivers of eigenproblems: what they are made of comes back by name, too.
+    for driver in ("ev", "evd", "evr", "evx"):
+        values, vectors = sla.eigh(spd, driver=driver)
+        show(letter, "eigh-" + driver, values, np.abs(vectors))
+    hermitian = a + a.conj().T
+    for driver in ("gv", "gvd", "gvx"):
+        show(letter, "eigh-" + driver, sla.eigh(hermitian, spd, driver=driver, eigvals_only=True))
+    show(letter, "eigh-subset", sla.eigh(hermitian, subset_by_index=(3, 9), eigvals_only=True))
+
     singular = a.copy()
     singular[:, 10] = 0
     for name, call in (("solve", lambda: sla.solve(singular, b)),

@@ -413,6 +413,193 @@ void check_gels(const std::string& letter,
   }
 }
 
+/// What a routine of an eigenproblem is asked. All of it is valid.
+template <class T>
+struct Eigenproblem {
+  using R = typename Real<T>::Type;
+  static constexpr bool kComplex = !std::is_same_v<R, T>;
+  static constexpr Integer kEnough = 100;
+  Integer itype = 1;
+  char jobz = 'V', range = 'A', uplo = 'L', side = 'L', trans = 'N', compz = 'I';
+  Integer n = 2, m = 2, lda = 2, ldb = 2, il = 1, iu = 2, ldz = 2;
+  R vl = 1, vu = 2;
+  Integer lwork = kEnough, lrwork = kEnough, liwork = kEnough, found = 9, info = 99;
+  Arrays<T> x;
+  R w[2] = {9, 9}, rwork[2] = {9, 9};
+  Integer iwork[4] = {9, 9, 9, 9};
+
+  bool untouched() const {
+    return x.untouched() && w[0] == 9 && w[1] == 9 && rwork[0] == 9 && iwork[0] == 9 && found == 9;
+  }
+  /// call(rwork...) with what complex numbers take besides.
+  template <class Call>
+  void with_rwork(Call call) {
+    if constexpr (kComplex) {
+      call(rwork);
+    } else {
+      call();
+    }
+  }
+  template <class Call>
+  void with_sized_rwork(Call call) {
+    if constexpr (kComplex) {
+      call(rwork, &lrwork);
+    } else {
+      call();
+    }
+  }
+};
+
+/// Makes one argument wrong.
+template <class T>
+using Spoil = void (*)(Eigenproblem<T>&);
+template <class T>
+struct Wrong {
+  Integer position;
+  Spoil<T> spoil;
+};
+
+/// Every argument that can be wrong, in LAPACK's order, alone and with all later ones wrong, too.
+template <class T, class Call>
+void check_eigenproblem(const std::string& routine, const std::vector<Wrong<T>>& wrong, Call call) {
+  for (std::size_t first = 0; first < wrong.size(); ++first) {
+    for (const std::size_t last : {first, wrong.size() - 1}) {
+      Eigenproblem<T> asked;
+      for (std::size_t k = last + 1; k-- > first;) wrong[k].spoil(asked);
+      call(asked);
+      expect(routine, wrong[first].position, asked.info, asked.untouched());
+    }
+  }
+}
+
+template <class T, class Ev, class Evd, class Evr, class Evx, class Gv, class Gvd, class Gvx,
+          class Trd, class Gtr, class Mtr, class Stedc>
+void check_eigen(const std::string& letter, Ev ev, Evd evd, Evr evr, Evx evx, Gv gv, Gvd gvd,
+                 Gvx gvx, Trd trd, Gtr gtr, Mtr mtr, Stedc stedc) {
+  using P = Eigenproblem<T>;
+  using List = std::vector<Wrong<T>>;
+  const std::string sy = letter + (P::kComplex ? "he" : "sy"),
+                    org = letter + (P::kComplex ? "un" : "or");
+  const Spoil<T> itype = [](P&p) { p.itype = 4; }, jobz = [](P&p) { p.jobz = '/'; },
+                 range = [](P&p) { p.range = '/'; }, uplo = [](P&p) { p.uplo = '/'; },
+                 n = [](P&p) { p.n = -1; }, lda = [](P&p) { p.lda = 1; },
+                 ldb = [](P&p) { p.ldb = 1; }, lwork = [](P&p) { p.lwork = 0; },
+                 lrwork = [](P&p) { p.lrwork = 0; }, liwork = [](P&p) { p.liwork = 0; };
+  const Spoil<T> vu = [](P&p) { p.range = 'V', p.vu = p.vl; },
+                 il = [](P&p) { p.range = 'I', p.il = 3; },
+                 iu = [](P&p) { p.range = 'I', p.iu = 3; }, ldz = [](P&p) { p.ldz = 1; };
+  const auto with_sizes = [&](List list, Integer position) {
+    list.push_back({position, lwork});
+    if (P::kComplex) list.push_back({position + 2, lrwork});
+    list.push_back({position + (P::kComplex ? 4 : 2), liwork});
+    return list;
+  };
+  const List of_ev = {{1, jobz}, {2, uplo}, {3, n}, {5, lda}};
+  const List of_gv = {{1, itype}, {2, jobz}, {3, uplo}, {4, n}, {6, lda}, {8, ldb}};
+  const List of_evr = {{1, jobz}, {2, range}, {3, uplo}, {4, n},   {6, lda},
+                       {8, vu},   {9, il},    {10, iu},  {15, ldz}};
+  List list = of_ev;
+  list.push_back({8, lwork});
+  check_eigenproblem<T>(sy + "ev", list, [&](P& p) {
+    p.with_rwork([&](auto... rwork) {
+      ev(&p.jobz, &p.uplo, &p.n, p.x.a.data(), &p.lda, p.w, p.x.work.data(), &p.lwork, rwork...,
+         &p.info, 1, 1);
+    });
+  });
+  check_eigenproblem<T>(sy + "evd", with_sizes(of_ev, 8), [&](P& p) {
+    p.with_sized_rwork([&](auto... rwork) {
+      evd(&p.jobz, &p.uplo, &p.n, p.x.a.data(), &p.lda, p.w, p.x.work.data(), &p.lwork, rwork...,
+          p.iwork, &p.liwork, &p.info, 1, 1);
+    });
+  });
+  const typename P::R abstol = 0;
+  check_eigenproblem<T>(sy + "evr", with_sizes(of_evr, 18), [&](P& p) {
+    p.with_sized_rwork([&](auto... rwork) {
+      evr(&p.jobz, &p.range, &p.uplo, &p.n, p.x.a.data(), &p.lda, &p.vl, &p.vu, &p.il, &p.iu,
+          &abstol, &p.found, p.w, p.x.b.data(), &p.ldz, p.iwork, p.x.work.data(), &p.lwork,
+          rwork..., p.iwork, &p.liwork, &p.info, 1, 1, 1);
+    });
+  });
+  list = of_evr;
+  list.push_back({17, lwork});
+  check_eigenproblem<T>(sy + "evx", list, [&](P& p) {
+    p.with_rwork([&](auto... rwork) {
+      evx(&p.jobz, &p.range, &p.uplo, &p.n, p.x.a.data(), &p.lda, &p.vl, &p.vu, &p.il, &p.iu,
+          &abstol, &p.found, p.w, p.x.b.data(), &p.ldz, p.x.work.data(), &p.lwork, rwork...,
+          p.iwork, p.iwork, &p.info, 1, 1, 1);
+    });
+  });
+  list = of_gv;
+  list.push_back({11, lwork});
+  check_eigenproblem<T>(sy + "gv", list, [&](P& p) {
+    p.with_rwork([&](auto... rwork) {
+      gv(&p.itype, &p.jobz, &p.uplo, &p.n, p.x.a.data(), &p.lda, p.x.b.data(), &p.ldb, p.w,
+         p.x.work.data(), &p.lwork, rwork..., &p.info, 1, 1);
+    });
+  });
+  check_eigenproblem<T>(sy + "gvd", with_sizes(of_gv, 11), [&](P& p) {
+    p.with_sized_rwork([&](auto... rwork) {
+      gvd(&p.itype, &p.jobz, &p.uplo, &p.n, p.x.a.data(), &p.lda, p.x.b.data(), &p.ldb, p.w,
+          p.x.work.data(), &p.lwork, rwork..., p.iwork, &p.liwork, &p.info, 1, 1);
+    });
+  });
+  check_eigenproblem<T>(sy + "gvx",
+                        List{{1, itype},
+                             {2, jobz},
+                             {3, range},
+                             {4, uplo},
+                             {5, n},
+                             {7, lda},
+                             {9, ldb},
+                             {11, vu},
+                             {12, il},
+                             {13, iu},
+                             {18, ldz},
+                             {20, lwork}},
+                        [&](P& p) {
+                          p.with_rwork([&](auto... rwork) {
+                            gvx(&p.itype, &p.jobz, &p.range, &p.uplo, &p.n, p.x.a.data(), &p.lda,
+                                p.x.b.data(), &p.ldb, &p.vl, &p.vu, &p.il, &p.iu, &abstol, &p.found,
+                                p.w, p.x.b.data(), &p.ldz, p.x.work.data(), &p.lwork, rwork...,
+                                p.iwork, p.iwork, &p.info, 1, 1, 1);
+                          });
+                        });
+  const List of_trd = {{1, uplo}, {2, n}, {4, lda}};
+  list = of_trd;
+  list.push_back({9, lwork});
+  check_eigenproblem<T>(sy + "trd", list, [&](P& p) {
+    trd(&p.uplo, &p.n, p.x.a.data(), &p.lda, p.w, p.w, p.x.tau.data(), p.x.work.data(), &p.lwork,
+        &p.info, 1);
+  });
+  list = of_trd;
+  list.push_back({7, lwork});
+  check_eigenproblem<T>(org + "gtr", list, [&](P& p) {
+    gtr(&p.uplo, &p.n, p.x.a.data(), &p.lda, p.x.tau.data(), p.x.work.data(), &p.lwork, &p.info, 1);
+  });
+  check_eigenproblem<T>(org + "mtr",
+                        List{{1, [](P& p) { p.side = '/'; }},
+                             {2, uplo},
+                             {3, [](P& p) { p.trans = P::kComplex ? 'T' : 'C'; }},
+                             {4, [](P& p) { p.m = -1; }},
+                             {5, n},
+                             {7, lda},
+                             {10, ldb},
+                             {12, lwork}},
+                        [&](P& p) {
+                          mtr(&p.side, &p.uplo, &p.trans, &p.m, &p.n, p.x.a.data(), &p.lda,
+                              p.x.tau.data(), p.x.b.data(), &p.ldb, p.x.work.data(), &p.lwork,
+                              &p.info, 1, 1, 1);
+                        });
+  check_eigenproblem<T>(letter + "stedc",
+                        with_sizes({{1, [](P& p) { p.compz = '/'; }}, {2, n}, {6, ldz}}, 8),
+                        [&](P& p) {
+                          p.with_sized_rwork([&](auto... rwork) {
+                            stedc(&p.compz, &p.n, p.w, p.w, p.x.b.data(), &p.ldz, p.x.work.data(),
+                                  &p.lwork, rwork..., p.iwork, &p.liwork, &p.info, 1);
+                          });
+                        });
+}
+
 /// Every argument of the mixed-precision solvers that can be wrong, with all later ones wrong, too.
 /// call(letter, n, nrhs, lda, ldb, ldx, info) returns whether all arrays are as they were.
 template <class Call>
@@ -485,6 +672,18 @@ int main() {
   check_gels<double>("d", SPELT(dgels));
   check_gels<std::complex<float>>("c", SPELT(cgels));
   check_gels<std::complex<double>>("z", SPELT(zgels));
+  check_eigen<float>("s", SPELT(ssyev), SPELT(ssyevd), SPELT(ssyevr), SPELT(ssyevx), SPELT(ssygv),
+                     SPELT(ssygvd), SPELT(ssygvx), SPELT(ssytrd), SPELT(sorgtr), SPELT(sormtr),
+                     SPELT(sstedc));
+  check_eigen<double>("d", SPELT(dsyev), SPELT(dsyevd), SPELT(dsyevr), SPELT(dsyevx), SPELT(dsygv),
+                      SPELT(dsygvd), SPELT(dsygvx), SPELT(dsytrd), SPELT(dorgtr), SPELT(dormtr),
+                      SPELT(dstedc));
+  check_eigen<std::complex<float>>("c", SPELT(cheev), SPELT(cheevd), SPELT(cheevr), SPELT(cheevx),
+                                   SPELT(chegv), SPELT(chegvd), SPELT(chegvx), SPELT(chetrd),
+                                   SPELT(cungtr), SPELT(cunmtr), SPELT(cstedc));
+  check_eigen<std::complex<double>>("z", SPELT(zheev), SPELT(zheevd), SPELT(zheevr), SPELT(zheevx),
+                                    SPELT(zhegv), SPELT(zhegvd), SPELT(zhegvx), SPELT(zhetrd),
+                                    SPELT(zungtr), SPELT(zunmtr), SPELT(zstedc));
 #ifdef ILP64
   check<float>({"s", spotrf_64_, spotrs_64_, sposv_64_, sgetrf_64_, sgetrs_64_, sgesv_64_,
                 strtrs_64_, sgecon_64_, spocon_64_, strcon_64_});

@@ -88,7 +88,7 @@ def wanted_macros(table):
     return {"LAPACK_" + name.rstrip("_"):
             f"{name}(a{',1' * [t for t, _ in row.parameters].count('std::size_t')})"
             for row, letter, spelling, name in table.names()
-            if row.kind in ("lapack", "mixed", "norm") and spelling == "lp64"}
+            if row.kind in ("lapack", "eigen", "mixed", "norm") and spelling == "lp64"}
 
 
 def macros(compiler, folder):

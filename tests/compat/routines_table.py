@@ -52,13 +52,19 @@ class Table:
         self.kinds = {
             kind: Kind(self.spellings_of(names, spellings), result) for kind, names, result in
             re.findall(r"#define OVERLAPACK_KIND_(\w+)\s+(\w+),\s*([\w<>]+),", text)}
-        rows = re.findall(r"^OVERLAPACK_ROUTINE\((\w+), (\w+), (\w+),\s*\((.*?)\),\s*\((.*?)\)\)",
-                          text, re.MULTILINE | re.DOTALL)
+        lists = r",\s*\((.*?)\),\s*\((.*?)\)"
+        rows = re.findall(rf"^OVERLAPACK_ROUTINE\((\w+), (\w+), (\w+){lists}\)", text,
+                          re.MULTILINE | re.DOTALL)
+        # One row for the real types, and one for the complex ones.
+        by_type = re.findall(rf"^OVERLAPACK_ROUTINE_BY_TYPE\((\w+), (\w+){lists}{lists}\)", text,
+                             re.MULTILINE | re.DOTALL)
+        count = len(re.findall(r"^OVERLAPACK_ROUTINE\w*\(", text, re.MULTILINE))
+        if not rows or len(rows) + len(by_type) != count:
+            raise ValueError(f"{len(rows) + len(by_type)} rows were understood, of {count}")
+        rows += [(kind, types, name, *both) for kind, name, *four in by_type
+                 for types, both in (("sd", four[:2]), ("cz", four[2:]))]
         self.rows = [Row(kind, types, name, [parameter(p) for p in split(parameters)],
                          split(arguments)) for kind, types, name, parameters, arguments in rows]
-        if not self.rows or len(self.rows) != text.count("OVERLAPACK_ROUTINE("):
-            raise ValueError(f"{len(self.rows)} rows were understood, of "
-                             f"{text.count('OVERLAPACK_ROUTINE(')}")
 
     @staticmethod
     def spellings_of(names, text):

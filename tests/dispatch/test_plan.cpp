@@ -40,6 +40,7 @@ TEST(Policy, SizeOfACall) {
   for (const Routine routine : {Routine::trtri, Routine::lauum, Routine::potri, Routine::getri}) {
     EXPECT_EQ(size_of(routine, {500, 500, 0}), 500);
   }
+  EXPECT_EQ(size_of(Routine::syevd, {500, 500, 500}), 500);
   for (const Routine routine : {Routine::geqrf, Routine::orgqr, Routine::ungqr, Routine::gels}) {
     EXPECT_EQ(size_of(routine, {8000, 1000, 0}), 2000);
   }
@@ -81,6 +82,14 @@ TEST(Policy, OperationCounts) {
   EXPECT_NEAR(flops_of(Routine::orgqr, 'd', square), 4 * n * n * n / 3, 2 * n * n);
   EXPECT_NEAR(flops_of(Routine::ormqr, 'd', solve), 2 * n * n * 10, 2 * n * n);
   EXPECT_NEAR(flops_of(Routine::gels, 'd', solve), 4 * n * n * n / 3 + 3 * n * n * 10, 2 * n * n);
+  EXPECT_NEAR(flops_of(Routine::syevd, 'd', square), 4 * n * n * n / 3, n * n);
+  EXPECT_NEAR(flops_of(Routine::heevr, 'z', solve), 4 * (8 * n * n * n / 3 + 2 * n * n * 10),
+              n * n);
+  EXPECT_NEAR(flops_of(Routine::sygv, 'd', square), 8 * n * n * n / 3, n * n);
+  EXPECT_NEAR(flops_of(Routine::sytrd, 'd', square), 4 * n * n * n / 3, n * n);
+  EXPECT_NEAR(flops_of(Routine::orgtr, 'd', square), 4 * n * n * n / 3, n * n);
+  EXPECT_NEAR(flops_of(Routine::ormtr, 'd', solve), 2 * n * n * 10, n * n);
+  EXPECT_EQ(flops_of(Routine::stedc, 'd', square), 0);
   EXPECT_NEAR(flops_of(Routine::gesv, 'd', solve), 2 * n * n * n / 3 + 2 * n * n * 10, 2 * n * n);
   EXPECT_NEAR(flops_of(Routine::posv, 'd', solve), n * n * n / 3 + 2 * n * n * 10, 2 * n * n);
   EXPECT_NEAR(flops_of(Routine::cholupdate, 'd', solve), 2 * n * n * 10, 20 * n);
@@ -161,6 +170,17 @@ TEST(Plans, LqHasTheBreakEvensOfQr) {
     for (const char type : kTypeLetters) EXPECT_EQ(profile.at(qr, type), profile.at(lq, type));
     EXPECT_EQ(size_of(lq, {400, 100, 20}), size_of(qr, {100, 400, 20}));
     EXPECT_EQ(flops_of(lq, 'd', {300, 300, 20}), flops_of(qr, 'd', {300, 300, 20}));
+  }
+}
+
+TEST(Plans, EigenproblemsAreNeverForTheDevice) {
+  const auto device = make_emulated_device();
+  for (std::size_t r = 0; r < kRoutineCount; ++r) {
+    const auto routine = static_cast<Routine>(r);
+    if (kind_of(routine) != RoutineKind::eigen) continue;
+    const Shape shape{100000, 100000, 100000};
+    EXPECT_FALSE(wants_device(routine, 'd', shape, Settings(), builtin_profile()));
+    EXPECT_FALSE(wants_device(routine, 'd', shape, Settings(), builtin_profile(), device.get()));
   }
 }
 

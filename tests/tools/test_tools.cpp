@@ -91,6 +91,45 @@ TEST(Problems, OfQrKnowRightResultsFromWrongOnes) {
   }
 }
 
+TEST(Problems, OfEigenvaluesKnowRightResultsFromWrongOnes) {
+  using tools::Routine;
+  const auto residual_of = [](auto one, Routine routine, Uplo uplo, bool spoil) {
+    using T = decltype(one);
+    constexpr std::size_t kSpoilt = 7;
+    tools::Call call = tools::square_call(routine, ScalarTraits<T>::letter, 60, 5, 3);
+    call.uplo = uplo;
+    tools::Problem<T> problem(call);
+    problem.generate(1);
+    tools::Ours<T>().run(problem);
+    EXPECT_EQ(problem.info, 0);
+    if (spoil) {
+      problem.eigen_work().values[kSpoilt] += Real<T>(1);
+      problem.a()(kSpoilt, 3) += T(1);
+      if (tools::has_right_hand_sides(routine)) problem.b()(kSpoilt, 3) += T(1);
+    }
+    const double residual = problem.residual();
+    problem.generate(1);
+    tools::CpuContender<T>().run(problem);
+    EXPECT_LT(problem.residual(), 30);
+    return residual;
+  };
+  for (std::size_t r = 0; r < dispatch::kRoutineCount; ++r) {
+    const auto routine = static_cast<Routine>(r);
+    if (dispatch::kind_of(routine) != RoutineKind::eigen) continue;
+    for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
+      for (const char type : dispatch::kTypeLetters) {
+        if (!dispatch::exists(routine, type)) continue;
+        SCOPED_TRACE(testing::Message() << type << name_of(routine) << static_cast<char>(uplo));
+        const auto residual = [&](bool spoil) {
+          return with_type(type, [&](auto one) { return residual_of(one, routine, uplo, spoil); });
+        };
+        EXPECT_LT(residual(false), 30);
+        EXPECT_GT(residual(true), 30);
+      }
+    }
+  }
+}
+
 TEST(BreakEven, IsFoundAsPreciselyAsAskedFor) {
   for (const Index truth : {33, 100, 700, 1024, 1025, 4000}) {
     for (const double precision : {0.25, 0.1, 0.0}) {
@@ -149,6 +188,13 @@ TEST(LogReader, ALineIsReadAsItWasWritten) {
   EXPECT_EQ(logged->call->lda, 310);
   EXPECT_EQ(logged->call->ldb, 320);
   EXPECT_EQ(logged->call->op, Op::trans);
+}
+
+TEST(LogReader, KnowsPartsOfOtherCalls) {
+  EXPECT_FALSE(parse_call(kLine)->is_part);
+  const std::string line(kLine);
+  const std::size_t at = line.find(" why=");
+  EXPECT_TRUE(parse_call(line.substr(0, at) + " within=dsyevd" + line.substr(at))->is_part);
 }
 
 TEST(LogReader, LettersOfACall) {

@@ -17,6 +17,10 @@ struct ProblemRow {
   bool estimates = false;       ///< the condition: the routine has workspaces for that
   bool has_reflectors = false;  ///< TAU and a workspace, as routines of QR have
   bool has_triangles = false;   ///< it is given the triangles of blocks of reflectors
+  bool eigen = false;           ///< of the symmetric eigenproblem, as Problem::eigen_work() says
+  bool generalized = false;     ///< with a second matrix
+  /// Makes of the data what the routine is given, if that is the result of another one.
+  void (*prepare)(Problem<T>&) = nullptr;
   /// op(A) x, if the routine is not given A itself. Of QR, what op(Q)^H or Q is to be.
   std::vector<Double<T>> (*times)(const Problem<T>&, std::vector<Double<T>> x) = nullptr;
   /// X x, if the result X is the inverse of A, or A itself.

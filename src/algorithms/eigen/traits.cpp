@@ -1,0 +1,78 @@
+#include "algorithms/eigen/traits.hpp"
+
+#include <cstddef>
+
+namespace overlapack::algorithms {
+namespace {
+
+// Operations with a matrix of order n, of which k eigenvectors are wanted.
+double of_reduction(double n) { return 4 * n * n * n / 3; }
+/// At most: no eigenvalue is found to be that of a part.
+double of_merges(double n, double k) { return k > 0 ? 4 * n * n * n / 3 : 0; }
+double of_way_back(double n, double k) { return 2 * n * n * k; }
+
+/// Of `Flops`, which counts the operations for n and k.
+template <double Flops(double n, double k)>
+class EigenTraits final : public FamilyTraits {
+ public:
+  Index size(const Shape& shape) const override { return shape.n; }
+  const Tuning::BreakEven::Sizes& builtin_break_evens(const Tuning::BreakEven&,
+                                                      bool) const override {
+    static constexpr Tuning::BreakEven::Sizes kNone = {{kNever, kNever, kNever, kNever},
+                                                       {kNever, kNever, kNever, kNever}};
+    return kNone;
+  }
+  double flops(const Shape& shape) const override {
+    return Flops(static_cast<double>(shape.n), static_cast<double>(shape.nrhs));
+  }
+  Index block_size(const Request&, bool) const override { return 1; }
+  /// That of the matrix.
+  std::size_t memory(const Request& request, const Options&) const override {
+    const auto n = static_cast<std::size_t>(request.shape.n);
+    return n * n * with_type(request.type, [](auto one) { return sizeof one; });
+  }
+};
+
+double of_driver(double n, double k) {
+  return of_reduction(n) + of_merges(n, k) + of_way_back(n, k);
+}
+/// Besides, B is factored, A brought to the form of the other problem, and vectors solved for.
+double of_generalized_driver(double n, double k) {
+  return of_driver(n, k) + n * n * n / 3 + n * n * n + n * n * k;
+}
+double of_sytrd(double n, double) { return of_reduction(n); }
+double of_orgtr(double n, double) { return 4 * n * n * n / 3; }
+
+}  // namespace
+
+const FamilyTraits& eigen_traits() {
+  static constexpr EigenTraits<of_driver> kTraits;
+  return kTraits;
+}
+
+const FamilyTraits& generalized_eigen_traits() {
+  static constexpr EigenTraits<of_generalized_driver> kTraits;
+  return kTraits;
+}
+
+const FamilyTraits& sytrd_traits() {
+  static constexpr EigenTraits<of_sytrd> kTraits;
+  return kTraits;
+}
+
+const FamilyTraits& orgtr_traits() {
+  static constexpr EigenTraits<of_orgtr> kTraits;
+  return kTraits;
+}
+
+const FamilyTraits& ormtr_traits() {
+  static constexpr EigenTraits<of_way_back> kTraits;
+  return kTraits;
+}
+
+const FamilyTraits& stedc_traits() {
+  static constexpr EigenTraits<of_merges> kTraits;
+  return kTraits;
+}
+
+}  // namespace overlapack::algorithms

@@ -1,0 +1,68 @@
+// The symmetric eigenproblem: drivers, and the routines that these are made of. The device has no
+// algorithm: all calls are for the CPU LAPACK, whatever their size and the settings.
+//
+// A CPU LAPACK's own drivers call the others by their names, and look at no `info` of a routine
+// that cannot fail. So nothing here may need memory.
+#include <array>
+#include <functional>
+#include <new>
+#include <string_view>
+
+#include "dispatch/route.hpp"
+
+namespace overlapack::dispatch {
+namespace {
+
+/// The routine of each row of the table, if it is routed.
+constexpr std::array<Routine, kRoutineRowCount> routines_of_rows() {
+  std::array<Routine, kRoutineRowCount> routines{};
+  std::size_t routed = 0;
+  for (std::size_t row = 0; routed < kLapackRoutineCount; ++row) {
+    routines[row] = static_cast<Routine>(routed);
+    if (std::string_view(kRoutineRows[row].name) == kRoutines[routed].name) ++routed;
+  }
+  return routines;
+}
+
+/// In place of route(). What the CPU LAPACK makes the call of comes back by name: ?ormqr and ?potrf
+/// go their own ways, and the rest is part of the call.
+Index stay_on_cpu(const Call& call, const std::function<Index()>& on_cpu) {
+  if (Composed::is_any() || !Nesting().outermost()) return on_cpu();
+  Context& context = Context::instance();
+  const Settings& settings = context.settings();
+  if (is_small(context, settings, call, false)) return on_cpu();
+  const AtWork at_work;
+  Decision decision = decide(context, settings, call, false);
+  decision.plan.on_device = false;
+  try {
+    decision.plan.why = "the device has no algorithm for it";
+  } catch (const std::bad_alloc&) {  // only the text is missing
+  }
+  const CallLog log(context, settings, call, decision);
+  Index info = kNoMemory;
+  if (!decision.resident) {
+    const Composed composed(call);
+    info = on_cpu();
+  }
+  log.write(info, flops_done(call.routine, call.type, call.shape, info));
+  return info;
+}
+
+}  // namespace
+
+template <class T>
+Index eigen(std::size_t row, const EigenCall<T>& asked, const std::function<Index()>& on_cpu) {
+  static constexpr auto kRoutineOf = routines_of_rows();
+  Call call = make_call<T>(kRoutineOf[row], asked.a, asked.b, asked.z);
+  call.shape.nrhs = asked.vectors;
+  call.uplo = asked.uplo;
+  call.trans = asked.trans;
+  return stay_on_cpu(call, on_cpu);
+}
+
+#define OVERLAPACK_INSTANTIATE(T) \
+  template Index eigen<T>(std::size_t, const EigenCall<T>&, const std::function<Index()>&);
+OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
+#undef OVERLAPACK_INSTANTIATE
+
+}  // namespace overlapack::dispatch
