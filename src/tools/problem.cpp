@@ -7,7 +7,7 @@
 #include <new>
 
 #include "cpu/eigen.hpp"
-#include "cpu/qr.hpp"
+#include "cpu/householder.hpp"
 #include "host/workers.hpp"
 #include "tools/problems/row.hpp"
 #include "tools/problems/triangle.hpp"
