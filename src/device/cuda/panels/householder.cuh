@@ -213,6 +213,7 @@ __device__ void store_column_of_t(const QrOperands<T>& to, int n, int k, T tau, 
   const int i = static_cast<int>(threadIdx.x) % kWarp;
   if (i >= n) return;
   T sum = from_real<T>(0);
+#pragma unroll 4
   for (int l = i; l < k; ++l) sum = add_product(sum, t[i + column_offset(l, ld)], z[l]);
   const T element = i < k ? negate(product(tau, sum)) : i == k ? tau : from_real<T>(0);
   t[i + column_offset(k, ld)] = element;
