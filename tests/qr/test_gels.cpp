@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "algorithms/qr/gels.hpp"
+#include "algorithms/shared/substitution.hpp"
 #include "cpu/qr.hpp"
 #include "dispatch/route.hpp"
 #include "qr/reflectors.hpp"
@@ -553,7 +554,10 @@ TYPED_TEST(Gels, TakesTheMemoryThatItSays) {
       const std::size_t said =
           algorithms::gels_bytes<T>(this->device(), options, c.shape.rows, c.shape.cols, c.nrhs);
       EXPECT_LE(peak, said) << c;
-      EXPECT_GE(peak, said - said / 4) << c;
+      // Only a system that is solved with R itself takes what is said for substitution.
+      const std::size_t substitution =
+          algorithms::Substitution<T>::bytes(this->device(), c.shape.cols, c.nrhs);
+      EXPECT_GE(peak + substitution, said - said / 4) << c;
     }
   }
 }

@@ -175,13 +175,17 @@ TYPED_TEST(Geqrf, FactorsAreThoseOfTheCpuLapack) {
   }
 }
 
-TYPED_TEST(Geqrf, TheSameBitsWhateverTheTimingByColumnsAndByRows) {
+TYPED_TEST(Geqrf, TheSameNumbersWhateverTheTimingByColumnsAndByRows) {
   for (const Shape& shape : {Shape{130, 130}, Shape{300, 60}, Shape{60, 130}}) {
     const auto a = random_matrix<TypeParam>(shape.rows, shape.cols, 1);
     const auto first = this->factor(a, 8);
     for (const Reflectors kind : {Reflectors::columns, Reflectors::rows, Reflectors::rows}) {
       const auto again = this->factor(kind, a, this->options(8));
-      EXPECT_TRUE(same_bits(first.a, again.a)) << shape;
+      // cuBLAS adjoins a zero to one of another sign.
+      if (kind == Reflectors::columns) {
+        EXPECT_TRUE(same_bits(first.a, again.a)) << shape;
+      }
+      EXPECT_EQ(largest_difference(first.a, again.a), 0) << shape;
       EXPECT_EQ(first.tau, again.tau) << shape;
     }
   }
