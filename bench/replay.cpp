@@ -25,7 +25,7 @@ std::vector<Group> group(const std::vector<tools::LoggedCall>& calls) {
   std::map<std::string, std::size_t> places;
   std::vector<Group> groups;
   for (const tools::LoggedCall& logged : calls) {
-    if (!logged.call) continue;
+    if (!logged.is_repeatable()) continue;
     const Call& c = *logged.call;
     std::string key = name_of(c) + ' ' + logged.where;
     for (const Index number : {c.shape.m, c.shape.n, c.shape.nrhs, c.lda, c.ldb,
@@ -68,10 +68,11 @@ int replay(const Options& options) {
   }
   const std::vector<Group> groups = group(calls);
   const auto left_out =
-      std::count_if(calls.begin(), calls.end(), [](const auto& c) { return !c.call.has_value(); });
+      std::count_if(calls.begin(), calls.end(), [](const auto& c) { return !c.is_repeatable(); });
   if (left_out > 0) {
     std::cerr << "overlapack-bench: " << left_out << " of " << calls.size()
-              << " calls are left out: updates and norms are not replayed\n";
+              << " calls are left out: updates, norms, and Q that is not square or is on the right "
+                 "are not replayed\n";
   }
   if (groups.empty()) throw std::runtime_error(options.replay + " holds no call to replay");
   Device* device = nullptr;

@@ -40,6 +40,7 @@ std::string fault_of(const Call& call) {
       return number.text() + " is out of range";
     }
   }
+  if (!has_problem(call)) return {};  // it is not repeated
   if (!is_rectangular(call.routine) && m.value != n.value) {
     return m.text() + " is not " + n.text();
   }

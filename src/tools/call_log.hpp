@@ -21,7 +21,7 @@ namespace overlapack::tools {
 struct LoggedCall {
   std::string name;  ///< "dgetrf"
   Shape shape;
-  std::optional<Call> call;  ///< if it is a LAPACK routine's, whose problems can be made again
+  std::optional<Call> call;  ///< if it is a LAPACK routine's
   Index info = 0;
   std::string where;  ///< "cpu", or the device's name
   std::string why;    ///< it went there
@@ -32,6 +32,9 @@ struct LoggedCall {
   Index line = 0;         ///< of the log, from 1
   bool is_part = false;   ///< of a call that has a line of its own
   std::string fault;  ///< why no LAPACK can have served `call`; empty if nothing speaks against it
+
+  /// Whether its problem can be made again.
+  bool is_repeatable() const { return call && has_problem(*call); }
 };
 
 /// Reads one line. Nothing if it is not a line of the call log: a program's own output may stand

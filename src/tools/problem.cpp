@@ -106,6 +106,13 @@ bool is_rectangular(Routine routine) {
          routine == Routine::gels;
 }
 
+bool has_problem(const Call& call) {
+  const Matrix given = row_of<double>(call.routine).matrix;
+  if (given != Matrix::reflectors && given != Matrix::reflectors_in_rows) return true;
+  const bool on_the_left = !has_right_hand_sides(call.routine) || call.ldb >= call.shape.m;
+  return call.shape.m == call.shape.n && on_the_left;
+}
+
 bool is_for_device(Routine routine) {
   return dispatch::builtin_profile().at(routine, dispatch::kTypeLetters[0]) < dispatch::kNever;
 }

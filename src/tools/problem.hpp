@@ -48,6 +48,8 @@ bool has_right_hand_sides(Routine routine);
 bool is_factor_given(Routine routine);
 /// Whether there are problems whose matrix is not square.
 bool is_rectangular(Routine routine);
+/// Whether there is a problem for such a call. Q of one is square, and stands on the left.
+bool has_problem(const Call& call);
 /// Whether calls of the routine may go to a device: it has a break-even size then.
 bool is_for_device(Routine routine);
 /// A call on a square matrix of order n with leading dimensions n + pad.

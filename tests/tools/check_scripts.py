@@ -124,7 +124,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for script in ("demo", "test", "gpu-check", "benchmark", "compare-launches",
                        "compare-results", "compare-times", "cold-start", "count-promises",
-                       "fuzz", "plot", "programs", "soak"):
+                       "fuzz", "plot", "programs", "soak", "suites"):
             done = run(script, "--help", cwd=folder)
             assert done.returncode == 0 and done.stderr == "", done
             assert "scripts/" + script in done.stdout and "set -" not in done.stdout, done.stdout
@@ -142,7 +142,7 @@ def main():
 
         check_count_promises(folder)
         check_demo(folder)
-        for script in ("cold-start", "count-promises", "fuzz", "programs", "soak"):
+        for script in ("cold-start", "count-promises", "fuzz", "programs", "soak", "suites"):
             done = run(script, cwd=folder)
             assert done.returncode == 1 and "there is no finished build" in done.stderr, done
             assert run(script, "--unknown", cwd=folder).returncode == 2
@@ -150,6 +150,8 @@ def main():
             for number in ("0", "x", "-1"):
                 assert run(script, option, number, cwd=folder).returncode == 2
         assert run("fuzz", "build", "typo", cwd=folder).returncode == 2
+        done = run("suites", "--only", "octave,typo", cwd=folder)
+        assert done.returncode == 2 and "no suite 'typo'" in done.stderr, done
         for option, wrong in (("--sizes", "15"), ("--sizes", "100,"), ("--operations", "typo"),
                               ("--operations", "svd,"), ("--reps", "0"), ("--seconds", "x"),
                               ("--csv", "/proc/x/y"), ("--profile", "/proc/x/y")):

@@ -239,6 +239,25 @@ TEST(LogReader, WhatNoLapackCanHaveServed) {
   EXPECT_EQ(fault("dpotrf m=5 n=9 nrhs=0 lda=5 ldb=1"), "m=5 is not n=9");
   EXPECT_EQ(fault("dgesv m=5 n=5 nrhs=1 lda=5 ldb=4"), "ldb=4 is less than n=5");
   EXPECT_EQ(fault("dlange m=5 n=5 nrhs=0 lda=4 ldb=0"), "") << "it is not repeated";
+  EXPECT_EQ(fault("dorgqr m=9 n=5 nrhs=0 lda=9 ldb=1"), "") << "neither is this";
+  EXPECT_EQ(fault("dorgqr m=9 n=9 nrhs=0 lda=8 ldb=1"), "lda=8 is less than m=9");
+}
+
+TEST(LogReader, ProductsWithQAreRepeatedIfItIsSquareAndOnTheLeft) {
+  const auto is_repeatable = [](const std::string& numbers) {
+    const auto logged = parse_call("overlapack " + numbers +
+                                   " uplo=- trans=- info=0 where=cpu ms=1 gflops=1 up=0 down=0");
+    EXPECT_TRUE(logged.has_value() && logged->call.has_value()) << numbers;
+    EXPECT_EQ(logged->fault, "") << numbers;
+    return logged->is_repeatable();
+  };
+  EXPECT_TRUE(is_repeatable("dormqr m=9 n=9 nrhs=3 lda=9 ldb=9"));
+  EXPECT_FALSE(is_repeatable("dormqr m=9 n=5 nrhs=3 lda=9 ldb=9"));
+  EXPECT_FALSE(is_repeatable("dormqr m=9 n=9 nrhs=3 lda=9 ldb=3")) << "from the right";
+  EXPECT_FALSE(is_repeatable("zunmlq m=9 n=5 nrhs=3 lda=5 ldb=9"));
+  EXPECT_TRUE(is_repeatable("dorglq m=9 n=9 nrhs=0 lda=9 ldb=1"));
+  EXPECT_FALSE(is_repeatable("dorglq m=5 n=9 nrhs=0 lda=5 ldb=1"));
+  EXPECT_TRUE(is_repeatable("dgeqrf m=9 n=5 nrhs=0 lda=9 ldb=1"));
 }
 
 TEST(LogReader, WhatIsNoLineOfItIsSkipped) {
