@@ -33,6 +33,22 @@ void on_cpu(const Herk<T>& op) {
   herk<T>(op.uplo, op.op, op.alpha, here(op.a), op.beta, here(op.c));
 }
 
+/// Column by column, each from its diagonal element on or down to it.
+template <class T>
+void on_cpu(const Her2k<T>& op) {
+  const HostView<const T> a = here(op.a), b = here(op.b);
+  const HostView<T> c = here(op.c);
+  for (Index j = 0; j < c.cols; ++j) {
+    const Range i = rows_of_column(part_of(op.uplo), 0, c.rows, j), one = {j, j + 1},
+                all = {0, a.cols};
+    gemm<T>(Op::none, Op::conj_trans, op.alpha, a.block(i, all), b.block(one, all), T(op.beta),
+            c.block(i, one));
+    gemm<T>(Op::none, Op::conj_trans, conj(op.alpha), b.block(i, all), a.block(one, all), T(1),
+            c.block(i, one));
+    c(j, j) = T(real(c(j, j)));
+  }
+}
+
 template <class T>
 void on_cpu(const Trsm<T>& op) {
   trsm<T>(op.side, op.uplo, op.op, op.diag, op.alpha, here(op.a), here(op.b));

@@ -31,6 +31,7 @@ class CudaKernels final : public Kernels<T> {
   // The core, in blas/ and reductions/.
   void run(Queue& queue, const Gemm<T>& op) override { launch_here(queue, op); }
   void run(Queue& queue, const Herk<T>& op) override { launch_here(queue, op); }
+  void run(Queue& queue, const Her2k<T>& op) override { launch_here(queue, op); }
   void run(Queue& queue, const Trsm<T>& op) override { launch_here(queue, op); }
   void run(Queue& queue, const Copy<T>& op) override { launch_here(queue, op); }
   void run(Queue& queue, const Mirror<T>& op) override { launch_here(queue, op); }
