@@ -237,6 +237,17 @@ TYPED_TEST(Sytrd, IsThatOfTheCpuLapack) {
   }
 }
 
+TYPED_TEST(Sytrd, ImaginaryPartsOfTheDiagonalAreIgnored) {
+  using T = TypeParam;
+  if constexpr (is_complex<T>) {
+    auto a = hermitian<T>(50, 12);
+    for (Index j = 0; j < a.cols(); ++j) {
+      a(j, j) = T(a(j, j).real(), std::numeric_limits<Real<T>>::quiet_NaN());
+    }
+    this->expect_reduces(a);
+  }
+}
+
 /// Where there is nothing to reflect, tau is 0.
 TYPED_TEST(Sytrd, MatricesWithAStructure) {
   using T = TypeParam;

@@ -30,6 +30,7 @@ std::size_t Tridiagonalization<T>::bytes(const Device& device, const Options& op
 
 template <class T>
 void Tridiagonalization<T>::reduce(Queue& queue) const {
+  clear_imaginary_diagonal(queue, matrix());
   for (const Range& j : partition(n_, nb_)) {
     const Index order = n_ - j.first, columns = j.size(), behind = n_ - j.last;
     const Index steps = std::min(columns, order - 1);
