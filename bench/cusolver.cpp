@@ -556,6 +556,72 @@ class CusolverQr final : public OnGpu<T> {
   std::vector<char> host_work_;
 };
 
+/// cuSOLVER's functions for a reduction to tridiagonal form, by type.
+template <class T>
+struct ReductionFunctions;
+#define OVERLAPACK_REDUCTION(type, scalar, name)                          \
+  template <>                                                             \
+  struct ReductionFunctions<type> {                                       \
+    using Scalar = scalar;                                                \
+    static constexpr auto size_to_reduce = cusolverDn##name##_bufferSize; \
+    static constexpr auto reduce = cusolverDn##name;                      \
+  };
+OVERLAPACK_REDUCTION(float, float, Ssytrd)
+OVERLAPACK_REDUCTION(double, double, Dsytrd)
+OVERLAPACK_REDUCTION(std::complex<float>, cuComplex, Chetrd)
+OVERLAPACK_REDUCTION(std::complex<double>, cuDoubleComplex, Zhetrd)
+#undef OVERLAPACK_REDUCTION
+
+/// sytrd (hetrd).
+template <class T>
+class CusolverReduction final : public OnGpu<T> {
+ public:
+  CusolverReduction(const Call& call, bool round_trip, int gpu)
+      : OnGpu<T>(round_trip, gpu),
+        n_(call.shape.n),
+        uplo_(call.uplo == Uplo::lower ? CUBLAS_FILL_MODE_LOWER : CUBLAS_FILL_MODE_UPPER),
+        a_(count(n_) * count(n_)),
+        tau_(count(n_)),
+        d_and_e_(2 * count(n_)) {
+    check(Functions::size_to_reduce(handle_, uplo_, small(), scalars(a_), small(), d_and_e_.data(),
+                                    d_and_e_.data() + n_, scalars(tau_), &work_count_));
+    work_ = std::make_unique<DeviceArray<T>>(static_cast<std::size_t>(work_count_));
+  }
+
+ private:
+  using OnGpu<T>::handle_, OnGpu<T>::info_;
+  using Functions = ReductionFunctions<T>;
+  using Scalar = typename Functions::Scalar;
+
+  int small() const { return static_cast<int>(n_); }
+  static Scalar* scalars(const DeviceArray<T>& array) {
+    return reinterpret_cast<Scalar*>(array.data());
+  }
+
+  void upload(Problem<T>& problem) override {
+    copy(a_.data(), n_, problem.a().data, problem.a().ld, n_, n_, cudaMemcpyHostToDevice);
+  }
+  void compute(Problem<T>&) override {
+    check(Functions::reduce(handle_, uplo_, small(), scalars(a_), small(), d_and_e_.data(),
+                            d_and_e_.data() + n_, scalars(tau_), scalars(*work_), work_count_,
+                            info_.data()));
+  }
+  void download(Problem<T>& problem) override {
+    copy(problem.a().data, problem.a().ld, a_.data(), n_, n_, n_, cudaMemcpyDeviceToHost);
+    copy(problem.tau(), n_, tau_.data(), n_, n_ - 1, 1, cudaMemcpyDeviceToHost);
+    copy(problem.eigen_work().values.data(), 2 * n_, d_and_e_.data(), 2 * n_, 2 * n_ - 1, 1,
+         cudaMemcpyDeviceToHost);
+    this->download_info(problem);
+  }
+
+  const Index n_;
+  const cublasFillMode_t uplo_;
+  DeviceArray<T> a_, tau_;
+  DeviceArray<Real<T>> d_and_e_;
+  int work_count_ = 0;
+  std::unique_ptr<DeviceArray<T>> work_;
+};
+
 }  // namespace
 
 template <class T>
@@ -580,6 +646,9 @@ std::unique_ptr<Contender<T>> make_cusolver(const Call& call, bool round_trip, i
       call.routine == Routine::ungqr || call.routine == Routine::ormqr ||
       call.routine == Routine::unmqr || call.routine == Routine::gels) {
     return std::make_unique<CusolverQr<T>>(call, round_trip, gpu);
+  }
+  if (call.routine == Routine::sytrd || call.routine == Routine::hetrd) {
+    return std::make_unique<CusolverReduction<T>>(call, round_trip, gpu);
   }
   const bool is_given =
       tools::is_factor_given(call.routine) && !tools::has_right_hand_sides(call.routine);

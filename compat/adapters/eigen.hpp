@@ -79,9 +79,11 @@ I* as_given(cpu::Integers<I> argument) {
   return argument.data;
 }
 
-/// Does a call with these arguments, the last of which is info.
-template <class T, class I, class... Arguments>
-void serve(const Caller& caller, const Checked<T, I>& checked, Arguments... arguments) {
+/// Does a call with these arguments, the last of which is info. Where they are right, and there is
+/// something to do, on_its_way(on_cpu) does it and returns info. on_cpu() has the CPU LAPACK do it.
+template <class T, class I, class OnItsWay, class... Arguments>
+void serve_by(OnItsWay on_its_way, const Caller& caller, const Checked<T, I>& checked,
+              Arguments... arguments) {
   const Works<T, I>& works = checked.works;
   const cpu::EigenSizes& least = checked.least;
   const dispatch::EigenCall<T>& call = checked.call;
@@ -114,7 +116,17 @@ void serve(const Caller& caller, const Checked<T, I>& checked, Arguments... argu
     return works.see_to_sizes(least, said);
   }
   const auto on_cpu = [&]() -> Index { return by_cpu_lapack() ? info : dispatch::kNoMemory; };
-  info = static_cast<I>(dispatch::eigen<T>(caller.row, call, std::cref(on_cpu)));
+  info = static_cast<I>(on_its_way(on_cpu));
+}
+
+/// The same of a call that the device has no algorithm for.
+template <class T, class I, class... Arguments>
+void serve(const Caller& caller, const Checked<T, I>& checked, Arguments... arguments) {
+  serve_by(
+      [&](const auto& on_cpu) {
+        return dispatch::eigen<T>(caller.row, checked.call, std::cref(on_cpu));
+      },
+      caller, checked, arguments...);
 }
 
 // ---- Drivers ------------------------------------------------------------------------------------
@@ -405,10 +417,23 @@ void reduce(const Caller& caller, const char* uplo, const I* n, T* a, const I* l
             Real<T>* e, T* tau, T* work, const I* lwork, I* info) {
   const int wrong =
       first_invalid({{1, is_uplo(*uplo)}, {2, *n >= 0}, {4, *lda >= at_least_one(*n)}});
-  dispatch::EigenCall<T> call{HostView<const T>(a, *n, *n, *lda)};
-  call.uplo = static_cast<char>(to_uplo(*uplo));
-  serve(caller, Checked<T, I>{wrong, {work, lwork}, 9, {}, *n == 0, call}, uplo, n, a, lda, d, e,
-        tau, work, lwork, cpu::Integers<I>{info});
+  const HostView<T> matrix(a, *n, *n, *lda);
+  const auto wanted = [&] {
+    const I query = cpu::Workspace<T>::kQuery;
+    T size(0);
+    I told = 0;
+    const bool said =
+        cpu::forward(dispatch::cpu_lapack<T>(caller.family), caller.row, {*n, *lda}, uplo, n, a,
+                     lda, d, e, tau, &size, &query, cpu::Integers<I>{&told});
+    cpu::see_to_size<T>({&size, query}, 1, said);
+    return size;
+  };
+  const auto on_its_way = [&](const auto& on_cpu) {
+    return dispatch::sytrd<T>(to_uplo(*uplo), matrix, d, e, tau, work, std::cref(on_cpu),
+                              std::cref(wanted));
+  };
+  serve_by(on_its_way, caller, Checked<T, I>{wrong, {work, lwork}, 9, {}, *n == 0, {matrix}}, uplo,
+           n, a, lda, d, e, tau, work, lwork, cpu::Integers<I>{info});
 }
 
 template <class T, class I>

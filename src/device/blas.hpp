@@ -69,6 +69,34 @@ struct Herk {
   }
 };
 
+/// C := alpha A B^H + conj(alpha) B A^H + beta C on the `uplo` triangle: ?syr2k for real T; ?her2k
+/// for complex T, where the imaginary part of the diagonal becomes zero.
+///   Writes    the triangle of c, n x n
+template <class T>
+struct Her2k {
+  using Scalar = T;
+  using Group = Blas<T>;
+  static constexpr const char* kName = "her2k";
+
+  Uplo uplo;
+  T alpha;
+  DeviceView<const T> a, b;
+  Real<T> beta;
+  DeviceView<T> c;
+
+  bool empty() const { return c.empty() || (a.cols == 0 && beta == Real<T>(1)); }
+  bool fits() const {
+    return operation::same_shape(a, b) && a.rows == c.rows && operation::is_square(c);
+  }
+  double flops() const {
+    return operation::flops<T>(operation::product(c.rows, c.rows + 1, a.cols));
+  }
+  template <class Self, class Visit>
+  static void operands(Self& self, Visit visit) {
+    visit(self.a), visit(self.b), visit(self.c);
+  }
+};
+
 /// B := alpha op(A)^-1 B (left) or alpha B op(A)^-1 (right) for a triangular matrix A (?trsm).
 ///   Writes   b
 template <class T>
@@ -271,6 +299,7 @@ class Blas {
   friend class Queue;
   virtual void run(Queue&, const Gemm<T>&) = 0;
   virtual void run(Queue&, const Herk<T>&) = 0;
+  virtual void run(Queue&, const Her2k<T>&) = 0;
   virtual void run(Queue&, const Trsm<T>&) = 0;
   virtual void run(Queue&, const Copy<T>&) = 0;
   virtual void run(Queue&, const Mirror<T>&) = 0;

@@ -57,6 +57,16 @@ void Panels<T>::run(Queue& queue, const GeqrfPanel<T>& op) {
 }
 
 template <class T>
+Index Panels<T>::sytrd_work(Index) const {
+  return 0;
+}
+
+template <class T>
+void Panels<T>::run(Queue& queue, const SytrdPanel<T>& op) {
+  by_the_cpu(device_, queue, op);
+}
+
+template <class T>
 void Panels<T>::run(Queue& queue, const UpdatePanel<T>& op) {
   by_the_cpu(device_, queue, op);
 }
@@ -100,6 +110,13 @@ void Fused<T>::run(Queue& queue, const Eliminate<T>& op) {
     run(queue, Trsm<T>{Side::left, op.uplo, forward(op.uplo), Diag::non_unit, T(1), l11, x1});
     if (below > 0) run(queue, Gemm<T>{forward(op.uplo), Op::none, T(-1), l21, x1, T(1), x2});
   }
+}
+
+// ---- Hermitian matrices -------------------------------------------------------------------
+
+template <class T>
+void Fused<T>::run(Queue& queue, const TurnTriangle<T>& op) {
+  by_the_cpu(this->device_, queue, op);
 }
 
 // ---- Updates of a Cholesky factor ---------------------------------------------------------

@@ -141,6 +141,30 @@ struct Eliminate {
   }
 };
 
+// ---- Hermitian matrices -------------------------------------------------------------------
+
+/// Turns a triangle around the matrix's centre: A becomes the matrix with rows and columns in
+/// reverse order, of which the other triangle is given then.
+///   Operands  of a the `uplo` triangle counts
+///   Writes    the other triangle of a; its diagonal
+template <class T>
+struct TurnTriangle {
+  using Scalar = T;
+  using Group = Fused<T>;
+  static constexpr const char* kName = "turn_triangle";
+
+  Uplo uplo;
+  DeviceView<T> a;
+
+  bool empty() const { return a.empty(); }
+  bool fits() const { return operation::is_square(a); }
+  double flops() const { return 0; }
+  template <class Self, class Visit>
+  static void operands(Self& self, Visit visit) {
+    visit(self.a);
+  }
+};
+
 // ---- Updates of a Cholesky factor whose panels need not wait for each other ---------------
 
 /// The bases of an update of the factor L of A to that of A + sign V V^H, panel by panel of `width`
@@ -577,6 +601,7 @@ class Fused : public Panels<T> {
   virtual void run(Queue&, const InvertBlocks<T>&);
   virtual void run(Queue&, const BackSubstitute<T>&);
   virtual void run(Queue&, const Eliminate<T>&);
+  virtual void run(Queue&, const TurnTriangle<T>&);
   virtual void run(Queue&, const UpdateBases<T>&);
   virtual void run(Queue&, const UpdatePanels<T>&);
   virtual void run(Queue&, const ComposeInterchanges<T>&);

@@ -18,6 +18,8 @@ struct Limits {
   /// Columns of the GetrfPanel that takes the least time for a column. Several of them, one after
   /// the other, make a wider one.
   Index getrf_panel_width = 64;
+  /// Columns of a SytrdPanel at most.
+  Index sytrd_panel_width = 64;
   /// Columns of an UpdatePanel at most.
   Index update_panel_width = 64;
   /// Rows of PermuteRows at most; 0 where single interchanges do as well.
@@ -135,6 +137,52 @@ struct GeqrfPanel {
   }
 };
 
+/// The first columns of the reduction of a Hermitian matrix A, n x n, to a tridiagonal one by
+/// Householder reflectors (LAPACK's ?latrd): Q = H_0 H_1 ..., H_j = I - tau_j v_j v_j^H, where v_j
+/// begins with a 1 in row j + 1. Then
+///
+///   Q^H A Q = A - V W^H - W V^H
+///
+/// has d on its diagonal, and e beside it, in its first columns, one for each element of d. The
+/// reflectors are LAPACK's, signs included, to rounding: e is real, and tau_j is 0 if column j is
+/// real in row j + 1 and zero below. All n columns have n - 1 reflectors.
+///   Operands  of a the lower triangle counts; imaginary parts of its diagonal are ignored;
+///             the columns are at most Limits::sytrd_panel_width;
+///             work: work space (sytrd_work())
+///   Writes    a: in its first columns d, e and below v_j without the 1; the others stay as they
+///             are; v and w, n x (number of reflectors): V and W, with zeros in rows 0, ..., j of
+///             column j; d; e and tau, one for each reflector
+template <class T>
+struct SytrdPanel {
+  using Scalar = T;
+  using Group = Panels<T>;
+  static constexpr const char* kName = "sytrd_panel";
+
+  DeviceView<T> a, v, w;
+  DeviceView<Real<T>> d, e;
+  DeviceView<T> tau, work;
+
+  Index columns() const { return d.rows; }
+  /// Reflectors.
+  Index steps() const { return columns() < a.rows ? columns() : a.rows - 1; }
+  bool empty() const { return d.empty(); }
+  bool fits() const {
+    const Index k = steps();
+    return operation::is_square(a) && columns() <= a.rows && d.cols == 1 && v.rows == a.rows &&
+           v.cols == k && operation::same_shape(v, w) && e.rows == k && tau.rows == k;
+  }
+  /// Of the products with A, and of those with V and W.
+  double flops() const {
+    const Index n = a.rows, k = steps();
+    return operation::flops<T>(operation::product(n, n, k) + 4 * operation::product(n, k, k));
+  }
+  template <class Self, class Visit>
+  static void operands(Self& self, Visit visit) {
+    visit(self.a), visit(self.v), visit(self.w), visit(self.d), visit(self.e), visit(self.tau);
+    visit(self.work);
+  }
+};
+
 /// Takes a block column of a Cholesky factor, and what V is when the columns before it have been
 /// through, to those of an updated matrix. With S = diag(I, -I), whose first part has the order
 /// `plus`,
@@ -204,6 +252,8 @@ class Panels : public Blas<T> {
   const Limits& limits() const { return limits_; }
   /// Columns of a GeqrfPanel of so many rows at most.
   virtual Index geqrf_panel_width(Index rows) const;
+  /// Elements of SytrdPanel::work for a matrix of order n.
+  virtual Index sytrd_work(Index n) const;
   /// What factors a panel that makes a trip to the CPU: textbook loops unless something faster is
   /// given. To be called before the first operation.
   void use(CpuPanels<T> cpu_panels) { cpu_panels_ = cpu_panels; }
@@ -214,6 +264,7 @@ class Panels : public Blas<T> {
   virtual void run(Queue&, const PotrfPanel<T>&);
   virtual void run(Queue&, const GetrfPanel<T>&);
   virtual void run(Queue&, const GeqrfPanel<T>&);
+  virtual void run(Queue&, const SytrdPanel<T>&);
   virtual void run(Queue&, const UpdatePanel<T>&);
 
   Device& device_;

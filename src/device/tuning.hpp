@@ -111,6 +111,10 @@ struct Tuning {
     Lu::Arrival arrival;
   };
 
+  struct Eigen {
+    Index panel_columns;
+  };
+
   struct Solve {
     Index substitution_columns_at_most;
     Index columns_at_once;
@@ -147,7 +151,7 @@ struct Tuning {
     };
 
     Sizes potrf, posv, potrs, getrf, gesv, getrs, trtrs, gecon, pocon, trcon, trtri, lauum, potri,
-        getri, geqrf, orgqr, ormqr, gels, mixed_posv, mixed_gesv, update;
+        getri, geqrf, orgqr, ormqr, gels, sytrd, mixed_posv, mixed_gesv, update;
     const char* origin;  ///< on what they were measured, or why they are cautious
   };
 
@@ -171,6 +175,7 @@ struct Tuning {
   Cholesky cholesky;
   Lu lu;
   Qr qr;
+  Eigen eigen;
   Solve solve;
   Inverse inverse;
   Refine refine;

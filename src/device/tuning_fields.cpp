@@ -43,6 +43,8 @@ class Part {
   std::string name_;
 };
 
+constexpr const char* kLogOfEigen = "2026-11-30-tridiagonal-reduction";
+
 void add(const Part& row, const Tuning::Rates& rates) {
   row("fp32_flops", rates.fp32_flops, "flop/s", "products of floats by cuBLAS",
       "2026-11-22-single-in-fp16-parts");
@@ -218,6 +220,11 @@ void add(const Part& row, const Tuning::Qr& qr) {
   add(row, "arrival", qr.arrival, "that arrive in the time of a block's panels", kLog);
 }
 
+void add(const Part& row, const Tuning::Eigen& eigen) {
+  row("panel_columns", eigen.panel_columns, "columns",
+      "of a panel of ?sytrd, behind which the rest of the matrix is updated", kLogOfEigen);
+}
+
 void add(const Part& row, const Tuning::Solve& solve) {
   row("substitution_columns_at_most", solve.substitution_columns_at_most, "columns",
       "of right-hand sides that one kernel solves for: with more trsm is faster",
@@ -309,6 +316,7 @@ void add(const Part& row, const Tuning::BreakEven& sizes) {
   both("ormqr", sizes.ormqr, "order",
        "of a square matrix of as many reflectors, from which on ?ormqr and ?ormlq do", kLogOfQr);
   both("gels", sizes.gels, "order", "from which on ?gels does, an estimate", kLogOfQr);
+  both("sytrd", sizes.sytrd, "order", "from which on ?sytrd does, an estimate", kLogOfEigen);
   row("origin", sizes.origin, "text", "what these sizes rest on", kLog);
 }
 
@@ -469,6 +477,7 @@ std::vector<TuningField> fields_of(const Tuning& tuning) {
   add(Part(fields, "cholesky"), tuning.cholesky);
   add(Part(fields, "lu"), tuning.lu);
   add(Part(fields, "qr"), tuning.qr);
+  add(Part(fields, "eigen"), tuning.eigen);
   add(Part(fields, "solve"), tuning.solve);
   add(Part(fields, "inverse"), tuning.inverse);
   add(Part(fields, "refine"), tuning.refine);

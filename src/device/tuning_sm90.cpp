@@ -123,6 +123,7 @@ constexpr Tuning::BreakEven break_even() {
   sizes.orgqr = {{176, 144, 112, 96}, {112, 96, 96, 96}};
   sizes.ormqr = {{400, 400, 320, 320}, {112, 112, 112, 112}};
   sizes.gels = {{400, 288, 224, 176}, {176, 160, 160, 160}};
+  sizes.sytrd = {{512, 512, 512, 384}, {512, 512, 512, 384}};
   sizes.mixed_posv = {{144, 144, 112, 112}, {144, 144, 112, 112}};
   sizes.mixed_gesv = {{216, 216, 96, 96}, {216, 216, 96, 96}};
   sizes.update = {{10240, 6656, 5120, 640}, {10240, 6656, 5120, 640}};
@@ -159,6 +160,7 @@ constexpr Tuning hopper() {
   tuning.cholesky = cholesky();
   tuning.lu = lu();
   tuning.qr = qr();
+  tuning.eigen.panel_columns = 64;
   tuning.solve.substitution_columns_at_most = 8;
   tuning.solve.columns_at_once = 2048;
   tuning.inverse.block_columns = 512;

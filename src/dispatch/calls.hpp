@@ -95,6 +95,13 @@ struct EigenCall {
 template <class T>
 Index eigen(std::size_t row, const EigenCall<T>& call, const std::function<Index()>& on_cpu);
 
+/// ?sytrd, or ?hetrd. d, e and tau have n, n - 1 and n - 1 elements. `on_cpu` is as above; wanted()
+/// returns the size of a workspace that the CPU LAPACK wants, which the first element of `work`
+/// becomes.
+template <class T>
+Index sytrd(Uplo uplo, HostView<T> a, Real<T>* d, Real<T>* e, T* tau, T* work,
+            const std::function<Index()>& on_cpu, const std::function<T()>& wanted);
+
 /// Estimates of the condition: `rcond` becomes LAPACK's. The workspaces are for the CPU LAPACK.
 template <class T>
 Index gecon(cpu::Family family, Norm norm, HostView<const T> a, Real<T> norm_of_a, Real<T>& rcond,

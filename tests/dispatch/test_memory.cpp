@@ -7,6 +7,7 @@
 
 #include "algorithms/cholesky/cholesky.hpp"
 #include "algorithms/condition/condition.hpp"
+#include "algorithms/eigen/sytrd.hpp"
 #include "algorithms/inverse/inverse.hpp"
 #include "algorithms/lu/lu.hpp"
 #include "algorithms/qr/orgqr.hpp"
@@ -270,6 +271,23 @@ TYPED_TEST(Memory, OfInverses) {
   });
   this->expect_close(this->reckoned(Routine::getri, this->kType, shape, options), of_getri,
                      sizeof(T));
+}
+
+TYPED_TEST(Memory, OfTheReductionToTridiagonalForm) {
+  using T = TypeParam;
+  const Index n = this->n();
+  const Options options = this->options(kForms[0]);
+  std::vector<Real<T>> d(static_cast<std::size_t>(n)), e(d);
+  std::vector<T> tau(d.size());
+  const Routine routine = is_complex<T> ? Routine::hetrd : Routine::sytrd;
+  const std::size_t reckoned = this->reckoned(routine, this->kType, {n, n, 0}, options);
+  for (const Uplo uplo : kUplos) {
+    auto a = random_matrix<T>(n, n, 1);
+    const std::size_t peak = this->peak([&] {
+      algorithms::sytrd<T>(this->device(), options, uplo, a.view(), d.data(), e.data(), tau.data());
+    });
+    this->expect_close(reckoned, peak, sizeof(T));
+  }
 }
 
 TYPED_TEST(Memory, OfQrAndLq) {

@@ -3,20 +3,6 @@
 #include "device/timeline.hpp"
 
 namespace overlapack::algorithms {
-namespace {
-
-/// LAPACK takes the imaginary parts of the diagonal for zero, whatever they are. The kernels for
-/// panels do, too, but in a complex product a NaN there would reach the real parts.
-template <class T>
-void clear_imaginary_diagonal(Queue& queue, DeviceView<T> diagonal) {
-  if constexpr (is_complex<T>) {
-    // An array of complex numbers may be accessed as one of real numbers ([complex.numbers]).
-    Real<T>* const imaginary = reinterpret_cast<Real<T>*>(diagonal.data) + 1;
-    queue.zero(imaginary, sizeof(T) * at(diagonal.ld + 1), sizeof(Real<T>), at(diagonal.rows));
-  }
-}
-
-}  // namespace
 
 template <class T>
 Cholesky<T>::Cholesky(Device& device, const cpu::Lapack<T>& cpu, const Options& options, Uplo uplo,

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 
+#include "algorithms/eigen/sytrd.hpp"
+
 namespace overlapack::algorithms {
 namespace {
 
@@ -11,7 +13,7 @@ double of_reduction(double n) { return 4 * n * n * n / 3; }
 double of_merges(double n, double k) { return k > 0 ? 4 * n * n * n / 3 : 0; }
 double of_way_back(double n, double k) { return 2 * n * n * k; }
 
-/// Of `Flops`, which counts the operations for n and k.
+/// Of a routine that the device has no algorithm for. `Flops` counts the operations for n and k.
 template <double Flops(double n, double k)>
 class EigenTraits final : public FamilyTraits {
  public:
@@ -33,6 +35,26 @@ class EigenTraits final : public FamilyTraits {
   }
 };
 
+class SytrdTraits final : public FamilyTraits {
+ public:
+  Index size(const Shape& shape) const override { return shape.n; }
+  const Tuning::BreakEven::Sizes& builtin_break_evens(const Tuning::BreakEven& sizes,
+                                                      bool) const override {
+    return sizes.sytrd;
+  }
+  double flops(const Shape& shape) const override {
+    return of_reduction(static_cast<double>(shape.n));
+  }
+  Index block_size(const Request& request, bool) const override {
+    return request.tuning().eigen.panel_columns;
+  }
+  std::size_t memory(const Request& request, const Options& options) const override {
+    return with_type(request.type, [&](auto one) {
+      return sytrd_bytes<decltype(one)>(request.device, options, request.shape.n);
+    });
+  }
+};
+
 double of_driver(double n, double k) {
   return of_reduction(n) + of_merges(n, k) + of_way_back(n, k);
 }
@@ -40,7 +62,6 @@ double of_driver(double n, double k) {
 double of_generalized_driver(double n, double k) {
   return of_driver(n, k) + n * n * n / 3 + n * n * n + n * n * k;
 }
-double of_sytrd(double n, double) { return of_reduction(n); }
 double of_orgtr(double n, double) { return 4 * n * n * n / 3; }
 
 }  // namespace
@@ -56,7 +77,7 @@ const FamilyTraits& generalized_eigen_traits() {
 }
 
 const FamilyTraits& sytrd_traits() {
-  static constexpr EigenTraits<of_sytrd> kTraits;
+  static constexpr SytrdTraits kTraits;
   return kTraits;
 }
 

@@ -139,6 +139,17 @@ void set_zero(Queue& queue, DeviceView<T> a) {
   queue.zero(a.data, sizeof(T) * at(a.ld), sizeof(T) * at(a.rows), at(a.cols));
 }
 
+/// LAPACK takes the imaginary parts of the diagonal for zero, whatever they are. The kernels for
+/// panels do, too, but in a complex product a NaN there would reach the real parts.
+template <class T>
+void clear_imaginary_diagonal(Queue& queue, DeviceView<T> diagonal) {
+  if constexpr (is_complex<T>) {
+    // An array of complex numbers may be accessed as one of real numbers ([complex.numbers]).
+    Real<T>* const imaginary = reinterpret_cast<Real<T>*>(diagonal.data) + 1;
+    queue.zero(imaginary, sizeof(T) * at(diagonal.ld + 1), sizeof(Real<T>), at(diagonal.rows));
+  }
+}
+
 /// LAPACK's info from that of the blocks: the first that is not 0, or 0.
 inline Index first_failure(const Buffer<Index>& info) {
   const Index *const begin = info.data(), *const end = begin + info.size();

@@ -18,6 +18,7 @@ constexpr Limits kLimits = [] {
   limits.potrf_panel_width = 16;
   limits.potrf_notes = 16 * 16 + 1;
   limits.getrf_panel_width = 2;
+  limits.sytrd_panel_width = 8;
   limits.update_panel_width = 8;
   limits.permutable_rows = 100;
   return limits;
@@ -34,6 +35,7 @@ class CoreKernels : public Kernels<T> {
   using Kernels<T>::run;
   void run(Queue& queue, const Gemm<T>& op) override { by_loops(queue, op); }
   void run(Queue& queue, const Herk<T>& op) override { by_loops(queue, op); }
+  void run(Queue& queue, const Her2k<T>& op) override { by_loops(queue, op); }
   void run(Queue& queue, const Trsm<T>& op) override { by_loops(queue, op); }
   void run(Queue& queue, const Copy<T>& op) override { by_loops(queue, op); }
   void run(Queue& queue, const Mirror<T>& op) override { by_loops(queue, op); }
@@ -61,6 +63,7 @@ class EmulatedKernels final : public CoreKernels<T> {
 
   // Few rows and columns, so that tests have more.
   Index geqrf_panel_width(Index rows) const override { return rows <= 60 ? 8 : 4; }
+  Index sytrd_work(Index n) const override { return n; }
   bool has_lu_step(Index rows, Index order, Index columns) const override {
     return rows > order && rows <= 60 && columns <= 4;
   }
@@ -93,6 +96,11 @@ class EmulatedKernels final : public CoreKernels<T> {
     require(op.a.cols <= geqrf_panel_width(op.a.rows), op.kName, "the shapes do not fit");
     if (op.begun != nullptr) queue.record(*op.begun);
     operands_.run(queue, op, [](const GeqrfPanel<T>& x) { reference::on_cpu(x, kCpuPanels); });
+  }
+  void run(Queue& queue, const SytrdPanel<T>& op) override {
+    require(op.columns() <= kLimits.sytrd_panel_width && op.work.rows >= sytrd_work(op.a.rows),
+            op.kName, "the shapes do not fit");
+    by_loops(queue, op);
   }
   void run(Queue& queue, const UpdatePanel<T>& op) override {
     require(op.columns() <= kLimits.update_panel_width, op.kName, "the shapes do not fit");

@@ -16,21 +16,42 @@ HostView<U> here(DeviceView<U> view) {
   return as_argument(view);
 }
 
+/// C := beta C as cuBLAS does it: 1 + 0i times a number whose imaginary part is a NaN is one in
+/// both parts.
+template <class T>
+void multiply_as_cublas(T beta, HostView<T> c) {
+  for (Index j = 0; j < c.cols; ++j) {
+    for (Index i = 0; i < c.rows; ++i) c(i, j) = detail::multiply(beta, c(i, j));
+  }
+}
+
 template <class T>
 void on_cpu(const Gemm<T>& op) {
   const HostView<T> c = here(op.c);
-  if (op.beta == T(1) && is_complex<T>) {
-    // As cuBLAS does: 1 + 0i times a number whose imaginary part is a NaN is one in both parts.
-    for (Index j = 0; j < c.cols; ++j) {
-      for (Index i = 0; i < c.rows; ++i) c(i, j) = detail::multiply(op.beta, c(i, j));
-    }
-  }
+  if (op.beta == T(1) && is_complex<T>) multiply_as_cublas(op.beta, c);
   gemm<T>(op.op_a, op.op_b, op.alpha, here(op.a), here(op.b), op.beta, c);
 }
 
 template <class T>
 void on_cpu(const Herk<T>& op) {
   herk<T>(op.uplo, op.op, op.alpha, here(op.a), op.beta, here(op.c));
+}
+
+/// Column by column, each from its diagonal element on or down to it.
+template <class T>
+void on_cpu(const Her2k<T>& op) {
+  const HostView<const T> a = here(op.a), b = here(op.b);
+  const HostView<T> c = here(op.c);
+  for (Index j = 0; j < c.cols; ++j) {
+    const Range i = rows_of_column(part_of(op.uplo), 0, c.rows, j), one = {j, j + 1},
+                all = {0, a.cols};
+    if (op.beta != Real<T>(0)) multiply_as_cublas(T(op.beta), c.block(i, one));
+    gemm<T>(Op::none, Op::conj_trans, op.alpha, a.block(i, all), b.block(one, all),
+            T(op.beta != Real<T>(0)), c.block(i, one));
+    gemm<T>(Op::none, Op::conj_trans, conj(op.alpha), b.block(i, all), a.block(one, all), T(1),
+            c.block(i, one));
+    c(j, j) = T(real(c(j, j)));
+  }
 }
 
 template <class T>

@@ -165,6 +165,18 @@ void on_cpu(const UpdatePanels<T>& op, Index width) {
 }
 
 template <class T>
+void on_cpu(const TurnTriangle<T>& op) {
+  const HostView<T> a = here(op.a);
+  const Index last = a.rows - 1;
+  for (Index j = 0; j <= last; ++j) {
+    const Range given =
+        rows_of_column(part_of(op.uplo), op.uplo == Uplo::lower ? 1 : -1, a.rows, j);
+    for (Index i = given.first; i < given.last; ++i) a(last - i, last - j) = a(i, j);
+    if (j < last - j) std::swap(a(j, j), a(last - j, last - j));
+  }
+}
+
+template <class T>
 void on_cpu(const ComposeInterchanges<T>& op) {
   const HostView<Index> sources = here(op.sources);
   const std::vector<Index> local = local_pivots(op.pivots, op.offset, sources.rows, op.kName);

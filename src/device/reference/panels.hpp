@@ -60,6 +60,60 @@ void on_cpu(const GeqrfPanel<T>& op, const CpuPanels<T>& cpu) {
   block_reflector<T>(a, t);
 }
 
+/// y += A x for a Hermitian matrix of which the lower triangle is given.
+template <class T>
+void add_hermitian_product(HostView<const T> a, const T* x, T* y) {
+  for (Index j = 0; j < a.cols; ++j) {
+    y[j] += real(a(j, j)) * x[j];
+    for (Index i = j + 1; i < a.rows; ++i) {
+      y[i] += detail::multiply(a(i, j), x[j]);
+      y[j] += detail::multiply(conj(a(i, j)), x[i]);
+    }
+  }
+}
+
+/// x -= V (W^H y) + W (V^H y).
+template <class T>
+void subtract_pairs(HostView<const T> v, HostView<const T> w, const T* y, T* x) {
+  for (Index l = 0; l < v.cols; ++l) {
+    const T of_w = detail::dot(v.rows, &w(0, l), y), of_v = detail::dot(v.rows, &v(0, l), y);
+    detail::subtract_scaled(v.rows, of_w, &v(0, l), x);
+    detail::subtract_scaled(v.rows, of_v, &w(0, l), x);
+  }
+}
+
+/// Column by column: first what the reflectors before make of it, then its own one. With it comes
+/// the column of W, for which all of A is needed, as it was.
+template <class T>
+void on_cpu(const SytrdPanel<T>& op) {
+  const HostView<T> a = here(op.a), v = here(op.v), w = here(op.w), tau = here(op.tau);
+  const HostView<Real<T>> d = here(op.d), e = here(op.e);
+  for (Index j = 0; j < op.columns(); ++j) {
+    const Index below = a.rows - j - 1;
+    for (Index l = 0; l < std::min(j, op.steps()); ++l) {
+      detail::subtract_scaled(below + 1, conj(w(j, l)), &v(j, l), &a(j, j));
+      detail::subtract_scaled(below + 1, conj(v(j, l)), &w(j, l), &a(j, j));
+    }
+    d(j) = real(a(j, j));
+    a(j, j) = T(d(j));
+    if (j == op.steps()) return;
+    T* const x = &a(j, j) + 1;
+    tau(j) = make_householder(below - 1, *x, x + 1);
+    e(j) = real(*x);
+    for (Index i = 0; i < a.rows; ++i) {
+      v(i, j) = i > j + 1 ? a(i, j) : T(i == j + 1);
+      w(i, j) = T(0);
+    }
+    T *const vj = &v(j + 1, j), *const wj = &w(j + 1, j);
+    add_hermitian_product<T>(a.block(j + 1, j + 1, below, below), vj, wj);
+    subtract_pairs<T>(v.block(j + 1, 0, below, j), w.block(j + 1, 0, below, j), vj, wj);
+    for (Index i = 0; i < below; ++i) wj[i] = detail::multiply(tau(j), wj[i]);
+    const T half = tau(j) / Real<T>(2);
+    const T back = detail::multiply(half, detail::dot(below, wj, vj));
+    detail::subtract_scaled(below, back, vj, wj);
+  }
+}
+
 /// The rotations that an update by one vector has made, of its reflectors: LINPACK's c and s.
 template <class T>
 void store_rotations(const std::vector<Real<T>>& t, const std::vector<T>& z,

@@ -1,13 +1,15 @@
-// The symmetric eigenproblem: drivers, and the routines that these are made of. The device has no
-// algorithm: all calls are for the CPU LAPACK, whatever their size and the settings.
+// The symmetric eigenproblem: drivers, and the routines that these are made of. The device has an
+// algorithm for ?sytrd. All other calls are for the CPU LAPACK, whatever their size and the
+// settings.
 //
 // A CPU LAPACK's own drivers call the others by their names, and look at no `info` of a routine
-// that cannot fail. So nothing here may need memory.
+// that cannot fail. So the way by the CPU may need no memory.
 #include <array>
 #include <functional>
 #include <new>
 #include <string_view>
 
+#include "algorithms/eigen/sytrd.hpp"
 #include "dispatch/route.hpp"
 
 namespace overlapack::dispatch {
@@ -24,8 +26,8 @@ constexpr std::array<Routine, kRoutineRowCount> routines_of_rows() {
   return routines;
 }
 
-/// In place of route(). What the CPU LAPACK makes the call of comes back by name: ?ormqr and ?potrf
-/// go their own ways, and the rest is part of the call.
+/// In place of route(). What the CPU LAPACK makes the call of comes back by name: ?sytrd, ?ormqr
+/// and ?potrf go their own ways, and the rest is part of the call.
 Index stay_on_cpu(const Call& call, const std::function<Index()>& on_cpu) {
   if (Composed::is_any() || !Nesting().outermost()) return on_cpu();
   Context& context = Context::instance();
@@ -60,8 +62,31 @@ Index eigen(std::size_t row, const EigenCall<T>& asked, const std::function<Inde
   return stay_on_cpu(call, on_cpu);
 }
 
-#define OVERLAPACK_INSTANTIATE(T) \
-  template Index eigen<T>(std::size_t, const EigenCall<T>&, const std::function<Index()>&);
+/// All of a call that the device cannot finish is the CPU's, since nothing of it has changed.
+template <class T>
+Index sytrd(Uplo uplo, HostView<T> a, Real<T>* d, Real<T>* e, T* tau, T* work,
+            const std::function<Index()>& on_cpu, const std::function<T()>& wanted) {
+  Call call = make_call<T>(is_complex<T> ? Routine::hetrd : Routine::sytrd, a);
+  call.uplo = static_cast<char>(uplo);
+  return route(
+      call, on_cpu,
+      [&](Device& device, const algorithms::Options& options, Index&) {
+        const auto lies_there = [&](const void* p) {
+          return device.kind_of(p) == MemoryKind::device;
+        };
+        if (lies_there(d) || lies_there(e) || lies_there(tau)) return kNoMemory;
+        const T size = wanted();  // before anything is written: to ask for it may fail
+        algorithms::sytrd(device, options, uplo, a, d, e, tau);
+        if (!lies_there(work)) *work = size;
+        return Index{0};
+      },
+      [&](const algorithms::Options&, Index) { return on_cpu(); });
+}
+
+#define OVERLAPACK_INSTANTIATE(T)                                                           \
+  template Index eigen<T>(std::size_t, const EigenCall<T>&, const std::function<Index()>&); \
+  template Index sytrd<T>(Uplo, HostView<T>, Real<T>*, Real<T>*, T*, T*,                    \
+                          const std::function<Index()>&, const std::function<T()>&);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #undef OVERLAPACK_INSTANTIATE
 

@@ -1,4 +1,4 @@
-// gemm, herk, trsm, add.
+// gemm, herk, her2k, trsm, add.
 #include <cmath>
 #include <iterator>
 #include <type_traits>
@@ -273,6 +273,44 @@ TYPED_TEST(ProductContract, HerkUpdatesOneTriangleAndMakesTheDiagonalReal) {
   for (const HerkCase& c : cross<HerkCase>(kShapes, kUplos, kHerkOps, kFactors)) {
     SCOPED_TRACE(c.name());
     this->updates(c);
+  }
+}
+
+TYPED_TEST(ProductContract, Her2kUpdatesOneTriangleAndMakesTheDiagonalReal) {
+  using T = TypeParam;
+  using W = Wide<T>;
+  struct Case {
+    Index n, k;
+    double beta;
+  };
+  for (const auto& [n, k, beta] : {Case{1, 1, 1},
+                                   {2, 5, 0.5},
+                                   {33, 7, 1},
+                                   {64, 64, 0},
+                                   {100, 8, 1},
+                                   {300, 64, 1},
+                                   {40, 0, 2}}) {
+    for (const Uplo uplo : kUplos) {
+      SCOPED_TRACE(testing::Message() << n << "," << k << " " << char(uplo));
+      const auto a = random_matrix<T>(n, k, 1, 1), b = random_matrix<T>(n, k, 2, 3);
+      auto before = beta == 0 ? all_nan<T>(n, n, 3) : random_matrix<T>(n, n, 3, 3);
+      before.forbid_other_triangle(uplo);
+      const auto there = this->upload(before);
+      const T alpha = scalar<T>(-1.5, 0.5);
+      this->queue().enqueue(Her2k<T>{uplo, alpha, this->upload(a), this->upload(b),
+                                     static_cast<Real<T>>(beta), there});
+      const auto result = this->download(there);
+      EXPECT_TRUE(result.padding_untouched());
+      EXPECT_TRUE(result.other_triangle_untouched(uplo));
+      for (Index j = 0; j < n; ++j) before(j, j) = T(real(before(j, j)));
+      auto expected = multiply_add<W, T>(W(alpha), applied(Op::none, a), applied(Op::conj_trans, b),
+                                         W(beta), before);
+      expected = multiply_add<W, W>(conj(W(alpha)), applied(Op::none, b),
+                                    applied(Op::conj_trans, a), W(1), expected);
+      const auto in_triangle = [&](Index i, Index j) { return inside(part_of(uplo), i, j); };
+      EXPECT_LT(max_difference(result, expected, in_triangle), 2 * sum_bound<T>(k));
+      for (Index j = 0; j < n; ++j) EXPECT_EQ(W(result(j, j)), W(real(result(j, j))));
+    }
   }
 }
 

@@ -72,6 +72,16 @@ void enqueue(CudaQueue& queue, const Herk<T>& op) {
 }
 
 template <class T>
+void enqueue(CudaQueue& queue, const Her2k<T>& op) {
+  const blas::Factor<T> alpha(op.alpha);
+  check(blas::Functions<T>::her2k(queue.cublas(), fill(op.uplo), CUBLAS_OP_N, op.c.rows, op.a.cols,
+                                  alpha.get(), blas::cast(op.a.data), op.a.ld,
+                                  blas::cast(op.b.data), op.b.ld, &op.beta, blas::cast(op.c.data),
+                                  op.c.ld),
+        op.kName);
+}
+
+template <class T>
 void enqueue(CudaQueue& queue, const Copy<T>& op) {
   const blas::Factor<T> one(T(1)), zero(T(0));
   const DeviceView<T>& b = op.b;
@@ -182,6 +192,7 @@ void enqueue(CudaQueue& queue, const Trsm<T>& op) {
 #define OVERLAPACK_INSTANTIATE(T) \
   OVERLAPACK_LAUNCH(Gemm<T>)      \
   OVERLAPACK_LAUNCH(Herk<T>)      \
+  OVERLAPACK_LAUNCH(Her2k<T>)     \
   OVERLAPACK_LAUNCH(Copy<T>)      \
   OVERLAPACK_LAUNCH(Trsm<T>)
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)

@@ -127,6 +127,14 @@ template <class T>
 void getrf_cluster(cudaStream_t stream, int limit, DeviceView<T> a, PanelReport report,
                    Index offset, cudaEvent_t begun);
 
+// ---- Hermitian matrices ------------------------------------------------------------------
+
+/// Limits::sytrd_panel_width, and Panels::sytrd_work() of a GPU with so many multiprocessors.
+template <class T>
+Index sytrd_panel_width();
+template <class T>
+Index sytrd_work(Index n, int multiprocessors);
+
 // ---- QR -----------------------------------------------------------------------------------
 
 /// Device memory for a panel of QR that is factored in memory. One per queue.

@@ -11,6 +11,7 @@ Limits limits_of(const Gpu& gpu) {
   limits.potrf_panel_width = potrf_panel_width<T>();
   limits.potrf_notes = potrf_notes<T>();
   limits.getrf_panel_width = 128;
+  limits.sytrd_panel_width = sytrd_panel_width<T>();
   limits.update_panel_width = UpdateScratch::kOrder;
   limits.permutable_rows = permutable_rows<T>(gpu.shared_bytes);
   return limits;
@@ -32,6 +33,11 @@ template <class T>
 Index CudaKernels<T>::geqrf_panel_width(Index rows) const {
   const Index width = geqrf_cluster_width<T>(rows, cluster_limit());
   return width > 0 ? width : geqrf_tall_width<T>();
+}
+
+template <class T>
+Index CudaKernels<T>::sytrd_work(Index n) const {
+  return cuda::sytrd_work<T>(n, gpu_.multiprocessors);
 }
 
 template <class T>

@@ -16,6 +16,7 @@ class CudaKernels final : public Kernels<T> {
 
   bool has_lu_step(Index rows, Index order, Index columns) const override;
   Index geqrf_panel_width(Index rows) const override;
+  Index sytrd_work(Index n) const override;
   Index hemv_work(Index n) const override { return cuda::hemv_work<T>(n); }
   Index factor_progress(Index blocks, Index columns) const override {
     return cuda::factor_progress<T>(blocks, columns);
@@ -31,6 +32,7 @@ class CudaKernels final : public Kernels<T> {
   // The core, in blas/ and reductions/.
   void run(Queue& queue, const Gemm<T>& op) override { launch_here(queue, op); }
   void run(Queue& queue, const Herk<T>& op) override { launch_here(queue, op); }
+  void run(Queue& queue, const Her2k<T>& op) override { launch_here(queue, op); }
   void run(Queue& queue, const Trsm<T>& op) override { launch_here(queue, op); }
   void run(Queue& queue, const Copy<T>& op) override { launch_here(queue, op); }
   void run(Queue& queue, const Mirror<T>& op) override { launch_here(queue, op); }
@@ -43,6 +45,7 @@ class CudaKernels final : public Kernels<T> {
   void run(Queue& queue, const PotrfPanel<T>& op) override { launch_here(queue, op); }
   void run(Queue& queue, const GetrfPanel<T>& op) override { launch_here(queue, op); }
   void run(Queue& queue, const GeqrfPanel<T>& op) override { launch_here(queue, op); }
+  void run(Queue& queue, const SytrdPanel<T>& op) override { launch_here(queue, op); }
   void run(Queue& queue, const UpdatePanel<T>& op) override { launch_here(queue, op); }
   void run(Queue& queue, const PotrfRows<T>& op) override { launch_here(queue, op); }
   void run(Queue& queue, const UpdatePanels<T>& op) override { launch_here(queue, op); }
@@ -50,6 +53,7 @@ class CudaKernels final : public Kernels<T> {
   void run(Queue& queue, const InvertBlocks<T>& op) override { launch_here(queue, op); }
   void run(Queue& queue, const BackSubstitute<T>& op) override { launch_here(queue, op); }
   void run(Queue& queue, const Eliminate<T>& op) override { launch_here(queue, op); }
+  void run(Queue& queue, const TurnTriangle<T>& op) override { launch_here(queue, op); }
   void run(Queue& queue, const UpdateBases<T>& op) override { launch_here(queue, op); }
   void run(Queue& queue, const ComposeInterchanges<T>& op) override { launch_here(queue, op); }
   void run(Queue& queue, const PermuteRows<T>& op) override { launch_here(queue, op); }
