@@ -67,6 +67,7 @@ struct Checked {
   bool is_nothing;  ///< there is nothing to do
   dispatch::EigenCall<T> call;
   I* m = nullptr;  ///< becomes the number of eigenvalues that are found, if a routine says it
+  const dispatch::TridiagonalCall<T>* tridiagonal = nullptr;  ///< of ?stedc with eigenvectors
 };
 
 /// What the CPU LAPACK is told to be integers, as the caller has given it.
@@ -114,7 +115,11 @@ void serve(const Caller& caller, const Checked<T, I>& checked, Arguments... argu
     return works.see_to_sizes(least, said);
   }
   const auto on_cpu = [&]() -> Index { return by_cpu_lapack() ? info : dispatch::kNoMemory; };
-  info = static_cast<I>(dispatch::eigen<T>(caller.row, call, std::cref(on_cpu)));
+  const auto say_sizes = [&] { works.see_to_sizes(least, false); };
+  info = static_cast<I>(
+      checked.tridiagonal == nullptr
+          ? dispatch::eigen<T>(caller.row, call, std::cref(on_cpu))
+          : dispatch::stedc<T>(*checked.tridiagonal, std::cref(on_cpu), std::cref(say_sizes)));
 }
 
 // ---- Drivers ------------------------------------------------------------------------------------
@@ -504,8 +509,12 @@ void divide_and_conquer(const Caller& caller, const char* compz, const I* n, Rea
   call.vectors = vectors ? *n : 0;
   const Works<T, I> works{work, lwork, iwork, liwork, rwork...};
   const cpu::EigenSizes least = cpu::least_sizes_of_stedc(letter, is_complex<T>, *n);
-  serve(caller, Checked<T, I>{wrong, works, 8, least, *n == 0, call}, compz, n, d, e, z, ldz, work,
-        lwork, rwork..., works.integers(), liwork, cpu::Integers<I>{info});
+  const dispatch::TridiagonalCall<T> tridiagonal{letter == 'V', d, e, HostView<T>(z, *n, *n, *ldz),
+                                                 work};
+  Checked<T, I> checked{wrong, works, 8, least, *n == 0, call};
+  if (vectors) checked.tridiagonal = &tridiagonal;
+  serve(caller, checked, compz, n, d, e, z, ldz, work, lwork, rwork..., works.integers(), liwork,
+        cpu::Integers<I>{info});
 }
 
 template <class T, class I>

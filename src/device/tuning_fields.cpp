@@ -309,6 +309,7 @@ void add(const Part& row, const Tuning::BreakEven& sizes) {
   both("ormqr", sizes.ormqr, "order",
        "of a square matrix of as many reflectors, from which on ?ormqr and ?ormlq do", kLogOfQr);
   both("gels", sizes.gels, "order", "from which on ?gels does, an estimate", kLogOfQr);
+  both("stedc", sizes.stedc, "order", "from which on ?stedc does, an estimate", kLogOfQr);
   row("origin", sizes.origin, "text", "what these sizes rest on", kLog);
 }
 

@@ -95,6 +95,20 @@ struct EigenCall {
 template <class T>
 Index eigen(std::size_t row, const EigenCall<T>& call, const std::function<Index()>& on_cpu);
 
+/// A call of ?stedc for eigenvectors.
+template <class T>
+struct TridiagonalCall {
+  bool multiplies;  ///< a given Z
+  Real<T>* d;
+  const Real<T>* e;
+  HostView<T> z;
+  const T* work;  ///< to know whether the caller's workspaces can be written
+};
+/// As eigen(). say_sizes() writes to the workspaces what LAPACK leaves there.
+template <class T>
+Index stedc(const TridiagonalCall<T>& call, const std::function<Index()>& on_cpu,
+            const std::function<void()>& say_sizes);
+
 /// Estimates of the condition: `rcond` becomes LAPACK's. The workspaces are for the CPU LAPACK.
 template <class T>
 Index gecon(cpu::Family family, Norm norm, HostView<const T> a, Real<T> norm_of_a, Real<T>& rcond,

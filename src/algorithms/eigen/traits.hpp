@@ -1,5 +1,5 @@
-// What plans ask of the routines of the symmetric eigenproblem. The device has no algorithm for any
-// of them, so that no call is large enough for it.
+// What plans ask of the routines of the symmetric eigenproblem. The device has an algorithm for
+// ?stedc alone, so that no call of the others is large enough for it.
 #pragma once
 
 #include "algorithms/shared/family.hpp"
