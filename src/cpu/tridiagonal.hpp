@@ -10,7 +10,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/host_device.hpp"
+#include "core/device_code.hpp"
 #include "core/scalar.hpp"
 
 namespace overlapack::tridiagonal {
@@ -18,6 +18,11 @@ namespace overlapack::tridiagonal {
 /// LAPACK's eps: half the distance from 1 to the next number.
 template <class R>
 inline constexpr R kRoundoff = std::numeric_limits<R>::epsilon() / 2;
+// Kernels may use constants, but call no functions of the host.
+template <class R>
+inline constexpr R kSafeMin = std::numeric_limits<R>::min();
+template <class R>
+inline constexpr R kInfinity = std::numeric_limits<R>::infinity();
 
 // ---- Leaves: QL iteration -----------------------------------------------------------------------
 
@@ -27,7 +32,7 @@ struct Rotation {
   R c, s, r;
 };
 template <class R>
-OVERLAPACK_HOST_DEVICE Rotation<R> rotation_of(R f, R g) {
+OVERLAPACK_DEVICE_CODE Rotation<R> rotation_of(R f, R g) {
   if (g == 0) return {1, 0, f};
   if (f == 0) return {0, 1, g};
   const R r = std::hypot(f, g);
@@ -36,9 +41,9 @@ OVERLAPACK_HOST_DEVICE Rotation<R> rotation_of(R f, R g) {
 
 /// Whether an off-diagonal element e counts as zero between these two of the diagonal.
 template <class R>
-OVERLAPACK_HOST_DEVICE bool is_negligible(R e, R above, R below) {
-  constexpr R kSquare = kRoundoff<R> * kRoundoff<R>, kSafeMin = std::numeric_limits<R>::min();
-  return e * e <= kSquare * std::abs(above) * std::abs(below) + kSafeMin;
+OVERLAPACK_DEVICE_CODE bool is_negligible(R e, R above, R below) {
+  constexpr R kSquare = kRoundoff<R> * kRoundoff<R>;
+  return e * e <= kSquare * std::abs(above) * std::abs(below) + kSafeMin<R>;
 }
 
 /// Implicit QL iteration with Wilkinson's shift: d, of n elements, becomes the eigenvalues of the
@@ -49,7 +54,7 @@ OVERLAPACK_HOST_DEVICE bool is_negligible(R e, R above, R below) {
 ///
 /// Returns false if 30 n sweeps are not enough.
 template <class R, class Rotate>
-OVERLAPACK_HOST_DEVICE bool iterate_ql(Index n, R* d, R* e, Rotate rotate) {
+OVERLAPACK_DEVICE_CODE bool iterate_ql(Index n, R* d, R* e, Rotate rotate) {
   constexpr Index kSweepsPerRow = 30;
   Index sweeps = 0;
   for (Index l = 0; l < n; ++l) {
@@ -106,12 +111,12 @@ template <class R>
 class Deflation {
  public:
   /// `largest`: of the moduli of all d and z.
-  OVERLAPACK_HOST_DEVICE Deflation(R rho, R largest)
+  OVERLAPACK_DEVICE_CODE Deflation(R rho, R largest)
       : rho_(rho), tolerance_(8 * kRoundoff<R> * largest) {}
 
   /// Poles in ascending order.
   template <class Sink>
-  OVERLAPACK_HOST_DEVICE void take(Pole<R> next, Sink& sink) {
+  OVERLAPACK_DEVICE_CODE void take(Pole<R> next, Sink& sink) {
     if (rho_ * std::abs(next.z) <= tolerance_) return sink.drop(next);
     if (holds_) {
       const R r = std::hypot(held_.z, next.z), c = next.z / r, s = -held_.z / r;
@@ -131,7 +136,7 @@ class Deflation {
     holds_ = true;
   }
   template <class Sink>
-  OVERLAPACK_HOST_DEVICE void finish(Sink& sink) {
+  OVERLAPACK_DEVICE_CODE void finish(Sink& sink) {
     if (holds_) sink.keep(held_);
   }
 
@@ -162,7 +167,7 @@ struct Root {
 
 /// d_i - root.
 template <class R>
-OVERLAPACK_HOST_DEVICE R difference(const R* d, Index i, const Root<R>& root) {
+OVERLAPACK_DEVICE_CODE R difference(const R* d, Index i, const Root<R>& root) {
   return (d[i] - d[root.origin]) - root.shift;
 }
 
@@ -191,13 +196,13 @@ struct Evaluation {
 template <class R>
 class SecularRoot {
  public:
-  OVERLAPACK_HOST_DEVICE SecularRoot(const RankOne<R>& problem, Index j)
+  OVERLAPACK_DEVICE_CODE SecularRoot(const RankOne<R>& problem, Index j)
       : of_(problem), j_(j), is_last_(j == problem.k - 1) {}
 
   template <class Sum>
-  OVERLAPACK_HOST_DEVICE Root<R> find(Sum sum) {
+  OVERLAPACK_DEVICE_CODE Root<R> find(Sum sum) {
     begin(sum);
-    R before = std::numeric_limits<R>::infinity();  // |f| at the point before
+    R before = kInfinity<R>;  // |f| at the point before
     // Never so many: a bracket is halved less than 200 times.
     for (int step = 0; step < 1000; ++step) {
       const Evaluation<R> at = evaluate(x_, sum);
@@ -208,7 +213,7 @@ class SecularRoot {
       const bool is_slow = !(size <= before / 10);
       if (is_slow || !(next > low_ && next < high_)) next = low_ + (high_ - low_) / 2;
       if (!(next > low_ && next < high_)) break;  // there is no number between them
-      before = is_slow ? std::numeric_limits<R>::infinity() : size;
+      before = is_slow ? kInfinity<R> : size;
       x_ = next;
     }
     return {origin_, x_};
@@ -218,7 +223,7 @@ class SecularRoot {
   /// Chooses the origin, the bracket, and the first point: the root if the poles beside it were the
   /// only ones that vary.
   template <class Sum>
-  OVERLAPACK_HOST_DEVICE void begin(Sum sum) {
+  OVERLAPACK_DEVICE_CODE void begin(Sum sum) {
     origin_ = j_;
     if (is_last_) {
       low_ = 0;
@@ -244,7 +249,7 @@ class SecularRoot {
   }
 
   template <class Sum>
-  OVERLAPACK_HOST_DEVICE Evaluation<R> evaluate(R x, Sum sum) const {
+  OVERLAPACK_DEVICE_CODE Evaluation<R> evaluate(R x, Sum sum) const {
     const auto term = [&](Index i) {
       const R quotient = of_.z[i] / difference(of_.d, i, {origin_, x});
       return ValueAndSlope<R>{of_.z[i] * quotient, quotient * quotient};
@@ -257,7 +262,7 @@ class SecularRoot {
 
   /// To the root of c + s / (p - x) + t / (q - x), or c + s / (p - x), where p and q are the
   /// nearest poles.
-  OVERLAPACK_HOST_DEVICE R step_from(const Evaluation<R>& at) const {
+  OVERLAPACK_DEVICE_CODE R step_from(const Evaluation<R>& at) const {
     const R p = difference(of_.d, j_, {origin_, x_});
     if (is_last_) return p * at.f / (at.f - p * at.slope_left);
     const R q = difference(of_.d, j_ + 1, {origin_, x_});
@@ -266,7 +271,7 @@ class SecularRoot {
   }
 
   /// Of c x^2 - a x + b, (a - root(a^2 - 4 b c)) / 2 c without cancellation.
-  OVERLAPACK_HOST_DEVICE static R smaller_root(R c, R a, R b) {
+  OVERLAPACK_DEVICE_CODE static R smaller_root(R c, R a, R b) {
     const R root = std::sqrt(std::abs(a * a - 4 * b * c));
     return a <= 0 ? (a - root) / (2 * c) : 2 * b / (a + root);
   }
@@ -281,7 +286,7 @@ class SecularRoot {
 /// Factor j of the square of the z of pole i for which the computed roots are exact (Gu and
 /// Eisenstat, 1994, by Loewner's formula). The product of all of them is negative.
 template <class R>
-OVERLAPACK_HOST_DEVICE R factor_of_square(const R* d, Index i, Index j, const Root<R>& root) {
+OVERLAPACK_DEVICE_CODE R factor_of_square(const R* d, Index i, Index j, const Root<R>& root) {
   const R numerator = difference(d, i, root);
   return j == i ? numerator : numerator / (d[i] - d[j]);
 }
@@ -292,7 +297,7 @@ OVERLAPACK_HOST_DEVICE R factor_of_square(const R* d, Index i, Index j, const Ro
 /// the squares of what stands beside the diagonal. (LAPACK's ?laebz: no pivot is smaller than
 /// `least_pivot`.)
 template <class R>
-OVERLAPACK_HOST_DEVICE Index eigenvalues_below(Index n, const R* d, const R* squares, R least_pivot,
+OVERLAPACK_DEVICE_CODE Index eigenvalues_below(Index n, const R* d, const R* squares, R least_pivot,
                                                R x) {
   Index count = 0;
   R pivot = 1;
@@ -306,9 +311,9 @@ OVERLAPACK_HOST_DEVICE Index eigenvalues_below(Index n, const R* d, const R* squ
 
 /// Eigenvalue j (from 0), which lies between low and high. No square is larger than about 1.
 template <class R>
-OVERLAPACK_HOST_DEVICE R bisect(Index n, const R* d, const R* squares, R low, R high, Index j) {
+OVERLAPACK_DEVICE_CODE R bisect(Index n, const R* d, const R* squares, R low, R high, Index j) {
   constexpr R kEps = 2 * kRoundoff<R>, kLeastWidth = kEps * kEps;
-  constexpr R kLeastPivot = 4 * std::numeric_limits<R>::min();
+  constexpr R kLeastPivot = 4 * kSafeMin<R>;
   for (;;) {
     const R size = std::abs(low) > std::abs(high) ? std::abs(low) : std::abs(high);
     const R middle = low + (high - low) / 2;

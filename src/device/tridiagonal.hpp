@@ -16,6 +16,16 @@ namespace overlapack {
 template <class T>
 class Tridiagonals;
 
+namespace operation {
+
+/// Whether numbers of merges lie one after the other, `of_each` of them.
+template <class V>
+bool is_list_of_merges(const V& numbers, Index of_each) {
+  return numbers.rows == of_each && numbers.ld == of_each;
+}
+
+}  // namespace operation
+
 /// The eigenproblems of blocks on the diagonal of a tridiagonal matrix, by QL iteration.
 ///   Operands  block b is that of rows starts(b) to starts(b + 1) - 1, at most
 ///             Limits::leaf_order of them;
@@ -60,13 +70,14 @@ struct DiagonalizeLeaves {
 ///             the remaining ones in ascending order, in the first k rows; columns: of each merge
 ///             first those of the remaining ones, counted in q, in these three groups, then those
 ///             of known ones; places: by pole, the place of its column, counted from the merge's
-///             first; counts: how many the three groups are, by merge
+///             first; counts: by merge, how many the three groups
+///             are, and the number of rotations
 template <class T>
 struct Deflate {
   using Scalar = T;
   using Group = Tridiagonals<T>;
   static constexpr const char* kName = "deflate";
-  static constexpr Index kNumbers = 4, kIndices = 4;  ///< columns of the work space
+  static constexpr Index kNumbers = 4, kIndices = 5;  ///< columns of the work space
 
   DeviceView<const Index> parts;
   Index longest;
@@ -79,12 +90,12 @@ struct Deflate {
   bool empty() const { return parts.empty(); }
   bool fits() const {
     const Index n = q.rows;
-    return parts.rows == 3 && longest <= n && operation::is_square(q) &&
+    return operation::is_list_of_merges(parts, 3) && longest <= n && operation::is_square(q) &&
            operation::is_column(d, n) && operation::is_column(poles, n) &&
            operation::is_column(z, n) && operation::is_column(columns, n) &&
-           operation::is_column(places, n) && counts.rows == 4 && counts.cols == parts.cols &&
-           numbers.rows == n && numbers.cols == kNumbers && indices.rows == n &&
-           indices.cols == kIndices && e.rows >= n - 1;
+           operation::is_column(places, n) && operation::is_list_of_merges(counts, 4) &&
+           counts.cols == parts.cols && numbers.rows == n && numbers.cols == kNumbers &&
+           indices.rows == n && indices.cols == kIndices && e.rows >= n - 1;
   }
   double flops() const { return 0; }
   template <class Self, class Visit>
@@ -115,9 +126,10 @@ struct SolveSecular {
   bool empty() const { return parts.empty(); }
   bool fits() const {
     const Index n = d.rows;
-    return parts.rows == 3 && counts.rows == 4 && counts.cols == parts.cols && longest <= n &&
-           operation::is_column(poles, n) && operation::is_column(z, n) &&
-           operation::is_column(origins, n) && operation::is_column(shifts, n) && e.rows >= n - 1;
+    return operation::is_list_of_merges(parts, 3) && operation::is_list_of_merges(counts, 4) &&
+           counts.cols == parts.cols && longest <= n && operation::is_column(poles, n) &&
+           operation::is_column(z, n) && operation::is_column(origins, n) &&
+           operation::is_column(shifts, n) && e.rows >= n - 1;
   }
   /// With few steps for each root.
   double flops() const { return operation::flops<T>(20 * operation::product(d.rows, longest, 1)); }
@@ -150,10 +162,11 @@ struct SecularVectors {
   bool empty() const { return parts.empty(); }
   bool fits() const {
     const Index n = s.rows;
-    return parts.rows == 3 && counts.rows == 4 && counts.cols == parts.cols && longest <= n &&
-           operation::is_square(s) && operation::is_column(poles, n) &&
-           operation::is_column(z, n) && operation::is_column(places, n) &&
-           operation::is_column(origins, n) && operation::is_column(shifts, n);
+    return operation::is_list_of_merges(parts, 3) && operation::is_list_of_merges(counts, 4) &&
+           counts.cols == parts.cols && longest <= n && operation::is_square(s) &&
+           operation::is_column(poles, n) && operation::is_column(z, n) &&
+           operation::is_column(places, n) && operation::is_column(origins, n) &&
+           operation::is_column(shifts, n);
   }
   double flops() const { return operation::flops<T>(4 * operation::product(s.rows, longest, 1)); }
   template <class Self, class Visit>
@@ -184,7 +197,8 @@ struct TakeColumns {
 
   bool empty() const { return to.empty(); }
   bool fits() const {
-    return (parts.empty() || (parts.rows == 3 && longest <= from.rows && step == 1)) &&
+    return (parts.empty() ||
+            (operation::is_list_of_merges(parts, 3) && longest <= from.rows && step == 1)) &&
            operation::is_column(columns, to.cols) && (step == 1 || step == 2) &&
            to.rows == step * from.rows;
   }

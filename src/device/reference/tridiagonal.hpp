@@ -58,7 +58,8 @@ class NoteDeflation {
     here(op_.d)(--end_) = pole.d;
     here(op_.columns)(end_) = pole.column;
   }
-  void rotate(Index p, Index q, T c, T s) const {
+  void rotate(Index p, Index q, T c, T s) {
+    ++rotations_;
     const HostView<T> a = here(op_.q);
     for (Index i = parts_.first; i < parts_.last; ++i) {
       const T x = a(i, p), y = a(i, q);
@@ -79,6 +80,7 @@ class NoteDeflation {
       }
       here(op_.counts)(rows, m_) = place - before;
     }
+    here(op_.counts)(tridiagonal::kKindsOfRows, m_) = rotations_;
   }
 
  private:
@@ -91,6 +93,7 @@ class NoteDeflation {
   const Index m_;
   const Parts parts_;
   Index end_;  // those that are known stand from here on
+  Index rotations_ = 0;
   std::vector<tridiagonal::Pole<T>> kept_;
 };
 
