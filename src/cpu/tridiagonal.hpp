@@ -46,9 +46,36 @@ OVERLAPACK_DEVICE_CODE bool is_negligible(R e, R above, R below) {
   return e * e <= kSquare * std::abs(above) * std::abs(below) + kSafeMin<R>;
 }
 
-/// Implicit QL iteration with Wilkinson's shift: d, of n elements, becomes the eigenvalues of the
-/// matrix with the diagonal d and the n - 1 elements e beside it, in no particular order; e is
-/// destroyed. rotate(i, c, s) is to rotate columns i and i + 1 of Q:
+/// A sweep of implicit QL iteration with Wilkinson's shift, on rows `first` to `last` of a matrix.
+/// If it is `reversed`, these are taken in the other order, which makes it QR iteration.
+template <class R, class Rotate>
+OVERLAPACK_DEVICE_CODE void sweep(R* d, R* e, Index first, Index last, bool reversed,
+                                  Rotate rotate) {
+  const auto row = [&](Index i) { return reversed ? first + last - i : i; };
+  const auto beside = [&](Index i) { return reversed ? first + last - i - 1 : i; };  // i and i + 1
+  const R top = d[row(first)], e_top = e[beside(first)];
+  const R half = (d[row(first + 1)] - top) / (2 * e_top);
+  const R shift = top - e_top / (half + std::copysign(std::hypot(half, R(1)), half));
+  R g = d[row(last)] - shift, c = 1, s = 1, p = 0;
+  for (Index i = last - 1; i >= first; --i) {
+    const R f = s * e[beside(i)], b = c * e[beside(i)];
+    const Rotation<R> turn = rotation_of(g, f);
+    c = turn.c, s = turn.s;
+    if (i + 1 < last) e[beside(i + 1)] = turn.r;
+    g = d[row(i + 1)] - p;
+    const R r = (d[row(i)] - g) * s + 2 * c * b;
+    p = s * r;
+    d[row(i + 1)] = g + p;
+    g = c * r - b;
+    rotate(beside(i), c, reversed ? -s : s);
+  }
+  d[row(first)] -= p;
+  e[beside(first)] = g;
+}
+
+/// QL and QR iteration: d, of n elements, becomes the eigenvalues of the matrix with the diagonal d
+/// and the n - 1 elements e beside it, in no particular order; e is destroyed. rotate(i, c, s) is
+/// to rotate columns i and i + 1 of Q:
 ///
 ///   q(i), q(i+1) := c q(i) - s q(i+1), s q(i) + c q(i+1)
 ///
@@ -57,30 +84,20 @@ template <class R, class Rotate>
 OVERLAPACK_DEVICE_CODE bool iterate_ql(Index n, R* d, R* e, Rotate rotate) {
   constexpr Index kSweepsPerRow = 30;
   Index sweeps = 0;
-  for (Index l = 0; l < n; ++l) {
+  Index end = n;  // of the block that the last sweep was on, and which way it went
+  bool reversed = false;
+  for (Index first = 0; first < n; ++first) {
     for (;;) {
-      Index m = l;  // the last row of a block that begins with row l
-      while (m < n - 1 && !is_negligible(e[m], d[m], d[m + 1])) ++m;
-      if (m == l) break;
+      Index last = first;
+      while (last < n - 1 && !is_negligible(e[last], d[last], d[last + 1])) ++last;
+      if (last == first) break;
       if (sweeps++ == kSweepsPerRow * n) return false;
-      const R half = (d[l + 1] - d[l]) / (2 * e[l]);
-      R g = d[m] - d[l] + e[l] / (half + std::copysign(std::hypot(half, R(1)), half));
-      R c = 1, s = 1, p = 0;
-      for (Index i = m - 1; i >= l; --i) {
-        const R f = s * e[i], b = c * e[i];
-        const Rotation<R> turn = rotation_of(g, f);
-        c = turn.c, s = turn.s;
-        if (i + 1 < m) e[i + 1] = turn.r;
-        g = d[i + 1] - p;
-        const R r = (d[i] - g) * s + 2 * c * b;
-        p = s * r;
-        d[i + 1] = g + p;
-        g = c * r - b;
-        rotate(i, c, s);
-      }
-      d[l] -= p;
-      e[l] = g;
-      if (m < n - 1) e[m] = 0;
+      if (last < n - 1) e[last] = 0;
+      // What is small is found first. A block keeps its direction while it shrinks.
+      const bool is_new = first >= end || last > end || sweeps == 1;
+      if (is_new) reversed = std::abs(d[last]) < std::abs(d[first]);
+      end = last;
+      sweep(d, e, first, last, reversed, rotate);
     }
   }
   return true;
