@@ -310,6 +310,10 @@ OVERLAPACK_DEVICE_CODE R factor_of_square(const R* d, Index i, Index j, const Ro
 
 // ---- Bisection ----------------------------------------------------------------------------------
 
+/// Of a matrix with no element larger than about 1.
+template <class R>
+inline constexpr R kLeastPivot = 4 * kSafeMin<R>;
+
 /// How many eigenvalues are less than x: the negative pivots of the factorization of T - x I, with
 /// the squares of what stands beside the diagonal. (LAPACK's ?laebz: no pivot is smaller than
 /// `least_pivot`.)
@@ -330,12 +334,11 @@ OVERLAPACK_DEVICE_CODE Index eigenvalues_below(Index n, const R* d, const R* squ
 template <class R>
 OVERLAPACK_DEVICE_CODE R bisect(Index n, const R* d, const R* squares, R low, R high, Index j) {
   constexpr R kEps = 2 * kRoundoff<R>, kLeastWidth = kEps * kEps;
-  constexpr R kLeastPivot = 4 * kSafeMin<R>;
   for (;;) {
     const R size = std::abs(low) > std::abs(high) ? std::abs(low) : std::abs(high);
     const R middle = low + (high - low) / 2;
     if (high - low <= (kEps * size > kLeastWidth ? kEps * size : kLeastWidth)) return middle;
-    (eigenvalues_below(n, d, squares, kLeastPivot, middle) > j ? high : low) = middle;
+    (eigenvalues_below(n, d, squares, kLeastPivot<R>, middle) > j ? high : low) = middle;
   }
 }
 

@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "algorithms/eigen/bisection.hpp"
 #include "cpu/calling.hpp"
 #include "cpu/eigen.hpp"
 #include "dispatch/calls.hpp"
@@ -419,6 +420,49 @@ TYPED_TEST(Stedc, LeavesWhatIsNotFiniteToTheCpu) {
       EXPECT_TRUE(same_bits(ours.z, theirs.z));
     }
   }
+}
+
+// ---- Eigenvalues alone --------------------------------------------------------------------------
+
+TYPED_TEST(Stedc, BisectionFindsTheEigenvaluesOfTheCpuLapack) {
+  using T = TypeParam;
+  using R = Real<T>;
+  if (is_complex<T>) GTEST_SKIP() << "the same for complex numbers";
+  for (const Kind kind : kinds()) {
+    for (const Index n : {1, 2, 30, 77}) {
+      SCOPED_TRACE(testing::Message() << "kind " << static_cast<int>(kind) << ", n = " << n);
+      const auto t = make<R>(kind, n);
+      const Result<T> theirs = solve<T>(t, 'N', this->room(n), true);
+      algorithms::Tridiagonal<R> scaled(this->device(), n, t.d.data(), t.e.data());
+      scaled.scale();
+      const auto ours = algorithms::eigenvalues_by_number<R>(this->device(), scaled, {0, n});
+      const R norm = std::max(std::abs(theirs.d.front()), std::abs(theirs.d.back()));
+      EXPECT_TRUE(std::is_sorted(ours.begin(), ours.end()));
+      for (Index j = 0; j < n; ++j) {
+        const R error = norm > 0 ? std::abs(ours[at(j)] / norm - theirs.d[at(j)] / norm)
+                                 : std::abs(ours[at(j)]);
+        EXPECT_LE(static_cast<double>(error), (10 + static_cast<double>(n) / 2) * epsilon<T>());
+      }
+      const Range some = {n / 3, n / 2 + 1};
+      const auto found = algorithms::eigenvalues_by_number<R>(this->device(), scaled, some);
+      EXPECT_TRUE(std::equal(found.begin(), found.end(), ours.begin() + some.first));
+    }
+  }
+}
+
+TYPED_TEST(Stedc, NumbersOfEigenvaluesInAnIntervalAreCounted) {
+  using T = TypeParam;
+  using R = Real<T>;
+  const Tridiagonal<R> t{{1, 2, 3, 4}, {0, 0, 0}};
+  algorithms::Tridiagonal<R> scaled(this->device(), 4, t.d.data(), t.e.data());
+  scaled.scale();
+  const auto count = [&](R low, R high) {
+    const Range range = algorithms::eigenvalues_between<R>(scaled, low, high);
+    return std::make_pair(range.first, range.last);
+  };
+  EXPECT_EQ(count(R(0.5), R(2.5)), std::make_pair(Index{0}, Index{2}));
+  EXPECT_EQ(count(1, 3), std::make_pair(Index{1}, Index{3}));
+  EXPECT_EQ(count(4, 9), std::make_pair(Index{4}, Index{4}));
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ template <class R>
 void DivideAndConquer<R>::run(Queue& queue, const Tridiagonal<R>& t) {
   leaves_.clear();
   levels_.clear();
-  for (const Range& block : t.blocks) divide(block);
+  for (const Range& block : t.blocks()) divide(block);
   leaves_.push_back(n_);
   begin(queue, t);
   for (const Level& level : levels_) merge(queue, level);
@@ -98,8 +98,8 @@ template <class R>
 void DivideAndConquer<R>::begin(Queue& queue, const Tridiagonal<R>& t) {
   R* const d = staged_numbers_.data();
   R* const e = d + n_;
-  std::copy(t.d.begin(), t.d.end(), d);
-  std::copy(t.e.begin(), t.e.end(), e);
+  std::copy(t.d().begin(), t.d().end(), d);
+  std::copy(t.e().begin(), t.e().end(), e);
   std::copy(leaves_.begin(), leaves_.end(), staged_starts_.data());
   Index merges = 0;
   for (Level& level : levels_) {
@@ -190,8 +190,8 @@ void DivideAndConquer<R>::sort(Queue& queue, const Tridiagonal<R>& t) {
                     DeviceView<const Index>(failed_.data(), 1));
   queue.synchronize();
   if (*staged_counts_.data() != 0) throw DeviceError("a leaf's QL iteration does not converge");
-  for (Index b = 0; b < static_cast<Index>(t.blocks.size()); ++b) {
-    for (Index i = t.blocks[at(b)].first; i < t.blocks[at(b)].last; ++i) {
+  for (Index b = 0; b < static_cast<Index>(t.blocks().size()); ++b) {
+    for (Index i = t.blocks()[at(b)].first; i < t.blocks()[at(b)].last; ++i) {
       d[i] = t.unscaled(d[i], b);
     }
   }

@@ -18,7 +18,8 @@ class DivideAndConquer {
   /// Of device memory.
   static std::size_t bytes(Index n);
 
-  /// Computes, and waits for the eigenvalues. Throws DeviceError if an iteration does not converge.
+  /// Computes, and waits for the eigenvalues of a matrix that is cut and scaled. Throws DeviceError
+  /// if an iteration does not converge.
   void run(Queue& queue, const Tridiagonal<R>& t);
   /// In ascending order.
   const std::vector<R>& eigenvalues() const { return eigenvalues_; }

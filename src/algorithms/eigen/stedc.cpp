@@ -97,7 +97,9 @@ class Eigenvectors {
 template <class T>
 void stedc(Device& device, const Options& options, bool multiplies, Real<T>* d, const Real<T>* e,
            HostView<T> z, Index& committed) {
-  const Tridiagonal<Real<T>> t = read_tridiagonal(device, z.rows, d, e);
+  Tridiagonal<Real<T>> t(device, z.rows, d, e);
+  t.cut();
+  t.scale();
   Eigenvectors<T> vectors(device, options, multiplies, z);
   const std::vector<Real<T>>& values = vectors.run(t, committed);
   std::copy(values.begin(), values.end(), d);

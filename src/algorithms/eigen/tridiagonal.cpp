@@ -25,41 +25,54 @@ bool is_negligible(R e, R above, R below) {
          tridiagonal::kRoundoff<R> * std::sqrt(std::abs(above)) * std::sqrt(std::abs(below));
 }
 
+template <class R>
+void require_finite(const std::vector<R>& numbers) {
+  if (std::all_of(numbers.begin(), numbers.end(), [](R x) { return std::isfinite(x); })) return;
+  throw DeviceError("a number of the tridiagonal matrix is not finite");
+}
+
 }  // namespace
 
 template <class R>
-Tridiagonal<R> read_tridiagonal(Device& device, Index n, const R* d, const R* e) {
-  Tridiagonal<R> t{read(device, n, d), read(device, std::max<Index>(n - 1, 0), e), {}, {}};
-  const auto finite = [](R x) { return std::isfinite(x); };
-  if (!std::all_of(t.d.begin(), t.d.end(), finite) ||
-      !std::all_of(t.e.begin(), t.e.end(), finite)) {
-    throw DeviceError("a number of the tridiagonal matrix is not finite");
-  }
-  t.e.resize(at(n), R(0));
-  for (Index first = 0, i = 0; i < n; ++i) {
-    if (i + 1 < n && !is_negligible(t.e[at(i)], t.d[at(i)], t.d[at(i + 1)])) continue;
-    t.e[at(i)] = 0;
-    t.blocks.push_back({first, i + 1});
-    first = i + 1;
-  }
-  for (const Range& block : t.blocks) {
-    R largest = 0;
-    for (Index i = block.first; i < block.last; ++i) {
-      largest = std::max({largest, std::abs(t.d[at(i)]), std::abs(t.e[at(i)])});
-    }
-    const int exponent = largest > 0 ? std::ilogb(largest) : 0;
-    for (Index i = block.first; i < block.last; ++i) {
-      t.d[at(i)] = std::ldexp(t.d[at(i)], -exponent);
-      t.e[at(i)] = std::ldexp(t.e[at(i)], -exponent);
-    }
-    t.exponents.push_back(exponent);
-  }
-  return t;
+Tridiagonal<R>::Tridiagonal(Device& device, Index n, const R* d, const R* e)
+    : d_(read(device, n, d)),
+      e_(read(device, std::max<Index>(n - 1, 0), e)),
+      blocks_{{0, n}},
+      exponents_{0} {
+  require_finite(d_);
+  require_finite(e_);
+  e_.resize(at(n), R(0));
 }
 
-#define OVERLAPACK_INSTANTIATE(R) \
-  template Tridiagonal<R> read_tridiagonal<R>(Device&, Index, const R*, const R*);
-OVERLAPACK_INSTANTIATE(float)
-OVERLAPACK_INSTANTIATE(double)
+template <class R>
+void Tridiagonal<R>::cut() {
+  const Index n = order();
+  blocks_.clear();
+  for (Index first = 0, i = 0; i < n; ++i) {
+    if (i + 1 < n && !is_negligible(e_[at(i)], d_[at(i)], d_[at(i + 1)])) continue;
+    e_[at(i)] = 0;
+    blocks_.push_back({first, i + 1});
+    first = i + 1;
+  }
+  exponents_.assign(blocks_.size(), 0);
+}
+
+template <class R>
+void Tridiagonal<R>::scale() {
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    R largest = 0;
+    for (Index i = blocks_[b].first; i < blocks_[b].last; ++i) {
+      largest = std::max({largest, std::abs(d_[at(i)]), std::abs(e_[at(i)])});
+    }
+    exponents_[b] = largest > 0 ? std::ilogb(largest) : 0;
+    for (Index i = blocks_[b].first; i < blocks_[b].last; ++i) {
+      d_[at(i)] = std::ldexp(d_[at(i)], -exponents_[b]);
+      e_[at(i)] = std::ldexp(e_[at(i)], -exponents_[b]);
+    }
+  }
+}
+
+template class Tridiagonal<float>;
+template class Tridiagonal<double>;
 
 }  // namespace overlapack::algorithms
