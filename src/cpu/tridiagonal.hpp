@@ -46,11 +46,11 @@ OVERLAPACK_DEVICE_CODE bool is_negligible(R e, R above, R below) {
   return e * e <= kSquare * std::abs(above) * std::abs(below) + kSafeMin<R>;
 }
 
-/// A sweep of implicit QL iteration with Wilkinson's shift, on rows `first` to `last` of a matrix.
+/// A step of implicit QL iteration with Wilkinson's shift, on rows `first` to `last` of a matrix.
 /// If it is `reversed`, these are taken in the other order, which makes it QR iteration.
 template <class R, class Rotate>
-OVERLAPACK_DEVICE_CODE void sweep(R* d, R* e, Index first, Index last, bool reversed,
-                                  Rotate rotate) {
+OVERLAPACK_DEVICE_CODE void step_of_ql(R* d, R* e, Index first, Index last, bool reversed,
+                                       Rotate rotate) {
   const auto row = [&](Index i) { return reversed ? first + last - i : i; };
   const auto beside = [&](Index i) { return reversed ? first + last - i - 1 : i; };  // i and i + 1
   const R top = d[row(first)], e_top = e[beside(first)];
@@ -79,25 +79,25 @@ OVERLAPACK_DEVICE_CODE void sweep(R* d, R* e, Index first, Index last, bool reve
 ///
 ///   q(i), q(i+1) := c q(i) - s q(i+1), s q(i) + c q(i+1)
 ///
-/// Returns false if 30 n sweeps are not enough.
+/// Returns false if 30 n steps are not enough.
 template <class R, class Rotate>
 OVERLAPACK_DEVICE_CODE bool iterate_ql(Index n, R* d, R* e, Rotate rotate) {
-  constexpr Index kSweepsPerRow = 30;
-  Index sweeps = 0;
-  Index end = n;  // of the block that the last sweep was on, and which way it went
+  constexpr Index kStepsPerRow = 30;
+  Index steps = 0;
+  Index end = n;  // of the block that the last step was on, and which way it went
   bool reversed = false;
   for (Index first = 0; first < n; ++first) {
     for (;;) {
       Index last = first;
       while (last < n - 1 && !is_negligible(e[last], d[last], d[last + 1])) ++last;
       if (last == first) break;
-      if (sweeps++ == kSweepsPerRow * n) return false;
+      if (steps++ == kStepsPerRow * n) return false;
       if (last < n - 1) e[last] = 0;
       // What is small is found first. A block keeps its direction while it shrinks.
-      const bool is_new = first >= end || last > end || sweeps == 1;
+      const bool is_new = first >= end || last > end || steps == 1;
       if (is_new) reversed = std::abs(d[last]) < std::abs(d[first]);
       end = last;
-      sweep(d, e, first, last, reversed, rotate);
+      step_of_ql(d, e, first, last, reversed, rotate);
     }
   }
   return true;

@@ -5,7 +5,7 @@
 //   blas.hpp      the core: what every device implements
 //   panels.hpp    factorizations of narrow block columns, by default on the CPU
 //   fused.hpp     operations that are faster as one kernel, by default made of the others
-//   tridiagonal.hpp  eigenproblems of tridiagonal matrices, by default on the CPU
+//   tridiagonal.hpp   what eigenproblems of tridiagonal matrices take, by default on the CPU
 //   formats.hpp   products in other number formats, which a device may do without
 //
 // operation.hpp says what an operation is, and defaults.cpp has the defaults.
