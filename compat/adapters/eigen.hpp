@@ -529,8 +529,16 @@ void divide_and_conquer(const Caller& caller, const char* compz, const I* n, Rea
   call.vectors = vectors ? *n : 0;
   const Works<T, I> works{work, lwork, iwork, liwork, rwork...};
   const cpu::EigenSizes least = cpu::least_sizes_of_stedc(letter, is_complex<T>, *n);
-  serve(caller, Checked<T, I>{wrong, works, 8, least, *n == 0, call}, compz, n, d, e, z, ldz, work,
-        lwork, rwork..., works.integers(), liwork, cpu::Integers<I>{info});
+  const dispatch::TridiagonalCall<T> tridiagonal{letter == 'V', d, e, HostView<T>(z, *n, *n, *ldz),
+                                                 work};
+  const auto say_sizes = [&] { works.see_to_sizes(least, false); };
+  serve_by(
+      [&](const auto& on_cpu) {
+        return vectors ? dispatch::stedc<T>(tridiagonal, std::cref(on_cpu), std::cref(say_sizes))
+                       : dispatch::eigen<T>(caller.row, call, std::cref(on_cpu));
+      },
+      caller, Checked<T, I>{wrong, works, 8, least, *n == 0, call}, compz, n, d, e, z, ldz, work,
+      lwork, rwork..., works.integers(), liwork, cpu::Integers<I>{info});
 }
 
 template <class T, class I>

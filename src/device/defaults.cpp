@@ -3,7 +3,7 @@
 // action, whoever serves it.
 #include "device/device.hpp"
 #include "device/host_trip.hpp"
-#include "device/reference/fused.hpp"
+#include "device/reference/tridiagonal.hpp"
 
 namespace overlapack {
 namespace {
@@ -266,9 +266,25 @@ void Fused<T>::run(Queue& queue, const Substitute<T>& op) {
   run(queue, Trsm<T>{Side::left, op.uplo, Op::none, op.diag, T(1), op.a, op.x});
 }
 
+// ---- Tridiagonal matrices -----------------------------------------------------------------
+
+#define OVERLAPACK_BY_THE_CPU(Operation)                                \
+  template <class T>                                                    \
+  void Tridiagonals<T>::run(Queue& queue, const Operation<T>& op) {     \
+    if constexpr (!is_complex<T>) by_the_cpu(this->device_, queue, op); \
+  }
+OVERLAPACK_BY_THE_CPU(DiagonalizeLeaves)
+OVERLAPACK_BY_THE_CPU(Deflate)
+OVERLAPACK_BY_THE_CPU(SolveSecular)
+OVERLAPACK_BY_THE_CPU(SecularVectors)
+OVERLAPACK_BY_THE_CPU(TakeColumns)
+OVERLAPACK_BY_THE_CPU(Bisect)
+#undef OVERLAPACK_BY_THE_CPU
+
 #define OVERLAPACK_INSTANTIATE(T) \
   template class Panels<T>;       \
-  template class Fused<T>;
+  template class Fused<T>;        \
+  template class Tridiagonals<T>;
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #undef OVERLAPACK_INSTANTIATE
 

@@ -5,6 +5,7 @@
 //   blas.hpp      the core: what every device implements
 //   panels.hpp    factorizations of narrow block columns, by default on the CPU
 //   fused.hpp     operations that are faster as one kernel, by default made of the others
+//   tridiagonal.hpp   what eigenproblems of tridiagonal matrices take, by default on the CPU
 //   formats.hpp   products in other number formats, which a device may do without
 //
 // operation.hpp says what an operation is, and defaults.cpp has the defaults.
@@ -12,16 +13,17 @@
 
 #include "device/formats.hpp"
 #include "device/fused.hpp"
+#include "device/tridiagonal.hpp"
 #include "device/tuning.hpp"
 
 namespace overlapack {
 
 /// The matrix operations of a device for one precision. They are called by Queue::enqueue().
 template <class T>
-class Kernels : public Fused<T> {
+class Kernels : public Tridiagonals<T> {
  public:
   Kernels(Device& device, const Limits& limits, Formats<T> formats = {})
-      : Fused<T>(device, limits), formats_(formats) {}
+      : Tridiagonals<T>(device, limits), formats_(formats) {}
 
   /// Null where the device has none.
   SplitProducts<T>* split_products() const { return formats_.split_products; }

@@ -24,6 +24,8 @@ struct Limits {
   Index update_panel_width = 64;
   /// Rows of PermuteRows at most; 0 where single interchanges do as well.
   Index permutable_rows = 0;
+  /// Order of a block of DiagonalizeLeaves at most.
+  Index leaf_order = 32;
 };
 
 /// Cholesky factorization of a block column. With lower, `a` is m x n, m >= n: A11 = L11 L11^H for

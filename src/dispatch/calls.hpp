@@ -101,6 +101,19 @@ Index eigen(std::size_t row, const EigenCall<T>& call, const std::function<Index
 template <class T>
 Index sytrd(Uplo uplo, HostView<T> a, Real<T>* d, Real<T>* e, T* tau, T* work,
             const std::function<Index()>& on_cpu, const std::function<T()>& wanted);
+/// A call of ?stedc for eigenvectors.
+template <class T>
+struct TridiagonalCall {
+  bool multiplies;  ///< a given Z
+  Real<T>* d;
+  const Real<T>* e;
+  HostView<T> z;
+  const T* work;  ///< to know whether the caller's workspaces can be written
+};
+/// As eigen(). say_sizes() writes to the workspaces what LAPACK leaves there.
+template <class T>
+Index stedc(const TridiagonalCall<T>& call, const std::function<Index()>& on_cpu,
+            const std::function<void()>& say_sizes);
 
 /// Estimates of the condition: `rcond` becomes LAPACK's. The workspaces are for the CPU LAPACK.
 template <class T>

@@ -501,6 +501,18 @@ double Problem<T>::residual_of_result(bool inverse) const {
 }
 
 template <class T>
+double Problem<T>::residual_of_unit(Vector (*times)(const Problem&, Vector x)) const {
+  double error = 0;  // the square of a norm
+  for (int probe = 0; probe < kProbes; ++probe) {
+    const Vector x = signs<Wide>(seed_of(seed_, probe), call_.shape.n);
+    Vector difference = times(*this, x);
+    for (std::size_t i = 0; i < difference.size(); ++i) difference[i] -= x[i];
+    error += squared_norm(difference) / kProbes;
+  }
+  return std::sqrt(error) / (static_cast<double>(call_.shape.n) * kEps<T>);
+}
+
+template <class T>
 double Problem<T>::residual_of_inverse() const {
   return residual_of_result(true);
 }

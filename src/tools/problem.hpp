@@ -110,6 +110,8 @@ class Problem {
   std::int32_t* pivots() { return pivots_.data(); }
   std::size_t pivot_count() const { return pivots_.size(); }
 
+  using Wide = Double<T>;
+  using Vector = std::vector<Wide>;
   /// How wrong the result is, in LAPACK's scale: a few units or less for a correct routine
   /// (residual_limit()). With E = A - L L^H (or A - P^T L U; A = L0 L0^H + B B^H for an update) and
   /// random vectors x of +-1,
@@ -120,7 +122,9 @@ class Problem {
   ///                   residual R = B - op(A) X;
   ///   inverses        ||A X - I||_F / (n ||A||_F ||X||_F eps), and ||X - A||_F / (n ||A||_F eps)
   ///                   of ?lauum, where A is what X is to be, and likewise of ?geqrf and ?orgqr.
-  ///                   All norms are estimated as above.
+  ///                   All norms are estimated as above;
+  ///   eigenvectors    of ?stedc the same for X = Z L Z^H, or ||Z Z^H - I||_F / (n eps) if that is
+  ///                   more.
   /// Sums run in double precision. Pivots that are none count as infinitely wrong.
   double residual() const;
   /// The forms of it, one of which a routine has (problems/row.hpp). That of an estimate of the
@@ -131,9 +135,9 @@ class Problem {
   double residual_of_least_squares() const;
   double residual_of_inverse() const;
   double residual_of_product() const;
+  /// That of a product which is to be I.
+  double residual_of_unit(Vector (*times)(const Problem&, Vector x)) const;
   double residual_of_condition(Real<T> reference) const;
-  using Wide = Double<T>;
-  using Vector = std::vector<Wide>;
   /// op(A) x from its factors `f`: A = L L^H = U^H U, or P A = L U.
   Vector factor_times(HostView<const T> f, Vector x, Op op) const;
 

@@ -90,6 +90,7 @@ TEST(Policy, OperationCounts) {
   EXPECT_NEAR(flops_of(Routine::orgtr, 'd', square), 4 * n * n * n / 3, n * n);
   EXPECT_NEAR(flops_of(Routine::ormtr, 'd', solve), 2 * n * n * 10, n * n);
   EXPECT_EQ(flops_of(Routine::stedc, 'd', square), 0);
+  EXPECT_NEAR(flops_of(Routine::stedc, 'd', {1000, 1000, 1000}), 4 * n * n * n / 3, n * n);
   EXPECT_NEAR(flops_of(Routine::gesv, 'd', solve), 2 * n * n * n / 3 + 2 * n * n * 10, 2 * n * n);
   EXPECT_NEAR(flops_of(Routine::posv, 'd', solve), n * n * n / 3 + 2 * n * n * 10, 2 * n * n);
   EXPECT_NEAR(flops_of(Routine::cholupdate, 'd', solve), 2 * n * n * 10, 20 * n);
@@ -173,17 +174,23 @@ TEST(Plans, LqHasTheBreakEvensOfQr) {
   }
 }
 
-TEST(Plans, EigenproblemsAreNeverForTheDeviceButForTheReduction) {
+TEST(Plans, EigenproblemsAreNeverForTheDeviceButForTheirParts) {
   const auto device = make_emulated_device();
   for (std::size_t r = 0; r < kRoutineCount; ++r) {
     const auto routine = static_cast<Routine>(r);
-    if (kind_of(routine) != RoutineKind::eigen) continue;
+    if (kind_of(routine) != RoutineKind::eigen || routine == Routine::stedc) continue;
     const Shape shape{100000, 100000, 100000};
     const bool wanted = routine == Routine::sytrd || routine == Routine::hetrd;
     EXPECT_EQ(wants_device(routine, 'd', shape, Settings(), builtin_profile()), wanted);
     EXPECT_EQ(wants_device(routine, 'd', shape, Settings(), builtin_profile(), device.get()),
               wanted);
   }
+  const auto is_for_device = [&](Index n) {
+    return wants_device(Routine::stedc, 'z', {n, n, n}, Settings(), builtin_profile(),
+                        device.get());
+  };
+  EXPECT_FALSE(is_for_device(100));
+  EXPECT_TRUE(is_for_device(5000));
 }
 
 TEST(Plans, BreakEvensDependOnTheCores) {

@@ -91,7 +91,7 @@ def main():
     print(f"{tests} tests and {exits} error-exit reports, the same with the library and without")
 
     calls = harness.read_log(log)
-    on_device = [(r, options.device) for r in ("sytrd", "ormqr")]
+    on_device = [(r, options.device) for r in ("sytrd", "ormqr", "stedc")]
     for routine, where in [(r, "cpu") for r in ROUTINES] + on_device:
         name = name_of(routine, options.type)
         reached = sum(call.routine == name and (call.fields["where"] == "cpu") == (where == "cpu")

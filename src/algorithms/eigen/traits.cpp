@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "algorithms/eigen/stedc.hpp"
 #include "algorithms/eigen/sytrd.hpp"
 
 namespace overlapack::algorithms {
@@ -15,7 +16,7 @@ double of_way_back(double n, double k) { return 2 * n * n * k; }
 
 /// Of a routine that the device has no algorithm for. `Flops` counts the operations for n and k.
 template <double Flops(double n, double k)>
-class EigenTraits final : public FamilyTraits {
+class EigenTraits : public FamilyTraits {
  public:
   Index size(const Shape& shape) const override { return shape.n; }
   const Tuning::BreakEven::Sizes& builtin_break_evens(const Tuning::BreakEven&,
@@ -32,6 +33,28 @@ class EigenTraits final : public FamilyTraits {
   std::size_t memory(const Request& request, const Options&) const override {
     const auto n = static_cast<std::size_t>(request.shape.n);
     return n * n * with_type(request.type, [](auto one) { return sizeof one; });
+  }
+
+ protected:
+  ~EigenTraits() = default;
+};
+
+template <double Flops(double n, double k)>
+class OnCpuTraits final : public EigenTraits<Flops> {};
+
+class StedcTraits final : public EigenTraits<of_merges> {
+ public:
+  const Tuning::BreakEven::Sizes& builtin_break_evens(const Tuning::BreakEven& sizes,
+                                                      bool) const override {
+    return sizes.stedc;
+  }
+  /// Of the columns that go home as one.
+  Index block_size(const Request& request, bool) const override {
+    return request.tuning().solve.columns_at_once;
+  }
+  std::size_t memory(const Request& request, const Options&) const override {
+    return with_type(request.type,
+                     [&](auto one) { return stedc_bytes<decltype(one)>(request.shape.n); });
   }
 };
 
@@ -67,12 +90,12 @@ double of_orgtr(double n, double) { return 4 * n * n * n / 3; }
 }  // namespace
 
 const FamilyTraits& eigen_traits() {
-  static constexpr EigenTraits<of_driver> kTraits;
+  static constexpr OnCpuTraits<of_driver> kTraits;
   return kTraits;
 }
 
 const FamilyTraits& generalized_eigen_traits() {
-  static constexpr EigenTraits<of_generalized_driver> kTraits;
+  static constexpr OnCpuTraits<of_generalized_driver> kTraits;
   return kTraits;
 }
 
@@ -82,17 +105,17 @@ const FamilyTraits& sytrd_traits() {
 }
 
 const FamilyTraits& orgtr_traits() {
-  static constexpr EigenTraits<of_orgtr> kTraits;
+  static constexpr OnCpuTraits<of_orgtr> kTraits;
   return kTraits;
 }
 
 const FamilyTraits& ormtr_traits() {
-  static constexpr EigenTraits<of_way_back> kTraits;
+  static constexpr OnCpuTraits<of_way_back> kTraits;
   return kTraits;
 }
 
 const FamilyTraits& stedc_traits() {
-  static constexpr EigenTraits<of_merges> kTraits;
+  static constexpr StedcTraits kTraits;
   return kTraits;
 }
 

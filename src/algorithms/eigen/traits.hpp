@@ -1,5 +1,5 @@
 // What plans ask of the routines of the symmetric eigenproblem. The device has an algorithm for
-// ?sytrd alone. No call of another one is large enough for it.
+// ?sytrd and ?stedc alone. No call of another one is large enough for it.
 #pragma once
 
 #include "algorithms/shared/family.hpp"

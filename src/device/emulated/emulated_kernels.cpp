@@ -7,7 +7,7 @@
 
 #include "device/emulated/emulated_formats.hpp"
 #include "device/emulated/operands.hpp"
-#include "device/reference/fused.hpp"
+#include "device/reference/tridiagonal.hpp"
 
 namespace overlapack::emulated {
 namespace {
@@ -21,6 +21,7 @@ constexpr Limits kLimits = [] {
   limits.sytrd_panel_width = 8;
   limits.update_panel_width = 8;
   limits.permutable_rows = 100;
+  limits.leaf_order = 4;
   return limits;
 }();
 
@@ -299,6 +300,19 @@ class EmulatedKernels final : public CoreKernels<T> {
       reference::trsm<T>(Side::left, x.uplo, Op::none, x.diag, T(1), as_argument(x.a),
                          as_argument(x.x));
     });
+  }
+
+  // ---- Tridiagonal matrices
+
+  void run(Queue& queue, const DiagonalizeLeaves<T>& op) override { by_real_loops(queue, op); }
+  void run(Queue& queue, const Deflate<T>& op) override { by_real_loops(queue, op); }
+  void run(Queue& queue, const SolveSecular<T>& op) override { by_real_loops(queue, op); }
+  void run(Queue& queue, const SecularVectors<T>& op) override { by_real_loops(queue, op); }
+  void run(Queue& queue, const TakeColumns<T>& op) override { by_real_loops(queue, op); }
+  void run(Queue& queue, const Bisect<T>& op) override { by_real_loops(queue, op); }
+  template <class Operation>
+  void by_real_loops(Queue& queue, const Operation& op) {
+    if constexpr (!is_complex<T>) by_loops(queue, op);
   }
   /// What tells the links of one triangle from those of another.
   template <class Operation>

@@ -1,6 +1,6 @@
 // The symmetric eigenproblem: drivers, and the routines that these are made of. The device has an
-// algorithm for ?sytrd. All other calls are for the CPU LAPACK, whatever their size and the
-// settings.
+// algorithms for ?sytrd, and for ?stedc with eigenvectors. All other calls are for the CPU LAPACK,
+// whatever their size and the settings.
 //
 // A CPU LAPACK's own drivers call the others by their names, and look at no `info` of a routine
 // that cannot fail. So the way by the CPU may need no memory.
@@ -9,6 +9,7 @@
 #include <new>
 #include <string_view>
 
+#include "algorithms/eigen/stedc.hpp"
 #include "algorithms/eigen/sytrd.hpp"
 #include "dispatch/route.hpp"
 
@@ -26,8 +27,8 @@ constexpr std::array<Routine, kRoutineRowCount> routines_of_rows() {
   return routines;
 }
 
-/// In place of route(). What the CPU LAPACK makes the call of comes back by name: ?sytrd, ?ormqr
-/// and ?potrf go their own ways, and the rest is part of the call.
+/// In place of route(). What the CPU LAPACK makes the call of comes back by name: ?sytrd, ?stedc,
+/// ?ormqr and ?potrf go their own ways, and the rest is part of the call.
 Index stay_on_cpu(const Call& call, const std::function<Index()>& on_cpu) {
   if (Composed::is_any() || !Nesting().outermost()) return on_cpu();
   Context& context = Context::instance();
@@ -83,10 +84,32 @@ Index sytrd(Uplo uplo, HostView<T> a, Real<T>* d, Real<T>* e, T* tau, T* work,
       [&](const algorithms::Options&, Index) { return on_cpu(); });
 }
 
+/// Nothing that the CPU needs is written before the device is done, so it does all of the call.
+template <class T>
+Index stedc(const TridiagonalCall<T>& asked, const std::function<Index()>& on_cpu,
+            const std::function<void()>& say_sizes) {
+  Call call = make_call<T>(Routine::stedc, asked.z);
+  call.shape.nrhs = asked.z.cols;
+  return route(
+      call, on_cpu,
+      [&](Device& device, const algorithms::Options& options, Index& committed) {
+        const auto is_there = [&](const void* memory) {
+          return device.kind_of(memory) == MemoryKind::device;
+        };
+        if (is_there(asked.d) || is_there(asked.e)) return kNoMemory;
+        algorithms::stedc(device, options, asked.multiplies, asked.d, asked.e, asked.z, committed);
+        if (!is_there(asked.work)) say_sizes();
+        return Index{0};
+      },
+      [&](const algorithms::Options&, Index) { return on_cpu(); });
+}
+
 #define OVERLAPACK_INSTANTIATE(T)                                                           \
   template Index eigen<T>(std::size_t, const EigenCall<T>&, const std::function<Index()>&); \
   template Index sytrd<T>(Uplo, HostView<T>, Real<T>*, Real<T>*, T*, T*,                    \
-                          const std::function<Index()>&, const std::function<T()>&);
+                          const std::function<Index()>&, const std::function<T()>&);        \
+  template Index stedc<T>(const TridiagonalCall<T>&, const std::function<Index()>&,         \
+                          const std::function<void()>&);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #undef OVERLAPACK_INSTANTIATE
 

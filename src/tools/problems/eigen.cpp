@@ -1,5 +1,6 @@
 // The symmetric eigenproblem: drivers (syev, heev and so on), and sytrd, orgtr, ormtr and stedc.
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -272,6 +273,11 @@ template <class T>
 Vector<T> times_eigen_in_z(const Problem<T>& problem, Vector<T> x) {
   return times_eigen<T>(problem, own_vectors(problem), x);
 }
+/// Z Z^H x.
+template <class T>
+Vector<T> times_unit_in_z(const Problem<T>& problem, Vector<T> x) {
+  return between<T>(own_vectors(problem), x, [](const Vector<T>& y) { return y; });
+}
 /// Of A x = lambda B x the same, between B and B: the vectors are orthonormal with respect to B.
 template <class T>
 Vector<T> times_generalized_in_a(const Problem<T>& problem, Vector<T> x) {
@@ -347,6 +353,14 @@ template <class T>
 double residual_of_vectors(const Problem<T>& problem) {
   return problem.call().shape.nrhs > 0 ? problem.residual_of_product() : 0;
 }
+/// Or how far they are from being orthonormal, if that is more.
+template <class T>
+double residual_of_orthonormal_vectors(const Problem<T>& problem) {
+  if (problem.call().shape.nrhs == 0) return 0;
+  const double of_product = problem.residual_of_product();
+  const double of_unit = problem.residual_of_unit(times_unit_in_z<T>);
+  return std::isnan(of_product) || of_unit <= of_product ? of_product : of_unit;
+}
 template <class T>
 double residual_of_product(const Problem<T>& problem) {
   return problem.residual_of_product();
@@ -393,6 +407,7 @@ constexpr ProblemRow<T> ormtr_row() {
 template <class T>
 constexpr ProblemRow<T> stedc_row() {
   auto row = eigen_row<T>(run_stedc<T, false>, run_stedc<T, true>, times_eigen_in_z<T>);
+  row.residual = residual_of_orthonormal_vectors<T>;
   row.prepare = reduce<T>;
   row.times = times_given_tridiagonal<T>;
   return row;

@@ -70,6 +70,17 @@ class CudaKernels final : public Kernels<T> {
     if constexpr (kSplits<T>) launch_here(queue, op);
   }
   void run(Queue& queue, const Substitute<T>& op) override { launch_here(queue, op); }
+  // In tridiagonal/, for real numbers.
+  void run(Queue& queue, const DiagonalizeLeaves<T>& op) override { launch_real(queue, op); }
+  void run(Queue& queue, const Deflate<T>& op) override { launch_real(queue, op); }
+  void run(Queue& queue, const SolveSecular<T>& op) override { launch_real(queue, op); }
+  void run(Queue& queue, const SecularVectors<T>& op) override { launch_real(queue, op); }
+  void run(Queue& queue, const TakeColumns<T>& op) override { launch_real(queue, op); }
+  void run(Queue& queue, const Bisect<T>& op) override { launch_real(queue, op); }
+  template <class Operation>
+  static void launch_real(Queue& queue, const Operation& op) {
+    if constexpr (!is_complex<T>) launch_here(queue, op);
+  }
 
   int cluster_limit() const;
 
