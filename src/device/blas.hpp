@@ -70,8 +70,9 @@ struct Herk {
 };
 
 /// C := alpha A B^H + conj(alpha) B A^H + beta C on the `uplo` triangle: ?syr2k for real T; ?her2k
-/// for complex T, where the imaginary part of the diagonal becomes zero.
-///   Writes    the triangle of c, n x n
+/// for complex T, where the imaginary part of the diagonal becomes zero. Unlike these it need not
+/// leave the other triangle alone.
+///   Writes    the triangle of c, n x n; elements of the other one become undefined
 template <class T>
 struct Her2k {
   using Scalar = T;

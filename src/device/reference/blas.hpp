@@ -3,6 +3,7 @@
 // (host_trip.hpp).
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "cpu/reference.hpp"
@@ -37,7 +38,8 @@ void on_cpu(const Herk<T>& op) {
   herk<T>(op.uplo, op.op, op.alpha, here(op.a), op.beta, here(op.c));
 }
 
-/// Column by column, each from its diagonal element on or down to it.
+/// Column by column, each from its diagonal element on or down to it. Beyond that an element is
+/// spoilt.
 template <class T>
 void on_cpu(const Her2k<T>& op) {
   const HostView<const T> a = here(op.a), b = here(op.b);
@@ -50,6 +52,8 @@ void on_cpu(const Her2k<T>& op) {
             T(op.beta != Real<T>(0)), c.block(i, one));
     gemm<T>(Op::none, Op::conj_trans, conj(op.alpha), b.block(i, all), a.block(one, all), T(1),
             c.block(i, one));
+    const Index beyond = op.uplo == Uplo::lower ? j - 1 : j + 1;
+    if (beyond >= 0 && beyond < c.rows) c(beyond, j) = std::numeric_limits<Real<T>>::quiet_NaN();
     c(j, j) = T(real(c(j, j)));
   }
 }

@@ -45,7 +45,6 @@ struct Functions<float> {
   static constexpr auto gemm = cublasSgemm_64;
   static constexpr auto geam = cublasSgeam_64;
   static constexpr auto herk = cublasSsyrk_64;
-  static constexpr auto her2k = cublasSsyr2k_64;
   static constexpr auto trsm = cublasStrsm_64;
 };
 template <>
@@ -53,7 +52,6 @@ struct Functions<double> {
   static constexpr auto gemm = cublasDgemm_64;
   static constexpr auto geam = cublasDgeam_64;
   static constexpr auto herk = cublasDsyrk_64;
-  static constexpr auto her2k = cublasDsyr2k_64;
   static constexpr auto trsm = cublasDtrsm_64;
 };
 template <>
@@ -61,7 +59,6 @@ struct Functions<std::complex<float>> {
   static constexpr auto gemm = cublasCgemm_64;
   static constexpr auto geam = cublasCgeam_64;
   static constexpr auto herk = cublasCherk_64;
-  static constexpr auto her2k = cublasCher2k_64;
   static constexpr auto trsm = cublasCtrsm_64;
 };
 template <>
@@ -69,7 +66,6 @@ struct Functions<std::complex<double>> {
   static constexpr auto gemm = cublasZgemm_64;
   static constexpr auto geam = cublasZgeam_64;
   static constexpr auto herk = cublasZherk_64;
-  static constexpr auto her2k = cublasZher2k_64;
   static constexpr auto trsm = cublasZtrsm_64;
 };
 

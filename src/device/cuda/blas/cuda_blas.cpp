@@ -71,14 +71,30 @@ void enqueue(CudaQueue& queue, const Herk<T>& op) {
         op.kName);
 }
 
+/// By block columns, with all of their diagonal blocks: cuBLAS's own is slow with few summands.
 template <class T>
 void enqueue(CudaQueue& queue, const Her2k<T>& op) {
-  const blas::Factor<T> alpha(op.alpha);
-  check(blas::Functions<T>::her2k(queue.cublas(), fill(op.uplo), CUBLAS_OP_N, op.c.rows, op.a.cols,
-                                  alpha.get(), blas::cast(op.a.data), op.a.ld,
-                                  blas::cast(op.b.data), op.b.ld, &op.beta, blas::cast(op.c.data),
-                                  op.c.ld),
-        op.kName);
+  constexpr Index kBlockColumns = 8, kMinWidth = 256, kMaxWidth = 2048, kMultiple = 64;
+  const Index n = op.c.rows;
+  const Index width =
+      std::clamp(round_up(quotient_up(n, kBlockColumns), kMultiple), kMinWidth, kMaxWidth);
+  const Range all = {0, op.a.cols};
+  for (Index first = 0; first < n; first += width) {
+    const Range j = {first, std::min(first + width, n)};
+    const Range i = op.uplo == Uplo::lower ? Range{j.first, n} : Range{0, j.last};
+    const DeviceView<T> c = op.c.block(i, j);
+    enqueue(queue, Gemm<T>{Op::none, Op::conj_trans, op.alpha, op.a.block(i, all),
+                           op.b.block(j, all), T(op.beta), c});
+    enqueue(queue, Gemm<T>{Op::none, Op::conj_trans, conj(op.alpha), op.b.block(i, all),
+                           op.a.block(j, all), T(1), c});
+  }
+  if constexpr (is_complex<T>) {
+    // An array of complex numbers may be accessed as one of real numbers ([complex.numbers]).
+    Real<T>* const imaginary = reinterpret_cast<Real<T>*>(op.c.data) + 1;
+    check(cudaMemset2DAsync(imaginary, sizeof(T) * static_cast<std::size_t>(op.c.ld + 1), 0,
+                            sizeof(Real<T>), static_cast<std::size_t>(n), queue.stream()),
+          op.kName);
+  }
 }
 
 template <class T>

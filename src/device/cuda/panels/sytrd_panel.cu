@@ -8,12 +8,12 @@
 // Rows are in chunks of 32, which blocks take in turn: a block completes its own rows of w and x.
 // Each lane of a warp has a row, and the warps share out what is to be added for it.
 //
-// The triangle is cut into strips of columns, and these into units of a few rows, 64 KB each (32 KB
+// The triangle is cut into strips of columns, and these into tiles of a few rows, 64 KB each (32 KB
 // of the widest type). In order, strip by strip, each block has as many as the others. So most of
-// its units follow one another in a strip. Each of its warps has some of the strip's columns and
-// all rows of the unit, a lane 16 bytes of each column. A number serves twice: for the row's sum,
+// its tiles follow one another in a strip. Each of its warps has some of the strip's columns and
+// all rows of the tile, a lane 16 bytes of each column. A number serves twice: for the row's sum,
 // and for the column's. That of the columns stays in registers as long as the block is in the
-// strip. That of the rows is added over the warps for each unit.
+// strip. That of the rows is added over the warps for each tile.
 //
 // All sums go to memory, each to a place of its own, and are added in the order of places, so that
 // the same panel gives the same bits.
@@ -29,11 +29,11 @@ namespace {
 
 constexpr int kThreads = 256, kWarps = kThreads / kWarp;
 constexpr int kBlocksPerMultiprocessor = 2;
-constexpr int kMaxBlocks = 512;
+constexpr int kMaxBlocks = 320;
 constexpr int kWidth = 64;  // columns of a panel
 constexpr int kParts = 16;  // of a product with a column of V or W
 
-/// Elements of a load; rows of a unit; columns of a warp, and of a strip.
+/// Elements of a load; rows of a tile; columns of a warp, and of a strip.
 template <class T>
 constexpr int kVector = 16 / static_cast<int>(sizeof(T));
 template <class T>
@@ -47,30 +47,30 @@ __host__ __device__ constexpr int pieces(int n, int size) { return (n + size - 1
 
 // ---- which block has what -------------------------------------------------------------------
 
-/// The units of a triangle of order n, in order.
+/// The tiles of a triangle of order n, in order.
 template <class T>
 struct Tiling {
   int n, blocks;
 
   __host__ __device__ int strips() const { return pieces(n, kStrip<T>); }
-  __host__ __device__ int units_before(int strip) const {
-    constexpr int kUnitsLess = kStrip<T> / kRows<T>;  // than the strip before has
-    return strip * pieces(n, kRows<T>) - kUnitsLess * (strip * (strip - 1) / 2);
+  __host__ __device__ int tiles_before(int strip) const {
+    constexpr int kTilesLess = kStrip<T> / kRows<T>;  // than the strip before has
+    return strip * pieces(n, kRows<T>) - kTilesLess * (strip * (strip - 1) / 2);
   }
-  __host__ __device__ int units() const { return units_before(strips()); }
-  __host__ __device__ int first_unit(int block) const {
-    return static_cast<int>(product(block, units()) / static_cast<unsigned>(blocks));
+  __host__ __device__ int tiles() const { return tiles_before(strips()); }
+  __host__ __device__ int first_tile(int block) const {
+    return static_cast<int>(product(block, tiles()) / static_cast<unsigned>(blocks));
   }
-  __host__ __device__ int block_of(int unit) const {
-    return static_cast<int>((product(unit + 1, blocks) - 1) / static_cast<unsigned>(units()));
+  __host__ __device__ int block_of(int tile) const {
+    return static_cast<int>((product(tile + 1, blocks) - 1) / static_cast<unsigned>(tiles()));
   }
-  /// How many blocks have units of a strip.
+  /// How many blocks have tiles of a strip.
   __host__ __device__ int blocks_of(int strip) const {
-    return block_of(units_before(strip + 1) - 1) - block_of(units_before(strip)) + 1;
+    return block_of(tiles_before(strip + 1) - 1) - block_of(tiles_before(strip)) + 1;
   }
-  /// The first row of a unit of that strip.
-  __host__ __device__ int first_row(int strip, int unit) const {
-    return strip * kStrip<T> + (unit - units_before(strip)) * kRows<T>;
+  /// The first row of a tile of that strip.
+  __host__ __device__ int first_row(int strip, int tile) const {
+    return strip * kStrip<T> + (tile - tiles_before(strip)) * kRows<T>;
   }
 
  private:
@@ -100,9 +100,9 @@ struct Problem {
   T* of_rows;      // element (i, s): what the columns of strip s bring for row i of A v
   T* of_columns;   // element (j, k): what the rows of the k-th block of a strip bring for row j
   T* dots;         // parts of W^H v, and of V^H v, one after the other
-  R* forms;        // by block: what its units bring for v^H A v / 2
-  R* squares;      // by block: of its rows of x below the subdiagonal,
-  int* exponents;  // divided by this power of two
+  R* forms;        // by block: what its tiles bring for v^H A v / 2
+  R* squares;      // by block: the sum of those of its rows of x below the subdiagonal,
+  int* exponents;  // which are divided by this power of two first
   unsigned* arrived;
 
   __device__ Tiling<T> tiling() const { return {n, static_cast<int>(gridDim.x)}; }
@@ -135,7 +135,7 @@ struct Shared {
   T with_w[kWidth], with_v[kWidth], row_of_v[kWidth], row_of_w[kWidth], row_of_y;
   R form;
   union {
-    T of_units[2][kWarps][kRows<T>];
+    T of_tiles[2][kWarps][kRows<T>];
     T of_chunk[2][kWarps][kWarp];
     R of_warps[kWarps];
   };
@@ -283,7 +283,7 @@ __device__ void complete(const Problem<T>& p, int j, Shared<T>& shared) {
     if (has_before && is_there) {
       const TermsOfRow<T> terms(p, i);
       for (int k = warp; k < terms.count; k += kWarps) y = add(y, terms(k));
-#pragma unroll 4
+#pragma unroll 8
       for (int l = warp; l < before; l += kWarps) {
         const T of_v = p.v[i + l * p.ldv], of_w = p.w[i + l * p.ldw];
         y = subtract_product(y, of_v, shared.with_w[l]);
@@ -389,50 +389,50 @@ __device__ void load(const T* from, T (&x)[kVector<T>]) {
   }
 }
 
-/// A unit's rows and a warp's columns: what the former bring for the sums of the latter, and the
+/// A tile's rows and a warp's columns: what the former bring for the sums of the latter, and the
 /// other way round. A lane has kVector rows from `row` on. The diagonal is shared out, half for its
 /// row and half for its column.
 template <class T, bool kAligned>
-struct TileOfWarp {
+struct PartOfWarp {
   const Problem<T>& p;
-  int unit_row, row, column;  // the first ones
+  int tile_row, row, column;  // the first ones
   const T (&of_v)[kVector<T>];
   const T* v_of_columns;
 
   __device__ void multiply(T (&rows)[kVector<T>], T (&columns)[kOwnColumns<T>]) const {
-    const bool inside = unit_row >= column + kOwnColumns<T> && unit_row + kRows<T> <= p.n;
+    const bool inside = tile_row >= column + kOwnColumns<T> && tile_row + kRows<T> <= p.n;
     if (inside) {
-      multiply_inside(rows, columns);
+      multiply_by([](const T* from, int, T(&x)[kVector<T>]) { load<T, kAligned>(from, x); }, rows,
+                  columns);
     } else {
-      multiply_at_edge(rows, columns);
+      multiply_by([this](const T* from, int k, T(&x)[kVector<T>]) { load_at_edge(from, k, x); },
+                  rows, columns);
     }
   }
 
  private:
-  __device__ void multiply_inside(T (&rows)[kVector<T>], T (&columns)[kOwnColumns<T>]) const {
+  /// load(from, k, x) brings a lane's numbers of column k. Some columns are on their way at a time.
+  template <class Load>
+  __device__ void multiply_by(Load load, T (&rows)[kVector<T>],
+                              T (&columns)[kOwnColumns<T>]) const {
     constexpr int kInFlight = 8;
     const T* const from = p.a + row + column * p.lda;
 #pragma unroll
     for (int first = 0; first < kOwnColumns<T>; first += kInFlight) {
       T x[kInFlight][kVector<T>];
 #pragma unroll
-      for (int k = 0; k < kInFlight; ++k) load<T, kAligned>(from + (first + k) * p.lda, x[k]);
+      for (int k = 0; k < kInFlight; ++k) load(from + (first + k) * p.lda, first + k, x[k]);
 #pragma unroll
       for (int k = 0; k < kInFlight; ++k) add(x[k], first + k, rows, columns);
     }
   }
-  __device__ void multiply_at_edge(T (&rows)[kVector<T>], T (&columns)[kOwnColumns<T>]) const {
-    const T* const from = p.a + row + column * p.lda;
+  /// Zeros where there is nothing, or the other triangle.
+  __device__ void load_at_edge(const T* from, int k, T (&x)[kVector<T>]) const {
 #pragma unroll
-    for (int k = 0; k < kOwnColumns<T>; ++k) {
-      T x[kVector<T>];
-#pragma unroll
-      for (int r = 0; r < kVector<T>; ++r) {
-        const int above = column + k - row - r;  // rows above the diagonal
-        x[r] = above <= 0 && row + r < p.n ? from[r + k * p.lda] : from_real<T>(0);
-        if (above == 0) x[r] = from_real<T>(real_part(x[r]) / 2);
-      }
-      add(x, k, rows, columns);
+    for (int r = 0; r < kVector<T>; ++r) {
+      const int below = row + r - column - k;  // the diagonal
+      x[r] = below >= 0 && row + r < p.n ? from[r] : from_real<T>(0);
+      if (below == 0) x[r] = from_real<T>(real_part(x[r]) / 2);
     }
   }
   __device__ void add(const T (&x)[kVector<T>], int k, T (&rows)[kVector<T>],
@@ -452,7 +452,7 @@ __device__ void store_columns(const Problem<T>& p, int strip, T (&sums)[kOwnColu
   constexpr int kCount = kOwnColumns<T>;
   const int lane = lane_of(), column = strip * kStrip<T> + warp_of() * kCount + lane;
   const Tiling<T> tiling = p.tiling();
-  const int place = static_cast<int>(blockIdx.x) - tiling.block_of(tiling.units_before(strip));
+  const int place = static_cast<int>(blockIdx.x) - tiling.block_of(tiling.tiles_before(strip));
   T sum = sum_of_mine<kCount>(sums, lane);
 #pragma unroll
   for (int mask = kCount; mask < kWarp; mask *= 2) sum = add(sum, of_other_lane(sum, mask));
@@ -461,45 +461,45 @@ __device__ void store_columns(const Problem<T>& p, int strip, T (&sums)[kOwnColu
   for (T& one : sums) one = from_real<T>(0);
 }
 
-/// The block's units of A v, and of v^H A v.
+/// The block's tiles of A v, and of v^H A v.
 template <class T, bool kAligned>
-__device__ void multiply_units(const Problem<T>& p, int j, const Vector<T>& v, Shared<T>& shared) {
+__device__ void multiply_tiles(const Problem<T>& p, int j, const Vector<T>& v, Shared<T>& shared) {
   using R = DeviceReal<T>;
   const Tiling<T> tiling = p.tiling();
   const int t = static_cast<int>(threadIdx.x), lane = lane_of(), warp = warp_of();
-  const int first = tiling.first_unit(static_cast<int>(blockIdx.x)),
-            last = tiling.first_unit(static_cast<int>(blockIdx.x) + 1);
+  const int first = tiling.first_tile(static_cast<int>(blockIdx.x)),
+            last = tiling.first_tile(static_cast<int>(blockIdx.x) + 1);
   int strip = 0;
-  while (tiling.units_before(strip + 1) <= first) ++strip;
+  while (tiling.tiles_before(strip + 1) <= first) ++strip;
   T columns[kOwnColumns<T>];
 #pragma unroll
   for (T& sum : columns) sum = from_real<T>(0);
   R form = 0;
   bool new_strip = true;
-  int set = 0;  // there are two, since sums of one unit are read while the next one's are written
-  for (int unit = first; unit < last; ++unit) {
+  int set = 0;  // there are two, since sums of one tile are read while the next one's are written
+  for (int tile = first; tile < last; ++tile) {
     const int column = strip * kStrip<T> + warp * kOwnColumns<T>;
     if (new_strip) {
       __syncwarp();  // nobody reads the old ones
       if (lane < kOwnColumns<T>) shared.v_of_columns[warp][lane] = v(column + lane);
       __syncwarp();
     }
-    const int unit_row = tiling.first_row(strip, unit), row = unit_row + lane * kVector<T>;
-    if (unit_row + kRows < T >> j + 1) {  // or else v has only zeros there
+    const int tile_row = tiling.first_row(strip, tile), row = tile_row + lane * kVector<T>;
+    if (tile_row + kRows < T >> j + 1) {  // or else v has only zeros there
       T of_v[kVector<T>], rows[kVector<T>];
 #pragma unroll
       for (int r = 0; r < kVector<T>; ++r) {
         of_v[r] = v(row + r);
         rows[r] = from_real<T>(0);
       }
-      const T own = t < kRows<T> ? v(unit_row + t) : from_real<T>(0);
+      const T own = t < kRows<T> ? v(tile_row + t) : from_real<T>(0);
       const bool has_any =
-          column < p.n && column + kOwnColumns<T> > j + 1 && column < unit_row + kRows<T>;
+          column < p.n && column + kOwnColumns<T> > j + 1 && column < tile_row + kRows<T>;
       if (has_any) {
-        TileOfWarp<T, kAligned>{p, unit_row, row, column, of_v, shared.v_of_columns[warp]}.multiply(
+        PartOfWarp<T, kAligned>{p, tile_row, row, column, of_v, shared.v_of_columns[warp]}.multiply(
             rows, columns);
       }
-      T(&of_warps)[kWarps][kRows<T>] = shared.of_units[set];
+      T(&of_warps)[kWarps][kRows<T>] = shared.of_tiles[set];
       set = 1 - set;
 #pragma unroll
       for (int r = 0; r < kVector<T>; ++r) of_warps[warp][lane * kVector<T> + r] = rows[r];
@@ -509,15 +509,15 @@ __device__ void multiply_units(const Problem<T>& p, int j, const Vector<T>& v, S
 #pragma unroll
         for (int other = 1; other < kWarps; ++other) sum = add(sum, of_warps[other][t]);
         form += real_part(add_conjugated(from_real<T>(0), sum, own));
-        if (unit_row + t < p.n) p.of_rows[unit_row + t + Index{strip} * p.n] = sum;
+        if (tile_row + t < p.n) p.of_rows[tile_row + t + Index{strip} * p.n] = sum;
       }
     }
-    new_strip = unit + 1 == tiling.units_before(strip + 1);
-    if (new_strip || unit + 1 == last) store_columns(p, strip, columns);
+    new_strip = tile + 1 == tiling.tiles_before(strip + 1);
+    if (new_strip || tile + 1 == last) store_columns(p, strip, columns);
     if (new_strip) ++strip;
   }
   form = sum_in_warp(form);
-  __syncthreads();  // nobody reads sums of units
+  __syncthreads();  // nobody reads sums of tiles
   if (lane == 0) shared.of_warps[warp] = form;
   __syncthreads();
   if (t == 0) {
@@ -557,7 +557,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerMultiprocessor)
     __syncthreads();
     const Vector<T> v{p.x, p.n, j + 1, shared.power, shared.scale};
     multiply_columns(p, j, v);
-    multiply_units<T, kAligned>(p, j, v, shared);
+    multiply_tiles<T, kAligned>(p, j, v, shared);
     barrier.wait();
   }
   store_panel(p);
@@ -583,12 +583,12 @@ class Pieces {
   Index bytes_ = 0;
 };
 
-/// As many blocks as multiprocessors hold, but no more than there are units.
+/// As many blocks as multiprocessors hold, but no more than there are tiles.
 template <class D>
 Tiling<D> tiling_of(Index n, int multiprocessors) {
   const int most = std::min(multiprocessors * kBlocksPerMultiprocessor, kMaxBlocks);
   Tiling<D> tiling{static_cast<int>(n), 1};
-  tiling.blocks = std::min(tiling.units(), most);
+  tiling.blocks = std::min(tiling.tiles(), most);
   return tiling;
 }
 
