@@ -1,5 +1,6 @@
-// The symmetric eigenproblem by the exported names: drivers, and what they are made of. All is the
-// CPU LAPACK's, called with the caller's arguments; so results are compared with it bit by bit.
+// The symmetric eigenproblem by the exported names: drivers, and what they are made of. All but
+// ?stedc on the device (test_stedc.cpp) is the CPU LAPACK's, called with the caller's arguments; so
+// results are compared with it bit by bit.
 // That arguments are refused in LAPACK's order is tested by tests/clients/xerbla_client.cpp.
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -562,10 +563,13 @@ TYPED_TEST(Eigen, PartsOfDriversGoTheirOwnWays) {
   this->send_to_device(path);
   Question q{Kind::trd, 30};
   Data<T> data(with_sizes<T>(q, {30}));
+  Question of_merges{Kind::stedc, 30};
+  Data<T> merges(with_sizes<T>(of_merges, least_sizes<T>(of_merges)));
   auto spd = positive_definite<T>(30, 1);
   const auto driver = [&] {
     EXPECT_EQ(data.run(), 0);
     EXPECT_EQ(potrf<T>(Uplo::lower, spd.view()), 0);
+    EXPECT_EQ(merges.run(), 0);
     return Index{5};
   };
   const std::size_t row = row_of(is_complex<T> ? "heevd" : "syevd");
@@ -576,7 +580,8 @@ TYPED_TEST(Eigen, PartsOfDriversGoTheirOwnWays) {
   unlink(path.c_str());
   const std::string letter(1, ScalarTraits<T>::letter), sy = letter + (is_complex<T> ? "he" : "sy");
   const std::vector<std::string> expected = {
-      letter + "potrf " + this->device().name() + " within=" + sy + "evd", sy + "evd cpu",
+      letter + "potrf " + this->device().name() + " within=" + sy + "evd",
+      letter + "stedc " + this->device().name() + " within=" + sy + "evd", sy + "evd cpu",
       sy + "trd cpu"};
   EXPECT_EQ(calls, expected);
 }
