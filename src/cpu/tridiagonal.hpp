@@ -135,19 +135,17 @@ class Deflation {
   template <class Sink>
   OVERLAPACK_DEVICE_CODE void take(Pole<R> next, Sink& sink) {
     if (rho_ * std::abs(next.z) <= tolerance_) return sink.drop(next);
-    if (holds_) {
+    if (holds_ && is_close(held_, next)) {
       const R r = std::hypot(held_.z, next.z), c = next.z / r, s = -held_.z / r;
-      if (std::abs((next.d - held_.d) * c * s) <= tolerance_) {
-        sink.rotate(held_.column, next.column, c, s);
-        const R lower = held_.d, upper = next.d;
-        held_.d = lower * c * c + upper * s * s;
-        next.d = lower * s * s + upper * c * c;
-        next.z = r;
-        if (next.rows != held_.rows) next.rows = Rows::both;
-        sink.drop(held_);
-      } else {
-        sink.keep(held_);
-      }
+      sink.rotate(held_.column, next.column, c, s);
+      const R lower = held_.d, upper = next.d;
+      held_.d = lower * c * c + upper * s * s;
+      next.d = lower * s * s + upper * c * c;
+      next.z = r;
+      if (next.rows != held_.rows) next.rows = Rows::both;
+      sink.drop(held_);
+    } else if (holds_) {
+      sink.keep(held_);
     }
     held_ = next;
     holds_ = true;
@@ -158,6 +156,12 @@ class Deflation {
   }
 
  private:
+  /// Whether what a rotation leaves between the two is negligible: (d_q - d_p) c s. There is no
+  /// root and no quotient in it, since most poles are not close.
+  OVERLAPACK_DEVICE_CODE bool is_close(const Pole<R>& p, const Pole<R>& q) const {
+    return std::abs((q.d - p.d) * p.z * q.z) <= tolerance_ * (p.z * p.z + q.z * q.z);
+  }
+
   const R rho_, tolerance_;
   Pole<R> held_ = {};
   bool holds_ = false;

@@ -1,6 +1,6 @@
 // The symmetric eigenproblem by the exported names: drivers, and what they are made of. On the CPU
 // all is the CPU LAPACK's, called with the caller's arguments; so results are compared with it bit
-// by bit. What the device does is tested elsewhere (test_sytrd.cpp).
+// by bit. What the device does is tested elsewhere (test_sytrd.cpp, test_stedc.cpp).
 // That arguments are refused in LAPACK's order is tested by tests/clients/xerbla_client.cpp.
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -563,10 +563,13 @@ TYPED_TEST(Eigen, PartsOfDriversGoTheirOwnWays) {
   this->send_to_device(path);
   Question q{Kind::trd, 30};
   Data<T> data(with_sizes<T>(q, {30}));
+  Question of_merges{Kind::stedc, 30};
+  Data<T> merges(with_sizes<T>(of_merges, least_sizes<T>(of_merges)));
   auto spd = positive_definite<T>(30, 1);
   const auto driver = [&] {
     EXPECT_EQ(data.run(), 0);
     EXPECT_EQ(potrf<T>(Uplo::lower, spd.view()), 0);
+    EXPECT_EQ(merges.run(), 0);
     return Index{5};
   };
   const std::size_t row = row_of(is_complex<T> ? "heevd" : "syevd");
@@ -579,6 +582,7 @@ TYPED_TEST(Eigen, PartsOfDriversGoTheirOwnWays) {
   const std::string device = this->device().name();
   const std::vector<std::string> expected = {sy + "trd " + device + " within=" + sy + "evd",
                                              letter + "potrf " + device + " within=" + sy + "evd",
+                                             letter + "stedc " + device + " within=" + sy + "evd",
                                              sy + "evd cpu", sy + "trd " + device};
   EXPECT_EQ(calls, expected);
 }

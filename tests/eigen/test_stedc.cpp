@@ -407,6 +407,23 @@ TYPED_TEST(Stedc, AfterAFaultTheCpuDoesTheCall) {
   }
 }
 
+/// It is copied in several pieces.
+TYPED_TEST(Stedc, ALargeMatrixIsPutBackAfterAFault) {
+  using T = TypeParam;
+  if (!std::is_same_v<T, std::complex<double>>) GTEST_SKIP() << "the same with more rows";
+  constexpr Index kOrder = 560;
+  const auto t = make<Real<T>>(Kind::glued, kOrder);
+  const auto z = random_matrix<T>(kOrder, kOrder, 1, 2);
+  const Result<T> theirs = solve<T>(t, 'V', z, true), without = solve<T>(t, 'V', z);
+  this->with_faults(
+      499, [] {},
+      [&] {
+        const Result<T> ours = solve<T>(t, 'V', z);
+        EXPECT_EQ(ours.info, 0);
+        EXPECT_TRUE(same_bits(ours.z, theirs.z) || same_bits(ours.z, without.z));
+      });
+}
+
 TYPED_TEST(Stedc, LeavesWhatIsNotFiniteToTheCpu) {
   using T = TypeParam;
   using R = Real<T>;

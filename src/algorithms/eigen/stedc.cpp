@@ -1,6 +1,12 @@
 #include "algorithms/eigen/stedc.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <optional>
+#include <thread>
 
 #include "algorithms/eigen/divide_and_conquer.hpp"
 #include "transfer/transfer.hpp"
@@ -9,8 +15,8 @@
 // real matrices, of which Z has twice as many rows.
 //
 // Columns go home in blocks, while those behind them are multiplied or put in order. d is stored at
-// the end, when nothing can fail any more. A Z that is read stays in staging memory, from which it
-// is restored if something fails before.
+// the end, when nothing can fail any more. A Z that is read is copied before, by threads that have
+// nothing else to do while the device computes, and restored if something fails.
 
 namespace overlapack::algorithms {
 namespace {
@@ -24,6 +30,58 @@ DeviceView<Real<T>> as_reals(DeviceView<T> a) {
   return {reinterpret_cast<Real<T>*>(a.data), kReals * a.rows, a.cols, kReals * a.ld};
 }
 
+/// A copy of a matrix in ordinary memory.
+template <class T>
+class Backup {
+ public:
+  explicit Backup(HostView<T> a)
+      : a_(a),
+        columns_(std::max<Index>(kTaskBytes / static_cast<Index>(sizeof(T)) / a.rows, 1)),
+        tasks_(quotient_up(a.cols, columns_)),
+        memory_(static_cast<T*>(std::malloc(sizeof(T) * at(a.rows * a.cols)))) {
+    if (memory_ == nullptr) throw std::bad_alloc();
+  }
+
+  /// Copies some of the columns that nobody has taken yet. False if there are none.
+  bool copy_some() {
+    const Index task = next_++;
+    if (task >= tasks_) return false;
+    copy(a_, copy_of_a(), columns_of(task));
+    ++done_;
+    return true;
+  }
+  /// Copies what is left, and waits for other threads. The matrix must not change before.
+  void complete() {
+    while (copy_some()) continue;
+    while (done_.load() < tasks_) std::this_thread::yield();
+  }
+  /// The matrix becomes what it was, if it may have changed.
+  void restore() const {
+    if (done_.load() == tasks_) copy(copy_of_a(), a_, {0, a_.cols});
+  }
+
+ private:
+  static constexpr Index kTaskBytes = Index{1} << 22;
+  struct Free {
+    void operator()(T* memory) const { std::free(memory); }
+  };
+
+  HostView<T> copy_of_a() const { return {memory_.get(), a_.rows, a_.cols, a_.rows}; }
+  Range columns_of(Index task) const {
+    return {task * columns_, std::min((task + 1) * columns_, a_.cols)};
+  }
+  static void copy(HostView<T> from, HostView<T> to, Range columns) {
+    for (Index j = columns.first; j < columns.last; ++j) {
+      std::copy_n(&from(0, j), from.rows, &to(0, j));
+    }
+  }
+
+  const HostView<T> a_;
+  const Index columns_, tasks_;
+  const std::unique_ptr<T, Free> memory_;
+  std::atomic<Index> next_{0}, done_{0};
+};
+
 template <class T>
 class Eigenvectors {
  public:
@@ -32,48 +90,54 @@ class Eigenvectors {
       : device_(device),
         options_(options),
         multiplies_(multiplies),
-        restores_(multiplies && device.kind_of(z.data) != MemoryKind::device),
         z_(z),
         blocks_(partition(z.cols, options.nb)),
         solver_(device, z.rows),
         given_(device, multiplies ? z.rows : 0, multiplies ? z.cols : 0),
         result_(device, z.rows, z.cols),
-        queue_(device, Priority::normal, "eigenvectors") {}
+        queue_(device, Priority::normal, "eigenvectors") {
+    if (multiplies && device.kind_of(z.data) != MemoryKind::device) backup_.emplace(z);
+  }
   static std::size_t bytes(Index n) {
     return DivideAndConquer<R>::bytes(n) + 2 * DeviceMatrix<T>::bytes(n, n);
   }
 
   /// Returns the eigenvalues.
   const std::vector<R>& run(const Tridiagonal<R>& t, Index& committed) {
-    Transfer transfer(device_, options_.threads, committed);
-    const Range all = {0, z_.rows};
-    if (multiplies_) transfer.add_upload(make_region<T>(z_, given_.view()));
-    for (const Range& j : blocks_) {
-      transfer.add_download(make_region<T>(z_.block(all, j), result_.view().block(all, j)));
-    }
-    if (restores_) transfer.keep_uploads();
-    transfer.start();
     try {
-      solver_.run(*queue_, t);
-      if (multiplies_) {
-        solver_.take(*queue_, solver_.spare());
-        transfer.before(*queue_, 0);
-      } else {
-        solver_.take(*queue_, as_reals(result_.view()), kRealsOfNumber<T>);
-      }
-      for (std::size_t b = 0; b < blocks_.size(); ++b) {
-        if (multiplies_) multiply(blocks_[b]);
-        transfer.release(*queue_, static_cast<Index>(b));
-      }
-      transfer.finish();
+      compute(t, committed);
     } catch (...) {
-      if (restores_) transfer.take_back(0);
+      if (backup_) backup_->restore();
       throw;
     }
     return solver_.eigenvalues();
   }
 
  private:
+  void compute(const Tridiagonal<R>& t, Index& committed) {
+    Transfer transfer(device_, options_.threads, committed);
+    const Range all = {0, z_.rows};
+    if (multiplies_) transfer.add_upload(make_region<T>(z_, given_.view()));
+    for (const Range& j : blocks_) {
+      transfer.add_download(make_region<T>(z_.block(all, j), result_.view().block(all, j)));
+    }
+    if (backup_) transfer.when_idle([this](Index) { return backup_->copy_some(); });
+    transfer.start();
+    solver_.run(*queue_, t);
+    if (multiplies_) {
+      solver_.take(*queue_, solver_.spare());
+      transfer.before(*queue_, 0);
+    } else {
+      solver_.take(*queue_, as_reals(result_.view()), kRealsOfNumber<T>);
+    }
+    if (backup_) backup_->complete();
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+      if (multiplies_) multiply(blocks_[b]);
+      transfer.release(*queue_, static_cast<Index>(b));
+    }
+    transfer.finish();
+  }
+
   /// Columns j of Z Q.
   void multiply(Range j) const {
     const Range all = {0, z_.rows};
@@ -84,11 +148,12 @@ class Eigenvectors {
 
   Device& device_;
   const Options& options_;
-  const bool multiplies_, restores_;
+  const bool multiplies_;
   const HostView<T> z_;
   const std::vector<Range> blocks_;
   DivideAndConquer<R> solver_;
   const DeviceMatrix<T> given_, result_;
+  std::optional<Backup<T>> backup_;
   const QueueLease queue_;
 };
 
