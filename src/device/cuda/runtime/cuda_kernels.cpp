@@ -13,6 +13,7 @@ Limits limits_of(const Gpu& gpu) {
   limits.getrf_panel_width = 128;
   limits.update_panel_width = UpdateScratch::kOrder;
   limits.permutable_rows = permutable_rows<T>(gpu.shared_bytes);
+  limits.small_merge_rows = 256;
   return limits;
 }
 
