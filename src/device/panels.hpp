@@ -26,6 +26,8 @@ struct Limits {
   Index permutable_rows = 0;
   /// Order of a block of DiagonalizeLeaves at most.
   Index leaf_order = 32;
+  /// Rows of a merge up to which MultiplyMerges is faster than one product after the other.
+  Index small_merge_rows = 0;
 };
 
 /// Cholesky factorization of a block column. With lower, `a` is m x n, m >= n: A11 = L11 L11^H for

@@ -209,6 +209,35 @@ struct TakeColumns {
   }
 };
 
+/// The eigenvectors of all merges of a level, as products and copies would make them one by one.
+///   Operands  grouped: those of the parts, as TakeColumns leaves them; s: as SecularVectors does
+///   Writes    q: of each merge, in its rows, the first k columns become grouped S, and the others
+///             those of `grouped`
+template <class T>
+struct MultiplyMerges {
+  using Scalar = T;
+  using Group = Tridiagonals<T>;
+  static constexpr const char* kName = "multiply_merges";
+
+  DeviceView<const Index> parts, counts;
+  Index longest;
+  DeviceView<const T> grouped, s;
+  DeviceView<T> q;
+
+  bool empty() const { return parts.empty(); }
+  bool fits() const {
+    return operation::is_list_of_merges(parts, 3) && operation::is_list_of_merges(counts, 4) &&
+           counts.cols == parts.cols && longest <= q.rows && operation::is_square(q) &&
+           operation::same_shape(grouped, q) && operation::same_shape(s, q);
+  }
+  /// At most.
+  double flops() const { return operation::flops<T>(operation::product(q.rows, longest, longest)); }
+  template <class Self, class Visit>
+  static void operands(Self& self, Visit visit) {
+    visit(self.parts), visit(self.counts), visit(self.grouped), visit(self.s), visit(self.q);
+  }
+};
+
 /// Eigenvalues number first, first + 1, ... of a tridiagonal matrix, counted from 0, by bisection
 /// with Sturm's counts.
 ///   Operands  d; squares: of the numbers beside the diagonal; both of a matrix with a norm of
@@ -257,6 +286,7 @@ class Tridiagonals : public Fused<T> {
   virtual void run(Queue&, const SolveSecular<T>&);
   virtual void run(Queue&, const SecularVectors<T>&);
   virtual void run(Queue&, const TakeColumns<T>&);
+  virtual void run(Queue&, const MultiplyMerges<T>&);
   virtual void run(Queue&, const Bisect<T>&);
 };
 

@@ -16,9 +16,9 @@
 // not zero in the upper rows stand on the left, those that are not in the lower ones on the right,
 // and those of rotated pairs, which are in neither, between them: two products leave out the zeros.
 //
-// Leaves are diagonalized, and parts of a level are merged, by common operations. Only the products
-// are enqueued one by one: how large they are the device finds out, and the host waits for that
-// once a level, while the device solves the secular equation.
+// Leaves are diagonalized, and parts of a level are merged, by common operations. Only large
+// products are enqueued one by one: how large they are the device finds out, and the host waits for
+// that once a level, while the device solves the secular equation.
 
 namespace overlapack::algorithms {
 namespace {
@@ -144,14 +144,22 @@ void DivideAndConquer<R>::merge(Queue& queue, const Level& level) {
                            numbers(kZ), indices(kColumns), indices(kPlaces), counts,
                            numbers_.view().block(0, kNumbersOfWork, n_, Deflate<R>::kNumbers),
                            indices_.view().block(0, kIndicesOfWork, n_, Deflate<R>::kIndices)});
-  queue.copy<Index>(staged, DeviceView<const Index>(counts));
-  queue.record(*counted_);
+  const bool is_small = longest <= device_.kernels<R>().limits().small_merge_rows;
+  if (!is_small) {
+    queue.copy<Index>(staged, DeviceView<const Index>(counts));
+    queue.record(*counted_);
+  }
   queue.enqueue(SolveSecular<R>{parts, counts, longest, numbers(kE), numbers(kPoles), numbers(kZ),
                                 numbers(kD), indices(kOrigins), numbers(kShifts)});
   queue.enqueue(SecularVectors<R>{parts, counts, longest, numbers(kPoles), numbers(kZ),
                                   indices(kPlaces), indices(kOrigins), numbers(kShifts),
                                   vectors_.view()});
   queue.enqueue(TakeColumns<R>{parts, longest, q_.view(), indices(kColumns), grouped_.view()});
+  if (is_small) {
+    queue.enqueue(
+        MultiplyMerges<R>{parts, counts, longest, grouped_.view(), vectors_.view(), q_.view()});
+    return;
+  }
   counted_->synchronize();
   for (Index m = 0; m < level.count(); ++m) multiply(queue, level, m);
 }

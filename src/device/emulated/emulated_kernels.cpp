@@ -22,6 +22,7 @@ constexpr Limits kLimits = [] {
   limits.update_panel_width = 8;
   limits.permutable_rows = 100;
   limits.leaf_order = 4;
+  limits.small_merge_rows = 16;
   return limits;
 }();
 
@@ -309,6 +310,7 @@ class EmulatedKernels final : public CoreKernels<T> {
   void run(Queue& queue, const SolveSecular<T>& op) override { by_real_loops(queue, op); }
   void run(Queue& queue, const SecularVectors<T>& op) override { by_real_loops(queue, op); }
   void run(Queue& queue, const TakeColumns<T>& op) override { by_real_loops(queue, op); }
+  void run(Queue& queue, const MultiplyMerges<T>& op) override { by_real_loops(queue, op); }
   void run(Queue& queue, const Bisect<T>& op) override { by_real_loops(queue, op); }
   template <class Operation>
   void by_real_loops(Queue& queue, const Operation& op) {

@@ -211,6 +211,20 @@ void on_cpu(const TakeColumns<T>& op) {
 }
 
 template <class T>
+void on_cpu(const MultiplyMerges<T>& op) {
+  for (Index m = 0; m < op.parts.cols; ++m) {
+    const detail::Parts parts = detail::parts_of(op.parts, m);
+    const Range all = {parts.first, parts.last};
+    const Range found = {parts.first, parts.first + detail::poles_of(op.counts, m)};
+    const Range known = {found.last, parts.last};
+    const HostView<const T> grouped = here(op.grouped);
+    gemm<T>(Op::none, Op::none, T(1), grouped.block(all, found), here(op.s).block(found, found),
+            T(0), here(op.q).block(all, found));
+    lacpy<T>(grouped.block(all, known), here(op.q).block(all, known));
+  }
+}
+
+template <class T>
 void on_cpu(const Bisect<T>& op) {
   for (Index i = 0; i < op.values.rows; ++i) {
     here(op.values)(i) =

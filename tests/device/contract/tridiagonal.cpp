@@ -1,4 +1,5 @@
-// diagonalize_leaves, deflate, solve_secular, secular_vectors, take_columns, bisect.
+// diagonalize_leaves, deflate, solve_secular, secular_vectors, take_columns, multiply_merges,
+// bisect.
 #include "device/reference/tridiagonal.hpp"
 
 #include <algorithm>
@@ -343,6 +344,41 @@ TYPED_TEST(TridiagonalContract, TakesColumnsOfMerges) {
         for (Index i = 0; i < merges.n; ++i) {
           const bool mine = i >= merges.first(m) && i < merges.last(m);
           EXPECT_EQ(to(i, j), mine ? merges.q(i, merges.columns(j, 0)) : sentinel<T>());
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(TridiagonalContract, MultipliesMerges) {
+  using T = TypeParam;
+  using W = Wide<T>;
+  for (const auto& sizes : this->cases()) {
+    Merges<T> merges(sizes);
+    SCOPED_TRACE(testing::Message() << merges.n << " rows");
+    reference::on_cpu(merges.deflate());
+    merges.s = random_matrix<T>(merges.n, merges.n, 4, 1);
+    auto grouped = random_matrix<T>(merges.n, merges.n, 5, 3);
+    Padded<T> q(merges.n, merges.n, 2);
+    this->run(MultiplyMerges<T>{as_operand(merges.parts), as_operand(merges.counts), merges.longest,
+                                as_operand(grouped), as_operand(merges.s), as_operand(q)});
+    EXPECT_TRUE(q.padding_untouched());
+    for (Index m = 0; m < merges.count; ++m) {
+      const Range all = {merges.first(m), merges.last(m)};
+      const Range found = {all.first, all.first + merges.kept(m)};
+      for (Index j = all.first; j < all.last; ++j) {
+        for (Index i = 0; i < merges.n; ++i) {
+          if (i < all.first || i >= all.last) {
+            EXPECT_EQ(q(i, j), sentinel<T>());
+          } else if (j >= found.last) {
+            EXPECT_EQ(q(i, j), grouped(i, j));
+          } else {
+            W sum = 0;
+            for (Index l = found.first; l < found.last; ++l) {
+              sum += W(grouped(i, l)) * W(merges.s(l, j));
+            }
+            EXPECT_LT(std::abs(static_cast<double>(W(q(i, j)) - sum)), sum_bound<T>(found.size()));
+          }
         }
       }
     }

@@ -14,6 +14,7 @@ Limits limits_of(const Gpu& gpu) {
   limits.sytrd_panel_width = sytrd_panel_width<T>();
   limits.update_panel_width = UpdateScratch::kOrder;
   limits.permutable_rows = permutable_rows<T>(gpu.shared_bytes);
+  limits.small_merge_rows = 256;
   return limits;
 }
 

@@ -76,6 +76,7 @@ class CudaKernels final : public Kernels<T> {
   void run(Queue& queue, const SolveSecular<T>& op) override { launch_real(queue, op); }
   void run(Queue& queue, const SecularVectors<T>& op) override { launch_real(queue, op); }
   void run(Queue& queue, const TakeColumns<T>& op) override { launch_real(queue, op); }
+  void run(Queue& queue, const MultiplyMerges<T>& op) override { launch_real(queue, op); }
   void run(Queue& queue, const Bisect<T>& op) override { launch_real(queue, op); }
   template <class Operation>
   static void launch_real(Queue& queue, const Operation& op) {
