@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "algorithms/eigen/bisection.hpp"
+#include "algorithms/eigen/divide_and_conquer.hpp"
 #include "cpu/calling.hpp"
 #include "cpu/eigen.hpp"
 #include "dispatch/calls.hpp"
@@ -436,6 +437,29 @@ TYPED_TEST(Stedc, LeavesWhatIsNotFiniteToTheCpu) {
       EXPECT_EQ(ours.info, theirs.info);
       EXPECT_TRUE(same_bits(ours.z, theirs.z));
     }
+  }
+}
+
+/// As a driver asks for some of them.
+TYPED_TEST(Stedc, SomeEigenvectorsAreThoseOfAll) {
+  using T = TypeParam;
+  using R = Real<T>;
+  if (is_complex<T>) GTEST_SKIP() << "Q is real";
+  constexpr Index kOrder = 50, kFirst = 20, kCount = 7;
+  const auto t = make<R>(Kind::random, kOrder);
+  const Result<T> all = solve<T>(t, 'I', this->room(kOrder));
+  algorithms::Tridiagonal<R> scaled(this->device(), kOrder, t.d.data(), t.e.data());
+  scaled.cut();
+  scaled.scale();
+  algorithms::DivideAndConquer<R> solver(this->device(), kOrder);
+  const QueueLease queue(this->device());
+  const auto some = upload(*queue, Padded<R>(kOrder, kCount));
+  solver.run(*queue, scaled);
+  solver.take(*queue, some, 1, kFirst);
+  const auto got = download(*queue, some);
+  EXPECT_EQ(solver.eigenvalues(), all.d);
+  for (Index j = 0; j < kCount; ++j) {
+    for (Index i = 0; i < kOrder; ++i) EXPECT_EQ(T(got(i, j)), all.z(i, kFirst + j));
   }
 }
 

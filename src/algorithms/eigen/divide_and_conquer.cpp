@@ -211,9 +211,9 @@ void DivideAndConquer<R>::sort(Queue& queue, const Tridiagonal<R>& t) {
 }
 
 template <class R>
-void DivideAndConquer<R>::take(Queue& queue, DeviceView<R> to, Index step) const {
-  queue.enqueue(
-      TakeColumns<R>{{}, n_, q_.view(), indices(kColumns).block(0, 0, to.cols, 1), to, step});
+void DivideAndConquer<R>::take(Queue& queue, DeviceView<R> to, Index step, Index first) const {
+  const DeviceView<Index> columns = indices(kColumns).block(first, 0, to.cols, 1);
+  queue.enqueue(TakeColumns<R>{{}, n_, q_.view(), columns, to, step});
 }
 
 template class DivideAndConquer<float>;

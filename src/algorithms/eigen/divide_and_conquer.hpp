@@ -23,9 +23,9 @@ class DivideAndConquer {
   void run(Queue& queue, const Tridiagonal<R>& t);
   /// In ascending order.
   const std::vector<R>& eigenvalues() const { return eigenvalues_; }
-  /// Enqueues that `to` becomes the eigenvectors in the order of the eigenvalues, all of them or
-  /// the first ones. `step`: as for the operation TakeColumns.
-  void take(Queue& queue, DeviceView<R> to, Index step = 1) const;
+  /// Enqueues that `to` becomes the eigenvectors of as many eigenvalues, from number `first` on.
+  /// `step`: as for the operation TakeColumns.
+  void take(Queue& queue, DeviceView<R> to, Index step = 1, Index first = 0) const;
 
   /// Matrices of order n that nothing uses after run(): one of them may be given to take().
   DeviceView<R> spare() const { return grouped_.view(); }
