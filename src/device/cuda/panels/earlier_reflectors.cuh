@@ -74,7 +74,7 @@ template <int W, int R, int kWarps>
 class EarlierReflection {
   using T = double;
   using Tile = PanelTile<T, W, R>;
-  static constexpr int kThreads = kWarps * kWarp;
+  static constexpr int kThreads = kWarps * kWarp, kBarrier = 2;
   static constexpr int kColumns = Tile::kColumns, kRows = Tile::kRows;
   static constexpr int kHalf = kReflectors / 2;  // the rows of one product
   static_assert(kHalf == 2 * kTileSide && kColumns % 2 == 0);
@@ -91,7 +91,7 @@ class EarlierReflection {
     load_t();
     load_above();
     multiply_by_v(tile, first);
-    __syncthreads();
+    synchronize_some(kBarrier, kThreads);
     multiply_by_t_and_send();
     await(&memory_.arrived[0], 0);
     add_and_send();

@@ -16,14 +16,17 @@
 // Once the sums are complete, lane c of a warp is in charge of column c: of its sum, of its element
 // of row k, and of what this loses.
 //
-// One warp of the last block, the secretary, stores row k and keeps the products of v with those
-// before it. In the end its block makes T of them.
+// One warp of the last block is the secretary: it stores row k and column k of T. Where there are
+// registers for it, it is one more warp, which hears the messages that all hear, comes to the same
+// reflectors, and holds up nobody. In larger blocks it is the last one with rows, and stores while
+// all wait for the messages of step k + 1.
 //
 // A message has two places, for even and odd turns. A block sends that of turn j + 2 when it has
 // those of turn j + 1 from all blocks, and each of them sends that only behind a barrier which its
-// threads reach after their last look at turn j. The places where a block prepares a message
-// alternate for the same reason: who comes to turn j + 2 there has passed the barrier of turn
-// j + 1, which all reach after they have sent that of turn j.
+// threads reach after their last look at turn j. (A secretary without rows does not wait there: it
+// only says that it has looked.) The places where a block prepares a message alternate for the same
+// reason: who comes to turn j + 2 there has passed the barrier of turn j + 1, which all reach after
+// they have sent that of turn j.
 #include <algorithm>
 #include <type_traits>
 
@@ -40,8 +43,15 @@ constexpr int kMaxWidth = 32;
 template <class T, int R>
 constexpr int kWidth = std::min(kMaxWidth, 512 / (R * static_cast<int>(sizeof(T))));
 constexpr int kMaxRows = 4;        // R
-constexpr int kThreads = 256;      // of a block, or half as many
+constexpr int kThreads = 256;      // of a block, or half as many, beside the secretary
 constexpr int kLeastColumns = 16;  // of a panel: with fewer, what comes between panels takes longer
+
+/// Whether the secretary is a warp of its own: as many registers as a thread needs are there for
+/// two warps on each quarter of a multiprocessor.
+template <int kWarps>
+constexpr bool kHasSecretary = kWarps < 8;
+template <int kWarps>
+constexpr int kAllWarps = kWarps + (kHasSecretary<kWarps> ? 1 : 0);
 
 template <class T, int W, int R, int kWarps>
 struct alignas(sizeof(int4)) Memory {
@@ -53,8 +63,10 @@ struct alignas(sizeof(int4)) Memory {
   // Each warp's own: the present column of its rows; what the elements of row k lose, by lanes
   T present[kWarps][PanelTile<T, W, R>::kRowsOfWarp];
   T loss[kWarps][W];
-  // Of the last block: the products of v with those before it, T, and its parts in the making
-  T z[W][W], t[W][W], product[W][W];
+  // The secretary's: T, and of a step what it has left in row k, products of v with those before it
+  T t[W][W];
+  T value[W], z[W], tau;
+  int exponent[W];  // by column
   Barrier arrived[2];
 };
 
@@ -65,18 +77,123 @@ struct AllMemory {
   EarlierMemory<T, W, kWarps> of_earlier;
 };
 
-/// A warp's part of the work. What is said of columns is in the lane that is in charge.
+/// What a warp hears of the turns, and what it makes of them. Numbers of columns are in the lane
+/// that is in charge.
 template <class T, int W, int R, int kWarps>
-class Panel {
+class Listener {
+ protected:
+  using Memory = cuda::Memory<T, W, R, kWarps>;
+  static constexpr int kWorkers = kWarps * kWarp;  // threads with rows
+  static constexpr int kTurnBarrier = 1;
+
+  __device__ Listener(Memory& memory, int n, const QrOperands<T>& to)
+      : memory_(memory), to_(to), n_(n) {}
+  __device__ static int lane() { return lane_of_warp(); }
+  __device__ int place() const { return static_cast<int>(turn_ % 2); }
+
+  struct Told {
+    T total, row;
+  };
+  /// What all blocks have said in this turn, combined. `row` is that of the panel, if it was sent.
+  template <class Combine>
+  __device__ Told hear(Combine combine) {
+    const int at = place();
+    await(&memory_.arrived[at], turn_ / 2 % 2);
+    ++turn_;
+    T total[2] = {from_real<T>(0), from_real<T>(0)};
+    T row = from_real<T>(0);
+    if (lane() < W) {
+      row = memory_.row[at][lane()];
+#pragma unroll 4
+      for (int b = 0; b < blocks_; b += 2) {  // an even number
+        for (int i = 0; i < 2; ++i) {
+          total[i] = combine(total[i], memory_.of_block[at][b + i][lane()]);
+        }
+      }
+    }
+    return {combine(total[0], total[1]), row};
+  }
+
+  /// Whether the sums of a step are right as they are.
+  __device__ static bool are_safe(int k, T sum) { return is_safe(real_part(of_lane(sum, k))); }
+  /// The exponent of the power of two by which what is left of column k is divided if not.
+  __device__ static int exponent_left(int k, T below, T of_row) {
+    return exponent_of(fmax(real_part(of_lane(below, k)), largest_part(of_lane(of_row, k))));
+  }
+  __device__ static T scaled_row(int k, T of_row, int exponent) {
+    return lane() == k ? scale(of_row, power_of_two<DeviceReal<T>>(-exponent)) : of_row;
+  }
+  /// Whether there are only zeros below row k. A NaN is not one.
+  __device__ static bool has_nothing_below(int k, T below, T sum) {
+    return real_part(of_lane(below, k)) == 0 && is_zero(of_lane(sum, k));
+  }
+
+  struct Step {
+    Reflector<T> h;
+    T dot, loss;
+  };
+  /// Step k, by the sums of the rows below row k and by row k itself.
+  __device__ static Step find_step(int k, T sum, T of_row, bool nothing_below) {
+    Step step;
+    step.h = make_reflector(of_lane(of_row, k), real_part(of_lane(sum, k)), nothing_below);
+    step.dot = add_product(of_row, conjugate(step.h.scale), sum);
+    step.loss = lane() > k ? product(conjugate(step.h.tau), step.dot) : from_real<T>(0);
+    return step;
+  }
+
+  // What only the secretary does.
+  __device__ bool is_in_last_block() const { return rank_ == blocks_ - 1; }
+  __device__ void note_exponents(T largest) {
+    if (lane() < W) memory_.exponent[lane()] = exponent_of(real_part(largest));
+  }
+  __device__ void note_exponent(int k, int more) {
+    if (lane() == k) memory_.exponent[k] += more;
+  }
+  __device__ void note(int k, const Step& step, T of_row) {
+    if (lane() < W) {
+      memory_.value[lane()] = lane() == k  ? from_real<T>(step.h.beta)
+                              : lane() > k ? add(of_row, negate(step.loss))
+                                           : of_row;
+      memory_.z[lane()] = conjugate(step.dot);
+    }
+    if (lane() == 0) memory_.tau = step.h.tau;
+    __syncwarp();
+  }
+  /// Stores what has been noted of step k.
+  __device__ void store_step(int k) {
+    if (lane() < W) {
+      store_row(to_, n_, k, lane(), memory_.value[lane()], memory_.exponent[lane()]);
+    }
+    store_column_of_t(to_, n_, k, memory_.tau, memory_.z, memory_.t[0], W);
+    __syncwarp();
+  }
+
+  Memory& memory_;
+  const QrOperands<T> to_;
+  const int n_;
+  const int rank_ = rank_in_cluster(), blocks_ = blocks_in_cluster();
+  unsigned turn_ = 0;  // exchanges so far
+};
+
+/// One of the warps with rows.
+template <class T, int W, int R, int kWarps>
+class Panel : Listener<T, W, R, kWarps> {
+  using Base = Listener<T, W, R, kWarps>;
   using Real = DeviceReal<T>;
   using Tile = PanelTile<T, W, R>;
+  using Base::blocks_;
+  using Base::lane;
+  using Base::memory_;
+  using Base::n_;
+  using Base::place;
+  using Base::rank_;
+  using Base::to_;
   static constexpr int kColumns = Tile::kColumns, kRows = Tile::kRows;
-  static constexpr int kThreads = kWarps * kWarp;
 
  public:
   /// Loads the rows. What is not there is zero.
-  __device__ Panel(Memory<T, W, R, kWarps>& memory, int m, int n, const QrOperands<T>& to)
-      : memory_(memory), to_(to), m_(m), n_(n) {
+  __device__ Panel(typename Base::Memory& memory, int m, int n, const QrOperands<T>& to)
+      : Base(memory, n, to), m_(m) {
     for_each([&](int row, int column, T& x) {
       x = row < m_ && column < n_ ? to_.a[row + column_offset(column, to_.lda)] : from_real<T>(0);
     });
@@ -93,25 +210,24 @@ class Panel {
   __device__ void factor() {
     scale_columns();
     steps<0>();
+    if (is_secretary()) this->store_step(n_ - 1);
   }
 
-  /// The rows below the triangle, and T.
+  /// The rows below the triangle.
   __device__ void store() {
     for_each([&](int row, int column, T& x) {
       if (row < n_ || row >= m_ || column >= n_) return;
       to_.a[row + column_offset(column, to_.lda)] = x;
       to_.v[row + column_offset(column, to_.ldv)] = x;
     });
-    if (is_in_last_block()) make_t();
   }
 
  private:
-  __device__ static int lane() { return lane_of_warp(); }
   __device__ static int warp() { return warp_of_block(); }
+  __device__ bool is_secretary() const {
+    return !kHasSecretary<kWarps> && warp() == kWarps - 1 && this->is_in_last_block();
+  }
   __device__ int first_row() const { return (rank_ * kWarps + warp()) * Tile::kRowsOfWarp; }
-  __device__ bool is_in_last_block() const { return rank_ == blocks_ - 1; }
-  __device__ bool is_secretary() const { return is_in_last_block() && warp() == kWarps - 1; }
-  __device__ int place() const { return static_cast<int>(turn_ % 2); }
   /// Calls f(row, column, x) for all elements.
   template <class F>
   __device__ void for_each(F f) {
@@ -126,13 +242,12 @@ class Panel {
   /// What column 8 j + g of the lane loses.
   __device__ T& loss(int g, int j) const { return memory_.loss[warp()][g * kColumns + j]; }
 
-  struct Told {
-    T total, row;
-  };
-  /// All threads of the cluster combine what they have for each of their columns. With row k,
-  /// `with_row`, which the first block has prepared.
-  template <class Combine>
-  __device__ Told exchange(Combine combine, T (&own)[kColumns], bool with_row) {
+  /// All threads with rows combine what they have for each of their columns. With row k,
+  /// `with_row`, which the first block has prepared. meanwhile() is for what has time while the
+  /// threads wait.
+  template <class Combine, class Meanwhile>
+  __device__ typename Base::Told exchange(Combine combine, T (&own)[kColumns], bool with_row,
+                                          Meanwhile meanwhile) {
     const int at = place();
     T total = combined_of_mine<kColumns>(own, lane(), combine);
 #pragma unroll
@@ -141,16 +256,15 @@ class Panel {
     }
     const int q = place_of_lane();
     if (q < kColumns) memory_.of_warp[at][warp()][q * kTileSide + column_of_lane()] = total;
-    __syncthreads();
+    const bool with_secretary = kHasSecretary<kWarps> && this->is_in_last_block();
+    synchronize_some(Base::kTurnBarrier, Base::kWorkers + (with_secretary ? kWarp : 0));
     send(combine, at, with_row);
-    if (threadIdx.x == kThreads - 1) {
+    if (threadIdx.x == Base::kWorkers - 1) {
       const int rows = blocks_ + (with_row ? 1 : 0);
       expect(&memory_.arrived[at], static_cast<unsigned>(rows * W * sizeof(T)));
     }
-    await(&memory_.arrived[at], turn_ / 2 % 2);
-    ++turn_;
-    return lane() < W ? Told{combined_of_blocks(combine, at), memory_.row[at][lane()]}
-                      : Told{from_real<T>(0), from_real<T>(0)};
+    meanwhile();
+    return this->hear(combine);
   }
 
   /// Sends what the block's warps have to all blocks, a chunk of columns each thread.
@@ -158,7 +272,7 @@ class Panel {
   __device__ void send(Combine combine, int at, bool with_row) {
     constexpr int kElements = Chunk<T>::kElements, kChunks = W / kElements;
     Barrier* const arrived = &memory_.arrived[at];
-    for (int i = static_cast<int>(threadIdx.x); i < kChunks * blocks_; i += kThreads) {
+    for (int i = static_cast<int>(threadIdx.x); i < kChunks * blocks_; i += Base::kWorkers) {
       const int block = i / kChunks, first = i % kChunks * kElements;
       const auto chunk_of = [&](const T* from) {
         return reinterpret_cast<const Chunk<T>&>(from[first]);
@@ -179,28 +293,6 @@ class Panel {
     }
   }
 
-  /// All places are read at a time, those of blocks that are not there as zeros.
-  template <class Combine>
-  __device__ T combined_of_blocks(Combine combine, int at) const {
-    T of_block[kMaxBlocks];
-#pragma unroll
-    for (int b = 0; b < kMaxBlocks; ++b) {
-      of_block[b] = b < blocks_ ? memory_.of_block[at][b][lane()] : from_real<T>(0);
-    }
-    return combined_of_all(combine, of_block);
-  }
-  template <int kCount, class Combine>
-  __device__ static T combined_of_all(Combine combine, T (&x)[kCount]) {
-    if constexpr (kCount == 1) {
-      return x[0];
-    } else {
-      T half[kCount / 2];
-#pragma unroll
-      for (int i = 0; i < kCount / 2; ++i) half[i] = combine(x[2 * i], x[2 * i + 1]);
-      return combined_of_all(combine, half);
-    }
-  }
-
   /// Each column by a power of two.
   __device__ void scale_columns() {
     T own[kColumns];
@@ -211,8 +303,9 @@ class Panel {
       for (int r = 0; r < kRows; ++r) most = fmax(most, largest_part(tile_.x[j][r]));
       own[j] = from_real<T>(most);
     }
-    exponent_ = exponent_of(real_part(exchange(Largest(), own, false).total));
-    give(from_real<T>(power_of_two<Real>(-exponent_)));
+    const T largest = exchange(Largest(), own, false, [] {}).total;
+    if (is_secretary()) this->note_exponents(largest);
+    give(from_real<T>(power_of_two<Real>(-exponent_of(real_part(largest)))));
 #pragma unroll
     for (int j = 0; j < kColumns; ++j) {
       const Real factor = real_part(loss(column_of_lane(), j));
@@ -242,26 +335,24 @@ class Panel {
       c % 2 == 0 ? take_out_row<2 * J>() : take_out_row<2 * J + 1>();
     }
     spread_column<J>(c);
-    const Told told = sums(true);
-    T sum = told.total, of_row = told.row;
+    typename Base::Told told = sums(true, [&] {
+      if (k > 0 && is_secretary()) this->store_step(k - 1);
+    });
+    T of_row = told.row;
     bool nothing_below = false;
-    if (!is_safe(real_part(of_lane(sum, k)))) {
-      const bool zero = scale_column<J>(c, of_row);
-      sum = sums(false).total;
-      nothing_below = zero && is_zero(of_lane(sum, k));  // which a NaN is not
+    if (!Base::are_safe(k, told.total)) {
+      const T below = largest_of_present();
+      const int exponent = Base::exponent_left(k, below, of_row);
+      scale_column<J>(c, exponent);
+      if (is_secretary()) this->note_exponent(k, exponent);
+      of_row = Base::scaled_row(k, of_row, exponent);
+      told = sums(false, [] {});
+      nothing_below = Base::has_nothing_below(k, below, told.total);
     }
-    const Reflector<T> h =
-        make_reflector(of_lane(of_row, k), real_part(of_lane(sum, k)), nothing_below);
-    const T dot = add_product(of_row, conjugate(h.scale), sum);
-    const T loss = lane() > k ? product(conjugate(h.tau), dot) : from_real<T>(0);
-    give(loss);
-    reflect<J>(c, h.scale);
-    if (!is_secretary() || lane() >= W) return;
-    const T value = lane() == k  ? from_real<T>(h.beta)
-                    : lane() > k ? add(of_row, negate(loss))
-                                 : of_row;
-    store_row(to_, n_, k, lane(), value, exponent_);
-    memory_.z[lane()][k] = lane() < k ? conjugate(dot) : h.tau;
+    const typename Base::Step found = Base::find_step(k, told.total, of_row, nothing_below);
+    if (is_secretary()) this->note(k, found, of_row);
+    give(found.loss);
+    reflect<J>(c, found.h.scale);
   }
 
   /// The columns behind column k, which becomes v. Those before are left alone: to subtract nothing
@@ -314,7 +405,8 @@ class Panel {
   }
 
   /// The products of the present column with all columns.
-  __device__ Told sums(bool with_row) {
+  template <class Meanwhile>
+  __device__ typename Base::Told sums(bool with_row, Meanwhile meanwhile) {
     T own[kColumns];
 #pragma unroll
     for (T& one : own) one = from_real<T>(0);
@@ -327,14 +419,11 @@ class Panel {
         own[j] = add_conjugated(own[j], tile_.x[j][r + 1], x.second);
       }
     }
-    return exchange(Sum(), own, with_row);
+    return exchange(Sum(), own, with_row, meanwhile);
   }
 
-  /// What is left of the present column, by another power of two, with its element of row k, which
-  /// has a lane of its own. Returns whether there are only zeros (or NaNs) below.
-  template <int J>
-  __device__ bool scale_column(int c, T& of_row) {
-    const int k = J * kTileSide + c;
+  /// In the lanes of all columns.
+  __device__ T largest_of_present() {
     Real most = 0;
 #pragma unroll 1
     for (int r = 0; r < kRows; r += 2) {
@@ -344,75 +433,70 @@ class Panel {
     T own[kColumns];
 #pragma unroll
     for (T& one : own) one = from_real<T>(most);
-    const Real below = real_part(of_lane(exchange(Largest(), own, false).total, k));
-    const int exponent = exponent_of(fmax(below, largest_part(of_lane(of_row, k))));
+    return exchange(Largest(), own, false, [] {}).total;
+  }
+
+  /// What is left of the present column, by a power of two.
+  template <int J>
+  __device__ void scale_column(int c, int exponent) {
     const Real factor = power_of_two<Real>(-exponent);
     if (column_of_lane() == c) {
 #pragma unroll
       for (T& x : tile_.x[J]) x = scale(x, factor);
     }
     spread_column<J>(c);
-    if (lane() == k) {
-      of_row = scale(of_row, factor);
-      exponent_ += exponent;
-    }
-    return below == 0;
   }
 
-  /// T of ever larger squares on the diagonal, each of two: T12 = -T11 Z12 T22.
-  __device__ void make_t() const {
-    T(&t)[W][W] = memory_.t;
-    __syncthreads();
-    for (int e = static_cast<int>(threadIdx.x); e < W * W; e += kThreads) {
-      const int i = e % W, j = e / W;
-      t[i][j] = i == j && j < n_ ? memory_.z[j][j] : from_real<T>(0);
-      if (i == j && j < n_) to_.tau[j] = memory_.z[j][j];
-    }
-    for (int size = 1; size < n_; size *= 2) {
-      __syncthreads();
-      for_each_above(size, [&](int i, int j, int middle) {
-        T sum = from_real<T>(0);
-        for (int l = middle; l <= j; ++l) sum = add_product(sum, memory_.z[i][l], t[l][j]);
-        memory_.product[i][j] = sum;
-      });
-      __syncthreads();
-      for_each_above(size, [&](int i, int j, int middle) {
-        T sum = from_real<T>(0);
-        for (int l = i; l < middle; ++l) {
-          sum = subtract_product(sum, t[i][l], memory_.product[l][j]);
-        }
-        t[i][j] = sum;
-      });
-    }
-    __syncthreads();
-    for (int e = static_cast<int>(threadIdx.x); e < n_ * n_; e += kThreads) {
-      const int i = e % n_, j = e / n_;
-      to_.t[i + column_offset(j, to_.ldt)] = t[i][j];
-    }
-  }
-  /// Calls f(i, j, the row of the middle) for the elements above the middle of those squares.
-  template <class F>
-  __device__ void for_each_above(int size, F f) const {
-    for (int e = static_cast<int>(threadIdx.x); e < W / 2 * size; e += kThreads) {
-      const int square = e / (size * size) * 2 * size, in_square = e % (size * size);
-      const int i = square + in_square / size, j = square + size + in_square % size;
-      if (j < n_) f(i, j, square + size);
-    }
-  }
-
-  Memory<T, W, R, kWarps>& memory_;
-  const QrOperands<T> to_;
-  const int m_, n_;
-  const int rank_ = rank_in_cluster(), blocks_ = blocks_in_cluster();
-  unsigned turn_ = 0;  // exchanges so far
-  int exponent_ = 0;   // of the power of two that the lane's column has been divided by
+  const int m_;
   Tile tile_;
+};
+
+/// A secretary without rows.
+template <class T, int W, int R, int kWarps>
+class Secretary : Listener<T, W, R, kWarps> {
+  using Base = Listener<T, W, R, kWarps>;
+  using Base::n_;
+
+ public:
+  __device__ Secretary(typename Base::Memory& memory, int n, const QrOperands<T>& to)
+      : Base(memory, n, to) {}
+
+  __device__ void work() {
+    let_pass();
+    this->note_exponents(this->hear(Largest()).total);
+    let_pass();
+#pragma unroll 1
+    for (int k = 0; k < n_; ++k) step(k);
+  }
+
+ private:
+  __device__ void step(int k) {
+    typename Base::Told told = this->hear(Sum());
+    T of_row = told.row;
+    bool nothing_below = false;
+    if (!Base::are_safe(k, told.total)) {
+      let_pass();
+      const T below = this->hear(Largest()).total;
+      let_pass();
+      const int exponent = Base::exponent_left(k, below, of_row);
+      this->note_exponent(k, exponent);
+      of_row = Base::scaled_row(k, of_row, exponent);
+      told = this->hear(Sum());
+      nothing_below = Base::has_nothing_below(k, below, told.total);
+    }
+    if (k + 1 < n_) let_pass();
+    this->note(k, Base::find_step(k, told.total, of_row, nothing_below), of_row);
+    this->store_step(k);
+  }
+
+  /// Says that it has looked at all turns so far.
+  __device__ static void let_pass() { arrive_at(Base::kTurnBarrier, Base::kWorkers + kWarp); }
 };
 
 /// Factors a panel of m x n, n <= W <= m, after it has got the earlier reflectors. The launch must
 /// be one cluster with enough rows.
 template <class T, int W, int R, int kWarps>
-__global__ void __launch_bounds__(kWarps* kWarp, 1)
+__global__ void __launch_bounds__(kAllWarps<kWarps>* kWarp, 1)
     geqrf_cluster_kernel(int m, int n, QrOperands<T> operands, EarlierReflectors<T> earlier) {
 #if __CUDA_ARCH__ >= 900
   extern __shared__ int4 shared[];
@@ -421,11 +505,18 @@ __global__ void __launch_bounds__(kWarps* kWarp, 1)
     for (Barrier& barrier : memory.of_panel.arrived) make_barrier(&barrier);
     if (earlier.count > 0) prepare(memory.of_earlier);
   }
-  Panel<T, W, R, kWarps> panel(memory.of_panel, m, n, operands);
-  synchronize_cluster();
-  if (earlier.count > 0) panel.reflect_before(memory.of_earlier, earlier);
-  panel.factor();
-  panel.store();
+  if (!kHasSecretary<kWarps> || warp_of_block() < kWarps) {
+    Panel<T, W, R, kWarps> panel(memory.of_panel, m, n, operands);
+    synchronize_cluster();
+    if (earlier.count > 0) panel.reflect_before(memory.of_earlier, earlier);
+    panel.factor();
+    panel.store();
+  } else {
+    synchronize_cluster();
+    if (rank_in_cluster() == blocks_in_cluster() - 1) {
+      Secretary<T, W, R, kWarps>(memory.of_panel, n, operands).work();
+    }
+  }
   synchronize_cluster();  // nobody ends while others may still send
 #endif
 }
@@ -464,7 +555,7 @@ void launch_panel(cudaStream_t stream, int limit, Index m, Index n, const QrOper
     using All = AllMemory<D, W, R, kWarps>;
     LaunchShape shape;
     shape.begun = begun;
-    shape.threads = kOwnThreads;
+    shape.threads = kAllWarps<kWarps> * kWarp;
     shape.blocks = 2;  // without a cluster nobody can send
     while (static_cast<Index>(shape.blocks) * R * kOwnThreads < m) shape.blocks *= 2;
     shape.cluster = shape.blocks;

@@ -42,6 +42,11 @@ __device__ inline void synchronize_some(int barrier, int threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
 }
 
+/// One warp arrives there, and does not wait.
+__device__ inline void arrive_at(int barrier, int threads) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
+}
+
 /// What a kernel may have without asking for it. It may have 48 KB of shared memory in all, but the
 /// size of a launch is only what comes on top of its own.
 constexpr std::size_t kSharedWithoutAsking = 16 * 1024;
