@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "algorithms/qr/given_reflectors.hpp"
+#include "algorithms/qr/given_blocks.hpp"
 #include "algorithms/qr/lines.hpp"
 #include "device/buffer.hpp"
 #include "transfer/transfer.hpp"
@@ -45,10 +45,7 @@ class ProductWithQ {
         V_(device, left_ ? c.rows : c.cols, q.tau.rows),
         lines_(device, q.kind, q.vectors, V_.view()),
         C_(device, c.rows, c.cols),
-        S_(device, nb_, q.tau.rows),
-        product_(left_ ? DeviceMatrix<T>(device, nb_, groups_.front().size())
-                       : DeviceMatrix<T>(device, groups_.front().size(), nb_)),
-        reflectors_(device, q.tau, nb_),
+        product_(device, V_.view(), q.tau, nb_, side, groups_.front().size()),
         queue_(device, Priority::normal, "reflectors") {
     // The other way round from the right, or without adjoints.
     if (left_ == (op_ == Op::none)) std::reverse(blocks_.begin(), blocks_.end());
@@ -58,13 +55,12 @@ class ProductWithQ {
     const Index order = left ? rows : cols;
     const Index lines = std::min(left ? cols : rows, lines_of_group(left, nb, rows, cols));
     return DeviceMatrix<T>::bytes(order, k) + Lines<T>::bytes(kind, order, k) +
-           DeviceMatrix<T>::bytes(rows, cols) + DeviceMatrix<T>::bytes(nb, k) +
-           DeviceMatrix<T>::bytes(left ? nb : lines, left ? lines : nb) +
-           GivenReflectors<T>::bytes(nb);
+           DeviceMatrix<T>::bytes(rows, cols) +
+           GivenBlocks<T>::bytes(k, nb, left ? Side::left : Side::right, lines);
   }
 
   void run(Index& committed) {
-    const DeviceView<T> V = V_.view(), C = C_.view();
+    const DeviceView<T> C = C_.view();
     Transfer transfer(device_, options_.threads, committed);
     const auto add = [&](Range lines) {
       const Region region = make_region<T>(group(c_, lines), group(C, lines));
@@ -76,7 +72,7 @@ class ProductWithQ {
     for (const Range& b : blocks_) lines_.add_upload(transfer, on(b), b, Part::lower);
     for (std::size_t g = 1; g < groups_.size(); ++g) add(groups_[g]);
     transfer.start();
-    reflectors_.prepare(*queue_);
+    product_.prepare(*queue_);
     Index arrived = 0;
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       transfer.before(*queue_, arrived++);
@@ -84,10 +80,9 @@ class ProductWithQ {
         if (g == 0) {
           transfer.before(*queue_, arrived++);
           lines_.arrive(*queue_, on(b), b);
-          reflectors_.complete(*queue_, V, b);
-          make_s(b);
+          product_.complete(*queue_, b);
         }
-        multiply(b, group(C, groups_[g]));
+        product_.multiply(*queue_, op_, b, group(C, groups_[g]));
       }
       transfer.release(*queue_, static_cast<Index>(g));
     }
@@ -95,42 +90,19 @@ class ProductWithQ {
   }
 
  private:
-  /// Enough for large products. A group of rows waits in staging memory until all of it is there.
+  /// A group of rows waits in staging memory until all of it is there.
   static Index lines_of_group(bool left, Index nb, Index rows, Index cols) {
-    constexpr Index kBlocks = 4, kElements = Index{1} << 22;
-    return std::min(left ? cols : std::clamp<Index>(kElements / cols, 1, rows),
-                    std::max<Index>(kBlocks * nb, 1));
+    constexpr Index kElements = Index{1} << 22;
+    return GivenBlocks<T>::columns_at_once(
+        nb, left ? cols : std::clamp<Index>(kElements / cols, 1, rows));
   }
   template <class View>
   View group(View c, Range lines) const {
     return left_ ? c.block({0, c.rows}, lines) : c.block(lines, {0, c.cols});
   }
 
-  /// The rows of columns b of V from their diagonal down; these; and their S.
+  /// The rows of columns b of V from their diagonal down.
   Range on(Range b) const { return {b.first, V_.view().rows}; }
-  DeviceView<T> v(Range b) const { return V_.view().block(on(b), b); }
-  DeviceView<T> s(Range b) const { return S_.view().block({0, b.size()}, b); }
-
-  void make_s(Range b) const {
-    queue_->enqueue(Gemm<T>{Op::conj_trans, Op::none, T(1), v(b), v(b), T(0), s(b)});
-    reflectors_.set_diagonal(*queue_, s(b), b);
-  }
-
-  void multiply(Range b, DeviceView<T> c) const {
-    if (left_) {
-      const DeviceView<T> w = product_.view().block(0, 0, b.size(), c.cols);
-      const DeviceView<T> below = c.block(on(b), {0, c.cols});
-      queue_->enqueue(Gemm<T>{Op::conj_trans, Op::none, T(1), v(b), below, T(0), w});
-      queue_->enqueue(Trsm<T>{Side::left, Uplo::upper, op_, Diag::non_unit, T(1), s(b), w});
-      queue_->enqueue(Gemm<T>{Op::none, Op::none, T(-1), v(b), w, T(1), below});
-    } else {
-      const DeviceView<T> w = product_.view().block(0, 0, c.rows, b.size());
-      const DeviceView<T> behind = c.block({0, c.rows}, on(b));
-      queue_->enqueue(Gemm<T>{Op::none, Op::none, T(1), behind, v(b), T(0), w});
-      queue_->enqueue(Trsm<T>{Side::right, Uplo::upper, op_, Diag::non_unit, T(1), s(b), w});
-      queue_->enqueue(Gemm<T>{Op::none, Op::conj_trans, T(-1), w, v(b), T(1), behind});
-    }
-  }
 
   Device& device_;
   const Options& options_;
@@ -142,8 +114,8 @@ class ProductWithQ {
   const std::vector<Range> groups_;
   const DeviceMatrix<T> V_;
   const Lines<T> lines_;  // of the caller's reflectors
-  const DeviceMatrix<T> C_, S_, product_;
-  const GivenReflectors<T> reflectors_;
+  const DeviceMatrix<T> C_;
+  const GivenBlocks<T> product_;
   const QueueLease queue_;
 };
 
