@@ -10,6 +10,15 @@
 
 namespace overlapack::algorithms {
 
+/// A matrix as one of real numbers, of which a complex one has two, one below the other.
+template <class T>
+constexpr Index kRealsOfNumber = is_complex<T> ? 2 : 1;
+template <class T>
+DeviceView<Real<T>> as_reals(DeviceView<T> a) {
+  constexpr Index kReals = kRealsOfNumber<T>;
+  return {reinterpret_cast<Real<T>*>(a.data), kReals * a.rows, a.cols, kReals * a.ld};
+}
+
 /// T = Q diag(lambda) Q^T. It has three matrices of the order of T in the device's memory.
 template <class R>
 class DivideAndConquer {

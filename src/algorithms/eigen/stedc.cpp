@@ -21,15 +21,6 @@
 namespace overlapack::algorithms {
 namespace {
 
-template <class T>
-constexpr Index kRealsOfNumber = is_complex<T> ? 2 : 1;
-
-template <class T>
-DeviceView<Real<T>> as_reals(DeviceView<T> a) {
-  constexpr Index kReals = kRealsOfNumber<T>;
-  return {reinterpret_cast<Real<T>*>(a.data), kReals * a.rows, a.cols, kReals * a.ld};
-}
-
 /// A copy of a matrix in ordinary memory.
 template <class T>
 class Backup {
