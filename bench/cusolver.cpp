@@ -622,6 +622,53 @@ class CusolverReduction final : public OnGpu<T> {
   std::unique_ptr<DeviceArray<T>> work_;
 };
 
+/// syevd (heevd).
+template <class T>
+class CusolverEigen final : public OnGpu<T> {
+ public:
+  CusolverEigen(const Call& call, bool round_trip, int gpu)
+      : OnGpu<T>(round_trip, gpu),
+        n_(call.shape.n),
+        job_(call.shape.nrhs > 0 ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR),
+        uplo_(fill_mode(call.uplo)),
+        a_(count(n_) * count(n_)),
+        w_(count(n_)) {
+    std::size_t host_bytes = 0;
+    check(cusolverDnXsyevd_bufferSize(handle_, handle_.params(), job_, uplo_, n_, kType, a_.data(),
+                                      n_, kRealType, w_.data(), kType, &device_work_bytes_,
+                                      &host_bytes));
+    device_work_ = std::make_unique<DeviceArray<char>>(device_work_bytes_);
+    host_work_.resize(host_bytes);
+  }
+
+ private:
+  using OnGpu<T>::handle_, OnGpu<T>::info_;
+  static constexpr cudaDataType kType = data_type<T>(), kRealType = data_type<Real<T>>();
+
+  void upload(Problem<T>& problem) override {
+    copy(a_.data(), n_, problem.a().data, problem.a().ld, n_, n_, cudaMemcpyHostToDevice);
+  }
+  void compute(Problem<T>&) override {
+    check(cusolverDnXsyevd(handle_, handle_.params(), job_, uplo_, n_, kType, a_.data(), n_,
+                           kRealType, w_.data(), kType, device_work_->data(), device_work_bytes_,
+                           host_work_.data(), host_work_.size(), info_.data()));
+  }
+  void download(Problem<T>& problem) override {
+    copy(problem.a().data, problem.a().ld, a_.data(), n_, n_, n_, cudaMemcpyDeviceToHost);
+    copy(problem.eigen_work().values.data(), n_, w_.data(), n_, n_, 1, cudaMemcpyDeviceToHost);
+    this->download_info(problem);
+  }
+
+  const Index n_;
+  const cusolverEigMode_t job_;
+  const cublasFillMode_t uplo_;
+  DeviceArray<T> a_;
+  DeviceArray<Real<T>> w_;
+  std::unique_ptr<DeviceArray<char>> device_work_;
+  std::size_t device_work_bytes_ = 0;
+  std::vector<char> host_work_;
+};
+
 }  // namespace
 
 template <class T>
@@ -649,6 +696,9 @@ std::unique_ptr<Contender<T>> make_cusolver(const Call& call, bool round_trip, i
   }
   if (call.routine == Routine::sytrd || call.routine == Routine::hetrd) {
     return std::make_unique<CusolverReduction<T>>(call, round_trip, gpu);
+  }
+  if (call.routine == Routine::syevd || call.routine == Routine::heevd) {
+    return std::make_unique<CusolverEigen<T>>(call, round_trip, gpu);
   }
   const bool is_given =
       tools::is_factor_given(call.routine) && !tools::has_right_hand_sides(call.routine);

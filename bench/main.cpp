@@ -344,8 +344,9 @@ void add_calls(CLI::App& app, Arguments& given) {
   app.add_option(
          "--routines", options.routines,
          "potrf, potrs, posv, getrf, getrs, gesv, trtrs, gecon, pocon, trcon, trtri, lauum, "
-         "potri, getri, geqrf, gelqf, orgqr, orglq, ormqr, ormlq (or ungqr and so on), gels and "
-         "sytrd (hetrd) with their type letters, e.g. dpotrf; dsgesv, zcgesv, dsposv and zcposv "
+         "potri, getri, geqrf, gelqf, orgqr, orglq, ormqr, ormlq (or ungqr and so on), gels, "
+         "sytrd (hetrd) and syevd (heevd) with their type letters, e.g. dpotrf; dsgesv, zcgesv, "
+         "dsposv and zcposv "
          "(default dpotrf,dgetrf)")
       ->delimiter(',')
       ->check(known)

@@ -245,8 +245,23 @@ void evd(const Caller& caller, const char* jobz, const char* uplo, const I* n, T
          Real<T>* w, T* work, const I* lwork, I* iwork, const I* liwork, I* info, RWork... rwork) {
   const Works<T, I> works{work, lwork, iwork, liwork, rwork...};
   const Driver<T, I> driver{cpu::EigenDriver::evd, jobz, uplo, n, a, lda, works};
-  serve(caller, driver.check(), jobz, uplo, n, a, lda, w, work, lwork, rwork..., works.integers(),
-        liwork, cpu::Integers<I>{info});
+  const Checked<T, I> checked = driver.check();
+  const dispatch::SyevdCall<T> call{driver.vectors(), to_uplo(*uplo), HostView<T>(a, *n, *n, *lda),
+                                    w, work};
+  const auto say_sizes = [&] {
+    const I query = cpu::Workspace<T>::kQuery;
+    I told = 0;
+    const bool said = cpu::forward(dispatch::cpu_lapack<T>(caller.family), caller.row, {*n, *lda},
+                                   jobz, uplo, n, a, lda, w, work, &query, rwork...,
+                                   works.integers(), liwork, cpu::Integers<I>{&told});
+    works.see_to_sizes(checked.least, said);
+  };
+  serve_by(
+      [&](const auto& on_cpu) {
+        return dispatch::syevd<T>(call, std::cref(on_cpu), std::cref(say_sizes));
+      },
+      caller, checked, jobz, uplo, n, a, lda, w, work, lwork, rwork..., works.integers(), liwork,
+      cpu::Integers<I>{info});
 }
 
 template <class T, class I>

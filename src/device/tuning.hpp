@@ -151,7 +151,7 @@ struct Tuning {
     };
 
     Sizes potrf, posv, potrs, getrf, gesv, getrs, trtrs, gecon, pocon, trcon, trtri, lauum, potri,
-        getri, geqrf, orgqr, ormqr, gels, sytrd, stedc, mixed_posv, mixed_gesv, update;
+        getri, geqrf, orgqr, ormqr, gels, syevd, sytrd, stedc, mixed_posv, mixed_gesv, update;
     const char* origin;  ///< on what they were measured, or why they are cautious
   };
 

@@ -316,6 +316,7 @@ void add(const Part& row, const Tuning::BreakEven& sizes) {
   both("ormqr", sizes.ormqr, "order",
        "of a square matrix of as many reflectors, from which on ?ormqr and ?ormlq do", kLogOfQr);
   both("gels", sizes.gels, "order", "from which on ?gels does, an estimate", kLogOfQr);
+  both("syevd", sizes.syevd, "order", "from which on ?syevd does, an estimate", kLogOfEigen);
   both("sytrd", sizes.sytrd, "order", "from which on ?sytrd does, an estimate", kLogOfEigen);
   both("stedc", sizes.stedc, "order", "from which on ?stedc does, an estimate", kLogOfEigen);
   row("origin", sizes.origin, "text", "what these sizes rest on", kLog);

@@ -22,7 +22,7 @@ Tuning::BreakEven cautious_break_even() {
   sizes.trtri = sizes.lauum = sizes.potri = sizes.getri = kFactorizations;
   sizes.potrs = sizes.getrs = sizes.trtrs = kSolves;
   sizes.geqrf = sizes.orgqr = sizes.ormqr = sizes.gels = kFactorizations;
-  sizes.sytrd = sizes.stedc = kFactorizations;
+  sizes.syevd = sizes.sytrd = sizes.stedc = kFactorizations;
   sizes.gecon = sizes.pocon = sizes.trcon = kFactorizations;
   sizes.update = hopper_tuning().break_even.update;
   sizes.origin = "cautious, since none of this generation was measured";

@@ -95,6 +95,20 @@ struct EigenCall {
 template <class T>
 Index eigen(std::size_t row, const EigenCall<T>& call, const std::function<Index()>& on_cpu);
 
+/// A call of ?syevd or ?heevd.
+template <class T>
+struct SyevdCall {
+  bool vectors;
+  Uplo uplo;
+  HostView<T> a;
+  Real<T>* w;
+  const T* work;  ///< to know whether the caller's workspaces can be written
+};
+/// As eigen(). say_sizes() writes to the workspaces what LAPACK leaves there.
+template <class T>
+Index syevd(const SyevdCall<T>& call, const std::function<Index()>& on_cpu,
+            const std::function<void()>& say_sizes);
+
 /// ?sytrd, or ?hetrd. d, e and tau have n, n - 1 and n - 1 elements. `on_cpu` is as above; wanted()
 /// returns the size of a workspace that the CPU LAPACK wants, which the first element of `work`
 /// becomes.

@@ -7,6 +7,7 @@
 
 #include "algorithms/cholesky/cholesky.hpp"
 #include "algorithms/condition/condition.hpp"
+#include "algorithms/eigen/syevd.hpp"
 #include "algorithms/eigen/sytrd.hpp"
 #include "algorithms/inverse/inverse.hpp"
 #include "algorithms/lu/lu.hpp"
@@ -287,6 +288,25 @@ TYPED_TEST(Memory, OfTheReductionToTridiagonalForm) {
       algorithms::sytrd<T>(this->device(), options, uplo, a.view(), d.data(), e.data(), tau.data());
     });
     this->expect_close(reckoned, peak, sizeof(T));
+  }
+}
+
+TYPED_TEST(Memory, OfEigenproblems) {
+  using T = TypeParam;
+  const Index n = this->n();
+  const Options options = this->options(kForms[0]);
+  std::vector<Real<T>> w(static_cast<std::size_t>(n));
+  const Routine routine = is_complex<T> ? Routine::heevd : Routine::syevd;
+  for (const bool vectors : {false, true}) {
+    const std::size_t reckoned =
+        this->reckoned(routine, this->kType, {n, n, vectors ? n : 0}, options);
+    for (const Uplo uplo : kUplos) {
+      auto a = random_matrix<T>(n, n, 1);
+      const std::size_t peak = this->peak([&] {
+        algorithms::syevd<T>(this->device(), options, vectors, uplo, a.view(), w.data());
+      });
+      this->expect_close(reckoned, peak, sizeof(T));
+    }
   }
 }
 

@@ -174,13 +174,14 @@ TEST(Plans, LqHasTheBreakEvensOfQr) {
   }
 }
 
-TEST(Plans, EigenproblemsAreNeverForTheDeviceButForTheirParts) {
+TEST(Plans, EigenproblemsAreForTheDeviceWhereItHasAnAlgorithm) {
   const auto device = make_emulated_device();
   for (std::size_t r = 0; r < kRoutineCount; ++r) {
     const auto routine = static_cast<Routine>(r);
     if (kind_of(routine) != RoutineKind::eigen || routine == Routine::stedc) continue;
     const Shape shape{100000, 100000, 100000};
-    const bool wanted = routine == Routine::sytrd || routine == Routine::hetrd;
+    const bool wanted = routine == Routine::syevd || routine == Routine::heevd ||
+                        routine == Routine::sytrd || routine == Routine::hetrd;
     EXPECT_EQ(wants_device(routine, 'd', shape, Settings(), builtin_profile()), wanted);
     EXPECT_EQ(wants_device(routine, 'd', shape, Settings(), builtin_profile(), device.get()),
               wanted);

@@ -1,6 +1,7 @@
 // The symmetric eigenproblem by the exported names: drivers, and what they are made of. On the CPU
 // all is the CPU LAPACK's, called with the caller's arguments; so results are compared with it bit
-// by bit. What the device does is tested elsewhere (test_sytrd.cpp, test_stedc.cpp).
+// by bit. What the device does is tested elsewhere (test_syevd.cpp, test_sytrd.cpp,
+// test_stedc.cpp).
 // That arguments are refused in LAPACK's order is tested by tests/clients/xerbla_client.cpp.
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -47,6 +48,10 @@ constexpr const char* kNames[] = {"ev",  "evd", "evr", "evx", "gv",   "gvd",
                                   "gvx", "trd", "gtr", "mtr", "stedc"};
 bool has_range(Kind kind) { return kind == Kind::evr || kind == Kind::evx || kind == Kind::gvx; }
 bool is_driver(Kind kind) { return kind <= Kind::gvx; }
+/// Whether the device has an algorithm for it.
+bool has_algorithm(Kind kind) {
+  return kind == Kind::evd || kind == Kind::trd || kind == Kind::stedc;
+}
 /// Whether sizes of more than one workspace are given.
 bool has_sizes(Kind kind) {
   return kind == Kind::evd || kind == Kind::evr || kind == Kind::gvd || kind == Kind::stedc;
@@ -311,18 +316,19 @@ class Data {
   }
 };
 
+/// Also of what the CPU LAPACK's drivers call by name.
+void stay_on_cpu() {
+  dispatch::Settings settings;
+  settings.device = dispatch::DeviceChoice::off;
+  dispatch::Context::instance().reset(settings, dispatch::builtin_profile());
+}
+
 template <class T>
 class Eigen : public RoutedTest {
  protected:
   void SetUp() override {
     RoutedTest::SetUp();
     if (!IsSkipped()) stay_on_cpu();
-  }
-  /// Also of what the CPU LAPACK's drivers call by name.
-  static void stay_on_cpu() {
-    dispatch::Settings settings;
-    settings.device = dispatch::DeviceChoice::off;
-    dispatch::Context::instance().reset(settings, dispatch::builtin_profile());
   }
   /// Every call, however small, that the device has an algorithm for.
   void send_to_device(const std::string& log = "") {
@@ -495,7 +501,7 @@ TYPED_TEST(Eigen, NeedsNoMemory) {
     for (const Question& asked : questions(40)) {
       const Question q = with_sizes<T>(asked, least_sizes<T>(asked));
       SCOPED_TRACE(testing::Message() << ScalarTraits<T>::letter << " " << q);
-      if (logged && q.kind != Kind::trd && q.kind != Kind::stedc) continue;
+      if (logged && !has_algorithm(q.kind)) continue;
       Data<T> ours(q), theirs(q);
       theirs.run(true);
       Data<T>(q).run();  // for what is made once and for all
@@ -519,7 +525,7 @@ TYPED_TEST(Eigen, OfMatricesOnTheDeviceIsOutOfReachOfTheCpu) {
     Data<T> data(q);
     OnDevice<T> a(this->device(), data.a), b(this->device(), data.b), z(this->device(), data.z);
     const bool of_b = q.kind >= Kind::gv && q.kind <= Kind::gvx;
-    if (q.kind == Kind::stedc || q.kind == Kind::trd) continue;  // the device has algorithms
+    if (has_algorithm(q.kind)) continue;
     data.instead_of_a = a.view().data;
     EXPECT_EQ(data.run(), dispatch::kNoMemory);
     data.instead_of_a = nullptr;
@@ -565,25 +571,32 @@ TYPED_TEST(Eigen, PartsOfDriversGoTheirOwnWays) {
   Data<T> data(with_sizes<T>(q, {30}));
   Question of_merges{Kind::stedc, 30};
   Data<T> merges(with_sizes<T>(of_merges, least_sizes<T>(of_merges)));
+  Question of_driver{Kind::evd, 30};
+  Data<T> inner(with_sizes<T>(of_driver, least_sizes<T>(of_driver)));
   auto spd = positive_definite<T>(30, 1);
   const auto driver = [&] {
     EXPECT_EQ(data.run(), 0);
     EXPECT_EQ(potrf<T>(Uplo::lower, spd.view()), 0);
     EXPECT_EQ(merges.run(), 0);
+    EXPECT_EQ(inner.run(), 0);
     return Index{5};
   };
-  const std::size_t row = row_of(is_complex<T> ? "heevd" : "syevd");
+  const std::size_t row = row_of(is_complex<T> ? "hegvd" : "sygvd");
   const dispatch::EigenCall<T> call{data.a.view()};
   EXPECT_EQ(dispatch::eigen<T>(row, call, std::cref(driver)), 5);
   EXPECT_EQ(data.run(), 0);
+  EXPECT_EQ(inner.run(), 0);
   const std::vector<std::string> calls = logged_calls(path);
   unlink(path.c_str());
   const std::string letter(1, ScalarTraits<T>::letter), sy = letter + (is_complex<T> ? "he" : "sy");
   const std::string device = this->device().name();
-  const std::vector<std::string> expected = {sy + "trd " + device + " within=" + sy + "evd",
-                                             letter + "potrf " + device + " within=" + sy + "evd",
-                                             letter + "stedc " + device + " within=" + sy + "evd",
-                                             sy + "evd cpu", sy + "trd " + device};
+  const std::vector<std::string> expected = {sy + "trd " + device + " within=" + sy + "gvd",
+                                             letter + "potrf " + device + " within=" + sy + "gvd",
+                                             letter + "stedc " + device + " within=" + sy + "gvd",
+                                             sy + "evd " + device + " within=" + sy + "gvd",
+                                             sy + "gvd cpu",
+                                             sy + "trd " + device,
+                                             sy + "evd " + device};
   EXPECT_EQ(calls, expected);
 }
 
@@ -626,6 +639,7 @@ TEST(EigenWithWideIntegers, SizesNeedNotFit32Bits) {
 
 /// The last test of the program, since it takes a routine away for good.
 TEST(EigenWithoutACpuLapack, SaysThatNobodyCanDoTheCall) {
+  stay_on_cpu();
   const auto& lapack = Data<float>::lapack();
   EXPECT_NE(lapack.source("syevd"), "no library");
   lapack.exclude("syevd", cpu::excluded_count());

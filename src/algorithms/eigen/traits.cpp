@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "algorithms/eigen/stedc.hpp"
+#include "algorithms/eigen/syevd.hpp"
 #include "algorithms/eigen/sytrd.hpp"
 
 namespace overlapack::algorithms {
@@ -81,6 +82,26 @@ class SytrdTraits final : public FamilyTraits {
 double of_driver(double n, double k) {
   return of_reduction(n) + of_merges(n, k) + of_way_back(n, k);
 }
+
+class SyevdTraits final : public EigenTraits<of_driver> {
+ public:
+  const Tuning::BreakEven::Sizes& builtin_break_evens(const Tuning::BreakEven& sizes,
+                                                      bool) const override {
+    return sizes.syevd;
+  }
+  Index typical_right_hand_sides(Index n) const override { return n; }
+  /// Of the way back. The reduction has its own.
+  Index block_size(const Request& request, bool) const override {
+    return request.tuning().qr.reflector_columns;
+  }
+  std::size_t memory(const Request& request, const Options& options) const override {
+    return with_type(request.type, [&](auto one) {
+      return syevd_bytes<decltype(one)>(request.device, options, request.shape.nrhs > 0,
+                                        request.shape.n);
+    });
+  }
+};
+
 /// Besides, B is factored, A brought to the form of the other problem, and vectors solved for.
 double of_generalized_driver(double n, double k) {
   return of_driver(n, k) + n * n * n / 3 + n * n * n + n * n * k;
@@ -96,6 +117,11 @@ const FamilyTraits& eigen_traits() {
 
 const FamilyTraits& generalized_eigen_traits() {
   static constexpr OnCpuTraits<of_generalized_driver> kTraits;
+  return kTraits;
+}
+
+const FamilyTraits& syevd_traits() {
+  static constexpr SyevdTraits kTraits;
   return kTraits;
 }
 

@@ -1,6 +1,6 @@
-// The symmetric eigenproblem: drivers, and the routines that these are made of. The device has an
-// algorithms for ?sytrd, and for ?stedc with eigenvectors. All other calls are for the CPU LAPACK,
-// whatever their size and the settings.
+// The symmetric eigenproblem: drivers, and the routines that these are made of. The device has
+// algorithms for ?syevd, ?sytrd, and ?stedc with eigenvectors. All other calls are for the CPU
+// LAPACK, whatever their size and the settings.
 //
 // A CPU LAPACK's own drivers call the others by their names, and look at no `info` of a routine
 // that cannot fail. So the way by the CPU may need no memory.
@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "algorithms/eigen/stedc.hpp"
+#include "algorithms/eigen/syevd.hpp"
 #include "algorithms/eigen/sytrd.hpp"
 #include "dispatch/route.hpp"
 
@@ -51,6 +52,10 @@ Index stay_on_cpu(const Call& call, const std::function<Index()>& on_cpu) {
   return info;
 }
 
+bool is_there(Device& device, const void* memory) {
+  return device.kind_of(memory) == MemoryKind::device;
+}
+
 }  // namespace
 
 template <class T>
@@ -65,6 +70,25 @@ Index eigen(std::size_t row, const EigenCall<T>& asked, const std::function<Inde
 
 /// All of a call that the device cannot finish is the CPU's, since nothing of it has changed.
 template <class T>
+Index syevd(const SyevdCall<T>& asked, const std::function<Index()>& on_cpu,
+            const std::function<void()>& say_sizes) {
+  Call call = make_call<T>(is_complex<T> ? Routine::heevd : Routine::syevd, asked.a);
+  call.shape.nrhs = asked.vectors ? asked.a.cols : 0;
+  call.uplo = static_cast<char>(asked.uplo);
+  return route(
+      call, on_cpu,
+      [&](Device& device, const algorithms::Options& options, Index&) {
+        if (is_there(device, asked.w)) return kNoMemory;
+        // Before A is written: to ask for them may fail.
+        if (!is_there(device, asked.work)) say_sizes();
+        algorithms::syevd(device, options, asked.vectors, asked.uplo, asked.a, asked.w);
+        return Index{0};
+      },
+      [&](const algorithms::Options&, Index) { return on_cpu(); });
+}
+
+/// Likewise.
+template <class T>
 Index sytrd(Uplo uplo, HostView<T> a, Real<T>* d, Real<T>* e, T* tau, T* work,
             const std::function<Index()>& on_cpu, const std::function<T()>& wanted) {
   Call call = make_call<T>(is_complex<T> ? Routine::hetrd : Routine::sytrd, a);
@@ -72,13 +96,10 @@ Index sytrd(Uplo uplo, HostView<T> a, Real<T>* d, Real<T>* e, T* tau, T* work,
   return route(
       call, on_cpu,
       [&](Device& device, const algorithms::Options& options, Index&) {
-        const auto lies_there = [&](const void* p) {
-          return device.kind_of(p) == MemoryKind::device;
-        };
-        if (lies_there(d) || lies_there(e) || lies_there(tau)) return kNoMemory;
+        if (is_there(device, d) || is_there(device, e) || is_there(device, tau)) return kNoMemory;
         const T size = wanted();  // before anything is written: to ask for it may fail
         algorithms::sytrd(device, options, uplo, a, d, e, tau);
-        if (!lies_there(work)) *work = size;
+        if (!is_there(device, work)) *work = size;
         return Index{0};
       },
       [&](const algorithms::Options&, Index) { return on_cpu(); });
@@ -93,12 +114,9 @@ Index stedc(const TridiagonalCall<T>& asked, const std::function<Index()>& on_cp
   return route(
       call, on_cpu,
       [&](Device& device, const algorithms::Options& options, Index& committed) {
-        const auto is_there = [&](const void* memory) {
-          return device.kind_of(memory) == MemoryKind::device;
-        };
-        if (is_there(asked.d) || is_there(asked.e)) return kNoMemory;
+        if (is_there(device, asked.d) || is_there(device, asked.e)) return kNoMemory;
         algorithms::stedc(device, options, asked.multiplies, asked.d, asked.e, asked.z, committed);
-        if (!is_there(asked.work)) say_sizes();
+        if (!is_there(device, asked.work)) say_sizes();
         return Index{0};
       },
       [&](const algorithms::Options&, Index) { return on_cpu(); });
@@ -106,6 +124,8 @@ Index stedc(const TridiagonalCall<T>& asked, const std::function<Index()>& on_cp
 
 #define OVERLAPACK_INSTANTIATE(T)                                                           \
   template Index eigen<T>(std::size_t, const EigenCall<T>&, const std::function<Index()>&); \
+  template Index syevd<T>(const SyevdCall<T>&, const std::function<Index()>&,               \
+                          const std::function<void()>&);                                    \
   template Index sytrd<T>(Uplo, HostView<T>, Real<T>*, Real<T>*, T*, T*,                    \
                           const std::function<Index()>&, const std::function<T()>&);        \
   template Index stedc<T>(const TridiagonalCall<T>&, const std::function<Index()>&,         \
