@@ -104,8 +104,8 @@ Tridiagonal<R> make(Kind kind, Index n, std::uint64_t seed = 1) {
       case Kind::graded:
       case Kind::graded_backwards: {
         const Index place = kind == Kind::graded ? i : n - 1 - i;
-        const auto exponent =
-            static_cast<int>((1 - 2 * static_cast<double>(place) / n) * kExponents);
+        const auto exponent = static_cast<int>(
+            (1 - 2 * static_cast<double>(place) / static_cast<double>(n)) * kExponents);
         d = std::ldexp(d, exponent);
         e = std::ldexp(e, exponent);
         break;

@@ -272,7 +272,9 @@ TYPED_TEST(TridiagonalContract, SolvesTheSecularEquation) {
       for (Index j = 0; j < k; ++j) {
         EXPECT_LT(this->residual(merges, m, j), 8 + static_cast<double>(k));
         EXPECT_GE(merges.d(first + j, 0), merges.poles(first + j, 0));
-        if (j + 1 < k) EXPECT_LE(merges.d(first + j, 0), merges.poles(first + j + 1, 0));
+        if (j + 1 < k) {
+          EXPECT_LE(merges.d(first + j, 0), merges.poles(first + j + 1, 0));
+        }
         const T origin = merges.poles(first + merges.origins(first + j, 0), 0);
         EXPECT_EQ(merges.d(first + j, 0), origin + merges.shifts(first + j, 0));
       }
@@ -308,7 +310,9 @@ TYPED_TEST(TridiagonalContract, FindsVectorsThatAreOrthogonal) {
         }
       }
       for (Index j = first; j < got.last(m); ++j) {
-        if (j >= first + k) EXPECT_EQ(got.s(first, j), sentinel<T>());
+        if (j >= first + k) {
+          EXPECT_EQ(got.s(first, j), sentinel<T>());
+        }
       }
     }
   }
@@ -396,7 +400,9 @@ TYPED_TEST(TridiagonalContract, Bisects) {
       const double sine =
           std::sin(static_cast<double>(j + 1) * std::acos(-1.0) / static_cast<double>(2 * n + 2));
       EXPECT_LT(this->difference(values(j, 0), static_cast<T>(4 * sine * sine), 4), 10);
-      if (j > 0) EXPECT_LE(values(j - 1, 0), values(j, 0));
+      if (j > 0) {
+        EXPECT_LE(values(j - 1, 0), values(j, 0));
+      }
     }
     this->run(Bisect<T>{as_operand(d), as_operand(squares), T(-1), T(5), n / 3, as_operand(some)});
     for (Index j = 0; j < some.rows(); ++j) EXPECT_EQ(some(j, 0), values(n / 3 + j, 0));
