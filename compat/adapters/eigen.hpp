@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <limits>
 #include <tuple>
@@ -29,6 +30,7 @@ struct Works {
   Real<T>* rwork = nullptr;
   const I* lrwork = nullptr;
 
+  std::array<const void*, 3> all() const { return {work, rwork, iwork}; }
   /// A query asks for all sizes at once.
   bool is_query() const {
     return *lwork == -1 || (lrwork != nullptr && *lrwork == -1) ||
@@ -247,7 +249,7 @@ void evd(const Caller& caller, const char* jobz, const char* uplo, const I* n, T
   const Driver<T, I> driver{cpu::EigenDriver::evd, jobz, uplo, n, a, lda, works};
   const Checked<T, I> checked = driver.check();
   const dispatch::SyevdCall<T> call{driver.vectors(), to_uplo(*uplo), HostView<T>(a, *n, *n, *lda),
-                                    w, work};
+                                    w, works.all()};
   const auto say_sizes = [&] {
     const I query = cpu::Workspace<T>::kQuery;
     I told = 0;
@@ -544,8 +546,8 @@ void divide_and_conquer(const Caller& caller, const char* compz, const I* n, Rea
   call.vectors = vectors ? *n : 0;
   const Works<T, I> works{work, lwork, iwork, liwork, rwork...};
   const cpu::EigenSizes least = cpu::least_sizes_of_stedc(letter, is_complex<T>, *n);
-  const dispatch::TridiagonalCall<T> tridiagonal{letter == 'V', d, e, HostView<T>(z, *n, *n, *ldz),
-                                                 work};
+  const dispatch::TridiagonalCall<T> tridiagonal{letter == 'V' && *n > 1, d, e,
+                                                 HostView<T>(z, *n, *n, *ldz), works.all()};
   const auto say_sizes = [&] { works.see_to_sizes(least, false); };
   serve_by(
       [&](const auto& on_cpu) {

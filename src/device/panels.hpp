@@ -256,7 +256,7 @@ class Panels : public Blas<T> {
   const Limits& limits() const { return limits_; }
   /// Columns of a GeqrfPanel of so many rows at most.
   virtual Index geqrf_panel_width(Index rows) const;
-  /// Elements of SytrdPanel::work for a matrix of order n.
+  /// Elements of SytrdPanel::work for a matrix of order n. A smaller one may take more.
   virtual Index sytrd_work(Index n) const;
   /// What factors a panel that makes a trip to the CPU: textbook loops unless something faster is
   /// given. To be called before the first operation.

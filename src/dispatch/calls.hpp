@@ -2,6 +2,7 @@
 // the device fails. Arguments are valid and not empty (the ABI has checked them).
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <functional>
 
@@ -102,7 +103,7 @@ struct SyevdCall {
   Uplo uplo;
   HostView<T> a;
   Real<T>* w;
-  const T* work;  ///< to know whether the caller's workspaces can be written
+  std::array<const void*, 3> workspaces;  ///< to know whether they can be written
 };
 /// As eigen(). say_sizes() writes to the workspaces what LAPACK leaves there.
 template <class T>
@@ -122,7 +123,7 @@ struct TridiagonalCall {
   Real<T>* d;
   const Real<T>* e;
   HostView<T> z;
-  const T* work;  ///< to know whether the caller's workspaces can be written
+  std::array<const void*, 3> workspaces;  ///< to know whether they can be written
 };
 /// As eigen(). say_sizes() writes to the workspaces what LAPACK leaves there.
 template <class T>

@@ -9,6 +9,16 @@ Index Tridiagonalization<T>::panel_columns(const Device& device, const Options& 
   return std::min({options.nb, device.kernels<T>().limits().sytrd_panel_width, n});
 }
 
+/// Enough for each panel: a smaller one may take more.
+template <class T>
+Index Tridiagonalization<T>::work_elements(const Device& device, Index n, Index nb) {
+  Index most = 0;
+  for (const Range& j : partition(n, nb)) {
+    most = std::max(most, device.kernels<T>().sytrd_work(n - j.first));
+  }
+  return most;
+}
+
 template <class T>
 Tridiagonalization<T>::Tridiagonalization(Device& device, const Options& options, Index n)
     : n_(n),
@@ -16,15 +26,15 @@ Tridiagonalization<T>::Tridiagonalization(Device& device, const Options& options
       matrix_(device, n, n),
       v_(device, n, nb_),
       w_(device, n, nb_),
-      work_(device, Space::device, device.kernels<T>().sytrd_work(n)),
+      work_(device, Space::device, work_elements(device, n, nb_)),
       d_and_e_(device, 2 * n - 1),
       tau_(device, n - 1) {}
 
 template <class T>
 std::size_t Tridiagonalization<T>::bytes(const Device& device, const Options& options, Index n) {
-  return DeviceMatrix<T>::bytes(n, n) +
-         2 * DeviceMatrix<T>::bytes(n, panel_columns(device, options, n)) +
-         Buffer<T>::bytes(device.kernels<T>().sytrd_work(n)) + Readout<Real<T>>::bytes(2 * n - 1) +
+  const Index nb = panel_columns(device, options, n);
+  return DeviceMatrix<T>::bytes(n, n) + 2 * DeviceMatrix<T>::bytes(n, nb) +
+         Buffer<T>::bytes(work_elements(device, n, nb)) + Readout<Real<T>>::bytes(2 * n - 1) +
          Readout<T>::bytes(n - 1);
 }
 

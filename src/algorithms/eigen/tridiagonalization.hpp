@@ -42,6 +42,7 @@ class Tridiagonalization {
 
  private:
   static Index panel_columns(const Device& device, const Options& options, Index n);
+  static Index work_elements(const Device& device, Index n, Index nb);
 
   const Index n_, nb_;
   const DeviceMatrix<T> matrix_, v_, w_;

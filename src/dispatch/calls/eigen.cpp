@@ -4,6 +4,7 @@
 //
 // A CPU LAPACK's own drivers call the others by their names, and look at no `info` of a routine
 // that cannot fail. So the way by the CPU may need no memory.
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <new>
@@ -55,6 +56,10 @@ Index stay_on_cpu(const Call& call, const std::function<Index()>& on_cpu) {
 bool is_there(Device& device, const void* memory) {
   return device.kind_of(memory) == MemoryKind::device;
 }
+bool is_any_there(Device& device, const std::array<const void*, 3>& memory) {
+  return std::any_of(memory.begin(), memory.end(),
+                     [&](const void* one) { return one != nullptr && is_there(device, one); });
+}
 
 }  // namespace
 
@@ -80,7 +85,7 @@ Index syevd(const SyevdCall<T>& asked, const std::function<Index()>& on_cpu,
       [&](Device& device, const algorithms::Options& options, Index&) {
         if (is_there(device, asked.w)) return kNoMemory;
         // Before A is written: to ask for them may fail.
-        if (!is_there(device, asked.work)) say_sizes();
+        if (!is_any_there(device, asked.workspaces)) say_sizes();
         algorithms::syevd(device, options, asked.vectors, asked.uplo, asked.a, asked.w);
         return Index{0};
       },
@@ -116,7 +121,7 @@ Index stedc(const TridiagonalCall<T>& asked, const std::function<Index()>& on_cp
       [&](Device& device, const algorithms::Options& options, Index& committed) {
         if (is_there(device, asked.d) || is_there(device, asked.e)) return kNoMemory;
         algorithms::stedc(device, options, asked.multiplies, asked.d, asked.e, asked.z, committed);
-        if (!is_there(device, asked.work)) say_sizes();
+        if (!is_any_there(device, asked.workspaces)) say_sizes();
         return Index{0};
       },
       [&](const algorithms::Options&, Index) { return on_cpu(); });

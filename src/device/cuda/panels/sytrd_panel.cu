@@ -626,7 +626,10 @@ void enqueue(CudaQueue& queue, const SytrdPanel<T>& op) {
   if (op.a.rows > kMaxOrder<D>) throw DeviceError("sytrd: the matrix is too large");
   const int multiprocessors = queue.gpu().multiprocessors;
   Problem<D> p{};
-  lay_out(p, op.a.rows, multiprocessors, reinterpret_cast<char*>(op.work.data));
+  const Index bytes = lay_out(p, op.a.rows, multiprocessors, reinterpret_cast<char*>(op.work.data));
+  if (bytes > static_cast<Index>(sizeof(T)) * op.work.size()) {
+    throw DeviceError("sytrd: too little work space");
+  }
   p.n = static_cast<int>(op.a.rows);
   p.columns = static_cast<int>(op.columns());
   p.steps = static_cast<int>(op.steps());
