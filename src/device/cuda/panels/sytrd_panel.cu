@@ -627,7 +627,7 @@ void enqueue(CudaQueue& queue, const SytrdPanel<T>& op) {
   const int multiprocessors = queue.gpu().multiprocessors;
   Problem<D> p{};
   const Index bytes = lay_out(p, op.a.rows, multiprocessors, reinterpret_cast<char*>(op.work.data));
-  if (bytes > static_cast<Index>(sizeof(T)) * op.work.size()) {
+  if (bytes > static_cast<Index>(sizeof(T)) * op.work.rows) {
     throw DeviceError("sytrd: too little work space");
   }
   p.n = static_cast<int>(op.a.rows);
