@@ -435,22 +435,22 @@ void reduce(const Caller& caller, const char* uplo, const I* n, T* a, const I* l
   const int wrong =
       first_invalid({{1, is_uplo(*uplo)}, {2, *n >= 0}, {4, *lda >= at_least_one(*n)}});
   const HostView<T> matrix(a, *n, *n, *lda);
-  const auto wanted = [&] {
+  const Works<T, I> works{work, lwork};
+  const auto say_sizes = [&] {
     const I query = cpu::Workspace<T>::kQuery;
-    T size(0);
     I told = 0;
     const bool said =
         cpu::forward(dispatch::cpu_lapack<T>(caller.family), caller.row, {*n, *lda}, uplo, n, a,
-                     lda, d, e, tau, &size, &query, cpu::Integers<I>{&told});
-    cpu::see_to_size<T>({&size, query}, 1, said);
-    return size;
+                     lda, d, e, tau, work, &query, cpu::Integers<I>{&told});
+    works.see_to_sizes({}, said);
   };
-  const auto on_its_way = [&](const auto& on_cpu) {
-    return dispatch::sytrd<T>(to_uplo(*uplo), matrix, d, e, tau, work, std::cref(on_cpu),
-                              std::cref(wanted));
-  };
-  serve_by(on_its_way, caller, Checked<T, I>{wrong, {work, lwork}, 9, {}, *n == 0, {matrix}}, uplo,
-           n, a, lda, d, e, tau, work, lwork, cpu::Integers<I>{info});
+  serve_by(
+      [&](const auto& on_cpu) {
+        return dispatch::sytrd<T>(to_uplo(*uplo), matrix, d, e, tau, work, std::cref(on_cpu),
+                                  std::cref(say_sizes));
+      },
+      caller, Checked<T, I>{wrong, works, 9, {}, *n == 0, {matrix}}, uplo, n, a, lda, d, e, tau,
+      work, lwork, cpu::Integers<I>{info});
 }
 
 template <class T, class I>

@@ -110,12 +110,11 @@ template <class T>
 Index syevd(const SyevdCall<T>& call, const std::function<Index()>& on_cpu,
             const std::function<void()>& say_sizes);
 
-/// ?sytrd, or ?hetrd. d, e and tau have n, n - 1 and n - 1 elements. `on_cpu` is as above; wanted()
-/// returns the size of a workspace that the CPU LAPACK wants, which the first element of `work`
-/// becomes.
+/// ?sytrd, or ?hetrd. d, e and tau have n, n - 1 and n - 1 elements. `work`, `on_cpu` and
+/// say_sizes() are as above.
 template <class T>
-Index sytrd(Uplo uplo, HostView<T> a, Real<T>* d, Real<T>* e, T* tau, T* work,
-            const std::function<Index()>& on_cpu, const std::function<T()>& wanted);
+Index sytrd(Uplo uplo, HostView<T> a, Real<T>* d, Real<T>* e, T* tau, const T* work,
+            const std::function<Index()>& on_cpu, const std::function<void()>& say_sizes);
 /// A call of ?stedc for eigenvectors.
 template <class T>
 struct TridiagonalCall {

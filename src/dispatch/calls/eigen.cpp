@@ -94,17 +94,16 @@ Index syevd(const SyevdCall<T>& asked, const std::function<Index()>& on_cpu,
 
 /// Likewise.
 template <class T>
-Index sytrd(Uplo uplo, HostView<T> a, Real<T>* d, Real<T>* e, T* tau, T* work,
-            const std::function<Index()>& on_cpu, const std::function<T()>& wanted) {
+Index sytrd(Uplo uplo, HostView<T> a, Real<T>* d, Real<T>* e, T* tau, const T* work,
+            const std::function<Index()>& on_cpu, const std::function<void()>& say_sizes) {
   Call call = make_call<T>(is_complex<T> ? Routine::hetrd : Routine::sytrd, a);
   call.uplo = static_cast<char>(uplo);
   return route(
       call, on_cpu,
       [&](Device& device, const algorithms::Options& options, Index&) {
         if (is_there(device, d) || is_there(device, e) || is_there(device, tau)) return kNoMemory;
-        const T size = wanted();  // before anything is written: to ask for it may fail
+        if (!is_there(device, work)) say_sizes();
         algorithms::sytrd(device, options, uplo, a, d, e, tau);
-        if (!is_there(device, work)) *work = size;
         return Index{0};
       },
       [&](const algorithms::Options&, Index) { return on_cpu(); });
@@ -131,8 +130,8 @@ Index stedc(const TridiagonalCall<T>& asked, const std::function<Index()>& on_cp
   template Index eigen<T>(std::size_t, const EigenCall<T>&, const std::function<Index()>&); \
   template Index syevd<T>(const SyevdCall<T>&, const std::function<Index()>&,               \
                           const std::function<void()>&);                                    \
-  template Index sytrd<T>(Uplo, HostView<T>, Real<T>*, Real<T>*, T*, T*,                    \
-                          const std::function<Index()>&, const std::function<T()>&);        \
+  template Index sytrd<T>(Uplo, HostView<T>, Real<T>*, Real<T>*, T*, const T*, \
+                          const std::function<Index()>&, const std::function<void()>&); \
   template Index stedc<T>(const TridiagonalCall<T>&, const std::function<Index()>&,         \
                           const std::function<void()>&);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
