@@ -8,7 +8,7 @@
 
 #include "algorithms/eigen/bisection.hpp"
 #include "algorithms/eigen/divide_and_conquer.hpp"
-#include "algorithms/eigen/triangle_before.hpp"
+#include "algorithms/eigen/operand_before.hpp"
 #include "algorithms/eigen/tridiagonalization.hpp"
 #include "algorithms/qr/given_blocks.hpp"
 #include "transfer/transfer.hpp"
@@ -139,7 +139,7 @@ class EigenvectorsOfHermitian {
         solver_(device, a.rows),
         complex_z_(device, order_of_complex_z(a.rows), order_of_complex_z(a.rows)),
         queue_(device, Priority::normal, "eigenvectors") {
-    if (device.kind_of(a.data) != MemoryKind::device) before_.emplace(uplo, a);
+    if (device.kind_of(a.data) != MemoryKind::device) before_.emplace(part_, a);
   }
   static std::size_t bytes(const Device& device, const Options& options, Index n) {
     const Index nb = columns_of_block(options, n);
@@ -159,7 +159,7 @@ class EigenvectorsOfHermitian {
     transfer.start();
     transfer.before(*queue_, 0);
     reduced_.reduce(*queue_);
-    if (before_) before_->keep();
+    if (before_) before_->complete();
     queue_->synchronize();
     const std::vector<Range> blocks = prepare_way_back();
     solve();
@@ -213,7 +213,7 @@ class EigenvectorsOfHermitian {
   const HostView<T> a_;
   const Index nb_;
   const std::vector<Range> groups_;  // of columns of Z
-  std::optional<TriangleBefore<T>> before_;
+  std::optional<OperandBefore<T>> before_;
   Reduced<T> reduced_;
   DivideAndConquer<R> solver_;
   const DeviceMatrix<T> complex_z_;

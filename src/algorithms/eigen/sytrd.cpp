@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "algorithms/eigen/triangle_before.hpp"
+#include "algorithms/eigen/operand_before.hpp"
 #include "algorithms/eigen/tridiagonalization.hpp"
 #include "transfer/transfer.hpp"
 
@@ -26,8 +26,8 @@ template <class T>
 void sytrd(Device& device, const Options& options, Uplo uplo, HostView<T> a, Real<T>* d, Real<T>* e,
            T* tau) {
   const Index n = a.rows;
-  std::optional<TriangleBefore<T>> before;
-  if (device.kind_of(a.data) != MemoryKind::device) before.emplace(uplo, a);
+  std::optional<OperandBefore<T>> before;
+  if (device.kind_of(a.data) != MemoryKind::device) before.emplace(part_of(uplo), a);
   const Tridiagonalization<T> reduction(device, options, n);
   const QueueLease queue(device, Priority::normal, "reduction");
   const auto turn = [&](Uplo given) {
@@ -45,7 +45,7 @@ void sytrd(Device& device, const Options& options, Uplo uplo, HostView<T> a, Rea
   reduction.reduce(*queue);
   turn(Uplo::lower);
   reduction.fetch(*queue);
-  if (before) before->keep();
+  if (before) before->complete();
   transfer.release(*queue, 0);
   transfer.finish();
   queue->synchronize();

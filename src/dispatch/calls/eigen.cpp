@@ -130,8 +130,8 @@ Index stedc(const TridiagonalCall<T>& asked, const std::function<Index()>& on_cp
   template Index eigen<T>(std::size_t, const EigenCall<T>&, const std::function<Index()>&); \
   template Index syevd<T>(const SyevdCall<T>&, const std::function<Index()>&,               \
                           const std::function<void()>&);                                    \
-  template Index sytrd<T>(Uplo, HostView<T>, Real<T>*, Real<T>*, T*, const T*, \
-                          const std::function<Index()>&, const std::function<void()>&); \
+  template Index sytrd<T>(Uplo, HostView<T>, Real<T>*, Real<T>*, T*, const T*,              \
+                          const std::function<Index()>&, const std::function<void()>&);     \
   template Index stedc<T>(const TridiagonalCall<T>&, const std::function<Index()>&,         \
                           const std::function<void()>&);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
