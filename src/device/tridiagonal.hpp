@@ -16,12 +16,21 @@ namespace overlapack {
 template <class T>
 class Tridiagonals;
 
+/// Numbers of each merge in lists of merges: its `parts`, and its `counts` (Deflate).
+inline constexpr int kPartsOfMerge = 3, kCountsOfMerge = 4;
+
 namespace operation {
 
-/// Whether numbers of merges lie one after the other, `of_each` of them.
+/// Whether `parts` are those of merges of matrices of order n, the largest of them of `longest`
+/// rows.
 template <class V>
-bool is_list_of_merges(const V& numbers, Index of_each) {
-  return numbers.rows == of_each && numbers.ld == of_each;
+bool are_parts(const V& parts, Index longest, Index n) {
+  return parts.rows == kPartsOfMerge && parts.ld == kPartsOfMerge && longest <= n;
+}
+/// Whether there are counts of all these merges.
+template <class V, class W>
+bool are_counts(const V& counts, const W& parts) {
+  return counts.rows == kCountsOfMerge && counts.ld == kCountsOfMerge && counts.cols == parts.cols;
 }
 
 }  // namespace operation
@@ -63,15 +72,13 @@ struct DiagonalizeLeaves {
 /// Which eigenpairs of the parts are those of the merge, by the rules of LAPACK's ?laed2. Close
 /// poles are made one by rotations of columns of q. k poles remain: those whose eigenvectors are
 /// not zero in rows of the first part alone, of both parts, or of the second part alone.
-///   Operands  q: the eigenvectors of the parts, zero elsewhere; longest: rows of the largest
-///   merge;
-///             numbers and indices: work space
+///   Operands  q: the eigenvectors of the parts, zero elsewhere;
+///             longest: rows of the largest merge; numbers and indices: work space
 ///   Writes    d: behind the first k rows of a merge the eigenvalues that are known; q; poles, z:
 ///             the remaining ones in ascending order, in the first k rows; columns: of each merge
 ///             first those of the remaining ones, counted in q, in these three groups, then those
 ///             of known ones; places: by pole, the place of its column, counted from the merge's
-///             first; counts: by merge, how many the three groups
-///             are, and the number of rotations
+///             first; counts: by merge, how many the three groups are, and the number of rotations
 template <class T>
 struct Deflate {
   using Scalar = T;
@@ -90,12 +97,12 @@ struct Deflate {
   bool empty() const { return parts.empty(); }
   bool fits() const {
     const Index n = q.rows;
-    return operation::is_list_of_merges(parts, 3) && longest <= n && operation::is_square(q) &&
+    return operation::are_parts(parts, longest, n) && operation::is_square(q) &&
            operation::is_column(d, n) && operation::is_column(poles, n) &&
            operation::is_column(z, n) && operation::is_column(columns, n) &&
-           operation::is_column(places, n) && operation::is_list_of_merges(counts, 4) &&
-           counts.cols == parts.cols && numbers.rows == n && numbers.cols == kNumbers &&
-           indices.rows == n && indices.cols == kIndices && e.rows >= n - 1;
+           operation::is_column(places, n) && operation::are_counts(counts, parts) &&
+           numbers.rows == n && numbers.cols == kNumbers && indices.rows == n &&
+           indices.cols == kIndices && e.rows >= n - 1;
   }
   double flops() const { return 0; }
   template <class Self, class Visit>
@@ -126,10 +133,9 @@ struct SolveSecular {
   bool empty() const { return parts.empty(); }
   bool fits() const {
     const Index n = d.rows;
-    return operation::is_list_of_merges(parts, 3) && operation::is_list_of_merges(counts, 4) &&
-           counts.cols == parts.cols && longest <= n && operation::is_column(poles, n) &&
-           operation::is_column(z, n) && operation::is_column(origins, n) &&
-           operation::is_column(shifts, n) && e.rows >= n - 1;
+    return operation::are_parts(parts, longest, n) && operation::are_counts(counts, parts) &&
+           operation::is_column(poles, n) && operation::is_column(z, n) &&
+           operation::is_column(origins, n) && operation::is_column(shifts, n) && e.rows >= n - 1;
   }
   /// With few steps for each root.
   double flops() const { return operation::flops<T>(20 * operation::product(d.rows, longest, 1)); }
@@ -162,11 +168,10 @@ struct SecularVectors {
   bool empty() const { return parts.empty(); }
   bool fits() const {
     const Index n = s.rows;
-    return operation::is_list_of_merges(parts, 3) && operation::is_list_of_merges(counts, 4) &&
-           counts.cols == parts.cols && longest <= n && operation::is_square(s) &&
-           operation::is_column(poles, n) && operation::is_column(z, n) &&
-           operation::is_column(places, n) && operation::is_column(origins, n) &&
-           operation::is_column(shifts, n);
+    return operation::are_parts(parts, longest, n) && operation::are_counts(counts, parts) &&
+           operation::is_square(s) && operation::is_column(poles, n) &&
+           operation::is_column(z, n) && operation::is_column(places, n) &&
+           operation::is_column(origins, n) && operation::is_column(shifts, n);
   }
   double flops() const { return operation::flops<T>(4 * operation::product(s.rows, longest, 1)); }
   template <class Self, class Visit>
@@ -197,8 +202,7 @@ struct TakeColumns {
 
   bool empty() const { return to.empty(); }
   bool fits() const {
-    return (parts.empty() ||
-            (operation::is_list_of_merges(parts, 3) && longest <= from.rows && step == 1)) &&
+    return (parts.empty() || (operation::are_parts(parts, longest, from.rows) && step == 1)) &&
            operation::is_column(columns, to.cols) && (step == 1 || step == 2) &&
            to.rows == step * from.rows;
   }
@@ -226,9 +230,9 @@ struct MultiplyMerges {
 
   bool empty() const { return parts.empty(); }
   bool fits() const {
-    return operation::is_list_of_merges(parts, 3) && operation::is_list_of_merges(counts, 4) &&
-           counts.cols == parts.cols && longest <= q.rows && operation::is_square(q) &&
-           operation::same_shape(grouped, q) && operation::same_shape(s, q);
+    return operation::are_parts(parts, longest, q.rows) && operation::are_counts(counts, parts) &&
+           operation::is_square(q) && operation::same_shape(grouped, q) &&
+           operation::same_shape(s, q);
   }
   /// At most.
   double flops() const { return operation::flops<T>(operation::product(q.rows, longest, longest)); }
@@ -241,11 +245,9 @@ struct MultiplyMerges {
 /// Eigenvalues number first, first + 1, ... of a tridiagonal matrix, counted from 0, by bisection
 /// with Sturm's counts.
 ///   Operands  d; squares: of the numbers beside the diagonal; both of a matrix with a norm of
-///   about
-///             1; low and high: all these eigenvalues lie between them
+///             about 1; low and high: all these eigenvalues lie between them
 ///   Writes    values: in ascending order, each as accurate as changes of d and e by a few
-///   roundings
-///             let it be, or to the square of a rounding of 1
+///             roundings let it be, or to the square of a rounding of 1
 template <class T>
 struct Bisect {
   using Scalar = T;

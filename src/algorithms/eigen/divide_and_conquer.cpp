@@ -26,7 +26,6 @@ namespace {
 // Columns of numbers_, and of indices_.
 enum Numbers : Index { kD, kE, kPoles, kZ, kShifts, kNumbersOfWork };
 enum Indices : Index { kColumns, kPlaces, kOrigins, kIndicesOfWork };
-constexpr Index kPartsOfMerge = 3, kCountsOfMerge = 4;
 
 template <class R>
 constexpr Index columns_of_numbers() {

@@ -43,10 +43,10 @@ class DivideAndConquer {
  private:
   /// The merges of one level, which are independent.
   struct Level {
-    std::vector<Index> parts;  // 3 numbers of each, as operations take them
+    std::vector<Index> parts;  // kPartsOfMerge numbers of each, as operations take them
     Index longest = 0;
     Index first = 0;  // its first merge among all of them
-    Index count() const { return static_cast<Index>(parts.size()) / 3; }
+    Index count() const { return static_cast<Index>(parts.size()) / kPartsOfMerge; }
   };
 
   Index divide(Range rows);

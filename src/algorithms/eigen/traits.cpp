@@ -10,7 +10,7 @@ namespace overlapack::algorithms {
 namespace {
 
 // Operations with a matrix of order n, of which k eigenvectors are wanted.
-double of_reduction(double n) { return 4 * n * n * n / 3; }
+double of_reduction(double n, double) { return 4 * n * n * n / 3; }
 /// At most: no eigenvalue is found to be that of a part.
 double of_merges(double n, double k) { return k > 0 ? 4 * n * n * n / 3 : 0; }
 double of_way_back(double n, double k) { return 2 * n * n * k; }
@@ -59,15 +59,11 @@ class StedcTraits final : public EigenTraits<of_merges> {
   }
 };
 
-class SytrdTraits final : public FamilyTraits {
+class SytrdTraits final : public EigenTraits<of_reduction> {
  public:
-  Index size(const Shape& shape) const override { return shape.n; }
   const Tuning::BreakEven::Sizes& builtin_break_evens(const Tuning::BreakEven& sizes,
                                                       bool) const override {
     return sizes.sytrd;
-  }
-  double flops(const Shape& shape) const override {
-    return of_reduction(static_cast<double>(shape.n));
   }
   Index block_size(const Request& request, bool) const override {
     return request.tuning().eigen.panel_columns;
@@ -80,7 +76,7 @@ class SytrdTraits final : public FamilyTraits {
 };
 
 double of_driver(double n, double k) {
-  return of_reduction(n) + of_merges(n, k) + of_way_back(n, k);
+  return of_reduction(n, k) + of_merges(n, k) + of_way_back(n, k);
 }
 
 class SyevdTraits final : public EigenTraits<of_driver> {

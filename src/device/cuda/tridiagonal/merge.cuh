@@ -2,8 +2,8 @@
 // of a launch do merge blockIdx.y.
 #pragma once
 
-#include "core/scalar.hpp"
 #include "device/cuda/runtime/launch.cuh"
+#include "device/tridiagonal.hpp"
 
 namespace overlapack::cuda {
 
@@ -12,13 +12,11 @@ struct Merge {
   Index first, middle, last;
 
   __device__ explicit Merge(const Index* parts)
-      : first(parts[3 * blockIdx.y]),
-        middle(parts[3 * blockIdx.y + 1]),
-        last(parts[3 * blockIdx.y + 2]) {}
+      : first(parts[kPartsOfMerge * blockIdx.y]),
+        middle(parts[kPartsOfMerge * blockIdx.y + 1]),
+        last(parts[kPartsOfMerge * blockIdx.y + 2]) {}
   __device__ Index size() const { return last - first; }
 };
-
-constexpr int kCountsOfMerge = 4;
 
 /// The poles that remain of it.
 __device__ inline Index poles_of_merge(const Index* counts) {
