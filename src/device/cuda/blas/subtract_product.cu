@@ -14,6 +14,7 @@
 // summands lie in different banks (swizzle). A fragment takes its 16 rows in the order that
 // makes a warp's loads meet each bank once; C takes them in the same.
 #include "device/cuda/blas/blas.hpp"
+#include "device/cuda/parts/product_of_doubles.cuh"
 #include "device/cuda/parts/tiles.cuh"
 #include "device/cuda/ptx/ring.cuh"
 #include "device/cuda/ptx/tensor_map.hpp"
@@ -47,10 +48,7 @@ struct Shared {
 /// two rows of A and one of B. To the hardware these are rows g, g + 8 and g, for g = lane / 4;
 /// which ones they are in fact shows in what d is (Part).
 __device__ void multiply_add(double (&d)[4], const double2 (&a)[2], const double (&b)[2]) {
-  asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
-      "{%8, %9}, {%0, %1, %2, %3};"
-      : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
-      : "d"(a[0].x), "d"(a[0].y), "d"(a[1].x), "d"(a[1].y), "d"(b[0]), "d"(b[1]));
+  add_product(d[0], d[1], d[2], d[3], {a[0].x, a[0].y, a[1].x, a[1].y}, b[0], b[1]);
 }
 
 /// A warp's part of a tile. Of its block (i, j) of 16 x 16 elements a lane has those in two rows

@@ -60,6 +60,28 @@ __device__ void for_each_row(Index first, Index m, F f) {
   for (Index i = first + own; i < m; i += stride) f(i);
 }
 
+/// Of columns, so many at a time, so that there are registers for them.
+template <class T>
+constexpr int kPass = sizeof(T) == 16 ? 8 : 16;
+
+/// What all lanes of a warp have for each of W columns, combined: lane c stores that of column c to
+/// of_columns[c]. start(first, x) is to make x[c] the own number for column first + c.
+template <int W, class T, class Combine, class Start>
+__device__ void combine_in_warp(Combine combine, Start start, T* of_columns) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+#pragma unroll
+  for (int first = 0; first < W; first += kPass<T>) {
+    T x[kPass<T>];
+    start(first, x);
+    T total = combined_of_mine<kPass<T>>(x, lane, combine);
+#pragma unroll
+    for (int mask = kPass<T>; mask < kWarp; mask *= 2) {
+      total = combine(total, of_other_lane(total, mask));
+    }
+    if (lane < kPass<T>) of_columns[first + lane] = total;
+  }
+}
+
 /// What all threads of the block have is combined. All warps get it, lane c that of column c.
 template <class T, class Combine>
 __device__ T combine_in_block(Combine combine, const Numbers<T>& of_thread) {

@@ -6,16 +6,13 @@
 // its rows takes two exchanges between lanes, whatever the number of columns.
 #pragma once
 
-#include "device/cuda/parts/arithmetic.cuh"
-#include "device/cuda/runtime/launch.cuh"
+#include "device/cuda/parts/lanes.cuh"
 
 namespace overlapack::cuda {
 
 /// Columns or rows that the lanes of a warp have one next to the other.
 constexpr int kTileSide = 8;
 
-__device__ inline int lane_of_warp() { return static_cast<int>(threadIdx.x) % kWarp; }
-__device__ inline int warp_of_block() { return static_cast<int>(threadIdx.x) / kWarp; }
 /// The g and q of a lane.
 __device__ inline int column_of_lane() { return lane_of_warp() / 4; }
 __device__ inline int place_of_lane() { return lane_of_warp() % 4; }

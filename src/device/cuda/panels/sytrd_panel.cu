@@ -144,25 +144,6 @@ struct Shared {
   __device__ Shared() {}
 };
 
-// ---- sums in a warp -------------------------------------------------------------------------
-
-/// In all lanes.
-template <class T>
-__device__ T sum_in_warp(T x) {
-#pragma unroll
-  for (int mask = kWarp / 2; mask > 0; mask /= 2) x = add(x, of_other_lane(x, mask));
-  return x;
-}
-template <class R>
-__device__ R largest_in_warp(R x) {
-#pragma unroll
-  for (int mask = kWarp / 2; mask > 0; mask /= 2) x = fmax(x, of_other_lane(x, mask));
-  return x;
-}
-
-__device__ inline int lane_of() { return static_cast<int>(threadIdx.x) % kWarp; }
-__device__ inline int warp_of() { return static_cast<int>(threadIdx.x) / kWarp; }
-
 // ---- complete -------------------------------------------------------------------------------
 
 /// What is to be added for row i of A v.
@@ -189,7 +170,7 @@ __device__ void gather(const Problem<T>& p, int j, Shared<T>& shared) {
   using R = DeviceReal<T>;
   constexpr int kHalf = kThreads / 2;
   static_assert(2 * kWidth <= kHalf);
-  const int t = static_cast<int>(threadIdx.x), lane = lane_of(), before = j - 1;
+  const int t = static_cast<int>(threadIdx.x), lane = lane_of_warp(), before = j - 1;
   if (t < 2 * before) {
     T sum = from_real<T>(0);
 #pragma unroll
@@ -204,17 +185,17 @@ __device__ void gather(const Problem<T>& p, int j, Shared<T>& shared) {
       shared.row_of_w[l - before] = p.w[j + (l - before) * p.ldw];
     }
   }
-  if (warp_of() == kWarps - 2) {
+  if (warp_of_block() == kWarps - 2) {
     R sum = 0;
     for (int b = lane; b < static_cast<int>(gridDim.x); b += kWarp) sum += p.forms[b];
-    sum = sum_in_warp(sum);
+    sum = sum_of_warp(sum);
     if (lane == 0) shared.form = sum;
   }
-  if (warp_of() == kWarps - 1) {
+  if (warp_of_block() == kWarps - 1) {
     const TermsOfRow<T> terms(p, j);
     T sum = from_real<T>(0);
     for (int k = lane; k < terms.count; k += kWarp) sum = add(sum, terms(k));
-    sum = sum_in_warp(sum);
+    sum = sum_of_warp(sum);
     if (lane == 0) shared.row_of_y = sum;
   }
   __syncthreads();
@@ -229,13 +210,13 @@ struct Correction {
   __device__ Correction(int j, const Shared<T>& shared) : tau(shared.tau) {
     using R = DeviceReal<T>;
     T y = from_real<T>(0), product_of_both = from_real<T>(0);
-    for (int l = lane_of(); l < j - 1; l += kWarp) {
+    for (int l = lane_of_warp(); l < j - 1; l += kWarp) {
       y = subtract_product(y, shared.row_of_v[l], shared.with_w[l]);
       y = subtract_product(y, shared.row_of_w[l], shared.with_v[l]);
       product_of_both = add_conjugated(product_of_both, shared.with_v[l], shared.with_w[l]);
     }
-    y = add(shared.row_of_y, sum_in_warp(y));
-    const R form = shared.form - real_part(sum_in_warp(product_of_both));
+    y = add(shared.row_of_y, sum_of_warp(y));
+    const R form = shared.form - real_part(sum_of_warp(product_of_both));
     alpha = from_real<T>(-squared_modulus(tau) * form);
     row_of_w = add_product(alpha, tau, y);
   }
@@ -251,9 +232,9 @@ struct Squares {
   /// That of numbers of all lanes, of which `largest` is the largest part.
   template <class T>
   __device__ void add_lanes(T x, R largest) {
-    largest = largest_in_warp(largest);
+    largest = combined_of_warp(largest, [](R y, R z) { return fmax(y, z); });
     const int own = largest > 0 ? exponent_of(largest) : kLeast;
-    const R more = sum_in_warp(squared_modulus(times_power_of_two(x, -own)));
+    const R more = sum_of_warp(squared_modulus(times_power_of_two(x, -own)));
     const int common = max(exponent, own);
     sum = scalbn(sum, 2 * (exponent - common)) + scalbn(more, 2 * (own - common));
     exponent = common;
@@ -265,7 +246,7 @@ struct Squares {
 template <class T>
 __device__ void complete(const Problem<T>& p, int j, Shared<T>& shared) {
   using R = DeviceReal<T>;
-  const int lane = lane_of(), warp = warp_of(), before = max(j - 1, 0);
+  const int lane = lane_of_warp(), warp = warp_of_block(), before = max(j - 1, 0);
   const bool has_before = j > 0, has_column = j < p.columns;
   if (has_before) gather(p, j, shared);
   const Correction<T> correction(j, shared);
@@ -328,7 +309,7 @@ template <class T>
 __device__ void find_reflector(const Problem<T>& p, int j, Shared<T>& shared) {
   using R = DeviceReal<T>;
   constexpr int kMost = kMaxBlocks / kWarp;  // of a lane
-  const int lane = lane_of(), blocks = static_cast<int>(gridDim.x);
+  const int lane = lane_of_warp(), blocks = static_cast<int>(gridDim.x);
   R squares[kMost];
   int exponents[kMost];
   int exponent = Squares<R>::kLeast;
@@ -342,14 +323,14 @@ __device__ void find_reflector(const Problem<T>& p, int j, Shared<T>& shared) {
     any += squares[k];
   }
   exponent = __reduce_max_sync(kAllLanes, exponent);
-  any = sum_in_warp(any);
+  any = sum_of_warp(any);
   T alpha = p.x[j + 1];
   const R size = largest_part(alpha);
   if (size > 0) exponent = max(exponent, exponent_of(size));
   R sum = 0;
 #pragma unroll
   for (int k = 0; k < kMost; ++k) sum += scalbn(squares[k], 2 * (exponents[k] - exponent));
-  sum = sum_in_warp(sum);
+  sum = sum_of_warp(sum);
   const Reflector<T> h = make_reflector(times_power_of_two(alpha, -exponent), sum, any == 0);
   if (lane != 0) return;
   shared.tau = h.tau;
@@ -363,9 +344,9 @@ __device__ void find_reflector(const Problem<T>& p, int j, Shared<T>& shared) {
 /// Parts of W^H v and V^H v for the columns before column j. Each is a warp's.
 template <class T>
 __device__ void multiply_columns(const Problem<T>& p, int j, const Vector<T>& v) {
-  const int lane = lane_of(), blocks = static_cast<int>(gridDim.x);
+  const int lane = lane_of_warp(), blocks = static_cast<int>(gridDim.x);
   const int rows = pieces(pieces(p.n - j - 1, kParts), kWarp) * kWarp;  // of a part
-  for (int task = warp_of() * blocks + static_cast<int>(blockIdx.x); task < 2 * j * kParts;
+  for (int task = warp_of_block() * blocks + static_cast<int>(blockIdx.x); task < 2 * j * kParts;
        task += kWarps * blocks) {
     const int l = task / kParts, first = j + 1 + task % kParts * rows;
     const int last = min(first + rows, p.n);
@@ -373,7 +354,7 @@ __device__ void multiply_columns(const Problem<T>& p, int j, const Vector<T>& v)
     T sum = from_real<T>(0);
 #pragma unroll 8
     for (int i = first + lane; i < last; i += kWarp) sum = add_conjugated(sum, v(i), column[i]);
-    sum = sum_in_warp(sum);
+    sum = sum_of_warp(sum);
     if (lane == 0) p.dots[task] = sum;
   }
 }
@@ -450,7 +431,7 @@ struct PartOfWarp {
 template <class T>
 __device__ void store_columns(const Problem<T>& p, int strip, T (&sums)[kOwnColumns<T>]) {
   constexpr int kCount = kOwnColumns<T>;
-  const int lane = lane_of(), column = strip * kStrip<T> + warp_of() * kCount + lane;
+  const int lane = lane_of_warp(), column = strip * kStrip<T> + warp_of_block() * kCount + lane;
   const Tiling<T> tiling = p.tiling();
   const int place = static_cast<int>(blockIdx.x) - tiling.block_of(tiling.tiles_before(strip));
   T sum = sum_of_mine<kCount>(sums, lane);
@@ -466,7 +447,7 @@ template <class T, bool kAligned>
 __device__ void multiply_tiles(const Problem<T>& p, int j, const Vector<T>& v, Shared<T>& shared) {
   using R = DeviceReal<T>;
   const Tiling<T> tiling = p.tiling();
-  const int t = static_cast<int>(threadIdx.x), lane = lane_of(), warp = warp_of();
+  const int t = static_cast<int>(threadIdx.x), lane = lane_of_warp(), warp = warp_of_block();
   const int first = tiling.first_tile(static_cast<int>(blockIdx.x)),
             last = tiling.first_tile(static_cast<int>(blockIdx.x) + 1);
   int strip = 0;
@@ -516,7 +497,7 @@ __device__ void multiply_tiles(const Problem<T>& p, int j, const Vector<T>& v, S
     if (new_strip || tile + 1 == last) store_columns(p, strip, columns);
     if (new_strip) ++strip;
   }
-  form = sum_in_warp(form);
+  form = sum_of_warp(form);
   __syncthreads();  // nobody reads sums of tiles
   if (lane == 0) shared.of_warps[warp] = form;
   __syncthreads();
@@ -534,9 +515,9 @@ __device__ void store_panel(const Problem<T>& p) {
   __syncthreads();
   for (int first = static_cast<int>(blockIdx.x) * kWarp; first < p.n;
        first += static_cast<int>(gridDim.x) * kWarp) {
-    const int i = first + lane_of();
+    const int i = first + lane_of_warp();
     if (i >= p.n) continue;
-    for (int j = warp_of(); j < min(p.columns, i + 1); j += kWarps) {
+    for (int j = warp_of_block(); j < min(p.columns, i + 1); j += kWarps) {
       p.a[i + j * p.lda] = i == j       ? from_real<T>(p.d[j])
                            : i == j + 1 ? from_real<T>(p.e[j])
                                         : p.v[i + j * p.ldv];
@@ -553,7 +534,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerMultiprocessor)
     complete(p, j, shared);
     if (j == p.steps) break;
     barrier.wait();
-    if (warp_of() == 0) find_reflector(p, j, shared);
+    if (warp_of_block() == 0) find_reflector(p, j, shared);
     __syncthreads();
     const Vector<T> v{p.x, p.n, j + 1, shared.power, shared.scale};
     multiply_columns(p, j, v);

@@ -6,6 +6,9 @@
 
 namespace overlapack::cuda {
 
+__device__ inline int lane_of_warp() { return static_cast<int>(threadIdx.x) % kWarp; }
+__device__ inline int warp_of_block() { return static_cast<int>(threadIdx.x) / kWarp; }
+
 template <class R>
 __device__ inline R of_other_lane(R x, int mask) {
   return __shfl_xor_sync(kAllLanes, x, mask);
@@ -51,6 +54,18 @@ __device__ inline T combined_of_mine(T (&x)[kSize], int i, Combine combine) {
 template <int kCount, int kLaneStride = 1, class T, int kSize>
 __device__ inline T sum_of_mine(T (&x)[kSize], int i) {
   return combined_of_mine<kCount, kLaneStride>(x, i, [](T y, T z) { return add(y, z); });
+}
+
+/// What combine() makes of the numbers of all lanes, in all lanes.
+template <class T, class Combine>
+__device__ inline T combined_of_warp(T x, Combine combine) {
+#pragma unroll
+  for (int mask = kWarp / 2; mask > 0; mask /= 2) x = combine(x, of_other_lane(x, mask));
+  return x;
+}
+template <class T>
+__device__ inline T sum_of_warp(T x) {
+  return combined_of_warp(x, [](T y, T z) { return add(y, z); });
 }
 
 }  // namespace overlapack::cuda

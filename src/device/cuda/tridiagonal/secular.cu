@@ -17,29 +17,13 @@ constexpr int kThreads = 128, kWarps = kThreads / kWarp;
 __device__ inline Index number_of_warp() {
   return static_cast<Index>(blockIdx.x) * kWarps + threadIdx.x / kWarp;
 }
-__device__ inline Index lane_of_thread() { return threadIdx.x % kWarp; }
-
-/// What combine() makes of the numbers of all lanes, in all lanes.
-template <class T, class Combine>
-__device__ T combined_of_warp(T x, Combine combine) {
-  for (int mask = kWarp / 2; mask > 0; mask /= 2) x = combine(x, of_other_lane(x, mask));
-  return x;
-}
-template <class T>
-__device__ T sum_of_warp(T x) {
-  return combined_of_warp(x, [](T a, T b) { return a + b; });
-}
-template <class T>
-__device__ T product_of_warp(T x) {
-  return combined_of_warp(x, [](T a, T b) { return a * b; });
-}
 
 template <class T>
 struct SumByLanes {
   template <class Term>
   __device__ tridiagonal::ValueAndSlope<T> operator()(Index first, Index last, Term term) const {
     tridiagonal::ValueAndSlope<T> sum{0, 0};
-    for (Index i = first + lane_of_thread(); i < last; i += kWarp) {
+    for (Index i = first + lane_of_warp(); i < last; i += kWarp) {
       const tridiagonal::ValueAndSlope<T> one = term(i);
       sum.value += one.value;
       sum.slope += one.slope;
@@ -58,7 +42,7 @@ __global__ void __launch_bounds__(kThreads)
   const T rho = 2 * std::abs(e[merge.middle - 1]);
   const tridiagonal::RankOne<T> problem{k, poles + first, z + first, rho};
   const tridiagonal::Root<T> root = tridiagonal::SecularRoot<T>(problem, j).find(SumByLanes<T>());
-  if (lane_of_thread() != 0) return;
+  if (lane_of_warp() != 0) return;
   origins[first + j] = root.origin;
   shifts[first + j] = root.shift;
   d[first + j] = problem.d[root.origin] + root.shift;
@@ -81,11 +65,11 @@ __global__ void __launch_bounds__(kThreads)
   if (i >= k) return;
   const Roots<T> roots{origins + first, shifts + first};
   T square = 1;
-  for (Index j = lane_of_thread(); j < k; j += kWarp) {
+  for (Index j = lane_of_warp(); j < k; j += kWarp) {
     square *= tridiagonal::factor_of_square(poles + first, i, j, roots[j]);
   }
-  square = product_of_warp(square);
-  if (lane_of_thread() != 0) return;
+  square = combined_of_warp(square, [](T x, T y) { return x * y; });
+  if (lane_of_warp() != 0) return;
   z[first + i] = std::copysign(std::sqrt(std::abs(square)), z[first + i]);
 }
 
@@ -102,10 +86,10 @@ __global__ void __launch_bounds__(kThreads)
     return z[first + i] / tridiagonal::difference(poles + first, i, root);
   };
   T squares = 0;
-  for (Index i = lane_of_thread(); i < k; i += kWarp) squares += element(i) * element(i);
+  for (Index i = lane_of_warp(); i < k; i += kWarp) squares += element(i) * element(i);
   const T norm = std::sqrt(sum_of_warp(squares));
   T* const vector = s + first + (first + j) * ld;
-  for (Index i = lane_of_thread(); i < k; i += kWarp) vector[places[first + i]] = element(i) / norm;
+  for (Index i = lane_of_warp(); i < k; i += kWarp) vector[places[first + i]] = element(i) / norm;
 }
 
 template <class T>
