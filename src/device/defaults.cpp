@@ -67,6 +67,11 @@ void Panels<T>::run(Queue& queue, const SytrdPanel<T>& op) {
 }
 
 template <class T>
+void Panels<T>::run(Queue& queue, const Sytrd<T>& op) {
+  by_the_cpu(device_, queue, op);
+}
+
+template <class T>
 void Panels<T>::run(Queue& queue, const UpdatePanel<T>& op) {
   by_the_cpu(device_, queue, op);
 }

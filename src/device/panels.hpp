@@ -20,6 +20,8 @@ struct Limits {
   Index getrf_panel_width = 64;
   /// Columns of a SytrdPanel at most.
   Index sytrd_panel_width = 64;
+  /// Order of the matrix of a Sytrd at most; 0 where panels do as well.
+  Index sytrd_order = 0;
   /// Columns of an UpdatePanel at most.
   Index update_panel_width = 64;
   /// Rows of PermuteRows at most; 0 where single interchanges do as well.
@@ -187,6 +189,38 @@ struct SytrdPanel {
   }
 };
 
+/// All of a reduction to tridiagonal form, of a matrix that is small enough for one kernel, as panels
+/// and updates make it, but for rounding.
+///   Operands  of a the lower triangle counts; imaginary parts of its diagonal are ignored; its
+///             order is at most Limits::sytrd_order; work: work space (sytrd_work())
+///   Writes    a: d and e, and below e the reflectors without their 1; d; e; and tau
+template <class T>
+struct Sytrd {
+  using Scalar = T;
+  using Group = Panels<T>;
+  static constexpr const char* kName = "sytrd";
+
+  DeviceView<T> a;
+  DeviceView<Real<T>> d, e;
+  DeviceView<T> tau, work;
+
+  bool empty() const { return d.empty(); }
+  bool fits() const {
+    const Index n = a.rows;
+    return operation::is_square(a) && d.rows == n && d.cols == 1 && e.rows == n - 1 &&
+           tau.rows == n - 1;
+  }
+  /// Of the products of what is left of A with a vector, and of updates of rank 2.
+  double flops() const {
+    const auto n = static_cast<double>(a.rows);
+    return operation::flops<T>(2 * n * n * n / 3);
+  }
+  template <class Self, class Visit>
+  static void operands(Self& self, Visit visit) {
+    visit(self.a), visit(self.d), visit(self.e), visit(self.tau), visit(self.work);
+  }
+};
+
 /// Takes a block column of a Cholesky factor, and what V is when the columns before it have been
 /// through, to those of an updated matrix. With S = diag(I, -I), whose first part has the order
 /// `plus`,
@@ -256,7 +290,8 @@ class Panels : public Blas<T> {
   const Limits& limits() const { return limits_; }
   /// Columns of a GeqrfPanel of so many rows at most.
   virtual Index geqrf_panel_width(Index rows) const;
-  /// Elements of SytrdPanel::work for a matrix of order n. A smaller one may take more.
+  /// Elements of SytrdPanel::work, and of Sytrd::work, for a matrix of order n. A smaller one may
+  /// take more.
   virtual Index sytrd_work(Index n) const;
   /// What factors a panel that makes a trip to the CPU: textbook loops unless something faster is
   /// given. To be called before the first operation.
@@ -269,6 +304,7 @@ class Panels : public Blas<T> {
   virtual void run(Queue&, const GetrfPanel<T>&);
   virtual void run(Queue&, const GeqrfPanel<T>&);
   virtual void run(Queue&, const SytrdPanel<T>&);
+  virtual void run(Queue&, const Sytrd<T>&);
   virtual void run(Queue&, const UpdatePanel<T>&);
 
   Device& device_;

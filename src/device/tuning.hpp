@@ -105,7 +105,7 @@ struct Tuning {
   };
 
   struct Qr {
-    Index block_columns;
+    Index block_columns, ungrouped_block_columns;
     Index group_blocks, groups_from_order;
     Index reflector_columns;
     Lu::Arrival arrival;

@@ -212,6 +212,8 @@ void add(const Part& row, const Tuning::Qr& qr) {
   constexpr const char* kLog = "2026-11-30-qr-on-the-device";
   row("block_columns", qr.block_columns, "columns",
       "of a block: panels are reflected into it and the next one", kLog);
+  row("ungrouped_block_columns", qr.ungrouped_block_columns, "columns",
+      "of a block of a matrix without groups", "2026-11-30-panel-of-qr-in-tiles");
   row("group_blocks", qr.group_blocks, "blocks",
       "of a large matrix whose reflectors what is far gets as one: such products are faster", kLog);
   row("groups_from_order", qr.groups_from_order, "order", "from this one on", kLog);

@@ -81,6 +81,7 @@ constexpr Tuning::Lu lu() {
 constexpr Tuning::Qr qr() {
   Tuning::Qr qr{};
   qr.block_columns = 128;
+  qr.ungrouped_block_columns = 256;
   qr.group_blocks = 4;
   qr.groups_from_order = 8192;
   qr.reflector_columns = 512;

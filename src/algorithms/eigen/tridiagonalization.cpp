@@ -21,7 +21,8 @@ Index Tridiagonalization<T>::work_elements(const Device& device, Index n, Index 
 
 template <class T>
 Tridiagonalization<T>::Tridiagonalization(Device& device, const Options& options, Index n)
-    : n_(n),
+    : device_(device),
+      n_(n),
       nb_(panel_columns(device, options, n)),
       matrix_(device, n, n),
       v_(device, n, nb_),
@@ -44,12 +45,18 @@ void Tridiagonalization<T>::reduce(Queue& queue) const {
   for (const Range& j : partition(n_, nb_)) {
     const Index order = n_ - j.first, columns = j.size(), behind = n_ - j.last;
     const Index steps = std::min(columns, order - 1);
-    const DeviceView<T> a = matrix_.view().block(j.first, j.first, order, order);
+    const DeviceView<T> a = matrix_.view().block(j.first, j.first, order, order),
+                        work(work_.data(), work_.size());
+    if (order <= device_.kernels<T>().limits().sytrd_order) {
+      queue.enqueue(Sytrd<T>{a, d().block(j.first, 0, order, 1), e().block(j.first, 0, order - 1, 1),
+                             tau().block(j.first, 0, order - 1, 1), work});
+      return;
+    }
     const DeviceView<T> v = v_.view().block(0, 0, order, steps),
                         w = w_.view().block(0, 0, order, steps);
     queue.enqueue(SytrdPanel<T>{a, v, w, d().block(j.first, 0, columns, 1),
                                 e().block(j.first, 0, steps, 1), tau().block(j.first, 0, steps, 1),
-                                DeviceView<T>(work_.data(), work_.size())});
+                                work});
     if (behind == 0) return;
     queue.enqueue(Her2k<T>{Uplo::lower, T(-1), v.block(columns, 0, behind, steps),
                            w.block(columns, 0, behind, steps), Real<T>(1),

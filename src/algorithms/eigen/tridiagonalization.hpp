@@ -14,6 +14,8 @@ namespace overlapack::algorithms {
 ///   its columns of T, its reflectors V and W      by one operation (SytrdPanel)
 ///   A22 := A22 - V W^H - W V^H                    for what is behind it
 ///
+/// until what is left is small enough for one operation (Sytrd).
+///
 /// Half of all operations are products of A22 with a vector, one for each column, which read it
 /// each time: they take as long as memory does, and no lookahead would hide them.
 template <class T>
@@ -44,6 +46,7 @@ class Tridiagonalization {
   static Index panel_columns(const Device& device, const Options& options, Index n);
   static Index work_elements(const Device& device, Index n, Index nb);
 
+  Device& device_;
   const Index n_, nb_;
   const DeviceMatrix<T> matrix_, v_, w_;
   const Buffer<T> work_;

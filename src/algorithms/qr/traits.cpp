@@ -58,7 +58,9 @@ class GeqrfTraits : public FactorTraits {
                                  Reflectors kind = Reflectors::columns)
       : FactorTraits(row), kind_(kind) {}
   Index block_size(const Request& request, bool) const override {
-    return request.tuning().qr.block_columns;
+    const Tuning::Qr& qr = request.tuning().qr;
+    const Index reflectors = std::min(request.shape.m, request.shape.n);
+    return reflectors < qr.groups_from_order ? qr.ungrouped_block_columns : qr.block_columns;
   }
   std::size_t memory(const Request& request, const Options& options) const override {
     return with_type(request.type, [&](auto one) {

@@ -19,6 +19,7 @@ constexpr Limits kLimits = [] {
   limits.potrf_notes = 16 * 16 + 1;
   limits.getrf_panel_width = 2;
   limits.sytrd_panel_width = 8;
+  limits.sytrd_order = 20;
   limits.update_panel_width = 8;
   limits.permutable_rows = 100;
   limits.leaf_order = 4;
@@ -102,6 +103,11 @@ class EmulatedKernels final : public CoreKernels<T> {
   void run(Queue& queue, const SytrdPanel<T>& op) override {
     require(op.columns() <= kLimits.sytrd_panel_width && op.work.rows >= sytrd_work(op.a.rows),
             op.kName, "the shapes do not fit");
+    by_loops(queue, op);
+  }
+  void run(Queue& queue, const Sytrd<T>& op) override {
+    require(op.a.rows <= kLimits.sytrd_order && op.work.rows >= sytrd_work(op.a.rows), op.kName,
+            "the shapes do not fit");
     by_loops(queue, op);
   }
   void run(Queue& queue, const UpdatePanel<T>& op) override {

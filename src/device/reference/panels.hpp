@@ -139,6 +139,15 @@ class Workspace {
   HostView<T> view_;
 };
 
+/// As one panel of all columns.
+template <class T>
+void on_cpu(const Sytrd<T>& op) {
+  const Index n = op.a.rows;
+  const Workspace<T> v(n, n - 1), w(n, n - 1);
+  const auto operand = [](HostView<T> x) { return DeviceView<T>(x.data, x.rows, x.cols, x.ld); };
+  on_cpu(SytrdPanel<T>{op.a, operand(v.view()), operand(w.view()), op.d, op.e, op.tau, op.work});
+}
+
 /// By one reflector for each column and sign.
 template <class T>
 void on_cpu(const UpdatePanel<T>& op) {

@@ -1,4 +1,4 @@
-// sytrd_panel, turn_triangle.
+// sytrd_panel, sytrd, turn_triangle.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -15,12 +15,14 @@ namespace {
 
 using namespace testing_support;
 
-/// The operands of sytrd_panel, as it leaves them, or as it is given them.
+/// The operands of sytrd_panel, as it leaves them, or as it is given them. Of sytrd V is that in A,
+/// and W is zero.
 template <class T>
 struct ReductionPanel {
   Padded<T> a, v, w;
   Padded<Real<T>> d, e;
   Padded<T> tau;
+  bool has_w = true;
 
   Index order() const { return a.rows(); }
   Index columns() const { return d.rows(); }
@@ -47,6 +49,25 @@ class SytrdContract : public DeviceContract<T> {
     EXPECT_TRUE(this->download(work).padding_untouched());
     return {this->download(da), this->download(v), this->download(w),
             this->download(d),  this->download(e), this->download(tau)};
+  }
+
+  ReductionPanel<T> reduce_whole(const Padded<T>& a) {
+    const Index n = a.rows(), k = n - 1;
+    const auto da = this->upload(a), tau = this->upload(Padded<T>(k, 1, 1));
+    const auto d = this->upload(Padded<Real<T>>(n, 1, 1)), e = this->upload(Padded<Real<T>>(k, 1, 1));
+    const auto work = this->upload(Padded<T>(this->kernels().sytrd_work(n), 1, 2));
+    this->queue().enqueue(Sytrd<T>{da, d, e, tau, work});
+    EXPECT_TRUE(this->download(work).padding_untouched());
+    auto result = this->download(da);
+    Padded<T> v(n, k), w(n, k);
+    for (Index j = 0; j < k; ++j) {
+      for (Index i = 0; i < n; ++i) {
+        v(i, j) = i > j + 1 ? result(i, j) : T(i == j + 1);
+        w(i, j) = T(0);
+      }
+    }
+    return {std::move(result), std::move(v), std::move(w), this->download(d), this->download(e),
+            this->download(tau), false};
   }
 
   /// What textbook loops leave, in double precision.
@@ -125,7 +146,7 @@ class SytrdContract : public DeviceContract<T> {
       take(x.tau(j, 0), right.tau(j, 0), 1);
       for (Index i = 0; i < x.order(); ++i) {
         take(x.v(i, j), right.v(i, j), 1);
-        take(x.w(i, j), right.w(i, j), size);
+        if (x.has_w) take(x.w(i, j), right.w(i, j), size);
       }
     }
     return worst;
@@ -152,6 +173,18 @@ class SytrdContract : public DeviceContract<T> {
     if (a.rows() > kMostOfResidual) return;  // which would take long
     EXPECT_LT(residual(a, panel), kThreshold);
   }
+  void reduces_whole(const Padded<T>& a) {
+    SCOPED_TRACE(testing::Message() << "order " << a.rows());
+    const auto whole = reduce_whole(a);
+    expect_form(a, whole);
+    const auto n = static_cast<double>(a.rows());
+    EXPECT_LT(difference(a, whole), 1000 * (n + 10) * std::sqrt(n));
+    if (a.rows() > kMostOfResidual) return;
+    EXPECT_LT(residual(a, whole), kThreshold);
+  }
+  /// Up to which order there is an operation for all of a reduction.
+  Index most() { return this->kernels().limits().sytrd_order; }
+
   static constexpr Index kMostOfResidual = 300;
 
   static void scale_all(Padded<T>& a, int exponent) {
@@ -241,6 +274,63 @@ TYPED_TEST(SytrdContract, TheSameBitsEachTime) {
     const auto again = this->reduce(a, this->width());
     EXPECT_TRUE(same_bits(first.w, again.w));
     EXPECT_TRUE(same_bits(first.a, again.a));
+  }
+}
+
+TYPED_TEST(SytrdContract, ReducesWholeMatrices) {
+  const Index most = this->most();
+  for (const Index n : {1, 2, 3, 5, 15, 16, 17, 20, 31, 32, 33, 63, 64, 65, 97, 128, 129, 200, 300}) {
+    if (n <= most) this->reduces_whole(this->well_conditioned(n));
+  }
+  if (most > 1000) this->reduces_whole(this->well_conditioned(1000));
+  // The largest one, whose residual would take long, twice.
+  const auto a = this->well_conditioned(most);
+  const auto first = this->reduce_whole(a), again = this->reduce_whole(a);
+  EXPECT_TRUE(same_bits(first.a, again.a));
+  EXPECT_TRUE(same_bits(first.d, again.d));
+  const double n = static_cast<double>(most);
+  double trace = 0, expected = 0, size = 0;
+  for (Index j = 0; j < most; ++j) {
+    trace += static_cast<double>(first.d(j, 0));
+    expected += static_cast<double>(real(a(j, j)));
+    size = std::max(size, std::abs(static_cast<double>(first.d(j, 0))));
+  }
+  EXPECT_NEAR(trace, expected, 100 * n * size * epsilon<TypeParam>());
+}
+
+TYPED_TEST(SytrdContract, WholeMatricesOfNumbersOfAnySize) {
+  using T = TypeParam;
+  constexpr int kMost = std::numeric_limits<Real<T>>::max_exponent - 12;
+  const Index n = std::min<Index>(this->most(), 70);
+  for (const int exponent : {-kMost, kMost}) {
+    auto a = this->well_conditioned(n);
+    this->scale_all(a, exponent);
+    EXPECT_LT(this->difference(a, this->reduce_whole(a)), 1e4) << exponent;
+  }
+  for (const bool is_zero : {false, true}) {
+    auto a = this->well_conditioned(n);
+    for (Index j = 0; j < n; ++j) {
+      for (Index i = j + 2; i < n; ++i) {
+        a(i, j) = is_zero ? T(0) : T(std::numeric_limits<Real<T>>::min());
+      }
+      if (j + 1 < n) a(j + 1, j) = T(2);
+    }
+    const auto whole = this->reduce_whole(a);
+    this->expect_form(a, whole);
+    for (Index j = 0; j + 2 < n; ++j) {
+      EXPECT_EQ(std::abs(whole.tau(j, 0)), is_zero ? Real<T>(0) : Real<T>(2)) << j;
+      EXPECT_EQ(std::abs(whole.e(j, 0)), Real<T>(2)) << j;
+    }
+  }
+  auto a = this->well_conditioned(n);
+  a(n / 2, 0) = nan<T>();
+  EXPECT_TRUE(std::isnan(this->reduce_whole(a).d(1, 0)));
+}
+
+// For racecheck.
+TYPED_TEST(SytrdContract, ReducesSmallWholeMatrices) {
+  for (const Index n : {20, 150}) {
+    if (n <= this->most()) this->reduces_whole(this->well_conditioned(n));
   }
 }
 

@@ -129,11 +129,18 @@ void getrf_cluster(cudaStream_t stream, int limit, DeviceView<T> a, PanelReport 
 
 // ---- Hermitian matrices ------------------------------------------------------------------
 
-/// Limits::sytrd_panel_width, and Panels::sytrd_work() of a GPU with so many multiprocessors.
+/// Limits::sytrd_panel_width, and elements of SytrdPanel::work on a GPU with so many
+/// multiprocessors.
 template <class T>
 Index sytrd_panel_width();
 template <class T>
-Index sytrd_work(Index n, int multiprocessors);
+Index sytrd_panel_work(Index n, int multiprocessors);
+/// Limits::sytrd_order of a GPU whose thread blocks may have so much shared memory, and elements of
+/// Sytrd::work.
+template <class T>
+Index sytrd_order(int multiprocessors, Index shared_bytes);
+template <class T>
+Index sytrd_whole_work(Index n);
 
 // ---- QR -----------------------------------------------------------------------------------
 

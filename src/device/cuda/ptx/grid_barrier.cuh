@@ -6,7 +6,8 @@
 namespace overlapack::cuda {
 
 /// A barrier for a cooperative launch. What any thread has written before it all threads see behind
-/// it. `arrived` counts blocks for one launch, from 0 on.
+/// it: the release by one thread takes along what __syncthreads() has shown to it, and its acquire
+/// is for all who wait for it there. `arrived` counts blocks for one launch, from 0 on.
 class GridBarrier {
  public:
   __device__ explicit GridBarrier(unsigned* arrived) : arrived_(arrived) {}
@@ -16,7 +17,6 @@ class GridBarrier {
     if (gridDim.x == 1) return;
     if (threadIdx.x == 0) {
       expected_ += gridDim.x;
-      __threadfence();
       asm volatile(
           "red.release.gpu.global.add.u32 [%0], 1;" ::"l"(__cvta_generic_to_global(arrived_))
           : "memory");
@@ -27,7 +27,6 @@ class GridBarrier {
                      : "l"(__cvta_generic_to_global(arrived_))
                      : "memory");
       } while (arrived < expected_);
-      __threadfence();
     }
     __syncthreads();
   }

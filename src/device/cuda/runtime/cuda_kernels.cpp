@@ -1,5 +1,7 @@
 #include "device/cuda/runtime/cuda_kernels.hpp"
 
+#include <algorithm>
+
 #include "device/cuda/panels/panels.hpp"
 
 namespace overlapack::cuda {
@@ -12,6 +14,7 @@ Limits limits_of(const Gpu& gpu) {
   limits.potrf_notes = potrf_notes<T>();
   limits.getrf_panel_width = 128;
   limits.sytrd_panel_width = sytrd_panel_width<T>();
+  limits.sytrd_order = sytrd_order<T>(gpu.multiprocessors, gpu.shared_bytes);
   limits.update_panel_width = UpdateScratch::kOrder;
   limits.permutable_rows = permutable_rows<T>(gpu.shared_bytes);
   limits.small_merge_rows = 256;
@@ -38,7 +41,8 @@ Index CudaKernels<T>::geqrf_panel_width(Index rows) const {
 
 template <class T>
 Index CudaKernels<T>::sytrd_work(Index n) const {
-  return cuda::sytrd_work<T>(n, gpu_.multiprocessors);
+  const Index panel = sytrd_panel_work<T>(n, gpu_.multiprocessors);
+  return n > this->limits().sytrd_order ? panel : std::max(panel, sytrd_whole_work<T>(n));
 }
 
 template <class T>

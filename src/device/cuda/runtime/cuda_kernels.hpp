@@ -46,6 +46,7 @@ class CudaKernels final : public Kernels<T> {
   void run(Queue& queue, const GetrfPanel<T>& op) override { launch_here(queue, op); }
   void run(Queue& queue, const GeqrfPanel<T>& op) override { launch_here(queue, op); }
   void run(Queue& queue, const SytrdPanel<T>& op) override { launch_here(queue, op); }
+  void run(Queue& queue, const Sytrd<T>& op) override { launch_here(queue, op); }
   void run(Queue& queue, const UpdatePanel<T>& op) override { launch_here(queue, op); }
   void run(Queue& queue, const PotrfRows<T>& op) override { launch_here(queue, op); }
   void run(Queue& queue, const UpdatePanels<T>& op) override { launch_here(queue, op); }
