@@ -20,6 +20,9 @@ struct Limits {
   Index getrf_panel_width = 64;
   /// Columns of a SytrdPanel at most.
   Index sytrd_panel_width = 64;
+  /// Bandwidth of ChaseBulges at most; and sweeps of a group of BulgeFactors.
+  Index chase_bandwidth = 64;
+  Index bulge_group = 32;
   /// Columns of an UpdatePanel at most.
   Index update_panel_width = 64;
   /// Rows of PermuteRows at most; 0 where single interchanges do as well.
