@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "algorithms/eigen/syevd.hpp"
 #include "cpu/calling.hpp"
 #include "cpu/eigen.hpp"
 #include "dispatch/calls.hpp"
@@ -286,6 +287,21 @@ TYPED_TEST(Syevd, GivesTheSameBitsTwice) {
     const Question<T> q{jobz, Uplo::lower, make<T>(Kind::random, 140)};
     const Result<T> first = solve(q);
     for (int round = 0; round < 3; ++round) EXPECT_TRUE(first.same_bits_as(solve(q)));
+  }
+}
+
+TYPED_TEST(Syevd, HasOneStageWhereThereIsNoMemoryForTwo) {
+  using T = TypeParam;
+  if (!this->device().emulated()) GTEST_SKIP() << "two stages are for large orders";
+  constexpr Index kOrder = 60, kBlock = 7;
+  algorithms::Options options;
+  options.nb = kBlock;
+  for (const char jobz : {'V', 'N'}) {
+    auto settings = this->settings_for(dispatch::Algorithm::tiled, kBlock);
+    settings.memory_limit =
+        algorithms::syevd_bytes<T>(this->device(), options, jobz == 'V', kOrder) - 1;
+    this->use(settings);
+    this->solves({jobz, Uplo::lower, make<T>(Kind::random, kOrder)});
   }
 }
 
