@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "device/timeline.hpp"
+
 namespace overlapack::algorithms {
 
 /// A number of panels.
@@ -52,6 +54,7 @@ void BandReduction<T>::reduce(Queue& queue) const {
       find_y(queue, j);
       find_w(queue, j);
     }
+    const Span span(queue, "update", group.first / bandwidth_);
     queue.enqueue(Her2k<T>{Uplo::lower, T(-1), part(v_, rest, group), part(w_, rest, group),
                            Real<T>(1), a.block(rest, rest)});
   }
@@ -75,6 +78,7 @@ void BandReduction<T>::bring_up_to_date(Queue& queue, Range j) const {
 /// of the one before it by the operation that factors it.
 template <class T>
 void BandReduction<T>::factor(Queue& queue, Range j) const {
+  const Span span(queue, "panel", j.first / bandwidth_);
   const DeviceView<T> a = matrix().block(below(j), j), v = part(v_, below(j), j), t = this->t(j),
                       tau(staged_tau_.data() + j.first, j.size());
   // V begins with zeros: in what is right of the panel, and above its diagonal.
@@ -104,6 +108,7 @@ void BandReduction<T>::factor(Queue& queue, Range j) const {
 template <class T>
 void BandReduction<T>::find_y(Queue& queue, Range j) const {
   const Range rows = behind(j), old = before(j);
+  const Span span(queue, "product", j.first / bandwidth_);
   const DeviceView<T> v = part(v_, rows, j), y = this->y(j);
   queue.enqueue(Gemm<T>{Op::none, Op::none, T(1), matrix().block(rows, rows), v, T(0), y});
   if (old.empty()) return;

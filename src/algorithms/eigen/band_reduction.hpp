@@ -38,9 +38,7 @@ class BandReduction {
   /// Enqueues that b(i - j, j) becomes B(i, j) for 0 <= i - j <= bandwidth, and 0 where i >= n.
   void copy_band(Queue& queue, DeviceView<T> b) const;
 
-  /// Without the first rows and the last columns of the matrix, V as QR stores it; and tau, which
-  /// is there once the queue has been waited for.
-  DeviceView<T> reflectors() const { return matrix().block({bandwidth_, n_}, columns()); }
+  /// Of the reflectors. It is there once the queue has been waited for.
   HostView<const T> tau() const { return {staged_tau_.data(), columns().size()}; }
 
  private:

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "device/timeline.hpp"
+
 namespace overlapack::algorithms {
 namespace {
 
@@ -79,6 +81,7 @@ std::size_t ReductionInTwoStages<T>::bytes(const Device& device, const Options& 
 template <class T>
 void ReductionInTwoStages<T>::reduce(Queue& queue) {
   to_band_.reduce(queue);
+  const Span span(queue, "bulges", 0);
   to_band_.copy_band(queue, to_tridiagonal_.band());
   to_tridiagonal_.reduce(queue);
   to_tridiagonal_.fetch(queue);
@@ -93,7 +96,10 @@ void ReductionInTwoStages<T>::prepare(Queue& queue) {
 
 template <class T>
 void ReductionInTwoStages<T>::multiply(Queue& queue, DeviceView<T> z) const {
-  to_tridiagonal_.multiply(queue, z);
+  {
+    const Span span(queue, "bulges back", 0);
+    to_tridiagonal_.multiply(queue, z);
+  }
   way_back_->multiply(queue, z);
 }
 
