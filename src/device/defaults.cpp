@@ -3,6 +3,7 @@
 // action, whoever serves it.
 #include "device/device.hpp"
 #include "device/host_trip.hpp"
+#include "device/reference/bulges.hpp"
 #include "device/reference/tridiagonal.hpp"
 
 namespace overlapack {
@@ -271,6 +272,28 @@ void Fused<T>::run(Queue& queue, const Substitute<T>& op) {
   run(queue, Trsm<T>{Side::left, op.uplo, Op::none, op.diag, T(1), op.a, op.x});
 }
 
+// ---- Band matrices ------------------------------------------------------------------------
+
+template <class T>
+Index Bulges<T>::chase_work() const {
+  return 0;
+}
+
+template <class T>
+void Bulges<T>::run(Queue& queue, const ChaseBulges<T>& op) {
+  by_the_cpu(this->device_, queue, op);
+}
+
+template <class T>
+void Bulges<T>::run(Queue& queue, const BulgeFactors<T>& op) {
+  by_the_cpu(this->device_, queue, op);
+}
+
+template <class T>
+void Bulges<T>::run(Queue& queue, const ReflectBulges<T>& op) {
+  by_the_cpu(this->device_, queue, op);
+}
+
 // ---- Tridiagonal matrices -----------------------------------------------------------------
 
 #define OVERLAPACK_BY_THE_CPU(Operation)                                \
@@ -290,6 +313,7 @@ OVERLAPACK_BY_THE_CPU(Bisect)
 #define OVERLAPACK_INSTANTIATE(T) \
   template class Panels<T>;       \
   template class Fused<T>;        \
+  template class Bulges<T>;       \
   template class Tridiagonals<T>;
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #undef OVERLAPACK_INSTANTIATE

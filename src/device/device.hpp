@@ -5,12 +5,14 @@
 //   blas.hpp      the core: what every device implements
 //   panels.hpp    factorizations of narrow block columns, by default on the CPU
 //   fused.hpp     operations that are faster as one kernel, by default made of the others
+//   bulges.hpp    from a band matrix to a tridiagonal one, by default on the CPU
 //   tridiagonal.hpp   what eigenproblems of tridiagonal matrices take, by default on the CPU
 //   formats.hpp   products in other number formats, which a device may do without
 //
 // operation.hpp says what an operation is, and defaults.cpp has the defaults.
 #pragma once
 
+#include "device/bulges.hpp"
 #include "device/formats.hpp"
 #include "device/fused.hpp"
 #include "device/tridiagonal.hpp"

@@ -4,8 +4,8 @@
 // is one. `Queue::enqueue(operation)` is the one way to call it. A struct has
 //
 //   Scalar       the precision whose kernels it belongs to
-//   Group        the class that declares its virtual function: Blas, Panels, Fused, Tridiagonals or
-//                a format
+//   Group        the class that declares its virtual function: Blas, Panels, Fused, Bulges,
+//                Tridiagonals or a format
 //   kName        its name for observers, timelines and error texts
 //   empty()      whether there is nothing to do
 //   fits()       whether the shapes of its operands belong together

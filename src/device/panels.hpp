@@ -22,6 +22,9 @@ struct Limits {
   Index sytrd_panel_width = 64;
   /// Order of the matrix of a Sytrd at most; 0 where panels do as well.
   Index sytrd_order = 0;
+  /// Bandwidth of ChaseBulges at most; and sweeps of a group of BulgeFactors.
+  Index chase_bandwidth = 64;
+  Index bulge_group = 32;
   /// Columns of an UpdatePanel at most.
   Index update_panel_width = 64;
   /// Rows of PermuteRows at most; 0 where single interchanges do as well.

@@ -99,9 +99,9 @@ class Queue {
   /// What its work is called in a timeline.
   const char* name() const { return name_; }
 
-  /// Enqueues an operation of blas.hpp, panels.hpp, fused.hpp, tridiagonal.hpp or formats.hpp. One
-  /// that has nothing to do is no action. An emulated device throws std::logic_error if the shapes
-  /// do not fit.
+  /// Enqueues an operation of blas.hpp, panels.hpp, fused.hpp, bulges.hpp, tridiagonal.hpp or
+  /// formats.hpp. One that has nothing to do is no action. An emulated device throws
+  /// std::logic_error if the shapes do not fit.
   template <class Operation>
   void enqueue(const Operation& operation);
 

@@ -9,7 +9,7 @@
 // d_(i+1) for the last row i of the first part: T = diag(T1, T2) + |e_i| u u^T.
 #pragma once
 
-#include "device/fused.hpp"
+#include "device/bulges.hpp"
 
 namespace overlapack {
 
@@ -276,13 +276,13 @@ struct Bisect {
 
 /// Enqueues what is above, by default by a trip to the CPU.
 template <class T>
-class Tridiagonals : public Fused<T> {
+class Tridiagonals : public Bulges<T> {
  public:
-  using Fused<T>::Fused;
+  using Bulges<T>::Bulges;
 
  protected:
   friend class Queue;
-  using Fused<T>::run;
+  using Bulges<T>::run;
   virtual void run(Queue&, const DiagonalizeLeaves<T>&);
   virtual void run(Queue&, const Deflate<T>&);
   virtual void run(Queue&, const SolveSecular<T>&);

@@ -113,6 +113,8 @@ struct Tuning {
 
   struct Eigen {
     Index panel_columns;
+    Index bandwidth, update_columns;
+    Index two_stages_from_order, two_stages_from_order_without_vectors;
   };
 
   struct Solve {

@@ -25,6 +25,10 @@ const Tuning& emulated_tuning() {
     result.lu.first_interchanges_columns_left = 80;
     result.qr.group_blocks = 3;
     result.qr.groups_from_order = 48;
+    result.eigen.bandwidth = 5;
+    result.eigen.update_columns = 15;
+    result.eigen.two_stages_from_order = 40;
+    result.eigen.two_stages_from_order_without_vectors = 30;
     constexpr std::size_t kKiB = 1024;
     result.transfer.shared_up_to_bytes = 64 * kKiB;
     result.transfer.caller_issues_up_to_bytes = 32 * kKiB;

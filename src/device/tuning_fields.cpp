@@ -225,6 +225,17 @@ void add(const Part& row, const Tuning::Qr& qr) {
 void add(const Part& row, const Tuning::Eigen& eigen) {
   row("panel_columns", eigen.panel_columns, "columns",
       "of a panel of ?sytrd, behind which the rest of the matrix is updated", kLogOfEigen);
+  constexpr const char* kLog = "2026-11-30-reduction-in-two-stages";
+  row("bandwidth", eigen.bandwidth, "rows",
+      "below the diagonal of the band matrix that a driver's reduction in two stages has between "
+      "them, and columns of a panel of the first stage",
+      kLog);
+  row("update_columns", eigen.update_columns, "columns",
+      "of such panels behind which the rest of the matrix is updated: long sums are faster", kLog);
+  row("two_stages_from_order", eigen.two_stages_from_order, "order",
+      "from which on a driver's reduction has two stages", kLog);
+  row("two_stages_from_order_without_vectors", eigen.two_stages_from_order_without_vectors, "order",
+      "the same of eigenvalues alone, which need no second way back", kLog);
 }
 
 void add(const Part& row, const Tuning::Solve& solve) {

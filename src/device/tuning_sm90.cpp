@@ -89,6 +89,16 @@ constexpr Tuning::Qr qr() {
   return qr;
 }
 
+constexpr Tuning::Eigen eigen() {
+  Tuning::Eigen eigen{};
+  eigen.panel_columns = 64;
+  eigen.bandwidth = 64;
+  eigen.update_columns = 256;
+  eigen.two_stages_from_order = 6000;
+  eigen.two_stages_from_order_without_vectors = 4000;
+  return eigen;
+}
+
 constexpr Tuning::Update update() {
   Tuning::Update update{};
   update.region_unit_columns = 64;
@@ -161,7 +171,7 @@ constexpr Tuning hopper() {
   tuning.cholesky = cholesky();
   tuning.lu = lu();
   tuning.qr = qr();
-  tuning.eigen.panel_columns = 64;
+  tuning.eigen = eigen();
   tuning.solve.substitution_columns_at_most = 8;
   tuning.solve.columns_at_once = 2048;
   tuning.inverse.block_columns = 512;

@@ -55,12 +55,12 @@ class Planner {
   /// The block size, and the memory that there is. False if there is not enough.
   bool find_block_size(Options& options) const {
     options.nb = block_size();
+    options.memory = memory_;
     while (!fits(options)) {
       const Index narrower = settings_.nb > 0 ? 0 : family_.narrower(request_, options.nb);
       if (narrower == 0) return false;
       options.nb = narrower;
     }
-    options.memory = memory_;
     return true;
   }
   /// Plans that the matrix stays with the caller. Returns how many of its columns are on the device

@@ -294,10 +294,9 @@ TYPED_TEST(Memory, OfTheReductionToTridiagonalForm) {
 TYPED_TEST(Memory, OfEigenproblems) {
   using T = TypeParam;
   const Index n = this->n();
-  const Options options = this->options(kForms[0]);
   std::vector<Real<T>> w(static_cast<std::size_t>(n));
   const Routine routine = is_complex<T> ? Routine::heevd : Routine::syevd;
-  for (const bool vectors : {false, true}) {
+  const auto expect_reckoned = [&](const Options& options, bool vectors) {
     const std::size_t reckoned =
         this->reckoned(routine, this->kType, {n, n, vectors ? n : 0}, options);
     for (const Uplo uplo : kUplos) {
@@ -307,6 +306,14 @@ TYPED_TEST(Memory, OfEigenproblems) {
       });
       this->expect_close(reckoned, peak, sizeof(T));
     }
+    return reckoned;
+  };
+  for (const bool vectors : {false, true}) {
+    Options options = this->options(kForms[0]);
+    const std::size_t of_two_stages = expect_reckoned(options, vectors);
+    if (n < this->device().tuning().eigen.two_stages_from_order) continue;
+    options.memory = of_two_stages - 1;
+    EXPECT_LE(expect_reckoned(options, vectors), options.memory) << "one stage takes less";
   }
 }
 

@@ -3,20 +3,19 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "algorithms/eigen/bisection.hpp"
 #include "algorithms/eigen/divide_and_conquer.hpp"
 #include "algorithms/eigen/operand_before.hpp"
-#include "algorithms/eigen/tridiagonalization.hpp"
-#include "algorithms/qr/given_blocks.hpp"
+#include "algorithms/eigen/reduction.hpp"
 #include "transfer/transfer.hpp"
 
-// A = H T H^H by the reduction, whose reflectors H = H_1 H_2 ... stay on the device, and then
-// T = Q diag(w) Q^T: eigenvectors of A are the columns of Z = H Q. Rows of H and Q but the first
-// one are multiplied, by blocks of reflectors, the last one first. Columns of Z are independent, so
-// they go home by groups, each of which has been through all blocks before the next one begins.
+// A = H T H^H by the reduction, whose reflectors stay on the device, and then T = Q diag(w) Q^T:
+// eigenvectors of A are the columns of Z = H Q. Columns of Z are independent, so they go home by
+// groups, each of which has been multiplied by all of H before the next one begins.
 //
 // An upper triangle becomes a lower one by adjoining.
 
@@ -38,20 +37,22 @@ template <class T>
 class Reduced {
  public:
   using R = Real<T>;
-  Reduced(Device& device, const Options& options, Uplo uplo, Index n)
+  /// `besides`: bytes of device memory that others take.
+  Reduced(Device& device, const Options& options, bool vectors, Uplo uplo, Index n,
+          std::size_t besides)
       : device_(device),
         uplo_(uplo),
         n_(n),
-        reduction_(device, options_of_reduction(device, options), n),
+        reduction_(make_reduction<T>(device, options, n, vectors, besides + own_bytes(n))),
         work_(device, Space::device, n),
         norm_(device, 1) {}
-  static std::size_t bytes(const Device& device, const Options& options, Index n) {
-    return Tridiagonalization<T>::bytes(device, options_of_reduction(device, options), n) +
-           Buffer<R>::bytes(n) + Readout<R>::bytes(1);
+  static std::size_t bytes(const Device& device, const Options& options, bool vectors, Index n,
+                           std::size_t besides) {
+    return reduction_bytes<T>(device, options, n, vectors, besides + own_bytes(n)) + own_bytes(n);
   }
 
-  /// Where it is to arrive; and what the reduction makes of it.
-  DeviceView<T> matrix() const { return reduction_.matrix(); }
+  /// Where it is to arrive.
+  DeviceView<T> matrix() const { return reduction_->matrix(); }
 
   /// Waits for the norm, and enqueues the reduction. What it has found is at home once the queue
   /// has been waited for.
@@ -67,16 +68,14 @@ class Reduced {
     exponent_ = exponent_of_scale(norm);
     if (uplo_ == Uplo::upper) queue.enqueue(Mirror<T>{Uplo::upper, a});
     if (exponent_ != 0) multiply(queue, a, std::ldexp(R(1), exponent_));
-    reduction_.reduce(queue);
-    reduction_.fetch(queue);
+    reduction_->reduce(queue);
   }
 
   Tridiagonal<R> tridiagonal() const {
-    return Tridiagonal<R>(device_, n_, reduction_.d_here(), reduction_.e_here());
+    return Tridiagonal<R>(device_, n_, reduction_->d_here(), reduction_->e_here());
   }
-  /// The reflectors of H without its first row and column, which are those of the unit matrix.
-  DeviceView<T> reflectors() const { return matrix().block(1, 0, n_ - 1, n_ - 1); }
-  HostView<const T> tau() const { return {reduction_.tau_here(), n_ - 1}; }
+  /// To be multiplied by, once prepared.
+  Reduction<T>& reduction() const { return *reduction_; }
 
   /// Stores the eigenvalues of A, of which those of T are given.
   void store(const std::vector<R>& values, R* w) const {
@@ -85,10 +84,7 @@ class Reduced {
   }
 
  private:
-  static Options options_of_reduction(const Device& device, Options options) {
-    options.nb = std::min(options.nb, device.tuning().eigen.panel_columns);
-    return options;
-  }
+  static std::size_t own_bytes(Index n) { return Buffer<R>::bytes(n) + Readout<R>::bytes(1); }
   /// Adds a product without summands.
   static void multiply(Queue& queue, DeviceView<T> a, R factor) {
     clear_imaginary_diagonal(queue, a);
@@ -99,7 +95,7 @@ class Reduced {
   Device& device_;
   const Uplo uplo_;
   const Index n_;
-  const Tridiagonalization<T> reduction_;
+  const std::unique_ptr<Reduction<T>> reduction_;
   const Buffer<R> work_;  // of the norm
   const Readout<R> norm_;
   int exponent_ = 0;
@@ -109,7 +105,7 @@ template <class T>
 void find_values(Device& device, const Options& options, Uplo uplo, HostView<const T> a,
                  Real<T>* w) {
   const Index n = a.rows;
-  Reduced<T> reduced(device, options, uplo, n);
+  Reduced<T> reduced(device, options, false, uplo, n, bisection_bytes<Real<T>>(n));
   const QueueLease queue(device, Priority::normal, "eigenvalues");
   Index nothing_home = 0;
   Transfer transfer(device, options.threads, nothing_home);
@@ -133,19 +129,15 @@ class EigenvectorsOfHermitian {
         options_(options),
         part_(part_of(uplo)),
         a_(a),
-        nb_(columns_of_block(options, a.rows)),
-        groups_(partition(a.cols, GivenBlocks<T>::columns_at_once(nb_, a.cols))),
-        reduced_(device, options, uplo, a.rows),
+        groups_(partition(a.cols, vectors_at_once<T>(options, a.cols))),
+        reduced_(device, options, true, uplo, a.rows, bytes_besides(a.rows)),
         solver_(device, a.rows),
         complex_z_(device, order_of_complex_z(a.rows), order_of_complex_z(a.rows)),
         queue_(device, Priority::normal, "eigenvectors") {
     if (device.kind_of(a.data) != MemoryKind::device) before_.emplace(part_, a);
   }
   static std::size_t bytes(const Device& device, const Options& options, Index n) {
-    const Index nb = columns_of_block(options, n);
-    return Reduced<T>::bytes(device, options, n) + DivideAndConquer<R>::bytes(n) +
-           DeviceMatrix<T>::bytes(order_of_complex_z(n), order_of_complex_z(n)) +
-           GivenBlocks<T>::bytes(n - 1, nb, Side::left, GivenBlocks<T>::columns_at_once(nb, n));
+    return Reduced<T>::bytes(device, options, true, n, bytes_besides(n)) + bytes_besides(n);
   }
 
   void run(R* w) {
@@ -161,13 +153,10 @@ class EigenvectorsOfHermitian {
     reduced_.reduce(*queue_);
     if (before_) before_->complete();
     queue_->synchronize();
-    const std::vector<Range> blocks = prepare_way_back();
+    reduced_.reduction().prepare(*queue_);  // while the host sees to T
     solve();
     for (std::size_t g = 0; g < groups_.size(); ++g) {
-      const DeviceView<T> below = z().block({1, a_.rows}, groups_[g]);
-      for (auto b = blocks.rbegin(); b != blocks.rend(); ++b) {
-        way_back_->multiply(*queue_, Op::none, *b, below);
-      }
+      reduced_.reduction().multiply(*queue_, z().block(all, groups_[g]));
       transfer.release(*queue_, static_cast<Index>(g));
     }
     transfer.finish();
@@ -176,8 +165,10 @@ class EigenvectorsOfHermitian {
   }
 
  private:
-  static Index columns_of_block(const Options& options, Index n) {
-    return std::min(options.nb, n - 1);
+  /// Of device memory, but for the reduction.
+  static std::size_t bytes_besides(Index n) {
+    return DivideAndConquer<R>::bytes(n) +
+           DeviceMatrix<T>::bytes(order_of_complex_z(n), order_of_complex_z(n));
   }
   /// A real Z has the place of what divide and conquer does not need any more.
   static Index order_of_complex_z(Index n) { return is_complex<T> ? n : 0; }
@@ -189,15 +180,6 @@ class EigenvectorsOfHermitian {
     }
   }
 
-  /// The device makes blocks of the reflectors, while the host sees to T. Returns their columns.
-  std::vector<Range> prepare_way_back() {
-    const Index lines = groups_.front().size();
-    way_back_.emplace(device_, reduced_.reflectors(), reduced_.tau(), nb_, Side::left, lines);
-    const std::vector<Range> blocks = partition(a_.rows - 1, nb_);
-    way_back_->prepare(*queue_);
-    for (const Range& b : blocks) way_back_->complete(*queue_, b);
-    return blocks;
-  }
   /// Z := Q.
   void solve() {
     Tridiagonal<R> t = reduced_.tridiagonal();
@@ -211,13 +193,11 @@ class EigenvectorsOfHermitian {
   const Options& options_;
   const Part part_;
   const HostView<T> a_;
-  const Index nb_;
   const std::vector<Range> groups_;  // of columns of Z
   std::optional<OperandBefore<T>> before_;
   Reduced<T> reduced_;
   DivideAndConquer<R> solver_;
   const DeviceMatrix<T> complex_z_;
-  std::optional<GivenBlocks<T>> way_back_;
   const QueueLease queue_;
 };
 
@@ -236,7 +216,8 @@ void syevd(Device& device, const Options& options, bool vectors, Uplo uplo, Host
 template <class T>
 std::size_t syevd_bytes(const Device& device, const Options& options, bool vectors, Index n) {
   return vectors ? EigenvectorsOfHermitian<T>::bytes(device, options, n)
-                 : Reduced<T>::bytes(device, options, n) + bisection_bytes<Real<T>>(n);
+                 : Reduced<T>::bytes(device, options, false, n, bisection_bytes<Real<T>>(n)) +
+                       bisection_bytes<Real<T>>(n);
 }
 
 #define OVERLAPACK_INSTANTIATE(T)                                                     \

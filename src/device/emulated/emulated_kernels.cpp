@@ -7,6 +7,7 @@
 
 #include "device/emulated/emulated_formats.hpp"
 #include "device/emulated/operands.hpp"
+#include "device/reference/bulges.hpp"
 #include "device/reference/tridiagonal.hpp"
 
 namespace overlapack::emulated {
@@ -20,6 +21,8 @@ constexpr Limits kLimits = [] {
   limits.getrf_panel_width = 2;
   limits.sytrd_panel_width = 8;
   limits.sytrd_order = 20;
+  limits.chase_bandwidth = 24;
+  limits.bulge_group = 5;
   limits.update_panel_width = 8;
   limits.permutable_rows = 100;
   limits.leaf_order = 4;
@@ -70,6 +73,7 @@ class EmulatedKernels final : public CoreKernels<T> {
   bool has_lu_step(Index rows, Index order, Index columns) const override {
     return rows > order && rows <= 60 && columns <= 4;
   }
+  Index chase_work() const override { return 3; }
   Index factor_progress(Index blocks, Index columns) const override { return blocks * columns; }
   Index elements_of_inverses(Index n) const override {
     constexpr Index kOrder = FindInverses<T>::kOrder;
@@ -307,6 +311,27 @@ class EmulatedKernels final : public CoreKernels<T> {
       reference::trsm<T>(Side::left, x.uplo, Op::none, x.diag, T(1), as_argument(x.a),
                          as_argument(x.x));
     });
+  }
+
+  // ---- Band matrices
+
+  void run(Queue& queue, const ChaseBulges<T>& op) override {
+    require(op.bandwidth <= kLimits.chase_bandwidth && op.work.rows >= chase_work(), op.kName,
+            "the shapes do not fit");
+    by_loops(queue, op);
+  }
+  void run(Queue& queue, const BulgeFactors<T>& op) override {
+    require_group(op);
+    by_loops(queue, op);
+  }
+  void run(Queue& queue, const ReflectBulges<T>& op) override {
+    require_group(op);
+    by_loops(queue, op);
+  }
+  template <class Operation>
+  static void require_group(const Operation& op) {
+    require(op.bandwidth <= kLimits.chase_bandwidth && op.group <= kLimits.bulge_group, op.kName,
+            "the shapes do not fit");
   }
 
   // ---- Tridiagonal matrices
