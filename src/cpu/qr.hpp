@@ -115,16 +115,21 @@ void clear(HostView<T> a) {
   for (Index j = 0; j < a.cols; ++j) std::fill_n(a.data + j * a.ld, a.rows, T(0));
 }
 
-/// ?geqrf with the triangles of blocks of t.rows reflectors side by side.
+/// The triangles of blocks of t.rows reflectors side by side, whose diagonals, tau, are there.
 template <class T>
-void geqrt(HostView<T> a, HostView<T> t) {
-  const Index count = std::min(a.rows, a.cols);
-  geqrf<T>({a}, [&](Index j, T tau) { t(j % t.rows, j) = tau; });
-  for (Index first = 0; first < count; first += t.rows) {
-    const Index width = std::min(t.rows, count - first);
+void make_triangles(HostView<const T> a, HostView<T> t) {
+  for (Index first = 0; first < t.cols; first += t.rows) {
+    const Index width = std::min(t.rows, t.cols - first);
     reference::block_reflector<T>(a.block(first, first, a.rows - first, width),
                                   t.block(0, first, width, width));
   }
+}
+
+/// ?geqrf with these triangles.
+template <class T>
+void geqrt(HostView<T> a, HostView<T> t) {
+  geqrf<T>({a}, [&](Index j, T tau) { t(j % t.rows, j) = tau; });
+  make_triangles<T>(a, t);
 }
 
 /// Least squares and solutions of least norm, by A = Q R or, with fewer rows than columns, A = L Q.
@@ -320,6 +325,36 @@ Index finish_geqrf(const Lapack<T>& lapack, Reflectors kind, HostView<T> a, T* t
     geqrf(lapack, kind, a.block(done, done, a.rows - done, a.cols - done), tau + done, work);
   }
   return geqrf(lapack, kind, a, tau, Workspace<T>{work.data, Workspace<T>::kQuery});
+}
+
+/// What is left of ?geqrt when the first `done` columns of A are final, with their part of tau at
+/// the beginning of the workspace, and all others are as they were. Nothing of T need be there.
+template <class T>
+void finish_geqrt(const Lapack<T>& lapack, HostView<T> a, HostView<T> t, Index done, T* work) {
+  const Index count = t.cols, nb = t.rows, given = std::min(done, count);
+  const Index border = std::min(round_up(given, nb), count);  // the end of a block begun
+  const auto reflect = [&](Range reflectors, HostView<const T> triangles) {
+    const Range on = {reflectors.first, a.rows};
+    const HostView<T> rest = a.block(on, {std::max(reflectors.last, done), a.cols});
+    if (reflectors.empty() || rest.empty()) return;
+    gemqrt<T>(lapack, Side::left, Op::conj_trans, a.block(on, reflectors), triangles, rest, work);
+  };
+  const HostView<T> made = t.block(0, 0, std::min(nb, given), given);
+  for (Index j = 0; j < given; ++j) t(j % nb, j) = work[j];
+  textbook::make_triangles<T>(a, made);
+  reflect({0, given}, made);
+  if (given < border) {
+    const Index first = given / nb * nb, left = border - given;
+    const HostView<T> own = t.block(given - first, given, left, left);
+    geqrt(lapack, a.block(given, given, a.rows - given, left), own, work);
+    textbook::make_triangles<T>(a.block(first, first, a.rows - first, border - first),
+                                t.block(0, first, border - first, border - first));
+    reflect({given, border}, own);
+  }
+  if (border < count) {
+    geqrt(lapack, a.block(border, border, a.rows - border, a.cols - border),
+          t.block(0, border, std::min(nb, count - border), count - border), work);
+  }
 }
 
 /// The largest moduli of A, and of B, with which ?gels does not scale them.

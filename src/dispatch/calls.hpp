@@ -70,7 +70,8 @@ Index orgqr(cpu::Family family, cpu::Reflectors kind, HostView<T> a, Index count
 template <class T>
 Index ormqr(cpu::Family family, cpu::Reflectors kind, Side side, Op op, HostView<const T> a,
             const T* tau, HostView<T> c, cpu::Workspace<T> work);
-/// T has as many rows as a block has columns, and a column for each reflector.
+/// T has as many rows as a block has columns, and a column for each reflector. `work` of ?geqrt is
+/// where tau is kept meanwhile.
 template <class T>
 Index geqrt(cpu::Family family, HostView<T> a, HostView<T> t, T* work);
 template <class T>

@@ -7,7 +7,7 @@
 #include <new>
 
 #include "cpu/eigen.hpp"
-#include "cpu/householder.hpp"
+#include "cpu/qr.hpp"
 #include "host/workers.hpp"
 #include "tools/problems/row.hpp"
 #include "tools/problems/triangle.hpp"
@@ -232,12 +232,8 @@ void Problem<T>::make_tau() {
   });
   if (!row_of<T>(call_.routine).has_triangles) return;
   const HostView<T> v = a(), t(work(), kTriangleOrder, v.cols, kTriangleOrder);
-  for (Index first = 0; first < v.cols; first += t.rows) {
-    const Index width = std::min(t.rows, v.cols - first);
-    for (Index j = 0; j < width; ++j) t(j, first + j) = tau_[static_cast<std::size_t>(first + j)];
-    reference::block_reflector<T>(v.block(first, first, v.rows - first, width),
-                                  t.block(0, first, width, width));
-  }
+  for (Index j = 0; j < t.cols; ++j) t(j % t.rows, j) = tau_[static_cast<std::size_t>(j)];
+  cpu::textbook::make_triangles<T>(v, t);
 }
 
 template <class T>
@@ -446,7 +442,7 @@ double Problem<T>::residual_of_solution() const {
 template <class T>
 double Problem<T>::residual_of_least_squares() const {
   const bool direct = call_.op == Op::none;
-  const auto [m, n, nrhs] = call_.shape;
+  const Index m = call_.shape.m, n = call_.shape.n, nrhs = call_.shape.nrhs;
   double worst = 0, norm_a = 0;
   const auto times_a = [&](const Vector& x, bool plain) {
     return plain ? input_times(x, norm_a) : input_adjoint_times(x);

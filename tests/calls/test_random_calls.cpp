@@ -800,7 +800,7 @@ class RandomQr : public RandomCalls<T> {
     product_with_q(random, kind, factors, unitary);
   }
 
-  /// By ?geqrt and ?gemqrt, which are the CPU's.
+  /// By ?geqrt and ?gemqrt.
   void factors_with_triangles(Random& random) {
     const auto [m, n] = draw_shape(random);
     const auto problem = draw_qr<T>(random, m, n);
@@ -808,16 +808,25 @@ class RandomQr : public RandomCalls<T> {
     const Index count = factors.count(), nb = random.integer(1, count);
     SCOPED_TRACE(testing::Message() << "m=" << m << " n=" << n << " nb=" << nb);
     Padded<T> t(nb, count, random.integer(0, 3));
-    EXPECT_EQ(geqrt<T>(factors.a.view(), t.view()), 0);
+    {
+      Operand<T> a(this->device(), factors.a, this->on_device(random, count));
+      Operand<T> triangles(this->device(), t, this->on_device(random, count));
+      EXPECT_EQ(geqrt<T>(a.view(), triangles.view()), 0);
+      a.fetch();
+      triangles.fetch();
+    }
     EXPECT_TRUE(factors.a.padding_untouched());
     EXPECT_TRUE(t.padding_untouched());
     for (Index j = 0; j < count; ++j) factors.tau[static_cast<std::size_t>(j)] = t(j % nb, j);
     expect_right(problem, factors);
     if (problem.finite < n) return;
-    const auto v = vectors_of(factors, count, count);
-    const auto& triangles = t;
+    auto v = vectors_of(factors, count, count);
+    Operand<T> vectors(this->device(), v, this->on_device(random, count));
+    Operand<T> triangles(this->device(), t, this->on_device(random, count));
     expect_product(random, factors, count, [&](Side side, Op op, Padded<T>& c) {
-      EXPECT_EQ(gemqrt<T>(side, op, v.view(), triangles.view(), c.view()), 0);
+      Operand<T> there(this->device(), c, this->on_device(random, count));
+      EXPECT_EQ(gemqrt<T>(side, op, vectors.view(), triangles.view(), there.view()), 0);
+      there.fetch();
     });
   }
 
@@ -966,9 +975,9 @@ TYPED_TEST_SUITE(RandomQr, Precisions);
 TYPED_TEST(RandomQr, FactorsAndTheirQ) {
   this->repeat([this](Random& random) {
     const Index routines = random.integer(0, 15);
-    routines == 0   ? this->least_squares(random)
-    : routines == 1 ? this->factors_with_triangles(random)
-                    : this->factors_and_q(random);
+    routines == 0  ? this->least_squares(random)
+    : routines < 5 ? this->factors_with_triangles(random)
+                   : this->factors_and_q(random);
   });
 }
 

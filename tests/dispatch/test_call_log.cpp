@@ -265,6 +265,25 @@ TEST_F(CallLog, ACallThatNobodyCanServe) {
   EXPECT_NE(text().find("info=-1010 where=none "), std::string::npos) << text();
 }
 
+TEST_F(CallLog, QrByBlocksOfTheCaller) {
+  log_to(path_);
+  auto a = random_matrix<double>(50, 40, 1), c = random_matrix<double>(50, 3, 2);
+  Padded<double> t(12, 40, 1);
+  EXPECT_EQ(geqrt<double>(a.view(), t.view()), 0);
+  EXPECT_EQ(gemqrt<double>(Side::left, Op::conj_trans, a.view(), t.view(), c.view()), 0);
+  std::istringstream lines(text());
+  std::string line;
+  const std::string where = " info=0 where=" + device().name() + " algorithm=tiled nb=16 ";
+  ASSERT_TRUE(std::getline(lines, line));
+  EXPECT_EQ(
+      line.rfind("overlapack dgeqrt m=50 n=40 nrhs=0 lda=50 ldb=13 uplo=- trans=-" + where, 0), 0)
+      << line;
+  ASSERT_TRUE(std::getline(lines, line));
+  EXPECT_EQ(
+      line.rfind("overlapack dgemqrt m=50 n=40 nrhs=3 lda=50 ldb=50 uplo=- trans=C" + where, 0), 0)
+      << line;
+}
+
 TEST_F(CallLog, NormsThatTheLibraryComputes) {
   log_to(path_);
   constexpr Index kLarge = kHostTuning.norm_rows_at_least,

@@ -333,6 +333,21 @@ TYPED_TEST(Memory, OfQrAndLq) {
     auto a = rows ? random_matrix<T>(k, n, 1) : random_matrix<T>(n, k, 1);
     auto c = random_matrix<T>(n, n, 2);
     Index committed = 0, lines = 0;
+    // By blocks of the caller: none is one of the device's, and one is as wide as the matrix.
+    for (const Index block : {Index{5}, k}) {
+      if (rows) continue;
+      auto t = random_matrix<T>(block, k, 3);
+      std::vector<T> work(static_cast<std::size_t>(k));
+      expect_close(Routine::gemqrt, {n, k, n, block}, this->peak([&] {
+        algorithms::ormqr<T>(this->device(), options, Side::left, Op::none,
+                             {kind, a.view(), {}, t.view()}, c.view(), lines);
+      }));
+      auto factors = a;
+      expect_close(Routine::geqrt, {n, k, 0, block}, this->peak([&] {
+        algorithms::geqrt<T>(this->device(), options, factors.view(), work.data(), t.view(),
+                             committed);
+      }));
+    }
     expect_close(rows ? Routine::ormlq : Routine::ormqr, {n, k, n}, this->peak([&] {
       algorithms::ormqr<T>(this->device(), options, Side::left, Op::none, {kind, a.view(), tau},
                            c.view(), lines);

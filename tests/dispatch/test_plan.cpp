@@ -151,26 +151,17 @@ TEST(Plans, TheBreakEvenOfNoDeviceIsTheLeast) {
   EXPECT_EQ(read->at(Routine::potrf, 'd', device.get()), 300) << "of every device";
 }
 
-TEST(Plans, WhatHasNoAlgorithmIsNeverForTheDevice) {
-  const auto device = make_emulated_device();
-  for (const Routine routine : {Routine::geqrt, Routine::gemqrt}) {
-    const Shape shape{100000, 100000, 100000};
-    EXPECT_FALSE(wants_device(routine, 'd', shape, Settings(), builtin_profile()));
-    EXPECT_FALSE(wants_device(routine, 'd', shape, Settings(), builtin_profile(), device.get()));
-  }
-}
-
-TEST(Plans, LqHasTheBreakEvensOfQr) {
+TEST(Plans, LqAndQrByBlocksHaveTheBreakEvensOfQr) {
   const Profile profile = builtin_profile();
-  constexpr Routine kPairs[][2] = {{Routine::geqrf, Routine::gelqf},
-                                   {Routine::orgqr, Routine::orglq},
-                                   {Routine::ungqr, Routine::unglq},
-                                   {Routine::ormqr, Routine::ormlq},
-                                   {Routine::unmqr, Routine::unmlq}};
-  for (const auto& [qr, lq] : kPairs) {
-    for (const char type : kTypeLetters) EXPECT_EQ(profile.at(qr, type), profile.at(lq, type));
-    EXPECT_EQ(size_of(lq, {400, 100, 20}), size_of(qr, {100, 400, 20}));
-    EXPECT_EQ(flops_of(lq, 'd', {300, 300, 20}), flops_of(qr, 'd', {300, 300, 20}));
+  constexpr Routine kPairs[][2] = {
+      {Routine::geqrf, Routine::gelqf}, {Routine::orgqr, Routine::orglq},
+      {Routine::ungqr, Routine::unglq}, {Routine::ormqr, Routine::ormlq},
+      {Routine::unmqr, Routine::unmlq}, {Routine::geqrf, Routine::geqrt},
+      {Routine::ormqr, Routine::gemqrt}};
+  for (const auto& [qr, other] : kPairs) {
+    for (const char type : kTypeLetters) EXPECT_EQ(profile.at(qr, type), profile.at(other, type));
+    EXPECT_EQ(size_of(other, {400, 100, 20}), size_of(qr, {100, 400, 20}));
+    EXPECT_EQ(flops_of(other, 'd', {300, 300, 20}), flops_of(qr, 'd', {300, 300, 20}));
   }
 }
 

@@ -25,7 +25,7 @@ import harness  # noqa: E402
 
 ROUTINES = ("potrf", "potrs", "posv", "getrf", "getrs", "gesv", "trtrs", "gecon", "pocon",
             "trcon", "trtri", "potri", "getri",  # LAPACK has no test of lauum by itself
-            "geqrf", "orgqr", "ormqr", "gelqf", "orglq", "ormlq", "gels")
+            "geqrf", "orgqr", "ormqr", "gelqf", "orglq", "ormlq", "gels", "geqrt", "gemqrt")
 MIXED = ("gesv", "posv")
 VERDICT = re.compile(r"threshold|error exits|tests? run|\*\*\*|failed|detected", re.I)
 

@@ -13,6 +13,7 @@
 #include "dispatch/calls.hpp"
 #include "overlapack/lapack.h"
 #include "qr/kinds.hpp"
+#include "qr/reflectors.hpp"
 #include "support/fixtures.hpp"
 #include "support/lapack_calls.hpp"
 #include "support/matrices.hpp"
@@ -477,45 +478,205 @@ TYPED_TEST(Qr, NeedsNoMemory) {
 // ---- Blocks with triangles
 // -----------------------------------------------------------------------
 
-constexpr Index kBlocks[] = {1, 5, 20};
+/// A factorization by blocks of nb columns, and what it is to leave.
+template <class T>
+struct Blocks {
+  Blocks(MatrixShape shape, Index nb)
+      : a(well_conditioned<T>(shape.m, shape.n)),
+        expected(a),
+        expected_t(nb, std::min(shape.m, shape.n)),
+        factored(Reflectors::columns, a) {
+    cpu::textbook::geqrt<T>(expected.view(), expected_t.view());
+    begin();
+  }
+  Index nb() const { return expected_t.rows(); }
+  Index count() const { return expected_t.cols(); }
+  HostView<const T> triangles() const { return t.view(); }
 
-TYPED_TEST(Qr, WithTrianglesOfBlocks) {
-  using T = TypeParam;
-  for (const MatrixShape shape : {MatrixShape{20, 20}, {50, 33}, {33, 50}, {70, 64}}) {
-    for (const Index nb : kBlocks) {
-      SCOPED_TRACE(testing::Message() << shape << " nb " << nb);
-      const auto a = random_matrix<T>(shape.m, shape.n, 1, 3);
-      const Index count = std::min(shape.m, shape.n);
-      Factored<T> lapacks(Reflectors::columns, a);
-      auto by_loops = a;
-      Padded<T> t(nb, count, 2), t_by_loops = t;
-      lapacks.factors = a;
-      EXPECT_EQ(geqrt<T>(lapacks.factors.view(), t.view()), 0);
-      EXPECT_TRUE(t.padding_untouched());
-      for (Index j = 0; j < count; ++j) lapacks.tau[static_cast<std::size_t>(j)] = t(j % nb, j);
-      expect_right(a, lapacks);
-      cpu::textbook::geqrt<T>(by_loops.view(), t_by_loops.view());
-      const double limit = 100 * static_cast<double>(shape.m) * epsilon<T>();
-      EXPECT_LT(distance(by_loops, lapacks.factors), limit * norm1(widen<T>(a.view())));
-      for (Index j = 0; j < count; ++j) {
-        for (Index i = 0; i <= j % nb; ++i) {
-          EXPECT_LT(std::abs(t(i, j) - t_by_loops(i, j)), limit) << i << ", " << j;
-        }
-      }
-      const auto q = lapacks.whole_q();
-      for (const Side side : kSides) {
-        for (const Op op : kOps) {
-          const auto c = side == Side::left ? random_matrix<T>(shape.m, 7, 2, 2)
-                                            : random_matrix<T>(7, shape.m, 2, 2);
-          auto product = c;
-          const auto& triangles = t;
-          EXPECT_EQ(gemqrt<T>(side, op, lapacks.vectors(), triangles.view(), product.view()), 0);
-          EXPECT_TRUE(product.padding_untouched());
-          EXPECT_LT(error_of_product(side, op, q, c, product), kThreshold);
+  /// What is below the diagonals of the triangles is NaN, which nobody is to read or write.
+  void begin() {
+    factored.factors = a;
+    t = Padded<T>(nb(), count(), 2);
+    for (Index j = 0; j < count(); ++j) std::fill_n(&t(0, j), nb(), nan<T>());
+  }
+  /// `columns` of A and tau as a device leaves them, tau in the workspace.
+  void begin_with(Index columns, std::vector<T>& work) {
+    begin();
+    for (Index j = 0; j < columns; ++j) {
+      std::copy_n(&expected(0, j), a.rows(), &factored.factors(0, j));
+      if (j < count()) work[algorithms::at(j)] = expected_t(j % nb(), j);
+    }
+  }
+  void check() {
+    for (Index j = 0; j < count(); ++j) factored.tau[algorithms::at(j)] = t(j % nb(), j);
+    expect_right(a, factored);
+    const double limit = 100 * static_cast<double>(a.rows() + a.cols()) * epsilon<T>();
+    EXPECT_LT(distance(factored.factors, expected), limit * norm1(widen<T>(a.view())));
+    EXPECT_TRUE(t.padding_untouched());
+    for (Index j = 0; j < count(); ++j) {
+      for (Index i = 0; i < nb(); ++i) {
+        if (i <= j % nb()) {
+          EXPECT_LT(std::abs(t(i, j) - expected_t(i, j)), limit) << i << ", " << j;
+        } else {
+          EXPECT_TRUE(std::isnan(real(t(i, j)))) << i << ", " << j;
         }
       }
     }
   }
+
+  const Padded<T> a;
+  Padded<T> expected, expected_t;
+  Factored<T> factored;
+  Padded<T> t;
+};
+
+constexpr MatrixShape kShapesOfBlocks[] = {{20, 20}, {50, 33}, {33, 50}, {70, 64}, {150, 130}};
+/// 1, some that divide no size of a block on the device, and all columns.
+std::vector<Index> blocks_for(MatrixShape shape) { return {1, 5, 20, std::min(shape.m, shape.n)}; }
+
+TYPED_TEST(Qr, WithTrianglesOfBlocks) {
+  using T = TypeParam;
+  for (const bool device : {false, true}) {
+    this->send_to_device(device);
+    for (const MatrixShape shape : kShapesOfBlocks) {
+      for (const Index nb : blocks_for(shape)) {
+        SCOPED_TRACE(testing::Message()
+                     << shape << " nb " << nb << (device ? " on the device" : ""));
+        Blocks<T> blocks(shape, nb);
+        std::size_t before = this->uploaded();
+        EXPECT_EQ(geqrt<T>(blocks.factored.factors.view(), blocks.t.view()), 0);
+        this->expect_reached(device, before);
+        blocks.check();
+        const auto q = blocks.factored.whole_q();
+        for (const Side side : kSides) {
+          for (const Op op : kOps) {
+            const auto c = side == Side::left ? random_matrix<T>(shape.m, 71, 2, 2)
+                                              : random_matrix<T>(71, shape.m, 2, 2);
+            auto product = c;
+            before = this->uploaded();
+            EXPECT_EQ(
+                gemqrt<T>(side, op, blocks.factored.vectors(), blocks.triangles(), product.view()),
+                0);
+            this->expect_reached(device, before);
+            EXPECT_TRUE(product.padding_untouched());
+            EXPECT_LT(error_of_product(side, op, q, c, product), kThreshold);
+          }
+        }
+        if (this->HasFailure()) return;
+      }
+    }
+  }
+}
+
+/// All of A, T, V and C, or one of them.
+TYPED_TEST(Qr, BlocksOnTheDevice) {
+  using T = TypeParam;
+  this->send_to_device(true);
+  Blocks<T> blocks({90, 70}, 20);
+  const auto c = random_matrix<T>(90, 80, 2, 2);
+  for (const bool matrix : {false, true}) {
+    for (const bool triangles : {false, true}) {
+      SCOPED_TRACE(testing::Message() << matrix << triangles);
+      blocks.begin();
+      {
+        OnDevice<T> a(this->device(), blocks.factored.factors), t(this->device(), blocks.t);
+        EXPECT_EQ(geqrt<T>(matrix ? a.view() : blocks.factored.factors.view(),
+                           triangles ? t.view() : blocks.t.view()),
+                  0);
+        if (matrix) a.fetch();
+        if (triangles) t.fetch();
+      }
+      blocks.check();
+      auto product = c;
+      OnDevice<T> v(this->device(), blocks.factored.factors), t(this->device(), blocks.t),
+          x(this->device(), product);
+      const HostView<const T> vectors = matrix ? v.view() : blocks.factored.factors.view();
+      EXPECT_EQ(gemqrt<T>(Side::left, Op::conj_trans, vectors,
+                          triangles ? HostView<const T>(t.view()) : blocks.triangles(),
+                          matrix ? x.view() : product.view()),
+                0);
+      if (matrix) x.fetch();
+      EXPECT_LT(error_of_product(Side::left, Op::conj_trans, blocks.factored.whole_q(), c, product),
+                kThreshold);
+    }
+  }
+}
+
+TYPED_TEST(Qr, FaultsAtEveryActionOfBlocks) {
+  using T = TypeParam;
+  const bool every = std::is_same_v<T, double> && device_under_test() == "lazy";
+  struct Case {
+    MatrixShape shape;
+    Index nb;
+  };
+  for (const Case& c : {Case{{60, 44}, 9}, {{30, 70}, 7}, {{50, 50}, 1}, {{40, 30}, 30}}) {
+    SCOPED_TRACE(testing::Message() << c.shape << " nb " << c.nb);
+    Blocks<T> blocks(c.shape, c.nb);
+    const Index factored = this->with_faults(
+        every ? 1 : 23,
+        [&] {
+          this->send_to_device(true);
+          blocks.begin();
+        },
+        [&] {
+          EXPECT_EQ(geqrt<T>(blocks.factored.factors.view(), blocks.t.view()), 0);
+          blocks.check();
+        });
+    EXPECT_GT(factored, 1);
+    if (this->HasFailure()) return;
+    const auto q = blocks.factored.whole_q();
+    for (const Side side : kSides) {
+      const auto of = side == Side::left ? random_matrix<T>(c.shape.m, 70, 2, 2)
+                                         : random_matrix<T>(70, c.shape.m, 2, 2);
+      const Index multiplied = this->with_faults(
+          every ? 1 : 23, [&] { this->send_to_device(true); },
+          [&] {
+            auto product = of;
+            EXPECT_EQ(gemqrt<T>(side, Op::none, blocks.factored.vectors(), blocks.triangles(),
+                                product.view()),
+                      0);
+            EXPECT_LT(error_of_product(side, Op::none, q, of, product), kThreshold);
+          });
+      EXPECT_GT(multiplied, 1);
+      if (this->HasFailure()) return;
+    }
+  }
+}
+
+TYPED_TEST(Qr, BlocksAreFinishedFromAnyColumn) {
+  using T = TypeParam;
+  for (const MatrixShape shape : {MatrixShape{50, 33}, {33, 50}}) {
+    for (const Index nb : blocks_for(shape)) {
+      Blocks<T> blocks(shape, nb);
+      for (Index done = 0; done <= shape.n; ++done) {
+        SCOPED_TRACE(testing::Message() << shape << " nb " << nb << " from " << done);
+        std::vector<T> work(algorithms::at(nb * shape.n) + 1, sentinel<T>());
+        blocks.begin_with(done, work);
+        cpu::finish_geqrt<T>(this->cpu_lapack(), blocks.factored.factors.view(), blocks.t.view(),
+                             done, work.data());
+        EXPECT_EQ(work.back(), sentinel<T>());
+        blocks.check();
+        if (this->HasFailure()) return;
+      }
+    }
+  }
+}
+
+/// As the drivers of a CPU LAPACK are promised, though none is known that calls these.
+TYPED_TEST(Qr, BlocksNeedNoMemory) {
+  using T = TypeParam;
+  Blocks<T> blocks({40, 40}, 7);
+  std::vector<T> work(7 * 40);
+  const auto factor = [&] {
+    blocks.begin_with(17, work);
+    const ScarceMemory memory(1, true);
+    cpu::finish_geqrt<T>(this->cpu_lapack(), blocks.factored.factors.view(), blocks.t.view(), 17,
+                         work.data());
+    return memory.count();
+  };
+  factor();  // for what is made once and for all
+  EXPECT_EQ(factor(), 0);
+  blocks.check();
 }
 
 TYPED_TEST(Qr, ArgumentsOfBlocksAreCheckedInLapacksOrder) {

@@ -19,7 +19,8 @@ namespace overlapack::algorithms {
 template <class T>
 class GivenReflectors {
  public:
-  /// `tau` has its elements in the host's memory. Blocks have nb columns at most.
+  /// `tau` has its elements in the host's memory, or none if only ones are wanted. Blocks have nb
+  /// columns at most.
   GivenReflectors(Device& device, HostView<const T> tau, Index nb)
       : square_(device, nb, nb),
         ones_(device, Space::host, nb),

@@ -8,7 +8,7 @@
 #include "transfer/transfer.hpp"
 
 // By blocks of reflectors, Q = Q_1 Q_2 ... Q_p, with Q_b = I - V S^-1 V^H for the columns b of V
-// (GivenReflectors). From the left
+// (GivenReflectors), or with T in place of S^-1, if that is given. From the left
 //
 //   Q_b C   = C - V S^-1 V^H C      for b = p, ..., 1
 //   Q_b^H C = C - V S^-H V^H C      for b = 1, ..., p
@@ -39,10 +39,13 @@ class ProductWithQ {
         left_(side == Side::left),
         op_(q.kind == Reflectors::rows ? adjoint_of(op) : op),
         c_(c),
-        nb_(std::min(options.nb, q.tau.rows)),
-        blocks_(partition(q.tau.rows, nb_)),
-        groups_(partition(left_ ? c.cols : c.rows, lines_of_group(left_, nb_, c.rows, c.cols))),
-        V_(device, left_ ? c.rows : c.cols, q.tau.rows),
+        triangles_(q.triangles),
+        k_(lines_of(q.kind, q.vectors.rows, q.vectors.cols)),
+        nb_(triangles_.empty() ? std::min(options.nb, k_) : triangles_.rows),
+        blocks_(partition(k_, nb_)),
+        groups_(partition(left_ ? c.cols : c.rows,
+                          lines_of_group(left_, std::min(options.nb, k_), c.rows, c.cols))),
+        V_(device, left_ ? c.rows : c.cols, k_),
         lines_(device, q.kind, q.vectors, V_.view()),
         C_(device, c.rows, c.cols),
         product_(device, V_.view(), q.tau, nb_, side, groups_.front().size()),
@@ -50,13 +53,15 @@ class ProductWithQ {
     // The other way round from the right, or without adjoints.
     if (left_ == (op_ == Op::none)) std::reverse(blocks_.begin(), blocks_.end());
   }
-  static std::size_t bytes(Index nb, Reflectors kind, bool left, Index k, Index rows, Index cols) {
+  static std::size_t bytes(Index nb, Reflectors kind, Side side, Index k, Index rows, Index cols,
+                           Index block) {
     nb = std::min(nb, k);
+    const bool left = side == Side::left;
     const Index order = left ? rows : cols;
     const Index lines = std::min(left ? cols : rows, lines_of_group(left, nb, rows, cols));
     return DeviceMatrix<T>::bytes(order, k) + Lines<T>::bytes(kind, order, k) +
            DeviceMatrix<T>::bytes(rows, cols) +
-           GivenBlocks<T>::bytes(k, nb, left ? Side::left : Side::right, lines);
+           GivenBlocks<T>::bytes(k, block > 0 ? block : nb, side, lines, block > 0);
   }
 
   void run(Index& committed) {
@@ -69,7 +74,12 @@ class ProductWithQ {
       left_ ? transfer.add_download(region) : transfer.add_rows_download(region);
     };
     add(groups_.front());
-    for (const Range& b : blocks_) lines_.add_upload(transfer, on(b), b, Part::lower);
+    for (const Range& b : blocks_) {
+      lines_.add_upload(transfer, on(b), b, Part::lower);
+      if (triangles_.empty()) continue;
+      transfer.add_upload(
+          make_region<T>(triangles_.block({0, b.size()}, b), product_.triangle(b), Part::upper));
+    }
     for (std::size_t g = 1; g < groups_.size(); ++g) add(groups_[g]);
     transfer.start();
     product_.prepare(*queue_);
@@ -80,6 +90,7 @@ class ProductWithQ {
         if (g == 0) {
           transfer.before(*queue_, arrived++);
           lines_.arrive(*queue_, on(b), b);
+          if (!triangles_.empty()) transfer.before(*queue_, arrived++);
           product_.complete(*queue_, b);
         }
         product_.multiply(*queue_, op_, b, group(C, groups_[g]));
@@ -109,7 +120,8 @@ class ProductWithQ {
   const bool left_;
   const Op op_;
   const HostView<T> c_;
-  const Index nb_;
+  const HostView<const T> triangles_;
+  const Index k_, nb_;
   std::vector<Range> blocks_;  // of reflectors, in the order in which C meets them
   const std::vector<Range> groups_;
   const DeviceMatrix<T> V_;
@@ -129,14 +141,14 @@ void ormqr(Device& device, const Options& options, Side side, Op op, const Given
 
 template <class T>
 std::size_t ormqr_bytes(const Options& options, Reflectors kind, Side side, Index k,
-                        Index rows_of_c, Index cols_of_c) {
-  return ProductWithQ<T>::bytes(options.nb, kind, side == Side::left, k, rows_of_c, cols_of_c);
+                        Index rows_of_c, Index cols_of_c, Index block) {
+  return ProductWithQ<T>::bytes(options.nb, kind, side, k, rows_of_c, cols_of_c, block);
 }
 
 #define OVERLAPACK_INSTANTIATE(T)                                                          \
   template void ormqr<T>(Device&, const Options&, Side, Op, const GivenQ<T>&, HostView<T>, \
                          Index&);                                                          \
-  template std::size_t ormqr_bytes<T>(const Options&, Reflectors, Side, Index, Index, Index);
+  template std::size_t ormqr_bytes<T>(const Options&, Reflectors, Side, Index, Index, Index, Index);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 
 }  // namespace overlapack::algorithms

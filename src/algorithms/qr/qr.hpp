@@ -31,4 +31,21 @@ template <class T>
 std::size_t geqrf_bytes(const Device& device, const Options& options, cpu::Reflectors kind, Index m,
                         Index n);
 
+/// The same of A = Q R, and the triangles T of blocks of t.rows reflectors side by side: LAPACK's
+/// ?geqrt. t has min(m, n) columns, and at most as many rows. What is below the diagonals of its
+/// blocks is not touched. It may lie in the host's memory or the device's.
+///
+/// A triangle is a diagonal block of that of any block reflector that its columns are a part of. So
+/// blocks are a multiple of the caller's, and what these need is there. It goes home behind A.
+///
+/// `committed` counts the columns of [A t]. cpu::finish_geqrt() makes triangles of tau again.
+template <class T>
+void geqrt(Device& device, const Options& options, HostView<T> a, T* tau, HostView<T> t,
+           Index& committed);
+
+/// Bytes of device memory that geqrt() takes at most, for blocks of so many columns.
+template <class T>
+std::size_t geqrt_bytes(const Device& device, const Options& options, Index block, Index m,
+                        Index n);
+
 }  // namespace overlapack::algorithms

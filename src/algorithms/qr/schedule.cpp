@@ -132,7 +132,7 @@ DeviceView<T> Qr<T>::triangle(Range rows, Range columns) const {
 
 template <class T>
 BlockReflector<T> Qr<T>::reflector(Range columns) const {
-  return {v_.view().block({columns.first, m_}, columns), triangle(columns, columns)};
+  return {v_.view().block({columns.first, m_}, columns), triangle(columns)};
 }
 
 /// The zeros of V and T that no panel writes, those beside the squares of panels within a group:
@@ -173,7 +173,7 @@ void Qr<T>::factor_panel(Flow& flow, std::size_t p) {
 template <class T>
 void Qr<T>::start_panel(std::size_t p) {
   const Range panel = panels_[p];
-  const DeviceView<T> v = v_.view().block({panel.first, m_}, panel), t = triangle(panel, panel),
+  const DeviceView<T> v = v_.view().block({panel.first, m_}, panel), t = triangle(panel),
                       tau(staged_tau_.data() + panel.first, panel.size());
   panel_->wait(*rest_reflected_);
   if (p > 0 && panel.first % nb_ == 0) panel_->wait(*updated_);

@@ -54,6 +54,8 @@ class Qr {
 
   /// The queue in which all of the factorization is there, once it is enqueued.
   Queue& queue() const { return *update_; }
+  /// The triangle T of some columns of a block, which is there then.
+  DeviceView<T> triangle(Range columns) const { return triangle(columns, columns); }
   /// Enqueues there C := Q C, or Q^H C, by block reflectors. `by` is for nb of them.
   void multiply(Op op, const Reflection<T>& by, DeviceView<T> c) const;
 

@@ -18,12 +18,9 @@ using cpu::Reflectors;
 /// and ?ormlq have n reflectors of order m, and multiply `nrhs` columns, or rows, with them.
 class QrTraits : public FamilyTraits {
  public:
-  /// Without a row of break-evens no call is for the device, which has no algorithm.
   constexpr explicit QrTraits(BreakEven::Sizes BreakEven::*row) : row_(row) {}
   const BreakEven::Sizes& builtin_break_evens(const BreakEven& sizes, bool) const override {
-    static constexpr BreakEven::Sizes kNone = {{kNever, kNever, kNever, kNever},
-                                               {kNever, kNever, kNever, kNever}};
-    return row_ == nullptr ? kNone : sizes.*row_;
+    return sizes.*row_;
   }
 
  protected:
@@ -79,6 +76,24 @@ class FactorsOnlyTraits final : public GeqrfTraits {
   using GeqrfTraits::GeqrfTraits;
 };
 
+/// Blocks consist of whole blocks of the caller's.
+class GeqrtTraits final : public GeqrfTraits {
+ public:
+  constexpr GeqrtTraits() : GeqrfTraits(&BreakEven::geqrf) {}
+  Index block_size(const Request& request, bool residues) const override {
+    return round_up(GeqrfTraits::block_size(request, residues), block(request));
+  }
+  std::size_t memory(const Request& request, const Options& options) const override {
+    return with_type(request.type, [&](auto one) {
+      return geqrt_bytes<decltype(one)>(request.device, options, block(request), request.shape.m,
+                                        request.shape.n);
+    });
+  }
+
+ private:
+  static Index block(const Request& request) { return std::max<Index>(request.shape.block, 1); }
+};
+
 /// A factorization, a product with Q and a solve.
 class GelsTraits final : public GeqrfTraits {
  public:
@@ -89,9 +104,9 @@ class GelsTraits final : public GeqrfTraits {
     return GeqrfTraits::flops(shape) + static_cast<double>(shape.nrhs) * k * (4 * longer - k);
   }
   std::size_t memory(const Request& request, const Options& options) const override {
-    const auto [m, n, nrhs] = request.shape;
-    return with_type(request.type, [&, m = m, n = n, nrhs = nrhs](auto one) {
-      return gels_bytes<decltype(one)>(request.device, options, m, n, nrhs);
+    const Shape& shape = request.shape;
+    return with_type(request.type, [&](auto one) {
+      return gels_bytes<decltype(one)>(request.device, options, shape.m, shape.n, shape.nrhs);
     });
   }
 };
@@ -104,8 +119,8 @@ class OrgqrTraits final : public FactorTraits {
     return request.tuning().qr.reflector_columns;
   }
   std::size_t memory(const Request& request, const Options& options) const override {
-    const auto [m, n, none] = request.shape;
-    return with_type(request.type, [&, m = m, n = n](auto one) {
+    const Index m = request.shape.m, n = request.shape.n;
+    return with_type(request.type, [&](auto one) {
       return orgqr_bytes<decltype(one)>(options, kind_, m, n, std::min(m, n));
     });
   }
@@ -133,10 +148,10 @@ class OrmqrTraits final : public QrTraits {
   }
   /// From either side.
   std::size_t memory(const Request& request, const Options& options) const override {
-    const auto [m, k, lines] = request.shape;
-    return with_type(request.type, [&, m = m, k = k, lines = lines](auto one) {
-      return std::max(ormqr_bytes<decltype(one)>(options, kind_, Side::left, k, m, lines),
-                      ormqr_bytes<decltype(one)>(options, kind_, Side::right, k, lines, m));
+    const auto [m, k, lines, block] = request.shape;
+    return with_type(request.type, [&, m = m, k = k, lines = lines, block = block](auto one) {
+      return std::max(ormqr_bytes<decltype(one)>(options, kind_, Side::left, k, m, lines, block),
+                      ormqr_bytes<decltype(one)>(options, kind_, Side::right, k, lines, m, block));
     });
   }
 
@@ -156,8 +171,8 @@ const FamilyTraits& gelqf_traits() {
   return kTraits;
 }
 
-const FamilyTraits& geqrf_on_cpu_traits() {
-  static constexpr FactorsOnlyTraits kTraits(nullptr);
+const FamilyTraits& geqrt_traits() {
+  static constexpr GeqrtTraits kTraits;
   return kTraits;
 }
 
@@ -178,11 +193,6 @@ const FamilyTraits& ormqr_traits() {
 
 const FamilyTraits& ormlq_traits() {
   static constexpr OrmqrTraits kTraits(&BreakEven::ormqr, Reflectors::rows);
-  return kTraits;
-}
-
-const FamilyTraits& ormqr_on_cpu_traits() {
-  static constexpr OrmqrTraits kTraits(nullptr);
   return kTraits;
 }
 

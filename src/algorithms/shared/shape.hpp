@@ -13,6 +13,7 @@ struct Shape {
   Index m = 0;
   Index n = 0;
   Index nrhs = 0;
+  Index block = 0;  ///< of geqrt and gemqrt the columns of the caller's blocks
 
   /// Of the largest matrix of the call.
   Index elements() const { return m * std::max(n, nrhs); }

@@ -1,5 +1,5 @@
-// geqrf, gelqf, orgqr, orglq, ormqr, ormlq (and ungqr and so on), geqrt, gemqrt and gels. geqrt,
-// gemqrt and gels of a wide matrix are for the CPU LAPACK, whatever their size and the settings.
+// geqrf, gelqf, orgqr, orglq, ormqr, ormlq (and ungqr and so on), geqrt, gemqrt and gels. gels of a
+// wide matrix is for the CPU LAPACK, whatever its size and the settings.
 //
 // A CPU LAPACK's own drivers (?gels, ?gesvd, ?geev) call these by their names, and look at no
 // `info`. So a call that the device cannot finish needs no memory of its own: the CPU LAPACK works
@@ -37,10 +37,9 @@ bool is_out_of_reach(HostView<const T> a) {
 
 /// In place of route(): the CPU does the call, and what its LAPACK calls from inside.
 template <class T, class OnCpu>
-Index stay_on_cpu(HostView<const T> a, HostView<const T> c, OnCpu on_cpu) {
+Index stay_on_cpu(HostView<const T> a, OnCpu on_cpu) {
   const Nesting nesting;
-  if (nesting.outermost() && (is_out_of_reach(a) || is_out_of_reach(c))) return kNoMemory;
-  return on_cpu();
+  return nesting.outermost() && is_out_of_reach(a) ? kNoMemory : on_cpu();
 }
 
 /// Has the device do a call, which needs no workspace there, by run(). The caller's is left as
@@ -66,6 +65,17 @@ HostView<const T> unitary(const T* tau, Index count) {
     }
   }
   return HostView<const T>(tau, count);
+}
+
+/// What decides where a product with a Q of `reflectors` goes.
+template <class T>
+Call call_of_product(Routine routine, Side side, Op op, HostView<const T> vectors, Index reflectors,
+                     HostView<const T> c) {
+  const bool left = side == Side::left;
+  Call call = make_call<T>(routine, vectors, c);
+  call.shape = {left ? c.rows : c.cols, reflectors, left ? c.cols : c.rows};
+  call.trans = static_cast<char>(op);
+  return call;
 }
 
 /// The last of the columns, or rows, of C.
@@ -102,7 +112,7 @@ Index orgqr(Family family, Reflectors kind, HostView<T> a, Index count, const T*
   const Lapack<T>& cpu = cpu_lapack<T>(family);
   const auto on_cpu = [&](Workspace<T> with) { return cpu::orgqr(cpu, kind, a, count, tau, with); };
   if (work.is_query()) return on_cpu(work);
-  if (count == 0) return stay_on_cpu<T>(a, {}, [&] { return on_cpu(work); });
+  if (count == 0) return stay_on_cpu<T>(a, [&] { return on_cpu(work); });
   const bool rows = kind == Reflectors::rows;
   constexpr Routine kOf[] = {is_complex<T> ? Routine::ungqr : Routine::orgqr,
                              is_complex<T> ? Routine::unglq : Routine::orglq};
@@ -130,15 +140,12 @@ Index ormqr(Family family, Reflectors kind, Side side, Op op, HostView<const T> 
     return cpu::ormqr(cpu, kind, side, op, a, tau, of, with);
   };
   if (work.is_query()) return on_cpu(c, work);
-  const bool rows = kind == Reflectors::rows, left = side == Side::left;
+  const bool rows = kind == Reflectors::rows;
   constexpr Routine kOf[] = {is_complex<T> ? Routine::unmqr : Routine::ormqr,
                              is_complex<T> ? Routine::unmlq : Routine::ormlq};
-  const Index order = left ? c.rows : c.cols, count = rows ? a.rows : a.cols;
-  Call call = make_call<T>(kOf[rows], a, c);
-  call.shape = {order, count, left ? c.cols : c.rows};
-  call.trans = static_cast<char>(op);
+  const Index count = rows ? a.rows : a.cols;
   return route(
-      call, [&] { return on_cpu(c, work); },
+      call_of_product<T>(kOf[rows], side, op, a, count, c), [&] { return on_cpu(c, work); },
       [&](Device& device, const Options& options, Index& committed) {
         return on_device(
             device, work, tau, [&](Workspace<T> with) { on_cpu(c, with); },
@@ -155,16 +162,44 @@ Index ormqr(Family family, Reflectors kind, Side side, Op op, HostView<const T> 
       });
 }
 
+/// tau lies in the workspace until T has come home.
 template <class T>
 Index geqrt(Family family, HostView<T> a, HostView<T> t, T* work) {
-  return stay_on_cpu<T>(a, t, [&] { return cpu::geqrt(cpu_lapack<T>(family), a, t, work); });
+  const Lapack<T>& cpu = cpu_lapack<T>(family);
+  Call call = make_call<T>(Routine::geqrt, a, t);
+  call.shape = {a.rows, a.cols, 0, t.rows};
+  return route(
+      call, [&] { return cpu::geqrt(cpu, a, t, work); },
+      [&](Device& device, const Options& options, Index& committed) {
+        if (device.kind_of(work) == MemoryKind::device) return kNoMemory;
+        algorithms::geqrt(device, options, a, work, t, committed);
+        return Index{0};
+      },
+      [&](const Options&, Index committed) {
+        cpu::finish_geqrt(cpu, a, t, std::min(committed, a.cols), work);
+        return Index{0};
+      });
 }
 
 template <class T>
 Index gemqrt(Family family, Side side, Op op, HostView<const T> v, HostView<const T> t,
              HostView<T> c, T* work) {
-  return stay_on_cpu<T>(
-      v, c, [&] { return cpu::gemqrt(cpu_lapack<T>(family), side, op, v, t, c, work); });
+  const Lapack<T>& cpu = cpu_lapack<T>(family);
+  const auto on_cpu = [&](HostView<T> of) { return cpu::gemqrt(cpu, side, op, v, t, of, work); };
+  Call call = call_of_product<T>(Routine::gemqrt, side, op, v, v.cols, c);
+  call.shape.block = t.rows;
+  call.operands[2] = t.data;
+  return route(
+      call, [&] { return on_cpu(c); },
+      [&](Device& device, const Options& options, Index& committed) {
+        algorithms::ormqr<T>(device, options, side, op, {Reflectors::columns, v, {}, t}, c,
+                             committed);
+        return Index{0};
+      },
+      [&](const Options&, Index committed) {
+        const HostView<T> rest = behind(side, c, committed);
+        return rest.empty() ? 0 : on_cpu(rest);
+      });
 }
 
 /// tau lies in the workspace, where the CPU LAPACK has it, too. Of a wide A, what its ?gels is made
