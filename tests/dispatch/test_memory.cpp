@@ -302,9 +302,10 @@ TYPED_TEST(Memory, OfEigenproblems) {
         this->reckoned(routine, this->kType, {n, n, vectors ? n : 0}, options);
     for (const Uplo uplo : kUplos) {
       auto a = random_matrix<T>(n, n, 1);
-      const std::size_t peak = this->peak([&] {
-        algorithms::syevd<T>(this->device(), options, vectors, uplo, a.view(), w.data());
-      });
+      const algorithms::Eigenproblem<T> problem{
+          uplo, a.view(), w.data(), {0, n}, vectors ? a.view() : HostView<T>()};
+      const std::size_t peak =
+          this->peak([&] { algorithms::solve_eigenproblem<T>(this->device(), options, problem); });
       this->expect_close(reckoned, peak, sizeof(T));
     }
   }

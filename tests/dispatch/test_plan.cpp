@@ -1,6 +1,8 @@
 // Which calls go to the device: pure functions of the call, the settings and the profile.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -180,8 +182,11 @@ TEST(Plans, EigenproblemsAreForTheDeviceWhereItHasAnAlgorithm) {
     const auto routine = static_cast<Routine>(r);
     if (kind_of(routine) != RoutineKind::eigen || routine == Routine::stedc) continue;
     const Shape shape{100000, 100000, 100000};
-    const bool wanted = routine == Routine::syevd || routine == Routine::heevd ||
-                        routine == Routine::sytrd || routine == Routine::hetrd;
+    static constexpr Routine kThere[] = {
+        Routine::syev, Routine::syevd, Routine::syevr, Routine::syevx, Routine::sytrd,
+        Routine::heev, Routine::heevd, Routine::heevr, Routine::heevx, Routine::hetrd};
+    const bool wanted =
+        std::find(std::begin(kThere), std::end(kThere), routine) != std::end(kThere);
     EXPECT_EQ(wants_device(routine, 'd', shape, Settings(), builtin_profile()), wanted);
     EXPECT_EQ(wants_device(routine, 'd', shape, Settings(), builtin_profile(), device.get()),
               wanted);

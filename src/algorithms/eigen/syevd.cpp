@@ -17,6 +17,7 @@
 // T = Q diag(w) Q^T: eigenvectors of A are the columns of Z = H Q. Rows of H and Q but the first
 // one are multiplied, by blocks of reflectors, the last one first. Columns of Z are independent, so
 // they go home by groups, each of which has been through all blocks before the next one begins.
+// Where only some of them are wanted, divide and conquer makes all of Q, but no others go back.
 //
 // An upper triangle becomes a lower one by adjoining.
 
@@ -31,6 +32,19 @@ int exponent_of_scale(R norm) {
   const R most = 1 / least;
   if (norm > 0 && norm < least) return std::ilogb(least) - std::ilogb(norm);
   return norm > most ? std::ilogb(most) - std::ilogb(norm) : 0;
+}
+
+/// Brings a triangle up, and waits for it.
+template <class T>
+void bring_up(Device& device, Index threads, Queue& queue, Uplo uplo, HostView<const T> from,
+              DeviceView<T> to) {
+  Index nothing_home = 0;
+  Transfer transfer(device, threads, nothing_home);
+  transfer.add_upload(make_region<T>(from, to, part_of(uplo)));
+  transfer.start();
+  transfer.before(queue, 0);
+  queue.synchronize();
+  transfer.finish();
 }
 
 /// The tridiagonal matrix of a triangle that has arrived on the device.
@@ -78,10 +92,21 @@ class Reduced {
   DeviceView<T> reflectors() const { return matrix().block(1, 0, n_ - 1, n_ - 1); }
   HostView<const T> tau() const { return {reduction_.tau_here(), n_ - 1}; }
 
-  /// Stores the eigenvalues of A, of which those of T are given.
-  void store(const std::vector<R>& values, R* w) const {
-    std::transform(values.begin(), values.end(), w,
-                   [this](R value) { return std::ldexp(value, -exponent_); });
+  /// The numbers of the eigenvalues that are wanted.
+  Range wanted(const Eigenproblem<T>& problem) const {
+    if (!problem.interval) return problem.numbers;
+    const auto [low, high] = *problem.interval;
+    if (!(low < high)) return {};  // one of them is not a number
+    Tridiagonal<R> t = tridiagonal();
+    t.scale();
+    return eigenvalues_between(t, std::ldexp(low, exponent_), std::ldexp(high, exponent_));
+  }
+  /// Stores so many eigenvalues of A, of which those of T are given.
+  void store(const R* values, Index count, const Eigenproblem<T>& problem) const {
+    std::transform(values, values + count, problem.w, [&](R value) {
+      const R unscaled = std::ldexp(value, -exponent_);
+      return problem.interval ? problem.interval->nearest(unscaled) : unscaled;
+    });
   }
 
  private:
@@ -106,73 +131,60 @@ class Reduced {
 };
 
 template <class T>
-void find_values(Device& device, const Options& options, Uplo uplo, HostView<const T> a,
-                 Real<T>* w) {
-  const Index n = a.rows;
-  Reduced<T> reduced(device, options, uplo, n);
+Index find_values(Device& device, const Options& options, const Eigenproblem<T>& problem) {
+  Reduced<T> reduced(device, options, problem.uplo, problem.a.rows);
   const QueueLease queue(device, Priority::normal, "eigenvalues");
-  Index nothing_home = 0;
-  Transfer transfer(device, options.threads, nothing_home);
-  transfer.add_upload(make_region<T>(a, reduced.matrix(), part_of(uplo)));
-  transfer.start();
-  transfer.before(*queue, 0);
+  bring_up<T>(device, options.threads, *queue, problem.uplo, problem.a, reduced.matrix());
   reduced.reduce(*queue);
   queue->synchronize();
-  transfer.finish();
   Tridiagonal<Real<T>> t = reduced.tridiagonal();
   t.scale();
-  reduced.store(eigenvalues_by_number(device, t, {0, n}), w);
+  const Range wanted = reduced.wanted(problem);
+  reduced.store(eigenvalues_by_number(device, t, wanted).data(), wanted.size(), problem);
+  return wanted.size();
 }
 
 template <class T>
 class EigenvectorsOfHermitian {
  public:
   using R = Real<T>;
-  EigenvectorsOfHermitian(Device& device, const Options& options, Uplo uplo, HostView<T> a)
+  EigenvectorsOfHermitian(Device& device, const Options& options, const Eigenproblem<T>& problem)
       : device_(device),
         options_(options),
-        part_(part_of(uplo)),
-        a_(a),
-        nb_(columns_of_block(options, a.rows)),
-        groups_(partition(a.cols, GivenBlocks<T>::columns_at_once(nb_, a.cols))),
-        reduced_(device, options, uplo, a.rows),
-        solver_(device, a.rows),
-        complex_z_(device, order_of_complex_z(a.rows), order_of_complex_z(a.rows)),
+        problem_(problem),
+        n_(problem.a.rows),
+        nb_(columns_of_block(options, n_)),
+        reduced_(device, options, problem.uplo, n_),
+        solver_(device, n_),
+        complex_z_(device, is_complex<T> ? n_ : 0, is_complex<T> ? problem.z.cols : 0),
         queue_(device, Priority::normal, "eigenvectors") {
-    if (device.kind_of(a.data) != MemoryKind::device) before_.emplace(part_, a);
+    if (problem.is_over_a() && device.kind_of(problem.a.data) != MemoryKind::device) {
+      before_.emplace(part_of(problem.uplo), problem.a);
+    }
   }
-  static std::size_t bytes(const Device& device, const Options& options, Index n) {
+  static std::size_t bytes(const Device& device, const Options& options, Index n, Index vectors) {
     const Index nb = columns_of_block(options, n);
     return Reduced<T>::bytes(device, options, n) + DivideAndConquer<R>::bytes(n) +
-           DeviceMatrix<T>::bytes(order_of_complex_z(n), order_of_complex_z(n)) +
-           GivenBlocks<T>::bytes(n - 1, nb, Side::left, GivenBlocks<T>::columns_at_once(nb, n));
+           DeviceMatrix<T>::bytes(is_complex<T> ? n : 0, is_complex<T> ? vectors : 0) +
+           GivenBlocks<T>::bytes(n - 1, nb, Side::left,
+                                 GivenBlocks<T>::columns_at_once(nb, vectors));
   }
 
-  void run(R* w) {
-    Index columns_home = 0;  // nobody goes on from there
-    Transfer transfer(device_, options_.threads, columns_home);
-    transfer.add_upload(make_region<T>(a_, reduced_.matrix(), part_));
-    const Range all = {0, a_.rows};
-    for (const Range& j : groups_) {
-      transfer.add_download(make_region<T>(a_.block(all, j), z().block(all, j)));
-    }
-    transfer.start();
-    transfer.before(*queue_, 0);
+  /// Returns how many there are.
+  Index run() {
+    bring_up<T>(device_, options_.threads, *queue_, problem_.uplo, problem_.a, reduced_.matrix());
     reduced_.reduce(*queue_);
     if (before_) before_->complete();
     queue_->synchronize();
-    const std::vector<Range> blocks = prepare_way_back();
-    solve();
-    for (std::size_t g = 0; g < groups_.size(); ++g) {
-      const DeviceView<T> below = z().block({1, a_.rows}, groups_[g]);
-      for (auto b = blocks.rbegin(); b != blocks.rend(); ++b) {
-        way_back_->multiply(*queue_, Op::none, *b, below);
-      }
-      transfer.release(*queue_, static_cast<Index>(g));
+    const Range wanted = reduced_.wanted(problem_);
+    if (!wanted.empty()) {
+      prepare_way_back(wanted.size());
+      solve(wanted);
+      go_back(wanted.size());
+      reduced_.store(solver_.eigenvalues().data() + wanted.first, wanted.size(), problem_);
     }
-    transfer.finish();
     if (before_) before_->forget();
-    reduced_.store(solver_.eigenvalues(), w);
+    return wanted.size();
   }
 
  private:
@@ -180,39 +192,53 @@ class EigenvectorsOfHermitian {
     return std::min(options.nb, n - 1);
   }
   /// A real Z has the place of what divide and conquer does not need any more.
-  static Index order_of_complex_z(Index n) { return is_complex<T> ? n : 0; }
-  DeviceView<T> z() const {
+  DeviceView<T> z(Index count) const {
     if constexpr (is_complex<T>) {
-      return complex_z_.view();
+      return complex_z_.view().block(0, 0, n_, count);
     } else {
-      return solver_.spare();
+      return solver_.spare().block(0, 0, n_, count);
     }
   }
 
-  /// The device makes blocks of the reflectors, while the host sees to T. Returns their columns.
-  std::vector<Range> prepare_way_back() {
-    const Index lines = groups_.front().size();
+  /// The device makes blocks of the reflectors, while the host sees to T.
+  void prepare_way_back(Index count) {
+    const Index lines = GivenBlocks<T>::columns_at_once(nb_, count);
     way_back_.emplace(device_, reduced_.reflectors(), reduced_.tau(), nb_, Side::left, lines);
-    const std::vector<Range> blocks = partition(a_.rows - 1, nb_);
     way_back_->prepare(*queue_);
-    for (const Range& b : blocks) way_back_->complete(*queue_, b);
-    return blocks;
+    for (const Range& b : partition(n_ - 1, nb_)) way_back_->complete(*queue_, b);
   }
-  /// Z := Q.
-  void solve() {
+  /// Z becomes some columns of Q.
+  void solve(Range wanted) {
     Tridiagonal<R> t = reduced_.tridiagonal();
     t.cut();
     t.scale();
     solver_.run(*queue_, t);
-    solver_.take(*queue_, as_reals(z()), kRealsOfNumber<T>);
+    solver_.take(*queue_, as_reals(z(wanted.size())), kRealsOfNumber<T>, wanted.first);
+  }
+  void go_back(Index count) {
+    Index columns_home = 0;  // nobody goes on from there
+    Transfer transfer(device_, options_.threads, columns_home);
+    const std::vector<Range> blocks = partition(n_ - 1, nb_);
+    const std::vector<Range> groups = partition(count, GivenBlocks<T>::columns_at_once(nb_, count));
+    const Range all = {0, n_};
+    for (const Range& j : groups) {
+      transfer.add_download(make_region<T>(problem_.z.block(all, j), z(count).block(all, j)));
+    }
+    transfer.start();
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      const DeviceView<T> below = z(count).block({1, n_}, groups[g]);
+      for (auto b = blocks.rbegin(); b != blocks.rend(); ++b) {
+        way_back_->multiply(*queue_, Op::none, *b, below);
+      }
+      transfer.release(*queue_, static_cast<Index>(g));
+    }
+    transfer.finish();
   }
 
   Device& device_;
   const Options& options_;
-  const Part part_;
-  const HostView<T> a_;
-  const Index nb_;
-  const std::vector<Range> groups_;  // of columns of Z
+  const Eigenproblem<T>& problem_;
+  const Index n_, nb_;
   std::optional<OperandBefore<T>> before_;
   Reduced<T> reduced_;
   DivideAndConquer<R> solver_;
@@ -224,24 +250,21 @@ class EigenvectorsOfHermitian {
 }  // namespace
 
 template <class T>
-void syevd(Device& device, const Options& options, bool vectors, Uplo uplo, HostView<T> a,
-           Real<T>* w) {
-  if (vectors) {
-    EigenvectorsOfHermitian<T>(device, options, uplo, a).run(w);
-  } else {
-    find_values<T>(device, options, uplo, a, w);
-  }
+Index solve_eigenproblem(Device& device, const Options& options, const Eigenproblem<T>& problem) {
+  return problem.vectors() ? EigenvectorsOfHermitian<T>(device, options, problem).run()
+                           : find_values<T>(device, options, problem);
 }
 
 template <class T>
-std::size_t syevd_bytes(const Device& device, const Options& options, bool vectors, Index n) {
-  return vectors ? EigenvectorsOfHermitian<T>::bytes(device, options, n)
-                 : Reduced<T>::bytes(device, options, n) + bisection_bytes<Real<T>>(n);
+std::size_t eigenproblem_bytes(const Device& device, const Options& options, Index n,
+                               Index vectors) {
+  return vectors > 0 ? EigenvectorsOfHermitian<T>::bytes(device, options, n, vectors)
+                     : Reduced<T>::bytes(device, options, n) + bisection_bytes<Real<T>>(n);
 }
 
-#define OVERLAPACK_INSTANTIATE(T)                                                     \
-  template void syevd<T>(Device&, const Options&, bool, Uplo, HostView<T>, Real<T>*); \
-  template std::size_t syevd_bytes<T>(const Device&, const Options&, bool, Index);
+#define OVERLAPACK_INSTANTIATE(T)                                                        \
+  template Index solve_eigenproblem<T>(Device&, const Options&, const Eigenproblem<T>&); \
+  template std::size_t eigenproblem_bytes<T>(const Device&, const Options&, Index, Index);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 
 }  // namespace overlapack::algorithms

@@ -79,7 +79,7 @@ double of_driver(double n, double k) {
   return of_reduction(n, k) + of_merges(n, k) + of_way_back(n, k);
 }
 
-class SyevdTraits final : public EigenTraits<of_driver> {
+class DriverTraits final : public EigenTraits<of_driver> {
  public:
   const Tuning::BreakEven::Sizes& builtin_break_evens(const Tuning::BreakEven& sizes,
                                                       bool) const override {
@@ -92,8 +92,8 @@ class SyevdTraits final : public EigenTraits<of_driver> {
   }
   std::size_t memory(const Request& request, const Options& options) const override {
     return with_type(request.type, [&](auto one) {
-      return syevd_bytes<decltype(one)>(request.device, options, request.shape.nrhs > 0,
-                                        request.shape.n);
+      return eigenproblem_bytes<decltype(one)>(request.device, options, request.shape.n,
+                                               request.shape.nrhs);
     });
   }
 };
@@ -107,17 +107,12 @@ double of_orgtr(double n, double) { return 4 * n * n * n / 3; }
 }  // namespace
 
 const FamilyTraits& eigen_traits() {
-  static constexpr OnCpuTraits<of_driver> kTraits;
+  static constexpr DriverTraits kTraits;
   return kTraits;
 }
 
 const FamilyTraits& generalized_eigen_traits() {
   static constexpr OnCpuTraits<of_generalized_driver> kTraits;
-  return kTraits;
-}
-
-const FamilyTraits& syevd_traits() {
-  static constexpr SyevdTraits kTraits;
   return kTraits;
 }
 
