@@ -237,6 +237,10 @@ struct Driver {
   dispatch::DriverCall<T> call(Index* found) const {
     const HostView<T> matrix(a, *n, *n, *lda);
     algorithms::Eigenproblem<T> problem{to_uplo(*uplo), matrix, w, {0, *n}, {}};
+    if (is_generalized()) {
+      problem.type = static_cast<int>(*generalized.itype);
+      problem.b = {generalized.b, *n, *n, *generalized.ldb};
+    }
     if (subset.is('I')) problem.numbers = {Index{*subset.il} - 1, *subset.iu};
     if (subset.is('V')) problem.interval = {*subset.vl, *subset.vu};
     if (vectors()) {
@@ -263,7 +267,7 @@ struct Driver {
   cpu::Integers<I> failures() const { return {marks, *n, vectors() ? Index{*n} : 0}; }
 };
 
-/// Does a call of a driver that the device has an algorithm for. Of order 1 versions of LAPACK want
+/// Does a call of a driver. Of order 1 versions of LAPACK want
 /// workspaces of different sizes, and say different things of supports and failures.
 template <class T, class I, class... Arguments>
 void drive(const Caller& caller, const Driver<T, I>& driver, Arguments... arguments) {
@@ -399,8 +403,8 @@ void gv(const Caller& caller, const I* itype, const char* jobz, const char* uplo
         RWork... rwork) {
   const Works<T, I> works{work, lwork};
   const Driver<T, I> driver{cpu::EigenDriver::ev, jobz, uplo, n, a, lda, w, works, {itype, b, ldb}};
-  serve(caller, driver.check(), itype, jobz, uplo, n, a, lda, b, ldb, w, work, works.size(),
-        rwork..., cpu::Integers<I>{info});
+  drive(caller, driver, itype, jobz, uplo, n, a, lda, b, ldb, w, work, works.size(), rwork...,
+        cpu::Integers<I>{info});
 }
 
 template <class T, class I>
@@ -424,8 +428,8 @@ void gvd(const Caller& caller, const I* itype, const char* jobz, const char* upl
   const Works<T, I> works{work, lwork, iwork, liwork, rwork...};
   const Driver<T, I> driver{cpu::EigenDriver::evd, jobz, uplo, n, a, lda, w, works,
                             {itype, b, ldb}};
-  serve(caller, driver.check(), itype, jobz, uplo, n, a, lda, b, ldb, w, work, works.size(),
-        rwork..., works.integers(), liwork, cpu::Integers<I>{info});
+  drive(caller, driver, itype, jobz, uplo, n, a, lda, b, ldb, w, work, works.size(), rwork...,
+        works.integers(), liwork, cpu::Integers<I>{info});
 }
 
 template <class T, class I>
@@ -453,7 +457,7 @@ void gvx(const Caller& caller, const I* itype, const char* jobz, const char* ran
   const Works<T, I> works{work, lwork, iwork};
   const Driver<T, I> driver{cpu::EigenDriver::evx, jobz,   uplo, n, a, lda, w, works,
                             {itype, b, ldb},       subset, ifail};
-  serve(caller, driver.check(), itype, jobz, range, uplo, n, a, lda, b, ldb, vl, vu, il, iu, abstol,
+  drive(caller, driver, itype, jobz, range, uplo, n, a, lda, b, ldb, vl, vu, il, iu, abstol,
         cpu::Integers<I>{m}, w, z, ldz, work, works.size(), rwork..., works.integers(5 * Index{*n}),
         driver.failures(), cpu::Integers<I>{info});
 }

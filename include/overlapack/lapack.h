@@ -377,10 +377,8 @@ OVERLAPACK_DECLARE(z, _64_, overlapack_complex_double, int64_t)
 #undef OVERLAPACK_DECLARE
 
 /* Eigenvalues, and eigenvectors, of symmetric and of Hermitian matrices. The names below are those
- * for s and d. For c and z "sy" is "he", and "or" is "un": dsyevd, zheevd. Where the CPU
- * LAPACK does a call, its parts may go to the GPU: sytrd, stedc, ormqr, orgqr, potrf. Without a CPU
- * LAPACK info is -1010, and so it is for a matrix in the memory of a GPU, but for syev, syevd,
- * syevr, syevx, sytrd and stedc.
+ * for s and d. For c and z "sy" is "he", and "or" is "un": dsyevd, zheevd. Without a CPU LAPACK
+ * info is -1010, and so it is for a matrix of orgtr and ormtr in the memory of a GPU.
  *
  * syev    Eigenvalues, in ascending order, and eigenvectors, by QR iteration.
  *           jobz   'N': eigenvalues only; 'V': eigenvectors, too

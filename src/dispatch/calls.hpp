@@ -97,7 +97,7 @@ struct EigenCall {
 template <class T>
 Index eigen(std::size_t row, const EigenCall<T>& call, const std::function<Index()>& on_cpu);
 
-/// A call of a driver that the device has an algorithm for.
+/// A call of a driver.
 template <class T>
 struct DriverCall {
   algorithms::Eigenproblem<T> problem;

@@ -296,17 +296,26 @@ TYPED_TEST(Memory, OfEigenproblems) {
   const Index n = this->n();
   const Options options = this->options(kForms[0]);
   std::vector<Real<T>> w(static_cast<std::size_t>(n));
-  const Routine routine = is_complex<T> ? Routine::heevd : Routine::syevd;
-  for (const bool vectors : {false, true}) {
-    const std::size_t reckoned =
-        this->reckoned(routine, this->kType, {n, n, vectors ? n : 0}, options);
-    for (const Uplo uplo : kUplos) {
-      auto a = random_matrix<T>(n, n, 1);
-      const algorithms::Eigenproblem<T> problem{
-          uplo, a.view(), w.data(), {0, n}, vectors ? a.view() : HostView<T>()};
-      const std::size_t peak =
-          this->peak([&] { algorithms::solve_eigenproblem<T>(this->device(), options, problem); });
-      this->expect_close(reckoned, peak, sizeof(T));
+  const Routine routine = is_complex<T> ? Routine::heevd : Routine::syevd,
+                generalized = is_complex<T> ? Routine::hegvd : Routine::sygvd;
+  for (const int type : {0, 1, 2, 3}) {
+    for (const bool vectors : {false, true}) {
+      const std::size_t reckoned = this->reckoned(type == 0 ? routine : generalized, this->kType,
+                                                  {n, n, vectors ? n : 0}, options);
+      for (const Uplo uplo : kUplos) {
+        auto a = random_matrix<T>(n, n, 1), b = positive_definite<T>(n, 2);
+        const algorithms::Eigenproblem<T> problem{uplo,
+                                                  a.view(),
+                                                  w.data(),
+                                                  {0, n},
+                                                  vectors ? a.view() : HostView<T>(),
+                                                  {},
+                                                  type,
+                                                  type == 0 ? HostView<T>() : b.view()};
+        const std::size_t peak = this->peak(
+            [&] { algorithms::solve_eigenproblem<T>(this->device(), options, problem); });
+        this->expect_close(reckoned, peak, sizeof(T));
+      }
     }
   }
 }

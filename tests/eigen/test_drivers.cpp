@@ -25,6 +25,7 @@ using namespace testing_support;
 using namespace testing_support::eigen;
 
 constexpr Kind kDrivers[] = {Kind::ev, Kind::evd, Kind::evr, Kind::evx};
+constexpr Kind kGeneralized[] = {Kind::gv, Kind::gvd, Kind::gvx};
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
@@ -85,6 +86,8 @@ struct Asked {
   }
   Uplo uplo() const { return q.uplo == 'L' ? Uplo::lower : Uplo::upper; }
   bool has_z() const { return has_range(q.kind); }
+  /// That of the data.
+  Padded<T> whole_b() const { return positive_definite<T>(whole.rows(), 2); }
 };
 
 template <class T>
@@ -111,13 +114,18 @@ class Drivers : public RoutedTest {
     if (ours.q.n > 1) {
       Data<T> theirs = before;
       theirs.run(true);
-      EXPECT_EQ(ours.work[0], theirs.work[0]);
-      if (has_sizes(ours.q.kind)) ours.expect_same_sizes(theirs);
+      // LAPACK's generalized drivers say more than a query, if a part of them does.
+      if (!is_generalized(ours.q.kind)) {
+        EXPECT_EQ(ours.work[0], theirs.work[0]);
+        if (has_sizes(ours.q.kind)) ours.expect_same_sizes(theirs);
+      }
+      EXPECT_GE(real(ours.work[0]), static_cast<R>(least_sizes<T>(ours.q).work));
     }
     const Index count = wanted.size();
     EXPECT_EQ(ours.m, asked.has_z() ? count : kUntouched);
     std::vector<double> w(at(count));
     double norm = std::max(std::abs(values.front()), std::abs(values.back()));
+    if (is_generalized(ours.q.kind)) norm *= 30;  // the condition of B
     for (Index j = 0; j < count; ++j) {
       w[at(j)] = static_cast<double>(ours.w[at(j)]) / scale;
       EXPECT_NEAR(w[at(j)], values[at(wanted.first + j)], (10 + ours.q.n) * epsilon<T>() * norm)
@@ -127,6 +135,11 @@ class Drivers : public RoutedTest {
     for (Index j = count; j < ours.q.n; ++j) EXPECT_EQ(ours.w[at(j)], before.w[at(j)]);
     if (asked.has_z() || !ours.q.vectors()) {
       EXPECT_TRUE(same_bits(ours.a, before.a)) << "the CPU has done it";
+    }
+    if (is_generalized(ours.q.kind)) {
+      EXPECT_LE(potrf_residual<T>(asked.uplo(), before.b.view(), std::as_const(ours.b).view()),
+                kMostErrors);
+      EXPECT_TRUE(ours.b.other_triangle_untouched(asked.uplo()));
     }
     if (ours.q.vectors()) expect_vectors(asked, ours, before, w, scale);
     return ours;
@@ -140,7 +153,13 @@ class Drivers : public RoutedTest {
       for (Index i = 0; i < n; ++i) a(i, j) /= scale;
     }
     const auto unit = widen<T>(unit_matrix<T>(n).view());
-    expect_eigenvectors<T>(a, unit, unit, widen<T>(z.block(0, 0, n, count)), w);
+    const auto vectors = widen<T>(z.block(0, 0, n, count));
+    if (is_generalized(ours.q.kind)) {
+      expect_vectors_of_two(ours.q.itype, a, widen<T>(asked.whole_b().view()), vectors, w);
+    } else {
+      expect_eigenvectors<T>(a, unit, vectors, w);
+      expect_orthonormal<T>(unit, vectors);
+    }
     if (!asked.has_z()) return;
     for (Index j = count; j < ours.z.cols(); ++j) {
       for (Index i = 0; i < n; ++i) EXPECT_EQ(ours.z(i, j), before.z(i, j));
@@ -149,13 +168,44 @@ class Drivers : public RoutedTest {
     for (Index j = 0; j < n; ++j) {
       EXPECT_EQ(ours.isuppz[at(2 * j)], supports ? 1 : kUntouched);
       EXPECT_EQ(ours.isuppz[at(2 * j + 1)], supports ? n : kUntouched);
-      EXPECT_EQ(ours.ifail[at(j)], ours.q.kind == Kind::evx && j < count ? 0 : kUntouched);
+      EXPECT_EQ(ours.ifail[at(j)], ours.q.kind != Kind::evr && j < count ? 0 : kUntouched);
     }
   }
 
+  void expect_vectors_of_two(Integer type, const Padded<Wide<T>>& a, const Padded<Wide<T>>& b,
+                             const Padded<Wide<T>>& z, const std::vector<double>& w) {
+    using W = Wide<T>;
+    const auto unit = widen<T>(unit_matrix<T>(a.rows()).view());
+    if (type < 3) {
+      expect_orthonormal<T>(b, z);
+    } else {
+      auto l = b, y = z;
+      ASSERT_EQ(reference::potrf<W>(Uplo::lower, l.view()), 0);
+      reference::trsm<W>(Side::left, Uplo::lower, Op::none, Diag::non_unit, W(1),
+                         std::as_const(l).view(), y.view());
+      expect_orthonormal<T>(unit, y);
+    }
+    const Padded<W> f = type == 1   ? a
+                        : type == 2 ? product(Op::none, a, b)
+                                    : product(Op::none, b, a);
+    expect_eigenvectors<T>(f, type == 1 ? b : unit, z, w);
+  }
+
   template <class F>
-  void for_each_question(F f) {
-    for (const Kind kind : kDrivers) {
+  void for_each_question_of_two(F f) {
+    for (const Integer itype : {1, 2, 3}) {
+      for_each_question(
+          [&](Question q) {
+            q.itype = itype;
+            f(q);
+          },
+          {std::begin(kGeneralized), std::end(kGeneralized)});
+    }
+  }
+  template <class F>
+  void for_each_question(F f, const std::vector<Kind>& kinds = {std::begin(kDrivers),
+                                                                std::end(kDrivers)}) {
+    for (const Kind kind : kinds) {
       for (const char jobz : {'V', 'N'}) {
         for (const char uplo : {'L', 'U'}) {
           Question q{kind, 0};
@@ -330,14 +380,14 @@ TYPED_TEST(Drivers, NoEigenvalueIsBeyondABoundThatIsNotANumber) {
   });
 }
 
-/// All of it, with the matrix as it was.
+/// All of it, with matrices as they were.
 TYPED_TEST(Drivers, AfterAFaultTheCpuDoesTheCall) {
   using T = TypeParam;
   constexpr Index kOrder = 50;
   const auto a = with_spectrum<T>(spectrum<T>(kOrder));
-  this->for_each_question([&](Question q) {
+  const auto fails = [&](Question q) {
     for (const char range : {'A', 'I', 'V'}) {
-      if (range != 'A' && (!has_range(q.kind) || q.uplo == 'U')) continue;
+      if (range != 'A' && (!has_range(q.kind) || q.uplo == 'U' || q.itype > 1)) continue;
       q.range = range;
       q.il = 9;
       q.iu = 30;
@@ -347,14 +397,17 @@ TYPED_TEST(Drivers, AfterAFaultTheCpuDoesTheCall) {
       theirs.run(true);
       without.run();
       Index by_the_cpu = 0;
+      const Index stride = q.itype > 1 ? 7 : q.uplo == 'L' && sizeof(T) == 8 ? 1 : 5;
       const Index faults = this->with_faults(
-          q.uplo == 'L' && sizeof(T) == 8 ? 1 : 3, [&] { ours = asked.data(); },
+          stride, [&] { ours = asked.data(); },
           [&] {
             EXPECT_EQ(ours.run(), 0);
             ours.expect_ends_untouched();
-            const bool by_cpu = same_bits(ours.a, theirs.a) && same_bits(ours.z, theirs.z);
+            const bool by_cpu = same_bits(ours.a, theirs.a) && same_bits(ours.z, theirs.z) &&
+                                same_bits(ours.b, theirs.b);
             const Data<T>& expected = by_cpu ? theirs : without;
             EXPECT_TRUE(same_bits(ours.a, expected.a) && same_bits(ours.z, expected.z));
+            EXPECT_TRUE(same_bits(ours.b, expected.b));
             EXPECT_TRUE(std::equal(ours.w.begin(), ours.w.end(), expected.w.begin()));
             EXPECT_EQ(ours.m, expected.m);
             EXPECT_EQ(ours.isuppz, expected.isuppz);
@@ -365,7 +418,66 @@ TYPED_TEST(Drivers, AfterAFaultTheCpuDoesTheCall) {
       EXPECT_GE(by_the_cpu, faults);
       if (this->HasFailure()) return;
     }
-  });
+  };
+  this->for_each_question(fails);
+  this->for_each_question_of_two(fails);
+}
+
+/// The CPU LAPACK's eigenvalues of a problem with two matrices.
+template <class T>
+std::vector<double> eigenvalues_by_the_cpu(Question q, const Padded<T>& a) {
+  q.kind = Kind::gvd;
+  q.jobz = 'N';
+  Data<T> data = Asked<T>{q, a}.data();
+  EXPECT_EQ(data.run(true), 0);
+  return {data.w.begin(), data.w.end() - 1};
+}
+
+TYPED_TEST(Drivers, GeneralizedProblems) {
+  using T = TypeParam;
+  using R = Real<T>;
+  for (const Index n : {1, 2, 3, 16, 37, 80}) {
+    this->route(dispatch::Algorithm::tiled, 1 + n % 9);
+    const auto a = with_spectrum<T>(spectrum<T>(n));
+    this->for_each_question_of_two([&](Question q) {
+      if (n == 1 && has_range(q.kind)) return;
+      const auto values = eigenvalues_by_the_cpu<T>(q, a);
+      this->solves({q, a}, values, {0, n});
+      if (!has_range(q.kind)) return;
+      q.range = 'I';
+      q.il = static_cast<Integer>(n / 3 + 1);
+      q.iu = static_cast<Integer>(n / 2 + 1);
+      this->solves({q, a}, values, {n / 3, n / 2 + 1});
+      q.range = 'V';
+      const auto behind = [&](Index i) { return R((values[at(i)] + values[at(i + 1)]) / 2); };
+      const Index first = n / 5, last = n - 2;
+      this->solves({q, a, R(-99), R(99)}, values, {0, n});
+      this->solves({q, a, R(99), R(100)}, values, {});
+      if (first >= last) return;
+      this->solves({q, a, behind(first), behind(last)}, values, {first + 1, last + 1});
+    });
+    if (this->HasFailure()) return;
+  }
+}
+
+/// LAPACK says which leading minor, and what it leaves then.
+TYPED_TEST(Drivers, AMatrixBThatIsNotPositiveDefiniteIsLapacks) {
+  using T = TypeParam;
+  const auto a = with_spectrum<T>(spectrum<T>(30));
+  for (const T bad : {T(-1), T(0), T(std::numeric_limits<Real<T>>::quiet_NaN())}) {
+    this->for_each_question_of_two([&](const Question& q) {
+      const Asked<T> asked{q, a};
+      Data<T> ours = asked.data(), theirs = ours;
+      ours.b(20, 20) = theirs.b(20, 20) = bad;
+      ours.run();
+      theirs.run(true);
+      EXPECT_EQ(ours.info, theirs.info);
+      EXPECT_TRUE(ours.info == 30 + 21 || std::isnan(real(bad)));
+      EXPECT_TRUE(same_bits(ours.b, theirs.b));
+      EXPECT_TRUE(same_bits(ours.a, theirs.a));
+      EXPECT_EQ(ours.m, theirs.m);
+    });
+  }
 }
 
 TYPED_TEST(Drivers, FinishedByTheCpuWithoutMemory) {
@@ -393,27 +505,33 @@ TYPED_TEST(Drivers, FinishedByTheCpuWithoutMemory) {
   });
 }
 
-/// A, Z or both.
+/// A, B, Z or all.
 TYPED_TEST(Drivers, OfMatricesOnTheDevice) {
   using T = TypeParam;
+  constexpr int kA = 1, kB = 2, kZ = 4;
   const auto a = with_spectrum<T>(spectrum<T>(70));
-  this->for_each_question([&](Question q) {
+  const auto solves = [&](Question q) {
     q.range = has_range(q.kind) ? 'V' : 'A';
     const Asked<T> asked{q, a, Real<T>(-0.2), Real<T>(0.5)};
     Data<T> here = asked.data();
     here.run();
-    for (const int where : {1, 2, 3}) {
+    for (const int where : {kA, kB, kZ, kA | kZ, kA | kB | kZ}) {
+      if ((where & kB) != 0 && !is_generalized(q.kind)) continue;
+      if ((where & kZ) != 0 && !(asked.has_z() && q.vectors())) continue;
       SCOPED_TRACE(testing::Message() << q << " " << where);
-      if (where > 1 && !(asked.has_z() && q.vectors())) continue;
       Data<T> ours = asked.data();
-      OnDevice<T> of_a(this->device(), ours.a), of_z(this->device(), ours.z);
-      if (where & 1) ours.instead_of_a = of_a.view().data;
-      if (where & 2) ours.instead_of_z = of_z.view().data;
+      OnDevice<T> of_a(this->device(), ours.a), of_b(this->device(), ours.b),
+          of_z(this->device(), ours.z);
+      if (where & kA) ours.instead_of_a = of_a.view().data;
+      if (where & kB) ours.instead_of_b = of_b.view().data;
+      if (where & kZ) ours.instead_of_z = of_z.view().data;
       EXPECT_EQ(ours.run(), 0);
-      if (where & 1) of_a.fetch();
-      if (where & 2) of_z.fetch();
+      if (where & kA) of_a.fetch();
+      if (where & kB) of_b.fetch();
+      if (where & kZ) of_z.fetch();
       EXPECT_EQ(ours.m, here.m);
       EXPECT_TRUE(same_bits(ours.a, here.a));
+      EXPECT_TRUE(same_bits(ours.b, here.b));
       EXPECT_TRUE(same_bits(ours.z, here.z));
       EXPECT_EQ(ours.w, here.w);
       FaultAt fault(5);
@@ -421,7 +539,9 @@ TYPED_TEST(Drivers, OfMatricesOnTheDevice) {
       EXPECT_EQ(ours.run(), dispatch::kNoMemory);
       this->device().set_observer(nullptr);
     }
-  });
+  };
+  this->for_each_question(solves);
+  this->for_each_question_of_two(solves);
 }
 
 }  // namespace

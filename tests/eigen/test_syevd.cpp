@@ -176,7 +176,9 @@ void expect_eigenvectors(const Question<T>& q, const Result<T>& result, int expo
     w[at(j)] = static_cast<double>(result.w[at(j)]) * back;
   }
   const auto unit = widen<T>(unit_matrix<T>(n).view());
-  eigen::expect_eigenvectors<T>(a, unit, unit, widen<T>(result.a.view()), w);
+  const auto z = widen<T>(result.a.view());
+  eigen::expect_eigenvectors<T>(a, unit, z, w);
+  eigen::expect_orthonormal<T>(unit, z);
 }
 
 template <class T>

@@ -20,7 +20,8 @@ struct Interval {
   }
 };
 
-/// Eigenvalues of a Hermitian matrix A, and eigenvectors. A is n x n with n > 0.
+/// Eigenvalues of a Hermitian matrix A, and eigenvectors. A is n x n with n > 0. Or a generalized
+/// problem with a positive definite matrix B.
 template <class T>
 struct Eigenproblem {
   using R = Real<T>;
@@ -33,7 +34,11 @@ struct Eigenproblem {
                   ///< matrix, in either memory. Empty if they are not wanted
   /// Instead of numbers, which are all then: eigenvalues in it.
   std::optional<Interval<R>> interval = {};
+  /// 1: A x = lambda B x; 2: A B x = lambda x; 3: B A x = lambda x; 0: there is no B.
+  int type = 0;
+  HostView<T> b = {};  ///< in either memory; its triangle becomes the Cholesky factor
 
+  bool is_generalized() const { return type != 0; }
   bool vectors() const { return !z.empty(); }
   bool is_over_a() const { return z.data == a.data; }
 };

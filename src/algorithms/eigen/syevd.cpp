@@ -9,6 +9,7 @@
 #include "algorithms/eigen/bisection.hpp"
 #include "algorithms/eigen/divide_and_conquer.hpp"
 #include "algorithms/eigen/operand_before.hpp"
+#include "algorithms/eigen/standard_form.hpp"
 #include "algorithms/eigen/tridiagonalization.hpp"
 #include "algorithms/qr/given_blocks.hpp"
 #include "transfer/transfer.hpp"
@@ -19,7 +20,8 @@
 // they go home by groups, each of which has been through all blocks before the next one begins.
 // Where only some of them are wanted, divide and conquer makes all of Q, but no others go back.
 //
-// An upper triangle becomes a lower one by adjoining.
+// An upper triangle becomes a lower one by adjoining. In a generalized problem A is the C of a
+// standard one (StandardForm).
 
 namespace overlapack::algorithms {
 namespace {
@@ -45,6 +47,21 @@ void bring_up(Device& device, Index threads, Queue& queue, Uplo uplo, HostView<c
   transfer.before(queue, 0);
   queue.synchronize();
   transfer.finish();
+}
+
+/// Brings up what the caller has given. `to` becomes A or, of a generalized problem, C.
+template <class T>
+void bring_up(Device& device, const Options& options, Queue& queue, const Eigenproblem<T>& problem,
+              const std::optional<StandardForm<T>>& standard, DeviceView<T> to) {
+  bring_up<T>(device, options.threads, queue, problem.uplo, problem.a, to);
+  if (!standard) return;
+  bring_up<T>(device, options.threads, queue, problem.uplo, problem.b, standard->b());
+  standard->begin(queue, to);
+}
+/// Of what it has become.
+template <class T>
+Uplo uplo_of(const Eigenproblem<T>& problem) {
+  return problem.is_generalized() ? Uplo::lower : problem.uplo;
 }
 
 /// The tridiagonal matrix of a triangle that has arrived on the device.
@@ -132,15 +149,28 @@ class Reduced {
 
 template <class T>
 Index find_values(Device& device, const Options& options, const Eigenproblem<T>& problem) {
-  Reduced<T> reduced(device, options, problem.uplo, problem.a.rows);
+  Reduced<T> reduced(device, options, uplo_of(problem), problem.a.rows);
+  std::optional<StandardForm<T>> standard;
+  if (problem.is_generalized()) standard.emplace(device, options, problem);
   const QueueLease queue(device, Priority::normal, "eigenvalues");
-  bring_up<T>(device, options.threads, *queue, problem.uplo, problem.a, reduced.matrix());
+  bring_up(device, options, *queue, problem, standard, reduced.matrix());
   reduced.reduce(*queue);
+  if (standard) standard->complete();
   queue->synchronize();
   Tridiagonal<Real<T>> t = reduced.tridiagonal();
   t.scale();
   const Range wanted = reduced.wanted(problem);
-  reduced.store(eigenvalues_by_number(device, t, wanted).data(), wanted.size(), problem);
+  const std::vector<Real<T>> values = eigenvalues_by_number(device, t, wanted);
+  if (standard) {
+    Index columns_home = 0;  // nobody goes on from there
+    Transfer transfer(device, options.threads, columns_home);
+    transfer.add_download(standard->factor());
+    transfer.start();
+    transfer.release(*queue, 0);
+    transfer.finish();
+    standard->forget();
+  }
+  reduced.store(values.data(), wanted.size(), problem);
   return wanted.size();
 }
 
@@ -154,13 +184,14 @@ class EigenvectorsOfHermitian {
         problem_(problem),
         n_(problem.a.rows),
         nb_(columns_of_block(options, n_)),
-        reduced_(device, options, problem.uplo, n_),
+        reduced_(device, options, uplo_of(problem), n_),
         solver_(device, n_),
         complex_z_(device, is_complex<T> ? n_ : 0, is_complex<T> ? problem.z.cols : 0),
         queue_(device, Priority::normal, "eigenvectors") {
     if (problem.is_over_a() && device.kind_of(problem.a.data) != MemoryKind::device) {
       before_.emplace(part_of(problem.uplo), problem.a);
     }
+    if (problem.is_generalized()) standard_.emplace(device, options, problem);
   }
   static std::size_t bytes(const Device& device, const Options& options, Index n, Index vectors) {
     const Index nb = columns_of_block(options, n);
@@ -172,18 +203,20 @@ class EigenvectorsOfHermitian {
 
   /// Returns how many there are.
   Index run() {
-    bring_up<T>(device_, options_.threads, *queue_, problem_.uplo, problem_.a, reduced_.matrix());
+    bring_up(device_, options_, *queue_, problem_, standard_, reduced_.matrix());
     reduced_.reduce(*queue_);
+    if (standard_) standard_->complete();
     if (before_) before_->complete();
     queue_->synchronize();
     const Range wanted = reduced_.wanted(problem_);
     if (!wanted.empty()) {
       prepare_way_back(wanted.size());
       solve(wanted);
-      go_back(wanted.size());
-      reduced_.store(solver_.eigenvalues().data() + wanted.first, wanted.size(), problem_);
     }
+    go_back(wanted.size());
+    reduced_.store(solver_.eigenvalues().data() + wanted.first, wanted.size(), problem_);
     if (before_) before_->forget();
+    if (standard_) standard_->forget();
     return wanted.size();
   }
 
@@ -224,14 +257,17 @@ class EigenvectorsOfHermitian {
     for (const Range& j : groups) {
       transfer.add_download(make_region<T>(problem_.z.block(all, j), z(count).block(all, j)));
     }
+    if (standard_) transfer.add_download(standard_->factor());
     transfer.start();
     for (std::size_t g = 0; g < groups.size(); ++g) {
-      const DeviceView<T> below = z(count).block({1, n_}, groups[g]);
+      const DeviceView<T> columns = z(count).block(all, groups[g]);
       for (auto b = blocks.rbegin(); b != blocks.rend(); ++b) {
-        way_back_->multiply(*queue_, Op::none, *b, below);
+        way_back_->multiply(*queue_, Op::none, *b, columns.block({1, n_}, {0, columns.cols}));
       }
+      if (standard_) standard_->go_back(*queue_, columns);
       transfer.release(*queue_, static_cast<Index>(g));
     }
+    if (standard_) transfer.release(*queue_, static_cast<Index>(groups.size()));
     transfer.finish();
   }
 
@@ -240,6 +276,7 @@ class EigenvectorsOfHermitian {
   const Eigenproblem<T>& problem_;
   const Index n_, nb_;
   std::optional<OperandBefore<T>> before_;
+  std::optional<StandardForm<T>> standard_;
   Reduced<T> reduced_;
   DivideAndConquer<R> solver_;
   const DeviceMatrix<T> complex_z_;
@@ -256,15 +293,16 @@ Index solve_eigenproblem(Device& device, const Options& options, const Eigenprob
 }
 
 template <class T>
-std::size_t eigenproblem_bytes(const Device& device, const Options& options, Index n,
-                               Index vectors) {
-  return vectors > 0 ? EigenvectorsOfHermitian<T>::bytes(device, options, n, vectors)
-                     : Reduced<T>::bytes(device, options, n) + bisection_bytes<Real<T>>(n);
+std::size_t eigenproblem_bytes(const Device& device, const Options& options, bool generalized,
+                               Index n, Index vectors) {
+  const std::size_t of_b = generalized ? StandardForm<T>::bytes(options, n) : 0;
+  return of_b + (vectors > 0 ? EigenvectorsOfHermitian<T>::bytes(device, options, n, vectors)
+                             : Reduced<T>::bytes(device, options, n) + bisection_bytes<Real<T>>(n));
 }
 
 #define OVERLAPACK_INSTANTIATE(T)                                                        \
   template Index solve_eigenproblem<T>(Device&, const Options&, const Eigenproblem<T>&); \
-  template std::size_t eigenproblem_bytes<T>(const Device&, const Options&, Index, Index);
+  template std::size_t eigenproblem_bytes<T>(const Device&, const Options&, bool, Index, Index);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 
 }  // namespace overlapack::algorithms

@@ -1,6 +1,5 @@
 // What plans ask of the routines of the symmetric eigenproblem. The device has algorithms for
-// drivers but the generalized ones, for ?sytrd and for ?stedc. No call of another one is large
-// enough for it.
+// drivers, for ?sytrd and for ?stedc. No call of another one is large enough for it.
 #pragma once
 
 #include "algorithms/shared/family.hpp"

@@ -1,6 +1,6 @@
 // The symmetric eigenproblem: drivers, and the routines that these are made of. The device has
-// algorithms for drivers but the generalized ones, for ?sytrd, and for ?stedc with eigenvectors.
-// All other calls are for the CPU LAPACK, whatever their size and the settings.
+// algorithms for drivers, for ?sytrd, and for ?stedc with eigenvectors. All other calls are for the
+// CPU LAPACK, whatever their size and the settings.
 //
 // A CPU LAPACK's own drivers call the others by their names, and look at no `info` of a routine
 // that cannot fail. So the way by the CPU may need no memory.
@@ -82,7 +82,7 @@ template <class T>
 Index eigen_driver(std::size_t row, const DriverCall<T>& asked,
                    const std::function<Index()>& on_cpu, const std::function<void()>& say_sizes) {
   const algorithms::Eigenproblem<T>& problem = asked.problem;
-  Call call = make_call<T>(routine_of(row), problem.a, {}, problem.z);
+  Call call = make_call<T>(routine_of(row), problem.a, problem.b, problem.z);
   call.shape.nrhs = problem.z.cols;
   call.uplo = static_cast<char>(problem.uplo);
   return route(
