@@ -345,9 +345,8 @@ void add_calls(CLI::App& app, Arguments& given) {
          "--routines", options.routines,
          "potrf, potrs, posv, getrf, getrs, gesv, trtrs, gecon, pocon, trcon, trtri, lauum, "
          "potri, getri, geqrf, gelqf, orgqr, orglq, ormqr, ormlq (or ungqr and so on), gels, "
-         "sytrd (hetrd) and syevd (heevd) with their type letters, e.g. dpotrf; dsgesv, zcgesv, "
-         "dsposv and zcposv "
-         "(default dpotrf,dgetrf)")
+         "sytrd (hetrd), syevd and other drivers (heevd), sygvd (hegvd) with their type letters, "
+         "e.g. dpotrf; dsgesv, zcgesv, dsposv and zcposv (default dpotrf,dgetrf)")
       ->delimiter(',')
       ->check(known)
       ->type_name("NAME");

@@ -44,6 +44,8 @@ struct Works {
                           {position + 2, lrwork == nullptr || *lrwork >= least.rwork},
                           {position + next + 2, liwork == nullptr || *liwork >= least.iwork}});
   }
+  /// LWORK as an argument.
+  cpu::WorkSize<I> size() const { return {lwork}; }
   /// Says sizes in the first elements where the CPU LAPACK has not said them (`said`), or has said
   /// less.
   void see_to_sizes(const cpu::EigenSizes& sizes, bool said) const {
@@ -80,9 +82,25 @@ template <class I>
 I* as_given(cpu::Integers<I> argument) {
   return argument.data;
 }
+template <class I>
+const I* as_given(cpu::WorkSize<I> argument) {
+  return argument.size;
+}
+
+/// What a query has in its place.
+template <class Argument>
+Argument as_query(Argument argument) {
+  return argument;
+}
+template <class I>
+cpu::WorkSize<I> as_query(cpu::WorkSize<I>) {
+  static constexpr I kQuery = -1;
+  return {&kQuery};
+}
 
 /// Does a call with these arguments, the last of which is info. Where they are right, and there is
-/// something to do, on_its_way(on_cpu) does it and returns info. on_cpu() has the CPU LAPACK do it.
+/// something to do, on_its_way(on_cpu, say_sizes) does it and returns info. on_cpu() has the CPU
+/// LAPACK do it; say_sizes() writes to the workspaces what LAPACK leaves there.
 template <class T, class I, class OnItsWay, class... Arguments>
 void serve_by(OnItsWay on_its_way, const Caller& caller, const Checked<T, I>& checked,
               Arguments... arguments) {
@@ -106,26 +124,28 @@ void serve_by(OnItsWay on_its_way, const Caller& caller, const Checked<T, I>& ch
     if (checked.m != nullptr) *checked.m = 0;
     return works.see_to_sizes({}, false);
   }
-  const auto by_cpu_lapack = [&] {
+  const auto by_cpu_lapack = [&](auto... passed) {
     return cpu::forward(dispatch::cpu_lapack<T>(caller.family), caller.row,
                         {call.a.rows, call.a.ld, call.b.rows, call.b.cols, call.b.ld, call.z.ld,
                          least.work, least.rwork, least.iwork},
-                        arguments...);
+                        passed...);
   };
-  if (works.is_query()) {
-    const bool said = by_cpu_lapack();
+  const auto say_sizes = [&] {
+    works.see_to_sizes(least, by_cpu_lapack(as_query(arguments)...));
     info = 0;
-    return works.see_to_sizes(least, said);
-  }
-  const auto on_cpu = [&]() -> Index { return by_cpu_lapack() ? info : dispatch::kNoMemory; };
-  info = static_cast<I>(on_its_way(on_cpu));
+  };
+  if (works.is_query()) return say_sizes();
+  const auto on_cpu = [&]() -> Index {
+    return by_cpu_lapack(arguments...) ? info : dispatch::kNoMemory;
+  };
+  info = static_cast<I>(on_its_way(on_cpu, say_sizes));
 }
 
 /// The same of a call that the device has no algorithm for.
 template <class T, class I, class... Arguments>
 void serve(const Caller& caller, const Checked<T, I>& checked, Arguments... arguments) {
   serve_by(
-      [&](const auto& on_cpu) {
+      [&](const auto& on_cpu, const auto&) {
         return dispatch::eigen<T>(caller.row, checked.call, std::cref(on_cpu));
       },
       caller, checked, arguments...);
@@ -165,9 +185,11 @@ struct Driver {
   const I* n;
   T* a;
   const I* lda;
+  Real<T>* w;
   Works<T, I> works;
   Generalized<T, I> generalized = {};
   Subset<T, I> subset = {};
+  I* marks = nullptr;  ///< ISUPPZ or IFAIL
 
   bool is_generalized() const { return generalized.itype != nullptr; }
   bool has_subset() const { return subset.range != nullptr; }
@@ -211,21 +233,65 @@ struct Driver {
     return {wrong, works, position_of_lwork(), least, *n == 0, call, subset.m};
   }
 
-  /// ISUPPZ, which LAPACK sets where all eigenvectors are asked for; and IFAIL.
-  cpu::Integers<I> support(I* isuppz) const {
-    const bool all = vectors() && !subset.is('V') && subset.count(*n) == *n;
-    return {isuppz, 2 * Index{*n}, all ? 2 * Index{*n} : 0};
+  /// For the device. `found` is as there.
+  dispatch::DriverCall<T> call(Index* found) const {
+    const HostView<T> matrix(a, *n, *n, *lda);
+    algorithms::Eigenproblem<T> problem{to_uplo(*uplo), matrix, w, {0, *n}, {}};
+    if (is_generalized()) {
+      problem.type = static_cast<int>(*generalized.itype);
+      problem.b = {generalized.b, *n, *n, *generalized.ldb};
+    }
+    if (subset.is('I')) problem.numbers = {Index{*subset.il} - 1, *subset.iu};
+    if (subset.is('V')) problem.interval = {*subset.vl, *subset.vu};
+    if (vectors()) {
+      problem.z = has_subset() ? HostView<T>(subset.z, *n, subset.count(*n), *subset.ldz) : matrix;
+    }
+    return {problem, works.all(), marks, found};
   }
-  cpu::Integers<I> failures(I* ifail) const { return {ifail, *n, vectors() ? Index{*n} : 0}; }
+  /// Says what LAPACK does of so many eigenvalues, all eigenvectors of which are right and dense.
+  void say(Index found) const {
+    if (!has_subset()) return;
+    *subset.m = static_cast<I>(found);
+    if (kind == cpu::EigenDriver::evx) {
+      std::fill_n(marks, vectors() ? found : 0, I(0));
+    } else if (has_supports()) {
+      for (Index j = 0; j < found; ++j) marks[2 * j] = 1, marks[2 * j + 1] = *n;
+    }
+  }
+
+  /// ISUPPZ, which LAPACK sets where all eigenvectors are asked for; and IFAIL.
+  bool has_supports() const { return vectors() && !subset.is('V') && subset.count(*n) == *n; }
+  cpu::Integers<I> support() const {
+    return {marks, 2 * Index{*n}, has_supports() ? 2 * Index{*n} : 0};
+  }
+  cpu::Integers<I> failures() const { return {marks, *n, vectors() ? Index{*n} : 0}; }
 };
+
+/// Does a call of a driver. Of order 1 versions of LAPACK want
+/// workspaces of different sizes, and say different things of supports and failures.
+template <class T, class I, class... Arguments>
+void drive(const Caller& caller, const Driver<T, I>& driver, Arguments... arguments) {
+  if (driver.has_subset() && *driver.n == 1) return serve(caller, driver.check(), arguments...);
+  constexpr Index kNotByDevice = -1;
+  Index found = kNotByDevice;
+  const dispatch::DriverCall<T> call = driver.call(&found);
+  serve_by(
+      [&](const auto& on_cpu, const auto& say_sizes) {
+        const Index info =
+            dispatch::eigen_driver<T>(caller.row, call, std::cref(on_cpu), std::cref(say_sizes));
+        if (found != kNotByDevice) driver.say(found);
+        return info;
+      },
+      caller, driver.check(), arguments...);
+}
 
 /// ?syev and ?heev. `rwork` is RWORK, of complex numbers; and here and below LRWORK.
 template <class T, class I, class... RWork>
 void ev(const Caller& caller, const char* jobz, const char* uplo, const I* n, T* a, const I* lda,
         Real<T>* w, T* work, const I* lwork, I* info, RWork... rwork) {
   const Works<T, I> works{work, lwork};
-  const Driver<T, I> driver{cpu::EigenDriver::ev, jobz, uplo, n, a, lda, works};
-  serve(caller, driver.check(), jobz, uplo, n, a, lda, w, work, lwork, rwork...,
+  const Driver<T, I> driver{cpu::EigenDriver::ev, jobz, uplo, n, a, lda, w, works};
+  drive(caller, driver, jobz, uplo, n, a, lda, w, work, works.size(), rwork...,
         cpu::Integers<I>{info});
 }
 
@@ -246,24 +312,9 @@ template <class T, class I, class... RWork>
 void evd(const Caller& caller, const char* jobz, const char* uplo, const I* n, T* a, const I* lda,
          Real<T>* w, T* work, const I* lwork, I* iwork, const I* liwork, I* info, RWork... rwork) {
   const Works<T, I> works{work, lwork, iwork, liwork, rwork...};
-  const Driver<T, I> driver{cpu::EigenDriver::evd, jobz, uplo, n, a, lda, works};
-  const Checked<T, I> checked = driver.check();
-  const dispatch::SyevdCall<T> call{driver.vectors(), to_uplo(*uplo), HostView<T>(a, *n, *n, *lda),
-                                    w, works.all()};
-  const auto say_sizes = [&] {
-    const I query = cpu::Workspace<T>::kQuery;
-    I told = 0;
-    const bool said = cpu::forward(dispatch::cpu_lapack<T>(caller.family), caller.row, {*n, *lda},
-                                   jobz, uplo, n, a, lda, w, work, &query, rwork...,
-                                   works.integers(), liwork, cpu::Integers<I>{&told});
-    works.see_to_sizes(checked.least, said);
-  };
-  serve_by(
-      [&](const auto& on_cpu) {
-        return dispatch::syevd<T>(call, std::cref(on_cpu), std::cref(say_sizes));
-      },
-      caller, checked, jobz, uplo, n, a, lda, w, work, lwork, rwork..., works.integers(), liwork,
-      cpu::Integers<I>{info});
+  const Driver<T, I> driver{cpu::EigenDriver::evd, jobz, uplo, n, a, lda, w, works};
+  drive(caller, driver, jobz, uplo, n, a, lda, w, work, works.size(), rwork..., works.integers(),
+        liwork, cpu::Integers<I>{info});
 }
 
 template <class T, class I>
@@ -287,10 +338,11 @@ void evr(const Caller& caller, const char* jobz, const char* range, const char* 
          const I* lwork, I* iwork, const I* liwork, I* info, RWork... rwork) {
   const Subset<T, I> subset{range, vl, vu, il, iu, m, z, ldz};
   const Works<T, I> works{work, lwork, iwork, liwork, rwork...};
-  const Driver<T, I> driver{cpu::EigenDriver::evr, jobz, uplo, n, a, lda, works, {}, subset};
-  serve(caller, driver.check(), jobz, range, uplo, n, a, lda, vl, vu, il, iu, abstol,
-        cpu::Integers<I>{m}, w, z, ldz, driver.support(isuppz), work, lwork, rwork...,
-        works.integers(), liwork, cpu::Integers<I>{info});
+  const Driver<T, I> driver{
+      cpu::EigenDriver::evr, jobz, uplo, n, a, lda, w, works, {}, subset, isuppz};
+  drive(caller, driver, jobz, range, uplo, n, a, lda, vl, vu, il, iu, abstol, cpu::Integers<I>{m},
+        w, z, ldz, driver.support(), work, works.size(), rwork..., works.integers(), liwork,
+        cpu::Integers<I>{info});
 }
 
 template <class T, class I>
@@ -319,10 +371,11 @@ void evx(const Caller& caller, const char* jobz, const char* range, const char* 
          I* iwork, I* ifail, I* info, RWork... rwork) {
   const Subset<T, I> subset{range, vl, vu, il, iu, m, z, ldz};
   const Works<T, I> works{work, lwork, iwork};
-  const Driver<T, I> driver{cpu::EigenDriver::evx, jobz, uplo, n, a, lda, works, {}, subset};
-  serve(caller, driver.check(), jobz, range, uplo, n, a, lda, vl, vu, il, iu, abstol,
-        cpu::Integers<I>{m}, w, z, ldz, work, lwork, rwork..., works.integers(5 * Index{*n}),
-        driver.failures(ifail), cpu::Integers<I>{info});
+  const Driver<T, I> driver{
+      cpu::EigenDriver::evx, jobz, uplo, n, a, lda, w, works, {}, subset, ifail};
+  drive(caller, driver, jobz, range, uplo, n, a, lda, vl, vu, il, iu, abstol, cpu::Integers<I>{m},
+        w, z, ldz, work, works.size(), rwork..., works.integers(5 * Index{*n}), driver.failures(),
+        cpu::Integers<I>{info});
 }
 
 template <class T, class I>
@@ -349,8 +402,8 @@ void gv(const Caller& caller, const I* itype, const char* jobz, const char* uplo
         const I* lda, T* b, const I* ldb, Real<T>* w, T* work, const I* lwork, I* info,
         RWork... rwork) {
   const Works<T, I> works{work, lwork};
-  const Driver<T, I> driver{cpu::EigenDriver::ev, jobz, uplo, n, a, lda, works, {itype, b, ldb}};
-  serve(caller, driver.check(), itype, jobz, uplo, n, a, lda, b, ldb, w, work, lwork, rwork...,
+  const Driver<T, I> driver{cpu::EigenDriver::ev, jobz, uplo, n, a, lda, w, works, {itype, b, ldb}};
+  drive(caller, driver, itype, jobz, uplo, n, a, lda, b, ldb, w, work, works.size(), rwork...,
         cpu::Integers<I>{info});
 }
 
@@ -373,8 +426,9 @@ void gvd(const Caller& caller, const I* itype, const char* jobz, const char* upl
          const I* lda, T* b, const I* ldb, Real<T>* w, T* work, const I* lwork, I* iwork,
          const I* liwork, I* info, RWork... rwork) {
   const Works<T, I> works{work, lwork, iwork, liwork, rwork...};
-  const Driver<T, I> driver{cpu::EigenDriver::evd, jobz, uplo, n, a, lda, works, {itype, b, ldb}};
-  serve(caller, driver.check(), itype, jobz, uplo, n, a, lda, b, ldb, w, work, lwork, rwork...,
+  const Driver<T, I> driver{cpu::EigenDriver::evd, jobz, uplo, n, a, lda, w, works,
+                            {itype, b, ldb}};
+  drive(caller, driver, itype, jobz, uplo, n, a, lda, b, ldb, w, work, works.size(), rwork...,
         works.integers(), liwork, cpu::Integers<I>{info});
 }
 
@@ -401,11 +455,11 @@ void gvx(const Caller& caller, const I* itype, const char* jobz, const char* ran
          const I* ldz, T* work, const I* lwork, I* iwork, I* ifail, I* info, RWork... rwork) {
   const Subset<T, I> subset{range, vl, vu, il, iu, m, z, ldz};
   const Works<T, I> works{work, lwork, iwork};
-  const Driver<T, I> driver{cpu::EigenDriver::evx, jobz,  uplo, n, a, lda, works,
-                            {itype, b, ldb},       subset};
-  serve(caller, driver.check(), itype, jobz, range, uplo, n, a, lda, b, ldb, vl, vu, il, iu, abstol,
-        cpu::Integers<I>{m}, w, z, ldz, work, lwork, rwork..., works.integers(5 * Index{*n}),
-        driver.failures(ifail), cpu::Integers<I>{info});
+  const Driver<T, I> driver{cpu::EigenDriver::evx, jobz,   uplo, n, a, lda, w, works,
+                            {itype, b, ldb},       subset, ifail};
+  drive(caller, driver, itype, jobz, range, uplo, n, a, lda, b, ldb, vl, vu, il, iu, abstol,
+        cpu::Integers<I>{m}, w, z, ldz, work, works.size(), rwork..., works.integers(5 * Index{*n}),
+        driver.failures(), cpu::Integers<I>{info});
 }
 
 template <class T, class I>
@@ -436,21 +490,13 @@ void reduce(const Caller& caller, const char* uplo, const I* n, T* a, const I* l
       first_invalid({{1, is_uplo(*uplo)}, {2, *n >= 0}, {4, *lda >= at_least_one(*n)}});
   const HostView<T> matrix(a, *n, *n, *lda);
   const Works<T, I> works{work, lwork};
-  const auto say_sizes = [&] {
-    const I query = cpu::Workspace<T>::kQuery;
-    I told = 0;
-    const bool said =
-        cpu::forward(dispatch::cpu_lapack<T>(caller.family), caller.row, {*n, *lda}, uplo, n, a,
-                     lda, d, e, tau, work, &query, cpu::Integers<I>{&told});
-    works.see_to_sizes({}, said);
-  };
   serve_by(
-      [&](const auto& on_cpu) {
+      [&](const auto& on_cpu, const auto& say_sizes) {
         return dispatch::sytrd<T>(to_uplo(*uplo), matrix, d, e, tau, work, std::cref(on_cpu),
                                   std::cref(say_sizes));
       },
       caller, Checked<T, I>{wrong, works, 9, {}, *n == 0, {matrix}}, uplo, n, a, lda, d, e, tau,
-      work, lwork, cpu::Integers<I>{info});
+      work, works.size(), cpu::Integers<I>{info});
 }
 
 template <class T, class I>
@@ -550,7 +596,7 @@ void divide_and_conquer(const Caller& caller, const char* compz, const I* n, Rea
                                                  HostView<T>(z, *n, *n, *ldz), works.all()};
   const auto say_sizes = [&] { works.see_to_sizes(least, false); };
   serve_by(
-      [&](const auto& on_cpu) {
+      [&](const auto& on_cpu, const auto&) {
         return vectors ? dispatch::stedc<T>(tridiagonal, std::cref(on_cpu), std::cref(say_sizes))
                        : dispatch::eigen<T>(caller.row, call, std::cref(on_cpu));
       },

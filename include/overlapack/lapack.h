@@ -377,9 +377,8 @@ OVERLAPACK_DECLARE(z, _64_, overlapack_complex_double, int64_t)
 #undef OVERLAPACK_DECLARE
 
 /* Eigenvalues, and eigenvectors, of symmetric and of Hermitian matrices. The names below are those
- * for s and d. For c and z "sy" is "he", and "or" is "un": dsyevd, zheevd. The CPU LAPACK does all
- * this. Without one info is -1010, and so it is for a matrix in the memory of a GPU. Parts of it
- * may go to the GPU: ormqr, orgqr, potrf.
+ * for s and d. For c and z "sy" is "he", and "or" is "un": dsyevd, zheevd. Without a CPU LAPACK
+ * info is -1010, and so it is for a matrix of orgtr and ormtr in the memory of a GPU.
  *
  * syev    Eigenvalues, in ascending order, and eigenvectors, by QR iteration.
  *           jobz   'N': eigenvalues only; 'V': eigenvectors, too

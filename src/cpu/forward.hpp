@@ -25,6 +25,12 @@ struct Integers {
   Index results = 1;
 };
 
+/// The size of a workspace.
+template <class I>
+struct WorkSize {
+  const I* size;
+};
+
 /// An argument of the caller as a library with integers of type J takes it.
 template <class J, class Argument>
 class Passed {
@@ -56,6 +62,12 @@ class Passed<J, const std::int32_t*> : public PassedSize<J, std::int32_t> {
 template <class J>
 class Passed<J, const std::int64_t*> : public PassedSize<J, std::int64_t> {
   using PassedSize<J, std::int64_t>::PassedSize;
+};
+
+template <class J, class I>
+class Passed<J, WorkSize<I>> : public PassedSize<J, I> {
+ public:
+  Passed(WorkSize<I> argument) : PassedSize<J, I>(argument.size) {}
 };
 
 template <class J, class I>

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <functional>
 
+#include "algorithms/eigen/eigenproblem.hpp"
 #include "algorithms/update/on_cpu.hpp"
 #include "algorithms/update/rank_one.hpp"
 #include "cpu/condition.hpp"
@@ -97,19 +98,18 @@ struct EigenCall {
 template <class T>
 Index eigen(std::size_t row, const EigenCall<T>& call, const std::function<Index()>& on_cpu);
 
-/// A call of ?syevd or ?heevd.
+/// A call of a driver.
 template <class T>
-struct SyevdCall {
-  bool vectors;
-  Uplo uplo;
-  HostView<T> a;
-  Real<T>* w;
-  std::array<const void*, 3> workspaces;  ///< to know whether they can be written
+struct DriverCall {
+  algorithms::Eigenproblem<T> problem;
+  std::array<const void*, 3> workspaces;  ///< here and below: to know whether they can be written
+  const void* marks;                      ///< likewise; ISUPPZ, IFAIL or null
+  Index* found;  ///< becomes the number of eigenvalues, if the device has done the call
 };
 /// As eigen(). say_sizes() writes to the workspaces what LAPACK leaves there.
 template <class T>
-Index syevd(const SyevdCall<T>& call, const std::function<Index()>& on_cpu,
-            const std::function<void()>& say_sizes);
+Index eigen_driver(std::size_t row, const DriverCall<T>& call, const std::function<Index()>& on_cpu,
+                   const std::function<void()>& say_sizes);
 
 /// ?sytrd, or ?hetrd. d, e and tau have n, n - 1 and n - 1 elements. `work`, `on_cpu` and
 /// say_sizes() are as above.
@@ -123,9 +123,9 @@ struct TridiagonalCall {
   Real<T>* d;
   const Real<T>* e;
   HostView<T> z;
-  std::array<const void*, 3> workspaces;  ///< to know whether they can be written
+  std::array<const void*, 3> workspaces;
 };
-/// As eigen(). say_sizes() writes to the workspaces what LAPACK leaves there.
+/// As eigen_driver().
 template <class T>
 Index stedc(const TridiagonalCall<T>& call, const std::function<Index()>& on_cpu,
             const std::function<void()>& say_sizes);

@@ -295,25 +295,35 @@ TYPED_TEST(Memory, OfEigenproblems) {
   using T = TypeParam;
   const Index n = this->n();
   std::vector<Real<T>> w(static_cast<std::size_t>(n));
-  const Routine routine = is_complex<T> ? Routine::heevd : Routine::syevd;
-  const auto expect_reckoned = [&](const Options& options, bool vectors) {
-    const std::size_t reckoned =
-        this->reckoned(routine, this->kType, {n, n, vectors ? n : 0}, options);
+  const Routine routine = is_complex<T> ? Routine::heevd : Routine::syevd,
+                generalized = is_complex<T> ? Routine::hegvd : Routine::sygvd;
+  const auto expect_reckoned = [&](const Options& options, int type, bool vectors) {
+    const std::size_t reckoned = this->reckoned(type == 0 ? routine : generalized, this->kType,
+                                                {n, n, vectors ? n : 0}, options);
     for (const Uplo uplo : kUplos) {
-      auto a = random_matrix<T>(n, n, 1);
-      const std::size_t peak = this->peak([&] {
-        algorithms::syevd<T>(this->device(), options, vectors, uplo, a.view(), w.data());
-      });
+      auto a = random_matrix<T>(n, n, 1), b = positive_definite<T>(n, 2);
+      const algorithms::Eigenproblem<T> problem{uplo,
+                                                a.view(),
+                                                w.data(),
+                                                {0, n},
+                                                vectors ? a.view() : HostView<T>(),
+                                                {},
+                                                type,
+                                                type == 0 ? HostView<T>() : b.view()};
+      const std::size_t peak = this->peak(
+          [&] { algorithms::solve_eigenproblem<T>(this->device(), options, problem); });
       this->expect_close(reckoned, peak, sizeof(T));
     }
     return reckoned;
   };
-  for (const bool vectors : {false, true}) {
-    Options options = this->options(kForms[0]);
-    const std::size_t of_two_stages = expect_reckoned(options, vectors);
-    if (n < this->device().tuning().eigen.two_stages_from_order) continue;
-    options.memory = of_two_stages - 1;
-    EXPECT_LE(expect_reckoned(options, vectors), options.memory) << "one stage takes less";
+  for (const int type : {0, 1, 2, 3}) {
+    for (const bool vectors : {false, true}) {
+      Options options = this->options(kForms[0]);
+      const std::size_t of_two_stages = expect_reckoned(options, type, vectors);
+      if (n < this->device().tuning().eigen.two_stages_from_order) continue;
+      options.memory = of_two_stages - 1;
+      EXPECT_LE(expect_reckoned(options, type, vectors), options.memory) << "one stage takes less";
+    }
   }
 }
 

@@ -197,19 +197,21 @@ TYPED_TEST(TwoStages, FromTheOrderOfTheTableOn) {
     for (const bool enough : {false, true}) {
       for (const Index n : {from - 1, from}) {
         Options options = this->options();
-        options.memory = algorithms::syevd_bytes<T>(this->device(), options, vectors, n);
+        options.memory = algorithms::eigenproblem_bytes<T>(this->device(), options, false, n, vectors ? n : 0);
         if (!enough) --options.memory;
         auto a = make<T>(Kind::random, n);
         std::vector<Real<T>> w(at(n));
         Calls calls;
         this->device().set_observer(&calls);
-        algorithms::syevd<T>(this->device(), options, vectors, Uplo::lower, a.view(), w.data());
+        algorithms::solve_eigenproblem<T>(
+            this->device(), options,
+            {Uplo::lower, a.view(), w.data(), {0, n}, vectors ? a.view() : HostView<T>()});
         this->device().set_observer(nullptr);
         const bool two = n == from && enough;
         EXPECT_EQ(calls.of("geqrf_panel") > 0, two) << n << ", " << vectors;
         if (n == from && !enough) {
           EXPECT_GT(calls.of("sytrd_panel"), 0);
-          EXPECT_LE(algorithms::syevd_bytes<T>(this->device(), options, vectors, n),
+          EXPECT_LE(algorithms::eigenproblem_bytes<T>(this->device(), options, false, n, vectors ? n : 0),
                     options.memory);
         }
       }

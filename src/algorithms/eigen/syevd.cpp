@@ -11,13 +11,15 @@
 #include "algorithms/eigen/divide_and_conquer.hpp"
 #include "algorithms/eigen/operand_before.hpp"
 #include "algorithms/eigen/reduction.hpp"
+#include "algorithms/eigen/standard_form.hpp"
 #include "transfer/transfer.hpp"
 
 // A = H T H^H by the reduction, whose reflectors stay on the device, and then T = Q diag(w) Q^T:
 // eigenvectors of A are the columns of Z = H Q. Columns of Z are independent, so they go home by
-// groups, each of which has been multiplied by all of H before the next one begins.
+// groups, each of which has been multiplied by all of H before the next one begins. Where only some of them are wanted, divide and conquer makes all of Q, but no others go back.
 //
-// An upper triangle becomes a lower one by adjoining.
+// An upper triangle becomes a lower one by adjoining. In a generalized problem A is the C of a
+// standard one (StandardForm).
 
 namespace overlapack::algorithms {
 namespace {
@@ -30,6 +32,34 @@ int exponent_of_scale(R norm) {
   const R most = 1 / least;
   if (norm > 0 && norm < least) return std::ilogb(least) - std::ilogb(norm);
   return norm > most ? std::ilogb(most) - std::ilogb(norm) : 0;
+}
+
+/// Brings a triangle up, and waits for it.
+template <class T>
+void bring_up(Device& device, Index threads, Queue& queue, Uplo uplo, HostView<const T> from,
+              DeviceView<T> to) {
+  Index nothing_home = 0;
+  Transfer transfer(device, threads, nothing_home);
+  transfer.add_upload(make_region<T>(from, to, part_of(uplo)));
+  transfer.start();
+  transfer.before(queue, 0);
+  queue.synchronize();
+  transfer.finish();
+}
+
+/// Brings up what the caller has given. `to` becomes A or, of a generalized problem, C.
+template <class T>
+void bring_up(Device& device, const Options& options, Queue& queue, const Eigenproblem<T>& problem,
+              const std::optional<StandardForm<T>>& standard, DeviceView<T> to) {
+  bring_up<T>(device, options.threads, queue, problem.uplo, problem.a, to);
+  if (!standard) return;
+  bring_up<T>(device, options.threads, queue, problem.uplo, problem.b, standard->b());
+  standard->begin(queue, to);
+}
+/// Of what it has become.
+template <class T>
+Uplo uplo_of(const Eigenproblem<T>& problem) {
+  return problem.is_generalized() ? Uplo::lower : problem.uplo;
 }
 
 /// The tridiagonal matrix of a triangle that has arrived on the device.
@@ -77,10 +107,21 @@ class Reduced {
   /// To be multiplied by, once prepared.
   Reduction<T>& reduction() const { return *reduction_; }
 
-  /// Stores the eigenvalues of A, of which those of T are given.
-  void store(const std::vector<R>& values, R* w) const {
-    std::transform(values.begin(), values.end(), w,
-                   [this](R value) { return std::ldexp(value, -exponent_); });
+  /// The numbers of the eigenvalues that are wanted.
+  Range wanted(const Eigenproblem<T>& problem) const {
+    if (!problem.interval) return problem.numbers;
+    const auto [low, high] = *problem.interval;
+    if (!(low < high)) return {};  // one of them is not a number
+    Tridiagonal<R> t = tridiagonal();
+    t.scale();
+    return eigenvalues_between(t, std::ldexp(low, exponent_), std::ldexp(high, exponent_));
+  }
+  /// Stores so many eigenvalues of A, of which those of T are given.
+  void store(const R* values, Index count, const Eigenproblem<T>& problem) const {
+    std::transform(values, values + count, problem.w, [&](R value) {
+      const R unscaled = std::ldexp(value, -exponent_);
+      return problem.interval ? problem.interval->nearest(unscaled) : unscaled;
+    });
   }
 
  private:
@@ -102,99 +143,139 @@ class Reduced {
 };
 
 template <class T>
-void find_values(Device& device, const Options& options, Uplo uplo, HostView<const T> a,
-                 Real<T>* w) {
-  const Index n = a.rows;
-  Reduced<T> reduced(device, options, false, uplo, n, bisection_bytes<Real<T>>(n));
+std::size_t bytes_of_standard_form(const Options& options, bool generalized, Index n) {
+  return generalized ? StandardForm<T>::bytes(options, n) : 0;
+}
+
+/// Of device memory, but for the reduction.
+template <class T>
+std::size_t bytes_besides_values(const Options& options, bool generalized, Index n) {
+  return bytes_of_standard_form<T>(options, generalized, n) + bisection_bytes<Real<T>>(n);
+}
+
+template <class T>
+Index find_values(Device& device, const Options& options, const Eigenproblem<T>& problem) {
+  const Index n = problem.a.rows;
+  Reduced<T> reduced(device, options, false, uplo_of(problem), n,
+                     bytes_besides_values<T>(options, problem.is_generalized(), n));
+  std::optional<StandardForm<T>> standard;
+  if (problem.is_generalized()) standard.emplace(device, options, problem);
   const QueueLease queue(device, Priority::normal, "eigenvalues");
-  Index nothing_home = 0;
-  Transfer transfer(device, options.threads, nothing_home);
-  transfer.add_upload(make_region<T>(a, reduced.matrix(), part_of(uplo)));
-  transfer.start();
-  transfer.before(*queue, 0);
+  bring_up(device, options, *queue, problem, standard, reduced.matrix());
   reduced.reduce(*queue);
+  if (standard) standard->complete();
   queue->synchronize();
-  transfer.finish();
   Tridiagonal<Real<T>> t = reduced.tridiagonal();
   t.scale();
-  reduced.store(eigenvalues_by_number(device, t, {0, n}), w);
+  const Range wanted = reduced.wanted(problem);
+  const std::vector<Real<T>> values = eigenvalues_by_number(device, t, wanted);
+  if (standard) {
+    Index columns_home = 0;  // nobody goes on from there
+    Transfer transfer(device, options.threads, columns_home);
+    transfer.add_download(standard->factor());
+    transfer.start();
+    transfer.release(*queue, 0);
+    transfer.finish();
+    standard->forget();
+  }
+  reduced.store(values.data(), wanted.size(), problem);
+  return wanted.size();
 }
 
 template <class T>
 class EigenvectorsOfHermitian {
  public:
   using R = Real<T>;
-  EigenvectorsOfHermitian(Device& device, const Options& options, Uplo uplo, HostView<T> a)
+  EigenvectorsOfHermitian(Device& device, const Options& options, const Eigenproblem<T>& problem)
       : device_(device),
         options_(options),
-        part_(part_of(uplo)),
-        a_(a),
-        groups_(partition(a.cols, vectors_at_once<T>(options, a.cols))),
-        reduced_(device, options, true, uplo, a.rows, bytes_besides(a.rows)),
-        solver_(device, a.rows),
-        complex_z_(device, order_of_complex_z(a.rows), order_of_complex_z(a.rows)),
+        problem_(problem),
+        n_(problem.a.rows),
+        reduced_(device, options, true, uplo_of(problem), n_,
+                 bytes_besides(options, problem.is_generalized(), n_, problem.z.cols)),
+        solver_(device, n_),
+        complex_z_(device, is_complex<T> ? n_ : 0, is_complex<T> ? problem.z.cols : 0),
         queue_(device, Priority::normal, "eigenvectors") {
-    if (device.kind_of(a.data) != MemoryKind::device) before_.emplace(part_, a);
+    if (problem.is_over_a() && device.kind_of(problem.a.data) != MemoryKind::device) {
+      before_.emplace(part_of(problem.uplo), problem.a);
+    }
+    if (problem.is_generalized()) standard_.emplace(device, options, problem);
   }
-  static std::size_t bytes(const Device& device, const Options& options, Index n) {
-    return Reduced<T>::bytes(device, options, true, n, bytes_besides(n)) + bytes_besides(n);
+  static std::size_t bytes(const Device& device, const Options& options, bool generalized, Index n,
+                           Index vectors) {
+    const std::size_t besides = bytes_besides(options, generalized, n, vectors);
+    return Reduced<T>::bytes(device, options, true, n, besides) + besides;
   }
 
-  void run(R* w) {
-    Index columns_home = 0;  // nobody goes on from there
-    Transfer transfer(device_, options_.threads, columns_home);
-    transfer.add_upload(make_region<T>(a_, reduced_.matrix(), part_));
-    const Range all = {0, a_.rows};
-    for (const Range& j : groups_) {
-      transfer.add_download(make_region<T>(a_.block(all, j), z().block(all, j)));
-    }
-    transfer.start();
-    transfer.before(*queue_, 0);
+  /// Returns how many there are.
+  Index run() {
+    bring_up(device_, options_, *queue_, problem_, standard_, reduced_.matrix());
     reduced_.reduce(*queue_);
+    if (standard_) standard_->complete();
     if (before_) before_->complete();
     queue_->synchronize();
-    reduced_.reduction().prepare(*queue_);  // while the host sees to T
-    solve();
-    for (std::size_t g = 0; g < groups_.size(); ++g) {
-      reduced_.reduction().multiply(*queue_, z().block(all, groups_[g]));
-      transfer.release(*queue_, static_cast<Index>(g));
+    const Range wanted = reduced_.wanted(problem_);
+    if (!wanted.empty()) {
+      reduced_.reduction().prepare(*queue_);  // while the host sees to T
+      solve(wanted);
     }
-    transfer.finish();
+    go_back(wanted.size());
+    reduced_.store(solver_.eigenvalues().data() + wanted.first, wanted.size(), problem_);
     if (before_) before_->forget();
-    reduced_.store(solver_.eigenvalues(), w);
+    if (standard_) standard_->forget();
+    return wanted.size();
   }
 
  private:
   /// Of device memory, but for the reduction.
-  static std::size_t bytes_besides(Index n) {
-    return DivideAndConquer<R>::bytes(n) +
-           DeviceMatrix<T>::bytes(order_of_complex_z(n), order_of_complex_z(n));
+  static std::size_t bytes_besides(const Options& options, bool generalized, Index n,
+                                   Index vectors) {
+    return bytes_of_standard_form<T>(options, generalized, n) + DivideAndConquer<R>::bytes(n) +
+           DeviceMatrix<T>::bytes(is_complex<T> ? n : 0, is_complex<T> ? vectors : 0);
   }
   /// A real Z has the place of what divide and conquer does not need any more.
-  static Index order_of_complex_z(Index n) { return is_complex<T> ? n : 0; }
-  DeviceView<T> z() const {
+  DeviceView<T> z(Index count) const {
     if constexpr (is_complex<T>) {
-      return complex_z_.view();
+      return complex_z_.view().block(0, 0, n_, count);
     } else {
-      return solver_.spare();
+      return solver_.spare().block(0, 0, n_, count);
     }
   }
 
-  /// Z := Q.
-  void solve() {
+  /// Z becomes some columns of Q.
+  void solve(Range wanted) {
     Tridiagonal<R> t = reduced_.tridiagonal();
     t.cut();
     t.scale();
     solver_.run(*queue_, t);
-    solver_.take(*queue_, as_reals(z()), kRealsOfNumber<T>);
+    solver_.take(*queue_, as_reals(z(wanted.size())), kRealsOfNumber<T>, wanted.first);
+  }
+  void go_back(Index count) {
+    Index columns_home = 0;  // nobody goes on from there
+    Transfer transfer(device_, options_.threads, columns_home);
+    const std::vector<Range> groups = partition(count, vectors_at_once<T>(options_, n_));
+    const Range all = {0, n_};
+    for (const Range& j : groups) {
+      transfer.add_download(make_region<T>(problem_.z.block(all, j), z(count).block(all, j)));
+    }
+    if (standard_) transfer.add_download(standard_->factor());
+    transfer.start();
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      const DeviceView<T> columns = z(count).block(all, groups[g]);
+      reduced_.reduction().multiply(*queue_, columns);
+      if (standard_) standard_->go_back(*queue_, columns);
+      transfer.release(*queue_, static_cast<Index>(g));
+    }
+    if (standard_) transfer.release(*queue_, static_cast<Index>(groups.size()));
+    transfer.finish();
   }
 
   Device& device_;
   const Options& options_;
-  const Part part_;
-  const HostView<T> a_;
-  const std::vector<Range> groups_;  // of columns of Z
+  const Eigenproblem<T>& problem_;
+  const Index n_;
   std::optional<OperandBefore<T>> before_;
+  std::optional<StandardForm<T>> standard_;
   Reduced<T> reduced_;
   DivideAndConquer<R> solver_;
   const DeviceMatrix<T> complex_z_;
@@ -204,25 +285,24 @@ class EigenvectorsOfHermitian {
 }  // namespace
 
 template <class T>
-void syevd(Device& device, const Options& options, bool vectors, Uplo uplo, HostView<T> a,
-           Real<T>* w) {
-  if (vectors) {
-    EigenvectorsOfHermitian<T>(device, options, uplo, a).run(w);
-  } else {
-    find_values<T>(device, options, uplo, a, w);
-  }
+Index solve_eigenproblem(Device& device, const Options& options, const Eigenproblem<T>& problem) {
+  return problem.vectors() ? EigenvectorsOfHermitian<T>(device, options, problem).run()
+                           : find_values<T>(device, options, problem);
 }
 
 template <class T>
-std::size_t syevd_bytes(const Device& device, const Options& options, bool vectors, Index n) {
-  return vectors ? EigenvectorsOfHermitian<T>::bytes(device, options, n)
-                 : Reduced<T>::bytes(device, options, false, n, bisection_bytes<Real<T>>(n)) +
-                       bisection_bytes<Real<T>>(n);
+std::size_t eigenproblem_bytes(const Device& device, const Options& options, bool generalized,
+                               Index n, Index vectors) {
+  if (vectors > 0) {
+    return EigenvectorsOfHermitian<T>::bytes(device, options, generalized, n, vectors);
+  }
+  const std::size_t besides = bytes_besides_values<T>(options, generalized, n);
+  return Reduced<T>::bytes(device, options, false, n, besides) + besides;
 }
 
-#define OVERLAPACK_INSTANTIATE(T)                                                     \
-  template void syevd<T>(Device&, const Options&, bool, Uplo, HostView<T>, Real<T>*); \
-  template std::size_t syevd_bytes<T>(const Device&, const Options&, bool, Index);
+#define OVERLAPACK_INSTANTIATE(T)                                                        \
+  template Index solve_eigenproblem<T>(Device&, const Options&, const Eigenproblem<T>&); \
+  template std::size_t eigenproblem_bytes<T>(const Device&, const Options&, bool, Index, Index);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 
 }  // namespace overlapack::algorithms

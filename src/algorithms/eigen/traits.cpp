@@ -75,11 +75,16 @@ class SytrdTraits final : public EigenTraits<of_reduction> {
   }
 };
 
+/// Of a generalized problem B is factored, A brought to the form of the other problem, and vectors
+/// solved for.
+template <bool Generalized>
 double of_driver(double n, double k) {
-  return of_reduction(n, k) + of_merges(n, k) + of_way_back(n, k);
+  const double besides = Generalized ? n * n * n / 3 + n * n * n + n * n * k : 0;
+  return of_reduction(n, k) + of_merges(n, k) + of_way_back(n, k) + besides;
 }
 
-class SyevdTraits final : public EigenTraits<of_driver> {
+template <bool Generalized>
+class DriverTraits final : public EigenTraits<of_driver<Generalized>> {
  public:
   const Tuning::BreakEven::Sizes& builtin_break_evens(const Tuning::BreakEven& sizes,
                                                       bool) const override {
@@ -92,32 +97,23 @@ class SyevdTraits final : public EigenTraits<of_driver> {
   }
   std::size_t memory(const Request& request, const Options& options) const override {
     return with_type(request.type, [&](auto one) {
-      return syevd_bytes<decltype(one)>(request.device, options, request.shape.nrhs > 0,
-                                        request.shape.n);
+      return eigenproblem_bytes<decltype(one)>(request.device, options, Generalized,
+                                               request.shape.n, request.shape.nrhs);
     });
   }
 };
 
-/// Besides, B is factored, A brought to the form of the other problem, and vectors solved for.
-double of_generalized_driver(double n, double k) {
-  return of_driver(n, k) + n * n * n / 3 + n * n * n + n * n * k;
-}
 double of_orgtr(double n, double) { return 4 * n * n * n / 3; }
 
 }  // namespace
 
 const FamilyTraits& eigen_traits() {
-  static constexpr OnCpuTraits<of_driver> kTraits;
+  static constexpr DriverTraits<false> kTraits;
   return kTraits;
 }
 
 const FamilyTraits& generalized_eigen_traits() {
-  static constexpr OnCpuTraits<of_generalized_driver> kTraits;
-  return kTraits;
-}
-
-const FamilyTraits& syevd_traits() {
-  static constexpr SyevdTraits kTraits;
+  static constexpr DriverTraits<true> kTraits;
   return kTraits;
 }
 

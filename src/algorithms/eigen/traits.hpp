@@ -1,5 +1,5 @@
 // What plans ask of the routines of the symmetric eigenproblem. The device has algorithms for
-// ?syevd, ?sytrd and ?stedc alone. No call of another one is large enough for it.
+// drivers, for ?sytrd and for ?stedc. No call of another one is large enough for it.
 #pragma once
 
 #include "algorithms/shared/family.hpp"
@@ -10,8 +10,6 @@ namespace overlapack::algorithms {
 /// that are wanted.
 const FamilyTraits& eigen_traits();
 const FamilyTraits& generalized_eigen_traits();
-/// The driver that the device has an algorithm for.
-const FamilyTraits& syevd_traits();
 // What drivers are made of.
 const FamilyTraits& sytrd_traits();
 const FamilyTraits& orgtr_traits();

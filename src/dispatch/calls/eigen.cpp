@@ -1,6 +1,6 @@
 // The symmetric eigenproblem: drivers, and the routines that these are made of. The device has
-// algorithms for ?syevd, ?sytrd, and ?stedc with eigenvectors. All other calls are for the CPU
-// LAPACK, whatever their size and the settings.
+// algorithms for drivers, for ?sytrd, and for ?stedc with eigenvectors. All other calls are for the
+// CPU LAPACK, whatever their size and the settings.
 //
 // A CPU LAPACK's own drivers call the others by their names, and look at no `info` of a routine
 // that cannot fail. So the way by the CPU may need no memory.
@@ -27,6 +27,11 @@ constexpr std::array<Routine, kRoutineRowCount> routines_of_rows() {
     if (std::string_view(kRoutineRows[row].name) == kRoutines[routed].name) ++routed;
   }
   return routines;
+}
+
+Routine routine_of(std::size_t row) {
+  static constexpr auto kRoutineOf = routines_of_rows();
+  return kRoutineOf[row];
 }
 
 /// In place of route(). What the CPU LAPACK makes the call of comes back by name: ?sytrd, ?stedc,
@@ -65,8 +70,7 @@ bool is_any_there(Device& device, const std::array<const void*, 3>& memory) {
 
 template <class T>
 Index eigen(std::size_t row, const EigenCall<T>& asked, const std::function<Index()>& on_cpu) {
-  static constexpr auto kRoutineOf = routines_of_rows();
-  Call call = make_call<T>(kRoutineOf[row], asked.a, asked.b, asked.z);
+  Call call = make_call<T>(routine_of(row), asked.a, asked.b, asked.z);
   call.shape.nrhs = asked.vectors;
   call.uplo = asked.uplo;
   call.trans = asked.trans;
@@ -75,18 +79,19 @@ Index eigen(std::size_t row, const EigenCall<T>& asked, const std::function<Inde
 
 /// All of a call that the device cannot finish is the CPU's, since nothing of it has changed.
 template <class T>
-Index syevd(const SyevdCall<T>& asked, const std::function<Index()>& on_cpu,
-            const std::function<void()>& say_sizes) {
-  Call call = make_call<T>(is_complex<T> ? Routine::heevd : Routine::syevd, asked.a);
-  call.shape.nrhs = asked.vectors ? asked.a.cols : 0;
-  call.uplo = static_cast<char>(asked.uplo);
+Index eigen_driver(std::size_t row, const DriverCall<T>& asked,
+                   const std::function<Index()>& on_cpu, const std::function<void()>& say_sizes) {
+  const algorithms::Eigenproblem<T>& problem = asked.problem;
+  Call call = make_call<T>(routine_of(row), problem.a, problem.b, problem.z);
+  call.shape.nrhs = problem.z.cols;
+  call.uplo = static_cast<char>(problem.uplo);
   return route(
       call, on_cpu,
       [&](Device& device, const algorithms::Options& options, Index&) {
-        if (is_there(device, asked.w)) return kNoMemory;
+        if (is_any_there(device, {problem.w, asked.marks})) return kNoMemory;
         // Before A is written: to ask for them may fail.
         if (!is_any_there(device, asked.workspaces)) say_sizes();
-        algorithms::syevd(device, options, asked.vectors, asked.uplo, asked.a, asked.w);
+        *asked.found = algorithms::solve_eigenproblem(device, options, problem);
         return Index{0};
       },
       [&](const algorithms::Options&, Index) { return on_cpu(); });
@@ -126,13 +131,13 @@ Index stedc(const TridiagonalCall<T>& asked, const std::function<Index()>& on_cp
       [&](const algorithms::Options&, Index) { return on_cpu(); });
 }
 
-#define OVERLAPACK_INSTANTIATE(T)                                                           \
-  template Index eigen<T>(std::size_t, const EigenCall<T>&, const std::function<Index()>&); \
-  template Index syevd<T>(const SyevdCall<T>&, const std::function<Index()>&,               \
-                          const std::function<void()>&);                                    \
-  template Index sytrd<T>(Uplo, HostView<T>, Real<T>*, Real<T>*, T*, const T*,              \
-                          const std::function<Index()>&, const std::function<void()>&);     \
-  template Index stedc<T>(const TridiagonalCall<T>&, const std::function<Index()>&,         \
+#define OVERLAPACK_INSTANTIATE(T)                                                                  \
+  template Index eigen<T>(std::size_t, const EigenCall<T>&, const std::function<Index()>&);        \
+  template Index eigen_driver<T>(std::size_t, const DriverCall<T>&, const std::function<Index()>&, \
+                                 const std::function<void()>&);                                    \
+  template Index sytrd<T>(Uplo, HostView<T>, Real<T>*, Real<T>*, T*, const T*,                     \
+                          const std::function<Index()>&, const std::function<void()>&);            \
+  template Index stedc<T>(const TridiagonalCall<T>&, const std::function<Index()>&,                \
                           const std::function<void()>&);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #undef OVERLAPACK_INSTANTIATE
