@@ -255,7 +255,10 @@ struct Driver {
     if (kind == cpu::EigenDriver::evx) {
       std::fill_n(marks, vectors() ? found : 0, I(0));
     } else if (has_supports()) {
-      for (Index j = 0; j < found; ++j) marks[2 * j] = 1, marks[2 * j + 1] = *n;
+      for (Index j = 0; j < found; ++j) {
+        marks[2 * j] = 1;
+        marks[2 * j + 1] = *n;
+      }
     }
   }
 
