@@ -1,4 +1,6 @@
 // chase_bulges, bulge_factors, reflect_bulges.
+#include "device/reference/bulges.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -6,7 +8,6 @@
 
 #include "cpu/householder.hpp"
 #include "device/contract/contract.hpp"
-#include "device/reference/bulges.hpp"
 #include "support/cases.hpp"
 
 namespace overlapack {
@@ -106,13 +107,13 @@ class BulgesContract : public DeviceContract<T> {
     }
     reference::gemm<W>(Op::none, Op::none, W(1), q.view(), t.view(), W(0), qt.view());
     const double order = static_cast<double>(n);
-    EXPECT_LT(scaled(norm1(rest(b, Op::none, qt, Op::conj_trans, q)), order * norm1(b),
-                     epsilon<T>()),
-              kMost);
-    EXPECT_LT(scaled(norm1(rest(widen<T>(unit_matrix<T>(n).view()), Op::conj_trans, q, Op::none,
-                                q)),
-                     order, epsilon<T>()),
-              kMost);
+    EXPECT_LT(
+        scaled(norm1(rest(b, Op::none, qt, Op::conj_trans, q)), order * norm1(b), epsilon<T>()),
+        kMost);
+    EXPECT_LT(
+        scaled(norm1(rest(widen<T>(unit_matrix<T>(n).view()), Op::conj_trans, q, Op::none, q)),
+               order, epsilon<T>()),
+        kMost);
   }
   static bool first_of(Index i, Index j, const Chase<T>& x) { return (j - i - 1) % x.width == 0; }
 

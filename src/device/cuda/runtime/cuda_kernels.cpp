@@ -12,6 +12,8 @@ Limits limits_of(const Gpu& gpu) {
   limits.potrf_notes = potrf_notes<T>();
   limits.getrf_panel_width = 128;
   limits.sytrd_panel_width = sytrd_panel_width<T>();
+  limits.chase_bandwidth = kChaseBandwidth;
+  limits.bulge_group = kBulgeGroup;
   limits.update_panel_width = UpdateScratch::kOrder;
   limits.permutable_rows = permutable_rows<T>(gpu.shared_bytes);
   limits.small_merge_rows = 256;

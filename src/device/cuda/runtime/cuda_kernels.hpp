@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include "device/cuda/bulges/bulges.hpp"
 #include "device/cuda/formats/cuda_formats.hpp"
 #include "device/cuda/fused/fused.hpp"
 #include "device/cuda/runtime/kernels.hpp"
@@ -17,6 +18,7 @@ class CudaKernels final : public Kernels<T> {
   bool has_lu_step(Index rows, Index order, Index columns) const override;
   Index geqrf_panel_width(Index rows) const override;
   Index sytrd_work(Index n) const override;
+  Index chase_work() const override { return cuda::chase_work<T>(gpu_.multiprocessors); }
   Index hemv_work(Index n) const override { return cuda::hemv_work<T>(n); }
   Index factor_progress(Index blocks, Index columns) const override {
     return cuda::factor_progress<T>(blocks, columns);
@@ -70,6 +72,10 @@ class CudaKernels final : public Kernels<T> {
     if constexpr (kSplits<T>) launch_here(queue, op);
   }
   void run(Queue& queue, const Substitute<T>& op) override { launch_here(queue, op); }
+  // In bulges/.
+  void run(Queue& queue, const ChaseBulges<T>& op) override { launch_here(queue, op); }
+  void run(Queue& queue, const BulgeFactors<T>& op) override { launch_here(queue, op); }
+  void run(Queue& queue, const ReflectBulges<T>& op) override { launch_here(queue, op); }
   // In tridiagonal/, for real numbers.
   void run(Queue& queue, const DiagonalizeLeaves<T>& op) override { launch_real(queue, op); }
   void run(Queue& queue, const Deflate<T>& op) override { launch_real(queue, op); }
