@@ -92,16 +92,16 @@ struct BulgeBlock {
 /// Calls f(block) for all blocks, in the order in which Q Z is made.
 ///
 /// Q is the product of all reflectors by sweeps, the first sweep first. So the last sweep is the
-/// first to be applied to Z. Those of one sweep have no row in common and commute. For sweeps
-/// s < t, H(t, k) must be applied before H(s, k'), unless they have no row in common. They have
-/// some for k' = k and k' = k + 1:
+/// first to be applied to Z, and groups go from the last to the first. Reflectors of one sweep have
+/// no row in common, and commute. Of two sweeps s < t in a group, H(t, k) has the rows
 ///
-///   rows of H(t, k)      from t + 1 + k b        to t + (k + 1) b
-///   of H(s, k + 1)       from s + 1 + (k + 1) b  to s + (k + 2) b    which is <= t + (k + 1) b
-///   of H(s, k - 1)       from s + 1 + (k - 1) b  to s + k b          which is <  t + 1 + k b
+///   t + 1 + k b, ..., t + (k + 1) b.
 ///
-/// So within a group block k is applied before block k + 1. Of the reflectors in two blocks those
-/// that are out of turn then, H(t, k + 1) and H(s, k), commute.
+/// The first row of H(s, k + 1) is s + 1 + (k + 1) b, which is not beyond the last one of these. So
+/// they have rows in common, and H(t, k) must be applied before H(s, k + 1). The last row of
+/// H(s, k - 1) is s + k b, which is before the first one of these, so that H(t, k) and H(s, k - 1)
+/// commute. In all that is satisfied, and within a block the order by sweeps is kept, if block k is
+/// applied before block k + 1.
 template <class F>
 void for_each_bulge_block(Index n, Index width, Index group, F f) {
   for (Index s = (std::max<Index>(n - 2, 0)) / group * group; s >= 0; s -= group) {

@@ -33,7 +33,11 @@ namespace {
 
 constexpr int kWarpsOfPart = 4;  // that have D, or E
 constexpr int kWarps = 2 * kWarpsOfPart, kComputing = kWarps * kWarp;
-constexpr int kThreads = kComputing + kWarp;
+/// Whether there is the ninth warp. The widest numbers have use for all registers.
+template <class T>
+constexpr bool kHasNinth = sizeof(T) < 16;
+template <class T>
+constexpr int kThreads = kComputing + (kHasNinth<T> ? kWarp : 0);
 /// Of the barriers. At the end of a step, and where a sweep begins, the ninth warp takes part.
 constexpr int kBarrierOfSums = 1, kBarrierOfSteps = 2;
 
@@ -419,7 +423,7 @@ __device__ void step_of_e(const Problem<T>& p, Shared<T, kWidth>& shared, int pa
 // ---- the kernel -----------------------------------------------------------------------------
 
 template <class T, int kWidth>
-__global__ void __launch_bounds__(kThreads, 1) chase_kernel(Problem<T> p) {
+__global__ void __launch_bounds__(kThreads<T>, 1) chase_kernel(Problem<T> p) {
   extern __shared__ __align__(16) char memory[];
   Shared<T, kWidth>& shared = *reinterpret_cast<Shared<T, kWidth>*>(memory);
   const int warp = warp_of_block();
@@ -428,10 +432,10 @@ __global__ void __launch_bounds__(kThreads, 1) chase_kernel(Problem<T> p) {
   for (int sweep = static_cast<int>(blockIdx.x); sweep < p.n - 1;
        sweep += static_cast<int>(gridDim.x)) {
     const int steps = p.steps(sweep);
-    if (warp == kWarps) {
-      synchronize_some(kBarrierOfSteps, kThreads);
+    if (kHasNinth<T> && warp == kWarps) {
+      synchronize_some(kBarrierOfSteps, kThreads<T>);
       for (int k = 1; k <= steps; ++k) {
-        synchronize_some(kBarrierOfSteps, kThreads);
+        synchronize_some(kBarrierOfSteps, kThreads<T>);
         if (lane_of_warp() == 0) tell(p, sweep, k);
         __syncwarp();
       }
@@ -446,7 +450,7 @@ __global__ void __launch_bounds__(kThreads, 1) chase_kernel(Problem<T> p) {
     }
     before.wait(2);
     if (warp == kWarpsOfPart) begin_sweep<T, kWidth>(p, shared, sweep);
-    synchronize_some(kBarrierOfSteps, kThreads);
+    synchronize_some(kBarrierOfSteps, kThreads<T>);
     for (int k = 0; k < steps; ++k) {
       const int first = sweep + 1 + k * p.width, parity = k % 2;
       before.wait(k + 2);
@@ -455,13 +459,13 @@ __global__ void __launch_bounds__(kThreads, 1) chase_kernel(Problem<T> p) {
       } else {
         step_of_e<T, kWidth>(p, shared, parity, sweep, first);
       }
-      synchronize_some(kBarrierOfSteps, kThreads);
+      synchronize_some(kBarrierOfSteps, kThreads<T>);
+      if (!kHasNinth<T> && threadIdx.x == 0) tell(p, sweep, k + 1);
     }
   }
 }
 
 /// As many thread blocks as sweeps are under way at a time.
-template <class D>
 unsigned blocks_for(Index n, Index width, int multiprocessors) {
   const Index steps = quotient_up(n - 1, width);
   return static_cast<unsigned>(std::clamp<Index>(
@@ -477,11 +481,11 @@ void enqueue(CudaQueue& queue, const ChaseBulges<T>& op) {
     throw DeviceError("chase_bulges: the matrix is too large");
   }
   LaunchShape shape;
-  shape.blocks = blocks_for<D>(op.order(), op.bandwidth, queue.gpu().multiprocessors);
+  shape.blocks = blocks_for(op.order(), op.bandwidth, queue.gpu().multiprocessors);
   if (static_cast<Index>(shape.blocks * sizeof(Progress) / sizeof(T)) > op.work.rows) {
     throw DeviceError("chase_bulges: too little work space");
   }
-  shape.threads = kThreads;
+  shape.threads = kThreads<D>;
   shape.cooperative = shape.blocks > 1;
   const bool narrow = op.bandwidth <= kNarrow;
   shape.shared_bytes =

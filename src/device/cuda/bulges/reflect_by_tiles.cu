@@ -105,7 +105,7 @@ template <class T, int kBand>
 struct Buffer {
   static constexpr int kRows = kBand + kGroup;
   static constexpr int kStride = kIsComplex<T> ? kGroup + 1 : kGroup + 2;
-  T v[kGroup][kRows];
+  alignas(16) T v[kGroup][kRows];
   T t[kGroup][kStride];  // [j][i]: element (i, j)
 
   /// What the number of a row is combined with, by the number of the column.
@@ -115,6 +115,17 @@ struct Buffer {
   /// The tile (of rows) of V that a column's vector ends in.
   __device__ static constexpr int last_tile(int tile_of_columns) {
     return tile_of_columns + kBand / kSide;
+  }
+  /// Elements i and i + 1 of column j of V, for an even i.
+  __device__ void load_rows(int i, int j, T& x0, T& x1) const {
+    if constexpr (kIsComplex<T>) {
+      x0 = v[j][i ^ change(j)];
+      x1 = v[j][(i + 1) ^ change(j)];
+    } else {
+      const double2 pair = *reinterpret_cast<const double2*>(&v[j][i ^ change(j)]);
+      x0 = pair.x;
+      x1 = pair.y;
+    }
   }
 };
 
@@ -291,9 +302,9 @@ class Strip {
 #pragma unroll
       for (int j = 0; j < kGroupTiles; ++j) {
         if (i < j || i > From::last_tile(j)) continue;
-        const T* const column = block.v[kSide * j + g_];
-        const int row = kSide * i + 2 * q_, change = From::change(g_);
-        left.multiply_to(w[j], column[row ^ change], column[(row + 1) ^ change]);
+        T b0, b1;
+        block.load_rows(kSide * i + 2 * q_, kSide * j + g_, b0, b1);
+        left.multiply_to(w[j], b0, b1);
       }
     }
     // In place: tile i takes later ones alone.
