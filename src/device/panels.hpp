@@ -192,8 +192,8 @@ struct SytrdPanel {
   }
 };
 
-/// All of a reduction to tridiagonal form, of a matrix that is small enough for one kernel, as panels
-/// and updates make it, but for rounding.
+/// All of a reduction to tridiagonal form, of a matrix that is small enough for one kernel, as
+/// panels and updates make it, but for rounding.
 ///   Operands  of a the lower triangle counts; imaginary parts of its diagonal are ignored; its
 ///             order is at most Limits::sytrd_order; work: work space (sytrd_work())
 ///   Writes    a: d and e, and below e the reflectors without their 1; d; e; and tau

@@ -310,8 +310,8 @@ TYPED_TEST(Memory, OfEigenproblems) {
                                                 {},
                                                 type,
                                                 type == 0 ? HostView<T>() : b.view()};
-      const std::size_t peak = this->peak(
-          [&] { algorithms::solve_eigenproblem<T>(this->device(), options, problem); });
+      const std::size_t peak =
+          this->peak([&] { algorithms::solve_eigenproblem<T>(this->device(), options, problem); });
       this->expect_close(reckoned, peak, sizeof(T));
     }
     return reckoned;

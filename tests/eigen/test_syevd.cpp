@@ -289,10 +289,9 @@ TYPED_TEST(Syevd, HasOneStageWhereThereIsNoMemoryForTwo) {
   options.nb = kBlock;
   for (const char jobz : {'V', 'N'}) {
     auto settings = this->settings_for(dispatch::Algorithm::tiled, kBlock);
-    settings.memory_limit =
-        algorithms::eigenproblem_bytes<T>(this->device(), options, false, kOrder,
-                                          jobz == 'V' ? kOrder : 0) -
-        1;
+    settings.memory_limit = algorithms::eigenproblem_bytes<T>(this->device(), options, false,
+                                                              kOrder, jobz == 'V' ? kOrder : 0) -
+                            1;
     this->use(settings);
     this->solves({jobz, Uplo::lower, make<T>(Kind::random, kOrder)});
   }

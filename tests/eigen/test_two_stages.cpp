@@ -197,7 +197,8 @@ TYPED_TEST(TwoStages, FromTheOrderOfTheTableOn) {
     for (const bool enough : {false, true}) {
       for (const Index n : {from - 1, from}) {
         Options options = this->options();
-        options.memory = algorithms::eigenproblem_bytes<T>(this->device(), options, false, n, vectors ? n : 0);
+        options.memory =
+            algorithms::eigenproblem_bytes<T>(this->device(), options, false, n, vectors ? n : 0);
         if (!enough) --options.memory;
         auto a = make<T>(Kind::random, n);
         std::vector<Real<T>> w(at(n));
@@ -211,8 +212,9 @@ TYPED_TEST(TwoStages, FromTheOrderOfTheTableOn) {
         EXPECT_EQ(calls.of("geqrf_panel") > 0, two) << n << ", " << vectors;
         if (n == from && !enough) {
           EXPECT_GT(calls.of("sytrd_panel"), 0);
-          EXPECT_LE(algorithms::eigenproblem_bytes<T>(this->device(), options, false, n, vectors ? n : 0),
-                    options.memory);
+          EXPECT_LE(
+              algorithms::eigenproblem_bytes<T>(this->device(), options, false, n, vectors ? n : 0),
+              options.memory);
         }
       }
     }

@@ -16,7 +16,8 @@
 
 // A = H T H^H by the reduction, whose reflectors stay on the device, and then T = Q diag(w) Q^T:
 // eigenvectors of A are the columns of Z = H Q. Columns of Z are independent, so they go home by
-// groups, each of which has been multiplied by all of H before the next one begins. Where only some of them are wanted, divide and conquer makes all of Q, but no others go back.
+// groups, each of which has been multiplied by all of H before the next one begins. Where only some
+// of them are wanted, divide and conquer makes all of Q, but no others go back.
 //
 // An upper triangle becomes a lower one by adjoining. In a generalized problem A is the C of a
 // standard one (StandardForm).

@@ -48,7 +48,8 @@ void Tridiagonalization<T>::reduce(Queue& queue) const {
     const DeviceView<T> a = matrix_.view().block(j.first, j.first, order, order),
                         work(work_.data(), work_.size());
     if (order <= device_.kernels<T>().limits().sytrd_order) {
-      queue.enqueue(Sytrd<T>{a, d().block(j.first, 0, order, 1), e().block(j.first, 0, order - 1, 1),
+      queue.enqueue(Sytrd<T>{a, d().block(j.first, 0, order, 1),
+                             e().block(j.first, 0, order - 1, 1),
                              tau().block(j.first, 0, order - 1, 1), work});
       return;
     }

@@ -54,7 +54,8 @@ class SytrdContract : public DeviceContract<T> {
   ReductionPanel<T> reduce_whole(const Padded<T>& a) {
     const Index n = a.rows(), k = n - 1;
     const auto da = this->upload(a), tau = this->upload(Padded<T>(k, 1, 1));
-    const auto d = this->upload(Padded<Real<T>>(n, 1, 1)), e = this->upload(Padded<Real<T>>(k, 1, 1));
+    const auto d = this->upload(Padded<Real<T>>(n, 1, 1)),
+               e = this->upload(Padded<Real<T>>(k, 1, 1));
     const auto work = this->upload(Padded<T>(this->kernels().sytrd_work(n), 1, 2));
     this->queue().enqueue(Sytrd<T>{da, d, e, tau, work});
     EXPECT_TRUE(this->download(work).padding_untouched());
@@ -66,8 +67,8 @@ class SytrdContract : public DeviceContract<T> {
         w(i, j) = T(0);
       }
     }
-    return {std::move(result), std::move(v), std::move(w), this->download(d), this->download(e),
-            this->download(tau), false};
+    return {std::move(result), std::move(v),        std::move(w), this->download(d),
+            this->download(e), this->download(tau), false};
   }
 
   /// What textbook loops leave, in double precision.
@@ -279,7 +280,8 @@ TYPED_TEST(SytrdContract, TheSameBitsEachTime) {
 
 TYPED_TEST(SytrdContract, ReducesWholeMatrices) {
   const Index most = this->most();
-  for (const Index n : {1, 2, 3, 5, 15, 16, 17, 20, 31, 32, 33, 63, 64, 65, 97, 128, 129, 200, 300}) {
+  for (const Index n :
+       {1, 2, 3, 5, 15, 16, 17, 20, 31, 32, 33, 63, 64, 65, 97, 128, 129, 200, 300}) {
     if (n <= most) this->reduces_whole(this->well_conditioned(n));
   }
   if (most > 1000) this->reduces_whole(this->well_conditioned(1000));

@@ -12,7 +12,7 @@ template <class T>
 struct GeqrfPanel;
 template <class T>
 struct ReflectAndFactor;
-}
+}  // namespace overlapack
 
 namespace overlapack::cuda {
 

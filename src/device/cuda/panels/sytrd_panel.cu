@@ -208,8 +208,8 @@ __device__ void gather(const Problem<T>& p, int j, Shared<T>& shared) {
   if (warp_of_block() == kWarps - 1) {
     const TermsOfRow<T> terms(p, j);
     T sum = from_real<T>(0);
-    for_each_loaded<kInFlight>(
-        lane, terms.count, kWarp, terms, [&](T x, int) { sum = add(sum, x); });
+    for_each_loaded<kInFlight>(lane, terms.count, kWarp, terms,
+                               [&](T x, int) { sum = add(sum, x); });
     sum = sum_of_warp(sum);
     if (lane == 0) shared.row_of_y = sum;
   }
@@ -278,8 +278,8 @@ __device__ void complete(const Problem<T>& p, int j, Shared<T>& shared) {
     }
     if (has_before && is_there) {
       const TermsOfRow<T> terms(p, i);
-      for_each_loaded<kInFlight>(
-          warp, terms.count, kWarps, terms, [&](T term, int) { y = add(y, term); });
+      for_each_loaded<kInFlight>(warp, terms.count, kWarps, terms,
+                                 [&](T term, int) { y = add(y, term); });
       for_each_loaded<kPairsInFlight<T>>(
           warp, before, kWarps,
           [&](int l) {
@@ -372,7 +372,10 @@ __device__ void multiply_columns(const Problem<T>& p, int j, const Vector<T>& v)
     const T* const column = l < j ? p.w + l * p.ldw : p.v + (l - j) * p.ldv;
     T sum = from_real<T>(0);
     for_each_loaded<kPairsInFlight<T>>(
-        first + lane, last, kWarp, [&](int i) { return Pair<T>{v(i), column[i]}; },
+        first + lane, last, kWarp,
+        [&](int i) {
+          return Pair<T>{v(i), column[i]};
+        },
         [&](Pair<T> of, int) { sum = add_conjugated(sum, of.v, of.w); });
     sum = sum_of_warp(sum);
     if (lane == 0) p.dots[task] = sum;
@@ -665,8 +668,8 @@ Index sytrd_panel_work(Index n, int multiprocessors) {
   return quotient_up(lay_out(p, n, multiprocessors, nullptr), Index{sizeof(T)});
 }
 
-#define OVERLAPACK_INSTANTIATE(T)           \
-  template Index sytrd_panel_width<T>();    \
+#define OVERLAPACK_INSTANTIATE(T)                 \
+  template Index sytrd_panel_width<T>();          \
   template Index sytrd_panel_work<T>(Index, int); \
   OVERLAPACK_LAUNCH(SytrdPanel<T>)
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)

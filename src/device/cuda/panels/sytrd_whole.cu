@@ -80,7 +80,6 @@ struct Problem {
   R* forms;       // by block: what its pieces bring for v^H A v / 2
   R* squares;     // by chunk: the sum of those of its rows of x below the subdiagonal
   unsigned* arrived;
-
 };
 
 /// Where v comes from: x, and the reflector, whose 1 is in row `one`.
@@ -141,7 +140,8 @@ struct Terms {
 template <class T>
 __device__ T sum_of_terms(const Terms<T>& terms, int first, int step) {
   T sum = from_real<T>(0);
-  for_each_loaded<64 / sizeof(T)>(first, terms.count, step, terms, [&](T x, int) { sum = add(sum, x); });
+  for_each_loaded<64 / sizeof(T)>(first, terms.count, step, terms,
+                                  [&](T x, int) { sum = add(sum, x); });
   return sum;
 }
 
@@ -334,7 +334,8 @@ struct Piece {
     if (lane < kColumns) p.of_columns[column + lane + Index{row / kRows<T>} * p.padded] = sum;
     R form = 0;
 #pragma unroll
-    for (int r = 0; r < kSize; ++r) form += real_part(add_conjugated(from_real<T>(0), rows[r], now[r]));
+    for (int r = 0; r < kSize; ++r)
+      form += real_part(add_conjugated(from_real<T>(0), rows[r], now[r]));
     return form;
   }
 
@@ -507,9 +508,9 @@ Index sytrd_whole_work(Index n) {
   return overlapack::quotient_up(lay_out(p, n, nullptr), Index{sizeof(T)});
 }
 
-#define OVERLAPACK_INSTANTIATE(T)                \
-  template Index sytrd_order<T>(int, Index);     \
-  template Index sytrd_whole_work<T>(Index);     \
+#define OVERLAPACK_INSTANTIATE(T)            \
+  template Index sytrd_order<T>(int, Index); \
+  template Index sytrd_whole_work<T>(Index); \
   OVERLAPACK_LAUNCH(Sytrd<T>)
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #undef OVERLAPACK_INSTANTIATE
