@@ -334,14 +334,21 @@ OVERLAPACK_DEVICE_CODE Index eigenvalues_below(Index n, const R* d, const R* squ
   return count;
 }
 
-/// Eigenvalue j (from 0), which lies between low and high. No square is larger than about 1.
+/// Whether all numbers between them are the same eigenvalue, as far as can be told. No square is
+/// larger than about 1.
 template <class R>
-OVERLAPACK_DEVICE_CODE R bisect(Index n, const R* d, const R* squares, R low, R high, Index j) {
+OVERLAPACK_DEVICE_CODE bool are_close(R low, R high) {
   constexpr R kEps = 2 * kRoundoff<R>, kLeastWidth = kEps * kEps;
+  const R size = std::abs(low) > std::abs(high) ? std::abs(low) : std::abs(high);
+  return high - low <= (kEps * size > kLeastWidth ? kEps * size : kLeastWidth);
+}
+
+/// Eigenvalue j (from 0), which lies between low and high.
+template <class R>
+R bisect(Index n, const R* d, const R* squares, R low, R high, Index j) {
   for (;;) {
-    const R size = std::abs(low) > std::abs(high) ? std::abs(low) : std::abs(high);
     const R middle = low + (high - low) / 2;
-    if (high - low <= (kEps * size > kLeastWidth ? kEps * size : kLeastWidth)) return middle;
+    if (are_close(low, high)) return middle;
     (eigenvalues_below(n, d, squares, kLeastPivot<R>, middle) > j ? high : low) = middle;
   }
 }

@@ -94,8 +94,8 @@ constexpr Tuning::Eigen eigen() {
   eigen.panel_columns = 64;
   eigen.bandwidth = 64;
   eigen.update_columns = 256;
-  eigen.two_stages_from_order = 6000;
-  eigen.two_stages_from_order_without_vectors = 4000;
+  eigen.two_stages_from_order = kNever;
+  eigen.two_stages_from_order_without_vectors = 6000;
   return eigen;
 }
 
@@ -134,7 +134,9 @@ constexpr Tuning::BreakEven break_even() {
   sizes.orgqr = {{176, 144, 112, 96}, {112, 96, 96, 96}};
   sizes.ormqr = {{400, 400, 320, 320}, {112, 112, 112, 112}};
   sizes.gels = {{400, 288, 224, 176}, {176, 160, 160, 160}};
-  sizes.syevd = sizes.sytrd = sizes.stedc = {{2048, 2048, 2048, 2048}, {2048, 2048, 2048, 2048}};
+  sizes.syevd = {{320, 256, 256, 192}, {320, 256, 256, 192}};
+  sizes.sytrd = {{512, 448, 384, 320}, {512, 448, 384, 320}};
+  sizes.stedc = {{320, 320, 320, 320}, {320, 320, 320, 320}};
   sizes.mixed_posv = {{144, 144, 112, 112}, {144, 144, 112, 112}};
   sizes.mixed_gesv = {{216, 216, 96, 96}, {216, 216, 96, 96}};
   sizes.update = {{10240, 6656, 5120, 640}, {10240, 6656, 5120, 640}};

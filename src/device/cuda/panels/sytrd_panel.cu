@@ -21,7 +21,6 @@
 #include <cstring>
 
 #include "device/cuda/panels/householder.cuh"
-#include "device/cuda/parts/in_flight.cuh"
 #include "device/cuda/ptx/grid_barrier.cuh"
 #include "device/cuda/runtime/kernels.hpp"
 
@@ -147,17 +146,6 @@ struct Shared {
 
 // ---- complete -------------------------------------------------------------------------------
 
-// Loads of a thread.
-constexpr int kInFlight = 8;
-template <class T>
-constexpr int kPairsInFlight = sizeof(T) == 16 ? 2 : 4;
-
-/// Elements of v, or V, and of w, or W.
-template <class T>
-struct Pair {
-  T v, w;
-};
-
 /// What is to be added for row i of A v.
 template <class T>
 struct TermsOfRow {
@@ -199,17 +187,14 @@ __device__ void gather(const Problem<T>& p, int j, Shared<T>& shared) {
   }
   if (warp_of_block() == kWarps - 2) {
     R sum = 0;
-    for_each_loaded<kMaxBlocks / kWarp>(
-        lane, static_cast<int>(gridDim.x), kWarp, [&](int b) { return p.forms[b]; },
-        [&](R x, int) { sum += x; });
+    for (int b = lane; b < static_cast<int>(gridDim.x); b += kWarp) sum += p.forms[b];
     sum = sum_of_warp(sum);
     if (lane == 0) shared.form = sum;
   }
   if (warp_of_block() == kWarps - 1) {
     const TermsOfRow<T> terms(p, j);
     T sum = from_real<T>(0);
-    for_each_loaded<kInFlight>(lane, terms.count, kWarp, terms,
-                               [&](T x, int) { sum = add(sum, x); });
+    for (int k = lane; k < terms.count; k += kWarp) sum = add(sum, terms(k));
     sum = sum_of_warp(sum);
     if (lane == 0) shared.row_of_y = sum;
   }
@@ -278,19 +263,15 @@ __device__ void complete(const Problem<T>& p, int j, Shared<T>& shared) {
     }
     if (has_before && is_there) {
       const TermsOfRow<T> terms(p, i);
-      for_each_loaded<kInFlight>(warp, terms.count, kWarps, terms,
-                                 [&](T term, int) { y = add(y, term); });
-      for_each_loaded<kPairsInFlight<T>>(
-          warp, before, kWarps,
-          [&](int l) {
-            return Pair<T>{p.v[i + l * p.ldv], p.w[i + l * p.ldw]};
-          },
-          [&](Pair<T> of, int l) {
-            y = subtract_product(y, of.v, shared.with_w[l]);
-            y = subtract_product(y, of.w, shared.with_v[l]);
-            x = subtract_product(x, of.v, conjugate(shared.row_of_w[l]));
-            x = subtract_product(x, of.w, conjugate(shared.row_of_v[l]));
-          });
+      for (int k = warp; k < terms.count; k += kWarps) y = add(y, terms(k));
+#pragma unroll 8
+      for (int l = warp; l < before; l += kWarps) {
+        const T of_v = p.v[i + l * p.ldv], of_w = p.w[i + l * p.ldw];
+        y = subtract_product(y, of_v, shared.with_w[l]);
+        y = subtract_product(y, of_w, shared.with_v[l]);
+        x = subtract_product(x, of_v, conjugate(shared.row_of_w[l]));
+        x = subtract_product(x, of_w, conjugate(shared.row_of_v[l]));
+      }
     }
     shared.of_chunk[0][warp][lane] = y;
     shared.of_chunk[1][warp][lane] = x;
@@ -371,12 +352,8 @@ __device__ void multiply_columns(const Problem<T>& p, int j, const Vector<T>& v)
     const int last = min(first + rows, p.n);
     const T* const column = l < j ? p.w + l * p.ldw : p.v + (l - j) * p.ldv;
     T sum = from_real<T>(0);
-    for_each_loaded<kPairsInFlight<T>>(
-        first + lane, last, kWarp,
-        [&](int i) {
-          return Pair<T>{v(i), column[i]};
-        },
-        [&](Pair<T> of, int) { sum = add_conjugated(sum, of.v, of.w); });
+#pragma unroll 8
+    for (int i = first + lane; i < last; i += kWarp) sum = add_conjugated(sum, v(i), column[i]);
     sum = sum_of_warp(sum);
     if (lane == 0) p.dots[task] = sum;
   }
@@ -419,6 +396,7 @@ struct PartOfWarp {
   template <class Load>
   __device__ void multiply_by(Load load, T (&rows)[kVector<T>],
                               T (&columns)[kOwnColumns<T>]) const {
+    constexpr int kInFlight = 8;
     const T* const from = p.a + row + column * p.lda;
 #pragma unroll
     for (int first = 0; first < kOwnColumns<T>; first += kInFlight) {

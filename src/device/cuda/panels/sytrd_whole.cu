@@ -217,7 +217,8 @@ __device__ void complete(const Problem<T>& p, int j, Shared<T>& shared) {
 // ---- multiply -------------------------------------------------------------------------------
 
 /// The reflector of a column whose squares leave the range, or which is zero below the subdiagonal:
-/// by a power of two that its largest part takes it to.
+/// by a power of two that its largest part takes it to. Numbers are added in the same order as
+/// plain ones, so that a multiple of a matrix by a power of two has the same reflectors.
 template <class T>
 __device__ Reflector<T> find_scaled_reflector(const Problem<T>& p, int j, T alpha, int& exponent) {
   using R = DeviceReal<T>;
@@ -230,8 +231,11 @@ __device__ Reflector<T> find_scaled_reflector(const Problem<T>& p, int j, T alph
   below = combined_of_warp(below, [](R y, R z) { return y > z || isnan(y) ? y : z; });
   exponent = exponent_of(fmax(below, largest_part(alpha)));
   R sum = 0;
-  for (int i = j + 2 + lane; i < p.n; i += kWarp) {
-    sum += squared_modulus(times_power_of_two(p.x[i], -exponent));
+  for (int k = 0, i = j / kWarp * kWarp + lane; i - lane < p.n; ++k, i += kWarp) {
+    const bool is_below = i >= j + 2 && i < p.n;
+    const R squares =
+        sum_of_warp(is_below ? squared_modulus(times_power_of_two(p.x[i], -exponent)) : R(0));
+    if (k % kWarp == lane) sum += squares;
   }
   sum = sum_of_warp(sum);
   return make_reflector(times_power_of_two(alpha, -exponent), sum, below == 0);
