@@ -44,6 +44,7 @@ class Part {
 };
 
 constexpr const char* kLogOfEigen = "2026-11-30-tridiagonal-reduction";
+constexpr const char* kLogOfEigenproblems = "2026-11-30-reduction-in-shared-memory";
 
 void add(const Part& row, const Tuning::Rates& rates) {
   row("fp32_flops", rates.fp32_flops, "flop/s", "products of floats by cuBLAS",
@@ -329,9 +330,9 @@ void add(const Part& row, const Tuning::BreakEven& sizes) {
   both("ormqr", sizes.ormqr, "order",
        "of a square matrix of as many reflectors, from which on ?ormqr and ?ormlq do", kLogOfQr);
   both("gels", sizes.gels, "order", "from which on ?gels does, an estimate", kLogOfQr);
-  both("syevd", sizes.syevd, "order", "from which on ?syevd does, an estimate", kLogOfEigen);
-  both("sytrd", sizes.sytrd, "order", "from which on ?sytrd does, an estimate", kLogOfEigen);
-  both("stedc", sizes.stedc, "order", "from which on ?stedc does, an estimate", kLogOfEigen);
+  both("syevd", sizes.syevd, "order", "from which on ?syevd does", kLogOfEigenproblems);
+  both("sytrd", sizes.sytrd, "order", "from which on ?sytrd does", kLogOfEigenproblems);
+  both("stedc", sizes.stedc, "order", "from which on ?stedc does", kLogOfEigenproblems);
   row("origin", sizes.origin, "text", "what these sizes rest on", kLog);
 }
 

@@ -94,7 +94,7 @@ constexpr Tuning::Eigen eigen() {
   eigen.panel_columns = 64;
   eigen.bandwidth = 64;
   eigen.update_columns = 256;
-  eigen.two_stages_from_order = kNever;
+  eigen.two_stages_from_order = 6000;
   eigen.two_stages_from_order_without_vectors = 6000;
   return eigen;
 }

@@ -95,12 +95,9 @@ void ReductionInTwoStages<T>::prepare(Queue& queue) {
 }
 
 template <class T>
-void ReductionInTwoStages<T>::multiply(Queue& queue, DeviceView<T> z) const {
-  {
-    const Span span(queue, "bulges back", 0);
-    to_tridiagonal_.multiply(queue, z);
-  }
-  way_back_->multiply(queue, z);
+void ReductionInTwoStages<T>::begin_to_multiply(Queue& queue, DeviceView<T> z) const {
+  const Span span(queue, "bulges back", 0);
+  to_tridiagonal_.multiply(queue, z);
 }
 
 // -------------------------------------------------------------------------------------------

@@ -27,8 +27,10 @@ class Reduction {
 
   /// To be called once, when T is there, before what follows.
   virtual void prepare(Queue& queue) = 0;
-  /// Enqueues Z := Q Z for some columns of Z, vectors_at_once() at most.
-  virtual void multiply(Queue& queue, DeviceView<T> z) const = 0;
+  /// Enqueues Z := Q Z: first what is to be done with all columns of Z at a time, and then the rest
+  /// for some of them, vectors_at_once() at most.
+  virtual void begin_to_multiply(Queue& queue, DeviceView<T> z) const = 0;
+  virtual void multiply(Queue& queue, DeviceView<T> some) const = 0;
 };
 
 /// Half of the operations are products of the matrix with one vector.
@@ -43,6 +45,7 @@ class ReductionInOneStage final : public Reduction<T> {
   const Real<T>* d_here() const override { return to_tridiagonal_.d_here(); }
   const Real<T>* e_here() const override { return to_tridiagonal_.e_here(); }
   void prepare(Queue& queue) override;
+  void begin_to_multiply(Queue&, DeviceView<T>) const override {}
   void multiply(Queue& queue, DeviceView<T> z) const override { way_back_->multiply(queue, z); }
 
  private:
@@ -67,7 +70,9 @@ class ReductionInTwoStages final : public Reduction<T> {
   const Real<T>* d_here() const override { return to_tridiagonal_.d_here(); }
   const Real<T>* e_here() const override { return to_tridiagonal_.e_here(); }
   void prepare(Queue& queue) override;
-  void multiply(Queue& queue, DeviceView<T> z) const override;
+  /// Through the second stage: a kernel whose thread blocks are as many as columns allow.
+  void begin_to_multiply(Queue& queue, DeviceView<T> z) const override;
+  void multiply(Queue& queue, DeviceView<T> z) const override { way_back_->multiply(queue, z); }
 
  private:
   Device& device_;

@@ -261,6 +261,7 @@ class EigenvectorsOfHermitian {
     }
     if (standard_) transfer.add_download(standard_->factor());
     transfer.start();
+    reduced_.reduction().begin_to_multiply(*queue_, z(count));
     for (std::size_t g = 0; g < groups.size(); ++g) {
       const DeviceView<T> columns = z(count).block(all, groups[g]);
       reduced_.reduction().multiply(*queue_, columns);
