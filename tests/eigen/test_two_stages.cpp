@@ -133,8 +133,10 @@ class TwoStages : public DeviceTest {
       if (j + 1 < n) t(j + 1, j) = t(j, j + 1) = T(reduction.e_here()[j]);
     }
     reduction.prepare(*queue);
-    expect_reduced(a, t,
-                   q_of(*queue, n, [&](Queue& to, DeviceView<T> z) { reduction.multiply(to, z); }));
+    expect_reduced(a, t, q_of(*queue, n, [&](Queue& to, DeviceView<T> z) {
+                     reduction.begin_to_multiply(to, z);
+                     reduction.multiply(to, z);
+                   }));
   }
 };
 TYPED_TEST_SUITE(TwoStages, Precisions);
