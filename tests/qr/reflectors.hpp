@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "algorithms/shared/blocks.hpp"
 #include "qr/kinds.hpp"
 #include "support/matrices.hpp"
 #include "support/residual.hpp"
