@@ -93,6 +93,12 @@ TEST(TuningTables, DifferWhereGenerationsDo) {
                                                                   "break_even.ormqr_16_cores",
                                                                   "break_even.gels_1_core",
                                                                   "break_even.gels_16_cores",
+                                                                  "break_even.syevd_1_core",
+                                                                  "break_even.syevd_16_cores",
+                                                                  "break_even.sytrd_1_core",
+                                                                  "break_even.sytrd_16_cores",
+                                                                  "break_even.stedc_1_core",
+                                                                  "break_even.stedc_16_cores",
                                                                   "break_even.origin"}));
   EXPECT_EQ(differences(hopper_tuning(), tuning_of_gpu(true, true)), Names());
   EXPECT_EQ(differences(ampere_tuning(), tuning_of_gpu(false, true)), Names());
