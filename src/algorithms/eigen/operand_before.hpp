@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "algorithms/shared/blocks.hpp"
+#include "host/workers.hpp"
 
 namespace overlapack::algorithms {
 
@@ -41,9 +42,10 @@ class OperandBefore {
     ++done_;
     return true;
   }
-  /// Copies what is left, and waits for other threads. The matrix must not change before.
-  void complete() {
-    while (copy_some()) continue;
+  /// Copies what is left by so many threads, since new memory takes longer than a copy, and waits
+  /// for others who copy. The matrix must not change before.
+  void complete(Index threads) {
+    share_out(threads, tasks_, [this](Index) { copy_some(); });
     while (done_.load() < tasks_) std::this_thread::yield();
   }
   void forget() { is_wanted_ = false; }

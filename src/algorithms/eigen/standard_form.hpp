@@ -64,9 +64,9 @@ class StandardForm {
     }
   }
   /// To be called when C has been waited for. Keeps B as the caller has given it, until forget().
-  void complete() {
+  void complete(Index threads) {
     if (*info_.data() != 0) throw DeviceError("B is not positive definite");
-    if (before_) before_->complete();
+    if (before_) before_->complete(threads);
   }
   /// What goes home.
   Region factor() const { return make_region<T>(problem_.b, b(), part_of(problem_.uplo)); }

@@ -54,7 +54,7 @@ class Eigenvectors {
     } else {
       solver_.take(*queue_, as_reals(result_.view()), kRealsOfNumber<T>);
     }
-    if (before_) before_->complete();
+    if (before_) before_->complete(options_.threads);
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
       if (multiplies_) multiply(blocks_[b]);
       transfer.release(*queue_, static_cast<Index>(b));

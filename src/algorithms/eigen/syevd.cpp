@@ -164,7 +164,7 @@ Index find_values(Device& device, const Options& options, const Eigenproblem<T>&
   const QueueLease queue(device, Priority::normal, "eigenvalues");
   bring_up(device, options, *queue, problem, standard, reduced.matrix());
   reduced.reduce(*queue);
-  if (standard) standard->complete();
+  if (standard) standard->complete(options.threads);
   queue->synchronize();
   Tridiagonal<Real<T>> t = reduced.tridiagonal();
   t.scale();
@@ -212,8 +212,8 @@ class EigenvectorsOfHermitian {
   Index run() {
     bring_up(device_, options_, *queue_, problem_, standard_, reduced_.matrix());
     reduced_.reduce(*queue_);
-    if (standard_) standard_->complete();
-    if (before_) before_->complete();
+    if (standard_) standard_->complete(options_.threads);
+    if (before_) before_->complete(options_.threads);
     queue_->synchronize();
     const Range wanted = reduced_.wanted(problem_);
     if (!wanted.empty()) {

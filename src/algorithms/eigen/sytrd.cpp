@@ -45,7 +45,7 @@ void sytrd(Device& device, const Options& options, Uplo uplo, HostView<T> a, Rea
   reduction.reduce(*queue);
   turn(Uplo::lower);
   reduction.fetch(*queue);
-  if (before) before->complete();
+  if (before) before->complete(options.threads);
   transfer.release(*queue, 0);
   transfer.finish();
   queue->synchronize();
