@@ -270,8 +270,8 @@ struct Driver {
   cpu::Integers<I> failures() const { return {marks, *n, vectors() ? Index{*n} : 0}; }
 };
 
-/// Does a call of a driver. Of order 1 versions of LAPACK want
-/// workspaces of different sizes, and say different things of supports and failures.
+/// Does a call of a driver. Of order 1 versions of LAPACK want workspaces of different sizes, and
+/// say different things of supports and failures.
 template <class T, class I, class... Arguments>
 void drive(const Caller& caller, const Driver<T, I>& driver, Arguments... arguments) {
   if (driver.has_subset() && *driver.n == 1) return serve(caller, driver.check(), arguments...);

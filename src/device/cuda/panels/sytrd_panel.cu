@@ -21,6 +21,7 @@
 #include <cstring>
 
 #include "device/cuda/panels/householder.cuh"
+#include "device/cuda/panels/work_space.hpp"
 #include "device/cuda/ptx/grid_barrier.cuh"
 #include "device/cuda/runtime/kernels.hpp"
 
@@ -546,24 +547,6 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerMultiprocessor)
 
 // ---- host side ------------------------------------------------------------------------------
 
-/// Work space, cut into pieces.
-class Pieces {
- public:
-  explicit Pieces(char* begin) : begin_(begin) {}
-  template <class U>
-  U* take(Index count) {
-    U* const piece = reinterpret_cast<U*>(begin_ + bytes_);
-    bytes_ += round_up(count * static_cast<Index>(sizeof(U)), kAlignment);
-    return piece;
-  }
-  Index bytes() const { return bytes_; }
-
- private:
-  static constexpr Index kAlignment = 16;
-  char* const begin_;
-  Index bytes_ = 0;
-};
-
 /// As many blocks as multiprocessors hold, but no more than there are tiles.
 template <class D>
 Tiling<D> tiling_of(Index n, int multiprocessors) {
@@ -582,16 +565,16 @@ Index lay_out(Problem<D>& p, Index n, int multiprocessors, char* work) {
   for (int strip = 0; strip < tiling.strips(); ++strip) {
     places = std::max(places, tiling.blocks_of(strip));
   }
-  Pieces pieces(work);
-  p.x = pieces.take<D>(n);
-  p.of_rows = pieces.take<D>(n * tiling.strips());
-  p.of_columns = pieces.take<D>(n * places);
-  p.dots = pieces.take<D>(2 * kWidth * kParts);
-  p.forms = pieces.take<R>(tiling.blocks);
-  p.squares = pieces.take<R>(tiling.blocks);
-  p.exponents = pieces.take<int>(tiling.blocks);
-  p.arrived = pieces.take<unsigned>(1);
-  return pieces.bytes();
+  WorkSpace space(work);
+  p.x = space.take<D>(n);
+  p.of_rows = space.take<D>(n * tiling.strips());
+  p.of_columns = space.take<D>(n * places);
+  p.dots = space.take<D>(2 * kWidth * kParts);
+  p.forms = space.take<R>(tiling.blocks);
+  p.squares = space.take<R>(tiling.blocks);
+  p.exponents = space.take<int>(tiling.blocks);
+  p.arrived = space.take<unsigned>(1);
+  return space.bytes();
 }
 
 template <class T>

@@ -19,6 +19,7 @@
 #include <cstring>
 
 #include "device/cuda/panels/householder.cuh"
+#include "device/cuda/panels/work_space.hpp"
 #include "device/cuda/parts/in_flight.cuh"
 #include "device/cuda/ptx/grid_barrier.cuh"
 #include "device/cuda/runtime/kernels.hpp"
@@ -448,19 +449,14 @@ Index lay_out(Problem<D>& p, Index n, char* work) {
   const Cut<D> cut(static_cast<int>(n));
   p.n = static_cast<int>(n);
   p.padded = cut.block_rows * kRows<D>;
-  Index bytes = 0;
-  const auto take = [&](auto& piece, Index count) {
-    using U = std::remove_reference_t<decltype(*piece)>;
-    piece = reinterpret_cast<U*>(work + bytes);
-    bytes += round_up(count * static_cast<Index>(sizeof(U)), Index{16});
-  };
-  for (D** vector : {&p.v, &p.w, &p.x, &p.next}) take(*vector, p.padded);
-  take(p.of_rows, Index{p.padded} * cut.block_columns);
-  take(p.of_columns, Index{p.padded} * cut.block_rows);
-  take(p.forms, kMaxBlocks);
-  take(p.squares, quotient_up(p.padded, kWarp));
-  take(p.arrived, 1);
-  return bytes;
+  WorkSpace space(work);
+  for (D** vector : {&p.v, &p.w, &p.x, &p.next}) *vector = space.take<D>(p.padded);
+  p.of_rows = space.take<D>(Index{p.padded} * cut.block_columns);
+  p.of_columns = space.take<D>(Index{p.padded} * cut.block_rows);
+  p.forms = space.take<R>(kMaxBlocks);
+  p.squares = space.take<R>(quotient_up(p.padded, kWarp));
+  p.arrived = space.take<unsigned>(1);
+  return space.bytes();
 }
 
 template <class T>
