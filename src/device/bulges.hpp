@@ -87,7 +87,8 @@ struct BulgeFactors {
 };
 
 /// Z := Q Z for some columns.
-///   Operands  v: as BulgeFactors leaves it
+///   Operands  v: as BulgeFactors leaves it; work: work space, empty or of reflect_work() elements.
+///             With it, and if a column of Z has an even number of elements, it is faster
 ///   Writes    z
 template <class T>
 struct ReflectBulges {
@@ -97,7 +98,7 @@ struct ReflectBulges {
 
   Index bandwidth, group;
   DeviceView<const T> v;
-  DeviceView<T> z;
+  DeviceView<T> work, z;
 
   bool empty() const { return z.empty(); }
   bool fits() const {
@@ -107,7 +108,7 @@ struct ReflectBulges {
   double flops() const { return operation::flops<T>(operation::product(v.rows, v.rows, z.cols)); }
   template <class Self, class Visit>
   static void operands(Self& self, Visit visit) {
-    visit(self.v), visit(self.z);
+    visit(self.v), visit(self.work), visit(self.z);
   }
 };
 
@@ -119,6 +120,8 @@ class Bulges : public Fused<T> {
 
   /// Elements of ChaseBulges::work.
   virtual Index chase_work() const;
+  /// Elements of ReflectBulges::work.
+  virtual Index reflect_work(Index n, Index bandwidth) const;
 
  protected:
   friend class Queue;

@@ -278,6 +278,10 @@ template <class T>
 Index Bulges<T>::chase_work() const {
   return 0;
 }
+template <class T>
+Index Bulges<T>::reflect_work(Index, Index) const {
+  return 0;
+}
 
 template <class T>
 void Bulges<T>::run(Queue& queue, const ChaseBulges<T>& op) {

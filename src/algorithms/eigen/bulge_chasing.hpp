@@ -37,6 +37,8 @@ class BulgeChasing {
   void multiply(Queue& queue, DeviceView<T> z) const;
 
  private:
+  DeviceView<T> work() const { return DeviceView<T>(work_.data(), work_.size()); }
+
   const Index n_, bandwidth_, group_;
   const DeviceMatrix<T> band_, v_;
   const Buffer<T> work_;

@@ -74,6 +74,7 @@ class EmulatedKernels final : public CoreKernels<T> {
     return rows > order && rows <= 60 && columns <= 4;
   }
   Index chase_work() const override { return 3; }
+  Index reflect_work(Index n, Index bandwidth) const override { return n % 3 * bandwidth + 1; }
   Index factor_progress(Index blocks, Index columns) const override { return blocks * columns; }
   Index elements_of_inverses(Index n) const override {
     constexpr Index kOrder = FindInverses<T>::kOrder;
@@ -326,6 +327,8 @@ class EmulatedKernels final : public CoreKernels<T> {
   }
   void run(Queue& queue, const ReflectBulges<T>& op) override {
     require_group(op);
+    require(op.work.empty() || op.work.rows >= reflect_work(op.v.rows, op.bandwidth), op.kName,
+            "too little work space");
     by_loops(queue, op);
   }
   template <class Operation>

@@ -134,8 +134,10 @@ class BulgesContract : public DeviceContract<T> {
   /// Z := Q Z by the blocks, for reflectors that are given.
   Padded<T> multiply(const Chase<T>& x, const Padded<T>& z, Index group) {
     const auto v = this->upload(x.v), there = this->upload(z);
+    const auto work =
+        this->upload(Padded<T>(this->kernels().reflect_work(z.rows(), x.width), 1, 2));
     this->queue().enqueue(BulgeFactors<T>{x.width, group, v});
-    this->queue().enqueue(ReflectBulges<T>{x.width, group, v, there});
+    this->queue().enqueue(ReflectBulges<T>{x.width, group, v, work, there});
     expect_factors(x, this->download(v), group);
     return this->download(there);
   }

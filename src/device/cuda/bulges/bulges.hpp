@@ -8,14 +8,18 @@
 namespace overlapack::cuda {
 
 /// Limits::chase_bandwidth and Limits::bulge_group.
-constexpr Index kChaseBandwidth = 64, kBulgeGroup = 32;
+constexpr Index kChaseBandwidth = 64, kBulgeGroup = 16;
 
 /// Bulges::chase_work() of a GPU with so many multiprocessors.
 template <class T>
 Index chase_work(int multiprocessors);
 
-/// ReflectBulges in double precision by tensor cores, if there is a kernel for the bandwidth and
-/// the group; or else false, and nothing is done.
+/// Elements of ReflectBulges::work that reflect_by_tiles() needs.
+template <class T>
+Index tile_work(Index n, Index bandwidth);
+
+/// ReflectBulges by tensor cores, if there is a kernel for its shape, and room to work; or else
+/// false, and nothing is done.
 template <class T>
 bool reflect_by_tiles(cudaStream_t stream, const ReflectBulges<T>& op);
 

@@ -17,7 +17,7 @@ namespace {
 constexpr int kThreads = 128;
 constexpr int kGroup = static_cast<int>(kBulgeGroup);
 constexpr int kRows = static_cast<int>(kChaseBandwidth) + kGroup - 1;  // of a block
-static_assert(kGroup == kWarp, "a lane has a row of T");
+static_assert(kGroup <= kWarp, "a lane has a row of T");
 
 template <class T>
 struct Memory {

@@ -1,5 +1,5 @@
-// Z := Q Z by blocks of reflectors, for any bandwidth and type. (In double precision, bandwidths of
-// a few sizes have a kernel of their own, see reflect_by_tiles.cu.)
+// Z := Q Z by blocks of reflectors, for any bandwidth. (A few have a kernel of their own, see
+// reflect_by_tiles.cu.)
 //
 // Columns of Z are independent. A thread has one of them, and takes it through all blocks, from the
 // last group of sweeps to the first, and in a group down the matrix. The rows that a block touches
@@ -176,9 +176,7 @@ void enqueue(CudaQueue& queue, const ReflectBulges<T>& op) {
   if (op.bandwidth > kChaseBandwidth || op.group > kBulgeGroup) {
     throw DeviceError("reflect_bulges: the blocks are too large");
   }
-  if constexpr (std::is_same_v<Real<T>, double>) {
-    if (reflect_by_tiles(queue.stream(), op)) return;
-  }
+  if (reflect_by_tiles(queue.stream(), op)) return;
   LaunchShape shape;
   shape.blocks = static_cast<unsigned>(quotient_up(op.z.cols, kThreads<D>));
   shape.threads = kThreads<D>;

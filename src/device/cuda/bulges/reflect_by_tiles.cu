@@ -10,16 +10,22 @@
 //
 //   W^T = Z^T conj(V),   W^T := W^T T^T,   Z^T := Z^T - W^T V^T.
 //
-// V and T are the right operands, in shared memory for all warps, in two buffers: one is filled by
-// copies in the background while the other one is read. Tiles of V that are zero are left out.
-// From one block to the next the rows move by a bandwidth. Of real numbers, rows that come are
-// copied to shared memory ahead, each thread's own. A row belongs to the same lane for ever, so no
-// thread ever waits for another one's numbers of Z.
+// V and T are the right operands, in shared memory for all warps, in two buffers: one is filled
+// while the other one is read. Tiles of V that are zero are left out. From one block to the next
+// the rows of Z move by a bandwidth. Those that come next wait in shared memory, too.
+//
+// Half of the warps have no strip. They bring V, T, and the rows that come next, so that the others
+// do little but multiply. Copying needs few registers; warps with a strip have the rest. And V and
+// T have been made ready before, by a kernel of its own: they are copied as they are.
+//
+// Numbers in single precision are doubles as long as they are not in device memory, since tensor
+// cores multiply doubles as fast as other units multiply floats.
 //
 // Rows of a block are counted from the one before the first vector begins, for then all tiles
 // begin at multiples of 8: column j of V has its vector in rows j + 1 to j + b.
 //
-// What bounds the speed is the tensor cores; shared memory is busy for half of that time.
+// What bounds the speed: each quarter of a multiprocessor has one warp that multiplies, which waits
+// for the results of its products. Two thread blocks at a time would have too few registers.
 #include <cstdint>
 
 #include "device/cuda/bulges/bulges.hpp"
@@ -32,18 +38,17 @@
 namespace overlapack::cuda {
 namespace {
 
-constexpr int kWarps = 8, kThreads = kWarps * kWarp;
+constexpr int kStrips = 4, kMultipliers = kStrips * kWarp, kCopiers = 4 * kWarp;
+constexpr int kThreads = kMultipliers + kCopiers;
 constexpr int kSide = 8;  // of a tile
 constexpr int kGroup = static_cast<int>(kBulgeGroup), kGroupTiles = kGroup / kSide;
+constexpr int kTaken = 1;  // the barrier behind which rows that wait may be replaced
 
 template <class T>
-constexpr bool kIsComplex = sizeof(T) == 2 * sizeof(double);
-/// Of a warp.
+constexpr bool kIsComplex = sizeof(T) == 2 * sizeof(DeviceReal<T>);
+/// Of a strip.
 template <class T>
 constexpr int kColumns = kIsComplex<T> ? 8 : 16;
-/// Whether rows of Z are copied ahead.
-template <class T>
-constexpr bool kAhead = !kIsComplex<T>;
 
 // ---- tiles ----------------------------------------------------------------------------------
 
@@ -99,13 +104,13 @@ __device__ inline TileOfLane zero_tile() { return {{{0, 0}, {0, 0}}}; }
 
 // ---- blocks of reflectors -------------------------------------------------------------------
 
-/// V and T of a block. Rows of a column of V change places within 16 (8 of complex numbers), so
-/// that neither product's loads meet in a bank.
+/// V and T of a block, with zeros where they have nothing. Rows of a column of V change places
+/// within 16 (8 of complex numbers), so that neither product's loads meet in a bank.
 template <class T, int kBand>
-struct Buffer {
+struct alignas(16) Block {
   static constexpr int kRows = kBand + kGroup;
   static constexpr int kStride = kIsComplex<T> ? kGroup + 1 : kGroup + 2;
-  alignas(16) T v[kGroup][kRows];
+  T v[kGroup][kRows];
   T t[kGroup][kStride];  // [j][i]: element (i, j)
 
   /// What the number of a row is combined with, by the number of the column.
@@ -129,180 +134,206 @@ struct Buffer {
   }
 };
 
-template <class T>
+template <class T, int kBand>
 struct Operands {
   Index n;
   const T* v;
   Index ldv;
+  Block<DoubleScalar<T>, kBand>* blocks;
   T* z;
   Index ldz, columns;
-  bool aligned;  // two rows of Z can be moved as one
 };
 
-/// Which block: the first sweep of its group, and its number.
-struct Place {
-  Index sweep, k;
+// Four groups go down the matrix together, in steps: block k of the latest one, then block k of the
+// one before it, which has rows in common with no later block of the other, and so on. Fours are
+// numbered by how many are behind them. Each has kSteps steps more than the one behind it; the last
+// of these may be beyond the matrix. Blocks are in the order in which they are used.
 
-  template <int kBand>
-  __device__ void advance(Index n) {
-    ++k;
-    if (sweep + 1 + k * kBand < n) return;
-    sweep -= kGroup;
-    k = 0;
-  }
-};
+constexpr int kFour = 4 * kGroup;  // sweeps
+template <int kBand>
+constexpr int kSteps = kFour / kBand;
+/// The number of the first block of a four.
+template <int kBand>
+__host__ __device__ constexpr Index first_block(Index behind) {
+  return behind * (behind + 1) / 2 * kSteps<kBand> * 4;
+}
 
-/// Starts copying a block, zeros where V and T have nothing. By all threads.
+/// A thread block makes a block of reflectors ready.
 template <class T, int kBand>
-__device__ void start_block(const Operands<T>& op, const Place& place, Buffer<T, kBand>& to) {
-  using To = Buffer<T, kBand>;
-  constexpr int kBytes = sizeof(T);
-  const Index first = place.sweep + place.k * kBand;
-#pragma unroll
-  for (int part = 0; part < kGroup * To::kRows / kThreads; ++part) {
-    const int e = part * kThreads + static_cast<int>(threadIdx.x);
+__global__ void __launch_bounds__(kThreads) make_blocks_kernel(Operands<T, kBand> op) {
+  using W = DoubleScalar<T>;
+  using To = Block<W, kBand>;
+  const Index group = blockIdx.x, sweep = group * kGroup, step = blockIdx.y;
+  const Index behind = gridDim.x / 4 - 1 - group / 4, row = sweep + step * kBand;
+  if (step >= (behind + 1) * kSteps<kBand>) return;
+  To& to = op.blocks[first_block<kBand>(behind) + 4 * step + 3 - group % 4];
+  for (int e = static_cast<int>(threadIdx.x); e < kGroup * To::kRows; e += kThreads) {
     const int i = e % To::kRows, j = e / To::kRows;
-    if (i / kSide < j / kSide || i / kSide > To::last_tile(j / kSide)) continue;  // left out
-    const bool is_there = i > j && i <= j + kBand && first + i < op.n;
-    const T* const from = is_there ? op.v + first + i + (place.sweep + j) * op.ldv : op.v;
-    start_copy<kBytes>(&to.v[j][i ^ To::change(j)], from, is_there ? kBytes : 0);
+    W& x = to.v[j][i ^ To::change(j)];
+    x = from_real<W>(0);
+    if (i > j && i <= j + kBand && row + i < op.n) convert(x, op.v[row + i + (sweep + j) * op.ldv]);
   }
-#pragma unroll
-  for (int part = 0; part < kGroup * kGroup / kThreads; ++part) {
-    const int e = part * kThreads + static_cast<int>(threadIdx.x);
+  for (int e = static_cast<int>(threadIdx.x); e < kGroup * kGroup; e += kThreads) {
     const int i = e % kGroup, j = e / kGroup;
-    const bool is_there = i <= j && first + 1 + j < op.n;
-    const T* const from = is_there ? op.v + place.sweep + i + (first + 1 + j) * op.ldv : op.v;
-    start_copy<kBytes>(&to.t[j][i], from, is_there ? kBytes : 0);
+    W& x = to.t[j][i];
+    x = from_real<W>(0);
+    if (i <= j && row + 1 + j < op.n) convert(x, op.v[sweep + i + (row + 1 + j) * op.ldv]);
+  }
+}
+
+/// By the copiers.
+template <class B>
+__device__ void start_copying(const B& from, B& to) {
+  constexpr int kPiece = 16, kPieces = sizeof(B) / kPiece;
+  const int first = static_cast<int>(threadIdx.x) - kMultipliers;
+  const char* const source = reinterpret_cast<const char*>(&from) + first * kPiece;
+  char* const target = reinterpret_cast<char*>(&to) + first * kPiece;
+#pragma unroll
+  for (int i = 0; i * kCopiers < kPieces; ++i) {
+    if (first + i * kCopiers >= kPieces) break;
+    start_copy<kPiece>(target + i * kCopiers * kPiece, source + i * kCopiers * kPiece, kPiece);
+  }
+}
+
+/// For all steps: f(the first row, is it the first, the last one of its four).
+template <int kBand, class F>
+__device__ void for_each_step(Index n, F f) {
+  const Index fours = (n - 2) / kFour + 1;
+  for (Index behind = 0; behind < fours; ++behind) {
+    const Index last = (behind + 1) * kSteps<kBand> - 1;
+    const Index row = (fours - 1 - behind) * kFour;
+    for (Index step = 0; step <= last; ++step) f(row + step * kBand, step == 0, step == last);
   }
 }
 
 // ---- a strip of Z ---------------------------------------------------------------------------
 
-template <class T, int kBand>
-struct Memory {
-  static constexpr int kSlots = kAhead<T> ? kBand / kSide * 2 : 0;
-  Buffer<T, kBand> buffers[2];
-  double2 ahead[kSlots + 1][kAhead<T> ? kThreads : 1];
+/// What a lane moves at a time: of real numbers two rows of a column, of complex ones a number.
+template <class T>
+struct alignas(2 * sizeof(DeviceReal<T>)) Pair {
+  DeviceReal<T> x, y;
+};
+/// A lane's, of a tile: real numbers of two columns, or complex ones of two rows.
+constexpr int kPairs = 2;
+
+/// A lane's pairs of the rows of a strip that begin with one of them, by tiles.
+template <class T>
+class Window {
+ public:
+  using R = DeviceReal<T>;
+
+  template <int kBand>
+  __device__ Window(const Operands<T, kBand>& op, int strip, Index row) : somewhere_(op.z) {
+    const int lane = lane_of_warp();
+    const Index first = (static_cast<Index>(blockIdx.x) * kStrips + strip) * kColumns<T> + lane / 4;
+#pragma unroll
+    for (int p = 0; p < kPairs; ++p) {
+      const Index i = row + lane % 4 * 2 + (kIsComplex<T> ? p : 0);
+      const Index j = first + (kIsComplex<T> ? 0 : p * kSide);
+      at_[p] = reinterpret_cast<R*>(op.z + i + j * op.ldz);
+      const Index left = j < op.columns ? op.n - i : 0;
+      left_[p] = static_cast<int>(left < kMostRows ? left : kMostRows);
+    }
+  }
+
+  /// Zeros where there is nothing. So in all three.
+  __device__ Pair<T> load(int tile, int pair) const {
+    const R* const from = at(tile, pair);
+    if (numbers(tile, pair) == 2) return *reinterpret_cast<const Pair<T>*>(from);
+    return {numbers(tile, pair) > 0 ? *from : R(0), R(0)};
+  }
+  __device__ void store(int tile, int pair, const Pair<T>& x) const {
+    R* const to = at(tile, pair);
+    if (numbers(tile, pair) == 2) {
+      *reinterpret_cast<Pair<T>*>(to) = x;
+    } else if (numbers(tile, pair) == 1) {
+      *to = x.x;
+    }
+  }
+  __device__ void start_copy(int tile, int pair, Pair<T>& to) const {
+    const int count = numbers(tile, pair);
+    const void* const from = count > 0 ? at(tile, pair) : static_cast<const void*>(somewhere_);
+    cuda::start_copy<sizeof(Pair<T>)>(&to, from, count * static_cast<int>(sizeof(R)));
+  }
+
+ private:
+  static constexpr Index kMostRows = 1 << 20;  // more than a window has
+
+  __device__ R* at(int tile, int pair) const {
+    return at_[pair] + tile * kSide * (kIsComplex<T> ? 2 : 1);
+  }
+  __device__ int numbers(int tile, int pair) const {
+    const int rows = left_[pair] - tile * kSide;
+    return rows <= 0 ? 0 : kIsComplex<T> || rows > 1 ? 2 : 1;
+  }
+
+  const T* const somewhere_;
+  R* at_[kPairs];
+  int left_[kPairs];  // rows
 };
 
 template <class T, int kBand>
+struct Memory {
+  static constexpr int kTiles = kBand / kSide;         // that wait
+  Block<DoubleScalar<T>, kBand> later[2], earlier[2];  // of the groups of a four
+  Pair<T> waiting[kTiles][kPairs][kMultipliers];
+};
+
+/// The tiles of a strip that a block touches, and what is done with them.
+template <class T, int kBand>
 class Strip {
  public:
-  static constexpr int kNewTiles = kBand / kSide, kTiles = kNewTiles + kGroupTiles;
+  using W = DoubleScalar<T>;
+  static constexpr int kNewTiles = kBand / kSide, kOldTiles = 4 * kGroupTiles;
+  static constexpr int kBlockTiles = kGroupTiles + kNewTiles, kTiles = kOldTiles + kNewTiles;
 
-  __device__ Strip(const Operands<T>& op, Index column)
-      : op_(op), g_(lane_of_warp() / 4), q_(lane_of_warp() % 4), column_(column + g_) {}
+  __device__ Strip() : g_(lane_of_warp() / 4), q_(lane_of_warp() % 4) {}
 
-  /// Tiles from `tile` on, of the window that begins with that row.
-  __device__ void load(Index row, int tile) {
+  __device__ void load(const Window<T>& window) {
 #pragma unroll
     for (int t = 0; t < kTiles; ++t) {
-      if (t < tile) continue;
 #pragma unroll
-      for (int h = 0; h < 2; ++h) {
-        if constexpr (!kIsComplex<T>) {
-          double2 x = {0, 0};
-          const Index i = row_of(row, t);
-          if (has_column(h) && i < op_.n) {
-            const double* const from = at(i, h);
-            if (op_.aligned && i + 1 < op_.n) {
-              x = *reinterpret_cast<const double2*>(from);
-            } else {
-              x.x = from[0];
-              if (i + 1 < op_.n) x.y = from[1];
-            }
-          }
-          tiles_[t].x[h][0] = x.x;
-          tiles_[t].x[h][1] = x.y;
-        } else {  // both parts of element e = h
-          double2 x = {0, 0};
-          const Index i = row_of(row, t) + h;
-          if (has_column(0) && i < op_.n) x = *reinterpret_cast<const double2*>(at(i, 0));
-          tiles_[t].x[0][h] = x.x;
-          tiles_[t].x[1][h] = x.y;
-        }
-      }
+      for (int p = 0; p < kPairs; ++p) set(tiles_[t], p, window.load(t, p));
     }
   }
-  /// The first tiles, `count` of them.
-  __device__ void store(Index row, int count) const {
+  /// The new ones.
+  __device__ void take(const Pair<T> (&waiting)[kNewTiles][kPairs][kMultipliers]) {
 #pragma unroll
-    for (int t = 0; t < kTiles; ++t) {
-      if (t >= count) continue;
+    for (int t = 0; t < kNewTiles; ++t) {
 #pragma unroll
-      for (int h = 0; h < 2; ++h) {
-        if constexpr (!kIsComplex<T>) {
-          const Index i = row_of(row, t);
-          if (!has_column(h) || i >= op_.n) continue;
-          double* const to = at(i, h);
-          if (op_.aligned && i + 1 < op_.n) {
-            *reinterpret_cast<double2*>(to) = {tiles_[t].x[h][0], tiles_[t].x[h][1]};
-          } else {
-            to[0] = tiles_[t].x[h][0];
-            if (i + 1 < op_.n) to[1] = tiles_[t].x[h][1];
-          }
-        } else {
-          const Index i = row_of(row, t) + h;
-          if (!has_column(0) || i >= op_.n) continue;
-          *reinterpret_cast<double2*>(at(i, 0)) = {tiles_[t].x[0][h], tiles_[t].x[1][h]};
-        }
-      }
+      for (int p = 0; p < kPairs; ++p) set(tiles_[kOldTiles + t], p, waiting[t][p][threadIdx.x]);
     }
   }
-
-  /// Starts copying the new tiles of the next window, which begins with that row.
-  template <int kSlots>
-  __device__ void start_copies(Index row, double2 (&ahead)[kSlots][kThreads]) const {
+  /// The first ones, kCount of them.
+  template <int kCount>
+  __device__ void store(const Window<T>& window) const {
 #pragma unroll
-    for (int t = kGroupTiles; t < kTiles; ++t) {
+    for (int t = 0; t < kCount; ++t) {
 #pragma unroll
-      for (int h = 0; h < 2; ++h) {
-        double2* const to = &ahead[2 * (t - kGroupTiles) + h][threadIdx.x];
-        const Index i = row_of(row, t);
-        const int rows = !has_column(h) || i >= op_.n ? 0 : i + 1 < op_.n ? 2 : 1;
-        const double* const from = rows > 0 ? at(i, h) : op_.z;
-        if (op_.aligned) {
-          start_copy<16>(to, from, rows * 8);
-        } else {
-          start_copy<8>(&to->x, from, rows > 0 ? 8 : 0);
-          start_copy<8>(&to->y, rows > 1 ? from + 1 : from, rows > 1 ? 8 : 0);
-        }
-      }
-    }
-  }
-  template <int kSlots>
-  __device__ void take(const double2 (&ahead)[kSlots][kThreads]) {
-#pragma unroll
-    for (int t = kGroupTiles; t < kTiles; ++t) {
-#pragma unroll
-      for (int h = 0; h < 2; ++h) {
-        const double2 x = ahead[2 * (t - kGroupTiles) + h][threadIdx.x];
-        tiles_[t].x[h][0] = x.x;
-        tiles_[t].x[h][1] = x.y;
-      }
+      for (int p = 0; p < kPairs; ++p) window.store(t, p, get(tiles_[t], p));
     }
   }
 
   /// The window moves by a bandwidth.
   __device__ void move() {
 #pragma unroll
-    for (int t = 0; t < kGroupTiles; ++t) tiles_[t] = tiles_[t + kNewTiles];
+    for (int t = 0; t < kOldTiles; ++t) tiles_[t] = tiles_[t + kNewTiles];
   }
 
-  /// Z^T := Z^T - (Z^T conj(V) T^T) V^T.
-  __device__ void reflect(const Buffer<T, kBand>& block) {
-    using From = Buffer<T, kBand>;
+  /// Z^T := Z^T - (Z^T conj(V) T^T) V^T, by a block that begins with tile kFirst.
+  template <int kFirst>
+  __device__ void reflect(const Block<W, kBand>& block) {
+    using From = Block<W, kBand>;
     TileOfLane w[kGroupTiles];
 #pragma unroll
     for (TileOfLane& tile : w) tile = zero_tile();
 #pragma unroll
-    for (int i = 0; i < kTiles; ++i) {
-      const Left<T> left(tiles_[i], true);
+    for (int i = 0; i < kBlockTiles; ++i) {
+      const Left<W> left(tiles_[kFirst + i], true);
 #pragma unroll
       for (int j = 0; j < kGroupTiles; ++j) {
         if (i < j || i > From::last_tile(j)) continue;
-        T b0, b1;
+        W b0, b1;
         block.load_rows(kSide * i + 2 * q_, kSide * j + g_, b0, b1);
         left.multiply_to(w[j], b0, b1);
       }
@@ -314,7 +345,7 @@ class Strip {
 #pragma unroll
       for (int j = i; j < kGroupTiles; ++j) {
         const int column = kSide * j + 2 * q_, row = kSide * i + g_;
-        Left<T>(w[j], false).multiply_to(sum, block.t[column][row], block.t[column + 1][row]);
+        Left<W>(w[j], false).multiply_to(sum, block.t[column][row], block.t[column + 1][row]);
       }
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
@@ -324,99 +355,153 @@ class Strip {
     }
 #pragma unroll
     for (int j = 0; j < kGroupTiles; ++j) {
-      const Left<T> left(w[j], false);
+      const Left<W> left(w[j], false);
       const int column = kSide * j + 2 * q_;
 #pragma unroll
-      for (int i = 0; i < kTiles; ++i) {
+      for (int i = 0; i < kBlockTiles; ++i) {
         if (i < j || i > From::last_tile(j)) continue;
         const int row = kSide * i + g_;
-        left.multiply_to(tiles_[i], block.v[column][row ^ From::change(2 * q_)],
+        left.multiply_to(tiles_[kFirst + i], block.v[column][row ^ From::change(2 * q_)],
                          block.v[column + 1][row ^ From::change(2 * q_ + 1)]);
       }
     }
   }
 
  private:
-  __device__ Index row_of(Index row, int t) const { return row + t * kSide + 2 * q_; }
-  __device__ bool has_column(int h) const { return column_ + h * kSide < op_.columns; }
-  __device__ T* at(Index i, int h) const { return op_.z + i + (column_ + h * kSide) * op_.ldz; }
+  /// Real numbers: half h, that is a column, has both rows. Complex ones: h is their part.
+  __device__ static void set(TileOfLane& tile, int pair, const Pair<T>& x) {
+    tile.x[kIsComplex<T> ? 0 : pair][kIsComplex<T> ? pair : 0] = static_cast<double>(x.x);
+    tile.x[kIsComplex<T> ? 1 : pair][kIsComplex<T> ? pair : 1] = static_cast<double>(x.y);
+  }
+  __device__ static Pair<T> get(const TileOfLane& tile, int pair) {
+    using R = DeviceReal<T>;
+    return {static_cast<R>(tile.x[kIsComplex<T> ? 0 : pair][kIsComplex<T> ? pair : 0]),
+            static_cast<R>(tile.x[kIsComplex<T> ? 1 : pair][kIsComplex<T> ? pair : 1])};
+  }
 
-  const Operands<T>& op_;
-  const int g_, q_;  // of the lane
-  const Index column_;
+  const int g_, q_;
   TileOfLane tiles_[kTiles];
 };
 
 // ---- the kernel -----------------------------------------------------------------------------
 
 template <class T, int kBand>
-__global__ void __launch_bounds__(kThreads, 1) reflect_by_tiles_kernel(Operands<T> op) {
+__device__ void copy(const Operands<T, kBand>& op, Memory<T, kBand>& memory) {
+  const int strip = warp_of_block() - kStrips,
+            thread = static_cast<int>(threadIdx.x) - kMultipliers;
+  using Two = Block<DoubleScalar<T>, kBand>[2];
+  const Two* blocks = reinterpret_cast<const Two*>(op.blocks);
+  for_each_step<kBand>(op.n, [&](Index row, bool, bool is_last) {
+    start_copying(*blocks++, memory.later);
+    finish_copies();
+    __syncthreads();  // they are there, and the others may be replaced
+    start_copying(*blocks++, memory.earlier);
+    end_of_copies();
+    if (!is_last) {
+      const Window<T> next(op, strip, row + kFour + kBand);
+      synchronize_some(kTaken, kThreads);
+#pragma unroll
+      for (int t = 0; t < kBand / kSide; ++t) {
+#pragma unroll
+        for (int p = 0; p < kPairs; ++p) next.start_copy(t, p, memory.waiting[t][p][thread]);
+      }
+    }
+    end_of_copies();
+    wait_for_copies<1>();  // rows of Z may come later
+    __syncthreads();
+  });
+}
+
+template <class T, int kBand>
+__device__ void multiply(const Operands<T, kBand>& op, Memory<T, kBand>& memory) {
+  using Strip = Strip<T, kBand>;
+  Strip strip;
+  for_each_step<kBand>(op.n, [&](Index row, bool is_first, bool is_last) {
+    const auto window = [&](Index first) { return Window<T>(op, warp_of_block(), first); };
+    if (is_first) strip.load(window(row));
+    __syncthreads();
+    if (!is_first) strip.take(memory.waiting);
+    if (!is_last) arrive_at(kTaken, kThreads);
+    strip.template reflect<3 * kGroupTiles>(memory.later[0]);
+    strip.template reflect<2 * kGroupTiles>(memory.later[1]);
+    __syncthreads();
+    strip.template reflect<kGroupTiles>(memory.earlier[0]);
+    strip.template reflect<0>(memory.earlier[1]);
+    strip.template store<Strip::kNewTiles>(window(row));
+    strip.move();
+    if (is_last) strip.template store<Strip::kOldTiles>(window(row + kBand));
+  });
+}
+
+template <class T, int kBand>
+__global__ void __launch_bounds__(kThreads, 1) reflect_by_tiles_kernel(Operands<T, kBand> op) {
   extern __shared__ __align__(16) char raw_memory[];
   Memory<T, kBand>& memory = *reinterpret_cast<Memory<T, kBand>*>(raw_memory);
-  using Strip = Strip<T, kBand>;
-  Strip strip(op, (static_cast<Index>(blockIdx.x) * kWarps + warp_of_block()) * kColumns<T>);
-  Place next{(op.n - 2) / kGroup * kGroup, 0};
-  start_block(op, next, memory.buffers[0]);
-  int buffer = 0;
-  for (Index sweep = next.sweep; sweep >= 0; sweep -= kGroup) {
-    Index row = sweep;
-    strip.load(row, 0);
-    for (bool last = false; !last;) {
-      last = row + 1 + kBand >= op.n;
-      finish_copies();
-      __syncthreads();  // the block is there, and nobody reads the other buffer
-      if (row > sweep) {
-        if constexpr (kAhead<T>) {
-          strip.take(memory.ahead);
-        } else {
-          strip.load(row, kGroupTiles);
-        }
-      }
-      next.template advance<kBand>(op.n);
-      if (next.sweep >= 0) start_block(op, next, memory.buffers[1 - buffer]);
-      if constexpr (kAhead<T>) {
-        if (!last) strip.start_copies(row + kBand, memory.ahead);
-      }
-      strip.reflect(memory.buffers[buffer]);
-      strip.store(row, Strip::kNewTiles);
-      strip.move();
-      buffer = 1 - buffer;
-      row += kBand;
-    }
-    strip.store(row, kGroupTiles);
+  if (warp_of_block() < kStrips) {
+    multiply(op, memory);
+  } else {
+    copy(op, memory);
   }
 }
 
-template <class D, int kBand>
-void launch_tiles(cudaStream_t stream, const Operands<D>& operands) {
+Index fours(Index n) { return quotient_up(n - 1, kFour); }
+
+template <class T, int kBand>
+bool launch(cudaStream_t stream, const ReflectBulges<T>& op) {
+  using D = typename DeviceScalar<T>::type;
+  using B = Block<DoubleScalar<D>, kBand>;
+  const Index n = op.v.rows;
+  if (op.work.rows < tile_work<T>(n, kBand)) return false;
+  const Operands<D, kBand> operands{n,
+                                    device_cast(op.v.data),
+                                    op.v.ld,
+                                    reinterpret_cast<B*>(op.work.data),
+                                    device_cast(op.z.data),
+                                    op.z.ld,
+                                    op.z.cols};
   LaunchShape shape;
-  shape.blocks = static_cast<unsigned>(quotient_up(operands.columns, kWarps * kColumns<D>));
+  shape.blocks = static_cast<unsigned>(4 * fours(n));
+  shape.blocks_y = static_cast<unsigned>(fours(n) * kSteps<kBand>);
   shape.threads = kThreads;
+  launch_kernel(stream, shape, op.kName, make_blocks_kernel<D, kBand>, operands);
+  shape.blocks = static_cast<unsigned>(quotient_up(op.z.cols, Index{kStrips * kColumns<D>}));
+  shape.blocks_y = 1;
   shape.shared_bytes = shared_by_all<Memory<D, kBand>>();
-  launch_kernel(stream, shape, "reflect_bulges", reflect_by_tiles_kernel<D, kBand>, operands);
+  launch_kernel(stream, shape, op.kName, reflect_by_tiles_kernel<D, kBand>, operands);
+  return true;
 }
+
+constexpr Index kWide = 64, kNarrow = 32;  // bandwidths
 
 }  // namespace
 
 template <class T>
-bool reflect_by_tiles(cudaStream_t stream, const ReflectBulges<T>& op) {
-  using D = typename DeviceScalar<T>::type;
-  constexpr int kWide = 64, kNarrow = 32;
-  if (op.group != kGroup || (op.bandwidth != kWide && op.bandwidth != kNarrow)) return false;
-  constexpr std::uintptr_t kPair = sizeof(double2);
-  const bool aligned = reinterpret_cast<std::uintptr_t>(op.z.data) % kPair == 0 && op.z.ld % 2 == 0;
-  const Operands<D> operands{
-      op.v.rows, device_cast(op.v.data), op.v.ld, device_cast(op.z.data), op.z.ld, op.z.cols,
-      aligned};
-  if (op.bandwidth == kWide) {
-    launch_tiles<D, kWide>(stream, operands);
-  } else {
-    launch_tiles<D, kNarrow>(stream, operands);
-  }
-  return true;
+Index tile_work(Index n, Index bandwidth) {
+  using W = DoubleScalar<typename DeviceScalar<T>::type>;
+  if (n < 2) return 0;
+  const Index bytes =
+      bandwidth == kWide
+          ? first_block<kWide>(fours(n)) * static_cast<Index>(sizeof(Block<W, kWide>))
+      : bandwidth == kNarrow
+          ? first_block<kNarrow>(fours(n)) * static_cast<Index>(sizeof(Block<W, kNarrow>))
+          : 0;
+  return bytes / static_cast<Index>(sizeof(T));
 }
 
-template bool reflect_by_tiles(cudaStream_t, const ReflectBulges<double>&);
-template bool reflect_by_tiles(cudaStream_t, const ReflectBulges<std::complex<double>>&);
+template <class T>
+bool reflect_by_tiles(cudaStream_t stream, const ReflectBulges<T>& op) {
+  constexpr std::size_t kPair = 2 * sizeof(Real<T>);
+  if (op.group != kGroup || op.work.empty()) return false;
+  if (reinterpret_cast<std::uintptr_t>(op.z.data) % kPair != 0) return false;
+  if (op.z.ld * sizeof(T) % kPair != 0) return false;
+  if (op.bandwidth == kWide) return launch<T, kWide>(stream, op);
+  return op.bandwidth == kNarrow && launch<T, kNarrow>(stream, op);
+}
+
+#define OVERLAPACK_INSTANTIATE(T)            \
+  template Index tile_work<T>(Index, Index); \
+  template bool reflect_by_tiles(cudaStream_t, const ReflectBulges<T>&);
+OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
+#undef OVERLAPACK_INSTANTIATE
 
 }  // namespace overlapack::cuda

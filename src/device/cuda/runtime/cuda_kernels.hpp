@@ -19,6 +19,9 @@ class CudaKernels final : public Kernels<T> {
   Index geqrf_panel_width(Index rows) const override;
   Index sytrd_work(Index n) const override;
   Index chase_work() const override { return cuda::chase_work<T>(gpu_.multiprocessors); }
+  Index reflect_work(Index n, Index bandwidth) const override {
+    return gpu_.has_fast_doubles ? cuda::tile_work<T>(n, bandwidth) : 0;
+  }
   Index hemv_work(Index n) const override { return cuda::hemv_work<T>(n); }
   Index factor_progress(Index blocks, Index columns) const override {
     return cuda::factor_progress<T>(blocks, columns);

@@ -19,8 +19,9 @@ Code find_code(std::string& reason);
 struct Gpu {
   int index;  ///< the driver's
   int multiprocessors;
-  Index shared_bytes;    ///< that a thread block may have
-  bool has_hopper_code;  ///< Code::hopper runs on this GPU
+  Index shared_bytes;     ///< that a thread block may have
+  bool has_hopper_code;   ///< Code::hopper runs on this GPU
+  bool has_fast_doubles;  ///< it is made for computing: half as fast as floats, or better
 };
 
 }  // namespace overlapack::cuda

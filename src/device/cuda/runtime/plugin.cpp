@@ -107,10 +107,11 @@ void refuse_at(const overlapack::ProcessEnd& end) {
   overlapack::cuda::check(
       cudaDeviceGetAttribute(&single_to_double, cudaDevAttrSingleToDoublePrecisionPerfRatio, index),
       "reading the GPU's data");
+  const bool has_fast_doubles = single_to_double <= 2;
   const overlapack::cuda::Gpu gpu = {
       index, properties.multiProcessorCount,
       static_cast<overlapack::Index>(properties.sharedMemPerBlockOptin),
-      code == overlapack::cuda::Code::hopper};
-  return new overlapack::cuda::CudaDevice(gpu, properties, single_to_double <= 2,
+      code == overlapack::cuda::Code::hopper, has_fast_doubles};
+  return new overlapack::cuda::CudaDevice(gpu, properties, has_fast_doubles,
                                           overlapack::cuda::what_is_missing(capability, code));
 }
