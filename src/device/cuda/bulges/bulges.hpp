@@ -1,11 +1,11 @@
 // What the kernels of bulge chasing say of themselves.
 #pragma once
 
-#include <cuda_runtime_api.h>
-
 #include "device/bulges.hpp"
 
 namespace overlapack::cuda {
+
+class CudaQueue;
 
 /// Limits::chase_bandwidth and Limits::bulge_group.
 constexpr Index kChaseBandwidth = 64, kBulgeGroup = 16;
@@ -21,6 +21,6 @@ Index tile_work(Index n, Index bandwidth);
 /// ReflectBulges by tensor cores, if there is a kernel for its shape, and room to work; or else
 /// false, and nothing is done.
 template <class T>
-bool reflect_by_tiles(cudaStream_t stream, const ReflectBulges<T>& op);
+bool reflect_by_tiles(CudaQueue& queue, const ReflectBulges<T>& op);
 
 }  // namespace overlapack::cuda

@@ -176,7 +176,7 @@ void enqueue(CudaQueue& queue, const ReflectBulges<T>& op) {
   if (op.bandwidth > kChaseBandwidth || op.group > kBulgeGroup) {
     throw DeviceError("reflect_bulges: the blocks are too large");
   }
-  if (reflect_by_tiles(queue.stream(), op)) return;
+  if (reflect_by_tiles(queue, op)) return;
   LaunchShape shape;
   shape.blocks = static_cast<unsigned>(quotient_up(op.z.cols, kThreads<D>));
   shape.threads = kThreads<D>;

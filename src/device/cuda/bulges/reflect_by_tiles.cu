@@ -24,8 +24,8 @@
 // Rows of a block are counted from the one before the first vector begins, for then all tiles
 // begin at multiples of 8: column j of V has its vector in rows j + 1 to j + b.
 //
-// What bounds the speed: each quarter of a multiprocessor has one warp that multiplies, which waits
-// for the results of its products. Two thread blocks at a time would have too few registers.
+// What bounds the speed: a quarter of a multiprocessor has one warp that multiplies, or two, which
+// wait for the results of their products. More would have too few registers.
 #include <cstdint>
 
 #include "device/cuda/bulges/bulges.hpp"
@@ -33,13 +33,13 @@
 #include "device/cuda/parts/lanes.cuh"
 #include "device/cuda/parts/product_of_doubles.cuh"
 #include "device/cuda/ptx/async_copy.cuh"
-#include "device/cuda/runtime/launch.cuh"
+#include "device/cuda/ptx/wgmma.cuh"
+#include "device/cuda/runtime/kernels.hpp"
 
 namespace overlapack::cuda {
 namespace {
 
-constexpr int kStrips = 4, kMultipliers = kStrips * kWarp, kCopiers = 4 * kWarp;
-constexpr int kThreads = kMultipliers + kCopiers;
+constexpr int kCopyingWarps = 4, kCopiers = kCopyingWarps * kWarp;
 constexpr int kSide = 8;  // of a tile
 constexpr int kGroup = static_cast<int>(kBulgeGroup), kGroupTiles = kGroup / kSide;
 constexpr int kTaken = 1;  // the barrier behind which rows that wait may be replaced
@@ -49,6 +49,12 @@ constexpr bool kIsComplex = sizeof(T) == 2 * sizeof(DeviceReal<T>);
 /// Of a strip.
 template <class T>
 constexpr int kColumns = kIsComplex<T> ? 8 : 16;
+
+/// A thread block has four strips, so that as many multiprocessors as possible have one, or eight.
+template <int kStrips>
+constexpr int kMultipliers = kStrips* kWarp;
+template <int kStrips>
+constexpr int kThreads = kMultipliers<kStrips> + kCopiers;
 
 // ---- tiles ----------------------------------------------------------------------------------
 
@@ -158,22 +164,23 @@ __host__ __device__ constexpr Index first_block(Index behind) {
   return behind * (behind + 1) / 2 * kSteps<kBand> * 4;
 }
 
+constexpr int kMakers = 256;  // threads
 /// A thread block makes a block of reflectors ready.
 template <class T, int kBand>
-__global__ void __launch_bounds__(kThreads) make_blocks_kernel(Operands<T, kBand> op) {
+__global__ void __launch_bounds__(kMakers) make_blocks_kernel(Operands<T, kBand> op) {
   using W = DoubleScalar<T>;
   using To = Block<W, kBand>;
   const Index group = blockIdx.x, sweep = group * kGroup, step = blockIdx.y;
   const Index behind = gridDim.x / 4 - 1 - group / 4, row = sweep + step * kBand;
   if (step >= (behind + 1) * kSteps<kBand>) return;
   To& to = op.blocks[first_block<kBand>(behind) + 4 * step + 3 - group % 4];
-  for (int e = static_cast<int>(threadIdx.x); e < kGroup * To::kRows; e += kThreads) {
+  for (int e = static_cast<int>(threadIdx.x); e < kGroup * To::kRows; e += kMakers) {
     const int i = e % To::kRows, j = e / To::kRows;
     W& x = to.v[j][i ^ To::change(j)];
     x = from_real<W>(0);
     if (i > j && i <= j + kBand && row + i < op.n) convert(x, op.v[row + i + (sweep + j) * op.ldv]);
   }
-  for (int e = static_cast<int>(threadIdx.x); e < kGroup * kGroup; e += kThreads) {
+  for (int e = static_cast<int>(threadIdx.x); e < kGroup * kGroup; e += kMakers) {
     const int i = e % kGroup, j = e / kGroup;
     W& x = to.t[j][i];
     x = from_real<W>(0);
@@ -181,11 +188,10 @@ __global__ void __launch_bounds__(kThreads) make_blocks_kernel(Operands<T, kBand
   }
 }
 
-/// By the copiers.
+/// By the copiers, whose number is given.
 template <class B>
-__device__ void start_copying(const B& from, B& to) {
+__device__ void start_copying(const B& from, B& to, int first) {
   constexpr int kPiece = 16, kPieces = sizeof(B) / kPiece;
-  const int first = static_cast<int>(threadIdx.x) - kMultipliers;
   const char* const source = reinterpret_cast<const char*>(&from) + first * kPiece;
   char* const target = reinterpret_cast<char*>(&to) + first * kPiece;
 #pragma unroll
@@ -223,9 +229,9 @@ class Window {
   using R = DeviceReal<T>;
 
   template <int kBand>
-  __device__ Window(const Operands<T, kBand>& op, int strip, Index row) : somewhere_(op.z) {
+  __device__ Window(const Operands<T, kBand>& op, Index strip, Index row) : somewhere_(op.z) {
     const int lane = lane_of_warp();
-    const Index first = (static_cast<Index>(blockIdx.x) * kStrips + strip) * kColumns<T> + lane / 4;
+    const Index first = strip * kColumns<T> + lane / 4;
 #pragma unroll
     for (int p = 0; p < kPairs; ++p) {
       const Index i = row + lane % 4 * 2 + (kIsComplex<T> ? p : 0);
@@ -272,11 +278,11 @@ class Window {
   int left_[kPairs];  // rows
 };
 
-template <class T, int kBand>
+template <class T, int kBand, int kStrips>
 struct Memory {
   static constexpr int kTiles = kBand / kSide;         // that wait
   Block<DoubleScalar<T>, kBand> later[2], earlier[2];  // of the groups of a four
-  Pair<T> waiting[kTiles][kPairs][kMultipliers];
+  Pair<T> waiting[kTiles][kPairs][kMultipliers<kStrips>];
 };
 
 /// The tiles of a strip that a block touches, and what is done with them.
@@ -297,7 +303,8 @@ class Strip {
     }
   }
   /// The new ones.
-  __device__ void take(const Pair<T> (&waiting)[kNewTiles][kPairs][kMultipliers]) {
+  template <int kLanes>
+  __device__ void take(const Pair<T> (&waiting)[kNewTiles][kPairs][kLanes]) {
 #pragma unroll
     for (int t = 0; t < kNewTiles; ++t) {
 #pragma unroll
@@ -385,25 +392,29 @@ class Strip {
 
 // ---- the kernel -----------------------------------------------------------------------------
 
-template <class T, int kBand>
-__device__ void copy(const Operands<T, kBand>& op, Memory<T, kBand>& memory) {
-  const int strip = warp_of_block() - kStrips,
-            thread = static_cast<int>(threadIdx.x) - kMultipliers;
+template <class T, int kBand, int kStrips>
+__device__ void copy(const Operands<T, kBand>& op, Memory<T, kBand, kStrips>& memory) {
   using Two = Block<DoubleScalar<T>, kBand>[2];
+  const int copier = static_cast<int>(threadIdx.x) - kMultipliers<kStrips>;
   const Two* blocks = reinterpret_cast<const Two*>(op.blocks);
   for_each_step<kBand>(op.n, [&](Index row, bool, bool is_last) {
-    start_copying(*blocks++, memory.later);
+    start_copying(*blocks++, memory.later, copier);
     finish_copies();
     __syncthreads();  // they are there, and the others may be replaced
-    start_copying(*blocks++, memory.earlier);
+    start_copying(*blocks++, memory.earlier, copier);
     end_of_copies();
     if (!is_last) {
-      const Window<T> next(op, strip, row + kFour + kBand);
-      synchronize_some(kTaken, kThreads);
+      synchronize_some(kTaken, kThreads<kStrips>);
 #pragma unroll
-      for (int t = 0; t < kBand / kSide; ++t) {
+      for (int some = 0; some < kStrips; some += kCopyingWarps) {
+        const int thread = copier + some * kWarp;
+        const Index strip = Index{blockIdx.x} * kStrips + thread / kWarp;
+        const Window<T> next(op, strip, row + kFour + kBand);
 #pragma unroll
-        for (int p = 0; p < kPairs; ++p) next.start_copy(t, p, memory.waiting[t][p][thread]);
+        for (int t = 0; t < kBand / kSide; ++t) {
+#pragma unroll
+          for (int p = 0; p < kPairs; ++p) next.start_copy(t, p, memory.waiting[t][p][thread]);
+        }
       }
     }
     end_of_copies();
@@ -412,42 +423,60 @@ __device__ void copy(const Operands<T, kBand>& op, Memory<T, kBand>& memory) {
   });
 }
 
-template <class T, int kBand>
-__device__ void multiply(const Operands<T, kBand>& op, Memory<T, kBand>& memory) {
+template <class T, int kBand, int kStrips>
+__device__ void multiply(const Operands<T, kBand>& op, Memory<T, kBand, kStrips>& memory) {
   using Strip = Strip<T, kBand>;
+  const Index number = Index{blockIdx.x} * kStrips + warp_of_block();
   Strip strip;
   for_each_step<kBand>(op.n, [&](Index row, bool is_first, bool is_last) {
-    const auto window = [&](Index first) { return Window<T>(op, warp_of_block(), first); };
-    if (is_first) strip.load(window(row));
+    if (is_first) strip.load(Window<T>(op, number, row));
     __syncthreads();
     if (!is_first) strip.take(memory.waiting);
-    if (!is_last) arrive_at(kTaken, kThreads);
+    if (!is_last) arrive_at(kTaken, kThreads<kStrips>);
     strip.template reflect<3 * kGroupTiles>(memory.later[0]);
     strip.template reflect<2 * kGroupTiles>(memory.later[1]);
     __syncthreads();
     strip.template reflect<kGroupTiles>(memory.earlier[0]);
     strip.template reflect<0>(memory.earlier[1]);
-    strip.template store<Strip::kNewTiles>(window(row));
+    strip.template store<Strip::kNewTiles>(Window<T>(op, number, row));
     strip.move();
-    if (is_last) strip.template store<Strip::kOldTiles>(window(row + kBand));
+    if (is_last) strip.template store<Strip::kOldTiles>(Window<T>(op, number, row + kBand));
   });
 }
 
-template <class T, int kBand>
-__global__ void __launch_bounds__(kThreads, 1) reflect_by_tiles_kernel(Operands<T, kBand> op) {
+template <class T, int kBand, int kStrips>
+__global__ void __launch_bounds__(kThreads<kStrips>, 1)
+    reflect_by_tiles_kernel(Operands<T, kBand> op) {
   extern __shared__ __align__(16) char raw_memory[];
-  Memory<T, kBand>& memory = *reinterpret_cast<Memory<T, kBand>*>(raw_memory);
+  auto& memory = *reinterpret_cast<Memory<T, kBand, kStrips>*>(raw_memory);
+  constexpr bool kMany = kStrips > 4;  // all registers would not do for the threads
   if (warp_of_block() < kStrips) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    if constexpr (kMany) take_registers<232>();
+#endif
     multiply(op, memory);
   } else {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    if constexpr (kMany) give_registers<40>();
+#endif
     copy(op, memory);
   }
+}
+
+template <class D, int kBand, int kStrips>
+void launch_strips(cudaStream_t stream, const Operands<D, kBand>& operands) {
+  LaunchShape shape;
+  shape.blocks = static_cast<unsigned>(quotient_up(operands.columns, kStrips * kColumns<D>));
+  shape.threads = kThreads<kStrips>;
+  shape.shared_bytes = shared_by_all<Memory<D, kBand, kStrips>>();
+  launch_kernel(stream, shape, "reflect_bulges", reflect_by_tiles_kernel<D, kBand, kStrips>,
+                operands);
 }
 
 Index fours(Index n) { return quotient_up(n - 1, kFour); }
 
 template <class T, int kBand>
-bool launch(cudaStream_t stream, const ReflectBulges<T>& op) {
+bool launch(CudaQueue& queue, const ReflectBulges<T>& op) {
   using D = typename DeviceScalar<T>::type;
   using B = Block<DoubleScalar<D>, kBand>;
   const Index n = op.v.rows;
@@ -462,12 +491,14 @@ bool launch(cudaStream_t stream, const ReflectBulges<T>& op) {
   LaunchShape shape;
   shape.blocks = static_cast<unsigned>(4 * fours(n));
   shape.blocks_y = static_cast<unsigned>(fours(n) * kSteps<kBand>);
-  shape.threads = kThreads;
-  launch_kernel(stream, shape, op.kName, make_blocks_kernel<D, kBand>, operands);
-  shape.blocks = static_cast<unsigned>(quotient_up(op.z.cols, Index{kStrips * kColumns<D>}));
-  shape.blocks_y = 1;
-  shape.shared_bytes = shared_by_all<Memory<D, kBand>>();
-  launch_kernel(stream, shape, op.kName, reflect_by_tiles_kernel<D, kBand>, operands);
+  shape.threads = kMakers;
+  launch_kernel(queue.stream(), shape, op.kName, make_blocks_kernel<D, kBand>, operands);
+  const Index blocks_of_four = quotient_up(op.z.cols, 4 * kColumns<D>);
+  if (queue.gpu().has_hopper_code && blocks_of_four > queue.gpu().multiprocessors) {
+    launch_strips<D, kBand, 8>(queue.stream(), operands);
+  } else {
+    launch_strips<D, kBand, 4>(queue.stream(), operands);
+  }
   return true;
 }
 
@@ -489,18 +520,18 @@ Index tile_work(Index n, Index bandwidth) {
 }
 
 template <class T>
-bool reflect_by_tiles(cudaStream_t stream, const ReflectBulges<T>& op) {
+bool reflect_by_tiles(CudaQueue& queue, const ReflectBulges<T>& op) {
   constexpr std::size_t kPair = 2 * sizeof(Real<T>);
   if (op.group != kGroup || op.work.empty()) return false;
   if (reinterpret_cast<std::uintptr_t>(op.z.data) % kPair != 0) return false;
   if (op.z.ld * sizeof(T) % kPair != 0) return false;
-  if (op.bandwidth == kWide) return launch<T, kWide>(stream, op);
-  return op.bandwidth == kNarrow && launch<T, kNarrow>(stream, op);
+  if (op.bandwidth == kWide) return launch<T, kWide>(queue, op);
+  return op.bandwidth == kNarrow && launch<T, kNarrow>(queue, op);
 }
 
 #define OVERLAPACK_INSTANTIATE(T)            \
   template Index tile_work<T>(Index, Index); \
-  template bool reflect_by_tiles(cudaStream_t, const ReflectBulges<T>&);
+  template bool reflect_by_tiles(CudaQueue&, const ReflectBulges<T>&);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 #undef OVERLAPACK_INSTANTIATE
 
