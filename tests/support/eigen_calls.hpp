@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <ostream>
+#include <utility>
 #include <vector>
 
 #include "cpu/calling.hpp"
@@ -354,32 +355,67 @@ Padded<W> product(Op op, const Padded<W>& x, const Padded<W>& y) {
   return result;
 }
 
-/// Z^H M Z = I, by ||Z^H M Z - I|| / (n ||M|| ||Z||^2 eps).
+/// Of Z^H M Z = I: ||Z^H M Z - I|| / (n ||M|| ||Z||^2 eps).
 template <class T>
-void expect_orthonormal(const Padded<Wide<T>>& m, const Padded<Wide<T>>& z) {
-  if (z.cols() == 0) return;
+double orthonormality_error(const Padded<Wide<T>>& m, const Padded<Wide<T>>& z) {
+  if (z.cols() == 0) return 0;
   const double scale = static_cast<double>(z.rows()) * norm1(m) * norm1(z) * norm1(z);
   const auto unit = widen<T>(unit_matrix<T>(z.cols()).view());
-  EXPECT_LE(scaled(norm1(rest(unit, Op::conj_trans, z, Op::none, product(Op::none, m, z))), scale,
-                   epsilon<T>()),
-            kMostErrors);
+  return scaled(norm1(rest(unit, Op::conj_trans, z, Op::none, product(Op::none, m, z))), scale,
+                epsilon<T>());
 }
 
-/// F Z = G Z diag(w), by ||F Z - G Z diag(w)|| / (n ||F|| ||Z|| eps). None of the products may
+/// Of F Z = G Z diag(w): ||F Z - G Z diag(w)|| / (n ||F|| ||Z|| eps). None of the products may
 /// leave the range.
 template <class T>
-void expect_eigenvectors(const Padded<Wide<T>>& f, const Padded<Wide<T>>& g,
+double eigenvector_error(const Padded<Wide<T>>& f, const Padded<Wide<T>>& g,
                          const Padded<Wide<T>>& z, const std::vector<double>& w) {
   using W = Wide<T>;
-  if (z.cols() == 0) return;
+  if (z.cols() == 0) return 0;
   auto zw = z;
   for (Index j = 0; j < z.cols(); ++j) {
     for (Index i = 0; i < z.rows(); ++i) zw(i, j) *= W(w[static_cast<std::size_t>(j)]);
   }
   const double scale = static_cast<double>(z.rows()) * norm1(f) * norm1(z);
-  EXPECT_LE(
-      scaled(norm1(rest(product(Op::none, f, z), Op::none, g, Op::none, zw)), scale, epsilon<T>()),
-      kMostErrors);
+  return scaled(norm1(rest(product(Op::none, f, z), Op::none, g, Op::none, zw)), scale,
+                epsilon<T>());
+}
+
+/// Errors of eigenvectors.
+struct VectorErrors {
+  double residual, orthonormality;
+};
+
+/// Of A Z = Z diag(w).
+template <class T>
+VectorErrors vector_errors(const Padded<Wide<T>>& a, const Padded<Wide<T>>& z,
+                           const std::vector<double>& w) {
+  const auto unit = widen<T>(unit_matrix<T>(a.rows()).view());
+  return {eigenvector_error<T>(a, unit, z, w), orthonormality_error<T>(unit, z)};
+}
+
+/// Of a generalized problem of that type, where B or its inverse says what is orthonormal.
+template <class T>
+VectorErrors vector_errors(Integer type, const Padded<Wide<T>>& a, const Padded<Wide<T>>& b,
+                           const Padded<Wide<T>>& z, const std::vector<double>& w) {
+  using W = Wide<T>;
+  const auto unit = widen<T>(unit_matrix<T>(a.rows()).view());
+  if (type == 1) return {eigenvector_error<T>(a, b, z, w), orthonormality_error<T>(b, z)};
+  if (type == 2) {
+    return {eigenvector_error<T>(product(Op::none, a, b), unit, z, w),
+            orthonormality_error<T>(b, z)};
+  }
+  auto l = b, y = z;
+  EXPECT_EQ(reference::potrf<W>(Uplo::lower, l.view()), 0);
+  reference::trsm<W>(Side::left, Uplo::lower, Op::none, Diag::non_unit, W(1),
+                     std::as_const(l).view(), y.view());
+  return {eigenvector_error<T>(product(Op::none, b, a), unit, z, w),
+          orthonormality_error<T>(unit, y)};
+}
+
+inline void expect_small(const VectorErrors& errors) {
+  EXPECT_LE(errors.residual, kMostErrors);
+  EXPECT_LE(errors.orthonormality, kMostErrors);
 }
 
 }  // namespace overlapack::testing_support::eigen
