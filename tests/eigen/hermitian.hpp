@@ -4,8 +4,11 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
+#include "cpu/lapack.hpp"
 #include "support/matrices.hpp"
+#include "support/residual.hpp"
 
 namespace overlapack::testing_support {
 
@@ -56,6 +59,38 @@ Padded<T> make(Kind kind, Index n, std::uint64_t seed = 1, Index padding = 2) {
         return x(i, j);
     }
   });
+}
+
+/// A matrix with these eigenvalues, to rounding: A = P diag(values) P^H for a few random
+/// reflections in turn, H = I - beta v v^H, of which H A H = A - v w^H - w v^H.
+template <class T>
+Padded<T> with_eigenvalues(const std::vector<double>& values, Random& random) {
+  using W = Wide<T>;
+  constexpr int kReflections = 3;
+  const auto n = static_cast<Index>(values.size());
+  const auto& lapack = cpu::lapack<W>(cpu::Family::lp64);
+  Padded<W> a(n, n), vw(n, 2), wv(n, 2);
+  for (Index j = 0; j < n; ++j) {
+    for (Index i = 0; i < n; ++i) a(i, j) = W(i == j ? values[static_cast<std::size_t>(j)] : 0.0);
+  }
+  for (int k = 0; k < kReflections; ++k) {
+    double square = 0, quotient = 0;
+    for (Index i = 0; i < n; ++i) {
+      vw(i, 0) = random.uniform<W>();
+      square += std::norm(vw(i, 0));
+    }
+    const auto v = vw.view().block(0, 0, n, 1), w = vw.view().block(0, 1, n, 1);
+    const double beta = 2 / square;
+    lapack.gemm(Op::none, Op::none, W(beta), a.view(), v, W(0), w);
+    for (Index i = 0; i < n; ++i) quotient += real(conj(v(i, 0)) * w(i, 0));
+    for (Index i = 0; i < n; ++i) {
+      w(i, 0) -= W(beta * quotient / 2) * v(i, 0);
+      wv(i, 0) = w(i, 0);
+      wv(i, 1) = v(i, 0);
+    }
+    lapack.gemm(Op::none, Op::conj_trans, W(-1), vw.view(), wv.view(), W(1), a.view());
+  }
+  return hermitian_of<T>(n, 0, [&](Index i, Index j) { return T(a(i, j)); });
 }
 
 template <class T>
