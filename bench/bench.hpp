@@ -27,6 +27,7 @@ struct Options {
   Uplo uplo = Uplo::lower;
   Op op = Op::none;
   Index nrhs = 1;
+  bool values_only = false;  ///< of eigenproblems
   Index lda_pad = 0;
   std::string device = "auto";
   std::string algorithm = "auto";

@@ -98,6 +98,7 @@ Call Options::call(const std::string& routine, Index n) const {
   call = tools::square_call(call.routine, call.type, n, nrhs, lda_pad);
   if (dispatch::is_cholesky(call.routine)) call.uplo = uplo;
   if (call.routine == Routine::getrs) call.op = op;
+  if (values_only && tools::has_eigenvectors(call.routine)) call.shape.nrhs = 0;
   return call;
 }
 

@@ -579,7 +579,7 @@ class CusolverReduction final : public OnGpu<T> {
   CusolverReduction(const Call& call, bool round_trip, int gpu)
       : OnGpu<T>(round_trip, gpu),
         n_(call.shape.n),
-        uplo_(call.uplo == Uplo::lower ? CUBLAS_FILL_MODE_LOWER : CUBLAS_FILL_MODE_UPPER),
+        uplo_(fill_mode(call.uplo)),
         a_(count(n_) * count(n_)),
         tau_(count(n_)),
         d_and_e_(2 * count(n_)) {
@@ -654,7 +654,9 @@ class CusolverEigen final : public OnGpu<T> {
                            host_work_.data(), host_work_.size(), info_.data()));
   }
   void download(Problem<T>& problem) override {
-    copy(problem.a().data, problem.a().ld, a_.data(), n_, n_, n_, cudaMemcpyDeviceToHost);
+    if (job_ == CUSOLVER_EIG_MODE_VECTOR) {
+      copy(problem.a().data, problem.a().ld, a_.data(), n_, n_, n_, cudaMemcpyDeviceToHost);
+    }
     copy(problem.eigen_work().values.data(), n_, w_.data(), n_, n_, 1, cudaMemcpyDeviceToHost);
     this->download_info(problem);
   }
@@ -667,6 +669,77 @@ class CusolverEigen final : public OnGpu<T> {
   std::unique_ptr<DeviceArray<char>> device_work_;
   std::size_t device_work_bytes_ = 0;
   std::vector<char> host_work_;
+};
+
+/// cuSOLVER's functions for a generalized eigenproblem, by type.
+template <class T>
+struct GeneralizedFunctions;
+#define OVERLAPACK_GENERALIZED(type, scalar, name)                       \
+  template <>                                                            \
+  struct GeneralizedFunctions<type> {                                    \
+    using Scalar = scalar;                                               \
+    static constexpr auto size_to_solve = cusolverDn##name##_bufferSize; \
+    static constexpr auto solve = cusolverDn##name;                      \
+  };
+OVERLAPACK_GENERALIZED(float, float, Ssygvd)
+OVERLAPACK_GENERALIZED(double, double, Dsygvd)
+OVERLAPACK_GENERALIZED(std::complex<float>, cuComplex, Chegvd)
+OVERLAPACK_GENERALIZED(std::complex<double>, cuDoubleComplex, Zhegvd)
+#undef OVERLAPACK_GENERALIZED
+
+/// sygvd (hegvd) of A x = lambda B x.
+template <class T>
+class CusolverGeneralized final : public OnGpu<T> {
+ public:
+  CusolverGeneralized(const Call& call, bool round_trip, int gpu)
+      : OnGpu<T>(round_trip, gpu),
+        n_(call.shape.n),
+        job_(call.shape.nrhs > 0 ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR),
+        uplo_(fill_mode(call.uplo)),
+        a_(count(n_) * count(n_)),
+        b_(count(n_) * count(n_)),
+        w_(count(n_)) {
+    check(Functions::size_to_solve(handle_, kType, job_, uplo_, small(), scalars(a_), small(),
+                                   scalars(b_), small(), w_.data(), &work_count_));
+    work_ = std::make_unique<DeviceArray<T>>(static_cast<std::size_t>(work_count_));
+  }
+
+ private:
+  using OnGpu<T>::handle_, OnGpu<T>::info_;
+  using Functions = GeneralizedFunctions<T>;
+  using Scalar = typename Functions::Scalar;
+  static constexpr cusolverEigType_t kType = CUSOLVER_EIG_TYPE_1;
+
+  int small() const { return static_cast<int>(n_); }
+  static Scalar* scalars(const DeviceArray<T>& array) {
+    return reinterpret_cast<Scalar*>(array.data());
+  }
+
+  void upload(Problem<T>& problem) override {
+    copy(a_.data(), n_, problem.a().data, problem.a().ld, n_, n_, cudaMemcpyHostToDevice);
+    copy(b_.data(), n_, problem.eigen_work().b.get(), n_, n_, n_, cudaMemcpyHostToDevice);
+  }
+  void compute(Problem<T>&) override {
+    check(Functions::solve(handle_, kType, job_, uplo_, small(), scalars(a_), small(), scalars(b_),
+                           small(), w_.data(), scalars(*work_), work_count_, info_.data()));
+  }
+  /// The factor of B goes home, too.
+  void download(Problem<T>& problem) override {
+    if (job_ == CUSOLVER_EIG_MODE_VECTOR) {
+      copy(problem.a().data, problem.a().ld, a_.data(), n_, n_, n_, cudaMemcpyDeviceToHost);
+    }
+    copy(problem.eigen_work().b.get(), n_, b_.data(), n_, n_, n_, cudaMemcpyDeviceToHost);
+    copy(problem.eigen_work().values.data(), n_, w_.data(), n_, n_, 1, cudaMemcpyDeviceToHost);
+    this->download_info(problem);
+  }
+
+  const Index n_;
+  const cusolverEigMode_t job_;
+  const cublasFillMode_t uplo_;
+  DeviceArray<T> a_, b_;
+  DeviceArray<Real<T>> w_;
+  int work_count_ = 0;
+  std::unique_ptr<DeviceArray<T>> work_;
 };
 
 }  // namespace
@@ -699,6 +772,9 @@ std::unique_ptr<Contender<T>> make_cusolver(const Call& call, bool round_trip, i
   }
   if (call.routine == Routine::syevd || call.routine == Routine::heevd) {
     return std::make_unique<CusolverEigen<T>>(call, round_trip, gpu);
+  }
+  if (call.routine == Routine::sygvd || call.routine == Routine::hegvd) {
+    return std::make_unique<CusolverGeneralized<T>>(call, round_trip, gpu);
   }
   const bool is_given =
       tools::is_factor_given(call.routine) && !tools::has_right_hand_sides(call.routine);

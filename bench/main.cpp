@@ -30,7 +30,7 @@ bytes of one call of ours that crossed the link; pinned MB and device MB what it
 at most of page-locked host memory and of device memory (cuBLAS's workspaces come on top).
 Every run gets fresh random data; the first one warms up. A missing cell is explained
 below the table, as are the iterations of mixed-precision solvers (dsgesv and its sisters).
-U, T or C behind a name: with --uplo U, --trans T or --trans C.
+U, T or C behind a name: with --uplo U, --trans T or --trans C. N: with --values-only.
 
 With --speed-of-light, instead:
   flops ms       the routine's operations at the rate of the device's matrix products,
@@ -98,6 +98,7 @@ Examples:
   overlapack-bench --max-n 8192 --markdown
   overlapack-bench --routines dpotrf,zgetrf,dgesv --sizes 1000,3000 --csv times.csv
   overlapack-bench --routines dgesv,dsgesv,dposv,dsposv --sizes 8192,16384
+  overlapack-bench --routines dsyevd,zheevd --values-only --max-n 8192
   overlapack-bench --routines dgetrf --shapes 100000x256,256x100000,100000x32
   overlapack-bench --routines dgeqrf,dgels --shapes 1000000x100
   overlapack-bench --sizes 1024,4096,16384 --json comparison.json
@@ -161,8 +162,8 @@ const std::vector<Mode>& modes() {
       {"",
        "",
        compare,
-       "--routines --from --max-n --sizes --uplo --trans --nrhs --lda-pad --algorithm --nb "
-       "--threshold --no-cpu --no-peers --seconds --csv --json",
+       "--routines --from --max-n --sizes --uplo --trans --nrhs --values-only --lda-pad "
+       "--algorithm --nb --threshold --no-cpu --no-peers --seconds --csv --json",
        {"dpotrf", "dgetrf"}},
       {"--shapes",
        "The comparison for these shapes of getrf, geqrf, gelqf and gels, e.g. "
@@ -223,7 +224,7 @@ const std::vector<Mode>& modes() {
       {"--routing",
        "Whether calls go where they take less time",
        show_routing,
-       "--routines --from --max-n --sizes --uplo --nrhs --algorithm --seconds --csv "
+       "--routines --from --max-n --sizes --uplo --nrhs --values-only --algorithm --seconds --csv "
        "--after-cpu-work",
        {"dpotrf", "dposv", "dgetrf", "dgesv", "dpotrs", "dgetrs", "dsgesv", "zpotrf", "zposv",
         "zgetrf", "zgesv", "zpotrs", "zgetrs", "zcgesv"},
@@ -364,6 +365,8 @@ void add_calls(CLI::App& app, Arguments& given) {
       ->check(tools::one_of({"N", "T", "C"}))
       ->type_name("N|T|C");
   add_number(app, "--nrhs", options.nrhs, "Right-hand sides of a solve (default 1)");
+  app.add_flag("--values-only", options.values_only,
+               "Of eigenproblems, no eigenvectors: jobz = 'N'");
   app.add_option("--lda-pad", options.lda_pad, "Leading dimension minus n (default 0)")
       ->check(tools::whole_number(0))
       ->type_name("N");

@@ -100,6 +100,7 @@ std::string name_and_case(const Call& call) {
   std::string text = name_of(call);
   if (call.uplo != Uplo::lower) text += std::string(" ") + static_cast<char>(call.uplo);
   if (call.op != Op::none) text += std::string(" ") + static_cast<char>(call.op);
+  if (tools::has_eigenvectors(call.routine) && call.shape.nrhs == 0) text += " N";
   return text;
 }
 

@@ -97,6 +97,10 @@ bool has_right_hand_sides(Routine routine) {
   return dispatch::traits_of(routine).right_hand_sides == dispatch::RightHandSides::some;
 }
 
+bool has_eigenvectors(Routine routine) {
+  return dispatch::traits_of(routine).right_hand_sides == dispatch::RightHandSides::eigenvectors;
+}
+
 bool is_factor_given(Routine routine) {
   return dispatch::traits_of(routine).given == dispatch::Given::factors;
 }
@@ -121,9 +125,7 @@ Call square_call(Routine routine, char type, Index n, Index nrhs, Index pad) {
   Call call;
   call.routine = routine;
   call.type = type;
-  const bool vectors =
-      dispatch::traits_of(routine).right_hand_sides == dispatch::RightHandSides::eigenvectors;
-  call.shape = {n, n, has_right_hand_sides(routine) ? nrhs : vectors ? n : 0};
+  call.shape = {n, n, has_right_hand_sides(routine) ? nrhs : has_eigenvectors(routine) ? n : 0};
   call.lda = std::max<Index>(1, n + pad);
   call.ldb = has_right_hand_sides(routine) ? call.lda : 0;
   return call;

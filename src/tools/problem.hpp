@@ -44,6 +44,8 @@ std::string title_of(Routine routine);
 /// Sets routine and type of `call` from "dpotrf"; false if there is no such routine.
 bool parse_name(const std::string& name, Call& call);
 bool has_right_hand_sides(Routine routine);
+/// Whether it may be asked for eigenvectors, which take the place of right-hand sides.
+bool has_eigenvectors(Routine routine);
 /// Whether A is given as its factors.
 bool is_factor_given(Routine routine);
 /// Whether there are problems whose matrix is not square.
@@ -124,7 +126,9 @@ class Problem {
   ///                   of ?lauum, where A is what X is to be, and likewise of ?geqrf and ?orgqr.
   ///                   All norms are estimated as above;
   ///   eigenvectors    of ?stedc the same for X = Z L Z^H, or ||Z Z^H - I||_F / (n eps) if that is
-  ///                   more.
+  ///                   more;
+  ///   eigenvalues     alone |trace(A) - sum l| / (n ||A||_F eps), or | ||A||_F^2 - sum l^2 | /
+  ///                   (n ||A||_F^2 eps) if that is more. Of generalized problems nothing is known.
   /// Sums run in double precision. Pivots that are none count as infinitely wrong.
   double residual() const;
   /// The forms of it, one of which a routine has (problems/row.hpp). That of an estimate of the

@@ -47,6 +47,15 @@ def main():
         assert any(line[0] == f"{name} {order}" for line in lines), (name, run.output)
         assert f"{name} {order}; CPU: --no-cpu" in run.output, run.output
 
+    # Eigenvalues alone, which the sum of them and that of their squares tell.
+    run = Run(sys.argv[1], "--routines", "dsyevd,zhegvd,dsytrd", "--sizes", "32", "--values-only",
+              "--reps", "1", "--no-peers", "--json", "v.json")
+    rows = json.loads(run.text("v.json"))["rows"]
+    assert [row["nrhs"] for row in rows] == [0, 0, 0], rows
+    assert 0 < rows[0]["contenders"]["ours"]["residual"] < 30, rows[0]
+    lines = [re.split("  +", line)[0] for line in run.output.splitlines()]
+    assert {"dsyevd N 32", "zhegvd N 32", "dsytrd 32"} <= set(lines), run.output
+
 
 if __name__ == "__main__":
     main()

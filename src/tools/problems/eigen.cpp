@@ -1,6 +1,7 @@
 // The symmetric eigenproblem: drivers (syev, heev and so on), and sytrd, orgtr, ormtr and stedc.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -348,9 +349,33 @@ Vector<T> times_adjoint(const Problem<T>& problem, Vector<T> x) {
   return times_q<T>(problem, op, std::move(x));
 }
 
-/// That of eigenvalues alone is not known.
+/// Of eigenvalues alone: by what else the sums of them and of their squares are.
+template <class T>
+double residual_of_values(const Problem<T>& problem) {
+  using Long = long double;  // lest the sums themselves lose more than the eigenvalues have
+  const Index n = problem.call().shape.n;
+  Long trace = 0, squares = 0, sum = 0, sum_of_squares = 0;
+  for (Index j = 0; j < n; ++j) {
+    trace += real(problem.entry_a(j, j));
+    for (Index i = 0; i < n; ++i) squares += std::norm(Double<T>(problem.entry_a(i, j)));
+    const Long value = problem.eigen_work().values[static_cast<std::size_t>(j)];
+    sum += value;
+    sum_of_squares += value * value;
+  }
+  constexpr Long kEps = std::numeric_limits<Real<T>>::epsilon() / 2;
+  const Long of_sum = std::abs(trace - sum) / std::sqrt(squares),
+             of_squares = std::abs(squares - sum_of_squares) / squares;
+  return static_cast<double>((std::isnan(of_sum) || of_squares <= of_sum ? of_sum : of_squares) /
+                             (static_cast<Long>(n) * kEps));
+}
 template <class T>
 double residual_of_vectors(const Problem<T>& problem) {
+  return problem.call().shape.nrhs > 0 ? problem.residual_of_product()
+                                       : residual_of_values(problem);
+}
+/// That of eigenvalues alone is not known.
+template <class T>
+double residual_of_generalized_vectors(const Problem<T>& problem) {
   return problem.call().shape.nrhs > 0 ? problem.residual_of_product() : 0;
 }
 /// Or how far they are from being orthonormal, if that is more.
@@ -380,6 +405,7 @@ constexpr ProblemRow<T> generalized_row(void (*run)(Problem<T>&), void (*run_on_
                                         Vector<T> (*result_times)(const Problem<T>&, Vector<T>)) {
   ProblemRow<T> row = eigen_row<T>(run, run_on_cpu, result_times);
   row.generalized = true;
+  row.residual = residual_of_generalized_vectors<T>;
   row.prepare = make_second<T>;
   return row;
 }
