@@ -522,9 +522,19 @@ void make_q_of_reduction(const Caller& caller, const char* uplo, const I* n, T* 
       first_invalid({{1, is_uplo(*uplo)}, {2, *n >= 0}, {4, *lda >= at_least_one(*n)}});
   dispatch::EigenCall<T> call{HostView<const T>(a, *n, *n, *lda)};
   call.uplo = static_cast<char>(to_uplo(*uplo));
+  const Works<T, I> works{work, lwork};
   const cpu::EigenSizes least{std::max<Index>(Index{*n} - 1, 1)};
-  serve(caller, Checked<T, I>{wrong, {work, lwork}, 7, least, *n == 0, call}, uplo, n, a, lda, tau,
-        work, lwork, cpu::Integers<I>{info});
+  serve_by(
+      [&](const auto& on_cpu, const auto& say_sizes) {
+        if (*n == 1 || to_uplo(*uplo) == Uplo::upper) {
+          return dispatch::eigen<T>(caller.row, call, std::cref(on_cpu));
+        }
+        return dispatch::orgtr<T>(caller.family, HostView<T>(a, *n, *n, *lda), tau,
+                                  cpu::Workspace<T>{work, *lwork}, std::cref(on_cpu),
+                                  std::cref(say_sizes));
+      },
+      caller, Checked<T, I>{wrong, works, 7, least, *n == 0, call}, uplo, n, a, lda, tau, work,
+      works.size(), cpu::Integers<I>{info});
 }
 
 template <class T, class I>
@@ -559,10 +569,20 @@ void multiply_by_q_of_reduction(const Caller& caller, const char* side, const ch
   call.vectors = others;
   call.uplo = static_cast<char>(to_uplo(*uplo));
   call.trans = static_cast<char>(to_adjoint(*trans));
+  const Works<T, I> works{work, lwork};
   const cpu::EigenSizes least{at_least_one(others)};
   const bool is_nothing = std::min(*m, *n) == 0;
-  serve(caller, Checked<T, I>{wrong, {work, lwork}, 12, least, is_nothing, call}, side, uplo, trans,
-        m, n, a, lda, tau, c, ldc, work, lwork, cpu::Integers<I>{info});
+  serve_by(
+      [&](const auto& on_cpu, const auto& say_sizes) {
+        if (order == 1 || to_uplo(*uplo) == Uplo::upper) {
+          return dispatch::eigen<T>(caller.row, call, std::cref(on_cpu));
+        }
+        return dispatch::ormtr<T>(caller.family, to_side(*side), to_adjoint(*trans), call.a, tau,
+                                  HostView<T>(c, *m, *n, *ldc), cpu::Workspace<T>{work, *lwork},
+                                  std::cref(on_cpu), std::cref(say_sizes));
+      },
+      caller, Checked<T, I>{wrong, works, 12, least, is_nothing, call}, side, uplo, trans, m, n, a,
+      lda, tau, c, ldc, work, works.size(), cpu::Integers<I>{info});
 }
 
 template <class T, class I>

@@ -211,6 +211,24 @@ Index orgqr(const Lapack<T>& lapack, Reflectors kind, HostView<T> a, Index count
   return result;
 }
 
+/// The rest of ?orgtr, or ?ungtr, of a lower triangle: the last `committed` > 0 columns are there,
+/// and the others as given.
+template <class T>
+void finish_orgtr(const Lapack<T>& lapack, HostView<T> a, const T* tau, Index committed,
+                  Workspace<T> work) {
+  const Index n = a.rows, left = n - committed;
+  if (left == 0) return;
+  // Vectors of reflectors, with the 1 that they begin with below the diagonal, move to the right.
+  for (Index j = left - 1; j > 0; --j) {
+    std::copy_n(&a(0, j - 1) + j + 1, n - j - 1, &a(0, j) + j + 1);
+  }
+  if (left > 1) {
+    orgqr(lapack, Reflectors::columns, a.block(1, 1, n - 1, left - 1), left - 1, tau, work);
+  }
+  for (Index j = 0; j < left; ++j) a(0, j) = T(j == 0);
+  std::fill_n(&a(0, 0) + 1, n - 1, T(0));
+}
+
 /// ?ormqr, or ?ormlq; of complex numbers ?unmqr, or ?unmlq: C := op(Q) C or C op(Q), where `a` has
 /// the reflectors that Q is made of, and no other columns or rows. `op` is not Op::trans.
 template <class T>

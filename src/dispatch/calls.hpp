@@ -116,6 +116,16 @@ Index eigen_driver(std::size_t row, const DriverCall<T>& call, const std::functi
 template <class T>
 Index sytrd(Uplo uplo, HostView<T> a, Real<T>* d, Real<T>* e, T* tau, const T* work,
             const std::function<Index()>& on_cpu, const std::function<void()>& say_sizes);
+/// ?orgtr, or ?ungtr, of order n > 1, with reflectors in the lower triangle. `on_cpu` and
+/// say_sizes() are as above.
+template <class T>
+Index orgtr(cpu::Family family, HostView<T> a, const T* tau, cpu::Workspace<T> work,
+            const std::function<Index()>& on_cpu, const std::function<void()>& say_sizes);
+/// ?ormtr, or ?unmtr, likewise: C := op(Q) C or C op(Q).
+template <class T>
+Index ormtr(cpu::Family family, Side side, Op op, HostView<const T> a, const T* tau, HostView<T> c,
+            cpu::Workspace<T> work, const std::function<Index()>& on_cpu,
+            const std::function<void()>& say_sizes);
 /// A call of ?stedc for eigenvectors.
 template <class T>
 struct TridiagonalCall {

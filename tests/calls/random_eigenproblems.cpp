@@ -168,6 +168,48 @@ class RandomEigenproblems : public RandomCalls<T> {
     }
   }
 
+  /// ?orgtr or ?ormtr, of a matrix that is reduced by the CPU LAPACK. C is of the same order.
+  void reflectors(Random& random) {
+    Question q{random.integer(0, 1) == 0 ? eigen::Kind::gtr : eigen::Kind::mtr,
+               std::max(draw_order(random), 1)};
+    q.uplo = "LLLu"[random.integer(0, 3)];
+    q.side = "Lr"[random.integer(0, 1)];
+    q.trans = random.integer(0, 1) == 0 ? 'n' : eigen::kAdjoint;
+    q = draw_sizes(random, q);
+    SCOPED_TRACE(testing::Message() << q);
+    Question of_reduction{eigen::Kind::trd, q.n};
+    of_reduction.uplo = q.uplo;
+    Data<T> reduced(eigen::with_sizes<T>(of_reduction, {q.n}));
+    reduced.a = draw_matrix(random, q.n, 0);
+    reduced.run(true);
+    Data<T> ours(q);
+    ours.a = reduced.a;
+    ours.tau = reduced.tau;
+    const auto c = widen<T>(std::as_const(ours.z).view());
+    {
+      const bool on_device = q.uplo == 'L' && this->on_device(random, q.n);
+      Operand<T> of_a(this->device(), ours.a, on_device);
+      Operand<T> of_c(this->device(), ours.z, on_device && q.kind == eigen::Kind::mtr);
+      ours.instead_of_a = of_a.view().data;
+      ours.instead_of_z = of_c.view().data;
+      EXPECT_EQ(ours.run(), 0);
+      of_a.fetch();
+      of_c.fetch();
+    }
+    ours.expect_ends_untouched();
+    const auto q_of_a = q_of(reduced);
+    if (q.kind == eigen::Kind::gtr) return expect_near(ours.a, q_of_a);
+    EXPECT_TRUE(same_bits(ours.a, reduced.a));
+    const Op op = q.trans == 'n' ? Op::none : Op::conj_trans;
+    auto wanted = c;
+    if (q.side == 'L') {
+      wanted = eigen::product(op, q_of_a, c);
+    } else {
+      reference::gemm<W>(Op::none, op, W(1), c.view(), q_of_a.view(), W(0), wanted.view());
+    }
+    expect_near(ours.z, wanted);
+  }
+
   /// ?stedc, of a matrix that is reduced by the CPU LAPACK.
   void merges(Random& random) {
     Question q{eigen::Kind::stedc, draw_order(random)};
@@ -403,6 +445,16 @@ class RandomEigenproblems : public RandomCalls<T> {
               eigen::kMostErrors);
   }
 
+  /// Numbers up to about one, to roundings.
+  static void expect_near(const Padded<T>& x, const Padded<W>& wanted) {
+    const double limit = kThreshold * epsilon<T>() * std::sqrt(static_cast<double>(x.rows()));
+    for (Index j = 0; j < x.cols(); ++j) {
+      for (Index i = 0; i < x.rows(); ++i) {
+        ASSERT_LE(std::abs(W(x(i, j)) - wanted(i, j)), limit) << i << " " << j;
+      }
+    }
+  }
+
   /// T of a reduction.
   static Padded<W> tridiagonal(const Data<T>& reduced) {
     const Index n = reduced.q.n;
@@ -433,9 +485,10 @@ TYPED_TEST_SUITE(RandomEigenproblems, Precisions);
 TYPED_TEST(RandomEigenproblems, DriversAndTheirParts) {
   this->repeat([this](Random& random) {
     clear_buffers_of_cpu_lapack<TypeParam>();
-    const Index routine = random.integer(0, 7);
+    const Index routine = random.integer(0, 8);
     routine == 0   ? this->reduction(random)
     : routine == 1 ? this->merges(random)
+    : routine == 2 ? this->reflectors(random)
                    : this->driver(random);
   });
 }

@@ -291,6 +291,28 @@ TYPED_TEST(Memory, OfTheReductionToTridiagonalForm) {
   }
 }
 
+TYPED_TEST(Memory, OfTheQOfAReduction) {
+  using T = TypeParam;
+  const Index n = this->n(), lines = 70;
+  const Options options = this->options(kForms[0]);
+  const std::vector<T> tau(static_cast<std::size_t>(n - 1), T(1));
+  const HostView<const T> taus(tau.data(), n - 1);
+  auto a = random_matrix<T>(n, n, 1), c = random_matrix<T>(n - 1, lines, 2);
+  const HostView<const T> vectors = a.view().block(1, 0, n - 1, n - 1);
+  Index committed = 0;
+  const std::size_t of_product = this->peak([&] {
+    algorithms::ormqr<T>(this->device(), options, Side::left, Op::none,
+                         {cpu::Reflectors::columns, vectors, taus}, c.view(), committed);
+  });
+  const std::size_t of_q =
+      this->peak([&] { algorithms::orgtr<T>(this->device(), options, a.view(), taus, committed); });
+  const Routine orgtr = is_complex<T> ? Routine::ungtr : Routine::orgtr,
+                ormtr = is_complex<T> ? Routine::unmtr : Routine::ormtr;
+  this->expect_close(this->reckoned(orgtr, this->kType, {n, n, 0}, options), of_q, sizeof(T));
+  // That of products from the right may be more.
+  EXPECT_GE(this->reckoned(ormtr, this->kType, {n, n, lines}, options), of_product);
+}
+
 TYPED_TEST(Memory, OfEigenproblems) {
   using T = TypeParam;
   const Index n = this->n();

@@ -167,19 +167,14 @@ TEST(Plans, LqAndQrByBlocksHaveTheBreakEvensOfQr) {
   }
 }
 
-TEST(Plans, EigenproblemsAreForTheDeviceWhereItHasAnAlgorithm) {
+TEST(Plans, EigenproblemsAreForTheDevice) {
   const auto device = make_emulated_device();
   for (std::size_t r = 0; r < kRoutineCount; ++r) {
     const auto routine = static_cast<Routine>(r);
     if (kind_of(routine) != RoutineKind::eigen || routine == Routine::stedc) continue;
     const Shape shape{100000, 100000, 100000};
-    static constexpr Routine kParts[] = {Routine::orgtr, Routine::ungtr, Routine::ormtr,
-                                         Routine::unmtr};
-    const bool wanted =
-        std::find(std::begin(kParts), std::end(kParts), routine) == std::end(kParts);
-    EXPECT_EQ(wants_device(routine, 'd', shape, Settings(), builtin_profile()), wanted);
-    EXPECT_EQ(wants_device(routine, 'd', shape, Settings(), builtin_profile(), device.get()),
-              wanted);
+    EXPECT_TRUE(wants_device(routine, 'd', shape, Settings(), builtin_profile()));
+    EXPECT_TRUE(wants_device(routine, 'd', shape, Settings(), builtin_profile(), device.get()));
   }
   const auto is_for_device = [&](Index n) {
     return wants_device(Routine::stedc, 'z', {n, n, n}, Settings(), builtin_profile(),

@@ -22,8 +22,10 @@ from run_xlintst import verdicts
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "clients"))
 import harness  # noqa: E402
 
-# LAPACK tests ormtr by its error exits, and within the drivers. Those have one line each.
-ROUTINES = ("orgtr", "stedc")
+# LAPACK tests ormtr by its error exits, and within the drivers. Those have one line each. Of an
+# upper triangle orgtr is for the CPU, and so is stedc without eigenvectors.
+ON_CPU = ("orgtr", "stedc")
+ON_DEVICE = ("syev", "syevd", "syevr", "syevx", "sygv", "sygvd", "sygvx", "sytrd", "orgtr", "stedc")
 OF_COMPLEX = {"sy": "he", "or": "un"}
 # What stands in front of these words is replaced, where there is to be one matrix.
 ALTERED = {"Number of values of N ": "1", "Values of N ": "{order}", "Number of values of NB": "1",
@@ -91,9 +93,8 @@ def main():
     print(f"{tests} tests and {exits} error-exit reports, the same with the library and without")
 
     calls = harness.read_log(log)
-    on_device = [(r, options.device) for r in
-                 ("syev", "syevd", "syevr", "syevx", "sygv", "sygvd", "sygvx", "sytrd", "stedc")]
-    for routine, where in [(r, "cpu") for r in ROUTINES] + on_device:
+    for routine, where in ([(r, "cpu") for r in ON_CPU] +
+                           [(r, options.device) for r in ON_DEVICE]):
         name = name_of(routine, options.type)
         reached = sum(call.routine == name and (call.fields["where"] == "cpu") == (where == "cpu")
                       for call in calls)

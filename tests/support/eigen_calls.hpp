@@ -37,10 +37,6 @@ inline bool has_range(Kind kind) {
 }
 inline bool is_driver(Kind kind) { return kind <= Kind::gvx; }
 inline bool is_generalized(Kind kind) { return kind >= Kind::gv && kind <= Kind::gvx; }
-/// Whether the device has an algorithm for it.
-inline bool has_algorithm(Kind kind) {
-  return is_driver(kind) || kind == Kind::trd || kind == Kind::stedc;
-}
 /// Whether sizes of more than one workspace are given.
 inline bool has_sizes(Kind kind) {
   return kind == Kind::evd || kind == Kind::evr || kind == Kind::gvd || kind == Kind::stedc;
@@ -86,6 +82,11 @@ struct Question {
 
   bool vectors() const { return jobz != 'N'; }
 };
+/// Whether the device has an algorithm for it. Of ?stedc without eigenvectors there is none.
+inline bool has_algorithm(const Question& q) {
+  const bool needs_lower = q.kind == Kind::gtr || q.kind == Kind::mtr;
+  return !needs_lower || q.uplo == 'L';
+}
 inline std::ostream& operator<<(std::ostream& out, const Question& q) {
   return out << kNames[static_cast<int>(q.kind)] << " n=" << q.n << " jobz=" << q.jobz
              << " range=" << q.range << " uplo=" << q.uplo << " itype=" << q.itype

@@ -1,10 +1,13 @@
 #include "algorithms/eigen/traits.hpp"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "algorithms/eigen/stedc.hpp"
 #include "algorithms/eigen/syevd.hpp"
 #include "algorithms/eigen/sytrd.hpp"
+#include "algorithms/qr/orgqr.hpp"
+#include "algorithms/qr/ormqr.hpp"
 
 namespace overlapack::algorithms {
 namespace {
@@ -15,33 +18,18 @@ double of_reduction(double n, double) { return 4 * n * n * n / 3; }
 double of_merges(double n, double k) { return k > 0 ? 4 * n * n * n / 3 : 0; }
 double of_way_back(double n, double k) { return 2 * n * n * k; }
 
-/// Of a routine that the device has no algorithm for. `Flops` counts the operations for n and k.
+/// `Flops` counts the operations for n and k.
 template <double Flops(double n, double k)>
 class EigenTraits : public FamilyTraits {
  public:
   Index size(const Shape& shape) const override { return shape.n; }
-  const Tuning::BreakEven::Sizes& builtin_break_evens(const Tuning::BreakEven&,
-                                                      bool) const override {
-    static constexpr Tuning::BreakEven::Sizes kNone = {{kNever, kNever, kNever, kNever},
-                                                       {kNever, kNever, kNever, kNever}};
-    return kNone;
-  }
   double flops(const Shape& shape) const override {
     return Flops(static_cast<double>(shape.n), static_cast<double>(shape.nrhs));
-  }
-  Index block_size(const Request&, bool) const override { return 1; }
-  /// That of the matrix.
-  std::size_t memory(const Request& request, const Options&) const override {
-    const auto n = static_cast<std::size_t>(request.shape.n);
-    return n * n * with_type(request.type, [](auto one) { return sizeof one; });
   }
 
  protected:
   ~EigenTraits() = default;
 };
-
-template <double Flops(double n, double k)>
-class OnCpuTraits final : public EigenTraits<Flops> {};
 
 class StedcTraits final : public EigenTraits<of_merges> {
  public:
@@ -105,6 +93,43 @@ class DriverTraits final : public EigenTraits<of_driver<Generalized>> {
 
 double of_orgtr(double n, double) { return 4 * n * n * n / 3; }
 
+/// All but the first row and column of Q is that of n - 1 reflectors of QR.
+class OrgtrTraits final : public EigenTraits<of_orgtr> {
+ public:
+  const Tuning::BreakEven::Sizes& builtin_break_evens(const Tuning::BreakEven& sizes,
+                                                      bool) const override {
+    return sizes.orgqr;
+  }
+  Index block_size(const Request& request, bool) const override {
+    return request.tuning().qr.reflector_columns;
+  }
+  std::size_t memory(const Request& request, const Options& options) const override {
+    return with_type(request.type, [&](auto one) {
+      return orgtr_bytes<decltype(one)>(options, request.shape.n);
+    });
+  }
+};
+
+class OrmtrTraits final : public EigenTraits<of_way_back> {
+ public:
+  const Tuning::BreakEven::Sizes& builtin_break_evens(const Tuning::BreakEven& sizes,
+                                                      bool) const override {
+    return sizes.ormqr;
+  }
+  Index block_size(const Request& request, bool) const override {
+    return request.tuning().qr.reflector_columns;
+  }
+  /// From either side.
+  std::size_t memory(const Request& request, const Options& options) const override {
+    constexpr auto kColumns = cpu::Reflectors::columns;
+    const Index k = request.shape.n - 1, lines = request.shape.nrhs;
+    return with_type(request.type, [&](auto one) {
+      return std::max(ormqr_bytes<decltype(one)>(options, kColumns, Side::left, k, k, lines),
+                      ormqr_bytes<decltype(one)>(options, kColumns, Side::right, k, lines, k));
+    });
+  }
+};
+
 }  // namespace
 
 const FamilyTraits& eigen_traits() {
@@ -123,12 +148,12 @@ const FamilyTraits& sytrd_traits() {
 }
 
 const FamilyTraits& orgtr_traits() {
-  static constexpr OnCpuTraits<of_orgtr> kTraits;
+  static constexpr OrgtrTraits kTraits;
   return kTraits;
 }
 
 const FamilyTraits& ormtr_traits() {
-  static constexpr OnCpuTraits<of_way_back> kTraits;
+  static constexpr OrmtrTraits kTraits;
   return kTraits;
 }
 

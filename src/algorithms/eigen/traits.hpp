@@ -1,5 +1,4 @@
-// What plans ask of the routines of the symmetric eigenproblem. The device has algorithms for
-// drivers, for ?sytrd and for ?stedc. No call of another one is large enough for it.
+// What plans ask of the routines of the symmetric eigenproblem.
 #pragma once
 
 #include "algorithms/shared/family.hpp"

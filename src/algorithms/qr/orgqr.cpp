@@ -1,6 +1,7 @@
 #include "algorithms/qr/orgqr.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "algorithms/qr/given_reflectors.hpp"
 #include "algorithms/qr/lines.hpp"
@@ -22,6 +23,10 @@
 //
 // The rows that ?orglq makes are the adjoint of the columns that are made of the adjoint of its
 // reflectors.
+//
+// The Q of a reduction to tridiagonal form has one row and one column more, which are those of I.
+// They border the columns that are made, and each of these goes home one column to the right of
+// where its reflector came from.
 
 namespace overlapack::algorithms {
 
@@ -32,25 +37,30 @@ namespace {
 template <class T>
 class ColumnsOfQ {
  public:
+  /// With a border of 1, which is for columns only, A is that of a reduction.
   ColumnsOfQ(Device& device, const Options& options, Reflectors kind, HostView<T> a,
-             HostView<const T> tau)
+             HostView<const T> tau, Index border = 0)
       : device_(device),
         options_(options),
-        m_(order_of(kind, a.rows, a.cols)),
-        n_(lines_of(kind, a.rows, a.cols)),
+        border_(border),
+        m_(order_of(kind, a.rows, a.cols) - border),
+        n_(lines_of(kind, a.rows, a.cols) - border),
         k_(tau.rows),
         nb_(std::min(options.nb, n_)),
         blocks_(partition(k_, nb_)),
-        v_(device, m_, n_),
-        lines_(device, kind, a, v_.view()),
+        q_(device, border + m_, border + n_),
+        v_(q_.view().block(border, border, m_, n_)),
+        lines_(device, kind, a, q_.view()),
         s_(device, k_, n_),
         columns_(device, m_, nb_),
         rows_(device, nb_, k_),
         reflectors_(device, tau, nb_),
-        queue_(device, Priority::normal, "reflectors") {}
-  static std::size_t bytes(Index nb, Reflectors kind, Index m, Index n, Index k) {
+        queue_(device, Priority::normal, "reflectors") {
+    if (border > 0) given_.emplace(device, kind, a.block(border, 0, m_, n_), v_);
+  }
+  static std::size_t bytes(Index nb, Reflectors kind, Index m, Index n, Index k, Index border = 0) {
     nb = std::min(nb, n);
-    return DeviceMatrix<T>::bytes(m, n) + Lines<T>::bytes(kind, m, n) +
+    return DeviceMatrix<T>::bytes(border + m, border + n) + Lines<T>::bytes(kind, m, n) +
            DeviceMatrix<T>::bytes(k, n) + DeviceMatrix<T>::bytes(m, nb) +
            DeviceMatrix<T>::bytes(nb, k) + GivenReflectors<T>::bytes(nb);
   }
@@ -58,16 +68,17 @@ class ColumnsOfQ {
   void run(Index& committed) {
     const std::vector<Range> pieces = pieces_from_the_right();
     Transfer transfer(device_, options_.threads, committed);
-    for (const Range& j : blocks_) lines_.add_upload(transfer, {j.first, m_}, j, Part::lower);
+    for (const Range& j : blocks_) given().add_upload(transfer, {j.first, m_}, j, Part::lower);
     for (const Range& j : pieces) lines_.add_whole_download(transfer, j);
     transfer.start();
     reflectors_.prepare(*queue_);
     set_zero(*queue_, s_.view());
+    if (border_ > 0) make_border();
     Uploads uploads(transfer, *queue_, blocks_);
     for (const Range& j : blocks_) {
       uploads.before(j);
-      lines_.arrive(*queue_, {j.first, m_}, j);
-      reflectors_.complete(*queue_, v_.view(), j);
+      given().arrive(*queue_, {j.first, m_}, j);
+      reflectors_.complete(*queue_, v_, j);
       set_zero(*queue_, V({0, j.first}, j));
       extend_s(j);
     }
@@ -75,17 +86,21 @@ class ColumnsOfQ {
     Index released = 0;
     for (const Range& j : column_blocks_from_the_right()) {
       make_columns(j);
-      lines_.leave(*queue_, j);
-      for (; released < size(pieces) && pieces[at(released)].first >= j.first; ++released) {
+      const Range in_q = {border_ + j.first, border_ + j.last};
+      lines_.leave(*queue_, in_q);
+      for (; released < size(pieces) && pieces[at(released)].first >= in_q.first; ++released) {
         transfer.release(*queue_, released);
       }
     }
+    if (border_ > 0) transfer.release(*queue_, released);
     transfer.finish();
   }
 
  private:
   static Index size(const std::vector<Range>& list) { return static_cast<Index>(list.size()); }
-  DeviceView<T> V(Range i, Range j) const { return v_.view().block(i, j); }
+  /// From where reflectors come.
+  const Lines<T>& given() const { return given_ ? *given_ : lines_; }
+  DeviceView<T> V(Range i, Range j) const { return v_.block(i, j); }
   DeviceView<T> S(Range i, Range j) const { return s_.view().block(i, j); }
   DeviceView<T> M(Range i, Range j) const { return s_.view().block(i, j); }
 
@@ -96,21 +111,28 @@ class ColumnsOfQ {
     std::reverse(blocks.begin(), blocks.end());
     return blocks;
   }
-  /// As they go home. Each waits in staging memory until all of it is there.
+  /// Of Q, as they go home. Each waits in staging memory until all of it is there.
   std::vector<Range> pieces_from_the_right() const {
     constexpr Index kElements = Index{1} << 19, kColumns = 64;  // at most
     const Index most = std::clamp<Index>(kElements / m_, 1, kColumns);
     std::vector<Range> pieces;
     for (const Range& j : column_blocks_from_the_right()) {
-      const auto within = lines_.pieces(j, most);
+      const auto within = lines_.pieces({border_ + j.first, border_ + j.last}, most);
       pieces.insert(pieces.end(), within.rbegin(), within.rend());
     }
+    if (border_ > 0) pieces.push_back({0, border_});
     return pieces;
   }
   /// Parts of a trapezoid in which what is known to be zero is multiplied like the rest.
   std::vector<Range> parts(Range all) const {
     constexpr Index kParts = 8;
     return partition(all, round_up(quotient_up(std::max<Index>(all.size(), 1), kParts), nb_));
+  }
+
+  void make_border() const {
+    set_zero(*queue_, q_.view().block(0, 0, 1, q_.view().cols));
+    set_zero(*queue_, q_.view().column(0));
+    reflectors_.set_ones(*queue_, q_.view().block(0, 0, 1, 1));
   }
 
   /// Columns j of S, and what they hold below its diagonal.
@@ -162,10 +184,12 @@ class ColumnsOfQ {
 
   Device& device_;
   const Options& options_;
-  const Index m_, n_, k_, nb_;
+  const Index border_, m_, n_, k_, nb_;
   const std::vector<Range> blocks_;  // of reflectors
-  const DeviceMatrix<T> v_;
-  const Lines<T> lines_;  // between A and V
+  const DeviceMatrix<T> q_;
+  const DeviceView<T> v_;          // without the border
+  const Lines<T> lines_;           // between A and Q
+  std::optional<Lines<T>> given_;  // from A to V, if there is a border
   const DeviceMatrix<T> s_;
   const DeviceMatrix<T> columns_, rows_;  // copies of a block of V, and of S
   const GivenReflectors<T> reflectors_;
@@ -181,6 +205,17 @@ void orgqr(Device& device, const Options& options, Reflectors kind, HostView<T> 
 }
 
 template <class T>
+void orgtr(Device& device, const Options& options, HostView<T> a, HostView<const T> tau,
+           Index& committed) {
+  ColumnsOfQ<T>(device, options, Reflectors::columns, a, tau, 1).run(committed);
+}
+
+template <class T>
+std::size_t orgtr_bytes(const Options& options, Index n) {
+  return ColumnsOfQ<T>::bytes(options.nb, Reflectors::columns, n - 1, n - 1, n - 1, 1);
+}
+
+template <class T>
 std::size_t orgqr_bytes(const Options& options, Reflectors kind, Index m, Index n, Index k) {
   return ColumnsOfQ<T>::bytes(options.nb, kind, order_of(kind, m, n), lines_of(kind, m, n), k);
 }
@@ -188,6 +223,8 @@ std::size_t orgqr_bytes(const Options& options, Reflectors kind, Index m, Index 
 #define OVERLAPACK_INSTANTIATE(T)                                                             \
   template void orgqr<T>(Device&, const Options&, Reflectors, HostView<T>, HostView<const T>, \
                          Index&);                                                             \
+  template void orgtr<T>(Device&, const Options&, HostView<T>, HostView<const T>, Index&);    \
+  template std::size_t orgtr_bytes<T>(const Options&, Index);                                 \
   template std::size_t orgqr_bytes<T>(const Options&, Reflectors, Index, Index, Index);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)
 

@@ -1,4 +1,4 @@
-// The matrix Q of a QR or LQ factorization, from its reflectors.
+// The matrix Q of a QR or LQ factorization, or of a reduction, from its reflectors.
 #pragma once
 
 #include "algorithms/shared/blocks.hpp"
@@ -23,5 +23,15 @@ void orgqr(Device& device, const Options& options, cpu::Reflectors kind, HostVie
 /// Bytes of device memory that it takes, for k reflectors.
 template <class T>
 std::size_t orgqr_bytes(const Options& options, cpu::Reflectors kind, Index m, Index n, Index k);
+
+/// The Q of a reduction to tridiagonal form, as sytrd() has left it in a lower triangle: LAPACK's
+/// ?orgtr and ?ungtr. A is n x n, and tau has n - 1 > 0 elements; the vector of reflector j begins
+/// in row j + 1 of column j. All else is as for orgqr(), after a DeviceError, too: what is left is
+/// the same problem for the first columns.
+template <class T>
+void orgtr(Device& device, const Options& options, HostView<T> a, HostView<const T> tau,
+           Index& committed);
+template <class T>
+std::size_t orgtr_bytes(const Options& options, Index n);
 
 }  // namespace overlapack::algorithms

@@ -1,6 +1,6 @@
 // The symmetric eigenproblem: drivers, and the routines that these are made of. The device has
-// algorithms for drivers, for ?sytrd, and for ?stedc with eigenvectors. All other calls are for the
-// CPU LAPACK, whatever their size and the settings.
+// algorithms for drivers, for ?sytrd, for ?stedc with eigenvectors, and for ?orgtr and ?ormtr with
+// a lower triangle. All other calls are for the CPU LAPACK, whatever their size and the settings.
 //
 // A CPU LAPACK's own drivers call the others by their names, and look at no `info` of a routine
 // that cannot fail. So the way by the CPU may need no memory.
@@ -13,10 +13,18 @@
 #include "algorithms/eigen/stedc.hpp"
 #include "algorithms/eigen/syevd.hpp"
 #include "algorithms/eigen/sytrd.hpp"
+#include "algorithms/qr/orgqr.hpp"
+#include "algorithms/qr/ormqr.hpp"
+#include "cpu/qr.hpp"
+#include "dispatch/calls/reflectors.hpp"
 #include "dispatch/route.hpp"
 
 namespace overlapack::dispatch {
 namespace {
+
+using cpu::Family;
+using cpu::Reflectors;
+using cpu::Workspace;
 
 /// The routine of each row of the table, if it is routed.
 constexpr std::array<Routine, kRoutineRowCount> routines_of_rows() {
@@ -114,6 +122,60 @@ Index sytrd(Uplo uplo, HostView<T> a, Real<T>* d, Real<T>* e, T* tau, const T* w
       [&](const algorithms::Options&, Index) { return on_cpu(); });
 }
 
+template <class T>
+Index orgtr(Family family, HostView<T> a, const T* tau, Workspace<T> work,
+            const std::function<Index()>& on_cpu, const std::function<void()>& say_sizes) {
+  Call call = make_call<T>(is_complex<T> ? Routine::ungtr : Routine::orgtr, a);
+  call.uplo = static_cast<char>(Uplo::lower);
+  return route(
+      call, on_cpu,
+      [&](Device& device, const algorithms::Options& options, Index& committed) {
+        if (is_there(device, tau)) return kNoMemory;
+        if (!is_there(device, work.data)) say_sizes();
+        algorithms::orgtr<T>(device, options, a, unitary(tau, a.rows - 1), committed);
+        return Index{0};
+      },
+      [&](const algorithms::Options&, Index committed) {
+        if (committed == 0) return on_cpu();
+        cpu::finish_orgtr<T>(cpu_lapack<T>(family), a, tau, committed, work);
+        say_sizes();
+        return Index{0};
+      });
+}
+
+template <class T>
+Index ormtr(Family family, Side side, Op op, HostView<const T> a, const T* tau, HostView<T> c,
+            Workspace<T> work, const std::function<Index()>& on_cpu,
+            const std::function<void()>& say_sizes) {
+  const Index k = a.rows - 1;  // reflectors, of that order: they leave the first line alone
+  const HostView<const T> vectors = a.block(1, 0, k, k);
+  const bool left = side == Side::left;
+  const HostView<T> changed = left ? c.block(1, 0, k, c.cols) : c.block(0, 1, c.rows, k);
+  Call call = make_call<T>(is_complex<T> ? Routine::unmtr : Routine::ormtr, a, c);
+  call.shape.nrhs = left ? c.cols : c.rows;
+  call.uplo = static_cast<char>(Uplo::lower);
+  call.trans = static_cast<char>(op);
+  return route(
+      call, on_cpu,
+      [&](Device& device, const algorithms::Options& options, Index& committed) {
+        if (is_there(device, tau)) return kNoMemory;
+        if (!is_there(device, work.data)) say_sizes();
+        algorithms::ormqr<T>(device, options, side, op,
+                             {Reflectors::columns, vectors, unitary(tau, k)}, changed, committed);
+        return Index{0};
+      },
+      [&](const algorithms::Options&, Index committed) {
+        if (committed == 0) return on_cpu();
+        const HostView<T> rest = behind(side, changed, committed);
+        if (!rest.empty()) {
+          cpu::ormqr<T>(cpu_lapack<T>(family), Reflectors::columns, side, op, vectors, tau, rest,
+                        work);
+        }
+        say_sizes();
+        return Index{0};
+      });
+}
+
 /// Nothing that the CPU needs is written before the device is done, so it does all of the call.
 template <class T>
 Index stedc(const TridiagonalCall<T>& asked, const std::function<Index()>& on_cpu,
@@ -137,6 +199,11 @@ Index stedc(const TridiagonalCall<T>& asked, const std::function<Index()>& on_cp
                                  const std::function<void()>&);                                    \
   template Index sytrd<T>(Uplo, HostView<T>, Real<T>*, Real<T>*, T*, const T*,                     \
                           const std::function<Index()>&, const std::function<void()>&);            \
+  template Index orgtr<T>(Family, HostView<T>, const T*, Workspace<T>,                             \
+                          const std::function<Index()>&, const std::function<void()>&);            \
+  template Index ormtr<T>(Family, Side, Op, HostView<const T>, const T*, HostView<T>,              \
+                          Workspace<T>, const std::function<Index()>&,                             \
+                          const std::function<void()>&);                                           \
   template Index stedc<T>(const TridiagonalCall<T>&, const std::function<Index()>&,                \
                           const std::function<void()>&);
 OVERLAPACK_FOR_EACH_SCALAR(OVERLAPACK_INSTANTIATE)

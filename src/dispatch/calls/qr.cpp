@@ -12,6 +12,7 @@
 #include "algorithms/qr/orgqr.hpp"
 #include "algorithms/qr/ormqr.hpp"
 #include "algorithms/qr/qr.hpp"
+#include "dispatch/calls/reflectors.hpp"
 #include "dispatch/route.hpp"
 
 namespace overlapack::dispatch {
@@ -54,19 +55,6 @@ Index on_device(Device& device, Workspace<T> work, const T* tau, OnCpu on_cpu, R
   return info;
 }
 
-/// tau, if it makes unitary matrices of vectors that begin with 1, as that of LAPACK's reflectors
-/// does. Of others the device need not be as accurate as LAPACK. A NaN comes of a NaN.
-template <class T>
-HostView<const T> unitary(const T* tau, Index count) {
-  constexpr Real<T> kMost = Real<T>(1.001);
-  for (Index j = 0; j < count; ++j) {
-    if (tau[j] != T(0) && std::abs(tau[j] - T(1)) > kMost) {
-      throw DeviceError("tau is not that of unitary reflectors");
-    }
-  }
-  return HostView<const T>(tau, count);
-}
-
 /// What decides where a product with a Q of `reflectors` goes.
 template <class T>
 Call call_of_product(Routine routine, Side side, Op op, HostView<const T> vectors, Index reflectors,
@@ -76,13 +64,6 @@ Call call_of_product(Routine routine, Side side, Op op, HostView<const T> vector
   call.shape = {left ? c.rows : c.cols, reflectors, left ? c.cols : c.rows};
   call.trans = static_cast<char>(op);
   return call;
-}
-
-/// The last of the columns, or rows, of C.
-template <class T>
-HostView<T> behind(Side side, HostView<T> c, Index lines) {
-  return side == Side::left ? c.block(0, lines, c.rows, c.cols - lines)
-                            : c.block(lines, 0, c.rows - lines, c.cols);
 }
 
 }  // namespace
