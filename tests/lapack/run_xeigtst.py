@@ -80,8 +80,9 @@ def main():
     env = harness.environment(options.device, log, options.library, OVERLAPACK_NB="8",
                               OVERLAPACK_MIN_N="1")
     tests = exits = 0
-    # Of two-stage reductions there are no names of ours.
-    for which in ["sep", options.type + "sg"] + ([] if options.order else ["se2"]):
+    # Of two-stage reductions and of those of band matrices there are no names of ours.
+    of_others = [] if options.order else ["se2", options.type + "sb"]
+    for which in ["sep", options.type + "sg"] + of_others:
         without, under = (run_tests(options, which, e) for e in (plain, env))
         if without != under:
             harness.fail("\n".join([f"the verdicts of {which}.in differ; without the library:"]
