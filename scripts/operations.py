@@ -13,12 +13,12 @@ import math
 import types
 
 RESIDUAL, DIFFERENCE = 1e-12, 1e-6
-np = la = RBFInterpolator = sk = None  # until load()
+np = la = RBFInterpolator = sk = pyscf = None  # until load()
 
 
 def load():
     """Versions of the packages that there are."""
-    global np, la, RBFInterpolator, sk
+    global np, la, RBFInterpolator, sk, pyscf
     versions = {}
     try:
         np = importlib.import_module("numpy")
@@ -37,6 +37,12 @@ def load():
             module = importlib.import_module("sklearn." + module)
             vars(sk).update((name, getattr(module, name)) for name in names.split())
         versions["sklearn"] = importlib.import_module("sklearn").__version__
+    except ImportError:
+        pass
+    try:
+        pyscf = importlib.import_module("pyscf")
+        importlib.import_module("pyscf.scf")
+        versions["pyscf"] = pyscf.__version__
     except ImportError:
         pass
     return versions
@@ -256,6 +262,26 @@ def mixture_error(v, model, x, y):
     return error(root.T @ (covariance @ (root @ v)), v, v)
 
 
+def hopping(random, n):
+    """Of a model with n sites, whose energies are between -2 and 2."""
+    a, = symmetric(random, n)
+    return (a * math.sqrt(1.5 / n),)
+
+
+def mean_field(h):
+    """Eight rounds of self-consistency of a Hubbard model with an electron for each site."""
+    repulsion, cycles = 1.0, 8
+    molecule = pyscf.gto.M(verbose=0)
+    molecule.nelectron = len(h) // 2 * 2
+    molecule.incore_anyway = True
+    model = pyscf.scf.RHF(molecule)
+    model.max_cycle = cycles
+    model.get_hcore = lambda *_: h
+    model.get_ovlp = lambda *_: np.eye(len(h))
+    model.get_veff = lambda _, density, *unused, **other: np.diag(repulsion / 2 * np.diag(density))
+    return model.kernel(np.eye(len(h)))
+
+
 # Lambdas where a package is to be loaded first.
 OPERATIONS = [Operation(*row) for row in [
     ("numpy solve", "gesv", None, and_vector(square), lambda a, b: np.linalg.solve(a, b), solved),
@@ -272,8 +298,8 @@ OPERATIONS = [Operation(*row) for row in [
     ("numpy lstsq", "gelsd", 2000, and_vector(tall),
      lambda a, b: np.linalg.lstsq(a, b, rcond=None), least_squares_error),
     ("numpy qr", "geqrf orgqr", 5000, square, lambda a: np.linalg.qr(a), qr_error),
-    ("numpy eigh", "syevd", 2000, symmetric, lambda a: np.linalg.eigh(a), eigh_error),
-    ("numpy eigvalsh", "syevd", 2000, symmetric, lambda a: np.linalg.eigvalsh(a),
+    ("numpy eigh", "syevd", 5000, symmetric, lambda a: np.linalg.eigh(a), eigh_error),
+    ("numpy eigvalsh", "syevd", 5000, symmetric, lambda a: np.linalg.eigvalsh(a),
      eigenvalues_error),
     ("numpy eigvals", "geev", 1000, square, lambda a: np.linalg.eigvals(a), eigenvalues_error),
     ("numpy svd", "gesdd", 2000, square, lambda a: np.linalg.svd(a), svd_error),
@@ -302,7 +328,7 @@ OPERATIONS = [Operation(*row) for row in [
     ("scipy lstsq", "gelsd", 2000, and_vector(tall), lambda a, b: la.lstsq(a, b),
      least_squares_error),
     ("scipy qr", "geqrf orgqr", 5000, square, lambda a: la.qr(a), qr_error),
-    ("scipy eigh", "syevr", 2000, symmetric, lambda a: la.eigh(a), eigh_error),
+    ("scipy eigh", "syevr", 5000, symmetric, lambda a: la.eigh(a), eigh_error),
     ("scipy eigh generalized", "sygvd", 2000, pencil, lambda a, b: la.eigh(a, b), eigh_error),
     ("scipy svd", "gesdd", 2000, square, lambda a: la.svd(a), svd_error),
     ("scipy pinvh", "syevr", 2000, positive, lambda a: la.pinvh(a), inverted),
@@ -330,6 +356,8 @@ OPERATIONS = [Operation(*row) for row in [
      lambda v, model, x, y: model.coef_ @ v, DIFFERENCE),
     ("sklearn BayesianRidge", "gesdd", 1000, samples, lambda x, y: sk.BayesianRidge().fit(x, y),
      lambda v, model, x, y: model.coef_ @ v, DIFFERENCE),
+    ("pyscf mean field", "sygvd", 2000, hopping, mean_field, lambda v, energy, h: np.array(energy),
+     DIFFERENCE),
     ("R solve", "gesv", None),
     ("R solve(A)", "gesv", None),
     ("R chol2inv(chol(A))", "potrf potri", None),
