@@ -17,35 +17,6 @@ bool is_resident(Context& context, const Call& call) {
   });
 }
 
-/// The line of a call in the log.
-std::string describe(const Call& call, const Decision& decision, Index info, double ms,
-                     double flops, std::size_t up, std::size_t down) {
-  const Plan& plan = decision.plan;
-  const char* const algorithm = !plan.on_device    ? "-"
-                                : plan.textbook    ? "textbook"
-                                : plan.out_of_core ? "out-of-core"
-                                : plan.hybrid      ? "hybrid"
-                                                   : "tiled";
-  std::ostringstream out;
-  out.exceptions(std::ios::badbit);   // half a line is none: a stream without memory throws
-  out.imbue(std::locale::classic());  // a point, whatever the program's locale has
-  out << std::fixed << std::setprecision(3);
-  out << "overlapack " << call.type << call.name << " m=" << call.shape.m << " n=" << call.shape.n
-      << " nrhs=" << call.shape.nrhs << " lda=" << call.lda << " ldb=" << call.ldb
-      << " uplo=" << call.uplo << " trans=" << call.trans << " info=" << info
-      << " where=" << decision.where << " algorithm=" << algorithm
-      << " nb=" << (plan.on_device ? plan.nb : 0) << " ms=" << ms
-      << " gflops=" << flops / (ms * 1e6) << " up=" << up << " down=" << down;
-  if (call.iter != nullptr) out << " iter=" << *call.iter;
-  if (Composed::is_any()) out << " within=" << Composed::name();
-  if (plan.on_device && call.refinement != nullptr) {
-    const algorithms::Refinement& refinement = *call.refinement;
-    out << " precision=" << (refinement.fell_back ? "fp64" : name_of(refinement.precision));
-  }
-  out << " why=\"" << plan.why << '"';
-  return out.str();
-}
-
 /// Fills in `decision`. Where this throws bad_alloc, for one of the texts, the rest is right.
 void fill_in(Context& context, const Settings& settings, const Call& call, bool large,
              Decision& decision) {
@@ -143,6 +114,34 @@ algorithms::Options options_of(const Plan& plan, const Settings& settings, const
   return options;
 }
 
+std::string line_of(const Call& call, const Decision& decision, Index info, double ms, double flops,
+                    const Traffic& moved) {
+  const Plan& plan = decision.plan;
+  const char* const algorithm = !plan.on_device    ? "-"
+                                : plan.textbook    ? "textbook"
+                                : plan.out_of_core ? "out-of-core"
+                                : plan.hybrid      ? "hybrid"
+                                                   : "tiled";
+  std::ostringstream out;
+  out.exceptions(std::ios::badbit);   // half a line is none: a stream without memory throws
+  out.imbue(std::locale::classic());  // a point, whatever the program's locale has
+  out << std::fixed << std::setprecision(3);
+  out << "overlapack " << call.prefix << call.type << call.name << " m=" << call.shape.m
+      << " n=" << call.shape.n << " nrhs=" << call.shape.nrhs << " lda=" << call.lda
+      << " ldb=" << call.ldb << " uplo=" << call.uplo << " trans=" << call.trans << " info=" << info
+      << " where=" << decision.where << " algorithm=" << algorithm
+      << " nb=" << (plan.on_device ? plan.nb : 0) << " ms=" << ms
+      << " gflops=" << flops / (ms * 1e6) << " up=" << moved.up << " down=" << moved.down;
+  if (call.iter != nullptr) out << " iter=" << *call.iter;
+  if (Composed::is_any()) out << " within=" << Composed::name();
+  if (plan.on_device && call.refinement != nullptr) {
+    const algorithms::Refinement& refinement = *call.refinement;
+    out << " precision=" << (refinement.fell_back ? "fp64" : name_of(refinement.precision));
+  }
+  out << " why=\"" << plan.why << '"';
+  return out.str();
+}
+
 CallLog::CallLog(Context& context, const Settings& settings, const Call& call,
                  const Decision& decision)
     : context_(context), settings_(settings), call_(call), decision_(decision) {
@@ -159,8 +158,7 @@ double CallLog::seconds() const {
 void CallLog::write(Index info, double flops, const Traffic& moved) const {
   if (!settings_.verbose) return;
   try {
-    context_.log(settings_,
-                 describe(call_, decision_, info, seconds() * 1e3, flops, moved.up, moved.down));
+    context_.log(settings_, line_of(call_, decision_, info, seconds() * 1e3, flops, moved));
   } catch (const std::bad_alloc&) {  // the call has been done all the same
   }
 }

@@ -36,6 +36,7 @@ struct Call {
   char trans = '-';
   const Index* iter = nullptr;  // mixed precision: how many iterations it took
   const algorithms::Refinement* refinement = nullptr;  // likewise, if the device has done it
+  const char* prefix = "";                             // of the name in the log: "p" of ScaLAPACK's
 };
 
 /// A call with matrix `a` and, if it has columns, right-hand sides `b`; `x`, if not `b`, is for the
@@ -72,6 +73,10 @@ Decision decide(Context& context, const Settings& settings, const Call& call, bo
 Turns::Kind turn_of(const Call& call, const Decision& decision);
 /// How the device carries a plan out.
 algorithms::Options options_of(const Plan& plan, const Settings& settings, const Tuning& tuning);
+
+/// The line of a call in the log, which took that many milliseconds.
+std::string line_of(const Call& call, const Decision& decision, Index info, double ms, double flops,
+                    const Traffic& moved = {});
 
 /// Measures a call, from its construction on, and writes its line to the call log, if there is one
 /// and there is memory for the texts: the call has been done all the same. While it lives it is

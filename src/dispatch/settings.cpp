@@ -56,6 +56,17 @@ bool accept_device(Settings& settings, const std::string& text) {
                  {"off", DeviceChoice::off}});
 }
 
+bool accept_scalapack(Settings& settings, const std::string& text) {
+  const std::string grid = "grid:";
+  if (text.rfind(grid, 0) == 0) {
+    settings.scalapack = Scalapack::grid;
+    settings.scalapack_ranks = positive(text.substr(grid.size())).value_or(0);
+    return settings.scalapack_ranks > 0;
+  }
+  return choose(settings.scalapack, text,
+                {{"auto", Scalapack::automatic}, {"off", Scalapack::off}});
+}
+
 bool accept_keep_memory(Settings& settings, const std::string& text) {
   constexpr Index kMaxSeconds = 1000000;
   if (text == "forever") {
@@ -230,6 +241,20 @@ constexpr std::array<Setting, kSettingCount> kSettings = {{
        return choose(settings.nvtx_blocks, text, {{"calls", false}, {"blocks", true}});
      },
      kFixed},
+    {"OVERLAPACK_SCALAPACK", "auto|grid:i|off",
+     "who serves ScaLAPACK's names, where liboverlapack_scalapack.so has them: auto = a GPU, if "
+     "all "
+     "ranks of a grid are on one host that has one; grid:i = the program's own ScaLAPACK on a grid "
+     "of i of the ranks (for tests); off = the program's own ScaLAPACK",
+     accept_scalapack, kFixed},
+    {"OVERLAPACK_SCALAPACK_MIN_N", "a whole number >= 1",
+     "the least size of ScaLAPACK's calls that a GPU serves. Default 2048",
+     [](Settings& settings, const std::string& text) {
+       const std::optional<Index> size = positive(text);
+       if (size) settings.scalapack_min_n = *size;
+       return size.has_value();
+     },
+     kFixed},
 }};
 
 std::optional<int> cuda_index_of(const std::string& device) {
@@ -274,8 +299,9 @@ std::optional<Settings> with(const Settings& settings, std::size_t place,
 
 std::vector<std::string> unknown_settings(const char* const* environment) {
   constexpr std::string_view kPrefix = "OVERLAPACK_";
-  // What environment modules and CMake say of an installation.
-  constexpr std::string_view kOthers[] = {"OVERLAPACK_ROOT", "OVERLAPACK_DIR", "OVERLAPACK_HOME"};
+  // What environment modules and CMake say of an installation, and tests of ScaLAPACK's names.
+  constexpr std::string_view kOthers[] = {"OVERLAPACK_ROOT", "OVERLAPACK_DIR", "OVERLAPACK_HOME",
+                                          "OVERLAPACK_SCALAPACK_FAULT"};
   std::vector<std::string> known, messages;
   for (const Setting& setting : kSettings) known.push_back(setting.name + kPrefix.size());
   if (environment == nullptr) return {};  // after clearenv()

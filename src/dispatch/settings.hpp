@@ -18,8 +18,9 @@ namespace overlapack::dispatch {
 
 enum class Algorithm { automatic, tiled, hybrid, textbook };
 enum class DeviceChoice { automatic, cuda, host, off };
+enum class Scalapack { automatic, grid, off };
 using algorithms::Upload;
-inline constexpr std::size_t kSettingCount = 16;
+inline constexpr std::size_t kSettingCount = 18;
 
 /// What the environment says (docs/user/settings.md). Empty or absent means the default.
 struct Settings {
@@ -45,6 +46,9 @@ struct Settings {
   std::string log;              ///< file the log is appended to; empty means stderr
   bool log_of_summary = false;  ///< `log` is there only as long as somebody will read it
   bool nvtx_blocks = false;     ///< OVERLAPACK_NVTX=blocks: ranges of blocks, too
+  Scalapack scalapack = Scalapack::automatic;  ///< OVERLAPACK_SCALAPACK: who serves its names
+  Index scalapack_ranks = 0;                   ///< those of the grid of OVERLAPACK_SCALAPACK=grid:i
+  Index scalapack_min_n = 2048;                ///< OVERLAPACK_SCALAPACK_MIN_N
   /// The values as they were given, in the order of kSettings; empty for a default.
   std::array<std::string, kSettingCount> given;
 };

@@ -1,0 +1,91 @@
+#include "serve.hpp"
+
+#include "agree.hpp"
+#include "dispatch/plan.hpp"
+#include "dispatch/route.hpp"
+#include "fault.hpp"
+#include "host/messages.hpp"
+
+namespace overlapack::scalapack {
+
+Engine* Service::find_engine() {
+  ranks_ = Ranks::of(call_.a.layout.context);
+  if (ranks_ == nullptr) {
+    why_ = "no BLACS, or a rank outside the grid";
+    return nullptr;
+  }
+  // Without an engine this is all that a call pays.
+  const Terms& terms = ranks_->terms();
+  why_ = terms.why;
+  if (!why_.empty()) return nullptr;
+
+  const Grid& grid = ranks_->grid();
+  if (!all_agree(ranks_->context(), is_valid_here(call_, grid), fingerprint(call_)) ||
+      !is_valid_everywhere(call_, grid)) {
+    why_ = "nothing to do, or arguments that ScaLAPACK refuses";
+    return nullptr;
+  }
+  const Index size = dispatch::size_of(call_.routine, call_.shape());
+  const bool large = size >= terms.min_n;
+  why_ = "size " + std::to_string(size) + (large ? " >= " : " < ") + std::to_string(terms.min_n);
+  if (!large) return nullptr;
+  Engine* const engine = ranks_->engine();
+  if (engine == nullptr) why_ = terms.why;
+  return engine;
+}
+
+template <class Step>
+bool Service::succeeds(Step step) {
+  std::string reason;
+  bool well = true;
+  try {
+    step();
+  } catch (const std::exception& error) {
+    reason = error.what();
+    well = false;
+  }
+  const int rank = ranks_->grid().rank();
+  const int failed = first_that_failed(ranks_->context(), rank, well);
+  if (failed == kNone) return true;
+  why_ += "; rank " + std::to_string(failed) + " failed";
+  if (failed == rank) why_ += ": " + reason;
+  return false;
+}
+
+bool Service::by_engine() {
+  Engine* const engine = find_engine();
+  if (engine == nullptr) return false;
+  begin_faults(ranks_->grid().rank());
+  const bool done = succeeds([&] { engine->reserve(call_); }) &&
+                    succeeds([&] { engine->fetch(call_); }) &&
+                    succeeds([&] { engine->compute(call_); });
+  if (!done) return false;
+  engine->store(call_);
+  where_ = engine->where();
+  return true;
+}
+
+void Service::log(int info) const {
+  const dispatch::Settings& settings = scalapack::settings();
+  if (!settings.verbose || ranks_ == nullptr || ranks_->grid().rank() != 0) return;
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  dispatch::Call call{call_.routine,      call_.type,
+                      call_.shape(),      dispatch::name_of(call_.routine),
+                      call_.a.layout.lld, call_.has_b() ? call_.b.layout.lld : 1};
+  call.prefix = "p";
+  call.uplo = call_.uplo;
+  call.trans = call_.trans;
+  dispatch::Decision decision;
+  decision.where = where_;
+  decision.plan.why = why_;
+  const double flops = dispatch::flops_done(call.routine, call.type, call.shape, info);
+  const std::string line = dispatch::line_of(call, decision, info, seconds * 1e3, flops) + '\n';
+  if (settings.log.empty()) {
+    write_to_standard_error(line);
+  } else {
+    append(settings.log, line, settings.log_of_summary ? IfAbsent::leave : IfAbsent::make);
+  }
+}
+
+}  // namespace overlapack::scalapack
