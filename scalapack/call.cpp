@@ -7,7 +7,7 @@
 namespace overlapack::scalapack {
 namespace {
 
-/// The part of the checks that all ranks do alike (ScaLAPACK's CHK1MAT).
+/// What ScaLAPACK's CHK1MAT asks of all matrices, but for the next function.
 bool is_sound(const Matrix& matrix, const Grid& grid) {
   const Descriptor& layout = matrix.layout;
   return layout.type == kBlockCyclic && matrix.rows > 0 && matrix.columns > 0 && matrix.row >= 0 &&
@@ -34,7 +34,8 @@ bool is_aligned(const Matrix& a) {
 
 /// The rows of sub(B) lie where those of sub(A) do.
 bool goes_with(const Matrix& b, const Matrix& a, const Grid& grid) {
-  return b.layout.row_block == a.layout.column_block && b.row % b.layout.row_block == 0 &&
+  return b.layout.context == a.layout.context && b.layout.row_block == a.layout.column_block &&
+         b.row % b.layout.row_block == 0 &&
          b.row_dealing(grid).owner(b.row) == a.row_dealing(grid).owner(a.row);
 }
 
@@ -46,17 +47,12 @@ std::string Call::lapack_name() const {
   return type + std::string(dispatch::name_of(routine)) + '_';
 }
 
-bool is_valid_everywhere(const Call& call, const Grid& grid) {
+bool is_valid(const Call& call, const Grid& grid) {
   const bool options = (call.uplo == '-' || compat::is_uplo(call.uplo)) &&
                        (call.trans == '-' || compat::is_trans(call.trans));
-  return options && is_sound(call.a, grid) && is_aligned(call.a) &&
-         (!call.has_b() || (is_sound(call.b, grid) && goes_with(call.b, call.a, grid)));
-}
-
-bool is_valid_here(const Call& call, const Grid& grid) {
-  return has_room(call.a, grid) &&
-         (!call.has_b() ||
-          (has_room(call.b, grid) && call.b.layout.context == call.a.layout.context));
+  const Matrix &a = call.a, &b = call.b;
+  if (!options || !is_sound(a, grid) || !is_aligned(a) || !has_room(a, grid)) return false;
+  return !call.has_b() || (is_sound(b, grid) && goes_with(b, a, grid) && has_room(b, grid));
 }
 
 int fingerprint(const Call& call) {

@@ -36,10 +36,9 @@ struct Call {
   std::string lapack_name() const;
 };
 
-/// Whether an engine may serve a call: there is something to do, and ScaLAPACK would refuse
-/// nothing. It depends on what is the same on all ranks, and on what each rank has for itself.
-bool is_valid_everywhere(const Call& call, const Grid& grid);
-bool is_valid_here(const Call& call, const Grid& grid);
+/// Whether an engine may serve a call, as far as this rank can see: there is something to do, and
+/// ScaLAPACK would refuse nothing.
+bool is_valid(const Call& call, const Grid& grid);
 
 /// A number of 30 bits, made of all arguments that have to be the same on all ranks.
 int fingerprint(const Call& call);

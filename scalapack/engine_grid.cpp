@@ -114,9 +114,9 @@ void GridEngine::fetch(const Call& call) {
 }
 
 void GridEngine::compute(const Call& call) {
+  const std::string name = "p" + call.lapack_name();
+  const int info = grid_.has_us() ? call_scalapack(next(name.c_str()), call_) : 0;
   may_fail();
-  if (!grid_.has_us()) return;
-  const int info = call_scalapack(next(("p" + call.lapack_name()).c_str()), call_);
   if (info != 0) throw std::runtime_error("info=" + std::to_string(info));
 }
 

@@ -89,7 +89,7 @@ class OneHostEngine final : public Engine {
   const Ranks& ranks_;
   const std::optional<LapackLibrary> library_;  // of the leader
   SharedMemory memory_;
-  std::size_t capacity_ = 0;  // of the memory on all ranks; 0 if some have none
+  std::size_t capacity_ = 0;  // of the memory, once all ranks have got it
   unsigned calls_ = 0;        // for which the leader has been waited, in this memory
 };
 
@@ -114,10 +114,10 @@ void OneHostEngine::reserve(const Call& call) {
   take_minima(ranks_.context(), offer);
   if (failure) std::rethrow_exception(failure);
   if (!leads() && offer[0] != kNone) memory_ = SharedMemory(offer[0], offer[1], bytes);
-  capacity_ = bytes;
 }
 
 void OneHostEngine::fetch(const Call& call) {
+  capacity_ = memory_.size();  // all have got it
   const Places places(call);
   char* const memory = memory_.data();
   put(call.a, grid(), part_of_a(call), call.element_bytes(), places.a(memory));

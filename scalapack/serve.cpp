@@ -20,8 +20,7 @@ Engine* Service::find_engine() {
   if (!why_.empty()) return nullptr;
 
   const Grid& grid = ranks_->grid();
-  if (!all_agree(ranks_->context(), is_valid_here(call_, grid), fingerprint(call_)) ||
-      !is_valid_everywhere(call_, grid)) {
+  if (!all_agree(ranks_->context(), is_valid(call_, grid), fingerprint(call_))) {
     why_ = "nothing to do, or arguments that ScaLAPACK refuses";
     return nullptr;
   }
@@ -29,6 +28,7 @@ Engine* Service::find_engine() {
   const bool large = size >= terms.min_n;
   why_ = "size " + std::to_string(size) + (large ? " >= " : " < ") + std::to_string(terms.min_n);
   if (!large) return nullptr;
+  begin_faults(grid.rank());
   Engine* const engine = ranks_->engine();
   if (engine == nullptr) why_ = terms.why;
   return engine;
@@ -55,7 +55,6 @@ bool Service::succeeds(Step step) {
 bool Service::by_engine() {
   Engine* const engine = find_engine();
   if (engine == nullptr) return false;
-  begin_faults(ranks_->grid().rank());
   const bool done = succeeds([&] { engine->reserve(call_); }) &&
                     succeeds([&] { engine->fetch(call_); }) &&
                     succeeds([&] { engine->compute(call_); });

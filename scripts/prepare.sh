@@ -52,6 +52,9 @@ need_for_testing() {
   need libqrupdate-dev has_library qrupdate
   need octave command -v octave-cli
   need liblapack-test has_file '/usr/lib/*/lapack/xlintstd'
+  need openmpi-bin command -v mpirun.openmpi
+  need libscalapack-openmpi-dev has_library scalapack-openmpi
+  need scalapack-mpi-test has_file '/usr/lib/*/scalapack/openmpi-tests/xdllt'
   need python3-numpy has_module numpy
   need python3-scipy has_module scipy
   need python3-matplotlib has_module matplotlib
