@@ -1,14 +1,18 @@
 // One GPU for all ranks of a host: they put their parts of the matrix into memory that they share,
 // one of them computes there by the library for LAPACK, and all take their parts of the result.
+#include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
-#include <limits>
-#include <new>
+#include <exception>
 #include <optional>
 #include <stdexcept>
 #include <thread>
+#include <tuple>
+#include <vector>
 
 #include "engine.hpp"
 #include "fault.hpp"
@@ -27,11 +31,42 @@ std::size_t round_up(std::size_t bytes, std::size_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
 
-/// At the beginning of the shared memory.
+/// Cores that a thread may run on. Not one cpu_set_t, of which the kernel may have more than one.
+using Cores = std::array<unsigned long, 16 * sizeof(cpu_set_t) / sizeof(unsigned long)>;
+
+Cores own_cores() {
+  Cores cores{};
+  sched_getaffinity(0, sizeof cores, reinterpret_cast<cpu_set_t*>(cores.data()));
+  return cores;
+}
+void move_to(const Cores& cores) {
+  sched_setaffinity(0, sizeof cores, reinterpret_cast<const cpu_set_t*>(cores.data()));
+}
+
+/// At the beginning of the shared memory, which is all zeros at first.
 struct Head {
   std::atomic<unsigned> computed;  ///< calls that the leader has done with, whatever came of them
+  std::array<std::atomic<unsigned long>, std::tuple_size_v<Cores>> cores;  ///< those of all ranks
 };
-static_assert(std::atomic<unsigned>::is_always_lock_free, "it is shared by processes");
+static_assert(std::atomic<unsigned>::is_always_lock_free &&
+                  std::atomic<unsigned long>::is_always_lock_free,
+              "they are shared by processes");
+
+/// While it lives, the thread and those that it makes may use the cores of all ranks, which sleep:
+/// launchers often give one core to each rank, and copies need more.
+class OnAllCores {
+ public:
+  explicit OnAllCores(const Head& head) {
+    Cores all{};
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = head.cores[i];
+    move_to(all);
+  }
+  ~OnAllCores() { move_to(before_); }
+  OnAllCores(const OnAllCores&) = delete;
+
+ private:
+  const Cores before_ = own_cores();
+};
 
 /// Where the operands of a call lie in the shared memory.
 class Places {
@@ -105,7 +140,6 @@ void OneHostEngine::reserve(const Call& call) {
   if (leads()) {
     try {
       memory_ = SharedMemory(bytes);
-      new (memory_.data()) Head{};
       offer = {static_cast<int>(getpid()), memory_.file()};
     } catch (const std::exception&) {
       failure = std::current_exception();
@@ -114,6 +148,9 @@ void OneHostEngine::reserve(const Call& call) {
   take_minima(ranks_.context(), offer);
   if (failure) std::rethrow_exception(failure);
   if (!leads() && offer[0] != kNone) memory_ = SharedMemory(offer[0], offer[1], bytes);
+  if (memory_.size() == 0) return;
+  const Cores cores = own_cores();
+  for (std::size_t i = 0; i < cores.size(); ++i) head().cores[i] |= cores[i];
 }
 
 void OneHostEngine::fetch(const Call& call) {
@@ -145,6 +182,7 @@ void OneHostEngine::run(const Call& call) const {
   const Whole a = places.a(memory_.data()), b = places.b(memory_.data());
   const Operands operands{a.data, static_cast<int>(a.ld), b.data, static_cast<int>(b.ld),
                           places.pivots(memory_.data())};
+  const OnAllCores on_all_cores(head());
   const int info = call_lapack(library_->function(call.lapack_name()), call, operands);
   if (info != 0) throw std::runtime_error("info=" + std::to_string(info));
 }

@@ -35,13 +35,18 @@ Grid grid_of(int context) {
 
 /// A number of 60 bits for what ranks must share to share memory: the host, as it has been booted,
 /// and the numbers of its processes, which containers have of their own.
-std::size_t host_identity() {
+std::size_t find_host_identity() {
   std::string text;
   std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), text);
   char name[64] = {};
   const ssize_t length = readlink("/proc/self/ns/pid", name, sizeof name - 1);
   if (length > 0) text += name;
   return std::hash<std::string>()(text) >> 4;
+}
+
+std::size_t host_identity() {
+  static Once<std::size_t> once;
+  return once.get([] { return new std::size_t(find_host_identity()); });
 }
 
 /// Whether this process may have a GPU and the library that uses it. Nothing is loaded.

@@ -1,7 +1,8 @@
 #include "redistribute.hpp"
 
 #include <algorithm>
-#include <cstring>
+
+#include "host/stores.hpp"
 
 namespace overlapack::scalapack {
 namespace {
@@ -54,18 +55,23 @@ void put(const Matrix& matrix, const Grid& grid, Part part, std::size_t element_
          const Whole& whole) {
   for_each_piece(matrix, grid, part, element_bytes,
                  [&](const char* local, Index row, Index column, Index count) {
-                   std::memcpy(at(whole, row, column, element_bytes), local,
-                               static_cast<std::size_t>(count) * element_bytes);
+                   const std::size_t bytes = static_cast<std::size_t>(count) * element_bytes;
+                   store_past_cache(at(whole, row, column, element_bytes), local, bytes,
+                                    local + bytes);
                  });
+  stores_complete();
 }
 
 void take(const Matrix& matrix, const Grid& grid, Part part, std::size_t element_bytes,
           const Whole& whole) {
+  const auto turns = static_cast<std::size_t>(grid.rows);  // until this rank has rows again
   for_each_piece(matrix, grid, part, element_bytes,
                  [&](char* local, Index row, Index column, Index count) {
-                   std::memcpy(local, at(whole, row, column, element_bytes),
-                               static_cast<std::size_t>(count) * element_bytes);
+                   const std::size_t bytes = static_cast<std::size_t>(count) * element_bytes;
+                   const char* const from = at(whole, row, column, element_bytes);
+                   store_past_cache(local, from, bytes, from + bytes * turns);
                  });
+  stores_complete();
 }
 
 void put_pivots(const Call& call, const Grid& grid, int* whole) {

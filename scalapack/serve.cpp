@@ -35,7 +35,7 @@ Engine* Service::find_engine() {
 }
 
 template <class Step>
-bool Service::succeeds(Step step) {
+bool Service::succeeds(const char* name, Step step) {
   std::string reason;
   bool well = true;
   try {
@@ -46,20 +46,31 @@ bool Service::succeeds(Step step) {
   }
   const int rank = ranks_->grid().rank();
   const int failed = first_that_failed(ranks_->context(), rank, well);
+  note(name);
   if (failed == kNone) return true;
   why_ += "; rank " + std::to_string(failed) + " failed";
   if (failed == rank) why_ += ": " + reason;
   return false;
 }
 
+void Service::note(const char* name) {
+  const Clock::time_point now = Clock::now();
+  using std::chrono::microseconds;
+  const auto taken = std::chrono::duration_cast<microseconds>(now - step_begin_).count();
+  why_ += std::string("; ") + name + " " + std::to_string(taken) + " us";
+  step_begin_ = now;
+}
+
 bool Service::by_engine() {
   Engine* const engine = find_engine();
   if (engine == nullptr) return false;
-  const bool done = succeeds([&] { engine->reserve(call_); }) &&
-                    succeeds([&] { engine->fetch(call_); }) &&
-                    succeeds([&] { engine->compute(call_); });
+  note("agree");
+  const bool done = succeeds("reserve", [&] { engine->reserve(call_); }) &&
+                    succeeds("fetch", [&] { engine->fetch(call_); }) &&
+                    succeeds("compute", [&] { engine->compute(call_); });
   if (!done) return false;
   engine->store(call_);
+  note("store");
   where_ = engine->where();
   return true;
 }

@@ -37,10 +37,14 @@ class Service {
   Engine* find_engine();
   /// Runs a step of an engine. Whether it has succeeded on all ranks.
   template <class Step>
-  bool succeeds(Step step);
+  bool succeeds(const char* name, Step step);
+  /// What a step has taken of the time, for the log.
+  void note(const char* name);
 
   const AtWork at_work_;
-  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start_ = Clock::now();
+  Clock::time_point step_begin_ = start_;
   const Call& call_;
   Ranks* ranks_ = nullptr;
   std::string where_ = "cpu", why_;
