@@ -131,7 +131,7 @@ int main(int count, char** arguments) {
     }
     Cblacs_barrier(grid.context, "All");
     const double ms = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
-    if (rank == 0) std::printf("%.3f ", ms);
+    if (rank == 0) std::printf("%.6f ", ms);
   }
 
   Matrix x = b;

@@ -26,8 +26,9 @@ enum {
  * environment variable may have. An empty one, or a null pointer, brings back the default.
  *
  * It holds for calls that begin later; calls under way go on as they have begun. Fixed are
- * OVERLAPACK_DEVICE, OVERLAPACK_PROFILE, OVERLAPACK_CPU_LAPACK and OVERLAPACK_NVTX, because their
- * values are in use for as long as the process lives. Environment variables stay as they are.
+ * OVERLAPACK_DEVICE, OVERLAPACK_PROFILE, OVERLAPACK_CPU_LAPACK, OVERLAPACK_NVTX and those for
+ * ScaLAPACK, because their values are in use for as long as the process lives. Environment
+ * variables stay as they are.
  *
  * Each new combination of settings takes about a kilobyte for the rest of the process.
  *

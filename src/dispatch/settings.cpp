@@ -58,13 +58,15 @@ bool accept_device(Settings& settings, const std::string& text) {
 
 bool accept_scalapack(Settings& settings, const std::string& text) {
   const std::string grid = "grid:";
-  if (text.rfind(grid, 0) == 0) {
-    settings.scalapack = Scalapack::grid;
-    settings.scalapack_ranks = positive(text.substr(grid.size())).value_or(0);
-    return settings.scalapack_ranks > 0;
+  if (text.rfind(grid, 0) != 0) {
+    return choose(settings.scalapack, text,
+                  {{"auto", Scalapack::automatic}, {"off", Scalapack::off}});
   }
-  return choose(settings.scalapack, text,
-                {{"auto", Scalapack::automatic}, {"off", Scalapack::off}});
+  const std::optional<Index> ranks = positive(text.substr(grid.size()));
+  if (!ranks) return false;
+  settings.scalapack = Scalapack::grid;
+  settings.scalapack_ranks = *ranks;
+  return true;
 }
 
 bool accept_keep_memory(Settings& settings, const std::string& text) {

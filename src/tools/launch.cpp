@@ -22,6 +22,7 @@ namespace fs = std::filesystem;
 
 // Under the name that an installation without the files for developers has, too.
 constexpr const char* kLibrary = "liboverlapack.so.0";
+constexpr const char* kScalapackLibrary = "liboverlapack_scalapack.so.0";
 
 volatile sig_atomic_t child_process = 0;
 
@@ -38,16 +39,14 @@ std::vector<char*> words_of(const std::vector<std::string>& program) {
   return words;
 }
 
-}  // namespace
-
-void preload_library() {
-  const std::string library = find_installed(kLibrary);
+void preload(const std::string& name) {
+  const std::string library = find_installed(name);
   if (folder_of_command().empty()) {
     throw std::runtime_error(std::string(kFolderUnknown) + "; set LD_PRELOAD to the path of " +
-                             kLibrary + " instead");
+                             name + " instead");
   }
   if (library.empty()) {
-    throw std::runtime_error(std::string(kLibrary) + " is neither beside this command nor in ../" +
+    throw std::runtime_error(name + " is neither beside this command nor in ../" +
                              OVERLAPACK_LIBDIR);
   }
   if (library.find_first_of(": ") != std::string::npos) {
@@ -58,6 +57,15 @@ void preload_library() {
   const char* const preloaded = getenv("LD_PRELOAD");
   const bool more = preloaded != nullptr && *preloaded != '\0';
   setenv("LD_PRELOAD", more ? (library + ":" + preloaded).c_str() : library.c_str(), 1);
+}
+
+}  // namespace
+
+void preload_library() {
+  preload(kLibrary);
+  const char* const scalapack = getenv("OVERLAPACK_SCALAPACK");
+  const bool wanted = scalapack != nullptr && *scalapack != '\0' && std::string(scalapack) != "off";
+  if (wanted) preload(kScalapackLibrary);
 }
 
 Outcome run_to_its_end(const std::vector<std::string>& program) {

@@ -163,6 +163,11 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
          "Shared library to use as CPU LAPACK", kFile);
   mirror(*run, options, "--nvtx", "OVERLAPACK_NVTX",
          "calls or blocks: the ranges of which profilers show (nsys, for instance)", "NAME");
+  mirror(*run, options, "--scalapack", "OVERLAPACK_SCALAPACK",
+         "auto or grid:RANKS: ScaLAPACK's names, too, for the ranks of a parallel program; or off",
+         "NAME");
+  mirror(*run, options, "--scalapack-min-n", "OVERLAPACK_SCALAPACK_MIN_N",
+         "Send every call of ScaLAPACK's of at least this size to a GPU", "N");
   CLI::Option* const verbose = run->add_flag_callback(
       "-v,--verbose", [&options] { options.environment.emplace_back("OVERLAPACK_VERBOSE", "1"); },
       "One line on stderr for every call (OVERLAPACK_VERBOSE=1)");

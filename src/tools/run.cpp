@@ -70,8 +70,8 @@ class SummaryLog {
 };
 
 int start(const RunOptions& options) {
-  preload_library();
   for (const auto& [name, value] : options.environment) setenv(name.c_str(), value.c_str(), 1);
+  preload_library();
   // Absolute, for programs that change their folder.
   std::string log = options.log;
   if (!log.empty()) {

@@ -84,6 +84,11 @@ TEST(Settings, AcceptEveryDocumentedValue) {
   EXPECT_EQ(parse({{"OVERLAPACK_THREADS", "1024"}}).threads, 1024);
   EXPECT_EQ(parse({{"OVERLAPACK_PROFILE", "/tmp/p"}}).profile, "/tmp/p");
   EXPECT_EQ(parse({{"OVERLAPACK_CPU_LAPACK", "libx.so"}}).cpu_lapack, "libx.so");
+  EXPECT_EQ(parse({}).scalapack, Scalapack::automatic);
+  EXPECT_EQ(parse({{"OVERLAPACK_SCALAPACK", "off"}}).scalapack, Scalapack::off);
+  EXPECT_EQ(parse({{"OVERLAPACK_SCALAPACK", "grid:3"}}).scalapack, Scalapack::grid);
+  EXPECT_EQ(parse({{"OVERLAPACK_SCALAPACK", "grid:3"}}).scalapack_ranks, 3);
+  EXPECT_EQ(parse({{"OVERLAPACK_SCALAPACK_MIN_N", "77"}}).scalapack_min_n, 77);
   EXPECT_EQ(parse({}).keep_memory, std::chrono::seconds(5));
   EXPECT_EQ(parse({{"OVERLAPACK_KEEP_MEMORY", "0"}}).keep_memory, std::chrono::seconds(0));
   EXPECT_EQ(parse({{"OVERLAPACK_KEEP_MEMORY", "60"}}).keep_memory, std::chrono::minutes(1));
@@ -133,6 +138,10 @@ TEST(Settings, ComplainOnceAboutABadValueAndIgnoreIt) {
       {"OVERLAPACK_KEEP_MEMORY", "1000001"},
       {"OVERLAPACK_KEEP_MEMORY", "always"},
       {"OVERLAPACK_NVTX", "all"},
+      {"OVERLAPACK_SCALAPACK", "grid:0"},
+      {"OVERLAPACK_SCALAPACK", "grid:"},
+      {"OVERLAPACK_SCALAPACK", "grid"},
+      {"OVERLAPACK_SCALAPACK_MIN_N", "0"},
       {"OVERLAPACK_MEMORY_LIMIT", "0"},
       {"OVERLAPACK_MEMORY_LIMIT", "2T"},
       {"OVERLAPACK_MEMORY_LIMIT", "G"},
@@ -256,7 +265,9 @@ TEST(Settings, AreFixedIfTheirValueIsInUse) {
   for (const Setting& setting : kSettings) {
     const std::string name = setting.name;
     EXPECT_EQ(setting.fixed, name == "OVERLAPACK_DEVICE" || name == "OVERLAPACK_PROFILE" ||
-                                 name == "OVERLAPACK_CPU_LAPACK" || name == "OVERLAPACK_NVTX")
+                                 name == "OVERLAPACK_CPU_LAPACK" || name == "OVERLAPACK_NVTX" ||
+                                 name == "OVERLAPACK_SCALAPACK" ||
+                                 name == "OVERLAPACK_SCALAPACK_MIN_N")
         << name;
   }
 }
