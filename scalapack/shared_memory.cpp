@@ -4,10 +4,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -21,14 +23,43 @@ namespace {
   throw std::runtime_error(std::string(what) + ": " + std::strerror(errno));
 }
 
+constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
+
+/// The value behind a name in a file of such lines; none if it is not there.
+std::optional<std::size_t> value_in(const std::string& path, const std::string& wanted) {
+  std::ifstream file(path);
+  std::string name, rest;
+  for (std::size_t value = 0; file >> name >> value; std::getline(file, rest)) {
+    if (name == wanted) return value;
+  }
+  return std::nullopt;
+}
+
+/// What the control groups of this process, by which Slurm and containers limit memory, leave it.
+/// Files that the system keeps in memory do not count: it gives them up.
+std::size_t left_by_groups() {
+  std::ifstream groups("/proc/self/cgroup");
+  std::string group;
+  const std::string kUnified = "0::";
+  while (std::getline(groups, group) && group.rfind(kUnified, 0) != 0) continue;
+  if (!groups) return kNoLimit;
+  std::size_t left = kNoLimit;
+  for (group.erase(0, kUnified.size()); !group.empty(); group.erase(group.rfind('/'))) {
+    const std::string folder = "/sys/fs/cgroup" + group + '/';
+    std::size_t limit = 0;
+    if (!(std::ifstream(folder + "memory.max") >> limit)) continue;  // "max", or nothing
+    const std::string statistics = folder + "memory.stat";
+    const std::size_t used =
+        value_in(statistics, "anon").value_or(0) + value_in(statistics, "shmem").value_or(0);
+    left = std::min(left, limit - std::min(limit, used));
+  }
+  return left;
+}
+
 /// Pages are only taken as they are written, when it is too late to say no.
 std::size_t available_bytes() {
-  std::ifstream file("/proc/meminfo");
-  std::string name, unit;
-  for (std::size_t value = 0; file >> name >> value && std::getline(file, unit);) {
-    if (name == "MemAvailable:") return value * 1024;
-  }
-  return std::numeric_limits<std::size_t>::max();
+  const std::optional<std::size_t> kilobytes = value_in("/proc/meminfo", "MemAvailable:");
+  return std::min(kilobytes ? *kilobytes * 1024 : kNoLimit, left_by_groups());
 }
 
 }  // namespace

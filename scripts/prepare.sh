@@ -52,6 +52,7 @@ need_for_testing() {
   need libqrupdate-dev has_library qrupdate
   need octave command -v octave-cli
   need liblapack-test has_file '/usr/lib/*/lapack/xlintstd'
+  need mpich command -v mpirun.mpich
   need openmpi-bin command -v mpirun.openmpi
   need libscalapack-openmpi-dev has_library scalapack-openmpi
   need scalapack-mpi-test has_file '/usr/lib/*/scalapack/openmpi-tests/xdllt'

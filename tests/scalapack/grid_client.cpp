@@ -570,6 +570,26 @@ void try_failing(const Grid& grid, const char* what, int i, int j, double value)
   }
 }
 
+/// A rank outside a grid calls, too, with a context that is none.
+void try_outside() {
+  const Grid grid = make_grid("Row", 1, 3);
+  const int n = 8, one = 1;
+  if (grid.has_us()) {
+    try_cholesky<double>(grid, 'L', n, 1, {}, {});
+    return Cblacs_gridexit(grid.context);
+  }
+  int descriptor[] = {1, -1, n, n, n, n, 0, 0, n};
+  std::vector<double> a(64), b(64);
+  Grid alone;
+  alone.row = alone.column = 0;  // so that it reports
+  int info = -99;
+  pdpotrf_("L", &n, a.data(), &one, &one, descriptor, &info, 1);
+  report(alone, "pdpotrf outside the grid", info, true, true);
+  pdposv_("L", &n, &one, a.data(), &one, &one, descriptor, b.data(), &one, &one, descriptor, &info,
+          1);
+  report(alone, "pdposv outside the grid", info, true, true);
+}
+
 void try_wrong_calls() {
   const Grid grid = make_grid("Row", 2, 2);
   try_wrong(grid, "nothing wrong", [](Arguments&) {});
@@ -604,6 +624,7 @@ void try_wrong_calls() {
   try_wrong(grid, "other n on one rank", [&](Arguments& x) {
     if (grid.is_first()) x.n = 16;
   });
+  try_outside();
   try_failing(grid, "a zero column", -1, 9, 0);
   try_failing(grid, "a negative pivot", 17, 17, -1);
   try_failing(grid, "a zero first pivot", 0, 0, 0);

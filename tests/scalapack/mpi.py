@@ -7,7 +7,6 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "clients"))
 import harness  # noqa: E402
 
-RANKS = 4
 # A test may run as root, and on a machine with fewer cores.
 ENVIRONMENT = dict(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                    OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_hwloc_base_binding_policy="none")
@@ -18,6 +17,12 @@ def add_arguments(parser):
     parser.add_argument("--library", required=True, help="liboverlapack_scalapack.so")
     parser.add_argument("--engine", required=True, help="OVERLAPACK_SCALAPACK")
     parser.add_argument("--device", default="host", choices=["host", "cuda"])
+    parser.add_argument("--ranks", type=int, default=4)
+
+
+def skip_without_device(options):
+    if options.device == "cuda" and harness.gpu_missing(options.library):
+        harness.skip(harness.gpu_missing(options.library))
 
 
 def settings(options, log, **others):
@@ -34,7 +39,7 @@ def settings(options, log, **others):
 def run(options, command, variables, folder, timeout=60):
     """Runs a program on all ranks in a folder. `variables` are those of the ranks: of all, or a
     list with those of each. Fails if the program does; returns what it has written."""
-    each = variables if isinstance(variables, list) else [variables] * RANKS
+    each = variables if isinstance(variables, list) else [variables] * options.ranks
     words = [options.mpirun]
     for rank, values in enumerate(each):
         words += ([":"] if rank > 0 else []) + ["-n", "1", "env"]

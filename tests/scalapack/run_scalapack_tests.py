@@ -1,7 +1,7 @@
 """Runs ScaLAPACK's own test programs with the library for ScaLAPACK's names.
 
     run_scalapack_tests.py --mpirun MPIRUN --library LIB --folder FOLDER --type s|d|c|z
-                           --engine ENGINE [--device host|cuda]
+                           --engine ENGINE [--device host|cuda] [--ranks R]
 
 FOLDER holds the programs x[sdcz]llt, lu and inv and their input files (Debian: scalapack-mpi-test).
 All their tests must pass, and the call log must show that all calls went to the engine.
@@ -35,8 +35,7 @@ def main():
     parser.add_argument("--folder", required=True)
     parser.add_argument("--type", required=True, choices=["s", "d", "c", "z"])
     options = parser.parse_args()
-    if options.device == "cuda" and harness.gpu_missing(options.library):
-        harness.skip(harness.gpu_missing(options.library))
+    mpi.skip_without_device(options)
 
     folder = tempfile.mkdtemp()
     try:
