@@ -48,8 +48,8 @@ bool Service::succeeds(const char* name, Step step) {
   const int failed = first_that_failed(ranks_->context(), rank, well);
   note(name);
   if (failed == kNone) return true;
-  why_ += "; rank " + std::to_string(failed) + " failed";
-  if (failed == rank) why_ += ": " + reason;
+  why_ = "rank " + std::to_string(failed) + " failed" + (failed == rank ? ": " + reason : "") +
+         "; " + why_;
   return false;
 }
 
