@@ -34,7 +34,7 @@ class Engine {
 /// The program's own ScaLAPACK on a grid of some of the ranks, with blocks of its own.
 std::unique_ptr<Engine> make_grid_engine(Ranks& ranks);
 /// This library for LAPACK on one of the ranks, all of which are on one host. Null on all of them
-/// if the device of that rank does not start.
-std::unique_ptr<Engine> make_one_host_engine(Ranks& ranks);
+/// if the device of that rank does not start; `why` says so then.
+std::unique_ptr<Engine> make_one_host_engine(Ranks& ranks, std::string& why);
 
 }  // namespace overlapack::scalapack

@@ -214,20 +214,22 @@ void OneHostEngine::store(const Call& call) {
 
 }  // namespace
 
-std::unique_ptr<Engine> make_one_host_engine(Ranks& ranks) {
-  const int rank = ranks.grid().rank();
-  const bool leads = rank == ranks.terms().leader;
+std::unique_ptr<Engine> make_one_host_engine(Ranks& ranks, std::string& why) {
+  const int rank = ranks.grid().rank(), leader = ranks.terms().leader;
   std::optional<LapackLibrary> library;
-  bool well = true;
+  std::string reason;
   try {
-    if (leads) {
+    if (rank == leader) {
       may_fail();
       library.emplace();
     }
-  } catch (const std::exception&) {
-    well = false;
+  } catch (const std::exception& error) {
+    reason = std::string(": ") + error.what();
   }
-  if (first_that_failed(ranks.context(), rank, well) != kNone) return nullptr;
+  if (first_that_failed(ranks.context(), rank, reason.empty()) != kNone) {
+    why = "the device of rank " + std::to_string(leader) + " does not start" + reason;
+    return nullptr;
+  }
   return std::make_unique<OneHostEngine>(ranks, library);
 }
 

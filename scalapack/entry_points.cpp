@@ -1,10 +1,10 @@
 // The exported functions: every row of the table (names.def), for the four types, and the names by
 // which a program ends grids.
 #include <cstring>
-#include <type_traits>
 
 #include "arguments.hpp"
 #include "blacs.hpp"
+#include "dispatch/calls.hpp"
 #include "ranks.hpp"
 #include "serve.hpp"
 #include "spellings.def"
@@ -73,7 +73,7 @@ Call getrs(char type, const char* trans, const int* n, const int* nrhs, void* a,
   return call;
 }
 
-/// The program's own routine. There is one, unless somebody has loaded this library alone.
+/// The program's own function. There is one, unless this library has been loaded alone.
 template <class Function>
 class Own {
  public:
@@ -82,7 +82,6 @@ class Own {
   void operator()(Arguments... arguments) const {
     if (address_ != nullptr) address_(arguments...);
   }
-  bool exists() const { return address_ != nullptr; }
 
  private:
   const Function address_;
@@ -92,11 +91,12 @@ class Own {
 
 #define OVERLAPACK_EXPORT extern "C" __attribute__((visibility("default"))) void
 
-#define OVERLAPACK_SCALAPACK_NAME(type, name, parameters, arguments)        \
-  OVERLAPACK_EXPORT p##type##name##_ parameters {                           \
-    static const Own<decltype(&p##type##name##_)> own("p" #type #name "_"); \
-    const auto call = [](auto... all) { return name((#type)[0], all...); }; \
-    serve(call arguments, info, [&] { own arguments; });                    \
+#define OVERLAPACK_SCALAPACK_NAME(type, name, parameters, arguments)                 \
+  OVERLAPACK_EXPORT p##type##name##_ parameters {                                    \
+    static const Own<decltype(&p##type##name##_)> own("p" #type #name "_");          \
+    const auto call = [](auto... all) { return name((#type)[0], all...); };          \
+    *info = static_cast<int>(dispatch::kNoMemory); /* where there is no ScaLAPACK */ \
+    serve(call arguments, info, [&] { own arguments; });                             \
   }
 #define OVERLAPACK_SCALAPACK_ROUTINE(name, parameters, arguments) \
   OVERLAPACK_TYPES_sdcz(OVERLAPACK_SCALAPACK_NAME, name, parameters, arguments)

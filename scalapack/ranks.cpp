@@ -141,10 +141,8 @@ void Ranks::forget_all() {
 
 Engine* Ranks::engine() {
   if (!engine_ && terms_.why.empty()) {
-    engine_ =
-        terms_.engine == Scalapack::grid ? make_grid_engine(*this) : make_one_host_engine(*this);
-    if (!engine_)
-      terms_.why = "the device of rank " + std::to_string(terms_.leader) + " does not start";
+    engine_ = terms_.engine == Scalapack::grid ? make_grid_engine(*this)
+                                               : make_one_host_engine(*this, terms_.why);
   }
   return engine_.get();
 }

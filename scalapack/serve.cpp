@@ -1,5 +1,7 @@
 #include "serve.hpp"
 
+#include <new>
+
 #include "agree.hpp"
 #include "dispatch/plan.hpp"
 #include "dispatch/route.hpp"
@@ -7,6 +9,15 @@
 #include "host/messages.hpp"
 
 namespace overlapack::scalapack {
+
+namespace {
+
+void write(const dispatch::Settings& settings, const std::string& line) {
+  if (settings.log.empty()) return write_to_standard_error(line);
+  append(settings.log, line, settings.log_of_summary ? IfAbsent::leave : IfAbsent::make);
+}
+
+}  // namespace
 
 Engine* Service::find_engine() {
   ranks_ = Ranks::of(call_.a.layout.context);
@@ -78,6 +89,13 @@ bool Service::by_engine() {
 void Service::log(int info) const {
   const dispatch::Settings& settings = scalapack::settings();
   if (!settings.verbose || ranks_ == nullptr || ranks_->grid().rank() != 0) return;
+  try {
+    write(settings, line(info));
+  } catch (const std::bad_alloc&) {  // the call has been done all the same
+  }
+}
+
+std::string Service::line(int info) const {
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   dispatch::Call call{call_.routine,      call_.type,
@@ -90,12 +108,7 @@ void Service::log(int info) const {
   decision.where = where_;
   decision.plan.why = why_;
   const double flops = dispatch::flops_done(call.routine, call.type, call.shape, info);
-  const std::string line = dispatch::line_of(call, decision, info, seconds * 1e3, flops) + '\n';
-  if (settings.log.empty()) {
-    write_to_standard_error(line);
-  } else {
-    append(settings.log, line, settings.log_of_summary ? IfAbsent::leave : IfAbsent::make);
-  }
+  return dispatch::line_of(call, decision, info, seconds * 1e3, flops) + '\n';
 }
 
 }  // namespace overlapack::scalapack

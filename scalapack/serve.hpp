@@ -38,6 +38,7 @@ class Service {
   /// Runs a step of an engine. Whether it has succeeded on all ranks.
   template <class Step>
   bool succeeds(const char* name, Step step);
+  std::string line(int info) const;
   /// What a step has taken of the time, for the log.
   void note(const char* name);
 

@@ -8,6 +8,7 @@ ranks whose settings differ: those of the first one hold, and all ranks must do 
 
 import argparse
 import os
+import re
 import shutil
 import tempfile
 
@@ -41,6 +42,14 @@ def compare(options, what, folder, variables, log):
     return by_engine, by_cpu
 
 
+def check_needs_no_mpi(library):
+    """One file is to serve all of MPI: it looks BLACS and ScaLAPACK up as it runs."""
+    listing = harness.run(["nm", "--dynamic", "--undefined-only", library], None)[1]
+    found = re.findall(r"\b(?:MPI_|P?MPI|mpi_|C?blacs|p[sdcz])\w+", listing)
+    if found or "malloc" not in listing:
+        harness.fail(f"{library} needs {found}: {listing[:1000]}")
+
+
 def check_settings(options, folder, log):
     """Ranks of one machine that disagree. In the client's grids 0 or 3 is the first rank."""
     def ranks(firsts, others):
@@ -71,6 +80,7 @@ def main():
     parser.add_argument("what", choices=["calls", "wrong", "loops", "faults", "settings"])
     options = parser.parse_args()
     mpi.skip_without_device(options)
+    check_needs_no_mpi(options.library)
 
     folder = tempfile.mkdtemp()
     log = os.path.join(folder, "log")
