@@ -11,7 +11,6 @@
 #include <optional>
 #include <stdexcept>
 #include <thread>
-#include <tuple>
 #include <vector>
 
 #include "engine.hpp"
@@ -31,42 +30,51 @@ std::size_t round_up(std::size_t bytes, std::size_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
 
-/// Cores that a thread may run on. Not one cpu_set_t, of which the kernel may have more than one.
-using Cores = std::array<unsigned long, 16 * sizeof(cpu_set_t) / sizeof(unsigned long)>;
+/// Cores that a thread may run on. The kernel may know more of them than one cpu_set_t has.
+class Cores {
+ public:
+  static Cores of_this_thread() {
+    Cores cores;
+    sched_getaffinity(0, sizeof cores.sets_, cores.sets_.data());
+    return cores;
+  }
+  /// Those of all ranks, which ask together.
+  static Cores of_all(int context) {
+    Cores cores = of_this_thread();
+    std::vector<int> missing;
+    for (std::size_t i = 0; i < kMaxCores; ++i) missing.push_back(cores.has(i) ? 0 : 1);
+    take_minima(context, missing);
+    for (std::size_t i = 0; i < kMaxCores; ++i) {
+      if (missing[i] == 0) CPU_SET_S(i, sizeof cores.sets_, cores.sets_.data());
+    }
+    return cores;
+  }
+  void bind_this_thread() const { sched_setaffinity(0, sizeof sets_, sets_.data()); }
 
-Cores own_cores() {
-  Cores cores{};
-  sched_getaffinity(0, sizeof cores, reinterpret_cast<cpu_set_t*>(cores.data()));
-  return cores;
-}
-void move_to(const Cores& cores) {
-  sched_setaffinity(0, sizeof cores, reinterpret_cast<const cpu_set_t*>(cores.data()));
-}
+ private:
+  static constexpr std::size_t kSets = 16, kMaxCores = kSets * CPU_SETSIZE;
+  bool has(std::size_t i) const { return CPU_ISSET_S(i, sizeof sets_, sets_.data()); }
+
+  std::array<cpu_set_t, kSets> sets_{};
+};
+
+/// While it lives, the thread and those that it makes may use the cores of all ranks, which sleep:
+/// launchers often give one core to each rank, and copies need more.
+class OnCores {
+ public:
+  explicit OnCores(const Cores& cores) { cores.bind_this_thread(); }
+  ~OnCores() { before_.bind_this_thread(); }
+  OnCores(const OnCores&) = delete;
+
+ private:
+  const Cores before_ = Cores::of_this_thread();
+};
 
 /// At the beginning of the shared memory, which is all zeros at first.
 struct Head {
   std::atomic<unsigned> computed;  ///< calls that the leader has done with, whatever came of them
-  std::array<std::atomic<unsigned long>, std::tuple_size_v<Cores>> cores;  ///< those of all ranks
 };
-static_assert(std::atomic<unsigned>::is_always_lock_free &&
-                  std::atomic<unsigned long>::is_always_lock_free,
-              "they are shared by processes");
-
-/// While it lives, the thread and those that it makes may use the cores of all ranks, which sleep:
-/// launchers often give one core to each rank, and copies need more.
-class OnAllCores {
- public:
-  explicit OnAllCores(const Head& head) {
-    Cores all{};
-    for (std::size_t i = 0; i < all.size(); ++i) all[i] = head.cores[i];
-    move_to(all);
-  }
-  ~OnAllCores() { move_to(before_); }
-  OnAllCores(const OnAllCores&) = delete;
-
- private:
-  const Cores before_ = own_cores();
-};
+static_assert(std::atomic<unsigned>::is_always_lock_free, "it is shared by processes");
 
 /// Where the operands of a call lie in the shared memory.
 class Places {
@@ -105,8 +113,8 @@ class Places {
 
 class OneHostEngine final : public Engine {
  public:
-  OneHostEngine(const Ranks& ranks, std::optional<LapackLibrary> library)
-      : ranks_(ranks), library_(library) {}
+  OneHostEngine(const Ranks& ranks, const Cores& cores, std::optional<LapackLibrary> library)
+      : ranks_(ranks), cores_(cores), library_(library) {}
 
   void reserve(const Call& call) override;
   void fetch(const Call& call) override;
@@ -122,6 +130,7 @@ class OneHostEngine final : public Engine {
   void wait_for_leader() const;
 
   const Ranks& ranks_;
+  const Cores cores_;                           // of all ranks
   const std::optional<LapackLibrary> library_;  // of the leader
   SharedMemory memory_;
   std::size_t capacity_ = 0;  // of the memory, once all ranks have got it
@@ -148,9 +157,6 @@ void OneHostEngine::reserve(const Call& call) {
   take_minima(ranks_.context(), offer);
   if (failure) std::rethrow_exception(failure);
   if (!leads() && offer[0] != kNone) memory_ = SharedMemory(offer[0], offer[1], bytes);
-  if (memory_.size() == 0) return;
-  const Cores cores = own_cores();
-  for (std::size_t i = 0; i < cores.size(); ++i) head().cores[i] |= cores[i];
 }
 
 void OneHostEngine::fetch(const Call& call) {
@@ -182,7 +188,7 @@ void OneHostEngine::run(const Call& call) const {
   const Whole a = places.a(memory_.data()), b = places.b(memory_.data());
   const Operands operands{a.data, static_cast<int>(a.ld), b.data, static_cast<int>(b.ld),
                           places.pivots(memory_.data())};
-  const OnAllCores on_all_cores(head());
+  const OnCores on_cores(cores_);
   const int info = call_lapack(library_->function(call.lapack_name()), call, operands);
   if (info != 0) throw std::runtime_error("info=" + std::to_string(info));
 }
@@ -216,11 +222,13 @@ void OneHostEngine::store(const Call& call) {
 
 std::unique_ptr<Engine> make_one_host_engine(Ranks& ranks, std::string& why) {
   const int rank = ranks.grid().rank(), leader = ranks.terms().leader;
+  const Cores cores = Cores::of_all(ranks.context());
   std::optional<LapackLibrary> library;
   std::string reason;
   try {
     if (rank == leader) {
       may_fail();
+      const OnCores on_cores(cores);
       library.emplace();
     }
   } catch (const std::exception& error) {
@@ -230,7 +238,7 @@ std::unique_ptr<Engine> make_one_host_engine(Ranks& ranks, std::string& why) {
     why = "the device of rank " + std::to_string(leader) + " does not start" + reason;
     return nullptr;
   }
-  return std::make_unique<OneHostEngine>(ranks, library);
+  return std::make_unique<OneHostEngine>(ranks, cores, library);
 }
 
 }  // namespace overlapack::scalapack
