@@ -112,7 +112,7 @@ struct Tuning {
   };
 
   struct Eigen {
-    Index panel_columns;
+    Index panel_columns, way_back_columns;
     Index bandwidth, update_columns;
     Index two_stages_from_order, two_stages_from_order_without_vectors;
   };

@@ -227,6 +227,10 @@ void add(const Part& row, const Tuning::Eigen& eigen) {
   row("panel_columns", eigen.panel_columns, "columns",
       "of a panel of ?sytrd, behind which the rest of the matrix is updated", kLogOfEigen);
   constexpr const char* kLog = "2026-11-30-reduction-in-two-stages";
+  row("way_back_columns", eigen.way_back_columns, "columns",
+      "of a block of reflectors that eigenvectors go back through, at most: wider ones are faster "
+      "and less accurate",
+      kLog);
   row("bandwidth", eigen.bandwidth, "rows",
       "below the diagonal of the band matrix that a driver's reduction in two stages has between "
       "them, and columns of a panel of the first stage",

@@ -92,6 +92,7 @@ constexpr Tuning::Qr qr() {
 constexpr Tuning::Eigen eigen() {
   Tuning::Eigen eigen{};
   eigen.panel_columns = 64;
+  eigen.way_back_columns = 128;
   eigen.bandwidth = 64;
   eigen.update_columns = 256;
   eigen.two_stages_from_order = 6000;

@@ -43,7 +43,7 @@ template <class T>
 std::size_t ReductionInOneStage<T>::bytes(const Device& device, const Options& options, Index n,
                                           bool vectors) {
   return Tridiagonalization<T>::bytes(device, options_of_one_stage(device, options), n) +
-         (vectors ? WayBack<T>::bytes(options, n, 1) : 0);
+         (vectors ? WayBack<T>::bytes(device, options, n, 1) : 0);
 }
 
 template <class T>
@@ -75,7 +75,7 @@ std::size_t ReductionInTwoStages<T>::bytes(const Device& device, const Options& 
                                            Index bandwidth, bool vectors) {
   return BandReduction<T>::bytes(device, n, bandwidth) +
          BulgeChasing<T>::bytes(device, options, n, bandwidth, vectors) +
-         (vectors ? WayBack<T>::bytes(options, n, bandwidth) : 0);
+         (vectors ? WayBack<T>::bytes(device, options, n, bandwidth) : 0);
 }
 
 template <class T>

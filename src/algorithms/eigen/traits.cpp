@@ -79,7 +79,7 @@ class DriverTraits final : public EigenTraits<of_driver<Generalized>> {
     return sizes.syevd;
   }
   Index typical_right_hand_sides(Index n) const override { return n; }
-  /// Of the way back. The reduction has its own.
+  /// Of products. The reduction has its own, and reflectors go back by narrower ones.
   Index block_size(const Request& request, bool) const override {
     return request.tuning().qr.reflector_columns;
   }

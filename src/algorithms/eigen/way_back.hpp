@@ -23,14 +23,14 @@ class WayBack {
   WayBack(Device& device, const Options& options, DeviceView<T> matrix, Index offset,
           HostView<const T> tau)
       : offset_(offset),
-        blocks_(partition(tau.rows, columns_of_block(options, tau.rows))),
+        blocks_(partition(tau.rows, columns_of_block(device, options, tau.rows))),
         product_(device, matrix.block(offset, 0, tau.rows, tau.rows), tau,
-                 columns_of_block(options, tau.rows), Side::left,
+                 columns_of_block(device, options, tau.rows), Side::left,
                  vectors_at_once<T>(options, matrix.rows)) {}
   /// Of device memory.
-  static std::size_t bytes(const Options& options, Index n, Index offset) {
-    const Index reflectors = n - offset;
-    return GivenBlocks<T>::bytes(reflectors, columns_of_block(options, reflectors), Side::left,
+  static std::size_t bytes(const Device& device, const Options& options, Index n, Index offset) {
+    const Index reflectors = n - offset, columns = columns_of_block(device, options, reflectors);
+    return GivenBlocks<T>::bytes(reflectors, columns, Side::left,
                                  vectors_at_once<T>(options, n));
   }
 
@@ -48,8 +48,12 @@ class WayBack {
   }
 
  private:
-  static Index columns_of_block(const Options& options, Index reflectors) {
-    return std::min(options.nb, reflectors);
+  /// Wide blocks are fast. But the wider they are, the less orthogonal is what they are multiplied
+  /// to, where many eigenvalues are close to each other; small matrices show that most.
+  static Index columns_of_block(const Device& device, const Options& options, Index reflectors) {
+    constexpr Index kUnit = 64, kParts = 16;
+    const Index narrow = round_up(quotient_up(reflectors, kParts), kUnit);
+    return std::min({options.nb, device.tuning().eigen.way_back_columns, narrow, reflectors});
   }
 
   const Index offset_;
