@@ -128,6 +128,13 @@ double distance(Index n, const R* x, const R* y) {
   return scaled(largest, norm * static_cast<double>(n), epsilon<R>());
 }
 
+algorithms::Options options_for(const Device& device) {
+  algorithms::Options options;
+  options.nb = device.emulated() ? 16 : device.tuning().qr.reflector_columns;
+  options.threads = 2;
+  return options;
+}
+
 template <class T>
 class EigenAccuracy : public RoutedTest {
  protected:
@@ -138,8 +145,7 @@ class EigenAccuracy : public RoutedTest {
     if (IsSkipped()) return;
     const Index usual = device().emulated() ? 100 : 700;
     n_ = number_in("OVERLAPACK_TEST_ORDER", usual);
-    options_.nb = device().emulated() ? 16 : device().tuning().qr.reflector_columns;
-    options_.threads = 2;
+    options_ = options_for(device());
   }
 
   /// Of the order, with both numbers of stages that it may have.
@@ -272,8 +278,7 @@ class ManyEigenproblems : public DeviceTest {
   void SetUp() override {
     DeviceTest::SetUp();
     if (IsSkipped()) return;
-    options_.nb = device().emulated() ? 16 : device().tuning().qr.reflector_columns;
-    options_.threads = 2;
+    options_ = options_for(device());
   }
 
   /// As many as there is time for, of matrix(n, random). Threads make and judge them, and have them
